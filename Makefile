@@ -1,0 +1,73 @@
+# relayc - see README.md. Everything that is built goes to $(BUILD); nothing is written elsewhere.
+#
+#   make            build/relayc            make check       build and pass all tests
+#   make deps       install packages        make check-full  the long sweeps as well
+#   make demo       the digits example      make bench       timings
+#   make install    PREFIX, DESTDIR         make lint format clean
+
+BUILD  ?= build
+PREFIX ?= /usr/local
+CC     ?= cc
+CFLAGS ?= -O2 -g
+PYTHON ?= python3
+export RELAYC_SHARED ?= ../shared
+
+MAKEFLAGS += --no-builtin-rules
+.SUFFIXES:
+.DELETE_ON_ERROR:
+
+warnings := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wconversion \
+            -Wvla -Wundef
+packages := libprotobuf-c libcjson libzip zlib libmd
+libs     := -lprotobuf-c -lcjson -lzip -lz -lmd -ldnnl -ldl -lpthread -lm
+
+compile = $(CC) -std=c11 -D_POSIX_C_SOURCE=200809L $(warnings) $(CFLAGS) $(CPPFLAGS) -I. -I$(BUILD)/gen \
+          -MMD -MP
+
+# --- sources -------------------------------------------------------------------------------------
+# A folder per stage; every .c file of a stage belongs to the program.
+stages  := base relay_ir frontend partition quantize runtime/engine codegen_c
+sources := $(sort $(foreach stage,$(stages),$(shell find $(stage) -name '*.c')))
+objects := $(sources:%.c=$(BUILD)/%.o) $(BUILD)/gen/frontend/onnx/onnx.pb-c.o $(BUILD)/gen/embedded.o
+cli     := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard cli/*.c)))
+texts   := $(sort $(wildcard templates/kernels/*.c.tmpl runtime/embed/*.h))
+
+test_programs := $(patsubst tests/%.c,$(BUILD)/tests/%,$(sort $(wildcard tests/test_*.c)))
+test_support  := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/support/*.c)))
+
+.PHONY: all
+all: $(BUILD)/relayc
+
+$(BUILD)/relayc: $(cli) $(BUILD)/librelayc.a
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(libs)
+
+$(BUILD)/librelayc.a: $(objects)
+	rm -f $@
+	ar rcs $@ $^
+
+$(BUILD)/%.o: %.c $(BUILD)/gen/frontend/onnx/onnx.pb-c.h
+	@mkdir -p $(@D)
+	$(compile) -c -o $@ $<
+
+# --- generated sources ---------------------------------------------------------------------------
+$(BUILD)/gen/%.pb-c.c $(BUILD)/gen/%.pb-c.h: %.proto
+	@mkdir -p $(BUILD)/gen
+	protoc-c --c_out=$(BUILD)/gen $<
+
+$(BUILD)/gen/embedded.c: codegen_c/embed.awk $(texts)
+	@mkdir -p $(@D)
+	awk -f codegen_c/embed.awk $(texts) > $@
+
+$(BUILD)/gen/%.o: $(BUILD)/gen/%.c
+	@mkdir -p $(@D)
+	$(CC) -std=c11 $(CFLAGS) -I. -I$(BUILD)/gen -MMD -MP -c -o $@ $<
+
+# --- tests ---------------------------------------------------------------------------------------
+$(BUILD)/tests/test_%: $(BUILD)/tests/test_%.o $(test_support) $(BUILD)/librelayc.a
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcheck -lsubunit -lrt $(libs)
+
+.PHONY: clean
+clean:
+	rm -rf $(BUILD)
+
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

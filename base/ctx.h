@@ -1,0 +1,20 @@
+/* ctx.h - what every phase carries along: memory by lifetime, and the diagnostics so far. */
+#ifndef BASE_CTX_H
+#define BASE_CTX_H
+
+#include "base/arena.h"
+#include "base/diag.h"
+
+struct ctx {
+    struct arena perm;    /* lives as long as the compilation */
+    struct arena scratch; /* emptied after each pass; nothing may point into it across passes */
+    struct diags diags;
+};
+
+/* A context whose diagnostics speak of the file `input_name` (borrowed; NULL = none yet). */
+struct ctx *ctx_new(const char *input_name);
+
+/* Frees the context and everything in its arenas. */
+void ctx_free(struct ctx *ctx);
+
+#endif

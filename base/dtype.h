@@ -1,0 +1,44 @@
+/* dtype.h - element types, as data (dtype.def). */
+#ifndef BASE_DTYPE_H
+#define BASE_DTYPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum dtype {
+    DTYPE_NONE, /* not inferred yet */
+#define DTYPE(symbol, name, bits, kind, c_type, onnx) DTYPE_##symbol,
+#include "base/dtype.def"
+#undef DTYPE
+    DTYPE_COUNT
+};
+
+enum dtype_kind { KIND_NONE, KIND_FLOAT, KIND_INT, KIND_UINT, KIND_BOOL, KIND_MINIFLOAT };
+
+const char *dtype_name(enum dtype dtype);
+const char *dtype_c_type(enum dtype dtype); /* "" = no C type yet */
+size_t dtype_bytes(enum dtype dtype);       /* of one element in memory */
+enum dtype_kind dtype_kind(enum dtype dtype);
+bool dtype_is_float(enum dtype dtype);   /* F16, BF16, F32, F64 */
+bool dtype_is_integer(enum dtype dtype); /* signed or unsigned, not bool */
+enum dtype dtype_from_name(const char *name); /* DTYPE_NONE if unknown */
+enum dtype dtype_from_onnx(int32_t code);     /* DTYPE_NONE if unknown or without a row */
+
+/* One element as a double, and back (round to nearest even; out of range: integers saturate, NaN
+ * becomes 0; bool is != 0). I64 and U64 beyond 2^53 lose bits: use the int64 pair for those. */
+double dtype_load(enum dtype dtype, const void *data, int64_t index);
+void dtype_store(enum dtype dtype, void *data, int64_t index, double value);
+
+/* The same through int64: exact for every integer type; floats are truncated towards zero, stores
+ * wrap to the type's width as C conversion of two's complement does. */
+int64_t dtype_load_int(enum dtype dtype, const void *data, int64_t index);
+void dtype_store_int(enum dtype dtype, void *data, int64_t index, int64_t value);
+
+/* binary16 and bfloat16 by bits; conversions round to nearest, ties to even (IEEE 754-2019 4.3.1). */
+float f16_to_f32(uint16_t bits);
+uint16_t f16_from_f64(double value);
+float bf16_to_f32(uint16_t bits);
+uint16_t bf16_from_f64(double value);
+
+#endif

@@ -1,0 +1,44 @@
+/* codegen.h - from a module of region functions (after the pass pipeline) to C files. */
+#ifndef CODEGEN_C_CODEGEN_H
+#define CODEGEN_C_CODEGEN_H
+
+#include "base/file.h"
+#include "relay_ir/ir.h"
+
+enum weights_form {
+    WEIGHTS_AUTO,   /* in NAME.c up to a few KiB, else in NAME_weights.c */
+    WEIGHTS_INLINE, /* in NAME.c */
+    WEIGHTS_FILE    /* in NAME_weights.c, NAME_weights_2.c ... (a compiler's memory grows with the
+                       number of initialisers of one file) */
+};
+
+struct codegen_options {
+    const char *name;       /* model name: file stem and prefix of all symbols; an identifier */
+    const char *dir;        /* where the files go */
+    const char *model_file; /* base name of the model, for the banner; raw text */
+    const char *model_sha256; /* hex, for the banner; "" = none */
+    const char *command;    /* options that matter, for the banner, "" = defaults */
+    enum weights_form weights;
+    bool step;              /* also emit NAME_step(), which runs one region */
+};
+
+/* What was made, for the command's summary and for verify. */
+struct codegen_result {
+    size_t arena_bytes, arena_naive_bytes; /* naive: every intermediate its own place */
+    size_t weight_bytes;
+    int n_regions, n_onnx_nodes;
+    int64_t macs;
+    int n_files;
+    const char *files[16];           /* paths written, in order */
+};
+
+/* Writes NAME.h, NAME.c, NAME_weights.c (where there are weights outside) and NAME.json into `set`,
+ * which the caller commits. False after errors. */
+bool codegen_c(struct module *module, const struct codegen_options *options,
+               struct output_set *set, struct codegen_result *result);
+
+/* An identifier from any text: letters, digits and '_' kept, every run of others one '_', a leading
+ * digit gets 'n' in front, C keywords a trailing '_', cut at 48 characters. In the arena. */
+const char *c_identifier(struct arena *arena, const char *text);
+
+#endif

@@ -1,0 +1,90 @@
+/* kernel.h - a kernel is a row of kernels.def: which region it takes, how it fills its template.
+ *
+ * The template (templates/kernels/NAME.c.tmpl) holds the C text of the region function; bind
+ * computes every key in it, chooses and packs the weights, and says how much scratch it needs. */
+#ifndef CODEGEN_C_KERNEL_H
+#define CODEGEN_C_KERNEL_H
+
+#include "codegen_c/template.h"
+#include "relay_ir/ir.h"
+
+/* One region function about to be written. */
+struct region {
+    struct function *fn;
+    struct node *call;     /* in main */
+    struct node *anchor;   /* the node that is not element-wise; NULL = an element-wise chain */
+    const struct kernel *kernel;
+    const char *c_name;    /* "region_conv1": an identifier, unique in the file */
+    int index;             /* execution order */
+    size_t scratch_bytes;  /* asked for by bind; an extra `void *scratch` parameter */
+    bool in_place;         /* the plan put the result over a parameter of the same size */
+};
+
+/* What bind works with. Keys go into `keys`; everything else is remembered for the emitters. */
+struct bind {
+    struct ctx *ctx;
+    struct arena *arena;        /* lives as long as the emission */
+    struct region *region;
+    struct keys *keys;
+    struct codegen *codegen;    /* opaque here: the output under construction */
+};
+
+struct kernel {
+    const char *name;            /* "conv2d_direct"; its template is NAME.c.tmpl */
+    enum op anchor;              /* OP_COUNT = element-wise chain */
+    /* NULL = takes every region with this anchor. False: *why says what was found and wanted. */
+    bool (*accepts)(const struct region *region, const char **why);
+    bool (*bind)(struct bind *bind);
+    bool in_place;               /* y may be x: element i is written after its last read */
+};
+
+/* The kernel for a region: the first row that accepts it. NULL after a NO_KERNEL error which lists
+ * every candidate and why it was refused. */
+const struct kernel *kernel_choose(struct ctx *ctx, const struct region *region);
+
+/* --- for bind functions --------------------------------------------------------------------- */
+
+void bind_int(struct bind *bind, const char *key, int64_t value);
+void bind_flag(struct bind *bind, const char *key, bool on); /* for //#if */
+void bind_text(struct bind *bind, const char *key, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* A C literal of `number` in this type: "0x1.8p+1f" with exact hex where decimal is not short. */
+const char *bind_literal(struct bind *bind, enum dtype dtype, double number);
+
+/* The C expression by which the region function reads `value`: a parameter's name ("x", "x2",
+ * "residual"), or the name of a constant array, which is thereby put into the weights file with its
+ * row-major layout. */
+const char *bind_operand(struct bind *bind, struct value *value);
+
+/* As bind_operand for a constant, but stored in another order: `packed` (bulk memory of this type;
+ * taken over) replaces the payload; `layout` is for the comment ("OHWI"). */
+const char *bind_packed(struct bind *bind, struct value *value, const struct type *type,
+                        const void *packed, const char *layout);
+
+/* Bytes of scratch that the region's function needs, from the arena; sets the key "scratch". */
+void bind_scratch(struct bind *bind, size_t bytes);
+
+/* A helper of runtime/embed that the text uses ("erf_f32"); pasted once into the file. */
+void bind_helper(struct bind *bind, const char *name);
+void bind_include(struct bind *bind, const char *header); /* "math.h" */
+
+/* Where an element-wise statement stands in the loop nest of the template. */
+struct position {
+    int rank;                      /* of the region's output */
+    const char *coord[MAX_RANK];   /* C expression of each output coordinate ("oc"), "0" where the
+                                      dim is 1 */
+    const char *linear;            /* C expression of the row-major index of y ("at") */
+};
+
+/* Turns the element-wise nodes of the region into statements and sets
+ *   key "epilogue"   lines such as: const float v1 = acc + conv1_bias[oc];   (possibly none)
+ *   key "result"     the expression to store
+ * `acc` is the C expression of the anchor's result at this position (NULL in a chain). */
+bool bind_epilogue(struct bind *bind, const char *acc, const struct position *position);
+
+/* The keys every template has: fn, params (the parameter list), t (C type of y), and the comment
+ * lines `origin` ("conv1 (Conv) + relu1 (Relu)") and `shapes` ("x f32 [1,6,6,2] -> y ..."). Set by
+ * the emitter before bind. */
+
+#endif

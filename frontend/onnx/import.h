@@ -1,0 +1,33 @@
+/* import.h - from an ONNX file to a module. */
+#ifndef FRONTEND_ONNX_IMPORT_H
+#define FRONTEND_ONNX_IMPORT_H
+
+#include "relay_ir/ir.h"
+
+struct shape_binding {
+    const char *name; /* of a graph input, or of a symbolic dimension */
+    int rank;         /* 1 for a symbolic dimension */
+    int64_t dim[MAX_RANK];
+};
+
+struct import_options {
+    int n_shapes;
+    const struct shape_binding *shapes;
+    const char *external_data_dir; /* NULL = the model's folder */
+};
+
+/* Reads the model: opset 7 to 21, domains "" / "ai.onnx" and what convert.def lists. Payloads stay in
+ * the mapped file where their alignment allows it (module->source holds the mapping). Checks the
+ * wire format before anything is unpacked (depth, counts, sizes; trust.md sections 0 and 1).
+ * All problems are reported, not only the first; NULL after errors. */
+struct module *onnx_import(struct ctx *ctx, const char *path, const struct import_options *options);
+
+/* The same from memory (fuzzing, tests); external data is refused when dir is NULL. `bytes` must
+ * outlive the module. */
+struct module *onnx_import_bytes(struct ctx *ctx, const uint8_t *bytes, size_t n, const char *dir,
+                                 const struct import_options *options);
+
+/* All operators that convert.def knows: writes up to `max` names, returns how many there are. */
+int onnx_operators(const char **names, int max);
+
+#endif

@@ -1,0 +1,463 @@
+#include "relay_ir/ir.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "base/str.h"
+
+struct module *module_new(struct ctx *ctx)
+{
+    struct arena arena = { NULL };
+    struct module *module = arena_new(&arena, struct module);
+
+    module->arena = arena; /* the module lives in its own arena */
+    module->ctx = ctx;
+    module->producer = "";
+    module->main = function_new(module, "main");
+    return module;
+}
+
+void module_free(struct module *module)
+{
+    struct arena arena;
+
+    if (!module)
+        return;
+    bulk_release(&module->bulk);
+    if (module->free_source)
+        module->free_source(module->source);
+    arena = module->arena;
+    arena_release(&arena);
+}
+
+static void mark_called(struct function *fn)
+{
+    for (struct node *n = fn->first; n; n = n->next)
+        if (n->callee && n->callee->n_nodes >= 0) {
+            n->callee->n_nodes = -1; /* reached; function_number sets it again */
+            mark_called(n->callee);
+        }
+}
+
+static void sweep_functions(struct module *module)
+{
+    for (struct function *fn = module->functions; fn; fn = fn->next)
+        fn->n_nodes = 0;
+    module->main->n_nodes = -1;
+    mark_called(module->main);
+    for (struct function **at = &module->functions; *at;) {
+        if ((*at)->n_nodes == -1)
+            at = &(*at)->next;
+        else
+            *at = (*at)->next;
+    }
+    for (struct function *fn = module->functions; fn; fn = fn->next)
+        function_number(fn);
+}
+
+static void sweep_constants(struct function *fn)
+{
+    struct value **at = &fn->constants;
+
+    fn->last_constant = NULL;
+    while (*at) {
+        if ((*at)->uses) {
+            fn->last_constant = *at;
+            at = &(*at)->next;
+        } else {
+            *at = (*at)->next;
+        }
+    }
+}
+
+void module_sweep(struct module *module)
+{
+    sweep_functions(module);
+    bulk_unmark(&module->bulk);
+    for (struct function *fn = module->functions; fn; fn = fn->next) {
+        sweep_constants(fn);
+        for (struct value *v = fn->constants; v; v = v->next)
+            bulk_mark(&module->bulk, v->data);
+    }
+    bulk_sweep(&module->bulk);
+}
+
+struct function *function_new(struct module *module, const char *name)
+{
+    struct function *fn = arena_new(&module->arena, struct function);
+    struct function **end = &module->functions;
+
+    fn->module = module;
+    fn->name = arena_strdup(&module->arena, name);
+    fn->ret = arena_new(&module->arena, struct node);
+    fn->ret->op = OP_RETURN;
+    fn->ret->fn = fn;
+    fn->names.arena = &module->arena;
+    while (*end)
+        end = &(*end)->next;
+    *end = fn;
+    return fn;
+}
+
+const char *function_unique_name(struct function *fn, const char *name)
+{
+    struct arena *arena = &fn->module->arena;
+    const char *unique = *name ? name : "value";
+
+    for (int i = 2; map_get(&fn->names, unique); i++)
+        unique = arena_printf(arena, "%s_%d", *name ? name : "value", i);
+    return arena_strdup(arena, unique);
+}
+
+static struct value *value_new(struct function *fn, enum value_kind kind, const char *name)
+{
+    struct value *value = arena_new(&fn->module->arena, struct value);
+
+    value->kind = kind;
+    value->fn = fn;
+    value->name = function_unique_name(fn, name);
+    map_set(&fn->names, value->name, value);
+    return value;
+}
+
+struct value *param_new(struct function *fn, const char *name, const struct type *type)
+{
+    struct value *value = value_new(fn, VALUE_PARAM, name);
+    struct value **params = arena_array(&fn->module->arena, struct value *, fn->n_params + 1);
+
+    if (fn->n_params)
+        memcpy(params, fn->params, (size_t)fn->n_params * sizeof *params);
+    params[fn->n_params] = value;
+    value->type = *type;
+    value->index = fn->n_params++;
+    fn->params = params;
+    return value;
+}
+
+struct value *constant_new(struct function *fn, const char *name, const struct type *type,
+                           const void *data)
+{
+    struct value *value = value_new(fn, VALUE_CONSTANT, name);
+
+    assert((uintptr_t)data % (dtype_bytes(type->dtype) ? dtype_bytes(type->dtype) : 1) == 0);
+    value->type = *type;
+    value->data = data;
+    if (fn->last_constant)
+        fn->last_constant->next = value;
+    else
+        fn->constants = value;
+    fn->last_constant = value;
+    return value;
+}
+
+void *constant_alloc(struct function *fn, const struct type *type)
+{
+    return bulk_alloc(&fn->module->bulk, type_bytes(type));
+}
+
+static void use_add(struct node *node, int input, struct value *value)
+{
+    struct use *use;
+
+    if (!value)
+        return;
+    use = arena_new(&node->fn->module->arena, struct use);
+    use->node = node;
+    use->input = input;
+    use->next = value->uses;
+    value->uses = use;
+}
+
+static void use_drop(struct node *node, int input)
+{
+    struct value *value = node->inputs[input];
+
+    for (struct use **at = value ? &value->uses : NULL; at && *at; at = &(*at)->next)
+        if ((*at)->node == node && (*at)->input == input) {
+            *at = (*at)->next;
+            return;
+        }
+}
+
+void node_set_input(struct node *node, int input, struct value *value)
+{
+    use_drop(node, input);
+    node->inputs[input] = value;
+    use_add(node, input, value);
+}
+
+void node_set_inputs(struct node *node, int n_inputs, struct value *const *inputs)
+{
+    struct value **copy = arena_array(&node->fn->module->arena, struct value *, n_inputs);
+
+    if (n_inputs)
+        memcpy(copy, inputs, (size_t)n_inputs * sizeof *copy);
+    for (int i = 0; i < node->n_inputs; i++)
+        use_drop(node, i);
+    node->inputs = copy;
+    node->n_inputs = n_inputs;
+    for (int i = 0; i < n_inputs; i++)
+        use_add(node, i, copy[i]);
+}
+
+static void unlink_node(struct node *node)
+{
+    struct function *fn = node->fn;
+
+    *(node->prev ? &node->prev->next : &fn->first) = node->next;
+    *(node->next ? &node->next->prev : &fn->last) = node->prev;
+    node->prev = node->next = NULL;
+}
+
+static void link_node(struct node *node, struct node *before)
+{
+    struct function *fn = node->fn;
+
+    node->next = before;
+    node->prev = before ? before->prev : fn->last;
+    *(node->prev ? &node->prev->next : &fn->first) = node;
+    *(before ? &before->prev : &fn->last) = node;
+}
+
+void node_move_before(struct node *node, struct node *before)
+{
+    unlink_node(node);
+    link_node(node, before);
+}
+
+void node_remove(struct node *node)
+{
+    for (int i = 0; i < node->n_outputs; i++) {
+        assert(!node->outputs[i]->uses);
+        /* The name becomes free for the value that replaces it. */
+        if (map_get(&node->fn->names, node->outputs[i]->name) == node->outputs[i])
+            map_set(&node->fn->names, node->outputs[i]->name, NULL);
+    }
+    for (int i = 0; i < node->n_inputs; i++)
+        use_drop(node, i);
+    unlink_node(node);
+}
+
+/* Words default to "" so that no one needs to test for NULL. */
+static void complete_attrs(struct node *node)
+{
+    const struct attr_schema *schema = attrs_schema(op_row(node->op)->attrs);
+
+    for (int i = 0; i < schema->n_fields; i++)
+        if (schema->fields[i].kind == ATTR_WORD) {
+            const char **word = (const char **)((char *)&node->attrs + schema->fields[i].offset);
+
+            *word = *word ? *word : "";
+        }
+}
+
+struct node *node_new(struct function *fn, const struct node_args *args)
+{
+    struct arena *arena = &fn->module->arena;
+    const struct op_row *row = op_row(args->op);
+    struct node *node = arena_new(arena, struct node);
+
+    node->op = args->op;
+    node->fn = fn;
+    node->origin = args->origin;
+    node->callee = args->callee;
+    if (args->attrs)
+        node->attrs = *args->attrs;
+    complete_attrs(node);
+    node->n_outputs = args->n_outputs ? args->n_outputs : row->n_outputs;
+    assert(node->n_outputs >= 0 && (row->n_outputs < 0 || node->n_outputs == row->n_outputs));
+    node->outputs = arena_array(arena, struct value *, node->n_outputs);
+    for (int i = 0; i < node->n_outputs; i++) {
+        node->outputs[i] = value_new(fn, VALUE_OUTPUT, args->names ? args->names[i] : row->name);
+        node->outputs[i]->def = node;
+        node->outputs[i]->index = i;
+    }
+    node_set_inputs(node, args->n_inputs, args->inputs);
+    link_node(node, args->before);
+    if (node_infer(fn->module->ctx, node))
+        return node;
+    node_remove(node);
+    return NULL;
+}
+
+struct value *build(struct function *fn, enum op op, const union attrs *attrs, const char *name,
+                    const struct origin *origin, struct node *before, int n_inputs,
+                    struct value *const *inputs)
+{
+    struct node *node = node_new(fn, &(struct node_args){ .op = op,
+                                                          .n_inputs = n_inputs,
+                                                          .inputs = inputs,
+                                                          .names = &name,
+                                                          .attrs = attrs,
+                                                          .origin = origin,
+                                                          .before = before });
+
+    return node ? node->outputs[0] : NULL;
+}
+
+bool node_infer(struct ctx *ctx, struct node *node)
+{
+    const struct op_row *row = op_row(node->op);
+    bool ok = true;
+
+    if (node->n_inputs < row->least_inputs ||
+        (row->most_inputs >= 0 && node->n_inputs > row->most_inputs))
+        return diag_error(ctx, DIAG_SHAPE, node_origin(node), "%s has %d inputs, %d%s are wanted",
+                          row->name, node->n_inputs, row->least_inputs,
+                          row->most_inputs == row->least_inputs ? "" : " or more");
+    for (int i = 0; i < node->n_inputs; i++)
+        if (!node->inputs[i] && i < row->least_inputs)
+            return diag_error(ctx, DIAG_SHAPE, node_origin(node), "input %d of %s is missing", i,
+                              row->name);
+    if (!row->infer(ctx, node))
+        return false;
+    for (int i = 0; i < node->n_outputs && ok; i++)
+        ok = type_check_size(ctx, node_origin(node), &node->outputs[i]->type);
+    return ok;
+}
+
+void value_replace(struct value *from, struct value *to)
+{
+    assert(from != to);
+    while (from->uses) {
+        struct use *use = from->uses;
+
+        from->uses = use->next;
+        use->node->inputs[use->input] = to;
+        use->next = to->uses;
+        to->uses = use;
+    }
+}
+
+void value_supplant(struct value *from, struct value *to)
+{
+    const char *const name = from->name;
+    struct function *fn = from->fn;
+
+    value_replace(from, to);
+    map_set(&fn->names, to->name, NULL);
+    map_set(&fn->names, name, to);
+    to->name = name;
+    from->name = function_unique_name(fn, name);
+    map_set(&fn->names, from->name, from);
+}
+
+void result_add(struct function *fn, struct value *value, const char *name)
+{
+    struct arena *arena = &fn->module->arena;
+    const int n = fn->ret->n_inputs;
+    struct value **results = arena_array(arena, struct value *, n + 1);
+    const char **names = arena_array(arena, const char *, n + 1);
+
+    for (int i = 0; i < n; i++) {
+        results[i] = fn->ret->inputs[i];
+        names[i] = fn->result_names[i];
+    }
+    results[n] = value;
+    names[n] = arena_strdup(arena, name);
+    fn->result_names = names;
+    node_set_inputs(fn->ret, n + 1, results);
+}
+
+int value_n_uses(const struct value *value)
+{
+    int n = 0;
+
+    for (const struct use *use = value->uses; use; use = use->next)
+        n++;
+    return n;
+}
+
+bool value_is_result(const struct value *value)
+{
+    for (const struct use *use = value->uses; use; use = use->next)
+        if (use->node->op == OP_RETURN)
+            return true;
+    return false;
+}
+
+struct node *value_only_user(const struct value *value)
+{
+    if (!value->uses || value->uses->next || value->uses->node->op == OP_RETURN)
+        return NULL;
+    return value->uses->node;
+}
+
+struct tensor value_tensor(const struct value *value)
+{
+    assert(value->kind == VALUE_CONSTANT);
+    return (struct tensor){ value->type, (void *)(uintptr_t)value->data };
+}
+
+bool value_uniform(const struct value *value, double *number)
+{
+    const int64_t n = value->kind == VALUE_CONSTANT ? type_elements(&value->type) : 0;
+
+    if (n == 0)
+        return false;
+    *number = dtype_load(value->type.dtype, value->data, 0);
+    for (int64_t i = 1; i < n; i++)
+        if (dtype_load(value->type.dtype, value->data, i) != *number)
+            return false;
+    return true;
+}
+
+void function_number(struct function *fn)
+{
+    fn->n_values = fn->n_nodes = 0;
+    for (int i = 0; i < fn->n_params; i++)
+        fn->params[i]->id = fn->n_values++;
+    for (struct value *v = fn->constants; v; v = v->next)
+        v->id = fn->n_values++;
+    for (struct node *n = fn->first; n; n = n->next) {
+        n->id = fn->n_nodes++;
+        for (int i = 0; i < n->n_outputs; i++)
+            n->outputs[i]->id = fn->n_values++;
+    }
+    fn->ret->id = fn->n_nodes;
+}
+
+static bool origin_in(const struct origin *list, const struct origin *wanted)
+{
+    for (; list; list = list->next)
+        if (list->index == wanted->index && strcmp(list->name, wanted->name) == 0 &&
+            strcmp(list->op_type, wanted->op_type) == 0)
+            return true;
+    return false;
+}
+
+const struct origin *origin_join(struct module *module, const struct origin *a,
+                                 const struct origin *b)
+{
+    const struct origin *first = NULL;
+    const struct origin **end = &first;
+
+    while (a || b) {
+        const struct origin **from = !b || (a && a->index <= b->index) ? &a : &b;
+
+        if (!origin_in(first, *from)) {
+            struct origin *copy = arena_new(&module->arena, struct origin);
+
+            *copy = **from;
+            copy->next = NULL;
+            *end = copy;
+            end = &copy->next;
+        }
+        *from = (*from)->next;
+    }
+    return first;
+}
+
+const struct origin *node_origin(const struct node *node)
+{
+    struct origin *made;
+
+    if (node->origin)
+        return node->origin;
+    made = arena_new(&node->fn->module->ctx->perm, struct origin);
+    made->name = node->n_outputs ? node->outputs[0]->name : "";
+    made->op_type = op_name(node->op);
+    made->index = -1;
+    return made;
+}

@@ -1,0 +1,171 @@
+/* ir.h - the graph: module, functions, nodes, values with def-use chains.
+ *
+ * A module owns functions; a function is a list of nodes in topological order with parameters; its
+ * results are the inputs of its `ret` node, so that def-use chains have no special case. A value is
+ * a parameter, a constant or an output of a node. Region functions (made by fuse_ops and by the
+ * partitioner) are called by `call` nodes. Everything lives in the module's arena; payloads of
+ * constants are borrowed from the mapped model file or live in module->bulk.
+ *
+ * The structs are open: reading them is the API. Changing them goes through the functions below,
+ * which keep the chains right; relay_ir/verify.h checks.
+ */
+#ifndef RELAY_IR_IR_H
+#define RELAY_IR_IR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/ctx.h"
+#include "base/map.h"
+#include "relay_ir/op.h"
+
+enum value_kind { VALUE_PARAM, VALUE_CONSTANT, VALUE_OUTPUT };
+
+/* One place where a value is read. */
+struct use {
+    struct node *node;
+    int input; /* node->inputs[input] is the value */
+    struct use *next;
+};
+
+struct value {
+    enum value_kind kind;
+    struct type type;
+    const char *name;      /* ONNX tensor name, raw text of the model; unique within its function */
+    struct function *fn;   /* the function it belongs to */
+    struct node *def;      /* VALUE_OUTPUT: the node that computes it, else NULL */
+    int index;             /* which output of def, or which parameter */
+    const void *data;      /* VALUE_CONSTANT: the payload, dense and aligned, read-only */
+    struct use *uses;      /* in no particular order; NULL = nobody reads it */
+    int id;                /* dense number within the function, see function_number */
+    struct value *next;    /* VALUE_CONSTANT: next in fn->constants */
+};
+
+struct node {
+    enum op op;
+    union attrs attrs;       /* the member that op_row(op)->attrs names */
+    int n_inputs, n_outputs;
+    struct value **inputs;   /* NULL = an absent optional input */
+    struct value **outputs;  /* never NULL */
+    struct function *callee; /* OP_CALL only */
+    const struct origin *origin; /* the ONNX nodes that this node stands for; NULL = none */
+    struct function *fn;
+    struct node *prev, *next;
+    int id; /* position within the function, see function_number */
+};
+
+struct function {
+    const char *name; /* "main", or a region's name */
+    struct module *module;
+    int n_params;
+    struct value **params;
+    struct node *first, *last; /* in topological order, without ret */
+    struct node *ret;          /* OP_RETURN; its inputs are the results */
+    const char **result_names; /* the names that the user's model gives its outputs, [ret->n_inputs] */
+    struct value *constants;   /* in order of making */
+    struct value *last_constant;
+    const char *compiler;  /* who compiles this region: "c", "dnnl"; NULL for main */
+    const char *composite; /* the pattern: "c.conv2d_add_relu"; NULL = none */
+    struct map names;      /* name -> value, to keep names unique */
+    int n_values, n_nodes; /* set by function_number */
+    struct function *next;
+};
+
+struct module {
+    struct ctx *ctx;
+    struct arena arena; /* graph structure */
+    struct bulk bulk;   /* payloads of constants made by passes */
+    struct function *main;
+    struct function *functions; /* main first, then regions in order of making */
+    int opset;                  /* of the ONNX default domain; 0 = not from ONNX */
+    const char *producer;       /* ONNX producer_name and version, raw; "" = none */
+    void *source;               /* what the payloads borrow from; freed by free_source */
+    void (*free_source)(void *source);
+};
+
+struct module *module_new(struct ctx *ctx); /* with an empty main */
+void module_free(struct module *module);    /* NULL is fine */
+
+/* Drops constants that nobody uses from all functions, functions that nobody calls, and payloads in
+ * bulk that no constant points into. */
+void module_sweep(struct module *module);
+
+struct function *function_new(struct module *module, const char *name);
+
+/* Names that exist already get a suffix "_2", "_3" … (also in constant_new and node_new). */
+struct value *param_new(struct function *fn, const char *name, const struct type *type);
+
+/* A constant; data is not copied and must outlive the module (see module->source, module->bulk). */
+struct value *constant_new(struct function *fn, const char *name, const struct type *type,
+                           const void *data);
+
+/* A zeroed payload in the module's bulk, to be filled and given to constant_new. */
+void *constant_alloc(struct function *fn, const struct type *type);
+
+struct node_args {
+    enum op op;
+    int n_inputs;
+    struct value *const *inputs;
+    int n_outputs;                  /* 0 = what the op row says */
+    const char *const *names;       /* of the outputs, or NULL: derived from the op's name */
+    const union attrs *attrs;       /* NULL = zeroed */
+    const struct origin *origin;
+    struct function *callee;        /* OP_CALL */
+    struct node *before;            /* NULL = at the end of fn */
+};
+
+/* Makes a node and infers its types. NULL after an error, with the node removed again. */
+struct node *node_new(struct function *fn, const struct node_args *args);
+
+/* Infers the node's output types again (after an input changed). False after an error. */
+bool node_infer(struct ctx *ctx, struct node *node);
+
+/* The common case: one output called `name`, appended before `before` (NULL = at the end). Returns
+ * the output, NULL after an error. */
+struct value *build(struct function *fn, enum op op, const union attrs *attrs, const char *name,
+                    const struct origin *origin, struct node *before, int n_inputs,
+                    struct value *const *inputs);
+
+void node_set_input(struct node *node, int input, struct value *value);
+void node_set_inputs(struct node *node, int n_inputs, struct value *const *inputs);
+void node_move_before(struct node *node, struct node *before); /* NULL = to the end */
+
+/* Unlinks a node; its outputs must be unused. */
+void node_remove(struct node *node);
+
+/* Everyone who reads `from` (results included) reads `to` instead. */
+void value_replace(struct value *from, struct value *to);
+
+/* As value_replace, and `to` takes over the name: for a rewrite whose new value is the old one
+ * computed otherwise, so that the user finds the name of the model again. */
+void value_supplant(struct value *from, struct value *to);
+
+/* Adds a result (an input of ret) under the user's name for it. */
+void result_add(struct function *fn, struct value *value, const char *name);
+
+int value_n_uses(const struct value *value);
+bool value_is_result(const struct value *value);
+struct node *value_only_user(const struct value *value); /* NULL unless exactly one use, not ret */
+struct tensor value_tensor(const struct value *value);   /* of a constant */
+
+/* The double that every element of a constant equals; false if not constant or not uniform. */
+bool value_uniform(const struct value *value, double *number);
+
+/* Numbers nodes and values densely (params, constants, outputs in order). */
+void function_number(struct function *fn);
+
+/* Whether `name` is free in fn; name made unique. In the module's arena. */
+const char *function_unique_name(struct function *fn, const char *name);
+
+/* Origins of two nodes in one list (a fused node stands for both), in the order of the file. */
+const struct origin *origin_join(struct module *module, const struct origin *a,
+                                 const struct origin *b);
+
+/* Reports against a node: its first origin, or its op and output name when it has none. */
+const struct origin *node_origin(const struct node *node);
+
+/* for (struct node *n = fn->first; n; n = n->next) is how functions are walked; when the body may
+ * remove n, take n->next first. */
+
+#endif

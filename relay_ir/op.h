@@ -1,0 +1,57 @@
+/* op.h - the operator table (ops.def) as an enum and as rows.
+ *
+ * Per-phase knowledge (C text, oneDNN primitive, ONNX conversion) is a sparse table in that phase,
+ * indexed by enum op; a hole there is a diagnosis, never a crash. */
+#ifndef RELAY_IR_OP_H
+#define RELAY_IR_OP_H
+
+#include <stdbool.h>
+
+#include "relay_ir/attrs.h"
+#include "relay_ir/type.h"
+
+enum op {
+#define RELAY_OP(symbol, name, attrs, least, most, outputs, pattern, infer, evaluate) OP_##symbol,
+#include "relay_ir/ops.def"
+#undef RELAY_OP
+    OP_COUNT
+};
+
+/* How an operator may fuse (Relay's TOpPattern). */
+enum op_pattern {
+    PATTERN_VIEW,        /* same elements in the same order under another shape: no code at all */
+    PATTERN_ELEMWISE,    /* one input element -> one output element */
+    PATTERN_BROADCAST,   /* as ELEMWISE, with broadcasting inputs */
+    PATTERN_INJECTIVE,   /* each output element is some input element */
+    PATTERN_REDUCE,      /* many to one */
+    PATTERN_OUT_FUSABLE, /* element-wise operators may follow in the same loop nest (conv, dense) */
+    PATTERN_OPAQUE       /* stands alone */
+};
+
+struct node;
+
+struct op_row {
+    const char *name;
+    enum attrs_id attrs;
+    int least_inputs, most_inputs; /* most -1 = any number */
+    int n_outputs;                 /* -1 = the node says */
+    enum op_pattern pattern;
+
+    /* Sets the types of the node's outputs from its inputs' types and its attributes. Checks
+     * everything that evaluate and the code generators rely on. False after an error. */
+    bool (*infer)(struct ctx *ctx, struct node *node);
+
+    /* The reference: slow and obviously right. in[i] is NULL for an absent optional input; out[i]
+     * has its type and zeroed data. Sums in double. False after an error (say, an index out of
+     * range). call and return are the interpreter's business. */
+    bool (*evaluate)(struct ctx *ctx, const struct node *node, const struct tensor *const *in,
+                     struct tensor *out);
+};
+
+const struct op_row *op_row(enum op op);
+const char *op_name(enum op op);
+enum op op_from_name(const char *name); /* OP_COUNT if unknown */
+bool op_is_elementwise(enum op op);     /* ELEMWISE or BROADCAST */
+int op_spatial_rank(enum op op);        /* 1, 2, 3 for the convNd and poolNd families, else 0 */
+
+#endif

@@ -1,0 +1,54 @@
+/* pipeline.h - the passes: each one file and one row of the table in pipeline.c, run by one runner
+ * that verifies, dumps, times and sweeps after each. */
+#ifndef RELAY_IR_PASSES_PIPELINE_H
+#define RELAY_IR_PASSES_PIPELINE_H
+
+#include <stdio.h>
+
+#include "relay_ir/ir.h"
+
+struct pass {
+    const char *name;    /* "fold_constant" */
+    const char *purpose; /* one line, for --passes */
+    bool (*run)(struct module *module); /* in place; false after an error. No static state. */
+};
+
+struct pipeline_options {
+    const char *dump_after; /* name of a pass, "all", or NULL */
+    const char *stop_after; /* run up to and including this pass; NULL = all */
+    bool time_passes;       /* a line per pass on `log`: milliseconds, nodes before and after */
+    FILE *log;              /* where dumps and times go */
+};
+
+/* The whole pipeline, in order; *n rows. */
+const struct pass *pipeline_passes(int *n);
+const struct pass *pipeline_find(const char *name); /* NULL if there is none */
+
+bool pipeline_run(struct module *module, const struct pipeline_options *options);
+
+/* One pass with the runner's chores (tests). */
+bool pipeline_run_one(struct module *module, const char *name);
+
+/* What fuse_ops leaves behind, and what engines and code generators rely on:
+ *  - main consists of `call` nodes of region functions and of `reshape` nodes (views);
+ *  - a region has at most one anchor (a node that is not element-wise), which comes first; every
+ *    other node is element-wise and its output has the shape of the anchor's output (without an
+ *    anchor: of the region's result); its other operands are region parameters or constants that
+ *    broadcast to that shape;
+ *  - a region with element-wise nodes behind its anchor has one result; a region without has all
+ *    outputs of its anchor as results;
+ *  - constants are bound inside the region; fn->compiler is "c", fn->composite is "c." and the
+ *    operators' names joined by '_' without "nn."; fn->name is the name of the first result. */
+
+/* Passes, in alphabetical order. */
+bool pass_canonicalize(struct module *module);
+bool pass_common_subexpr(struct module *module);
+bool pass_dead_code(struct module *module);
+bool pass_fold_constant(struct module *module);
+bool pass_fold_scale_axis(struct module *module);
+bool pass_fuse_ops(struct module *module);
+bool pass_infer_type(struct module *module);
+bool pass_simplify_expr(struct module *module);
+bool pass_simplify_inference(struct module *module);
+
+#endif

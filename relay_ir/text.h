@@ -1,0 +1,27 @@
+/* text.h - the graph as text: printed for people, parsed back by tests. Grammar: docs/ir.md.
+ *
+ *   fn main(%data: (1,3,224,224) f32) -> (%out) {
+ *     const @conv1.weight : (64,3,7,7) f32 = crc32:9f2c11aa
+ *     const @axis : () i64 = [1]
+ *     %c1 = nn.conv2d(%data, @conv1.weight) {strides=[2,2], ...} : (1,64,112,112) f32  // Conv_0
+ *     ...
+ *   }
+ * Names that are not [A-Za-z0-9_.:/-]+ are quoted: %"strange name". Absent inputs are `_`.
+ * Constants of at most 16 elements are written out, larger ones by checksum. */
+#ifndef RELAY_IR_TEXT_H
+#define RELAY_IR_TEXT_H
+
+#include "base/str.h"
+#include "relay_ir/ir.h"
+
+void module_print(const struct module *module, struct str *out);
+void function_print(const struct function *fn, struct str *out);
+void node_print(const struct node *node, struct str *out);
+
+/* A new module from text. Payloads that the text gives by checksum are taken from `payloads` (found
+ * by checksum, type and name; borrowed, so it must outlive the result); NULL = such constants are
+ * errors, unless zero_missing in tests wants zeros. NULL after errors that carry line numbers. */
+struct module *module_parse(struct ctx *ctx, const char *text, const struct module *payloads,
+                            bool zero_missing);
+
+#endif
