@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -155,6 +156,37 @@ struct writer {
     char *buffer;
 };
 
+/* The temporary files that exist now, for the signal handler; a slot is claimed and freed by a single
+ * pointer store. Files beyond the table are cleaned by output_abort only. */
+enum { MAX_TEMPORARIES = 64 };
+static const char *volatile temporaries[MAX_TEMPORARIES];
+
+static void remember(const char *old, const char *new)
+{
+    for (int i = 0; i < MAX_TEMPORARIES; i++)
+        if (temporaries[i] == old) {
+            temporaries[i] = new;
+            return;
+        }
+}
+
+static void on_interrupt(int signal_number)
+{
+    for (int i = 0; i < MAX_TEMPORARIES; i++)
+        if (temporaries[i])
+            unlink(temporaries[i]);
+    _exit(128 + signal_number);
+}
+
+void output_clean_on_interrupt(void)
+{
+    struct sigaction action = { .sa_handler = on_interrupt };
+
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
+}
+
 /* Makes the folders of path; an existing one is fine. */
 static void make_folders(struct ctx *ctx, const char *path)
 {
@@ -181,7 +213,7 @@ struct writer *output_open(struct output_set *set, const char *path)
     if (w->fd < 0)
         w->error = errno;
     else
-        w->temporary = temporary;
+        remember(NULL, w->temporary = temporary);
     if (w->fd >= 0 && fchmod(w->fd, 0666 & ~mask) != 0)
         w->error = errno;
     w->buffer = malloc(BUFFER_BYTES);
@@ -261,6 +293,14 @@ uint64_t writer_size(const struct writer *w)
     return w->flushed + w->n;
 }
 
+/* The temporary file is gone: renamed or removed. */
+static void forget(struct writer *w)
+{
+    if (w->temporary)
+        remember(w->temporary, NULL);
+    w->temporary = NULL;
+}
+
 static void close_writer(struct writer *w)
 {
     if (w->fd >= 0 && close(w->fd) != 0 && !w->error)
@@ -304,7 +344,7 @@ bool output_commit(struct output_set *set)
             ok = diag_error(set->ctx, DIAG_FILE_WRITE, NULL, "cannot write %s: %s",
                             str_safe(&set->ctx->perm, w->path, 4096), strerror(errno));
         else
-            w->temporary = NULL;
+            forget(w);
     }
     output_abort(set);
     return ok;
@@ -316,7 +356,7 @@ void output_abort(struct output_set *set)
         close_writer(w);
         if (w->temporary)
             unlink(w->temporary);
-        w->temporary = NULL;
+        forget(w);
     }
     set->writers = NULL;
 }

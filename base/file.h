@@ -62,4 +62,8 @@ uint64_t writer_size(const struct writer *writer);
 bool output_commit(struct output_set *set);
 void output_abort(struct output_set *set);
 
+/* From now on SIGINT, SIGTERM and SIGHUP remove the temporary files of all open sets and end the
+ * process with exit code 130 (143, 129). For main. */
+void output_clean_on_interrupt(void);
+
 #endif

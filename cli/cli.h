@@ -1,0 +1,47 @@
+/* cli.h - what the commands share: a file each, one function each. */
+#ifndef CLI_CLI_H
+#define CLI_CLI_H
+
+#include <cjson/cJSON.h>
+
+#include "cli/options.h"
+#include "relay_ir/ir.h"
+
+struct cli {
+    struct ctx *ctx;
+    struct arguments args;
+    struct bulk bulk; /* tensors that live until the command ends */
+    cJSON *json;      /* the object that --json prints; NULL without --json */
+    bool quiet;
+};
+
+/* Each returns false after an error. Diagnostics are printed by main. */
+bool command_compile(struct cli *cli);
+bool command_explain(struct cli *cli);
+bool command_inspect(struct cli *cli);
+bool command_run(struct cli *cli);
+bool command_verify(struct cli *cli);
+
+/* Imports the model that the operand names, with --shape and --external-data-dir. NULL after
+ * errors. The caller frees it. */
+struct module *load_model(struct cli *cli);
+
+/* Runs the pass pipeline as --dump-after, --time-passes say. */
+bool run_passes(struct cli *cli, struct module *module);
+
+/* Whether --dump-after names a pass; for commands to ask before they begin. */
+bool check_dump_option(struct cli *cli);
+
+/* --passes. */
+void list_passes(void);
+
+/* The tensors for the parameters of `fn`: from --input, else random, uniform in [-1, 1) (integers
+ * in 0..9; a parameter is never left unset), seeded by --seed. *inputs has fn->n_params entries. */
+bool load_inputs(struct cli *cli, const struct function *fn, struct tensor **inputs);
+
+/* Text for people: to standard output unless --json or --quiet. */
+void say(const struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#define RELAYC_VERSION "0.1.0"
+
+#endif

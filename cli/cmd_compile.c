@@ -1,0 +1,141 @@
+/* cmd_compile.c - the main job: model.onnx in, NAME.h, NAME.c, NAME_weights.c, NAME.json out. */
+#include <sha256.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/str.h"
+#include "cli/cli.h"
+#include "codegen_c/codegen.h"
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+/* The stem of the file as an identifier: "../kws v2.onnx" -> "kws_v2". */
+static const char *default_name(struct ctx *ctx, const char *path)
+{
+    char *stem = arena_strdup(&ctx->perm, strcmp(path, "-") == 0 ? "model" : base_name(path));
+    char *dot = strrchr(stem, '.');
+
+    if (dot && dot != stem)
+        *dot = '\0';
+    return c_identifier(&ctx->perm, stem);
+}
+
+/* --name must be an identifier as it stands: a silent change would surprise the build system. */
+static bool model_name(struct cli *cli, const char **out)
+{
+    const char *given = option_text(&cli->args, OPTION_NAME, NULL);
+
+    *out = given ? given : default_name(cli->ctx, cli->args.operands[0]);
+    if (!given || strcmp(c_identifier(&cli->ctx->perm, given), given) == 0)
+        return true;
+    diag_error(cli->ctx, DIAG_USAGE, NULL, "--name: '%s' cannot be the prefix of C symbols",
+               str_safe(&cli->ctx->perm, given, 80));
+    diag_help(cli->ctx, "try --name %s", c_identifier(&cli->ctx->perm, given));
+    return false;
+}
+
+static const char *model_sha256(struct ctx *ctx, const char *path)
+{
+    struct mapping file;
+    char hex[SHA256_DIGEST_STRING_LENGTH];
+
+    if (strcmp(path, "-") == 0) /* a pipe has been read already */
+        return "";
+    if (!file_map(ctx, path, &file))
+        return NULL;
+    SHA256Data(file.data, file.size, hex);
+    file_unmap(&file);
+    return arena_strdup(&ctx->perm, hex);
+}
+
+/* The options that change the output, for the banner. */
+static const char *banner_options(struct cli *cli)
+{
+    struct str text = { .arena = &cli->ctx->perm };
+
+    for (int i = 0; i < cli->args.options[OPTION_SHAPE].n; i++)
+        str_printf(&text, " --shape %s", cli->args.options[OPTION_SHAPE].at[i]);
+    if (has_option(&cli->args, OPTION_WEIGHTS))
+        str_printf(&text, " --weights=%s", option_text(&cli->args, OPTION_WEIGHTS, ""));
+    if (has_option(&cli->args, OPTION_STEP))
+        str_add(&text, " --step");
+    return *str_text(&text) ? str_text(&text) + 1 : "";
+}
+
+static void report(struct cli *cli, const struct codegen_options *options,
+                   const struct codegen_result *result)
+{
+    say(cli, "%s: %d ONNX nodes -> %d regions, %.2f M MACs\n", options->name,
+        result->n_onnx_nodes, result->n_regions, (double)result->macs / 1e6);
+    say(cli, "  flash   %zu bytes of weights\n", result->weight_bytes);
+    say(cli, "  arena   %zu bytes (without sharing: %zu)\n", result->arena_bytes,
+        result->arena_naive_bytes);
+    for (int i = 0; i < result->n_files; i++)
+        say(cli, "%s%s%s", i ? ", " : "  wrote   ", result->files[i],
+            i + 1 == result->n_files ? "\n" : "");
+    say(cli, "  next    relayc verify %s\n",
+        str_safe(&cli->ctx->perm, cli->args.operands[0], 4096));
+    if (cli->json) {
+        cJSON *files = cJSON_AddArrayToObject(cli->json, "files");
+
+        cJSON_AddStringToObject(cli->json, "name", options->name);
+        cJSON_AddNumberToObject(cli->json, "onnx_nodes", result->n_onnx_nodes);
+        cJSON_AddNumberToObject(cli->json, "regions", result->n_regions);
+        cJSON_AddNumberToObject(cli->json, "macs", (double)result->macs);
+        cJSON_AddNumberToObject(cli->json, "weight_bytes", (double)result->weight_bytes);
+        cJSON_AddNumberToObject(cli->json, "arena_bytes", (double)result->arena_bytes);
+        for (int i = 0; i < result->n_files; i++)
+            cJSON_AddItemToArray(files, cJSON_CreateString(result->files[i]));
+    }
+}
+
+static bool write_files(struct cli *cli, struct module *module,
+                        const struct codegen_options *options)
+{
+    struct output_set set = { .ctx = cli->ctx };
+    struct codegen_result result = { 0 };
+
+    if (!codegen_c(module, options, &set, &result)) {
+        output_abort(&set);
+        return false;
+    }
+    if (!output_commit(&set))
+        return false;
+    report(cli, options, &result);
+    return true;
+}
+
+bool command_compile(struct cli *cli)
+{
+    static const char *const forms[] = { "auto", "inline", "file", NULL };
+    struct codegen_options options = { .dir = option_text(&cli->args, OPTION_OUTPUT_DIR, "."),
+                                       .step = has_option(&cli->args, OPTION_STEP) };
+    struct module *module;
+    int weights;
+    bool ok;
+
+    if (has_option(&cli->args, OPTION_PASSES)) {
+        list_passes();
+        return true;
+    }
+    ok = option_word(cli->ctx, &cli->args, OPTION_WEIGHTS, forms, WEIGHTS_AUTO, &weights);
+    ok = check_dump_option(cli) && ok;
+    if (!model_name(cli, &options.name) || !ok)
+        return false;
+    options.weights = (enum weights_form)weights;
+    module = load_model(cli);
+    if (!module)
+        return false;
+    options.model_file = base_name(cli->args.operands[0]);
+    options.model_sha256 = model_sha256(cli->ctx, cli->args.operands[0]);
+    options.command = banner_options(cli);
+    ok = options.model_sha256 && run_passes(cli, module) && write_files(cli, module, &options);
+    module_free(module);
+    return ok;
+}

@@ -1,0 +1,23 @@
+/* cmd_explain.c - the long text of a diagnostic's code. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "cli/cli.h"
+
+bool command_explain(struct cli *cli)
+{
+    const char *text = cli->args.operands[0];
+    char *end;
+    const long number = strtol(text + strspn(text, "Rr"), &end, 10);
+    const char *title = diag_title((enum diag_code)number);
+
+    if (*end || !title) {
+        diag_error(cli->ctx, DIAG_USAGE, NULL, "there is no diagnostic '%s'",
+                   str_safe(&cli->ctx->perm, text, 40));
+        diag_help(cli->ctx, "codes look like R0301 and stand in front of each message");
+        return false;
+    }
+    printf("R%04ld: %s\n\n%s\n", number, title, diag_explanation((enum diag_code)number));
+    return true;
+}

@@ -1,0 +1,133 @@
+/* main.c - which command, and how its diagnostics and exit code reach the user. */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/str.h"
+#include "cli/cli.h"
+
+static bool (*const run_command[COMMAND_COUNT])(struct cli *) = {
+    [COMMAND_COMPILE] = command_compile, [COMMAND_EXPLAIN] = command_explain,
+    [COMMAND_INSPECT] = command_inspect, [COMMAND_RUN] = command_run,
+    [COMMAND_VERIFY] = command_verify,
+};
+
+void say(const struct cli *cli, const char *format, ...)
+{
+    va_list args;
+
+    if (cli->quiet || cli->json)
+        return;
+    va_start(args, format);
+    vprintf(format, args);
+    va_end(args);
+}
+
+static bool is_set(const char *variable)
+{
+    const char *value = getenv(variable);
+
+    return value && *value;
+}
+
+/* NO_COLOR (no-color.org) and TERM=dumb switch colour off, CLICOLOR_FORCE on. */
+static bool use_colour(struct ctx *ctx, const struct arguments *args)
+{
+    static const char *const words[] = { "auto", "always", "never", NULL };
+    int when;
+
+    if (!option_word(ctx, args, OPTION_COLOR, words, 0, &when) || when)
+        return when == 1;
+    if (is_set("NO_COLOR") || (getenv("TERM") && strcmp(getenv("TERM"), "dumb") == 0))
+        return false;
+    return isatty(STDERR_FILENO) || is_set("CLICOLOR_FORCE");
+}
+
+static void add_diagnostics(struct cli *cli)
+{
+    cJSON *list = cJSON_AddArrayToObject(cli->json, "diagnostics");
+
+    for (const struct diag *d = cli->ctx->diags.first; d; d = d->next) {
+        cJSON *row = cJSON_CreateObject();
+        char code[8];
+
+        snprintf(code, sizeof code, "R%04d", (int)d->code % 10000);
+        cJSON_AddStringToObject(row, "code", code);
+        cJSON_AddStringToObject(row, "severity", d->severity == DIAG_ERROR ? "error" : "warning");
+        cJSON_AddStringToObject(row, "message", d->message);
+        if (d->origin) {
+            cJSON_AddNumberToObject(row, "node", (double)d->origin->index);
+            cJSON_AddStringToObject(row, "name", str_safe(&cli->ctx->perm, d->origin->name, 4096));
+            cJSON_AddStringToObject(row, "op_type",
+                                    str_safe(&cli->ctx->perm, d->origin->op_type, 200));
+        }
+        if (d->note)
+            cJSON_AddStringToObject(row, "note", d->note);
+        if (d->help)
+            cJSON_AddStringToObject(row, "help", d->help);
+        cJSON_AddItemToArray(list, row);
+    }
+}
+
+static void print_json(struct cli *cli)
+{
+    char *text;
+
+    add_diagnostics(cli);
+    text = cJSON_Print(cli->json);
+    if (!text)
+        out_of_memory(0);
+    puts(text);
+    cJSON_free(text);
+    cJSON_Delete(cli->json);
+}
+
+static void run(struct cli *cli)
+{
+    const struct arguments *args = &cli->args;
+
+    if (has_option(args, OPTION_VERSION)) {
+        puts("relayc " RELAYC_VERSION);
+    } else if (args->command == COMMAND_COUNT) {
+        print_overview(has_option(args, OPTION_HELP) ? stdout : stderr);
+        if (!has_option(args, OPTION_HELP))
+            diag_error(cli->ctx, DIAG_USAGE, NULL, "no command given");
+    } else if (has_option(args, OPTION_HELP)) {
+        print_command_help(stdout, args->command);
+    } else {
+        cli->quiet = has_option(args, OPTION_QUIET);
+        if (has_option(args, OPTION_JSON)) {
+            cli->json = cJSON_CreateObject();
+            cJSON_AddStringToObject(cli->json, "schema",
+                                    arena_printf(&cli->ctx->perm, "relayc-%s-1",
+                                                 command_name(args->command)));
+        }
+        if (!run_command[args->command](cli) && !cli->ctx->diags.n_errors)
+            diag_error(cli->ctx, DIAG_INTERNAL, NULL, "'%s' failed without saying why",
+                       command_name(args->command));
+    }
+}
+
+int main(int argc, char **argv)
+{
+    struct cli cli = { .ctx = ctx_new(NULL) };
+    bool colour;
+    int code;
+
+    output_clean_on_interrupt();
+    if (arguments_parse(cli.ctx, argc, argv, &cli.args))
+        run(&cli);
+    colour = use_colour(cli.ctx, &cli.args);
+    if (cli.json)
+        print_json(&cli);
+    else
+        diag_print(cli.ctx, stderr, colour, 8);
+    if (fflush(stdout) != 0 && diag_exit_code(cli.ctx) == 0)
+        diag_error(cli.ctx, DIAG_FILE_WRITE, NULL, "cannot write to standard output");
+    code = diag_exit_code(cli.ctx);
+    bulk_release(&cli.bulk);
+    ctx_free(cli.ctx);
+    return code;
+}

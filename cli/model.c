@@ -1,0 +1,107 @@
+/* model.c - what every command with a model does first: import it, run the passes. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "cli/cli.h"
+#include "frontend/onnx/import.h"
+#include "relay_ir/passes/pipeline.h"
+
+/* "data=1,3,224,224": the last '=' divides, because names may hold one. */
+static bool parse_shape(struct ctx *ctx, const char *text, struct shape_binding *out)
+{
+    const char *equals = strrchr(text, '=');
+    const char *at = equals ? equals + 1 : text;
+
+    if (!equals || equals == text)
+        goto malformed;
+    out->name = arena_strndup(&ctx->perm, text, (size_t)(equals - text));
+    out->rank = 0;
+    while (*at) {
+        char *end;
+
+        errno = 0;
+        if (out->rank == MAX_RANK)
+            goto malformed;
+        out->dim[out->rank] = strtoll(at, &end, 10);
+        if (end == at || errno || out->dim[out->rank] < 0 || (*end && *end != ','))
+            goto malformed;
+        out->rank++;
+        at = *end ? end + 1 : end;
+        if (*end && !*at)
+            goto malformed;
+    }
+    return true;
+malformed:
+    diag_error(ctx, DIAG_USAGE, NULL, "--shape: '%s' is not NAME=DIM,DIM,...",
+               str_safe(&ctx->perm, text, 120));
+    diag_help(ctx, "for example --shape data=1,3,224,224, or --shape batch=1 for a symbolic "
+                   "dimension; at most %d dimensions", MAX_RANK);
+    return false;
+}
+
+struct module *load_model(struct cli *cli)
+{
+    struct ctx *ctx = cli->ctx;
+    const struct option_values *given = &cli->args.options[OPTION_SHAPE];
+    struct shape_binding *shapes = arena_array(&ctx->perm, struct shape_binding, given->n);
+    const struct import_options options = {
+        .n_shapes = given->n,
+        .shapes = shapes,
+        .external_data_dir = option_text(&cli->args, OPTION_EXTERNAL_DATA_DIR, NULL),
+    };
+    bool ok = true;
+
+    for (int i = 0; i < given->n; i++)
+        ok &= parse_shape(ctx, given->at[i], &shapes[i]);
+    if (!ok)
+        return NULL;
+    ctx->diags.input_name = cli->args.operands[0];
+    return onnx_import(ctx, cli->args.operands[0], &options);
+}
+
+bool run_passes(struct cli *cli, struct module *module)
+{
+    const struct pipeline_options options = {
+        .dump_after = option_text(&cli->args, OPTION_DUMP_AFTER, NULL),
+        .time_passes = has_option(&cli->args, OPTION_TIME_PASSES),
+        .log = stderr,
+    };
+
+    return pipeline_run(module, &options);
+}
+
+bool check_dump_option(struct cli *cli)
+{
+    const char *wanted = option_text(&cli->args, OPTION_DUMP_AFTER, "all");
+    int n;
+    const struct pass *passes = pipeline_passes(&n);
+    const char **names = arena_array(&cli->ctx->perm, const char *, n);
+    const char *nearest;
+
+    for (int i = 0; i < n; i++) {
+        names[i] = passes[i].name;
+        if (strcmp(names[i], wanted) == 0)
+            return true;
+    }
+    if (strcmp(wanted, "all") == 0)
+        return true;
+    diag_error(cli->ctx, DIAG_USAGE, NULL, "--dump-after: there is no pass '%s'",
+               str_safe(&cli->ctx->perm, wanted, 80));
+    nearest = str_nearest(wanted, names, (size_t)n);
+    if (nearest)
+        diag_help(cli->ctx, "did you mean '%s'?", nearest);
+    else
+        diag_help(cli->ctx, "--passes lists them");
+    return false;
+}
+
+void list_passes(void)
+{
+    int n;
+    const struct pass *passes = pipeline_passes(&n);
+
+    for (int i = 0; i < n; i++)
+        printf("%2d  %-20s %s\n", i + 1, passes[i].name, passes[i].purpose);
+}
