@@ -22,11 +22,26 @@ struct codegen_options {
     bool step;              /* also emit NAME_step(), which runs one region */
 };
 
-/* What was made, for the command's summary and for verify. */
+/* Where a value of main lives while the generated code runs. */
+struct codegen_place {
+    enum { PLACE_INPUT, PLACE_OUTPUT, PLACE_ARENA, PLACE_CONSTANT } kind;
+    int index;     /* of the input or output array */
+    size_t offset; /* in the arena, bytes */
+};
+
+/* One region function, in execution order; NAME_step(i) runs it. */
+struct codegen_region {
+    const struct node *call; /* in main; its outputs are the region's results */
+    const char *c_name;
+    const struct codegen_place *results; /* [call->n_outputs], valid right after the region ran */
+};
+
+/* What was made, for the command's summary and for verify. Everything in the arena of ctx->perm. */
 struct codegen_result {
     size_t arena_bytes, arena_naive_bytes; /* naive: every intermediate its own place */
     size_t weight_bytes;
     int n_regions, n_onnx_nodes;
+    const struct codegen_region *regions; /* [n_regions] */
     int64_t macs;
     int n_files;
     const char *files[16];           /* paths written, in order */
