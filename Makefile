@@ -66,7 +66,59 @@ $(BUILD)/gen/%.o: $(BUILD)/gen/%.c
 $(BUILD)/tests/test_%: $(BUILD)/tests/test_%.o $(test_support) $(BUILD)/librelayc.a
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcheck -lsubunit -lrt $(libs)
 
-.PHONY: clean
+# Programs of several files, one folder each: tests/NAME/*.c -> build/tests/NAME
+define test_folder
+$(BUILD)/tests/$(1): $$(patsubst %.c,$(BUILD)/%.o,$$(sort $$(wildcard tests/$(1)/*.c))) \
+                     $(test_support) $(BUILD)/librelayc.a
+	$$(CC) $$(CFLAGS) $$(LDFLAGS) -o $$@ $$^ $(libs)
+endef
+$(foreach folder,conformance network,$(eval $(call test_folder,$(folder))))
+
+.PHONY: check check-full check-run check-full-run unit
+check: deps
+	$(MAKE) check-run
+check-full: deps
+	$(MAKE) check-full-run
+check-run: all unit $(BUILD)/tests/conformance $(BUILD)/tests/network
+	BUILD=$(BUILD) tests/run
+check-full-run: check-run
+	BUILD=$(BUILD) tests/run_full
+unit: $(test_programs)
+
+sanitize := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+
+# The same tests with sanitizers, in a build folder of their own.
+.PHONY: unit-sanitized
+unit-sanitized:
+	$(MAKE) BUILD=$(BUILD)/sanitized CFLAGS='$(sanitize)' all unit
+
+# --- everything else -----------------------------------------------------------------------------
+.PHONY: deps demo bench install lint format clean
+deps:
+	.ci/deps
+
+demo: deps
+	$(MAKE) all
+	BUILD=$(BUILD) examples/digits/demo.sh
+
+bench: all $(BUILD)/tests/network
+	BUILD=$(BUILD) bench/run
+
+install: all
+	install -D -m 755 $(BUILD)/relayc $(DESTDIR)$(PREFIX)/bin/relayc
+	install -D -m 644 README.md $(DESTDIR)$(PREFIX)/share/doc/relayc/README.md
+	install -D -m 644 LICENSE $(DESTDIR)$(PREFIX)/share/doc/relayc/copyright
+
+formatted = $(shell git ls-files '*.c' '*.h')
+
+lint: $(BUILD)/gen/frontend/onnx/onnx.pb-c.h
+	clang-format --dry-run --Werror $(formatted)
+	tests/check_arrows
+	cppcheck --quiet --error-exitcode=1 --inline-suppr --std=c11 -I. $(stages) cli
+
+format:
+	clang-format -i $(formatted)
+
 clean:
 	rm -rf $(BUILD)
 
