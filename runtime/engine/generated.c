@@ -35,13 +35,16 @@ static bool write_adapter(struct ctx *ctx, const struct function *fn,
 {
     struct output_set set = { .ctx = ctx };
     struct writer *w = output_open(&set, path);
+    char *upper = arena_strdup(&ctx->perm, options->name);
 
+    for (char *c = upper; *c; c++)
+        *c = *c >= 'a' && *c <= 'z' ? (char)(*c - 'a' + 'A') : *c;
     writer_printf(w, "#include \"%s.h\"\n#include <stddef.h>\n\n", options->name);
     writer_text(w, "size_t relayc_arena_bytes(void);\n"
                    "int relayc_call(int region, const void *const *in, void *const *out, "
                    "void *arena);\n\n");
     writer_printf(w, "size_t relayc_arena_bytes(void)\n{\n    return %s_ARENA_BYTES;\n}\n\n",
-                  options->name);
+                  upper);
     writer_text(w, "int relayc_call(int region, const void *const *in, void *const *out, "
                    "void *arena)\n{\n    (void)region, (void)in, (void)out;\n");
     for (int step = options->step; step >= 0; step--) {

@@ -1,0 +1,95 @@
+/* configs.c - the targets: compilers with the flags that generated C promises to pass silently. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "base/file.h"
+#include "base/str.h"
+#include "tests/network/network.h"
+
+#define STRICT "-std=c99 -Wall -Wextra -Wpedantic -Wconversion -Werror "
+#define SANITIZE \
+    "-O1 -g -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all "
+
+const struct config configs[] = {
+    { "gcc", "gcc", STRICT "-O2", "" },
+    { "clang", "clang", STRICT "-O2", "" },
+    { "gcc-sanitized", "gcc", STRICT SANITIZE, "" },
+    { "clang-sanitized", "clang", STRICT SANITIZE, "" },
+    { "aarch64", "aarch64-linux-gnu-gcc", STRICT "-O2 -static", "qemu-aarch64" },
+    { "armhf", "arm-linux-gnueabihf-gcc", STRICT "-O2 -static", "qemu-arm" },
+    { "riscv64", "riscv64-linux-gnu-gcc", STRICT "-O2 -static", "qemu-riscv64" },
+};
+
+const int n_configs = sizeof configs / sizeof *configs;
+
+/* Paths come from the command line of a test; they are quoted for the shell all the same. */
+static const char *quoted(struct arena *arena, const char *path)
+{
+    struct str out = { .arena = arena };
+
+    str_add(&out, "'");
+    for (; *path; path++)
+        str_addn(&out, *path == '\'' ? "'\\''" : path, *path == '\'' ? 4 : 1);
+    str_add(&out, "'");
+    return str_text(&out);
+}
+
+static const char *first_lines(struct ctx *ctx, const char *path)
+{
+    struct mapping file;
+    struct str text = { .arena = &ctx->perm };
+
+    if (!file_map(ctx, path, &file))
+        return "";
+    str_addn(&text, (const char *)file.data, file.size < 1500 ? file.size : 1500);
+    file_unmap(&file);
+    return str_text(&text);
+}
+
+static bool shell(struct ctx *ctx, const char *command, const char *log, const char *what,
+                  const char **reason)
+{
+    const int status = system(command);
+
+    if (status == 0)
+        return true;
+    *reason = arena_printf(&ctx->perm, "%s failed (status %d): %s\n%s", what,
+                           WIFEXITED(status) ? WEXITSTATUS(status) : -status, command,
+                           first_lines(ctx, log));
+    return false;
+}
+
+bool config_run(struct ctx *ctx, const struct config *config, const struct network *network,
+                const char *work, const struct codegen_result *result, double *error,
+                const char **reason)
+{
+    struct arena *arena = &ctx->perm;
+    const char *program = arena_printf(arena, "%s/%s.%s", work, network->name, config->name);
+    const char *log = arena_printf(arena, "%s.log", program);
+    struct str command = { .arena = arena };
+    const char *text;
+
+    str_printf(&command, "%s %s -I%s -o %s %s", config->compiler, config->flags,
+               quoted(arena, work), quoted(arena, program),
+               quoted(arena, arena_printf(arena, "%s/driver.c", work)));
+    for (int i = 0; i < result->n_files; i++)
+        if (str_ends(result->files[i], ".c"))
+            str_printf(&command, " %s", quoted(arena, result->files[i]));
+    str_printf(&command, " -lm > %s 2>&1", quoted(arena, log));
+    if (!shell(ctx, str_text(&command), log, "the compiler", reason))
+        return false;
+    if (!shell(ctx,
+               arena_printf(arena, "%s %s %s > %s 2>&1", config->runner, quoted(arena, program),
+                            quoted(arena, work), quoted(arena, log)),
+               log, "the program", reason))
+        return false;
+    text = strstr(first_lines(ctx, log), "error ");
+    if (!text || sscanf(text, "error %lf", error) != 1) {
+        *reason = "the program printed no error figure";
+        return false;
+    }
+    remove(program);
+    return true;
+}

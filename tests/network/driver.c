@@ -1,0 +1,143 @@
+/* driver.c - writes main() for a generated network: reads the data of a set, runs the network twice
+ * on differently filled arenas, and prints the largest error. Plain C99, for any hosted target. */
+#include <string.h>
+
+#include "base/file.h"
+#include "tests/network/network.h"
+
+static const char body[] =
+    "static void load(const char *folder, const char *name, void *to, size_t bytes)\n"
+    "{\n"
+    "    char path[1024];\n"
+    "    FILE *file;\n"
+    "\n"
+    "    snprintf(path, sizeof path, \"%s/%s\", folder, name);\n"
+    "    file = fopen(path, \"rb\");\n"
+    "    if (!file || fread(to, 1, bytes, file) != bytes) {\n"
+    "        fprintf(stderr, \"cannot read %s\\n\", path);\n"
+    "        exit(3);\n"
+    "    }\n"
+    "    fclose(file);\n"
+    "}\n"
+    "\n"
+    "/* Largest difference over largest magnitude; NaN agrees with NaN. */\n"
+    "static double compare(const double *want, const double *found, size_t n)\n"
+    "{\n"
+    "    double largest = 0, worst = 0;\n"
+    "\n"
+    "    for (size_t i = 0; i < n; i++) {\n"
+    "        const double d = want[i] == found[i] ? 0 : fabs(want[i] - found[i]);\n"
+    "\n"
+    "        if (want[i] != want[i] && found[i] != found[i])\n"
+    "            continue;\n"
+    "        if (fabs(want[i]) > largest && fabs(want[i]) <= DBL_MAX)\n"
+    "            largest = fabs(want[i]);\n"
+    "        if (!(d <= worst))\n"
+    "            worst = d <= DBL_MAX ? d : DBL_MAX;\n"
+    "    }\n"
+    "    return largest > 0 ? worst / largest : worst;\n"
+    "}\n\n";
+
+static void write_arrays(struct writer *w, const struct function *fn)
+{
+    for (int i = 0; i < fn->n_params; i++)
+        writer_printf(w, "static %s in%d[%lld];\n", dtype_c_type(fn->params[i]->type.dtype), i,
+                      (long long)(type_elements(&fn->params[i]->type) + 1));
+    for (int i = 0; i < fn->ret->n_inputs; i++) {
+        const struct type *type = &fn->ret->inputs[i]->type;
+        const long long n = (long long)type_elements(type) + 1;
+
+        writer_printf(w, "static %s want%d[%lld], first%d[%lld], out%d[%lld];\n",
+                      dtype_c_type(type->dtype), i, n, i, n, i, n);
+        writer_printf(w, "static double want_real%d[%lld], out_real%d[%lld];\n", i, n, i, n);
+    }
+}
+
+static void write_call(struct writer *w, const struct function *fn, const char *name,
+                       const char *fill)
+{
+    writer_printf(w, "    memset(arena, %s, sizeof arena);\n    code = %s_run(", fill,
+                  name);
+    for (int i = 0; i < fn->n_params; i++)
+        writer_printf(w, "in%d, ", i);
+    for (int i = 0; i < fn->ret->n_inputs; i++)
+        writer_printf(w, "out%d, ", i);
+    writer_text(w, "arena);\n    if (code != 0) {\n        fprintf(stderr, \"returned %d\\n\", "
+                   "code);\n        return 3;\n    }\n");
+}
+
+static void write_test(struct writer *w, const struct function *fn, const char *name)
+{
+    writer_text(w, "static int test(const char *folder, const char *set)\n{\n"
+                   "    char name[64];\n    double error = 0, e;\n    int code;\n\n");
+    for (int i = 0; i < fn->n_params; i++)
+        writer_printf(w, "    snprintf(name, sizeof name, \"%%s_in%d.bin\", set);\n"
+                         "    load(folder, name, in%d, sizeof in%d - sizeof *in%d);\n", i, i, i, i);
+    write_call(w, fn, name, "0xFF");
+    for (int i = 0; i < fn->ret->n_inputs; i++)
+        writer_printf(w, "    memcpy(first%d, out%d, sizeof out%d);\n", i, i, i);
+    write_call(w, fn, name, "0");
+    for (int i = 0; i < fn->ret->n_inputs; i++)
+        writer_printf(
+            w,
+            "    if (memcmp(first%d, out%d, sizeof out%d) != 0) {\n"
+            "        fprintf(stderr, \"output %d depends on what was in the arena\\n\");\n"
+            "        return 4;\n    }\n"
+            "    snprintf(name, sizeof name, \"%%s_want%d.bin\", set);\n"
+            "    load(folder, name, want%d, sizeof want%d - sizeof *want%d);\n"
+            "    for (size_t i = 0; i < sizeof out%d / sizeof *out%d; i++) {\n"
+            "        want_real%d[i] = (double)want%d[i];\n        out_real%d[i] = (double)out%d[i];\n"
+            "    }\n    e = compare(want_real%d, out_real%d, sizeof out%d / sizeof *out%d - 1);\n"
+            "    error = e > error ? e : error;\n",
+            i, i, i, i, i, i, i, i, i, i, i, i, i, i, i, i, i, i);
+    writer_text(w, "    printf(\"error %g\\n\", error);\n    return 0;\n}\n\n");
+}
+
+static void write_main(struct writer *w, const struct network *network)
+{
+    writer_text(w, "int main(int argc, char **argv)\n{\n    int code = argc == 2 ? 0 : 2;\n\n");
+    for (int i = 0; i < network->n_sets; i++)
+        writer_printf(w, "    code = code ? code : test(argv[1], \"set%d\");\n", i);
+    writer_text(w, "    return code;\n}\n");
+}
+
+static void write_tensors(struct output_set *set, const char *work, const char *stem, int n,
+                          const struct tensor *tensors)
+{
+    for (int i = 0; i < n; i++) {
+        const char *path = arena_printf(&set->ctx->perm, "%s/%s%d.bin", work, stem, i);
+
+        writer_write(output_open(set, path), tensors[i].data, type_bytes(&tensors[i].type));
+    }
+}
+
+bool network_write(struct network *network, const char *work, struct codegen_result *result)
+{
+    const struct function *fn = network->module->main;
+    const struct codegen_options options = { .name = "net", .dir = work, .model_file = "model.onnx",
+                                             .model_sha256 = "", .command = "" };
+    struct output_set set = { .ctx = network->ctx };
+    struct writer *w;
+
+    if (!codegen_c(network->module, &options, &set, result)) {
+        output_abort(&set);
+        return false;
+    }
+    w = output_open(&set, arena_printf(&network->ctx->perm, "%s/driver.c", work));
+    writer_text(w, "#include <float.h>\n#include <math.h>\n#include <stdio.h>\n#include <stdlib.h>\n"
+                   "#include <string.h>\n\n#include \"net.h\"\n\n"
+                   "static unsigned char arena[NET_ARENA_BYTES + 1] "
+                   "__attribute__((aligned(NET_ARENA_ALIGN)));\n");
+    write_arrays(w, fn);
+    writer_text(w, "\n");
+    writer_text(w, body);
+    write_test(w, fn, "net");
+    write_main(w, network);
+    for (int i = 0; i < network->n_sets; i++) {
+        write_tensors(&set, work, arena_printf(&network->ctx->perm, "set%d_in", i), fn->n_params,
+                      network->sets[i].inputs);
+        write_tensors(&set, work, arena_printf(&network->ctx->perm, "set%d_want", i),
+                      fn->ret->n_inputs, network->sets[i].outputs);
+    }
+    return output_commit(&set);
+}

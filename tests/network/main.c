@@ -1,0 +1,101 @@
+/* main.c - every network given, on every configuration: pass, unsupported or FAIL, a line each.
+ *
+ *   network [--work DIR] [--only CONFIG]... MODEL_DIR...
+ *
+ * Exit code 1 when anything failed. Tolerance: 1e-4 of an output's largest magnitude. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "tests/network/network.h"
+
+#define TOLERANCE 1e-4
+
+struct tally {
+    int passed, failed, skipped;
+};
+
+static bool wanted(const char *name, int argc, char **argv)
+{
+    bool any = false;
+
+    for (int i = 1; i + 1 < argc; i++)
+        if (strcmp(argv[i], "--only") == 0) {
+            any = true;
+            if (strcmp(argv[i + 1], name) == 0)
+                return true;
+        }
+    return !any;
+}
+
+static void run_configs(struct network *network, const char *work, int argc, char **argv,
+                        struct tally *tally)
+{
+    struct codegen_result result = { 0 };
+
+    if (!network_write(network, work, &result)) {
+        printf("FAIL %s: no C was generated\n", network->name);
+        diag_print(network->ctx, stdout, false, 3);
+        tally->failed++;
+        return;
+    }
+    for (int i = 0; i < n_configs; i++) {
+        double error = 0;
+        const char *reason = NULL;
+
+        if (!wanted(configs[i].name, argc, argv))
+            continue;
+        if (config_run(network->ctx, &configs[i], network, work, &result, &error, &reason) &&
+            error <= TOLERANCE) {
+            printf("pass %-20s %-16s error %.1e  arena %zu\n", network->name, configs[i].name,
+                   error, result.arena_bytes);
+            tally->passed++;
+        } else {
+            printf("FAIL %-20s %-16s %s\n", network->name, configs[i].name,
+                   reason ? reason : arena_printf(&network->ctx->perm, "error %.1e", error));
+            tally->failed++;
+        }
+        fflush(stdout);
+    }
+}
+
+static void run_network(const char *dir, const char *work, int argc, char **argv,
+                        struct tally *tally)
+{
+    struct network network;
+    const char *unsupported = NULL;
+
+    if (network_load(&network, dir, &unsupported)) {
+        const char *folder = arena_printf(&network.ctx->perm, "%s/%s", work, network.name);
+
+        run_configs(&network, folder, argc, argv, tally);
+    } else if (unsupported) {
+        printf("unsupported %s: %s\n", network.name, unsupported);
+        tally->skipped++;
+    } else {
+        printf("FAIL %s\n", dir);
+        diag_print(network.ctx, stdout, false, 3);
+        tally->failed++;
+    }
+    fflush(stdout);
+    network_free(&network);
+}
+
+int main(int argc, char **argv)
+{
+    const char *work = "build/network";
+    struct tally tally = { 0 };
+
+    for (int i = 1; i + 1 < argc; i++)
+        if (strcmp(argv[i], "--work") == 0)
+            work = argv[i + 1];
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--work") == 0 || strcmp(argv[i], "--only") == 0)
+            i++;
+        else
+            run_network(argv[i], work, argc, argv, &tally);
+    }
+    printf("%d passed, %d failed, %d skipped\n", tally.passed, tally.failed, tally.skipped);
+    return tally.failed || tally.passed == 0;
+}

@@ -1,0 +1,52 @@
+/* network.h - whole networks, generated, built for every target and run: the pieces. */
+#ifndef TESTS_NETWORK_NETWORK_H
+#define TESTS_NETWORK_NETWORK_H
+
+#include "codegen_c/codegen.h"
+#include "relay_ir/ir.h"
+
+enum { MAX_SETS = 4 };
+
+/* Inputs and the outputs that are wanted for them. */
+struct io_set {
+    const char *folder; /* "io"; "" = made up, with the reference evaluator as the oracle */
+    struct tensor *inputs, *outputs;
+};
+
+/* A model folder: model.onnx, optionally model.json with the shapes that bind its open dimensions,
+ * and io/, io2/ with input_N.npy and output_N.npy. */
+struct network {
+    struct ctx *ctx;
+    const char *dir, *name;
+    struct module *module; /* after the pass pipeline */
+    struct bulk bulk;
+    struct io_set sets[MAX_SETS];
+    int n_sets;
+};
+
+/* False after errors in network->ctx; then unsupported says whether they are all about operators of
+ * a later issue (quantised ones), and which. The network is to be freed either way. */
+bool network_load(struct network *network, const char *dir, const char **unsupported);
+void network_free(struct network *network);
+
+/* Writes the generated C, a driver with main(), and the data of every set into `work`. */
+bool network_write(struct network *network, const char *work, struct codegen_result *result);
+
+/* One way to build and run a network. */
+struct config {
+    const char *name;
+    const char *compiler;
+    const char *flags;
+    const char *runner; /* in front of the program; "" = run it directly */
+};
+
+extern const struct config configs[];
+extern const int n_configs;
+
+/* Builds and runs in `work`; *error is the largest error relative to an output's largest magnitude.
+ * False with a reason when something failed. */
+bool config_run(struct ctx *ctx, const struct config *config, const struct network *network,
+                const char *work, const struct codegen_result *result, double *error,
+                const char **reason);
+
+#endif
