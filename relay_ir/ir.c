@@ -14,6 +14,7 @@ struct module *module_new(struct ctx *ctx)
     module->arena = arena; /* the module lives in its own arena */
     module->ctx = ctx;
     module->producer = "";
+    module->fired.arena = &module->arena;
     module->main = function_new(module, "main");
     return module;
 }
@@ -47,10 +48,12 @@ static void sweep_functions(struct module *module)
     module->main->n_nodes = -1;
     mark_called(module->main);
     for (struct function **at = &module->functions; *at;) {
-        if ((*at)->n_nodes == -1)
+        if ((*at)->n_nodes == -1) {
+            module->last_function = *at;
             at = &(*at)->next;
-        else
+        } else {
             *at = (*at)->next;
+        }
     }
     for (struct function *fn = module->functions; fn; fn = fn->next)
         function_number(fn);
@@ -66,6 +69,8 @@ static void sweep_constants(struct function *fn)
             fn->last_constant = *at;
             at = &(*at)->next;
         } else {
+            if (map_get(&fn->names, (*at)->name) == *at)
+                map_set(&fn->names, (*at)->name, NULL); /* free for what replaces it */
             *at = (*at)->next;
         }
     }
@@ -86,7 +91,6 @@ void module_sweep(struct module *module)
 struct function *function_new(struct module *module, const char *name)
 {
     struct function *fn = arena_new(&module->arena, struct function);
-    struct function **end = &module->functions;
 
     fn->module = module;
     fn->name = arena_strdup(&module->arena, name);
@@ -94,9 +98,8 @@ struct function *function_new(struct module *module, const char *name)
     fn->ret->op = OP_RETURN;
     fn->ret->fn = fn;
     fn->names.arena = &module->arena;
-    while (*end)
-        end = &(*end)->next;
-    *end = fn;
+    *(module->last_function ? &module->last_function->next : &module->functions) = fn;
+    module->last_function = fn;
     return fn;
 }
 
@@ -330,17 +333,22 @@ void value_replace(struct value *from, struct value *to)
     }
 }
 
-void value_supplant(struct value *from, struct value *to)
+void value_take_name(struct value *to, struct value *from)
 {
     const char *const name = from->name;
     struct function *fn = from->fn;
 
-    value_replace(from, to);
     map_set(&fn->names, to->name, NULL);
     map_set(&fn->names, name, to);
     to->name = name;
     from->name = function_unique_name(fn, name);
     map_set(&fn->names, from->name, from);
+}
+
+void value_supplant(struct value *from, struct value *to)
+{
+    value_replace(from, to);
+    value_take_name(to, from);
 }
 
 void result_add(struct function *fn, struct value *value, const char *name)

@@ -78,8 +78,10 @@ struct module {
     struct bulk bulk;   /* payloads of constants made by passes */
     struct function *main;
     struct function *functions; /* main first, then regions in order of making */
+    struct function *last_function;
     int opset;                  /* of the ONNX default domain; 0 = not from ONNX */
     const char *producer;       /* ONNX producer_name and version, raw; "" = none */
+    struct map fired;           /* rewrite rule -> long *: how often it fired, for --stats */
     void *source;               /* what the payloads borrow from; freed by free_source */
     void (*free_source)(void *source);
 };
@@ -140,6 +142,9 @@ void value_replace(struct value *from, struct value *to);
 /* As value_replace, and `to` takes over the name: for a rewrite whose new value is the old one
  * computed otherwise, so that the user finds the name of the model again. */
 void value_supplant(struct value *from, struct value *to);
+
+/* `to` takes over the name of `from`, which gets a derived one. */
+void value_take_name(struct value *to, struct value *from);
 
 /* Adds a result (an input of ret) under the user's name for it. */
 void result_add(struct function *fn, struct value *value, const char *name);

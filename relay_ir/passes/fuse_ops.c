@@ -1,0 +1,353 @@
+/* fuse_ops.c - groups nodes into region functions, one C function each.
+ *
+ * needs    views, element-wise nodes and anchors in any order; no dead nodes
+ * gives    main of calls and reshapes only; regions as pipeline.h promises
+ * method   per seed: the longest group of element-wise users out of which one value escapes */
+#include "relay_ir/passes/pipeline.h"
+
+#include <string.h>
+
+#include "base/str.h"
+
+enum {
+    MAX_GROUP_NODES = 24, /* generated functions are read by people */
+    MAX_GROUP_PARAMS = 8
+};
+
+struct group {
+    int n;
+    struct node *nodes[MAX_GROUP_NODES]; /* in topological order */
+};
+
+/* What the nodes of main belong to, by node id; NULL = not decided, or a view. */
+struct fusion {
+    struct module *module;
+    struct function *fn;
+    struct arena *scratch;
+    struct group **group_of;
+    bool *in_group; /* of the group that is growing */
+    struct map names; /* of functions */
+};
+
+static bool is_view(const struct node *node)
+{
+    return op_row(node->op)->pattern == PATTERN_VIEW;
+}
+
+static bool group_reads(const struct fusion *fusion, const struct value *value)
+{
+    return value->def && value->def->fn == fusion->fn && fusion->in_group[value->def->id];
+}
+
+/* The number of distinct outer values that the group reads, `extra` (may be NULL) included. */
+static int count_params(const struct fusion *fusion, const struct group *group,
+                        const struct node *extra)
+{
+    const struct value *seen[MAX_GROUP_PARAMS + 1];
+    int n = 0;
+
+    for (int i = 0; i < group->n + (extra != NULL); i++) {
+        const struct node *node = i < group->n ? group->nodes[i] : extra;
+
+        for (int j = 0; j < node->n_inputs; j++) {
+            const struct value *value = node->inputs[j];
+            int k = 0;
+
+            if (!value || value->kind == VALUE_CONSTANT || group_reads(fusion, value))
+                continue;
+            while (k < n && seen[k] != value)
+                k++;
+            if (k == n)
+                seen[n++] = value;
+            if (n > MAX_GROUP_PARAMS)
+                return n;
+        }
+    }
+    return n;
+}
+
+/* Whether every use of the value is inside the growing group. A value that nobody reads does not
+ * count as inside: nothing may vanish in a region. */
+static bool stays_inside(const struct fusion *fusion, const struct value *value)
+{
+    for (const struct use *use = value->uses; use; use = use->next)
+        if (use->node->op == OP_RETURN || !fusion->in_group[use->node->id])
+            return false;
+    return value->uses != NULL;
+}
+
+static int count_escapes(const struct fusion *fusion, const struct group *group)
+{
+    int n = 0;
+
+    for (int i = 0; i < group->n; i++)
+        n += !stays_inside(fusion, group->nodes[i]->outputs[0]);
+    return n;
+}
+
+static bool may_join(const struct fusion *fusion, const struct group *group,
+                     const struct node *node)
+{
+    return op_is_elementwise(node->op) && !fusion->group_of[node->id] &&
+           !fusion->in_group[node->id] &&
+           type_same_shape(&node->outputs[0]->type, &group->nodes[0]->outputs[0]->type) &&
+           count_params(fusion, group, node) <= MAX_GROUP_PARAMS;
+}
+
+/* The first node, in topological order, that may join the group; NULL if there is none. Values with
+ * many readers are not followed: they escape anyway. */
+static struct node *next_member(const struct fusion *fusion, const struct group *group)
+{
+    struct node *next = NULL;
+
+    for (int i = 0; i < group->n; i++) {
+        int n = 0;
+
+        for (const struct use *use = group->nodes[i]->outputs[0]->uses; use; use = use->next) {
+            if (++n > MAX_GROUP_NODES)
+                return NULL;
+            if (use->node->op != OP_RETURN && (!next || use->node->id < next->id) &&
+                may_join(fusion, group, use->node))
+                next = use->node;
+        }
+    }
+    return next;
+}
+
+/* Element-wise nodes of the same shape that only this group reads: computing them here saves their
+ * buffer. The group stays free of cycles, since all their readers are in it. */
+static void take_producers(struct fusion *fusion, struct group *group)
+{
+    for (int i = 0; i < group->n; i++)
+        for (int j = 0; j < group->nodes[i]->n_inputs && group->n < MAX_GROUP_NODES; j++) {
+            const struct value *value = group->nodes[i]->inputs[j];
+            int at = group->n;
+
+            if (!value || !value->def || !may_join(fusion, group, value->def) ||
+                !stays_inside(fusion, value))
+                continue;
+            for (; at > 0 && group->nodes[at - 1]->id > value->def->id; at--)
+                group->nodes[at] = group->nodes[at - 1];
+            group->nodes[at] = value->def;
+            group->n++;
+            fusion->in_group[value->def->id] = true;
+            i = -1; /* the new member has inputs of its own */
+            break;
+        }
+}
+
+/* Grows a group from `seed`. A prefix of it out of which one value escapes is a region without
+ * cycles: every member leads to that value, so nothing outside can both depend on it and feed it. */
+static void grow(struct fusion *fusion, struct node *seed)
+{
+    struct group *group = arena_new(fusion->scratch, struct group);
+    const bool chain = op_is_elementwise(seed->op);
+    int best = 1;
+
+    group->nodes[group->n++] = seed;
+    fusion->in_group[seed->id] = true;
+    if (chain || op_row(seed->op)->pattern == PATTERN_OUT_FUSABLE) {
+        struct node *next;
+
+        while (group->n < MAX_GROUP_NODES && (next = next_member(fusion, group))) {
+            group->nodes[group->n++] = next;
+            fusion->in_group[next->id] = true;
+            if (count_escapes(fusion, group) == 1)
+                best = group->n;
+        }
+    }
+    while (group->n > best)
+        fusion->in_group[group->nodes[--group->n]->id] = false;
+    if (chain)
+        take_producers(fusion, group);
+    for (int i = 0; i < group->n; i++) {
+        fusion->in_group[group->nodes[i]->id] = false;
+        fusion->group_of[group->nodes[i]->id] = group;
+    }
+}
+
+/* "c.conv2d_bias_add_relu" */
+static const char *composite_name(struct module *module, const struct group *group)
+{
+    struct str name = { .arena = &module->arena };
+
+    str_add(&name, "c.");
+    for (int i = 0; i < group->n; i++) {
+        const char *op = op_name(group->nodes[i]->op);
+
+        str_printf(&name, "%s%s", i ? "_" : "", str_starts(op, "nn.") ? op + 3 : op);
+    }
+    return str_text(&name);
+}
+
+static struct function *region_new(struct fusion *fusion, const struct group *group)
+{
+    struct module *module = fusion->module;
+    const char *const wanted = group->nodes[group->n - 1]->outputs[0]->name;
+    const char *name = wanted;
+    struct function *region;
+
+    for (int i = 2; map_get(&fusion->names, name); i++)
+        name = arena_printf(&module->arena, "%s_%d", wanted, i);
+    region = function_new(module, name);
+    region->compiler = "c";
+    region->composite = composite_name(module, group);
+    map_set(&fusion->names, region->name, region);
+    return region;
+}
+
+/* The region's value for an outer value: itself copied, a constant bound here, or a parameter,
+ * which is remembered in `outer`. */
+static struct value *region_value(struct function *region, struct value *value,
+                                  struct value **outer)
+{
+    struct value *inner = value ? map_get(&region->names, value->name) : NULL;
+
+    if (!value || inner)
+        return inner;
+    if (value->kind == VALUE_CONSTANT)
+        return constant_new(region, value->name, &value->type, value->data);
+    outer[region->n_params] = value;
+    return param_new(region, value->name, &value->type);
+}
+
+static bool copy_node(struct fusion *fusion, struct function *region, const struct node *node,
+                      struct value **outer)
+{
+    struct value **inputs = arena_array(fusion->scratch, struct value *, node->n_inputs);
+    const char **names = arena_array(fusion->scratch, const char *, node->n_outputs);
+
+    for (int i = 0; i < node->n_inputs; i++)
+        inputs[i] = region_value(region, node->inputs[i], outer);
+    for (int i = 0; i < node->n_outputs; i++)
+        names[i] = node->outputs[i]->name;
+    return node_new(region, &(struct node_args){ .op = node->op,
+                                                 .n_inputs = node->n_inputs,
+                                                 .inputs = inputs,
+                                                 .n_outputs = node->n_outputs,
+                                                 .names = names,
+                                                 .attrs = &node->attrs,
+                                                 .origin = node->origin,
+                                                 .callee = node->callee }) != NULL;
+}
+
+/* Makes the region, and the call that stands where the group's last node stands. */
+static bool outline(struct fusion *fusion, const struct group *group)
+{
+    struct node *const last = group->nodes[group->n - 1];
+    struct function *region = region_new(fusion, group);
+    const struct origin *origin = NULL;
+    struct value **outer;
+    struct node *call;
+    int n_inputs = 0;
+
+    for (int i = 0; i < group->n; i++)
+        n_inputs += group->nodes[i]->n_inputs;
+    outer = arena_array(fusion->scratch, struct value *, n_inputs);
+    for (int i = 0; i < group->n; i++) {
+        if (!copy_node(fusion, region, group->nodes[i], outer))
+            return false;
+        origin = origin_join(fusion->module, origin, group->nodes[i]->origin);
+    }
+    for (int i = 0; i < last->n_outputs; i++)
+        result_add(region, region->last->outputs[i], last->outputs[i]->name);
+    call = node_new(fusion->fn, &(struct node_args){ .op = OP_CALL,
+                                                     .n_inputs = region->n_params,
+                                                     .inputs = outer,
+                                                     .n_outputs = last->n_outputs,
+                                                     .origin = origin,
+                                                     .callee = region,
+                                                     .before = last });
+    for (int i = 0; call && i < last->n_outputs; i++)
+        value_supplant(last->outputs[i], call->outputs[i]);
+    for (int i = group->n; call && i-- > 0;)
+        node_remove(group->nodes[i]);
+    return call != NULL;
+}
+
+/* Views of any kind become reshapes, the one view that engines and code generators know. */
+static bool unify_views(struct function *fn)
+{
+    for (struct node *n = fn->first, *next; n; n = next) {
+        union attrs attrs = { .shape = { .shape = { 0 } } };
+        struct value *view;
+
+        next = n->next;
+        if (!is_view(n) || n->op == OP_RESHAPE)
+            continue;
+        attrs.shape.shape = ints_of(n->outputs[0]->type.rank, n->outputs[0]->type.dim);
+        view = build(fn, OP_RESHAPE, &attrs, n->outputs[0]->name, n->origin, n, 1, n->inputs);
+        if (!view)
+            return false;
+        value_supplant(n->outputs[0], view);
+        node_remove(n);
+    }
+    return true;
+}
+
+/* The value whose memory `value` is seen in. */
+static struct value *behind_views(struct value *value)
+{
+    while (value->def && is_view(value->def))
+        value = value->def->inputs[0];
+    return value;
+}
+
+/* Every result gets memory of its own: one that is a parameter, a constant or the memory of an
+ * earlier result is copied. */
+static bool separate_results(struct fusion *fusion)
+{
+    struct node *const ret = fusion->fn->ret;
+    struct map taken = { .arena = fusion->scratch };
+
+    for (int i = 0; i < ret->n_inputs; i++) {
+        struct value *value = ret->inputs[i];
+        const struct value *source = behind_views(value);
+
+        if (source->kind != VALUE_OUTPUT || map_get(&taken, source->name)) {
+            value = build(fusion->fn, OP_COPY, NULL, fusion->fn->result_names[i], NULL, NULL, 1,
+                          &value);
+            if (!value)
+                return false;
+            node_set_input(ret, i, value);
+        } else {
+            map_set(&taken, source->name, value);
+        }
+    }
+    return true;
+}
+
+/* Anchors choose first: an addition belongs to the convolution before it, not to a chain. */
+static void choose_groups(struct fusion *fusion)
+{
+    for (int chains = 0; chains < 2; chains++)
+        for (struct node *n = fusion->fn->first; n; n = n->next)
+            if (n->op != OP_CALL && !is_view(n) && op_is_elementwise(n->op) == (chains == 1) &&
+                !fusion->group_of[n->id])
+                grow(fusion, n);
+}
+
+bool pass_fuse_ops(struct module *module)
+{
+    struct fusion fusion = { .module = module,
+                             .fn = module->main,
+                             .scratch = &module->ctx->scratch,
+                             .names = { .arena = &module->ctx->scratch } };
+
+    if (!unify_views(fusion.fn) || !separate_results(&fusion))
+        return false;
+    for (struct function *fn = module->functions; fn; fn = fn->next)
+        map_set(&fusion.names, fn->name, fn);
+    function_number(fusion.fn);
+    fusion.group_of = arena_array(fusion.scratch, struct group *, fusion.fn->n_nodes);
+    fusion.in_group = arena_array(fusion.scratch, bool, fusion.fn->n_nodes);
+    choose_groups(&fusion);
+    for (struct node *n = fusion.fn->first, *next; n; n = next) {
+        const struct group *group = n->op == OP_CALL ? NULL : fusion.group_of[n->id];
+
+        next = n->next;
+        if (group && group->nodes[group->n - 1] == n && !outline(&fusion, group))
+            return false;
+    }
+    return true;
+}

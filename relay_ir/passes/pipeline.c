@@ -1,0 +1,117 @@
+#include "relay_ir/passes/pipeline.h"
+
+#include <assert.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/str.h"
+#include "relay_ir/text.h"
+#include "relay_ir/verify.h"
+
+/* The rows that follow a simplification fold what it made constant and drop what it made dead, so
+ * that the next one sees the small graph. */
+static const struct pass passes[] = {
+    { "infer_type", "infers all types again, in order", pass_infer_type },
+    { "fold_constant", "evaluates what depends on constants only", pass_fold_constant },
+    { "dead_code", "removes nodes that no result needs", pass_dead_code },
+    { "simplify_inference", "turns batch norms into multiply and add", pass_simplify_inference },
+    { "canonicalize", "brings equivalent forms to one form", pass_canonicalize },
+    { "fold_constant", "evaluates what depends on constants only", pass_fold_constant },
+    { "simplify_expr", "recognises composed operators, drops identities", pass_simplify_expr },
+    { "fold_scale_axis", "moves per-channel scales and shifts into weights", pass_fold_scale_axis },
+    { "fold_constant", "evaluates what depends on constants only", pass_fold_constant },
+    { "canonicalize", "brings equivalent forms to one form", pass_canonicalize },
+    { "common_subexpr", "computes equal expressions once", pass_common_subexpr },
+    { "dead_code", "removes nodes that no result needs", pass_dead_code },
+    { "fuse_ops", "groups nodes into region functions", pass_fuse_ops },
+};
+
+enum { N_PASSES = sizeof passes / sizeof *passes };
+
+const struct pass *pipeline_passes(int *n)
+{
+    *n = N_PASSES;
+    return passes;
+}
+
+const struct pass *pipeline_find(const char *name)
+{
+    for (int i = 0; i < N_PASSES; i++)
+        if (strcmp(passes[i].name, name) == 0)
+            return &passes[i];
+    return NULL;
+}
+
+static double milliseconds(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
+}
+
+static int count_nodes(const struct module *module)
+{
+    int n = 0;
+
+    for (const struct function *fn = module->functions; fn; fn = fn->next)
+        for (const struct node *node = fn->first; node; node = node->next)
+            n++;
+    return n;
+}
+
+static void dump(struct module *module, const char *name, FILE *log)
+{
+    struct str text = { .arena = &module->ctx->scratch };
+
+    module_print(module, &text);
+    fprintf(log, "after %s:\n%s", name, str_text(&text));
+}
+
+/* The chores around every pass: verify, sweep, dump, time, empty the scratch arena. */
+static bool run_pass(struct module *module, const struct pass *pass,
+                     const struct pipeline_options *options)
+{
+    const int nodes = count_nodes(module);
+    const double start = milliseconds();
+    const int errors = module->ctx->diags.n_errors;
+    bool ok = pass->run(module);
+
+    assert(ok || module->ctx->diags.n_errors > errors);
+    if (options->time_passes)
+        fprintf(options->log, "%9.2f ms  %-20s %6d -> %d nodes\n", milliseconds() - start,
+                pass->name, nodes, count_nodes(module));
+    if (ok) {
+        module_sweep(module);
+        ok = module_verify(module, pass->name);
+    }
+    if (options->dump_after && (strcmp(options->dump_after, "all") == 0 ||
+                                strcmp(options->dump_after, pass->name) == 0))
+        dump(module, pass->name, options->log);
+    arena_release(&module->ctx->scratch);
+    return ok;
+}
+
+bool pipeline_run(struct module *module, const struct pipeline_options *options)
+{
+    int n = N_PASSES;
+
+    assert(options->log || !(options->dump_after || options->time_passes));
+    if (options->stop_after) {
+        while (n > 0 && strcmp(passes[n - 1].name, options->stop_after) != 0)
+            n--;
+        assert(n > 0);
+    }
+    for (int i = 0; i < n; i++)
+        if (!run_pass(module, &passes[i], options))
+            return false;
+    return true;
+}
+
+bool pipeline_run_one(struct module *module, const char *name)
+{
+    const struct pass *pass = pipeline_find(name);
+
+    assert(pass);
+    return run_pass(module, pass, &(struct pipeline_options){ .dump_after = NULL });
+}

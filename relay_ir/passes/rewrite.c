@@ -1,0 +1,190 @@
+#include "relay_ir/passes/rewrite.h"
+
+#include <assert.h>
+
+enum { MAX_SWEEPS = 16 }; /* far more than any chain of rules needs; a ping-pong of two rules ends */
+
+static void count_firing(struct module *module, const char *name)
+{
+    long *n = map_get(&module->fired, name);
+
+    if (!n) {
+        n = arena_new(&module->arena, long);
+        map_set(&module->fired, name, n);
+    }
+    ++*n;
+}
+
+void remove_dead(struct node *node)
+{
+    struct node *todo[64]; /* what does not fit is left to dead_code */
+    int n = 0;
+
+    todo[n++] = node;
+    while (n > 0) {
+        bool used = false;
+
+        node = todo[--n];
+        for (int i = 0; i < node->n_outputs; i++)
+            used = used || node->outputs[i]->uses;
+        if (used || (!node->prev && node->fn->first != node))
+            continue; /* needed, or removed already */
+        for (int i = 0; i < node->n_inputs; i++)
+            if (node->inputs[i] && node->inputs[i]->def && n < 64)
+                todo[n++] = node->inputs[i]->def;
+        node_remove(node);
+    }
+}
+
+/* Whether the rule built this value, or found it: what it built last stands right before the root. */
+static bool is_fresh(const struct value *value, const struct node *root, const struct node *prev)
+{
+    return value->def && value->def != prev && value->def == root->prev;
+}
+
+static bool apply_rule(struct module *module, const struct rule *rule, struct node *node)
+{
+    struct rewrite rewrite = { .ctx = module->ctx,
+                               .fn = node->fn,
+                               .root = node,
+                               .name = node->outputs[0]->name,
+                               .origin = node->origin };
+    struct node *const prev = node->prev;
+    struct value *const old = node->outputs[0];
+    struct value *const new = rule->apply(&rewrite, node);
+
+    if (!new)
+        return false;
+    assert(type_equal(&new->type, &old->type));
+    count_firing(module, rule->name);
+    if (is_fresh(new, node, prev))
+        value_supplant(old, new);
+    else
+        value_replace(old, new);
+    remove_dead(node);
+    return true;
+}
+
+static bool sweep(struct module *module, struct function *fn, const struct rule *rules, int n_rules)
+{
+    bool fired = false;
+
+    for (struct node *n = fn->first, *next; n; n = next) {
+        bool here = false;
+
+        next = n->next;
+        for (int i = 0; i < n_rules && !here && n->n_outputs == 1; i++)
+            if (rules[i].root == n->op || rules[i].root == OP_COUNT)
+                here = apply_rule(module, &rules[i], n);
+        fired = fired || here;
+    }
+    return fired;
+}
+
+bool rewrite_module(struct module *module, const struct rule *rules, int n_rules)
+{
+    const int errors = module->ctx->diags.n_errors;
+
+    for (struct function *fn = module->functions; fn; fn = fn->next)
+        for (int i = 0; i < MAX_SWEEPS && sweep(module, fn, rules, n_rules); i++)
+            ;
+    return module->ctx->diags.n_errors == errors;
+}
+
+void rule_covers(struct rewrite *rewrite, const struct node *node)
+{
+    rewrite->origin = origin_join(rewrite->fn->module, rewrite->origin, node->origin);
+}
+
+struct value *rule_build1(struct rewrite *rewrite, enum op op, const union attrs *attrs,
+                          struct value *x)
+{
+    return x ? build(rewrite->fn, op, attrs, rewrite->name, rewrite->origin, rewrite->root, 1, &x)
+             : NULL;
+}
+
+struct value *rule_build2(struct rewrite *rewrite, enum op op, const union attrs *attrs,
+                          struct value *a, struct value *b)
+{
+    struct value *inputs[] = { a, b };
+
+    return a && b ? build(rewrite->fn, op, attrs, rewrite->name, rewrite->origin, rewrite->root, 2,
+                          inputs)
+                  : NULL;
+}
+
+struct value *rule_build3(struct rewrite *rewrite, enum op op, const union attrs *attrs,
+                          struct value *a, struct value *b, struct value *c)
+{
+    struct value *inputs[] = { a, b, c };
+
+    return a && b && c ? build(rewrite->fn, op, attrs, rewrite->name, rewrite->origin,
+                               rewrite->root, 3, inputs)
+                       : NULL;
+}
+
+struct value *rule_reshape(struct rewrite *rewrite, struct value *x, const struct type *shape)
+{
+    union attrs attrs = { .shape = { .shape = ints_of(shape->rank, shape->dim) } };
+
+    return rule_build1(rewrite, OP_RESHAPE, &attrs, x);
+}
+
+struct value *rule_constant_like(struct rewrite *rewrite, struct value *like,
+                                 const struct type *type, const void *data)
+{
+    struct value *constant = constant_new(rewrite->fn, like->name, type, data);
+
+    if (like->uses && !like->uses->next)
+        value_take_name(constant, like);
+    return constant;
+}
+
+struct node *defined_by(const struct value *value, enum op op)
+{
+    return value && value->def && value->def->op == op ? value->def : NULL;
+}
+
+struct node *only_defined_by(const struct value *value, enum op op)
+{
+    return value && value->uses && !value->uses->next ? defined_by(value, op) : NULL;
+}
+
+struct value *constant_side(const struct node *node, struct value **other)
+{
+    const bool left = node->inputs[0]->kind == VALUE_CONSTANT;
+    const bool right = node->inputs[1]->kind == VALUE_CONSTANT;
+
+    if (left == right)
+        return NULL;
+    *other = node->inputs[left ? 1 : 0];
+    return node->inputs[left ? 0 : 1];
+}
+
+bool is_number(const struct value *value, double number)
+{
+    double rounded = 0, found;
+
+    if (!value || value->kind != VALUE_CONSTANT || !value_uniform(value, &found))
+        return false;
+    if (value->type.dtype == DTYPE_F64)
+        return found == number;
+    {
+        uint64_t element = 0;
+
+        dtype_store(value->type.dtype, &element, 0, number);
+        rounded = dtype_load(value->type.dtype, &element, 0);
+    }
+    return found == rounded;
+}
+
+bool is_per_axis(const struct type *type, const struct type *shape, int axis)
+{
+    for (int i = 0; i < type->rank; i++) {
+        const int at = shape->rank - type->rank + i;
+
+        if (type->dim[i] != 1 && at != axis)
+            return false;
+    }
+    return true;
+}
