@@ -7,7 +7,8 @@
 
 /* Shared by several families. */
 
-/* The NumPy broadcast of two shapes. False (no diagnostic) when they do not broadcast. */
+/* The NumPy broadcast of two shapes, with a's element type; out may be a or b. False (no diagnostic)
+ * when they do not broadcast. */
 bool shape_broadcast(const struct type *a, const struct type *b, struct type *out);
 
 /* Row-major element strides of `type`, with 0 where its dim is 1, aligned to the right of a shape of

@@ -1,0 +1,146 @@
+#include "relay_ir/ops/check.h"
+
+#include <string.h>
+
+#include "base/str.h"
+
+const struct type *input_type(const struct node *node, int input)
+{
+    return &node->inputs[input]->type;
+}
+
+void set_output(struct node *node, int output, enum dtype dtype, const struct type *shape)
+{
+    node->outputs[output]->type = type_make(dtype, shape->rank, shape->dim);
+}
+
+static const char *kinds_text(unsigned kinds)
+{
+    static const struct {
+        unsigned kinds;
+        const char *text;
+    } rows[] = {
+        { KINDS_FLOAT, "a floating-point type" },
+        { KINDS_INT, "a signed integer type" },
+        { KINDS_INTEGER, "an integer type" },
+        { KINDS_BOOL, "bool" },
+        { KINDS_SIGNED, "a floating-point or signed integer type" },
+        { KINDS_NUMBER, "a floating-point or integer type" },
+        { KINDS_PLAIN, "a floating-point or integer type or bool" },
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].kinds == kinds)
+            return rows[i].text;
+    return "another type";
+}
+
+bool check_kinds(struct ctx *ctx, const struct node *node, int input, unsigned kinds)
+{
+    const enum dtype dtype = input_type(node, input)->dtype;
+
+    if (1u << dtype_kind(dtype) & kinds)
+        return true;
+    return diag_error(ctx, DIAG_TYPE, node_origin(node), "input %d of %s is %s, wanted is %s", input,
+                      op_name(node->op), dtype_name(dtype), kinds_text(kinds));
+}
+
+bool check_index_type(struct ctx *ctx, const struct node *node, int input)
+{
+    const enum dtype dtype = input_type(node, input)->dtype;
+
+    if (dtype == DTYPE_I32 || dtype == DTYPE_I64)
+        return true;
+    return diag_error(ctx, DIAG_TYPE, node_origin(node), "input %d of %s is %s, wanted is i32 or i64",
+                      input, op_name(node->op), dtype_name(dtype));
+}
+
+bool check_same_dtype(struct ctx *ctx, const struct node *node, int a, int b)
+{
+    const enum dtype first = input_type(node, a)->dtype, second = input_type(node, b)->dtype;
+
+    if (first == second)
+        return true;
+    diag_error(ctx, DIAG_TYPE, node_origin(node),
+               "inputs %d and %d of %s are %s and %s, wanted is one type for both", a, b,
+               op_name(node->op), dtype_name(first), dtype_name(second));
+    diag_help(ctx, "export the model with a Cast before this node");
+    return false;
+}
+
+bool check_rank(struct ctx *ctx, const struct node *node, int input, int least, int most)
+{
+    const struct type *type = input_type(node, input);
+
+    if (type->rank >= least && type->rank <= most)
+        return true;
+    return diag_error(ctx, DIAG_SHAPE, node_origin(node),
+                      "input %d of %s has shape %s, wanted is rank %d%s", input, op_name(node->op),
+                      shape_text(&ctx->perm, type), least,
+                      most == least      ? ""
+                      : most == MAX_RANK ? " or more"
+                                         : arena_printf(&ctx->perm, " to %d", most));
+}
+
+bool check_result_rank(struct ctx *ctx, const struct node *node, int64_t rank)
+{
+    if (rank <= MAX_RANK)
+        return true;
+    return diag_error(ctx, DIAG_TOO_BIG, node_origin(node),
+                      "the result of %s has rank %lld, relayc takes at most %d", op_name(node->op),
+                      (long long)rank, MAX_RANK);
+}
+
+bool check_axis(struct ctx *ctx, const struct node *node, const struct type *type, int64_t *axis)
+{
+    const int found = type_axis(type, *axis);
+
+    if (found < 0)
+        return diag_error(ctx, DIAG_SHAPE, node_origin(node), "%s: axis %lld is out of range for shape %s",
+                          op_name(node->op), (long long)*axis, shape_text(&ctx->perm, type));
+    *axis = found;
+    return true;
+}
+
+bool check_axes(struct ctx *ctx, const struct node *node, int rank, struct ints *axes)
+{
+    for (int i = 0; i < axes->n; i++) {
+        if (axes->at[i] < -rank || axes->at[i] >= rank)
+            return diag_error(ctx, DIAG_SHAPE, node_origin(node),
+                              "%s: axis %lld is out of range for rank %d", op_name(node->op),
+                              (long long)axes->at[i], rank);
+        axes->at[i] += axes->at[i] < 0 ? rank : 0;
+        for (int j = 0; j < i; j++)
+            if (axes->at[j] == axes->at[i])
+                return diag_error(ctx, DIAG_SHAPE, node_origin(node), "%s: axis %lld is given twice",
+                                  op_name(node->op), (long long)axes->at[i]);
+    }
+    return true;
+}
+
+bool check_per_dim(struct ctx *ctx, const struct node *node, const struct type *type,
+                   const char *what, const struct ints *ints)
+{
+    if (ints->n == type->rank)
+        return true;
+    return diag_error(ctx, DIAG_SHAPE, node_origin(node),
+                      "%s: %s has %d entries, wanted is one per dimension of shape %s",
+                      op_name(node->op), what, ints->n, shape_text(&ctx->perm, type));
+}
+
+bool check_word(struct ctx *ctx, const struct node *node, const char *what, const char **word,
+                const char *const *allowed, int n_allowed)
+{
+    struct str list = { .arena = &ctx->perm };
+
+    if (!**word)
+        *word = allowed[0];
+    for (int i = 0; i < n_allowed; i++) {
+        if (strcmp(*word, allowed[i]) == 0)
+            return true;
+        str_printf(&list, "%s\"%s\"", i ? ", " : "", allowed[i]);
+    }
+    return diag_error(ctx, DIAG_UNSUPPORTED_FORM, node_origin(node),
+                      "%s: %s is \"%s\", wanted is one of %s", op_name(node->op), what,
+                      str_safe(&ctx->perm, *word, 40), str_text(&list));
+}

@@ -1,0 +1,44 @@
+/* walk.h - visiting all elements of a shape in row-major order while keeping the positions of
+ * operands that are laid out otherwise (broadcast, transposed, cut out), and integers of any type. */
+#ifndef RELAY_IR_OPS_WALK_H
+#define RELAY_IR_OPS_WALK_H
+
+#include "relay_ir/ir.h"
+
+enum { WALK_OPERANDS = 3 };
+
+/* for (int64_t i = 0; i < n; i++, walk_next(&walk)) use(x, walk.offset[0]); */
+struct walk {
+    int rank, n_operands;
+    int64_t dim[MAX_RANK];
+    int64_t at[MAX_RANK];                   /* the coordinates now */
+    int64_t step[WALK_OPERANDS][MAX_RANK];  /* element steps of each operand */
+    int64_t offset[WALK_OPERANDS];          /* element of each operand at these coordinates */
+};
+
+struct walk walk_begin(int rank, const int64_t *dim);
+void walk_add(struct walk *walk, const int64_t *step); /* the next operand */
+void walk_add_broadcast(struct walk *walk, const struct type *operand);
+void walk_next(struct walk *walk); /* behind the last element it starts again */
+
+/* Copies elements of `bytes` bytes: to[c . to_step] = from[c . from_step] for all coordinates c of
+ * a shape. Works for every element type, since it only moves bits. */
+void copy_steps(int rank, const int64_t *dim, size_t bytes, void *to, const int64_t *to_step,
+                const void *from, const int64_t *from_step);
+
+/* The address of an element. */
+void *element_at(const struct tensor *tensor, int64_t index);
+
+/* Wide enough for every sum, difference, product and comparison of two elements of any integer
+ * type, u64 included: results are right before they wrap to the type's width on storing. */
+__extension__ typedef __int128 wide;
+
+wide tensor_wide_at(const struct tensor *tensor, int64_t index);
+void tensor_put_wide(struct tensor *tensor, int64_t index, wide value);
+void tensor_put(struct tensor *tensor, int64_t index, double value);
+
+/* The least and the greatest number of an integer type or bool. */
+wide dtype_least(enum dtype dtype);
+wide dtype_greatest(enum dtype dtype);
+
+#endif
