@@ -11,19 +11,6 @@
 #include "relay_ir/ops/ops.h"
 #include "relay_ir/ops/walk.h"
 
-#define REAL(name, expression) \
-    static double name##_real(double x, const union attrs *a) \
-    { \
-        (void)a; \
-        return expression; \
-    }
-#define WHOLE(name, expression) \
-    static wide name##_whole(wide x, const union attrs *a) \
-    { \
-        (void)a; \
-        return expression; \
-    }
-
 static const double pi = 3.14159265358979323846;
 
 static double sigmoid(double x)
@@ -67,106 +54,175 @@ static wide clip_whole(wide x, const union attrs *a)
     return x > high ? high : x;
 }
 
-REAL(abs, fabs(x))
-WHOLE(abs, x < 0 ? -x : x)
-REAL(acos, acos(x))
-REAL(acosh, acosh(x))
-REAL(asin, asin(x))
-REAL(asinh, asinh(x))
-REAL(atan, atan(x))
-REAL(atanh, atanh(x))
-WHOLE(bitwise_not, ~x)
-REAL(ceil, ceil(x))
-REAL(celu, x > 0 ? x : a->alpha_beta.alpha * expm1(x / a->alpha_beta.alpha))
-REAL(clip, clamp(x, a->clip.a_min, a->clip.a_max))
-REAL(cos, cos(x))
-REAL(cosh, cosh(x))
-REAL(elu, x < 0 ? a->alpha_beta.alpha * expm1(x) : x)
-REAL(erf, erf(x))
-REAL(exp, exp(x))
-REAL(floor, floor(x))
-REAL(gelu, gelu(x, a))
-REAL(hard_sigmoid, clamp(a->alpha_beta.alpha * x + a->alpha_beta.beta, 0, 1))
-REAL(hard_swish, x * clamp(x / 6 + 0.5, 0, 1))
-REAL(leaky_relu, x < 0 ? a->alpha_beta.alpha * x : x)
-REAL(log, log(x))
-WHOLE(logical_not, !x)
-REAL(mish, x * tanh(softplus(x)))
-REAL(negative, -x)
-WHOLE(negative, -x)
-REAL(reciprocal, 1 / x)
-REAL(relu, x < 0 ? 0 : x)
-WHOLE(relu, x < 0 ? 0 : x)
-REAL(round, nearbyint(x)) /* half to even */
-REAL(rsqrt, 1 / sqrt(x))
-REAL(selu, a->alpha_beta.beta * (x > 0 ? x : a->alpha_beta.alpha * expm1(x)))
-REAL(shrink, x < -a->alpha_beta.alpha  ? x + a->alpha_beta.beta
-             : x > a->alpha_beta.alpha ? x - a->alpha_beta.beta
-                                       : 0)
-REAL(sigmoid, sigmoid(x))
-REAL(sign, x > 0 ? 1 : x < 0 ? -1 : x)
-WHOLE(sign, (x > 0) - (x < 0))
-REAL(silu, x * sigmoid(x))
-REAL(sin, sin(x))
-REAL(sinh, sinh(x))
-REAL(softplus, softplus(x))
-REAL(softsign, x / (1 + fabs(x)))
-REAL(sqrt, sqrt(x))
-REAL(tan, tan(x))
-REAL(tanh, tanh(x))
-REAL(thresholded_relu, x > a->alpha_beta.alpha ? x : 0)
-#undef REAL
-#undef WHOLE
+static double hard_swish(double x)
+{
+    return x * clamp(x / 6 + 0.5, 0, 1);
+}
 
-static const struct {
+static double mish(double x)
+{
+    return x * tanh(softplus(x));
+}
+
+static double negative(double x)
+{
+    return -x;
+}
+
+static double reciprocal(double x)
+{
+    return 1 / x;
+}
+
+static double relu(double x)
+{
+    return x < 0 ? 0 : x;
+}
+
+static double rsqrt(double x)
+{
+    return 1 / sqrt(x);
+}
+
+static double sign(double x)
+{
+    return x > 0 ? 1 : x < 0 ? -1 : x;
+}
+
+static double silu(double x)
+{
+    return x * sigmoid(x);
+}
+
+static double softsign(double x)
+{
+    return x / (1 + fabs(x));
+}
+
+static double celu(double x, const union attrs *a)
+{
+    return x > 0 ? x : a->alpha_beta.alpha * expm1(x / a->alpha_beta.alpha);
+}
+
+static double clip(double x, const union attrs *a)
+{
+    return clamp(x, a->clip.a_min, a->clip.a_max);
+}
+
+static double elu(double x, const union attrs *a)
+{
+    return x < 0 ? a->alpha_beta.alpha * expm1(x) : x;
+}
+
+static double hard_sigmoid(double x, const union attrs *a)
+{
+    return clamp(a->alpha_beta.alpha * x + a->alpha_beta.beta, 0, 1);
+}
+
+static double leaky_relu(double x, const union attrs *a)
+{
+    return x < 0 ? a->alpha_beta.alpha * x : x;
+}
+
+static double selu(double x, const union attrs *a)
+{
+    return a->alpha_beta.beta * (x > 0 ? x : a->alpha_beta.alpha * expm1(x));
+}
+
+static double shrink(double x, const union attrs *a)
+{
+    return x < -a->alpha_beta.alpha  ? x + a->alpha_beta.beta
+           : x > a->alpha_beta.alpha ? x - a->alpha_beta.beta
+                                     : 0;
+}
+
+static double thresholded_relu(double x, const union attrs *a)
+{
+    return x > a->alpha_beta.alpha ? x : 0;
+}
+
+static wide whole_abs(wide x)
+{
+    return x < 0 ? -x : x;
+}
+
+static wide whole_negative(wide x)
+{
+    return -x;
+}
+
+static wide whole_not(wide x)
+{
+    return ~x;
+}
+
+static wide whole_relu(wide x)
+{
+    return x < 0 ? 0 : x;
+}
+
+static wide whole_sign(wide x)
+{
+    return (x > 0) - (x < 0);
+}
+
+static wide logical_not(wide x)
+{
+    return !x;
+}
+
+/* One of real and real_with evaluates floats, one of whole and whole_with integers and bool. */
+static const struct unary_row {
     unsigned kinds; /* of element types that the operator takes */
-    double (*real)(double x, const union attrs *attrs);
-    wide (*whole)(wide x, const union attrs *attrs);
+    double (*real)(double x);
+    wide (*whole)(wide x);
+    double (*real_with)(double x, const union attrs *attrs);
+    wide (*whole_with)(wide x, const union attrs *attrs);
 } rows[OP_COUNT] = {
-    [OP_ABS] = { KINDS_NUMBER, abs_real, abs_whole },
-    [OP_ACOS] = { KINDS_FLOAT, acos_real, NULL },
-    [OP_ACOSH] = { KINDS_FLOAT, acosh_real, NULL },
-    [OP_ASIN] = { KINDS_FLOAT, asin_real, NULL },
-    [OP_ASINH] = { KINDS_FLOAT, asinh_real, NULL },
-    [OP_ATAN] = { KINDS_FLOAT, atan_real, NULL },
-    [OP_ATANH] = { KINDS_FLOAT, atanh_real, NULL },
-    [OP_BITWISE_NOT] = { KINDS_INTEGER, NULL, bitwise_not_whole },
-    [OP_CEIL] = { KINDS_FLOAT, ceil_real, NULL },
-    [OP_CELU] = { KINDS_FLOAT, celu_real, NULL },
-    [OP_CLIP] = { KINDS_NUMBER, clip_real, clip_whole },
-    [OP_COPY] = { KINDS_ANY, NULL, NULL },
-    [OP_COS] = { KINDS_FLOAT, cos_real, NULL },
-    [OP_COSH] = { KINDS_FLOAT, cosh_real, NULL },
-    [OP_ELU] = { KINDS_FLOAT, elu_real, NULL },
-    [OP_ERF] = { KINDS_FLOAT, erf_real, NULL },
-    [OP_EXP] = { KINDS_FLOAT, exp_real, NULL },
-    [OP_FLOOR] = { KINDS_FLOAT, floor_real, NULL },
-    [OP_GELU] = { KINDS_FLOAT, gelu_real, NULL },
-    [OP_HARD_SIGMOID] = { KINDS_FLOAT, hard_sigmoid_real, NULL },
-    [OP_HARD_SWISH] = { KINDS_FLOAT, hard_swish_real, NULL },
-    [OP_LEAKY_RELU] = { KINDS_FLOAT, leaky_relu_real, NULL },
-    [OP_LOG] = { KINDS_FLOAT, log_real, NULL },
-    [OP_LOGICAL_NOT] = { KINDS_BOOL, NULL, logical_not_whole },
-    [OP_LRN] = { KINDS_FLOAT, NULL, NULL }, /* evaluated elsewhere, typed here */
-    [OP_MISH] = { KINDS_FLOAT, mish_real, NULL },
-    [OP_NEGATIVE] = { KINDS_SIGNED, negative_real, negative_whole },
-    [OP_RECIPROCAL] = { KINDS_FLOAT, reciprocal_real, NULL },
-    [OP_RELU] = { KINDS_NUMBER, relu_real, relu_whole },
-    [OP_ROUND] = { KINDS_FLOAT, round_real, NULL },
-    [OP_RSQRT] = { KINDS_FLOAT, rsqrt_real, NULL },
-    [OP_SELU] = { KINDS_FLOAT, selu_real, NULL },
-    [OP_SHRINK] = { KINDS_FLOAT, shrink_real, NULL },
-    [OP_SIGMOID] = { KINDS_FLOAT, sigmoid_real, NULL },
-    [OP_SIGN] = { KINDS_NUMBER, sign_real, sign_whole },
-    [OP_SILU] = { KINDS_FLOAT, silu_real, NULL },
-    [OP_SIN] = { KINDS_FLOAT, sin_real, NULL },
-    [OP_SINH] = { KINDS_FLOAT, sinh_real, NULL },
-    [OP_SOFTPLUS] = { KINDS_FLOAT, softplus_real, NULL },
-    [OP_SOFTSIGN] = { KINDS_FLOAT, softsign_real, NULL },
-    [OP_SQRT] = { KINDS_FLOAT, sqrt_real, NULL },
-    [OP_TAN] = { KINDS_FLOAT, tan_real, NULL },
-    [OP_TANH] = { KINDS_FLOAT, tanh_real, NULL },
-    [OP_THRESHOLDED_RELU] = { KINDS_FLOAT, thresholded_relu_real, NULL },
+    [OP_ABS] = { KINDS_NUMBER, .real = fabs, .whole = whole_abs },
+    [OP_ACOS] = { KINDS_FLOAT, .real = acos },
+    [OP_ACOSH] = { KINDS_FLOAT, .real = acosh },
+    [OP_ASIN] = { KINDS_FLOAT, .real = asin },
+    [OP_ASINH] = { KINDS_FLOAT, .real = asinh },
+    [OP_ATAN] = { KINDS_FLOAT, .real = atan },
+    [OP_ATANH] = { KINDS_FLOAT, .real = atanh },
+    [OP_BITWISE_NOT] = { KINDS_INTEGER, .whole = whole_not },
+    [OP_CEIL] = { KINDS_FLOAT, .real = ceil },
+    [OP_CELU] = { KINDS_FLOAT, .real_with = celu },
+    [OP_CLIP] = { KINDS_NUMBER, .real_with = clip, .whole_with = clip_whole },
+    [OP_COPY] = { .kinds = KINDS_ANY }, /* bits: eval_copy */
+    [OP_COS] = { KINDS_FLOAT, .real = cos },
+    [OP_COSH] = { KINDS_FLOAT, .real = cosh },
+    [OP_ELU] = { KINDS_FLOAT, .real_with = elu },
+    [OP_ERF] = { KINDS_FLOAT, .real = erf },
+    [OP_EXP] = { KINDS_FLOAT, .real = exp },
+    [OP_FLOOR] = { KINDS_FLOAT, .real = floor },
+    [OP_GELU] = { KINDS_FLOAT, .real_with = gelu },
+    [OP_HARD_SIGMOID] = { KINDS_FLOAT, .real_with = hard_sigmoid },
+    [OP_HARD_SWISH] = { KINDS_FLOAT, .real = hard_swish },
+    [OP_LEAKY_RELU] = { KINDS_FLOAT, .real_with = leaky_relu },
+    [OP_LOG] = { KINDS_FLOAT, .real = log },
+    [OP_LOGICAL_NOT] = { KINDS_BOOL, .whole = logical_not },
+    [OP_LRN] = { .kinds = KINDS_FLOAT }, /* typed here, evaluated elsewhere */
+    [OP_MISH] = { KINDS_FLOAT, .real = mish },
+    [OP_NEGATIVE] = { KINDS_SIGNED, .real = negative, .whole = whole_negative },
+    [OP_RECIPROCAL] = { KINDS_FLOAT, .real = reciprocal },
+    [OP_RELU] = { KINDS_NUMBER, .real = relu, .whole = whole_relu },
+    [OP_ROUND] = { KINDS_FLOAT, .real = nearbyint }, /* half to even */
+    [OP_RSQRT] = { KINDS_FLOAT, .real = rsqrt },
+    [OP_SELU] = { KINDS_FLOAT, .real_with = selu },
+    [OP_SHRINK] = { KINDS_FLOAT, .real_with = shrink },
+    [OP_SIGMOID] = { KINDS_FLOAT, .real = sigmoid },
+    [OP_SIGN] = { KINDS_NUMBER, .real = sign, .whole = whole_sign },
+    [OP_SILU] = { KINDS_FLOAT, .real = silu },
+    [OP_SIN] = { KINDS_FLOAT, .real = sin },
+    [OP_SINH] = { KINDS_FLOAT, .real = sinh },
+    [OP_SOFTPLUS] = { KINDS_FLOAT, .real = softplus },
+    [OP_SOFTSIGN] = { KINDS_FLOAT, .real = softsign },
+    [OP_SQRT] = { KINDS_FLOAT, .real = sqrt },
+    [OP_TAN] = { KINDS_FLOAT, .real = tan },
+    [OP_TANH] = { KINDS_FLOAT, .real = tanh },
+    [OP_THRESHOLDED_RELU] = { KINDS_FLOAT, .real_with = thresholded_relu },
 };
 
 bool infer_same(struct ctx *ctx, struct node *node)
@@ -187,14 +243,22 @@ bool eval_unary(struct ctx *ctx, const struct node *node, const struct tensor *c
                 struct tensor *out)
 {
     const int64_t n = type_elements(&out->type);
-    const bool is_float = dtype_is_float(in[0]->type.dtype);
+    const union attrs *attrs = &node->attrs;
+    const struct unary_row *row = &rows[node->op];
 
     (void)ctx;
-    for (int64_t i = 0; i < n; i++)
-        if (is_float)
-            tensor_put(out, i, rows[node->op].real(tensor_at(in[0], i), &node->attrs));
-        else
-            tensor_put_wide(out, i, rows[node->op].whole(tensor_wide_at(in[0], i), &node->attrs));
+    if (dtype_is_float(out->type.dtype))
+        for (int64_t i = 0; i < n; i++) {
+            const double x = tensor_at(in[0], i);
+
+            tensor_put(out, i, row->real ? row->real(x) : row->real_with(x, attrs));
+        }
+    else
+        for (int64_t i = 0; i < n; i++) {
+            const wide x = tensor_wide_at(in[0], i);
+
+            tensor_put_wide(out, i, row->whole ? row->whole(x) : row->whole_with(x, attrs));
+        }
     return true;
 }
 

@@ -1,0 +1,66 @@
+/* cast.c - conversion between element types.
+ *
+ * float -> integer truncates towards zero; out of range saturates and NaN becomes 0 (C and ONNX
+ * leave both open). integer -> integer wraps. anything -> bool is != 0, so NaN is true. To a float:
+ * rounded once, to nearest, ties to even. */
+#include <math.h>
+
+#include "relay_ir/ops/check.h"
+#include "relay_ir/ops/ops.h"
+#include "relay_ir/ops/walk.h"
+
+bool infer_cast(struct ctx *ctx, struct node *node)
+{
+    const enum dtype to = node->attrs.cast.dtype;
+
+    if (!check_kinds(ctx, node, 0, KINDS_PLAIN))
+        return false;
+    if (!(1u << dtype_kind(to) & KINDS_PLAIN))
+        return diag_error(ctx, DIAG_UNSUPPORTED_TYPE, node_origin(node), "%s to %s is not supported",
+                          op_name(node->op), dtype_name(to));
+    set_output(node, 0, to, input_type(node, 0));
+    return true;
+}
+
+/* An integer as a double that rounds to any narrower format as the integer itself would: what does
+ * not fit into 53 bits is left in the last one as "a bit more" (rounding to odd). */
+static double sticky(wide value)
+{
+    const uint64_t magnitude = (uint64_t)(value < 0 ? -value : value);
+    uint64_t kept = magnitude;
+
+    if (magnitude >> 53)
+        kept = (magnitude & ~(uint64_t)2047) | (magnitude & 2047 ? 2048 : 0);
+    return value < 0 ? -(double)kept : (double)kept;
+}
+
+static void cast_element(const struct tensor *from, struct tensor *to, int64_t i)
+{
+    const bool from_float = dtype_is_float(from->type.dtype);
+    const bool to_float = dtype_is_float(to->type.dtype);
+
+    if (from_float && to_float)
+        tensor_put(to, i, tensor_at(from, i));
+    else if (from_float && dtype_kind(to->type.dtype) == KIND_BOOL)
+        tensor_put_wide(to, i, tensor_at(from, i) != 0);
+    else if (from_float)
+        tensor_put(to, i, trunc(tensor_at(from, i)));
+    else if (to->type.dtype == DTYPE_F64)
+        tensor_put(to, i, (double)tensor_wide_at(from, i));
+    else if (to_float)
+        tensor_put(to, i, sticky(tensor_wide_at(from, i)));
+    else
+        tensor_put_wide(to, i, tensor_wide_at(from, i));
+}
+
+bool eval_cast(struct ctx *ctx, const struct node *node, const struct tensor *const *in,
+               struct tensor *out)
+{
+    const int64_t n = type_elements(&out->type);
+
+    (void)ctx;
+    (void)node;
+    for (int64_t i = 0; i < n; i++)
+        cast_element(in[0], out, i);
+    return true;
+}
