@@ -104,6 +104,8 @@ static void put_varint(struct scan *scan, uint64_t value)
     put(scan, bytes, n);
 }
 
+enum { PAYLOAD_INDEX = 1000 }; /* the field TensorProto.payload */
+
 /* A length that is known only when its content has been written always takes 5 bytes. */
 enum { LENGTH_BYTES = 5 };
 
@@ -194,22 +196,26 @@ static bool scan_field(struct scan *scan, const ProtobufCMessageDescriptor *mess
     return true;
 }
 
-/* Whether a field of TensorProto stays in the file: the payload, and our own index, which no file
- * may spell. */
+bool wire_is_payload(uint32_t number)
+{
+    static const uint32_t fields[] = { 4, 5, 6, 7, 9, 10, 11 };
+
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        if (number == fields[i])
+            return true;
+    return false;
+}
+
+/* What is not copied to the image: payloads, and our own index, which no file may spell. */
 static bool is_left_out(const ProtobufCMessageDescriptor *message, uint32_t number)
 {
-    static const uint32_t left_out[] = { 4, 5, 6, 7, 9, 10, 11, 1000 };
-
-    if (message == &onnx__tensor_proto__descriptor)
-        for (size_t i = 0; i < sizeof left_out / sizeof *left_out; i++)
-            if (number == left_out[i])
-                return true;
-    return false;
+    return message == &onnx__tensor_proto__descriptor &&
+           (number == PAYLOAD_INDEX || wire_is_payload(number));
 }
 
 static void put_tensor(struct scan *scan, const uint8_t *bytes, size_t size)
 {
-    put_varint(scan, 1000u << 3 | WIRE_VARINT);
+    put_varint(scan, (uint64_t)PAYLOAD_INDEX << 3 | WIRE_VARINT);
     put_varint(scan, scan->n_tensors);
     if (scan->tensors)
         scan->tensors[scan->n_tensors] = (struct wire_span){ (size_t)(bytes - scan->file), size };

@@ -48,6 +48,9 @@ struct wire_span {
     size_t offset, size;
 };
 
+/* Whether this field of TensorProto holds a payload (raw_data, float_data ...). */
+bool wire_is_payload(uint32_t number);
+
 struct wire_image {
     const uint8_t *bytes;
     size_t size;
