@@ -3,11 +3,13 @@
  *   ${key}                       replaced by the key's text; a text of several lines keeps the
  *                                indentation of the line it stands in; an empty text alone on its
  *                                line removes the line
- *   //#if key ... //#end         kept when the key is set and not false (//#if !key: when it is)
+ *   //#if key ... //#end         kept when the key is set and not false (//#if !key: when it is not
+ *                                set or false); false are flags that are off, "0" and ""
  *   //#for i N ... //#end        repeated with ${i} = 0 .. N-1; N a number or a key; inside, ${a${i}}
  *                                looks up a composed key
- * Control lines stand alone on their lines and vanish. Unknown keys, keys never used and open blocks
- * are errors with template file and line (DIAG_TEMPLATE). Nothing more: values come from bind. */
+ * Control lines stand alone on their lines and vanish; ${...} in their words is expanded. Unknown keys, keys never used and open blocks
+ * are errors with template file and line (DIAG_TEMPLATE). A key that stands in a block left out counts
+ * as used. Nothing more: values come from bind. */
 #ifndef CODEGEN_C_TEMPLATE_H
 #define CODEGEN_C_TEMPLATE_H
 
@@ -20,10 +22,13 @@ struct keys {
     struct map map;  /* key -> struct key */
 };
 
+/* Keys and texts are copied. Setting a key again replaces its text. */
 void keys_init(struct keys *keys, struct arena *arena);
 void keys_set(struct keys *keys, const char *key, const char *text);
 void keys_set_int(struct keys *keys, const char *key, long long value);
 void keys_set_flag(struct keys *keys, const char *key, bool on);
+/* A key that templates may leave unused (those that the emitter offers to every template). */
+void keys_offer(struct keys *keys, const char *key, const char *text);
 
 /* Appends the expansion of `text` (file `name`, for messages) to out. False after errors. */
 bool template_expand(struct ctx *ctx, const char *name, const char *text, struct keys *keys,
