@@ -1,0 +1,103 @@
+/* convert_helpers.h - what the converters of several families share, beyond convert.h.
+ *
+ * Every check below records its own error against the node and returns false (or NULL, or -1). A
+ * NULL operand means that an earlier step failed: builders pass it on. */
+#ifndef FRONTEND_ONNX_CONVERT_HELPERS_H
+#define FRONTEND_ONNX_CONVERT_HELPERS_H
+
+#include "frontend/onnx/convert.h"
+
+/* All converters, from the table. */
+#define ONNX(domain, name, first, last, converter, arg) onnx_converter converter;
+#include "frontend/onnx/convert.def"
+#undef ONNX
+
+/* --- what the node has --------------------------------------------------------------------------
+ * Between `least` and `most` inputs (-1 = any number), of which the first `least` are present. */
+bool check_inputs(struct onnx_node *node, int least, int most);
+
+/* Input i is absent, or its element type is of one of these kinds. */
+enum { TAKES_FLOAT = 1, TAKES_INTEGER = 2, TAKES_BOOL = 4, TAKES_NUMBER = 3, TAKES_ANY = 7 };
+bool check_kind(struct onnx_node *node, int i, int kinds);
+bool check_rank(struct onnx_node *node, int i, int least, int most);
+
+/* An error about an attribute (ONNX_ATTRIBUTE). Returns false. */
+bool bad_attribute(struct onnx_node *node, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Whether somebody wants output i. */
+bool wants_output(const struct onnx_node *node, int i);
+
+/* Whether an attribute that only makes sense in training is off; an error otherwise. */
+bool check_inference(struct onnx_node *node, const char *attr);
+
+/* --- axes ---------------------------------------------------------------------------------------
+ * An axis in -rank .. rank-1 made non-negative; -1 after an error. */
+int normal_axis(struct onnx_node *node, int64_t axis, int rank);
+int normal_axis_attr(struct onnx_node *node, int64_t missing, int rank); /* of attribute "axis" */
+
+/* All of them, sorted; twice the same is an error. */
+bool normal_axes(struct onnx_node *node, struct ints *axes, int rank);
+
+/* A list that older opsets give as attribute `attr` and newer ones as input `input` (which must be
+ * known at compile time). *given says whether it is there at all. */
+bool list_of(struct onnx_node *node, const char *attr, int input, struct ints *out, bool *given);
+
+/* --- building blocks ----------------------------------------------------------------------------
+ * Shapes as lists; false when a tensor has more dims than we take. */
+struct ints ints_of_shape(const struct type *type);
+
+struct value *apply1(struct onnx_node *node, enum op op, const char *suffix, struct value *x);
+struct value *apply2(struct onnx_node *node, enum op op, const char *suffix, struct value *a,
+                     struct value *b);
+struct value *cast_to(struct onnx_node *node, struct value *x, enum dtype dtype,
+                      const char *suffix); /* x itself when it has the type already */
+struct value *reshape_to(struct onnx_node *node, struct value *x, const struct ints *shape,
+                         const char *suffix); /* x itself when it has the shape, unless suffix "" */
+struct value *transpose_to(struct onnx_node *node, struct value *x, const struct ints *axes,
+                           const char *suffix);
+struct value *reduce_with(struct onnx_node *node, enum op op, struct value *x,
+                          const struct ints *axes, bool keepdims, const char *suffix);
+/* A scalar operand of x's type. */
+struct value *scalar_like(struct onnx_node *node, const struct value *x, double number,
+                          const char *suffix);
+/* The scalar `number` in every element of `shape`. */
+struct value *full_of(struct onnx_node *node, enum dtype dtype, double number,
+                      const struct ints *shape, const char *suffix);
+
+/* A relay node with all its outputs named after the ONNX node's outputs; NULL after an error. */
+struct node *build_node(struct onnx_node *node, enum op op, const union attrs *attrs, int n_inputs,
+                        struct value *const *inputs, int n_outputs);
+
+/* build_node, whose outputs become the ONNX node's outputs. */
+bool output_node(struct onnx_node *node, enum op op, const union attrs *attrs, int n_inputs,
+                 struct value *const *inputs, int n_outputs);
+
+/* Whether the value is a constant or computed from constants only (so that folding will make it
+ * one); looks a few nodes back. */
+bool is_static(const struct value *value);
+
+/* --- windows ------------------------------------------------------------------------------------
+ * Kernel extent, steps and padding of a convolution or pool over 1 to 3 spatial dims. */
+enum { MAX_SPATIAL = 3 };
+
+struct window {
+    int n; /* spatial dims */
+    struct ints kernel, strides, dilation;
+    struct ints padding; /* all begins, then all ends */
+};
+
+/* Reads strides, dilations, pads and auto_pad for input 0. The kernel extent comes from `kernel`
+ * (the weights'; the attribute kernel_shape must agree) or, when NULL, from the attribute. */
+bool window_read(struct onnx_node *node, const struct ints *kernel, struct window *out);
+
+/* As window_read, without padding (all 0), for who computes that otherwise. */
+bool window_read_steps(struct onnx_node *node, const struct ints *kernel, struct window *out);
+
+/* Splits a total of padding as auto_pad says: the odd one goes to the end for SAME_UPPER. */
+void window_split_padding(struct window *window, int i, int64_t total, bool more_at_end);
+
+/* "NCHW" and the like for n spatial dims: prefix + "DHW"'s last n letters. */
+const char *window_layout(int n, bool kernel, bool transposed);
+
+#endif
