@@ -1,7 +1,8 @@
 /* kernel.h - a kernel is a row of kernels.def: which region it takes, how it fills its template.
  *
  * The template (templates/kernels/NAME.c.tmpl) holds the C text of the region function; bind
- * computes every key in it, chooses and packs the weights, and says how much scratch it needs. */
+ * computes every key in it, chooses and packs the weights, and says how much scratch it needs.
+ * Functions of the generated file that several kernels share are helpers: runtime/embed/NAME.h. */
 #ifndef CODEGEN_C_KERNEL_H
 #define CODEGEN_C_KERNEL_H
 
@@ -16,8 +17,11 @@ struct region {
     const struct kernel *kernel;
     const char *c_name;    /* "region_conv1": an identifier, unique in the file */
     int index;             /* execution order */
-    size_t scratch_bytes;  /* asked for by bind; an extra `void *scratch` parameter */
-    bool in_place;         /* the plan put the result over a parameter of the same size */
+    const char *const *params;  /* C names of fn's parameters: "x", "x2", "residual" */
+    const char *const *results; /* and of its results: "y", "y2" */
+    size_t scratch_bytes;  /* asked for by bind; an extra `void *scratch` parameter, after the results */
+    bool in_place;         /* the plan put the first result over a parameter of the same size … */
+    int over;              /* … this one: neither of the two is `restrict` */
 };
 
 /* What bind works with. Keys go into `keys`; everything else is remembered for the emitters. */
@@ -32,11 +36,20 @@ struct bind {
 struct kernel {
     const char *name;            /* "conv2d_direct"; its template is NAME.c.tmpl */
     enum op anchor;              /* OP_COUNT = element-wise chain */
-    /* NULL = takes every region with this anchor. False: *why says what was found and wanted. */
+    /* False: *why says what was found and wanted. */
     bool (*accepts)(const struct region *region, const char **why);
     bool (*bind)(struct bind *bind);
     bool in_place;               /* y may be x: element i is written after its last read */
 };
+
+/* A row of kernels.def is KERNEL(name, anchor, accepts, bind, in_place): the name without quotes, the
+ * anchor without OP_ (COUNT for element-wise chains), two functions, declared here from the table,
+ * and true or false. Rows with the same name share a template. */
+#define KERNEL(name, anchor, accepts_function, bind_function, in_place) \
+    bool accepts_function(const struct region *region, const char **why); \
+    bool bind_function(struct bind *binding);
+#include "codegen_c/kernels.def"
+#undef KERNEL
 
 /* The kernel for a region: the first row that accepts it. NULL after a NO_KERNEL error which lists
  * every candidate and why it was refused. */
@@ -49,7 +62,8 @@ void bind_flag(struct bind *bind, const char *key, bool on); /* for //#if */
 void bind_text(struct bind *bind, const char *key, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* A C literal of `number` in this type: "0x1.8p+1f" with exact hex where decimal is not short. */
+/* A C literal of `number` in this type; floats exact: decimal where six digits are enough, else hex
+ * ("0.5f", "0x1.99999ap-4f", "INFINITY"). */
 const char *bind_literal(struct bind *bind, enum dtype dtype, double number);
 
 /* The C expression by which the region function reads `value`: a parameter's name ("x", "x2",
@@ -62,14 +76,18 @@ const char *bind_operand(struct bind *bind, struct value *value);
 const char *bind_packed(struct bind *bind, struct value *value, const struct type *type,
                         const void *packed, const char *layout);
 
-/* Bytes of scratch that the region's function needs, from the arena; sets the key "scratch". */
+/* Bytes of scratch that the region's function needs, from the arena, aligned to 16: adds the parameter
+ * `void *scratch` (restrict) to "params". */
 void bind_scratch(struct bind *bind, size_t bytes);
 
-/* A helper of runtime/embed that the text uses ("erf_f32"); pasted once into the file. */
+/* A helper that the text uses: "erf_f32" is runtime/embed/erf_f32.h, pasted once into the file. Lines
+ * with # are not pasted: includes of system headers move to the top of the file, an include of
+ * "runtime/embed/NAME.h" asks for that helper as well, guards vanish. */
 void bind_helper(struct bind *bind, const char *name);
 void bind_include(struct bind *bind, const char *header); /* "math.h" */
 
-/* Where an element-wise statement stands in the loop nest of the template. */
+/* Where an element-wise statement stands in the loop nest of the template. Expressions need no
+ * parentheses around them. */
 struct position {
     int rank;                      /* of the region's output */
     const char *coord[MAX_RANK];   /* C expression of each output coordinate ("oc"), "0" where the
@@ -78,13 +96,16 @@ struct position {
 };
 
 /* Turns the element-wise nodes of the region into statements and sets
- *   key "epilogue"   lines such as: const float v1 = acc + conv1_bias[oc];   (possibly none)
+ *   key "epilogue"   lines such as: const float add_1 = acc + conv1_bias[oc];   (possibly none)
  *   key "result"     the expression to store
- * `acc` is the C expression of the anchor's result at this position (NULL in a chain). */
+ * `acc` is the C expression of the anchor's result at this position (NULL in a chain). The variables
+ * are called after their operators and numbered (add_1, relu_2), operands that are used twice x_1;
+ * templates keep clear of names that end in '_' and a number. */
 bool bind_epilogue(struct bind *bind, const char *acc, const struct position *position);
 
 /* The keys every template has: fn, params (the parameter list), t (C type of y), and the comment
- * lines `origin` ("conv1 (Conv) + relu1 (Relu)") and `shapes` ("x f32 [1,6,6,2] -> y ..."). Set by
- * the emitter before bind. */
+ * lines `origin` ("conv1 (Conv) + relu1 (Relu)") and `shapes` ("x f32 [1,6,6,2] -> y ..."), which
+ * may have several lines and stand in the comment above the function, in lines that begin with a
+ * slash and a star, and with a blank and a star. Set by the emitter; params only after bind. */
 
 #endif

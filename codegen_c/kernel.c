@@ -1,0 +1,42 @@
+/* kernel.c - kernels.def as a table, and the choice from it. */
+#include "codegen_c/kernel.h"
+
+static const struct kernel kernels[] = {
+#define KERNEL(name, anchor, accepts_function, bind_function, in_place) \
+    { #name, OP_##anchor, accepts_function, bind_function, in_place },
+#include "codegen_c/kernels.def"
+#undef KERNEL
+};
+
+static const struct type *refused_type(const struct region *region)
+{
+    const struct node *node = region->anchor ? region->anchor : region->fn->first;
+
+    return node->n_inputs && node->inputs[0] ? &node->inputs[0]->type : &node->outputs[0]->type;
+}
+
+const struct kernel *kernel_choose(struct ctx *ctx, const struct region *region)
+{
+    const enum op anchor = region->anchor ? region->anchor->op : OP_COUNT;
+    const size_t n = sizeof kernels / sizeof *kernels;
+    const char *why[sizeof kernels / sizeof *kernels] = { 0 };
+    size_t n_candidates = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (kernels[i].anchor != anchor)
+            continue;
+        if (kernels[i].accepts(region, &why[i]))
+            return &kernels[i];
+        n_candidates++;
+    }
+    diag_error(ctx, DIAG_NO_KERNEL, node_origin(region->call), "no kernel takes %s of %s",
+               region->anchor ? op_name(anchor) : "this element-wise chain",
+               type_text(&ctx->perm, refused_type(region)));
+    if (n_candidates == 0)
+        diag_note(ctx, "kernels.def has no row for %s", region->anchor ? op_name(anchor) : "it");
+    for (size_t i = 0; i < n; i++)
+        if (kernels[i].anchor == anchor)
+            diag_note(ctx, "%s: %s", kernels[i].name, why[i] ? why[i] : "refused");
+    diag_help(ctx, "compute this part outside of the model, or export it in float32");
+    return NULL;
+}
