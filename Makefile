@@ -72,14 +72,14 @@ $(BUILD)/tests/$(1): $$(patsubst %.c,$(BUILD)/%.o,$$(sort $$(wildcard tests/$(1)
                      $(test_support) $(BUILD)/librelayc.a
 	$$(CC) $$(CFLAGS) $$(LDFLAGS) -o $$@ $$^ $(libs)
 endef
-$(foreach folder,conformance network,$(eval $(call test_folder,$(folder))))
+$(foreach folder,conformance make network,$(eval $(call test_folder,$(folder))))
 
 .PHONY: check check-full check-run check-full-run unit
 check: deps
 	$(MAKE) check-run
 check-full: deps
 	$(MAKE) check-full-run
-check-run: all unit $(BUILD)/tests/conformance $(BUILD)/tests/network
+check-run: all unit $(BUILD)/tests/conformance $(BUILD)/tests/make $(BUILD)/tests/network
 	BUILD=$(BUILD) tests/run
 check-full-run: check-run
 	BUILD=$(BUILD) tests/run_full

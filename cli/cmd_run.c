@@ -1,0 +1,125 @@
+/* cmd_run.c - executes a model on this machine: tensors in, tensors out. */
+#include <string.h>
+
+#include "base/file.h"
+#include "base/str.h"
+#include "cli/cli.h"
+#include "cli/host_code.h"
+#include "frontend/tensors/tensor_file.h"
+#include "runtime/engine/engine.h"
+
+enum executor { WITH_ENGINE, WITH_REFERENCE, WITH_GENERATED };
+
+static bool run_engine(struct cli *cli, struct function *fn, const struct tensor *inputs,
+                       struct tensor *outputs)
+{
+    struct engine *engine = engine_new(cli->ctx, fn);
+    const bool ok = engine && engine_run(engine, inputs, outputs, &cli->bulk, NULL);
+
+    if (engine)
+        engine_free(engine);
+    return ok;
+}
+
+static bool run_generated(struct cli *cli, struct module *module, const struct tensor *inputs,
+                          struct tensor *outputs)
+{
+    struct host_code code;
+    const bool ok = host_code_build(cli, module, false, &code) &&
+                    generated_run(code.generated, inputs, outputs, &cli->bulk);
+
+    host_code_free(cli, &code);
+    return ok;
+}
+
+static bool execute(struct cli *cli, struct module *module, enum executor with,
+                    const struct tensor *inputs, struct tensor *outputs)
+{
+    switch (with) {
+    case WITH_ENGINE: return run_engine(cli, module->main, inputs, outputs);
+    case WITH_REFERENCE:
+        return interpret(cli->ctx, module->main, inputs, outputs, &cli->bulk, NULL);
+    case WITH_GENERATED: return run_generated(cli, module, inputs, outputs);
+    }
+    return false;
+}
+
+/* Before anything runs: are there as many files as outputs? */
+static bool check_output_files(struct cli *cli, const struct function *fn)
+{
+    const struct option_values *files = &cli->args.options[OPTION_OUTPUT];
+    bool ok = files->n <= fn->ret->n_inputs;
+
+    for (int i = 0; i < files->n; i++)
+        if (!str_ends(files->at[i], ".npy") && !str_ends(files->at[i], ".npz"))
+            diag_error(cli->ctx, DIAG_USAGE, NULL, "--output: '%s' is neither .npy nor .npz",
+                       str_safe(&cli->ctx->perm, files->at[i], 200));
+    if (!ok)
+        diag_error(cli->ctx, DIAG_USAGE, NULL, "%d files for the %d outputs of the model", files->n,
+                   fn->ret->n_inputs);
+    return cli->ctx->diags.n_errors == 0;
+}
+
+static bool write_outputs(struct cli *cli, const struct function *fn, const struct tensor *outputs)
+{
+    const struct option_values *files = &cli->args.options[OPTION_OUTPUT];
+    struct named_tensors all = { .n = fn->ret->n_inputs };
+    struct output_set set = { .ctx = cli->ctx };
+    bool ok = true;
+
+    all.at = arena_array(&cli->ctx->perm, struct named_tensor, all.n);
+    for (int i = 0; i < all.n; i++)
+        all.at[i] = (struct named_tensor){ fn->result_names[i], outputs[i] };
+    for (int i = 0; i < files->n && ok; i++) {
+        struct writer *writer = output_open(&set, files->at[i]);
+
+        if (str_ends(files->at[i], ".npz"))
+            ok = npz_write(cli->ctx, writer, &all);
+        else
+            npy_write(writer, &outputs[i]);
+    }
+    if (ok)
+        return output_commit(&set);
+    output_abort(&set);
+    return false;
+}
+
+/* A line per output: its type and its first numbers. */
+static void show(struct cli *cli, const struct function *fn, const struct tensor *outputs)
+{
+    enum { SHOWN = 6 };
+
+    for (int i = 0; i < fn->ret->n_inputs; i++) {
+        const int64_t n = type_elements(&outputs[i].type);
+
+        say(cli, "%s %s =", str_safe(&cli->ctx->perm, fn->result_names[i], 100),
+            type_text(&cli->ctx->perm, &outputs[i].type));
+        for (int64_t j = 0; j < n && j < SHOWN; j++)
+            say(cli, " %.6g", tensor_at(&outputs[i], j));
+        say(cli, n > SHOWN ? " ...\n" : "\n");
+    }
+}
+
+bool command_run(struct cli *cli)
+{
+    static const char *const executors[] = { "engine", "reference", "generated", NULL };
+    struct tensor *inputs, *outputs;
+    struct module *module;
+    int with;
+    bool ok;
+
+    if (!option_word(cli->ctx, &cli->args, OPTION_WITH, executors, WITH_ENGINE, &with))
+        return false;
+    module = load_model(cli);
+    ok = module && check_output_files(cli, module->main) &&
+         load_inputs(cli, module->main, &inputs) && run_passes(cli, module);
+    if (ok) {
+        outputs = arena_array(&cli->ctx->perm, struct tensor, module->main->ret->n_inputs);
+        ok = execute(cli, module, (enum executor)with, inputs, outputs) &&
+             write_outputs(cli, module->main, outputs);
+        if (ok)
+            show(cli, module->main, outputs);
+    }
+    module_free(module);
+    return ok;
+}

@@ -1,0 +1,20 @@
+/* host_code.h - generated C for this machine, in a folder that goes away again; for run and verify. */
+#ifndef CLI_HOST_CODE_H
+#define CLI_HOST_CODE_H
+
+#include "cli/cli.h"
+#include "codegen_c/codegen.h"
+#include "runtime/engine/generated.h"
+
+struct host_code {
+    const char *dir;
+    struct codegen_result result;
+    struct generated *generated;
+};
+
+/* Generates, builds and loads the module's C (after the passes). False after an error. To be freed
+ * either way. */
+bool host_code_build(struct cli *cli, struct module *module, bool step, struct host_code *out);
+void host_code_free(struct cli *cli, struct host_code *code);
+
+#endif

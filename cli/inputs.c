@@ -1,0 +1,123 @@
+/* inputs.c - the tensors that run and verify feed a model with: files, or random numbers. */
+#include <string.h>
+
+#include "base/str.h"
+#include "cli/cli.h"
+#include "frontend/tensors/tensor_file.h"
+#include "relay_ir/interpret.h"
+
+static int param_index(const struct function *fn, const char *name, size_t n)
+{
+    for (int i = 0; i < fn->n_params; i++)
+        if (strlen(fn->params[i]->name) == n && memcmp(fn->params[i]->name, name, n) == 0)
+            return i;
+    return -1;
+}
+
+static const char *list_params(struct ctx *ctx, const struct function *fn)
+{
+    struct str text = { .arena = &ctx->perm };
+
+    for (int i = 0; i < fn->n_params; i++)
+        str_printf(&text, "%s'%s' %s", i ? ", " : "",
+                   str_safe(&ctx->perm, fn->params[i]->name, 100),
+                   type_text(&ctx->perm, &fn->params[i]->type));
+    return *str_text(&text) ? str_text(&text) : "none";
+}
+
+/* SplitMix64: the same inputs on every machine for the same seed. */
+static uint64_t next_random(uint64_t *state)
+{
+    uint64_t z = *state += 0x9e3779b97f4a7c15u;
+
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+static void fill_random(struct tensor *tensor, uint64_t *state)
+{
+    const int64_t n = type_elements(&tensor->type);
+
+    for (int64_t i = 0; i < n; i++) {
+        const double unit = (double)(next_random(state) >> 11) * 0x1p-53;
+
+        if (dtype_is_float(tensor->type.dtype))
+            dtype_store(tensor->type.dtype, tensor->data, i, 2 * unit - 1);
+        else
+            dtype_store_int(tensor->type.dtype, tensor->data, i,
+                            tensor->type.dtype == DTYPE_BOOL ? unit < 0.5 : (int64_t)(unit * 10));
+    }
+}
+
+struct loading {
+    struct cli *cli;
+    const struct function *fn;
+    struct tensor *inputs;
+    int next; /* the next parameter that a file without a name stands for */
+};
+
+static bool take(struct loading *loading, int index, const struct tensor *tensor, const char *path)
+{
+    struct ctx *ctx = loading->cli->ctx;
+
+    if (index >= 0 && index < loading->fn->n_params) {
+        loading->inputs[index] = *tensor;
+        return true;
+    }
+    diag_error(ctx, DIAG_INPUT_MISMATCH, NULL, "%s is no input of the model",
+               str_safe(&ctx->perm, path, 400));
+    diag_help(ctx, "its inputs are %s", list_params(ctx, loading->fn));
+    return false;
+}
+
+/* "NAME=FILE" only when NAME is a parameter: paths may hold '='. The members of an .npz are found by
+ * name, unless there is one alone; other files are taken in graph order. */
+static bool load_file(struct loading *loading, const char *text)
+{
+    struct cli *cli = loading->cli;
+    const char *equals = strchr(text, '=');
+    const int named = equals ? param_index(loading->fn, text, (size_t)(equals - text)) : -1;
+    const char *path = named >= 0 ? equals + 1 : text;
+    struct named_tensors tensors;
+    bool ok = true;
+
+    if (!tensor_file_read(cli->ctx, path, &cli->bulk, &tensors))
+        return false;
+    for (int i = 0; i < tensors.n; i++) {
+        const struct named_tensor *t = &tensors.at[i];
+        const int by_name = param_index(loading->fn, t->name, strlen(t->name));
+
+        if (tensors.n > 1)
+            ok &= take(loading, by_name, &t->tensor,
+                       arena_printf(&cli->ctx->perm, "'%s' of %s", t->name, path));
+        else
+            ok &= take(loading, named >= 0 ? named : loading->next++, &t->tensor, path);
+    }
+    return ok;
+}
+
+bool load_inputs(struct cli *cli, const struct function *fn, struct tensor **inputs)
+{
+    const struct option_values *files = &cli->args.options[OPTION_INPUT];
+    struct loading loading = { .cli = cli, .fn = fn };
+    long long seed;
+    uint64_t state;
+    bool ok = option_integer(cli->ctx, &cli->args, OPTION_SEED, 1, &seed);
+
+    *inputs = loading.inputs = arena_array(&cli->ctx->perm, struct tensor, fn->n_params);
+    for (int i = 0; i < files->n; i++)
+        ok &= load_file(&loading, files->at[i]);
+    state = (uint64_t)seed;
+    for (int i = 0; i < fn->n_params && ok; i++) {
+        if (loading.inputs[i].data)
+            continue;
+        if (files->n)
+            ok = diag_error(cli->ctx, DIAG_INPUT_MISMATCH, NULL, "no --input for '%s' %s",
+                            str_safe(&cli->ctx->perm, fn->params[i]->name, 200),
+                            type_text(&cli->ctx->perm, &fn->params[i]->type));
+        loading.inputs[i] = tensor_new(&cli->bulk, &fn->params[i]->type);
+        fill_random(&loading.inputs[i], &state);
+    }
+    return ok && interpret_check_inputs(cli->ctx, fn, fn->n_params, loading.inputs);
+}

@@ -1,0 +1,41 @@
+/* main.c - writes the test models: make DIR puts cases into DIR/cases, networks into DIR/networks. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "tests/make/make.h"
+
+enum { OPSET = 17 };
+
+static void write_all(const struct recipe *recipes, int n, const char *dir, const char *tail)
+{
+    for (int i = 0; i < n; i++) {
+        struct onnx_builder *b = builder_new(OPSET);
+        const char *path = arena_printf(&b->arena, "%s/%s", dir, recipes[i].name);
+
+        if (*tail == '/')
+            mkdir(path, 0777);
+        recipes[i].make(b);
+        builder_write(b, arena_printf(&b->arena, "%s%s", path, tail));
+        builder_free(b);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    struct arena arena = { NULL };
+    const char *dir = argc == 2 ? argv[1] : NULL;
+
+    if (!dir) {
+        fputs("usage: make DIR\n", stderr);
+        return 2;
+    }
+    mkdir(dir, 0777);
+    mkdir(arena_printf(&arena, "%s/cases", dir), 0777);
+    mkdir(arena_printf(&arena, "%s/networks", dir), 0777);
+    write_all(good_cases, n_good_cases, arena_printf(&arena, "%s/cases", dir), ".onnx");
+    write_all(bad_cases, n_bad_cases, arena_printf(&arena, "%s/cases", dir), ".onnx");
+    write_all(networks, n_networks, arena_printf(&arena, "%s/networks", dir), "/model.onnx");
+    arena_release(&arena);
+    return 0;
+}
