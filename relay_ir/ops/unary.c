@@ -46,7 +46,7 @@ static wide whole_bound(double bound, bool up)
     return (wide)clamp(isnan(rounded) ? (up ? -INFINITY : INFINITY) : rounded, -0x1p70, 0x1p70);
 }
 
-static wide clip_whole(wide x, const union attrs *a)
+static wide whole_clip(wide x, const union attrs *a)
 {
     const wide low = whole_bound(a->clip.a_min, true), high = whole_bound(a->clip.a_max, false);
 
@@ -141,6 +141,12 @@ static double thresholded_relu(double x, const union attrs *a)
     return x > a->alpha_beta.alpha ? x : 0;
 }
 
+/* In double: lambd and bias need not be whole; the result is truncated. */
+static wide whole_shrink(wide x, const union attrs *a)
+{
+    return (wide)clamp(shrink((double)x, a), -0x1p70, 0x1p70);
+}
+
 static wide whole_abs(wide x)
 {
     return x < 0 ? -x : x;
@@ -189,7 +195,7 @@ static const struct unary_row {
     [OP_BITWISE_NOT] = { KINDS_INTEGER, .whole = whole_not },
     [OP_CEIL] = { KINDS_FLOAT, .real = ceil },
     [OP_CELU] = { KINDS_FLOAT, .real_with = celu },
-    [OP_CLIP] = { KINDS_NUMBER, .real_with = clip, .whole_with = clip_whole },
+    [OP_CLIP] = { KINDS_NUMBER, .real_with = clip, .whole_with = whole_clip },
     [OP_COPY] = { .kinds = KINDS_ANY }, /* bits: eval_copy */
     [OP_COS] = { KINDS_FLOAT, .real = cos },
     [OP_COSH] = { KINDS_FLOAT, .real = cosh },
@@ -211,7 +217,7 @@ static const struct unary_row {
     [OP_ROUND] = { KINDS_FLOAT, .real = nearbyint }, /* half to even */
     [OP_RSQRT] = { KINDS_FLOAT, .real = rsqrt },
     [OP_SELU] = { KINDS_FLOAT, .real_with = selu },
-    [OP_SHRINK] = { KINDS_FLOAT, .real_with = shrink },
+    [OP_SHRINK] = { KINDS_NUMBER, .real_with = shrink, .whole_with = whole_shrink },
     [OP_SIGMOID] = { KINDS_FLOAT, .real = sigmoid },
     [OP_SIGN] = { KINDS_NUMBER, .real = sign, .whole = whole_sign },
     [OP_SILU] = { KINDS_FLOAT, .real = silu },
