@@ -1,0 +1,124 @@
+/* binary.c - arithmetic and comparisons of two inputs with broadcasting, and prelu. */
+#include <string.h>
+
+#include "runtime/engine/primitive.h"
+
+/* The algorithm with its operands exchanged; undef = there is none. */
+static dnnl_alg_kind_t mirrored(dnnl_alg_kind_t algorithm)
+{
+    static const dnnl_alg_kind_t pairs[][2] = {
+        { dnnl_binary_add, dnnl_binary_add }, { dnnl_binary_mul, dnnl_binary_mul },
+        { dnnl_binary_max, dnnl_binary_max }, { dnnl_binary_min, dnnl_binary_min },
+        { dnnl_binary_eq, dnnl_binary_eq },   { dnnl_binary_ne, dnnl_binary_ne },
+        { dnnl_binary_ge, dnnl_binary_le },   { dnnl_binary_le, dnnl_binary_ge },
+        { dnnl_binary_gt, dnnl_binary_lt },   { dnnl_binary_lt, dnnl_binary_gt },
+    };
+
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        if (pairs[i][0] == algorithm)
+            return pairs[i][1];
+    return dnnl_alg_kind_undef;
+}
+
+/* Which input has the shape of the output, so that only the other one is broadcast; -1 = none. */
+static int full_input(const struct node *node)
+{
+    for (int i = 0; i < 2; i++)
+        if (type_same_shape(&node->inputs[i]->type, &node->outputs[0]->type))
+            return i;
+    return -1;
+}
+
+static bool is_reversible(enum op op)
+{
+    return op == OP_SUBTRACT || op == OP_DIVIDE;
+}
+
+bool binary_supports(const struct node *node, const char **why)
+{
+    *why = "both inputs are broadcast";
+    return full_input(node) >= 0;
+}
+
+/* The input that may be broadcast, in the layout of the other one where it is of the same shape. */
+static struct operand second_operand(struct work *work, int input, const struct operand *full)
+{
+    const struct node *node = work->node;
+    const struct value *value = node->inputs[input];
+    int64_t dims[MAX_RANK];
+
+    if (type_same_shape(&value->type, &node->outputs[0]->type))
+        return work_native(work, value);
+    broadcast_dims(node, input, dims);
+    return work_dense(work, value, full->as.ndims, dims);
+}
+
+/* a - b and a / b where only a is broadcast: b is turned over, then a is added or multiplied. */
+static bool prepare_reversed(struct work *work, struct operand *full, const struct operand *other)
+{
+    const bool minus = work->node->op == OP_SUBTRACT;
+    dnnl_eltwise_desc_t desc;
+
+    work_binary(work, minus ? dnnl_binary_add : dnnl_binary_mul, other);
+    return work_take(work,
+                     dnnl_eltwise_forward_desc_init(&desc, dnnl_forward_inference,
+                                                    minus ? dnnl_eltwise_linear : dnnl_eltwise_pow,
+                                                    &full->as, minus ? -1 : 1, minus ? 0 : -1),
+                     NULL) &&
+           work_create(work, &desc, &full->as) && work_bind(work, DNNL_ARG_SRC, full) &&
+           work_result(work, DNNL_ARG_DST, 0) && work_finish(work);
+}
+
+bool binary_prepare(struct work *work)
+{
+    const struct node *node = work->node;
+    const int first = full_input(node);
+    dnnl_alg_kind_t algorithm = binary_of(node->op);
+    struct operand full = work_native(work, node->inputs[first]);
+    struct operand other = second_operand(work, 1 - first, &full), wanted = other;
+    dnnl_memory_desc_t dst = full.as;
+    dnnl_binary_desc_t desc;
+
+    if (!other.slot)
+        return false;
+    if (first == 1 && is_reversible(node->op))
+        return prepare_reversed(work, &full, &other);
+    if (first == 1)
+        algorithm = mirrored(algorithm);
+    if (type_same_shape(&node->inputs[1 - first]->type, &node->outputs[0]->type)) {
+        if (full.slot->plain) /* blocked layouts are worth keeping */
+            full.as = full.slot->layout;
+        wanted.as = full.as;
+    }
+    if (node->outputs[0]->type.dtype == DTYPE_BOOL)
+        dst.data_type = dnnl_u8;
+    return work_take(work, dnnl_binary_desc_init(&desc, algorithm, &full.as, &wanted.as, &dst),
+                     NULL) &&
+           work_create(work, &desc, &dst) && work_bind(work, DNNL_ARG_SRC_0, &full) &&
+           work_bind(work, DNNL_ARG_SRC_1, &other) && work_result(work, DNNL_ARG_DST, 0) &&
+           work_finish(work);
+}
+
+bool prelu_supports(const struct node *node, const char **why)
+{
+    (void)node;
+    (void)why;
+    return true;
+}
+
+bool prelu_prepare(struct work *work)
+{
+    const struct node *node = work->node;
+    struct operand x = work_native(work, node->inputs[0]), slope;
+    dnnl_prelu_desc_t desc;
+    int64_t dims[MAX_RANK];
+
+    broadcast_dims(node, 1, dims);
+    slope = work_dense(work, node->inputs[1], x.as.ndims, dims);
+    return work_take(work,
+                     dnnl_prelu_forward_desc_init(&desc, dnnl_forward_inference, &x.as, &slope.as),
+                     NULL) &&
+           work_create(work, &desc, &x.as) && work_bind(work, DNNL_ARG_SRC, &x) &&
+           work_bind(work, DNNL_ARG_WEIGHTS, &slope) && work_result(work, DNNL_ARG_DST, 0) &&
+           work_finish(work);
+}
