@@ -12,8 +12,9 @@ struct observer {
     bool inside_regions;
 };
 
-/* inputs[i] fits fn->params[i]; outputs[i] (fn->ret->n_inputs of them) are allocated in `bulk`.
- * Intermediate tensors die after their last use. observer may be NULL. False after an error. */
+/* inputs[i] fits fn->params[i] (interpret_check_inputs); outputs[i] (fn->ret->n_inputs of them) are
+ * allocated in `bulk`, each with a payload of its own. Intermediate tensors die after their last
+ * use. observer may be NULL. False after an error. */
 bool interpret(struct ctx *ctx, struct function *fn, const struct tensor *inputs,
                struct tensor *outputs, struct bulk *bulk, const struct observer *observer);
 
@@ -21,10 +22,11 @@ bool interpret(struct ctx *ctx, struct function *fn, const struct tensor *inputs
 bool interpret_node(struct ctx *ctx, const struct node *node, const struct tensor *const *inputs,
                     struct tensor *outputs, struct bulk *bulk);
 
-/* The value's number at compile time: its payload if it is a constant, else, when everything it
- * depends on is constant, the evaluation of the nodes behind it. The
- * graph is not changed. The result lives in `bulk` or is the constant's own. False, without a
- * diagnostic, when the value depends on a parameter or is bigger than max_elements. */
+/* The value at compile time: its payload if it is a constant, else, when everything it depends on is
+ * constant, the evaluation of the nodes behind it. The graph is not changed. The result lives in
+ * `bulk` or is the constant's own. False, without a diagnostic, when the value depends on a parameter,
+ * has more than max_elements elements, or cannot be computed (an evaluator failed, or something on
+ * the way is far too big). */
 bool interpret_constant(struct ctx *ctx, const struct value *value, int64_t max_elements,
                         struct bulk *bulk, struct tensor *out);
 
