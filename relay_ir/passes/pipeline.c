@@ -5,26 +5,34 @@
 #include <time.h>
 
 #include "base/str.h"
+#include "relay_ir/passes/rewrite.h"
 #include "relay_ir/text.h"
 #include "relay_ir/verify.h"
 
-/* The rows that follow a simplification fold what it made constant and drop what it made dead, so
- * that the next one sees the small graph. */
+#define ROW(name, purpose) { #name, purpose, pass_##name, NULL }
+#define RULES_ROW(name, purpose) { #name, purpose, pass_##name, name##_rules }
+
+/* After a simplification come the rows that fold what it made constant and drop what it made
+ * double, so that the next one sees the small graph. */
 static const struct pass passes[] = {
-    { "infer_type", "infers all types again, in order", pass_infer_type },
-    { "fold_constant", "evaluates what depends on constants only", pass_fold_constant },
-    { "dead_code", "removes nodes that no result needs", pass_dead_code },
-    { "simplify_inference", "turns batch norms into multiply and add", pass_simplify_inference },
-    { "canonicalize", "brings equivalent forms to one form", pass_canonicalize },
-    { "fold_constant", "evaluates what depends on constants only", pass_fold_constant },
-    { "simplify_expr", "recognises composed operators, drops identities", pass_simplify_expr },
-    { "fold_scale_axis", "moves per-channel scales and shifts into weights", pass_fold_scale_axis },
-    { "fold_constant", "evaluates what depends on constants only", pass_fold_constant },
-    { "canonicalize", "brings equivalent forms to one form", pass_canonicalize },
-    { "common_subexpr", "computes equal expressions once", pass_common_subexpr },
-    { "dead_code", "removes nodes that no result needs", pass_dead_code },
-    { "fuse_ops", "groups nodes into region functions", pass_fuse_ops },
+    ROW(infer_type, "infers all types again, in order"),
+    ROW(fold_constant, "evaluates what depends on constants only"),
+    ROW(dead_code, "removes nodes that no result needs"),
+    RULES_ROW(simplify_inference, "turns batch norms into multiply and add"),
+    RULES_ROW(canonicalize, "brings equivalent forms to one form"),
+    ROW(fold_constant, "evaluates what depends on constants only"),
+    ROW(common_subexpr, "computes equal expressions once"),
+    RULES_ROW(simplify_expr, "recognises composed operators, drops identities"),
+    RULES_ROW(fold_scale_axis, "moves per-channel scales and shifts into weights"),
+    RULES_ROW(canonicalize, "brings equivalent forms to one form"),
+    ROW(fold_constant, "evaluates what depends on constants only"),
+    ROW(common_subexpr, "computes equal expressions once"),
+    ROW(dead_code, "removes nodes that no result needs"),
+    ROW(fuse_ops, "groups nodes into region functions"),
 };
+
+#undef ROW
+#undef RULES_ROW
 
 enum { N_PASSES = sizeof passes / sizeof *passes };
 
@@ -92,20 +100,39 @@ static bool run_pass(struct module *module, const struct pass *pass,
     return ok;
 }
 
+/* A rule that never fires on any model is a bug in its table, or is missing a test. */
+static void print_stats(const struct module *module, FILE *log)
+{
+    for (int i = 0; i < N_PASSES; i++) {
+        int n_rules = 0;
+        const struct rule *rules = passes[i].rules ? passes[i].rules(&n_rules) : NULL;
+
+        if (pipeline_find(passes[i].name) != &passes[i])
+            continue; /* printed at its first row */
+        for (int j = 0; j < n_rules; j++) {
+            const long *fired = map_get(&module->fired, rules[j].name);
+
+            fprintf(log, "%-20s %-28s %6ld\n", passes[i].name, rules[j].name, fired ? *fired : 0);
+        }
+    }
+}
+
 bool pipeline_run(struct module *module, const struct pipeline_options *options)
 {
     int n = N_PASSES;
+    bool ok = true;
 
-    assert(options->log || !(options->dump_after || options->time_passes));
+    assert(options->log || !(options->dump_after || options->time_passes || options->stats));
     if (options->stop_after) {
         while (n > 0 && strcmp(passes[n - 1].name, options->stop_after) != 0)
             n--;
         assert(n > 0);
     }
-    for (int i = 0; i < n; i++)
-        if (!run_pass(module, &passes[i], options))
-            return false;
-    return true;
+    for (int i = 0; ok && i < n; i++)
+        ok = run_pass(module, &passes[i], options);
+    if (options->stats)
+        print_stats(module, options->log);
+    return ok;
 }
 
 bool pipeline_run_one(struct module *module, const char *name)

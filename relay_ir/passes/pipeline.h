@@ -7,20 +7,24 @@
 
 #include "relay_ir/ir.h"
 
+struct rule;
+
 struct pass {
     const char *name;    /* "fold_constant" */
     const char *purpose; /* one line, for --passes */
     bool (*run)(struct module *module); /* in place; false after an error. No static state. */
+    const struct rule *(*rules)(int *n); /* its rewrite rules; NULL = it has none */
 };
 
 struct pipeline_options {
-    const char *dump_after; /* name of a pass, "all", or NULL */
-    const char *stop_after; /* run up to and including this pass; NULL = all */
+    const char *dump_after; /* name of a pass (after each of its runs), "all", or NULL */
+    const char *stop_after; /* run up to and including the last run of this pass; NULL = all */
     bool time_passes;       /* a line per pass on `log`: milliseconds, nodes before and after */
-    FILE *log;              /* where dumps and times go */
+    bool stats;             /* a line per rewrite rule on `log`: how often it fired */
+    FILE *log;              /* where dumps, times and statistics go */
 };
 
-/* The whole pipeline, in order; *n rows. */
+/* The whole pipeline, in order; *n rows. A pass may stand there more than once. */
 const struct pass *pipeline_passes(int *n);
 const struct pass *pipeline_find(const char *name); /* NULL if there is none */
 

@@ -130,6 +130,18 @@ struct value *rule_reshape(struct rewrite *rewrite, struct value *x, const struc
     return rule_build1(rewrite, OP_RESHAPE, &attrs, x);
 }
 
+struct value *rule_rebuild(struct rewrite *rewrite, const struct node *node,
+                           struct value *const *inputs)
+{
+    struct value *const old = node->outputs[0];
+    struct value *copy = build(rewrite->fn, node->op, &node->attrs, old->name, node->origin,
+                               rewrite->root, node->n_inputs, inputs);
+
+    if (copy && value_only_user(old))
+        value_take_name(copy, old);
+    return copy;
+}
+
 struct value *rule_constant_like(struct rewrite *rewrite, struct value *like,
                                  const struct type *type, const void *data)
 {
@@ -163,19 +175,14 @@ struct value *constant_side(const struct node *node, struct value **other)
 
 bool is_number(const struct value *value, double number)
 {
-    double rounded = 0, found;
+    uint64_t element = 0;
+    double found;
 
-    if (!value || value->kind != VALUE_CONSTANT || !value_uniform(value, &found))
+    if (!value || value->kind != VALUE_CONSTANT || dtype_kind(value->type.dtype) == KIND_MINIFLOAT ||
+        !value_uniform(value, &found))
         return false;
-    if (value->type.dtype == DTYPE_F64)
-        return found == number;
-    {
-        uint64_t element = 0;
-
-        dtype_store(value->type.dtype, &element, 0, number);
-        rounded = dtype_load(value->type.dtype, &element, 0);
-    }
-    return found == rounded;
+    dtype_store(value->type.dtype, &element, 0, number);
+    return found == dtype_load(value->type.dtype, &element, 0);
 }
 
 bool is_per_axis(const struct type *type, const struct type *shape, int axis)

@@ -26,6 +26,12 @@ struct rule {
 /* Applies the rules to all functions, in sweeps, until none fires. False after an error. */
 bool rewrite_module(struct module *module, const struct rule *rules, int n_rules);
 
+/* The tables, for reports about rules that never fire. */
+const struct rule *canonicalize_rules(int *n);
+const struct rule *fold_scale_axis_rules(int *n);
+const struct rule *simplify_expr_rules(int *n);
+const struct rule *simplify_inference_rules(int *n);
+
 /* Removes the node if nobody needs it, and then what only it needed. */
 void remove_dead(struct node *node);
 
@@ -42,6 +48,10 @@ struct value *rule_build2(struct rewrite *rewrite, enum op op, const union attrs
 struct value *rule_build3(struct rewrite *rewrite, enum op op, const union attrs *attrs,
                           struct value *a, struct value *b, struct value *c);
 struct value *rule_reshape(struct rewrite *rewrite, struct value *x, const struct type *shape);
+
+/* A copy of a one-output node that reads `inputs`, under the same name if the old one will die. */
+struct value *rule_rebuild(struct rewrite *rewrite, const struct node *node,
+                           struct value *const *inputs);
 
 /* A constant that takes the place of `like`: the generated C keeps the model's names. `like` itself
  * loses its name if nobody else reads it. */

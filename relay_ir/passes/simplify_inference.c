@@ -63,3 +63,9 @@ bool pass_simplify_inference(struct module *module)
 {
     return rewrite_module(module, rules, sizeof rules / sizeof *rules);
 }
+
+const struct rule *simplify_inference_rules(int *n)
+{
+    *n = sizeof rules / sizeof *rules;
+    return rules;
+}

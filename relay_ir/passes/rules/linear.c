@@ -1,0 +1,158 @@
+/* linear.c - what surrounds convolutions and matrix products. */
+#include <string.h>
+
+#include "relay_ir/passes/rules/rules.h"
+
+/* The axis of the output channels; -1 for operators that have none. */
+static int channel_axis(const struct node *node)
+{
+    switch (node->op) {
+    case OP_CONV1D: case OP_CONV2D: case OP_CONV3D:
+        return str_starts(node->attrs.conv.data_layout, "NC") ? 1 : -1;
+    case OP_CONV1D_TRANSPOSE: case OP_CONV2D_TRANSPOSE: case OP_CONV3D_TRANSPOSE:
+        return str_starts(node->attrs.conv_transpose.data_layout, "NC") ? 1 : -1;
+    case OP_DENSE: return 1;
+    default: return -1;
+    }
+}
+
+/* One number per channel from a constant that broadcasts along the channels: the same payload as a
+ * vector, or a scalar repeated. */
+static struct value *channel_vector(struct rewrite *rewrite, struct value *constant, int64_t n)
+{
+    const struct type type = type_make(constant->type.dtype, 1, &n);
+    const size_t bytes = dtype_bytes(type.dtype);
+    char *data;
+
+    if (type_elements(&constant->type) == n)
+        return rule_constant_like(rewrite, constant, &type, constant->data);
+    data = constant_alloc(rewrite->fn, &type);
+    for (int64_t i = 0; i < n; i++)
+        memcpy(data + (size_t)i * bytes, constant->data, bytes);
+    return rule_constant_like(rewrite, constant, &type, data);
+}
+
+/* conv(x) + c -> bias_add(conv(x), c), for a constant c that varies over the channels at most */
+struct value *add_to_bias(struct rewrite *rewrite, struct node *root)
+{
+    const struct type *shape = &root->outputs[0]->type;
+    struct value *const c = root->inputs[1];
+    struct node *const linear = root->inputs[0]->def;
+    const int axis = linear ? channel_axis(linear) : -1;
+    union attrs attrs = { .axis = { .axis = axis } };
+
+    if (axis < 0 || c->kind != VALUE_CONSTANT ||
+        !type_same_shape(&linear->outputs[0]->type, shape) ||
+        !is_per_axis(&c->type, shape, axis))
+        return NULL;
+    return rule_build2(rewrite, OP_BIAS_ADD, &attrs, root->inputs[0],
+                       channel_vector(rewrite, c, shape->dim[axis]));
+}
+
+/* bias_add(bias_add(x, b), c) and bias_add(x, b) + c -> bias_add(x, b + c) */
+struct value *merge_biases(struct rewrite *rewrite, struct node *root)
+{
+    const struct type *shape = &root->outputs[0]->type, *type;
+    struct node *const inner = only_defined_by(root->inputs[0], OP_BIAS_ADD);
+    struct value *b, *c = root->inputs[1];
+    int axis;
+    void *data;
+
+    if (!inner || c->kind != VALUE_CONSTANT || inner->inputs[1]->kind != VALUE_CONSTANT ||
+        !dtype_is_float(shape->dtype) || !type_same_shape(&inner->outputs[0]->type, shape))
+        return NULL;
+    b = inner->inputs[1];
+    type = &b->type;
+    axis = type_axis(shape, inner->attrs.axis.axis);
+    if (root->op == OP_BIAS_ADD ? type_axis(shape, root->attrs.axis.axis) != axis
+                                : !is_per_axis(&c->type, shape, axis))
+        return NULL;
+    data = constant_alloc(rewrite->fn, type);
+    for (int64_t i = 0; i < type->dim[0]; i++)
+        dtype_store(type->dtype, data, i,
+                    dtype_load(type->dtype, b->data, i) +
+                        dtype_load(type->dtype, c->data,
+                                   type_elements(&c->type) == 1 ? 0 : i));
+    rule_covers(rewrite, inner);
+    return rule_build2(rewrite, OP_BIAS_ADD, &inner->attrs, inner->inputs[0],
+                       rule_constant_like(rewrite, b, type, data));
+}
+
+/* The constant matrix [k,n] as [n,k]. */
+static struct value *transposed_matrix(struct rewrite *rewrite, struct value *matrix,
+                                       const struct type *type)
+{
+    const size_t bytes = dtype_bytes(type->dtype);
+    const char *from = matrix->data;
+    char *data = constant_alloc(rewrite->fn, type);
+
+    for (int64_t i = 0; i < type->dim[0]; i++)
+        for (int64_t j = 0; j < type->dim[1]; j++)
+            memcpy(data + (size_t)(i * type->dim[1] + j) * bytes,
+                   from + (size_t)(j * type->dim[0] + i) * bytes, bytes);
+    return rule_constant_like(rewrite, matrix, type, data);
+}
+
+/* matmul(x, constant matrix) -> dense, with the batch dims of x flattened into rows */
+struct value *matmul_to_dense(struct rewrite *rewrite, struct node *root)
+{
+    struct value *x = root->inputs[0], *w = root->inputs[1], *y;
+    const struct type *out = &root->outputs[0]->type;
+    const int rank = w->type.rank, last = x->type.rank - 1;
+    const bool turned = root->attrs.matmul.transpose_b;
+    struct type rows, weight;
+
+    if (w->kind != VALUE_CONSTANT || rank < 2 || rank > x->type.rank || last < 1 ||
+        root->attrs.matmul.transpose_a || type_span(&w->type, 0, rank - 2) != 1 ||
+        type_elements(&x->type) == 0 || type_elements(&w->type) == 0)
+        return NULL;
+    rows = type_make(x->type.dtype, 2,
+                     (int64_t[]){ type_span(&x->type, 0, last), x->type.dim[last] });
+    weight = type_make(w->type.dtype, 2,
+                       (int64_t[]){ out->dim[out->rank - 1], x->type.dim[last] });
+    w = turned ? rule_constant_like(rewrite, w, &weight, w->data)
+               : transposed_matrix(rewrite, w, &weight);
+    if (last > 1)
+        x = rule_reshape(rewrite, x, &rows);
+    y = rule_build2(rewrite, OP_DENSE, NULL, x, w);
+    return out->rank == 2 ? y : rule_reshape(rewrite, y, out);
+}
+
+/* Whether the transpose swaps the last two dims and keeps the others. */
+static bool swaps_last_two(const struct node *transpose)
+{
+    const struct ints *axes = &transpose->attrs.axes.axes;
+    const int rank = transpose->inputs[0]->type.rank;
+
+    if (axes->n != rank || rank < 2)
+        return false;
+    for (int i = 0; i < rank; i++) {
+        const int wanted = i < rank - 2 ? i : 2 * rank - 3 - i;
+
+        if (type_axis(&transpose->inputs[0]->type, axes->at[i]) != wanted)
+            return false;
+    }
+    return true;
+}
+
+/* matmul(transpose(a), b) -> matmul(a, b) with the flag turned, likewise for b */
+struct value *transpose_into_matmul(struct rewrite *rewrite, struct node *root)
+{
+    union attrs attrs = root->attrs;
+    struct value *inputs[2];
+    bool found = false;
+
+    for (int i = 0; i < 2; i++) {
+        const struct node *transpose = only_defined_by(root->inputs[i], OP_TRANSPOSE);
+        bool *const flag = i == 0 ? &attrs.matmul.transpose_a : &attrs.matmul.transpose_b;
+
+        inputs[i] = root->inputs[i];
+        if (!transpose || !swaps_last_two(transpose))
+            continue;
+        inputs[i] = transpose->inputs[0];
+        *flag = !*flag;
+        found = true;
+        rule_covers(rewrite, transpose);
+    }
+    return found ? rule_build2(rewrite, OP_MATMUL, &attrs, inputs[0], inputs[1]) : NULL;
+}

@@ -1,0 +1,82 @@
+/* rules.h - the functions behind the rows of canonicalize.c and simplify_expr.c, a file per subject.
+ * What each one rewrites stands in its table row and above its definition. */
+#ifndef RELAY_IR_PASSES_RULES_RULES_H
+#define RELAY_IR_PASSES_RULES_RULES_H
+
+#include "relay_ir/passes/rewrite.h"
+
+#define RULE(function) struct value *function(struct rewrite *rewrite, struct node *root);
+
+/* view.c */
+RULE(view_to_reshape)
+RULE(merge_reshapes)
+RULE(drop_reshape)
+RULE(drop_transpose)
+RULE(merge_transposes)
+RULE(sink_unflatten)
+
+/* identity.c */
+RULE(drop_copy)
+RULE(drop_cast)
+RULE(drop_slice)
+RULE(drop_pad)
+RULE(drop_concatenate)
+RULE(flatten_concatenate)
+RULE(join_split)
+RULE(drop_split)
+RULE(drop_broadcast)
+RULE(drop_resize)
+RULE(drop_pool)
+RULE(drop_reduction)
+
+/* arithmetic.c */
+RULE(constant_to_right)
+RULE(subtract_to_add)
+RULE(divide_to_multiply)
+RULE(drop_add_zero)
+RULE(drop_multiply_one)
+RULE(drop_power_one)
+RULE(power_to_multiply)
+RULE(double_negative)
+RULE(add_negative)
+RULE(subtract_negative)
+RULE(drop_broadcast_operand)
+RULE(select_branch)
+
+/* clamp.c */
+RULE(clip_to_relu)
+RULE(merge_clips)
+RULE(maximum_to_clip)
+RULE(minimum_to_clip)
+
+/* linear.c */
+RULE(add_to_bias)
+RULE(merge_biases)
+RULE(matmul_to_dense)
+RULE(transpose_into_matmul)
+
+/* window.c */
+RULE(pad_into_conv)
+RULE(pad_into_average_pool)
+RULE(pad_into_max_pool)
+RULE(reduction_to_global_pool)
+RULE(pool_to_global_pool)
+
+/* activation.c */
+RULE(find_silu)
+RULE(find_sigmoid)
+RULE(find_gelu_erf)
+RULE(find_gelu_tanh)
+RULE(find_hard_sigmoid)
+RULE(find_hard_swish)
+RULE(find_mish)
+RULE(find_softsign)
+
+/* norm.c */
+RULE(find_softmax)
+RULE(find_layer_norm)
+RULE(layer_norm_beta)
+
+#undef RULE
+
+#endif

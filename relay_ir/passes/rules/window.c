@@ -1,0 +1,136 @@
+/* window.c - padding and pooling. */
+#include <string.h>
+
+#include "relay_ir/passes/rules/rules.h"
+
+static bool all_zero(const int64_t *at, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (at[i] != 0)
+            return false;
+    return true;
+}
+
+/* The node's padding (begins, then ends) with that of an explicit zero padding in front added.
+ * False when the padding in front is of another kind, or touches batch or channels. */
+static bool joined_padding(const struct node *pad, const struct ints *own, struct ints *joined)
+{
+    const struct pad_attrs *attrs = &pad->attrs.pad;
+    const int n = own->n / 2;
+
+    if (strcmp(attrs->mode, "constant") != 0 || attrs->value != 0 ||
+        attrs->pad_before.n != n + 2 || attrs->pad_after.n != n + 2 ||
+        !all_zero(attrs->pad_before.at, 2) || !all_zero(attrs->pad_after.at, 2))
+        return false;
+    joined->n = own->n;
+    for (int i = 0; i < n; i++) {
+        if (attrs->pad_before.at[2 + i] < 0 || attrs->pad_after.at[2 + i] < 0)
+            return false;
+        joined->at[i] = own->at[i] + attrs->pad_before.at[2 + i];
+        joined->at[n + i] = own->at[n + i] + attrs->pad_after.at[2 + i];
+    }
+    return true;
+}
+
+/* conv(pad(x, 0)) -> conv(x) with more padding */
+struct value *pad_into_conv(struct rewrite *rewrite, struct node *root)
+{
+    const struct node *pad = defined_by(root->inputs[0], OP_PAD);
+    union attrs attrs = root->attrs;
+
+    if (!pad || !str_starts(attrs.conv.data_layout, "NC") ||
+        !joined_padding(pad, &root->attrs.conv.padding, &attrs.conv.padding))
+        return NULL;
+    rule_covers(rewrite, pad);
+    return rule_build2(rewrite, root->op, &attrs, pad->inputs[0], root->inputs[1]);
+}
+
+/* avg_pool(pad(x, 0)) -> avg_pool(x) that counts the padding. Its own padding must be counted as
+ * well, or be none; with ceil_mode the window over the edge would change its divisor. */
+struct value *pad_into_average_pool(struct rewrite *rewrite, struct node *root)
+{
+    const struct node *pad = defined_by(root->inputs[0], OP_PAD);
+    const struct pool_attrs *pool = &root->attrs.pool;
+    union attrs attrs = root->attrs;
+
+    if (!pad || pool->ceil_mode || !str_starts(pool->layout, "NC") ||
+        !(pool->count_include_pad || all_zero(pool->padding.at, pool->padding.n)) ||
+        !joined_padding(pad, &pool->padding, &attrs.pool.padding))
+        return NULL;
+    attrs.pool.count_include_pad = true;
+    rule_covers(rewrite, pad);
+    return rule_build1(rewrite, root->op, &attrs, pad->inputs[0]);
+}
+
+static bool is_never_negative(const struct value *value)
+{
+    const enum op op = value->def ? value->def->op : OP_COUNT;
+
+    return op == OP_RELU || op == OP_SIGMOID || op == OP_ABS || op == OP_EXP ||
+           op == OP_HARD_SIGMOID || op == OP_SOFTMAX ||
+           (op == OP_CLIP && value->def->attrs.clip.a_min >= 0 && value->def->attrs.clip.a_max >= 0);
+}
+
+/* max_pool(pad(x, 0)) -> max_pool(x) with more padding, where x >= 0: then a zero is as good as the
+ * minus infinity of the pool's own padding, if every window holds some element of x. */
+struct value *pad_into_max_pool(struct rewrite *rewrite, struct node *root)
+{
+    const struct node *pad = defined_by(root->inputs[0], OP_PAD);
+    const struct pool_attrs *pool = &root->attrs.pool;
+    union attrs attrs = root->attrs;
+    const int n = pool->pool_size.n;
+
+    if (!pad || pool->ceil_mode || !str_starts(pool->layout, "NC") ||
+        !is_never_negative(pad->inputs[0]) ||
+        !joined_padding(pad, &pool->padding, &attrs.pool.padding))
+        return NULL;
+    for (int i = 0; i < n; i++) {
+        const int64_t dilation = pool->dilation.n ? pool->dilation.at[i] : 1;
+
+        if (dilation != 1 || attrs.pool.padding.at[i] >= pool->pool_size.at[i] ||
+            attrs.pool.padding.at[n + i] >= pool->pool_size.at[i])
+            return NULL;
+    }
+    rule_covers(rewrite, pad);
+    return rule_build1(rewrite, root->op, &attrs, pad->inputs[0]);
+}
+
+/* mean, max over all spatial dims -> nn.global_avg_pool, nn.global_max_pool, and a view where the
+ * dims are not kept */
+struct value *reduction_to_global_pool(struct rewrite *rewrite, struct node *root)
+{
+    const struct type *in = &root->inputs[0]->type;
+    const struct ints *axes = &root->attrs.reduce.axis;
+    struct value *y;
+    unsigned set = 0;
+
+    if (in->rank < 3 || in->rank > 5 || !dtype_is_float(in->dtype))
+        return NULL;
+    for (int i = 0; i < axes->n; i++)
+        set |= 1U << (type_axis(in, axes->at[i]) & 31);
+    if (set != (1U << in->rank) - 4)
+        return NULL;
+    y = rule_build1(rewrite, root->op == OP_MEAN ? OP_GLOBAL_AVG_POOL : OP_GLOBAL_MAX_POOL, NULL,
+                    root->inputs[0]);
+    if (!y || root->attrs.reduce.keepdims)
+        return y;
+    return rule_reshape(rewrite, y, &root->outputs[0]->type);
+}
+
+/* pooling with one window, which is the whole input -> global pooling */
+struct value *pool_to_global_pool(struct rewrite *rewrite, struct node *root)
+{
+    const struct type *in = &root->inputs[0]->type, *out = &root->outputs[0]->type;
+    const struct pool_attrs *pool = &root->attrs.pool;
+    const bool is_max =
+        root->op == OP_MAX_POOL1D || root->op == OP_MAX_POOL2D || root->op == OP_MAX_POOL3D;
+
+    if (!str_starts(pool->layout, "NC") || !all_zero(pool->padding.at, pool->padding.n))
+        return NULL;
+    for (int i = 0; i < pool->pool_size.n; i++)
+        if (pool->pool_size.at[i] != in->dim[2 + i] || out->dim[2 + i] != 1 ||
+            (pool->dilation.n && pool->dilation.at[i] != 1))
+            return NULL;
+    return rule_build1(rewrite, is_max ? OP_GLOBAL_MAX_POOL : OP_GLOBAL_AVG_POOL, NULL,
+                       root->inputs[0]);
+}
