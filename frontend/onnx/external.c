@@ -75,15 +75,15 @@ static bool has_dot_dot(const char *path)
 
 static struct external_file *external_open(struct tensor_reader *reader, const char *location)
 {
-    struct external_file *file;
+    struct external_file *file = map_get(&reader->external_files, location);
 
-    for (file = reader->source->externals; file; file = file->next)
-        if (strcmp(file->location, location) == 0)
-            return file;
+    if (file)
+        return file;
     file = arena_new(reader->arena, struct external_file);
     file->location = arena_strdup(reader->arena, location);
     file->next = reader->source->externals;
     reader->source->externals = file;
+    map_set(&reader->external_files, file->location, file);
     if (!reader->external_dir)
         file->refused = "this model must hold all its data itself";
     else if (has_dot_dot(location))

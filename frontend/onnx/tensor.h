@@ -4,6 +4,7 @@
 #define FRONTEND_ONNX_TENSOR_H
 
 #include "base/file.h"
+#include "base/map.h"
 #include "frontend/onnx/onnx.pb-c.h"
 #include "frontend/onnx/wire.h"
 #include "relay_ir/type.h"
@@ -33,6 +34,7 @@ struct tensor_reader {
     const struct wire_image *image;
     const char *external_dir; /* the folder of external data; NULL = there must be none */
     struct tensor_source *source;
+    struct map external_files; /* location -> struct external_file; its arena may die earlier */
 };
 
 /* False after an error about the node `origin`, or about the tensor by its name when NULL. */

@@ -29,7 +29,8 @@ static bool pb_read(struct ctx *ctx, const char *path, const uint8_t *bytes, siz
     struct wire_image image;
     struct tensor_source source = { .externals = NULL };
     struct tensor_reader reader = { .ctx = ctx, .arena = &arena, .bulk = bulk, .file = bytes,
-                                    .image = &image, .source = &source };
+                                    .image = &image, .source = &source,
+                                    .external_files = { .arena = &arena } };
     const Onnx__TensorProto *proto = NULL;
     struct tensor tensor;
     bool ok;

@@ -1,0 +1,148 @@
+#include "frontend/onnx/import.h"
+
+#include <string.h>
+
+#include "base/str.h"
+#include "frontend/onnx/importer.h"
+
+/* --- files that are something else ------------------------------------------------------------- */
+
+/* People hand over what their framework saved. */
+static void explain_format(struct ctx *ctx, const uint8_t *bytes, size_t n)
+{
+    static const struct {
+        size_t offset;
+        const char *magic, *help;
+    } formats[] = {
+        { 4, "TFL3", "this is a TensorFlow Lite model; tf2onnx converts it" },
+        { 0, "PK\3\4", "this is a zip archive, as PyTorch saves models; torch.onnx.export makes ONNX" },
+        { 0, "\x89HDF", "this is an HDF5 file, as Keras saves models; tf2onnx converts it" },
+        { 0, "version https://git-lfs", "this is a Git LFS pointer; git lfs pull fetches the model" },
+        { 0, "\x1f\x8b", "this file is compressed; gunzip unpacks it" },
+        { 0, "ORTM", "this is a model in ONNX Runtime's own format; use the .onnx it was made from" },
+    };
+
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        const size_t length = strlen(formats[i].magic);
+
+        if (n >= formats[i].offset + length &&
+            memcmp(bytes + formats[i].offset, formats[i].magic, length) == 0)
+            diag_help(ctx, "%s", formats[i].help);
+    }
+}
+
+/* --- the model --------------------------------------------------------------------------------- */
+
+static bool check_opset(struct import *im)
+{
+    const struct scope scope = { .n_opsets = im->model->n_opset_import,
+                                 .opsets = im->model->opset_import };
+    const int64_t opset = scope_opset(&scope, "");
+
+    if (opset >= IMPORT_FIRST_OPSET && opset <= IMPORT_LAST_OPSET) {
+        im->module->opset = (int)opset;
+        return true;
+    }
+    if (opset < 0)
+        diag_error(im->ctx, DIAG_ONNX_FORMAT, NULL, "the model does not say its operator set");
+    else
+        diag_error(im->ctx, DIAG_UNSUPPORTED_FORM, NULL,
+                   "the model uses operator set %lld, %d to %d are supported", (long long)opset,
+                   IMPORT_FIRST_OPSET, IMPORT_LAST_OPSET);
+    diag_help(im->ctx, "export again with opset_version=17, or use onnx.version_converter");
+    return false;
+}
+
+bool import_goes_on(const struct import *im)
+{
+    return im->ctx->diags.n_errors < IMPORT_MAX_ERRORS;
+}
+
+static void import_graph(struct import *im)
+{
+    const Onnx__GraphProto *graph = im->model->graph;
+    struct scope scope = { .n_opsets = im->model->n_opset_import,
+                           .opsets = im->model->opset_import, .node_index = -1 };
+
+    import_functions(im);
+    import_initializers(im, &scope, graph);
+    import_inputs(im, &scope, graph);
+    import_nodes(im, &scope, graph->n_node, graph->node);
+    import_outputs(im, &scope, graph);
+}
+
+static bool import_model(struct import *im, const uint8_t *bytes, size_t n)
+{
+    const ProtobufCMessageDescriptor *type = &onnx__model_proto__descriptor;
+    struct wire_image image;
+
+    im->reader.image = &image;
+    if (wire_scan(im->ctx, type, bytes, n, &im->arena, &image))
+        im->model = (const Onnx__ModelProto *)wire_unpack(im->ctx, type, &image, &im->arena);
+    if (im->model && !im->model->graph)
+        diag_error(im->ctx, DIAG_ONNX_GRAPH, NULL, n ? "the file contains no graph"
+                                                     : "the file is empty");
+    if (!im->model || !im->model->graph) {
+        explain_format(im->ctx, bytes, n);
+        return false;
+    }
+    im->module->producer = arena_printf(&im->module->arena, "%s%s%s", im->model->producer_name,
+                                        *im->model->producer_version ? " " : "",
+                                        im->model->producer_version);
+    if (check_opset(im))
+        import_graph(im);
+    return true;
+}
+
+/* Takes over the source's model mapping (size 0 = the caller keeps the bytes). */
+static struct module *import_mapped(struct ctx *ctx, const uint8_t *bytes, size_t n,
+                                    struct mapping model, const char *dir,
+                                    const struct import_options *options)
+{
+    static const struct import_options no_options;
+    const int n_errors = ctx->diags.n_errors;
+    struct module *module = module_new(ctx);
+    struct tensor_source *source = arena_new(&module->arena, struct tensor_source);
+    struct import im = { .ctx = ctx, .module = module, .options = options ? options : &no_options };
+    bool ok;
+
+    source->model = model;
+    module->source = source;
+    module->free_source = tensor_source_free;
+    im.reader = (struct tensor_reader){ .ctx = ctx, .arena = &module->arena, .bulk = &module->bulk,
+                                        .file = bytes, .external_dir = dir, .source = source };
+    im.computed.arena = &im.arena;
+    im.reader.external_files.arena = &im.arena;
+    ok = import_model(&im, bytes, n);
+    arena_release(&im.arena);
+    if (ok && ctx->diags.n_errors == n_errors)
+        return module;
+    module_free(module);
+    return NULL;
+}
+
+static const char *folder_of(struct ctx *ctx, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    if (!slash)
+        return ".";
+    return slash == path ? "/" : arena_strndup(&ctx->perm, path, (size_t)(slash - path));
+}
+
+struct module *onnx_import(struct ctx *ctx, const char *path, const struct import_options *options)
+{
+    const char *dir = options ? options->external_data_dir : NULL;
+    struct mapping mapping;
+
+    if (!file_map(ctx, path, &mapping))
+        return NULL;
+    return import_mapped(ctx, mapping.data, mapping.size, mapping, dir ? dir : folder_of(ctx, path),
+                         options);
+}
+
+struct module *onnx_import_bytes(struct ctx *ctx, const uint8_t *bytes, size_t n, const char *dir,
+                                 const struct import_options *options)
+{
+    return import_mapped(ctx, bytes, n, (struct mapping){ NULL, 0 }, dir, options);
+}

@@ -1,0 +1,266 @@
+/* inputs.c - the graph's inputs become parameters with every dim a number; its outputs results. */
+#include <string.h>
+
+#include "base/str.h"
+#include "frontend/onnx/importer.h"
+
+static const struct shape_binding *find_binding(const struct import_options *options,
+                                                const char *name)
+{
+    for (int i = 0; i < options->n_shapes; i++)
+        if (strcmp(options->shapes[i].name, name) == 0)
+            return &options->shapes[i];
+    return NULL;
+}
+
+static const char *safe(struct import *im, const char *name)
+{
+    return str_safe(&im->ctx->perm, name, 120);
+}
+
+/* --- unbound dims ------------------------------------------------------------------------------ */
+
+/* A first dim that is open, or one that is called so, counts examples; 1 is what firmware wants. */
+static bool is_batch(const Onnx__TensorShapeProto__Dimension *dim, size_t axis)
+{
+    static const char *const names[] = { "batch", "N", "n", "bs", "unk__" };
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strlen(names[i]) > 1 ? str_starts(dim->dim_param, names[i])
+                                 : strcmp(dim->dim_param, names[i]) == 0)
+            return true;
+    return axis == 0;
+}
+
+static bool is_plain(const char *name)
+{
+    for (; *name; name++)
+        if (!strchr("_.:/-", *name) && !(*name >= '0' && *name <= '9') &&
+            !((*name | 32) >= 'a' && (*name | 32) <= 'z'))
+            return false;
+    return true;
+}
+
+/* The option that binds the input, ready to be used when only its batch is open. */
+static void suggest_shape(struct import *im, const char *name,
+                          const Onnx__TensorShapeProto *shape)
+{
+    struct str text = { .arena = &im->ctx->perm };
+    bool exact = shape != NULL;
+
+    for (size_t i = 0; shape && i < shape->n_dim; i++) {
+        const Onnx__TensorShapeProto__Dimension *dim = shape->dim[i];
+
+        str_add(&text, i ? "," : "");
+        if (dim->has_dim_value && dim->dim_value >= 0)
+            str_printf(&text, "%lld", (long long)dim->dim_value);
+        else if (is_batch(dim, i))
+            str_add(&text, "1");
+        else
+            str_add(&text, *dim->dim_param && is_plain(dim->dim_param) ? dim->dim_param : "?");
+        exact = exact && ((dim->has_dim_value && dim->dim_value >= 0) || is_batch(dim, i));
+    }
+    diag_help(im->ctx, is_plain(name) ? "--shape %s=%s%s" : "--shape '%s=%s'%s", safe(im, name),
+              shape ? str_text(&text) : "1,...", exact ? "" : ", with numbers for the open dims");
+}
+
+/* --- one input --------------------------------------------------------------------------------- */
+
+static bool refuse_binding(struct import *im, const struct shape_binding *binding,
+                           const char *problem)
+{
+    return diag_error(im->ctx, DIAG_USAGE, NULL, "--shape %s: %s", safe(im, binding->name), problem);
+}
+
+static bool bind_whole_shape(struct import *im, const struct shape_binding *binding,
+                             const Onnx__TensorShapeProto *shape, struct type *type)
+{
+    struct arena *arena = &im->ctx->perm;
+
+    if (shape && shape->n_dim != (size_t)binding->rank)
+        return refuse_binding(im, binding,
+                              arena_printf(arena, "%d dims are given, the model's input has %zu",
+                                           binding->rank, shape->n_dim));
+    for (int i = 0; shape && i < binding->rank; i++)
+        if (shape->dim[i]->has_dim_value && shape->dim[i]->dim_value >= 0 &&
+            shape->dim[i]->dim_value != binding->dim[i])
+            return refuse_binding(
+                im, binding,
+                arena_printf(arena, "dim %d is given as %lld, the model fixes it to %lld", i,
+                             (long long)binding->dim[i], (long long)shape->dim[i]->dim_value));
+    *type = type_make(type->dtype, binding->rank, binding->dim);
+    return true;
+}
+
+static bool bind_each_dim(struct import *im, const char *name,
+                          const Onnx__TensorShapeProto *shape, struct type *type)
+{
+    bool bound = shape != NULL;
+
+    for (size_t i = 0; shape && i < shape->n_dim; i++) {
+        const Onnx__TensorShapeProto__Dimension *dim = shape->dim[i];
+        const struct shape_binding *binding =
+            *dim->dim_param ? find_binding(im->options, dim->dim_param) : NULL;
+
+        if (binding && binding->rank != 1)
+            return refuse_binding(im, binding, "a dimension is one number");
+        if (dim->has_dim_value && dim->dim_value >= 0)
+            type->dim[i] = dim->dim_value;
+        else if (binding)
+            type->dim[i] = binding->dim[0];
+        else
+            bound = false;
+    }
+    if (bound) {
+        type->rank = (int)shape->n_dim;
+        return true;
+    }
+    diag_error(im->ctx, DIAG_UNBOUND_DIM, NULL, "input \"%s\" has no fixed shape", safe(im, name));
+    suggest_shape(im, name, shape);
+    return false;
+}
+
+static bool input_type(struct import *im, const Onnx__ValueInfoProto *info, struct type *type)
+{
+    const Onnx__TypeProto__Tensor *tensor = info->type ? info->type->tensor_type : NULL;
+    const struct shape_binding *binding = find_binding(im->options, info->name);
+
+    *type = (struct type){ .dtype = DTYPE_NONE };
+    if (!tensor)
+        return diag_error(im->ctx, info->type ? DIAG_UNSUPPORTED_TYPE : DIAG_ONNX_GRAPH, NULL,
+                          "input \"%s\" is not declared as a tensor", safe(im, info->name));
+    type->dtype = onnx_dtype(im->ctx, NULL, "input", info->name, tensor->elem_type);
+    if (type->dtype == DTYPE_NONE)
+        return false;
+    if (tensor->shape && tensor->shape->n_dim > MAX_RANK)
+        return diag_error(im->ctx, DIAG_UNSUPPORTED_FORM, NULL,
+                          "input \"%s\" has rank %zu, at most %d is supported",
+                          safe(im, info->name), tensor->shape->n_dim, MAX_RANK);
+    if (binding ? !bind_whole_shape(im, binding, tensor->shape, type)
+                : !bind_each_dim(im, info->name, tensor->shape, type))
+        return false;
+    return type_check_size(im->ctx, NULL, type);
+}
+
+/* --- options that name nothing ----------------------------------------------------------------- */
+
+static bool names_something(const struct scope *scope, const Onnx__GraphProto *graph,
+                            const char *name)
+{
+    for (size_t i = 0; i < graph->n_input; i++) {
+        const Onnx__TypeProto *type = graph->input[i]->type;
+        const Onnx__TensorShapeProto *shape =
+            type && type->tensor_type ? type->tensor_type->shape : NULL;
+        const struct value *value = map_get(&scope->names, graph->input[i]->name);
+
+        if (strcmp(graph->input[i]->name, name) == 0 && value && value->kind != VALUE_CONSTANT)
+            return true;
+        for (size_t k = 0; shape && k < shape->n_dim; k++)
+            if (strcmp(shape->dim[k]->dim_param, name) == 0)
+                return true;
+    }
+    return false;
+}
+
+static void check_bindings(struct import *im, const struct scope *scope,
+                           const Onnx__GraphProto *graph)
+{
+    const char **names = arena_array(&im->arena, const char *, graph->n_input);
+
+    for (size_t i = 0; i < graph->n_input; i++)
+        names[i] = graph->input[i]->name;
+    for (int i = 0; i < im->options->n_shapes; i++) {
+        const struct shape_binding *binding = &im->options->shapes[i];
+        const char *near;
+
+        if (names_something(scope, graph, binding->name))
+            continue;
+        refuse_binding(im, binding, "the model has no input and no dimension of this name");
+        near = str_nearest(binding->name, names, graph->n_input);
+        if (near)
+            diag_help(im->ctx, "there is an input \"%s\"", safe(im, near));
+    }
+}
+
+void import_inputs(struct import *im, struct scope *scope, const Onnx__GraphProto *graph)
+{
+    struct map seen = { .arena = &im->arena };
+
+    for (size_t i = 0; i < graph->n_input && import_goes_on(im); i++) {
+        Onnx__ValueInfoProto *info = graph->input[i];
+        struct type type;
+
+        if (!*info->name || map_get(&seen, info->name)) {
+            diag_error(im->ctx, DIAG_ONNX_GRAPH, NULL, "input %zu is called \"%s\"%s", i,
+                       safe(im, info->name), *info->name ? " as another one is" : "");
+            continue;
+        }
+        map_set(&seen, info->name, info);
+        /* An initialiser that is listed as an input is a default for it: we take it as given. */
+        if (map_get(&scope->names, info->name))
+            continue;
+        if (im->module->main->n_params == IMPORT_MAX_INTERFACE) {
+            diag_error(im->ctx, DIAG_TOO_BIG, NULL, "the graph has more than %d inputs",
+                       IMPORT_MAX_INTERFACE);
+            return;
+        }
+        scope_bind(im, scope, info->name, &im->failed);
+        if (input_type(im, info, &type))
+            scope_bind(im, scope, info->name, param_new(im->module->main, info->name, &type));
+    }
+    check_bindings(im, scope, graph);
+}
+
+/* --- outputs ----------------------------------------------------------------------------------- */
+
+/* Shapes of the file are hints of its exporter; ours are computed. But whoever declared another
+ * shape for an output will be surprised. */
+static void compare_declared(struct import *im, const Onnx__ValueInfoProto *info,
+                             const struct value *value)
+{
+    const Onnx__TypeProto__Tensor *declared = info->type ? info->type->tensor_type : NULL;
+    const Onnx__TensorShapeProto *shape = declared ? declared->shape : NULL;
+    bool agrees = !shape || shape->n_dim == (size_t)value->type.rank;
+
+    if (!declared)
+        return;
+    if (declared->elem_type && dtype_from_onnx(declared->elem_type) != value->type.dtype)
+        diag_warn(im->ctx, DIAG_TYPE, NULL, "output \"%s\" is %s, the model declares another type",
+                  safe(im, info->name), dtype_name(value->type.dtype));
+    for (size_t i = 0; agrees && shape && i < shape->n_dim; i++)
+        agrees = !shape->dim[i]->has_dim_value || shape->dim[i]->dim_value < 0 ||
+                 shape->dim[i]->dim_value == value->type.dim[i];
+    if (!agrees)
+        diag_warn(im->ctx, DIAG_SHAPE, NULL,
+                  "output \"%s\" has the shape %s, the model declares another", safe(im, info->name),
+                  shape_text(&im->ctx->perm, &value->type));
+}
+
+void import_outputs(struct import *im, struct scope *scope, const Onnx__GraphProto *graph)
+{
+    struct map seen = { .arena = &im->arena };
+
+    if (!graph->n_output)
+        diag_error(im->ctx, DIAG_ONNX_GRAPH, NULL, "the graph has no outputs");
+    if (graph->n_output > IMPORT_MAX_INTERFACE) {
+        diag_error(im->ctx, DIAG_TOO_BIG, NULL, "the graph has %zu outputs, at most %d are supported",
+                   graph->n_output, IMPORT_MAX_INTERFACE);
+        return;
+    }
+    for (size_t i = 0; i < graph->n_output; i++) {
+        const Onnx__ValueInfoProto *info = graph->output[i];
+        struct value *value = scope_find(scope, info->name);
+
+        if (map_get(&seen, info->name))
+            diag_error(im->ctx, DIAG_ONNX_GRAPH, NULL, "two outputs are called \"%s\"",
+                       safe(im, info->name));
+        else if (!value)
+            diag_error(im->ctx, DIAG_ONNX_GRAPH, NULL, "nothing defines the output \"%s\"",
+                       safe(im, info->name));
+        else if (value != &im->failed) {
+            compare_declared(im, info, value);
+            result_add(im->module->main, value, info->name);
+        }
+        map_set(&seen, info->name, graph->output[i]);
+    }
+}
