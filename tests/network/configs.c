@@ -12,14 +12,28 @@
 #define SANITIZE \
     "-O1 -g -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all "
 
+#define RISCV_BARE \
+    "--specs=picolibc.specs --crt0=hosted --oslib=semihost -mcmodel=medany -DEMBEDDED " \
+    "-Wl,--defsym=__flash=0x80000000,--defsym=__flash_size=8M " \
+    "-Wl,--defsym=__ram=0x80800000,--defsym=__ram_size=8M "
+#define RISCV_RUNNER \
+    " -M virt -bios none -nographic -monitor none -serial none " \
+    "-semihosting-config enable=on,target=native -kernel"
+
 const struct config configs[] = {
-    { "gcc", "gcc", STRICT "-O2", "" },
-    { "clang", "clang", STRICT "-O2", "" },
+    { "gcc", "gcc", STRICT "-O2", "", false },
+    { "clang", "clang", STRICT "-O2", "", false },
     { "gcc-sanitized", "gcc", STRICT SANITIZE, "" },
     { "clang-sanitized", "clang", STRICT SANITIZE, "" },
-    { "aarch64", "aarch64-linux-gnu-gcc", STRICT "-O2 -static", "qemu-aarch64" },
-    { "armhf", "arm-linux-gnueabihf-gcc", STRICT "-O2 -static", "qemu-arm" },
-    { "riscv64", "riscv64-linux-gnu-gcc", STRICT "-O2 -static", "qemu-riscv64" },
+    { "aarch64", "aarch64-linux-gnu-gcc", STRICT "-O2 -static", "qemu-aarch64", false },
+    { "armhf", "arm-linux-gnueabihf-gcc", STRICT "-O2 -static", "qemu-arm", false },
+    { "riscv64", "riscv64-linux-gnu-gcc", STRICT "-O2 -static", "qemu-riscv64", false },
+    { "rv64-bare", "riscv64-unknown-elf-gcc",
+      STRICT "-O2 -march=rv64imafdc -mabi=lp64d " RISCV_BARE, "qemu-system-riscv64" RISCV_RUNNER,
+      true },
+    { "rv32-bare", "riscv64-unknown-elf-gcc",
+      STRICT "-O2 -march=rv32imafc -mabi=ilp32f " RISCV_BARE, "qemu-system-riscv32" RISCV_RUNNER,
+      true },
 };
 
 const int n_configs = sizeof configs / sizeof *configs;
@@ -81,8 +95,9 @@ bool config_run(struct ctx *ctx, const struct config *config, const struct netwo
     if (!shell(ctx, str_text(&command), log, "the compiler", reason))
         return false;
     if (!shell(ctx,
-               arena_printf(arena, "%s %s %s > %s 2>&1", config->runner, quoted(arena, program),
-                            quoted(arena, work), quoted(arena, log)),
+               arena_printf(arena, "%s %s %s > %s 2>&1 < /dev/null", config->runner,
+                            quoted(arena, program), config->bare ? "" : quoted(arena, work),
+                            quoted(arena, log)),
                log, "the program", reason))
         return false;
     text = strstr(first_lines(ctx, log), "error ");

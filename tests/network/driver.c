@@ -5,7 +5,21 @@
 #include "base/file.h"
 #include "tests/network/network.h"
 
+enum { SMALL_BYTES = 64 * 1024 };
+
 static const char body[] =
+    "#ifdef EMBEDDED\n"
+    "#include \"data.h\"\n\n"
+    "static void load(const char *folder, const char *name, void *to, size_t bytes)\n"
+    "{\n"
+    "    size_t i = 0;\n"
+    "\n"
+    "    (void)folder;\n"
+    "    while (strcmp(files[i].name, name) != 0)\n"
+    "        i++;\n"
+    "    memcpy(to, files[i].data, bytes);\n"
+    "}\n"
+    "#else\n"
     "static void load(const char *folder, const char *name, void *to, size_t bytes)\n"
     "{\n"
     "    char path[1024];\n"
@@ -19,6 +33,7 @@ static const char body[] =
     "    }\n"
     "    fclose(file);\n"
     "}\n"
+    "#endif\n"
     "\n"
     "/* Largest difference over largest magnitude; NaN agrees with NaN. */\n"
     "static double compare(const double *want, const double *found, size_t n)\n"
@@ -95,9 +110,10 @@ static void write_test(struct writer *w, const struct function *fn, const char *
 
 static void write_main(struct writer *w, const struct network *network)
 {
-    writer_text(w, "int main(int argc, char **argv)\n{\n    int code = argc == 2 ? 0 : 2;\n\n");
+    writer_text(w, "int main(int argc, char **argv)\n{\n    const char *folder = argc > 1 ? argv[1] : \"\";\n"
+                   "    int code = 0;\n\n");
     for (int i = 0; i < network->n_sets; i++)
-        writer_printf(w, "    code = code ? code : test(argv[1], \"set%d\");\n", i);
+        writer_printf(w, "    code = code ? code : test(folder, \"set%d\");\n", i);
     writer_text(w, "    return code;\n}\n");
 }
 
@@ -109,6 +125,59 @@ static void write_tensors(struct output_set *set, const char *work, const char *
 
         writer_write(output_open(set, path), tensors[i].data, type_bytes(&tensors[i].type));
     }
+}
+
+static size_t data_bytes(int n, const struct tensor *tensors)
+{
+    size_t bytes = 0;
+
+    for (int i = 0; i < n; i++)
+        bytes += type_bytes(&tensors[i].type);
+    return bytes;
+}
+
+bool network_is_small(const struct network *network)
+{
+    const struct function *fn = network->module->main;
+    size_t bytes = 0;
+
+    for (int i = 0; i < network->n_sets; i++)
+        bytes += data_bytes(fn->n_params, network->sets[i].inputs) +
+                 data_bytes(fn->ret->n_inputs, network->sets[i].outputs);
+    return bytes <= SMALL_BYTES;
+}
+
+static void write_array(struct writer *w, int set, const char *stem, int n,
+                        const struct tensor *tensors)
+{
+    for (int i = 0; i < n; i++) {
+        const unsigned char *bytes = tensors[i].data;
+
+        writer_printf(w, "static const unsigned char set%d_%s%d[] = {", set, stem, i);
+        for (size_t k = 0; k < type_bytes(&tensors[i].type); k++)
+            writer_printf(w, "%s%d,", k % 24 ? " " : "\n    ", bytes[k]);
+        writer_text(w, " 0 };\n");
+    }
+}
+
+/* The files of all sets as arrays, with a table that finds them by name. */
+static void write_data(struct writer *w, const struct network *network)
+{
+    const struct function *fn = network->module->main;
+
+    for (int i = 0; i < network->n_sets; i++) {
+        write_array(w, i, "in", fn->n_params, network->sets[i].inputs);
+        write_array(w, i, "want", fn->ret->n_inputs, network->sets[i].outputs);
+    }
+    writer_text(w, "\nstatic const struct {\n    const char *name;\n    const void *data;\n"
+                   "} files[] = {\n");
+    for (int i = 0; i < network->n_sets; i++) {
+        for (int k = 0; k < fn->n_params; k++)
+            writer_printf(w, "    { \"set%d_in%d.bin\", set%d_in%d },\n", i, k, i, k);
+        for (int k = 0; k < fn->ret->n_inputs; k++)
+            writer_printf(w, "    { \"set%d_want%d.bin\", set%d_want%d },\n", i, k, i, k);
+    }
+    writer_text(w, "};\n");
 }
 
 bool network_write(struct network *network, const char *work, struct codegen_result *result)
@@ -139,5 +208,8 @@ bool network_write(struct network *network, const char *work, struct codegen_res
         write_tensors(&set, work, arena_printf(&network->ctx->perm, "set%d_want", i),
                       fn->ret->n_inputs, network->sets[i].outputs);
     }
+    if (network_is_small(network))
+        write_data(output_open(&set, arena_printf(&network->ctx->perm, "%s/data.h", work)),
+                   network);
     return output_commit(&set);
 }

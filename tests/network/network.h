@@ -32,12 +32,16 @@ void network_free(struct network *network);
 /* Writes the generated C, a driver with main(), and the data of every set into `work`. */
 bool network_write(struct network *network, const char *work, struct codegen_result *result);
 
+/* Whether its data is small enough to be part of a program (for bare machines). */
+bool network_is_small(const struct network *network);
+
 /* One way to build and run a network. */
 struct config {
     const char *name;
     const char *compiler;
     const char *flags;
     const char *runner; /* in front of the program; "" = run it directly */
+    bool bare;          /* no files on that machine: the data is part of the program */
 };
 
 extern const struct config configs[];
