@@ -12,11 +12,30 @@
 #include "relay_ir/ops/ops.h"
 #include "relay_ir/ops/walk.h"
 
-static double add(double x, double y) { return x + y; }
-static double subtract(double x, double y) { return x - y; }
-static double multiply(double x, double y) { return x * y; }
-static double divide(double x, double y) { return x / y; }
-static double prelu(double x, double slope) { return x < 0 ? x * slope : x; }
+static double add(double x, double y)
+{
+    return x + y;
+}
+
+static double subtract(double x, double y)
+{
+    return x - y;
+}
+
+static double multiply(double x, double y)
+{
+    return x * y;
+}
+
+static double divide(double x, double y)
+{
+    return x / y;
+}
+
+static double prelu(double x, double slope)
+{
+    return x < 0 ? x * slope : x;
+}
 
 static double floor_mod(double x, double y)
 {
@@ -37,28 +56,78 @@ static double minimum(double x, double y)
     return isnan(x) || isnan(y) ? NAN : x < y ? x : y;
 }
 
-static wide whole_add(wide x, wide y, int bits) { (void)bits; return x + y; }
-static wide whole_subtract(wide x, wide y, int bits) { (void)bits; return x - y; }
-static wide whole_divide(wide x, wide y, int bits) { (void)bits; return y ? x / y : 0; }
-static wide whole_mod(wide x, wide y, int bits) { (void)bits; return y ? x % y : 0; }
-static wide whole_maximum(wide x, wide y, int bits) { (void)bits; return x > y ? x : y; }
-static wide whole_minimum(wide x, wide y, int bits) { (void)bits; return x < y ? x : y; }
-static wide bit_and(wide x, wide y, int bits) { (void)bits; return x & y; }
-static wide bit_or(wide x, wide y, int bits) { (void)bits; return x | y; }
-static wide bit_xor(wide x, wide y, int bits) { (void)bits; return x ^ y; }
+static wide whole_add(wide x, wide y)
+{
+    return x + y;
+}
+
+static wide whole_subtract(wide x, wide y)
+{
+    return x - y;
+}
+
+static wide whole_divide(wide x, wide y)
+{
+    return y ? x / y : 0;
+}
+
+static wide whole_mod(wide x, wide y)
+{
+    return y ? x % y : 0;
+}
+
+static wide whole_maximum(wide x, wide y)
+{
+    return x > y ? x : y;
+}
+
+static wide whole_minimum(wide x, wide y)
+{
+    return x < y ? x : y;
+}
+
+static wide bit_and(wide x, wide y)
+{
+    return x & y;
+}
+
+static wide bit_or(wide x, wide y)
+{
+    return x | y;
+}
+
+static wide bit_xor(wide x, wide y)
+{
+    return x ^ y;
+}
 
 /* Modulo 2^64, which is all that any element type keeps. */
-static wide whole_multiply(wide x, wide y, int bits)
+static wide whole_multiply(wide x, wide y)
 {
-    (void)bits;
     return (wide)((uint64_t)x * (uint64_t)y);
 }
 
-static wide whole_floor_mod(wide x, wide y, int bits)
+static wide whole_floor_mod(wide x, wide y)
 {
-    const wide rest = whole_mod(x, y, bits);
+    const wide rest = whole_mod(x, y);
 
     return rest && (rest < 0) != (y < 0) ? rest + y : rest;
+}
+
+static wide whole_power(wide x, wide y)
+{
+    uint64_t base = (uint64_t)x, power = 1;
+
+    if (y < 0)
+        return x == 1 ? 1 : x == -1 ? (y % 2 ? -1 : 1) : 0;
+    for (; y; y >>= 1, base *= base)
+        power *= y & 1 ? base : 1;
+    return (wide)power;
+}
+
+static wide whole_prelu(wide x, wide slope)
+{
+    return x < 0 ? whole_multiply(x, slope) : x;
 }
 
 static wide left_shift(wide x, wide count, int bits)
@@ -73,47 +142,31 @@ static wide right_shift(wide x, wide count, int bits)
     return x < 0 ? -((-x - 1) >> count) - 1 : x >> count; /* towards minus infinity */
 }
 
-static wide whole_power(wide x, wide y, int bits)
-{
-    uint64_t base = (uint64_t)x, power = 1;
-
-    (void)bits;
-    if (y < 0)
-        return x == 1 ? 1 : x == -1 ? (y % 2 ? -1 : 1) : 0;
-    for (; y; y >>= 1, base *= base)
-        power *= y & 1 ? base : 1;
-    return (wide)power;
-}
-
-static wide whole_prelu(wide x, wide slope, int bits)
-{
-    return x < 0 ? whole_multiply(x, slope, bits) : x;
-}
-
-/* `bits` is the width of the element type. */
+/* Floats go through real; integers and bool through whole, or shift, which knows their width. */
 static const struct binary_row {
     unsigned kinds;
     double (*real)(double x, double y);
-    wide (*whole)(wide x, wide y, int bits);
+    wide (*whole)(wide x, wide y);
+    wide (*shift)(wide x, wide count, int bits);
 } rows[OP_COUNT] = {
-    [OP_ADD] = { KINDS_NUMBER, add, whole_add },
-    [OP_BITWISE_AND] = { KINDS_INTEGER, NULL, bit_and },
-    [OP_BITWISE_OR] = { KINDS_INTEGER, NULL, bit_or },
-    [OP_BITWISE_XOR] = { KINDS_INTEGER, NULL, bit_xor },
-    [OP_DIVIDE] = { KINDS_NUMBER, divide, whole_divide },
-    [OP_FLOOR_MOD] = { KINDS_NUMBER, floor_mod, whole_floor_mod },
-    [OP_LEFT_SHIFT] = { KINDS_INTEGER, NULL, left_shift },
-    [OP_LOGICAL_AND] = { KINDS_BOOL, NULL, bit_and },
-    [OP_LOGICAL_OR] = { KINDS_BOOL, NULL, bit_or },
-    [OP_LOGICAL_XOR] = { KINDS_BOOL, NULL, bit_xor },
-    [OP_MAXIMUM] = { KINDS_NUMBER, maximum, whole_maximum },
-    [OP_MINIMUM] = { KINDS_NUMBER, minimum, whole_minimum },
-    [OP_MOD] = { KINDS_NUMBER, fmod, whole_mod },
-    [OP_MULTIPLY] = { KINDS_NUMBER, multiply, whole_multiply },
-    [OP_POWER] = { KINDS_NUMBER, pow, whole_power },
-    [OP_PRELU] = { KINDS_NUMBER, prelu, whole_prelu },
-    [OP_RIGHT_SHIFT] = { KINDS_INTEGER, NULL, right_shift },
-    [OP_SUBTRACT] = { KINDS_NUMBER, subtract, whole_subtract },
+    [OP_ADD] = { KINDS_NUMBER, add, whole_add, NULL },
+    [OP_BITWISE_AND] = { KINDS_INTEGER, NULL, bit_and, NULL },
+    [OP_BITWISE_OR] = { KINDS_INTEGER, NULL, bit_or, NULL },
+    [OP_BITWISE_XOR] = { KINDS_INTEGER, NULL, bit_xor, NULL },
+    [OP_DIVIDE] = { KINDS_NUMBER, divide, whole_divide, NULL },
+    [OP_FLOOR_MOD] = { KINDS_NUMBER, floor_mod, whole_floor_mod, NULL },
+    [OP_LEFT_SHIFT] = { KINDS_INTEGER, NULL, NULL, left_shift },
+    [OP_LOGICAL_AND] = { KINDS_BOOL, NULL, bit_and, NULL },
+    [OP_LOGICAL_OR] = { KINDS_BOOL, NULL, bit_or, NULL },
+    [OP_LOGICAL_XOR] = { KINDS_BOOL, NULL, bit_xor, NULL },
+    [OP_MAXIMUM] = { KINDS_NUMBER, maximum, whole_maximum, NULL },
+    [OP_MINIMUM] = { KINDS_NUMBER, minimum, whole_minimum, NULL },
+    [OP_MOD] = { KINDS_NUMBER, fmod, whole_mod, NULL },
+    [OP_MULTIPLY] = { KINDS_NUMBER, multiply, whole_multiply, NULL },
+    [OP_POWER] = { KINDS_NUMBER, pow, whole_power, NULL },
+    [OP_PRELU] = { KINDS_NUMBER, prelu, whole_prelu, NULL },
+    [OP_RIGHT_SHIFT] = { KINDS_INTEGER, NULL, NULL, right_shift },
+    [OP_SUBTRACT] = { KINDS_NUMBER, subtract, whole_subtract, NULL },
 };
 
 /* The broadcast shape of inputs a and b. */
@@ -158,11 +211,13 @@ bool eval_binary(struct ctx *ctx, const struct node *node, const struct tensor *
     for (int64_t i = 0; i < n; i++, walk_next(&walk)) {
         const int64_t x = walk.offset[0], y = walk.offset[1];
 
-        if (is_float)
+        if (is_float) {
             tensor_put(out, i, row->real(tensor_at(in[0], x), tensor_at(in[1], y)));
-        else
-            tensor_put_wide(out, i,
-                            row->whole(tensor_wide_at(in[0], x), tensor_wide_at(in[1], y), bits));
+        } else {
+            const wide a = tensor_wide_at(in[0], x), b = tensor_wide_at(in[1], y);
+
+            tensor_put_wide(out, i, row->shift ? row->shift(a, b, bits) : row->whole(a, b));
+        }
     }
     return true;
 }
@@ -180,16 +235,16 @@ bool infer_compare(struct ctx *ctx, struct node *node)
     return true;
 }
 
-/* Given whether x is less than, equal to, greater than y; none of them with a NaN. */
-static bool comparison(enum op op, bool less, bool equal, bool greater)
+/* `order` is the sign of x - y; a NaN is not ordered. */
+static bool comparison(enum op op, bool ordered, int order)
 {
     switch (op) {
-    case OP_EQUAL: return equal;
-    case OP_NOT_EQUAL: return !equal;
-    case OP_LESS: return less;
-    case OP_LESS_EQUAL: return less || equal;
-    case OP_GREATER: return greater;
-    default: return greater || equal;
+    case OP_EQUAL: return ordered && order == 0;
+    case OP_NOT_EQUAL: return !ordered || order != 0;
+    case OP_LESS: return ordered && order < 0;
+    case OP_LESS_EQUAL: return ordered && order <= 0;
+    case OP_GREATER: return ordered && order > 0;
+    default: return ordered && order >= 0;
     }
 }
 
@@ -204,19 +259,22 @@ bool eval_compare(struct ctx *ctx, const struct node *node, const struct tensor 
     walk_add_broadcast(&walk, &in[0]->type);
     walk_add_broadcast(&walk, &in[1]->type);
     for (int64_t i = 0; i < n; i++, walk_next(&walk)) {
-        bool yes;
+        bool ordered = true;
+        int order;
 
         if (is_float) {
-            const double x = tensor_at(in[0], walk.offset[0]), y = tensor_at(in[1], walk.offset[1]);
+            const double x = tensor_at(in[0], walk.offset[0]);
+            const double y = tensor_at(in[1], walk.offset[1]);
 
-            yes = comparison(node->op, x < y, x == y, x > y);
+            ordered = !isnan(x) && !isnan(y);
+            order = (x > y) - (x < y);
         } else {
             const wide x = tensor_wide_at(in[0], walk.offset[0]);
             const wide y = tensor_wide_at(in[1], walk.offset[1]);
 
-            yes = comparison(node->op, x < y, x == y, x > y);
+            order = (x > y) - (x < y);
         }
-        tensor_put_wide(out, i, yes);
+        tensor_put_wide(out, i, comparison(node->op, ordered, order));
     }
     return true;
 }

@@ -16,8 +16,8 @@ bool infer_cast(struct ctx *ctx, struct node *node)
     if (!check_kinds(ctx, node, 0, KINDS_PLAIN))
         return false;
     if (!(1u << dtype_kind(to) & KINDS_PLAIN))
-        return diag_error(ctx, DIAG_UNSUPPORTED_TYPE, node_origin(node), "%s to %s is not supported",
-                          op_name(node->op), dtype_name(to));
+        return diag_error(ctx, DIAG_UNSUPPORTED_TYPE, node_origin(node),
+                          "%s to %s is not supported", op_name(node->op), dtype_name(to));
     set_output(node, 0, to, input_type(node, 0));
     return true;
 }

@@ -41,8 +41,8 @@ bool check_kinds(struct ctx *ctx, const struct node *node, int input, unsigned k
 
     if (1u << dtype_kind(dtype) & kinds)
         return true;
-    return diag_error(ctx, DIAG_TYPE, node_origin(node), "input %d of %s is %s, wanted is %s", input,
-                      op_name(node->op), dtype_name(dtype), kinds_text(kinds));
+    return diag_error(ctx, DIAG_TYPE, node_origin(node), "input %d of %s is %s, wanted is %s",
+                      input, op_name(node->op), dtype_name(dtype), kinds_text(kinds));
 }
 
 bool check_index_type(struct ctx *ctx, const struct node *node, int input)
@@ -51,8 +51,9 @@ bool check_index_type(struct ctx *ctx, const struct node *node, int input)
 
     if (dtype == DTYPE_I32 || dtype == DTYPE_I64)
         return true;
-    return diag_error(ctx, DIAG_TYPE, node_origin(node), "input %d of %s is %s, wanted is i32 or i64",
-                      input, op_name(node->op), dtype_name(dtype));
+    return diag_error(ctx, DIAG_TYPE, node_origin(node),
+                      "input %d of %s is %s, wanted is i32 or i64", input, op_name(node->op),
+                      dtype_name(dtype));
 }
 
 bool check_same_dtype(struct ctx *ctx, const struct node *node, int a, int b)
@@ -96,8 +97,9 @@ bool check_axis(struct ctx *ctx, const struct node *node, const struct type *typ
     const int found = type_axis(type, *axis);
 
     if (found < 0)
-        return diag_error(ctx, DIAG_SHAPE, node_origin(node), "%s: axis %lld is out of range for shape %s",
-                          op_name(node->op), (long long)*axis, shape_text(&ctx->perm, type));
+        return diag_error(ctx, DIAG_SHAPE, node_origin(node),
+                          "%s: axis %lld is out of range for shape %s", op_name(node->op),
+                          (long long)*axis, shape_text(&ctx->perm, type));
     *axis = found;
     return true;
 }
@@ -112,8 +114,9 @@ bool check_axes(struct ctx *ctx, const struct node *node, int rank, struct ints 
         axes->at[i] += axes->at[i] < 0 ? rank : 0;
         for (int j = 0; j < i; j++)
             if (axes->at[j] == axes->at[i])
-                return diag_error(ctx, DIAG_SHAPE, node_origin(node), "%s: axis %lld is given twice",
-                                  op_name(node->op), (long long)axes->at[i]);
+                return diag_error(ctx, DIAG_SHAPE, node_origin(node),
+                                  "%s: axis %lld is given twice", op_name(node->op),
+                                  (long long)axes->at[i]);
     }
     return true;
 }

@@ -159,7 +159,8 @@ bool eval_gather_nd(struct ctx *ctx, const struct node *node, const struct tenso
 {
     const struct type *x = &in[0]->type, *indices = &in[1]->type;
     const int batch = (int)node->attrs.gather_nd.batch_dims, last = indices->rank - 1;
-    const int64_t batches = type_span(indices, 0, batch), per_batch = type_span(indices, batch, last);
+    const int64_t batches = type_span(indices, 0, batch),
+                  per_batch = type_span(indices, batch, last);
     const int64_t inner = type_span(x, batch + (int)indices->dim[last], x->rank);
     const int64_t x_batch = type_span(x, batch, x->rank);
     const size_t bytes = dtype_bytes(x->dtype) * (size_t)inner;
@@ -171,7 +172,8 @@ bool eval_gather_nd(struct ctx *ctx, const struct node *node, const struct tenso
     for (int64_t i = 0; i < batches * per_batch; i++) {
         if (!tuple_offset(ctx, node, in[1], i, x, batch, x_step, &offset))
             return false;
-        memcpy(element_at(out, i * inner), element_at(in[0], i / per_batch * x_batch + offset), bytes);
+        memcpy(element_at(out, i * inner), element_at(in[0], i / per_batch * x_batch + offset),
+               bytes);
     }
     return true;
 }

@@ -4,7 +4,7 @@
 
 #include "relay_ir/ir.h"
 
-/* Element `at` of the indices, made non-negative; an error when it is not in -extent .. extent-1. */
+/* Element `at` of the indices, made non-negative; an error outside -extent .. extent-1. */
 bool index_at(struct ctx *ctx, const struct node *node, const struct tensor *indices, int64_t at,
               int64_t extent, int64_t *index);
 

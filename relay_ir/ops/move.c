@@ -120,10 +120,10 @@ bool infer_split(struct ctx *ctx, struct node *node)
         shape.dim[split->axis] = size;
         set_output(node, k, x->dtype, &shape);
     }
-    return left == 0 || diag_error(ctx, DIAG_SHAPE, node_origin(node),
-                                   "%s: the sizes leave %lld of axis %lld of shape %s over",
-                                   op_name(node->op), (long long)left, (long long)split->axis,
-                                   shape_text(&ctx->perm, x));
+    return left == 0 ||
+           diag_error(ctx, DIAG_SHAPE, node_origin(node),
+                      "%s: the sizes leave %lld of axis %lld of shape %s over", op_name(node->op),
+                      (long long)left, (long long)split->axis, shape_text(&ctx->perm, x));
 }
 
 bool eval_split(struct ctx *ctx, const struct node *node, const struct tensor *const *in,
@@ -256,9 +256,9 @@ bool infer_broadcast_to(struct ctx *ctx, struct node *node)
         return false;
     shape = type_make(x->dtype, wanted->n, wanted->at);
     if (!shape_broadcast(x, &shape, &shape))
-        return diag_error(ctx, DIAG_SHAPE, node_origin(node), "%s: shape %s does not broadcast to %s",
-                          op_name(node->op), shape_text(&ctx->perm, x),
-                          shape_text(&ctx->perm, &shape));
+        return diag_error(ctx, DIAG_SHAPE, node_origin(node),
+                          "%s: shape %s does not broadcast to %s", op_name(node->op),
+                          shape_text(&ctx->perm, x), shape_text(&ctx->perm, &shape));
     *wanted = ints_of(shape.rank, shape.dim);
     set_output(node, 0, x->dtype, &shape);
     return true;

@@ -7,12 +7,12 @@
 
 /* Shared by several families. */
 
-/* The NumPy broadcast of two shapes, with a's element type; out may be a or b. False (no diagnostic)
- * when they do not broadcast. */
+/* The NumPy broadcast of two shapes, with a's element type; out may be a or b. False (no
+ * diagnostic) when they do not broadcast. */
 bool shape_broadcast(const struct type *a, const struct type *b, struct type *out);
 
-/* Row-major element strides of `type`, with 0 where its dim is 1, aligned to the right of a shape of
- * rank `rank` (so that a broadcast operand is addressed by the output's coordinates). */
+/* Row-major element strides of `type`, with 0 where its dim is 1, aligned to the right of a shape
+ * of rank `rank` (so that a broadcast operand is addressed by the output's coordinates). */
 void shape_broadcast_strides(const struct type *type, int rank, int64_t *strides);
 
 /* Row-major element strides. */
@@ -21,9 +21,9 @@ void shape_strides(const struct type *type, int64_t *strides);
 /* Coordinates of element `index` of a shape. */
 void shape_coords(const struct type *type, int64_t index, int64_t *coords);
 
-#define RELAY_OP(symbol, name, attrs, least, most, outputs, pattern, infer, evaluate) \
-    bool infer(struct ctx *ctx, struct node *node); \
-    bool evaluate(struct ctx *ctx, const struct node *node, const struct tensor *const *in, \
+#define RELAY_OP(symbol, name, attrs, least, most, outputs, pattern, infer, evaluate)              \
+    bool infer(struct ctx *ctx, struct node *node);                                                \
+    bool evaluate(struct ctx *ctx, const struct node *node, const struct tensor *const *in,        \
                   struct tensor *out);
 #include "relay_ir/ops.def"
 #undef RELAY_OP

@@ -21,14 +21,16 @@ bool infer_depth_space(struct ctx *ctx, struct node *node)
         !check_word(ctx, node, "mode", &node->attrs.block.mode, modes, to_space ? 2 : 1))
         return false;
     if (block < 1 || block > MAX_BLOCK)
-        return diag_error(ctx, DIAG_SHAPE, node_origin(node), "%s: block size %lld, wanted is 1 to %d",
-                          op_name(node->op), (long long)block, MAX_BLOCK);
+        return diag_error(ctx, DIAG_SHAPE, node_origin(node),
+                          "%s: block size %lld, wanted is 1 to %d", op_name(node->op),
+                          (long long)block, MAX_BLOCK);
     divides = to_space ? x->dim[C] % (block * block) == 0
                        : x->dim[H] % block == 0 && x->dim[W] % block == 0;
     if (!divides)
         return diag_error(ctx, DIAG_SHAPE, node_origin(node),
-                          "%s: shape %s does not divide into blocks of %lldx%lld", op_name(node->op),
-                          shape_text(&ctx->perm, x), (long long)block, (long long)block);
+                          "%s: shape %s does not divide into blocks of %lldx%lld",
+                          op_name(node->op), shape_text(&ctx->perm, x), (long long)block,
+                          (long long)block);
     shape.dim[C] = to_space ? x->dim[C] / (block * block) : x->dim[C] * block * block;
     shape.dim[H] = to_space ? x->dim[H] * block : x->dim[H] / block;
     shape.dim[W] = to_space ? x->dim[W] * block : x->dim[W] / block;
@@ -49,9 +51,10 @@ bool eval_depth_space(struct ctx *ctx, const struct node *node, const struct ten
     const int64_t dims[] = { flat->dim[N], channels, deep->dim[H], block, deep->dim[W], block };
     const bool channel_first = strcmp(node->attrs.block.mode, "CRD") == 0;
     /* channel of deep: DCR (row, column, c), CRD (c, row, column) */
-    const int64_t c_step = channel_first ? block * block : 1, in_block = channel_first ? 1 : channels;
-    const int64_t deep_step[] = { deep->dim[C] * plane,     c_step * plane, deep->dim[W],
-                                  in_block * block * plane, 1,              in_block * plane };
+    const int64_t c_step = plane * (channel_first ? block * block : 1);
+    const int64_t block_step = plane * (channel_first ? 1 : channels);
+    const int64_t deep_step[] = { deep->dim[C] * plane, c_step, deep->dim[W],
+                                  block * block_step,   1,      block_step };
     const int64_t row = flat->dim[W], image = flat->dim[H] * row;
     const int64_t flat_step[] = { channels * image, image, row * block, row, block, 1 };
 
@@ -75,11 +78,12 @@ bool infer_same_first(struct ctx *ctx, struct node *node)
         !check_axis(ctx, node, x, &reverse->time_axis) || !check_index_type(ctx, node, 1) ||
         !check_rank(ctx, node, 1, 1, 1))
         return false;
-    if (reverse->batch_axis == reverse->time_axis || reverse->batch_axis > 1 || reverse->time_axis > 1)
-        return diag_error(ctx, DIAG_SHAPE, node_origin(node),
-                          "%s: batch axis %lld and time axis %lld, wanted are 0 and 1 in either order",
-                          op_name(node->op), (long long)reverse->batch_axis,
-                          (long long)reverse->time_axis);
+    if (reverse->batch_axis == reverse->time_axis || reverse->batch_axis > 1 ||
+        reverse->time_axis > 1)
+        return diag_error(
+            ctx, DIAG_SHAPE, node_origin(node),
+            "%s: batch axis %lld and time axis %lld, wanted are 0 and 1 in either order",
+            op_name(node->op), (long long)reverse->batch_axis, (long long)reverse->time_axis);
     if (input_type(node, 1)->dim[0] != x->dim[reverse->batch_axis])
         return diag_error(ctx, DIAG_SHAPE, node_origin(node),
                           "%s: %lld sequence lengths for a batch of %lld", op_name(node->op),

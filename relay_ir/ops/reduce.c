@@ -138,8 +138,9 @@ bool infer_arg(struct ctx *ctx, struct node *node)
     if (!check_kinds(ctx, node, 0, KINDS_NUMBER) || !check_axis(ctx, node, x, &arg->axis))
         return false;
     if (x->dim[arg->axis] == 0)
-        return diag_error(ctx, DIAG_SHAPE, node_origin(node), "%s: axis %lld of shape %s has no elements",
-                          op_name(node->op), (long long)arg->axis, shape_text(&ctx->perm, x));
+        return diag_error(ctx, DIAG_SHAPE, node_origin(node),
+                          "%s: axis %lld of shape %s has no elements", op_name(node->op),
+                          (long long)arg->axis, shape_text(&ctx->perm, x));
     axes = ints_fill(1, arg->axis);
     shape = reduced_shape(x, &axes, arg->keepdims);
     set_output(node, 0, DTYPE_I64, &shape);
@@ -178,8 +179,8 @@ bool eval_arg(struct ctx *ctx, const struct node *node, const struct tensor *con
         int64_t best = 0;
 
         for (int64_t k = 1; k < extent; k++) {
-            const int order = compare(in[0], start + k * inner, start + best * inner,
-                                      node->op == OP_ARGMAX);
+            const int order =
+                compare(in[0], start + k * inner, start + best * inner, node->op == OP_ARGMAX);
 
             if (order > 0 || (order == 0 && arg->select_last_index))
                 best = k;

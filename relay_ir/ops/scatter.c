@@ -1,6 +1,6 @@
 /* scatter.c - writing at computed places: scatter_elements and scatter_nd (inputs x, indices,
- * updates). Updates come one after the other in row-major order, so that the last one of several for
- * the same place wins, or all of them are reduced in that order. */
+ * updates). Updates come one after the other in row-major order, so that the last one of several
+ * for the same place wins, or all of them are reduced in that order. */
 #include <math.h>
 #include <string.h>
 
@@ -72,24 +72,24 @@ bool infer_scatter(struct ctx *ctx, struct node *node)
     return true;
 }
 
-static double reduce_real(const char *reduction, double old, double new)
+static double reduce_real(const char *reduction, double was, double now)
 {
     if (strcmp(reduction, "add") == 0)
-        return old + new;
+        return was + now;
     if (strcmp(reduction, "mul") == 0)
-        return old * new;
-    if (isnan(old) || isnan(new))
+        return was * now;
+    if (isnan(was) || isnan(now))
         return NAN;
-    return (new > old) == (strcmp(reduction, "max") == 0) ? new : old;
+    return (now > was) == (strcmp(reduction, "max") == 0) ? now : was;
 }
 
-static wide reduce_whole(const char *reduction, wide old, wide new)
+static wide reduce_whole(const char *reduction, wide was, wide now)
 {
     if (strcmp(reduction, "add") == 0)
-        return old + new;
+        return was + now;
     if (strcmp(reduction, "mul") == 0)
-        return (wide)((uint64_t)old * (uint64_t)new);
-    return (new > old) == (strcmp(reduction, "max") == 0) ? new : old;
+        return (wide)((uint64_t)was * (uint64_t)now);
+    return (now > was) == (strcmp(reduction, "max") == 0) ? now : was;
 }
 
 static void update(const struct node *node, struct tensor *y, int64_t to,
@@ -102,8 +102,8 @@ static void update(const struct node *node, struct tensor *y, int64_t to,
     else if (dtype_is_float(y->type.dtype))
         tensor_put(y, to, reduce_real(reduction, tensor_at(y, to), tensor_at(updates, from)));
     else
-        tensor_put_wide(y, to, reduce_whole(reduction, tensor_wide_at(y, to),
-                                            tensor_wide_at(updates, from)));
+        tensor_put_wide(
+            y, to, reduce_whole(reduction, tensor_wide_at(y, to), tensor_wide_at(updates, from)));
 }
 
 static bool scatter_elements(struct ctx *ctx, const struct node *node, const struct tensor *indices,
@@ -149,6 +149,6 @@ bool eval_scatter(struct ctx *ctx, const struct node *node, const struct tensor 
                   struct tensor *out)
 {
     memcpy(out->data, in[0]->data, type_bytes(&out->type));
-    return (node->op == OP_SCATTER_ELEMENTS ? scatter_elements : scatter_nd)(ctx, node, in[1], in[2],
-                                                                             out);
+    return (node->op == OP_SCATTER_ELEMENTS ? scatter_elements : scatter_nd)(ctx, node, in[1],
+                                                                             in[2], out);
 }

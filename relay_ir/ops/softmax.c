@@ -1,4 +1,4 @@
-/* softmax.c - operators along one axis that keep the shape: softmax, log_softmax, hardmax, cumsum. */
+/* softmax.c - operators along one axis that keep the shape: the softmax family and cumsum. */
 #include <math.h>
 
 #include "relay_ir/ops/check.h"
@@ -24,8 +24,9 @@ bool infer_axis_same(struct ctx *ctx, struct node *node)
         return false;
     if (node->op == OP_LP_NORMALIZE && node->attrs.lp_normalize.p != 1 &&
         node->attrs.lp_normalize.p != 2)
-        return diag_error(ctx, DIAG_UNSUPPORTED_FORM, node_origin(node), "%s: p is %lld, wanted is 1 or 2",
-                          op_name(node->op), (long long)node->attrs.lp_normalize.p);
+        return diag_error(ctx, DIAG_UNSUPPORTED_FORM, node_origin(node),
+                          "%s: p is %lld, wanted is 1 or 2", op_name(node->op),
+                          (long long)node->attrs.lp_normalize.p);
     set_output(node, 0, x->dtype, x);
     return true;
 }

@@ -1,6 +1,6 @@
 /* topk.c - the k greatest (least) elements along an axis and where they stand. Equal elements come
- * in the order of their indices; NaN counts as greater than every number. Without `sorted` the order
- * is free, so it is the same. */
+ * in the order of their indices; NaN counts as greater than every number. Without `sorted` the
+ * order is free, so it is the same. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,9 +18,10 @@ bool infer_topk(struct ctx *ctx, struct node *node)
     if (!check_kinds(ctx, node, 0, KINDS_NUMBER) || !check_axis(ctx, node, x, &topk->axis))
         return false;
     if (topk->k < 0 || topk->k > x->dim[topk->axis])
-        return diag_error(ctx, DIAG_SHAPE, node_origin(node), "%s: k is %lld, axis %lld of shape %s has %lld",
-                          op_name(node->op), (long long)topk->k, (long long)topk->axis,
-                          shape_text(&ctx->perm, x), (long long)x->dim[topk->axis]);
+        return diag_error(ctx, DIAG_SHAPE, node_origin(node),
+                          "%s: k is %lld, axis %lld of shape %s has %lld", op_name(node->op),
+                          (long long)topk->k, (long long)topk->axis, shape_text(&ctx->perm, x),
+                          (long long)x->dim[topk->axis]);
     shape.dim[topk->axis] = topk->k;
     set_output(node, 0, x->dtype, &shape);
     set_output(node, 1, DTYPE_I64, &shape);

@@ -31,7 +31,8 @@ static bool complete_shape(struct ctx *ctx, const struct node *node, struct type
             continue;
         if (open >= 0)
             return diag_error(ctx, DIAG_SHAPE, node_origin(node),
-                              "%s: only one dimension of the new shape may be -1", op_name(node->op));
+                              "%s: only one dimension of the new shape may be -1",
+                              op_name(node->op));
         open = i;
     }
     if (open < 0)
@@ -88,7 +89,8 @@ bool infer_squeeze(struct ctx *ctx, struct node *node)
         else if (x->dim[i] != 1)
             return diag_error(ctx, DIAG_SHAPE, node_origin(node),
                               "%s: dimension %d of shape %s is %lld, only 1 can be removed",
-                              op_name(node->op), i, shape_text(&ctx->perm, x), (long long)x->dim[i]);
+                              op_name(node->op), i, shape_text(&ctx->perm, x),
+                              (long long)x->dim[i]);
     }
     return set_view(ctx, node, &shape);
 }

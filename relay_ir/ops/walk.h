@@ -1,5 +1,5 @@
 /* walk.h - visiting all elements of a shape in row-major order while keeping the positions of
- * operands that are laid out otherwise (broadcast, transposed, cut out), and integers of any type. */
+ * operands that are laid out otherwise (broadcast, transposed, cut out); integers of any type. */
 #ifndef RELAY_IR_OPS_WALK_H
 #define RELAY_IR_OPS_WALK_H
 
@@ -11,9 +11,9 @@ enum { WALK_OPERANDS = 3 };
 struct walk {
     int rank, n_operands;
     int64_t dim[MAX_RANK];
-    int64_t at[MAX_RANK];                   /* the coordinates now */
-    int64_t step[WALK_OPERANDS][MAX_RANK];  /* element steps of each operand */
-    int64_t offset[WALK_OPERANDS];          /* element of each operand at these coordinates */
+    int64_t at[MAX_RANK];                  /* the coordinates now */
+    int64_t step[WALK_OPERANDS][MAX_RANK]; /* element steps of each operand */
+    int64_t offset[WALK_OPERANDS];         /* element of each operand at these coordinates */
 };
 
 struct walk walk_begin(int rank, const int64_t *dim);
