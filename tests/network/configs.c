@@ -23,8 +23,8 @@
 const struct config configs[] = {
     { "gcc", "gcc", STRICT "-O2", "", false },
     { "clang", "clang", STRICT "-O2", "", false },
-    { "gcc-sanitized", "gcc", STRICT SANITIZE, "" },
-    { "clang-sanitized", "clang", STRICT SANITIZE, "" },
+    { "gcc-sanitized", "gcc", STRICT SANITIZE, "", false },
+    { "clang-sanitized", "clang", STRICT SANITIZE, "", false },
     { "aarch64", "aarch64-linux-gnu-gcc", STRICT "-O2 -static", "qemu-aarch64", false },
     { "armhf", "arm-linux-gnueabihf-gcc", STRICT "-O2 -static", "qemu-arm", false },
     { "riscv64", "riscv64-linux-gnu-gcc", STRICT "-O2 -static", "qemu-riscv64", false },
