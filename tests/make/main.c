@@ -1,4 +1,5 @@
-/* main.c - writes the test models: make DIR puts cases into DIR/cases, networks into DIR/networks. */
+/* main.c - writes the test models: make DIR fills DIR/cases, DIR/versions and
+ * DIR/networks. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -35,6 +36,8 @@ int main(int argc, char **argv)
     mkdir(arena_printf(&arena, "%s/networks", dir), 0777);
     write_all(good_cases, n_good_cases, arena_printf(&arena, "%s/cases", dir), ".onnx");
     write_all(bad_cases, n_bad_cases, arena_printf(&arena, "%s/cases", dir), ".onnx");
+    mkdir(arena_printf(&arena, "%s/versions", dir), 0777);
+    write_all(versions, n_versions, arena_printf(&arena, "%s/versions", dir), ".onnx");
     write_all(networks, n_networks, arena_printf(&arena, "%s/networks", dir), "/model.onnx");
     arena_release(&arena);
     return 0;

@@ -18,4 +18,8 @@ extern const int n_good_cases, n_bad_cases;
 extern const struct recipe networks[];
 extern const int n_networks;
 
+/* A network, and the same with one node inserted: how much of the generated C changes? */
+extern const struct recipe versions[];
+extern const int n_versions;
+
 #endif
