@@ -1,0 +1,200 @@
+/* epilogue.c - the element-wise nodes of a region as C statements inside a kernel's loop nest.
+ *
+ * method   one `const` variable per node, in order; operands are read where they are used, uniform
+ *          constants stand there as numbers */
+#include <ctype.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "codegen_c/emit.h"
+#include "codegen_c/scalar.h"
+
+struct epilogue {
+    struct bind *bind;
+    const struct position *position;
+    struct str text;
+    int n_variables;
+    struct map expressions; /* name of a value computed so far -> its C expression */
+};
+
+/* Names, subscripts, calls: nothing that an operator beside it could tear apart. */
+static bool is_primary(const char *expression)
+{
+    int depth = 0;
+
+    for (const char *c = expression; *c; c++) {
+        depth += (*c == '[' || *c == '(') - (*c == ']' || *c == ')');
+        if (depth == 0 && !isalnum((unsigned char)*c) && !strchr("_.])", *c))
+            return false;
+    }
+    return true;
+}
+
+static bool is_name(const char *expression)
+{
+    return is_primary(expression) && !strpbrk(expression, "[(");
+}
+
+static const char *in_parentheses(struct arena *arena, const char *expression)
+{
+    return is_primary(expression) ? expression : arena_printf(arena, "(%s)", expression);
+}
+
+/* The index of an operand's element at this position: its shape is aligned to the right and repeats
+ * where its dim is 1. `axis` >= 0: the operand is a vector along this axis. */
+static const char *index_at(struct epilogue *e, const struct type *operand,
+                            const struct type *shape, int axis)
+{
+    const struct position *at = e->position;
+    struct arena *arena = e->bind->arena;
+    const char *index = NULL;
+
+    if (axis >= 0)
+        return operand->dim[0] == 1 ? "0" : at->coord[axis];
+    if (type_same_shape(operand, shape))
+        return at->linear;
+    for (int i = 0; i < operand->rank; i++) {
+        const char *coord = at->coord[at->rank - operand->rank + i];
+
+        if (operand->dim[i] == 1)
+            continue;
+        index = index ? arena_printf(arena, "%s * %" PRId64 " + %s", in_parentheses(arena, index),
+                                     operand->dim[i], in_parentheses(arena, coord))
+                      : coord;
+    }
+    return index ? index : "0";
+}
+
+/* The number that a constant is everywhere, as a literal. 64-bit integers are compared exactly only
+ * while a double holds them. */
+static const char *uniform_literal(struct bind *bind, const struct value *value)
+{
+    double number;
+    bool needs_math = false;
+    const char *text;
+
+    if (value->kind != VALUE_CONSTANT || !value_uniform(value, &number))
+        return NULL;
+    if (dtype_bytes(value->type.dtype) == 8 && dtype_is_integer(value->type.dtype) &&
+        fabs(number) > 0x1p53 && type_elements(&value->type) > 1)
+        return NULL;
+    text = literal_of_element(bind->arena, value->type.dtype, value->data, 0, &needs_math);
+    if (needs_math)
+        bind_include(bind, "math.h");
+    return text;
+}
+
+static const char *read_operand(struct epilogue *e, const struct node *node, int input)
+{
+    struct value *value = node->inputs[input];
+    const char *known = map_get(&e->expressions, value->name), *literal;
+    const int axis = node->op == OP_BIAS_ADD && input == 1 ? (int)node->attrs.axis.axis : -1;
+
+    if (known)
+        return known;
+    literal = uniform_literal(e->bind, value);
+    if (literal)
+        return literal;
+    return arena_printf(e->bind->arena, "%s[%s]", bind_operand(e->bind, value),
+                        index_at(e, &value->type, &node->outputs[0]->type, axis));
+}
+
+static int count_placeholder(const char *text, char letter)
+{
+    int n = 0;
+
+    for (; *text; text++)
+        n += text[0] == '$' && text[1] == letter;
+    return n;
+}
+
+/* "x" of "x[i]", "w" for a constant's array. */
+static const char *stem_of(struct arena *arena, const struct value *value, const char *expression)
+{
+    size_t n = 0;
+
+    if (value->kind == VALUE_CONSTANT)
+        return "w";
+    while (isalnum((unsigned char)expression[n]) || expression[n] == '_')
+        n++;
+    return n && isalpha((unsigned char)expression[0]) ? arena_strndup(arena, expression, n) : "v";
+}
+
+/* Adds "const float STEM_1 = expression;" and returns the name. */
+static const char *add_variable(struct epilogue *e, enum dtype dtype, const char *stem,
+                                const char *expression)
+{
+    const char *name = arena_printf(e->bind->arena, "%s_%d", stem, ++e->n_variables);
+
+    str_printf(&e->text, "const %s %s = %s;\n", dtype_c_type(dtype), name, expression);
+    return name;
+}
+
+/* "relu" of "nn.relu". */
+static const char *short_name(enum op op)
+{
+    const char *dot = strrchr(op_name(op), '.');
+
+    return dot ? dot + 1 : op_name(op);
+}
+
+static void add_needs(struct bind *bind, const struct node *node, const char *needs)
+{
+    char *words = arena_strdup(bind->arena, scalar_expand(bind, node, needs, NULL));
+
+    for (char *word = strtok(words, " "); word; word = strtok(NULL, " ")) {
+        if (str_ends(word, ".h"))
+            bind_include(bind, word);
+        else
+            bind_helper(bind, word);
+    }
+}
+
+static bool add_node(struct epilogue *e, const struct node *node)
+{
+    struct bind *bind = e->bind;
+    const char *operands[3] = { 0 }, *needs, *text = scalar_text(bind->arena, node, &needs);
+
+    if (!text) /* scalar_accepts said otherwise */
+        return diag_error(bind->ctx, DIAG_INTERNAL, node_origin(node), "no C text for %s",
+                          op_name(node->op));
+    for (int i = 0; i < node->n_inputs; i++) {
+        const int n = count_placeholder(text, (char)('a' + i));
+        const struct value *value = node->inputs[i];
+
+        if (n == 0)
+            continue;
+        operands[i] = read_operand(e, node, i);
+        if (uniform_literal(bind, value))
+            continue;
+        if (!is_primary(operands[i]) || (n > 1 && !is_name(operands[i])))
+            operands[i] = add_variable(e, value->type.dtype,
+                                       stem_of(bind->arena, value, operands[i]), operands[i]);
+    }
+    text = scalar_expand(bind, node, text, operands);
+    add_needs(bind, node, needs);
+    map_set(&e->expressions, node->outputs[0]->name,
+            (void *)add_variable(e, node->outputs[0]->type.dtype, short_name(node->op), text));
+    return true;
+}
+
+bool bind_epilogue(struct bind *bind, const char *acc, const struct position *position)
+{
+    const struct region *region = bind->region;
+    const struct value *result = region->fn->ret->inputs[0];
+    struct epilogue e = { .bind = bind, .position = position, .text = { .arena = bind->arena },
+                          .expressions = { .arena = bind->arena } };
+    bool ok = true;
+
+    if (region->anchor)
+        map_set(&e.expressions, region->anchor->outputs[0]->name, arena_strdup(bind->arena, acc));
+    for (const struct node *n = region->fn->first; n && ok; n = n->next)
+        if (n != region->anchor)
+            ok = add_node(&e, n);
+    if (!ok)
+        return false;
+    bind_text(bind, "epilogue", "%s", str_text(&e.text));
+    bind_text(bind, "result", "%s", (const char *)map_get(&e.expressions, result->name));
+    return true;
+}

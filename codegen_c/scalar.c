@@ -1,0 +1,210 @@
+/* scalar.c - see scalar.h; the meaning of every operator is that of relay_ir/ops. */
+#include "codegen_c/scalar.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "codegen_c/emit.h"
+
+enum {
+    FLOAT = 1 << KIND_FLOAT,
+    INT = 1 << KIND_INT,
+    UINT = 1 << KIND_UINT,
+    BOOL = 1 << KIND_BOOL,
+    WHOLE = INT | UINT,
+    NUMBER = FLOAT | WHOLE,
+    ANY = NUMBER | BOOL
+};
+
+static const struct scalar_row {
+    enum op op;
+    unsigned kinds;
+    const char *text, *needs;
+} rows[] = {
+#define SCALAR(op, kinds, text, needs) { OP_##op, kinds, text, needs },
+#include "codegen_c/scalar_ops.def"
+#undef SCALAR
+};
+
+/* The element type that decides: a `where` selects between values of its own type. */
+static enum dtype operand_type(const struct node *node)
+{
+    return node->inputs[node->op == OP_WHERE ? 1 : 0]->type.dtype;
+}
+
+static const char *cast_text(struct arena *arena, const struct node *node, const char **needs)
+{
+    const enum dtype from = operand_type(node), to = node->attrs.cast.dtype;
+    const bool is_float = dtype_is_float(from), is_signed = dtype_kind(to) == KIND_INT;
+    const int bits = (int)dtype_bytes(to) * 8;
+    const char *wide = from == DTYPE_F32 && bits <= 16 ? "f32" : "f64";
+    const char *end = strcmp(wide, "f32") == 0 ? "f" : "";
+    const char *operand = from == DTYPE_F32 && bits > 16 ? "(double)$a" : "$a";
+
+    if (from == to)
+        return "$a";
+    if (dtype_kind(to) == KIND_BOOL)
+        return is_float ? "$a != 0.0$f" : "$a != 0";
+    if (!is_float || dtype_is_float(to))
+        return "($t)$a";
+    if (bits == 64) {
+        *needs = is_signed ? "f64_to_i64" : "f64_to_u64";
+        return arena_printf(arena, "%s(%s)", *needs, operand);
+    }
+    *needs = arena_printf(arena, "saturate_%s", wide);
+    if (is_signed)
+        return arena_printf(arena, "($t)%s(%s, -%.1f%s, %.1f%s)", *needs, operand,
+                            ldexp(1, bits - 1), end, ldexp(1, bits - 1) - 1, end);
+    return arena_printf(arena, "($t)%s(%s, 0.0%s, %.1f%s)", *needs, operand, end,
+                        ldexp(1, bits) - 1, end);
+}
+
+/* The bounds that are none are left out; the upper one wins when they cross. */
+static const char *clip_text(struct arena *arena, const struct node *node, const char **needs)
+{
+    const enum dtype dtype = operand_type(node);
+    const bool is_float = dtype_is_float(dtype);
+    const double most = node->attrs.clip.a_max;
+    const double least = node->attrs.clip.a_min > most ? most : node->attrs.clip.a_min;
+    const bool has_least = !isnan(least) && least > -INFINITY;
+    const bool has_most = !isnan(most) && most < INFINITY;
+    bool math = false;
+    const char *low = literal_of_number(arena, dtype, is_float ? least : ceil(least), &math);
+    const char *high = literal_of_number(arena, dtype, is_float ? most : floor(most), &math);
+
+    if (!has_least && !has_most)
+        return "$a";
+    if (!has_most)
+        return arena_printf(arena, "$a < %s ? %s : $a", low, low);
+    if (!has_least)
+        return arena_printf(arena, "$a > %s ? %s : $a", high, high);
+    if (!is_float)
+        return arena_printf(arena, "$a < %s ? %s : $a > %s ? %s : $a", low, low, high, high);
+    *needs = "clamp_$d";
+    return arena_printf(arena, "clamp_$d($a, %s, %s)", low, high);
+}
+
+static const char *gelu_text(const struct node *node, const char **needs)
+{
+    *needs = "math.h";
+    if (strcmp(node->attrs.gelu.approximate, "tanh") == 0)
+        return "0.5$f * $a * (1.0$f + "
+               "tanh$f(0.7978845608028654$f * ($a + 0.044715$f * $a * $a * $a)))";
+    return "0.5$f * $a * erfc$f(-0.7071067811865476$f * $a)";
+}
+
+static const char *isinf_text(const struct node *node, const char **needs)
+{
+    const bool negative = node->attrs.isinf.detect_negative;
+    const bool positive = node->attrs.isinf.detect_positive;
+
+    *needs = "math.h";
+    if (negative && positive)
+        return "isinf($a) != 0";
+    if (!negative && !positive)
+        return "0";
+    return negative ? "$a < 0.0$f && isinf($a)" : "$a > 0.0$f && isinf($a)";
+}
+
+/* In double: its parameters need not be whole. */
+static const char *whole_shrink_text(struct arena *arena, const struct node *node,
+                                     const char **needs)
+{
+    bool math = false;
+    const char *lambd = literal_of_number(arena, DTYPE_F64, node->attrs.alpha_beta.alpha, &math);
+    const char *bias = literal_of_number(arena, DTYPE_F64, node->attrs.alpha_beta.beta, &math);
+
+    *needs = "f64_to_i64";
+    return arena_printf(arena, "($t)f64_to_i64((double)$a < -(%s) ? (double)$a + %s : "
+                               "(double)$a > %s ? (double)$a - %s : 0.0)",
+                        lambd, bias, lambd, bias);
+}
+
+static const char *special_text(struct arena *arena, const struct node *node, const char **needs)
+{
+    const unsigned kind = 1u << dtype_kind(operand_type(node));
+
+    switch (node->op) {
+    case OP_CAST: return kind & ANY ? cast_text(arena, node, needs) : NULL;
+    case OP_CLIP: return kind & NUMBER ? clip_text(arena, node, needs) : NULL;
+    case OP_GELU: return kind & FLOAT ? gelu_text(node, needs) : NULL;
+    case OP_ISINF: return kind & FLOAT ? isinf_text(node, needs) : NULL;
+    case OP_SHRINK: return kind & WHOLE ? whole_shrink_text(arena, node, needs) : NULL;
+    default: return NULL;
+    }
+}
+
+const char *scalar_text(struct arena *arena, const struct node *node, const char **needs)
+{
+    const unsigned kind = 1u << dtype_kind(operand_type(node));
+    const char *text;
+
+    *needs = "";
+    text = special_text(arena, node, needs);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows && !text; i++)
+        if (rows[i].op == node->op && rows[i].kinds & kind) {
+            text = rows[i].text;
+            *needs = rows[i].needs;
+        }
+    return text;
+}
+
+/* What a placeholder other than an operand stands for. */
+static const char *placeholder(struct bind *bind, const struct node *node, char letter)
+{
+    const enum dtype dtype = operand_type(node);
+    const struct alpha_beta_attrs *attrs = &node->attrs.alpha_beta;
+
+    switch (letter) {
+    case 'd': return dtype_name(dtype);
+    case 'f': return dtype == DTYPE_F32 ? "f" : "";
+    case 'n': return arena_printf(bind->arena, "%zu", dtype_bytes(dtype) * 8);
+    case 'p': return bind_literal(bind, dtype, attrs->alpha);
+    case 'q': return bind_literal(bind, dtype, attrs->beta);
+    case 't': return dtype_c_type(node->outputs[0]->type.dtype);
+    default: return dtype_bytes(dtype) == 8 ? "uint64_t" : "uint32_t";
+    }
+}
+
+const char *scalar_expand(struct bind *bind, const struct node *node, const char *text,
+                          const char *const *operands)
+{
+    struct str out = { .arena = bind->arena };
+
+    for (; *text; text++) {
+        const char *piece;
+        bool negated;
+
+        if (*text != '$') {
+            str_addn(&out, text, 1);
+            continue;
+        }
+        text++;
+        piece = *text >= 'a' && *text <= 'c' ? operands[*text - 'a']
+                                             : placeholder(bind, node, *text);
+        negated = *piece == '-' && out.n && out.text[out.n - 1] == '-';
+        str_printf(&out, negated ? "(%s)" : "%s", piece);
+    }
+    return str_text(&out);
+}
+
+bool scalar_accepts(struct arena *arena, const struct region *region, const char **why)
+{
+    for (const struct node *n = region->fn->first; n; n = n->next) {
+        const char *needs;
+
+        for (int i = 0; i < n->n_outputs; i++)
+            if (!*dtype_c_type(n->outputs[i]->type.dtype)) {
+                *why = arena_printf(arena, "%s has no type in C",
+                                    dtype_name(n->outputs[i]->type.dtype));
+                return false;
+            }
+        if (n != region->anchor && !scalar_text(arena, n, &needs)) {
+            *why = arena_printf(arena, "%s of %s cannot be written in C", op_name(n->op),
+                                dtype_name(operand_type(n)));
+            return false;
+        }
+    }
+    return true;
+}

@@ -1,0 +1,19 @@
+/* scalar.h - element-wise operators as C text: scalar_ops.def, and the few whose text depends on
+ * their attributes. */
+#ifndef CODEGEN_C_SCALAR_H
+#define CODEGEN_C_SCALAR_H
+
+#include "codegen_c/kernel.h"
+
+/* The text for a node, with the placeholders of scalar_ops.def; NULL if there is none for its element
+ * type. *needs: its headers and helpers. */
+const char *scalar_text(struct arena *arena, const struct node *node, const char **needs);
+
+/* Fills in the placeholders; operands as C expressions that need no parentheses. */
+const char *scalar_expand(struct bind *bind, const struct node *node, const char *text,
+                          const char *const *operands);
+
+/* Whether every element-wise node of a region can be written. Otherwise *why says which cannot. */
+bool scalar_accepts(struct arena *arena, const struct region *region, const char **why);
+
+#endif

@@ -1,0 +1,7 @@
+/* a / b towards zero; 0 where b is 0, and the one quotient that does not fit wraps. */
+static int64_t divide_int(int64_t a, int64_t b)
+{
+    if (b == 0)
+        return 0;
+    return b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b;
+}

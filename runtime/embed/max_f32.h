@@ -1,0 +1,5 @@
+/* The greater one; NaN when either is. */
+static float max_f32(float a, float b)
+{
+    return a > b || a != a ? a : b;
+}

@@ -1,0 +1,5 @@
+/* The greater one; NaN when either is. */
+static double max_f64(double a, double b)
+{
+    return a > b || a != a ? a : b;
+}

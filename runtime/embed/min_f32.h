@@ -1,0 +1,5 @@
+/* The lesser one; NaN when either is. */
+static float min_f32(float a, float b)
+{
+    return a < b || a != a ? a : b;
+}

@@ -1,0 +1,5 @@
+/* The lesser one; NaN when either is. */
+static double min_f64(double a, double b)
+{
+    return a < b || a != a ? a : b;
+}
