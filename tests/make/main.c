@@ -2,9 +2,11 @@
  * DIR/networks. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "tests/make/make.h"
+#include "tests/support/onnx_blocks.h"
 
 enum { OPSET = 17 };
 
@@ -22,13 +24,26 @@ static void write_all(const struct recipe *recipes, int n, const char *dir, cons
     }
 }
 
+/* 25.6 million parameters: for the limits on time and memory. */
+static void write_resnet50(const char *path)
+{
+    struct onnx_builder *b = builder_resnet50(224, 1000, 1);
+
+    builder_write(b, path);
+    builder_free(b);
+}
+
 int main(int argc, char **argv)
 {
     struct arena arena = { NULL };
     const char *dir = argc == 2 ? argv[1] : NULL;
 
+    if (argc == 3 && strcmp(argv[1], "--resnet50") == 0) {
+        write_resnet50(argv[2]);
+        return 0;
+    }
     if (!dir) {
-        fputs("usage: make DIR\n", stderr);
+        fputs("usage: make DIR | make --resnet50 FILE\n", stderr);
         return 2;
     }
     mkdir(dir, 0777);
