@@ -103,14 +103,29 @@ struct function *function_new(struct module *module, const char *name)
     return fn;
 }
 
+/* The first free of NAME_2, NAME_3 ... found by doubling and halving: a graph may use one name a
+ * hundred thousand times. */
 const char *function_unique_name(struct function *fn, const char *name)
 {
     struct arena *arena = &fn->module->arena;
-    const char *unique = *name ? name : "value";
+    const char *const stem = *name ? name : "value";
+    int taken = 1, available = 2;
 
-    for (int i = 2; map_get(&fn->names, unique); i++)
-        unique = arena_printf(arena, "%s_%d", *name ? name : "value", i);
-    return arena_strdup(arena, unique);
+    if (!map_get(&fn->names, stem))
+        return arena_strdup(arena, stem);
+    while (map_get(&fn->names, arena_printf(arena, "%s_%d", stem, available))) {
+        taken = available;
+        available *= 2;
+    }
+    while (available - taken > 1) {
+        const int middle = taken + (available - taken) / 2;
+
+        if (map_get(&fn->names, arena_printf(arena, "%s_%d", stem, middle)))
+            taken = middle;
+        else
+            available = middle;
+    }
+    return arena_printf(arena, "%s_%d", stem, available);
 }
 
 static struct value *value_new(struct function *fn, enum value_kind kind, const char *name)
