@@ -109,6 +109,38 @@ const char *str_safe(struct arena *arena, const char *text, size_t limit)
     return out.text;
 }
 
+static int hex_digit(char c)
+{
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                                  : -1;
+}
+
+const char *str_unescape(struct arena *arena, const char *text, size_t n)
+{
+    char *const out = arena_alloc(arena, n + 1);
+    size_t length = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        int high, low;
+
+        if (text[i] != '\\') {
+            out[length++] = text[i];
+            continue;
+        }
+        if (n - i < 4 || text[i + 1] != 'x')
+            return NULL;
+        high = hex_digit(text[i + 2]);
+        low = hex_digit(text[i + 3]);
+        if (high < 0 || low < 0 || (high == 0 && low == 0))
+            return NULL;
+        out[length++] = (char)(high * 16 + low);
+        i += 3;
+    }
+    return out;
+}
+
 static size_t edit_distance(const char *a, const char *b)
 {
     enum { MAX = 64 };

@@ -32,6 +32,10 @@ bool str_ends(const char *text, const char *suffix);
  * bytes that are not UTF-8 become \xNN; cut at `limit` bytes with "..." behind. */
 const char *str_safe(struct arena *arena, const char *text, size_t limit);
 
+/* The first n bytes of text with every \xNN turned back into its byte: str_safe undone. NULL when
+ * there is another escape, or a \x00. */
+const char *str_unescape(struct arena *arena, const char *text, size_t n);
+
 /* The candidate that `word` is probably a misspelling of (edit distance of at most a third of its
  * length), or NULL. */
 const char *str_nearest(const char *word, const char *const *candidates, size_t n);

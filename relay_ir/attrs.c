@@ -99,7 +99,9 @@ static void print_field(struct str *out, enum attr_kind kind, const void *at)
     case ATTR_DTYPE: str_add(out, dtype_name(*(const enum dtype *)at)); break;
     case ATTR_INT: str_printf(out, "%lld", (long long)*(const int64_t *)at); break;
     case ATTR_REAL: print_real(out, *(const double *)at); break;
-    case ATTR_WORD: str_printf(out, "\"%s\"", *(const char *const *)at); break;
+    case ATTR_WORD:
+        str_printf(out, "\"%s\"", str_safe(out->arena, *(const char *const *)at, SIZE_MAX));
+        break;
     case ATTR_INTS:
         str_add(out, "[");
         for (int i = 0; i < ((const struct ints *)at)->n; i++)
@@ -195,9 +197,9 @@ static bool parse_field(struct arena *arena, enum attr_kind kind, const char **t
         if (!accept(text, "\""))
             return false;
         n = strcspn(*text, "\"\n");
-        *(const char **)at = arena_strndup(arena, *text, n);
+        *(const char **)at = str_unescape(arena, *text, n);
         *text += n;
-        return accept(text, "\"");
+        return accept(text, "\"") && *(const char **)at;
     }
     return false;
 }

@@ -479,7 +479,9 @@ const struct origin *node_origin(const struct node *node)
     if (node->origin)
         return node->origin;
     made = arena_new(&node->fn->module->ctx->perm, struct origin);
-    made->name = node->n_outputs ? node->outputs[0]->name : "";
+    made->name = node->n_outputs ? arena_strdup(&node->fn->module->ctx->perm,
+                                                node->outputs[0]->name)
+                                 : ""; /* a diagnostic may outlive the module */
     made->op_type = op_name(node->op);
     made->index = -1;
     return made;

@@ -1,13 +1,17 @@
 /* text.h - the graph as text: printed for people, parsed back by tests. Grammar: docs/ir.md.
  *
- *   fn main(%data: (1,3,224,224) f32) -> (%out) {
+ *   module opset 13
+ *
+ *   fn main(%data: (1,3,224,224) f32) -> (%out as "output") {
  *     const @conv1.weight : (64,3,7,7) f32 = crc32:9f2c11aa
  *     const @axis : () i64 = [1]
- *     %c1 = nn.conv2d(%data, @conv1.weight) {strides=[2,2], ...} : (1,64,112,112) f32  // Conv_0
+ *     %c1 = nn.conv2d(%data, @conv1.weight) {strides=[2,2], ...} : (1,64,112,112) f32  from Conv "conv1" #0
  *     ...
  *   }
- * Names that are not [A-Za-z0-9_.:/-]+ are quoted: %"strange name". Absent inputs are `_`.
- * Constants of at most 16 elements are written out, larger ones by checksum. */
+ *
+ * Names that are not [A-Za-z0-9_.:/-]+ are quoted: %"strange name". Absent inputs are `_`. Constants
+ * of at most 16 elements are written out, those of one repeated element as [0, ...], others by
+ * checksum. */
 #ifndef RELAY_IR_TEXT_H
 #define RELAY_IR_TEXT_H
 
@@ -19,8 +23,9 @@ void function_print(const struct function *fn, struct str *out);
 void node_print(const struct node *node, struct str *out);
 
 /* A new module from text. Payloads that the text gives by checksum are taken from `payloads` (found
- * by checksum, type and name; borrowed, so it must outlive the result); NULL = such constants are
- * errors, unless zero_missing in tests wants zeros. NULL after errors that carry line numbers. */
+ * by checksum and type, the same name preferred; borrowed, so it must outlive the result); where
+ * there are none it is an error, unless zero_missing in tests wants zeros. NULL after an error that
+ * carries line and column. */
 struct module *module_parse(struct ctx *ctx, const char *text, const struct module *payloads,
                             bool zero_missing);
 
