@@ -269,13 +269,13 @@ static struct value *shift_from_input(struct rewrite *rewrite, struct node *root
 }
 
 static const struct rule rules[] = {
-    { "scale_into_weight", OP_MULTIPLY, scale_into_weight },
-    { "divisor_into_weight", OP_DIVIDE, scale_into_weight },
-    { "shift_into_bias", OP_ADD, merge_biases },
-    { "shift_to_bias", OP_ADD, add_to_bias },
-    { "merge_bias_adds", OP_BIAS_ADD, merge_biases },
-    { "scale_from_input", OP_COUNT, scale_from_input },
-    { "shift_from_input", OP_COUNT, shift_from_input },
+    { "scale_into_weight", scale_into_weight, 2, { OP_MULTIPLY, OP_DIVIDE } },
+    { "merge_biases", merge_biases, 2, { OP_ADD, OP_BIAS_ADD } },
+    { "add_to_bias", add_to_bias, 1, { OP_ADD } },
+    { "scale_from_input", scale_from_input, 7,
+      { OP_CONV1D, OP_CONV2D, OP_CONV3D, OP_CONV1D_TRANSPOSE,
+        OP_CONV2D_TRANSPOSE, OP_CONV3D_TRANSPOSE, OP_DENSE } },
+    { "shift_from_input", shift_from_input, 4, { OP_CONV1D, OP_CONV2D, OP_CONV3D, OP_DENSE } },
 };
 
 bool pass_fold_scale_axis(struct module *module)

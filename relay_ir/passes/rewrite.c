@@ -65,6 +65,14 @@ static bool apply_rule(struct module *module, const struct rule *rule, struct no
     return true;
 }
 
+static bool has_root(const struct rule *rule, enum op op)
+{
+    for (int i = 0; i < rule->n_roots; i++)
+        if (rule->roots[i] == op)
+            return true;
+    return rule->n_roots == 0;
+}
+
 static bool sweep(struct module *module, struct function *fn, const struct rule *rules, int n_rules)
 {
     bool fired = false;
@@ -74,7 +82,7 @@ static bool sweep(struct module *module, struct function *fn, const struct rule 
 
         next = n->next;
         for (int i = 0; i < n_rules && !here && n->n_outputs == 1; i++)
-            if (rules[i].root == n->op || rules[i].root == OP_COUNT)
+            if (has_root(&rules[i], n->op))
                 here = apply_rule(module, &rules[i], n);
         fired = fired || here;
     }

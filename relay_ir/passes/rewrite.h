@@ -17,10 +17,13 @@ struct rewrite {
     const struct origin *origin; /* of root; rule_covers adds more */
 };
 
+enum { MAX_ROOTS = 7 };
+
 struct rule {
     const char *name;
-    enum op root; /* OP_COUNT = any operator */
     struct value *(*apply)(struct rewrite *rewrite, struct node *root);
+    int n_roots;              /* the operators it is asked about; 0 = all */
+    enum op roots[MAX_ROOTS];
 };
 
 /* Applies the rules to all functions, in sweeps, until none fires. False after an error. */

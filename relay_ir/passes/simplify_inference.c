@@ -56,7 +56,7 @@ static struct value *expand_batch_norm(struct rewrite *rewrite, struct node *roo
 }
 
 static const struct rule rules[] = {
-    { "batch_norm_to_multiply_add", OP_BATCH_NORM, expand_batch_norm },
+    { "expand_batch_norm", expand_batch_norm, 1, { OP_BATCH_NORM } },
 };
 
 bool pass_simplify_inference(struct module *module)
