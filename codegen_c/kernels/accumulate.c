@@ -1,0 +1,23 @@
+/* accumulate.c - see accumulate.h. */
+#include "codegen_c/kernels/accumulate.h"
+
+void bind_accumulator(struct bind *bind, enum dtype dtype)
+{
+    if (dtype_is_float(dtype)) {
+        bind_text(bind, "tacc", "%s", dtype_c_type(dtype));
+        bind_text(bind, "converted", "v");
+        return;
+    }
+    bind_text(bind, "tacc", "%s", dtype_bytes(dtype) == 8 ? "uint64_t" : "uint32_t");
+    if (dtype == DTYPE_U64 || dtype == DTYPE_U32)
+        bind_text(bind, "converted", "v");
+    else
+        bind_text(bind, "converted", "(%s)v", dtype_bytes(dtype) == 8 ? "uint64_t" : "uint32_t");
+}
+
+const char *accumulated(struct bind *bind, enum dtype dtype, const char *acc)
+{
+    if (dtype_is_float(dtype) || dtype == DTYPE_U32 || dtype == DTYPE_U64)
+        return acc;
+    return arena_printf(bind->arena, "(%s)%s", dtype_c_type(dtype), acc);
+}

@@ -1,0 +1,154 @@
+/* anchor.c - see anchor.h. */
+#include "codegen_c/kernels/anchor.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+const struct type *anchor_input(const struct region *region, int i)
+{
+    const struct node *node = region->anchor;
+
+    return i < node->n_inputs && node->inputs[i] ? &node->inputs[i]->type : NULL;
+}
+
+const struct type *anchor_output(const struct region *region, int i)
+{
+    return &region->anchor->outputs[i]->type;
+}
+
+bool takes_float(const struct region *region, const char **why)
+{
+    enum dtype dtype = anchor_input(region, 0)->dtype;
+
+    if (dtype == DTYPE_F32 || dtype == DTYPE_F64)
+        return true;
+    *why = "the element type is neither f32 nor f64";
+    return false;
+}
+
+bool takes_any(const struct region *region, const char **why)
+{
+    if (dtype_c_type(anchor_input(region, 0)->dtype)[0] != '\0')
+        return true;
+    *why = "the element type has no C type";
+    return false;
+}
+
+bool takes_number(const struct region *region, const char **why)
+{
+    enum dtype dtype = anchor_input(region, 0)->dtype;
+
+    if (dtype == DTYPE_F32 || dtype == DTYPE_F64 || dtype_is_integer(dtype))
+        return true;
+    *why = "the element type is neither f32, f64 nor an integer";
+    return false;
+}
+
+bool takes_constant(const struct region *region, int i, const char **why)
+{
+    if (region->anchor->inputs[i]->kind == VALUE_CONSTANT)
+        return true;
+    *why = "the weight is not a constant";
+    return false;
+}
+
+void bind_type(struct bind *bind)
+{
+    bind_text(bind, "tx", "%s", dtype_c_type(anchor_input(bind->region, 0)->dtype));
+}
+
+void bind_typed_helper(struct bind *bind, const char *stem)
+{
+    const char *suffix = dtype_name(anchor_input(bind->region, 0)->dtype);
+
+    bind_text(bind, "suffix", "%s", suffix);
+    bind_helper(bind, arena_printf(bind->arena, "%s_%s", stem, suffix));
+}
+
+void bind_input(struct bind *bind, const char *key, int i)
+{
+    bind_text(bind, key, "%s", bind_operand(bind, bind->region->anchor->inputs[i]));
+}
+
+void bind_math(struct bind *bind, const char *key, const char *function)
+{
+    bind_include(bind, "math.h");
+    bind_text(bind, key, "%s%s", function,
+              anchor_input(bind->region, 0)->dtype == DTYPE_F32 ? "f" : "");
+}
+
+void bind_lowest(struct bind *bind)
+{
+    const enum dtype dtype = anchor_input(bind->region, 0)->dtype;
+
+    bind_flag(bind, "float", dtype_is_float(dtype));
+    bind_text(bind, "lowest", "%s", bind_literal(bind, dtype, -INFINITY));
+}
+
+void bind_lp(struct bind *bind, int64_t p)
+{
+    const bool is_f32 = anchor_input(bind->region, 0)->dtype == DTYPE_F32;
+
+    bind_include(bind, "math.h");
+    keys_offer(bind->keys, "p", arena_printf(bind->arena, "%" PRId64, p));
+    keys_offer(bind->keys, "p1", p == 1 ? "1" : "");
+    keys_offer(bind->keys, "p2", p == 2 ? "1" : "");
+    keys_offer(bind->keys, "pn", p > 2 ? "1" : "");
+    keys_offer(bind->keys, "abs", is_f32 ? "fabsf" : "fabs");
+    keys_offer(bind->keys, "sqrt", is_f32 ? "sqrtf" : "sqrt");
+    keys_offer(bind->keys, "pow", is_f32 ? "powf" : "pow");
+}
+
+void bind_axis(struct bind *bind, int64_t axis)
+{
+    const struct type *x = anchor_input(bind->region, 0);
+    const int at = type_axis(x, axis);
+    const int64_t inner = type_span(x, at + 1, x->rank);
+
+    bind_int(bind, "outer", type_span(x, 0, at));
+    bind_int(bind, "len", x->dim[at]);
+    bind_int(bind, "inner", inner);
+    keys_offer(bind->keys, "strided", inner > 1 ? "1" : "");
+    keys_offer(bind->keys, "index", inner > 1 ? "i * INNER" : "i");
+}
+
+void position_by_division(struct bind *bind, const char *linear, struct position *out)
+{
+    const struct type *y = anchor_output(bind->region, 0);
+    int64_t step = 1;
+    bool outermost;
+
+    *out = (struct position){ .rank = y->rank, .linear = linear };
+    for (int i = y->rank - 1; i >= 0; i--) {
+        outermost = type_span(y, 0, i) == 1;
+        if (y->dim[i] == 1)
+            out->coord[i] = "0";
+        else if (step == 1)
+            out->coord[i] = outermost ? linear
+                                      : arena_printf(bind->arena, "%s %% %" PRId64, linear,
+                                                     y->dim[i]);
+        else
+            out->coord[i] = outermost ? arena_printf(bind->arena, "%s / %" PRId64, linear, step)
+                                      : arena_printf(bind->arena, "%s / %" PRId64 " %% %" PRId64,
+                                                     linear, step, y->dim[i]);
+        step *= y->dim[i];
+    }
+}
+
+bool bind_epilogue_at(struct bind *bind, const char *acc, const char *linear)
+{
+    struct position position;
+
+    position_by_division(bind, linear, &position);
+    return bind_epilogue(bind, acc, &position);
+}
+
+void *bind_table(struct bind *bind, const char *key, const char *name, enum dtype dtype, int64_t n)
+{
+    struct type type = type_make(dtype, 1, &n);
+    struct function *fn = bind->region->fn;
+    void *data = constant_alloc(fn, &type);
+
+    bind_text(bind, key, "%s", bind_operand(bind, constant_new(fn, name, &type, data)));
+    return data;
+}

@@ -1,0 +1,56 @@
+/* anchor.h - what the kernels' accepts_ and bind_ functions ask about the region's anchor again and
+ * again, and the keys that most templates share. */
+#ifndef CODEGEN_C_KERNELS_ANCHOR_H
+#define CODEGEN_C_KERNELS_ANCHOR_H
+
+#include "codegen_c/kernel.h"
+
+/* The type of the anchor's input i, NULL if it is absent; of its output i. */
+const struct type *anchor_input(const struct region *region, int i);
+const struct type *anchor_output(const struct region *region, int i);
+
+/* --- for accepts_: false, with the reason, when not ------------------------------------------- */
+
+bool takes_float(const struct region *region, const char **why);  /* input 0 is f32 or f64 */
+bool takes_number(const struct region *region, const char **why); /* or an integer */
+bool takes_any(const struct region *region, const char **why);    /* or bool: anything stored in C */
+bool takes_constant(const struct region *region, int i, const char **why); /* input i is constant */
+
+/* --- for bind_ -------------------------------------------------------------------------------- */
+
+/* Sets "tx" to the C type of the anchor's input 0. */
+void bind_type(struct bind *bind);
+
+/* Sets "suffix" to the name of that type ("f32"), the ending of helpers that exist per type, and
+ * asks for the helper `stem`_`suffix`. */
+void bind_typed_helper(struct bind *bind, const char *stem);
+
+/* Sets `key` to the expression for the anchor's input i. */
+void bind_input(struct bind *bind, const char *key, int i);
+
+/* Sets `key` to a function of <math.h> in the type of input 0: "expf" for "exp". */
+void bind_math(struct bind *bind, const char *key, const char *function);
+
+/* Sets "lowest" to the number that every other of input 0's type beats, and "float". */
+void bind_lowest(struct bind *bind);
+
+/* Sets p, p1, p2 and pn (which of the forms p = 1, p = 2, any other) and the functions abs, sqrt and
+ * pow, for sums of powers. */
+void bind_lp(struct bind *bind, int64_t p);
+
+/* Sets outer, len and inner: the dims of input 0 before, at and after the axis, and `index`, the
+ * C expression of element i along the axis ("i" where inner is 1). */
+void bind_axis(struct bind *bind, int64_t axis);
+
+/* The epilogue of a loop that has only the row-major index of y: coordinates by division. */
+bool bind_epilogue_at(struct bind *bind, const char *acc, const char *linear);
+
+/* The coordinates alone, for kernels that know some of them better. */
+void position_by_division(struct bind *bind, const char *linear, struct position *out);
+
+/* A new constant of the region (a table that the kernel computes): `key` becomes its name. Fill the
+ * returned payload before bind returns. */
+void *bind_table(struct bind *bind, const char *key, const char *name, enum dtype dtype,
+                 int64_t n);
+
+#endif

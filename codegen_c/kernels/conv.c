@@ -1,0 +1,211 @@
+/* conv.c - convolutions: pointwise, depthwise, as a dense layer, and the general case.
+ *
+ * 1-D is bound as 2-D of height 1. The general kernels gather the inputs of four output positions and
+ * take 4 x 4 tiles of sums from them, so the weights are packed four output channels side by side. */
+#include "codegen_c/kernels/anchor.h"
+#include "codegen_c/kernels/dense.h"
+#include "codegen_c/kernels/panels.h"
+#include "codegen_c/kernels/window.h"
+
+enum { TILE = 4 };
+
+static bool takes_conv(const struct region *region, const char **why)
+{
+    const struct conv_attrs *attrs = &region->anchor->attrs.conv;
+
+    return takes_float(region, why) &&
+           takes_channels_first(attrs->data_layout, attrs->kernel_layout, why);
+}
+
+bool accepts_conv(const struct region *region, const char **why)
+{
+    return takes_conv(region, why) && takes_constant(region, 1, why);
+}
+
+/* A kernel of extent 1 that visits every input position once. */
+bool accepts_conv_pointwise(const struct region *region, const char **why)
+{
+    struct window w;
+
+    if (!accepts_conv(region, why))
+        return false;
+    w = window_of_conv(region);
+    if (window_k_len(&w) == 1 && !w.padded && window_in_len(&w) == window_out_len(&w))
+        return true;
+    *why = "the kernel is larger than 1, strided or padded";
+    return false;
+}
+
+/* One output position whose kernel covers the whole input: then it is a matrix product. */
+bool accepts_conv_dense(const struct region *region, const char **why)
+{
+    struct window w;
+
+    if (!accepts_conv(region, why))
+        return false;
+    w = window_of_conv(region);
+    if (w.groups == 1 && window_out_len(&w) == 1 && !w.padded &&
+        window_k_len(&w) == window_in_len(&w))
+        return true;
+    *why = "there is more than one output position";
+    return false;
+}
+
+/* With few output channels per input channel a gathered patch would hardly be used again. */
+bool accepts_conv_depthwise(const struct region *region, const char **why)
+{
+    struct window w;
+
+    if (!takes_conv(region, why))
+        return false;
+    w = window_of_conv(region);
+    if (w.rank < 3 && w.in_c == w.groups && w.out_c < TILE * w.groups)
+        return true;
+    *why = "an output channel reads more than one input channel";
+    return false;
+}
+
+/* Keys for images and groups: both are blocks of channels that follow one another, so one loop runs
+ * over both. IN_C and OUT_C of the template are those of one group. */
+static void bind_groups(struct bind *bind, const struct window *w)
+{
+    const bool many = w->batch * w->groups > 1, grouped = w->groups > 1;
+
+    bind_flag(bind, "many", many);
+    bind_text(bind, "oc", many ? "g * OUT_C + block * 4 + i" : "block * 4 + i");
+    bind_text(bind, "weight_block", grouped ? "(g %% GROUPS * BLOCKS + block)" : "block");
+    bind_int(bind, "batch", w->batch);
+    bind_int(bind, "groups", w->groups);
+    bind_int(bind, "in_c", w->in_c / w->groups);
+    bind_int(bind, "out_c", w->out_c / w->groups);
+}
+
+static void bind_conv_weight(struct bind *bind, const struct window *w)
+{
+    const int64_t patch = w->in_c / w->groups * window_k_len(w), out_c = w->out_c / w->groups;
+    const struct panels panels = { .groups = w->groups, .n_rows = out_c, .len = patch,
+                                   .group_step = out_c * patch, .row_step = patch, .len_step = 1,
+                                   .width = TILE };
+
+    bind_panels(bind, "weight", 1, &panels,
+                w->groups > 1 ? "[groups, out_c / 4, in_c and kernel, 4 of out_c]"
+                              : "[out_c / 4, in_c and kernel, 4 of out_c]");
+    bind_text(bind, "weight_shape", "[%sBLOCKS, %s, 4 output channels]",
+              w->groups > 1 ? "GROUPS, " : "", window_k_len(w) > 1 ? "PATCH" : "IN_C");
+    bind_scratch(bind, (size_t)(patch * TILE) * dtype_bytes(anchor_input(bind->region, 0)->dtype));
+}
+
+/* `at` is the row-major index of y, oc counts the channels of all images. */
+static bool bind_conv_epilogue(struct bind *bind, const struct window *w)
+{
+    struct position position;
+
+    position_by_division(bind, "at", &position);
+    if (w->out_c > 1)
+        position.coord[1] = w->batch == 1 ? "oc" : arena_printf(bind->arena, "oc %% %lld",
+                                                                (long long)w->out_c);
+    return bind_epilogue(bind, "sum[i][j]", &position);
+}
+
+bool bind_conv(struct bind *bind)
+{
+    const struct window w = window_of_conv(bind->region);
+
+    bind_type(bind);
+    bind_typed_helper(bind, "tile_4x4");
+    if (w.padded)
+        bind_helper(bind, "window");
+    bind_input(bind, "x", 0);
+    bind_window(bind, &w);
+    bind_groups(bind, &w);
+    bind_conv_weight(bind, &w);
+    return bind_conv_epilogue(bind, &w);
+}
+
+bool bind_conv_pointwise(struct bind *bind)
+{
+    const struct window w = window_of_conv(bind->region);
+
+    bind_type(bind);
+    bind_typed_helper(bind, "tile_4x4");
+    bind_input(bind, "x", 0);
+    bind_int(bind, "len", window_out_len(&w));
+    bind_groups(bind, &w);
+    bind_conv_weight(bind, &w);
+    return bind_conv_epilogue(bind, &w);
+}
+
+bool bind_conv_dense(struct bind *bind)
+{
+    const struct window w = window_of_conv(bind->region);
+    const struct dense dense = { .rows = w.batch, .in_c = w.in_c * window_k_len(&w),
+                                 .out_c = w.out_c };
+
+    return bind_dense_shape(bind, &dense);
+}
+
+bool bind_conv_depthwise(struct bind *bind)
+{
+    const struct window w = window_of_conv(bind->region);
+    struct position position;
+
+    bind_type(bind);
+    if (w.padded)
+        bind_helper(bind, "window");
+    bind_input(bind, "x", 0);
+    bind_input(bind, "weight", 1);
+    bind_window(bind, &w);
+    bind_flag(bind, "batched", w.batch > 1);
+    bind_flag(bind, "multiplied", w.out_c > w.in_c);
+    bind_int(bind, "batch", w.batch);
+    bind_int(bind, "out_c", w.out_c);
+    bind_int(bind, "multiplier", w.out_c / w.in_c);
+    bind_text(bind, "n_planes", w.batch > 1 ? "BATCH * OUT_C" : "OUT_C");
+    bind_text(bind, "plane", w.out_c > w.in_c ? "(oc / MULTIPLIER)" : "oc");
+    bind_text(bind, "kernel", w.batch > 1 ? "(oc %% OUT_C)" : "oc");
+    bind_scratch(bind, (size_t)w.out[2] * dtype_bytes(anchor_input(bind->region, 0)->dtype));
+    position_by_division(bind, "at", &position);
+    if (w.out_c > 1)
+        position.coord[1] = w.batch == 1 ? "oc" : arena_printf(bind->arena, "oc %% %lld",
+                                                               (long long)w.out_c);
+    return bind_epilogue(bind, "row[ow]", &position);
+}
+
+bool accepts_conv_transpose(const struct region *region, const char **why)
+{
+    const struct conv_transpose_attrs *attrs = &region->anchor->attrs.conv_transpose;
+
+    return takes_float(region, why) &&
+           takes_channels_first(attrs->data_layout, attrs->kernel_layout, why);
+}
+
+/* oc counts the output channels of all groups of all images; what is left of it says which. */
+bool bind_conv_transpose(struct bind *bind)
+{
+    const struct window w = window_of_conv_transpose(bind->region);
+    const bool many = w.batch * w.groups > 1, grouped = w.groups > 1;
+    struct position position;
+
+    bind_type(bind);
+    bind_helper(bind, "window");
+    bind_input(bind, "x", 0);
+    bind_input(bind, "weight", 1);
+    bind_window(bind, &w);
+    bind_flag(bind, "many", many);
+    bind_int(bind, "batch", w.batch);
+    bind_int(bind, "groups", w.groups);
+    bind_int(bind, "in_c", w.in_c / w.groups);
+    bind_int(bind, "out_c", w.out_c / w.groups);
+    bind_text(bind, "n_planes", many ? "BATCH * GROUPS * OUT_C" : "OUT_C");
+    bind_text(bind, "plane", many ? "(oc / OUT_C * IN_C + ic)" : "ic");
+    bind_text(bind, "weight_in", grouped ? "(oc / OUT_C %% GROUPS * IN_C + ic)" : "ic");
+    bind_text(bind, "weight_out", many ? "oc %% OUT_C" : "oc");
+    bind_text(bind, "weight_shape", "[%sIN_C, OUT_C, %sK_H, K_W]", grouped ? "GROUPS, " : "",
+              w.rank == 3 ? "K_D, " : "");
+    bind_scratch(bind, (size_t)w.out[2] * dtype_bytes(anchor_input(bind->region, 0)->dtype));
+    position_by_division(bind, "at", &position);
+    if (w.out_c > 1)
+        position.coord[1] = w.batch == 1 ? "oc" : arena_printf(bind->arena, "oc %% %lld",
+                                                               (long long)w.out_c);
+    return bind_epilogue(bind, "row[ow]", &position);
+}

@@ -1,0 +1,191 @@
+/* dense.c - matrix products: with known weights (packed eight outputs side by side), with two
+ * computed operands, and of integers. */
+#include "codegen_c/kernels/dense.h"
+
+#include <inttypes.h>
+
+#include "codegen_c/kernels/anchor.h"
+#include "codegen_c/kernels/panels.h"
+
+enum { PANEL = 8 };
+
+bool bind_dense_shape(struct bind *bind, const struct dense *d)
+{
+    const struct panels panels = { .groups = 1, .n_rows = d->out_c, .len = d->in_c,
+                                   .row_step = d->transposed ? 1 : d->in_c,
+                                   .len_step = d->transposed ? d->out_c : 1, .width = PANEL };
+
+    bind_type(bind);
+    bind_typed_helper(bind, "tile_1x8");
+    bind_input(bind, "x", 0);
+    bind_panels(bind, "weight", 1, &panels, "[out_c / 8, in_c, 8 of out_c]");
+    bind_flag(bind, "many", d->rows > 1);
+    bind_int(bind, "rows", d->rows);
+    bind_int(bind, "in_c", d->in_c);
+    bind_int(bind, "out_c", d->out_c);
+    return bind_epilogue_at(bind, "sum[i]", "at");
+}
+
+bool accepts_dense(const struct region *region, const char **why)
+{
+    return takes_float(region, why) && takes_constant(region, 1, why);
+}
+
+bool bind_dense(struct bind *bind)
+{
+    const struct type *x = anchor_input(bind->region, 0), *weight = anchor_input(bind->region, 1);
+    const struct dense dense = { .rows = type_span(x, 0, x->rank - 1), .in_c = weight->dim[1],
+                                 .out_c = weight->dim[0] };
+
+    return bind_dense_shape(bind, &dense);
+}
+
+/* Every row of every x times the same known matrix. */
+bool accepts_matmul_dense(const struct region *region, const char **why)
+{
+    const struct type *b = anchor_input(region, 1);
+
+    if (!accepts_dense(region, why))
+        return false;
+    if (!region->anchor->attrs.matmul.transpose_a && anchor_input(region, 0)->rank >= 2 &&
+        b->rank >= 2 && type_span(b, 0, b->rank - 2) == 1)
+        return true;
+    *why = "the operands are not rows and one matrix";
+    return false;
+}
+
+bool bind_matmul_dense(struct bind *bind)
+{
+    const struct type *x = anchor_input(bind->region, 0), *b = anchor_input(bind->region, 1);
+    const bool transpose_b = bind->region->anchor->attrs.matmul.transpose_b;
+    const int64_t rows = b->dim[b->rank - 2], columns = b->dim[b->rank - 1];
+    const struct dense dense = { .rows = type_span(x, 0, x->rank - 1),
+                                 .in_c = transpose_b ? columns : rows,
+                                 .out_c = transpose_b ? rows : columns,
+                                 .transposed = !transpose_b };
+
+    return bind_dense_shape(bind, &dense);
+}
+
+/* --- two operands of any kind ------------------------------------------------------------------ */
+
+/* y[batch, m, n] = a[.., m, k] * b[.., k, n]; each operand may be stored transposed, and its batch
+ * dims broadcast. */
+struct product {
+    int64_t batch, m, k, n;
+    bool transpose_a, transpose_b;
+};
+
+static struct product product_of(const struct region *region)
+{
+    const struct node *node = region->anchor;
+    const struct type *a = anchor_input(region, 0), *b = anchor_input(region, 1);
+    const struct type *y = anchor_output(region, 0);
+    struct product p = { .batch = 1 };
+
+    if (node->op == OP_DENSE) { /* a[.., k] and b[n, k] */
+        p.m = type_span(a, 0, a->rank - 1);
+        p.k = b->dim[1];
+        p.n = b->dim[0];
+        p.transpose_b = true;
+        return p;
+    }
+    p.transpose_a = node->attrs.matmul.transpose_a;
+    p.transpose_b = node->attrs.matmul.transpose_b;
+    p.batch = type_span(y, 0, y->rank - 2);
+    p.m = a->dim[a->rank - (p.transpose_a ? 1 : 2)];
+    p.k = a->dim[a->rank - (p.transpose_a ? 2 : 1)];
+    p.n = b->dim[b->rank - (p.transpose_b ? 2 : 1)];
+    return p;
+}
+
+bool accepts_matmul(const struct region *region, const char **why)
+{
+    if (!takes_number(region, why))
+        return false;
+    if (anchor_input(region, 0)->rank >= 2 && anchor_input(region, 1)->rank >= 2)
+        return true;
+    *why = "an operand is a vector";
+    return false;
+}
+
+/* The number of an operand's matrix, from the number `batch` of the output's matrix. */
+static const char *matrix_number(struct bind *bind, const struct type *y, const struct type *x)
+{
+    struct str out = { .arena = bind->arena };
+    int64_t y_step = 1, x_step = 1;
+    bool same = true;
+
+    for (int i = 3; i <= y->rank; i++) {
+        int64_t extent = y->dim[y->rank - i], own = i <= x->rank ? x->dim[x->rank - i] : 1;
+
+        same = same && own == extent;
+        if (own > 1) {
+            str_printf(&out, "%sbatch", out.n ? " + " : "");
+            if (y_step > 1)
+                str_printf(&out, " / %" PRId64, y_step);
+            if (type_span(y, 0, y->rank - i) > 1)
+                str_printf(&out, " %% %" PRId64, extent);
+            if (x_step > 1)
+                str_printf(&out, " * %" PRId64, x_step);
+        }
+        y_step *= extent;
+        x_step *= own;
+    }
+    if (same)
+        return "batch";
+    return out.n ? arena_printf(bind->arena, "(%s)", str_text(&out)) : "0";
+}
+
+static void bind_product(struct bind *bind, const struct product *p)
+{
+    const struct type *y = anchor_output(bind->region, 0);
+    const bool batched = p->batch > 1;
+
+    bind_type(bind);
+    bind_input(bind, "a", 0);
+    bind_input(bind, "b", 1);
+    bind_flag(bind, "batched", batched);
+    bind_int(bind, "batch", p->batch);
+    bind_text(bind, "a_matrix", "%s",
+              batched ? matrix_number(bind, y, anchor_input(bind->region, 0)) : "0");
+    bind_text(bind, "b_matrix", "%s",
+              batched ? matrix_number(bind, y, anchor_input(bind->region, 1)) : "0");
+    bind_text(bind, "row", batched ? "(batch * ROWS + row)" : "row");
+    bind_text(bind, "a_shape", p->transpose_a ? "[INNER, ROWS]" : "[ROWS, INNER]");
+    bind_text(bind, "b_shape", p->transpose_b ? "[COLUMNS, INNER]" : "[INNER, COLUMNS]");
+    bind_int(bind, "rows", p->m);
+    bind_int(bind, "inner", p->k);
+    bind_int(bind, "columns", p->n);
+}
+
+bool accepts_matmul_float(const struct region *region, const char **why)
+{
+    return takes_float(region, why) && accepts_matmul(region, why);
+}
+
+bool bind_matmul(struct bind *bind)
+{
+    const struct product p = product_of(bind->region);
+
+    bind_product(bind, &p);
+    bind_flag(bind, "transpose_a", p.transpose_a);
+    bind_flag(bind, "transpose_b", p.transpose_b);
+    bind_typed_helper(bind, "tile_1x8");
+    bind_scratch(bind, (size_t)(p.k * PANEL) * dtype_bytes(anchor_input(bind->region, 0)->dtype));
+    return bind_epilogue_at(bind, "sum[i]", "at");
+}
+
+/* Integer sums wrap, as unsigned ones do in C. */
+bool bind_matmul_int(struct bind *bind)
+{
+    const struct product p = product_of(bind->region);
+    const enum dtype dtype = anchor_output(bind->region, 0)->dtype;
+
+    bind_product(bind, &p);
+    bind_text(bind, "a_at", p.transpose_a ? "k * ROWS + row" : "row * INNER + k");
+    bind_text(bind, "b_at", p.transpose_b ? "column * INNER + k" : "k * COLUMNS + column");
+    bind_text(bind, "ty", "%s", dtype_c_type(dtype));
+    bind_text(bind, "tsum", "%s", dtype_bytes(dtype) == 8 ? "uint64_t" : "uint32_t");
+    return bind_epilogue_at(bind, "product", "at");
+}

@@ -1,0 +1,17 @@
+/* dense.h - a matrix product with known weights, for the operators that are one. */
+#ifndef CODEGEN_C_KERNELS_DENSE_H
+#define CODEGEN_C_KERNELS_DENSE_H
+
+#include "codegen_c/kernel.h"
+
+/* y[rows, out_c] = x[rows, in_c] * weight, where weight (the anchor's input 1) is [out_c, in_c], or
+ * [in_c, out_c] if transposed. */
+struct dense {
+    int64_t rows, in_c, out_c;
+    bool transposed;
+};
+
+/* Binds everything in dense.c.tmpl. */
+bool bind_dense_shape(struct bind *bind, const struct dense *dense);
+
+#endif

@@ -1,0 +1,125 @@
+/* norm.c - softmax and its kin, and the normalisations. */
+#include "codegen_c/kernels/anchor.h"
+
+bool accepts_norm(const struct region *region, const char **why)
+{
+    return takes_float(region, why);
+}
+
+/* A number that the template uses, in the element type. */
+static void bind_number(struct bind *bind, const char *key, double number)
+{
+    bind_text(bind, key, "%s", bind_literal(bind, anchor_input(bind->region, 0)->dtype, number));
+}
+
+bool bind_softmax(struct bind *bind)
+{
+    const struct type *x = anchor_input(bind->region, 0);
+    const int axis = type_axis(x, bind->region->anchor->attrs.axis.axis);
+
+    bind_type(bind);
+    bind_input(bind, "x", 0);
+    bind_axis(bind, axis);
+    if (bind->region->anchor->op == OP_HARDMAX) {
+        bind_text(bind, "best_index", type_span(x, axis + 1, x->rank) > 1 ? "best * INNER" : "best");
+        return true;
+    }
+    bind_math(bind, "exp", "exp");
+    if (bind->region->anchor->op == OP_LOG_SOFTMAX)
+        bind_math(bind, "log", "log");
+    return true;
+}
+
+bool bind_layer_norm(struct bind *bind)
+{
+    const struct node *node = bind->region->anchor;
+    const struct type *x = anchor_input(bind->region, 0);
+    const int axis = type_axis(x, node->attrs.norm.axis);
+
+    bind_type(bind);
+    bind_input(bind, "x", 0);
+    bind_input(bind, "scale", 1);
+    bind_flag(bind, "biased", anchor_input(bind->region, 2) != NULL);
+    if (anchor_input(bind->region, 2))
+        bind_input(bind, "bias", 2);
+    bind_int(bind, "rows", type_span(x, 0, axis));
+    bind_int(bind, "len", type_span(x, axis, x->rank));
+    bind_number(bind, "epsilon", node->attrs.norm.epsilon);
+    bind_math(bind, "sqrt", "sqrt");
+    return bind_epilogue_at(bind, "v", "at");
+}
+
+/* Instance normalisation is the case of one channel per group. */
+bool bind_group_norm(struct bind *bind)
+{
+    const struct node *node = bind->region->anchor;
+    const struct type *x = anchor_input(bind->region, 0);
+    const int64_t groups = node->op == OP_GROUP_NORM ? node->attrs.norm.groups : x->dim[1];
+    const int64_t group_c = x->dim[1] / groups;
+    struct position position;
+
+    bind_type(bind);
+    bind_input(bind, "x", 0);
+    bind_input(bind, "scale", 1);
+    bind_input(bind, "bias", 2);
+    bind_int(bind, "batch", x->dim[0]);
+    bind_int(bind, "groups", groups);
+    bind_int(bind, "group_c", group_c);
+    bind_int(bind, "plane", type_span(x, 2, x->rank));
+    bind_text(bind, "group", x->dim[0] > 1 ? "g %% GROUPS" : "g");
+    bind_number(bind, "epsilon", node->attrs.norm.epsilon);
+    bind_math(bind, "sqrt", "sqrt");
+    position_by_division(bind, "at", &position);
+    if (x->dim[1] > 1)
+        position.coord[1] = "c";
+    return bind_epilogue(bind, "v", &position);
+}
+
+bool bind_batch_norm(struct bind *bind)
+{
+    static const char *const keys[] = { "scale", "bias", "mean", "variance" };
+    const struct node *node = bind->region->anchor;
+    const struct type *x = anchor_input(bind->region, 0);
+    struct position position;
+
+    bind_type(bind);
+    bind_input(bind, "x", 0);
+    for (int i = 0; i < 4; i++)
+        bind_input(bind, keys[i], 1 + i);
+    bind_axis(bind, node->attrs.batch_norm.axis);
+    bind_number(bind, "epsilon", node->attrs.batch_norm.epsilon);
+    bind_math(bind, "sqrt", "sqrt");
+    position_by_division(bind, "at", &position);
+    if (x->dim[type_axis(x, node->attrs.batch_norm.axis)] > 1)
+        position.coord[type_axis(x, node->attrs.batch_norm.axis)] = "c";
+    return bind_epilogue(bind, "v", &position);
+}
+
+bool bind_lp_normalize(struct bind *bind)
+{
+    const struct lp_normalize_attrs *attrs = &bind->region->anchor->attrs.lp_normalize;
+
+    bind_type(bind);
+    bind_input(bind, "x", 0);
+    bind_axis(bind, attrs->axis);
+    bind_lp(bind, attrs->p);
+    return bind_epilogue_at(bind, "v", "at");
+}
+
+bool bind_lrn(struct bind *bind)
+{
+    const struct lrn_attrs *attrs = &bind->region->anchor->attrs.lrn;
+    const struct type *x = anchor_input(bind->region, 0);
+
+    bind_type(bind);
+    bind_input(bind, "x", 0);
+    bind_int(bind, "batch", x->dim[0]);
+    bind_int(bind, "channels", x->dim[1]);
+    bind_int(bind, "plane", type_span(x, 2, x->rank));
+    bind_int(bind, "size", attrs->size);
+    bind_number(bind, "alpha", attrs->alpha);
+    bind_number(bind, "beta", attrs->beta);
+    bind_number(bind, "bias", attrs->bias);
+    bind_math(bind, "pow", "pow");
+    return bind_epilogue_at(bind, "v", "at");
+}

@@ -1,0 +1,19 @@
+/* panels.h - weights in the order in which the tiles of runtime/embed read them. */
+#ifndef CODEGEN_C_KERNELS_PANELS_H
+#define CODEGEN_C_KERNELS_PANELS_H
+
+#include "codegen_c/kernel.h"
+
+/* A constant seen as `groups` matrices of n_rows rows of len elements, to be stored as
+ * [groups, blocks, len, width]: `width` rows side by side, zeros beside the last one. */
+struct panels {
+    int64_t groups, n_rows, len;
+    int64_t group_step, row_step, len_step; /* in the constant, in elements */
+    int64_t width;
+};
+
+/* Packs the anchor's input i and sets `key` to the array's name; layout is for the comment. */
+void bind_panels(struct bind *bind, const char *key, int i, const struct panels *panels,
+                 const char *layout);
+
+#endif

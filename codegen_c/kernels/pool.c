@@ -1,0 +1,118 @@
+/* pool.c - max, average and Lp pooling, and pooling over whole planes. 1-D is bound as 2-D of height
+ * 1. */
+#include "codegen_c/kernels/anchor.h"
+#include "codegen_c/kernels/window.h"
+
+bool accepts_max_pool(const struct region *region, const char **why)
+{
+    return takes_number(region, why) &&
+           takes_channels_first(region->anchor->attrs.pool.layout, "", why);
+}
+
+bool accepts_pool(const struct region *region, const char **why)
+{
+    return takes_float(region, why) &&
+           takes_channels_first(region->anchor->attrs.pool.layout, "", why);
+}
+
+static struct window bind_pool_window(struct bind *bind)
+{
+    const struct window w = window_of_pool(bind->region);
+
+    bind_type(bind);
+    bind_input(bind, "x", 0);
+    bind_window(bind, &w);
+    bind_int(bind, "planes", w.batch * w.in_c);
+    if (w.padded)
+        bind_helper(bind, "window");
+    return w;
+}
+
+/* The loops run over planes (images times channels) and positions. */
+static bool bind_pool_epilogue(struct bind *bind, const struct window *w, const char *acc)
+{
+    static const char *const names[] = { "od", "oh", "ow" };
+    struct position position;
+
+    position_by_division(bind, "at", &position);
+    if (w->in_c > 1)
+        position.coord[1] = w->batch == 1 ? "plane" : arena_printf(bind->arena, "plane %% %lld",
+                                                                   (long long)w->in_c);
+    if (w->batch > 1)
+        position.coord[0] = w->in_c == 1 ? "plane" : arena_printf(bind->arena, "plane / %lld",
+                                                                  (long long)w->in_c);
+    for (int i = 0; i < w->rank; i++)
+        if (w->out[3 - w->rank + i] > 1)
+            position.coord[2 + i] = names[3 - w->rank + i];
+    return bind_epilogue(bind, acc, &position);
+}
+
+bool bind_max_pool(struct bind *bind)
+{
+    const struct window w = bind_pool_window(bind);
+
+    bind_lowest(bind);
+    return bind_pool_epilogue(bind, &w, "best");
+}
+
+/* Whether some window reaches beyond the padding behind the input (ceil_mode): those taps do not
+ * count, even where padding does. */
+static bool bind_padded_extents(struct bind *bind, const struct window *w)
+{
+    static const char *const names[] = { "padded_d", "padded_h", "padded_w" };
+    const struct ints *padding = &bind->region->anchor->attrs.pool.padding;
+    bool beyond = false;
+
+    for (int i = 0; i < w->rank; i++) {
+        int dim = 3 - w->rank + i;
+        int64_t behind = w->in[dim] + (padding->n ? padding->at[w->rank + i] : 0);
+        int64_t last = (w->out[dim] - 1) * w->stride[dim] + (w->k[dim] - 1) * w->dil[dim];
+
+        bind_int(bind, names[dim], behind);
+        beyond = beyond || last - w->pad[dim] >= behind;
+    }
+    if (w->rank == 1)
+        bind_int(bind, names[1], 1);
+    return beyond;
+}
+
+bool bind_avg_pool(struct bind *bind)
+{
+    const struct window w = bind_pool_window(bind);
+    const bool counts = bind->region->anchor->attrs.pool.count_include_pad;
+    const bool beyond = bind_padded_extents(bind, &w);
+
+    bind_flag(bind, "includes_padding", w.padded && counts);
+    bind_flag(bind, "excludes_padding", w.padded && !counts);
+    bind_flag(bind, "clips_padding", w.padded && counts && beyond);
+    bind_flag(bind, "counts_all", !w.padded || (counts && !beyond));
+    return bind_pool_epilogue(bind, &w, "sum");
+}
+
+bool bind_lp_pool(struct bind *bind)
+{
+    const struct window w = bind_pool_window(bind);
+    const int64_t p = bind->region->anchor->attrs.pool.p;
+
+    bind_lp(bind, p);
+    return bind_pool_epilogue(bind, &w, "sum");
+}
+
+bool accepts_float(const struct region *region, const char **why)
+{
+    return takes_float(region, why);
+}
+
+bool bind_global_pool(struct bind *bind)
+{
+    const struct type *x = anchor_input(bind->region, 0);
+    const bool is_max = bind->region->anchor->op == OP_GLOBAL_MAX_POOL;
+
+    bind_type(bind);
+    bind_input(bind, "x", 0);
+    bind_int(bind, "planes", x->dim[0] * x->dim[1]);
+    bind_int(bind, "len", type_span(x, 2, x->rank));
+    if (is_max)
+        bind_lowest(bind);
+    return bind_epilogue_at(bind, is_max ? "best" : "sum", "plane");
+}

@@ -1,0 +1,186 @@
+/* reduce.c - sum, mean, prod, max and min over any axes; argmax, argmin, cumsum and topk along one.
+ */
+#include <inttypes.h>
+#include <math.h>
+
+#include "codegen_c/kernels/accumulate.h"
+#include "codegen_c/kernels/anchor.h"
+
+/* The dims of x without those of extent 1, neighbours of one kind made one. */
+struct spans {
+    int n;
+    int64_t dim[MAX_RANK];
+    bool reduced[MAX_RANK];
+};
+
+static struct spans spans_of(const struct type *x, const struct ints *axes)
+{
+    struct spans spans = { 0 };
+
+    for (int i = 0; i < x->rank; i++) {
+        const bool reduced = ints_has(axes, i);
+
+        if (x->dim[i] == 1)
+            continue;
+        if (spans.n && spans.reduced[spans.n - 1] == reduced) {
+            spans.dim[spans.n - 1] *= x->dim[i];
+            continue;
+        }
+        spans.dim[spans.n] = x->dim[i];
+        spans.reduced[spans.n++] = reduced;
+    }
+    if (spans.n == 0) { /* one element: a sum of one */
+        spans.dim[0] = 1;
+        spans.reduced[0] = true;
+        spans.n = 1;
+    }
+    return spans;
+}
+
+/* The row-major index over all spans, or over those that stay: "(i0 * D1 + i1) * D2 + i2". */
+static const char *span_index(struct bind *bind, const struct spans *spans, bool kept_only)
+{
+    const char *text = NULL;
+    int last = -1;
+
+    for (int i = 0; i < spans->n; i++)
+        if (!kept_only || !spans->reduced[i])
+            last = i;
+    for (int i = 0; i <= last; i++) {
+        if (kept_only && spans->reduced[i])
+            continue;
+        text = !text ? arena_printf(bind->arena, "i%d", i)
+                     : arena_printf(bind->arena, i < last ? "(%s * D%d + i%d)" : "%s * D%d + i%d",
+                                    text, i, i);
+    }
+    return text ? text : "0";
+}
+
+static void bind_spans(struct bind *bind, const struct spans *spans)
+{
+    struct str dims = { .arena = bind->arena };
+    int n[2] = { 0, 0 };
+
+    for (int i = 0; i < spans->n; i++) {
+        const bool reduced = spans->reduced[i];
+
+        str_printf(&dims, "%sD%d = %" PRId64, i ? ", " : "", i, spans->dim[i]);
+        bind_int(bind, arena_printf(bind->arena, reduced ? "reduced%d" : "kept%d", n[reduced]), i);
+        n[reduced]++;
+    }
+    bind_text(bind, "dims", "%s", str_text(&dims));
+    bind_int(bind, "n_kept", n[false]);
+    bind_int(bind, "n_reduced", n[true]);
+    bind_text(bind, "from", "%s", span_index(bind, spans, false));
+    bind_text(bind, "to", "%s", span_index(bind, spans, true));
+}
+
+/* What the elements are accumulated in, from what, and what becomes of it. */
+static void bind_reduction(struct bind *bind, enum op op, enum dtype dtype, int64_t n)
+{
+    const bool is_float = dtype_is_float(dtype);
+
+    bind_flag(bind, "adds", op == OP_SUM || op == OP_MEAN);
+    bind_flag(bind, "multiplies", op == OP_PROD);
+    bind_flag(bind, "max", op == OP_MAX);
+    bind_flag(bind, "min", op == OP_MIN);
+    bind_flag(bind, "float", is_float);
+    bind_accumulator(bind, dtype);
+    if (op == OP_MAX || op == OP_MIN) {
+        bind_text(bind, "tacc", "%s", dtype_c_type(dtype));
+        bind_text(bind, "acc", "best");
+        bind_text(bind, "start", "%s", dtype == DTYPE_BOOL
+                                           ? (op == OP_MAX ? "0" : "1")
+                                           : bind_literal(bind, dtype, op == OP_MAX ? -INFINITY
+                                                                                    : INFINITY));
+        bind_text(bind, "outcome", "best");
+        return;
+    }
+    bind_text(bind, "acc", op == OP_PROD ? "product" : "sum");
+    bind_text(bind, "start", op == OP_PROD ? "1" : "0");
+    bind_text(bind, "outcome", "%s", accumulated(bind, dtype, op == OP_PROD ? "product" : "sum"));
+    if (op != OP_MEAN)
+        return;
+    if (is_float) {
+        bind_text(bind, "outcome", "sum / (%s)%" PRId64, dtype_c_type(dtype), n);
+    } else { /* the exact sum, truncated towards zero when divided */
+        const bool is_signed = dtype_kind(dtype) == KIND_INT;
+
+        bind_text(bind, "tacc", "uint64_t");
+        bind_text(bind, "converted", is_signed ? "(uint64_t)v" : "v");
+        bind_text(bind, "outcome", "(%s)(%ssum / %" PRId64 ")", dtype_c_type(dtype),
+                  is_signed ? "(int64_t)" : "", n);
+    }
+}
+
+bool accepts_reduce(const struct region *region, const char **why)
+{
+    return takes_any(region, why);
+}
+
+bool bind_reduce(struct bind *bind)
+{
+    const struct type *x = anchor_input(bind->region, 0);
+    const struct spans spans = spans_of(x, &bind->region->anchor->attrs.reduce.axis);
+    int64_t n = 1;
+
+    for (int i = 0; i < spans.n; i++)
+        n *= spans.reduced[i] ? spans.dim[i] : 1;
+    bind_type(bind);
+    bind_input(bind, "x", 0);
+    bind_spans(bind, &spans);
+    bind_reduction(bind, bind->region->anchor->op, x->dtype, n);
+    return true;
+}
+
+bool accepts_along_axis(const struct region *region, const char **why)
+{
+    return takes_number(region, why);
+}
+
+bool bind_arg(struct bind *bind)
+{
+    const struct node *node = bind->region->anchor;
+    const bool is_max = node->op == OP_ARGMAX, last = node->attrs.arg.select_last_index;
+    const struct type *x = anchor_input(bind->region, 0);
+
+    bind_type(bind);
+    bind_input(bind, "x", 0);
+    bind_axis(bind, node->attrs.arg.axis);
+    bind_flag(bind, "float", dtype_is_float(x->dtype));
+    bind_flag(bind, "last", last);
+    bind_text(bind, "which", last ? "last" : "first");
+    bind_text(bind, "extreme", is_max ? "greatest" : "least");
+    bind_text(bind, "beats", "%c%s", is_max ? '>' : '<', last ? "=" : "");
+    return true;
+}
+
+bool bind_cumsum(struct bind *bind)
+{
+    const struct cumsum_attrs *attrs = &bind->region->anchor->attrs.cumsum;
+    const enum dtype dtype = anchor_input(bind->region, 0)->dtype;
+
+    bind_type(bind);
+    bind_input(bind, "x", 0);
+    bind_axis(bind, attrs->axis);
+    bind_flag(bind, "reverse", attrs->reverse);
+    bind_flag(bind, "exclusive", attrs->exclusive);
+    bind_accumulator(bind, dtype);
+    bind_text(bind, "outcome", "%s", accumulated(bind, dtype, "sum"));
+    return true;
+}
+
+bool bind_topk(struct bind *bind)
+{
+    const struct topk_attrs *attrs = &bind->region->anchor->attrs.topk;
+
+    bind_type(bind);
+    bind_input(bind, "x", 0);
+    bind_axis(bind, attrs->axis);
+    bind_int(bind, "k", attrs->k);
+    bind_flag(bind, "largest", attrs->largest);
+    bind_flag(bind, "float", dtype_is_float(anchor_input(bind->region, 0)->dtype));
+    bind_text(bind, "extreme", attrs->largest ? "greatest" : "least");
+    bind_text(bind, "beats", attrs->largest ? ">" : "<");
+    return true;
+}

@@ -1,0 +1,112 @@
+/* window.c - see window.h. */
+#include "codegen_c/kernels/window.h"
+
+#include "codegen_c/kernels/anchor.h"
+
+/* Everything but batch and channels; pads may be longer than the spatial rank, begins come first. */
+static struct window window_make(const struct type *x, const struct type *y, const struct ints *k,
+                                 const struct ints *strides, const struct ints *dilation,
+                                 const struct ints *padding)
+{
+    struct window w = { .rank = x->rank - 2, .batch = x->dim[0], .groups = 1, .in_c = x->dim[1],
+                        .out_c = y->dim[1] };
+
+    for (int i = 0; i < 3; i++) {
+        int from = i - (3 - w.rank); /* the operator's dim, negative if it lacks this one */
+
+        w.in[i] = from < 0 ? 1 : x->dim[2 + from];
+        w.out[i] = from < 0 ? 1 : y->dim[2 + from];
+        w.k[i] = from < 0 ? 1 : k->at[from];
+        w.stride[i] = from < 0 || from >= strides->n ? 1 : strides->at[from];
+        w.dil[i] = from < 0 || from >= dilation->n ? 1 : dilation->at[from];
+        w.pad[i] = from < 0 || from >= padding->n ? 0 : padding->at[from];
+    }
+    return w;
+}
+
+/* Whether a tap of the last output position, or of the first, falls outside the input. */
+static bool reaches_outside(const struct window *w)
+{
+    for (int i = 0; i < 3; i++)
+        if (w->pad[i] > 0 ||
+            (w->out[i] - 1) * w->stride[i] + (w->k[i] - 1) * w->dil[i] - w->pad[i] >= w->in[i])
+            return true;
+    return false;
+}
+
+struct window window_of_conv(const struct region *region)
+{
+    const struct conv_attrs *attrs = &region->anchor->attrs.conv;
+    const struct type *weight = anchor_input(region, 1);
+    struct ints k = ints_of(weight->rank - 2, weight->dim + 2);
+    struct window w = window_make(anchor_input(region, 0), anchor_output(region, 0), &k,
+                                  &attrs->strides, &attrs->dilation, &attrs->padding);
+
+    w.groups = attrs->groups;
+    w.padded = reaches_outside(&w);
+    return w;
+}
+
+struct window window_of_conv_transpose(const struct region *region)
+{
+    const struct conv_transpose_attrs *attrs = &region->anchor->attrs.conv_transpose;
+    const struct type *weight = anchor_input(region, 1);
+    struct ints k = ints_of(weight->rank - 2, weight->dim + 2);
+    struct window w = window_make(anchor_input(region, 0), anchor_output(region, 0), &k,
+                                  &attrs->strides, &attrs->dilation, &attrs->padding);
+
+    w.groups = attrs->groups;
+    w.padded = true;
+    return w;
+}
+
+struct window window_of_pool(const struct region *region)
+{
+    const struct pool_attrs *attrs = &region->anchor->attrs.pool;
+    struct window w = window_make(anchor_input(region, 0), anchor_output(region, 0),
+                                  &attrs->pool_size, &attrs->strides, &attrs->dilation,
+                                  &attrs->padding);
+
+    w.padded = reaches_outside(&w);
+    return w;
+}
+
+int64_t window_in_len(const struct window *w)
+{
+    return w->in[0] * w->in[1] * w->in[2];
+}
+
+int64_t window_out_len(const struct window *w)
+{
+    return w->out[0] * w->out[1] * w->out[2];
+}
+
+int64_t window_k_len(const struct window *w)
+{
+    return w->k[0] * w->k[1] * w->k[2];
+}
+
+void bind_window(struct bind *bind, const struct window *w)
+{
+    static const char *const names[][3] = {
+        { "in_d", "in_h", "in_w" },           { "out_d", "out_h", "out_w" },
+        { "k_d", "k_h", "k_w" },              { "stride_d", "stride_h", "stride_w" },
+        { "dil_d", "dil_h", "dil_w" },        { "pad_front", "pad_top", "pad_left" },
+    };
+    const int64_t *numbers[] = { w->in, w->out, w->k, w->stride, w->dil, w->pad };
+
+    for (size_t row = 0; row < sizeof numbers / sizeof *numbers; row++)
+        for (int i = w->rank == 3 ? 0 : 1; i < 3; i++)
+            bind_int(bind, names[row][i], numbers[row][i]);
+    bind_flag(bind, "padded", w->padded);
+}
+
+bool takes_channels_first(const char *data_layout, const char *kernel_layout, const char **why)
+{
+    if ((data_layout[0] == '\0' || str_starts(data_layout, "NC")) &&
+        (kernel_layout[0] == '\0' || str_starts(kernel_layout, "OI") ||
+         str_starts(kernel_layout, "IO")))
+        return true;
+    *why = "the layout is not channels first";
+    return false;
+}

@@ -1,0 +1,33 @@
+/* window.h - the geometry of convolutions and pools. */
+#ifndef CODEGEN_C_KERNELS_WINDOW_H
+#define CODEGEN_C_KERNELS_WINDOW_H
+
+#include "codegen_c/kernel.h"
+
+/* Tap k of output position o reads input position o * stride + k * dil - pad (of a transposed
+ * convolution: tap k of input position i adds to output position i * stride + k * dil - pad).
+ * The dims are depth, height and width; those that the operator lacks are of extent 1. */
+struct window {
+    int rank; /* of the operator: 1, 2 or 3 */
+    int64_t batch, groups, in_c, out_c;
+    int64_t in[3], out[3], k[3], stride[3], dil[3];
+    int64_t pad[3]; /* in front */
+    bool padded;    /* some tap falls outside */
+};
+
+struct window window_of_conv(const struct region *region);
+struct window window_of_conv_transpose(const struct region *region);
+struct window window_of_pool(const struct region *region);
+
+int64_t window_in_len(const struct window *window);  /* positions of a plane */
+int64_t window_out_len(const struct window *window);
+int64_t window_k_len(const struct window *window);
+
+/* Sets in_h, in_w, out_h, out_w, k_h, k_w, stride_h, stride_w, dil_h, dil_w, pad_top, pad_left,
+ * padded; for rank 3 also in_d, out_d, k_d, stride_d, dil_d, pad_front. */
+void bind_window(struct bind *bind, const struct window *window);
+
+/* Whether activations and weights are laid out channels first, as the kernels read them. */
+bool takes_channels_first(const char *data_layout, const char *kernel_layout, const char **why);
+
+#endif

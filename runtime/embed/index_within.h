@@ -1,0 +1,16 @@
+/* index_within.h - indices that were computed at run time. */
+#ifndef RUNTIME_EMBED_INDEX_WITHIN_H
+#define RUNTIME_EMBED_INDEX_WITHIN_H
+
+#include <stdint.h>
+
+/* An index into `len` elements; a negative one counts from the end. One that is out of range, which
+ * the operators do not allow, becomes the nearest that is in it, so that nothing else is touched. */
+static int index_within(int64_t index, int len)
+{
+    const int64_t from_start = index < 0 ? index + len : index;
+
+    return from_start < 0 ? 0 : from_start < len ? (int)from_start : len - 1;
+}
+
+#endif
