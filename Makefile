@@ -66,9 +66,14 @@ $(BUILD)/gen/%.o: $(BUILD)/gen/%.c
 $(BUILD)/tests/test_%: $(BUILD)/tests/test_%.o $(test_support) $(BUILD)/librelayc.a
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcheck -lsubunit -lrt $(libs)
 
-# Programs of several files, one folder each: tests/NAME/*.c -> build/tests/NAME
+# Programs of several files, one folder each: tests/NAME/*.c -> build/tests/NAME. Their objects lie
+# elsewhere, as a folder build/tests/NAME would stand in the program's place.
+$(BUILD)/parts/%.o: %.c $(BUILD)/gen/frontend/onnx/onnx.pb-c.h
+	@mkdir -p $(@D)
+	$(compile) -c -o $@ $<
+
 define test_folder
-$(BUILD)/tests/$(1): $$(patsubst %.c,$(BUILD)/%.o,$$(sort $$(wildcard tests/$(1)/*.c))) \
+$(BUILD)/tests/$(1): $$(patsubst %.c,$(BUILD)/parts/%.o,$$(sort $$(wildcard tests/$(1)/*.c))) \
                      $(test_support) $(BUILD)/librelayc.a
 	$$(CC) $$(CFLAGS) $$(LDFLAGS) -o $$@ $$^ $(libs)
 endef
