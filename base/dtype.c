@@ -97,6 +97,10 @@ uint16_t bf16_from_f64(double value)
     memcpy(&word, &narrow, sizeof word);
     if (isnan(value))
         return (uint16_t)(word >> 16 | 0x40);
+    /* Rounding twice must not turn "a bit more than half" into a tie: the float is cut, and its last
+     * bit says that something was lost (rounding to odd). */
+    if ((double)narrow != value)
+        word = (word - (fabs((double)narrow) > fabs(value))) | 1;
     return (uint16_t)((word + 0x7FFF + (word >> 16 & 1)) >> 16);
 }
 
@@ -149,7 +153,7 @@ void dtype_store(enum dtype dtype, void *data, int64_t index, double value)
                         : value >= 0x1p64          ? UINT64_MAX
                                                    : (uint64_t)nearbyint(value);
         return;
-    default: assert(!"element type without arithmetic");
+    default: assert(false && "element type without arithmetic");
     }
 }
 
@@ -175,7 +179,7 @@ int64_t dtype_load_int(enum dtype dtype, const void *data, int64_t index)
                : value <= -0x1p63 ? INT64_MIN
                                   : (int64_t)value;
     }
-    default: assert(!"element type without arithmetic"); return 0;
+    default: assert(false && "element type without arithmetic"); return 0;
     }
 }
 
