@@ -1,11 +1,11 @@
-#include "relay_ir/text_reader.h"
+#include "relay_ir/text/reader.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
-#include "relay_ir/text_words.h"
+#include "relay_ir/text/words.h"
 
 int reader_line(const struct reader *reader)
 {

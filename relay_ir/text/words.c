@@ -1,4 +1,4 @@
-#include "relay_ir/text_words.h"
+#include "relay_ir/text/words.h"
 
 #include <errno.h>
 #include <inttypes.h>

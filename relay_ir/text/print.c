@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "relay_ir/text_words.h"
+#include "relay_ir/text/words.h"
 
 static void print_type(struct str *out, const struct type *type)
 {

@@ -1,4 +1,4 @@
-/* text_reader.h - the tokens of the IR text: names, strings, numbers, types; errors with line and
+/* reader.h - the tokens of the IR text: names, strings, numbers, types; errors with line and
  * column. Every function skips blanks first, and stays within the line. */
 #ifndef RELAY_IR_TEXT_READER_H
 #define RELAY_IR_TEXT_READER_H

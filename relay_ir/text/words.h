@@ -1,4 +1,4 @@
-/* text_words.h - the small words of the text form that print.c and parse.c must agree on. */
+/* words.h - the small words of the text form that print.c and parse.c must agree on. */
 #ifndef RELAY_IR_TEXT_WORDS_H
 #define RELAY_IR_TEXT_WORDS_H
 
