@@ -1,4 +1,6 @@
 /* conv.c - convolutions and transposed convolutions of one to three spatial dims. */
+#include <string.h>
+
 #include "runtime/engine/primitive.h"
 
 enum { LONG_KERNEL = 16 };
@@ -124,7 +126,8 @@ bool deconv_supports(const struct node *node, const char **why)
             return false;
         }
     *why = "the layout is not channels-first";
-    return is_channels_first(a->data_layout);
+    return is_channels_first(a->data_layout) &&
+           (*a->kernel_layout == '\0' || strncmp(a->kernel_layout, "IO", 2) == 0);
 }
 
 bool deconv_prepare(struct work *work)

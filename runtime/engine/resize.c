@@ -2,8 +2,10 @@
  *
  * oneDNN takes the pixel centre (o + 0.5) * in / out - 0.5 and rounds it (nearest; a tie goes up) or
  * blends its two neighbours, repeating the border (linear). */
+#include <math.h>
 #include <string.h>
 
+#include "base/str.h"
 #include "runtime/engine/primitive.h"
 
 static bool is_word(const char *word, const char *wanted)
@@ -23,14 +25,14 @@ static bool multiplies(const struct node *node)
     return true;
 }
 
-/* Whether the declared scales are out / in. */
+/* Whether the declared scales are out / in: then it does not matter which of the two a rule uses. */
 static bool scales_are_exact(const struct node *node)
 {
     const struct type *x = &node->inputs[0]->type, *y = &node->outputs[0]->type;
     const struct reals *scales = &node->attrs.resize.scales;
 
     for (int i = 0; i < scales->n && i < x->rank; i++)
-        if (scales->at[i] * (double)x->dim[i] != (double)y->dim[i])
+        if (fabs(scales->at[i] * (double)x->dim[i] - (double)y->dim[i]) > 1e-9 * (double)y->dim[i])
             return false;
     return true;
 }
