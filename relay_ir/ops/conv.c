@@ -1,0 +1,145 @@
+/* conv.c - nn.conv1d, conv2d, conv3d: cross-correlation, as in machine learning.
+ *
+ * x (batch, in_c, spatial...), w (out_c, in_c / groups, kernel...), y (batch, out_c, spatial...).
+ * out = (pad_before + in + pad_after - covers) / stride + 1, rounded down. */
+#include "relay_ir/ops/check.h"
+#include "relay_ir/ops/ops.h"
+#include "relay_ir/ops/spatial.h"
+
+static bool check_channels(struct ctx *ctx, const struct node *node, int64_t groups)
+{
+    const struct type *x = input_type(node, 0), *w = input_type(node, 1);
+
+    if (groups < 1 || w->dim[0] % groups || x->dim[1] % groups)
+        return diag_error(
+            ctx, DIAG_SHAPE, node_origin(node),
+            "%s: %lld groups do not divide %lld input channels and %lld output channels",
+            op_name(node->op), (long long)groups, (long long)x->dim[1], (long long)w->dim[0]);
+    if (w->dim[1] != x->dim[1] / groups)
+        return diag_error(
+            ctx, DIAG_SHAPE, node_origin(node),
+            "%s: weight of shape %s expects %lld input channels in each of %lld groups, x "
+            "of shape %s has %lld",
+            op_name(node->op), shape_text(&ctx->perm, w), (long long)w->dim[1], (long long)groups,
+            shape_text(&ctx->perm, x), (long long)(x->dim[1] / groups));
+    return true;
+}
+
+static struct spatial spatial_of(const struct node *node)
+{
+    const struct conv_attrs *attrs = &node->attrs.conv;
+
+    return spatial_make(op_spatial_rank(node->op), input_type(node, 0)->dim + 2,
+                        input_type(node, 1)->dim + 2, &attrs->strides, &attrs->padding,
+                        &attrs->dilation);
+}
+
+bool infer_conv(struct ctx *ctx, struct node *node)
+{
+    const int rank = op_spatial_rank(node->op);
+    struct conv_attrs *attrs = &node->attrs.conv;
+    const struct type *x = input_type(node, 0), *w = input_type(node, 1);
+    struct type y = type_make(x->dtype, rank + 2, (int64_t[MAX_RANK]){ 0 });
+    struct spatial spatial;
+
+    if (!check_kinds(ctx, node, 0, KINDS_FLOAT) || !check_same_dtype(ctx, node, 0, 1) ||
+        !check_rank(ctx, node, 0, rank + 2, rank + 2) ||
+        !check_rank(ctx, node, 1, rank + 2, rank + 2) ||
+        !spatial_check_layout(ctx, node, "data_layout", rank, "NC", &attrs->data_layout) ||
+        !spatial_check_layout(ctx, node, "kernel_layout", rank, "OI", &attrs->kernel_layout) ||
+        !check_channels(ctx, node, attrs->groups) ||
+        !spatial_check(ctx, node, rank, &attrs->strides, &attrs->padding, &attrs->dilation))
+        return false;
+    spatial = spatial_of(node);
+    if (!spatial_check_fit(ctx, node, rank, &spatial))
+        return false;
+    y.dim[0] = x->dim[0];
+    y.dim[1] = w->dim[0];
+    for (int i = 0; i < rank; i++) {
+        const struct slide *s = &spatial.dim[MAX_SPATIAL - rank + i];
+
+        y.dim[2 + i] = (s->pad_before + s->in + s->pad_after - slide_covers(s)) / s->stride + 1;
+    }
+    set_output(node, 0, y.dtype, &y);
+    return true;
+}
+
+/* acc[i] += w * x[i * step] */
+static void add_row(double *restrict acc, const double *restrict x, double w, int64_t n,
+                    int64_t step)
+{
+    if (step == 1)
+        for (int64_t i = 0; i < n; i++)
+            acc[i] += w * x[i];
+    else
+        for (int64_t i = 0; i < n; i++)
+            acc[i] += w * x[i * step];
+}
+
+/* One tap of the kernel in depth and height, for a row of outputs: all its taps in width. */
+static void add_taps(const struct slide *width, double *acc, const double *x, const double *w)
+{
+    for (int64_t kw = 0; kw < width->kernel; kw++) {
+        int64_t from, to;
+
+        slide_range(width, kw, &from, &to);
+        if (from < to)
+            add_row(acc + from, x + from * width->stride - width->pad_before + kw * width->dilation,
+                    w[kw], to - from, width->stride);
+    }
+}
+
+/* A row of outputs of one channel, at depth od and height oh. x and w start at the first channel of
+ * the group. */
+static void conv_row(const struct spatial *spatial, int64_t in_c, int64_t od, int64_t oh,
+                     const double *x, const double *w, double *acc)
+{
+    const struct slide *d = &spatial->dim[0], *h = &spatial->dim[1], *width = &spatial->dim[2];
+
+    for (int64_t i = 0; i < width->out; i++)
+        acc[i] = 0;
+    for (int64_t ic = 0; ic < in_c; ic++)
+        for (int64_t kd = 0; kd < d->kernel; kd++)
+            for (int64_t kh = 0; kh < h->kernel; kh++) {
+                const int64_t id = od * d->stride - d->pad_before + kd * d->dilation;
+                const int64_t ih = oh * h->stride - h->pad_before + kh * h->dilation;
+
+                if (id < 0 || id >= d->in || ih < 0 || ih >= h->in)
+                    continue;
+                add_taps(width, acc, x + ((ic * d->in + id) * h->in + ih) * width->in,
+                         w + ((ic * d->kernel + kd) * h->kernel + kh) * width->kernel);
+            }
+}
+
+bool eval_conv(struct ctx *ctx, const struct node *node, const struct tensor *const *in,
+               struct tensor *out)
+{
+    const int rank = op_spatial_rank(node->op);
+    const struct type *y = &out->type;
+    const int64_t out_c = y->dim[1], group_out = out_c / node->attrs.conv.groups;
+    const int64_t group_in = in[1]->type.dim[1];
+    const int64_t x_step = type_span(&in[0]->type, 2, 2 + rank);
+    const int64_t w_step = type_span(&in[1]->type, 1, 2 + rank);
+    struct spatial spatial = spatial_of(node);
+    const struct slide *d = &spatial.dim[0], *h = &spatial.dim[1], *width = &spatial.dim[2];
+    struct bulk bulk = { NULL, 0 };
+    const double *x = doubles_of(&bulk, in[0]), *w = doubles_of(&bulk, in[1]);
+    double *acc;
+
+    (void)ctx;
+    for (int i = 0; i < MAX_SPATIAL; i++)
+        spatial.dim[i].out = i < MAX_SPATIAL - rank ? 1 : y->dim[2 + i - (MAX_SPATIAL - rank)];
+    acc = bulk_alloc(&bulk, (size_t)width->out * sizeof *acc);
+    for (int64_t row = 0; row < y->dim[0] * d->out * h->out; row++)
+        for (int64_t oc = 0; oc < out_c; oc++) {
+            const int64_t n = row / (d->out * h->out), od = row / h->out % d->out;
+            const int64_t oh = row % h->out, ic = oc / group_out * group_in;
+
+            conv_row(&spatial, group_in, od, oh, x + (n * in[0]->type.dim[1] + ic) * x_step,
+                     w + oc * w_step, acc);
+            doubles_store(out, (((n * out_c + oc) * d->out + od) * h->out + oh) * width->out, acc,
+                          width->out);
+        }
+    bulk_release(&bulk);
+    return true;
+}

@@ -1,0 +1,299 @@
+/* pool.c - nn.max_pool, avg_pool and lp_pool in 1 to 3 dimensions, max_pool_indices, global pools.
+ *
+ * out = (pad_before + in + pad_after - covers) / stride + 1, rounded down, or up with ceil_mode;
+ * but a window that would start behind the input and the padding before it is left out.
+ * Elements of the padding never win and add nothing. avg_pool divides by the number of the window's
+ * elements in the input, or with count_include_pad in the input and its padding (not by those that
+ * ceil_mode lets hang over). A dilated window may miss the input altogether: then the maximum is
+ * the least number of the type, its index 0, and the average 0. A NaN is a maximum. */
+#include <math.h>
+
+#include "relay_ir/ops/check.h"
+#include "relay_ir/ops/ops.h"
+#include "relay_ir/ops/spatial.h"
+
+static int spatial_rank(const struct node *node)
+{
+    const int rank = op_spatial_rank(node->op);
+
+    return rank ? rank : input_type(node, 0)->rank - 2; /* max_pool_indices takes all ranks */
+}
+
+static bool is_max(enum op op)
+{
+    return op == OP_MAX_POOL1D || op == OP_MAX_POOL2D || op == OP_MAX_POOL3D ||
+           op == OP_MAX_POOL_INDICES;
+}
+
+static bool is_lp(enum op op)
+{
+    return op == OP_LP_POOL1D || op == OP_LP_POOL2D || op == OP_LP_POOL3D;
+}
+
+/* Maxima of integers are found as doubles, which hold 32 bits exactly. */
+static bool check_element(struct ctx *ctx, const struct node *node)
+{
+    const enum dtype dtype = input_type(node, 0)->dtype;
+
+    if (!check_kinds(ctx, node, 0, is_max(node->op) ? KINDS_NUMBER : KINDS_FLOAT))
+        return false;
+    if (dtype_is_integer(dtype) && dtype_bytes(dtype) > 4)
+        return diag_error(
+            ctx, DIAG_UNSUPPORTED_TYPE, node_origin(node),
+            "%s of %s is not supported, wanted is a float or an integer of at most 32 "
+            "bits",
+            op_name(node->op), dtype_name(dtype));
+    return true;
+}
+
+static struct spatial spatial_of(const struct node *node)
+{
+    const struct pool_attrs *attrs = &node->attrs.pool;
+
+    return spatial_make(spatial_rank(node), input_type(node, 0)->dim + 2, attrs->pool_size.at,
+                        &attrs->strides, &attrs->padding, &attrs->dilation);
+}
+
+/* A window in the padding alone has no maximum and no average. */
+static bool check_padding(struct ctx *ctx, const struct node *node, int rank,
+                          const struct spatial *spatial)
+{
+    for (int i = 0; i < rank; i++) {
+        const struct slide *s = &spatial->dim[MAX_SPATIAL - rank + i];
+
+        if (s->pad_before >= slide_covers(s) || s->pad_after >= slide_covers(s))
+            return diag_error(
+                ctx, DIAG_SHAPE, node_origin(node),
+                "%s: padding of %lld and %lld in spatial dimension %d, wanted is less "
+                "than the %lld elements that the window covers",
+                op_name(node->op), (long long)s->pad_before, (long long)s->pad_after, i,
+                (long long)slide_covers(s));
+        if (s->in < 1)
+            return diag_error(ctx, DIAG_SHAPE, node_origin(node), "%s: x of shape %s is empty",
+                              op_name(node->op), shape_text(&ctx->perm, input_type(node, 0)));
+    }
+    return true;
+}
+
+static bool check_attrs(struct ctx *ctx, struct node *node, int rank)
+{
+    struct pool_attrs *attrs = &node->attrs.pool;
+
+    if (is_lp(node->op) && attrs->p < 1)
+        return diag_error(ctx, DIAG_UNSUPPORTED_FORM, node_origin(node),
+                          "%s: p is %lld, wanted is 1 or more", op_name(node->op),
+                          (long long)attrs->p);
+    if (attrs->storage_order != 0 && attrs->storage_order != 1)
+        return diag_error(ctx, DIAG_UNSUPPORTED_FORM, node_origin(node),
+                          "%s: storage_order is %lld, wanted is 0 or 1", op_name(node->op),
+                          (long long)attrs->storage_order);
+    if (attrs->pool_size.n != rank)
+        return diag_error(ctx, DIAG_SHAPE, node_origin(node),
+                          "%s: pool_size has %d entries, wanted are %d", op_name(node->op),
+                          attrs->pool_size.n, rank);
+    return spatial_check_list(ctx, node, "pool_size", rank, 1, 1, &attrs->pool_size) &&
+           spatial_check(ctx, node, rank, &attrs->strides, &attrs->padding, &attrs->dilation) &&
+           spatial_check_layout(ctx, node, "layout", rank, "NC", &attrs->layout);
+}
+
+static int64_t pooled_extent(const struct slide *slide, bool ceil_mode)
+{
+    const int64_t room = slide->pad_before + slide->in + slide->pad_after - slide_covers(slide);
+    int64_t out = room / slide->stride + 1;
+
+    if (ceil_mode && room % slide->stride && out * slide->stride < slide->in + slide->pad_before)
+        out++;
+    return out;
+}
+
+bool infer_pool(struct ctx *ctx, struct node *node)
+{
+    const struct type *x = input_type(node, 0);
+    const int wanted = op_spatial_rank(node->op);
+    struct type y = *x;
+    struct spatial spatial;
+    int rank;
+
+    if (!check_element(ctx, node) ||
+        !check_rank(ctx, node, 0, 2 + (wanted ? wanted : 1), 2 + (wanted ? wanted : MAX_SPATIAL)))
+        return false;
+    rank = spatial_rank(node);
+    if (!check_attrs(ctx, node, rank))
+        return false;
+    spatial = spatial_of(node);
+    if (!check_padding(ctx, node, rank, &spatial) || !spatial_check_fit(ctx, node, rank, &spatial))
+        return false;
+    for (int i = 0; i < rank; i++)
+        y.dim[2 + i] =
+            pooled_extent(&spatial.dim[MAX_SPATIAL - rank + i], node->attrs.pool.ceil_mode);
+    set_output(node, 0, x->dtype, &y);
+    if (node->op == OP_MAX_POOL_INDICES)
+        set_output(node, 1, DTYPE_I64, &y);
+    return true;
+}
+
+/* --- evaluation ------------------------------------------------------------------------------- */
+
+/* The taps of one output in one dimension: input positions at + k * dilation for from <= k < to.
+ * n_padded of the kernel's taps are in the input or its padding. */
+struct taps {
+    int64_t at, from, to, n_padded;
+};
+
+/* How many k in 0 .. kernel - 1 have at + k * dilation < end. */
+static int64_t taps_below(const struct slide *slide, int64_t at, int64_t end)
+{
+    const int64_t n = end > at ? (end - at + slide->dilation - 1) / slide->dilation : 0;
+
+    return n < slide->kernel ? n : slide->kernel;
+}
+
+static struct taps taps_of(const struct slide *slide, int64_t o)
+{
+    const int64_t at = o * slide->stride - slide->pad_before;
+
+    return (struct taps){ at, taps_below(slide, at, 0), taps_below(slide, at, slide->in),
+                          taps_below(slide, at, slide->in + slide->pad_after) };
+}
+
+/* What a window holds so far. */
+struct window {
+    double best, sum;
+    int64_t best_at, n; /* best_at: element of the plane */
+};
+
+static struct window look(const struct spatial *spatial, const struct taps *taps, const double *x,
+                          int64_t p)
+{
+    const struct slide *s = spatial->dim;
+    struct window window = { .best = 0 };
+
+    for (int64_t kd = taps[0].from; kd < taps[0].to; kd++)
+        for (int64_t kh = taps[1].from; kh < taps[1].to; kh++)
+            for (int64_t kw = taps[2].from; kw < taps[2].to; kw++) {
+                const int64_t id = taps[0].at + kd * s[0].dilation;
+                const int64_t ih = taps[1].at + kh * s[1].dilation;
+                const int64_t at = (id * s[1].in + ih) * s[2].in + taps[2].at + kw * s[2].dilation;
+
+                if (window.n++ == 0 || x[at] > window.best || isnan(x[at])) {
+                    window.best = x[at];
+                    window.best_at = at;
+                }
+                window.sum += p ? pow(fabs(x[at]), (double)p) : x[at];
+            }
+    return window;
+}
+
+static double average(const struct node *node, const struct window *window, const struct taps *taps)
+{
+    const int64_t n = node->attrs.pool.count_include_pad
+                          ? taps[0].n_padded * taps[1].n_padded * taps[2].n_padded
+                          : window->n;
+
+    return n ? window->sum / (double)n : 0;
+}
+
+/* The least number of a type that max_pool takes. */
+static double least_number(enum dtype dtype)
+{
+    const double half = ldexp(1, 8 * (int)dtype_bytes(dtype) - 1);
+
+    return dtype_is_float(dtype) ? -INFINITY : dtype_kind(dtype) == KIND_UINT ? 0 : -half;
+}
+
+/* The number of an element of a plane when columns are counted first. */
+static int64_t column_major(const struct spatial *spatial, int64_t at)
+{
+    const struct slide *s = spatial->dim;
+    const int64_t iw = at % s[2].in, ih = at / s[2].in % s[1].in, id = at / s[2].in / s[1].in;
+
+    return id + (ih + iw * s[1].in) * s[0].in;
+}
+
+static void pool_one(const struct node *node, const struct spatial *spatial, const double *x,
+                     int64_t plane, int64_t i, struct tensor *out)
+{
+    const struct slide *s = spatial->dim;
+    const struct taps taps[] = { taps_of(&s[0], i / s[2].out / s[1].out),
+                                 taps_of(&s[1], i / s[2].out % s[1].out),
+                                 taps_of(&s[2], i % s[2].out) };
+    const int64_t in_size = s[0].in * s[1].in * s[2].in;
+    const int64_t p = is_lp(node->op) ? node->attrs.pool.p : 0;
+    const struct window window = look(spatial, taps, x + plane * in_size, p);
+    const int64_t to = plane * s[0].out * s[1].out * s[2].out + i;
+    double y = window.best;
+
+    if (is_lp(node->op))
+        y = pow(window.sum, 1 / (double)p);
+    else if (!is_max(node->op))
+        y = average(node, &window, taps);
+    else if (window.n == 0)
+        y = least_number(out->type.dtype);
+    dtype_store(out->type.dtype, out->data, to, y);
+    if (node->op == OP_MAX_POOL_INDICES)
+        ((int64_t *)out[1].data)[to] =
+            window.n == 0 ? 0
+                          : plane * in_size + (node->attrs.pool.storage_order
+                                                   ? column_major(spatial, window.best_at)
+                                                   : window.best_at);
+}
+
+bool eval_pool(struct ctx *ctx, const struct node *node, const struct tensor *const *in,
+               struct tensor *out)
+{
+    const int rank = spatial_rank(node);
+    const int64_t n_planes = type_span(&out->type, 0, 2);
+    const int64_t n_out = type_span(&out->type, 2, 2 + rank);
+    struct spatial spatial = spatial_of(node);
+    struct bulk bulk = { NULL, 0 };
+    const double *x = doubles_of(&bulk, in[0]);
+
+    (void)ctx;
+    for (int i = 0; i < MAX_SPATIAL; i++)
+        spatial.dim[i].out =
+            i < MAX_SPATIAL - rank ? 1 : out->type.dim[2 + i - (MAX_SPATIAL - rank)];
+    for (int64_t plane = 0; plane < n_planes; plane++)
+        for (int64_t i = 0; i < n_out; i++)
+            pool_one(node, &spatial, x, plane, i, out);
+    bulk_release(&bulk);
+    return true;
+}
+
+bool infer_global_pool(struct ctx *ctx, struct node *node)
+{
+    const struct type *x = input_type(node, 0);
+    struct type y = *x;
+
+    if (!check_kinds(ctx, node, 0, KINDS_FLOAT) || !check_rank(ctx, node, 0, 3, MAX_RANK))
+        return false;
+    for (int i = 2; i < x->rank; i++) {
+        if (x->dim[i] < 1)
+            return diag_error(ctx, DIAG_SHAPE, node_origin(node), "%s: x of shape %s is empty",
+                              op_name(node->op), shape_text(&ctx->perm, x));
+        y.dim[i] = 1;
+    }
+    set_output(node, 0, x->dtype, &y);
+    return true;
+}
+
+bool eval_global_pool(struct ctx *ctx, const struct node *node, const struct tensor *const *in,
+                      struct tensor *out)
+{
+    const int64_t n_planes = type_elements(&out->type);
+    const int64_t size = type_span(&in[0]->type, 2, in[0]->type.rank);
+
+    (void)ctx;
+    for (int64_t plane = 0; plane < n_planes; plane++) {
+        double best = tensor_at(in[0], plane * size), sum = best;
+
+        for (int64_t i = 1; i < size; i++) {
+            const double x = tensor_at(in[0], plane * size + i);
+
+            best = x > best || isnan(x) ? x : best;
+            sum += x;
+        }
+        dtype_store(out->type.dtype, out->data, plane,
+                    node->op == OP_GLOBAL_MAX_POOL ? best : sum / (double)size);
+    }
+    return true;
+}
