@@ -1,4 +1,5 @@
-/* convert_activation.c - activation functions with parameters, and the fused ones of com.microsoft. */
+/* convert_activation.c - activation functions with parameters, and the fused ones of com.microsoft.
+ */
 #include <string.h>
 
 #include "frontend/onnx/convert_helpers.h"
@@ -25,8 +26,8 @@ bool convert_activation(struct onnx_node *node)
     const struct parameters *names = &parameters[node->arg];
     union attrs attrs = { .alpha_beta = { 0 } };
 
-    if (!check_inputs(node, 1, 1) ||
-        !check_kind(node, 0, node->arg == OP_SHRINK ? TAKES_NUMBER : TAKES_FLOAT))
+    if (!onnx_check_inputs(node, 1, 1) ||
+        !onnx_check_kind(node, 0, node->arg == OP_SHRINK ? TAKES_NUMBER : TAKES_FLOAT))
         return false;
     if (names->alpha)
         attrs.alpha_beta.alpha = onnx_real(node, names->alpha, (double)names->alpha_missing);
@@ -43,9 +44,11 @@ bool convert_activation(struct onnx_node *node)
 bool convert_is_inf(struct onnx_node *node)
 {
     union attrs attrs = { .isinf = { .detect_negative = onnx_int(node, "detect_negative", 1) != 0,
-                                     .detect_positive = onnx_int(node, "detect_positive", 1) != 0 } };
+                                     .detect_positive =
+                                         onnx_int(node, "detect_positive", 1) != 0 } };
 
-    return check_inputs(node, 1, 1) && check_kind(node, 0, TAKES_FLOAT) && onnx_ok(node) &&
+    return onnx_check_inputs(node, 1, 1) && onnx_check_kind(node, 0, TAKES_FLOAT) &&
+           onnx_ok(node) &&
            onnx_output(node, 0, onnx_build1(node, OP_ISINF, &attrs, "", onnx_input(node, 0)));
 }
 
@@ -54,7 +57,7 @@ bool convert_gelu(struct onnx_node *node)
     const char *approximate = onnx_word(node, "approximate", "none");
     union attrs attrs = { .gelu = { "none" } };
 
-    if (!check_inputs(node, 1, 1) || !check_kind(node, 0, TAKES_FLOAT) || !onnx_ok(node))
+    if (!onnx_check_inputs(node, 1, 1) || !onnx_check_kind(node, 0, TAKES_FLOAT) || !onnx_ok(node))
         return false;
     if (strcmp(approximate, "tanh") == 0)
         attrs.gelu.approximate = "tanh";
@@ -70,7 +73,7 @@ bool convert_bias_gelu(struct onnx_node *node)
     const union attrs attrs = { .gelu = { node->arg ? "tanh" : "none" } };
     struct value *x = onnx_input(node, 0), *bias = onnx_input(node, 1);
 
-    if (!check_inputs(node, node->arg ? 1 : 2, 2) || !check_kind(node, 0, TAKES_FLOAT))
+    if (!onnx_check_inputs(node, node->arg ? 1 : 2, 2) || !onnx_check_kind(node, 0, TAKES_FLOAT))
         return false;
     if (bias)
         x = apply2(node, OP_ADD, "biased", x, bias);
@@ -83,7 +86,7 @@ bool convert_quick_gelu(struct onnx_node *node)
     double alpha = onnx_real(node, "alpha", (double)1.702F);
     struct value *x = onnx_input(node, 0), *scaled = x;
 
-    if (!check_inputs(node, 1, 1) || !check_kind(node, 0, TAKES_FLOAT) || !onnx_ok(node))
+    if (!onnx_check_inputs(node, 1, 1) || !onnx_check_kind(node, 0, TAKES_FLOAT) || !onnx_ok(node))
         return false;
     if (alpha != 1)
         scaled = apply2(node, OP_MULTIPLY, "scaled", x, scalar_like(node, x, alpha, "alpha"));

@@ -8,8 +8,8 @@ static bool read_groups(struct onnx_node *node, int64_t *groups)
     *groups = onnx_int(node, "group", 1);
     if (!onnx_ok(node))
         return false;
-    return *groups >= 1 || bad_attribute(node, "attribute group is %lld, wanted 1 or more",
-                                         (long long)*groups);
+    return *groups >= 1 ||
+           bad_attribute(node, "attribute group is %lld, wanted 1 or more", (long long)*groups);
 }
 
 /* Both operands, their ranks and the kernel's extent. */
@@ -17,8 +17,8 @@ static bool read_operands(struct onnx_node *node, struct ints *kernel)
 {
     const struct value *x = onnx_input(node, 0), *w = onnx_input(node, 1);
 
-    if (!check_inputs(node, 2, 3) || !check_rank(node, 0, 3, 2 + MAX_SPATIAL) ||
-        !check_rank(node, 1, x->type.rank, x->type.rank))
+    if (!onnx_check_inputs(node, 2, 3) || !onnx_check_rank(node, 0, 3, 2 + MAX_SPATIAL) ||
+        !onnx_check_rank(node, 1, x->type.rank, x->type.rank))
         return false;
     *kernel = ints_of(w->type.rank - 2, w->type.dim + 2);
     return true;
@@ -29,8 +29,8 @@ static bool finish(struct onnx_node *node, enum op op, const union attrs *attrs)
 {
     const union attrs channels = { .axis = { .axis = 1 } };
     struct value *bias = onnx_input(node, 2);
-    struct value *y = onnx_build2(node, op, attrs, bias ? "conv" : "", onnx_input(node, 0),
-                                  onnx_input(node, 1));
+    struct value *y =
+        onnx_build2(node, op, attrs, bias ? "conv" : "", onnx_input(node, 0), onnx_input(node, 1));
 
     if (y && bias)
         y = onnx_build2(node, OP_BIAS_ADD, &channels, "", y, bias);

@@ -39,8 +39,8 @@ bool convert_matmul(struct onnx_node *node)
     struct ints shape;
     bool row, column;
 
-    if (!check_inputs(node, 2, 2) || !check_kind(node, 0, TAKES_NUMBER) ||
-        !check_rank(node, 0, 1, MAX_RANK) || !check_rank(node, 1, 1, MAX_RANK))
+    if (!onnx_check_inputs(node, 2, 2) || !onnx_check_kind(node, 0, TAKES_NUMBER) ||
+        !onnx_check_rank(node, 0, 1, MAX_RANK) || !onnx_check_rank(node, 1, 1, MAX_RANK))
         return false;
     row = a->type.rank == 1;
     column = b->type.rank == 1;
@@ -102,9 +102,10 @@ bool convert_gemm(struct onnx_node *node)
     double alpha = onnx_real(node, "alpha", 1), beta = onnx_real(node, "beta", 1);
     struct value *c = onnx_input(node, 2), *y;
 
-    if (!check_inputs(node, 2, 3) || !check_kind(node, 0, TAKES_NUMBER) ||
-        !check_rank(node, 0, 2, 2) || !check_rank(node, 1, 2, 2) || !check_rank(node, 2, 0, 2) ||
-        !onnx_ok(node) || !check_factor(node, "alpha", alpha) || !check_factor(node, "beta", beta))
+    if (!onnx_check_inputs(node, 2, 3) || !onnx_check_kind(node, 0, TAKES_NUMBER) ||
+        !onnx_check_rank(node, 0, 2, 2) || !onnx_check_rank(node, 1, 2, 2) ||
+        !onnx_check_rank(node, 2, 0, 2) || !onnx_ok(node) || !check_factor(node, "alpha", alpha) ||
+        !check_factor(node, "beta", beta))
         return false;
     if (c && beta == 0)
         c = NULL;

@@ -1,7 +1,7 @@
 /* convert_einsum.c - Einsum as sums, transposes, reshapes and one matmul per pair of operands.
  *
- * method   1. parse the equation into labels per dim; an ellipsis becomes labels of its own, counted
- *             from the right
+ * method   1. parse the equation into labels per dim; an ellipsis becomes labels of its own,
+ * counted from the right
  *          2. per operand: repeated labels become a diagonal
  *          3. fold the operands from the left: labels of both that nobody needs any more are
  *             contracted by matmul, the others are batches or free dims
@@ -305,8 +305,10 @@ static bool multiply(struct einsum *e, struct term *a, struct term *b, const boo
     append(e, r.free_a, r.n_free_a, order_y, &n_y);
     append(e, r.free_b, r.n_free_b, order_y, &n_y);
     if (n_y > MAX_RANK)
-        return onnx_unsupported(node, "a product in between has %d dimensions, relayc takes up to "
-                                "%d", n_y, MAX_RANK);
+        return onnx_unsupported(node,
+                                "a product in between has %d dimensions, relayc takes up to "
+                                "%d",
+                                n_y, MAX_RANK);
     order_dims(node, a, order_a);
     order_dims(node, b, order_b);
     a->value = reshape_to(node, a->value, &(struct ints){ 3, { batch, m, k } }, "left");
@@ -359,13 +361,13 @@ bool convert_einsum(struct onnx_node *node)
 {
     struct einsum e = { .node = node };
 
-    if (!check_inputs(node, node->n_inputs > 1 ? node->n_inputs : 1, -1))
+    if (!onnx_check_inputs(node, node->n_inputs > 1 ? node->n_inputs : 1, -1))
         return false;
     if (node->n_inputs > MAX_TERMS)
         return onnx_unsupported(node, "%d operands, relayc takes up to %d", node->n_inputs,
                                 MAX_TERMS);
     for (int i = 0; i < node->n_inputs; i++)
-        if (!check_kind(node, i, TAKES_NUMBER))
+        if (!onnx_check_kind(node, i, TAKES_NUMBER))
             return false;
     if (!parse(&e))
         return false;

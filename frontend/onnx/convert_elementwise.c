@@ -7,30 +7,18 @@
 
 /* What an operator takes where that is more, or other, than floating point. */
 static const unsigned char takes[OP_COUNT] = {
-    [OP_ABS] = TAKES_NUMBER,
-    [OP_ADD] = TAKES_NUMBER,
-    [OP_BITWISE_AND] = TAKES_INTEGER,
-    [OP_BITWISE_NOT] = TAKES_INTEGER,
-    [OP_BITWISE_OR] = TAKES_INTEGER,
-    [OP_BITWISE_XOR] = TAKES_INTEGER,
-    [OP_DIVIDE] = TAKES_NUMBER,
-    [OP_EQUAL] = TAKES_ANY,
-    [OP_GREATER] = TAKES_NUMBER,
-    [OP_GREATER_EQUAL] = TAKES_NUMBER,
-    [OP_LESS] = TAKES_NUMBER,
-    [OP_LESS_EQUAL] = TAKES_NUMBER,
-    [OP_LOGICAL_AND] = TAKES_BOOL,
-    [OP_LOGICAL_NOT] = TAKES_BOOL,
-    [OP_LOGICAL_OR] = TAKES_BOOL,
-    [OP_LOGICAL_XOR] = TAKES_BOOL,
-    [OP_MAXIMUM] = TAKES_NUMBER,
-    [OP_MINIMUM] = TAKES_NUMBER,
-    [OP_MULTIPLY] = TAKES_NUMBER,
-    [OP_NEGATIVE] = TAKES_NUMBER,
-    [OP_PRELU] = TAKES_NUMBER,
-    [OP_RELU] = TAKES_NUMBER,
-    [OP_SIGN] = TAKES_NUMBER,
-    [OP_SUBTRACT] = TAKES_NUMBER,
+    [OP_ABS] = TAKES_NUMBER,          [OP_ADD] = TAKES_NUMBER,
+    [OP_BITWISE_AND] = TAKES_INTEGER, [OP_BITWISE_NOT] = TAKES_INTEGER,
+    [OP_BITWISE_OR] = TAKES_INTEGER,  [OP_BITWISE_XOR] = TAKES_INTEGER,
+    [OP_DIVIDE] = TAKES_NUMBER,       [OP_EQUAL] = TAKES_ANY,
+    [OP_GREATER] = TAKES_NUMBER,      [OP_GREATER_EQUAL] = TAKES_NUMBER,
+    [OP_LESS] = TAKES_NUMBER,         [OP_LESS_EQUAL] = TAKES_NUMBER,
+    [OP_LOGICAL_AND] = TAKES_BOOL,    [OP_LOGICAL_NOT] = TAKES_BOOL,
+    [OP_LOGICAL_OR] = TAKES_BOOL,     [OP_LOGICAL_XOR] = TAKES_BOOL,
+    [OP_MAXIMUM] = TAKES_NUMBER,      [OP_MINIMUM] = TAKES_NUMBER,
+    [OP_MULTIPLY] = TAKES_NUMBER,     [OP_NEGATIVE] = TAKES_NUMBER,
+    [OP_PRELU] = TAKES_NUMBER,        [OP_RELU] = TAKES_NUMBER,
+    [OP_SIGN] = TAKES_NUMBER,         [OP_SUBTRACT] = TAKES_NUMBER,
 };
 
 static bool check_operands(struct onnx_node *node, enum op op)
@@ -38,7 +26,7 @@ static bool check_operands(struct onnx_node *node, enum op op)
     bool ok = true;
 
     for (int i = 0; i < node->n_inputs; i++)
-        ok = check_kind(node, i, takes[op] ? takes[op] : TAKES_FLOAT) && ok;
+        ok = onnx_check_kind(node, i, takes[op] ? takes[op] : TAKES_FLOAT) && ok;
     return ok;
 }
 
@@ -46,7 +34,7 @@ bool convert_unary(struct onnx_node *node)
 {
     enum op op = (enum op)node->arg;
 
-    return check_inputs(node, 1, 1) && check_operands(node, op) &&
+    return onnx_check_inputs(node, 1, 1) && check_operands(node, op) &&
            onnx_output(node, 0, apply1(node, op, "", onnx_input(node, 0)));
 }
 
@@ -54,13 +42,13 @@ bool convert_binary(struct onnx_node *node)
 {
     enum op op = (enum op)node->arg;
 
-    return check_inputs(node, 2, 2) && check_operands(node, op) &&
+    return onnx_check_inputs(node, 2, 2) && check_operands(node, op) &&
            onnx_output(node, 0, apply2(node, op, "", onnx_input(node, 0), onnx_input(node, 1)));
 }
 
 bool convert_identity(struct onnx_node *node)
 {
-    return check_inputs(node, 1, 1) && onnx_output(node, 0, onnx_input(node, 0));
+    return onnx_check_inputs(node, 1, 1) && onnx_output(node, 0, onnx_input(node, 0));
 }
 
 /* The slope broadcasts to x, never the other way round. */
@@ -68,7 +56,7 @@ bool convert_prelu(struct onnx_node *node)
 {
     struct value *y;
 
-    if (!check_inputs(node, 2, 2) || !check_operands(node, OP_PRELU))
+    if (!onnx_check_inputs(node, 2, 2) || !check_operands(node, OP_PRELU))
         return false;
     y = apply2(node, OP_PRELU, "", onnx_input(node, 0), onnx_input(node, 1));
     if (y && !type_same_shape(&y->type, &onnx_input(node, 0)->type))
@@ -86,8 +74,8 @@ bool convert_pow(struct onnx_node *node)
     struct value *base = onnx_input(node, 0), *exponent = onnx_input(node, 1), *y;
     enum dtype dtype;
 
-    if (!check_inputs(node, 2, 2) || !check_kind(node, 0, TAKES_NUMBER) ||
-        !check_kind(node, 1, TAKES_NUMBER))
+    if (!onnx_check_inputs(node, 2, 2) || !onnx_check_kind(node, 0, TAKES_NUMBER) ||
+        !onnx_check_kind(node, 1, TAKES_NUMBER))
         return false;
     dtype = base->type.dtype;
     if (dtype_is_float(dtype) || !dtype_is_float(exponent->type.dtype)) {
@@ -104,7 +92,7 @@ bool convert_bit_shift(struct onnx_node *node)
     const char *direction = onnx_word(node, "direction", "");
     bool left = strcmp(direction, "LEFT") == 0;
 
-    if (!check_inputs(node, 2, 2) || !onnx_ok(node))
+    if (!onnx_check_inputs(node, 2, 2) || !onnx_ok(node))
         return false;
     if (!left && strcmp(direction, "RIGHT") != 0)
         return bad_attribute(node, "attribute direction is neither LEFT nor RIGHT");
@@ -113,8 +101,9 @@ bool convert_bit_shift(struct onnx_node *node)
             return diag_error(node->ctx, DIAG_TYPE, node->origin,
                               "input %d is %s, BitShift takes unsigned integers", i,
                               dtype_name(onnx_input(node, i)->type.dtype));
-    return onnx_output(node, 0, apply2(node, left ? OP_LEFT_SHIFT : OP_RIGHT_SHIFT, "",
-                                       onnx_input(node, 0), onnx_input(node, 1)));
+    return onnx_output(node, 0,
+                       apply2(node, left ? OP_LEFT_SHIFT : OP_RIGHT_SHIFT, "", onnx_input(node, 0),
+                              onnx_input(node, 1)));
 }
 
 /* fmod 0: the sign of the divisor (Python's %), integers only; 1: the sign of the dividend (C). */
@@ -122,12 +111,13 @@ bool convert_mod(struct onnx_node *node)
 {
     int64_t fmod_sign = onnx_int(node, "fmod", 0);
 
-    if (!check_inputs(node, 2, 2) || !check_kind(node, 0, TAKES_NUMBER) || !onnx_ok(node))
+    if (!onnx_check_inputs(node, 2, 2) || !onnx_check_kind(node, 0, TAKES_NUMBER) || !onnx_ok(node))
         return false;
     if (fmod_sign == 0 && dtype_is_float(onnx_input(node, 0)->type.dtype))
         return bad_attribute(node, "attribute fmod must be 1 for floating-point operands");
-    return onnx_output(node, 0, apply2(node, fmod_sign ? OP_MOD : OP_FLOOR_MOD, "",
-                                       onnx_input(node, 0), onnx_input(node, 1)));
+    return onnx_output(node, 0,
+                       apply2(node, fmod_sign ? OP_MOD : OP_FLOOR_MOD, "", onnx_input(node, 0),
+                              onnx_input(node, 1)));
 }
 
 /* Sum, Max, Min: a chain of binary operators. */
@@ -136,7 +126,7 @@ bool convert_variadic(struct onnx_node *node)
     enum op op = (enum op)node->arg;
     struct value *y = onnx_input(node, 0);
 
-    if (!check_inputs(node, node->n_inputs > 1 ? node->n_inputs : 1, -1) ||
+    if (!onnx_check_inputs(node, node->n_inputs > 1 ? node->n_inputs : 1, -1) ||
         !check_operands(node, op))
         return false;
     for (int i = 1; i < node->n_inputs; i++)
@@ -148,7 +138,7 @@ bool convert_mean(struct onnx_node *node)
 {
     struct value *y = onnx_input(node, 0), *n;
 
-    if (!check_inputs(node, node->n_inputs > 1 ? node->n_inputs : 1, -1) ||
+    if (!onnx_check_inputs(node, node->n_inputs > 1 ? node->n_inputs : 1, -1) ||
         !check_operands(node, OP_COUNT - 1))
         return false;
     if (node->n_inputs == 1)
@@ -184,10 +174,12 @@ static bool read_bound(struct onnx_node *node, int input, const char *attr, doub
     if (!bound->given)
         return true;
     if (type_elements(&bound->value->type) != 1)
-        return diag_error(node->ctx, DIAG_SHAPE, node->origin, "the bound %s has shape %s, wanted "
-                          "a scalar", attr, shape_text(&node->ctx->perm, &bound->value->type));
-    bound->constant = interpret_constant(node->ctx, bound->value, 1, &node->fn->module->bulk,
-                                         &tensor);
+        return diag_error(node->ctx, DIAG_SHAPE, node->origin,
+                          "the bound %s has shape %s, wanted "
+                          "a scalar",
+                          attr, shape_text(&node->ctx->perm, &bound->value->type));
+    bound->constant =
+        interpret_constant(node->ctx, bound->value, 1, &node->fn->module->bulk, &tensor);
     if (bound->constant)
         bound->number = tensor_at(&tensor, 0);
     return true;
@@ -209,7 +201,8 @@ bool convert_clip(struct onnx_node *node)
     union attrs attrs = { .clip = { .a_min = 0 } };
     struct bound low, high;
 
-    if (!check_inputs(node, 1, node->opset < 11 ? 1 : 3) || !check_kind(node, 0, TAKES_NUMBER) ||
+    if (!onnx_check_inputs(node, 1, node->opset < 11 ? 1 : 3) ||
+        !onnx_check_kind(node, 0, TAKES_NUMBER) ||
         !read_bound(node, 1, "min", -(double)INFINITY, &low) ||
         !read_bound(node, 2, "max", (double)INFINITY, &high))
         return false;
@@ -244,7 +237,7 @@ bool convert_cast(struct onnx_node *node)
     int64_t to = onnx_int(node, "to", 0);
     enum dtype dtype;
 
-    if (!check_inputs(node, 1, 1) || !onnx_ok(node))
+    if (!onnx_check_inputs(node, 1, 1) || !onnx_ok(node))
         return false;
     dtype = to > 0 && to <= INT32_MAX ? dtype_from_onnx((int32_t)to) : DTYPE_NONE;
     return check_castable(node, dtype) && check_castable(node, x->type.dtype) &&
@@ -255,7 +248,7 @@ bool convert_cast_like(struct onnx_node *node)
 {
     struct value *x = onnx_input(node, 0);
 
-    if (!check_inputs(node, 2, 2))
+    if (!onnx_check_inputs(node, 2, 2))
         return false;
     return check_castable(node, x->type.dtype) &&
            check_castable(node, onnx_input(node, 1)->type.dtype) &&
@@ -267,7 +260,7 @@ bool convert_where(struct onnx_node *node)
     struct value *const inputs[] = { onnx_input(node, 0), onnx_input(node, 1),
                                      onnx_input(node, 2) };
 
-    return check_inputs(node, 3, 3) && check_kind(node, 0, TAKES_BOOL) &&
+    return onnx_check_inputs(node, 3, 3) && onnx_check_kind(node, 0, TAKES_BOOL) &&
            onnx_output(node, 0, onnx_build(node, OP_WHERE, NULL, "", 3, inputs));
 }
 
@@ -278,7 +271,7 @@ bool convert_dropout(struct onnx_node *node)
     double training = 0;
     struct ints shape;
 
-    if (!check_inputs(node, 1, node->opset < 12 ? 1 : 3))
+    if (!onnx_check_inputs(node, 1, node->opset < 12 ? 1 : 3))
         return false;
     if (node->opset >= 12 && onnx_input(node, 2) && !onnx_constant_real(node, 2, &training))
         return false;
@@ -289,8 +282,9 @@ bool convert_dropout(struct onnx_node *node)
     }
     if (wants_output(node, 1)) {
         shape = ints_of_shape(&x->type);
-        if (!onnx_output(node, 1, full_of(node, node->opset < 10 ? x->type.dtype : DTYPE_BOOL, 1,
-                                          &shape, "mask")))
+        if (!onnx_output(
+                node, 1,
+                full_of(node, node->opset < 10 ? x->type.dtype : DTYPE_BOOL, 1, &shape, "mask")))
             return false;
     }
     return onnx_output(node, 0, x);

@@ -10,25 +10,28 @@ bool convert_gather(struct onnx_node *node)
     const struct value *x = onnx_input(node, 0);
     union attrs attrs = { .axis = { 0 } };
 
-    if (!check_inputs(node, 2, 2) || !check_kind(node, 1, TAKES_INTEGER))
+    if (!onnx_check_inputs(node, 2, 2) || !onnx_check_kind(node, 1, TAKES_INTEGER))
         return false;
     attrs.axis.axis = normal_axis_attr(node, 0, x->type.rank);
     return attrs.axis.axis >= 0 &&
-           onnx_output(node, 0, onnx_build2(node, (enum op)node->arg, &attrs, "",
-                                            onnx_input(node, 0), onnx_input(node, 1)));
+           onnx_output(node, 0,
+                       onnx_build2(node, (enum op)node->arg, &attrs, "", onnx_input(node, 0),
+                                   onnx_input(node, 1)));
 }
 
 bool convert_gather_nd(struct onnx_node *node)
 {
     union attrs attrs = { .gather_nd = { onnx_int(node, "batch_dims", 0) } };
 
-    if (!check_inputs(node, 2, 2) || !check_kind(node, 1, TAKES_INTEGER) || !onnx_ok(node))
+    if (!onnx_check_inputs(node, 2, 2) || !onnx_check_kind(node, 1, TAKES_INTEGER) ||
+        !onnx_ok(node))
         return false;
     if (attrs.gather_nd.batch_dims < 0 || attrs.gather_nd.batch_dims > MAX_RANK)
         return bad_attribute(node, "attribute batch_dims is %lld, wanted 0 or more",
                              (long long)attrs.gather_nd.batch_dims);
-    return onnx_output(node, 0, onnx_build2(node, OP_GATHER_ND, &attrs, "", onnx_input(node, 0),
-                                            onnx_input(node, 1)));
+    return onnx_output(
+        node, 0,
+        onnx_build2(node, OP_GATHER_ND, &attrs, "", onnx_input(node, 0), onnx_input(node, 1)));
 }
 
 static const char *scatter_reduction(struct onnx_node *node)
@@ -50,7 +53,7 @@ bool convert_scatter(struct onnx_node *node)
     struct value *const inputs[] = { onnx_input(node, 0), onnx_input(node, 1),
                                      onnx_input(node, 2) };
 
-    if (!check_inputs(node, 3, 3) || !check_kind(node, 1, TAKES_INTEGER) ||
+    if (!onnx_check_inputs(node, 3, 3) || !onnx_check_kind(node, 1, TAKES_INTEGER) ||
         !attrs.scatter.reduction || !onnx_ok(node))
         return false;
     if (node->arg == OP_SCATTER_ELEMENTS)
@@ -66,7 +69,7 @@ bool convert_one_hot(struct onnx_node *node)
     union attrs attrs = { .one_hot = { .axis = 0 } };
     double depth;
 
-    if (!check_inputs(node, 3, 3) || !check_kind(node, 0, TAKES_NUMBER) ||
+    if (!onnx_check_inputs(node, 3, 3) || !onnx_check_kind(node, 0, TAKES_NUMBER) ||
         !onnx_constant_real(node, 1, &depth))
         return false;
     if (!(depth >= 1 && depth <= INT32_MAX))
@@ -78,8 +81,9 @@ bool convert_one_hot(struct onnx_node *node)
         return false;
     if (indices->type.dtype != DTYPE_I32)
         indices = cast_to(node, indices, DTYPE_I64, "indices");
-    return indices && onnx_output(node, 0, onnx_build2(node, OP_ONE_HOT, &attrs, "", indices,
-                                                       onnx_input(node, 2)));
+    return indices &&
+           onnx_output(node, 0,
+                       onnx_build2(node, OP_ONE_HOT, &attrs, "", indices, onnx_input(node, 2)));
 }
 
 bool convert_reverse_sequence(struct onnx_node *node)
@@ -88,14 +92,15 @@ bool convert_reverse_sequence(struct onnx_node *node)
                                                 .time_axis = onnx_int(node, "time_axis", 0) } };
     const struct reverse_sequence_attrs *axes = &attrs.reverse_sequence;
 
-    if (!check_inputs(node, 2, 2) || !check_rank(node, 0, 2, MAX_RANK) ||
-        !check_kind(node, 1, TAKES_INTEGER) || !onnx_ok(node))
+    if (!onnx_check_inputs(node, 2, 2) || !onnx_check_rank(node, 0, 2, MAX_RANK) ||
+        !onnx_check_kind(node, 1, TAKES_INTEGER) || !onnx_ok(node))
         return false;
     if ((axes->batch_axis != 0 || axes->time_axis != 1) &&
         (axes->batch_axis != 1 || axes->time_axis != 0))
         return bad_attribute(node, "batch_axis and time_axis must be 0 and 1, or 1 and 0");
-    return onnx_output(node, 0, onnx_build2(node, OP_REVERSE_SEQUENCE, &attrs, "",
-                                            onnx_input(node, 0), onnx_input(node, 1)));
+    return onnx_output(node, 0,
+                       onnx_build2(node, OP_REVERSE_SEQUENCE, &attrs, "", onnx_input(node, 0),
+                                   onnx_input(node, 1)));
 }
 
 bool convert_trilu(struct onnx_node *node)
@@ -103,8 +108,8 @@ bool convert_trilu(struct onnx_node *node)
     union attrs attrs = { .trilu = { .upper = onnx_int(node, "upper", 1) != 0 } };
     struct ints k = { 1, { 0 } };
 
-    if (!check_inputs(node, 1, 2) || !check_rank(node, 0, 2, MAX_RANK) || !onnx_ok(node) ||
-        (onnx_input(node, 1) && !onnx_constant_ints(node, 1, &k)))
+    if (!onnx_check_inputs(node, 1, 2) || !onnx_check_rank(node, 0, 2, MAX_RANK) ||
+        !onnx_ok(node) || (onnx_input(node, 1) && !onnx_constant_ints(node, 1, &k)))
         return false;
     if (k.n != 1)
         return diag_error(node->ctx, DIAG_SHAPE, node->origin, "k has %d numbers, wanted 1", k.n);

@@ -18,12 +18,12 @@ bool convert_shape(struct onnx_node *node)
     const struct value *x = onnx_input(node, 0);
     int64_t start = onnx_int(node, "start", 0), end = onnx_int(node, "end", MAX_RANK);
 
-    if (!check_inputs(node, 1, 1) || !onnx_ok(node))
+    if (!onnx_check_inputs(node, 1, 1) || !onnx_ok(node))
         return false;
     start = clamp_dim(start, x->type.rank);
     end = clamp_dim(end, x->type.rank);
-    return onnx_output(node, 0, onnx_from_ints(node, x->type.dim + start,
-                                               end > start ? end - start : 0, ""));
+    return onnx_output(
+        node, 0, onnx_from_ints(node, x->type.dim + start, end > start ? end - start : 0, ""));
 }
 
 bool convert_size(struct onnx_node *node)
@@ -32,7 +32,7 @@ bool convert_size(struct onnx_node *node)
     const struct value *x = onnx_input(node, 0);
     int64_t n;
 
-    if (!check_inputs(node, 1, 1))
+    if (!onnx_check_inputs(node, 1, 1))
         return false;
     n = type_elements(&x->type);
     return onnx_output(node, 0, onnx_from_tensor(node, &(struct tensor){ scalar, &n }, ""));
@@ -46,7 +46,7 @@ bool convert_constant_of_shape(struct onnx_node *node)
     struct tensor number = { zero_type, &zero };
     struct value *scalar;
 
-    if (!check_inputs(node, 1, 1) || !onnx_constant_ints(node, 0, &attrs.shape.shape))
+    if (!onnx_check_inputs(node, 1, 1) || !onnx_constant_ints(node, 0, &attrs.shape.shape))
         return false;
     if (!onnx_tensor(node, "value", &number) && !onnx_ok(node))
         return false;
@@ -111,11 +111,11 @@ bool convert_range(struct onnx_node *node)
     enum dtype dtype;
     bool ok = true;
 
-    if (!check_inputs(node, 3, 3))
+    if (!onnx_check_inputs(node, 3, 3))
         return false;
     dtype = onnx_input(node, 0)->type.dtype;
     for (int i = 0; i < 3; i++) {
-        ok = check_kind(node, i, TAKES_NUMBER) && onnx_constant(node, i, &in[i]) && ok;
+        ok = onnx_check_kind(node, i, TAKES_NUMBER) && onnx_constant(node, i, &in[i]) && ok;
         if (ok && (type_elements(&in[i].type) != 1 || in[i].type.dtype != dtype))
             ok = diag_error(node->ctx, DIAG_SHAPE, node->origin,
                             "start, limit and delta must be scalars of one type");
@@ -134,7 +134,7 @@ bool convert_eye_like(struct onnx_node *node)
     struct tensor out;
     struct type type;
 
-    if (!check_inputs(node, 1, 1) || !check_rank(node, 0, 2, 2) || !onnx_ok(node))
+    if (!onnx_check_inputs(node, 1, 1) || !onnx_check_rank(node, 0, 2, 2) || !onnx_ok(node))
         return false;
     type = type_make(x->type.dtype, 2, x->type.dim);
     if (code != -1)

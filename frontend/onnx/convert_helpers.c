@@ -2,14 +2,14 @@
 
 #include <assert.h>
 
-bool check_inputs(struct onnx_node *node, int least, int most)
+bool onnx_check_inputs(struct onnx_node *node, int least, int most)
 {
     bool ok = true;
 
     if (most >= 0 && node->n_inputs > most)
         ok = diag_error(node->ctx, DIAG_ONNX_GRAPH, node->origin,
-                        "the node has %d inputs, %s takes at most %d at opset %lld",
-                        node->n_inputs, node->op_type, most, (long long)node->opset);
+                        "the node has %d inputs, %s takes at most %d at opset %lld", node->n_inputs,
+                        node->op_type, most, (long long)node->opset);
     for (int i = 0; i < least; i++)
         if (!onnx_input(node, i))
             ok = diag_error(node->ctx, DIAG_ONNX_GRAPH, node->origin,
@@ -20,9 +20,8 @@ bool check_inputs(struct onnx_node *node, int least, int most)
 static const char *kinds_text(int kinds)
 {
     static const char *const texts[] = {
-        "nothing",          "a floating-point type",         "an integer type",
-        "a number type",    "bool",                          "a floating-point type or bool",
-        "an integer or bool", "any type",
+        "nothing", "a floating-point type",         "an integer type",    "a number type",
+        "bool",    "a floating-point type or bool", "an integer or bool", "any type",
     };
 
     return texts[kinds & TAKES_ANY];
@@ -37,7 +36,7 @@ static int kind_of(enum dtype dtype)
     return dtype_kind(dtype) == KIND_BOOL ? TAKES_BOOL : 0;
 }
 
-bool check_kind(struct onnx_node *node, int i, int kinds)
+bool onnx_check_kind(struct onnx_node *node, int i, int kinds)
 {
     const struct value *x = onnx_input(node, i);
 
@@ -47,7 +46,7 @@ bool check_kind(struct onnx_node *node, int i, int kinds)
                       dtype_name(x->type.dtype), node->op_type, kinds_text(kinds));
 }
 
-bool check_rank(struct onnx_node *node, int i, int least, int most)
+bool onnx_check_rank(struct onnx_node *node, int i, int least, int most)
 {
     const struct value *x = onnx_input(node, i);
 
@@ -78,7 +77,7 @@ bool wants_output(const struct onnx_node *node, int i)
     return i < node->n_outputs && node->output_names[i][0] != '\0';
 }
 
-bool check_inference(struct onnx_node *node, const char *attr)
+bool onnx_check_inference(struct onnx_node *node, const char *attr)
 {
     if (onnx_int(node, attr, 0) == 0)
         return true;
@@ -157,8 +156,7 @@ struct value *apply2(struct onnx_node *node, enum op op, const char *suffix, str
     return a && b ? onnx_build2(node, op, NULL, suffix, a, b) : NULL;
 }
 
-struct value *cast_to(struct onnx_node *node, struct value *x, enum dtype dtype,
-                      const char *suffix)
+struct value *cast_to(struct onnx_node *node, struct value *x, enum dtype dtype, const char *suffix)
 {
     union attrs attrs = { .cast = { .dtype = dtype } };
 
@@ -221,8 +219,12 @@ struct node *build_node(struct onnx_node *node, enum op op, const union attrs *a
                         struct value *const *inputs, int n_outputs)
 {
     const char **names = arena_array(&node->ctx->perm, const char *, n_outputs);
-    struct node_args args = { .op = op, .n_inputs = n_inputs, .inputs = inputs,
-                              .n_outputs = n_outputs, .names = names, .attrs = attrs,
+    struct node_args args = { .op = op,
+                              .n_inputs = n_inputs,
+                              .inputs = inputs,
+                              .n_outputs = n_outputs,
+                              .names = names,
+                              .attrs = attrs,
                               .origin = node->origin };
 
     for (int i = 0; i < n_outputs; i++)

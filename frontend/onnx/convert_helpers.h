@@ -14,12 +14,12 @@
 
 /* --- what the node has --------------------------------------------------------------------------
  * Between `least` and `most` inputs (-1 = any number), of which the first `least` are present. */
-bool check_inputs(struct onnx_node *node, int least, int most);
+bool onnx_check_inputs(struct onnx_node *node, int least, int most);
 
 /* Input i is absent, or its element type is of one of these kinds. */
 enum { TAKES_FLOAT = 1, TAKES_INTEGER = 2, TAKES_BOOL = 4, TAKES_NUMBER = 3, TAKES_ANY = 7 };
-bool check_kind(struct onnx_node *node, int i, int kinds);
-bool check_rank(struct onnx_node *node, int i, int least, int most);
+bool onnx_check_kind(struct onnx_node *node, int i, int kinds);
+bool onnx_check_rank(struct onnx_node *node, int i, int least, int most);
 
 /* An error about an attribute (ONNX_ATTRIBUTE). Returns false. */
 bool bad_attribute(struct onnx_node *node, const char *format, ...)
@@ -29,7 +29,7 @@ bool bad_attribute(struct onnx_node *node, const char *format, ...)
 bool wants_output(const struct onnx_node *node, int i);
 
 /* Whether an attribute that only makes sense in training is off; an error otherwise. */
-bool check_inference(struct onnx_node *node, const char *attr);
+bool onnx_check_inference(struct onnx_node *node, const char *attr);
 
 /* --- axes ---------------------------------------------------------------------------------------
  * An axis in -rank .. rank-1 made non-negative; -1 after an error. */

@@ -8,9 +8,10 @@ static bool check_channels(struct onnx_node *node, int input, int64_t n)
 
     if (v->type.rank == 1 && v->type.dim[0] == n)
         return true;
-    return diag_error(node->ctx, DIAG_SHAPE, node->origin, "input %d has shape %s, wanted %lld, a "
-                      "number per channel", input, shape_text(&node->ctx->perm, &v->type),
-                      (long long)n);
+    return diag_error(node->ctx, DIAG_SHAPE, node->origin,
+                      "input %d has shape %s, wanted %lld, a "
+                      "number per channel",
+                      input, shape_text(&node->ctx->perm, &v->type), (long long)n);
 }
 
 static bool check_no_statistics(struct onnx_node *node, int first)
@@ -31,8 +32,8 @@ bool convert_batch_norm(struct onnx_node *node)
     struct value *inputs[5];
     bool ok = true;
 
-    if (!check_inputs(node, 5, 5) || !check_kind(node, 0, TAKES_FLOAT) ||
-        !check_rank(node, 0, 2, MAX_RANK) || !check_inference(node, "training_mode") ||
+    if (!onnx_check_inputs(node, 5, 5) || !onnx_check_kind(node, 0, TAKES_FLOAT) ||
+        !onnx_check_rank(node, 0, 2, MAX_RANK) || !onnx_check_inference(node, "training_mode") ||
         !check_no_statistics(node, 1))
         return false;
     if (node->opset < 9 && onnx_int(node, "spatial", 1) == 0)
@@ -54,8 +55,9 @@ bool convert_instance_norm(struct onnx_node *node)
     struct value *const inputs[] = { onnx_input(node, 0), onnx_input(node, 1),
                                      onnx_input(node, 2) };
 
-    if (!check_inputs(node, 3, 3) || !check_kind(node, 0, TAKES_FLOAT) ||
-        !check_rank(node, 0, 3, MAX_RANK) || !check_channels(node, 1, inputs[0]->type.dim[1]) ||
+    if (!onnx_check_inputs(node, 3, 3) || !onnx_check_kind(node, 0, TAKES_FLOAT) ||
+        !onnx_check_rank(node, 0, 3, MAX_RANK) ||
+        !check_channels(node, 1, inputs[0]->type.dim[1]) ||
         !check_channels(node, 2, inputs[0]->type.dim[1]))
         return false;
     return onnx_ok(node) &&
@@ -82,12 +84,13 @@ bool convert_group_norm(struct onnx_node *node)
     struct value *inputs[3];
     int64_t groups = onnx_int(node, "num_groups", 0), channels;
 
-    if (!check_inputs(node, 3, 3) || !check_kind(node, 0, TAKES_FLOAT) ||
-        !check_rank(node, 0, 2, MAX_RANK) || !onnx_ok(node))
+    if (!onnx_check_inputs(node, 3, 3) || !onnx_check_kind(node, 0, TAKES_FLOAT) ||
+        !onnx_check_rank(node, 0, 2, MAX_RANK) || !onnx_ok(node))
         return false;
     channels = onnx_input(node, 0)->type.dim[1];
     if (groups < 1 || channels % groups != 0)
-        return bad_attribute(node, "attribute num_groups is %lld, wanted a divisor of %lld channels",
+        return bad_attribute(node,
+                             "attribute num_groups is %lld, wanted a divisor of %lld channels",
                              (long long)groups, (long long)channels);
     attrs.norm.groups = groups;
     for (int i = 0; i < 3; i++)
@@ -104,8 +107,8 @@ bool convert_group_norm(struct onnx_node *node)
 }
 
 /* Scale or bias of a layer normalisation with all the dims that are normalised. */
-static struct value *whole_parameter(struct onnx_node *node, struct value *v,
-                                     const struct type *x, int axis)
+static struct value *whole_parameter(struct onnx_node *node, struct value *v, const struct type *x,
+                                     int axis)
 {
     union attrs attrs = { .shape = { .shape = ints_of(x->rank - axis, x->dim + axis) } };
     struct ints old = ints_of_shape(&v->type);
@@ -142,7 +145,7 @@ bool convert_layer_norm(struct onnx_node *node)
     struct value *inputs[3] = { onnx_input(node, 0), NULL, NULL };
     int axis, n_inputs = onnx_input(node, 2) ? 3 : 2;
 
-    if (!check_inputs(node, 2, 3) || !check_kind(node, 0, TAKES_FLOAT))
+    if (!onnx_check_inputs(node, 2, 3) || !onnx_check_kind(node, 0, TAKES_FLOAT))
         return false;
     axis = normal_axis_attr(node, -1, inputs[0]->type.rank);
     if (axis < 0)
@@ -167,7 +170,7 @@ bool convert_rms_norm(struct onnx_node *node)
     struct ints axes = { .n = 0 };
     int axis;
 
-    if (!check_inputs(node, 2, 2) || !check_kind(node, 0, TAKES_FLOAT) ||
+    if (!onnx_check_inputs(node, 2, 2) || !onnx_check_kind(node, 0, TAKES_FLOAT) ||
         !check_no_statistics(node, 1))
         return false;
     axis = normal_axis_attr(node, -1, x->type.rank);
@@ -188,8 +191,8 @@ bool convert_skip_layer_norm(struct onnx_node *node)
     union attrs attrs = { .norm = { .epsilon = onnx_real(node, "epsilon", (double)1e-12F) } };
     struct value *inputs[3] = { NULL, onnx_input(node, 2), onnx_input(node, 3) }, *sum;
 
-    if (!check_inputs(node, 3, 5) || !check_kind(node, 0, TAKES_FLOAT) ||
-        !check_rank(node, 0, 1, MAX_RANK) || !onnx_ok(node))
+    if (!onnx_check_inputs(node, 3, 5) || !onnx_check_kind(node, 0, TAKES_FLOAT) ||
+        !onnx_check_rank(node, 0, 1, MAX_RANK) || !onnx_ok(node))
         return false;
     if (wants_output(node, 1) || wants_output(node, 2))
         return onnx_unsupported(node, "outputs mean and inv_std_var are not computed");
@@ -202,8 +205,8 @@ bool convert_skip_layer_norm(struct onnx_node *node)
     attrs.norm.axis = sum->type.rank - 1;
     if (wants_output(node, 3) && !onnx_output(node, 3, sum))
         return false;
-    return onnx_output(node, 0, onnx_build(node, OP_LAYER_NORM, &attrs, "", inputs[2] ? 3 : 2,
-                                           inputs));
+    return onnx_output(node, 0,
+                       onnx_build(node, OP_LAYER_NORM, &attrs, "", inputs[2] ? 3 : 2, inputs));
 }
 
 bool convert_lp_norm(struct onnx_node *node)
@@ -211,7 +214,7 @@ bool convert_lp_norm(struct onnx_node *node)
     union attrs attrs = { .lp_normalize = { .p = onnx_int(node, "p", 2) } };
     struct value *x = onnx_input(node, 0);
 
-    if (!check_inputs(node, 1, 1) || !check_kind(node, 0, TAKES_FLOAT))
+    if (!onnx_check_inputs(node, 1, 1) || !onnx_check_kind(node, 0, TAKES_FLOAT))
         return false;
     attrs.lp_normalize.axis = normal_axis_attr(node, -1, x->type.rank);
     if (attrs.lp_normalize.axis < 0)
@@ -228,7 +231,7 @@ bool convert_mean_variance_norm(struct onnx_node *node)
     struct value *x = onnx_input(node, 0), *centered, *y;
     struct ints axes = onnx_ints(node, "axes");
 
-    if (!check_inputs(node, 1, 1) || !check_kind(node, 0, TAKES_FLOAT) || !onnx_ok(node))
+    if (!onnx_check_inputs(node, 1, 1) || !onnx_check_kind(node, 0, TAKES_FLOAT) || !onnx_ok(node))
         return false;
     if (!onnx_has(node, "axes"))
         axes = (struct ints){ 3, { 0, 2, 3 } };
@@ -249,8 +252,8 @@ bool convert_lrn(struct onnx_node *node)
                                    .beta = onnx_real(node, "beta", (double)0.75F),
                                    .bias = onnx_real(node, "bias", 1) } };
 
-    if (!check_inputs(node, 1, 1) || !check_kind(node, 0, TAKES_FLOAT) ||
-        !check_rank(node, 0, 2, MAX_RANK) || !onnx_ok(node))
+    if (!onnx_check_inputs(node, 1, 1) || !onnx_check_kind(node, 0, TAKES_FLOAT) ||
+        !onnx_check_rank(node, 0, 2, MAX_RANK) || !onnx_ok(node))
         return false;
     if (attrs.lrn.size < 1 || attrs.lrn.size > INT32_MAX)
         return bad_attribute(node, "attribute size is %lld, wanted 1 or more",

@@ -5,7 +5,7 @@ static bool read_pool(struct onnx_node *node, union attrs *attrs)
 {
     struct window window;
 
-    if (!check_inputs(node, 1, 1) || !check_kind(node, 0, TAKES_NUMBER) ||
+    if (!onnx_check_inputs(node, 1, 1) || !onnx_check_kind(node, 0, TAKES_NUMBER) ||
         !window_read(node, NULL, &window))
         return false;
     *attrs = (union attrs){ 0 };
@@ -23,12 +23,12 @@ bool convert_average_pool(struct onnx_node *node)
     static const enum op ops[] = { OP_AVG_POOL1D, OP_AVG_POOL2D, OP_AVG_POOL3D };
     union attrs attrs;
 
-    if (!read_pool(node, &attrs) || !check_kind(node, 0, TAKES_FLOAT))
+    if (!read_pool(node, &attrs) || !onnx_check_kind(node, 0, TAKES_FLOAT))
         return false;
     attrs.pool.count_include_pad = onnx_int(node, "count_include_pad", 0) != 0;
-    return onnx_ok(node) &&
-           onnx_output(node, 0, onnx_build1(node, ops[attrs.pool.pool_size.n - 1], &attrs, "",
-                                            onnx_input(node, 0)));
+    return onnx_ok(node) && onnx_output(node, 0,
+                                        onnx_build1(node, ops[attrs.pool.pool_size.n - 1], &attrs,
+                                                    "", onnx_input(node, 0)));
 }
 
 bool convert_lp_pool(struct onnx_node *node)
@@ -36,14 +36,15 @@ bool convert_lp_pool(struct onnx_node *node)
     static const enum op ops[] = { OP_LP_POOL1D, OP_LP_POOL2D, OP_LP_POOL3D };
     union attrs attrs;
 
-    if (!read_pool(node, &attrs) || !check_kind(node, 0, TAKES_FLOAT))
+    if (!read_pool(node, &attrs) || !onnx_check_kind(node, 0, TAKES_FLOAT))
         return false;
     attrs.pool.p = onnx_int(node, "p", 2);
     if (attrs.pool.p < 1 || attrs.pool.p > 64)
-        return bad_attribute(node, "attribute p is %lld, wanted 1 or more", (long long)attrs.pool.p);
-    return onnx_ok(node) &&
-           onnx_output(node, 0, onnx_build1(node, ops[attrs.pool.pool_size.n - 1], &attrs, "",
-                                            onnx_input(node, 0)));
+        return bad_attribute(node, "attribute p is %lld, wanted 1 or more",
+                             (long long)attrs.pool.p);
+    return onnx_ok(node) && onnx_output(node, 0,
+                                        onnx_build1(node, ops[attrs.pool.pool_size.n - 1], &attrs,
+                                                    "", onnx_input(node, 0)));
 }
 
 bool convert_max_pool(struct onnx_node *node)
@@ -61,14 +62,13 @@ bool convert_max_pool(struct onnx_node *node)
     if (wants_output(node, 1))
         return output_node(node, OP_MAX_POOL_INDICES, &attrs, 1, &x, 2);
     attrs.pool.storage_order = 0; /* says nothing about the maxima themselves */
-    return onnx_output(node, 0,
-                       onnx_build1(node, ops[attrs.pool.pool_size.n - 1], &attrs, "", x));
+    return onnx_output(node, 0, onnx_build1(node, ops[attrs.pool.pool_size.n - 1], &attrs, "", x));
 }
 
 bool convert_global_pool(struct onnx_node *node)
 {
-    if (!check_inputs(node, 1, 1) || !check_kind(node, 0, TAKES_FLOAT) ||
-        !check_rank(node, 0, 3, MAX_RANK))
+    if (!onnx_check_inputs(node, 1, 1) || !onnx_check_kind(node, 0, TAKES_FLOAT) ||
+        !onnx_check_rank(node, 0, 3, MAX_RANK))
         return false;
     return onnx_output(node, 0, apply1(node, (enum op)node->arg, "", onnx_input(node, 0)));
 }
@@ -81,11 +81,12 @@ bool convert_global_lp_pool(struct onnx_node *node)
     const struct value *x = onnx_input(node, 0);
     int n;
 
-    if (!check_inputs(node, 1, 1) || !check_kind(node, 0, TAKES_FLOAT) ||
-        !check_rank(node, 0, 3, 2 + MAX_SPATIAL) || !onnx_ok(node))
+    if (!onnx_check_inputs(node, 1, 1) || !onnx_check_kind(node, 0, TAKES_FLOAT) ||
+        !onnx_check_rank(node, 0, 3, 2 + MAX_SPATIAL) || !onnx_ok(node))
         return false;
     if (attrs.pool.p < 1 || attrs.pool.p > 64)
-        return bad_attribute(node, "attribute p is %lld, wanted 1 or more", (long long)attrs.pool.p);
+        return bad_attribute(node, "attribute p is %lld, wanted 1 or more",
+                             (long long)attrs.pool.p);
     n = x->type.rank - 2;
     attrs.pool.pool_size = ints_of(n, x->type.dim + 2);
     attrs.pool.strides = attrs.pool.dilation = ints_fill(n, 1);
@@ -122,7 +123,7 @@ bool convert_max_unpool(struct onnx_node *node)
     struct type full = { .dtype = DTYPE_F32 };
     int64_t n;
 
-    if (!check_inputs(node, 2, 3) || !check_kind(node, 0, TAKES_FLOAT) ||
+    if (!onnx_check_inputs(node, 2, 3) || !onnx_check_kind(node, 0, TAKES_FLOAT) ||
         !unpooled_extents(node, &shape))
         return false;
     full = type_make(onnx_input(node, 0)->type.dtype, shape.n, shape.at);

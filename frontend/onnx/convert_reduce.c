@@ -2,12 +2,12 @@
 #include "frontend/onnx/convert_helpers.h"
 
 struct reducing {
-    struct value *x; /* what the first step reads */
+    struct value *x;  /* what the first step reads */
     struct ints axes; /* sorted */
     bool keepdims;
-    bool nothing;        /* noop_with_empty_axes: only the element-wise steps remain */
-    enum dtype dtype;    /* of the input and the result */
-    const char *last;    /* suffix of the last step before back_to_dtype */
+    bool nothing;     /* noop_with_empty_axes: only the element-wise steps remain */
+    enum dtype dtype; /* of the input and the result */
+    const char *last; /* suffix of the last step before back_to_dtype */
 };
 
 /* The axes are an attribute before opset 18 (ReduceSum: 13), an input from there on. */
@@ -17,7 +17,7 @@ static bool read_reducing(struct onnx_node *node, int kinds, struct reducing *ho
 
     how->x = onnx_input(node, 0);
     how->last = "";
-    if (!check_inputs(node, 1, 2) || !check_kind(node, 0, kinds))
+    if (!onnx_check_inputs(node, 1, 2) || !onnx_check_kind(node, 0, kinds))
         return false;
     how->dtype = how->x->type.dtype;
     how->keepdims = onnx_int(node, "keepdims", 1) != 0;
@@ -92,8 +92,8 @@ bool convert_reduce_log_sum(struct onnx_node *node)
     if (!read_reducing(node, TAKES_NUMBER, &how))
         return false;
     widen_integers(node, &how);
-    return back_to_dtype(node, &how, apply1(node, OP_LOG, how.last,
-                                            reduced(node, &how, OP_SUM, how.x, "sum")));
+    return back_to_dtype(node, &how,
+                         apply1(node, OP_LOG, how.last, reduced(node, &how, OP_SUM, how.x, "sum")));
 }
 
 /* The maximum along the axes, with 0 where it is infinite. */
@@ -123,16 +123,16 @@ bool convert_reduce_log_sum_exp(struct onnx_node *node)
         return onnx_output(node, 0, how.x);
     widen_integers(node, &how);
     if (how.x && type_elements(&how.x->type) == 0) /* an empty maximum: nothing to shift by */
-        return back_to_dtype(node, &how, apply1(node, OP_LOG, how.last,
-                                                reduced(node, &how, OP_SUM, how.x, "sum")));
+        return back_to_dtype(
+            node, &how, apply1(node, OP_LOG, how.last, reduced(node, &how, OP_SUM, how.x, "sum")));
     m = finite_max(node, &how);
     y = apply1(node, OP_EXP, "exp", apply2(node, OP_SUBTRACT, "shifted", how.x, m));
     y = apply1(node, OP_LOG, "log", reduced(node, &how, OP_SUM, y, "sum"));
     if (!y)
         return false;
     shape = ints_of_shape(&y->type);
-    return back_to_dtype(node, &how, apply2(node, OP_ADD, how.last, y,
-                                            reshape_to(node, m, &shape, "shift_out")));
+    return back_to_dtype(
+        node, &how, apply2(node, OP_ADD, how.last, y, reshape_to(node, m, &shape, "shift_out")));
 }
 
 bool convert_reduce_sum_square(struct onnx_node *node)
@@ -155,7 +155,7 @@ bool convert_arg(struct onnx_node *node)
                                        onnx_int(node, "select_last_index", 0) != 0 } };
     int axis;
 
-    if (!check_inputs(node, 1, 1) || !check_kind(node, 0, TAKES_NUMBER))
+    if (!onnx_check_inputs(node, 1, 1) || !onnx_check_kind(node, 0, TAKES_NUMBER))
         return false;
     axis = normal_axis_attr(node, 0, x->type.rank);
     attrs.arg.axis = axis;
@@ -169,8 +169,8 @@ bool convert_cumsum(struct onnx_node *node)
                                       .reverse = onnx_int(node, "reverse", 0) != 0 } };
     struct ints axis;
 
-    if (!check_inputs(node, 2, 2) || !check_kind(node, 0, TAKES_NUMBER) || !onnx_ok(node) ||
-        !onnx_constant_ints(node, 1, &axis))
+    if (!onnx_check_inputs(node, 2, 2) || !onnx_check_kind(node, 0, TAKES_NUMBER) ||
+        !onnx_ok(node) || !onnx_constant_ints(node, 1, &axis))
         return false;
     if (axis.n != 1)
         return diag_error(node->ctx, DIAG_SHAPE, node->origin, "the axis has %d numbers, wanted 1",
@@ -189,8 +189,8 @@ bool convert_topk(struct onnx_node *node)
     struct ints k = { .n = 1 };
     int axis;
 
-    if (!check_inputs(node, node->opset < 10 ? 1 : 2, node->opset < 10 ? 1 : 2) ||
-        !check_kind(node, 0, TAKES_NUMBER))
+    if (!onnx_check_inputs(node, node->opset < 10 ? 1 : 2, node->opset < 10 ? 1 : 2) ||
+        !onnx_check_kind(node, 0, TAKES_NUMBER))
         return false;
     if (node->opset < 10)
         k.at[0] = onnx_int(node, "k", -1);

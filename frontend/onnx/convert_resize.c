@@ -34,6 +34,7 @@ static const struct word roundings[] = {
     { NULL, NULL },
 };
 
+/* NULL after an error. */
 static const char *read_word(struct onnx_node *node, const char *attr, const char *missing,
                              const struct word *words)
 {
@@ -42,9 +43,8 @@ static const char *read_word(struct onnx_node *node, const char *attr, const cha
     for (int i = 0; words[i].onnx; i++)
         if (strcmp(word, words[i].onnx) == 0)
             return words[i].relay;
-    onnx_unsupported(node, "attribute %s is \"%s\"", attr,
-                     str_safe(&node->ctx->perm, word, 40));
-    return "";
+    onnx_unsupported(node, "attribute %s is \"%s\"", attr, str_safe(&node->ctx->perm, word, 40));
+    return NULL;
 }
 
 /* Input i as numbers; n = 0 when it is absent or empty (as exporters write an unused roi). */
@@ -55,7 +55,7 @@ static bool read_reals(struct onnx_node *node, int i, struct reals *out)
     out->n = 0;
     if (!onnx_input(node, i) || type_elements(&onnx_input(node, i)->type) == 0)
         return true;
-    if (!check_kind(node, i, TAKES_FLOAT) || !onnx_constant(node, i, &tensor))
+    if (!onnx_check_kind(node, i, TAKES_FLOAT) || !onnx_constant(node, i, &tensor))
         return false;
     if (type_elements(&tensor.type) > MAX_INTS)
         return onnx_unsupported(node, "input %d has %lld numbers", i,
@@ -99,8 +99,7 @@ static void keep_aspect_ratio(const struct type *x, const struct ints *axes, boo
     }
     for (int i = 0; i < axes->n; i++) {
         resize->scales.at[axes->at[i]] = scale;
-        resize->size.at[axes->at[i]] =
-            (int64_t)floor(scale * (double)x->dim[axes->at[i]] + 0.5);
+        resize->size.at[axes->at[i]] = (int64_t)floor(scale * (double)x->dim[axes->at[i]] + 0.5);
     }
 }
 
@@ -138,7 +137,8 @@ static bool take_roi(struct onnx_node *node, const struct ints *axes, struct res
     const int rank = resize->size.n;
     struct reals roi = { .n = 0 };
 
-    if (strcmp(resize->coordinate_transformation_mode, "tf_crop_and_resize") != 0)
+    if (!resize->coordinate_transformation_mode ||
+        strcmp(resize->coordinate_transformation_mode, "tf_crop_and_resize") != 0)
         return true;
     if (!read_reals(node, 1, &roi))
         return false;
@@ -172,10 +172,11 @@ static bool finish_resize(struct onnx_node *node, const union attrs *attrs)
     struct ints old = ints_of_shape(&x->type);
     bool same = ints_equal(&attrs->resize.size, &old) && attrs->resize.roi.n == 0;
 
+    if (!attrs->resize.method || !attrs->resize.coordinate_transformation_mode ||
+        !attrs->resize.rounding_method || !onnx_ok(node))
+        return false;
     for (int i = 0; i < attrs->resize.scales.n; i++)
         same = same && attrs->resize.scales.at[i] == 1;
-    if (!onnx_ok(node))
-        return false;
     return onnx_output(node, 0, same ? x : onnx_build1(node, OP_RESIZE, attrs, "", x));
 }
 
@@ -207,15 +208,14 @@ bool convert_resize(struct onnx_node *node)
     struct ints axes, sizes;
     struct reals scales;
 
-    if (!check_inputs(node, 1, old ? 2 : 4) || !check_kind(node, 0, TAKES_NUMBER))
+    if (!onnx_check_inputs(node, 1, old ? 2 : 4) || !onnx_check_kind(node, 0, TAKES_NUMBER))
         return false;
     start_resize(&x->type, resize);
     resize->method = read_word(node, "mode", "nearest", methods);
-    resize->coordinate_transformation_mode =
-        read_word(node, "coordinate_transformation_mode", old ? "asymmetric" : "half_pixel",
-                  transformations);
-    resize->rounding_method = read_word(node, "nearest_mode", old ? "floor" : "round_prefer_floor",
-                                        roundings);
+    resize->coordinate_transformation_mode = read_word(
+        node, "coordinate_transformation_mode", old ? "asymmetric" : "half_pixel", transformations);
+    resize->rounding_method =
+        read_word(node, "nearest_mode", old ? "floor" : "round_prefer_floor", roundings);
     resize->cubic_alpha = onnx_real(node, "cubic_coeff_a", -0.75);
     resize->exclude_outside = onnx_int(node, "exclude_outside", 0) != 0;
     resize->antialias = onnx_int(node, "antialias", 0) != 0;
@@ -242,8 +242,8 @@ bool convert_upsample(struct onnx_node *node)
     struct reals scales;
     struct ints axes;
 
-    if (!check_inputs(node, node->opset < 9 ? 1 : 2, node->opset < 9 ? 1 : 2) ||
-        !check_kind(node, 0, TAKES_NUMBER))
+    if (!onnx_check_inputs(node, node->opset < 9 ? 1 : 2, node->opset < 9 ? 1 : 2) ||
+        !onnx_check_kind(node, 0, TAKES_NUMBER))
         return false;
     start_resize(&x->type, &attrs.resize);
     attrs.resize.method = read_word(node, "mode", "nearest", methods);

@@ -10,8 +10,8 @@
 struct rnn_kind {
     int gates;
     int n_inputs, n_outputs;
-    int n_activations;         /* per direction */
-    const char *activations;   /* of one direction */
+    int n_activations;       /* per direction */
+    const char *activations; /* of one direction */
 };
 
 static const struct rnn_kind *rnn_kind(enum op op)
@@ -85,9 +85,9 @@ static bool read_activations(struct onnx_node *node, int wanted, const char *mis
         const struct activation *function = find_activation(at, length);
 
         if (!function)
-            return onnx_unsupported(node, "the activation \"%s\" is not known",
-                                    str_safe(&node->ctx->perm,
-                                             arena_strndup(&node->ctx->perm, at, length), 40));
+            return onnx_unsupported(
+                node, "the activation \"%s\" is not known",
+                str_safe(&node->ctx->perm, arena_strndup(&node->ctx->perm, at, length), 40));
         if (n >= wanted)
             break;
         str_printf(&names, "%s%s", n ? "," : "", function->name);
@@ -134,8 +134,7 @@ static bool check_shape(struct onnx_node *node, int input, const struct ints *wa
         return true;
     type = type_make(v->type.dtype, wanted->n, wanted->at);
     return diag_error(node->ctx, DIAG_SHAPE, node->origin, "%s has shape %s, wanted %s", what,
-                      shape_text(&node->ctx->perm, &v->type),
-                      shape_text(&node->ctx->perm, &type));
+                      shape_text(&node->ctx->perm, &v->type), shape_text(&node->ctx->perm, &type));
 }
 
 /* All shapes follow from x, hidden_size and the direction. */
@@ -145,8 +144,9 @@ static bool check_shapes(struct onnx_node *node, const struct rnn_kind *kind,
     const struct type *x = &onnx_input(node, 0)->type;
     const int64_t batch = x->dim[rnn->batch_major ? 0 : 1], hidden = rnn->hidden_size;
     const int64_t rows = kind->gates * hidden;
-    const struct ints state = { 3, { rnn->batch_major ? batch : directions,
-                                     rnn->batch_major ? directions : batch, hidden } };
+    const struct ints state = {
+        3, { rnn->batch_major ? batch : directions, rnn->batch_major ? directions : batch, hidden }
+    };
     bool ok = true;
 
     ok = check_shape(node, 1, &(struct ints){ 3, { directions, rows, x->dim[2] } }, "W") && ok;
@@ -176,8 +176,8 @@ bool convert_rnn(struct onnx_node *node)
     const char *missing = kind->activations;
     int directions, n_inputs = 3;
 
-    if (!check_inputs(node, 3, kind->n_inputs) || !check_kind(node, 0, TAKES_FLOAT) ||
-        !check_rank(node, 0, 3, 3) || !check_rank(node, 2, 3, 3))
+    if (!onnx_check_inputs(node, 3, kind->n_inputs) || !onnx_check_kind(node, 0, TAKES_FLOAT) ||
+        !onnx_check_rank(node, 0, 3, 3) || !onnx_check_rank(node, 2, 3, 3))
         return false;
     directions = read_direction(node, rnn);
     rnn->hidden_size = onnx_int(node, "hidden_size", onnx_input(node, 2)->type.dim[2]);

@@ -16,7 +16,8 @@ static bool resolve_rest(struct onnx_node *node, const struct type *x, struct in
         else if (shape->at[i] < 0)
             return diag_error(node->ctx, DIAG_SHAPE, node->origin,
                               "the new shape has %lld in place %d; one -1 is allowed, all others "
-                              "must be 0 or more", (long long)shape->at[i], i);
+                              "must be 0 or more",
+                              (long long)shape->at[i], i);
         else if (__builtin_mul_overflow(known, shape->at[i], &known))
             return diag_error(node->ctx, DIAG_TOO_BIG, node->origin, "the new shape overflows");
     }
@@ -39,7 +40,7 @@ bool convert_reshape(struct onnx_node *node)
     bool keep_zero = onnx_int(node, "allowzero", 0) != 0;
     struct ints shape;
 
-    if (!check_inputs(node, 2, 2) || !onnx_ok(node) || !onnx_constant_ints(node, 1, &shape))
+    if (!onnx_check_inputs(node, 2, 2) || !onnx_ok(node) || !onnx_constant_ints(node, 1, &shape))
         return false;
     for (int i = 0; i < shape.n; i++) {
         if (shape.at[i] != 0 || keep_zero)
@@ -60,7 +61,7 @@ bool convert_flatten(struct onnx_node *node)
     int64_t axis = onnx_int(node, "axis", 1);
     struct ints shape = { .n = 2 };
 
-    if (!check_inputs(node, 1, 1) || !onnx_ok(node))
+    if (!onnx_check_inputs(node, 1, 1) || !onnx_ok(node))
         return false;
     if (axis < -x->type.rank || axis > x->type.rank)
         return bad_attribute(node, "axis is %lld, wanted %d to %d", (long long)axis, -x->type.rank,
@@ -79,7 +80,7 @@ bool convert_squeeze(struct onnx_node *node)
     struct ints axes;
     bool given;
 
-    if (!check_inputs(node, 1, node->opset < 13 ? 1 : 2) ||
+    if (!onnx_check_inputs(node, 1, node->opset < 13 ? 1 : 2) ||
         !list_of(node, "axes", 1, &axes, &given) || !normal_axes(node, &axes, x->type.rank))
         return false;
     for (int i = 0; i < axes.n; i++)
@@ -102,7 +103,7 @@ bool convert_unsqueeze(struct onnx_node *node)
     union attrs attrs = { .axes = { .axes = { 0 } } };
     bool given;
 
-    if (!check_inputs(node, node->opset < 13 ? 1 : 2, node->opset < 13 ? 1 : 2) ||
+    if (!onnx_check_inputs(node, node->opset < 13 ? 1 : 2, node->opset < 13 ? 1 : 2) ||
         !list_of(node, "axes", 1, &attrs.axes.axes, &given))
         return false;
     if (!given)
@@ -122,7 +123,7 @@ bool convert_transpose(struct onnx_node *node)
     struct value *x = onnx_input(node, 0);
     struct ints perm = onnx_ints(node, "perm"), sorted = perm;
 
-    if (!check_inputs(node, 1, 1) || !onnx_ok(node))
+    if (!onnx_check_inputs(node, 1, 1) || !onnx_ok(node))
         return false;
     if (!onnx_has(node, "perm")) {
         perm = ints_fill(x->type.rank, 0);
@@ -145,7 +146,7 @@ bool convert_concat(struct onnx_node *node)
     const struct value *x = onnx_input(node, 0);
     union attrs attrs = { .axis = { 0 } };
 
-    if (!check_inputs(node, node->n_inputs > 1 ? node->n_inputs : 1, -1))
+    if (!onnx_check_inputs(node, node->n_inputs > 1 ? node->n_inputs : 1, -1))
         return false;
     if (!onnx_has(node, "axis"))
         return bad_attribute(node, "attribute axis is missing");
@@ -154,8 +155,8 @@ bool convert_concat(struct onnx_node *node)
         return false;
     if (node->n_inputs == 1)
         return onnx_output(node, 0, onnx_input(node, 0));
-    return onnx_output(node, 0, onnx_build(node, OP_CONCATENATE, &attrs, "", node->n_inputs,
-                                           node->inputs));
+    return onnx_output(node, 0,
+                       onnx_build(node, OP_CONCATENATE, &attrs, "", node->n_inputs, node->inputs));
 }
 
 /* Split into n pieces as even as possible; the last may be smaller from opset 18 on. */
@@ -186,7 +187,7 @@ bool convert_split(struct onnx_node *node)
     union attrs attrs = { .split = { 0 } };
     bool given;
 
-    if (!check_inputs(node, 1, node->opset < 13 ? 1 : 2))
+    if (!onnx_check_inputs(node, 1, node->opset < 13 ? 1 : 2))
         return false;
     attrs.split.axis = normal_axis_attr(node, 0, x->type.rank);
     if (attrs.split.axis < 0 || !list_of(node, "split", 1, &attrs.split.sizes, &given))
@@ -206,9 +207,9 @@ bool convert_expand(struct onnx_node *node)
 {
     union attrs attrs = { .shape = { .shape = { 0 } } };
 
-    return check_inputs(node, 2, 2) && onnx_constant_ints(node, 1, &attrs.shape.shape) &&
-           onnx_output(node, 0, onnx_build1(node, OP_BROADCAST_TO, &attrs, "",
-                                            onnx_input(node, 0)));
+    return onnx_check_inputs(node, 2, 2) && onnx_constant_ints(node, 1, &attrs.shape.shape) &&
+           onnx_output(node, 0,
+                       onnx_build1(node, OP_BROADCAST_TO, &attrs, "", onnx_input(node, 0)));
 }
 
 bool convert_tile(struct onnx_node *node)
@@ -216,7 +217,7 @@ bool convert_tile(struct onnx_node *node)
     const struct value *x = onnx_input(node, 0);
     union attrs attrs = { .shape = { .shape = { 0 } } };
 
-    if (!check_inputs(node, 2, 2) || !onnx_constant_ints(node, 1, &attrs.shape.shape))
+    if (!onnx_check_inputs(node, 2, 2) || !onnx_constant_ints(node, 1, &attrs.shape.shape))
         return false;
     if (attrs.shape.shape.n != x->type.rank)
         return diag_error(node->ctx, DIAG_SHAPE, node->origin,
@@ -232,7 +233,7 @@ bool convert_depth_space(struct onnx_node *node)
     union attrs attrs = { .block = { .block_size = onnx_int(node, "blocksize", 0),
                                      .mode = strcmp(mode, "CRD") == 0 ? "CRD" : "DCR" } };
 
-    if (!check_inputs(node, 1, 1) || !check_rank(node, 0, 4, 4) || !onnx_ok(node))
+    if (!onnx_check_inputs(node, 1, 1) || !onnx_check_rank(node, 0, 4, 4) || !onnx_ok(node))
         return false;
     if (strcmp(mode, attrs.block.mode) != 0)
         return bad_attribute(node, "attribute mode is neither DCR nor CRD");

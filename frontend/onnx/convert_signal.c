@@ -41,7 +41,8 @@ static bool whole_number(struct onnx_node *node, int i, int64_t least, int64_t m
 }
 
 /* --- windows ------------------------------------------------------------------------------------
- * w[i] = a - b cos(2 pi i / n) + c cos(4 pi i / n), n the size (periodic) or one less (symmetric). */
+ * w[i] = a - b cos(2 pi i / n) + c cos(4 pi i / n), n the size (periodic) or one less (symmetric).
+ */
 static bool cosine_window(struct onnx_node *node, double a, double b, double c)
 {
     bool periodic = onnx_int(node, "periodic", 1) != 0;
@@ -49,7 +50,7 @@ static bool cosine_window(struct onnx_node *node, double a, double b, double c)
     struct tensor out;
     int64_t size;
 
-    if (!check_inputs(node, 1, 1) || dtype == DTYPE_NONE || !onnx_ok(node) ||
+    if (!onnx_check_inputs(node, 1, 1) || dtype == DTYPE_NONE || !onnx_ok(node) ||
         !whole_number(node, 0, 0, MOST_POINTS, &size))
         return false;
     out = tensor_new(&node->fn->module->bulk, &(struct type){ dtype, 1, { size }, NULL });
@@ -114,7 +115,7 @@ bool convert_mel_weight_matrix(struct onnx_node *node)
     struct mel mel;
     struct tensor out;
 
-    if (!check_inputs(node, 5, 5) || dtype == DTYPE_NONE ||
+    if (!onnx_check_inputs(node, 5, 5) || dtype == DTYPE_NONE ||
         !whole_number(node, 0, 1, MOST_POINTS, &mel.n_mel) ||
         !whole_number(node, 1, 1, MOST_POINTS, &mel.dft_length) ||
         !whole_number(node, 2, 1, INT32_MAX, &mel.sample_rate) ||
@@ -124,8 +125,10 @@ bool convert_mel_weight_matrix(struct onnx_node *node)
     mel.n_bins = mel.dft_length / 2 + 1;
     if (!(mel.low_hertz >= 0) || !(mel.high_hertz > mel.low_hertz) ||
         mel_corner(&mel, mel.n_mel + 1) > mel.n_bins - 1)
-        return onnx_unsupported(node, "the band from %g to %g Hz does not lie between 0 and half of "
-                                "the sample rate", mel.low_hertz, mel.high_hertz);
+        return onnx_unsupported(node,
+                                "the band from %g to %g Hz does not lie between 0 and half of "
+                                "the sample rate",
+                                mel.low_hertz, mel.high_hertz);
     if (mel.n_bins * mel.n_mel > MOST_MATRIX_ELEMENTS)
         return onnx_unsupported(node, "a matrix of %lld bins by %lld bands is too big",
                                 (long long)mel.n_bins, (long long)mel.n_mel);
@@ -138,16 +141,16 @@ bool convert_mel_weight_matrix(struct onnx_node *node)
 
 /* --- Fourier transforms ----------------------------------------------------------------------- */
 struct dft {
-    int64_t length;     /* of the transform */
-    int64_t n_in;       /* samples that are there; the rest is 0 */
-    int64_t n_out;      /* bins wanted */
-    int64_t parts;      /* 1 = real samples, 2 = complex ones */
+    int64_t length; /* of the transform */
+    int64_t n_in;   /* samples that are there; the rest is 0 */
+    int64_t n_out;  /* bins wanted */
+    int64_t parts;  /* 1 = real samples, 2 = complex ones */
     bool inverse;
     const struct tensor *window; /* NULL = ones */
 };
 
-/* The matrix [n_in * parts, n_out * 2] that takes samples (real and imaginary parts side by side) to
- * bins: (r + i s) e^(j angle) = r cos - s sin + j (r sin + s cos). */
+/* The matrix [n_in * parts, n_out * 2] that takes samples (real and imaginary parts side by side)
+ * to bins: (r + i s) e^(j angle) = r cos - s sin + j (r sin + s cos). */
 static struct value *dft_matrix(struct onnx_node *node, enum dtype dtype, const struct dft *dft)
 {
     const int64_t columns = dft->n_out * 2;
@@ -242,16 +245,18 @@ bool convert_dft(struct onnx_node *node)
     struct ints turn, shape;
     int axis, rank;
 
-    if (!check_inputs(node, 1, 3) || !check_kind(node, 0, TAKES_FLOAT) ||
-        !check_rank(node, 0, 2, MAX_RANK))
+    if (!onnx_check_inputs(node, 1, 3) || !onnx_check_kind(node, 0, TAKES_FLOAT) ||
+        !onnx_check_rank(node, 0, 2, MAX_RANK))
         return false;
     rank = x->type.rank;
     axis = dft_axis(node, rank);
     if (axis < 0 || !read_dft(node, &x->type, axis, &dft))
         return false;
     if (dft.parts != 1 && dft.parts != 2)
-        return diag_error(node->ctx, DIAG_SHAPE, node->origin, "the last dim is %lld, wanted 1 "
-                          "(real numbers) or 2 (complex ones)", (long long)dft.parts);
+        return diag_error(node->ctx, DIAG_SHAPE, node->origin,
+                          "the last dim is %lld, wanted 1 "
+                          "(real numbers) or 2 (complex ones)",
+                          (long long)dft.parts);
     turn = ints_fill(rank, 0);
     for (int i = 0; i < rank; i++)
         turn.at[i] = i;
@@ -270,8 +275,8 @@ bool convert_dft(struct onnx_node *node)
     shape.at[rank - 1] = 2;
     if (axis == rank - 2)
         return onnx_output(node, 0, reshape_to(node, y, &shape, ""));
-    return onnx_output(node, 0, transpose_to(node, reshape_to(node, y, &shape, "spectrum"), &turn,
-                                             ""));
+    return onnx_output(node, 0,
+                       transpose_to(node, reshape_to(node, y, &shape, "spectrum"), &turn, ""));
 }
 
 /* Indices of the samples of each frame, [frames, length]. */
@@ -292,8 +297,7 @@ static struct value *frame_indices(struct onnx_node *node, int64_t frames, int64
     return onnx_from_tensor(node, &out, "frame_indices");
 }
 
-static bool read_stft(struct onnx_node *node, int64_t *step, struct dft *dft,
-                      struct tensor *window)
+static bool read_stft(struct onnx_node *node, int64_t *step, struct dft *dft, struct tensor *window)
 {
     bool onesided = onnx_int(node, "onesided", 1) != 0;
 
@@ -301,7 +305,7 @@ static bool read_stft(struct onnx_node *node, int64_t *step, struct dft *dft,
         return false;
     dft->length = 0;
     if (onnx_input(node, 2)) {
-        if (!onnx_constant(node, 2, window) || !check_rank(node, 2, 1, 1))
+        if (!onnx_constant(node, 2, window) || !onnx_check_rank(node, 2, 1, 1))
             return false;
         dft->window = window;
         dft->length = window->type.dim[0];
@@ -326,15 +330,16 @@ bool convert_stft(struct onnx_node *node)
     struct ints shape;
     int64_t step, n_frames, samples;
 
-    if (!check_inputs(node, 2, 4) || !check_kind(node, 0, TAKES_FLOAT) ||
-        !check_rank(node, 0, 2, 3) || !read_stft(node, &step, &dft, &window))
+    if (!onnx_check_inputs(node, 2, 4) || !onnx_check_kind(node, 0, TAKES_FLOAT) ||
+        !onnx_check_rank(node, 0, 2, 3) || !read_stft(node, &step, &dft, &window))
         return false;
     dft.parts = x->type.rank == 3 ? x->type.dim[2] : 1;
     samples = x->type.dim[1];
     if ((dft.parts != 1 && dft.parts != 2) || samples < dft.length)
-        return diag_error(node->ctx, DIAG_SHAPE, node->origin,
-                          "a signal of shape %s, wanted batch x samples x 1 or 2, and a whole frame",
-                          shape_text(&node->ctx->perm, &x->type));
+        return diag_error(
+            node->ctx, DIAG_SHAPE, node->origin,
+            "a signal of shape %s, wanted batch x samples x 1 or 2, and a whole frame",
+            shape_text(&node->ctx->perm, &x->type));
     n_frames = (samples - dft.length) / step + 1;
     frames = frame_indices(node, n_frames, step, dft.length);
     y = frames ? onnx_build2(node, OP_TAKE, &along_time, "frames", x, frames) : NULL;

@@ -41,7 +41,7 @@ static bool read_slicing(struct onnx_node *node, int rank, struct slicing *how)
 
     if (node->opset < 10 && (!onnx_has(node, "starts") || !onnx_has(node, "ends")))
         return bad_attribute(node, "attribute starts or ends is missing");
-    if (!check_inputs(node, node->opset < 10 ? 1 : 3, node->opset < 10 ? 1 : 5) ||
+    if (!onnx_check_inputs(node, node->opset < 10 ? 1 : 3, node->opset < 10 ? 1 : 5) ||
         !list_of(node, "starts", 1, &how->starts, &given) ||
         !list_of(node, "ends", 2, &how->ends, &given) ||
         !list_of(node, "axes", 3, &how->axes, &given_axes))
@@ -63,9 +63,8 @@ static bool read_slicing(struct onnx_node *node, int rank, struct slicing *how)
     for (int i = 0; i < how->steps.n; i++)
         if (how->steps.at[i] == 0)
             return bad_attribute(node, "a step is 0");
-    return rank >= how->axes.n ||
-           diag_error(node->ctx, DIAG_SHAPE, node->origin, "%d axes are sliced of %d",
-                      how->axes.n, rank);
+    return rank >= how->axes.n || diag_error(node->ctx, DIAG_SHAPE, node->origin,
+                                             "%d axes are sliced of %d", how->axes.n, rank);
 }
 
 bool convert_slice(struct onnx_node *node)
@@ -75,7 +74,7 @@ bool convert_slice(struct onnx_node *node)
     bool seen[MAX_RANK] = { false };
     struct slicing how;
 
-    if (!check_inputs(node, 1, 5) || !read_slicing(node, x->type.rank, &how))
+    if (!onnx_check_inputs(node, 1, 5) || !read_slicing(node, x->type.rank, &how))
         return false;
     attrs.slice.begin = ints_fill(x->type.rank, 0);
     attrs.slice.strides = ints_fill(x->type.rank, 1);
@@ -128,8 +127,8 @@ static bool read_pads(struct onnx_node *node, int rank, struct pad_attrs *pad)
             return false;
         pad->pad_before.at[axis] += pads.at[i];
         pad->pad_after.at[axis] += pads.at[axes.n + i];
-        if (pads.at[i] > INT32_MAX || pads.at[i] < -INT32_MAX ||
-            pads.at[axes.n + i] > INT32_MAX || pads.at[axes.n + i] < -INT32_MAX)
+        if (pads.at[i] > INT32_MAX || pads.at[i] < -INT32_MAX || pads.at[axes.n + i] > INT32_MAX ||
+            pads.at[axes.n + i] < -INT32_MAX)
             return diag_error(node->ctx, DIAG_TOO_BIG, node->origin, "a pad is out of range");
     }
     return true;
@@ -140,7 +139,7 @@ bool convert_pad(struct onnx_node *node)
     struct value *x = onnx_input(node, 0);
     union attrs attrs = { .pad = { .mode = pad_mode(node) } };
 
-    if (!check_inputs(node, node->opset < 11 ? 1 : 2, node->opset < 11 ? 1 : 4) ||
+    if (!onnx_check_inputs(node, node->opset < 11 ? 1 : 2, node->opset < 11 ? 1 : 4) ||
         !attrs.pad.mode || !read_pads(node, x->type.rank, &attrs.pad))
         return false;
     if (node->opset < 11)
@@ -157,13 +156,13 @@ bool convert_center_crop_pad(struct onnx_node *node)
     union attrs attrs = { .pad = { .mode = "constant" } };
     struct ints axes = onnx_ints(node, "axes"), shape;
 
-    if (!check_inputs(node, 2, 2) || !onnx_ok(node) || !onnx_constant_ints(node, 1, &shape))
+    if (!onnx_check_inputs(node, 2, 2) || !onnx_ok(node) || !onnx_constant_ints(node, 1, &shape))
         return false;
     for (int i = 0; !onnx_has(node, "axes") && i < x->type.rank; i++)
         axes.at[axes.n++] = i;
     if (axes.n != shape.n)
-        return diag_error(node->ctx, DIAG_SHAPE, node->origin, "the shape has %d numbers for %d axes",
-                          shape.n, axes.n);
+        return diag_error(node->ctx, DIAG_SHAPE, node->origin,
+                          "the shape has %d numbers for %d axes", shape.n, axes.n);
     attrs.pad.pad_before = attrs.pad.pad_after = ints_fill(x->type.rank, 0);
     for (int i = 0; i < axes.n; i++) {
         int axis = normal_axis(node, axes.at[i], x->type.rank);

@@ -58,7 +58,7 @@ bool window_read_steps(struct onnx_node *node, const struct ints *kernel, struct
     const struct value *x = onnx_input(node, 0);
     bool ok;
 
-    if (!check_rank(node, 0, 3, 2 + MAX_SPATIAL))
+    if (!onnx_check_rank(node, 0, 3, 2 + MAX_SPATIAL))
         return false;
     out->n = x->type.rank - 2;
     ok = read_kernel(node, kernel, out);

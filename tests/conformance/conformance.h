@@ -1,0 +1,108 @@
+/* conformance.h - the ONNX backend tests as one program: the pieces.
+ *
+ * A case is a folder with model.onnx and test_data_set_N/{input,output}_M.pb. Each goes through
+ * four stages, and each stage computes the expected outputs: the imported graph in the reference
+ * interpreter; the same after the pass pipeline; the oneDNN engine; the generated C. Cases run in
+ * child processes, so that a crash is one failure; children report through shared memory. */
+#ifndef TESTS_CONFORMANCE_CONFORMANCE_H
+#define TESTS_CONFORMANCE_CONFORMANCE_H
+
+#include "frontend/onnx/import.h"
+#include "frontend/onnx/onnx.pb-c.h"
+
+enum stage { STAGE_IMPORT, STAGE_PASSES, STAGE_ENGINE, STAGE_C, N_STAGES };
+
+enum verdict { VERDICT_FAIL, VERDICT_PASS, VERDICT_UNSUPPORTED };
+
+extern const char *const stage_names[N_STAGES];
+
+/* What a child found out; lives in memory shared with it. */
+struct report {
+    enum verdict verdict;
+    enum stage stage; /* under way, or where the verdict was reached */
+    bool has_c;       /* generated C lies in the case's work folder; stage C is still to run */
+    int n_params;     /* of the imported graph: inputs that were not frozen */
+    uint64_t frozen;  /* bit i: input i became a constant, as its number must be known */
+    char reason[400];
+    char key[160]; /* reasons of one kind have the same */
+};
+
+struct test_case {
+    const char *dir;
+    const char *name;   /* last part of dir */
+    const char *c_name; /* prefix of the generated C, unique */
+    const char *work;   /* folder for the generated C */
+    struct report *report;
+    void *library; /* with the generated code, loaded; NULL = none */
+};
+
+enum { MAX_JOBS = 16 };
+
+struct settings {
+    bool stages[N_STAGES];
+    int jobs;
+    const char *compiler;
+    const char *work;
+};
+
+/* --- data.c ----------------------------------------------------------------------------------- */
+enum { MAX_TENSORS = 64 };
+
+struct data_set {
+    int n_inputs, n_outputs;
+    struct tensor inputs[MAX_TENSORS], outputs[MAX_TENSORS];
+};
+
+/* Reads test_data_set_`index`. False when there is none; *broken says whether its files are no
+ * tensors. */
+bool data_set_read(struct ctx *ctx, const struct test_case *test, int index, struct bulk *bulk,
+                   struct data_set *set, bool *broken);
+
+/* Moves the inputs that stay inputs together. */
+void data_set_freeze(struct data_set *set, uint64_t frozen);
+
+/* Whether `found` is what was expected, as the ONNX backend tests define it: |found - expected| <=
+ * 1e-7 + 1e-3 |expected|, integers exactly, NaN for NaN. False with a reason. */
+bool tensor_agrees(struct ctx *ctx, const struct tensor *expected, const struct tensor *found,
+                   const char **reason);
+
+/* --- model.c ---------------------------------------------------------------------------------- */
+
+/* The imported model. Open dims are bound to those of the inputs; inputs that a converter must know
+ * at compile time become initialisers (and their bits in *frozen). NULL after errors in ctx. */
+struct module *model_import(struct ctx *ctx, const struct test_case *test,
+                            const struct data_set *set, uint64_t *frozen);
+
+/* --- examine.c -------------------------------------------------------------------------------- */
+
+/* Everything but running the generated C; in a child. */
+void examine(const struct settings *settings, const struct test_case *test);
+
+/* --- generated.c ------------------------------------------------------------------------------ */
+
+/* Writes the function that calls the generated code by arrays of pointers. */
+bool adapter_write(struct ctx *ctx, const struct test_case *test, int n_inputs, int n_outputs);
+
+/* Builds and loads the generated C of all cases that have some, a shared object for many cases. A
+ * case that does not compile is reported. */
+void generated_build_all(const struct settings *settings, struct test_case *tests, int n);
+void generated_close_all(struct test_case *tests, int n);
+
+/* Stage C of one case; in a child. */
+void generated_examine(const struct settings *settings, const struct test_case *test);
+
+/* --- children.c ------------------------------------------------------------------------------- */
+
+/* Calls `work` for each case that `wanted` wants, in a child each, settings->jobs at a time. */
+void children_run(const struct settings *settings, struct test_case *tests, int n,
+                  bool (*wanted)(const struct test_case *test),
+                  void (*work)(const struct settings *settings, const struct test_case *test));
+
+/* Starts a program with its messages in the file `log`; children_wait gives its exit status, -1
+ * when it could not run. */
+int child_start(char **words, const char *log);
+int child_wait(int pid);
+
+void report_fail(struct report *report, enum stage stage, const char *reason);
+
+#endif

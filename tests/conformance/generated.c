@@ -1,0 +1,272 @@
+/* generated.c - the last stage: generated C, compiled with the flags that it promises to pass
+ * silently. One compiler run builds many cases, as starting it costs more than compiling a case; a
+ * run that fails is repeated case by case. */
+#include <ctype.h>
+#include <dirent.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/str.h"
+#include "tests/conformance/conformance.h"
+
+enum { BATCH = 40, MAX_WORDS = 400, GUARD = 64, ALIGN = 64 };
+
+static const char flags[] =
+    "-std=c99 -Wall -Wextra -Wpedantic -Wconversion -Werror -O1 -shared -fPIC";
+
+bool adapter_write(struct ctx *ctx, const struct test_case *test, int n_inputs, int n_outputs)
+{
+    struct output_set set = { .ctx = ctx };
+    struct writer *w =
+        output_open(&set, arena_printf(&ctx->perm, "%s/%s_call.c", test->work, test->c_name));
+    char *upper = arena_strdup(&ctx->perm, test->c_name);
+
+    for (char *c = upper; *c; c++)
+        *c = (char)toupper((unsigned char)*c);
+    writer_printf(w, "#include \"%s.h\"\n\n#include <stddef.h>\n\n", test->c_name);
+    writer_printf(w, "size_t %s_bytes(void);\n", test->c_name);
+    writer_printf(w, "int %s_call(const void *const *in, void *const *out, void *arena);\n\n",
+                  test->c_name);
+    writer_printf(w, "size_t %s_bytes(void)\n{\n    return %s_ARENA_BYTES;\n}\n\n", test->c_name,
+                  upper);
+    writer_printf(w, "int %s_call(const void *const *in, void *const *out, void *arena)\n{\n",
+                  test->c_name);
+    writer_printf(w, "    (void)in, (void)out;\n    return %s_run(", test->c_name);
+    for (int i = 0; i < n_inputs; i++)
+        writer_printf(w, "in[%d], ", i);
+    for (int i = 0; i < n_outputs; i++)
+        writer_printf(w, "out[%d], ", i);
+    writer_text(w, "arena);\n}\n");
+    return output_commit(&set);
+}
+
+/* --- building --------------------------------------------------------------------------------- */
+struct batch {
+    struct arena arena;
+    struct test_case *tests[BATCH];
+    int n;
+    const char *library, *log;
+    char *words[MAX_WORDS];
+    int n_words;
+    int pid;
+};
+
+static void add_word(struct batch *batch, const char *word)
+{
+    if (batch->n_words < MAX_WORDS - 1)
+        batch->words[batch->n_words++] = arena_strdup(&batch->arena, word);
+}
+
+static void add_words(struct batch *batch, const char *text)
+{
+    for (char *word = strtok(arena_strdup(&batch->arena, text), " "); word;
+         word = strtok(NULL, " "))
+        add_word(batch, word);
+}
+
+/* The .c files of a case. */
+static void add_sources(struct batch *batch, const struct test_case *test)
+{
+    DIR *dir = opendir(test->work);
+
+    for (struct dirent *entry; dir && (entry = readdir(dir));)
+        if (str_starts(entry->d_name, test->c_name) && str_ends(entry->d_name, ".c"))
+            add_word(batch, arena_printf(&batch->arena, "%s/%s", test->work, entry->d_name));
+    if (dir)
+        closedir(dir);
+}
+
+static void batch_start(const struct settings *settings, struct batch *batch)
+{
+    batch->library = arena_printf(&batch->arena, "%s/%s.so", batch->tests[0]->work,
+                                  batch->n > 1 ? "batch" : "single");
+    batch->log = arena_printf(&batch->arena, "%s.log", batch->library);
+    batch->n_words = 0;
+    add_words(batch, settings->compiler);
+    add_words(batch, flags);
+    add_word(batch, "-o");
+    add_word(batch, batch->library);
+    for (int i = 0; i < batch->n; i++)
+        add_sources(batch, batch->tests[i]);
+    add_word(batch, "-lm");
+    batch->words[batch->n_words] = NULL;
+    batch->pid = child_start(batch->words, batch->log);
+}
+
+/* The first error of the compiler, for the report. */
+static void report_messages(const struct batch *batch, struct report *report)
+{
+    struct ctx *ctx = ctx_new(batch->log);
+    struct mapping file;
+    const char *text = "", *error;
+
+    if (file_map(ctx, batch->log, &file))
+        text = arena_strndup(&ctx->perm, (const char *)file.data, file.size);
+    error = strstr(text, "error");
+    report_fail(report, STAGE_C,
+                arena_printf(&ctx->perm, "does not compile: %.*s",
+                             (int)strcspn(error ? error : text, "\n"), error ? error : text));
+    report->has_c = false;
+    ctx_free(ctx);
+}
+
+static bool batch_finish(struct batch *batch)
+{
+    void *library;
+
+    if (child_wait(batch->pid) != 0)
+        return false;
+    library = dlopen(batch->library, RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        return false;
+    for (int i = 0; i < batch->n; i++)
+        batch->tests[i]->library = library;
+    return true;
+}
+
+/* Every case of a batch that failed, on its own. */
+static void build_singly(const struct settings *settings, const struct batch *failed)
+{
+    for (int i = 0; i < failed->n; i++) {
+        struct batch single = { .tests = { failed->tests[i] }, .n = 1 };
+
+        batch_start(settings, &single);
+        if (!batch_finish(&single))
+            report_messages(&single, failed->tests[i]->report);
+        arena_release(&single.arena);
+    }
+}
+
+void generated_build_all(const struct settings *settings, struct test_case *tests, int n)
+{
+    const int n_batches = settings->jobs;
+    struct batch *batches = calloc((size_t)n_batches, sizeof *batches);
+    int with_c = 0, at = 0;
+
+    if (!batches)
+        out_of_memory((size_t)n_batches * sizeof *batches);
+    for (int i = 0; i < n; i++) {
+        if (!tests[i].report->has_c)
+            continue;
+        batches[with_c % n_batches].tests[batches[with_c % n_batches].n++] = &tests[i];
+        with_c++;
+    }
+    for (at = 0; at < n_batches; at++)
+        if (batches[at].n)
+            batch_start(settings, &batches[at]);
+    for (at = 0; at < n_batches; at++) {
+        if (batches[at].n && !batch_finish(&batches[at]))
+            build_singly(settings, &batches[at]);
+        arena_release(&batches[at].arena);
+    }
+    free(batches);
+}
+
+void generated_close_all(struct test_case *tests, int n)
+{
+    for (int i = 0; i < n; i++)
+        tests[i].library = NULL; /* stays loaded: names are unique, and the process is short */
+}
+
+/* --- running ---------------------------------------------------------------------------------- */
+
+/* Zeroed bytes with a guard behind them. */
+static void *guarded(size_t bytes)
+{
+    unsigned char *memory = aligned_alloc(ALIGN, (bytes + GUARD + ALIGN) / ALIGN * ALIGN);
+
+    if (!memory)
+        out_of_memory(bytes);
+    memset(memory, 0xFF, bytes);
+    memset(memory + bytes, 0xA5, GUARD);
+    return memory;
+}
+
+static bool guard_holds(const void *memory, size_t bytes)
+{
+    for (size_t i = bytes; i < bytes + GUARD; i++)
+        if (((const unsigned char *)memory)[i] != 0xA5)
+            return false;
+    return true;
+}
+
+struct code {
+    int (*call)(const void *const *in, void *const *out, void *arena);
+    size_t arena_bytes;
+};
+
+static bool find_code(struct ctx *ctx, const struct test_case *test, struct code *code)
+{
+    size_t (*bytes)(void);
+
+    /* The cast that POSIX prescribes for functions. */
+    *(void **)&code->call = dlsym(test->library, arena_printf(&ctx->perm, "%s_call", test->c_name));
+    *(void **)&bytes = dlsym(test->library, arena_printf(&ctx->perm, "%s_bytes", test->c_name));
+    if (!code->call || !bytes)
+        return false;
+    code->arena_bytes = bytes();
+    return true;
+}
+
+static bool run_set(struct ctx *ctx, const struct code *code, const struct data_set *set,
+                    const char **reason)
+{
+    const void *in[MAX_TENSORS] = { NULL };
+    void *out[MAX_TENSORS] = { NULL }, *arena = guarded(code->arena_bytes);
+    int status;
+
+    for (int i = 0; i < set->n_inputs; i++)
+        in[i] = set->inputs[i].data;
+    for (int i = 0; i < set->n_outputs; i++)
+        out[i] = guarded(type_bytes(&set->outputs[i].type));
+    status = code->call(in, out, arena);
+    if (status != 0) {
+        *reason = arena_printf(&ctx->perm, "returned %d", status);
+        return false;
+    }
+    if (!guard_holds(arena, code->arena_bytes)) {
+        *reason = "wrote behind the arena";
+        return false;
+    }
+    for (int i = 0; i < set->n_outputs; i++) {
+        struct tensor found = { set->outputs[i].type, out[i] };
+        const char *why;
+
+        if (!guard_holds(out[i], type_bytes(&found.type))) {
+            *reason = arena_printf(&ctx->perm, "wrote behind output %d", i);
+            return false;
+        }
+        if (!tensor_agrees(ctx, &set->outputs[i], &found, &why)) {
+            *reason = arena_printf(&ctx->perm, "output %d %s", i, why);
+            return false;
+        }
+    }
+    return true;
+}
+
+void generated_examine(const struct settings *settings, const struct test_case *test)
+{
+    struct ctx *ctx = ctx_new(test->name);
+    struct bulk bulk = { NULL, 0 };
+    struct data_set set;
+    struct code code;
+    const char *reason = "";
+    bool broken, ok;
+
+    (void)settings;
+    test->report->stage = STAGE_C;
+    ok = find_code(ctx, test, &code);
+    if (!ok)
+        reason = "the library lacks its function";
+    for (int i = 0; ok && data_set_read(ctx, test, i, &bulk, &set, &broken); i++) {
+        data_set_freeze(&set, test->report->frozen);
+        ok = run_set(ctx, &code, &set, &reason);
+    }
+    if (!ok)
+        report_fail(test->report, STAGE_C, reason);
+    bulk_release(&bulk);
+    ctx_free(ctx);
+}
