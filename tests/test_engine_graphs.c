@@ -90,9 +90,9 @@ static struct value *concatenate(struct value *a, struct value *b)
 
 /* --- comparing ------------------------------------------------------------------------------ */
 
-/* Runs the function twice on both; checks the difference and how many steps there are. A negative
- * number of reorders is not checked. */
-static void agrees(int wanted_nodes, int wanted_reorders)
+/* Runs the function twice on both; checks the difference, and how many steps are nodes (unless
+ * negative). Returns how many change a layout. */
+static int agrees(int wanted_nodes)
 {
     struct arena arena = { NULL };
     struct bulk bulk = { 0 };
@@ -103,12 +103,12 @@ static void agrees(int wanted_nodes, int wanted_reorders)
     ck_assert_ptr_nonnull(engine);
     ck_assert_double_le(engine_difference(ctx, fn, engine, inputs, 2), 1e-5);
     engine_steps(engine, &n_nodes, &n_reorders);
-    ck_assert_int_eq(n_nodes, wanted_nodes);
-    if (wanted_reorders >= 0)
-        ck_assert_int_eq(n_reorders, wanted_reorders);
+    if (wanted_nodes >= 0)
+        ck_assert_int_eq(n_nodes, wanted_nodes);
     engine_free(engine);
     bulk_release(&bulk);
     arena_release(&arena);
+    return n_reorders;
 }
 
 static void fuse(void)
@@ -118,24 +118,36 @@ static void fuse(void)
 
 START_TEST(a_region_is_one_primitive)
 {
-    struct value *x = conv(image(16, 8), 16);
-
-    result_add(fn, binary(OP_ADD, conv(x, 16), x), "y");
+    result_add(fn, conv(conv(image(16, 8), 16), 16), "y");
     fuse();
-    agrees(2, -1);
+    agrees(2);
 }
 END_TEST
 
+/* How often layouts change depends on the processor; the bounds hold for what oneDNN prefers on
+ * any: one change at each end, one around a residual connection. */
 START_TEST(primitives_hand_their_layouts_on)
 {
-    struct value *x = image(3, 16);
+    struct value *x = image(3, 16), *y;
+    int n_reorders;
 
-    x = max_pool(conv(x, 16));
-    x = concatenate(conv(x, 32), conv(x, 16));
-    x = unary(OP_GLOBAL_AVG_POOL, unary(OP_SIGMOID, conv(x, 32)));
-    result_add(fn, x, "y");
+    y = max_pool(conv(x, 16));
+    y = concatenate(conv(y, 32), conv(y, 16));
+    y = unary(OP_GLOBAL_AVG_POOL, unary(OP_SIGMOID, conv(y, 32)));
+    result_add(fn, y, "y");
     fuse();
-    agrees(7, 1); /* the result alone */
+    n_reorders = agrees(7);
+    ck_assert_int_le(n_reorders, 2);
+}
+END_TEST
+
+START_TEST(a_residual_connection_is_added)
+{
+    struct value *x = conv(image(16, 8), 16);
+
+    result_add(fn, unary(OP_RELU, binary(OP_ADD, conv(x, 16), x)), "y");
+    fuse();
+    agrees(-1);
 }
 END_TEST
 
@@ -145,7 +157,7 @@ START_TEST(channels_that_do_not_fill_blocks_are_joined)
 
     result_add(fn, conv(concatenate(conv(x, 20), conv(x, 5)), 7), "y");
     fuse();
-    agrees(4, -1);
+    agrees(4);
 }
 END_TEST
 
@@ -156,20 +168,20 @@ START_TEST(a_view_of_a_blocked_value_is_flat)
 
     x = binary(OP_DENSE, x, random_constant(fn, "w", 2, dims, -1, 1, &seed));
     result_add(fn, x, "y");
-    agrees(4, -1);
+    agrees(4);
 }
 END_TEST
 
 START_TEST(readers_share_a_change_of_layout)
 {
     struct value *x = conv(image(16, 8), 32);
+    int n_with_one_reader;
 
     result_add(fn, unary(OP_ERF, x), "a");
+    n_with_one_reader = agrees(4);
     result_add(fn, unary(OP_SIN, x), "b");
     result_add(fn, flatten(x), "c");
-    result_add(fn, conv(x, 16), "d");
-    fuse();
-    agrees(4, 3); /* the image, what erf, sin and the view read, the last result */
+    ck_assert_int_eq(agrees(5), n_with_one_reader);
 }
 END_TEST
 
@@ -185,7 +197,7 @@ START_TEST(results_may_be_anything)
     result_add(fn, y, "the same again");
     result_add(fn, flatten(x), "a view of a parameter");
     result_add(fn, flatten(constant), "a view of a constant");
-    agrees(1, 0);
+    ck_assert_int_eq(agrees(1), 0);
 }
 END_TEST
 
@@ -198,7 +210,7 @@ START_TEST(other_element_types_go_to_the_reference)
     result_add(fn, binary(OP_ADD, i, i), "sum");
     result_add(fn, unary(OP_SIGMOID, d), "sigmoid");
     result_add(fn, binary(OP_LESS, i, i), "less");
-    agrees(3, 0);
+    ck_assert_int_eq(agrees(3), 0);
 }
 END_TEST
 
@@ -209,7 +221,7 @@ START_TEST(empty_tensors_are_computed)
 
     result_add(fn, unary(OP_RELU, x), "y");
     result_add(fn, binary(OP_ADD, x, x), "z");
-    agrees(2, 0);
+    ck_assert_int_eq(agrees(2), 0);
 }
 END_TEST
 
@@ -232,7 +244,7 @@ START_TEST(a_function_is_called_twice)
         x = y;
     }
     result_add(fn, x, "y");
-    agrees(2, -1);
+    agrees(2);
 }
 END_TEST
 
@@ -397,6 +409,7 @@ int main(void)
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_add_test(tcase, a_region_is_one_primitive);
     tcase_add_test(tcase, primitives_hand_their_layouts_on);
+    tcase_add_test(tcase, a_residual_connection_is_added);
     tcase_add_test(tcase, channels_that_do_not_fill_blocks_are_joined);
     tcase_add_test(tcase, a_view_of_a_blocked_value_is_flat);
     tcase_add_test(tcase, readers_share_a_change_of_layout);

@@ -7,21 +7,39 @@ bool concat_supports(const struct node *node, const char **why)
     return node->n_inputs < MAX_BOUND && node->inputs[0]->type.rank > 0;
 }
 
-/* Whether all inputs are in one blocked layout whose blocks the joins do not cut. */
-static bool all_blocked_alike(struct work *work, int axis)
+/* Whether two layouts keep their dims in the same order, with the same blocks inside. */
+static bool same_order(const dnnl_memory_desc_t *a, const dnnl_memory_desc_t *b)
+{
+    const dnnl_blocking_desc_t *x = &a->format_desc.blocking, *y = &b->format_desc.blocking;
+
+    if (x->inner_nblks != y->inner_nblks)
+        return false;
+    for (int i = 0; i < x->inner_nblks; i++)
+        if (x->inner_blks[i] != y->inner_blks[i] || x->inner_idxs[i] != y->inner_idxs[i])
+            return false;
+    for (int i = 0; i < a->ndims; i++)
+        for (int k = 0; k < i; k++)
+            if ((x->strides[i] < x->strides[k]) != (y->strides[i] < y->strides[k]))
+                return false;
+    return true;
+}
+
+/* Whether the inputs can be joined in the layout that they have: it is the same for all, and its
+ * blocks are not cut. */
+static bool join_natively(struct work *work, int axis)
 {
     const struct node *node = work->node;
-    const struct operand y = work_native(work, node->inputs[0]);
-    const dnnl_blocking_desc_t *first = &y.as.format_desc.blocking;
+    const struct operand first = work_native(work, node->inputs[0]);
 
     for (int i = 0; i < node->n_inputs; i++) {
         const struct operand x = work_native(work, node->inputs[i]);
-        const dnnl_blocking_desc_t *b = &x.as.format_desc.blocking;
+        const dnnl_blocking_desc_t *blocking = &x.as.format_desc.blocking;
 
-        if (b->inner_nblks != 1 || first->inner_nblks != 1 ||
-            b->inner_blks[0] != first->inner_blks[0] || b->inner_idxs[0] != first->inner_idxs[0] ||
-            (b->inner_idxs[0] == axis && x.as.dims[axis] % b->inner_blks[0] != 0))
+        if (!same_order(&x.as, &first.as))
             return false;
+        for (int k = 0; k < blocking->inner_nblks; k++)
+            if (blocking->inner_idxs[k] == axis && x.as.dims[axis] % blocking->inner_blks[k] != 0)
+                return false;
     }
     return true;
 }
@@ -31,7 +49,7 @@ bool concat_prepare(struct work *work)
     const struct node *node = work->node;
     const struct type *y = &node->outputs[0]->type;
     const int axis = type_axis(y, node->attrs.axis.axis);
-    const bool blocked = all_blocked_alike(work, axis);
+    const bool native = join_natively(work, axis);
     const dnnl_memory_desc_t dst = layout_dense(y->rank, y->dim);
     dnnl_memory_desc_t layouts[MAX_BOUND];
     struct operand operands[MAX_BOUND];
@@ -39,11 +57,11 @@ bool concat_prepare(struct work *work)
     dnnl_status_t status;
 
     for (int i = 0; i < node->n_inputs; i++) {
-        operands[i] = blocked ? work_native(work, node->inputs[i])
-                              : work_plain(work, node->inputs[i]);
+        operands[i] =
+            native ? work_native(work, node->inputs[i]) : work_plain(work, node->inputs[i]);
         layouts[i] = operands[i].as;
     }
-    status = dnnl_concat_primitive_desc_create(&desc, blocked ? NULL : &dst, node->n_inputs, axis,
+    status = dnnl_concat_primitive_desc_create(&desc, native ? NULL : &dst, node->n_inputs, axis,
                                                layouts, NULL, work->plan->engine);
     if (!work_take(work, status, desc))
         return false;

@@ -175,6 +175,23 @@ bool work_take(struct work *work, dnnl_status_t status, dnnl_primitive_desc_t de
     return possible(work, status);
 }
 
+/* Whether what is fused leaves oneDNN its best implementation. Otherwise the primitive and its
+ * followers one by one are faster, and layouts change less often. */
+static bool keeps_implementation(struct work *work, const_dnnl_op_desc_t desc)
+{
+    dnnl_primitive_desc_t alone = NULL;
+    bool same;
+
+    if (work->chain.n == work->has_bias)
+        return true;
+    if (!possible(work,
+                  dnnl_primitive_desc_create(&alone, desc, NULL, work->plan->engine, NULL)))
+        return false;
+    same = strcmp(impl_name(alone), impl_name(work->desc)) == 0;
+    dnnl_primitive_desc_destroy(alone);
+    return same || work_refuse(work, "fused, oneDNN has a slower implementation only");
+}
+
 bool work_create(struct work *work, const_dnnl_op_desc_t desc, const dnnl_memory_desc_t *dst)
 {
     dnnl_primitive_attr_t attr = NULL;
@@ -192,11 +209,7 @@ bool work_create(struct work *work, const_dnnl_op_desc_t desc, const dnnl_memory
     dnnl_primitive_attr_destroy(attr);
     if (!possible(work, status))
         return false;
-    /* a plain primitive and its followers one by one are faster than everything in the library's
-     * own reference */
-    if (work->chain.n > 0 && !work->generic_only && str_starts(impl_name(work->desc), "ref"))
-        return work_refuse(work, "oneDNN implements it only in its reference");
-    return true;
+    return work->generic_only || keeps_implementation(work, desc);
 }
 
 /* --- arguments ------------------------------------------------------------------------------ */
