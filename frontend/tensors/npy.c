@@ -247,12 +247,15 @@ bool npy_read(struct ctx *ctx, const char *path, const char *member, const uint8
 
 static const char *descr_of_dtype(enum dtype dtype)
 {
+    if (dtype_kind(dtype) == KIND_MINIFLOAT)
+        return "|u1";
     for (size_t i = 0; i < N_DESCRS; i++)
         if (descrs[i].dtype == dtype)
             return descrs[i].descr;
     return NULL;
 }
 
+/* bfloat16 as f32. */
 static const void *widened(struct arena *arena, const struct tensor *tensor)
 {
     const int64_t n = type_elements(&tensor->type);

@@ -29,8 +29,8 @@ bool tensor_file_read_bytes(struct ctx *ctx, const char *path, const uint8_t *by
 bool tensor_file_read_one(struct ctx *ctx, const char *path, struct bulk *bulk,
                           struct tensor *out);
 
-/* Writes a .npy file, version 1. numpy has no bfloat16 and no FP8: such a tensor is widened to f32,
- * which is exact. */
+/* Writes a .npy file, version 1. numpy has no bfloat16, which is widened to f32 (exactly), and no
+ * FP8, of which the bits are written as u8. */
 void npy_write(struct writer *writer, const struct tensor *tensor);
 
 /* Writes a .npz file whose members are stored, not compressed, without time stamps. False after an
