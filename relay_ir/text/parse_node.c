@@ -233,6 +233,9 @@ bool parser_node(struct parser *parser)
         diag_note(reader->ctx, "in line %d of the IR text", reader_line(reader));
         return false;
     }
+    for (int i = 0; i < names.n; i++)
+        if (strcmp(node->outputs[i]->name, args.names[i]) != 0) /* made unique */
+            return reader_fail(reader, "two outputs have the same name");
     end = reader->at;
     reader->at = types;
     if (!reader_expect(reader, ":") || !check_types(parser, node))

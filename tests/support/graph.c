@@ -1,0 +1,77 @@
+#include "tests/support/graph.h"
+
+#include <check.h>
+#include <math.h>
+#include <string.h>
+
+#include "relay_ir/text.h"
+#include "relay_ir/verify.h"
+#include "tests/support/executions.h"
+#include "tests/support/expect.h"
+
+static bool is_all_zero(const struct value *value)
+{
+    const char *data = value->data;
+    const size_t n = type_bytes(&value->type);
+
+    return type_elements(&value->type) > 1 && data[0] == 0 && memcmp(data, data + 1, n - 1) == 0;
+}
+
+static void fill_constants(struct function *fn, unsigned seed)
+{
+    for (struct value *v = fn->constants; v; v = v->next)
+        if (is_all_zero(v)) {
+            const bool positive = str_starts(v->name, "pos");
+            const struct tensor tensor = { v->type, constant_alloc(fn, &v->type) };
+
+            fill_random(&tensor, positive ? 0.5 : -1, positive ? 1.5 : 1, &seed);
+            v->data = tensor.data;
+        }
+}
+
+struct module *graph_parse(struct ctx *ctx, const char *text, unsigned seed)
+{
+    struct module *module = module_parse(ctx, text, NULL, true);
+
+    ck_assert_msg(module != NULL, "%s\n%s", expect_text(ctx), text);
+    for (struct function *fn = module->functions; fn; fn = fn->next)
+        fill_constants(fn, seed);
+    ck_assert_msg(module_verify(module, "parse"), "%s", expect_text(ctx));
+    return module;
+}
+
+const char *graph_text(const struct module *module, bool payloads)
+{
+    struct str text = { .arena = &module->ctx->perm }, bare = { .arena = &module->ctx->perm };
+
+    module_print(module, &text);
+    if (payloads)
+        return str_text(&text);
+    for (const char *line = str_text(&text); *line; line += strcspn(line, "\n") + 1) {
+        const size_t n = strcspn(line, "\n");
+        const char *value = str_starts(line, "  const ") ? strstr(line, " = ") : NULL;
+
+        str_addn(&bare, line, value ? (size_t)(value - line) : n);
+        str_add(&bare, "\n");
+    }
+    return str_text(&bare);
+}
+
+struct tensor *graph_run(struct module *module, unsigned seed, struct bulk *bulk)
+{
+    struct ctx *ctx = module->ctx;
+    struct function *fn = module->main;
+    struct tensor *inputs = random_inputs(&ctx->perm, bulk, fn, -2, 2, &seed);
+    struct tensor *outputs = arena_array(&ctx->perm, struct tensor, fn->ret->n_inputs);
+
+    return interpret(ctx, fn, inputs, outputs, bulk, NULL) ? outputs : NULL;
+}
+
+double graph_difference(const struct tensor *a, const struct tensor *b, int n)
+{
+    double worst = 0;
+
+    for (int i = 0; i < n; i++)
+        worst = fmax(worst, difference(&a[i], &b[i]));
+    return worst;
+}

@@ -1,0 +1,22 @@
+/* graph.h - graphs written as IR text, for the tests of text and passes. */
+#ifndef TESTS_SUPPORT_GRAPH_H
+#define TESTS_SUPPORT_GRAPH_H
+
+#include "relay_ir/interpret.h"
+#include "relay_ir/ir.h"
+
+/* The module of a text. Constants of more than one element that are all zero, such as those given by
+ * checksum, get random payloads: in [-1, 1), or in [0.5, 1.5) where the name begins with "pos". Fails
+ * the test when the text does not parse. */
+struct module *graph_parse(struct ctx *ctx, const char *text, unsigned seed);
+
+/* The printed module; without the payloads of constants when `payloads` is false. In ctx->perm. */
+const char *graph_text(const struct module *module, bool payloads);
+
+/* The results of main for random parameters: floats in [-2, 2). In *bulk. NULL when it fails. */
+struct tensor *graph_run(struct module *module, unsigned seed, struct bulk *bulk);
+
+/* The greatest difference between two runs of n results each; see executions.h. */
+double graph_difference(const struct tensor *a, const struct tensor *b, int n);
+
+#endif
