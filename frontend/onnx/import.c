@@ -33,6 +33,15 @@ static void explain_format(struct ctx *ctx, const uint8_t *bytes, size_t n)
 
 /* --- the model --------------------------------------------------------------------------------- */
 
+/* A model whose nodes are all of other domains declares no set of the default one. */
+static bool uses_default_domain(const Onnx__GraphProto *graph)
+{
+    for (size_t i = 0; graph && i < graph->n_node; i++)
+        if (*domain_canonical(graph->node[i]->domain) == '\0')
+            return true;
+    return !graph || graph->n_node == 0;
+}
+
 static bool check_opset(struct import *im)
 {
     const struct scope scope = { .n_opsets = im->model->n_opset_import,
@@ -43,6 +52,8 @@ static bool check_opset(struct import *im)
         im->module->opset = (int)opset;
         return true;
     }
+    if (opset < 0 && !uses_default_domain(im->model->graph))
+        return true;
     if (opset < 0)
         diag_error(im->ctx, DIAG_ONNX_FORMAT, NULL, "the model does not say its operator set");
     else
