@@ -21,6 +21,7 @@ struct report {
     enum verdict verdict;
     enum stage stage; /* under way, or where the verdict was reached */
     bool has_c;       /* generated C lies in the case's work folder; stage C is still to run */
+    bool broken_data; /* strings, sequences and the like */
     int n_params;     /* of the imported graph: inputs that were not frozen */
     uint64_t frozen;  /* bit i: input i became a constant, as its number must be known */
     char reason[400];
@@ -60,6 +61,9 @@ bool data_set_read(struct ctx *ctx, const struct test_case *test, int index, str
 
 /* Moves the inputs that stay inputs together. */
 void data_set_freeze(struct data_set *set, uint64_t frozen);
+
+/* Gives data that are stored as bare bits the types of the graph. */
+void data_set_adapt(struct data_set *set, const struct function *fn);
 
 /* Whether `found` is what was expected, as the ONNX backend tests define it: |found - expected| <=
  * 1e-7 + 1e-3 |expected|, integers exactly, NaN for NaN. False with a reason. */

@@ -9,6 +9,9 @@
 
 static const double relative_tolerance = 1e-3, absolute_tolerance = 1e-7;
 
+/* The generator of the data cuts bfloat16 off instead of rounding: one unit in the last place. */
+static const double bf16_tolerance = 1.0 / 128;
+
 /* Reads input_0.pb, input_1.pb ... ; false when one of them is no tensor. */
 static bool read_all(struct ctx *ctx, const char *dir, const char *stem, struct bulk *bulk,
                      struct tensor *tensors, int *n)
@@ -48,19 +51,36 @@ void data_set_freeze(struct data_set *set, uint64_t frozen)
     set->n_inputs = n;
 }
 
-static bool number_agrees(double expected, double found)
+static bool number_agrees(double relative, double expected, double found)
 {
     if (isnan(expected) || isnan(found))
         return isnan(expected) && isnan(found);
     if (isinf(expected) || isinf(found))
         return expected == found;
-    return fabs(found - expected) <= absolute_tolerance + relative_tolerance * fabs(expected);
+    return fabs(found - expected) <= absolute_tolerance + relative * fabs(expected);
+}
+
+/* Older releases store bfloat16 data as the bits. */
+static void read_bits_as(enum dtype dtype, struct tensor *tensor)
+{
+    if (dtype == DTYPE_BF16 && tensor->type.dtype == DTYPE_U16)
+        tensor->type.dtype = DTYPE_BF16;
+}
+
+void data_set_adapt(struct data_set *set, const struct function *fn)
+{
+    for (int i = 0; i < set->n_inputs && i < fn->n_params; i++)
+        read_bits_as(fn->params[i]->type.dtype, &set->inputs[i]);
+    for (int i = 0; i < set->n_outputs && i < fn->ret->n_inputs; i++)
+        read_bits_as(fn->ret->inputs[i]->type.dtype, &set->outputs[i]);
 }
 
 bool tensor_agrees(struct ctx *ctx, const struct tensor *expected, const struct tensor *found,
                    const char **reason)
 {
-    const bool real = dtype_is_float(expected->type.dtype);
+    const enum dtype dtype = expected->type.dtype;
+    const double relative = dtype == DTYPE_BF16 ? bf16_tolerance : relative_tolerance;
+    const bool real = dtype_is_float(dtype);
     const int64_t n = type_elements(&expected->type);
     int64_t wrong = 0, first = 0;
 
@@ -72,7 +92,7 @@ bool tensor_agrees(struct ctx *ctx, const struct tensor *expected, const struct 
         return false;
     }
     for (int64_t i = n - 1; i >= 0; i--) {
-        if (real ? number_agrees(tensor_at(expected, i), tensor_at(found, i))
+        if (real ? number_agrees(relative, tensor_at(expected, i), tensor_at(found, i))
                  : tensor_int_at(expected, i) == tensor_int_at(found, i))
             continue;
         wrong++;

@@ -44,7 +44,7 @@ static bool is_unsupported(const struct examination *e, const struct diag **firs
             *first = d;
         if (d->code != DIAG_UNSUPPORTED_OP && d->code != DIAG_UNSUPPORTED_FORM &&
             d->code != DIAG_UNSUPPORTED_TYPE && d->code != DIAG_UNSUPPORTED_DYNAMIC &&
-            d->code != DIAG_NO_KERNEL) {
+            d->code != DIAG_NO_KERNEL && (d->code != DIAG_UNBOUND_DIM || !e->report->broken_data)) {
             *first = d;
             return false;
         }
@@ -111,6 +111,7 @@ static bool run_sets(struct examination *e, executor *execute, void *user)
 
     for (int i = 0; data_set_read(e->ctx, e->test, i, &e->bulk, &set, &broken); i++) {
         data_set_freeze(&set, e->report->frozen);
+        data_set_adapt(&set, e->module->main);
         if (broken || set.n_inputs != e->report->n_params || set.n_outputs != n_outputs) {
             fail(e, "data set %d has %d inputs and %d outputs, the graph %d and %d", i,
                  set.n_inputs, set.n_outputs, e->report->n_params, n_outputs);
@@ -137,6 +138,7 @@ static bool stage_import(struct examination *e)
         fail(e, "there is no data set");
         return false;
     }
+    e->report->broken_data = broken;
     if (broken) { /* strings, sequences: the import says what is not supported */
         memset(&set, 0, sizeof set);
         diag_restore(e->ctx, (struct diags){ .input_name = e->test->name });
