@@ -230,11 +230,12 @@ static const struct graph_case cases[] = {
 
     /* images */
     { "resize, nearest", OP_RESIZE, .in = { X(1, 3, 4, 5) },
-      RESIZE(I4(1, 3, 8, 15), "nearest", "asymmetric", "floor", 1, 1, 2, 3) },
+      RESIZE(I4(1, 3, 8, 15), "nearest_neighbor", "asymmetric", "floor", 1, 1, 2, 3) },
     { "resize, nearest, centred", OP_RESIZE, .in = { X(1, 3, 4, 5) },
-      RESIZE(I4(1, 3, 8, 10), "nearest", "half_pixel", "round_prefer_floor", 1, 1, 2, 2) },
+      RESIZE(I4(1, 3, 8, 10), "nearest_neighbor", "half_pixel", "round_prefer_floor", 1, 1, 2, 2) },
     { "resize, nearest, smaller", OP_RESIZE, .in = { X(1, 3, 4, 6) },
-      RESIZE(I4(1, 3, 2, 3), "nearest", "half_pixel", "round_prefer_floor", 1, 1, 0.5, 0.5),
+      RESIZE(I4(1, 3, 2, 3), "nearest_neighbor", "half_pixel", "round_prefer_floor", 1, 1, 0.5,
+             0.5),
       .reference = true },
     { "resize, linear", OP_RESIZE, .in = { X(1, 3, 4, 6) },
       RESIZE(I4(1, 3, 10, 9), "linear", "half_pixel", "round_prefer_floor", 1, 1, 2.5, 1.5) },

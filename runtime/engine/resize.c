@@ -53,7 +53,7 @@ bool resize_supports(const struct node *node, const char **why)
         return false;
     if (is_word(a->method, "linear"))
         return centred;
-    return is_word(a->method, "nearest") && multiplies(node) &&
+    return is_word(a->method, "nearest_neighbor") && multiplies(node) &&
            (centred ? str_starts(rounding, "round_prefer")
                     : is_word(mode, "asymmetric") && is_word(rounding, "floor"));
 }
