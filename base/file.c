@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <sha256.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -154,6 +155,9 @@ struct writer {
     uint64_t flushed;      /* bytes handed to the kernel */
     size_t n;              /* bytes in the buffer */
     char *buffer;
+    struct arena *arena;   /* lives as long as the set */
+    SHA2_CTX *hash;        /* of what was flushed; NULL = nobody wants one, or it is finished */
+    const char *sha256;
 };
 
 /* The temporary files that exist now, for the signal handler; a slot is claimed and freed by a single
@@ -207,6 +211,7 @@ struct writer *output_open(struct output_set *set, const char *path)
     const mode_t mask = umask(0);
 
     umask(mask);
+    w->arena = &set->ctx->perm;
     w->path = arena_strdup(&set->ctx->perm, path);
     make_folders(set->ctx, path);
     w->fd = mkostemp(temporary, O_CLOEXEC);
@@ -228,6 +233,8 @@ static void flush(struct writer *w)
 {
     size_t done = 0;
 
+    if (w->hash)
+        SHA256Update(w->hash, (const uint8_t *)w->buffer, w->n);
     while (done < w->n && !w->error) {
         const ssize_t n = write(w->fd, w->buffer + done, w->n - done);
 
@@ -291,6 +298,24 @@ void writer_advance(struct writer *w, size_t n)
 uint64_t writer_size(const struct writer *w)
 {
     return w->flushed + w->n;
+}
+
+void writer_hash(struct writer *w)
+{
+    w->hash = arena_new(w->arena, SHA2_CTX);
+    SHA256Init(w->hash);
+}
+
+const char *writer_sha256(struct writer *w)
+{
+    char hex[SHA256_DIGEST_STRING_LENGTH];
+
+    if (w->hash) {
+        flush(w);
+        w->sha256 = arena_strdup(w->arena, SHA256End(w->hash, hex));
+        w->hash = NULL;
+    }
+    return w->sha256;
 }
 
 /* The temporary file is gone: renamed or removed. */

@@ -56,6 +56,11 @@ void writer_advance(struct writer *writer, size_t n);
 /* The number of bytes written so far. */
 uint64_t writer_size(const struct writer *writer);
 
+/* From now on (before anything is written) a SHA-256 is kept; writer_sha256 gives it as hex once the
+ * file is complete. */
+void writer_hash(struct writer *writer);
+const char *writer_sha256(struct writer *writer);
+
 /* Flushes, syncs and renames all files, in the order of opening. False after an error: then none of
  * the files is left behind (files replaced by an earlier rename of the same commit excepted: the
  * message names them). */

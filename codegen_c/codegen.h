@@ -44,7 +44,7 @@ struct codegen_result {
     const struct codegen_region *regions; /* [n_regions] */
     int64_t macs;
     int n_files;
-    const char *files[16];           /* paths written, in order */
+    const char **files;              /* [n_files] paths written, in order */
 };
 
 /* Writes NAME.h, NAME.c, NAME_weights.c (where there are weights outside) and NAME.json into `set`,

@@ -19,7 +19,7 @@ struct weight {
     double least, greatest; /* of the numbers; both NaN where there are none */
     bool words;             /* stored as a union of 64-bit words and the elements */
     int region;             /* the first that reads it */
-    int file;               /* index of its weights file; 0 inline */
+    int file;               /* index of its weights file */
     struct weight *next;    /* in order of first use */
 };
 
@@ -52,10 +52,12 @@ struct codegen {
     struct weights weights;
     struct map helpers;    /* name -> struct embedded_file, in the order in which they are pasted */
     struct map includes;   /* "math.h" */
-    const char *const *input_names, *const *output_names; /* parameters of NAME_run */
-    const char *const *local_names; /* [main->n_values]: pointers into the arena, by value id */
+    const char **input_names, **output_names; /* parameters of NAME_run */
+    const char **local_names; /* pointers into the arena, by value id of the root */
     struct plan plan;
+    bool inline_weights;
     int n_weight_files;
+    struct writer **writers; /* [result->n_files] */
 };
 
 /* --- weights.c ----------------------------------------------------------------------------------- */
@@ -72,21 +74,53 @@ const char *literal_of_element(struct arena *arena, enum dtype dtype, const void
 const char *literal_of_number(struct arena *arena, enum dtype dtype, double number,
                               bool *needs_math);
 
+/* --- emit_text.c --------------------------------------------------------------------------------- */
+
+/* Appends head, the items separated by ", ", and tail, in lines of at most 100 columns; further lines
+ * begin in column `indent`. */
+void add_list(struct str *out, const char *head, int n, const char *const *items, const char *tail,
+              int indent);
+
+/* "conv1 (Conv) + relu1 (Relu)" of the ONNX nodes that a region stands for, in lines that go on with
+ * `line_start`. */
+const char *origin_comment(struct arena *arena, const struct region *region,
+                           const char *line_start);
+
+/* "conv1 + relu1", cut, for tables. */
+const char *origin_short(struct arena *arena, const struct region *region);
+
+/* "[1,3,224,224]", "f32 [1,3,224,224]". */
+const char *shape_brackets(struct arena *arena, const struct type *type);
+const char *shape_comment(struct arena *arena, const struct type *type);
+
+/* "const float data[3 * 224 * 224]": a parameter of NAME_run. */
+const char *array_parameter(struct arena *arena, const struct type *type, const char *name,
+                            bool is_const);
+
+/* A comment line that separates the sections of a file. */
+void add_section(struct str *out, const char *title);
+
 /* --- emit_*.c ------------------------------------------------------------------------------------ */
 
-bool emit_header(struct codegen *codegen);
-bool emit_model(struct codegen *codegen);
-bool emit_weights(struct codegen *codegen);
-bool emit_json(struct codegen *codegen);
+void emit_header(struct codegen *codegen);
+void emit_model(struct codegen *codegen);
+void emit_weights(struct codegen *codegen); /* NAME_weights.h, NAME_weights.c ...; none if inline */
+void emit_json(struct codegen *codegen);    /* last: it lists the other files */
 
-/* The definition (or the extern declaration) of an array. */
-void emit_weight_definition(struct codegen *codegen, struct writer *out, const struct weight *weight,
-                            bool is_static);
+/* Decides where the arrays stand: codegen->inline_weights, weight->file, codegen->n_weight_files. */
+void place_weights(struct codegen *codegen);
+
+/* Definitions of all arrays, for NAME.c. */
+void write_inline_weights(struct codegen *codegen, struct writer *out);
+
+/* NAME_run and NAME_step; "int NAME_run(const float x[...], ...)" and the tail behind it. */
+void add_entry(struct codegen *codegen, struct str *out);
+void add_prototype(struct codegen *codegen, struct str *out, bool step, const char *tail);
 
 /* Opens an output file and notes it in the result. */
-struct writer *emit_open(struct codegen *codegen, const char *file_name);
+struct writer *emit_open(struct codegen *codegen, const char *suffix);
 
-/* "x f32 [1,3,224,224]". */
-const char *shape_comment(struct arena *arena, const struct type *type);
+/* The function of a region; false after errors. */
+bool write_region(struct codegen *codegen, struct region *region);
 
 #endif

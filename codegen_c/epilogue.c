@@ -49,6 +49,7 @@ static const char *index_at(struct epilogue *e, const struct type *operand,
     const struct position *at = e->position;
     struct arena *arena = e->bind->arena;
     const char *index = NULL;
+    int64_t extent = 1; /* of the dims that share the coming coordinate */
 
     if (axis >= 0)
         return operand->dim[0] == 1 ? "0" : at->coord[axis];
@@ -57,11 +58,13 @@ static const char *index_at(struct epilogue *e, const struct type *operand,
     for (int i = 0; i < operand->rank; i++) {
         const char *coord = at->coord[at->rank - operand->rank + i];
 
-        if (operand->dim[i] == 1)
+        extent *= operand->dim[i];
+        if (!coord || extent == 1)
             continue;
         index = index ? arena_printf(arena, "%s * %" PRId64 " + %s", in_parentheses(arena, index),
-                                     operand->dim[i], in_parentheses(arena, coord))
+                                     extent, in_parentheses(arena, coord))
                       : coord;
+        extent = 1;
     }
     return index ? index : "0";
 }

@@ -39,7 +39,8 @@ struct kernel {
     /* False: *why says what was found and wanted. */
     bool (*accepts)(const struct region *region, const char **why);
     bool (*bind)(struct bind *bind);
-    bool in_place;               /* y may be x: element i is written after its last read */
+    bool in_place;               /* y may be the anchor's input 0 (of a chain: any operand) where shape
+                                    and type agree: element i is written after its last read */
 };
 
 /* A row of kernels.def is KERNEL(name, anchor, accepts, bind, in_place): the name without quotes, the
@@ -91,14 +92,18 @@ void bind_include(struct bind *bind, const char *header); /* "math.h" */
 struct position {
     int rank;                      /* of the region's output */
     const char *coord[MAX_RANK];   /* C expression of each output coordinate ("oc"), "0" where the
-                                      dim is 1 */
+                                      dim is 1; NULL where this dim and the following ones, up to
+                                      one that is not NULL, have a common coordinate, which no
+                                      operand is broadcast along in part */
     const char *linear;            /* C expression of the row-major index of y ("at") */
 };
 
 /* Turns the element-wise nodes of the region into statements and sets
  *   key "epilogue"   lines such as: const float add_1 = acc + conv1_bias[oc];   (possibly none)
  *   key "result"     the expression to store
- * `acc` is the C expression of the anchor's result at this position (NULL in a chain). The variables
+ * `acc` is the C expression of the anchor's result at this position (NULL in a chain). The statements
+ * must stand right before the only write to that element of y, because an operand of the same shape
+ * may be y itself: the plan lets results overwrite residuals that nobody needs any more. The variables
  * are called after their operators and numbered (add_1, relu_2), operands that are used twice x_1;
  * templates keep clear of names that end in '_' and a number. */
 bool bind_epilogue(struct bind *bind, const char *acc, const struct position *position);

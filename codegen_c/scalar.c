@@ -194,12 +194,15 @@ bool scalar_accepts(struct arena *arena, const struct region *region, const char
     for (const struct node *n = region->fn->first; n; n = n->next) {
         const char *needs;
 
-        for (int i = 0; i < n->n_outputs; i++)
-            if (!*dtype_c_type(n->outputs[i]->type.dtype)) {
-                *why = arena_printf(arena, "%s has no type in C",
-                                    dtype_name(n->outputs[i]->type.dtype));
+        for (int i = 0; i < n->n_inputs + n->n_outputs; i++) {
+            const struct value *value = i < n->n_inputs ? n->inputs[i]
+                                                        : n->outputs[i - n->n_inputs];
+
+            if (value && !*dtype_c_type(value->type.dtype)) {
+                *why = arena_printf(arena, "%s has no type in C", dtype_name(value->type.dtype));
                 return false;
             }
+        }
         if (n != region->anchor && !scalar_text(arena, n, &needs)) {
             *why = arena_printf(arena, "%s of %s cannot be written in C", op_name(n->op),
                                 dtype_name(operand_type(n)));

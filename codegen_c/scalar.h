@@ -13,7 +13,8 @@ const char *scalar_text(struct arena *arena, const struct node *node, const char
 const char *scalar_expand(struct bind *bind, const struct node *node, const char *text,
                           const char *const *operands);
 
-/* Whether every element-wise node of a region can be written. Otherwise *why says which cannot. */
+/* Whether every element-wise node of a region can be written, and every value stored. Otherwise *why
+ * says what cannot. */
 bool scalar_accepts(struct arena *arena, const struct region *region, const char **why);
 
 #endif

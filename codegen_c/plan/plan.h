@@ -11,8 +11,8 @@
 
 enum { PLAN_ALIGN = 16 };
 
-/* A piece of the arena during a stretch of time. Regions are numbered by their order; a value is
- * alive from the region that writes it to the last that reads it, both included. */
+/* A piece of the arena during a stretch of time: from the region that writes it first to the region
+ * that reads it last, both included. Regions are numbered by their order. */
 struct block {
     const struct value *value; /* the first value stored in it; NULL = scratch of region `first` */
     size_t bytes;              /* as asked for, not rounded */
@@ -21,44 +21,49 @@ struct block {
 };
 
 struct plan {
-    const struct function *main;
+    const struct function *main; /* numbered */
     int n_regions;
 
-    /* By value id. A value's storage is that of its root; roots have a place of their own. */
+    /* By value id. A view (reshape) is stored where its root is. */
     const struct value **root;
-    struct codegen_place *place;
-    int *block;      /* index into blocks, -1 = not in the arena */
+    int *first, *last;           /* of roots: the region that writes, the last that reads it */
+    struct codegen_place *place; /* the same for a root and its views */
+    int *block;                  /* index into blocks; -1 = not in the arena */
 
-    struct block *blocks;
-    int n_blocks;
+    struct block *blocks;        /* values in the order of writing, then scratch */
+    int n_blocks, capacity;
 
     size_t arena_bytes; /* a multiple of PLAN_ALIGN, or 0 */
-    size_t lower_bound; /* the most bytes alive at one time, rounded like offsets */
-    size_t naive_bytes; /* every block its own place */
+    size_t lower_bound; /* the most bytes alive at one time, rounded as offsets are */
+    size_t naive_bytes; /* every value and every scratch its own place */
 };
 
-/* Decides storage classes, and sets region->in_place and region->over. */
-void plan_alias(struct plan *plan, struct arena *arena, const struct function *main,
-                struct region *regions, int n_regions);
+/* Fills root, first and last. */
+void plan_liveness(struct plan *plan, struct arena *arena, const struct function *main,
+                   const struct region *regions, int n_regions);
 
-/* Adds the regions' scratch and packs. False after an error: the arena would not fit a target. */
-bool plan_pack(struct plan *plan, struct ctx *ctx, struct arena *arena,
-               const struct region *regions);
+/* Decides storage classes and shared blocks, and sets region->in_place and region->over. */
+void plan_alias(struct plan *plan, struct arena *arena, struct region *regions);
+
+/* Adds the regions' scratch and packs. False after an error: the arena would fit no target. */
+bool plan_pack(struct plan *plan, struct ctx *ctx, const struct region *regions);
 
 /* Gives each of n blocks an offset, a multiple of PLAN_ALIGN, so that blocks whose times overlap do
- * not overlap in space: best fit into the gaps between blocks placed before, largest first. Returns
- * the bytes needed. */
+ * not overlap in space: best fit into the gaps that blocks placed before have left, in several
+ * orders, of which the best one counts. Returns the bytes needed. */
 size_t pack_blocks(struct arena *scratch, struct block *blocks, int n);
 
 /* The most bytes that are alive at one time: no packing can need less. */
 size_t pack_lower_bound(struct arena *scratch, const struct block *blocks, int n);
 
-/* Whether no two blocks that are alive at the same time overlap, all offsets are aligned and inside
- * `bytes`. */
+/* Whether no two blocks that are alive at the same time overlap, and all offsets are aligned and lie
+ * within `bytes`. */
 bool pack_verify(const struct block *blocks, int n, size_t bytes);
 
-/* pack_verify, and: results do not lie over parameters of their region but where it works in place,
- * and what a region reads still holds what was written. */
-bool plan_verify(const struct plan *plan, const struct region *regions);
+/* pack_verify, and: what a region reads still holds what was written there; results lie over
+ * parameters of their region only where it works in place. */
+bool plan_verify(const struct plan *plan, struct arena *arena, const struct region *regions);
+
+size_t plan_round(size_t bytes);
 
 #endif

@@ -1,0 +1,268 @@
+/* codegen.c - the order of work from regions to files.
+ *
+ * needs    a module as fuse_ops leaves it (relay_ir/passes/pipeline.h)
+ * gives    NAME.h, NAME.c, NAME_weights.*, NAME.json in the output set
+ * method   choose kernels, alias, write each region's text (which says what scratch and weights it
+ *          needs), pack the arena, write the files */
+#include "codegen_c/codegen.h"
+
+#include <assert.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "codegen_c/embedded.h"
+#include "codegen_c/emit.h"
+#include "codegen_c/macs.h"
+
+/* Functions of the helpers, so that no array of the model takes their names. */
+static void reserve_helpers(struct codegen *codegen)
+{
+    for (size_t i = 0; i < n_embedded_files; i++) {
+        const char *at = embedded_files[i].text;
+
+        if (!str_starts(embedded_files[i].path, "runtime/embed/"))
+            continue;
+        while ((at = strstr(at, "static ")) != NULL) {
+            const char *end = at += strcspn(at, "("), *start = end;
+
+            while (start[-1] == '_' || (start[-1] >= '0' && start[-1] <= '9') ||
+                   (start[-1] >= 'a' && start[-1] <= 'z'))
+                start--;
+            names_reserve(&codegen->names,
+                          arena_strndup(&codegen->arena, start, (size_t)(end - start)));
+        }
+    }
+}
+
+static void reserve_names(struct codegen *codegen)
+{
+    static const char *const lower[] = { "run", "step", "weights" };
+    static const char *const upper[] = { "OK",          "NULL_POINTER", "MISALIGNED_ARENA",
+                                         "NO_REGION",   "ARENA_BYTES",  "ARENA_ALIGN",
+                                         "REGIONS",     "H",            "WEIGHTS_H" };
+
+    names_init(&codegen->names, &codegen->arena);
+    for (size_t i = 0; i < sizeof lower / sizeof *lower; i++)
+        names_reserve(&codegen->names,
+                      arena_printf(&codegen->arena, "%s_%s", codegen->options->name, lower[i]));
+    for (size_t i = 0; i < sizeof upper / sizeof *upper; i++)
+        names_reserve(&codegen->names,
+                      arena_printf(&codegen->arena, "%s_%s", codegen->upper, upper[i]));
+    reserve_helpers(codegen);
+}
+
+/* The ONNX node's name reads best; a node without one is called after its result. */
+static const char *region_name(struct codegen *codegen, const struct region *region)
+{
+    const struct origin *origin = region->anchor && region->anchor->origin
+                                      ? region->anchor->origin
+                                      : region->call->origin;
+    const char *name = origin && *origin->name ? origin->name : region->fn->name;
+    const char *wanted = arena_printf(&codegen->arena, "region_%s",
+                                      c_identifier(&codegen->arena, name));
+
+    return names_unique(&codegen->names, wanted);
+}
+
+static void collect_regions(struct codegen *codegen)
+{
+    const struct function *main = codegen->module->main;
+
+    codegen->regions = arena_array(&codegen->arena, struct region, main->n_nodes);
+    codegen->emitted = arena_array(&codegen->arena, struct emitted, main->n_nodes);
+    for (struct node *node = main->first; node; node = node->next) {
+        struct region *region = &codegen->regions[codegen->n_regions];
+
+        if (node->op != OP_CALL)
+            continue;
+        region->fn = node->callee;
+        region->call = node;
+        region->anchor = op_is_elementwise(region->fn->first->op) ? NULL : region->fn->first;
+        region->index = codegen->n_regions++;
+        region->c_name = region_name(codegen, region);
+        for (const struct node *n = region->fn->first; n; n = n->next)
+            codegen->emitted[region->index].macs += node_macs(n);
+    }
+}
+
+/* Indices in the generated code are int. */
+static bool check_value(struct codegen *codegen, const struct node *node, const struct value *value)
+{
+    if (type_elements(&value->type) <= INT32_MAX)
+        return true;
+    return diag_error(codegen->ctx, DIAG_TOO_BIG, node_origin(node),
+                      "a tensor of shape %s has more than 2147483647 elements",
+                      shape_text(&codegen->ctx->perm, &value->type));
+}
+
+static bool check_sizes(struct codegen *codegen, const struct region *region)
+{
+    bool ok = true;
+
+    for (const struct node *n = region->fn->first; n; n = n->next) {
+        for (int i = 0; i < n->n_inputs; i++)
+            ok = (!n->inputs[i] || check_value(codegen, n, n->inputs[i])) && ok;
+        for (int i = 0; i < n->n_outputs; i++)
+            ok = check_value(codegen, n, n->outputs[i]) && ok;
+    }
+    return ok;
+}
+
+static bool choose_kernels(struct codegen *codegen)
+{
+    bool ok = true;
+
+    for (int i = 0; i < codegen->n_regions; i++) {
+        struct region *region = &codegen->regions[i];
+
+        ok = check_sizes(codegen, region) && ok;
+        region->kernel = kernel_choose(codegen->ctx, region);
+        ok = region->kernel && ok;
+    }
+    return ok;
+}
+
+/* Types of what passes through main untouched are checked here; regions have kernels that do. */
+static bool check_interface(struct codegen *codegen)
+{
+    const struct function *main = codegen->module->main;
+    bool ok = true;
+
+    for (int i = 0; i < main->n_params + main->ret->n_inputs; i++) {
+        const struct value *value = i < main->n_params ? main->params[i]
+                                                       : main->ret->inputs[i - main->n_params];
+
+        if (*dtype_c_type(value->type.dtype))
+            continue;
+        ok = diag_error(codegen->ctx, DIAG_NO_KERNEL, NULL, "%s '%s' is %s, which has no type in C",
+                        i < main->n_params ? "input" : "output",
+                        str_safe(&codegen->ctx->perm, value->name, 80),
+                        dtype_name(value->type.dtype));
+    }
+    return ok;
+}
+
+static bool write_regions(struct codegen *codegen)
+{
+    bool ok = true;
+
+    for (int i = 0; i < codegen->n_regions; i++)
+        ok = write_region(codegen, &codegen->regions[i]) && ok;
+    return ok;
+}
+
+/* Parameters of NAME_run and the pointers in it; what main itself reads of constants is stored. */
+static void name_values(struct codegen *codegen)
+{
+    const struct function *main = codegen->module->main;
+    struct arena *arena = &codegen->arena;
+    struct names locals;
+
+    names_init(&locals, arena);
+    for (size_t i = 0; i < codegen->names.taken.n; i++)
+        names_reserve(&locals, codegen->names.taken.entries[i].key);
+    names_reserve(&locals, "arena");
+    names_reserve(&locals, "base");
+    names_reserve(&locals, "region");
+    names_reserve(&locals, "code");
+    codegen->input_names = arena_array(arena, const char *, main->n_params);
+    codegen->output_names = arena_array(arena, const char *, main->ret->n_inputs);
+    codegen->local_names = arena_array(arena, const char *, main->n_values);
+    for (int i = 0; i < main->n_params; i++)
+        codegen->input_names[i] = names_unique(&locals, c_identifier(arena, main->params[i]->name));
+    for (int i = 0; i < main->ret->n_inputs; i++)
+        codegen->output_names[i] =
+            names_unique(&locals, c_identifier(arena, main->result_names[i]));
+    for (const struct node *node = main->first; node; node = node->next)
+        for (int i = 0; i < node->n_outputs; i++) {
+            const struct value *value = node->outputs[i];
+
+            if (codegen->plan.root[value->id] == value && codegen->plan.block[value->id] >= 0)
+                codegen->local_names[value->id] =
+                    names_unique(&locals, c_identifier(arena, value->name));
+        }
+    for (struct value *v = main->constants; v; v = v->next)
+        codegen->local_names[v->id] =
+            v->uses ? weights_add(codegen, v->name, &v->type, v->data, "")->expression : NULL;
+}
+
+static void fill_result(struct codegen *codegen)
+{
+    struct codegen_result *result = codegen->result;
+    struct arena *arena = &codegen->ctx->perm;
+    struct codegen_region *regions = arena_array(arena, struct codegen_region, codegen->n_regions);
+    struct map nodes = { .arena = &codegen->arena };
+    const int max_files = codegen->n_weight_files + 4; /* .h .c .json _weights.h */
+
+    result->files = arena_array(arena, const char *, max_files);
+    codegen->writers = arena_array(&codegen->arena, struct writer *, max_files);
+    for (int i = 0; i < codegen->n_regions; i++) {
+        const struct node *call = codegen->regions[i].call;
+        struct codegen_place *results = arena_array(arena, struct codegen_place, call->n_outputs);
+
+        for (int k = 0; k < call->n_outputs; k++)
+            results[k] = codegen->plan.place[call->outputs[k]->id];
+        regions[i] = (struct codegen_region){ .call = call,
+                                              .c_name = arena_strdup(arena,
+                                                                     codegen->regions[i].c_name),
+                                              .results = results };
+        for (const struct origin *o = call->origin; o; o = o->next)
+            map_set(&nodes, arena_printf(&codegen->arena, "%ld", o->index), codegen);
+        result->macs += codegen->emitted[i].macs;
+    }
+    result->regions = regions;
+    result->n_regions = codegen->n_regions;
+    result->n_onnx_nodes = (int)nodes.n;
+    result->arena_bytes = codegen->plan.arena_bytes;
+    result->arena_naive_bytes = codegen->plan.naive_bytes;
+    result->weight_bytes = codegen->weights.bytes;
+}
+
+static bool prepare(struct codegen *codegen)
+{
+    struct plan *plan = &codegen->plan;
+    bool ok;
+
+    reserve_names(codegen);
+    collect_regions(codegen);
+    ok = check_interface(codegen);
+    if (!choose_kernels(codegen) || !ok)
+        return false;
+    plan_liveness(plan, &codegen->arena, codegen->module->main, codegen->regions,
+                  codegen->n_regions);
+    plan_alias(plan, &codegen->arena, codegen->regions);
+    if (!write_regions(codegen) || !plan_pack(plan, codegen->ctx, codegen->regions))
+        return false;
+    if (!plan_verify(plan, &codegen->arena, codegen->regions))
+        return diag_error(codegen->ctx, DIAG_INTERNAL, NULL,
+                          "the memory plan lets values overlap that are needed at the same time");
+    name_values(codegen);
+    return true;
+}
+
+bool codegen_c(struct module *module, const struct codegen_options *options,
+               struct output_set *set, struct codegen_result *result)
+{
+    struct codegen codegen = { .ctx = module->ctx, .module = module, .options = options,
+                               .set = set, .result = result };
+    bool ok;
+
+    *result = (struct codegen_result){ 0 };
+    function_number(module->main);
+    codegen.upper = upper_case(&codegen.arena, options->name);
+    codegen.helpers.arena = &codegen.arena;
+    codegen.includes.arena = &codegen.arena;
+    codegen.weights.by_content.arena = &codegen.arena;
+    ok = prepare(&codegen);
+    if (ok) {
+        place_weights(&codegen);
+        fill_result(&codegen);
+        emit_header(&codegen);
+        emit_model(&codegen);
+        emit_weights(&codegen);
+        emit_json(&codegen);
+    }
+    module_sweep(module); /* tables and packed weights that binders made */
+    arena_release(&codegen.arena);
+    return ok;
+}

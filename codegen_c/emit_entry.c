@@ -1,0 +1,174 @@
+/* emit_entry.c - NAME_run, and NAME_step where it is wanted: checks, named pointers, calls. */
+#include <string.h>
+
+#include "codegen_c/emit.h"
+
+/* How the entry calls a value: the name of a parameter, of a pointer, or of an array. */
+static const char *value_name(const struct codegen *codegen, const struct value *value)
+{
+    const struct value *root = codegen->plan.root[value->id];
+    const struct codegen_place *place = &codegen->plan.place[value->id];
+
+    switch (place->kind) {
+    case PLACE_INPUT: return codegen->input_names[place->index];
+    case PLACE_OUTPUT: return codegen->output_names[place->index];
+    default: return codegen->local_names[root->id];
+    }
+}
+
+static void add_checks(struct codegen *codegen, struct str *out)
+{
+    const struct function *main = codegen->module->main;
+    const bool has_arena = codegen->plan.arena_bytes > 0;
+    const int n = main->n_params + main->ret->n_inputs;
+    struct str test = { .arena = &codegen->arena };
+    size_t line = 0;
+
+    for (int i = 0; i < n + has_arena; i++) {
+        const char *name = i == n               ? "arena"
+                           : i < main->n_params ? codegen->input_names[i]
+                                                : codegen->output_names[i - main->n_params];
+
+        if (i > 0 && test.n - line + strlen(name) > 80) {
+            str_add(&test, " ||\n        ");
+            line = test.n;
+        } else if (i > 0) {
+            str_add(&test, " || ");
+        }
+        str_printf(&test, "!%s", name);
+    }
+    if (test.n)
+        str_printf(out, "    if (%s)\n        return %s_NULL_POINTER;\n", str_text(&test),
+                   codegen->upper);
+    if (has_arena)
+        str_printf(out, "    if ((uintptr_t)arena %% %s_ARENA_ALIGN != 0)\n"
+                        "        return %s_MISALIGNED_ARENA;\n", codegen->upper, codegen->upper);
+    else
+        str_add(out, "    (void)arena;\n");
+    str_add(out, "\n");
+}
+
+static void add_pointers(struct codegen *codegen, struct str *out)
+{
+    const struct plan *plan = &codegen->plan;
+
+    if (plan->arena_bytes == 0)
+        return;
+    str_add(out, "    unsigned char *const base = arena;\n");
+    for (int r = 0; r < codegen->n_regions; r++)
+        for (int i = 0; i < codegen->regions[r].call->n_outputs; i++) {
+            const struct value *value = codegen->regions[r].call->outputs[i];
+
+            if (plan->block[value->id] >= 0)
+                str_printf(out, "    %s *const %s = (void *)(base + %zu); /* %s */\n",
+                           dtype_c_type(value->type.dtype), codegen->local_names[value->id],
+                           plan->place[value->id].offset,
+                           shape_comment(&codegen->arena, &value->type));
+        }
+    str_add(out, "\n");
+}
+
+static size_t scratch_offset(const struct plan *plan, int region)
+{
+    int i = plan->n_blocks - 1;
+
+    while (plan->blocks[i].value || plan->blocks[i].first != region)
+        i--;
+    return plan->blocks[i].offset;
+}
+
+static void add_call(struct codegen *codegen, struct str *out, const struct region *region,
+                     int indent)
+{
+    const struct node *call = region->call;
+    struct arena *arena = &codegen->arena;
+    const char **items = arena_array(arena, const char *, call->n_inputs + call->n_outputs + 1);
+    const char *head = arena_printf(arena, "%*s%s(", indent, "", region->c_name);
+    int n = 0;
+
+    for (int i = 0; i < call->n_inputs; i++)
+        items[n++] = value_name(codegen, call->inputs[i]);
+    for (int i = 0; i < call->n_outputs; i++)
+        items[n++] = value_name(codegen, call->outputs[i]);
+    if (region->scratch_bytes)
+        items[n++] = arena_printf(arena, "base + %zu",
+                                  scratch_offset(&codegen->plan, region->index));
+    add_list(out, head, n, items, ");\n", (int)strlen(head));
+}
+
+static void add_copies(struct codegen *codegen, struct str *out, int indent)
+{
+    const struct function *main = codegen->module->main;
+
+    for (int i = 0; i < main->ret->n_inputs; i++) {
+        const struct value *value = main->ret->inputs[i];
+        const struct codegen_place *place = &codegen->plan.place[value->id];
+        const char *why = place->kind == PLACE_INPUT      ? "an input, unchanged"
+                          : place->kind == PLACE_CONSTANT ? "a constant"
+                                                          : "the same value twice";
+
+        if (place->kind == PLACE_OUTPUT && place->index == i)
+            continue;
+        if (type_elements(&value->type) == 0)
+            continue;
+        str_printf(out, "%*smemcpy(%s, %s, %zu); /* %s */\n", indent, "",
+                   codegen->output_names[i], value_name(codegen, value), type_bytes(&value->type),
+                   why);
+    }
+}
+
+/* One region per case; the copies belong to the last. */
+static void add_step(struct codegen *codegen, struct str *out)
+{
+    add_prototype(codegen, out, true, ")\n{\n");
+    add_checks(codegen, out);
+    add_pointers(codegen, out);
+    str_add(out, "    switch (region) {\n");
+    for (int r = 0; r < codegen->n_regions; r++) {
+        str_printf(out, "    case %d:\n", r);
+        add_call(codegen, out, &codegen->regions[r], 8);
+        if (r == codegen->n_regions - 1)
+            add_copies(codegen, out, 8);
+        str_printf(out, "        return %s_OK;\n", codegen->upper);
+    }
+    str_printf(out, "    default:\n        return %s_NO_REGION;\n    }\n}\n\n", codegen->upper);
+}
+
+static void add_run_by_steps(struct codegen *codegen, struct str *out)
+{
+    const struct function *main = codegen->module->main;
+    struct arena *arena = &codegen->arena;
+    const char **items = arena_array(arena, const char *, main->n_params + main->ret->n_inputs + 2);
+    const char *head = arena_printf(arena, "        code = %s_step(", codegen->options->name);
+    int n = 0;
+
+    items[n++] = "region";
+    for (int i = 0; i < main->n_params; i++)
+        items[n++] = codegen->input_names[i];
+    for (int i = 0; i < main->ret->n_inputs; i++)
+        items[n++] = codegen->output_names[i];
+    items[n++] = "arena";
+    str_printf(out, "    int code = %s_OK;\n\n    for (int region = 0; region < %s_REGIONS && "
+                    "code == %s_OK; region++)\n", codegen->upper, codegen->upper, codegen->upper);
+    add_list(out, head, n, items, ");\n", (int)strlen(head));
+    str_add(out, "    return code;\n}\n");
+}
+
+void add_entry(struct codegen *codegen, struct str *out)
+{
+    const bool by_steps = codegen->options->step && codegen->n_regions > 0;
+
+    if (codegen->options->step)
+        add_step(codegen, out);
+    add_prototype(codegen, out, false, ")\n{\n");
+    if (by_steps) {
+        add_run_by_steps(codegen, out);
+        return;
+    }
+    add_checks(codegen, out);
+    add_pointers(codegen, out);
+    for (int r = 0; r < codegen->n_regions; r++)
+        add_call(codegen, out, &codegen->regions[r], 4);
+    add_copies(codegen, out, 4);
+    str_printf(out, "    return %s_OK;\n}\n", codegen->upper);
+}

@@ -1,0 +1,113 @@
+/* elementwise.c - a chain of element-wise operators.
+ *
+ * method   dims along which every operand runs, or every operand repeats, are taken together; where
+ *          that leaves one, it is a flat loop */
+#include <inttypes.h>
+
+#include "codegen_c/kernel.h"
+
+/* The dims of y in groups; group g ends with dim last[g]. */
+struct loops {
+    int n;
+    int last[MAX_RANK];
+    int64_t extent[MAX_RANK];
+};
+
+bool accepts_elementwise(const struct region *region, const char **why)
+{
+    (void)region; /* scalar_accepts has looked at every node */
+    (void)why;
+    return true;
+}
+
+/* Whether the operand has elements of its own along dim i of y. */
+static bool runs_along(const struct node *node, int input, const struct type *y, int i)
+{
+    const struct type *x = &node->inputs[input]->type;
+    const int dim = i - (y->rank - x->rank);
+
+    if (node->op == OP_BIAS_ADD && input == 1)
+        return i == node->attrs.axis.axis;
+    return dim >= 0 && x->dim[dim] != 1;
+}
+
+/* Whether an operand runs along just one of the dims a and b. Uniform constants do not count: they
+ * are numbers in the text. */
+static bool is_border(const struct function *fn, const struct type *y, int a, int b)
+{
+    for (const struct node *n = fn->first; n; n = n->next)
+        for (int i = 0; i < n->n_inputs; i++) {
+            double number;
+
+            if (n->inputs[i] && !value_uniform(n->inputs[i], &number) &&
+                runs_along(n, i, y, a) != runs_along(n, i, y, b))
+                return true;
+        }
+    return false;
+}
+
+static struct loops find_loops(const struct function *fn, const struct type *y)
+{
+    struct loops loops = { .n = 0 };
+    int before = -1;
+
+    for (int i = 0; i < y->rank; i++) {
+        if (y->dim[i] == 1)
+            continue;
+        if (before < 0 || is_border(fn, y, before, i))
+            loops.extent[loops.n++] = 1;
+        loops.extent[loops.n - 1] *= y->dim[i];
+        loops.last[loops.n - 1] = i;
+        before = i;
+    }
+    return loops;
+}
+
+static void bind_flat(struct bind *bind, const struct type *y, struct position *position)
+{
+    bind_text(bind, "extents", "LEN = %" PRId64, type_elements(y));
+    bind_text(bind, "loops", "for (int i = 0; i < LEN; i++) {");
+    position->linear = "i";
+}
+
+static void bind_nested(struct bind *bind, const struct loops *loops, struct position *position)
+{
+    struct str extents = { .arena = bind->arena }, text = { .arena = bind->arena };
+    const char *at = NULL;
+
+    for (int i = 0; i < loops->n; i++) {
+        str_printf(&extents, "%sN%d = %" PRId64, i ? ", " : "", i, loops->extent[i]);
+        str_printf(&text, "%sfor (int i%d = 0; i%d < N%d; i%d++)", i ? "\n" : "", i, i, i, i);
+        at = !at ? "i0"
+                 : arena_printf(bind->arena, i > 1 ? "(%s) * N%d + i%d" : "%s * N%d + i%d", at, i, i);
+    }
+    str_add(&text, " {");
+    bind_text(bind, "extents", "%s", str_text(&extents));
+    bind_text(bind, "loops", "%s", str_text(&text));
+    bind_text(bind, "at", "%s", at);
+    position->linear = "at";
+}
+
+bool bind_elementwise(struct bind *bind)
+{
+    const struct function *fn = bind->region->fn;
+    const struct type *y = &fn->ret->inputs[0]->type;
+    const struct loops loops = find_loops(fn, y);
+    const bool nested = loops.n > 1;
+    struct position position = { .rank = y->rank };
+
+    bind_flag(bind, "nested", nested);
+    if (nested)
+        bind_nested(bind, &loops, &position);
+    else
+        bind_flat(bind, y, &position);
+    for (int i = 0, k = 0; i < y->rank; i++) {
+        position.coord[i] = y->dim[i] == 1 ? "0" : NULL;
+        if (k < loops.n && loops.last[k] == i) {
+            position.coord[i] = nested ? arena_printf(bind->arena, "i%d", k) : "i";
+            k++;
+        }
+    }
+    bind_text(bind, "linear", "%s", position.linear);
+    return bind_epilogue(bind, NULL, &position);
+}

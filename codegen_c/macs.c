@@ -1,0 +1,39 @@
+/* macs.c - see macs.h. */
+#include "codegen_c/macs.h"
+
+static int64_t multiply(int64_t a, int64_t b)
+{
+    int64_t product;
+
+    return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
+}
+
+int64_t node_macs(const struct node *node)
+{
+    const struct type *x, *w, *y;
+
+    if (node->n_inputs < 2 || !node->inputs[0] || !node->inputs[1] || node->n_outputs != 1)
+        return 0;
+    x = &node->inputs[0]->type;
+    w = &node->inputs[1]->type;
+    y = &node->outputs[0]->type;
+    switch (node->op) {
+    case OP_CONV1D:
+    case OP_CONV2D:
+    case OP_CONV3D: /* weight [out_c, in_c / groups, k...] */
+        return multiply(type_elements(y), type_span(w, 1, w->rank));
+    case OP_CONV1D_TRANSPOSE:
+    case OP_CONV2D_TRANSPOSE:
+    case OP_CONV3D_TRANSPOSE: /* every input element meets [out_c / groups, k...] */
+        return multiply(type_elements(x), type_span(w, 1, w->rank));
+    case OP_DENSE:
+        return multiply(type_elements(y), x->rank ? x->dim[x->rank - 1] : 1);
+    case OP_MATMUL: {
+        const bool transposed = node->attrs.matmul.transpose_a && x->rank > 1;
+
+        return multiply(type_elements(y), x->rank ? x->dim[x->rank - 1 - transposed] : 1);
+    }
+    default:
+        return 0;
+    }
+}

@@ -1,0 +1,10 @@
+/* macs.h - multiply-accumulate operations, for reports. */
+#ifndef CODEGEN_C_MACS_H
+#define CODEGEN_C_MACS_H
+
+#include "relay_ir/ir.h"
+
+/* Of convolutions, dense layers and matrix products; 0 of everything else. Saturates. */
+int64_t node_macs(const struct node *node);
+
+#endif

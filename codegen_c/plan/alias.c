@@ -1,0 +1,123 @@
+/* alias.c - which values share storage, and of what kind it is.
+ *
+ * needs    plan_liveness, kernels chosen
+ * gives    plan->place (but offsets), plan->block, region->in_place, region->over
+ * method   results of main are written where the caller wants them; a result goes over an operand
+ *          that dies in its region when the kernel reads each element before it writes it */
+#include "codegen_c/plan/plan.h"
+
+static bool is_main_result(const struct plan *plan, const struct value *root, int *index)
+{
+    const struct node *ret = plan->main->ret;
+
+    for (int i = 0; i < ret->n_inputs; i++)
+        if (plan->root[ret->inputs[i]->id] == root) {
+            *index = i;
+            return true;
+        }
+    return false;
+}
+
+/* Whether the anchor reads the parameter, and whether as anything but its first input. */
+static bool anchor_reads(const struct region *region, const struct value *param, bool *elsewhere)
+{
+    bool reads = false;
+
+    *elsewhere = false;
+    for (int i = 0; region->anchor && i < region->anchor->n_inputs; i++)
+        if (region->anchor->inputs[i] == param) {
+            reads = true;
+            *elsewhere = *elsewhere || i > 0;
+        }
+    return reads;
+}
+
+/* Whether the region's function, as text, may write its result over this parameter. */
+static bool kernel_allows(const struct region *region, int param)
+{
+    const struct value *x = region->fn->params[param], *y = region->fn->ret->inputs[0];
+    bool elsewhere;
+
+    if (x->type.dtype != y->type.dtype || !type_same_shape(&x->type, &y->type))
+        return false;
+    if (anchor_reads(region, x, &elsewhere))
+        return region->kernel->in_place && !elsewhere;
+    return region->anchor || region->kernel->in_place; /* see bind_epilogue */
+}
+
+/* No other argument of the call lives in the same place. */
+static bool is_alone(const struct plan *plan, const struct node *call, int param)
+{
+    for (int i = 0; i < call->n_inputs; i++)
+        if (i != param &&
+            plan->root[call->inputs[i]->id] == plan->root[call->inputs[param]->id])
+            return false;
+    return true;
+}
+
+/* The parameter that the region's only result can go over, -1 if there is none. */
+static int find_dying(const struct plan *plan, const struct region *region)
+{
+    if (region->call->n_outputs != 1)
+        return -1;
+    for (int i = 0; i < region->call->n_inputs; i++) {
+        const struct value *root = plan->root[region->call->inputs[i]->id];
+
+        if (plan->place[root->id].kind == PLACE_ARENA && plan->block[root->id] >= 0 &&
+            plan->last[root->id] == region->index && is_alone(plan, region->call, i) &&
+            kernel_allows(region, i))
+            return i;
+    }
+    return -1;
+}
+
+static void place_result(struct plan *plan, struct region *region, const struct value *value)
+{
+    const size_t bytes = type_bytes(&value->type);
+    struct codegen_place *place = &plan->place[value->id];
+    const int id = value->id;
+    int over;
+
+    if (is_main_result(plan, value, &place->index)) {
+        place->kind = PLACE_OUTPUT;
+        return;
+    }
+    place->kind = PLACE_ARENA;
+    plan->naive_bytes += plan_round(bytes);
+    over = find_dying(plan, region);
+    if (over >= 0) {
+        region->in_place = true;
+        region->over = over;
+        plan->block[id] = plan->block[plan->root[region->call->inputs[over]->id]->id];
+        plan->blocks[plan->block[id]].last = plan->last[id];
+        return;
+    }
+    plan->block[id] = plan->n_blocks;
+    plan->blocks[plan->n_blocks++] = (struct block){ .value = value, .bytes = bytes,
+                                                     .first = region->index,
+                                                     .last = plan->last[id] };
+}
+
+void plan_alias(struct plan *plan, struct arena *arena, struct region *regions)
+{
+    const struct function *main = plan->main;
+
+    plan->capacity = plan->n_regions; /* scratch */
+    for (int r = 0; r < plan->n_regions; r++)
+        plan->capacity += regions[r].call->n_outputs;
+    plan->blocks = arena_array(arena, struct block, plan->capacity);
+    for (int i = 0; i < main->n_params; i++)
+        plan->place[main->params[i]->id] = (struct codegen_place){ PLACE_INPUT, i, 0 };
+    for (const struct value *v = main->constants; v; v = v->next)
+        plan->place[v->id] = (struct codegen_place){ PLACE_CONSTANT, 0, 0 };
+    for (int r = 0; r < plan->n_regions; r++)
+        for (int i = 0; i < regions[r].call->n_outputs; i++)
+            place_result(plan, &regions[r], regions[r].call->outputs[i]);
+    for (const struct node *node = main->first; node; node = node->next)
+        for (int i = 0; i < node->n_outputs; i++) {
+            const int id = node->outputs[i]->id, root = plan->root[id]->id;
+
+            plan->place[id] = plan->place[root];
+            plan->block[id] = plan->block[root];
+        }
+}

@@ -1,0 +1,53 @@
+/* liveness.c - which region writes a value first and which reads it last.
+ *
+ * needs    main of calls and views, numbered; regions in execution order
+ * gives    plan->root, first, last */
+#include "codegen_c/plan/plan.h"
+
+static bool is_view(const struct node *node)
+{
+    return op_row(node->op)->pattern == PATTERN_VIEW;
+}
+
+static void read_by(struct plan *plan, const struct value *value, int region)
+{
+    int *last = &plan->last[plan->root[value->id]->id];
+
+    if (*last < region)
+        *last = region;
+}
+
+void plan_liveness(struct plan *plan, struct arena *arena, const struct function *main,
+                   const struct region *regions, int n_regions)
+{
+    const int n = main->n_values;
+
+    *plan = (struct plan){ .main = main, .n_regions = n_regions,
+                           .root = arena_array(arena, const struct value *, n),
+                           .first = arena_array(arena, int, n),
+                           .last = arena_array(arena, int, n),
+                           .place = arena_array(arena, struct codegen_place, n),
+                           .block = arena_array(arena, int, n) };
+    for (int i = 0; i < n; i++)
+        plan->first[i] = plan->last[i] = plan->block[i] = -1;
+    for (int i = 0; i < main->n_params; i++)
+        plan->root[main->params[i]->id] = main->params[i];
+    for (const struct value *v = main->constants; v; v = v->next)
+        plan->root[v->id] = v;
+    for (const struct node *node = main->first; node; node = node->next)
+        for (int i = 0; i < node->n_outputs; i++) {
+            const struct value *out = node->outputs[i];
+
+            plan->root[out->id] = is_view(node) ? plan->root[node->inputs[0]->id] : out;
+        }
+    for (int r = 0; r < n_regions; r++) {
+        const struct node *call = regions[r].call;
+
+        for (int i = 0; i < call->n_inputs; i++)
+            read_by(plan, call->inputs[i], r);
+        for (int i = 0; i < call->n_outputs; i++) {
+            plan->first[call->outputs[i]->id] = r;
+            read_by(plan, call->outputs[i], r); /* results that nobody reads are written, too */
+        }
+    }
+}

@@ -1,0 +1,161 @@
+/* pack.c - offsets for blocks of the arena.
+ *
+ * needs    blocks with sizes and lifetimes
+ * gives    offsets, the size of the arena, a lower bound
+ * method   best fit with gaps, for several orders of the blocks */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codegen_c/plan/plan.h"
+
+static const size_t NOT_PLACED = SIZE_MAX;
+
+size_t plan_round(size_t bytes)
+{
+    return (bytes + (bytes == 0) + PLAN_ALIGN - 1) / PLAN_ALIGN * PLAN_ALIGN;
+}
+
+static bool overlap_in_time(const struct block *a, const struct block *b)
+{
+    return a->first <= b->last && b->first <= a->last;
+}
+
+static size_t end_of(const struct block *block)
+{
+    return block->offset + plan_round(block->bytes);
+}
+
+static int compare_offsets(const void *left, const void *right)
+{
+    const struct block *a = *(struct block *const *)left, *b = *(struct block *const *)right;
+
+    return (a->offset > b->offset) - (a->offset < b->offset);
+}
+
+/* The smallest gap between the neighbours in time that is big enough, else behind all of them. */
+static size_t best_offset(const struct block *block, struct block **neighbours, int n)
+{
+    const size_t bytes = plan_round(block->bytes);
+    size_t top = 0, best = NOT_PLACED, best_gap = SIZE_MAX;
+
+    qsort(neighbours, (size_t)n, sizeof *neighbours, compare_offsets);
+    for (int i = 0; i < n; i++) {
+        const size_t at = neighbours[i]->offset, gap = at > top ? at - top : 0;
+
+        if (gap >= bytes && gap < best_gap) {
+            best = top;
+            best_gap = gap;
+        }
+        top = end_of(neighbours[i]) > top ? end_of(neighbours[i]) : top;
+    }
+    return best == NOT_PLACED ? top : best;
+}
+
+/* Places the blocks in this order; returns the bytes needed. */
+static size_t place_in_order(struct block **order, int n, struct block **neighbours)
+{
+    size_t needed = 0;
+
+    for (int i = 0; i < n; i++)
+        order[i]->offset = NOT_PLACED;
+    for (int i = 0; i < n; i++) {
+        int n_neighbours = 0;
+
+        for (int j = 0; j < i; j++)
+            if (overlap_in_time(order[i], order[j]))
+                neighbours[n_neighbours++] = order[j];
+        order[i]->offset = best_offset(order[i], neighbours, n_neighbours);
+        needed = end_of(order[i]) > needed ? end_of(order[i]) : needed;
+    }
+    return needed;
+}
+
+/* Ties are broken by position, so that no order depends on the sort's implementation. */
+static int by_position(const struct block *a, const struct block *b)
+{
+    return (a > b) - (a < b);
+}
+
+static int by_bytes(const void *left, const void *right)
+{
+    const struct block *a = *(struct block *const *)left, *b = *(struct block *const *)right;
+
+    if (a->bytes != b->bytes)
+        return a->bytes < b->bytes ? 1 : -1;
+    return by_position(a, b);
+}
+
+static int by_lifetime(const void *left, const void *right)
+{
+    const struct block *a = *(struct block *const *)left, *b = *(struct block *const *)right;
+    const int time_a = a->last - a->first, time_b = b->last - b->first;
+
+    return time_a != time_b ? time_b - time_a : by_bytes(left, right);
+}
+
+static int by_start(const void *left, const void *right)
+{
+    const struct block *a = *(struct block *const *)left, *b = *(struct block *const *)right;
+
+    return a->first != b->first ? a->first - b->first : by_bytes(left, right);
+}
+
+size_t pack_blocks(struct arena *scratch, struct block *blocks, int n)
+{
+    static int (*const orders[])(const void *, const void *) = { by_bytes, by_lifetime, by_start };
+    struct block **order = arena_array(scratch, struct block *, n);
+    struct block **neighbours = arena_array(scratch, struct block *, n);
+    size_t *best_offsets = arena_array(scratch, size_t, n), best = SIZE_MAX;
+
+    for (size_t k = 0; k < sizeof orders / sizeof *orders; k++) {
+        size_t needed;
+
+        for (int i = 0; i < n; i++)
+            order[i] = &blocks[i];
+        qsort(order, (size_t)n, sizeof *order, orders[k]);
+        needed = place_in_order(order, n, neighbours);
+        if (needed >= best)
+            continue;
+        best = needed;
+        for (int i = 0; i < n; i++)
+            best_offsets[i] = blocks[i].offset;
+    }
+    for (int i = 0; i < n; i++)
+        blocks[i].offset = best_offsets[i];
+    return n ? best : 0;
+}
+
+size_t pack_lower_bound(struct arena *scratch, const struct block *blocks, int n)
+{
+    size_t *alive, most = 0, now = 0;
+    int end = 0;
+
+    for (int i = 0; i < n; i++)
+        end = blocks[i].last + 1 > end ? blocks[i].last + 1 : end;
+    /* What begins at a time, less what ended before it; size_t wraps and comes back. */
+    alive = arena_array(scratch, size_t, end + 1);
+    for (int i = 0; i < n; i++) {
+        alive[blocks[i].first] += plan_round(blocks[i].bytes);
+        alive[blocks[i].last + 1] -= plan_round(blocks[i].bytes);
+    }
+    for (int i = 0; i < end; i++) {
+        now += alive[i];
+        most = now > most ? now : most;
+    }
+    return most;
+}
+
+bool pack_verify(const struct block *blocks, int n, size_t bytes)
+{
+    for (int i = 0; i < n; i++) {
+        if (blocks[i].offset % PLAN_ALIGN != 0 || blocks[i].first > blocks[i].last ||
+            blocks[i].offset > bytes || plan_round(blocks[i].bytes) > bytes - blocks[i].offset)
+            return false;
+        for (int j = 0; j < i; j++)
+            if (overlap_in_time(&blocks[i], &blocks[j]) &&
+                blocks[i].offset < end_of(&blocks[j]) && blocks[j].offset < end_of(&blocks[i]))
+                return false;
+    }
+    return true;
+}

@@ -1,0 +1,140 @@
+/* write_region.c - a region's function: keys of its own, the kernel's bind, the template. */
+#include <assert.h>
+#include <string.h>
+
+#include "codegen_c/embedded.h"
+#include "codegen_c/emit.h"
+
+static const char *template_text(const char *path)
+{
+    for (size_t i = 0; i < n_embedded_files; i++)
+        if (strcmp(embedded_files[i].path, path) == 0)
+            return embedded_files[i].text;
+    return NULL;
+}
+
+/* Whether the parameter is only added to the anchor's result: then it is called what it is. */
+static bool is_residual(const struct region *region, const struct value *param)
+{
+    if (!region->anchor || !param->uses)
+        return false;
+    for (const struct use *use = param->uses; use; use = use->next)
+        if (use->node->op != OP_ADD || use->node == region->anchor)
+            return false;
+    return true;
+}
+
+static void name_parameters(struct codegen *codegen, struct region *region)
+{
+    const struct function *fn = region->fn;
+    const int n_results = fn->ret->n_inputs;
+    const char **params = arena_array(&codegen->arena, const char *, fn->n_params);
+    const char **results = arena_array(&codegen->arena, const char *, n_results);
+    struct names names;
+
+    names_init(&names, &codegen->arena);
+    for (int i = 0; i < fn->n_params; i++)
+        params[i] = names_unique(&names, is_residual(region, fn->params[i]) ? "residual" : "x");
+    for (int i = 0; i < n_results; i++)
+        results[i] = names_unique(&names, "y");
+    /* x_2 would be taken for a variable of the epilogue. */
+    for (int i = 0; i < fn->n_params + n_results; i++) {
+        const char **name = i < fn->n_params ? &params[i] : &results[i - fn->n_params];
+        const char *end = strchr(*name, '_');
+
+        if (end)
+            *name = arena_printf(&codegen->arena, "%.*s%s", (int)(end - *name), *name, end + 1);
+    }
+    region->params = params;
+    region->results = results;
+}
+
+static const char *parameter_list(struct codegen *codegen, const struct region *region)
+{
+    const struct function *fn = region->fn;
+    struct arena *arena = &codegen->arena;
+    struct str out = { .arena = arena };
+    const char **items = arena_array(arena, const char *, fn->n_params + fn->ret->n_inputs + 1);
+    const char *head = arena_printf(arena, "static void %s(", region->c_name);
+    int n = 0;
+
+    for (int i = 0; i < fn->n_params; i++)
+        items[n++] = arena_printf(arena, "const %s *%s%s", dtype_c_type(fn->params[i]->type.dtype),
+                                  region->in_place && region->over == i ? "" : "restrict ",
+                                  region->params[i]);
+    for (int i = 0; i < fn->ret->n_inputs; i++)
+        items[n++] = arena_printf(arena, "%s *%s%s",
+                                  dtype_c_type(fn->ret->inputs[i]->type.dtype),
+                                  region->in_place ? "" : "restrict ", region->results[i]);
+    if (region->scratch_bytes)
+        items[n++] = "void *restrict scratch";
+    add_list(&out, head, n, items, ")", (int)strlen(head));
+    return arena_strndup(arena, out.text + strlen(head), out.n - strlen(head) - 1);
+}
+
+/* "x f32 [1,6,6,2], x2 f32 [1] -> y f32 [1,4,4,3]" */
+static const char *shapes_comment(struct codegen *codegen, const struct region *region)
+{
+    const struct function *fn = region->fn;
+    struct arena *arena = &codegen->arena;
+    struct str out = { .arena = arena };
+    size_t line = 0;
+
+    for (int i = 0; i < fn->n_params + fn->ret->n_inputs; i++) {
+        const bool is_param = i < fn->n_params;
+        const int k = is_param ? i : i - fn->n_params;
+        const struct type *type = is_param ? &fn->params[k]->type : &fn->ret->inputs[k]->type;
+        const char *text = arena_printf(arena, "%s %s",
+                                        is_param ? region->params[k] : region->results[k],
+                                        shape_comment(arena, type));
+
+        if (out.n - line + strlen(text) > 88) {
+            str_add(&out, i == fn->n_params ? "\n* " : ",\n* ");
+            line = out.n;
+        } else if (i > 0 && i != fn->n_params) {
+            str_add(&out, ", ");
+        }
+        if (i == fn->n_params)
+            str_add(&out, out.n == line ? "-> " : " -> ");
+        str_add(&out, text);
+    }
+    return str_text(&out);
+}
+
+static void offer_keys(struct codegen *codegen, struct region *region, struct keys *keys)
+{
+    const enum dtype dtype = region->fn->ret->inputs[0]->type.dtype;
+
+    keys_offer(keys, "fn", region->c_name);
+    keys_offer(keys, "t", dtype_c_type(dtype));
+    keys_offer(keys, "origin", origin_comment(&codegen->arena, region, " * "));
+    keys_offer(keys, "shapes", shapes_comment(codegen, region));
+}
+
+bool write_region(struct codegen *codegen, struct region *region)
+{
+    const char *path = arena_printf(&codegen->arena, "templates/kernels/%s.c.tmpl",
+                                    region->kernel->name);
+    const char *text = template_text(path);
+    const int n_errors = codegen->ctx->diags.n_errors;
+    struct str out = { .arena = &codegen->arena };
+    struct keys keys;
+    struct bind bind = { .ctx = codegen->ctx, .arena = &codegen->arena, .region = region,
+                         .keys = &keys, .codegen = codegen };
+
+    if (!text)
+        return diag_error(codegen->ctx, DIAG_TEMPLATE, NULL, "there is no %s", path);
+    keys_init(&keys, &codegen->arena);
+    name_parameters(codegen, region);
+    offer_keys(codegen, region, &keys);
+    if (!region->kernel->bind(&bind)) {
+        assert(codegen->ctx->diags.n_errors > n_errors);
+        return false;
+    }
+    keys_offer(&keys, "params", parameter_list(codegen, region));
+    if (codegen->ctx->diags.n_errors > n_errors ||
+        !template_expand(codegen->ctx, path, text, &keys, &out))
+        return false;
+    codegen->emitted[region->index].text = str_text(&out);
+    return true;
+}
