@@ -16,7 +16,6 @@ struct bulk_block {
     struct bulk_block *next;
     unsigned char *data;
     size_t bytes;
-    bool marked;
 };
 
 _Noreturn void out_of_memory(size_t bytes)
@@ -145,29 +144,39 @@ void *bulk_alloc(struct bulk *bulk, size_t bytes)
     return block->data;
 }
 
-void bulk_unmark(struct bulk *bulk)
+static int compare_addresses(const void *a, const void *b)
 {
-    for (struct bulk_block *b = bulk->blocks; b; b = b->next)
-        b->marked = false;
+    const uintptr_t left = (uintptr_t)*(const void *const *)a;
+    const uintptr_t right = (uintptr_t)*(const void *const *)b;
+
+    return (left > right) - (left < right);
 }
 
-void bulk_mark(struct bulk *bulk, const void *inside)
+/* Whether one of n pointers, sorted by address, points into the block. */
+static bool points_into(const struct bulk_block *block, const void *const *inside, size_t n)
 {
-    const uintptr_t at = (uintptr_t)inside;
+    const uintptr_t start = (uintptr_t)block->data;
+    size_t low = 0, high = n; /* the first pointer that is not below the block is in [low, high] */
 
-    for (struct bulk_block *b = bulk->blocks; b; b = b->next)
-        if (at >= (uintptr_t)b->data && at < (uintptr_t)b->data + b->bytes) {
-            b->marked = true;
-            return;
-        }
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+
+        if ((uintptr_t)inside[middle] < start)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < n && (uintptr_t)inside[low] - start < block->bytes;
 }
 
-void bulk_sweep(struct bulk *bulk)
+void bulk_keep(struct bulk *bulk, const void **inside, size_t n)
 {
+    if (n)
+        qsort(inside, n, sizeof *inside, compare_addresses);
     for (struct bulk_block **at = &bulk->blocks; *at;) {
         struct bulk_block *block = *at;
 
-        if (block->marked) {
+        if (points_into(block, inside, n)) {
             at = &block->next;
             continue;
         }
@@ -180,6 +189,5 @@ void bulk_sweep(struct bulk *bulk)
 
 void bulk_release(struct bulk *bulk)
 {
-    bulk_unmark(bulk);
-    bulk_sweep(bulk);
+    bulk_keep(bulk, NULL, 0);
 }

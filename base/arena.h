@@ -41,14 +41,12 @@ struct bulk {
     size_t bytes;              /* payload bytes now alive */
 };
 
-/* `bytes` zeroed bytes aligned to 64, owned by `bulk` until bulk_sweep or bulk_release. */
+/* `bytes` zeroed bytes aligned to 64, owned by `bulk` until bulk_keep or bulk_release. */
 void *bulk_alloc(struct bulk *bulk, size_t bytes);
 
-/* Garbage collection in three calls: unmark all, mark each payload that is still in use (a pointer
- * anywhere into the block; pointers not of this bulk are ignored), free the rest. */
-void bulk_unmark(struct bulk *bulk);
-void bulk_mark(struct bulk *bulk, const void *inside);
-void bulk_sweep(struct bulk *bulk);
+/* Frees each payload that none of n pointers points into (anywhere into it; pointers not of this
+ * bulk are ignored). Sorts the pointers. */
+void bulk_keep(struct bulk *bulk, const void **inside, size_t n);
 void bulk_release(struct bulk *bulk);
 
 /* Ends the process: "relayc: out of memory (N bytes)", exit code 3. Also for callers of other

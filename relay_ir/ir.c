@@ -76,16 +76,30 @@ static void sweep_constants(struct function *fn)
     }
 }
 
+static void sweep_payloads(struct module *module)
+{
+    struct arena arena = { NULL };
+    const void **used;
+    size_t n = 0;
+
+    for (struct function *fn = module->functions; fn; fn = fn->next)
+        for (struct value *v = fn->constants; v; v = v->next)
+            n++;
+    used = arena_array(&arena, const void *, n);
+    n = 0;
+    for (struct function *fn = module->functions; fn; fn = fn->next)
+        for (struct value *v = fn->constants; v; v = v->next)
+            used[n++] = v->data;
+    bulk_keep(&module->bulk, used, n);
+    arena_release(&arena);
+}
+
 void module_sweep(struct module *module)
 {
     sweep_functions(module);
-    bulk_unmark(&module->bulk);
-    for (struct function *fn = module->functions; fn; fn = fn->next) {
+    for (struct function *fn = module->functions; fn; fn = fn->next)
         sweep_constants(fn);
-        for (struct value *v = fn->constants; v; v = v->next)
-            bulk_mark(&module->bulk, v->data);
-    }
-    bulk_sweep(&module->bulk);
+    sweep_payloads(module);
 }
 
 struct function *function_new(struct module *module, const char *name)
@@ -415,13 +429,25 @@ struct tensor value_tensor(const struct value *value)
 
 bool value_uniform(const struct value *value, double *number)
 {
+    const enum dtype dtype = value->type.dtype;
     const int64_t n = value->kind == VALUE_CONSTANT ? type_elements(&value->type) : 0;
+    const int64_t exact = (int64_t)1 << 53; /* whole numbers up to here are doubles */
+    int64_t first;
 
-    if (n == 0)
+    if (n == 0 || dtype_kind(dtype) == KIND_MINIFLOAT)
         return false;
-    *number = dtype_load(value->type.dtype, value->data, 0);
+    *number = dtype_load(dtype, value->data, 0);
+    if (dtype_is_float(dtype)) {
+        for (int64_t i = 1; i < n; i++)
+            if (dtype_load(dtype, value->data, i) != *number)
+                return false;
+        return true;
+    }
+    first = dtype_load_int(dtype, value->data, 0);
+    if (first > exact || first < (dtype == DTYPE_U64 ? 0 : -exact))
+        return false;
     for (int64_t i = 1; i < n; i++)
-        if (dtype_load(value->type.dtype, value->data, i) != *number)
+        if (dtype_load_int(dtype, value->data, i) != first)
             return false;
     return true;
 }
