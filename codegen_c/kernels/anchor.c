@@ -54,7 +54,7 @@ bool takes_constant(const struct region *region, int i, const char **why)
 
 void bind_type(struct bind *bind)
 {
-    bind_text(bind, "tx", "%s", dtype_c_type(anchor_input(bind->region, 0)->dtype));
+    keys_offer(bind->keys, "tx", dtype_c_type(anchor_input(bind->region, 0)->dtype));
 }
 
 void bind_typed_helper(struct bind *bind, const char *stem)
@@ -110,6 +110,7 @@ void bind_axis(struct bind *bind, int64_t axis)
     bind_int(bind, "inner", inner);
     keys_offer(bind->keys, "strided", inner > 1 ? "1" : "");
     keys_offer(bind->keys, "index", inner > 1 ? "i * INNER" : "i");
+    keys_offer(bind->keys, "best_index", inner > 1 ? "best * INNER" : "best");
 }
 
 void position_by_division(struct bind *bind, const char *linear, struct position *out)

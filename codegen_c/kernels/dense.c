@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 
+#include "codegen_c/kernels/accumulate.h"
 #include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/panels.h"
 
@@ -186,6 +187,7 @@ bool bind_matmul_int(struct bind *bind)
     bind_text(bind, "a_at", p.transpose_a ? "k * ROWS + row" : "row * INNER + k");
     bind_text(bind, "b_at", p.transpose_b ? "column * INNER + k" : "k * COLUMNS + column");
     bind_text(bind, "ty", "%s", dtype_c_type(dtype));
-    bind_text(bind, "tsum", "%s", dtype_bytes(dtype) == 8 ? "uint64_t" : "uint32_t");
+    bind_accumulator(bind, dtype);
+    bind_text(bind, "outcome", "%s", accumulated(bind, dtype, "sum"));
     return bind_epilogue_at(bind, "product", "at");
 }

@@ -14,16 +14,11 @@ static void bind_number(struct bind *bind, const char *key, double number)
 
 bool bind_softmax(struct bind *bind)
 {
-    const struct type *x = anchor_input(bind->region, 0);
-    const int axis = type_axis(x, bind->region->anchor->attrs.axis.axis);
-
     bind_type(bind);
     bind_input(bind, "x", 0);
-    bind_axis(bind, axis);
-    if (bind->region->anchor->op == OP_HARDMAX) {
-        bind_text(bind, "best_index", type_span(x, axis + 1, x->rank) > 1 ? "best * INNER" : "best");
+    bind_axis(bind, bind->region->anchor->attrs.axis.axis);
+    if (bind->region->anchor->op == OP_HARDMAX)
         return true;
-    }
     bind_math(bind, "exp", "exp");
     if (bind->region->anchor->op == OP_LOG_SOFTMAX)
         bind_math(bind, "log", "log");

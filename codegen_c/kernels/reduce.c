@@ -88,6 +88,7 @@ static void bind_reduction(struct bind *bind, enum op op, enum dtype dtype, int6
     bind_accumulator(bind, dtype);
     if (op == OP_MAX || op == OP_MIN) {
         bind_text(bind, "tacc", "%s", dtype_c_type(dtype));
+        bind_text(bind, "widen", "%s", "");
         bind_text(bind, "acc", "best");
         bind_text(bind, "start", "%s", dtype == DTYPE_BOOL
                                            ? (op == OP_MAX ? "0" : "1")
@@ -107,7 +108,7 @@ static void bind_reduction(struct bind *bind, enum op op, enum dtype dtype, int6
         const bool is_signed = dtype_kind(dtype) == KIND_INT;
 
         bind_text(bind, "tacc", "uint64_t");
-        bind_text(bind, "converted", is_signed ? "(uint64_t)v" : "v");
+        bind_text(bind, "widen", "%s", dtype == DTYPE_U64 ? "" : "(uint64_t)");
         bind_text(bind, "outcome", "(%s)(%ssum / %" PRId64 ")", dtype_c_type(dtype),
                   is_signed ? "(int64_t)" : "", n);
     }

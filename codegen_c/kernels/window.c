@@ -98,7 +98,7 @@ void bind_window(struct bind *bind, const struct window *w)
     for (size_t row = 0; row < sizeof numbers / sizeof *numbers; row++)
         for (int i = w->rank == 3 ? 0 : 1; i < 3; i++)
             bind_int(bind, names[row][i], numbers[row][i]);
-    bind_flag(bind, "padded", w->padded);
+    keys_offer(bind->keys, "padded", w->padded ? "1" : "");
 }
 
 bool takes_channels_first(const char *data_layout, const char *kernel_layout, const char **why)

@@ -1,7 +1,3 @@
-/* index_within.h - indices that were computed at run time. */
-#ifndef RUNTIME_EMBED_INDEX_WITHIN_H
-#define RUNTIME_EMBED_INDEX_WITHIN_H
-
 #include <stdint.h>
 
 /* An index into `len` elements; a negative one counts from the end. One that is out of range, which
@@ -12,5 +8,3 @@ static int index_within(int64_t index, int len)
 
     return from_start < 0 ? 0 : from_start < len ? (int)from_start : len - 1;
 }
-
-#endif

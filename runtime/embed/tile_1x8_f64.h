@@ -1,7 +1,3 @@
-/* tile_1x8_f64.h - the inner loop of matrix products. */
-#ifndef RUNTIME_EMBED_TILE_1X8_F64_H
-#define RUNTIME_EMBED_TILE_1X8_F64_H
-
 /* 8 sums of products: sum[j] = a[0] * b[0][j] + ... + a[len - 1] * b[len - 1][j], added in that
  * order. The rows of b are 8 long; elements of a are a_step apart. */
 static void tile_1x8_f64(const double *a, int a_step, const double *b, int len, double sum[8])
@@ -31,5 +27,3 @@ static void tile_1x8_f64(const double *a, int a_step, const double *b, int len, 
     sum[6] = s6;
     sum[7] = s7;
 }
-
-#endif

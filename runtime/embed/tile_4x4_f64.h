@@ -1,7 +1,3 @@
-/* tile_4x4_f64.h - the inner loop of convolutions. */
-#ifndef RUNTIME_EMBED_TILE_4X4_F64_H
-#define RUNTIME_EMBED_TILE_4X4_F64_H
-
 /* 4 x 4 sums of products: sum[i][j] = a[0][i] * b[0][j] + ... + a[len - 1][i] * b[len - 1][j], added
  * in that order. a and b are [len, 4]. The sums are named so that every compiler keeps them in
  * registers, and each value loaded is used four times. */
@@ -40,5 +36,3 @@ static void tile_4x4_f64(const double *a, const double *b, int len, double sum[4
     sum[2][0] = s20; sum[2][1] = s21; sum[2][2] = s22; sum[2][3] = s23;
     sum[3][0] = s30; sum[3][1] = s31; sum[3][2] = s32; sum[3][3] = s33;
 }
-
-#endif

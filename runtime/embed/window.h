@@ -1,7 +1,3 @@
-/* window.h - where a convolution's or pool's window overlaps the input. */
-#ifndef RUNTIME_EMBED_WINDOW_H
-#define RUNTIME_EMBED_WINDOW_H
-
 /* The taps [window_begin, window_end) of a window that fall inside the input: tap t reads position
  * first + t * step. Where none does, the range is empty. */
 static int window_begin(int first, int step)
@@ -15,5 +11,3 @@ static int window_end(int first, int step, int n_taps, int len)
 
     return n < n_taps ? n : n_taps;
 }
-
-#endif

@@ -1,0 +1,209 @@
+/* recurrent.c - nn.rnn, nn.gru and nn.lstm: one time step after the other.
+ *
+ * The weights of each gate are packed eight rows side by side. The state develops in the outputs
+ * that return its last value. */
+#include <string.h>
+
+#include "codegen_c/kernels/anchor.h"
+#include "codegen_c/kernels/panels.h"
+
+enum { PANEL = 8 };
+
+/* The activation functions, and which numbers each of them takes. */
+static const struct activation {
+    const char *name, *function; /* NULL: of <math.h> */
+    int n_numbers;
+} activations[] = {
+    { "Affine", "affine", 2 },        { "Elu", "elu", 1 },
+    { "HardSigmoid", "hard_sigmoid", 2 }, { "LeakyRelu", "leaky_relu", 1 },
+    { "Relu", "relu", 0 },            { "ScaledTanh", "scaled_tanh", 2 },
+    { "Sigmoid", "sigmoid", 0 },      { "Softplus", "softplus", 0 },
+    { "Softsign", "softsign", 0 },    { "Tanh", NULL, 0 },
+    { "ThresholdedRelu", "thresholded_relu", 1 },
+};
+
+/* Number i of a list such as "Sigmoid,Tanh"; NULL if there is none, or it is unknown. */
+static const struct activation *activation_at(const char *list, int i)
+{
+    for (; i > 0 && list; i--) {
+        list = strchr(list, ',');
+        list = list ? list + 1 : NULL;
+    }
+    for (size_t k = 0; list && k < sizeof activations / sizeof *activations; k++) {
+        const size_t n = strlen(activations[k].name);
+
+        if (strncmp(list, activations[k].name, n) == 0 && (list[n] == ',' || list[n] == '\0'))
+            return &activations[k];
+    }
+    return NULL;
+}
+
+static bool is_bidirectional(const struct region *region)
+{
+    return strcmp(region->anchor->attrs.rnn.direction, "bidirectional") == 0;
+}
+
+static int n_gates(enum op op)
+{
+    return op == OP_LSTM ? 4 : op == OP_GRU ? 3 : 1;
+}
+
+static int n_activations(enum op op)
+{
+    return op == OP_LSTM ? 3 : op == OP_GRU ? 2 : 1;
+}
+
+bool accepts_recurrent(const struct region *region, const char **why)
+{
+    const struct rnn_attrs *attrs = &region->anchor->attrs.rnn;
+    const int n = n_activations(region->anchor->op);
+
+    if (!takes_float(region, why) || !takes_constant(region, 1, why) ||
+        !takes_constant(region, 2, why))
+        return false;
+    for (int i = 0; i < (is_bidirectional(region) ? 2 * n : n); i++) {
+        if (!activation_at(attrs->activations, i)) {
+            *why = "an activation function is not known";
+            return false;
+        }
+        if (i >= n && (activation_at(attrs->activations, i) !=
+                           activation_at(attrs->activations, i - n) ||
+                       attrs->activation_alpha.at[i] != attrs->activation_alpha.at[i - n] ||
+                       attrs->activation_beta.at[i] != attrs->activation_beta.at[i - n])) {
+            *why = "the two directions have different activation functions";
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Sets `key` to the call of activation function number i with argument `v`, clipped before. */
+static void bind_activation(struct bind *bind, const char *key, int i, const char *v)
+{
+    const struct rnn_attrs *attrs = &bind->region->anchor->attrs.rnn;
+    const struct activation *activation = activation_at(attrs->activations, i);
+    const enum dtype dtype = anchor_input(bind->region, 0)->dtype;
+    const char *suffix = dtype_name(dtype);
+    struct str call = { .arena = bind->arena };
+
+    if (attrs->clip > 0) {
+        bind_helper(bind, arena_printf(bind->arena, "clamp_%s", suffix));
+        v = arena_printf(bind->arena, "clamp_%s(%s, %s, %s)", suffix, v,
+                         bind_literal(bind, dtype, -attrs->clip),
+                         bind_literal(bind, dtype, attrs->clip));
+    }
+    if (activation->function) {
+        bind_helper(bind, arena_printf(bind->arena, "%s_%s", activation->function, suffix));
+        str_printf(&call, "%s_%s(%s", activation->function, suffix, v);
+    } else {
+        bind_include(bind, "math.h");
+        str_printf(&call, "tanh%s(%s", dtype == DTYPE_F32 ? "f" : "", v);
+    }
+    if (activation->n_numbers > 0)
+        str_printf(&call, ", %s", bind_literal(bind, dtype, attrs->activation_alpha.at[i]));
+    if (activation->n_numbers > 1)
+        str_printf(&call, ", %s", bind_literal(bind, dtype, attrs->activation_beta.at[i]));
+    bind_text(bind, key, "%s)", str_text(&call));
+}
+
+/* A weight [directions, gates * hidden, len] as panels of each gate. */
+static void bind_gate_weight(struct bind *bind, const char *key, int i)
+{
+    const struct type *weight = anchor_input(bind->region, i);
+    const int64_t hidden = bind->region->anchor->attrs.rnn.hidden_size, len = weight->dim[2];
+    const struct panels panels = { .groups = weight->dim[0] * weight->dim[1] / hidden,
+                                   .n_rows = hidden, .len = len, .group_step = hidden * len,
+                                   .row_step = len, .len_step = 1, .width = PANEL };
+
+    bind_panels(bind, key, i, &panels, "[directions and gates, hidden / 8, inputs, 8 of hidden]");
+}
+
+/* Sets `key` to the optional input i, which is also a flag. */
+static void bind_optional(struct bind *bind, const char *flag, const char *key, int i)
+{
+    const bool given = anchor_input(bind->region, i) != NULL;
+
+    if (strcmp(flag, key) != 0)
+        bind_flag(bind, flag, given);
+    else if (!given)
+        bind_text(bind, key, "%s", "");
+    if (given)
+        bind_input(bind, key, i);
+}
+
+/* Where time step t of x and y, and the state, of direction d and batch entry n stand. */
+static void bind_places(struct bind *bind)
+{
+    const bool batch_major = bind->region->anchor->attrs.rnn.batch_major;
+
+    bind_text(bind, "x_at", batch_major ? "(n * STEPS + t)" : "(t * BATCH + n)");
+    bind_text(bind, "y_at", batch_major ? "((n * STEPS + t) * DIRECTIONS + d)"
+                                        : "((t * DIRECTIONS + d) * BATCH + n)");
+    bind_text(bind, "h_at", batch_major ? "(n * DIRECTIONS + d)" : "(d * BATCH + n)");
+}
+
+static void bind_recurrent(struct bind *bind)
+{
+    const struct node *node = bind->region->anchor;
+    const struct rnn_attrs *attrs = &node->attrs.rnn;
+    const struct type *x = anchor_input(bind->region, 0);
+    const bool both = is_bidirectional(bind->region);
+
+    bind_type(bind);
+    bind_typed_helper(bind, "matvec");
+    bind_input(bind, "x", 0);
+    bind_gate_weight(bind, "weight", 1);
+    bind_gate_weight(bind, "recurrent", 2);
+    bind_optional(bind, "biased", "bias", 3);
+    bind_optional(bind, "lengths", "lengths", 4);
+    bind_optional(bind, "initial_h", "initial_h", 5);
+    bind_int(bind, "steps", x->dim[attrs->batch_major ? 1 : 0]);
+    bind_int(bind, "batch", x->dim[attrs->batch_major ? 0 : 1]);
+    bind_int(bind, "in", x->dim[2]);
+    bind_int(bind, "hidden", attrs->hidden_size);
+    bind_int(bind, "directions", both ? 2 : 1);
+    bind_flag(bind, "both", both);
+    bind_flag(bind, "backward", strcmp(attrs->direction, "reverse") == 0);
+    bind_flag(bind, "forward", !both && strcmp(attrs->direction, "reverse") != 0);
+    bind_places(bind);
+}
+
+static void bind_gate_scratch(struct bind *bind, int64_t n_vectors)
+{
+    bind_scratch(bind, (size_t)(n_vectors * bind->region->anchor->attrs.rnn.hidden_size) *
+                           dtype_bytes(anchor_input(bind->region, 0)->dtype));
+}
+
+bool bind_rnn(struct bind *bind)
+{
+    bind_recurrent(bind);
+    bind_activation(bind, "f_sum", 0, "sum");
+    bind_gate_scratch(bind, 2);
+    return true;
+}
+
+bool bind_gru(struct bind *bind)
+{
+    bind_recurrent(bind);
+    bind_activation(bind, "f_update", 0, "to_update");
+    bind_activation(bind, "f_reset", 0, "to_reset");
+    bind_activation(bind, "g_hidden", 1, "to_hidden");
+    bind_flag(bind, "linear_before_reset", bind->region->anchor->attrs.rnn.linear_before_reset);
+    bind_gate_scratch(bind, 2 * n_gates(OP_GRU) + 1);
+    return true;
+}
+
+bool bind_lstm(struct bind *bind)
+{
+    bind_recurrent(bind);
+    bind_optional(bind, "initial_c", "initial_c", 6);
+    bind_optional(bind, "peephole", "peephole", 7);
+    bind_flag(bind, "input_forget", bind->region->anchor->attrs.rnn.input_forget);
+    bind_activation(bind, "f_input", 0, "to_input");
+    bind_activation(bind, "f_forget", 0, "to_forget");
+    bind_activation(bind, "f_output", 0, "to_output");
+    bind_activation(bind, "g_cell", 1, "to_cell");
+    bind_activation(bind, "h_cell", 2, "cell");
+    bind_gate_scratch(bind, 2 * n_gates(OP_LSTM));
+    return true;
+}

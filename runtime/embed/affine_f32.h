@@ -1,0 +1,5 @@
+/* A line. */
+static float affine_f32(float v, float slope, float offset)
+{
+    return slope * v + offset;
+}

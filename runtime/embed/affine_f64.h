@@ -1,0 +1,5 @@
+/* A line. */
+static double affine_f64(double v, double slope, double offset)
+{
+    return slope * v + offset;
+}

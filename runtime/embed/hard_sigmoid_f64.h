@@ -1,0 +1,7 @@
+/* A line, cut at 0 and 1. */
+static double hard_sigmoid_f64(double v, double slope, double offset)
+{
+    const double line = slope * v + offset;
+
+    return line < 0.0 ? 0.0 : line > 1.0 ? 1.0 : line;
+}

@@ -1,0 +1,5 @@
+/* v, or a share of it when it is negative. */
+static double leaky_relu_f64(double v, double alpha)
+{
+    return v < 0.0 ? alpha * v : v;
+}
