@@ -75,7 +75,7 @@ $(BUILD)/parts/%.o: %.c $(BUILD)/gen/frontend/onnx/onnx.pb-c.h
 define test_folder
 $(BUILD)/tests/$(1): $$(patsubst %.c,$(BUILD)/parts/%.o,$$(sort $$(wildcard tests/$(1)/*.c))) \
                      $(test_support) $(BUILD)/librelayc.a
-	$$(CC) $$(CFLAGS) $$(LDFLAGS) -o $$@ $$^ $(libs)
+	$$(CC) $$(CFLAGS) $$(LDFLAGS) -o $$@ $$^ -lcheck -lsubunit -lrt $(libs)
 endef
 $(foreach folder,conformance make network,$(eval $(call test_folder,$(folder))))
 
