@@ -260,13 +260,11 @@ void import_nodes(struct import *im, struct scope *scope, size_t n, Onnx__NodePr
     const long outer_index = scope->node_index;
     const size_t *order;
 
-    for (size_t i = 0; i < n && import_goes_on(im); i++) {
+    for (size_t i = 0; i < n; i++)
         origins[i] = make_origin(im, scope, i, nodes[i]);
+    order = sort_nodes(im, scope, n, nodes, origins);
+    for (size_t i = 0; i < n && import_goes_on(im); i++)
         announce_outputs(im, scope, nodes[i], origins[i]);
-    }
-    if (!import_goes_on(im))
-        return;
-    order = sort_nodes(im, n, nodes, origins);
     for (size_t i = 0; i < n && import_goes_on(im); i++) {
         const size_t k = order[i];
 

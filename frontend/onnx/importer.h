@@ -12,7 +12,7 @@
 enum {
     IMPORT_FIRST_OPSET = 7,
     IMPORT_LAST_OPSET = 21,
-    IMPORT_MAX_NODES = 1000000, /* conversions, of functions' bodies too: calls can multiply */
+    IMPORT_MAX_NODES = 200000,  /* conversions, of functions' bodies too: calls can multiply */
     IMPORT_MAX_INTERFACE = 1024, /* inputs, and outputs, of the graph */
     IMPORT_MAX_ATTRIBUTES = 256, /* of one node */
     IMPORT_MAX_ERRORS = 5000,   /* then the import gives up: it has said enough */
@@ -92,9 +92,9 @@ void import_outputs(struct import *im, struct scope *scope, const Onnx__GraphPro
 
 /* --- sort.c ------------------------------------------------------------------------------------ */
 
-/* A topological order of the nodes, that of the file where it is one; cycles are reported. The
- * result has n elements, in im->arena. */
-const size_t *sort_nodes(struct import *im, size_t n, Onnx__NodeProto *const *nodes,
+/* A topological order of the nodes, that of the file where it is one; cycles are reported. The scope
+ * holds what is defined before any of them. The result has n elements, in im->arena. */
+const size_t *sort_nodes(struct import *im, const struct scope *scope, size_t n, Onnx__NodeProto *const *nodes,
                          const struct origin *const *origins);
 
 /* --- control.c --------------------------------------------------------------------------------- */

@@ -86,16 +86,24 @@ static void add_edges_of(struct sorter *s, const Onnx__NodeProto *node,
             add_edges_of_branch(s, node->attribute[i]->g, local);
 }
 
-static void find_edges(struct sorter *s)
+/* A name that is defined before the nodes comes from there, even if a node defines it again. */
+static void add_producers(struct sorter *s, const struct scope *scope, size_t i)
+{
+    const Onnx__NodeProto *node = s->nodes[i];
+
+    s->indices[i] = i;
+    for (size_t k = 0; k < node->n_output; k++)
+        if (*node->output[k] && !map_get(&scope->names, node->output[k]) &&
+            !map_get(&s->producers, node->output[k]))
+            map_set(&s->producers, node->output[k], &s->indices[i]);
+}
+
+static void find_edges(struct sorter *s, const struct scope *scope)
 {
     s->indices = arena_array(&s->im->arena, size_t, s->n);
     s->first_edge = arena_array(&s->im->arena, size_t, s->n + 1);
-    for (size_t i = 0; i < s->n; i++) {
-        s->indices[i] = i;
-        for (size_t k = 0; k < s->nodes[i]->n_output; k++)
-            if (*s->nodes[i]->output[k] && !map_get(&s->producers, s->nodes[i]->output[k]))
-                map_set(&s->producers, s->nodes[i]->output[k], &s->indices[i]);
-    }
+    for (size_t i = 0; i < s->n; i++)
+        add_producers(s, scope, i);
     for (size_t i = 0; i < s->n; i++) {
         s->first_edge[i] = s->n_edges;
         add_edges_of(s, s->nodes[i], NULL);
@@ -162,14 +170,14 @@ static void walk(struct sorter *s, size_t *order)
     }
 }
 
-const size_t *sort_nodes(struct import *im, size_t n, Onnx__NodeProto *const *nodes,
+const size_t *sort_nodes(struct import *im, const struct scope *scope, size_t n, Onnx__NodeProto *const *nodes,
                          const struct origin *const *origins)
 {
     struct sorter s = { .im = im, .n = n, .nodes = nodes, .origins = origins,
                         .producers = { .arena = &im->arena } };
     size_t *order = arena_array(&im->arena, size_t, n);
 
-    find_edges(&s);
+    find_edges(&s, scope);
     walk(&s, order);
     return order;
 }
