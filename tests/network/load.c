@@ -46,7 +46,7 @@ static const char *quantised_operators(const struct ctx *ctx)
     for (const struct diag *d = ctx->diags.first; d; d = d->next)
         if (d->severity == DIAG_ERROR &&
             (d->code != DIAG_UNSUPPORTED_OP || !d->origin ||
-             (!strstr(d->origin->op_type, "QLinear") && !strstr(d->origin->op_type, "Quantize"))))
+             (!strstr(d->origin->op_type, "QLinear") && !strstr(d->origin->op_type, "uantizeLinear"))))
             return NULL;
     return "quantised operators";
 }
