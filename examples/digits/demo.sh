@@ -82,7 +82,9 @@ constants=$(section_bytes '[.](ro)?data')
 image=$(arm-none-eabi-size "$demo/board/digits.elf" | awk 'NR == 2 { print $1 + $2 }')
 tests=$(($(wc -c < $here/test_images.npy) + $(wc -c < $here/test_labels.npy)))
 
-printf '\n  %s -> relayc -> digits.c -> gcc -> Cortex-M4\n\n' "$(basename $here/digits.onnx)"
+printf '\n  digits.onnx -> relayc -> digits.c -> gcc -> Cortex-M4\n'
+sed -n '1s/^digits: /  /p' "$demo/relayc.log"
+echo
 sed -n 's/^|/   /p' "$demo/board.txt"
 echo
 row '' 'this machine' 'Cortex-M4 (QEMU mps2-an386)'
