@@ -10,6 +10,7 @@
 
 #include "relay_ir/ops/check.h"
 #include "relay_ir/ops/ops.h"
+#include "relay_ir/ops/resize.h"
 #include "relay_ir/ops/spatial.h"
 
 /* One dimension. */
@@ -207,14 +208,6 @@ bool infer_resize(struct ctx *ctx, struct node *node)
 
 /* --- evaluation ------------------------------------------------------------------------------- */
 
-/* What an output position of one dimension is made of: weight[k] of element at[k]. */
-struct taps {
-    int n; /* of the kernel; the same at all positions */
-    bool outside;
-    int64_t *at;
-    double *weight;
-};
-
 static double weight_of(enum method method, double a, double x)
 {
     x = fabs(x);
@@ -231,7 +224,7 @@ static int64_t clamped(int64_t i, int64_t n)
 }
 
 static void weigh(const struct resize_attrs *attrs, const struct axis *axis, double place,
-                  struct taps *taps)
+                  struct resize_taps *taps)
 {
     const enum method method = method_of(attrs);
     const double reach = method == LINEAR ? 1 : 2;
@@ -264,7 +257,7 @@ static int most_taps(const struct resize_attrs *attrs, const struct axis *axis)
 }
 
 static void look_at(const struct resize_attrs *attrs, const struct axis *axis, int64_t o,
-                    struct taps *taps)
+                    struct resize_taps *taps)
 {
     const int transform =
         word_index(attrs->coordinate_transformation_mode, transform_words, N_TRANSFORMS);
@@ -287,11 +280,11 @@ static void look_at(const struct resize_attrs *attrs, const struct axis *axis, i
 }
 
 /* The taps of all positions of a dimension. */
-static struct taps *dimension_taps(struct bulk *bulk, const struct resize_attrs *attrs,
+static struct resize_taps *dimension_taps(struct bulk *bulk, const struct resize_attrs *attrs,
                                    const struct axis *axis)
 {
     const int most = most_taps(attrs, axis);
-    struct taps *taps = bulk_alloc(bulk, (size_t)axis->out * sizeof *taps);
+    struct resize_taps *taps = bulk_alloc(bulk, (size_t)axis->out * sizeof *taps);
     int64_t *at = bulk_alloc(bulk, (size_t)axis->out * (size_t)most * sizeof *at);
     double *weight = bulk_alloc(bulk, (size_t)axis->out * (size_t)most * sizeof *weight);
 
@@ -303,14 +296,21 @@ static struct taps *dimension_taps(struct bulk *bulk, const struct resize_attrs 
     return taps;
 }
 
+struct resize_taps *resize_taps(struct bulk *bulk, const struct node *node, int dim)
+{
+    const struct axis axis = axis_of(&node->attrs.resize, input_type(node, 0), dim);
+
+    return dimension_taps(bulk, &node->attrs.resize, &axis);
+}
+
 /* x (outer, in, inner) -> (outer, out, inner). */
 static double *resize_dimension(struct bulk *bulk, const double *x, const struct axis *axis,
-                                const struct taps *taps, int64_t outer, int64_t inner)
+                                const struct resize_taps *taps, int64_t outer, int64_t inner)
 {
     double *y = bulk_alloc(bulk, (size_t)(outer * axis->out * inner) * sizeof *y);
 
     for (int64_t i = 0; i < outer * axis->out; i++) {
-        const struct taps *here = &taps[i % axis->out];
+        const struct resize_taps *here = &taps[i % axis->out];
         double *row = y + i * inner;
 
         for (int k = 0; k < here->n; k++) {
@@ -324,7 +324,7 @@ static double *resize_dimension(struct bulk *bulk, const double *x, const struct
 }
 
 /* Copies bits, so that every type and every value keeps them. */
-static void take_nearest(const struct tensor *x, struct taps *const *taps, struct tensor *y)
+static void take_nearest(const struct tensor *x, struct resize_taps *const *taps, struct tensor *y)
 {
     const size_t bytes = dtype_bytes(y->type.dtype);
     const int64_t n = type_elements(&y->type);
@@ -344,7 +344,7 @@ static void take_nearest(const struct tensor *x, struct taps *const *taps, struc
 
 /* Dimensions that shrink go first, so that nothing on the way is bigger than both x and y. */
 static void take_weighed(struct bulk *bulk, const struct resize_attrs *attrs,
-                         const struct tensor *x, struct taps *const *taps, struct tensor *y)
+                         const struct tensor *x, struct resize_taps *const *taps, struct tensor *y)
 {
     const int rank = x->type.rank;
     const int64_t n = type_elements(&y->type);
@@ -367,7 +367,7 @@ static void take_weighed(struct bulk *bulk, const struct resize_attrs *attrs,
     doubles_store(y, 0, now, n);
 }
 
-static void extrapolate(struct taps *const *taps, double value, struct tensor *y)
+static void extrapolate(struct resize_taps *const *taps, double value, struct tensor *y)
 {
     const int64_t n = type_elements(&y->type);
 
@@ -389,16 +389,13 @@ bool eval_resize(struct ctx *ctx, const struct node *node, const struct tensor *
 {
     const struct resize_attrs *attrs = &node->attrs.resize;
     struct bulk bulk = { NULL, 0 };
-    struct taps *taps[MAX_RANK];
+    struct resize_taps *taps[MAX_RANK];
 
     (void)ctx;
     if (type_elements(&out->type) == 0)
         return true;
-    for (int d = 0; d < out->type.rank; d++) {
-        const struct axis axis = axis_of(attrs, &in[0]->type, d);
-
-        taps[d] = dimension_taps(&bulk, attrs, &axis);
-    }
+    for (int d = 0; d < out->type.rank; d++)
+        taps[d] = resize_taps(&bulk, node, d);
     if (method_of(attrs) == NEAREST)
         take_nearest(in[0], taps, out);
     else
