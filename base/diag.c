@@ -37,11 +37,14 @@ static void add(struct ctx *ctx, enum diag_severity severity, enum diag_code cod
                 const struct origin *origin, const char *message)
 {
     struct diags *diags = &ctx->diags;
+    const char *key =
+        arena_printf(&ctx->perm, "%d %p %s", (int)code, (const void *)origin, message);
     struct diag *diag;
 
-    for (diag = diags->first; diag; diag = diag->next)
-        if (diag->code == code && diag->origin == origin && strcmp(diag->message, message) == 0)
-            return;
+    diags->latest = NULL;
+    diags->seen.arena = &ctx->perm;
+    if (map_get(&diags->seen, key))
+        return;
     diag = arena_new(&ctx->perm, struct diag);
     diag->severity = severity;
     diag->code = code;
@@ -52,7 +55,8 @@ static void add(struct ctx *ctx, enum diag_severity severity, enum diag_code cod
         diags->last->next = diag;
     else
         diags->first = diag;
-    diags->last = diag;
+    diags->last = diags->latest = diag;
+    map_set(&diags->seen, key, diag);
     if (severity == DIAG_ERROR)
         diags->n_errors++;
     else
@@ -80,15 +84,11 @@ void diag_warn(struct ctx *ctx, enum diag_code code, const struct origin *origin
     va_end(args);
 }
 
-/* Appends a line to *text unless it ends with that very line already (a repeated diagnostic). */
 static void add_line(struct ctx *ctx, const char **text, const char *format, va_list args)
 {
     const char *line = arena_vprintf(&ctx->perm, format, args);
 
-    if (!*text)
-        *text = line;
-    else if (!str_ends(*text, line))
-        *text = arena_printf(&ctx->perm, "%s\n%s", *text, line);
+    *text = *text ? arena_printf(&ctx->perm, "%s\n%s", *text, line) : line;
 }
 
 void diag_note(struct ctx *ctx, const char *format, ...)
@@ -96,8 +96,8 @@ void diag_note(struct ctx *ctx, const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    if (ctx->diags.last)
-        add_line(ctx, &ctx->diags.last->note, format, args);
+    if (ctx->diags.latest)
+        add_line(ctx, &ctx->diags.latest->note, format, args);
     va_end(args);
 }
 
@@ -106,8 +106,8 @@ void diag_help(struct ctx *ctx, const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    if (ctx->diags.last)
-        add_line(ctx, &ctx->diags.last->help, format, args);
+    if (ctx->diags.latest)
+        add_line(ctx, &ctx->diags.latest->help, format, args);
     va_end(args);
 }
 
@@ -126,27 +126,63 @@ void diag_restore(struct ctx *ctx, struct diags saved)
         ctx->diags.last->next = NULL;
 }
 
-static bool same_problem(const struct diag *a, const struct diag *b)
+/* One problem of one or several nodes, printed under one message. */
+struct group {
+    struct member {
+        const struct diag *diag;
+        struct member *next;
+    } * first, *last;
+    int n;
+    struct group *next;
+};
+
+/* Diagnostics that differ only in their node are one problem. One without a node stands alone. */
+static const char *problem_key(struct arena *arena, const struct diag *d)
 {
-    return a->severity == b->severity && a->code == b->code && a->origin && b->origin &&
-           strcmp(a->message, b->message) == 0 && (a->file == b->file) &&
-           (a->note == b->note || (a->note && b->note && strcmp(a->note, b->note) == 0)) &&
-           (a->help == b->help || (a->help && b->help && strcmp(a->help, b->help) == 0));
+    if (!d->origin)
+        return arena_printf(arena, "%p", (const void *)d);
+    return arena_printf(arena, "%d %d %p\n%s\n%s\n%s", (int)d->severity, (int)d->code,
+                        (const void *)d->file, d->message, d->note ? d->note : "",
+                        d->help ? d->help : "");
 }
 
-static void print_place(struct ctx *ctx, FILE *out, const struct diag *diag)
+/* The groups in the order of their first diagnostics. */
+static struct group *group_all(struct arena *arena, const struct diag *first)
+{
+    struct map by_key = { .arena = arena };
+    struct group *groups = NULL, **end = &groups;
+
+    for (const struct diag *d = first; d; d = d->next) {
+        const char *key = problem_key(arena, d);
+        struct group *group = map_get(&by_key, key);
+        struct member *member = arena_new(arena, struct member);
+
+        if (!group) {
+            group = *end = arena_new(arena, struct group);
+            end = &group->next;
+            map_set(&by_key, key, group);
+        }
+        member->diag = d;
+        *(group->last ? &group->last->next : &group->first) = member;
+        group->last = member;
+        group->n++;
+    }
+    return groups;
+}
+
+static void print_place(struct arena *arena, FILE *out, const struct diag *diag)
 {
     const struct origin *o = diag->origin;
 
     if (!diag->file && !o)
         return;
-    fprintf(out, " --> %s", diag->file ? str_safe(&ctx->scratch, diag->file, 4096) : "");
+    fprintf(out, " --> %s", diag->file ? str_safe(arena, diag->file, 4096) : "");
     if (o) {
         if (o->index >= 0)
             fprintf(out, "%snode #%ld", diag->file ? ": " : "", o->index);
         if (o->name[0])
-            fprintf(out, " \"%s\"", str_safe(&ctx->scratch, o->name, 120));
-        fprintf(out, " (%s)", str_safe(&ctx->scratch, o->op_type, 60));
+            fprintf(out, " \"%s\"", str_safe(arena, o->name, 120));
+        fprintf(out, " (%s)", str_safe(arena, o->op_type, 60));
     }
     fputc('\n', out);
 }
@@ -168,29 +204,23 @@ void diag_print(struct ctx *ctx, FILE *out, bool colour, int limit)
 {
     const char *const red = colour ? "\033[1;31m" : "", *const yellow = colour ? "\033[1;33m" : "";
     const char *const off = colour ? "\033[0m" : "";
+    struct arena arena = { NULL };
 
-    for (const struct diag *d = ctx->diags.first; d; d = d->next) {
+    for (const struct group *g = group_all(&arena, ctx->diags.first); g; g = g->next) {
+        const struct diag *d = g->first->diag;
         const bool error = d->severity == DIAG_ERROR;
-        bool shown = false;
         int n = 0;
 
-        for (const struct diag *e = ctx->diags.first; e != d && !shown; e = e->next)
-            shown = same_problem(d, e);
-        if (shown)
-            continue;
         fprintf(out, "%s%s[R%04d]%s: %s\n", error ? red : yellow, error ? "error" : "warning",
                 (int)d->code, off, d->message);
-        for (const struct diag *e = d; e; e = e->next)
-            if (e == d || same_problem(d, e)) {
-                if (!limit || n < limit)
-                    print_place(ctx, out, e);
-                n++;
-            }
-        if (limit && n > limit)
-            fprintf(out, " ... and %d more nodes\n", n - limit);
+        for (const struct member *m = g->first; m && (!limit || n < limit); m = m->next, n++)
+            print_place(&arena, out, m->diag);
+        if (n < g->n)
+            fprintf(out, " ... and %d more node%s\n", g->n - n, g->n - n == 1 ? "" : "s");
         print_lines(out, "note: ", d->note);
         print_lines(out, "help: ", d->help);
     }
+    arena_release(&arena);
 }
 
 int diag_exit_code(const struct ctx *ctx)

@@ -16,6 +16,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "base/map.h"
+
 struct ctx;
 
 enum diag_code {
@@ -47,17 +49,19 @@ struct diag {
 struct diags {
     const char *input_name; /* names the file in new diagnostics; borrowed */
     struct diag *first, *last;
+    struct diag *latest; /* what diag_note and diag_help add to; NULL after a repeated one */
     int n_errors, n_warnings;
+    struct map seen; /* code, node and message of all */
 };
 
 /* Records an error and returns false, so that a check is one line: return diag_error(...). The same
- * message for the same node is recorded once. */
+ * message for the same node is recorded once, with the notes that it got the first time. */
 bool diag_error(struct ctx *ctx, enum diag_code code, const struct origin *origin,
                 const char *format, ...) __attribute__((format(printf, 4, 5)));
 void diag_warn(struct ctx *ctx, enum diag_code code, const struct origin *origin,
                const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/* Add a line to the latest diagnostic. */
+/* Add a line to the diagnostic just given. */
 void diag_note(struct ctx *ctx, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void diag_help(struct ctx *ctx, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
