@@ -1,0 +1,129 @@
+/* copies.c - loops for copies.h: neighbouring dims that run on in both places become one, and a dim
+ * of step 1 in both becomes a memcpy. */
+#include "codegen_c/kernels/copies.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+void copy_add_dim(struct copy *copy, int64_t extent, int64_t x_step, int64_t y_step)
+{
+    const int last = copy->n - 1;
+
+    if (extent == 1)
+        return;
+    if (last >= 0 && copy->x_step[last] == x_step * extent &&
+        copy->y_step[last] == y_step * extent) {
+        copy->extent[last] *= extent;
+        copy->x_step[last] = x_step;
+        copy->y_step[last] = y_step;
+        return;
+    }
+    copy->extent[copy->n] = extent;
+    copy->x_step[copy->n] = x_step;
+    copy->y_step[copy->n++] = y_step;
+}
+
+void row_major_steps(const struct type *type, int64_t *steps)
+{
+    int64_t step = 1;
+
+    for (int i = type->rank - 1; i >= 0; i--) {
+        steps[i] = step;
+        step *= type->dim[i];
+    }
+}
+
+/* "at + i0 * 12 - i1": the first term is never negated. */
+static const char *index_text(struct arena *arena, int n, const int64_t *steps, int64_t at)
+{
+    struct str out = { .arena = arena };
+    bool negative = false;
+
+    for (int i = 0; i < n; i++)
+        negative = negative || steps[i] < 0;
+    if (negative)
+        str_printf(&out, "%" PRId64, at);
+    for (int i = 0; i < n; i++) {
+        const int64_t step = steps[i] < 0 ? -steps[i] : steps[i];
+
+        if (step == 0)
+            continue;
+        str_printf(&out, "%si%d", steps[i] < 0 ? " - " : out.n ? " + " : "", i);
+        if (step != 1)
+            str_printf(&out, " * %" PRId64, step);
+    }
+    if (!negative && (at != 0 || out.n == 0))
+        str_printf(&out, "%s%" PRId64, out.n ? " + " : "", at);
+    return str_text(&out);
+}
+
+/* "&y[12]", or "y". */
+static const char *address_text(struct arena *arena, const char *name, const char *index)
+{
+    return strcmp(index, "0") == 0 ? name : arena_printf(arena, "&%s[%s]", name, index);
+}
+
+static const char *copy_text(struct arena *arena, const struct copy *copy)
+{
+    const int last = copy->n - 1;
+    const bool runs = last >= 0 && copy->x_step[last] == 1 && copy->y_step[last] == 1;
+    const int n_loops = copy->n - runs;
+    const char *to = index_text(arena, n_loops, copy->y_step, copy->y_at);
+    const char *from = index_text(arena, n_loops, copy->x_step, copy->x_at);
+    struct str out = { .arena = arena };
+
+    for (int i = 0; i < n_loops; i++)
+        str_printf(&out, "for (int i%d = 0; i%d < %" PRId64 "; i%d++)\n", i, i, copy->extent[i], i);
+    str_printf(&out, "%*s", n_loops ? 4 : 0, "");
+    if (runs)
+        str_printf(&out, "memcpy(%s, %s, %" PRId64 " * sizeof *%s);",
+                   address_text(arena, copy->y, to), address_text(arena, copy->x, from),
+                   copy->extent[last], copy->y);
+    else
+        str_printf(&out, "%s[%s] = %s[%s];", copy->y, to, copy->x, from);
+    return str_text(&out);
+}
+
+static bool is_empty(const struct copy *copy)
+{
+    for (int i = 0; i < copy->n; i++)
+        if (copy->extent[i] == 0)
+            return true;
+    return false;
+}
+
+static bool is_used(const struct copy *copies, int n, const char *name)
+{
+    for (int i = 0; i < n; i++)
+        if (!is_empty(&copies[i]) &&
+            (strcmp(copies[i].x, name) == 0 || strcmp(copies[i].y, name) == 0))
+            return true;
+    return false;
+}
+
+void bind_copies(struct bind *bind, struct copy *copies, int n)
+{
+    const struct region *region = bind->region;
+    struct str unused = { .arena = bind->arena };
+    int k = 0;
+
+    for (int i = 0; i < region->fn->n_params + region->fn->ret->n_inputs; i++) {
+        const char *name = i < region->fn->n_params ? region->params[i]
+                                                    : region->results[i - region->fn->n_params];
+
+        if (!is_used(copies, n, name))
+            str_printf(&unused, "(void)%s;\n", name);
+    }
+    for (int i = 0; i < n; i++) {
+        const char *text;
+
+        if (is_empty(&copies[i]))
+            continue;
+        text = copy_text(bind->arena, &copies[i]);
+        if (strstr(text, "memcpy("))
+            bind_include(bind, "string.h");
+        bind_text(bind, arena_printf(bind->arena, "copy%d", k++), "%s", text);
+    }
+    bind_int(bind, "n_copies", k);
+    bind_text(bind, "unused", "%s", str_text(&unused));
+}

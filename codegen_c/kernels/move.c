@@ -1,0 +1,187 @@
+/* move.c - operators that only move elements: each is a few regular copies. */
+#include <string.h>
+
+#include "codegen_c/kernels/copies.h"
+
+bool accepts_move(const struct region *region, const char **why)
+{
+    (void)region; /* every type that C can store */
+    (void)why;
+    return true;
+}
+
+static struct copy copy_begin(struct bind *bind)
+{
+    return (struct copy){ .x = bind_operand(bind, bind->region->anchor->inputs[0]),
+                          .y = bind->region->results[0] };
+}
+
+bool bind_transpose(struct bind *bind)
+{
+    const struct node *node = bind->region->anchor;
+    const struct type *x = &node->inputs[0]->type, *y = &node->outputs[0]->type;
+    const struct ints *axes = &node->attrs.axes.axes;
+    struct copy copy = copy_begin(bind);
+    int64_t x_step[MAX_RANK], y_step[MAX_RANK];
+
+    row_major_steps(x, x_step);
+    row_major_steps(y, y_step);
+    for (int i = 0; i < y->rank; i++)
+        copy_add_dim(&copy, y->dim[i], x_step[axes->n ? axes->at[i] : y->rank - 1 - i], y_step[i]);
+    bind_copies(bind, &copy, 1);
+    return true;
+}
+
+bool bind_strided_slice(struct bind *bind)
+{
+    const struct node *node = bind->region->anchor;
+    const struct slice_attrs *slice = &node->attrs.slice;
+    const struct type *x = &node->inputs[0]->type, *y = &node->outputs[0]->type;
+    struct copy copy = copy_begin(bind);
+    int64_t x_step[MAX_RANK], y_step[MAX_RANK];
+
+    row_major_steps(x, x_step);
+    row_major_steps(y, y_step);
+    for (int i = 0; i < y->rank; i++) {
+        copy.x_at += slice->begin.at[i] * x_step[i];
+        copy_add_dim(&copy, y->dim[i], x_step[i] * slice->strides.at[i], y_step[i]);
+    }
+    bind_copies(bind, &copy, 1);
+    return true;
+}
+
+/* A part of `whole` along an axis, [outer, extent, inner], beside the whole: the steps of both. */
+static struct copy part_of(const struct type *whole, const struct type *part, int axis, int64_t at,
+                           bool whole_is_y)
+{
+    const int64_t inner = type_span(whole, axis + 1, whole->rank);
+    const int64_t run = part->dim[axis] * inner, row = whole->dim[axis] * inner;
+    struct copy copy = { .x_at = whole_is_y ? 0 : at * inner, .y_at = whole_is_y ? at * inner : 0 };
+
+    copy_add_dim(&copy, type_span(whole, 0, axis), whole_is_y ? run : row, whole_is_y ? row : run);
+    copy_add_dim(&copy, run, 1, 1);
+    return copy;
+}
+
+bool bind_concatenate(struct bind *bind)
+{
+    const struct node *node = bind->region->anchor;
+    const int axis = (int)node->attrs.axis.axis;
+    struct copy *copies = arena_array(bind->arena, struct copy, node->n_inputs);
+    int64_t at = 0;
+
+    for (int i = 0; i < node->n_inputs; i++) {
+        const struct type *x = &node->inputs[i]->type;
+
+        copies[i] = part_of(&node->outputs[0]->type, x, axis, at, true);
+        copies[i].x = type_elements(x) ? bind_operand(bind, node->inputs[i]) : "";
+        copies[i].y = bind->region->results[0];
+        at += x->dim[axis];
+    }
+    bind_copies(bind, copies, node->n_inputs);
+    return true;
+}
+
+bool bind_split(struct bind *bind)
+{
+    const struct node *node = bind->region->anchor;
+    const int axis = (int)node->attrs.split.axis;
+    struct copy *copies = arena_array(bind->arena, struct copy, node->n_outputs);
+    int64_t at = 0;
+
+    for (int i = 0; i < node->n_outputs; i++) {
+        copies[i] = part_of(&node->inputs[0]->type, &node->outputs[i]->type, axis, at, false);
+        copies[i].x = bind_operand(bind, node->inputs[0]);
+        copies[i].y = bind->region->results[i];
+        at += node->outputs[i]->type.dim[axis];
+    }
+    bind_copies(bind, copies, node->n_outputs);
+    return true;
+}
+
+/* Along a dim that repeats, the source stands still for every repetition. broadcast_to is the same
+ * with dims of extent 1. */
+bool bind_tile(struct bind *bind)
+{
+    const struct node *node = bind->region->anchor;
+    const struct type *x = &node->inputs[0]->type, *y = &node->outputs[0]->type;
+    struct copy copy = copy_begin(bind);
+    int64_t x_step[MAX_RANK], y_step[MAX_RANK];
+
+    row_major_steps(x, x_step);
+    row_major_steps(y, y_step);
+    for (int i = 0; i < y->rank; i++) {
+        const int k = i - (y->rank - x->rank);
+        const int64_t extent = k < 0 ? 1 : x->dim[k];
+
+        copy_add_dim(&copy, extent ? y->dim[i] / extent : 0, 0, y_step[i] * extent);
+        copy_add_dim(&copy, extent, k < 0 ? 0 : x_step[k], y_step[i]);
+    }
+    bind_copies(bind, &copy, 1);
+    return true;
+}
+
+/* One copy over (n, c, h, block row, w, block column), where h and w count blocks. In the deep
+ * tensor, block row and column are channels: DCR (row, column, c), CRD (c, row, column). */
+bool bind_depth_space(struct bind *bind)
+{
+    const struct node *node = bind->region->anchor;
+    const bool to_space = node->op == OP_DEPTH_TO_SPACE;
+    const int64_t block = node->attrs.block.block_size;
+    const struct type *deep = &(to_space ? node->inputs[0] : node->outputs[0])->type;
+    const struct type *flat = &(to_space ? node->outputs[0] : node->inputs[0])->type;
+    const int64_t c = flat->dim[1], plane = deep->dim[2] * deep->dim[3];
+    const bool c_first = strcmp(node->attrs.block.mode, "CRD") == 0;
+    const int64_t c_step = c_first ? plane * block * block : plane;
+    const int64_t block_step = c_first ? plane : plane * c;
+    const int64_t row = flat->dim[3], image = flat->dim[2] * row;
+    const int64_t dims[] = { flat->dim[0], c, deep->dim[2], block, deep->dim[3], block };
+    const int64_t deep_step[] = { deep->dim[1] * plane, c_step, deep->dim[3],
+                                  block * block_step,   1,      block_step };
+    const int64_t flat_step[] = { c * image, image, row * block, row, block, 1 };
+    struct copy copy = copy_begin(bind);
+
+    for (int i = 0; i < 6; i++)
+        copy_add_dim(&copy, dims[i], to_space ? deep_step[i] : flat_step[i],
+                     to_space ? flat_step[i] : deep_step[i]);
+    bind_copies(bind, &copy, 1);
+    return true;
+}
+
+bool bind_trilu(struct bind *bind)
+{
+    const struct node *node = bind->region->anchor;
+    const struct type *x = &node->inputs[0]->type;
+    const int64_t rows = x->dim[x->rank - 2], columns = x->dim[x->rank - 1];
+    int64_t k = node->attrs.trilu.k;
+
+    /* Beyond the corners nothing changes, and an int is enough. */
+    k = k > columns ? columns : k < -rows ? -rows : k;
+    bind_int(bind, "matrices", type_span(x, 0, x->rank - 2));
+    bind_int(bind, "rows", rows);
+    bind_int(bind, "columns", columns);
+    bind_int(bind, "k", k);
+    bind_flag(bind, "upper", node->attrs.trilu.upper);
+    bind_text(bind, "x", "%s", bind_operand(bind, node->inputs[0]));
+    return true;
+}
+
+bool bind_reverse_sequence(struct bind *bind)
+{
+    const struct node *node = bind->region->anchor;
+    const struct type *x = &node->inputs[0]->type;
+    const int64_t batch = node->attrs.reverse_sequence.batch_axis;
+    const int64_t time = node->attrs.reverse_sequence.time_axis;
+    int64_t step[MAX_RANK];
+
+    row_major_steps(x, step);
+    bind_int(bind, "batch", x->dim[batch]);
+    bind_int(bind, "batch_step", step[batch]);
+    bind_int(bind, "time", x->dim[time]);
+    bind_int(bind, "time_step", step[time]);
+    bind_int(bind, "rest", type_span(x, 2, x->rank));
+    bind_text(bind, "x", "%s", bind_operand(bind, node->inputs[0]));
+    bind_text(bind, "tl", "%s", dtype_c_type(node->inputs[1]->type.dtype));
+    bind_text(bind, "lengths", "%s", bind_operand(bind, node->inputs[1]));
+    return true;
+}
