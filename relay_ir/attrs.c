@@ -26,7 +26,8 @@ struct ints ints_of(int n, const int64_t *at)
 {
     struct ints ints = { .n = n };
 
-    memcpy(ints.at, at, (size_t)n * sizeof *at);
+    if (n)
+        memcpy(ints.at, at, (size_t)n * sizeof *at);
     return ints;
 }
 
