@@ -84,7 +84,7 @@ START_TEST(headers_that_numpy_writes_are_read)
     ck_assert_msg(read_header(accepted[_i].version, accepted[_i].header, six, sizeof six, &tensor),
                   "%s", expect_text(ctx));
     ck_assert_str_eq(type_text(&ctx->perm, &tensor.type), accepted[_i].type);
-    if (accepted[_i].at1)
+    if (accepted[_i].at1 != 0)
         ck_assert_double_eq(tensor_at(&tensor, 1), accepted[_i].at1);
 }
 END_TEST
@@ -172,7 +172,7 @@ START_TEST(a_file_cut_off_anywhere_is_refused)
     for (size_t n = 0; n < size; n++) {
         ck_assert(!tensor_file_read_bytes(ctx, "t.npy", file, n, &bulk, &all));
         ck_assert_int_gt(ctx->diags.n_errors, 0);
-        diag_restore(ctx, (struct diags){ NULL });
+        diag_restore(ctx, (struct diags){ .first = NULL });
     }
 }
 END_TEST
@@ -314,11 +314,11 @@ START_TEST(an_archive_with_a_changed_byte_never_crashes_the_reader)
         copy[i] ^= (uint8_t)(1u << i % 8);
         if (!tensor_file_read_bytes(ctx, "a.npz", copy, whole.size, &bulk, &all))
             ck_assert_int_gt(ctx->diags.n_errors, 0);
-        diag_restore(ctx, (struct diags){ NULL });
+        diag_restore(ctx, (struct diags){ .first = NULL });
         copy[i] = whole.data[i];
         if (!tensor_file_read_bytes(ctx, "a.npz", copy, i, &bulk, &all))
             ck_assert_int_gt(ctx->diags.n_errors, 0);
-        diag_restore(ctx, (struct diags){ NULL });
+        diag_restore(ctx, (struct diags){ .first = NULL });
     }
     file_unmap(&whole);
 }
