@@ -25,7 +25,7 @@ static const char *const printed[] = {
 
     /* every kind of attribute, absent inputs, several outputs */
     "module opset 13\n\n"
-    "fn main(%x: (1,4,6,6) f32, %w: (1,12,5) f32, %r: (1,12,3) f32, %seq: (2,1,5) f32) -> "
+    "fn main(%x: (1,4,6,6) f32, %w: (1,9,5) f32, %r: (1,9,3) f32, %seq: (2,1,5) f32) -> "
     "(%p0, %c, %m, %g, %gh) {\n"
     "  %p0, %p1 = split(%x) {axis=1, sizes=[1,3]} : (1,1,6,6) f32, (1,3,6,6) f32\n"
     "  %c = cast(%p1) {dtype=i32} : (1,3,6,6) i32\n"
@@ -33,8 +33,8 @@ static const char *const printed[] = {
     "  %l = nn.leaky_relu(%m) {alpha=0.100000001, beta=0} : (1,4,1,1) f32\n"
     "  %inf = clip(%l) {a_min=-inf, a_max=6} : (1,4,1,1) f32\n"
     "  %g, %gh = nn.gru(%seq, %w, %r, _, _, _) {hidden_size=3, direction=\"forward\", "
-    "activations=\"\", clip=0, linear_before_reset=false, input_forget=false, activation_alpha=[], "
-    "activation_beta=[], batch_major=false} : (2,1,1,3) f32, (1,1,3) f32\n"
+    "activations=\"Sigmoid,Tanh\", clip=0, linear_before_reset=false, input_forget=false, "
+    "activation_alpha=[0,0], activation_beta=[0,0], batch_major=false} : (2,1,1,3) f32, (1,1,3) f32\n"
     "}\n",
 
     /* names that need quotes, in every place of a name */

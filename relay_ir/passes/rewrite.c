@@ -2,6 +2,8 @@
 
 #include <assert.h>
 
+#include "base/str.h"
+
 enum { MAX_SWEEPS = 16 }; /* far more than any chain of rules needs; a ping-pong of two rules ends */
 
 static void count_firing(struct module *module, const char *name)
@@ -104,31 +106,34 @@ void rule_covers(struct rewrite *rewrite, const struct node *node)
     rewrite->origin = origin_join(rewrite->fn->module, rewrite->origin, node->origin);
 }
 
+struct value *rule_build(struct rewrite *rewrite, enum op op, const union attrs *attrs,
+                         int n_inputs, struct value *const *inputs)
+{
+    const char *const suffix = str_starts(op_name(op), "nn.") ? op_name(op) + 3 : op_name(op);
+    const char *name = arena_printf(&rewrite->ctx->scratch, "%s.%s", rewrite->name, suffix);
+
+    for (int i = 0; i < n_inputs; i++)
+        if (!inputs[i])
+            return NULL;
+    return build(rewrite->fn, op, attrs, name, rewrite->origin, rewrite->root, n_inputs, inputs);
+}
+
 struct value *rule_build1(struct rewrite *rewrite, enum op op, const union attrs *attrs,
                           struct value *x)
 {
-    return x ? build(rewrite->fn, op, attrs, rewrite->name, rewrite->origin, rewrite->root, 1, &x)
-             : NULL;
+    return rule_build(rewrite, op, attrs, 1, &x);
 }
 
 struct value *rule_build2(struct rewrite *rewrite, enum op op, const union attrs *attrs,
                           struct value *a, struct value *b)
 {
-    struct value *inputs[] = { a, b };
-
-    return a && b ? build(rewrite->fn, op, attrs, rewrite->name, rewrite->origin, rewrite->root, 2,
-                          inputs)
-                  : NULL;
+    return rule_build(rewrite, op, attrs, 2, (struct value *[]){ a, b });
 }
 
 struct value *rule_build3(struct rewrite *rewrite, enum op op, const union attrs *attrs,
                           struct value *a, struct value *b, struct value *c)
 {
-    struct value *inputs[] = { a, b, c };
-
-    return a && b && c ? build(rewrite->fn, op, attrs, rewrite->name, rewrite->origin,
-                               rewrite->root, 3, inputs)
-                       : NULL;
+    return rule_build(rewrite, op, attrs, 3, (struct value *[]){ a, b, c });
 }
 
 struct value *rule_reshape(struct rewrite *rewrite, struct value *x, const struct type *shape)

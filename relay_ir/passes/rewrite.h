@@ -13,7 +13,8 @@ struct rewrite {
     struct ctx *ctx;
     struct function *fn;
     struct node *root;
-    const char *name;            /* of the value to be replaced; new values are named after it */
+    const char *name;            /* of the value to be replaced, which the new one will take over;
+                                    what else is built is called "name.operator" */
     const struct origin *origin; /* of root; rule_covers adds more */
 };
 
@@ -44,6 +45,8 @@ void remove_dead(struct node *node);
 void rule_covers(struct rewrite *rewrite, const struct node *node);
 
 /* Builds before the root. NULL inputs make NULL, so that calls nest. */
+struct value *rule_build(struct rewrite *rewrite, enum op op, const union attrs *attrs,
+                         int n_inputs, struct value *const *inputs);
 struct value *rule_build1(struct rewrite *rewrite, enum op op, const union attrs *attrs,
                           struct value *x);
 struct value *rule_build2(struct rewrite *rewrite, enum op op, const union attrs *attrs,

@@ -175,8 +175,7 @@ struct value *drop_broadcast_operand(struct rewrite *rewrite, struct node *root)
         for (int j = 0; j < root->n_inputs; j++)
             inputs[j] = j == i ? wide->inputs[0] : root->inputs[j];
         rule_covers(rewrite, wide);
-        return build(rewrite->fn, root->op, &root->attrs, rewrite->name, rewrite->origin, root,
-                     root->n_inputs, inputs);
+        return rule_build(rewrite, root->op, &root->attrs, root->n_inputs, inputs);
     }
     return NULL;
 }

@@ -86,8 +86,7 @@ struct value *flatten_concatenate(struct rewrite *rewrite, struct node *root)
         for (int j = 0; j < inner->n_inputs; j++)
             flat[n++] = inner->inputs[j];
     }
-    return build(rewrite->fn, OP_CONCATENATE, &root->attrs, rewrite->name, rewrite->origin, root, n,
-                 flat);
+    return rule_build(rewrite, OP_CONCATENATE, &root->attrs, n, flat);
 }
 
 /* concatenate(split(x)) -> x, when all parts come back in order along the same axis */

@@ -105,8 +105,12 @@ static struct value *matrix_operand(struct rewrite *rewrite, struct value *other
         return rule_reshape(rewrite, other, &matrix->type);
     if (!is_per_axis(&other->type, shape, shape->rank - 1))
         return NULL;
+    row.dtype = other->type.dtype;
     row.dim[0] = last < 0 ? 1 : other->type.dim[last];
-    return other->type.rank == 1 ? other : rule_reshape(rewrite, other, &row);
+    if (other->type.rank == 1)
+        return other;
+    return other->kind == VALUE_CONSTANT ? rule_constant_like(rewrite, other, &row, other->data)
+                                         : rule_reshape(rewrite, other, &row);
 }
 
 /* f(reshape(matrix), other) -> reshape(f(matrix, other)) */
