@@ -170,20 +170,22 @@ static struct group *group_all(struct arena *arena, const struct diag *first)
     return groups;
 }
 
+/* " --> FILE: node #17 "NAME" (TYPE)", as far as there are such things. */
 static void print_place(struct arena *arena, FILE *out, const struct diag *diag)
 {
     const struct origin *o = diag->origin;
 
     if (!diag->file && !o)
         return;
-    fprintf(out, " --> %s", diag->file ? str_safe(arena, diag->file, 4096) : "");
-    if (o) {
-        if (o->index >= 0)
-            fprintf(out, "%snode #%ld", diag->file ? ": " : "", o->index);
-        if (o->name[0])
-            fprintf(out, " \"%s\"", str_safe(arena, o->name, 120));
+    fputs(" -->", out);
+    if (diag->file)
+        fprintf(out, " %s%s", str_safe(arena, diag->file, 4096), o ? ":" : "");
+    if (o && o->index >= 0)
+        fprintf(out, " node #%ld", o->index);
+    if (o && o->name[0])
+        fprintf(out, " \"%s\"", str_safe(arena, o->name, 120));
+    if (o)
         fprintf(out, " (%s)", str_safe(arena, o->op_type, 60));
-    }
     fputc('\n', out);
 }
 
