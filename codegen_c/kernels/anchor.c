@@ -144,6 +144,17 @@ bool bind_epilogue_at(struct bind *bind, const char *acc, const char *linear)
     return bind_epilogue(bind, acc, &position);
 }
 
+const char *row_major(struct bind *bind, int n, const char *const *coord,
+                      const char *const *extent)
+{
+    const char *text = n ? coord[0] : "0";
+
+    for (int i = 1; i < n; i++)
+        text = arena_printf(bind->arena, i + 1 < n ? "(%s * %s + %s)" : "%s * %s + %s", text,
+                            extent[i], coord[i]);
+    return text;
+}
+
 void *bind_table(struct bind *bind, const char *key, const char *name, enum dtype dtype, int64_t n)
 {
     struct type type = type_make(dtype, 1, &n);

@@ -48,6 +48,10 @@ bool bind_epilogue_at(struct bind *bind, const char *acc, const char *linear);
 /* The coordinates alone, for kernels that know some of them better. */
 void position_by_division(struct bind *bind, const char *linear, struct position *out);
 
+/* The row-major index of coordinates in a shape, as C: "(i0 * D1 + i1) * D2 + i2"; "0" for n = 0. */
+const char *row_major(struct bind *bind, int n, const char *const *coord,
+                      const char *const *extent);
+
 /* A new constant of the region (a table that the kernel computes): `key` becomes its name. Fill the
  * returned payload before bind returns. */
 void *bind_table(struct bind *bind, const char *key, const char *name, enum dtype dtype,

@@ -34,23 +34,21 @@ bool bind_take(struct bind *bind)
 static void bind_coordinates(struct bind *bind, const struct type *type,
                              const struct type *extents, int axis, const char *replacement)
 {
+    const char *coord[MAX_RANK], *place[MAX_RANK], *extent[MAX_RANK], *other[MAX_RANK];
     struct str dims = { .arena = bind->arena };
-    const char *at = "0", *from = "0";
 
     for (int i = 0; i < type->rank; i++) {
-        const char *own = arena_printf(bind->arena, "i%d", i);
-        const char *other = i == axis ? replacement : own;
-        const char *format = i + 1 < type->rank ? "(%s * %s%d + %s)" : "%s * %s%d + %s";
-
-        str_printf(&dims, "N%d = %" PRId64 ", D%d = %" PRId64 "%s", i, type->dim[i], i,
-                   extents->dim[i], i + 1 < type->rank ? ", " : "");
-        at = i == 0 ? own : arena_printf(bind->arena, format, at, "N", i, own);
-        from = i == 0 ? other : arena_printf(bind->arena, format, from, "D", i, other);
+        str_printf(&dims, "%sN%d = %" PRId64 ", D%d = %" PRId64, i ? ", " : "", i, type->dim[i], i,
+                   extents->dim[i]);
+        coord[i] = arena_printf(bind->arena, "i%d", i);
+        place[i] = i == axis ? replacement : coord[i];
+        extent[i] = arena_printf(bind->arena, "N%d", i);
+        other[i] = arena_printf(bind->arena, "D%d", i);
     }
     bind_text(bind, "dims", "%s", str_text(&dims));
     bind_int(bind, "rank", type->rank);
-    bind_text(bind, "at", "%s", at);
-    bind_text(bind, "place", "%s", from);
+    bind_text(bind, "at", "%s", row_major(bind, type->rank, coord, extent));
+    bind_text(bind, "place", "%s", row_major(bind, type->rank, place, other));
     bind_int(bind, "axis", axis);
 }
 

@@ -55,6 +55,22 @@ bool bind_max_pool(struct bind *bind)
     return bind_pool_epilogue(bind, &w, "best");
 }
 
+/* For all ranks at once: those below 3 have a depth of 1. */
+bool bind_max_pool_indices(struct bind *bind)
+{
+    struct window w = window_of_pool(bind->region);
+
+    w.rank = 3;
+    bind_type(bind);
+    bind_input(bind, "x", 0);
+    bind_window(bind, &w);
+    bind_int(bind, "planes", w.batch * w.in_c);
+    bind_helper(bind, "window");
+    bind_lowest(bind);
+    bind_flag(bind, "column_major", bind->region->anchor->attrs.pool.storage_order == 1);
+    return true;
+}
+
 /* Whether some window reaches beyond the padding behind the input (ceil_mode): those taps do not
  * count, even where padding does. */
 static bool bind_padded_extents(struct bind *bind, const struct window *w)
@@ -82,6 +98,8 @@ bool bind_avg_pool(struct bind *bind)
     const bool counts = bind->region->anchor->attrs.pool.count_include_pad;
     const bool beyond = bind_padded_extents(bind, &w);
 
+    /* Only a dilated window can have its taps on both sides of the input and none in it. */
+    bind_flag(bind, "may_miss", w.padded && !counts && (w.dil[0] > 1 || w.dil[1] > 1 || w.dil[2] > 1));
     bind_flag(bind, "includes_padding", w.padded && counts);
     bind_flag(bind, "excludes_padding", w.padded && !counts);
     bind_flag(bind, "clips_padding", w.padded && counts && beyond);

@@ -37,23 +37,19 @@ static struct spans spans_of(const struct type *x, const struct ints *axes)
     return spans;
 }
 
-/* The row-major index over all spans, or over those that stay: "(i0 * D1 + i1) * D2 + i2". */
+/* The row-major index over all spans, or over those that stay. */
 static const char *span_index(struct bind *bind, const struct spans *spans, bool kept_only)
 {
-    const char *text = NULL;
-    int last = -1;
+    const char *coord[MAX_RANK], *extent[MAX_RANK];
+    int n = 0;
 
-    for (int i = 0; i < spans->n; i++)
-        if (!kept_only || !spans->reduced[i])
-            last = i;
-    for (int i = 0; i <= last; i++) {
+    for (int i = 0; i < spans->n; i++) {
         if (kept_only && spans->reduced[i])
             continue;
-        text = !text ? arena_printf(bind->arena, "i%d", i)
-                     : arena_printf(bind->arena, i < last ? "(%s * D%d + i%d)" : "%s * D%d + i%d",
-                                    text, i, i);
+        coord[n] = arena_printf(bind->arena, "i%d", i);
+        extent[n++] = arena_printf(bind->arena, "D%d", i);
     }
-    return text ? text : "0";
+    return row_major(bind, n, coord, extent);
 }
 
 static void bind_spans(struct bind *bind, const struct spans *spans)

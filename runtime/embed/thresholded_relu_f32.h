@@ -1,5 +1,5 @@
-/* v where it is greater than alpha, else 0. */
+/* v where it is at least alpha, else 0. */
 static float thresholded_relu_f32(float v, float alpha)
 {
-    return v > alpha ? v : 0.0f;
+    return v >= alpha ? v : 0.0f;
 }

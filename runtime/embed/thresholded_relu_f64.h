@@ -1,5 +1,5 @@
-/* v where it is greater than alpha, else 0. */
+/* v where it is at least alpha, else 0. */
 static double thresholded_relu_f64(double v, double alpha)
 {
-    return v > alpha ? v : 0.0;
+    return v >= alpha ? v : 0.0;
 }

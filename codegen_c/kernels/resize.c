@@ -1,0 +1,156 @@
+/* resize.c - image.resize from tables: for every output position of a dimension, where it reads and
+ * with which weights, computed here as the reference evaluator does. */
+#include "relay_ir/ops/resize.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "codegen_c/kernels/anchor.h"
+
+/* The dims of y; neighbours that stay as they are made one. */
+struct extents {
+    int n, n_changed;
+    int64_t out[MAX_RANK], step[MAX_RANK]; /* step: between elements of x */
+    int dim[MAX_RANK];                     /* of y, where it changes; else -1 */
+};
+
+static bool dim_changes(const struct node *node, int dim)
+{
+    const struct resize_attrs *attrs = &node->attrs.resize;
+
+    return node->inputs[0]->type.dim[dim] != attrs->size.at[dim] ||
+           (attrs->scales.n && attrs->scales.at[dim] != 1) || attrs->roi.n;
+}
+
+static struct extents extents_of(const struct node *node)
+{
+    const struct type *x = &node->inputs[0]->type, *y = &node->outputs[0]->type;
+    struct extents e = { 0 };
+
+    for (int i = 0; i < x->rank; i++) {
+        const bool changes = dim_changes(node, i);
+
+        if (!changes && e.n && e.dim[e.n - 1] < 0) {
+            e.out[e.n - 1] *= y->dim[i];
+            e.step[e.n - 1] = type_span(x, i + 1, x->rank);
+            continue;
+        }
+        e.out[e.n] = y->dim[i];
+        e.step[e.n] = type_span(x, i + 1, x->rank);
+        e.dim[e.n++] = changes ? i : -1;
+        e.n_changed += changes;
+    }
+    return e;
+}
+
+/* nn.resize by weights computes in the element type, so that integers would be rounded wrongly. */
+bool accepts_resize_linear(const struct region *region, const char **why)
+{
+    return takes_float(region, why);
+}
+
+bool accepts_resize_nearest(const struct region *region, const char **why)
+{
+    if (!takes_any(region, why))
+        return false;
+    if (strcmp(region->anchor->attrs.resize.method, "nearest_neighbor") == 0 ||
+        extents_of(region->anchor).n_changed == 0)
+        return true;
+    *why = "the method is not nearest_neighbor";
+    return false;
+}
+
+/* Tables place${d} (offsets in x, -1 = outside) and, when weighed, weight${d}, each [out, taps], for
+ * the changed dim number i of the extents. The number of taps. */
+static int bind_taps(struct bind *bind, const struct extents *e, int i, bool weighed, bool *outside)
+{
+    const struct node *node = bind->region->anchor;
+    const enum dtype dtype = node->inputs[0]->type.dtype;
+    struct bulk bulk = { NULL, 0 };
+    const struct resize_taps *taps = resize_taps(&bulk, node, e->dim[i]);
+    int32_t *place;
+    char *weight = NULL;
+    int most = 1;
+
+    for (int64_t o = 0; o < e->out[i]; o++)
+        most = taps[o].n > most ? taps[o].n : most;
+    place = bind_table(bind, arena_printf(bind->arena, "place%d", i), "resize_place", DTYPE_I32,
+                       e->out[i] * most);
+    if (weighed)
+        weight = bind_table(bind, arena_printf(bind->arena, "weight%d", i), "resize_weight", dtype,
+                            e->out[i] * most);
+    for (int64_t o = 0; o < e->out[i]; o++) {
+        *outside = *outside || taps[o].outside;
+        for (int k = 0; k < taps[o].n; k++) {
+            place[o * most + k] = taps[o].outside ? -1 : (int32_t)(taps[o].at[k] * e->step[i]);
+            if (weighed)
+                dtype_store(dtype, weight, o * most + k, taps[o].weight[k]);
+        }
+    }
+    bulk_release(&bulk);
+    return most;
+}
+
+/* The loops over the output, and what they read. */
+static void bind_extents(struct bind *bind, const struct extents *e, bool weighed)
+{
+    struct str dims = { .arena = bind->arena }, from = { .arena = bind->arena };
+    struct str weight = { .arena = bind->arena }, missing = { .arena = bind->arena };
+    const char *coord[MAX_RANK], *extent[MAX_RANK];
+    bool outside = false;
+    int changed = 0, taps;
+
+    for (int i = 0; i < e->n; i++) {
+        const char *plus = i ? " + " : "", *comma = i ? ", " : "";
+
+        coord[i] = arena_printf(bind->arena, "i%d", i);
+        extent[i] = arena_printf(bind->arena, "N%d", i);
+        str_printf(&dims, "%sN%d = %" PRId64, comma, i, e->out[i]);
+        if (e->dim[i] < 0) {
+            str_printf(&dims, ", STEP%d = %" PRId64, i, e->step[i]);
+            str_printf(&from, e->step[i] > 1 ? "%si%d * STEP%d" : "%si%d", plus, i, i);
+            continue;
+        }
+        taps = bind_taps(bind, e, i, weighed, &outside);
+        if (weighed)
+            str_printf(&dims, ", TAPS%d = %d", i, taps);
+        str_printf(&from, weighed ? "%splace%d[i%d * TAPS%d + k%d]" : "%splace%d[i%d]", plus, i, i,
+                   i, i);
+        str_printf(&weight, "%sweight%d[i%d * TAPS%d + k%d]", changed ? " * " : "", i, i, i, i);
+        str_printf(&missing, weighed ? "%splace%d[i%d * TAPS%d] < 0" : "%splace%d[i%d] < 0",
+                   changed ? " || " : "", i, i, i);
+        bind_int(bind, arena_printf(bind->arena, "changed%d", changed++), i);
+    }
+    bind_text(bind, "dims", "%s", str_text(&dims));
+    bind_text(bind, "at", "%s", row_major(bind, e->n, coord, extent));
+    bind_text(bind, "from", "%s", str_text(&from));
+    if (weighed)
+        bind_text(bind, "weight", "%s", str_text(&weight));
+    bind_flag(bind, "outside", outside);
+    bind_text(bind, "is_outside", "%s", str_text(&missing));
+}
+
+static bool bind_resize(struct bind *bind, bool weighed)
+{
+    const struct extents e = extents_of(bind->region->anchor);
+
+    bind_type(bind);
+    bind_input(bind, "x", 0);
+    bind_int(bind, "rank", e.n);
+    bind_int(bind, "n_changed", e.n_changed);
+    bind_extents(bind, &e, weighed);
+    bind_text(bind, "extrapolated", "%s",
+              bind_literal(bind, anchor_input(bind->region, 0)->dtype,
+                           bind->region->anchor->attrs.resize.extrapolation_value));
+    return true;
+}
+
+bool bind_resize_nearest(struct bind *bind)
+{
+    return bind_resize(bind, false);
+}
+
+bool bind_resize_linear(struct bind *bind)
+{
+    return bind_resize(bind, true);
+}
