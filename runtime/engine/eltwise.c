@@ -13,6 +13,9 @@ bool eltwise_prepare(struct work *work)
     struct operand x = work_native(work, work->node->inputs[0]);
     dnnl_eltwise_desc_t desc;
 
+    /* For other ranks, oneDNN 2.6's implementation of an eltwise with post-ops computes nothing. */
+    if ((eltwise.n > 1 || eltwise.at[0].scale != 1) && (x.as.ndims < 2 || x.as.ndims > 5))
+        return work_refuse(work, "oneDNN computes this function for 2 to 5 dimensions only");
     if (eltwise.at[0].scale != 1) /* the primitive itself has no scale, post-ops have */
         work_eltwise(work, dnnl_eltwise_linear, 1, eltwise.at[0].scale, 0);
     for (int i = 1; i < eltwise.n; i++)
