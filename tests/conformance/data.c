@@ -8,6 +8,7 @@
 #include "tests/conformance/conformance.h"
 
 static const double relative_tolerance = 1e-3, absolute_tolerance = 1e-7;
+static const double engine_absolute_tolerance = 2e-6;
 
 /* The generator of the data cuts bfloat16 off instead of rounding: one unit in the last place. */
 static const double bf16_tolerance = 1.0 / 128;
@@ -51,13 +52,17 @@ void data_set_freeze(struct data_set *set, uint64_t frozen)
     set->n_inputs = n;
 }
 
-static bool number_agrees(double relative, double expected, double found)
+struct tolerance {
+    double relative, absolute;
+};
+
+static bool number_agrees(struct tolerance tolerance, double expected, double found)
 {
     if (isnan(expected) || isnan(found))
         return isnan(expected) && isnan(found);
     if (isinf(expected) || isinf(found))
         return expected == found;
-    return fabs(found - expected) <= absolute_tolerance + relative * fabs(expected);
+    return fabs(found - expected) <= tolerance.absolute + tolerance.relative * fabs(expected);
 }
 
 /* Older releases store bfloat16 data as the bits. */
@@ -75,11 +80,14 @@ void data_set_adapt(struct data_set *set, const struct function *fn)
         read_bits_as(fn->ret->inputs[i]->type.dtype, &set->outputs[i]);
 }
 
-bool tensor_agrees(struct ctx *ctx, const struct tensor *expected, const struct tensor *found,
-                   const char **reason)
+bool tensor_agrees(struct ctx *ctx, enum stage stage, const struct tensor *expected,
+                   const struct tensor *found, const char **reason)
 {
     const enum dtype dtype = expected->type.dtype;
-    const double relative = dtype == DTYPE_BF16 ? bf16_tolerance : relative_tolerance;
+    const struct tolerance tolerance = {
+        .relative = dtype == DTYPE_BF16 ? bf16_tolerance : relative_tolerance,
+        .absolute = stage == STAGE_ENGINE ? engine_absolute_tolerance : absolute_tolerance,
+    };
     const bool real = dtype_is_float(dtype);
     const int64_t n = type_elements(&expected->type);
     int64_t wrong = 0, first = 0;
@@ -92,7 +100,7 @@ bool tensor_agrees(struct ctx *ctx, const struct tensor *expected, const struct 
         return false;
     }
     for (int64_t i = n - 1; i >= 0; i--) {
-        if (real ? number_agrees(relative, tensor_at(expected, i), tensor_at(found, i))
+        if (real ? number_agrees(tolerance, tensor_at(expected, i), tensor_at(found, i))
                  : tensor_int_at(expected, i) == tensor_int_at(found, i))
             continue;
         wrong++;

@@ -95,7 +95,7 @@ static bool check_outputs(struct examination *e, int index, const struct data_se
     const char *why;
 
     for (int i = 0; i < set->n_outputs; i++)
-        if (!tensor_agrees(e->ctx, &set->outputs[i], &outputs[i], &why)) {
+        if (!tensor_agrees(e->ctx, e->report->stage, &set->outputs[i], &outputs[i], &why)) {
             fail(e, "output %d of data set %d %s", i, index, why);
             return false;
         }

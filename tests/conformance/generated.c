@@ -239,7 +239,7 @@ static bool run_set(struct ctx *ctx, const struct code *code, const struct data_
             *reason = arena_printf(&ctx->perm, "wrote behind output %d", i);
             return false;
         }
-        if (!tensor_agrees(ctx, &set->outputs[i], &found, &why)) {
+        if (!tensor_agrees(ctx, STAGE_C, &set->outputs[i], &found, &why)) {
             *reason = arena_printf(&ctx->perm, "output %d %s", i, why);
             return false;
         }
