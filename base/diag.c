@@ -49,7 +49,8 @@ static void add(struct ctx *ctx, enum diag_severity severity, enum diag_code cod
     diag->severity = severity;
     diag->code = code;
     diag->origin = origin;
-    diag->file = diags->input_name;
+    /* What is wrong with a file names it itself; it may be another one than the model. */
+    diag->file = (int)code < 100 ? NULL : diags->input_name;
     diag->message = message;
     if (diags->last)
         diags->last->next = diag;

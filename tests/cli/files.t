@@ -1,13 +1,79 @@
 # Files that are not there, not readable, not models. Exit code 3 or 1; nothing is left behind.
 $ relayc compile absent.onnx
+error[R0001]: cannot open absent.onnx: No such file or directory
+[3]
 $ relayc compile .
-$ touch empty.onnx; relayc compile empty.onnx -o out; ls
-$ echo 'this is text, not a network' >text.onnx; relayc compile text.onnx -o out; ls
-$ head -c 100 $MODELS/conv_bn_relu.onnx >truncated.onnx; relayc compile truncated.onnx -o out; ls
-$ relayc compile /dev/zero -o out; ls
-$ relayc compile $MODELS/conv_bn_relu.onnx -o /proc/none; ls
-$ touch file; relayc compile $MODELS/conv_bn_relu.onnx -o file/sub; ls
-$ relayc compile $MODELS/conv_bn_relu.onnx -o out -q; ls out
-$ cat $MODELS/conv_bn_relu.onnx | relayc compile - -o piped -q; ls piped
-$ relayc run $MODELS/conv_bn_relu.onnx -i absent.npy --output y.npy; ls
-$ echo nonsense >x.npy; relayc run $MODELS/conv_bn_relu.onnx -i x.npy --output y.npy; ls
+error[R0001]: . is a folder, a file is needed
+[3]
+$ touch empty.onnx; relayc compile empty.onnx -o out; echo "exit $?"; ls
+error[R0102]: the file is empty
+ --> empty.onnx
+exit 1
+empty.onnx
+$ echo 'this is text, not a network' >text.onnx; relayc compile text.onnx -o out; echo "exit $?"; ls
+error[R0101]: the file is malformed at byte 1: an unknown wire type
+ --> text.onnx
+note: in a ModelProto
+exit 1
+empty.onnx
+text.onnx
+$ head -c 100 $MODELS/conv_bn_relu.onnx >truncated.onnx; relayc compile truncated.onnx -o out; echo "exit $?"; ls
+error[R0101]: the file is malformed at byte 19: a length goes beyond the end of what contains it
+ --> truncated.onnx
+note: in a ModelProto
+exit 1
+empty.onnx
+text.onnx
+truncated.onnx
+$ relayc compile /dev/zero -o out; echo "exit $?"; ls
+error[R0001]: /dev/zero is a device, a file is needed
+exit 3
+empty.onnx
+text.onnx
+truncated.onnx
+$ relayc compile $MODELS/conv_bn_relu.onnx -o /proc/none; echo "exit $?"; ls
+error[R0002]: cannot write /proc/none/conv_bn_relu.h: No such file or directory
+error[R0002]: cannot write /proc/none/conv_bn_relu.c: No such file or directory
+error[R0002]: cannot write /proc/none/conv_bn_relu.json: No such file or directory
+exit 3
+empty.onnx
+text.onnx
+truncated.onnx
+$ touch file; relayc compile $MODELS/conv_bn_relu.onnx -o file/sub; echo "exit $?"; ls
+error[R0002]: cannot write file/sub/conv_bn_relu.h: Not a directory
+error[R0002]: cannot write file/sub/conv_bn_relu.c: Not a directory
+error[R0002]: cannot write file/sub/conv_bn_relu.json: Not a directory
+exit 3
+empty.onnx
+file
+text.onnx
+truncated.onnx
+$ relayc compile $MODELS/conv_bn_relu.onnx -o out -q; echo "exit $?"; ls out
+exit 0
+conv_bn_relu.c
+conv_bn_relu.h
+conv_bn_relu.json
+$ cat $MODELS/conv_bn_relu.onnx | relayc compile - -o piped -q; echo "exit $?"; ls piped
+exit 0
+model.c
+model.h
+model.json
+$ relayc run $MODELS/conv_bn_relu.onnx -i absent.npy --output y.npy; echo "exit $?"; ls
+error[R0001]: cannot open absent.npy: No such file or directory
+exit 3
+empty.onnx
+file
+out
+piped
+text.onnx
+truncated.onnx
+$ echo nonsense >x.npy; relayc run $MODELS/conv_bn_relu.onnx -i x.npy --output y.npy; echo "exit $?"; ls
+error[R0003]: cannot read x.npy: it is neither a .npy nor a .npz file
+exit 3
+empty.onnx
+file
+out
+piped
+text.onnx
+truncated.onnx
+x.npy

@@ -1,22 +1,91 @@
 # What relayc says about its own use. Exit code 2, suggestions, all problems at once.
 $ relayc
+relayc: from a trained neural network (ONNX) to self-contained C
+
+  relayc compile kws.onnx -o gen/        write kws.h, kws.c, kws_weights.c, kws.json
+  relayc verify kws.onnx                 reference = oneDNN = generated C?
+  relayc run kws.onnx -i x.npy --output y.npy
+
+  compile  write NAME.h, NAME.c, weights and NAME.json
+  inspect  show inputs, outputs, operators, or the graph (--ir)
+  run      execute a model on this machine
+  verify   compare reference, oneDNN and generated C layer by layer
+  explain  what a diagnostic's code means
+
+'relayc COMMAND --help' for the options; docs/ for the rest.
+error[R0501]: no command given
+[2]
 $ relayc --version
+relayc 0.1.0
 $ relayc --help | head -1
+relayc: from a trained neural network (ONNX) to self-contained C
 $ relayc compil x.onnx
+error[R0501]: unknown command 'compil'
+help: did you mean 'compile'?
+[2]
 $ relayc nonsense
+error[R0501]: unknown command 'nonsense'
+help: 'relayc --help' lists the commands
+[2]
 $ relayc compile
+error[R0501]: 'relayc compile' needs MODEL.onnx
+help: 'relayc compile --help' shows how it is used
+[2]
 $ relayc compile a.onnx b.onnx
+error[R0501]: 'relayc compile' takes MODEL.onnx, not also 'b.onnx'
+[2]
 $ relayc compile --weight=file --colour never a.onnx
+error[R0501]: unknown option '--colour'
+help: did you mean --color?
+error[R0501]: 'relayc compile' takes MODEL.onnx, not also 'a.onnx'
+[2]
 $ relayc compile --weights=blob a.onnx
+error[R0501]: --weights: 'blob' is not auto, inline or file
+[2]
 $ relayc compile --ir a.onnx
+error[R0501]: 'relayc compile' has no option --ir
+help: 'relayc compile --help' lists its options
+[2]
 $ relayc compile -o
+error[R0501]: option '-o' needs a value
+error[R0501]: 'relayc compile' needs MODEL.onnx
+help: 'relayc compile --help' shows how it is used
+[2]
 $ relayc compile --step=3 a.onnx
+error[R0501]: option --step takes no value
+[2]
 $ relayc compile --name 3d-net a.onnx
+error[R0501]: --name: '3d-net' cannot be the prefix of C symbols
+help: try --name n3d_net
+[2]
 $ relayc compile --dump-after=fold_constants a.onnx
+error[R0501]: --dump-after: there is no pass 'fold_constants'
+help: did you mean 'fold_constant'?
+[2]
 $ relayc compile --shape 1,3,8,8 a.onnx
+error[R0501]: --shape: '1,3,8,8' is not NAME=DIM,DIM,...
+help: for example --shape data=1,3,224,224, or --shape batch=1 for a symbolic dimension; at most 8 dimensions
+[2]
 $ relayc compile --shape x=1,,8 a.onnx
+error[R0501]: --shape: 'x=1,,8' is not NAME=DIM,DIM,...
+help: for example --shape data=1,3,224,224, or --shape batch=1 for a symbolic dimension; at most 8 dimensions
+[2]
 $ relayc compile --shape x=1,a a.onnx
+error[R0501]: --shape: 'x=1,a' is not NAME=DIM,DIM,...
+help: for example --shape data=1,3,224,224, or --shape batch=1 for a symbolic dimension; at most 8 dimensions
+[2]
 $ relayc verify --tolerance=much a.onnx
+error[R0501]: --tolerance: 'much' is not a number of at least 0
+[2]
 $ relayc explain R0301
+R0301: shapes do not fit together
+
+An input's shape is not what the operator needs.
 $ relayc explain R9999
+error[R0501]: there is no diagnostic 'R9999'
+help: codes look like R0301 and stand in front of each message
+[2]
 $ relayc explain nonsense
+error[R0501]: there is no diagnostic 'nonsense'
+help: codes look like R0301 and stand in front of each message
+[2]
