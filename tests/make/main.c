@@ -52,7 +52,7 @@ int main(int argc, char **argv)
     write_all(good_cases, n_good_cases, arena_printf(&arena, "%s/cases", dir), ".onnx");
     write_all(bad_cases, n_bad_cases, arena_printf(&arena, "%s/cases", dir), ".onnx");
     mkdir(arena_printf(&arena, "%s/versions", dir), 0777);
-    write_all(versions, n_versions, arena_printf(&arena, "%s/versions", dir), ".onnx");
+    write_all(versions, n_versions, arena_printf(&arena, "%s/versions", dir), "/net.onnx");
     write_all(networks, n_networks, arena_printf(&arena, "%s/networks", dir), "/model.onnx");
     arena_release(&arena);
     return 0;
