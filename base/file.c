@@ -350,26 +350,37 @@ static struct writer *reversed(struct writer *w)
     return first;
 }
 
+/* Everything that can fail before a file is replaced. */
+static bool finish(struct output_set *set, struct writer *w)
+{
+    struct stat st;
+
+    flush(w);
+    if (!w->error && fsync(w->fd) != 0 && errno != EINVAL)
+        w->error = errno;
+    close_writer(w);
+    if (!w->error && stat(w->path, &st) == 0 && S_ISDIR(st.st_mode))
+        w->error = EISDIR;
+    return !w->error || diag_error(set->ctx, DIAG_FILE_WRITE, NULL, "cannot write %s: %s",
+                                   str_safe(&set->ctx->perm, w->path, 4096), strerror(w->error));
+}
+
 bool output_commit(struct output_set *set)
 {
     bool ok = true;
 
     set->writers = reversed(set->writers);
-    for (struct writer *w = set->writers; w; w = w->next) {
-        flush(w);
-        if (!w->error && fsync(w->fd) != 0 && errno != EINVAL)
-            w->error = errno;
-        close_writer(w);
-        if (w->error)
-            ok = diag_error(set->ctx, DIAG_FILE_WRITE, NULL, "cannot write %s: %s",
-                            str_safe(&set->ctx->perm, w->path, 4096), strerror(w->error));
-    }
+    for (struct writer *w = set->writers; w; w = w->next)
+        ok = finish(set, w) && ok;
     for (struct writer *w = set->writers; w && ok; w = w->next) {
-        if (rename(w->temporary, w->path) != 0)
-            ok = diag_error(set->ctx, DIAG_FILE_WRITE, NULL, "cannot write %s: %s",
-                            str_safe(&set->ctx->perm, w->path, 4096), strerror(errno));
-        else
+        if (rename(w->temporary, w->path) == 0) {
             forget(w);
+            continue;
+        }
+        ok = diag_error(set->ctx, DIAG_FILE_WRITE, NULL, "cannot write %s: %s",
+                        str_safe(&set->ctx->perm, w->path, 4096), strerror(errno));
+        for (const struct writer *done = set->writers; done != w; done = done->next)
+            diag_note(set->ctx, "%s is new already", str_safe(&set->ctx->perm, done->path, 4096));
     }
     output_abort(set);
     return ok;

@@ -61,9 +61,8 @@ uint64_t writer_size(const struct writer *writer);
 void writer_hash(struct writer *writer);
 const char *writer_sha256(struct writer *writer);
 
-/* Flushes, syncs and renames all files, in the order of opening. False after an error: then none of
- * the files is left behind (files replaced by an earlier rename of the same commit excepted: the
- * message names them). */
+/* Flushes, syncs and renames all files, in the order of opening. False after an error: then no file
+ * was replaced, unless it was the renaming itself that failed after some: a note names those. */
 bool output_commit(struct output_set *set);
 void output_abort(struct output_set *set);
 

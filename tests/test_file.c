@@ -1,0 +1,333 @@
+#define _DEFAULT_SOURCE /* mkdtemp, mkfifo */
+#include <check.h>
+#include <dirent.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/file.h"
+
+#define N_ROWS(rows) ((int)(sizeof(rows) / sizeof *(rows)))
+
+/* A folder of its own for each test, and what stands in it. */
+static char folder[64];
+static struct ctx *ctx;
+
+static const char *in_folder(const char *name)
+{
+    return arena_printf(&ctx->perm, "%s/%s", folder, name);
+}
+
+static void setup(void)
+{
+    ctx = ctx_new("model.onnx");
+    strcpy(folder, "/tmp/test_file-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+}
+
+static void teardown(void)
+{
+    char command[128];
+
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    ck_assert_int_eq(system(command), 0);
+    ctx_free(ctx);
+}
+
+static void put(const char *name, const char *text)
+{
+    FILE *out = fopen(in_folder(name), "w");
+
+    ck_assert_ptr_nonnull(out);
+    fputs(text, out);
+    fclose(out);
+}
+
+static int count_files(void)
+{
+    DIR *dir = opendir(folder);
+    int n = 0;
+
+    for (struct dirent *entry = readdir(dir); entry; entry = readdir(dir))
+        n += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+    closedir(dir);
+    return n;
+}
+
+static void check_content(const char *name, const char *want)
+{
+    struct mapping file;
+
+    ck_assert_msg(file_map(ctx, in_folder(name), &file), "%s is not there", name);
+    ck_assert_uint_eq(file.size, strlen(want));
+    ck_assert_mem_eq(file.data, want, file.size);
+    file_unmap(&file);
+}
+
+START_TEST(committed_files_appear_together)
+{
+    struct output_set set = { .ctx = ctx };
+    struct writer *a, *b;
+    struct stat st;
+
+    put("b.txt", "old");
+    a = output_open(&set, in_folder("new/deep/a.txt"));
+    b = output_open(&set, in_folder("b.txt"));
+    writer_text(a, "alpha\n");
+    writer_printf(b, "%d %s", 42, "beta");
+    writer_write(a, "\0x", 2);
+    ck_assert_uint_eq(writer_size(a), 8);
+    check_content("b.txt", "old");
+    ck_assert(output_commit(&set));
+    check_content("b.txt", "42 beta");
+    ck_assert_int_eq(count_files(), 2); /* b.txt and new: no temporary file stays */
+    ck_assert_int_eq(stat(in_folder("new/deep/a.txt"), &st), 0);
+    ck_assert_int_eq(st.st_size, 8);
+    ck_assert_int_eq(st.st_mode & 0600, 0600);
+}
+END_TEST
+
+START_TEST(aborted_files_never_were)
+{
+    struct output_set set = { .ctx = ctx };
+
+    put("a.txt", "old");
+    writer_text(output_open(&set, in_folder("a.txt")), "new");
+    writer_text(output_open(&set, in_folder("b.txt")), "new");
+    ck_assert_int_eq(count_files(), 3);
+    output_abort(&set);
+    ck_assert_int_eq(count_files(), 1);
+    check_content("a.txt", "old");
+    output_abort(&set); /* of an empty set */
+}
+END_TEST
+
+/* Places where no file can stand, also for a user who may write everywhere. */
+static const struct {
+    const char *path, *message;
+} hopeless[] = {
+    { "plain/x.txt", "x.txt: Not a directory" },
+    { "taken", "taken: Is a directory" },
+    { "", ": Is a directory" },
+};
+
+START_TEST(one_file_that_fails_leaves_the_others_as_they_were)
+{
+    struct output_set set = { .ctx = ctx };
+
+    put("plain", "a file");
+    put("a.txt", "old");
+    ck_assert_int_eq(mkdir(in_folder("taken"), 0777), 0);
+    writer_text(output_open(&set, in_folder("a.txt")), "new");
+    writer_text(output_open(&set, in_folder(hopeless[_i].path)), "new");
+    writer_text(output_open(&set, in_folder("z.txt")), "new");
+    ck_assert(!output_commit(&set));
+    ck_assert_int_eq(ctx->diags.n_errors, 1);
+    ck_assert_int_eq(ctx->diags.first->code, DIAG_FILE_WRITE);
+    ck_assert_ptr_nonnull(strstr(ctx->diags.first->message, hopeless[_i].message));
+    check_content("a.txt", "old");
+    ck_assert_int_eq(count_files(), 3);
+}
+END_TEST
+
+START_TEST(much_output_in_pieces_of_any_size_is_complete)
+{
+    enum { N = 3 << 20 };
+    struct output_set set = { .ctx = ctx };
+    struct writer *w = output_open(&set, in_folder("big"));
+    char *want = malloc(N + 65536);
+    size_t n = 0;
+    struct mapping file;
+
+    for (size_t piece = 1; n < N; piece = piece * 7 % 65537) {
+        memset(want + n, (int)('a' + piece % 26), piece);
+        if (piece % 2) {
+            writer_write(w, want + n, piece);
+        } else {
+            memcpy(writer_reserve(w, 65536), want + n, piece);
+            writer_advance(w, piece);
+        }
+        n += piece;
+        ck_assert_uint_eq(writer_size(w), n);
+    }
+    ck_assert(output_commit(&set));
+    ck_assert(file_map(ctx, in_folder("big"), &file));
+    ck_assert_uint_eq(file.size, n);
+    ck_assert_int_eq(memcmp(file.data, want, n), 0);
+    file_unmap(&file);
+    free(want);
+}
+END_TEST
+
+/* SHA-256 of "abc": the example of FIPS 180-4. */
+START_TEST(the_hash_is_of_everything_written)
+{
+    struct output_set set = { .ctx = ctx };
+    struct writer *w = output_open(&set, in_folder("abc"));
+
+    writer_hash(w);
+    writer_text(w, "a");
+    writer_text(w, "bc");
+    ck_assert_str_eq(writer_sha256(w),
+                     "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    ck_assert(output_commit(&set));
+    check_content("abc", "abc");
+}
+END_TEST
+
+START_TEST(an_interrupt_removes_temporary_files)
+{
+    int status;
+    const pid_t child = fork();
+
+    if (child == 0) {
+        struct output_set set = { .ctx = ctx };
+
+        output_clean_on_interrupt();
+        output_open(&set, in_folder("a.txt"));
+        output_open(&set, in_folder("b.txt"));
+        raise(_i == 0 ? SIGINT : SIGTERM);
+        _exit(0);
+    }
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert(WIFEXITED(status));
+    ck_assert_int_eq(WEXITSTATUS(status), _i == 0 ? 130 : 143);
+    ck_assert_int_eq(count_files(), 0);
+}
+END_TEST
+
+START_TEST(empty_files_and_pipes_can_be_read)
+{
+    struct mapping file;
+    pid_t child;
+
+    put("empty", "");
+    ck_assert(file_map(ctx, in_folder("empty"), &file));
+    ck_assert_uint_eq(file.size, 0);
+    ck_assert_ptr_nonnull(file.data);
+    file_unmap(&file);
+    ck_assert_int_eq(mkfifo(in_folder("pipe"), 0600), 0);
+    child = fork();
+    if (child == 0) {
+        FILE *out = fopen(in_folder("pipe"), "w");
+
+        for (int i = 0; out && i < 200000; i++)
+            fputc('a' + i % 26, out);
+        _exit(out && fclose(out) == 0 ? 0 : 1);
+    }
+    ck_assert(file_map(ctx, in_folder("pipe"), &file));
+    ck_assert_uint_eq(file.size, 200000);
+    for (int i = 0; i < 200000; i++)
+        if (file.data[i] != 'a' + i % 26)
+            ck_abort_msg("byte %d", i);
+    file_unmap(&file);
+    waitpid(child, NULL, 0);
+}
+END_TEST
+
+static const struct {
+    const char *path, *message;
+} unreadable[] = {
+    { "nowhere", "cannot open" },
+    { "", "is a folder, a file is needed" },
+    { "../../dev/null", "is a device, a file is needed" },
+};
+
+START_TEST(what_is_no_file_is_named)
+{
+    struct mapping file;
+
+    ck_assert(!file_map(ctx, in_folder(unreadable[_i].path), &file));
+    ck_assert_ptr_nonnull(strstr(ctx->diags.first->message, unreadable[_i].message));
+    ck_assert_ptr_nonnull(strstr(ctx->diags.first->message, folder));
+    ck_assert_int_eq(diag_exit_code(ctx), 3);
+}
+END_TEST
+
+static const struct {
+    const char *path, *reason; /* NULL = it is read */
+} beneath[] = {
+    { "data.bin", NULL },
+    { "sub/data.bin", NULL },
+    { "sub/../data.bin", NULL }, /* stays inside */
+    { "./data.bin", NULL },
+    { "../outside.bin", "leaves the model's folder" },
+    { "sub/../../outside.bin", "leaves the model's folder" },
+    { "/etc/passwd", "leaves the model's folder" },
+    { "link.bin", "symbolic link" },
+    { "linked/data.bin", "symbolic link" },
+    { "hard.bin", "several hard links" },
+    { "sub", "not a regular file" },
+    { "pipe", "not a regular file" },
+    { "nowhere", "No such file" },
+    { "", "No such file" },
+};
+
+START_TEST(files_beneath_a_folder_stay_beneath_it)
+{
+    const char *reason = NULL;
+    struct mapping file;
+
+    ck_assert_int_eq(mkdir(in_folder("model"), 0777), 0);
+    ck_assert_int_eq(mkdir(in_folder("model/sub"), 0777), 0);
+    put("outside.bin", "secret");
+    put("model/data.bin", "data");
+    put("model/sub/data.bin", "data");
+    ck_assert_int_eq(symlink("data.bin", in_folder("model/link.bin")), 0);
+    ck_assert_int_eq(symlink("sub", in_folder("model/linked")), 0);
+    ck_assert_int_eq(link(in_folder("outside.bin"), in_folder("model/hard.bin")), 0);
+    ck_assert_int_eq(mkfifo(in_folder("model/pipe"), 0600), 0);
+    if (file_map_beneath(ctx, in_folder("model"), beneath[_i].path, &file, &reason)) {
+        ck_assert_msg(!beneath[_i].reason, "'%s' was read", beneath[_i].path);
+        ck_assert_uint_eq(file.size, 4);
+        ck_assert_mem_eq(file.data, "data", 4);
+        file_forget(&file, 0, file.size);
+        ck_assert_mem_eq(file.data, "data", 4);
+        file_unmap(&file);
+    } else {
+        ck_assert_msg(beneath[_i].reason, "'%s': %s", beneath[_i].path, reason);
+        ck_assert_msg(strstr(reason, beneath[_i].reason), "'%s': %s", beneath[_i].path, reason);
+    }
+    ck_assert_int_eq(ctx->diags.n_errors, 0);
+}
+END_TEST
+
+START_TEST(a_missing_folder_has_nothing_beneath_it)
+{
+    const char *reason = NULL;
+    struct mapping file;
+
+    ck_assert(!file_map_beneath(ctx, in_folder("nowhere"), "data.bin", &file, &reason));
+    ck_assert_str_eq(reason, "No such file or directory");
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("file");
+    TCase *tcase = tcase_create("file");
+    SRunner *runner = srunner_create(suite);
+    int failed;
+
+    tcase_add_checked_fixture(tcase, setup, teardown);
+    tcase_add_test(tcase, committed_files_appear_together);
+    tcase_add_test(tcase, aborted_files_never_were);
+    tcase_add_loop_test(tcase, one_file_that_fails_leaves_the_others_as_they_were, 0,
+                        N_ROWS(hopeless));
+    tcase_add_test(tcase, much_output_in_pieces_of_any_size_is_complete);
+    tcase_add_test(tcase, the_hash_is_of_everything_written);
+    tcase_add_loop_test(tcase, an_interrupt_removes_temporary_files, 0, 2);
+    tcase_add_test(tcase, empty_files_and_pipes_can_be_read);
+    tcase_add_loop_test(tcase, what_is_no_file_is_named, 0, N_ROWS(unreadable));
+    tcase_add_loop_test(tcase, files_beneath_a_folder_stay_beneath_it, 0, N_ROWS(beneath));
+    tcase_add_test(tcase, a_missing_folder_has_nothing_beneath_it);
+    suite_add_tcase(suite, tcase);
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
