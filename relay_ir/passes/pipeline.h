@@ -41,8 +41,12 @@ bool pipeline_run_one(struct module *module, const char *name);
  *    broadcast to that shape;
  *  - a region with element-wise nodes behind its anchor has one result; a region without has all
  *    outputs of its anchor as results;
- *  - constants are bound inside the region; fn->compiler is "c", fn->composite is "c." and the
- *    operators' names joined by '_' without "nn."; fn->name is the name of the first result. */
+ *  - constants are bound inside the region (which may have no parameters then); fn->compiler is "c",
+ *    fn->composite is "c." and the operators' names joined by '_' without "nn."; fn->name is the
+ *    name of the first result, unique in the module;
+ *  - every result of main is an output of a call, or a view of one, and no two share it: a result
+ *    that is a parameter, a constant or another result is the output of a `copy` region;
+ *  - calls of regions with another compiler, which were there before, stay as they are. */
 
 /* Passes, in alphabetical order. */
 bool pass_canonicalize(struct module *module);

@@ -10,9 +10,9 @@
 #define NCHW "data_layout=\"NCHW\", kernel_layout=\"OIHW\"}"
 
 struct pass_case {
-    const char *rule;   /* which this row is about */
+    const char *rule;   /* which this row is about; NULL for passes without rules */
     const char *before; /* see graph_parse */
-    const char *after;  /* without payloads; NULL = the rule must not fire */
+    const char *after;  /* payloads do not matter; NULL = the rule must not fire */
 };
 
 /* Runs the pass on `before`: the graph must become `after`, the rule must have fired, and random
