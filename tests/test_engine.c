@@ -32,6 +32,7 @@ struct graph_case {
     int n_outputs;
 };
 
+/* clang-format off */
 #define X(...) { 'x', sizeof((int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t), { __VA_ARGS__ } }
 #define W(...) { 'w', sizeof((int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t), { __VA_ARGS__ } }
 #define INTS(...) { sizeof((int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t), { __VA_ARGS__ } }
@@ -257,6 +258,7 @@ static const struct graph_case cases[] = {
       { .slice = { I2(1, 9), I2(1, -3), I2(2, 3) } }, .reference = true },
     { "split", OP_SPLIT, .in = { X(2, 9, 4) }, { .split = { 1, I3(2, 3, 4) } }, .n_outputs = 3 },
 };
+/* clang-format on */
 
 static struct ctx *ctx;
 
@@ -300,16 +302,11 @@ static struct value *follow(struct function *fn, char letter, struct value *x, u
     case '+':
         y = param_new(fn, "residual", &x->type);
         return build(fn, OP_ADD, NULL, "", NULL, NULL, 2, (struct value *[]){ x, y });
-    case 'r':
-        return build(fn, OP_RELU, NULL, "", NULL, NULL, 1, &x);
-    case 's':
-        return build(fn, OP_SIGMOID, NULL, "", NULL, NULL, 1, &x);
-    case 'c':
-        return build(fn, OP_CLIP, &clip, "", NULL, NULL, 1, &x);
-    case 'g':
-        return build(fn, OP_GELU, &gelu, "", NULL, NULL, 1, &x);
-    default:
-        return build(fn, OP_CELU, &alpha, "", NULL, NULL, 1, &x);
+    case 'r': return build(fn, OP_RELU, NULL, "", NULL, NULL, 1, &x);
+    case 's': return build(fn, OP_SIGMOID, NULL, "", NULL, NULL, 1, &x);
+    case 'c': return build(fn, OP_CLIP, &clip, "", NULL, NULL, 1, &x);
+    case 'g': return build(fn, OP_GELU, &gelu, "", NULL, NULL, 1, &x);
+    default: return build(fn, OP_CELU, &alpha, "", NULL, NULL, 1, &x);
     }
 }
 
@@ -318,8 +315,9 @@ static struct module *make(const struct graph_case *c, unsigned *seed)
     struct module *module = module_new(ctx);
     struct function *fn = module->main;
     struct value *in[MOST_INPUTS];
-    struct node_args args = { .op = c->op, .inputs = in, .n_outputs = c->n_outputs,
-                              .attrs = &c->attrs };
+    struct node_args args = {
+        .op = c->op, .inputs = in, .n_outputs = c->n_outputs, .attrs = &c->attrs
+    };
     struct node *node;
     struct value *y;
 
@@ -327,10 +325,9 @@ static struct module *make(const struct graph_case *c, unsigned *seed)
         const struct shape *shape = &c->in[args.n_inputs];
         const struct type type = type_make(DTYPE_F32, shape->rank, shape->dim);
 
-        in[args.n_inputs] =
-            shape->kind == 'x'
-                ? param_new(fn, "x", &type)
-                : random_constant(fn, "w", shape->rank, shape->dim, low_of(c), 2, seed);
+        in[args.n_inputs] = shape->kind == 'x' ? param_new(fn, "x", &type)
+                                               : random_constant(fn, "w", shape->rank, shape->dim,
+                                                                 low_of(c), 2, seed);
     }
     node = node_new(fn, &args);
     ck_assert_msg(node, "%s: the node is not valid", c->name);
@@ -350,8 +347,7 @@ static void check_engine(const struct graph_case *c, struct module *module, unsi
     const int n_then = c->then ? (int)strlen(c->then) : 0;
     struct arena arena = { NULL };
     struct bulk bulk = { 0 };
-    const struct tensor *inputs =
-        random_inputs(&arena, &bulk, module->main, low_of(c), 2, seed);
+    const struct tensor *inputs = random_inputs(&arena, &bulk, module->main, low_of(c), 2, seed);
     struct engine *engine = engine_new(ctx, module->main);
     int n_onednn, n_reference;
     double worst;

@@ -51,14 +51,17 @@ static struct value *binary(enum op op, struct value *a, struct value *b)
 static struct value *conv(struct value *x, int64_t channels)
 {
     const union attrs channel = { .axis = { 1 } };
-    const union attrs attrs = { .conv = { .strides = ints_fill(2, 1), .padding = ints_fill(4, 1),
-                                          .dilation = ints_fill(2, 1), .groups = 1,
-                                          .data_layout = "", .kernel_layout = "" } };
+    const union attrs attrs = { .conv = { .strides = ints_fill(2, 1),
+                                          .padding = ints_fill(4, 1),
+                                          .dilation = ints_fill(2, 1),
+                                          .groups = 1,
+                                          .data_layout = "",
+                                          .kernel_layout = "" } };
     const int64_t dims[] = { channels, x->type.dim[1], 3, 3 };
     struct value *weight = random_constant(fn, "weight", 4, dims, -1, 1, &seed);
     struct value *bias = random_constant(fn, "bias", 1, &channels, -1, 1, &seed);
-    struct value *y = build(fn, OP_CONV2D, &attrs, "", NULL, NULL, 2,
-                            (struct value *[]){ x, weight });
+    struct value *y =
+        build(fn, OP_CONV2D, &attrs, "", NULL, NULL, 2, (struct value *[]){ x, weight });
 
     y = build(fn, OP_BIAS_ADD, &channel, "", NULL, NULL, 2, (struct value *[]){ y, bias });
     return unary(OP_RELU, y);
@@ -66,8 +69,10 @@ static struct value *conv(struct value *x, int64_t channels)
 
 static struct value *max_pool(struct value *x)
 {
-    const union attrs attrs = { .pool = { .pool_size = ints_fill(2, 2), .strides = ints_fill(2, 2),
-                                          .padding = ints_fill(4, 0), .dilation = ints_fill(2, 1),
+    const union attrs attrs = { .pool = { .pool_size = ints_fill(2, 2),
+                                          .strides = ints_fill(2, 2),
+                                          .padding = ints_fill(4, 0),
+                                          .dilation = ints_fill(2, 1),
                                           .layout = "" } };
 
     return build(fn, OP_MAX_POOL2D, &attrs, "", NULL, NULL, 1, &x);

@@ -26,8 +26,7 @@ uint64_t platform_stop(void)
     struct timespec now;
 
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)((now.tv_sec - started.tv_sec) * 1000000000LL + now.tv_nsec -
-                      started.tv_nsec);
+    return (uint64_t)((now.tv_sec - started.tv_sec) * 1000000000LL + now.tv_nsec - started.tv_nsec);
 }
 
 unsigned long platform_stack(void)

@@ -40,7 +40,7 @@ bool binary_supports(const struct node *node, const char **why)
     return full_input(node) >= 0;
 }
 
-/* The input that may be broadcast, in the layout of the other one where it is of the same shape. */
+/* The input that may be broadcast, in the dims of the full one. */
 static struct operand second_operand(struct work *work, int input, const struct operand *full)
 {
     const struct node *node = work->node;
@@ -73,10 +73,12 @@ bool binary_prepare(struct work *work)
 {
     const struct node *node = work->node;
     const int first = full_input(node);
+    const bool same_shape =
+        type_same_shape(&node->inputs[1 - first]->type, &node->outputs[0]->type);
     dnnl_alg_kind_t algorithm = binary_of(node->op);
     struct operand full = work_native(work, node->inputs[first]);
-    struct operand other = second_operand(work, 1 - first, &full), wanted = other;
-    dnnl_memory_desc_t dst = full.as;
+    struct operand other = second_operand(work, 1 - first, &full);
+    dnnl_memory_desc_t layout = full.as, dst;
     dnnl_binary_desc_t desc;
 
     if (!other.slot)
@@ -85,14 +87,14 @@ bool binary_prepare(struct work *work)
         return prepare_reversed(work, &full, &other);
     if (first == 1)
         algorithm = mirrored(algorithm);
-    if (type_same_shape(&node->inputs[1 - first]->type, &node->outputs[0]->type)) {
-        if (full.slot->plain) /* blocked layouts are worth keeping */
-            full.as = full.slot->layout;
-        wanted.as = full.as;
-    }
+    if (same_shape && full.slot->plain) /* the other one may be in a layout worth keeping */
+        layout = other.as;
+    dst = layout;
     if (node->outputs[0]->type.dtype == DTYPE_BOOL)
         dst.data_type = dnnl_u8;
-    return work_take(work, dnnl_binary_desc_init(&desc, algorithm, &full.as, &wanted.as, &dst),
+    return work_take(work,
+                     dnnl_binary_desc_init(&desc, algorithm, &layout,
+                                           same_shape ? &layout : &other.as, &dst),
                      NULL) &&
            work_create(work, &desc, &dst) && work_bind(work, DNNL_ARG_SRC_0, &full) &&
            work_bind(work, DNNL_ARG_SRC_1, &other) && work_result(work, DNNL_ARG_DST, 0) &&

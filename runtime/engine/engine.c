@@ -50,8 +50,7 @@ bool engine_run(struct engine *engine, const struct tensor *inputs, struct tenso
     if (!observer || !observer->inside_regions)
         return plan_run(engine->fused, inputs, outputs, bulk, observer);
     if (!engine->separate)
-        engine->separate =
-            plan_new(engine->ctx, engine->onednn, engine->stream, engine->fn, false);
+        engine->separate = plan_new(engine->ctx, engine->onednn, engine->stream, engine->fn, false);
     return engine->separate && plan_run(engine->separate, inputs, outputs, bulk, observer);
 }
 

@@ -6,8 +6,8 @@
  * reference. Calls of region functions are executed in place, and their element-wise nodes fused to
  * what they follow (not when an observer wants to see inside).
  *
- * Results are those of the reference to about 1e-5 of the largest number around, except that some of
- * oneDNN's element-wise functions take NaN for a number and subnormal numbers for 0. */
+ * Results are those of the reference to about 1e-5 of the largest number around, except that some
+ * of oneDNN's element-wise functions take NaN for a number and subnormal numbers for 0. */
 #ifndef RUNTIME_ENGINE_ENGINE_H
 #define RUNTIME_ENGINE_ENGINE_H
 

@@ -16,8 +16,7 @@ static const struct {
     { OP_RECIPROCAL, { 1, { { dnnl_eltwise_pow, 1, 1, -1 } } } },
     { OP_RELU, { 1, { { dnnl_eltwise_relu, 1, 0, 0 } } } },
     { OP_ROUND, { 1, { { dnnl_eltwise_round, 1, 0, 0 } } } },
-    { OP_RSQRT,
-      { 2, { { dnnl_eltwise_sqrt, 1, 0, 0 }, { dnnl_eltwise_pow, 1, 1, -1 } } } },
+    { OP_RSQRT, { 2, { { dnnl_eltwise_sqrt, 1, 0, 0 }, { dnnl_eltwise_pow, 1, 1, -1 } } } },
     { OP_SIGMOID, { 1, { { dnnl_eltwise_logistic, 1, 0, 0 } } } },
     { OP_SILU, { 1, { { dnnl_eltwise_swish, 1, 1, 0 } } } },
     { OP_SOFTPLUS, { 1, { { dnnl_eltwise_soft_relu, 1, 0, 0 } } } },
@@ -48,14 +47,10 @@ struct eltwise eltwise_of(const struct node *node)
     struct eltwise two;
 
     switch (node->op) {
-    case OP_CLIP:
-        return one(dnnl_eltwise_clip, 1, node->attrs.clip.a_min, node->attrs.clip.a_max);
-    case OP_ELU:
-        return one(dnnl_eltwise_elu, 1, ab->alpha, 0);
-    case OP_SELU:
-        return one(dnnl_eltwise_elu, ab->beta, ab->alpha, 0);
-    case OP_LEAKY_RELU:
-        return one(dnnl_eltwise_relu, 1, ab->alpha, 0);
+    case OP_CLIP: return one(dnnl_eltwise_clip, 1, node->attrs.clip.a_min, node->attrs.clip.a_max);
+    case OP_ELU: return one(dnnl_eltwise_elu, 1, ab->alpha, 0);
+    case OP_SELU: return one(dnnl_eltwise_elu, ab->beta, ab->alpha, 0);
+    case OP_LEAKY_RELU: return one(dnnl_eltwise_relu, 1, ab->alpha, 0);
     case OP_HARD_SIGMOID:
         two = one(dnnl_eltwise_linear, 1, ab->alpha, ab->beta);
         two.at[two.n++] = one(dnnl_eltwise_clip, 1, 0, 1).at[0];
@@ -68,12 +63,10 @@ struct eltwise eltwise_of(const struct node *node)
         return two;
     case OP_GELU:
         return one(strcmp(node->attrs.gelu.approximate, "tanh") == 0 ? dnnl_eltwise_gelu_tanh
-                                                                    : dnnl_eltwise_gelu_erf,
+                                                                     : dnnl_eltwise_gelu_erf,
                    1, 0, 0);
-    case OP_POWER:
-        return power_of(node);
-    default:
-        break;
+    case OP_POWER: return power_of(node);
+    default: break;
     }
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
         if (fixed[i].op == node->op)
@@ -87,12 +80,12 @@ dnnl_alg_kind_t binary_of(enum op op)
         enum op op;
         dnnl_alg_kind_t algorithm;
     } table[] = {
-        { OP_ADD, dnnl_binary_add },           { OP_BIAS_ADD, dnnl_binary_add },
-        { OP_DIVIDE, dnnl_binary_div },        { OP_EQUAL, dnnl_binary_eq },
-        { OP_GREATER, dnnl_binary_gt },        { OP_GREATER_EQUAL, dnnl_binary_ge },
-        { OP_LESS, dnnl_binary_lt },           { OP_LESS_EQUAL, dnnl_binary_le },
-        { OP_MAXIMUM, dnnl_binary_max },       { OP_MINIMUM, dnnl_binary_min },
-        { OP_MULTIPLY, dnnl_binary_mul },      { OP_NOT_EQUAL, dnnl_binary_ne },
+        { OP_ADD, dnnl_binary_add },      { OP_BIAS_ADD, dnnl_binary_add },
+        { OP_DIVIDE, dnnl_binary_div },   { OP_EQUAL, dnnl_binary_eq },
+        { OP_GREATER, dnnl_binary_gt },   { OP_GREATER_EQUAL, dnnl_binary_ge },
+        { OP_LESS, dnnl_binary_lt },      { OP_LESS_EQUAL, dnnl_binary_le },
+        { OP_MAXIMUM, dnnl_binary_max },  { OP_MINIMUM, dnnl_binary_min },
+        { OP_MULTIPLY, dnnl_binary_mul }, { OP_NOT_EQUAL, dnnl_binary_ne },
         { OP_SUBTRACT, dnnl_binary_sub },
     };
 

@@ -94,8 +94,7 @@ bool matmul_prepare(struct work *work)
     for (int i = 0; i < rank - 1; i++)
         dims[i] = 1;
     vector = layout_dense(rank, dims);
-    if (!work_take(work,
-                   dnnl_matmul_desc_init(&desc, &a.as, &weight, bias ? &vector : NULL, &dst),
+    if (!work_take(work, dnnl_matmul_desc_init(&desc, &a.as, &weight, bias ? &vector : NULL, &dst),
                    NULL) ||
         !work_create(work, &desc, &dst) || !work_bind(work, DNNL_ARG_SRC, &a) ||
         !work_bind(work, DNNL_ARG_WEIGHTS, &b))

@@ -79,8 +79,8 @@ static bool copy_out(struct work *work, const struct operand *x, const dnnl_memo
     const dnnl_memory_desc_t dst = layout_dense(y->rank, y->dim);
     const struct operand part = { .slot = x->slot, .as = *from };
     dnnl_primitive_desc_t desc = NULL;
-    const dnnl_status_t status = dnnl_reorder_primitive_desc_create(
-        &desc, from, work->plan->engine, &dst, work->plan->engine, NULL);
+    const dnnl_status_t status = dnnl_reorder_primitive_desc_create(&desc, from, work->plan->engine,
+                                                                    &dst, work->plan->engine, NULL);
 
     return work_take(work, status, desc) && work_bind(work, DNNL_ARG_FROM, &part) &&
            work_result(work, DNNL_ARG_TO, output) && work_finish(work);

@@ -18,8 +18,7 @@ bool batch_norm_prepare(struct work *work)
 
     if (!work_take(work,
                    dnnl_batch_normalization_forward_desc_init(
-                       &desc, dnnl_forward_inference, &x.as,
-                       (float)node->attrs.batch_norm.epsilon,
+                       &desc, dnnl_forward_inference, &x.as, (float)node->attrs.batch_norm.epsilon,
                        dnnl_use_global_stats | dnnl_use_scale | dnnl_use_shift),
                    NULL) ||
         !work_create(work, &desc, &x.as) || !work_bind(work, DNNL_ARG_SRC, &x))
@@ -40,8 +39,7 @@ bool layer_norm_supports(const struct node *node, const char **why)
 
     *why = "scale and shift are not of the normalised shape";
     for (int i = 1; i < node->n_inputs; i++)
-        if (axis < 0 ||
-            type_elements(&node->inputs[i]->type) != type_span(x, axis, x->rank))
+        if (axis < 0 || type_elements(&node->inputs[i]->type) != type_span(x, axis, x->rank))
             return false;
     return axis >= 0;
 }

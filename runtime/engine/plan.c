@@ -19,8 +19,8 @@ bool plan_check(struct plan *plan, const struct node *node, dnnl_status_t status
                       "oneDNN could not %s: %s", doing, dnnl_status2str(status));
 }
 
-struct step *plan_step(struct plan *plan, const struct node *node, dnnl_primitive_t primitive, int n,
-                       struct slot *const *slots)
+struct step *plan_step(struct plan *plan, const struct node *node, dnnl_primitive_t primitive,
+                       int n, struct slot *const *slots)
 {
     struct step *step = arena_new(&plan->arena, struct step);
 
@@ -132,7 +132,7 @@ static bool build_reference(struct plan *plan, struct frame *frame, const struct
     return true;
 }
 
-/* *result_of: the node whose outputs now have slots; later than `node` when more was fused to it. */
+/* *result_of: the node whose outputs now have slots; a later one when more was fused to `node`. */
 static bool build_node(struct plan *plan, struct frame *frame, const struct node *node,
                        const struct node **result_of)
 {
@@ -144,12 +144,9 @@ static bool build_node(struct plan *plan, struct frame *frame, const struct node
     if (op_row(node->op)->pattern == PATTERN_VIEW || node->op == OP_COPY)
         return build_view(plan, frame, node);
     switch (primitive_build(plan, frame, node, &why, result_of)) {
-    case BUILT:
-        return true;
-    case NOT_BUILT:
-        return build_reference(plan, frame, node, why);
-    case BUILD_FAILED:
-        break;
+    case BUILT: return true;
+    case NOT_BUILT: return build_reference(plan, frame, node, why);
+    case BUILD_FAILED: break;
     }
     return false;
 }

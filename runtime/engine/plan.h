@@ -1,7 +1,7 @@
 /* plan.h - inside the engine: a function turned into steps over slots.
  *
- * Calls are inlined, views are aliases, everything else is one step or more: a oneDNN primitive, the
- * reference evaluator, or a reorder between layouts. Where each slot lies is settled before the
+ * Calls are inlined, views are aliases, everything else is one step or more: a oneDNN primitive,
+ * the reference evaluator, or a reorder between layouts. Where each slot lies is settled before the
  * first run. */
 #ifndef RUNTIME_ENGINE_PLAN_H
 #define RUNTIME_ENGINE_PLAN_H
@@ -71,7 +71,7 @@ struct plan {
     struct bulk fixed;
     dnnl_engine_t engine; /* borrowed from struct engine, as is the stream */
     dnnl_stream_t stream;
-    bool fuse;            /* element-wise nodes of regions may become post-ops of their anchor */
+    bool fuse; /* element-wise nodes of regions may become post-ops of their anchor */
     struct step *first, *last;
     int n_steps;
     struct sight *sights, *last_sight;

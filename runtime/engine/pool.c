@@ -47,8 +47,8 @@ bool pool_supports(const struct node *node, const char **why)
         if (ints_get(&a->padding, i, 0) >= size || end >= size)
             return false;
         *why = "the average counts padding beyond the declared one, or holes";
-        if (!is_max(node->op) && ((a->count_include_pad && overhang(node, i) > 0) ||
-                                  ints_get(&a->dilation, i, 1) > 1))
+        if (!is_max(node->op) &&
+            ((a->count_include_pad && overhang(node, i) > 0) || ints_get(&a->dilation, i, 1) > 1))
             return false;
     }
     *why = "the layout is not channels-first";
@@ -60,10 +60,11 @@ static struct pooling pooling_of(const struct node *node)
     const struct type *x = &node->inputs[0]->type;
     const struct pool_attrs *a = &node->attrs.pool;
     const int n = x->rank - 2;
-    struct pooling pooling = { .algorithm = is_max(node->op)       ? dnnl_pooling_max
-                                            : is_global(node->op)  ? dnnl_pooling_avg
-                                            : a->count_include_pad ? dnnl_pooling_avg_include_padding
-                                                                   : dnnl_pooling_avg_exclude_padding };
+    struct pooling pooling = { .algorithm = is_max(node->op)      ? dnnl_pooling_max
+                                            : is_global(node->op) ? dnnl_pooling_avg
+                                            : a->count_include_pad
+                                                ? dnnl_pooling_avg_include_padding
+                                                : dnnl_pooling_avg_exclude_padding };
 
     for (int i = 0; i < n; i++) {
         pooling.strides[i] = 1;
@@ -89,8 +90,8 @@ bool pool_prepare(struct work *work)
 
     return work_take(work,
                      dnnl_pooling_v2_forward_desc_init(&desc, dnnl_forward_inference, p.algorithm,
-                                                       &x.as, &dst, p.strides, p.kernel,
-                                                       p.dilation, p.begin, p.end),
+                                                       &x.as, &dst, p.strides, p.kernel, p.dilation,
+                                                       p.begin, p.end),
                      NULL) &&
            work_create(work, &desc, &dst) && work_bind(work, DNNL_ARG_SRC, &x) &&
            work_result(work, DNNL_ARG_DST, 0) && work_finish(work);

@@ -3,7 +3,7 @@
  * A row per operator says whether a node can be a primitive at all (supports) and makes it
  * (prepare). prepare describes the primitive, lets work_create make it with what is fused behind it
  * as post-ops, and binds its arguments. oneDNN may still refuse; then prepare returns false with
- * work->why set, and the node is tried with less fused to it, at last on the reference evaluator. */
+ * work->why set, and the node is tried with less fused to it, and at last left to the reference. */
 #ifndef RUNTIME_ENGINE_PRIMITIVE_H
 #define RUNTIME_ENGINE_PRIMITIVE_H
 
@@ -151,8 +151,8 @@ int64_t ints_get(const struct ints *ints, int i, int64_t missing);
 bool is_channels_first(const char *layout);
 
 /* The families. */
-#define FAMILY(name)                                              \
-    bool name##_supports(const struct node *node, const char **why); \
+#define FAMILY(name)                                                                               \
+    bool name##_supports(const struct node *node, const char **why);                               \
     bool name##_prepare(struct work *work)
 FAMILY(batch_norm);
 FAMILY(binary);

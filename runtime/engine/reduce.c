@@ -10,16 +10,11 @@ bool reduce_supports(const struct node *node, const char **why)
 static dnnl_alg_kind_t algorithm_of(enum op op)
 {
     switch (op) {
-    case OP_MAX:
-        return dnnl_reduction_max;
-    case OP_MIN:
-        return dnnl_reduction_min;
-    case OP_PROD:
-        return dnnl_reduction_mul;
-    case OP_MEAN:
-        return dnnl_reduction_mean;
-    default:
-        return dnnl_reduction_sum;
+    case OP_MAX: return dnnl_reduction_max;
+    case OP_MIN: return dnnl_reduction_min;
+    case OP_PROD: return dnnl_reduction_mul;
+    case OP_MEAN: return dnnl_reduction_mean;
+    default: return dnnl_reduction_sum;
     }
 }
 
@@ -34,7 +29,8 @@ bool reduce_prepare(struct work *work)
     dnnl_reduction_desc_t desc;
 
     for (int i = 0; i < in->rank; i++)
-        dims[i] = axes->n == 0 || ints_has(axes, i) || ints_has(axes, i - in->rank) ? 1 : in->dim[i];
+        dims[i] =
+            axes->n == 0 || ints_has(axes, i) || ints_has(axes, i - in->rank) ? 1 : in->dim[i];
     dst = layout_dense(in->rank, dims);
     return work_take(work,
                      dnnl_reduction_desc_init(&desc, algorithm_of(node->op), &x.as, &dst, 0, 0),

@@ -1,7 +1,7 @@
 /* resize.c - image resizing, where oneDNN's rule gives the samples that the model's rule gives.
  *
- * oneDNN takes the pixel centre (o + 0.5) * in / out - 0.5 and rounds it (nearest; a tie goes up) or
- * blends its two neighbours, repeating the border (linear). */
+ * oneDNN takes the pixel centre (o + 0.5) * in / out - 0.5 and rounds it (nearest; a tie goes up)
+ * or blends its two neighbours, repeating the border (linear). */
 #include <math.h>
 #include <string.h>
 
@@ -25,7 +25,7 @@ static bool multiplies(const struct node *node)
     return true;
 }
 
-/* Whether the declared scales are out / in: then it does not matter which of the two a rule uses. */
+/* Whether the declared scales are out / in: then both rules mean the same. */
 static bool scales_are_exact(const struct node *node)
 {
     const struct type *x = &node->inputs[0]->type, *y = &node->outputs[0]->type;

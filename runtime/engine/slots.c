@@ -132,12 +132,9 @@ void *slot_data(const struct plan *plan, const struct slot *slot, const struct t
     const struct storage *storage = slot->storage;
 
     switch (storage->home) {
-    case HOME_POOL:
-        return plan->pool + storage->offset;
-    case HOME_INPUT:
-        return inputs[storage->input].data;
-    case HOME_FIXED:
-        break;
+    case HOME_POOL: return plan->pool + storage->offset;
+    case HOME_INPUT: return inputs[storage->input].data;
+    case HOME_FIXED: break;
     }
     /* oneDNN's handles and the evaluators' tensors are not const; both only read constants */
     return (void *)(uintptr_t)storage->data;
@@ -147,8 +144,8 @@ static bool reorder_new(struct plan *plan, const dnnl_memory_desc_t *from,
                         const dnnl_memory_desc_t *to, dnnl_primitive_t *reorder)
 {
     dnnl_primitive_desc_t desc = NULL;
-    dnnl_status_t status = dnnl_reorder_primitive_desc_create(&desc, from, plan->engine, to,
-                                                              plan->engine, NULL);
+    dnnl_status_t status =
+        dnnl_reorder_primitive_desc_create(&desc, from, plan->engine, to, plan->engine, NULL);
 
     if (status == dnnl_success)
         status = dnnl_primitive_create(reorder, desc);
@@ -214,10 +211,10 @@ static struct slot *reorder_step(struct plan *plan, struct slot *slot, const dnn
     if (!plan_check(plan, NULL,
                     dnnl_memory_create(&step->args[0].memory, as, plan->engine, DNNL_MEMORY_NONE),
                     "describe a tensor") ||
-        !plan_check(plan, NULL,
-                    dnnl_memory_create(&step->args[1].memory, wanted, plan->engine,
-                                       DNNL_MEMORY_NONE),
-                    "describe a tensor"))
+        !plan_check(
+            plan, NULL,
+            dnnl_memory_create(&step->args[1].memory, wanted, plan->engine, DNNL_MEMORY_NONE),
+            "describe a tensor"))
         return NULL;
     return pair[1];
 }

@@ -68,9 +68,11 @@ const struct value *work_bias(const struct work *work)
     return work->has_bias ? chain_operand(&work->chain, work->node, 0) : NULL;
 }
 
-void work_eltwise(struct work *work, dnnl_alg_kind_t algorithm, float scale, float alpha, float beta)
+void work_eltwise(struct work *work, dnnl_alg_kind_t algorithm, float scale, float alpha,
+                  float beta)
 {
-    if (!possible(work, dnnl_post_ops_append_eltwise(work->post_ops, scale, algorithm, alpha, beta)))
+    if (!possible(work,
+                  dnnl_post_ops_append_eltwise(work->post_ops, scale, algorithm, alpha, beta)))
         work->broken = true;
 }
 
@@ -84,8 +86,7 @@ void work_binary(struct work *work, dnnl_alg_kind_t algorithm, const struct oper
         return;
     }
     work->post_inputs[work->n_post_inputs] = *operand;
-    work->post_args[work->n_post_inputs++] =
-        DNNL_ARG_ATTR_MULTIPLE_POST_OP(index) | DNNL_ARG_SRC_1;
+    work->post_args[work->n_post_inputs++] = DNNL_ARG_ATTR_MULTIPLE_POST_OP(index) | DNNL_ARG_SRC_1;
 }
 
 static bool same_dims(const dnnl_memory_desc_t *layout, const struct type *type)
@@ -184,8 +185,7 @@ static bool keeps_implementation(struct work *work, const_dnnl_op_desc_t desc)
 
     if (work->chain.n == work->has_bias)
         return true;
-    if (!possible(work,
-                  dnnl_primitive_desc_create(&alone, desc, NULL, work->plan->engine, NULL)))
+    if (!possible(work, dnnl_primitive_desc_create(&alone, desc, NULL, work->plan->engine, NULL)))
         return false;
     same = strcmp(impl_name(alone), impl_name(work->desc)) == 0;
     dnnl_primitive_desc_destroy(alone);
@@ -203,9 +203,9 @@ bool work_create(struct work *work, const_dnnl_op_desc_t desc, const dnnl_memory
     if (status == dnnl_success)
         status = dnnl_primitive_attr_set_post_ops(attr, work->post_ops);
     if (status == dnnl_success)
-        status = work->generic_only
-                     ? create_generic(work, desc, attr)
-                     : dnnl_primitive_desc_create(&work->desc, desc, attr, work->plan->engine, NULL);
+        status = work->generic_only ? create_generic(work, desc, attr)
+                                    : dnnl_primitive_desc_create(&work->desc, desc, attr,
+                                                                 work->plan->engine, NULL);
     dnnl_primitive_attr_destroy(attr);
     if (!possible(work, status))
         return false;

@@ -70,7 +70,7 @@ struct vectors {
 };
 
 extern const struct vectors vectors;
-__attribute__((section(".vectors"), used)) const struct vectors vectors = {
-    stack_top,
-    { reset, fault, fault, fault, fault, fault, 0, 0, 0, 0, fault, fault, 0, fault, fault }
-};
+__attribute__((section(".vectors"), used))
+const struct vectors vectors = { stack_top,
+                                 { reset, fault, fault, fault, fault, fault, 0, 0, 0, 0, fault,
+                                   fault, 0, fault, fault } };
