@@ -11,6 +11,14 @@ static bool all_zero(const int64_t *at, int n)
     return true;
 }
 
+static bool all_one(const struct ints *ints)
+{
+    for (int i = 0; i < ints->n; i++)
+        if (ints->at[i] != 1)
+            return false;
+    return true;
+}
+
 /* The node's padding (begins, then ends) with that of an explicit zero padding in front added.
  * False when the padding in front is of another kind, or touches batch or channels. */
 static bool joined_padding(const struct node *pad, const struct ints *own, struct ints *joined)
@@ -45,6 +53,21 @@ struct value *pad_into_conv(struct rewrite *rewrite, struct node *root)
     return rule_build2(rewrite, root->op, &attrs, pad->inputs[0], root->inputs[1]);
 }
 
+/* Whether every window holds some element of the input: pools want that of their padding. */
+static bool fits_windows(const struct pool_attrs *pool)
+{
+    const int n = pool->pool_size.n;
+
+    for (int i = 0; i < n; i++) {
+        const int64_t covered =
+            (pool->pool_size.at[i] - 1) * (pool->dilation.n ? pool->dilation.at[i] : 1) + 1;
+
+        if (pool->padding.at[i] >= covered || pool->padding.at[n + i] >= covered)
+            return false;
+    }
+    return true;
+}
+
 /* avg_pool(pad(x, 0)) -> avg_pool(x) that counts the padding. Its own padding must be counted as
  * well, or be none; with ceil_mode the window over the edge would change its divisor. */
 struct value *pad_into_average_pool(struct rewrite *rewrite, struct node *root)
@@ -55,7 +78,7 @@ struct value *pad_into_average_pool(struct rewrite *rewrite, struct node *root)
 
     if (!pad || pool->ceil_mode || !str_starts(pool->layout, "NC") ||
         !(pool->count_include_pad || all_zero(pool->padding.at, pool->padding.n)) ||
-        !joined_padding(pad, &pool->padding, &attrs.pool.padding))
+        !joined_padding(pad, &pool->padding, &attrs.pool.padding) || !fits_windows(&attrs.pool))
         return NULL;
     attrs.pool.count_include_pad = true;
     rule_covers(rewrite, pad);
@@ -72,25 +95,18 @@ static bool is_never_negative(const struct value *value)
 }
 
 /* max_pool(pad(x, 0)) -> max_pool(x) with more padding, where x >= 0: then a zero is as good as the
- * minus infinity of the pool's own padding, if every window holds some element of x. */
+ * minus infinity of the pool's own padding. A dilated window might step over all of x. */
 struct value *pad_into_max_pool(struct rewrite *rewrite, struct node *root)
 {
     const struct node *pad = defined_by(root->inputs[0], OP_PAD);
     const struct pool_attrs *pool = &root->attrs.pool;
     union attrs attrs = root->attrs;
-    const int n = pool->pool_size.n;
 
     if (!pad || pool->ceil_mode || !str_starts(pool->layout, "NC") ||
         !is_never_negative(pad->inputs[0]) ||
-        !joined_padding(pad, &pool->padding, &attrs.pool.padding))
+        !joined_padding(pad, &pool->padding, &attrs.pool.padding) || !fits_windows(&attrs.pool) ||
+        !all_one(&pool->dilation))
         return NULL;
-    for (int i = 0; i < n; i++) {
-        const int64_t dilation = pool->dilation.n ? pool->dilation.at[i] : 1;
-
-        if (dilation != 1 || attrs.pool.padding.at[i] >= pool->pool_size.at[i] ||
-            attrs.pool.padding.at[n + i] >= pool->pool_size.at[i])
-            return NULL;
-    }
     rule_covers(rewrite, pad);
     return rule_build1(rewrite, root->op, &attrs, pad->inputs[0]);
 }
