@@ -17,7 +17,7 @@ enum {
     IMPORT_MAX_ATTRIBUTES = 256, /* of one node */
     IMPORT_MAX_ERRORS = 5000,   /* then the import gives up: it has said enough */
     IMPORT_MAX_DEPTH = 64,      /* branches and function calls inside each other */
-    IMPORT_MAX_FOLD = 1 << 22   /* elements of a tensor that is computed at compile time */
+    IMPORT_MAX_FOLD = 1 << 16   /* elements of a tensor that is computed at compile time */
 };
 
 /* A call of a function that the model defines. */

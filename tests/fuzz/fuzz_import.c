@@ -1,4 +1,5 @@
-/* fuzz_import.c - libFuzzer's entry to the ONNX importer, shape inference included.
+/* fuzz_import.c - libFuzzer's entry to the ONNX importer, shape inference and the evaluation of
+ * constants included.
  *
  *   clang -g -O1 -fsanitize=fuzzer,address,undefined ... && ./fuzz_import CORPUS
  *
@@ -8,6 +9,7 @@
 #include <stdlib.h>
 
 #include "frontend/onnx/import.h"
+#include "relay_ir/passes/pipeline.h"
 #include "relay_ir/verify.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -38,6 +40,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     module = onnx_import_bytes(ctx, data, size, NULL, &options);
     check(ctx, module);
+    if (module)
+        (void)pipeline_run_one(module, "fold_constant");
     module_free(module);
     ctx_free(ctx);
     return 0;
