@@ -1,6 +1,7 @@
 #include "relay_ir/ir.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/map.h"
@@ -117,29 +118,41 @@ struct function *function_new(struct module *module, const char *name)
     return fn;
 }
 
-/* The first free of NAME_2, NAME_3 ... found by doubling and halving: a graph may use one name a
- * hundred thousand times. */
+/* Whether STEM_NUMBER, written to `name`, is taken. */
+static bool is_taken(const struct function *fn, const char *stem, int number, char *name,
+                     size_t size)
+{
+    snprintf(name, size, "%s_%d", stem, number);
+    return map_get(&fn->names, name) != NULL;
+}
+
+/* A free one of NAME_2, NAME_3 ... found by doubling and halving: a graph may use one name a
+ * hundred thousand times. It is the first free one as long as there are no gaps. */
 const char *function_unique_name(struct function *fn, const char *name)
 {
     struct arena *arena = &fn->module->arena;
     const char *const stem = *name ? name : "value";
+    const size_t size = strlen(stem) + sizeof "_2147483647";
     int taken = 1, available = 2;
+    char *unique;
 
     if (!map_get(&fn->names, stem))
         return arena_strdup(arena, stem);
-    while (map_get(&fn->names, arena_printf(arena, "%s_%d", stem, available))) {
+    unique = arena_alloc(arena, size);
+    while (is_taken(fn, stem, available, unique, size)) {
         taken = available;
         available *= 2;
     }
     while (available - taken > 1) {
         const int middle = taken + (available - taken) / 2;
 
-        if (map_get(&fn->names, arena_printf(arena, "%s_%d", stem, middle)))
+        if (is_taken(fn, stem, middle, unique, size))
             taken = middle;
         else
             available = middle;
     }
-    return arena_printf(arena, "%s_%d", stem, available);
+    snprintf(unique, size, "%s_%d", stem, available);
+    return unique;
 }
 
 static struct value *value_new(struct function *fn, enum value_kind kind, const char *name)
@@ -505,9 +518,9 @@ const struct origin *node_origin(const struct node *node)
     if (node->origin)
         return node->origin;
     made = arena_new(&node->fn->module->ctx->perm, struct origin);
-    made->name = node->n_outputs ? arena_strdup(&node->fn->module->ctx->perm,
-                                                node->outputs[0]->name)
-                                 : ""; /* a diagnostic may outlive the module */
+    made->name = node->n_outputs
+                     ? arena_strdup(&node->fn->module->ctx->perm, node->outputs[0]->name)
+                     : ""; /* a diagnostic may outlive the module */
     made->op_type = op_name(node->op);
     made->index = -1;
     return made;
