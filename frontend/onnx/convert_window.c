@@ -9,11 +9,13 @@
 
 const char *window_layout(int n, bool kernel, bool transposed)
 {
-    static const char *const data[] = { "NCW", "NCHW", "NCDHW" };
-    static const char *const weights[] = { "OIW", "OIHW", "OIDHW" };
-    static const char *const weights_transposed[] = { "IOW", "IOHW", "IODHW" };
+    static const char *const layouts[][MAX_SPATIAL] = {
+        { "NCW", "NCHW", "NCDHW" },
+        { "OIW", "OIHW", "OIDHW" },
+        { "IOW", "IOHW", "IODHW" },
+    };
 
-    return (!kernel ? data : transposed ? weights_transposed : weights)[n - 1];
+    return layouts[kernel ? 1 + transposed : 0][n - 1];
 }
 
 /* A list attribute of n numbers in least..MOST_STEP; `missing` in each place when absent. */
