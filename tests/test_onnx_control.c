@@ -44,7 +44,7 @@ static void import_fine(void)
     ck_assert_msg(module_verify(module, "import"), "%s", expect_text(ctx));
 }
 
-/* --- If ---------------------------------------------------------------------------------------- */
+/* --- If --------------------------------------------------------------------------------------- */
 
 /* A branch of the last node that computes `y` from `x` by one operator. */
 static void branch(const char *attr, const char *op, const char *x, const char *y)
@@ -220,7 +220,7 @@ START_TEST(malformed_ifs_are_refused)
 }
 END_TEST
 
-/* --- functions --------------------------------------------------------------------------------- */
+/* --- functions -------------------------------------------------------------------------------- */
 
 static void *new_message(const ProtobufCMessageDescriptor *type)
 {
@@ -259,8 +259,7 @@ static Onnx__FunctionProto *function(const char *name, const char *inputs, const
     return f;
 }
 
-static void refer(const char *attr, const char *to,
-                  Onnx__AttributeProto__AttributeType type)
+static void refer(const char *attr, const char *to, Onnx__AttributeProto__AttributeType type)
 {
     builder_attr(b, attr, type)->ref_attr_name = arena_strdup(&b->arena, to);
 }

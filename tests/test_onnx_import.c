@@ -50,7 +50,7 @@ static void declare_x_and_y(void)
     builder_output(b, "y", DTYPE_F32, "4");
 }
 
-/* --- graphs ------------------------------------------------------------------------------------ */
+/* --- graphs ----------------------------------------------------------------------------------- */
 
 START_TEST(a_graph_keeps_its_names_and_origins)
 {
@@ -180,7 +180,7 @@ START_TEST(networks_of_common_blocks_are_read)
 }
 END_TEST
 
-/* --- inconsistent graphs ----------------------------------------------------------------------- */
+/* --- inconsistent graphs ---------------------------------------------------------------------- */
 
 START_TEST(a_cycle_is_reported_with_its_nodes_and_nothing_else)
 {
@@ -264,7 +264,7 @@ START_TEST(a_declared_output_that_contradicts_is_a_warning)
 }
 END_TEST
 
-/* --- operators --------------------------------------------------------------------------------- */
+/* --- operators -------------------------------------------------------------------------------- */
 
 START_TEST(all_unknown_operators_are_reported_at_once_and_what_hangs_on_them_is_not)
 {
@@ -338,7 +338,7 @@ START_TEST(attributes_without_a_type_are_what_they_hold)
 }
 END_TEST
 
-/* --- operator sets and files ------------------------------------------------------------------- */
+/* --- operator sets and files ------------------------------------------------------------------ */
 
 static const struct {
     int opset;
@@ -441,8 +441,7 @@ int main(void)
     tcase_add_test(tests, names_defined_twice_are_all_reported);
     tcase_add_test(tests, a_graph_without_outputs_is_refused);
     tcase_add_test(tests, a_declared_output_that_contradicts_is_a_warning);
-    tcase_add_test(
-        tests, all_unknown_operators_are_reported_at_once_and_what_hangs_on_them_is_not);
+    tcase_add_test(tests, all_unknown_operators_are_reported_at_once_and_what_hangs_on_them_is_not);
     tcase_add_test(tests, an_operator_newer_than_the_model_is_reported);
     tcase_add_test(tests, the_default_domain_has_two_spellings);
     tcase_add_test(tests, attributes_are_checked);

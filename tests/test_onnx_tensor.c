@@ -31,14 +31,18 @@ static bool decode_bytes(const uint8_t *bytes, size_t n, struct tensor *out)
 {
     struct wire_image image;
     struct tensor_source source = { .externals = NULL };
-    struct tensor_reader reader = { .ctx = ctx, .arena = &arena, .bulk = &bulk, .file = bytes,
-                                    .image = &image, .source = &source,
+    struct tensor_reader reader = { .ctx = ctx,
+                                    .arena = &arena,
+                                    .bulk = &bulk,
+                                    .file = bytes,
+                                    .image = &image,
+                                    .source = &source,
                                     .external_files = { .arena = &arena } };
     const Onnx__TensorProto *proto = NULL;
 
     if (wire_scan(ctx, &onnx__tensor_proto__descriptor, bytes, n, &arena, &image))
-        proto = (const Onnx__TensorProto *)wire_unpack(ctx, &onnx__tensor_proto__descriptor,
-                                                       &image, &arena);
+        proto = (const Onnx__TensorProto *)wire_unpack(ctx, &onnx__tensor_proto__descriptor, &image,
+                                                       &arena);
     return proto && tensor_decode(&reader, NULL, proto, out);
 }
 
@@ -182,8 +186,7 @@ static const struct {
     { BYTES("\x08\x01\x10\x09\x4a\x01\x02"), DIAG_ONNX_TENSOR, "other bytes than 0 and 1" },
     { BYTES("\x10\x01\x25\x00\x00\x80\x3f\x6a\x00"), DIAG_ONNX_TENSOR,
       "its location is not external" },
-    { BYTES("\x10\x01\x25\x00\x00\x80\x3f\x70\x01"), DIAG_ONNX_TENSOR,
-      "its location is external" },
+    { BYTES("\x10\x01\x25\x00\x00\x80\x3f\x70\x01"), DIAG_ONNX_TENSOR, "its location is external" },
     { BYTES("\x10\x01\x70\x01"), DIAG_ONNX_EXTERNAL, "the location is missing" },
 };
 
@@ -258,8 +261,7 @@ int main(void)
                         sizeof encodings / sizeof *encodings);
     tcase_add_loop_test(tests, malformed_tensors_are_refused_with_the_reason, 0,
                         sizeof malformed / sizeof *malformed);
-    tcase_add_test(tests,
-                   a_payload_is_borrowed_where_its_alignment_allows_it_and_copied_otherwise);
+    tcase_add_test(tests, a_payload_is_borrowed_where_its_alignment_allows_it_and_copied_otherwise);
     tcase_add_test(tests, an_empty_tensor_has_a_payload_of_no_bytes);
     tcase_add_test(tests, a_hostile_name_reaches_no_message_unescaped);
     srunner_run_all(runner, CK_NORMAL);

@@ -177,7 +177,7 @@ START_TEST(a_file_cut_off_anywhere_is_refused)
 }
 END_TEST
 
-/* --- writing and reading back ------------------------------------------------------------------ */
+/* --- writing and reading back ----------------------------------------------------------------- */
 
 static struct tensor pattern(enum dtype dtype, int rank)
 {
@@ -206,7 +206,7 @@ START_TEST(every_type_and_rank_reads_back_as_it_was_written)
 {
     const enum dtype dtype = (enum dtype)_i;
     /* numpy has neither bfloat16, which is widened, nor FP8, whose bits are written. */
-    const enum dtype as = dtype == DTYPE_BF16                         ? DTYPE_F32
+    const enum dtype as = dtype == DTYPE_BF16                   ? DTYPE_F32
                           : dtype_kind(dtype) == KIND_MINIFLOAT ? DTYPE_U8
                                                                 : dtype;
 
@@ -261,7 +261,7 @@ START_TEST(an_archive_keeps_names_order_and_bytes)
 }
 END_TEST
 
-/* --- archives that are not ours ---------------------------------------------------------------- */
+/* --- archives that are not ours --------------------------------------------------------------- */
 
 static const char *make_zip(const char *name, const void *bytes, size_t n, zip_int32_t method)
 {
@@ -346,7 +346,7 @@ START_TEST(an_archive_that_lies_about_a_size_is_refused)
 }
 END_TEST
 
-/* --- .pb and others ---------------------------------------------------------------------------- */
+/* --- .pb and others --------------------------------------------------------------------------- */
 
 START_TEST(a_tensor_proto_is_read)
 {

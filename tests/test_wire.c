@@ -54,7 +54,8 @@ START_TEST(the_image_holds_the_graph_and_not_the_weights)
 
         ck_assert_uint_lt(tensor->payload, image.n_tensors);
         ck_assert_uint_eq(tensor->raw_data.len, 0);
-        ck_assert_uint_ge(image.tensors[tensor->payload].size, b->graph->initializer[i]->raw_data.len);
+        ck_assert_uint_ge(image.tensors[tensor->payload].size,
+                          b->graph->initializer[i]->raw_data.len);
     }
     builder_free(b);
 }
@@ -104,7 +105,7 @@ static const struct {
     { BYTES("\x3a\x00\x3a\x00"), "occurs twice" },
     { BYTES("\x08\x01\x08\x02"), "occurs twice" },
     { BYTES("\x3a\x02\x0a\x7f"), "beyond the end" },
-    { BYTES("\xfa\x01\x04"), "beyond the end" },            /* an unknown field */
+    { BYTES("\xfa\x01\x04"), "beyond the end" }, /* an unknown field */
     { BYTES("\xfd\x01\x00\x00"), "a 4-byte number is cut off" },
     { BYTES("\xf9\x01\x00\x00"), "an 8-byte number is cut off" },
     { BYTES("\x3a\x0d\x0a\x0b\x2a\x09\x3a\x03\x00\x00\x00\x42\x02\x01\x80"), "a packed list" },
@@ -122,7 +123,8 @@ END_TEST
  * inside out, so that every length is known. */
 static uint8_t *nested(size_t levels, size_t *size)
 {
-    static const uint8_t tags[] = { 0x32, 0x2a, 0x0a }; /* attribute.g, node.attribute, graph.node */
+    static const uint8_t tags[] = { 0x32, 0x2a,
+                                    0x0a }; /* attribute.g, node.attribute, graph.node */
     uint8_t *end = (uint8_t *)arena_alloc(&arena, levels * 24 + 24) + levels * 24 + 24, *at = end;
 
     for (size_t level = 0; level < 3 * levels + 1; level++) {

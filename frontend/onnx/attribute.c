@@ -86,9 +86,9 @@ static const Onnx__AttributeProto *ask(struct onnx_node *node, const char *name,
     /* An empty list of a file without types is a list of any kind. */
     if (found == wanted || found == ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__UNDEFINED)
         return attr;
-    refuse(node, name,
-           arena_printf(&node->ctx->perm, "is %s, wanted is %s", type_name(found),
-                        type_name(wanted)));
+    refuse(
+        node, name,
+        arena_printf(&node->ctx->perm, "is %s, wanted is %s", type_name(found), type_name(wanted)));
     return NULL;
 }
 
@@ -127,8 +127,9 @@ const char *onnx_word(struct onnx_node *node, const char *attr, const char *miss
 static bool list_fits(struct onnx_node *node, const char *attr, size_t n)
 {
     return n <= MAX_INTS ||
-           refuse(node, attr, arena_printf(&node->ctx->perm, "has %zu elements, at most %d are taken",
-                                           n, MAX_INTS));
+           refuse(node, attr,
+                  arena_printf(&node->ctx->perm, "has %zu elements, at most %d are taken", n,
+                               MAX_INTS));
 }
 
 struct ints onnx_ints(struct onnx_node *node, const char *attr)

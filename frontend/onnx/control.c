@@ -8,7 +8,7 @@
 typedef bool special(struct import *im, struct scope *scope, const Onnx__NodeProto *proto,
                      const struct origin *origin);
 
-/* --- Constant ---------------------------------------------------------------------------------- */
+/* --- Constant --------------------------------------------------------------------------------- */
 
 static struct tensor numbers(struct import *im, enum dtype dtype, bool list, size_t n)
 {
@@ -67,7 +67,7 @@ static bool import_constant(struct import *im, struct scope *scope, const Onnx__
     return true;
 }
 
-/* --- If ---------------------------------------------------------------------------------------- */
+/* --- If --------------------------------------------------------------------------------------- */
 
 static bool go_deeper(struct import *im, const struct origin *origin)
 {
@@ -86,8 +86,8 @@ static bool bind_results(struct import *im, struct scope *outer, const struct sc
     bool ok = true;
 
     if (proto->n_output > n)
-        return diag_error(im->ctx, DIAG_ONNX_GRAPH, origin, "it has %zu outputs, its body gives %zu",
-                          proto->n_output, n);
+        return diag_error(im->ctx, DIAG_ONNX_GRAPH, origin,
+                          "it has %zu outputs, its body gives %zu", proto->n_output, n);
     for (size_t i = 0; i < proto->n_output; i++) {
         struct value *value = scope_find(inner, names[i]);
 
@@ -104,8 +104,11 @@ static bool bind_results(struct import *im, struct scope *outer, const struct sc
 static bool import_branch(struct import *im, struct scope *scope, const Onnx__NodeProto *proto,
                           const struct origin *origin, const Onnx__GraphProto *branch)
 {
-    struct scope inner = { .parent = scope, .n_opsets = scope->n_opsets, .opsets = scope->opsets,
-                           .call = scope->call, .node_index = origin->index };
+    struct scope inner = { .parent = scope,
+                           .n_opsets = scope->n_opsets,
+                           .opsets = scope->opsets,
+                           .call = scope->call,
+                           .node_index = origin->index };
     char **names = arena_array(&im->arena, char *, branch->n_output);
     bool ok;
 
@@ -144,8 +147,10 @@ static bool import_if(struct import *im, struct scope *scope, const Onnx__NodePr
         return false;
     }
     if (type_elements(&known.type) != 1)
-        return diag_error(im->ctx, DIAG_SHAPE, origin, "the condition has the shape %s, wanted is one "
-                          "truth value", shape_text(&im->ctx->perm, &known.type));
+        return diag_error(im->ctx, DIAG_SHAPE, origin,
+                          "the condition has the shape %s, wanted is one "
+                          "truth value",
+                          shape_text(&im->ctx->perm, &known.type));
     return import_branch(im, scope, proto, origin, branches[tensor_at(&known, 0) != 0]->g);
 }
 
@@ -158,7 +163,7 @@ static bool import_loop(struct import *im, struct scope *scope, const Onnx__Node
     return false;
 }
 
-/* --- functions of the model -------------------------------------------------------------------- */
+/* --- functions of the model ------------------------------------------------------------------- */
 
 /* One text for what identifies a function; the strange byte is in no sensible name. */
 static const char *function_key(struct import *im, const char *domain, const char *name,
@@ -197,8 +202,9 @@ static bool check_call(struct import *im, const struct scope *scope, const Onnx_
             return diag_error(im->ctx, DIAG_ONNX_GRAPH, origin, "the function %s calls itself",
                               str_safe(&im->ctx->perm, function->name, 60));
     if (proto->n_input > function->n_input)
-        return diag_error(im->ctx, DIAG_ONNX_GRAPH, origin, "it has %zu inputs, its function takes %zu",
-                          proto->n_input, function->n_input);
+        return diag_error(im->ctx, DIAG_ONNX_GRAPH, origin,
+                          "it has %zu inputs, its function takes %zu", proto->n_input,
+                          function->n_input);
     return true;
 }
 
@@ -206,8 +212,10 @@ static bool import_call(struct import *im, struct scope *scope, const Onnx__Node
                         const struct origin *origin, const Onnx__FunctionProto *function)
 {
     const struct call call = { proto, function, scope->call };
-    struct scope inner = { .n_opsets = function->n_opset_import, .opsets = function->opset_import,
-                           .call = &call, .node_index = origin->index };
+    struct scope inner = { .n_opsets = function->n_opset_import,
+                           .opsets = function->opset_import,
+                           .call = &call,
+                           .node_index = origin->index };
     struct value **inputs = arena_array(&im->arena, struct value *, function->n_input);
     bool ok;
 
@@ -259,7 +267,7 @@ const Onnx__NodeProto *resolve_attributes(struct import *im, const struct scope 
     return copy;
 }
 
-/* --- which node is special --------------------------------------------------------------------- */
+/* --- which node is special -------------------------------------------------------------------- */
 
 bool import_special(struct import *im, struct scope *scope, const Onnx__NodeProto *proto,
                     const struct origin *origin, bool *done)
@@ -268,8 +276,10 @@ bool import_special(struct import *im, struct scope *scope, const Onnx__NodeProt
         const char *op_type;
         special *import;
     } specials[] = {
-        { "Constant", import_constant }, { "If", import_if },
-        { "Loop", import_loop },         { "Scan", import_loop },
+        { "Constant", import_constant },
+        { "If", import_if },
+        { "Loop", import_loop },
+        { "Scan", import_loop },
     };
     const Onnx__FunctionProto *function = find_function(im, proto);
 

@@ -1,6 +1,6 @@
-/* external.c - tensor payloads in files beside the model. The location is text of an untrusted file:
- * the kernel keeps it beneath the folder (file_map_beneath), numbers are compared without sums that
- * could overflow, and a key that the format does not know is an error. */
+/* external.c - tensor payloads in files beside the model. The location is text of an untrusted
+ * file: the kernel keeps it beneath the folder (file_map_beneath), numbers are compared without
+ * sums that could overflow, and a key that the format does not know is an error. */
 #include <string.h>
 
 #include "base/str.h"
@@ -29,8 +29,8 @@ static bool read_keys(struct tensor_reader *reader, const struct origin *origin,
         const char *key;
         const char **value;
     } keys[] = {
-        { "location", &out->path },     { "offset", &out->offset },   { "length", &out->length },
-        { "checksum", &ignored[0] },    { "basepath", &ignored[1] },
+        { "location", &out->path },  { "offset", &out->offset },  { "length", &out->length },
+        { "checksum", &ignored[0] }, { "basepath", &ignored[1] },
     };
 
     *out = (struct location){ NULL, NULL, NULL };

@@ -1,6 +1,6 @@
-/* graph.c - names, initialisers and operator nodes of one graph. Every output of every node is bound
- * to im->failed before anything is converted, so that a failure is reported once and what hangs on
- * it stays silent. */
+/* graph.c - names, initialisers and operator nodes of one graph. Every output of every node is
+ * bound to im->failed before anything is converted, so that a failure is reported once and what
+ * hangs on it stays silent. */
 #include <assert.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ static const struct row {
     onnx_converter *convert;
     int arg;
 } rows[] = {
-#define ONNX(domain, name, first, last, converter, arg) \
+#define ONNX(domain, name, first, last, converter, arg)                                            \
     { domain, name, first, last, converter, (int)(arg) },
 #include "frontend/onnx/convert.def"
 #undef ONNX
@@ -41,7 +41,7 @@ int onnx_operators(const char **names, int max)
     return n;
 }
 
-/* --- names ------------------------------------------------------------------------------------- */
+/* --- names ------------------------------------------------------------------------------------ */
 
 struct value *scope_find(const struct scope *scope, const char *name)
 {
@@ -74,7 +74,7 @@ int64_t scope_opset(const struct scope *scope, const char *domain)
     return version;
 }
 
-/* --- initialisers ------------------------------------------------------------------------------ */
+/* --- initialisers ----------------------------------------------------------------------------- */
 
 static void import_initializer(struct import *im, struct scope *scope,
                                const Onnx__TensorProto *proto)
@@ -106,7 +106,7 @@ void import_initializers(struct import *im, struct scope *scope, const Onnx__Gra
     }
 }
 
-/* --- one node ---------------------------------------------------------------------------------- */
+/* --- one node --------------------------------------------------------------------------------- */
 
 /* The converter for the node, or an error that says which versions there are. */
 static const struct row *find_row(struct import *im, const Onnx__NodeProto *proto,
@@ -123,8 +123,8 @@ static const struct row *find_row(struct import *im, const Onnx__NodeProto *prot
     }
     if (other)
         diag_error(im->ctx, DIAG_UNSUPPORTED_OP, origin,
-                   "operator %s is not supported in version %lld of its operator set",
-                   other->name, (long long)opset);
+                   "operator %s is not supported in version %lld of its operator set", other->name,
+                   (long long)opset);
     else
         diag_error(im->ctx, DIAG_UNSUPPORTED_OP, origin, "operator %s%s%s is not supported",
                    str_safe(&im->ctx->perm, domain, 60), *domain ? "." : "",
@@ -174,10 +174,16 @@ static bool bind_outputs(struct import *im, struct scope *scope, const struct on
 static bool convert(struct import *im, struct scope *scope, const Onnx__NodeProto *proto,
                     const struct origin *origin, const struct row *row, int64_t opset)
 {
-    struct onnx_node node = { .import = im, .ctx = im->ctx, .fn = im->module->main,
-                              .origin = origin, .op_type = origin->op_type, .opset = opset,
-                              .arg = row->arg, .n_inputs = (int)proto->n_input,
-                              .n_outputs = (int)proto->n_output, .proto = proto };
+    struct onnx_node node = { .import = im,
+                              .ctx = im->ctx,
+                              .fn = im->module->main,
+                              .origin = origin,
+                              .op_type = origin->op_type,
+                              .opset = opset,
+                              .arg = row->arg,
+                              .n_inputs = (int)proto->n_input,
+                              .n_outputs = (int)proto->n_output,
+                              .proto = proto };
     const int n_errors = im->ctx->diags.n_errors;
 
     node.inputs = arena_array(&im->arena, struct value *, proto->n_input);
@@ -225,7 +231,7 @@ static void import_node(struct import *im, struct scope *scope, const Onnx__Node
         (void)convert(im, scope, proto, origin, row, opset);
 }
 
-/* --- all nodes --------------------------------------------------------------------------------- */
+/* --- all nodes -------------------------------------------------------------------------------- */
 
 static const struct origin *make_origin(struct import *im, const struct scope *scope, size_t index,
                                         const Onnx__NodeProto *proto)

@@ -5,7 +5,7 @@
 #include "base/str.h"
 #include "frontend/onnx/importer.h"
 
-/* --- files that are something else ------------------------------------------------------------- */
+/* --- files that are something else ------------------------------------------------------------ */
 
 /* People hand over what their framework saved. */
 static void explain_format(struct ctx *ctx, const uint8_t *bytes, size_t n)
@@ -15,11 +15,14 @@ static void explain_format(struct ctx *ctx, const uint8_t *bytes, size_t n)
         const char *magic, *help;
     } formats[] = {
         { 4, "TFL3", "this is a TensorFlow Lite model; tf2onnx converts it" },
-        { 0, "PK\3\4", "this is a zip archive, as PyTorch saves models; torch.onnx.export makes ONNX" },
+        { 0, "PK\3\4",
+          "this is a zip archive, as PyTorch saves models; torch.onnx.export makes ONNX" },
         { 0, "\x89HDF", "this is an HDF5 file, as Keras saves models; tf2onnx converts it" },
-        { 0, "version https://git-lfs", "this is a Git LFS pointer; git lfs pull fetches the model" },
+        { 0, "version https://git-lfs",
+          "this is a Git LFS pointer; git lfs pull fetches the model" },
         { 0, "\x1f\x8b", "this file is compressed; gunzip unpacks it" },
-        { 0, "ORTM", "this is a model in ONNX Runtime's own format; use the .onnx it was made from" },
+        { 0, "ORTM",
+          "this is a model in ONNX Runtime's own format; use the .onnx it was made from" },
     };
 
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
@@ -31,7 +34,7 @@ static void explain_format(struct ctx *ctx, const uint8_t *bytes, size_t n)
     }
 }
 
-/* --- the model --------------------------------------------------------------------------------- */
+/* --- the model -------------------------------------------------------------------------------- */
 
 /* A model whose nodes are all of other domains declares no set of the default one. */
 static bool uses_default_domain(const Onnx__GraphProto *graph)
@@ -73,7 +76,8 @@ static void import_graph(struct import *im)
 {
     const Onnx__GraphProto *graph = im->model->graph;
     struct scope scope = { .n_opsets = im->model->n_opset_import,
-                           .opsets = im->model->opset_import, .node_index = -1 };
+                           .opsets = im->model->opset_import,
+                           .node_index = -1 };
 
     import_functions(im);
     import_initializers(im, &scope, graph);
@@ -91,15 +95,15 @@ static bool import_model(struct import *im, const uint8_t *bytes, size_t n)
     if (wire_scan(im->ctx, type, bytes, n, &im->arena, &image))
         im->model = (const Onnx__ModelProto *)wire_unpack(im->ctx, type, &image, &im->arena);
     if (im->model && !im->model->graph)
-        diag_error(im->ctx, DIAG_ONNX_GRAPH, NULL, n ? "the file contains no graph"
-                                                     : "the file is empty");
+        diag_error(im->ctx, DIAG_ONNX_GRAPH, NULL,
+                   n ? "the file contains no graph" : "the file is empty");
     if (!im->model || !im->model->graph) {
         explain_format(im->ctx, bytes, n);
         return false;
     }
-    im->module->producer = arena_printf(&im->module->arena, "%s%s%s", im->model->producer_name,
-                                        *im->model->producer_version ? " " : "",
-                                        im->model->producer_version);
+    im->module->producer =
+        arena_printf(&im->module->arena, "%s%s%s", im->model->producer_name,
+                     *im->model->producer_version ? " " : "", im->model->producer_version);
     if (check_opset(im))
         import_graph(im);
     return true;
@@ -120,8 +124,12 @@ static struct module *import_mapped(struct ctx *ctx, const uint8_t *bytes, size_
     source->model = model;
     module->source = source;
     module->free_source = tensor_source_free;
-    im.reader = (struct tensor_reader){ .ctx = ctx, .arena = &module->arena, .bulk = &module->bulk,
-                                        .file = bytes, .external_dir = dir, .source = source };
+    im.reader = (struct tensor_reader){ .ctx = ctx,
+                                        .arena = &module->arena,
+                                        .bulk = &module->bulk,
+                                        .file = bytes,
+                                        .external_dir = dir,
+                                        .source = source };
     im.computed.arena = &im.arena;
     im.reader.external_files.arena = &im.arena;
     ok = import_model(&im, bytes, n);

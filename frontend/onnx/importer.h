@@ -1,6 +1,7 @@
-/* importer.h - the importer's state, shared by its files: import.c (the model), inputs.c (parameters
- * and their shapes), graph.c (names, initialisers, nodes), sort.c (order), control.c (nodes that are
- * not operators), attribute.c and question.c (what convert.h offers). Not for converters. */
+/* importer.h - the importer's state, shared by its files: import.c (the model), inputs.c
+ * (parameters and their shapes), graph.c (names, initialisers, nodes), sort.c (order), control.c
+ * (nodes that are not operators), attribute.c and question.c (what convert.h offers). Not for
+ * converters. */
 #ifndef FRONTEND_ONNX_IMPORTER_H
 #define FRONTEND_ONNX_IMPORTER_H
 
@@ -12,17 +13,17 @@
 enum {
     IMPORT_FIRST_OPSET = 7,
     IMPORT_LAST_OPSET = 21,
-    IMPORT_MAX_NODES = 200000,  /* conversions, of functions' bodies too: calls can multiply */
+    IMPORT_MAX_NODES = 200000,   /* conversions, of functions' bodies too: calls can multiply */
     IMPORT_MAX_INTERFACE = 1024, /* inputs, and outputs, of the graph */
     IMPORT_MAX_ATTRIBUTES = 256, /* of one node */
-    IMPORT_MAX_ERRORS = 5000,   /* then the import gives up: it has said enough */
-    IMPORT_MAX_DEPTH = 64,      /* branches and function calls inside each other */
-    IMPORT_MAX_FOLD = 1 << 16   /* elements of a tensor that is computed at compile time */
+    IMPORT_MAX_ERRORS = 5000,    /* then the import gives up: it has said enough */
+    IMPORT_MAX_DEPTH = 64,       /* branches and function calls inside each other */
+    IMPORT_MAX_FOLD = 1 << 16    /* elements of a tensor that is computed at compile time */
 };
 
 /* A call of a function that the model defines. */
 struct call {
-    const Onnx__NodeProto *node;         /* with its attributes resolved */
+    const Onnx__NodeProto *node; /* with its attributes resolved */
     const Onnx__FunctionProto *function;
     const struct call *outer;
 };
@@ -45,11 +46,11 @@ struct import {
     struct tensor_reader reader;
     const Onnx__ModelProto *model;
     const struct import_options *options; /* never NULL */
-    struct map functions;  /* that the model defines: function_key -> Onnx__FunctionProto */
-    struct map computed;   /* value name -> struct computed: what onnx_constant found out */
-    struct value failed;   /* stands for a name that has a definition without a value */
-    struct value absent;   /* stands for an optional input of a function that the call leaves out */
-    bool question_failed;  /* whether a question of the current converter failed */
+    struct map functions; /* that the model defines: function_key -> Onnx__FunctionProto */
+    struct map computed;  /* value name -> struct computed: what onnx_constant found out */
+    struct value failed;  /* stands for a name that has a definition without a value */
+    struct value absent;  /* stands for an optional input of a function that the call leaves out */
+    bool question_failed; /* whether a question of the current converter failed */
     int depth;
     int64_t n_nodes;
 };
@@ -57,7 +58,7 @@ struct import {
 /* False when so many errors are recorded that more would not help. */
 bool import_goes_on(const struct import *im);
 
-/* --- graph.c ----------------------------------------------------------------------------------- */
+/* --- graph.c ---------------------------------------------------------------------------------- */
 
 /* The value; &im->failed when its definition failed (which has been reported); &im->absent; NULL
  * when no such name exists. */
@@ -69,8 +70,7 @@ void import_initializers(struct import *im, struct scope *scope, const Onnx__Gra
 
 /* Converts the nodes in an order in which each comes after what it reads. All errors are reported;
  * names whose node failed are bound to im->failed. */
-void import_nodes(struct import *im, struct scope *scope, size_t n,
-                  Onnx__NodeProto *const *nodes);
+void import_nodes(struct import *im, struct scope *scope, size_t n, Onnx__NodeProto *const *nodes);
 
 /* Looks up what the node reads. False when a name is unknown (reported) or failed (silent). */
 bool import_operands(struct import *im, const struct scope *scope, const Onnx__NodeProto *proto,
@@ -82,7 +82,7 @@ const char *domain_canonical(const char *domain);
 /* The version of the operator set that the scope uses; -1 = it declares none. */
 int64_t scope_opset(const struct scope *scope, const char *domain);
 
-/* --- inputs.c ---------------------------------------------------------------------------------- */
+/* --- inputs.c --------------------------------------------------------------------------------- */
 
 /* Makes parameters of the graph's inputs that are no initialisers, all dims bound. */
 void import_inputs(struct import *im, struct scope *scope, const Onnx__GraphProto *graph);
@@ -90,14 +90,14 @@ void import_inputs(struct import *im, struct scope *scope, const Onnx__GraphProt
 /* Names the results; a contradiction to the declared type is a warning. */
 void import_outputs(struct import *im, struct scope *scope, const Onnx__GraphProto *graph);
 
-/* --- sort.c ------------------------------------------------------------------------------------ */
+/* --- sort.c ----------------------------------------------------------------------------------- */
 
-/* A topological order of the nodes, that of the file where it is one; cycles are reported. The scope
- * holds what is defined before any of them. The result has n elements, in im->arena. */
-const size_t *sort_nodes(struct import *im, const struct scope *scope, size_t n, Onnx__NodeProto *const *nodes,
-                         const struct origin *const *origins);
+/* A topological order of the nodes, that of the file where it is one; cycles are reported. The
+ * scope holds what is defined before any of them. The result has n elements, in im->arena. */
+const size_t *sort_nodes(struct import *im, const struct scope *scope, size_t n,
+                         Onnx__NodeProto *const *nodes, const struct origin *const *origins);
 
-/* --- control.c --------------------------------------------------------------------------------- */
+/* --- control.c -------------------------------------------------------------------------------- */
 
 /* Constant, If, Loop, Scan and calls of the model's functions. *done says whether the node was one
  * of them; the result whether its outputs are bound. */
@@ -111,7 +111,7 @@ void import_functions(struct import *im);
 const Onnx__NodeProto *resolve_attributes(struct import *im, const struct scope *scope,
                                           const Onnx__NodeProto *proto);
 
-/* --- attribute.c, question.c ------------------------------------------------------------------- */
+/* --- attribute.c, question.c ------------------------------------------------------------------ */
 
 /* NULL when the node has none of that name; the first one of several. */
 const Onnx__AttributeProto *attribute_find(const Onnx__NodeProto *proto, const char *name);

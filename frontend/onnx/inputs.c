@@ -18,7 +18,7 @@ static const char *safe(struct import *im, const char *name)
     return str_safe(&im->ctx->perm, name, 120);
 }
 
-/* --- unbound dims ------------------------------------------------------------------------------ */
+/* --- unbound dims ----------------------------------------------------------------------------- */
 
 /* A first dim that is open, or one that is called so, counts examples; 1 is what firmware wants. */
 static bool is_batch(const Onnx__TensorShapeProto__Dimension *dim, size_t axis)
@@ -42,8 +42,7 @@ static bool is_plain(const char *name)
 }
 
 /* The option that binds the input, ready to be used when only its batch is open. */
-static void suggest_shape(struct import *im, const char *name,
-                          const Onnx__TensorShapeProto *shape)
+static void suggest_shape(struct import *im, const char *name, const Onnx__TensorShapeProto *shape)
 {
     struct str text = { .arena = &im->ctx->perm };
     bool exact = shape != NULL;
@@ -64,12 +63,13 @@ static void suggest_shape(struct import *im, const char *name,
               shape ? str_text(&text) : "1,...", exact ? "" : ", with numbers for the open dims");
 }
 
-/* --- one input --------------------------------------------------------------------------------- */
+/* --- one input -------------------------------------------------------------------------------- */
 
 static bool refuse_binding(struct import *im, const struct shape_binding *binding,
                            const char *problem)
 {
-    return diag_error(im->ctx, DIAG_USAGE, NULL, "--shape %s: %s", safe(im, binding->name), problem);
+    return diag_error(im->ctx, DIAG_USAGE, NULL, "--shape %s: %s", safe(im, binding->name),
+                      problem);
 }
 
 static bool bind_whole_shape(struct import *im, const struct shape_binding *binding,
@@ -92,8 +92,8 @@ static bool bind_whole_shape(struct import *im, const struct shape_binding *bind
     return true;
 }
 
-static bool bind_each_dim(struct import *im, const char *name,
-                          const Onnx__TensorShapeProto *shape, struct type *type)
+static bool bind_each_dim(struct import *im, const char *name, const Onnx__TensorShapeProto *shape,
+                          struct type *type)
 {
     bool bound = shape != NULL;
 
@@ -142,7 +142,7 @@ static bool input_type(struct import *im, const Onnx__ValueInfoProto *info, stru
     return type_check_size(im->ctx, NULL, type);
 }
 
-/* --- options that name nothing ----------------------------------------------------------------- */
+/* --- options that name nothing ---------------------------------------------------------------- */
 
 static bool names_something(const struct scope *scope, const Onnx__GraphProto *graph,
                             const char *name)
@@ -211,7 +211,7 @@ void import_inputs(struct import *im, struct scope *scope, const Onnx__GraphProt
     check_bindings(im, scope, graph);
 }
 
-/* --- outputs ----------------------------------------------------------------------------------- */
+/* --- outputs ---------------------------------------------------------------------------------- */
 
 /* Shapes of the file are hints of its exporter; ours are computed. But whoever declared another
  * shape for an output will be surprised. */
@@ -232,8 +232,8 @@ static void compare_declared(struct import *im, const Onnx__ValueInfoProto *info
                  shape->dim[i]->dim_value == value->type.dim[i];
     if (!agrees)
         diag_warn(im->ctx, DIAG_SHAPE, NULL,
-                  "output \"%s\" has the shape %s, the model declares another", safe(im, info->name),
-                  shape_text(&im->ctx->perm, &value->type));
+                  "output \"%s\" has the shape %s, the model declares another",
+                  safe(im, info->name), shape_text(&im->ctx->perm, &value->type));
 }
 
 void import_outputs(struct import *im, struct scope *scope, const Onnx__GraphProto *graph)
@@ -243,8 +243,9 @@ void import_outputs(struct import *im, struct scope *scope, const Onnx__GraphPro
     if (!graph->n_output)
         diag_error(im->ctx, DIAG_ONNX_GRAPH, NULL, "the graph has no outputs");
     if (graph->n_output > IMPORT_MAX_INTERFACE) {
-        diag_error(im->ctx, DIAG_TOO_BIG, NULL, "the graph has %zu outputs, at most %d are supported",
-                   graph->n_output, IMPORT_MAX_INTERFACE);
+        diag_error(im->ctx, DIAG_TOO_BIG, NULL,
+                   "the graph has %zu outputs, at most %d are supported", graph->n_output,
+                   IMPORT_MAX_INTERFACE);
         return;
     }
     for (size_t i = 0; i < graph->n_output; i++) {

@@ -85,8 +85,9 @@ bool onnx_constant_ints(struct onnx_node *node, int i, struct ints *out)
         return false;
     n = type_elements(&tensor.type);
     if (!dtype_is_integer(tensor.type.dtype)) {
-        diag_error(node->ctx, DIAG_TYPE, node->origin, "input %d (\"%s\") is %s, wanted are integers",
-                   i, input_name(node, i), dtype_name(tensor.type.dtype));
+        diag_error(node->ctx, DIAG_TYPE, node->origin,
+                   "input %d (\"%s\") is %s, wanted are integers", i, input_name(node, i),
+                   dtype_name(tensor.type.dtype));
         return ask_failed(node);
     }
     if (tensor.type.rank > 1 || n > MAX_INTS) {
@@ -117,14 +118,14 @@ bool onnx_constant_real(struct onnx_node *node, int i, double *out)
     return true;
 }
 
-/* --- building ---------------------------------------------------------------------------------- */
+/* --- building --------------------------------------------------------------------------------- */
 
 /* "y" for the value that becomes output 0, "y:suffix" for others; a node without wanted outputs
  * lends its operator's name. */
 static const char *name_with(const struct onnx_node *node, const char *suffix)
 {
-    const char *name = node->n_outputs && *node->output_names[0] ? node->output_names[0]
-                                                                 : node->op_type;
+    const char *name =
+        node->n_outputs && *node->output_names[0] ? node->output_names[0] : node->op_type;
 
     return *suffix ? arena_printf(&node->import->arena, "%s:%s", name, suffix) : name;
 }
@@ -132,7 +133,8 @@ static const char *name_with(const struct onnx_node *node, const char *suffix)
 struct value *onnx_build(struct onnx_node *node, enum op op, const union attrs *attrs,
                          const char *suffix, int n_inputs, struct value *const *inputs)
 {
-    return build(node->fn, op, attrs, name_with(node, suffix), node->origin, NULL, n_inputs, inputs);
+    return build(node->fn, op, attrs, name_with(node, suffix), node->origin, NULL, n_inputs,
+                 inputs);
 }
 
 struct value *onnx_build1(struct onnx_node *node, enum op op, const union attrs *attrs,

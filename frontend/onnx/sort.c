@@ -170,11 +170,12 @@ static void walk(struct sorter *s, size_t *order)
     }
 }
 
-const size_t *sort_nodes(struct import *im, const struct scope *scope, size_t n, Onnx__NodeProto *const *nodes,
-                         const struct origin *const *origins)
+const size_t *sort_nodes(struct import *im, const struct scope *scope, size_t n,
+                         Onnx__NodeProto *const *nodes, const struct origin *const *origins)
 {
-    struct sorter s = { .im = im, .n = n, .nodes = nodes, .origins = origins,
-                        .producers = { .arena = &im->arena } };
+    struct sorter s = {
+        .im = im, .n = n, .nodes = nodes, .origins = origins, .producers = { .arena = &im->arena }
+    };
     size_t *order = arena_array(&im->arena, size_t, n);
 
     find_edges(&s, scope);

@@ -11,8 +11,8 @@
 
 /* The field that holds the elements of a type when they are not in raw_data. */
 static const uint32_t typed_field[DTYPE_COUNT] = {
-    [DTYPE_BF16] = 5, [DTYPE_BOOL] = 5, [DTYPE_F16] = 5, [DTYPE_F32] = 4,  [DTYPE_F64] = 10,
-    [DTYPE_I16] = 5,  [DTYPE_I32] = 5,  [DTYPE_I64] = 7, [DTYPE_I8] = 5,   [DTYPE_U16] = 5,
+    [DTYPE_BF16] = 5, [DTYPE_BOOL] = 5, [DTYPE_F16] = 5, [DTYPE_F32] = 4, [DTYPE_F64] = 10,
+    [DTYPE_I16] = 5,  [DTYPE_I32] = 5,  [DTYPE_I64] = 7, [DTYPE_I8] = 5,  [DTYPE_U16] = 5,
     [DTYPE_U32] = 11, [DTYPE_U64] = 11, [DTYPE_U8] = 5,
 };
 
@@ -23,9 +23,9 @@ static const struct {
     int32_t code;
     const char *name;
 } unsupported_types[] = {
-    { 8, "string" },      { 14, "complex64" },    { 15, "complex128" }, { 17, "float8e4m3" },
+    { 8, "string" },          { 14, "complex64" },  { 15, "complex128" },     { 17, "float8e4m3" },
     { 18, "float8e4m3fnuz" }, { 19, "float8e5m2" }, { 20, "float8e5m2fnuz" }, { 21, "uint4" },
-    { 22, "int4" },       { 23, "float4e2m1" },   { 24, "float8e8m0" }, { 25, "uint2" },
+    { 22, "int4" },           { 23, "float4e2m1" }, { 24, "float8e8m0" },     { 25, "uint2" },
     { 26, "int2" },
 };
 
@@ -39,8 +39,8 @@ static const char *describe(struct ctx *ctx, const char *what, const char *name)
 static bool malformed(struct ctx *ctx, const struct origin *origin, const Onnx__TensorProto *proto,
                       const char *problem)
 {
-    return diag_error(ctx, DIAG_ONNX_TENSOR, origin, "%s %s",
-                      describe(ctx, "tensor", proto->name), problem);
+    return diag_error(ctx, DIAG_ONNX_TENSOR, origin, "%s %s", describe(ctx, "tensor", proto->name),
+                      problem);
 }
 
 enum dtype onnx_dtype(struct ctx *ctx, const struct origin *origin, const char *what,
@@ -69,7 +69,8 @@ bool tensor_decode_type(struct ctx *ctx, const struct origin *origin,
     if (dtype == DTYPE_NONE)
         return false;
     if (proto->n_dims > MAX_RANK)
-        return diag_error(ctx, DIAG_UNSUPPORTED_FORM, origin, "%s has rank %zu, at most %d is supported",
+        return diag_error(ctx, DIAG_UNSUPPORTED_FORM, origin,
+                          "%s has rank %zu, at most %d is supported",
                           describe(ctx, "tensor", proto->name), proto->n_dims, MAX_RANK);
     *out = type_make(dtype, (int)proto->n_dims, proto->dims);
     for (int i = 0; i < out->rank; i++)
@@ -78,7 +79,7 @@ bool tensor_decode_type(struct ctx *ctx, const struct origin *origin,
     return type_check_size(ctx, origin, out);
 }
 
-/* --- payloads in the model --------------------------------------------------------------------- */
+/* --- payloads in the model -------------------------------------------------------------------- */
 
 /* What the payload fields of one TensorProto hold. */
 struct payload {
@@ -174,8 +175,8 @@ static bool store_element(void *user, uint64_t value)
     if (bytes < 8 && typed_field[store->dtype] != 4) {
         /* int32 is sign-extended to 64 bits on the wire. */
         const int64_t number = typed_field[store->dtype] == 5 ? (int32_t)(uint32_t)value
-                               : value > INT64_MAX           ? INT64_MAX
-                                                             : (int64_t)value;
+                               : value > INT64_MAX            ? INT64_MAX
+                                                              : (int64_t)value;
 
         if (number < store->low || number > store->high)
             store->out_of_range = true;
@@ -262,22 +263,22 @@ static bool decode_inline(struct tensor_reader *reader, const struct origin *ori
                           struct tensor *out)
 {
     const struct wire_span *span = &reader->image->tensors[proto->payload];
-    const uint64_t n = (uint64_t)type_elements(&out->type), bytes = (uint64_t)type_bytes(&out->type);
+    const uint64_t n = (uint64_t)type_elements(&out->type),
+                   bytes = (uint64_t)type_bytes(&out->type);
     const bool raw = payload->field == RAW_DATA;
     const char *problem;
 
     if (payload->field && !raw && payload->field != typed_field[out->type.dtype])
         return diag_error(reader->ctx, DIAG_ONNX_TENSOR, origin,
                           "%s is of type %s but has its payload in %s",
-                          describe(reader->ctx, "tensor", proto->name),
-                          dtype_name(out->type.dtype), field_name(payload->field));
+                          describe(reader->ctx, "tensor", proto->name), dtype_name(out->type.dtype),
+                          field_name(payload->field));
     if (raw ? payload->size != bytes : payload->n != n)
         return diag_error(reader->ctx, DIAG_ONNX_TENSOR, origin,
                           "%s has a payload of %llu %s, its type %s needs %llu",
                           describe(reader->ctx, "tensor", proto->name),
                           (unsigned long long)(raw ? payload->size : payload->n),
-                          raw ? "bytes" : "elements",
-                          type_text(&reader->ctx->perm, &out->type),
+                          raw ? "bytes" : "elements", type_text(&reader->ctx->perm, &out->type),
                           (unsigned long long)(raw ? bytes : n));
     if (n == 0 || (payload->bytes && payload->size == bytes &&
                    (raw || element_type(payload->field) != WIRE_VARINT))) {
@@ -318,6 +319,6 @@ bool tensor_decode(struct tensor_reader *reader, const struct origin *origin,
             return false;
         take_bytes(reader, mapping, true, offset, out);
     }
-    return bools_are_sound(out) ||
-           malformed(reader->ctx, origin, proto, "is of type bool but holds other bytes than 0 and 1");
+    return bools_are_sound(out) || malformed(reader->ctx, origin, proto,
+                                             "is of type bool but holds other bytes than 0 and 1");
 }

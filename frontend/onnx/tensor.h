@@ -13,7 +13,7 @@
 struct external_file {
     const char *location; /* as the model spells it */
     struct mapping mapping;
-    const char *refused;  /* why it could not be mapped; NULL = it is mapped */
+    const char *refused; /* why it could not be mapped; NULL = it is mapped */
     struct external_file *next;
 };
 

@@ -37,7 +37,8 @@ static bool read_value(struct wire_cursor *cursor, struct wire_field *field, con
 {
     switch (field->type) {
     case WIRE_VARINT:
-        return wire_varint(cursor, &field->value) || fail(reason, "a number is cut off or too long");
+        return wire_varint(cursor, &field->value) ||
+               fail(reason, "a number is cut off or too long");
     case WIRE_FIXED32:
         return read_fixed(cursor, 4, field) || fail(reason, "a 4-byte number is cut off");
     case WIRE_FIXED64:
@@ -50,8 +51,7 @@ static bool read_value(struct wire_cursor *cursor, struct wire_field *field, con
         field->bytes = cursor->at;
         cursor->at += field->value;
         return true;
-    default:
-        return fail(reason, "an unknown wire type");
+    default: return fail(reason, "an unknown wire type");
     }
 }
 
@@ -72,7 +72,7 @@ bool wire_next(struct wire_cursor *cursor, struct wire_field *field, const char 
     return true;
 }
 
-/* --- the walk ---------------------------------------------------------------------------------- */
+/* --- the walk --------------------------------------------------------------------------------- */
 
 /* The walk is done twice: first to check and to measure (image NULL), then to write. */
 struct scan {
@@ -274,7 +274,7 @@ bool wire_scan(struct ctx *ctx, const ProtobufCMessageDescriptor *root, const ui
     return true;
 }
 
-/* --- unpacking --------------------------------------------------------------------------------- */
+/* --- unpacking -------------------------------------------------------------------------------- */
 
 struct budget {
     struct arena *arena;

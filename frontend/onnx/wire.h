@@ -18,7 +18,8 @@
 enum {
     WIRE_MAX_DEPTH = 100,        /* nested messages, the limit of Google's own library */
     WIRE_MAX_MESSAGES = 1000000, /* in one file */
-    WIRE_MAX_BYTES = 0x7fffffff  /* protobuf's own limit; larger models keep weights in other files */
+    WIRE_MAX_BYTES =
+        0x7fffffff /* protobuf's own limit; larger models keep weights in other files */
 };
 
 /* How a field is encoded. */

@@ -21,7 +21,7 @@ enum { N_DESCRS = sizeof descrs / sizeof *descrs };
 
 static const uint8_t magic[6] = { 0x93, 'N', 'U', 'M', 'P', 'Y' };
 
-/* --- the header -------------------------------------------------------------------------------- */
+/* --- the header ------------------------------------------------------------------------------- */
 
 struct header {
     const char *at, *end; /* what is left to read */
@@ -109,9 +109,9 @@ static bool take_entry(struct header *h)
     static const struct {
         const char *key;
         bool (*take_value)(struct header *);
-    } keys[] = {
-        { "descr", take_descr }, { "fortran_order", take_order }, { "shape", take_shape }
-    };
+    } keys[] = { { "descr", take_descr },
+                 { "fortran_order", take_order },
+                 { "shape", take_shape } };
     char key[16];
 
     if (!take_quoted(h, key, sizeof key) || !take(h, ":"))
@@ -141,8 +141,7 @@ static bool parse_header(struct header *h)
 }
 
 /* Finds the header behind the magic and moves *payload behind it. NULL, or what is wrong. */
-static const char *find_header(const uint8_t *bytes, size_t size, struct header *h,
-                               size_t *payload)
+static const char *find_header(const uint8_t *bytes, size_t size, struct header *h, size_t *payload)
 {
     size_t start, n;
 
@@ -166,7 +165,7 @@ static const char *find_header(const uint8_t *bytes, size_t size, struct header 
     return parse_header(h) ? NULL : "its header is not the dictionary that numpy writes";
 }
 
-/* --- reading ----------------------------------------------------------------------------------- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 static enum dtype dtype_of_descr(const char *descr)
 {
@@ -243,7 +242,7 @@ bool npy_read(struct ctx *ctx, const char *path, const char *member, const uint8
     return true;
 }
 
-/* --- writing ----------------------------------------------------------------------------------- */
+/* --- writing ---------------------------------------------------------------------------------- */
 
 static const char *descr_of_dtype(enum dtype dtype)
 {

@@ -90,8 +90,7 @@ static bool read_member(struct archive *a, zip_uint64_t index, struct bulk *bulk
 
 static bool zip_failure(struct ctx *ctx, const char *path, zip_error_t *error)
 {
-    tensor_file_error(ctx, path, NULL, "%s",
-                      str_safe(&ctx->perm, zip_error_strerror(error), 200));
+    tensor_file_error(ctx, path, NULL, "%s", str_safe(&ctx->perm, zip_error_strerror(error), 200));
     zip_error_fini(error);
     return false;
 }
@@ -123,7 +122,7 @@ bool npz_read(struct ctx *ctx, const char *path, const uint8_t *bytes, size_t si
     return ok;
 }
 
-/* --- writing ----------------------------------------------------------------------------------- */
+/* --- writing ---------------------------------------------------------------------------------- */
 
 /* One member, stored, dated to the first day of the format so that the same tensors give the same
  * bytes. The image lives in the arena until the archive is closed. */
@@ -139,8 +138,8 @@ static bool add_member(zip_t *zip, struct arena *arena, const struct named_tenso
     if (image.payload_bytes)
         memcpy(bytes + image.header_bytes, image.payload, image.payload_bytes);
     source = zip_source_buffer(zip, bytes, size, 0);
-    index = zip_file_add(zip, arena_printf(arena, "%s.npy", tensor->name), source,
-                         ZIP_FL_ENC_UTF_8);
+    index =
+        zip_file_add(zip, arena_printf(arena, "%s.npy", tensor->name), source, ZIP_FL_ENC_UTF_8);
     if (index < 0) {
         zip_source_free(source);
         return false;

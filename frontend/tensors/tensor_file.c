@@ -28,16 +28,20 @@ static bool pb_read(struct ctx *ctx, const char *path, const uint8_t *bytes, siz
     struct arena arena = { NULL };
     struct wire_image image;
     struct tensor_source source = { .externals = NULL };
-    struct tensor_reader reader = { .ctx = ctx, .arena = &arena, .bulk = bulk, .file = bytes,
-                                    .image = &image, .source = &source,
+    struct tensor_reader reader = { .ctx = ctx,
+                                    .arena = &arena,
+                                    .bulk = bulk,
+                                    .file = bytes,
+                                    .image = &image,
+                                    .source = &source,
                                     .external_files = { .arena = &arena } };
     const Onnx__TensorProto *proto = NULL;
     struct tensor tensor;
     bool ok;
 
     if (wire_scan(ctx, &onnx__tensor_proto__descriptor, bytes, size, &arena, &image))
-        proto = (const Onnx__TensorProto *)wire_unpack(ctx, &onnx__tensor_proto__descriptor,
-                                                       &image, &arena);
+        proto = (const Onnx__TensorProto *)wire_unpack(ctx, &onnx__tensor_proto__descriptor, &image,
+                                                       &arena);
     ok = proto && tensor_decode(&reader, NULL, proto, &tensor);
     if (ok) {
         out->name = arena_strdup(&ctx->perm, proto->name);

@@ -26,8 +26,7 @@ bool tensor_file_read_bytes(struct ctx *ctx, const char *path, const uint8_t *by
                             struct bulk *bulk, struct named_tensors *out);
 
 /* Exactly one tensor. */
-bool tensor_file_read_one(struct ctx *ctx, const char *path, struct bulk *bulk,
-                          struct tensor *out);
+bool tensor_file_read_one(struct ctx *ctx, const char *path, struct bulk *bulk, struct tensor *out);
 
 /* Writes a .npy file, version 1. numpy has no bfloat16, which is widened to f32 (exactly), and no
  * FP8, of which the bits are written as u8. */

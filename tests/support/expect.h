@@ -4,7 +4,8 @@
 
 #include "base/ctx.h"
 
-/* Whether there is an error (a warning) with this code whose message, note or help contains `part`. */
+/* Whether there is an error (a warning) with this code whose message, note or help contains `part`.
+ */
 bool expect_error(const struct ctx *ctx, enum diag_code code, const char *part);
 bool expect_warning(const struct ctx *ctx, enum diag_code code, const char *part);
 

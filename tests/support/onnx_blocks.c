@@ -46,9 +46,10 @@ static const char *batch_norm(struct onnx_builder *b, const char *x, int channel
     static const struct {
         const char *name;
         float middle, spread;
-    } params[] = {
-        { "gamma", 1.0f, 0.2f }, { "beta", 0.0f, 0.1f }, { "mean", 0.0f, 0.1f }, { "var", 1.0f, 0.3f }
-    };
+    } params[] = { { "gamma", 1.0f, 0.2f },
+                   { "beta", 0.0f, 0.1f },
+                   { "mean", 0.0f, 0.1f },
+                   { "var", 1.0f, 0.3f } };
     const char *y = builder_fresh(b, "bn");
     const char *inputs = x;
     const char *shape = arena_printf(&b->arena, "%d", channels);
@@ -72,8 +73,8 @@ const char *block_conv(struct onnx_builder *b, const char *x, const struct conv_
     const char *y = builder_fresh(b, "conv");
     const char *inputs = words(b, x, join(b, y, "weight"));
 
-    weight(b, join(b, y, "weight"),
-           text_shape(b, c->out_c, c->in_c / groups, c->kernel, c->kernel), fan_in);
+    weight(b, join(b, y, "weight"), text_shape(b, c->out_c, c->in_c / groups, c->kernel, c->kernel),
+           fan_in);
     if (!c->batch_norm) {
         builder_random(b, join(b, y, "bias"), arena_printf(&b->arena, "%d", c->out_c), 0.1);
         inputs = words(b, inputs, join(b, y, "bias"));
@@ -119,12 +120,11 @@ const char *block_inverted_residual(struct onnx_builder *b, const char *x, int i
 
 const char *block_fire(struct onnx_builder *b, const char *x, int in_c, int squeeze, int expand)
 {
-    const char *s = block_conv(
-        b, x, &(struct conv_block){ in_c, squeeze, 1, 1, 1, false, "Relu" });
-    const char *one = block_conv(
-        b, s, &(struct conv_block){ squeeze, expand, 1, 1, 1, false, "Relu" });
-    const char *three = block_conv(
-        b, s, &(struct conv_block){ squeeze, expand, 3, 1, 1, false, "Relu" });
+    const char *s = block_conv(b, x, &(struct conv_block){ in_c, squeeze, 1, 1, 1, false, "Relu" });
+    const char *one =
+        block_conv(b, s, &(struct conv_block){ squeeze, expand, 1, 1, 1, false, "Relu" });
+    const char *three =
+        block_conv(b, s, &(struct conv_block){ squeeze, expand, 3, 1, 1, false, "Relu" });
     const char *y = node2(b, "Concat", one, three);
 
     builder_attrs(b, "axis=1");
@@ -165,7 +165,7 @@ const char *block_bottleneck(struct onnx_builder *b, const char *x, int in_c, in
     return node(b, "Relu", node2(b, "Add", y, shortcut(b, x, in_c, 4 * width, stride)));
 }
 
-/* --- transformer ------------------------------------------------------------------------------- */
+/* --- transformer ------------------------------------------------------------------------------ */
 
 static const char *linear(struct onnx_builder *b, const char *x, int in, int out)
 {
@@ -253,7 +253,7 @@ const char *block_transformer(struct onnx_builder *b, const char *x, int seq, in
     return node2(b, "Add", x, y);
 }
 
-/* --- networks ---------------------------------------------------------------------------------- */
+/* --- networks --------------------------------------------------------------------------------- */
 
 /* Mean over the picture, then a matrix: x [1, in_c, h, w] -> "scores" [1, classes]. */
 static void classifier(struct onnx_builder *b, const char *x, int in_c, int classes)

@@ -1,5 +1,6 @@
 /* onnx_blocks.h - the building blocks that many networks share, and whole networks made of them,
- * with seeded random weights. Each block reads the tensor `x` and returns the name of its output. */
+ * with seeded random weights. Each block reads the tensor `x` and returns the name of its output.
+ */
 #ifndef TESTS_SUPPORT_ONNX_BLOCKS_H
 #define TESTS_SUPPORT_ONNX_BLOCKS_H
 
@@ -39,7 +40,8 @@ const char *block_transformer(struct onnx_builder *b, const char *x, int seq, in
  * [1,3,size,size] with size a multiple of 32, output "scores" [1,classes]. Opset 13. */
 struct onnx_builder *builder_resnet50(int size, int classes, uint64_t seed);
 
-/* A few blocks of each kind on a small input "data" [1,3,32,32], output "scores" [1,10]. Opset 17. */
+/* A few blocks of each kind on a small input "data" [1,3,32,32], output "scores" [1,10]. Opset 17.
+ */
 struct onnx_builder *builder_mixed_network(uint64_t seed);
 
 #endif

@@ -6,8 +6,8 @@
 #include <string.h>
 
 /* Appends to one of protobuf-c's pointer arrays. */
-#define APPEND(b, message, list, item) \
-    ((message)->list = grow((b), (message)->list, (message)->n_##list, sizeof *(message)->list), \
+#define APPEND(b, message, list, item)                                                             \
+    ((message)->list = grow((b), (message)->list, (message)->n_##list, sizeof *(message)->list),   \
      (message)->list[(message)->n_##list++] = (item))
 
 static void *new_message(struct onnx_builder *b, const ProtobufCMessageDescriptor *type)
@@ -84,7 +84,7 @@ void builder_domain(struct onnx_builder *b, const char *domain, int version)
     APPEND(b, b->model, opset_import, id);
 }
 
-/* --- types ------------------------------------------------------------------------------------- */
+/* --- types ------------------------------------------------------------------------------------ */
 
 static Onnx__TensorShapeProto *shape_from_text(struct onnx_builder *b, const char *text)
 {
@@ -131,7 +131,7 @@ void builder_output(struct onnx_builder *b, const char *name, enum dtype dtype, 
     APPEND(b, b->graph, output, value_info(b, name, dtype, shape));
 }
 
-/* --- tensors ----------------------------------------------------------------------------------- */
+/* --- tensors ---------------------------------------------------------------------------------- */
 
 static void tensor_dim(struct onnx_builder *b, Onnx__TensorProto *tensor, int64_t dim)
 {
@@ -209,7 +209,7 @@ void builder_random(struct onnx_builder *b, const char *name, const char *shape,
         data[i] = (float)(bound * builder_next_random(b));
 }
 
-/* --- nodes ------------------------------------------------------------------------------------- */
+/* --- nodes ------------------------------------------------------------------------------------ */
 
 static char *name_from_word(struct onnx_builder *b, const char *word)
 {
@@ -349,7 +349,7 @@ const char *builder_fresh(struct onnx_builder *b, const char *stem)
     return arena_printf(&b->arena, "%s_%d", stem, ++b->n_names);
 }
 
-/* --- encoding ---------------------------------------------------------------------------------- */
+/* --- encoding --------------------------------------------------------------------------------- */
 
 static const uint8_t *pack(struct onnx_builder *b, const ProtobufCMessage *message, size_t *n)
 {

@@ -27,10 +27,10 @@
 struct onnx_builder {
     struct arena arena;
     Onnx__ModelProto *model;
-    Onnx__GraphProto *graph;   /* where the functions below add; model->graph or a branch */
-    Onnx__NodeProto *last;     /* the node that builder_attr* and builder_name speak of */
-    uint64_t random;           /* state of the generator; set it for another sequence */
-    int n_names;               /* for builder_fresh */
+    Onnx__GraphProto *graph; /* where the functions below add; model->graph or a branch */
+    Onnx__NodeProto *last;   /* the node that builder_attr* and builder_name speak of */
+    uint64_t random;         /* state of the generator; set it for another sequence */
+    int n_names;             /* for builder_fresh */
 };
 
 struct onnx_builder *builder_new(int opset);
