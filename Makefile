@@ -79,6 +79,15 @@ $(BUILD)/tests/$(1): $$(patsubst %.c,$(BUILD)/parts/%.o,$$(sort $$(wildcard test
 endef
 $(foreach folder,conformance make network,$(eval $(call test_folder,$(folder))))
 
+# Fuzzers (libFuzzer, so clang): make fuzz, then build/fuzz/fuzz_import CORPUS
+.PHONY: fuzz
+fuzz:
+	$(MAKE) BUILD=$(BUILD)/fuzz CC=clang CFLAGS='-O1 -g -fsanitize=fuzzer-no-link,address,undefined' \
+	        $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(sort $(wildcard tests/fuzz/*.c)))
+
+$(BUILD)/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/librelayc.a
+	$(CC) $(CFLAGS) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(libs)
+
 .PHONY: check check-full check-run check-full-run unit
 check: deps
 	$(MAKE) check-run
