@@ -131,6 +131,15 @@ void *constant_alloc(struct function *fn, const struct type *type)
     return bulk_alloc(&fn->module->bulk, type_bytes(type));
 }
 
+static void use_link(struct use *use, struct value *value)
+{
+    use->next = value->uses;
+    use->link = &value->uses;
+    if (use->next)
+        use->next->link = &use->next;
+    value->uses = use;
+}
+
 static void use_add(struct node *node, int input, struct value *value)
 {
     struct use *use;
@@ -140,19 +149,20 @@ static void use_add(struct node *node, int input, struct value *value)
     use = arena_new(&node->fn->module->arena, struct use);
     use->node = node;
     use->input = input;
-    use->next = value->uses;
-    value->uses = use;
+    node->uses[input] = use;
+    use_link(use, value);
 }
 
 static void use_drop(struct node *node, int input)
 {
-    struct value *value = node->inputs[input];
+    struct use *use = node->uses[input];
 
-    for (struct use **at = value ? &value->uses : NULL; at && *at; at = &(*at)->next)
-        if ((*at)->node == node && (*at)->input == input) {
-            *at = (*at)->next;
-            return;
-        }
+    if (!use)
+        return;
+    *use->link = use->next;
+    if (use->next)
+        use->next->link = use->link;
+    node->uses[input] = NULL;
 }
 
 void node_set_input(struct node *node, int input, struct value *value)
@@ -171,6 +181,7 @@ void node_set_inputs(struct node *node, int n_inputs, struct value *const *input
     for (int i = 0; i < node->n_inputs; i++)
         use_drop(node, i);
     node->inputs = copy;
+    node->uses = arena_array(&node->fn->module->arena, struct use *, n_inputs);
     node->n_inputs = n_inputs;
     for (int i = 0; i < n_inputs; i++)
         use_add(node, i, copy[i]);
@@ -300,8 +311,7 @@ void value_replace(struct value *from, struct value *to)
 
         from->uses = use->next;
         use->node->inputs[use->input] = to;
-        use->next = to->uses;
-        to->uses = use;
+        use_link(use, to);
     }
 }
 

@@ -26,7 +26,7 @@ enum value_kind { VALUE_PARAM, VALUE_CONSTANT, VALUE_OUTPUT };
 struct use {
     struct node *node;
     int input; /* node->inputs[input] is the value */
-    struct use *next;
+    struct use *next, **link; /* *link is this use: one is taken out in constant time */
 };
 
 struct value {
@@ -47,6 +47,7 @@ struct node {
     union attrs attrs;       /* the member that op_row(op)->attrs names */
     int n_inputs, n_outputs;
     struct value **inputs;   /* NULL = an absent optional input */
+    struct use **uses;       /* [n_inputs] that which the input knows of us */
     struct value **outputs;  /* never NULL */
     struct function *callee; /* OP_CALL only */
     const struct origin *origin; /* the ONNX nodes that this node stands for; NULL = none */
