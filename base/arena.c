@@ -146,8 +146,8 @@ void *bulk_alloc(struct bulk *bulk, size_t bytes)
 
 static int compare_addresses(const void *a, const void *b)
 {
-    const uintptr_t left = (uintptr_t)*(const void *const *)a;
-    const uintptr_t right = (uintptr_t)*(const void *const *)b;
+    const uintptr_t left = (uintptr_t) * (const void *const *)a;
+    const uintptr_t right = (uintptr_t) * (const void *const *)b;
 
     return (left > right) - (left < right);
 }

@@ -40,8 +40,8 @@ enum diag_severity { DIAG_ERROR, DIAG_WARNING };
 struct diag {
     enum diag_severity severity;
     enum diag_code code;
-    const struct origin *origin; /* NULL = the file as a whole */
-    const char *file;            /* the input it speaks of, NULL = none */
+    const struct origin *origin;       /* NULL = the file as a whole */
+    const char *file;                  /* the input it speaks of, NULL = none */
     const char *message, *note, *help; /* note and help may be NULL; several lines allowed */
     struct diag *next;
 };

@@ -11,17 +11,32 @@ static const struct {
     int onnx;
 } rows[DTYPE_COUNT] = {
     [DTYPE_NONE] = { "?", "", 0, KIND_NONE, 0 },
-#define DTYPE(symbol, name, bits, kind, c_type, onnx) \
+#define DTYPE(symbol, name, bits, kind, c_type, onnx)                                              \
     [DTYPE_##symbol] = { name, c_type, bits, KIND_##kind, onnx },
 #include "base/dtype.def"
 #undef DTYPE
 };
 
-const char *dtype_name(enum dtype dtype) { return rows[dtype].name; }
-const char *dtype_c_type(enum dtype dtype) { return rows[dtype].c_type; }
-size_t dtype_bytes(enum dtype dtype) { return rows[dtype].bits / 8; }
-enum dtype_kind dtype_kind(enum dtype dtype) { return rows[dtype].kind; }
-bool dtype_is_float(enum dtype dtype) { return rows[dtype].kind == KIND_FLOAT; }
+const char *dtype_name(enum dtype dtype)
+{
+    return rows[dtype].name;
+}
+const char *dtype_c_type(enum dtype dtype)
+{
+    return rows[dtype].c_type;
+}
+size_t dtype_bytes(enum dtype dtype)
+{
+    return rows[dtype].bits / 8;
+}
+enum dtype_kind dtype_kind(enum dtype dtype)
+{
+    return rows[dtype].kind;
+}
+bool dtype_is_float(enum dtype dtype)
+{
+    return rows[dtype].kind == KIND_FLOAT;
+}
 
 bool dtype_is_integer(enum dtype dtype)
 {
@@ -97,8 +112,8 @@ uint16_t bf16_from_f64(double value)
     memcpy(&word, &narrow, sizeof word);
     if (isnan(value))
         return (uint16_t)(word >> 16 | 0x40);
-    /* Rounding twice must not turn "a bit more than half" into a tie: the float is cut, and its last
-     * bit says that something was lost (rounding to odd). */
+    /* Rounding twice must not turn "a bit more than half" into a tie: the float is cut, and its
+     * last bit says that something was lost (rounding to odd). */
     if ((double)narrow != value)
         word = (word - (fabs((double)narrow) > fabs(value))) | 1;
     return (uint16_t)((word + 0x7FFF + (word >> 16 & 1)) >> 16);
@@ -143,10 +158,10 @@ void dtype_store(enum dtype dtype, void *data, int64_t index, double value)
     case DTYPE_U16: PUT(uint16_t) = (uint16_t)saturate(value, 0, UINT16_MAX); return;
     case DTYPE_U32: PUT(uint32_t) = (uint32_t)saturate(value, 0, UINT32_MAX); return;
     case DTYPE_I64: /* 2^63 itself does not fit: compare before converting */
-        PUT(int64_t) = isnan(value)        ? 0
-                       : value >= 0x1p63   ? INT64_MAX
-                       : value <= -0x1p63  ? INT64_MIN
-                                           : (int64_t)nearbyint(value);
+        PUT(int64_t) = isnan(value)       ? 0
+                       : value >= 0x1p63  ? INT64_MAX
+                       : value <= -0x1p63 ? INT64_MIN
+                                          : (int64_t)nearbyint(value);
         return;
     case DTYPE_U64:
         PUT(uint64_t) = isnan(value) || value <= 0 ? 0

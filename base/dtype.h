@@ -20,8 +20,8 @@ const char *dtype_name(enum dtype dtype);
 const char *dtype_c_type(enum dtype dtype); /* "" = no C type yet */
 size_t dtype_bytes(enum dtype dtype);       /* of one element in memory */
 enum dtype_kind dtype_kind(enum dtype dtype);
-bool dtype_is_float(enum dtype dtype);   /* F16, BF16, F32, F64 */
-bool dtype_is_integer(enum dtype dtype); /* signed or unsigned, not bool */
+bool dtype_is_float(enum dtype dtype);        /* F16, BF16, F32, F64 */
+bool dtype_is_integer(enum dtype dtype);      /* signed or unsigned, not bool */
 enum dtype dtype_from_name(const char *name); /* DTYPE_NONE if unknown */
 enum dtype dtype_from_onnx(int32_t code);     /* DTYPE_NONE if unknown or without a row */
 
@@ -35,7 +35,8 @@ void dtype_store(enum dtype dtype, void *data, int64_t index, double value);
 int64_t dtype_load_int(enum dtype dtype, const void *data, int64_t index);
 void dtype_store_int(enum dtype dtype, void *data, int64_t index, int64_t value);
 
-/* binary16 and bfloat16 by bits; conversions round to nearest, ties to even (IEEE 754-2019 4.3.1). */
+/* binary16 and bfloat16 by bits; conversions round to nearest, ties to even (IEEE 754-2019 4.3.1).
+ */
 float f16_to_f32(uint16_t bits);
 uint16_t f16_from_f64(double value);
 float bf16_to_f32(uint16_t bits);

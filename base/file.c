@@ -155,13 +155,13 @@ struct writer {
     uint64_t flushed;      /* bytes handed to the kernel */
     size_t n;              /* bytes in the buffer */
     char *buffer;
-    struct arena *arena;   /* lives as long as the set */
-    SHA2_CTX *hash;        /* of what was flushed; NULL = nobody wants one, or it is finished */
+    struct arena *arena; /* lives as long as the set */
+    SHA2_CTX *hash;      /* of what was flushed; NULL = nobody wants one, or it is finished */
     const char *sha256;
 };
 
-/* The temporary files that exist now, for the signal handler; a slot is claimed and freed by a single
- * pointer store. Files beyond the table are cleaned by output_abort only. */
+/* The temporary files that exist now, for the signal handler; a slot is claimed and freed by a
+ * single pointer store. Files beyond the table are cleaned by output_abort only. */
 enum { MAX_TEMPORARIES = 64 };
 static const char *volatile temporaries[MAX_TEMPORARIES];
 

@@ -56,8 +56,8 @@ void writer_advance(struct writer *writer, size_t n);
 /* The number of bytes written so far. */
 uint64_t writer_size(const struct writer *writer);
 
-/* From now on (before anything is written) a SHA-256 is kept; writer_sha256 gives it as hex once the
- * file is complete. */
+/* From now on (before anything is written) a SHA-256 is kept; writer_sha256 gives it as hex once
+ * the file is complete. */
 void writer_hash(struct writer *writer);
 const char *writer_sha256(struct writer *writer);
 
