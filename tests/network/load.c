@@ -9,6 +9,7 @@
 #include "frontend/tensors/tensor_file.h"
 #include "relay_ir/interpret.h"
 #include "relay_ir/passes/pipeline.h"
+#include "relay_ir/text.h"
 #include "tests/network/network.h"
 
 enum { MAX_INPUTS = 16 };
@@ -107,6 +108,30 @@ static bool make_set(struct network *network)
     return interpret(network->ctx, fn, set->inputs, set->outputs, &network->bulk, NULL);
 }
 
+/* The text form of the graph, printed, parsed and printed again, is the same text. */
+static bool round_trip(struct network *network, const char *when)
+{
+    struct str first = { .arena = &network->ctx->perm }, again = { .arena = &network->ctx->perm };
+    struct module *parsed;
+
+    module_print(network->module, &first);
+    parsed = module_parse(network->ctx, str_text(&first), network->module, false);
+    if (!parsed)
+        return false;
+    module_print(parsed, &again);
+    module_free(parsed);
+    return strcmp(str_text(&first), str_text(&again)) == 0 ||
+           diag_error(network->ctx, DIAG_INTERNAL, NULL,
+                      "the graph's text %s does not survive printing and parsing", when);
+}
+
+static bool run_passes(struct network *network)
+{
+    return round_trip(network, "after the import") &&
+           pipeline_run(network->module, &(struct pipeline_options){ .log = stderr }) &&
+           round_trip(network, "after the passes");
+}
+
 bool network_load(struct network *network, const char *dir, const char **unsupported)
 {
     const char *slash = strrchr(dir, '/');
@@ -126,7 +151,7 @@ bool network_load(struct network *network, const char *dir, const char **unsuppo
     }
     return read_set(network, "io") && read_set(network, "io2") &&
            (network->n_sets || make_set(network)) &&
-           pipeline_run(network->module, &(struct pipeline_options){ .log = stderr });
+           run_passes(network);
 }
 
 void network_free(struct network *network)
