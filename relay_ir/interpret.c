@@ -240,7 +240,8 @@ static bool evaluate_known(struct search *search, const struct node *node)
 
     for (int i = 0; i < node->n_inputs; i++)
         in[i] = node->inputs[i] ? map_get(&search->known, node->inputs[i]->name) : NULL;
-    if (!interpret_node(search->ctx, node, in, out, &search->bulk))
+    if (!evaluate(search->ctx, node, in, out,
+                  repeat(&search->arena, node->n_outputs, &search->bulk), NULL))
         return false;
     for (int i = 0; i < node->n_outputs; i++)
         map_set(&search->known, node->outputs[i]->name, &out[i]);
