@@ -20,6 +20,14 @@
     " -M virt -bios none -nographic -monitor none -serial none " \
     "-semihosting-config enable=on,target=native -kernel"
 
+#define BOARD "templates/firmware/cortex-m4-qemu/"
+#define CORTEX_M \
+    "-ffunction-sections -fdata-sections -nostartfiles -Wl,--gc-sections -DEMBEDDED -I" BOARD \
+    " -T " BOARD "linker.ld " BOARD "startup.c " BOARD "semihosting.c " BOARD "newlib.c "
+#define CORTEX_M_RUNNER(machine) \
+    "timeout 300 qemu-system-arm -M " machine " -display none -monitor none -serial null " \
+    "-chardev stdio,id=console -semihosting-config enable=on,target=native,chardev=console -kernel"
+
 const struct config configs[] = {
     { "gcc", "gcc", STRICT "-O2", "", false },
     { "clang", "clang", STRICT "-O2", "", false },
@@ -34,6 +42,16 @@ const struct config configs[] = {
     { "rv32-bare", "riscv64-unknown-elf-gcc",
       STRICT "-O2 -march=rv32imafc -mabi=ilp32f " RISCV_BARE, "qemu-system-riscv32" RISCV_RUNNER,
       true },
+    { "cortex-m3", "arm-none-eabi-gcc", STRICT "-O2 -mcpu=cortex-m3 -mfloat-abi=soft " CORTEX_M,
+      CORTEX_M_RUNNER("mps2-an385"), true },
+    { "cortex-m4", "arm-none-eabi-gcc",
+      STRICT "-O2 -mcpu=cortex-m4 -mfloat-abi=hard -mfpu=fpv4-sp-d16 " CORTEX_M,
+      CORTEX_M_RUNNER("mps2-an386"), true },
+    { "cortex-m7", "arm-none-eabi-gcc",
+      STRICT "-O2 -mcpu=cortex-m7 -mfloat-abi=hard -mfpu=fpv5-sp-d16 " CORTEX_M,
+      CORTEX_M_RUNNER("mps2-an500"), true },
+    { "cortex-m55", "arm-none-eabi-gcc", STRICT "-O2 -mcpu=cortex-m55 -mfloat-abi=hard " CORTEX_M,
+      CORTEX_M_RUNNER("mps3-an547"), true },
 };
 
 const int n_configs = sizeof configs / sizeof *configs;

@@ -135,13 +135,14 @@ static bool run_passes(struct network *network)
 bool network_load(struct network *network, const char *dir, const char **unsupported)
 {
     const char *slash = strrchr(dir, '/');
-    const char *path;
+    const char *path = dir;
     struct shape_binding shapes[MAX_INPUTS];
     struct import_options options = { .shapes = shapes };
 
     *network = (struct network){ .ctx = ctx_new(NULL), .dir = dir,
                                  .name = slash && slash[1] ? slash + 1 : dir };
-    path = arena_printf(&network->ctx->perm, "%s/model.onnx", dir);
+    if (!str_ends(dir, ".onnx"))
+        path = arena_printf(&network->ctx->perm, "%s/model.onnx", dir);
     network->ctx->diags.input_name = path;
     options.n_shapes = read_shapes(network, shapes);
     network->module = onnx_import(network->ctx, path, &options);

@@ -1,6 +1,6 @@
 /* main.c - every network given, on every configuration: pass, unsupported or FAIL, a line each.
  *
- *   network [--work DIR] [--only CONFIG]... MODEL_DIR...
+ *   network [--work DIR] [--only CONFIG]... (MODEL_DIR | FILE.onnx)...
  *
  * Exit code 1 when anything failed. Tolerance: 1e-4 of an output's largest magnitude. */
 #include <stdio.h>

@@ -14,10 +14,10 @@ struct io_set {
 };
 
 /* A model folder: model.onnx, optionally model.json with the shapes that bind its open dimensions,
- * and io/, io2/ with input_N.npy and output_N.npy. */
+ * and io/, io2/ with input_N.npy and output_N.npy. Or a single .onnx file. */
 struct network {
     struct ctx *ctx;
-    const char *dir, *name;
+    const char *dir, *name; /* dir: or the .onnx file */
     struct module *module; /* after the pass pipeline */
     struct bulk bulk;
     struct io_set sets[MAX_SETS];
