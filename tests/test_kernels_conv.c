@@ -1,0 +1,110 @@
+/* Convolutions as generated C: the kernels of codegen_c/kernels/conv.c. */
+#include <check.h>
+#include <stdlib.h>
+
+#include "tests/support/kernel_case.h"
+
+static const struct kernel_case general[] = {
+    /* strides, asymmetric padding, dilation, odd sizes, tails of channels and positions */
+    { "conv2d", "nn.conv2d", "groups=1, padding=[1,1,1,1]", "f32[1,3,7,9]; const f32[5,3,3,3]" },
+    { "conv2d", "nn.conv2d", "groups=1, strides=[2,1], padding=[0,1,2,0], dilation=[1,2]",
+      "f32[1,4,8,5]; const f32[6,4,3,2]" },
+    { "conv2d", "nn.conv2d", "groups=1, strides=[2,2]", "f32[1,4,6,6]; const f32[8,4,3,3]" },
+    { "conv2d", "nn.conv2d", "groups=1, strides=[2,2]", "f32[1,4,7,7]; const f32[8,4,1,1]" },
+    { "conv2d", "nn.conv2d", "groups=1, padding=[5,5,5,5]", "f32[1,3,3,3]; const f32[5,3,3,3]" },
+    { "conv2d", "nn.conv2d", "groups=1, padding=[1,1,1,1]", "f32[1,2,1,1]; const f32[3,2,3,3]" },
+    { "conv2d", "nn.conv2d", "groups=1, padding=[0,1,0,1]", "f64[1,3,4,5]; const f64[4,3,3,3]" },
+    /* images and groups */
+    { "conv2d", "nn.conv2d", "groups=1", "f32[3,2,5,4]; const f32[3,2,2,3]" },
+    { "conv2d", "nn.conv2d", "groups=2, padding=[1,0,1,0]", "f32[2,4,5,4]; const f32[6,2,3,2]" },
+    { "conv2d", "nn.conv2d", "groups=3", "f32[1,6,5,4]; const f32[15,2,2,2]" },
+    { "conv2d", "nn.conv2d", "groups=2", "f32[1,2,5,4]; const f32[10,1,2,2]" },
+    /* other ranks */
+    { "conv2d", "nn.conv1d", "groups=1, strides=[2], padding=[1,2], dilation=[2]",
+      "f32[1,3,20]; const f32[5,3,4]" },
+    { "conv2d", "nn.conv1d", "groups=1", "f32[2,3,9]; const f32[4,3,3]" },
+    { "conv3d", "nn.conv3d", "groups=1, strides=[1,2,1], padding=[1,0,1,0,1,1], dilation=[1,1,2]",
+      "f32[2,3,4,5,6]; const f32[4,3,2,3,3]" },
+    { "conv3d", "nn.conv3d", "groups=2", "f32[1,4,4,5,6]; const f32[4,2,2,3,3]" },
+    { "conv3d", "nn.conv3d", "groups=2, padding=[1,1,1,1,1,1]", "f32[1,2,3,3,3]; const f32[2,1,3,3,3]" },
+};
+
+static const struct kernel_case special[] = {
+    { "conv_pointwise", "nn.conv2d", "groups=1", "f32[1,4,6,6]; const f32[8,4,1,1]" },
+    { "conv_pointwise", "nn.conv2d", "groups=1", "f32[1,5,3,1]; const f32[3,5,1,1]" },
+    { "conv_pointwise", "nn.conv2d", "groups=3", "f32[2,6,5,3]; const f32[9,2,1,1]" },
+    { "conv_pointwise", "nn.conv1d", "groups=1", "f64[1,4,7]; const f64[6,4,1]" },
+    { "conv_pointwise", "nn.conv3d", "groups=1", "f32[2,4,4,3,2]; const f32[6,4,1,1,1]" },
+    { "dense", "nn.conv2d", "groups=1", "f32[2,3,4,4]; const f32[7,3,4,4]" },
+    { "dense", "nn.conv2d", "groups=1", "f32[1,9,1,1]; const f32[17,9,1,1]" },
+    { "dense", "nn.conv1d", "groups=1", "f32[1,3,5]; const f32[8,3,5]" },
+    { "conv_depthwise", "nn.conv2d", "groups=6, padding=[1,1,1,1]",
+      "f32[1,6,9,9]; const f32[6,1,3,3]" },
+    { "conv_depthwise", "nn.conv2d", "groups=3, strides=[2,2], padding=[2,0,1,3], dilation=[1,2]",
+      "f32[2,3,9,8]; const f32[6,1,3,5]" },
+    { "conv_depthwise", "nn.conv2d", "groups=3, strides=[1,2]", "f32[2,3,8,8]; const f32[3,1,3,3]" },
+    { "conv_depthwise", "nn.conv2d", "groups=4, padding=[1,1,1,1], strides=[2,2]",
+      "f32[1,4,1,1]; const f32[4,1,3,3]" },
+    { "conv_depthwise", "nn.conv2d", "groups=2, padding=[4,4,4,4], dilation=[3,3]",
+      "f64[1,2,4,5]; const f64[6,1,3,3]" },
+    { "conv_depthwise", "nn.conv2d", "groups=2, padding=[1,1,1,1]", "f32[1,2,5,6]; f32[2,1,3,3]" },
+    { "conv_depthwise", "nn.conv1d", "groups=6, padding=[1,1]", "f32[1,6,9]; const f32[6,1,3]" },
+    { "conv_depthwise", "nn.conv1d", "groups=1, padding=[4,0]", "f32[1,1,40]; const f32[2,1,9]" },
+};
+
+static const struct kernel_case transposed[] = {
+    { "conv_transpose2d", "nn.conv2d_transpose",
+      "groups=1, strides=[2,2], padding=[1,1,1,1], output_padding=[1,1]",
+      "f32[1,3,4,5]; const f32[3,2,3,3]" },
+    { "conv_transpose2d", "nn.conv2d_transpose",
+      "groups=2, strides=[1,3], padding=[0,1,1,0], dilation=[2,1], output_padding=[0,2]",
+      "f32[2,4,4,5]; const f32[4,3,2,3]" },
+    { "conv_transpose2d", "nn.conv2d_transpose", "groups=1, strides=[2,2], padding=[4,3,2,5]",
+      "f32[1,2,6,7]; const f32[2,3,5,4]" },
+    { "conv_transpose2d", "nn.conv2d_transpose", "groups=1", "f32[1,2,1,1]; f32[2,3,2,2]" },
+    { "conv_transpose2d", "nn.conv1d_transpose", "groups=1, strides=[2], padding=[1,0]",
+      "f32[1,3,9]; const f32[3,4,4]" },
+    { "conv_transpose2d", "nn.conv1d_transpose", "groups=3, strides=[3]",
+      "f64[2,3,4]; const f64[3,2,2]" },
+    { "conv_transpose3d", "nn.conv3d_transpose",
+      "groups=1, strides=[2,1,2], padding=[1,0,0,0,1,1], dilation=[1,1,2], output_padding=[0,0,1]",
+      "f32[2,2,3,4,3]; const f32[2,2,2,3,2]" },
+    { "conv_transpose3d", "nn.conv3d_transpose", "groups=2, strides=[2,2,2]",
+      "f32[1,2,2,2,2]; const f32[2,1,2,2,2]" },
+};
+
+START_TEST(convolutions_gather_patches_as_the_reference_does)
+{
+    KERNEL_CASES_CHECK(general, 1e-5);
+}
+END_TEST
+
+START_TEST(pointwise_depthwise_and_dense_convolutions_have_kernels_of_their_own)
+{
+    KERNEL_CASES_CHECK(special, 1e-5);
+}
+END_TEST
+
+START_TEST(transposed_convolutions_add_up_what_reaches_a_row)
+{
+    KERNEL_CASES_CHECK(transposed, 1e-5);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("kernels_conv");
+    TCase *tests = tcase_create("all");
+    SRunner *runner = srunner_create(suite);
+    int n_failed;
+
+    suite_add_tcase(suite, tests);
+    tcase_set_timeout(tests, 600);
+    tcase_add_test(tests, convolutions_gather_patches_as_the_reference_does);
+    tcase_add_test(tests, pointwise_depthwise_and_dense_convolutions_have_kernels_of_their_own);
+    tcase_add_test(tests, transposed_convolutions_add_up_what_reaches_a_row);
+    srunner_run_all(runner, CK_NORMAL);
+    n_failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
