@@ -59,13 +59,13 @@ static bool linear_of(const struct node *node, struct linear *linear)
     return linear->taps > 0 && linear->in_c > 0 && linear->out_c > 0;
 }
 
-/* Channels that element `at` of the weight connects. */
-static void channels_of(const struct linear *linear, int64_t at, int64_t *in, int64_t *out)
+/* Channels that tap block `block` of the weight connects: its elements are [block, taps]. */
+static void channels_of(const struct linear *linear, int64_t block, int64_t *in, int64_t *out)
 {
     const int64_t in_group = linear->in_c / linear->groups;
     const int64_t out_group = linear->out_c / linear->groups;
     const int64_t second = linear->in_first ? out_group : in_group;
-    const int64_t i = at / linear->taps / second, j = at / linear->taps % second;
+    const int64_t i = block / second, j = block % second;
 
     *in = linear->in_first ? i : i / out_group * in_group + j;
     *out = linear->in_first ? i / in_group * out_group + j : i;
@@ -105,6 +105,32 @@ static bool numbers_are(const struct per_channel *c, bool positive)
     return true;
 }
 
+/* to[i] = from[i] * factor for n elements from `first` on; false when a finite one overflows. Weights
+ * are the bulk of a model, so f32 has a loop of its own. */
+static bool scale_block(enum dtype dtype, const void *from, void *to, int64_t first, int64_t n,
+                        double factor)
+{
+    if (dtype == DTYPE_F32) {
+        const float *x = from;
+        float *y = to;
+
+        for (int64_t i = first; i < first + n; i++) {
+            y[i] = (float)((double)x[i] * factor);
+            if (isfinite(x[i]) && !isfinite(y[i]))
+                return false;
+        }
+        return true;
+    }
+    for (int64_t i = first; i < first + n; i++) {
+        const double old = dtype_load(dtype, from, i);
+
+        dtype_store(dtype, to, i, old * factor);
+        if (isfinite(old) && !isfinite(dtype_load(dtype, to, i)))
+            return false;
+    }
+    return true;
+}
+
 /* The weight times the scale of its output (or input) channels. NULL if a number overflows. */
 static struct value *scaled_weight(struct rewrite *rewrite, struct value *weight,
                                    const struct linear *linear, const struct per_channel *c,
@@ -113,13 +139,12 @@ static struct value *scaled_weight(struct rewrite *rewrite, struct value *weight
     const struct type *type = &weight->type;
     void *data = constant_alloc(rewrite->fn, type);
 
-    for (int64_t i = 0; i < type_elements(type); i++) {
-        const double old = dtype_load(type->dtype, weight->data, i);
+    for (int64_t block = 0; block < type_elements(type) / linear->taps; block++) {
         int64_t in, out;
 
-        channels_of(linear, i, &in, &out);
-        dtype_store(type->dtype, data, i, old * channel_number(c, by_input ? in : out));
-        if (isfinite(old) && !isfinite(dtype_load(type->dtype, data, i)))
+        channels_of(linear, block, &in, &out);
+        if (!scale_block(type->dtype, weight->data, data, block * linear->taps, linear->taps,
+                         channel_number(c, by_input ? in : out)))
             return NULL;
     }
     return rule_constant_like(rewrite, weight, type, data);
@@ -254,7 +279,7 @@ static struct value *shift_from_input(struct rewrite *rewrite, struct node *root
     for (int64_t i = 0; i < type_elements(&root->inputs[1]->type); i++) {
         int64_t in, out;
 
-        channels_of(&linear, i, &in, &out);
+        channels_of(&linear, i / linear.taps, &in, &out);
         sums[out] += dtype_load(root->inputs[1]->type.dtype, root->inputs[1]->data, i) *
                      channel_number(&s, in);
     }
