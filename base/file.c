@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
-#include <sha256.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +12,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "base/str.h"
 
@@ -156,8 +156,7 @@ struct writer {
     size_t n;              /* bytes in the buffer */
     char *buffer;
     struct arena *arena; /* lives as long as the set */
-    SHA2_CTX *hash;      /* of what was flushed; NULL = nobody wants one, or it is finished */
-    const char *sha256;
+    uint32_t crc32;      /* of what was flushed */
 };
 
 /* The temporary files that exist now, for the signal handler; a slot is claimed and freed by a
@@ -233,8 +232,7 @@ static void flush(struct writer *w)
 {
     size_t done = 0;
 
-    if (w->hash)
-        SHA256Update(w->hash, (const uint8_t *)w->buffer, w->n);
+    w->crc32 = (uint32_t)crc32_z(w->crc32, (const uint8_t *)w->buffer, w->n);
     while (done < w->n && !w->error) {
         const ssize_t n = write(w->fd, w->buffer + done, w->n - done);
 
@@ -300,22 +298,10 @@ uint64_t writer_size(const struct writer *w)
     return w->flushed + w->n;
 }
 
-void writer_hash(struct writer *w)
+uint32_t writer_crc32(struct writer *w)
 {
-    w->hash = arena_new(w->arena, SHA2_CTX);
-    SHA256Init(w->hash);
-}
-
-const char *writer_sha256(struct writer *w)
-{
-    char hex[SHA256_DIGEST_STRING_LENGTH];
-
-    if (w->hash) {
-        flush(w);
-        w->sha256 = arena_strdup(w->arena, SHA256End(w->hash, hex));
-        w->hash = NULL;
-    }
-    return w->sha256;
+    flush(w);
+    return w->crc32;
 }
 
 /* The temporary file is gone: renamed or removed. */

@@ -56,10 +56,9 @@ void writer_advance(struct writer *writer, size_t n);
 /* The number of bytes written so far. */
 uint64_t writer_size(const struct writer *writer);
 
-/* From now on (before anything is written) a SHA-256 is kept; writer_sha256 gives it as hex once
- * the file is complete. */
-void writer_hash(struct writer *writer);
-const char *writer_sha256(struct writer *writer);
+/* CRC-32 (IEEE 802.3, as in zip) of the bytes written so far: tells a file that was changed by hand
+ * from what was generated, at a tenth of the cost of a cryptographic hash. */
+uint32_t writer_crc32(struct writer *writer);
 
 /* Flushes, syncs and renames all files, in the order of opening. False after an error: then no file
  * was replaced, unless it was the renaming itself that failed after some: a note names those. */

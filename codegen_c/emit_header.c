@@ -11,7 +11,6 @@ struct writer *emit_open(struct codegen *codegen, const char *suffix)
                                     codegen->options->name, suffix);
     struct writer *writer = output_open(codegen->set, path);
 
-    writer_hash(writer);
     codegen->writers[result->n_files] = writer;
     result->files[result->n_files++] = path;
     return writer;

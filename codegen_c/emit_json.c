@@ -154,7 +154,8 @@ static void add_files(struct codegen *codegen, cJSON *root)
 
         cJSON_AddStringToObject(json, "name", base_name(codegen->result->files[i]));
         add_number(json, "bytes", (double)writer_size(codegen->writers[i]));
-        cJSON_AddStringToObject(json, "sha256", writer_sha256(codegen->writers[i]));
+        cJSON_AddStringToObject(json, "crc32", arena_printf(&codegen->arena, "%08x",
+                                                            (unsigned)writer_crc32(codegen->writers[i])));
         cJSON_AddItemToArray(list, json);
     }
 }
