@@ -1,5 +1,5 @@
 #include <check.h>
-#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -204,6 +204,53 @@ START_TEST(random_bits_of_every_type_survive)
 }
 END_TEST
 
+/* --- the manual -------------------------------------------------------------------------------- */
+
+static char *read_file(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    char *text = calloc(1, 1 << 16);
+    size_t n;
+
+    ck_assert_msg(file != NULL, "%s cannot be opened: tests run in the root of the repository", path);
+    n = fread(text, 1, (1 << 16) - 1, file);
+    ck_assert(n > 0 && feof(file));
+    fclose(file);
+    return text;
+}
+
+/* Every block that is fenced without a language is a module in the printed form, though the head may
+ * be left out. */
+START_TEST(the_examples_of_the_manual_are_parsed_and_printed_the_same)
+{
+    static const char head[] = "module opset 0\n\n";
+    char *manual = read_file("docs/ir.md");
+    int n = 0;
+
+    for (char *at = strstr(manual, "\n```"); at; at = strstr(at + 1, "\n```")) {
+        char *start = strchr(at + 1, '\n') + 1, *end = strstr(start, "```");
+        struct ctx *ctx = ctx_new(NULL);
+
+        ck_assert(end != NULL);
+        if (start - at == 5) {
+            const char *example =
+                arena_printf(&ctx->perm, "%s%.*s", str_starts(start, "module") ? "" : head,
+                             (int)(end - start), start);
+            struct module *module = module_parse(ctx, example, NULL, true);
+
+            ck_assert_msg(module != NULL, "%s", expect_text(ctx));
+            ck_assert_str_eq(graph_text(module, false), graph_without_payloads(ctx, example));
+            module_free(module);
+            n++;
+        }
+        ctx_free(ctx);
+        at = end;
+    }
+    ck_assert_int_ge(n, 5);
+    free(manual);
+}
+END_TEST
+
 /* --- errors ------------------------------------------------------------------------------------ */
 
 #define MAIN "fn main(%x: (2) f32) -> (%y) {\n"
@@ -357,6 +404,7 @@ int main(void)
     tcase_add_test(tests, big_constants_come_back_from_the_module_that_has_them);
     tcase_add_test(tests, a_constant_with_an_unknown_checksum_is_an_error);
     tcase_add_test(tests, random_bits_of_every_type_survive);
+    tcase_add_test(tests, the_examples_of_the_manual_are_parsed_and_printed_the_same);
     tcase_add_loop_test(tests, errors_say_where_and_what_was_expected, 0, N_ROWS(wrong));
     tcase_add_loop_test(tests, mutated_text_is_parsed_or_refused_but_never_crashes, 0,
                         N_ROWS(printed));

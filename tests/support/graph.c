@@ -40,14 +40,11 @@ struct module *graph_parse(struct ctx *ctx, const char *text, unsigned seed)
     return module;
 }
 
-const char *graph_text(const struct module *module, bool payloads)
+const char *graph_without_payloads(struct ctx *ctx, const char *text)
 {
-    struct str text = { .arena = &module->ctx->perm }, bare = { .arena = &module->ctx->perm };
+    struct str bare = { .arena = &ctx->perm };
 
-    module_print(module, &text);
-    if (payloads)
-        return str_text(&text);
-    for (const char *line = str_text(&text); *line; line += strcspn(line, "\n") + 1) {
+    for (const char *line = text; *line; line += strcspn(line, "\n") + 1) {
         const size_t n = strcspn(line, "\n");
         const char *value = str_starts(line, "  const ") ? strstr(line, " = ") : NULL;
 
@@ -55,6 +52,14 @@ const char *graph_text(const struct module *module, bool payloads)
         str_add(&bare, "\n");
     }
     return str_text(&bare);
+}
+
+const char *graph_text(const struct module *module, bool payloads)
+{
+    struct str text = { .arena = &module->ctx->perm };
+
+    module_print(module, &text);
+    return payloads ? str_text(&text) : graph_without_payloads(module->ctx, str_text(&text));
 }
 
 struct tensor *graph_run(struct module *module, unsigned seed, struct bulk *bulk)

@@ -13,6 +13,9 @@ struct module *graph_parse(struct ctx *ctx, const char *text, unsigned seed);
 /* The printed module; without the payloads of constants when `payloads` is false. In ctx->perm. */
 const char *graph_text(const struct module *module, bool payloads);
 
+/* Printed text (ending with a newline) without the payloads of constants. In ctx->perm. */
+const char *graph_without_payloads(struct ctx *ctx, const char *text);
+
 /* The results of main for random parameters: floats in [-2, 2). In *bulk. NULL when it fails. */
 struct tensor *graph_run(struct module *module, unsigned seed, struct bulk *bulk);
 

@@ -55,12 +55,8 @@ struct value *drop_concatenate(struct rewrite *rewrite, struct node *root)
 static struct node *inner_concatenate(const struct node *root, int i)
 {
     struct node *inner = only_defined_by(root->inputs[i], OP_CONCATENATE);
-    const int rank = root->outputs[0]->type.rank;
-    const int64_t axis = root->attrs.axis.axis;
 
-    if (inner && (inner->attrs.axis.axis + rank) % rank == (axis + rank) % rank)
-        return inner;
-    return NULL;
+    return inner && inner->attrs.axis.axis == root->attrs.axis.axis ? inner : NULL;
 }
 
 /* concatenate(a, concatenate(b, c)) -> concatenate(a, b, c), along one axis */
@@ -93,12 +89,11 @@ struct value *flatten_concatenate(struct rewrite *rewrite, struct node *root)
 struct value *join_split(struct rewrite *rewrite, struct node *root)
 {
     const struct node *split = defined_by(root->inputs[0], OP_SPLIT);
-    const int rank = root->outputs[0]->type.rank;
 
     (void)rewrite;
     if (!split || split->n_outputs != root->n_inputs || !type_equal(&split->inputs[0]->type,
                                                                     &root->outputs[0]->type) ||
-        (split->attrs.split.axis + rank) % rank != (root->attrs.axis.axis + rank) % rank)
+        split->attrs.split.axis != root->attrs.axis.axis)
         return NULL;
     for (int i = 0; i < root->n_inputs; i++)
         if (root->inputs[i] != split->outputs[i])

@@ -78,18 +78,33 @@ struct value *merge_biases(struct rewrite *rewrite, struct node *root)
                        rule_constant_like(rewrite, b, type, data));
 }
 
-/* The constant matrix [k,n] as [n,k]. */
+enum { TILE = 32 }; /* of a transposition: both sides stay in the cache */
+
+static int64_t tile_end(int64_t start, int64_t extent)
+{
+    return extent - start < TILE ? extent : start + TILE;
+}
+
+static void transpose_tile(const struct type *type, const char *from, char *to, int64_t row,
+                           int64_t column)
+{
+    const size_t bytes = dtype_bytes(type->dtype);
+
+    for (int64_t i = row; i < tile_end(row, type->dim[0]); i++)
+        for (int64_t j = column; j < tile_end(column, type->dim[1]); j++)
+            memcpy(to + (size_t)(i * type->dim[1] + j) * bytes,
+                   from + (size_t)(j * type->dim[0] + i) * bytes, bytes);
+}
+
+/* The constant matrix [k,n] as [n,k], which `type` says. */
 static struct value *transposed_matrix(struct rewrite *rewrite, struct value *matrix,
                                        const struct type *type)
 {
-    const size_t bytes = dtype_bytes(type->dtype);
-    const char *from = matrix->data;
     char *data = constant_alloc(rewrite->fn, type);
 
-    for (int64_t i = 0; i < type->dim[0]; i++)
-        for (int64_t j = 0; j < type->dim[1]; j++)
-            memcpy(data + (size_t)(i * type->dim[1] + j) * bytes,
-                   from + (size_t)(j * type->dim[0] + i) * bytes, bytes);
+    for (int64_t i = 0; i < type->dim[0]; i += TILE)
+        for (int64_t j = 0; j < type->dim[1]; j += TILE)
+            transpose_tile(type, matrix->data, data, i, j);
     return rule_constant_like(rewrite, matrix, type, data);
 }
 
@@ -124,15 +139,10 @@ static bool swaps_last_two(const struct node *transpose)
     const struct ints *axes = &transpose->attrs.axes.axes;
     const int rank = transpose->inputs[0]->type.rank;
 
-    if (axes->n != rank || rank < 2)
-        return false;
-    for (int i = 0; i < rank; i++) {
-        const int wanted = i < rank - 2 ? i : 2 * rank - 3 - i;
-
-        if (type_axis(&transpose->inputs[0]->type, axes->at[i]) != wanted)
+    for (int i = 0; i < rank; i++)
+        if (axes->at[i] != (i < rank - 2 ? i : 2 * rank - 3 - i))
             return false;
-    }
-    return true;
+    return rank >= 2;
 }
 
 /* matmul(transpose(a), b) -> matmul(a, b) with the flag turned, likewise for b */

@@ -24,37 +24,19 @@ struct value *drop_reshape(struct rewrite *rewrite, struct node *root)
     return type_same_shape(&root->inputs[0]->type, &root->outputs[0]->type) ? root->inputs[0] : NULL;
 }
 
-/* The axes as a permutation of 0 .. rank-1. False if they are none. */
-static bool read_axes(const struct node *node, struct ints *axes)
-{
-    const struct type *in = &node->inputs[0]->type;
-
-    *axes = node->attrs.axes.axes;
-    if (axes->n != in->rank)
-        return false;
-    for (int i = 0; i < axes->n; i++) {
-        axes->at[i] = type_axis(in, axes->at[i]);
-        if (axes->at[i] < 0)
-            return false;
-    }
-    return true;
-}
-
 /* A transpose that keeps the order of all dims longer than 1 moves nothing. */
 struct value *drop_transpose(struct rewrite *rewrite, struct node *root)
 {
     const struct type *in = &root->inputs[0]->type;
+    const struct ints *axes = &root->attrs.axes.axes;
     int64_t last = -1;
-    struct ints axes;
 
-    if (!read_axes(root, &axes))
-        return NULL;
-    for (int i = 0; i < axes.n; i++) {
-        if (in->dim[axes.at[i]] == 1)
+    for (int i = 0; i < axes->n; i++) {
+        if (in->dim[axes->at[i]] == 1)
             continue;
-        if (axes.at[i] < last)
+        if (axes->at[i] < last)
             return NULL;
-        last = axes.at[i];
+        last = axes->at[i];
     }
     if (type_same_shape(in, &root->outputs[0]->type))
         return root->inputs[0];
@@ -65,14 +47,13 @@ struct value *drop_transpose(struct rewrite *rewrite, struct node *root)
 struct value *merge_transposes(struct rewrite *rewrite, struct node *root)
 {
     const struct node *inner = defined_by(root->inputs[0], OP_TRANSPOSE);
-    union attrs attrs = { .axes = { .axes = { 0 } } };
-    struct ints first, second;
+    const struct ints *axes = &root->attrs.axes.axes;
+    union attrs attrs = { .axes = { .axes = { .n = axes->n } } };
 
-    if (!inner || !read_axes(inner, &first) || !read_axes(root, &second))
+    if (!inner)
         return NULL;
-    attrs.axes.axes.n = second.n;
-    for (int i = 0; i < second.n; i++)
-        attrs.axes.axes.at[i] = first.at[second.at[i]];
+    for (int i = 0; i < axes->n; i++)
+        attrs.axes.axes.at[i] = inner->attrs.axes.axes.at[axes->at[i]];
     rule_covers(rewrite, inner);
     return rule_build1(rewrite, OP_TRANSPOSE, &attrs, inner->inputs[0]);
 }
