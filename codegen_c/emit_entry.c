@@ -12,7 +12,7 @@ static const char *value_name(const struct codegen *codegen, const struct value 
     switch (place->kind) {
     case PLACE_INPUT: return codegen->input_names[place->index];
     case PLACE_OUTPUT: return codegen->output_names[place->index];
-    default: return codegen->local_names[root->id];
+    default: return codegen->local_names[root->id]; /* of a constant: its array */
     }
 }
 
@@ -96,28 +96,6 @@ static void add_call(struct codegen *codegen, struct str *out, const struct regi
     add_list(out, head, n, items, ");\n", (int)strlen(head));
 }
 
-static void add_copies(struct codegen *codegen, struct str *out, int indent)
-{
-    const struct function *main = codegen->module->main;
-
-    for (int i = 0; i < main->ret->n_inputs; i++) {
-        const struct value *value = main->ret->inputs[i];
-        const struct codegen_place *place = &codegen->plan.place[value->id];
-        const char *why = place->kind == PLACE_INPUT      ? "an input, unchanged"
-                          : place->kind == PLACE_CONSTANT ? "a constant"
-                                                          : "the same value twice";
-
-        if (place->kind == PLACE_OUTPUT && place->index == i)
-            continue;
-        if (type_elements(&value->type) == 0)
-            continue;
-        str_printf(out, "%*smemcpy(%s, %s, %zu); /* %s */\n", indent, "",
-                   codegen->output_names[i], value_name(codegen, value), type_bytes(&value->type),
-                   why);
-    }
-}
-
-/* One region per case; the copies belong to the last. */
 static void add_step(struct codegen *codegen, struct str *out)
 {
     add_prototype(codegen, out, true, ")\n{\n");
@@ -127,8 +105,6 @@ static void add_step(struct codegen *codegen, struct str *out)
     for (int r = 0; r < codegen->n_regions; r++) {
         str_printf(out, "    case %d:\n", r);
         add_call(codegen, out, &codegen->regions[r], 8);
-        if (r == codegen->n_regions - 1)
-            add_copies(codegen, out, 8);
         str_printf(out, "        return %s_OK;\n", codegen->upper);
     }
     str_printf(out, "    default:\n        return %s_NO_REGION;\n    }\n}\n\n", codegen->upper);
@@ -169,6 +145,5 @@ void add_entry(struct codegen *codegen, struct str *out)
     add_pointers(codegen, out);
     for (int r = 0; r < codegen->n_regions; r++)
         add_call(codegen, out, &codegen->regions[r], 4);
-    add_copies(codegen, out, 4);
     str_printf(out, "    return %s_OK;\n}\n", codegen->upper);
 }

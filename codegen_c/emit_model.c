@@ -84,24 +84,6 @@ static void add_arena_map(struct codegen *codegen, struct str *out)
     str_add(out, " */\n");
 }
 
-/* Results of main that no region writes in their place: parameters, constants, repetitions. */
-static bool is_copied(const struct codegen *codegen, int result)
-{
-    const struct value *value = codegen->module->main->ret->inputs[result];
-    const struct codegen_place *place = &codegen->plan.place[value->id];
-
-    return place->kind != PLACE_OUTPUT || place->index != result;
-}
-
-static bool has_copies(const struct codegen *codegen)
-{
-    bool any = false;
-
-    for (int i = 0; i < codegen->module->main->ret->n_inputs; i++)
-        any = any || is_copied(codegen, i);
-    return any;
-}
-
 static int compare_texts(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
@@ -110,15 +92,13 @@ static int compare_texts(const void *a, const void *b)
 static void add_includes(struct codegen *codegen, struct str *out)
 {
     const size_t n = codegen->includes.n;
-    const char **headers = arena_array(&codegen->arena, const char *, n + 2);
+    const char **headers = arena_array(&codegen->arena, const char *, n + 1);
     size_t n_headers = 0;
 
     for (size_t i = 0; i < n; i++)
         if (strcmp(codegen->includes.entries[i].key, "stdint.h") != 0)
             headers[n_headers++] = codegen->includes.entries[i].key;
     headers[n_headers++] = "stdint.h";
-    if (has_copies(codegen) && !map_get(&codegen->includes, "string.h"))
-        headers[n_headers++] = "string.h";
     qsort(headers, n_headers, sizeof *headers, compare_texts);
     str_printf(out, "#include \"%s.h\"\n\n", codegen->options->name);
     for (size_t i = 0; i < n_headers; i++)

@@ -15,6 +15,22 @@ enum {
     COLUMNS = 100
 };
 
+/* Whether a readable array of this file needs INFINITY or NAN. */
+static bool needs_math_header(const struct codegen *codegen, int file)
+{
+    for (const struct weight *w = codegen->weights.first; w; w = w->next) {
+        bool needs = false;
+
+        if (w->words || w->file != file || !dtype_is_float(w->type.dtype))
+            continue;
+        for (int64_t i = 0; i < type_elements(&w->type) && !needs; i++)
+            needs = !isfinite(dtype_load(w->type.dtype, w->data, i));
+        if (needs)
+            return true;
+    }
+    return false;
+}
+
 void place_weights(struct codegen *codegen)
 {
     const enum weights_form form = codegen->options->weights;
@@ -23,6 +39,8 @@ void place_weights(struct codegen *codegen)
     codegen->inline_weights =
         form == WEIGHTS_INLINE ||
         (form == WEIGHTS_AUTO && codegen->weights.bytes <= INLINE_BYTES);
+    if (codegen->inline_weights && needs_math_header(codegen, 0))
+        map_set(&codegen->includes, "math.h", codegen);
     if (codegen->inline_weights || codegen->weights.n == 0)
         return;
     codegen->n_weight_files = 1;
@@ -223,22 +241,6 @@ static void write_declarations(struct codegen *codegen)
         }
     }
     writer_text(out, "#endif\n");
-}
-
-/* Whether an array of this file needs INFINITY or NAN. */
-static bool needs_math_header(const struct codegen *codegen, int file)
-{
-    for (const struct weight *w = codegen->weights.first; w; w = w->next) {
-        bool needs = false;
-
-        if (w->words || (file >= 0 && w->file != file) || !dtype_is_float(w->type.dtype))
-            continue;
-        for (int64_t i = 0; i < type_elements(&w->type) && !needs; i++)
-            needs = !isfinite(dtype_load(w->type.dtype, w->data, i));
-        if (needs)
-            return true;
-    }
-    return false;
 }
 
 static void write_file(struct codegen *codegen, int file)

@@ -154,6 +154,12 @@ static void add_needs(struct bind *bind, const struct node *node, const char *ne
     }
 }
 
+/* copy, and what has no effect on this element type, needs no variable. */
+static bool text_is_operand(const char *text, const char *operand)
+{
+    return operand && strcmp(text, operand) == 0;
+}
+
 static bool add_node(struct epilogue *e, const struct node *node)
 {
     struct bind *bind = e->bind;
@@ -175,10 +181,13 @@ static bool add_node(struct epilogue *e, const struct node *node)
             operands[i] = add_variable(e, value->type.dtype,
                                        stem_of(bind->arena, value, operands[i]), operands[i]);
     }
-    text = scalar_expand(bind, node, text, operands);
     add_needs(bind, node, needs);
-    map_set(&e->expressions, node->outputs[0]->name,
-            (void *)add_variable(e, node->outputs[0]->type.dtype, short_name(node->op), text));
+    text = scalar_expand(bind, node, text, operands);
+    if (text_is_operand(text, operands[0]))
+        map_set(&e->expressions, node->outputs[0]->name, arena_strdup(bind->arena, text));
+    else
+        map_set(&e->expressions, node->outputs[0]->name,
+                (void *)add_variable(e, node->outputs[0]->type.dtype, short_name(node->op), text));
     return true;
 }
 

@@ -120,7 +120,7 @@ const char *comment_safe(struct arena *arena, const char *text, size_t limit)
 
     for (; *text && out.n < limit; text++) {
         const bool printable = *text >= ' ' && *text < 127 && *text != '\\';
-        const char c = printable ? *text : '?';
+        const char c = printable ? *text : '_';
 
         if (is_dangerous(before, c))
             str_add(&out, " ");

@@ -60,29 +60,60 @@ static const char *cast_text(struct arena *arena, const struct node *node, const
                         ldexp(1, bits) - 1, end);
 }
 
-/* The bounds that are none are left out; the upper one wins when they cross. */
+/* Numbers of an integer type lie within these bounds anyway. */
+static double least_of(enum dtype dtype)
+{
+    const int bits = (int)dtype_bytes(dtype) * 8;
+
+    return dtype_kind(dtype) == KIND_INT ? -ldexp(1, bits - 1) : 0;
+}
+
+static double most_of(enum dtype dtype)
+{
+    const int bits = (int)dtype_bytes(dtype) * 8;
+
+    return ldexp(1, dtype_kind(dtype) == KIND_INT ? bits - 1 : bits) - 1;
+}
+
+static const char *clip_whole_text(struct arena *arena, enum dtype dtype, double least, double most)
+{
+    bool math = false;
+    const char *low = literal_of_number(arena, dtype, least, &math);
+    const char *high = literal_of_number(arena, dtype, most, &math);
+    const bool has_least = least > least_of(dtype), has_most = most < most_of(dtype);
+
+    if (least >= most_of(dtype) || most <= least_of(dtype)) /* nothing but one number is left */
+        return arena_printf(arena, "((void)$a, %s)", most <= least_of(dtype) ? high : low);
+    if (has_least && has_most)
+        return arena_printf(arena, "$a < %s ? %s : $a > %s ? %s : $a", low, low, high, high);
+    if (has_least)
+        return arena_printf(arena, "$a < %s ? %s : $a", low, low);
+    return has_most ? arena_printf(arena, "$a > %s ? %s : $a", high, high) : "$a";
+}
+
+/* Bounds that are none are left out; the upper one wins when they cross. */
 static const char *clip_text(struct arena *arena, const struct node *node, const char **needs)
 {
     const enum dtype dtype = operand_type(node);
-    const bool is_float = dtype_is_float(dtype);
-    const double most = node->attrs.clip.a_max;
-    const double least = node->attrs.clip.a_min > most ? most : node->attrs.clip.a_min;
-    const bool has_least = !isnan(least) && least > -INFINITY;
-    const bool has_most = !isnan(most) && most < INFINITY;
+    const double most = isnan(node->attrs.clip.a_max) ? INFINITY : node->attrs.clip.a_max;
+    const double low = isnan(node->attrs.clip.a_min) ? -INFINITY : node->attrs.clip.a_min;
+    const double least = low > most ? most : low;
     bool math = false;
-    const char *low = literal_of_number(arena, dtype, is_float ? least : ceil(least), &math);
-    const char *high = literal_of_number(arena, dtype, is_float ? most : floor(most), &math);
+    const char *from = literal_of_number(arena, dtype, least, &math);
+    const char *to = literal_of_number(arena, dtype, most, &math);
 
-    if (!has_least && !has_most)
+    if (!dtype_is_float(dtype))
+        return clip_whole_text(arena, dtype, ceil(low) > floor(most) ? floor(most) : ceil(low),
+                               floor(most));
+    if (least == -INFINITY && most == INFINITY)
         return "$a";
-    if (!has_most)
-        return arena_printf(arena, "$a < %s ? %s : $a", low, low);
-    if (!has_least)
-        return arena_printf(arena, "$a > %s ? %s : $a", high, high);
-    if (!is_float)
-        return arena_printf(arena, "$a < %s ? %s : $a > %s ? %s : $a", low, low, high, high);
+    *needs = math ? "math.h" : "";
+    if (most == INFINITY)
+        return arena_printf(arena, "$a < %s ? %s : $a", from, from);
+    if (least == -INFINITY)
+        return arena_printf(arena, "$a > %s ? %s : $a", to, to);
     *needs = "clamp_$d";
-    return arena_printf(arena, "clamp_$d($a, %s, %s)", low, high);
+    return arena_printf(arena, "clamp_$d($a, %s, %s)", from, to);
 }
 
 static const char *gelu_text(const struct node *node, const char **needs)
@@ -103,7 +134,7 @@ static const char *isinf_text(const struct node *node, const char **needs)
     if (negative && positive)
         return "isinf($a) != 0";
     if (!negative && !positive)
-        return "0";
+        return "((void)$a, 0)";
     return negative ? "$a < 0.0$f && isinf($a)" : "$a > 0.0$f && isinf($a)";
 }
 

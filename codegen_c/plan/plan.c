@@ -62,11 +62,26 @@ static bool write(struct contents *contents, const struct region *region,
     return true;
 }
 
+/* fuse_ops has made copies where a result is something else than a region's own output. */
+static bool results_have_places(const struct plan *plan)
+{
+    const struct node *ret = plan->main->ret;
+
+    for (int i = 0; i < ret->n_inputs; i++) {
+        const struct codegen_place *place = &plan->place[ret->inputs[i]->id];
+
+        if (place->kind != PLACE_OUTPUT || place->index != i)
+            return false;
+    }
+    return true;
+}
+
 bool plan_verify(const struct plan *plan, struct arena *arena, const struct region *regions)
 {
     struct contents contents = { plan, arena_array(arena, const struct value *, plan->n_blocks) };
 
-    if (!pack_verify(plan->blocks, plan->n_blocks, plan->arena_bytes))
+    if (!pack_verify(plan->blocks, plan->n_blocks, plan->arena_bytes) ||
+        !results_have_places(plan))
         return false;
     for (int r = 0; r < plan->n_regions; r++) {
         const struct node *call = regions[r].call;

@@ -61,7 +61,8 @@ size_t pack_lower_bound(struct arena *scratch, const struct block *blocks, int n
 bool pack_verify(const struct block *blocks, int n, size_t bytes);
 
 /* pack_verify, and: what a region reads still holds what was written there; results lie over
- * parameters of their region only where it works in place. */
+ * parameters of their region only where it works in place; results of main are where the caller wants
+ * them. */
 bool plan_verify(const struct plan *plan, struct arena *arena, const struct region *regions);
 
 size_t plan_round(size_t bytes);

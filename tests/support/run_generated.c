@@ -1,0 +1,150 @@
+#include "tests/support/run_generated.h"
+
+#include <check.h>
+#include <math.h>
+
+#include "relay_ir/interpret.h"
+#include "relay_ir/passes/pipeline.h"
+#include "runtime/engine/generated.h"
+#include "tests/support/executions.h"
+#include "tests/support/expect.h"
+#include "tests/support/graph.h"
+#include "tests/support/temp_dir.h"
+
+#define STRICT "-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wsign-conversion " \
+               "-Wdouble-promotion -Wvla -Werror "
+#define SANITIZE "-O1 -fsanitize=undefined,float-cast-overflow "
+
+static const struct {
+    const char *compiler, *flags;
+} builds[] = {
+    { "gcc", STRICT "-O2" },
+    { "clang", STRICT "-O2" },
+    { "gcc", STRICT SANITIZE "-fsanitize-undefined-trap-on-error" },
+    { "clang", STRICT SANITIZE "-fsanitize-trap=all" },
+};
+
+static unsigned seed_of(const struct generated_case *row)
+{
+    unsigned seed = 1;
+
+    for (const char *c = row->text ? row->text : ""; *c; c++)
+        seed = seed * 31 + (unsigned char)*c;
+    return seed;
+}
+
+struct module *generated_module(struct ctx *ctx, const struct generated_case *row)
+{
+    static const struct pipeline_options all = { .dump_after = NULL };
+    struct module *module = graph_parse(ctx, row->text, seed_of(row));
+    const bool ok = row->whole_pipeline ? pipeline_run(module, &all)
+                                        : pipeline_run_one(module, "infer_type") &&
+                                              pipeline_run_one(module, "fuse_ops");
+
+    ck_assert_msg(ok, "%s", expect_text(ctx));
+    return module;
+}
+
+/* Writes the files of "net" into the folder. */
+static struct codegen_result generate(struct module *module, const struct generated_case *row,
+                                      const char *dir)
+{
+    const struct codegen_options options = { .name = "net", .dir = dir, .model_file = "net.onnx",
+                                             .model_sha256 = "", .command = "",
+                                             .weights = row->weights, .step = row->step };
+    struct output_set set = { .ctx = module->ctx };
+    struct codegen_result result;
+
+    ck_assert_msg(codegen_c(module, &options, &set, &result) && output_commit(&set), "%s",
+                  expect_text(module->ctx));
+    return result;
+}
+
+static bool run(struct generated *generated, const struct generated_case *row, int n_regions,
+                const struct tensor *inputs, struct tensor *outputs, struct bulk *bulk)
+{
+    bool ok = true;
+
+    if (!row->step)
+        return generated_run(generated, inputs, outputs, bulk);
+    if (!generated_begin(generated, inputs, outputs, bulk))
+        return false;
+    for (int i = 0; i < n_regions && ok; i++)
+        ok = generated_step(generated, i);
+    return ok;
+}
+
+static void check_build(struct module *module, const struct generated_case *row, int build,
+                        const struct tensor *inputs, const struct tensor *wanted)
+{
+    struct ctx *ctx = module->ctx;
+    const int n = module->main->ret->n_inputs;
+    struct temp_dir dir = temp_dir_new();
+    const struct codegen_result result = generate(module, row, dir.path);
+    const struct generated_options options = { .name = "net", .dir = dir.path,
+                                               .files = result.files, .n_files = result.n_files,
+                                               .compiler = builds[build].compiler,
+                                               .flags = builds[build].flags, .step = row->step };
+    struct tensor *found = arena_array(&ctx->perm, struct tensor, n);
+    struct bulk bulk = { NULL, 0 };
+    struct generated *generated = generated_build(ctx, module->main, &options);
+
+    ck_assert_msg(generated != NULL, "%s %s\n%s", builds[build].compiler, builds[build].flags,
+                  expect_text(ctx));
+    ck_assert_msg(run(generated, row, result.n_regions, inputs, found, &bulk), "%s",
+                  expect_text(ctx));
+    for (int i = 0; i < n; i++) {
+        const double d = difference(&found[i], &wanted[i]);
+
+        ck_assert_msg(d <= row->tolerance, "%s: output %d '%s' differs by %g", builds[build].compiler,
+                      i, module->main->result_names[i], d);
+    }
+    generated_free(generated);
+    bulk_release(&bulk);
+    temp_dir_free(&dir);
+}
+
+void generated_check_module(struct module *module, const struct generated_case *row,
+                            const struct tensor *inputs)
+{
+    struct ctx *ctx = module->ctx;
+    const bool any_range = row->low == 0 && row->high == 0;
+    struct tensor *wanted = arena_array(&ctx->perm, struct tensor, module->main->ret->n_inputs);
+    struct bulk bulk = { NULL, 0 };
+    unsigned seed = seed_of(row);
+
+    if (!inputs)
+        inputs = random_inputs(&ctx->perm, &bulk, module->main, any_range ? -2 : row->low,
+                               any_range ? 2 : row->high, &seed);
+    ck_assert_msg(interpret(ctx, module->main, inputs, wanted, &bulk, NULL), "%s",
+                  expect_text(ctx));
+    for (int i = 0; i < (int)(sizeof builds / sizeof *builds); i++)
+        check_build(module, row, i, inputs, wanted);
+    bulk_release(&bulk);
+}
+
+void generated_check(const struct generated_case *row)
+{
+    struct ctx *ctx = ctx_new("net.onnx");
+    struct module *module = generated_module(ctx, row);
+
+    generated_check_module(module, row, NULL);
+    module_free(module);
+    ctx_free(ctx);
+}
+
+const char *generated_text(struct ctx *ctx, const struct generated_case *row, const char *suffix)
+{
+    struct temp_dir dir = temp_dir_new();
+    struct module *module = generated_module(ctx, row);
+    const char *path = temp_path(&dir, arena_printf(&ctx->perm, "net%s", suffix)), *text;
+    struct mapping file;
+
+    generate(module, row, dir.path);
+    ck_assert_msg(file_map(ctx, path, &file), "%s", expect_text(ctx));
+    text = arena_strndup(&ctx->perm, (const char *)file.data, file.size);
+    file_unmap(&file);
+    module_free(module);
+    temp_dir_free(&dir);
+    return text;
+}

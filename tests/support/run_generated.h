@@ -1,0 +1,40 @@
+/* run_generated.h - from IR text to generated C that is compiled, loaded, run and compared with the
+ * reference evaluator.
+ *
+ *   generated_check(&(struct generated_case){
+ *       .text = "fn main(%x: (2,3) f32) -> (%y) {\n"
+ *               "  %y = nn.relu(%x) : (2,3) f32\n"
+ *               "}\n", .tolerance = 1e-6 });
+ */
+#ifndef TESTS_SUPPORT_RUN_GENERATED_H
+#define TESTS_SUPPORT_RUN_GENERATED_H
+
+#include "codegen_c/codegen.h"
+#include "relay_ir/ir.h"
+
+struct generated_case {
+    const char *text;         /* the graph, see graph_parse */
+    double low, high;         /* range of the inputs; both 0: -2 .. 2 */
+    double tolerance;         /* relative to the largest number of an output; integers agree exactly */
+    bool whole_pipeline;      /* run all passes, not only fuse_ops */
+    bool step;                /* run region by region through NAME_step */
+    enum weights_form weights;
+};
+
+/* Compiles with gcc and with clang, with every warning that generated C promises not to raise as an
+ * error, with and without undefined-behaviour traps, and runs on random inputs. A difference, a
+ * warning or a trap fails the test. */
+void generated_check(const struct generated_case *row);
+
+/* The same for a module that has passed fuse_ops, on these inputs (NULL = random). */
+void generated_check_module(struct module *module, const struct generated_case *row,
+                            const struct tensor *inputs);
+
+/* The text of a generated file for IR text: suffix ".c", ".h", "_weights.c", ".json". The model is
+ * called "net". In ctx->perm; fails the test when there is no such file. */
+const char *generated_text(struct ctx *ctx, const struct generated_case *row, const char *suffix);
+
+/* All passes on a parsed graph, or fuse_ops alone; fails the test when one fails. */
+struct module *generated_module(struct ctx *ctx, const struct generated_case *row);
+
+#endif
