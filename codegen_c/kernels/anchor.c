@@ -155,12 +155,18 @@ const char *row_major(struct bind *bind, int n, const char *const *coord,
     return text;
 }
 
-void *bind_table(struct bind *bind, const char *key, const char *name, enum dtype dtype, int64_t n)
+void *table_new(struct bind *bind, enum dtype dtype, int64_t n)
 {
-    struct type type = type_make(dtype, 1, &n);
-    struct function *fn = bind->region->fn;
-    void *data = constant_alloc(fn, &type);
+    const struct type type = type_make(dtype, 1, &n);
 
-    bind_text(bind, key, "%s", bind_operand(bind, constant_new(fn, name, &type, data)));
-    return data;
+    return constant_alloc(bind->region->fn, &type);
+}
+
+void bind_table(struct bind *bind, const char *key, const char *name, enum dtype dtype, int64_t n,
+                const void *table)
+{
+    const struct type type = type_make(dtype, 1, &n);
+    struct value *value = constant_new(bind->region->fn, name, &type, table);
+
+    bind_text(bind, key, "%s", bind_operand(bind, value));
 }

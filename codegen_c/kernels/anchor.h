@@ -52,9 +52,11 @@ void position_by_division(struct bind *bind, const char *linear, struct position
 const char *row_major(struct bind *bind, int n, const char *const *coord,
                       const char *const *extent);
 
-/* A new constant of the region (a table that the kernel computes): `key` becomes its name. Fill the
- * returned payload before bind returns. */
-void *bind_table(struct bind *bind, const char *key, const char *name, enum dtype dtype,
-                 int64_t n);
+/* Room for a table of n elements that the kernel computes. */
+void *table_new(struct bind *bind, enum dtype dtype, int64_t n);
+
+/* Makes the filled table a constant of the region; `key` becomes its name in C. */
+void bind_table(struct bind *bind, const char *key, const char *name, enum dtype dtype, int64_t n,
+                const void *table);
 
 #endif

@@ -17,9 +17,11 @@ struct extents {
 static bool dim_changes(const struct node *node, int dim)
 {
     const struct resize_attrs *attrs = &node->attrs.resize;
+    const int rank = attrs->size.n;
 
     return node->inputs[0]->type.dim[dim] != attrs->size.at[dim] ||
-           (attrs->scales.n && attrs->scales.at[dim] != 1) || attrs->roi.n;
+           (attrs->scales.n && attrs->scales.at[dim] != 1) ||
+           (attrs->roi.n && (attrs->roi.at[dim] != 0 || attrs->roi.at[rank + dim] != 1));
 }
 
 static struct extents extents_of(const struct node *node)
@@ -43,7 +45,7 @@ static struct extents extents_of(const struct node *node)
     return e;
 }
 
-/* nn.resize by weights computes in the element type, so that integers would be rounded wrongly. */
+/* Weighing happens in the element type, which would round integers on the way. */
 bool accepts_resize_linear(const struct region *region, const char **why)
 {
     return takes_float(region, why);
@@ -68,25 +70,27 @@ static int bind_taps(struct bind *bind, const struct extents *e, int i, bool wei
     const enum dtype dtype = node->inputs[0]->type.dtype;
     struct bulk bulk = { NULL, 0 };
     const struct resize_taps *taps = resize_taps(&bulk, node, e->dim[i]);
+    const int64_t n_out = e->out[i];
     int32_t *place;
-    char *weight = NULL;
+    char *weight;
     int most = 1;
 
-    for (int64_t o = 0; o < e->out[i]; o++)
+    for (int64_t o = 0; o < n_out; o++)
         most = taps[o].n > most ? taps[o].n : most;
-    place = bind_table(bind, arena_printf(bind->arena, "place%d", i), "resize_place", DTYPE_I32,
-                       e->out[i] * most);
-    if (weighed)
-        weight = bind_table(bind, arena_printf(bind->arena, "weight%d", i), "resize_weight", dtype,
-                            e->out[i] * most);
-    for (int64_t o = 0; o < e->out[i]; o++) {
+    place = table_new(bind, DTYPE_I32, n_out * most);
+    weight = table_new(bind, dtype, n_out * most);
+    for (int64_t o = 0; o < n_out; o++) {
         *outside = *outside || taps[o].outside;
         for (int k = 0; k < taps[o].n; k++) {
             place[o * most + k] = taps[o].outside ? -1 : (int32_t)(taps[o].at[k] * e->step[i]);
-            if (weighed)
-                dtype_store(dtype, weight, o * most + k, taps[o].weight[k]);
+            dtype_store(dtype, weight, o * most + k, taps[o].weight[k]);
         }
     }
+    bind_table(bind, arena_printf(bind->arena, "place%d", i), "resize_place", DTYPE_I32,
+               n_out * most, place);
+    if (weighed)
+        bind_table(bind, arena_printf(bind->arena, "weight%d", i), "resize_weight", dtype,
+                   n_out * most, weight);
     bulk_release(&bulk);
     return most;
 }

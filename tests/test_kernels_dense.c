@@ -1,0 +1,80 @@
+/* Matrix products as generated C: the kernels of codegen_c/kernels/dense.c. */
+#include <check.h>
+#include <stdlib.h>
+
+#include "tests/support/kernel_case.h"
+
+static const struct kernel_case known_weights[] = {
+    { "dense", "nn.dense", "", "f32[1,37]; const f32[11,37]" },
+    { "dense", "nn.dense", "", "f32[5,7]; const f32[8,7]" },
+    { "dense", "nn.dense", "", "f32[3,4]; const f32[1,4]" },
+    { "dense", "nn.dense", "", "f64[2,9]; const f64[17,9]" },
+    { "dense", "nn.matmul", "", "f32[4,5,7]; const f32[7,9]" },
+    { "dense", "nn.matmul", "transpose_b=true", "f32[4,5,7]; const f32[9,7]" },
+    { "dense", "nn.matmul", "", "f32[1,7]; const f32[1,7,16]" },
+    { "dense", "nn.matmul", "", "f64[2,3]; const f64[3,5]" },
+    { "matmul", "nn.dense", "", "f32[5,7]; f32[9,7]" },
+};
+
+static const struct kernel_case operands[] = {
+    { "matmul", "nn.matmul", "", "f32[5,7]; f32[7,9]" },
+    { "matmul", "nn.matmul", "transpose_a=true", "f32[7,5]; f32[7,9]" },
+    { "matmul", "nn.matmul", "transpose_b=true", "f32[5,7]; f32[9,7]" },
+    { "matmul", "nn.matmul", "transpose_a=true, transpose_b=true", "f32[7,5]; f32[9,7]" },
+    { "matmul", "nn.matmul", "", "f32[2,3,5,7]; f32[2,3,7,9]" },
+    { "matmul", "nn.matmul", "", "f32[2,1,5,7]; f32[3,7,9]" },
+    { "matmul", "nn.matmul", "", "f32[1,3,5,7]; f32[2,1,7,9]" },
+    { "matmul", "nn.matmul", "", "f32[2,3,5,7]; f32[3,7,9]" },
+    { "matmul", "nn.matmul", "transpose_a=true, transpose_b=true", "f64[2,7,5]; f64[2,9,7]" },
+    { "matmul", "nn.matmul", "", "f32[4,5,7]; const f32[4,7,9]" },
+    { "matmul", "nn.matmul", "", "f32[2,1,7]; f32[2,7,1]" },
+    { "matmul", "nn.matmul", "", "f32[1,7]; f32[7,16]" },
+    { "matmul", "nn.matmul", "", "f32[2,1,3,2,4]; f32[3,1,4,8]" },
+};
+
+static const struct kernel_case integers[] = {
+    { "matmul_int", "nn.matmul", "", "i32[2,3,5,7]; i32[7,9]" },
+    { "matmul_int", "nn.matmul", "transpose_b=true", "u8[2,5,7]; u8[2,9,7]" },
+    { "matmul_int", "nn.matmul", "transpose_a=true, transpose_b=true",
+      "i64[2,7,5]; const i64[9,7]" },
+    { "matmul_int", "nn.dense", "", "i8[5,7] -128 127 -100 5 7; i8[9,7] 127 126 -128" },
+    { "matmul_int", "nn.matmul", "", "i32[2,2] 2147483647 -2147483648; i32[2,2] 2 3 5 7" },
+    { "matmul_int", "nn.matmul", "", "u16[2,2] 65535 65534; u16[2,2] 65533 3" },
+    { "matmul_int", "nn.matmul", "", "u64[1,2]; u64[2,3]" },
+};
+
+START_TEST(known_weights_are_packed)
+{
+    KERNEL_CASES_CHECK(known_weights, 1e-5);
+}
+END_TEST
+
+START_TEST(two_operands_multiply_in_every_form)
+{
+    KERNEL_CASES_CHECK(operands, 1e-5);
+}
+END_TEST
+
+START_TEST(integer_products_wrap_as_the_reference_does)
+{
+    KERNEL_CASES_CHECK(integers, 0);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("kernels_dense");
+    TCase *tests = tcase_create("all");
+    SRunner *runner = srunner_create(suite);
+    int n_failed;
+
+    suite_add_tcase(suite, tests);
+    tcase_set_timeout(tests, 600);
+    tcase_add_test(tests, known_weights_are_packed);
+    tcase_add_test(tests, two_operands_multiply_in_every_form);
+    tcase_add_test(tests, integer_products_wrap_as_the_reference_does);
+    srunner_run_all(runner, CK_NORMAL);
+    n_failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

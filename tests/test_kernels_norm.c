@@ -1,0 +1,84 @@
+/* Softmax and normalisations as generated C: the kernels of codegen_c/kernels/norm.c. */
+#include <check.h>
+#include <stdlib.h>
+
+#include "tests/support/kernel_case.h"
+
+static const struct kernel_case softmaxes[] = {
+    { "softmax", "nn.softmax", "axis=0", "f32[3,4,5]" },
+    { "log_softmax", "nn.log_softmax", "axis=0", "f32[3,4,5]" },
+    { "hardmax", "nn.hardmax", "axis=0", "f32[3,4,5]" },
+    { "softmax", "nn.softmax", "axis=1", "f32[3,4,5]" },
+    { "log_softmax", "nn.log_softmax", "axis=1", "f32[3,4,5]" },
+    { "hardmax", "nn.hardmax", "axis=1", "f32[3,4,5]" },
+    { "softmax", "nn.softmax", "axis=2", "f32[3,4,5]" },
+    { "log_softmax", "nn.log_softmax", "axis=2", "f32[3,4,5]" },
+    { "hardmax", "nn.hardmax", "axis=2", "f32[3,4,5]" },
+    { "softmax", "nn.softmax", "axis=1", "f64[2,7]" },
+    { "softmax", "nn.softmax", "axis=0", "f32[5] 1000 1001 -1000 0 1" },
+    { "hardmax", "nn.hardmax", "axis=0", "f32[4] 1 3 3 2" },
+    { "softmax", "nn.softmax", "axis=0", "f32[1]" },
+};
+
+static const struct kernel_case norms[] = {
+    { "layer_norm", "nn.layer_norm", "axis=2, epsilon=0.001",
+      "f32[3,4,5]; const f32[5]; const f32[5]" },
+    { "layer_norm", "nn.layer_norm", "axis=1, epsilon=0.001", "f32[3,4,5]; f32[4,5]" },
+    { "layer_norm", "nn.layer_norm", "axis=0, epsilon=0.001", "f64[6]; f64[6]; f64[6]" },
+    { "layer_norm", "nn.layer_norm", "axis=1, epsilon=1e-05",
+      "f32[2,9]; const f32[9]; const f32[9]" },
+    { "group_norm", "nn.instance_norm", "axis=1, epsilon=0.001", "f32[2,3,4,5]; f32[3]; f32[3]" },
+    { "group_norm", "nn.instance_norm", "axis=1, epsilon=0.001",
+      "f64[1,3,4]; const f64[3]; const f64[3]" },
+    { "group_norm", "nn.group_norm", "axis=1, groups=3, epsilon=0.001",
+      "f32[2,6,4,5]; f32[6]; f32[6]" },
+    { "group_norm", "nn.group_norm", "axis=1, groups=1, epsilon=0.001",
+      "f32[1,6,4]; f32[6]; f32[6]" },
+    { "group_norm", "nn.group_norm", "axis=1, groups=2, epsilon=0.001",
+      "f32[3,4]; f32[4]; f32[4]" },
+    { "batch_norm", "nn.batch_norm", "axis=1, epsilon=0.001",
+      "f32[2,3,4]; f32[3]; f32[3]; f32[3]; const f32[3] 0.5 1 2" },
+    { "batch_norm", "nn.batch_norm", "axis=2, epsilon=0.001",
+      "f64[2,3,4]; f64[4]; f64[4]; f64[4]; f64[4] 0.5 1 2 3" },
+    { "batch_norm", "nn.batch_norm", "axis=0, epsilon=0.001",
+      "f32[3]; f32[3]; f32[3]; f32[3]; f32[3] 0.5 1 2" },
+    { "lp_normalize", "nn.lp_normalize", "axis=0, p=1", "f32[2,3,4]" },
+    { "lp_normalize", "nn.lp_normalize", "axis=1, p=1", "f32[2,3,4]" },
+    { "lp_normalize", "nn.lp_normalize", "axis=2, p=1", "f32[2,3,4]" },
+    { "lp_normalize", "nn.lp_normalize", "axis=0, p=2", "f32[2,3,4]" },
+    { "lp_normalize", "nn.lp_normalize", "axis=1, p=2", "f32[2,3,4]" },
+    { "lp_normalize", "nn.lp_normalize", "axis=2, p=2", "f32[2,3,4]" },
+    { "lp_normalize", "nn.lp_normalize", "axis=1, p=2", "f32[2,3] 0 0 0 3 4 0" },
+    { "lrn", "nn.lrn", "size=5, alpha=0.1, beta=0.75, bias=1", "f32[2,7,4]" },
+    { "lrn", "nn.lrn", "size=4, alpha=0.1, beta=0.75, bias=2", "f32[1,7,4,2]" },
+    { "lrn", "nn.lrn", "size=3, alpha=0.1, beta=0.5, bias=2", "f64[1,2,3]" },
+};
+
+START_TEST(softmaxes_run_along_any_axis)
+{
+    KERNEL_CASES_CHECK(softmaxes, 1e-6);
+}
+END_TEST
+
+START_TEST(norms_take_their_statistics_from_x)
+{
+    KERNEL_CASES_CHECK(norms, 1e-5);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("kernels_norm");
+    TCase *tests = tcase_create("all");
+    SRunner *runner = srunner_create(suite);
+    int n_failed;
+
+    suite_add_tcase(suite, tests);
+    tcase_set_timeout(tests, 600);
+    tcase_add_test(tests, softmaxes_run_along_any_axis);
+    tcase_add_test(tests, norms_take_their_statistics_from_x);
+    srunner_run_all(runner, CK_NORMAL);
+    n_failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

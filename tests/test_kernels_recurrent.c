@@ -1,0 +1,89 @@
+/* Recurrent networks as generated C: the kernels of codegen_c/kernels/recurrent.c. */
+#include <check.h>
+#include <stdlib.h>
+
+#include "tests/support/kernel_case.h"
+
+static const struct kernel_case cells[] = {
+    { "rnn", "nn.rnn", "hidden_size=5, direction=\"forward\"",
+      "f32[4,1,3]; const f32[1,5,3]; const f32[1,5,5]; const f32[1,10]" },
+    { "rnn", "nn.rnn", "hidden_size=9, direction=\"bidirectional\"",
+      "f32[4,2,3]; const f32[2,9,3]; const f32[2,9,9]; const f32[2,18]; i32[2] 2 4; "
+      "f32[2,2,9]" },
+    { "rnn", "nn.rnn", "hidden_size=8, direction=\"reverse\", batch_major=true",
+      "f32[2,3,3]; const f32[1,8,3]; const f32[1,8,8]; _; _; f32[2,1,8]" },
+    { "rnn", "nn.rnn", "hidden_size=4, direction=\"forward\", clip=0.5, linear_before_reset=true, "
+      "input_forget=true",
+      "f32[3,2,3]; const f32[1,4,3]; const f32[1,4,4]; const f32[1,8]; i32[2] 0 3" },
+    { "rnn", "nn.rnn", "hidden_size=4, direction=\"bidirectional\", batch_major=true",
+      "f64[2,3,3]; const f64[2,4,3]; const f64[2,4,4]; const f64[2,8]; i32[2] 3 1" },
+    { "rnn", "nn.rnn", "hidden_size=4, direction=\"forward\", activations=\"HardSigmoid\", "
+      "activation_alpha=[0.3], activation_beta=[0.4]",
+      "f32[3,2,3]; const f32[1,4,3]; const f32[1,4,4]; const f32[1,8]" },
+    { "rnn", "nn.rnn",
+      "hidden_size=4, direction=\"forward\", activations=\"Affine\", activation_alpha=[0.3], "
+      "activation_beta=[0.4]", "f32[3,2,3]; const f32[1,4,3]; const f32[1,4,4]; const f32[1,8]" },
+    { "gru", "nn.gru", "hidden_size=5, direction=\"forward\"",
+      "f32[4,1,3]; const f32[1,15,3]; const f32[1,15,5]; const f32[1,30]" },
+    { "gru", "nn.gru", "hidden_size=9, direction=\"bidirectional\"",
+      "f32[4,2,3]; const f32[2,27,3]; const f32[2,27,9]; const f32[2,54]; i32[2] 2 4; "
+      "f32[2,2,9]" },
+    { "gru", "nn.gru", "hidden_size=8, direction=\"reverse\", batch_major=true",
+      "f32[2,3,3]; const f32[1,24,3]; const f32[1,24,8]; _; _; f32[2,1,8]" },
+    { "gru", "nn.gru", "hidden_size=4, direction=\"forward\", clip=0.5, linear_before_reset=true, "
+      "input_forget=true",
+      "f32[3,2,3]; const f32[1,12,3]; const f32[1,12,4]; const f32[1,24]; i32[2] 0 3" },
+    { "gru", "nn.gru", "hidden_size=4, direction=\"bidirectional\", batch_major=true",
+      "f64[2,3,3]; const f64[2,12,3]; const f64[2,12,4]; const f64[2,24]; i32[2] 3 1" },
+    { "gru", "nn.gru",
+      "hidden_size=4, direction=\"forward\", activations=\"HardSigmoid,ScaledTanh\", "
+      "activation_alpha=[0.3,0.3], activation_beta=[0.4,0.4]",
+      "f32[3,2,3]; const f32[1,12,3]; const f32[1,12,4]; const f32[1,24]" },
+    { "gru", "nn.gru", "hidden_size=4, direction=\"forward\", activations=\"Softplus,LeakyRelu\", "
+      "activation_alpha=[0.3,0.3], activation_beta=[0.4,0.4]",
+      "f32[3,2,3]; const f32[1,12,3]; const f32[1,12,4]; const f32[1,24]" },
+    { "lstm", "nn.lstm", "hidden_size=5, direction=\"forward\"",
+      "f32[4,1,3]; const f32[1,20,3]; const f32[1,20,5]; const f32[1,40]" },
+    { "lstm", "nn.lstm", "hidden_size=9, direction=\"bidirectional\"",
+      "f32[4,2,3]; const f32[2,36,3]; const f32[2,36,9]; const f32[2,72]; i32[2] 2 4; "
+      "f32[2,2,9]; f32[2,2,9]; const f32[2,27]" },
+    { "lstm", "nn.lstm", "hidden_size=8, direction=\"reverse\", batch_major=true",
+      "f32[2,3,3]; const f32[1,32,3]; const f32[1,32,8]; _; _; f32[2,1,8]" },
+    { "lstm", "nn.lstm",
+      "hidden_size=4, direction=\"forward\", clip=0.5, linear_before_reset=true, "
+      "input_forget=true",
+      "f32[3,2,3]; const f32[1,16,3]; const f32[1,16,4]; const f32[1,32]; i32[2] 0 3; _; "
+      "f32[1,2,4]; const f32[1,12]" },
+    { "lstm", "nn.lstm", "hidden_size=4, direction=\"bidirectional\", batch_major=true",
+      "f64[2,3,3]; const f64[2,16,3]; const f64[2,16,4]; const f64[2,32]; i32[2] 3 1" },
+    { "lstm", "nn.lstm",
+      "hidden_size=4, direction=\"forward\", activations=\"HardSigmoid,Elu,Softsign\", "
+      "activation_alpha=[0.3,0.3,0.3], activation_beta=[0.4,0.4,0.4]",
+      "f32[3,2,3]; const f32[1,16,3]; const f32[1,16,4]; const f32[1,32]" },
+    { "lstm", "nn.lstm",
+      "hidden_size=4, direction=\"forward\", activations=\"Sigmoid,ThresholdedRelu,Relu\", "
+      "activation_alpha=[0.3,0.3,0.3], activation_beta=[0.4,0.4,0.4]",
+      "f32[3,2,3]; const f32[1,16,3]; const f32[1,16,4]; const f32[1,32]" },
+};
+
+START_TEST(steps_run_in_every_direction_and_form)
+{
+    KERNEL_CASES_CHECK(cells, 1e-5);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("kernels_recurrent");
+    TCase *tests = tcase_create("all");
+    SRunner *runner = srunner_create(suite);
+    int n_failed;
+
+    suite_add_tcase(suite, tests);
+    tcase_set_timeout(tests, 600);
+    tcase_add_test(tests, steps_run_in_every_direction_and_form);
+    srunner_run_all(runner, CK_NORMAL);
+    n_failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
