@@ -212,7 +212,8 @@ static void fill_result(struct codegen *codegen)
     }
     result->regions = regions;
     result->n_regions = codegen->n_regions;
-    result->n_onnx_nodes = (int)nodes.n;
+    result->n_onnx_nodes =
+        codegen->module->n_onnx_nodes ? codegen->module->n_onnx_nodes : (int)nodes.n;
     result->arena_bytes = codegen->plan.arena_bytes;
     result->arena_naive_bytes = codegen->plan.naive_bytes;
     result->weight_bytes = codegen->weights.bytes;

@@ -81,6 +81,7 @@ struct module {
     struct function *functions; /* main first, then regions in order of making */
     struct function *last_function;
     int opset;                  /* of the ONNX default domain; 0 = not from ONNX */
+    int n_onnx_nodes;           /* of the model's graph, for reports; 0 = not from ONNX */
     const char *producer;       /* ONNX producer_name and version, raw; "" = none */
     struct map fired;           /* rewrite rule -> long *: how often it fired, for --stats */
     void *source;               /* what the payloads borrow from; freed by free_source */
@@ -164,7 +165,8 @@ void function_number(struct function *fn);
 /* Whether `name` is free in fn; name made unique. In the module's arena. */
 const char *function_unique_name(struct function *fn, const char *name);
 
-/* Origins of two nodes in one list (a fused node stands for both), in the order of the file. */
+/* Origins of two nodes in one list (a fused node stands for both), in the order of the file; the
+ * first hundred of them. */
 const struct origin *origin_join(struct module *module, const struct origin *a,
                                  const struct origin *b);
 

@@ -104,6 +104,7 @@ static bool import_model(struct import *im, const uint8_t *bytes, size_t n)
     im->module->producer =
         arena_printf(&im->module->arena, "%s%s%s", im->model->producer_name,
                      *im->model->producer_version ? " " : "", im->model->producer_version);
+    im->module->n_onnx_nodes = (int)im->model->graph->n_node;
     if (check_opset(im))
         import_graph(im);
     return true;
