@@ -95,7 +95,7 @@ static bool import_model(struct import *im, const uint8_t *bytes, size_t n)
     if (wire_scan(im->ctx, type, bytes, n, &im->arena, &image))
         im->model = (const Onnx__ModelProto *)wire_unpack(im->ctx, type, &image, &im->arena);
     if (im->model && !im->model->graph)
-        diag_error(im->ctx, DIAG_ONNX_GRAPH, NULL,
+        diag_error(im->ctx, DIAG_ONNX_FORMAT, NULL,
                    n ? "the file contains no graph" : "the file is empty");
     if (!im->model || !im->model->graph) {
         explain_format(im->ctx, bytes, n);

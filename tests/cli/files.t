@@ -6,7 +6,7 @@ $ relayc compile .
 error[R0001]: . is a folder, a file is needed
 [3]
 $ touch empty.onnx; relayc compile empty.onnx -o out; echo "exit $?"; ls
-error[R0102]: the file is empty
+error[R0101]: the file is empty
  --> empty.onnx
 exit 1
 empty.onnx
