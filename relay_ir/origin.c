@@ -3,6 +3,10 @@
 
 #include "relay_ir/ir.h"
 
+/* Reports need no more. Without a limit, joining along a chain of thousands of nodes would fill the
+ * memory with the squares of their number. */
+enum { MAX_ORIGINS = 100 };
+
 static bool origin_in(const struct origin *list, const struct origin *wanted)
 {
     for (; list; list = list->next)
@@ -18,7 +22,9 @@ const struct origin *origin_join(struct module *module, const struct origin *a,
     const struct origin *first = NULL;
     const struct origin **end = &first;
 
-    while (a || b) {
+    if (!a || !b || a == b)
+        return a ? a : b;
+    for (int n = 0; (a || b) && n < MAX_ORIGINS;) {
         const struct origin **from = !b || (a && a->index <= b->index) ? &a : &b;
 
         if (!origin_in(first, *from)) {
@@ -28,6 +34,7 @@ const struct origin *origin_join(struct module *module, const struct origin *a,
             copy->next = NULL;
             *end = copy;
             end = &copy->next;
+            n++;
         }
         *from = (*from)->next;
     }

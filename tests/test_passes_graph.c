@@ -211,6 +211,59 @@ START_TEST(every_node_whose_type_does_not_fit_is_reported)
 }
 END_TEST
 
+/* They agree in their first bytes, which is all that most constants are asked for. */
+START_TEST(big_constants_are_unified_only_if_all_their_bytes_agree)
+{
+    struct ctx *ctx = ctx_new(NULL);
+    struct module *module = module_new(ctx);
+    struct function *fn = module->main;
+    const struct type type = type_make(DTYPE_F32, 1, (int64_t[]){ 1000 });
+    struct value *constants[3], *sums[3], *x = param_new(fn, "x", &type);
+
+    for (int i = 0; i < 3; i++) {
+        float *data = constant_alloc(fn, &type);
+
+        data[999] = i == 1 ? 2 : 1;
+        constants[i] = constant_new(fn, "c", &type, data);
+        sums[i] = build(fn, OP_ADD, NULL, "sum", NULL, NULL, 2, (struct value *[]){ x, constants[i] });
+        result_add(fn, sums[i], "sum");
+    }
+    ck_assert(pipeline_run_one(module, "common_subexpr"));
+    ck_assert_ptr_eq(fn->ret->inputs[2], fn->ret->inputs[0]);
+    ck_assert_ptr_ne(fn->ret->inputs[1], fn->ret->inputs[0]);
+    module_free(module);
+    ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(a_long_chain_that_becomes_one_node_keeps_some_of_its_origins)
+{
+    struct ctx *ctx = ctx_new(NULL);
+    struct module *module = module_new(ctx);
+    struct function *fn = module->main;
+    const struct type type = type_make(DTYPE_F32, 1, (int64_t[]){ 6 });
+    struct value *x = param_new(fn, "x", &type);
+    int n = 0;
+
+    for (int i = 0; i < 3001; i++) {
+        struct origin *origin = arena_new(&ctx->perm, struct origin);
+        union attrs attrs = { .shape = { .shape = { 2, { 2 + i % 2, 3 - i % 2 } } } };
+
+        *origin = (struct origin){ "", "Reshape", i, NULL };
+        x = build(fn, OP_RESHAPE, &attrs, "r", origin, NULL, 1, &x);
+    }
+    result_add(fn, x, "r");
+    ck_assert(pipeline_run_one(module, "canonicalize"));
+    ck_assert_ptr_eq(fn->first, fn->last);
+    ck_assert_int_eq(fn->first->origin->index, 0);
+    for (const struct origin *origin = fn->first->origin; origin; origin = origin->next)
+        n++;
+    ck_assert_int_eq(n, 100);
+    module_free(module);
+    ctx_free(ctx);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("passes");
@@ -222,6 +275,8 @@ int main(void)
     tcase_add_loop_test(tests, what_no_result_needs_goes, 0, N_ROWS(dead_code_rows));
     tcase_add_loop_test(tests, what_is_equal_is_computed_once, 0, N_ROWS(common_subexpr_rows));
     tcase_add_test(tests, an_index_out_of_range_is_reported_when_it_is_folded);
+    tcase_add_test(tests, big_constants_are_unified_only_if_all_their_bytes_agree);
+    tcase_add_test(tests, a_long_chain_that_becomes_one_node_keeps_some_of_its_origins);
     tcase_add_test(tests, types_follow_a_changed_parameter);
     tcase_add_test(tests, every_node_whose_type_does_not_fit_is_reported);
     suite_add_tcase(suite, tests);

@@ -15,37 +15,62 @@ struct bucket {
     struct bucket *next;
 };
 
-static const char *constant_key(struct arena *arena, const struct value *value)
+static const char *key_of(struct arena *arena, const struct value *value, size_t bytes)
 {
-    const unsigned long crc = crc32_z(crc32(0, NULL, 0), value->data, type_bytes(&value->type));
+    return arena_printf(arena, "%s %08lx", type_text(arena, &value->type),
+                        crc32_z(crc32(0, NULL, 0), value->data, bytes));
+}
 
-    return arena_printf(arena, "%s %08lx", type_text(arena, &value->type), crc);
+/* The text of the type and the first bytes: all that most constants are asked for, so that not every
+ * weight has to be read. */
+static const char *short_key(struct arena *arena, const struct value *value)
+{
+    enum { FIRST_BYTES = 256 };
+    const size_t bytes = type_bytes(&value->type);
+
+    return key_of(arena, value, bytes < FIRST_BYTES ? bytes : FIRST_BYTES);
+}
+
+static bool same_constant(const struct value *a, const struct value *b)
+{
+    const struct tensor x = value_tensor(a), y = value_tensor(b);
+
+    return tensor_equal(&x, &y);
+}
+
+/* Replaces the constant by an equal one seen before, or remembers it. */
+static void unify_constant(struct map *seen, struct value *value)
+{
+    const char *key = key_of(seen->arena, value, type_bytes(&value->type));
+    struct bucket *const first = map_get(seen, key);
+    struct bucket *at = first;
+
+    while (at && !same_constant(at->value, value))
+        at = at->next;
+    if (at) {
+        value_replace(value, at->value);
+    } else {
+        at = arena_new(seen->arena, struct bucket);
+        *at = (struct bucket){ value, first };
+        map_set(seen, key, at);
+    }
 }
 
 static void unify_constants(struct function *fn, struct arena *scratch)
 {
-    struct map seen = { .arena = scratch };
+    struct map counts = { .arena = scratch }, seen = { .arena = scratch };
 
     for (struct value *v = fn->constants; v; v = v->next) {
-        const char *key = constant_key(scratch, v);
-        struct bucket *const first = map_get(&seen, key);
-        const struct tensor tensor = value_tensor(v);
-        struct bucket *at = first;
+        const char *key = short_key(scratch, v);
+        int *n = map_get(&counts, key);
 
-        for (; at; at = at->next) {
-            const struct tensor other = value_tensor(at->value);
-
-            if (tensor_equal(&tensor, &other))
-                break;
-        }
-        if (at) {
-            value_replace(v, at->value);
-        } else {
-            at = arena_new(scratch, struct bucket);
-            *at = (struct bucket){ v, first };
-            map_set(&seen, key, at);
-        }
+        if (!n)
+            map_set(&counts, key, n = arena_new(scratch, int));
+        ++*n;
     }
+    for (struct value *v = fn->constants; v; v = v->next)
+        if (*(int *)map_get(&counts, short_key(scratch, v)) > 1)
+            unify_constant(&seen, v);
 }
 
 static const char *node_key(struct arena *arena, const struct node *node)

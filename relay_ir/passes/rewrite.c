@@ -6,6 +6,16 @@
 
 enum { MAX_SWEEPS = 16 }; /* far more than any chain of rules needs; a ping-pong of two rules ends */
 
+/* One pass may rewrite the same big weight many times: what is dead is given back in steps. */
+static const size_t garbage_bytes = (size_t)256 << 20;
+
+struct driver {
+    struct module *module;
+    const struct rule *rules;
+    int n_rules;
+    size_t swept_bytes; /* of payloads, after the last garbage collection */
+};
+
 static void count_firing(struct module *module, const char *name)
 {
     long *n = map_get(&module->fired, name);
@@ -44,9 +54,17 @@ static bool is_fresh(const struct value *value, const struct node *root, const s
     return value->def && value->def != prev && value->def == root->prev;
 }
 
-static bool apply_rule(struct module *module, const struct rule *rule, struct node *node)
+static void collect_garbage(struct driver *driver)
 {
-    struct rewrite rewrite = { .ctx = module->ctx,
+    if (driver->module->bulk.bytes < driver->swept_bytes + garbage_bytes)
+        return;
+    module_sweep(driver->module);
+    driver->swept_bytes = driver->module->bulk.bytes;
+}
+
+static bool apply_rule(struct driver *driver, const struct rule *rule, struct node *node)
+{
+    struct rewrite rewrite = { .ctx = driver->module->ctx,
                                .fn = node->fn,
                                .root = node,
                                .name = node->outputs[0]->name,
@@ -58,12 +76,13 @@ static bool apply_rule(struct module *module, const struct rule *rule, struct no
     if (!new)
         return false;
     assert(type_equal(&new->type, &old->type));
-    count_firing(module, rule->name);
+    count_firing(driver->module, rule->name);
     if (is_fresh(new, node, prev))
         value_supplant(old, new);
     else
         value_replace(old, new);
     remove_dead(node);
+    collect_garbage(driver);
     return true;
 }
 
@@ -75,7 +94,7 @@ static bool has_root(const struct rule *rule, enum op op)
     return rule->n_roots == 0;
 }
 
-static bool sweep(struct module *module, struct function *fn, const struct rule *rules, int n_rules)
+static bool sweep(struct driver *driver, struct function *fn)
 {
     bool fired = false;
 
@@ -83,9 +102,9 @@ static bool sweep(struct module *module, struct function *fn, const struct rule 
         bool here = false;
 
         next = n->next;
-        for (int i = 0; i < n_rules && !here && n->n_outputs == 1; i++)
-            if (has_root(&rules[i], n->op))
-                here = apply_rule(module, &rules[i], n);
+        for (int i = 0; i < driver->n_rules && !here && n->n_outputs == 1; i++)
+            if (has_root(&driver->rules[i], n->op))
+                here = apply_rule(driver, &driver->rules[i], n);
         fired = fired || here;
     }
     return fired;
@@ -93,10 +112,11 @@ static bool sweep(struct module *module, struct function *fn, const struct rule 
 
 bool rewrite_module(struct module *module, const struct rule *rules, int n_rules)
 {
+    struct driver driver = { module, rules, n_rules, module->bulk.bytes };
     const int errors = module->ctx->diags.n_errors;
 
     for (struct function *fn = module->functions; fn; fn = fn->next)
-        for (int i = 0; i < MAX_SWEEPS && sweep(module, fn, rules, n_rules); i++)
+        for (int i = 0; i < MAX_SWEEPS && sweep(&driver, fn); i++)
             ;
     return module->ctx->diags.n_errors == errors;
 }
