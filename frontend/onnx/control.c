@@ -276,10 +276,9 @@ bool import_special(struct import *im, struct scope *scope, const Onnx__NodeProt
         const char *op_type;
         special *import;
     } specials[] = {
-        { "Constant", import_constant },
-        { "If", import_if },
-        { "Loop", import_loop },
-        { "Scan", import_loop },
+#define SPECIAL(name, function) { name, function },
+#include "frontend/onnx/special.def"
+#undef SPECIAL
     };
     const Onnx__FunctionProto *function = find_function(im, proto);
 

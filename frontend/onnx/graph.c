@@ -25,22 +25,6 @@ static const struct row {
 
 enum { N_ROWS = sizeof rows / sizeof *rows };
 
-int onnx_operators(const char **names, int max)
-{
-    int n = 0;
-
-    for (size_t i = 0; i < N_ROWS; i++) {
-        bool listed = false;
-
-        for (size_t k = 0; k < i && !listed; k++)
-            listed = strcmp(rows[k].name, rows[i].name) == 0 &&
-                     strcmp(rows[k].domain, rows[i].domain) == 0;
-        if (!listed && n++ < max)
-            names[n - 1] = rows[i].name;
-    }
-    return n;
-}
-
 /* --- names ------------------------------------------------------------------------------------ */
 
 struct value *scope_find(const struct scope *scope, const char *name)

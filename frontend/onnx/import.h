@@ -27,7 +27,12 @@ struct module *onnx_import(struct ctx *ctx, const char *path, const struct impor
 struct module *onnx_import_bytes(struct ctx *ctx, const uint8_t *bytes, size_t n, const char *dir,
                                  const struct import_options *options);
 
-/* All operators that convert.def knows: writes up to `max` names, returns how many there are. */
-int onnx_operators(const char **names, int max);
+struct onnx_operator {
+    const char *domain, *name;   /* domain "" is "ai.onnx" */
+    int first_opset, last_opset; /* of the domain */
+};
+
+/* All operators that a model may use; *n rows, in no useful order. */
+const struct onnx_operator *onnx_operators(int *n);
 
 #endif

@@ -1,0 +1,17 @@
+/* operators.c - which operators there are, for those who ask before they have a model. */
+#include "frontend/onnx/import.h"
+
+static const struct onnx_operator operators[] = {
+#define ONNX(domain, name, first, last, converter, arg) { domain, name, first, last },
+#include "frontend/onnx/convert.def"
+#undef ONNX
+#define SPECIAL(name, function) { "", name, 7, 21 },
+#include "frontend/onnx/special.def"
+#undef SPECIAL
+};
+
+const struct onnx_operator *onnx_operators(int *n)
+{
+    *n = (int)(sizeof operators / sizeof *operators);
+    return operators;
+}
