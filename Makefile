@@ -77,7 +77,7 @@ $(BUILD)/tests/$(1): $$(patsubst %.c,$(BUILD)/parts/%.o,$$(sort $$(wildcard test
                      $(test_support) $(BUILD)/librelayc.a
 	$$(CC) $$(CFLAGS) $$(LDFLAGS) -o $$@ $$^ -lcheck -lsubunit -lrt $(libs)
 endef
-$(foreach folder,conformance make network,$(eval $(call test_folder,$(folder))))
+$(foreach folder,conformance make network robustness,$(eval $(call test_folder,$(folder))))
 
 # Fuzzers (libFuzzer, so clang): make fuzz, then build/fuzz/fuzz_import CORPUS
 .PHONY: fuzz

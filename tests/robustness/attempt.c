@@ -1,0 +1,97 @@
+/* attempt.c - one damaged file through relayc, in this process. */
+#include <string.h>
+
+#include "codegen_c/codegen.h"
+#include "frontend/onnx/import.h"
+#include "frontend/tensors/tensor_file.h"
+#include "relay_ir/passes/pipeline.h"
+#include "relay_ir/text.h"
+#include "relay_ir/verify.h"
+#include "tests/robustness/robustness.h"
+
+/* A failure has an error that is the file's fault; a success has none. */
+static const char *judge(const struct ctx *ctx, bool ok)
+{
+    for (const struct diag *d = ctx->diags.first; d; d = d->next)
+        if (d->code == DIAG_INTERNAL)
+            return "an internal error was reported";
+    if (ok && ctx->diags.n_errors)
+        return "it succeeded with errors";
+    if (!ok && !ctx->diags.n_errors)
+        return "it failed without an error";
+    return NULL;
+}
+
+static const char *generate(struct module *module, const char *dir)
+{
+    const struct codegen_options options = { .name = "net", .dir = dir, .model_file = "model.onnx",
+                                             .model_sha256 = "", .command = "" };
+    struct output_set set = { .ctx = module->ctx };
+    struct codegen_result result = { 0 };
+    const bool ok = codegen_c(module, &options, &set, &result);
+
+    output_abort(&set);
+    if (ok && result.n_files < 2)
+        return "C was generated, but no files";
+    return judge(module->ctx, ok);
+}
+
+static const char *compile(struct module *module, const char *dir)
+{
+    if (!module_verify(module, "import"))
+        return "the module does not verify";
+    if (!pipeline_run(module, &(struct pipeline_options){ .log = stderr }))
+        return judge(module->ctx, false);
+    return generate(module, dir);
+}
+
+static const char *attempt_module(struct ctx *ctx, struct module *module, const char *dir)
+{
+    const char *reason = judge(ctx, module != NULL);
+
+    if (module && !reason)
+        reason = compile(module, dir);
+    module_free(module);
+    return reason;
+}
+
+static const char *attempt_model(struct ctx *ctx, const uint8_t *bytes, size_t size,
+                                 const char *dir)
+{
+    return attempt_module(ctx, onnx_import_bytes(ctx, bytes, size, NULL, &(struct import_options){ 0 }),
+                          dir);
+}
+
+static const char *attempt_text(struct ctx *ctx, const uint8_t *bytes, size_t size, const char *dir)
+{
+    const char *text = arena_strndup(&ctx->perm, (const char *)bytes, size);
+
+    return attempt_module(ctx, module_parse(ctx, text, NULL, true), dir);
+}
+
+static const char *attempt_tensors(struct ctx *ctx, const uint8_t *bytes, size_t size)
+{
+    struct bulk bulk = { NULL, 0 };
+    struct named_tensors all = { 0 };
+    const bool ok = tensor_file_read_bytes(ctx, "x", bytes, size, &bulk, &all);
+    const char *reason = judge(ctx, ok);
+
+    for (int i = 0; ok && i < all.n; i++)
+        if (type_bytes(&all.at[i].tensor.type) && !all.at[i].tensor.data)
+            reason = "a tensor has no data";
+    bulk_release(&bulk);
+    return reason;
+}
+
+const char *attempt(enum kind kind, const uint8_t *bytes, size_t size, const char *dir)
+{
+    struct ctx *ctx = ctx_new("damaged");
+    const char *reason = kind == KIND_MODEL ? attempt_model(ctx, bytes, size, dir) :
+                         kind == KIND_TEXT  ? attempt_text(ctx, bytes, size, dir) :
+                                              attempt_tensors(ctx, bytes, size);
+
+    if (reason)
+        diag_print(ctx, stderr, false, 3);
+    ctx_free(ctx);
+    return reason;
+}
