@@ -6,7 +6,7 @@
 
 #define FORM(groups)                                                                               \
     "{strides=[], padding=[], dilation=[], groups=" groups ", data_layout=\"\", "                  \
-                                                           "kernel_layout=\"\"}"
+    "kernel_layout=\"\"}"
 #define CONV1D(strides, padding, dilation, groups)                                                 \
     "{strides=" strides ", padding=" padding ", dilation=" dilation ", groups=" groups             \
     ", data_layout=\"NCW\", kernel_layout=\"OIW\"}"

@@ -7,7 +7,8 @@
 #define PLAIN MATMUL("false", "false")
 
 static const struct op_case products[] = {
-    { "nn.dense", "", "f32[2,3] 1 2 3 4 5 6; f32[2,3] 1 10 100 0 0 1", "f32[2,2] 321 3 654 6", NULL },
+    { "nn.dense", "", "f32[2,3] 1 2 3 4 5 6; f32[2,3] 1 10 100 0 0 1", "f32[2,2] 321 3 654 6",
+      NULL },
     { "nn.dense", "", "f32[3] 1 2 3; f32[1,3] 1 10 100", "f32[1] 321", NULL },
     { "nn.dense", "", "f32[2,1,2] 1 2 3 4; f32[1,2] 1 10", "f32[2,1,1] 21 43", NULL },
     { "nn.dense", "", "f64[1,6] 1 2 3 4 5 6; f64[1,6] 1", "f64[1,1] 21", NULL },
@@ -43,10 +44,12 @@ static const struct op_case products[] = {
 static const struct op_case errors[] = {
     { "nn.dense", "", "f32[2,3] 1; f32[2,4] 1", "",
       "weight of shape 2x4 expects 4 inputs, x of shape 2x3 has 3" },
-    { "nn.dense", "", "f32[2,3] 1; f32[3] 1", "", "input 1 of nn.dense has shape 3, wanted is rank 2" },
+    { "nn.dense", "", "f32[2,3] 1; f32[3] 1", "",
+      "input 1 of nn.dense has shape 3, wanted is rank 2" },
     { "nn.dense", "", "f32[] 1; f32[1,1] 1", "", "wanted is rank 1 or more" },
     { "nn.dense", "", "f32[1] 1; f64[1,1] 1", "", "wanted is one type for both" },
-    { "nn.dense", "", "bool[1] 1; bool[1,1] 1", "", "is bool, wanted is a floating-point or integer" },
+    { "nn.dense", "", "bool[1] 1; bool[1,1] 1", "",
+      "is bool, wanted is a floating-point or integer" },
     { "nn.matmul", PLAIN, "f32[2,3] 1; f32[2,3] 1", "",
       "a of shape 2x3 has 3 columns, b of shape 2x3 has 2 rows" },
     { "nn.matmul", MATMUL("true", "true"), "f32[2,3] 1; f32[2,3] 1", "",

@@ -281,7 +281,7 @@ static void look_at(const struct resize_attrs *attrs, const struct axis *axis, i
 
 /* The taps of all positions of a dimension. */
 static struct resize_taps *dimension_taps(struct bulk *bulk, const struct resize_attrs *attrs,
-                                   const struct axis *axis)
+                                          const struct axis *axis)
 {
     const int most = most_taps(attrs, axis);
     struct resize_taps *taps = bulk_alloc(bulk, (size_t)axis->out * sizeof *taps);
