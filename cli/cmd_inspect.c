@@ -1,8 +1,10 @@
 /* cmd_inspect.c - what is in a model: interface, operators, sizes; or the graph itself. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
 #include "cli/cli.h"
+#include "frontend/onnx/import.h"
 #include "relay_ir/text.h"
 
 static void print_value(struct cli *cli, cJSON *list, const char *label, const char *name,
@@ -93,6 +95,50 @@ static bool show(struct cli *cli, struct module *module)
     return true;
 }
 
+/* --- --operators ------------------------------------------------------------------------------ */
+
+static int by_domain_and_name(const void *a, const void *b)
+{
+    const struct onnx_operator *x = a, *y = b;
+    const int order = strcmp(x->domain, y->domain);
+
+    return order ? order : strcmp(x->name, y->name);
+}
+
+static void print_operator(struct cli *cli, cJSON *list, const struct onnx_operator *operator)
+{
+    struct arena *arena = &cli->ctx->perm;
+    const char *name = arena_printf(arena, "%s%s%s", operator->domain, *operator->domain ? "." : "",
+                                    operator->name);
+    cJSON *row;
+
+    if (operator->first_opset == operator->last_opset)
+        say(cli, "%-38s %d\n", name, operator->first_opset);
+    else
+        say(cli, "%-38s %d to %d\n", name, operator->first_opset, operator->last_opset);
+    if (!list)
+        return;
+    row = cJSON_CreateObject();
+    cJSON_AddStringToObject(row, "domain", operator->domain);
+    cJSON_AddStringToObject(row, "name", operator->name);
+    cJSON_AddNumberToObject(row, "first_opset", operator->first_opset);
+    cJSON_AddNumberToObject(row, "last_opset", operator->last_opset);
+    cJSON_AddItemToArray(list, row);
+}
+
+static void list_operators(struct cli *cli)
+{
+    cJSON *list = cli->json ? cJSON_AddArrayToObject(cli->json, "operators") : NULL;
+    int n;
+    const struct onnx_operator *known = onnx_operators(&n);
+    struct onnx_operator *sorted = arena_array(&cli->ctx->perm, struct onnx_operator, n);
+
+    memcpy(sorted, known, (size_t)n * sizeof *sorted);
+    qsort(sorted, (size_t)n, sizeof *sorted, by_domain_and_name);
+    for (int i = 0; i < n; i++)
+        print_operator(cli, list, &sorted[i]);
+}
+
 bool command_inspect(struct cli *cli)
 {
     const bool passes =
@@ -102,6 +148,10 @@ bool command_inspect(struct cli *cli)
 
     if (has_option(&cli->args, OPTION_PASSES)) {
         list_passes();
+        return true;
+    }
+    if (has_option(&cli->args, OPTION_OPERATORS)) {
+        list_operators(cli);
         return true;
     }
     if (!check_dump_option(cli))

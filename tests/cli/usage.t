@@ -89,3 +89,6 @@ $ relayc explain nonsense
 error[R0501]: there is no diagnostic 'nonsense'
 help: codes look like R0301 and stand in front of each message
 [2]
+$ relayc inspect --operators | sed -n '1p;$p'
+Abs                                    7 to 21
+com.microsoft.SkipLayerNormalization   1
