@@ -77,7 +77,8 @@ $(BUILD)/tests/$(1): $$(patsubst %.c,$(BUILD)/parts/%.o,$$(sort $$(wildcard test
                      $(test_support) $(BUILD)/librelayc.a
 	$$(CC) $$(CFLAGS) $$(LDFLAGS) -o $$@ $$^ -lcheck -lsubunit -lrt $(libs)
 endef
-$(foreach folder,conformance make network robustness,$(eval $(call test_folder,$(folder))))
+test_folders := conformance make network robustness
+$(foreach folder,$(test_folders),$(eval $(call test_folder,$(folder))))
 
 # Fuzzers (libFuzzer, so clang): make fuzz, then build/fuzz/fuzz_import CORPUS
 .PHONY: fuzz
@@ -93,7 +94,7 @@ check: deps
 	$(MAKE) check-run
 check-full: deps
 	$(MAKE) check-full-run
-check-run: all unit $(BUILD)/tests/conformance $(BUILD)/tests/make $(BUILD)/tests/network
+check-run: all unit $(patsubst %,$(BUILD)/tests/%,$(test_folders))
 	BUILD=$(BUILD) tests/run
 check-full-run: check-run
 	BUILD=$(BUILD) tests/run_full
@@ -101,10 +102,11 @@ unit: $(test_programs)
 
 sanitize := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 
-# The same tests with sanitizers, in a build folder of their own.
+# The same with sanitizers, in a build folder of its own.
 .PHONY: unit-sanitized
 unit-sanitized:
-	$(MAKE) BUILD=$(BUILD)/sanitized CFLAGS='$(sanitize)' all unit
+	$(MAKE) BUILD=$(BUILD)/sanitized CFLAGS='$(sanitize)' all unit \
+	        $(patsubst %,$(BUILD)/sanitized/tests/%,make robustness)
 
 # --- everything else -----------------------------------------------------------------------------
 .PHONY: deps demo bench install lint format clean
