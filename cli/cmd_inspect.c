@@ -141,8 +141,9 @@ static void list_operators(struct cli *cli)
 
 bool command_inspect(struct cli *cli)
 {
-    const bool passes =
-        has_option(&cli->args, OPTION_DUMP_AFTER) || has_option(&cli->args, OPTION_TIME_PASSES);
+    const bool passes = has_option(&cli->args, OPTION_DUMP_AFTER) ||
+                        has_option(&cli->args, OPTION_TIME_PASSES) ||
+                        has_option(&cli->args, OPTION_STATS);
     struct module *module;
     bool ok;
 

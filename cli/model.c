@@ -66,6 +66,7 @@ bool run_passes(struct cli *cli, struct module *module)
     const struct pipeline_options options = {
         .dump_after = option_text(&cli->args, OPTION_DUMP_AFTER, NULL),
         .time_passes = has_option(&cli->args, OPTION_TIME_PASSES),
+        .stats = has_option(&cli->args, OPTION_STATS),
         .log = stderr,
     };
 
