@@ -52,8 +52,9 @@ struct codegen_result {
 bool codegen_c(struct module *module, const struct codegen_options *options,
                struct output_set *set, struct codegen_result *result);
 
-/* An identifier from any text: letters, digits and '_' kept, every run of others one '_', a leading
- * digit gets 'n' in front, C keywords a trailing '_', cut at 48 characters. In the arena. */
+/* An identifier from any text: letters, digits and '_' kept, every run of others one '_'; none at the
+ * beginning (such names are the compiler's) or the end; a leading digit gets 'n' in front, a keyword
+ * or name of the standard library a trailing '_'; cut at 48 characters. In the arena. */
 const char *c_identifier(struct arena *arena, const char *text);
 
 #endif

@@ -65,14 +65,16 @@ static int64_t n_words(const struct weight *weight)
 static void write_comment(struct codegen *codegen, struct writer *out, const struct weight *w)
 {
     struct arena *arena = &codegen->arena;
+    const char *what = arena_printf(arena, "%s: %s%s%s", comment_safe(arena, w->name, 80),
+                                    shape_comment(arena, &w->type), *w->layout ? " " : "",
+                                    comment_safe(arena, w->layout, 80));
+    const char *range = isnan(w->least) ? ""
+                                        : arena_printf(arena, "%.6g .. %.6g, ", w->least,
+                                                       w->greatest);
+    const size_t width = strlen(what) + strlen(range) + strlen("/* , crc32 01234567 */");
 
-    writer_printf(out, "/* %s: %s", comment_safe(arena, w->name, 80),
-                  shape_comment(arena, &w->type));
-    if (*w->layout)
-        writer_printf(out, " %s", comment_safe(arena, w->layout, 60));
-    if (!isnan(w->least))
-        writer_printf(out, ", %.6g .. %.6g", w->least, w->greatest);
-    writer_printf(out, ", crc32 %08" PRIx32 " */\n", w->crc32);
+    writer_printf(out, "/* %s,%s%scrc32 %08" PRIx32 " */\n", what,
+                  width > COLUMNS ? "\n * " : " ", range, w->crc32);
 }
 
 static void write_numbers(struct codegen *codegen, struct writer *out, const struct weight *w)

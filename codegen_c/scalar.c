@@ -198,6 +198,15 @@ static const char *placeholder(struct bind *bind, const struct node *node, char 
     }
 }
 
+static bool ends_with_minus(const struct str *text)
+{
+    size_t n = text->n;
+
+    while (n > 0 && text->text[n - 1] == ' ')
+        n--;
+    return n > 0 && text->text[n - 1] == '-';
+}
+
 const char *scalar_expand(struct bind *bind, const struct node *node, const char *text,
                           const char *const *operands)
 {
@@ -205,7 +214,6 @@ const char *scalar_expand(struct bind *bind, const struct node *node, const char
 
     for (; *text; text++) {
         const char *piece;
-        bool negated;
 
         if (*text != '$') {
             str_addn(&out, text, 1);
@@ -214,8 +222,7 @@ const char *scalar_expand(struct bind *bind, const struct node *node, const char
         text++;
         piece = *text >= 'a' && *text <= 'c' ? operands[*text - 'a']
                                              : placeholder(bind, node, *text);
-        negated = *piece == '-' && out.n && out.text[out.n - 1] == '-';
-        str_printf(&out, negated ? "(%s)" : "%s", piece);
+        str_printf(&out, *piece == '-' && ends_with_minus(&out) ? "(%s)" : "%s", piece);
     }
     return str_text(&out);
 }

@@ -308,7 +308,7 @@ static const struct {
       "  %y = subtract(%a, @c) : (2,3) f32\n}\n",
       "    for (int i = 0; i < LEN; i++) {\n"
       "        const float clip_1 = clamp_f32(x[i], 0.0f, 6.0f);\n"
-      "        const float subtract_2 = clip_1 - -0.5f;\n"
+      "        const float subtract_2 = clip_1 - (-0.5f);\n"
       "\n"
       "        y[i] = subtract_2;\n"
       "    }\n" },
