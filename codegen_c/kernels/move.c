@@ -43,11 +43,8 @@ bool bind_strided_slice(struct bind *bind)
     row_major_steps(x, x_step);
     row_major_steps(y, y_step);
     for (int i = 0; i < y->rank; i++) {
-        /* a stride that is never taken may be any number */
-        const int64_t stride = y->dim[i] > 1 ? slice->strides.at[i] : 1;
-
         copy.x_at += slice->begin.at[i] * x_step[i];
-        copy_add_dim(&copy, y->dim[i], x_step[i] * stride, y_step[i]);
+        copy_add_dim(&copy, y->dim[i], x_step[i] * slice->strides.at[i], y_step[i]);
     }
     bind_copies(bind, &copy, 1);
     return true;

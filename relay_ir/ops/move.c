@@ -145,13 +145,16 @@ bool eval_split(struct ctx *ctx, const struct node *node, const struct tensor *c
     return true;
 }
 
-/* Whether all of begin, begin + stride, ... (size of them) are in 0 .. extent-1. */
+/* Whether all of begin, begin + stride, ... (size of them) are in 0 .. extent-1. Numbers that are
+ * never used stay near it all the same, so that nobody has to fear their products. */
 static bool slice_in_range(int64_t extent, int64_t begin, int64_t stride, int64_t size)
 {
     int64_t last;
 
+    if (stride > extent + 1 || stride < -extent - 1)
+        return false;
     if (size == 0)
-        return true;
+        return begin >= 0 && begin <= extent;
     if (size < 0 || __builtin_mul_overflow(size - 1, stride, &last) ||
         __builtin_add_overflow(last, begin, &last))
         return false;
