@@ -154,7 +154,7 @@ static bool import_if(struct import *im, struct scope *scope, const Onnx__NodePr
     return import_branch(im, scope, proto, origin, branches[tensor_at(&known, 0) != 0]->g);
 }
 
-static bool import_loop(struct import *im, struct scope *scope, const Onnx__NodeProto *proto,
+static bool refuse_loop(struct import *im, struct scope *scope, const Onnx__NodeProto *proto,
                         const struct origin *origin)
 {
     (void)scope;
@@ -279,6 +279,8 @@ bool import_special(struct import *im, struct scope *scope, const Onnx__NodeProt
 #define SPECIAL(name, function) { name, function },
 #include "frontend/onnx/special.def"
 #undef SPECIAL
+        { "Loop", refuse_loop },
+        { "Scan", refuse_loop },
     };
     const Onnx__FunctionProto *function = find_function(im, proto);
 
