@@ -78,6 +78,10 @@ bool tensor_agrees(struct ctx *ctx, enum stage stage, const struct tensor *expec
 struct module *model_import(struct ctx *ctx, const struct test_case *test,
                             const struct data_set *set, uint64_t *frozen);
 
+/* The inputs (bits) behind the operands of nodes that no kernel took, except for their first:
+ * weights, which the backend tests give at run time and kernels want as constants. */
+uint64_t model_operands_of_refused(struct ctx *ctx, const struct test_case *test);
+
 /* --- examine.c -------------------------------------------------------------------------------- */
 
 /* Everything but running the generated C; in a child. */

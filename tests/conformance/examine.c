@@ -208,16 +208,32 @@ static bool stage_generate(struct examination *e)
     return true;
 }
 
-void examine(const struct settings *settings, const struct test_case *test)
+/* One attempt; *frozen_more are inputs that must be constants for another one to get further. */
+static void attempt(const struct settings *settings, const struct test_case *test,
+                    uint64_t *frozen_more)
 {
     struct examination e = { .settings = settings, .test = test, .report = test->report };
 
     e.ctx = ctx_new(test->name);
+    *frozen_more = 0;
     if (stage_import(&e) && stage_passes(&e) && stage_engine(&e) && stage_generate(&e)) {
         e.report->verdict = VERDICT_PASS;
         e.report->reason[0] = '\0';
+    } else if (e.report->stage == STAGE_C && e.report->verdict == VERDICT_UNSUPPORTED) {
+        *frozen_more = model_operands_of_refused(e.ctx, test) & ~e.report->frozen;
     }
     module_free(e.module);
     bulk_release(&e.bulk);
     ctx_free(e.ctx);
+}
+
+void examine(const struct settings *settings, const struct test_case *test)
+{
+    uint64_t frozen_more;
+
+    attempt(settings, test, &frozen_more);
+    if (!frozen_more)
+        return;
+    test->report->frozen |= frozen_more;
+    attempt(settings, test, &frozen_more);
 }

@@ -196,21 +196,29 @@ static uint64_t sources_of(const struct source *source, const char *name, int de
     return found;
 }
 
-/* The inputs behind the nodes that failed because they must know one of them; `data_too` includes
- * input 0, which is what most operators work on. */
-static uint64_t inputs_to_freeze(const struct source *source, bool data_too)
+/* The inputs behind the operands of a node; `data_too` includes input 0, which is what most
+ * operators work on. */
+static uint64_t inputs_behind(const struct source *source, const struct origin *origin,
+                              bool data_too)
 {
     const Onnx__GraphProto *graph = source->proto->graph;
+    uint64_t found = 0;
+
+    if (origin->index < 0 || (size_t)origin->index >= graph->n_node)
+        return 0;
+    for (size_t k = data_too ? 0 : 1; k < graph->node[origin->index]->n_input; k++)
+        found |= sources_of(source, graph->node[origin->index]->input[k], 8);
+    return found;
+}
+
+/* The inputs behind the nodes that failed with this code because they must know one of them. */
+static uint64_t inputs_to_freeze(const struct source *source, enum diag_code code, bool data_too)
+{
     uint64_t frozen = 0;
 
-    for (const struct diag *d = source->ctx->diags.first; d; d = d->next) {
-        const long index = d->origin ? d->origin->index : -1;
-
-        if (d->code != DIAG_UNSUPPORTED_DYNAMIC || index < 0 || (size_t)index >= graph->n_node)
-            continue;
-        for (size_t k = data_too ? 0 : 1; k < graph->node[index]->n_input; k++)
-            frozen |= sources_of(source, graph->node[index]->input[k], 8);
-    }
+    for (const struct diag *d = source->ctx->diags.first; d; d = d->next)
+        for (const struct origin *o = d->code == code ? d->origin : NULL; o; o = o->next)
+            frozen |= inputs_behind(source, o, data_too);
     return frozen;
 }
 
@@ -229,22 +237,29 @@ static struct module *import_frozen(struct source *source, const struct mapping 
     return onnx_import_bytes(source->ctx, bytes, size, test->dir, &options);
 }
 
+static bool read_source(struct ctx *ctx, const struct test_case *test, struct mapping *file,
+                        struct source *source)
+{
+    *source = (struct source){ .ctx = ctx };
+    if (!file_map(ctx, arena_printf(&ctx->perm, "%s/model.onnx", test->dir), file))
+        return false;
+    source->proto = onnx__model_proto__unpack(NULL, file->size, file->data);
+    if (!source->proto)
+        return diag_error(ctx, DIAG_ONNX_FORMAT, NULL, "the test model cannot be unpacked");
+    find_inputs(source);
+    return true;
+}
+
 struct module *model_import(struct ctx *ctx, const struct test_case *test,
                             const struct data_set *set, uint64_t *frozen)
 {
-    struct source source = { .ctx = ctx };
     const struct diags before = diag_save(ctx);
     struct module *module = NULL;
+    struct source source;
     struct mapping file;
 
-    if (!file_map(ctx, arena_printf(&ctx->perm, "%s/model.onnx", test->dir), &file))
+    if (!read_source(ctx, test, &file, &source))
         return NULL;
-    source.proto = onnx__model_proto__unpack(NULL, file.size, file.data);
-    if (!source.proto) {
-        diag_error(ctx, DIAG_ONNX_FORMAT, NULL, "the test model cannot be unpacked");
-        return NULL;
-    }
-    find_inputs(&source);
     if (data_contradict(&source, set)) {
         diag_error(ctx, DIAG_UNSUPPORTED_FORM, NULL, "the test's data contradict its model");
         return NULL;
@@ -254,13 +269,22 @@ struct module *model_import(struct ctx *ctx, const struct test_case *test,
         uint64_t more;
 
         module = import_frozen(&source, &file, test, set, *frozen);
-        more = module ? 0 : inputs_to_freeze(&source, false) & ~*frozen;
+        more = module ? 0 : inputs_to_freeze(&source, DIAG_UNSUPPORTED_DYNAMIC, false) & ~*frozen;
         if (!module && !more)
-            more = inputs_to_freeze(&source, true) & ~*frozen;
+            more = inputs_to_freeze(&source, DIAG_UNSUPPORTED_DYNAMIC, true) & ~*frozen;
         if (!more || set->n_inputs < source.n_inputs)
             break;
         *frozen |= more;
         diag_restore(ctx, before);
     }
     return module; /* the file stays mapped: constants borrow from it until the child ends */
+}
+
+uint64_t model_operands_of_refused(struct ctx *ctx, const struct test_case *test)
+{
+    struct source source;
+    struct mapping file;
+
+    return read_source(ctx, test, &file, &source) ? inputs_to_freeze(&source, DIAG_NO_KERNEL, false)
+                                                  : 0;
 }
