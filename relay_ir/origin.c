@@ -28,7 +28,8 @@ const struct origin *origin_join(struct module *module, const struct origin *a,
         const struct origin **from = !b || (a && a->index <= b->index) ? &a : &b;
 
         if (!origin_in(first, *from)) {
-            struct origin *copy = arena_new(&module->arena, struct origin);
+            /* a diagnostic may outlive the module */
+            struct origin *copy = arena_new(&module->ctx->perm, struct origin);
 
             *copy = **from;
             copy->next = NULL;
@@ -47,10 +48,11 @@ const struct origin *node_origin(const struct node *node)
 
     if (node->origin)
         return node->origin;
+    /* as above */
     made = arena_new(&node->fn->module->ctx->perm, struct origin);
     made->name = node->n_outputs
                      ? arena_strdup(&node->fn->module->ctx->perm, node->outputs[0]->name)
-                     : ""; /* a diagnostic may outlive the module */
+                     : "";
     made->op_type = op_name(node->op);
     made->index = -1;
     return made;
