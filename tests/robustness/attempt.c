@@ -90,8 +90,7 @@ const char *attempt(enum kind kind, const uint8_t *bytes, size_t size, const cha
                          kind == KIND_TEXT  ? attempt_text(ctx, bytes, size, dir) :
                                               attempt_tensors(ctx, bytes, size);
 
-    if (reason)
-        diag_print(ctx, stderr, false, 3);
+    diag_print(ctx, stderr, true, 3); /* diagnostics outlive what they speak of */
     ctx_free(ctx);
     return reason;
 }

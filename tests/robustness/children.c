@@ -77,6 +77,8 @@ static void child(const struct subject *subject, size_t end, const char *dir,
         const char *reason;
 
         restart_clock();
+        if (ftruncate(STDERR_FILENO, 0) != 0 || lseek(STDERR_FILENO, 0, SEEK_SET) != 0)
+            exit(FOUND_FAULT); /* the log is of one case */
         reason = attempt(subject->kind, bytes, size, dir);
         free(bytes);
         if (reason) {

@@ -98,6 +98,52 @@ static void drop_edge(Onnx__ModelProto *model, uint64_t *state)
         free(node->output[--node->n_output]);
 }
 
+static void *allocate(size_t n, size_t size)
+{
+    void *made = calloc(n, size);
+
+    if (!made)
+        out_of_memory(n * size);
+    return made;
+}
+
+static Onnx__AttributeProto *make_int(const char *name, int64_t number)
+{
+    Onnx__AttributeProto *made = allocate(1, sizeof *made);
+
+    onnx__attribute_proto__init(made);
+    set_text(&made->name, name);
+    made->has_type = made->has_i = 1;
+    made->type = ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INT;
+    made->i = number;
+    return made;
+}
+
+/* Another element type on the way into a node: a Cast takes the place of the first of its inputs. */
+static void cast_edge(Onnx__ModelProto *model, uint64_t *state)
+{
+    Onnx__GraphProto *graph = model->graph;
+    Onnx__NodeProto *reader = some_node(graph, state), *cast;
+
+    if (!reader || reader->n_input == 0)
+        return;
+    cast = allocate(1, sizeof *cast);
+    onnx__node_proto__init(cast);
+    set_text(&cast->op_type, "Cast");
+    cast->n_input = cast->n_output = cast->n_attribute = 1;
+    cast->input = allocate(1, sizeof *cast->input);
+    cast->output = allocate(1, sizeof *cast->output);
+    cast->attribute = allocate(1, sizeof *cast->attribute);
+    cast->input[0] = reader->input[0];
+    cast->output[0] = strdup("another type");
+    reader->input[0] = strdup("another type");
+    cast->attribute[0] = make_int("to", (int64_t)random_below(state, 24));
+    graph->node = realloc(graph->node, (graph->n_node + 1) * sizeof *graph->node);
+    if (!graph->node || !cast->output[0] || !reader->input[0])
+        out_of_memory(graph->n_node);
+    graph->node[graph->n_node++] = cast;
+}
+
 static void edit_attribute(Onnx__ModelProto *model, uint64_t *state)
 {
     Onnx__NodeProto *node = some_node(model->graph, state);
@@ -172,7 +218,8 @@ uint8_t *edit_model(const uint8_t *bytes, size_t *size, uint64_t *state)
 {
     static void (*const edits[])(Onnx__ModelProto *, uint64_t *) = {
         edit_operator, edit_operator, edit_edge,      edit_edge,      drop_edge,  edit_attribute,
-        edit_attribute, edit_attribute, edit_constant, edit_interface, edit_opset,
+        edit_attribute, edit_attribute, edit_constant, edit_interface, edit_opset, cast_edge,
+        cast_edge,
     };
     Onnx__ModelProto *model = onnx__model_proto__unpack(NULL, *size, bytes);
     uint8_t *out;
