@@ -35,7 +35,7 @@ static const struct kernel_case special[] = {
     { "conv_pointwise", "nn.conv2d", "groups=3", "f32[2,6,5,3]; const f32[9,2,1,1]" },
     { "conv_pointwise", "nn.conv1d", "groups=1", "f64[1,4,7]; const f64[6,4,1]" },
     { "conv_pointwise", "nn.conv3d", "groups=1", "f32[2,4,4,3,2]; const f32[6,4,1,1,1]" },
-    { "dense", "nn.conv2d", "groups=1", "f32[2,3,4,4]; const f32[7,3,4,4]" },
+    { "dense_rows", "nn.conv2d", "groups=1", "f32[2,3,4,4]; const f32[7,3,4,4]" },
     { "dense", "nn.conv2d", "groups=1", "f32[1,9,1,1]; const f32[17,9,1,1]" },
     { "dense", "nn.conv1d", "groups=1", "f32[1,3,5]; const f32[8,3,5]" },
     { "conv_depthwise", "nn.conv2d", "groups=6, padding=[1,1,1,1]",

@@ -7,7 +7,7 @@
 #include "codegen_c/kernels/panels.h"
 #include "codegen_c/kernels/window.h"
 
-enum { TILE = 4 };
+enum { TILE = 4, MOST_UNROLLED = 25 }; /* taps of a kernel with a variable for each weight */
 
 static bool takes_conv(const struct region *region, const char **why)
 {
@@ -37,18 +37,29 @@ bool accepts_conv_pointwise(const struct region *region, const char **why)
 }
 
 /* One output position whose kernel covers the whole input: then it is a matrix product. */
-bool accepts_conv_dense(const struct region *region, const char **why)
+static bool is_dense(const struct region *region, bool many, const char **why)
 {
     struct window w;
 
     if (!accepts_conv(region, why))
         return false;
     w = window_of_conv(region);
-    if (w.groups == 1 && window_out_len(&w) == 1 && !w.padded &&
-        window_k_len(&w) == window_in_len(&w))
-        return true;
+    *why = many ? "there is one image" : "there is more than one image";
+    if ((w.batch > 1) != many)
+        return false;
     *why = "there is more than one output position";
-    return false;
+    return w.groups == 1 && window_out_len(&w) == 1 && !w.padded &&
+           window_k_len(&w) == window_in_len(&w);
+}
+
+bool accepts_conv_dense(const struct region *region, const char **why)
+{
+    return is_dense(region, false, why);
+}
+
+bool accepts_conv_dense_rows(const struct region *region, const char **why)
+{
+    return is_dense(region, true, why);
 }
 
 /* With few output channels per input channel a gathered patch would hardly be used again. */
@@ -144,17 +155,28 @@ bool bind_conv_dense(struct bind *bind)
     return bind_dense_shape(bind, &dense);
 }
 
+/* The extent of a dim with all padding that taps fall into. */
+static int64_t plane_extent(const struct window *w, int dim)
+{
+    const int64_t last = (w->out[dim] - 1) * w->stride[dim] + (w->k[dim] - 1) * w->dil[dim];
+    const int64_t covered = w->pad[dim] + w->in[dim];
+
+    return last + 1 > covered ? last + 1 : covered;
+}
+
 bool bind_conv_depthwise(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
+    const int64_t plane_h = plane_extent(&w, 1), plane_w = plane_extent(&w, 2);
     struct position position;
 
     bind_type(bind);
-    if (w.padded)
-        bind_helper(bind, "window");
     bind_input(bind, "x", 0);
     bind_input(bind, "weight", 1);
     bind_window(bind, &w);
+    bind_flag(bind, "unrolled", window_k_len(&w) <= MOST_UNROLLED);
+    bind_int(bind, "plane_h", plane_h);
+    bind_int(bind, "plane_w", plane_w);
     bind_flag(bind, "batched", w.batch > 1);
     bind_flag(bind, "multiplied", w.out_c > w.in_c);
     bind_int(bind, "batch", w.batch);
@@ -163,12 +185,14 @@ bool bind_conv_depthwise(struct bind *bind)
     bind_text(bind, "n_planes", w.batch > 1 ? "BATCH * OUT_C" : "OUT_C");
     bind_text(bind, "plane", w.out_c > w.in_c ? "(oc / MULTIPLIER)" : "oc");
     bind_text(bind, "kernel", w.batch > 1 ? "(oc %% OUT_C)" : "oc");
-    bind_scratch(bind, (size_t)w.out[2] * dtype_bytes(anchor_input(bind->region, 0)->dtype));
+    if (w.padded)
+        bind_scratch(bind, (size_t)(plane_h * plane_w) *
+                               dtype_bytes(anchor_input(bind->region, 0)->dtype));
     position_by_division(bind, "at", &position);
     if (w.out_c > 1)
         position.coord[1] = w.batch == 1 ? "oc" : arena_printf(bind->arena, "oc %% %lld",
                                                                (long long)w.out_c);
-    return bind_epilogue(bind, "row[ow]", &position);
+    return bind_epilogue(bind, "sum", &position);
 }
 
 bool accepts_conv_transpose(const struct region *region, const char **why)

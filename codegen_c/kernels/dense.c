@@ -1,4 +1,4 @@
-/* dense.c - matrix products: with known weights (packed eight outputs side by side), with two
+/* dense.c - matrix products: with known weights (packed four outputs side by side), with two
  * computed operands, and of integers. */
 #include "codegen_c/kernels/dense.h"
 
@@ -8,28 +8,50 @@
 #include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/panels.h"
 
-enum { PANEL = 8 };
+enum { TILE = 4, COLUMNS = 16 }; /* as the templates have them */
 
 bool bind_dense_shape(struct bind *bind, const struct dense *d)
 {
+    const bool many = d->rows > 1;
     const struct panels panels = { .groups = 1, .n_rows = d->out_c, .len = d->in_c,
                                    .row_step = d->transposed ? 1 : d->in_c,
-                                   .len_step = d->transposed ? d->out_c : 1, .width = PANEL };
+                                   .len_step = d->transposed ? d->out_c : 1,
+                                   .width = TILE };
+    const size_t bytes = dtype_bytes(anchor_input(bind->region, 0)->dtype);
 
     bind_type(bind);
-    bind_typed_helper(bind, "tile_1x8");
+    bind_typed_helper(bind, many ? "tile_4x4" : "tile_1x4");
     bind_input(bind, "x", 0);
-    bind_panels(bind, "weight", 1, &panels, "[out_c / 8, in_c, 8 of out_c]");
-    bind_flag(bind, "many", d->rows > 1);
-    bind_int(bind, "rows", d->rows);
+    bind_panels(bind, "weight", 1, &panels, "[out_c / 4, in_c, 4 of out_c]");
     bind_int(bind, "in_c", d->in_c);
     bind_int(bind, "out_c", d->out_c);
-    return bind_epilogue_at(bind, "sum[i]", "at");
+    if (!many)
+        return bind_epilogue_at(bind, "sum[i]", "at");
+    bind_int(bind, "rows", d->rows);
+    bind_scratch(bind, (size_t)(d->in_c * TILE) * bytes);
+    return bind_epilogue_at(bind, "sum[i][j]", "at");
+}
+
+static bool takes_dense(const struct region *region, bool many, const char **why)
+{
+    const struct type *x = anchor_input(region, 0);
+
+    if (!takes_float(region, why) || !takes_constant(region, 1, why))
+        return false;
+    if ((type_span(x, 0, x->rank - 1) > 1) == many)
+        return true;
+    *why = many ? "there is one row" : "there is more than one row";
+    return false;
 }
 
 bool accepts_dense(const struct region *region, const char **why)
 {
-    return takes_float(region, why) && takes_constant(region, 1, why);
+    return takes_dense(region, false, why);
+}
+
+bool accepts_dense_rows(const struct region *region, const char **why)
+{
+    return takes_dense(region, true, why);
 }
 
 bool bind_dense(struct bind *bind)
@@ -42,17 +64,25 @@ bool bind_dense(struct bind *bind)
 }
 
 /* Every row of every x times the same known matrix. */
-bool accepts_matmul_dense(const struct region *region, const char **why)
+static bool is_dense(const struct region *region, const char **why)
 {
     const struct type *b = anchor_input(region, 1);
 
-    if (!accepts_dense(region, why))
-        return false;
     if (!region->anchor->attrs.matmul.transpose_a && anchor_input(region, 0)->rank >= 2 &&
         b->rank >= 2 && type_span(b, 0, b->rank - 2) == 1)
         return true;
     *why = "the operands are not rows and one matrix";
     return false;
+}
+
+bool accepts_matmul_dense(const struct region *region, const char **why)
+{
+    return is_dense(region, why) && takes_dense(region, false, why);
+}
+
+bool accepts_matmul_dense_rows(const struct region *region, const char **why)
+{
+    return is_dense(region, why) && takes_dense(region, true, why);
 }
 
 bool bind_matmul_dense(struct bind *bind)
@@ -153,6 +183,8 @@ static void bind_product(struct bind *bind, const struct product *p)
     bind_text(bind, "b_matrix", "%s",
               batched ? matrix_number(bind, y, anchor_input(bind->region, 1)) : "0");
     bind_text(bind, "row", batched ? "(batch * ROWS + row)" : "row");
+    bind_text(bind, "a_at", p->transpose_a ? "k * ROWS + row" : "row * INNER + k");
+    bind_text(bind, "b_at", p->transpose_b ? "column * INNER + k" : "k * COLUMNS + column");
     bind_text(bind, "a_shape", p->transpose_a ? "[INNER, ROWS]" : "[ROWS, INNER]");
     bind_text(bind, "b_shape", p->transpose_b ? "[COLUMNS, INNER]" : "[INNER, COLUMNS]");
     bind_int(bind, "rows", p->m);
@@ -170,11 +202,10 @@ bool bind_matmul(struct bind *bind)
     const struct product p = product_of(bind->region);
 
     bind_product(bind, &p);
-    bind_flag(bind, "transpose_a", p.transpose_a);
-    bind_flag(bind, "transpose_b", p.transpose_b);
-    bind_typed_helper(bind, "tile_1x8");
-    bind_scratch(bind, (size_t)(p.k * PANEL) * dtype_bytes(anchor_input(bind->region, 0)->dtype));
-    return bind_epilogue_at(bind, "sum[i]", "at");
+    bind_typed_helper(bind, "tile_4x4");
+    bind_scratch(bind, (size_t)(p.k * (TILE + COLUMNS)) *
+                           dtype_bytes(anchor_input(bind->region, 0)->dtype));
+    return bind_epilogue_at(bind, "sum[j][i]", "at");
 }
 
 /* Integer sums wrap, as unsigned ones do in C. */
@@ -184,8 +215,6 @@ bool bind_matmul_int(struct bind *bind)
     const enum dtype dtype = anchor_output(bind->region, 0)->dtype;
 
     bind_product(bind, &p);
-    bind_text(bind, "a_at", p.transpose_a ? "k * ROWS + row" : "row * INNER + k");
-    bind_text(bind, "b_at", p.transpose_b ? "column * INNER + k" : "k * COLUMNS + column");
     bind_text(bind, "ty", "%s", dtype_c_type(dtype));
     bind_accumulator(bind, dtype);
     bind_text(bind, "outcome", "%s", accumulated(bind, dtype, "sum"));

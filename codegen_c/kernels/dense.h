@@ -11,7 +11,7 @@ struct dense {
     bool transposed;
 };
 
-/* Binds everything in dense.c.tmpl. */
+/* Binds everything in dense.c.tmpl (one row), or dense_rows.c.tmpl (several). */
 bool bind_dense_shape(struct bind *bind, const struct dense *dense);
 
 #endif

@@ -1,13 +1,13 @@
 /* recurrent.c - nn.rnn, nn.gru and nn.lstm: one time step after the other.
  *
- * The weights of each gate are packed eight rows side by side. The state develops in the outputs
+ * The weights of each gate are packed four rows side by side. The state develops in the outputs
  * that return its last value. */
 #include <string.h>
 
 #include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/panels.h"
 
-enum { PANEL = 8 };
+enum { PANEL = 4 }; /* as matvec reads them */
 
 /* The activation functions, and which numbers each of them takes. */
 static const struct activation {
@@ -115,7 +115,7 @@ static void bind_gate_weight(struct bind *bind, const char *key, int i)
                                    .n_rows = hidden, .len = len, .group_step = hidden * len,
                                    .row_step = len, .len_step = 1, .width = PANEL };
 
-    bind_panels(bind, key, i, &panels, "[directions and gates, hidden / 8, inputs, 8 of hidden]");
+    bind_panels(bind, key, i, &panels, "[directions and gates, hidden / 4, inputs, 4 of hidden]");
 }
 
 /* Sets `key` to the optional input i, which is also a flag. */

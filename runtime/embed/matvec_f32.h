@@ -1,13 +1,13 @@
-#include "runtime/embed/tile_1x8_f32.h"
+#include "runtime/embed/tile_1x4_f32.h"
 
-/* y[n_y] = matrix * x[n_x], where the matrix is stored as [(n_y + 7) / 8, n_x, 8 rows]. */
+/* y[n_y] = matrix * x[n_x], where the matrix is stored as [(n_y + 3) / 4, n_x, 4 rows]. */
 static void matvec_f32(const float *x, int n_x, const float *matrix, int n_y, float *y)
 {
-    for (int first = 0; first < n_y; first += 8) {
-        float sum[8];
+    for (int first = 0; first < n_y; first += 4) {
+        float sum[4];
 
-        tile_1x8_f32(x, 1, &matrix[first * n_x], n_x, sum);
-        for (int i = 0; i < 8 && first + i < n_y; i++)
+        tile_1x4_f32(x, &matrix[first * n_x], n_x, sum);
+        for (int i = 0; i < 4 && first + i < n_y; i++)
             y[first + i] = sum[i];
     }
 }
