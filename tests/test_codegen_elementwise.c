@@ -274,7 +274,8 @@ START_TEST(operands_are_broadcast)
 {
     generated_check(&(struct generated_case){ .text = graphs[_i], .tolerance = 1e-6 });
     generated_check(&(struct generated_case){ .text = graphs[_i], .tolerance = 1e-6,
-                                              .weights = WEIGHTS_FILE, .step = true });
+                                              .weights = WEIGHTS_FILE, .step = true,
+                                              .one_build = true });
 }
 END_TEST
 

@@ -30,7 +30,7 @@ START_TEST(blocks_alive_at_the_same_time_never_overlap)
     size_t needed, bound, sum = 0;
 
     random_blocks(blocks, N, (unsigned)_i);
-    needed = pack_blocks(&arena, blocks, N);
+    needed = pack_blocks(&arena, blocks, N, PACK_WORK).bytes;
     bound = pack_lower_bound(&arena, blocks, N);
     for (int i = 0; i < N; i++)
         sum += plan_round(blocks[i].bytes);
@@ -58,10 +58,10 @@ START_TEST(simple_lifetimes_are_packed_without_waste)
                            { .bytes = 32, .first = 0, .last = 2 } };
     struct arena arena = { NULL };
 
-    ck_assert_uint_eq(pack_blocks(&arena, together, 3), 112 + 16 + 48);
-    ck_assert_uint_eq(pack_blocks(&arena, apart, 3), 160);
-    ck_assert_uint_eq(pack_blocks(&arena, gap, 4), 64 + 160 + 32);
-    ck_assert_uint_eq(pack_blocks(&arena, gap, 0), 0);
+    ck_assert_uint_eq(pack_blocks(&arena, together, 3, PACK_WORK).bytes, 112 + 16 + 48);
+    ck_assert_uint_eq(pack_blocks(&arena, apart, 3, PACK_WORK).bytes, 160);
+    ck_assert_uint_eq(pack_blocks(&arena, gap, 4, PACK_WORK).bytes, 64 + 160 + 32);
+    ck_assert_uint_eq(pack_blocks(&arena, gap, 0, PACK_WORK).bytes, 0);
     arena_release(&arena);
 }
 END_TEST
@@ -94,8 +94,8 @@ START_TEST(equal_input_gives_equal_offsets)
 
     random_blocks(a, N, 7);
     random_blocks(b, N, 7);
-    pack_blocks(&arena, a, N);
-    pack_blocks(&arena, b, N);
+    pack_blocks(&arena, a, N, PACK_WORK);
+    pack_blocks(&arena, b, N, PACK_WORK);
     for (int i = 0; i < N; i++)
         ck_assert_uint_eq(a[i].offset, b[i].offset);
     arena_release(&arena);
@@ -154,7 +154,8 @@ START_TEST(storage_is_shared_where_lifetimes_allow)
     ctx_free(ctx);
     generated_check(&row);
     generated_check(&(struct generated_case){ .text = graphs[_i].text, .tolerance = 1e-6,
-                                              .step = true, .weights = WEIGHTS_FILE });
+                                              .step = true, .weights = WEIGHTS_FILE,
+                                              .one_build = true });
 }
 END_TEST
 

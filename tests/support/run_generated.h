@@ -19,6 +19,7 @@ struct generated_case {
     bool whole_pipeline;      /* run all passes, not only fuse_ops */
     bool step;                /* run region by region through NAME_step */
     enum weights_form weights;
+    bool one_build;           /* gcc only: for what is the same with every compiler */
 };
 
 /* Compiles with gcc and with clang, with every warning that generated C promises not to raise as an
