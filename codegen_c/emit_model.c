@@ -74,8 +74,10 @@ static void add_arena_map(struct codegen *codegen, struct str *out)
         str_add(out, " * Arena: none\n */\n");
         return;
     }
-    str_printf(out, " * Arena: %zu bytes; no plan can need less than %zu; without sharing %zu\n",
-               plan->arena_bytes, plan->lower_bound, plan->naive_bytes);
+    str_printf(out,
+               " * Arena: %zu bytes, %s; no plan can need less than %zu; without sharing %zu\n",
+               plan->arena_bytes, plan->optimal ? "optimal" : "not proved optimal",
+               plan->lower_bound, plan->naive_bytes);
     str_add(out, " *      offset       bytes  written  last read  values\n");
     for (int i = 0; i < plan->n_blocks; i++)
         str_printf(out, " *  %10zu  %10zu  %7d  %9d  %s\n", plan->blocks[i].offset,

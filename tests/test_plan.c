@@ -17,7 +17,8 @@ static void random_blocks(struct block *blocks, int n, unsigned seed)
     for (int i = 0; i < n; i++) {
         const int first = (int)(next_random(&seed) % (unsigned)n);
 
-        blocks[i] = (struct block){ .bytes = next_random(&seed) % 2000, .first = first,
+        blocks[i] = (struct block){ .bytes = next_random(&seed) % 2000,
+                                    .first = first,
                                     .last = first + (int)(next_random(&seed) % 6) };
     }
 }
@@ -102,7 +103,8 @@ START_TEST(equal_input_gives_equal_offsets)
 }
 END_TEST
 
-/* --- plans of graphs ---------------------------------------------------------------------------- */
+/* --- plans of graphs ----------------------------------------------------------------------------
+ */
 
 /* A graph, and lines that its NAME.c must have. */
 static const struct {
@@ -153,8 +155,10 @@ START_TEST(storage_is_shared_where_lifetimes_allow)
                       text);
     ctx_free(ctx);
     generated_check(&row);
-    generated_check(&(struct generated_case){ .text = graphs[_i].text, .tolerance = 1e-6,
-                                              .step = true, .weights = WEIGHTS_FILE,
+    generated_check(&(struct generated_case){ .text = graphs[_i].text,
+                                              .tolerance = 1e-6,
+                                              .step = true,
+                                              .weights = WEIGHTS_FILE,
                                               .one_build = true });
 }
 END_TEST
@@ -177,14 +181,9 @@ static const char *random_graph(struct arena *arena, unsigned seed)
         case 0:
             str_printf(&text, "  %%v%d = transpose(%%%s) {axes=[1,0]} : (6,6) f32\n", i, a);
             break;
-        case 1:
-            str_printf(&text, "  %%v%d = nn.softmax(%%%s) {axis=1} : (6,6) f32\n", i, a);
-            break;
-        case 2:
-            str_printf(&text, "  %%v%d = add(%%%s, %%%s) : (6,6) f32\n", i, a, b);
-            break;
-        default:
-            str_printf(&text, "  %%v%d = tanh(%%%s) : (6,6) f32\n", i, a);
+        case 1: str_printf(&text, "  %%v%d = nn.softmax(%%%s) {axis=1} : (6,6) f32\n", i, a); break;
+        case 2: str_printf(&text, "  %%v%d = add(%%%s, %%%s) : (6,6) f32\n", i, a, b); break;
+        default: str_printf(&text, "  %%v%d = tanh(%%%s) : (6,6) f32\n", i, a);
         }
         if (next_random(&seed) % 8 == 0 && i < N - 1)
             str_printf(&results, ", %%v%d", i);
@@ -198,8 +197,8 @@ START_TEST(random_graphs_compute_the_same_in_shared_storage)
     struct arena arena = { NULL };
     const char *text = random_graph(&arena, (unsigned)_i);
 
-    generated_check(&(struct generated_case){ .text = text, .tolerance = 1e-5,
-                                              .step = _i % 2 == 1 });
+    generated_check(
+        &(struct generated_case){ .text = text, .tolerance = 1e-5, .step = _i % 2 == 1 });
     arena_release(&arena);
 }
 END_TEST

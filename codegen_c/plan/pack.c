@@ -2,11 +2,12 @@
  *
  * needs    blocks with sizes and lifetimes
  * gives    offsets, the size of the arena, a lower bound
- * method   best fit with gaps, for several orders of the blocks */
+ * method   best fit with gaps, for several orders of the blocks; then the search of pack_exact.c */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "codegen_c/plan/pack_exact.h"
 #include "codegen_c/plan/plan.h"
 
 static const size_t NOT_PLACED = SIZE_MAX;
@@ -94,6 +95,15 @@ static int by_lifetime(const void *left, const void *right)
     return time_a != time_b ? time_b - time_a : by_bytes(left, right);
 }
 
+static int by_area(const void *left, const void *right)
+{
+    const struct block *a = *(struct block *const *)left, *b = *(struct block *const *)right;
+    const double area_a = ((double)a->last - a->first + 1) * (double)a->bytes;
+    const double area_b = ((double)b->last - b->first + 1) * (double)b->bytes;
+
+    return area_a != area_b ? (area_a < area_b ? 1 : -1) : by_bytes(left, right);
+}
+
 static int by_start(const void *left, const void *right)
 {
     const struct block *a = *(struct block *const *)left, *b = *(struct block *const *)right;
@@ -101,14 +111,16 @@ static int by_start(const void *left, const void *right)
     return a->first != b->first ? a->first - b->first : by_bytes(left, right);
 }
 
-size_t pack_blocks(struct arena *scratch, struct block *blocks, int n)
+/* The best of several orders; stops when one needs no more than `enough`. */
+static size_t best_fit(struct arena *scratch, struct block *blocks, int n, size_t enough)
 {
-    static int (*const orders[])(const void *, const void *) = { by_bytes, by_lifetime, by_start };
+    static int (*const orders[])(const void *, const void *) = { by_bytes, by_lifetime, by_start,
+                                                                 by_area };
     struct block **order = arena_array(scratch, struct block *, n);
     struct block **neighbours = arena_array(scratch, struct block *, n);
     size_t *best_offsets = arena_array(scratch, size_t, n), best = SIZE_MAX;
 
-    for (size_t k = 0; k < sizeof orders / sizeof *orders; k++) {
+    for (size_t k = 0; k < sizeof orders / sizeof *orders && best > enough; k++) {
         size_t needed;
 
         for (int i = 0; i < n; i++)
@@ -124,6 +136,17 @@ size_t pack_blocks(struct arena *scratch, struct block *blocks, int n)
     for (int i = 0; i < n; i++)
         blocks[i].offset = best_offsets[i];
     return n ? best : 0;
+}
+
+struct packing pack_blocks(struct arena *scratch, struct block *blocks, int n, uint64_t work)
+{
+    struct packing packing = { .lower_bound = pack_lower_bound(scratch, blocks, n) };
+
+    packing.bytes = best_fit(scratch, blocks, n, packing.lower_bound);
+    if (packing.bytes > packing.lower_bound)
+        pack_exact(scratch, blocks, n, work, &packing);
+    packing.optimal = packing.bytes == packing.lower_bound;
+    return packing;
 }
 
 size_t pack_lower_bound(struct arena *scratch, const struct block *blocks, int n)
@@ -153,8 +176,8 @@ bool pack_verify(const struct block *blocks, int n, size_t bytes)
             blocks[i].offset > bytes || plan_round(blocks[i].bytes) > bytes - blocks[i].offset)
             return false;
         for (int j = 0; j < i; j++)
-            if (overlap_in_time(&blocks[i], &blocks[j]) &&
-                blocks[i].offset < end_of(&blocks[j]) && blocks[j].offset < end_of(&blocks[i]))
+            if (overlap_in_time(&blocks[i], &blocks[j]) && blocks[i].offset < end_of(&blocks[j]) &&
+                blocks[j].offset < end_of(&blocks[i]))
                 return false;
     }
     return true;

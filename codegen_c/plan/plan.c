@@ -6,6 +6,8 @@
 
 bool plan_pack(struct plan *plan, struct ctx *ctx, const struct region *regions)
 {
+    struct packing packing;
+
     for (int r = 0; r < plan->n_regions; r++) {
         if (regions[r].scratch_bytes == 0)
             continue;
@@ -14,8 +16,10 @@ bool plan_pack(struct plan *plan, struct ctx *ctx, const struct region *regions)
                                                          .first = r, .last = r };
         plan->naive_bytes += plan_round(regions[r].scratch_bytes);
     }
-    plan->arena_bytes = pack_blocks(&ctx->scratch, plan->blocks, plan->n_blocks);
-    plan->lower_bound = pack_lower_bound(&ctx->scratch, plan->blocks, plan->n_blocks);
+    packing = pack_blocks(&ctx->scratch, plan->blocks, plan->n_blocks, PACK_WORK);
+    plan->arena_bytes = packing.bytes;
+    plan->lower_bound = packing.lower_bound;
+    plan->optimal = packing.optimal;
     for (int i = 0; i < plan->main->n_values; i++)
         if (plan->block[i] >= 0)
             plan->place[i].offset = plan->blocks[plan->block[i]].offset;

@@ -6,6 +6,8 @@
 #ifndef CODEGEN_C_PLAN_PLAN_H
 #define CODEGEN_C_PLAN_PLAN_H
 
+#include <stdint.h>
+
 #include "codegen_c/codegen.h"
 #include "codegen_c/kernel.h"
 
@@ -34,7 +36,8 @@ struct plan {
     int n_blocks, capacity;
 
     size_t arena_bytes; /* a multiple of PLAN_ALIGN, or 0 */
-    size_t lower_bound; /* the most bytes alive at one time, rounded as offsets are */
+    size_t lower_bound; /* no offsets for these blocks can need less */
+    bool optimal;       /* arena_bytes == lower_bound */
     size_t naive_bytes; /* every value and every scratch its own place */
 };
 
@@ -48,10 +51,21 @@ void plan_alias(struct plan *plan, struct arena *arena, struct region *regions);
 /* Adds the regions' scratch and packs. False after an error: the arena would fit no target. */
 bool plan_pack(struct plan *plan, struct ctx *ctx, const struct region *regions);
 
+/* Steps of work for one network: a fraction of a second. Steps and not time, so that the result is
+ * the same on every machine. */
+enum { PACK_WORK = 100000000 };
+
+struct packing {
+    size_t bytes;         /* needed by the offsets found */
+    size_t lower_bound;   /* no packing needs less: the most alive at one time, or more if proved */
+    bool optimal;         /* bytes == lower_bound */
+    uint64_t work, nodes; /* steps of the exact search, and placements tried */
+};
+
 /* Gives each of n blocks an offset, a multiple of PLAN_ALIGN, so that blocks whose times overlap do
- * not overlap in space: best fit into the gaps that blocks placed before have left, in several
- * orders, of which the best one counts. Returns the bytes needed. */
-size_t pack_blocks(struct arena *scratch, struct block *blocks, int n);
+ * not overlap in space. Best fit in several orders comes first; where that needs more than is alive
+ * at one time, an exact search follows, which stops after `work` steps (0 = no search). */
+struct packing pack_blocks(struct arena *scratch, struct block *blocks, int n, uint64_t work);
 
 /* The most bytes that are alive at one time: no packing can need less. */
 size_t pack_lower_bound(struct arena *scratch, const struct block *blocks, int n);
