@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/minifloat.h"
+
 static const struct {
     const char *name, *c_type;
     size_t bits;
@@ -57,6 +59,17 @@ enum dtype dtype_from_onnx(int32_t code)
         if (rows[i].onnx == code)
             return (enum dtype)i;
     return DTYPE_NONE;
+}
+
+const struct minifloat *dtype_minifloat(enum dtype dtype)
+{
+    switch (dtype) {
+    case DTYPE_F8E4M3: return &minifloats[MINIFLOAT_F8E4M3];
+    case DTYPE_F8E4M3FNUZ: return &minifloats[MINIFLOAT_F8E4M3FNUZ];
+    case DTYPE_F8E5M2: return &minifloats[MINIFLOAT_F8E5M2];
+    case DTYPE_F8E5M2FNUZ: return &minifloats[MINIFLOAT_F8E5M2FNUZ];
+    default: return NULL;
+    }
 }
 
 float f16_to_f32(uint16_t bits)
@@ -132,6 +145,11 @@ double dtype_load(enum dtype dtype, const void *data, int64_t index)
     case DTYPE_F16: return (double)f16_to_f32(AT(uint16_t));
     case DTYPE_BF16: return (double)bf16_to_f32(AT(uint16_t));
     case DTYPE_U64: return (double)AT(uint64_t);
+    case DTYPE_F8E4M3:
+    case DTYPE_F8E4M3FNUZ:
+    case DTYPE_F8E5M2:
+    case DTYPE_F8E5M2FNUZ:
+        return (double)minifloat_decode(dtype_minifloat(dtype), AT(uint8_t));
     default: return (double)dtype_load_int(dtype, data, index);
     }
 }
@@ -150,6 +168,12 @@ void dtype_store(enum dtype dtype, void *data, int64_t index, double value)
     case DTYPE_F64: PUT(double) = value; return;
     case DTYPE_F16: PUT(uint16_t) = f16_from_f64(value); return;
     case DTYPE_BF16: PUT(uint16_t) = bf16_from_f64(value); return;
+    case DTYPE_F8E4M3:
+    case DTYPE_F8E4M3FNUZ:
+    case DTYPE_F8E5M2:
+    case DTYPE_F8E5M2FNUZ:
+        PUT(uint8_t) = (uint8_t)minifloat_encode(dtype_minifloat(dtype), value, true);
+        return;
     case DTYPE_BOOL: PUT(uint8_t) = value != 0; return;
     case DTYPE_I8: PUT(int8_t) = (int8_t)saturate(value, INT8_MIN, INT8_MAX); return;
     case DTYPE_I16: PUT(int16_t) = (int16_t)saturate(value, INT16_MIN, INT16_MAX); return;
@@ -187,7 +211,11 @@ int64_t dtype_load_int(enum dtype dtype, const void *data, int64_t index)
     case DTYPE_F16:
     case DTYPE_BF16:
     case DTYPE_F32:
-    case DTYPE_F64: {
+    case DTYPE_F64:
+    case DTYPE_F8E4M3:
+    case DTYPE_F8E4M3FNUZ:
+    case DTYPE_F8E5M2:
+    case DTYPE_F8E5M2FNUZ: {
         const double value = dtype_load(dtype, data, index);
         return isnan(value)       ? 0
                : value >= 0x1p63  ? INT64_MAX

@@ -14,6 +14,8 @@ enum dtype {
     DTYPE_COUNT
 };
 
+struct minifloat;
+
 enum dtype_kind { KIND_NONE, KIND_FLOAT, KIND_INT, KIND_UINT, KIND_BOOL, KIND_MINIFLOAT };
 
 const char *dtype_name(enum dtype dtype);
@@ -25,8 +27,11 @@ bool dtype_is_integer(enum dtype dtype);      /* signed or unsigned, not bool */
 enum dtype dtype_from_name(const char *name); /* DTYPE_NONE if unknown */
 enum dtype dtype_from_onnx(int32_t code);     /* DTYPE_NONE if unknown or without a row */
 
-/* One element as a double, and back (round to nearest even; out of range: integers saturate, NaN
- * becomes 0; bool is != 0). I64 and U64 beyond 2^53 lose bits: use the int64 pair for those. */
+/* The codec of a MINIFLOAT type (base/minifloat.h); NULL for all others. */
+const struct minifloat *dtype_minifloat(enum dtype dtype);
+
+/* One element as a double, and back (round to nearest even; out of range: integers and minifloats
+ * saturate; NaN becomes 0 in integers; bool is != 0). I64 and U64 beyond 2^53 lose bits: use the int64 pair for those. */
 double dtype_load(enum dtype dtype, const void *data, int64_t index);
 void dtype_store(enum dtype dtype, void *data, int64_t index, double value);
 
