@@ -24,16 +24,13 @@ static float real(uint64_t *state)
     return telling[random_below(state, sizeof telling / sizeof *telling)];
 }
 
-/* protobuf-c frees the texts of a message with free(). */
-static void set_text(char **text, const char *to)
+static char *copy_text(const char *text)
 {
-    char *copy = strdup(to);
+    char *copy = strdup(text);
 
     if (!copy)
-        out_of_memory(strlen(to));
-    if (*text != (const char *)protobuf_c_empty_string)
-        free(*text);
-    *text = copy;
+        out_of_memory(strlen(text));
+    return copy;
 }
 
 /* One element less, one changed, or the last one twice in place of the first. */
@@ -67,8 +64,11 @@ static void edit_operator(Onnx__ModelProto *model, uint64_t *state)
     const struct onnx_operator *operators = onnx_operators(&n);
     Onnx__NodeProto *node = some_node(model->graph, state);
 
-    if (node)
-        set_text(&node->op_type, operators[random_below(state, (size_t)n)].name);
+    if (!node)
+        return;
+    if (node->op_type != onnx__node_proto__op_type__default_value)
+        free(node->op_type);
+    node->op_type = copy_text(operators[random_below(state, (size_t)n)].name);
 }
 
 static void edit_edge(Onnx__ModelProto *model, uint64_t *state)
@@ -76,6 +76,7 @@ static void edit_edge(Onnx__ModelProto *model, uint64_t *state)
     Onnx__NodeProto *node = some_node(model->graph, state);
     Onnx__NodeProto *from = some_node(model->graph, state);
     const char *other = "";
+    char **edge, *copy;
 
     if (!node || node->n_input == 0)
         return;
@@ -83,7 +84,10 @@ static void edit_edge(Onnx__ModelProto *model, uint64_t *state)
         other = from->input[random_below(state, from->n_input)];
     else if (from->n_output && random_below(state, 4))
         other = from->output[random_below(state, from->n_output)];
-    set_text(&node->input[random_below(state, node->n_input)], other);
+    edge = &node->input[random_below(state, node->n_input)];
+    copy = copy_text(other);
+    free(*edge);
+    *edge = copy;
 }
 
 static void drop_edge(Onnx__ModelProto *model, uint64_t *state)
@@ -112,7 +116,7 @@ static Onnx__AttributeProto *make_int(const char *name, int64_t number)
     Onnx__AttributeProto *made = allocate(1, sizeof *made);
 
     onnx__attribute_proto__init(made);
-    set_text(&made->name, name);
+    made->name = copy_text(name);
     made->has_type = made->has_i = 1;
     made->type = ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INT;
     made->i = number;
@@ -129,17 +133,17 @@ static void cast_edge(Onnx__ModelProto *model, uint64_t *state)
         return;
     cast = allocate(1, sizeof *cast);
     onnx__node_proto__init(cast);
-    set_text(&cast->op_type, "Cast");
+    cast->op_type = copy_text("Cast");
     cast->n_input = cast->n_output = cast->n_attribute = 1;
     cast->input = allocate(1, sizeof *cast->input);
     cast->output = allocate(1, sizeof *cast->output);
     cast->attribute = allocate(1, sizeof *cast->attribute);
     cast->input[0] = reader->input[0];
-    cast->output[0] = strdup("another type");
-    reader->input[0] = strdup("another type");
+    cast->output[0] = copy_text("another type");
+    reader->input[0] = copy_text("another type");
     cast->attribute[0] = make_int("to", (int64_t)random_below(state, 24));
     graph->node = realloc(graph->node, (graph->n_node + 1) * sizeof *graph->node);
-    if (!graph->node || !cast->output[0] || !reader->input[0])
+    if (!graph->node)
         out_of_memory(graph->n_node);
     graph->node[graph->n_node++] = cast;
 }
