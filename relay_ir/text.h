@@ -5,13 +5,14 @@
  *   fn main(%data: (1,3,224,224) f32) -> (%out as "output") {
  *     const @conv1.weight : (64,3,7,7) f32 = crc32:9f2c11aa
  *     const @axis : () i64 = [1]
- *     %c1 = nn.conv2d(%data, @conv1.weight) {strides=[2,2], ...} : (1,64,112,112) f32  from Conv "conv1" #0
+ *     %c1 = nn.conv2d(%data, @conv1.weight) {strides=[2,2], ...} : (1,64,112,112) f32  from Conv
+ * "conv1" #0
  *     ...
  *   }
  *
- * Names that are not [A-Za-z0-9_.:/-]+ are quoted: %"strange name". Absent inputs are `_`. Constants
- * of at most 16 elements are written out, those of one repeated element as [0, ...], others by
- * checksum. */
+ * Names that are not [A-Za-z0-9_.:/-]+ are quoted: %"strange name". Absent inputs are `_`.
+ * Constants of at most 16 elements are written out, those of one repeated element as [0, ...],
+ * others by checksum. */
 #ifndef RELAY_IR_TEXT_H
 #define RELAY_IR_TEXT_H
 

@@ -176,6 +176,41 @@ static const struct pass_case rows[] = {
       "}\n",
       NULL },
 
+    /* a dense of more dims, where axis 1 is not the channels */
+    { "scale_into_weight",
+      "fn main(%x: (2,4,3) f32) -> (%z) {\n"
+      "  const @w : (4,3) f32 = crc32:00000000\n"
+      "  const @g : (4,1) f32 = crc32:00000000\n"
+      "  %y = nn.dense(%x, @w) : (2,4,4) f32\n"
+      "  %z = multiply(%y, @g) : (2,4,4) f32\n"
+      "}\n",
+      NULL },
+
+    /* a dense of more dims */
+    { "scale_from_input",
+      "fn main(%x: (2,3,3) f32) -> (%y) {\n"
+      "  const @w : (4,3) f32 = crc32:00000000\n"
+      "  const @g : (3,1) f32 = crc32:00000000\n"
+      "  %m = multiply(%x, @g) : (2,3,3) f32\n"
+      "  %y = nn.dense(%m, @w) : (2,3,4) f32\n"
+      "}\n",
+      NULL },
+
+    /* a dense of more dims: along the last */
+    { "add_to_bias",
+      "fn main(%x: (2,4,3) f32) -> (%z) {\n"
+      "  const @w : (4,3) f32 = crc32:00000000\n"
+      "  const @b : (4) f32 = crc32:00000000\n"
+      "  %y = nn.dense(%x, @w) : (2,4,4) f32\n"
+      "  %z = add(%y, @b) : (2,4,4) f32\n"
+      "}\n",
+      "fn main(%x: (2,4,3) f32) -> (%z) {\n"
+      "  const @w : (4,3) f32 = crc32:00000000\n"
+      "  const @b : (4) f32 = crc32:00000000\n"
+      "  %y = nn.dense(%x, @w) : (2,4,4) f32\n"
+      "  %z = nn.bias_add(%y, @b) {axis=2} : (2,4,4) f32\n"
+      "}\n" },
+
     /* the weight would overflow */
     { "scale_into_weight",
       "fn main(%x: (2,2) f32) -> (%z) {\n"

@@ -157,14 +157,15 @@ END_TEST
 START_TEST(an_index_out_of_range_is_reported_when_it_is_folded)
 {
     struct ctx *ctx = ctx_new(NULL);
-    struct module *module = graph_parse(ctx,
-                                        "fn main(%x: (1) f32) -> (%z) {\n"
-                                        "  const @a : (2) f32 = [1, 2]\n"
-                                        "  const @i : (1) i64 = [7]\n"
-                                        "  %t = take(@a, @i) {axis=0} : (1) f32 from Gather \"g\" #0\n"
-                                        "  %z = add(%x, %t) : (1) f32\n"
-                                        "}\n",
-                                        1);
+    struct module *module =
+        graph_parse(ctx,
+                    "fn main(%x: (1) f32) -> (%z) {\n"
+                    "  const @a : (2) f32 = [1, 2]\n"
+                    "  const @i : (1) i64 = [7]\n"
+                    "  %t = take(@a, @i) {axis=0} : (1) f32 from Gather \"g\" #0\n"
+                    "  %z = add(%x, %t) : (1) f32\n"
+                    "}\n",
+                    1);
 
     ck_assert(!pipeline_run_one(module, "fold_constant"));
     ck_assert_int_gt(ctx->diags.n_errors, 0);
@@ -225,7 +226,8 @@ START_TEST(big_constants_are_unified_only_if_all_their_bytes_agree)
 
         data[999] = i == 1 ? 2 : 1;
         constants[i] = constant_new(fn, "c", &type, data);
-        sums[i] = build(fn, OP_ADD, NULL, "sum", NULL, NULL, 2, (struct value *[]){ x, constants[i] });
+        sums[i] =
+            build(fn, OP_ADD, NULL, "sum", NULL, NULL, 2, (struct value *[]){ x, constants[i] });
         result_add(fn, sums[i], "sum");
     }
     ck_assert(pipeline_run_one(module, "common_subexpr"));

@@ -11,7 +11,8 @@
 
 enum { N_SEEDS = 300, N_NODES = 30 };
 
-/* --- what fuse_ops promises -------------------------------------------------------------------- */
+/* --- what fuse_ops promises --------------------------------------------------------------------
+ */
 
 static bool is_anchor(const struct node *node)
 {
@@ -64,7 +65,8 @@ static void check_contract(const struct module *module)
     }
 }
 
-/* --- random networks --------------------------------------------------------------------------- */
+/* --- random networks ---------------------------------------------------------------------------
+ */
 
 static struct module *reparse(struct ctx *ctx, const struct module *module)
 {
@@ -125,7 +127,8 @@ START_TEST(the_passes_are_deterministic)
 }
 END_TEST
 
-/* --- the runner -------------------------------------------------------------------------------- */
+/* --- the runner --------------------------------------------------------------------------------
+ */
 
 static const char small[] = "fn main(%x: (1,3,2,2) f32) -> (%z) {\n"
                             "  const @w : (3,3,1,1) f32 = crc32:00000000\n"
@@ -175,8 +178,10 @@ START_TEST(dumps_times_and_statistics_go_to_the_log)
     ck_assert_int_eq(count(text, "multiply("), 0);
     ck_assert_int_eq(count(text, "fn main("), 1);
     (void)pipeline_passes(&n);
-    ck_assert_int_eq(count(logged(ctx, (struct pipeline_options){ .dump_after = "all" }), "after "), n);
-    ck_assert_int_eq(count(logged(ctx, (struct pipeline_options){ .time_passes = true }), " ms "), n);
+    ck_assert_int_eq(count(logged(ctx, (struct pipeline_options){ .dump_after = "all" }), "after "),
+                     n);
+    ck_assert_int_eq(count(logged(ctx, (struct pipeline_options){ .time_passes = true }), " ms "),
+                     n);
     text = logged(ctx, (struct pipeline_options){ .stats = true });
     ck_assert_ptr_nonnull(strstr(text, "merge_clips                       1"));
     ck_assert_ptr_nonnull(strstr(text, "find_silu                         0"));

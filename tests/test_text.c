@@ -34,14 +34,16 @@ static const char *const printed[] = {
     "  %inf = clip(%l) {a_min=-inf, a_max=6} : (1,4,1,1) f32\n"
     "  %g, %gh = nn.gru(%seq, %w, %r, _, _, _) {hidden_size=3, direction=\"forward\", "
     "activations=\"Sigmoid,Tanh\", clip=0, linear_before_reset=false, input_forget=false, "
-    "activation_alpha=[0,0], activation_beta=[0,0], batch_major=false} : (2,1,1,3) f32, (1,1,3) f32\n"
+    "activation_alpha=[0,0], activation_beta=[0,0], batch_major=false} : (2,1,1,3) f32, (1,1,3) "
+    "f32\n"
     "}\n",
 
     /* names that need quotes, in every place of a name */
     "module opset 0 producer \"a\\x5Cx\"\n\n"
     "fn main(%\"in put\": (2) f32) -> (%\"y(\" as \"\\x22\") {\n"
     "  const @\"c:\" : (2) f32 = [1, 2]\n"
-    "  %\"y(\" = add(%\"in put\", @\"c:\") : (2) f32  from Add \"node \\x0A 1\" #3 + \"strange op\" #4\n"
+    "  %\"y(\" = add(%\"in put\", @\"c:\") : (2) f32  from Add \"node \\x0A 1\" #3 + \"strange "
+    "op\" #4\n"
     "}\n",
 
     /* names of TensorFlow and PyTorch as they are */
@@ -132,7 +134,8 @@ START_TEST(spaces_comments_and_order_are_free)
 }
 END_TEST
 
-/* --- constants by checksum --------------------------------------------------------------------- */
+/* --- constants by checksum ---------------------------------------------------------------------
+ */
 
 static const char big[] = "fn main(%x: (20) f32) -> (%y) {\n"
                           "  const @w : (20) f32 = crc32:00000000\n"
@@ -204,7 +207,8 @@ START_TEST(random_bits_of_every_type_survive)
 }
 END_TEST
 
-/* --- the manual -------------------------------------------------------------------------------- */
+/* --- the manual --------------------------------------------------------------------------------
+ */
 
 static char *read_file(const char *path)
 {
@@ -212,15 +216,16 @@ static char *read_file(const char *path)
     char *text = calloc(1, 1 << 16);
     size_t n;
 
-    ck_assert_msg(file != NULL, "%s cannot be opened: tests run in the root of the repository", path);
+    ck_assert_msg(file != NULL, "%s cannot be opened: tests run in the root of the repository",
+                  path);
     n = fread(text, 1, (1 << 16) - 1, file);
     ck_assert(n > 0 && feof(file));
     fclose(file);
     return text;
 }
 
-/* Every block that is fenced without a language is a module in the printed form, though the head may
- * be left out. */
+/* Every block that is fenced without a language is a module in the printed form, though the head
+ * may be left out. */
 START_TEST(the_examples_of_the_manual_are_parsed_and_printed_the_same)
 {
     static const char head[] = "module opset 0\n\n";
@@ -251,7 +256,8 @@ START_TEST(the_examples_of_the_manual_are_parsed_and_printed_the_same)
 }
 END_TEST
 
-/* --- errors ------------------------------------------------------------------------------------ */
+/* --- errors ------------------------------------------------------------------------------------
+ */
 
 #define MAIN "fn main(%x: (2) f32) -> (%y) {\n"
 
@@ -264,7 +270,8 @@ static const struct {
     { "module opset 99999999999999999999\n", "the number is too big" },
     { "garbage\nfn main() -> () {\n}\n", "line 1, column 1: expected 'fn', found 'garbage'" },
     { "fn main() -> () {\n}\nrest\n", "line 3, column 1: expected 'fn' or the end of the text" },
-    { "fn main() -> () {\n}\nfn main() -> () {\n}\n", "line 3, column 8: function 'main' is defined twice" },
+    { "fn main() -> () {\n}\nfn main() -> () {\n}\n",
+      "line 3, column 8: function 'main' is defined twice" },
     { "fn main() -> () {\n", "expected '}', found the end of the line" },
     { "fn main() () {\n}\n", "line 1, column 11: expected '->', found '() {'" },
     { "fn main(%x: (2) f32, %x: (2) f32) -> () {\n}\n", "'x' is defined twice" },
@@ -280,15 +287,15 @@ static const struct {
     { MAIN "  %y = nn.relu(%x, %x) : (2) f32\n}\n", "nn.relu has 2 inputs" },
     { MAIN "  %y, %z = nn.relu(%x) : (2) f32\n}\n", "nn.relu has 1 outputs, 2 are named" },
     { MAIN "  %x = nn.relu(%x) : (2) f32\n}\n", "line 2, column 5: 'x' is defined twice" },
-    { MAIN "  %y = nn.relu(%x) : (3) f32\n}\n",
-      "the text says (3) f32, inference gives (2) f32" },
+    { MAIN "  %y = nn.relu(%x) : (3) f32\n}\n", "the text says (3) f32, inference gives (2) f32" },
     { MAIN "  %y = nn.relu(%x)\n}\n", "expected ':', found the end of the line" },
     { MAIN "  %y = nn.relu(%x) : (2) f32 more\n}\n", "expected the end of the line, found 'more'" },
     { MAIN "  %y = return(%x) : (2) f32\n}\n", "return has 0 outputs" },
     { MAIN "  %y = mean(%x) {axis=[x], keepdims=true} : (1) f32\n}\n",
       "attribute 'axis' of reduce is malformed" },
     { MAIN "  %y = mean(%x) {axis=[0], keepdims=true : (1) f32\n}\n", "'}' is missing" },
-    { MAIN "  %y = add(%x, %w) : (2) f32\n  const @w : (2) f32 = [1, 2]\n}\n", "'w' is not defined" },
+    { MAIN "  %y = add(%x, %w) : (2) f32\n  const @w : (2) f32 = [1, 2]\n}\n",
+      "'w' is not defined" },
     { MAIN "  const @w : (2) f32 = [1]\n}\n", "line 2, column 26: expected ',', found ']'" },
     { MAIN "  const @w : (2) f32 = [1, 2, 3]\n}\n", "expected ']', found ', 3]'" },
     { MAIN "  const @w : (3) f32 = [1, 2, ...]\n}\n", "behind the first element only" },
@@ -325,7 +332,8 @@ found:
 }
 END_TEST
 
-/* --- mutations --------------------------------------------------------------------------------- */
+/* --- mutations ---------------------------------------------------------------------------------
+ */
 
 static unsigned next_random(unsigned *seed)
 {

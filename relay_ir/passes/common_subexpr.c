@@ -21,8 +21,8 @@ static const char *key_of(struct arena *arena, const struct value *value, size_t
                         crc32_z(crc32(0, NULL, 0), value->data, bytes));
 }
 
-/* The text of the type and the first bytes: all that most constants are asked for, so that not every
- * weight has to be read. */
+/* The text of the type and the first bytes: all that most constants are asked for, so that not
+ * every weight has to be read. */
 static const char *short_key(struct arena *arena, const struct value *value)
 {
     enum { FIRST_BYTES = 256 };

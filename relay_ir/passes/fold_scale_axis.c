@@ -37,14 +37,21 @@ static bool linear_of(const struct node *node, struct linear *linear)
         return false;
     *linear = (struct linear){ .groups = 1, .taps = 1 };
     switch (node->op) {
-    case OP_DENSE: break;
-    case OP_CONV1D: case OP_CONV2D: case OP_CONV3D:
+    case OP_DENSE: /* of more dims its channels would not be those of axis 1 */
+        if (node->inputs[0]->type.rank != 2)
+            return false;
+        break;
+    case OP_CONV1D:
+    case OP_CONV2D:
+    case OP_CONV3D:
         linear->groups = node->attrs.conv.groups;
         linear->padded = has_padding(&node->attrs.conv.padding);
         if (!str_starts(node->attrs.conv.data_layout, "NC"))
             return false;
         break;
-    case OP_CONV1D_TRANSPOSE: case OP_CONV2D_TRANSPOSE: case OP_CONV3D_TRANSPOSE:
+    case OP_CONV1D_TRANSPOSE:
+    case OP_CONV2D_TRANSPOSE:
+    case OP_CONV3D_TRANSPOSE:
         linear->groups = node->attrs.conv_transpose.groups;
         linear->in_first = true;
         linear->padded = true; /* an output at the edge sees fewer inputs than one in the middle */
@@ -105,8 +112,8 @@ static bool numbers_are(const struct per_channel *c, bool positive)
     return true;
 }
 
-/* to[i] = from[i] * factor for n elements from `first` on; false when a finite one overflows. Weights
- * are the bulk of a model, so f32 has a loop of its own. */
+/* to[i] = from[i] * factor for n elements from `first` on; false when a finite one overflows.
+ * Weights are the bulk of a model, so f32 has a loop of its own. */
 static bool scale_block(enum dtype dtype, const void *from, void *to, int64_t first, int64_t n,
                         double factor)
 {
@@ -287,20 +294,20 @@ static struct value *shift_from_input(struct rewrite *rewrite, struct node *root
     for (int64_t i = 0; i < linear.out_c; i++)
         dtype_store(type.dtype, data, i, sums[i]);
     rule_covers(rewrite, add);
-    return rule_build2(rewrite, OP_BIAS_ADD, &channels,
-                       rule_build2(rewrite, root->op, &root->attrs, add->inputs[0],
-                                   root->inputs[1]),
-                       rule_constant_like(rewrite, add->inputs[1], &type, data));
+    return rule_build2(
+        rewrite, OP_BIAS_ADD, &channels,
+        rule_build2(rewrite, root->op, &root->attrs, add->inputs[0], root->inputs[1]),
+        rule_constant_like(rewrite, add->inputs[1], &type, data));
 }
 
 static const struct rule rules[] = {
-    { "scale_into_weight", scale_into_weight, 2, { OP_MULTIPLY, OP_DIVIDE } },
-    { "merge_biases", merge_biases, 2, { OP_ADD, OP_BIAS_ADD } },
-    { "add_to_bias", add_to_bias, 1, { OP_ADD } },
-    { "scale_from_input", scale_from_input, 7,
-      { OP_CONV1D, OP_CONV2D, OP_CONV3D, OP_CONV1D_TRANSPOSE,
-        OP_CONV2D_TRANSPOSE, OP_CONV3D_TRANSPOSE, OP_DENSE } },
-    { "shift_from_input", shift_from_input, 4, { OP_CONV1D, OP_CONV2D, OP_CONV3D, OP_DENSE } },
+    { "scale_into_weight", scale_into_weight, ROOTS(OP_MULTIPLY, OP_DIVIDE) },
+    { "merge_biases", merge_biases, ROOTS(OP_ADD, OP_BIAS_ADD) },
+    { "add_to_bias", add_to_bias, ROOTS(OP_ADD) },
+    { "scale_from_input", scale_from_input,
+      ROOTS(OP_CONV1D, OP_CONV2D, OP_CONV3D, OP_CONV1D_TRANSPOSE, OP_CONV2D_TRANSPOSE,
+            OP_CONV3D_TRANSPOSE, OP_DENSE) },
+    { "shift_from_input", shift_from_input, ROOTS(OP_CONV1D, OP_CONV2D, OP_CONV3D, OP_DENSE) },
 };
 
 bool pass_fold_scale_axis(struct module *module)

@@ -25,7 +25,7 @@ struct fusion {
     struct function *fn;
     struct arena *scratch;
     struct group **group_of;
-    bool *in_group; /* of the group that is growing */
+    bool *in_group;   /* of the group that is growing */
     struct map names; /* of functions */
 };
 
@@ -137,7 +137,8 @@ static void take_producers(struct fusion *fusion, struct group *group)
 }
 
 /* Grows a group from `seed`. A prefix of it out of which one value escapes is a region without
- * cycles: every member leads to that value, so nothing outside can both depend on it and feed it. */
+ * cycles: every member leads to that value, so nothing outside can both depend on it and feed it.
+ */
 static void grow(struct fusion *fusion, struct node *seed)
 {
     struct group *group = arena_new(fusion->scratch, struct group);

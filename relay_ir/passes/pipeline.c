@@ -9,8 +9,14 @@
 #include "relay_ir/text.h"
 #include "relay_ir/verify.h"
 
-#define ROW(name, purpose) { #name, purpose, pass_##name, NULL }
-#define RULES_ROW(name, purpose) { #name, purpose, pass_##name, name##_rules }
+#define ROW(name, purpose)                                                                         \
+    {                                                                                              \
+#name, purpose, pass_##name, NULL                                                          \
+    }
+#define RULES_ROW(name, purpose)                                                                   \
+    {                                                                                              \
+#name, purpose, pass_##name, name##_rules                                                  \
+    }
 
 /* After a simplification come the rows that fold what it made constant and drop what it made
  * double, so that the next one sees the small graph. */
@@ -93,8 +99,8 @@ static bool run_pass(struct module *module, const struct pass *pass,
         module_sweep(module);
         ok = module_verify(module, pass->name);
     }
-    if (options->dump_after && (strcmp(options->dump_after, "all") == 0 ||
-                                strcmp(options->dump_after, pass->name) == 0))
+    if (options->dump_after &&
+        (strcmp(options->dump_after, "all") == 0 || strcmp(options->dump_after, pass->name) == 0))
         dump(module, pass->name, options->log);
     arena_release(&module->ctx->scratch);
     return ok;

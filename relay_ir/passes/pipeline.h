@@ -10,9 +10,9 @@
 struct rule;
 
 struct pass {
-    const char *name;    /* "fold_constant" */
-    const char *purpose; /* one line, for --passes */
-    bool (*run)(struct module *module); /* in place; false after an error. No static state. */
+    const char *name;                    /* "fold_constant" */
+    const char *purpose;                 /* one line, for --passes */
+    bool (*run)(struct module *module);  /* in place; false after an error. No static state. */
     const struct rule *(*rules)(int *n); /* its rewrite rules; NULL = it has none */
 };
 
@@ -41,8 +41,8 @@ bool pipeline_run_one(struct module *module, const char *name);
  *    broadcast to that shape;
  *  - a region with element-wise nodes behind its anchor has one result; a region without has all
  *    outputs of its anchor as results;
- *  - constants are bound inside the region (which may have no parameters then); fn->compiler is "c",
- *    fn->composite is "c." and the operators' names joined by '_' without "nn."; fn->name is the
+ *  - constants are bound inside the region (which may have no parameters then); fn->compiler is
+ * "c", fn->composite is "c." and the operators' names joined by '_' without "nn."; fn->name is the
  *    name of the first result, unique in the module;
  *  - every result of main is an output of a call, or a view of one, and no two share it: a result
  *    that is a parameter, a constant or another result is the output of a `copy` region;

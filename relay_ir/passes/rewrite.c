@@ -4,7 +4,9 @@
 
 #include "base/str.h"
 
-enum { MAX_SWEEPS = 16 }; /* far more than any chain of rules needs; a ping-pong of two rules ends */
+enum {
+    MAX_SWEEPS = 16
+}; /* far more than any chain of rules needs; a ping-pong of two rules ends */
 
 /* One pass may rewrite the same big weight many times: what is dead is given back in steps. */
 static const size_t garbage_bytes = (size_t)256 << 20;
@@ -48,7 +50,8 @@ void remove_dead(struct node *node)
     }
 }
 
-/* Whether the rule built this value, or found it: what it built last stands right before the root. */
+/* Whether the rule built this value, or found it: what it built last stands right before the root.
+ */
 static bool is_fresh(const struct value *value, const struct node *root, const struct node *prev)
 {
     return value->def && value->def != prev && value->def == root->prev;
@@ -88,10 +91,11 @@ static bool apply_rule(struct driver *driver, const struct rule *rule, struct no
 
 static bool has_root(const struct rule *rule, enum op op)
 {
-    for (int i = 0; i < rule->n_roots; i++)
-        if (rule->roots[i] == op)
-            return true;
-    return rule->n_roots == 0;
+    const enum op *root = rule->roots;
+
+    while (root && *root != OP_COUNT && *root != op)
+        root++;
+    return !root || *root == op;
 }
 
 static bool sweep(struct driver *driver, struct function *fn)
@@ -158,8 +162,9 @@ struct value *rule_build3(struct rewrite *rewrite, enum op op, const union attrs
 
 struct value *rule_reshape(struct rewrite *rewrite, struct value *x, const struct type *shape)
 {
-    union attrs attrs = { .shape = { .shape = ints_of(shape->rank, shape->dim) } };
+    union attrs attrs = { .shape = { { 0 } } };
 
+    attrs.shape.shape = ints_of(shape->rank, shape->dim);
     return rule_build1(rewrite, OP_RESHAPE, &attrs, x);
 }
 
@@ -211,8 +216,8 @@ bool is_number(const struct value *value, double number)
     uint64_t element = 0;
     double found;
 
-    if (!value || value->kind != VALUE_CONSTANT || dtype_kind(value->type.dtype) == KIND_MINIFLOAT ||
-        !value_uniform(value, &found))
+    if (!value || value->kind != VALUE_CONSTANT ||
+        dtype_kind(value->type.dtype) == KIND_MINIFLOAT || !value_uniform(value, &found))
         return false;
     dtype_store(value->type.dtype, &element, 0, number);
     return found == dtype_load(value->type.dtype, &element, 0);

@@ -18,14 +18,17 @@ struct rewrite {
     const struct origin *origin; /* of root; rule_covers adds more */
 };
 
-enum { MAX_ROOTS = 7 };
-
 struct rule {
     const char *name;
     struct value *(*apply)(struct rewrite *rewrite, struct node *root);
-    int n_roots;              /* the operators it is asked about; 0 = all */
-    enum op roots[MAX_ROOTS];
+    const enum op *roots; /* the operators it is asked about, up to OP_COUNT; NULL = all */
 };
+
+#define ROOTS(...)                                                                                 \
+    (const enum op[])                                                                              \
+    {                                                                                              \
+        __VA_ARGS__, OP_COUNT                                                                      \
+    }
 
 /* Applies the rules to all functions, in sweeps, until none fires. False after an error. */
 bool rewrite_module(struct module *module, const struct rule *rules, int n_rules);

@@ -36,8 +36,7 @@ static struct value *expand_batch_norm(struct rewrite *rewrite, struct node *roo
     void *scale_data, *shift_data;
 
     for (int i = 1; i < 5; i++)
-        if (!is_constant_float(root->inputs[i]) ||
-            root->inputs[i]->type.dtype != type->dtype)
+        if (!is_constant_float(root->inputs[i]) || root->inputs[i]->type.dtype != type->dtype)
             return NULL;
     scale = channel_constant(rewrite, root->inputs[1], axis, type->rank, &scale_data);
     shift = channel_constant(rewrite, root->inputs[2], axis, type->rank, &shift_data);
@@ -56,7 +55,7 @@ static struct value *expand_batch_norm(struct rewrite *rewrite, struct node *roo
 }
 
 static const struct rule rules[] = {
-    { "expand_batch_norm", expand_batch_norm, 1, { OP_BATCH_NORM } },
+    { "expand_batch_norm", expand_batch_norm, ROOTS(OP_BATCH_NORM) },
 };
 
 bool pass_simplify_inference(struct module *module)

@@ -16,7 +16,8 @@ static bool read_params(struct parser *parser)
         return true;
     do {
         if (!reader_expect(reader, "%") || !reader_name(reader, &name) ||
-            !parser_check_new(parser, name) || !reader_expect(reader, ":") || !reader_type(reader, &type))
+            !parser_check_new(parser, name) || !reader_expect(reader, ":") ||
+            !reader_type(reader, &type))
             return false;
         param_new(parser->fn, name, &type);
     } while (reader_accept(reader, ","));

@@ -6,8 +6,8 @@
 
 enum { MAX_TEXT_PAYLOAD = 1 << 26 }; /* bytes of a constant that the text alone asks for */
 
-static const char *payload_key(struct arena *arena, unsigned long checksum,
-                               const struct type *type, const char *name)
+static const char *payload_key(struct arena *arena, unsigned long checksum, const struct type *type,
+                               const char *name)
 {
     return arena_printf(arena, "%08lx %s %s", checksum, type_text(arena, type), name);
 }
@@ -83,8 +83,9 @@ static bool read_elements(struct parser *parser, const struct type *type, const 
             break;
         reader_skip_blanks(reader);
         if (!element_parse(type->dtype, &reader->at, elements, i))
-            return reader_expected(reader, arena_printf(&reader->ctx->scratch, "an element of type %s",
-                                                        dtype_name(type->dtype)));
+            return reader_expected(reader,
+                                   arena_printf(&reader->ctx->scratch, "an element of type %s",
+                                                dtype_name(type->dtype)));
     }
     if (i < n && i != 1)
         return reader_fail(reader, "'...' stands behind the first element only");
@@ -108,8 +109,9 @@ bool parser_constant(struct parser *parser)
     struct type type;
     const void *data = NULL;
 
-    if (!reader_expect(reader, "@") || !reader_name(reader, &name) || !parser_check_new(parser, name) ||
-        !reader_expect(reader, ":") || !reader_type(reader, &type) || !reader_expect(reader, "="))
+    if (!reader_expect(reader, "@") || !reader_name(reader, &name) ||
+        !parser_check_new(parser, name) || !reader_expect(reader, ":") ||
+        !reader_type(reader, &type) || !reader_expect(reader, "="))
         return false;
     if (reader_accept(reader, "[")) {
         if (!read_elements(parser, &type, &data))

@@ -54,7 +54,8 @@ static bool read_outputs(struct parser *parser, struct list *names)
     const char *name;
 
     do {
-        if (!reader_expect(reader, "%") || !reader_name(reader, &name) || !parser_check_new(parser, name))
+        if (!reader_expect(reader, "%") || !reader_name(reader, &name) ||
+            !parser_check_new(parser, name))
             return false;
         list_add(parser, names, name);
     } while (reader_accept(reader, ","));
@@ -219,8 +220,7 @@ bool parser_node(struct parser *parser)
     types = reader->at;
     if (!read_tail(parser, names.n, &args.origin))
         return false;
-    if (args.callee &&
-        (args.callee->n_params != inputs.n || args.callee->ret->n_inputs != names.n))
+    if (args.callee && (args.callee->n_params != inputs.n || args.callee->ret->n_inputs != names.n))
         return reader_fail(reader, "the function takes %d values and gives %d",
                            args.callee->n_params, args.callee->ret->n_inputs);
     args.n_inputs = inputs.n;

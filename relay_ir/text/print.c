@@ -84,8 +84,7 @@ static void print_payload(struct str *out, const struct value *value)
     const int64_t n = type_elements(&value->type);
     const size_t bytes = dtype_bytes(value->type.dtype);
     const char *data = value->data;
-    const bool uniform =
-        n > 1 && memcmp(data, data + bytes, ((size_t)n - 1) * bytes) == 0;
+    const bool uniform = n > 1 && memcmp(data, data + bytes, ((size_t)n - 1) * bytes) == 0;
 
     if (n > MAX_WRITTEN_OUT && !uniform) {
         str_printf(out, "crc32:%08lx", payload_checksum(value));

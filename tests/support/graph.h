@@ -5,9 +5,9 @@
 #include "relay_ir/interpret.h"
 #include "relay_ir/ir.h"
 
-/* The module of a text. Constants of more than one element that are all zero, such as those given by
- * checksum, get random payloads: in [-1, 1), or in [0.5, 1.5) where the name begins with "pos". Fails
- * the test when the text does not parse. */
+/* The module of a text. Constants of more than one element that are all zero, such as those given
+ * by checksum, get random payloads: in [-1, 1), or in [0.5, 1.5) where the name begins with "pos".
+ * Fails the test when the text does not parse. */
 struct module *graph_parse(struct ctx *ctx, const char *text, unsigned seed);
 
 /* The printed module; without the payloads of constants when `payloads` is false. In ctx->perm. */

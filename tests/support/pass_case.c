@@ -21,8 +21,8 @@ static void check_graph(struct ctx *ctx, const struct module *module, const stru
     struct module *wanted = graph_parse(ctx, row->after ? row->after : row->before, SEED);
 
     if (row->after)
-        ck_assert_msg(!row->rule || times_fired(module, row->rule) > 0, "%s does not fire on\n%s", row->rule,
-                      row->before);
+        ck_assert_msg(!row->rule || times_fired(module, row->rule) > 0, "%s does not fire on\n%s",
+                      row->rule, row->before);
     else
         ck_assert_msg(times_fired(module, row->rule) == 0, "%s fires on\n%s", row->rule,
                       row->before);

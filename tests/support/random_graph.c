@@ -53,7 +53,8 @@ static const struct origin *new_origin(struct growth *growth, const char *op_typ
 static struct value *make(struct growth *growth, enum op op, const union attrs *attrs, int n,
                           struct value *const *inputs)
 {
-    return build(growth->fn, op, attrs, op_name(op), new_origin(growth, op_name(op)), NULL, n, inputs);
+    return build(growth->fn, op, attrs, op_name(op), new_origin(growth, op_name(op)), NULL, n,
+                 inputs);
 }
 
 static struct value *make1(struct growth *growth, enum op op, const union attrs *attrs,
@@ -146,9 +147,10 @@ static struct value *grow_constant_operand(struct growth *growth)
 
 static struct value *grow_activation(struct growth *growth)
 {
-    static const enum op ops[] = { OP_RELU, OP_SIGMOID, OP_TANH, OP_ABS,  OP_NEGATIVE,
+    static const enum op ops[] = { OP_RELU, OP_SIGMOID, OP_TANH, OP_ABS,     OP_NEGATIVE,
                                    OP_COPY, OP_SILU,    OP_CLIP, OP_SOFTPLUS };
-    const union attrs attrs = { .clip = { below(growth, 2) ? 0 : -1, below(growth, 2) ? 6 : INFINITY } };
+    const union attrs attrs = { .clip = { below(growth, 2) ? 0 : -1,
+                                          below(growth, 2) ? 6 : INFINITY } };
     const enum op op = ops[below(growth, 9)];
 
     return make1(growth, op, op == OP_CLIP ? &attrs : NULL, pick(growth));
@@ -287,16 +289,22 @@ static struct value *grow_softmax(struct growth *growth)
 }
 
 static struct value *(*const pieces[])(struct growth *) = {
-    grow_conv, grow_conv,       grow_conv,      grow_batch_norm, grow_batch_norm, grow_constant_operand,
-    grow_join, grow_activation, grow_composed,  grow_activation, grow_join,       grow_constant_operand,
-    grow_pool, grow_pad,        grow_view,      grow_view,       grow_transpose,  grow_product,
-    grow_join, grow_product,    grow_reduction, grow_softmax,
+    grow_conv,       grow_conv,       grow_conv,
+    grow_batch_norm, grow_batch_norm, grow_constant_operand,
+    grow_join,       grow_activation, grow_composed,
+    grow_activation, grow_join,       grow_constant_operand,
+    grow_pool,       grow_pad,        grow_view,
+    grow_view,       grow_transpose,  grow_product,
+    grow_join,       grow_product,    grow_reduction,
+    grow_softmax,
 };
 
 struct module *random_graph(struct ctx *ctx, int n_nodes, unsigned seed)
 {
     struct module *module = module_new(ctx);
-    struct growth growth = { .scratch = &ctx->scratch, .fn = module->main, .seed = seed * 2654435761u };
+    struct growth growth = { .scratch = &ctx->scratch,
+                             .fn = module->main,
+                             .seed = seed * 2654435761u };
     const struct type image = type_make(DTYPE_F32, 4, (int64_t[]){ 1, 4, 6, 5 });
     const struct type row = type_make(DTYPE_F32, 2, (int64_t[]){ 3, 4 });
 

@@ -167,8 +167,7 @@ struct value *find_gelu_erf(struct rewrite *rewrite, struct node *root)
 }
 
 /* Whether the value is x + 0.044715 x^3. */
-static bool is_gelu_cubic(struct rewrite *rewrite, const struct value *value,
-                          const struct value *x)
+static bool is_gelu_cubic(struct rewrite *rewrite, const struct value *value, const struct value *x)
 {
     const struct node *add = defined_by(value, OP_ADD);
     struct product cube;

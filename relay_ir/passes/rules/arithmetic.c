@@ -28,8 +28,7 @@ struct value *constant_to_right(struct rewrite *rewrite, struct node *root)
 }
 
 /* A constant whose elements are f(element) of another. */
-static struct value *map_constant(struct rewrite *rewrite, struct value *from,
-                                  double (*f)(double))
+static struct value *map_constant(struct rewrite *rewrite, struct value *from, double (*f)(double))
 {
     void *data = constant_alloc(rewrite->fn, &from->type);
 

@@ -33,8 +33,7 @@ struct value *drop_cast(struct rewrite *rewrite, struct node *root)
 struct value *drop_slice(struct rewrite *rewrite, struct node *root)
 {
     (void)rewrite;
-    return same_shape(root) && all_are(&root->attrs.slice.strides, 1) ? root->inputs[0]
-                                                                             : NULL;
+    return same_shape(root) && all_are(&root->attrs.slice.strides, 1) ? root->inputs[0] : NULL;
 }
 
 /* The same shape is not enough: padding may be negative at one end. */
@@ -91,8 +90,8 @@ struct value *join_split(struct rewrite *rewrite, struct node *root)
     const struct node *split = defined_by(root->inputs[0], OP_SPLIT);
 
     (void)rewrite;
-    if (!split || split->n_outputs != root->n_inputs || !type_equal(&split->inputs[0]->type,
-                                                                    &root->outputs[0]->type) ||
+    if (!split || split->n_outputs != root->n_inputs ||
+        !type_equal(&split->inputs[0]->type, &root->outputs[0]->type) ||
         split->attrs.split.axis != root->attrs.axis.axis)
         return NULL;
     for (int i = 0; i < root->n_inputs; i++)
@@ -123,8 +122,7 @@ struct value *drop_resize(struct rewrite *rewrite, struct node *root)
 
     (void)rewrite;
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
-        known = known ||
-                strcmp(root->attrs.resize.coordinate_transformation_mode, modes[i]) == 0;
+        known = known || strcmp(root->attrs.resize.coordinate_transformation_mode, modes[i]) == 0;
     for (int i = 0; i < root->attrs.resize.scales.n; i++)
         known = known && root->attrs.resize.scales.at[i] == 1;
     return known && same_shape(root) ? root->inputs[0] : NULL;

@@ -7,11 +7,14 @@
 static int channel_axis(const struct node *node)
 {
     switch (node->op) {
-    case OP_CONV1D: case OP_CONV2D: case OP_CONV3D:
-        return str_starts(node->attrs.conv.data_layout, "NC") ? 1 : -1;
-    case OP_CONV1D_TRANSPOSE: case OP_CONV2D_TRANSPOSE: case OP_CONV3D_TRANSPOSE:
+    case OP_CONV1D:
+    case OP_CONV2D:
+    case OP_CONV3D: return str_starts(node->attrs.conv.data_layout, "NC") ? 1 : -1;
+    case OP_CONV1D_TRANSPOSE:
+    case OP_CONV2D_TRANSPOSE:
+    case OP_CONV3D_TRANSPOSE:
         return str_starts(node->attrs.conv_transpose.data_layout, "NC") ? 1 : -1;
-    case OP_DENSE: return 1;
+    case OP_DENSE: return node->outputs[0]->type.rank - 1;
     default: return -1;
     }
 }
@@ -39,12 +42,12 @@ struct value *add_to_bias(struct rewrite *rewrite, struct node *root)
     struct value *const c = root->inputs[1];
     struct node *const linear = root->inputs[0]->def;
     const int axis = linear ? channel_axis(linear) : -1;
-    union attrs attrs = { .axis = { .axis = axis } };
+    union attrs attrs = { .axis = { 0 } };
 
     if (axis < 0 || c->kind != VALUE_CONSTANT ||
-        !type_same_shape(&linear->outputs[0]->type, shape) ||
-        !is_per_axis(&c->type, shape, axis))
+        !type_same_shape(&linear->outputs[0]->type, shape) || !is_per_axis(&c->type, shape, axis))
         return NULL;
+    attrs.axis.axis = axis;
     return rule_build2(rewrite, OP_BIAS_ADD, &attrs, root->inputs[0],
                        channel_vector(rewrite, c, shape->dim[axis]));
 }
@@ -71,8 +74,7 @@ struct value *merge_biases(struct rewrite *rewrite, struct node *root)
     for (int64_t i = 0; i < type->dim[0]; i++)
         dtype_store(type->dtype, data, i,
                     dtype_load(type->dtype, b->data, i) +
-                        dtype_load(type->dtype, c->data,
-                                   type_elements(&c->type) == 1 ? 0 : i));
+                        dtype_load(type->dtype, c->data, type_elements(&c->type) == 1 ? 0 : i));
     rule_covers(rewrite, inner);
     return rule_build2(rewrite, OP_BIAS_ADD, &inner->attrs, inner->inputs[0],
                        rule_constant_like(rewrite, b, type, data));
@@ -121,10 +123,9 @@ struct value *matmul_to_dense(struct rewrite *rewrite, struct node *root)
         root->attrs.matmul.transpose_a || type_span(&w->type, 0, rank - 2) != 1 ||
         type_elements(&x->type) == 0 || type_elements(&w->type) == 0)
         return NULL;
-    rows = type_make(x->type.dtype, 2,
-                     (int64_t[]){ type_span(&x->type, 0, last), x->type.dim[last] });
-    weight = type_make(w->type.dtype, 2,
-                       (int64_t[]){ out->dim[out->rank - 1], x->type.dim[last] });
+    rows =
+        type_make(x->type.dtype, 2, (int64_t[]){ type_span(&x->type, 0, last), x->type.dim[last] });
+    weight = type_make(w->type.dtype, 2, (int64_t[]){ out->dim[out->rank - 1], x->type.dim[last] });
     w = turned ? rule_constant_like(rewrite, w, &weight, w->data)
                : transposed_matrix(rewrite, w, &weight);
     if (last > 1)

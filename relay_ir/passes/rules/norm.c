@@ -37,7 +37,8 @@ struct value *find_softmax(struct rewrite *rewrite, struct node *root)
 {
     const struct node *exponential = defined_by(root->inputs[0], OP_EXP);
     const struct node *sum = defined_by(root->inputs[1], OP_SUM);
-    const struct node *shifted = exponential ? defined_by(exponential->inputs[0], OP_SUBTRACT) : NULL;
+    const struct node *shifted =
+        exponential ? defined_by(exponential->inputs[0], OP_SUBTRACT) : NULL;
     const struct node *max = shifted ? defined_by(shifted->inputs[1], OP_MAX) : NULL;
     union attrs attrs = { .axis = { 0 } };
 
@@ -139,8 +140,8 @@ static struct value *norm_parameter(struct rewrite *rewrite, struct value *const
         type_make(constant->type.dtype, shape->rank - norm->axis, shape->dim + norm->axis);
 
     if (constant->kind != VALUE_CONSTANT ||
-        type_elements(&constant->type) != type_elements(&type) ||
-        constant->type.rank < type.rank || constant->type.rank > shape->rank)
+        type_elements(&constant->type) != type_elements(&type) || constant->type.rank < type.rank ||
+        constant->type.rank > shape->rank)
         return NULL;
     for (int i = 1; i <= type.rank; i++)
         if (constant->type.dim[constant->type.rank - i] != type.dim[type.rank - i])

@@ -1,5 +1,5 @@
-/* rules.h - the functions behind the rows of canonicalize.c and simplify_expr.c, a file per subject.
- * What each one rewrites stands in its table row and above its definition. */
+/* rules.h - the functions behind the rows of canonicalize.c and simplify_expr.c, a file per
+ * subject. What each one rewrites stands in its table row and above its definition. */
 #ifndef RELAY_IR_PASSES_RULES_RULES_H
 #define RELAY_IR_PASSES_RULES_RULES_H
 

@@ -21,7 +21,8 @@ struct value *merge_reshapes(struct rewrite *rewrite, struct node *root)
 struct value *drop_reshape(struct rewrite *rewrite, struct node *root)
 {
     (void)rewrite;
-    return type_same_shape(&root->inputs[0]->type, &root->outputs[0]->type) ? root->inputs[0] : NULL;
+    return type_same_shape(&root->inputs[0]->type, &root->outputs[0]->type) ? root->inputs[0]
+                                                                            : NULL;
 }
 
 /* A transpose that keeps the order of all dims longer than 1 moves nothing. */
@@ -48,18 +49,19 @@ struct value *merge_transposes(struct rewrite *rewrite, struct node *root)
 {
     const struct node *inner = defined_by(root->inputs[0], OP_TRANSPOSE);
     const struct ints *axes = &root->attrs.axes.axes;
-    union attrs attrs = { .axes = { .axes = { .n = axes->n } } };
+    union attrs attrs = { .axes = { { 0 } } };
 
     if (!inner)
         return NULL;
+    attrs.axes.axes.n = axes->n;
     for (int i = 0; i < axes->n; i++)
         attrs.axes.axes.at[i] = inner->attrs.axes.axes.at[axes->at[i]];
     rule_covers(rewrite, inner);
     return rule_build1(rewrite, OP_TRANSPOSE, &attrs, inner->inputs[0]);
 }
 
-/* The matrix [m,n] behind a reshape to [..,n], when a chain of element-wise nodes leads to it from a
- * matrix product: then the element-wise work belongs before the reshape, where it fuses. */
+/* The matrix [m,n] behind a reshape to [..,n], when a chain of element-wise nodes leads to it from
+ * a matrix product: then the element-wise work belongs before the reshape, where it fuses. */
 static struct value *flattened_product(const struct value *value)
 {
     const struct node *reshape = only_defined_by(value, OP_RESHAPE);
@@ -110,8 +112,9 @@ struct value *sink_unflatten(struct rewrite *rewrite, struct node *root)
         inputs[i] = matrix;
         if (root->n_inputs == 2)
             inputs[1 - i] = matrix_operand(rewrite, root->inputs[1 - i], shape, matrix);
-        y = root->n_inputs == 1 ? rule_build1(rewrite, root->op, &root->attrs, inputs[0])
-                                : rule_build2(rewrite, root->op, &root->attrs, inputs[0], inputs[1]);
+        y = root->n_inputs == 1
+                ? rule_build1(rewrite, root->op, &root->attrs, inputs[0])
+                : rule_build2(rewrite, root->op, &root->attrs, inputs[0], inputs[1]);
         return rule_reshape(rewrite, y, shape);
     }
     return NULL;

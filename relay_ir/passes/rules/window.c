@@ -26,9 +26,9 @@ static bool joined_padding(const struct node *pad, const struct ints *own, struc
     const struct pad_attrs *attrs = &pad->attrs.pad;
     const int n = own->n / 2;
 
-    if (strcmp(attrs->mode, "constant") != 0 || attrs->value != 0 ||
-        attrs->pad_before.n != n + 2 || attrs->pad_after.n != n + 2 ||
-        !all_zero(attrs->pad_before.at, 2) || !all_zero(attrs->pad_after.at, 2))
+    if (strcmp(attrs->mode, "constant") != 0 || attrs->value != 0 || attrs->pad_before.n != n + 2 ||
+        attrs->pad_after.n != n + 2 || !all_zero(attrs->pad_before.at, 2) ||
+        !all_zero(attrs->pad_after.at, 2))
         return false;
     joined->n = own->n;
     for (int i = 0; i < n; i++) {
@@ -91,7 +91,8 @@ static bool is_never_negative(const struct value *value)
 
     return op == OP_RELU || op == OP_SIGMOID || op == OP_ABS || op == OP_EXP ||
            op == OP_HARD_SIGMOID || op == OP_SOFTMAX ||
-           (op == OP_CLIP && value->def->attrs.clip.a_min >= 0 && value->def->attrs.clip.a_max >= 0);
+           (op == OP_CLIP && value->def->attrs.clip.a_min >= 0 &&
+            value->def->attrs.clip.a_max >= 0);
 }
 
 /* max_pool(pad(x, 0)) -> max_pool(x) with more padding, where x >= 0: then a zero is as good as the
