@@ -37,9 +37,11 @@ static void reserve_helpers(struct codegen *codegen)
 static void reserve_names(struct codegen *codegen)
 {
     static const char *const lower[] = { "run", "step", "weights" };
-    static const char *const upper[] = { "OK",          "NULL_POINTER", "MISALIGNED_ARENA",
-                                         "NO_REGION",   "ARENA_BYTES",  "ARENA_ALIGN",
-                                         "REGIONS",     "H",            "WEIGHTS_H" };
+    static const char *const upper[] = {
+        "OK",          "NULL_POINTER", "MISALIGNED_ARENA", "NO_REGION",
+        "ARENA_BYTES", "ARENA_ALIGN",  "REGIONS",          "H",
+        "WEIGHTS_H"
+    };
 
     names_init(&codegen->names, &codegen->arena);
     for (size_t i = 0; i < sizeof lower / sizeof *lower; i++)
@@ -54,12 +56,11 @@ static void reserve_names(struct codegen *codegen)
 /* The ONNX node's name reads best; a node without one is called after its result. */
 static const char *region_name(struct codegen *codegen, const struct region *region)
 {
-    const struct origin *origin = region->anchor && region->anchor->origin
-                                      ? region->anchor->origin
-                                      : region->call->origin;
+    const struct origin *origin =
+        region->anchor && region->anchor->origin ? region->anchor->origin : region->call->origin;
     const char *name = origin && *origin->name ? origin->name : region->fn->name;
-    const char *wanted = arena_printf(&codegen->arena, "region_%s",
-                                      c_identifier(&codegen->arena, name));
+    const char *wanted =
+        arena_printf(&codegen->arena, "region_%s", c_identifier(&codegen->arena, name));
 
     return names_unique(&codegen->names, wanted);
 }
@@ -129,8 +130,8 @@ static bool check_interface(struct codegen *codegen)
     bool ok = true;
 
     for (int i = 0; i < main->n_params + main->ret->n_inputs; i++) {
-        const struct value *value = i < main->n_params ? main->params[i]
-                                                       : main->ret->inputs[i - main->n_params];
+        const struct value *value =
+            i < main->n_params ? main->params[i] : main->ret->inputs[i - main->n_params];
 
         if (*dtype_c_type(value->type.dtype))
             continue;
@@ -202,10 +203,10 @@ static void fill_result(struct codegen *codegen)
 
         for (int k = 0; k < call->n_outputs; k++)
             results[k] = codegen->plan.place[call->outputs[k]->id];
-        regions[i] = (struct codegen_region){ .call = call,
-                                              .c_name = arena_strdup(arena,
-                                                                     codegen->regions[i].c_name),
-                                              .results = results };
+        regions[i] =
+            (struct codegen_region){ .call = call,
+                                     .c_name = arena_strdup(arena, codegen->regions[i].c_name),
+                                     .results = results };
         for (const struct origin *o = call->origin; o; o = o->next)
             map_set(&nodes, arena_printf(&codegen->arena, "%ld", o->index), codegen);
         result->macs += codegen->emitted[i].macs;
@@ -241,11 +242,12 @@ static bool prepare(struct codegen *codegen)
     return true;
 }
 
-bool codegen_c(struct module *module, const struct codegen_options *options,
-               struct output_set *set, struct codegen_result *result)
+bool codegen_c(struct module *module, const struct codegen_options *options, struct output_set *set,
+               struct codegen_result *result)
 {
-    struct codegen codegen = { .ctx = module->ctx, .module = module, .options = options,
-                               .set = set, .result = result };
+    struct codegen codegen = {
+        .ctx = module->ctx, .module = module, .options = options, .set = set, .result = result
+    };
     bool ok;
 
     *result = (struct codegen_result){ 0 };

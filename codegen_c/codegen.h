@@ -13,13 +13,13 @@ enum weights_form {
 };
 
 struct codegen_options {
-    const char *name;       /* model name: file stem and prefix of all symbols; an identifier */
-    const char *dir;        /* where the files go */
-    const char *model_file; /* base name of the model, for the banner; raw text */
+    const char *name;         /* model name: file stem and prefix of all symbols; an identifier */
+    const char *dir;          /* where the files go */
+    const char *model_file;   /* base name of the model, for the banner; raw text */
     const char *model_sha256; /* hex, for the banner; "" = none */
-    const char *command;    /* options that matter, for the banner, "" = defaults */
+    const char *command;      /* options that matter, for the banner, "" = defaults */
     enum weights_form weights;
-    bool step;              /* also emit NAME_step(), which runs one region */
+    bool step; /* also emit NAME_step(), which runs one region */
 };
 
 /* Where a value of main lives while the generated code runs. */
@@ -44,17 +44,17 @@ struct codegen_result {
     const struct codegen_region *regions; /* [n_regions] */
     int64_t macs;
     int n_files;
-    const char **files;              /* [n_files] paths written, in order */
+    const char **files; /* [n_files] paths written, in order */
 };
 
 /* Writes NAME.h, NAME.c, NAME_weights.c (where there are weights outside) and NAME.json into `set`,
  * which the caller commits. False after errors. */
-bool codegen_c(struct module *module, const struct codegen_options *options,
-               struct output_set *set, struct codegen_result *result);
+bool codegen_c(struct module *module, const struct codegen_options *options, struct output_set *set,
+               struct codegen_result *result);
 
-/* An identifier from any text: letters, digits and '_' kept, every run of others one '_'; none at the
- * beginning (such names are the compiler's) or the end; a leading digit gets 'n' in front, a keyword
- * or name of the standard library a trailing '_'; cut at 48 characters. In the arena. */
+/* An identifier from any text: letters, digits and '_' kept, every run of others one '_'; none at
+ * the beginning (such names are the compiler's) or the end; a leading digit gets 'n' in front, a
+ * keyword or name of the standard library a trailing '_'; cut at 48 characters. In the arena. */
 const char *c_identifier(struct arena *arena, const char *text);
 
 #endif

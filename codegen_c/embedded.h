@@ -1,5 +1,5 @@
-/* embedded.h - the template and runtime/embed files, as text inside the binary (made by the Makefile
- * with codegen_c/embed.awk), so that an installed relayc needs no data folder. */
+/* embedded.h - the template and runtime/embed files, as text inside the binary (made by the
+ * Makefile with codegen_c/embed.awk), so that an installed relayc needs no data folder. */
 #ifndef CODEGEN_C_EMBEDDED_H
 #define CODEGEN_C_EMBEDDED_H
 

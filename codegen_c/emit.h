@@ -9,12 +9,13 @@
 
 /* A constant array of the generated code. */
 struct weight {
-    const char *c_name;     /* its symbol */
-    const char *expression; /* how functions read it: c_name, or c_name.v when it is a union of words */
-    const char *name;       /* the ONNX name, raw */
+    const char *c_name; /* its symbol */
+    const char
+        *expression;  /* how functions read it: c_name, or c_name.v when it is a union of words */
+    const char *name; /* the ONNX name, raw */
     struct type type;
     const void *data;
-    const char *layout;     /* "" = row-major of the type */
+    const char *layout; /* "" = row-major of the type */
     uint32_t crc32;
     double least, greatest; /* of the numbers; both NaN where there are none */
     bool words;             /* stored as a union of 64-bit words and the elements */
@@ -32,41 +33,43 @@ struct weights {
 
 /* What the emitters know of a region besides struct region. */
 struct emitted {
-    const char *text;      /* of its function */
+    const char *text; /* of its function */
     int64_t macs;
-    size_t weight_bytes;   /* of the arrays that it is the first to read */
+    size_t weight_bytes; /* of the arrays that it is the first to read */
 };
 
 struct codegen {
     struct ctx *ctx;
-    struct arena arena;    /* dies with the emission */
+    struct arena arena; /* dies with the emission */
     struct module *module;
     const struct codegen_options *options;
-    const char *upper;     /* "KWS" */
+    const char *upper; /* "KWS" */
     struct output_set *set;
     struct codegen_result *result;
-    struct names names;    /* of file scope in NAME.c; locals of NAME_run avoid these as well */
+    struct names names; /* of file scope in NAME.c; locals of NAME_run avoid these as well */
     struct region *regions;
     struct emitted *emitted; /* [n_regions] */
     int n_regions;
     struct weights weights;
-    struct map helpers;    /* name -> struct embedded_file, in the order in which they are pasted */
-    struct map includes;   /* "math.h" */
+    struct map helpers;  /* name -> struct embedded_file, in the order in which they are pasted */
+    struct map includes; /* "math.h" */
     const char **input_names, **output_names; /* parameters of NAME_run */
-    const char **local_names; /* pointers into the arena, by value id of the root */
+    const char **local_names;                 /* pointers into the arena, by value id of the root */
     struct plan plan;
     bool inline_weights;
     int n_weight_files;
     struct writer **writers; /* [result->n_files] */
 };
 
-/* --- weights.c ----------------------------------------------------------------------------------- */
+/* --- weights.c -----------------------------------------------------------------------------------
+ */
 
 /* The array with this content, made if there is none yet. */
 struct weight *weights_add(struct codegen *codegen, const char *name, const struct type *type,
                            const void *data, const char *layout);
 
-/* --- literal.c ----------------------------------------------------------------------------------- */
+/* --- literal.c -----------------------------------------------------------------------------------
+ */
 
 /* Element i as a C literal (see bind_literal); true in *needs_math when it uses <math.h>. */
 const char *literal_of_element(struct arena *arena, enum dtype dtype, const void *data, int64_t i,
@@ -74,15 +77,16 @@ const char *literal_of_element(struct arena *arena, enum dtype dtype, const void
 const char *literal_of_number(struct arena *arena, enum dtype dtype, double number,
                               bool *needs_math);
 
-/* --- emit_text.c --------------------------------------------------------------------------------- */
+/* --- emit_text.c ---------------------------------------------------------------------------------
+ */
 
-/* Appends head, the items separated by ", ", and tail, in lines of at most 100 columns; further lines
- * begin in column `indent`. */
+/* Appends head, the items separated by ", ", and tail, in lines of at most 100 columns; further
+ * lines begin in column `indent`. */
 void add_list(struct str *out, const char *head, int n, const char *const *items, const char *tail,
               int indent);
 
-/* "conv1 (Conv) + relu1 (Relu)" of the ONNX nodes that a region stands for, in lines that go on with
- * `line_start`. */
+/* "conv1 (Conv) + relu1 (Relu)" of the ONNX nodes that a region stands for, in lines that go on
+ * with `line_start`. */
 const char *origin_comment(struct arena *arena, const struct region *region,
                            const char *line_start);
 
@@ -100,14 +104,16 @@ const char *array_parameter(struct arena *arena, const struct type *type, const 
 /* A comment line that separates the sections of a file. */
 void add_section(struct str *out, const char *title);
 
-/* --- emit_*.c ------------------------------------------------------------------------------------ */
+/* --- emit_*.c ------------------------------------------------------------------------------------
+ */
 
 void emit_header(struct codegen *codegen);
 void emit_model(struct codegen *codegen);
 void emit_weights(struct codegen *codegen); /* NAME_weights.h, NAME_weights.c ...; none if inline */
 void emit_json(struct codegen *codegen);    /* last: it lists the other files */
 
-/* Decides where the arrays stand: codegen->inline_weights, weight->file, codegen->n_weight_files. */
+/* Decides where the arrays stand: codegen->inline_weights, weight->file, codegen->n_weight_files.
+ */
 void place_weights(struct codegen *codegen);
 
 /* Definitions of all arrays, for NAME.c. */

@@ -41,8 +41,10 @@ static void add_checks(struct codegen *codegen, struct str *out)
         str_printf(out, "    if (%s)\n        return %s_NULL_POINTER;\n", str_text(&test),
                    codegen->upper);
     if (has_arena)
-        str_printf(out, "    if ((uintptr_t)arena %% %s_ARENA_ALIGN != 0)\n"
-                        "        return %s_MISALIGNED_ARENA;\n", codegen->upper, codegen->upper);
+        str_printf(out,
+                   "    if ((uintptr_t)arena %% %s_ARENA_ALIGN != 0)\n"
+                   "        return %s_MISALIGNED_ARENA;\n",
+                   codegen->upper, codegen->upper);
     else
         str_add(out, "    (void)arena;\n");
     str_add(out, "\n");
@@ -91,8 +93,8 @@ static void add_call(struct codegen *codegen, struct str *out, const struct regi
     for (int i = 0; i < call->n_outputs; i++)
         items[n++] = value_name(codegen, call->outputs[i]);
     if (region->scratch_bytes)
-        items[n++] = arena_printf(arena, "base + %zu",
-                                  scratch_offset(&codegen->plan, region->index));
+        items[n++] =
+            arena_printf(arena, "base + %zu", scratch_offset(&codegen->plan, region->index));
     add_list(out, head, n, items, ");\n", (int)strlen(head));
 }
 
@@ -124,8 +126,10 @@ static void add_run_by_steps(struct codegen *codegen, struct str *out)
     for (int i = 0; i < main->ret->n_inputs; i++)
         items[n++] = codegen->output_names[i];
     items[n++] = "arena";
-    str_printf(out, "    int code = %s_OK;\n\n    for (int region = 0; region < %s_REGIONS && "
-                    "code == %s_OK; region++)\n", codegen->upper, codegen->upper, codegen->upper);
+    str_printf(out,
+               "    int code = %s_OK;\n\n    for (int region = 0; region < %s_REGIONS && "
+               "code == %s_OK; region++)\n",
+               codegen->upper, codegen->upper, codegen->upper);
     add_list(out, head, n, items, ");\n", (int)strlen(head));
     str_add(out, "    return code;\n}\n");
 }

@@ -49,14 +49,17 @@ static void add_constants(struct codegen *codegen, struct str *out)
     const struct function *main = codegen->module->main;
     const char *upper = codegen->upper;
 
-    str_printf(out, "/* What the functions return. */\n"
-                    "enum {\n    %s_OK = 0,\n    %s_NULL_POINTER = 1,\n"
-                    "    %s_MISALIGNED_ARENA = 2", upper, upper, upper);
+    str_printf(out,
+               "/* What the functions return. */\n"
+               "enum {\n    %s_OK = 0,\n    %s_NULL_POINTER = 1,\n"
+               "    %s_MISALIGNED_ARENA = 2",
+               upper, upper, upper);
     if (codegen->options->step)
         str_printf(out, ",\n    %s_NO_REGION = 3", upper);
-    str_printf(out, "\n};\n\n/* Bytes of the arena and their alignment; numbers of elements. */\n"
-                    "enum {\n    %s_ARENA_BYTES = %zu,\n    %s_ARENA_ALIGN = %d", upper,
-               codegen->plan.arena_bytes, upper, PLAN_ALIGN);
+    str_printf(out,
+               "\n};\n\n/* Bytes of the arena and their alignment; numbers of elements. */\n"
+               "enum {\n    %s_ARENA_BYTES = %zu,\n    %s_ARENA_ALIGN = %d",
+               upper, codegen->plan.arena_bytes, upper, PLAN_ALIGN);
     if (codegen->options->step)
         str_printf(out, ",\n    %s_REGIONS = %d", upper, codegen->n_regions);
     for (int i = 0; i < main->n_params; i++)
@@ -71,8 +74,8 @@ void add_prototype(struct codegen *codegen, struct str *out, bool step, const ch
     const struct function *main = codegen->module->main;
     struct arena *arena = &codegen->arena;
     const char **items = arena_array(arena, const char *, main->n_params + main->ret->n_inputs + 2);
-    const char *head = arena_printf(arena, "int %s_%s(", codegen->options->name,
-                                    step ? "step" : "run");
+    const char *head =
+        arena_printf(arena, "int %s_%s(", codegen->options->name, step ? "step" : "run");
     int n = 0;
 
     if (step)
@@ -80,8 +83,8 @@ void add_prototype(struct codegen *codegen, struct str *out, bool step, const ch
     for (int i = 0; i < main->n_params; i++)
         items[n++] = array_parameter(arena, &main->params[i]->type, codegen->input_names[i], true);
     for (int i = 0; i < main->ret->n_inputs; i++)
-        items[n++] = array_parameter(arena, &main->ret->inputs[i]->type, codegen->output_names[i],
-                                     false);
+        items[n++] =
+            array_parameter(arena, &main->ret->inputs[i]->type, codegen->output_names[i], false);
     items[n++] = "void *arena";
     add_list(out, head, n, items, tail, (int)strlen(head));
 }
@@ -95,8 +98,9 @@ static void add_functions(struct codegen *codegen, struct str *out)
                 codegen->input_names, NULL);
     add_tensors(codegen, out, "Outputs, written (also in between) and read:", main->ret->n_inputs,
                 main->ret->inputs, codegen->output_names, main->result_names);
-    str_add(out, " *\n * The arrays must not overlap. The arena needs no initial contents and holds "
-                 "nothing afterwards;\n");
+    str_add(out,
+            " *\n * The arrays must not overlap. The arena needs no initial contents and holds "
+            "nothing afterwards;\n");
     if (codegen->plan.arena_bytes == 0)
         str_add(out, " * this network needs none: it may be NULL. ");
     else
@@ -106,8 +110,9 @@ static void add_functions(struct codegen *codegen, struct str *out)
     add_prototype(codegen, out, false, ");\n");
     if (!codegen->options->step)
         return;
-    str_printf(out, "\n/* Runs one region: 0, 1 ... %s_REGIONS - 1 in this order, with the same "
-                    "arrays and an arena that\n * nothing else touches in between, is one run. */\n",
+    str_printf(out,
+               "\n/* Runs one region: 0, 1 ... %s_REGIONS - 1 in this order, with the same "
+               "arrays and an arena that\n * nothing else touches in between, is one run. */\n",
                codegen->upper);
     add_prototype(codegen, out, true, ");\n");
 }

@@ -40,8 +40,7 @@ static const struct origin *region_origin(const struct region *region)
     return region->call->origin;
 }
 
-const char *origin_comment(struct arena *arena, const struct region *region,
-                           const char *line_start)
+const char *origin_comment(struct arena *arena, const struct region *region, const char *line_start)
 {
     const struct origin *origin = region_origin(region);
     struct str out = { .arena = arena };

@@ -195,7 +195,9 @@ bool bind_epilogue(struct bind *bind, const char *acc, const struct position *po
 {
     const struct region *region = bind->region;
     const struct value *result = region->fn->ret->inputs[0];
-    struct epilogue e = { .bind = bind, .position = position, .text = { .arena = bind->arena },
+    struct epilogue e = { .bind = bind,
+                          .position = position,
+                          .text = { .arena = bind->arena },
                           .expressions = { .arena = bind->arena } };
     bool ok = true;
 

@@ -4,7 +4,7 @@
 #include "codegen_c/scalar.h"
 
 static const struct kernel kernels[] = {
-#define KERNEL(name, anchor, accepts_function, bind_function, in_place) \
+#define KERNEL(name, anchor, accepts_function, bind_function, in_place)                            \
     { #name, OP_##anchor, accepts_function, bind_function, in_place },
 #include "codegen_c/kernels.def"
 #undef KERNEL

@@ -12,42 +12,43 @@
 /* One region function about to be written. */
 struct region {
     struct function *fn;
-    struct node *call;     /* in main */
-    struct node *anchor;   /* the node that is not element-wise; NULL = an element-wise chain */
+    struct node *call;   /* in main */
+    struct node *anchor; /* the node that is not element-wise; NULL = an element-wise chain */
     const struct kernel *kernel;
-    const char *c_name;    /* "region_conv1": an identifier, unique in the file */
-    int index;             /* execution order */
+    const char *c_name;         /* "region_conv1": an identifier, unique in the file */
+    int index;                  /* execution order */
     const char *const *params;  /* C names of fn's parameters: "x", "x2", "residual" */
     const char *const *results; /* and of its results: "y", "y2" */
-    size_t scratch_bytes;  /* asked for by bind; an extra `void *scratch` parameter, after the results */
-    bool in_place;         /* the plan put the first result over a parameter of the same size … */
-    int over;              /* … this one: neither of the two is `restrict` */
+    size_t scratch_bytes;       /* asked for by bind; an extra `void *scratch` parameter, after the
+                                   results */
+    bool in_place; /* the plan put the first result over a parameter of the same size … */
+    int over;      /* … this one: neither of the two is `restrict` */
 };
 
 /* What bind works with. Keys go into `keys`; everything else is remembered for the emitters. */
 struct bind {
     struct ctx *ctx;
-    struct arena *arena;        /* lives as long as the emission */
+    struct arena *arena; /* lives as long as the emission */
     struct region *region;
     struct keys *keys;
-    struct codegen *codegen;    /* opaque here: the output under construction */
+    struct codegen *codegen; /* opaque here: the output under construction */
 };
 
 struct kernel {
-    const char *name;            /* "conv2d_direct"; its template is NAME.c.tmpl */
-    enum op anchor;              /* OP_COUNT = element-wise chain */
+    const char *name; /* "conv2d_direct"; its template is NAME.c.tmpl */
+    enum op anchor;   /* OP_COUNT = element-wise chain */
     /* False: *why says what was found and wanted. */
     bool (*accepts)(const struct region *region, const char **why);
     bool (*bind)(struct bind *bind);
-    bool in_place;               /* y may be the anchor's input 0 (of a chain: any operand) where shape
-                                    and type agree: element i is written after its last read */
+    bool in_place; /* y may be the anchor's input 0 (of a chain: any operand) where shape
+                      and type agree: element i is written after its last read */
 };
 
-/* A row of kernels.def is KERNEL(name, anchor, accepts, bind, in_place): the name without quotes, the
- * anchor without OP_ (COUNT for element-wise chains), two functions, declared here from the table,
- * and true or false. Rows with the same name share a template. */
-#define KERNEL(name, anchor, accepts_function, bind_function, in_place) \
-    bool accepts_function(const struct region *region, const char **why); \
+/* A row of kernels.def is KERNEL(name, anchor, accepts, bind, in_place): the name without quotes,
+ * the anchor without OP_ (COUNT for element-wise chains), two functions, declared here from the
+ * table, and true or false. Rows with the same name share a template. */
+#define KERNEL(name, anchor, accepts_function, bind_function, in_place)                            \
+    bool accepts_function(const struct region *region, const char **why);                          \
     bool bind_function(struct bind *binding);
 #include "codegen_c/kernels.def"
 #undef KERNEL
@@ -77,35 +78,35 @@ const char *bind_operand(struct bind *bind, struct value *value);
 const char *bind_packed(struct bind *bind, struct value *value, const struct type *type,
                         const void *packed, const char *layout);
 
-/* Bytes of scratch that the region's function needs, from the arena, aligned to 16: adds the parameter
- * `void *scratch` (restrict) to "params". */
+/* Bytes of scratch that the region's function needs, from the arena, aligned to 16: adds the
+ * parameter `void *scratch` (restrict) to "params". */
 void bind_scratch(struct bind *bind, size_t bytes);
 
-/* A helper that the text uses: "erf_f32" is runtime/embed/erf_f32.h, pasted once into the file. Lines
- * with # are not pasted: includes of system headers move to the top of the file, an include of
- * "runtime/embed/NAME.h" asks for that helper as well, guards vanish. */
+/* A helper that the text uses: "erf_f32" is runtime/embed/erf_f32.h, pasted once into the file.
+ * Lines with # are not pasted: includes of system headers move to the top of the file, an include
+ * of "runtime/embed/NAME.h" asks for that helper as well, guards vanish. */
 void bind_helper(struct bind *bind, const char *name);
 void bind_include(struct bind *bind, const char *header); /* "math.h" */
 
 /* Where an element-wise statement stands in the loop nest of the template. Expressions need no
  * parentheses around them. */
 struct position {
-    int rank;                      /* of the region's output */
-    const char *coord[MAX_RANK];   /* C expression of each output coordinate ("oc"), "0" where the
-                                      dim is 1; NULL where this dim and the following ones, up to
-                                      one that is not NULL, have a common coordinate, which no
-                                      operand is broadcast along in part */
-    const char *linear;            /* C expression of the row-major index of y ("at") */
+    int rank;                    /* of the region's output */
+    const char *coord[MAX_RANK]; /* C expression of each output coordinate ("oc"), "0" where the
+                                    dim is 1; NULL where this dim and the following ones, up to
+                                    one that is not NULL, have a common coordinate, which no
+                                    operand is broadcast along in part */
+    const char *linear;          /* C expression of the row-major index of y ("at") */
 };
 
 /* Turns the element-wise nodes of the region into statements and sets
  *   key "epilogue"   lines such as: const float add_1 = acc + conv1_bias[oc];   (possibly none)
  *   key "result"     the expression to store
- * `acc` is the C expression of the anchor's result at this position (NULL in a chain). The statements
- * must stand right before the only write to that element of y, because an operand of the same shape
- * may be y itself: the plan lets results overwrite residuals that nobody needs any more. The variables
- * are called after their operators and numbered (add_1, relu_2), operands that are used twice x_1;
- * templates keep clear of names that end in '_' and a number. */
+ * `acc` is the C expression of the anchor's result at this position (NULL in a chain). The
+ * statements must stand right before the only write to that element of y, because an operand of the
+ * same shape may be y itself: the plan lets results overwrite residuals that nobody needs any more.
+ * The variables are called after their operators and numbered (add_1, relu_2), operands that are
+ * used twice x_1; templates keep clear of names that end in '_' and a number. */
 bool bind_epilogue(struct bind *bind, const char *acc, const struct position *position);
 
 /* The keys every template has: fn, params (the parameter list), t (C type of y), and the comment

@@ -26,14 +26,12 @@ int64_t node_macs(const struct node *node)
     case OP_CONV2D_TRANSPOSE:
     case OP_CONV3D_TRANSPOSE: /* every input element meets [out_c / groups, k...] */
         return multiply(type_elements(x), type_span(w, 1, w->rank));
-    case OP_DENSE:
-        return multiply(type_elements(y), x->rank ? x->dim[x->rank - 1] : 1);
+    case OP_DENSE: return multiply(type_elements(y), x->rank ? x->dim[x->rank - 1] : 1);
     case OP_MATMUL: {
         const bool transposed = node->attrs.matmul.transpose_a && x->rank > 1;
 
         return multiply(type_elements(y), x->rank ? x->dim[x->rank - 1 - transposed] : 1);
     }
-    default:
-        return 0;
+    default: return 0;
     }
 }

@@ -9,32 +9,32 @@
 
 enum { MAX_IDENTIFIER = 48 };
 
-/* Sorted. Keywords of C and C++ (the header is for both), and names of the standard library that the
- * generated code or its helpers use. */
+/* Sorted. Keywords of C and C++ (the header is for both), and names of the standard library that
+ * the generated code or its helpers use. */
 static const char *const reserved[] = {
-    "EOF",           "INFINITY",     "NAN",         "NULL",       "alignas",
-    "alignof",       "and",          "and_eq",      "asm",        "auto",
-    "bitand",        "bitor",        "bool",        "break",      "case",
-    "catch",         "char",         "class",       "co_await",   "co_return",
-    "co_yield",      "compl",        "concept",     "const",      "const_cast",
-    "consteval",     "constexpr",    "constinit",   "continue",   "decltype",
-    "default",       "delete",       "do",          "double",     "dynamic_cast",
-    "else",          "enum",         "errno",       "explicit",   "export",
-    "extern",        "false",        "float",       "for",        "friend",
-    "goto",          "if",           "inline",      "int",        "int16_t",
-    "int32_t",       "int64_t",      "int8_t",      "intptr_t",   "long",
-    "main",          "memcpy",       "memmove",     "memset",     "mutable",
-    "namespace",     "new",          "noexcept",    "not",        "not_eq",
-    "nullptr",       "operator",     "or",          "or_eq",      "private",
-    "protected",     "ptrdiff_t",    "public",      "register",   "reinterpret_cast",
-    "requires",      "restrict",     "return",      "short",      "signed",
-    "size_t",        "sizeof",       "static",      "static_assert", "static_cast",
-    "struct",        "switch",       "template",    "this",       "thread_local",
-    "throw",         "true",         "try",         "typedef",    "typeid",
-    "typename",      "typeof",       "uint16_t",    "uint32_t",   "uint64_t",
-    "uint8_t",       "uintptr_t",    "union",       "unsigned",   "using",
-    "virtual",       "void",         "volatile",    "wchar_t",    "while",
-    "xor",           "xor_eq",
+    "EOF",       "INFINITY",  "NAN",       "NULL",          "alignas",
+    "alignof",   "and",       "and_eq",    "asm",           "auto",
+    "bitand",    "bitor",     "bool",      "break",         "case",
+    "catch",     "char",      "class",     "co_await",      "co_return",
+    "co_yield",  "compl",     "concept",   "const",         "const_cast",
+    "consteval", "constexpr", "constinit", "continue",      "decltype",
+    "default",   "delete",    "do",        "double",        "dynamic_cast",
+    "else",      "enum",      "errno",     "explicit",      "export",
+    "extern",    "false",     "float",     "for",           "friend",
+    "goto",      "if",        "inline",    "int",           "int16_t",
+    "int32_t",   "int64_t",   "int8_t",    "intptr_t",      "long",
+    "main",      "memcpy",    "memmove",   "memset",        "mutable",
+    "namespace", "new",       "noexcept",  "not",           "not_eq",
+    "nullptr",   "operator",  "or",        "or_eq",         "private",
+    "protected", "ptrdiff_t", "public",    "register",      "reinterpret_cast",
+    "requires",  "restrict",  "return",    "short",         "signed",
+    "size_t",    "sizeof",    "static",    "static_assert", "static_cast",
+    "struct",    "switch",    "template",  "this",          "thread_local",
+    "throw",     "true",      "try",       "typedef",       "typeid",
+    "typename",  "typeof",    "uint16_t",  "uint32_t",      "uint64_t",
+    "uint8_t",   "uintptr_t", "union",     "unsigned",      "using",
+    "virtual",   "void",      "volatile",  "wchar_t",       "while",
+    "xor",       "xor_eq",
 };
 
 static int compare_words(const void *key, const void *word)

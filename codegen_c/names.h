@@ -18,7 +18,8 @@ void names_reserve(struct names *names, const char *name);
 const char *names_unique(struct names *names, const char *wanted);
 
 /* Text of the model for a comment: printable ASCII without anything that could end or continue the
- * comment, or start another ("*" and "/" side by side, "//", "??/", backslashes); cut at `limit`. */
+ * comment, or start another ("*" and "/" side by side, "//", "??/", backslashes); cut at `limit`.
+ */
 const char *comment_safe(struct arena *arena, const char *text, size_t limit);
 
 /* "KWS" of "kws". */

@@ -147,8 +147,9 @@ static const char *whole_shrink_text(struct arena *arena, const struct node *nod
     const char *bias = literal_of_number(arena, DTYPE_F64, node->attrs.alpha_beta.beta, &math);
 
     *needs = "f64_to_i64";
-    return arena_printf(arena, "($t)f64_to_i64((double)$a < -(%s) ? (double)$a + %s : "
-                               "(double)$a > %s ? (double)$a - %s : 0.0)",
+    return arena_printf(arena,
+                        "($t)f64_to_i64((double)$a < -(%s) ? (double)$a + %s : "
+                        "(double)$a > %s ? (double)$a - %s : 0.0)",
                         lambd, bias, lambd, bias);
 }
 
@@ -220,8 +221,8 @@ const char *scalar_expand(struct bind *bind, const struct node *node, const char
             continue;
         }
         text++;
-        piece = *text >= 'a' && *text <= 'c' ? operands[*text - 'a']
-                                             : placeholder(bind, node, *text);
+        piece =
+            *text >= 'a' && *text <= 'c' ? operands[*text - 'a'] : placeholder(bind, node, *text);
         str_printf(&out, *piece == '-' && ends_with_minus(&out) ? "(%s)" : "%s", piece);
     }
     return str_text(&out);
@@ -233,8 +234,8 @@ bool scalar_accepts(struct arena *arena, const struct region *region, const char
         const char *needs;
 
         for (int i = 0; i < n->n_inputs + n->n_outputs; i++) {
-            const struct value *value = i < n->n_inputs ? n->inputs[i]
-                                                        : n->outputs[i - n->n_inputs];
+            const struct value *value =
+                i < n->n_inputs ? n->inputs[i] : n->outputs[i - n->n_inputs];
 
             if (value && !*dtype_c_type(value->type.dtype)) {
                 *why = arena_printf(arena, "%s has no type in C", dtype_name(value->type.dtype));

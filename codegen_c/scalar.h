@@ -5,16 +5,16 @@
 
 #include "codegen_c/kernel.h"
 
-/* The text for a node, with the placeholders of scalar_ops.def; NULL if there is none for its element
- * type. *needs: its headers and helpers. */
+/* The text for a node, with the placeholders of scalar_ops.def; NULL if there is none for its
+ * element type. *needs: its headers and helpers. */
 const char *scalar_text(struct arena *arena, const struct node *node, const char **needs);
 
 /* Fills in the placeholders; operands as C expressions that need no parentheses. */
 const char *scalar_expand(struct bind *bind, const struct node *node, const char *text,
                           const char *const *operands);
 
-/* Whether every element-wise node of a region can be written, and every value stored. Otherwise *why
- * says what cannot. */
+/* Whether every element-wise node of a region can be written, and every value stored. Otherwise
+ * *why says what cannot. */
 bool scalar_accepts(struct arena *arena, const struct region *region, const char **why);
 
 #endif

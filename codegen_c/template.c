@@ -331,8 +331,7 @@ static int expand_block(struct expansion *x, int open, int to)
     const bool is_if = strcmp(word, "if") == 0, is_for = strcmp(word, "for") == 0;
     int end;
 
-    if ((!is_if && !is_for) || (is_if && (!*first || *second)) ||
-        (is_for && (!*second || *rest))) {
+    if ((!is_if && !is_for) || (is_if && (!*first || *second)) || (is_for && (!*second || *rest))) {
         error(x, open, "'//#%s' is no control line, or has the wrong number of words", word);
         return to;
     }
@@ -375,8 +374,9 @@ static void cut_lines(struct expansion *x, const char *text)
 bool template_expand(struct ctx *ctx, const char *name, const char *text, struct keys *keys,
                      struct str *out)
 {
-    struct expansion x = { .ctx = ctx, .arena = keys->arena, .name = name, .keys = keys,
-                           .out = out, .ok = true };
+    struct expansion x = {
+        .ctx = ctx, .arena = keys->arena, .name = name, .keys = keys, .out = out, .ok = true
+    };
 
     cut_lines(&x, text);
     expand_lines(&x, 0, x.n_lines);

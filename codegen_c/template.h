@@ -5,11 +5,11 @@
  *                                line removes the line
  *   //#if key ... //#end         kept when the key is set and not false (//#if !key: when it is not
  *                                set or false); false are flags that are off, "0" and ""
- *   //#for i N ... //#end        repeated with ${i} = 0 .. N-1; N a number or a key; inside, ${a${i}}
- *                                looks up a composed key
- * Control lines stand alone on their lines and vanish; ${...} in their words is expanded. Unknown keys, keys never used and open blocks
- * are errors with template file and line (DIAG_TEMPLATE). A key that stands in a block left out counts
- * as used. Nothing more: values come from bind. */
+ *   //#for i N ... //#end        repeated with ${i} = 0 .. N-1; N a number or a key; inside,
+ * ${a${i}} looks up a composed key Control lines stand alone on their lines and vanish; ${...} in
+ * their words is expanded. Unknown keys, keys never used and open blocks are errors with template
+ * file and line (DIAG_TEMPLATE). A key that stands in a block left out counts as used. Nothing
+ * more: values come from bind. */
 #ifndef CODEGEN_C_TEMPLATE_H
 #define CODEGEN_C_TEMPLATE_H
 
@@ -19,7 +19,7 @@
 
 struct keys {
     struct arena *arena;
-    struct map map;  /* key -> struct key */
+    struct map map; /* key -> struct key */
 };
 
 /* Keys and texts are copied. Setting a key again replaces its text. */

@@ -6,7 +6,8 @@
 #include "codegen_c/emit.h"
 
 /* Arrays up to this many elements are written as numbers that people can read. Beyond, the time and
- * memory of a C compiler count: it is 64-bit words then (they grow with the number of initialisers). */
+ * memory of a C compiler count: it is 64-bit words then (they grow with the number of
+ * initialisers). */
 enum { READABLE_ELEMENTS = 64 };
 
 static uint32_t checksum(const void *data, size_t n)
@@ -30,8 +31,8 @@ static void find_range(struct weight *weight)
     }
 }
 
-static struct weight *weight_new(struct codegen *codegen, const char *name,
-                                 const struct type *type, const void *data, const char *layout)
+static struct weight *weight_new(struct codegen *codegen, const char *name, const struct type *type,
+                                 const void *data, const char *layout)
 {
     struct weights *weights = &codegen->weights;
     struct weight *weight = arena_new(&codegen->arena, struct weight);
@@ -40,8 +41,8 @@ static struct weight *weight_new(struct codegen *codegen, const char *name,
 
     weight->c_name = names_unique(&codegen->names, wanted);
     weight->words = type_elements(type) > READABLE_ELEMENTS;
-    weight->expression = weight->words ? arena_printf(&codegen->arena, "%s.v", weight->c_name)
-                                       : weight->c_name;
+    weight->expression =
+        weight->words ? arena_printf(&codegen->arena, "%s.v", weight->c_name) : weight->c_name;
     weight->name = name;
     weight->type = *type;
     weight->data = data;

@@ -63,8 +63,7 @@ static const char *parameter_list(struct codegen *codegen, const struct region *
                                   region->in_place && region->over == i ? "" : "restrict ",
                                   region->params[i]);
     for (int i = 0; i < fn->ret->n_inputs; i++)
-        items[n++] = arena_printf(arena, "%s *%s%s",
-                                  dtype_c_type(fn->ret->inputs[i]->type.dtype),
+        items[n++] = arena_printf(arena, "%s *%s%s", dtype_c_type(fn->ret->inputs[i]->type.dtype),
                                   region->in_place ? "" : "restrict ", region->results[i]);
     if (region->scratch_bytes)
         items[n++] = "void *restrict scratch";
@@ -84,9 +83,9 @@ static const char *shapes_comment(struct codegen *codegen, const struct region *
         const bool is_param = i < fn->n_params;
         const int k = is_param ? i : i - fn->n_params;
         const struct type *type = is_param ? &fn->params[k]->type : &fn->ret->inputs[k]->type;
-        const char *text = arena_printf(arena, "%s %s",
-                                        is_param ? region->params[k] : region->results[k],
-                                        shape_comment(arena, type));
+        const char *text =
+            arena_printf(arena, "%s %s", is_param ? region->params[k] : region->results[k],
+                         shape_comment(arena, type));
 
         if (out.n - line + strlen(text) > 88) {
             str_add(&out, i == fn->n_params ? "\n* " : ",\n* ");
@@ -113,14 +112,17 @@ static void offer_keys(struct codegen *codegen, struct region *region, struct ke
 
 bool write_region(struct codegen *codegen, struct region *region)
 {
-    const char *path = arena_printf(&codegen->arena, "templates/kernels/%s.c.tmpl",
-                                    region->kernel->name);
+    const char *path =
+        arena_printf(&codegen->arena, "templates/kernels/%s.c.tmpl", region->kernel->name);
     const char *text = template_text(path);
     const int n_errors = codegen->ctx->diags.n_errors;
     struct str out = { .arena = &codegen->arena };
     struct keys keys;
-    struct bind bind = { .ctx = codegen->ctx, .arena = &codegen->arena, .region = region,
-                         .keys = &keys, .codegen = codegen };
+    struct bind bind = { .ctx = codegen->ctx,
+                         .arena = &codegen->arena,
+                         .region = region,
+                         .keys = &keys,
+                         .codegen = codegen };
 
     if (!text)
         return diag_error(codegen->ctx, DIAG_TEMPLATE, NULL, "there is no %s", path);

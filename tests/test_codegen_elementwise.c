@@ -1,5 +1,5 @@
-/* Element-wise operators as generated C, for every element type, on ordinary and on special numbers;
- * broadcasting; chains; and what the text looks like. */
+/* Element-wise operators as generated C, for every element type, on ordinary and on special
+ * numbers; broadcasting; chains; and what the text looks like. */
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
@@ -12,8 +12,8 @@
 
 enum { F = 1 << KIND_FLOAT, I = 1 << KIND_INT, U = 1 << KIND_UINT, B = 1 << KIND_BOOL };
 
-/* Every operator of one result of the operands' type. `%a` `%b` `%c` are operands, where's condition
- * is `%p`. */
+/* Every operator of one result of the operands' type. `%a` `%b` `%c` are operands, where's
+ * condition is `%p`. */
 static const struct {
     unsigned kinds;
     const char *line;
@@ -108,8 +108,9 @@ static const struct {
     { F | I | U | B, "not_equal(%a, %b)" },
 };
 
-static const enum dtype dtypes[] = { DTYPE_F32, DTYPE_F64, DTYPE_I8,  DTYPE_I16, DTYPE_I32, DTYPE_I64,
-                                     DTYPE_U8,  DTYPE_U16, DTYPE_U32, DTYPE_U64, DTYPE_BOOL };
+static const enum dtype dtypes[] = { DTYPE_F32, DTYPE_F64, DTYPE_I8,  DTYPE_I16,
+                                     DTYPE_I32, DTYPE_I64, DTYPE_U8,  DTYPE_U16,
+                                     DTYPE_U32, DTYPE_U64, DTYPE_BOOL };
 enum { N_DTYPES = sizeof dtypes / sizeof *dtypes };
 
 struct graph {
@@ -141,28 +142,53 @@ static const char *all_operators(struct arena *arena, enum dtype dtype)
     for (int i = 0; i < N_DTYPES; i++)
         add_line(&graph, arena_printf(arena, "cast(%%a) {dtype=%s}", dtype_name(dtypes[i])),
                  dtypes[i]);
-    return arena_printf(arena,
-                        "fn main(%%a: (7,9) %s, %%b: (7,9) %s, %%v: (9) %s, %%p: (7,9) bool) -> (%s) "
-                        "{\n%s}\n",
-                        name, name, name, str_text(&graph.results), str_text(&graph.lines));
+    return arena_printf(
+        arena,
+        "fn main(%%a: (7,9) %s, %%b: (7,9) %s, %%v: (9) %s, %%p: (7,9) bool) -> (%s) "
+        "{\n%s}\n",
+        name, name, name, str_text(&graph.results), str_text(&graph.lines));
 }
 
 START_TEST(operators_agree_with_the_reference)
 {
     struct arena arena = { NULL };
 
-    generated_check(&(struct generated_case){ .text = all_operators(&arena, dtypes[_i]),
-                                              .tolerance = dtypes[_i] == DTYPE_F64 ? 1e-12 : 2e-6 });
+    generated_check(
+        &(struct generated_case){ .text = all_operators(&arena, dtypes[_i]),
+                                  .tolerance = dtypes[_i] == DTYPE_F64 ? 1e-12 : 2e-6 });
     arena_release(&arena);
 }
 END_TEST
 
 /* Numbers at which something happens; every pair of them meets in %a and %b. */
-static const double special[] = { 0,    -0.0,      1,         -1,         0.5,   -0.5, 1.5,
-                                  2.5,  INFINITY,  -INFINITY, NAN,        1e-40, 127,  128,
-                                  -128, -129,      255,       256,        32767, 65536, -32769,
-                                  2147483647.0, 2147483648.0, -2147483649.0, 4294967296.0,
-                                  9223372036854775807.0, -9223372036854775808.0, 1e30 };
+static const double special[] = { 0,
+                                  -0.0,
+                                  1,
+                                  -1,
+                                  0.5,
+                                  -0.5,
+                                  1.5,
+                                  2.5,
+                                  INFINITY,
+                                  -INFINITY,
+                                  NAN,
+                                  1e-40,
+                                  127,
+                                  128,
+                                  -128,
+                                  -129,
+                                  255,
+                                  256,
+                                  32767,
+                                  65536,
+                                  -32769,
+                                  2147483647.0,
+                                  2147483648.0,
+                                  -2147483649.0,
+                                  4294967296.0,
+                                  9223372036854775807.0,
+                                  -9223372036854775808.0,
+                                  1e30 };
 
 static void fill_special(const struct tensor *tensor, int64_t step)
 {
@@ -178,11 +204,16 @@ static void fill_special(const struct tensor *tensor, int64_t step)
     }
 }
 
-/* Powers and sums of such numbers overflow a float at places where a double does not: only operators
- * whose results are exact, or selected, are asked. */
+/* Powers and sums of such numbers overflow a float at places where a double does not: only
+ * operators whose results are exact, or selected, are asked. */
 static const char *const exact[] = {
-    "abs(%a)", "nn.relu(%a)", "sign(%a)", "maximum(%a, %b)", "minimum(%a, %b)",
-    "clip(%a) {a_min=-1, a_max=1}", "clip(%a) {a_min=0, a_max=inf}",
+    "abs(%a)",
+    "nn.relu(%a)",
+    "sign(%a)",
+    "maximum(%a, %b)",
+    "minimum(%a, %b)",
+    "clip(%a) {a_min=-1, a_max=1}",
+    "clip(%a) {a_min=0, a_max=inf}",
 };
 
 static const char *exact_operators(struct arena *arena, enum dtype dtype)
@@ -203,10 +234,11 @@ static const char *exact_operators(struct arena *arena, enum dtype dtype)
     for (int i = 0; i < N_DTYPES; i++)
         add_line(&graph, arena_printf(arena, "cast(%%a) {dtype=%s}", dtype_name(dtypes[i])),
                  dtypes[i]);
-    return arena_printf(arena,
-                        "fn main(%%a: (7,9) %s, %%b: (7,9) %s, %%v: (9) %s, %%p: (7,9) bool) -> (%s) "
-                        "{\n%s}\n",
-                        name, name, name, str_text(&graph.results), str_text(&graph.lines));
+    return arena_printf(
+        arena,
+        "fn main(%%a: (7,9) %s, %%b: (7,9) %s, %%v: (9) %s, %%p: (7,9) bool) -> (%s) "
+        "{\n%s}\n",
+        name, name, name, str_text(&graph.results), str_text(&graph.lines));
 }
 
 START_TEST(special_numbers_agree_with_the_reference)
@@ -227,7 +259,8 @@ START_TEST(special_numbers_agree_with_the_reference)
 }
 END_TEST
 
-/* --- shapes --------------------------------------------------------------------------------------- */
+/* --- shapes
+ * --------------------------------------------------------------------------------------- */
 
 static const char *const graphs[] = {
     /* everything merges into one loop */
@@ -273,13 +306,16 @@ static const char *const graphs[] = {
 START_TEST(operands_are_broadcast)
 {
     generated_check(&(struct generated_case){ .text = graphs[_i], .tolerance = 1e-6 });
-    generated_check(&(struct generated_case){ .text = graphs[_i], .tolerance = 1e-6,
-                                              .weights = WEIGHTS_FILE, .step = true,
+    generated_check(&(struct generated_case){ .text = graphs[_i],
+                                              .tolerance = 1e-6,
+                                              .weights = WEIGHTS_FILE,
+                                              .step = true,
                                               .one_build = true });
 }
 END_TEST
 
-/* --- the text ------------------------------------------------------------------------------------- */
+/* --- the text
+ * ------------------------------------------------------------------------------------- */
 
 static const struct {
     const char *text, *want;
@@ -327,7 +363,8 @@ static const struct {
 START_TEST(the_text_reads_as_c)
 {
     struct ctx *ctx = ctx_new("net.onnx");
-    const char *text = generated_text(ctx, &(struct generated_case){ .text = texts[_i].text }, ".c");
+    const char *text =
+        generated_text(ctx, &(struct generated_case){ .text = texts[_i].text }, ".c");
 
     ck_assert_msg(strstr(text, texts[_i].want), "wanted\n%s\nfound\n%s", texts[_i].want, text);
     ctx_free(ctx);
@@ -340,8 +377,10 @@ START_TEST(types_without_c_are_refused_all_at_once)
                                "  %y = nn.relu(%x) : (2) f16\n  %w = exp(%z) : (3) bf16\n}\n";
     struct ctx *ctx = ctx_new("net.onnx");
     struct module *module = generated_module(ctx, &(struct generated_case){ .text = text });
-    const struct codegen_options options = { .name = "net", .dir = "/nonexistent",
-                                             .model_file = "net.onnx", .model_sha256 = "",
+    const struct codegen_options options = { .name = "net",
+                                             .dir = "/nonexistent",
+                                             .model_file = "net.onnx",
+                                             .model_sha256 = "",
                                              .command = "" };
     struct output_set set = { .ctx = ctx };
     struct codegen_result result;

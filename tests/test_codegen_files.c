@@ -11,17 +11,18 @@
 #include "tests/support/temp_dir.h"
 
 /* Two regions with an arena between them, a bool output, a rank-0 input, an empty output. */
-static const char small[] = "fn main(%x: (2,3) f32, %s: () f32) -> (%y, %flag, %none) {\n"
-                            "  const @big : (100) f32 = crc32:00000000\n"
-                            "  const @c : (3) f32 = [1,0.1,-3]\n"
-                            "  %a = add(%x, @c) : (2,3) f32\n"
-                            "  %t = transpose(%a) {axes=[1,0]} : (3,2) f32\n"
-                            "  %e = multiply(%t, %s) : (3,2) f32\n"
-                            "  %y = transpose(%e) {axes=[1,0]} : (2,3) f32\n"
-                            "  %flag = greater(%x, %s) : (2,3) bool\n"
-                            "  %b = multiply(@big, %s) : (100) f32\n"
-                            "  %none = strided_slice(%b) {begin=[0], strides=[1], size=[0]} : (0) f32\n"
-                            "}\n";
+static const char small[] =
+    "fn main(%x: (2,3) f32, %s: () f32) -> (%y, %flag, %none) {\n"
+    "  const @big : (100) f32 = crc32:00000000\n"
+    "  const @c : (3) f32 = [1,0.1,-3]\n"
+    "  %a = add(%x, @c) : (2,3) f32\n"
+    "  %t = transpose(%a) {axes=[1,0]} : (3,2) f32\n"
+    "  %e = multiply(%t, %s) : (3,2) f32\n"
+    "  %y = transpose(%e) {axes=[1,0]} : (2,3) f32\n"
+    "  %flag = greater(%x, %s) : (2,3) bool\n"
+    "  %b = multiply(@big, %s) : (100) f32\n"
+    "  %none = strided_slice(%b) {begin=[0], strides=[1], size=[0]} : (0) f32\n"
+    "}\n";
 
 static struct ctx *ctx;
 static struct temp_dir dir;
@@ -71,10 +72,11 @@ static const char *file_text(const char *name)
 static int run_program(const char *source, const char *compiler)
 {
     temp_file(&dir, "main.c", source, strlen(source));
-    return system(arena_printf(&ctx->perm,
-                               "cd %s && %s -std=c99 -Wall -Wextra -Werror -o main main.c net*.c -lm && "
-                               "./main",
-                               dir.path, compiler));
+    return system(
+        arena_printf(&ctx->perm,
+                     "cd %s && %s -std=c99 -Wall -Wextra -Werror -o main main.c net*.c -lm && "
+                     "./main",
+                     dir.path, compiler));
 }
 
 START_TEST(every_misuse_has_a_return_code)
@@ -129,9 +131,12 @@ START_TEST(the_header_says_what_goes_in_and_out)
                                          "            float none[1], void *arena);\n"));
     ck_assert_ptr_nonnull(strstr(header, " *    x  f32 [2,3]  \"x\"\n *    s  f32 []  \"s\"\n"));
     ck_assert_ptr_nonnull(strstr(header, "    NET_NONE_LEN = 0\n"));
-    ck_assert_int_eq(system(arena_printf(&ctx->perm, "cd %s && echo '#include \"net.h\"' >h.cc && "
-                                                     "c++ -Wall -Wextra -pedantic -Werror "
-                                                     "-fsyntax-only h.cc", dir.path)), 0);
+    ck_assert_int_eq(system(arena_printf(&ctx->perm,
+                                         "cd %s && echo '#include \"net.h\"' >h.cc && "
+                                         "c++ -Wall -Wextra -pedantic -Werror "
+                                         "-fsyntax-only h.cc",
+                                         dir.path)),
+                     0);
 }
 END_TEST
 
@@ -150,7 +155,8 @@ START_TEST(weights_are_inline_or_in_files)
     ck_assert_uint_eq(result.weight_bytes, 412);
     ck_assert_ptr_null(strstr(file_text("net.c"), "0.1f"));
     ck_assert_ptr_nonnull(strstr(file_text("net_weights.h"), "extern const float net_c[3];\n"));
-    ck_assert_ptr_nonnull(strstr(file_text("net_weights.c"), "\nconst union net_big net_big = { {\n"));
+    ck_assert_ptr_nonnull(
+        strstr(file_text("net_weights.c"), "\nconst union net_big net_big = { {\n"));
 }
 END_TEST
 
@@ -205,7 +211,8 @@ static double number_at(const cJSON *object, const char *key)
 
 START_TEST(the_json_describes_what_was_made)
 {
-    const struct codegen_result result = generate(small, &(struct codegen_options){ .step = false });
+    const struct codegen_result result =
+        generate(small, &(struct codegen_options){ .step = false });
     cJSON *root = cJSON_Parse(file_text("net.json"));
     const cJSON *arena, *region;
 
@@ -229,13 +236,14 @@ END_TEST
 
 START_TEST(tensors_beyond_what_an_int_counts_are_refused)
 {
-    static const char text[] = "fn main(%x: (2,1) f32) -> (%y) {\n"
-                               "  %b = broadcast_to(%x) {shape=[2,2147483648]} : (2,2147483648) f32\n"
-                               "  %y = max(%b) {axis=[1], keepdims=false} : (2) f32\n}\n";
+    static const char text[] =
+        "fn main(%x: (2,1) f32) -> (%y) {\n"
+        "  %b = broadcast_to(%x) {shape=[2,2147483648]} : (2,2147483648) f32\n"
+        "  %y = max(%b) {axis=[1], keepdims=false} : (2) f32\n}\n";
     struct module *module = generated_module(ctx, &(struct generated_case){ .text = text });
-    const struct codegen_options options = { .name = "net", .dir = dir.path,
-                                             .model_file = "net.onnx", .model_sha256 = "",
-                                             .command = "" };
+    const struct codegen_options options = {
+        .name = "net", .dir = dir.path, .model_file = "net.onnx", .model_sha256 = "", .command = ""
+    };
     struct output_set set = { .ctx = ctx };
     struct codegen_result result;
 
@@ -252,9 +260,9 @@ START_TEST(an_arena_beyond_what_a_target_addresses_is_refused)
                                "  %b = broadcast_to(%x) {shape=[2,500000000]} : (2,500000000) f32\n"
                                "  %y = max(%b) {axis=[1], keepdims=false} : (2) f32\n}\n";
     struct module *module = generated_module(ctx, &(struct generated_case){ .text = text });
-    const struct codegen_options options = { .name = "net", .dir = dir.path,
-                                             .model_file = "net.onnx", .model_sha256 = "",
-                                             .command = "" };
+    const struct codegen_options options = {
+        .name = "net", .dir = dir.path, .model_file = "net.onnx", .model_sha256 = "", .command = ""
+    };
     struct output_set set = { .ctx = ctx };
     struct codegen_result result;
 

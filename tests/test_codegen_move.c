@@ -13,11 +13,12 @@ static const struct {
     { "%x: (2,1,3) i64", "%y = transpose(%x) {axes=[1,0,2]} : (1,2,3) i64", "%y" },
     { "%x: (2,3,4,5) f64", "%y = transpose(%x) {axes=[0,2,1,3]} : (2,4,3,5) f64", "%y" },
     { "%x: (0,3) f32", "%y = transpose(%x) {axes=[1,0]} : (3,0) f32", "%y" },
-    { "%x: (4,6) f32", "%y = strided_slice(%x) {begin=[1,4], strides=[1,-2], size=[2,3]} : (2,3) f32",
-      "%y" },
+    { "%x: (4,6) f32",
+      "%y = strided_slice(%x) {begin=[1,4], strides=[1,-2], size=[2,3]} : (2,3) f32", "%y" },
     { "%x: (5,6) u8", "%y = strided_slice(%x) {begin=[1,2], strides=[2,1], size=[2,3]} : (2,3) u8",
       "%y" },
-    { "%x: (5) bool", "%y = strided_slice(%x) {begin=[4], strides=[-1], size=[5]} : (5) bool", "%y" },
+    { "%x: (5) bool", "%y = strided_slice(%x) {begin=[4], strides=[-1], size=[5]} : (5) bool",
+      "%y" },
     { "%x: (2,2) f32, %x_2: (2,3) f32, %z: (2,0) f32",
       "%y = concatenate(%x, %x_2, %z) {axis=1} : (2,5) f32", "%y" },
     { "%a: (1,2,3) i16, %b: (2,2,3) i16", "%y = concatenate(%a, %b) {axis=0} : (3,2,3) i16", "%y" },
@@ -29,24 +30,36 @@ static const struct {
     { "%x: (2,1,3) i32", "%y = tile(%x) {shape=[1,2,1]} : (2,2,3) i32", "%y" },
     { "%x: (3,1) f32", "%y = broadcast_to(%x) {shape=[2,3,4]} : (2,3,4) f32", "%y" },
     { "%x: () f32", "%y = broadcast_to(%x) {shape=[2,2]} : (2,2) f32", "%y" },
-    { "%x: (1,8,2,3) f32", "%y = nn.depth_to_space(%x) {block_size=2, mode=\"DCR\"} : (1,2,4,6) f32",
-      "%y" },
-    { "%x: (2,8,2,3) f32", "%y = nn.depth_to_space(%x) {block_size=2, mode=\"CRD\"} : (2,2,4,6) f32",
-      "%y" },
+    { "%x: (1,8,2,3) f32",
+      "%y = nn.depth_to_space(%x) {block_size=2, mode=\"DCR\"} : (1,2,4,6) f32", "%y" },
+    { "%x: (2,8,2,3) f32",
+      "%y = nn.depth_to_space(%x) {block_size=2, mode=\"CRD\"} : (2,2,4,6) f32", "%y" },
     { "%x: (2,3,4,6) i8", "%y = nn.space_to_depth(%x) {block_size=2, mode=\"DCR\"} : (2,12,2,3) i8",
       "%y" },
-    { "%x: (2,3) f32", "%y = nn.pad(%x) {pad_before=[1,0], pad_after=[0,2], mode=\"constant\", "
-                       "value=0.1} : (3,5) f32", "%y" },
-    { "%x: (3,4) i8", "%y = nn.pad(%x) {pad_before=[-1,2], pad_after=[1,-1], mode=\"constant\", "
-                      "value=-7} : (3,5) i8", "%y" },
-    { "%x: (1,3,4) f32", "%y = nn.pad(%x) {pad_before=[0,2,3], pad_after=[0,2,1], "
-                         "mode=\"reflect\", value=0} : (1,7,8) f32", "%y" },
-    { "%x: (2,1,3) f32", "%y = nn.pad(%x) {pad_before=[0,2,-1], pad_after=[0,2,7], "
-                         "mode=\"reflect\", value=0} : (2,5,9) f32", "%y" },
-    { "%x: (3,4,2) u8", "%y = nn.pad(%x) {pad_before=[2,0,0], pad_after=[1,0,0], mode=\"edge\", "
-                        "value=0} : (6,4,2) u8", "%y" },
-    { "%x: (2,3,2) i64", "%y = nn.pad(%x) {pad_before=[0,4,-1], pad_after=[0,5,2], "
-                         "mode=\"wrap\", value=0} : (2,12,3) i64", "%y" },
+    { "%x: (2,3) f32",
+      "%y = nn.pad(%x) {pad_before=[1,0], pad_after=[0,2], mode=\"constant\", "
+      "value=0.1} : (3,5) f32",
+      "%y" },
+    { "%x: (3,4) i8",
+      "%y = nn.pad(%x) {pad_before=[-1,2], pad_after=[1,-1], mode=\"constant\", "
+      "value=-7} : (3,5) i8",
+      "%y" },
+    { "%x: (1,3,4) f32",
+      "%y = nn.pad(%x) {pad_before=[0,2,3], pad_after=[0,2,1], "
+      "mode=\"reflect\", value=0} : (1,7,8) f32",
+      "%y" },
+    { "%x: (2,1,3) f32",
+      "%y = nn.pad(%x) {pad_before=[0,2,-1], pad_after=[0,2,7], "
+      "mode=\"reflect\", value=0} : (2,5,9) f32",
+      "%y" },
+    { "%x: (3,4,2) u8",
+      "%y = nn.pad(%x) {pad_before=[2,0,0], pad_after=[1,0,0], mode=\"edge\", "
+      "value=0} : (6,4,2) u8",
+      "%y" },
+    { "%x: (2,3,2) i64",
+      "%y = nn.pad(%x) {pad_before=[0,4,-1], pad_after=[0,5,2], "
+      "mode=\"wrap\", value=0} : (2,12,3) i64",
+      "%y" },
     { "%x: (2,3,4) f32", "%y = trilu(%x) {upper=true, k=1} : (2,3,4) f32", "%y" },
     { "%x: (4,3) i8", "%y = trilu(%x) {upper=false, k=-1} : (4,3) i8", "%y" },
     { "%x: (3,3) bool", "%y = trilu(%x) {upper=true, k=-90000000000} : (3,3) bool", "%y" },

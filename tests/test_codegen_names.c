@@ -19,7 +19,9 @@ static const struct {
     { "1x1", "n1x1" },
     { "", "n" },
     { "___", "n" },
-    { "\xc3\xbc" "ber", "ber" },
+    { "\xc3\xbc"
+      "ber",
+      "ber" },
     { "\xe9", "n" },
     { "int", "int_" },
     { "class", "class_" },
@@ -53,14 +55,10 @@ END_TEST
 static const struct {
     const char *text, *safe;
 } comments[] = {
-    { "conv1", "conv1" },
-    { "*/", "* /" },
-    { "**/ /* /", "** / / *..." },
-    { "?\?/", "? ?/" },
-    { "a\\\nb", "a__b" },
-    { "tab\tbell\a", "tab_bell..." },
-    { "\xc3\xbc", "__" },
-    { "0123456789", "01234567..." },
+    { "conv1", "conv1" },          { "*/", "* /" },
+    { "**/ /* /", "** / / *..." }, { "?\?/", "? ?/" },
+    { "a\\\nb", "a__b" },          { "tab\tbell\a", "tab_bell..." },
+    { "\xc3\xbc", "__" },          { "0123456789", "01234567..." },
 };
 
 START_TEST(any_text_is_safe_in_a_comment)
@@ -89,27 +87,29 @@ END_TEST
 
 /* Names that mean something in C, in the places where a model can put them. */
 static const char *const hostile[] = {
-    "arena", "base", "region_y", "net_run", "NET_OK", "memcpy", "uintptr_t", "x", "y", "void",
-    "*/ int x; /*", "?\?/", "\\x5C", "// comment \\x5C", "%s%n", "NULL", "scratch", "i", "code",
+    "arena",   "base", "region_y",     "net_run", "NET_OK", "memcpy",           "uintptr_t", "x",
+    "y",       "void", "*/ int x; /*", "?\?/",    "\\x5C",  "// comment \\x5C", "%s%n",      "NULL",
+    "scratch", "i",    "code",
 };
 
 static const char *hostile_graph(struct arena *arena, const char *name)
 {
-    return arena_printf(arena,
-                        "fn main(%%\"%s\": (2,3) f32) -> (%%\"%s 3\", %%\"%s 2\") {\n"
-                        "  const @\"%s 4\" : (3) f32 = [0.5,0.25,0.125]\n"
-                        "  %%\"%s 2\" = transpose(%%\"%s\") {axes=[1,0]} : (3,2) f32  from Tr \"%s\"\n"
-                        "  %%\"%s 5\" = transpose(%%\"%s 2\") {axes=[1,0]} : (2,3) f32\n"
-                        "  %%\"%s 3\" = multiply(%%\"%s 5\", @\"%s 4\") : (2,3) f32\n}\n",
-                        name, name, name, name, name, name, name, name, name, name, name, name);
+    return arena_printf(
+        arena,
+        "fn main(%%\"%s\": (2,3) f32) -> (%%\"%s 3\", %%\"%s 2\") {\n"
+        "  const @\"%s 4\" : (3) f32 = [0.5,0.25,0.125]\n"
+        "  %%\"%s 2\" = transpose(%%\"%s\") {axes=[1,0]} : (3,2) f32  from Tr \"%s\"\n"
+        "  %%\"%s 5\" = transpose(%%\"%s 2\") {axes=[1,0]} : (2,3) f32\n"
+        "  %%\"%s 3\" = multiply(%%\"%s 5\", @\"%s 4\") : (2,3) f32\n}\n",
+        name, name, name, name, name, name, name, name, name, name, name, name);
 }
 
 START_TEST(names_of_c_and_worse_do_no_harm)
 {
     struct arena arena = { NULL };
 
-    generated_check(&(struct generated_case){ .text = hostile_graph(&arena, hostile[_i]),
-                                              .tolerance = 1e-6, .step = _i % 2 == 1 });
+    generated_check(&(struct generated_case){
+        .text = hostile_graph(&arena, hostile[_i]), .tolerance = 1e-6, .step = _i % 2 == 1 });
     arena_release(&arena);
 }
 END_TEST

@@ -8,10 +8,10 @@
 static const struct {
     const char *key, *text;
 } values[] = {
-    { "k", "42" },   { "on", "1" },      { "off", "0" },           { "empty", "" },
-    { "n", "3" },    { "two", "a\nb" },  { "a0", "zero" },         { "a1", "one" },
-    { "i_key", "0" }, { "big", "5000" }, { "word", "words" },       { "gap", "a\n\nb" },
-    { "b0_0", "p" }, { "b0_1", "q" },    { "trailing", "a\nb\n" },
+    { "k", "42" },    { "on", "1" },     { "off", "0" },           { "empty", "" },
+    { "n", "3" },     { "two", "a\nb" }, { "a0", "zero" },         { "a1", "one" },
+    { "i_key", "0" }, { "big", "5000" }, { "word", "words" },      { "gap", "a\n\nb" },
+    { "b0_0", "p" },  { "b0_1", "q" },   { "trailing", "a\nb\n" },
 };
 
 static const struct {

@@ -1,5 +1,5 @@
-/* copies.h - moving elements along regular steps, which is all that transpose, slice, concatenate and
- * their kin do: y[y_at + i . y_step] = x[x_at + i . x_step] for all i of a box. */
+/* copies.h - moving elements along regular steps, which is all that transpose, slice, concatenate
+ * and their kin do: y[y_at + i . y_step] = x[x_at + i . x_step] for all i of a box. */
 #ifndef CODEGEN_C_KERNELS_COPIES_H
 #define CODEGEN_C_KERNELS_COPIES_H
 

@@ -79,7 +79,8 @@ static void bind_nested(struct bind *bind, const struct loops *loops, struct pos
         str_printf(&extents, "%sN%d = %" PRId64, i ? ", " : "", i, loops->extent[i]);
         str_printf(&text, "%sfor (int i%d = 0; i%d < N%d; i%d++)", i ? "\n" : "", i, i, i, i);
         at = !at ? "i0"
-                 : arena_printf(bind->arena, i > 1 ? "(%s) * N%d + i%d" : "%s * N%d + i%d", at, i, i);
+                 : arena_printf(bind->arena, i > 1 ? "(%s) * N%d + i%d" : "%s * N%d + i%d", at, i,
+                                i);
     }
     str_add(&text, " {");
     bind_text(bind, "extents", "%s", str_text(&extents));

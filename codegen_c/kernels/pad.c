@@ -1,5 +1,5 @@
-/* pad.c - nn.pad: with a constant, the whole of y is filled and the rest copied into it; in the other
- * modes every place asks a helper which element of x it repeats. */
+/* pad.c - nn.pad: with a constant, the whole of y is filled and the rest copied into it; in the
+ * other modes every place asks a helper which element of x it repeats. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -40,8 +40,7 @@ bool bind_pad(struct bind *bind)
     const struct node *node = bind->region->anchor;
     const struct pad_attrs *pad = pad_of(bind->region);
     const struct type *x = &node->inputs[0]->type, *y = &node->outputs[0]->type;
-    struct copy copy = { .x = bind_operand(bind, node->inputs[0]),
-                         .y = bind->region->results[0] };
+    struct copy copy = { .x = bind_operand(bind, node->inputs[0]), .y = bind->region->results[0] };
     int64_t x_step[MAX_RANK], y_step[MAX_RANK];
 
     row_major_steps(x, x_step);
@@ -102,8 +101,10 @@ bool bind_pad_repeat(struct bind *bind)
             extent *= y->dim[++i];
         str_printf(&extents, "%sN%d = %" PRId64, n ? ", " : "", n, extent);
         str_printf(&loops, "%sfor (int i%d = 0; i%d < N%d; i%d++)", n ? "\n" : "", n, n, n, n);
-        at.text = arena_printf(bind->arena, n == 0 ? "i0" : n > 1 ? "(%s) * N%d + i%d"
-                                                                  : "%s * N%d + i%d",
+        at.text = arena_printf(bind->arena,
+                               n == 0  ? "i0"
+                               : n > 1 ? "(%s) * N%d + i%d"
+                                       : "%s * N%d + i%d",
                                at.text, n, n);
         str_printf(&from, "%s%s", n ? " + " : "",
                    source_text(bind, n, before, after, x->dim[i], x_step[i]));

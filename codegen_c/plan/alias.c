@@ -49,8 +49,7 @@ static bool kernel_allows(const struct region *region, int param)
 static bool is_alone(const struct plan *plan, const struct node *call, int param)
 {
     for (int i = 0; i < call->n_inputs; i++)
-        if (i != param &&
-            plan->root[call->inputs[i]->id] == plan->root[call->inputs[param]->id])
+        if (i != param && plan->root[call->inputs[i]->id] == plan->root[call->inputs[param]->id])
             return false;
     return true;
 }
@@ -93,9 +92,9 @@ static void place_result(struct plan *plan, struct region *region, const struct 
         return;
     }
     plan->block[id] = plan->n_blocks;
-    plan->blocks[plan->n_blocks++] = (struct block){ .value = value, .bytes = bytes,
-                                                     .first = region->index,
-                                                     .last = plan->last[id] };
+    plan->blocks[plan->n_blocks++] = (struct block){
+        .value = value, .bytes = bytes, .first = region->index, .last = plan->last[id]
+    };
 }
 
 void plan_alias(struct plan *plan, struct arena *arena, struct region *regions)

@@ -22,7 +22,8 @@ void plan_liveness(struct plan *plan, struct arena *arena, const struct function
 {
     const int n = main->n_values;
 
-    *plan = (struct plan){ .main = main, .n_regions = n_regions,
+    *plan = (struct plan){ .main = main,
+                           .n_regions = n_regions,
                            .root = arena_array(arena, const struct value *, n),
                            .first = arena_array(arena, int, n),
                            .last = arena_array(arena, int, n),

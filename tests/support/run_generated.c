@@ -11,8 +11,9 @@
 #include "tests/support/graph.h"
 #include "tests/support/temp_dir.h"
 
-#define STRICT "-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wsign-conversion " \
-               "-Wdouble-promotion -Wvla -Werror "
+#define STRICT                                                                                     \
+    "-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wsign-conversion "                            \
+    "-Wdouble-promotion -Wvla -Werror "
 #define SANITIZE "-O1 -fsanitize=undefined,float-cast-overflow "
 
 static const struct {
@@ -49,9 +50,13 @@ struct module *generated_module(struct ctx *ctx, const struct generated_case *ro
 static struct codegen_result generate(struct module *module, const struct generated_case *row,
                                       const char *dir)
 {
-    const struct codegen_options options = { .name = "net", .dir = dir, .model_file = "net.onnx",
-                                             .model_sha256 = "", .command = "",
-                                             .weights = row->weights, .step = row->step };
+    const struct codegen_options options = { .name = "net",
+                                             .dir = dir,
+                                             .model_file = "net.onnx",
+                                             .model_sha256 = "",
+                                             .command = "",
+                                             .weights = row->weights,
+                                             .step = row->step };
     struct output_set set = { .ctx = module->ctx };
     struct codegen_result result;
 
@@ -81,10 +86,13 @@ static void check_build(struct module *module, const struct generated_case *row,
     const int n = module->main->ret->n_inputs;
     struct temp_dir dir = temp_dir_new();
     const struct codegen_result result = generate(module, row, dir.path);
-    const struct generated_options options = { .name = "net", .dir = dir.path,
-                                               .files = result.files, .n_files = result.n_files,
+    const struct generated_options options = { .name = "net",
+                                               .dir = dir.path,
+                                               .files = result.files,
+                                               .n_files = result.n_files,
                                                .compiler = builds[build].compiler,
-                                               .flags = builds[build].flags, .step = row->step };
+                                               .flags = builds[build].flags,
+                                               .step = row->step };
     struct tensor *found = arena_array(&ctx->perm, struct tensor, n);
     struct bulk bulk = { NULL, 0 };
     struct generated *generated = generated_build(ctx, module->main, &options);
@@ -96,8 +104,8 @@ static void check_build(struct module *module, const struct generated_case *row,
     for (int i = 0; i < n; i++) {
         const double d = difference(&found[i], &wanted[i]);
 
-        ck_assert_msg(d <= row->tolerance, "%s: output %d '%s' differs by %g", builds[build].compiler,
-                      i, module->main->result_names[i], d);
+        ck_assert_msg(d <= row->tolerance, "%s: output %d '%s' differs by %g",
+                      builds[build].compiler, i, module->main->result_names[i], d);
     }
     generated_free(generated);
     bulk_release(&bulk);

@@ -13,13 +13,13 @@
 #include "relay_ir/ir.h"
 
 struct generated_case {
-    const char *text;         /* the graph, see graph_parse */
-    double low, high;         /* range of the inputs; both 0: -2 .. 2 */
-    double tolerance;         /* relative to the largest number of an output; integers agree exactly */
-    bool whole_pipeline;      /* run all passes, not only fuse_ops */
-    bool step;                /* run region by region through NAME_step */
+    const char *text;    /* the graph, see graph_parse */
+    double low, high;    /* range of the inputs; both 0: -2 .. 2 */
+    double tolerance;    /* relative to the largest number of an output; integers agree exactly */
+    bool whole_pipeline; /* run all passes, not only fuse_ops */
+    bool step;           /* run region by region through NAME_step */
     enum weights_form weights;
-    bool one_build;           /* gcc only: for what is the same with every compiler */
+    bool one_build; /* gcc only: for what is the same with every compiler */
 };
 
 /* Compiles with gcc and with clang, with every warning that generated C promises not to raise as an
