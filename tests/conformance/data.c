@@ -84,11 +84,16 @@ bool tensor_agrees(struct ctx *ctx, enum stage stage, const struct tensor *expec
                    const struct tensor *found, const char **reason)
 {
     const enum dtype dtype = expected->type.dtype;
+    const bool is_fp8 = dtype_kind(dtype) == KIND_MINIFLOAT;
     const struct tolerance tolerance = {
-        .relative = dtype == DTYPE_BF16 ? bf16_tolerance : relative_tolerance,
-        .absolute = stage == STAGE_ENGINE ? engine_absolute_tolerance : absolute_tolerance,
+        .relative = dtype == DTYPE_BF16 ? bf16_tolerance
+                    : is_fp8            ? 0
+                                        : relative_tolerance,
+        .absolute = is_fp8                  ? 0
+                    : stage == STAGE_ENGINE ? engine_absolute_tolerance
+                                            : absolute_tolerance,
     };
-    const bool real = dtype_is_float(dtype);
+    const bool real = dtype_is_float(dtype) || is_fp8;
     const int64_t n = type_elements(&expected->type);
     int64_t wrong = 0, first = 0;
 

@@ -120,25 +120,16 @@ static bool move_opset(struct source *source)
 
 /* --- inputs as initialisers ------------------------------------------------------------------- */
 
-/* The code of the data type in TensorProto. */
-static int32_t onnx_code(enum dtype dtype)
-{
-    int32_t code = 1;
-
-    while (code < 32 && dtype_from_onnx(code) != dtype)
-        code++;
-    return code;
-}
-
-static Onnx__TensorProto *initializer_of(struct arena *arena, const char *name,
+/* The declared element type is the one that counts: data may be stored as bare bits. */
+static Onnx__TensorProto *initializer_of(struct arena *arena, const Onnx__ValueInfoProto *input,
                                          const struct tensor *tensor)
 {
     Onnx__TensorProto *proto = arena_new(arena, Onnx__TensorProto);
 
     onnx__tensor_proto__init(proto);
-    proto->name = arena_strdup(arena, name);
+    proto->name = arena_strdup(arena, input->name);
     proto->has_data_type = 1;
-    proto->data_type = onnx_code(tensor->type.dtype);
+    proto->data_type = input->type->tensor_type->elem_type;
     proto->n_dims = (size_t)tensor->type.rank;
     proto->dims = arena_memdup(arena, tensor->type.dim, sizeof tensor->type.dim);
     proto->has_raw_data = 1;
@@ -162,9 +153,9 @@ static const uint8_t *encode_frozen(struct source *source, const struct data_set
         memcpy(changed.initializer, graph->initializer,
                graph->n_initializer * sizeof *graph->initializer);
     for (int i = 0; i < source->n_inputs; i++)
-        if (frozen >> i & 1)
+        if (frozen >> i & 1 && source->inputs[i]->type && source->inputs[i]->type->tensor_type)
             changed.initializer[changed.n_initializer++] =
-                initializer_of(arena, source->inputs[i]->name, &set->inputs[i]);
+                initializer_of(arena, source->inputs[i], &set->inputs[i]);
     model.graph = &changed;
     *size = onnx__model_proto__get_packed_size(&model);
     bytes = arena_alloc(arena, *size);
