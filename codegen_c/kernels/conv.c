@@ -7,7 +7,10 @@
 #include "codegen_c/kernels/panels.h"
 #include "codegen_c/kernels/window.h"
 
-enum { TILE = 4, MOST_UNROLLED = 25 }; /* taps of a kernel with a variable for each weight */
+enum {
+    TILE = 4,
+    MOST_UNROLLED = 25 /* taps of a depthwise kernel with a line for each */
+};
 
 static bool takes_conv(const struct region *region, const char **why)
 {
@@ -164,6 +167,28 @@ static int64_t plane_extent(const struct window *w, int dim)
     return last + 1 > covered ? last + 1 : covered;
 }
 
+/* Small kernels have a variable for each weight and a line for each tap. */
+static void bind_taps(struct bind *bind, const struct window *w)
+{
+    const bool unrolled = window_k_len(w) <= MOST_UNROLLED, dilated = w->dil[1] * w->dil[2] > 1;
+
+    bind_flag(bind, "unrolled", unrolled);
+    bind_flag(bind, "dilated", dilated);
+    bind_text(bind, "row_step", dilated ? "DIL_H * PLANE_W" : "PLANE_W");
+    bind_text(bind, "tap", dilated ? "kw * DIL_W" : "kw");
+    for (int kh = 0; unrolled && kh < w->k[1]; kh++) {
+        struct str weights = { .arena = bind->arena };
+
+        for (int kw = 0; kw < w->k[2]; kw++)
+            str_printf(&weights, "%sw%d%d = w[%d]", kw ? ", " : "", kh, kw, kh * (int)w->k[2] + kw);
+        bind_text(bind, arena_printf(bind->arena, "weights%d", kh), "%s", str_text(&weights));
+        bind_flag(bind, arena_printf(bind->arena, "below%d", kh), kh > 0);
+    }
+    for (int kw = 0; unrolled && kw < w->k[2]; kw++)
+        bind_text(bind, arena_printf(bind->arena, "tap%d", kw),
+                  !dilated || kw == 0 ? "%d" : kw == 1 ? "DIL_W" : "%d * DIL_W", kw);
+}
+
 bool bind_conv_depthwise(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
@@ -174,7 +199,8 @@ bool bind_conv_depthwise(struct bind *bind)
     bind_input(bind, "x", 0);
     bind_input(bind, "weight", 1);
     bind_window(bind, &w);
-    bind_flag(bind, "unrolled", window_k_len(&w) <= MOST_UNROLLED);
+    bind_taps(bind, &w);
+    bind_text(bind, "padded_plane", w.padded ? "plane" : "in");
     bind_int(bind, "plane_h", plane_h);
     bind_int(bind, "plane_w", plane_w);
     bind_flag(bind, "batched", w.batch > 1);
