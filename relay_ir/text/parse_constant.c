@@ -70,7 +70,7 @@ static bool read_elements(struct parser *parser, const struct type *type, const 
     struct reader *reader = &parser->reader;
     const int64_t n = type_elements(type);
     const size_t bytes = dtype_bytes(type->dtype);
-    void *elements;
+    void *elements = NULL;
     int64_t i = 0;
 
     if (!text_payload(parser, type, &elements))
