@@ -108,8 +108,8 @@ static int by_domain_and_name(const void *a, const void *b)
 static void print_operator(struct cli *cli, cJSON *list, const struct onnx_operator *operator)
 {
     struct arena *arena = &cli->ctx->perm;
-    const char *name = arena_printf(arena, "%s%s%s", operator->domain, *operator->domain ? "." : "",
-                                    operator->name);
+    const char *name = arena_printf(arena, "%s%s%s", operator->domain,
+                                    *operator->domain ? "." : "", operator->name);
     cJSON *row;
 
     if (operator->first_opset == operator->last_opset)

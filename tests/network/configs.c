@@ -9,24 +9,25 @@
 #include "tests/network/network.h"
 
 #define STRICT "-std=c99 -Wall -Wextra -Wpedantic -Wconversion -Werror "
-#define SANITIZE \
+#define SANITIZE                                                                                   \
     "-O1 -g -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all "
 
-#define RISCV_BARE \
-    "--specs=picolibc.specs --crt0=hosted --oslib=semihost -mcmodel=medany -DEMBEDDED " \
-    "-Wl,--defsym=__flash=0x80000000,--defsym=__flash_size=8M " \
+#define RISCV_BARE                                                                                 \
+    "--specs=picolibc.specs --crt0=hosted --oslib=semihost -mcmodel=medany -DEMBEDDED "            \
+    "-Wl,--defsym=__flash=0x80000000,--defsym=__flash_size=8M "                                    \
     "-Wl,--defsym=__ram=0x80800000,--defsym=__ram_size=8M "
-#define RISCV_RUNNER \
-    " -M virt -bios none -nographic -monitor none -serial none " \
+#define RISCV_RUNNER                                                                               \
+    " -M virt -bios none -nographic -monitor none -serial none "                                   \
     "-semihosting-config enable=on,target=native -kernel"
 
 #define BOARD "templates/firmware/cortex-m4-qemu/"
-#define CORTEX_M \
-    "-ffunction-sections -fdata-sections -nostartfiles -Wl,--gc-sections -DEMBEDDED -I" BOARD \
+#define CORTEX_M                                                                                   \
+    "-ffunction-sections -fdata-sections -nostartfiles -Wl,--gc-sections -DEMBEDDED -I" BOARD      \
     " -T " BOARD "linker.ld " BOARD "startup.c " BOARD "semihosting.c " BOARD "newlib.c "
-#define CORTEX_M_RUNNER(machine) \
-    "timeout 300 qemu-system-arm -M " machine " -display none -monitor none -serial null " \
-    "-chardev stdio,id=console -semihosting-config enable=on,target=native,chardev=console -kernel"
+#define CORTEX_M_RUNNER(machine)                                                                   \
+    "timeout 300 qemu-system-arm -M " machine " -display none -monitor none -serial null "         \
+    "-chardev stdio,id=console -semihosting-config enable=on,target=native,chardev=console "       \
+    "-kernel"
 
 const struct config configs[] = {
     { "gcc", "gcc", STRICT "-O2", "", false },

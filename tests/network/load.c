@@ -26,12 +26,13 @@ static int read_shapes(struct network *network, struct shape_binding *shapes)
     if (access(path, R_OK) != 0 || !file_map(network->ctx, path, &file))
         return 0;
     json = cJSON_ParseWithLength((const char *)file.data, file.size);
-    cJSON_ArrayForEach(input, cJSON_GetObjectItemCaseSensitive(json, "inputs")) {
+    cJSON_ArrayForEach(input, cJSON_GetObjectItemCaseSensitive(json, "inputs"))
+    {
         struct shape_binding *shape = &shapes[n++];
 
-        shape->name = arena_strdup(
-            &network->ctx->perm,
-            cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(input, "name")));
+        shape->name =
+            arena_strdup(&network->ctx->perm,
+                         cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(input, "name")));
         shape->rank = 0;
         cJSON_ArrayForEach(dim, cJSON_GetObjectItemCaseSensitive(input, "shape"))
             shape->dim[shape->rank++] = (int64_t)dim->valuedouble;
@@ -45,9 +46,9 @@ static int read_shapes(struct network *network, struct shape_binding *shapes)
 static const char *quantised_operators(const struct ctx *ctx)
 {
     for (const struct diag *d = ctx->diags.first; d; d = d->next)
-        if (d->severity == DIAG_ERROR &&
-            (d->code != DIAG_UNSUPPORTED_OP || !d->origin ||
-             (!strstr(d->origin->op_type, "QLinear") && !strstr(d->origin->op_type, "uantizeLinear"))))
+        if (d->severity == DIAG_ERROR && (d->code != DIAG_UNSUPPORTED_OP || !d->origin ||
+                                          (!strstr(d->origin->op_type, "QLinear") &&
+                                           !strstr(d->origin->op_type, "uantizeLinear"))))
             return NULL;
     return "quantised operators";
 }
@@ -58,10 +59,10 @@ static bool read_tensors(struct network *network, const char *folder, const char
     bool ok = true;
 
     for (int i = 0; i < n; i++)
-        ok &= tensor_file_read_one(network->ctx,
-                                   arena_printf(&network->ctx->perm, "%s/%s/%s_%d.npy",
-                                                network->dir, folder, stem, i),
-                                   &network->bulk, &out[i]);
+        ok &= tensor_file_read_one(
+            network->ctx,
+            arena_printf(&network->ctx->perm, "%s/%s/%s_%d.npy", network->dir, folder, stem, i),
+            &network->bulk, &out[i]);
     return ok;
 }
 
@@ -139,7 +140,8 @@ bool network_load(struct network *network, const char *dir, const char **unsuppo
     struct shape_binding shapes[MAX_INPUTS];
     struct import_options options = { .shapes = shapes };
 
-    *network = (struct network){ .ctx = ctx_new(NULL), .dir = dir,
+    *network = (struct network){ .ctx = ctx_new(NULL),
+                                 .dir = dir,
                                  .name = slash && slash[1] ? slash + 1 : dir };
     if (!str_ends(dir, ".onnx"))
         path = arena_printf(&network->ctx->perm, "%s/model.onnx", dir);
@@ -151,8 +153,7 @@ bool network_load(struct network *network, const char *dir, const char **unsuppo
         return false;
     }
     return read_set(network, "io") && read_set(network, "io2") &&
-           (network->n_sets || make_set(network)) &&
-           run_passes(network);
+           (network->n_sets || make_set(network)) && run_passes(network);
 }
 
 void network_free(struct network *network)

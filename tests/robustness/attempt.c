@@ -24,8 +24,9 @@ static const char *judge(const struct ctx *ctx, bool ok)
 
 static const char *generate(struct module *module, const char *dir)
 {
-    const struct codegen_options options = { .name = "net", .dir = dir, .model_file = "model.onnx",
-                                             .model_sha256 = "", .command = "" };
+    const struct codegen_options options = {
+        .name = "net", .dir = dir, .model_file = "model.onnx", .model_sha256 = "", .command = ""
+    };
     struct output_set set = { .ctx = module->ctx };
     struct codegen_result result = { 0 };
     const bool ok = codegen_c(module, &options, &set, &result);
@@ -58,8 +59,8 @@ static const char *attempt_module(struct ctx *ctx, struct module *module, const 
 static const char *attempt_model(struct ctx *ctx, const uint8_t *bytes, size_t size,
                                  const char *dir)
 {
-    return attempt_module(ctx, onnx_import_bytes(ctx, bytes, size, NULL, &(struct import_options){ 0 }),
-                          dir);
+    return attempt_module(
+        ctx, onnx_import_bytes(ctx, bytes, size, NULL, &(struct import_options){ 0 }), dir);
 }
 
 static const char *attempt_text(struct ctx *ctx, const uint8_t *bytes, size_t size, const char *dir)
@@ -86,9 +87,9 @@ static const char *attempt_tensors(struct ctx *ctx, const uint8_t *bytes, size_t
 const char *attempt(enum kind kind, const uint8_t *bytes, size_t size, const char *dir)
 {
     struct ctx *ctx = ctx_new("damaged");
-    const char *reason = kind == KIND_MODEL ? attempt_model(ctx, bytes, size, dir) :
-                         kind == KIND_TEXT  ? attempt_text(ctx, bytes, size, dir) :
-                                              attempt_tensors(ctx, bytes, size);
+    const char *reason = kind == KIND_MODEL  ? attempt_model(ctx, bytes, size, dir)
+                         : kind == KIND_TEXT ? attempt_text(ctx, bytes, size, dir)
+                                             : attempt_tensors(ctx, bytes, size);
 
     diag_print(ctx, stderr, true, 3); /* diagnostics outlive what they speak of */
     ctx_free(ctx);

@@ -1,5 +1,5 @@
-/* children.c - cases in child processes, many to a child: what one of them does wrong ends it, and the
- * next child goes on behind it. */
+/* children.c - cases in child processes, many to a child: what one of them does wrong ends it, and
+ * the next child goes on behind it. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 
 #include <fcntl.h>
@@ -32,8 +32,8 @@ const char *__asan_default_options(void)
 
 /* What a child tells its parent, also when it is killed. */
 struct report {
-    size_t at;         /* the case it is at; the end, when it got through all */
-    char reason[200];  /* "" = it was killed before it could tell */
+    size_t at;        /* the case it is at; the end, when it got through all */
+    char reason[200]; /* "" = it was killed before it could tell */
 };
 
 static void limit(int what, rlim_t most)
@@ -63,8 +63,7 @@ static void restart_clock(void)
     setitimer(ITIMER_PROF, &time, NULL);
 }
 
-static void child(const struct subject *subject, size_t end, const char *dir,
-                  struct report *report)
+static void child(const struct subject *subject, size_t end, const char *dir, struct report *report)
 {
     redirect(arena_printf(&(struct arena){ NULL }, "%s/log", dir));
     if (LIMIT_MEMORY)
@@ -105,11 +104,11 @@ static void print_log(const char *dir)
 static const char *ending(int status, const struct report *report, struct arena *arena)
 {
     if (WIFSIGNALED(status))
-        return WTERMSIG(status) == SIGPROF ?
-                   "it took too long" :
-                   arena_printf(arena, "it was killed by %s", strsignal(WTERMSIG(status)));
-    return *report->reason ? report->reason :
-                             arena_printf(arena, "it exited with %d", WEXITSTATUS(status));
+        return WTERMSIG(status) == SIGPROF
+                   ? "it took too long"
+                   : arena_printf(arena, "it was killed by %s", strsignal(WTERMSIG(status)));
+    return *report->reason ? report->reason
+                           : arena_printf(arena, "it exited with %d", WEXITSTATUS(status));
 }
 
 /* The damaged file is kept, so that the failure can be looked at. */
@@ -134,8 +133,8 @@ static void print_failure(const struct subject *subject, const struct report *re
 
 size_t run_cases(const struct subject *subject, size_t n, const char *dir)
 {
-    struct report *report = mmap(NULL, sizeof *report, PROT_READ | PROT_WRITE,
-                                 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct report *report =
+        mmap(NULL, sizeof *report, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     size_t failed = 0, end;
 
     if (report == MAP_FAILED) {

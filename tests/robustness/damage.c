@@ -44,7 +44,8 @@ static void overwrite_byte(uint8_t *bytes, size_t size, uint64_t *state)
     static const uint8_t telling[] = { 0, 1, 2, 0x7F, 0x80, 0xFF, '0', '-', '%', '(' };
     const size_t at = place(state, size);
 
-    bytes[at] = next(state) & 1 ? telling[random_below(state, sizeof telling)] : (uint8_t)next(state);
+    bytes[at] =
+        next(state) & 1 ? telling[random_below(state, sizeof telling)] : (uint8_t)next(state);
 }
 
 /* A number that goes on and on: the longest varints, the greatest lengths. */
@@ -67,8 +68,8 @@ static void repeat_elsewhere(uint8_t *bytes, size_t size, uint64_t *state)
 static void edit(uint8_t *bytes, size_t size, uint64_t *state)
 {
     static void (*const edits[])(uint8_t *, size_t, uint64_t *) = {
-        flip_bit, flip_bit, flip_bit, overwrite_byte, overwrite_byte, overwrite_run,
-        repeat_elsewhere,
+        flip_bit,       flip_bit,      flip_bit,         overwrite_byte,
+        overwrite_byte, overwrite_run, repeat_elsewhere,
     };
 
     edits[random_below(state, sizeof edits / sizeof *edits)](bytes, size, state);
@@ -110,6 +111,6 @@ uint8_t *damage(const struct subject *subject, size_t i, size_t *size)
         return truncate_file(subject, i, &state, size);
     if (subject->kind == KIND_TENSORS || i % 3 == 0)
         return edit_bytes(subject, &state);
-    return subject->kind == KIND_MODEL ? edit_model(subject->bytes, size, &state) :
-                                         edit_text(subject->bytes, size, &state);
+    return subject->kind == KIND_MODEL ? edit_model(subject->bytes, size, &state)
+                                       : edit_text(subject->bytes, size, &state);
 }

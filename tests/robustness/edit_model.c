@@ -1,5 +1,5 @@
-/* edit_model.c - models that are well-formed as a file and wrong as a network: one field replaced by
- * a telling value, an operator by another, an edge led elsewhere. */
+/* edit_model.c - models that are well-formed as a file and wrong as a network: one field replaced
+ * by a telling value, an operator by another, an edge led elsewhere. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +10,9 @@
 
 static int64_t number(uint64_t *state)
 {
-    static const int64_t telling[] = { 0,     1,      2,          3,          -1,        -2,
-                                       7,     64,     65535,      1 << 20,    INT32_MAX, INT32_MIN,
+    static const int64_t telling[] = { 0,         1,         2,         3,
+                                       -1,        -2,        7,         64,
+                                       65535,     1 << 20,   INT32_MAX, INT32_MIN,
                                        1LL << 32, INT64_MAX, INT64_MIN, INT64_MAX / 2 };
 
     return telling[random_below(state, sizeof telling / sizeof *telling)];
@@ -39,15 +40,9 @@ static void edit_numbers(int64_t *at, size_t *n, uint64_t *state)
     if (*n == 0)
         return;
     switch (random_below(state, 4)) {
-    case 0:
-        (*n)--;
-        break;
-    case 1:
-        at[0] = at[*n - 1];
-        break;
-    default:
-        at[random_below(state, *n)] = number(state);
-        break;
+    case 0: (*n)--; break;
+    case 1: at[0] = at[*n - 1]; break;
+    default: at[random_below(state, *n)] = number(state); break;
     }
 }
 
@@ -56,7 +51,8 @@ static Onnx__NodeProto *some_node(Onnx__GraphProto *graph, uint64_t *state)
     return graph->n_node ? graph->node[random_below(state, graph->n_node)] : NULL;
 }
 
-/* --- edits: each may find nothing to do ---------------------------------------------------------- */
+/* --- edits: each may find nothing to do ----------------------------------------------------------
+ */
 
 static void edit_operator(Onnx__ModelProto *model, uint64_t *state)
 {
@@ -123,7 +119,8 @@ static Onnx__AttributeProto *make_int(const char *name, int64_t number)
     return made;
 }
 
-/* Another element type on the way into a node: a Cast takes the place of the first of its inputs. */
+/* Another element type on the way into a node: a Cast takes the place of the first of its inputs.
+ */
 static void cast_edge(Onnx__ModelProto *model, uint64_t *state)
 {
     Onnx__GraphProto *graph = model->graph;
@@ -157,9 +154,7 @@ static void edit_attribute(Onnx__ModelProto *model, uint64_t *state)
         return;
     attribute = node->attribute[random_below(state, node->n_attribute)];
     switch (random_below(state, 8)) {
-    case 0:
-        attribute->type = (Onnx__AttributeProto__AttributeType)random_below(state, 15);
-        break;
+    case 0: attribute->type = (Onnx__AttributeProto__AttributeType)random_below(state, 15); break;
     case 1: /* the last one is gone */
         onnx__attribute_proto__free_unpacked(node->attribute[--node->n_attribute], NULL);
         break;
@@ -180,16 +175,12 @@ static void edit_constant(Onnx__ModelProto *model, uint64_t *state)
         return;
     tensor = graph->initializer[random_below(state, graph->n_initializer)];
     switch (random_below(state, 4)) {
-    case 0:
-        tensor->data_type = (int32_t)random_below(state, 24);
-        break;
+    case 0: tensor->data_type = (int32_t)random_below(state, 24); break;
     case 1:
         if (tensor->raw_data.len)
             tensor->raw_data.len -= 1 + random_below(state, tensor->raw_data.len);
         break;
-    default:
-        edit_numbers(tensor->dims, &tensor->n_dims, state);
-        break;
+    default: edit_numbers(tensor->dims, &tensor->n_dims, state); break;
     }
 }
 
@@ -221,9 +212,9 @@ static void edit_opset(Onnx__ModelProto *model, uint64_t *state)
 uint8_t *edit_model(const uint8_t *bytes, size_t *size, uint64_t *state)
 {
     static void (*const edits[])(Onnx__ModelProto *, uint64_t *) = {
-        edit_operator, edit_operator, edit_edge,      edit_edge,      drop_edge,  edit_attribute,
-        edit_attribute, edit_attribute, edit_constant, edit_interface, edit_opset, cast_edge,
-        cast_edge,
+        edit_operator,  edit_operator,  edit_edge,      edit_edge,     drop_edge,
+        edit_attribute, edit_attribute, edit_attribute, edit_constant, edit_interface,
+        edit_opset,     cast_edge,      cast_edge,
     };
     Onnx__ModelProto *model = onnx__model_proto__unpack(NULL, *size, bytes);
     uint8_t *out;

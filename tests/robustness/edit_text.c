@@ -53,9 +53,19 @@ static void replace(struct str *out, const uint8_t *text, size_t size, struct sp
 
 static void edit_number(struct str *out, const uint8_t *text, size_t size, uint64_t *state)
 {
-    static const char *const telling[] = { "0",     "1",          "2",          "-1",
-                                           "65536", "4294967296", "1048576",    "9223372036854775807",
-                                           "-9223372036854775808", "1e99", "nan", "-inf", "" };
+    static const char *const telling[] = { "0",
+                                           "1",
+                                           "2",
+                                           "-1",
+                                           "65536",
+                                           "4294967296",
+                                           "1048576",
+                                           "9223372036854775807",
+                                           "-9223372036854775808",
+                                           "1e99",
+                                           "nan",
+                                           "-inf",
+                                           "" };
     const char *by = telling[random_below(state, sizeof telling / sizeof *telling)];
     struct span word = some_word(text, size, state);
 

@@ -10,8 +10,8 @@
 #include "base/arena.h"
 
 enum kind {
-    KIND_MODEL, /* ONNX: import, passes, C */
-    KIND_TEXT,  /* a graph as text: parse, passes, C */
+    KIND_MODEL,  /* ONNX: import, passes, C */
+    KIND_TEXT,   /* a graph as text: parse, passes, C */
     KIND_TENSORS /* .npy, .npz, .pb */
 };
 
@@ -24,8 +24,9 @@ struct subject {
     uint64_t seed;
 };
 
-/* Case i of a subject: first every truncation (a selection, of a big file), then what the seed gives.
- * Bytes of malloc, exactly as long as the case, so that a sanitizer sees every read beyond. */
+/* Case i of a subject: first every truncation (a selection, of a big file), then what the seed
+ * gives. Bytes of malloc, exactly as long as the case, so that a sanitizer sees every read beyond.
+ */
 uint8_t *damage(const struct subject *subject, size_t i, size_t *size);
 size_t n_truncations(const struct subject *subject);
 
@@ -36,8 +37,8 @@ const char *attempt(enum kind kind, const uint8_t *bytes, size_t size, const cha
  * `dir`. Returns how many failed. */
 size_t run_cases(const struct subject *subject, size_t n, const char *dir);
 
-/* Sound subjects: a model and its text from a file, and tensor files made in `dir`. The number, or 0
- * after a message. */
+/* Sound subjects: a model and its text from a file, and tensor files made in `dir`. The number, or
+ * 0 after a message. */
 int load_model_subjects(struct arena *arena, const char *path, struct subject *out);
 int make_tensor_subjects(struct arena *arena, const char *dir, struct subject *out);
 

@@ -1,5 +1,6 @@
 /* newlib.c - newlib's system calls, as far as printf needs them: the console is semihosting's, the
- * heap is what .bss leaves of the RAM, and there are no files. The generated C needs none of this. */
+ * heap is what .bss leaves of the RAM, and there are no files. The generated C needs none of this.
+ */
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
