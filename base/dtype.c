@@ -148,8 +148,7 @@ double dtype_load(enum dtype dtype, const void *data, int64_t index)
     case DTYPE_F8E4M3:
     case DTYPE_F8E4M3FNUZ:
     case DTYPE_F8E5M2:
-    case DTYPE_F8E5M2FNUZ:
-        return (double)minifloat_decode(dtype_minifloat(dtype), AT(uint8_t));
+    case DTYPE_F8E5M2FNUZ: return (double)minifloat_decode(dtype_minifloat(dtype), AT(uint8_t));
     default: return (double)dtype_load_int(dtype, data, index);
     }
 }

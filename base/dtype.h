@@ -31,7 +31,8 @@ enum dtype dtype_from_onnx(int32_t code);     /* DTYPE_NONE if unknown or withou
 const struct minifloat *dtype_minifloat(enum dtype dtype);
 
 /* One element as a double, and back (round to nearest even; out of range: integers and minifloats
- * saturate; NaN becomes 0 in integers; bool is != 0). I64 and U64 beyond 2^53 lose bits: use the int64 pair for those. */
+ * saturate; NaN becomes 0 in integers; bool is != 0). I64 and U64 beyond 2^53 lose bits: use the
+ * int64 pair for those. */
 double dtype_load(enum dtype dtype, const void *data, int64_t index);
 void dtype_store(enum dtype dtype, void *data, int64_t index, double value);
 

@@ -62,6 +62,8 @@ static const char *integer_literal(struct arena *arena, enum dtype dtype, int64_
 const char *literal_of_element(struct arena *arena, enum dtype dtype, const void *data, int64_t i,
                                bool *needs_math)
 {
+    if (dtype_kind(dtype) == KIND_MINIFLOAT) /* C has only its code */
+        return arena_printf(arena, "0x%02x", ((const uint8_t *)data)[i]);
     if (dtype_is_float(dtype))
         return float_literal(arena, dtype, dtype_load(dtype, data, i), needs_math);
     return integer_literal(arena, dtype, dtype_load_int(dtype, data, i));

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/minifloat.h"
 #include "codegen_c/emit.h"
 
 enum {
@@ -14,7 +15,8 @@ enum {
     BOOL = 1 << KIND_BOOL,
     WHOLE = INT | UINT,
     NUMBER = FLOAT | WHOLE,
-    ANY = NUMBER | BOOL
+    ANY = NUMBER | BOOL,
+    BITS = ANY | 1 << KIND_MINIFLOAT
 };
 
 static const struct scalar_row {
@@ -33,21 +35,26 @@ static enum dtype operand_type(const struct node *node)
     return node->inputs[node->op == OP_WHERE ? 1 : 0]->type.dtype;
 }
 
-static const char *cast_text(struct arena *arena, const struct node *node, const char **needs)
+/* A conversion between types with arithmetic in C; operand: an expression of type `from`. */
+static const char *plain_cast_text(struct arena *arena, enum dtype from, enum dtype to,
+                                   const char *operand, const char **needs)
 {
-    const enum dtype from = operand_type(node), to = node->attrs.cast.dtype;
     const bool is_float = dtype_is_float(from), is_signed = dtype_kind(to) == KIND_INT;
     const int bits = (int)dtype_bytes(to) * 8;
     const char *wide = from == DTYPE_F32 && bits <= 16 ? "f32" : "f64";
     const char *end = strcmp(wide, "f32") == 0 ? "f" : "";
-    const char *operand = from == DTYPE_F32 && bits > 16 ? "(double)$a" : "$a";
 
     if (from == to)
-        return "$a";
+        return operand;
     if (dtype_kind(to) == KIND_BOOL)
-        return is_float ? "$a != 0.0$f" : "$a != 0";
+        return arena_printf(arena, "%s != 0%s", operand,
+                            !is_float           ? ""
+                            : from == DTYPE_F32 ? ".0f"
+                                                : ".0");
     if (!is_float || dtype_is_float(to))
-        return "($t)$a";
+        return arena_printf(arena, "($t)%s", operand);
+    if (from == DTYPE_F32 && bits > 16)
+        operand = arena_printf(arena, "(double)%s", operand);
     if (bits == 64) {
         *needs = is_signed ? "f64_to_i64" : "f64_to_u64";
         return arena_printf(arena, "%s(%s)", *needs, operand);
@@ -58,6 +65,41 @@ static const char *cast_text(struct arena *arena, const struct node *node, const
                             ldexp(1, bits - 1), end, ldexp(1, bits - 1) - 1, end);
     return arena_printf(arena, "($t)%s(%s, 0.0%s, %.1f%s)", *needs, operand, end,
                         ldexp(1, bits) - 1, end);
+}
+
+/* Whether every number of the type is an f32, so that a detour over it rounds nothing. */
+static bool fits_f32(enum dtype dtype)
+{
+    return dtype == DTYPE_F32 || (!dtype_is_float(dtype) && dtype_bytes(dtype) <= 2);
+}
+
+/* FP8 has no arithmetic in C: its numbers are f32 in between. */
+static const char *cast_text(struct arena *arena, const struct node *node, const char **needs)
+{
+    const enum dtype from = operand_type(node), to = node->attrs.cast.dtype;
+    const struct minifloat *source = dtype_minifloat(from), *target = dtype_minifloat(to);
+    const enum dtype between = source ? DTYPE_F32 : from;
+    const char *operand = "$a", *more = "";
+
+    if (from == to)
+        return "$a";
+    if (source)
+        operand = arena_printf(arena, "f8_to_f32($a, %d, %d, %u, %u)", source->mantissa_bits,
+                               source->bias, minifloat_encode(source, INFINITY, true),
+                               minifloat_nan(source));
+    if (target && !fits_f32(between))
+        return NULL;
+    if (target) {
+        more = "f32_to_f8";
+        operand = arena_printf(
+            arena, "f32_to_f8(%s%s, %d, %d, %u, %u, %u)", between == DTYPE_F32 ? "" : "(float)",
+            operand, target->mantissa_bits, target->bias, minifloat_encode(target, INFINITY, true),
+            minifloat_encode(target, INFINITY, node->attrs.cast.saturate), minifloat_nan(target));
+    } else {
+        operand = plain_cast_text(arena, between, to, operand, &more);
+    }
+    *needs = source ? arena_printf(arena, "f8_to_f32 %s", more) : more;
+    return operand;
 }
 
 /* Numbers of an integer type lie within these bounds anyway. */
@@ -158,7 +200,7 @@ static const char *special_text(struct arena *arena, const struct node *node, co
     const unsigned kind = 1u << dtype_kind(operand_type(node));
 
     switch (node->op) {
-    case OP_CAST: return kind & ANY ? cast_text(arena, node, needs) : NULL;
+    case OP_CAST: return kind & BITS ? cast_text(arena, node, needs) : NULL;
     case OP_CLIP: return kind & NUMBER ? clip_text(arena, node, needs) : NULL;
     case OP_GELU: return kind & FLOAT ? gelu_text(node, needs) : NULL;
     case OP_ISINF: return kind & FLOAT ? isinf_text(node, needs) : NULL;

@@ -140,7 +140,8 @@ static const char *all_operators(struct arena *arena, enum dtype dtype)
         if (predicates[i].kinds & kind)
             add_line(&graph, predicates[i].line, DTYPE_BOOL);
     for (int i = 0; i < N_DTYPES; i++)
-        add_line(&graph, arena_printf(arena, "cast(%%a) {dtype=%s}", dtype_name(dtypes[i])),
+        add_line(&graph,
+                 arena_printf(arena, "cast(%%a) {dtype=%s, saturate=true}", dtype_name(dtypes[i])),
                  dtypes[i]);
     return arena_printf(
         arena,
@@ -232,7 +233,8 @@ static const char *exact_operators(struct arena *arena, enum dtype dtype)
         if (predicates[i].kinds & kind)
             add_line(&graph, predicates[i].line, DTYPE_BOOL);
     for (int i = 0; i < N_DTYPES; i++)
-        add_line(&graph, arena_printf(arena, "cast(%%a) {dtype=%s}", dtype_name(dtypes[i])),
+        add_line(&graph,
+                 arena_printf(arena, "cast(%%a) {dtype=%s, saturate=true}", dtype_name(dtypes[i])),
                  dtypes[i]);
     return arena_printf(
         arena,
@@ -289,7 +291,8 @@ static const char *const graphs[] = {
     "  %y = add(%x, @c) : (4,5) f32\n}\n",
     "fn main(%x: (40,50) f32) -> (%y) {\n  const @c : (40,50) f32 = crc32:00000000\n"
     "  const @d : (50) f64 = crc32:00000000\n  %a = multiply(%x, @c) : (40,50) f32\n"
-    "  %b = cast(%a) {dtype=f64} : (40,50) f64\n  %y = add(%b, @d) : (40,50) f64\n}\n",
+    "  %b = cast(%a) {dtype=f64, saturate=true} : (40,50) f64\n  %y = add(%b, @d) : (40,50) "
+    "f64\n}\n",
     "fn main(%x: (3) i64) -> (%y) {\n"
     "  const @c : (3) i64 = [-9223372036854775808,9223372036854775807,4294967296]\n"
     "  %a = bitwise_xor(%x, @c) : (3) i64\n  %y = minimum(%a, @c) : (3) i64\n}\n",
@@ -297,9 +300,9 @@ static const char *const graphs[] = {
     "  %y = add(%x, @c) : (101) i8\n}\n",
     /* a chain through several types */
     "fn main(%x: (6,7) f32, %z: (7) f32) -> (%y) {\n"
-    "  %a = greater(%x, %z) : (6,7) bool\n  %b = cast(%a) {dtype=i32} : (6,7) i32\n"
+    "  %a = greater(%x, %z) : (6,7) bool\n  %b = cast(%a) {dtype=i32, saturate=true} : (6,7) i32\n"
     "  const @c : (6,1) i32 = [1,2,3,4,5,6]\n  %d = multiply(%b, @c) : (6,7) i32\n"
-    "  %e = cast(%d) {dtype=f32} : (6,7) f32\n  %f = where(%a, %x, %e) : (6,7) f32\n"
+    "  %e = cast(%d) {dtype=f32, saturate=true} : (6,7) f32\n  %f = where(%a, %x, %e) : (6,7) f32\n"
     "  %y = nn.hard_swish(%f) : (6,7) f32\n}\n",
 };
 

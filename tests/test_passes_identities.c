@@ -97,7 +97,7 @@ static const struct pass_case rows[] = {
     /* to the type it has */
     { "drop_cast",
       "fn main(%x: (2) f32) -> (%z) {\n"
-      "  %y = cast(%x) {dtype=f32} : (2) f32\n"
+      "  %y = cast(%x) {dtype=f32, saturate=true} : (2) f32\n"
       "  %z = nn.relu(%y) : (2) f32\n"
       "}\n",
       "fn main(%x: (2) f32) -> (%z) {\n"
@@ -107,7 +107,7 @@ static const struct pass_case rows[] = {
     /* to another type */
     { "drop_cast",
       "fn main(%x: (2) f32) -> (%y) {\n"
-      "  %y = cast(%x) {dtype=f64} : (2) f64\n"
+      "  %y = cast(%x) {dtype=f64, saturate=true} : (2) f64\n"
       "}\n",
       NULL },
 

@@ -28,7 +28,7 @@ static const char *const printed[] = {
     "fn main(%x: (1,4,6,6) f32, %w: (1,9,5) f32, %r: (1,9,3) f32, %seq: (2,1,5) f32) -> "
     "(%p0, %c, %m, %g, %gh) {\n"
     "  %p0, %p1 = split(%x) {axis=1, sizes=[1,3]} : (1,1,6,6) f32, (1,3,6,6) f32\n"
-    "  %c = cast(%p1) {dtype=i32} : (1,3,6,6) i32\n"
+    "  %c = cast(%p1) {dtype=i32, saturate=true} : (1,3,6,6) i32\n"
     "  %m = mean(%x) {axis=[2,3], keepdims=true} : (1,4,1,1) f32\n"
     "  %l = nn.leaky_relu(%m) {alpha=0.100000001, beta=0} : (1,4,1,1) f32\n"
     "  %inf = clip(%l) {a_min=-inf, a_max=6} : (1,4,1,1) f32\n"

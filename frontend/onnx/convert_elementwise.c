@@ -223,36 +223,38 @@ bool convert_clip(struct onnx_node *node)
 }
 
 /* --- Cast ------------------------------------------------------------------------------------- */
-static bool check_castable(struct onnx_node *node, enum dtype dtype)
+/* Attribute saturate, which came with the FP8 types in opset 19 and concerns only them. */
+static bool output_cast(struct onnx_node *node, struct value *x, enum dtype dtype)
 {
-    if (dtype != DTYPE_NONE && dtype_kind(dtype) != KIND_MINIFLOAT)
-        return true;
-    return diag_error(node->ctx, DIAG_UNSUPPORTED_TYPE, node->origin,
-                      "a conversion to or from this element type is not supported");
+    const bool is_fp8 = dtype_kind(dtype) == KIND_MINIFLOAT;
+    const int64_t saturate = is_fp8 ? onnx_int(node, "saturate", 1) : 1;
+    const union attrs attrs = { .cast = { .dtype = dtype, .saturate = saturate != 0 } };
+
+    if (!onnx_ok(node))
+        return false;
+    if (x->type.dtype == dtype)
+        return onnx_output(node, 0, x);
+    return onnx_output(node, 0, onnx_build1(node, OP_CAST, &attrs, "", x));
 }
 
 bool convert_cast(struct onnx_node *node)
 {
-    struct value *x = onnx_input(node, 0);
     int64_t to = onnx_int(node, "to", 0);
     enum dtype dtype;
 
     if (!onnx_check_inputs(node, 1, 1) || !onnx_ok(node))
         return false;
     dtype = to > 0 && to <= INT32_MAX ? dtype_from_onnx((int32_t)to) : DTYPE_NONE;
-    return check_castable(node, dtype) && check_castable(node, x->type.dtype) &&
-           onnx_output(node, 0, cast_to(node, x, dtype, ""));
+    if (dtype == DTYPE_NONE)
+        return diag_error(node->ctx, DIAG_UNSUPPORTED_TYPE, node->origin,
+                          "a conversion to this element type is not supported");
+    return output_cast(node, onnx_input(node, 0), dtype);
 }
 
 bool convert_cast_like(struct onnx_node *node)
 {
-    struct value *x = onnx_input(node, 0);
-
-    if (!onnx_check_inputs(node, 2, 2))
-        return false;
-    return check_castable(node, x->type.dtype) &&
-           check_castable(node, onnx_input(node, 1)->type.dtype) &&
-           onnx_output(node, 0, cast_to(node, x, onnx_input(node, 1)->type.dtype, ""));
+    return onnx_check_inputs(node, 2, 2) &&
+           output_cast(node, onnx_input(node, 0), onnx_input(node, 1)->type.dtype);
 }
 
 bool convert_where(struct onnx_node *node)

@@ -139,7 +139,7 @@ bool convert_eye_like(struct onnx_node *node)
     type = type_make(x->type.dtype, 2, x->type.dim);
     if (code != -1)
         type.dtype = code > 0 && code <= INT32_MAX ? dtype_from_onnx((int32_t)code) : DTYPE_NONE;
-    if (type.dtype == DTYPE_NONE || dtype_kind(type.dtype) == KIND_MINIFLOAT)
+    if (type.dtype == DTYPE_NONE)
         return bad_attribute(node, "attribute dtype names no element type that relayc has");
     if (type_elements(&type) > MOST_GENERATED)
         return diag_error(node->ctx, DIAG_TOO_BIG, node->origin, "the matrix has shape %s",

@@ -158,7 +158,7 @@ struct value *apply2(struct onnx_node *node, enum op op, const char *suffix, str
 
 struct value *cast_to(struct onnx_node *node, struct value *x, enum dtype dtype, const char *suffix)
 {
-    union attrs attrs = { .cast = { .dtype = dtype } };
+    union attrs attrs = { .cast = { .dtype = dtype, .saturate = true } };
 
     if (!x || x->type.dtype == dtype)
         return x;

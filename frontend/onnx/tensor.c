@@ -11,22 +11,23 @@
 
 /* The field that holds the elements of a type when they are not in raw_data. */
 static const uint32_t typed_field[DTYPE_COUNT] = {
-    [DTYPE_BF16] = 5, [DTYPE_BOOL] = 5, [DTYPE_F16] = 5, [DTYPE_F32] = 4, [DTYPE_F64] = 10,
-    [DTYPE_I16] = 5,  [DTYPE_I32] = 5,  [DTYPE_I64] = 7, [DTYPE_I8] = 5,  [DTYPE_U16] = 5,
-    [DTYPE_U32] = 11, [DTYPE_U64] = 11, [DTYPE_U8] = 5,
+    [DTYPE_BF16] = 5,       [DTYPE_BOOL] = 5,   [DTYPE_F16] = 5,        [DTYPE_F32] = 4,
+    [DTYPE_F64] = 10,       [DTYPE_I16] = 5,    [DTYPE_I32] = 5,        [DTYPE_I64] = 7,
+    [DTYPE_I8] = 5,         [DTYPE_U16] = 5,    [DTYPE_U32] = 11,       [DTYPE_U64] = 11,
+    [DTYPE_U8] = 5,         [DTYPE_F8E4M3] = 5, [DTYPE_F8E4M3FNUZ] = 5, [DTYPE_F8E5M2] = 5,
+    [DTYPE_F8E5M2FNUZ] = 5,
 };
 
 enum { RAW_DATA = 9 };
 
-/* Types of the format that have no row in dtype.def, or no arithmetic yet. */
+/* Types of the format that have no row in dtype.def. */
 static const struct {
     int32_t code;
     const char *name;
 } unsupported_types[] = {
-    { 8, "string" },          { 14, "complex64" },  { 15, "complex128" },     { 17, "float8e4m3" },
-    { 18, "float8e4m3fnuz" }, { 19, "float8e5m2" }, { 20, "float8e5m2fnuz" }, { 21, "uint4" },
-    { 22, "int4" },           { 23, "float4e2m1" }, { 24, "float8e8m0" },     { 25, "uint2" },
-    { 26, "int2" },
+    { 8, "string" },      { 14, "complex64" }, { 15, "complex128" },
+    { 21, "uint4" },      { 22, "int4" },      { 23, "float4e2m1" },
+    { 24, "float8e8m0" }, { 25, "uint2" },     { 26, "int2" },
 };
 
 /* "tensor "name"", or "tensor" when it has none. */
@@ -48,7 +49,7 @@ enum dtype onnx_dtype(struct ctx *ctx, const struct origin *origin, const char *
 {
     const enum dtype dtype = dtype_from_onnx(code);
 
-    if (dtype != DTYPE_NONE && dtype_kind(dtype) != KIND_MINIFLOAT)
+    if (dtype != DTYPE_NONE)
         return dtype;
     for (size_t i = 0; i < sizeof unsupported_types / sizeof *unsupported_types; i++)
         if (unsupported_types[i].code == code) {

@@ -1,10 +1,11 @@
 /* cast.c - conversion between element types.
  *
  * float -> integer truncates towards zero; out of range saturates and NaN becomes 0 (C and ONNX
- * leave both open). integer -> integer wraps. anything -> bool is != 0, so NaN is true. To a float:
- * rounded once, to nearest, ties to even. */
+ * leave both open). integer -> integer wraps. anything -> bool is != 0, so NaN is true. To a float,
+ * FP8 included: rounded once, to nearest, ties to even; FP8 out of range: attribute saturate. */
 #include <math.h>
 
+#include "base/minifloat.h"
 #include "relay_ir/ops/check.h"
 #include "relay_ir/ops/ops.h"
 #include "relay_ir/ops/walk.h"
@@ -13,9 +14,9 @@ bool infer_cast(struct ctx *ctx, struct node *node)
 {
     const enum dtype to = node->attrs.cast.dtype;
 
-    if (!check_kinds(ctx, node, 0, KINDS_PLAIN))
+    if (!check_kinds(ctx, node, 0, KINDS_ANY))
         return false;
-    if (!(1u << dtype_kind(to) & KINDS_PLAIN))
+    if (!(1u << dtype_kind(to) & KINDS_ANY))
         return diag_error(ctx, DIAG_UNSUPPORTED_TYPE, node_origin(node),
                           "%s to %s is not supported", op_name(node->op), dtype_name(to));
     set_output(node, 0, to, input_type(node, 0));
@@ -34,9 +35,14 @@ static double sticky(wide value)
     return value < 0 ? -(double)kept : (double)kept;
 }
 
+static bool is_real(enum dtype dtype)
+{
+    return dtype_is_float(dtype) || dtype_minifloat(dtype);
+}
+
 static void cast_element(const struct tensor *from, struct tensor *to, int64_t i)
 {
-    const bool from_float = dtype_is_float(from->type.dtype);
+    const bool from_float = is_real(from->type.dtype);
     const bool to_float = dtype_is_float(to->type.dtype);
 
     if (from_float && to_float)
@@ -53,13 +59,30 @@ static void cast_element(const struct tensor *from, struct tensor *to, int64_t i
         tensor_put_wide(to, i, tensor_wide_at(from, i));
 }
 
+static void cast_to_minifloat(const struct tensor *from, struct tensor *to, bool saturate)
+{
+    const struct minifloat *format = dtype_minifloat(to->type.dtype);
+    const bool from_float = is_real(from->type.dtype);
+    const int64_t n = type_elements(&to->type);
+    uint8_t *codes = to->data;
+
+    for (int64_t i = 0; i < n; i++) {
+        const double number = from_float ? tensor_at(from, i) : sticky(tensor_wide_at(from, i));
+
+        codes[i] = (uint8_t)minifloat_encode(format, number, saturate);
+    }
+}
+
 bool eval_cast(struct ctx *ctx, const struct node *node, const struct tensor *const *in,
                struct tensor *out)
 {
     const int64_t n = type_elements(&out->type);
 
     (void)ctx;
-    (void)node;
+    if (dtype_minifloat(out->type.dtype)) {
+        cast_to_minifloat(in[0], out, node->attrs.cast.saturate);
+        return true;
+    }
     for (int64_t i = 0; i < n; i++)
         cast_element(in[0], out, i);
     return true;

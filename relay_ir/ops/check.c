@@ -27,6 +27,7 @@ static const char *kinds_text(unsigned kinds)
         { KINDS_SIGNED, "a floating-point or signed integer type" },
         { KINDS_NUMBER, "a floating-point or integer type" },
         { KINDS_PLAIN, "a floating-point or integer type or bool" },
+        { KINDS_ANY, "a floating-point (FP8 too) or integer type or bool" },
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
