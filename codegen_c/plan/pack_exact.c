@@ -16,7 +16,7 @@
 /* Beyond these the tables of the search are too large, or its numbers. */
 enum { MAX_ITEMS = 2000, MAX_UNITS = 1 << 29 };
 
-enum { FIRST_TURN = 1 << 18, ORDERS = 3 };
+enum { FIRST_TURN = 1 << 18, ORDERS = 4 };
 
 /* Blocks that share no time with others; sections count from its start. */
 struct component {
@@ -61,8 +61,9 @@ static int by_live(const struct ranked *a, const struct ranked *b)
     return descending(a->live, b->live);
 }
 
-static int in_turn(const void *left, const void *right,
-                   int (*const keys[3])(const struct ranked *, const struct ranked *))
+typedef int compare_ranked(const struct ranked *, const struct ranked *);
+
+static int in_turn(const void *left, const void *right, compare_ranked *const keys[3])
 {
     const struct ranked *a = left, *b = right;
     int order = 0;
@@ -74,27 +75,30 @@ static int in_turn(const void *left, const void *right,
 
 static int width_area_live(const void *a, const void *b)
 {
-    return in_turn(a, b,
-                   (int (*const[])(const struct ranked *, const struct ranked *)){
-                       by_width, by_area, by_live });
+    return in_turn(a, b, (compare_ranked *const[]){ by_width, by_area, by_live });
 }
 
 static int live_area_width(const void *a, const void *b)
 {
-    return in_turn(a, b,
-                   (int (*const[])(const struct ranked *, const struct ranked *)){ by_live, by_area,
-                                                                                   by_width });
+    return in_turn(a, b, (compare_ranked *const[]){ by_live, by_area, by_width });
 }
 
 static int live_width_area(const void *a, const void *b)
 {
-    return in_turn(a, b,
-                   (int (*const[])(const struct ranked *, const struct ranked *)){
-                       by_live, by_width, by_area });
+    return in_turn(a, b, (compare_ranked *const[]){ by_live, by_width, by_area });
 }
 
-static int (*const orders[ORDERS])(const void *, const void *) = { width_area_live, live_area_width,
-                                                                   live_width_area };
+static int area_width_live(const void *a, const void *b)
+{
+    return in_turn(a, b, (compare_ranked *const[]){ by_area, by_width, by_live });
+}
+
+static int (*const orders[ORDERS])(const void *, const void *) = {
+    width_area_live,
+    live_area_width,
+    live_width_area,
+    area_width_live,
+};
 
 static struct search *search_in_order(struct component *component, int order)
 {

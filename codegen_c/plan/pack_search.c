@@ -2,11 +2,11 @@
  *
  * needs    items with sizes and lifetimes, a target
  * gives    offsets, or the proof that there are none, or neither within the work allowed
- * method   Canonical packings only (Moffitt, MiniMalloc, ASPLOS 2023): every item rests on the
+ * method   Canonical packings only (MiniMalloc, Moffitt, ASPLOS 2023): every item rests on the
  * floor or on an item below it, and items are placed by rising offset, so that the offset of an
  *          item to be placed is known: the top of what is below. What the search leaves out is in
- *          the comments of `look`, each with the reason why some packing as good remains: one whose
- *          sum of offsets is less, so that the reasons cannot go round in a circle. */
+ *          the comment of `candidates`, each with the reason why some packing as good remains: one
+ * whose sum of offsets is less, so that the reasons cannot go round in a circle. */
 #include "codegen_c/plan/pack_search.h"
 
 #include <limits.h>
@@ -34,7 +34,7 @@ struct search {
     int *offset;   /* where it lies, or the lowest place it could have now */
     int *rest;     /* by section: sum of sizes still to be placed */
     int *crossing; /* by section: items to be placed that are alive in it and in the one before */
-    int *floor;    /* by section, valid within one `bound` */
+    int *above;    /* by section, within `bound`: sum of sizes that must lie above an offset */
     struct change *changes;
     int n_changes;
 
@@ -46,8 +46,7 @@ struct search {
 
 /* The unplaced items of one part of the problem, and the last placement. */
 struct part {
-    const int *items; /* ascending */
-    int n;
+    int *items, n;   /* sorted by sort_by_offset when looked at */
     int from, to;    /* sections */
     int level, last; /* offset and item of the last placement: what follows is not before it */
     int *free;       /* of the pool */
@@ -87,7 +86,7 @@ struct search *search_new(struct arena *arena, const struct item *items, int n, 
     search->offset = arena_array(arena, int, n);
     search->rest = arena_array(arena, int, n_sections);
     search->crossing = arena_array(arena, int, n_sections);
-    search->floor = arena_array(arena, int, n_sections);
+    search->above = arena_array(arena, int, n_sections);
     search->changes = arena_array(arena, struct change, (size_t)n + n_pairs);
     /* Each placement takes two lists of what is left. */
     search->pool = arena_array(arena, int, ((size_t)n + 1) * ((size_t)n + 2));
@@ -149,40 +148,60 @@ static void take_back(struct search *search, int n_changes)
     }
 }
 
-/* The highest offset that the next placement may have, or -1 when the part cannot succeed: in every
- * section all that is left must lie on top of the lowest of its items, and of the last level. */
+/* By rising offset, in equal offsets by position. Nearly sorted already: a placement raises few. */
+static void sort_by_offset(struct search *search, const struct part *part)
+{
+    for (int k = 1; k < part->n; k++) {
+        const int i = part->items[k], offset = search->offset[i];
+        int at = k;
+
+        for (; at > 0; at--) {
+            const int before = part->items[at - 1];
+
+            if (search->offset[before] < offset || (search->offset[before] == offset && before < i))
+                break;
+            part->items[at] = before;
+        }
+        part->items[at] = i;
+        search->work += (uint64_t)(k - at);
+    }
+}
+
+/* The highest offset that the next placement may have, or -1 when the part cannot succeed. In every
+ * section all that is left lies above the last level; and those of them that cannot lie below some
+ * offset all lie above it. */
 static int bound(struct search *search, const struct part *part)
 {
-    int *floor = search->floor, highest = INT_MAX;
+    int *above = search->above, highest = INT_MAX;
 
-    for (int s = part->from; s < part->to; s++)
-        floor[s] = INT_MAX;
-    for (int k = 0; k < part->n; k++) {
-        const struct item *item = &search->items[part->items[k]];
-        const int offset = search->offset[part->items[k]];
-
-        if (offset > search->target - item->size)
-            return -1;
-        for (int s = item->from; s < item->to; s++)
-            floor[s] = offset < floor[s] ? offset : floor[s];
-        search->work += (uint64_t)(item->to - item->from);
-    }
     for (int s = part->from; s < part->to; s++) {
         const int room = search->target - search->rest[s];
 
-        if (search->rest[s] == 0)
-            continue;
-        if (floor[s] > room || part->level > room)
+        above[s] = 0;
+        if (search->rest[s] > 0 && room < highest)
+            highest = room;
+    }
+    if (highest < part->level)
+        return -1;
+    for (int k = part->n - 1; k >= 0; k--) {
+        const struct item *item = &search->items[part->items[k]];
+        int most = 0;
+
+        for (int s = item->from; s < item->to; s++) {
+            above[s] += item->size;
+            most = above[s] > most ? above[s] : most;
+        }
+        if (most > search->target - search->offset[part->items[k]])
             return -1;
-        highest = room < highest ? room : highest;
+        search->work += (uint64_t)(item->to - item->from);
     }
     return highest;
 }
 
-/* What may be placed next, by rising offset, in equal offsets by position. Left out are
+/* What may be placed next, of a sorted part. Left out are
  *  - items whose place is below the last level: they would have come before,
- *  - items at or above the top of another that could be placed now: that one could drop to its
- * place without touching anything that is still to come,
+ *  - items at or above the top that another has in its lowest place: the other could drop there
+ *    without touching anything that is still to come,
  *  - items whose twin waits: exchanging the two changes nothing. */
 static int candidates(const struct search *search, const struct part *part, int highest, int *list)
 {
@@ -195,15 +214,12 @@ static int candidates(const struct search *search, const struct part *part, int 
     }
     for (int k = 0; k < part->n; k++) {
         const int i = part->items[k], offset = search->offset[i];
-        int at;
 
-        if (offset < part->level || (offset == part->level && i < part->last) ||
-            offset >= lowest_top || offset > highest ||
-            (search->twin[i] >= 0 && !search->placed[search->twin[i]]))
-            continue;
-        for (at = n++; at > 0 && search->offset[list[at - 1]] > offset; at--)
-            list[at] = list[at - 1];
-        list[at] = i;
+        if (offset >= lowest_top || offset > highest)
+            break;
+        if (offset > part->level || (offset == part->level && i > part->last))
+            if (search->twin[i] < 0 || search->placed[search->twin[i]])
+                list[n++] = i;
     }
     return n;
 }
@@ -266,12 +282,17 @@ static enum search_result look_at_pieces(struct search *search, const struct par
 
 static enum search_result look(struct search *search, const struct part *part)
 {
-    const int highest = bound(search, part), n_changes = search->n_changes;
-    const struct failure id = identity(search, part);
-    struct failure *failure = &search->failures[id.key % FAILURES];
-    int *list = part->free, n;
+    const int n_changes = search->n_changes;
+    struct failure id, *failure;
+    int highest, *list = part->free, n;
 
-    if (highest < 0 || (failure->key == id.key && failure->check == id.check))
+    sort_by_offset(search, part);
+    highest = bound(search, part);
+    if (highest < 0)
+        return SEARCH_IMPOSSIBLE;
+    id = identity(search, part);
+    failure = &search->failures[id.key % FAILURES];
+    if (failure->key == id.key && failure->check == id.check)
         return SEARCH_IMPOSSIBLE;
     n = candidates(search, part, highest, list);
     search->work += 3 * (uint64_t)part->n;
