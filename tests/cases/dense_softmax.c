@@ -29,9 +29,8 @@ static void tile_1x4_f32(const float *a, const float *b, int len, float sum[4])
     float s10 = 0, s11 = 0, s12 = 0, s13 = 0;
     float s20 = 0, s21 = 0, s22 = 0, s23 = 0;
     float s30 = 0, s31 = 0, s32 = 0, s33 = 0;
-    int k = 0;
 
-    for (; k + 3 < len; k += 4) {
+    for (int k = 0; k + 3 < len; k += 4) {
         const float a0 = a[k], a1 = a[k + 1], a2 = a[k + 2], a3 = a[k + 3];
 
         s00 += a0 * b[0];
@@ -52,7 +51,7 @@ static void tile_1x4_f32(const float *a, const float *b, int len, float sum[4])
         s33 += a3 * b[15];
         b += 16;
     }
-    for (; k < len; k++) {
+    for (int k = len - len % 4; k < len; k++) {
         s00 += a[k] * b[0];
         s01 += a[k] * b[1];
         s02 += a[k] * b[2];
