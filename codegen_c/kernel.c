@@ -10,6 +10,9 @@ static const struct kernel kernels[] = {
 #undef KERNEL
 };
 
+/* Takes regions of every anchor, so it is no row of the table. */
+static const struct kernel nothing = { "nothing", OP_COUNT, accepts_nothing, bind_nothing, true };
+
 static const struct type *refused_type(const struct region *region)
 {
     const struct node *node = region->anchor ? region->anchor : region->fn->first;
@@ -31,6 +34,8 @@ const struct kernel *kernel_choose(struct ctx *ctx, const struct region *region)
     const char *why[sizeof kernels / sizeof *kernels] = { 0 };
     bool any = false;
 
+    if (nothing.accepts(region, &why[0]))
+        return &nothing;
     if (!scalar_accepts(&ctx->perm, region, &why[0])) {
         refuse(ctx, region);
         diag_note(ctx, "%s", why[0]);

@@ -53,7 +53,11 @@ struct kernel {
 #include "codegen_c/kernels.def"
 #undef KERNEL
 
-/* The kernel for a region: the first row that accepts it. NULL after a NO_KERNEL error which lists
+/* For results without elements, whatever the anchor (codegen_c/kernels/nothing.c). */
+bool accepts_nothing(const struct region *region, const char **why);
+bool bind_nothing(struct bind *bind);
+
+/* The kernel for a region: the first row that accepts it, or "nothing". NULL after a NO_KERNEL error which lists
  * every candidate and why it was refused. */
 const struct kernel *kernel_choose(struct ctx *ctx, const struct region *region);
 

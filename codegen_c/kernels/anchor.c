@@ -155,6 +155,13 @@ const char *row_major(struct bind *bind, int n, const char *const *coord,
     return text;
 }
 
+/* An empty sum still has its patch, of no length: the parameter must be there. */
+void bind_scratch_elements(struct bind *bind, int64_t n)
+{
+    bind_scratch(bind, (size_t)(n > 0 ? n : 1) *
+                           dtype_bytes(anchor_input(bind->region, 0)->dtype));
+}
+
 void *table_new(struct bind *bind, enum dtype dtype, int64_t n)
 {
     const struct type type = type_make(dtype, 1, &n);

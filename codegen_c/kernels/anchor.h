@@ -52,6 +52,9 @@ void position_by_division(struct bind *bind, const char *linear, struct position
 const char *row_major(struct bind *bind, int n, const char *const *coord,
                       const char *const *extent);
 
+/* Scratch for n elements of input 0's type. */
+void bind_scratch_elements(struct bind *bind, int64_t n);
+
 /* Room for a table of n elements that the kernel computes. */
 void *table_new(struct bind *bind, enum dtype dtype, int64_t n);
 

@@ -106,7 +106,7 @@ static void bind_conv_weight(struct bind *bind, const struct window *w)
                               : "[out_c / 4, in_c and kernel, 4 of out_c]");
     bind_text(bind, "weight_shape", "[%sBLOCKS, %s, 4 output channels]",
               w->groups > 1 ? "GROUPS, " : "", window_k_len(w) > 1 ? "PATCH" : "IN_C");
-    bind_scratch(bind, (size_t)(patch * TILE) * dtype_bytes(anchor_input(bind->region, 0)->dtype));
+    bind_scratch_elements(bind, patch * TILE);
 }
 
 /* `at` is the row-major index of y, oc counts the channels of all images. */
@@ -212,8 +212,7 @@ bool bind_conv_depthwise(struct bind *bind)
     bind_text(bind, "plane", w.out_c > w.in_c ? "(oc / MULTIPLIER)" : "oc");
     bind_text(bind, "kernel", w.batch > 1 ? "(oc %% OUT_C)" : "oc");
     if (w.padded)
-        bind_scratch(bind, (size_t)(plane_h * plane_w) *
-                               dtype_bytes(anchor_input(bind->region, 0)->dtype));
+        bind_scratch_elements(bind, plane_h * plane_w);
     position_by_division(bind, "at", &position);
     if (w.out_c > 1)
         position.coord[1] = w.batch == 1 ? "oc" : arena_printf(bind->arena, "oc %% %lld",
@@ -252,7 +251,7 @@ bool bind_conv_transpose(struct bind *bind)
     bind_text(bind, "weight_out", many ? "oc %% OUT_C" : "oc");
     bind_text(bind, "weight_shape", "[%sIN_C, OUT_C, %sK_H, K_W]", grouped ? "GROUPS, " : "",
               w.rank == 3 ? "K_D, " : "");
-    bind_scratch(bind, (size_t)w.out[2] * dtype_bytes(anchor_input(bind->region, 0)->dtype));
+    bind_scratch_elements(bind, w.out[2]);
     position_by_division(bind, "at", &position);
     if (w.out_c > 1)
         position.coord[1] = w.batch == 1 ? "oc" : arena_printf(bind->arena, "oc %% %lld",

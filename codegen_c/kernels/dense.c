@@ -17,7 +17,6 @@ bool bind_dense_shape(struct bind *bind, const struct dense *d)
                                    .row_step = d->transposed ? 1 : d->in_c,
                                    .len_step = d->transposed ? d->out_c : 1,
                                    .width = TILE };
-    const size_t bytes = dtype_bytes(anchor_input(bind->region, 0)->dtype);
 
     bind_type(bind);
     bind_typed_helper(bind, many ? "tile_4x4" : "tile_1x4");
@@ -28,7 +27,7 @@ bool bind_dense_shape(struct bind *bind, const struct dense *d)
     if (!many)
         return bind_epilogue_at(bind, "sum[i]", "at");
     bind_int(bind, "rows", d->rows);
-    bind_scratch(bind, (size_t)(d->in_c * TILE) * bytes);
+    bind_scratch_elements(bind, d->in_c * TILE);
     return bind_epilogue_at(bind, "sum[i][j]", "at");
 }
 
@@ -38,7 +37,7 @@ static bool takes_dense(const struct region *region, bool many, const char **why
 
     if (!takes_float(region, why) || !takes_constant(region, 1, why))
         return false;
-    if ((type_span(x, 0, x->rank - 1) > 1) == many)
+    if ((type_span(x, 0, x->rank - 1) != 1) == many)
         return true;
     *why = many ? "there is one row" : "there is more than one row";
     return false;
@@ -203,8 +202,7 @@ bool bind_matmul(struct bind *bind)
 
     bind_product(bind, &p);
     bind_typed_helper(bind, "tile_4x4");
-    bind_scratch(bind, (size_t)(p.k * (TILE + COLUMNS)) *
-                           dtype_bytes(anchor_input(bind->region, 0)->dtype));
+    bind_scratch_elements(bind, p.k * (TILE + COLUMNS));
     return bind_epilogue_at(bind, "sum[j][i]", "at");
 }
 

@@ -11,6 +11,18 @@ bool accepts_index(const struct region *region, const char **why)
     return takes_any(region, why);
 }
 
+bool accepts_tuples(const struct region *region, const char **why)
+{
+    const struct type *indices = anchor_input(region, 1);
+
+    if (!takes_any(region, why))
+        return false;
+    if (indices->dim[indices->rank - 1] > 0)
+        return true;
+    *why = "the index tuples have no entries";
+    return false;
+}
+
 /* x, the indices with their type, and the helper that keeps an index within its axis. */
 static void bind_indexed(struct bind *bind)
 {

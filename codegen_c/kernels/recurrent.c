@@ -170,8 +170,7 @@ static void bind_recurrent(struct bind *bind)
 
 static void bind_gate_scratch(struct bind *bind, int64_t n_vectors)
 {
-    bind_scratch(bind, (size_t)(n_vectors * bind->region->anchor->attrs.rnn.hidden_size) *
-                           dtype_bytes(anchor_input(bind->region, 0)->dtype));
+    bind_scratch_elements(bind, n_vectors * bind->region->anchor->attrs.rnn.hidden_size);
 }
 
 bool bind_rnn(struct bind *bind)

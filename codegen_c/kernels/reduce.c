@@ -105,8 +105,10 @@ static void bind_reduction(struct bind *bind, enum op op, enum dtype dtype, int6
 
         bind_text(bind, "tacc", "uint64_t");
         bind_text(bind, "widen", "%s", dtype == DTYPE_U64 ? "" : "(uint64_t)");
-        bind_text(bind, "outcome", "(%s)(%ssum / %" PRId64 ")", dtype_c_type(dtype),
-                  is_signed ? "(int64_t)" : "", n);
+        bind_text(bind, "outcome", "(%s)sum", dtype_c_type(dtype)); /* 0, of no elements */
+        if (n > 0)
+            bind_text(bind, "outcome", "(%s)(%ssum / %" PRId64 ")", dtype_c_type(dtype),
+                      is_signed ? "(int64_t)" : "", n);
     }
 }
 

@@ -98,21 +98,30 @@ static struct value *random_operand(struct network *net, const struct type *type
     return add_operand(net, &tensor, constant);
 }
 
+/* Whether an extent in "f32[2,0]" is 0. */
+static bool is_empty(const char *type)
+{
+    for (const char *at = strchr(type, '['); *at != ']'; at++)
+        if ((at[0] == '[' || at[0] == ',') && at[1] == '0' && (at[2] == ',' || at[2] == ']'))
+            return true;
+    return false;
+}
+
 static struct value *read_operand(struct network *net, const char *text)
 {
     const bool constant = str_starts(text, "const ");
     const char *type = text + (constant ? strlen("const ") : 0);
-    const char *numbers = strchr(type, ']') + 1;
+    const char *numbers;
     struct tensor tensor;
 
     if (*type == '_')
         return NULL;
-    if (numbers[strspn(numbers, " ")])
+    numbers = strchr(type, ']') + 1;
+    if (numbers[strspn(numbers, " ")] || is_empty(type)) {
         tensor = tensor_from_text(&net->bulk, type);
-    else
-        tensor = tensor_from_text(&net->bulk, arena_printf(&net->ctx->perm, "%s 0", type));
-    if (numbers[strspn(numbers, " ")])
         return add_operand(net, &tensor, constant);
+    }
+    tensor = tensor_from_text(&net->bulk, arena_printf(&net->ctx->perm, "%s 0", type));
     return random_operand(net, &tensor.type, constant);
 }
 
