@@ -64,6 +64,11 @@ static void bind_spans(struct bind *bind, const struct spans *spans)
         bind_int(bind, arena_printf(bind->arena, reduced ? "reduced%d" : "kept%d", n[reduced]), i);
         n[reduced]++;
     }
+    for (int i = 0; i < n[false]; i++)
+        bind_text(bind, arena_printf(bind->arena, "open_kept%d", i), i + 1 < n[false] ? "" : " {");
+    for (int i = 0; i < n[true]; i++)
+        bind_text(bind, arena_printf(bind->arena, "open_reduced%d", i),
+                  i + 1 < n[true] ? "" : " {");
     bind_text(bind, "dims", "%s", str_text(&dims));
     bind_int(bind, "n_kept", n[false]);
     bind_int(bind, "n_reduced", n[true]);
@@ -71,8 +76,10 @@ static void bind_spans(struct bind *bind, const struct spans *spans)
     bind_text(bind, "to", "%s", span_index(bind, spans, true));
 }
 
-/* What the elements are accumulated in, from what, and what becomes of it. */
-static void bind_reduction(struct bind *bind, enum op op, enum dtype dtype, int64_t n)
+/* What the elements are accumulated in, from what, and what becomes of it; n elements, `count` in C.
+ */
+static void bind_reduction(struct bind *bind, enum op op, enum dtype dtype, int64_t n,
+                           const char *count)
 {
     const bool is_float = dtype_is_float(dtype);
 
@@ -99,7 +106,7 @@ static void bind_reduction(struct bind *bind, enum op op, enum dtype dtype, int6
     if (op != OP_MEAN)
         return;
     if (is_float) {
-        bind_text(bind, "outcome", "sum / (%s)%" PRId64, dtype_c_type(dtype), n);
+        bind_text(bind, "outcome", "sum / (%s)(%s)", dtype_c_type(dtype), count);
     } else { /* the exact sum, truncated towards zero when divided */
         const bool is_signed = dtype_kind(dtype) == KIND_INT;
 
@@ -107,8 +114,8 @@ static void bind_reduction(struct bind *bind, enum op op, enum dtype dtype, int6
         bind_text(bind, "widen", "%s", dtype == DTYPE_U64 ? "" : "(uint64_t)");
         bind_text(bind, "outcome", "(%s)sum", dtype_c_type(dtype)); /* 0, of no elements */
         if (n > 0)
-            bind_text(bind, "outcome", "(%s)(%ssum / %" PRId64 ")", dtype_c_type(dtype),
-                      is_signed ? "(int64_t)" : "", n);
+            bind_text(bind, "outcome", "(%s)(%ssum / (%s))", dtype_c_type(dtype),
+                      is_signed ? "(int64_t)" : "", count);
     }
 }
 
@@ -121,14 +128,19 @@ bool bind_reduce(struct bind *bind)
 {
     const struct type *x = anchor_input(bind->region, 0);
     const struct spans spans = spans_of(x, &bind->region->anchor->attrs.reduce.axis);
+    struct str count = { .arena = bind->arena };
     int64_t n = 1;
 
     for (int i = 0; i < spans.n; i++)
-        n *= spans.reduced[i] ? spans.dim[i] : 1;
+        if (spans.reduced[i]) {
+            n *= spans.dim[i];
+            str_printf(&count, "%sD%d", count.n ? " * " : "", i);
+        }
     bind_type(bind);
     bind_input(bind, "x", 0);
     bind_spans(bind, &spans);
-    bind_reduction(bind, bind->region->anchor->op, x->dtype, n);
+    bind_reduction(bind, bind->region->anchor->op, x->dtype, n,
+                   count.n ? str_text(&count) : "1");
     return true;
 }
 

@@ -107,6 +107,8 @@ static void bind_extents(struct bind *bind, const struct extents *e, bool weighe
     for (int i = 0; i < e->n; i++) {
         const char *plus = i ? " + " : "", *comma = i ? ", " : "";
 
+        if (weighed)
+            bind_text(bind, arena_printf(bind->arena, "open%d", i), i + 1 < e->n ? "" : " {");
         coord[i] = arena_printf(bind->arena, "i%d", i);
         extent[i] = arena_printf(bind->arena, "N%d", i);
         str_printf(&dims, "%sN%d = %" PRId64, comma, i, e->out[i]);
