@@ -173,6 +173,37 @@ START_TEST(loads_of_floats_as_whole_numbers_truncate)
 }
 END_TEST
 
+/* The types without arithmetic in C, whose codec has its own test. */
+static const struct {
+    enum dtype dtype;
+    double value, stored;
+    uint8_t code;
+    int64_t whole;
+} minifloats_stored[] = {
+    { DTYPE_F8E4M3, 1.1, 1.125, 0x39, 1 },      { DTYPE_F8E4M3, -1e9, -448, 0xFE, -448 },
+    { DTYPE_F8E4M3FNUZ, 1.1, 1.125, 0x41, 1 },  { DTYPE_F8E4M3FNUZ, 1e9, 240, 0x7F, 240 },
+    { DTYPE_F8E5M2, -2.4, -2.5, 0xC1, -2 },     { DTYPE_F8E5M2, INFINITY, 57344, 0x7B, 57344 },
+    { DTYPE_F8E5M2FNUZ, -2.4, -2.5, 0xC5, -2 }, { DTYPE_F8E5M2FNUZ, -1e-9, 0, 0x00, 0 },
+};
+
+START_TEST(minifloats_are_stored_and_loaded_by_their_codec)
+{
+    const enum dtype dtype = minifloats_stored[_i].dtype;
+    uint8_t codes[3] = { 0xA5, 0xA5, 0xA5 };
+
+    dtype_store(dtype, codes, 1, minifloats_stored[_i].value);
+    ck_assert_uint_eq(codes[1], minifloats_stored[_i].code);
+    ck_assert(codes[0] == 0xA5 && codes[2] == 0xA5);
+    ck_assert_double_eq(dtype_load(dtype, codes, 1), minifloats_stored[_i].stored);
+    ck_assert_int_eq(dtype_load_int(dtype, codes, 1), minifloats_stored[_i].whole);
+    dtype_store_int(dtype, codes, 1, -2);
+    ck_assert_double_eq(dtype_load(dtype, codes, 1), -2);
+    codes[1] = 0x80;
+    ck_assert(isnan(dtype_load(dtype, codes, 1)) ==
+              (dtype == DTYPE_F8E4M3FNUZ || dtype == DTYPE_F8E5M2FNUZ));
+}
+END_TEST
+
 START_TEST(names_and_onnx_codes_lead_back_to_their_rows)
 {
     static const int32_t onnx[] = {
@@ -209,6 +240,8 @@ int main(void)
     tcase_add_loop_test(tcase, stores_round_and_saturate, 0, N_ROWS(stores));
     tcase_add_loop_test(tcase, whole_numbers_wrap_to_the_width, 0, N_ROWS(wholes));
     tcase_add_test(tcase, loads_of_floats_as_whole_numbers_truncate);
+    tcase_add_loop_test(tcase, minifloats_are_stored_and_loaded_by_their_codec, 0,
+                        N_ROWS(minifloats_stored));
     tcase_add_test(tcase, names_and_onnx_codes_lead_back_to_their_rows);
     suite_add_tcase(suite, tcase);
     srunner_run_all(runner, CK_NORMAL);
