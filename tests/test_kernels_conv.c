@@ -26,7 +26,8 @@ static const struct kernel_case general[] = {
     { "conv3d", "nn.conv3d", "groups=1, strides=[1,2,1], padding=[1,0,1,0,1,1], dilation=[1,1,2]",
       "f32[2,3,4,5,6]; const f32[4,3,2,3,3]" },
     { "conv3d", "nn.conv3d", "groups=2", "f32[1,4,4,5,6]; const f32[4,2,2,3,3]" },
-    { "conv3d", "nn.conv3d", "groups=2, padding=[1,1,1,1,1,1]", "f32[1,2,3,3,3]; const f32[2,1,3,3,3]" },
+    { "conv3d", "nn.conv3d", "groups=2, padding=[1,1,1,1,1,1]",
+      "f32[1,2,3,3,3]; const f32[2,1,3,3,3]" },
 };
 
 static const struct kernel_case special[] = {
@@ -42,7 +43,8 @@ static const struct kernel_case special[] = {
       "f32[1,6,9,9]; const f32[6,1,3,3]" },
     { "conv_depthwise", "nn.conv2d", "groups=3, strides=[2,2], padding=[2,0,1,3], dilation=[1,2]",
       "f32[2,3,9,8]; const f32[6,1,3,5]" },
-    { "conv_depthwise", "nn.conv2d", "groups=3, strides=[1,2]", "f32[2,3,8,8]; const f32[3,1,3,3]" },
+    { "conv_depthwise", "nn.conv2d", "groups=3, strides=[1,2]",
+      "f32[2,3,8,8]; const f32[3,1,3,3]" },
     { "conv_depthwise", "nn.conv2d", "groups=4, padding=[1,1,1,1], strides=[2,2]",
       "f32[1,4,1,1]; const f32[4,1,3,3]" },
     { "conv_depthwise", "nn.conv2d", "groups=2, padding=[4,4,4,4], dilation=[3,3]",

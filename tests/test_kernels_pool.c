@@ -35,7 +35,8 @@ static const struct kernel_case pools[] = {
       "f32[1,3,7,9]" },
     { "lp_pool2d", "nn.lp_pool2d", "pool_size=[2,2], strides=[2,2], p=2", "f64[2,2,8,8]" },
     { "lp_pool2d", "nn.lp_pool2d",
-      "pool_size=[3,2], strides=[2,1], padding=[0,1,2,0], dilation=[2,3], ceil_mode=true, " "p=2",
+      "pool_size=[3,2], strides=[2,1], padding=[0,1,2,0], dilation=[2,3], ceil_mode=true, "
+      "p=2",
       "f32[1,1,8,7]" },
     { "lp_pool2d", "nn.lp_pool1d", "pool_size=[3], strides=[2], padding=[1,0], p=2",
       "f32[2,3,11]" },
@@ -50,10 +51,12 @@ static const struct kernel_case pools[] = {
       "pool_size=[3,3], strides=[2,2], padding=[1,1,1,1], count_include_pad=true", "f32[1,3,7,9]" },
     { "avg_pool2d", "nn.avg_pool2d",
       "pool_size=[3,3], strides=[2,2], padding=[1,1,1,1], count_include_pad=true, "
-      "ceil_mode=true", "f32[1,3,7,8]" },
+      "ceil_mode=true",
+      "f32[1,3,7,8]" },
     { "avg_pool3d", "nn.avg_pool3d",
       "pool_size=[3,3,2], strides=[2,2,2], padding=[1,1,1,1,1,1], count_include_pad=true, "
-      "ceil_mode=true", "f32[1,3,7,8,4]" },
+      "ceil_mode=true",
+      "f32[1,3,7,8,4]" },
     { "avg_pool2d", "nn.avg_pool1d",
       "pool_size=[3], strides=[2], padding=[1,1], count_include_pad=true, ceil_mode=true",
       "f32[1,3,8]" },
@@ -90,7 +93,8 @@ static const struct kernel_case indices[] = {
       "pool_size=[3], strides=[2], padding=[1,1], storage_order=1", "f64[2,3,9]" },
     { "max_pool_indices", "nn.max_pool_indices",
       "pool_size=[2,3,2], strides=[1,2,2], padding=[1,0,1,0,1,0], dilation=[1,1,2], "
-      "storage_order=1", "i8[2,2,4,5,6]" },
+      "storage_order=1",
+      "i8[2,2,4,5,6]" },
 };
 
 START_TEST(windows_are_reduced_as_the_reference_does)

@@ -12,17 +12,20 @@ static const struct kernel_case cells[] = {
       "f32[2,2,9]" },
     { "rnn", "nn.rnn", "hidden_size=8, direction=\"reverse\", batch_major=true",
       "f32[2,3,3]; const f32[1,8,3]; const f32[1,8,8]; _; _; f32[2,1,8]" },
-    { "rnn", "nn.rnn", "hidden_size=4, direction=\"forward\", clip=0.5, linear_before_reset=true, "
+    { "rnn", "nn.rnn",
+      "hidden_size=4, direction=\"forward\", clip=0.5, linear_before_reset=true, "
       "input_forget=true",
       "f32[3,2,3]; const f32[1,4,3]; const f32[1,4,4]; const f32[1,8]; i32[2] 0 3" },
     { "rnn", "nn.rnn", "hidden_size=4, direction=\"bidirectional\", batch_major=true",
       "f64[2,3,3]; const f64[2,4,3]; const f64[2,4,4]; const f64[2,8]; i32[2] 3 1" },
-    { "rnn", "nn.rnn", "hidden_size=4, direction=\"forward\", activations=\"HardSigmoid\", "
+    { "rnn", "nn.rnn",
+      "hidden_size=4, direction=\"forward\", activations=\"HardSigmoid\", "
       "activation_alpha=[0.3], activation_beta=[0.4]",
       "f32[3,2,3]; const f32[1,4,3]; const f32[1,4,4]; const f32[1,8]" },
     { "rnn", "nn.rnn",
       "hidden_size=4, direction=\"forward\", activations=\"Affine\", activation_alpha=[0.3], "
-      "activation_beta=[0.4]", "f32[3,2,3]; const f32[1,4,3]; const f32[1,4,4]; const f32[1,8]" },
+      "activation_beta=[0.4]",
+      "f32[3,2,3]; const f32[1,4,3]; const f32[1,4,4]; const f32[1,8]" },
     { "gru", "nn.gru", "hidden_size=5, direction=\"forward\"",
       "f32[4,1,3]; const f32[1,15,3]; const f32[1,15,5]; const f32[1,30]" },
     { "gru", "nn.gru", "hidden_size=9, direction=\"bidirectional\"",
@@ -30,7 +33,8 @@ static const struct kernel_case cells[] = {
       "f32[2,2,9]" },
     { "gru", "nn.gru", "hidden_size=8, direction=\"reverse\", batch_major=true",
       "f32[2,3,3]; const f32[1,24,3]; const f32[1,24,8]; _; _; f32[2,1,8]" },
-    { "gru", "nn.gru", "hidden_size=4, direction=\"forward\", clip=0.5, linear_before_reset=true, "
+    { "gru", "nn.gru",
+      "hidden_size=4, direction=\"forward\", clip=0.5, linear_before_reset=true, "
       "input_forget=true",
       "f32[3,2,3]; const f32[1,12,3]; const f32[1,12,4]; const f32[1,24]; i32[2] 0 3" },
     { "gru", "nn.gru", "hidden_size=4, direction=\"bidirectional\", batch_major=true",
@@ -39,7 +43,8 @@ static const struct kernel_case cells[] = {
       "hidden_size=4, direction=\"forward\", activations=\"HardSigmoid,ScaledTanh\", "
       "activation_alpha=[0.3,0.3], activation_beta=[0.4,0.4]",
       "f32[3,2,3]; const f32[1,12,3]; const f32[1,12,4]; const f32[1,24]" },
-    { "gru", "nn.gru", "hidden_size=4, direction=\"forward\", activations=\"Softplus,LeakyRelu\", "
+    { "gru", "nn.gru",
+      "hidden_size=4, direction=\"forward\", activations=\"Softplus,LeakyRelu\", "
       "activation_alpha=[0.3,0.3], activation_beta=[0.4,0.4]",
       "f32[3,2,3]; const f32[1,12,3]; const f32[1,12,4]; const f32[1,24]" },
     { "lstm", "nn.lstm", "hidden_size=5, direction=\"forward\"",

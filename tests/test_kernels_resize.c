@@ -5,81 +5,116 @@
 #include "tests/support/kernel_case.h"
 
 static const struct kernel_case sizes[] = {
-    { "resize_nearest", "image.resize", "size=[2,3,8,7], method=\"nearest_neighbor\", "
+    { "resize_nearest", "image.resize",
+      "size=[2,3,8,7], method=\"nearest_neighbor\", "
       "coordinate_transformation_mode=\"half_pixel\", rounding_method=\"floor\", "
-      "cubic_alpha=-0.75", "f32[2,3,4,5]" },
+      "cubic_alpha=-0.75",
+      "f32[2,3,4,5]" },
     { "resize_linear", "image.resize",
       "size=[2,3,8,7], method=\"linear\", coordinate_transformation_mode=\"half_pixel\", "
-      "rounding_method=\"round_prefer_floor\", cubic_alpha=-0.75", "f32[2,3,4,5]" },
+      "rounding_method=\"round_prefer_floor\", cubic_alpha=-0.75",
+      "f32[2,3,4,5]" },
     { "resize_linear", "image.resize",
       "size=[2,3,3,7], method=\"cubic\", coordinate_transformation_mode=\"half_pixel\", "
-      "rounding_method=\"round_prefer_floor\", cubic_alpha=-0.75", "f32[2,3,4,5]" },
-    { "resize_nearest", "image.resize", "size=[2,3,8,7], method=\"nearest_neighbor\", "
+      "rounding_method=\"round_prefer_floor\", cubic_alpha=-0.75",
+      "f32[2,3,4,5]" },
+    { "resize_nearest", "image.resize",
+      "size=[2,3,8,7], method=\"nearest_neighbor\", "
       "coordinate_transformation_mode=\"align_corners\", rounding_method=\"floor\", "
-      "cubic_alpha=-0.75", "f32[2,3,4,5]" },
+      "cubic_alpha=-0.75",
+      "f32[2,3,4,5]" },
     { "resize_linear", "image.resize",
       "size=[2,3,8,7], method=\"linear\", coordinate_transformation_mode=\"align_corners\", "
-      "rounding_method=\"round_prefer_floor\", cubic_alpha=-0.75", "f32[2,3,4,5]" },
+      "rounding_method=\"round_prefer_floor\", cubic_alpha=-0.75",
+      "f32[2,3,4,5]" },
     { "resize_linear", "image.resize",
       "size=[2,3,3,7], method=\"cubic\", coordinate_transformation_mode=\"align_corners\", "
-      "rounding_method=\"round_prefer_floor\", cubic_alpha=-0.75", "f32[2,3,4,5]" },
-    { "resize_nearest", "image.resize", "size=[2,3,8,7], method=\"nearest_neighbor\", "
+      "rounding_method=\"round_prefer_floor\", cubic_alpha=-0.75",
+      "f32[2,3,4,5]" },
+    { "resize_nearest", "image.resize",
+      "size=[2,3,8,7], method=\"nearest_neighbor\", "
       "coordinate_transformation_mode=\"asymmetric\", rounding_method=\"floor\", "
-      "cubic_alpha=-0.75", "f32[2,3,4,5]" },
+      "cubic_alpha=-0.75",
+      "f32[2,3,4,5]" },
     { "resize_linear", "image.resize",
       "size=[2,3,8,7], method=\"linear\", coordinate_transformation_mode=\"asymmetric\", "
-      "rounding_method=\"round_prefer_floor\", cubic_alpha=-0.75", "f32[2,3,4,5]" },
+      "rounding_method=\"round_prefer_floor\", cubic_alpha=-0.75",
+      "f32[2,3,4,5]" },
     { "resize_linear", "image.resize",
       "size=[2,3,3,7], method=\"cubic\", coordinate_transformation_mode=\"asymmetric\", "
-      "rounding_method=\"round_prefer_floor\", cubic_alpha=-0.75", "f32[2,3,4,5]" },
-    { "resize_nearest", "image.resize", "size=[2,3,8,7], method=\"nearest_neighbor\", "
+      "rounding_method=\"round_prefer_floor\", cubic_alpha=-0.75",
+      "f32[2,3,4,5]" },
+    { "resize_nearest", "image.resize",
+      "size=[2,3,8,7], method=\"nearest_neighbor\", "
       "coordinate_transformation_mode=\"pytorch_half_pixel\", rounding_method=\"floor\", "
-      "cubic_alpha=-0.75", "f32[2,3,4,5]" },
-    { "resize_linear", "image.resize", "size=[2,3,8,7], method=\"linear\", "
+      "cubic_alpha=-0.75",
+      "f32[2,3,4,5]" },
+    { "resize_linear", "image.resize",
+      "size=[2,3,8,7], method=\"linear\", "
       "coordinate_transformation_mode=\"pytorch_half_pixel\", "
-      "rounding_method=\"round_prefer_floor\", cubic_alpha=-0.75", "f32[2,3,4,5]" },
-    { "resize_linear", "image.resize", "size=[2,3,3,7], method=\"cubic\", "
+      "rounding_method=\"round_prefer_floor\", cubic_alpha=-0.75",
+      "f32[2,3,4,5]" },
+    { "resize_linear", "image.resize",
+      "size=[2,3,3,7], method=\"cubic\", "
       "coordinate_transformation_mode=\"pytorch_half_pixel\", "
-      "rounding_method=\"round_prefer_floor\", cubic_alpha=-0.75", "f32[2,3,4,5]" },
-    { "resize_nearest", "image.resize", "size=[2,3,8,7], method=\"nearest_neighbor\", "
+      "rounding_method=\"round_prefer_floor\", cubic_alpha=-0.75",
+      "f32[2,3,4,5]" },
+    { "resize_nearest", "image.resize",
+      "size=[2,3,8,7], method=\"nearest_neighbor\", "
       "coordinate_transformation_mode=\"half_pixel_symmetric\", rounding_method=\"floor\", "
-      "cubic_alpha=-0.75", "f32[2,3,4,5]" },
-    { "resize_linear", "image.resize", "size=[2,3,8,7], method=\"linear\", "
+      "cubic_alpha=-0.75",
+      "f32[2,3,4,5]" },
+    { "resize_linear", "image.resize",
+      "size=[2,3,8,7], method=\"linear\", "
       "coordinate_transformation_mode=\"half_pixel_symmetric\", "
-      "rounding_method=\"round_prefer_floor\", cubic_alpha=-0.75", "f32[2,3,4,5]" },
-    { "resize_linear", "image.resize", "size=[2,3,3,7], method=\"cubic\", "
+      "rounding_method=\"round_prefer_floor\", cubic_alpha=-0.75",
+      "f32[2,3,4,5]" },
+    { "resize_linear", "image.resize",
+      "size=[2,3,3,7], method=\"cubic\", "
       "coordinate_transformation_mode=\"half_pixel_symmetric\", "
-      "rounding_method=\"round_prefer_floor\", cubic_alpha=-0.75", "f32[2,3,4,5]" },
+      "rounding_method=\"round_prefer_floor\", cubic_alpha=-0.75",
+      "f32[2,3,4,5]" },
     { "resize_linear", "image.resize",
       "size=[1,3,3,2], method=\"linear\", coordinate_transformation_mode=\"half_pixel\", "
-      "rounding_method=\"round_prefer_floor\", cubic_alpha=-0.75, antialias=true", "f32[1,3,6,5]" },
+      "rounding_method=\"round_prefer_floor\", cubic_alpha=-0.75, antialias=true",
+      "f32[1,3,6,5]" },
     { "resize_linear", "image.resize",
       "size=[2,3,9], method=\"linear\", coordinate_transformation_mode=\"half_pixel\", "
-      "rounding_method=\"round_prefer_floor\", cubic_alpha=-0.75", "f32[3,6,5]" },
+      "rounding_method=\"round_prefer_floor\", cubic_alpha=-0.75",
+      "f32[3,6,5]" },
     { "resize_nearest", "image.resize",
       "size=[3,6], method=\"linear\", coordinate_transformation_mode=\"half_pixel\", "
-      "rounding_method=\"round_prefer_floor\", cubic_alpha=-0.75", "f32[3,6]" },
-    { "resize_nearest", "image.resize", "size=[2,4,12], method=\"nearest_neighbor\", "
+      "rounding_method=\"round_prefer_floor\", cubic_alpha=-0.75",
+      "f32[3,6]" },
+    { "resize_nearest", "image.resize",
+      "size=[2,4,12], method=\"nearest_neighbor\", "
       "coordinate_transformation_mode=\"half_pixel\", rounding_method=\"ceil\", "
-      "cubic_alpha=-0.75", "u8[2,4,6]" },
+      "cubic_alpha=-0.75",
+      "u8[2,4,6]" },
     { "resize_nearest", "image.resize",
       "size=[4], method=\"nearest_neighbor\", coordinate_transformation_mode=\"half_pixel\", "
-      "rounding_method=\"round_prefer_ceil\", cubic_alpha=-0.75", "bool[6]" },
-    { "resize_linear", "image.resize", "size=[1,2,3,5], method=\"linear\", "
+      "rounding_method=\"round_prefer_ceil\", cubic_alpha=-0.75",
+      "bool[6]" },
+    { "resize_linear", "image.resize",
+      "size=[1,2,3,5], method=\"linear\", "
       "coordinate_transformation_mode=\"tf_crop_and_resize\", "
       "rounding_method=\"round_prefer_floor\", cubic_alpha=-0.75, "
-      "roi=[0,0,-0.5,0.2,1,1,1.5,0.8], extrapolation_value=7", "f32[1,2,4,6]" },
-    { "resize_nearest", "image.resize", "size=[1,2,3,5], method=\"nearest_neighbor\", "
+      "roi=[0,0,-0.5,0.2,1,1,1.5,0.8], extrapolation_value=7",
+      "f32[1,2,4,6]" },
+    { "resize_nearest", "image.resize",
+      "size=[1,2,3,5], method=\"nearest_neighbor\", "
       "coordinate_transformation_mode=\"tf_crop_and_resize\", "
       "rounding_method=\"round_prefer_floor\", cubic_alpha=-0.75, "
-      "roi=[0,0,-0.5,0.2,1,1,1.5,0.8], extrapolation_value=7", "i8[1,2,4,6]" },
+      "roi=[0,0,-0.5,0.2,1,1,1.5,0.8], extrapolation_value=7",
+      "i8[1,2,4,6]" },
     { "resize_linear", "image.resize",
       "size=[1,2,3,5], method=\"cubic\", coordinate_transformation_mode=\"half_pixel\", "
       "rounding_method=\"round_prefer_floor\", cubic_alpha=-0.75, exclude_outside=true",
       "f64[1,2,4,6]" },
     { "resize_linear", "image.resize",
       "size=[3,5], method=\"linear\", coordinate_transformation_mode=\"half_pixel\", "
-      "rounding_method=\"round_prefer_floor\", cubic_alpha=-0.75", "f32[4,6]" },
+      "rounding_method=\"round_prefer_floor\", cubic_alpha=-0.75",
+      "f32[4,6]" },
 };
 
 START_TEST(positions_read_where_the_tables_say)

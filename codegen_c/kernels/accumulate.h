@@ -4,8 +4,8 @@
 
 #include "codegen_c/kernel.h"
 
-/* Sets tacc, the type to accumulate numbers of this type in: the type itself for floats, an unsigned
- * one for integers (which wrap around as the operators do, where signed overflow would be
+/* Sets tacc, the type to accumulate numbers of this type in: the type itself for floats, an
+ * unsigned one for integers (which wrap around as the operators do, where signed overflow would be
  * undefined); and `widen`, the cast from the element type to it, empty where there is none. */
 void bind_accumulator(struct bind *bind, enum dtype dtype);
 

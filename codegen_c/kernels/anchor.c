@@ -16,12 +16,32 @@ const struct type *anchor_output(const struct region *region, int i)
     return &region->anchor->outputs[i]->type;
 }
 
+/* Templates index with int and round extents up to blocks of four. */
+static bool fits_int(const struct type *type, const char **why)
+{
+    if (!type || type_elements(type) <= INT32_MAX / 8)
+        return true;
+    *why = "a tensor has more elements than an int can index";
+    return false;
+}
+
+static bool all_fit_int(const struct region *region, const char **why)
+{
+    for (int i = 0; i < region->anchor->n_inputs; i++)
+        if (!fits_int(anchor_input(region, i), why))
+            return false;
+    for (int i = 0; i < region->anchor->n_outputs; i++)
+        if (!fits_int(anchor_output(region, i), why))
+            return false;
+    return true;
+}
+
 bool takes_float(const struct region *region, const char **why)
 {
     enum dtype dtype = anchor_input(region, 0)->dtype;
 
     if (dtype == DTYPE_F32 || dtype == DTYPE_F64)
-        return true;
+        return all_fit_int(region, why);
     *why = "the element type is neither f32 nor f64";
     return false;
 }
@@ -29,7 +49,7 @@ bool takes_float(const struct region *region, const char **why)
 bool takes_any(const struct region *region, const char **why)
 {
     if (dtype_c_type(anchor_input(region, 0)->dtype)[0] != '\0')
-        return true;
+        return all_fit_int(region, why);
     *why = "the element type has no C type";
     return false;
 }
@@ -39,7 +59,7 @@ bool takes_number(const struct region *region, const char **why)
     enum dtype dtype = anchor_input(region, 0)->dtype;
 
     if (dtype == DTYPE_F32 || dtype == DTYPE_F64 || dtype_is_integer(dtype))
-        return true;
+        return all_fit_int(region, why);
     *why = "the element type is neither f32, f64 nor an integer";
     return false;
 }
@@ -125,9 +145,8 @@ void position_by_division(struct bind *bind, const char *linear, struct position
         if (y->dim[i] == 1)
             out->coord[i] = "0";
         else if (step == 1)
-            out->coord[i] = outermost ? linear
-                                      : arena_printf(bind->arena, "%s %% %" PRId64, linear,
-                                                     y->dim[i]);
+            out->coord[i] =
+                outermost ? linear : arena_printf(bind->arena, "%s %% %" PRId64, linear, y->dim[i]);
         else
             out->coord[i] = outermost ? arena_printf(bind->arena, "%s / %" PRId64, linear, step)
                                       : arena_printf(bind->arena, "%s / %" PRId64 " %% %" PRId64,
@@ -144,8 +163,7 @@ bool bind_epilogue_at(struct bind *bind, const char *acc, const char *linear)
     return bind_epilogue(bind, acc, &position);
 }
 
-const char *row_major(struct bind *bind, int n, const char *const *coord,
-                      const char *const *extent)
+const char *row_major(struct bind *bind, int n, const char *const *coord, const char *const *extent)
 {
     const char *text = n ? coord[0] : "0";
 
@@ -158,8 +176,7 @@ const char *row_major(struct bind *bind, int n, const char *const *coord,
 /* An empty sum still has its patch, of no length: the parameter must be there. */
 void bind_scratch_elements(struct bind *bind, int64_t n)
 {
-    bind_scratch(bind, (size_t)(n > 0 ? n : 1) *
-                           dtype_bytes(anchor_input(bind->region, 0)->dtype));
+    bind_scratch(bind, (size_t)(n > 0 ? n : 1) * dtype_bytes(anchor_input(bind->region, 0)->dtype));
 }
 
 void *table_new(struct bind *bind, enum dtype dtype, int64_t n)

@@ -11,9 +11,11 @@ const struct type *anchor_output(const struct region *region, int i);
 
 /* --- for accepts_: false, with the reason, when not ------------------------------------------- */
 
+/* All of them ask as well whether tensors are small enough to be indexed by int, with room for the
+ * padding of blocks. */
 bool takes_float(const struct region *region, const char **why);  /* input 0 is f32 or f64 */
 bool takes_number(const struct region *region, const char **why); /* or an integer */
-bool takes_any(const struct region *region, const char **why);    /* or bool: anything stored in C */
+bool takes_any(const struct region *region, const char **why); /* or bool: anything stored in C */
 bool takes_constant(const struct region *region, int i, const char **why); /* input i is constant */
 
 /* --- for bind_ -------------------------------------------------------------------------------- */
@@ -34,8 +36,8 @@ void bind_math(struct bind *bind, const char *key, const char *function);
 /* Sets "lowest" to the number that every other of input 0's type beats, and "float". */
 void bind_lowest(struct bind *bind);
 
-/* Sets p, p1, p2 and pn (which of the forms p = 1, p = 2, any other) and the functions abs, sqrt and
- * pow, for sums of powers. */
+/* Sets p, p1, p2 and pn (which of the forms p = 1, p = 2, any other) and the functions abs, sqrt
+ * and pow, for sums of powers. */
 void bind_lp(struct bind *bind, int64_t p);
 
 /* Sets outer, len and inner: the dims of input 0 before, at and after the axis, and `index`, the
@@ -48,7 +50,8 @@ bool bind_epilogue_at(struct bind *bind, const char *acc, const char *linear);
 /* The coordinates alone, for kernels that know some of them better. */
 void position_by_division(struct bind *bind, const char *linear, struct position *out);
 
-/* The row-major index of coordinates in a shape, as C: "(i0 * D1 + i1) * D2 + i2"; "0" for n = 0. */
+/* The row-major index of coordinates in a shape, as C: "(i0 * D1 + i1) * D2 + i2"; "0" for n = 0.
+ */
 const char *row_major(struct bind *bind, int n, const char *const *coord,
                       const char *const *extent);
 

@@ -1,7 +1,8 @@
 /* conv.c - convolutions: pointwise, depthwise, as a dense layer, and the general case.
  *
- * 1-D is bound as 2-D of height 1. The general kernels gather the inputs of four output positions and
- * take 4 x 4 tiles of sums from them, so the weights are packed four output channels side by side. */
+ * 1-D is bound as 2-D of height 1. The general kernels gather the inputs of four output positions
+ * and take 4 x 4 tiles of sums from them, so the weights are packed four output channels side by
+ * side. */
 #include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/dense.h"
 #include "codegen_c/kernels/panels.h"
@@ -15,8 +16,9 @@ enum {
 static bool takes_conv(const struct region *region, const char **why)
 {
     const struct conv_attrs *attrs = &region->anchor->attrs.conv;
+    const struct window w = window_of_conv(region);
 
-    return takes_float(region, why) &&
+    return takes_float(region, why) && takes_window(&w, why) &&
            takes_channels_first(attrs->data_layout, attrs->kernel_layout, why);
 }
 
@@ -97,8 +99,12 @@ static void bind_groups(struct bind *bind, const struct window *w)
 static void bind_conv_weight(struct bind *bind, const struct window *w)
 {
     const int64_t patch = w->in_c / w->groups * window_k_len(w), out_c = w->out_c / w->groups;
-    const struct panels panels = { .groups = w->groups, .n_rows = out_c, .len = patch,
-                                   .group_step = out_c * patch, .row_step = patch, .len_step = 1,
+    const struct panels panels = { .groups = w->groups,
+                                   .n_rows = out_c,
+                                   .len = patch,
+                                   .group_step = out_c * patch,
+                                   .row_step = patch,
+                                   .len_step = 1,
                                    .width = TILE };
 
     bind_panels(bind, "weight", 1, &panels,
@@ -116,8 +122,8 @@ static bool bind_conv_epilogue(struct bind *bind, const struct window *w)
 
     position_by_division(bind, "at", &position);
     if (w->out_c > 1)
-        position.coord[1] = w->batch == 1 ? "oc" : arena_printf(bind->arena, "oc %% %lld",
-                                                                (long long)w->out_c);
+        position.coord[1] =
+            w->batch == 1 ? "oc" : arena_printf(bind->arena, "oc %% %lld", (long long)w->out_c);
     return bind_epilogue(bind, "sum[i][j]", &position);
 }
 
@@ -152,19 +158,11 @@ bool bind_conv_pointwise(struct bind *bind)
 bool bind_conv_dense(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
-    const struct dense dense = { .rows = w.batch, .in_c = w.in_c * window_k_len(&w),
+    const struct dense dense = { .rows = w.batch,
+                                 .in_c = w.in_c * window_k_len(&w),
                                  .out_c = w.out_c };
 
     return bind_dense_shape(bind, &dense);
-}
-
-/* The extent of a dim with all padding that taps fall into. */
-static int64_t plane_extent(const struct window *w, int dim)
-{
-    const int64_t last = (w->out[dim] - 1) * w->stride[dim] + (w->k[dim] - 1) * w->dil[dim];
-    const int64_t covered = w->pad[dim] + w->in[dim];
-
-    return last + 1 > covered ? last + 1 : covered;
 }
 
 /* Small kernels have a variable for each weight and a line for each tap. */
@@ -186,13 +184,16 @@ static void bind_taps(struct bind *bind, const struct window *w)
     }
     for (int kw = 0; unrolled && kw < w->k[2]; kw++)
         bind_text(bind, arena_printf(bind->arena, "tap%d", kw),
-                  !dilated || kw == 0 ? "%d" : kw == 1 ? "DIL_W" : "%d * DIL_W", kw);
+                  !dilated || kw == 0 ? "%d"
+                  : kw == 1           ? "DIL_W"
+                                      : "%d * DIL_W",
+                  kw);
 }
 
 bool bind_conv_depthwise(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
-    const int64_t plane_h = plane_extent(&w, 1), plane_w = plane_extent(&w, 2);
+    const int64_t plane_h = window_padded_extent(&w, 1), plane_w = window_padded_extent(&w, 2);
     struct position position;
 
     bind_type(bind);
@@ -215,16 +216,17 @@ bool bind_conv_depthwise(struct bind *bind)
         bind_scratch_elements(bind, plane_h * plane_w);
     position_by_division(bind, "at", &position);
     if (w.out_c > 1)
-        position.coord[1] = w.batch == 1 ? "oc" : arena_printf(bind->arena, "oc %% %lld",
-                                                               (long long)w.out_c);
+        position.coord[1] =
+            w.batch == 1 ? "oc" : arena_printf(bind->arena, "oc %% %lld", (long long)w.out_c);
     return bind_epilogue(bind, "sum", &position);
 }
 
 bool accepts_conv_transpose(const struct region *region, const char **why)
 {
     const struct conv_transpose_attrs *attrs = &region->anchor->attrs.conv_transpose;
+    const struct window w = window_of_conv_transpose(region);
 
-    return takes_float(region, why) &&
+    return takes_float(region, why) && takes_window(&w, why) &&
            takes_channels_first(attrs->data_layout, attrs->kernel_layout, why);
 }
 
@@ -254,7 +256,7 @@ bool bind_conv_transpose(struct bind *bind)
     bind_scratch_elements(bind, w.out[2]);
     position_by_division(bind, "at", &position);
     if (w.out_c > 1)
-        position.coord[1] = w.batch == 1 ? "oc" : arena_printf(bind->arena, "oc %% %lld",
-                                                               (long long)w.out_c);
+        position.coord[1] =
+            w.batch == 1 ? "oc" : arena_printf(bind->arena, "oc %% %lld", (long long)w.out_c);
     return bind_epilogue(bind, "row[ow]", &position);
 }

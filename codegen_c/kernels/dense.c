@@ -13,7 +13,9 @@ enum { TILE = 4, COLUMNS = 16 }; /* as the templates have them */
 bool bind_dense_shape(struct bind *bind, const struct dense *d)
 {
     const bool many = d->rows > 1;
-    const struct panels panels = { .groups = 1, .n_rows = d->out_c, .len = d->in_c,
+    const struct panels panels = { .groups = 1,
+                                   .n_rows = d->out_c,
+                                   .len = d->in_c,
                                    .row_step = d->transposed ? 1 : d->in_c,
                                    .len_step = d->transposed ? d->out_c : 1,
                                    .width = TILE };
@@ -56,7 +58,8 @@ bool accepts_dense_rows(const struct region *region, const char **why)
 bool bind_dense(struct bind *bind)
 {
     const struct type *x = anchor_input(bind->region, 0), *weight = anchor_input(bind->region, 1);
-    const struct dense dense = { .rows = type_span(x, 0, x->rank - 1), .in_c = weight->dim[1],
+    const struct dense dense = { .rows = type_span(x, 0, x->rank - 1),
+                                 .in_c = weight->dim[1],
                                  .out_c = weight->dim[0] };
 
     return bind_dense_shape(bind, &dense);
@@ -97,7 +100,8 @@ bool bind_matmul_dense(struct bind *bind)
     return bind_dense_shape(bind, &dense);
 }
 
-/* --- two operands of any kind ------------------------------------------------------------------ */
+/* --- two operands of any kind ------------------------------------------------------------------
+ */
 
 /* y[batch, m, n] = a[.., m, k] * b[.., k, n]; each operand may be stored transposed, and its batch
  * dims broadcast. */
@@ -193,7 +197,10 @@ static void bind_product(struct bind *bind, const struct product *p)
 
 bool accepts_matmul_float(const struct region *region, const char **why)
 {
-    return takes_float(region, why) && accepts_matmul(region, why);
+    if (!takes_float(region, why) || !accepts_matmul(region, why))
+        return false;
+    *why = "the sums are too long for the panels in scratch";
+    return product_of(region).k <= INT32_MAX / 64;
 }
 
 bool bind_matmul(struct bind *bind)

@@ -43,8 +43,8 @@ bool bind_take(struct bind *bind)
 
 /* Loops over the coordinates of `type`, and the row-major index with `replacement` for the
  * coordinate of the axis, in a tensor of shape `extents`. */
-static void bind_coordinates(struct bind *bind, const struct type *type,
-                             const struct type *extents, int axis, const char *replacement)
+static void bind_coordinates(struct bind *bind, const struct type *type, const struct type *extents,
+                             int axis, const char *replacement)
 {
     const char *coord[MAX_RANK], *place[MAX_RANK], *extent[MAX_RANK], *other[MAX_RANK];
     struct str dims = { .arena = bind->arena };
@@ -138,8 +138,9 @@ static void bind_update(struct bind *bind)
     bind_flag(bind, "reduces", adds || multiplies || max || min);
     bind_text(bind, "updated", "v");
     if (max || min)
-        bind_text(bind, "updated", dtype_is_float(dtype) ? "v %s old || v != v ? v : old"
-                                                         : "v %s old ? v : old", order);
+        bind_text(bind, "updated",
+                  dtype_is_float(dtype) ? "v %s old || v != v ? v : old" : "v %s old ? v : old",
+                  order);
     else if ((adds || multiplies) && dtype == DTYPE_BOOL)
         bind_text(bind, "updated", adds ? "old | v" : "old & v");
     else if ((adds || multiplies) && dtype_is_float(dtype))

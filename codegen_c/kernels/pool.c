@@ -1,17 +1,21 @@
-/* pool.c - max, average and Lp pooling, and pooling over whole planes. 1-D is bound as 2-D of height
- * 1. */
+/* pool.c - max, average and Lp pooling, and pooling over whole planes. 1-D is bound as 2-D of
+ * height 1. */
 #include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/window.h"
 
 bool accepts_max_pool(const struct region *region, const char **why)
 {
-    return takes_number(region, why) &&
+    const struct window w = window_of_pool(region);
+
+    return takes_number(region, why) && takes_window(&w, why) &&
            takes_channels_first(region->anchor->attrs.pool.layout, "", why);
 }
 
 bool accepts_pool(const struct region *region, const char **why)
 {
-    return takes_float(region, why) &&
+    const struct window w = window_of_pool(region);
+
+    return takes_float(region, why) && takes_window(&w, why) &&
            takes_channels_first(region->anchor->attrs.pool.layout, "", why);
 }
 
@@ -36,11 +40,12 @@ static bool bind_pool_epilogue(struct bind *bind, const struct window *w, const 
 
     position_by_division(bind, "at", &position);
     if (w->in_c > 1)
-        position.coord[1] = w->batch == 1 ? "plane" : arena_printf(bind->arena, "plane %% %lld",
-                                                                   (long long)w->in_c);
+        position.coord[1] = w->batch == 1
+                                ? "plane"
+                                : arena_printf(bind->arena, "plane %% %lld", (long long)w->in_c);
     if (w->batch > 1)
-        position.coord[0] = w->in_c == 1 ? "plane" : arena_printf(bind->arena, "plane / %lld",
-                                                                  (long long)w->in_c);
+        position.coord[0] =
+            w->in_c == 1 ? "plane" : arena_printf(bind->arena, "plane / %lld", (long long)w->in_c);
     for (int i = 0; i < w->rank; i++)
         if (w->out[3 - w->rank + i] > 1)
             position.coord[2 + i] = names[3 - w->rank + i];
@@ -99,7 +104,8 @@ bool bind_avg_pool(struct bind *bind)
     const bool beyond = bind_padded_extents(bind, &w);
 
     /* Only a dilated window can have its taps on both sides of the input and none in it. */
-    bind_flag(bind, "may_miss", w.padded && !counts && (w.dil[0] > 1 || w.dil[1] > 1 || w.dil[2] > 1));
+    bind_flag(bind, "may_miss",
+              w.padded && !counts && (w.dil[0] > 1 || w.dil[1] > 1 || w.dil[2] > 1));
     bind_flag(bind, "includes_padding", w.padded && counts);
     bind_flag(bind, "excludes_padding", w.padded && !counts);
     bind_flag(bind, "clips_padding", w.padded && counts && beyond);

@@ -14,11 +14,16 @@ static const struct activation {
     const char *name, *function; /* NULL: of <math.h> */
     int n_numbers;
 } activations[] = {
-    { "Affine", "affine", 2 },        { "Elu", "elu", 1 },
-    { "HardSigmoid", "hard_sigmoid", 2 }, { "LeakyRelu", "leaky_relu", 1 },
-    { "Relu", "relu", 0 },            { "ScaledTanh", "scaled_tanh", 2 },
-    { "Sigmoid", "sigmoid", 0 },      { "Softplus", "softplus", 0 },
-    { "Softsign", "softsign", 0 },    { "Tanh", NULL, 0 },
+    { "Affine", "affine", 2 },
+    { "Elu", "elu", 1 },
+    { "HardSigmoid", "hard_sigmoid", 2 },
+    { "LeakyRelu", "leaky_relu", 1 },
+    { "Relu", "relu", 0 },
+    { "ScaledTanh", "scaled_tanh", 2 },
+    { "Sigmoid", "sigmoid", 0 },
+    { "Softplus", "softplus", 0 },
+    { "Softsign", "softsign", 0 },
+    { "Tanh", NULL, 0 },
     { "ThresholdedRelu", "thresholded_relu", 1 },
 };
 
@@ -66,10 +71,10 @@ bool accepts_recurrent(const struct region *region, const char **why)
             *why = "an activation function is not known";
             return false;
         }
-        if (i >= n && (activation_at(attrs->activations, i) !=
-                           activation_at(attrs->activations, i - n) ||
-                       attrs->activation_alpha.at[i] != attrs->activation_alpha.at[i - n] ||
-                       attrs->activation_beta.at[i] != attrs->activation_beta.at[i - n])) {
+        if (i >= n &&
+            (activation_at(attrs->activations, i) != activation_at(attrs->activations, i - n) ||
+             attrs->activation_alpha.at[i] != attrs->activation_alpha.at[i - n] ||
+             attrs->activation_beta.at[i] != attrs->activation_beta.at[i - n])) {
             *why = "the two directions have different activation functions";
             return false;
         }
@@ -112,8 +117,12 @@ static void bind_gate_weight(struct bind *bind, const char *key, int i)
     const struct type *weight = anchor_input(bind->region, i);
     const int64_t hidden = bind->region->anchor->attrs.rnn.hidden_size, len = weight->dim[2];
     const struct panels panels = { .groups = weight->dim[0] * weight->dim[1] / hidden,
-                                   .n_rows = hidden, .len = len, .group_step = hidden * len,
-                                   .row_step = len, .len_step = 1, .width = PANEL };
+                                   .n_rows = hidden,
+                                   .len = len,
+                                   .group_step = hidden * len,
+                                   .row_step = len,
+                                   .len_step = 1,
+                                   .width = PANEL };
 
     bind_panels(bind, key, i, &panels, "[directions and gates, hidden / 4, inputs, 4 of hidden]");
 }
@@ -137,8 +146,9 @@ static void bind_places(struct bind *bind)
     const bool batch_major = bind->region->anchor->attrs.rnn.batch_major;
 
     bind_text(bind, "x_at", batch_major ? "(n * STEPS + t)" : "(t * BATCH + n)");
-    bind_text(bind, "y_at", batch_major ? "((n * STEPS + t) * DIRECTIONS + d)"
-                                        : "((t * DIRECTIONS + d) * BATCH + n)");
+    bind_text(bind, "y_at",
+              batch_major ? "((n * STEPS + t) * DIRECTIONS + d)"
+                          : "((t * DIRECTIONS + d) * BATCH + n)");
     bind_text(bind, "h_at", batch_major ? "(n * DIRECTIONS + d)" : "(d * BATCH + n)");
 }
 

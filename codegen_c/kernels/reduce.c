@@ -76,7 +76,8 @@ static void bind_spans(struct bind *bind, const struct spans *spans)
     bind_text(bind, "to", "%s", span_index(bind, spans, true));
 }
 
-/* What the elements are accumulated in, from what, and what becomes of it; n elements, `count` in C.
+/* What the elements are accumulated in, from what, and what becomes of it; n elements, `count` in
+ * C.
  */
 static void bind_reduction(struct bind *bind, enum op op, enum dtype dtype, int64_t n,
                            const char *count)
@@ -93,10 +94,10 @@ static void bind_reduction(struct bind *bind, enum op op, enum dtype dtype, int6
         bind_text(bind, "tacc", "%s", dtype_c_type(dtype));
         bind_text(bind, "widen", "%s", "");
         bind_text(bind, "acc", "best");
-        bind_text(bind, "start", "%s", dtype == DTYPE_BOOL
-                                           ? (op == OP_MAX ? "0" : "1")
-                                           : bind_literal(bind, dtype, op == OP_MAX ? -INFINITY
-                                                                                    : INFINITY));
+        bind_text(bind, "start", "%s",
+                  dtype == DTYPE_BOOL
+                      ? (op == OP_MAX ? "0" : "1")
+                      : bind_literal(bind, dtype, op == OP_MAX ? -INFINITY : INFINITY));
         bind_text(bind, "outcome", "best");
         return;
     }
@@ -139,8 +140,7 @@ bool bind_reduce(struct bind *bind)
     bind_type(bind);
     bind_input(bind, "x", 0);
     bind_spans(bind, &spans);
-    bind_reduction(bind, bind->region->anchor->op, x->dtype, n,
-                   count.n ? str_text(&count) : "1");
+    bind_reduction(bind, bind->region->anchor->op, x->dtype, n, count.n ? str_text(&count) : "1");
     return true;
 }
 

@@ -62,8 +62,8 @@ bool accepts_resize_nearest(const struct region *region, const char **why)
     return false;
 }
 
-/* Tables place${d} (offsets in x, -1 = outside) and, when weighed, weight${d}, each [out, taps], for
- * the changed dim number i of the extents. The number of taps. */
+/* Tables place${d} (offsets in x, -1 = outside) and, when weighed, weight${d}, each [out, taps],
+ * for the changed dim number i of the extents. The number of taps. */
 static int bind_taps(struct bind *bind, const struct extents *e, int i, bool weighed, bool *outside)
 {
     const struct node *node = bind->region->anchor;

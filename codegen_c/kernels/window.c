@@ -3,13 +3,15 @@
 
 #include "codegen_c/kernels/anchor.h"
 
-/* Everything but batch and channels; pads may be longer than the spatial rank, begins come first. */
+/* Everything but batch and channels; pads may be longer than the spatial rank, begins come first.
+ */
 static struct window window_make(const struct type *x, const struct type *y, const struct ints *k,
                                  const struct ints *strides, const struct ints *dilation,
                                  const struct ints *padding)
 {
-    struct window w = { .rank = x->rank - 2, .batch = x->dim[0], .groups = 1, .in_c = x->dim[1],
-                        .out_c = y->dim[1] };
+    struct window w = {
+        .rank = x->rank - 2, .batch = x->dim[0], .groups = 1, .in_c = x->dim[1], .out_c = y->dim[1]
+    };
 
     for (int i = 0; i < 3; i++) {
         int from = i - (3 - w.rank); /* the operator's dim, negative if it lacks this one */
@@ -56,16 +58,16 @@ struct window window_of_conv_transpose(const struct region *region)
                                   &attrs->strides, &attrs->dilation, &attrs->padding);
 
     w.groups = attrs->groups;
-    w.padded = true;
+    w.padded = w.transposed = true;
     return w;
 }
 
 struct window window_of_pool(const struct region *region)
 {
     const struct pool_attrs *attrs = &region->anchor->attrs.pool;
-    struct window w = window_make(anchor_input(region, 0), anchor_output(region, 0),
-                                  &attrs->pool_size, &attrs->strides, &attrs->dilation,
-                                  &attrs->padding);
+    struct window w =
+        window_make(anchor_input(region, 0), anchor_output(region, 0), &attrs->pool_size,
+                    &attrs->strides, &attrs->dilation, &attrs->padding);
 
     w.padded = reaches_outside(&w);
     return w;
@@ -86,12 +88,39 @@ int64_t window_k_len(const struct window *w)
     return w->k[0] * w->k[1] * w->k[2];
 }
 
+int64_t window_padded_extent(const struct window *w, int dim)
+{
+    const int64_t n = w->transposed ? w->in[dim] : w->out[dim]; /* positions of the window */
+    const int64_t last = (n - 1) * w->stride[dim] + (w->k[dim] - 1) * w->dil[dim];
+    const int64_t covered = w->pad[dim] + (w->transposed ? w->out[dim] : w->in[dim]);
+
+    return last + 1 > covered ? last + 1 : covered;
+}
+
+bool takes_window(const struct window *w, const char **why)
+{
+    const int64_t most = INT32_MAX / 8;
+    int64_t padded = 1;
+
+    *why = "strides, dilation or padding are larger than an int can tell";
+    for (int i = 0; i < 3; i++) {
+        const int64_t extent = window_padded_extent(w, i);
+
+        if (w->stride[i] > most || w->dil[i] > most || extent > most)
+            return false;
+        padded *= extent;
+        if (padded > most)
+            return false;
+    }
+    return true;
+}
+
 void bind_window(struct bind *bind, const struct window *w)
 {
     static const char *const names[][3] = {
-        { "in_d", "in_h", "in_w" },           { "out_d", "out_h", "out_w" },
-        { "k_d", "k_h", "k_w" },              { "stride_d", "stride_h", "stride_w" },
-        { "dil_d", "dil_h", "dil_w" },        { "pad_front", "pad_top", "pad_left" },
+        { "in_d", "in_h", "in_w" },    { "out_d", "out_h", "out_w" },
+        { "k_d", "k_h", "k_w" },       { "stride_d", "stride_h", "stride_w" },
+        { "dil_d", "dil_h", "dil_w" }, { "pad_front", "pad_top", "pad_left" },
     };
     const int64_t *numbers[] = { w->in, w->out, w->k, w->stride, w->dil, w->pad };
 

@@ -13,19 +13,27 @@ struct window {
     int64_t in[3], out[3], k[3], stride[3], dil[3];
     int64_t pad[3]; /* in front */
     bool padded;    /* some tap falls outside */
+    bool transposed;
 };
 
 struct window window_of_conv(const struct region *region);
 struct window window_of_conv_transpose(const struct region *region);
 struct window window_of_pool(const struct region *region);
 
-int64_t window_in_len(const struct window *window);  /* positions of a plane */
+int64_t window_in_len(const struct window *window); /* positions of a plane */
 int64_t window_out_len(const struct window *window);
 int64_t window_k_len(const struct window *window);
+
+/* The extent of a dim with all padding that taps fall into. */
+int64_t window_padded_extent(const struct window *window, int dim);
 
 /* Sets in_h, in_w, out_h, out_w, k_h, k_w, stride_h, stride_w, dil_h, dil_w, pad_top, pad_left,
  * padded; for rank 3 also in_d, out_d, k_d, stride_d, dil_d, pad_front. */
 void bind_window(struct bind *bind, const struct window *window);
+
+/* Whether every position and the padded planes can be told by int: strides, dilations and padding
+ * are not bounded by the size of any tensor. */
+bool takes_window(const struct window *window, const char **why);
 
 /* Whether activations and weights are laid out channels first, as the kernels read them. */
 bool takes_channels_first(const char *data_layout, const char *kernel_layout, const char **why);

@@ -21,11 +21,12 @@ struct network {
     struct bulk bulk;
     unsigned seed;
     int n_inputs, n_regions;
-    struct tensor *inputs;           /* of main, in the order of its parameters */
+    struct tensor *inputs;            /* of main, in the order of its parameters */
     const char *kernels[MAX_REGIONS]; /* expected of result i */
 };
 
-/* --- attributes -------------------------------------------------------------------------------- */
+/* --- attributes --------------------------------------------------------------------------------
+ */
 
 /* The text of field `name` in "a=1, b=[2,3]", NULL if it is not there. */
 static const char *field_text(struct arena *arena, const char *attrs, const char *name)
@@ -51,7 +52,7 @@ static const char *field_text(struct arena *arena, const char *attrs, const char
 static union attrs complete_attrs(struct arena *arena, enum op op, const char *given)
 {
     static const char *const missing[] = {
-        [ATTR_BOOL] = "false", [ATTR_DTYPE] = "f32", [ATTR_INT] = "0",   [ATTR_INTS] = "[]",
+        [ATTR_BOOL] = "false", [ATTR_DTYPE] = "f32", [ATTR_INT] = "0",     [ATTR_INTS] = "[]",
         [ATTR_REAL] = "0",     [ATTR_REALS] = "[]",  [ATTR_WORD] = "\"\"",
     };
     const struct attr_schema *schema = attrs_schema(op_row(op)->attrs);
@@ -73,7 +74,8 @@ static union attrs complete_attrs(struct arena *arena, enum op op, const char *g
     return attrs;
 }
 
-/* --- operands ---------------------------------------------------------------------------------- */
+/* --- operands ----------------------------------------------------------------------------------
+ */
 
 static struct value *add_operand(struct network *net, const struct tensor *tensor, bool constant)
 {
@@ -139,7 +141,8 @@ static int read_operands(struct network *net, const char *text, struct value **o
     return n;
 }
 
-/* --- what follows in the same loop nest --------------------------------------------------------- */
+/* --- what follows in the same loop nest ---------------------------------------------------------
+ */
 
 static struct value *then(struct network *net, enum op op, const union attrs *attrs,
                           struct value *a, struct value *b)
@@ -175,11 +178,14 @@ static struct value *factors_and_sign(struct network *net, struct value *y)
 
     factors.dim[0] = 1;
     y = then(net, OP_MULTIPLY, NULL, y, random_operand(net, &factors, true));
-    return then(net, OP_GREATER, NULL, y, add_operand(net, &(struct tensor){
-        zero, bulk_alloc(&net->bulk, dtype_bytes(zero.dtype)) }, true));
+    return then(
+        net, OP_GREATER, NULL, y,
+        add_operand(net, &(struct tensor){ zero, bulk_alloc(&net->bulk, dtype_bytes(zero.dtype)) },
+                    true));
 }
 
-/* --- rows -------------------------------------------------------------------------------------- */
+/* --- rows --------------------------------------------------------------------------------------
+ */
 
 /* What follows row `number`: each in turn, where the operator lets others into its loop nest. */
 static struct value *follow(struct network *net, enum op op, int number, struct value *y)

@@ -1,6 +1,6 @@
 /* kernel_case.h - one application of an operator as a row of a table, for the tests of kernels: the
- * rows of a table become the regions of one network, whose generated C is compared with the reference
- * evaluators. */
+ * rows of a table become the regions of one network, whose generated C is compared with the
+ * reference evaluators. */
 #ifndef TESTS_SUPPORT_KERNEL_CASE_H
 #define TESTS_SUPPORT_KERNEL_CASE_H
 
@@ -15,12 +15,12 @@ struct kernel_case {
     const char *inputs;
 };
 
-/* Runs all rows. Behind operators that others may follow in the same loop nest stand such operators,
- * by turns: bias and relu; a residual and relu; a factor per element and a comparison, which changes
- * the type; nothing. */
+/* Runs all rows. Behind operators that others may follow in the same loop nest stand such
+ * operators, by turns: bias and relu; a residual and relu; a factor per element and a comparison,
+ * which changes the type; nothing. */
 void kernel_cases_check(const struct kernel_case *rows, int n, double tolerance);
 
-#define KERNEL_CASES_CHECK(rows, tolerance) \
+#define KERNEL_CASES_CHECK(rows, tolerance)                                                        \
     kernel_cases_check(rows, (int)(sizeof(rows) / sizeof *(rows)), tolerance)
 
 #endif
