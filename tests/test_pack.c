@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "codegen_c/plan/pack_exact.h"
+#include "codegen_c/plan/pack_search.h"
 #include "codegen_c/plan/plan.h"
 
 static unsigned next_random(unsigned *state)
@@ -98,6 +99,38 @@ START_TEST(search_finds_and_proves_the_least_by_itself)
     ck_assert(pack_verify(blocks, n, packing.bytes));
     ck_assert_uint_eq(packing.bytes, least);
     ck_assert_uint_eq(packing.lower_bound, least);
+    arena_release(&arena);
+}
+END_TEST
+
+/* Runs cut short leave nothing behind but an order; the answer is the same in every order. */
+START_TEST(learning_from_failures_does_not_change_what_is_possible)
+{
+    const int n = 4 + _i % (FEW - 3), n_times = 3 + _i % 4;
+    struct block blocks[FEW];
+    struct item items[FEW];
+    struct arena arena = { NULL };
+    struct search *search;
+    uint64_t work = 0;
+    int least;
+
+    random_blocks(blocks, n, 5000 + (unsigned)_i, (unsigned)n_times);
+    blocks[n - 1] = blocks[0]; /* twins */
+    for (int i = 0; i < n; i++)
+        items[i] = (struct item){ .size = (int)(plan_round(blocks[i].bytes) / PLAN_ALIGN),
+                                  .from = blocks[i].first,
+                                  .to = blocks[i].last + 1,
+                                  .block = i };
+    least = (int)(least_of_all(blocks, n, 0, 0) / PLAN_ALIGN);
+    search = search_new(&arena, items, n, 2 * n_times);
+    for (int round = 0; round < 6; round++) {
+        (void)search_run(search, least - 1, 10 * (uint64_t)round, &work);
+        search_learn(search);
+        ck_assert_int_eq(search_run(search, least - 1, PACK_WORK, &work), SEARCH_IMPOSSIBLE);
+        ck_assert_int_eq(search_run(search, least, PACK_WORK, &work), SEARCH_FOUND);
+        for (int i = 0; i < n; i++)
+            ck_assert_int_le(search_offset(search, i) + items[i].size, least);
+    }
     arena_release(&arena);
 }
 END_TEST
@@ -225,6 +258,7 @@ int main(void)
     tcase_set_timeout(packing, 60);
     tcase_add_loop_test(packing, no_packing_of_few_blocks_is_smaller, 0, 300);
     tcase_add_loop_test(packing, search_finds_and_proves_the_least_by_itself, 0, 300);
+    tcase_add_loop_test(packing, learning_from_failures_does_not_change_what_is_possible, 0, 200);
     tcase_add_loop_test(packing, packings_without_gaps_are_found, 0, 20);
     tcase_add_test(packing, search_improves_on_best_fit);
     tcase_add_loop_test(packing, search_stops_when_its_work_is_done, 2, 5);

@@ -14,9 +14,10 @@
 #include "codegen_c/plan/pack_search.h"
 
 /* Beyond these the tables of the search are too large, or its numbers. */
-enum { MAX_ITEMS = 2000, MAX_UNITS = 1 << 29 };
+enum { MAX_ITEMS = 1000, MAX_UNITS = 1 << 29 };
 
-enum { FIRST_TURN = 1 << 18, ORDERS = 4 };
+/* Each order is used twice: as it is, and as a start for search_learn. */
+enum { FIRST_TURN = 1 << 18, ORDERS = 4, SEARCHES = 2 * ORDERS };
 
 /* Blocks that share no time with others; sections count from its start. */
 struct component {
@@ -25,8 +26,8 @@ struct component {
     struct item *items;
     int n, n_sections;
     int *live; /* by section: the sum of sizes */
-    struct search *searches[ORDERS];
-    struct item *sorted[ORDERS];
+    struct search *searches[SEARCHES];
+    struct item *sorted[SEARCHES];
 };
 
 /* An item with what the orders sort by. */
@@ -100,7 +101,7 @@ static int (*const orders[ORDERS])(const void *, const void *) = {
     area_width_live,
 };
 
-static struct search *search_in_order(struct component *component, int order)
+static struct search *search_in_order(struct component *component, int k)
 {
     const int n = component->n;
     struct ranked *ranked = arena_array(component->arena, struct ranked, n);
@@ -115,21 +116,21 @@ static struct search *search_in_order(struct component *component, int order)
             if (component->live[s] > ranked[i].live)
                 ranked[i].live = component->live[s];
     }
-    qsort(ranked, (size_t)n, sizeof *ranked, orders[order]);
+    qsort(ranked, (size_t)n, sizeof *ranked, orders[k % ORDERS]);
     for (int i = 0; i < n; i++)
         sorted[i] = ranked[i].item;
-    component->sorted[order] = sorted;
+    component->sorted[k] = sorted;
     return search_new(component->arena, sorted, n, component->n_sections);
 }
 
 /* What a search has found becomes the packing; returns its height. */
-static int take_over(struct component *component, int order)
+static int take_over(struct component *component, int k)
 {
-    const struct item *items = component->sorted[order];
+    const struct item *items = component->sorted[k];
     int height = 0;
 
     for (int i = 0; i < component->n; i++) {
-        const int offset = search_offset(component->searches[order], i);
+        const int offset = search_offset(component->searches[k], i);
 
         component->blocks[items[i].block].offset = (size_t)offset * PLAN_ALIGN;
         height = offset + items[i].size > height ? offset + items[i].size : height;
@@ -137,29 +138,28 @@ static int take_over(struct component *component, int order)
     return height;
 }
 
-/* Looks for the target in all orders by turns, with `work` steps at most; sets *order to where it
- * was found. What is not possible in one order is not in any. */
+/* Looks for the target with all searches by turns, with `work` steps at most; sets *found_by. What
+ * is impossible for one is for all. */
 static enum search_result attempt(struct component *component, int target, uint64_t work,
-                                  struct packing *packing, int *order)
+                                  struct packing *packing, int *found_by)
 {
-    uint64_t done = 0, turn = FIRST_TURN;
+    enum search_result result = SEARCH_GAVE_UP;
+    uint64_t done = 0, turn = (uint64_t)component->n * (uint64_t)component->n;
 
-    for (int k = 0; done < work; k++) {
-        const uint64_t limit = turn < work - done ? turn : work - done;
-        enum search_result result;
+    turn = turn > FIRST_TURN ? turn : FIRST_TURN; /* enough for one way down */
+    for (int k = 0; done < work && result == SEARCH_GAVE_UP; k = (k + 1) % SEARCHES) {
+        struct search **search = &component->searches[k];
 
-        *order = k % ORDERS;
-        if (!component->searches[*order])
-            component->searches[*order] = search_in_order(component, *order);
-        result = search_run(component->searches[*order], target, limit, &done);
-        if (result != SEARCH_GAVE_UP) {
-            packing->work += done;
-            return result;
-        }
-        turn *= *order == ORDERS - 1 ? 4 : 1;
+        if (!*search)
+            *search = search_in_order(component, k);
+        else if (k >= ORDERS)
+            search_learn(*search);
+        result = search_run(*search, target, turn < work - done ? turn : work - done, &done);
+        *found_by = k;
+        turn += k == SEARCHES - 1 ? turn / 5 : 0;
     }
     packing->work += done;
-    return SEARCH_GAVE_UP;
+    return result;
 }
 
 /* Lowers the height of a component from `height`, but not below `enough`; returns what is proved:
@@ -174,10 +174,10 @@ static int improve(struct component *component, int enough, int *height, uint64_
     while (target < *height && packing->work < limit) {
         const int middle = target == enough ? target : target + (*height - target) / 2;
         const uint64_t left = limit - packing->work;
-        int order;
+        int found_by;
 
-        switch (attempt(component, middle, share < left ? share : left, packing, &order)) {
-        case SEARCH_FOUND: *height = take_over(component, order); break;
+        switch (attempt(component, middle, share < left ? share : left, packing, &found_by)) {
+        case SEARCH_FOUND: *height = take_over(component, found_by); break;
         case SEARCH_IMPOSSIBLE: possible = target = middle + 1; break;
         case SEARCH_GAVE_UP: target = middle + 1; break;
         }
@@ -306,7 +306,7 @@ void pack_exact(struct arena *arena, struct block *blocks, int n, uint64_t limit
         int height = height_of(&component);
         const int possible = improve(&component, enough, &height, limit, packing);
 
-        for (int k = 0; k < ORDERS; k++)
+        for (int k = 0; k < SEARCHES; k++)
             if (component.searches[k])
                 packing->nodes += search_nodes(component.searches[k]);
         proved = possible > proved ? possible : proved;

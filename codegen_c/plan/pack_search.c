@@ -10,6 +10,7 @@
 #include "codegen_c/plan/pack_search.h"
 
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* A change to take back: an item placed (offset < 0), or the earlier offset of an item raised. */
@@ -17,18 +18,29 @@ struct change {
     int item, offset;
 };
 
+/* How much an item had to do with failures. */
+struct blame {
+    uint64_t amount;
+    int item;
+};
+
 /* A part of the problem that failed, known by two hashes. */
 struct failure {
     uint64_t key, check;
 };
 
-enum { FAILURES = 1 << 16 };
+/* A failure counts BLAME, so that halves of it are not lost at once. */
+enum { FAILURES = 1 << 16, BLAME = 1 << 16 };
 
 struct search {
     const struct item *items;
     int n, n_sections;
     int **neighbours, *n_neighbours; /* items alive at the same time */
     int *twin; /* the item before that is equal in size and lifetime; -1 = none */
+
+    int *rank;       /* by item: its place in the order of trying */
+    uint64_t *blame; /* by item: BLAME per failure it was in, less for older ones */
+    struct blame *by_blame;
 
     bool *placed;
     int *offset;   /* where it lies, or the lowest place it could have now */
@@ -46,10 +58,11 @@ struct search {
 
 /* The unplaced items of one part of the problem, and the last placement. */
 struct part {
-    int *items, n;   /* sorted by sort_by_offset when looked at */
-    int from, to;    /* sections */
-    int level, last; /* offset and item of the last placement: what follows is not before it */
-    int *free;       /* of the pool */
+    int *items, n; /* sorted by sort_by_offset when looked at */
+    int from, to;  /* sections */
+    int level;     /* offset of the last placement: what follows is not below it, */
+    int last_rank; /* and in the same offset has a higher rank */
+    int *free;     /* of the pool */
 };
 
 static bool overlap(const struct item *a, const struct item *b)
@@ -67,9 +80,13 @@ struct search *search_new(struct arena *arena, const struct item *items, int n, 
     search->neighbours = arena_array(arena, int *, n);
     search->n_neighbours = arena_array(arena, int, n);
     search->twin = arena_array(arena, int, n);
+    search->rank = arena_array(arena, int, n);
+    search->blame = arena_array(arena, uint64_t, n);
+    search->by_blame = arena_array(arena, struct blame, n);
     for (int i = 0; i < n; i++) {
         int n_near = 0;
 
+        search->rank[i] = i;
         search->twin[i] = -1;
         for (int j = 0; j < n; j++) {
             if (j != i && overlap(&items[i], &items[j]))
@@ -148,7 +165,7 @@ static void take_back(struct search *search, int n_changes)
     }
 }
 
-/* By rising offset, in equal offsets by position. Nearly sorted already: a placement raises few. */
+/* By rising offset, in equal offsets by rank. Nearly sorted already: a placement raises few. */
 static void sort_by_offset(struct search *search, const struct part *part)
 {
     for (int k = 1; k < part->n; k++) {
@@ -158,13 +175,27 @@ static void sort_by_offset(struct search *search, const struct part *part)
         for (; at > 0; at--) {
             const int before = part->items[at - 1];
 
-            if (search->offset[before] < offset || (search->offset[before] == offset && before < i))
+            if (search->offset[before] < offset ||
+                (search->offset[before] == offset && search->rank[before] < search->rank[i]))
                 break;
             part->items[at] = before;
         }
         part->items[at] = i;
         search->work += (uint64_t)(k - at);
     }
+}
+
+/* Items from the k-th on do not fit above its offset in one of its sections. */
+static void blame(struct search *search, const struct part *part, int k, int sum)
+{
+    const struct item *items = search->items;
+    int s = items[part->items[k]].from;
+
+    while (search->above[s] != sum)
+        s++;
+    for (; k < part->n; k++)
+        if (items[part->items[k]].from <= s && s < items[part->items[k]].to)
+            search->blame[part->items[k]] += BLAME;
 }
 
 /* The highest offset that the next placement may have, or -1 when the part cannot succeed. In every
@@ -191,8 +222,10 @@ static int bound(struct search *search, const struct part *part)
             above[s] += item->size;
             most = above[s] > most ? above[s] : most;
         }
-        if (most > search->target - search->offset[part->items[k]])
+        if (most > search->target - search->offset[part->items[k]]) {
+            blame(search, part, k, most);
             return -1;
+        }
         search->work += (uint64_t)(item->to - item->from);
     }
     return highest;
@@ -217,7 +250,7 @@ static int candidates(const struct search *search, const struct part *part, int 
 
         if (offset >= lowest_top || offset > highest)
             break;
-        if (offset > part->level || (offset == part->level && i > part->last))
+        if (offset > part->level || (offset == part->level && search->rank[i] > part->last_rank))
             if (search->twin[i] < 0 || search->placed[search->twin[i]])
                 list[n++] = i;
     }
@@ -242,8 +275,8 @@ static struct failure identity(const struct search *search, const struct part *p
         id.key = mix(id.key, value);
         id.check = mix(id.check, ~value);
     }
-    id.key = mix(id.key, (uint64_t)part->level << 32 | (uint32_t)part->last);
-    id.check = mix(id.check, (uint64_t)search->target << 32 | (uint32_t)part->last);
+    id.key = mix(id.key, (uint64_t)part->level << 32 | (uint32_t)part->last_rank);
+    id.check = mix(id.check, (uint64_t)search->target << 32 | (uint32_t)part->last_rank);
     return id;
 }
 
@@ -303,7 +336,7 @@ static enum search_result look(struct search *search, const struct part *part)
         if (search->work > search->limit)
             return SEARCH_GAVE_UP;
         next.level = search->offset[list[k]];
-        next.last = list[k];
+        next.last_rank = search->rank[list[k]];
         next.free = list + n;
         place(search, list[k]);
         result = look_at_pieces(search, &next);
@@ -315,9 +348,37 @@ static enum search_result look(struct search *search, const struct part *part)
     return SEARCH_IMPOSSIBLE;
 }
 
+static int compare_blame(const void *left, const void *right)
+{
+    const struct blame *a = left, *b = right;
+
+    if (a->amount != b->amount)
+        return a->amount < b->amount ? 1 : -1;
+    return a->item - b->item;
+}
+
+/* Long items first among equals, as they stand in the way of most others. The idea to weigh by
+ * failures is of Boussemart et al., Boosting systematic search by weighting constraints, ECAI 2004.
+ */
+void search_learn(struct search *search)
+{
+    for (int i = 0; i < search->n; i++) {
+        const struct item *item = &search->items[i];
+
+        search->by_blame[i] =
+            (struct blame){ search->blame[i] * (uint64_t)(item->to - item->from), i };
+        search->blame[i] /= 2;
+    }
+    qsort(search->by_blame, (size_t)search->n, sizeof *search->by_blame, compare_blame);
+    for (int k = 0; k < search->n; k++)
+        search->rank[search->by_blame[k].item] = k;
+    /* What failed under the old ranks left out other placements in equal offsets. */
+    memset(search->failures, 0, FAILURES * sizeof *search->failures);
+}
+
 enum search_result search_run(struct search *search, int target, uint64_t limit, uint64_t *work)
 {
-    struct part all = { .from = 0, .to = search->n_sections, .level = 0, .last = -1 };
+    struct part all = { .from = 0, .to = search->n_sections, .level = 0, .last_rank = -1 };
     enum search_result result;
     int *items = search->pool;
 

@@ -27,6 +27,9 @@ struct search *search_new(struct arena *arena, const struct item *items, int n, 
  * work; adds the steps done to *work. A step is one turn of an inner loop. */
 enum search_result search_run(struct search *search, int target, uint64_t limit, uint64_t *work);
 
+/* Changes the order for later runs: first come the items that met most often in what failed. */
+void search_learn(struct search *search);
+
 /* Of item i, after SEARCH_FOUND. */
 int search_offset(const struct search *search, int i);
 

@@ -12,8 +12,8 @@ bool plan_pack(struct plan *plan, struct ctx *ctx, const struct region *regions)
         if (regions[r].scratch_bytes == 0)
             continue;
         assert(plan->n_blocks < plan->capacity);
-        plan->blocks[plan->n_blocks++] = (struct block){ .bytes = regions[r].scratch_bytes,
-                                                         .first = r, .last = r };
+        plan->blocks[plan->n_blocks++] =
+            (struct block){ .bytes = regions[r].scratch_bytes, .first = r, .last = r };
         plan->naive_bytes += plan_round(regions[r].scratch_bytes);
     }
     packing = pack_blocks(&ctx->scratch, plan->blocks, plan->n_blocks, PACK_WORK);
@@ -24,9 +24,11 @@ bool plan_pack(struct plan *plan, struct ctx *ctx, const struct region *regions)
         if (plan->block[i] >= 0)
             plan->place[i].offset = plan->blocks[plan->block[i]].offset;
     if (plan->arena_bytes > INT32_MAX) {
-        diag_error(ctx, DIAG_TOO_BIG, NULL,
-                   "the arena would take %zu bytes; 2147483647 is the most that a target of 32 bits "
-                   "can index", plan->arena_bytes);
+        diag_error(
+            ctx, DIAG_TOO_BIG, NULL,
+            "the arena would take %zu bytes; 2147483647 is the most that a target of 32 bits "
+            "can index",
+            plan->arena_bytes);
         diag_help(ctx, "try a smaller input with --shape, or batch 1");
         return false;
     }
@@ -84,8 +86,7 @@ bool plan_verify(const struct plan *plan, struct arena *arena, const struct regi
 {
     struct contents contents = { plan, arena_array(arena, const struct value *, plan->n_blocks) };
 
-    if (!pack_verify(plan->blocks, plan->n_blocks, plan->arena_bytes) ||
-        !results_have_places(plan))
+    if (!pack_verify(plan->blocks, plan->n_blocks, plan->arena_bytes) || !results_have_places(plan))
         return false;
     for (int r = 0; r < plan->n_regions; r++) {
         const struct node *call = regions[r].call;

@@ -32,7 +32,7 @@ struct plan {
     struct codegen_place *place; /* the same for a root and its views */
     int *block;                  /* index into blocks; -1 = not in the arena */
 
-    struct block *blocks;        /* values in the order of writing, then scratch */
+    struct block *blocks; /* values in the order of writing, then scratch */
     int n_blocks, capacity;
 
     size_t arena_bytes; /* a multiple of PLAN_ALIGN, or 0 */
@@ -70,13 +70,13 @@ struct packing pack_blocks(struct arena *scratch, struct block *blocks, int n, u
 /* The most bytes that are alive at one time: no packing can need less. */
 size_t pack_lower_bound(struct arena *scratch, const struct block *blocks, int n);
 
-/* Whether no two blocks that are alive at the same time overlap, and all offsets are aligned and lie
- * within `bytes`. */
+/* Whether no two blocks that are alive at the same time overlap, and all offsets are aligned and
+ * lie within `bytes`. */
 bool pack_verify(const struct block *blocks, int n, size_t bytes);
 
 /* pack_verify, and: what a region reads still holds what was written there; results lie over
- * parameters of their region only where it works in place; results of main are where the caller wants
- * them. */
+ * parameters of their region only where it works in place; results of main are where the caller
+ * wants them. */
 bool plan_verify(const struct plan *plan, struct arena *arena, const struct region *regions);
 
 size_t plan_round(size_t bytes);
