@@ -15,6 +15,7 @@ export RELAYC_SHARED ?= ../shared
 MAKEFLAGS += --no-builtin-rules
 .SUFFIXES:
 .DELETE_ON_ERROR:
+.SECONDARY: # objects of the tests are kept
 
 warnings := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wconversion \
             -Wvla -Wundef
@@ -95,9 +96,9 @@ check: deps
 check-full: deps
 	$(MAKE) check-full-run
 check-run: all unit $(patsubst %,$(BUILD)/tests/%,$(test_folders))
-	BUILD=$(BUILD) tests/run
+	+BUILD=$(BUILD) tests/run
 check-full-run: check-run
-	BUILD=$(BUILD) tests/run_full
+	+BUILD=$(BUILD) tests/run_full
 unit: $(test_programs)
 
 sanitize := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer

@@ -126,7 +126,7 @@ START_TEST(text_grows_and_is_always_terminated)
         str_printf(&str, "%03d", i);
         str_addn(&str, "abc", 2);
         str_add(&str, ";");
-        snprintf(want + i * 6, 7, "%03dab;", i);
+        snprintf(want + i * 6, sizeof want - (size_t)i * 6, "%03dab;", i);
         ck_assert_uint_eq(strlen(str.text), str.n);
     }
     ck_assert_str_eq(str_text(&str), want);
