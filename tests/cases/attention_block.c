@@ -85,6 +85,7 @@ static const float attention_block_ln_bias[4] = {
 static void region_ln(const float *restrict x, float *restrict y)
 {
     enum { ROWS = 3, LEN = 4 };
+    const float epsilon = 1e-05f;
     const float *const scale = attention_block_ln_weight; /* [LEN] */
     const float *const bias = attention_block_ln_bias; /* [LEN] */
 
@@ -98,7 +99,7 @@ static void region_ln(const float *restrict x, float *restrict y)
         for (int i = 0; i < LEN; i++)
             variance += (in[i] - mean) * (in[i] - mean);
         variance /= (float)LEN;
-        factor = 1 / sqrtf(variance + 1e-05f);
+        factor = 1 / sqrtf(variance + epsilon);
         for (int i = 0; i < LEN; i++) {
             const int at = row * LEN + i;
             const float v = (in[i] - mean) * factor * scale[i] + bias[i];
