@@ -71,8 +71,8 @@ static const char *banner_options(struct cli *cli)
 static void report(struct cli *cli, const struct codegen_options *options,
                    const struct codegen_result *result)
 {
-    say(cli, "%s: %d ONNX nodes -> %d regions, %.2f M MACs\n", options->name,
-        result->n_onnx_nodes, result->n_regions, (double)result->macs / 1e6);
+    say(cli, "%s: %d ONNX nodes -> %d regions, %.2f M MACs\n", options->name, result->n_onnx_nodes,
+        result->n_regions, (double)result->macs / 1e6);
     say(cli, "  flash   %zu bytes of weights\n", result->weight_bytes);
     say(cli, "  arena   %zu bytes (without sharing: %zu)\n", result->arena_bytes,
         result->arena_naive_bytes);

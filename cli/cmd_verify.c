@@ -29,8 +29,8 @@ struct verification {
     struct cli *cli;
     struct module *module;
     const struct tensor *inputs;
-    struct tensor *outputs;    /* the reference's */
-    struct layer *layers;      /* by value id */
+    struct tensor *outputs; /* the reference's */
+    struct layer *layers;   /* by value id */
     double tolerance;
     double whole[N_EXECUTORS]; /* errors of the network's outputs */
     int n_onednn, n_reference;
@@ -108,8 +108,8 @@ static void compare_outputs(struct verification *v, enum executor executor,
                             const struct tensor *found)
 {
     for (int i = 0; i < v->module->main->ret->n_inputs; i++) {
-        const double error = relative_error(&v->outputs[i], largest_magnitude(&v->outputs[i]),
-                                            &found[i]);
+        const double error =
+            relative_error(&v->outputs[i], largest_magnitude(&v->outputs[i]), &found[i]);
 
         v->whole[executor] = error > v->whole[executor] ? error : v->whole[executor];
     }
@@ -308,8 +308,10 @@ static bool report(struct verification *v)
     cJSON *list = cli->json ? cJSON_AddArrayToObject(cli->json, "layers") : NULL;
     struct summary summary = { 0 };
 
-    say(cli, "errors relative to a layer's largest output, each layer by itself\n"
-             "%-36s %-18s %10s %10s %10s\n", "layer", "shape", "largest", "oneDNN", "generated");
+    say(cli,
+        "errors relative to a layer's largest output, each layer by itself\n"
+        "%-36s %-18s %10s %10s %10s\n",
+        "layer", "shape", "largest", "oneDNN", "generated");
     for (const struct node *node = v->module->main->first; node; node = node->next)
         for (int i = 0; i < node->n_outputs && node->op == OP_CALL; i++)
             report_layer(v, node->outputs[i], list, &summary);
@@ -318,8 +320,7 @@ static bool report(struct verification *v)
                      v->tolerance),
         summary.worst[ENGINE], summary.worst[GENERATED], "the whole network", v->whole[ENGINE],
         v->whole[GENERATED]);
-    say(cli, "oneDNN ran %d operators, the reference evaluator %d\n", v->n_onednn,
-        v->n_reference);
+    say(cli, "oneDNN ran %d operators, the reference evaluator %d\n", v->n_onednn, v->n_reference);
     if (cli->json) {
         cJSON_AddNumberToObject(cli->json, "whole_engine_error", v->whole[ENGINE]);
         cJSON_AddNumberToObject(cli->json, "whole_generated_error", v->whole[GENERATED]);

@@ -10,8 +10,9 @@ bool host_code_build(struct cli *cli, struct module *module, bool step, struct h
     const char *temporary = getenv("TMPDIR");
     char *dir = arena_printf(&cli->ctx->perm, "%s/relayc-XXXXXX",
                              temporary && *temporary ? temporary : "/tmp");
-    struct codegen_options options = { .name = "model", .model_file = "", .model_sha256 = "",
-                                       .command = "", .step = step };
+    struct codegen_options options = {
+        .name = "model", .model_file = "", .model_sha256 = "", .command = "", .step = step
+    };
     struct output_set set = { .ctx = cli->ctx };
 
     *out = (struct host_code){ .dir = mkdtemp(dir) };
@@ -25,12 +26,12 @@ bool host_code_build(struct cli *cli, struct module *module, bool step, struct h
     }
     if (!output_commit(&set))
         return false;
-    out->generated =
-        generated_build(cli->ctx, module->main,
-                        &(struct generated_options){ .name = "model", .dir = dir,
-                                                     .files = out->result.files,
-                                                     .n_files = out->result.n_files,
-                                                     .step = step });
+    out->generated = generated_build(cli->ctx, module->main,
+                                     &(struct generated_options){ .name = "model",
+                                                                  .dir = dir,
+                                                                  .files = out->result.files,
+                                                                  .n_files = out->result.n_files,
+                                                                  .step = step });
     return out->generated != NULL;
 }
 

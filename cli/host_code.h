@@ -1,4 +1,5 @@
-/* host_code.h - generated C for this machine, in a folder that goes away again; for run and verify. */
+/* host_code.h - generated C for this machine, in a folder that goes away again; for run and verify.
+ */
 #ifndef CLI_HOST_CODE_H
 #define CLI_HOST_CODE_H
 

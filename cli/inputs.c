@@ -71,8 +71,8 @@ static bool take(struct loading *loading, int index, const struct tensor *tensor
     return false;
 }
 
-/* "NAME=FILE" only when NAME is a parameter: paths may hold '='. The members of an .npz are found by
- * name, unless there is one alone; other files are taken in graph order. */
+/* "NAME=FILE" only when NAME is a parameter: paths may hold '='. The members of an .npz are found
+ * by name, unless there is one alone; other files are taken in graph order. */
 static bool load_file(struct loading *loading, const char *text)
 {
     struct cli *cli = loading->cli;

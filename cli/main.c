@@ -100,9 +100,9 @@ static void run(struct cli *cli)
         cli->quiet = has_option(args, OPTION_QUIET);
         if (has_option(args, OPTION_JSON)) {
             cli->json = cJSON_CreateObject();
-            cJSON_AddStringToObject(cli->json, "schema",
-                                    arena_printf(&cli->ctx->perm, "relayc-%s-1",
-                                                 command_name(args->command)));
+            cJSON_AddStringToObject(
+                cli->json, "schema",
+                arena_printf(&cli->ctx->perm, "relayc-%s-1", command_name(args->command)));
         }
         if (!run_command[args->command](cli) && !cli->ctx->diags.n_errors)
             diag_error(cli->ctx, DIAG_INTERNAL, NULL, "'%s' failed without saying why",

@@ -36,8 +36,10 @@ static bool parse_shape(struct ctx *ctx, const char *text, struct shape_binding 
 malformed:
     diag_error(ctx, DIAG_USAGE, NULL, "--shape: '%s' is not NAME=DIM,DIM,...",
                str_safe(&ctx->perm, text, 120));
-    diag_help(ctx, "for example --shape data=1,3,224,224, or --shape batch=1 for a symbolic "
-                   "dimension; at most %d dimensions", MAX_RANK);
+    diag_help(ctx,
+              "for example --shape data=1,3,224,224, or --shape batch=1 for a symbolic "
+              "dimension; at most %d dimensions",
+              MAX_RANK);
     return false;
 }
 

@@ -21,7 +21,7 @@ static const struct {
     int least, most;
     const char *summary;
 } commands[COMMAND_COUNT] = {
-#define COMMAND(symbol, name, operands, least, most, summary) \
+#define COMMAND(symbol, name, operands, least, most, summary)                                      \
     { name, operands, least, most, summary },
 #include "cli/commands.def"
 #undef COMMAND
@@ -34,7 +34,7 @@ static const struct {
     int commands;
     const char *help;
 } options[OPTION_COUNT] = {
-#define OPTION(symbol, name, letter, argument, commands, help) \
+#define OPTION(symbol, name, letter, argument, commands, help)                                     \
     { name, letter, argument, commands, help },
 #include "cli/options.def"
 #undef OPTION
@@ -65,8 +65,8 @@ static bool bad_value(struct ctx *ctx, enum option_id option, const char *found,
                       str_safe(&ctx->perm, found, 80), wanted);
 }
 
-bool option_real(struct ctx *ctx, const struct arguments *args, enum option_id option, double missing,
-                 double *out)
+bool option_real(struct ctx *ctx, const struct arguments *args, enum option_id option,
+                 double missing, double *out)
 {
     const char *text = option_text(args, option, NULL);
     char *end;
@@ -153,16 +153,16 @@ static void unknown_command(struct ctx *ctx, const char *word)
         diag_help(ctx, "'relayc --help' lists the commands");
 }
 
-/* The tables of getopt_long, made from the options. '-' in front: operands come as option 1, so that
- * options may follow them. */
+/* The tables of getopt_long, made from the options. '-' in front: operands come as option 1, so
+ * that options may follow them. */
 static void make_tables(struct option *longs, char *letters)
 {
     *letters++ = '-';
     *letters++ = ':';
     for (int i = 0; i < OPTION_COUNT; i++) {
-        longs[i] = (struct option){ options[i].name,
-                                    options[i].argument ? required_argument : no_argument, NULL,
-                                    LETTER_BASE + i };
+        longs[i] =
+            (struct option){ options[i].name, options[i].argument ? required_argument : no_argument,
+                             NULL, LETTER_BASE + i };
         if (options[i].letter) {
             *letters++ = options[i].letter;
             if (options[i].argument)
@@ -246,8 +246,8 @@ bool arguments_parse(struct ctx *ctx, int argc, char **argv, struct arguments *a
             diag_error(ctx, DIAG_USAGE, NULL, "option --%s takes no value",
                        options[optopt - LETTER_BASE].name);
         else if (c == '?')
-            unknown_option(ctx, optopt ? arena_printf(&ctx->perm, "-%c", optopt)
-                                       : argv[optind - 1]);
+            unknown_option(ctx,
+                           optopt ? arena_printf(&ctx->perm, "-%c", optopt) : argv[optind - 1]);
         else
             add_value(ctx, &args->options[c >= LETTER_BASE ? c - LETTER_BASE : short_option],
                       optarg ? optarg : "");

@@ -43,8 +43,8 @@ bool has_option(const struct arguments *args, enum option_id option);
 const char *option_text(const struct arguments *args, enum option_id option, const char *missing);
 
 /* A number of at least `least`; a USAGE error and false when it is not one. */
-bool option_real(struct ctx *ctx, const struct arguments *args, enum option_id option, double missing,
-                 double *out);
+bool option_real(struct ctx *ctx, const struct arguments *args, enum option_id option,
+                 double missing, double *out);
 bool option_integer(struct ctx *ctx, const struct arguments *args, enum option_id option,
                     long long missing, long long *out);
 
@@ -52,7 +52,7 @@ bool option_integer(struct ctx *ctx, const struct arguments *args, enum option_i
 bool option_word(struct ctx *ctx, const struct arguments *args, enum option_id option,
                  const char *const *words, int missing, int *out);
 
-void print_overview(FILE *out);                      /* relayc without a command */
+void print_overview(FILE *out); /* relayc without a command */
 void print_command_help(FILE *out, enum command command);
 const char *command_name(enum command command);
 

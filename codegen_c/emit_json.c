@@ -49,8 +49,7 @@ static void add_interface(struct codegen *codegen, cJSON *root)
                                                  codegen->input_names[i], main->params[i]->name));
     for (int i = 0; i < main->ret->n_inputs; i++)
         cJSON_AddItemToArray(outputs, tensor_json(codegen, &main->ret->inputs[i]->type,
-                                                  codegen->output_names[i],
-                                                  main->result_names[i]));
+                                                  codegen->output_names[i], main->result_names[i]));
 }
 
 /* The C names of all values in a block, or the region whose scratch it is. */
@@ -133,8 +132,8 @@ static void add_weights(struct codegen *codegen, cJSON *root)
         cJSON_AddStringToObject(json, "dtype", dtype_name(w->type.dtype));
         cJSON_AddItemToObject(json, "shape", shape_json(&w->type));
         add_number(json, "bytes", (double)type_bytes(&w->type));
-        cJSON_AddStringToObject(json, "crc32", arena_printf(&codegen->arena, "%08x",
-                                                            (unsigned)w->crc32));
+        cJSON_AddStringToObject(json, "crc32",
+                                arena_printf(&codegen->arena, "%08x", (unsigned)w->crc32));
         cJSON_AddItemToArray(list, json);
     }
 }
@@ -155,8 +154,9 @@ static void add_files(struct codegen *codegen, cJSON *root)
 
         cJSON_AddStringToObject(json, "name", base_name(codegen->result->files[i]));
         add_number(json, "bytes", (double)writer_size(codegen->writers[i]));
-        cJSON_AddStringToObject(json, "crc32", arena_printf(&codegen->arena, "%08x",
-                                                            (unsigned)writer_crc32(codegen->writers[i])));
+        cJSON_AddStringToObject(
+            json, "crc32",
+            arena_printf(&codegen->arena, "%08x", (unsigned)writer_crc32(codegen->writers[i])));
         cJSON_AddItemToArray(list, json);
     }
 }

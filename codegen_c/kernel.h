@@ -57,8 +57,8 @@ struct kernel {
 bool accepts_nothing(const struct region *region, const char **why);
 bool bind_nothing(struct bind *bind);
 
-/* The kernel for a region: the first row that accepts it, or "nothing". NULL after a NO_KERNEL error which lists
- * every candidate and why it was refused. */
+/* The kernel for a region: the first row that accepts it, or "nothing". NULL after a NO_KERNEL
+ * error which lists every candidate and why it was refused. */
 const struct kernel *kernel_choose(struct ctx *ctx, const struct region *region);
 
 /* --- for bind functions --------------------------------------------------------------------- */

@@ -5,13 +5,14 @@
 #include <string.h>
 
 #define ATTR_ROW(owner, kind, field) { #field, ATTR_##kind, offsetof(struct owner##_attrs, field) },
-#define ATTRS(name, FIELDS) static const struct attr_field name##_fields[] = { FIELDS(ATTR_ROW, name) };
+#define ATTRS(name, FIELDS)                                                                        \
+    static const struct attr_field name##_fields[] = { FIELDS(ATTR_ROW, name) };
 #include "relay_ir/attrs.def"
 #undef ATTRS
 
 static const struct attr_schema schemas[ATTRS_COUNT] = {
     [ATTRS_none] = { "none", NULL, 0 },
-#define ATTRS(name, FIELDS) \
+#define ATTRS(name, FIELDS)                                                                        \
     [ATTRS_##name] = { #name, name##_fields, (int)(sizeof name##_fields / sizeof *name##_fields) },
 #include "relay_ir/attrs.def"
 #undef ATTRS
@@ -182,16 +183,15 @@ static bool parse_field(struct arena *arena, enum attr_kind kind, const char **t
     skip_space(text);
     n = strspn(*text, "abcdefghijklmnopqrstuvwxyz0123456789_");
     switch (kind) {
-    case ATTR_BOOL:
-        *(bool *)at = accept(text, "true");
-        return *(bool *)at || accept(text, "false");
+    case ATTR_BOOL: *(bool *)at = accept(text, "true"); return *(bool *)at || accept(text, "false");
     case ATTR_DTYPE:
         *(enum dtype *)at = dtype_from_name(arena_strndup(arena, *text, n));
         *text += n;
         return *(enum dtype *)at != DTYPE_NONE;
     case ATTR_INT: return parse_number(text, false, at);
     case ATTR_REAL: return parse_number(text, true, at);
-    case ATTR_INTS: return parse_list(text, false, &((struct ints *)at)->n, ((struct ints *)at)->at);
+    case ATTR_INTS:
+        return parse_list(text, false, &((struct ints *)at)->n, ((struct ints *)at)->at);
     case ATTR_REALS:
         return parse_list(text, true, &((struct reals *)at)->n, ((struct reals *)at)->at);
     case ATTR_WORD:
@@ -216,8 +216,8 @@ bool attrs_parse(struct arena *arena, enum attrs_id id, const char **text, union
 
         if (!accept(text, i ? "," : "{") || !accept(text, field->name) || !accept(text, "=") ||
             !parse_field(arena, field->kind, text, (char *)attrs + field->offset)) {
-            *reason = arena_printf(arena, "attribute '%s' of %s is malformed", field->name,
-                                   schema->name);
+            *reason =
+                arena_printf(arena, "attribute '%s' of %s is malformed", field->name, schema->name);
             return false;
         }
     }

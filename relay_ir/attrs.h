@@ -1,5 +1,5 @@
-/* attrs.h - one struct of attributes per kind of operator, generated from attrs.def, and what can be
- * done with any of them. Attributes are plain data in the module's arena; copy by assignment. */
+/* attrs.h - one struct of attributes per kind of operator, generated from attrs.def, and what can
+ * be done with any of them. Attributes are plain data in the module's arena; copy by assignment. */
 #ifndef RELAY_IR_ATTRS_H
 #define RELAY_IR_ATTRS_H
 
@@ -35,7 +35,10 @@ enum attr_kind { ATTR_BOOL, ATTR_DTYPE, ATTR_INT, ATTR_INTS, ATTR_REAL, ATTR_REA
 #define ATTR_C_TYPE_WORD const char * /* never NULL in a complete node; "" = default */
 
 #define ATTR_DECLARE(owner, kind, field) ATTR_C_TYPE_##kind field;
-#define ATTRS(name, FIELDS) struct name##_attrs { FIELDS(ATTR_DECLARE, name) };
+#define ATTRS(name, FIELDS)                                                                        \
+    struct name##_attrs {                                                                          \
+        FIELDS(ATTR_DECLARE, name)                                                                 \
+    };
 #include "relay_ir/attrs.def"
 #undef ATTRS
 

@@ -1,4 +1,5 @@
-/* interpret.h - runs a function with the reference evaluators: slow, and the oracle of everything. */
+/* interpret.h - runs a function with the reference evaluators: slow, and the oracle of everything.
+ */
 #ifndef RELAY_IR_INTERPRET_H
 #define RELAY_IR_INTERPRET_H
 
@@ -22,11 +23,11 @@ bool interpret(struct ctx *ctx, struct function *fn, const struct tensor *inputs
 bool interpret_node(struct ctx *ctx, const struct node *node, const struct tensor *const *inputs,
                     struct tensor *outputs, struct bulk *bulk);
 
-/* The value at compile time: its payload if it is a constant, else, when everything it depends on is
- * constant, the evaluation of the nodes behind it. The graph is not changed. The result lives in
- * `bulk` or is the constant's own. False, without a diagnostic, when the value depends on a parameter,
- * has more than max_elements elements, or cannot be computed (an evaluator failed, or something on
- * the way is far too big). */
+/* The value at compile time: its payload if it is a constant, else, when everything it depends on
+ * is constant, the evaluation of the nodes behind it. The graph is not changed. The result lives in
+ * `bulk` or is the constant's own. False, without a diagnostic, when the value depends on a
+ * parameter, has more than max_elements elements, or cannot be computed (an evaluator failed, or
+ * something on the way is far too big). */
 bool interpret_constant(struct ctx *ctx, const struct value *value, int64_t max_elements,
                         struct bulk *bulk, struct tensor *out);
 

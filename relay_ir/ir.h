@@ -25,31 +25,31 @@ enum value_kind { VALUE_PARAM, VALUE_CONSTANT, VALUE_OUTPUT };
 /* One place where a value is read. */
 struct use {
     struct node *node;
-    int input; /* node->inputs[input] is the value */
+    int input;                /* node->inputs[input] is the value */
     struct use *next, **link; /* *link is this use: one is taken out in constant time */
 };
 
 struct value {
     enum value_kind kind;
     struct type type;
-    const char *name;      /* ONNX tensor name, raw text of the model; unique within its function */
-    struct function *fn;   /* the function it belongs to */
-    struct node *def;      /* VALUE_OUTPUT: the node that computes it, else NULL */
-    int index;             /* which output of def, or which parameter */
-    const void *data;      /* VALUE_CONSTANT: the payload, dense and aligned, read-only */
-    struct use *uses;      /* in no particular order; NULL = nobody reads it */
-    int id;                /* dense number within the function, see function_number */
-    struct value *next;    /* VALUE_CONSTANT: next in fn->constants */
+    const char *name;    /* ONNX tensor name, raw text of the model; unique within its function */
+    struct function *fn; /* the function it belongs to */
+    struct node *def;    /* VALUE_OUTPUT: the node that computes it, else NULL */
+    int index;           /* which output of def, or which parameter */
+    const void *data;    /* VALUE_CONSTANT: the payload, dense and aligned, read-only */
+    struct use *uses;    /* in no particular order; NULL = nobody reads it */
+    int id;              /* dense number within the function, see function_number */
+    struct value *next;  /* VALUE_CONSTANT: next in fn->constants */
 };
 
 struct node {
     enum op op;
-    union attrs attrs;       /* the member that op_row(op)->attrs names */
+    union attrs attrs; /* the member that op_row(op)->attrs names */
     int n_inputs, n_outputs;
-    struct value **inputs;   /* NULL = an absent optional input */
-    struct use **uses;       /* [n_inputs] that which the input knows of us */
-    struct value **outputs;  /* never NULL */
-    struct function *callee; /* OP_CALL only */
+    struct value **inputs;       /* NULL = an absent optional input */
+    struct use **uses;           /* [n_inputs] that which the input knows of us */
+    struct value **outputs;      /* never NULL */
+    struct function *callee;     /* OP_CALL only */
     const struct origin *origin; /* the ONNX nodes that this node stands for; NULL = none */
     struct function *fn;
     struct node *prev, *next;
@@ -63,7 +63,7 @@ struct function {
     struct value **params;
     struct node *first, *last; /* in topological order, without ret */
     struct node *ret;          /* OP_RETURN; its inputs are the results */
-    const char **result_names; /* the names that the user's model gives its outputs, [ret->n_inputs] */
+    const char **result_names; /* what the user's model calls its outputs, [ret->n_inputs] */
     struct value *constants;   /* in order of making */
     struct value *last_constant;
     const char *compiler;  /* who compiles this region: "c", "dnnl"; NULL for main */
@@ -80,11 +80,11 @@ struct module {
     struct function *main;
     struct function *functions; /* main first, then regions in order of making */
     struct function *last_function;
-    int opset;                  /* of the ONNX default domain; 0 = not from ONNX */
-    int n_onnx_nodes;           /* of the model's graph, for reports; 0 = not from ONNX */
-    const char *producer;       /* ONNX producer_name and version, raw; "" = none */
-    struct map fired;           /* rewrite rule -> long *: how often it fired, for --stats */
-    void *source;               /* what the payloads borrow from; freed by free_source */
+    int opset;            /* of the ONNX default domain; 0 = not from ONNX */
+    int n_onnx_nodes;     /* of the model's graph, for reports; 0 = not from ONNX */
+    const char *producer; /* ONNX producer_name and version, raw; "" = none */
+    struct map fired;     /* rewrite rule -> long *: how often it fired, for --stats */
+    void *source;         /* what the payloads borrow from; freed by free_source */
     void (*free_source)(void *source);
 };
 
@@ -111,12 +111,12 @@ struct node_args {
     enum op op;
     int n_inputs;
     struct value *const *inputs;
-    int n_outputs;                  /* 0 = what the op row says */
-    const char *const *names;       /* of the outputs, or NULL: derived from the op's name */
-    const union attrs *attrs;       /* NULL = zeroed */
+    int n_outputs;            /* 0 = what the op row says */
+    const char *const *names; /* of the outputs, or NULL: derived from the op's name */
+    const union attrs *attrs; /* NULL = zeroed */
     const struct origin *origin;
-    struct function *callee;        /* OP_CALL */
-    struct node *before;            /* NULL = at the end of fn */
+    struct function *callee; /* OP_CALL */
+    struct node *before;     /* NULL = at the end of fn */
 };
 
 /* Makes a node and infers its types. NULL after an error, with the node removed again. */

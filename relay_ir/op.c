@@ -5,9 +5,10 @@
 #include "relay_ir/ops/ops.h"
 
 static const struct op_row rows[OP_COUNT] = {
-#define RELAY_OP(symbol, name, attrs, least, most, outputs, pattern, infer, evaluate) \
-    [OP_##symbol] = { name,    ATTRS_##attrs,     least, most, \
-                      outputs, PATTERN_##pattern, infer, evaluate },
+#define RELAY_OP(symbol, name, attrs, least, most, outputs, pattern, infer, evaluate)              \
+    [OP_##symbol] = {                                                                              \
+        name, ATTRS_##attrs, least, most, outputs, PATTERN_##pattern, infer, evaluate              \
+    },
 #include "relay_ir/ops.def"
 #undef RELAY_OP
 };
@@ -38,11 +39,20 @@ bool op_is_elementwise(enum op op)
 int op_spatial_rank(enum op op)
 {
     switch (op) {
-    case OP_CONV1D: case OP_CONV1D_TRANSPOSE: case OP_MAX_POOL1D: case OP_AVG_POOL1D:
+    case OP_CONV1D:
+    case OP_CONV1D_TRANSPOSE:
+    case OP_MAX_POOL1D:
+    case OP_AVG_POOL1D:
     case OP_LP_POOL1D: return 1;
-    case OP_CONV2D: case OP_CONV2D_TRANSPOSE: case OP_MAX_POOL2D: case OP_AVG_POOL2D:
+    case OP_CONV2D:
+    case OP_CONV2D_TRANSPOSE:
+    case OP_MAX_POOL2D:
+    case OP_AVG_POOL2D:
     case OP_LP_POOL2D: return 2;
-    case OP_CONV3D: case OP_CONV3D_TRANSPOSE: case OP_MAX_POOL3D: case OP_AVG_POOL3D:
+    case OP_CONV3D:
+    case OP_CONV3D_TRANSPOSE:
+    case OP_MAX_POOL3D:
+    case OP_AVG_POOL3D:
     case OP_LP_POOL3D: return 3;
     default: return 0;
     }

@@ -50,9 +50,8 @@ const struct origin *node_origin(const struct node *node)
         return node->origin;
     /* as above */
     made = arena_new(&node->fn->module->ctx->perm, struct origin);
-    made->name = node->n_outputs
-                     ? arena_strdup(&node->fn->module->ctx->perm, node->outputs[0]->name)
-                     : "";
+    made->name =
+        node->n_outputs ? arena_strdup(&node->fn->module->ctx->perm, node->outputs[0]->name) : "";
     made->op_type = op_name(node->op);
     made->index = -1;
     return made;

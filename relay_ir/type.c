@@ -52,7 +52,8 @@ static bool quant_equal(const struct qtype *a, const struct qtype *b)
     if (!a || !b)
         return a == b;
     return a->kind == b->kind && a->storage == b->storage && a->axis == b->axis && a->n == b->n &&
-           a->block == b->block && memcmp(a->scale, b->scale, (size_t)a->n * sizeof *a->scale) == 0 &&
+           a->block == b->block &&
+           memcmp(a->scale, b->scale, (size_t)a->n * sizeof *a->scale) == 0 &&
            !a->zero == !b->zero &&
            (!a->zero || memcmp(a->zero, b->zero, (size_t)a->n * sizeof *a->zero) == 0);
 }
@@ -72,7 +73,8 @@ bool type_check_size(struct ctx *ctx, const struct origin *origin, const struct 
             return diag_error(ctx, DIAG_SHAPE, origin, "shape %s has a negative dimension",
                               shape_text(&ctx->perm, type));
     }
-    /* An empty tensor must not hide an overflow of its other dims: they are multiplied elsewhere. */
+    /* An empty tensor must not hide an overflow of its other dims: they are multiplied elsewhere.
+     */
     for (int i = 0; i < type->rank; i++)
         if (type->dim[i] &&
             (__builtin_mul_overflow(bytes, type->dim[i], &bytes) || bytes > TYPE_MAX_BYTES))

@@ -17,11 +17,11 @@ enum qtype_kind { QTYPE_NONE, QTYPE_AFFINE, QTYPE_MINIFLOAT, QTYPE_BLOCK };
 struct qtype {
     enum qtype_kind kind;
     enum dtype storage;
-    int axis;             /* of per-axis scales; -1 = per tensor */
-    int64_t n;            /* number of scales (and of zero points, where there are some) */
-    const float *scale;   /* [n] */
-    const int32_t *zero;  /* [n], or NULL: all 0 */
-    int64_t block;        /* QTYPE_BLOCK: elements that share a scale */
+    int axis;            /* of per-axis scales; -1 = per tensor */
+    int64_t n;           /* number of scales (and of zero points, where there are some) */
+    const float *scale;  /* [n] */
+    const int32_t *zero; /* [n], or NULL: all 0 */
+    int64_t block;       /* QTYPE_BLOCK: elements that share a scale */
 };
 
 struct type {

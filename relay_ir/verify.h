@@ -1,4 +1,5 @@
-/* verify.h - is the graph well formed? Run after each pass; a failure is our bug (DIAG_INTERNAL). */
+/* verify.h - is the graph well formed? Run after each pass; a failure is our bug (DIAG_INTERNAL).
+ */
 #ifndef RELAY_IR_VERIFY_H
 #define RELAY_IR_VERIFY_H
 

@@ -1,8 +1,8 @@
 /* convert.h - how a converter of one ONNX operator sees its node, and what it can ask.
  *
- * convert.def has a row per operator: ONNX(domain, "Conv", first opset, last opset, convert_conv, arg).
- * A converter builds relay nodes and names the results; it never touches protobuf. Every question
- * below reports its own errors against the node; a converter just returns false. */
+ * convert.def has a row per operator: ONNX(domain, "Conv", first opset, last opset, convert_conv,
+ * arg). A converter builds relay nodes and names the results; it never touches protobuf. Every
+ * question below reports its own errors against the node; a converter just returns false. */
 #ifndef FRONTEND_ONNX_CONVERT_H
 #define FRONTEND_ONNX_CONVERT_H
 
@@ -14,16 +14,16 @@ struct import; /* the importer's state; opaque to converters */
 struct onnx_node {
     struct import *import;
     struct ctx *ctx;
-    struct function *fn;           /* nodes are appended here */
+    struct function *fn; /* nodes are appended here */
     const struct origin *origin;
     const char *op_type;
-    int64_t opset;                 /* of the node's domain */
-    int arg;                       /* from the row of convert.def (an enum op, usually) */
+    int64_t opset; /* of the node's domain */
+    int arg;       /* from the row of convert.def (an enum op, usually) */
     int n_inputs, n_outputs;
-    struct value **inputs;         /* NULL = absent; inputs beyond the last present one are cut */
-    const char **output_names;     /* "" = nobody wants this output */
-    struct value **outputs;        /* set by the converter, via onnx_output */
-    const void *proto;             /* Onnx__NodeProto; for the functions below */
+    struct value **inputs;     /* NULL = absent; inputs beyond the last present one are cut */
+    const char **output_names; /* "" = nobody wants this output */
+    struct value **outputs;    /* set by the converter, via onnx_output */
+    const void *proto;         /* Onnx__NodeProto; for the functions below */
 };
 
 typedef bool onnx_converter(struct onnx_node *node);
@@ -54,11 +54,13 @@ struct value *onnx_input(struct onnx_node *node, int i); /* NULL when absent or 
 /* The numbers of input i, which must be known at compile time (a constant, or computed from
  * constants and shapes only); an error naming the input otherwise (UNSUPPORTED_DYNAMIC). */
 bool onnx_constant(struct onnx_node *node, int i, struct tensor *out);
-bool onnx_constant_ints(struct onnx_node *node, int i, struct ints *out); /* rank 0 or 1, <= MAX_INTS */
-bool onnx_constant_real(struct onnx_node *node, int i, double *out);      /* one element */
+bool onnx_constant_ints(struct onnx_node *node, int i,
+                        struct ints *out);                           /* rank 0 or 1, <= MAX_INTS */
+bool onnx_constant_real(struct onnx_node *node, int i, double *out); /* one element */
 
 /* Builds an intermediate value (named after output 0 of the ONNX node and the suffix), or, with an
- * empty suffix, the value that becomes output 0. Inputs are given as an array. NULL after an error. */
+ * empty suffix, the value that becomes output 0. Inputs are given as an array. NULL after an error.
+ */
 struct value *onnx_build(struct onnx_node *node, enum op op, const union attrs *attrs,
                          const char *suffix, int n_inputs, struct value *const *inputs);
 /* The same for one and two operands. */

@@ -134,8 +134,8 @@ static bool compile(struct ctx *ctx, const struct generated_options *options, co
     words[n] = NULL;
     status = run_compiler(words, messages);
     if (status < 0)
-        return diag_error(ctx, DIAG_TOOLCHAIN, NULL, "cannot run the C compiler '%s': %s",
-                          words[0], strerror(errno));
+        return diag_error(ctx, DIAG_TOOLCHAIN, NULL, "cannot run the C compiler '%s': %s", words[0],
+                          strerror(errno));
     if (status) {
         diag_error(ctx, DIAG_TOOLCHAIN, NULL, "the C compiler '%s' failed (exit code %d)", words[0],
                    status);
@@ -167,7 +167,8 @@ struct generated *generated_build(struct ctx *ctx, const struct function *fn,
     *(void **)&g->call = dlsym(g->library, "relayc_call");
     *(void **)&arena_bytes = dlsym(g->library, "relayc_arena_bytes");
     g->arena_bytes = arena_bytes();
-    g->arena = aligned_alloc(ARENA_ALIGN, (g->arena_bytes + ARENA_ALIGN) / ARENA_ALIGN * ARENA_ALIGN);
+    g->arena =
+        aligned_alloc(ARENA_ALIGN, (g->arena_bytes + ARENA_ALIGN) / ARENA_ALIGN * ARENA_ALIGN);
     if (!g->arena)
         out_of_memory(g->arena_bytes);
     g->in = arena_array(&ctx->perm, const void *, fn->n_params);

@@ -12,9 +12,9 @@ struct generated_options {
     const char *dir;          /* where the files are, and where the objects go */
     const char *const *files; /* the .c files (paths; others are passed over) */
     int n_files;
-    const char *compiler;     /* "cc", "ccache gcc -m32"; NULL = $CC, else "cc" */
-    const char *flags;        /* separated by blanks; NULL = "-O2" */
-    bool step;                /* NAME_step() is there */
+    const char *compiler; /* "cc", "ccache gcc -m32"; NULL = $CC, else "cc" */
+    const char *flags;    /* separated by blanks; NULL = "-O2" */
+    bool step;            /* NAME_step() is there */
 };
 
 struct generated;
@@ -24,10 +24,10 @@ struct generated;
 struct generated *generated_build(struct ctx *ctx, const struct function *fn,
                                   const struct generated_options *options);
 
-/* As interpret(): outputs are allocated in bulk. The arena is filled with 0xFF bytes (NaN) first, so
- * that reading what was never written shows. */
-bool generated_run(struct generated *generated, const struct tensor *inputs,
-                   struct tensor *outputs, struct bulk *bulk);
+/* As interpret(): outputs are allocated in bulk. The arena is filled with 0xFF bytes (NaN) first,
+ * so that reading what was never written shows. */
+bool generated_run(struct generated *generated, const struct tensor *inputs, struct tensor *outputs,
+                   struct bulk *bulk);
 
 /* Step by step: begin, then each region in turn; the arena and the outputs can be read in between.
  * inputs as above; outputs are allocated by begin. */

@@ -1,4 +1,5 @@
-/* bad_cases.c - models that are wrong, each in its own way; all problems of one are to be reported. */
+/* bad_cases.c - models that are wrong, each in its own way; all problems of one are to be reported.
+ */
 
 #include "tests/make/make.h"
 

@@ -92,8 +92,8 @@ static void recurrent(struct onnx_builder *b)
 }
 
 const struct recipe networks[] = {
-    { "mobile", mobile },     { "recurrent", recurrent },     { "residual", residual },
-    { "segment", segment },   { "transformer", transformer },
+    { "mobile", mobile },   { "recurrent", recurrent },     { "residual", residual },
+    { "segment", segment }, { "transformer", transformer },
 };
 
 const int n_networks = sizeof networks / sizeof *networks;

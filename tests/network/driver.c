@@ -71,8 +71,7 @@ static void write_arrays(struct writer *w, const struct function *fn)
 static void write_call(struct writer *w, const struct function *fn, const char *name,
                        const char *fill)
 {
-    writer_printf(w, "    memset(arena, %s, sizeof arena);\n    code = %s_run(", fill,
-                  name);
+    writer_printf(w, "    memset(arena, %s, sizeof arena);\n    code = %s_run(", fill, name);
     for (int i = 0; i < fn->n_params; i++)
         writer_printf(w, "in%d, ", i);
     for (int i = 0; i < fn->ret->n_inputs; i++)
@@ -86,8 +85,10 @@ static void write_test(struct writer *w, const struct function *fn, const char *
     writer_text(w, "static int test(const char *folder, const char *set)\n{\n"
                    "    char name[64];\n    double error = 0, e;\n    int code;\n\n");
     for (int i = 0; i < fn->n_params; i++)
-        writer_printf(w, "    snprintf(name, sizeof name, \"%%s_in%d.bin\", set);\n"
-                         "    load(folder, name, in%d, sizeof in%d - sizeof *in%d);\n", i, i, i, i);
+        writer_printf(w,
+                      "    snprintf(name, sizeof name, \"%%s_in%d.bin\", set);\n"
+                      "    load(folder, name, in%d, sizeof in%d - sizeof *in%d);\n",
+                      i, i, i, i);
     write_call(w, fn, name, "0xFF");
     for (int i = 0; i < fn->ret->n_inputs; i++)
         writer_printf(w, "    memcpy(first%d, out%d, sizeof out%d);\n", i, i, i);
@@ -101,7 +102,8 @@ static void write_test(struct writer *w, const struct function *fn, const char *
             "    snprintf(name, sizeof name, \"%%s_want%d.bin\", set);\n"
             "    load(folder, name, want%d, sizeof want%d - sizeof *want%d);\n"
             "    for (size_t i = 0; i < sizeof out%d / sizeof *out%d; i++) {\n"
-            "        want_real%d[i] = (double)want%d[i];\n        out_real%d[i] = (double)out%d[i];\n"
+            "        want_real%d[i] = (double)want%d[i];\n        out_real%d[i] = "
+            "(double)out%d[i];\n"
             "    }\n    e = compare(want_real%d, out_real%d, sizeof out%d / sizeof *out%d - 1);\n"
             "    error = e > error ? e : error;\n",
             i, i, i, i, i, i, i, i, i, i, i, i, i, i, i, i, i, i);
@@ -110,8 +112,10 @@ static void write_test(struct writer *w, const struct function *fn, const char *
 
 static void write_main(struct writer *w, const struct network *network)
 {
-    writer_text(w, "int main(int argc, char **argv)\n{\n    const char *folder = argc > 1 ? argv[1] : \"\";\n"
-                   "    int code = 0;\n\n");
+    writer_text(
+        w,
+        "int main(int argc, char **argv)\n{\n    const char *folder = argc > 1 ? argv[1] : \"\";\n"
+        "    int code = 0;\n\n");
     for (int i = 0; i < network->n_sets; i++)
         writer_printf(w, "    code = code ? code : test(folder, \"set%d\");\n", i);
     writer_text(w, "    return code;\n}\n");
@@ -183,8 +187,9 @@ static void write_data(struct writer *w, const struct network *network)
 bool network_write(struct network *network, const char *work, struct codegen_result *result)
 {
     const struct function *fn = network->module->main;
-    const struct codegen_options options = { .name = "net", .dir = work, .model_file = "model.onnx",
-                                             .model_sha256 = "", .command = "" };
+    const struct codegen_options options = {
+        .name = "net", .dir = work, .model_file = "model.onnx", .model_sha256 = "", .command = ""
+    };
     struct output_set set = { .ctx = network->ctx };
     struct writer *w;
 
@@ -193,10 +198,11 @@ bool network_write(struct network *network, const char *work, struct codegen_res
         return false;
     }
     w = output_open(&set, arena_printf(&network->ctx->perm, "%s/driver.c", work));
-    writer_text(w, "#include <float.h>\n#include <math.h>\n#include <stdio.h>\n#include <stdlib.h>\n"
-                   "#include <string.h>\n\n#include \"net.h\"\n\n"
-                   "static unsigned char arena[NET_ARENA_BYTES + 1] "
-                   "__attribute__((aligned(NET_ARENA_ALIGN)));\n");
+    writer_text(w,
+                "#include <float.h>\n#include <math.h>\n#include <stdio.h>\n#include <stdlib.h>\n"
+                "#include <string.h>\n\n#include \"net.h\"\n\n"
+                "static unsigned char arena[NET_ARENA_BYTES + 1] "
+                "__attribute__((aligned(NET_ARENA_ALIGN)));\n");
     write_arrays(w, fn);
     writer_text(w, "\n");
     writer_text(w, body);

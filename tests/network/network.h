@@ -18,7 +18,7 @@ struct io_set {
 struct network {
     struct ctx *ctx;
     const char *dir, *name; /* dir: or the .onnx file */
-    struct module *module; /* after the pass pipeline */
+    struct module *module;  /* after the pass pipeline */
     struct bulk bulk;
     struct io_set sets[MAX_SETS];
     int n_sets;
