@@ -145,7 +145,7 @@ lint:
 	exit $$status
 
 format:
-	clang-format -i $(formatted)
+	@clang-format -i $(formatted)
 
 clean:
 	rm -rf $(BUILD)
