@@ -159,12 +159,12 @@ struct writer {
     uint32_t crc32;      /* of what was flushed */
 };
 
-/* The temporary files that exist now, for the signal handler; a slot is claimed and freed by a
- * single pointer store. Files beyond the table are cleaned by output_abort only. */
-enum { MAX_TEMPORARIES = 64 };
+/* The temporary files and folders that exist now, for the signal handler; a slot is claimed and
+ * freed by a single pointer store. What is beyond the table stays behind when a signal comes. */
+enum { MAX_TEMPORARIES = 128 };
 static const char *volatile temporaries[MAX_TEMPORARIES];
 
-static void remember(const char *old, const char *new)
+static void replace_temporary(const char *old, const char *new)
 {
     for (int i = 0; i < MAX_TEMPORARIES; i++)
         if (temporaries[i] == old) {
@@ -173,11 +173,26 @@ static void remember(const char *old, const char *new)
         }
 }
 
+void temporary_remember(const char *path)
+{
+    replace_temporary(NULL, path);
+}
+
+void temporary_forget(const char *path)
+{
+    if (path)
+        replace_temporary(path, NULL);
+}
+
+/* Folders last, when they are empty; unlink leaves folders alone, rmdir files. */
 static void on_interrupt(int signal_number)
 {
     for (int i = 0; i < MAX_TEMPORARIES; i++)
         if (temporaries[i])
             unlink(temporaries[i]);
+    for (int i = 0; i < MAX_TEMPORARIES; i++)
+        if (temporaries[i])
+            rmdir(temporaries[i]);
     _exit(128 + signal_number);
 }
 
@@ -217,7 +232,7 @@ struct writer *output_open(struct output_set *set, const char *path)
     if (w->fd < 0)
         w->error = errno;
     else
-        remember(NULL, w->temporary = temporary);
+        temporary_remember(w->temporary = temporary);
     if (w->fd >= 0 && fchmod(w->fd, 0666 & ~mask) != 0)
         w->error = errno;
     w->buffer = malloc(BUFFER_BYTES);
@@ -307,8 +322,7 @@ uint32_t writer_crc32(struct writer *w)
 /* The temporary file is gone: renamed or removed. */
 static void forget(struct writer *w)
 {
-    if (w->temporary)
-        remember(w->temporary, NULL);
+    temporary_forget(w->temporary);
     w->temporary = NULL;
 }
 

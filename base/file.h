@@ -65,8 +65,13 @@ uint32_t writer_crc32(struct writer *writer);
 bool output_commit(struct output_set *set);
 void output_abort(struct output_set *set);
 
-/* From now on SIGINT, SIGTERM and SIGHUP remove the temporary files of all open sets and end the
- * process with exit code 130 (143, 129). For main. */
+/* From now on SIGINT, SIGTERM and SIGHUP remove the temporary files of all open sets, and whatever
+ * else is remembered, and end the process with exit code 130 (143, 129). For main. */
 void output_clean_on_interrupt(void);
+
+/* A file, or a folder of such files, that a signal removes. The text must live until it is
+ * forgotten; it is found by its address. */
+void temporary_remember(const char *path);
+void temporary_forget(const char *path);
 
 #endif

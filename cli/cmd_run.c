@@ -28,7 +28,7 @@ static bool run_generated(struct cli *cli, struct module *module, const struct t
     const bool ok = host_code_build(cli, module, false, &code) &&
                     generated_run(code.generated, inputs, outputs, &cli->bulk);
 
-    host_code_free(cli, &code);
+    host_code_free(&code);
     return ok;
 }
 

@@ -232,7 +232,7 @@ static bool run_generated(struct verification *v)
     struct host_code code;
     const bool ok = host_code_build(v->cli, v->module, true, &code) && step_through(v, &code);
 
-    host_code_free(v->cli, &code);
+    host_code_free(&code);
     return ok;
 }
 

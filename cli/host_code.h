@@ -7,8 +7,10 @@
 #include "codegen_c/codegen.h"
 #include "runtime/engine/generated.h"
 
+enum { HOST_CODE_MADE = 3 }; /* files that generated_build adds */
+
 struct host_code {
-    const char *dir;
+    const char *dir, *made[HOST_CODE_MADE];
     struct codegen_result result;
     struct generated *generated;
 };
@@ -16,6 +18,6 @@ struct host_code {
 /* Generates, builds and loads the module's C (after the passes). False after an error. To be freed
  * either way. */
 bool host_code_build(struct cli *cli, struct module *module, bool step, struct host_code *out);
-void host_code_free(struct cli *cli, struct host_code *code);
+void host_code_free(struct host_code *code);
 
 #endif
