@@ -13,9 +13,6 @@
 #include "relay_ir/ops/ops.h"
 #include "relay_ir/ops/spatial.h"
 
-/* No region is sampled more finely than this: it has no business being bigger than any image. */
-enum { MOST_SAMPLES = 1 << 14 };
-
 static bool check_shapes(struct ctx *ctx, const struct node *node)
 {
     const struct type *x = input_type(node, 0), *rois = input_type(node, 1);
@@ -48,10 +45,10 @@ bool infer_roi_align(struct ctx *ctx, struct node *node)
         !check_word(ctx, node, "mode", &attrs->mode, modes, 2) ||
         !spatial_check_list(ctx, node, "pooled_size", 2, 1, 1, &attrs->pooled_size))
         return false;
-    if (attrs->sample_ratio < 0 || attrs->sample_ratio > MOST_SAMPLES)
+    if (attrs->sample_ratio < 0 || attrs->sample_ratio > ROI_MOST_SAMPLES)
         return diag_error(ctx, DIAG_SHAPE, node_origin(node),
                           "%s: sample_ratio is %lld, wanted is 0 to %d", op_name(node->op),
-                          (long long)attrs->sample_ratio, MOST_SAMPLES);
+                          (long long)attrs->sample_ratio, ROI_MOST_SAMPLES);
     y.dim[0] = input_type(node, 1)->dim[0];
     y.dim[2] = attrs->pooled_size.at[0];
     y.dim[3] = attrs->pooled_size.at[1];
@@ -76,7 +73,7 @@ static bool span_of(struct ctx *ctx, const struct node *node, double start, doub
         size = 1;
     span->start = start * attrs->spatial_scale - shift;
     span->bin = size / (double)pooled;
-    if (!(fabs(span->start) < (double)SPATIAL_MOST && span->bin <= MOST_SAMPLES))
+    if (!(fabs(span->start) < (double)SPATIAL_MOST && span->bin <= ROI_MOST_SAMPLES))
         return diag_error(ctx, DIAG_TOO_BIG, node_origin(node),
                           "%s: a region of interest from %g to %g is too big", op_name(node->op),
                           start, end);

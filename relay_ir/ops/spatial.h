@@ -10,6 +10,10 @@ enum { MAX_SPATIAL = 3 };
 /* Bound of every extent, step and padding here, so that their products and sums fit into int64. */
 #define SPATIAL_MOST ((int64_t)1 << 30)
 
+/* No region of interest is sampled more finely than this: it has no business being bigger than any
+ * image. */
+enum { ROI_MOST_SAMPLES = 1 << 14 };
+
 /* One spatial dimension: output position o reads input o * stride - pad_before + k * dilation for
  * k < kernel (a transposed convolution: input position i adds to output i * stride - ...). */
 struct slide {

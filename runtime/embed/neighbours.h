@@ -1,0 +1,16 @@
+/* The two of `len` elements around a place, and the weight of the second; 0 when the place is more
+ * than one element outside, or no number. */
+static int neighbours(double place, int len, int at[2], double *second)
+{
+    if (!(place >= -1 && place <= len))
+        return 0;
+    place = place < 0 ? 0 : place;
+    at[0] = (int)place;
+    at[1] = at[0] + 1;
+    *second = place - at[0];
+    if (at[0] >= len - 1) {
+        at[0] = at[1] = len - 1;
+        *second = 0;
+    }
+    return 1;
+}
