@@ -44,7 +44,9 @@ static void run_configs(struct network *network, const char *work, int argc, cha
         double error = 0;
         const char *reason = NULL;
 
-        if (!wanted(configs[i].name, argc, argv) || (configs[i].bare && !network_is_small(network)))
+        if (!wanted(configs[i].name, argc, argv) ||
+            (configs[i].bare && !network_is_small(network)) ||
+            (configs[i].weights && result.weight_bytes > configs[i].weights))
             continue;
         if (config_run(network->ctx, &configs[i], network, work, &result, &error, &reason) &&
             error <= TOLERANCE) {

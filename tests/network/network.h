@@ -42,6 +42,7 @@ struct config {
     const char *flags;
     const char *runner; /* in front of the program; "" = run it directly */
     bool bare;          /* no files on that machine: the data is part of the program */
+    size_t weights;     /* the most bytes of weights that its memory holds; 0 = no limit here */
 };
 
 extern const struct config configs[];
