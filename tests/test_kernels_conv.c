@@ -54,6 +54,27 @@ static const struct kernel_case special[] = {
     { "conv_depthwise", "nn.conv1d", "groups=1, padding=[4,0]", "f32[1,1,40]; const f32[2,1,9]" },
 };
 
+/* Weights that come in at run time. */
+static const struct kernel_case direct[] = {
+    { "conv_direct", "nn.conv2d", "groups=1, padding=[1,1,1,1]", "f32[1,3,7,9]; f32[5,3,3,3]" },
+    { "conv_direct", "nn.conv2d", "groups=1, strides=[2,1], padding=[0,1,2,0], dilation=[1,2]",
+      "f32[2,4,8,5]; f32[6,4,3,2]" },
+    { "conv_direct", "nn.conv2d", "groups=2, padding=[5,5,5,5]", "f32[2,4,3,3]; f32[6,2,3,3]" },
+    { "conv_direct", "nn.conv2d", "groups=1, strides=[2,2]", "const f32[1,4,6,6]; f32[8,4,3,3]" },
+    { "conv_direct", "nn.conv2d", "groups=3", "f32[1,6,5,4]; f32[9,2,1,1]" },
+    { "conv_direct", "nn.conv2d", "groups=1", "f64[2,3,4,4]; f64[1,3,4,4]" },
+    { "conv_direct", "nn.conv2d", "groups=2", "f32[1,2,5,4]; f32[10,1,2,2]" },
+    { "conv_direct", "nn.conv1d", "groups=1, strides=[2], padding=[1,2], dilation=[2]",
+      "f32[2,3,20]; f32[5,3,4]" },
+    { "conv_direct", "nn.conv1d", "groups=1", "f32[1,3,5]; f32[8,3,5]" },
+    { "conv_direct", "nn.conv3d",
+      "groups=1, strides=[1,2,1], padding=[1,0,1,0,1,1], dilation=[1,1,2]",
+      "f32[2,3,4,5,6]; f32[4,3,2,3,3]" },
+    { "conv_direct", "nn.conv3d", "groups=2", "f32[1,4,4,5,6]; f32[4,2,2,3,3]" },
+    { "conv_direct", "nn.conv3d", "groups=2, padding=[1,1,1,1,1,1]",
+      "f32[2,2,3,3,3]; f32[2,1,3,3,3]" },
+};
+
 static const struct kernel_case transposed[] = {
     { "conv_transpose2d", "nn.conv2d_transpose",
       "groups=1, strides=[2,2], padding=[1,1,1,1], output_padding=[1,1]",
@@ -87,6 +108,12 @@ START_TEST(pointwise_depthwise_and_dense_convolutions_have_kernels_of_their_own)
 }
 END_TEST
 
+START_TEST(weights_that_come_at_run_time_are_read_as_they_lie)
+{
+    KERNEL_CASES_CHECK(direct, 1e-5);
+}
+END_TEST
+
 START_TEST(transposed_convolutions_add_up_what_reaches_a_row)
 {
     KERNEL_CASES_CHECK(transposed, 1e-5);
@@ -104,6 +131,7 @@ int main(void)
     tcase_set_timeout(tests, 600);
     tcase_add_test(tests, convolutions_gather_patches_as_the_reference_does);
     tcase_add_test(tests, pointwise_depthwise_and_dense_convolutions_have_kernels_of_their_own);
+    tcase_add_test(tests, weights_that_come_at_run_time_are_read_as_they_lie);
     tcase_add_test(tests, transposed_convolutions_add_up_what_reaches_a_row);
     srunner_run_all(runner, CK_NORMAL);
     n_failed = srunner_ntests_failed(runner);
