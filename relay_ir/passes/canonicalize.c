@@ -44,6 +44,7 @@ static const struct rule rules[] = {
     { "sink_unflatten", sink_unflatten, NULL },
     { "merge_biases", merge_biases, ROOTS(OP_ADD, OP_BIAS_ADD) },
     { "add_to_bias", add_to_bias, ROOTS(OP_ADD) },
+    { "drop_zero_bias", drop_zero_bias, ROOTS(OP_BIAS_ADD) },
 
     { "pad_into_conv", pad_into_conv, ROOTS(OP_CONV1D, OP_CONV2D, OP_CONV3D) },
     { "pad_into_average_pool", pad_into_average_pool,

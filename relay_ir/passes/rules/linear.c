@@ -52,6 +52,21 @@ struct value *add_to_bias(struct rewrite *rewrite, struct node *root)
                        channel_vector(rewrite, c, shape->dim[axis]));
 }
 
+/* bias_add(conv(x), 0) -> conv(x): a sum that begins with 0 is not -0, unless by underflow. */
+struct value *drop_zero_bias(struct rewrite *rewrite, struct node *root)
+{
+    const struct node *const linear = root->inputs[0]->def;
+    const struct value *const bias = root->inputs[1];
+
+    (void)rewrite;
+    if (!linear || channel_axis(linear) < 0 || bias->kind != VALUE_CONSTANT)
+        return NULL;
+    for (int64_t i = 0; i < type_elements(&bias->type); i++)
+        if (dtype_load(bias->type.dtype, bias->data, i) != 0)
+            return NULL;
+    return root->inputs[0];
+}
+
 /* bias_add(bias_add(x, b), c) and bias_add(x, b) + c -> bias_add(x, b + c) */
 struct value *merge_biases(struct rewrite *rewrite, struct node *root)
 {

@@ -51,6 +51,7 @@ RULE(minimum_to_clip)
 
 /* linear.c */
 RULE(add_to_bias)
+RULE(drop_zero_bias)
 RULE(merge_biases)
 RULE(matmul_to_dense)
 RULE(transpose_into_matmul)
