@@ -54,35 +54,6 @@ bool ints_has(const struct ints *ints, int64_t value)
     return false;
 }
 
-static bool field_equal(enum attr_kind kind, const void *a, const void *b)
-{
-    switch (kind) {
-    case ATTR_BOOL: return *(const bool *)a == *(const bool *)b;
-    case ATTR_DTYPE: return *(const enum dtype *)a == *(const enum dtype *)b;
-    case ATTR_INT: return *(const int64_t *)a == *(const int64_t *)b;
-    case ATTR_INTS: return ints_equal(a, b);
-    case ATTR_REAL: return memcmp(a, b, sizeof(double)) == 0;
-    case ATTR_REALS:
-        return ((const struct reals *)a)->n == ((const struct reals *)b)->n &&
-               memcmp(((const struct reals *)a)->at, ((const struct reals *)b)->at,
-                      (size_t)((const struct reals *)a)->n * sizeof(double)) == 0;
-    case ATTR_WORD: return strcmp(*(const char *const *)a, *(const char *const *)b) == 0;
-    }
-    return false;
-}
-
-bool attrs_equal(enum attrs_id id, const union attrs *a, const union attrs *b)
-{
-    for (int i = 0; i < schemas[id].n_fields; i++) {
-        const struct attr_field *field = &schemas[id].fields[i];
-
-        if (!field_equal(field->kind, (const char *)a + field->offset,
-                         (const char *)b + field->offset))
-            return false;
-    }
-    return true;
-}
-
 /* The shortest of %.9g and %.17g that reads back as the same double. */
 static void print_real(struct str *out, double real)
 {

@@ -71,8 +71,6 @@ enum attrs_id {
 
 const struct attr_schema *attrs_schema(enum attrs_id id);
 
-bool attrs_equal(enum attrs_id id, const union attrs *a, const union attrs *b);
-
 /* Appends "{strides=[2,2], groups=1}", or nothing where there are no fields. Reals are printed so
  * that they read back exactly. */
 void attrs_print(struct str *out, enum attrs_id id, const union attrs *attrs);

@@ -18,9 +18,6 @@ void shape_broadcast_strides(const struct type *type, int rank, int64_t *strides
 /* Row-major element strides. */
 void shape_strides(const struct type *type, int64_t *strides);
 
-/* Coordinates of element `index` of a shape. */
-void shape_coords(const struct type *type, int64_t index, int64_t *coords);
-
 #define RELAY_OP(symbol, name, attrs, least, most, outputs, pattern, infer, evaluate)              \
     bool infer(struct ctx *ctx, struct node *node);                                                \
     bool evaluate(struct ctx *ctx, const struct node *node, const struct tensor *const *in,        \

@@ -37,11 +37,3 @@ void shape_strides(const struct type *type, int64_t *strides)
         step *= type->dim[i];
     }
 }
-
-void shape_coords(const struct type *type, int64_t index, int64_t *coords)
-{
-    for (int i = type->rank - 1; i >= 0; i--) {
-        coords[i] = index % type->dim[i];
-        index /= type->dim[i];
-    }
-}
