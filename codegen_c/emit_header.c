@@ -111,8 +111,8 @@ static void add_functions(struct codegen *codegen, struct str *out)
     if (!codegen->options->step)
         return;
     str_printf(out,
-               "\n/* Runs one region: 0, 1 ... %s_REGIONS - 1 in this order, with the same "
-               "arrays and an arena that\n * nothing else touches in between, is one run. */\n",
+               "\n/* Runs one region: 0, 1 ... %s_REGIONS - 1 in this order, with the same\n"
+               " * arrays and an arena that nothing else touches in between, is one run. */\n",
                codegen->upper);
     add_prototype(codegen, out, true, ");\n");
 }

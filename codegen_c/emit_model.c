@@ -47,11 +47,16 @@ static void add_region_table(struct codegen *codegen, struct str *out)
     str_add(out, " *\n");
 }
 
-/* Names of all values that share the block, in the order of writing. */
+/* Where the last column of the arena's map begins, and where it ends. */
+enum { VALUES_COLUMN = 48, LAST_COLUMN = 100 };
+
+/* Names of all values that share the block, in the order of writing, over several lines if need be.
+ */
 static const char *block_text(struct codegen *codegen, int block)
 {
     const struct plan *plan = &codegen->plan;
     struct str out = { .arena = &codegen->arena };
+    size_t column = VALUES_COLUMN;
 
     if (!plan->blocks[block].value)
         return arena_printf(&codegen->arena, "scratch of %s",
@@ -59,9 +64,18 @@ static const char *block_text(struct codegen *codegen, int block)
     for (int r = 0; r < codegen->n_regions; r++)
         for (int i = 0; i < codegen->regions[r].call->n_outputs; i++) {
             const int id = codegen->regions[r].call->outputs[i]->id;
+            const char *const name = codegen->local_names[id];
 
-            if (plan->block[id] == block)
-                str_printf(&out, "%s%s", out.n ? ", " : "", codegen->local_names[id]);
+            if (plan->block[id] != block)
+                continue;
+            if (out.n && column + strlen(name) + 1 > LAST_COLUMN) {
+                str_printf(&out, ",\n *%*s", VALUES_COLUMN - 2, "");
+                column = VALUES_COLUMN;
+            } else if (out.n) {
+                str_add(&out, ", ");
+            }
+            str_add(&out, name);
+            column += strlen(name) + 2;
         }
     return str_text(&out);
 }

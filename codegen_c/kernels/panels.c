@@ -8,8 +8,9 @@ void bind_panels(struct bind *bind, const char *key, int i, const struct panels 
 {
     struct value *value = bind->region->anchor->inputs[i];
     const int64_t blocks = (p->n_rows + p->width - 1) / p->width;
-    struct type type =
-        type_make(value->type.dtype, 4, (int64_t[]){ p->groups, blocks, p->len, p->width });
+    const int64_t dims[] = { p->groups, blocks, p->len, p->width };
+    const int n_left_out = p->groups == 1 ? 1 : 0;
+    const struct type type = type_make(value->type.dtype, 4 - n_left_out, dims + n_left_out);
     const size_t bytes = dtype_bytes(type.dtype);
     const char *from = value->data;
     char *to = constant_alloc(bind->region->fn, &type);

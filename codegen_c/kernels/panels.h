@@ -5,7 +5,8 @@
 #include "codegen_c/kernel.h"
 
 /* A constant seen as `groups` matrices of n_rows rows of len elements, to be stored as
- * [groups, blocks, len, width]: `width` rows side by side, zeros beside the last one. */
+ * [groups, blocks, len, width], without the first extent if it is 1: `width` rows side by side,
+ * zeros beside the last one. */
 struct panels {
     int64_t groups, n_rows, len;
     int64_t group_step, row_step, len_step; /* in the constant, in elements */

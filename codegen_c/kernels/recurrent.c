@@ -124,7 +124,9 @@ static void bind_gate_weight(struct bind *bind, const char *key, int i)
                                    .len_step = 1,
                                    .width = PANEL };
 
-    bind_panels(bind, key, i, &panels, "[directions and gates, hidden / 4, inputs, 4 of hidden]");
+    bind_panels(bind, key, i, &panels,
+                panels.groups > 1 ? "[directions and gates, hidden / 4, inputs, 4 of hidden]"
+                                  : "[hidden / 4, inputs, 4 of hidden]");
 }
 
 /* Sets `key` to the optional input i, which is also a flag. */

@@ -1,6 +1,6 @@
 /* 4 sums of products: sum[j] = a[0] * b[0][j] + ... + a[len - 1] * b[len - 1][j]. b is [len, 4].
- * A sum is kept in four parts, for k % 4 = 0, 1, 2, 3, so that sixteen products do not wait for each
- * other; the last len % 4 products go to the first part. */
+ * A sum is kept in four parts, for k % 4 = 0, 1, 2, 3, so that sixteen products do not wait for
+ * each other; the last len % 4 products go to the first part. */
 static void tile_1x4_f32(const float *a, const float *b, int len, float sum[4])
 {
     float s00 = 0, s01 = 0, s02 = 0, s03 = 0;

@@ -1,6 +1,6 @@
-/* 4 x 4 sums of products: sum[i][j] = a[0][i] * b[0][j] + ... + a[len - 1][i] * b[len - 1][j], added
- * in that order. a and b are [len, 4]. The sums are named so that every compiler keeps them in
- * registers, and each value loaded is used four times. */
+/* 4 x 4 sums of products: sum[i][j] = a[0][i] * b[0][j] + ... + a[len - 1][i] * b[len - 1][j],
+ * added in that order. a and b are [len, 4]. The sums are named so that every compiler keeps them
+ * in registers, and each value loaded is used four times. */
 static void tile_4x4_f64(const double *a, const double *b, int len, double sum[4][4])
 {
     double s00 = 0, s01 = 0, s02 = 0, s03 = 0;

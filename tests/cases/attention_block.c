@@ -25,9 +25,9 @@
 
 /* --- from runtime/embed/tile_4x4_f32.h -------------------------------------------------------- */
 
-/* 4 x 4 sums of products: sum[i][j] = a[0][i] * b[0][j] + ... + a[len - 1][i] * b[len - 1][j], added
- * in that order. a and b are [len, 4]. The sums are named so that every compiler keeps them in
- * registers, and each value loaded is used four times. */
+/* 4 x 4 sums of products: sum[i][j] = a[0][i] * b[0][j] + ... + a[len - 1][i] * b[len - 1][j],
+ * added in that order. a and b are [len, 4]. The sums are named so that every compiler keeps them
+ * in registers, and each value loaded is used four times. */
 static void tile_4x4_f32(const float *a, const float *b, int len, float sum[4][4])
 {
     float s00 = 0, s01 = 0, s02 = 0, s03 = 0;
@@ -113,7 +113,8 @@ static void region_ln(const float *restrict x, float *restrict y)
  * x f32 [1,3,4] -> y f32 [1,3,3]
  *
  * Sixteen columns of b at a time are gathered into `panels` of four; four rows of a at a time are
- * gathered into `patch` and take their 4 x 4 sums with each panel. A sum runs over INNER in order. */
+ * gathered into `patch` and take their 4 x 4 sums with each panel. A sum runs over INNER in
+ * order. */
 static void region_keys(const float *restrict x, float *restrict y, void *restrict scratch)
 {
     enum { ROWS = 3, INNER = 4, COLUMNS = 3 };
@@ -184,7 +185,8 @@ static void region_softmax(const float *x, float *y)
  * x f32 [1,3,3], x2 f32 [1,3,4] -> y f32 [1,3,4]
  *
  * Sixteen columns of b at a time are gathered into `panels` of four; four rows of a at a time are
- * gathered into `patch` and take their 4 x 4 sums with each panel. A sum runs over INNER in order. */
+ * gathered into `patch` and take their 4 x 4 sums with each panel. A sum runs over INNER in
+ * order. */
 static void region_context(const float *restrict x, const float *restrict x2, float *restrict y,
                            void *restrict scratch)
 {

@@ -18,9 +18,9 @@
 
 /* --- from runtime/embed/tile_4x4_f32.h -------------------------------------------------------- */
 
-/* 4 x 4 sums of products: sum[i][j] = a[0][i] * b[0][j] + ... + a[len - 1][i] * b[len - 1][j], added
- * in that order. a and b are [len, 4]. The sums are named so that every compiler keeps them in
- * registers, and each value loaded is used four times. */
+/* 4 x 4 sums of products: sum[i][j] = a[0][i] * b[0][j] + ... + a[len - 1][i] * b[len - 1][j],
+ * added in that order. a and b are [len, 4]. The sums are named so that every compiler keeps them
+ * in registers, and each value loaded is used four times. */
 static void tile_4x4_f32(const float *a, const float *b, int len, float sum[4][4])
 {
     float s00 = 0, s01 = 0, s02 = 0, s03 = 0;
@@ -64,7 +64,7 @@ static void tile_4x4_f32(const float *a, const float *b, int len, float sum[4][4
 #error "the words of the weights are for little-endian machines"
 #endif
 
-/* conv1.weight: f32 [1,1,18,4] [out_c / 4, in_c and kernel, 4 of out_c],
+/* conv1.weight: f32 [1,18,4] [out_c / 4, in_c and kernel, 4 of out_c],
  * -0.698278 .. 0.618787, crc32 eb57ab37 */
 static const union conv_bn_relu_conv1_weight {
     uint64_t word[36];
@@ -103,7 +103,8 @@ static void region_conv1(const float *restrict x, float *restrict y, void *restr
         PATCH = IN_C * K_H * K_W, BLOCKS = (OUT_C + 3) / 4
     };
     const float *const in = x; /* [IN_C, IN_H, IN_W] */
-    const float *const weight = conv_bn_relu_conv1_weight.v; /* [BLOCKS, PATCH, 4 output channels] */
+    /* [BLOCKS, PATCH, 4 output channels] */
+    const float *const weight = conv_bn_relu_conv1_weight.v;
     float *const patch = scratch; /* [PATCH, 4 positions] */
 
     for (int first = 0; first < OUT_LEN; first += 4) {

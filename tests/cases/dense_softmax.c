@@ -21,8 +21,8 @@
 /* --- from runtime/embed/tile_1x4_f32.h -------------------------------------------------------- */
 
 /* 4 sums of products: sum[j] = a[0] * b[0][j] + ... + a[len - 1] * b[len - 1][j]. b is [len, 4].
- * A sum is kept in four parts, for k % 4 = 0, 1, 2, 3, so that sixteen products do not wait for each
- * other; the last len % 4 products go to the first part. */
+ * A sum is kept in four parts, for k % 4 = 0, 1, 2, 3, so that sixteen products do not wait for
+ * each other; the last len % 4 products go to the first part. */
 static void tile_1x4_f32(const float *a, const float *b, int len, float sum[4])
 {
     float s00 = 0, s01 = 0, s02 = 0, s03 = 0;
@@ -66,7 +66,7 @@ static void tile_1x4_f32(const float *a, const float *b, int len, float sum[4])
 
 /* --- constants -------------------------------------------------------------------------------- */
 
-/* fc.weight: f32 [1,1,6,4] [out_c / 4, in_c, 4 of out_c], -0.499352 .. 0.421906, crc32 4314b90e */
+/* fc.weight: f32 [1,6,4] [out_c / 4, in_c, 4 of out_c], -0.499352 .. 0.421906, crc32 4314b90e */
 static const float dense_softmax_fc_weight[24] = {
     -0x1.c9f13p-2f, 0x1.559902p-2f, -0x1.64baf8p-2f, 0x1.6b347cp-2f, -0x1.59dd9cp-3f,
     -0x1.8b4014p-4f, 0x1.b00808p-2f, -0x1.0d945ep-2f, 0x1.422f9ap-3f, 0x1.f5b8f4p-6f,
@@ -89,7 +89,8 @@ static const float dense_softmax_fc_bias[4] = {
 static void region_fc(const float *restrict x, float *restrict y)
 {
     enum { IN_C = 6, OUT_C = 4 };
-    const float *const weight = dense_softmax_fc_weight; /* [(OUT_C + 3) / 4, IN_C, 4 outputs] */
+    /* [(OUT_C + 3) / 4, IN_C, 4 outputs] */
+    const float *const weight = dense_softmax_fc_weight;
 
     for (int first = 0; first < OUT_C; first += 4) {
         float sum[4];

@@ -18,9 +18,9 @@
 
 /* --- from runtime/embed/tile_4x4_f32.h -------------------------------------------------------- */
 
-/* 4 x 4 sums of products: sum[i][j] = a[0][i] * b[0][j] + ... + a[len - 1][i] * b[len - 1][j], added
- * in that order. a and b are [len, 4]. The sums are named so that every compiler keeps them in
- * registers, and each value loaded is used four times. */
+/* 4 x 4 sums of products: sum[i][j] = a[0][i] * b[0][j] + ... + a[len - 1][i] * b[len - 1][j],
+ * added in that order. a and b are [len, 4]. The sums are named so that every compiler keeps them
+ * in registers, and each value loaded is used four times. */
 static void tile_4x4_f32(const float *a, const float *b, int len, float sum[4][4])
 {
     float s00 = 0, s01 = 0, s02 = 0, s03 = 0;
@@ -59,7 +59,7 @@ static void tile_4x4_f32(const float *a, const float *b, int len, float sum[4][4
 
 /* --- constants -------------------------------------------------------------------------------- */
 
-/* conv1.weight: f32 [1,1,4,4] [out_c / 4, in_c and kernel, 4 of out_c],
+/* conv1.weight: f32 [1,4,4] [out_c / 4, in_c and kernel, 4 of out_c],
  * -0.499352 .. 0.421906, crc32 0c29f36c */
 static const float pointwise_residual_conv1_weight[16] = {
     -0x1.c9f13p-2f, 0x1.0d8d6ep-4f, 0x1.f5b8f4p-6f, -0x1.64baf8p-2f, -0x1.59dd9cp-3f, 0x1.de6cfp-4f,
@@ -85,7 +85,8 @@ static void region_conv1(const float *restrict x, float *restrict y, void *restr
         IN_C = 4, OUT_C = 4, LEN = 9, BLOCKS = (OUT_C + 3) / 4
     };
     const float *const in = x; /* [IN_C, LEN] */
-    const float *const weight = pointwise_residual_conv1_weight; /* [BLOCKS, IN_C, 4 output channels] */
+    /* [BLOCKS, IN_C, 4 output channels] */
+    const float *const weight = pointwise_residual_conv1_weight;
     float *const patch = scratch; /* [IN_C, 4 positions] */
 
     for (int first = 0; first < LEN; first += 4) {
