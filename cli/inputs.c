@@ -82,8 +82,12 @@ static bool load_file(struct loading *loading, const char *text)
     struct named_tensors tensors;
     bool ok = true;
 
-    if (!tensor_file_read(cli->ctx, path, &cli->bulk, &tensors))
+    if (!tensor_file_read(cli->ctx, path, &cli->bulk, &tensors)) {
+        if (path == text && equals)
+            diag_help(cli->ctx, "NAME=FILE needs the name of an input; they are %s",
+                      list_params(cli->ctx, loading->fn));
         return false;
+    }
     for (int i = 0; i < tensors.n; i++) {
         const struct named_tensor *t = &tensors.at[i];
         const int by_name = param_index(loading->fn, t->name, strlen(t->name));

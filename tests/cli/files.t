@@ -83,3 +83,12 @@ $ TMPDIR=$PWD/tmp CC=./cc relayc run $MODELS/dense_softmax.onnx --with generated
 exit 130
 $ cat seen; ls tmp; rm -r cc seen tmp
 1
+$ relayc run $MODELS/dense_softmax.onnx -i nosuch=x.npy; echo "exit $?"
+error[R0001]: cannot open nosuch=x.npy: No such file or directory
+help: NAME=FILE needs the name of an input; they are 'x' (1,6) f32
+exit 3
+$ relayc run $MODELS/conv_bn_relu.onnx --json | grep -e schema -e outputs -e name -e dtype
+	"schema":	"relayc-run-1",
+	"outputs":	[{
+			"name":	"y",
+			"dtype":	"f32",
