@@ -76,6 +76,9 @@ static const struct kernel_case regions[] = {
         "f32[1,2,5,5]; f32[4,4] 2 2 2 2 3 3 1 1 3.2 1.1 3.4 1.2 50 60 52 63; i64[4] 0"),
     ROI("pooled_size=[2,2], spatial_scale=1, sample_ratio=2, mode=\"max\", aligned=true",
         "f32[1,2,5,5] -1 -2; f32[4,4] 2 2 2 2 3 3 1 1 -2 -2 3 3 50 60 52 63; i64[4] 0"),
+    /* a sample outside is greater than those inside: the last of its bin, the first */
+    ROI("pooled_size=[1,1], spatial_scale=1, sample_ratio=2, mode=\"max\"",
+        "f32[1,1,5,5] -1 -2 -3 -2 -1; f32[2,4] 0.3 2.5 2.3 6.5 0.3 -3.5 2.3 1.7; i64[2] 0"),
     ROI("pooled_size=[3,1], spatial_scale=0.25, mode=\"avg\"",
         "f32[1,1,1,1] 4; const f32[2,4] 0 0 4 4 -3 -3 1 1; const i64[2] 0"),
 };
