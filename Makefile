@@ -31,7 +31,8 @@ stages  := $(wildcard base relay_ir frontend partition quantize runtime/engine c
 sources := $(sort $(foreach stage,$(stages),$(shell find $(stage) -name '*.c')))
 objects := $(sources:%.c=$(BUILD)/%.o) $(BUILD)/gen/frontend/onnx/onnx.pb-c.o $(BUILD)/gen/embedded.o
 cli     := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard cli/*.c)))
-texts   := $(sort $(wildcard templates/kernels/*.c.tmpl runtime/embed/*.h))
+texts   := $(sort $(wildcard templates/kernels/*.c.tmpl runtime/embed/*.h runtime/abi/*.h \
+                     partition/targets/*/*.json partition/targets/*/*.tmpl runtime/sim_npu/*.[ch]))
 
 test_programs := $(patsubst tests/%.c,$(BUILD)/tests/%,$(sort $(wildcard tests/test_*.c)))
 test_support  := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/support/*.c)))
@@ -55,9 +56,9 @@ $(BUILD)/gen/%.pb-c.c $(BUILD)/gen/%.pb-c.h: %.proto
 	@mkdir -p $(BUILD)/gen
 	protoc-c --c_out=$(BUILD)/gen $<
 
-$(BUILD)/gen/embedded.c: codegen_c/embed.awk $(texts)
+$(BUILD)/gen/embedded.c: base/embed.awk $(texts)
 	@mkdir -p $(@D)
-	awk -f codegen_c/embed.awk $(texts) > $@
+	awk -f base/embed.awk $(texts) > $@
 
 $(BUILD)/gen/%.o: $(BUILD)/gen/%.c
 	@mkdir -p $(@D)

@@ -2,7 +2,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "codegen_c/embedded.h"
+#include "base/embedded.h"
 #include "codegen_c/emit.h"
 
 void bind_int(struct bind *bind, const char *key, int64_t value)
@@ -76,12 +76,7 @@ void bind_include(struct bind *bind, const char *header)
 
 static const struct embedded_file *find_helper(struct codegen *codegen, const char *name)
 {
-    const char *path = arena_printf(&codegen->arena, "runtime/embed/%s.h", name);
-
-    for (size_t i = 0; i < n_embedded_files; i++)
-        if (strcmp(embedded_files[i].path, path) == 0)
-            return &embedded_files[i];
-    return NULL;
+    return embedded_find(arena_printf(&codegen->arena, "runtime/embed/%s.h", name));
 }
 
 /* The file named by an #include line, "" for another line; *own: it is one of runtime/embed. */

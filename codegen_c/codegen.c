@@ -10,9 +10,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "codegen_c/embedded.h"
+#include "base/embedded.h"
 #include "codegen_c/emit.h"
-#include "codegen_c/macs.h"
+#include "relay_ir/macs.h"
 
 /* Functions of the helpers, so that no array of the model takes their names. */
 static void reserve_helpers(struct codegen *codegen)

@@ -3,6 +3,7 @@
 #define CODEGEN_C_CODEGEN_H
 
 #include "base/file.h"
+#include "partition/target.h"
 #include "relay_ir/ir.h"
 
 enum weights_form {
@@ -13,6 +14,7 @@ enum weights_form {
 };
 
 struct codegen_options {
+    const struct targets *targets; /* whose regions main may call; NULL = all regions are c's */
     const char *name;         /* model name: file stem and prefix of all symbols; an identifier */
     const char *dir;          /* where the files go */
     const char *model_file;   /* base name of the model, for the banner; raw text */

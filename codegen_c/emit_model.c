@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codegen_c/embedded.h"
+#include "base/embedded.h"
 #include "codegen_c/emit.h"
 
 static void add_banner(struct codegen *codegen, struct str *out)

@@ -2,16 +2,8 @@
 #include <assert.h>
 #include <string.h>
 
-#include "codegen_c/embedded.h"
+#include "base/embedded.h"
 #include "codegen_c/emit.h"
-
-static const char *template_text(const char *path)
-{
-    for (size_t i = 0; i < n_embedded_files; i++)
-        if (strcmp(embedded_files[i].path, path) == 0)
-            return embedded_files[i].text;
-    return NULL;
-}
 
 /* Whether the parameter is only added to the anchor's result: then it is called what it is. */
 static bool is_residual(const struct region *region, const struct value *param)
@@ -114,7 +106,7 @@ bool write_region(struct codegen *codegen, struct region *region)
 {
     const char *path =
         arena_printf(&codegen->arena, "templates/kernels/%s.c.tmpl", region->kernel->name);
-    const char *text = template_text(path);
+    const struct embedded_file *template = embedded_find(path);
     const int n_errors = codegen->ctx->diags.n_errors;
     struct str out = { .arena = &codegen->arena };
     struct keys keys;
@@ -124,7 +116,7 @@ bool write_region(struct codegen *codegen, struct region *region)
                          .keys = &keys,
                          .codegen = codegen };
 
-    if (!text)
+    if (!template)
         return diag_error(codegen->ctx, DIAG_TEMPLATE, NULL, "there is no %s", path);
     keys_init(&keys, &codegen->arena);
     name_parameters(codegen, region);
@@ -135,7 +127,7 @@ bool write_region(struct codegen *codegen, struct region *region)
     }
     keys_offer(&keys, "params", parameter_list(codegen, region));
     if (codegen->ctx->diags.n_errors > n_errors ||
-        !template_expand(codegen->ctx, path, text, &keys, &out))
+        !template_expand(codegen->ctx, path, template->text, &keys, &out))
         return false;
     codegen->emitted[region->index].text = str_text(&out);
     return true;

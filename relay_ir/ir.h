@@ -66,10 +66,12 @@ struct function {
     const char **result_names; /* what the user's model calls its outputs, [ret->n_inputs] */
     struct value *constants;   /* in order of making */
     struct value *last_constant;
-    const char *compiler;  /* who compiles this region: "c", "dnnl"; NULL for main */
-    const char *composite; /* the pattern: "c.conv2d_add_relu"; NULL = none */
-    struct map names;      /* name -> value, to keep names unique */
-    int n_values, n_nodes; /* set by function_number */
+    const char *compiler;      /* who compiles this region: "c", "dnnl"; NULL for main */
+    const char *composite;     /* the pattern: "c.conv2d_add_relu"; NULL = none */
+    const char *global_symbol; /* an offloaded region's: an identifier, unique in the module; the
+                                  generated code puts the model's name in front; NULL = none */
+    struct map names;          /* name -> value, to keep names unique */
+    int n_values, n_nodes;     /* set by function_number */
     struct function *next;
 };
 

@@ -83,26 +83,42 @@ static void dump(struct module *module, const char *name, FILE *log)
 }
 
 /* The chores around every pass: verify, sweep, dump, time, empty the scratch arena. */
-static bool run_pass(struct module *module, const struct pass *pass,
-                     const struct pipeline_options *options)
+bool pipeline_run_step(struct module *module, const char *name,
+                       bool (*run)(struct module *module, void *user), void *user,
+                       const struct pipeline_options *options)
 {
     const int nodes = count_nodes(module);
     const double start = milliseconds();
-    bool ok = pass->run(module);
+    bool ok = run(module, user);
 
     assert(ok || module->ctx->diags.n_errors > 0);
     if (options->time_passes)
-        fprintf(options->log, "%9.2f ms  %-20s %6d -> %d nodes\n", milliseconds() - start,
-                pass->name, nodes, count_nodes(module));
+        fprintf(options->log, "%9.2f ms  %-20s %6d -> %d nodes\n", milliseconds() - start, name,
+                nodes, count_nodes(module));
     if (ok) {
         module_sweep(module);
-        ok = module_verify(module, pass->name);
+        ok = module_verify(module, name);
     }
     if (options->dump_after &&
-        (strcmp(options->dump_after, "all") == 0 || strcmp(options->dump_after, pass->name) == 0))
-        dump(module, pass->name, options->log);
+        (strcmp(options->dump_after, "all") == 0 || strcmp(options->dump_after, name) == 0))
+        dump(module, name, options->log);
     arena_release(&module->ctx->scratch);
     return ok;
+}
+
+static bool run_of_pass(struct module *module, void *user)
+{
+    const struct pass *pass = user;
+
+    return pass->run(module);
+}
+
+static bool run_pass(struct module *module, const struct pass *pass,
+                     const struct pipeline_options *options)
+{
+    struct pass copy = *pass;
+
+    return pipeline_run_step(module, pass->name, run_of_pass, &copy, options);
 }
 
 /* A rule that never fires on any model is a bug in its table, or is missing a test. */
@@ -124,7 +140,9 @@ static void print_stats(const struct module *module, FILE *log)
 
 bool pipeline_run(struct module *module, const struct pipeline_options *options)
 {
-    int n = N_PASSES;
+    const int fuse = N_PASSES - 1; /* it ends the table */
+    int i = options->part == PIPELINE_FUSE ? fuse : 0;
+    int n = options->part == PIPELINE_PREPARE ? fuse : N_PASSES;
     bool ok = true;
 
     assert(options->log || !(options->dump_after || options->time_passes || options->stats));
@@ -133,9 +151,9 @@ bool pipeline_run(struct module *module, const struct pipeline_options *options)
             n--;
         assert(n > 0);
     }
-    for (int i = 0; ok && i < n; i++)
+    for (; ok && i < n; i++)
         ok = run_pass(module, &passes[i], options);
-    if (options->stats)
+    if (options->stats && options->part != PIPELINE_PREPARE)
         print_stats(module, options->log);
     return ok;
 }

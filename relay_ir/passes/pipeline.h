@@ -16,7 +16,15 @@ struct pass {
     const struct rule *(*rules)(int *n); /* its rewrite rules; NULL = it has none */
 };
 
+/* The partitioner's passes run in between, see partition/partition.h. */
+enum pipeline_part {
+    PIPELINE_WHOLE,
+    PIPELINE_PREPARE, /* what stands before fuse_ops */
+    PIPELINE_FUSE     /* fuse_ops */
+};
+
 struct pipeline_options {
+    enum pipeline_part part;
     const char *dump_after; /* name of a pass (after each of its runs), "all", or NULL */
     const char *stop_after; /* run up to and including the last run of this pass; NULL = all */
     bool time_passes;       /* a line per pass on `log`: milliseconds, nodes before and after */
@@ -29,6 +37,11 @@ const struct pass *pipeline_passes(int *n);
 const struct pass *pipeline_find(const char *name); /* NULL if there is none */
 
 bool pipeline_run(struct module *module, const struct pipeline_options *options);
+
+/* A pass of another table, with the runner's chores: its `user` is handed through. */
+bool pipeline_run_step(struct module *module, const char *name,
+                       bool (*run)(struct module *module, void *user), void *user,
+                       const struct pipeline_options *options);
 
 /* One pass with the runner's chores (tests). */
 bool pipeline_run_one(struct module *module, const char *name);

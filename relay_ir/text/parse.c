@@ -81,6 +81,7 @@ bool parser_section(struct parser *parser, struct section *section)
     ok = ok && read_results(parser, false) &&
          (!reader_accept(reader, "compiler") || reader_string(reader, &fn->compiler)) &&
          (!reader_accept(reader, "composite") || reader_string(reader, &fn->composite)) &&
+         (!reader_accept(reader, "global_symbol") || reader_string(reader, &fn->global_symbol)) &&
          reader_expect(reader, "{") && reader_end_line(reader) && read_body(parser);
     section->end = reader->at;
     reader->at = results;

@@ -138,6 +138,10 @@ static void print_head(const struct function *fn, struct str *out)
         str_add(out, " composite ");
         print_quoted(out, fn->composite);
     }
+    if (fn->global_symbol) {
+        str_add(out, " global_symbol ");
+        print_quoted(out, fn->global_symbol);
+    }
     str_add(out, " {\n");
 }
 

@@ -1,6 +1,6 @@
 /* macs.h - multiply-accumulate operations, for reports. */
-#ifndef CODEGEN_C_MACS_H
-#define CODEGEN_C_MACS_H
+#ifndef RELAY_IR_MACS_H
+#define RELAY_IR_MACS_H
 
 #include "relay_ir/ir.h"
 

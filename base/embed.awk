@@ -8,7 +8,7 @@ FNR == 1 { finish(); name = FILENAME; printf "    { \"%s\",\n", name }
     printf "      \"%s\\n\"\n", $0
 }
 BEGIN {
-    print "#include \"codegen_c/embedded.h\"\n"
+    print "#include \"base/embedded.h\"\n"
     print "const struct embedded_file embedded_files[] = {"
 }
 END {

@@ -1,5 +1,5 @@
 /* macs.c - see macs.h. */
-#include "codegen_c/macs.h"
+#include "relay_ir/macs.h"
 
 static int64_t multiply(int64_t a, int64_t b)
 {

@@ -1,0 +1,141 @@
+/* partition.h - bring your own codegen: regions of the graph go to other targets.
+ *
+ * Runs between the passes that simplify and fuse_ops (which groups what stays on `c`, the host).
+ * Each step is a pass over the same state; the graph itself is changed by the last two only.
+ *
+ *   annotate_fp8     (only where a precision is asked for) casts around what targets take in FP8
+ *   merge_composite  for every target in the user's order, its rows in order: matches, none of
+ * which share a node within one target. All candidates of all targets are kept. annotate_target
+ * chooses disjoint candidates; what nobody takes stays on c merge_regions    joins neighbouring
+ * composites of one target; free of cycles by construction cost             limits split regions,
+ * hand-over returns cheap ones; repeats the two steps before with what it excludes until nothing
+ * changes partition        outlines: region functions of composite functions optimise         the
+ * targets' hooks
+ *
+ * Invariants (tests/test_partition_random.c): every node of main is in exactly one chosen candidate
+ * or on the host; a region is convex; the graph of regions and host nodes has no cycle; results
+ * equal those of the graph before. */
+#ifndef PARTITION_PARTITION_H
+#define PARTITION_PARTITION_H
+
+#include "partition/target.h"
+#include "relay_ir/passes/pipeline.h"
+
+enum assign { ASSIGN_COST, ASSIGN_PRIORITY };
+
+struct partition_options {
+    const struct targets *targets;
+    int n_offload;
+    const struct target *const *offload; /* the user's order; c is always last, and not in it */
+    enum assign
+        assign;     /* COST: the cheapest estimate, ties by order. PRIORITY: the first in order */
+    bool no_cost;   /* leave the cost step out: neither limits nor returns */
+    enum dtype fp8; /* DTYPE_NONE = no annotate_fp8; else the storage format of activations and
+                       weights */
+};
+
+/* One match of one row. */
+struct candidate {
+    int id; /* in order of finding: by target, then by root from the end of the graph */
+    const struct composite_row *row;
+    struct match match;
+    double target_ns, host_ns; /* estimates without hand-over */
+    const char *excluded; /* why the cost step took it out ("hand-over: ..."), NULL = still in */
+    int region;           /* index of its region; -1 = not chosen */
+    struct candidate *next;
+};
+
+/* Why a row did not match at a node, for --explain. */
+struct attempt {
+    struct node *node;
+    const struct composite_row *row;
+    struct mismatch why; /* of the pattern; or, when `condition`, found and wanted of a condition */
+    bool condition;
+    struct attempt *next;
+};
+
+struct region_plan {
+    const struct target *target;
+    int n;
+    struct candidate **candidates; /* in topological order */
+    int64_t macs, weight_bytes, input_bytes, output_bytes, onchip_bytes;
+    int n_nodes;
+    double target_ns, handover_ns, host_ns;
+};
+
+/* A decision about more than one node, in words: "region of 5 nodes split after conv3: ...". */
+struct decision {
+    const struct target *target;
+    const struct node *node; /* the first it is about */
+    const char *text;
+    struct decision *next;
+};
+
+struct partition {
+    struct module *module;
+    struct function *fn; /* main; numbered: ids below are valid until `partition` rewrites it */
+    const struct partition_options *options;
+    struct arena arena; /* holds everything here */
+    const struct target *host;
+    int n_nodes;
+    struct node **nodes;            /* by id */
+    struct candidate *first, *last; /* all, in order of id */
+    int n_candidates;
+    struct candidate **choice; /* by node id; NULL = host */
+    struct region_plan *regions;
+    int n_regions;
+    struct attempt *attempts, *last_attempt;
+    struct decision *decisions, *last_decision;
+    struct fp8_report *fp8;          /* what annotate_fp8 did, see annotate_fp8.h; NULL = nothing */
+    struct explanation *explanation; /* made before the graph is rewritten, see explain.h */
+};
+
+struct partition_pass {
+    const char *name, *purpose;
+    bool (*run)(struct partition *partition);
+};
+
+/* The steps in order. */
+const struct partition_pass *partition_passes(int *n);
+
+struct partition *partition_new(struct module *module, const struct partition_options *options);
+void partition_free(struct partition *partition); /* NULL is fine */
+
+/* All steps, each with the pass runner's chores (verify, dump, time). dump_after of a step that
+ * leaves the graph alone prints the state (partition_print). False after errors. */
+bool partition_run(struct partition *partition, const struct pipeline_options *options);
+
+/* One step (tests). */
+bool partition_run_one(struct partition *partition, const char *name);
+
+/* The state as text, a line per node of main in order, for tests and --dump-after:
+ *   %c1 = nn.conv2d  dnnl.conv2d_act#0 sim_npu.conv2d#3  -> dnnl.conv2d_act#0 in region 0
+ *   %s = nn.softmax  -> c
+ * then a line per region ("region 0: dnnl, 3 nodes, 0.58 M MACs") and per decision. */
+void partition_print(const struct partition *partition, struct str *out);
+
+void partition_decide(struct partition *partition, const struct target *target,
+                      const struct node *node, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* The steps, in alphabetical order. */
+bool partition_annotate_fp8(struct partition *partition);
+bool partition_annotate_target(struct partition *partition);
+bool partition_cost(struct partition *partition);
+bool partition_merge_composite(struct partition *partition);
+bool partition_merge_regions(struct partition *partition);
+bool partition_optimise(struct partition *partition);
+bool partition_outline(struct partition *partition);
+
+/* What `partition` leaves behind for codegen_c, the engine and fuse_ops:
+ *  - in main, a region is one call of a function with compiler = the target's name, name and
+ *    global_symbol = TARGET_FIRSTNODE (an identifier, unique), composite NULL;
+ *  - its parameters are the distinct values that it reads from outside, in order of first use;
+ *    constants are bound inside; its results are the values that others read, in order;
+ *  - its body holds only calls of composite functions (compiler = the target, composite = the row's
+ *    name), in topological order; constants that composites read are bound inside these, so that
+ * the parameters of a composite function are its non-constant leaves in order of first use;
+ *  - a composite function has one result per output of its root; composite_rematch finds its
+ * captures again. */
+
+#endif
