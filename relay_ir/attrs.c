@@ -96,11 +96,17 @@ void attrs_print(struct str *out, enum attrs_id id, const union attrs *attrs)
 {
     const struct attr_schema *schema = &schemas[id];
 
+    int n = 0;
+
     for (int i = 0; i < schema->n_fields; i++) {
-        str_printf(out, "%s%s=", i ? ", " : "{", schema->fields[i].name);
-        print_field(out, schema->fields[i].kind, (const char *)attrs + schema->fields[i].offset);
+        const void *at = (const char *)attrs + schema->fields[i].offset;
+
+        if (schema->fields[i].kind == ATTR_DTYPE && *(const enum dtype *)at == DTYPE_NONE)
+            continue;
+        str_printf(out, "%s%s=", n++ ? ", " : " {", schema->fields[i].name);
+        print_field(out, schema->fields[i].kind, at);
     }
-    if (schema->n_fields)
+    if (n)
         str_add(out, "}");
 }
 
@@ -176,23 +182,35 @@ static bool parse_field(struct arena *arena, enum attr_kind kind, const char **t
     return false;
 }
 
+static bool accept_name(const char **text, const char *before, const char *name)
+{
+    return accept(text, before) && accept(text, name) && accept(text, "=");
+}
+
 bool attrs_parse(struct arena *arena, enum attrs_id id, const char **text, union attrs *attrs,
                  const char **reason)
 {
     const struct attr_schema *schema = &schemas[id];
+    int n = 0;
 
     memset(attrs, 0, sizeof *attrs);
     for (int i = 0; i < schema->n_fields; i++) {
         const struct attr_field *field = &schema->fields[i];
+        const char *const before = *text;
 
-        if (!accept(text, i ? "," : "{") || !accept(text, field->name) || !accept(text, "=") ||
-            !parse_field(arena, field->kind, text, (char *)attrs + field->offset)) {
-            *reason =
-                arena_printf(arena, "attribute '%s' of %s is malformed", field->name, schema->name);
-            return false;
+        if (accept_name(text, n ? "," : "{", field->name)) {
+            n++;
+            if (parse_field(arena, field->kind, text, (char *)attrs + field->offset))
+                continue;
+        } else if (field->kind == ATTR_DTYPE) {
+            *text = before; /* absent */
+            continue;
         }
+        *reason =
+            arena_printf(arena, "attribute '%s' of %s is malformed", field->name, schema->name);
+        return false;
     }
-    if (schema->n_fields && !accept(text, "}")) {
+    if (n && !accept(text, "}")) {
         *reason = "'}' is missing after the attributes";
         return false;
     }

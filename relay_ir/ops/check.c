@@ -27,6 +27,7 @@ static const char *kinds_text(unsigned kinds)
         { KINDS_SIGNED, "a floating-point or signed integer type" },
         { KINDS_NUMBER, "a floating-point or integer type" },
         { KINDS_PLAIN, "a floating-point or integer type or bool" },
+        { 1 << KIND_MINIFLOAT, "FP8, as the other input is" },
         { KINDS_ANY, "a floating-point (FP8 too) or integer type or bool" },
     };
 
@@ -68,6 +69,37 @@ bool check_same_dtype(struct ctx *ctx, const struct node *node, int a, int b)
                op_name(node->op), dtype_name(first), dtype_name(second));
     diag_help(ctx, "export the model with a Cast before this node");
     return false;
+}
+
+static bool check_fp8_product(struct ctx *ctx, const struct node *node, enum dtype out_dtype)
+{
+    if (!check_kinds(ctx, node, 0, 1 << KIND_MINIFLOAT) ||
+        !check_kinds(ctx, node, 1, 1 << KIND_MINIFLOAT))
+        return false;
+    if (out_dtype == DTYPE_F32 || out_dtype == DTYPE_F16 || out_dtype == DTYPE_BF16)
+        return true;
+    return diag_error(ctx, DIAG_TYPE, node_origin(node),
+                      "%s of FP8 inputs has %s%s, wanted is f32, f16 or bf16", op_name(node->op),
+                      out_dtype == DTYPE_NONE ? "no out_dtype" : "the out_dtype ",
+                      out_dtype == DTYPE_NONE ? "" : dtype_name(out_dtype));
+}
+
+bool check_product_types(struct ctx *ctx, const struct node *node, unsigned kinds,
+                         enum dtype *out_dtype, enum dtype *y)
+{
+    *y = *out_dtype;
+    if (dtype_minifloat(input_type(node, 0)->dtype) || dtype_minifloat(input_type(node, 1)->dtype))
+        return check_fp8_product(ctx, node, *out_dtype);
+    if (!check_kinds(ctx, node, 0, kinds) || !check_same_dtype(ctx, node, 0, 1))
+        return false;
+    *y = input_type(node, 0)->dtype;
+    if (*out_dtype != DTYPE_NONE && *out_dtype != *y)
+        return diag_error(ctx, DIAG_TYPE, node_origin(node),
+                          "the inputs of %s are %s and its out_dtype is %s, wanted is %s for both",
+                          op_name(node->op), dtype_name(*y), dtype_name(*out_dtype),
+                          dtype_name(*y));
+    *out_dtype = DTYPE_NONE;
+    return true;
 }
 
 bool check_rank(struct ctx *ctx, const struct node *node, int input, int least, int most)

@@ -1,7 +1,10 @@
 /* conv.c - nn.conv1d, conv2d, conv3d: cross-correlation, as in machine learning.
  *
  * x (batch, in_c, spatial...), w (out_c, in_c / groups, kernel...), y (batch, out_c, spatial...).
- * out = (pad_before + in + pad_after - covers) / stride + 1, rounded down. */
+ * out = (pad_before + in + pad_after - covers) / stride + 1, rounded down.
+ *
+ * FP8 inputs are decoded, which is exact, and summed as all others, in double: exact for E4M3,
+ * whose products are multiples of 2^-18 below 2^18, up to 2^17 terms; E5M2 may round. */
 #include "relay_ir/ops/check.h"
 #include "relay_ir/ops/ops.h"
 #include "relay_ir/ops/spatial.h"
@@ -39,10 +42,10 @@ bool infer_conv(struct ctx *ctx, struct node *node)
     const int rank = op_spatial_rank(node->op);
     struct conv_attrs *attrs = &node->attrs.conv;
     const struct type *x = input_type(node, 0), *w = input_type(node, 1);
-    struct type y = type_make(x->dtype, rank + 2, (int64_t[MAX_RANK]){ 0 });
+    struct type y = type_make(DTYPE_NONE, rank + 2, (int64_t[MAX_RANK]){ 0 });
     struct spatial spatial;
 
-    if (!check_kinds(ctx, node, 0, KINDS_FLOAT) || !check_same_dtype(ctx, node, 0, 1) ||
+    if (!check_product_types(ctx, node, KINDS_FLOAT, &attrs->out_dtype, &y.dtype) ||
         !check_rank(ctx, node, 0, rank + 2, rank + 2) ||
         !check_rank(ctx, node, 1, rank + 2, rank + 2) ||
         !spatial_check_layout(ctx, node, "data_layout", rank, "NC", &attrs->data_layout) ||

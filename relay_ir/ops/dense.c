@@ -3,7 +3,7 @@
  * dense: x (..., k), w (n, k), y (..., n). matmul: NumPy's: the last two dimensions are matrices,
  * the others broadcast; an operand of rank 1 is a row (a) or a column (b) whose extra dimension the
  * result does not have. transpose_a and transpose_b swap the last two dimensions of a matrix.
- * Integers are exact modulo the width of their type. */
+ * Integers are exact modulo the width of their type. Sums of FP8 inputs: as in conv.c. */
 #include "relay_ir/ops/check.h"
 #include "relay_ir/ops/ops.h"
 #include "relay_ir/ops/spatial.h"
@@ -95,7 +95,7 @@ bool infer_dense(struct ctx *ctx, struct node *node)
     const struct type *x = input_type(node, 0), *w = input_type(node, 1);
     struct type y = *x;
 
-    if (!check_kinds(ctx, node, 0, KINDS_NUMBER) || !check_same_dtype(ctx, node, 0, 1) ||
+    if (!check_product_types(ctx, node, KINDS_NUMBER, &node->attrs.dense.out_dtype, &y.dtype) ||
         !check_rank(ctx, node, 0, 1, MAX_RANK) || !check_rank(ctx, node, 1, 2, 2))
         return false;
     if (w->dim[1] != x->dim[x->rank - 1])
@@ -104,7 +104,7 @@ bool infer_dense(struct ctx *ctx, struct node *node)
                           op_name(node->op), shape_text(&ctx->perm, w), (long long)w->dim[1],
                           shape_text(&ctx->perm, x), (long long)x->dim[x->rank - 1]);
     y.dim[y.rank - 1] = w->dim[0];
-    set_output(node, 0, x->dtype, &y);
+    set_output(node, 0, y.dtype, &y);
     return true;
 }
 
@@ -165,9 +165,10 @@ bool infer_matmul(struct ctx *ctx, struct node *node)
 {
     const struct type *a = input_type(node, 0), *b = input_type(node, 1);
     struct matrix left, right;
+    enum dtype dtype;
     struct type y;
 
-    if (!check_kinds(ctx, node, 0, KINDS_NUMBER) || !check_same_dtype(ctx, node, 0, 1) ||
+    if (!check_product_types(ctx, node, KINDS_NUMBER, &node->attrs.matmul.out_dtype, &dtype) ||
         !check_rank(ctx, node, 0, 1, MAX_RANK) || !check_rank(ctx, node, 1, 1, MAX_RANK))
         return false;
     left = matrix_of(a, node->attrs.matmul.transpose_a, false);
@@ -188,7 +189,7 @@ bool infer_matmul(struct ctx *ctx, struct node *node)
         y.dim[y.rank++] = left.rows;
     if (b->rank > 1)
         y.dim[y.rank++] = right.columns;
-    set_output(node, 0, a->dtype, &y);
+    set_output(node, 0, dtype, &y);
     return true;
 }
 

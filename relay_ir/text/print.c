@@ -67,8 +67,6 @@ void node_print(const struct node *node, struct str *out)
         print_reference(out, node->inputs[i]);
     }
     str_add(out, ")");
-    if (attrs_schema(op_row(node->op)->attrs)->n_fields)
-        str_add(out, " ");
     attrs_print(out, op_row(node->op)->attrs, &node->attrs);
     for (int i = 0; i < node->n_outputs; i++) {
         str_add(out, i ? ", " : " : ");

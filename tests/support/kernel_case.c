@@ -52,22 +52,25 @@ static const char *field_text(struct arena *arena, const char *attrs, const char
 static union attrs complete_attrs(struct arena *arena, enum op op, const char *given)
 {
     static const char *const missing[] = {
-        [ATTR_BOOL] = "false", [ATTR_DTYPE] = "f32", [ATTR_INT] = "0",     [ATTR_INTS] = "[]",
-        [ATTR_REAL] = "0",     [ATTR_REALS] = "[]",  [ATTR_WORD] = "\"\"",
+        [ATTR_BOOL] = "false", [ATTR_DTYPE] = NULL, [ATTR_INT] = "0",     [ATTR_INTS] = "[]",
+        [ATTR_REAL] = "0",     [ATTR_REALS] = "[]", [ATTR_WORD] = "\"\"",
     };
     const struct attr_schema *schema = attrs_schema(op_row(op)->attrs);
     struct str text = { .arena = arena };
     const char *reason = "", *at;
     union attrs attrs;
+    int n = 0;
 
     for (int i = 0; i < schema->n_fields; i++) {
         const struct attr_field *field = &schema->fields[i];
         const char *value = field_text(arena, given, field->name);
 
-        str_printf(&text, "%s%s=%s", i ? ", " : "{", field->name,
-                   value ? value : missing[field->kind]);
+        if (!value)
+            value = missing[field->kind];
+        if (value)
+            str_printf(&text, "%s%s=%s", n++ ? ", " : "{", field->name, value);
     }
-    str_add(&text, schema->n_fields ? "}" : "");
+    str_add(&text, n ? "}" : "");
     at = str_text(&text);
     ck_assert_msg(attrs_parse(arena, op_row(op)->attrs, &at, &attrs, &reason), "%s: %s", given,
                   reason);

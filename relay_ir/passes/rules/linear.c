@@ -132,6 +132,7 @@ struct value *matmul_to_dense(struct rewrite *rewrite, struct node *root)
     const struct type *out = &root->outputs[0]->type;
     const int rank = w->type.rank, last = x->type.rank - 1;
     const bool turned = root->attrs.matmul.transpose_b;
+    const union attrs attrs = { .dense = { .out_dtype = root->attrs.matmul.out_dtype } };
     struct type rows, weight;
 
     if (w->kind != VALUE_CONSTANT || rank < 2 || rank > x->type.rank || last < 1 ||
@@ -145,7 +146,7 @@ struct value *matmul_to_dense(struct rewrite *rewrite, struct node *root)
                : transposed_matrix(rewrite, w, &weight);
     if (last > 1)
         x = rule_reshape(rewrite, x, &rows);
-    y = rule_build2(rewrite, OP_DENSE, NULL, x, w);
+    y = rule_build2(rewrite, OP_DENSE, &attrs, x, w);
     return out->rank == 2 ? y : rule_reshape(rewrite, y, out);
 }
 
