@@ -10,10 +10,12 @@
 struct source {
     const char *file; /* "targets/mynpu/target.json"; of a C table: its path within the project */
     int line, column; /* of the first character of the text, from 1; line 0 = a C table */
+    const char *raw;  /* the JSON string as the file spells it, where escapes make it longer than
+                         what it says; NULL = the same */
 };
 
 /* Records the error at `offset` bytes behind the text's first character and returns false:
- * "FILE:LINE:COLUMN: message", or "FILE: message" for a C table. */
+ * "FILE:LINE:COLUMN: message", or "FILE: message" for a C table. Columns count bytes. */
 bool source_error(struct ctx *ctx, const struct source *source, size_t offset, const char *format,
                   ...) __attribute__((format(printf, 4, 5)));
 
