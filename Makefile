@@ -32,7 +32,8 @@ sources := $(sort $(foreach stage,$(stages),$(shell find $(stage) -name '*.c')))
 objects := $(sources:%.c=$(BUILD)/%.o) $(BUILD)/gen/frontend/onnx/onnx.pb-c.o $(BUILD)/gen/embedded.o
 cli     := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard cli/*.c)))
 texts   := $(sort $(wildcard templates/kernels/*.c.tmpl runtime/embed/*.h runtime/abi/*.h \
-                     partition/targets/*/*.json partition/targets/*/*.tmpl runtime/sim_npu/*.[ch]))
+                     partition/targets/*/*.json partition/targets/*/*.tmpl \
+                     partition/targets/*/*.h runtime/sim_npu/*.[ch]))
 
 test_programs := $(patsubst tests/%.c,$(BUILD)/tests/%,$(sort $(wildcard tests/test_*.c)))
 test_support  := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/support/*.c)))
