@@ -61,6 +61,7 @@ struct region_plan {
     int64_t macs, weight_bytes, input_bytes, output_bytes, onchip_bytes;
     int n_nodes;
     double target_ns, handover_ns, host_ns;
+    struct function *fn; /* what the pass `partition` made of it; NULL before */
 };
 
 /* A decision about more than one node, in words: "region of 5 nodes split after conv3: ...". */
