@@ -91,18 +91,30 @@ static void error(struct expansion *x, int line, const char *format, ...)
 }
 
 /* The text of a key or loop variable, NULL if there is none; it counts as used from now on. */
-static const char *look_up(struct expansion *x, const char *name)
+static const char *look_up(struct expansion *x, const char *name, bool written, const char **why)
 {
     struct key *key;
+    const char *text;
 
     for (int i = x->n_loops - 1; i >= 0; i--)
         if (strcmp(x->loops[i].name, name) == 0)
             return x->loops[i].text;
     key = map_get(&x->keys->map, name);
-    if (!key)
+    if (key) {
+        key->used = true;
+        return key->text;
+    }
+    if (!x->keys->compute)
         return NULL;
-    key->used = true;
-    return key->text;
+    text = x->keys->compute(x->keys->user, name, written, why);
+    if (text && written)
+        keys_offer(x->keys, name, text);
+    return text;
+}
+
+static void unknown_key(struct expansion *x, int line, const char *name, const char *why)
+{
+    error(x, line, "unknown key '%s'%s%s", name, why ? ": " : "", why ? why : "");
 }
 
 /* Expands "${...}" at text[0..n), which may hold further ones; *length is how many bytes it took.
@@ -112,7 +124,7 @@ static const char *expand_key(struct expansion *x, int line, const char *text, s
 {
     char name[MAX_KEY + 1];
     size_t used = 0, at = 2;
-    const char *found;
+    const char *found, *why = NULL;
 
     while (at < n && text[at] != '}') {
         const char *piece = &text[at];
@@ -142,9 +154,9 @@ static const char *expand_key(struct expansion *x, int line, const char *text, s
         error(x, line, "'${%s' has no closing brace", name);
         return NULL;
     }
-    found = look_up(x, name);
+    found = look_up(x, name, !x->silent, &why);
     if (!found && !x->silent)
-        error(x, line, "unknown key '%s'", name);
+        unknown_key(x, line, name, why);
     return found;
 }
 
@@ -272,8 +284,9 @@ static void expand_lines(struct expansion *x, int from, int to);
 static void expand_if(struct expansion *x, const char *condition, int from, int to)
 {
     const bool negated = *condition == '!', was_silent = x->silent;
+    const char *why;
 
-    if (is_true(look_up(x, condition + negated)) == negated)
+    if (is_true(look_up(x, condition + negated, false, &why)) == negated)
         x->silent = true;
     expand_lines(x, from, to);
     x->silent = was_silent;
@@ -282,14 +295,15 @@ static void expand_if(struct expansion *x, const char *condition, int from, int 
 /* The number of repetitions that `count` gives: digits, or a key; -1 after an error. */
 static long repetitions(struct expansion *x, int line, const char *count)
 {
-    const char *number = isdigit((unsigned char)*count) ? count : look_up(x, count);
+    const char *why = NULL;
+    const char *number = isdigit((unsigned char)*count) ? count : look_up(x, count, false, &why);
     char *end;
     long n;
 
     if (!number && x->silent)
         return 0;
     if (!number) {
-        error(x, line, "unknown key '%s'", count);
+        unknown_key(x, line, count, why);
         return -1;
     }
     n = strtol(number, &end, 10);

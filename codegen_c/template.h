@@ -20,6 +20,12 @@
 struct keys {
     struct arena *arena;
     struct map map; /* key -> struct key */
+
+    /* Keys that were not set, computed on demand; NULL = there are none. `written` is false where a
+     * control line asks only whether the key is there, how true it is, or how often to repeat. NULL
+     * for an unknown key; *why may then say more. What is written is computed once. */
+    const char *(*compute)(void *user, const char *key, bool written, const char **why);
+    void *user;
 };
 
 /* Keys and texts are copied. Setting a key again replaces its text. */
