@@ -1,0 +1,124 @@
+/* explain_print.c - the explanation for people. */
+#include "partition/explain.h"
+
+#include <string.h>
+
+#include "base/str.h"
+
+enum { NAME_BYTES = 80, EXCERPT_BYTES = 24 };
+
+static const char *time_text(struct arena *arena, double ns)
+{
+    static const struct {
+        double ns;
+        const char *unit;
+    } units[] = { { 1e9, "s" }, { 1e6, "ms" }, { 1e3, "us" } };
+
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (ns >= units[i].ns)
+            return arena_printf(arena, "%.2f %s", ns / units[i].ns, units[i].unit);
+    return arena_printf(arena, "%.0f ns", ns);
+}
+
+static const char *plural(int n)
+{
+    return n == 1 ? "" : "s";
+}
+
+/* The text of the row's pattern from the place where it failed. */
+static const char *excerpt(struct arena *arena, const struct verdict *verdict)
+{
+    const char *text = verdict->row->text;
+    const size_t n = strlen(text), at = (size_t)verdict->column - 1;
+
+    if (at >= n)
+        return "its end";
+    return n - at > EXCERPT_BYTES ? arena_printf(arena, "%.*s...", EXCERPT_BYTES, text + at)
+                                  : text + at;
+}
+
+static void print_failure(const struct verdict *verdict, struct arena *arena, struct str *out)
+{
+    str_printf(out, "failed: %s", verdict->found ? verdict->found : "no match");
+    if (verdict->wanted)
+        str_printf(out, ", wanted %s", verdict->wanted);
+    if (verdict->column > 0)
+        str_printf(out, " (pattern column %d: %s)", verdict->column, excerpt(arena, verdict));
+}
+
+static void print_verdict(const struct verdict *verdict, int width, struct arena *arena,
+                          struct str *out)
+{
+    str_printf(out, "    %-*s  ", width, verdict->row->name);
+    if (verdict->matched)
+        str_printf(out, "%s as #%d: %d node%s, %s, on c %s", verdict->chosen ? "chosen" : "matched",
+                   verdict->candidate, verdict->n_nodes, plural(verdict->n_nodes),
+                   time_text(arena, verdict->target_ns), time_text(arena, verdict->host_ns));
+    else
+        print_failure(verdict, arena, out);
+    if (verdict->matched && verdict->excluded)
+        str_printf(out, "; not taken: %s", verdict->excluded);
+    str_add(out, "\n");
+}
+
+static void print_node(const struct explained_node *node, struct arena *arena, struct str *out)
+{
+    int width = 0;
+
+    str_printf(out, "%s  %s  %s  -> %s", str_safe(arena, node->name, NAME_BYTES), op_name(node->op),
+               node->type, node->target ? node->target->name : "c");
+    if (node->region >= 0)
+        str_printf(out, " in region %d", node->region);
+    str_printf(out, "  (on c %s)\n", time_text(arena, node->host_ns));
+    for (int i = 0; i < node->n; i++) {
+        const int n = (int)strlen(node->verdicts[i].row->name);
+
+        width = n > width ? n : width;
+    }
+    for (int i = 0; i < node->n; i++)
+        print_verdict(&node->verdicts[i], width, arena, out);
+    if (node->n == 0)
+        str_printf(out, "    no row mentions %s\n", op_name(node->op));
+}
+
+static void print_members(const struct explanation *explanation, int region, struct arena *arena,
+                          struct str *out)
+{
+    for (int i = 0; i < explanation->n_nodes; i++)
+        if (explanation->nodes[i].region == region)
+            str_printf(out, " %s", str_safe(arena, explanation->nodes[i].name, NAME_BYTES));
+}
+
+static void print_region(const struct explanation *explanation, int index, struct arena *arena,
+                         struct str *out)
+{
+    const struct region_plan *region = &explanation->regions[index];
+
+    str_printf(out, "region %d  %s ", index, region->target->name);
+    print_members(explanation, index, arena, out);
+    str_printf(out, "\n    %d node%s in %d composite%s, %.2f M MACs\n", region->n_nodes,
+               plural(region->n_nodes), region->n, plural(region->n), (double)region->macs / 1e6);
+    str_printf(out, "    bytes: %lld of weights, %lld in, %lld out, %lld on chip\n",
+               (long long)region->weight_bytes, (long long)region->input_bytes,
+               (long long)region->output_bytes, (long long)region->onchip_bytes);
+    str_printf(out, "    %s + hand-over %s, on c %s\n", time_text(arena, region->target_ns),
+               time_text(arena, region->handover_ns), time_text(arena, region->host_ns));
+}
+
+void explanation_print(const struct explanation *explanation, struct arena *arena, struct str *out)
+{
+    for (int i = 0; i < explanation->n_nodes; i++)
+        print_node(&explanation->nodes[i], arena, out);
+    for (int i = 0; i < explanation->n_regions; i++) {
+        str_add(out, "\n");
+        print_region(explanation, i, arena, out);
+    }
+    if (explanation->decisions)
+        str_add(out, "\ndecisions\n");
+    for (const struct decision *d = explanation->decisions; d; d = d->next)
+        str_printf(out, "    %s%s%s\n", d->target ? d->target->name : "", d->target ? ": " : "",
+                   d->text);
+    str_printf(out, "\nestimated time: all on c %s, as chosen %s\n",
+               time_text(arena, explanation->host_only_ns),
+               time_text(arena, explanation->chosen_ns));
+}
