@@ -172,6 +172,15 @@ struct target_hooks {
     } * rows;
     int n_rows;
 
+    /* Asked by composite_accepts, behind the row's conditions and check: for plug-ins, which see all
+     * rows of target.json. NULL = none. */
+    bool (*accepts)(const struct composite_row *row, const struct match *match,
+                    struct arena *arena, const char **found, const char **wanted);
+
+    /* Asked by composite_cost_ns first; negative = by the row and the rates. NULL = none. */
+    double (*cost_ns)(const struct composite_row *row, const struct match *match,
+                      struct arena *arena);
+
     /* Runs on each region function after partitioning; may rewrite it (constants included) as long
      * as the interface stays. NULL = none. */
     bool (*optimise)(struct ctx *ctx, struct function *region);
