@@ -109,10 +109,13 @@ static cJSON *node_item(const struct node *node)
         cJSON_AddItemToArray(list, value_item(node->outputs[i]));
     if (schema->n_fields)
         add(item, "attributes", list = cJSON_CreateObject());
-    for (int i = 0; i < schema->n_fields; i++)
-        add(list, schema->fields[i].name,
-            json_attribute(schema->fields[i].kind,
-                           (const char *)&node->attrs + schema->fields[i].offset));
+    for (int i = 0; i < schema->n_fields; i++) {
+        const struct attr_field *field = &schema->fields[i];
+        const void *at = (const char *)&node->attrs + field->offset;
+
+        if (field->kind != ATTR_DTYPE || *(const enum dtype *)at != DTYPE_NONE)
+            add(list, field->name, json_attribute(field->kind, at));
+    }
     if (node->origin)
         add(item, "origins", origins_item(node->origin));
     return item;
@@ -225,19 +228,21 @@ struct json_part json_part_of(const struct function *fn, struct arena *arena)
     return part;
 }
 
-const struct function **functions_called(const struct function *fn, struct arena *arena, int *n)
+struct function **functions_called(const struct function *fn, struct arena *arena, int *n)
 {
     struct map seen = { .arena = arena };
-    const struct function **all;
+    struct function **all;
 
     map_set(&seen, fn->name, (void *)(uintptr_t)fn);
-    for (size_t i = 0; i < seen.n; i++)
-        for (const struct node *node = ((const struct function *)seen.entries[i].value)->first;
-             node; node = node->next)
+    for (size_t i = 0; i < seen.n; i++) {
+        const struct function *caller = seen.entries[i].value;
+
+        for (const struct node *node = caller->first; node; node = node->next)
             if (node->callee && !map_get(&seen, node->callee->name))
                 map_set(&seen, node->callee->name, node->callee);
+    }
     *n = (int)seen.n;
-    all = arena_array(arena, const struct function *, *n);
+    all = arena_array(arena, struct function *, *n);
     for (int i = 0; i < *n; i++)
         all[i] = seen.entries[i].value;
     return all;
@@ -247,7 +252,7 @@ const char *function_json(const struct function *fn, struct arena *arena)
 {
     struct str out = { .arena = arena };
     int n;
-    const struct function **all = functions_called(fn, arena, &n);
+    struct function **all = functions_called(fn, arena, &n);
 
     str_add(&out, "{\n  \"functions\": [\n");
     for (int i = 0; i < n; i++) {

@@ -39,6 +39,6 @@ void json_part_print(struct str *out, const struct json_part *part, enum json_pa
                      struct json_data *data);
 
 /* fn and all functions that it calls, in order of the first call; *n of them. In the arena. */
-const struct function **functions_called(const struct function *fn, struct arena *arena, int *n);
+struct function **functions_called(const struct function *fn, struct arena *arena, int *n);
 
 #endif
