@@ -20,14 +20,19 @@ int64_t node_macs(const struct node *node)
     switch (node->op) {
     case OP_CONV1D:
     case OP_CONV2D:
-    case OP_CONV3D: /* weight [out_c, in_c / groups, k...] */
+    case OP_CONV3D:
+    case OP_QNN_CONV1D:
+    case OP_QNN_CONV2D:
+    case OP_QNN_CONV3D: /* weight [out_c, in_c / groups, k...] */
         return multiply(type_elements(y), type_span(w, 1, w->rank));
     case OP_CONV1D_TRANSPOSE:
     case OP_CONV2D_TRANSPOSE:
     case OP_CONV3D_TRANSPOSE: /* every input element meets [out_c / groups, k...] */
         return multiply(type_elements(x), type_span(w, 1, w->rank));
-    case OP_DENSE: return multiply(type_elements(y), x->rank ? x->dim[x->rank - 1] : 1);
-    case OP_MATMUL: {
+    case OP_DENSE:
+    case OP_QNN_DENSE: return multiply(type_elements(y), x->rank ? x->dim[x->rank - 1] : 1);
+    case OP_MATMUL:
+    case OP_QNN_MATMUL: {
         const bool transposed = node->attrs.matmul.transpose_a && x->rank > 1;
 
         return multiply(type_elements(y), x->rank ? x->dim[x->rank - 1 - transposed] : 1);

@@ -37,16 +37,14 @@ static struct spatial spatial_of(const struct node *node)
                         &attrs->dilation);
 }
 
-bool infer_conv(struct ctx *ctx, struct node *node)
+bool conv_shape(struct ctx *ctx, struct node *node, struct type *y)
 {
     const int rank = op_spatial_rank(node->op);
     struct conv_attrs *attrs = &node->attrs.conv;
     const struct type *x = input_type(node, 0), *w = input_type(node, 1);
-    struct type y = type_make(DTYPE_NONE, rank + 2, (int64_t[MAX_RANK]){ 0 });
     struct spatial spatial;
 
-    if (!check_product_types(ctx, node, KINDS_FLOAT, &attrs->out_dtype, &y.dtype) ||
-        !check_rank(ctx, node, 0, rank + 2, rank + 2) ||
+    if (!check_rank(ctx, node, 0, rank + 2, rank + 2) ||
         !check_rank(ctx, node, 1, rank + 2, rank + 2) ||
         !spatial_check_layout(ctx, node, "data_layout", rank, "NC", &attrs->data_layout) ||
         !spatial_check_layout(ctx, node, "kernel_layout", rank, "OI", &attrs->kernel_layout) ||
@@ -56,14 +54,24 @@ bool infer_conv(struct ctx *ctx, struct node *node)
     spatial = spatial_of(node);
     if (!spatial_check_fit(ctx, node, rank, &spatial))
         return false;
-    y.dim[0] = x->dim[0];
-    y.dim[1] = w->dim[0];
+    *y = type_make(DTYPE_NONE, rank + 2, (int64_t[MAX_RANK]){ x->dim[0], w->dim[0] });
     for (int i = 0; i < rank; i++) {
         const struct slide *s = &spatial.dim[MAX_SPATIAL - rank + i];
 
-        y.dim[2 + i] = (s->pad_before + s->in + s->pad_after - slide_covers(s)) / s->stride + 1;
+        y->dim[2 + i] = (s->pad_before + s->in + s->pad_after - slide_covers(s)) / s->stride + 1;
     }
-    set_output(node, 0, y.dtype, &y);
+    return true;
+}
+
+bool infer_conv(struct ctx *ctx, struct node *node)
+{
+    enum dtype dtype;
+    struct type y;
+
+    if (!check_product_types(ctx, node, KINDS_FLOAT, &node->attrs.conv.out_dtype, &dtype) ||
+        !conv_shape(ctx, node, &y))
+        return false;
+    set_output(node, 0, dtype, &y);
     return true;
 }
 

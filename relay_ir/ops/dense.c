@@ -90,21 +90,31 @@ static void multiply_all(const struct product *p, struct walk *pairs, int64_t n_
     bulk_release(&bulk);
 }
 
-bool infer_dense(struct ctx *ctx, struct node *node)
+bool dense_shape(struct ctx *ctx, struct node *node, struct type *y)
 {
     const struct type *x = input_type(node, 0), *w = input_type(node, 1);
-    struct type y = *x;
 
-    if (!check_product_types(ctx, node, KINDS_NUMBER, &node->attrs.dense.out_dtype, &y.dtype) ||
-        !check_rank(ctx, node, 0, 1, MAX_RANK) || !check_rank(ctx, node, 1, 2, 2))
+    if (!check_rank(ctx, node, 0, 1, MAX_RANK) || !check_rank(ctx, node, 1, 2, 2))
         return false;
     if (w->dim[1] != x->dim[x->rank - 1])
         return diag_error(ctx, DIAG_SHAPE, node_origin(node),
                           "%s: weight of shape %s expects %lld inputs, x of shape %s has %lld",
                           op_name(node->op), shape_text(&ctx->perm, w), (long long)w->dim[1],
                           shape_text(&ctx->perm, x), (long long)x->dim[x->rank - 1]);
-    y.dim[y.rank - 1] = w->dim[0];
-    set_output(node, 0, y.dtype, &y);
+    *y = *x;
+    y->dim[y->rank - 1] = w->dim[0];
+    return true;
+}
+
+bool infer_dense(struct ctx *ctx, struct node *node)
+{
+    enum dtype dtype;
+    struct type y;
+
+    if (!check_product_types(ctx, node, KINDS_NUMBER, &node->attrs.dense.out_dtype, &dtype) ||
+        !dense_shape(ctx, node, &y))
+        return false;
+    set_output(node, 0, dtype, &y);
     return true;
 }
 
@@ -161,15 +171,12 @@ static void walk_add_matrices(struct walk *walk, const struct matrix *matrix)
     walk_add(walk, step);
 }
 
-bool infer_matmul(struct ctx *ctx, struct node *node)
+bool matmul_shape(struct ctx *ctx, struct node *node, struct type *y)
 {
     const struct type *a = input_type(node, 0), *b = input_type(node, 1);
     struct matrix left, right;
-    enum dtype dtype;
-    struct type y;
 
-    if (!check_product_types(ctx, node, KINDS_NUMBER, &node->attrs.matmul.out_dtype, &dtype) ||
-        !check_rank(ctx, node, 0, 1, MAX_RANK) || !check_rank(ctx, node, 1, 1, MAX_RANK))
+    if (!check_rank(ctx, node, 0, 1, MAX_RANK) || !check_rank(ctx, node, 1, 1, MAX_RANK))
         return false;
     left = matrix_of(a, node->attrs.matmul.transpose_a, false);
     right = matrix_of(b, node->attrs.matmul.transpose_b, true);
@@ -181,14 +188,25 @@ bool infer_matmul(struct ctx *ctx, struct node *node)
                           (long long)left.columns, shape_text(&ctx->perm, b),
                           node->attrs.matmul.transpose_b ? " (transposed)" : "",
                           (long long)right.rows);
-    if (!shape_broadcast(&left.batch, &right.batch, &y))
+    if (!shape_broadcast(&left.batch, &right.batch, y))
         return diag_error(ctx, DIAG_SHAPE, node_origin(node),
                           "%s: shapes %s and %s do not broadcast before their last two dimensions",
                           op_name(node->op), shape_text(&ctx->perm, a), shape_text(&ctx->perm, b));
     if (a->rank > 1)
-        y.dim[y.rank++] = left.rows;
+        y->dim[y->rank++] = left.rows;
     if (b->rank > 1)
-        y.dim[y.rank++] = right.columns;
+        y->dim[y->rank++] = right.columns;
+    return true;
+}
+
+bool infer_matmul(struct ctx *ctx, struct node *node)
+{
+    enum dtype dtype;
+    struct type y;
+
+    if (!check_product_types(ctx, node, KINDS_NUMBER, &node->attrs.matmul.out_dtype, &dtype) ||
+        !matmul_shape(ctx, node, &y))
+        return false;
     set_output(node, 0, dtype, &y);
     return true;
 }

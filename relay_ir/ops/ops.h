@@ -11,6 +11,12 @@
  * diagnostic) when they do not broadcast. */
 bool shape_broadcast(const struct type *a, const struct type *b, struct type *out);
 
+/* The shape of the result of a convolution, nn.dense and nn.matmul of these inputs, whatever their
+ * element types; checks shapes and attributes. */
+bool conv_shape(struct ctx *ctx, struct node *node, struct type *y);
+bool dense_shape(struct ctx *ctx, struct node *node, struct type *y);
+bool matmul_shape(struct ctx *ctx, struct node *node, struct type *y);
+
 /* Row-major element strides of `type`, with 0 where its dim is 1, aligned to the right of a shape
  * of rank `rank` (so that a broadcast operand is addressed by the output's coordinates). */
 void shape_broadcast_strides(const struct type *type, int rank, int64_t *strides);
