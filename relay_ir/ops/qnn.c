@@ -1,0 +1,245 @@
+/* qnn.c - qnn.quantize, dequantize, requantize, add and mul: numbers with a scale and a zero point,
+ * real = scale * (stored - zero). qnn_product.c has the products.
+ *
+ * quantize      saturate(round(x / scale) + zero): the quotient rounded to f32, then to a whole
+ *               number, ties to even; NaN becomes 0. To FP8: the quotient rounded to f32, then cast
+ * dequantize    (x - zero) * scale: the difference, exact, rounded to f32, then the product
+ * requantize    saturate(rescaled(x - in_zero, in_scale / out_scale) + out_zero), where the
+ *               quotient is one of doubles and rescaled() is fixed_point_apply
+ * mul           saturate(rescaled((a - a_zero) * (b - b_zero), a_scale * b_scale / out_scale) +
+ *               out_zero)
+ * add           with t = 2 * the greater of the scales, n = 20 (8 bits) or 15 (16 bits):
+ *               saturate(rescaled(rescaled((a - a_zero) * 2^n, a_scale / t) +
+ *                                 rescaled((b - b_zero) * 2^n, b_scale / t),
+ *                                 t / (2^n * out_scale)) + out_zero) */
+#include <math.h>
+
+#include "base/minifloat.h"
+#include "relay_ir/ops/check.h"
+#include "relay_ir/ops/ops.h"
+#include "relay_ir/ops/qnn.h"
+#include "relay_ir/ops/walk.h"
+
+/* A vector along an axis of x, or one number: which element belongs to element i of x. */
+struct along {
+    int64_t n, inner;
+};
+
+static struct along along_axis(const struct tensor *x, const struct tensor *vector, int64_t axis)
+{
+    const int64_t n = type_elements(&vector->type);
+
+    return (struct along){ n, n == 1 ? 1 : type_span(&x->type, (int)axis + 1, x->type.rank) };
+}
+
+static int64_t along_at(struct along along, int64_t i)
+{
+    return i / along.inner % along.n;
+}
+
+/* The axis must be right only where a vector lies along it; otherwise it becomes 0. */
+static bool check_vector_axis(struct ctx *ctx, const struct node *node, int n_vectors,
+                              const int *vectors, int64_t *axis, int64_t *n)
+{
+    bool needed = false;
+
+    for (int i = 0; i < n_vectors; i++)
+        needed = needed || type_elements(input_type(node, vectors[i])) != 1;
+    *n = 1;
+    if (!needed) {
+        *axis = 0;
+        return true;
+    }
+    if (!check_axis(ctx, node, input_type(node, 0), axis))
+        return false;
+    *n = input_type(node, 0)->dim[*axis];
+    return true;
+}
+
+/* FP8 has no zero point but 0. */
+static bool check_no_zero(struct ctx *ctx, const struct node *node, int input)
+{
+    double number;
+
+    if (value_uniform(node->inputs[input], &number) && number == 0)
+        return true;
+    return diag_error(ctx, DIAG_UNSUPPORTED_FORM, node_origin(node),
+                      "%s: the zero point of FP8 is not the constant 0", op_name(node->op));
+}
+
+bool infer_qnn_quantize(struct ctx *ctx, struct node *node)
+{
+    static const int vectors[] = { 1, 2 };
+    const enum dtype to = input_type(node, 2)->dtype;
+    int64_t n;
+
+    if (!check_vector_axis(ctx, node, 2, vectors, &node->attrs.quantize.axis, &n) ||
+        !qnn_check_scale(ctx, node, 1, n) || !qnn_check_vector(ctx, node, 2, n))
+        return false;
+    if (input_type(node, 0)->dtype != DTYPE_F32)
+        return diag_error(ctx, DIAG_TYPE, node_origin(node), "input 0 of %s is %s, wanted is f32",
+                          op_name(node->op), dtype_name(input_type(node, 0)->dtype));
+    if (dtype_minifloat(to) ? !check_no_zero(ctx, node, 2) : !qnn_check_quantized(ctx, node, 2))
+        return false;
+    set_output(node, 0, to, input_type(node, 0));
+    return true;
+}
+
+bool eval_qnn_quantize(struct ctx *ctx, const struct node *node, const struct tensor *const *in,
+                       struct tensor *out)
+{
+    const struct minifloat *format = dtype_minifloat(out->type.dtype);
+    const struct along scales = along_axis(in[0], in[1], node->attrs.quantize.axis);
+    const struct along zeros = along_axis(in[0], in[2], node->attrs.quantize.axis);
+    const int64_t n = type_elements(&out->type);
+
+    (void)ctx;
+    for (int64_t i = 0; i < n; i++) {
+        const float q = (float)(tensor_at(in[0], i) / tensor_at(in[1], along_at(scales, i)));
+
+        if (format)
+            ((uint8_t *)out->data)[i] =
+                (uint8_t)minifloat_encode(format, (double)q, node->attrs.quantize.saturate);
+        else
+            tensor_put(out, i, rint((double)q) + tensor_at(in[2], along_at(zeros, i)));
+    }
+    return true;
+}
+
+bool infer_qnn_dequantize(struct ctx *ctx, struct node *node)
+{
+    static const int vectors[] = { 1, 2 };
+    const enum dtype from = input_type(node, 0)->dtype;
+    int64_t n;
+
+    if (!check_vector_axis(ctx, node, 2, vectors, &node->attrs.axis.axis, &n) ||
+        (from != DTYPE_I32 && !dtype_minifloat(from) && !qnn_check_quantized(ctx, node, 0)) ||
+        !qnn_check_scale(ctx, node, 1, n) || !qnn_check_zero(ctx, node, 2, from, n) ||
+        (dtype_minifloat(from) && !check_no_zero(ctx, node, 2)))
+        return false;
+    set_output(node, 0, DTYPE_F32, input_type(node, 0));
+    return true;
+}
+
+bool eval_qnn_dequantize(struct ctx *ctx, const struct node *node, const struct tensor *const *in,
+                         struct tensor *out)
+{
+    const struct along scales = along_axis(in[0], in[1], node->attrs.axis.axis);
+    const struct along zeros = along_axis(in[0], in[2], node->attrs.axis.axis);
+    const int64_t n = type_elements(&out->type);
+
+    (void)ctx;
+    for (int64_t i = 0; i < n; i++) {
+        const double x = tensor_at(in[0], i), zero = tensor_at(in[2], along_at(zeros, i));
+
+        tensor_put(out, i, (double)(float)(x - zero) * tensor_at(in[1], along_at(scales, i)));
+    }
+    return true;
+}
+
+bool infer_qnn_requantize(struct ctx *ctx, struct node *node)
+{
+    static const char *const words[] = { "double", "single" };
+    static const int vectors[] = { 1 };
+    struct requantize_attrs *attrs = &node->attrs.requantize;
+    int64_t n;
+
+    if (!check_vector_axis(ctx, node, 1, vectors, &attrs->axis, &n) ||
+        !qnn_check_scale(ctx, node, 1, n) || !qnn_check_zero(ctx, node, 2, DTYPE_I32, 1) ||
+        !qnn_check_scale(ctx, node, 3, 1) || !qnn_check_vector(ctx, node, 4, 1) ||
+        !check_word(ctx, node, "rounding", &attrs->rounding, words, 2))
+        return false;
+    if (input_type(node, 0)->dtype != DTYPE_I32)
+        return diag_error(ctx, DIAG_TYPE, node_origin(node), "input 0 of %s is %s, wanted is i32",
+                          op_name(node->op), dtype_name(input_type(node, 0)->dtype));
+    if (input_type(node, 4)->dtype != DTYPE_I32 && !qnn_check_quantized(ctx, node, 4))
+        return false;
+    set_output(node, 0, input_type(node, 4)->dtype, input_type(node, 0));
+    return true;
+}
+
+static void put_saturated(struct tensor *out, int64_t i, wide value)
+{
+    const wide least = dtype_least(out->type.dtype), greatest = dtype_greatest(out->type.dtype);
+
+    tensor_put_wide(out, i, value < least ? least : value > greatest ? greatest : value);
+}
+
+bool eval_qnn_requantize(struct ctx *ctx, const struct node *node, const struct tensor *const *in,
+                         struct tensor *out)
+{
+    const enum fixed_point_rounding rounding =
+        fixed_point_rounding_of(node->attrs.requantize.rounding);
+    const struct along scales = along_axis(in[0], in[1], node->attrs.requantize.axis);
+    const int64_t n = type_elements(&out->type), in_zero = tensor_int_at(in[2], 0);
+    const int64_t out_zero = tensor_int_at(in[4], 0);
+    const double out_scale = tensor_at(in[3], 0);
+
+    (void)ctx;
+    for (int64_t i = 0; i < n; i++) {
+        const double in_scale = tensor_at(in[1], along_at(scales, i));
+        const struct fixed_point factor = fixed_point_of(in_scale / out_scale);
+        const int64_t x = tensor_int_at(in[0], i) - in_zero;
+
+        put_saturated(out, i, (wide)fixed_point_apply(factor, x, rounding) + out_zero);
+    }
+    return true;
+}
+
+/* Inputs of add and mul. */
+enum { A, B, A_SCALE, A_ZERO, B_SCALE, B_ZERO, OUT_SCALE, OUT_ZERO };
+
+bool infer_qnn_binary(struct ctx *ctx, struct node *node)
+{
+    const struct type *a = input_type(node, A), *b = input_type(node, B);
+    struct type shape;
+
+    if (!qnn_check_quantized(ctx, node, A) || !check_same_dtype(ctx, node, A, B))
+        return false;
+    for (int i = A_SCALE; i <= OUT_ZERO; i++)
+        if (i % 2 == A_SCALE % 2 ? !qnn_check_scale(ctx, node, i, 1)
+                                 : !qnn_check_zero(ctx, node, i, a->dtype, 1))
+            return false;
+    if (!shape_broadcast(a, b, &shape))
+        return diag_error(ctx, DIAG_SHAPE, node_origin(node),
+                          "%s: shapes %s and %s do not broadcast: dimensions must be equal or 1",
+                          op_name(node->op), shape_text(&ctx->perm, a), shape_text(&ctx->perm, b));
+    set_output(node, 0, a->dtype, &shape);
+    return true;
+}
+
+static int64_t added(const struct qnn_add_factors *factors, int64_t a, int64_t b)
+{
+    const int64_t unit = (int64_t)1 << factors->shift;
+
+    return fixed_point_apply(factors->out,
+                             (int64_t)fixed_point_apply(factors->a, a * unit, ROUND_DOUBLE) +
+                                 fixed_point_apply(factors->b, b * unit, ROUND_DOUBLE),
+                             ROUND_DOUBLE);
+}
+
+bool eval_qnn_binary(struct ctx *ctx, const struct node *node, const struct tensor *const *in,
+                     struct tensor *out)
+{
+    const double a_scale = tensor_at(in[A_SCALE], 0), b_scale = tensor_at(in[B_SCALE], 0);
+    const double out_scale = tensor_at(in[OUT_SCALE], 0);
+    const struct qnn_add_factors factors =
+        qnn_add_factors_of(out->type.dtype, a_scale, b_scale, out_scale);
+    const struct fixed_point factor = qnn_mul_factor_of(a_scale, b_scale, out_scale);
+    const int64_t n = type_elements(&out->type), zero = tensor_int_at(in[OUT_ZERO], 0);
+    struct walk walk = walk_begin(out->type.rank, out->type.dim);
+
+    (void)ctx;
+    walk_add_broadcast(&walk, &in[A]->type);
+    walk_add_broadcast(&walk, &in[B]->type);
+    for (int64_t i = 0; i < n; i++, walk_next(&walk)) {
+        const int64_t a = tensor_int_at(in[A], walk.offset[0]) - tensor_int_at(in[A_ZERO], 0);
+        const int64_t b = tensor_int_at(in[B], walk.offset[1]) - tensor_int_at(in[B_ZERO], 0);
+
+        put_saturated(out, i,
+                      zero + (node->op == OP_QNN_ADD
+                                  ? added(&factors, a, b)
+                                  : fixed_point_apply(factor, a * b, ROUND_DOUBLE)));
+    }
+    return true;
+}

@@ -1,0 +1,56 @@
+/* qnn.h - what the operators on 8- and 16-bit integers (Relay's QNN dialect) share: numbers with a
+ * scale and a zero point, real = scale * (stored - zero), and their fixed-point arithmetic. */
+#ifndef RELAY_IR_OPS_QNN_H
+#define RELAY_IR_OPS_QNN_H
+
+#include "relay_ir/ir.h"
+
+/* --- fixed point (fixed_point.c says how it rounds) -------------------------------------------
+ * The real factor multiplier * 2^(shift - 31). */
+struct fixed_point {
+    int32_t multiplier; /* 2^30 .. 2^31 - 1, or 0 for factors below 2^-32 */
+    int shift;          /* -31 .. 30 */
+};
+
+/* The nearest one. Factors of 2^30 and more, infinity among them, become the greatest there is;
+ * what is not positive becomes 0. */
+struct fixed_point fixed_point_of(double factor);
+
+enum fixed_point_rounding { ROUND_DOUBLE, ROUND_SINGLE };
+
+/* x * factor, rounded and saturated to 32 bits. x is saturated to 32 bits before. */
+int32_t fixed_point_apply(struct fixed_point factor, int64_t x, enum fixed_point_rounding rounding);
+
+/* Of the attribute `rounding`: "double" (also "") or "single". */
+enum fixed_point_rounding fixed_point_rounding_of(const char *word);
+
+/* The factors of qnn.add: each operand, shifted left by `shift`, is brought to a common scale, in
+ * which they are added, and the sum to the output's. */
+struct qnn_add_factors {
+    int shift;
+    struct fixed_point a, b, out;
+};
+
+struct qnn_add_factors qnn_add_factors_of(enum dtype dtype, double a_scale, double b_scale,
+                                          double out_scale);
+
+/* The factor of qnn.mul. */
+struct fixed_point qnn_mul_factor_of(double a_scale, double b_scale, double out_scale);
+
+/* --- types ------------------------------------------------------------------------------------ */
+
+bool is_quantized(enum dtype dtype); /* i8, u8, i16, u16 */
+
+/* The axis of input 0 along which an input is a vector; -1 when it is one number, or no scale or
+ * zero point at all, or the operator is none of these. */
+int qnn_vector_axis(const struct node *node, int input);
+
+/* For type inference. Input `input` is one number, or `n` of them in a vector; n = 1: one number.
+ */
+bool qnn_check_vector(struct ctx *ctx, const struct node *node, int input, int64_t n);
+bool qnn_check_scale(struct ctx *ctx, const struct node *node, int input, int64_t n);
+bool qnn_check_zero(struct ctx *ctx, const struct node *node, int input, enum dtype dtype,
+                    int64_t n);
+bool qnn_check_quantized(struct ctx *ctx, const struct node *node, int input);
+
+#endif
