@@ -66,6 +66,10 @@ static void cast_to_minifloat(const struct tensor *from, struct tensor *to, bool
     const int64_t n = type_elements(&to->type);
     uint8_t *codes = to->data;
 
+    if (from->type.dtype == DTYPE_F32) {
+        minifloat_encode_array(format, from->data, codes, (size_t)n, saturate);
+        return;
+    }
     for (int64_t i = 0; i < n; i++) {
         const double number = from_float ? tensor_at(from, i) : sticky(tensor_wide_at(from, i));
 
@@ -81,6 +85,11 @@ bool eval_cast(struct ctx *ctx, const struct node *node, const struct tensor *co
     (void)ctx;
     if (dtype_minifloat(out->type.dtype)) {
         cast_to_minifloat(in[0], out, node->attrs.cast.saturate);
+        return true;
+    }
+    if (dtype_minifloat(in[0]->type.dtype) && out->type.dtype == DTYPE_F32) {
+        minifloat_decode_array(dtype_minifloat(in[0]->type.dtype), in[0]->data, out->data,
+                               (size_t)n);
         return true;
     }
     for (int64_t i = 0; i < n; i++)

@@ -34,6 +34,7 @@ struct slot {
     bool plain;                /* dense and row-major: what everybody but oneDNN understands */
     struct storage *storage;
     struct copy *copies;
+    struct slot *decoded; /* of an FP8 slot: the same numbers as f32; NULL = not asked for yet */
 };
 
 /* A slot with the same numbers in another layout, kept so that two readers share it. */

@@ -119,6 +119,10 @@ bool work_finish(struct work *work);
 /* Refuses. Returns false. */
 bool work_refuse(struct work *work, const char *why);
 
+/* decode.c: puts slots with f32 numbers in the place of the FP8 inputs of a node that is about to
+ * become a primitive. Returns the slots that the inputs had, to be put back. */
+struct slot **inputs_decode(struct plan *plan, struct frame *frame, const struct node *node);
+
 /* fuse.c */
 /* An element-wise node as oneDNN's element-wise algorithms, one after the other: dst = scale *
  * algorithm(src). n 0 = there is none. */

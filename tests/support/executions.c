@@ -17,7 +17,7 @@ void fill_random(const struct tensor *tensor, double low, double high, unsigned 
 
         if (tensor->type.dtype == DTYPE_BOOL)
             number = number > 0;
-        else if (!dtype_is_float(tensor->type.dtype))
+        else if (!dtype_is_float(tensor->type.dtype) && !dtype_minifloat(tensor->type.dtype))
             number = floor(number);
         dtype_store(tensor->type.dtype, tensor->data, i, number);
     }
