@@ -76,7 +76,7 @@ struct target_rates {
     struct {
         enum dtype dtype;
         double ns;
-    } per_mac[16];
+    } per_mac[DTYPE_COUNT]; /* n_macs of them; DTYPE_NONE is others */
 };
 
 /* Which operators take small floats, for annotate_fp8: inputs stored in one of these formats,
@@ -110,8 +110,10 @@ struct target {
     const char **header_names, **header_texts;
     int n_host_files; /* built into it where verify and run --with generated build the C */
     const char **host_names, **host_texts;
-    const char *host_flags;           /* of the compiler: "-ldnnl"; "" = none */
-    const struct target_hooks *hooks; /* NULL = none */
+    const char *host_flags;                  /* of the compiler: "-ldnnl"; "" = none */
+    const char *prologue_file, *region_file; /* where these texts come from, for messages */
+    const char *plugin;                      /* a file in the folder; NULL = none */
+    const struct target_hooks *hooks;        /* NULL = none */
     struct target *next;
 };
 
@@ -172,10 +174,10 @@ struct target_hooks {
     } * rows;
     int n_rows;
 
-    /* Asked by composite_accepts, behind the row's conditions and check: for plug-ins, which see all
-     * rows of target.json. NULL = none. */
-    bool (*accepts)(const struct composite_row *row, const struct match *match,
-                    struct arena *arena, const char **found, const char **wanted);
+    /* Asked by composite_accepts, behind the row's conditions and check: for plug-ins, which see
+     * all rows of target.json. NULL = none. */
+    bool (*accepts)(const struct composite_row *row, const struct match *match, struct arena *arena,
+                    const char **found, const char **wanted);
 
     /* Asked by composite_cost_ns first; negative = by the row and the rates. NULL = none. */
     double (*cost_ns)(const struct composite_row *row, const struct match *match,

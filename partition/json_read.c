@@ -1,0 +1,174 @@
+#include "partition/json_read.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/str.h"
+
+static const double max_limit = 9007199254740992.0; /* 2^53: what a double counts to */
+
+static const char *kind_of(const cJSON *item)
+{
+    if (cJSON_IsString(item))
+        return "text";
+    if (cJSON_IsNumber(item))
+        return "a number";
+    if (cJSON_IsBool(item))
+        return cJSON_IsTrue(item) ? "true" : "false";
+    if (cJSON_IsArray(item))
+        return "a list";
+    return cJSON_IsObject(item) ? "an object" : "null";
+}
+
+bool json_error(struct json_file *json, const cJSON *item, const char *format, ...)
+{
+    const struct source source = json_source(json, item);
+    va_list args;
+
+    va_start(args, format);
+    source_error(json->ctx, &source, 0, "%s", arena_vprintf(&json->ctx->perm, format, args));
+    va_end(args);
+    json->failed = true;
+    return false;
+}
+
+bool json_key_error(struct json_file *json, const cJSON *item, const char *format, ...)
+{
+    const struct source source = json_key_source(json, item);
+    va_list args;
+
+    va_start(args, format);
+    source_error(json->ctx, &source, 0, "%s", arena_vprintf(&json->ctx->perm, format, args));
+    va_end(args);
+    json->failed = true;
+    return false;
+}
+
+void json_help_nearest(struct ctx *ctx, const char *word, const char *const *known, size_t n)
+{
+    /* str_nearest does not measure words that are longer */
+    const char *nearest = strlen(word) <= 64 ? str_nearest(word, known, n) : NULL;
+    struct str all = { .arena = &ctx->perm };
+
+    if (nearest) {
+        diag_help(ctx, "did you mean '%s'?", nearest);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        str_printf(&all, "%s%s", i ? ", " : "", known[i]);
+    if (n > 0)
+        diag_help(ctx, "there are %s", str_text(&all));
+}
+
+static bool wrong_kind(struct json_file *json, const cJSON *item, const char *wanted)
+{
+    if (item->string)
+        return json_error(json, item, "'%s' is %s, %s is wanted",
+                          str_safe(&json->ctx->perm, item->string, 64), kind_of(item), wanted);
+    return json_error(json, item, "this is %s, %s is wanted", kind_of(item), wanted);
+}
+
+bool json_members(struct json_file *json, const cJSON *item, const char *const *known, size_t n)
+{
+    if (!cJSON_IsObject(item))
+        return wrong_kind(json, item, "an object");
+    for (const cJSON *member = item->child; member; member = member->next) {
+        size_t i = 0;
+
+        while (i < n && strcmp(member->string, known[i]) != 0)
+            i++;
+        if (i < n)
+            continue;
+        json_key_error(json, member, "unknown key '%s'",
+                       str_safe(&json->ctx->perm, member->string, 64));
+        json_help_nearest(json->ctx, member->string, known, n);
+    }
+    return true;
+}
+
+const cJSON *json_get(const cJSON *object, const char *key)
+{
+    return cJSON_GetObjectItemCaseSensitive(object, key);
+}
+
+const char *json_text_of(struct json_file *json, const cJSON *item)
+{
+    if (!cJSON_IsString(item)) {
+        wrong_kind(json, item, "text");
+        return NULL;
+    }
+    return arena_strdup(&json->ctx->perm, item->valuestring);
+}
+
+const char *json_text(struct json_file *json, const cJSON *object, const char *key)
+{
+    const cJSON *item = json_get(object, key);
+
+    return item ? json_text_of(json, item) : NULL;
+}
+
+bool json_bool(struct json_file *json, const cJSON *object, const char *key)
+{
+    const cJSON *item = json_get(object, key);
+
+    if (item && !cJSON_IsBool(item))
+        return wrong_kind(json, item, "true or false");
+    return cJSON_IsTrue(item);
+}
+
+int64_t json_limit(struct json_file *json, const cJSON *object, const char *key)
+{
+    const cJSON *item = json_get(object, key);
+
+    if (!item)
+        return 0;
+    if (!cJSON_IsNumber(item))
+        return wrong_kind(json, item, "a whole number");
+    if (!(item->valuedouble >= 0 && item->valuedouble <= max_limit) ||
+        floor(item->valuedouble) != item->valuedouble)
+        return json_error(json, item, "'%s' is %g, a whole number from 0 to 2^53 is wanted", key,
+                          item->valuedouble);
+    return (int64_t)item->valuedouble;
+}
+
+double json_rate_of(struct json_file *json, const cJSON *item)
+{
+    if (!cJSON_IsNumber(item)) {
+        wrong_kind(json, item, "a number");
+        return 0;
+    }
+    if (!isfinite(item->valuedouble) || item->valuedouble < 0) {
+        json_error(json, item, "'%s' is %g, nanoseconds from 0 on are wanted",
+                   item->string ? str_safe(&json->ctx->perm, item->string, 64) : "this",
+                   item->valuedouble);
+        return 0;
+    }
+    return item->valuedouble;
+}
+
+double json_rate(struct json_file *json, const cJSON *object, const char *key)
+{
+    const cJSON *item = json_get(object, key);
+
+    return item ? json_rate_of(json, item) : 0;
+}
+
+const cJSON *json_list(struct json_file *json, const cJSON *object, const char *key)
+{
+    const cJSON *item = json_get(object, key);
+
+    if (!item || cJSON_IsArray(item))
+        return item;
+    wrong_kind(json, item, "a list");
+    return NULL;
+}
+
+const cJSON *json_object(struct json_file *json, const cJSON *object, const char *key)
+{
+    const cJSON *item = json_get(object, key);
+
+    if (!item || cJSON_IsObject(item))
+        return item;
+    wrong_kind(json, item, "an object");
+    return NULL;
+}
