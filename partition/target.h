@@ -49,6 +49,7 @@ struct composite_row {
                   const char **wanted);
     struct expression *cost_ns; /* NULL = by the target's rates */
     struct expression *scratch; /* bytes that the call needs in the plan; NULL = 0 */
+    struct source cost_source, scratch_source;
     const char
         *template_file; /* "conv2d.c.tmpl" in the target's folder; NULL = none (not FORMAT_C) */
     const char *template_text;

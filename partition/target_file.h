@@ -1,5 +1,5 @@
 /* target_file.h - the steps of loading a target, between targets_load.c, target_json.c,
- * target_hooks.c and target_check.c. */
+ * target_hooks.c, target_check.c and target_names.c. */
 #ifndef PARTITION_TARGET_FILE_H
 #define PARTITION_TARGET_FILE_H
 
@@ -30,6 +30,9 @@ bool target_check_rows(struct ctx *ctx, const struct target *target, int first);
 /* Whether templates or the emitter use this name themselves, so that no capture and no let may have
  * it; what for, in words, or NULL. */
 const char *reserved_name(const char *name);
+
+/* Names in the row's expressions, and circles among its lets. */
+bool row_check_names(struct ctx *ctx, const struct composite_row *row);
 
 bool is_identifier(const char *text); /* of C, at most 64 bytes */
 

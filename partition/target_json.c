@@ -246,7 +246,6 @@ static void read_row(struct loader *loader, const cJSON *item, struct composite_
     static const char *const known[] = { "name",    "pattern", "where",   "let",
                                          "cost_ns", "scratch", "template" };
     const cJSON *pattern = json_get(item, "pattern");
-    struct source source;
 
     row->target = loader->target;
     row->source = json_source(&loader->json, pattern ? pattern : item);
@@ -260,8 +259,8 @@ static void read_row(struct loader *loader, const cJSON *item, struct composite_
     loader->json.failed |= row->pattern == NULL;
     read_conditions(loader, json_list(&loader->json, item, "where"), row);
     read_lets(loader, json_object(&loader->json, item, "let"), row);
-    row->cost_ns = read_member(loader, item, "cost_ns", &source);
-    row->scratch = read_member(loader, item, "scratch", &source);
+    row->cost_ns = read_member(loader, item, "cost_ns", &row->cost_source);
+    row->scratch = read_member(loader, item, "scratch", &row->scratch_source);
     read_row_template(loader, item, row);
 }
 

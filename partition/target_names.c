@@ -1,0 +1,335 @@
+/* target_names.c - the names in a row's expressions: captures of its pattern with their fields,
+ * lets, and what match_scope offers. */
+#include <ctype.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "partition/json_read.h"
+#include "partition/target_file.h"
+
+#define COUNT(list) (sizeof(list) / sizeof *(list))
+
+/* A let is evaluated by what uses it: this bounds the stack. */
+enum { MAX_LET_DEPTH = 16, MAX_STEPS = 1 << 16 };
+
+static const char *const bare_names[] = { "nodes",       "macs",         "weight_bytes",
+                                          "input_bytes", "output_bytes", "out" };
+static const char *const value_fields[] = { "dtype", "rank",  "shape", "dim", "elements",
+                                            "bytes", "const", "value", "min", "max" };
+
+struct row_names {
+    struct ctx *ctx;
+    const struct composite_row *row;
+    const char **captures;
+    int n_captures;
+
+    /* of the expression that is looked at */
+    const struct expression *expression;
+    const struct source *source;
+    int let; /* its number, -1 = none */
+    bool ok;
+
+    bool *uses; /* [n_lets * n_lets]: the first let reads the second */
+    int *
+        depth; /* by let: 0 = not seen, -1 = on the path, else the longest chain that begins here */
+    int *path;
+    int n_path;
+};
+
+static bool is_in(const char *word, const char *const *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(word, list[i]) == 0)
+            return true;
+    return false;
+}
+
+bool is_identifier(const char *text)
+{
+    const size_t n = strlen(text);
+
+    if (n == 0 || n > 64 || isdigit((unsigned char)*text))
+        return false;
+    for (; *text; text++)
+        if (!isalnum((unsigned char)*text) && *text != '_')
+            return false;
+    return true;
+}
+
+const char *reserved_name(const char *name)
+{
+    static const char *const keys[] = { "composite", "origin", "name", "upper", "scratch" };
+
+    if (strncmp(name, "out", 3) == 0 && name[3 + strspn(name + 3, "0123456789")] == '\0')
+        return "an output of the root";
+    if (is_in(name, bare_names, COUNT(bare_names)))
+        return "about the whole composite";
+    return is_in(name, keys, COUNT(keys)) ? "a key of all templates" : NULL;
+}
+
+/* --- what a capture is -------------------------------------------------------------------------*/
+
+static bool has_attribute(enum op op, const char *field)
+{
+    const struct attr_schema *schema = attrs_schema(op_row(op)->attrs);
+
+    for (int i = 0; i < schema->n_fields; i++)
+        if (strcmp(schema->fields[i].name, field) == 0)
+            return true;
+    return strcmp(field, "op") == 0;
+}
+
+/* Whether one of the parts that capture under this name knows the field. Patterns share parts, so
+ * the walk has a limit; beyond it the answer is yes. */
+static bool knows_field(const struct pattern *pattern, const char *capture, const char *field,
+                        int *steps)
+{
+    if (--*steps < 0)
+        return true;
+    if (pattern->capture && strcmp(pattern->capture, capture) == 0) {
+        if (pattern->kind == PAT_OP
+                ? has_attribute(pattern->op, field)
+                : pattern->kind != PAT_WILDCARD && pattern->kind != PAT_CONSTANT &&
+                      pattern->kind != PAT_VARIABLE)
+            return true; /* an operator of a class may have any attribute */
+    }
+    for (int i = 0; i < pattern->n_args; i++)
+        if (knows_field(pattern->args[i], capture, field, steps))
+            return true;
+    return false;
+}
+
+/* The operator that this name captures, OP_COUNT when it is a leaf or several. */
+static enum op captured_op(const struct pattern *pattern, const char *capture, int *steps)
+{
+    if (--*steps < 0)
+        return OP_COUNT;
+    if (pattern->kind == PAT_OP && pattern->capture && strcmp(pattern->capture, capture) == 0)
+        return pattern->op;
+    for (int i = 0; i < pattern->n_args; i++) {
+        const enum op op = captured_op(pattern->args[i], capture, steps);
+
+        if (op != OP_COUNT)
+            return op;
+    }
+    return OP_COUNT;
+}
+
+static int let_index(const struct row_names *names, const char *name)
+{
+    for (int i = 0; i < names->row->n_lets; i++)
+        if (strcmp(names->row->lets[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+/* --- one name ----------------------------------------------------------------------------------*/
+
+static const char *safe(const struct row_names *names, const char *text)
+{
+    return str_safe(&names->ctx->perm, text, 64);
+}
+
+/* "there are x, w, tiles, nodes ...", or the one that was probably meant. */
+static void help_names(const struct row_names *names, const char *word)
+{
+    const int n = names->n_captures + names->row->n_lets + (int)COUNT(bare_names);
+    const char **all = arena_array(&names->ctx->scratch, const char *, n);
+    int k = 0;
+
+    for (int i = 0; i < names->n_captures; i++)
+        all[k++] = names->captures[i];
+    for (int i = 0; i < names->row->n_lets; i++)
+        all[k++] = names->row->lets[i].name;
+    for (size_t i = 0; i < COUNT(bare_names); i++)
+        all[k++] = bare_names[i];
+    json_help_nearest(names->ctx, word, all, (size_t)n);
+}
+
+static void help_fields(const struct row_names *names, const char *capture, const char *field)
+{
+    int steps = MAX_STEPS;
+    const enum op op = captured_op(names->row->pattern, capture, &steps);
+    const char *all[COUNT(value_fields) + 64];
+    size_t n = 0;
+
+    for (size_t i = 0; i < COUNT(value_fields); i++)
+        all[n++] = value_fields[i];
+    if (op != OP_COUNT) {
+        const struct attr_schema *schema = attrs_schema(op_row(op)->attrs);
+
+        all[n++] = "op";
+        for (int i = 0; i < schema->n_fields && n < COUNT(all); i++)
+            all[n++] = schema->fields[i].name;
+    }
+    json_help_nearest(names->ctx, field, all, n);
+}
+
+/* Whether the word stands where only a number makes sense: beside an operator of arithmetic, order
+ * or logic, or in the parentheses of a function. Words beside == != ? : are text. */
+static bool stands_as_number(const char *text, size_t offset, const char *word)
+{
+    const char *left, *right;
+
+    while (text[offset] == '(' || isspace((unsigned char)text[offset]))
+        offset++;
+    if (strncmp(text + offset, word, strlen(word)) != 0)
+        return false;
+    left = text + offset;
+    while (left > text && (left[-1] == '(' || isspace((unsigned char)left[-1])))
+        if (*--left == '(' && left > text && (isalnum((unsigned char)left[-1]) || left[-1] == '_'))
+            return true;
+    right = text + offset + strlen(word);
+    while (*right == ')' || isspace((unsigned char)*right))
+        right++;
+    if (left > text && strchr("+-*/%<>&|!,[", left[-1]))
+        return true;
+    if (left > text + 1 && left[-1] == '=' && strchr("<>", left[-2]))
+        return true;
+    return *right && (strchr("+-*/%<>&|,[", *right) != NULL);
+}
+
+static void name_error(struct row_names *names, size_t offset, const char *message)
+{
+    source_error(names->ctx, names->source, offset, "%s", message);
+    names->ok = false;
+}
+
+static void see_field(struct row_names *names, const char *name, const char *field, size_t offset)
+{
+    const bool is_out = strcmp(name, "out") == 0;
+    int steps = MAX_STEPS;
+
+    if (!is_out && !is_in(name, names->captures, (size_t)names->n_captures)) {
+        name_error(names, offset,
+                   arena_printf(&names->ctx->perm,
+                                let_index(names, name) >= 0
+                                    ? "'%s' is defined by let and has no fields"
+                                    : "the pattern captures nothing under '%s'",
+                                safe(names, name)));
+        help_names(names, name);
+        return;
+    }
+    if (is_in(field, value_fields, COUNT(value_fields)) ||
+        (!is_out && knows_field(names->row->pattern, name, field, &steps)))
+        return;
+    name_error(names, offset,
+               arena_printf(&names->ctx->perm, "%s has no field '%s'", name, safe(names, field)));
+    help_fields(names, name, field);
+}
+
+static void see_name(void *user, const char *name, const char *field, size_t offset)
+{
+    struct row_names *names = user;
+    const int let = let_index(names, name);
+
+    if (field) {
+        see_field(names, name, field, offset);
+        return;
+    }
+    if (let >= 0 && names->let >= 0)
+        names->uses[names->let * names->row->n_lets + let] = true;
+    if (let >= 0 || is_in(name, names->captures, (size_t)names->n_captures) ||
+        is_in(name, bare_names, COUNT(bare_names)) ||
+        !stands_as_number(expression_text(names->expression), offset, name))
+        return;
+    name_error(names, offset,
+               arena_printf(&names->ctx->perm, "there is no name '%s' here", safe(names, name)));
+    help_names(names, name);
+}
+
+static void check_expression(struct row_names *names, const struct expression *expression,
+                             const struct source *source, int let)
+{
+    if (!expression)
+        return;
+    names->expression = expression;
+    names->source = source;
+    names->let = let;
+    expression_names(expression, see_name, names);
+}
+
+/* --- lets --------------------------------------------------------------------------------------*/
+
+static bool circle(struct row_names *names, int from)
+{
+    struct str text = { .arena = &names->ctx->perm };
+    int i = 0;
+
+    while (names->path[i] != from)
+        i++;
+    for (; i < names->n_path; i++)
+        str_printf(&text, "%s -> ", names->row->lets[names->path[i]].name);
+    str_add(&text, names->row->lets[from].name);
+    return source_error(names->ctx, &names->row->lets[from].source, 0,
+                        "these definitions go in a circle: %s", str_text(&text));
+}
+
+/* Recursion is as deep as there are lets, at most MAX_LETS. */
+static bool follow(struct row_names *names, int let)
+{
+    const int n = names->row->n_lets;
+    int depth = 0;
+    bool ok = true;
+
+    names->depth[let] = -1;
+    names->path[names->n_path++] = let;
+    for (int i = 0; i < n; i++) {
+        if (!names->uses[let * n + i])
+            continue;
+        if (names->depth[i] < 0) {
+            ok = circle(names, i) && ok;
+            continue;
+        }
+        if (names->depth[i] == 0)
+            ok = follow(names, i) && ok;
+        depth = names->depth[i] > depth ? names->depth[i] : depth;
+    }
+    names->n_path--;
+    names->depth[let] = depth + 1;
+    if (depth + 1 != MAX_LET_DEPTH + 1)
+        return ok;
+    return source_error(names->ctx, &names->row->lets[let].source, 0,
+                        "'%s' is built from definitions that are more than %d deep",
+                        names->row->lets[let].name, MAX_LET_DEPTH);
+}
+
+static bool check_lets(struct row_names *names)
+{
+    const struct composite_row *row = names->row;
+    bool ok = true;
+
+    for (int i = 0; i < row->n_lets; i++)
+        if (is_in(row->lets[i].name, names->captures, (size_t)names->n_captures))
+            ok = source_error(names->ctx, &row->lets[i].source, 0,
+                              "'%s' is already a capture of the pattern", row->lets[i].name);
+    for (int i = 0; i < row->n_lets; i++)
+        if (names->depth[i] == 0)
+            ok = follow(names, i) && ok;
+    return ok;
+}
+
+bool row_check_names(struct ctx *ctx, const struct composite_row *row)
+{
+    const int n = row->n_lets;
+    struct row_names names = { .ctx = ctx,
+                               .row = row,
+                               .uses = arena_array(&ctx->scratch, bool, n *n),
+                               .depth = arena_array(&ctx->scratch, int, n),
+                               .path = arena_array(&ctx->scratch, int, n),
+                               .ok = true };
+
+    names.captures = pattern_captures(row->pattern, &ctx->scratch, &names.n_captures);
+    for (int i = 0; i < names.n_captures; i++)
+        if (reserved_name(names.captures[i]))
+            names.ok =
+                source_error(ctx, &row->source, 0, "nothing can be captured as '%s': it is %s",
+                             names.captures[i], reserved_name(names.captures[i]));
+    for (int i = 0; i < n; i++)
+        check_expression(&names, row->lets[i].value, &row->lets[i].source, i);
+    for (int i = 0; i < row->n_conditions; i++)
+        check_expression(&names, row->conditions[i].test, &row->conditions[i].source, -1);
+    check_expression(&names, row->cost_ns, &row->cost_source, -1);
+    check_expression(&names, row->scratch, &row->scratch_source, -1);
+    return check_lets(&names) && names.ok;
+}
