@@ -36,13 +36,17 @@ struct partition_options {
 
 /* One match of one row. */
 struct candidate {
-    int id; /* in order of finding: by target, then by root from the end of the graph */
+    int id; /* in order of finding: by target, by row, then by root from the end of the graph; those
+               that annotate_target finds in what is left come behind */
     const struct composite_row *row;
     struct match match;
     double target_ns, host_ns; /* estimates without hand-over */
     const char *excluded; /* why the cost step took it out ("hand-over: ..."), NULL = still in */
-    int region;           /* index of its region; -1 = not chosen */
+    bool too_big; /* excluded: beyond a limit alone, so that smaller rows may match its nodes */
+    const char *passed_over; /* not excluded, not chosen: why ("its nodes went to npu.conv#3") */
+    int region;              /* index of its region; -1 = not chosen */
     struct candidate *next;
+    struct candidate *same_root; /* the one found before with this root; NULL = none */
 };
 
 /* Why a row did not match at a node, for --explain. */
@@ -82,7 +86,8 @@ struct partition {
     struct node **nodes;            /* by id */
     struct candidate *first, *last; /* all, in order of id */
     int n_candidates;
-    struct candidate **choice; /* by node id; NULL = host */
+    struct candidate **at_root; /* by node id: the candidate found last with this root */
+    struct candidate **choice;  /* by node id; NULL = host */
     struct region_plan *regions;
     int n_regions;
     struct attempt *attempts, *last_attempt;
@@ -94,6 +99,7 @@ struct partition {
 struct partition_pass {
     const char *name, *purpose;
     bool (*run)(struct partition *partition);
+    bool rewrites; /* the graph; else only the state */
 };
 
 /* The steps in order. */
@@ -112,7 +118,9 @@ bool partition_run_one(struct partition *partition, const char *name);
 /* The state as text, a line per node of main in order, for tests and --dump-after:
  *   %c1 = nn.conv2d  dnnl.conv2d_act#0 sim_npu.conv2d#3  -> dnnl.conv2d_act#0 in region 0
  *   %s = nn.softmax  -> c
- * then a line per region ("region 0: dnnl, 3 nodes, 0.58 M MACs") and per decision. */
+ * (a candidate in parentheses is excluded), then a line per region
+ *   region 0: dnnl, 3 nodes, 576 MACs, 64 bytes in, 64 out, 32 of weights, 160 on chip
+ * and per decision. */
 void partition_print(const struct partition *partition, struct str *out);
 
 void partition_decide(struct partition *partition, const struct target *target,

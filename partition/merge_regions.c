@@ -1,0 +1,269 @@
+/* merge_regions.c - joins neighbouring composites of one target.
+ *
+ * needs    choices that are disjoint
+ * gives    partition->regions, in order of their first root; free of cycles
+ * method   levels, near linear in the number of edges
+ *
+ * A unit is a chosen candidate or a node of the host, and is named by the id of its root. What a
+ * unit computes is read outside of it at its root only (pattern_match sees to that), so every edge
+ * between units leads to a greater root: units in order of their roots are in topological order.
+ *
+ * Every unit gets a level so that along each edge
+ *      the level does not fall,                            (1)
+ *      and rises where the target changes                  (2)
+ * (the host counts as one target). Units of one target on one level that edges connect become a
+ * region. Then no path leaves a region and comes back, and no regions wait for each other: an edge
+ * out of a region leads to another target, hence up by (2); or to the same target on another level,
+ * hence up by (1); the same target and level would be the same region. Levels never fall behind it,
+ * so nothing on such a path is of the region's level again. Which levels are chosen within (1) and
+ * (2) decides only how large regions get, never whether they are sound; each sweep below moves one
+ * unit at a time within the bounds that its neighbours set, which keeps both. */
+#include "partition/partition.h"
+
+#include "partition/measure.h"
+
+/* A value that a unit computes and another one reads (twice: two edges). */
+struct edge {
+    int from, to;
+    int rise; /* how much the level must rise along it */
+    double bytes;
+    struct edge *next_in, *next_out;
+};
+
+struct unit {
+    const struct target *target; /* NULL = host */
+    struct edge *in, *out;
+    int level;
+    int region;
+    int joined; /* union-find: another unit of the same region, or itself */
+};
+
+struct levels {
+    struct partition *partition;
+    struct arena *scratch;
+    int n;              /* nodes */
+    int *unit_of;       /* by node id: the unit's root */
+    struct unit *units; /* by root; others are not used */
+    int highest;
+    double *company; /* by level, all 0 between uses */
+};
+
+static bool is_unit(const struct levels *l, int id)
+{
+    return l->unit_of[id] == id;
+}
+
+static void add_edge(struct levels *l, int from, int to, const struct value *value)
+{
+    struct edge *edge = arena_new(l->scratch, struct edge);
+
+    *edge = (struct edge){ .from = from,
+                           .to = to,
+                           .rise = l->units[from].target != l->units[to].target,
+                           .bytes = (double)type_bytes(&value->type),
+                           .next_in = l->units[to].in,
+                           .next_out = l->units[from].out };
+    l->units[to].in = l->units[from].out = edge;
+}
+
+static void collect_units(struct levels *l)
+{
+    const struct partition *partition = l->partition;
+
+    l->unit_of = arena_array(l->scratch, int, l->n);
+    l->units = arena_array(l->scratch, struct unit, l->n);
+    l->company = arena_array(l->scratch, double, l->n + 1);
+    for (int id = 0; id < l->n; id++) {
+        const struct candidate *choice = partition->choice[id];
+
+        l->unit_of[id] = choice ? choice->match.root->id : id;
+        l->units[id].target = choice ? choice->row->target : NULL;
+        l->units[id].joined = id;
+    }
+    for (int id = 0; id < l->n; id++)
+        for (int i = 0; i < partition->nodes[id]->n_inputs; i++) {
+            const struct value *value = partition->nodes[id]->inputs[i];
+
+            if (value && value->def && l->unit_of[value->def->id] != l->unit_of[id])
+                add_edge(l, l->unit_of[value->def->id], l->unit_of[id], value);
+        }
+}
+
+/* --- levels ------------------------------------------------------------------------------------
+ */
+
+/* The bounds that the neighbours set. */
+static int lowest_level(const struct levels *l, const struct unit *unit)
+{
+    int lowest = 0;
+
+    for (const struct edge *e = unit->in; e; e = e->next_in)
+        if (lowest < l->units[e->from].level + e->rise)
+            lowest = l->units[e->from].level + e->rise;
+    return lowest;
+}
+
+static int highest_level(const struct levels *l, const struct unit *unit)
+{
+    int highest = l->highest;
+
+    for (const struct edge *e = unit->out; e; e = e->next_out)
+        if (highest > l->units[e->to].level - e->rise)
+            highest = l->units[e->to].level - e->rise;
+    return highest;
+}
+
+/* As early as can be. */
+static void sweep_forward(struct levels *l)
+{
+    for (int id = 0; id < l->n; id++)
+        if (is_unit(l, id)) {
+            l->units[id].level = lowest_level(l, &l->units[id]);
+            if (l->highest < l->units[id].level)
+                l->highest = l->units[id].level;
+        }
+}
+
+/* A unit whose reader of the same target had to wait for something else waits with it, so that a
+ * short branch joins the long one that it meets. Nodes of the host rise as far as they can: they
+ * join nothing, and make room for those in front of them. */
+static void sweep_backward(struct levels *l)
+{
+    for (int id = l->n; id-- > 0;) {
+        struct unit *unit = &l->units[id];
+        const int highest = is_unit(l, id) ? highest_level(l, unit) : 0;
+        int reader = l->highest + 1;
+
+        if (!is_unit(l, id))
+            continue;
+        for (const struct edge *e = unit->out; e; e = e->next_out)
+            if (!e->rise && reader > l->units[e->to].level)
+                reader = l->units[e->to].level;
+        if (!unit->target)
+            unit->level = highest;
+        else if (reader <= highest)
+            unit->level = reader;
+    }
+}
+
+/* Of the levels within bounds where the unit has neighbours of its own target the one where it
+ * shares the most bytes with them; its own level among equals. */
+static int best_level(struct levels *l, const struct unit *unit)
+{
+    const int lowest = lowest_level(l, unit), highest = highest_level(l, unit);
+    int best = unit->level;
+
+    for (const struct edge *e = unit->in; e; e = e->next_in)
+        if (!e->rise)
+            l->company[l->units[e->from].level] += e->bytes;
+    for (const struct edge *e = unit->out; e; e = e->next_out)
+        if (!e->rise)
+            l->company[l->units[e->to].level] += e->bytes;
+    for (const struct edge *e = unit->in; e; e = e->next_in) {
+        const int level = l->units[e->from].level;
+
+        if (!e->rise && level >= lowest && l->company[level] > l->company[best])
+            best = level;
+    }
+    for (const struct edge *e = unit->out; e; e = e->next_out) {
+        const int level = l->units[e->to].level;
+
+        if (!e->rise && level <= highest && l->company[level] > l->company[best])
+            best = level;
+    }
+    for (const struct edge *e = unit->in; e; e = e->next_in)
+        l->company[l->units[e->from].level] = 0;
+    for (const struct edge *e = unit->out; e; e = e->next_out)
+        l->company[l->units[e->to].level] = 0;
+    return best;
+}
+
+/* The sweep before has lifted units away from those that could not follow: the cut goes to where
+ * the fewest bytes are handed over. */
+static void sweep_refine(struct levels *l)
+{
+    for (int id = 0; id < l->n; id++)
+        if (is_unit(l, id) && l->units[id].target)
+            l->units[id].level = best_level(l, &l->units[id]);
+        else if (is_unit(l, id))
+            l->units[id].level = lowest_level(l, &l->units[id]);
+}
+
+/* --- regions -----------------------------------------------------------------------------------
+ */
+
+static int find(struct levels *l, int id)
+{
+    while (l->units[id].joined != id) {
+        l->units[id].joined = l->units[l->units[id].joined].joined;
+        id = l->units[id].joined;
+    }
+    return id;
+}
+
+/* The least root of a region stands for it. */
+static void join_units(struct levels *l)
+{
+    for (int id = 0; id < l->n; id++) {
+        if (!is_unit(l, id) || !l->units[id].target)
+            continue;
+        for (const struct edge *e = l->units[id].in; e; e = e->next_in) {
+            const int a = find(l, e->from), b = find(l, id);
+
+            if (!e->rise && l->units[e->from].level == l->units[id].level)
+                l->units[a < b ? b : a].joined = a < b ? a : b;
+        }
+    }
+}
+
+static void make_regions(struct levels *l)
+{
+    struct partition *partition = l->partition;
+    struct measure measure = measure_new(partition, l->scratch);
+    int n = 0;
+
+    for (int id = 0; id < l->n; id++)
+        if (is_unit(l, id) && l->units[id].target) {
+            const int first = find(l, id);
+
+            if (first == id)
+                l->units[id].region = n++;
+            partition->choice[id]->region = l->units[first].region;
+        }
+    partition->n_regions = n;
+    partition->regions = arena_array(&partition->arena, struct region_plan, n);
+    for (int pass = 0; pass < 2; pass++) /* count, then fill */
+        for (int id = 0; id < l->n; id++)
+            if (is_unit(l, id) && l->units[id].target) {
+                struct candidate *choice = partition->choice[id];
+                struct region_plan *region = &partition->regions[choice->region];
+
+                if (pass == 0) {
+                    region->n++;
+                    continue;
+                }
+                if (!region->candidates) {
+                    region->candidates =
+                        arena_array(&partition->arena, struct candidate *, region->n);
+                    region->n = 0;
+                }
+                region->candidates[region->n++] = choice;
+            }
+    for (int i = 0; i < n; i++)
+        measure_region(&measure, &partition->regions[i]);
+}
+
+bool partition_merge_regions(struct partition *partition)
+{
+    struct levels levels = { .partition = partition,
+                             .scratch = &partition->module->ctx->scratch,
+                             .n = partition->n_nodes };
+
+    collect_units(&levels);
+    sweep_forward(&levels);
+    sweep_backward(&levels);
+    sweep_refine(&levels);
+    join_units(&levels);
+    make_regions(&levels);
+    return true;
+}
