@@ -1,0 +1,378 @@
+/* parse.c - the graph from JSON.
+ *
+ * needs    a file from anywhere: nothing in it is trusted
+ * gives    a graph that module_verify accepts, or errors that say where, what was found and wanted
+ * method   cJSON makes a tree; functions are read from it in order of their calls, in each first
+ *          the names of all values, then parameters, constants, nodes, results */
+#include <limits.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "relay_ir/json.h"
+#include "relay_ir/json/parser.h"
+#include "relay_ir/json/scalar.h"
+
+/* --- functions ----------------------------------------------------------------------------------
+ */
+
+static bool is_identifier(const char *text)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_";
+
+    return *text && strchr(letters, *text) &&
+           text[strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789")] ==
+               '\0';
+}
+
+/* It becomes part of the generated code. */
+static bool read_symbol(struct json_parser *parser, const struct section *section)
+{
+    const struct place at = { .up = &parser->place, .key = "global_symbol" };
+    const char *symbol;
+
+    if (!json_text_member(parser, &parser->place, section->item, "global_symbol", NULL, &symbol))
+        return false;
+    if (!is_identifier(symbol))
+        return json_wrong(parser, &at, json_member(section->item, "global_symbol"),
+                          "an identifier of C");
+    if (map_get(&parser->symbols, symbol))
+        return json_fail(parser, &at, "found '%s', which another function has already", symbol);
+    map_set(&parser->symbols, symbol, section->fn);
+    section->fn->global_symbol = symbol;
+    return true;
+}
+
+static bool read_head(struct json_parser *parser, const struct section *section)
+{
+    static const char *const keys[] = { "name",          "compiler", "composite",
+                                        "global_symbol", "params",   "constants",
+                                        "nodes",         "results",  NULL };
+    struct function *fn = section->fn;
+    bool ok = json_object(parser, &parser->place, section->item, keys);
+
+    if (json_member(section->item, "compiler"))
+        ok = json_text_member(parser, &parser->place, section->item, "compiler", NULL,
+                              &fn->compiler) &&
+             ok;
+    if (json_member(section->item, "composite"))
+        ok = json_text_member(parser, &parser->place, section->item, "composite", NULL,
+                              &fn->composite) &&
+             ok;
+    if (json_member(section->item, "global_symbol"))
+        ok = read_symbol(parser, section) && ok;
+    return ok;
+}
+
+/* What is done with an element of "params", "constants", "nodes", "results". */
+typedef bool read_row(struct json_parser *parser, const struct place *place, const cJSON *item,
+                      int index);
+
+static bool read_rows(struct json_parser *parser, const char *key, read_row *read)
+{
+    const struct place list_at = { .up = &parser->place, .key = key };
+    const cJSON *list, *item;
+    bool ok = json_list(parser, &parser->place, parser->section->item, key, &list) >= 0;
+    int i = 0;
+
+    cJSON_ArrayForEach(item, (ok ? list : NULL))
+    {
+        const struct place at = { .up = &list_at, .index = i };
+
+        ok = read(parser, &at, item, i++) && ok;
+        if (json_too_many_errors(parser))
+            return false;
+    }
+    return ok;
+}
+
+static bool declare_param(struct json_parser *parser, const struct place *place, const cJSON *item,
+                          int index)
+{
+    return json_declare(parser, place, item, "params", index);
+}
+
+static bool declare_constant(struct json_parser *parser, const struct place *place,
+                             const cJSON *item, int index)
+{
+    return json_declare(parser, place, item, "constants", index);
+}
+
+/* Wrong forms are for json_node to report. */
+static bool declare_outputs(struct json_parser *parser, const struct place *place,
+                            const cJSON *item, int index)
+{
+    const struct place outputs_at = { .up = place, .key = "outputs" };
+    const cJSON *outputs = cJSON_IsObject(item) ? json_member(item, "outputs") : NULL, *output;
+    int i = 0;
+    bool ok = true;
+
+    cJSON_ArrayForEach(output, (cJSON_IsArray(outputs) ? outputs : NULL))
+    {
+        const struct place at = { .up = &outputs_at, .index = i++ };
+
+        ok = json_declare(parser, &at, output, "nodes", index) && ok;
+    }
+    return ok;
+}
+
+static bool read_param(struct json_parser *parser, const struct place *place, const cJSON *item,
+                       int index)
+{
+    static const char *const keys[] = { "name", "dtype", "shape", NULL };
+    const char *name = json_name(parser, item);
+    struct type type;
+
+    (void)index;
+    if (!name || !json_object(parser, place, item, keys) || !json_type(parser, place, item, &type))
+        return false;
+    param_new(parser->section->fn, name, &type);
+    return true;
+}
+
+static bool read_constant(struct json_parser *parser, const struct place *place, const cJSON *item,
+                          int index)
+{
+    (void)index;
+    return json_constant(parser, place, item);
+}
+
+static bool read_result(struct json_parser *parser, const struct place *place, const cJSON *item,
+                        int index)
+{
+    static const char *const keys[] = { "value", "name", NULL };
+    const struct place value_at = { .up = place, .key = "value" };
+    struct value *value;
+    const char *name;
+
+    (void)index;
+    if (!json_object(parser, place, item, keys) ||
+        !json_reference(parser, &value_at, json_member(item, "value"), INT_MAX, &value) ||
+        !json_text_member(parser, place, item, "name", value->name, &name))
+        return false;
+    result_add(parser->section->fn, value, name);
+    return true;
+}
+
+static bool read_section(struct json_parser *parser)
+{
+    bool ok = read_head(parser, parser->section);
+
+    ok = read_rows(parser, "params", declare_param) && ok;
+    ok = read_rows(parser, "constants", declare_constant) && ok;
+    ok = read_rows(parser, "nodes", declare_outputs) && ok;
+    if (!cJSON_IsObject(parser->section->item) || json_too_many_errors(parser))
+        return false;
+    ok = read_rows(parser, "params", read_param) && ok;
+    ok = read_rows(parser, "constants", read_constant) && ok;
+    ok = read_rows(parser, "nodes", json_node) && ok;
+    return read_rows(parser, "results", read_result) && ok;
+}
+
+bool json_section(struct json_parser *parser, struct section *section)
+{
+    struct section *const caller = parser->section;
+    const struct place place = parser->place;
+
+    if (section->done)
+        return !section->broken;
+    parser->section = section;
+    parser->place = (struct place){ .up = &parser->functions, .index = section->index };
+    parser->depth++;
+    section->open = true;
+    section->broken = !read_section(parser);
+    section->open = false;
+    section->done = true;
+    parser->depth--;
+    parser->section = caller;
+    parser->place = place;
+    return !section->broken;
+}
+
+/* Makes all functions, so that one may be called before its turn. */
+static bool find_sections(struct json_parser *parser, const cJSON *root)
+{
+    const struct place whole = { .up = NULL };
+    const cJSON *list, *item;
+    const int n = json_list(parser, &whole, root, "functions", &list);
+    bool ok = n >= 0;
+
+    parser->sections = arena_array(&parser->ctx->scratch, struct section, n < 0 ? 0 : n);
+    cJSON_ArrayForEach(item, (ok ? list : NULL))
+    {
+        struct section *section = &parser->sections[parser->n_sections];
+        const struct place at = { .up = &parser->functions, .index = parser->n_sections };
+        const struct place name_at = { .up = &at, .key = "name" };
+        const char *name = json_name(parser, item);
+
+        *section = (struct section){ .item = item,
+                                     .index = parser->n_sections++,
+                                     .names = { .arena = &parser->ctx->scratch } };
+        if (!name)
+            ok = json_wrong(parser, &name_at,
+                            cJSON_IsObject(item) ? json_member(item, "name") : NULL,
+                            "a text that is not empty, whose only escapes are \\xNN");
+        else if (map_get(&parser->by_name, name))
+            ok = json_fail(parser, &name_at, "found '%s', which another function has already",
+                           str_safe(&parser->ctx->scratch, name, 60));
+        if (json_too_many_errors(parser))
+            return false;
+        section->fn = name && strcmp(name, "main") == 0
+                          ? parser->module->main
+                          : function_new(parser->module, name ? name : "nameless");
+        if (name)
+            map_set(&parser->by_name, name, section);
+    }
+    if (ok && !map_get(&parser->by_name, "main"))
+        ok = json_fail(parser, &parser->functions, "found no function main, wanted one");
+    return ok;
+}
+
+/* --- the module ---------------------------------------------------------------------------------
+ */
+
+static void unmap(void *source)
+{
+    file_unmap(source);
+}
+
+/* Nothing outside of the folder of the JSON file is opened. */
+static bool open_data(struct json_parser *parser, const char *path, const cJSON *item)
+{
+    static const char *const keys[] = { "file", "bytes", NULL };
+    const struct place place = { .key = "data" }, file_at = { .up = &place, .key = "file" },
+                       bytes_at = { .up = &place, .key = "bytes" };
+    const char *slash = strrchr(path, '/'), *reason, *file;
+    const char *dir =
+        slash ? arena_strndup(&parser->ctx->scratch, path, (size_t)(slash - path) + 1) : ".";
+    struct mapping *data = arena_new(&parser->module->arena, struct mapping);
+    int64_t bytes;
+
+    if (!json_object(parser, &place, item, keys) ||
+        !json_text_member(parser, &place, item, "file", NULL, &file) ||
+        !json_int_member(parser, &place, item, "bytes", -1, 0, INT64_MAX, &bytes))
+        return false;
+    parser->data_file = str_safe(&parser->ctx->perm, file, 200);
+    if (!file_map_beneath(parser->ctx, dir, file, data, &reason))
+        return json_fail(parser, &file_at, "%s cannot be used: %s", parser->data_file, reason);
+    parser->module->source = parser->data = data;
+    parser->module->free_source = unmap;
+    if ((uint64_t)bytes == data->size)
+        return true;
+    return json_fail(parser, &bytes_at, "found %lld, wanted %zu, the size of %s", (long long)bytes,
+                     data->size, parser->data_file);
+}
+
+static bool read_format(struct json_parser *parser, const cJSON *root)
+{
+    const struct place whole = { .up = NULL }, format_at = { .up = &whole, .key = "format" };
+    const char *format;
+    int64_t version;
+
+    if (!json_text_member(parser, &whole, root, "format", NULL, &format))
+        return false;
+    if (strcmp(format, "relayc-graph") != 0)
+        return json_wrong(parser, &format_at, json_member(root, "format"), "'relayc-graph'");
+    return json_int_member(parser, &whole, root, "version", -1, 1, 1, &version);
+}
+
+static bool read_module(struct json_parser *parser, const char *path, const cJSON *root)
+{
+    static const char *const keys[] = { "format",   "version", "opset",     "onnx_nodes",
+                                        "producer", "data",    "functions", NULL };
+    const struct place whole = { .up = NULL };
+    struct module *module = parser->module;
+    int64_t opset = 0, n_onnx_nodes = 0;
+    bool ok;
+
+    if (!cJSON_IsObject(root))
+        return json_wrong(parser, &whole, root, "an object");
+    if (!read_format(parser, root))
+        return false;
+    ok = json_object(parser, &whole, root, keys);
+    ok = json_int_member(parser, &whole, root, "opset", 0, 0, INT_MAX, &opset) && ok;
+    ok = json_int_member(parser, &whole, root, "onnx_nodes", 0, 0, INT_MAX, &n_onnx_nodes) && ok;
+    ok = json_text_member(parser, &whole, root, "producer", "", &module->producer) && ok;
+    module->opset = (int)opset;
+    module->n_onnx_nodes = (int)n_onnx_nodes;
+    if (json_member(root, "data"))
+        ok = open_data(parser, path, json_member(root, "data")) && ok;
+    ok = find_sections(parser, root) && ok;
+    for (int i = 0; ok && i < parser->n_sections; i++)
+        json_section(parser, &parser->sections[i]);
+    for (int i = 0; i < parser->n_sections; i++)
+        ok = ok && parser->sections[i].done && !parser->sections[i].broken;
+    return ok;
+}
+
+/* --- the text -----------------------------------------------------------------------------------
+ */
+
+static bool text_error(struct json_parser *parser, const char *text, const char *at,
+                       const char *message)
+{
+    int line = 1, column = 1;
+
+    for (; text < at; text++) {
+        column = *text == '\n' ? 1 : column + 1;
+        line += *text == '\n';
+    }
+    return diag_error(parser->ctx, DIAG_GRAPH_JSON, NULL, "line %d, column %d: %s", line, column,
+                      message);
+}
+
+/* cJSON would end a text at the character 0. */
+static const char *find_zero(const char *text, size_t n)
+{
+    for (size_t i = 0; i + 5 < n; i++) {
+        if (text[i] != '\\')
+            continue;
+        if (strncmp(text + i + 1, "u0000", 5) == 0)
+            return text + i;
+        i++;
+    }
+    return NULL;
+}
+
+static bool read_text(struct json_parser *parser, const char *path, const char *text, size_t n)
+{
+    const char *end = NULL, *zero = find_zero(text, n);
+    cJSON *root;
+    bool ok;
+
+    if (n > MAX_JSON_BYTES)
+        return diag_error(parser->ctx, DIAG_GRAPH_JSON, NULL,
+                          "the file has %zu bytes, wanted are at most %d", n, MAX_JSON_BYTES);
+    if (zero)
+        return text_error(parser, text, zero, "found \\u0000, wanted a text without it");
+    root = cJSON_ParseWithLengthOpts(text, n, &end, false);
+    if (!root)
+        return text_error(parser, text, end ? end : text,
+                          "this is not JSON, or is nested more than 1000 deep");
+    while (end < text + n && strchr(" \t\r\n", *end) && *end)
+        end++;
+    ok = end == text + n ? read_module(parser, path, root)
+                         : text_error(parser, text, end, "found more text behind the graph");
+    cJSON_Delete(root);
+    return ok;
+}
+
+struct module *module_read_json(struct ctx *ctx, const char *path)
+{
+    struct json_parser parser = { .ctx = ctx,
+                                  .n_errors_before = ctx->diags.n_errors,
+                                  .functions = { .key = "functions" },
+                                  .by_name = { .arena = &ctx->scratch },
+                                  .symbols = { .arena = &ctx->scratch } };
+    struct mapping file;
+    bool ok;
+
+    if (!file_map(ctx, path, &file))
+        return NULL;
+    parser.module = module_new(ctx);
+    ok = read_text(&parser, path, (const char *)file.data, file.size);
+    file_unmap(&file);
+    if (ok)
+        return parser.module;
+    module_free(parser.module);
+    return NULL;
+}
