@@ -22,4 +22,8 @@ const char *function_json(const struct function *fn, struct arena *arena);
  * malformed file never crashes us: all that is wrong is reported. NULL after errors. */
 struct module *module_read_json(struct ctx *ctx, const char *path);
 
+/* The same from memory (fuzzing, tests); a data file is refused when dir is NULL. */
+struct module *module_read_json_bytes(struct ctx *ctx, const char *bytes, size_t n,
+                                      const char *dir);
+
 #endif

@@ -236,14 +236,12 @@ static void unmap(void *source)
 }
 
 /* Nothing outside of the folder of the JSON file is opened. */
-static bool open_data(struct json_parser *parser, const char *path, const cJSON *item)
+static bool open_data(struct json_parser *parser, const char *dir, const cJSON *item)
 {
     static const char *const keys[] = { "file", "bytes", NULL };
     const struct place place = { .key = "data" }, file_at = { .up = &place, .key = "file" },
                        bytes_at = { .up = &place, .key = "bytes" };
-    const char *slash = strrchr(path, '/'), *reason, *file;
-    const char *dir =
-        slash ? arena_strndup(&parser->ctx->scratch, path, (size_t)(slash - path) + 1) : ".";
+    const char *reason, *file;
     struct mapping *data = arena_new(&parser->module->arena, struct mapping);
     int64_t bytes;
 
@@ -252,6 +250,9 @@ static bool open_data(struct json_parser *parser, const char *path, const cJSON 
         !json_int_member(parser, &place, item, "bytes", -1, 0, INT64_MAX, &bytes))
         return false;
     parser->data_file = str_safe(&parser->ctx->perm, file, 200);
+    if (!dir)
+        return json_fail(parser, &file_at, "there is no folder to look for %s in",
+                         parser->data_file);
     if (!file_map_beneath(parser->ctx, dir, file, data, &reason))
         return json_fail(parser, &file_at, "%s cannot be used: %s", parser->data_file, reason);
     parser->module->source = parser->data = data;
@@ -275,7 +276,7 @@ static bool read_format(struct json_parser *parser, const cJSON *root)
     return json_int_member(parser, &whole, root, "version", -1, 1, 1, &version);
 }
 
-static bool read_module(struct json_parser *parser, const char *path, const cJSON *root)
+static bool read_module(struct json_parser *parser, const char *dir, const cJSON *root)
 {
     static const char *const keys[] = { "format",   "version", "opset",     "onnx_nodes",
                                         "producer", "data",    "functions", NULL };
@@ -295,7 +296,7 @@ static bool read_module(struct json_parser *parser, const char *path, const cJSO
     module->opset = (int)opset;
     module->n_onnx_nodes = (int)n_onnx_nodes;
     if (json_member(root, "data"))
-        ok = open_data(parser, path, json_member(root, "data")) && ok;
+        ok = open_data(parser, dir, json_member(root, "data")) && ok;
     ok = find_sections(parser, root) && ok;
     for (int i = 0; ok && i < parser->n_sections; i++)
         json_section(parser, &parser->sections[i]);
@@ -333,7 +334,7 @@ static const char *find_zero(const char *text, size_t n)
     return NULL;
 }
 
-static bool read_text(struct json_parser *parser, const char *path, const char *text, size_t n)
+static bool read_text(struct json_parser *parser, const char *text, size_t n, const char *dir)
 {
     const char *end = NULL, *zero = find_zero(text, n);
     cJSON *root;
@@ -350,29 +351,37 @@ static bool read_text(struct json_parser *parser, const char *path, const char *
                           "this is not JSON, or is nested more than 1000 deep");
     while (end < text + n && strchr(" \t\r\n", *end) && *end)
         end++;
-    ok = end == text + n ? read_module(parser, path, root)
+    ok = end == text + n ? read_module(parser, dir, root)
                          : text_error(parser, text, end, "found more text behind the graph");
     cJSON_Delete(root);
     return ok;
 }
 
-struct module *module_read_json(struct ctx *ctx, const char *path)
+struct module *module_read_json_bytes(struct ctx *ctx, const char *bytes, size_t n, const char *dir)
 {
     struct json_parser parser = { .ctx = ctx,
+                                  .module = module_new(ctx),
                                   .n_errors_before = ctx->diags.n_errors,
                                   .functions = { .key = "functions" },
                                   .by_name = { .arena = &ctx->scratch },
                                   .symbols = { .arena = &ctx->scratch } };
-    struct mapping file;
-    bool ok;
 
-    if (!file_map(ctx, path, &file))
-        return NULL;
-    parser.module = module_new(ctx);
-    ok = read_text(&parser, path, (const char *)file.data, file.size);
-    file_unmap(&file);
-    if (ok)
+    if (read_text(&parser, bytes, n, dir))
         return parser.module;
     module_free(parser.module);
     return NULL;
+}
+
+struct module *module_read_json(struct ctx *ctx, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *dir = slash ? arena_strndup(&ctx->scratch, path, (size_t)(slash - path) + 1) : ".";
+    struct module *module;
+    struct mapping file;
+
+    if (!file_map(ctx, path, &file))
+        return NULL;
+    module = module_read_json_bytes(ctx, (const char *)file.data, file.size, dir);
+    file_unmap(&file);
+    return module;
 }
