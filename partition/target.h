@@ -93,8 +93,9 @@ struct fp8_row {
 
 struct target {
     const char *name, *description;
-    const char *file;   /* of target.json, for messages */
-    const char *folder; /* NULL = embedded */
+    const char *file;     /* of target.json, for messages */
+    const char *folder;   /* NULL = embedded */
+    struct source source; /* of its name */
     enum target_format format;
     int n_rows;
     struct composite_row *rows; /* in order of priority: the first match wins, so longest first */
@@ -206,7 +207,8 @@ struct targets {
 };
 
 /* Those that ship, and one per folder in dirs (which must hold target.json, or folders that do).
- * All errors of all files are reported, each with line and column. False after errors. */
+ * All errors of all files are reported, each with line and column. False after errors; *out holds
+ * the targets that are well. */
 bool targets_load(struct ctx *ctx, int n_dirs, const char *const *dirs, struct targets *out);
 
 /* One target from the text of a target.json; read_file gives the files that it names (templates),

@@ -12,7 +12,8 @@
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 
-enum { MAX_LETS = 64 }; /* a let is evaluated by what uses it, so they nest */
+/* Nobody writes so many; conditions are compared in pairs. */
+enum { MAX_LETS = 64, MAX_CONDITIONS = 64 };
 
 struct loader {
     struct ctx *ctx;
@@ -100,11 +101,31 @@ static enum op read_op(struct loader *loader, const cJSON *item)
 
 /* --- files -------------------------------------------------------------------------------------*/
 
+/* Names that become files elsewhere too, so no folders and nothing that a compiler takes for an
+ * option. */
+static bool is_file_name(const char *name)
+{
+    if (*name == '.' || *name == '-' || *name == '\0' || strlen(name) > 128)
+        return false;
+    for (; *name; name++)
+        if (!(*name >= 'a' && *name <= 'z') && !(*name >= 'A' && *name <= 'Z') &&
+            !(*name >= '0' && *name <= '9') && !strchr("_.-+", *name))
+            return false;
+    return true;
+}
+
 static const char *read_file(struct loader *loader, const cJSON *item, const char *name)
 {
     const char *reason = "no such file";
-    const char *text = loader->folder->read(loader->folder->user, name, &reason);
+    const char *text;
 
+    if (!is_file_name(name)) {
+        json_error(&loader->json, item, "'%s' is no plain file name", safe(loader, name));
+        diag_help(loader->ctx, "letters, digits and any of _ . - +; the file lies in the target's "
+                               "folder itself");
+        return NULL;
+    }
+    text = loader->folder->read(loader->folder->user, name, &reason);
     if (text)
         return text;
     json_error(&loader->json, item, "cannot read '%s': %s", safe(loader, name), reason);
@@ -117,19 +138,6 @@ static const char *read_template(struct loader *loader, const cJSON *object, con
     const char *name = json_text(&loader->json, object, key);
 
     return name ? read_file(loader, json_get(object, key), name) : NULL;
-}
-
-/* Names that become files elsewhere too, so no folders and nothing that a compiler takes for an
- * option. */
-static bool is_file_name(const char *name)
-{
-    if (*name == '.' || *name == '-' || *name == '\0' || strlen(name) > 128)
-        return false;
-    for (; *name; name++)
-        if (!(*name >= 'a' && *name <= 'z') && !(*name >= 'A' && *name <= 'Z') &&
-            !(*name >= '0' && *name <= '9') && !strchr("_.-+", *name))
-            return false;
-    return true;
 }
 
 static int read_files(struct loader *loader, const cJSON *list, const char ***names,
@@ -147,12 +155,6 @@ static int read_files(struct loader *loader, const cJSON *list, const char ***na
 
         if (!name)
             continue;
-        if (!is_file_name(name)) {
-            json_error(&loader->json, item, "'%s' is no plain file name", safe(loader, name));
-            diag_help(loader->ctx, "letters, digits and any of _ . - +; the file lies in the "
-                                   "target's folder itself");
-            continue;
-        }
         if (map_get(&seen, name)) {
             json_error(&loader->json, item, "'%s' stands here twice", name);
             continue;
@@ -504,6 +506,7 @@ static void read_root(struct loader *loader, const cJSON *root)
                    target->name);
     if (!target->name)
         target->name = "?";
+    target->source = json_source(json, json_get(root, "name") ? json_get(root, "name") : root);
     target->description = json_text(json, root, "description");
     if (!target->description)
         target->description = "";
