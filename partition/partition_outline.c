@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "partition/explain.h"
 
 enum { MAX_NAME = 48 }; /* of the part of a region's name that comes from the model */
 
@@ -385,8 +384,6 @@ bool partition_outline(struct partition *partition)
                            .names = { .arena = &module->ctx->scratch } };
 
     function_number(o.fn);
-    if (!partition->explanation)
-        partition_explain(partition);
     for (struct function *fn = module->functions; fn; fn = fn->next)
         map_set(&o.names, fn->name, fn);
     find_regions(&o, partition);
