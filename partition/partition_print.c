@@ -37,7 +37,7 @@ static void print_node(const struct partition *partition, const struct node *nod
     for (int i = 0; i < node->n_outputs; i++)
         str_printf(out, "%s%%%s", i ? ", " : "",
                    str_safe(out->arena, node->outputs[i]->name, SIZE_MAX));
-    str_printf(out, " = %s ", op_name(node->op));
+    str_printf(out, " = %s%s", op_name(node->op), in ? " " : "");
     for (; in; in = in->next)
         str_printf(out, in->candidate->excluded ? " (%s#%d)" : " %s#%d", in->candidate->row->name,
                    in->candidate->id);
