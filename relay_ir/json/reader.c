@@ -1,3 +1,4 @@
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
@@ -12,7 +13,7 @@ static void print_place(struct str *out, const struct place *place)
     if (place->up)
         print_place(out, place->up);
     if (place->key)
-        str_printf(out, "%s%s", place->up ? "." : "", str_safe(out->arena, place->key, 60));
+        str_printf(out, "%s%s", out->n ? "." : "", str_safe(out->arena, place->key, 60));
     else if (place->up)
         str_printf(out, "[%d]", place->index);
 }
@@ -52,8 +53,13 @@ static const char *found_text(struct json_parser *parser, const cJSON *item)
         return "nothing";
     if (cJSON_IsString(item))
         return arena_printf(arena, "'%s'", str_safe(arena, item->valuestring, 60));
-    if (cJSON_IsNumber(item))
-        return arena_printf(arena, "%.17g", item->valuedouble);
+    if (cJSON_IsNumber(item)) {
+        const char *text = arena_printf(arena, "%.9g", item->valuedouble);
+
+        return strtod(text, NULL) == item->valuedouble
+                   ? text
+                   : arena_printf(arena, "%.17g", item->valuedouble);
+    }
     if (cJSON_IsBool(item))
         return cJSON_IsTrue(item) ? "true" : "false";
     return cJSON_IsNull(item) ? "null" : cJSON_IsArray(item) ? "a list" : "an object";
