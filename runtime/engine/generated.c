@@ -14,7 +14,7 @@
 
 extern char **environ;
 
-enum { MAX_WORDS = 128, ARENA_ALIGN = 64, MESSAGE_BYTES = 2000 };
+enum { ARENA_ALIGN = 64, MESSAGE_BYTES = 2000 };
 
 typedef int call_function(int region, const void *const *in, void *const *out, void *arena);
 
@@ -64,7 +64,7 @@ static int split_words(struct arena *arena, const char *text, char **words, int 
 {
     char *copy = arena_strdup(arena, text);
 
-    for (char *word = strtok(copy, " \t"); word && n < MAX_WORDS - 2; word = strtok(NULL, " \t"))
+    for (char *word = strtok(copy, " \t"); word; word = strtok(NULL, " \t"))
         words[n++] = word;
     return n;
 }
@@ -114,22 +114,29 @@ static void add_messages(struct ctx *ctx, const char *path)
 static bool compile(struct ctx *ctx, const struct generated_options *options, const char *adapter,
                     const char *library)
 {
-    const char *compiler = options->compiler ? options->compiler : getenv("CC");
+    enum { OWN_WORDS = 16 };
+    const char *given = options->compiler ? options->compiler : getenv("CC");
+    const char *compiler = given && *given ? given : "cc";
+    const char *flags = options->flags ? options->flags : "-O2";
+    const char *libs = options->libs ? options->libs : "";
     const char *messages = arena_printf(&ctx->perm, "%s.log", library);
-    char *words[MAX_WORDS];
-    int n = split_words(&ctx->perm, compiler && *compiler ? compiler : "cc", words, 0), status;
+    char **words = arena_array(&ctx->perm, char *,
+                               strlen(compiler) + strlen(flags) + strlen(libs) +
+                                   (size_t)options->n_files + OWN_WORDS);
+    int n = split_words(&ctx->perm, compiler, words, 0), status;
 
     if (n == 0)
         return diag_error(ctx, DIAG_TOOLCHAIN, NULL, "no C compiler is named");
     n = split_words(&ctx->perm, "-std=c99 -shared -fPIC", words, n);
-    n = split_words(&ctx->perm, options->flags ? options->flags : "-O2", words, n);
+    n = split_words(&ctx->perm, flags, words, n);
     words[n++] = arena_printf(&ctx->perm, "-I%s", options->dir);
     words[n++] = arena_strdup(&ctx->perm, "-o");
     words[n++] = arena_strdup(&ctx->perm, library);
     words[n++] = arena_strdup(&ctx->perm, adapter);
-    for (int i = 0; i < options->n_files && n < MAX_WORDS - 2; i++)
+    for (int i = 0; i < options->n_files; i++)
         if (str_ends(options->files[i], ".c"))
             words[n++] = arena_strdup(&ctx->perm, options->files[i]);
+    n = split_words(&ctx->perm, libs, words, n);
     words[n++] = arena_strdup(&ctx->perm, "-lm");
     words[n] = NULL;
     status = run_compiler(words, messages);

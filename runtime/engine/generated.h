@@ -14,6 +14,7 @@ struct generated_options {
     int n_files;
     const char *compiler; /* "cc", "ccache gcc -m32"; NULL = $CC, else "cc" */
     const char *flags;    /* separated by blanks; NULL = "-O2" */
+    const char *libs;     /* likewise, behind the files: "-ldnnl"; NULL = none but -lm */
     bool step;            /* NAME_step() is there */
 };
 
