@@ -69,6 +69,9 @@ $(BUILD)/gen/%.o: $(BUILD)/gen/%.c
 $(BUILD)/tests/test_%: $(BUILD)/tests/test_%.o $(test_support) $(BUILD)/librelayc.a
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcheck -lsubunit -lrt $(libs)
 
+# These import the models of tests/make.
+$(BUILD)/tests/test_json: $(patsubst %,$(BUILD)/parts/tests/make/%.o,good_cases networks)
+
 # Programs of several files, one folder each: tests/NAME/*.c -> build/tests/NAME. Their objects lie
 # elsewhere, as a folder build/tests/NAME would stand in the program's place.
 $(BUILD)/parts/%.o: %.c $(BUILD)/gen/frontend/onnx/onnx.pb-c.h
