@@ -178,6 +178,18 @@ static void refuse_doubles(struct json_file *json, const cJSON *object)
     }
 }
 
+/* Where a key should begin and does not, cJSON stops one byte too late. */
+static const char *stop_of(const char *text, const char *end)
+{
+    const char *last = end - 1, *before = end - 2;
+
+    if (end - text < 2 || (unsigned char)*last <= ' ' || *last == '"')
+        return end;
+    while (before > text && (unsigned char)*before <= ' ')
+        before--;
+    return *before == ',' || (*before == '{' && *last != '}') ? last : end;
+}
+
 static bool syntax_error(struct json_file *json, const char *end)
 {
     struct scanner scanner = { json, json->text, json->text, 1 };
@@ -203,7 +215,7 @@ bool json_open(struct ctx *ctx, const char *name, const char *text, struct json_
     *out = (struct json_file){ .ctx = ctx, .name = name, .text = text };
     out->root = cJSON_ParseWithLengthOpts(text, strlen(text) + 1, &end, true);
     if (!out->root)
-        return syntax_error(out, end);
+        return syntax_error(out, stop_of(text, end));
     if (str_starts(text, "\xEF\xBB\xBF"))
         scanner.at = scanner.line_start = text + 3;
     out->places = arena_array(&ctx->perm, struct json_place, count_items(out->root));

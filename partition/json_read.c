@@ -22,9 +22,10 @@ static const char *kind_of(const cJSON *item)
 
 bool json_error(struct json_file *json, const cJSON *item, const char *format, ...)
 {
-    const struct source source = json_source(json, item);
+    struct source source = json_source(json, item);
     va_list args;
 
+    source.column -= cJSON_IsString(item); /* the quote */
     va_start(args, format);
     source_error(json->ctx, &source, 0, "%s", arena_vprintf(&json->ctx->perm, format, args));
     va_end(args);
@@ -46,8 +47,9 @@ bool json_key_error(struct json_file *json, const cJSON *item, const char *forma
 
 void json_help_nearest(struct ctx *ctx, const char *word, const char *const *known, size_t n)
 {
-    /* str_nearest does not measure words that are longer */
-    const char *nearest = strlen(word) <= 64 ? str_nearest(word, known, n) : NULL;
+    /* everything is near a very short word, and str_nearest does not measure long ones */
+    const bool fits = strlen(word) > 2 && strlen(word) <= 64;
+    const char *nearest = fits ? str_nearest(word, known, n) : NULL;
     struct str all = { .arena = &ctx->perm };
 
     if (nearest) {
@@ -91,7 +93,7 @@ const cJSON *json_get(const cJSON *object, const char *key)
     return cJSON_GetObjectItemCaseSensitive(object, key);
 }
 
-const char *json_text_of(struct json_file *json, const cJSON *item)
+const char *json_item_text(struct json_file *json, const cJSON *item)
 {
     if (!cJSON_IsString(item)) {
         wrong_kind(json, item, "text");
@@ -100,14 +102,14 @@ const char *json_text_of(struct json_file *json, const cJSON *item)
     return arena_strdup(&json->ctx->perm, item->valuestring);
 }
 
-const char *json_text(struct json_file *json, const cJSON *object, const char *key)
+const char *json_get_text(struct json_file *json, const cJSON *object, const char *key)
 {
     const cJSON *item = json_get(object, key);
 
-    return item ? json_text_of(json, item) : NULL;
+    return item ? json_item_text(json, item) : NULL;
 }
 
-bool json_bool(struct json_file *json, const cJSON *object, const char *key)
+bool json_get_bool(struct json_file *json, const cJSON *object, const char *key)
 {
     const cJSON *item = json_get(object, key);
 
@@ -116,7 +118,7 @@ bool json_bool(struct json_file *json, const cJSON *object, const char *key)
     return cJSON_IsTrue(item);
 }
 
-int64_t json_limit(struct json_file *json, const cJSON *object, const char *key)
+int64_t json_get_limit(struct json_file *json, const cJSON *object, const char *key)
 {
     const cJSON *item = json_get(object, key);
 
@@ -131,7 +133,7 @@ int64_t json_limit(struct json_file *json, const cJSON *object, const char *key)
     return (int64_t)item->valuedouble;
 }
 
-double json_rate_of(struct json_file *json, const cJSON *item)
+double json_item_rate(struct json_file *json, const cJSON *item)
 {
     if (!cJSON_IsNumber(item)) {
         wrong_kind(json, item, "a number");
@@ -146,14 +148,14 @@ double json_rate_of(struct json_file *json, const cJSON *item)
     return item->valuedouble;
 }
 
-double json_rate(struct json_file *json, const cJSON *object, const char *key)
+double json_get_rate(struct json_file *json, const cJSON *object, const char *key)
 {
     const cJSON *item = json_get(object, key);
 
-    return item ? json_rate_of(json, item) : 0;
+    return item ? json_item_rate(json, item) : 0;
 }
 
-const cJSON *json_list(struct json_file *json, const cJSON *object, const char *key)
+const cJSON *json_get_list(struct json_file *json, const cJSON *object, const char *key)
 {
     const cJSON *item = json_get(object, key);
 
@@ -163,7 +165,7 @@ const cJSON *json_list(struct json_file *json, const cJSON *object, const char *
     return NULL;
 }
 
-const cJSON *json_object(struct json_file *json, const cJSON *object, const char *key)
+const cJSON *json_get_object(struct json_file *json, const cJSON *object, const char *key)
 {
     const cJSON *item = json_get(object, key);
 

@@ -22,18 +22,19 @@ void json_help_nearest(struct ctx *ctx, const char *word, const char *const *kno
 /* Whether the item is an object; each member whose key is none of n is an error. */
 bool json_members(struct json_file *json, const cJSON *item, const char *const *known, size_t n);
 
-const char *json_text(struct json_file *json, const cJSON *object, const char *key); /* NULL */
-bool json_bool(struct json_file *json, const cJSON *object, const char *key);        /* false */
-int64_t json_limit(struct json_file *json, const cJSON *object, const char *key);    /* 0 .. 2^53 */
-double json_rate(struct json_file *json, const cJSON *object, const char *key);      /* 0 or more */
+const char *json_get_text(struct json_file *json, const cJSON *object, const char *key); /* NULL */
+bool json_get_bool(struct json_file *json, const cJSON *object, const char *key);        /* false */
+int64_t json_get_limit(struct json_file *json, const cJSON *object,
+                       const char *key);                                            /* 0 .. 2^53 */
+double json_get_rate(struct json_file *json, const cJSON *object, const char *key); /* 0 or more */
 
 /* The list, the object under the key; NULL when there is none or it is something else. */
-const cJSON *json_list(struct json_file *json, const cJSON *object, const char *key);
-const cJSON *json_object(struct json_file *json, const cJSON *object, const char *key);
+const cJSON *json_get_list(struct json_file *json, const cJSON *object, const char *key);
+const cJSON *json_get_object(struct json_file *json, const cJSON *object, const char *key);
 
 /* Of an item itself, such as an element of a list. */
-const char *json_text_of(struct json_file *json, const cJSON *item); /* NULL */
-double json_rate_of(struct json_file *json, const cJSON *item);
+const char *json_item_text(struct json_file *json, const cJSON *item); /* NULL */
+double json_item_rate(struct json_file *json, const cJSON *item);
 
 const cJSON *json_get(const cJSON *object, const char *key);
 

@@ -40,11 +40,12 @@ static void read_limits(struct loader *loader, const cJSON *object)
 
     if (!object || !json_members(json, object, known, COUNT(known)))
         return;
-    *limits = (struct target_limits){
-        json_limit(json, object, "max_nodes"),        json_limit(json, object, "max_macs"),
-        json_limit(json, object, "max_weight_bytes"), json_limit(json, object, "max_onchip_bytes"),
-        json_bool(json, object, "weights_onchip"),    json_limit(json, object, "min_macs")
-    };
+    *limits = (struct target_limits){ json_get_limit(json, object, "max_nodes"),
+                                      json_get_limit(json, object, "max_macs"),
+                                      json_get_limit(json, object, "max_weight_bytes"),
+                                      json_get_limit(json, object, "max_onchip_bytes"),
+                                      json_get_bool(json, object, "weights_onchip"),
+                                      json_get_limit(json, object, "min_macs") };
     if (limits->max_macs && limits->min_macs > limits->max_macs)
         json_error(json, json_get(object, "min_macs"),
                    "min_macs is %lld, max_macs is %lld: no region has so many and so few",
@@ -69,15 +70,15 @@ static void read_rates(struct loader *loader, const cJSON *object)
 
     if (!object || !json_members(json, object, known, COUNT(known)))
         return;
-    rates->launch_ns = json_rate(json, object, "launch_ns");
-    rates->transfer_ns_per_byte = json_rate(json, object, "transfer_ns_per_byte");
-    rates->call_ns = json_rate(json, object, "call_ns");
-    rates->ns_per_byte = json_rate(json, object, "ns_per_byte");
-    per_mac = json_object(json, object, "ns_per_mac");
+    rates->launch_ns = json_get_rate(json, object, "launch_ns");
+    rates->transfer_ns_per_byte = json_get_rate(json, object, "transfer_ns_per_byte");
+    rates->call_ns = json_get_rate(json, object, "call_ns");
+    rates->ns_per_byte = json_get_rate(json, object, "ns_per_byte");
+    per_mac = json_get_object(json, object, "ns_per_mac");
     for (const cJSON *item = per_mac ? per_mac->child : NULL; item; item = item->next) {
         const bool other = strcmp(item->string, "other") == 0;
         const enum dtype dtype = other ? DTYPE_NONE : target_json_dtype(loader, item, item->string);
-        const double ns = json_rate_of(json, item);
+        const double ns = json_item_rate(json, item);
 
         if (!other && dtype == DTYPE_NONE)
             continue;
@@ -99,13 +100,14 @@ static void read_keep_on_host(struct loader *loader, const cJSON *list)
 
 static uint64_t read_formats(struct loader *loader, const cJSON *object, const char *key)
 {
-    const cJSON *list = json_list(&loader->json, object, key);
+    const cJSON *list = json_get_list(&loader->json, object, key);
     uint64_t formats = 0;
 
     if (!json_get(object, key) || (list && !list->child))
         json_error(&loader->json, list ? list : object, "'%s' is wanted: [\"f8e4m3\"]", key);
     for (const cJSON *item = list ? list->child : NULL; item; item = item->next) {
-        const enum dtype dtype = target_json_dtype(loader, item, json_text_of(&loader->json, item));
+        const enum dtype dtype =
+            target_json_dtype(loader, item, json_item_text(&loader->json, item));
 
         if (dtype == DTYPE_NONE)
             continue;
@@ -122,7 +124,7 @@ static enum dtype read_float(struct loader *loader, const cJSON *object, const c
 {
     const cJSON *item = json_get(object, key);
     const enum dtype dtype =
-        item ? target_json_dtype(loader, item, json_text_of(&loader->json, item)) : DTYPE_F32;
+        item ? target_json_dtype(loader, item, json_item_text(&loader->json, item)) : DTYPE_F32;
 
     if (dtype == DTYPE_NONE || dtype_is_float(dtype))
         return dtype;
@@ -145,7 +147,7 @@ static void read_fp8_row(struct loader *loader, const cJSON *item, bool *seen)
                              .weights = read_formats(loader, item, "weights"),
                              .accumulate = read_float(loader, item, "accumulate"),
                              .out = read_float(loader, item, "out"),
-                             .weight_scales = json_bool(json, item, "weight_scales"),
+                             .weight_scales = json_get_bool(json, item, "weight_scales"),
                              .source = json_source(json, item) };
     if (json_get(item, "op"))
         row->op = target_json_op(loader, json_get(item, "op"));
@@ -171,7 +173,7 @@ static void read_fp8(struct loader *loader, const cJSON *list)
 /* The words go to a compiler; nothing in them may mean something to a shell. */
 static const char *read_flags(struct loader *loader, const cJSON *object)
 {
-    const char *flags = json_text(&loader->json, object, "flags");
+    const char *flags = json_get_text(&loader->json, object, "flags");
 
     for (const char *at = flags ? flags : ""; *at; at++)
         if (!(*at >= 'a' && *at <= 'z') && !(*at >= 'A' && *at <= 'Z') &&
@@ -191,14 +193,14 @@ static void read_host(struct loader *loader, const cJSON *object)
     target->host_flags = "";
     if (!object || !json_members(&loader->json, object, known, COUNT(known)))
         return;
-    target->n_host_files = target_json_files(loader, json_list(&loader->json, object, "files"),
+    target->n_host_files = target_json_files(loader, json_get_list(&loader->json, object, "files"),
                                              &target->host_names, &target->host_texts);
     target->host_flags = read_flags(loader, object);
 }
 
 static void read_plugin(struct loader *loader, const cJSON *root)
 {
-    const char *name = json_text(&loader->json, root, "plugin");
+    const char *name = json_get_text(&loader->json, root, "plugin");
     const char *reason = "no such file";
 
     if (!name)
@@ -214,7 +216,7 @@ static void read_plugin(struct loader *loader, const cJSON *root)
 
 static void read_format(struct loader *loader, const cJSON *root)
 {
-    const char *text = json_text(&loader->json, root, "format");
+    const char *text = json_get_text(&loader->json, root, "format");
     size_t i = 0;
 
     if (!text)
@@ -248,20 +250,20 @@ static void read_root(struct loader *loader, const cJSON *root)
     if (!target->name)
         target->name = "?";
     target->source = json_source(json, json_get(root, "name") ? json_get(root, "name") : root);
-    target->description = json_text(json, root, "description");
+    target->description = json_get_text(json, root, "description");
     if (!target->description)
         target->description = "";
     read_format(loader, root);
-    target_json_rows(loader, json_list(json, root, "composites"));
+    target_json_rows(loader, json_get_list(json, root, "composites"));
     read_limits(loader, json_get(root, "limits"));
     read_rates(loader, json_get(root, "rates"));
-    read_fp8(loader, json_list(json, root, "fp8"));
-    read_keep_on_host(loader, json_list(json, root, "keep_on_host"));
-    target->prologue_file = json_text(json, root, "prologue");
+    read_fp8(loader, json_get_list(json, root, "fp8"));
+    read_keep_on_host(loader, json_get_list(json, root, "keep_on_host"));
+    target->prologue_file = json_get_text(json, root, "prologue");
     target->prologue = target_json_file_of(loader, root, "prologue");
-    target->region_file = json_text(json, root, "region");
+    target->region_file = json_get_text(json, root, "region");
     target->region_template = target_json_file_of(loader, root, "region");
-    target->n_headers = target_json_files(loader, json_list(json, root, "headers"),
+    target->n_headers = target_json_files(loader, json_get_list(json, root, "headers"),
                                           &target->header_names, &target->header_texts);
     read_host(loader, json_get(root, "host"));
     read_plugin(loader, root);

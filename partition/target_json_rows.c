@@ -17,7 +17,7 @@ static const char *safe(struct loader *loader, const char *text)
 static struct expression *read_expression(struct loader *loader, const cJSON *item,
                                           struct source *source)
 {
-    const char *text = json_text_of(&loader->json, item);
+    const char *text = json_item_text(&loader->json, item);
     struct expression *expression;
 
     *source = json_source(&loader->json, item);
@@ -82,7 +82,7 @@ static void read_row_template(struct loader *loader, const cJSON *item, struct c
     }
     if (!template)
         json_error(&loader->json, item, "a composite of a target of format c needs a template");
-    row->template_file = json_text(&loader->json, item, "template");
+    row->template_file = json_get_text(&loader->json, item, "template");
     row->template_text = target_json_file_of(loader, item, "template");
 }
 
@@ -99,11 +99,11 @@ static void read_row(struct loader *loader, const cJSON *item, struct composite_
     row->name = target_json_name(loader, item, "a composite");
     if (!pattern)
         json_error(&loader->json, item, "this composite has no pattern");
-    row->text = json_text(&loader->json, item, "pattern");
+    row->text = json_get_text(&loader->json, item, "pattern");
     row->pattern = row->text ? pattern_parse(loader->ctx, &row->source, row->text) : NULL;
     loader->json.failed |= row->pattern == NULL;
-    read_conditions(loader, json_list(&loader->json, item, "where"), row);
-    read_lets(loader, json_object(&loader->json, item, "let"), row);
+    read_conditions(loader, json_get_list(&loader->json, item, "where"), row);
+    read_lets(loader, json_get_object(&loader->json, item, "let"), row);
     row->cost_ns = read_member(loader, item, "cost_ns", &row->cost_source);
     row->scratch = read_member(loader, item, "scratch", &row->scratch_source);
     read_row_template(loader, item, row);

@@ -11,7 +11,7 @@ static const char *safe(struct loader *loader, const char *text)
 
 const char *target_json_name(struct loader *loader, const cJSON *object, const char *whose)
 {
-    const char *name = json_text(&loader->json, object, "name");
+    const char *name = json_get_text(&loader->json, object, "name");
 
     if (!json_get(object, "name"))
         json_error(&loader->json, object, "%s has no name", whose);
@@ -40,7 +40,7 @@ enum dtype target_json_dtype(struct loader *loader, const cJSON *item, const cha
 
 enum op target_json_op(struct loader *loader, const cJSON *item)
 {
-    const char *text = json_text_of(&loader->json, item);
+    const char *text = json_item_text(&loader->json, item);
     const char *names[2 * OP_COUNT];
     enum op op = text ? op_from_name(text) : OP_COUNT;
     size_t n = 0;
@@ -94,7 +94,7 @@ static const char *target_json_file(struct loader *loader, const cJSON *item, co
 
 const char *target_json_file_of(struct loader *loader, const cJSON *object, const char *key)
 {
-    const char *name = json_text(&loader->json, object, key);
+    const char *name = json_get_text(&loader->json, object, key);
 
     return name ? target_json_file(loader, json_get(object, key), name) : NULL;
 }
@@ -109,7 +109,7 @@ int target_json_files(struct loader *loader, const cJSON *list, const char ***na
     *names = arena_array(&loader->ctx->perm, const char *, most);
     *texts = arena_array(&loader->ctx->perm, const char *, most);
     for (const cJSON *item = list ? list->child : NULL; item; item = item->next) {
-        const char *name = json_text_of(&loader->json, item);
+        const char *name = json_item_text(&loader->json, item);
         const char *text;
 
         if (!name)
