@@ -9,6 +9,8 @@
 
 #include "codegen_c/emit.h"
 #include "codegen_c/scalar.h"
+#include "codegen_c/scalar_qnn.h"
+#include "relay_ir/ops/qnn.h"
 
 struct epilogue {
     struct bind *bind;
@@ -92,7 +94,8 @@ static const char *read_operand(struct epilogue *e, const struct node *node, int
 {
     struct value *value = node->inputs[input];
     const char *known = map_get(&e->expressions, value->name), *literal;
-    const int axis = node->op == OP_BIAS_ADD && input == 1 ? (int)node->attrs.axis.axis : -1;
+    const int axis = node->op == OP_BIAS_ADD && input == 1 ? (int)node->attrs.axis.axis
+                                                           : qnn_vector_axis(node, input);
 
     if (known)
         return known;
@@ -160,15 +163,29 @@ static bool text_is_operand(const char *text, const char *operand)
     return operand && strcmp(text, operand) == 0;
 }
 
+/* Multipliers and shifts, one per channel. */
+static void read_tables(struct epilogue *e, const struct node *node, const char **operands)
+{
+    const char *at = e->position->coord[qnn_vector_axis(node, 1)];
+    struct value *tables[QNN_TABLES];
+
+    qnn_tables(e->bind, node, tables);
+    for (int i = 0; i < QNN_TABLES; i++)
+        operands[i] = arena_printf(e->bind->arena, "%s[%s]", bind_operand(e->bind, tables[i]), at);
+}
+
 static bool add_node(struct epilogue *e, const struct node *node)
 {
     struct bind *bind = e->bind;
-    const char *operands[3] = { 0 }, *needs, *text = scalar_text(bind->arena, node, &needs);
+    const char *operands[SCALAR_OPERANDS] = { 0 };
+    const char *needs, *text = scalar_text(bind->arena, node, &needs);
 
     if (!text) /* scalar_accepts said otherwise */
         return diag_error(bind->ctx, DIAG_INTERNAL, node_origin(node), "no C text for %s",
                           op_name(node->op));
-    for (int i = 0; i < node->n_inputs; i++) {
+    if (count_placeholder(text, 'A'))
+        read_tables(e, node, operands + SCALAR_OPERANDS - QNN_TABLES);
+    for (int i = 0; i < node->n_inputs && i < SCALAR_OPERANDS - QNN_TABLES; i++) {
         const int n = count_placeholder(text, (char)('a' + i));
         const struct value *value = node->inputs[i];
 

@@ -7,6 +7,7 @@
 
 #include "base/minifloat.h"
 #include "codegen_c/emit.h"
+#include "codegen_c/scalar_qnn.h"
 
 enum {
     FLOAT = 1 << KIND_FLOAT,
@@ -73,6 +74,24 @@ static bool fits_f32(enum dtype dtype)
     return dtype == DTYPE_F32 || (!dtype_is_float(dtype) && dtype_bytes(dtype) <= 2);
 }
 
+const char *scalar_from_f8(struct arena *arena, enum dtype from, const char *operand)
+{
+    const struct minifloat *format = dtype_minifloat(from);
+
+    return arena_printf(arena, "f8_to_f32(%s, %d, %d, %u, %u)", operand, format->mantissa_bits,
+                        format->bias, minifloat_encode(format, INFINITY, true),
+                        minifloat_nan(format));
+}
+
+const char *scalar_to_f8(struct arena *arena, enum dtype to, const char *operand, bool saturate)
+{
+    const struct minifloat *format = dtype_minifloat(to);
+
+    return arena_printf(arena, "f32_to_f8(%s, %d, %d, %u, %u, %u)", operand, format->mantissa_bits,
+                        format->bias, minifloat_encode(format, INFINITY, true),
+                        minifloat_encode(format, INFINITY, saturate), minifloat_nan(format));
+}
+
 /* FP8 has no arithmetic in C: its numbers are f32 in between. */
 static const char *cast_text(struct arena *arena, const struct node *node, const char **needs)
 {
@@ -84,17 +103,13 @@ static const char *cast_text(struct arena *arena, const struct node *node, const
     if (from == to)
         return "$a";
     if (source)
-        operand = arena_printf(arena, "f8_to_f32($a, %d, %d, %u, %u)", source->mantissa_bits,
-                               source->bias, minifloat_encode(source, INFINITY, true),
-                               minifloat_nan(source));
+        operand = scalar_from_f8(arena, from, "$a");
     if (target && !fits_f32(between))
         return NULL;
     if (target) {
         more = "f32_to_f8";
-        operand = arena_printf(
-            arena, "f32_to_f8(%s%s, %d, %d, %u, %u, %u)", between == DTYPE_F32 ? "" : "(float)",
-            operand, target->mantissa_bits, target->bias, minifloat_encode(target, INFINITY, true),
-            minifloat_encode(target, INFINITY, node->attrs.cast.saturate), minifloat_nan(target));
+        operand = arena_printf(arena, "%s%s", between == DTYPE_F32 ? "" : "(float)", operand);
+        operand = scalar_to_f8(arena, to, operand, node->attrs.cast.saturate);
     } else {
         operand = plain_cast_text(arena, between, to, operand, &more);
     }
@@ -205,7 +220,7 @@ static const char *special_text(struct arena *arena, const struct node *node, co
     case OP_GELU: return kind & FLOAT ? gelu_text(node, needs) : NULL;
     case OP_ISINF: return kind & FLOAT ? isinf_text(node, needs) : NULL;
     case OP_SHRINK: return kind & WHOLE ? whole_shrink_text(arena, node, needs) : NULL;
-    default: return NULL;
+    default: return qnn_text(arena, node, needs);
     }
 }
 
@@ -263,8 +278,9 @@ const char *scalar_expand(struct bind *bind, const struct node *node, const char
             continue;
         }
         text++;
-        piece =
-            *text >= 'a' && *text <= 'c' ? operands[*text - 'a'] : placeholder(bind, node, *text);
+        piece = *text >= 'a' && *text <= 'c'   ? operands[*text - 'a']
+                : *text >= 'A' && *text <= 'B' ? operands[*text - 'A' + 3]
+                                               : placeholder(bind, node, *text);
         str_printf(&out, *piece == '-' && ends_with_minus(&out) ? "(%s)" : "%s", piece);
     }
     return str_text(&out);

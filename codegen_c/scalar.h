@@ -9,6 +9,13 @@
  * element type. *needs: its headers and helpers. */
 const char *scalar_text(struct arena *arena, const struct node *node, const char **needs);
 
+/* FP8 numbers from and to f32: calls of the helpers f8_to_f32 and f32_to_f8. */
+const char *scalar_from_f8(struct arena *arena, enum dtype from, const char *operand);
+const char *scalar_to_f8(struct arena *arena, enum dtype to, const char *operand, bool saturate);
+
+/* $a to $c, and behind them $A and $B: what a node's tables give (scalar_qnn.h). */
+enum { SCALAR_OPERANDS = 5 };
+
 /* Fills in the placeholders; operands as C expressions that need no parentheses. */
 const char *scalar_expand(struct bind *bind, const struct node *node, const char *text,
                           const char *const *operands);

@@ -103,21 +103,14 @@ bool bind_matmul_dense(struct bind *bind)
 /* --- two operands of any kind ------------------------------------------------------------------
  */
 
-/* y[batch, m, n] = a[.., m, k] * b[.., k, n]; each operand may be stored transposed, and its batch
- * dims broadcast. */
-struct product {
-    int64_t batch, m, k, n;
-    bool transpose_a, transpose_b;
-};
-
-static struct product product_of(const struct region *region)
+struct product product_of(const struct region *region)
 {
     const struct node *node = region->anchor;
     const struct type *a = anchor_input(region, 0), *b = anchor_input(region, 1);
     const struct type *y = anchor_output(region, 0);
     struct product p = { .batch = 1 };
 
-    if (node->op == OP_DENSE) { /* a[.., k] and b[n, k] */
+    if (node->op == OP_DENSE || node->op == OP_QNN_DENSE) { /* a[.., k] and b[n, k] */
         p.m = type_span(a, 0, a->rank - 1);
         p.k = b->dim[1];
         p.n = b->dim[0];
@@ -171,7 +164,7 @@ static const char *matrix_number(struct bind *bind, const struct type *y, const 
     return out.n ? arena_printf(bind->arena, "(%s)", str_text(&out)) : "0";
 }
 
-static void bind_product(struct bind *bind, const struct product *p)
+void bind_product(struct bind *bind, const struct product *p)
 {
     const struct type *y = anchor_output(bind->region, 0);
     const bool batched = p->batch > 1;

@@ -14,4 +14,16 @@ struct dense {
 /* Binds everything in dense.c.tmpl (one row), or dense_rows.c.tmpl (several). */
 bool bind_dense_shape(struct bind *bind, const struct dense *dense);
 
+/* y[batch, m, n] = a[.., m, k] * b[.., k, n]; each operand may be stored transposed, and its batch
+ * dims broadcast. */
+struct product {
+    int64_t batch, m, k, n;
+    bool transpose_a, transpose_b;
+};
+
+struct product product_of(const struct region *region);
+
+/* Binds everything in matmul_int.c.tmpl but the types that sums have and the epilogue. */
+void bind_product(struct bind *bind, const struct product *product);
+
 #endif

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "codegen_c/kernel.h"
+#include "relay_ir/ops/qnn.h"
 
 /* The dims of y in groups; group g ends with dim last[g]. */
 struct loops {
@@ -28,6 +29,8 @@ static bool runs_along(const struct node *node, int input, const struct type *y,
 
     if (node->op == OP_BIAS_ADD && input == 1)
         return i == node->attrs.axis.axis;
+    if (qnn_vector_axis(node, input) >= 0)
+        return i == qnn_vector_axis(node, input) && x->dim[0] != 1;
     return dim >= 0 && x->dim[dim] != 1;
 }
 

@@ -4,11 +4,11 @@
  *
  * The factor is significand * 2^(shift - 31), its significand (31 bits) and shift from frexp.
  *
- * "double" rounds twice. x is shifted left (shift > 0), saturating; then comes the doubling high
- * multiply, (2 * x * significand) / 2^32, to nearest, halves up; then the shift right (shift < 0),
- * to nearest, halves away from zero.
+ * "single": x * significand / 2^(31 - shift), to nearest, halves up, saturated to 32 bits.
  *
- * "single" rounds once: (x * significand) / 2^(31 - shift), to nearest, halves up, saturated.
+ * "double" is the same for shift >= 0. Else it rounds twice: the doubling high multiply
+ * x * significand / 2^31, to nearest, halves up, and then the shift right by -shift, to nearest,
+ * halves away from zero.
  *
  * runtime/embed/requantize.h and requantize_once.h are the same for generated C. */
 #include <math.h>
@@ -68,13 +68,11 @@ static wide nearest_half_away(wide x, int n)
 
 int32_t fixed_point_apply(struct fixed_point factor, int64_t x, enum fixed_point_rounding rounding)
 {
-    const int left = factor.shift > 0 ? factor.shift : 0, right = left - factor.shift;
-    const wide number = saturated(x), significand = factor.multiplier;
+    const int second = rounding == ROUND_DOUBLE && factor.shift < 0 ? -factor.shift : 0;
+    const wide product = (wide)saturated(x) * factor.multiplier;
 
-    if (rounding == ROUND_SINGLE)
-        return (int32_t)saturated(nearest_half_up(number * significand, 31 - factor.shift));
     return (int32_t)nearest_half_away(
-        nearest_half_up(saturated(number * ((wide)1 << left)) * significand, 31), right);
+        saturated(nearest_half_up(product, 31 - factor.shift - second)), second);
 }
 
 enum fixed_point_rounding fixed_point_rounding_of(const char *word)

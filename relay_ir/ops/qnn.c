@@ -59,9 +59,14 @@ static bool check_vector_axis(struct ctx *ctx, const struct node *node, int n_ve
 /* FP8 has no zero point but 0. */
 static bool check_no_zero(struct ctx *ctx, const struct node *node, int input)
 {
-    double number;
+    const struct value *value = node->inputs[input];
+    const struct tensor zero =
+        value->kind == VALUE_CONSTANT ? value_tensor(value) : (struct tensor){ .data = NULL };
+    bool ok = value->kind == VALUE_CONSTANT;
 
-    if (value_uniform(node->inputs[input], &number) && number == 0)
+    for (int64_t i = 0; ok && i < type_elements(&value->type); i++)
+        ok = tensor_at(&zero, i) == 0;
+    if (ok)
         return true;
     return diag_error(ctx, DIAG_UNSUPPORTED_FORM, node_origin(node),
                       "%s: the zero point of FP8 is not the constant 0", op_name(node->op));

@@ -231,13 +231,16 @@ static void add_region(struct network *net, const struct kernel_case *row, int n
 /* The kernel that takes the region behind result i. */
 static void check_kernel(struct network *net, int i)
 {
-    struct node *call = net->module->main->ret->inputs[i]->def;
+    struct node *call = net->module->main->ret->inputs[i]->def, *first;
     struct region region = { .call = call };
     const struct kernel *kernel;
 
     while (call->op != OP_CALL) /* a view of the region's result */
         call = call->inputs[0]->def;
-    region = (struct region){ .fn = call->callee, .call = call, .anchor = call->callee->first };
+    first = call->callee->first;
+    region = (struct region){ .fn = call->callee,
+                              .call = call,
+                              .anchor = op_is_elementwise(first->op) ? NULL : first };
     kernel = kernel_choose(net->ctx, &region);
     ck_assert_msg(kernel != NULL, "%s", expect_text(net->ctx));
     ck_assert_msg(strcmp(kernel->name, net->kernels[i]) == 0, "%s: kernel %s, wanted %s",

@@ -1,0 +1,236 @@
+/* scalar_qnn.c - see scalar_qnn.h; the arithmetic is that of relay_ir/ops/qnn.c and fixed_point.c.
+ *
+ * method   scales become multipliers and shifts here, at compile time; those of quantize and
+ *          dequantize stay floats, and may be computed by the model */
+#include "codegen_c/scalar_qnn.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/minifloat.h"
+#include "codegen_c/scalar.h"
+#include "relay_ir/ops/qnn.h"
+
+/* Whether the value is one number everywhere, and known. */
+static bool is_known(const struct value *value, int64_t *number)
+{
+    double real;
+
+    if (value->kind != VALUE_CONSTANT || !value_uniform(value, &real))
+        return false;
+    *number = (int64_t)real;
+    return true;
+}
+
+static double real_of(const struct value *constant, int64_t i)
+{
+    const struct tensor tensor = value_tensor(constant);
+
+    return tensor_at(&tensor, i);
+}
+
+static int64_t least_of(enum dtype dtype)
+{
+    return dtype_kind(dtype) == KIND_INT ? -((int64_t)1 << (dtype_bytes(dtype) * 8 - 1)) : 0;
+}
+
+static int64_t most_of(enum dtype dtype)
+{
+    const size_t bits = dtype_bytes(dtype) * 8;
+
+    return ((int64_t)1 << (dtype_kind(dtype) == KIND_INT ? bits - 1 : bits)) - 1;
+}
+
+/* "x + 3", "x - 3", "x". */
+static const char *plus(struct arena *arena, const char *x, int64_t number)
+{
+    if (number == 0)
+        return x;
+    return arena_printf(arena, "%s %c %" PRId64, x, number < 0 ? '-' : '+',
+                        number < 0 ? -number : number);
+}
+
+static const char *in_parentheses(struct arena *arena, const char *x, bool compound)
+{
+    return compound ? arena_printf(arena, "(%s)", x) : x;
+}
+
+static const char *quantize_text(struct arena *arena, const struct node *node, const char **needs)
+{
+    const enum dtype to = node->outputs[0]->type.dtype;
+    const char *quotient = "rintf($a / $b)";
+    int64_t zero;
+
+    if (dtype_minifloat(to)) {
+        *needs = "f32_to_f8";
+        return scalar_to_f8(arena, to, "$a / $b", node->attrs.quantize.saturate);
+    }
+    *needs = "math.h saturate_f32";
+    if (!is_known(node->inputs[2], &zero) || zero != 0)
+        quotient = "rintf($a / $b) + (float)$c";
+    return arena_printf(arena, "($t)saturate_f32(%s, %" PRId64 ".0f, %" PRId64 ".0f)", quotient,
+                        least_of(to), most_of(to));
+}
+
+static const char *dequantize_text(struct arena *arena, const struct node *node, const char **needs)
+{
+    const enum dtype from = node->inputs[0]->type.dtype;
+    int64_t zero;
+
+    if (dtype_minifloat(from)) {
+        *needs = "f8_to_f32";
+        return arena_printf(arena, "%s * $b", scalar_from_f8(arena, from, "$a"));
+    }
+    if (is_known(node->inputs[2], &zero) && zero == 0)
+        return "(float)$a * $b";
+    return from == DTYPE_I32 ? "(float)((int64_t)$a - $c) * $b" : "(float)($a - $c) * $b";
+}
+
+/* saturate(x + zero) as an element of the result's type. */
+static const char *saturated(struct arena *arena, const struct node *node, const char *x,
+                             int64_t zero)
+{
+    const enum dtype dtype = node->outputs[0]->type.dtype;
+    const char *moved = zero == 0 ? x : plus(arena, arena_printf(arena, "(int64_t)%s", x), zero);
+
+    if (dtype == DTYPE_I32)
+        return zero == 0 ? x : arena_printf(arena, "saturate_int(%s, INT32_MIN, INT32_MAX)", moved);
+    return arena_printf(arena, "($t)saturate_int(%s, %" PRId64 ", %" PRId64 ")", moved,
+                        least_of(dtype), most_of(dtype));
+}
+
+static const char *scaled(struct arena *arena, const char *helper, const char *x,
+                          struct fixed_point factor)
+{
+    return arena_printf(arena, "%s(%s, %" PRId32 ", %d)", helper, x, factor.multiplier,
+                        factor.shift);
+}
+
+static struct fixed_point requantize_factor(const struct node *node, int64_t channel)
+{
+    const struct value *in_scale = node->inputs[1];
+    const int64_t at = type_elements(&in_scale->type) == 1 ? 0 : channel;
+
+    return fixed_point_of(real_of(in_scale, at) / real_of(node->inputs[3], 0));
+}
+
+/* Whether all channels have one factor. */
+static bool one_factor(const struct node *node)
+{
+    const int64_t n = type_elements(&node->inputs[1]->type);
+    const struct fixed_point first = n ? requantize_factor(node, 0) : (struct fixed_point){ 0, 0 };
+
+    for (int64_t i = 1; i < n; i++) {
+        const struct fixed_point factor = requantize_factor(node, i);
+
+        if (factor.multiplier != first.multiplier || factor.shift != first.shift)
+            return false;
+    }
+    return true;
+}
+
+static const char *requantize_text(struct arena *arena, const struct node *node, const char **needs)
+{
+    const bool once = fixed_point_rounding_of(node->attrs.requantize.rounding) == ROUND_SINGLE;
+    const char *helper = once ? "requantize_once" : "requantize", *x, *y;
+    int64_t in_zero, out_zero;
+
+    if (!is_known(node->inputs[2], &in_zero) || !is_known(node->inputs[4], &out_zero) ||
+        node->inputs[1]->kind != VALUE_CONSTANT || node->inputs[3]->kind != VALUE_CONSTANT)
+        return NULL;
+    *needs = once ? "requantize_once saturate_int" : "requantize saturate_int";
+    x = in_zero == 0 ? "$a" : plus(arena, "(int64_t)$a", -in_zero);
+    y = one_factor(node) && type_elements(&node->inputs[1]->type) > 0
+            ? scaled(arena, helper, x, requantize_factor(node, 0))
+            : arena_printf(arena, "%s(%s, $A, $B)", helper, x);
+    return saturated(arena, node, y, out_zero);
+}
+
+void qnn_tables(struct bind *bind, const struct node *node, struct value *tables[QNN_TABLES])
+{
+    const int64_t n = type_elements(&node->inputs[1]->type);
+    const struct type multiplier = type_make(DTYPE_I32, 1, &n), shift = type_make(DTYPE_I8, 1, &n);
+    struct function *fn = bind->region->fn;
+    int32_t *multipliers = constant_alloc(fn, &multiplier);
+    int8_t *shifts = constant_alloc(fn, &shift);
+    const char *name = node->outputs[0]->name;
+
+    for (int64_t i = 0; i < n; i++) {
+        const struct fixed_point factor = requantize_factor(node, i);
+
+        multipliers[i] = factor.multiplier;
+        shifts[i] = (int8_t)factor.shift;
+    }
+    tables[0] = constant_new(fn, arena_printf(bind->arena, "%s_multiplier", name), &multiplier,
+                             multipliers);
+    tables[1] = constant_new(fn, arena_printf(bind->arena, "%s_shift", name), &shift, shifts);
+}
+
+/* What add and mul have; false when not all of it is known. */
+struct binary {
+    double a_scale, b_scale, out_scale;
+    int64_t a_zero, b_zero, out_zero;
+};
+
+static bool binary_of(const struct node *node, struct binary *out)
+{
+    for (int i = 2; i < 8; i++)
+        if (node->inputs[i]->kind != VALUE_CONSTANT)
+            return false;
+    *out = (struct binary){ .a_scale = real_of(node->inputs[2], 0),
+                            .b_scale = real_of(node->inputs[4], 0),
+                            .out_scale = real_of(node->inputs[6], 0) };
+    return is_known(node->inputs[3], &out->a_zero) && is_known(node->inputs[5], &out->b_zero) &&
+           is_known(node->inputs[7], &out->out_zero);
+}
+
+static const char *add_text(struct arena *arena, const struct node *node, const char **needs)
+{
+    const bool wide = dtype_bytes(node->inputs[0]->type.dtype) > 1;
+    struct qnn_add_factors factors;
+    const char *a, *b, *sum;
+    struct binary binary;
+
+    if (!binary_of(node, &binary))
+        return NULL;
+    *needs = "requantize saturate_int";
+    factors = qnn_add_factors_of(node->inputs[0]->type.dtype, binary.a_scale, binary.b_scale,
+                                 binary.out_scale);
+    a = in_parentheses(arena, plus(arena, "$a", -binary.a_zero), binary.a_zero != 0);
+    b = in_parentheses(arena, plus(arena, "$b", -binary.b_zero), binary.b_zero != 0);
+    a = arena_printf(arena, "%s%s * %d", wide ? "(int64_t)" : "", a, 1 << factors.shift);
+    b = arena_printf(arena, "%s%s * %d", wide ? "(int64_t)" : "", b, 1 << factors.shift);
+    sum = arena_printf(arena, "(int64_t)%s + %s", scaled(arena, "requantize", a, factors.a),
+                       scaled(arena, "requantize", b, factors.b));
+    return saturated(arena, node, scaled(arena, "requantize", sum, factors.out), binary.out_zero);
+}
+
+static const char *mul_text(struct arena *arena, const struct node *node, const char **needs)
+{
+    const bool wide = dtype_bytes(node->inputs[0]->type.dtype) > 1;
+    const char *a, *b, *product;
+    struct binary binary;
+
+    if (!binary_of(node, &binary))
+        return NULL;
+    *needs = "requantize saturate_int";
+    a = in_parentheses(arena, plus(arena, "$a", -binary.a_zero), binary.a_zero != 0);
+    b = in_parentheses(arena, plus(arena, "$b", -binary.b_zero), binary.b_zero != 0);
+    product = arena_printf(arena, "%s%s * %s", wide ? "(int64_t)" : "", a, b);
+    return saturated(arena, node,
+                     scaled(arena, "requantize", product,
+                            qnn_mul_factor_of(binary.a_scale, binary.b_scale, binary.out_scale)),
+                     binary.out_zero);
+}
+
+const char *qnn_text(struct arena *arena, const struct node *node, const char **needs)
+{
+    switch (node->op) {
+    case OP_QNN_ADD: return add_text(arena, node, needs);
+    case OP_QNN_DEQUANTIZE: return dequantize_text(arena, node, needs);
+    case OP_QNN_MUL: return mul_text(arena, node, needs);
+    case OP_QNN_QUANTIZE: return quantize_text(arena, node, needs);
+    case OP_QNN_REQUANTIZE: return requantize_text(arena, node, needs);
+    default: return NULL;
+    }
+}

@@ -1,0 +1,15 @@
+/* scalar_qnn.h - the element-wise operators on quantised numbers as C text, for scalar.c and
+ * epilogue.c. */
+#ifndef CODEGEN_C_SCALAR_QNN_H
+#define CODEGEN_C_SCALAR_QNN_H
+
+#include "codegen_c/kernel.h"
+
+/* As scalar_text. $A and $B stand for what qnn_tables gives. */
+const char *qnn_text(struct arena *arena, const struct node *node, const char **needs);
+
+/* The multipliers and shifts of a qnn.requantize whose scale is a vector along its axis. */
+enum { QNN_TABLES = 2 };
+void qnn_tables(struct bind *bind, const struct node *node, struct value *tables[QNN_TABLES]);
+
+#endif

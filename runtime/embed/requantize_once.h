@@ -1,0 +1,21 @@
+#ifndef EMBED_REQUANTIZE_ONCE_H
+#define EMBED_REQUANTIZE_ONCE_H
+
+#include <stdint.h>
+
+#include "runtime/embed/saturate_int.h"
+
+/* x * multiplier * 2^(shift - 31) in 32 bits: x is saturated, the product rounded to nearest, halves up,
+ * and saturated. multiplier >= 0, shift -31 .. 30. Shifting negative numbers is left to the compiler in
+ * C, hence they are lifted above zero. */
+static int32_t requantize_once(int64_t x, int32_t multiplier, int shift)
+{
+    const int right = 31 - shift;
+    const int64_t product = (int64_t)saturate_int(x, INT32_MIN, INT32_MAX) * multiplier;
+    const uint64_t lift = (uint64_t)1 << 62, half = ((uint64_t)1 << right) >> 1;
+    const int64_t rounded = (int64_t)(((uint64_t)product + half + lift) >> right);
+
+    return saturate_int(rounded - (int64_t)(lift >> right), INT32_MIN, INT32_MAX);
+}
+
+#endif
