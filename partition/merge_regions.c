@@ -72,7 +72,7 @@ static void collect_units(struct levels *l)
 
     l->unit_of = arena_array(l->scratch, int, l->n);
     l->units = arena_array(l->scratch, struct unit, l->n);
-    l->company = arena_array(l->scratch, double, l->n + 1);
+    l->company = arena_array(l->scratch, double, 2 * l->n + 2);
     for (int id = 0; id < l->n; id++) {
         const struct candidate *choice = partition->choice[id];
 
@@ -122,11 +122,24 @@ static void sweep_forward(struct levels *l)
             if (l->highest < l->units[id].level)
                 l->highest = l->units[id].level;
         }
+    l->highest = 2 * l->highest + 1; /* room to rise for what nobody waits for */
+}
+
+/* Whether a unit joins nothing whatever its level is. It is moved out of the way of others. */
+static bool is_alone(const struct unit *unit)
+{
+    for (const struct edge *e = unit->in; unit->target && e; e = e->next_in)
+        if (!e->rise)
+            return false;
+    for (const struct edge *e = unit->out; unit->target && e; e = e->next_out)
+        if (!e->rise)
+            return false;
+    return true;
 }
 
 /* A unit whose reader of the same target had to wait for something else waits with it, so that a
- * short branch joins the long one that it meets. Nodes of the host rise as far as they can: they
- * join nothing, and make room for those in front of them. */
+ * short branch joins the long one that it meets. Units that join nothing rise as far as they can,
+ * which makes room for those in front of them. */
 static void sweep_backward(struct levels *l)
 {
     for (int id = l->n; id-- > 0;) {
@@ -139,7 +152,7 @@ static void sweep_backward(struct levels *l)
         for (const struct edge *e = unit->out; e; e = e->next_out)
             if (!e->rise && reader > l->units[e->to].level)
                 reader = l->units[e->to].level;
-        if (!unit->target)
+        if (is_alone(unit))
             unit->level = highest;
         else if (reader <= highest)
             unit->level = reader;
@@ -183,10 +196,9 @@ static int best_level(struct levels *l, const struct unit *unit)
 static void sweep_refine(struct levels *l)
 {
     for (int id = 0; id < l->n; id++)
-        if (is_unit(l, id) && l->units[id].target)
-            l->units[id].level = best_level(l, &l->units[id]);
-        else if (is_unit(l, id))
-            l->units[id].level = lowest_level(l, &l->units[id]);
+        if (is_unit(l, id))
+            l->units[id].level = is_alone(&l->units[id]) ? lowest_level(l, &l->units[id])
+                                                         : best_level(l, &l->units[id]);
 }
 
 /* --- regions -----------------------------------------------------------------------------------
