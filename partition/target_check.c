@@ -4,77 +4,96 @@
  * needs    rows with parsed patterns and expressions (those that failed are NULL)
  * gives    every error with its place
  * method   per row: names (target_names.c), then what the target and earlier rows make of it */
+#include <limits.h>
 #include <string.h>
 
 #include "base/str.h"
 #include "partition/target_file.h"
 
-/* Patterns share parts, so a walk over all of them could take forever. A walk that is longer than
- * this knows nothing. */
-enum { MAX_STEPS = 1 << 16 };
-
-/* The fewest operators that a match has. What stands without an optional part is a part of what
- * stands with it. */
-static int least_nodes(const struct pattern *pattern, int *steps)
+/* What stands before this step of a chain; NULL = nothing. It is shared by all places of `_`. */
+static const struct pattern *before(const struct pattern *step)
 {
-    int n = pattern->kind == PAT_OP || pattern->kind == PAT_OP_CLASS;
+    if (step->previous)
+        return step->previous;
+    return step->kind == PAT_OPTIONAL ? step->args[1] : NULL;
+}
 
-    if (--*steps < 0)
+static int least_nodes(const struct pattern *pattern, const struct pattern *known);
+
+/* Of a step alone: what stands before it, `known`, is counted elsewhere. */
+static int least_of_step(const struct pattern *step, const struct pattern *known)
+{
+    int n = step->kind == PAT_OP || step->kind == PAT_OP_CLASS;
+
+    if (step->kind == PAT_OPTIONAL)
         return 0;
-    if (pattern->kind == PAT_OPTIONAL)
-        return least_nodes(pattern->args[1], steps);
-    if (pattern->kind == PAT_DOMINATES) /* the path may be empty */
-        return least_nodes(pattern->args[0], steps) + least_nodes(pattern->args[2], steps);
-    if (pattern->kind == PAT_ALTERNATIVE) {
-        n = least_nodes(pattern->args[0], steps);
-        for (int i = 1; i < pattern->n_args; i++) {
-            const int other = least_nodes(pattern->args[i], steps);
+    if (step->kind == PAT_ALTERNATIVE)
+        n = INT_MAX;
+    for (int i = 0; i < step->n_args; i++) {
+        const int least = least_nodes(step->args[i], known);
 
-            n = other < n ? other : n;
-        }
-        return n;
+        if (step->kind == PAT_ALTERNATIVE)
+            n = least < n ? least : n;
+        else if (step->kind != PAT_DOMINATES || i != 1) /* the path may be empty */
+            n += least;
     }
-    for (int i = 0; i < pattern->n_args; i++)
-        n += least_nodes(pattern->args[i], steps);
     return n;
 }
 
-/* Whether every match has one of these operators; *which is it. */
-static bool needs_any(const struct pattern *pattern, const bool *ops, enum op *which, int *steps)
+/* The fewest operators that a match has. */
+static int least_nodes(const struct pattern *pattern, const struct pattern *known)
 {
-    if (--*steps < 0)
+    const struct pattern *previous = before(pattern);
+
+    if (pattern == known)
+        return 0;
+    if (!previous || previous == known)
+        return least_of_step(pattern, known);
+    return least_nodes(previous, known) + least_of_step(pattern, previous);
+}
+
+static bool needs_any(const struct pattern *pattern, const struct pattern *known, const bool *ops,
+                      enum op *which);
+
+static bool step_needs_any(const struct pattern *step, const struct pattern *known, const bool *ops,
+                           enum op *which)
+{
+    int n = 0, among = 0;
+
+    if (step->kind == PAT_OPTIONAL)
         return false;
-    switch (pattern->kind) {
-    case PAT_OP:
-        if (ops[pattern->op]) {
-            *which = pattern->op;
-            return true;
-        }
-        break;
-    case PAT_OPTIONAL: return needs_any(pattern->args[1], ops, which, steps);
-    case PAT_DOMINATES:
-        return needs_any(pattern->args[0], ops, which, steps) ||
-               needs_any(pattern->args[2], ops, which, steps);
-    case PAT_ALTERNATIVE:
-        for (int i = 0; i < pattern->n_args; i++)
-            if (!needs_any(pattern->args[i], ops, which, steps))
-                return false;
-        return pattern->n_args > 0;
-    default: break;
+    if (step->kind == PAT_OP && ops[step->op]) {
+        *which = step->op;
+        return true;
     }
-    for (int i = 0; i < pattern->n_args; i++)
-        if (needs_any(pattern->args[i], ops, which, steps))
-            return true;
-    return false;
+    for (int i = 0; i < step->n_args; i++) {
+        if (step->kind == PAT_DOMINATES && i == 1)
+            continue;
+        among += needs_any(step->args[i], known, ops, which);
+        n++;
+    }
+    return step->kind == PAT_ALTERNATIVE ? n > 0 && among == n : among > 0;
+}
+
+/* Whether every match has one of these operators; *which is it. */
+static bool needs_any(const struct pattern *pattern, const struct pattern *known, const bool *ops,
+                      enum op *which)
+{
+    const struct pattern *previous = before(pattern);
+
+    if (pattern == known)
+        return false;
+    if (!previous || previous == known)
+        return step_needs_any(pattern, known, ops, which);
+    return needs_any(previous, known, ops, which) || step_needs_any(pattern, previous, ops, which);
 }
 
 static bool check_size(struct ctx *ctx, const struct target *target,
                        const struct composite_row *row)
 {
-    int steps = MAX_STEPS;
-    const int least = least_nodes(row->pattern, &steps);
+    const int least = least_nodes(row->pattern, NULL);
 
-    if (steps < 0 || target->limits.max_nodes == LIMIT_NONE || least <= target->limits.max_nodes)
+    if (target->limits.max_nodes == LIMIT_NONE || least <= target->limits.max_nodes)
         return true;
     return source_error(ctx, &row->source, 0,
                         "this composite has at least %d operators, max_nodes is %lld", least,
@@ -84,10 +103,9 @@ static bool check_size(struct ctx *ctx, const struct target *target,
 static bool check_host_operators(struct ctx *ctx, const struct target *target,
                                  const struct composite_row *row)
 {
-    int steps = MAX_STEPS;
     enum op which = OP_COUNT;
 
-    if (!needs_any(row->pattern, target->keep_on_host, &which, &steps))
+    if (!needs_any(row->pattern, NULL, target->keep_on_host, &which))
         return true;
     return source_error(ctx, &row->source, 0,
                         "this composite cannot do without %s, which keep_on_host lists",

@@ -69,36 +69,6 @@ const char *reserved_name(const char *name)
 
 /* --- what a capture is -------------------------------------------------------------------------*/
 
-static bool has_attribute(enum op op, const char *field)
-{
-    const struct attr_schema *schema = attrs_schema(op_row(op)->attrs);
-
-    for (int i = 0; i < schema->n_fields; i++)
-        if (strcmp(schema->fields[i].name, field) == 0)
-            return true;
-    return strcmp(field, "op") == 0;
-}
-
-/* Whether one of the parts that capture under this name knows the field. Patterns share parts, so
- * the walk has a limit; beyond it the answer is yes. */
-static bool knows_field(const struct pattern *pattern, const char *capture, const char *field,
-                        int *steps)
-{
-    if (--*steps < 0)
-        return true;
-    if (pattern->capture && strcmp(pattern->capture, capture) == 0) {
-        if (pattern->kind == PAT_OP
-                ? has_attribute(pattern->op, field)
-                : pattern->kind != PAT_WILDCARD && pattern->kind != PAT_CONSTANT &&
-                      pattern->kind != PAT_VARIABLE)
-            return true; /* an operator of a class may have any attribute */
-    }
-    for (int i = 0; i < pattern->n_args; i++)
-        if (knows_field(pattern->args[i], capture, field, steps))
-            return true;
-    return false;
-}
-
 /* The operator that this name captures, OP_COUNT when it is a leaf or several. */
 static enum op captured_op(const struct pattern *pattern, const char *capture, int *steps)
 {
@@ -197,10 +167,7 @@ static void name_error(struct row_names *names, size_t offset, const char *messa
 
 static void see_field(struct row_names *names, const char *name, const char *field, size_t offset)
 {
-    const bool is_out = strcmp(name, "out") == 0;
-    int steps = MAX_STEPS;
-
-    if (!is_out && !is_in(name, names->captures, (size_t)names->n_captures)) {
+    if (strcmp(name, "out") != 0 && !is_in(name, names->captures, (size_t)names->n_captures)) {
         name_error(names, offset,
                    arena_printf(&names->ctx->perm,
                                 let_index(names, name) >= 0
@@ -210,8 +177,7 @@ static void see_field(struct row_names *names, const char *name, const char *fie
         help_names(names, name);
         return;
     }
-    if (is_in(field, value_fields, COUNT(value_fields)) ||
-        (!is_out && knows_field(names->row->pattern, name, field, &steps)))
+    if (pattern_knows(names->row->pattern, name, field))
         return;
     name_error(names, offset,
                arena_printf(&names->ctx->perm, "%s has no field '%s'", name, safe(names, field)));

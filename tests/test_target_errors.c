@@ -227,6 +227,18 @@ static const struct bad bad[] = {
              "'~conv2d(x, w) -> relu -> tanh?', 'template': 'a.tmpl'}]"),
       { "this composite has at least 2 operators, max_nodes is 1" },
       NULL },
+    { TARGET(", 'limits': {'max_nodes': 2},\n'composites': [{'name': 'r', 'pattern': "
+             "'~conv2d(x, w) -> multiply(_, sigmoid(_)) -> relu|tanh?', 'template': 'a.tmpl'}]"),
+      { "this composite has at least 3 operators, max_nodes is 2" },
+      NULL },
+    { TARGET(", 'limits': {'max_nodes': 2},\n'composites': [{'name': 'r', 'pattern': "
+             "'~conv2d(x, add(y, tanh(z))) -> add(_, exp(u))|relu', 'template': 'a.tmpl'}]"),
+      { "this composite has at least 4 operators, max_nodes is 2" },
+      NULL },
+    { TARGET(", 'keep_on_host': ['nn.relu', 'tanh'],\n'composites': [{'name': 'r', 'pattern': "
+             "'~conv2d(x, w) -> relu|tanh -> relu?', 'template': 'a.tmpl'}]"),
+      { "which keep_on_host lists" },
+      NULL },
     { TARGET(", 'keep_on_host': ['nn.relu'],\n'composites': [{'name': 'r', 'pattern': "
              "'~conv2d(x, w) -> relu', 'template': 'a.tmpl'}]"),
       { "this composite cannot do without nn.relu, which keep_on_host lists" },
