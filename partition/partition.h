@@ -1,16 +1,25 @@
 /* partition.h - bring your own codegen: regions of the graph go to other targets.
  *
  * Runs between the passes that simplify and fuse_ops (which groups what stays on `c`, the host).
- * Each step is a pass over the same state; the graph itself is changed by the last two only.
+ * Each step is a pass over the same state; those that change the graph say so (`rewrites`).
  *
- *   annotate_fp8     (only where a precision is asked for) casts around what targets take in FP8
- *   merge_composite  for every target in the user's order, its rows in order: matches, none of
- * which share a node within one target. All candidates of all targets are kept. annotate_target
- * chooses disjoint candidates; what nobody takes stays on c merge_regions    joins neighbouring
- * composites of one target; free of cycles by construction cost             limits split regions,
- * hand-over returns cheap ones; repeats the two steps before with what it excludes until nothing
- * changes partition        outlines: region functions of composite functions optimise         the
- * targets' hooks
+ * annotate_fp8: only where a precision is asked for: casts around what targets take in FP8.
+ *
+ * merge_composite: for every target in the user's order, its rows in order: matches, none of which
+ * share a node within one target. All candidates of all targets are kept.
+ *
+ * annotate_target: chooses disjoint candidates; what nobody takes stays on c.
+ *
+ * merge_regions: joins neighbouring composites of one target; free of cycles by construction.
+ *
+ * cost: limits split regions, hand-over returns cheap ones; repeats the two steps before with what
+ * it excludes until nothing changes.
+ *
+ * partition: outlines: region functions of composite functions.
+ *
+ * legalize: what is FP8 and stays on c is computed in f32.
+ *
+ * optimise: the targets' hooks.
  *
  * Invariants (tests/test_partition_random.c): every node of main is in exactly one chosen candidate
  * or on the host; a region is convex; the graph of regions and host nodes has no cycle; results
@@ -131,6 +140,7 @@ void partition_decide(struct partition *partition, const struct target *target,
 bool partition_annotate_fp8(struct partition *partition);
 bool partition_annotate_target(struct partition *partition);
 bool partition_cost(struct partition *partition);
+bool partition_legalize(struct partition *partition);
 bool partition_merge_composite(struct partition *partition);
 bool partition_merge_regions(struct partition *partition);
 bool partition_optimise(struct partition *partition);

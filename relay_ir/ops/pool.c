@@ -8,6 +8,7 @@
  * the least number of the type, its index 0, and the average 0. A NaN is a maximum. */
 #include <math.h>
 
+#include "base/minifloat.h"
 #include "relay_ir/ops/check.h"
 #include "relay_ir/ops/ops.h"
 #include "relay_ir/ops/spatial.h"
@@ -34,8 +35,9 @@ static bool is_lp(enum op op)
 static bool check_element(struct ctx *ctx, const struct node *node)
 {
     const enum dtype dtype = input_type(node, 0)->dtype;
+    const bool fp8 = is_max(node->op) && dtype_minifloat(dtype);
 
-    if (!check_kinds(ctx, node, 0, is_max(node->op) ? KINDS_NUMBER : KINDS_FLOAT))
+    if (!fp8 && !check_kinds(ctx, node, 0, is_max(node->op) ? KINDS_NUMBER : KINDS_FLOAT))
         return false;
     if (dtype_is_integer(dtype) && dtype_bytes(dtype) > 4)
         return diag_error(
@@ -198,7 +200,21 @@ static double least_number(enum dtype dtype)
 {
     const double half = ldexp(1, 8 * (int)dtype_bytes(dtype) - 1);
 
-    return dtype_is_float(dtype) ? -INFINITY : dtype_kind(dtype) == KIND_UINT ? 0 : -half;
+    if (dtype_is_float(dtype) || dtype_minifloat(dtype))
+        return -INFINITY;
+    return dtype_kind(dtype) == KIND_UINT ? 0 : -half;
+}
+
+/* A maximum of FP8 is one of the codes; formats without infinities have no -infinity either. */
+static void store(struct tensor *out, int64_t at, double y)
+{
+    const struct minifloat *format = dtype_minifloat(out->type.dtype);
+
+    if (format)
+        ((uint8_t *)out->data)[at] =
+            (uint8_t)minifloat_encode(format, y, format->specials != MINIFLOAT_IEEE);
+    else
+        dtype_store(out->type.dtype, out->data, at, y);
 }
 
 /* The number of an element of a plane when columns are counted first. */
@@ -229,7 +245,7 @@ static void pool_one(const struct node *node, const struct spatial *spatial, con
         y = average(node, &window, taps);
     else if (window.n == 0)
         y = least_number(out->type.dtype);
-    dtype_store(out->type.dtype, out->data, to, y);
+    store(out, to, y);
     if (node->op == OP_MAX_POOL_INDICES)
         ((int64_t *)out[1].data)[to] =
             window.n == 0 ? 0

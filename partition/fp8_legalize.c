@@ -1,0 +1,136 @@
+/* fp8_legalize.c - what is FP8 in main and ends on the host, which has no kernels for it yet.
+ *
+ * needs    regions outlined: what is left in main is the host's
+ * gives    no product and no maximum pooling of main reads FP8, unless a row of c takes it
+ * method   codes are decoded in front of each reader, so that memory holds them as FP8 until then;
+ *          weights are decoded here. Both is exact: the numbers are those of the annotated graph up
+ *          to the order of summation */
+#include "base/minifloat.h"
+#include "partition/fp8.h"
+
+/* A constant of codes, and its numbers. */
+struct decoded {
+    struct value *codes, *numbers;
+    struct decoded *next;
+};
+
+struct legalization {
+    struct partition *partition;
+    struct decoded *constants;
+};
+
+static bool is_fp8(const struct value *value)
+{
+    return dtype_minifloat(value->type.dtype) != NULL;
+}
+
+static bool host_takes(const struct partition *partition, const struct node *node)
+{
+    const struct target *host = partition->host;
+    const enum dtype weights = node->n_inputs > 1 ? node->inputs[1]->type.dtype : DTYPE_NONE;
+
+    for (int i = 0; i < host->n_fp8; i++)
+        if (fp8_row_takes(&host->fp8[i], node->op, node->inputs[0]->type.dtype, weights))
+            return true;
+    return false;
+}
+
+static struct value *numbers_of(struct legalization *l, struct value *codes)
+{
+    struct decoded *made;
+    struct type type = codes->type;
+    float *numbers;
+
+    for (made = l->constants; made; made = made->next)
+        if (made->codes == codes)
+            return made->numbers;
+    made = arena_new(&l->partition->arena, struct decoded);
+    type.dtype = DTYPE_F32;
+    numbers = constant_alloc(codes->fn, &type);
+    minifloat_decode_array(dtype_minifloat(codes->type.dtype), codes->data, numbers,
+                           (size_t)type_elements(&type));
+    *made = (struct decoded){ codes, constant_new(codes->fn, codes->name, &type, numbers),
+                              l->constants };
+    l->constants = made;
+    return made->numbers;
+}
+
+/* What the node is to read instead of its input. NULL after an error. */
+static struct value *decode(struct legalization *l, struct node *node, struct value *input)
+{
+    const union attrs attrs = { .cast = { .dtype = DTYPE_F32, .saturate = true } };
+    const char *name;
+
+    if (!is_fp8(input))
+        return input;
+    if (input->kind == VALUE_CONSTANT)
+        return numbers_of(l, input);
+    name = arena_printf(&node->fn->module->arena, "%s.f32", input->name);
+    return build(node->fn, OP_CAST, &attrs, name, node->origin, node, 1, &input);
+}
+
+static bool decode_inputs(struct legalization *l, struct node *node)
+{
+    struct value *stored[2] = { NULL }, *numbers[2] = { NULL };
+
+    for (int i = 0; i < node->n_inputs; i++) {
+        stored[i] = node->inputs[i];
+        numbers[i] = i > 0 && stored[i] == stored[0] ? numbers[0] : decode(l, node, stored[i]);
+        if (!numbers[i])
+            return false;
+    }
+    for (int i = 0; i < node->n_inputs; i++)
+        node_set_input(node, i, numbers[i]);
+    for (int i = 0; i < node->n_inputs; i++)
+        if (stored[i]->kind == VALUE_CONSTANT && !stored[i]->uses && stored[i] != numbers[i])
+            value_take_name(numbers[i], stored[i]);
+    return true;
+}
+
+static bool legalize_product(struct legalization *l, struct node *node)
+{
+    if (!decode_inputs(l, node))
+        return false;
+    *fp8_out_dtype(node) = DTYPE_NONE;
+    return node_infer(l->partition->module->ctx, node);
+}
+
+/* max_pool(q) -> cast(max_pool(cast(q))): the maximum is one of the codes again. */
+static bool legalize_pool(struct legalization *l, struct node *node)
+{
+    struct function *fn = node->fn;
+    struct value *const stored = node->inputs[0];
+    const enum dtype format = stored->type.dtype;
+    const bool saturate = dtype_minifloat(format)->specials != MINIFLOAT_IEEE; /* see pool.c */
+    const union attrs attrs = { .cast = { .dtype = format, .saturate = saturate } };
+    const char *name = arena_printf(&fn->module->arena, "%s.max_pool", node->outputs[0]->name);
+    struct value *x = decode(l, node, stored), *y;
+
+    y = x ? build(fn, node->op, &node->attrs, name, node->origin, node, 1, &x) : NULL;
+    y = y ? build(fn, OP_CAST, &attrs, name, node->origin, node, 1, &y) : NULL;
+    if (!y)
+        return false;
+    value_supplant(node->outputs[0], y);
+    node_remove(node);
+    return true;
+}
+
+bool partition_legalize(struct partition *partition)
+{
+    struct legalization l = { .partition = partition };
+    struct node *next;
+    bool ok = true;
+
+    for (struct node *node = partition->fn->first; node && ok; node = next) {
+        next = node->next;
+        if (node->n_inputs == 0 || !node->inputs[0] || !is_fp8(node->inputs[0]) ||
+            host_takes(partition, node))
+            continue;
+        if (fp8_is_product(node->op) && *fp8_out_dtype(node) == DTYPE_F32)
+            ok = legalize_product(&l, node);
+        else if (node->op == OP_MAX_POOL1D || node->op == OP_MAX_POOL2D ||
+                 node->op == OP_MAX_POOL3D)
+            ok = legalize_pool(&l, node);
+    }
+    return ok;
+}
