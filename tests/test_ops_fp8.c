@@ -19,6 +19,9 @@
 #define PADDED                                                                                     \
     "{strides=[], padding=[1,1], dilation=[], groups=1, data_layout=\"\", "                        \
     "kernel_layout=\"\", out_dtype=f32}"
+#define POOL(padding, dilation)                                                                    \
+    "{pool_size=[2], strides=[2], padding=" padding ", dilation=" dilation ", ceil_mode=false, "   \
+    "count_include_pad=false, p=0, storage_order=0, layout=\"\"}"
 #define F32 ", out_dtype=f32"
 
 /* E4M3: 0x38 1, 0x40 2, 0x44 3, 0xb8 -1, 0x30 0.5, 0x7e 448, 0x01 2^-9, 0x7f NaN.
@@ -53,6 +56,13 @@ static const struct op_case rows[] = {
       NULL },
     { "nn.dense", "{out_dtype=f32}", "f8e5m2[1,2] 0x7c 0x3c; f8e4m3[1,2] 0xb8 0x38",
       "f32[1,1] -inf", NULL },
+    /* the greatest code, -3 before -448; NaN and infinity as they are; a window beside the data */
+    { "nn.max_pool1d", POOL("[0,0]", "[1]"), "f8e4m3[1,1,4] 0xc4 0xfe 0x01 0x80",
+      "f8e4m3[1,1,2] 0xc4 0x01", NULL },
+    { "nn.max_pool1d", POOL("[0,0]", "[1]"), "f8e5m2[1,1,4] 0x7c 0x3c 0x3c 0x7f",
+      "f8e5m2[1,1,2] 0x7c 0x7f", NULL },
+    { "nn.max_pool1d", POOL("[2,2]", "[3]"), "f8e4m3[1,1,1] 0x38", "f8e4m3[1,1,1] 0xfe", NULL },
+    { "nn.max_pool1d", POOL("[2,2]", "[3]"), "f8e5m2[1,1,1] 0x38", "f8e5m2[1,1,1] 0xfc", NULL },
     /* without FP8 the attribute may say what holds anyway */
     { "nn.dense", "{out_dtype=f32}", "f32[1,1] 2; f32[1,1] 3", "f32[1,1] 6", NULL },
     { "nn.conv1d", CONV(", out_dtype=f64"), "f64[1,1,1] 2; f64[1,1,1] 3", "f64[1,1,1] 6", NULL },
@@ -70,6 +80,7 @@ static const struct op_case errors[] = {
       "f32[1,1] 1; f8e5m2[1,1] 1", "", "input 0 of nn.matmul is f32, wanted is FP8" },
     { "nn.dense", "{out_dtype=f64}", "f32[1,1] 1; f32[1,1] 1", "",
       "the inputs of nn.dense are f32 and its out_dtype is f64, wanted is f32 for both" },
+    { "nn.avg_pool1d", POOL("[0,0]", "[1]"), "f8e4m3[1,1,2] 1", "", "wanted is a floating" },
     { "nn.conv1d", CONV(", out_dtype=i32"), "i8[1,1,1] 1; i8[1,1,1] 1", "",
       "wanted is a floating" },
 };
