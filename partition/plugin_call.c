@@ -41,25 +41,42 @@ static const struct json_part *find_part(const struct plugin_call *host, const c
     return NULL;
 }
 
+static struct relayc_tensor tensor_of(const struct value *value)
+{
+    struct relayc_tensor tensor = { .dtype = dtype_name(value->type.dtype),
+                                    .rank = value->type.rank,
+                                    .data = value->kind == VALUE_CONSTANT ? value->data : NULL,
+                                    .bytes = type_bytes(&value->type) };
+
+    for (int i = 0; i < value->type.rank; i++)
+        tensor.dim[i] = value->type.dim[i];
+    return tensor;
+}
+
 static int constant(const struct relayc_call *call, const char *function, const char *name,
                     struct relayc_tensor *tensor)
 {
     const struct plugin_call *host = host_of(call);
     const struct json_part *part = find_part(host, function);
 
-    for (int i = 0; part && name && i < part->n_constants; i++) {
-        const struct value *value = part->constants[i];
+    for (int i = 0; part && name && i < part->n_constants; i++)
+        if (strcmp(str_safe(host->arena, part->constants[i]->name, SIZE_MAX), name) == 0) {
+            *tensor = tensor_of(part->constants[i]);
+            return 1;
+        }
+    return 0;
+}
 
-        if (strcmp(str_safe(host->arena, value->name, SIZE_MAX), name) != 0)
-            continue;
-        *tensor = (struct relayc_tensor){ .dtype = dtype_name(value->type.dtype),
-                                          .rank = value->type.rank,
-                                          .data = value->data,
-                                          .bytes = type_bytes(&value->type) };
-        for (int j = 0; j < value->type.rank; j++)
-            tensor->dim[j] = value->type.dim[j];
-        return 1;
-    }
+static int capture(const struct relayc_call *call, const char *function, const char *name,
+                   struct relayc_tensor *tensor)
+{
+    const struct json_part *part = find_part(host_of(call), function);
+
+    for (int i = 0; part && name && i < part->n_captures; i++)
+        if (strcmp(part->capture_names[i], name) == 0) {
+            *tensor = tensor_of(part->captured[i]);
+            return 1;
+        }
     return 0;
 }
 
@@ -182,6 +199,7 @@ static struct plugin_call *call_new(struct arena *arena, const char *target, con
                                        .target = target,
                                        .composite = composite,
                                        .constant = constant,
+                                       .capture = capture,
                                        .refuse = refuse,
                                        .fail = fail,
                                        .add_text = add_text,
@@ -326,6 +344,8 @@ static void list_places(struct plugin_call *host, const struct region_view *regi
     host->call.places = places;
     host->call.n_places = (size_t)region->fn->n_values;
     host->call.scratch_bytes = region->scratch_bytes;
+    host->call.call_scratch = region->call_scratch;
+    host->call.n_call_scratch = region->call_scratch ? (size_t)part->n_nodes : 0;
 }
 
 struct plugin_call *plugin_call_region(struct lowering *lowering, const struct target *target,

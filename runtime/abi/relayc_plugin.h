@@ -65,12 +65,20 @@ struct relayc_call {
 
     const struct relayc_place *places; /* assemble: of all values of the region; else NULL */
     size_t n_places;
-    size_t scratch_bytes; /* assemble: what RELAYC_SCRATCH places take up */
+    size_t scratch_bytes;       /* assemble: what RELAYC_SCRATCH places and call_scratch take up */
+    const size_t *call_scratch; /* assemble: per node of the first function, where in the working
+                                 * memory a composite has the bytes of its row's "scratch" */
+    size_t n_call_scratch;
 
     /* The payload of a constant, by its name in `graph`; function NULL = the first one. 1, or 0 if
      * there is no such constant (then *tensor is unchanged). */
     int (*constant)(const struct relayc_call *call, const char *function, const char *name,
                     struct relayc_tensor *tensor);
+
+    /* The value that a name of the pattern stands for; of an operator: its output. data is NULL
+     * where it is no constant. 1, or 0 if the function has no such capture. */
+    int (*capture)(const struct relayc_call *call, const char *function, const char *capture,
+                   struct relayc_tensor *tensor);
 
     /* Say why not, and return 0, so that one may write: return call->refuse(call, "k is 11", "k <=
      * 7"). refuse: the graph is fine, but not for this target. fail: something went wrong. */
