@@ -30,6 +30,9 @@
  *                    nothing computed in between is read elsewhere
  *   name=conv2d(..)  captures the operator; without a name it is captured under its own ("conv2d",
  *                    without "nn."), a second one as conv2d_2
+ *   act=(relu|clip)  captures whichever it is
+ *   x=* -> multiply(_, sigmoid(_))
+ *                    a chain may begin with a value; `_` may stand more than once for it
  *
  * Operators are written as in relay_ir/ops.def, "nn." may be left out. The operands of add,
  * multiply, maximum, minimum, equal, not_equal and the logical and bitwise and/or/xor match in
@@ -80,6 +83,8 @@ struct pattern {
     struct type_test type;
     int n_attrs;
     struct attr_test *attrs;
+    struct pattern *previous; /* the result that `_` means within this step of a chain; shared with
+                                 the places in args where `_` stands. NULL = no chain */
 };
 
 /* NULL after errors with line and column (unknown operator: with the nearest name). Lives in
@@ -99,6 +104,10 @@ bool pattern_mentions(const struct pattern *pattern, enum op op);
 
 /* Names of all captures, in order of the text, without doubles; *n of them. In the arena. */
 const char **pattern_captures(const struct pattern *pattern, struct arena *arena, int *n);
+
+/* Whether name.field can mean something in the scope of a match (match_scope); name alone with field
+ * NULL. For loaders that check names before there is a match. */
+bool pattern_knows(const struct pattern *pattern, const char *name, const char *field);
 
 struct capture {
     const char *name;

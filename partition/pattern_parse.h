@@ -1,0 +1,84 @@
+/* pattern_parse.h - what the files pattern_*.c share. */
+#ifndef PARTITION_PATTERN_PARSE_H
+#define PARTITION_PATTERN_PARSE_H
+
+#include "base/str.h"
+#include "partition/pattern.h"
+
+enum {
+    PATTERN_MAX_PARTS = 400,  /* parts of one pattern, each counted where it is read */
+    PATTERN_MAX_NESTING = 60, /* of parentheses */
+    PATTERN_MAX_ARGS = 64
+};
+
+/* "conv2d" of "nn.conv2d", "resize" of "image.resize". */
+const char *op_short_name(enum op op);
+
+/* OP_COUNT if unknown. */
+enum op op_from_short_name(const char *name);
+
+/* "elemwise" and so on; NULL for those that have no name in patterns. */
+const char *op_class_name(enum op_pattern op_class);
+
+/* The names in use at a place of the text, for the names that operators get by themselves. */
+struct names {
+    struct arena *arena;
+    int n, capacity;
+    const char **at;
+};
+
+bool names_has(const struct names *names, const char *name);
+void names_add(struct names *names, const char *name);
+
+/* The operator's name, with _2, _3 ... where it is in use. */
+const char *names_own(struct names *names, enum op op);
+
+/* What stands where `_` is meant: the previous step of the chain, or what an optional step goes on
+ * with. NULL = nothing. */
+const struct pattern *pattern_previous(const struct pattern *pattern);
+
+/* "f32|f16 (64,_,3,3)"; nothing where nothing is asked. */
+void pattern_print_type(const struct type_test *type, struct str *out);
+
+/* --- of pattern_parse.c, for pattern_conditions.c ----------------------------------------------
+ */
+
+struct pattern_parser {
+    struct ctx *ctx;
+    const struct source *source;
+    const char *text, *at;
+    struct names names;
+    int nesting, n_parts;
+    bool no_names; /* in the path of dominates: nothing is captured */
+    bool failed;   /* an error was given; parsing may still go on */
+    bool stopped;  /* parsing cannot go on */
+};
+
+size_t pattern_offset(const struct pattern_parser *p);
+
+/* An error, after which parsing goes on. */
+void pattern_complain(struct pattern_parser *p, size_t at, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* An error that ends the parsing: "expected WHAT, found ...". */
+void pattern_expected(struct pattern_parser *p, const char *what);
+
+bool pattern_accept(struct pattern_parser *p, const char *token);
+bool pattern_expect(struct pattern_parser *p, const char *token);
+
+/* Whether the token is next; nothing is consumed. */
+bool pattern_peek(struct pattern_parser *p, const char *token);
+
+/* Letters, digits, '_', and '.' before a letter; 0 = no word. */
+size_t pattern_word_length(const char *at);
+
+/* The word here, in ctx->perm; NULL when there is none. */
+const char *pattern_word(struct pattern_parser *p);
+
+/* What follows ':': kind, element types, shape, rank. `kind` may become CONSTANT or VARIABLE. */
+void pattern_parse_conditions(struct pattern_parser *p, struct pattern *pattern);
+
+/* What follows '{', up to '}'. */
+void pattern_parse_attrs(struct pattern_parser *p, struct pattern *pattern);
+
+#endif
