@@ -2,17 +2,16 @@
  *
  * Weights that are known at compile time become nn.dense, whose second operand is [out, in]: the
  * transpose in front of it is folded away. Everything else is nn.matmul. */
-#include "frontend/onnx/convert_helpers.h"
+#include "frontend/onnx/convert_product.h"
 
-static struct value *turn(struct onnx_node *node, struct value *matrix)
+struct value *turned(struct onnx_node *node, struct value *matrix)
 {
     const struct ints swapped = { .n = 2, .at = { 1, 0 } };
 
     return transpose_to(node, matrix, &swapped, "weight");
 }
 
-/* a[n] becomes [1, n], b[n] becomes [n, 1]; other operands stay. */
-static struct value *as_matrix(struct onnx_node *node, struct value *x, bool is_row)
+struct value *as_matrix(struct onnx_node *node, struct value *x, bool is_row)
 {
     struct ints shape = { .n = 2, .at = { 1, 1 } };
 
@@ -22,8 +21,7 @@ static struct value *as_matrix(struct onnx_node *node, struct value *x, bool is_
     return reshape_to(node, x, &shape, is_row ? "row" : "column");
 }
 
-/* The shape of y without the extent-1 dims that as_matrix put in. */
-static struct ints product_shape(const struct type *y, bool drop_row, bool drop_column)
+struct ints product_shape(const struct type *y, bool drop_row, bool drop_column)
 {
     struct ints shape = { .n = 0 };
 
@@ -45,7 +43,7 @@ bool convert_matmul(struct onnx_node *node)
     row = a->type.rank == 1;
     column = b->type.rank == 1;
     if (a->type.rank == 2 && b->type.rank == 2 && is_static(b))
-        return onnx_output(node, 0, apply2(node, OP_DENSE, "", a, turn(node, b)));
+        return onnx_output(node, 0, apply2(node, OP_DENSE, "", a, turned(node, b)));
     if (!row && !column)
         return onnx_output(node, 0, apply2(node, OP_MATMUL, "", a, b));
     y = apply2(node, OP_MATMUL, "product", as_matrix(node, a, true), as_matrix(node, b, false));
@@ -76,9 +74,9 @@ static struct value *gemm_product(struct onnx_node *node, double alpha, const ch
     if (is_static(b)) {
         b = scaled(node, b, alpha, "scaled_weight");
         if (attrs.matmul.transpose_a)
-            a = turn(node, a);
+            a = turned(node, a);
         if (!attrs.matmul.transpose_b)
-            b = turn(node, b);
+            b = turned(node, b);
         return apply2(node, OP_DENSE, suffix, a, b);
     }
     y = onnx_build2(node, OP_MATMUL, &attrs, alpha == 1 ? suffix : "product", a, b);

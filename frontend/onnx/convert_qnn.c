@@ -1,0 +1,202 @@
+/* convert_qnn.c - QuantizeLinear, DequantizeLinear, DynamicQuantizeLinear; see convert_qnn.h. */
+#include "frontend/onnx/convert_qnn.h"
+
+struct value *zero_point(struct onnx_node *node, int i, enum dtype dtype)
+{
+    struct value *zero = onnx_input(node, i);
+
+    return zero ? zero : onnx_scalar(node, dtype, 0, "zero");
+}
+
+static struct value *quantized_along(struct onnx_node *node, struct value *x, struct value *scale,
+                                     struct value *zero, int64_t axis, bool saturate,
+                                     const char *suffix)
+{
+    const union attrs attrs = { .quantize = { .axis = axis, .saturate = saturate } };
+    struct value *inputs[] = { x, scale, zero };
+
+    return x && scale && zero ? onnx_build(node, OP_QNN_QUANTIZE, &attrs, suffix, 3, inputs) : NULL;
+}
+
+static struct value *dequantized_along(struct onnx_node *node, struct value *x, struct value *scale,
+                                       struct value *zero, int64_t axis, const char *suffix)
+{
+    const union attrs attrs = { .axis = { .axis = axis } };
+    struct value *inputs[] = { x, scale, zero };
+
+    return x && scale && zero ? onnx_build(node, OP_QNN_DEQUANTIZE, &attrs, suffix, 3, inputs)
+                              : NULL;
+}
+
+struct value *quantized(struct onnx_node *node, struct value *x, int scale, int zero,
+                        enum dtype dtype, const char *suffix)
+{
+    return x ? quantized_along(node, x, onnx_input(node, scale), zero_point(node, zero, dtype), 0,
+                               true, suffix)
+             : NULL;
+}
+
+struct value *dequantized(struct onnx_node *node, struct value *x, int scale, int zero,
+                          const char *suffix)
+{
+    return x ? dequantized_along(node, x, onnx_input(node, scale),
+                                 zero_point(node, zero, x->type.dtype), 0, suffix)
+             : NULL;
+}
+
+struct value *product_of_scales(struct onnx_node *node, int a, int b, double factor)
+{
+    struct tensor first, second, product;
+    struct bulk bulk = { NULL, 0 };
+    struct value *value;
+
+    if (!onnx_constant(node, a, &first) || !onnx_constant(node, b, &second))
+        return NULL;
+    if (type_elements(&first.type) != 1 || second.type.rank > 1) {
+        onnx_unsupported(node,
+                         "inputs %d and %d have shapes %s and %s; relayc takes one scale for "
+                         "the first operand and one or a list for the second",
+                         a, b, shape_text(&node->ctx->perm, &first.type),
+                         shape_text(&node->ctx->perm, &second.type));
+        return NULL;
+    }
+    product = tensor_new(&bulk, &(struct type){ .dtype = DTYPE_F32,
+                                                .rank = second.type.rank,
+                                                .dim = { second.type.dim[0] } });
+    for (int64_t i = 0; i < type_elements(&second.type); i++)
+        dtype_store(DTYPE_F32, product.data, i,
+                    factor * tensor_at(&first, 0) * tensor_at(&second, i));
+    value = onnx_from_tensor(node, &product, "scale");
+    bulk_release(&bulk);
+    return value;
+}
+
+struct value *requantized(struct onnx_node *node, struct value *x, struct value *in_scale,
+                          int64_t axis, int scale, int zero, const char *suffix)
+{
+    const union attrs attrs = { .requantize = { .axis = axis, .rounding = "double" } };
+    struct value *inputs[] = { x, in_scale, onnx_scalar(node, DTYPE_I32, 0, "in_zero"),
+                               onnx_input(node, scale), onnx_input(node, zero) };
+    struct tensor known;
+
+    if (!onnx_constant(node, scale, &known) || !onnx_constant(node, zero, &known) || !x ||
+        !in_scale || !inputs[2])
+        return NULL;
+    return onnx_build(node, OP_QNN_REQUANTIZE, &attrs, suffix, 5, inputs);
+}
+
+/* --- QuantizeLinear, DequantizeLinear --------------------------------------------------------- */
+
+/* Scales of blocks come with operator set 21. */
+static bool check_blocks(struct onnx_node *node)
+{
+    const struct value *scale = onnx_input(node, 1);
+
+    if (!onnx_ok(node))
+        return false;
+    if (onnx_int(node, "block_size", 0) == 0 && scale->type.rank <= 1)
+        return true;
+    onnx_unsupported(node, "scales of blocks (shape %s) are not supported",
+                     shape_text(&node->ctx->perm, &scale->type));
+    diag_help(node->ctx, "quantise per tensor or per axis");
+    return false;
+}
+
+/* The type that the result has: the zero point's, else that of attribute output_dtype. */
+static bool read_type(struct onnx_node *node, enum dtype *dtype)
+{
+    const int64_t code = onnx_int(node, "output_dtype", 0);
+    const struct value *zero = onnx_input(node, 2);
+
+    *dtype = zero ? zero->type.dtype : DTYPE_U8;
+    if (!onnx_ok(node) || code == 0)
+        return onnx_ok(node);
+    if (!zero)
+        *dtype = code > 0 && code <= INT32_MAX ? dtype_from_onnx((int32_t)code) : DTYPE_NONE;
+    if (*dtype != DTYPE_NONE)
+        return true;
+    return bad_attribute(node, "attribute output_dtype is %lld, which relayc does not know",
+                         (long long)code);
+}
+
+bool convert_quantize_linear(struct onnx_node *node)
+{
+    const int64_t axis = onnx_int(node, "axis", 1);
+    const bool saturate = onnx_int(node, "saturate", 1) != 0;
+    enum dtype dtype;
+    struct value *x;
+
+    if (!onnx_check_inputs(node, 2, 3) || !onnx_check_kind(node, 0, TAKES_NUMBER) ||
+        !check_blocks(node) || !read_type(node, &dtype))
+        return false;
+    x = cast_to(node, onnx_input(node, 0), DTYPE_F32, "x");
+    return onnx_output(
+        node, 0,
+        quantized_along(node, x, cast_to(node, onnx_input(node, 1), DTYPE_F32, "scale"),
+                        zero_point(node, 2, dtype), axis, saturate || !dtype_minifloat(dtype), ""));
+}
+
+bool convert_dequantize_linear(struct onnx_node *node)
+{
+    const int64_t axis = onnx_int(node, "axis", 1);
+    struct value *x = onnx_input(node, 0), *y;
+    enum dtype dtype;
+
+    if (!onnx_check_inputs(node, 2, 3) || !check_blocks(node))
+        return false;
+    dtype = onnx_input(node, 1)->type.dtype;
+    y = dequantized_along(node, x, cast_to(node, onnx_input(node, 1), DTYPE_F32, "scale"),
+                          zero_point(node, 2, x->type.dtype), axis,
+                          dtype == DTYPE_F32 ? "" : "wide");
+    return onnx_output(node, 0, cast_to(node, y, dtype, ""));
+}
+
+/* --- DynamicQuantizeLinear -------------------------------------------------------------------- */
+
+/* The least or greatest number of x, or 0 if that is less or greater. */
+static struct value *extreme(struct onnx_node *node, bool greatest, const char *suffix)
+{
+    const struct ints all = { .n = 0 };
+    struct value *x = onnx_input(node, 0), *zero = scalar_like(node, x, 0, "zero");
+
+    x = reduce_with(node, greatest ? OP_MAX : OP_MIN, x, &all, false, suffix);
+    return apply2(node, greatest ? OP_MAXIMUM : OP_MINIMUM, suffix, x, zero);
+}
+
+/* (greatest - least) / 255; 1 for a tensor of zeros, as ONNX Runtime has it. */
+static struct value *dynamic_scale(struct onnx_node *node, struct value *least)
+{
+    struct value *range =
+        apply2(node, OP_SUBTRACT, "range", extreme(node, true, "greatest"), least);
+    struct value *inputs[3];
+
+    inputs[2] = apply2(node, OP_DIVIDE, "step", range, scalar_like(node, range, 255, "levels"));
+    inputs[1] = scalar_like(node, range, 1, "one");
+    inputs[0] = apply2(node, OP_EQUAL, "flat", inputs[2], scalar_like(node, range, 0, "nothing"));
+    return inputs[0] && inputs[1] ? onnx_build(node, OP_WHERE, NULL, "scale", 3, inputs) : NULL;
+}
+
+static struct value *dynamic_zero(struct onnx_node *node, struct value *least, struct value *scale)
+{
+    const union attrs bounds = { .clip = { .a_min = 0, .a_max = 255 } };
+    struct value *zero = apply1(node, OP_NEGATIVE, "below", least);
+
+    zero = apply2(node, OP_DIVIDE, "real_zero", zero, scale);
+    zero = zero ? onnx_build1(node, OP_CLIP, &bounds, "bounded_zero", zero) : NULL;
+    return cast_to(node, apply1(node, OP_ROUND, "whole_zero", zero), DTYPE_U8, "zero_point");
+}
+
+bool convert_dynamic_quantize_linear(struct onnx_node *node)
+{
+    struct value *x = onnx_input(node, 0), *least, *scale, *zero;
+
+    if (!onnx_check_inputs(node, 1, 1) || !onnx_check_kind(node, 0, TAKES_FLOAT))
+        return false;
+    x = cast_to(node, x, DTYPE_F32, "x");
+    least = extreme(node, false, "least");
+    scale = least ? dynamic_scale(node, least) : NULL;
+    zero = scale ? dynamic_zero(node, least, scale) : NULL;
+    return onnx_output(node, 0, quantized_along(node, x, scale, zero, 0, true, "")) &&
+           (node->n_outputs < 2 || onnx_output(node, 1, scale)) &&
+           (node->n_outputs < 3 || onnx_output(node, 2, zero));
+}
