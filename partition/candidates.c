@@ -30,12 +30,21 @@ static void mark_roots(const struct pattern *pattern, bool *roots)
     }
 }
 
+/* One row at one root. */
+struct trial {
+    const struct candidate_search *search;
+    const struct node *kept; /* refused last because of keep_on_host */
+};
+
 static bool may_take(void *user, const struct node *node)
 {
-    const struct candidate_search *search = user;
+    struct trial *trial = user;
 
-    return node->op != OP_CALL && node->op != OP_RETURN && !search->blocked[node->id] &&
-           !search->target->keep_on_host[node->op];
+    if (trial->search->target->keep_on_host[node->op]) {
+        trial->kept = node;
+        return false;
+    }
+    return node->op != OP_CALL && node->op != OP_RETURN && !trial->search->blocked[node->id];
 }
 
 static bool same_nodes(const struct match *a, const struct match *b)
@@ -102,7 +111,8 @@ static void try_row(const struct candidate_search *search, const struct composit
                     struct node *root)
 {
     struct partition *partition = search->partition;
-    const struct matcher matcher = { &partition->arena, may_take, (void *)search };
+    struct trial trial = { search, NULL };
+    const struct matcher matcher = { &partition->arena, may_take, &trial };
     struct match match = { .n_nodes = 0 };
     struct mismatch why = { .n_matched = 0 };
     bool condition = false;
@@ -119,6 +129,9 @@ static void try_row(const struct candidate_search *search, const struct composit
         }
         why.node = root;
         why.n_matched = match.n_nodes;
+    } else if (trial.kept && why.node == trial.kept) {
+        why.found = arena_printf(&partition->arena, "%s stays on the host", op_name(why.node->op));
+        why.wanted = "an operator that keep_on_host does not list";
     }
     if (search->record)
         add_attempt(partition, root, row, &why, condition);

@@ -133,8 +133,11 @@ struct module *partition_graph_random(struct ctx *ctx, int n, unsigned *seed)
     g.values = arena_array(&ctx->perm, struct value *, n + 2);
     g.values[g.n++] = param_new(module->main, "x", &type);
     g.values[g.n++] = param_new(module->main, "y", &type);
-    for (int i = 0; i < n; i++)
-        g.values[g.n++] = grow(&g);
+    for (int i = 0; i < n; i++) {
+        struct value *grown = grow(&g);
+
+        g.values[g.n++] = grown;
+    }
     for (int i = 2; i < g.n; i++)
         if (!g.values[i]->uses || below(&g, 12) == 0)
             result_add(module->main, g.values[i], g.values[i]->name);

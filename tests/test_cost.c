@@ -1,0 +1,259 @@
+#include <check.h>
+#include <stdlib.h>
+
+#include "tests/support/partition_case.h"
+
+#define N_ROWS(rows) ((int)(sizeof(rows) / sizeof *(rows)))
+
+/* Five operators of 100 ns on the host; values of 8 bytes. */
+#define FIVE                                                                                       \
+    "fn main(%x: (2) f32) -> (%e) {\n"                                                             \
+    "  %a = nn.relu(%x) : (2) f32\n"                                                               \
+    "  %b = tanh(%a) : (2) f32\n"                                                                  \
+    "  %c = nn.relu(%b) : (2) f32\n"                                                               \
+    "  %d = tanh(%c) : (2) f32\n"                                                                  \
+    "  %e = nn.relu(%d) : (2) f32\n"                                                               \
+    "}\n"
+
+/* The value between is smaller behind %b than anywhere else. */
+#define NARROW                                                                                     \
+    "fn main(%x: (4,4) f32) -> (%d) {\n"                                                           \
+    "  %a = nn.relu(%x) : (4,4) f32\n"                                                             \
+    "  %b = max(%a) {axis=[1], keepdims=true} : (4,1) f32\n"                                       \
+    "  %c = add(%b, %x) : (4,4) f32\n"                                                             \
+    "  %d = nn.relu(%c) : (4,4) f32\n"                                                             \
+    "}\n"
+
+#define FC                                                                                         \
+    "fn main(%x: (1,4) f32) -> (%t) {\n"                                                           \
+    "  const @w : (4,4) f32 = crc32:00000000\n"                                                    \
+    "  const @b : (4) f32 = crc32:00000000\n"                                                      \
+    "  %d = nn.dense(%x, @w) : (1,4) f32\n"                                                        \
+    "  %a = add(%d, @b) : (1,4) f32\n"                                                             \
+    "  %r = nn.relu(%a) : (1,4) f32\n"                                                             \
+    "  %t = tanh(%r) : (1,4) f32\n"                                                                \
+    "}\n"
+
+#define ANY ROW("any", "relu|tanh|max|add|dense")
+
+static const struct partition_case rows[] = {
+    /* no limits, no hand-over */
+    { .graph = FIVE,
+      .targets = { TARGET("npu", ANY, "") },
+      .want = "%a = nn.relu  npu.any#4  -> npu.any#4 in region 0\n"
+              "%b = tanh  npu.any#3  -> npu.any#3 in region 0\n"
+              "%c = nn.relu  npu.any#2  -> npu.any#2 in region 0\n"
+              "%d = tanh  npu.any#1  -> npu.any#1 in region 0\n"
+              "%e = nn.relu  npu.any#0  -> npu.any#0 in region 0\n"
+              "region 0: npu, 5 nodes, 0 MACs, 8 bytes in, 8 out, 0 of weights, 32 on chip\n" },
+
+    /* at most three operators; equal cuts: the first piece is the shorter one */
+    { .graph = FIVE,
+      .targets = { TARGET("npu", ANY, ", \"limits\": { \"max_nodes\": 3 }") },
+      .want = "%a = nn.relu  npu.any#4  -> npu.any#4 in region 0\n"
+              "%b = tanh  npu.any#3  -> npu.any#3 in region 0\n"
+              "%c = nn.relu  npu.any#2  -> npu.any#2 in region 1\n"
+              "%d = tanh  npu.any#1  -> npu.any#1 in region 1\n"
+              "%e = nn.relu  npu.any#0  -> npu.any#0 in region 1\n"
+              "region 0: npu, 2 nodes, 0 MACs, 8 bytes in, 8 out, 0 of weights, 24 on chip\n"
+              "region 1: npu, 3 nodes, 0 MACs, 8 bytes in, 8 out, 0 of weights, 32 on chip\n"
+              "npu: region of 5 nodes split into 2 after b: max_nodes: 5 nodes, 3 allowed\n" },
+
+    /* the cut goes where the fewest bytes cross */
+    { .graph = NARROW,
+      .targets = { TARGET("npu", ANY, ", \"limits\": { \"max_nodes\": 3 }") },
+      .want = "%a = nn.relu  npu.any#3  -> npu.any#3 in region 0\n"
+              "%b = max  npu.any#2  -> npu.any#2 in region 0\n"
+              "%c = add  npu.any#1  -> npu.any#1 in region 1\n"
+              "%d = nn.relu  npu.any#0  -> npu.any#0 in region 1\n"
+              "region 0: npu, 2 nodes, 0 MACs, 64 bytes in, 16 out, 0 of weights, 144 on chip\n"
+              "region 1: npu, 2 nodes, 0 MACs, 80 bytes in, 64 out, 0 of weights, 208 on chip\n"
+              "npu: region of 4 nodes split into 2 after b: max_nodes: 4 nodes, 3 allowed\n" },
+
+    /* both limits are left out on request */
+    { .graph = FIVE,
+      .no_cost = true,
+      .targets = { TARGET("npu", ANY,
+                          ", \"limits\": { \"max_nodes\": 3, \"min_macs\": 1000 },"
+                          " \"rates\": { \"launch_ns\": 100000 }") },
+      .want = "%a = nn.relu  npu.any#4  -> npu.any#4 in region 0\n"
+              "%b = tanh  npu.any#3  -> npu.any#3 in region 0\n"
+              "%c = nn.relu  npu.any#2  -> npu.any#2 in region 0\n"
+              "%d = tanh  npu.any#1  -> npu.any#1 in region 0\n"
+              "%e = nn.relu  npu.any#0  -> npu.any#0 in region 0\n"
+              "region 0: npu, 5 nodes, 0 MACs, 8 bytes in, 8 out, 0 of weights, 32 on chip\n" },
+
+    /* one composite beyond a limit: it is excluded, and the halves beside it go on */
+    { .graph = "fn main(%x: (1,4) f32) -> (%t) {\n"
+               "  const @w : (4,4) f32 = crc32:00000000\n"
+               "  %r = nn.relu(%x) : (1,4) f32\n"
+               "  %d = nn.dense(%r, @w) : (1,4) f32\n"
+               "  %t = tanh(%d) : (1,4) f32\n"
+               "}\n",
+      .targets = { TARGET("npu", ANY, ", \"limits\": { \"max_weight_bytes\": 63 }") },
+      .want = "%r = nn.relu  npu.any#2  -> npu.any#2 in region 0\n"
+              "%d = nn.dense  (npu.any#1)  -> c\n"
+              "%t = tanh  npu.any#0  -> npu.any#0 in region 1\n"
+              "region 0: npu, 1 node, 0 MACs, 16 bytes in, 16 out, 0 of weights, 32 on chip\n"
+              "region 1: npu, 1 node, 0 MACs, 16 bytes in, 16 out, 0 of weights, 32 on chip\n"
+              "npu: npu.any#1 at d excluded: max_weight_bytes: 64 bytes of weights, 63 allowed\n" },
+    { .graph = FC,
+      .targets = { TARGET("npu", ANY, ", \"limits\": { \"max_macs\": 15 }") },
+      .want = "%d = nn.dense  (npu.any#3)  -> c\n"
+              "%a = add  npu.any#2  -> npu.any#2 in region 0\n"
+              "%r = nn.relu  npu.any#1  -> npu.any#1 in region 0\n"
+              "%t = tanh  npu.any#0  -> npu.any#0 in region 0\n"
+              "region 0: npu, 3 nodes, 0 MACs, 16 bytes in, 16 out, 16 of weights, 64 on chip\n"
+              "npu: npu.any#3 at d excluded: max_macs: 16 MACs, 15 allowed\n" },
+
+    /* a smaller form of a composite that is too big */
+    { .graph = FC,
+      .targets = { TARGET("npu", ROW("fc", "dense(x, w) -> add(_, b)? -> relu? -> tanh?") "," ANY,
+                          ", \"limits\": { \"max_nodes\": 3 }") },
+      .want = "%d = nn.dense  (npu.fc#0) npu.fc#1  -> npu.fc#1 in region 0\n"
+              "%a = add  (npu.fc#0) npu.fc#1  -> npu.fc#1 in region 0\n"
+              "%r = nn.relu  (npu.fc#0) npu.fc#1  -> npu.fc#1 in region 0\n"
+              "%t = tanh  (npu.fc#0) npu.any#2  -> npu.any#2 in region 1\n"
+              "region 0: npu, 3 nodes, 16 MACs, 16 bytes in, 16 out, 80 of weights, 32 on chip\n"
+              "region 1: npu, 1 node, 0 MACs, 16 bytes in, 16 out, 0 of weights, 32 on chip\n"
+              "npu: npu.fc#0 at t excluded: max_nodes: 4 nodes, 3 allowed\n"
+              "npu: region of 4 nodes split into 2 after r: max_nodes: 4 nodes, 3 allowed\n" },
+
+    /* weights are counted once per piece, 64 bytes each product and 16 each sum */
+    { .graph = "fn main(%x: (1,4) f32) -> (%a3) {\n"
+               "  const @w : (4,4) f32 = crc32:00000000\n"
+               "  const @b : (4) f32 = crc32:00000000\n"
+               "  %d1 = nn.dense(%x, @w) : (1,4) f32\n"
+               "  %a1 = add(%d1, @b) : (1,4) f32\n"
+               "  %d2 = nn.dense(%a1, @w) : (1,4) f32\n"
+               "  %a2 = add(%d2, @b) : (1,4) f32\n"
+               "  %d3 = nn.dense(%a2, @w) : (1,4) f32\n"
+               "  %a3 = add(%d3, @b) : (1,4) f32\n"
+               "}\n",
+      .targets = { TARGET("npu", ANY, ", \"limits\": { \"max_weight_bytes\": 80 }"),
+                   TARGET("dsp", ANY, "") },
+      .want = "%d1 = nn.dense  npu.any#5 dsp.any#11  -> npu.any#5 in region 0\n"
+              "%a1 = add  npu.any#4 dsp.any#10  -> npu.any#4 in region 0\n"
+              "%d2 = nn.dense  npu.any#3 dsp.any#9  -> npu.any#3 in region 0\n"
+              "%a2 = add  npu.any#2 dsp.any#8  -> npu.any#2 in region 0\n"
+              "%d3 = nn.dense  npu.any#1 dsp.any#7  -> npu.any#1 in region 0\n"
+              "%a3 = add  npu.any#0 dsp.any#6  -> npu.any#0 in region 0\n"
+              "region 0: npu, 6 nodes, 48 MACs, 16 bytes in, 16 out, 80 of weights, 64 on chip\n" },
+
+    /* memory on the chip: in 16, out 16, weights 80, and 16 of %d1 while the sum runs */
+    { .graph = "fn main(%x: (1,4) f32) -> (%a1) {\n"
+               "  const @w : (4,4) f32 = crc32:00000000\n"
+               "  const @b : (4) f32 = crc32:00000000\n"
+               "  %d1 = nn.dense(%x, @w) : (1,4) f32\n"
+               "  %a1 = add(%d1, @b) : (1,4) f32\n"
+               "}\n",
+      .targets = { TARGET(
+          "npu", ANY, ", \"limits\": { \"max_onchip_bytes\": 128, \"weights_onchip\": true }") },
+      .want =
+          "%d1 = nn.dense  npu.any#1  -> npu.any#1 in region 0\n"
+          "%a1 = add  npu.any#0  -> npu.any#0 in region 0\n"
+          "region 0: npu, 2 nodes, 16 MACs, 16 bytes in, 16 out, 80 of weights, 128 on chip\n" },
+    { .graph = "fn main(%x: (1,4) f32) -> (%a1) {\n"
+               "  const @w : (4,4) f32 = crc32:00000000\n"
+               "  const @b : (4) f32 = crc32:00000000\n"
+               "  %d1 = nn.dense(%x, @w) : (1,4) f32\n"
+               "  %a1 = add(%d1, @b) : (1,4) f32\n"
+               "}\n",
+      .targets = { TARGET(
+          "npu", ANY, ", \"limits\": { \"max_onchip_bytes\": 127, \"weights_onchip\": true }") },
+      .want = "%d1 = nn.dense  npu.any#1  -> npu.any#1 in region 0\n"
+              "%a1 = add  npu.any#0  -> npu.any#0 in region 1\n"
+              "region 0: npu, 1 node, 16 MACs, 16 bytes in, 16 out, 64 of weights, 96 on chip\n"
+              "region 1: npu, 1 node, 0 MACs, 16 bytes in, 16 out, 16 of weights, 48 on chip\n"
+              "npu: region of 2 nodes split into 2 after d1: max_onchip_bytes: 128 bytes on chip, "
+              "127 allowed\n" },
+
+    /* too little work goes back; another target takes it */
+    { .graph = FC,
+      .targets = { TARGET("npu", ANY, ", \"limits\": { \"min_macs\": 17 }"),
+                   TARGET("dsp", ROW("act", "relu|tanh"), "") },
+      .assign = ASSIGN_PRIORITY,
+      .want = "%d = nn.dense  (npu.any#3)  -> c\n"
+              "%a = add  (npu.any#2)  -> c\n"
+              "%r = nn.relu  (npu.any#1) dsp.act#5  -> dsp.act#5 in region 0\n"
+              "%t = tanh  (npu.any#0) dsp.act#4  -> dsp.act#4 in region 0\n"
+              "region 0: dsp, 2 nodes, 0 MACs, 16 bytes in, 16 out, 0 of weights, 48 on chip\n"
+              "npu: region of 4 nodes at d returned: min_macs: 16 MACs, 17 wanted\n" },
+
+    /* hand-over: 5 operators save 500 ns, 16 bytes and a launch cost as much */
+    { .graph = FIVE,
+      .targets = { TARGET("npu", ANY,
+                          ", \"rates\": { \"launch_ns\": 420, \"transfer_ns_per_byte\": 5 }") },
+      .want = "%a = nn.relu  (npu.any#4)  -> c\n"
+              "%b = tanh  (npu.any#3)  -> c\n"
+              "%c = nn.relu  (npu.any#2)  -> c\n"
+              "%d = tanh  (npu.any#1)  -> c\n"
+              "%e = nn.relu  (npu.any#0)  -> c\n"
+              "npu: region of 5 nodes at a returned: hand-over: 0 ns for the work and 500 ns for "
+              "launch and 16 bytes, c needs 500 ns\n" },
+    { .graph = FIVE,
+      .targets = { TARGET("npu", ANY,
+                          ", \"rates\": { \"launch_ns\": 419, \"transfer_ns_per_byte\": 5 }") },
+      .want = "%a = nn.relu  npu.any#4  -> npu.any#4 in region 0\n"
+              "%b = tanh  npu.any#3  -> npu.any#3 in region 0\n"
+              "%c = nn.relu  npu.any#2  -> npu.any#2 in region 0\n"
+              "%d = tanh  npu.any#1  -> npu.any#1 in region 0\n"
+              "%e = nn.relu  npu.any#0  -> npu.any#0 in region 0\n"
+              "region 0: npu, 5 nodes, 0 MACs, 8 bytes in, 8 out, 0 of weights, 32 on chip\n" },
+
+    /* a split that makes the shorter piece too expensive */
+    { .graph = FIVE,
+      .targets = { TARGET(
+          "npu", ANY, ", \"limits\": { \"max_nodes\": 3 }, \"rates\": { \"launch_ns\": 220 }") },
+      .want = "%a = nn.relu  (npu.any#4)  -> c\n"
+              "%b = tanh  (npu.any#3)  -> c\n"
+              "%c = nn.relu  npu.any#2  -> npu.any#2 in region 0\n"
+              "%d = tanh  npu.any#1  -> npu.any#1 in region 0\n"
+              "%e = nn.relu  npu.any#0  -> npu.any#0 in region 0\n"
+              "region 0: npu, 3 nodes, 0 MACs, 8 bytes in, 8 out, 0 of weights, 32 on chip\n"
+              "npu: region of 2 nodes at a returned: hand-over: 0 ns for the work and 220 ns for "
+              "launch and 16 bytes, c needs 200 ns\n" },
+
+    /* two targets by priority: the first returns what does not pay, the second takes it */
+    { .graph = FIVE,
+      .assign = ASSIGN_PRIORITY,
+      .targets = { TARGET("npu", ROW("relu", "relu"), ", \"rates\": { \"launch_ns\": 150 }"),
+                   TARGET("dsp", ROW("any", "relu|tanh"), ", \"rates\": { \"launch_ns\": 50 }") },
+      .want = "%a = nn.relu  (npu.relu#2) dsp.any#7  -> dsp.any#7 in region 0\n"
+              "%b = tanh  dsp.any#6  -> dsp.any#6 in region 0\n"
+              "%c = nn.relu  (npu.relu#1) dsp.any#5  -> dsp.any#5 in region 0\n"
+              "%d = tanh  dsp.any#4  -> dsp.any#4 in region 0\n"
+              "%e = nn.relu  (npu.relu#0) dsp.any#3  -> dsp.any#3 in region 0\n"
+              "region 0: dsp, 5 nodes, 0 MACs, 8 bytes in, 8 out, 0 of weights, 32 on chip\n"
+              "npu: region of 1 node at a returned: hand-over: 0 ns for the work and 150 ns for "
+              "launch and 16 bytes, c needs 100 ns\n"
+              "npu: region of 1 node at c returned: hand-over: 0 ns for the work and 150 ns for "
+              "launch and 16 bytes, c needs 100 ns\n"
+              "npu: region of 1 node at e returned: hand-over: 0 ns for the work and 150 ns for "
+              "launch and 16 bytes, c needs 100 ns\n" },
+};
+
+START_TEST(limits_split_regions_and_handover_returns_them)
+{
+    struct partition_case row = rows[_i];
+
+    row.until = "cost";
+    partition_case_check(&row);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("cost");
+    TCase *tests = tcase_create("all");
+    SRunner *runner;
+    int failed;
+
+    tcase_add_loop_test(tests, limits_split_regions_and_handover_returns_them, 0, N_ROWS(rows));
+    suite_add_tcase(suite, tests);
+    runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
