@@ -115,9 +115,11 @@ static const char *why_not(struct explaining *e, const struct candidate *candida
 static struct verdict verdict_of(struct explaining *e, const struct composite_row *row,
                                  const struct remark *remark)
 {
-    struct verdict made = { .row = row, .candidate = -1 };
+    struct verdict made = { .row = row, .tried = remark != NULL, .candidate = -1 };
 
-    if (remark && remark->candidate) {
+    if (!remark)
+        return made;
+    if (remark->candidate) {
         const struct candidate *candidate = remark->candidate;
 
         made.matched = true;
@@ -127,14 +129,12 @@ static struct verdict verdict_of(struct explaining *e, const struct composite_ro
         made.target_ns = candidate->target_ns;
         made.host_ns = candidate->host_ns;
         made.excluded = made.chosen ? NULL : why_not(e, candidate);
-    } else if (remark) {
+    } else {
         const struct attempt *attempt = remark->attempt;
 
         made.found = attempt->why.found;
         made.wanted = attempt->why.wanted;
         made.column = attempt->condition ? 0 : (int)attempt->why.offset + 1;
-    } else {
-        made.found = "the node belongs to another match of this target";
     }
     return made;
 }

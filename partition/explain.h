@@ -10,6 +10,7 @@
 /* What one row of one target said about a node. */
 struct verdict {
     const struct composite_row *row;
+    bool tried; /* false: a row of the same target in front of it has the node */
     bool matched;
     bool chosen;
     int candidate;              /* its id; -1 = did not match */

@@ -30,11 +30,17 @@ static cJSON *add_row(cJSON *array)
     return row;
 }
 
+static const char *result_of(const struct verdict *verdict)
+{
+    if (!verdict->tried)
+        return "untried";
+    return verdict->chosen ? "chosen" : (verdict->matched ? "matched" : "failed");
+}
+
 static void add_verdict(cJSON *row, const struct verdict *verdict)
 {
     cJSON_AddStringToObject(row, "row", verdict->row->name);
-    cJSON_AddStringToObject(row, "result",
-                            verdict->chosen ? "chosen" : (verdict->matched ? "matched" : "failed"));
+    cJSON_AddStringToObject(row, "result", result_of(verdict));
     if (verdict->matched) {
         add_number(row, "candidate", verdict->candidate);
         add_number(row, "nodes", verdict->n_nodes);

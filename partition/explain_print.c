@@ -61,24 +61,35 @@ static void print_verdict(const struct verdict *verdict, int width, struct arena
     str_add(out, "\n");
 }
 
+/* The rows that were tried, and how many were not. */
+static void print_verdicts(const struct explained_node *node, struct arena *arena, struct str *out)
+{
+    int width = 0, n_untried = 0;
+
+    for (int i = 0; i < node->n; i++) {
+        const int n = (int)strlen(node->verdicts[i].row->name);
+
+        width = node->verdicts[i].tried && n > width ? n : width;
+        n_untried += !node->verdicts[i].tried;
+    }
+    for (int i = 0; i < node->n; i++)
+        if (node->verdicts[i].tried)
+            print_verdict(&node->verdicts[i], width, arena, out);
+    if (n_untried)
+        str_printf(out, "    not tried: %d row%s behind a match\n", n_untried, plural(n_untried));
+    if (node->n == 0)
+        str_printf(out, "    no row mentions %s\n", op_name(node->op));
+}
+
 static void print_node(const struct explained_node *node, struct arena *arena, struct str *out)
 {
-    int width = 0;
 
     str_printf(out, "%s  %s  %s  -> %s", str_safe(arena, node->name, NAME_BYTES), op_name(node->op),
                node->type, node->target ? node->target->name : "c");
     if (node->region >= 0)
         str_printf(out, " in region %d", node->region);
     str_printf(out, "  (on c %s)\n", time_text(arena, node->host_ns));
-    for (int i = 0; i < node->n; i++) {
-        const int n = (int)strlen(node->verdicts[i].row->name);
-
-        width = n > width ? n : width;
-    }
-    for (int i = 0; i < node->n; i++)
-        print_verdict(&node->verdicts[i], width, arena, out);
-    if (node->n == 0)
-        str_printf(out, "    no row mentions %s\n", op_name(node->op));
+    print_verdicts(node, arena, out);
 }
 
 static void print_members(const struct explanation *explanation, int region, struct arena *arena,

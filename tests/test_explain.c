@@ -78,6 +78,7 @@ static struct fixture fixture_new(void)
     row(&f, "dsp", "conv2d", "conv2d(x, w)");
     row(&f, "dsp", "softmax", "softmax(x)");
     row(&f, "dsp", "activation", "tanh|sigmoid");
+    row(&f, "dsp", "any_softmax", "softmax(*)");
     host = arena_new(&f.ctx->perm, struct target);
     *host = *p->host;
     host->rates.call_ns = 1000;
@@ -146,6 +147,7 @@ START_TEST(text)
         "    npu.softmax  failed: x.rank is 4, wanted x.rank == 2\n"
         "    dsp.softmax  matched as #2: 1 node, 2.50 ms, on c 1.00 us; not taken: hand-over of "
         "288 bytes costs 2 us more than it saves\n"
+        "    not tried: 1 row behind a match\n"
         "t  tanh  (1,4,3,3) f32  -> c  (on c 1.00 us)\n"
         "    npu.tanh        failed: op is tanh, wanted sigmoid (pattern column 24: sigmoid)\n"
         "    dsp.activation  matched as #3: 1 node, 3.00 s, on c 1.00 us; not taken: the host is "
@@ -197,6 +199,10 @@ START_TEST(json)
         "\"nodes\":2,\"target_ns\":450,\"host_ns\":2000},{\"row\":\"dsp.conv2d\",\"result\":"
         "\"matched\",\"candidate\":1,\"nodes\":1,\"target_ns\":1500,\"host_ns\":1000,\"why_not\":"
         "\"\\\"c\\\" belongs to npu.conv2d_act#0\"}]}");
+    cJSON_free(printed);
+    printed = cJSON_PrintUnformatted(
+        cJSON_GetArrayItem(cJSON_GetObjectItem(cJSON_GetArrayItem(nodes, 2), "rows"), 2));
+    ck_assert_str_eq(printed, "{\"row\":\"dsp.any_softmax\",\"result\":\"untried\"}");
     cJSON_free(printed);
     printed = cJSON_PrintUnformatted(cJSON_GetArrayItem(nodes, 4));
     ck_assert_str_eq(printed,
