@@ -367,7 +367,7 @@ static bool name(struct evaluation *e, const struct expression *part, struct ter
         e->absent = e->absent || out->kind == TERM_ABSENT;
         return true;
     }
-    if (part->field)
+    if (part->field || why)
         return fail(e, "%s: %s", part_text(e, part), why ? why : "there is no such name");
     *out = (struct term){ .kind = TERM_TEXT, .text = part->name };
     return true;

@@ -142,7 +142,7 @@ static bool node_field(const struct node *node, const struct value *value, const
         if (strcmp(schema->fields[i].name, field) == 0)
             return node_attr(node, field, out, why);
     if (strcmp(field, "op") == 0)
-        return give_text(out, op_short_name(node->op));
+        return give_text(out, op_text_name(node->op));
     return value_field(value, field, out, why);
 }
 
@@ -219,7 +219,7 @@ static bool look_up(void *user, const char *name, const char *field, struct term
     const struct match_names *names = user;
     const struct capture *capture = match_capture(names->match, name);
 
-    *why = "there is no such name";
+    *why = field ? "there is no such name" : NULL;
     if (capture && !field)
         return give_text(out, name);
     if (capture && capture->node)
