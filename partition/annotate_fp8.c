@@ -16,8 +16,8 @@ struct annotation {
     struct arena *arena;
     enum dtype format;
     struct fp8_report *report;
-    struct node **nodes; /* of the report's lines; those annotated are gone */
-    struct fp8_weights *weights;
+    struct node **nodes; /* of the report's lines, by node id; those annotated are gone */
+    struct map weights;  /* see fp8_weights_get */
 };
 
 bool fp8_is_product(enum op op)
@@ -220,6 +220,7 @@ static void open_report(struct annotation *a)
     report->weight_bytes_before = constant_bytes(fn);
     a->nodes = arena_array(a->arena, struct node *, n);
     for (struct node *node = fn->first; node; node = node->next) {
+        node->id = report->n;
         a->nodes[report->n] = node;
         report->lines[report->n++] = line_of(node);
     }
@@ -244,7 +245,8 @@ bool partition_annotate_fp8(struct partition *partition)
 {
     struct annotation a = { .partition = partition,
                             .arena = &partition->arena,
-                            .format = partition->options->fp8 };
+                            .format = partition->options->fp8,
+                            .weights = { .arena = &partition->arena } };
     bool *moved, ok = true;
 
     if (a.format == DTYPE_NONE)
@@ -257,7 +259,7 @@ bool partition_annotate_fp8(struct partition *partition)
             ok = annotate(&a, a.nodes[i], row, &a.report->lines[i]);
     }
     moved = arena_array(a.arena, bool, a.report->n);
-    ok = ok && fp8_move_casts(partition, a.report->n, a.nodes, moved);
+    ok = ok && fp8_move_casts(partition, moved);
     if (ok)
         close_report(&a, moved);
     return ok;

@@ -33,10 +33,10 @@ int fp8_weight_axis(const struct node *node, int *scales_rank);
 /* Whether every number is finite; else where the first that is not stands. */
 bool fp8_weights_are_finite(const struct value *weight, int64_t *at);
 
-/* The constant in this format, made once for all readers that want it alike. */
-struct fp8_weights *fp8_weights_get(struct fp8_weights **all, struct arena *arena,
-                                    struct value *weight, enum dtype format, bool scaled, int axis,
-                                    int scales_rank);
+/* The constant in this format, made once for all readers that want it alike. all: name of the
+ * constant -> the first of what was made of it. */
+struct fp8_weights *fp8_weights_get(struct map *all, struct arena *arena, struct value *weight,
+                                    enum dtype format, bool scaled, int axis, int scales_rank);
 
 /* --- fp8_cast.c --------------------------------------------------------------------------------
  */
@@ -45,9 +45,9 @@ struct fp8_weights *fp8_weights_get(struct fp8_weights **all, struct arena *aren
  * an error. */
 struct value *fp8_cast(struct value *value, enum dtype format, const struct origin *reader);
 
-/* Moves casts to this format in front of operators that only move elements or compare them, where
- * nobody reads the result otherwise. moved[i] becomes true where the cast went past nodes[i]. False
- * after an error. */
-bool fp8_move_casts(struct partition *partition, int n, struct node *const *nodes, bool *moved);
+/* Moves casts to the wanted format in front of operators that only move elements or compare them,
+ * where nobody reads the result otherwise. moved[node->id] becomes true for those that a cast went
+ * past. False after an error. */
+bool fp8_move_casts(struct partition *partition, bool *moved);
 
 #endif

@@ -106,22 +106,23 @@ static struct node *move_past(struct partition *partition, struct node *cast)
     return node;
 }
 
-bool fp8_move_casts(struct partition *partition, int n, struct node *const *nodes, bool *moved)
+bool fp8_move_casts(struct partition *partition, bool *moved)
 {
-    struct node *next;
+    const enum dtype format = partition->options->fp8;
+    struct node *previous;
 
-    /* Begins anew after each move: the casts that it made may move on. */
-    for (struct node *node = partition->fn->last; node; node = next) {
-        struct node *passed = NULL;
+    /* From the end: the casts that a move makes stand in front of the node that was passed, where
+     * the walk still comes by. */
+    for (struct node *node = partition->fn->last; node; node = previous) {
+        struct node *passed;
 
-        next = node->prev;
-        if (node->op == OP_CAST && node->attrs.cast.dtype == partition->options->fp8 &&
-            node->attrs.cast.saturate && node->inputs[0]->type.dtype == DTYPE_F32)
-            passed = move_past(partition, node);
-        for (int i = 0; passed && i < n; i++)
-            moved[i] = moved[i] || nodes[i] == passed;
+        previous = node->prev;
+        if (node->op != OP_CAST || node->attrs.cast.dtype != format || !node->attrs.cast.saturate ||
+            node->inputs[0]->type.dtype != DTYPE_F32)
+            continue;
+        passed = move_past(partition, node);
         if (passed)
-            next = partition->fn->last;
+            moved[passed->id] = true;
     }
     return partition->module->ctx->diags.n_errors == 0;
 }

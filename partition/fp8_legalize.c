@@ -8,15 +8,9 @@
 #include "base/minifloat.h"
 #include "partition/fp8.h"
 
-/* A constant of codes, and its numbers. */
-struct decoded {
-    struct value *codes, *numbers;
-    struct decoded *next;
-};
-
 struct legalization {
     struct partition *partition;
-    struct decoded *constants;
+    struct map constants; /* name of a constant of codes -> the value with its numbers */
 };
 
 static bool is_fp8(const struct value *value)
@@ -37,22 +31,19 @@ static bool host_takes(const struct partition *partition, const struct node *nod
 
 static struct value *numbers_of(struct legalization *l, struct value *codes)
 {
-    struct decoded *made;
+    struct value *numbers = map_get(&l->constants, codes->name);
     struct type type = codes->type;
-    float *numbers;
+    float *data;
 
-    for (made = l->constants; made; made = made->next)
-        if (made->codes == codes)
-            return made->numbers;
-    made = arena_new(&l->partition->arena, struct decoded);
+    if (numbers)
+        return numbers;
     type.dtype = DTYPE_F32;
-    numbers = constant_alloc(codes->fn, &type);
-    minifloat_decode_array(dtype_minifloat(codes->type.dtype), codes->data, numbers,
+    data = constant_alloc(codes->fn, &type);
+    minifloat_decode_array(dtype_minifloat(codes->type.dtype), codes->data, data,
                            (size_t)type_elements(&type));
-    *made = (struct decoded){ codes, constant_new(codes->fn, codes->name, &type, numbers),
-                              l->constants };
-    l->constants = made;
-    return made->numbers;
+    numbers = constant_new(codes->fn, codes->name, &type, data);
+    map_set(&l->constants, codes->name, numbers);
+    return numbers;
 }
 
 /* What the node is to read instead of its input. NULL after an error. */
@@ -117,7 +108,7 @@ static bool legalize_pool(struct legalization *l, struct node *node)
 
 bool partition_legalize(struct partition *partition)
 {
-    struct legalization l = { .partition = partition };
+    struct legalization l = { .partition = partition, .constants = { .arena = &partition->arena } };
     struct node *next;
     bool ok = true;
 

@@ -111,21 +111,20 @@ static void convert(struct fp8_weights *made, enum dtype format)
         made->scales = constant_like(made->like, "scale", &scales_type, scales);
 }
 
-struct fp8_weights *fp8_weights_get(struct fp8_weights **all, struct arena *arena,
-                                    struct value *weight, enum dtype format, bool scaled, int axis,
-                                    int scales_rank)
+struct fp8_weights *fp8_weights_get(struct map *all, struct arena *arena, struct value *weight,
+                                    enum dtype format, bool scaled, int axis, int scales_rank)
 {
-    struct fp8_weights *made;
+    struct fp8_weights *const first = map_get(all, weight->name), *made;
 
-    for (made = *all; made; made = made->next)
-        if (made->like == weight && made->scaled == scaled && made->axis == axis &&
-            made->scales_rank == scales_rank && made->codes->type.dtype == format)
+    for (made = first; made; made = made->next)
+        if (made->scaled == scaled && made->axis == axis && made->scales_rank == scales_rank &&
+            made->codes->type.dtype == format)
             return made;
     made = arena_new(arena, struct fp8_weights);
     *made = (struct fp8_weights){
-        .like = weight, .axis = axis, .scales_rank = scales_rank, .scaled = scaled, .next = *all
+        .like = weight, .axis = axis, .scales_rank = scales_rank, .scaled = scaled, .next = first
     };
+    map_set(all, weight->name, made);
     convert(made, format);
-    *all = made;
     return made;
 }
