@@ -150,15 +150,21 @@ static const char *folder_of(struct ctx *ctx, const char *path)
     return slash == path ? "/" : arena_strndup(&ctx->perm, path, (size_t)(slash - path));
 }
 
+struct module *onnx_import_mapping(struct ctx *ctx, const struct mapping *file, const char *dir,
+                                   const struct import_options *options)
+{
+    const char *external = options ? options->external_data_dir : NULL;
+
+    return import_mapped(ctx, file->data, file->size, *file, external ? external : dir, options);
+}
+
 struct module *onnx_import(struct ctx *ctx, const char *path, const struct import_options *options)
 {
-    const char *dir = options ? options->external_data_dir : NULL;
     struct mapping mapping;
 
     if (!file_map(ctx, path, &mapping))
         return NULL;
-    return import_mapped(ctx, mapping.data, mapping.size, mapping, dir ? dir : folder_of(ctx, path),
-                         options);
+    return onnx_import_mapping(ctx, &mapping, folder_of(ctx, path), options);
 }
 
 struct module *onnx_import_bytes(struct ctx *ctx, const uint8_t *bytes, size_t n, const char *dir,

@@ -2,6 +2,7 @@
 #ifndef FRONTEND_ONNX_IMPORT_H
 #define FRONTEND_ONNX_IMPORT_H
 
+#include "base/file.h"
 #include "relay_ir/ir.h"
 
 struct shape_binding {
@@ -26,6 +27,11 @@ struct module *onnx_import(struct ctx *ctx, const char *path, const struct impor
  * outlive the module. */
 struct module *onnx_import_bytes(struct ctx *ctx, const uint8_t *bytes, size_t n, const char *dir,
                                  const struct import_options *options);
+
+/* The same from a file that has been mapped already, which the module takes over (also when NULL is
+ * returned). External data lies in `dir` unless the options say otherwise. */
+struct module *onnx_import_mapping(struct ctx *ctx, const struct mapping *file, const char *dir,
+                                   const struct import_options *options);
 
 struct onnx_operator {
     const char *domain, *name;   /* domain "" is "ai.onnx" */
