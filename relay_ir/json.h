@@ -14,6 +14,10 @@
 bool module_write_json(const struct module *module, struct output_set *set, const char *path,
                        const char *data_path);
 
+/* Whether it needs DATA_PATH: where no constant has more than 16 elements, no such file is written.
+ */
+bool module_json_has_data(const struct module *module);
+
 /* One function and all that it calls, as JSON text without the payloads of big constants (crc32
  * only): what plug-ins and reports are given. In the arena. */
 const char *function_json(const struct function *fn, struct arena *arena);

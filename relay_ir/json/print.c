@@ -265,7 +265,7 @@ const char *function_json(const struct function *fn, struct arena *arena)
     return str_text(&out);
 }
 
-static bool has_big_constants(const struct module *module)
+bool module_json_has_data(const struct module *module)
 {
     for (const struct function *fn = module->functions; fn; fn = fn->next)
         for (const struct value *v = fn->constants; v; v = v->next)
@@ -292,7 +292,7 @@ bool module_write_json(const struct module *module, struct output_set *set, cons
     struct writer *json = output_open(set, path);
     struct json_data data = { .written = { .arena = &arena } };
 
-    if (has_big_constants(module))
+    if (module_json_has_data(module))
         data.writer = output_open(set, data_path);
     for (const struct function *fn = module->functions; fn; fn = fn->next) {
         const struct json_part part = json_part_of(fn, &arena);
