@@ -135,11 +135,26 @@ static void help_fields(const struct row_names *names, const char *capture, cons
     json_help_nearest(names->ctx, field, all, n);
 }
 
-/* Whether the word stands where only a number makes sense: beside an operator of arithmetic, order
- * or logic, or in the parentheses of a function. Words beside == != ? : are text. */
+enum beside { BESIDE_NOTHING, BESIDE_EQUALITY, BESIDE_LOGIC, BESIDE_NUMBERS };
+
+/* What the sign in front of (behind) a word asks of it; s points at its last (first) character. */
+static enum beside beside(const char *text, const char *s, bool in_front)
+{
+    if (*s == '=')
+        return in_front && s > text && strchr("<>", s[-1]) ? BESIDE_NUMBERS : BESIDE_EQUALITY;
+    if (*s == '!')
+        return in_front ? BESIDE_LOGIC : BESIDE_EQUALITY;
+    if (*s == '&' || *s == '|')
+        return BESIDE_LOGIC;
+    return *s && strchr("+-*/%<>,[", *s) ? BESIDE_NUMBERS : BESIDE_NOTHING;
+}
+
+/* Whether the word stands where only a number makes sense: beside a sign of arithmetic or order, in
+ * the parentheses of a function, or as a truth by itself. Words beside == != ? : are text. */
 static bool stands_as_number(const char *text, size_t offset, const char *word)
 {
     const char *left, *right;
+    enum beside a, b;
 
     while (text[offset] == '(' || isspace((unsigned char)text[offset]))
         offset++;
@@ -152,11 +167,11 @@ static bool stands_as_number(const char *text, size_t offset, const char *word)
     right = text + offset + strlen(word);
     while (*right == ')' || isspace((unsigned char)*right))
         right++;
-    if (left > text && strchr("+-*/%<>&|!,[", left[-1]))
+    a = left > text ? beside(text, left - 1, true) : BESIDE_NOTHING;
+    b = beside(text, right, false);
+    if (a == BESIDE_NUMBERS || b == BESIDE_NUMBERS)
         return true;
-    if (left > text + 1 && left[-1] == '=' && strchr("<>", left[-2]))
-        return true;
-    return *right && (strchr("+-*/%<>&|,[", *right) != NULL);
+    return (a == BESIDE_LOGIC || b == BESIDE_LOGIC) && a != BESIDE_EQUALITY && b != BESIDE_EQUALITY;
 }
 
 static void name_error(struct row_names *names, size_t offset, const char *message)

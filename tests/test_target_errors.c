@@ -197,6 +197,8 @@ static const struct bad bad[] = {
     { ROWS("{" CONV ", 'where': ['~out.groups == 1']}"), { "out has no field 'groups'" }, NULL },
     { ROWS("{" CONV ", 'where': ['present(~bias)']}"), { "there is no name 'bias' here" }, NULL },
     { ROWS("{" CONV ", 'cost_ns': '5 + ~macz / 64'}"), { "no name 'macz'" }, "'macs'" },
+    { ROWS("{" CONV ", 'where': ['macs > 7 && ~fast']}"), { "no name 'fast'" }, NULL },
+    { ROWS("{" CONV ", 'where': ['macs <= ~limit']}"), { "no name 'limit'" }, NULL },
     { ROWS("{" CONV ", 'cost_ns': 'min(macs, ~limit)'}"), { "no name 'limit'" }, NULL },
     { ROWS("{" CONV ", 'scratch': '~tile * 4', 'let': {'tiles': 'macs / 64'}}"),
       { "no name 'tile'" },

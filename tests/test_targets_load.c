@@ -39,7 +39,7 @@ static const char *put(const char *folder, const char *name, const char *text)
 
 static bool load(const char *a, const char *b)
 {
-    const char *dirs[2];
+    const char *dirs[2] = { NULL };
     int n = 0;
 
     if (a)
