@@ -5,7 +5,15 @@
 #include <cjson/cJSON.h>
 
 #include "cli/options.h"
+#include "partition/partition.h"
 #include "relay_ir/ir.h"
+
+/* What --offload, --target-dir, --assign, --no-cost and --precision ask for. */
+struct offload {
+    struct targets targets; /* all that are known; empty when none of these options is given */
+    struct partition_options options;
+    struct partition *partition; /* how the graph was divided; NULL = not at all, or not yet */
+};
 
 struct cli {
     struct ctx *ctx;
@@ -13,6 +21,7 @@ struct cli {
     struct bulk bulk; /* tensors that live until the command ends */
     cJSON *json;      /* the object that --json prints; NULL without --json */
     bool quiet;
+    struct offload offload;
 };
 
 /* Each returns false after an error. Diagnostics are printed by main. */
@@ -20,20 +29,38 @@ bool command_compile(struct cli *cli);
 bool command_explain(struct cli *cli);
 bool command_inspect(struct cli *cli);
 bool command_run(struct cli *cli);
+bool command_targets(struct cli *cli);
 bool command_verify(struct cli *cli);
 
 /* Imports the model that the operand names, with --shape and --external-data-dir. NULL after
  * errors. The caller frees it. */
 struct module *load_model(struct cli *cli);
 
-/* Runs the pass pipeline as --dump-after, --time-passes say. */
+/* Fills cli->offload from the options, with errors for all that is wrong; for commands to ask
+ * before they begin. */
+bool prepare_offload(struct cli *cli);
+
+/* Whether parts of the graph may leave c. */
+bool offload_wanted(const struct cli *cli);
+
+/* The target of that name among those that are known. NULL after an error. */
+const struct target *find_target(struct cli *cli, const char *name);
+
+/* The whole pipeline, with the partitioner between its parts. */
+bool run_offload(struct cli *cli, struct module *module, const struct pipeline_options *options);
+
+/* How many regions went where, and what became smaller floats; nothing when nothing was asked for.
+ */
+void report_offload(struct cli *cli, const struct module *module);
+
+/* Runs the pass pipeline as --dump-after, --time-passes and --offload say. */
 bool run_passes(struct cli *cli, struct module *module);
 
 /* Whether --dump-after names a pass; for commands to ask before they begin. */
 bool check_dump_option(struct cli *cli);
 
 /* --passes. */
-void list_passes(void);
+void list_passes(struct cli *cli);
 
 /* The tensors for the parameters of `fn`: from --input, else random, uniform in [-1, 1) (integers
  * in 0..9; a parameter is never left unset), seeded by --seed. *inputs has fn->n_params entries. */

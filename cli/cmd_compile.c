@@ -65,14 +65,23 @@ static const char *banner_options(struct cli *cli)
         str_printf(&text, " --weights=%s", option_text(&cli->args, OPTION_WEIGHTS, ""));
     if (has_option(&cli->args, OPTION_STEP))
         str_add(&text, " --step");
+    if (has_option(&cli->args, OPTION_OFFLOAD))
+        str_printf(&text, " --offload %s", option_text(&cli->args, OPTION_OFFLOAD, ""));
+    if (has_option(&cli->args, OPTION_ASSIGN))
+        str_printf(&text, " --assign %s", option_text(&cli->args, OPTION_ASSIGN, ""));
+    if (has_option(&cli->args, OPTION_NO_COST))
+        str_add(&text, " --no-cost");
+    if (has_option(&cli->args, OPTION_PRECISION))
+        str_printf(&text, " --precision %s", option_text(&cli->args, OPTION_PRECISION, ""));
     return *str_text(&text) ? str_text(&text) + 1 : "";
 }
 
-static void report(struct cli *cli, const struct codegen_options *options,
-                   const struct codegen_result *result)
+static void report(struct cli *cli, const struct module *module,
+                   const struct codegen_options *options, const struct codegen_result *result)
 {
     say(cli, "%s: %d ONNX nodes -> %d regions, %.2f M MACs\n", options->name, result->n_onnx_nodes,
         result->n_regions, (double)result->macs / 1e6);
+    report_offload(cli, module);
     say(cli, "  flash   %zu bytes of weights\n", result->weight_bytes);
     say(cli, "  arena   %zu bytes (without sharing: %zu)\n", result->arena_bytes,
         result->arena_naive_bytes);
@@ -107,7 +116,7 @@ static bool write_files(struct cli *cli, struct module *module,
     }
     if (!output_commit(&set))
         return false;
-    report(cli, options, &result);
+    report(cli, module, options, &result);
     return true;
 }
 
@@ -121,11 +130,12 @@ bool command_compile(struct cli *cli)
     bool ok;
 
     if (has_option(&cli->args, OPTION_PASSES)) {
-        list_passes();
+        list_passes(cli);
         return true;
     }
     ok = option_word(cli->ctx, &cli->args, OPTION_WEIGHTS, forms, WEIGHTS_AUTO, &weights);
     ok = check_dump_option(cli) && ok;
+    ok = prepare_offload(cli) && ok;
     if (!model_name(cli, &options.name) || !ok)
         return false;
     options.weights = (enum weights_form)weights;
@@ -135,6 +145,7 @@ bool command_compile(struct cli *cli)
     options.model_file = base_name(cli->args.operands[0]);
     options.model_sha256 = model_sha256(cli->ctx, cli->args.operands[0]);
     options.command = banner_options(cli);
+    options.targets = offload_wanted(cli) ? &cli->offload.targets : NULL;
     ok = options.model_sha256 && run_passes(cli, module) && write_files(cli, module, &options);
     module_free(module);
     return ok;

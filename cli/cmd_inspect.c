@@ -148,14 +148,15 @@ bool command_inspect(struct cli *cli)
     bool ok;
 
     if (has_option(&cli->args, OPTION_PASSES)) {
-        list_passes();
+        list_passes(cli);
         return true;
     }
     if (has_option(&cli->args, OPTION_OPERATORS)) {
         list_operators(cli);
         return true;
     }
-    if (!check_dump_option(cli))
+    ok = check_dump_option(cli);
+    if (!prepare_offload(cli) || !ok)
         return false;
     module = load_model(cli);
     if (!module)

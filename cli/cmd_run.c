@@ -128,7 +128,8 @@ bool command_run(struct cli *cli)
     int with;
     bool ok;
 
-    if (!option_word(cli->ctx, &cli->args, OPTION_WITH, executors, WITH_ENGINE, &with))
+    ok = option_word(cli->ctx, &cli->args, OPTION_WITH, executors, WITH_ENGINE, &with);
+    if (!prepare_offload(cli) || !ok)
         return false;
     module = load_model(cli);
     ok = module && check_output_files(cli, module->main) &&

@@ -236,6 +236,14 @@ static bool run_generated(struct verification *v)
     return ok;
 }
 
+/* The target that a layer was given to; "" = c. */
+static const char *layer_target(const struct value *value)
+{
+    const char *compiler = value->def->callee->compiler;
+
+    return compiler && strcmp(compiler, "c") != 0 ? compiler : "";
+}
+
 static const char *error_text(struct arena *arena, double error)
 {
     return isnan(error) ? "-" : arena_printf(arena, "%.1e", error);
@@ -247,6 +255,8 @@ static void add_json(struct cli *cli, cJSON *list, const struct value *value,
     cJSON *row = cJSON_CreateObject();
 
     cJSON_AddStringToObject(row, "value", str_safe(&cli->ctx->perm, value->name, 4096));
+    if (*layer_target(value))
+        cJSON_AddStringToObject(row, "target", layer_target(value));
     cJSON_AddNumberToObject(row, "largest", layer->largest);
     for (int i = 0; i < N_EXECUTORS; i++)
         if (!isnan(layer->error[i]))
@@ -269,9 +279,10 @@ static void report_layer(struct verification *v, const struct value *value, cJSO
     const struct layer *layer = &v->layers[value->id];
 
     summary->n_layers++;
-    say(v->cli, "%-36s %-18s %10.3g %10s %10s\n", str_safe(arena, value->name, 33),
+    say(v->cli, "%-36s %-18s %10.3g %10s %10s%s%s\n", str_safe(arena, value->name, 33),
         shape_text(arena, &value->type), layer->largest, error_text(arena, layer->error[ENGINE]),
-        error_text(arena, layer->error[GENERATED]));
+        error_text(arena, layer->error[GENERATED]), *layer_target(value) ? "  " : "",
+        layer_target(value));
     if (list)
         add_json(v->cli, list, value, layer);
     for (int i = 0; i < N_EXECUTORS; i++) {
@@ -334,7 +345,8 @@ bool command_verify(struct cli *cli)
     struct tensor *inputs = NULL;
     bool ok;
 
-    if (!option_real(cli->ctx, &cli->args, OPTION_TOLERANCE, 1e-4, &v.tolerance))
+    ok = option_real(cli->ctx, &cli->args, OPTION_TOLERANCE, 1e-4, &v.tolerance);
+    if (!prepare_offload(cli) || !ok)
         return false;
     v.module = load_model(cli);
     ok = v.module && load_inputs(cli, v.module->main, &inputs) && run_passes(cli, v.module);

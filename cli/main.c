@@ -11,7 +11,7 @@
 static bool (*const run_command[COMMAND_COUNT])(struct cli *) = {
     [COMMAND_COMPILE] = command_compile, [COMMAND_EXPLAIN] = command_explain,
     [COMMAND_INSPECT] = command_inspect, [COMMAND_RUN] = command_run,
-    [COMMAND_VERIFY] = command_verify,
+    [COMMAND_TARGETS] = command_targets, [COMMAND_VERIFY] = command_verify,
 };
 
 void say(const struct cli *cli, const char *format, ...)
@@ -127,6 +127,7 @@ int main(int argc, char **argv)
     if (fflush(stdout) != 0 && diag_exit_code(cli.ctx) == 0)
         diag_error(cli.ctx, DIAG_FILE_WRITE, NULL, "cannot write to standard output");
     code = diag_exit_code(cli.ctx);
+    partition_free(cli.offload.partition);
     bulk_release(&cli.bulk);
     ctx_free(cli.ctx);
     return code;

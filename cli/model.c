@@ -72,21 +72,56 @@ bool run_passes(struct cli *cli, struct module *module)
         .log = stderr,
     };
 
-    return pipeline_run(module, &options);
+    return offload_wanted(cli) ? run_offload(cli, module, &options)
+                               : pipeline_run(module, &options);
+}
+
+/* All passes in order: the partitioner stands before the last one. */
+struct listed {
+    const char *name, *purpose;
+    bool partitioner;
+};
+
+static struct listed *all_passes(struct arena *arena, int *n)
+{
+    int n_passes, n_steps;
+    const struct pass *passes = pipeline_passes(&n_passes);
+    const struct partition_pass *steps = partition_passes(&n_steps);
+    struct listed *list = arena_array(arena, struct listed, n_passes + n_steps);
+
+    *n = 0;
+    for (int i = 0; i < n_passes - 1; i++)
+        list[(*n)++] = (struct listed){ passes[i].name, passes[i].purpose, false };
+    for (int i = 0; i < n_steps; i++)
+        list[(*n)++] = (struct listed){ steps[i].name, steps[i].purpose, true };
+    list[(*n)++] =
+        (struct listed){ passes[n_passes - 1].name, passes[n_passes - 1].purpose, false };
+    return list;
+}
+
+static bool check_dump_of(struct cli *cli, const struct listed *pass)
+{
+    if (!pass->partitioner || has_option(&cli->args, OPTION_OFFLOAD) ||
+        has_option(&cli->args, OPTION_PRECISION))
+        return true;
+    diag_error(cli->ctx, DIAG_USAGE, NULL,
+               "--dump-after: '%s' runs only where something is offloaded", pass->name);
+    diag_help(cli->ctx, "--offload names the targets");
+    return false;
 }
 
 bool check_dump_option(struct cli *cli)
 {
     const char *wanted = option_text(&cli->args, OPTION_DUMP_AFTER, "all");
     int n;
-    const struct pass *passes = pipeline_passes(&n);
+    const struct listed *passes = all_passes(&cli->ctx->perm, &n);
     const char **names = arena_array(&cli->ctx->perm, const char *, n);
     const char *nearest;
 
     for (int i = 0; i < n; i++) {
         names[i] = passes[i].name;
         if (strcmp(names[i], wanted) == 0)
-            return true;
+            return check_dump_of(cli, &passes[i]);
     }
     if (strcmp(wanted, "all") == 0)
         return true;
@@ -100,11 +135,12 @@ bool check_dump_option(struct cli *cli)
     return false;
 }
 
-void list_passes(void)
+void list_passes(struct cli *cli)
 {
     int n;
-    const struct pass *passes = pipeline_passes(&n);
+    const struct listed *passes = all_passes(&cli->ctx->perm, &n);
 
     for (int i = 0; i < n; i++)
-        printf("%2d  %-20s %s\n", i + 1, passes[i].name, passes[i].purpose);
+        printf("%2d  %-20s %s%s\n", i + 1, passes[i].name, passes[i].purpose,
+               passes[i].partitioner ? " (--offload)" : "");
 }

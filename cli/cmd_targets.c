@@ -1,0 +1,275 @@
+/* cmd_targets.c - which targets there are, what one takes, and why a model's nodes go where they
+ * go.
+ */
+#include "base/str.h"
+#include "cli/cli.h"
+#include "partition/explain.h"
+
+static const char *const format_names[] = {
+    [FORMAT_C] = "c", [FORMAT_EXTERN] = "extern", [FORMAT_STREAM] = "stream", [FORMAT_JSON] = "json"
+};
+
+static void add_text(cJSON *object, const char *key, const char *text)
+{
+    if (object)
+        cJSON_AddStringToObject(object, key, text);
+}
+
+static void add_number(cJSON *object, const char *key, double number)
+{
+    if (object)
+        cJSON_AddNumberToObject(object, key, number);
+}
+
+static cJSON *add_object(cJSON *object, const char *key)
+{
+    return object ? cJSON_AddObjectToObject(object, key) : NULL;
+}
+
+static cJSON *add_array(cJSON *object, const char *key)
+{
+    return object ? cJSON_AddArrayToObject(object, key) : NULL;
+}
+
+static cJSON *add_item(cJSON *array, cJSON *item)
+{
+    if (array)
+        cJSON_AddItemToArray(array, item);
+    else
+        cJSON_Delete(item);
+    return array ? item : NULL;
+}
+
+/* --- the list --------------------------------------------------------------------------------- */
+
+static void list_targets(struct cli *cli)
+{
+    cJSON *list = add_array(cli->json, "targets");
+
+    for (const struct target *t = cli->offload.targets.first; t; t = t->next) {
+        cJSON *row = add_item(list, cJSON_CreateObject());
+
+        say(cli, "%-12s %-7s %3d composite%s %s\n", t->name, format_names[t->format], t->n_rows,
+            t->n_rows == 1 ? ", " : "s,", t->description);
+        add_text(row, "name", t->name);
+        add_text(row, "description", t->description);
+        add_text(row, "format", format_names[t->format]);
+        add_text(row, "file", t->file);
+        add_number(row, "composites", t->n_rows);
+    }
+}
+
+/* --- one target ------------------------------------------------------------------------------- */
+
+static void show_limits(struct cli *cli, const struct target_limits *limits, cJSON *json)
+{
+    const struct {
+        const char *name;
+        int64_t value;
+    } all[] = { { "max_nodes", limits->max_nodes },
+                { "max_macs", limits->max_macs },
+                { "max_weight_bytes", limits->max_weight_bytes },
+                { "max_onchip_bytes", limits->max_onchip_bytes },
+                { "min_macs", limits->min_macs } };
+    const char *before = "";
+
+    say(cli, "  limits     ");
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i].value != LIMIT_NONE) {
+            say(cli, "%s%s %lld", before, all[i].name, (long long)all[i].value);
+            add_number(json, all[i].name, (double)all[i].value);
+            before = ", ";
+        }
+    say(cli, "%s%s\n", *before ? "" : "none", limits->weights_onchip ? ", weights on chip" : "");
+    if (json)
+        cJSON_AddBoolToObject(json, "weights_onchip", limits->weights_onchip);
+}
+
+static void show_rates(struct cli *cli, const struct target_rates *rates, cJSON *json)
+{
+    cJSON *per_mac = add_object(json, "ns_per_mac");
+
+    say(cli, "  rates      launch %g ns, hand-over %g ns/byte, call %g ns, %g ns/byte",
+        rates->launch_ns, rates->transfer_ns_per_byte, rates->call_ns, rates->ns_per_byte);
+    add_number(json, "launch_ns", rates->launch_ns);
+    add_number(json, "transfer_ns_per_byte", rates->transfer_ns_per_byte);
+    add_number(json, "call_ns", rates->call_ns);
+    add_number(json, "ns_per_byte", rates->ns_per_byte);
+    for (int i = 0; i < rates->n_macs; i++) {
+        const enum dtype dtype = rates->per_mac[i].dtype;
+        const char *name = dtype == DTYPE_NONE ? "other" : dtype_name(dtype);
+
+        say(cli, ", %s %g ns/MAC", name, rates->per_mac[i].ns);
+        add_number(per_mac, name, rates->per_mac[i].ns);
+    }
+    say(cli, "\n");
+}
+
+static void show_kept(struct cli *cli, const struct target *target, cJSON *json)
+{
+    const char *before = "  on c       ";
+
+    for (int op = 0; op < OP_COUNT; op++)
+        if (target->keep_on_host[op]) {
+            say(cli, "%s%s", before, op_name((enum op)op));
+            add_item(json, cJSON_CreateString(op_name((enum op)op)));
+            before = ", ";
+        }
+    if (*before == ',')
+        say(cli, "\n");
+}
+
+static const char *dtype_list(struct arena *arena, uint64_t dtypes)
+{
+    struct str list = { .arena = arena };
+
+    for (int d = DTYPE_NONE + 1; d < DTYPE_COUNT; d++)
+        if (dtypes >> d & 1)
+            str_printf(&list, "%s%s", list.n ? "|" : "", dtype_name((enum dtype)d));
+    return str_text(&list);
+}
+
+static void show_fp8(struct cli *cli, const struct fp8_row *row, cJSON *list)
+{
+    struct arena *arena = &cli->ctx->perm;
+    cJSON *json = add_item(list, cJSON_CreateObject());
+
+    say(cli, "  fp8        %s: data %s, weights %s%s, sums %s, results %s\n", op_name(row->op),
+        dtype_list(arena, row->data), dtype_list(arena, row->weights),
+        row->weight_scales ? " with scales" : "", dtype_name(row->accumulate),
+        dtype_name(row->out));
+    add_text(json, "op", op_name(row->op));
+    add_text(json, "data", dtype_list(arena, row->data));
+    add_text(json, "weights", dtype_list(arena, row->weights));
+    add_text(json, "accumulate", dtype_name(row->accumulate));
+    add_text(json, "out", dtype_name(row->out));
+    if (json)
+        cJSON_AddBoolToObject(json, "weight_scales", row->weight_scales);
+}
+
+static void show_row(struct cli *cli, const struct composite_row *row, cJSON *list)
+{
+    cJSON *json = add_item(list, cJSON_CreateObject()), *where, *lets;
+
+    say(cli, "\n  %s\n      %s\n", row->name, row->text);
+    add_text(json, "name", row->name);
+    add_text(json, "pattern", row->text);
+    where = add_array(json, "where");
+    for (int i = 0; i < row->n_conditions; i++) {
+        const char *text = expression_text(row->conditions[i].test);
+
+        say(cli, "      %s %s\n", i ? "and  " : "where", text);
+        add_item(where, cJSON_CreateString(text));
+    }
+    if (row->check)
+        say(cli, "      %s a check in C\n", row->n_conditions ? "and  " : "where");
+    lets = add_object(json, "let");
+    for (int i = 0; i < row->n_lets; i++) {
+        const char *text = expression_text(row->lets[i].value);
+
+        say(cli, "      let %s = %s\n", row->lets[i].name, text);
+        add_text(lets, row->lets[i].name, text);
+    }
+    if (row->cost_ns) {
+        say(cli, "      cost %s ns\n", expression_text(row->cost_ns));
+        add_text(json, "cost_ns", expression_text(row->cost_ns));
+    }
+    if (row->scratch) {
+        say(cli, "      scratch %s bytes\n", expression_text(row->scratch));
+        add_text(json, "scratch", expression_text(row->scratch));
+    }
+}
+
+static void show_target(struct cli *cli, const struct target *target)
+{
+    cJSON *json = cli->json, *list;
+
+    say(cli, "%s: %s\n", target->name, target->description);
+    say(cli, "  file       %s%s\n", target->file, target->folder ? "" : " (in the binary)");
+    say(cli, "  format     %s\n", format_names[target->format]);
+    add_text(json, "name", target->name);
+    add_text(json, "description", target->description);
+    add_text(json, "file", target->file);
+    add_text(json, "format", format_names[target->format]);
+    show_limits(cli, &target->limits, add_object(json, "limits"));
+    show_rates(cli, &target->rates, add_object(json, "rates"));
+    show_kept(cli, target, add_array(json, "keep_on_host"));
+    list = add_array(json, "fp8");
+    for (int i = 0; i < target->n_fp8; i++)
+        show_fp8(cli, &target->fp8[i], list);
+    list = add_array(json, "composites");
+    for (int i = 0; i < target->n_rows; i++)
+        show_row(cli, &target->rows[i], list);
+}
+
+/* --- --explain -------------------------------------------------------------------------------- */
+
+/* The passes up to the last that chooses; the graph is not rewritten. */
+static bool choose(struct cli *cli, struct module *module)
+{
+    const struct pipeline_options prepare = { .part = PIPELINE_PREPARE };
+    const struct pipeline_options until = { .stop_after = "cost" };
+
+    cli->offload.partition = partition_new(module, &cli->offload.options);
+    if (!pipeline_run(module, &prepare) || !partition_run(cli->offload.partition, &until))
+        return false;
+    partition_explain(cli->offload.partition);
+    return true;
+}
+
+static void show_explanation(struct cli *cli)
+{
+    const struct explanation *explanation = cli->offload.partition->explanation;
+    struct str text = { .arena = &cli->ctx->perm };
+
+    explanation_print(explanation, &cli->ctx->perm, &text);
+    say(cli, "%s", str_text(&text));
+    if (cli->json)
+        cJSON_AddItemToObject(cli->json, "explanation",
+                              explanation_json(explanation, &cli->ctx->perm));
+}
+
+static bool explain(struct cli *cli)
+{
+    const char *model = option_text(&cli->args, OPTION_EXPLAIN, NULL);
+    struct module *module;
+    bool ok;
+
+    if (!offload_wanted(cli)) {
+        diag_error(cli->ctx, DIAG_USAGE, NULL, "--explain needs targets to choose among");
+        diag_help(cli->ctx, "--offload names them, `relayc targets` lists them");
+        return false;
+    }
+    if (cli->args.n_operands > 0)
+        return diag_error(cli->ctx, DIAG_USAGE, NULL,
+                          "--explain takes the model, so '%s' is one "
+                          "too many",
+                          str_safe(&cli->ctx->perm, cli->args.operands[0], 80));
+    cli->args.operands = &model; /* what load_model reads */
+    cli->args.n_operands = 1;
+    module = load_model(cli);
+    ok = module && choose(cli, module);
+    if (ok)
+        show_explanation(cli);
+    module_free(module);
+    cli->args.n_operands = 0;
+    return ok;
+}
+
+bool command_targets(struct cli *cli)
+{
+    const struct target *target;
+
+    if (!prepare_offload(cli))
+        return false;
+    if (has_option(&cli->args, OPTION_EXPLAIN))
+        return explain(cli);
+    if (cli->args.n_operands == 0) {
+        list_targets(cli);
+        return true;
+    }
+    target = find_target(cli, cli->args.operands[0]);
+    if (target)
+        show_target(cli, target);
+    return target != NULL;
+}

@@ -1,0 +1,210 @@
+/* offload.c - --offload and its companions: which targets take part, and the passes with them. */
+#include <string.h>
+
+#include "base/str.h"
+#include "cli/cli.h"
+#include "partition/annotate_fp8.h"
+
+static const char *const assign_words[] = {
+    [ASSIGN_COST] = "cost", [ASSIGN_PRIORITY] = "priority", NULL
+};
+
+bool offload_wanted(const struct cli *cli)
+{
+    const struct partition_options *options = &cli->offload.options;
+
+    return options->n_offload > 0 || options->fp8 != DTYPE_NONE;
+}
+
+/* --- the options ------------------------------------------------------------------------------ */
+
+static const char **target_names(struct cli *cli, size_t *n)
+{
+    const char **names;
+
+    *n = 0;
+    for (const struct target *t = cli->offload.targets.first; t; t = t->next)
+        ++*n;
+    names = arena_array(&cli->ctx->perm, const char *, *n);
+    *n = 0;
+    for (const struct target *t = cli->offload.targets.first; t; t = t->next)
+        names[(*n)++] = t->name;
+    return names;
+}
+
+const struct target *find_target(struct cli *cli, const char *name)
+{
+    const struct target *found = targets_find(&cli->offload.targets, name);
+    struct str list = { .arena = &cli->ctx->perm };
+    const char **names, *nearest;
+    size_t n;
+
+    if (found)
+        return found;
+    names = target_names(cli, &n);
+    nearest = str_nearest(name, names, n);
+    for (size_t i = 0; i < n; i++)
+        str_printf(&list, "%s%s", i ? ", " : "", names[i]);
+    diag_error(cli->ctx, DIAG_TARGET_UNKNOWN, NULL, "there is no target '%s'",
+               str_safe(&cli->ctx->perm, name, 80));
+    if (nearest)
+        diag_note(cli->ctx, "the targets are %s", str_text(&list));
+    if (nearest)
+        diag_help(cli->ctx, "did you mean '%s'?", nearest);
+    else
+        diag_help(cli->ctx, "the targets are %s; --target-dir adds others", str_text(&list));
+    return NULL;
+}
+
+/* One word of --offload. c takes what is left over whether it is named or not. */
+static bool add_offload(struct cli *cli, const char *name, bool last, const struct target **list)
+{
+    struct partition_options *options = &cli->offload.options;
+    const struct target *target = *name ? find_target(cli, name) : NULL;
+
+    if (!*name)
+        return diag_error(cli->ctx, DIAG_USAGE, NULL,
+                          "--offload: a name is missing between the commas");
+    if (!target)
+        return false;
+    if (target == cli->offload.targets.first)
+        return last || diag_error(cli->ctx, DIAG_USAGE, NULL,
+                                  "--offload: '%s' takes what is left over, so it can only be last",
+                                  target->name);
+    for (int i = 0; i < options->n_offload; i++)
+        if (list[i] == target)
+            return diag_error(cli->ctx, DIAG_USAGE, NULL, "--offload: '%s' is there twice",
+                              target->name);
+    list[options->n_offload++] = target;
+    return true;
+}
+
+static bool parse_offload(struct cli *cli, const char *text)
+{
+    const struct target **list = arena_array(&cli->ctx->perm, const struct target *, strlen(text));
+    bool ok = true;
+
+    cli->offload.options.offload = list;
+    for (const char *at = text;; at++) {
+        const size_t n = strcspn(at, ",");
+
+        ok = add_offload(cli, arena_strndup(&cli->ctx->perm, at, n), !at[n], list) && ok;
+        at += n;
+        if (!*at)
+            return ok;
+    }
+}
+
+static const char *small_formats(struct arena *arena)
+{
+    struct str list = { .arena = arena };
+
+    for (int d = DTYPE_NONE + 1; d < DTYPE_COUNT; d++)
+        if (dtype_kind((enum dtype)d) == KIND_MINIFLOAT)
+            str_printf(&list, "%s%s", list.n ? ", " : "", dtype_name((enum dtype)d));
+    return str_text(&list);
+}
+
+/* "f32", "fp8", "fp8=f8e5m2" */
+static bool parse_precision(struct cli *cli, const char *text)
+{
+    enum dtype *out = &cli->offload.options.fp8;
+
+    *out = DTYPE_NONE;
+    if (strcmp(text, "f32") == 0)
+        return true;
+    if (strcmp(text, "fp8") == 0)
+        *out = DTYPE_F8E4M3;
+    else if (str_starts(text, "fp8="))
+        *out = dtype_from_name(text + strlen("fp8="));
+    if (dtype_kind(*out) == KIND_MINIFLOAT)
+        return true;
+    *out = DTYPE_NONE;
+    diag_error(cli->ctx, DIAG_USAGE, NULL, "--precision: '%s' is not f32, fp8 or fp8=FORMAT",
+               str_safe(&cli->ctx->perm, text, 80));
+    diag_help(cli->ctx, "the formats are %s", small_formats(&cli->ctx->perm));
+    return false;
+}
+
+/* What changes nothing is a mistake: --no-cost without a target, say. */
+static bool check_companions(struct cli *cli)
+{
+    static const struct {
+        enum option_id option;
+        const char *name;
+    } companions[] = { { OPTION_ASSIGN, "assign" }, { OPTION_NO_COST, "no-cost" } };
+
+    for (size_t i = 0; i < sizeof companions / sizeof *companions; i++)
+        if (has_option(&cli->args, companions[i].option) && !offload_wanted(cli))
+            diag_error(cli->ctx, DIAG_USAGE, NULL, "--%s says nothing without --offload",
+                       companions[i].name);
+    return cli->ctx->diags.n_errors == 0;
+}
+
+bool prepare_offload(struct cli *cli)
+{
+    struct offload *offload = &cli->offload;
+    const struct option_values *dirs = &cli->args.options[OPTION_TARGET_DIR];
+    const char *list = option_text(&cli->args, OPTION_OFFLOAD, NULL);
+    int assign;
+    bool ok = option_word(cli->ctx, &cli->args, OPTION_ASSIGN, assign_words, ASSIGN_COST, &assign);
+
+    ok = parse_precision(cli, option_text(&cli->args, OPTION_PRECISION, "f32")) && ok;
+    offload->options.assign = (enum assign)assign;
+    offload->options.no_cost = has_option(&cli->args, OPTION_NO_COST);
+    offload->options.targets = &offload->targets;
+    if (list || dirs->n || offload->options.fp8 != DTYPE_NONE ||
+        cli->args.command == COMMAND_TARGETS) {
+        if (!targets_load(cli->ctx, dirs->n, dirs->at, &offload->targets))
+            return false;
+        ok = (!list || parse_offload(cli, list)) && ok;
+    }
+    return ok && check_companions(cli);
+}
+
+/* --- the passes ------------------------------------------------------------------------------- */
+
+bool run_offload(struct cli *cli, struct module *module, const struct pipeline_options *options)
+{
+    struct pipeline_options part = *options;
+
+    part.part = PIPELINE_PREPARE;
+    if (!pipeline_run(module, &part))
+        return false;
+    cli->offload.partition = partition_new(module, &cli->offload.options);
+    if (!partition_run(cli->offload.partition, options))
+        return false;
+    part.part = PIPELINE_FUSE;
+    return pipeline_run(module, &part);
+}
+
+void report_offload(struct cli *cli, const struct module *module)
+{
+    const struct partition *partition = cli->offload.partition;
+    cJSON *json = cli->json ? cJSON_AddObjectToObject(cli->json, "targets") : NULL;
+    const char *before = "  targets";
+
+    if (!partition)
+        return;
+    for (const struct target *t = cli->offload.targets.first; t; t = t->next) {
+        int n = 0;
+
+        for (const struct node *node = module->main->first; node; node = node->next)
+            n += node->op == OP_CALL && strcmp(node->callee->compiler, t->name) == 0;
+        if (n == 0)
+            continue;
+        say(cli, "%s %s %d region%s", before, t->name, n, n == 1 ? "" : "s");
+        before = ",";
+        if (json)
+            cJSON_AddNumberToObject(json, t->name, n);
+    }
+    say(cli, "%s", *before == ',' ? "\n" : "");
+    if (partition->fp8) {
+        struct str text = { .arena = &cli->ctx->perm };
+
+        fp8_report_print(partition->fp8, &cli->ctx->perm, &text);
+        say(cli, "%s", str_text(&text));
+        if (cli->json)
+            cJSON_AddItemToObject(cli->json, "fp8", fp8_report_json(partition->fp8));
+    }
+}
