@@ -37,15 +37,7 @@ const char *bind_literal(struct bind *bind, enum dtype dtype, double number)
 static const char *constant_array(struct bind *bind, const char *name, const struct type *type,
                                   const void *data, const char *layout)
 {
-    struct codegen *codegen = bind->codegen;
-    const int n = codegen->weights.n;
-    struct weight *weight = weights_add(codegen, name, type, data, layout);
-
-    if (codegen->weights.n > n) {
-        weight->region = bind->region->index;
-        codegen->emitted[weight->region].weight_bytes += type_bytes(type);
-    }
-    return weight->expression;
+    return weights_read(bind->codegen, 0, bind->region, name, type, data, layout)->expression;
 }
 
 const char *bind_operand(struct bind *bind, struct value *value)

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/embedded.h"
-#include "codegen_c/emit.h"
+#include "codegen_c/external.h"
 #include "relay_ir/macs.h"
 
 /* Functions of the helpers, so that no array of the model takes their names. */
@@ -37,11 +37,10 @@ static void reserve_helpers(struct codegen *codegen)
 static void reserve_names(struct codegen *codegen)
 {
     static const char *const lower[] = { "run", "step", "weights" };
-    static const char *const upper[] = {
-        "OK",          "NULL_POINTER", "MISALIGNED_ARENA", "NO_REGION",
-        "ARENA_BYTES", "ARENA_ALIGN",  "REGIONS",          "H",
-        "WEIGHTS_H"
-    };
+    static const char *const upper[] = { "OK",          "NULL_POINTER",  "MISALIGNED_ARENA",
+                                         "NO_REGION",   "REGION_FAILED", "ARENA_BYTES",
+                                         "ARENA_ALIGN", "REGIONS",       "H",
+                                         "WEIGHTS_H" };
 
     names_init(&codegen->names, &codegen->arena);
     for (size_t i = 0; i < sizeof lower / sizeof *lower; i++)
@@ -59,8 +58,12 @@ static const char *region_name(struct codegen *codegen, const struct region *reg
     const struct origin *origin =
         region->anchor && region->anchor->origin ? region->anchor->origin : region->call->origin;
     const char *name = origin && *origin->name ? origin->name : region->fn->name;
+    const char *symbol = region->fn->global_symbol ? region->fn->global_symbol : region->fn->name;
     const char *wanted =
-        arena_printf(&codegen->arena, "region_%s", c_identifier(&codegen->arena, name));
+        is_external(region->fn)
+            ? arena_printf(&codegen->arena, "%s_%s", codegen->options->name,
+                           c_identifier(&codegen->arena, symbol))
+            : arena_printf(&codegen->arena, "region_%s", c_identifier(&codegen->arena, name));
 
     return names_unique(&codegen->names, wanted);
 }
@@ -78,8 +81,13 @@ static void collect_regions(struct codegen *codegen)
             continue;
         region->fn = node->callee;
         region->call = node;
-        region->anchor = op_is_elementwise(region->fn->first->op) ? NULL : region->fn->first;
         region->index = codegen->n_regions++;
+        if (is_external(region->fn)) {
+            region->c_name = region_name(codegen, region);
+            codegen->emitted[region->index].macs = external_macs(region->fn);
+            continue;
+        }
+        region->anchor = op_is_elementwise(region->fn->first->op) ? NULL : region->fn->first;
         region->c_name = region_name(codegen, region);
         for (const struct node *n = region->fn->first; n; n = n->next)
             codegen->emitted[region->index].macs += node_macs(n);
@@ -96,11 +104,14 @@ static bool check_value(struct codegen *codegen, const struct node *node, const 
                       shape_text(&codegen->ctx->perm, &value->type));
 }
 
-static bool check_sizes(struct codegen *codegen, const struct region *region)
+/* Of a region, and of the composites in it. */
+static bool check_sizes(struct codegen *codegen, const struct function *fn)
 {
     bool ok = true;
 
-    for (const struct node *n = region->fn->first; n; n = n->next) {
+    for (const struct node *n = fn->first; n; n = n->next) {
+        if (n->callee)
+            ok = check_sizes(codegen, n->callee) && ok;
         for (int i = 0; i < n->n_inputs; i++)
             ok = (!n->inputs[i] || check_value(codegen, n, n->inputs[i])) && ok;
         for (int i = 0; i < n->n_outputs; i++)
@@ -116,7 +127,11 @@ static bool choose_kernels(struct codegen *codegen)
     for (int i = 0; i < codegen->n_regions; i++) {
         struct region *region = &codegen->regions[i];
 
-        ok = check_sizes(codegen, region) && ok;
+        ok = check_sizes(codegen, region->fn) && ok;
+        if (is_external(region->fn)) {
+            ok = external_prepare(codegen, region) && ok;
+            continue;
+        }
         region->kernel = kernel_choose(codegen->ctx, region);
         ok = region->kernel && ok;
     }
@@ -148,7 +163,11 @@ static bool write_regions(struct codegen *codegen)
     bool ok = true;
 
     for (int i = 0; i < codegen->n_regions; i++)
-        ok = write_region(codegen, &codegen->regions[i]) && ok;
+        ok = (codegen->regions[i].external ? write_external(codegen, &codegen->regions[i])
+                                           : write_region(codegen, &codegen->regions[i])) &&
+             ok;
+    for (int i = 0; i < codegen->n_modules && ok; i++)
+        ok = external_write_prologue(codegen, &codegen->modules[i]);
     return ok;
 }
 
@@ -184,7 +203,8 @@ static void name_values(struct codegen *codegen)
         }
     for (struct value *v = main->constants; v; v = v->next)
         codegen->local_names[v->id] =
-            v->uses ? weights_add(codegen, v->name, &v->type, v->data, "")->expression : NULL;
+            v->uses ? weights_read(codegen, 0, NULL, v->name, &v->type, v->data, "")->expression
+                    : NULL;
 }
 
 static void fill_result(struct codegen *codegen)
@@ -193,7 +213,8 @@ static void fill_result(struct codegen *codegen)
     struct arena *arena = &codegen->ctx->perm;
     struct codegen_region *regions = arena_array(arena, struct codegen_region, codegen->n_regions);
     struct map nodes = { .arena = &codegen->arena };
-    const int max_files = codegen->n_weight_files + 4; /* .h .c .json _weights.h */
+    /* .h .c .json _weights.h */
+    const int max_files = codegen->n_weight_files + 4 + external_count_files(codegen);
 
     result->files = arena_array(arena, const char *, max_files);
     codegen->writers = arena_array(&codegen->arena, struct writer *, max_files);
@@ -203,10 +224,12 @@ static void fill_result(struct codegen *codegen)
 
         for (int k = 0; k < call->n_outputs; k++)
             results[k] = codegen->plan.place[call->outputs[k]->id];
-        regions[i] =
-            (struct codegen_region){ .call = call,
-                                     .c_name = arena_strdup(arena, codegen->regions[i].c_name),
-                                     .results = results };
+        regions[i] = (struct codegen_region){
+            .call = call,
+            .c_name = arena_strdup(arena, codegen->regions[i].c_name),
+            .compiler = codegen->regions[i].external ? codegen->regions[i].fn->compiler : NULL,
+            .results = results
+        };
         for (const struct origin *o = call->origin; o; o = o->next)
             map_set(&nodes, arena_printf(&codegen->arena, "%ld", o->index), codegen);
         result->macs += codegen->emitted[i].macs;
@@ -218,6 +241,7 @@ static void fill_result(struct codegen *codegen)
     result->arena_bytes = codegen->plan.arena_bytes;
     result->arena_naive_bytes = codegen->plan.naive_bytes;
     result->weight_bytes = codegen->weights.bytes;
+    external_host_files(codegen);
 }
 
 static bool prepare(struct codegen *codegen)
@@ -260,9 +284,13 @@ bool codegen_c(struct module *module, const struct codegen_options *options, str
     if (ok) {
         place_weights(&codegen);
         fill_result(&codegen);
+        ok = external_check_files(&codegen);
+    }
+    if (ok) {
         emit_header(&codegen);
         emit_model(&codegen);
         emit_weights(&codegen);
+        emit_external(&codegen);
         emit_json(&codegen);
     }
     module_sweep(module); /* tables and packed weights that binders made */

@@ -35,6 +35,7 @@ struct codegen_place {
 struct codegen_region {
     const struct node *call; /* in main; its outputs are the region's results */
     const char *c_name;
+    const char *compiler;                /* the target that runs it; NULL = ours */
     const struct codegen_place *results; /* [call->n_outputs], valid right after the region ran */
 };
 
@@ -47,10 +48,20 @@ struct codegen_result {
     int64_t macs;
     int n_files;
     const char **files; /* [n_files] paths written, in order */
+
+    /* What the targets used need beside the files to be built and run on this machine: further
+     * files, of which the .c are compiled as well, and words for the compiler, behind the files
+     * ("-ldnnl"). */
+    int n_host_files;
+    const struct codegen_host_file {
+        const char *name, *text;
+    } * host_files;
+    const char *host_flags; /* never NULL */
 };
 
-/* Writes NAME.h, NAME.c, NAME_weights.c (where there are weights outside) and NAME.json into `set`,
- * which the caller commits. False after errors. */
+/* Writes NAME.h, NAME.c, NAME_weights.c (where there are weights outside), for every target that
+ * runs regions NAME_TARGET.h, NAME_TARGET.c and its headers, and NAME.json into `set`, which the
+ * caller commits. False after errors. */
 bool codegen_c(struct module *module, const struct codegen_options *options, struct output_set *set,
                struct codegen_result *result);
 

@@ -20,6 +20,8 @@ struct weight {
     double least, greatest; /* of the numbers; both NaN where there are none */
     bool words;             /* stored as a union of 64-bit words and the elements */
     int region;             /* the first that reads it */
+    uint64_t readers;       /* C files that read it: bit 0 is NAME.c, the others are those of
+                               codegen->modules */
     int file;               /* index of its weights file */
     struct weight *next;    /* in order of first use */
 };
@@ -50,6 +52,8 @@ struct codegen {
     struct region *regions;
     struct emitted *emitted; /* [n_regions] */
     int n_regions;
+    struct external_module *modules; /* targets other than c that are used, in order of use */
+    int n_modules;
     struct weights weights;
     struct map helpers;  /* name -> struct embedded_file, in the order in which they are pasted */
     struct map includes; /* "math.h" */
@@ -64,9 +68,15 @@ struct codegen {
 /* --- weights.c -----------------------------------------------------------------------------------
  */
 
-/* The array with this content, made if there is none yet. */
-struct weight *weights_add(struct codegen *codegen, const char *name, const struct type *type,
-                           const void *data, const char *layout);
+/* The array with this content, made if there is none yet, for the file `reader` (a bit of
+ * weight.readers); region (NULL = none) is counted when it is the first to read it. */
+struct weight *weights_read(struct codegen *codegen, int reader, const struct region *region,
+                            const char *name, const struct type *type, const void *data,
+                            const char *layout);
+
+/* A bit stream: as weights_read, but aligned to 8 bytes. */
+struct weight *weights_stream(struct codegen *codegen, int reader, const char *name,
+                              const struct type *type, const void *data);
 
 /* --- literal.c -----------------------------------------------------------------------------------
  */
@@ -101,6 +111,12 @@ const char *shape_comment(struct arena *arena, const struct type *type);
 const char *array_parameter(struct arena *arena, const struct type *type, const char *name,
                             bool is_const);
 
+/* "x f32 [1,6,6,2], x2 f32 [1] -> y f32 [1,4,4,3]" of a region with its names. */
+const char *shapes_comment(struct codegen *codegen, const struct region *region);
+
+/* The banner's lines about where the file comes from. */
+void add_banner(struct codegen *codegen, struct str *out, const char *suffix);
+
 /* A comment line that separates the sections of a file. */
 void add_section(struct str *out, const char *title);
 
@@ -116,15 +132,27 @@ void emit_json(struct codegen *codegen);    /* last: it lists the other files */
  */
 void place_weights(struct codegen *codegen);
 
-/* Definitions of all arrays, for NAME.c. */
-void write_inline_weights(struct codegen *codegen, struct writer *out);
+/* "kws_weights_2.c" of file 1. */
+const char *weights_file(struct codegen *codegen, int file);
+
+/* Whether the file `reader` reads any array. */
+bool weights_are_read(const struct codegen *codegen, int reader);
+
+/* Where arrays stand inline: definitions of those that the file `reader` is the first to read, and
+ * declarations of others that it reads. */
+void write_inline_weights(struct codegen *codegen, struct writer *out, int reader);
+
+/* The includes of a file that reads arrays: system headers (their names are keys of the map), and
+ * NAME_weights.h where it needs that. */
+void add_includes(struct codegen *codegen, struct str *out, const struct map *headers, int reader);
 
 /* NAME_run and NAME_step; "int NAME_run(const float x[...], ...)" and the tail behind it. */
 void add_entry(struct codegen *codegen, struct str *out);
 void add_prototype(struct codegen *codegen, struct str *out, bool step, const char *tail);
 
-/* Opens an output file and notes it in the result. */
+/* Opens an output file and notes it in the result: NAME and the suffix, or a name of its own. */
 struct writer *emit_open(struct codegen *codegen, const char *suffix);
+struct writer *emit_open_named(struct codegen *codegen, const char *name);
 
 /* The function of a region; false after errors. */
 bool write_region(struct codegen *codegen, struct region *region);

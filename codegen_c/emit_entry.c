@@ -85,7 +85,8 @@ static void add_call(struct codegen *codegen, struct str *out, const struct regi
     const struct node *call = region->call;
     struct arena *arena = &codegen->arena;
     const char **items = arena_array(arena, const char *, call->n_inputs + call->n_outputs + 1);
-    const char *head = arena_printf(arena, "%*s%s(", indent, "", region->c_name);
+    const char *head =
+        arena_printf(arena, "%*s%s%s(", indent, "", region->external ? "if (" : "", region->c_name);
     int n = 0;
 
     for (int i = 0; i < call->n_inputs; i++)
@@ -95,7 +96,9 @@ static void add_call(struct codegen *codegen, struct str *out, const struct regi
     if (region->scratch_bytes)
         items[n++] =
             arena_printf(arena, "base + %zu", scratch_offset(&codegen->plan, region->index));
-    add_list(out, head, n, items, ");\n", (int)strlen(head));
+    add_list(out, head, n, items, region->external ? ") != 0)\n" : ");\n", (int)strlen(head));
+    if (region->external)
+        str_printf(out, "%*sreturn %s_REGION_FAILED;\n", indent + 4, "", codegen->upper);
 }
 
 static void add_step(struct codegen *codegen, struct str *out)

@@ -4,16 +4,21 @@
 
 #include "codegen_c/emit.h"
 
-struct writer *emit_open(struct codegen *codegen, const char *suffix)
+struct writer *emit_open_named(struct codegen *codegen, const char *name)
 {
     struct codegen_result *result = codegen->result;
-    const char *path = arena_printf(&codegen->ctx->perm, "%s/%s%s", codegen->options->dir,
-                                    codegen->options->name, suffix);
+    const char *path = arena_printf(&codegen->ctx->perm, "%s/%s", codegen->options->dir, name);
     struct writer *writer = output_open(codegen->set, path);
 
     codegen->writers[result->n_files] = writer;
     result->files[result->n_files++] = path;
     return writer;
+}
+
+struct writer *emit_open(struct codegen *codegen, const char *suffix)
+{
+    return emit_open_named(codegen,
+                           arena_printf(&codegen->arena, "%s%s", codegen->options->name, suffix));
 }
 
 /* One line per tensor: C name, ONNX name, type. */
@@ -56,6 +61,8 @@ static void add_constants(struct codegen *codegen, struct str *out)
                upper, upper, upper);
     if (codegen->options->step)
         str_printf(out, ",\n    %s_NO_REGION = 3", upper);
+    if (codegen->n_modules)
+        str_printf(out, ",\n    %s_REGION_FAILED = 4", upper);
     str_printf(out,
                "\n};\n\n/* Bytes of the arena and their alignment; numbers of elements. */\n"
                "enum {\n    %s_ARENA_BYTES = %zu,\n    %s_ARENA_ALIGN = %d",
@@ -105,8 +112,11 @@ static void add_functions(struct codegen *codegen, struct str *out)
         str_add(out, " * this network needs none: it may be NULL. ");
     else
         str_add(out, " * several networks may share one, one after the other. ");
-    str_add(out, "Nothing else is written: calls with\n * different outputs and arenas may run at "
-                 "the same time. */\n");
+    if (codegen->n_modules)
+        str_add(out, "Regions of other\n * targets may keep a state of their own. */\n");
+    else
+        str_add(out, "Nothing else is written: calls with\n * different outputs and arenas may run "
+                     "at the same time. */\n");
     add_prototype(codegen, out, false, ");\n");
     if (!codegen->options->step)
         return;

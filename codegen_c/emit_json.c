@@ -3,7 +3,7 @@
 #include <cjson/cJSON.h>
 #include <string.h>
 
-#include "codegen_c/emit.h"
+#include "codegen_c/external.h"
 
 enum { SCHEMA_VERSION = 1 };
 
@@ -100,7 +100,10 @@ static cJSON *region_json(struct codegen *codegen, const struct region *region)
     cJSON *json = cJSON_CreateObject(), *nodes, *outputs;
 
     cJSON_AddStringToObject(json, "function", region->c_name);
-    cJSON_AddStringToObject(json, "kernel", region->kernel->name);
+    if (region->external)
+        add_external_json(codegen, region->external, json);
+    else
+        cJSON_AddStringToObject(json, "kernel", region->kernel->name);
     nodes = cJSON_AddArrayToObject(json, "nodes");
     for (const struct origin *o = region->call->origin; o; o = o->next) {
         cJSON *node = cJSON_CreateObject();
@@ -191,6 +194,7 @@ void emit_json(struct codegen *codegen)
     regions = cJSON_AddArrayToObject(root, "regions");
     for (int i = 0; i < codegen->n_regions; i++)
         cJSON_AddItemToArray(regions, region_json(codegen, &codegen->regions[i]));
+    add_modules_json(codegen, root);
     add_weights(codegen, root);
     add_files(codegen, root);
     out = emit_open(codegen, ".json");

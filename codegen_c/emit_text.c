@@ -40,6 +40,12 @@ static const struct origin *region_origin(const struct region *region)
     return region->call->origin;
 }
 
+/* For regions that stand for no node of a model. */
+static const char *made_of(const struct region *region)
+{
+    return region->fn->composite ? region->fn->composite : region->fn->name;
+}
+
 const char *origin_comment(struct arena *arena, const struct region *region, const char *line_start)
 {
     const struct origin *origin = region_origin(region);
@@ -48,7 +54,7 @@ const char *origin_comment(struct arena *arena, const struct region *region, con
     int n = 0;
 
     if (!origin)
-        return comment_safe(arena, region->fn->composite ? region->fn->composite : "", 90);
+        return comment_safe(arena, made_of(region), 90);
     for (; origin && n < SHOWN_ORIGINS; origin = origin->next, n++) {
         const char *name = origin_name(arena, origin);
         const char *text = *origin->name
@@ -80,7 +86,7 @@ const char *origin_short(struct arena *arena, const struct region *region)
     for (const struct origin *o = region_origin(region); o; o = o->next)
         str_printf(&out, "%s%s", out.n ? " + " : "", origin_name(arena, o));
     if (!out.n)
-        str_add(&out, region->fn->composite ? region->fn->composite : "");
+        str_add(&out, made_of(region));
     return comment_safe(arena, str_text(&out), SHORT_COLUMNS);
 }
 

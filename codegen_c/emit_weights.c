@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "codegen_c/emit.h"
+#include "codegen_c/external.h"
 
 enum {
     INLINE_BYTES = 8 * 1024,
@@ -15,13 +15,27 @@ enum {
     COLUMNS = 100
 };
 
-/* Whether a readable array of this file needs INFINITY or NAN. */
-static bool needs_math_header(const struct codegen *codegen, int file)
+/* Inline, an array is defined in the first file that reads it: NAME.c, then the targets' in order
+ * of use. */
+static bool is_defined_in(const struct weight *weight, int reader)
+{
+    return (weight->readers >> reader & 1) &&
+           (weight->readers & (((uint64_t)1 << reader) - 1)) == 0;
+}
+
+static bool is_shared(const struct weight *weight)
+{
+    return (weight->readers & (weight->readers - 1)) != 0;
+}
+
+/* Whether a readable array of a weights file, or of the reader's file, needs INFINITY or NAN. */
+static bool needs_math_header(const struct codegen *codegen, int file, int reader)
 {
     for (const struct weight *w = codegen->weights.first; w; w = w->next) {
+        const bool is_here = codegen->inline_weights ? is_defined_in(w, reader) : w->file == file;
         bool needs = false;
 
-        if (w->words || w->file != file || !dtype_is_float(w->type.dtype))
+        if (w->words || !is_here || !dtype_is_float(w->type.dtype))
             continue;
         for (int64_t i = 0; i < type_elements(&w->type) && !needs; i++)
             needs = !isfinite(dtype_load(w->type.dtype, w->data, i));
@@ -38,8 +52,11 @@ void place_weights(struct codegen *codegen)
 
     codegen->inline_weights =
         form == WEIGHTS_INLINE || (form == WEIGHTS_AUTO && codegen->weights.bytes <= INLINE_BYTES);
-    if (codegen->inline_weights && needs_math_header(codegen, 0))
+    if (codegen->inline_weights && needs_math_header(codegen, 0, 0))
         map_set(&codegen->includes, "math.h", codegen);
+    for (int i = 0; i < codegen->n_modules; i++)
+        if (codegen->inline_weights && needs_math_header(codegen, 0, codegen->modules[i].reader))
+            map_set(&codegen->modules[i].includes, "math.h", codegen);
     if (codegen->inline_weights || codegen->weights.n == 0)
         return;
     codegen->n_weight_files = 1;
@@ -170,11 +187,12 @@ static const char *array_declarator(struct codegen *codegen, const struct weight
                         w->c_name, n ? n : 1);
 }
 
-/* As it stands in NAME.c, or, when NAME_weights.h has declared it, in a weights file. */
+/* As it stands in the only file that reads it, or for several; `declared`: a header or another file
+ * knows its type. */
 static void write_definition(struct codegen *codegen, struct writer *out, const struct weight *w,
                              bool declared)
 {
-    const char *storage = declared ? "" : "static ";
+    const char *storage = declared || is_shared(w) ? "" : "static ";
 
     write_comment(codegen, out, w);
     if (!w->words) {
@@ -192,11 +210,13 @@ static void write_definition(struct codegen *codegen, struct writer *out, const 
     writer_text(out, ";\n\n");
 }
 
-static bool has_words(const struct codegen *codegen)
+static const uint64_t any_reader = UINT64_MAX;
+
+static bool has_words(const struct codegen *codegen, uint64_t readers)
 {
     const struct weight *w = codegen->weights.first;
 
-    while (w && !w->words)
+    while (w && !(w->words && (w->readers & readers)))
         w = w->next;
     return w != NULL;
 }
@@ -209,16 +229,33 @@ static void write_byte_order(struct writer *out)
                      "#endif\n\n");
 }
 
-void write_inline_weights(struct codegen *codegen, struct writer *out)
+static void write_declaration(struct codegen *codegen, struct writer *out, const struct weight *w)
+{
+    write_comment(codegen, out, w);
+    if (w->words) {
+        writer_text(out, "extern const ");
+        write_union(out, w);
+        writer_printf(out, " %s;\n\n", w->c_name);
+    } else {
+        writer_printf(out, "extern %s;\n\n", array_declarator(codegen, w));
+    }
+}
+
+void write_inline_weights(struct codegen *codegen, struct writer *out, int reader)
 {
     struct str title = { .arena = &codegen->arena };
 
+    if (!codegen->inline_weights || !weights_are_read(codegen, reader))
+        return;
     add_section(&title, "constants");
     writer_text(out, str_text(&title));
-    if (has_words(codegen))
+    if (has_words(codegen, (uint64_t)1 << reader))
         write_byte_order(out);
     for (const struct weight *w = codegen->weights.first; w; w = w->next)
-        write_definition(codegen, out, w, false);
+        if (is_defined_in(w, reader))
+            write_definition(codegen, out, w, false);
+        else if (w->readers >> reader & 1)
+            write_declaration(codegen, out, w);
 }
 
 static void write_declarations(struct codegen *codegen)
@@ -230,32 +267,34 @@ static void write_declarations(struct codegen *codegen)
                   comment_safe(&codegen->arena, codegen->options->model_file, 60));
     writer_printf(out, "#ifndef %s_WEIGHTS_H\n#define %s_WEIGHTS_H\n\n#include <stdint.h>\n\n",
                   codegen->upper, codegen->upper);
-    for (const struct weight *w = codegen->weights.first; w; w = w->next) {
-        write_comment(codegen, out, w);
-        if (w->words) {
-            writer_text(out, "extern const ");
-            write_union(out, w);
-            writer_printf(out, " %s;\n\n", w->c_name);
-        } else {
-            writer_printf(out, "extern %s;\n\n", array_declarator(codegen, w));
-        }
-    }
+    for (const struct weight *w = codegen->weights.first; w; w = w->next)
+        write_declaration(codegen, out, w);
     writer_text(out, "#endif\n");
+}
+
+static const char *file_suffix(struct codegen *codegen, int file)
+{
+    return file ? arena_printf(&codegen->arena, "_weights_%d.c", file + 1) : "_weights.c";
+}
+
+const char *weights_file(struct codegen *codegen, int file)
+{
+    return arena_printf(&codegen->arena, "%s%s", codegen->options->name,
+                        file_suffix(codegen, file));
 }
 
 static void write_file(struct codegen *codegen, int file)
 {
-    const char *suffix =
-        file ? arena_printf(&codegen->arena, "_weights_%d.c", file + 1) : "_weights.c";
+    const char *suffix = file_suffix(codegen, file);
     struct writer *out = emit_open(codegen, suffix);
 
     writer_printf(out, "/* %s%s - generated by relayc from %s; do not edit. */\n",
                   codegen->options->name, suffix,
                   comment_safe(&codegen->arena, codegen->options->model_file, 60));
     writer_printf(out, "#include \"%s_weights.h\"\n\n", codegen->options->name);
-    if (needs_math_header(codegen, file))
+    if (needs_math_header(codegen, file, 0))
         writer_text(out, "#include <math.h>\n\n");
-    if (has_words(codegen))
+    if (has_words(codegen, any_reader))
         write_byte_order(out);
     for (const struct weight *w = codegen->weights.first; w; w = w->next)
         if (w->file == file)

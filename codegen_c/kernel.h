@@ -23,6 +23,7 @@ struct region {
                                    results */
     bool in_place; /* the plan put the first result over a parameter of the same size … */
     int over;      /* … this one: neither of the two is `restrict` */
+    struct external *external; /* another target runs it: no anchor and no kernel; else NULL */
 };
 
 /* What bind works with. Keys go into `keys`; everything else is remembered for the emitters. */

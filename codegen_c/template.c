@@ -284,7 +284,7 @@ static void expand_lines(struct expansion *x, int from, int to);
 static void expand_if(struct expansion *x, const char *condition, int from, int to)
 {
     const bool negated = *condition == '!', was_silent = x->silent;
-    const char *why;
+    const char *why = NULL;
 
     if (is_true(look_up(x, condition + negated, false, &why)) == negated)
         x->silent = true;

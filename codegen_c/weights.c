@@ -32,7 +32,7 @@ static void find_range(struct weight *weight)
 }
 
 static struct weight *weight_new(struct codegen *codegen, const char *name, const struct type *type,
-                                 const void *data, const char *layout)
+                                 const void *data, const char *layout, bool words)
 {
     struct weights *weights = &codegen->weights;
     struct weight *weight = arena_new(&codegen->arena, struct weight);
@@ -40,7 +40,7 @@ static struct weight *weight_new(struct codegen *codegen, const char *name, cons
                                       c_identifier(&codegen->arena, name));
 
     weight->c_name = names_unique(&codegen->names, wanted);
-    weight->words = type_elements(type) > READABLE_ELEMENTS;
+    weight->words = words || type_elements(type) > READABLE_ELEMENTS;
     weight->expression =
         weight->words ? arena_printf(&codegen->arena, "%s.v", weight->c_name) : weight->c_name;
     weight->name = name;
@@ -58,8 +58,8 @@ static struct weight *weight_new(struct codegen *codegen, const char *name, cons
     return weight;
 }
 
-struct weight *weights_add(struct codegen *codegen, const char *name, const struct type *type,
-                           const void *data, const char *layout)
+static struct weight *add(struct codegen *codegen, const char *name, const struct type *type,
+                          const void *data, const char *layout, bool words)
 {
     const size_t bytes = type_bytes(type);
     const uint32_t crc = checksum(data, bytes);
@@ -68,16 +68,49 @@ struct weight *weights_add(struct codegen *codegen, const char *name, const stru
 
     /* Different contents of the same checksum get keys of their own. */
     for (int i = 0;; i++) {
-        key = arena_printf(&codegen->arena, "%s %zu %08x %d", dtype_name(type->dtype), bytes,
-                           (unsigned)crc, i);
+        key = arena_printf(&codegen->arena, "%s %zu %08x %d%s", dtype_name(type->dtype), bytes,
+                           (unsigned)crc, i, words ? " words" : "");
         weight = map_get(&codegen->weights.by_content, key);
         if (!weight)
             break;
         if (bytes == 0 || memcmp(weight->data, data, bytes) == 0)
             return weight;
     }
-    weight = weight_new(codegen, name, type, data, layout);
+    weight = weight_new(codegen, name, type, data, layout, words);
     weight->crc32 = crc;
     map_set(&codegen->weights.by_content, key, weight);
     return weight;
+}
+
+struct weight *weights_read(struct codegen *codegen, int reader, const struct region *region,
+                            const char *name, const struct type *type, const void *data,
+                            const char *layout)
+{
+    const int n = codegen->weights.n;
+    struct weight *weight = add(codegen, name, type, data, layout, false);
+
+    weight->readers |= (uint64_t)1 << reader;
+    if (region && codegen->weights.n > n) {
+        weight->region = region->index;
+        codegen->emitted[region->index].weight_bytes += type_bytes(type);
+    }
+    return weight;
+}
+
+struct weight *weights_stream(struct codegen *codegen, int reader, const char *name,
+                              const struct type *type, const void *data)
+{
+    struct weight *weight = add(codegen, name, type, data, "", true);
+
+    weight->readers |= (uint64_t)1 << reader;
+    return weight;
+}
+
+bool weights_are_read(const struct codegen *codegen, int reader)
+{
+    const struct weight *w = codegen->weights.first;
+
+    while (w && !(w->readers >> reader & 1))
+        w = w->next;
+    return w != NULL;
 }

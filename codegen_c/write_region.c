@@ -63,8 +63,7 @@ static const char *parameter_list(struct codegen *codegen, const struct region *
     return arena_strndup(arena, out.text + strlen(head), out.n - strlen(head) - 1);
 }
 
-/* "x f32 [1,6,6,2], x2 f32 [1] -> y f32 [1,4,4,3]" */
-static const char *shapes_comment(struct codegen *codegen, const struct region *region)
+const char *shapes_comment(struct codegen *codegen, const struct region *region)
 {
     const struct function *fn = region->fn;
     struct arena *arena = &codegen->arena;

@@ -160,7 +160,9 @@ struct region_place {
 struct region_view {
     struct function *fn; /* the body: calls of composite functions and views; numbered */
     const struct region_place *places; /* by value id of fn */
-    size_t scratch_bytes;              /* of the intermediate values */
+    size_t scratch_bytes;              /* of the intermediate values, and call_scratch */
+    const size_t *call_scratch; /* by node id of fn: where in the scratch a call has the bytes
+                                           that its row's `scratch` asks for */
 };
 
 struct target_hooks {

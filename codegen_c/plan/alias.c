@@ -57,7 +57,7 @@ static bool is_alone(const struct plan *plan, const struct node *call, int param
 /* The parameter that the region's only result can go over, -1 if there is none. */
 static int find_dying(const struct plan *plan, const struct region *region)
 {
-    if (region->call->n_outputs != 1)
+    if (region->call->n_outputs != 1 || region->external)
         return -1;
     for (int i = 0; i < region->call->n_inputs; i++) {
         const struct value *root = plan->root[region->call->inputs[i]->id];

@@ -2,6 +2,7 @@
 
 #include <check.h>
 #include <math.h>
+#include <string.h>
 
 #include "relay_ir/interpret.h"
 #include "relay_ir/passes/pipeline.h"
@@ -55,6 +56,7 @@ static struct codegen_result generate(struct module *module, const struct genera
                                              .model_file = "net.onnx",
                                              .model_sha256 = "",
                                              .command = "",
+                                             .targets = row->targets,
                                              .weights = row->weights,
                                              .step = row->step };
     struct output_set set = { .ctx = module->ctx };
@@ -63,6 +65,22 @@ static struct codegen_result generate(struct module *module, const struct genera
     ck_assert_msg(codegen_c(module, &options, &set, &result) && output_commit(&set), "%s",
                   expect_text(module->ctx));
     return result;
+}
+
+/* The files written, and those that the targets add for this machine. */
+static const char **files_to_build(struct ctx *ctx, const struct codegen_result *result,
+                                   struct temp_dir *dir)
+{
+    const char **files =
+        arena_array(&ctx->perm, const char *, result->n_files + result->n_host_files);
+    int n = 0;
+
+    for (int i = 0; i < result->n_files; i++)
+        files[n++] = result->files[i];
+    for (int i = 0; i < result->n_host_files; i++)
+        files[n++] = temp_file(dir, result->host_files[i].name, result->host_files[i].text,
+                               strlen(result->host_files[i].text));
+    return files;
 }
 
 static bool run(struct generated *generated, const struct generated_case *row, int n_regions,
@@ -88,8 +106,8 @@ static void check_build(struct module *module, const struct generated_case *row,
     const struct codegen_result result = generate(module, row, dir.path);
     const struct generated_options options = { .name = "net",
                                                .dir = dir.path,
-                                               .files = result.files,
-                                               .n_files = result.n_files,
+                                               .files = files_to_build(ctx, &result, &dir),
+                                               .n_files = result.n_files + result.n_host_files,
                                                .compiler = builds[build].compiler,
                                                .flags = builds[build].flags,
                                                .step = row->step };

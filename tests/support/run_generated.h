@@ -20,6 +20,7 @@ struct generated_case {
     bool step;           /* run region by region through NAME_step */
     enum weights_form weights;
     bool one_build; /* gcc only: for what is the same with every compiler */
+    const struct targets *targets; /* whose regions the graph has; NULL = c's only */
 };
 
 /* Compiles with gcc and with clang, with every warning that generated C promises not to raise as an

@@ -1,0 +1,34 @@
+#include "tests/support/toy_target.h"
+
+#include <check.h>
+#include <string.h>
+
+#include "tests/support/expect.h"
+
+static const char *read_file(void *user, const char *name)
+{
+    for (const struct toy_file *file = user; file->name; file++)
+        if (strcmp(file->name, name) == 0)
+            return file->text;
+    return NULL;
+}
+
+struct target *toy_target(struct ctx *ctx, const char *json, const struct toy_file *files)
+{
+    struct target *target =
+        target_parse(ctx, "toy/target.json", json, read_file, (void *)(uintptr_t)files);
+
+    ck_assert_msg(target != NULL, "%s", expect_text(ctx));
+    return target;
+}
+
+struct targets *toy_targets(struct ctx *ctx, int n, struct target *const *targets)
+{
+    struct targets *list = arena_new(&ctx->perm, struct targets);
+
+    for (int i = n; i-- > 0;) {
+        targets[i]->next = list->first;
+        list->first = targets[i];
+    }
+    return list;
+}
