@@ -108,6 +108,7 @@ static void check_build(struct module *module, const struct generated_case *row,
                                                .dir = dir.path,
                                                .files = files_to_build(ctx, &result, &dir),
                                                .n_files = result.n_files + result.n_host_files,
+                                               .libs = result.host_flags,
                                                .compiler = builds[build].compiler,
                                                .flags = builds[build].flags,
                                                .step = row->step };
