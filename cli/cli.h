@@ -43,6 +43,9 @@ bool prepare_offload(struct cli *cli);
 /* Whether parts of the graph may leave c. */
 bool offload_wanted(const struct cli *cli);
 
+/* These options as they were given, each with a blank in front, for the banner and for hints. */
+const char *offload_options(const struct cli *cli, bool with_dirs);
+
 /* The target of that name among those that are known. NULL after an error. */
 const struct target *find_target(struct cli *cli, const char *name);
 

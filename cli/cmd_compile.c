@@ -65,14 +65,7 @@ static const char *banner_options(struct cli *cli)
         str_printf(&text, " --weights=%s", option_text(&cli->args, OPTION_WEIGHTS, ""));
     if (has_option(&cli->args, OPTION_STEP))
         str_add(&text, " --step");
-    if (has_option(&cli->args, OPTION_OFFLOAD))
-        str_printf(&text, " --offload %s", option_text(&cli->args, OPTION_OFFLOAD, ""));
-    if (has_option(&cli->args, OPTION_ASSIGN))
-        str_printf(&text, " --assign %s", option_text(&cli->args, OPTION_ASSIGN, ""));
-    if (has_option(&cli->args, OPTION_NO_COST))
-        str_add(&text, " --no-cost");
-    if (has_option(&cli->args, OPTION_PRECISION))
-        str_printf(&text, " --precision %s", option_text(&cli->args, OPTION_PRECISION, ""));
+    str_add(&text, offload_options(cli, false)); /* folders are another machine's business */
     return *str_text(&text) ? str_text(&text) + 1 : "";
 }
 
@@ -88,8 +81,8 @@ static void report(struct cli *cli, const struct module *module,
     for (int i = 0; i < result->n_files; i++)
         say(cli, "%s%s%s", i ? ", " : "  wrote   ", result->files[i],
             i + 1 == result->n_files ? "\n" : "");
-    say(cli, "  next    relayc verify %s\n",
-        str_safe(&cli->ctx->perm, cli->args.operands[0], 4096));
+    say(cli, "  next    relayc verify %s%s\n",
+        str_safe(&cli->ctx->perm, cli->args.operands[0], 4096), offload_options(cli, true));
     if (cli->json) {
         cJSON *files = cJSON_AddArrayToObject(cli->json, "files");
 

@@ -26,6 +26,44 @@ static void make_folder(struct cli *cli, struct host_code *code)
     }
 }
 
+/* The files that the targets need on this machine go beside the generated ones. */
+static void add_host_files(struct cli *cli, struct host_code *code, struct output_set *set)
+{
+    const struct codegen_result *result = &code->result;
+
+    code->files =
+        arena_array(&cli->ctx->perm, const char *, result->n_files + result->n_host_files);
+    for (int i = 0; i < result->n_files; i++)
+        code->files[code->n_files++] = result->files[i];
+    for (int i = 0; i < result->n_host_files; i++) {
+        const char *path =
+            arena_printf(&cli->ctx->perm, "%s/%s", code->dir, result->host_files[i].name);
+
+        writer_text(output_open(set, path), result->host_files[i].text);
+        code->files[code->n_files++] = path;
+    }
+    for (int i = 0; i < code->n_files; i++)
+        temporary_remember(code->files[i]);
+}
+
+/* Regions of an `extern` target call functions that are the user's to write. */
+static void explain_extern(struct cli *cli, const struct module *module)
+{
+    for (const struct node *n = module->main->first; n; n = n->next) {
+        const char *compiler = n->op == OP_CALL ? n->callee->compiler : NULL;
+        const struct target *target =
+            compiler ? targets_find(&cli->offload.targets, compiler) : NULL;
+
+        if (target && target->format != FORMAT_C && target->n_host_files == 0) {
+            diag_help(cli->ctx,
+                      "the code calls functions of the target %s; \"host\" in its target.json can "
+                      "name files that have them on this machine",
+                      target->name);
+            return;
+        }
+    }
+}
+
 bool host_code_build(struct cli *cli, struct module *module, bool step, struct host_code *out)
 {
     struct codegen_options options = {
@@ -38,20 +76,23 @@ bool host_code_build(struct cli *cli, struct module *module, bool step, struct h
     if (!out->dir)
         return false;
     options.dir = out->dir;
+    options.targets = offload_wanted(cli) ? &cli->offload.targets : NULL;
     if (!codegen_c(module, &options, &set, &out->result)) {
         output_abort(&set);
         return false;
     }
-    for (int i = 0; i < out->result.n_files; i++)
-        temporary_remember(out->result.files[i]);
+    add_host_files(cli, out, &set);
     if (!output_commit(&set))
         return false;
     out->generated = generated_build(cli->ctx, module->main,
                                      &(struct generated_options){ .name = "model",
                                                                   .dir = out->dir,
-                                                                  .files = out->result.files,
-                                                                  .n_files = out->result.n_files,
+                                                                  .files = out->files,
+                                                                  .n_files = out->n_files,
+                                                                  .libs = out->result.host_flags,
                                                                   .step = step });
+    if (!out->generated)
+        explain_extern(cli, module);
     return out->generated != NULL;
 }
 
@@ -66,8 +107,8 @@ void host_code_free(struct host_code *code)
     generated_free(code->generated);
     if (!code->dir)
         return;
-    for (int i = 0; i < code->result.n_files; i++)
-        remove_file(code->result.files[i]);
+    for (int i = 0; i < code->n_files; i++)
+        remove_file(code->files[i]);
     for (int i = 0; i < HOST_CODE_MADE; i++)
         remove_file(code->made[i]);
     rmdir(code->dir);

@@ -11,6 +11,8 @@ enum { HOST_CODE_MADE = 3 }; /* files that generated_build adds */
 
 struct host_code {
     const char *dir, *made[HOST_CODE_MADE];
+    int n_files;
+    const char **files; /* generated, and what the targets add to them on this machine */
     struct codegen_result result;
     struct generated *generated;
 };

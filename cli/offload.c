@@ -18,6 +18,30 @@ bool offload_wanted(const struct cli *cli)
 
 /* --- the options ------------------------------------------------------------------------------ */
 
+const char *offload_options(const struct cli *cli, bool with_dirs)
+{
+    static const struct {
+        enum option_id option;
+        const char *name;
+    } all[] = { { OPTION_TARGET_DIR, "target-dir" },
+                { OPTION_OFFLOAD, "offload" },
+                { OPTION_ASSIGN, "assign" },
+                { OPTION_NO_COST, "no-cost" },
+                { OPTION_PRECISION, "precision" } };
+    struct str text = { .arena = &cli->ctx->perm };
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        const struct option_values *values = &cli->args.options[all[i].option];
+        const bool dirs = all[i].option == OPTION_TARGET_DIR;
+
+        for (int j = dirs || !values->n ? 0 : values->n - 1; j < values->n; j++)
+            if (!dirs || with_dirs)
+                str_printf(&text, " --%s%s%s", all[i].name, *values->at[j] ? " " : "",
+                           str_safe(&cli->ctx->perm, values->at[j], 4096));
+    }
+    return str_text(&text);
+}
+
 static const char **target_names(struct cli *cli, size_t *n)
 {
     const char **names;
