@@ -73,15 +73,25 @@ static double sane_ns(double ns)
     return ns >= 0 ? (ns < 1e30 ? ns : 1e30) : 0;
 }
 
+static struct match copy_match(struct arena *arena, const struct match *match)
+{
+    struct match copy = *match;
+
+    copy.nodes = arena_memdup(arena, match->nodes, (size_t)match->n_nodes * sizeof *match->nodes);
+    copy.captures =
+        arena_memdup(arena, match->captures, (size_t)match->n_captures * sizeof *match->captures);
+    return copy;
+}
+
 static void add_candidate(struct partition *partition, const struct composite_row *row,
-                          const struct match *match)
+                          const struct match *match, struct arena *scratch)
 {
     struct candidate *candidate = arena_new(&partition->arena, struct candidate);
 
     candidate->id = partition->n_candidates++;
     candidate->row = row;
-    candidate->match = *match;
-    candidate->target_ns = sane_ns(composite_cost_ns(row, match, &partition->arena));
+    candidate->match = copy_match(&partition->arena, match);
+    candidate->target_ns = sane_ns(composite_cost_ns(row, match, scratch));
     for (int i = 0; i < match->n_nodes; i++)
         candidate->host_ns += sane_ns(host_cost_ns(partition->host, match->nodes[i]));
     candidate->region = -1;
@@ -94,12 +104,28 @@ static void add_candidate(struct partition *partition, const struct composite_ro
     partition->last = candidate;
 }
 
+/* The same text once: a long table of rows fails for the same few reasons all over a graph. */
+static const char *keep_text(struct partition *partition, const char *text)
+{
+    const char *kept = text ? map_get(&partition->texts, text) : NULL;
+
+    if (text && !kept) {
+        char *copy = arena_strdup(&partition->arena, text);
+
+        map_set(&partition->texts, copy, copy);
+        kept = copy;
+    }
+    return kept;
+}
+
 static void add_attempt(struct partition *partition, struct node *node,
                         const struct composite_row *row, const struct mismatch *why, bool condition)
 {
     struct attempt *attempt = arena_new(&partition->arena, struct attempt);
 
     *attempt = (struct attempt){ .node = node, .row = row, .why = *why, .condition = condition };
+    attempt->why.found = keep_text(partition, why->found);
+    attempt->why.wanted = keep_text(partition, why->wanted);
     if (partition->last_attempt)
         partition->last_attempt->next = attempt;
     else
@@ -108,21 +134,21 @@ static void add_attempt(struct partition *partition, struct node *node,
 }
 
 static void try_row(const struct candidate_search *search, const struct composite_row *row,
-                    struct node *root)
+                    struct node *root, struct arena *scratch)
 {
     struct partition *partition = search->partition;
     struct trial trial = { search, NULL };
-    const struct matcher matcher = { &partition->arena, may_take, &trial };
+    const struct matcher matcher = { scratch, may_take, &trial };
     struct match match = { .n_nodes = 0 };
     struct mismatch why = { .n_matched = 0 };
     bool condition = false;
 
     if (pattern_match(&matcher, row->pattern, root, &match, &why)) {
-        condition = !composite_accepts(row, &match, &partition->arena, &why.found, &why.wanted);
+        condition = !composite_accepts(row, &match, scratch, &why.found, &why.wanted);
         if (!condition) {
             if (is_known(partition, row, &match))
                 return;
-            add_candidate(partition, row, &match);
+            add_candidate(partition, row, &match, scratch);
             for (int i = 0; i < match.n_nodes; i++)
                 search->blocked[match.nodes[i]->id] = true;
             return;
@@ -130,7 +156,7 @@ static void try_row(const struct candidate_search *search, const struct composit
         why.node = root;
         why.n_matched = match.n_nodes;
     } else if (trial.kept && why.node == trial.kept) {
-        why.found = arena_printf(&partition->arena, "%s stays on the host", op_name(why.node->op));
+        why.found = arena_printf(scratch, "%s stays on the host", op_name(why.node->op));
         why.wanted = "an operator that keep_on_host does not list";
     }
     if (search->record)
@@ -142,6 +168,7 @@ void candidates_find(const struct candidate_search *search)
     for (int i = 0; i < search->target->n_rows; i++) {
         const struct composite_row *row = &search->target->rows[i];
         bool tried[OP_COUNT] = { false };
+        struct arena scratch = { NULL }; /* what is tried and fails would add up */
 
         mark_roots(row->pattern, tried);
         /* For the record also at operators that only stand inside: what was wanted there. */
@@ -151,7 +178,8 @@ void candidates_find(const struct candidate_search *search)
             struct node *root = search->roots[j];
 
             if (tried[root->op] && !search->blocked[root->id])
-                try_row(search, row, root);
+                try_row(search, row, root, &scratch);
         }
+        arena_release(&scratch);
     }
 }

@@ -30,6 +30,7 @@ bool partition_merge_composite(struct partition *partition)
     struct node **roots;
     bool *blocked;
 
+    partition->texts.arena = &partition->arena;
     number_nodes(partition);
     roots = arena_array(scratch, struct node *, partition->n_nodes);
     blocked = arena_array(scratch, bool, partition->n_nodes + 1);

@@ -100,6 +100,7 @@ struct partition {
     struct region_plan *regions;
     int n_regions;
     struct attempt *attempts, *last_attempt;
+    struct map texts; /* of attempts: each once */
     struct decision *decisions, *last_decision;
     struct fp8_report *fp8;          /* what annotate_fp8 did, see annotate_fp8.h; NULL = nothing */
     struct explanation *explanation; /* made before the graph is rewritten, see explain.h */
