@@ -83,6 +83,9 @@ bool search_solve(struct search *search, const struct goal *goal);
 /* For a goal with `paths`. */
 bool search_paths(struct search *search, const struct goal *goal);
 
+/* No goals are left: whether the whole is a match; then makes it. */
+bool search_finish(struct search *search);
+
 bool search_has_node(const struct search *search, int from, const struct node *node);
 bool search_may_take(const struct search *search, const struct node *node);
 

@@ -53,7 +53,7 @@ static const char *value_text(struct arena *arena, const struct value *value)
 static const char *wanted_op(struct arena *arena, const struct pattern *pattern)
 {
     if (pattern->kind == PAT_OP)
-        return op_short_name(pattern->op);
+        return op_text_name(pattern->op);
     return arena_printf(arena, "@%s", op_class_name(pattern->op_class));
 }
 

@@ -7,7 +7,13 @@
 #include <limits.h>
 #include <string.h>
 
+#include "base/str.h"
 #include "partition/pattern_parse.h"
+
+const char *op_text_name(enum op op)
+{
+    return str_starts(op_name(op), "nn.") ? op_name(op) + strlen("nn.") : op_name(op);
+}
 
 const char *op_short_name(enum op op)
 {
@@ -16,10 +22,13 @@ const char *op_short_name(enum op op)
     return dot ? dot + 1 : op_name(op);
 }
 
-enum op op_from_short_name(const char *name)
+enum op op_from_text_name(const char *name)
 {
     enum op op = op_from_name(name);
 
+    for (int i = 0; op == OP_COUNT && i < OP_COUNT; i++)
+        if (strcmp(op_text_name((enum op)i), name) == 0)
+            op = (enum op)i;
     for (int i = 0; op == OP_COUNT && i < OP_COUNT; i++)
         if (strcmp(op_short_name((enum op)i), name) == 0)
             op = (enum op)i;

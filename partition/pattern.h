@@ -29,7 +29,7 @@
  *                    (a pattern such as @elemwise, at least one node long paths may be empty), and
  *                    nothing computed in between is read elsewhere
  *   name=conv2d(..)  captures the operator; without a name it is captured under its own ("conv2d",
- *                    without "nn."), a second one as conv2d_2
+ *                    without "nn." or "qnn."), a second one as conv2d_2
  *   act=(relu|clip)  captures whichever it is
  *   x=* -> multiply(_, sigmoid(_))
  *                    a chain may begin with a value; `_` may stand more than once for it
@@ -105,8 +105,8 @@ bool pattern_mentions(const struct pattern *pattern, enum op op);
 /* Names of all captures, in order of the text, without doubles; *n of them. In the arena. */
 const char **pattern_captures(const struct pattern *pattern, struct arena *arena, int *n);
 
-/* Whether name.field can mean something in the scope of a match (match_scope); name alone with field
- * NULL. For loaders that check names before there is a match. */
+/* Whether name.field can mean something in the scope of a match (match_scope); name alone with
+ * field NULL. For loaders that check names before there is a match. */
 bool pattern_knows(const struct pattern *pattern, const char *name, const char *field);
 
 struct capture {

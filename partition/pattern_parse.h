@@ -11,11 +11,15 @@ enum {
     PATTERN_MAX_ARGS = 64
 };
 
-/* "conv2d" of "nn.conv2d", "resize" of "image.resize". */
+/* As patterns write it: "conv2d" of "nn.conv2d", else the whole name, "qnn.conv2d". */
+const char *op_text_name(enum op op);
+
+/* The name that it is captured under: without anything before a dot. */
 const char *op_short_name(enum op op);
 
-/* OP_COUNT if unknown. */
-enum op op_from_short_name(const char *name);
+/* The operator of a name in a pattern: its own, without "nn.", or (image.resize) without whatever
+ * is before the dot, where no other has that name. OP_COUNT if unknown. */
+enum op op_from_text_name(const char *name);
 
 /* "elemwise" and so on; NULL for those that have no name in patterns. */
 const char *op_class_name(enum op_pattern op_class);
@@ -40,7 +44,8 @@ const struct pattern *pattern_previous(const struct pattern *pattern);
 /* "f32|f16 (64,_,3,3)"; nothing where nothing is asked. */
 void pattern_print_type(const struct type_test *type, struct str *out);
 
-/* --- of pattern_parse.c, for pattern_conditions.c ----------------------------------------------
+/* --- of the parser, for pattern_parse.c, pattern_operator.c and pattern_conditions.c
+ * ----------------------------------------------
  */
 
 struct pattern_parser {
@@ -74,6 +79,35 @@ size_t pattern_word_length(const char *at);
 
 /* The word here, in ctx->perm; NULL when there is none. */
 const char *pattern_word(struct pattern_parser *p);
+
+struct pattern *pattern_make(struct pattern_parser *p, enum pattern_kind kind, size_t at);
+void pattern_set_args(struct pattern_parser *p, struct pattern *pattern, int n,
+                      struct pattern *const *args);
+
+/* Gives the part a name that the user wrote. */
+void pattern_set_capture(struct pattern_parser *p, struct pattern *pattern, const char *name,
+                         size_t at);
+
+/* A chain, in which `_` first means `previous`. in_args: a word alone is a value. NULL after errors
+ * that end the parsing. */
+struct pattern *pattern_parse_chain(struct pattern_parser *p, struct pattern *previous,
+                                    bool in_args);
+
+/* A chain with nothing before it: `_` in its first step is some value. */
+struct pattern *pattern_parse_new_chain(struct pattern_parser *p);
+
+/* What follows '(' of an operator, a class or tuple. */
+void pattern_parse_args(struct pattern_parser *p, struct pattern *pattern,
+                        struct pattern *previous);
+
+/* What follows the operator's name. capture: NULL = its own. */
+struct pattern *pattern_parse_op(struct pattern_parser *p, const char *name, size_t at,
+                                 struct pattern *previous, const char *capture, size_t capture_at);
+
+/* What follows '@', and the word dominates. */
+struct pattern *pattern_parse_class(struct pattern_parser *p, struct pattern *previous, size_t at);
+struct pattern *pattern_parse_dominates(struct pattern_parser *p, struct pattern *previous,
+                                        size_t at);
 
 /* What follows ':': kind, element types, shape, rank. `kind` may become CONSTANT or VARIABLE. */
 void pattern_parse_conditions(struct pattern_parser *p, struct pattern *pattern);

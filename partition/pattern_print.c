@@ -142,7 +142,7 @@ static void print_op(struct printer *p, const struct pattern *pattern, const str
 
     if (is_op) {
         print_op_name(p, pattern);
-        str_add(p->out, op_short_name(pattern->op));
+        str_add(p->out, op_text_name(pattern->op));
     } else {
         if (pattern->capture) {
             str_printf(p->out, "%s=", pattern->capture);
