@@ -83,7 +83,7 @@ $(BUILD)/tests/$(1): $$(patsubst %.c,$(BUILD)/parts/%.o,$$(sort $$(wildcard test
                      $(test_support) $(BUILD)/librelayc.a
 	$$(CC) $$(CFLAGS) $$(LDFLAGS) -o $$@ $$^ -lcheck -lsubunit -lrt $(libs)
 endef
-test_folders := conformance exhaustive make minimalloc network robustness
+test_folders := conformance exhaustive make minimalloc network partition_speed robustness
 $(foreach folder,$(test_folders),$(eval $(call test_folder,$(folder))))
 
 # Fuzzers (libFuzzer, so clang): make fuzz, then build/fuzz/fuzz_import CORPUS
@@ -123,7 +123,7 @@ demo: deps
 	$(MAKE) all
 	BUILD=$(BUILD) examples/digits/demo.sh
 
-bench: all $(patsubst %,$(BUILD)/tests/%,make minimalloc network)
+bench: all $(patsubst %,$(BUILD)/tests/%,make minimalloc network partition_speed)
 	BUILD=$(BUILD) bench/run
 
 install: all
