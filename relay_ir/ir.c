@@ -48,6 +48,11 @@ struct function *function_new(struct module *module, const char *name)
     return fn;
 }
 
+bool function_is_region(const struct function *fn)
+{
+    return fn->compiler && fn != fn->module->main;
+}
+
 /* Whether STEM_NUMBER, written to `name`, is taken. */
 static bool is_taken(const struct function *fn, const char *stem, int number, char *name,
                      size_t size)

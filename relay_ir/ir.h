@@ -99,6 +99,10 @@ void module_sweep(struct module *module);
 
 struct function *function_new(struct module *module, const char *name);
 
+/* Whether it is one that main calls as a region, or a composite of one: finished, so that passes
+ * leave it alone. */
+bool function_is_region(const struct function *fn);
+
 /* Names that exist already get a suffix "_2", "_3" … (also in constant_new and node_new). */
 struct value *param_new(struct function *fn, const char *name, const struct type *type);
 

@@ -116,6 +116,8 @@ static void unify_nodes(struct function *fn, struct arena *scratch)
 bool pass_common_subexpr(struct module *module)
 {
     for (struct function *fn = module->functions; fn; fn = fn->next) {
+        if (function_is_region(fn))
+            continue;
         unify_constants(fn, &module->ctx->scratch);
         unify_nodes(fn, &module->ctx->scratch);
     }

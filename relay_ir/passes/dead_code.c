@@ -16,7 +16,7 @@ static bool is_dead(const struct node *node)
 bool pass_dead_code(struct module *module)
 {
     for (struct function *fn = module->functions; fn; fn = fn->next)
-        for (struct node *n = fn->last, *prev; n; n = prev) {
+        for (struct node *n = function_is_region(fn) ? NULL : fn->last, *prev; n; n = prev) {
             prev = n->prev;
             if (is_dead(n))
                 node_remove(n);

@@ -88,7 +88,7 @@ bool pass_fold_constant(struct module *module)
     bool ok = true;
 
     for (struct function *fn = module->functions; fn; fn = fn->next)
-        for (struct node *n = fn->first, *next; n; n = next) {
+        for (struct node *n = function_is_region(fn) ? NULL : fn->first, *next; n; n = next) {
             next = n->next;
             if (is_foldable(n))
                 ok &= fold(module->ctx, n);

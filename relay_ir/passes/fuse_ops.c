@@ -9,14 +9,9 @@
 
 #include "base/str.h"
 
-enum {
-    MAX_GROUP_NODES = 24, /* generated functions are read by people */
-    MAX_GROUP_PARAMS = 8
-};
-
 struct group {
     int n;
-    struct node *nodes[MAX_GROUP_NODES]; /* in topological order */
+    struct node *nodes[MAX_REGION_NODES]; /* in topological order */
 };
 
 /* What the nodes of main belong to, by node id; NULL = not decided, or a view. */
@@ -43,7 +38,7 @@ static bool group_reads(const struct fusion *fusion, const struct value *value)
 static int count_params(const struct fusion *fusion, const struct group *group,
                         const struct node *extra)
 {
-    const struct value *seen[MAX_GROUP_PARAMS + 1];
+    const struct value *seen[MAX_REGION_PARAMS + 1];
     int n = 0;
 
     for (int i = 0; i < group->n + (extra != NULL); i++) {
@@ -59,7 +54,7 @@ static int count_params(const struct fusion *fusion, const struct group *group,
                 k++;
             if (k == n)
                 seen[n++] = value;
-            if (n > MAX_GROUP_PARAMS)
+            if (n > MAX_REGION_PARAMS)
                 return n;
         }
     }
@@ -91,7 +86,7 @@ static bool may_join(const struct fusion *fusion, const struct group *group,
     return op_is_elementwise(node->op) && !fusion->group_of[node->id] &&
            !fusion->in_group[node->id] &&
            type_same_shape(&node->outputs[0]->type, &group->nodes[0]->outputs[0]->type) &&
-           count_params(fusion, group, node) <= MAX_GROUP_PARAMS;
+           count_params(fusion, group, node) <= MAX_REGION_PARAMS;
 }
 
 /* The first node, in topological order, that may join the group; NULL if there is none. Values with
@@ -104,7 +99,7 @@ static struct node *next_member(const struct fusion *fusion, const struct group 
         int n = 0;
 
         for (const struct use *use = group->nodes[i]->outputs[0]->uses; use; use = use->next) {
-            if (++n > MAX_GROUP_NODES)
+            if (++n > MAX_REGION_NODES)
                 return NULL;
             if (use->node->op != OP_RETURN && (!next || use->node->id < next->id) &&
                 may_join(fusion, group, use->node))
@@ -119,7 +114,7 @@ static struct node *next_member(const struct fusion *fusion, const struct group 
 static void take_producers(struct fusion *fusion, struct group *group)
 {
     for (int i = 0; i < group->n; i++)
-        for (int j = 0; j < group->nodes[i]->n_inputs && group->n < MAX_GROUP_NODES; j++) {
+        for (int j = 0; j < group->nodes[i]->n_inputs && group->n < MAX_REGION_NODES; j++) {
             const struct value *value = group->nodes[i]->inputs[j];
             int at = group->n;
 
@@ -150,7 +145,7 @@ static void grow(struct fusion *fusion, struct node *seed)
     if (chain || op_row(seed->op)->pattern == PATTERN_OUT_FUSABLE) {
         struct node *next;
 
-        while (group->n < MAX_GROUP_NODES && (next = next_member(fusion, group))) {
+        while (group->n < MAX_REGION_NODES && (next = next_member(fusion, group))) {
             group->nodes[group->n++] = next;
             fusion->in_group[next->id] = true;
             if (count_escapes(fusion, group) == 1)

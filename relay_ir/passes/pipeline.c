@@ -21,6 +21,7 @@
 /* After a simplification come the rows that fold what it made constant and drop what it made
  * double, so that the next one sees the small graph. */
 static const struct pass passes[] = {
+    ROW(inline_functions, "puts functions that are no regions into main"),
     ROW(infer_type, "infers all types again, in order"),
     ROW(fold_constant, "evaluates what depends on constants only"),
     ROW(dead_code, "removes nodes that no result needs"),

@@ -9,6 +9,11 @@
 
 struct rule;
 
+enum {
+    MAX_REGION_NODES = 24, /* of a region of "c": generated functions are read by people */
+    MAX_REGION_PARAMS = 8  /* of one with more than one node */
+};
+
 struct pass {
     const char *name;                    /* "fold_constant" */
     const char *purpose;                 /* one line, for --passes */
@@ -59,7 +64,10 @@ bool pipeline_run_one(struct module *module, const char *name);
  *    name of the first result, unique in the module;
  *  - every result of main is an output of a call, or a view of one, and no two share it: a result
  *    that is a parameter, a constant or another result is the output of a `copy` region;
- *  - calls of regions with another compiler, which were there before, stay as they are. */
+ *  - calls of regions with another compiler, which were there before, stay as they are.
+ *
+ * A function with a compiler is finished: the passes work on main only. So the pipeline may run
+ * again over a module that has passed it, and changes nothing. */
 
 /* Passes, in alphabetical order. */
 bool pass_canonicalize(struct module *module);
@@ -69,6 +77,7 @@ bool pass_fold_constant(struct module *module);
 bool pass_fold_scale_axis(struct module *module);
 bool pass_fuse_ops(struct module *module);
 bool pass_infer_type(struct module *module);
+bool pass_inline_functions(struct module *module);
 bool pass_simplify_expr(struct module *module);
 bool pass_simplify_inference(struct module *module);
 

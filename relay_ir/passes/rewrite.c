@@ -120,7 +120,7 @@ bool rewrite_module(struct module *module, const struct rule *rules, int n_rules
     const int errors = module->ctx->diags.n_errors;
 
     for (struct function *fn = module->functions; fn; fn = fn->next)
-        for (int i = 0; i < MAX_SWEEPS && sweep(&driver, fn); i++)
+        for (int i = 0; i < MAX_SWEEPS && !function_is_region(fn) && sweep(&driver, fn); i++)
             ;
     return module->ctx->diags.n_errors == errors;
 }

@@ -1,0 +1,216 @@
+/* inline_functions.c - puts functions that are no regions into main.
+ *
+ * Graphs from elsewhere may use functions as they like; engines and code generators know regions
+ * only. A region of another compiler stays, and so does one that fuse_ops has made.
+ *
+ * needs    calls that are not in a circle
+ * gives    main calls regions only: of other compilers, or of "c" in the form that pipeline.h
+ *          promises, each called once
+ * method   calls are replaced by copies of the callee's nodes, those among them in turn */
+#include "relay_ir/passes/pipeline.h"
+
+#include <string.h>
+
+/* Functions that call functions that call functions ... become as many values as their product. */
+enum { MAX_WORK = 1 << 20 };
+
+/* --- which calls stay ---------------------------------------------------------------------------
+ */
+
+static bool only_last_is_result(const struct function *fn)
+{
+    const struct node *last = fn->last;
+
+    if (fn->ret->n_inputs != last->n_outputs)
+        return false;
+    for (int i = 0; i < last->n_outputs; i++)
+        if (fn->ret->inputs[i] != last->outputs[i])
+            return false;
+    return true;
+}
+
+/* One anchor at the start, and element-wise nodes of its output's shape, each of which is read. */
+static bool is_chain(const struct function *fn)
+{
+    const struct type *shape = &fn->first->outputs[0]->type;
+    const bool anchor = !op_is_elementwise(fn->first->op);
+    int n = 0;
+
+    for (const struct node *node = fn->first; node; node = node->next, n++) {
+        if (node->op == OP_CALL || op_row(node->op)->pattern == PATTERN_VIEW ||
+            n >= MAX_REGION_NODES)
+            return false;
+        if (node != fn->first && !op_is_elementwise(node->op))
+            return false;
+        if (n > 0 && !type_same_shape(&node->outputs[0]->type, shape))
+            return false;
+        if (node != fn->last && (node->n_outputs != 1 || !node->outputs[0]->uses))
+            return false;
+    }
+    return n == 1 || (fn->n_params <= MAX_REGION_PARAMS &&
+                      (!anchor || op_row(fn->first->op)->pattern == PATTERN_OUT_FUSABLE));
+}
+
+static bool is_fused(const struct function *fn)
+{
+    if (strcmp(fn->compiler, "c") != 0 || !fn->composite || !fn->first)
+        return false;
+    for (int i = 0; i < fn->n_params; i++)
+        if (!fn->params[i]->uses)
+            return false;
+    for (const struct value *v = fn->constants; v; v = v->next)
+        if (!v->uses)
+            return false;
+    return only_last_is_result(fn) && is_chain(fn);
+}
+
+/* How often functions are called, by name. */
+static void count_calls(const struct module *module, struct map *calls)
+{
+    static char once, more; /* only their addresses count */
+
+    for (const struct function *fn = module->functions; fn; fn = fn->next)
+        for (const struct node *node = fn->first; node; node = node->next)
+            if (node->callee)
+                map_set(calls, node->callee->name,
+                        map_get(calls, node->callee->name) ? &more : &once);
+    for (size_t i = 0; i < calls->n; i++)
+        if (calls->entries[i].value == &once)
+            calls->entries[i].value = NULL;
+}
+
+/* A region must not read one value through two parameters, or its constants would not be known. */
+static bool distinct_inputs(const struct node *call)
+{
+    for (int i = 0; i < call->n_inputs; i++)
+        for (int j = 0; j < i; j++)
+            if (call->inputs[i] == call->inputs[j])
+                return false;
+    return true;
+}
+
+static bool reads_constant(const struct node *call)
+{
+    for (int i = 0; i < call->n_inputs; i++)
+        if (call->inputs[i]->kind == VALUE_CONSTANT)
+            return true;
+    return false;
+}
+
+static bool stays(const struct node *call, const struct map *called_again)
+{
+    const struct function *callee = call->callee;
+
+    if (!callee->compiler)
+        return false;
+    if (strcmp(callee->compiler, "c") != 0)
+        return true;
+    return is_fused(callee) && !map_get(called_again, callee->name) && !reads_constant(call) &&
+           distinct_inputs(call);
+}
+
+/* --- inlining -----------------------------------------------------------------------------------
+ */
+
+/* The value of main for one of the callee, by its id. */
+struct copies {
+    struct function *fn;
+    struct arena *scratch;
+    struct value **of;
+};
+
+static struct value *copy_of(const struct copies *copies, const struct value *value)
+{
+    return value ? copies->of[value->id] : NULL;
+}
+
+static struct node *copy_node(struct copies *copies, const struct node *node, struct node *call)
+{
+    struct value **inputs = arena_array(copies->scratch, struct value *, node->n_inputs);
+    const char **names = arena_array(copies->scratch, const char *, node->n_outputs);
+    struct node *copy;
+
+    for (int i = 0; i < node->n_inputs; i++)
+        inputs[i] = copy_of(copies, node->inputs[i]);
+    for (int i = 0; i < node->n_outputs; i++)
+        names[i] = node->outputs[i]->name;
+    copy = node_new(copies->fn,
+                    &(struct node_args){ .op = node->op,
+                                         .n_inputs = node->n_inputs,
+                                         .inputs = inputs,
+                                         .n_outputs = node->n_outputs,
+                                         .names = names,
+                                         .attrs = &node->attrs,
+                                         .origin = node->origin ? node->origin : call->origin,
+                                         .callee = node->callee,
+                                         .before = call });
+    for (int i = 0; copy && i < node->n_outputs; i++)
+        copies->of[node->outputs[i]->id] = copy->outputs[i];
+    return copy;
+}
+
+/* The names of the call's outputs are those that the user knows: each goes to the value that it is
+ * now, unless that has one that came from outside or from another output. */
+static void replace_outputs(const struct copies *copies, struct node *call)
+{
+    const struct node *ret = call->callee->ret;
+
+    for (int i = 0; i < call->n_outputs; i++) {
+        struct value *now = copy_of(copies, ret->inputs[i]);
+        bool fresh = ret->inputs[i]->kind == VALUE_OUTPUT;
+
+        for (int j = 0; j < i; j++)
+            fresh = fresh && ret->inputs[j] != ret->inputs[i];
+        if (fresh)
+            value_supplant(call->outputs[i], now);
+        else
+            value_replace(call->outputs[i], now);
+    }
+}
+
+static bool inline_call(struct node *call, struct arena *scratch)
+{
+    struct function *callee = call->callee;
+    struct copies copies = { .fn = call->fn, .scratch = scratch };
+
+    copies.of = arena_array(scratch, struct value *, callee->n_values);
+    for (int i = 0; i < callee->n_params; i++)
+        copies.of[callee->params[i]->id] = call->inputs[i];
+    for (struct value *v = callee->constants; v; v = v->next)
+        copies.of[v->id] = constant_new(call->fn, v->name, &v->type, v->data);
+    for (struct node *node = callee->first; node; node = node->next)
+        if (!copy_node(&copies, node, call))
+            return false;
+    replace_outputs(&copies, call);
+    node_remove(call);
+    return true;
+}
+
+bool pass_inline_functions(struct module *module)
+{
+    struct arena *scratch = &module->ctx->scratch;
+    struct map called_again = { .arena = scratch };
+    int64_t work = 0;
+
+    count_calls(module, &called_again);
+    for (struct function *fn = module->functions; fn; fn = fn->next)
+        function_number(fn);
+    for (struct node *node = module->main->first; node;) {
+        struct node *const prev = node->prev;
+
+        if (node->op != OP_CALL || stays(node, &called_again)) {
+            node = node->next;
+            continue;
+        }
+        work += 1 + node->callee->n_values;
+        if (work > MAX_WORK)
+            return diag_error(module->ctx, DIAG_TOO_BIG, NULL,
+                              "functions are called so often that main would have more than %d "
+                              "values",
+                              MAX_WORK);
+        if (!inline_call(node, scratch))
+            return false;
+        node = prev ? prev->next : module->main->first;
+    }
+    return true;
+}
