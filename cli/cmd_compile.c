@@ -1,4 +1,5 @@
-/* cmd_compile.c - the main job: model.onnx in, NAME.h, NAME.c, NAME_weights.c, NAME.json out. */
+/* cmd_compile.c - the main job: model.onnx in, NAME.h, NAME.c, NAME_weights.c, NAME.json out, or
+ * the graph as JSON. */
 #include <sha256.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,6 +7,7 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "cli/cli.h"
+#include "cli/graph_json.h"
 #include "codegen_c/codegen.h"
 
 static const char *base_name(const char *path)
@@ -98,18 +100,22 @@ static void report(struct cli *cli, const struct module *module,
 }
 
 static bool write_files(struct cli *cli, struct module *module,
-                        const struct codegen_options *options)
+                        const struct codegen_options *options, struct emit emit)
 {
     struct output_set set = { .ctx = cli->ctx };
     struct codegen_result result = { 0 };
 
-    if (!codegen_c(module, options, &set, &result)) {
+    if ((emit.json && !write_graph_json(cli, module, &set, options->dir, options->name)) ||
+        (emit.c && !codegen_c(module, options, &set, &result))) {
         output_abort(&set);
         return false;
     }
     if (!output_commit(&set))
         return false;
-    report(cli, module, options, &result);
+    if (emit.c)
+        report(cli, module, options, &result);
+    if (emit.json)
+        report_graph_json(cli, module, options->name);
     return true;
 }
 
@@ -119,6 +125,7 @@ bool command_compile(struct cli *cli)
     struct codegen_options options = { .dir = option_text(&cli->args, OPTION_OUTPUT_DIR, "."),
                                        .step = has_option(&cli->args, OPTION_STEP) };
     struct module *module;
+    struct emit emit;
     int weights;
     bool ok;
 
@@ -128,6 +135,7 @@ bool command_compile(struct cli *cli)
     }
     ok = option_word(cli->ctx, &cli->args, OPTION_WEIGHTS, forms, WEIGHTS_AUTO, &weights);
     ok = check_dump_option(cli) && ok;
+    ok = parse_emit(cli, &emit) && ok;
     ok = prepare_offload(cli) && ok;
     if (!model_name(cli, &options.name) || !ok)
         return false;
@@ -139,7 +147,8 @@ bool command_compile(struct cli *cli)
     options.model_sha256 = model_sha256(cli->ctx, cli->args.operands[0]);
     options.command = banner_options(cli);
     options.targets = offload_wanted(cli) ? &cli->offload.targets : NULL;
-    ok = options.model_sha256 && run_passes(cli, module) && write_files(cli, module, &options);
+    ok =
+        options.model_sha256 && run_passes(cli, module) && write_files(cli, module, &options, emit);
     module_free(module);
     return ok;
 }

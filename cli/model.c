@@ -1,10 +1,11 @@
-/* model.c - what every command with a model does first: import it, run the passes. */
+/* model.c - what every command with a model does first: read it, run the passes. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
 #include "cli/cli.h"
+#include "cli/graph_json.h"
 #include "frontend/onnx/import.h"
 #include "relay_ir/passes/pipeline.h"
 
@@ -60,7 +61,7 @@ struct module *load_model(struct cli *cli)
     if (!ok)
         return NULL;
     ctx->diags.input_name = cli->args.operands[0];
-    return onnx_import(ctx, cli->args.operands[0], &options);
+    return read_model(cli, &options);
 }
 
 bool run_passes(struct cli *cli, struct module *module)
