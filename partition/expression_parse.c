@@ -225,8 +225,9 @@ static struct expression *parse_call(struct parser *p, const char *name, size_t 
     if (n < 0)
         return NULL;
     if (n < callees[callee].least || n > callees[callee].most)
-        return fail_at(p, start, "%s takes %d operand%s, found %d", name, callees[callee].least,
-                       callees[callee].least == 1 ? "" : "s", n);
+        return fail_at(p, start, "%s takes %d operand%s%s, found %d", name, callees[callee].least,
+                       callees[callee].least == 1 ? "" : "s",
+                       callees[callee].most == callees[callee].least ? "" : " or more", n);
     if (callee == CALLEE_PRESENT && args[0]->kind != EXPRESSION_NAME)
         return fail_at(p, args[0]->start, "present asks for a name, as in present(b)");
     part = make(p, EXPRESSION_CALL, start, n, args);
@@ -408,7 +409,7 @@ struct expression *expression_parse(struct ctx *ctx, const struct source *source
     p.at = p.text;
     skip_blanks(&p);
     if (!*p.at)
-        return fail_at(&p, 0, "the expression is empty");
+        return fail_at(&p, offset(&p), "the expression is empty");
     whole = parse_conditional(&p);
     if (!whole)
         return NULL;
