@@ -238,7 +238,7 @@ int diag_exit_code(const struct ctx *ctx)
             continue;
         if (number >= 900)
             code = 70;
-        else if (number >= 500 && number < 600)
+        else if ((number >= 500 && number < 600) || number == DIAG_TARGET_UNKNOWN)
             code = 2;
         else if (number < 100)
             code = 3;

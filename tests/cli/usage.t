@@ -10,6 +10,7 @@ relayc: from a trained neural network (ONNX) to self-contained C
   inspect  show inputs, outputs, operators, or the graph (--ir)
   run      execute a model on this machine
   verify   compare reference, oneDNN and generated C layer by layer
+  targets  list the targets, show one, or explain what goes where (--explain)
   explain  what a diagnostic's code means
 
 'relayc COMMAND --help' for the options; docs/ for the rest.

@@ -1,0 +1,275 @@
+# Targets: what there is, what one takes, why nodes go where they go; compile, run and verify with them.
+$ mkdir npu; printf '%s\n' '{ "name": "npu", "description": "for this test", "format": "extern",' '  "composites": [' '    { "name": "conv2d_act", "pattern": "conv2d(x, w:const) -> bias_add(_, b:const)? -> relu|clip?",' '      "where": ["w.dim[2] <= small"], "let": { "small": "3" }, "cost_ns": "10 + macs / 64" },' '    { "name": "add", "pattern": "add(a, b)", "cost_ns": "1", "scratch": "a.bytes" } ],' '  "limits": { "max_nodes": 3, "min_macs": 0 }, "rates": { "launch_ns": 5 },' '  "keep_on_host": ["nn.softmax"] }' >npu/target.json
+$ relayc targets --target-dir npu | grep -E '^npu '
+npu          extern    2 composites, for this test
+$ relayc targets npu --target-dir npu
+npu: for this test
+  file       npu/target.json
+  format     extern
+  limits     max_nodes 3
+  rates      launch 5 ns, hand-over 0 ns/byte, call 0 ns, 0 ns/byte
+  on c       nn.softmax
+
+  npu.conv2d_act
+      conv2d(x, w:const) -> bias_add(_, b:const)? -> relu|clip?
+      where w.dim[2] <= small
+      let small = 3
+      cost 10 + macs / 64 ns
+
+  npu.add
+      add(a, b)
+      cost 1 ns
+      scratch a.bytes bytes
+$ relayc targets npu --target-dir npu --json
+{
+	"schema":	"relayc-targets-1",
+	"name":	"npu",
+	"description":	"for this test",
+	"file":	"npu/target.json",
+	"format":	"extern",
+	"limits":	{
+		"max_nodes":	3,
+		"weights_onchip":	false
+	},
+	"rates":	{
+		"ns_per_mac":	{
+		},
+		"launch_ns":	5,
+		"transfer_ns_per_byte":	0,
+		"call_ns":	0,
+		"ns_per_byte":	0
+	},
+	"keep_on_host":	["nn.softmax"],
+	"fp8":	[],
+	"composites":	[{
+			"name":	"npu.conv2d_act",
+			"pattern":	"conv2d(x, w:const) -> bias_add(_, b:const)? -> relu|clip?",
+			"where":	["w.dim[2] <= small"],
+			"let":	{
+				"small":	"3"
+			},
+			"cost_ns":	"10 + macs / 64"
+		}, {
+			"name":	"npu.add",
+			"pattern":	"add(a, b)",
+			"where":	[],
+			"let":	{
+			},
+			"cost_ns":	"1",
+			"scratch":	"a.bytes"
+		}],
+	"diagnostics":	[]
+}
+$ relayc targets np --target-dir npu 2>&1 | sed 's/targets are .*/targets are .../'
+error[R0602]: there is no target 'np'
+note: the targets are ...
+help: did you mean 'npu'?
+$ relayc targets elsewhere 2>&1 | sed 's/targets are .*/targets are .../'
+error[R0602]: there is no target 'elsewhere'
+help: the targets are ...
+# --explain
+$ relayc targets --explain $MODELS/pointwise_residual.onnx --target-dir npu --offload npu | sed -E 's/on c [0-9.]+ [nu]s/on c T/; s/as chosen .*/as chosen T/'
+conv1_y:conv  nn.conv2d  (1,4,3,3) f32  -> npu in region 0  (on c T)
+    npu.conv2d_act  chosen as #0: 2 nodes, 12 ns, on c T
+conv1_y  nn.bias_add  (1,4,3,3) f32  -> npu in region 0  (on c T)
+    npu.conv2d_act  chosen as #0: 2 nodes, 12 ns, on c T
+add1_y  add  (1,4,3,3) f32  -> npu in region 0  (on c T)
+    npu.conv2d_act  failed: op is add, wanted conv2d or bias_add (pattern column 23: bias_add(_, b:const)? ->...)
+    npu.add         chosen as #1: 1 node, 1 ns, on c T
+y  nn.relu  (1,4,3,3) f32  -> c  (on c T)
+    npu.conv2d_act  failed: op is add, wanted conv2d or bias_add (pattern column 23: bias_add(_, b:const)? ->...)
+
+region 0  npu  conv1_y:conv conv1_y add1_y
+    3 nodes in 2 composites, 0.00 M MACs
+    bytes: 80 of weights, 144 in, 144 out, 432 on chip
+    13 ns + hand-over 5 ns, on c T
+
+estimated time: all on c T, as chosen T
+$ relayc targets --explain $MODELS/dense_softmax.onnx --target-dir npu --offload npu | sed -E 's/on c [0-9.]+ [nu]s/on c T/; s/as chosen .*/as chosen T/'
+logits:dense  nn.dense  (1,4) f32  -> c  (on c T)
+    npu.conv2d_act  failed: op is nn.dense, wanted conv2d (pattern column 1: conv2d(x, w:const) -> bi...)
+logits  nn.bias_add  (1,4) f32  -> c  (on c T)
+    npu.conv2d_act  failed: op is nn.dense, wanted conv2d (pattern column 1: conv2d(x, w:const) -> bi...)
+y  nn.softmax  (1,4) f32  -> c  (on c T)
+    no row mentions nn.softmax
+
+estimated time: all on c T, as chosen T
+$ relayc targets --explain $MODELS/pool_flatten.onnx --target-dir npu --offload npu --json | grep -v _ns | head -37
+{
+	"schema":	"relayc-targets-1",
+	"explanation":	{
+		"nodes":	[{
+				"name":	"pool1_y",
+				"op":	"nn.max_pool2d",
+				"type":	"(1,2,3,3) f32",
+				"onnx":	[{
+						"name":	"pool1",
+						"op_type":	"MaxPool",
+						"node":	0
+					}],
+				"target":	"c",
+				"rows":	[]
+			}, {
+				"name":	"pool2_y",
+				"op":	"nn.avg_pool2d",
+				"type":	"(1,2,2,2) f32",
+				"onnx":	[{
+						"name":	"pool2",
+						"op_type":	"AveragePool",
+						"node":	1
+					}],
+				"target":	"c",
+				"rows":	[]
+			}, {
+				"name":	"y",
+				"op":	"reshape",
+				"type":	"(1,8) f32",
+				"onnx":	[{
+						"name":	"flatten",
+						"op_type":	"Flatten",
+						"node":	2
+					}],
+				"target":	"c",
+				"rows":	[]
+			}],
+$ relayc targets --explain $MODELS/pool_flatten.onnx
+error[R0501]: --explain needs targets to choose among
+help: --offload names them, `relayc targets` lists them
+[2]
+$ relayc targets npu --explain $MODELS/pool_flatten.onnx --target-dir npu --offload npu
+error[R0501]: --explain takes the model, so 'npu' is one too many
+[2]
+$ relayc targets --explain absent.onnx --target-dir npu --offload npu
+error[R0001]: cannot open absent.onnx: No such file or directory
+[3]
+# The list of --offload
+$ relayc compile $MODELS/pool_flatten.onnx --offload dnl 2>&1 | sed 's/targets are .*/targets are .../'
+error[R0602]: there is no target 'dnl'
+note: the targets are ...
+help: did you mean 'dnnl'?
+$ relayc compile $MODELS/pool_flatten.onnx --offload c,dnnl
+error[R0501]: --offload: 'c' takes what is left over, so it can only be last
+[2]
+$ relayc compile $MODELS/pool_flatten.onnx --offload dnnl,,dnnl
+error[R0501]: --offload: a name is missing between the commas
+error[R0501]: --offload: 'dnnl' is there twice
+[2]
+$ relayc compile $MODELS/pool_flatten.onnx --offload ''
+error[R0501]: --offload: a name is missing between the commas
+[2]
+$ relayc compile $MODELS/pool_flatten.onnx --offload c -o host
+pool_flatten: 3 ONNX nodes -> 2 regions, 0.00 M MACs
+  flash   0 bytes of weights
+  arena   80 bytes (without sharing: 80)
+  wrote   host/pool_flatten.h, host/pool_flatten.c, host/pool_flatten.json
+  next    relayc verify MODELS/pool_flatten.onnx --offload c
+$ relayc compile $MODELS/pool_flatten.onnx --assign cost --no-cost
+error[R0501]: --assign says nothing without --offload
+error[R0501]: --no-cost says nothing without --offload
+[2]
+$ relayc compile $MODELS/pool_flatten.onnx --offload dnnl --assign cheapest
+error[R0501]: --assign: 'cheapest' is not cost or priority
+[2]
+$ relayc compile $MODELS/pool_flatten.onnx --precision fp16
+error[R0501]: --precision: 'fp16' is not f32, fp8 or fp8=FORMAT
+help: the formats are f8e4m3, f8e4m3fnuz, f8e5m2, f8e5m2fnuz
+[2]
+$ relayc compile $MODELS/pool_flatten.onnx --precision fp8=f16
+error[R0501]: --precision: 'fp8=f16' is not f32, fp8 or fp8=FORMAT
+help: the formats are f8e4m3, f8e4m3fnuz, f8e5m2, f8e5m2fnuz
+[2]
+$ relayc compile $MODELS/pool_flatten.onnx --target-dir absent --offload dnnl
+error[R0601]: absent: there is no target.json, neither here nor in a folder beneath
+help: --target-dir wants the folder of a target, or a folder of such folders
+[1]
+$ mkdir broken; echo '{ "name": "broken", "format": "extern", "composites": [ { "name": "x", "pattern": "conv3(x)" } ], "colour": 1 }' >broken/target.json; relayc targets --target-dir broken
+error[R0601]: broken/target.json:1:99: unknown key 'colour'
+help: there are name, description, format, composites, limits, rates, fp8, keep_on_host, prologue, region, headers, host, plugin
+error[R0601]: broken/target.json:1:84: unknown operator 'conv3'
+help: did you mean conv3d?
+[1]
+# Passes
+$ relayc compile --passes | grep offload | cut -c 5-
+annotate_fp8         small floats where a target takes them (--offload)
+merge_composite      finds what the rows of the targets match (--offload)
+annotate_target      gives every node to a target or to c (--offload)
+merge_regions        joins neighbours of one target (--offload)
+cost                 keeps the limits, returns what does not pay (--offload)
+partition            makes each region a function of composites (--offload)
+legalize             f32 for what is FP8 and stays on the host (--offload)
+optimise             runs the targets' own rewrites of their regions (--offload)
+$ relayc compile $MODELS/pointwise_residual.onnx --dump-after cost
+error[R0501]: --dump-after: 'cost' runs only where something is offloaded
+help: --offload names the targets
+[2]
+$ relayc compile $MODELS/pointwise_residual.onnx --dump-after merge_region
+error[R0501]: --dump-after: there is no pass 'merge_region'
+help: did you mean 'merge_regions'?
+[2]
+$ relayc compile $MODELS/pointwise_residual.onnx --target-dir npu --offload npu --dump-after merge_regions -q -o out
+after merge_regions:
+%conv1_y:conv = nn.conv2d  npu.conv2d_act#0  -> npu.conv2d_act#0 in region 0
+%conv1_y = nn.bias_add  npu.conv2d_act#0  -> npu.conv2d_act#0 in region 0
+%add1_y = add  npu.add#1  -> npu.add#1 in region 0
+%y = nn.relu  -> c
+region 0: npu, 3 nodes, 144 MACs, 144 bytes in, 144 out, 80 of weights, 432 on chip
+$ relayc compile $MODELS/pointwise_residual.onnx --target-dir npu --offload npu --dump-after partition -q -o out
+after partition:
+module opset 17 producer "onnx_builder"
+
+fn main(%x: (1,4,3,3) f32) -> (%y) {
+  %add1_y = call npu_conv1(%x) : (1,4,3,3) f32  from Conv "conv1" #0 + Add "add1" #1
+  %y = nn.relu(%add1_y) : (1,4,3,3) f32  from Relu "relu1" #2
+}
+
+fn npu_conv1(%x: (1,4,3,3) f32) -> (%add1_y) compiler "npu" global_symbol "npu_conv1" {
+  %conv1_y = call conv1_y(%x) : (1,4,3,3) f32  from Conv "conv1" #0
+  %add1_y = call add1_y(%conv1_y, %x) : (1,4,3,3) f32  from Add "add1" #1
+}
+
+fn conv1_y(%x: (1,4,3,3) f32) -> (%conv1_y) compiler "npu" composite "npu.conv2d_act" {
+  const @conv1.weight : (4,4,1,1) f32 = [-0.44720912, -0.16887972, 0.15731736, -0.010039596, 0.065808706, 0.11680311, 0.3335915, -0.09649666, 0.03062271, 0.32405823, -0.4993522, 0.23641296, -0.34836948, 0.42190564, -0.4248001, -0.16918206]
+  const @conv1.bias : (4) f32 = [-0.35535946, -0.48857468, 0.3546924, -0.2632613]
+  %conv1_y:conv = nn.conv2d(%x, @conv1.weight) {strides=[1,1], padding=[0,0,0,0], dilation=[1,1], groups=1, data_layout="NCHW", kernel_layout="OIHW"} : (1,4,3,3) f32  from Conv "conv1" #0
+  %conv1_y = nn.bias_add(%conv1_y:conv, @conv1.bias) {axis=1} : (1,4,3,3) f32  from Conv "conv1" #0
+}
+
+fn add1_y(%conv1_y: (1,4,3,3) f32, %x: (1,4,3,3) f32) -> (%add1_y) compiler "npu" composite "npu.add" {
+  %add1_y = add(%conv1_y, %x) : (1,4,3,3) f32  from Add "add1" #1
+}
+$ relayc inspect $MODELS/pointwise_residual.onnx --target-dir npu --offload npu --time-passes 2>&1 | grep -oE '(cost|partition|optimise|fuse_ops) .*'
+cost                      4 -> 4 nodes
+partition                 4 -> 7 nodes
+optimise                  7 -> 7 nodes
+fuse_ops                  7 -> 8 nodes
+# What compile tells
+$ relayc compile $MODELS/pointwise_residual.onnx --target-dir npu --offload npu,dnnl,c --assign priority --no-cost -o out; ls out
+pointwise_residual: 3 ONNX nodes -> 2 regions, 0.00 M MACs
+  targets dnnl 1 region, npu 1 region
+  flash   80 bytes of weights
+  arena   432 bytes (without sharing: 432)
+  wrote   out/pointwise_residual.h, out/pointwise_residual.c, out/pointwise_residual_npu.h, out/pointwise_residual_npu.c, out/relayc_abi.h, out/pointwise_residual_dnnl.h, out/pointwise_residual_dnnl.c, out/relayc_dnnl.h, out/pointwise_residual.json
+  next    relayc verify MODELS/pointwise_residual.onnx --target-dir npu --offload npu,dnnl,c --assign priority --no-cost
+pointwise_residual.c
+pointwise_residual.h
+pointwise_residual.json
+pointwise_residual_dnnl.c
+pointwise_residual_dnnl.h
+pointwise_residual_npu.c
+pointwise_residual_npu.h
+relayc_abi.h
+relayc_dnnl.h
+$ relayc compile $MODELS/pointwise_residual.onnx --target-dir npu --offload npu --json -o out | grep -A 2 '"targets"'
+	"targets":	{
+		"c":	1,
+		"npu":	1
+$ grep 'options' out/pointwise_residual.c
+ *    options  --offload npu
+# On this machine
+$ relayc run $MODELS/pointwise_residual.onnx --offload dnnl --assign priority --no-cost --with generated | cut -c 1-17
+y (1,4,3,3) f32 =
+$ relayc verify $MODELS/pointwise_residual.onnx --offload dnnl --assign priority --no-cost | grep -o 'dnnl$'
+dnnl
+$ relayc verify $MODELS/pointwise_residual.onnx --target-dir npu --offload npu 2>&1 | grep -E '^(error|help)' | sed 's|/[^ ]*/||'
+error[R0404]: cannot load the generated code: model.so: undefined symbol: model_npu_conv1
+help: the code calls functions of the target npu; "host" in its target.json can name files that have them on this machine
