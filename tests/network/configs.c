@@ -95,6 +95,25 @@ static bool shell(struct ctx *ctx, const char *command, const char *log, const c
     return false;
 }
 
+/* One line for each set of inputs. */
+static bool largest_error(const char *text, int n_sets, double *error)
+{
+    int n = 0;
+
+    *error = 0;
+    while ((text = strstr(text, "error "))) {
+        double one;
+
+        if (sscanf(text, "error %lf", &one) != 1)
+            return false;
+        if (!(one <= *error))
+            *error = one;
+        n++;
+        text++;
+    }
+    return n == n_sets;
+}
+
 bool config_run(struct ctx *ctx, const struct config *config, const struct network *network,
                 const char *work, const struct codegen_result *result, double *error,
                 const char **reason)
@@ -103,7 +122,6 @@ bool config_run(struct ctx *ctx, const struct config *config, const struct netwo
     const char *program = arena_printf(arena, "%s/%s.%s", work, network->name, config->name);
     const char *log = arena_printf(arena, "%s.log", program);
     struct str command = { .arena = arena };
-    const char *text;
 
     str_printf(&command, "%s %s -I%s -o %s %s", config->compiler, config->flags,
                quoted(arena, work), quoted(arena, program),
@@ -120,9 +138,8 @@ bool config_run(struct ctx *ctx, const struct config *config, const struct netwo
                             quoted(arena, log)),
                log, "the program", reason))
         return false;
-    text = strstr(first_lines(ctx, log), "error ");
-    if (!text || sscanf(text, "error %lf", error) != 1) {
-        *reason = "the program printed no error figure";
+    if (!largest_error(first_lines(ctx, log), network->n_sets, error)) {
+        *reason = "the program did not print an error figure for every set";
         return false;
     }
     remove(program);

@@ -22,11 +22,11 @@ struct network {
     struct bulk bulk;
     struct io_set sets[MAX_SETS];
     int n_sets;
+    double tolerance; /* of the largest error, relative to an output's largest magnitude */
 };
 
-/* False after errors in network->ctx; then unsupported says whether they are all about operators of
- * a later issue (quantised ones), and which. The network is to be freed either way. */
-bool network_load(struct network *network, const char *dir, const char **unsupported);
+/* False after errors in network->ctx. The network is to be freed either way. */
+bool network_load(struct network *network, const char *dir);
 void network_free(struct network *network);
 
 /* Writes the generated C, a driver with main(), and the data of every set into `work`. */
