@@ -1,0 +1,196 @@
+/* hooks.c - what the templates of cmsis_nn need besides captures: weights in the library's order,
+ * multipliers and shifts, offsets. layout.c turns regions to NHWC before. */
+#include <math.h>
+#include <string.h>
+
+#include "partition/targets/cmsis_nn/layout.h"
+#include "relay_ir/ops/qnn.h"
+
+static const struct value *captured(const struct match *match, const char *name)
+{
+    const struct capture *capture = match_capture(match, name);
+
+    return capture ? capture->value : NULL;
+}
+
+static int64_t integer(const struct match *match, const char *name)
+{
+    const struct tensor tensor = value_tensor(captured(match, name));
+
+    return tensor_int_at(&tensor, 0);
+}
+
+static double real(const struct match *match, const char *name, int64_t i)
+{
+    const struct value *value = captured(match, name);
+    const struct tensor tensor = value_tensor(value);
+
+    return tensor_at(&tensor, type_elements(&value->type) == 1 ? 0 : i);
+}
+
+static void lower_factor(struct lowering *lowering, const char *name, struct fixed_point factor)
+{
+    lowering_int(lowering, arena_printf(lowering->arena, "%s_multiplier", name), factor.multiplier);
+    lowering_int(lowering, arena_printf(lowering->arena, "%s_shift", name), factor.shift);
+}
+
+/* Arrays ${multiplier} and ${shift}, one entry per output channel, and their first entries. */
+static void lower_requantize(const struct match *match, int64_t channels, struct lowering *lowering)
+{
+    const struct type type = type_make(DTYPE_I32, 1, &channels);
+    int32_t *multiplier = arena_array(lowering->arena, int32_t, channels);
+    int32_t *shift = arena_array(lowering->arena, int32_t, channels);
+
+    for (int64_t i = 0; i < channels; i++) {
+        const struct fixed_point factor =
+            fixed_point_of(real(match, "s", i) / real(match, "os", 0));
+
+        multiplier[i] = factor.multiplier;
+        shift[i] = factor.shift;
+    }
+    lowering_array(lowering, "multiplier", &type, multiplier, "");
+    lowering_array(lowering, "shift", &type, shift, "");
+    lowering_int(lowering, "multiplier0", channels ? multiplier[0] : 0);
+    lowering_int(lowering, "shift0", channels ? shift[0] : 0);
+    lowering_int(lowering, "x_offset", -integer(match, "xz"));
+    lowering_int(lowering, "w_offset", -integer(match, "wz"));
+    lowering_int(lowering, "out_offset", integer(match, "oz"));
+}
+
+/* ${sums}: the bias, zeros where there is none. */
+static void lower_bias(const struct match *match, int64_t channels, struct lowering *lowering)
+{
+    const struct type type = type_make(DTYPE_I32, 1, &channels);
+    const struct value *bias = captured(match, "bias");
+
+    lowering_array(lowering, "sums", &type,
+                   bias ? bias->data : arena_array(lowering->arena, int32_t, channels), "");
+}
+
+/* OIHW to OHWI. */
+static void lower_conv_weights(const struct type *w, const int8_t *data, struct lowering *lowering)
+{
+    const int64_t in = w->dim[1], taps = w->dim[2] * w->dim[3];
+    const struct type packed_type =
+        type_make(DTYPE_I8, 4, (int64_t[]){ w->dim[0], w->dim[2], w->dim[3], in });
+    int8_t *packed = arena_alloc(lowering->arena, type_bytes(w));
+
+    for (int64_t o = 0; o < w->dim[0]; o++)
+        for (int64_t i = 0; i < in; i++)
+            for (int64_t k = 0; k < taps; k++)
+                packed[(o * taps + k) * in + i] = data[(o * in + i) * taps + k];
+    lowering_array(lowering, "packed", &packed_type, packed, "OHWI");
+}
+
+/* (O, 1, H, W) to (1, H, W, O). */
+static void lower_depthwise_weights(const struct type *w, const int8_t *data,
+                                    struct lowering *lowering)
+{
+    const int64_t out = w->dim[0], taps = w->dim[2] * w->dim[3];
+    const struct type packed_type =
+        type_make(DTYPE_I8, 4, (int64_t[]){ 1, w->dim[2], w->dim[3], out });
+    int8_t *packed = arena_alloc(lowering->arena, type_bytes(w));
+
+    for (int64_t o = 0; o < out; o++)
+        for (int64_t k = 0; k < taps; k++)
+            packed[k * out + o] = data[o * taps + k];
+    lowering_array(lowering, "packed", &packed_type, packed, "HWO");
+}
+
+static void lower_conv(const struct match *match, bool depthwise, struct lowering *lowering)
+{
+    const struct value *w = captured(match, "w");
+    const struct node *conv = match_capture(match, "acc")->node;
+
+    lower_requantize(match, w->type.dim[0], lowering);
+    lower_bias(match, w->type.dim[0], lowering);
+    if (depthwise) {
+        lowering_int(lowering, "channel_multiplier", w->type.dim[0] / conv->attrs.conv.groups);
+        lower_depthwise_weights(&w->type, w->data, lowering);
+    } else {
+        lower_conv_weights(&w->type, w->data, lowering);
+    }
+}
+
+static void lower_add(const struct match *match, struct lowering *lowering)
+{
+    const struct qnn_add_factors factors = qnn_add_factors_of(
+        DTYPE_I8, real(match, "as", 0), real(match, "bs", 0), real(match, "os", 0));
+
+    lower_factor(lowering, "a", factors.a);
+    lower_factor(lowering, "b", factors.b);
+    lower_factor(lowering, "out", factors.out);
+    lowering_int(lowering, "left_shift", factors.shift);
+}
+
+static void lower_offsets(const struct match *match, struct lowering *lowering)
+{
+    lowering_int(lowering, "a_offset", -integer(match, "az"));
+    lowering_int(lowering, "b_offset", -integer(match, "bz"));
+    lowering_int(lowering, "out_offset", integer(match, "oz"));
+}
+
+static void lower_pool(const struct match *match, struct lowering *lowering)
+{
+    const struct node *pool = match_capture(match, "pool")->node;
+    const struct type *x = &pool->inputs[0]->type;
+    const struct pool_attrs *a = &pool->attrs.pool;
+    const bool is_global = pool->op == OP_GLOBAL_AVG_POOL;
+
+    lowering_int(lowering, "window_h", is_global ? x->dim[2] : a->pool_size.at[0]);
+    lowering_int(lowering, "window_w", is_global ? x->dim[3] : a->pool_size.at[1]);
+    lowering_int(lowering, "stride_h", is_global ? 1 : a->strides.at[0]);
+    lowering_int(lowering, "stride_w", is_global ? 1 : a->strides.at[1]);
+    lowering_int(lowering, "pad_h", is_global ? 0 : a->padding.at[0]);
+    lowering_int(lowering, "pad_w", is_global ? 0 : a->padding.at[1]);
+}
+
+/* The library's softmax takes the input's scale as a factor of 2^26 (5 integer bits of 31), and the
+ * difference from the greatest below which it counts 0; as TensorFlow Lite prepares them. */
+static void lower_softmax(const struct match *match, struct lowering *lowering)
+{
+    enum { INTEGER_BITS = 5 };
+    const struct type *x = &captured(match, "x")->type;
+    const double factor = fmin(real(match, "s", 0) * 0x1p26, 2147483647.0);
+    const struct fixed_point fixed = fixed_point_of(factor);
+    const int64_t row = x->dim[x->rank - 1];
+
+    lowering_int(lowering, "multiplier0", fixed.multiplier);
+    lowering_int(lowering, "shift0", fixed.shift);
+    lowering_int(lowering, "diff_min",
+                 -(int64_t)floor(((1 << INTEGER_BITS) - 1) * ldexp(1.0, 31 - INTEGER_BITS) /
+                                 ldexp(1.0, fixed.shift)));
+    lowering_int(lowering, "row", row);
+    lowering_int(lowering, "rows", type_elements(x) / (row ? row : 1));
+}
+
+static bool lower(const struct composite_row *row, const struct match *match,
+                  struct lowering *lowering)
+{
+    const char *kind = strchr(row->name, '.') + 1;
+
+    if (strcmp(kind, "conv2d") == 0 || strcmp(kind, "depthwise_conv2d") == 0) {
+        lower_conv(match, *kind == 'd', lowering);
+    } else if (strcmp(kind, "fully_connected") == 0) {
+        lower_requantize(match, captured(match, "w")->type.dim[0], lowering);
+        lower_bias(match, captured(match, "w")->type.dim[0], lowering);
+    } else if (strcmp(kind, "add") == 0) {
+        lower_add(match, lowering);
+        lower_offsets(match, lowering);
+    } else if (strcmp(kind, "mul") == 0) {
+        lower_factor(
+            lowering, "out",
+            qnn_mul_factor_of(real(match, "as", 0), real(match, "bs", 0), real(match, "os", 0)));
+        lower_offsets(match, lowering);
+    } else if (match_capture(match, "pool")) {
+        lower_pool(match, lowering);
+    } else if (strcmp(kind, "softmax") == 0) {
+        lower_softmax(match, lowering);
+    }
+    return true;
+}
+
+const struct target_hooks cmsis_nn_hooks;
+const struct target_hooks cmsis_nn_hooks = { .target = "cmsis_nn",
+                                             .optimise = cmsis_nn_to_nhwc,
+                                             .lower = lower };
