@@ -139,6 +139,39 @@ static void add_numbers(struct codegen *codegen, struct str *out, const struct e
     str_printf(out, "%zu of scratch", external->region->scratch_bytes);
 }
 
+void external_estimate(struct codegen *codegen, const struct external *external, double *here,
+                       double *host)
+{
+    const struct target *target = external->module->target;
+    const struct target *c = targets_find(codegen->options->targets, "c");
+    const struct function *fn = external->fn;
+    double bytes = 0;
+
+    *here = 0;
+    *host = 0;
+    for (int i = 0; i < external->n_composites; i++) {
+        const struct external_composite *composite = &external->composites[i];
+
+        *here += composite_cost_ns(composite->row, composite->match, &codegen->arena);
+        for (const struct node *node = composite->fn->first; c && node; node = node->next)
+            *host += host_cost_ns(c, node);
+    }
+    for (int i = 0; i < fn->n_params; i++)
+        bytes += (double)type_bytes(&fn->params[i]->type);
+    for (int i = 0; i < fn->ret->n_inputs; i++)
+        bytes += (double)type_bytes(&fn->ret->inputs[i]->type);
+    *here += target->rates.launch_ns + bytes * target->rates.transfer_ns_per_byte;
+}
+
+static void add_estimate(struct codegen *codegen, struct str *out, const struct external *external)
+{
+    double here, host;
+
+    external_estimate(codegen, external, &here, &host);
+    if (here > 0 && host > 0)
+        str_printf(out, " * estimated %.3g us, on the host %.3g us\n", here / 1000, host / 1000);
+}
+
 static void add_function(struct codegen *codegen, struct str *out, const struct external *external)
 {
     struct arena *arena = &codegen->arena;
@@ -152,6 +185,7 @@ static void add_function(struct codegen *codegen, struct str *out, const struct 
         str_printf(out, " * %s: %s\n", comment_safe(arena, composite->row->name, 60),
                    origin_short(arena, &shown));
     }
+    add_estimate(codegen, out, external);
     str_add(out, " * ");
     add_numbers(codegen, out, external);
     str_add(out, " */\n");

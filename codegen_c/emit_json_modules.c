@@ -79,6 +79,7 @@ static void add_external(struct codegen *codegen, const struct external *externa
 {
     const struct function *fn = external->fn;
     const struct region *region = external->region;
+    double here, host;
     cJSON *list;
 
     add_composites(codegen, external, json);
@@ -96,6 +97,9 @@ static void add_external(struct codegen *codegen, const struct external *externa
         cJSON_AddStringToObject(json, "stream", external->stream->c_name);
     if (external->module->target->format == FORMAT_JSON)
         cJSON_AddStringToObject(json, "graph", graph_file(codegen, external));
+    external_estimate(codegen, external, &here, &host);
+    cJSON_AddNumberToObject(json, "estimated_ns", here);
+    cJSON_AddNumberToObject(json, "host_ns", host);
     cJSON_AddNumberToObject(json, "stream_bytes",
                             external->stream ? (double)type_bytes(&external->stream->type) : 0);
 }

@@ -165,6 +165,11 @@ const char *module_file(struct codegen *codegen, const struct external_module *m
                         const char *end);
 const char *graph_file(struct codegen *codegen, const struct external *external);
 
+/* Estimated nanoseconds of the region by the rates of its target and of c, hand-over included; 0
+ * where they say nothing. */
+void external_estimate(struct codegen *codegen, const struct external *external, double *here,
+                       double *host);
+
 /* Fills host_files and host_flags of the result. */
 void external_host_files(struct codegen *codegen);
 

@@ -4,7 +4,7 @@
  * gives    places of all values, copies, region->scratch_bytes
  * method   as for main: results of composites that are results of the region are written there, all
  *          others and the composites' scratch are blocks with a lifetime, packed by pack_blocks */
-#include <string.h>
+#include <assert.h>
 
 #include "codegen_c/external.h"
 
@@ -163,6 +163,7 @@ void external_plan(struct codegen *codegen, struct external *external)
     external->inner_bytes =
         pack_blocks(&codegen->ctx->scratch, blocks, n, PACK_WORK / (uint64_t)count_regions(codegen))
             .bytes;
+    assert(pack_verify(blocks, n, external->inner_bytes));
     external->call_scratch = arena_array(arena, size_t, external->fn->n_nodes);
     for (int i = 0; i < n; i++)
         if (blocks[i].value) {
