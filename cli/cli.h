@@ -21,6 +21,7 @@ struct cli {
     struct bulk bulk; /* tensors that live until the command ends */
     cJSON *json;      /* the object that --json prints; NULL without --json */
     bool quiet;
+    bool is_json_graph; /* the model that has been loaded */
     struct offload offload;
 };
 

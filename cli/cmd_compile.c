@@ -115,7 +115,7 @@ static bool write_files(struct cli *cli, struct module *module,
     if (emit.c)
         report(cli, module, options, &result);
     if (emit.json)
-        report_graph_json(cli, module, options->name);
+        report_graph_json(cli, module, options->dir, options->name);
     return true;
 }
 
@@ -146,7 +146,7 @@ bool command_compile(struct cli *cli)
     options.model_file = base_name(cli->args.operands[0]);
     options.model_sha256 = model_sha256(cli->ctx, cli->args.operands[0]);
     options.command = banner_options(cli);
-    options.targets = offload_wanted(cli) ? &cli->offload.targets : NULL;
+    options.targets = cli->offload.targets.first ? &cli->offload.targets : NULL;
     ok =
         options.model_sha256 && run_passes(cli, module) && write_files(cli, module, &options, emit);
     module_free(module);

@@ -49,6 +49,7 @@ static struct module *read_standard_input(struct cli *cli, const struct import_o
         return NULL;
     if (!begins_as_json(&file))
         return onnx_import_mapping(cli->ctx, &file, ".", options);
+    cli->is_json_graph = true;
     if (check_options(cli))
         module = module_read_json_bytes(cli->ctx, (const char *)file.data, file.size, ".");
     file_unmap(&file);
@@ -63,7 +64,19 @@ struct module *read_model(struct cli *cli, const struct import_options *options)
         return read_standard_input(cli, options);
     if (!str_ends(path, ".json"))
         return onnx_import(cli->ctx, path, options);
+    cli->is_json_graph = true;
     return check_options(cli) ? module_read_json(cli->ctx, path) : NULL;
+}
+
+bool check_graph_regions(struct cli *cli, struct module *module)
+{
+    const struct option_values *dirs = &cli->args.options[OPTION_TARGET_DIR];
+    struct targets *targets = &cli->offload.targets;
+
+    if (!cli->is_json_graph || !module_has_foreign_regions(module))
+        return true;
+    return (targets->first || targets_load(cli->ctx, dirs->n, dirs->at, targets)) &&
+           partition_check_regions(module, targets);
 }
 
 /* --- out ----------------------------------------------------------------------------------------
@@ -89,25 +102,31 @@ bool parse_emit(struct cli *cli, struct emit *out)
                       str_safe(&cli->ctx->perm, text, 80));
 }
 
+static const char *graph_path(struct cli *cli, const char *dir, const char *name,
+                              const char *suffix)
+{
+    return arena_printf(&cli->ctx->perm, "%s/%s.graph.%s", dir, name, suffix);
+}
+
 bool write_graph_json(struct cli *cli, const struct module *module, struct output_set *set,
                       const char *dir, const char *name)
 {
-    struct arena *arena = &cli->ctx->perm;
-
-    return module_write_json(module, set, arena_printf(arena, "%s/%s.graph.json", dir, name),
-                             arena_printf(arena, "%s/%s.graph.bin", dir, name));
+    return module_write_json(module, set, graph_path(cli, dir, name, "json"),
+                             graph_path(cli, dir, name, "bin"));
 }
 
-void report_graph_json(struct cli *cli, const struct module *module, const char *name)
+void report_graph_json(struct cli *cli, const struct module *module, const char *dir,
+                       const char *name)
 {
-    struct arena *arena = &cli->ctx->perm;
-    const char *const files[] = { arena_printf(arena, "%s.graph.json", name),
-                                  arena_printf(arena, "%s.graph.bin", name) };
+    const char *const files[] = { graph_path(cli, dir, name, "json"),
+                                  graph_path(cli, dir, name, "bin") };
     const int n = module_json_has_data(module) ? 2 : 1;
     cJSON *list = cJSON_GetObjectItemCaseSensitive(cli->json, "files");
 
-    if (cli->json && !list)
+    if (cli->json && !list) {
+        cJSON_AddStringToObject(cli->json, "name", name);
         list = cJSON_AddArrayToObject(cli->json, "files");
+    }
     for (int i = 0; i < n && list; i++)
         cJSON_AddItemToArray(list, cJSON_CreateString(files[i]));
     say(cli, "%s: the graph after all passes\n  wrote   %s%s%s\n", name, files[0],

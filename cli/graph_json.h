@@ -10,6 +10,10 @@
  * what comes begins with '{'; else an ONNX model. NULL after errors. */
 struct module *read_model(struct cli *cli, const struct import_options *options);
 
+/* After the passes: whether the regions that a JSON graph has for other targets are what these
+ * targets take. Loads the targets unless they have been loaded. */
+bool check_graph_regions(struct cli *cli, struct module *module);
+
 /* --emit: what compile writes. */
 struct emit {
     bool c, json;
@@ -19,6 +23,7 @@ bool parse_emit(struct cli *cli, struct emit *out);
 /* DIR/NAME.graph.json and, where it needs one, DIR/NAME.graph.bin into the set. */
 bool write_graph_json(struct cli *cli, const struct module *module, struct output_set *set,
                       const char *dir, const char *name);
-void report_graph_json(struct cli *cli, const struct module *module, const char *name);
+void report_graph_json(struct cli *cli, const struct module *module, const char *dir,
+                       const char *name);
 
 #endif

@@ -76,7 +76,7 @@ bool host_code_build(struct cli *cli, struct module *module, bool step, struct h
     if (!out->dir)
         return false;
     options.dir = out->dir;
-    options.targets = offload_wanted(cli) ? &cli->offload.targets : NULL;
+    options.targets = cli->offload.targets.first ? &cli->offload.targets : NULL;
     if (!codegen_c(module, &options, &set, &out->result)) {
         output_abort(&set);
         return false;

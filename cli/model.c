@@ -72,9 +72,10 @@ bool run_passes(struct cli *cli, struct module *module)
         .stats = has_option(&cli->args, OPTION_STATS),
         .log = stderr,
     };
+    const bool ok =
+        offload_wanted(cli) ? run_offload(cli, module, &options) : pipeline_run(module, &options);
 
-    return offload_wanted(cli) ? run_offload(cli, module, &options)
-                               : pipeline_run(module, &options);
+    return ok && check_graph_regions(cli, module);
 }
 
 /* All passes in order: the partitioner stands before the last one. */

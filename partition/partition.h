@@ -158,4 +158,11 @@ bool partition_outline(struct partition *partition);
  *  - a composite function has one result per output of its root; composite_rematch finds its
  * captures again. */
 
+/* Whether main calls functions for other compilers than "c". */
+bool module_has_foreign_regions(const struct module *module);
+
+/* For graphs from elsewhere: whether these are what `partition` would have left behind, of targets
+ * that are known. False after an error for each that is not. */
+bool partition_check_regions(struct module *module, const struct targets *targets);
+
 #endif
