@@ -3,7 +3,10 @@
  * The reference evaluator says what every region's outputs should be. The oneDNN engine and the
  * generated C (built with the host's compiler, run region by region) get the reference's numbers as
  * inputs of each region, so that a layer answers for its own error only; and the whole network is
- * run by each, because only that shows values lost on their way from one layer to the next. */
+ * run by each, because only that shows values lost on their way from one layer to the next.
+ *
+ * A layer that quantises floats may be off by one step of its quantiser: what lies in the middle
+ * between two steps goes up or down with the order of the sum before it. */
 #include <math.h>
 #include <string.h>
 
@@ -22,6 +25,7 @@ static const char *const executor_name[N_EXECUTORS] = { "oneDNN engine", "genera
 struct layer {
     struct tensor reference;   /* data NULL: not computed by a node of main */
     double largest;            /* of the reference's magnitudes */
+    double tolerance;          /* relative to `largest` */
     double error[N_EXECUTORS]; /* of this layer alone, relative to `largest`; NaN = not compared */
 };
 
@@ -74,6 +78,31 @@ static double relative_error(const struct tensor *wanted, double largest,
     return largest > 0 ? error / largest : error;
 }
 
+/* The greatest scale with which a layer quantises floats; 0 = it does not. */
+static double quantiser_step(const struct function *fn)
+{
+    double step = 0;
+
+    for (const struct node *n = fn->first; n; n = n->next)
+        if (n->op == OP_QNN_QUANTIZE && n->inputs[1]->kind == VALUE_CONSTANT) {
+            const struct tensor scale = value_tensor(n->inputs[1]);
+
+            for (int64_t i = 0; i < type_elements(&scale.type); i++)
+                step = fmax(step, tensor_at(&scale, i));
+        }
+    return step;
+}
+
+static double layer_tolerance(const struct verification *v, const struct value *value,
+                              double largest)
+{
+    double step = value->def->op == OP_CALL ? quantiser_step(value->def->callee) : 0;
+
+    if (step > 0 && !dtype_is_float(value->type.dtype))
+        step = 1;
+    return largest > 0 ? v->tolerance + step / largest : v->tolerance + step;
+}
+
 static void keep_reference(void *user, const struct value *value, const struct tensor *tensor)
 {
     struct verification *v = user;
@@ -82,6 +111,7 @@ static void keep_reference(void *user, const struct value *value, const struct t
     layer->reference = tensor_new(&v->cli->bulk, &tensor->type);
     memcpy(layer->reference.data, tensor->data, type_bytes(&tensor->type));
     layer->largest = largest_magnitude(tensor);
+    layer->tolerance = layer_tolerance(v, value, layer->largest);
     for (int i = 0; i < N_EXECUTORS; i++)
         layer->error[i] = NAN;
 }
@@ -268,6 +298,7 @@ static void add_json(struct cli *cli, cJSON *list, const struct value *value,
 /* What the layers' lines add up to. */
 struct summary {
     int n_layers;
+    double tolerance; /* the greatest of a layer */
     double worst[N_EXECUTORS];
     const struct value *first[N_EXECUTORS]; /* beyond the tolerance */
 };
@@ -279,6 +310,7 @@ static void report_layer(struct verification *v, const struct value *value, cJSO
     const struct layer *layer = &v->layers[value->id];
 
     summary->n_layers++;
+    summary->tolerance = fmax(summary->tolerance, layer->tolerance);
     say(v->cli, "%-36s %-18s %10.3g %10s %10s%s%s\n", str_safe(arena, value->name, 33),
         shape_text(arena, &value->type), layer->largest, error_text(arena, layer->error[ENGINE]),
         error_text(arena, layer->error[GENERATED]), *layer_target(value) ? "  " : "",
@@ -288,7 +320,7 @@ static void report_layer(struct verification *v, const struct value *value, cJSO
     for (int i = 0; i < N_EXECUTORS; i++) {
         if (layer->error[i] > summary->worst[i])
             summary->worst[i] = layer->error[i];
-        if (layer->error[i] > v->tolerance && !summary->first[i])
+        if (layer->error[i] > layer->tolerance && !summary->first[i])
             summary->first[i] = value;
     }
 }
@@ -303,8 +335,9 @@ static bool judge(struct verification *v, const struct summary *summary)
                        "the %s differs from the reference in layer '%s'; largest error %.2e, "
                        "tolerance %.2e",
                        executor_name[i], str_safe(&ctx->perm, summary->first[i]->name, 120),
-                       v->layers[summary->first[i]->id].error[i], v->tolerance);
-        else if (v->whole[i] > v->tolerance * WHOLE_NETWORK_FACTOR)
+                       v->layers[summary->first[i]->id].error[i],
+                       v->layers[summary->first[i]->id].tolerance);
+        else if (v->whole[i] > summary->tolerance * WHOLE_NETWORK_FACTOR)
             diag_error(ctx, DIAG_MISMATCH, NULL,
                        "the %s differs from the reference over the whole network by %.2e, though "
                        "no layer does",
@@ -327,8 +360,9 @@ static bool report(struct verification *v)
         for (int i = 0; i < node->n_outputs && node->op == OP_CALL; i++)
             report_layer(v, node->outputs[i], list, &summary);
     say(cli, "%-66s %10.1e %10.1e\n%-66s %10.1e %10.1e\n",
-        arena_printf(&cli->ctx->perm, "worst of %d layers (tolerance %.0e)", summary.n_layers,
-                     v->tolerance),
+        arena_printf(&cli->ctx->perm, "worst of %d layers (tolerance %.0e%s)", summary.n_layers,
+                     v->tolerance,
+                     summary.tolerance > v->tolerance ? ", or a step where a layer quantises" : ""),
         summary.worst[ENGINE], summary.worst[GENERATED], "the whole network", v->whole[ENGINE],
         v->whole[GENERATED]);
     say(cli, "oneDNN ran %d operators, the reference evaluator %d\n", v->n_onednn, v->n_reference);
