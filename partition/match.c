@@ -48,6 +48,15 @@ bool search_may_take(const struct search *s, const struct node *node)
     return !s->matcher->may_take || s->matcher->may_take(s->matcher->user, node);
 }
 
+/* Of failures behind equally many operators, which came further: none is there, another one is, the
+ * right one is. */
+static int closeness(enum failure failure, const struct node *def)
+{
+    if (failure == FAILURE_ABSENT)
+        return 0;
+    return failure != FAILURE_OP ? 2 : def != NULL;
+}
+
 bool search_fail(struct search *s, enum failure failure, const struct goal *goal, int attr)
 {
     struct node *def = goal->value ? goal->value->def : NULL;
@@ -55,7 +64,7 @@ bool search_fail(struct search *s, enum failure failure, const struct goal *goal
     const struct failed attempt = {
         .any = true,
         .failure = failure,
-        .score = 2 * s->n_nodes + (failure != FAILURE_OP && failure != FAILURE_ABSENT),
+        .score = 4 * s->n_nodes + closeness(failure, def),
         .n_matched = s->n_nodes,
         .pattern = goal->pattern,
         .node = (of_node && def) || !goal->reader ? def : goal->reader,
@@ -238,9 +247,9 @@ static bool solve_tuple_get(struct search *s, const struct goal *goal)
         op.value = s->root->outputs[pattern->index];
     if (op.value->def && is_op(pattern->args[0], op.value->def) &&
         op.value->index != pattern->index)
-        return search_fail(s, FAILURE_OUTPUT, goal, 0);
+        return search_fail(s, FAILURE_OUTPUT, &op, 0);
     if (!type_holds(&pattern->type, &op.value->type))
-        return search_fail(s, FAILURE_TYPE, goal, 0);
+        return search_fail(s, FAILURE_TYPE, &op, 0);
     op.pattern = pattern->args[0];
     op.any_output = true;
     return search_solve(s, push_goal(s, &op));

@@ -47,19 +47,32 @@ static const struct pattern *pattern_of_node(const struct search *s, const struc
     return s->pattern;
 }
 
+/* Who reads the value outside of the match; of several the first in the graph (of those at the head
+ * of a long list). NULL = nobody. */
+static struct node *outside_reader(const struct search *s, const struct value *value)
+{
+    struct node *reader = NULL;
+    int n = 0;
+
+    for (const struct use *use = value->uses; use && !(reader && n > 30); use = use->next, n++)
+        if (!search_has_node(s, 0, use->node) && (!reader || use->node->id < reader->id))
+            reader = use->node;
+    return reader;
+}
+
 static bool outside_use_holds(struct search *s)
 {
     for (int i = 0; i < s->n_nodes; i++) {
-        const struct node *node = s->nodes[i];
+        struct node *node = s->nodes[i];
 
-        for (int k = 0; node != s->root && k < node->n_outputs; k++)
-            for (const struct use *use = node->outputs[k]->uses; use; use = use->next)
-                if (!search_has_node(s, 0, use->node))
-                    return search_fail(s, FAILURE_OUTSIDE,
-                                       &(struct goal){ .pattern = pattern_of_node(s, node),
-                                                       .value = node->outputs[k],
-                                                       .reader = use->node },
-                                       0);
+        for (int k = 0; node != s->root && k < node->n_outputs; k++) {
+            const struct goal goal = { .pattern = pattern_of_node(s, node),
+                                       .value = node->outputs[k],
+                                       .reader = outside_reader(s, node->outputs[k]) };
+
+            if (goal.reader)
+                return search_fail(s, FAILURE_OUTSIDE, &goal, 0);
+        }
     }
     return true;
 }
