@@ -146,9 +146,9 @@ bool command_compile(struct cli *cli)
     options.model_file = base_name(cli->args.operands[0]);
     options.model_sha256 = model_sha256(cli->ctx, cli->args.operands[0]);
     options.command = banner_options(cli);
+    ok = options.model_sha256 && run_passes(cli, module);
     options.targets = cli->offload.targets.first ? &cli->offload.targets : NULL;
-    ok =
-        options.model_sha256 && run_passes(cli, module) && write_files(cli, module, &options, emit);
+    ok = ok && write_files(cli, module, &options, emit);
     module_free(module);
     return ok;
 }
