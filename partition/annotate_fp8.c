@@ -137,7 +137,7 @@ static void inherit_name(const struct fp8_weights *weights)
 }
 
 static struct value *rebuilt(struct node *node, struct value *data, struct value *weight,
-                             const struct fp8_weights *weights)
+                             const struct fp8_weights *weights, struct fp8_line *line)
 {
     struct node like = *node;
     const char *const op = op_name(node->op) + (str_starts(op_name(node->op), "nn.") ? 3 : 0);
@@ -147,7 +147,10 @@ static struct value *rebuilt(struct node *node, struct value *data, struct value
     *fp8_out_dtype(&like) = DTYPE_F32;
     y = build(node->fn, node->op, &like.attrs, name, node->origin, node, 2,
               (struct value *[]){ data, weight });
-    if (y && weights && weights->scales)
+    if (!y)
+        return NULL;
+    line->product = y->name;
+    if (weights && weights->scales)
         y = build(node->fn, OP_MULTIPLY, NULL, name, node->origin, node, 2,
                   (struct value *[]){ y, weights->scales });
     return y;
@@ -171,9 +174,11 @@ static bool annotate(struct annotation *a, struct node *node, const struct fp8_r
     } else {
         weight = fp8_cast(node->inputs[1], a->format, node->origin);
     }
-    y = data && weight ? rebuilt(node, data, weight, weights) : NULL;
+    y = data && weight ? rebuilt(node, data, weight, weights, line) : NULL;
     if (!y)
         return false;
+    if (y->name == line->product)
+        line->product = node->outputs[0]->name; /* which y takes over */
     value_supplant(node->outputs[0], y);
     node_remove(node);
     inherit_name(weights);

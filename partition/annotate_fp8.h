@@ -29,6 +29,8 @@ struct fp8_line {
     enum dtype data, weights;    /* formats; DTYPE_NONE = not FP8 */
     const char *why;             /* not taken: why ("no target takes nn.softmax in f8e4m3") */
     size_t weight_bytes_before, weight_bytes_after;
+    const char *product; /* name of what the FP8 node computes, before its scales; NULL = none */
+    bool on_host;        /* taken, but it ended on c, where legalize made f32 of it */
 };
 
 struct fp8_report {

@@ -11,6 +11,7 @@
 struct legalization {
     struct partition *partition;
     struct map constants; /* name of a constant of codes -> the value with its numbers */
+    struct map lines;     /* name of what an annotated node computes -> its line of the report */
 };
 
 static bool is_fp8(const struct value *value)
@@ -60,8 +61,21 @@ static struct value *decode(struct legalization *l, struct node *node, struct va
     return build(node->fn, OP_CAST, &attrs, name, node->origin, node, 1, &input);
 }
 
+/* What is decoded here weighs what it weighed before. */
+static void note_weight(struct legalization *l, struct fp8_line *line, const struct value *codes,
+                        const struct value *numbers)
+{
+    const size_t more = type_bytes(&numbers->type) - type_bytes(&codes->type);
+
+    if (line)
+        line->weight_bytes_after += more;
+    if (l->partition->fp8 && !codes->uses)
+        l->partition->fp8->weight_bytes_after += more;
+}
+
 static bool decode_inputs(struct legalization *l, struct node *node)
 {
+    struct fp8_line *const line = map_get(&l->lines, node->outputs[0]->name);
     struct value *stored[2] = { NULL }, *numbers[2] = { NULL };
 
     for (int i = 0; i < node->n_inputs; i++) {
@@ -72,9 +86,15 @@ static bool decode_inputs(struct legalization *l, struct node *node)
     }
     for (int i = 0; i < node->n_inputs; i++)
         node_set_input(node, i, numbers[i]);
-    for (int i = 0; i < node->n_inputs; i++)
-        if (stored[i]->kind == VALUE_CONSTANT && !stored[i]->uses && stored[i] != numbers[i])
+    for (int i = 0; i < node->n_inputs; i++) {
+        if (stored[i]->kind != VALUE_CONSTANT || stored[i] == numbers[i])
+            continue;
+        note_weight(l, line, stored[i], numbers[i]);
+        if (!stored[i]->uses)
             value_take_name(numbers[i], stored[i]);
+    }
+    if (line)
+        line->on_host = true;
     return true;
 }
 
@@ -106,12 +126,24 @@ static bool legalize_pool(struct legalization *l, struct node *node)
     return true;
 }
 
+static void index_lines(struct legalization *l)
+{
+    struct fp8_report *report = l->partition->fp8;
+
+    for (int i = 0; report && i < report->n; i++)
+        if (report->lines[i].product)
+            map_set(&l->lines, report->lines[i].product, &report->lines[i]);
+}
+
 bool partition_legalize(struct partition *partition)
 {
-    struct legalization l = { .partition = partition, .constants = { .arena = &partition->arena } };
+    struct legalization l = { .partition = partition,
+                              .constants = { .arena = &partition->arena },
+                              .lines = { .arena = &partition->arena } };
     struct node *next;
     bool ok = true;
 
+    index_lines(&l);
     for (struct node *node = partition->fn->first; node && ok; node = next) {
         next = node->next;
         if (node->n_inputs == 0 || !node->inputs[0] || !is_fp8(node->inputs[0]) ||

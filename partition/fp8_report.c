@@ -6,7 +6,7 @@ enum { NAME_BYTES = 60 };
 
 static void print_line(const struct fp8_line *line, struct arena *arena, struct str *out)
 {
-    str_printf(out, "  %-28s %-14s ", str_safe(arena, line->node, NAME_BYTES), op_name(line->op));
+    str_printf(out, "  %-28s %-18s ", str_safe(arena, line->node, NAME_BYTES), op_name(line->op));
     if (line->target)
         str_printf(out, "%s, %s", line->target->name, dtype_name(line->data));
     else
@@ -15,7 +15,7 @@ static void print_line(const struct fp8_line *line, struct arena *arena, struct 
     if (line->weight_bytes_before != line->weight_bytes_after)
         str_printf(out, ", weights %zu -> %zu bytes", line->weight_bytes_before,
                    line->weight_bytes_after);
-    str_add(out, "\n");
+    str_add(out, line->on_host ? ", ends on c: computed in f32\n" : "\n");
 }
 
 void fp8_report_print(const struct fp8_report *report, struct arena *arena, struct str *out)
@@ -45,6 +45,8 @@ static cJSON *line_json(const struct fp8_line *line, struct arena *arena)
     add_dtype(object, "weights", line->weights);
     if (line->why)
         cJSON_AddStringToObject(object, "why", line->why);
+    if (line->target)
+        cJSON_AddBoolToObject(object, "on_host", line->on_host);
     cJSON_AddNumberToObject(object, "weight_bytes_before", (double)line->weight_bytes_before);
     cJSON_AddNumberToObject(object, "weight_bytes_after", (double)line->weight_bytes_after);
     return object;

@@ -475,13 +475,15 @@ START_TEST(report_names_every_node)
     ck_assert_str_eq(
         str_text(&text),
         "f8e4m3: 2 of 5 nodes, 2 casts, weights 16 -> 12 bytes\n"
-        "  c                            nn.conv2d      all, f8e4m3, weights 8 -> 10 bytes\n"
-        "  p                            nn.max_pool2d  f8e4m3: works on the codes: the cast stands "
+        "  c                            nn.conv2d          all, f8e4m3, weights 8 -> 10 bytes\n"
+        "  p                            nn.max_pool2d      f8e4m3: works on the codes: the cast "
+        "stands "
         "in front of it\n"
-        "  r                            reshape        f8e4m3: works on the codes: the cast stands "
+        "  r                            reshape            f8e4m3: works on the codes: the cast "
+        "stands "
         "in front of it\n"
-        "  d                            nn.dense       all, f8e4m3, weights 8 -> 2 bytes\n"
-        "  s\\x22\\x1B                    nn.softmax     float: no target takes nn.softmax in "
+        "  d                            nn.dense           all, f8e4m3, weights 8 -> 2 bytes\n"
+        "  s\\x22\\x1B                    nn.softmax         float: no target takes nn.softmax in "
         "f8e4m3\n");
     json = fp8_report_json(run.partition->fp8);
     ck_assert_str_eq(cJSON_GetObjectItem(json, "format")->valuestring, "f8e4m3");
@@ -648,6 +650,28 @@ START_TEST(host_computes_f32)
 }
 END_TEST
 
+START_TEST(report_says_what_ended_on_the_host)
+{
+    struct ctx *ctx = ctx_new(NULL);
+    struct module *module = graph_parse(ctx, report_graph, 1);
+    struct str text = { .arena = &ctx->perm };
+    struct run run;
+
+    run_open(&run, module, DTYPE_F8E4M3, &all, NULL);
+    ck_assert(partition_run_one(run.partition, "legalize"));
+    fp8_report_print(run.partition->fp8, &ctx->perm, &text);
+    ck_assert_ptr_nonnull(strstr(str_text(&text), "weights 16 -> 24 bytes\n")); /* 8 of scales */
+    ck_assert_ptr_nonnull(strstr(
+        str_text(&text), "all, f8e4m3, weights 8 -> 16 bytes, ends on c: computed in f32\n"));
+    ck_assert_ptr_nonnull(
+        strstr(str_text(&text), "nn.dense           all, f8e4m3, ends on c: computed in f32\n"));
+    ck_assert(!run.partition->fp8->lines[1].on_host);
+    partition_free(run.partition);
+    module_free(module);
+    ctx_free(ctx);
+}
+END_TEST
+
 START_TEST(host_keeps_what_it_has_a_row_for)
 {
     struct ctx *ctx = ctx_new(NULL);
@@ -744,6 +768,7 @@ static void add_tests(TCase *tcase)
     tcase_add_test(tcase, scales_and_codes_are_the_nearest);
     tcase_add_test(tcase, tiny_weights_do_no_harm);
     tcase_add_loop_test(tcase, host_computes_f32, 0, N_ROWS(host_graphs));
+    tcase_add_test(tcase, report_says_what_ended_on_the_host);
     tcase_add_test(tcase, host_keeps_what_it_has_a_row_for);
     tcase_add_loop_test(tcase, random_graph_is_the_same_on_the_host, 0, 40);
     tcase_add_test(tcase, annotated_network_becomes_c);
