@@ -8,7 +8,7 @@
 
 #include "codegen_c/external.h"
 
-static const char *table_name(struct codegen *codegen, const struct external *external)
+const char *constants_table(struct codegen *codegen, const struct external *external)
 {
     return arena_printf(&codegen->arena, "%s_constants", external->region->c_name);
 }
@@ -22,7 +22,7 @@ void declare_constants(struct codegen *codegen, struct str *out, const struct ex
 {
     if (external->n_constants && module_has_tables(external->module))
         str_printf(out, "extern const struct relayc_constant %s[%d];\n",
-                   table_name(codegen, external), external->n_constants);
+                   constants_table(codegen, external), external->n_constants);
 }
 
 /* A string literal: comment_safe leaves quotes. */
@@ -54,7 +54,7 @@ void define_constants(struct codegen *codegen, struct str *out, const struct ext
 {
     if (external->n_constants == 0 || !module_has_tables(external->module))
         return;
-    str_printf(out, "const struct relayc_constant %s[%d] = {\n", table_name(codegen, external),
+    str_printf(out, "const struct relayc_constant %s[%d] = {\n", constants_table(codegen, external),
                external->n_constants);
     for (const struct external_constant *c = external->constants; c; c = c->next)
         add_constant(codegen, out, c);

@@ -125,6 +125,8 @@ bool external_prepare(struct codegen *codegen, struct region *region)
     external->module = find_module(codegen, target);
     if (!external->module)
         return false;
+    if (module_has_tables(external->module))
+        names_reserve(&codegen->names, constants_table(codegen, external));
     function_number(region->fn);
     external->composites =
         arena_array(&codegen->arena, struct external_composite, region->fn->n_nodes);

@@ -176,6 +176,9 @@ void external_host_files(struct codegen *codegen);
 /* --- emit_constants.c ----------------------------------------------------------------------------
  */
 
+/* "kws_mynpu_conv1_constants" */
+const char *constants_table(struct codegen *codegen, const struct external *external);
+
 /* Tables for functions of the user's: declarations for NAME_TARGET.h, definitions for
  * NAME_TARGET.c.
  */
