@@ -56,6 +56,7 @@ bool run_offload(struct cli *cli, struct module *module, const struct pipeline_o
 /* How many regions went where, and what became smaller floats; nothing when nothing was asked for.
  */
 void report_offload(struct cli *cli, const struct module *module);
+void report_precision(struct cli *cli);
 
 /* Runs the pass pipeline as --dump-after, --time-passes and --offload say. */
 bool run_passes(struct cli *cli, struct module *module);

@@ -74,6 +74,7 @@ static const char *banner_options(struct cli *cli)
 static void report(struct cli *cli, const struct module *module,
                    const struct codegen_options *options, const struct codegen_result *result)
 {
+    report_precision(cli);
     say(cli, "%s: %d ONNX nodes -> %d regions, %.2f M MACs\n", options->name, result->n_onnx_nodes,
         result->n_regions, (double)result->macs / 1e6);
     report_offload(cli, module);

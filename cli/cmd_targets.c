@@ -222,6 +222,7 @@ static void show_explanation(struct cli *cli)
     const struct explanation *explanation = cli->offload.partition->explanation;
     struct str text = { .arena = &cli->ctx->perm };
 
+    report_precision(cli);
     explanation_print(explanation, &cli->ctx->perm, &text);
     say(cli, "%s", str_text(&text));
     if (cli->json)

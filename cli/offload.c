@@ -205,11 +205,12 @@ bool run_offload(struct cli *cli, struct module *module, const struct pipeline_o
 void report_offload(struct cli *cli, const struct module *module)
 {
     const struct partition *partition = cli->offload.partition;
-    cJSON *json = cli->json ? cJSON_AddObjectToObject(cli->json, "targets") : NULL;
     const char *before = "  targets";
+    cJSON *json;
 
     if (!partition)
         return;
+    json = cli->json ? cJSON_AddObjectToObject(cli->json, "targets") : NULL;
     for (const struct target *t = cli->offload.targets.first; t; t = t->next) {
         int n = 0;
 
@@ -223,12 +224,17 @@ void report_offload(struct cli *cli, const struct module *module)
             cJSON_AddNumberToObject(json, t->name, n);
     }
     say(cli, "%s", *before == ',' ? "\n" : "");
-    if (partition->fp8) {
-        struct str text = { .arena = &cli->ctx->perm };
+}
 
-        fp8_report_print(partition->fp8, &cli->ctx->perm, &text);
-        say(cli, "%s", str_text(&text));
-        if (cli->json)
-            cJSON_AddItemToObject(cli->json, "fp8", fp8_report_json(partition->fp8));
-    }
+void report_precision(struct cli *cli)
+{
+    const struct partition *partition = cli->offload.partition;
+    struct str text = { .arena = &cli->ctx->perm };
+
+    if (!partition || !partition->fp8)
+        return;
+    fp8_report_print(partition->fp8, &cli->ctx->perm, &text);
+    say(cli, "%s", str_text(&text));
+    if (cli->json)
+        cJSON_AddItemToObject(cli->json, "fp8", fp8_report_json(partition->fp8));
 }

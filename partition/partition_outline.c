@@ -18,8 +18,9 @@ struct outlining {
     struct module *module;
     struct function *fn;
     struct arena *scratch;
-    int *region_of;   /* by node id; -1 = the host's. Calls have ids behind those of the nodes */
-    struct map names; /* of functions */
+    int *region_of;     /* by node id; -1 = the host's. Calls have ids behind those of the nodes */
+    struct map names;   /* of functions */
+    struct map numbers; /* name -> int *: the number that was last put behind it */
 };
 
 /* A region's function while it is made, and what its call in main reads. */
@@ -70,12 +71,20 @@ static const char *node_name(struct arena *arena, const struct node *node,
     return arena_printf(arena, "%s_%ld", origin->op_type, origin->index);
 }
 
+/* NAME, NAME_2, NAME_3 ... as far as they are free. The search goes on where it ended the last
+ * time: a model may call all its nodes the same. */
 static const char *unique_name(struct outlining *o, const char *wanted)
 {
     const char *name = wanted;
+    int *number = map_get(&o->numbers, wanted);
 
-    for (int i = 2; map_get(&o->names, name); i++)
-        name = arena_printf(o->scratch, "%s_%d", wanted, i);
+    if (!number) {
+        number = arena_new(o->scratch, int);
+        *number = 1;
+        map_set(&o->numbers, wanted, number);
+    }
+    while (map_get(&o->names, name))
+        name = arena_printf(o->scratch, "%s_%d", wanted, ++*number);
     return name;
 }
 
@@ -381,7 +390,8 @@ bool partition_outline(struct partition *partition)
     struct outlining o = { .module = module,
                            .fn = partition->fn,
                            .scratch = &module->ctx->scratch,
-                           .names = { .arena = &module->ctx->scratch } };
+                           .names = { .arena = &module->ctx->scratch },
+                           .numbers = { .arena = &module->ctx->scratch } };
 
     function_number(o.fn);
     for (struct function *fn = module->functions; fn; fn = fn->next)
