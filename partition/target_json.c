@@ -275,7 +275,7 @@ static void read_root(struct loader *loader, const cJSON *root)
 struct target *target_read(struct ctx *ctx, const char *file, const char *text,
                            const struct target_folder *folder)
 {
-    struct loader loader = { .ctx = ctx, .folder = folder };
+    struct loader loader = { .ctx = ctx, .folder = folder, .texts = { .arena = &ctx->perm } };
     bool ok;
 
     if (json_open(ctx, file, text, &loader.json)) {

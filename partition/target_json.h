@@ -2,6 +2,7 @@
 #ifndef PARTITION_TARGET_JSON_H
 #define PARTITION_TARGET_JSON_H
 
+#include "base/map.h"
 #include "partition/json_read.h"
 #include "partition/target_file.h"
 
@@ -10,6 +11,7 @@ struct loader {
     struct json_file json;
     struct target *target;
     const struct target_folder *folder;
+    struct map texts; /* of files, by name: many composites have the same template */
 };
 
 /* "c", "extern" ... by enum target_format. */

@@ -130,6 +130,32 @@ START_TEST(what_is_missing_is_empty)
 }
 END_TEST
 
+static const char *count_file(void *user, const char *name)
+{
+    ++*(int *)user;
+    return name;
+}
+
+/* Otherwise a small file could fill the memory with a big template. */
+START_TEST(a_file_that_many_name_is_read_once)
+{
+    struct str json = { .arena = &ctx->perm };
+    const struct target *target;
+    int n = 0;
+
+    str_add(&json, "{\"name\":\"t\",\"prologue\":\"p\",\"composites\":[");
+    for (int i = 0; i < 100; i++)
+        str_printf(&json,
+                   "%s{\"name\":\"r%d\",\"template\":\"r\",\"pattern\":\"relu(x):f32 (%d)\"}",
+                   i ? "," : "", i, i + 1);
+    str_add(&json, "]}");
+    target = target_parse(ctx, "t.json", str_text(&json), count_file, &n);
+    ck_assert_msg(target != NULL, "%s", expect_text(ctx));
+    ck_assert_int_eq(n, 2);
+    ck_assert_ptr_eq(target->rows[0].template_text, target->rows[99].template_text);
+}
+END_TEST
+
 /* Words that stand for text, and names that only an optional part has, are no mistakes. */
 START_TEST(sound_expressions_are_taken)
 {
@@ -540,6 +566,7 @@ static Suite *make_suite(void)
     tcase_add_checked_fixture(tests, setup, teardown);
     tcase_add_test(tests, everything_is_read);
     tcase_add_test(tests, what_is_missing_is_empty);
+    tcase_add_test(tests, a_file_that_many_name_is_read_once);
     tcase_add_test(tests, sound_expressions_are_taken);
     tcase_add_test(tests, lets_are_names_like_captures);
     tcase_add_test(tests, lets_that_use_each_other_twice_are_evaluated_once);

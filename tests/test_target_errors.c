@@ -353,6 +353,21 @@ START_TEST(many_errors_take_no_time)
 }
 END_TEST
 
+/* 64 conditions of 100 comparisons each. */
+START_TEST(conditions_without_end_take_no_time)
+{
+    const char *one = repeat(" && x.rank == 4", 100);
+    const char *all = repeat(arena_printf(&ctx->perm, ",\"x.rank == 4%s\"", one), 63);
+
+    ck_assert_msg(parse_raw(arena_printf(
+                      &ctx->perm,
+                      "{\"name\":\"t\",\"composites\":[{\"name\":\"r\",\"pattern\":"
+                      "\"relu(x)\",\"template\":\"a.tmpl\",\"where\":[\"x.rank > 3\"%s]}]}",
+                      all)) != NULL,
+                  "%s", expect_text(ctx));
+}
+END_TEST
+
 /* a0 = 1, a1 = a0 + a0, ... */
 static const char *lets(int n)
 {
@@ -424,6 +439,7 @@ static Suite *make_suite(void)
     tcase_add_loop_test(tests, every_mistake_is_told_with_its_place, 0, sizeof bad / sizeof *bad);
     tcase_add_test(tests, deep_nesting_is_refused);
     tcase_add_test(tests, many_errors_take_no_time);
+    tcase_add_test(tests, conditions_without_end_take_no_time);
     tcase_add_test(tests, definitions_that_nest_too_deep_are_refused);
     tcase_add_test(tests, a_damaged_file_is_refused_or_read);
     return suite;
