@@ -104,14 +104,18 @@ static struct value *value_new(struct function *fn, enum value_kind kind, const 
 struct value *param_new(struct function *fn, const char *name, const struct type *type)
 {
     struct value *value = value_new(fn, VALUE_PARAM, name);
-    struct value **params = arena_array(&fn->module->arena, struct value *, fn->n_params + 1);
+    const int n = fn->n_params;
 
-    if (fn->n_params)
-        memcpy(params, fn->params, (size_t)fn->n_params * sizeof *params);
-    params[fn->n_params] = value;
+    if ((n & (n - 1)) == 0) { /* full: 0, 1, 2, 4, 8 ... */
+        struct value **params = arena_array(&fn->module->arena, struct value *, n ? 2 * n : 1);
+
+        if (n)
+            memcpy(params, fn->params, (size_t)n * sizeof *params);
+        fn->params = params;
+    }
+    fn->params[n] = value;
     value->type = *type;
     value->index = fn->n_params++;
-    fn->params = params;
     return value;
 }
 
@@ -336,6 +340,17 @@ void value_supplant(struct value *from, struct value *to)
 {
     value_replace(from, to);
     value_take_name(to, from);
+}
+
+void results_set(struct function *fn, int n, struct value *const *values, const char *const *names)
+{
+    struct arena *arena = &fn->module->arena;
+    const char **copies = arena_array(arena, const char *, n);
+
+    for (int i = 0; i < n; i++)
+        copies[i] = arena_strdup(arena, names[i]);
+    fn->result_names = copies;
+    node_set_inputs(fn->ret, n, values);
 }
 
 void result_add(struct function *fn, struct value *value, const char *name)

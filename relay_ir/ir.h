@@ -157,6 +157,9 @@ void value_take_name(struct value *to, struct value *from);
 /* Adds a result (an input of ret) under the user's name for it. */
 void result_add(struct function *fn, struct value *value, const char *name);
 
+/* All results at once, instead of those that there are: for very many. */
+void results_set(struct function *fn, int n, struct value *const *values, const char *const *names);
+
 int value_n_uses(const struct value *value);
 bool value_is_result(const struct value *value);
 struct node *value_only_user(const struct value *value); /* NULL unless exactly one use, not ret */

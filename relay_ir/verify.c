@@ -16,6 +16,7 @@ struct verify {
     struct node **nodes;   /* by id, and ret behind them */
     int *first_read;       /* by node id: place of its input 0 among all inputs of fn */
     int n_reads;
+    struct map not_calling; /* functions that do not lead back to fn, see calls() */
     bool ok;
 };
 
@@ -194,25 +195,30 @@ static void check_uses(struct verify *v)
                       n_uses[v->first_read[id] + i], safe(v, v->nodes[id]->inputs[i]->name));
 }
 
-/* Whether `from` calls `wanted`, at any depth. `left` cuts off call chains in a circle that do not
- * lead through `wanted`; they are found from one of their own functions. */
-static bool calls(const struct function *from, const struct function *wanted, int left)
+/* Whether `from` calls `wanted`, at any depth. `seen`: functions that do not, by name; so every
+ * function is looked at once. `left` only limits the stack: longer chains are no graphs of ours. */
+static bool calls(const struct function *from, const struct function *wanted, struct map *seen,
+                  int left)
 {
-    for (const struct node *n = from->first; n && left > 0; n = n->next)
-        if (n->callee && (n->callee == wanted || calls(n->callee, wanted, left - 1)))
+    if (map_get(seen, from->name) || left == 0)
+        return false;
+    map_set(seen, from->name, (void *)(uintptr_t)from);
+    for (const struct node *n = from->first; n; n = n->next)
+        if (n->callee && (n->callee == wanted || calls(n->callee, wanted, seen, left - 1)))
             return true;
     return false;
 }
 
 static void check_call(struct verify *v, const struct node *node)
 {
-    enum { DEEPEST = 4 }; /* main calls offloaded regions, which call composites */
+    enum { DEEPEST = 1000 };
 
     if ((node->op == OP_CALL) != (node->callee != NULL))
         found(v, node, "%s %s a callee", op_name(node->op), node->callee ? "has" : "lacks");
     else if (node->callee && map_get(v->functions, node->callee->name) != node->callee)
         found(v, node, "the callee is not a function of this module");
-    else if (node->callee && (node->callee == v->fn || calls(node->callee, v->fn, DEEPEST)))
+    else if (node->callee &&
+             (node->callee == v->fn || calls(node->callee, v->fn, &v->not_calling, DEEPEST)))
         found(v, node, "\"%s\" is called in a circle", safe(v, node->callee->name));
 }
 
@@ -262,6 +268,7 @@ static bool verify_function(struct verify *v)
     for (int id = 0; id <= v->fn->n_nodes; id++)
         check_inputs(v, v->nodes[id]);
     check_uses(v);
+    v->not_calling.arena = &v->arena;
     for (struct node *n = v->fn->first; n; n = n->next)
         check_call(v, n);
     check_results(v);

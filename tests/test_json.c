@@ -77,13 +77,20 @@ static void check_round_trip(struct module *module, const char *what)
     temp_dir_free(&dir);
 }
 
-/* As it is, and with the regions that all passes make. */
+/* As it is, and with the regions that all passes make; these change nothing when they run again. */
 static void check_before_and_after(struct module *module, const char *what)
 {
+    const char *once, *twice;
+
     check_round_trip(module, what);
     ck_assert_msg(pipeline_run(module, &(struct pipeline_options){ .log = stderr }), "%s: %s", what,
                   expect_text(module->ctx));
     check_round_trip(module, arena_printf(&module->ctx->perm, "%s after all passes", what));
+    once = graph_text(module, true);
+    ck_assert_msg(pipeline_run(module, &(struct pipeline_options){ .log = stderr }), "%s: %s", what,
+                  expect_text(module->ctx));
+    twice = graph_text(module, true);
+    ck_assert_msg(strcmp(once, twice) == 0, "%s:\n%s\nbecomes\n%s", what, once, twice);
 }
 
 static void check_recipe(const struct recipe *recipe)

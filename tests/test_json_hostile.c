@@ -121,6 +121,8 @@ static const struct {
            "'nodes': [], 'results': []}]}",
       "functions[1].global_symbol: found 's', which another function has" },
 
+    { NAMED("'compiler': 'c',"), "functions[0]: found \"compiler\", wanted none: this is main" },
+
     /* values */
     { CONSTANT("'dtype': 'f33', 'shape': []", "[1]"),
       "functions[0].constants[0].dtype: found 'f33', wanted an element type" },
@@ -320,6 +322,31 @@ START_TEST(a_hundred_errors_are_enough)
 }
 END_TEST
 
+/* Each costs its length, not its square. */
+START_TEST(long_lists_are_read)
+{
+    enum { LONG = 100000 };
+    struct ctx *ctx = ctx_new(NULL);
+    struct str text = { .arena = &ctx->perm };
+    struct module *module;
+
+    str_add(&text, "{'format': 'relayc-graph', 'version': 1, 'functions': [{'name': 'main', "
+                   "'constants': [], 'nodes': [], 'params': [");
+    for (int i = 0; i < LONG; i++)
+        str_printf(&text, "%s{'name': 'x%d', 'dtype': 'f32', 'shape': [2]}", i ? "," : "", i);
+    str_add(&text, "], 'results': [");
+    for (int i = 0; i < LONG; i++)
+        str_printf(&text, "%s{'value': 'x%d'}", i ? "," : "", LONG - 1 - i);
+    str_add(&text, "]}]}");
+    module = module_read_json_bytes(ctx, quoted(&ctx->perm, str_text(&text)), text.n, NULL);
+    ck_assert_msg(module != NULL, "%s", expect_text(ctx));
+    ck_assert_int_eq(module->main->n_params, LONG);
+    ck_assert_ptr_eq(module->main->ret->inputs[0], module->main->params[LONG - 1]);
+    module_free(module);
+    ctx_free(ctx);
+}
+END_TEST
+
 START_TEST(deep_nesting_is_refused)
 {
     enum { DEEP = 1000000 };
@@ -411,6 +438,7 @@ int main(void)
                         N_ROWS(wrong));
     tcase_add_test(tests, all_errors_are_reported_at_once);
     tcase_add_test(tests, a_hundred_errors_are_enough);
+    tcase_add_test(tests, long_lists_are_read);
     tcase_add_test(tests, deep_nesting_is_refused);
     tcase_add_loop_test(tests, payloads_lie_within_the_data_file, 0, N_ROWS(with_data));
     suite_add_tcase(suite, tests);

@@ -42,6 +42,19 @@ static bool read_symbol(struct json_parser *parser, const struct section *sectio
     return true;
 }
 
+/* main is nobody's region. */
+static bool check_main(struct json_parser *parser, const struct section *section)
+{
+    static const char *const keys[] = { "compiler", "composite", "global_symbol" };
+    bool ok = true;
+
+    for (int i = 0; i < 3 && section->fn == parser->module->main; i++)
+        if (json_member(section->item, keys[i]))
+            ok = json_fail(parser, &parser->place, "found \"%s\", wanted none: this is main",
+                           keys[i]);
+    return ok;
+}
+
 static bool read_head(struct json_parser *parser, const struct section *section)
 {
     static const char *const keys[] = { "name",          "compiler", "composite",
@@ -50,6 +63,7 @@ static bool read_head(struct json_parser *parser, const struct section *section)
     struct function *fn = section->fn;
     bool ok = json_object(parser, &parser->place, section->item, keys);
 
+    ok = check_main(parser, section) && ok;
     if (json_member(section->item, "compiler"))
         ok = json_text_member(parser, &parser->place, section->item, "compiler", NULL,
                               &fn->compiler) &&
@@ -63,7 +77,7 @@ static bool read_head(struct json_parser *parser, const struct section *section)
     return ok;
 }
 
-/* What is done with an element of "params", "constants", "nodes", "results". */
+/* What is done with an element of "params", "constants", "nodes". */
 typedef bool read_row(struct json_parser *parser, const struct place *place, const cJSON *item,
                       int index);
 
@@ -137,20 +151,39 @@ static bool read_constant(struct json_parser *parser, const struct place *place,
 }
 
 static bool read_result(struct json_parser *parser, const struct place *place, const cJSON *item,
-                        int index)
+                        struct value **value, const char **name)
 {
     static const char *const keys[] = { "value", "name", NULL };
     const struct place value_at = { .up = place, .key = "value" };
-    struct value *value;
-    const char *name;
 
-    (void)index;
-    if (!json_object(parser, place, item, keys) ||
-        !json_reference(parser, &value_at, json_member(item, "value"), INT_MAX, &value) ||
-        !json_text_member(parser, place, item, "name", value->name, &name))
-        return false;
-    result_add(parser->section->fn, value, name);
-    return true;
+    return json_object(parser, place, item, keys) &&
+           json_reference(parser, &value_at, json_member(item, "value"), INT_MAX, value) &&
+           json_text_member(parser, place, item, "name", (*value)->name, name);
+}
+
+static bool read_results(struct json_parser *parser)
+{
+    struct arena *scratch = &parser->ctx->scratch;
+    const struct place results_at = { .up = &parser->place, .key = "results" };
+    const cJSON *list, *item;
+    const int n = json_list(parser, &parser->place, parser->section->item, "results", &list);
+    struct value **values = arena_array(scratch, struct value *, n < 0 ? 0 : n);
+    const char **names = arena_array(scratch, const char *, n < 0 ? 0 : n);
+    bool ok = n >= 0;
+    int i = 0;
+
+    cJSON_ArrayForEach(item, (ok ? list : NULL))
+    {
+        const struct place at = { .up = &results_at, .index = i };
+
+        ok = read_result(parser, &at, item, &values[i], &names[i]) && ok;
+        i++;
+        if (json_too_many_errors(parser))
+            return false;
+    }
+    if (ok)
+        results_set(parser->section->fn, n, values, names);
+    return ok;
 }
 
 static bool read_section(struct json_parser *parser)
@@ -165,7 +198,7 @@ static bool read_section(struct json_parser *parser)
     ok = read_rows(parser, "params", read_param) && ok;
     ok = read_rows(parser, "constants", read_constant) && ok;
     ok = read_rows(parser, "nodes", json_node) && ok;
-    return read_rows(parser, "results", read_result) && ok;
+    return read_results(parser) && ok;
 }
 
 bool json_section(struct json_parser *parser, struct section *section)
