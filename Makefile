@@ -33,7 +33,8 @@ objects := $(sources:%.c=$(BUILD)/%.o) $(BUILD)/gen/frontend/onnx/onnx.pb-c.o $(
 cli     := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard cli/*.c)))
 texts   := $(sort $(wildcard templates/kernels/*.c.tmpl runtime/embed/*.h runtime/abi/*.h \
                      partition/targets/*/*.json partition/targets/*/*.tmpl \
-                     partition/targets/*/*.h partition/targets/sim_npu/sim_npu.c))
+                     partition/targets/*/*.h partition/targets/cmsis_nn/arm_nn_double.c \
+                     partition/targets/sim_npu/sim_npu.c))
 
 test_programs := $(patsubst tests/%.c,$(BUILD)/tests/%,$(sort $(wildcard tests/test_*.c)))
 test_support  := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/support/*.c)))
