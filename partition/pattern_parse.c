@@ -233,23 +233,19 @@ static struct pattern *parse_item(struct pattern_parser *p, struct pattern *prev
     return pattern;
 }
 
-/* Whether `_` stands somewhere in the step. */
-static bool reads(const struct pattern *step, const struct pattern *previous)
+/* Whether `_` stands somewhere in the step; of alternatives in every one, or in any. */
+static bool reads(const struct pattern *step, const struct pattern *previous, bool in_every)
 {
+    const bool all = step->kind == PAT_ALTERNATIVE && in_every;
+
     if (step == previous)
         return true;
-    if (step->kind == PAT_ALTERNATIVE) {
-        for (int i = 0; i < step->n_args; i++)
-            if (!reads(step->args[i], previous))
-                return false;
-        return true;
-    }
     if (step->previous && step->previous != previous)
-        return reads(step->previous, previous);
+        return reads(step->previous, previous, in_every);
     for (int i = 0; i < step->n_args; i++)
-        if (reads(step->args[i], previous))
-            return true;
-    return false;
+        if (reads(step->args[i], previous, in_every) != all)
+            return !all;
+    return all;
 }
 
 /* a | b | c */
@@ -296,7 +292,7 @@ static struct pattern *parse_step(struct pattern_parser *p, struct pattern *prev
     at = pattern_offset(p);
     if (!step || p->stopped || !pattern_accept(p, "?"))
         return step;
-    if (!reads(step, previous)) {
+    if (!reads(step, previous, true)) {
         pattern_complain(p, at,
                          "'?' says that the chain may go on without this, but this does not "
                          "read the result before it");
@@ -323,9 +319,9 @@ struct pattern *pattern_parse_chain(struct pattern_parser *p, struct pattern *pr
         step = parse_step(p, previous, in_args && first);
         if (!step || p->stopped)
             break;
-        if (step != previous && !step->previous && reads(step, previous)) {
+        if (step != previous && !step->previous && reads(step, previous, false))
             step->previous = previous;
-        } else if (!first && !reads(step, previous)) {
+        if (!first && !reads(step, previous, true)) {
             pattern_complain(p, step->offset, "this step does not read the result before it");
             diag_help(p->ctx, "'_' is where it goes: add(_, y)");
         }

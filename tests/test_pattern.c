@@ -74,6 +74,8 @@ static const struct {
     { "relu_2=relu(x) -> relu -> relu", "relu_2=relu(x) -> relu -> relu", 3,
       "relu_2 x relu relu_3" },
     { "relu(x) -> clip|_", NULL, 2, "relu x clip" },
+    { "multiply(_, sigmoid(_))|relu(x)", NULL, 2, "multiply sigmoid relu x" },
+    { "(relu)|relu(x)", "relu|relu(x)", 1, "relu x" },
     { "((relu(x)))", "relu(x)", 1, "relu x" },
     { "add(*:const, (relu))", "add(*:const, relu(_))", 2, "add relu" },
 };
