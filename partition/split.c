@@ -6,16 +6,18 @@
  * free of cycles as the region was. Cuts are chosen by dynamic programming: least estimated
  * hand-over of all pieces, then fewest bytes, then fewest pieces.
  *
- * Of the pieces that begin at a candidate only the WINDOW longest that fit are looked at. The first
- * piece may thus end at one of WINDOW places, the second at one of a few more ...: a region of
- * 10000 candidates with a generous limit costs millions of steps instead of its square. A region of
- * at most WINDOW candidates is cut as well as can be. */
+ * Of the pieces that begin at a candidate only the WINDOW longest that fit are looked at. So the
+ * first piece may end at one of WINDOW places, the second at one of twice as many ...; of these
+ * only the last STARTS begin further pieces. The last of all is always among them, so an end is
+ * found. Thus a region costs at most STARTS steps per candidate instead of its square, and one
+ * whose pieces have at most WINDOW candidates is cut as well as can be. */
 #include "partition/split.h"
 
 #include <assert.h>
 
 enum {
     WINDOW = 64,
+    STARTS = 128,
     /* Memory on the chip of a piece is found by adding to the places that a value lives at; this
      * bounds the work for graphs whose values all live long. */
     MAX_PIECE_ONCHIP = 256
@@ -139,8 +141,9 @@ static void relax(struct cut *cuts, int from, const struct piece *piece)
         cuts[piece->end] = cut;
 }
 
-static void cut_from(struct measure *measure, const struct region_plan *region, int from,
-                     struct cut *cuts)
+/* Returns the furthest end of a piece that begins here. */
+static int cut_from(struct measure *measure, const struct region_plan *region, int from,
+                    struct cut *cuts)
 {
     const bool onchip = region->target->limits.max_onchip_bytes != LIMIT_NONE;
     struct piece pieces[WINDOW]; /* the latest, in a ring */
@@ -161,6 +164,7 @@ static void cut_from(struct measure *measure, const struct region_plan *region, 
     assert(n > 0);
     for (int i = n > WINDOW ? n - WINDOW : 0; i < n; i++)
         relax(cuts, from, &pieces[i % WINDOW]);
+    return pieces[(n - 1) % WINDOW].end;
 }
 
 /* Where the pieces begin, in order; *n of them. */
@@ -169,11 +173,18 @@ static int *cut_region(struct measure *measure, const struct region_plan *region
 {
     struct cut *cuts = arena_array(scratch, struct cut, region->n + 1);
     int *begins;
+    int last = 0, last_next = 0; /* places where pieces of one number in order, and the next, end */
 
     cuts[0].reached = true;
-    for (int i = 0; i < region->n; i++)
-        if (cuts[i].reached)
-            cut_from(measure, region, i, cuts);
+    for (int i = 0; i < region->n; i++) {
+        if (i > last)
+            last = last_next;
+        if (cuts[i].reached && last - i < STARTS) {
+            const int end = cut_from(measure, region, i, cuts);
+
+            last_next = end > last_next ? end : last_next;
+        }
+    }
     *n = cuts[region->n].pieces;
     begins = arena_array(scratch, int, *n);
     for (int end = region->n, i = *n; i-- > 0; end = begins[i])

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "tests/support/partition_case.h"
+#include "tests/support/partition_graph.h"
 
 #define N_ROWS(rows) ((int)(sizeof(rows) / sizeof *(rows)))
 
@@ -242,6 +243,36 @@ START_TEST(limits_split_regions_and_handover_returns_them)
 }
 END_TEST
 
+/* Pieces longer than what the cuts are chosen among. */
+START_TEST(large_regions_are_split_into_few_pieces)
+{
+    struct ctx *ctx = ctx_new(NULL);
+    struct module *module = partition_graph_long(ctx, 2100);
+    struct target *target =
+        case_target(ctx, TARGET("npu", ROW("any", "conv2d|bias_add|relu|add|softmax"),
+                                ", \"limits\": { \"max_nodes\": 300 }"));
+    struct partition *partition = partition_new(
+        module, case_options(ctx, case_target(ctx, HOST), 1, &target, ASSIGN_PRIORITY, false));
+    int n = 0;
+
+    case_run(partition, "cost");
+    ck_assert_int_eq(partition->n_regions, 8); /* 300 blocks of 7 nodes, at most 42 each */
+    for (int i = 0; i < partition->n_regions; i++) {
+        const struct region_plan *region = &partition->regions[i];
+
+        ck_assert_int_le(region->n_nodes, 300);
+        /* the cheapest cuts: between residual blocks one value crosses, inside of them two */
+        ck_assert_int_eq(region->input_bytes, 4 * 4 * 4 * 4);
+        ck_assert_int_eq(region->output_bytes, 4 * 4 * 4 * 4);
+        n += region->n_nodes;
+    }
+    ck_assert_int_eq(n, partition->n_nodes);
+    partition_free(partition);
+    module_free(module);
+    ctx_free(ctx);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("cost");
@@ -250,6 +281,7 @@ int main(void)
     int failed;
 
     tcase_add_loop_test(tests, limits_split_regions_and_handover_returns_them, 0, N_ROWS(rows));
+    tcase_add_test(tests, large_regions_are_split_into_few_pieces);
     suite_add_tcase(suite, tests);
     runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

@@ -13,7 +13,7 @@
 #include "tests/support/partition_case.h"
 #include "tests/support/partition_graph.h"
 
-enum { DEFAULT_SEEDS = 1500, MAX_OPS = 40 };
+enum { DEFAULT_SEEDS = 1000, MAX_OPS = 40 };
 
 static unsigned current; /* for messages */
 
