@@ -12,6 +12,7 @@
 #include "tests/support/graph.h"
 #include "tests/support/partition_case.h"
 #include "tests/support/partition_graph.h"
+#include "tests/support/random_graph.h"
 
 enum { DEFAULT_SEEDS = 1000, MAX_OPS = 40 };
 
@@ -405,6 +406,20 @@ static void check_results(struct ctx *ctx, struct module *module, const struct t
     bulk_release(&bulk);
 }
 
+/* Code generators find the captures of each composite again, and nothing else in it. */
+static void check_rematch(struct ctx *ctx, const struct partition *partition)
+{
+    for (struct function *fn = partition->module->functions; fn; fn = fn->next)
+        if (fn->composite) {
+            const struct composite_row *row =
+                targets_row(partition->options->targets, fn->composite);
+            const struct match *match = row ? composite_rematch(ctx, row, fn) : NULL;
+
+            ck_assert_msg(match && match->n_nodes == fn->n_nodes, "seed %u: %s\n%s", current,
+                          fn->composite, expect_text(ctx));
+        }
+}
+
 static void check_seed(unsigned first)
 {
     unsigned seed = first * 2654435761u;
@@ -423,9 +438,9 @@ static void check_seed(unsigned first)
                                                    below(&seed, 5) == 0));
     case_run(partition, "cost");
     check_state(partition, &ctx->perm);
-    ck_assert_msg(partition_run_one(partition, "partition") &&
-                      partition_run_one(partition, "optimise"),
-                  "%s", expect_text(ctx));
+    case_step(partition, "partition");
+    case_step(partition, "optimise");
+    check_rematch(ctx, partition);
     check_results(ctx, module, wanted, first);
     ck_assert_msg(pipeline_run(module, &(struct pipeline_options){ .part = PIPELINE_FUSE }), "%s",
                   expect_text(ctx));
@@ -455,6 +470,54 @@ START_TEST(what_the_passes_promise_holds_for_random_graphs_and_targets)
 }
 END_TEST
 
+/* The targets that ship, in turns of their order, on networks of all kinds of operators. */
+static void check_shipped(unsigned seed)
+{
+    struct ctx *ctx = ctx_new(NULL);
+    struct module *module = random_graph(ctx, 10 + (int)(seed % 40), seed);
+    struct targets all;
+    const struct target *offload[8];
+    struct partition_options options = { .targets = &all,
+                                         .offload = offload,
+                                         .assign = seed % 2 ? ASSIGN_COST : ASSIGN_PRIORITY,
+                                         .no_cost = seed % 3 == 0 };
+    struct partition *partition;
+    struct bulk bulk = { NULL, 0 };
+    const struct tensor *wanted;
+
+    ck_assert_msg(targets_load(ctx, 0, NULL, &all) &&
+                      pipeline_run(module, &(struct pipeline_options){ .part = PIPELINE_PREPARE }),
+                  "%s", expect_text(ctx));
+    wanted = graph_run(module, seed, &bulk);
+    for (const struct target *t = all.first->next; t && options.n_offload < 8; t = t->next)
+        offload[options.n_offload++] = t;
+    for (int i = 0; options.n_offload > 0 && i < (int)(seed % 5); i++) {
+        const struct target *first = offload[0];
+
+        memmove(offload, offload + 1, (size_t)(options.n_offload - 1) * sizeof *offload);
+        offload[options.n_offload - 1] = first;
+    }
+    partition = partition_new(module, &options);
+    case_run(partition, "cost");
+    check_state(partition, &ctx->perm);
+    case_step(partition, "partition");
+    check_rematch(ctx, partition);
+    check_results(ctx, module, wanted, seed);
+    bulk_release(&bulk);
+    partition_free(partition);
+    module_free(module);
+    ctx_free(ctx);
+}
+
+START_TEST(targets_that_ship_keep_the_results_of_random_networks)
+{
+    const unsigned n = number_from("PARTITION_SEEDS", DEFAULT_SEEDS) / 10;
+
+    for (current = 1; current <= n; current++)
+        check_shipped(current);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("partition_random");
@@ -464,6 +527,7 @@ int main(void)
 
     tcase_set_timeout(tests, 0);
     tcase_add_test(tests, what_the_passes_promise_holds_for_random_graphs_and_targets);
+    tcase_add_test(tests, targets_that_ship_keep_the_results_of_random_networks);
     suite_add_tcase(suite, tests);
     runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

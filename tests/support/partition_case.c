@@ -51,6 +51,11 @@ void case_run(struct partition *partition, const char *until)
                   expect_text(partition->module->ctx));
 }
 
+void case_step(struct partition *partition, const char *name)
+{
+    ck_assert_msg(partition_run_one(partition, name), "%s", expect_text(partition->module->ctx));
+}
+
 const char *case_state(const struct partition *partition)
 {
     struct str text = { .arena = &partition->module->ctx->perm };

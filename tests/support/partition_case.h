@@ -41,6 +41,9 @@ struct partition_options *case_options(struct ctx *ctx, struct target *host, int
 /* Runs the steps up to and including `until`. Fails the test when one fails. */
 void case_run(struct partition *partition, const char *until);
 
+/* One step more. */
+void case_step(struct partition *partition, const char *name);
+
 const char *case_state(const struct partition *partition); /* in ctx->perm */
 
 #endif
