@@ -84,13 +84,12 @@ static const char *target_json_file(struct loader *loader, const cJSON *item, co
                                "folder itself");
         return NULL;
     }
-    text = map_get(&loader->texts, name);
-    if (!text)
-        text = loader->folder->read(loader->folder->user, name, &reason);
-    if (text) {
-        map_set(&loader->texts, name, (void *)(uintptr_t)text);
-        return text;
-    }
+    if (map_get(&loader->texts, name))
+        return map_get(&loader->texts, name);
+    text = loader->folder->read(loader->folder->user, name, &reason);
+    map_set(&loader->texts, name, (void *)(uintptr_t)text);
+    if (text)
+        return map_get(&loader->texts, name);
     json_error(&loader->json, item, "cannot read '%s': %s", safe(loader, name), reason);
     diag_help(loader->ctx, "files are looked for in the folder of %s", loader->json.name);
     return NULL;

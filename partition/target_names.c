@@ -58,7 +58,8 @@ bool is_identifier(const char *text)
 
 const char *reserved_name(const char *name)
 {
-    static const char *const keys[] = { "composite", "origin", "fn", "name", "upper", "scratch", "scratch_bytes" };
+    static const char *const keys[] = { "composite", "origin",  "fn",           "name",
+                                        "upper",     "scratch", "scratch_bytes" };
 
     if (strncmp(name, "out", 3) == 0 && name[3 + strspn(name + 3, "0123456789")] == '\0')
         return "an output of the root";

@@ -252,10 +252,11 @@ static const char *without_slash(struct ctx *ctx, const char *path)
 static bool load_dir(struct ctx *ctx, const char *given, struct targets *targets)
 {
     const char *dir = without_slash(ctx, given);
-    const char **folders = &dir;
+    const char **folders = arena_array(&ctx->perm, const char *, 1);
     bool ok = true;
     int n = 1;
 
+    folders[0] = dir;
     if (!is_target_folder(ctx, dir))
         folders = folders_in(ctx, dir, &n);
     if (n == 0) {
