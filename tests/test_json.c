@@ -377,6 +377,33 @@ START_TEST(a_function_is_shown_with_what_it_calls)
 }
 END_TEST
 
+/* --- the manual ---------------------------------------------------------------------------------
+ */
+
+START_TEST(the_example_of_the_manual_is_what_is_written)
+{
+    struct temp_dir dir = temp_dir_new();
+    struct ctx *ctx = ctx_new(NULL);
+    struct mapping file;
+    const char *text, *json, *end, *path;
+    struct module *module;
+
+    ck_assert(file_map(ctx, "docs/graph-json.md", &file));
+    text = arena_strndup(&ctx->perm, (const char *)file.data, file.size);
+    file_unmap(&file);
+    json = strstr(text, "```json\n") + strlen("```json\n");
+    end = strstr(json, "```");
+    path = temp_file(&dir, "example.json", json, (size_t)(end - json));
+    module = module_read_json(ctx, path);
+    ck_assert_msg(module != NULL, "%s", expect_text(ctx));
+    write_json(&dir, module, "again");
+    check_same_file(ctx, path, temp_path(&dir, "again.json"));
+    module_free(module);
+    ctx_free(ctx);
+    temp_dir_free(&dir);
+}
+END_TEST
+
 /* --- mutations ----------------------------------------------------------------------------------
  */
 
@@ -471,6 +498,7 @@ int main(void)
     tcase_add_test(tests, shared_payloads_are_written_once);
     tcase_add_test(tests, the_real_models_come_back);
     tcase_add_test(tests, a_function_is_shown_with_what_it_calls);
+    tcase_add_test(tests, the_example_of_the_manual_is_what_is_written);
     tcase_add_loop_test(tests, mutated_json_is_read_or_refused_but_never_crashes, 0,
                         N_ROWS(graphs));
     suite_add_tcase(suite, tests);
