@@ -202,20 +202,30 @@ bool run_offload(struct cli *cli, struct module *module, const struct pipeline_o
     return pipeline_run(module, &part);
 }
 
+static int count_regions(const struct module *module, const struct target *target)
+{
+    int n = 0;
+
+    for (const struct node *node = module->main->first; node; node = node->next)
+        n += node->op == OP_CALL && strcmp(node->callee->compiler, target->name) == 0;
+    return n;
+}
+
 void report_offload(struct cli *cli, const struct module *module)
 {
-    const struct partition *partition = cli->offload.partition;
+    const struct target *c = cli->offload.targets.first;
+    bool foreign = offload_wanted(cli); /* a JSON graph may have regions of targets without */
     const char *before = "  targets";
     cJSON *json;
 
-    if (!partition)
+    for (const struct target *t = c; t && !foreign; t = t->next)
+        foreign = t != c && count_regions(module, t) > 0;
+    if (!foreign)
         return;
     json = cli->json ? cJSON_AddObjectToObject(cli->json, "targets") : NULL;
-    for (const struct target *t = cli->offload.targets.first; t; t = t->next) {
-        int n = 0;
+    for (const struct target *t = c; t; t = t->next) {
+        const int n = count_regions(module, t);
 
-        for (const struct node *node = module->main->first; node; node = node->next)
-            n += node->op == OP_CALL && strcmp(node->callee->compiler, t->name) == 0;
         if (n == 0)
             continue;
         say(cli, "%s %s %d region%s", before, t->name, n, n == 1 ? "" : "s");

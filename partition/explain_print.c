@@ -5,7 +5,7 @@
 
 #include "base/str.h"
 
-enum { NAME_BYTES = 80, EXCERPT_BYTES = 24 };
+enum { NAME_BYTES = 80, EXCERPT_BYTES = 24, WANTED_BYTES = 60 };
 
 static const char *time_text(struct arena *arena, double ns)
 {
@@ -25,25 +25,29 @@ static const char *plural(int n)
     return n == 1 ? "" : "s";
 }
 
+static const char *cut(struct arena *arena, const char *text, int most)
+{
+    return strlen(text) > (size_t)most ? arena_printf(arena, "%.*s...", most, text) : text;
+}
+
 /* The text of the row's pattern from the place where it failed. */
 static const char *excerpt(struct arena *arena, const struct verdict *verdict)
 {
-    const char *text = verdict->row->text;
-    const size_t n = strlen(text), at = (size_t)verdict->column - 1;
+    const size_t at = (size_t)verdict->column - 1;
 
-    if (at >= n)
-        return "its end";
-    return n - at > EXCERPT_BYTES ? arena_printf(arena, "%.*s...", EXCERPT_BYTES, text + at)
-                                  : text + at;
+    return at < strlen(verdict->row->text) ? cut(arena, verdict->row->text + at, EXCERPT_BYTES)
+                                           : "its end";
 }
 
 static void print_failure(const struct verdict *verdict, struct arena *arena, struct str *out)
 {
     str_printf(out, "failed: %s", verdict->found ? verdict->found : "no match");
-    if (verdict->wanted)
-        str_printf(out, ", wanted %s", verdict->wanted);
     if (verdict->column > 0)
-        str_printf(out, " (pattern column %d: %s)", verdict->column, excerpt(arena, verdict));
+        str_printf(out, ", wanted %s (pattern column %d: %s)",
+                   cut(arena, verdict->wanted ? verdict->wanted : "another", WANTED_BYTES),
+                   verdict->column, excerpt(arena, verdict));
+    else if (verdict->wanted)
+        str_printf(out, ", wanted %s", verdict->wanted); /* a condition is told whole */
 }
 
 static void print_verdict(const struct verdict *verdict, int width, struct arena *arena,
