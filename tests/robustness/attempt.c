@@ -4,6 +4,7 @@
 #include "codegen_c/codegen.h"
 #include "frontend/onnx/import.h"
 #include "frontend/tensors/tensor_file.h"
+#include "relay_ir/json.h"
 #include "relay_ir/passes/pipeline.h"
 #include "relay_ir/text.h"
 #include "relay_ir/verify.h"
@@ -70,6 +71,11 @@ static const char *attempt_text(struct ctx *ctx, const uint8_t *bytes, size_t si
     return attempt_module(ctx, module_parse(ctx, text, NULL, true), dir);
 }
 
+static const char *attempt_json(struct ctx *ctx, const uint8_t *bytes, size_t size, const char *dir)
+{
+    return attempt_module(ctx, module_read_json_bytes(ctx, (const char *)bytes, size, dir), dir);
+}
+
 static const char *attempt_tensors(struct ctx *ctx, const uint8_t *bytes, size_t size)
 {
     struct bulk bulk = { NULL, 0 };
@@ -89,6 +95,7 @@ const char *attempt(enum kind kind, const uint8_t *bytes, size_t size, const cha
     struct ctx *ctx = ctx_new("damaged");
     const char *reason = kind == KIND_MODEL  ? attempt_model(ctx, bytes, size, dir)
                          : kind == KIND_TEXT ? attempt_text(ctx, bytes, size, dir)
+                         : kind == KIND_JSON ? attempt_json(ctx, bytes, size, dir)
                                              : attempt_tensors(ctx, bytes, size);
 
     diag_print(ctx, stderr, true, 3); /* diagnostics outlive what they speak of */

@@ -31,7 +31,7 @@ static void run_model(const char *path, size_t n_cases, const char *dir, struct 
 {
     struct arena arena = { NULL };
     struct subject subjects[MOST_SUBJECTS_OF_A_MODEL];
-    const int n = load_model_subjects(&arena, path, subjects);
+    const int n = load_model_subjects(&arena, path, dir, subjects);
 
     tally->failed += n == 0;
     run(subjects, n, n_cases, dir, tally);

@@ -12,6 +12,7 @@
 enum kind {
     KIND_MODEL,  /* ONNX: import, passes, C */
     KIND_TEXT,   /* a graph as text: parse, passes, C */
+    KIND_JSON,   /* a graph with regions as JSON: read, passes, C */
     KIND_TENSORS /* .npy, .npz, .pb */
 };
 
@@ -37,11 +38,12 @@ const char *attempt(enum kind kind, const uint8_t *bytes, size_t size, const cha
  * `dir`. Returns how many failed. */
 size_t run_cases(const struct subject *subject, size_t n, const char *dir);
 
-/* Sound subjects: a model and its text from a file, and tensor files made in `dir`. The number, or
- * 0 after a message. */
-int load_model_subjects(struct arena *arena, const char *path, struct subject *out);
+/* Sound subjects: a model, its text, and the JSON that its passes leave (with a data file in `dir`)
+ * from a file; tensor files made in `dir`. The number, or 0 after a message. */
+int load_model_subjects(struct arena *arena, const char *path, const char *dir,
+                        struct subject *out);
 int make_tensor_subjects(struct arena *arena, const char *dir, struct subject *out);
 
-enum { MOST_SUBJECTS_OF_A_MODEL = 2, N_TENSOR_SUBJECTS = 4 };
+enum { MOST_SUBJECTS_OF_A_MODEL = 3, N_TENSOR_SUBJECTS = 4 };
 
 #endif

@@ -5,6 +5,8 @@
 #include "base/str.h"
 #include "frontend/onnx/import.h"
 #include "frontend/tensors/tensor_file.h"
+#include "relay_ir/json.h"
+#include "relay_ir/passes/pipeline.h"
 #include "relay_ir/text.h"
 #include "tests/robustness/robustness.h"
 
@@ -38,7 +40,24 @@ static const char *short_name(struct arena *arena, const char *path)
     return arena_printf(arena, "%.*s.onnx", (int)(name - 1 - folder), folder);
 }
 
-int load_model_subjects(struct arena *arena, const char *path, struct subject *out)
+/* The module after all passes, so that damage reaches what code generators rely on. */
+static int add_json(struct arena *arena, struct module *module, const char *dir, const char *name,
+                    struct subject *out)
+{
+    const char *path = arena_printf(arena, "%s/%s.json", dir, name);
+    struct output_set set = { .ctx = module->ctx };
+    struct mapping file;
+
+    if (!pipeline_run(module, &(struct pipeline_options){ .log = stderr }) ||
+        !module_write_json(module, &set, path, arena_printf(arena, "%s/%s.bin", dir, name)) ||
+        !output_commit(&set) || !file_map(module->ctx, path, &file))
+        return 0;
+    *out = subject(arena, arena_printf(arena, "%s.json", name), KIND_JSON, file.data, file.size);
+    file_unmap(&file);
+    return 1;
+}
+
+int load_model_subjects(struct arena *arena, const char *path, const char *dir, struct subject *out)
 {
     const char *name = short_name(arena, path);
     struct ctx *ctx = ctx_new(path);
@@ -58,6 +77,7 @@ int load_model_subjects(struct arena *arena, const char *path, struct subject *o
         module_print(module, &text);
         out[n++] = subject(arena, arena_printf(arena, "%s.ir", name), KIND_TEXT, str_text(&text),
                            strlen(str_text(&text)));
+        n += add_json(arena, module, dir, name, &out[n]);
     }
     module_free(module);
     ctx_free(ctx);
