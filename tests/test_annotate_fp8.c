@@ -54,11 +54,11 @@ static struct target target_of(const char *name, struct fp8_row *rows, int n, en
     return (struct target){ .name = name, .n_fp8 = n, .fp8 = rows };
 }
 
-static struct target host = { .name = "c" };
-static struct target all, conv_only, poor, keeping;
+static struct target host, all, conv_only, poor, keeping;
 
 static void set_up(void)
 {
+    host = (struct target){ .name = "c", .rates = { .call_ns = 1000 } };
     all = target_of("all", rows_all, N_ROWS(rows_all), DTYPE_F32);
     conv_only = target_of("conv_only", rows_conv, N_ROWS(rows_conv), DTYPE_F32);
     poor = target_of("poor", rows_poor, N_ROWS(rows_poor), DTYPE_F32);
@@ -758,6 +758,75 @@ START_TEST(annotated_network_becomes_c)
 }
 END_TEST
 
+/* --- with regions ----------------------------------------------------------------------------- */
+
+static const char npu_json[] =
+    "{ \"name\": \"npu\", \"description\": \"for tests\", \"format\": \"extern\",\n"
+    "  \"composites\": [ { \"name\": \"conv2d\", \"pattern\": \"conv2d(x, w:const) -> "
+    "multiply(_, s:const)? -> bias_add(_, b:const)? -> relu? -> cast?\",\n"
+    "    \"where\": [\"x.dtype == f8e4m3\", \"x.dim[1] <= 2\"] } ],\n"
+    "  \"limits\": { \"max_nodes\": 4 },\n"
+    "  \"fp8\": [ { \"op\": \"conv2d\", \"data\": [\"f8e4m3\"], \"weights\": "
+    "[\"f8e4m3\"], \"accumulate\": \"f32\", \"out\": \"f32\", \"weight_scales\": true } "
+    "] }\n";
+
+/* The third convolution has too many channels for the target's pattern. */
+static const char three_convs[] =
+    "fn main(%x: (1,1,4,4) f32) -> (%e) {\n"
+    "  const @w : (2,1,1,1) f32 = [2, -4]\n"
+    "  const @v : (3,2,1,1) f32 = [1, 2, 3, -4, 5, -6]\n"
+    "  const @u : (1,3,1,1) f32 = [1, 2, 3]\n"
+    "  %c = nn.conv2d(%x, @w) " CONV " : (1,2,4,4) f32  from Conv \"first\" #0\n"
+    "  %r = nn.relu(%c) : (1,2,4,4) f32\n"
+    "  %d = nn.conv2d(%r, @v) " CONV " : (1,3,4,4) f32  from Conv \"second\" #1\n"
+    "  %e = nn.conv2d(%d, @u) " CONV " : (1,1,4,4) f32  from Conv \"third\" #2\n"
+    "}\n";
+
+static struct value *input_of_call(const struct function *fn, int index)
+{
+    for (const struct node *node = fn->first; node; node = node->next)
+        if (node->op == OP_CALL && index-- == 0)
+            return node->inputs[0];
+    return NULL;
+}
+
+START_TEST(what_lies_between_regions_is_fp8)
+{
+    struct ctx *ctx = ctx_new(NULL);
+    struct target *npu = target_parse(ctx, "target.json", npu_json, NULL, NULL);
+    struct module *module = graph_parse(ctx, three_convs, 1);
+    struct pipeline_options options = { .part = PIPELINE_WHOLE };
+    struct bulk bulk = { NULL, 0 };
+    struct tensor *annotated, *got;
+    struct run run;
+
+    ck_assert_msg(npu != NULL, "%s", expect_text(ctx));
+    run_open(&run, module, DTYPE_F8E4M3, npu, NULL);
+    annotated = graph_run(module, 3, &bulk);
+    partition_free(run.partition);
+    module_free(module);
+
+    module = graph_parse(ctx, three_convs, 1);
+    run.partition = partition_new(module, &run.options);
+    ck_assert_msg(partition_run(run.partition, &options), "%s", expect_text(ctx));
+    ck_assert_ptr_nonnull(input_of_call(module->main, 1));
+    ck_assert_int_eq(input_of_call(module->main, 0)->type.dtype, DTYPE_F8E4M3);
+    ck_assert_int_eq(input_of_call(module->main, 1)->type.dtype, DTYPE_F8E4M3);
+    ck_assert_int_eq(input_of_call(module->main, 1)->def->op, OP_CALL); /* no cast on the host */
+    ck_assert_ptr_null(input_of_call(module->main, 2));
+    ck_assert(!run.partition->fp8->lines[2].on_host);
+    ck_assert(run.partition->fp8->lines[3].on_host);
+    ck_assert_int_eq(products_of_fp8(module->main), 0);
+    got = graph_run(module, 3, &bulk);
+    ck_assert(annotated && got);
+    ck_assert_double_eq(graph_difference(got, annotated, 1), 0);
+    bulk_release(&bulk);
+    partition_free(run.partition);
+    module_free(module);
+    ctx_free(ctx);
+}
+END_TEST
+
 static void add_tests(TCase *tcase)
 {
     tcase_add_loop_test(tcase, graph_becomes, 0, N_ROWS(graphs));
@@ -772,6 +841,7 @@ static void add_tests(TCase *tcase)
     tcase_add_test(tcase, host_keeps_what_it_has_a_row_for);
     tcase_add_loop_test(tcase, random_graph_is_the_same_on_the_host, 0, 40);
     tcase_add_test(tcase, annotated_network_becomes_c);
+    tcase_add_test(tcase, what_lies_between_regions_is_fp8);
 }
 
 int main(void)
