@@ -10,15 +10,6 @@
 #include "base/str.h"
 #include "partition/expression_tree.h"
 
-struct evaluation {
-    const struct scope *scope;
-    struct arena *arena;
-    const char *why;
-    bool absent; /* what was evaluated last depends on an absent name */
-};
-
-static bool evaluate(struct evaluation *e, const struct expression *part, struct term *out);
-
 static bool fail(struct evaluation *e, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -63,7 +54,7 @@ static const char *kind_text(const struct term *term)
 /* A number, 0 where a name is absent. */
 static bool number(struct evaluation *e, const struct expression *part, struct term *out)
 {
-    if (!evaluate(e, part, out))
+    if (!evaluation_run(e, part, out))
         return false;
     if (out->kind == TERM_ABSENT)
         return give_int(out, 0);
@@ -82,15 +73,14 @@ static bool integer(struct evaluation *e, const struct expression *part, int64_t
     return term.kind == TERM_INT || fail(e, "%s is not a whole number", part_text(e, part));
 }
 
-/* Whether a condition holds; one that depends on absent names does. */
-static bool truth(struct evaluation *e, const struct expression *part, bool *out)
+bool evaluation_truth(struct evaluation *e, const struct expression *part, bool *out)
 {
     const bool outer = e->absent;
     struct term term;
     bool absent;
 
     e->absent = false;
-    if (!evaluate(e, part, &term))
+    if (!evaluation_run(e, part, &term))
         return false;
     absent = e->absent;
     e->absent = outer;
@@ -166,7 +156,7 @@ static bool comparison(struct evaluation *e, const struct expression *part, stru
     bool absent, equal;
 
     e->absent = false;
-    if (!evaluate(e, part->args[0], &a) || !evaluate(e, part->args[1], &b))
+    if (!evaluation_run(e, part->args[0], &a) || !evaluation_run(e, part->args[1], &b))
         return false;
     absent = e->absent;
     e->absent = outer;
@@ -190,11 +180,11 @@ static bool binary(struct evaluation *e, const struct expression *part, struct t
         return comparison(e, part, out);
     if (part->sign != SIGN_AND && part->sign != SIGN_OR)
         return arithmetic(e, part, out);
-    if (!truth(e, part->args[0], &a))
+    if (!evaluation_truth(e, part->args[0], &a))
         return false;
     if (a == (part->sign == SIGN_OR))
         return give_int(out, a);
-    return truth(e, part->args[1], &b) && give_int(out, b);
+    return evaluation_truth(e, part->args[1], &b) && give_int(out, b);
 }
 
 static bool unary(struct evaluation *e, const struct expression *part, struct term *out)
@@ -204,7 +194,7 @@ static bool unary(struct evaluation *e, const struct expression *part, struct te
 
     if (part->sign == SIGN_NOT) {
         e->absent = false;
-        if (!evaluate(e, part->args[0], out))
+        if (!evaluation_run(e, part->args[0], out))
             return false;
         absent = e->absent;
         e->absent = outer;
@@ -236,7 +226,7 @@ static bool element(struct evaluation *e, const struct expression *part, struct 
     struct term list;
     int64_t at;
 
-    if (!evaluate(e, part->args[0], &list) || !integer(e, part->args[1], &at))
+    if (!evaluation_run(e, part->args[0], &list) || !integer(e, part->args[1], &at))
         return false;
     if (list.kind == TERM_ABSENT) {
         *out = list;
@@ -314,7 +304,7 @@ static bool length(struct evaluation *e, const struct expression *part, struct t
 {
     struct term list;
 
-    if (!evaluate(e, part->args[0], &list))
+    if (!evaluation_run(e, part->args[0], &list))
         return false;
     if (list.kind == TERM_ABSENT)
         return give_int(out, 0);
@@ -356,7 +346,7 @@ static bool conditional(struct evaluation *e, const struct expression *part, str
     if (!number(e, part->args[0], &test))
         return false;
     e->absent = outer;
-    return evaluate(e, part->args[as_real(&test) != 0 ? 1 : 2], out);
+    return evaluation_run(e, part->args[as_real(&test) != 0 ? 1 : 2], out);
 }
 
 static bool name(struct evaluation *e, const struct expression *part, struct term *out)
@@ -373,7 +363,7 @@ static bool name(struct evaluation *e, const struct expression *part, struct ter
     return true;
 }
 
-static bool evaluate(struct evaluation *e, const struct expression *part, struct term *out)
+bool evaluation_run(struct evaluation *e, const struct expression *part, struct term *out)
 {
     switch (part->kind) {
     case EXPRESSION_CONSTANT: *out = part->constant; return true;
@@ -392,82 +382,8 @@ bool expression_evaluate(const struct expression *expression, const struct scope
 {
     struct evaluation e = { .scope = scope, .arena = arena };
 
-    if (evaluate(&e, expression, out))
+    if (evaluation_run(&e, expression, out))
         return true;
     *why = e.why;
-    return false;
-}
-
-/* The first part of a conjunction that does not hold; NULL = all hold. */
-static const struct expression *failing_part(struct evaluation *e, const struct expression *part)
-{
-    const struct expression *failing;
-    bool holds;
-
-    if (part->kind == EXPRESSION_BINARY && part->sign == SIGN_AND) {
-        failing = failing_part(e, part->args[0]);
-        return failing ? failing : failing_part(e, part->args[1]);
-    }
-    return truth(e, part, &holds) && holds ? NULL : part;
-}
-
-void term_print(struct str *text, const struct term *term)
-{
-    switch (term->kind) {
-    case TERM_ABSENT: str_add(text, "absent"); break;
-    case TERM_INT: str_printf(text, "%lld", (long long)term->integer); break;
-    case TERM_REAL: str_printf(text, "%.9g", term->real); break;
-    case TERM_TEXT:
-        str_add(text, *term->text ? str_safe(text->arena, term->text, 80) : "\"\"");
-        break;
-    case TERM_INTS:
-        str_add(text, "[");
-        for (int i = 0; i < term->ints.n; i++)
-            str_printf(text, "%s%lld", i ? "," : "", (long long)term->ints.at[i]);
-        str_add(text, "]");
-    }
-}
-
-/* "NAME is VALUE" for every name below, elements of lists as such; each once. Where a word of the
- * scope stands for nothing but text, there is nothing to tell. */
-static void describe_names(struct evaluation *e, const struct expression *part, struct str *text)
-{
-    const bool asks = part->kind == EXPRESSION_CALL && part->callee == CALLEE_PRESENT;
-    struct str one = { .arena = e->arena };
-    struct term term;
-
-    if (asks || part->kind == EXPRESSION_NAME || part->kind == EXPRESSION_INDEX) {
-        if (!evaluate(e, part, &term) ||
-            (part->kind == EXPRESSION_NAME && !part->field && term.kind == TERM_TEXT))
-            return;
-        str_printf(&one, "%s is ", part_text(e, asks ? part->args[0] : part));
-        if (asks)
-            str_add(&one, term.integer ? "there" : "absent");
-        else
-            term_print(&one, &term);
-        if (strstr(str_text(text), str_text(&one)))
-            return;
-        str_printf(text, "%s%s", text->n ? ", " : "", str_text(&one));
-        return;
-    }
-    for (int i = 0; i < part->n_args; i++)
-        describe_names(e, part->args[i], text);
-}
-
-bool expression_holds(const struct expression *expression, const struct scope *scope,
-                      struct arena *arena, const char **found, const char **wanted)
-{
-    struct evaluation e = { .scope = scope, .arena = arena };
-    const struct expression *failing = failing_part(&e, expression);
-    struct str text = { .arena = arena };
-
-    if (!failing)
-        return true;
-    *wanted = part_text(&e, failing);
-    *found = e.why;
-    if (!e.why) {
-        describe_names(&e, failing, &text);
-        *found = text.n ? str_text(&text) : "it is false";
-    }
     return false;
 }

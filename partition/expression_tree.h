@@ -69,6 +69,20 @@ static inline bool sign_is_comparison(enum sign sign)
 /* The part as it is written. */
 const char *expression_part(const struct expression *part, struct arena *arena);
 
+/* For expression_eval.c and expression_holds.c. */
+struct evaluation {
+    const struct scope *scope;
+    struct arena *arena;
+    const char *why;
+    bool absent; /* what was evaluated last depends on an absent name */
+};
+
+/* The value of a part. False: evaluation->why says what went wrong. */
+bool evaluation_run(struct evaluation *evaluation, const struct expression *part, struct term *out);
+
+/* Whether a condition holds; one that depends on absent names does. */
+bool evaluation_truth(struct evaluation *evaluation, const struct expression *part, bool *out);
+
 /* A value as messages tell it: 11, [1,2], f32, absent. */
 void term_print(struct str *out, const struct term *term);
 
