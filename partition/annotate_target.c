@@ -2,12 +2,12 @@
  *
  * needs    candidates
  * gives    partition->choice, disjoint; every candidate that was not taken says why (passed_over)
- * method   greedy: candidates by estimated saving (ASSIGN_COST), or target by target in the user's
- *          order (ASSIGN_PRIORITY). One whose nodes are partly gone is void, but a smaller row, or
- *          the same one without its optional part, may match what is left: the target looks again
- *          there, and what it finds takes part in the next round. Ends when nothing is found, after
- *          MAX_ROUNDS at the latest. Each round costs a sort and a look at the nodes around what
- *          was lost. */
+ * method   greedy: candidates by estimated saving (ASSIGN_COST; those of a favourite target first),
+ *          or target by target in the user's order (ASSIGN_PRIORITY). One whose nodes are partly
+ * gone is void, but a smaller row, or the same one without its optional part, may match what is
+ * left: the target looks again there, and what it finds takes part in the next round. Ends when
+ * nothing is found, after MAX_ROUNDS at the latest. Each round costs a sort and a look at the nodes
+ * around what was lost. */
 #include "partition/partition.h"
 
 #include <stdlib.h>
@@ -22,6 +22,7 @@ enum {
 /* A candidate that wants its nodes. */
 struct bid {
     struct candidate *candidate;
+    bool favourite;
     double saving;
     int order; /* of the target */
 };
@@ -39,6 +40,8 @@ static int compare_savings(const void *left, const void *right)
 {
     const struct bid *a = left, *b = right;
 
+    if (a->favourite != b->favourite)
+        return a->favourite ? -1 : 1;
     if (a->saving != b->saving)
         return a->saving < b->saving ? 1 : -1;
     if (a->order != b->order)
@@ -63,7 +66,10 @@ static void collect_bids(struct choosing *c, struct candidate *from, const struc
         while (options->offload[order] != candidate->row->target)
             order++;
         c->bids[c->n++] =
-            (struct bid){ candidate, candidate->host_ns - candidate->target_ns, order };
+            (struct bid){ .candidate = candidate,
+                          .favourite = candidate->row->target == c->partition->favourite,
+                          .saving = candidate->host_ns - candidate->target_ns,
+                          .order = order };
     }
     if (options->assign == ASSIGN_COST)
         qsort(c->bids, (size_t)c->n, sizeof *c->bids, compare_savings);

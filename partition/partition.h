@@ -95,8 +95,10 @@ struct partition {
     struct node **nodes;            /* by id */
     struct candidate *first, *last; /* all, in order of id */
     int n_candidates;
-    struct candidate **at_root; /* by node id: the candidate found last with this root */
-    struct candidate **choice;  /* by node id; NULL = host */
+    struct candidate **at_root;     /* by node id: the candidate found last with this root */
+    struct candidate **choice;      /* by node id; NULL = host */
+    const struct target *favourite; /* ASSIGN_COST: its candidates choose before all others; NULL =
+                                       none. The cost step tries each target */
     struct region_plan *regions;
     int n_regions;
     struct attempt *attempts, *last_attempt;
