@@ -32,7 +32,8 @@ struct term {
 
 /* What names mean. look_up("w", "dim") for w.dim, look_up("macs", NULL) for a bare name. False: not
  * a name of this scope (an unknown bare word is then text, an unknown w.thing an error that says
- * *why). A bare word with *why set is a name whose value cannot be computed; *why is NULL before. */
+ * *why). A bare word with *why set is a name whose value cannot be computed; *why is NULL before.
+ */
 struct scope {
     bool (*look_up)(void *user, const char *name, const char *field, struct term *out,
                     const char **why);

@@ -234,7 +234,8 @@ static bool look_up(void *user, const char *name, const char *field, struct term
         return true;
     if (!pattern_knows(names->pattern, name, NULL))
         return false;
-    *why = "there is no such field";
+    if (field)
+        *why = "there is no such field";
     *out = (struct term){ .kind = TERM_ABSENT };
     return !field || pattern_knows(names->pattern, name, field);
 }

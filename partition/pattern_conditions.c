@@ -40,7 +40,7 @@ static void set_rank(struct pattern_parser *p, struct type_test *test, int64_t r
 static void parse_shape(struct pattern_parser *p, struct type_test *test)
 {
     const size_t at = pattern_offset(p);
-    int64_t dim[MAX_RANK];
+    int64_t dim[MAX_RANK] = { 0 };
     int n = 0;
 
     while (!p->stopped && !pattern_accept(p, ")")) {

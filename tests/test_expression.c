@@ -23,6 +23,10 @@ static bool look_up(void *user, const char *name, const char *field, struct term
         out->kind = TERM_ABSENT;
         return true;
     }
+    if (!field && strcmp(name, "broken") == 0) {
+        *why = "it cannot be computed";
+        return false;
+    }
     if (!field) {
         out->integer = strcmp(name, "macs") == 0 ? 1000 : strcmp(name, "big") == 0 ? INT64_MAX : -1;
         return out->integer >= 0;
@@ -143,6 +147,7 @@ static const struct {
     { "x.shape < x.dim", "error: x.shape < x.dim: only numbers have an order" },
     { "x.nothing", "error: x.nothing: there is no such field" },
     { "y.dim", "error: y.dim: there is no such name" },
+    { "broken == 1", "error: broken: it cannot be computed" },
     { "present(y)", "error: present(y): there is no such name" },
     { "x.dtype && 1", "error: x.dtype is text, not a condition" },
     { "!x.shape", "error: x.shape is a list, not a condition" },
