@@ -15,4 +15,18 @@ struct target *toy_target(struct ctx *ctx, const char *json, const struct toy_fi
 /* A list of such targets. */
 struct targets *toy_targets(struct ctx *ctx, int n, struct target *const *targets);
 
+/* A target of convolutions, dense layers and element-wise operators in plain C, with scratch,
+ * optional captures, several outputs, a prologue and a header. */
+extern const char toy_plain_json[];
+extern const struct toy_file toy_plain_files[];
+struct targets *toy_plain(struct ctx *ctx);
+
+/* IR text: main(%x, %skip) -> (%y, %b) of two of its regions, the first of three composites, and
+ * one of c between them. */
+extern const char toy_net[];
+
+/* The head of a composite function of a target called toy. */
+#define TOY_COMPOSITE(name, composite, params, result)                                             \
+    "fn " name "(" params ") -> (" result ") compiler \"toy\" composite \"toy." composite "\" {\n"
+
 #endif
