@@ -34,6 +34,17 @@ void term_print(struct str *text, const struct term *term)
     }
 }
 
+/* Whether `one` is among what `all` lists with ", " between. */
+static bool tells(const char *all, const char *one)
+{
+    const size_t n = strlen(one);
+
+    for (const char *at = all; (at = strstr(at, one)); at++)
+        if ((at == all || at[-1] == ' ') && (!at[n] || at[n] == ','))
+            return true;
+    return false;
+}
+
 /* "NAME is VALUE" for every name below, elements of lists as such; each once. Where a word of the
  * scope stands for nothing but text, there is nothing to tell. */
 static void describe_names(struct evaluation *e, const struct expression *part, struct str *text)
@@ -51,7 +62,7 @@ static void describe_names(struct evaluation *e, const struct expression *part, 
             str_add(&one, term.integer ? "there" : "absent");
         else
             term_print(&one, &term);
-        if (strstr(str_text(text), str_text(&one)))
+        if (tells(str_text(text), str_text(&one)))
             return;
         str_printf(text, "%s%s", text->n ? ", " : "", str_text(&one));
         return;

@@ -11,6 +11,8 @@ struct match_names {
     const struct match *match;
 };
 
+static const char no_attribute[] = "is no attribute of this operator";
+
 static bool give_int(struct term *out, int64_t integer)
 {
     *out = (struct term){ .kind = TERM_INT, .integer = integer };
@@ -56,7 +58,7 @@ bool node_attr(const struct node *node, const char *name, struct term *out, cons
         if (strcmp(schema->fields[i].name, name) == 0)
             return read_attr(&schema->fields[i],
                              (const char *)&node->attrs + schema->fields[i].offset, out, why);
-    *why = "is no attribute of this operator";
+    *why = no_attribute;
     return false;
 }
 
@@ -213,6 +215,23 @@ static bool whole_field(const struct match *match, const char *name, struct term
     return false;
 }
 
+/* As node_field; but what only other alternatives of the capture have is absent. */
+static bool captured_field(const struct match_names *names, const char *name,
+                           const struct node *node, const char *field, struct term *out,
+                           const char **why)
+{
+    const char *unknown = NULL;
+    struct term term;
+
+    if (node_field(node, node->outputs[0], field, out, why))
+        return true;
+    if (node_attr(node, field, &term, &unknown) || unknown != no_attribute ||
+        !pattern_knows(names->pattern, name, field))
+        return false;
+    *out = (struct term){ .kind = TERM_ABSENT };
+    return true;
+}
+
 static bool look_up(void *user, const char *name, const char *field, struct term *out,
                     const char **why)
 {
@@ -223,13 +242,13 @@ static bool look_up(void *user, const char *name, const char *field, struct term
     if (capture && !field)
         return give_text(out, name);
     if (capture && capture->node)
-        return node_field(capture->node, capture->value, field, out, why);
+        return captured_field(names, name, capture->node, field, out, why);
     if (capture && !capture->value)
         capture = NULL;
     if (capture)
         return value_field(capture->value, field, out, why);
     if (strcmp(name, "out") == 0 && field)
-        return node_field(names->match->root, names->match->root->outputs[0], field, out, why);
+        return captured_field(names, name, names->match->root, field, out, why);
     if (!field && whole_field(names->match, name, out))
         return true;
     if (!pattern_knows(names->pattern, name, NULL))

@@ -355,6 +355,8 @@ static const struct {
     { CHAIN, "y", "clip.a_max == 6", NULL },
     { CHAIN, "c", "b.dim[0] == 7 && residual.shape == x.shape && relu.op == clip", NULL },
     { CHAIN, "c", "present(b) ? 0 : 1", NULL },
+    { "act=(relu|clip)", "y", "act.a_max == 6 && out.a_max == 7 && act.op == relu", NULL },
+    { "act=(relu|clip)", "y", "act.a_maxx == 6", "act.a_maxx: there is no such field" },
     { CHAIN, "y", "x.dimm == 1", "x.dimm: there is no such field" },
     { CHAIN, "y", "clip.axis == 1", "clip.axis: there is no such field" },
     { CHAIN, "y", "bias.dim[0] == 1", "bias.dim: there is no such name" },
