@@ -270,6 +270,16 @@ $ relayc run $MODELS/pointwise_residual.onnx --offload dnnl --assign priority --
 y (1,4,3,3) f32 =
 $ relayc verify $MODELS/pointwise_residual.onnx --offload dnnl --assign priority --no-cost | grep -o 'dnnl$'
 dnnl
+$ for m in attention_block conv_bn_relu dense_softmax depthwise_clip element_wise hostile_names move_data odd_interface pool_flatten; do relayc verify $MODELS/$m.onnx --offload dnnl --assign priority --no-cost -q && echo $m; done
+attention_block
+conv_bn_relu
+dense_softmax
+depthwise_clip
+element_wise
+hostile_names
+move_data
+odd_interface
+pool_flatten
 $ relayc verify $MODELS/pointwise_residual.onnx --target-dir npu --offload npu 2>&1 | grep -E '^(error|help)' | sed 's|/[^ ]*/||'
 error[R0404]: cannot load the generated code: model.so: undefined symbol: model_npu_conv1
 help: the code calls functions of the target npu; "host" in its target.json can name files that have them on this machine
