@@ -73,7 +73,7 @@ static void check_match(struct check *check, const struct node *call,
     function_number(call->callee);
     match = composite_rematch(check->ctx, row, call->callee);
     diag_restore(check->ctx, saved); /* an internal error: partition makes no others */
-    if (!match)
+    if (!match || match->n_nodes != call->callee->n_nodes)
         wrong(check, call, "found other nodes than the pattern of %s, wanted '%s'", row->name,
               row->text);
     else if (!(row->target->hooks && row->target->hooks->optimise) &&
