@@ -109,7 +109,7 @@ static const char *why_not(struct explaining *e, const struct candidate *candida
                                 str_safe(e->arena, node->outputs[0]->name, 80), other->row->name,
                                 other->id);
     }
-    return "the host is estimated to be faster";
+    return candidate->passed_over ? candidate->passed_over : "the host is estimated to be faster";
 }
 
 static struct verdict verdict_of(struct explaining *e, const struct composite_row *row,
