@@ -112,8 +112,7 @@ static void choose(struct choosing *c)
             c->lost[c->n_lost++] = candidate;
         } else if (partition->options->assign == ASSIGN_COST && c->bids[i].saving < 0) {
             candidate->passed_over =
-                arena_printf(&partition->arena, "slower than %s: %.0f ns, there %.0f ns",
-                             partition->host->name, candidate->target_ns, candidate->host_ns);
+                arena_printf(&partition->arena, "slower than %s", partition->host->name);
         } else {
             take(partition, candidate);
         }
