@@ -1,7 +1,6 @@
 /* pattern_operator.c - the parts of a pattern's text that begin with a name: operators, classes,
  * dominates; and the names of captures. */
 #include <ctype.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -165,6 +164,7 @@ struct pattern *pattern_parse_class(struct pattern_parser *p, struct pattern *pr
 /* ".1" behind an operator. */
 static struct pattern *parse_tuple_get(struct pattern_parser *p, struct pattern *op)
 {
+    enum { MAX_OUTPUTS = 10000 };
     const size_t at = pattern_offset(p);
     struct pattern *pattern;
     long index;
@@ -176,7 +176,10 @@ static struct pattern *parse_tuple_get(struct pattern_parser *p, struct pattern 
     index = strtol(p->at + 1, &end, 10);
     p->at = end;
     n_outputs = op->op == OP_COUNT ? -1 : op_row(op->op)->n_outputs;
-    if (index >= (n_outputs < 0 ? INT_MAX : n_outputs)) {
+    if (n_outputs < 0 && index >= MAX_OUTPUTS) {
+        pattern_complain(p, at, "an operator has less than %d outputs", MAX_OUTPUTS);
+        index = 0;
+    } else if (n_outputs >= 0 && index >= n_outputs) {
         pattern_complain(p, at, "%s has %d output%s, the last is .%d", op_name(op->op), n_outputs,
                          n_outputs == 1 ? "" : "s", n_outputs - 1);
         index = 0;
