@@ -58,7 +58,7 @@ $(BUILD)/gen/%.pb-c.c $(BUILD)/gen/%.pb-c.h: %.proto
 	@mkdir -p $(BUILD)/gen
 	protoc-c --c_out=$(BUILD)/gen $<
 
-$(BUILD)/gen/embedded.c: base/embed.awk $(texts)
+$(BUILD)/gen/embedded.c: base/embed.awk Makefile $(texts)
 	@mkdir -p $(@D)
 	awk -f base/embed.awk $(texts) > $@
 

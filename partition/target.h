@@ -68,9 +68,9 @@ struct target_limits {
 };
 
 /* Estimated time, in nanoseconds: launch_ns per region, hand-over of every byte that enters or
- * leaves the region at transfer_ns_per_byte, per composite its cost_ns, or macs * ns_per_mac (by
- * the element type of its first input; DTYPE_NONE = others) + bytes read and written * ns_per_byte
- * + call_ns. */
+ * leaves the region at transfer_ns_per_byte, per composite its cost_ns, or the MACs of each of its
+ * operators * ns_per_mac (by the element type of that operator's first input; DTYPE_NONE = others)
+ * + bytes read and written * ns_per_byte + call_ns. */
 struct target_rates {
     double launch_ns, transfer_ns_per_byte, call_ns, ns_per_byte;
     int n_macs;

@@ -63,16 +63,12 @@ static bool has_beneath(void *user, const char *name, const char **reason)
     return true;
 }
 
-/* What runs with the generated code lies in runtime/NAME, the rest in partition/targets/NAME. */
 static const char *read_embedded(void *user, const char *name, const char **reason)
 {
     const struct folder *folder = user;
-    const char *target = strrchr(folder->path, '/') + 1;
     const struct embedded_file *file =
         embedded_find(arena_printf(&folder->ctx->perm, "%s/%s", folder->path, name));
 
-    if (!file)
-        file = embedded_find(arena_printf(&folder->ctx->perm, "runtime/%s/%s", target, name));
     *reason = "it is not part of relayc";
     return file ? file->text : NULL;
 }
