@@ -50,9 +50,10 @@ static const char *plus(struct arena *arena, const char *x, int64_t number)
                         number < 0 ? -number : number);
 }
 
-static const char *in_parentheses(struct arena *arena, const char *x, bool compound)
+/* (x - zero), or x. */
+static const char *centred(struct arena *arena, const char *x, int64_t zero)
 {
-    return compound ? arena_printf(arena, "(%s)", x) : x;
+    return zero == 0 ? x : arena_printf(arena, "(%s)", plus(arena, x, -zero));
 }
 
 static const char *quantize_text(struct arena *arena, const struct node *node, const char **needs)
@@ -75,15 +76,19 @@ static const char *quantize_text(struct arena *arena, const struct node *node, c
 static const char *dequantize_text(struct arena *arena, const struct node *node, const char **needs)
 {
     const enum dtype from = node->inputs[0]->type.dtype;
+    const char *x;
     int64_t zero;
 
     if (dtype_minifloat(from)) {
         *needs = "f8_to_f32";
         return arena_printf(arena, "%s * $b", scalar_from_f8(arena, from, "$a"));
     }
-    if (is_known(node->inputs[2], &zero) && zero == 0)
-        return "(float)$a * $b";
-    return from == DTYPE_I32 ? "(float)((int64_t)$a - $c) * $b" : "(float)($a - $c) * $b";
+    x = from == DTYPE_I32 ? "(int64_t)$a" : "$a";
+    if (!is_known(node->inputs[2], &zero))
+        x = arena_printf(arena, "(%s - $c)", x);
+    else
+        x = centred(arena, zero == 0 ? "$a" : x, zero);
+    return arena_printf(arena, "(float)%s * $b", x);
 }
 
 /* saturate(x + zero) as an element of the result's type. */
@@ -196,8 +201,8 @@ static const char *add_text(struct arena *arena, const struct node *node, const 
     *needs = "requantize saturate_int";
     factors = qnn_add_factors_of(node->inputs[0]->type.dtype, binary.a_scale, binary.b_scale,
                                  binary.out_scale);
-    a = in_parentheses(arena, plus(arena, "$a", -binary.a_zero), binary.a_zero != 0);
-    b = in_parentheses(arena, plus(arena, "$b", -binary.b_zero), binary.b_zero != 0);
+    a = centred(arena, "$a", binary.a_zero);
+    b = centred(arena, "$b", binary.b_zero);
     a = arena_printf(arena, "%s%s * %d", wide ? "(int64_t)" : "", a, 1 << factors.shift);
     b = arena_printf(arena, "%s%s * %d", wide ? "(int64_t)" : "", b, 1 << factors.shift);
     sum = arena_printf(arena, "(int64_t)%s + %s", scaled(arena, "requantize", a, factors.a),
@@ -214,8 +219,8 @@ static const char *mul_text(struct arena *arena, const struct node *node, const 
     if (!binary_of(node, &binary))
         return NULL;
     *needs = "requantize saturate_int";
-    a = in_parentheses(arena, plus(arena, "$a", -binary.a_zero), binary.a_zero != 0);
-    b = in_parentheses(arena, plus(arena, "$b", -binary.b_zero), binary.b_zero != 0);
+    a = centred(arena, "$a", binary.a_zero);
+    b = centred(arena, "$b", binary.b_zero);
     product = arena_printf(arena, "%s%s * %s", wide ? "(int64_t)" : "", a, b);
     return saturated(arena, node,
                      scaled(arena, "requantize", product,

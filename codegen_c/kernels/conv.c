@@ -6,7 +6,6 @@
  * side. */
 #include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/dense.h"
-#include "codegen_c/kernels/direct.h"
 #include "codegen_c/kernels/panels.h"
 #include "codegen_c/kernels/window.h"
 
@@ -246,37 +245,32 @@ static void bind_direct_places(struct bind *bind, bool deep)
     bind_text(bind, "patch", deep ? "IN_C * K_D * K_H * K_W" : "IN_C * K_H * K_W");
 }
 
-void bind_direct(struct bind *bind, const struct window *w, struct position *position)
+/* oc counts as in a transposed convolution, below. */
+bool bind_conv_direct(struct bind *bind)
 {
-    const bool many = w->batch * w->groups > 1;
+    const struct window w = window_of_conv(bind->region);
+    const bool many = w.batch * w.groups > 1;
+    struct position position;
 
-    if (w->padded)
+    bind_type(bind);
+    if (w.padded)
         bind_helper(bind, "window");
     bind_text(bind, "in", many ? "&%s[oc / OUT_C * IN_LEN]" : "%s",
               bind_operand(bind, bind->region->anchor->inputs[0]));
     bind_input(bind, "weight", 1);
-    bind_window(bind, w);
-    bind_direct_places(bind, w->rank == 3);
+    bind_window(bind, &w);
+    bind_direct_places(bind, w.rank == 3);
     bind_flag(bind, "many", many);
-    bind_int(bind, "batch", w->batch);
-    bind_int(bind, "groups", w->groups);
-    bind_int(bind, "in_c", w->in_c / w->groups);
-    bind_int(bind, "out_c", w->out_c / w->groups);
+    bind_int(bind, "batch", w.batch);
+    bind_int(bind, "groups", w.groups);
+    bind_int(bind, "in_c", w.in_c / w.groups);
+    bind_int(bind, "out_c", w.out_c / w.groups);
     bind_text(bind, "n_planes", many ? "BATCH * GROUPS * OUT_C" : "OUT_C");
-    bind_text(bind, "kernel", w->batch > 1 ? "(oc %% (GROUPS * OUT_C))" : "oc");
-    position_by_division(bind, "at", position);
-    if (w->out_c > 1)
-        position->coord[1] =
-            w->batch == 1 ? "oc" : arena_printf(bind->arena, "oc %% %lld", (long long)w->out_c);
-}
-
-bool bind_conv_direct(struct bind *bind)
-{
-    const struct window w = window_of_conv(bind->region);
-    struct position position;
-
-    bind_type(bind);
-    bind_direct(bind, &w, &position);
+    bind_text(bind, "kernel", w.batch > 1 ? "(oc %% (GROUPS * OUT_C))" : "oc");
+    position_by_division(bind, "at", &position);
+    if (w.out_c > 1)
+        position.coord[1] =
+            w.batch == 1 ? "oc" : arena_printf(bind->arena, "oc %% %lld", (long long)w.out_c);
     return bind_epilogue(bind, "sum", &position);
 }
 

@@ -1,13 +1,13 @@
 /* qnn.c - products of quantised numbers: convolutions, dense layers, matrix products.
  *
- * Plain loops over the weights as they lie. A zero point that is known to be 0 costs nothing,
- * others a subtraction; both operands are then less than 2^17 and 2^9, so that a product is an int.
- */
+ * Weights are read as they lie. A zero point that is known to be 0 costs nothing, others a
+ * subtraction: x's once per tap of an output position, w's in every product. Both factors are then
+ * less than 2^17 and 2^9, so that a product is an int. */
 #include <inttypes.h>
 
 #include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/dense.h"
-#include "codegen_c/kernels/direct.h"
+#include "codegen_c/kernels/window.h"
 
 enum { X, W, X_ZERO, W_ZERO };
 
@@ -49,12 +49,52 @@ bool accepts_qnn_conv(const struct region *region, const char **why)
            takes_channels_first(attrs->data_layout, attrs->kernel_layout, why);
 }
 
+/* Where a tap reads, and how many elements there are. */
+static void bind_places(struct bind *bind, const struct window *w)
+{
+    const bool deep = w->rank == 3;
+
+    bind_flag(bind, "deep", deep);
+    bind_text(bind, "at",
+              deep ? "((oc * OUT_D + od) * OUT_H + oh) * OUT_W + ow"
+                   : "(oc * OUT_H + oh) * OUT_W + ow");
+    bind_text(bind, "from",
+              deep ? "((ic * IN_D + id) * IN_H + ih) * IN_W + iw" : "(ic * IN_H + ih) * IN_W + iw");
+    bind_text(bind, "in_shape", deep ? "[IN_C, IN_D, IN_H, IN_W]" : "[IN_C, IN_H, IN_W]");
+    bind_text(bind, "weight_shape", deep ? "[IN_C, K_D, K_H, K_W]" : "[IN_C, K_H, K_W]");
+    bind_text(bind, "in_len", deep ? "IN_C * IN_D * IN_H * IN_W" : "IN_C * IN_H * IN_W");
+    bind_text(bind, "patch", deep ? "IN_C * K_D * K_H * K_W" : "IN_C * K_H * K_W");
+    bind_text(bind, "minus_front", "%s", w->padded ? " - PAD_FRONT" : "");
+    bind_text(bind, "minus_top", "%s", w->padded ? " - PAD_TOP" : "");
+    bind_text(bind, "minus_left", "%s", w->padded ? " - PAD_LEFT" : "");
+}
+
+/* oc counts the output channels of all groups of all images. */
 bool bind_qnn_conv(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
+    const bool many = w.batch * w.groups > 1,
+               narrow = dtype_bytes(anchor_input(bind->region, X)->dtype) == 1;
+    const int64_t n_patch = w.in_c / w.groups * window_k_len(&w);
     struct position position;
 
-    bind_direct(bind, &w, &position);
+    bind_input(bind, "x", X);
+    bind_input(bind, "weight", W);
+    bind_window(bind, &w);
+    bind_places(bind, &w);
+    bind_flag(bind, "many", many);
+    bind_int(bind, "batch", w.batch);
+    bind_int(bind, "groups", w.groups);
+    bind_int(bind, "in_c", w.in_c / w.groups);
+    bind_int(bind, "out_c", w.out_c / w.groups);
+    bind_text(bind, "oc", many ? "g * OUT_C + i" : "i");
+    bind_text(bind, "kernel", w.batch > 1 ? "(g %% GROUPS * OUT_C + i)" : "oc");
+    bind_text(bind, "tpatch", narrow ? "int16_t" : "int32_t");
+    bind_scratch(bind, (size_t)(n_patch > 0 ? n_patch : 1) * (narrow ? 2 : 4));
+    position_by_division(bind, "at", &position);
+    if (w.out_c > 1)
+        position.coord[1] =
+            w.batch == 1 ? "oc" : arena_printf(bind->arena, "oc %% %" PRId64, w.out_c);
     bind_factors(bind, position.coord[1]);
     return bind_epilogue(bind, "acc", &position);
 }
