@@ -22,7 +22,8 @@ static bool is_fp8(const struct value *value)
 static bool host_takes(const struct partition *partition, const struct node *node)
 {
     const struct target *host = partition->host;
-    const enum dtype weights = node->n_inputs > 1 ? node->inputs[1]->type.dtype : DTYPE_NONE;
+    const enum dtype weights =
+        node->n_inputs > 1 && node->inputs[1] ? node->inputs[1]->type.dtype : DTYPE_NONE;
 
     for (int i = 0; i < host->n_fp8; i++)
         if (fp8_row_takes(&host->fp8[i], node->op, node->inputs[0]->type.dtype, weights))
