@@ -6,18 +6,24 @@
 
 #include <float.h>
 
+/* Patterns share parts: a walk over what nests alternatives in optional parts could take forever.
+ * One that is longer knows nothing. */
+enum { MAX_STEPS = 1 << 12 };
+
 /* Marks the operators that a match of the pattern can have as its root. */
-static void mark_roots(const struct pattern *pattern, bool *roots)
+static void mark_roots(const struct pattern *pattern, bool *roots, int *steps)
 {
+    if (--*steps < 0)
+        return;
     switch (pattern->kind) {
     case PAT_OP: roots[pattern->op] = true; break;
     case PAT_ALTERNATIVE:
     case PAT_OPTIONAL:
         for (int i = 0; i < pattern->n_args; i++)
-            mark_roots(pattern->args[i], roots);
+            mark_roots(pattern->args[i], roots, steps);
         break;
-    case PAT_TUPLE_GET: mark_roots(pattern->args[0], roots); break;
-    case PAT_DOMINATES: mark_roots(pattern->args[2], roots); break;
+    case PAT_TUPLE_GET: mark_roots(pattern->args[0], roots, steps); break;
+    case PAT_DOMINATES: mark_roots(pattern->args[2], roots, steps); break;
     case PAT_OP_CLASS:
         for (int op = 0; op < OP_COUNT; op++)
             if (op_row((enum op)op)->pattern == pattern->op_class)
@@ -165,15 +171,22 @@ static void try_row(const struct candidate_search *search, const struct composit
 
 void candidates_find(const struct candidate_search *search)
 {
+    bool occurs[OP_COUNT] = { false };
+
+    for (int i = 0; i < search->n_roots; i++)
+        occurs[search->roots[i]->op] = true;
     for (int i = 0; i < search->target->n_rows; i++) {
         const struct composite_row *row = &search->target->rows[i];
         bool tried[OP_COUNT] = { false };
         struct arena scratch = { NULL }; /* what is tried and fails would add up */
 
-        mark_roots(row->pattern, tried);
+        int steps = MAX_STEPS;
+
+        mark_roots(row->pattern, tried, &steps);
         /* For the record also at operators that only stand inside: what was wanted there. */
-        for (int op = 0; search->record && op < OP_COUNT; op++)
-            tried[op] = tried[op] || pattern_mentions(row->pattern, (enum op)op);
+        for (int op = 0; (search->record || steps < 0) && op < OP_COUNT; op++)
+            if (occurs[op] && !tried[op])
+                tried[op] = pattern_mentions(row->pattern, (enum op)op);
         for (int j = 0; j < search->n_roots; j++) {
             struct node *root = search->roots[j];
 
