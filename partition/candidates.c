@@ -179,7 +179,6 @@ void candidates_find(const struct candidate_search *search)
         const struct composite_row *row = &search->target->rows[i];
         bool tried[OP_COUNT] = { false };
         struct arena scratch = { NULL }; /* what is tried and fails would add up */
-
         int steps = MAX_STEPS;
 
         mark_roots(row->pattern, tried, &steps);
