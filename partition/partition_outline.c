@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "relay_ir/order.h"
 
 enum { MAX_NAME = 48 }; /* of the part of a region's name that comes from the model */
 
@@ -309,63 +310,6 @@ static bool replace_region(struct outlining *o, const struct region *region)
     return true;
 }
 
-enum { NOT_PLACED, UNDER_WAY, PLACED };
-
-struct sorting {
-    unsigned char *state; /* by node id */
-    int *next_input;
-    struct node **stack;
-    int depth;
-};
-
-static void push(struct sorting *sorting, struct node *node)
-{
-    assert(sorting->state[node->id] == NOT_PLACED); /* else a region is not convex */
-    sorting->state[node->id] = UNDER_WAY;
-    sorting->stack[sorting->depth++] = node;
-}
-
-/* Moves the node to the end of its function, behind all that it needs. */
-static void place(struct sorting *sorting, struct node *node)
-{
-    push(sorting, node);
-    while (sorting->depth > 0) {
-        struct node *top = sorting->stack[sorting->depth - 1];
-        const int i = sorting->next_input[top->id]++;
-
-        if (i < top->n_inputs) {
-            struct node *def = top->inputs[i] ? top->inputs[i]->def : NULL;
-
-            if (def && sorting->state[def->id] != PLACED)
-                push(sorting, def);
-        } else {
-            sorting->depth--;
-            sorting->state[top->id] = PLACED;
-            node_move_before(top, NULL);
-        }
-    }
-}
-
-/* Nodes keep their order where the calls allow it. */
-static void sort_nodes(struct function *fn, struct arena *scratch)
-{
-    struct sorting sorting = { .depth = 0 };
-    struct node **order;
-    int n = 0;
-
-    function_number(fn);
-    sorting.state = arena_array(scratch, unsigned char, fn->n_nodes);
-    sorting.next_input = arena_array(scratch, int, fn->n_nodes);
-    sorting.stack = arena_array(scratch, struct node *, fn->n_nodes);
-    order = arena_array(scratch, struct node *, fn->n_nodes);
-    for (struct node *node = fn->first; node; node = node->next)
-        order[n++] = node;
-    for (int i = 0; i < n; i++)
-        if (sorting.state[order[i]->id] == NOT_PLACED)
-            place(&sorting, order[i]);
-    function_number(fn);
-}
-
 static void find_regions(struct outlining *o, const struct partition *partition)
 {
     const int n = o->fn->n_nodes + 1 + partition->n_regions;
@@ -403,6 +347,6 @@ bool partition_outline(struct partition *partition)
         if (!make_region(&o, &region) || !replace_region(&o, &region))
             return false;
     }
-    sort_nodes(o.fn, o.scratch);
+    function_sort(o.fn);
     return true;
 }

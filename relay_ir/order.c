@@ -1,0 +1,62 @@
+/* order.c - a stack of its own instead of recursion: the graph may be as deep as it has nodes. */
+#include "relay_ir/order.h"
+
+#include <assert.h>
+
+enum { NOT_PLACED, UNDER_WAY, PLACED };
+
+struct sorting {
+    unsigned char *state; /* by node id */
+    int *next_input;
+    struct node **stack;
+    int depth;
+};
+
+static void push(struct sorting *sorting, struct node *node)
+{
+    assert(sorting->state[node->id] == NOT_PLACED); /* else they read each other */
+    sorting->state[node->id] = UNDER_WAY;
+    sorting->stack[sorting->depth++] = node;
+}
+
+/* Moves the node to the end of its function, behind all that it needs. */
+static void place(struct sorting *sorting, struct node *node)
+{
+    push(sorting, node);
+    while (sorting->depth > 0) {
+        struct node *top = sorting->stack[sorting->depth - 1];
+        const int i = sorting->next_input[top->id]++;
+
+        if (i < top->n_inputs) {
+            struct node *def = top->inputs[i] ? top->inputs[i]->def : NULL;
+
+            if (def && sorting->state[def->id] != PLACED)
+                push(sorting, def);
+        } else {
+            sorting->depth--;
+            sorting->state[top->id] = PLACED;
+            node_move_before(top, NULL);
+        }
+    }
+}
+
+void function_sort(struct function *fn)
+{
+    struct sorting sorting = { .depth = 0 };
+    struct arena arena = { NULL };
+    struct node **order;
+    int n = 0;
+
+    function_number(fn);
+    sorting.state = arena_array(&arena, unsigned char, fn->n_nodes);
+    sorting.next_input = arena_array(&arena, int, fn->n_nodes);
+    sorting.stack = arena_array(&arena, struct node *, fn->n_nodes);
+    order = arena_array(&arena, struct node *, fn->n_nodes);
+    for (struct node *node = fn->first; node; node = node->next)
+        order[n++] = node;
+    for (int i = 0; i < n; i++)
+        if (sorting.state[order[i]->id] == NOT_PLACED)
+            place(&sorting, order[i]);
+    function_number(fn);
+    arena_release(&arena);
+}
