@@ -10,11 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_LOOPS = 8, MAX_KEY = 120, MAX_REPEAT = 4096 };
-
-struct key {
-    const char *text;
-    bool used;
+/* Templates of targets are the user's: none makes us run forever or use up the stack. */
+enum {
+    MAX_LOOPS = 8,
+    MAX_BLOCKS = 64,
+    MAX_KEYS = 8, /* within each other */
+    MAX_KEY = 120,
+    MAX_REPEAT = 4096,
+    MAX_STEPS = 1000000,         /* lines gone through */
+    MAX_BYTES = 64 * 1024 * 1024 /* of text */
 };
 
 struct line {
@@ -29,7 +33,9 @@ struct expansion {
     struct keys *keys;
     struct line *lines;
     int n_lines;
-    int n_loops;
+    int n_loops, n_blocks, n_keys; /* that are open */
+    int n_steps;
+    size_t n_bytes;
     struct {
         const char *name;
         char text[24];
@@ -38,43 +44,6 @@ struct expansion {
     bool silent; /* inside a block that is left out: nothing is written, unknown keys are fine */
     bool ok;
 };
-
-void keys_init(struct keys *keys, struct arena *arena)
-{
-    *keys = (struct keys){ .arena = arena, .map = { .arena = arena } };
-}
-
-static void set(struct keys *keys, const char *name, const char *text, bool used)
-{
-    struct key *key = map_get(&keys->map, name);
-
-    if (!key) {
-        key = arena_new(keys->arena, struct key);
-        key->used = used;
-        map_set(&keys->map, arena_strdup(keys->arena, name), key);
-    }
-    key->text = arena_strdup(keys->arena, text);
-}
-
-void keys_set(struct keys *keys, const char *key, const char *text)
-{
-    set(keys, key, text, false);
-}
-
-void keys_set_int(struct keys *keys, const char *key, long long value)
-{
-    set(keys, key, arena_printf(keys->arena, "%lld", value), false);
-}
-
-void keys_set_flag(struct keys *keys, const char *key, bool on)
-{
-    set(keys, key, on ? "1" : "0", false);
-}
-
-void keys_offer(struct keys *keys, const char *key, const char *text)
-{
-    set(keys, key, text, true);
-}
 
 static void error(struct expansion *x, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -117,14 +86,14 @@ static void unknown_key(struct expansion *x, int line, const char *name, const c
     error(x, line, "unknown key '%s'%s%s", name, why ? ": " : "", why ? why : "");
 }
 
-/* Expands "${...}" at text[0..n), which may hold further ones; *length is how many bytes it took.
- * NULL after an error, and for an unknown key in silence. */
 static const char *expand_key(struct expansion *x, int line, const char *text, size_t n,
-                              size_t *length)
+                              size_t *length);
+
+/* The name of the key at text[0..n), with the keys in it expanded; as expand_key. */
+static bool read_name(struct expansion *x, int line, const char *text, size_t n, char *name,
+                      size_t *length)
 {
-    char name[MAX_KEY + 1];
     size_t used = 0, at = 2;
-    const char *found, *why = NULL;
 
     while (at < n && text[at] != '}') {
         const char *piece = &text[at];
@@ -134,7 +103,7 @@ static const char *expand_key(struct expansion *x, int line, const char *text, s
             piece = expand_key(x, line, piece, n - at, &taken);
             if (!piece) {
                 *length = at + taken;
-                return NULL;
+                return false;
             }
             piece_n = strlen(piece);
         }
@@ -142,7 +111,7 @@ static const char *expand_key(struct expansion *x, int line, const char *text, s
             error(x, line, "a key is longer than expected: '%s'",
                   arena_strndup(x->arena, name, used));
             *length = n;
-            return NULL;
+            return false;
         }
         memcpy(&name[used], piece, piece_n);
         used += piece_n;
@@ -150,10 +119,30 @@ static const char *expand_key(struct expansion *x, int line, const char *text, s
     }
     *length = at < n ? at + 1 : n;
     name[used] = '\0';
-    if (at >= n) {
+    if (at >= n)
         error(x, line, "'${%s' has no closing brace", name);
+    return at < n;
+}
+
+/* Expands "${...}" at text[0..n), which may hold further ones; *length is how many bytes it took.
+ * NULL after an error, and for an unknown key in silence. */
+static const char *expand_key(struct expansion *x, int line, const char *text, size_t n,
+                              size_t *length)
+{
+    char name[MAX_KEY + 1];
+    const char *found, *why = NULL;
+    bool ok;
+
+    if (x->n_keys == MAX_KEYS) {
+        error(x, line, "keys are nested too deeply");
+        *length = n;
         return NULL;
     }
+    x->n_keys++;
+    ok = read_name(x, line, text, n, name, length);
+    x->n_keys--;
+    if (!ok)
+        return NULL;
     found = look_up(x, name, !x->silent, &why);
     if (!found && !x->silent)
         unknown_key(x, line, name, why);
@@ -210,6 +199,7 @@ static void expand_line(struct expansion *x, int index)
             add_indented(&text, value, line->text, indent);
         at += length;
     }
+    x->n_bytes += text.n;
     if (x->silent)
         return;
     str_add(x->out, str_text(&text));
@@ -349,19 +339,29 @@ static int expand_block(struct expansion *x, int open, int to)
         error(x, open, "'//#%s' is no control line, or has the wrong number of words", word);
         return to;
     }
+    if (x->n_blocks == MAX_BLOCKS) {
+        error(x, open, "blocks are nested too deeply");
+        return to;
+    }
     end = find_end(x, open, to);
     if (end < 0)
         return to;
+    x->n_blocks++;
     if (is_if)
         expand_if(x, first, open + 1, end);
     else
         expand_for(x, open, first, second, open + 1, end);
+    x->n_blocks--;
     return end;
 }
 
 static void expand_lines(struct expansion *x, int from, int to)
 {
     for (int i = from; i < to; i++) {
+        if (++x->n_steps > MAX_STEPS || x->n_bytes > MAX_BYTES) {
+            error(x, i, "the text becomes too long");
+            return;
+        }
         if (control_word(&x->lines[i]))
             i = expand_block(x, i, to);
         else

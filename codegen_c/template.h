@@ -6,16 +6,23 @@
  *   //#if key ... //#end         kept when the key is set and not false (//#if !key: when it is not
  *                                set or false); false are flags that are off, "0" and ""
  *   //#for i N ... //#end        repeated with ${i} = 0 .. N-1; N a number or a key; inside,
- * ${a${i}} looks up a composed key Control lines stand alone on their lines and vanish; ${...} in
- * their words is expanded. Unknown keys, keys never used and open blocks are errors with template
- * file and line (DIAG_TEMPLATE). A key that stands in a block left out counts as used. Nothing
- * more: values come from bind. */
+ *                                ${a${i}} looks up a composed key
+ *
+ * Control lines stand alone on their lines and vanish; ${...} in their words is expanded. Unknown
+ * keys, keys never used and open blocks are errors with template file and line (DIAG_TEMPLATE). A
+ * key that stands in a block left out counts as used. Nothing more: values come from bind. A text
+ * that would become endless is an  */
 #ifndef CODEGEN_C_TEMPLATE_H
 #define CODEGEN_C_TEMPLATE_H
 
 #include "base/ctx.h"
 #include "base/map.h"
 #include "base/str.h"
+
+struct key {
+    const char *text;
+    bool used;
+};
 
 struct keys {
     struct arena *arena;

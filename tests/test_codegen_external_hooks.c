@@ -119,6 +119,35 @@ START_TEST(what_cannot_be_lowered_is_an_error)
 }
 END_TEST
 
+/* Working memory that no machine has. */
+START_TEST(scratch_must_be_a_number_of_bytes)
+{
+    static const struct {
+        const char *scratch, *message;
+    } rows[] = {
+        { "3000000000", "toy.add asks for 3000000000 bytes of scratch" },
+        { "0 - 1", "toy.add asks for -1 bytes of scratch" },
+        { "1.5", "scratch of toy.add, '1.5', is no whole number" },
+        { "1 / (nodes - 1)", "scratch of toy.add, '1 / (nodes - 1)': " },
+        { "0", NULL },
+    };
+    const char *json = arena_printf(&bench.ctx->perm,
+                                    "{ \"name\": \"toy\", \"description\": \"\", \"format\": \"c\","
+                                    "\"composites\": [ { \"name\": \"add\", \"pattern\": "
+                                    "\"add(x, w:const)\", \"scratch\": \"%s\", \"template\": \"t\" "
+                                    "} ] }\n",
+                                    rows[_i].scratch);
+    static const struct toy_file files[] = { { "t", "${out}[0] = ${x}[0];\n" }, { NULL, NULL } };
+    struct target *target = toy_target(bench.ctx, json, files);
+
+    bench_generate(&bench, hook_text, toy_targets(bench.ctx, 1, &target), WEIGHTS_AUTO,
+                   rows[_i].message != NULL);
+    if (rows[_i].message)
+        ck_assert_msg(expect_error(bench.ctx, DIAG_OFFLOAD, rows[_i].message), "%s",
+                      expect_text(bench.ctx));
+}
+END_TEST
+
 /* Templates that ask for what is not there. */
 START_TEST(errors_of_templates_name_file_line_and_reason)
 {
@@ -216,6 +245,7 @@ int main(void)
     tcase_set_timeout(tcase, 0);
     tcase_add_test(tcase, hooks_add_keys_arrays_and_scratch);
     tcase_add_test(tcase, what_cannot_be_lowered_is_an_error);
+    tcase_add_loop_test(tcase, scratch_must_be_a_number_of_bytes, 0, 5);
     tcase_add_loop_test(tcase, errors_of_templates_name_file_line_and_reason, 0, 6);
     tcase_add_loop_test(tcase, element_types_without_c_are_errors, 0, 2);
     tcase_add_test(tcase, files_of_one_name_are_refused);

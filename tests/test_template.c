@@ -108,6 +108,38 @@ START_TEST(a_key_used_only_in_a_block_left_out_counts_as_used)
 }
 END_TEST
 
+/* Templates of targets are the user's. */
+START_TEST(no_template_runs_forever_or_uses_up_the_stack)
+{
+    static const struct {
+        const char *open, *close;
+        int n;
+        const char *error;
+    } rows[] = {
+        { "//#for i 4096\n", "//#end\n", 8, "the text becomes too long" },
+        { "//#for i 4000\n", "//#end\n", 2, "the text becomes too long" },
+        { "//#for i 1\n", "//#end\n", 9, "nested too deeply" },
+        { "//#if on\n", "//#end\n", 100000, "nested too deeply" },
+        { "//#if !on\n", "//#end\n", 100000, "nested too deeply" },
+        { "${", "}", 200000, "nested too deeply" },
+    };
+    struct ctx *ctx = ctx_new(NULL);
+    struct str text = { .arena = &ctx->perm };
+    bool found = false;
+
+    for (int i = 0; i < rows[_i].n; i++)
+        str_add(&text, rows[_i].open);
+    str_add(&text, _i < 5 ? "a line\n" : "on");
+    for (int i = 0; i < rows[_i].n; i++)
+        str_add(&text, rows[_i].close);
+    ck_assert_ptr_null(expand(ctx, str_text(&text), NULL));
+    for (const struct diag *d = ctx->diags.first; d; d = d->next)
+        found = found || strstr(d->message, rows[_i].error);
+    ck_assert(found);
+    ctx_free(ctx);
+}
+END_TEST
+
 START_TEST(setting_a_key_again_replaces_its_text)
 {
     struct ctx *ctx = ctx_new(NULL);
@@ -133,6 +165,7 @@ int main(void)
 
     tcase_add_loop_test(tcase, template_expands_or_says_what_is_wrong, 0,
                         (int)(sizeof cases / sizeof *cases));
+    tcase_add_loop_test(tcase, no_template_runs_forever_or_uses_up_the_stack, 0, 6);
     tcase_add_test(tcase, a_key_that_nothing_uses_is_an_error);
     tcase_add_test(tcase, a_key_used_only_in_a_block_left_out_counts_as_used);
     tcase_add_test(tcase, setting_a_key_again_replaces_its_text);
