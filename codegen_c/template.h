@@ -11,7 +11,7 @@
  * Control lines stand alone on their lines and vanish; ${...} in their words is expanded. Unknown
  * keys, keys never used and open blocks are errors with template file and line (DIAG_TEMPLATE). A
  * key that stands in a block left out counts as used. Nothing more: values come from bind. A text
- * that would become endless is an  */
+ * that would become endless is an error as well. */
 #ifndef CODEGEN_C_TEMPLATE_H
 #define CODEGEN_C_TEMPLATE_H
 
