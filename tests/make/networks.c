@@ -91,9 +91,93 @@ static void recurrent(struct onnx_builder *b)
     builder_output(b, "cn", DTYPE_F32, "1,1,6");
 }
 
+/* --- 8-bit integers --------------------------------------------------------------------------- */
+
+/* Random numbers of all of an 8-bit type, or of a bias. */
+static void integers(struct onnx_builder *b, const char *name, enum dtype dtype, const char *shape,
+                     int n)
+{
+    int8_t *bytes = arena_array(&b->arena, int8_t, n);
+    int32_t *words = arena_array(&b->arena, int32_t, n);
+
+    for (int i = 0; i < n; i++) {
+        const double number = builder_next_random(b);
+
+        bytes[i] = (int8_t)(number * 127);
+        words[i] = (int32_t)(number * 3000);
+    }
+    builder_tensor(b, name, dtype, shape, dtype == DTYPE_I32 ? (void *)words : (void *)bytes);
+}
+
+/* A tensor's scale and zero point: NAME_s and NAME_z. */
+static void scale_and_zero(struct onnx_builder *b, const char *name, double scale, int zero)
+{
+    const float number = (float)scale;
+    const int8_t point = (int8_t)zero;
+
+    builder_floats(b, arena_printf(&b->arena, "%s_s", name), "", &number);
+    builder_tensor(b, arena_printf(&b->arena, "%s_z", name), DTYPE_I8, "", &point);
+}
+
+/* "x x_s x_z w w_s w_z y_s y_z more" */
+static const char *operands(struct onnx_builder *b, const char *x, const char *w, const char *y,
+                            const char *more)
+{
+    return arena_printf(&b->arena, "%s %s_s %s_z %s%s_s %s_z%s%s", x, x, x,
+                        *w ? arena_printf(&b->arena, "%s %s_s %s_z ", w, w, w) : "", y, y,
+                        *more ? " " : "", more);
+}
+
+/* Convolutions with scales per channel and per tensor, a depthwise one, what stands between them
+ * in integers, and floats at both ends. */
+static void quantised(struct onnx_builder *b)
+{
+    static const float per_channel[] = { 0.01F, 0.013F, 0.007F, 0.02F, 0.011F, 0.017F };
+    static const int8_t no_zeros[6] = { 0 };
+
+    builder_domain(b, "com.microsoft", 1);
+    builder_input(b, "image", DTYPE_F32, "1,3,12,10");
+    builder_output(b, "probabilities", DTYPE_F32, "1,4");
+    builder_output(b, "pooled", DTYPE_I8, "1,6,6,5");
+    scale_and_zero(b, "x", 1.0 / 128, -3);
+    builder_node(b, "QuantizeLinear", "image x_s x_z", "x");
+
+    integers(b, "w1", DTYPE_I8, "6,3,3,3", 162);
+    builder_floats(b, "w1_s", "6", per_channel);
+    builder_tensor(b, "w1_z", DTYPE_I8, "6", no_zeros);
+    integers(b, "b1", DTYPE_I32, "6", 6);
+    scale_and_zero(b, "c1", 0.045, -128); /* a ReLU: the range begins at 0 */
+    builder_node(b, "QLinearConv", operands(b, "x", "w1", "c1", "b1"), "c1");
+    builder_attrs(b, "pads=[1,1,1,1]");
+
+    integers(b, "w2", DTYPE_I8, "6,1,3,3", 54);
+    scale_and_zero(b, "w2", 0.012, 5);
+    scale_and_zero(b, "c2", 0.09, 11);
+    builder_node(b, "QLinearConv", operands(b, "c1", "w2", "c2", ""), "c2");
+    builder_attrs(b, "group=6 pads=[1,1,1,1]");
+
+    scale_and_zero(b, "sum", 0.11, -20);
+    builder_node(b, "com.microsoft:QLinearAdd", operands(b, "c1", "c2", "sum", ""), "sum");
+    builder_node(b, "MaxPool", "sum", "pooled");
+    builder_attrs(b, "kernel_shape=[2,2] strides=[2,2]");
+    scale_and_zero(b, "mean", 0.043, 0);
+    builder_node(b, "com.microsoft:QLinearGlobalAveragePool", "pooled sum_s sum_z mean_s mean_z",
+                 "mean");
+    builder_node(b, "Flatten", "mean", "flat");
+
+    integers(b, "w3", DTYPE_I8, "6,4", 24);
+    scale_and_zero(b, "w3", 0.004, 0);
+    scale_and_zero(b, "logits", 0.03, 7);
+    builder_node(b, "QLinearMatMul", "flat mean_s mean_z w3 w3_s w3_z logits_s logits_z", "logits");
+    scale_and_zero(b, "p", 1.0 / 256, -128);
+    builder_node(b, "com.microsoft:QLinearSoftmax", operands(b, "logits", "", "p", ""), "p");
+    builder_attrs(b, "opset=13 axis=-1");
+    builder_node(b, "DequantizeLinear", "p p_s p_z", "probabilities");
+}
+
 const struct recipe networks[] = {
-    { "mobile", mobile },   { "recurrent", recurrent },     { "residual", residual },
-    { "segment", segment }, { "transformer", transformer },
+    { "mobile", mobile },     { "quantised", quantised }, { "recurrent", recurrent },
+    { "residual", residual }, { "segment", segment },     { "transformer", transformer },
 };
 
 const int n_networks = sizeof networks / sizeof *networks;
