@@ -198,20 +198,20 @@ bool attrs_parse(struct arena *arena, enum attrs_id id, const char **text, union
         const struct attr_field *field = &schema->fields[i];
         const char *const before = *text;
 
-        if (accept_name(text, n ? "," : "{", field->name)) {
-            n++;
-            if (parse_field(arena, field->kind, text, (char *)attrs + field->offset))
-                continue;
-        } else if (field->kind == ATTR_DTYPE) {
-            *text = before; /* absent */
+        if (!accept_name(text, n ? "," : "{", field->name)) {
+            *text = before; /* left out: 0, "", [] */
             continue;
         }
-        *reason =
-            arena_printf(arena, "attribute '%s' of %s is malformed", field->name, schema->name);
-        return false;
+        n++;
+        if (!parse_field(arena, field->kind, text, (char *)attrs + field->offset)) {
+            *reason = arena_printf(arena, "attribute '%s' of %s is malformed", field->name,
+                                   schema->name);
+            return false;
+        }
     }
     if (n && !accept(text, "}")) {
-        *reason = "'}' is missing after the attributes";
+        *reason = arena_printf(arena, "'}' is missing after the attributes, or what comes is none of %s, "
+                               "in their order", schema->name);
         return false;
     }
     return true;

@@ -288,7 +288,7 @@ static const struct {
     { MAIN "  %y, %z = nn.relu(%x) : (2) f32\n}\n", "nn.relu has 1 outputs, 2 are named" },
     { MAIN "  %x = nn.relu(%x) : (2) f32\n}\n", "line 2, column 5: 'x' is defined twice" },
     { MAIN "  %y = nn.relu(%x) : (3) f32\n}\n", "the text says (3) f32, inference gives (2) f32" },
-    { MAIN "  %y = nn.relu(%x)\n}\n", "expected ':', found the end of the line" },
+    { MAIN "  %y = nn.relu(%x) :\n}\n", "expected '(', found the end of the line" },
     { MAIN "  %y = nn.relu(%x) : (2) f32 more\n}\n", "expected the end of the line, found 'more'" },
     { MAIN "  %y = return(%x) : (2) f32\n}\n", "return has 0 outputs" },
     { MAIN "  %y = mean(%x) {axis=[x], keepdims=true} : (1) f32\n}\n",

@@ -194,12 +194,14 @@ static bool read_attributes(struct parser *parser, enum op op, union attrs *attr
 
 /* Where the origins stand: behind the types, which can only be checked when the node has been made
  * with its origins. */
-static bool read_tail(struct parser *parser, int n_outputs, const struct origin **origin)
+static bool read_tail(struct parser *parser, int n_outputs, const struct origin **origin,
+                      bool *typed)
 {
     struct type type;
 
-    for (int i = 0; i < n_outputs; i++)
-        if (!reader_expect(&parser->reader, i ? "," : ":") || !reader_type(&parser->reader, &type))
+    *typed = reader_accept(&parser->reader, ":");
+    for (int i = 0; *typed && i < n_outputs; i++)
+        if ((i && !reader_expect(&parser->reader, ",")) || !reader_type(&parser->reader, &type))
             return false;
     return read_origins(parser, origin);
 }
@@ -212,13 +214,14 @@ bool parser_node(struct parser *parser)
     const char *types, *end;
     struct node *node;
     union attrs attrs;
+    bool typed; /* who writes by hand may leave the types out */
 
     if (!read_outputs(parser, &names) || !read_operator(parser, names.n, &args.op) ||
         (args.op == OP_CALL && !read_callee(parser, &args.callee)) ||
         !read_inputs(parser, &inputs) || !read_attributes(parser, args.op, &attrs))
         return false;
     types = reader->at;
-    if (!read_tail(parser, names.n, &args.origin))
+    if (!read_tail(parser, names.n, &args.origin, &typed))
         return false;
     if (args.callee && (args.callee->n_params != inputs.n || args.callee->ret->n_inputs != names.n))
         return reader_fail(reader, "the function takes %d values and gives %d",
@@ -238,7 +241,7 @@ bool parser_node(struct parser *parser)
             return reader_fail(reader, "two outputs have the same name");
     end = reader->at;
     reader->at = types;
-    if (!reader_expect(reader, ":") || !check_types(parser, node))
+    if (typed && (!reader_expect(reader, ":") || !check_types(parser, node)))
         return false;
     reader->at = end;
     return reader_end_line(reader);

@@ -66,9 +66,12 @@ static inline int relayc_dnnl_end(struct relayc_dnnl *d)
 static inline dnnl_memory_desc_t relayc_dnnl_dense(int n, const dnnl_dim_t *dims)
 {
     dnnl_memory_desc_t desc;
+    dnnl_dims_t all = { 0 }; /* the parameter is declared as an array of them */
 
+    for (int i = 0; i < n; i++)
+        all[i] = dims[i];
     /* Without strides: dense, the last dim innermost. */
-    if (dnnl_memory_desc_init_by_strides(&desc, n, dims, dnnl_f32, NULL) != dnnl_success)
+    if (dnnl_memory_desc_init_by_strides(&desc, n, all, dnnl_f32, NULL) != dnnl_success)
         desc.ndims = 0; /* the primitive refuses it */
     return desc;
 }
@@ -207,8 +210,10 @@ static inline void relayc_dnnl_dense_layer(struct relayc_dnnl *d, dnnl_dim_t row
                                            dnnl_dim_t columns, const float *x, const float *w,
                                            const float *b, float *y)
 {
-    const dnnl_dim_t x_dims[] = { rows, depth }, w_dims[] = { depth, columns };
-    const dnnl_dim_t w_strides[] = { 1, depth }, y_dims[] = { rows, columns };
+    const dnnl_dim_t x_dims[] = { rows, depth };
+    const dnnl_dims_t w_dims = { depth, columns };
+    const dnnl_dims_t w_strides = { 1, depth };
+    const dnnl_dim_t y_dims[] = { rows, columns };
     const dnnl_dim_t b_dims[] = { 1, columns };
     const dnnl_memory_desc_t src = relayc_dnnl_dense(2, x_dims);
     const dnnl_memory_desc_t bias = relayc_dnnl_dense(2, b_dims);

@@ -60,9 +60,9 @@ static double decode(uint32_t format, uint8_t code)
     double magnitude;
 
     if (format == SIM_NPU_E4M3 && (code & 0x7F) == 0x7F)
-        return NAN;
+        return (double)NAN;
     if (format == SIM_NPU_E5M2 && exponent == top)
-        return mantissa ? NAN : code & 0x80 ? -INFINITY : INFINITY;
+        return mantissa ? (double)NAN : code & 0x80 ? -HUGE_VAL : HUGE_VAL;
     magnitude = exponent ? ldexp((double)((1 << bits) + mantissa), exponent - bias - bits)
                          : ldexp((double)mantissa, 1 - bias - bits);
     return code & 0x80 ? -magnitude : magnitude;

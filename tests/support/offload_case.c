@@ -1,0 +1,152 @@
+#include "tests/support/offload_case.h"
+
+#include <check.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "partition/partition.h"
+#include "relay_ir/interpret.h"
+#include "tests/support/executions.h"
+#include "tests/support/expect.h"
+#include "tests/support/graph.h"
+#include "tests/support/run_generated.h"
+
+enum { MAX_TARGETS = 4, SEED = 7 };
+
+static bool is_all_small(const struct value *value)
+{
+    const struct tensor tensor = value_tensor(value);
+
+    for (int64_t i = 0; i < type_elements(&value->type); i++)
+        if (tensor_int_at(&tensor, i) != 0 && tensor_int_at(&tensor, i) != -1)
+            return false;
+    return type_elements(&value->type) > 1;
+}
+
+/* graph_parse gives random numbers in [-1, 1), which says little about integers. */
+static void fill_integers(struct function *fn)
+{
+    unsigned seed = SEED;
+
+    for (struct value *v = fn->constants; v; v = v->next) {
+        const bool is_i8 = v->type.dtype == DTYPE_I8, is_i32 = v->type.dtype == DTYPE_I32;
+        struct tensor tensor = { .type = v->type };
+
+        if ((!is_i8 && !is_i32) || (*v->name != 'w' && *v->name != 'b') || !is_all_small(v))
+            continue;
+        tensor.data = constant_alloc(fn, &v->type);
+        fill_random(&tensor, is_i8 ? -127 : -3000, is_i8 ? 127 : 3000, &seed);
+        v->data = tensor.data;
+    }
+}
+
+static struct partition_options options_of(struct ctx *ctx, const struct offload_case *row,
+                                           const struct targets *targets)
+{
+    const struct target **list = arena_array(&ctx->perm, const struct target *, MAX_TARGETS);
+    struct partition_options options = { .targets = targets,
+                                         .offload = list,
+                                         .assign = ASSIGN_PRIORITY,
+                                         .no_cost = true,
+                                         .fp8 = row->fp8 };
+
+    for (const char *at = row->target; *at;) {
+        const size_t n = strcspn(at, ",");
+        const char *name = arena_strndup(&ctx->perm, at, n);
+
+        list[options.n_offload] = targets_find(targets, name);
+        ck_assert_msg(list[options.n_offload++] != NULL, "there is no target %s", name);
+        at += n + (at[n] == ',');
+    }
+    return options;
+}
+
+/* The composites that were chosen, and the operators that were not, in order of execution. */
+static void check_choice(const struct partition *partition, const struct offload_case *row)
+{
+    struct arena *arena = &partition->module->ctx->perm;
+    struct str composites = { .arena = arena }, left = { .arena = arena };
+
+    for (int i = 0; i < partition->n_nodes; i++) {
+        const struct candidate *choice = partition->choice[i];
+        const struct node *node = partition->nodes[i];
+
+        if (choice && choice->match.root == node)
+            str_printf(&composites, "%s%s", composites.n ? " " : "", choice->row->name);
+        else if (!choice && op_row(node->op)->pattern != PATTERN_VIEW)
+            str_printf(&left, "%s%s", left.n ? " " : "", op_name(node->op));
+    }
+    if (row->composites)
+        ck_assert_str_eq(str_text(&composites), row->composites);
+    ck_assert_str_eq(str_text(&left), row->left ? row->left : "");
+}
+
+static void offload(struct partition *partition, const struct offload_case *row)
+{
+    int n;
+    const struct partition_pass *passes = partition_passes(&n);
+
+    for (int i = 0; i < n; i++) {
+        if (strcmp(passes[i].name, "partition") == 0)
+            check_choice(partition, row);
+        ck_assert_msg(partition_run_one(partition, passes[i].name), "%s: %s", passes[i].name,
+                      expect_text(partition->module->ctx));
+    }
+}
+
+/* What the graph computes before: after annotate_fp8, which changes numbers and is told apart. */
+static struct tensor *expected(const struct offload_case *row, const struct tensor *inputs,
+                               const struct partition_options *options, struct ctx *ctx,
+                               struct bulk *bulk)
+{
+    struct module *module = graph_parse(ctx, row->text, SEED);
+    struct tensor *outputs = arena_array(&ctx->perm, struct tensor, module->main->ret->n_inputs);
+    struct partition *partition;
+
+    fill_integers(module->main);
+    partition = partition_new(module, options);
+    if (row->fp8 != DTYPE_NONE)
+        ck_assert_msg(partition_run_one(partition, "annotate_fp8"), "%s", expect_text(ctx));
+    ck_assert_msg(interpret(ctx, module->main, inputs, outputs, bulk, NULL), "%s",
+                  expect_text(ctx));
+    partition_free(partition);
+    module_free(module);
+    return outputs;
+}
+
+void offload_check(const struct offload_case *row)
+{
+    struct ctx *ctx = ctx_new("net.onnx");
+    struct module *module = graph_parse(ctx, row->text, SEED);
+    struct targets targets;
+    struct bulk bulk = { NULL, 0 };
+    unsigned seed = SEED;
+    const bool any_range = row->low == 0 && row->high == 0;
+    const int n = module->main->ret->n_inputs;
+    struct generated_case generated = { .text = row->text,
+                                        .tolerance = row->tolerance,
+                                        .one_build = !row->all_builds,
+                                        .targets = &targets };
+    struct tensor *inputs, *wanted, *found = arena_array(&ctx->perm, struct tensor, n);
+    struct partition_options options;
+    struct partition *partition;
+
+    fill_integers(module->main);
+    ck_assert_msg(targets_load(ctx, 0, NULL, &targets), "%s", expect_text(ctx));
+    options = options_of(ctx, row, &targets);
+    inputs = random_inputs(&ctx->perm, &bulk, module->main, any_range ? -2 : row->low,
+                           any_range ? 2 : row->high, &seed);
+    wanted = expected(row, inputs, &options, ctx, &bulk);
+    partition = partition_new(module, &options);
+    offload(partition, row);
+    partition_free(partition);
+    ck_assert_msg(pipeline_run_one(module, "fuse_ops"), "%s", expect_text(ctx));
+    ck_assert_msg(interpret(ctx, module->main, inputs, found, &bulk, NULL), "%s", expect_text(ctx));
+    for (int i = 0; i < n; i++)
+        ck_assert_msg(difference(&found[i], &wanted[i]) == 0,
+                      "output %d differs after partitioning", i);
+    generated_check_module(module, &generated, inputs);
+    bulk_release(&bulk);
+    module_free(module);
+    ctx_free(ctx);
+}

@@ -1,0 +1,100 @@
+/* The target cmsis_nn, against the double of the library: exactly what the reference evaluator
+ * gives (average pools and softmax: at most one step apart, the library rounds otherwise), and
+ * nothing is moved between two calls. tests/run_cmsis_nn runs the same against the real library. */
+#include <check.h>
+#include <stdlib.h>
+
+#include "tests/support/offload_case.h"
+
+#define QNN_CONSTANTS                                                                              \
+    "  const @xz : () i8 = [3]\n  const @wz : () i8 = [0]\n  const @s : () f32 = [0.004]\n"        \
+    "  const @s4 : (4) f32 = [0.004, 0.002, 0.011, 0.03]\n  const @sz : () i32 = [0]\n"            \
+    "  const @os : () f32 = [0.9]\n  const @oz : () i8 = [-5]\n"                                   \
+    "  const @unit : () f32 = [0.00390625]\n  const @low : () i8 = [-128]\n"
+
+static const struct offload_case cases[] = {
+    { .composites = "cmsis_nn.conv2d cmsis_nn.max_pool2d cmsis_nn.depthwise_conv2d",
+      .all_builds = true,
+      .text = "fn main(%x: (1,2,7,6) i8) -> (%y) {\n" QNN_CONSTANTS
+              "  const @w : (4,2,3,3) i8 = [0, ...]\n  const @wd : (8,1,3,3) i8 = [0, ...]\n"
+              "  const @b : (4) i32 = [1000,-2000,30,4]\n"
+              "  %c = qnn.conv2d(%x, @w, @xz, @wz) {strides=[1,2], padding=[1,1,1,1], groups=1}\n"
+              "  %d = nn.bias_add(%c, @b) {axis=1}\n"
+              "  %e = qnn.requantize(%d, @s4, @sz, @os, @oz) {axis=1}\n"
+              "  %f = nn.max_pool2d(%e) {pool_size=[2,2], strides=[1,1], padding=[1,0,0,1]}\n"
+              "  %g = qnn.conv2d(%f, @wd, @oz, @wz) {padding=[1,1,1,1], dilation=[2,1], groups=4}\n"
+              "  %y = qnn.requantize(%g, @s, @sz, @os, @oz) {axis=1}\n}" },
+    { .composites = "cmsis_nn.depthwise_conv2d", /* where the library wants working memory */
+      .text = "fn main(%x: (1,4,7,6) i8) -> (%y) {\n" QNN_CONSTANTS
+              "  const @w : (4,1,5,3) i8 = [0, ...]\n"
+              "  %c = qnn.conv2d(%x, @w, @xz, @wz) {padding=[2,1,2,1], groups=4}\n"
+              "  %y = qnn.requantize(%c, @s4, @sz, @os, @oz) {axis=1}\n}" },
+    { .composites = "cmsis_nn.fully_connected cmsis_nn.add cmsis_nn.mul",
+      .text = "fn main(%x: (3,7) i8, %z: (3,4) i8) -> (%y) {\n" QNN_CONSTANTS
+              "  const @w : (4,7) i8 = [0, ...]\n  const @b : (4) i32 = [100,-200,3,4]\n"
+              "  %c = qnn.dense(%x, @w, @xz, @wz)\n  %d = nn.bias_add(%c, @b) {axis=1}\n"
+              "  %e = qnn.requantize(%d, @s, @sz, @os, @oz) {axis=1}\n"
+              "  %f = qnn.add(%e, %z, @os, @oz, @s, @xz, @os, @oz)\n"
+              "  %y = qnn.mul(%f, %z, @s, @oz, @s, @xz, @s, @oz)\n}" },
+    /* Images are turned once; what comes as NHWC from the model is not turned at all. */
+    { .composites = "cmsis_nn.conv2d cmsis_nn.add",
+      .text = "fn main(%x: (1,5,6,2) i8) -> (%y) {\n" QNN_CONSTANTS
+              "  const @w : (2,2,1,1) i8 = [0, ...]\n"
+              "  %t = transpose(%x) {axes=[0,3,1,2]}\n"
+              "  %c = qnn.conv2d(%t, @w, @xz, @wz) {groups=1}\n"
+              "  %d = qnn.requantize(%c, @s, @sz, @os, @oz) {axis=1}\n"
+              "  %e = transpose(%d) {axes=[0,2,3,1]}\n"
+              "  %y = qnn.add(%e, %x, @os, @oz, @s, @xz, @os, @oz)\n}" },
+    { .composites = "cmsis_nn.avg_pool2d cmsis_nn.softmax",
+      .text = "fn main(%x: (1,3,4,6) i8, %z: (2,5) i8) -> (%y, %p) {\n" QNN_CONSTANTS
+              "  %a = qnn.dequantize(%x, @s, @oz) {axis=0}\n"
+              "  %b = nn.avg_pool2d(%a) {pool_size=[1,3], strides=[2,1]}\n"
+              "  %y = qnn.quantize(%b, @s, @oz) {axis=0}\n"
+              "  %c = qnn.dequantize(%z, @s, @oz) {axis=0}\n"
+              "  %d = nn.softmax(%c) {axis=1}\n"
+              "  %p = qnn.quantize(%d, @unit, @low) {axis=0}\n}" },
+    { .composites = "cmsis_nn.global_avg_pool2d",
+      .text = "fn main(%x: (1,3,5,5) i8) -> (%y) {\n" QNN_CONSTANTS
+              "  %a = qnn.dequantize(%x, @s, @oz) {axis=0}\n"
+              "  %b = nn.global_avg_pool(%a)\n"
+              "  %y = qnn.quantize(%b, @s, @oz) {axis=0}\n}" },
+    /* Weights with a zero point, a rescaling pool: the library has no such thing. */
+    { .left = "qnn.conv2d qnn.requantize",
+      .composites = "",
+      .text = "fn main(%x: (1,2,4,4) i8) -> (%y) {\n" QNN_CONSTANTS
+              "  const @w : (4,2,3,3) i8 = [0, ...]\n"
+              "  %c = qnn.conv2d(%x, @w, @xz, @xz) {groups=1}\n"
+              "  %y = qnn.requantize(%c, @s, @sz, @os, @oz) {axis=1}\n}" },
+    { .left = "qnn.dequantize nn.avg_pool2d qnn.quantize",
+      .composites = "",
+      .text = "fn main(%x: (1,3,4,6) i8) -> (%y) {\n" QNN_CONSTANTS
+              "  %a = qnn.dequantize(%x, @s, @oz) {axis=0}\n"
+              "  %b = nn.avg_pool2d(%a) {pool_size=[2,2], strides=[1,1]}\n"
+              "  %y = qnn.quantize(%b, @os, @oz) {axis=0}\n}" },
+};
+
+START_TEST(computes_what_the_graph_does)
+{
+    struct offload_case row = cases[_i];
+
+    row.target = "cmsis_nn";
+    row.low = -128;
+    row.high = 128;
+    offload_check(&row);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("target_cmsis_nn");
+    TCase *tcase = tcase_create("rows");
+    SRunner *runner = srunner_create(suite);
+    int failed;
+
+    tcase_add_loop_test(tcase, computes_what_the_graph_does, 0, sizeof cases / sizeof *cases);
+    suite_add_tcase(suite, tcase);
+    srunner_run_all(runner, CK_ENV);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,225 @@
+/* The target sim_npu: command streams give what the reference evaluator does, bit by bit (FP8
+ * products are exact, integers too), and hostile streams are refused. */
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/minifloat.h"
+#include "partition/targets/sim_npu/sim_npu.h"
+#include "tests/support/offload_case.h"
+
+#define QNN_CONSTANTS                                                                              \
+    "  const @xz : () i8 = [3]\n  const @wz : () i8 = [0]\n  const @s : () f32 = [0.004]\n"        \
+    "  const @s4 : (4) f32 = [0.004, 0.002, 0.011, 0.03]\n  const @sz : () i32 = [0]\n"            \
+    "  const @os : () f32 = [0.9]\n  const @oz : () i8 = [-5]\n"
+
+static const struct offload_case cases[] = {
+    { .composites = "sim_npu.cast sim_npu.conv2d",
+      .fp8 = DTYPE_F8E4M3,
+      .all_builds = true,
+      .text =
+          "fn main(%x: (1,3,9,8) f32) -> (%y) {\n"
+          "  const @w : (4,3,3,3) f32 = [0, ...]\n"
+          "  const @b : (4) f32 = [1,2,3,4]\n"
+          "  %c = nn.conv2d(%x, @w) {strides=[2,1], padding=[1,0,1,2], dilation=[1,2], groups=1}\n"
+          "  %d = nn.bias_add(%c, @b) {axis=1}\n"
+          "  %y = nn.relu(%d)\n}" },
+    { .composites = "sim_npu.cast sim_npu.conv2d sim_npu.conv2d",
+      .fp8 = DTYPE_F8E5M2,
+      .text = "fn main(%x: (2,4,6,6) f32) -> (%y) {\n"
+              "  const @v : (4,1,3,3) f32 = [0, ...]\n"
+              "  const @w : (6,2,1,1) f32 = [0, ...]\n"
+              "  %c = nn.conv2d(%x, @v) {padding=[1,1,1,1], groups=4}\n"
+              "  %d = clip(%c) {a_min=0, a_max=6}\n"
+              "  %y = nn.conv2d(%d, @w) {groups=2}\n}" },
+    { .composites = "sim_npu.cast sim_npu.conv2d sim_npu.cast sim_npu.conv2d",
+      .fp8 = DTYPE_F8E4M3, /* a residual block: the sum stands behind the second convolution */
+      .text = "fn main(%x: (1,4,5,5) f32) -> (%y) {\n"
+              "  const @v : (4,4,3,3) f32 = [0, ...]\n"
+              "  const @w : (4,4,3,3) f32 = [0, ...]\n"
+              "  %c = nn.conv2d(%x, @v) {padding=[1,1,1,1], groups=1}\n"
+              "  %d = nn.relu(%c)\n"
+              "  %e = nn.conv2d(%d, @w) {padding=[1,1,1,1], groups=1}\n"
+              "  %f = add(%d, %e)\n"
+              "  %y = nn.relu(%f)\n}" },
+    { .composites = "sim_npu.cast sim_npu.conv1d",
+      .fp8 = DTYPE_F8E4M3,
+      .text = "fn main(%x: (2,4,9) f32) -> (%y) {\n"
+              "  const @w : (6,2,3) f32 = [0, ...]\n"
+              "  %y = nn.conv1d(%x, @w) {strides=[2], padding=[0,2], dilation=[2], groups=2}\n}" },
+    { .composites = "sim_npu.cast sim_npu.dense sim_npu.dense",
+      .fp8 = DTYPE_F8E4M3,
+      .text = "fn main(%x: (3,7) f32) -> (%y) {\n"
+              "  const @v : (5,7) f32 = [0, ...]\n"
+              "  const @w : (2,5) f32 = [0, ...]\n"
+              "  const @b : (5) f32 = [1,2,3,4,5]\n"
+              "  %c = nn.dense(%x, @v)\n  %d = nn.bias_add(%c, @b) {axis=1}\n"
+              "  %e = nn.relu(%d)\n  %y = nn.dense(%e, @w)\n}" },
+    { .composites = "sim_npu.add sim_npu.act sim_npu.max_pool2d",
+      .text = "fn main(%x: (1,2,6,5) f32, %z: (1,2,6,5) f32) -> (%y, %p) {\n"
+              "  %a = add(%x, %z)\n  %y = nn.relu(%a)\n"
+              "  %c = clip(%x) {a_min=-1, a_max=0.5}\n"
+              "  %p = nn.max_pool2d(%c) {pool_size=[3,2], strides=[2,2], padding=[1,0,1,1]}\n}" },
+    { .composites = "sim_npu.qnn_conv2d sim_npu.max_pool2d sim_npu.qnn_conv2d",
+      .low = -128,
+      .high = 128,
+      .all_builds = true,
+      .text = "fn main(%x: (1,2,7,6) i8) -> (%y) {\n" QNN_CONSTANTS
+              "  const @w : (4,2,3,3) i8 = [0, ...]\n  const @wd : (4,1,3,3) i8 = [0, ...]\n"
+              "  const @b : (4) i32 = [1000,-2000,30,4]\n"
+              "  %c = qnn.conv2d(%x, @w, @xz, @wz) {strides=[1,1], padding=[1,1,1,1], groups=1}\n"
+              "  %d = nn.bias_add(%c, @b) {axis=1}\n"
+              "  %e = qnn.requantize(%d, @s4, @sz, @os, @oz) {axis=1}\n"
+              "  %f = nn.max_pool2d(%e) {pool_size=[2,2], strides=[2,2]}\n"
+              "  %g = qnn.conv2d(%f, @wd, @oz, @wz) {padding=[1,1,1,1], groups=4}\n"
+              "  %y = qnn.requantize(%g, @s, @sz, @os, @oz) {axis=1}\n}" },
+    { .composites = "sim_npu.qnn_dense sim_npu.qnn_add",
+      .low = -128,
+      .high = 128,
+      .text = "fn main(%x: (3,7) i8, %z: (3,4) i8) -> (%y) {\n" QNN_CONSTANTS
+              "  const @w : (4,7) i8 = [0, ...]\n"
+              "  %c = qnn.dense(%x, @w, @xz, @wz)\n"
+              "  %d = qnn.requantize(%c, @s4, @sz, @os, @oz) {axis=1}\n"
+              "  %y = qnn.add(%d, %z, @os, @oz, @s, @xz, @os, @oz)\n}" },
+    /* Too big for the chip, or more than it has. */
+    { .left = "cast nn.conv2d multiply",
+      .tolerance = 1e-6,
+      .fp8 = DTYPE_F8E4M3,
+      .composites = "",
+      .text = "fn main(%x: (1,2,240,240) f32) -> (%y) {\n"
+              "  const @w : (4,2,3,3) f32 = [0, ...]\n"
+              "  %y = nn.conv2d(%x, @w) {groups=1}\n}" },
+    { .left = "nn.conv2d nn.softmax",
+      .tolerance = 1e-6,
+      .composites = "",
+      .text = "fn main(%x: (1,2,4,4) f32) -> (%y) {\n"
+              "  const @w : (4,2,3,3) f32 = [0, ...]\n"
+              "  %c = nn.conv2d(%x, @w) {groups=1}\n  %y = nn.softmax(%c) {axis=1}\n}" },
+};
+
+START_TEST(streams_compute_what_the_graph_does)
+{
+    struct offload_case row = cases[_i];
+
+    row.target = "sim_npu";
+    offload_check(&row);
+}
+END_TEST
+
+/* A stream with one CONVERT command from f32 to `format`. */
+static enum sim_npu_result convert(uint32_t format, const float *x, uint8_t *y, uint32_t n)
+{
+    uint32_t words[64], at = SIM_NPU_HEADER_WORDS, crc = 0xFFFFFFFFU;
+    const struct sim_npu_buffer in = { (void *)(uintptr_t)x, 4 * n }, out = { y, n };
+    const uint32_t far = 64 * 1024;
+    const uint32_t commands[] = {
+        SIM_NPU_LOAD | 5 << 8,
+        SIM_NPU_INPUT,
+        0,
+        0,
+        4 * n,
+        SIM_NPU_CONVERT | 6 << 8,
+        0,
+        far,
+        n,
+        SIM_NPU_F32,
+        format,
+        SIM_NPU_STORE | 5 << 8,
+        SIM_NPU_OUTPUT,
+        0,
+        far,
+        n,
+        SIM_NPU_END | 1 << 8,
+    };
+    const uint32_t n_commands = sizeof commands / sizeof *commands;
+
+    memcpy(&words[at], commands, sizeof commands);
+    for (const uint8_t *byte = (const uint8_t *)&words[at];
+         byte < (const uint8_t *)&words[at + n_commands]; byte++) {
+        crc ^= *byte;
+        for (int bit = 0; bit < 8; bit++)
+            crc = (crc >> 1) ^ (0xEDB88320U & (0U - (crc & 1U)));
+    }
+    words[0] = SIM_NPU_MAGIC;
+    words[1] = SIM_NPU_VERSION;
+    words[2] = words[3] = 1;
+    words[4] = n_commands;
+    words[5] = 0;
+    words[6] = far + n;
+    words[7] = 0;
+    words[8] = ~crc;
+    return sim_npu_execute((const uint8_t *)words, 4 * (at + n_commands), &in, 1, &out, 1, NULL, 0);
+}
+
+/* The simulator rounds by itself; base/minifloat.h is tested against others' tables. */
+START_TEST(its_fp8_is_that_of_the_standard)
+{
+    const struct minifloat *format =
+        dtype_minifloat(_i == SIM_NPU_E4M3 ? DTYPE_F8E4M3 : DTYPE_F8E5M2);
+    enum { N = 8192 };
+    static float x[N];
+    static uint8_t y[N];
+    unsigned state = 1;
+
+    for (int i = 0; i < N; i++) {
+        uint32_t bits;
+
+        state = state * 1664525u + 1013904223u;
+        bits = i < 2048 ? (state & 0x80000000u) | (0x38000000u + ((state >> 9) << 3)) : state;
+        if ((bits & 0x7F800000u) == 0x7F800000u)
+            bits &= 0xBFFFFFFFu;
+        memcpy(&x[i], &bits, 4);
+    }
+    for (int code = 0; code < 256; code++) { /* numbers of the format, and the middles between */
+        const double a = minifloat_decode(format, (unsigned)code);
+        const double b = minifloat_decode(format, (unsigned)(code + 1) & 255u);
+
+        if (isfinite(a) && isfinite(b)) {
+            x[2048 + 2 * code] = (float)a;
+            x[2048 + 2 * code + 1] = (float)((a + b) / 2);
+        }
+    }
+    ck_assert_int_eq(convert((uint32_t)_i, x, y, N), SIM_NPU_OK);
+    for (int i = 0; i < N; i++)
+        ck_assert_msg(y[i] == (uint8_t)minifloat_encode(format, (double)x[i], true),
+                      "%a became %02x, wanted %02x", (double)x[i], y[i],
+                      (unsigned)minifloat_encode(format, (double)x[i], true));
+}
+END_TEST
+
+/* Any byte of a stream changed, or the end cut off: refused, or at least no harm (sanitizers
+ * watch). */
+START_TEST(damaged_streams_do_no_harm)
+{
+    uint8_t stream[4 * (SIM_NPU_HEADER_WORDS + 6)] = { 0 };
+    const struct sim_npu_buffer none = { NULL, 0 };
+    uint8_t y[4];
+    const float x = 1;
+
+    ck_assert_int_eq(convert(SIM_NPU_E4M3, &x, y, 1), SIM_NPU_OK);
+    ck_assert_int_eq(sim_npu_execute(NULL, 0, &none, 0, &none, 0, NULL, 0), SIM_NPU_BAD_STREAM);
+    for (uint32_t n = 0; n <= sizeof stream; n++)
+        ck_assert_int_eq(sim_npu_execute(stream, n, &none, 0, &none, 0, NULL, 0),
+                         SIM_NPU_BAD_STREAM);
+    ck_assert_int_ne(convert(17, &x, y, 1), SIM_NPU_OK);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("target_sim_npu");
+    TCase *tcase = tcase_create("rows");
+    SRunner *runner = srunner_create(suite);
+    int failed;
+
+    tcase_add_loop_test(tcase, streams_compute_what_the_graph_does, 0,
+                        sizeof cases / sizeof *cases);
+    tcase_add_loop_test(tcase, its_fp8_is_that_of_the_standard, SIM_NPU_E4M3, SIM_NPU_I8);
+    tcase_add_test(tcase, damaged_streams_do_no_harm);
+    suite_add_tcase(suite, tcase);
+    srunner_run_all(runner, CK_ENV);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
