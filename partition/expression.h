@@ -7,7 +7,8 @@
  * % unary ! -. Numbers are int64 (overflow is an error of the evaluation, never wraps) or double;
  * `/` of integers rounds towards zero, division by zero is an error. A word that is no name of the
  * scope is text (f32, same); quoted text also exists. Lists (shape, strides) compare with == and
- * !=, and are indexed [i]; len(list). Functions: min max abs ceil_div round_up log2 len present.
+ * !=, and are indexed [i], [-1] is the last; len(list). Functions: min max abs ceil_div round_up
+ * log2 len present.
  *
  * A name that the scope knows but that is absent (an optional part of the pattern that did not
  * match) makes the comparison that mentions it true, so that a condition on `b` says nothing where
