@@ -1,5 +1,6 @@
-/* parser.h - the state that the files of the parser share: parse.c (the module, functions),
- * parse_constant.c, parse_node.c (their rows) and reader.c (errors, keys, names, types).
+/* parser.h - the state that the files of the parser share: parse.c (the module),
+ * parse_function.c, parse_constant.c, parse_node.c (its rows) and reader.c (errors, keys, names,
+ * types).
  *
  * Every error says where in the JSON it is: "functions[0].nodes[3].inputs[1]: found 'w', ...". The
  * parser goes on behind an error, up to MAX_ERRORS; what depends on something that is wrong is not
@@ -100,7 +101,8 @@ const char *json_name(struct json_parser *parser, const cJSON *object);
 bool json_declare(struct json_parser *parser, const struct place *place, const cJSON *object,
                   const char *list, int index);
 
-/* --- parse_constant.c, parse_node.c, parse.c ----------------------------------------------------
+/* --- parse_constant.c, parse_node.c, parse_function.c
+ * ----------------------------------------------------
  */
 
 bool json_constant(struct json_parser *parser, const struct place *place, const cJSON *item);
