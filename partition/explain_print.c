@@ -5,7 +5,7 @@
 
 #include "base/str.h"
 
-enum { NAME_BYTES = 80, EXCERPT_BYTES = 24, WANTED_BYTES = 60 };
+enum { NAME_BYTES = 80, EXCERPT_BYTES = 24, WANTED_BYTES = 60, LINE_COLUMNS = 100 };
 
 static const char *time_text(struct arena *arena, double ns)
 {
@@ -96,21 +96,33 @@ static void print_node(const struct explained_node *node, struct arena *arena, s
     print_verdicts(node, arena, out);
 }
 
-static void print_members(const struct explanation *explanation, int region, struct arena *arena,
-                          struct str *out)
+/* Names with blanks in front, broken into lines; `column` is where the first one begins. */
+static void print_members(const struct explanation *explanation, int region, size_t column,
+                          struct arena *arena, struct str *out)
 {
-    for (int i = 0; i < explanation->n_nodes; i++)
-        if (explanation->nodes[i].region == region)
-            str_printf(out, " %s", str_safe(arena, explanation->nodes[i].name, NAME_BYTES));
+    for (int i = 0; i < explanation->n_nodes; i++) {
+        const char *name;
+
+        if (explanation->nodes[i].region != region)
+            continue;
+        name = str_safe(arena, explanation->nodes[i].name, NAME_BYTES);
+        column += strlen(name) + 1;
+        if (column > LINE_COLUMNS) {
+            str_add(out, "\n   ");
+            column = strlen(name) + 4;
+        }
+        str_printf(out, " %s", name);
+    }
 }
 
 static void print_region(const struct explanation *explanation, int index, struct arena *arena,
                          struct str *out)
 {
     const struct region_plan *region = &explanation->regions[index];
+    const char *title = arena_printf(arena, "region %d  %s ", index, region->target->name);
 
-    str_printf(out, "region %d  %s ", index, region->target->name);
-    print_members(explanation, index, arena, out);
+    str_add(out, title);
+    print_members(explanation, index, strlen(title), arena, out);
     str_printf(out, "\n    %d node%s in %d composite%s, %.2f M MACs\n", region->n_nodes,
                plural(region->n_nodes), region->n, plural(region->n), (double)region->macs / 1e6);
     str_printf(out, "    bytes: %lld of weights, %lld in, %lld out, %lld on chip\n",

@@ -129,7 +129,7 @@ static void fixture_free(struct fixture *f)
     ctx_free(f->ctx);
 }
 
-START_TEST(text)
+START_TEST(text_of_all)
 {
     struct fixture f = fixture_new();
     struct str out = { .arena = &f.ctx->perm };
@@ -229,6 +229,44 @@ START_TEST(json)
 }
 END_TEST
 
+/* The nodes of a big region take several lines. */
+START_TEST(wraps)
+{
+    struct ctx *ctx = ctx_new(NULL);
+    struct str text = { .arena = &ctx->perm }, region = { .arena = &ctx->perm };
+    struct str out = { .arena = &ctx->perm };
+    struct module *module;
+    struct partition *partition;
+    int n_names = 0;
+
+    str_add(&text, "fn main(%x: (2) f32) -> (%layer29) {\n");
+    str_add(&region, "npu:");
+    for (int i = 0; i < 30; i++) {
+        const char *input = i ? arena_printf(&ctx->perm, "layer%d", i - 1) : "x";
+
+        str_printf(&text, "  %%layer%d = nn.relu(%%%s) : (2) f32\n", i, input);
+        str_printf(&region, " act(layer%d)", i);
+    }
+    str_add(&text, "}\n");
+    module = graph_parse(ctx, str_text(&text), 1);
+    partition = hand_partition(module, str_text(&region));
+    partition_explain(partition);
+    explanation_print(partition->explanation, &ctx->perm, &out);
+    for (const char *line = strstr(str_text(&out), "region 0"); !str_starts(line, "    30 nodes");
+         line += strcspn(line, "\n") + 1) {
+        const size_t n = strcspn(line, "\n");
+
+        ck_assert_uint_le(n, 100);
+        for (const char *at = line; (at = strstr(at, " layer")) && at < line + n; at++)
+            n_names++;
+    }
+    ck_assert_int_eq(n_names, 30);
+    arena_release(&partition->arena);
+    module_free(module);
+    ctx_free(ctx);
+}
+END_TEST
+
 /* Nothing to say. */
 START_TEST(empty)
 {
@@ -253,9 +291,10 @@ int main(void)
     SRunner *runner;
     int failed;
 
-    tcase_add_test(tests, text);
+    tcase_add_test(tests, text_of_all);
     tcase_add_test(tests, text_after_outlining);
     tcase_add_test(tests, json);
+    tcase_add_test(tests, wraps);
     tcase_add_test(tests, empty);
     suite_add_tcase(suite, tests);
     runner = srunner_create(suite);
