@@ -283,3 +283,16 @@ pool_flatten
 $ relayc verify $MODELS/pointwise_residual.onnx --target-dir npu --offload npu 2>&1 | grep -E '^(error|help)' | sed 's|/[^ ]*/||'
 error[R0404]: cannot load the generated code: model.so: undefined symbol: model_npu_conv1
 help: the code calls functions of the target npu; "host" in its target.json can name files that have them on this machine
+$ relayc verify $MODELS/pointwise_residual.onnx --offload dnnl --assign priority --no-cost --json | grep '"target"'
+			"target":	"dnnl",
+# FP8
+$ relayc compile $MODELS/conv_bn_relu.onnx --offload sim_npu --precision fp8 --assign priority --no-cost -o fp8 | sed -n '/ONNX nodes/,/targets/p'
+conv_bn_relu: 3 ONNX nodes -> 1 regions, 0.00 M MACs
+  targets sim_npu 1 region
+$ relayc compile $MODELS/conv_bn_relu.onnx --offload sim_npu --precision fp8=f8e5m2 --assign priority --no-cost -o fp8 --json | grep -A 1 '"fp8"'
+	"fp8":	{
+		"format":	"f8e5m2",
+$ for m in conv_bn_relu dense_softmax pointwise_residual; do relayc verify $MODELS/$m.onnx --offload sim_npu --precision fp8 --assign priority --no-cost -q && echo $m; done
+conv_bn_relu
+dense_softmax
+pointwise_residual
