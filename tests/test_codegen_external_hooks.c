@@ -119,6 +119,58 @@ START_TEST(what_cannot_be_lowered_is_an_error)
 }
 END_TEST
 
+/* All that a template may ask for; what it is, is written in docs/targets.md. */
+START_TEST(keys_are_what_the_documentation_says)
+{
+    static const struct {
+        const char *key, *text;
+    } rows[] = {
+        { "x", "input0" },
+        { "w", "net_w" },
+        { "b", "net_bias" },
+        { "out", "output1" },
+        { "other", NULL },
+        { "x.dtype", "f32" },
+        { "x.ctype", "float" },
+        { "x.rank", "4" },
+        { "x.elements", "72" },
+        { "x.bytes", "288" },
+        { "x.dim1", "2" },
+        { "x.shape", "1, 2, 6, 6" },
+        { "out.shape", "1, 3, 4, 4" },
+        { "out.dim3", "4" },
+        { "conv2d.strides", "1, 1" },
+        { "conv2d.strides1", "1" },
+        { "conv2d.n_strides", "2" },
+        { "conv2d.n_padding", "4" },
+        { "conv2d.groups", "1" },
+        { "conv2d.data_layout", "NCHW" },
+        { "conv2d.dtype", "f32" },
+        { "relu.elements", "48" },
+        { "bias_add.axis", "1" },
+        { "b.value", "" },
+        { "patch", "18" },
+        { "macs", "864" },
+        { "nodes", "3" },
+        { "scratch", "scratch0" },
+        { "scratch_bytes", "72" },
+        { "composite", "toy.conv2d_act" },
+        { "origin", "conv1 (Conv)" },
+        { "fn", "net_toy_conv1" },
+        { "name", "net" },
+        { "upper", "NET" },
+    };
+    const char *const template = arena_printf(&bench.ctx->perm, "/* [${%s}] */\n", rows[_i].key);
+    struct target *target = toy_target(bench.ctx, toy_plain_json, toy_plain_files);
+
+    target->rows[0].template_text = template;
+    bench_generate(&bench, toy_net, toy_targets(bench.ctx, 1, &target), WEIGHTS_INLINE,
+                   !rows[_i].text);
+    if (rows[_i].text)
+        bench_has(&bench, "net_toy.c", arena_printf(&bench.ctx->perm, "/* [%s] */", rows[_i].text));
+}
+END_TEST
+
 /* Working memory that no machine has. */
 START_TEST(scratch_must_be_a_number_of_bytes)
 {
@@ -246,6 +298,7 @@ int main(void)
     tcase_add_test(tcase, hooks_add_keys_arrays_and_scratch);
     tcase_add_test(tcase, what_cannot_be_lowered_is_an_error);
     tcase_add_loop_test(tcase, scratch_must_be_a_number_of_bytes, 0, 5);
+    tcase_add_loop_test(tcase, keys_are_what_the_documentation_says, 0, 34);
     tcase_add_loop_test(tcase, errors_of_templates_name_file_line_and_reason, 0, 6);
     tcase_add_loop_test(tcase, element_types_without_c_are_errors, 0, 2);
     tcase_add_test(tcase, files_of_one_name_are_refused);
