@@ -65,8 +65,7 @@ static const struct kernel_case elements[] = {
     { "elementwise", "qnn.dequantize", "axis=0",
       "i32[4] 2147483647 -2147483648 16777217 3; const f32[] 0.5; i32[] 9" },
     { "elementwise", "qnn.dequantize", "axis=0", "i16[2,3]; f32[2]; i16[2]" },
-    { "elementwise", "qnn.dequantize", "axis=0",
-      "f8e4m3[4]; const f32[] 3; const f8e4m3[] 0" },
+    { "elementwise", "qnn.dequantize", "axis=0", "f8e4m3[4]; const f32[] 3; const f8e4m3[] 0" },
     { "elementwise", "qnn.requantize", "axis=0",
       "i32[6] 2147483647 -2147483648 1000 -999 3 0; const f32[] 0.03; const i32[] 0; const f32[] "
       "0.5; const i8[] 4" },

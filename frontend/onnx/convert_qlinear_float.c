@@ -19,7 +19,7 @@ bool convert_qlinear_binary(struct onnx_node *node)
     inputs[0] = a;
     inputs[1] = onnx_input(node, 3);
     for (int i = 0; i < 3; i++) {
-        inputs[2 + 2 * i] = onnx_input(node, 1 + 3 * i - (i == 2));
+        inputs[2 + 2 * i] = scale_input(node, 1 + 3 * i - (i == 2));
         inputs[3 + 2 * i] = zero_point(node, 2 + 3 * i - (i == 2), a->type.dtype);
     }
     for (int i = 0; i < 3; i++) /* the scales: 1, 4, 6 */

@@ -8,6 +8,11 @@ struct value *zero_point(struct onnx_node *node, int i, enum dtype dtype)
     return zero ? zero : onnx_scalar(node, dtype, 0, "zero");
 }
 
+struct value *scale_input(struct onnx_node *node, int i)
+{
+    return cast_to(node, onnx_input(node, i), DTYPE_F32, "scale");
+}
+
 static struct value *quantized_along(struct onnx_node *node, struct value *x, struct value *scale,
                                      struct value *zero, int64_t axis, bool saturate,
                                      const char *suffix)
@@ -31,7 +36,7 @@ static struct value *dequantized_along(struct onnx_node *node, struct value *x, 
 struct value *quantized(struct onnx_node *node, struct value *x, int scale, int zero,
                         enum dtype dtype, const char *suffix)
 {
-    return x ? quantized_along(node, x, onnx_input(node, scale), zero_point(node, zero, dtype), 0,
+    return x ? quantized_along(node, x, scale_input(node, scale), zero_point(node, zero, dtype), 0,
                                true, suffix)
              : NULL;
 }
@@ -39,7 +44,7 @@ struct value *quantized(struct onnx_node *node, struct value *x, int scale, int 
 struct value *dequantized(struct onnx_node *node, struct value *x, int scale, int zero,
                           const char *suffix)
 {
-    return x ? dequantized_along(node, x, onnx_input(node, scale),
+    return x ? dequantized_along(node, x, scale_input(node, scale),
                                  zero_point(node, zero, x->type.dtype), 0, suffix)
              : NULL;
 }
@@ -76,31 +81,16 @@ struct value *requantized(struct onnx_node *node, struct value *x, struct value 
 {
     const union attrs attrs = { .requantize = { .axis = axis, .rounding = "double" } };
     struct value *inputs[] = { x, in_scale, onnx_scalar(node, DTYPE_I32, 0, "in_zero"),
-                               onnx_input(node, scale), onnx_input(node, zero) };
+                               scale_input(node, scale), onnx_input(node, zero) };
     struct tensor known;
 
     if (!onnx_constant(node, scale, &known) || !onnx_constant(node, zero, &known) || !x ||
-        !in_scale || !inputs[2])
+        !in_scale || !inputs[2] || !inputs[3])
         return NULL;
     return onnx_build(node, OP_QNN_REQUANTIZE, &attrs, suffix, 5, inputs);
 }
 
 /* --- QuantizeLinear, DequantizeLinear --------------------------------------------------------- */
-
-/* Scales of blocks come with operator set 21. */
-static bool check_blocks(struct onnx_node *node)
-{
-    const struct value *scale = onnx_input(node, 1);
-
-    if (!onnx_ok(node))
-        return false;
-    if (onnx_int(node, "block_size", 0) == 0 && scale->type.rank <= 1)
-        return true;
-    onnx_unsupported(node, "scales of blocks (shape %s) are not supported",
-                     shape_text(&node->ctx->perm, &scale->type));
-    diag_help(node->ctx, "quantise per tensor or per axis");
-    return false;
-}
 
 /* The type that the result has: the zero point's, else that of attribute output_dtype. */
 static bool read_type(struct onnx_node *node, enum dtype *dtype)
@@ -119,6 +109,14 @@ static bool read_type(struct onnx_node *node, enum dtype *dtype)
                          (long long)code);
 }
 
+/* The zero point of FP8 must be known to be 0. */
+static bool check_fp8_zero(struct onnx_node *node, enum dtype dtype)
+{
+    struct tensor zero;
+
+    return !dtype_minifloat(dtype) || !onnx_input(node, 2) || onnx_constant(node, 2, &zero);
+}
+
 bool convert_quantize_linear(struct onnx_node *node)
 {
     const int64_t axis = onnx_int(node, "axis", 1);
@@ -127,13 +125,16 @@ bool convert_quantize_linear(struct onnx_node *node)
     struct value *x;
 
     if (!onnx_check_inputs(node, 2, 3) || !onnx_check_kind(node, 0, TAKES_NUMBER) ||
-        !check_blocks(node) || !read_type(node, &dtype))
+        !read_type(node, &dtype) || !check_fp8_zero(node, dtype))
         return false;
     x = cast_to(node, onnx_input(node, 0), DTYPE_F32, "x");
-    return onnx_output(
-        node, 0,
-        quantized_along(node, x, cast_to(node, onnx_input(node, 1), DTYPE_F32, "scale"),
-                        zero_point(node, 2, dtype), axis, saturate || !dtype_minifloat(dtype), ""));
+    if (has_blocks(node))
+        return quantize_blocks(node, x, dtype);
+    if (!onnx_ok(node))
+        return false;
+    return onnx_output(node, 0,
+                       quantized_along(node, x, scale_input(node, 1), zero_point(node, 2, dtype),
+                                       axis, saturate || !dtype_minifloat(dtype), ""));
 }
 
 bool convert_dequantize_linear(struct onnx_node *node)
@@ -142,11 +143,14 @@ bool convert_dequantize_linear(struct onnx_node *node)
     struct value *x = onnx_input(node, 0), *y;
     enum dtype dtype;
 
-    if (!onnx_check_inputs(node, 2, 3) || !check_blocks(node))
+    if (!onnx_check_inputs(node, 2, 3) || !check_fp8_zero(node, x->type.dtype))
+        return false;
+    if (has_blocks(node))
+        return dequantize_blocks(node);
+    if (!onnx_ok(node))
         return false;
     dtype = onnx_input(node, 1)->type.dtype;
-    y = dequantized_along(node, x, cast_to(node, onnx_input(node, 1), DTYPE_F32, "scale"),
-                          zero_point(node, 2, x->type.dtype), axis,
+    y = dequantized_along(node, x, scale_input(node, 1), zero_point(node, 2, x->type.dtype), axis,
                           dtype == DTYPE_F32 ? "" : "wide");
     return onnx_output(node, 0, cast_to(node, y, dtype, ""));
 }

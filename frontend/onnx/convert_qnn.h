@@ -8,6 +8,9 @@
 /* Input i, a zero point, or 0 of this type where it is absent. */
 struct value *zero_point(struct onnx_node *node, int i, enum dtype dtype);
 
+/* Input i, a scale, as f32. */
+struct value *scale_input(struct onnx_node *node, int i);
+
 /* qnn.quantize and qnn.dequantize with the operands of inputs `scale` and `zero`; dtype: of a zero
  * point that is absent. */
 struct value *quantized(struct onnx_node *node, struct value *x, int scale, int zero,
@@ -22,5 +25,12 @@ struct value *product_of_scales(struct onnx_node *node, int a, int b, double fac
  * of the scale and zero point in inputs `scale` and `zero`. */
 struct value *requantized(struct onnx_node *node, struct value *x, struct value *in_scale,
                           int64_t axis, int scale, int zero, const char *suffix);
+
+/* --- convert_qnn_blocks.c ---------------------------------------------------------------------
+ * Whether QuantizeLinear or DequantizeLinear has a scale for each block; their conversions then. x
+ * is input 0 in f32, dtype that of the result. */
+bool has_blocks(struct onnx_node *node);
+bool quantize_blocks(struct onnx_node *node, struct value *x, enum dtype dtype);
+bool dequantize_blocks(struct onnx_node *node);
 
 #endif
