@@ -2,7 +2,8 @@
  *
  * needs    choices that are disjoint
  * gives    partition->regions, in order of their first root; free of cycles
- * method   levels, near linear in the number of edges
+ * method   levels: a few sweeps over all edges, then a bounded amount of work per edge between
+ *          regions of one target
  *
  * A unit is a chosen candidate or a node of the host, and is named by the id of its root. What a
  * unit computes is read outside of it at its root only (pattern_match sees to that), so every edge
@@ -16,11 +17,14 @@
  * out of a region leads to another target, hence up by (2); or to the same target on another level,
  * hence up by (1); the same target and level would be the same region. Levels never fall behind it,
  * so nothing on such a path is of the region's level again. Which levels are chosen within (1) and
- * (2) decides only how large regions get, never whether they are sound; each sweep below moves one
- * unit at a time within the bounds that its neighbours set, which keeps both. */
+ * (2) decides only how large regions get, never whether they are sound: the sweeps below move one
+ * unit at a time within the bounds that its neighbours set, and lifting moves whole regions
+ * together with everything that would be too low behind them; both keep (1) and (2). */
 #include "partition/partition.h"
 
 #include "partition/measure.h"
+
+enum { MAX_LIFT = 512 }; /* units and edges that lifting one region may look at */
 
 /* A value that a unit computes and another one reads (twice: two edges). */
 struct edge {
@@ -35,7 +39,8 @@ struct unit {
     struct edge *in, *out;
     int level;
     int region;
-    int joined; /* union-find: another unit of the same region, or itself */
+    int joined;     /* union-find: another unit of the same region, or itself */
+    int last, next; /* units of a region as a list: the last, of the first; the next, -1 = none */
 };
 
 struct levels {
@@ -216,6 +221,8 @@ static int find(struct levels *l, int id)
 /* The least root of a region stands for it. */
 static void join_units(struct levels *l)
 {
+    for (int id = 0; id < l->n; id++)
+        l->units[id].joined = id;
     for (int id = 0; id < l->n; id++) {
         if (!is_unit(l, id) || !l->units[id].target)
             continue;
@@ -226,6 +233,99 @@ static void join_units(struct levels *l)
                 l->units[a < b ? b : a].joined = a < b ? a : b;
         }
     }
+}
+
+/* --- lifting -----------------------------------------------------------------------------------
+ */
+
+/* Regions whose levels are changed together, each region as a whole, or not at all. */
+struct lift {
+    int work;               /* units and edges looked at */
+    int n_moved, n_waiting; /* units; regions whose readers have not been looked at */
+    struct {
+        int unit, level;
+    } moved[MAX_LIFT]; /* with the levels they had */
+    int waiting[MAX_LIFT];
+};
+
+static bool move_region(struct levels *l, struct lift *lift, int region, int level)
+{
+    if (lift->n_waiting == MAX_LIFT)
+        return false;
+    for (int id = region; id >= 0; id = l->units[id].next) {
+        if (lift->n_moved == MAX_LIFT)
+            return false;
+        lift->moved[lift->n_moved].unit = id;
+        lift->moved[lift->n_moved++].level = l->units[id].level;
+        l->units[id].level = level;
+    }
+    lift->waiting[lift->n_waiting++] = region;
+    return true;
+}
+
+/* Lifts a region to the level of another, and whatever reads it as far as it must. False when that
+ * would lift the other, as there is a way between them through something else; or when it is much
+ * work. */
+static bool lift_to(struct levels *l, struct lift *lift, int region, int other)
+{
+    if (!move_region(l, lift, region, l->units[other].level))
+        return false;
+    while (lift->n_waiting > 0)
+        for (int id = lift->waiting[--lift->n_waiting]; id >= 0; id = l->units[id].next)
+            for (const struct edge *e = l->units[id].out; e; e = e->next_out) {
+                const int reader = find(l, e->to), least = l->units[id].level + e->rise;
+
+                if (++lift->work > MAX_LIFT)
+                    return false;
+                if (l->units[reader].level >= least)
+                    continue;
+                if (reader == other || !move_region(l, lift, reader, least))
+                    return false;
+            }
+    return true;
+}
+
+static void collect_members(struct levels *l)
+{
+    for (int id = 0; id < l->n; id++) {
+        const int first = find(l, id);
+
+        l->units[id].last = id;
+        l->units[id].next = -1;
+        if (first != id) {
+            l->units[l->units[first].last].next = id;
+            l->units[first].last = id;
+        }
+    }
+}
+
+/* The sweeps move one unit at a time; where regions of one target still stand on different levels
+ * along an edge, the lower one is lifted with all that it pushes up. */
+static void lift_regions(struct levels *l)
+{
+    struct lift *lift = arena_new(l->scratch, struct lift);
+
+    collect_members(l);
+    for (int id = 0; id < l->n; id++)
+        for (const struct edge *e = is_unit(l, id) ? l->units[id].in : NULL; e; e = e->next_in) {
+            const int a = find(l, e->from), b = find(l, id);
+
+            if (e->rise || !l->units[id].target || a == b)
+                continue;
+            lift->work = lift->n_moved = lift->n_waiting = 0;
+            if (lift_to(l, lift, a, b)) {
+                const int first = a < b ? a : b, second = a < b ? b : a;
+
+                l->units[second].joined = first;
+                l->units[l->units[first].last].next = second;
+                l->units[first].last = l->units[second].last;
+            } else {
+                while (lift->n_moved-- > 0)
+                    l->units[lift->moved[lift->n_moved].unit].level =
+                        lift->moved[lift->n_moved].level;
+            }
+        }
+    join_units(l); /* levels have the last word */
 }
 
 static void make_regions(struct levels *l)
@@ -276,6 +376,7 @@ bool partition_merge_regions(struct partition *partition)
     sweep_backward(&levels);
     sweep_refine(&levels);
     join_units(&levels);
+    lift_regions(&levels);
     make_regions(&levels);
     return true;
 }
