@@ -84,7 +84,8 @@ $(BUILD)/tests/$(1): $$(patsubst %.c,$(BUILD)/parts/%.o,$$(sort $$(wildcard test
                      $(test_support) $(BUILD)/librelayc.a
 	$$(CC) $$(CFLAGS) $$(LDFLAGS) -o $$@ $$^ -lcheck -lsubunit -lrt $(libs)
 endef
-test_folders := conformance exhaustive make minimalloc network partition_speed robustness
+test_folders := conformance exhaustive make minimalloc network offload partition_speed \
+                robustness
 $(foreach folder,$(test_folders),$(eval $(call test_folder,$(folder))))
 
 # Fuzzers (libFuzzer, so clang): make fuzz, then build/fuzz/fuzz_import CORPUS

@@ -3,13 +3,13 @@
  *   network [--work DIR] [--only CONFIG]... (MODEL_DIR | FILE.onnx)...
  *
  * Exit code 1 when anything failed. Tolerance: 1e-4 of an output's largest magnitude,
- * more for some quantised networks (load.c). */
+ * more for some quantised networks (network_load.c). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
-#include "tests/network/network.h"
+#include "tests/support/network.h"
 
 struct tally {
     int passed, failed;
@@ -33,7 +33,7 @@ static void run_configs(struct network *network, const char *work, int argc, cha
 {
     struct codegen_result result = { 0 };
 
-    if (!network_write(network, work, &result)) {
+    if (!network_write(network, work, NULL, &result)) {
         printf("FAIL %s: no C was generated\n", network->name);
         diag_print(network->ctx, stdout, false, 3);
         tally->failed++;
@@ -66,7 +66,7 @@ static void run_network(const char *dir, const char *work, int argc, char **argv
 {
     struct network network;
 
-    if (network_load(&network, dir)) {
+    if (network_load(&network, dir) && network_run_passes(&network)) {
         const char *folder = arena_printf(&network.ctx->perm, "%s/%s", work, network.name);
 
         run_configs(&network, folder, argc, argv, tally);

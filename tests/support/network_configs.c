@@ -1,4 +1,5 @@
-/* configs.c - the targets: compilers with the flags that generated C promises to pass silently. */
+/* network_configs.c - the machines: compilers with the flags that generated C promises to pass
+ * silently. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +7,7 @@
 
 #include "base/file.h"
 #include "base/str.h"
-#include "tests/network/network.h"
+#include "tests/support/network.h"
 
 #define STRICT "-std=c99 -Wall -Wextra -Wpedantic -Wconversion -Werror "
 #define SANITIZE                                                                                   \
@@ -25,7 +26,7 @@
     "-ffunction-sections -fdata-sections -nostartfiles -Wl,--gc-sections -DEMBEDDED -I" BOARD      \
     " -T " BOARD "linker.ld " BOARD "startup.c " BOARD "semihosting.c " BOARD "newlib.c "
 #define CORTEX_M_RUNNER(machine)                                                                   \
-    "timeout 3600 qemu-system-arm -M " machine " -display none -monitor none -serial null "         \
+    "timeout 3600 qemu-system-arm -M " machine " -display none -monitor none -serial null "        \
     "-chardev stdio,id=console -semihosting-config enable=on,target=native,chardev=console "       \
     "-kernel"
 
@@ -129,7 +130,12 @@ bool config_run(struct ctx *ctx, const struct config *config, const struct netwo
     for (int i = 0; i < result->n_files; i++)
         if (str_ends(result->files[i], ".c"))
             str_printf(&command, " %s", quoted(arena, result->files[i]));
-    str_printf(&command, " -lm > %s 2>&1", quoted(arena, log));
+    for (int i = 0; i < result->n_host_files; i++)
+        if (str_ends(result->host_files[i].name, ".c"))
+            str_printf(
+                &command, " %s",
+                quoted(arena, arena_printf(arena, "%s/%s", work, result->host_files[i].name)));
+    str_printf(&command, " %s -lm > %s 2>&1", result->host_flags, quoted(arena, log));
     if (!shell(ctx, str_text(&command), log, "the compiler", reason))
         return false;
     if (!shell(ctx,

@@ -1,6 +1,6 @@
-/* network.h - whole networks, generated, built for every target and run: the pieces. */
-#ifndef TESTS_NETWORK_NETWORK_H
-#define TESTS_NETWORK_NETWORK_H
+/* network.h - whole networks, generated, built for every machine and run: the pieces. */
+#ifndef TESTS_SUPPORT_NETWORK_H
+#define TESTS_SUPPORT_NETWORK_H
 
 #include "codegen_c/codegen.h"
 #include "relay_ir/ir.h"
@@ -18,19 +18,27 @@ struct io_set {
 struct network {
     struct ctx *ctx;
     const char *dir, *name; /* dir: or the .onnx file */
-    struct module *module;  /* after the pass pipeline */
+    struct module *module;
     struct bulk bulk;
     struct io_set sets[MAX_SETS];
     int n_sets;
     double tolerance; /* of the largest error, relative to an output's largest magnitude */
 };
 
-/* False after errors in network->ctx. The network is to be freed either way. */
+/* Reads it; the module is as imported. False after errors in network->ctx. The network is to be
+ * freed either way. */
 bool network_load(struct network *network, const char *dir);
 void network_free(struct network *network);
 
-/* Writes the generated C, a driver with main(), and the data of every set into `work`. */
-bool network_write(struct network *network, const char *work, struct codegen_result *result);
+/* The pass pipeline, and whether the graph's text survives printing and parsing before and after.
+ */
+bool network_run_passes(struct network *network);
+
+/* Writes the generated C (and what the targets, NULL = only c, add to it on this machine), a driver
+ * with main(), and the data of every set into `work`. The driver fails where results depend on what
+ * was in the arena, and where something is written beyond the arena or an output. */
+bool network_write(struct network *network, const char *work, const struct targets *targets,
+                   struct codegen_result *result);
 
 /* Whether its data is small enough to be part of a program (for bare machines). */
 bool network_is_small(const struct network *network);

@@ -1,11 +1,45 @@
-/* driver.c - writes main() for a generated network: reads the data of a set, runs the network twice
- * on differently filled arenas, and prints the largest error. Plain C99, for any hosted target. */
+/* network_driver.c - writes main() for a generated network: reads the data of a set, runs the
+ * network twice on differently filled arenas, and prints the largest error. Plain C99, for any
+ * hosted machine. COUNTED is a header that tells platform_start() and platform_stop(), where
+ * instructions of the first run are counted. */
 #include <string.h>
 
 #include "base/file.h"
-#include "tests/network/network.h"
+#include "tests/support/network.h"
 
 enum { SMALL_BYTES = 64 * 1024 };
+
+/* Where a sanitizer watches, nothing else stands around the arena. */
+static const char head[] =
+    "#ifdef __SANITIZE_ADDRESS__\n"
+    "enum { GUARD = 0 };\n"
+    "static unsigned char memory[NET_ARENA_BYTES + 1] "
+    "__attribute__((aligned(NET_ARENA_ALIGN)));\n\n"
+    "static int is_intact(void)\n"
+    "{\n"
+    "    return 1;\n"
+    "}\n"
+    "#else\n"
+    "enum { GUARD = 4 * NET_ARENA_ALIGN };\n"
+    "static unsigned char memory[GUARD + NET_ARENA_BYTES + GUARD] "
+    "__attribute__((aligned(NET_ARENA_ALIGN)));\n\n"
+    "static int is_intact(void)\n"
+    "{\n"
+    "    int i = 0;\n"
+    "\n"
+    "    while (i < GUARD && memory[i] == 0x5A && memory[sizeof memory - 1 - (size_t)i] == 0x5A)\n"
+    "        i++;\n"
+    "    return i == GUARD;\n"
+    "}\n"
+    "#endif\n\n"
+    "#ifdef COUNTED\n"
+    "#include COUNTED\n"
+    "#define START() platform_start()\n"
+    "#define STOP() printf(\"instructions %lu\\n\", (unsigned long)platform_stop())\n"
+    "#else\n"
+    "#define START() (void)0\n"
+    "#define STOP() (void)0\n"
+    "#endif\n\n";
 
 static const char body[] =
     "#ifdef EMBEDDED\n"
@@ -71,13 +105,20 @@ static void write_arrays(struct writer *w, const struct function *fn)
 static void write_call(struct writer *w, const struct function *fn, const char *name,
                        const char *fill)
 {
-    writer_printf(w, "    memset(arena, %s, sizeof arena);\n    code = %s_run(", fill, name);
+    writer_printf(w,
+                  "    memset(memory, 0x5A, sizeof memory);\n"
+                  "    memset(memory + GUARD, %s, NET_ARENA_BYTES);\n    START();\n"
+                  "    code = %s_run(",
+                  fill, name);
     for (int i = 0; i < fn->n_params; i++)
         writer_printf(w, "in%d, ", i);
     for (int i = 0; i < fn->ret->n_inputs; i++)
         writer_printf(w, "out%d, ", i);
-    writer_text(w, "arena);\n    if (code != 0) {\n        fprintf(stderr, \"returned %d\\n\", "
-                   "code);\n        return 3;\n    }\n");
+    writer_text(w, "memory + GUARD);\n    STOP();\n    if (code != 0) {\n"
+                   "        printf(\"returned %d\\n\", code);\n        return 3;\n    }\n"
+                   "    if (!is_intact()) {\n"
+                   "        printf(\"something was written beside the arena\\n\");\n"
+                   "        return 5;\n    }\n");
 }
 
 static void write_test(struct writer *w, const struct function *fn, const char *name)
@@ -96,8 +137,11 @@ static void write_test(struct writer *w, const struct function *fn, const char *
     for (int i = 0; i < fn->ret->n_inputs; i++)
         writer_printf(
             w,
+            "    if (out%d[sizeof out%d / sizeof *out%d - 1] != 0) {\n"
+            "        printf(\"output %d is written beyond its end\\n\");\n"
+            "        return 5;\n    }\n"
             "    if (memcmp(first%d, out%d, sizeof out%d) != 0) {\n"
-            "        fprintf(stderr, \"output %d depends on what was in the arena\\n\");\n"
+            "        printf(\"output %d depends on what was in the arena\\n\");\n"
             "        return 4;\n    }\n"
             "    snprintf(name, sizeof name, \"%%s_want%d.bin\", set);\n"
             "    load(folder, name, want%d, sizeof want%d - sizeof *want%d);\n"
@@ -106,7 +150,7 @@ static void write_test(struct writer *w, const struct function *fn, const char *
             "(double)out%d[i];\n"
             "    }\n    e = compare(want_real%d, out_real%d, sizeof out%d / sizeof *out%d - 1);\n"
             "    error = e > error ? e : error;\n",
-            i, i, i, i, i, i, i, i, i, i, i, i, i, i, i, i, i, i);
+            i, i, i, i, i, i, i, i, i, i, i, i, i, i, i, i, i, i, i, i, i, i);
     writer_text(w, "    printf(\"error %g\\n\", error);\n    return 0;\n}\n\n");
 }
 
@@ -184,12 +228,17 @@ static void write_data(struct writer *w, const struct network *network)
     writer_text(w, "};\n");
 }
 
-bool network_write(struct network *network, const char *work, struct codegen_result *result)
+bool network_write(struct network *network, const char *work, const struct targets *targets,
+                   struct codegen_result *result)
 {
     const struct function *fn = network->module->main;
-    const struct codegen_options options = {
-        .name = "net", .dir = work, .model_file = "model.onnx", .model_sha256 = "", .command = ""
-    };
+    const struct codegen_options options = { .name = "net",
+                                             .dir = work,
+                                             .model_file = "model.onnx",
+                                             .model_sha256 = "",
+                                             .command = "",
+                                             .targets = targets,
+                                             .step = targets != NULL };
     struct output_set set = { .ctx = network->ctx };
     struct writer *w;
 
@@ -200,9 +249,8 @@ bool network_write(struct network *network, const char *work, struct codegen_res
     w = output_open(&set, arena_printf(&network->ctx->perm, "%s/driver.c", work));
     writer_text(w,
                 "#include <float.h>\n#include <math.h>\n#include <stdio.h>\n#include <stdlib.h>\n"
-                "#include <string.h>\n\n#include \"net.h\"\n\n"
-                "static unsigned char arena[NET_ARENA_BYTES + 1] "
-                "__attribute__((aligned(NET_ARENA_ALIGN)));\n");
+                "#include <string.h>\n\n#include \"net.h\"\n\n");
+    writer_text(w, head);
     write_arrays(w, fn);
     writer_text(w, "\n");
     writer_text(w, body);
@@ -214,6 +262,10 @@ bool network_write(struct network *network, const char *work, struct codegen_res
         write_tensors(&set, work, arena_printf(&network->ctx->perm, "set%d_want", i),
                       fn->ret->n_inputs, network->sets[i].outputs);
     }
+    for (int i = 0; i < result->n_host_files; i++)
+        writer_text(output_open(&set, arena_printf(&network->ctx->perm, "%s/%s", work,
+                                                   result->host_files[i].name)),
+                    result->host_files[i].text);
     if (network_is_small(network))
         write_data(output_open(&set, arena_printf(&network->ctx->perm, "%s/data.h", work)),
                    network);

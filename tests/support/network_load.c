@@ -1,4 +1,4 @@
-/* load.c - a model folder into memory: the graph after the passes, inputs, wanted outputs. */
+/* network_load.c - a model folder into memory: the graph, inputs, wanted outputs. */
 #include <cjson/cJSON.h>
 #include <math.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "relay_ir/interpret.h"
 #include "relay_ir/passes/pipeline.h"
 #include "relay_ir/text.h"
-#include "tests/network/network.h"
+#include "tests/support/network.h"
 
 enum { MAX_INPUTS = 16 };
 
@@ -148,13 +148,6 @@ static bool round_trip(struct network *network, const char *when)
                       "the graph's text %s does not survive printing and parsing", when);
 }
 
-static bool run_passes(struct network *network)
-{
-    return round_trip(network, "after the import") &&
-           pipeline_run(network->module, &(struct pipeline_options){ .log = stderr }) &&
-           round_trip(network, "after the passes");
-}
-
 bool network_load(struct network *network, const char *dir)
 {
     const char *slash = strrchr(dir, '/');
@@ -178,7 +171,14 @@ bool network_load(struct network *network, const char *dir)
     if (ok)
         set_tolerance(network, json);
     cJSON_Delete(json);
-    return ok && run_passes(network);
+    return ok;
+}
+
+bool network_run_passes(struct network *network)
+{
+    return round_trip(network, "after the import") &&
+           pipeline_run(network->module, &(struct pipeline_options){ .log = stderr }) &&
+           round_trip(network, "after the passes");
 }
 
 void network_free(struct network *network)

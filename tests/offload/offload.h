@@ -1,0 +1,42 @@
+/* offload.h - a network, partitioned: the pieces. */
+#ifndef TESTS_OFFLOAD_OFFLOAD_H
+#define TESTS_OFFLOAD_OFFLOAD_H
+
+#include "partition/partition.h"
+#include "tests/support/network.h"
+
+enum { MAX_TARGETS = 8 };
+
+/* What one target got; [0] is c's. */
+struct share {
+    const struct target *target;
+    int n_regions, n_nodes;
+};
+
+struct offload {
+    const char *list; /* "sim_npu,dnnl" */
+    enum dtype fp8;   /* DTYPE_NONE = f32 */
+    bool everything;  /* by priority, without the cost step */
+    const char *target_dir;
+
+    struct network network; /* after fuse_ops; sets hold what is wanted */
+    struct targets targets;
+    int n_shares;
+    struct share shares[MAX_TARGETS + 1];
+};
+
+/* What the reference evaluator said of a graph; asked once, as it is slow. */
+struct oracle;
+void oracles_free(struct oracle *oracles);
+
+/* Imports, simplifies, partitions and fuses, with module_verify after each step. False after errors
+ * in network.ctx. To be freed either way. */
+bool offload_prepare(struct offload *offload, const char *dir, struct oracle **oracles);
+void offload_free(struct offload *offload);
+
+/* Runs the C of `work` region by region: none may change a byte of the arena outside its results
+ * and its working memory, as NAME.json tells them. False with a reason, or after errors. */
+bool watch_arena(struct offload *offload, const char *work, const struct codegen_result *result,
+                 const char **reason);
+
+#endif

@@ -1,0 +1,122 @@
+/* watch.c - see watch_arena. The arena is a block of one allocation, in which no sanitizer sees a
+ * region that writes into its neighbours; so the bytes are compared before and after each. */
+#include <cjson/cJSON.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "runtime/engine/generated.h"
+#include "tests/offload/offload.h"
+
+struct watch {
+    struct ctx *ctx;
+    const struct codegen_result *result;
+    const cJSON *map;              /* "arena": "map" of NAME.json */
+    unsigned char *before, *after; /* [arena_bytes] */
+    struct generated *generated;
+};
+
+static cJSON *read_json(struct ctx *ctx, const char *path)
+{
+    struct mapping file;
+    cJSON *json;
+
+    if (!file_map(ctx, path, &file))
+        return NULL;
+    json = cJSON_ParseWithLength((const char *)file.data, file.size);
+    file_unmap(&file);
+    return json;
+}
+
+static size_t number(const cJSON *object, const char *key)
+{
+    return (size_t)cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(object, key));
+}
+
+/* What the region may write is made the same in both copies. */
+static void allow(const struct watch *watch, size_t offset, size_t bytes)
+{
+    memcpy(watch->before + offset, watch->after + offset, bytes);
+}
+
+static void allow_region(const struct watch *watch, int region)
+{
+    const struct codegen_region *r = &watch->result->regions[region];
+    const cJSON *entry;
+
+    for (int i = 0; i < r->call->n_outputs; i++)
+        if (r->results[i].kind == PLACE_ARENA)
+            allow(watch, r->results[i].offset, type_bytes(&r->call->outputs[i]->type));
+    cJSON_ArrayForEach(entry, watch->map)
+    {
+        if (cJSON_HasObjectItem(entry, "scratch_of") && number(entry, "written") == (size_t)region)
+            allow(watch, number(entry, "offset"), number(entry, "bytes"));
+    }
+}
+
+static bool step(const struct watch *watch, int region, const char **reason)
+{
+    const size_t n = watch->result->arena_bytes;
+    size_t at = 0;
+
+    memcpy(watch->before, generated_arena(watch->generated), n);
+    if (!generated_step(watch->generated, region))
+        return false;
+    memcpy(watch->after, generated_arena(watch->generated), n);
+    allow_region(watch, region);
+    while (at < n && watch->before[at] == watch->after[at])
+        at++;
+    if (at == n)
+        return true;
+    *reason = arena_printf(&watch->ctx->perm,
+                           "region %d (%s) changed byte %zu of the arena, which is not its own",
+                           region, watch->result->regions[region].c_name, at);
+    return false;
+}
+
+static struct generated *build_steps(struct offload *offload, const char *work,
+                                     const struct codegen_result *result)
+{
+    struct ctx *ctx = offload->network.ctx;
+    const char **files =
+        arena_array(&ctx->perm, const char *, result->n_files + result->n_host_files);
+    const struct generated_options options = { .name = "net",
+                                               .dir = work,
+                                               .files = files,
+                                               .n_files = result->n_files + result->n_host_files,
+                                               .libs = result->host_flags,
+                                               .step = true };
+
+    for (int i = 0; i < result->n_files; i++)
+        files[i] = result->files[i];
+    for (int i = 0; i < result->n_host_files; i++)
+        files[result->n_files + i] =
+            arena_printf(&ctx->perm, "%s/%s", work, result->host_files[i].name);
+    return generated_build(ctx, offload->network.module->main, &options);
+}
+
+bool watch_arena(struct offload *offload, const char *work, const struct codegen_result *result,
+                 const char **reason)
+{
+    struct network *network = &offload->network;
+    struct arena *arena = &network->ctx->perm;
+    cJSON *json = read_json(network->ctx, arena_printf(arena, "%s/net.json", work));
+    struct watch watch = { .ctx = network->ctx,
+                           .result = result,
+                           .map = cJSON_GetObjectItemCaseSensitive(
+                               cJSON_GetObjectItemCaseSensitive(json, "arena"), "map"),
+                           .before = arena_alloc(arena, result->arena_bytes + 1),
+                           .after = arena_alloc(arena, result->arena_bytes + 1),
+                           .generated = build_steps(offload, work, result) };
+    struct tensor *outputs =
+        arena_array(arena, struct tensor, network->module->main->ret->n_inputs);
+    bool ok = watch.map && watch.generated &&
+              generated_begin(watch.generated, network->sets[0].inputs, outputs, &network->bulk);
+
+    for (int i = 0; i < result->n_regions && ok; i++)
+        ok = step(&watch, i, reason);
+    if (!ok && !*reason)
+        *reason = "it did not run region by region";
+    generated_free(watch.generated);
+    cJSON_Delete(json);
+    return ok;
+}
