@@ -93,6 +93,8 @@ static void add_external(struct codegen *codegen, const struct external *externa
     for (const struct external_constant *c = external->constants; c; c = c->next)
         cJSON_AddItemToArray(list, text_json(c->weight->c_name));
     add_scratch_map(codegen, external, json);
+    cJSON_AddBoolToObject(json, "scratch_optimal", external->inner_bytes == external->inner_bound);
+    cJSON_AddNumberToObject(json, "scratch_without_sharing", (double)region->scratch_naive);
     if (external->stream)
         cJSON_AddStringToObject(json, "stream", external->stream->c_name);
     if (external->module->target->format == FORMAT_JSON)

@@ -231,8 +231,10 @@ static bool assemble(struct codegen *codegen, struct external *external)
         return diag_error(codegen->ctx, DIAG_OFFLOAD, node_origin(external->region->call),
                           "target '%s' asks for %zu bytes of scratch", target->name,
                           lowering->scratch_bytes);
-    if (lowering->scratch_bytes)
+    if (lowering->scratch_bytes) {
         external->region->scratch_bytes = external->inner_bytes + lowering->scratch_bytes;
+        external->region->scratch_naive += lowering->scratch_bytes;
+    }
     return true;
 }
 

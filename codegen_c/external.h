@@ -58,6 +58,7 @@ struct external {
     struct block *blocks; /* values in between, and scratch of the composites */
     int n_blocks;
     size_t inner_bytes;       /* of the blocks packed */
+    size_t inner_bound;       /* no packing needs less */
     size_t *call_scratch;     /* by node id: offset of a composite's scratch */
     struct lowering lowering; /* what hooks->assemble said */
     const struct weight *stream;

@@ -150,8 +150,9 @@ static int count_regions(const struct codegen *codegen)
 void external_plan(struct codegen *codegen, struct external *external)
 {
     struct arena *arena = &codegen->arena;
-    int capacity = 0, n;
+    struct packing packing;
     struct block *blocks;
+    int capacity = 0, n;
 
     find_roots(external, arena);
     find_copies(external, arena);
@@ -160,9 +161,12 @@ void external_plan(struct codegen *codegen, struct external *external)
         capacity += external->composites[i].call->n_outputs + 1;
     blocks = arena_array(arena, struct block, capacity);
     n = collect_blocks(external, blocks);
-    external->inner_bytes =
-        pack_blocks(&codegen->ctx->scratch, blocks, n, PACK_WORK / (uint64_t)count_regions(codegen))
-            .bytes;
+    packing = pack_blocks(&codegen->ctx->scratch, blocks, n,
+                          PACK_WORK / (uint64_t)count_regions(codegen));
+    external->inner_bytes = packing.bytes;
+    external->inner_bound = packing.lower_bound;
+    for (int i = 0; i < n; i++)
+        external->region->scratch_naive += plan_round(blocks[i].bytes);
     assert(pack_verify(blocks, n, external->inner_bytes));
     external->call_scratch = arena_array(arena, size_t, external->fn->n_nodes);
     for (int i = 0; i < n; i++)

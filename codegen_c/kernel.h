@@ -21,6 +21,7 @@ struct region {
     const char *const *results; /* and of its results: "y", "y2" */
     size_t scratch_bytes;       /* asked for by bind; an extra `void *scratch` parameter, after the
                                    results */
+    size_t scratch_naive;       /* what it would be without sharing, where that differs; else 0 */
     bool in_place; /* the plan put the first result over a parameter of the same size … */
     int over;      /* … this one: neither of the two is `restrict` */
     struct external *external; /* another target runs it: no anchor and no kernel; else NULL */

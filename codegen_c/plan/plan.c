@@ -14,7 +14,8 @@ bool plan_pack(struct plan *plan, struct ctx *ctx, const struct region *regions)
         assert(plan->n_blocks < plan->capacity);
         plan->blocks[plan->n_blocks++] =
             (struct block){ .bytes = regions[r].scratch_bytes, .first = r, .last = r };
-        plan->naive_bytes += plan_round(regions[r].scratch_bytes);
+        plan->naive_bytes += plan_round(regions[r].scratch_naive ? regions[r].scratch_naive
+                                                                 : regions[r].scratch_bytes);
     }
     packing = pack_blocks(&ctx->scratch, plan->blocks, plan->n_blocks, PACK_WORK);
     plan->arena_bytes = packing.bytes;
