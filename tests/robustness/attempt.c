@@ -4,6 +4,7 @@
 #include "codegen_c/codegen.h"
 #include "frontend/onnx/import.h"
 #include "frontend/tensors/tensor_file.h"
+#include "partition/partition.h"
 #include "relay_ir/json.h"
 #include "relay_ir/passes/pipeline.h"
 #include "relay_ir/text.h"
@@ -23,11 +24,14 @@ static const char *judge(const struct ctx *ctx, bool ok)
     return NULL;
 }
 
-static const char *generate(struct module *module, const char *dir)
+static const char *generate(struct module *module, const char *dir, const struct targets *targets)
 {
-    const struct codegen_options options = {
-        .name = "net", .dir = dir, .model_file = "model.onnx", .model_sha256 = "", .command = ""
-    };
+    const struct codegen_options options = { .name = "net",
+                                             .dir = dir,
+                                             .model_file = "model.onnx",
+                                             .model_sha256 = "",
+                                             .command = "",
+                                             .targets = targets };
     struct output_set set = { .ctx = module->ctx };
     struct codegen_result result = { 0 };
     const bool ok = codegen_c(module, &options, &set, &result);
@@ -40,11 +44,19 @@ static const char *generate(struct module *module, const char *dir)
 
 static const char *compile(struct module *module, const char *dir)
 {
+    struct targets targets;
+
     if (!module_verify(module, "import"))
         return "the module does not verify";
     if (!pipeline_run(module, &(struct pipeline_options){ .log = stderr }))
         return judge(module->ctx, false);
-    return generate(module, dir);
+    if (!module_has_foreign_regions(module))
+        return generate(module, dir, NULL);
+    if (!targets_load(module->ctx, 0, NULL, &targets))
+        return "the targets that ship cannot be loaded";
+    if (!partition_check_regions(module, &targets))
+        return judge(module->ctx, false);
+    return generate(module, dir, &targets);
 }
 
 static const char *attempt_module(struct ctx *ctx, struct module *module, const char *dir)
