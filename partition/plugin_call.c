@@ -218,7 +218,7 @@ static void print_graph(struct plugin_call *host)
 
     str_add(&out, "{\n  \"functions\": [\n");
     for (int i = 0; i < host->n_parts; i++) {
-        json_part_print(&out, &host->parts[i], JSON_PAYLOADS_NONE, NULL);
+        json_part_print(&out, &host->parts[i], false, NULL);
         str_add(&out, i + 1 < host->n_parts ? ",\n" : "\n");
     }
     str_add(&out, "  ]\n}\n");

@@ -51,21 +51,21 @@ static bool is_big(const struct value *constant)
     return type_elements(&constant->type) > MAX_WRITTEN_OUT;
 }
 
-static cJSON *constant_item(const struct value *value, enum json_payloads payloads,
-                            struct json_data *data)
+static cJSON *constant_item(const struct value *value, bool checksums, struct json_data *data)
 {
-    const size_t bytes = type_bytes(&value->type);
     cJSON *item = value_item(value), *values;
-    char checksum[9];
 
     if (is_big(value)) {
-        if (payloads == JSON_PAYLOADS_FILE)
+        const size_t bytes = type_bytes(&value->type);
+        char checksum[9];
+
+        if (data)
             add(item, "offset", json_int(write_payload(data, value, bytes)));
         add(item, "bytes", json_int((int64_t)bytes));
-        snprintf(checksum, sizeof checksum, "%08lx",
-                 payloads == JSON_PAYLOADS_NONE ? 0 : payload_checksum(value));
-        if (payloads != JSON_PAYLOADS_NONE)
+        if (checksums) {
+            snprintf(checksum, sizeof checksum, "%08lx", payload_checksum(value));
             add(item, "crc32", json_text(checksum));
+        }
         return item;
     }
     values = cJSON_CreateArray();
@@ -171,7 +171,7 @@ static cJSON *result_item(const struct json_part *part, int i)
     return item;
 }
 
-void json_part_print(struct str *out, const struct json_part *part, enum json_payloads payloads,
+void json_part_print(struct str *out, const struct json_part *part, bool checksums,
                      struct json_data *data)
 {
     str_add(out, "    {\n");
@@ -186,7 +186,7 @@ void json_part_print(struct str *out, const struct json_part *part, enum json_pa
     end_list(out, part->n_params, ",");
     begin_list(out, "constants");
     for (int i = 0; i < part->n_constants; i++)
-        print_row(out, i, constant_item(part->constants[i], payloads, data));
+        print_row(out, i, constant_item(part->constants[i], checksums, data));
     end_list(out, part->n_constants, ",");
     begin_list(out, "nodes");
     for (int i = 0; i < part->n_nodes; i++)
@@ -258,7 +258,7 @@ const char *function_json(const struct function *fn, struct arena *arena)
     for (int i = 0; i < n; i++) {
         const struct json_part part = json_part_of(all[i], arena);
 
-        json_part_print(&out, &part, JSON_PAYLOADS_CHECKSUM, NULL);
+        json_part_print(&out, &part, true, NULL);
         str_add(&out, i + 1 < n ? ",\n" : "\n");
     }
     str_add(&out, "  ]\n}\n");
@@ -297,7 +297,7 @@ bool module_write_json(const struct module *module, struct output_set *set, cons
     for (const struct function *fn = module->functions; fn; fn = fn->next) {
         const struct json_part part = json_part_of(fn, &arena);
 
-        json_part_print(&functions, &part, JSON_PAYLOADS_FILE, &data);
+        json_part_print(&functions, &part, true, data.writer ? &data : NULL);
         str_add(&functions, fn->next ? ",\n" : "\n");
     }
     str_add(&out, "{\n");

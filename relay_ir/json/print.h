@@ -28,14 +28,9 @@ struct json_data {
     struct map written; /* address and size -> where: payloads that several constants share */
 };
 
-enum json_payloads {
-    JSON_PAYLOADS_NONE,     /* big constants have "bytes" only */
-    JSON_PAYLOADS_CHECKSUM, /* and "crc32" */
-    JSON_PAYLOADS_FILE      /* and "offset", in `data` */
-};
-
-/* Appends an object of "functions". */
-void json_part_print(struct str *out, const struct json_part *part, enum json_payloads payloads,
+/* Appends an object of "functions". Big constants have "bytes", and "crc32" if `checksums`, and
+ * "offset" if there is a data file (NULL = there is none). */
+void json_part_print(struct str *out, const struct json_part *part, bool checksums,
                      struct json_data *data);
 
 /* fn and all functions that it calls, in order of the first call; *n of them. In the arena. */
