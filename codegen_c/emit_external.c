@@ -104,8 +104,13 @@ void external_host_files(struct codegen *codegen)
     struct codegen_host_file *files;
     int n = 0;
 
-    for (int i = 0; i < codegen->n_modules; i++)
-        n += codegen->modules[i].target->n_host_files;
+    for (int i = 0; i < codegen->n_modules; i++) {
+        const struct target *target = codegen->modules[i].target;
+
+        n += target->n_host_files;
+        for (int k = 0; k < target->n_headers; k++) /* they are there anyway */
+            map_set(&seen, target->header_names[k], codegen);
+    }
     files = arena_array(arena, struct codegen_host_file, n);
     codegen->result->host_files = files;
     for (int i = 0; i < codegen->n_modules; i++) {

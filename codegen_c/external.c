@@ -261,6 +261,24 @@ const struct weight *external_read(struct codegen *codegen, struct external *ext
     return weight;
 }
 
+/* The hook's arrays in the order of making: the list has the newest first. */
+static void read_arrays(struct codegen *codegen, struct external *external, const struct node *call,
+                        const struct lowering_array *newest)
+{
+    int n = 0;
+
+    for (const struct lowering_array *a = newest; a; a = a->next)
+        n++;
+    while (n-- > 0) {
+        const struct lowering_array *a = newest;
+
+        for (int i = 0; i < n; i++)
+            a = a->next;
+        external_read(codegen, external, external_array_name(codegen, call, a->name), &a->type,
+                      a->data, a->layout);
+    }
+}
+
 /* For functions of the user's: the constants of all composites, and what the hook adds. */
 static bool collect_constants(struct codegen *codegen, struct external *external)
 {
@@ -279,9 +297,7 @@ static bool collect_constants(struct codegen *codegen, struct external *external
             else
                 external_read(codegen, external, v->name, &v->type, v->data, "");
         }
-        for (const struct lowering_array *a = composite->lowering.arrays; a; a = a->next)
-            external_read(codegen, external, external_array_name(codegen, composite->call, a->name),
-                          &a->type, a->data, a->layout);
+        read_arrays(codegen, external, composite->call, composite->lowering.arrays);
     }
     return ok;
 }

@@ -121,6 +121,33 @@ START_TEST(functions_of_the_user_get_their_constants)
 }
 END_TEST
 
+static bool add_arrays(const struct composite_row *row, const struct match *match,
+                       struct lowering *lowering)
+{
+    static const int32_t first[] = { 7, 8 }, second[] = { 9, 10 };
+    const struct type type = type_make(DTYPE_I32, 1, (int64_t[]){ 2 });
+
+    (void)row, (void)match;
+    lowering_array(lowering, "first", &type, first, "");
+    lowering_array(lowering, "second", &type, second, "");
+    return true;
+}
+
+START_TEST(arrays_of_hooks_stand_in_the_table)
+{
+    static const struct target_hooks hooks = { .target = "toy", .lower = add_arrays };
+    struct target *target = toy_target(bench.ctx, USER_JSON("extern"), user_files);
+
+    target->hooks = &hooks;
+    bench_generate(&bench, user_text, toy_targets(bench.ctx, 1, &target), WEIGHTS_AUTO, false);
+    bench_has(&bench, "net_toy.c",
+              "    { \"a.first\", { net_a_first, RELAYC_I32, 1, { 2 } } },\n"
+              "    { \"a.second\", { net_a_second, RELAYC_I32, 1, { 2 } } },\n"
+              "    { \"second\", { net_first_w, RELAYC_F32, 1, { 3 } } },\n"
+              "    { \"y.first\", { net_a_first, RELAYC_I32, 1, { 2 } } },\n");
+}
+END_TEST
+
 /* Texts of the model and of the target stand in comments, in JSON and in C strings. */
 START_TEST(hostile_texts_do_no_harm)
 {
@@ -392,6 +419,7 @@ int main(void)
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_set_timeout(tcase, 0);
     tcase_add_loop_test(tcase, functions_of_the_user_get_their_constants, 0, 2);
+    tcase_add_test(tcase, arrays_of_hooks_stand_in_the_table);
     tcase_add_test(tcase, hostile_texts_do_no_harm);
     tcase_add_test(tcase, a_table_has_its_name_for_itself);
     tcase_add_test(tcase, the_abi_knows_all_element_types);

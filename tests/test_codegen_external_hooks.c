@@ -283,6 +283,27 @@ START_TEST(files_of_one_name_are_refused)
 }
 END_TEST
 
+START_TEST(a_header_that_the_machine_needs_too_is_written_once)
+{
+    static const char json[] = "{ \"name\": \"toy\", \"description\": \"\", \"format\": \"c\",\n"
+                               "  \"composites\": [ { \"name\": \"add\", \"pattern\": "
+                               "\"add(x, w:const)\", \"template\": \"a.c.tmpl\" } ],\n"
+                               "  \"headers\": [\"a.h\"], \"host\": { \"files\": [\"a.h\", "
+                               "\"b.c\"], \"flags\": \"-lm\" } }\n";
+    static const struct toy_file files[] = { { "a.c.tmpl", "${out}[0] = ${x}[0];\n" },
+                                             { "a.h", "extern int a;\n" },
+                                             { "b.c", "#include \"a.h\"\nint a;\n" },
+                                             { NULL, NULL } };
+    struct target *target = toy_target(bench.ctx, json, files);
+    const struct codegen_result result =
+        bench_generate(&bench, hook_text, toy_targets(bench.ctx, 1, &target), WEIGHTS_AUTO, false);
+
+    ck_assert_int_eq(result.n_host_files, 1);
+    ck_assert_str_eq(result.host_files[0].name, "b.c");
+    bench_has(&bench, "a.h", "extern int a;\n");
+}
+END_TEST
+
 /* --- main --------------------------------------------------------------------------------------
  */
 
@@ -301,6 +322,7 @@ int main(void)
     tcase_add_loop_test(tcase, keys_are_what_the_documentation_says, 0, 34);
     tcase_add_loop_test(tcase, errors_of_templates_name_file_line_and_reason, 0, 6);
     tcase_add_loop_test(tcase, element_types_without_c_are_errors, 0, 2);
+    tcase_add_test(tcase, a_header_that_the_machine_needs_too_is_written_once);
     tcase_add_test(tcase, files_of_one_name_are_refused);
     suite_add_tcase(suite, tcase);
     srunner_run_all(runner, CK_NORMAL);
