@@ -1,4 +1,6 @@
 /* convert_qnn.c - QuantizeLinear, DequantizeLinear, DynamicQuantizeLinear; see convert_qnn.h. */
+#include <math.h>
+
 #include "frontend/onnx/convert_qnn.h"
 
 struct value *zero_point(struct onnx_node *node, int i, enum dtype dtype)
@@ -10,7 +12,21 @@ struct value *zero_point(struct onnx_node *node, int i, enum dtype dtype)
 
 struct value *scale_input(struct onnx_node *node, int i)
 {
-    return cast_to(node, onnx_input(node, i), DTYPE_F32, "scale");
+    struct value *scale = onnx_input(node, i);
+    struct tensor tensor;
+
+    if (!scale || !onnx_check_kind(node, i, TAKES_FLOAT))
+        return NULL;
+    if (scale->kind != VALUE_CONSTANT)
+        return cast_to(node, scale, DTYPE_F32, "scale");
+    tensor = value_tensor(scale);
+    for (int64_t k = 0; k < type_elements(&tensor.type); k++)
+        if (!(tensor_at(&tensor, k) > 0) || isinf(tensor_at(&tensor, k))) {
+            onnx_unsupported(node, "input %d is a scale of %g, wanted is a positive number", i,
+                             tensor_at(&tensor, k));
+            return NULL;
+        }
+    return cast_to(node, scale, DTYPE_F32, "scale");
 }
 
 static struct value *quantized_along(struct onnx_node *node, struct value *x, struct value *scale,
@@ -55,7 +71,8 @@ struct value *product_of_scales(struct onnx_node *node, int a, int b, double fac
     struct bulk bulk = { NULL, 0 };
     struct value *value;
 
-    if (!onnx_constant(node, a, &first) || !onnx_constant(node, b, &second))
+    if (!onnx_constant(node, a, &first) || !onnx_constant(node, b, &second) ||
+        !scale_input(node, a) || !scale_input(node, b))
         return NULL;
     if (type_elements(&first.type) != 1 || second.type.rank > 1) {
         onnx_unsupported(node,

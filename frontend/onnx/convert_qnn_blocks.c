@@ -37,7 +37,7 @@ static bool read_blocks(struct onnx_node *node, struct blocks *out)
     const int64_t size = onnx_int(node, "block_size", 0);
 
     out->axis = normal_axis_attr(node, 1, x->rank);
-    if (out->axis < 0)
+    if (out->axis < 0 || !onnx_check_kind(node, 1, TAKES_FLOAT))
         return false;
     if (x->rank + 1 > MAX_RANK)
         return onnx_unsupported(node, "blocks of a tensor of rank %d", x->rank);
