@@ -243,7 +243,7 @@ void report_precision(struct cli *cli)
 
     if (!partition || !partition->fp8)
         return;
-    fp8_report_print(partition->fp8, &cli->ctx->perm, &text);
+    fp8_report_print(partition->fp8, cli->args.command == COMMAND_TARGETS, &cli->ctx->perm, &text);
     say(cli, "%s", str_text(&text));
     if (cli->json)
         cJSON_AddItemToObject(cli->json, "fp8", fp8_report_json(partition->fp8));

@@ -41,7 +41,10 @@ struct fp8_report {
     size_t weight_bytes_before, weight_bytes_after; /* of all constants of main */
 };
 
-void fp8_report_print(const struct fp8_report *report, struct arena *arena, struct str *out);
+/* A line with the sums, then one for every node, or only for those whose loss is worth a thought:
+ * products that stay float, and what is annotated but ends on c. */
+void fp8_report_print(const struct fp8_report *report, bool every_node, struct arena *arena,
+                      struct str *out);
 cJSON *fp8_report_json(const struct fp8_report *report);
 
 #endif

@@ -18,13 +18,32 @@ static void print_line(const struct fp8_line *line, struct arena *arena, struct 
     str_add(out, line->on_host ? ", ends on c: computed in f32\n" : "\n");
 }
 
-void fp8_report_print(const struct fp8_report *report, struct arena *arena, struct str *out)
+/* Operators that multiply by weights. */
+static bool is_product(enum op op)
+{
+    switch (op) {
+    case OP_CONV1D:
+    case OP_CONV2D:
+    case OP_CONV3D:
+    case OP_CONV1D_TRANSPOSE:
+    case OP_CONV2D_TRANSPOSE:
+    case OP_CONV3D_TRANSPOSE:
+    case OP_DENSE:
+    case OP_MATMUL: return true;
+    default: return false;
+    }
+}
+
+void fp8_report_print(const struct fp8_report *report, bool every_node, struct arena *arena,
+                      struct str *out)
 {
     str_printf(out, "%s: %d of %d nodes, %d casts, weights %zu -> %zu bytes\n",
                dtype_name(report->format), report->n_annotated, report->n, report->n_casts,
                report->weight_bytes_before, report->weight_bytes_after);
     for (int i = 0; i < report->n; i++)
-        print_line(&report->lines[i], arena, out);
+        if (every_node || report->lines[i].on_host ||
+            (!report->lines[i].target && is_product(report->lines[i].op)))
+            print_line(&report->lines[i], arena, out);
 }
 
 static void add_dtype(cJSON *object, const char *key, enum dtype dtype)

@@ -50,6 +50,8 @@ struct composite_row {
     struct expression *cost_ns; /* NULL = by the target's rates */
     struct expression *scratch; /* bytes that the call needs in the plan; NULL = 0 */
     struct source cost_source, scratch_source;
+    int n_in_place; /* captures whose memory the first output may take over */
+    const char **in_place;
     const char
         *template_file; /* "conv2d.c.tmpl" in the target's folder; NULL = none (not FORMAT_C) */
     const char *template_text;

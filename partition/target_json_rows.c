@@ -86,10 +86,31 @@ static void read_row_template(struct loader *loader, const cJSON *item, struct c
     row->template_text = target_json_file_of(loader, item, "template");
 }
 
+/* Captures of the pattern. */
+static void read_in_place(struct loader *loader, const cJSON *list, struct composite_row *row)
+{
+    int n;
+    const char **captures = pattern_captures(row->pattern, &loader->ctx->scratch, &n);
+
+    row->in_place =
+        arena_array(&loader->ctx->perm, const char *, list ? cJSON_GetArraySize(list) : 0);
+    for (const cJSON *item = list ? list->child : NULL; item; item = item->next) {
+        const char *name = json_item_text(&loader->json, item);
+        int i = 0;
+
+        while (name && i < n && strcmp(captures[i], name) != 0)
+            i++;
+        if (name && i == n)
+            json_error(&loader->json, item, "the pattern has no capture '%s'", safe(loader, name));
+        else if (name)
+            row->in_place[row->n_in_place++] = name;
+    }
+}
+
 static void read_row(struct loader *loader, const cJSON *item, struct composite_row *row)
 {
     static const char *const known[] = { "name",    "pattern", "where",   "let",
-                                         "cost_ns", "scratch", "template" };
+                                         "cost_ns", "scratch", "in_place", "template" };
     const cJSON *pattern = json_get(item, "pattern");
 
     row->target = loader->target;
@@ -106,6 +127,8 @@ static void read_row(struct loader *loader, const cJSON *item, struct composite_
     read_lets(loader, json_get_object(&loader->json, item, "let"), row);
     row->cost_ns = read_member(loader, item, "cost_ns", &row->cost_source);
     row->scratch = read_member(loader, item, "scratch", &row->scratch_source);
+    if (row->pattern)
+        read_in_place(loader, json_get_list(&loader->json, item, "in_place"), row);
     read_row_template(loader, item, row);
 }
 

@@ -471,7 +471,7 @@ START_TEST(report_names_every_node)
     cJSON *json, *nodes;
 
     run_open(&run, module, DTYPE_F8E4M3, &all, NULL);
-    fp8_report_print(run.partition->fp8, &ctx->perm, &text);
+    fp8_report_print(run.partition->fp8, true, &ctx->perm, &text);
     ck_assert_str_eq(
         str_text(&text),
         "f8e4m3: 2 of 5 nodes, 2 casts, weights 16 -> 12 bytes\n"
@@ -659,13 +659,17 @@ START_TEST(report_says_what_ended_on_the_host)
 
     run_open(&run, module, DTYPE_F8E4M3, &all, NULL);
     ck_assert(partition_run_one(run.partition, "legalize"));
-    fp8_report_print(run.partition->fp8, &ctx->perm, &text);
+    fp8_report_print(run.partition->fp8, true, &ctx->perm, &text);
     ck_assert_ptr_nonnull(strstr(str_text(&text), "weights 16 -> 24 bytes\n")); /* 8 of scales */
     ck_assert_ptr_nonnull(strstr(
         str_text(&text), "all, f8e4m3, weights 8 -> 16 bytes, ends on c: computed in f32\n"));
     ck_assert_ptr_nonnull(
         strstr(str_text(&text), "nn.dense           all, f8e4m3, ends on c: computed in f32\n"));
     ck_assert(!run.partition->fp8->lines[1].on_host);
+    text.n = 0;
+    fp8_report_print(run.partition->fp8, false, &ctx->perm, &text);
+    ck_assert_ptr_nonnull(strstr(str_text(&text), "nn.dense "));
+    ck_assert_ptr_null(strstr(str_text(&text), "nn.softmax")); /* no product */
     partition_free(run.partition);
     module_free(module);
     ctx_free(ctx);

@@ -67,6 +67,11 @@ static const struct offload_case cases[] = {
               "  %c = nn.dense(%x, @w)\n"
               "  %d = nn.bias_add(%c, @b) {axis=2}\n"
               "  %y = nn.mish(%d)\n}" },
+    { .composites = "dnnl.max_pool2d dnnl.dense_act", /* one region */
+      .text = X "  const @w : (5,24) f32 = [0, ...]\n"
+                "  %p = nn.max_pool2d(%x) {pool_size=[2,2], strides=[3,2]}\n"
+                "  %f = reshape(%p) {shape=[1,24]}\n"
+                "  %y = nn.dense(%f, @w)\n}" },
     { .composites = "dnnl.dense_sum_act",
       .text = "fn main(%x: (2,7) f32, %r: (2,5) f32) -> (%y) {\n"
               "  const @w : (5,7) f32 = [0, ...]\n"

@@ -56,6 +56,13 @@ static const struct offload_case cases[] = {
               "  const @b : (5) f32 = [1,2,3,4,5]\n"
               "  %c = nn.dense(%x, @v)\n  %d = nn.bias_add(%c, @b) {axis=1}\n"
               "  %e = nn.relu(%d)\n  %y = nn.dense(%e, @w)\n}" },
+    { .composites = "sim_npu.cast sim_npu.max_pool2d sim_npu.dense",
+      .fp8 = DTYPE_F8E4M3,
+      .text = "fn main(%x: (1,2,6,5) f32) -> (%y) {\n"
+              "  const @w : (3,12) f32 = [0, ...]\n"
+              "  %p = nn.max_pool2d(%x) {pool_size=[2,2], strides=[2,2]}\n"
+              "  %f = reshape(%p) {shape=[1,12]}\n"
+              "  %y = nn.dense(%f, @w)\n}" },
     { .composites = "sim_npu.add sim_npu.act sim_npu.max_pool2d",
       .text = "fn main(%x: (1,2,6,5) f32, %z: (1,2,6,5) f32) -> (%y, %p) {\n"
               "  %a = add(%x, %z)\n  %y = nn.relu(%a)\n"

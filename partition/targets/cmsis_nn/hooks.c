@@ -97,6 +97,60 @@ static void lower_depthwise_weights(const struct type *w, const int8_t *data,
     lowering_array(lowering, "packed", &packed_type, packed, "HWO");
 }
 
+/* Where a convolution's window lies, in one direction. */
+struct extent {
+    int64_t in, out, window, stride, begin, dilation;
+};
+
+static struct extent extent_of(const struct node *conv, int axis)
+{
+    const struct conv_attrs *a = &conv->attrs.conv;
+
+    return (struct extent){ .in = conv->inputs[0]->type.dim[2 + axis],
+                            .out = conv->outputs[0]->type.dim[2 + axis],
+                            .window = conv->inputs[1]->type.dim[2 + axis],
+                            .stride = a->strides.at[axis],
+                            .begin = a->padding.at[axis],
+                            .dilation = a->dilation.at[axis] };
+}
+
+/* On cores with vectors the library has a kernel of its own for images and windows of height 1. It
+ * takes for granted that the padding is the same on both sides, or one more behind, and that one
+ * element of the first window in the padding behind is padding; else it fails or reads on. */
+static bool is_right_in_one_row(const struct extent *w)
+{
+    const int64_t behind = (w->out - 1) * w->stride - w->begin + w->window - w->in;
+    const int64_t n_behind = (w->begin + w->stride - 1 + (behind > w->begin)) / w->stride;
+
+    if (behind < w->begin || behind > w->begin + 1)
+        return false;
+    return behind == 0 || behind - ((n_behind > 1 ? n_behind : 1) - 1) * w->stride == 1;
+}
+
+static void lower_extent(const struct extent *extent, const char *axis, struct lowering *lowering)
+{
+    const struct {
+        const char *name;
+        int64_t number;
+    } rows[] = { { "in", extent->in },         { "out", extent->out },
+                 { "window", extent->window }, { "stride", extent->stride },
+                 { "padding", extent->begin }, { "dilation", extent->dilation } };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        lowering_int(lowering, arena_printf(lowering->arena, "%s_%s", rows[i].name, axis),
+                     rows[i].number);
+}
+
+/* An image of one row is one of one column as well, which the library has no special way for. */
+static void lower_window(const struct node *conv, struct lowering *lowering)
+{
+    const struct extent h = extent_of(conv, 0), w = extent_of(conv, 1);
+    const bool turned = h.in == 1 && h.window == 1 && w.window > 1 && !is_right_in_one_row(&w);
+
+    lower_extent(turned ? &w : &h, "h", lowering);
+    lower_extent(turned ? &h : &w, "w", lowering);
+}
+
 static void lower_conv(const struct match *match, bool depthwise, struct lowering *lowering)
 {
     const struct value *w = captured(match, "w");
@@ -104,6 +158,7 @@ static void lower_conv(const struct match *match, bool depthwise, struct lowerin
 
     lower_requantize(match, w->type.dim[0], lowering);
     lower_bias(match, w->type.dim[0], lowering);
+    lower_window(conv, lowering);
     if (depthwise) {
         lowering_int(lowering, "channel_multiplier", w->type.dim[0] / conv->attrs.conv.groups);
         lower_depthwise_weights(&w->type, w->data, lowering);

@@ -171,10 +171,12 @@ static void lower_pool(const struct node *pool, struct lowering *lowering)
 static bool lower(const struct composite_row *row, const struct match *match,
                   struct lowering *lowering)
 {
-    const struct node *const anchor = match->nodes[0];
+    const struct node *anchor = match->nodes[0];
 
     (void)row;
     lower_activation(match, lowering);
+    if (anchor->op == OP_RESHAPE) /* of a dense layer's input */
+        anchor = match->nodes[1];
     switch (anchor->op) {
     case OP_CONV1D:
     case OP_CONV2D:

@@ -295,6 +295,8 @@ bool encode_node(struct encoder *e, const struct node *node)
     case OP_QNN_REQUANTIZE: return encode_requantize(e, node);
     case OP_QNN_ADD: return encode_qnn_add(e, node);
     case OP_MAX_POOL2D: return encode_max_pool(e, node);
+    case OP_RESHAPE: /* the same bytes */
+        return (e->inner[node->outputs[0]->id] = encoder_operand(e, node->inputs[0])) != NULL;
     default: return encoder_refuse(e, "an operator that the accelerator does not have");
     }
 }
