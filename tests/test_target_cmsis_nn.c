@@ -1,9 +1,15 @@
 /* The target cmsis_nn, against the double of the library: exactly what the reference evaluator
  * gives (average pools and softmax: at most one step apart, the library rounds otherwise), and
- * nothing is moved between two calls. tests/run_cmsis_nn runs the same against the real library. */
+ * nothing is moved between two calls.
+ *
+ *   test_target_cmsis_nn --write DIR
+ *
+ * writes them as programs, DIR/0 ...: tests/run_cmsis_nn builds those with the real library. */
 #include <check.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/arena.h"
 #include "tests/support/offload_case.h"
 
 #define QNN_CONSTANTS                                                                              \
@@ -11,6 +17,18 @@
     "  const @s4 : (4) f32 = [0.004, 0.002, 0.011, 0.03]\n  const @sz : () i32 = [0]\n"            \
     "  const @os : () f32 = [0.9]\n  const @oz : () i8 = [-5]\n"                                   \
     "  const @unit : () f32 = [0.00390625]\n  const @low : () i8 = [-128]\n"
+
+#define CONVOLUTION(kind, x, w, attrs)                                                             \
+    {                                                                                              \
+        .composites = kind, .text = "fn main(%x: " x " i8) -> (%y) {\n" QNN_CONSTANTS              \
+                                    "  const @w : " w                                              \
+                                    " i8 = [0, ...]\n  const @b : (4) i32 = [1000,-2000,30,4]\n"   \
+                                    "  %c = qnn.conv2d(%x, @w, @xz, @wz) {" attrs "}\n"            \
+                                    "  %d = nn.bias_add(%c, @b) {axis=1}\n"                        \
+                                    "  %y = qnn.requantize(%d, @s4, @sz, @os, @oz) {axis=1}\n}"    \
+    }
+#define CONV(x, w, attrs) CONVOLUTION("cmsis_nn.conv2d", x, w, attrs)
+#define DEPTHWISE(x, w, attrs) CONVOLUTION("cmsis_nn.depthwise_conv2d", x, w, attrs)
 
 static const struct offload_case cases[] = {
     { .composites = "cmsis_nn.conv2d cmsis_nn.max_pool2d cmsis_nn.depthwise_conv2d",
@@ -58,7 +76,79 @@ static const struct offload_case cases[] = {
               "  %a = qnn.dequantize(%x, @s, @oz) {axis=0}\n"
               "  %b = nn.global_avg_pool(%a)\n"
               "  %y = qnn.quantize(%b, @s, @oz) {axis=0}\n}" },
-    /* Weights with a zero point, a rescaling pool: the library has no such thing. */
+    /* Padding that differs between the sides, strides, dilation, two images. */
+    CONV("(2,3,9,8)", "(4,3,3,2)", "strides=[2,1], padding=[2,0,1,1], dilation=[1,2], groups=1"),
+    CONV("(1,5,7,7)", "(4,5,3,3)", "strides=[1,1], padding=[1,2,0,3], dilation=[2,2], groups=1"),
+    CONV("(2,17,4,3)", "(4,17,1,1)", "strides=[1,1], padding=[0,0,0,0], groups=1"),
+    CONV("(2,6,5,6)", "(4,6,1,1)", "strides=[2,3], padding=[0,0,0,0], groups=1"),
+    CONV("(1,6,5,6)", "(4,6,1,1)", "strides=[2,1], padding=[1,0,1,1], groups=1"),
+    /* One row: the library has a kernel of its own, which wants certain paddings. */
+    CONV("(2,4,1,9)", "(4,4,1,3)", "strides=[1,1], padding=[0,1,0,1], groups=1"),
+    CONV("(1,8,1,11)", "(4,8,1,5)", "strides=[1,1], padding=[0,2,0,2], groups=1"),
+    CONV("(1,4,1,6)", "(4,4,1,3)", "strides=[1,2], padding=[0,1,0,1], groups=1"),
+    CONV("(1,4,1,6)", "(4,4,1,2)", "strides=[1,3], padding=[0,0,0,0], groups=1"),
+    CONV("(2,4,1,9)", "(4,4,1,5)", "strides=[1,2], padding=[0,2,0,2], groups=1"),
+    CONV("(1,4,1,8)", "(4,4,1,2)", "strides=[1,1], padding=[0,0,0,1], groups=1"),
+    CONV("(1,4,1,8)", "(4,4,1,3)", "strides=[1,1], padding=[0,2,0,0], groups=1"),
+    CONV("(1,4,1,8)", "(4,4,1,2)", "strides=[1,1], padding=[0,9,0,9], groups=1"),
+    CONV("(1,2,1,3)", "(4,2,1,5)", "strides=[1,2], padding=[0,2,0,2], groups=1"),
+    DEPTHWISE("(1,4,6,5)", "(4,1,3,3)", "strides=[1,1], padding=[1,1,1,1], groups=4"),
+    DEPTHWISE("(1,4,6,5)", "(4,1,3,3)", "strides=[2,2], padding=[0,0,1,1], groups=4"),
+    DEPTHWISE("(1,4,6,5)", "(4,1,3,3)", "strides=[1,1], padding=[2,1,2,1], groups=4"),
+    DEPTHWISE("(2,4,6,5)", "(4,1,3,3)", "strides=[2,1], padding=[1,0,1,2], groups=4"),
+    DEPTHWISE("(1,4,7,6)", "(4,1,2,5)", "strides=[3,2], padding=[1,3,1,2], groups=4"),
+    DEPTHWISE("(1,4,7,6)", "(4,1,3,3)", "padding=[2,3,2,3], dilation=[2,3], groups=4"),
+    DEPTHWISE("(1,2,7,6)", "(4,1,3,3)", "strides=[1,2], padding=[1,0,1,1], groups=2"),
+    DEPTHWISE("(2,2,7,6)", "(4,1,3,1)", "padding=[1,0,0,0], dilation=[2,1], groups=2"),
+    { .composites = "cmsis_nn.depthwise_conv2d", /* more channels than a block of the library */
+      .text = "fn main(%x: (1,130,5,4) i8) -> (%y) {\n" QNN_CONSTANTS
+              "  const @w : (130,1,3,3) i8 = [0, ...]\n  const @b : (130) i32 = [0, ...]\n"
+              "  %c = qnn.conv2d(%x, @w, @xz, @wz) {padding=[1,1,1,1], groups=130}\n"
+              "  %d = nn.bias_add(%c, @b) {axis=1}\n"
+              "  %y = qnn.requantize(%d, @s, @sz, @os, @oz) {axis=1}\n}" },
+    { .composites = "cmsis_nn.depthwise_conv2d", /* four channels of each */
+      .text = "fn main(%x: (1,2,5,4) i8) -> (%y) {\n" QNN_CONSTANTS
+              "  const @w : (8,1,3,3) i8 = [0, ...]\n"
+              "  %c = qnn.conv2d(%x, @w, @xz, @wz) {padding=[1,1,1,1], groups=2}\n"
+              "  %y = qnn.requantize(%c, @s, @sz, @os, @oz) {axis=1}\n}" },
+    { .composites = "cmsis_nn.max_pool2d",
+      .text = "fn main(%x: (2,5,7,6) i8) -> (%y) {\n"
+              "  %y = nn.max_pool2d(%x) {pool_size=[3,2], strides=[2,3], padding=[2,0,1,1]}\n}" },
+    { .composites =
+          "cmsis_nn.avg_pool2d", /* halves go to the even number here, away from 0 there */
+      .left = "qnn.dequantize",
+      .tolerance = 0.02,
+      .text = "fn main(%x: (2,17,7,6) i8) -> (%y) {\n" QNN_CONSTANTS
+              "  %a = qnn.dequantize(%x, @s, @oz) {axis=0}\n"
+              "  %b = nn.avg_pool2d(%a) {pool_size=[3,3], strides=[2,3], padding=[1,0,1,2]}\n"
+              "  %q = qnn.quantize(%b, @s, @oz) {axis=0}\n"
+              "  %y = qnn.dequantize(%q, @s, @oz) {axis=0}\n}" },
+    { .composites = "cmsis_nn.fully_connected", /* weights with a zero point */
+      .text =
+          "fn main(%x: (2,37) i8) -> (%y) {\n" QNN_CONSTANTS "  const @w : (13,37) i8 = [0, ...]\n"
+          "  %c = qnn.dense(%x, @w, @xz, @oz)\n"
+          "  %y = qnn.requantize(%c, @s, @sz, @os, @oz) {axis=1}\n}" },
+    /* Images and constants beside each other. */
+    { .composites = "cmsis_nn.mul cmsis_nn.add",
+      .text = "fn main(%x: (1,3,2,5) i8, %z: (1,3,2,5) i8) -> (%y) {\n" QNN_CONSTANTS
+              "  %f = qnn.mul(%x, %z, @s, @oz, @s, @xz, @s, @oz)\n"
+              "  %y = qnn.add(%f, %x, @os, @oz, @s, @xz, @os, @oz)\n}" },
+    { .composites = "cmsis_nn.max_pool2d cmsis_nn.add",
+      .text = "fn main(%x: (1,3,3,3) i8) -> (%y) {\n" QNN_CONSTANTS
+              "  const @w : (1,3,3,3) i8 = [0, ...]\n"
+              "  %p = nn.max_pool2d(%x) {pool_size=[3,3], strides=[1,1], padding=[1,1,1,1]}\n"
+              "  %y = qnn.add(%p, @w, @os, @oz, @s, @xz, @os, @oz)\n}" },
+    { .composites = "cmsis_nn.add",
+      .text = "fn main(%x: (1,7) i8) -> (%y) {\n" QNN_CONSTANTS "  const @w : (7) i8 = [0, ...]\n"
+              "  %y = qnn.add(%x, @w, @os, @oz, @s, @xz, @os, @oz)\n}" },
+    /* Weights with a zero point, a rescaling pool: the library has no such thing; windows of one
+     * element with padding behind only: it takes them for pointwise. */
+    { .left = "qnn.conv2d qnn.requantize",
+      .composites = "",
+      .text = "fn main(%x: (1,2,4,4) i8) -> (%y) {\n" QNN_CONSTANTS
+              "  const @w : (4,2,1,1) i8 = [0, ...]\n"
+              "  %c = qnn.conv2d(%x, @w, @xz, @wz) {padding=[0,0,1,1], groups=1}\n"
+              "  %y = qnn.requantize(%c, @s, @sz, @os, @oz) {axis=1}\n}" },
     { .left = "qnn.conv2d qnn.requantize",
       .composites = "",
       .text = "fn main(%x: (1,2,4,4) i8) -> (%y) {\n" QNN_CONSTANTS
@@ -73,25 +163,53 @@ static const struct offload_case cases[] = {
               "  %y = qnn.quantize(%b, @os, @oz) {axis=0}\n}" },
 };
 
-START_TEST(computes_what_the_graph_does)
+enum { N_CASES = sizeof cases / sizeof *cases };
+
+static struct offload_case case_of(int i)
 {
-    struct offload_case row = cases[_i];
+    struct offload_case row = cases[i];
 
     row.target = "cmsis_nn";
     row.low = -128;
     row.high = 128;
+    return row;
+}
+
+START_TEST(computes_what_the_graph_does)
+{
+    const struct offload_case row = case_of(_i);
+
     offload_check(&row);
 }
 END_TEST
 
-int main(void)
+/* Cases that leave everything on c have nothing to show. */
+static void write_cases(const char *dir)
+{
+    struct arena arena = { NULL };
+
+    for (int i = 0; i < N_CASES; i++) {
+        const struct offload_case row = case_of(i);
+
+        if (*row.composites)
+            offload_write(&row, arena_printf(&arena, "%s/%d", dir, i));
+    }
+    arena_release(&arena);
+}
+
+int main(int argc, char **argv)
 {
     Suite *suite = suite_create("target_cmsis_nn");
     TCase *tcase = tcase_create("rows");
     SRunner *runner = srunner_create(suite);
     int failed;
 
-    tcase_add_loop_test(tcase, computes_what_the_graph_does, 0, sizeof cases / sizeof *cases);
+    if (argc == 3 && strcmp(argv[1], "--write") == 0) {
+        write_cases(argv[2]);
+        srunner_free(runner);
+        return EXIT_SUCCESS;
+    }
+    tcase_add_loop_test(tcase, computes_what_the_graph_does, 0, N_CASES);
     suite_add_tcase(suite, tcase);
     srunner_run_all(runner, CK_ENV);
     failed = srunner_ntests_failed(runner);

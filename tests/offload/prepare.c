@@ -96,7 +96,9 @@ static bool load_targets(struct offload *offload)
     for (const char *at = offload->list; *at && ok;) {
         const size_t n = strcspn(at, ",");
 
-        ok = add_share(offload, arena_strndup(&ctx->perm, at, n));
+        const char *name = arena_strndup(&ctx->perm, at, n);
+
+        ok = strcmp(name, "c") == 0 || add_share(offload, name);
         at += n + (at[n] == ',');
     }
     return ok;

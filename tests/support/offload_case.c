@@ -9,6 +9,7 @@
 #include "tests/support/executions.h"
 #include "tests/support/expect.h"
 #include "tests/support/graph.h"
+#include "tests/support/network.h"
 #include "tests/support/run_generated.h"
 
 enum { MAX_TARGETS = 4, SEED = 7 };
@@ -114,39 +115,66 @@ static struct tensor *expected(const struct offload_case *row, const struct tens
     return outputs;
 }
 
-void offload_check(const struct offload_case *row)
+/* A case on its way: the module after fuse_ops, what goes in and what should come out. */
+struct offloaded {
+    struct network network;
+    struct targets targets;
+};
+
+static void offloaded_new(const struct offload_case *row, struct offloaded *out)
 {
     struct ctx *ctx = ctx_new("net.onnx");
     struct module *module = graph_parse(ctx, row->text, SEED);
-    struct targets targets;
-    struct bulk bulk = { NULL, 0 };
+    struct network *network = &out->network;
     unsigned seed = SEED;
     const bool any_range = row->low == 0 && row->high == 0;
-    const int n = module->main->ret->n_inputs;
-    struct generated_case generated = { .text = row->text,
-                                        .tolerance = row->tolerance,
-                                        .one_build = !row->all_builds,
-                                        .targets = &targets };
-    struct tensor *inputs, *wanted, *found = arena_array(&ctx->perm, struct tensor, n);
     struct partition_options options;
     struct partition *partition;
 
+    *network = (struct network){ .ctx = ctx, .name = "net", .module = module, .n_sets = 1 };
     fill_integers(module->main);
-    ck_assert_msg(targets_load(ctx, 0, NULL, &targets), "%s", expect_text(ctx));
-    options = options_of(ctx, row, &targets);
-    inputs = random_inputs(&ctx->perm, &bulk, module->main, any_range ? -2 : row->low,
-                           any_range ? 2 : row->high, &seed);
-    wanted = expected(row, inputs, &options, ctx, &bulk);
+    ck_assert_msg(targets_load(ctx, 0, NULL, &out->targets), "%s", expect_text(ctx));
+    options = options_of(ctx, row, &out->targets);
+    network->sets[0].inputs =
+        random_inputs(&ctx->perm, &network->bulk, module->main, any_range ? -2 : row->low,
+                      any_range ? 2 : row->high, &seed);
+    network->sets[0].outputs =
+        expected(row, network->sets[0].inputs, &options, ctx, &network->bulk);
     partition = partition_new(module, &options);
     offload(partition, row);
     partition_free(partition);
     ck_assert_msg(pipeline_run_one(module, "fuse_ops"), "%s", expect_text(ctx));
-    ck_assert_msg(interpret(ctx, module->main, inputs, found, &bulk, NULL), "%s", expect_text(ctx));
-    for (int i = 0; i < n; i++)
-        ck_assert_msg(difference(&found[i], &wanted[i]) == 0,
+}
+
+void offload_check(const struct offload_case *row)
+{
+    struct offloaded offloaded;
+    struct network *network = &offloaded.network;
+    struct generated_case generated = { .text = row->text,
+                                        .tolerance = row->tolerance,
+                                        .one_build = !row->all_builds,
+                                        .targets = &offloaded.targets };
+    struct tensor *found;
+
+    offloaded_new(row, &offloaded);
+    found = arena_array(&network->ctx->perm, struct tensor, network->module->main->ret->n_inputs);
+    ck_assert_msg(interpret(network->ctx, network->module->main, network->sets[0].inputs, found,
+                            &network->bulk, NULL),
+                  "%s", expect_text(network->ctx));
+    for (int i = 0; i < network->module->main->ret->n_inputs; i++)
+        ck_assert_msg(difference(&found[i], &network->sets[0].outputs[i]) == 0,
                       "output %d differs after partitioning", i);
-    generated_check_module(module, &generated, inputs);
-    bulk_release(&bulk);
-    module_free(module);
-    ctx_free(ctx);
+    generated_check_module(network->module, &generated, network->sets[0].inputs);
+    network_free(network);
+}
+
+void offload_write(const struct offload_case *row, const char *dir)
+{
+    struct offloaded offloaded;
+    struct codegen_result result;
+
+    offloaded_new(row, &offloaded);
+    ck_assert_msg(network_write(&offloaded.network, dir, &offloaded.targets, &result), "%s",
+                  expect_text(offloaded.network.ctx));
+    network_free(&offloaded.network);
 }

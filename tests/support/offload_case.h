@@ -26,4 +26,8 @@ struct offload_case {
  * evaluator on the graph as it was before offloading. */
 void offload_check(const struct offload_case *row);
 
+/* Writes the generated C with a driver and data (network_write) into the folder: for machines and
+ * libraries that this program does not run on. Fails as above where the composites are others. */
+void offload_write(const struct offload_case *row, const char *dir);
+
 #endif

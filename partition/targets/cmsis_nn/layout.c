@@ -126,13 +126,48 @@ static struct value *copied_value(struct map *copies, const struct value *value)
     return value ? map_get(copies, value->name) : NULL;
 }
 
+/* Whether a constant is added to images, or multiplied with them. */
+static bool is_operand(const struct value *constant)
+{
+    if (constant->type.rank != 4 || constant->type.dtype != DTYPE_I8)
+        return false;
+    for (const struct use *use = constant->uses; use; use = use->next)
+        if (use->node->op == OP_QNN_ADD || use->node->op == OP_QNN_MUL)
+            return true;
+    return false;
+}
+
+/* The constant in NHWC, and what makes NCHW of it for the graph's sake. */
+static struct value *copy_operand(struct layout *layout, const struct value *constant,
+                                  struct function *to)
+{
+    const struct type *type = &constant->type;
+    const struct type turned = permuted(type, nhwc_axes);
+    const int64_t channels = type->dim[1], pixels = type->dim[2] * type->dim[3];
+    const int8_t *from = constant->data;
+    int8_t *data = constant_alloc(to, &turned);
+
+    for (int64_t n = 0; n < type->dim[0]; n++)
+        for (int64_t c = 0; c < channels; c++)
+            for (int64_t i = 0; i < pixels; i++)
+                data[(n * pixels + i) * channels + c] = from[(n * channels + c) * pixels + i];
+    return transposed(to, constant_new(to, constant->name, &turned, data), nchw_axes,
+                      arena_printf(&layout->module->arena, "%s.nchw", constant->name));
+}
+
 static bool copy_nodes(struct layout *layout, const struct function *from, struct function *to,
                        struct map *copies)
 {
     struct arena *arena = &layout->module->ctx->scratch;
 
-    for (const struct value *v = from->constants; v; v = v->next)
-        map_set(copies, v->name, constant_new(to, v->name, &v->type, v->data));
+    for (const struct value *v = from->constants; v; v = v->next) {
+        struct value *copy = is_operand(v) ? copy_operand(layout, v, to)
+                                           : constant_new(to, v->name, &v->type, v->data);
+
+        if (!copy)
+            return false;
+        map_set(copies, v->name, copy);
+    }
     for (const struct node *n = from->first; n; n = n->next) {
         struct value **inputs = arena_array(arena, struct value *, n->n_inputs);
         const char **names = arena_array(arena, const char *, n->n_outputs);
