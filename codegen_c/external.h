@@ -46,7 +46,7 @@ struct external {
     struct external_composite *composites;
 
     /* By value id of fn. */
-    const struct value **root;  /* of a view: where its elements are */
+    const struct value **root;  /* where it is stored: of a view, its input; see in_place */
     struct region_place *place; /* of the root, or of its own where results are copied */
     const char **name;          /* C name of the pointer; of roots; NULL for constants */
     bool *is_read;              /* of roots: the text mentions the name */

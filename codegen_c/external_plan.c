@@ -2,8 +2,9 @@
  *
  * needs    the composites in order, with their scratch
  * gives    places of all values, copies, region->scratch_bytes
- * method   as for main: results of composites that are results of the region are written there, all
- *          others and the composites' scratch are blocks with a lifetime, packed by pack_blocks */
+ * method   as for main: results of composites that are results of the region are written there;
+ * some take over the place of a value that dies; all others and the composites' scratch are blocks
+ * with a lifetime, packed by pack_blocks */
 #include <assert.h>
 
 #include "codegen_c/external.h"
@@ -39,6 +40,67 @@ static int result_of(const struct external *external, const struct value *root)
     return -1;
 }
 
+static int last_reader(const struct external *external, const struct value *root, int last)
+{
+    for (int i = last + 1; i < external->n_composites; i++) {
+        const struct node *call = external->composites[i].call;
+
+        for (int k = 0; k < call->n_inputs; k++)
+            if (external->root[call->inputs[k]->id] == root)
+                last = i;
+    }
+    return last;
+}
+
+/* Whether the call reads the value as this input only. */
+static bool reads_once(const struct external *external, const struct node *call, int input)
+{
+    const struct value *root = external->root[call->inputs[input]->id];
+
+    for (int k = 0; k < call->n_inputs; k++)
+        if (k != input && external->root[call->inputs[k]->id] == root)
+            return false;
+    return true;
+}
+
+/* What the first output may lie over: a value in between of the same size and type that nothing
+ * reads any more, and that the row allows. NULL = none. */
+static const struct value *find_dying(const struct external *external, int index)
+{
+    const struct external_composite *composite = &external->composites[index];
+    const struct value *out = composite->call->outputs[0];
+
+    for (int i = 0; i < composite->row->n_in_place; i++) {
+        const struct capture *capture =
+            match_capture(composite->match, composite->row->in_place[i]);
+        const struct value *root;
+
+        if (!capture || capture->value->kind != VALUE_PARAM || value_n_uses(capture->value) != 1)
+            continue; /* another operator of the composite may read it later */
+        root = external->root[composite->call->inputs[capture->value->index]->id];
+        if (root->kind == VALUE_OUTPUT && result_of(external, root) < 0 &&
+            root->type.dtype == out->type.dtype &&
+            type_bytes(&root->type) == type_bytes(&out->type) &&
+            reads_once(external, composite->call, capture->value->index) &&
+            last_reader(external, root, index) == index)
+            return root;
+    }
+    return NULL;
+}
+
+/* A value that lies over another is stored where that is, as views are. */
+static void share_storage(struct external *external)
+{
+    for (int i = 0; i < external->n_composites; i++) {
+        const struct value *out = external->composites[i].call->outputs[0];
+        const struct value *over = result_of(external, out) < 0 ? find_dying(external, i) : NULL;
+
+        for (int id = 0; over && id < external->fn->n_values; id++)
+            if (external->root[id] == out)
+                external->root[id] = over;
+    }
+}
+
 static void find_copies(struct external *external, struct arena *arena)
 {
     const struct node *ret = external->fn->ret;
@@ -68,18 +130,6 @@ static void place_outside(struct external *external, struct arena *arena)
         external->place[v->id] = (struct region_place){ .kind = REGION_CONSTANT, .index = n++ };
 }
 
-static int last_reader(const struct external *external, const struct value *root, int last)
-{
-    for (int i = last + 1; i < external->n_composites; i++) {
-        const struct node *call = external->composites[i].call;
-
-        for (int k = 0; k < call->n_inputs; k++)
-            if (external->root[call->inputs[k]->id] == root)
-                last = i;
-    }
-    return last;
-}
-
 /* Values in between and scratch, in the order of the composites. */
 static int collect_blocks(struct external *external, struct block *blocks)
 {
@@ -92,6 +142,8 @@ static int collect_blocks(struct external *external, struct block *blocks)
             const struct value *out = composite->call->outputs[k];
             const int result = result_of(external, out);
 
+            if (external->root[out->id] != out) /* it lies over another */
+                continue;
             external->place[out->id] =
                 (struct region_place){ .kind = result >= 0 ? REGION_OUTPUT : REGION_SCRATCH,
                                        .index = result >= 0 ? result : 0 };
@@ -130,6 +182,8 @@ static void name_values(struct external *external, struct arena *arena)
         for (int k = 0; k < composite->call->n_outputs; k++) {
             const int id = composite->call->outputs[k]->id;
 
+            if (external->root[id] != composite->call->outputs[k])
+                continue;
             external->name[id] = external->place[id].kind == REGION_OUTPUT
                                      ? results[external->place[id].index]
                                      : arena_printf(arena, "value%d", n++);
@@ -155,6 +209,7 @@ void external_plan(struct codegen *codegen, struct external *external)
     int capacity = 0, n;
 
     find_roots(external, arena);
+    share_storage(external);
     find_copies(external, arena);
     place_outside(external, arena);
     for (int i = 0; i < external->n_composites; i++)
@@ -179,9 +234,11 @@ void external_plan(struct codegen *codegen, struct external *external)
             external->call_scratch[composite->call->id] = blocks[i].offset;
         }
     for (const struct node *node = external->fn->first; node; node = node->next)
-        if (is_view(node))
-            external->place[node->outputs[0]->id] =
-                external->place[external->root[node->inputs[0]->id]->id];
+        for (int k = 0; k < node->n_outputs; k++) {
+            const int id = node->outputs[k]->id;
+
+            external->place[id] = external->place[external->root[id]->id];
+        }
     name_values(external, arena);
     external->blocks = blocks;
     external->n_blocks = n;

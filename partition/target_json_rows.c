@@ -109,7 +109,7 @@ static void read_in_place(struct loader *loader, const cJSON *list, struct compo
 
 static void read_row(struct loader *loader, const cJSON *item, struct composite_row *row)
 {
-    static const char *const known[] = { "name",    "pattern", "where",   "let",
+    static const char *const known[] = { "name",    "pattern", "where",    "let",
                                          "cost_ns", "scratch", "in_place", "template" };
     const cJSON *pattern = json_get(item, "pattern");
 

@@ -231,6 +231,45 @@ START_TEST(random_regions_keep_what_they_need)
 }
 END_TEST
 
+/* Sums of the caller's x and of what came before: all in one place. The row does not allow it for
+ * the product. */
+START_TEST(outputs_take_over_what_dies)
+{
+    static const char text[] =
+        "fn main(%x: (4) f32) -> (%y) {\n"
+        "  %y = call toy_r(%x) : (4) f32\n"
+        "}\n"
+        "fn toy_r(%x: (4) f32) -> (%z) compiler \"toy\" global_symbol \"toy_r\" {\n"
+        "  %a = call s(%x, %x) : (4) f32\n"
+        "  %b = call s(%a, %x) : (4) f32\n"
+        "  %c = reshape(%b) {shape=[4]} : (4) f32\n"
+        "  %d = call s(%x, %c) : (4) f32\n"
+        "  %p = call m(%d) : (4) f32\n"
+        "  %q = call s(%d, %p) : (4) f32\n"
+        "  %y = call twice(%q) : (4) f32\n"
+        "  %z = call s(%y, %x) : (4) f32\n"
+        "}\n" TOY_COMPOSITE("twice", "add", "%a: (4) f32",
+                            "%y") "  %y = add(%a, %a) : (4) f32\n"
+                                  "}\n" TOY_COMPOSITE(
+                                      "s", "add", "%a: (4) f32, %b: (4) f32",
+                                      "%y") "  %y = add(%a, %b) : (4) f32\n"
+                                            "}\n" TOY_COMPOSITE(
+                                                "m", "scale", "%a: (4) f32",
+                                                "%y") "  const @half : (4) f32 = [0.5, ...]\n"
+                                                      "  %y = multiply(%a, @half) : (4) f32\n"
+                                                      "}\n";
+
+    bench_check(&bench, text, toy_plain(bench.ctx), WEIGHTS_AUTO, false);
+    bench_generate(&bench, text, toy_plain(bench.ctx), WEIGHTS_AUTO, false);
+    bench_has(&bench, "net_toy.c", "            value0[i] = value0[i] + input0[i];\n");
+    bench_has(&bench, "net_toy.c", "            value0[i] = input0[i] + value0[i];\n");
+    bench_has(&bench, "net_toy.c", "            value1[i] = value0[i] * 0.5f;\n");
+    bench_has(&bench, "net_toy.c", "            value0[i] = value0[i] + value1[i];\n");
+    bench_has(&bench, "net_toy.c", "            value2[i] = value0[i] + value0[i];\n");
+    bench_has(&bench, "net.h", "NET_ARENA_BYTES = 32,");
+}
+END_TEST
+
 /* --- metadata ----------------------------------------------------------------------------------
  */
 
@@ -283,6 +322,7 @@ int main(void)
     tcase_add_test(tcase, views_copies_and_several_outputs);
     tcase_add_test(tcase, an_array_of_two_files_is_stored_once);
     tcase_add_test(tcase, scratch_is_counted_exactly);
+    tcase_add_test(tcase, outputs_take_over_what_dies);
     tcase_add_loop_test(tcase, random_regions_keep_what_they_need, 0, 5);
     tcase_add_test(tcase, the_json_lists_modules_entry_points_and_constants);
     suite_add_tcase(suite, tcase);

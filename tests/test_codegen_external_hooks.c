@@ -304,6 +304,28 @@ START_TEST(a_header_that_the_machine_needs_too_is_written_once)
 }
 END_TEST
 
+static const char *no_file(void *user, const char *name)
+{
+    (void)user, (void)name;
+    return "";
+}
+
+START_TEST(in_place_names_captures)
+{
+    static const char json[] =
+        "{ \"name\": \"toy\", \"description\": \"\", \"format\": \"c\",\n"
+        "  \"composites\": [ { \"name\": \"add\", \"pattern\": \"add(x, other)\", \"template\": "
+        "\"t\",\n"
+        "                    \"in_place\": [\"x\", \"y\", 3] } ] }\n";
+
+    ck_assert_ptr_null(target_parse(bench.ctx, "t.json", json, no_file, NULL));
+    ck_assert_msg(
+        expect_error(bench.ctx, DIAG_TARGET_FILE, "t.json:3:39: the pattern has no capture 'y'"),
+        "%s", expect_text(bench.ctx));
+    ck_assert_int_eq(bench.ctx->diags.n_errors, 2);
+}
+END_TEST
+
 /* --- main --------------------------------------------------------------------------------------
  */
 
@@ -323,6 +345,7 @@ int main(void)
     tcase_add_loop_test(tcase, errors_of_templates_name_file_line_and_reason, 0, 6);
     tcase_add_loop_test(tcase, element_types_without_c_are_errors, 0, 2);
     tcase_add_test(tcase, a_header_that_the_machine_needs_too_is_written_once);
+    tcase_add_test(tcase, in_place_names_captures);
     tcase_add_test(tcase, files_of_one_name_are_refused);
     suite_add_tcase(suite, tcase);
     srunner_run_all(runner, CK_NORMAL);

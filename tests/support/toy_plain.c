@@ -14,11 +14,13 @@ const char toy_plain_json[] =
     "      \"scratch\": \"patch * 4\", \"template\": \"conv2d.c.tmpl\" },\n"
     "    { \"name\": \"dense\", \"pattern\": \"dense(x, w:const) -> bias_add(_, b:const)?\",\n"
     "      \"template\": \"dense.c.tmpl\" },\n"
-    "    { \"name\": \"clip\", \"pattern\": \"clip(x)\", \"template\": \"clip.c.tmpl\" },\n"
+    "    { \"name\": \"clip\", \"pattern\": \"clip(x)\", \"in_place\": [\"x\"], \"template\": "
+    "\"clip.c.tmpl\" },\n"
     "    { \"name\": \"scale\", \"pattern\": \"multiply(x, s:const)\",\n"
     "      \"template\": \"scale.c.tmpl\" },\n"
     "    { \"name\": \"split\", \"pattern\": \"split(x)\", \"template\": \"split.c.tmpl\" },\n"
-    "    { \"name\": \"add\", \"pattern\": \"add(x, other)\", \"template\": \"add.c.tmpl\" } ],\n"
+    "    { \"name\": \"add\", \"pattern\": \"add(x, other)\", \"in_place\": [\"x\", \"other\"], "
+    "\"template\": \"add.c.tmpl\" } ],\n"
     "  \"prologue\": \"prologue.c.tmpl\", \"headers\": [\"toy_max.h\"] }\n";
 
 const struct toy_file toy_plain_files[] = {
