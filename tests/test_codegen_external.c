@@ -78,25 +78,25 @@ START_TEST(views_copies_and_several_outputs)
         "  %k = call twice(%l) : (4) f32\n"
         "  %d = call infinite(%a, %x) : (2,6) f32\n"
         "  %w = reshape(%d) {shape=[4,3]} : (4,3) f32\n"
-        "}\n" TOY_COMPOSITE(
-            "scaled", "scale", "%x: (2,6) f32",
-            "%y") "  const @third : (6) f32 = [0.1, ...]\n"
-                  "  %y = multiply(%x, @third) : (2,6) f32\n"
-                  "}\n" TOY_COMPOSITE(
-                      "clipped", "clip", "%x: (3,4) f32",
-                      "%y") "  %y = clip(%x) {a_min=-inf, a_max=0.100000001} : (3,4) f32\n"
-                            "}\n" TOY_COMPOSITE(
-                                "halves", "split", "%x: (3,4) f32",
-                                "%y, %z") "  %y, %z = split(%x) {axis=0, sizes=[1,2]} : (1,4) f32, "
-                                          "(2,4) f32\n"
-                                          "}\n" TOY_COMPOSITE(
-                                              "twice", "add", "%x: (4) f32",
-                                              "%y") "  %y = add(%x, %x) : (4) f32\n"
-                                                    "}\n" TOY_COMPOSITE(
-                                                        "infinite", "add",
-                                                        "%x: (2,6) f32, %z: (2,6) f32",
-                                                        "%y") "  %y = add(%x, %z) : (2,6) f32\n"
-                                                              "}\n";
+        "}\n"
+        "fn scaled(%x: (2,6) f32) -> (%y) compiler \"toy\" composite \"toy.scale\" {\n"
+        "  const @third : (6) f32 = [0.1, ...]\n"
+        "  %y = multiply(%x, @third) : (2,6) f32\n"
+        "}\n"
+        "fn clipped(%x: (3,4) f32) -> (%y) compiler \"toy\" composite \"toy.clip\" {\n"
+        "  %y = clip(%x) {a_min=-inf, a_max=0.100000001} : (3,4) f32\n"
+        "}\n"
+        "fn halves(%x: (3,4) f32) -> (%y, %z) compiler \"toy\" composite \"toy.split\" {\n"
+        "  %y, %z = split(%x) {axis=0, sizes=[1,2]} : (1,4) f32, "
+        "(2,4) f32\n"
+        "}\n"
+        "fn twice(%x: (4) f32) -> (%y) compiler \"toy\" composite \"toy.add\" {\n"
+        "  %y = add(%x, %x) : (4) f32\n"
+        "}\n"
+        "fn infinite(%x: (2,6) f32, %z: (2,6) f32) -> (%y) compiler \"toy\" composite \"toy.add\" "
+        "{\n"
+        "  %y = add(%x, %z) : (2,6) f32\n"
+        "}\n";
 
     bench_check(&bench, text, toy_plain(bench.ctx), WEIGHTS_AUTO, false);
     bench_generate(&bench, text, toy_plain(bench.ctx), WEIGHTS_AUTO, false);
@@ -122,10 +122,11 @@ START_TEST(an_array_of_two_files_is_stored_once)
         "}\n"
         "fn toy_scale(%x: (4) f32) -> (%y) compiler \"toy\" global_symbol \"toy_scale\" {\n"
         "  %y = call k(%x) : (4) f32\n"
-        "}\n" TOY_COMPOSITE("k", "scale", "%x: (4) f32",
-                            "%y") "  const @other : (4) f32 = [1, 2, nan, 4]\n"
-                                  "  %y = multiply(%x, @other) : (4) f32\n"
-                                  "}\n";
+        "}\n"
+        "fn k(%x: (4) f32) -> (%y) compiler \"toy\" composite \"toy.scale\" {\n"
+        "  const @other : (4) f32 = [1, 2, nan, 4]\n"
+        "  %y = multiply(%x, @other) : (4) f32\n"
+        "}\n";
 
     bench_check(&bench, text, toy_plain(bench.ctx), WEIGHTS_INLINE, false);
     bench_check(&bench, text, toy_plain(bench.ctx), WEIGHTS_FILE, false);
@@ -223,10 +224,10 @@ START_TEST(random_regions_keep_what_they_need)
         str_printf(&region, "  %%v%d = call s(%%v%d, %%v%d) : (5) f32\n", i + 2, a, b);
     }
 #undef NEXT
-    str_printf(
-        &main_text, "%s}\n%s", str_text(&region),
-        TOY_COMPOSITE("s", "add", "%a: (5) f32, %b: (5) f32", "%y") "  %y = add(%a, %b) : (5) f32\n"
-                                                                    "}\n");
+    str_printf(&main_text, "%s}\n%s", str_text(&region),
+               "fn s(%a: (5) f32, %b: (5) f32) -> (%y) compiler \"toy\" composite \"toy.add\" {\n"
+               "  %y = add(%a, %b) : (5) f32\n"
+               "}\n");
     bench_check(&bench, str_text(&main_text), toy_plain(bench.ctx), WEIGHTS_AUTO, _i % 2);
 }
 END_TEST
@@ -248,16 +249,17 @@ START_TEST(outputs_take_over_what_dies)
         "  %q = call s(%d, %p) : (4) f32\n"
         "  %y = call twice(%q) : (4) f32\n"
         "  %z = call s(%y, %x) : (4) f32\n"
-        "}\n" TOY_COMPOSITE("twice", "add", "%a: (4) f32",
-                            "%y") "  %y = add(%a, %a) : (4) f32\n"
-                                  "}\n" TOY_COMPOSITE(
-                                      "s", "add", "%a: (4) f32, %b: (4) f32",
-                                      "%y") "  %y = add(%a, %b) : (4) f32\n"
-                                            "}\n" TOY_COMPOSITE(
-                                                "m", "scale", "%a: (4) f32",
-                                                "%y") "  const @half : (4) f32 = [0.5, ...]\n"
-                                                      "  %y = multiply(%a, @half) : (4) f32\n"
-                                                      "}\n";
+        "}\n"
+        "fn twice(%a: (4) f32) -> (%y) compiler \"toy\" composite \"toy.add\" {\n"
+        "  %y = add(%a, %a) : (4) f32\n"
+        "}\n"
+        "fn s(%a: (4) f32, %b: (4) f32) -> (%y) compiler \"toy\" composite \"toy.add\" {\n"
+        "  %y = add(%a, %b) : (4) f32\n"
+        "}\n"
+        "fn m(%a: (4) f32) -> (%y) compiler \"toy\" composite \"toy.scale\" {\n"
+        "  const @half : (4) f32 = [0.5, ...]\n"
+        "  %y = multiply(%a, @half) : (4) f32\n"
+        "}\n";
 
     bench_check(&bench, text, toy_plain(bench.ctx), WEIGHTS_AUTO, false);
     bench_generate(&bench, text, toy_plain(bench.ctx), WEIGHTS_AUTO, false);

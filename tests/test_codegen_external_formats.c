@@ -60,13 +60,15 @@ static const char user_text[] =
     "fn toy_add(%x: (3) f32) -> (%y) compiler \"toy\" global_symbol \"toy_add\" {\n"
     "  %a = call k(%x) : (3) f32\n"
     "  %y = call l(%a) : (3) f32\n"
-    "}\n" TOY_COMPOSITE("k", "add", "%x: (3) f32",
-                        "%y") "  const @\"first\\x22w\\x22\" : (3) f32 = [1, 2, 3]\n"
-                              "  %y = add(%x, @\"first\\x22w\\x22\") : (3) f32\n"
-                              "}\n" TOY_COMPOSITE("l", "add", "%x: (3) f32",
-                                                  "%y") "  const @second : (3) f32 = [1, 2, 3]\n"
-                                                        "  %y = add(%x, @second) : (3) f32\n"
-                                                        "}\n";
+    "}\n"
+    "fn k(%x: (3) f32) -> (%y) compiler \"toy\" composite \"toy.add\" {\n"
+    "  const @\"first\\x22w\\x22\" : (3) f32 = [1, 2, 3]\n"
+    "  %y = add(%x, @\"first\\x22w\\x22\") : (3) f32\n"
+    "}\n"
+    "fn l(%x: (3) f32) -> (%y) compiler \"toy\" composite \"toy.add\" {\n"
+    "  const @second : (3) f32 = [1, 2, 3]\n"
+    "  %y = add(%x, @second) : (3) f32\n"
+    "}\n";
 
 START_TEST(functions_of_the_user_get_their_constants)
 {
@@ -205,14 +207,15 @@ START_TEST(a_table_has_its_name_for_itself)
         "fn toy_add(%x: (3) f32) -> (%y) compiler \"toy\" global_symbol \"toy_add\" {\n"
         "  %a = call k(%x) : (3) f32\n"
         "  %y = call l(%a) : (3) f32\n"
-        "}\n" TOY_COMPOSITE("k", "add", "%x: (3) f32",
-                            "%y") "  const @first_w_ : (3) f32 = [1, 2, 3]\n"
-                                  "  %y = add(%x, @first_w_) : (3) f32\n"
-                                  "}\n" TOY_COMPOSITE(
-                                      "l", "add", "%x: (3) f32",
-                                      "%y") "  const @second : (3) f32 = [1, 2, 3]\n"
-                                            "  %y = add(%x, @second) : (3) f32\n"
-                                            "}\n";
+        "}\n"
+        "fn k(%x: (3) f32) -> (%y) compiler \"toy\" composite \"toy.add\" {\n"
+        "  const @first_w_ : (3) f32 = [1, 2, 3]\n"
+        "  %y = add(%x, @first_w_) : (3) f32\n"
+        "}\n"
+        "fn l(%x: (3) f32) -> (%y) compiler \"toy\" composite \"toy.add\" {\n"
+        "  const @second : (3) f32 = [1, 2, 3]\n"
+        "  %y = add(%x, @second) : (3) f32\n"
+        "}\n";
     struct target *target = toy_target(bench.ctx, USER_JSON("extern"), user_files);
     const struct targets *targets = toy_targets(bench.ctx, 1, &target);
 
@@ -354,15 +357,16 @@ static const char stream_text[] =
     "}\n"
     "fn toy_three(%x: (5) f32) -> (%d) compiler \"toy\" global_symbol \"toy_three\" {\n"
     "  %d = call twice(%x) : (5) f32\n"
-    "}\n" TOY_COMPOSITE("add_", "add", "%a: (5) f32, %b: (5) f32",
-                        "%y") "  %y = add(%a, %b) : (5) f32\n"
-                              "}\n" TOY_COMPOSITE(
-                                  "twice", "add", "%a: (5) f32",
-                                  "%y") "  %y = add(%a, %a) : (5) f32\n"
-                                        "}\n" TOY_COMPOSITE(
-                                            "multiply_", "multiply", "%a: (5) f32, %b: (5) f32",
-                                            "%y") "  %y = multiply(%a, %b) : (5) f32\n"
-                                                  "}\n";
+    "}\n"
+    "fn add_(%a: (5) f32, %b: (5) f32) -> (%y) compiler \"toy\" composite \"toy.add\" {\n"
+    "  %y = add(%a, %b) : (5) f32\n"
+    "}\n"
+    "fn twice(%a: (5) f32) -> (%y) compiler \"toy\" composite \"toy.add\" {\n"
+    "  %y = add(%a, %a) : (5) f32\n"
+    "}\n"
+    "fn multiply_(%a: (5) f32, %b: (5) f32) -> (%y) compiler \"toy\" composite \"toy.multiply\" {\n"
+    "  %y = multiply(%a, %b) : (5) f32\n"
+    "}\n";
 
 START_TEST(streams_run_and_equal_ones_are_stored_once)
 {

@@ -63,9 +63,11 @@ static const char hook_text[] =
     "}\n"
     "fn toy_add(%x: (3) f32) -> (%y) compiler \"toy\" global_symbol \"toy_add\" {\n"
     "  %y = call k(%x) : (3) f32  from Add \"plus\" #0\n"
-    "}\n" TOY_COMPOSITE("k", "add", "%x: (3) f32", "%y") "  const @w : (3) f32 = [1, 2, 3]\n"
-                                                         "  %y = add(%x, @w) : (3) f32\n"
-                                                         "}\n";
+    "}\n"
+    "fn k(%x: (3) f32) -> (%y) compiler \"toy\" composite \"toy.add\" {\n"
+    "  const @w : (3) f32 = [1, 2, 3]\n"
+    "  %y = add(%x, @w) : (3) f32\n"
+    "}\n";
 
 START_TEST(hooks_add_keys_arrays_and_scratch)
 {
@@ -235,17 +237,18 @@ START_TEST(element_types_without_c_are_errors)
         { "fn main(%x: (4) f16) -> (%y) {\n"
           "  %y = call toy_scale(%x) : (4) f16\n}\n"
           "fn toy_scale(%x: (4) f16) -> (%y) compiler \"toy\" {\n"
-          "  %y = call k(%x) : (4) f16\n}\n" TOY_COMPOSITE(
-              "k", "clip", "%x: (4) f16", "%y") "  %y = clip(%x) {a_min=0, a_max=6} : (4) f16\n}\n",
+          "  %y = call k(%x) : (4) f16\n}\n"
+          "fn k(%x: (4) f16) -> (%y) compiler \"toy\" composite \"toy.clip\" {\n"
+          "  %y = clip(%x) {a_min=0, a_max=6} : (4) f16\n}\n",
           DIAG_OFFLOAD, "'x' is f16, which has no type in C" },
         { "fn main(%x: (2,4) f32) -> (%y) {\n"
           "  %y = call toy_scale(%x) : (2,4) f32\n}\n"
           "fn toy_scale(%x: (2,4) f32) -> (%y) compiler \"toy\" {\n"
-          "  %y = call k(%x) : (2,4) f32\n}\n" TOY_COMPOSITE(
-              "k", "gathered", "%x: (2,4) f32",
-              "%y") "  const @h : (2,4) f16 = [1, 2, 3, 4, 5, 6, 7, 8]\n"
-                    "  %c = cast(@h) {dtype=f32, saturate=true} : (2,4) f32\n"
-                    "  %y = add(%x, %c) : (2,4) f32\n}\n",
+          "  %y = call k(%x) : (2,4) f32\n}\n"
+          "fn k(%x: (2,4) f32) -> (%y) compiler \"toy\" composite \"toy.gathered\" {\n"
+          "  const @h : (2,4) f16 = [1, 2, 3, 4, 5, 6, 7, 8]\n"
+          "  %c = cast(@h) {dtype=f32, saturate=true} : (2,4) f32\n"
+          "  %y = add(%x, %c) : (2,4) f32\n}\n",
           DIAG_TEMPLATE, "unknown key 'h': it is f16, which has no type in C" },
     };
     static const char json[] =

@@ -25,8 +25,4 @@ struct targets *toy_plain(struct ctx *ctx);
  * one of c between them. */
 extern const char toy_net[];
 
-/* The head of a composite function of a target called toy. */
-#define TOY_COMPOSITE(name, composite, params, result)                                             \
-    "fn " name "(" params ") -> (" result ") compiler \"toy\" composite \"toy." composite "\" {\n"
-
 #endif
