@@ -38,7 +38,12 @@ enum dtype *fp8_out_dtype(struct node *node)
 bool fp8_row_takes(const struct fp8_row *row, enum op op, enum dtype data, enum dtype weights)
 {
     return row->op == op && row->data >> data & 1 && row->out == DTYPE_F32 &&
-           (weights == DTYPE_NONE || row->weights >> weights & 1);
+           fp8_sums_are_wide(row) && (weights == DTYPE_NONE || row->weights >> weights & 1);
+}
+
+bool fp8_sums_are_wide(const struct fp8_row *row)
+{
+    return row->accumulate == DTYPE_F32 || row->accumulate == DTYPE_F64;
 }
 
 /* --- who takes a node --------------------------------------------------------------------------
@@ -57,6 +62,9 @@ static const char *refusal(const struct annotation *a, const struct target *targ
     if (row->out != DTYPE_F32)
         return arena_printf(a->arena, "%s gives %s in %s, wanted is f32", target->name,
                             dtype_name(row->out), op);
+    if (!fp8_sums_are_wide(row))
+        return arena_printf(a->arena, "%s sums in %s in %s, the graph means f32", target->name,
+                            dtype_name(row->accumulate), op);
     return NULL;
 }
 

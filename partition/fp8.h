@@ -8,8 +8,12 @@
 bool fp8_is_product(enum op op);
 enum dtype *fp8_out_dtype(struct node *node); /* of such a node */
 
-/* Whether the row takes data (and, unless it is DTYPE_NONE, constant weights) of these formats and
- * gives f32. */
+/* Whether a row's sums are at least as precise as the operator's meaning, f32. Sums in fewer bits
+ * would give other numbers than the graph says. */
+bool fp8_sums_are_wide(const struct fp8_row *row);
+
+/* Whether the row takes data (and, unless it is DTYPE_NONE, constant weights) of these formats,
+ * sums widely and gives f32. */
 bool fp8_row_takes(const struct fp8_row *row, enum op op, enum dtype data, enum dtype weights);
 
 /* --- fp8_weights.c -----------------------------------------------------------------------------

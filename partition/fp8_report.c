@@ -1,6 +1,7 @@
 /* fp8_report.c - what annotate_fp8 did, as text and as JSON. */
 #include "base/str.h"
 #include "partition/annotate_fp8.h"
+#include "partition/fp8.h"
 
 enum { NAME_BYTES = 60 };
 
@@ -18,20 +19,11 @@ static void print_line(const struct fp8_line *line, struct arena *arena, struct 
     str_add(out, line->on_host ? ", ends on c: computed in f32\n" : "\n");
 }
 
-/* Operators that multiply by weights. */
+/* Operators that multiply by weights; transposed convolutions have no FP8 form. */
 static bool is_product(enum op op)
 {
-    switch (op) {
-    case OP_CONV1D:
-    case OP_CONV2D:
-    case OP_CONV3D:
-    case OP_CONV1D_TRANSPOSE:
-    case OP_CONV2D_TRANSPOSE:
-    case OP_CONV3D_TRANSPOSE:
-    case OP_DENSE:
-    case OP_MATMUL: return true;
-    default: return false;
-    }
+    return fp8_is_product(op) || op == OP_CONV1D_TRANSPOSE || op == OP_CONV2D_TRANSPOSE ||
+           op == OP_CONV3D_TRANSPOSE;
 }
 
 void fp8_report_print(const struct fp8_report *report, bool every_node, struct arena *arena,

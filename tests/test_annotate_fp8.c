@@ -43,6 +43,7 @@ static struct fp8_row rows_poor[] = {
     { .op = OP_CONV2D, .data = BIT(F8E5M2), .weights = BIT(F8E4M3) },
     { .op = OP_DENSE, .data = BIT(F8E4M3), .weights = BIT(F8E5M2) },
     { .op = OP_MATMUL, .data = BIT(F8E4M3), .weights = BIT(F8E4M3) },
+    { .op = OP_CONV1D, .data = BIT(F8E4M3), .weights = BIT(F8E4M3) },
 };
 
 static struct target target_of(const char *name, struct fp8_row *rows, int n, enum dtype out)
@@ -63,6 +64,7 @@ static void set_up(void)
     conv_only = target_of("conv_only", rows_conv, N_ROWS(rows_conv), DTYPE_F32);
     poor = target_of("poor", rows_poor, N_ROWS(rows_poor), DTYPE_F32);
     rows_poor[2].out = DTYPE_F16;
+    rows_poor[3].accumulate = DTYPE_F16;
     keeping = all;
     keeping.name = "keeping";
     keeping.keep_on_host[OP_CONV2D] = true;
@@ -362,6 +364,11 @@ static const struct refusal {
       "  %d = nn.matmul(%x, %w) {transpose_a=false, transpose_b=false} : (1,2) f32\n"
       "}\n",
       "poor gives f16 in nn.matmul, wanted is f32", &poor },
+    { "fn main(%x: (1,1,2) f32) -> (%d) {\n"
+      "  const @w : (1,1,1) f32 = [1]\n"
+      "  %d = nn.conv1d(%x, @w) {groups=1}\n"
+      "}\n",
+      "poor sums in f16 in nn.conv1d, the graph means f32", &poor },
     { "fn main(%x: (1,2) f32, %w: (2,2) f32) -> (%d) {\n"
       "  %d = nn.dense(%x, %w) : (1,2) f32\n"
       "}\n",
