@@ -3,7 +3,7 @@
 function finish() { if (name != "") print "    }," }
 FNR == 1 { finish(); name = FILENAME; printf "    { \"%s\",\n", name }
 {
-    gsub(/\\/, "\\\\"); gsub(/"/, "\\\""); gsub(/\t/, "\\t")
+    gsub(/\\/, "&&"); gsub(/"/, "\\\""); gsub(/\t/, "\\t")
     gsub(/\?\?/, "?\"\"?") # no trigraphs
     printf "      \"%s\\n\"\n", $0
 }

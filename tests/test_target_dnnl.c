@@ -7,6 +7,11 @@
 
 #define X "fn main(%x: (1,4,7,6) f32) -> (%y) {\n"
 
+#define QNN_CONSTANTS                                                                              \
+    "  const @xz : () i8 = [3]\n  const @wz : () i8 = [0]\n  const @s : () f32 = [0.004]\n"        \
+    "  const @s4 : (4) f32 = [0.004, 0.002, 0.011, 0.03]\n  const @sz : () i32 = [0]\n"            \
+    "  const @os : () f32 = [0.9]\n  const @oz : () i8 = [-5]\n  const @uz : () u8 = [140]\n"
+
 static const struct offload_case cases[] = {
     { .composites = "dnnl.conv2d_act",
       .all_builds = true,
@@ -136,6 +141,30 @@ static const struct offload_case cases[] = {
       .text = "fn main(%x: (2,3,4) f32) -> (%y) {\n"
               "  %a = abs(%x)\n  %b = sqrt(%a)\n  %c = exp(%b)\n  %d = log(%c)\n"
               "  %e = nn.softplus(%d)\n  %y = round(%e)\n}" },
+    /* 8-bit integers: exactly the reference's. */
+    { .composites = "dnnl.qnn_conv2d dnnl.qnn_conv2d dnnl.qnn_dense",
+      .low = -128,
+      .high = 128,
+      .all_builds = true,
+      .text = "fn main(%x: (1,2,7,6) i8) -> (%y) {\n" QNN_CONSTANTS
+              "  const @w : (4,2,3,3) i8 = [0, ...]\n  const @wd : (8,1,3,2) i8 = [0, ...]\n"
+              "  const @wf : (3,48) i8 = [0, ...]\n  const @b : (4) i32 = [1000,-2000,30,4]\n"
+              "  %c = qnn.conv2d(%x, @w, @xz, @wz) {strides=[2,1], padding=[1,1,0,1], groups=1}\n"
+              "  %d = nn.bias_add(%c, @b) {axis=1}\n"
+              "  %e = qnn.requantize(%d, @s4, @sz, @os, @uz) {axis=1}\n"
+              "  %g = qnn.conv2d(%e, @wd, @uz, @wz) {strides=[2,3], padding=[1,1,1,1], groups=4}\n"
+              "  %h = qnn.requantize(%g, @s, @sz, @os, @oz) {axis=1}\n"
+              "  %f = reshape(%h) {shape=[1,48]}\n"
+              "  %k = qnn.dense(%f, @wf, @oz, @wz)\n"
+              "  %y = qnn.requantize(%k, @s, @sz, @os, @oz) {axis=1}\n}" },
+    { .composites = "dnnl.qnn_conv1d",
+      .low = 0,
+      .high = 256,
+      .text =
+          "fn main(%x: (2,4,9) u8) -> (%y) {\n" QNN_CONSTANTS "  const @w : (4,2,3) i8 = [0, ...]\n"
+          "  %c = qnn.conv1d(%x, @w, @uz, @wz) {strides=[2], padding=[0,2], dilation=[2], "
+          "groups=2}\n"
+          "  %y = qnn.requantize(%c, @s4, @sz, @os, @oz) {axis=1}\n}" },
     /* What oneDNN would get wrong, or cannot do, stays here. */
     { .left = "nn.conv2d",
       .text = "fn main(%x: (1,2,1,40) f32) -> (%y) {\n"
@@ -155,7 +184,7 @@ START_TEST(computes_what_the_graph_does)
 
     row.target = "dnnl";
     row.composites = row.composites ? row.composites : "";
-    row.tolerance = row.tolerance > 0 ? row.tolerance : 2e-6;
+    row.tolerance = row.tolerance > 0 ? row.tolerance : 2e-6; /* integers agree exactly anyway */
     offload_check(&row);
 }
 END_TEST

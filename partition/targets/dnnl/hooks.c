@@ -5,6 +5,7 @@
 
 #include "base/str.h"
 #include "partition/target.h"
+#include "relay_ir/ops/qnn.h"
 
 /* dst = algorithm(src, alpha, beta); alpha and beta as in oneDNN's eltwise primitive. */
 struct activation {
@@ -168,6 +169,87 @@ static void lower_pool(const struct node *pool, struct lowering *lowering)
     lower_padding(lowering, a->padding.at, end, n);
 }
 
+/* --- int8 ------------------------------------------------------------------------------------- */
+
+static struct tensor constant_of(const struct match *match, const char *name)
+{
+    return value_tensor(match_capture(match, name)->value);
+}
+
+static double scale_at(const struct match *match, const char *name, int64_t i)
+{
+    const struct tensor scales = constant_of(match, name);
+
+    return tensor_at(&scales, type_elements(&scales.type) == 1 ? 0 : i);
+}
+
+static int64_t zero_of(const struct match *match, const char *name)
+{
+    const struct tensor zero = constant_of(match, name);
+
+    return tensor_int_at(&zero, 0);
+}
+
+/* Arrays ${multiplier} and ${shift}, an entry per channel. */
+static void lower_requantize(const struct match *match, int64_t channels, struct lowering *lowering)
+{
+    const struct type type = type_make(DTYPE_I32, 1, &channels);
+    int32_t *multiplier = arena_array(lowering->arena, int32_t, channels);
+    int32_t *shift = arena_array(lowering->arena, int32_t, channels);
+
+    for (int64_t i = 0; i < channels; i++) {
+        const struct fixed_point factor =
+            fixed_point_of(scale_at(match, "s", i) / scale_at(match, "os", 0));
+
+        multiplier[i] = factor.multiplier;
+        shift[i] = factor.shift;
+    }
+    lowering_array(lowering, "multiplier", &type, multiplier, "");
+    lowering_array(lowering, "shift", &type, shift, "");
+    lowering_int(lowering, "out_zero", zero_of(match, "oz"));
+    lowering_int(lowering, "x_zero", zero_of(match, "xz"));
+}
+
+/* A dense layer is a convolution of single pixels. */
+static void lower_qnn(const struct match *match, struct lowering *lowering)
+{
+    const struct node *acc = match_capture(match, "acc")->node;
+    const struct type *x = &acc->inputs[0]->type, *w = &acc->inputs[1]->type;
+    const struct type *y = &acc->outputs[0]->type;
+    const bool is_dense = acc->op == OP_QNN_DENSE;
+    const int n = is_dense ? 1 : x->rank - 2;
+    const struct type *const types[] = { x, w, y };
+    static const char *const names[] = { "x_dims", "w_dims", "y_dims" };
+    static const int64_t zero[1] = { 0 };
+
+    lower_requantize(match, y->dim[1], lowering);
+    lowering_int(lowering, "n", n);
+    lowering_int(lowering, "outer", y->dim[0]);
+    lowering_int(lowering, "channels", y->dim[1]);
+    lowering_int(lowering, "inner", type_span(y, 2, y->rank));
+    lowering_int(lowering, "is_signed", match->root->outputs[0]->type.dtype == DTYPE_I8);
+    lowering_text(lowering, "x_type", x->dtype == DTYPE_I8 ? "dnnl_s8" : "dnnl_u8");
+    for (int i = 0; i < 3; i++) {
+        int64_t dims[MAX_RANK] = { types[i]->dim[0], types[i]->dim[1], 1 };
+
+        if (!is_dense)
+            memcpy(dims, types[i]->dim, sizeof dims);
+        lowering_text(lowering, names[i], "%s", list(lowering->arena, dims, n + 2));
+    }
+    if (is_dense) {
+        lowering_int(lowering, "groups", 1);
+        lowering_text(lowering, "strides", "1");
+        lowering_text(lowering, "dilation", "0");
+        lower_padding(lowering, zero, zero, 1);
+        return;
+    }
+    lowering_int(lowering, "groups", acc->attrs.conv.groups);
+    lowering_text(lowering, "strides", "%s", list(lowering->arena, acc->attrs.conv.strides.at, n));
+    lower_dilation(lowering, &acc->attrs.conv.dilation);
+    lower_padding(lowering, acc->attrs.conv.padding.at, &acc->attrs.conv.padding.at[n], n);
+    lower_weights(lowering, w, acc->attrs.conv.groups);
+}
+
 static bool lower(const struct composite_row *row, const struct match *match,
                   struct lowering *lowering)
 {
@@ -178,6 +260,9 @@ static bool lower(const struct composite_row *row, const struct match *match,
     if (anchor->op == OP_RESHAPE) /* of a dense layer's input */
         anchor = match->nodes[1];
     switch (anchor->op) {
+    case OP_QNN_CONV1D:
+    case OP_QNN_CONV2D:
+    case OP_QNN_DENSE: lower_qnn(match, lowering); break;
     case OP_CONV1D:
     case OP_CONV2D:
     case OP_CONV3D: lower_conv(match, anchor, lowering); break;

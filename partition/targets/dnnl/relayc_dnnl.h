@@ -1,15 +1,16 @@
 /* relayc_dnnl.h - what NAME_dnnl.c needs around oneDNN's C API (version 2).
  *
- * A region is a chain of primitives on plain row-major memory that the caller owns: oneDNN is handed
- * pointers, never asked for buffers of activations or weights. Its scratchpads are its own; primitives
- * come from its cache after the first run. The first failure sticks in `status`, and what follows does
- * nothing, so that a region checks once, at its end. */
+ * A region is a chain of primitives on plain row-major memory that the caller owns: oneDNN is
+ * handed pointers, never asked for buffers of activations or weights. Its scratchpads are its own;
+ * primitives come from its cache after the first run. The first failure sticks in `status`, and
+ * what follows does nothing, so that a region checks once, at its end. */
 #ifndef RELAYC_DNNL_H
 #define RELAYC_DNNL_H
 
 #include <math.h> /* INFINITY, in clips that are open on one side */
 #include <oneapi/dnnl/dnnl.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #if DNNL_VERSION_MAJOR != 2
 #error "this C is written for oneDNN 2.x"
@@ -24,6 +25,7 @@ struct relayc_dnnl {
     /* Of the primitive that comes next. */
     dnnl_post_ops_t post_ops;
     int n_post_ops, n_args;
+    int x_zero; /* zero point of its source */
     dnnl_exec_arg_t args[RELAYC_DNNL_ARGS];
 };
 
@@ -32,7 +34,7 @@ static inline void relayc_dnnl_begin(struct relayc_dnnl *d)
     d->engine = NULL;
     d->stream = NULL;
     d->post_ops = NULL;
-    d->n_post_ops = d->n_args = 0;
+    d->n_post_ops = d->n_args = d->x_zero = 0;
     d->status = dnnl_engine_create(&d->engine, dnnl_cpu, 0);
     if (d->status == dnnl_success)
         d->status = dnnl_stream_create(&d->stream, d->engine, dnnl_stream_default_flags);
@@ -48,7 +50,7 @@ static inline void relayc_dnnl_clear(struct relayc_dnnl *d)
     if (d->post_ops)
         dnnl_post_ops_destroy(d->post_ops);
     d->post_ops = NULL;
-    d->n_post_ops = 0;
+    d->n_post_ops = d->x_zero = 0;
 }
 
 /* What the region's function returns: 0, or oneDNN's status. */
@@ -127,6 +129,9 @@ static inline void relayc_dnnl_run(struct relayc_dnnl *d, dnnl_status_t describe
         d->status = dnnl_primitive_attr_create(&attr);
     if (d->status == dnnl_success)
         d->status = dnnl_primitive_attr_set_post_ops(attr, d->post_ops);
+    if (d->status == dnnl_success && d->x_zero)
+        d->status =
+            dnnl_primitive_attr_set_zero_points(attr, DNNL_ARG_SRC, 1, 0, &(int32_t){ d->x_zero });
     if (d->status == dnnl_success)
         d->status = dnnl_primitive_desc_create(&primitive_desc, desc, attr, d->engine, NULL);
     if (d->status == dnnl_success)
@@ -232,6 +237,86 @@ static inline void relayc_dnnl_dense_layer(struct relayc_dnnl *d, dnnl_dim_t row
     relayc_dnnl_bind(d, DNNL_ARG_DST, &dst, y);
     relayc_dnnl_run(d, dnnl_matmul_desc_init(&desc, &src, &weights, b ? &bias : NULL, &dst), &desc);
 }
+
+/* --- int8 --------------------------------------------------------------------------------------
+ */
+
+/* A convolution of 8-bit integers: sums[...] = b + sum of (x - x_zero) * w, 32 bits, exact. The
+ * weights are handed over as they lie, so that no kernel is chosen that adds in 16 bits. */
+struct relayc_dnnl_qnn_conv {
+    int n, groups, x_zero;
+    dnnl_data_type_t x_type; /* dnnl_s8 or dnnl_u8; weights are dnnl_s8 */
+    const dnnl_dim_t *x_dims, *w_dims, *y_dims, *strides, *dilation, *begin, *end;
+    const void *x;
+    const int8_t *w;
+    const int32_t *b; /* may be NULL */
+    int32_t *sums;
+};
+
+static inline dnnl_memory_desc_t relayc_dnnl_dense_of(dnnl_data_type_t type, int n,
+                                                      const dnnl_dim_t *dims)
+{
+    dnnl_memory_desc_t desc = relayc_dnnl_dense(n, dims);
+
+    desc.data_type = type;
+    return desc;
+}
+
+static inline void relayc_dnnl_qnn_conv(struct relayc_dnnl *d, const struct relayc_dnnl_qnn_conv *c)
+{
+    const dnnl_memory_desc_t x = relayc_dnnl_dense_of(c->x_type, 2 + c->n, c->x_dims);
+    const dnnl_memory_desc_t w =
+        relayc_dnnl_dense_of(dnnl_s8, 2 + c->n + (c->groups > 1), c->w_dims);
+    const dnnl_memory_desc_t b = relayc_dnnl_dense_of(dnnl_s32, 1, &c->y_dims[1]);
+    const dnnl_memory_desc_t y = relayc_dnnl_dense_of(dnnl_s32, 2 + c->n, c->y_dims);
+    dnnl_convolution_desc_t desc;
+
+    relayc_dnnl_bind(d, DNNL_ARG_SRC, &x, c->x);
+    relayc_dnnl_bind(d, DNNL_ARG_WEIGHTS, &w, c->w);
+    if (c->b)
+        relayc_dnnl_bind(d, DNNL_ARG_BIAS, &b, c->b);
+    relayc_dnnl_bind(d, DNNL_ARG_DST, &y, c->sums);
+    d->x_zero = c->x_zero;
+    relayc_dnnl_run(d,
+                    dnnl_dilated_convolution_forward_desc_init(
+                        &desc, dnnl_forward_inference, dnnl_convolution_direct, &x, &w,
+                        c->b ? &b : NULL, &y, c->strides, c->dilation, c->begin, c->end),
+                    &desc);
+}
+
+/* x * multiplier * 2^(shift - 31), rounded as the other kernels of relayc do: the high product to
+ * nearest, halves up; for shift < 0 the rest of the shift again, halves away from zero. */
+static inline int64_t relayc_dnnl_scaled(int32_t x, int32_t multiplier, int shift)
+{
+    const int right = shift < 0 ? -shift : 0, down = 31 - shift - right;
+    const int64_t lift = (int64_t)1 << 62; /* a multiple of 2^down: division then rounds down */
+    const int64_t product = (int64_t)x * multiplier + (down > 0 ? (int64_t)1 << (down - 1) : 0);
+    const int64_t high = (product + lift) / ((int64_t)1 << down) - lift / ((int64_t)1 << down);
+    const int64_t sum = high < INT32_MIN ? INT32_MIN : high > INT32_MAX ? INT32_MAX : high;
+    const int64_t half = right > 0 ? (int64_t)1 << (right - 1) : 0;
+
+    return sum < 0 ? -((half - sum) >> right) : (sum + half) >> right;
+}
+
+/* sums[outer][channels][inner] to 8 bits; table: multiplier and shift of each channel. */
+static inline void relayc_dnnl_requantize(struct relayc_dnnl *d, const int32_t *sums, int64_t outer,
+                                          int64_t channels, int64_t inner,
+                                          const int32_t *multiplier, const int32_t *shift,
+                                          int out_zero, int is_signed, void *y)
+{
+    const int least = is_signed ? -128 : 0, greatest = is_signed ? 127 : 255;
+
+    for (int64_t i = 0; d->status == dnnl_success && i < outer * channels * inner; i++) {
+        const int64_t c = i / inner % channels;
+        const int64_t scaled = relayc_dnnl_scaled(sums[i], multiplier[c], shift[c]) + out_zero;
+        const int64_t number = scaled < least ? least : scaled > greatest ? greatest : scaled;
+
+        ((unsigned char *)y)[i] = (unsigned char)(number & 255);
+    }
+}
+
+/* --- f32 again ---------------------------------------------------------------------------------
+ */
 
 /* Stacks of matrices of the same rank; a_dims and b_dims are those that are stored, the last two
  * swapped where turned. */
@@ -362,12 +447,12 @@ static inline void relayc_dnnl_batch_norm(struct relayc_dnnl *d, int n, const dn
     relayc_dnnl_bind(d, DNNL_ARG_MEAN, &vector, mean);
     relayc_dnnl_bind(d, DNNL_ARG_VARIANCE, &vector, variance);
     relayc_dnnl_bind(d, DNNL_ARG_DST, &data, y);
-    relayc_dnnl_run(d,
-                    dnnl_batch_normalization_forward_desc_init(
-                        &desc, dnnl_forward_inference, &data, epsilon,
-                        (unsigned)dnnl_use_global_stats | (unsigned)dnnl_use_scale |
-                            (unsigned)dnnl_use_shift),
-                    &desc);
+    relayc_dnnl_run(
+        d,
+        dnnl_batch_normalization_forward_desc_init(
+            &desc, dnnl_forward_inference, &data, epsilon,
+            (unsigned)dnnl_use_global_stats | (unsigned)dnnl_use_scale | (unsigned)dnnl_use_shift),
+        &desc);
 }
 
 static inline void relayc_dnnl_lrn(struct relayc_dnnl *d, int n, const dnnl_dim_t *dims,
