@@ -19,7 +19,7 @@ struct generated_case {
     bool whole_pipeline; /* run all passes, not only fuse_ops */
     bool step;           /* run region by region through NAME_step */
     enum weights_form weights;
-    bool one_build; /* gcc only: for what is the same with every compiler */
+    bool one_build;                /* gcc only: for what is the same with every compiler */
     const struct targets *targets; /* whose regions the graph has; NULL = c's only */
 };
 
