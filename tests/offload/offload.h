@@ -20,6 +20,7 @@ struct offload {
     const char *target_dir;
 
     struct network network; /* after fuse_ops; sets hold what is wanted */
+    double noise;           /* how far the precision's results are from f32's */
     struct targets targets;
     int n_shares;
     struct share shares[MAX_TARGETS + 1];

@@ -1,4 +1,5 @@
 /* prepare.c - see offload_prepare: a model through the partitioner, and what it should compute. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,6 +8,7 @@
 #include "relay_ir/text.h"
 #include "relay_ir/verify.h"
 #include "tests/offload/offload.h"
+#include "tests/support/executions.h"
 
 struct oracle {
     struct arena arena;
@@ -45,25 +47,44 @@ static struct oracle *oracle_new(const struct network *network, const char *grap
     return oracle;
 }
 
-/* The network's sets, once more with what the reference evaluator wants; under fp8 with that only,
- * as the model's own outputs are of another precision. */
-static bool ask_oracle(struct offload *offload, struct oracle **oracles)
+static struct oracle *find_oracle(struct offload *offload, struct oracle **oracles)
 {
     struct network *network = &offload->network;
     struct str graph = { .arena = &network->ctx->perm };
-    const int n = network->n_sets, first = offload->fp8 == DTYPE_NONE ? n : 0;
     struct oracle *oracle = *oracles;
 
     module_print(network->module, &graph);
     while (oracle && strcmp(oracle->graph, str_text(&graph)) != 0)
         oracle = oracle->next;
-    if (!oracle) {
-        oracle = oracle_new(network, str_text(&graph));
-        if (!oracle)
-            return false;
-        oracle->next = *oracles;
-        *oracles = oracle;
-    }
+    if (oracle)
+        return oracle;
+    oracle = oracle_new(network, str_text(&graph));
+    if (!oracle)
+        return NULL;
+    oracle->next = *oracles;
+    *oracles = oracle;
+    return oracle;
+}
+
+/* How far two precisions of the network are apart. */
+static double distance(const struct network *network, const struct oracle *a,
+                       const struct oracle *b)
+{
+    double greatest = 0;
+
+    for (int i = 0; i < network->n_sets; i++)
+        for (int k = 0; k < network->module->main->ret->n_inputs; k++)
+            greatest = fmax(greatest, difference(&a->outputs[i][k], &b->outputs[i][k]));
+    return greatest;
+}
+
+/* The network's sets, once more with what the reference evaluator wants; under fp8 with that only,
+ * as the model's own outputs are of another precision. */
+static void add_sets(struct offload *offload, const struct oracle *oracle)
+{
+    struct network *network = &offload->network;
+    const int n = network->n_sets, first = offload->fp8 == DTYPE_NONE ? n : 0;
+
     for (int i = 0; i < n && first + i < MAX_SETS; i++) {
         struct io_set *set = &network->sets[first + i];
 
@@ -72,7 +93,6 @@ static bool ask_oracle(struct offload *offload, struct oracle **oracles)
         set->folder = "";
         network->n_sets = first + i + 1;
     }
-    return true;
 }
 
 static bool add_share(struct offload *offload, const char *name)
@@ -130,7 +150,8 @@ static bool partition_network(struct offload *offload, struct oracle **oracles)
     struct partition *partition;
     int n;
     const struct partition_pass *passes = partition_passes(&n);
-    bool ok = true;
+    struct oracle *plain = find_oracle(offload, oracles), *oracle = plain;
+    bool ok = plain != NULL;
 
     for (int i = 1; i < offload->n_shares; i++)
         list[i - 1] = offload->shares[i].target;
@@ -140,9 +161,13 @@ static bool partition_network(struct offload *offload, struct oracle **oracles)
             count_shares(offload, partition);
         ok = partition_run_one(partition, passes[i].name) && module_verify(module, passes[i].name);
         if (ok && strcmp(passes[i].name, "annotate_fp8") == 0)
-            ok = ask_oracle(offload, oracles);
+            ok = (oracle = find_oracle(offload, oracles)) != NULL;
     }
     partition_free(partition);
+    if (ok) {
+        offload->noise = distance(&offload->network, plain, oracle);
+        add_sets(offload, oracle);
+    }
     return ok;
 }
 

@@ -1,7 +1,6 @@
 /* network_driver.c - writes main() for a generated network: reads the data of a set, runs the
  * network twice on differently filled arenas, and prints the largest error. Plain C99, for any
- * hosted machine. COUNTED is a header that tells platform_start() and platform_stop(), where
- * instructions of the first run are counted. */
+ * hosted machine. Built with -DCOUNTED='"systick.h"', it prints the instructions of each run. */
 #include <string.h>
 
 #include "base/file.h"
@@ -34,8 +33,8 @@ static const char head[] =
     "#endif\n\n"
     "#ifdef COUNTED\n"
     "#include COUNTED\n"
-    "#define START() platform_start()\n"
-    "#define STOP() printf(\"instructions %lu\\n\", (unsigned long)platform_stop())\n"
+    "#define START() systick_start()\n"
+    "#define STOP() printf(\"instructions %lu\\n\", (unsigned long)systick_instructions())\n"
     "#else\n"
     "#define START() (void)0\n"
     "#define STOP() (void)0\n"
