@@ -206,6 +206,23 @@ static bool lower(struct codegen *codegen, struct external *external,
                            : (int64_t)composite->lowering.scratch_bytes);
 }
 
+/* The values that the stream never stores on the host leave the region's scratch. */
+static void drop_untouched(struct external *external, size_t bytes)
+{
+    int n = 0;
+
+    for (int i = 0; i < external->n_blocks; i++) {
+        if (external->blocks[i].offset < bytes)
+            external->blocks[n++] = external->blocks[i];
+        else
+            external->region->scratch_naive -= plan_round(external->blocks[i].bytes);
+    }
+    external->n_blocks = n;
+    external->inner_bytes = bytes;
+    external->inner_bound = bytes < external->inner_bound ? bytes : external->inner_bound;
+    external->region->scratch_bytes = bytes;
+}
+
 static bool assemble(struct codegen *codegen, struct external *external)
 {
     const struct target *target = external->module->target;
@@ -220,7 +237,9 @@ static bool assemble(struct codegen *codegen, struct external *external)
         return diag_error(codegen->ctx, DIAG_OFFLOAD, node_origin(external->region->call),
                           "a result of region \"%s\" is no result of a composite",
                           str_safe(&codegen->arena, external->fn->name, 80));
-    *lowering = (struct lowering){ .ctx = codegen->ctx, .arena = &codegen->arena };
+    *lowering = (struct lowering){ .ctx = codegen->ctx,
+                                   .arena = &codegen->arena,
+                                   .value_bytes = external->inner_bytes };
     if (!target->hooks || !target->hooks->assemble)
         return diag_error(codegen->ctx, DIAG_OFFLOAD, NULL,
                           "target '%s' has format 'stream', but no hook that assembles one",
@@ -231,6 +250,8 @@ static bool assemble(struct codegen *codegen, struct external *external)
         return diag_error(codegen->ctx, DIAG_OFFLOAD, node_origin(external->region->call),
                           "target '%s' asks for %zu bytes of scratch", target->name,
                           lowering->scratch_bytes);
+    if (lowering->value_bytes < external->inner_bytes)
+        drop_untouched(external, lowering->value_bytes ? plan_round(lowering->value_bytes) : 0);
     if (lowering->scratch_bytes) {
         external->region->scratch_bytes = external->inner_bytes + lowering->scratch_bytes;
         external->region->scratch_naive += lowering->scratch_bytes;

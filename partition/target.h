@@ -143,6 +143,9 @@ struct lowering {
     size_t scratch_bytes;  /* besides the row's expression */
     const uint8_t *stream; /* FORMAT_STREAM, by assemble */
     size_t stream_bytes;
+    size_t
+        value_bytes; /* for assemble: how many of region_view.scratch_bytes the stream touches, from
+                        the first on. Begins as all of them; what stays on chip needs none. */
 };
 
 void lowering_text(struct lowering *lowering, const char *key, const char *format, ...)

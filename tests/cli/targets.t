@@ -286,9 +286,11 @@ help: the code calls functions of the target npu; "host" in its target.json can 
 $ relayc verify $MODELS/pointwise_residual.onnx --offload dnnl --assign priority --no-cost --json | grep '"target"'
 			"target":	"dnnl",
 # FP8
-$ relayc compile $MODELS/conv_bn_relu.onnx --offload sim_npu --precision fp8 --assign priority --no-cost -o fp8 | sed -n '/ONNX nodes/,/targets/p'
+$ relayc compile $MODELS/conv_bn_relu.onnx --offload sim_npu --precision fp8 --assign priority --no-cost -o fp8 | sed -n '/ONNX nodes/,/arena/p'
 conv_bn_relu: 3 ONNX nodes -> 1 regions, 0.00 M MACs
   targets sim_npu 1 region
+  flash   432 bytes of weights
+  arena   0 bytes (without sharing: 0)
 $ relayc compile $MODELS/conv_bn_relu.onnx --offload sim_npu --precision fp8=f8e5m2 --assign priority --no-cost -o fp8 --json | grep -A 1 '"fp8"'
 	"fp8":	{
 		"format":	"f8e5m2",

@@ -318,6 +318,7 @@ static void put_together(struct encoder *e, struct lowering *lowering)
     append(e, &stream, e->constants.at, e->constants.n);
     lowering->stream = stream.at;
     lowering->stream_bytes = stream.n;
+    lowering->value_bytes = e->scratch_bytes;
 }
 
 static bool assemble(const struct target *target, const struct region_view *view,
