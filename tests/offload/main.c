@@ -23,19 +23,12 @@
 
 enum { MAX_WORDS = 16 };
 
-/* A number next to the border between two steps of f8e4m3 goes one way in the reference's order of
- * summing and the other way in c's or oneDNN's, and is then up to an eighth off. In a deep network
- * one such number moves others over their borders, until little but the precision itself bounds
- * what comes out: then the error may be as great as the distance between fp8 and f32. A target that
- * sums in the reference's order, and has all of the network, has no error at all. */
-static const double TOLERANCE = 1e-4;
-
 struct settings {
     const char *work, *target_dir;
     const char *lists[MAX_WORDS], *precisions[MAX_WORDS];
     int n_lists, n_precisions;
     bool everything, must, sanitize;
-    double tolerance; /* 0 = see TOLERANCE */
+    double tolerance; /* 0 = see default_tolerance */
     int passed, failed;
 };
 
@@ -72,6 +65,16 @@ static bool build_and_run(struct offload *offload, const char *work,
         *error = fmax(*error, one);
     }
     return watch_arena(offload, work, result, reason) || fail(network->ctx, reason, NULL);
+}
+
+/* Under fp8, a number next to the border between two steps goes one way in the reference's order of
+ * summing and the other way in c's or oneDNN's, and is then up to an eighth off. In a deep network
+ * one such number moves others over their borders, until little but the precision itself bounds
+ * what comes out: the error may be as great as the distance between fp8 and f32. A target that sums
+ * in the reference's order, and has all of the network, has no error at all. */
+static double default_tolerance(const struct offload *offload)
+{
+    return fmax(offload->network.tolerance, offload->noise);
 }
 
 static const char *shares(struct offload *offload)
@@ -117,7 +120,7 @@ static void run_one(const char *dir, const char *list, const char *precision,
                                     list, precision),
                        settings, &result, &error, &reason);
     if (tolerance == 0)
-        tolerance = fmax(TOLERANCE, offload.noise);
+        tolerance = default_tolerance(&offload);
     if (ok && !(error <= tolerance)) {
         reason = arena_printf(&ctx->perm, "error %.1e, tolerance %.0e", error, tolerance);
         ok = false;
