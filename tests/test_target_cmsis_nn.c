@@ -141,6 +141,14 @@ static const struct offload_case cases[] = {
     { .composites = "cmsis_nn.add",
       .text = "fn main(%x: (1,7) i8) -> (%y) {\n" QNN_CONSTANTS "  const @w : (7) i8 = [0, ...]\n"
               "  %y = qnn.add(%x, @w, @os, @oz, @s, @xz, @os, @oz)\n}" },
+    /* Results that grow: the library shifts numbers of 32 bits to the left. */
+    { .left = "qnn.dense qnn.requantize qnn.mul",
+      .composites = "",
+      .text = "fn main(%x: (1,7) i8) -> (%y) {\n" QNN_CONSTANTS "  const @w : (4,7) i8 = [0, ...]\n"
+              "  const @large : () f32 = [1000]\n"
+              "  %c = qnn.dense(%x, @w, @xz, @wz)\n"
+              "  %e = qnn.requantize(%c, @s, @sz, @s, @oz) {axis=1}\n"
+              "  %y = qnn.mul(%e, %e, @large, @oz, @large, @oz, @os, @oz)\n}" },
     /* Weights with a zero point, a rescaling pool: the library has no such thing; windows of one
      * element with padding behind only: it takes them for pointwise. */
     { .left = "qnn.conv2d qnn.requantize",
