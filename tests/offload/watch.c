@@ -1,9 +1,7 @@
 /* watch.c - see watch_arena. The arena is a block of one allocation, in which no sanitizer sees a
  * region that writes into its neighbours; so the bytes are compared before and after each. */
-#include <cjson/cJSON.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "runtime/engine/generated.h"
 #include "tests/offload/offload.h"
 
@@ -14,18 +12,6 @@ struct watch {
     unsigned char *before, *after; /* [arena_bytes] */
     struct generated *generated;
 };
-
-static cJSON *read_json(struct ctx *ctx, const char *path)
-{
-    struct mapping file;
-    cJSON *json;
-
-    if (!file_map(ctx, path, &file))
-        return NULL;
-    json = cJSON_ParseWithLength((const char *)file.data, file.size);
-    file_unmap(&file);
-    return json;
-}
 
 static size_t number(const cJSON *object, const char *key)
 {
@@ -77,20 +63,13 @@ static struct generated *build_steps(struct offload *offload, const char *work,
                                      const struct codegen_result *result)
 {
     struct ctx *ctx = offload->network.ctx;
-    const char **files =
-        arena_array(&ctx->perm, const char *, result->n_files + result->n_host_files);
     const struct generated_options options = { .name = "net",
                                                .dir = work,
-                                               .files = files,
+                                               .files = network_files(&ctx->perm, work, result),
                                                .n_files = result->n_files + result->n_host_files,
                                                .libs = result->host_flags,
                                                .step = true };
 
-    for (int i = 0; i < result->n_files; i++)
-        files[i] = result->files[i];
-    for (int i = 0; i < result->n_host_files; i++)
-        files[result->n_files + i] =
-            arena_printf(&ctx->perm, "%s/%s", work, result->host_files[i].name);
     return generated_build(ctx, offload->network.module->main, &options);
 }
 
@@ -99,7 +78,7 @@ bool watch_arena(struct offload *offload, const char *work, const struct codegen
 {
     struct network *network = &offload->network;
     struct arena *arena = &network->ctx->perm;
-    cJSON *json = read_json(network->ctx, arena_printf(arena, "%s/net.json", work));
+    cJSON *json = network_json(network->ctx, arena_printf(arena, "%s/net.json", work));
     struct watch watch = { .ctx = network->ctx,
                            .result = result,
                            .map = cJSON_GetObjectItemCaseSensitive(

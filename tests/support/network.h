@@ -2,6 +2,8 @@
 #ifndef TESTS_SUPPORT_NETWORK_H
 #define TESTS_SUPPORT_NETWORK_H
 
+#include <cjson/cJSON.h>
+
 #include "codegen_c/codegen.h"
 #include "relay_ir/ir.h"
 
@@ -39,6 +41,13 @@ bool network_run_passes(struct network *network);
  * was in the arena, and where something is written beyond the arena or an output. */
 bool network_write(struct network *network, const char *work, const struct targets *targets,
                    struct codegen_result *result);
+
+/* All files of it: generated, and what the targets add. [n_files + n_host_files] */
+const char **network_files(struct arena *arena, const char *work,
+                           const struct codegen_result *result);
+
+/* A JSON file; NULL where there is none. */
+cJSON *network_json(struct ctx *ctx, const char *path);
 
 /* Whether its data is small enough to be part of a program (for bare machines). */
 bool network_is_small(const struct network *network);

@@ -122,19 +122,15 @@ bool config_run(struct ctx *ctx, const struct config *config, const struct netwo
     struct arena *arena = &ctx->perm;
     const char *program = arena_printf(arena, "%s/%s.%s", work, network->name, config->name);
     const char *log = arena_printf(arena, "%s.log", program);
+    const char **files = network_files(arena, work, result);
     struct str command = { .arena = arena };
 
     str_printf(&command, "%s %s -I%s -o %s %s", config->compiler, config->flags,
                quoted(arena, work), quoted(arena, program),
                quoted(arena, arena_printf(arena, "%s/driver.c", work)));
-    for (int i = 0; i < result->n_files; i++)
-        if (str_ends(result->files[i], ".c"))
-            str_printf(&command, " %s", quoted(arena, result->files[i]));
-    for (int i = 0; i < result->n_host_files; i++)
-        if (str_ends(result->host_files[i].name, ".c"))
-            str_printf(
-                &command, " %s",
-                quoted(arena, arena_printf(arena, "%s/%s", work, result->host_files[i].name)));
+    for (int i = 0; i < result->n_files + result->n_host_files; i++)
+        if (str_ends(files[i], ".c"))
+            str_printf(&command, " %s", quoted(arena, files[i]));
     str_printf(&command, " %s -lm > %s 2>&1", result->host_flags, quoted(arena, log));
     if (!shell(ctx, str_text(&command), log, "the compiler", reason))
         return false;

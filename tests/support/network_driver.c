@@ -227,6 +227,19 @@ static void write_data(struct writer *w, const struct network *network)
     writer_text(w, "};\n");
 }
 
+const char **network_files(struct arena *arena, const char *work,
+                           const struct codegen_result *result)
+{
+    const int n = result->n_files;
+    const char **files = arena_array(arena, const char *, n + result->n_host_files);
+
+    for (int i = 0; i < n; i++)
+        files[i] = result->files[i];
+    for (int i = 0; i < result->n_host_files; i++)
+        files[n + i] = arena_printf(arena, "%s/%s", work, result->host_files[i].name);
+    return files;
+}
+
 bool network_write(struct network *network, const char *work, const struct targets *targets,
                    struct codegen_result *result)
 {
@@ -239,6 +252,7 @@ bool network_write(struct network *network, const char *work, const struct targe
                                              .targets = targets,
                                              .step = targets != NULL };
     struct output_set set = { .ctx = network->ctx };
+    const char **files;
     struct writer *w;
 
     if (!codegen_c(network->module, &options, &set, result)) {
@@ -261,10 +275,9 @@ bool network_write(struct network *network, const char *work, const struct targe
         write_tensors(&set, work, arena_printf(&network->ctx->perm, "set%d_want", i),
                       fn->ret->n_inputs, network->sets[i].outputs);
     }
+    files = network_files(&network->ctx->perm, work, result);
     for (int i = 0; i < result->n_host_files; i++)
-        writer_text(output_open(&set, arena_printf(&network->ctx->perm, "%s/%s", work,
-                                                   result->host_files[i].name)),
-                    result->host_files[i].text);
+        writer_text(output_open(&set, files[result->n_files + i]), result->host_files[i].text);
     if (network_is_small(network))
         write_data(output_open(&set, arena_printf(&network->ctx->perm, "%s/data.h", work)),
                    network);

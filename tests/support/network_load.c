@@ -1,5 +1,4 @@
 /* network_load.c - a model folder into memory: the graph, inputs, wanted outputs. */
-#include <cjson/cJSON.h>
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,21 +14,19 @@
 
 enum { MAX_INPUTS = 16 };
 
-/* Model.json; NULL where there is none. */
-static cJSON *read_json(struct network *network)
+cJSON *network_json(struct ctx *ctx, const char *path)
 {
-    const char *path = arena_printf(&network->ctx->perm, "%s/model.json", network->dir);
     struct mapping file;
     cJSON *json;
 
-    if (access(path, R_OK) != 0 || !file_map(network->ctx, path, &file))
+    if (access(path, R_OK) != 0 || !file_map(ctx, path, &file))
         return NULL;
     json = cJSON_ParseWithLength((const char *)file.data, file.size);
     file_unmap(&file);
     return json;
 }
 
-/* The shapes that it gives for the inputs. */
+/* The shapes that model.json gives for the inputs. */
 static int read_shapes(struct network *network, const cJSON *json, struct shape_binding *shapes)
 {
     const cJSON *input, *dim;
@@ -163,7 +160,8 @@ bool network_load(struct network *network, const char *dir)
     if (!str_ends(dir, ".onnx"))
         path = arena_printf(&network->ctx->perm, "%s/model.onnx", dir);
     network->ctx->diags.input_name = path;
-    json = read_json(network);
+    json = network_json(network->ctx,
+                        arena_printf(&network->ctx->perm, "%s/model.json", network->dir));
     options.n_shapes = read_shapes(network, json, shapes);
     network->module = onnx_import(network->ctx, path, &options);
     ok = network->module && read_set(network, "io") && read_set(network, "io2") &&
