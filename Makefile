@@ -19,8 +19,8 @@ MAKEFLAGS += --no-builtin-rules
 
 warnings := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wconversion \
             -Wvla -Wundef
-packages := libprotobuf-c libcjson libzip zlib libmd
-libs     := -lprotobuf-c -lcjson -lzip -lz -lmd -ldnnl -ldl -lpthread -lm
+packages := libprotobuf-c libcjson libzip zlib libmd libpng libjpeg
+libs     := -lprotobuf-c -lcjson -lzip -lpng -ljpeg -lz -lmd -ldnnl -ldl -lpthread -lm
 
 compile = $(CC) -std=c11 -D_POSIX_C_SOURCE=200809L $(warnings) $(CFLAGS) $(CPPFLAGS) -I. -I$(BUILD)/gen \
           -MMD -MP

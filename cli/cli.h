@@ -26,6 +26,7 @@ struct cli {
 };
 
 /* Each returns false after an error. Diagnostics are printed by main. */
+bool command_calibrate(struct cli *cli);
 bool command_compile(struct cli *cli);
 bool command_explain(struct cli *cli);
 bool command_inspect(struct cli *cli);

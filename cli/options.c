@@ -224,11 +224,25 @@ static void check_usage(struct ctx *ctx, const struct arguments *args)
     }
 }
 
+/* A letter that two options share means the one that the command has. */
+static void settle_letters(struct arguments *args, const bool *by_letter)
+{
+    const int command = 1 << args->command;
+
+    for (int i = 0; i < OPTION_COUNT; i++)
+        for (int k = i + 1; k < OPTION_COUNT && by_letter[i]; k++)
+            if (options[k].letter == options[i].letter && (options[k].commands & command) &&
+                !(options[i].commands & command) && !args->options[k].n) {
+                args->options[k] = args->options[i];
+                args->options[i] = (struct option_values){ 0 };
+            }
+}
+
 bool arguments_parse(struct ctx *ctx, int argc, char **argv, struct arguments *args)
 {
     struct option longs[OPTION_COUNT + 1];
     char letters[2 * OPTION_COUNT + 3];
-    bool named = false;
+    bool named = false, by_letter[OPTION_COUNT] = { false };
     int c;
 
     *args = (struct arguments){ .command = COMMAND_COUNT };
@@ -252,9 +266,13 @@ bool arguments_parse(struct ctx *ctx, int argc, char **argv, struct arguments *a
         else
             add_value(ctx, &args->options[c >= LETTER_BASE ? c - LETTER_BASE : short_option],
                       optarg ? optarg : "");
+        if (short_option >= 0)
+            by_letter[short_option] = true;
     }
     for (; optind < argc; optind++) /* behind "--" */
         operand(ctx, args, &named, argv[optind]);
+    if (args->command != COMMAND_COUNT)
+        settle_letters(args, by_letter);
     if (args->command != COMMAND_COUNT && !has_option(args, OPTION_HELP) &&
         !has_option(args, OPTION_VERSION))
         check_usage(ctx, args);
@@ -269,7 +287,7 @@ void print_overview(FILE *out)
           "  relayc run kws.onnx -i x.npy --output y.npy\n\n",
           out);
     for (int i = 0; i < COMMAND_COUNT; i++)
-        fprintf(out, "  %-9s%s\n", commands[i].name, commands[i].summary);
+        fprintf(out, "  %-10s%s\n", commands[i].name, commands[i].summary);
     fputs("\n'relayc COMMAND --help' for the options; docs/ for the rest.\n", out);
 }
 

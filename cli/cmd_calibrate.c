@@ -1,0 +1,230 @@
+/* cmd_calibrate.c - runs a network on data and writes what its tensors hold. */
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/str.h"
+#include "cli/cli.h"
+#include "frontend/tensors/samples.h"
+#include "quantize/calibrate.h"
+#include "relay_ir/passes/pipeline.h"
+
+enum table_form { FORM_JSON, FORM_TPU_MLIR };
+
+struct request {
+    const char *data, *output;
+    struct preprocessing how;
+    bool has_how;
+    long long limit, threads; /* 0 = all */
+    double percent;
+    int form; /* enum table_form */
+    struct threshold_method column;
+};
+
+/* --- what is asked for ------------------------------------------------------------------------ */
+
+static bool check_given(struct cli *cli, enum option_id option, const char *what, const char **out)
+{
+    *out = option_text(&cli->args, option, NULL);
+    return *out || diag_error(cli->ctx, DIAG_USAGE, NULL, "'relayc calibrate' needs %s", what);
+}
+
+static bool check_column(struct cli *cli, struct request *r)
+{
+    const char *text = option_text(&cli->args, OPTION_THRESHOLD, "kl");
+
+    if (has_option(&cli->args, OPTION_THRESHOLD) && r->form == FORM_JSON) {
+        diag_error(cli->ctx, DIAG_USAGE, NULL, "--threshold is for --format=tpu-mlir");
+        diag_help(cli->ctx, "a JSON table holds the thresholds of all methods");
+        return false;
+    }
+    /* "percentile" alone is that of --percentile. */
+    if (strcmp(text, "percentile") == 0)
+        text = arena_printf(&cli->ctx->perm, "percentile:%.10g", r->percent);
+    if (threshold_method_parse(text, &r->column))
+        return true;
+    diag_error(cli->ctx, DIAG_USAGE, NULL, "--threshold: there is no method '%s'",
+               str_safe(&cli->ctx->perm, text, 80));
+    diag_help(cli->ctx, "methods are max, percentile:P, kl, mse:int8 and mse:f8e4m3 (or another "
+                        "minifloat of 8 bits)");
+    return false;
+}
+
+static bool parse_request(struct cli *cli, struct request *r)
+{
+    static const char *const forms[] = { "json", "tpu-mlir", NULL };
+    const struct arguments *args = &cli->args;
+    const char *spec = option_text(args, OPTION_PREPROCESS, NULL);
+    bool ok = check_given(cli, OPTION_DATA, "--data", &r->data);
+
+    ok &= check_given(cli, OPTION_OUTPUT, "-o FILE", &r->output);
+    ok &= option_integer(cli->ctx, args, OPTION_LIMIT, 0, &r->limit);
+    ok &= option_integer(cli->ctx, args, OPTION_THREADS, 0, &r->threads);
+    ok &= option_real(cli->ctx, args, OPTION_PERCENTILE, 99.99, &r->percent);
+    ok &= option_word(cli->ctx, args, OPTION_FORMAT, forms, FORM_JSON, &r->form);
+    if (!(r->percent > 0 && r->percent <= 100))
+        ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "--percentile: %g is not in 0 .. 100",
+                        r->percent);
+    ok = ok && check_column(cli, r);
+    r->has_how = spec != NULL;
+    return (!spec || preprocessing_read(cli->ctx, spec, &r->how)) && ok;
+}
+
+/* --- progress --------------------------------------------------------------------------------- */
+
+struct progress {
+    bool shown; /* a terminal looks on */
+    bool begun;
+    double start, last;
+};
+
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* One line that is written again and again, once the work has taken a second. */
+static void show_progress(void *user, int64_t done, int64_t n)
+{
+    enum { WIDTH = 24 };
+    struct progress *p = user;
+    const double time = now(), spent = time - p->start;
+    const int full = (int)(done * WIDTH / n);
+
+    if (!p->shown || spent < 1 || (time - p->last < 0.1 && done < n))
+        return;
+    p->last = time;
+    p->begun = true;
+    fprintf(stderr, "\r[%.*s%*s] %lld/%lld calibrating, %.0f s, ETA %.0f s \033[K", full,
+            "########################", WIDTH - full, "", (long long)done, (long long)n, spent,
+            spent / (double)done * (double)(n - done));
+    fflush(stderr);
+}
+
+static void end_progress(const struct progress *p)
+{
+    if (p->begun)
+        fputs("\r\033[K", stderr);
+}
+
+/* --- work ------------------------------------------------------------------------------------- */
+
+static bool load(void *user, struct ctx *ctx, struct bulk *bulk, int64_t index,
+                 struct tensor *inputs)
+{
+    return samples_load(user, ctx, bulk, index, inputs);
+}
+
+static int count_threads(const struct request *r)
+{
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    const long long wanted = r->threads > 0 ? r->threads : cores > 0 ? cores : 1;
+
+    return wanted < 1024 ? (int)wanted : 1024;
+}
+
+/* All methods; of a text table, the one that it shows. */
+static int choose_methods(struct cli *cli, const struct request *r, struct threshold_method **out)
+{
+    if (r->form == FORM_JSON)
+        return threshold_methods(&cli->ctx->perm, r->percent, out);
+    *out = arena_memdup(&cli->ctx->perm, &r->column, sizeof r->column);
+    return 1;
+}
+
+static bool run_calibration(struct cli *cli, struct function *fn, const struct request *r,
+                            struct calib_table *table)
+{
+    struct samples *samples = samples_open(cli->ctx, r->data, fn, r->has_how ? &r->how : NULL);
+    struct progress progress = { .shown = !cli->quiet && !cli->json && isatty(STDERR_FILENO),
+                                 .start = now() };
+    struct calibration_source source = { .load = load, .user = samples };
+    struct calibration_options options = { .n_threads = count_threads(r),
+                                           .progress = show_progress,
+                                           .user = &progress };
+    struct threshold_method *methods;
+    bool ok;
+
+    if (!samples)
+        return false;
+    source.n = samples_count(samples);
+    if (r->limit > 0 && r->limit < source.n)
+        source.n = r->limit;
+    options.n_methods = choose_methods(cli, r, &methods);
+    options.methods = methods;
+    ok = calibrate(cli->ctx, fn, &source, &options, table);
+    end_progress(&progress);
+    samples_close(samples);
+    return ok;
+}
+
+static void warn_non_finite(struct cli *cli, const struct calib_table *table)
+{
+    const struct calib_tensor *first = NULL;
+    int n = 0;
+
+    for (int i = 0; i < table->n; i++) {
+        if (!table->at[i].non_finite)
+            continue;
+        first = first ? first : &table->at[i];
+        n++;
+    }
+    if (first)
+        diag_warn(cli->ctx, DIAG_CALIB_TABLE, NULL,
+                  "infinities or NaN in %d tensors, which are not counted; '%s' is the first", n,
+                  str_safe(&cli->ctx->perm, first->name, 200));
+}
+
+static bool write_table(struct cli *cli, const struct request *r, const struct calib_table *table)
+{
+    struct output_set set = { .ctx = cli->ctx };
+    struct writer *writer = output_open(&set, r->output);
+
+    if (r->form == FORM_TPU_MLIR)
+        calib_write_text(writer, table, r->column.name);
+    else
+        calib_write_json(writer, table);
+    return output_commit(&set);
+}
+
+static void report(struct cli *cli, const struct request *r, const struct calib_table *table)
+{
+    say(cli, "%s: %d tensors, %lld samples\n", str_safe(&cli->ctx->perm, r->output, 4096), table->n,
+        (long long)table->n_samples);
+    if (!cli->json)
+        return;
+    cJSON_AddStringToObject(cli->json, "output", str_safe(&cli->ctx->perm, r->output, 4096));
+    cJSON_AddNumberToObject(cli->json, "tensors", table->n);
+    cJSON_AddNumberToObject(cli->json, "samples", (double)table->n_samples);
+}
+
+bool command_calibrate(struct cli *cli)
+{
+    const struct pipeline_options prepare = { .part = PIPELINE_PREPARE, .log = stderr };
+    struct request request = { .data = NULL };
+    struct calib_table table;
+    struct module *module;
+    bool ok;
+
+    if (!parse_request(cli, &request))
+        return false;
+    module = load_model(cli);
+    ok = module && pipeline_run(module, &prepare) &&
+         run_calibration(cli, module->main, &request, &table);
+    if (ok) {
+        const char *path = cli->args.operands[0], *slash = strrchr(path, '/');
+
+        table.model = slash ? slash + 1 : path;
+        warn_non_finite(cli, &table);
+        ok = write_table(cli, &request, &table);
+    }
+    if (ok)
+        report(cli, &request, &table);
+    module_free(module);
+    return ok;
+}

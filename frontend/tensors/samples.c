@@ -1,0 +1,361 @@
+#include "frontend/tensors/samples.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+#include "base/str.h"
+#include "frontend/tensors/formats.h"
+
+enum file_kind { KIND_OTHER, KIND_IMAGE, KIND_ARRAY };
+
+struct sample_file {
+    const char *path;
+    int64_t end; /* samples of this file and all before it */
+};
+
+struct samples {
+    struct arena arena;
+    const struct function *fn;
+    struct preprocessing how;
+    bool images;
+    int64_t n;
+    int n_files; /* a folder's; 0 = one file of stacked arrays, open: */
+    struct sample_file *files;
+    struct tensor *stacked; /* one per parameter */
+    struct bulk bulk;
+    struct mapping mapping;
+};
+
+/* --- arrays ----------------------------------------------------------------------------------- */
+
+/* How many samples of this type are in an array of that one; 0 = the shape is no such. */
+static int64_t samples_in(const struct type *stacked, const struct type *one)
+{
+    const int64_t *dim = stacked->dim;
+    const int rank = one->rank;
+
+    if (type_elements(stacked) == 0 || type_elements(one) == 0)
+        return 0;
+    if (rank && stacked->rank == rank && dim[0] % one->dim[0] == 0 &&
+        memcmp(dim + 1, one->dim + 1, (size_t)(rank - 1) * sizeof *dim) == 0)
+        return dim[0] / one->dim[0];
+    if (stacked->rank == rank + 1 && memcmp(dim + 1, one->dim, (size_t)rank * sizeof *dim) == 0)
+        return dim[0];
+    if (rank && stacked->rank == rank - 1 && one->dim[0] == 1 &&
+        memcmp(dim, one->dim + 1, (size_t)(rank - 1) * sizeof *dim) == 0)
+        return 1;
+    return 0;
+}
+
+static int64_t check_array(struct ctx *ctx, const char *path, const struct value *param,
+                           const struct type *type)
+{
+    const int64_t n = samples_in(type, &param->type);
+
+    if (n == 0)
+        diag_error(ctx, DIAG_INPUT_MISMATCH, NULL, "%s holds %s, no samples of the input '%s' %s",
+                   str_safe(&ctx->perm, path, 4096), type_text(&ctx->perm, type),
+                   str_safe(&ctx->perm, param->name, 200), type_text(&ctx->perm, &param->type));
+    return n;
+}
+
+/* Sample number `index`: a part of the array, or a copy where the element type is another. */
+static struct tensor take_sample(const struct tensor *stacked, const struct type *one,
+                                 int64_t index, struct bulk *bulk)
+{
+    const int64_t n = type_elements(one);
+    struct tensor out = { .type = *one };
+
+    if (stacked->type.dtype == one->dtype) {
+        out.data = (char *)stacked->data + (size_t)index * type_bytes(one);
+        return out;
+    }
+    out = tensor_new(bulk, one);
+    for (int64_t i = 0; i < n; i++)
+        dtype_store(one->dtype, out.data, i, tensor_at(stacked, index * n + i));
+    return out;
+}
+
+/* Maps a .npy file; the tensor borrows from the mapping where it can. */
+static bool map_array(struct ctx *ctx, const char *path, struct bulk *bulk, struct mapping *mapping,
+                      struct tensor *out)
+{
+    if (!file_map(ctx, path, mapping))
+        return false;
+    if (npy_read(ctx, path, NULL, mapping->data, mapping->size, true, bulk, out))
+        return true;
+    file_unmap(mapping);
+    return false;
+}
+
+/* --- folders ---------------------------------------------------------------------------------- */
+
+static enum file_kind kind_of(const char *name)
+{
+    static const char *const images[] = { ".png", ".jpg", ".jpeg" };
+    const char *dot = strrchr(name, '.');
+
+    if (!dot || *name == '.')
+        return KIND_OTHER;
+    for (size_t i = 0; i < sizeof images / sizeof *images; i++)
+        if (strcasecmp(dot, images[i]) == 0)
+            return KIND_IMAGE;
+    return strcasecmp(dot, ".npy") == 0 ? KIND_ARRAY : KIND_OTHER;
+}
+
+static int compare_files(const void *a, const void *b)
+{
+    return strcmp(((const struct sample_file *)a)->path, ((const struct sample_file *)b)->path);
+}
+
+static void add_file(struct samples *s, int *capacity, const char *path)
+{
+    if (s->n_files == *capacity) {
+        struct sample_file *files;
+
+        *capacity = *capacity ? 2 * *capacity : 64;
+        files = arena_array(&s->arena, struct sample_file, *capacity);
+        if (s->n_files)
+            memcpy(files, s->files, (size_t)s->n_files * sizeof *files);
+        s->files = files;
+    }
+    s->files[s->n_files++] = (struct sample_file){ path, 0 };
+}
+
+/* Files of other kinds (labels, say) are passed over. */
+static bool list_folder(struct ctx *ctx, struct samples *s, const char *path)
+{
+    DIR *dir = opendir(path);
+    const char *safe = str_safe(&ctx->perm, path, 4096);
+    int capacity = 0, n_images = 0;
+
+    if (!dir)
+        return diag_error(ctx, DIAG_FILE_READ, NULL, "cannot open the folder %s", safe);
+    for (const struct dirent *entry; (entry = readdir(dir));) {
+        const enum file_kind kind = kind_of(entry->d_name);
+
+        if (kind == KIND_OTHER)
+            continue;
+        n_images += kind == KIND_IMAGE;
+        add_file(s, &capacity, arena_printf(&s->arena, "%s/%s", path, entry->d_name));
+    }
+    closedir(dir);
+    if (s->n_files == 0) {
+        diag_error(ctx, DIAG_FILE_READ, NULL, "%s holds no data", safe);
+        diag_help(ctx, "files that end in .png, .jpg, .jpeg or .npy are looked for");
+        return false;
+    }
+    if (n_images && n_images != s->n_files)
+        return diag_error(ctx, DIAG_FILE_READ, NULL, "%s holds images and .npy files; which?",
+                          safe);
+    qsort(s->files, (size_t)s->n_files, sizeof *s->files, compare_files);
+    s->images = n_images > 0;
+    return true;
+}
+
+static bool count_arrays(struct ctx *ctx, struct samples *s)
+{
+    bool ok = true;
+
+    for (int i = 0; i < s->n_files && ok; i++) {
+        struct bulk bulk = { 0 };
+        struct mapping mapping;
+        struct tensor tensor;
+        int64_t n;
+
+        if (!map_array(ctx, s->files[i].path, &bulk, &mapping, &tensor))
+            return false;
+        n = check_array(ctx, s->files[i].path, s->fn->params[0], &tensor.type);
+        ok = n > 0;
+        s->files[i].end = s->n += n;
+        bulk_release(&bulk);
+        file_unmap(&mapping);
+    }
+    return ok;
+}
+
+static bool open_folder(struct ctx *ctx, struct samples *s, const char *path)
+{
+    if (!list_folder(ctx, s, path))
+        return false;
+    if (s->fn->n_params != 1) {
+        diag_error(ctx, DIAG_INPUT_MISMATCH, NULL,
+                   "a folder is data for one input, the model has %d", s->fn->n_params);
+        diag_help(ctx, "give a .npz with a member for each input");
+        return false;
+    }
+    if (!s->images)
+        return count_arrays(ctx, s);
+    s->n = s->n_files;
+    return true;
+}
+
+/* --- one file of stacked arrays --------------------------------------------------------------- */
+
+static bool stack(struct ctx *ctx, struct samples *s, const char *path, int param,
+                  const struct tensor *tensor)
+{
+    const int64_t n = check_array(ctx, path, s->fn->params[param], &tensor->type);
+
+    if (n == 0)
+        return false;
+    if (s->n && n != s->n)
+        return diag_error(ctx, DIAG_INPUT_MISMATCH, NULL,
+                          "%s has %lld samples for '%s', and %lld for inputs before",
+                          str_safe(&ctx->perm, path, 4096), (long long)n,
+                          str_safe(&ctx->perm, s->fn->params[param]->name, 200), (long long)s->n);
+    s->n = n;
+    s->stacked[param] = *tensor;
+    return true;
+}
+
+static bool open_npz(struct ctx *ctx, struct samples *s, const char *path)
+{
+    struct named_tensors all;
+    bool ok = tensor_file_read(ctx, path, &s->bulk, &all);
+
+    for (int i = 0; i < s->fn->n_params && ok; i++) {
+        const struct tensor *found = all.n == 1 && s->fn->n_params == 1 ? &all.at[0].tensor : NULL;
+
+        for (int k = 0; k < all.n && !found; k++)
+            if (strcmp(all.at[k].name, s->fn->params[i]->name) == 0)
+                found = &all.at[k].tensor;
+        ok = found ? stack(ctx, s, path, i, found)
+                   : diag_error(ctx, DIAG_INPUT_MISMATCH, NULL, "%s has no member '%s'",
+                                str_safe(&ctx->perm, path, 4096),
+                                str_safe(&ctx->perm, s->fn->params[i]->name, 200));
+    }
+    return ok;
+}
+
+static bool open_file(struct ctx *ctx, struct samples *s, const char *path)
+{
+    struct tensor tensor;
+
+    s->stacked = arena_array(&s->arena, struct tensor, s->fn->n_params);
+    if (kind_of(path) != KIND_ARRAY)
+        return open_npz(ctx, s, path);
+    if (s->fn->n_params != 1)
+        return diag_error(ctx, DIAG_INPUT_MISMATCH, NULL,
+                          "a .npy is data for one input, the model has %d", s->fn->n_params);
+    return map_array(ctx, path, &s->bulk, &s->mapping, &tensor) && stack(ctx, s, path, 0, &tensor);
+}
+
+struct samples *samples_open(struct ctx *ctx, const char *path, const struct function *fn,
+                             const struct preprocessing *how)
+{
+    struct arena arena = { NULL };
+    struct samples *s = arena_new(&arena, struct samples);
+    struct stat st;
+    bool ok;
+
+    s->arena = arena; /* it lives in its own arena */
+    s->fn = fn;
+    s->how = how ? *how : preprocessing_default();
+    ok = fn->n_params > 0 ||
+         diag_error(ctx, DIAG_INPUT_MISMATCH, NULL, "the model has no inputs to feed");
+    if (ok && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+        ok = open_folder(ctx, s, path);
+    else if (ok)
+        ok = open_file(ctx, s, path);
+    if (ok && how && !s->images)
+        ok = diag_error(ctx, DIAG_USAGE, NULL,
+                        "--preprocess is for images; arrays are taken as they are");
+    if (ok)
+        return s;
+    samples_close(s);
+    return NULL;
+}
+
+int64_t samples_count(const struct samples *samples)
+{
+    return samples->n;
+}
+
+/* --- loading ---------------------------------------------------------------------------------- */
+
+static bool load_image(const struct samples *s, struct ctx *ctx, struct bulk *bulk,
+                       const char *path, struct tensor *out)
+{
+    struct arena arena = { NULL };
+    struct mapping mapping;
+    struct image image;
+    bool ok;
+
+    if (!file_map(ctx, path, &mapping))
+        return false;
+    ok = image_decode(ctx, path, mapping.data, mapping.size, &arena, &image) &&
+         preprocess_image(ctx, path, &s->how, &image, &s->fn->params[0]->type, &arena, bulk, out);
+    file_unmap(&mapping);
+    arena_release(&arena);
+    return ok;
+}
+
+/* The file that sample `index` is in. */
+static int find_file(const struct samples *s, int64_t index)
+{
+    int low = 0, high = s->n_files - 1;
+
+    while (low < high) {
+        const int middle = low + (high - low) / 2;
+
+        if (s->files[middle].end > index)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+static bool load_array(const struct samples *s, struct ctx *ctx, struct bulk *bulk, int64_t index,
+                       struct tensor *out)
+{
+    const struct value *param = s->fn->params[0];
+    const int file = find_file(s, index);
+    const int64_t start = file ? s->files[file - 1].end : 0;
+    struct mapping mapping;
+    struct tensor tensor, sample;
+    bool ok;
+
+    if (!map_array(ctx, s->files[file].path, bulk, &mapping, &tensor))
+        return false;
+    /* It may have changed since it was counted. */
+    ok = check_array(ctx, s->files[file].path, param, &tensor.type) == s->files[file].end - start ||
+         diag_error(ctx, DIAG_FILE_READ, NULL, "%s has changed",
+                    str_safe(&ctx->perm, s->files[file].path, 4096));
+    if (ok) {
+        sample = take_sample(&tensor, &param->type, index - start, bulk);
+        *out = tensor_new(bulk, &param->type);
+        memcpy(out->data, sample.data, type_bytes(&param->type));
+    }
+    file_unmap(&mapping);
+    return ok;
+}
+
+bool samples_load(struct samples *s, struct ctx *ctx, struct bulk *bulk, int64_t index,
+                  struct tensor *inputs)
+{
+    if (s->images)
+        return load_image(s, ctx, bulk, s->files[index].path, &inputs[0]);
+    if (s->n_files)
+        return load_array(s, ctx, bulk, index, &inputs[0]);
+    for (int i = 0; i < s->fn->n_params; i++)
+        inputs[i] = take_sample(&s->stacked[i], &s->fn->params[i]->type, index, bulk);
+    return true;
+}
+
+void samples_close(struct samples *s)
+{
+    struct arena arena;
+
+    if (!s)
+        return;
+    bulk_release(&s->bulk);
+    if (s->mapping.data)
+        file_unmap(&s->mapping);
+    arena = s->arena;
+    arena_release(&arena);
+}

@@ -1,0 +1,32 @@
+/* samples.h - data to run a network on, sample by sample: images or arrays.
+ *
+ *   a folder of .png and .jpg files   one image each; models with one input
+ *   a folder of .npy files            arrays of one sample or a batch; models with one input
+ *   a .npy or .npz file               stacked samples; of a .npz, the member named as the input (a
+ *                                     lone member needs no name)
+ *
+ * Files are taken in the order of their names. An array holds samples when its shape is the input's
+ * with another first dimension, with one dimension in front, or without a first dimension of 1. */
+#ifndef FRONTEND_TENSORS_SAMPLES_H
+#define FRONTEND_TENSORS_SAMPLES_H
+
+#include "frontend/tensors/image/preprocess.h"
+#include "relay_ir/ir.h"
+
+struct samples; /* opaque */
+
+/* For the parameters of fn. `how` (NULL: none was given) is for images only. NULL after an error.
+ */
+struct samples *samples_open(struct ctx *ctx, const char *path, const struct function *fn,
+                             const struct preprocessing *how);
+
+int64_t samples_count(const struct samples *samples);
+
+/* Fills one tensor per parameter: of bulk, or borrowed from the samples. Several threads may load
+ * at once, each with its own ctx and bulk. */
+bool samples_load(struct samples *samples, struct ctx *ctx, struct bulk *bulk, int64_t index,
+                  struct tensor *inputs);
+
+void samples_close(struct samples *samples); /* NULL is fine */
+
+#endif

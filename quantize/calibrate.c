@@ -1,0 +1,348 @@
+#define _GNU_SOURCE /* RTLD_DEFAULT */
+#include "quantize/calibrate.h"
+
+#include <assert.h>
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/engine/engine.h"
+
+/* One tensor that is watched. */
+struct watched {
+    const struct value *value;
+    int index; /* in the order of the table */
+    pthread_mutex_t lock;
+    struct tally tally;
+    double sum;
+};
+
+struct run {
+    struct function *fn;
+    const struct calibration_source *source;
+    const struct calibration_options *options;
+    int n;
+    struct watched *watched;   /* [n], in the order of the table */
+    struct watched **by_value; /* the same, sorted for the search */
+    pthread_mutex_t lock;      /* for what follows */
+    pthread_cond_t committed;
+    int64_t next, n_committed; /* samples: to be taken, and with their sums added */
+    bool failed;
+    atomic_int next_thresholds;
+    struct calib_table *table;
+};
+
+struct worker {
+    pthread_t thread;
+    bool started;
+    struct run *run;
+    int n_workers; /* that stand from here on */
+    struct ctx *ctx;
+    struct engine *engine;
+    struct tally tally; /* of the tensor just seen */
+    double *sums;       /* [n] of the sample at work */
+    struct tensor *inputs, *outputs;
+    int64_t sample; /* that failed */
+    bool failed;
+};
+
+/* --- what is watched -------------------------------------------------------------------------- */
+
+static int compare_values(const void *a, const void *b)
+{
+    const struct value *x = (*(struct watched *const *)a)->value;
+    const struct value *y = (*(struct watched *const *)b)->value;
+
+    return ((uintptr_t)x > (uintptr_t)y) - ((uintptr_t)x < (uintptr_t)y);
+}
+
+static struct watched *find_watched(const struct run *run, const struct value *value)
+{
+    struct watched key = { .value = value }, *const wanted = &key;
+    struct watched **found = run->n ? bsearch(&wanted, run->by_value, (size_t)run->n,
+                                              sizeof(struct watched *), compare_values)
+                                    : NULL;
+
+    return found ? *found : NULL;
+}
+
+static void watch(struct run *run, struct arena *arena, const struct value *value)
+{
+    struct watched *w = &run->watched[run->n];
+
+    if (!dtype_is_float(value->type.dtype))
+        return;
+    *w = (struct watched){ .value = value, .index = run->n, .tally = tally_new(arena) };
+    pthread_mutex_init(&w->lock, NULL);
+    run->by_value[run->n++] = w;
+}
+
+static void watch_all(struct run *run, struct arena *arena)
+{
+    size_t n = (size_t)run->fn->n_params;
+
+    for (const struct node *node = run->fn->first; node; node = node->next)
+        n += (size_t)node->n_outputs;
+    run->watched = arena_array(arena, struct watched, n);
+    run->by_value = arena_array(arena, struct watched *, n);
+    for (int i = 0; i < run->fn->n_params; i++)
+        watch(run, arena, run->fn->params[i]);
+    for (const struct node *node = run->fn->first; node; node = node->next)
+        for (int i = 0; i < node->n_outputs; i++)
+            watch(run, arena, node->outputs[i]);
+    if (run->n)
+        qsort(run->by_value, (size_t)run->n, sizeof *run->by_value, compare_values);
+}
+
+/* --- one sample ------------------------------------------------------------------------------- */
+
+static void see(void *user, const struct value *value, const struct tensor *tensor)
+{
+    struct worker *worker = user;
+    struct watched *w = find_watched(worker->run, value);
+
+    if (!w)
+        return;
+    tally_fill(&worker->tally, tensor);
+    worker->sums[w->index] = worker->tally.sum;
+    pthread_mutex_lock(&w->lock);
+    tally_merge(&w->tally, &worker->tally);
+    pthread_mutex_unlock(&w->lock);
+}
+
+static bool run_sample(struct worker *worker, int64_t sample)
+{
+    const struct observer observer = { .see = see, .user = worker };
+    const struct run *run = worker->run;
+    struct ctx *ctx = ctx_new(worker->ctx->diags.input_name);
+    struct bulk bulk = { 0 };
+    bool ok;
+
+    memset(worker->inputs, 0, (size_t)run->fn->n_params * sizeof *worker->inputs);
+    memset(worker->sums, 0, (size_t)run->n * sizeof *worker->sums);
+    ok = run->source->load(run->source->user, ctx, &bulk, sample, worker->inputs);
+    for (int i = 0; i < run->fn->n_params && ok; i++)
+        see(worker, run->fn->params[i], &worker->inputs[i]);
+    ok = ok && engine_run(worker->engine, worker->inputs, worker->outputs, &bulk, &observer);
+    for (const struct diag *d = ctx->diags.first; d; d = d->next) {
+        diag_error(worker->ctx, d->code, NULL, "%s", d->message);
+        if (d->note)
+            diag_note(worker->ctx, "%s", d->note);
+        if (d->help)
+            diag_help(worker->ctx, "%s", d->help);
+    }
+    arena_release(&worker->ctx->scratch);
+    bulk_release(&bulk);
+    ctx_free(ctx);
+    return ok;
+}
+
+/* Sums are added in the order of the samples, so that rounding is always the same. The sample that
+ * comes next is never the one that waits; after a failure nobody's sums matter. */
+static void commit(struct worker *worker, int64_t sample, bool ok)
+{
+    struct run *run = worker->run;
+
+    pthread_mutex_lock(&run->lock);
+    while (run->n_committed != sample && !run->failed)
+        pthread_cond_wait(&run->committed, &run->lock);
+    if (!ok) {
+        run->failed = worker->failed = true;
+        worker->sample = sample;
+    }
+    for (int i = 0; i < run->n && !run->failed; i++)
+        run->watched[i].sum += worker->sums[i];
+    run->n_committed++;
+    if (run->options->progress && !run->failed)
+        run->options->progress(run->options->user, run->n_committed, run->source->n);
+    pthread_cond_broadcast(&run->committed);
+    pthread_mutex_unlock(&run->lock);
+}
+
+/* -1 = there are no more. */
+static int64_t take_sample(struct run *run)
+{
+    int64_t sample = -1;
+
+    pthread_mutex_lock(&run->lock);
+    if (!run->failed && run->next < run->source->n)
+        sample = run->next++;
+    pthread_mutex_unlock(&run->lock);
+    return sample;
+}
+
+/* --- threads ---------------------------------------------------------------------------------- */
+
+/* oneDNN's own threads would divide sums by the number of cores, and be in the way of ours. This
+ * setting is one of the calling thread's. An oneDNN without OpenMP does not have it. */
+static void compute_on_one_core(void)
+{
+    void (*set_threads)(int) = NULL;
+
+    *(void **)&set_threads = dlsym(RTLD_DEFAULT, "omp_set_num_threads");
+    if (set_threads)
+        set_threads(1);
+}
+
+static void find_thresholds(struct run *run)
+{
+    const struct calibration_options *options = run->options;
+    int i;
+
+    while ((i = atomic_fetch_add(&run->next_thresholds, 1)) < run->n) {
+        struct calib_tensor *tensor = &run->table->at[i];
+
+        tally_histogram(&run->watched[i].tally, tensor->histogram);
+        for (int k = 0; k < options->n_methods; k++)
+            tensor->thresholds[k].value = threshold_find(&options->methods[k], tensor->histogram);
+    }
+}
+
+/* One thread makes all engines, because that numbers the function's values; with the setting that
+ * they will run under. */
+static void *thread_of_engines(void *user)
+{
+    struct worker *workers = user;
+
+    compute_on_one_core();
+    for (int i = 0; i < workers->n_workers && !workers->run->failed; i++) {
+        workers[i].engine = engine_new(workers[i].ctx, workers->run->fn);
+        if (!workers[i].engine)
+            workers->run->failed = workers[i].failed = true;
+    }
+    return NULL;
+}
+
+static void *thread_of_samples(void *user)
+{
+    struct worker *worker = user;
+    int64_t sample;
+
+    compute_on_one_core();
+    while ((sample = take_sample(worker->run)) >= 0)
+        commit(worker, sample, run_sample(worker, sample));
+    return NULL;
+}
+
+static void *thread_of_thresholds(void *user)
+{
+    find_thresholds(((struct worker *)user)->run);
+    return NULL;
+}
+
+/* As many threads as start; at least one is needed. */
+static bool run_threads(struct ctx *ctx, struct worker *workers, int n, void *(*body)(void *))
+{
+    int n_started = 0;
+
+    for (int i = 0; i < n; i++) {
+        workers[i].started = pthread_create(&workers[i].thread, NULL, body, &workers[i]) == 0;
+        n_started += workers[i].started;
+    }
+    for (int i = 0; i < n; i++)
+        if (workers[i].started)
+            pthread_join(workers[i].thread, NULL);
+    return n_started > 0 || diag_error(ctx, DIAG_ENGINE, NULL, "cannot start a thread");
+}
+
+/* What the worker that failed on the first sample has to say. */
+static bool report(struct ctx *ctx, const struct worker *workers, int n)
+{
+    const struct worker *first = NULL;
+
+    for (int i = 0; i < n; i++)
+        if (workers[i].failed && (!first || workers[i].sample < first->sample))
+            first = &workers[i];
+    if (!first)
+        return true;
+    for (const struct diag *d = first->ctx->diags.first; d; d = d->next) {
+        if (d->severity == DIAG_ERROR)
+            diag_error(ctx, d->code, d->origin, "%s", d->message);
+        else
+            diag_warn(ctx, d->code, d->origin, "%s", d->message);
+        if (d->note)
+            diag_note(ctx, "%s", d->note);
+        if (d->help)
+            diag_help(ctx, "%s", d->help);
+    }
+    return false;
+}
+
+/* --- the result ------------------------------------------------------------------------------- */
+
+static void make_table(struct run *run, struct arena *arena)
+{
+    const struct calibration_options *options = run->options;
+    struct calib_table *table = run->table;
+
+    *table = (struct calib_table){ .model = "", .n_samples = run->source->n, .n = run->n };
+    table->at = arena_array(arena, struct calib_tensor, run->n);
+    for (int i = 0; i < run->n; i++) {
+        const struct watched *w = &run->watched[i];
+        const double n = (double)w->tally.n;
+
+        table->at[i] = (struct calib_tensor){
+            .name = arena_strdup(arena, w->value->name),
+            .shape = shape_text(arena, &w->value->type),
+            .min = w->tally.min,
+            .max = w->tally.max,
+            .mean = n > 0 ? w->sum / n : 0,
+            .non_finite = w->tally.non_finite,
+            .histogram = arena_new(arena, struct histogram),
+            .n_thresholds = options->n_methods,
+            .thresholds = arena_array(arena, struct calib_threshold, options->n_methods),
+        };
+        for (int k = 0; k < options->n_methods; k++)
+            table->at[i].thresholds[k].method = arena_strdup(arena, options->methods[k].name);
+    }
+}
+
+static struct worker *make_workers(struct run *run, struct ctx *ctx, struct arena *arena, int n)
+{
+    struct worker *workers = arena_array(arena, struct worker, n);
+
+    for (int i = 0; i < n; i++) {
+        workers[i].run = run;
+        workers[i].n_workers = n - i;
+        workers[i].ctx = ctx_new(ctx->diags.input_name);
+        workers[i].tally = tally_new(arena);
+        workers[i].sums = arena_array(arena, double, run->n);
+        workers[i].inputs = arena_array(arena, struct tensor, run->fn->n_params);
+        workers[i].outputs = arena_array(arena, struct tensor, run->fn->ret->n_inputs);
+    }
+    return workers;
+}
+
+bool calibrate(struct ctx *ctx, struct function *fn, const struct calibration_source *source,
+               const struct calibration_options *options, struct calib_table *out)
+{
+    const int n = source->n < options->n_threads ? (int)source->n : options->n_threads;
+    struct run run = { .fn = fn, .source = source, .options = options, .table = out };
+    struct arena arena = { NULL };
+    struct worker *workers;
+    bool ok;
+
+    assert(source->n > 0 && options->n_threads > 0);
+    pthread_mutex_init(&run.lock, NULL);
+    pthread_cond_init(&run.committed, NULL);
+    watch_all(&run, &arena);
+    workers = make_workers(&run, ctx, &arena, n);
+    ok = run_threads(ctx, workers, 1, thread_of_engines) && report(ctx, workers, n) &&
+         run_threads(ctx, workers, n, thread_of_samples) && report(ctx, workers, n);
+    if (ok) {
+        make_table(&run, &ctx->perm);
+        ok = run_threads(ctx, workers, n, thread_of_thresholds);
+    }
+    for (int i = 0; i < n; i++) {
+        engine_free(workers[i].engine);
+        ctx_free(workers[i].ctx);
+    }
+    for (int i = 0; i < run.n; i++)
+        pthread_mutex_destroy(&run.watched[i].lock);
+    pthread_cond_destroy(&run.committed);
+    pthread_mutex_destroy(&run.lock);
+    arena_release(&arena);
+    return ok;
+}

@@ -1,0 +1,41 @@
+/* threshold.h - where to cut a tensor off: magnitudes above the threshold saturate. Each method is
+ * a row of one table and sees a histogram only, so that a calibration file is enough to try others.
+ *
+ *   max              the greatest magnitude
+ *   percentile:P     at most 100 - P percent of the numbers lie above; "percentile" is 99.99
+ *   kl               least information lost by 128 levels, as TPU-MLIR decides it
+ *   mse:FORMAT       least squared error in int8 or a minifloat of 8 bits; "mse" is mse:int8 */
+#ifndef QUANTIZE_THRESHOLD_H
+#define QUANTIZE_THRESHOLD_H
+
+#include "base/minifloat.h"
+#include "quantize/histogram.h"
+
+struct threshold_row; /* opaque */
+
+struct threshold_method {
+    char name[48]; /* in full: "percentile:99.99" */
+    const struct threshold_row *row;
+    double percent;             /* percentile */
+    bool integer;               /* mse: int8 */
+    struct minifloat minifloat; /* mse, unless integer */
+};
+
+/* False when the text is no method. */
+bool threshold_method_parse(const char *text, struct threshold_method *out);
+
+/* All methods that need no number from the user, and percentile:percent. */
+int threshold_methods(struct arena *arena, double percent, struct threshold_method **out);
+
+/* In 0 .. histogram->limit; 0 for a tensor of zeros. */
+double threshold_find(const struct threshold_method *method, const struct histogram *histogram);
+
+/* The greatest magnitude that the format of an mse method has; its scale is threshold / this. */
+double threshold_format_max(const struct threshold_method *method);
+
+/* The mean squared error of the numbers but zeros, each taken for the middle of its bin, when they
+ * are stored with scale threshold / threshold_format_max. For mse methods; threshold > 0. */
+double threshold_error(const struct threshold_method *method, const struct histogram *histogram,
+                       double threshold);
+
+#endif
