@@ -90,7 +90,7 @@ static const struct offload_case cases[] = {
     CONV("(2,4,1,9)", "(4,4,1,5)", "strides=[1,2], padding=[0,2,0,2], groups=1"),
     CONV("(1,4,1,8)", "(4,4,1,2)", "strides=[1,1], padding=[0,0,0,1], groups=1"),
     CONV("(1,4,1,8)", "(4,4,1,3)", "strides=[1,1], padding=[0,2,0,0], groups=1"),
-    CONV("(1,4,1,8)", "(4,4,1,2)", "strides=[1,1], padding=[0,9,0,9], groups=1"),
+    CONV("(1,16,1,8)", "(4,16,1,2)", "strides=[1,1], padding=[0,9,0,9], groups=1"),
     CONV("(1,2,1,3)", "(4,2,1,5)", "strides=[1,2], padding=[0,2,0,2], groups=1"),
     DEPTHWISE("(1,4,6,5)", "(4,1,3,3)", "strides=[1,1], padding=[1,1,1,1], groups=4"),
     DEPTHWISE("(1,4,6,5)", "(4,1,3,3)", "strides=[2,2], padding=[0,0,1,1], groups=4"),

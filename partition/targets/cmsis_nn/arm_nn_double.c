@@ -39,14 +39,42 @@ static int is_too_small(const cmsis_nn_context *context, int32_t needed)
     return 0;
 }
 
+static int32_t greater(int32_t a, int32_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Images of one row have a way of their own on cores with vectors, with another buffer. */
 int32_t arm_convolve_wrapper_s8_get_buffer_size(const cmsis_nn_conv_params *params,
                                                 const cmsis_nn_dims *input,
                                                 const cmsis_nn_dims *filter,
                                                 const cmsis_nn_dims *output)
 {
-    (void)params;
+    const int32_t columns = 4 * rounded_up(input->c * filter->h * filter->w, 16);
+
     (void)output;
-    return 4 * rounded_up(input->c * filter->h * filter->w, 16);
+    if (input->h == 1 && filter->h == 1)
+        return greater(columns, (filter->w + params->padding.w) * input->c);
+    return columns;
+}
+
+/* ... which fails where the padding behind is neither that in front nor one more, and reads on
+ * where the first window that reaches into it does so by more than one element. */
+static int is_wrong_in_one_row(const cmsis_nn_conv_params *params, const cmsis_nn_dims *input,
+                               const cmsis_nn_dims *filter, const cmsis_nn_dims *output)
+{
+    const int32_t pad = params->padding.w, stride = params->stride.w;
+    const int32_t both = (output->w - 1) * stride + filter->w - input->w, odd = both % 2;
+    const int32_t left = (pad + stride - 1) / stride;
+    const int32_t right = pad + odd != 0 ? greater(1, (pad + odd + stride - 1) / stride) : 0;
+
+    if (input->h != 1 || filter->h != 1 || params->dilation.w != 1 || stride * input->c % 4 != 0 ||
+        (filter->w == 1 && pad == 0 && params->padding.h == 0))
+        return 0;
+    if (2 * pad + odd != both)
+        return 1;
+    return left + right <= output->w && right > 0 &&
+           input->w - ((output->w - right) * stride - pad) != filter->w - 1;
 }
 
 /* Where a window lies, shared by convolutions and pools. */
@@ -79,7 +107,8 @@ arm_cmsis_nn_status arm_convolve_wrapper_s8(const cmsis_nn_context *context,
 
     (void)bias_dims;
     if (is_too_small(context, arm_convolve_wrapper_s8_get_buffer_size(params, input_dims,
-                                                                      filter_dims, output_dims)))
+                                                                      filter_dims, output_dims)) ||
+        is_wrong_in_one_row(params, input_dims, filter_dims, output_dims))
         return ARM_CMSIS_NN_ARG_ERROR;
     for (int32_t n = 0; n < output_dims->n; n++)
         for (int32_t y = 0; y < output_dims->h; y++)
