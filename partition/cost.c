@@ -1,8 +1,8 @@
 /* cost.c - keeps the limits of targets, and returns to the host what does not pay.
  *
  * needs    candidates, choices, regions
- * gives    the same; regions within the limits of their target, each estimated to be faster than
- *          the host, hand-over included; reasons for what was excluded
+ * gives    the same; regions within the limits of their target, each (but not with no_cost)
+ *          estimated to be faster than the host, hand-over included; reasons for what was excluded
  * method   rounds. A composite beyond a limit alone is excluded; when there is none, regions beyond
  *          a limit are split (split.c) and what does not pay is excluded, all of a round at once.
  *          After a round that excluded something annotate_target and merge_regions run again:
@@ -124,7 +124,7 @@ static void settle(struct partition *partition, struct measure *measure)
         changed = exclude_too_big(partition, measure) > 0;
         if (!changed) {
             split_regions(partition, measure, &splits);
-            changed = exclude_unpaid(partition) > 0;
+            changed = !partition->options->no_cost && exclude_unpaid(partition) > 0;
         }
         if (!changed)
             tell_splits(partition, &splits);
@@ -254,9 +254,7 @@ bool partition_cost(struct partition *partition)
     const struct partition_options *options = partition->options;
     struct measure measure = measure_new(partition, &partition->module->ctx->scratch);
 
-    if (options->no_cost)
-        return true;
-    if (options->assign == ASSIGN_COST && options->n_offload > 1)
+    if (options->assign == ASSIGN_COST && options->n_offload > 1 && !options->no_cost)
         try_favourites(partition, &measure);
     else
         settle(partition, &measure);

@@ -38,7 +38,8 @@ struct partition_options {
     const struct target *const *offload; /* the user's order; c is always last, and not in it */
     enum assign
         assign;     /* COST: the cheapest estimate, ties by order. PRIORITY: the first in order */
-    bool no_cost;   /* leave the cost step out: neither limits nor returns */
+    bool no_cost;   /* the cost step only keeps the limits of what a target can take: nothing goes
+                       back because of min_macs or hand-over, and no target chooses first */
     enum dtype fp8; /* DTYPE_NONE = no annotate_fp8; else the storage format of activations and
                        weights */
 };

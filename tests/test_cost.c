@@ -71,7 +71,7 @@ static const struct partition_case rows[] = {
               "region 1: npu, 2 nodes, 0 MACs, 80 bytes in, 64 out, 0 of weights, 208 on chip\n"
               "npu: region of 4 nodes split into 2 after b: max_nodes: 4 nodes, 3 allowed\n" },
 
-    /* both limits are left out on request */
+    /* on request what does not pay stays, but not what the target cannot take */
     { .graph = FIVE,
       .no_cost = true,
       .targets = { TARGET("npu", ANY,
@@ -79,10 +79,23 @@ static const struct partition_case rows[] = {
                           " \"rates\": { \"launch_ns\": 100000 }") },
       .want = "%a = nn.relu  npu.any#4  -> npu.any#4 in region 0\n"
               "%b = tanh  npu.any#3  -> npu.any#3 in region 0\n"
-              "%c = nn.relu  npu.any#2  -> npu.any#2 in region 0\n"
-              "%d = tanh  npu.any#1  -> npu.any#1 in region 0\n"
-              "%e = nn.relu  npu.any#0  -> npu.any#0 in region 0\n"
-              "region 0: npu, 5 nodes, 0 MACs, 8 bytes in, 8 out, 0 of weights, 32 on chip\n" },
+              "%c = nn.relu  npu.any#2  -> npu.any#2 in region 1\n"
+              "%d = tanh  npu.any#1  -> npu.any#1 in region 1\n"
+              "%e = nn.relu  npu.any#0  -> npu.any#0 in region 1\n"
+              "region 0: npu, 2 nodes, 0 MACs, 8 bytes in, 8 out, 0 of weights, 24 on chip\n"
+              "region 1: npu, 3 nodes, 0 MACs, 8 bytes in, 8 out, 0 of weights, 32 on chip\n"
+              "npu: region of 5 nodes split into 2 after b: max_nodes: 5 nodes, 3 allowed\n" },
+    { .graph = FC,
+      .no_cost = true,
+      .targets = { TARGET("npu", ANY,
+                          ", \"limits\": { \"max_macs\": 15 },"
+                          " \"rates\": { \"launch_ns\": 100000 }") },
+      .want = "%d = nn.dense  (npu.any#3)  -> c\n"
+              "%a = add  npu.any#2  -> npu.any#2 in region 0\n"
+              "%r = nn.relu  npu.any#1  -> npu.any#1 in region 0\n"
+              "%t = tanh  npu.any#0  -> npu.any#0 in region 0\n"
+              "region 0: npu, 3 nodes, 0 MACs, 16 bytes in, 16 out, 16 of weights, 64 on chip\n"
+              "npu: npu.any#3 at d excluded: max_macs: 16 MACs, 15 allowed\n" },
 
     /* one composite beyond a limit: it is excluded, and the halves beside it go on */
     { .graph = "fn main(%x: (1,4) f32) -> (%t) {\n"

@@ -275,11 +275,11 @@ static void check_region(const struct view *view, int index)
                                region->candidates[j]->match.root->id] &&
                   region->candidates[i] != region->candidates[j]);
     }
+    HOLDS(within(nodes, limits->max_nodes) && within(macs, limits->max_macs) &&
+          within(weights, limits->max_weight_bytes) && within(onchip, limits->max_onchip_bytes));
     if (view->partition->options->no_cost)
         return;
-    HOLDS(within(nodes, limits->max_nodes) && within(macs, limits->max_macs) &&
-          within(weights, limits->max_weight_bytes) && within(onchip, limits->max_onchip_bytes) &&
-          macs >= limits->min_macs);
+    HOLDS(macs >= limits->min_macs);
     HOLDS(region->target_ns + rates->launch_ns + rates->transfer_ns_per_byte * (double)(in + out) <
           region->host_ns);
 }
