@@ -185,7 +185,7 @@ void temporary_forget(const char *path)
 }
 
 /* Folders last, when they are empty; unlink leaves folders alone, rmdir files. */
-static void on_interrupt(int signal_number)
+void temporary_remove_all(void)
 {
     for (int i = 0; i < MAX_TEMPORARIES; i++)
         if (temporaries[i])
@@ -193,6 +193,11 @@ static void on_interrupt(int signal_number)
     for (int i = 0; i < MAX_TEMPORARIES; i++)
         if (temporaries[i])
             rmdir(temporaries[i]);
+}
+
+static void on_interrupt(int signal_number)
+{
+    temporary_remove_all();
     _exit(128 + signal_number);
 }
 

@@ -74,4 +74,7 @@ void output_clean_on_interrupt(void);
 void temporary_remember(const char *path);
 void temporary_forget(const char *path);
 
+/* Removes all of them; for signal handlers, which end the process then. */
+void temporary_remove_all(void);
+
 #endif

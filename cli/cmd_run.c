@@ -25,9 +25,12 @@ static bool run_generated(struct cli *cli, struct module *module, const struct t
                           struct tensor *outputs)
 {
     struct host_code code;
-    const bool ok = host_code_build(cli, module, false, &code) &&
-                    generated_run(code.generated, inputs, outputs, &cli->bulk);
+    bool ok = host_code_build(cli, module, true, &code) &&
+              generated_begin(code.generated, inputs, outputs, &cli->bulk);
 
+    /* Region by region, so that a message about a crash can name it. */
+    for (int i = 0; ok && i < code.result.n_regions; i++)
+        ok = generated_step(code.generated, i);
     host_code_free(&code);
     return ok;
 }

@@ -241,19 +241,20 @@ static bool generated_region(struct verification *v, const struct host_code *cod
     return true;
 }
 
+/* The regions first: only so can a message about a crash name one. */
 static bool step_through(struct verification *v, const struct host_code *code)
 {
     struct function *fn = v->module->main;
     struct tensor *outputs = arena_array(&v->cli->ctx->perm, struct tensor, fn->ret->n_inputs);
 
-    if (!generated_run(code->generated, v->inputs, outputs, &v->cli->bulk))
-        return false;
-    compare_outputs(v, GENERATED, outputs);
     if (!generated_begin(code->generated, v->inputs, outputs, &v->cli->bulk))
         return false;
     for (int i = 0; i < code->result.n_regions; i++)
         if (!generated_region(v, code, outputs, i))
             return false;
+    if (!generated_run(code->generated, v->inputs, outputs, &v->cli->bulk))
+        return false;
+    compare_outputs(v, GENERATED, outputs);
     return true;
 }
 

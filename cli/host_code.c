@@ -64,6 +64,41 @@ static void explain_extern(struct cli *cli, const struct module *module)
     }
 }
 
+enum { MOST_NAMED = 4 }; /* composites of a region in a message */
+
+/* "npu_conv1, npu: npu.conv2d_act", of one of ours "conv_2". */
+static const char *region_name(struct cli *cli, const struct codegen_region *region)
+{
+    const struct function *fn = region->call->callee;
+    struct str text = { .arena = &cli->ctx->perm };
+    int n = 0;
+
+    if (!region->compiler)
+        return region->c_name;
+    str_printf(&text, "%s, %s:", str_safe(&cli->ctx->perm, fn->global_symbol, 80),
+               region->compiler);
+    for (const struct node *node = fn->first; node; node = node->next) {
+        if (node->op == OP_CALL && node->callee->composite && n++ < MOST_NAMED)
+            str_printf(&text, "%s %s", n > 1 ? "," : "",
+                       str_safe(&cli->ctx->perm, node->callee->composite, 80));
+    }
+    if (n > MOST_NAMED)
+        str_printf(&text, " and %d more", n - MOST_NAMED);
+    return str_text(&text);
+}
+
+static const struct generated_region *name_regions(struct cli *cli,
+                                                   const struct codegen_result *result)
+{
+    struct generated_region *regions =
+        arena_array(&cli->ctx->perm, struct generated_region, result->n_regions);
+
+    for (int i = 0; i < result->n_regions; i++)
+        regions[i] = (struct generated_region){ region_name(cli, &result->regions[i]),
+                                                node_origin(result->regions[i].call) };
+    return regions;
+}
+
 bool host_code_build(struct cli *cli, struct module *module, bool step, struct host_code *out)
 {
     struct codegen_options options = {
@@ -84,13 +119,16 @@ bool host_code_build(struct cli *cli, struct module *module, bool step, struct h
     add_host_files(cli, out, &set);
     if (!output_commit(&set))
         return false;
-    out->generated = generated_build(cli->ctx, module->main,
-                                     &(struct generated_options){ .name = "model",
-                                                                  .dir = out->dir,
-                                                                  .files = out->files,
-                                                                  .n_files = out->n_files,
-                                                                  .libs = out->result.host_flags,
-                                                                  .step = step });
+    out->generated =
+        generated_build(cli->ctx, module->main,
+                        &(struct generated_options){ .name = "model",
+                                                     .dir = out->dir,
+                                                     .files = out->files,
+                                                     .n_files = out->n_files,
+                                                     .libs = out->result.host_flags,
+                                                     .step = step,
+                                                     .regions = name_regions(cli, &out->result),
+                                                     .n_regions = out->result.n_regions });
     if (!out->generated)
         explain_extern(cli, module);
     return out->generated != NULL;

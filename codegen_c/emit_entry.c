@@ -98,7 +98,8 @@ static void add_call(struct codegen *codegen, struct str *out, const struct regi
             arena_printf(arena, "base + %zu", scratch_offset(&codegen->plan, region->index));
     add_list(out, head, n, items, region->external ? ") != 0)\n" : ");\n", (int)strlen(head));
     if (region->external)
-        str_printf(out, "%*sreturn %s_REGION_FAILED;\n", indent + 4, "", codegen->upper);
+        str_printf(out, "%*sreturn %s_REGION_FAILED + %d;\n", indent + 4, "", codegen->upper,
+                   region->index);
 }
 
 static void add_step(struct codegen *codegen, struct str *out)

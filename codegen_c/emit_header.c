@@ -54,8 +54,15 @@ static void add_constants(struct codegen *codegen, struct str *out)
     const struct function *main = codegen->module->main;
     const char *upper = codegen->upper;
 
+    if (codegen->n_modules)
+        str_printf(
+            out,
+            "/* What the functions return. Last: %s_REGION_FAILED + the index of the region\n"
+            " * whose function did not return 0 (%s.c lists the regions). */\n",
+            upper, codegen->options->name);
+    else
+        str_add(out, "/* What the functions return. */\n");
     str_printf(out,
-               "/* What the functions return. */\n"
                "enum {\n    %s_OK = 0,\n    %s_NULL_POINTER = 1,\n"
                "    %s_MISALIGNED_ARENA = 2",
                upper, upper, upper);

@@ -11,10 +11,12 @@
 
 #include "base/file.h"
 #include "base/str.h"
+#include "runtime/engine/crash.h"
 
 extern char **environ;
 
-enum { ARENA_ALIGN = 64, MESSAGE_BYTES = 2000 };
+/* NAME_REGION_FAILED of NAME.h; the region's index is added. */
+enum { ARENA_ALIGN = 64, MESSAGE_BYTES = 2000, REGION_FAILED = 4 };
 
 typedef int call_function(int region, const void *const *in, void *const *out, void *arena);
 
@@ -27,6 +29,8 @@ struct generated {
     void *arena;
     const void **in; /* of the run under way */
     void **out;
+    const struct generated_region *regions;
+    int n_regions;
 };
 
 /* The adapter gives every model the same interface: arrays of pointers. */
@@ -158,6 +162,7 @@ struct generated *generated_build(struct ctx *ctx, const struct function *fn,
     const char *adapter = arena_printf(&ctx->perm, "%s/%s_adapter.c", options->dir, options->name);
     const char *library = arena_printf(&ctx->perm, "%s/%s.so", options->dir, options->name);
     size_t (*arena_bytes)(void);
+    struct crash_guard guard;
     struct generated *g;
 
     if (!write_adapter(ctx, fn, options, adapter) || !compile(ctx, options, adapter, library))
@@ -165,7 +170,11 @@ struct generated *generated_build(struct ctx *ctx, const struct function *fn,
     g = arena_new(&ctx->perm, struct generated);
     g->ctx = ctx;
     g->fn = fn;
+    g->regions = options->regions;
+    g->n_regions = options->regions ? options->n_regions : 0;
+    crash_guard_begin(&guard, "while it was loaded");
     g->library = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+    crash_guard_end(&guard);
     if (!g->library) {
         diag_error(ctx, DIAG_TOOLCHAIN, NULL, "cannot load the generated code: %s", dlerror());
         return NULL;
@@ -197,10 +206,30 @@ bool generated_begin(struct generated *g, const struct tensor *inputs, struct te
     return true;
 }
 
+/* "region 14 (npu_conv1, npu: npu.conv2d_act)" */
+static const char *region_text(const struct generated *g, int region)
+{
+    return region < g->n_regions
+               ? arena_printf(&g->ctx->perm, "region %d (%s)", region, g->regions[region].name)
+               : arena_printf(&g->ctx->perm, "region %d", region);
+}
+
 bool generated_step(struct generated *g, int region)
 {
-    const int code = g->call(region, g->in, g->out, g->arena);
+    struct crash_guard guard;
+    int code;
 
+    crash_guard_begin(&guard, region < 0
+                                  ? "in one of its regions"
+                                  : arena_printf(&g->ctx->perm, "in %s", region_text(g, region)));
+    code = g->call(region, g->in, g->out, g->arena);
+    crash_guard_end(&guard);
+    if (code >= REGION_FAILED) {
+        region = code - REGION_FAILED;
+        return diag_error(g->ctx, DIAG_REGION_FAILED,
+                          region < g->n_regions ? g->regions[region].origin : NULL,
+                          "%s failed: its function did not return 0", region_text(g, region));
+    }
     return code == 0 || diag_error(g->ctx, DIAG_INTERNAL, NULL,
                                    "the generated code returned %d (region %d)", code, region);
 }

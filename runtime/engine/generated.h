@@ -7,6 +7,12 @@
 
 #include "relay_ir/ir.h"
 
+/* For messages: a region by its index. */
+struct generated_region {
+    const char *name;            /* "npu_conv1, npu: npu.conv2d_act" */
+    const struct origin *origin; /* NULL = unknown */
+};
+
 struct generated_options {
     const char *name;         /* of the model: NAME.h, NAME_run */
     const char *dir;          /* where the files are, and where the objects go */
@@ -16,6 +22,8 @@ struct generated_options {
     const char *flags;    /* separated by blanks; NULL = "-O2" */
     const char *libs;     /* likewise, behind the files: "-ldnnl"; NULL = none but -lm */
     bool step;            /* NAME_step() is there */
+    const struct generated_region *regions; /* NULL = messages have numbers only */
+    int n_regions;
 };
 
 struct generated;
@@ -25,7 +33,11 @@ struct generated;
 struct generated *generated_build(struct ctx *ctx, const struct function *fn,
                                   const struct generated_options *options);
 
-/* As interpret(): outputs are allocated in bulk. The arena is filled with 0xFF bytes (NaN) first,
+/* A function of a region that does not return 0 is an error (REGION_FAILED). A crash ends the
+ * process with exit code 1: a line on standard error says where, and remembered temporaries are
+ * removed.
+ *
+ * As interpret(): outputs are allocated in bulk. The arena is filled with 0xFF bytes (NaN) first,
  * so that reading what was never written shows. */
 bool generated_run(struct generated *generated, const struct tensor *inputs, struct tensor *outputs,
                    struct bulk *bulk);

@@ -285,6 +285,27 @@ error[R0404]: cannot load the generated code: model.so: undefined symbol: model_
 help: the code calls functions of the target npu; "host" in its target.json can name files that have them on this machine
 $ relayc verify $MODELS/pointwise_residual.onnx --offload dnnl --assign priority --no-cost --json | grep '"target"'
 			"target":	"dnnl",
+# Libraries that fail, crash, or are not there
+$ mkdir acme; printf '%s\n' '{ "name": "acme", "format": "c", "prologue": "head.tmpl", "host": { "files": ["acme.c"] },' '  "composites": [ { "name": "add", "pattern": "add(a, b)", "template": "add.tmpl" } ] }' >acme/target.json; echo 'int acme_add(const float *a, const float *b, float *y, int n);' >acme/head.tmpl; printf 'if (acme_add(${a}, ${b}, ${out}, ${out.elements}) != 0)\n    return 1;\n' >acme/add.tmpl; echo 'int acme_add(const float *a, const float *b, float *y, int n) { (void)a, (void)b, (void)y; return n; }' >acme/acme.c; mkdir tmp
+$ for c in run\ --with=generated verify; do TMPDIR=tmp relayc $c $MODELS/pointwise_residual.onnx --target-dir acme --offload acme --no-cost --assign priority; done; ls tmp
+error[R0406]: region 1 (acme_add1, acme: acme.add) failed: its function did not return 0
+ --> MODELS/pointwise_residual.onnx: node #1 "add1" (Add)
+error[R0406]: region 1 (acme_add1, acme: acme.add) failed: its function did not return 0
+ --> MODELS/pointwise_residual.onnx: node #1 "add1" (Add)
+$ echo 'int acme_add(const float *a, const float *b, float *y, int n) { (void)a, (void)b, (void)n; *(float *volatile *)&y = 0; return *(volatile int *)y; }' >acme/acme.c
+$ for c in run\ --with=generated verify; do TMPDIR=tmp relayc $c $MODELS/pointwise_residual.onnx --target-dir acme --offload acme --no-cost --assign priority; echo $?; done; ls tmp
+error[R0406]: the generated code crashed (signal 11) in region 1 (acme_add1, acme: acme.add), or in a library that it calls
+1
+error[R0406]: the generated code crashed (signal 11) in region 1 (acme_add1, acme: acme.add), or in a library that it calls
+1
+$ printf '%s\n' '#include <stdlib.h>' 'int acme_add(const float *a, const float *b, float *y, int n);' 'int acme_add(const float *a, const float *b, float *y, int n) { (void)a, (void)b, (void)y, (void)n; abort(); }' >acme/acme.c
+$ TMPDIR=tmp relayc verify $MODELS/pointwise_residual.onnx --target-dir acme --offload acme --no-cost --assign priority; echo $?; ls tmp
+error[R0406]: the generated code crashed (signal 6) in region 1 (acme_add1, acme: acme.add), or in a library that it calls
+1
+$ printf '%s\n' '#include <stdlib.h>' 'int acme_add(const float *a, const float *b, float *y, int n);' 'int acme_add(const float *a, const float *b, float *y, int n) { int z[100]; z[n & 1] = n; return acme_add(a, b, y, z[1] + 1) + z[0]; }' >acme/acme.c
+$ TMPDIR=tmp relayc verify $MODELS/pointwise_residual.onnx --target-dir acme --offload acme --no-cost --assign priority; echo $?; ls tmp
+error[R0406]: the generated code crashed (signal 11) in region 1 (acme_add1, acme: acme.add), or in a library that it calls
+1
 # FP8
 $ relayc compile $MODELS/conv_bn_relu.onnx --offload sim_npu --precision fp8 --assign priority --no-cost -o fp8 | sed -n '/ONNX nodes/,/arena/p'
 conv_bn_relu: 3 ONNX nodes -> 1 regions, 0.00 M MACs

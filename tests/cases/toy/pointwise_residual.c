@@ -52,7 +52,7 @@ int pointwise_residual_step(int region, const float x[4 * 3 * 3], float y[4 * 3 
     switch (region) {
     case 0:
         if (pointwise_residual_toy_conv1(x, add1_y, base + 0) != 0)
-            return POINTWISE_RESIDUAL_REGION_FAILED;
+            return POINTWISE_RESIDUAL_REGION_FAILED + 0;
         return POINTWISE_RESIDUAL_OK;
     case 1:
         region_relu1(add1_y, y);

@@ -8,7 +8,8 @@
 extern "C" {
 #endif
 
-/* What the functions return. */
+/* What the functions return. Last: POINTWISE_RESIDUAL_REGION_FAILED + the index of the region
+ * whose function did not return 0 (pointwise_residual.c lists the regions). */
 enum {
     POINTWISE_RESIDUAL_OK = 0,
     POINTWISE_RESIDUAL_NULL_POINTER = 1,
