@@ -59,6 +59,9 @@ bool run_offload(struct cli *cli, struct module *module, const struct pipeline_o
 void report_offload(struct cli *cli, const struct module *module);
 void report_precision(struct cli *cli);
 
+/* Tells of targets that were named or loaded and run no region; on standard error, or in --json. */
+void note_offload(struct cli *cli, const struct module *module);
+
 /* Runs the pass pipeline as --dump-after, --time-passes and --offload say. */
 bool run_passes(struct cli *cli, struct module *module);
 

@@ -75,8 +75,9 @@ static void report(struct cli *cli, const struct module *module,
                    const struct codegen_options *options, const struct codegen_result *result)
 {
     report_precision(cli);
-    say(cli, "%s: %d ONNX nodes -> %d regions, %.2f M MACs\n", options->name, result->n_onnx_nodes,
-        result->n_regions, (double)result->macs / 1e6);
+    say(cli, "%s: %d ONNX node%s -> %d region%s, %.2f M MACs\n", options->name,
+        result->n_onnx_nodes, result->n_onnx_nodes == 1 ? "" : "s", result->n_regions,
+        result->n_regions == 1 ? "" : "s", (double)result->macs / 1e6);
     report_offload(cli, module);
     say(cli, "  flash   %zu bytes of weights\n", result->weight_bytes);
     say(cli, "  arena   %zu bytes (without sharing: %zu)\n", result->arena_bytes,

@@ -46,14 +46,26 @@ static void add_host_files(struct cli *cli, struct host_code *code, struct outpu
         temporary_remember(code->files[i]);
 }
 
-/* Regions of an `extern` target call functions that are the user's to write. */
-static void explain_extern(struct cli *cli, const struct module *module)
+/* Regions of an `extern` target call functions that are the user's to write, those of others the
+ * functions of a library. */
+static void explain_symbols(struct cli *cli, const struct module *module)
 {
+    const struct diag *last = cli->ctx->diags.latest;
+    const bool undefined = last && strstr(last->message, "undefined symbol");
+
     for (const struct node *n = module->main->first; n; n = n->next) {
         const char *compiler = n->op == OP_CALL ? n->callee->compiler : NULL;
         const struct target *target =
             compiler ? targets_find(&cli->offload.targets, compiler) : NULL;
 
+        if (target && target->format == FORMAT_C && undefined && target->folder) {
+            diag_help(cli->ctx,
+                      "if it is a function of %s's library, name the library's C files under "
+                      "\"host\" in its "
+                      "target.json",
+                      target->name);
+            return;
+        }
         if (target && target->format != FORMAT_C && target->n_host_files == 0) {
             diag_help(cli->ctx,
                       "the code calls functions of the target %s; \"host\" in its target.json can "
@@ -130,7 +142,7 @@ bool host_code_build(struct cli *cli, struct module *module, bool step, struct h
                                                      .regions = name_regions(cli, &out->result),
                                                      .n_regions = out->result.n_regions });
     if (!out->generated)
-        explain_extern(cli, module);
+        explain_symbols(cli, module);
     return out->generated != NULL;
 }
 

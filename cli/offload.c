@@ -236,6 +236,38 @@ void report_offload(struct cli *cli, const struct module *module)
     say(cli, "%s", *before == ',' ? "\n" : "");
 }
 
+static void note(struct cli *cli, const char *text)
+{
+    cJSON *list = cli->json ? cJSON_GetObjectItemCaseSensitive(cli->json, "notes") : NULL;
+
+    if (cli->json && !list)
+        list = cJSON_AddArrayToObject(cli->json, "notes");
+    if (list)
+        cJSON_AddItemToArray(list, cJSON_CreateString(text));
+    else if (!cli->quiet)
+        fprintf(stderr, "note: %s\n", text);
+}
+
+void note_offload(struct cli *cli, const struct module *module)
+{
+    const struct partition_options *options = &cli->offload.options;
+    struct arena *arena = &cli->ctx->perm;
+    const char *model = str_safe(arena, cli->args.operands[0], 4096);
+
+    for (int i = 0; i < options->n_offload; i++)
+        if (count_regions(module, options->offload[i]) == 0)
+            note(cli,
+                 arena_printf(arena, "%s took nothing; `relayc targets --explain %s%s` says why",
+                              options->offload[i]->name, model, offload_options(cli, true)));
+    if (has_option(&cli->args, OPTION_OFFLOAD))
+        return;
+    for (const struct target *t = cli->offload.targets.first; t; t = t->next)
+        if (t->folder && t != cli->offload.targets.first && count_regions(module, t) == 0)
+            note(cli, arena_printf(
+                          arena, "the target %s was loaded, but takes no part without --offload %s",
+                          t->name, t->name));
+}
+
 void report_precision(struct cli *cli)
 {
     const struct partition *partition = cli->offload.partition;

@@ -14,8 +14,10 @@ void add_banner(struct codegen *codegen, struct str *out, const char *suffix)
                suffix, comment_safe(arena, options->model_file, 60));
     if (*options->model_sha256)
         str_printf(out, " *    sha256   %s\n", comment_safe(arena, options->model_sha256, 64));
-    str_printf(out, " *    model    opset %d, %d ONNX nodes -> %d regions\n",
-               codegen->module->opset, codegen->result->n_onnx_nodes, codegen->n_regions);
+    str_printf(out, " *    model    opset %d, %d ONNX node%s -> %d region%s\n",
+               codegen->module->opset, codegen->result->n_onnx_nodes,
+               codegen->result->n_onnx_nodes == 1 ? "" : "s", codegen->n_regions,
+               codegen->n_regions == 1 ? "" : "s");
     str_printf(out, " *    options  %s\n *\n",
                *options->command ? comment_safe(arena, options->command, 200) : "defaults");
 }

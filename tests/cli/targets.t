@@ -306,9 +306,28 @@ $ printf '%s\n' '#include <stdlib.h>' 'int acme_add(const float *a, const float 
 $ TMPDIR=tmp relayc verify $MODELS/pointwise_residual.onnx --target-dir acme --offload acme --no-cost --assign priority; echo $?; ls tmp
 error[R0406]: the generated code crashed (signal 11) in region 1 (acme_add1, acme: acme.add), or in a library that it calls
 1
+$ sed -i 's/ "host".*/ /' acme/target.json; relayc verify $MODELS/pointwise_residual.onnx --target-dir acme --offload acme --no-cost --assign priority 2>&1 | sed 's|/[^ ]*/||'
+error[R0404]: cannot load the generated code: model.so: undefined symbol: acme_add
+ --> pointwise_residual.onnx
+help: if it is a function of acme's library, name the library's C files under "host" in its target.json
+# Targets that are there for nothing
+$ relayc compile $MODELS/pool_flatten.onnx --target-dir acme --offload acme,dnnl --no-cost --assign priority -o out | grep -v wrote
+note: acme took nothing; `relayc targets --explain MODELS/pool_flatten.onnx --target-dir acme --offload acme,dnnl --assign priority --no-cost` says why
+pool_flatten: 3 ONNX nodes -> 1 region, 0.00 M MACs
+  targets dnnl 1 region
+  flash   0 bytes of weights
+  arena   80 bytes (without sharing: 80)
+  next    relayc verify MODELS/pool_flatten.onnx --target-dir acme --offload acme,dnnl --assign priority --no-cost
+$ for c in compile\ -q\ -oout compile\ -oout\ --json; do relayc $c $MODELS/pool_flatten.onnx --target-dir acme --offload acme | grep -A 1 notes; done
+	"notes":	["acme took nothing; `relayc targets --explain MODELS/pool_flatten.onnx --target-dir acme --offload acme` says why"],
+	"targets":	{
+$ relayc run --with reference $MODELS/pool_flatten.onnx --target-dir acme 2>&1 >out/y | grep note
+note: the target acme was loaded, but takes no part without --offload acme
+$ relayc verify $MODELS/pool_flatten.onnx --target-dir acme 2>&1 >out/y | grep note
+note: the target acme was loaded, but takes no part without --offload acme
 # FP8
 $ relayc compile $MODELS/conv_bn_relu.onnx --offload sim_npu --precision fp8 --assign priority --no-cost -o fp8 | sed -n '/ONNX nodes/,/arena/p'
-conv_bn_relu: 3 ONNX nodes -> 1 regions, 0.00 M MACs
+conv_bn_relu: 3 ONNX nodes -> 1 region, 0.00 M MACs
   targets sim_npu 1 region
   flash   432 bytes of weights
   arena   0 bytes (without sharing: 0)
