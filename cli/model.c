@@ -75,7 +75,10 @@ bool run_passes(struct cli *cli, struct module *module)
     const bool ok =
         offload_wanted(cli) ? run_offload(cli, module, &options) : pipeline_run(module, &options);
 
-    return ok && check_graph_regions(cli, module);
+    if (!ok || !check_graph_regions(cli, module))
+        return false;
+    note_offload(cli, module);
+    return true;
 }
 
 /* All passes in order: the partitioner stands before the last one. */
