@@ -146,6 +146,6 @@ void list_passes(struct cli *cli)
     const struct listed *passes = all_passes(&cli->ctx->perm, &n);
 
     for (int i = 0; i < n; i++)
-        printf("%2d  %-20s %s%s\n", i + 1, passes[i].name, passes[i].purpose,
+        printf("%2d  %-21s %s%s\n", i + 1, passes[i].name, passes[i].purpose,
                passes[i].partitioner ? " (--offload)" : "");
 }

@@ -164,6 +164,15 @@ static const struct pass_case rows[] = {
       "layout=\"NCHW\"} : (1,2,1,1) f32\n"
       "}\n",
       NULL },
+
+    /* there are no global pools of integers */
+    { "pool_to_global_pool",
+      "fn main(%x: (1,2,4,3) i8) -> (%m) {\n"
+      "  %m = nn.max_pool2d(%x) {pool_size=[4,3], strides=[1,1], padding=[0,0,0,0], "
+      "dilation=[1,1], ceil_mode=false, count_include_pad=false, p=0, storage_order=0, "
+      "layout=\"NCHW\"} : (1,2,1,1) i8\n"
+      "}\n",
+      NULL },
 };
 
 START_TEST(padding_and_pooling_become_simple)

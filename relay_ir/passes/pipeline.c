@@ -23,6 +23,7 @@
 static const struct pass passes[] = {
     ROW(inline_functions, "puts functions that are no regions into main"),
     ROW(infer_type, "infers all types again, in order"),
+    RULES_ROW(fake_quant_to_integer, "computes in integers between dequantize and quantize"),
     ROW(fold_constant, "evaluates what depends on constants only"),
     ROW(dead_code, "removes nodes that no result needs"),
     RULES_ROW(simplify_inference, "turns batch norms into multiply and add"),
@@ -94,7 +95,7 @@ bool pipeline_run_step(struct module *module, const char *name,
 
     assert(ok || module->ctx->diags.n_errors > 0);
     if (options->time_passes)
-        fprintf(options->log, "%9.2f ms  %-20s %6d -> %d nodes\n", milliseconds() - start, name,
+        fprintf(options->log, "%9.2f ms  %-21s %6d -> %d nodes\n", milliseconds() - start, name,
                 nodes, count_nodes(module));
     if (ok) {
         module_sweep(module);
@@ -134,7 +135,7 @@ static void print_stats(const struct module *module, FILE *log)
         for (int j = 0; j < n_rules; j++) {
             const long *fired = map_get(&module->fired, rules[j].name);
 
-            fprintf(log, "%-20s %-28s %6ld\n", passes[i].name, rules[j].name, fired ? *fired : 0);
+            fprintf(log, "%-21s %-28s %6ld\n", passes[i].name, rules[j].name, fired ? *fired : 0);
         }
     }
 }

@@ -73,6 +73,7 @@ bool pipeline_run_one(struct module *module, const char *name);
 bool pass_canonicalize(struct module *module);
 bool pass_common_subexpr(struct module *module);
 bool pass_dead_code(struct module *module);
+bool pass_fake_quant_to_integer(struct module *module);
 bool pass_fold_constant(struct module *module);
 bool pass_fold_scale_axis(struct module *module);
 bool pass_fuse_ops(struct module *module);

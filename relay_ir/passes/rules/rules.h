@@ -1,5 +1,6 @@
-/* rules.h - the functions behind the rows of canonicalize.c and simplify_expr.c, a file per
- * subject. What each one rewrites stands in its table row and above its definition. */
+/* rules.h - the functions behind the rows of fake_quant_to_integer.c, canonicalize.c and
+ * simplify_expr.c, a file per subject. What each one rewrites stands in its table row and above its
+ * definition. */
 #ifndef RELAY_IR_PASSES_RULES_RULES_H
 #define RELAY_IR_PASSES_RULES_RULES_H
 
@@ -77,6 +78,22 @@ RULE(find_softsign)
 RULE(find_softmax)
 RULE(find_layer_norm)
 RULE(layer_norm_beta)
+
+/* quantized_move.c */
+RULE(move_before_dequantize)
+RULE(transpose_before_dequantize)
+RULE(pad_before_dequantize)
+RULE(clip_before_dequantize)
+RULE(join_before_dequantize)
+
+/* quantized_binary.c */
+RULE(quantize_of_dequantize)
+RULE(quantize_of_clip)
+RULE(quantize_of_concatenate)
+RULE(binary_to_integer)
+
+/* quantized_product.c */
+RULE(product_to_integer)
 
 #undef RULE
 

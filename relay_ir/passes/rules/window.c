@@ -142,7 +142,8 @@ struct value *pool_to_global_pool(struct rewrite *rewrite, struct node *root)
     const bool is_max =
         root->op == OP_MAX_POOL1D || root->op == OP_MAX_POOL2D || root->op == OP_MAX_POOL3D;
 
-    if (!str_starts(pool->layout, "NC") || !all_zero(pool->padding.at, pool->padding.n))
+    if (!dtype_is_float(in->dtype) || !str_starts(pool->layout, "NC") ||
+        !all_zero(pool->padding.at, pool->padding.n))
         return NULL;
     for (int i = 0; i < pool->pool_size.n; i++)
         if (pool->pool_size.at[i] != in->dim[2 + i] || out->dim[2 + i] != 1 ||

@@ -1,0 +1,110 @@
+/* quantized.c - see quantized.h. */
+#include "relay_ir/passes/rules/quantized.h"
+
+#include <math.h>
+
+#include "relay_ir/interpret.h"
+#include "relay_ir/ops/qnn.h"
+
+bool static_tensor(struct rewrite *rewrite, const struct value *value, struct bulk *bulk,
+                   struct tensor *tensor)
+{
+    return interpret_constant(rewrite->ctx, value, type_elements(&value->type), bulk, tensor);
+}
+
+static bool one_number(struct rewrite *rewrite, const struct value *value, double *number)
+{
+    struct bulk bulk = { NULL, 0 };
+    struct tensor tensor;
+    bool ok = type_elements(&value->type) == 1 && static_tensor(rewrite, value, &bulk, &tensor);
+
+    if (ok)
+        *number = tensor_at(&tensor, 0);
+    bulk_release(&bulk);
+    return ok;
+}
+
+bool affine_of(struct rewrite *rewrite, const struct node *node, const struct value *of,
+               struct affine *affine)
+{
+    double zero;
+
+    *affine = (struct affine){ .dtype = of->type.dtype,
+                               .scale_value = node->inputs[1],
+                               .zero_value = node->inputs[2] };
+    if (!is_quantized(of->type.dtype) || !one_number(rewrite, node->inputs[1], &affine->scale) ||
+        !one_number(rewrite, node->inputs[2], &zero))
+        return false;
+    affine->zero = (int64_t)zero;
+    return affine->scale > 0 && isfinite(affine->scale);
+}
+
+bool affine_equal(const struct affine *a, const struct affine *b)
+{
+    return a->dtype == b->dtype && a->scale == b->scale && a->zero == b->zero;
+}
+
+struct node *dequantize_of(struct rewrite *rewrite, const struct value *value,
+                           struct affine *affine)
+{
+    struct node *node = defined_by(value, OP_QNN_DEQUANTIZE);
+
+    return node && affine_of(rewrite, node, node->inputs[0], affine) ? node : NULL;
+}
+
+bool only_quantized(struct rewrite *rewrite, const struct value *value, const struct node *root)
+{
+    struct affine wanted, found;
+    bool ok = affine_of(rewrite, root, root->outputs[0], &wanted);
+
+    for (const struct use *use = value->uses; ok && use; use = use->next)
+        ok = use->node == root || (use->node->op == OP_QNN_QUANTIZE && use->input == 0 &&
+                                   affine_of(rewrite, use->node, use->node->outputs[0], &found) &&
+                                   affine_equal(&wanted, &found));
+    return ok;
+}
+
+double least_stored(enum dtype dtype)
+{
+    return dtype_kind(dtype) == KIND_INT ? -ldexp(1, (int)dtype_bytes(dtype) * 8 - 1) : 0;
+}
+
+double greatest_stored(enum dtype dtype)
+{
+    return least_stored(dtype) + ldexp(1, (int)dtype_bytes(dtype) * 8) - 1;
+}
+
+int64_t affine_reach(const struct affine *affine)
+{
+    const double zero = (double)affine->zero;
+
+    return (int64_t)fmax(greatest_stored(affine->dtype) - zero, zero - least_stored(affine->dtype));
+}
+
+struct value *int32_constant(struct rewrite *rewrite, int32_t number, const char *suffix)
+{
+    const struct type type = type_scalar(DTYPE_I32);
+    int32_t *data = constant_alloc(rewrite->fn, &type);
+
+    *data = number;
+    return constant_new(rewrite->fn,
+                        arena_printf(&rewrite->ctx->scratch, "%s.%s", rewrite->name, suffix), &type,
+                        data);
+}
+
+struct value *requantized_to(struct rewrite *rewrite, struct value *x, const struct affine *from,
+                             const struct affine *to)
+{
+    const union attrs cast = { .cast = { .dtype = DTYPE_I32, .saturate = true } };
+    const union attrs attrs = { .requantize = { .rounding = "double" } };
+    struct value *inputs[5];
+
+    if (affine_equal(from, to))
+        return x;
+    inputs[0] = rule_build1(rewrite, OP_CAST, &cast, x);
+    inputs[1] = from->scale_value;
+    inputs[2] = int32_constant(rewrite, (int32_t)from->zero, "in_zero");
+    inputs[3] = to->scale_value;
+    inputs[4] = to->zero_value;
+    return rule_build(rewrite, OP_QNN_REQUANTIZE, &attrs, 5, inputs);
+}

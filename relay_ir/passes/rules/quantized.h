@@ -1,0 +1,48 @@
+/* quantized.h - what the rules of fake_quant_to_integer.c share: numbers real = scale * (stored -
+ * zero) between qnn.dequantize and qnn.quantize. */
+#ifndef RELAY_IR_PASSES_RULES_QUANTIZED_H
+#define RELAY_IR_PASSES_RULES_QUANTIZED_H
+
+#include "relay_ir/passes/rules/rules.h"
+
+/* One scale and one zero point, both known. */
+struct affine {
+    enum dtype dtype; /* of the stored numbers */
+    double scale;     /* positive, finite */
+    int64_t zero;
+    struct value *scale_value, *zero_value;
+};
+
+/* Of what a qnn.quantize makes (`of` its output) or a qnn.dequantize takes (`of` its input 0): i8,
+ * u8, i16 or u16. False when there is more than one scale, or not all of it is known. */
+bool affine_of(struct rewrite *rewrite, const struct node *node, const struct value *of,
+               struct affine *affine);
+bool affine_equal(const struct affine *a, const struct affine *b);
+
+/* The qnn.dequantize that computes the value, with its affine; else NULL. */
+struct node *dequantize_of(struct rewrite *rewrite, const struct value *value,
+                           struct affine *affine);
+
+/* Whether nobody reads the value but `root`, a qnn.quantize, and others that do the same: exporters
+ * write one for each reader, and common_subexpr makes one of them again. */
+bool only_quantized(struct rewrite *rewrite, const struct value *value, const struct node *root);
+
+/* The greatest |stored - zero|. */
+int64_t affine_reach(const struct affine *affine);
+
+/* The payload of what is known at compile time; in *bulk, or the constant's own. */
+bool static_tensor(struct rewrite *rewrite, const struct value *value, struct bulk *bulk,
+                   struct tensor *tensor);
+
+/* The stored numbers x of `from` as those of `to`: x itself, or requantized. */
+struct value *requantized_to(struct rewrite *rewrite, struct value *x, const struct affine *from,
+                             const struct affine *to);
+
+/* A constant "name.suffix" of i32. */
+struct value *int32_constant(struct rewrite *rewrite, int32_t number, const char *suffix);
+
+/* The numbers that a type holds. */
+double least_stored(enum dtype dtype);
+double greatest_stored(enum dtype dtype);
+
+#endif

@@ -1,0 +1,289 @@
+/* fake_quant_to_integer on random layers: dequantize, what moves or bounds, an operator, a bias, a
+ * bound, quantize; of all types, shapes and scales. With the pass, each must give what it gives
+ * without it, up to one step; and most must have become integers. */
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "relay_ir/ops/qnn.h"
+#include "relay_ir/passes/pipeline.h"
+#include "tests/support/executions.h"
+#include "tests/support/expect.h"
+#include "tests/support/fake_quant.h"
+#include "tests/support/graph.h"
+
+enum { N_GRAPHS = 600, BATCH = 20 };
+
+struct layer {
+    struct function *fn;
+    unsigned seed;
+    enum dtype dtype; /* of the operands */
+    double scale;     /* of the first one */
+};
+
+/* 0 .. n - 1 */
+static int pick(struct layer *layer, int n)
+{
+    layer->seed = layer->seed * 1664525U + 1013904223U;
+    return (int)((layer->seed >> 8) % (unsigned)n);
+}
+
+static double real_between(struct layer *layer, double low, double high)
+{
+    return low + (high - low) * pick(layer, 1 << 16) / (1 << 16);
+}
+
+static struct value *scalar(struct layer *layer, enum dtype dtype, double number, const char *name)
+{
+    const struct type type = type_scalar(dtype);
+    void *data = constant_alloc(layer->fn, &type);
+
+    dtype_store(dtype, data, 0, number);
+    return constant_new(layer->fn, name, &type, data);
+}
+
+static struct value *make(struct layer *layer, enum op op, const union attrs *attrs, int n,
+                          struct value *const *inputs)
+{
+    struct value *y = build(layer->fn, op, attrs, "v", NULL, NULL, n, inputs);
+
+    ck_assert_msg(y != NULL, "%s", expect_text(layer->fn->module->ctx));
+    return y;
+}
+
+static double least(enum dtype dtype)
+{
+    return dtype_kind(dtype) == KIND_INT ? -ldexp(1, (int)dtype_bytes(dtype) * 8 - 1) : 0;
+}
+
+static double range(enum dtype dtype)
+{
+    return ldexp(1, (int)dtype_bytes(dtype) * 8) - 1;
+}
+
+/* The least number, the one in the middle, or any. */
+static struct value *zero_point(struct layer *layer, enum dtype dtype)
+{
+    const double at[] = { 0, ceil(range(dtype) / 2), (double)pick(layer, (int)range(dtype)) };
+
+    return scalar(layer, dtype, least(dtype) + at[pick(layer, 3)], "zero");
+}
+
+static struct value *operand(struct layer *layer, int rank, const int64_t *dim, double scale,
+                             struct value *zero)
+{
+    const struct type type = type_make(layer->dtype, rank, dim);
+    const union attrs attrs = { .axis = { 0 } };
+    struct value *x = pick(layer, 4)
+                          ? param_new(layer->fn, "x", &type)
+                          : random_constant(layer->fn, "x", rank, dim, 0, 1, &layer->seed);
+
+    if (x->kind == VALUE_CONSTANT) {
+        const struct tensor filled = { type, constant_alloc(layer->fn, &type) };
+
+        fill_random(&filled, least(layer->dtype), least(layer->dtype) + range(layer->dtype),
+                    &layer->seed);
+        x = constant_new(layer->fn, "c", &type, filled.data);
+    }
+    return make(layer, OP_QNN_DEQUANTIZE, &attrs, 3,
+                (struct value *[]){ x, scalar(layer, DTYPE_F32, scale, "scale"), zero });
+}
+
+/* Weights of 8 bits with one scale, or one for each of the n along the axis. */
+static struct value *weights(struct layer *layer, int rank, const int64_t *dim, int axis,
+                             double scale)
+{
+    const enum dtype dtype = pick(layer, 2) ? DTYPE_I8 : DTYPE_U8;
+    const struct type type = type_make(dtype, rank, dim);
+    const struct tensor w = { type, constant_alloc(layer->fn, &type) };
+    const union attrs attrs = { .axis = { .axis = axis } };
+    const bool vector = pick(layer, 2);
+    struct value *scales = scalar(layer, DTYPE_F32, scale, "w_scale");
+
+    fill_random(&w, least(dtype), least(dtype) + range(dtype), &layer->seed);
+    if (vector)
+        scales =
+            random_constant(layer->fn, "w_scale", 1, &dim[axis], scale / 3, scale, &layer->seed);
+    return make(layer, OP_QNN_DEQUANTIZE, &attrs, 3,
+                (struct value *[]){ constant_new(layer->fn, "w", &type, w.data), scales,
+                                    zero_point(layer, dtype) });
+}
+
+/* As the last layer is written: with a bias of floats, or none. */
+static struct value *biased(struct layer *layer, struct value *y, int axis, double size)
+{
+    const union attrs attrs = { .axis = { .axis = axis } };
+    struct value *bias =
+        random_constant(layer->fn, "bias", 1, &y->type.dim[axis], -size, size, &layer->seed);
+
+    return pick(layer, 3) ? make(layer, OP_BIAS_ADD, &attrs, 2, (struct value *[]){ y, bias }) : y;
+}
+
+static struct value *convolution(struct layer *layer, double *size)
+{
+    static const enum op ops[] = { OP_CONV1D, OP_CONV2D, OP_CONV3D };
+    const int n = 1 + pick(layer, 3), channels = 1 + pick(layer, 4);
+    const bool depthwise = pick(layer, 3) == 0;
+    int64_t x[5] = { 1, channels },
+            w[5] = { depthwise ? channels : 1 + pick(layer, 5), depthwise ? 1 : channels };
+    union attrs attrs = { .conv = { .groups = depthwise ? channels : 1 } };
+    const double w_scale = real_between(layer, 0.001, 0.02);
+    struct value *y;
+
+    attrs.conv.padding.n = 2 * n;
+    for (int i = 0; i < n; i++) {
+        x[2 + i] = 3 + pick(layer, 4);
+        w[2 + i] = 1 + pick(layer, 3);
+        attrs.conv.padding.at[i] = pick(layer, 2);
+    }
+    y = make(
+        layer, ops[n - 1], &attrs, 2,
+        (struct value *[]){ operand(layer, 2 + n, x, layer->scale, zero_point(layer, layer->dtype)),
+                            weights(layer, 2 + n, w, 0, w_scale) });
+    *size = layer->scale * range(layer->dtype) * w_scale * 128 *
+            sqrt((double)type_span(&y->def->inputs[1]->type, 1, 2 + n));
+    return biased(layer, y, 1, *size);
+}
+
+static struct value *dense(struct layer *layer, double *size)
+{
+    const int64_t rows = 1 + pick(layer, 3), k = 1 + pick(layer, 40), columns = 1 + pick(layer, 9);
+    const double w_scale = real_between(layer, 0.001, 0.02);
+    const int form = pick(layer, 3);
+    struct value *x =
+        operand(layer, 2, (int64_t[]){ rows, k }, layer->scale, zero_point(layer, layer->dtype));
+    struct value *w, *y;
+    union attrs attrs = { .axes = { { .n = 2, .at = { 1, 0 } } } };
+
+    *size = layer->scale * range(layer->dtype) * w_scale * 128 * sqrt((double)k);
+    if (form == 0) {
+        w = weights(layer, 2, (int64_t[]){ columns, k }, 0, w_scale);
+        y = make(layer, OP_DENSE, NULL, 2, (struct value *[]){ x, w });
+    } else {
+        w = weights(layer, 2, (int64_t[]){ k, columns }, 1, w_scale);
+        if (form == 1)
+            w = make(layer, OP_TRANSPOSE, &attrs, 1, &w);
+        y = make(layer, form == 1 ? OP_DENSE : OP_MATMUL, NULL, 2, (struct value *[]){ x, w });
+    }
+    return biased(layer, y, 1, *size);
+}
+
+static struct value *binary(struct layer *layer, double *size)
+{
+    static const enum op ops[] = { OP_ADD, OP_MULTIPLY, OP_CONCATENATE };
+    const int form = pick(layer, 3);
+    const int64_t a[] = { 2, 3, 4 }, b[] = { pick(layer, 2) || form == 2 ? 2 : 1, 3, 4 };
+    const double b_scale =
+        form == 2 && pick(layer, 2) ? layer->scale : real_between(layer, 0.01, 0.5);
+    struct value *a_zero = zero_point(layer, layer->dtype);
+    struct value *b_zero = b_scale == layer->scale ? a_zero : zero_point(layer, layer->dtype);
+
+    *size = fmax(layer->scale, b_scale) * range(layer->dtype);
+    if (form == 1)
+        *size = layer->scale * b_scale * range(layer->dtype) * range(layer->dtype) / 4;
+    return make(layer, ops[form], NULL, 2,
+                (struct value *[]){ operand(layer, 3, a, layer->scale, a_zero),
+                                    operand(layer, 3, b, b_scale, b_zero) });
+}
+
+static struct value *moved(struct layer *layer, double *size)
+{
+    union attrs attrs = { .pad = { .mode = "constant" } };
+    struct value *x =
+        operand(layer, 4, (int64_t[]){ 1, 2, 4, 4 }, layer->scale, zero_point(layer, layer->dtype));
+
+    *size = layer->scale * range(layer->dtype);
+    for (int i = 0; i < 4; i++)
+        attrs.pad.pad_before.at[i] = pick(layer, 2);
+    attrs.pad.pad_before.n = attrs.pad.pad_after.n = 4;
+    if (pick(layer, 2))
+        x = make(layer, OP_PAD, &attrs, 1, &x);
+    if (pick(layer, 2))
+        x = make(layer, OP_RELU, NULL, 1, &x);
+    attrs = (union attrs){ .pool = { .pool_size = { .n = 2, .at = { 2, 2 } } } };
+    if (pick(layer, 2))
+        x = make(layer, OP_MAX_POOL2D, &attrs, 1, &x);
+    attrs = (union attrs){ .axes = { { .n = 4, .at = { 0, 2, 3, 1 } } } };
+    return make(layer, OP_TRANSPOSE, &attrs, 1, &x);
+}
+
+static struct value *bounded(struct layer *layer, struct value *x, double size)
+{
+    const union attrs attrs = { .clip = { real_between(layer, -size, 0),
+                                          real_between(layer, 0, size) } };
+
+    switch (pick(layer, 3)) {
+    case 0: return x;
+    case 1: return make(layer, OP_RELU, NULL, 1, &x);
+    default: return make(layer, OP_CLIP, &attrs, 1, &x);
+    }
+}
+
+static struct module *random_layer(struct ctx *ctx, unsigned seed)
+{
+    static struct value *(*const kinds[])(struct layer * layer,
+                                          double *size) = { convolution, dense, binary, moved };
+    static const enum dtype dtypes[] = { DTYPE_I8, DTYPE_U8,  DTYPE_I8,
+                                         DTYPE_U8, DTYPE_I16, DTYPE_U16 };
+    struct module *module = module_new(ctx);
+    struct layer layer = { .fn = module->main, .seed = seed * 2654435761U + 1 };
+    const union attrs attrs = { .quantize = { .saturate = true } };
+    const enum dtype out = dtypes[(pick(&layer, 6))];
+    double size, scale;
+    struct value *y;
+
+    layer.dtype = pick(&layer, 3) ? out : dtypes[pick(&layer, 6)];
+    layer.scale = real_between(&layer, 0.01, 0.5) / (dtype_bytes(layer.dtype) == 2 ? 256 : 1);
+    y = kinds[pick(&layer, 4)](&layer, &size);
+    y = bounded(&layer, y, size);
+    scale = pick(&layer, 4) ? size / range(out) * real_between(&layer, 0.2, 2) : layer.scale;
+    y = make(&layer, OP_QNN_QUANTIZE, &attrs, 3,
+             (struct value *[]){ y, scalar(&layer, DTYPE_F32, scale, "y_scale"),
+                                 zero_point(&layer, out) });
+    result_add(layer.fn, y, "y");
+    return module;
+}
+
+static bool has_floats(const struct module *module)
+{
+    for (const struct node *n = module->main->first; n; n = n->next)
+        if (dtype_is_float(n->outputs[0]->type.dtype))
+            return true;
+    return false;
+}
+
+START_TEST(integers_are_at_most_one_step_from_floats)
+{
+    int n_floats = 0;
+
+    for (unsigned i = 0; i < BATCH; i++) {
+        const unsigned seed = (unsigned)_i * BATCH + i;
+        struct ctx *ctx = ctx_new(NULL);
+        struct module *before = random_layer(ctx, seed), *after = random_layer(ctx, seed);
+
+        ck_assert_msg(pipeline_run_one(after, "fake_quant_to_integer"), "%s", expect_text(ctx));
+        fake_quant_compare(after, before, seed);
+        n_floats += has_floats(after);
+        module_free(after);
+        module_free(before);
+        ctx_free(ctx);
+    }
+    ck_assert_int_le(n_floats, BATCH / 2);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("fake_quant_to_integer, random");
+    TCase *tests = tcase_create("all");
+    SRunner *runner;
+    int failed;
+
+    tcase_add_loop_test(tests, integers_are_at_most_one_step_from_floats, 0, N_GRAPHS / BATCH);
+    suite_add_tcase(suite, tests);
+    runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
