@@ -159,7 +159,7 @@ void external_estimate(struct codegen *codegen, const struct external *external,
 
         *here += composite_cost_ns(composite->row, composite->match, &codegen->arena);
         for (const struct node *node = composite->fn->first; c && node; node = node->next)
-            *host += host_cost_ns(c, node);
+            *host += host_fused_into(node) ? 0 : host_cost_ns(c, node);
     }
     for (int i = 0; i < fn->n_params; i++)
         bytes += (double)type_bytes(&fn->params[i]->type);
@@ -236,9 +236,10 @@ static void write_source(struct codegen *codegen, const struct external_module *
     bool any = false;
 
     add_banner(codegen, &out, suffix);
-    str_printf(&out, " * What %s runs: %s\n */\n", module->target->name,
-               comment_safe(&codegen->arena,
-                            module->target->description ? module->target->description : "", 80));
+    str_printf(&out, " * What %s runs", module->target->name);
+    if (module->target->description && *module->target->description)
+        str_printf(&out, ": %s", comment_safe(&codegen->arena, module->target->description, 80));
+    str_printf(&out, "\n * The target's files: crc32 %08" PRIx32 "\n */\n", module->target->crc32);
     str_printf(&out, "#include \"%s\"\n\n", module_file(codegen, module, ".h"));
     add_includes(codegen, &out, &module->includes, module->reader);
     if (*module->prologue)

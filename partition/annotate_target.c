@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "partition/candidates.h"
+#include "partition/measure.h"
 
 enum {
     MAX_ROUNDS = 8,
@@ -195,7 +196,7 @@ static void settle(struct choosing *c, const struct target *only)
     }
 }
 
-/* --- bridges -----------------------------------------------------------------------------------
+/* --- the slower --------------------------------------------------------------------------------
  */
 
 static bool went_to(const struct partition *partition, const struct node *node,
@@ -231,18 +232,40 @@ static double bridged_ns(const struct partition *partition, const struct candida
            (in > 0 && out > 0 ? target->rates.launch_ns : 0);
 }
 
+/* What a candidate that was slower than the host saves now. */
+static double late_saving(const struct partition *partition, const struct candidate *candidate)
+{
+    const double saving = measure_candidate_ns(partition, candidate) - candidate->target_ns;
+
+    return saving > 0 ? saving : saving + bridged_ns(partition, candidate);
+}
+
 /* A candidate that is slower than the host, but stands between others of its target, may cost less
- * than the way to the host and back. */
-static void build_bridges(struct choosing *c)
+ * than the way to the host and back. One of element-wise nodes that were free on the host is not
+ * when a target has taken what computes their input. In the order of execution: one may be the
+ * reason for the next. */
+static void look_at_the_slower(struct choosing *c)
 {
     struct partition *partition = c->partition;
 
-    for (struct candidate *candidate = partition->first; candidate; candidate = candidate->next) {
-        const double loss = candidate->target_ns - candidate->host_ns;
+    for (int id = 0; id < partition->n_nodes; id++) {
+        struct candidate *best = NULL;
+        double most = 0;
 
-        if (!candidate->excluded && loss > 0 && !taken_by(partition, candidate) &&
-            bridged_ns(partition, candidate) > loss)
-            take(partition, candidate);
+        for (struct candidate *candidate = partition->at_root[id]; candidate;
+             candidate = candidate->same_root) {
+            double saving;
+
+            if (candidate->excluded || taken_by(partition, candidate))
+                continue;
+            saving = late_saving(partition, candidate);
+            if (saving > most || (best && saving == most)) { /* equal: the one found first */
+                best = candidate;
+                most = saving;
+            }
+        }
+        if (best)
+            take(partition, best);
     }
 }
 
@@ -260,7 +283,7 @@ bool partition_annotate_target(struct partition *partition)
     partition->n_regions = 0;
     if (options->assign == ASSIGN_COST) {
         settle(&c, NULL);
-        build_bridges(&c);
+        look_at_the_slower(&c);
     } else {
         for (int i = 0; i < options->n_offload; i++)
             settle(&c, options->offload[i]);

@@ -99,7 +99,8 @@ static void add_candidate(struct partition *partition, const struct composite_ro
     candidate->match = copy_match(&partition->arena, match);
     candidate->target_ns = sane_ns(composite_cost_ns(row, match, scratch));
     for (int i = 0; i < match->n_nodes; i++)
-        candidate->host_ns += sane_ns(host_cost_ns(partition->host, match->nodes[i]));
+        if (!host_fused_into(match->nodes[i]))
+            candidate->host_ns += sane_ns(host_cost_ns(partition->host, match->nodes[i]));
     candidate->region = -1;
     candidate->same_root = partition->at_root[match->root->id];
     partition->at_root[match->root->id] = candidate;

@@ -143,7 +143,7 @@ static void settle(struct partition *partition, struct measure *measure)
 /* A finished assignment. */
 struct trial {
     const struct target *favourite;
-    double ns; /* against all on the host: negative is a saving */
+    double ns; /* of the network */
     struct candidate **choice;
     int n_candidates;
     struct candidate *states; /* copies, for what is said about them */
@@ -171,6 +171,7 @@ static struct trial remember(const struct partition *partition, struct arena *sc
                              const struct decision *before)
 {
     struct trial trial = { .favourite = partition->favourite,
+                           .ns = measure_chosen_ns(partition),
                            .n_candidates = partition->n_candidates,
                            .regions = partition->regions,
                            .n_regions = partition->n_regions,
@@ -183,9 +184,6 @@ static struct trial remember(const struct partition *partition, struct arena *sc
     trial.states = arena_array(scratch, struct candidate, partition->n_candidates);
     for (const struct candidate *c = partition->first; c; c = c->next)
         trial.states[n++] = *c;
-    for (int i = 0; i < partition->n_regions; i++)
-        trial.ns += partition->regions[i].target_ns + partition->regions[i].handover_ns -
-                    partition->regions[i].host_ns;
     return trial;
 }
 
@@ -223,6 +221,7 @@ static void try_favourites(struct partition *partition, struct measure *measure)
     const struct partition_options *options = partition->options;
     struct arena *scratch = &partition->module->ctx->scratch;
     struct decision *const before = partition->last_decision;
+    const double host_only = measure_host_only_ns(partition);
     struct trial best;
     double cheapest;
 
@@ -246,7 +245,7 @@ static void try_favourites(struct partition *partition, struct measure *measure)
         partition_decide(partition, best.favourite, partition->nodes[0],
                          "chooses first: %.0f ns saved in all, %.0f ns when each composite goes "
                          "where it is cheapest",
-                         0 - best.ns, 0 - cheapest);
+                         host_only - best.ns, host_only - cheapest);
 }
 
 bool partition_cost(struct partition *partition)

@@ -8,6 +8,7 @@
 #include <limits.h>
 
 #include "base/str.h"
+#include "partition/measure.h"
 
 /* A candidate or an attempt, in the list of a node that it is about. */
 struct remark {
@@ -127,7 +128,7 @@ static struct verdict verdict_of(struct explaining *e, const struct composite_ro
         made.candidate = candidate->id;
         made.n_nodes = candidate->match.n_nodes;
         made.target_ns = candidate->target_ns;
-        made.host_ns = candidate->host_ns;
+        made.host_ns = measure_candidate_ns(e->partition, candidate);
         made.excluded = made.chosen ? NULL : why_not(e, candidate);
     } else {
         const struct attempt *attempt = remark->attempt;
@@ -149,7 +150,7 @@ static void explain_node(struct explaining *e, const struct node *node, struct e
                                     .origin = node->origin,
                                     .target = choice ? choice->row->target : e->partition->host,
                                     .region = choice ? choice->region : -1,
-                                    .host_ns = host_cost_ns(e->partition->host, node) };
+                                    .host_ns = measure_node_ns(e->partition, node) };
     out->verdicts = arena_array(e->arena, struct verdict, e->n_rows);
     choose_remarks(e, node);
     for (int i = 0; i < e->n_rows; i++)
@@ -171,14 +172,11 @@ void partition_explain(struct partition *partition)
         struct explained_node *out = &made->nodes[made->n_nodes++];
 
         explain_node(&e, node, out);
-        made->host_only_ns += out->host_ns;
-        if (out->region < 0)
-            made->chosen_ns += out->host_ns;
     }
+    made->host_only_ns = measure_host_only_ns(partition);
+    made->chosen_ns = measure_chosen_ns(partition);
     made->n_regions = partition->n_regions;
     made->regions = partition->regions;
-    for (int i = 0; i < made->n_regions; i++)
-        made->chosen_ns += made->regions[i].target_ns + made->regions[i].handover_ns;
     made->decisions = partition->decisions;
     partition->explanation = made;
 }

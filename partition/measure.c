@@ -89,6 +89,67 @@ static double handover_ns(const struct region_plan *plan)
            rates->transfer_ns_per_byte * ((double)plan->input_bytes + (double)plan->output_bytes);
 }
 
+/* What the candidate would cost if the sequence went back to the host. */
+static double host_ns(const struct measure *measure, const struct candidate *candidate)
+{
+    double ns = candidate->host_ns;
+
+    for (int i = 0; i < candidate->match.n_nodes; i++) {
+        const struct node *node = candidate->match.nodes[i], *into = host_fused_into(node);
+
+        if (into && measure->partition->choice[into->id] && !is_of(measure, candidate, into) &&
+            measure->inside[into->id] != measure->stamp)
+            ns += host_cost_ns(measure->partition->host, node);
+    }
+    return ns;
+}
+
+double measure_node_ns(const struct partition *partition, const struct node *node)
+{
+    const struct node *into = host_fused_into(node);
+    const struct candidate *other = into ? partition->choice[into->id] : NULL;
+
+    return into && (!other || other == partition->choice[node->id])
+               ? 0
+               : host_cost_ns(partition->host, node);
+}
+
+double measure_candidate_ns(const struct partition *partition, const struct candidate *candidate)
+{
+    double ns = candidate->host_ns;
+
+    for (int i = 0; i < candidate->match.n_nodes; i++) {
+        const struct node *node = candidate->match.nodes[i], *into = host_fused_into(node);
+        const struct candidate *other = into ? partition->choice[into->id] : NULL;
+
+        if (other && other != candidate)
+            ns += host_cost_ns(partition->host, node);
+    }
+    return ns;
+}
+
+double measure_chosen_ns(const struct partition *partition)
+{
+    double ns = 0;
+
+    for (int id = 0; id < partition->n_nodes; id++)
+        if (!partition->choice[id])
+            ns += measure_node_ns(partition, partition->nodes[id]);
+    for (int i = 0; i < partition->n_regions; i++)
+        ns += partition->regions[i].target_ns + partition->regions[i].handover_ns;
+    return ns;
+}
+
+double measure_host_only_ns(const struct partition *partition)
+{
+    double ns = 0;
+
+    for (int id = 0; id < partition->n_nodes; id++)
+        if (!host_fused_into(partition->nodes[id]))
+            ns += host_cost_ns(partition->host, partition->nodes[id]);
+    return ns;
+}
+
 void measure_add(struct measure *measure, const struct candidate *candidate)
 {
     const struct match *match = &candidate->match;
@@ -114,7 +175,7 @@ void measure_add(struct measure *measure, const struct candidate *candidate)
     measure->n++;
     plan->n_nodes += match->n_nodes;
     plan->target_ns += candidate->target_ns;
-    plan->host_ns += candidate->host_ns;
+    plan->host_ns += host_ns(measure, candidate);
     plan->handover_ns = handover_ns(plan);
     plan->onchip_bytes = plan->target->limits.weights_onchip ? plan->weight_bytes : 0;
     add_to(&plan->onchip_bytes, plan->input_bytes);

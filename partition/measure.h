@@ -31,6 +31,14 @@ void measure_add(struct measure *measure, const struct candidate *candidate);
 /* Fills the numbers of a region from its candidates, whose target is theirs. */
 void measure_region(struct measure *measure, struct region_plan *region);
 
+/* Estimates of the host's time, given where the others went: of a node and of a candidate. What the
+ * host takes into the loop of another node is free there, but not when that node is on a target. Of
+ * the network: as chosen, with its regions; all on the host. */
+double measure_node_ns(const struct partition *partition, const struct node *node);
+double measure_candidate_ns(const struct partition *partition, const struct candidate *candidate);
+double measure_chosen_ns(const struct partition *partition);
+double measure_host_only_ns(const struct partition *partition);
+
 /* Which limit the sequence is beyond, in words ("max_nodes: 4 nodes, 3 allowed"), NULL = none. */
 const char *measure_beyond(const struct measure *measure, struct arena *arena);
 bool measure_fits(const struct measure *measure);

@@ -50,7 +50,8 @@ struct candidate {
                that annotate_target finds in what is left come behind */
     const struct composite_row *row;
     struct match match;
-    double target_ns, host_ns; /* estimates without hand-over */
+    double target_ns, host_ns; /* estimates without hand-over; host_ns: when all is on the host, so
+                                  that nodes in the loop of another (host_fused_into) are free */
     const char *excluded; /* why the cost step took it out ("hand-over: ..."), NULL = still in */
     bool too_big; /* excluded: beyond a limit alone, so that smaller rows may match its nodes */
     const char *passed_over; /* not excluded, not chosen: why ("its nodes went to npu.conv#3") */

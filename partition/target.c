@@ -239,6 +239,30 @@ double composite_cost_ns(const struct composite_row *row, const struct match *ma
     return isfinite(ns) && ns >= 0 ? ns : rates_ns(&target->rates, match);
 }
 
+static bool is_read_by_only(const struct value *value, const struct node *node)
+{
+    for (const struct use *use = value->uses; use; use = use->next)
+        if (use->node != node)
+            return false;
+    return true;
+}
+
+const struct node *host_fused_into(const struct node *node)
+{
+    if (!op_is_elementwise(node->op))
+        return NULL;
+    for (int i = 0; i < node->n_inputs; i++) {
+        const struct value *value = node->inputs[i];
+        const struct node *def = value ? value->def : NULL;
+
+        if (def && value == def->outputs[0] && is_read_by_only(value, node) &&
+            (op_is_elementwise(def->op) || op_row(def->op)->pattern == PATTERN_OUT_FUSABLE) &&
+            type_same_shape(&value->type, &node->outputs[0]->type))
+            return def;
+    }
+    return NULL;
+}
+
 double host_cost_ns(const struct target *c, const struct node *node)
 {
     double bytes = output_bytes(node);

@@ -97,6 +97,7 @@ struct target {
     const char *name, *description;
     const char *file;     /* of target.json, for messages */
     const char *folder;   /* NULL = embedded */
+    uint32_t crc32;       /* of target.json and the files that it names, as they were read */
     struct source source; /* of its name */
     enum target_format format;
     int n_rows;
@@ -246,7 +247,13 @@ struct match *composite_rematch(struct ctx *ctx, const struct composite_row *row
 double composite_cost_ns(const struct composite_row *row, const struct match *match,
                          struct arena *arena);
 
-/* Estimated nanoseconds of one node on the host (by the rates of `c`). */
+/* Estimated nanoseconds of one node on the host (by the rates of `c`), as a loop of its own. */
 double host_cost_ns(const struct target *c, const struct node *node);
+
+/* The node into whose loop the host takes this element-wise one, so that it costs nothing more
+ * there; NULL = it has a loop of its own. It is the rule by which fuse_ops lets a group grow
+ * (may_join): the same shape, behind an anchor (OUT_FUSABLE) or an element-wise node that nobody
+ * else reads. Only as long as that node is on the host as well. */
+const struct node *host_fused_into(const struct node *node);
 
 #endif

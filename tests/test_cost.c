@@ -10,9 +10,9 @@
 #define FIVE                                                                                       \
     "fn main(%x: (2) f32) -> (%e) {\n"                                                             \
     "  %a = nn.relu(%x) : (2) f32\n"                                                               \
-    "  %b = tanh(%a) : (2) f32\n"                                                                  \
+    "  %b = nn.softmax(%a) {axis=0} : (2) f32\n"                                                   \
     "  %c = nn.relu(%b) : (2) f32\n"                                                               \
-    "  %d = tanh(%c) : (2) f32\n"                                                                  \
+    "  %d = nn.softmax(%c) {axis=0} : (2) f32\n"                                                   \
     "  %e = nn.relu(%d) : (2) f32\n"                                                               \
     "}\n"
 
@@ -35,16 +35,16 @@
     "  %t = tanh(%r) : (1,4) f32\n"                                                                \
     "}\n"
 
-#define ANY ROW("any", "relu|tanh|max|add|dense")
+#define ANY ROW("any", "relu|tanh|softmax|max|add|dense")
 
 static const struct partition_case rows[] = {
     /* no limits, no hand-over */
     { .graph = FIVE,
       .targets = { TARGET("npu", ANY, "") },
       .want = "%a = nn.relu  npu.any#4  -> npu.any#4 in region 0\n"
-              "%b = tanh  npu.any#3  -> npu.any#3 in region 0\n"
+              "%b = nn.softmax  npu.any#3  -> npu.any#3 in region 0\n"
               "%c = nn.relu  npu.any#2  -> npu.any#2 in region 0\n"
-              "%d = tanh  npu.any#1  -> npu.any#1 in region 0\n"
+              "%d = nn.softmax  npu.any#1  -> npu.any#1 in region 0\n"
               "%e = nn.relu  npu.any#0  -> npu.any#0 in region 0\n"
               "region 0: npu, 5 nodes, 0 MACs, 8 bytes in, 8 out, 0 of weights, 32 on chip\n" },
 
@@ -52,9 +52,9 @@ static const struct partition_case rows[] = {
     { .graph = FIVE,
       .targets = { TARGET("npu", ANY, ", \"limits\": { \"max_nodes\": 3 }") },
       .want = "%a = nn.relu  npu.any#4  -> npu.any#4 in region 0\n"
-              "%b = tanh  npu.any#3  -> npu.any#3 in region 0\n"
+              "%b = nn.softmax  npu.any#3  -> npu.any#3 in region 0\n"
               "%c = nn.relu  npu.any#2  -> npu.any#2 in region 1\n"
-              "%d = tanh  npu.any#1  -> npu.any#1 in region 1\n"
+              "%d = nn.softmax  npu.any#1  -> npu.any#1 in region 1\n"
               "%e = nn.relu  npu.any#0  -> npu.any#0 in region 1\n"
               "region 0: npu, 2 nodes, 0 MACs, 8 bytes in, 8 out, 0 of weights, 24 on chip\n"
               "region 1: npu, 3 nodes, 0 MACs, 8 bytes in, 8 out, 0 of weights, 32 on chip\n"
@@ -78,9 +78,9 @@ static const struct partition_case rows[] = {
                           ", \"limits\": { \"max_nodes\": 3, \"min_macs\": 1000 },"
                           " \"rates\": { \"launch_ns\": 100000 }") },
       .want = "%a = nn.relu  npu.any#4  -> npu.any#4 in region 0\n"
-              "%b = tanh  npu.any#3  -> npu.any#3 in region 0\n"
+              "%b = nn.softmax  npu.any#3  -> npu.any#3 in region 0\n"
               "%c = nn.relu  npu.any#2  -> npu.any#2 in region 1\n"
-              "%d = tanh  npu.any#1  -> npu.any#1 in region 1\n"
+              "%d = nn.softmax  npu.any#1  -> npu.any#1 in region 1\n"
               "%e = nn.relu  npu.any#0  -> npu.any#0 in region 1\n"
               "region 0: npu, 2 nodes, 0 MACs, 8 bytes in, 8 out, 0 of weights, 24 on chip\n"
               "region 1: npu, 3 nodes, 0 MACs, 8 bytes in, 8 out, 0 of weights, 32 on chip\n"
@@ -102,23 +102,25 @@ static const struct partition_case rows[] = {
                "  const @w : (4,4) f32 = crc32:00000000\n"
                "  %r = nn.relu(%x) : (1,4) f32\n"
                "  %d = nn.dense(%r, @w) : (1,4) f32\n"
-               "  %t = tanh(%d) : (1,4) f32\n"
+               "  %t = max(%d) {axis=[1], keepdims=true} : (1,1) f32\n"
                "}\n",
       .targets = { TARGET("npu", ANY, ", \"limits\": { \"max_weight_bytes\": 63 }") },
       .want = "%r = nn.relu  npu.any#2  -> npu.any#2 in region 0\n"
               "%d = nn.dense  (npu.any#1)  -> c\n"
-              "%t = tanh  npu.any#0  -> npu.any#0 in region 1\n"
+              "%t = max  npu.any#0  -> npu.any#0 in region 1\n"
               "region 0: npu, 1 node, 0 MACs, 16 bytes in, 16 out, 0 of weights, 32 on chip\n"
-              "region 1: npu, 1 node, 0 MACs, 16 bytes in, 16 out, 0 of weights, 32 on chip\n"
+              "region 1: npu, 1 node, 0 MACs, 16 bytes in, 4 out, 0 of weights, 20 on chip\n"
               "npu: npu.any#1 at d excluded: max_weight_bytes: 64 bytes of weights, 63 allowed\n" },
+    /* ... but what is free in the loop of the product, if that stays on the host, stays with it */
     { .graph = FC,
       .targets = { TARGET("npu", ANY, ", \"limits\": { \"max_macs\": 15 }") },
       .want = "%d = nn.dense  (npu.any#3)  -> c\n"
-              "%a = add  npu.any#2  -> npu.any#2 in region 0\n"
-              "%r = nn.relu  npu.any#1  -> npu.any#1 in region 0\n"
-              "%t = tanh  npu.any#0  -> npu.any#0 in region 0\n"
-              "region 0: npu, 3 nodes, 0 MACs, 16 bytes in, 16 out, 16 of weights, 64 on chip\n"
-              "npu: npu.any#3 at d excluded: max_macs: 16 MACs, 15 allowed\n" },
+              "%a = add  (npu.any#2)  -> c\n"
+              "%r = nn.relu  (npu.any#1)  -> c\n"
+              "%t = tanh  (npu.any#0)  -> c\n"
+              "npu: npu.any#3 at d excluded: max_macs: 16 MACs, 15 allowed\n"
+              "npu: region of 3 nodes at a returned: hand-over: 0 ns for the work and 0 ns for "
+              "launch and 32 bytes, c needs 0 ns\n" },
 
     /* a smaller form of a composite that is too big */
     { .graph = FC,
@@ -185,13 +187,13 @@ static const struct partition_case rows[] = {
     /* too little work goes back; another target takes it */
     { .graph = FC,
       .targets = { TARGET("npu", ANY, ", \"limits\": { \"min_macs\": 17 }"),
-                   TARGET("dsp", ROW("act", "relu|tanh"), "") },
+                   TARGET("dsp", ROW("fc", "dense|add|relu|tanh"), "") },
       .assign = ASSIGN_PRIORITY,
-      .want = "%d = nn.dense  (npu.any#3)  -> c\n"
-              "%a = add  (npu.any#2)  -> c\n"
-              "%r = nn.relu  (npu.any#1) dsp.act#5  -> dsp.act#5 in region 0\n"
-              "%t = tanh  (npu.any#0) dsp.act#4  -> dsp.act#4 in region 0\n"
-              "region 0: dsp, 2 nodes, 0 MACs, 16 bytes in, 16 out, 0 of weights, 48 on chip\n"
+      .want = "%d = nn.dense  (npu.any#3) dsp.fc#7  -> dsp.fc#7 in region 0\n"
+              "%a = add  (npu.any#2) dsp.fc#6  -> dsp.fc#6 in region 0\n"
+              "%r = nn.relu  (npu.any#1) dsp.fc#5  -> dsp.fc#5 in region 0\n"
+              "%t = tanh  (npu.any#0) dsp.fc#4  -> dsp.fc#4 in region 0\n"
+              "region 0: dsp, 4 nodes, 16 MACs, 16 bytes in, 16 out, 80 of weights, 64 on chip\n"
               "npu: region of 4 nodes at d returned: min_macs: 16 MACs, 17 wanted\n" },
 
     /* hand-over: 5 operators save 500 ns, 16 bytes and a launch cost as much */
@@ -199,9 +201,9 @@ static const struct partition_case rows[] = {
       .targets = { TARGET("npu", ANY,
                           ", \"rates\": { \"launch_ns\": 420, \"transfer_ns_per_byte\": 5 }") },
       .want = "%a = nn.relu  (npu.any#4)  -> c\n"
-              "%b = tanh  (npu.any#3)  -> c\n"
+              "%b = nn.softmax  (npu.any#3)  -> c\n"
               "%c = nn.relu  (npu.any#2)  -> c\n"
-              "%d = tanh  (npu.any#1)  -> c\n"
+              "%d = nn.softmax  (npu.any#1)  -> c\n"
               "%e = nn.relu  (npu.any#0)  -> c\n"
               "npu: region of 5 nodes at a returned: hand-over: 0 ns for the work and 500 ns for "
               "launch and 16 bytes, c needs 500 ns\n" },
@@ -209,20 +211,33 @@ static const struct partition_case rows[] = {
       .targets = { TARGET("npu", ANY,
                           ", \"rates\": { \"launch_ns\": 419, \"transfer_ns_per_byte\": 5 }") },
       .want = "%a = nn.relu  npu.any#4  -> npu.any#4 in region 0\n"
-              "%b = tanh  npu.any#3  -> npu.any#3 in region 0\n"
+              "%b = nn.softmax  npu.any#3  -> npu.any#3 in region 0\n"
               "%c = nn.relu  npu.any#2  -> npu.any#2 in region 0\n"
-              "%d = tanh  npu.any#1  -> npu.any#1 in region 0\n"
+              "%d = nn.softmax  npu.any#1  -> npu.any#1 in region 0\n"
               "%e = nn.relu  npu.any#0  -> npu.any#0 in region 0\n"
               "region 0: npu, 5 nodes, 0 MACs, 8 bytes in, 8 out, 0 of weights, 32 on chip\n" },
+
+    /* on the host one loop of 100 ns does all three */
+    { .graph = "fn main(%x: (2) f32) -> (%c) {\n"
+               "  %a = nn.relu(%x) : (2) f32\n"
+               "  %b = tanh(%a) : (2) f32\n"
+               "  %c = add(%b, %x) : (2) f32\n"
+               "}\n",
+      .targets = { TARGET("npu", ANY, ", \"rates\": { \"launch_ns\": 100 }") },
+      .want = "%a = nn.relu  (npu.any#2)  -> c\n"
+              "%b = tanh  (npu.any#1)  -> c\n"
+              "%c = add  (npu.any#0)  -> c\n"
+              "npu: region of 3 nodes at a returned: hand-over: 0 ns for the work and 100 ns for "
+              "launch and 16 bytes, c needs 100 ns\n" },
 
     /* a split that makes the shorter piece too expensive */
     { .graph = FIVE,
       .targets = { TARGET(
           "npu", ANY, ", \"limits\": { \"max_nodes\": 3 }, \"rates\": { \"launch_ns\": 220 }") },
       .want = "%a = nn.relu  (npu.any#4)  -> c\n"
-              "%b = tanh  (npu.any#3)  -> c\n"
+              "%b = nn.softmax  (npu.any#3)  -> c\n"
               "%c = nn.relu  npu.any#2  -> npu.any#2 in region 0\n"
-              "%d = tanh  npu.any#1  -> npu.any#1 in region 0\n"
+              "%d = nn.softmax  npu.any#1  -> npu.any#1 in region 0\n"
               "%e = nn.relu  npu.any#0  -> npu.any#0 in region 0\n"
               "region 0: npu, 3 nodes, 0 MACs, 8 bytes in, 8 out, 0 of weights, 32 on chip\n"
               "npu: region of 2 nodes at a returned: hand-over: 0 ns for the work and 220 ns for "
@@ -232,11 +247,12 @@ static const struct partition_case rows[] = {
     { .graph = FIVE,
       .assign = ASSIGN_PRIORITY,
       .targets = { TARGET("npu", ROW("relu", "relu"), ", \"rates\": { \"launch_ns\": 150 }"),
-                   TARGET("dsp", ROW("any", "relu|tanh"), ", \"rates\": { \"launch_ns\": 50 }") },
+                   TARGET("dsp", ROW("any", "relu|softmax"),
+                          ", \"rates\": { \"launch_ns\": 50 }") },
       .want = "%a = nn.relu  (npu.relu#2) dsp.any#7  -> dsp.any#7 in region 0\n"
-              "%b = tanh  dsp.any#6  -> dsp.any#6 in region 0\n"
+              "%b = nn.softmax  dsp.any#6  -> dsp.any#6 in region 0\n"
               "%c = nn.relu  (npu.relu#1) dsp.any#5  -> dsp.any#5 in region 0\n"
-              "%d = tanh  dsp.any#4  -> dsp.any#4 in region 0\n"
+              "%d = nn.softmax  dsp.any#4  -> dsp.any#4 in region 0\n"
               "%e = nn.relu  (npu.relu#0) dsp.any#3  -> dsp.any#3 in region 0\n"
               "region 0: dsp, 5 nodes, 0 MACs, 8 bytes in, 8 out, 0 of weights, 32 on chip\n"
               "npu: region of 1 node at a returned: hand-over: 0 ns for the work and 150 ns for "
@@ -250,16 +266,16 @@ static const struct partition_case rows[] = {
     { .graph = FIVE,
       .targets = { TARGET("npu",
                           ROW_WITH("relu", "relu", "\"cost_ns\": \"10\"") "," ROW_WITH(
-                              "tanh", "tanh", "\"cost_ns\": \"20\""),
+                              "softmax", "softmax", "\"cost_ns\": \"20\""),
                           ", \"rates\": { \"launch_ns\": 150 }"),
                    TARGET("dsp",
                           ROW_WITH("relu", "relu", "\"cost_ns\": \"20\"") "," ROW_WITH(
-                              "tanh", "tanh", "\"cost_ns\": \"10\""),
+                              "softmax", "softmax", "\"cost_ns\": \"10\""),
                           ", \"rates\": { \"launch_ns\": 150 }") },
       .want = "%a = nn.relu  npu.relu#2 dsp.relu#7  -> npu.relu#2 in region 0\n"
-              "%b = tanh  npu.tanh#4 dsp.tanh#9  -> npu.tanh#4 in region 0\n"
+              "%b = nn.softmax  npu.softmax#4 dsp.softmax#9  -> npu.softmax#4 in region 0\n"
               "%c = nn.relu  npu.relu#1 dsp.relu#6  -> npu.relu#1 in region 0\n"
-              "%d = tanh  npu.tanh#3 dsp.tanh#8  -> npu.tanh#3 in region 0\n"
+              "%d = nn.softmax  npu.softmax#3 dsp.softmax#8  -> npu.softmax#3 in region 0\n"
               "%e = nn.relu  npu.relu#0 dsp.relu#5  -> npu.relu#0 in region 0\n"
               "region 0: npu, 5 nodes, 0 MACs, 8 bytes in, 8 out, 0 of weights, 32 on chip\n"
               "npu: chooses first: 280 ns saved in all, 0 ns when each composite goes where it is "

@@ -302,6 +302,36 @@ START_TEST(the_host_pays_for_every_node_alone)
 }
 END_TEST
 
+/* The rule of fuse_ops: element-wise, the same shape, the only reader, behind an anchor or another
+ * element-wise node. */
+START_TEST(the_host_fuses_elementwise_nodes)
+{
+    static const struct {
+        const char *node, *into;
+    } wanted[] = { { "d", NULL }, { "a", "d" },  { "r", "a" },     { "s", NULL },
+                   { "t", NULL }, { "u", NULL }, { "wide", NULL }, { "v", "u" } };
+
+    module = graph_parse(ctx,
+                         "fn main(%x: (1,4) f32, %y: (2,4) f32) -> (%v, %wide) {\n"
+                         "  const @w : (4,4) f32 = crc32:00000000\n"
+                         "  %d = nn.dense(%x, @w) : (1,4) f32\n"
+                         "  %a = add(%x, %d) : (1,4) f32\n"
+                         "  %r = nn.relu(%a) : (1,4) f32\n"
+                         "  %s = nn.softmax(%r) {axis=1} : (1,4) f32\n"
+                         "  %t = tanh(%s) : (1,4) f32\n" /* behind no anchor */
+                         "  %u = tanh(%t) : (1,4) f32\n" /* its input is read twice */
+                         "  %wide = add(%t, %y) : (2,4) f32\n"
+                         "  %v = multiply(%u, %u) : (1,4) f32\n"
+                         "}\n",
+                         1);
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+        ck_assert_msg(host_fused_into(node_called(wanted[i].node)) ==
+                          (wanted[i].into ? node_called(wanted[i].into) : NULL),
+                      "%s", wanted[i].node);
+    ck_assert_ptr_null(host_fused_into(module->main->ret));
+}
+END_TEST
+
 /* --- composite functions -----------------------------------------------------------------------*/
 
 START_TEST(a_composite_function_matches_its_row_again)
@@ -347,6 +377,7 @@ static Suite *make_suite(void)
     tcase_add_test(tests, a_cost_is_by_hook_or_row_or_rates);
     tcase_add_test(tests, bytes_are_those_that_cross_the_border);
     tcase_add_test(tests, the_host_pays_for_every_node_alone);
+    tcase_add_test(tests, the_host_fuses_elementwise_nodes);
     tcase_add_test(tests, a_composite_function_matches_its_row_again);
     return suite;
 }
