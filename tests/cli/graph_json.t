@@ -75,7 +75,7 @@ $ relayc compile net.graph.json --emit text
 error[R0501]: --emit: found 'text', wanted c, json or c,json
 [2]
 # Regions of other targets come back, and are compiled as they are.
-$ relayc compile $MODELS/depthwise_clip.onnx --offload sim_npu --no-cost --emit c,json --name net -o npu -q; relayc compile npu/net.graph.json --name net -o npu2 -q; diff npu/net_sim_npu.c npu2/net_sim_npu.c | grep -c '^[<>]'
+$ relayc compile $MODELS/depthwise_clip.onnx --offload sim_npu --assign priority --no-cost --emit c,json --name net -o npu -q; relayc compile npu/net.graph.json --name net -o npu2 -q; diff npu/net_sim_npu.c npu2/net_sim_npu.c | grep -c '^[<>]'
 6
 $ relayc run npu/net.graph.json --with generated
 y (1,4,4,4) f32 = 0 0 0 0 0 0 ...
