@@ -49,8 +49,11 @@ static void list_targets(struct cli *cli)
     for (const struct target *t = cli->offload.targets.first; t; t = t->next) {
         cJSON *row = add_item(list, cJSON_CreateObject());
 
-        say(cli, "%-12s %-7s %3d composite%s %s\n", t->name, format_names[t->format], t->n_rows,
-            t->n_rows == 1 ? ", " : "s,", t->description);
+        say(cli, "%-12s %-7s %3d composite%s%s\n", t->name, format_names[t->format], t->n_rows,
+            t->n_rows == 1 ? "" : "s",
+            *t->description ? arena_printf(&cli->ctx->perm, "%s %s", t->n_rows == 1 ? ", " : ",",
+                                           t->description)
+                            : "");
         add_text(row, "name", t->name);
         add_text(row, "description", t->description);
         add_text(row, "format", format_names[t->format]);
@@ -147,6 +150,38 @@ static void show_fp8(struct cli *cli, const struct fp8_row *row, cJSON *list)
         cJSON_AddBoolToObject(json, "weight_scales", row->weight_scales);
 }
 
+static void show_file(struct cli *cli, const char *what, const char *name, cJSON *json)
+{
+    if (!name)
+        return;
+    say(cli, "  %-10s %s\n", what, name);
+    add_text(json, what, name);
+}
+
+static void show_names(struct cli *cli, const char *what, int n, const char *const *names,
+                       cJSON *json)
+{
+    cJSON *list = n ? add_array(json, what) : NULL;
+
+    for (int i = 0; i < n; i++) {
+        say(cli, "%s%s%s", i ? ", " : arena_printf(&cli->ctx->perm, "  %-10s ", what), names[i],
+            i + 1 == n ? "\n" : "");
+        add_item(list, cJSON_CreateString(names[i]));
+    }
+}
+
+/* What target.json names besides the templates of the rows. */
+static void show_files(struct cli *cli, const struct target *target, cJSON *json)
+{
+    show_file(cli, "plugin", target->plugin, json);
+    show_file(cli, "prologue", target->prologue ? target->prologue_file : NULL, json);
+    show_file(cli, "region", target->region_template ? target->region_file : NULL, json);
+    show_names(cli, "headers", target->n_headers, target->header_names, json);
+    show_names(cli, "host", target->n_host_files, target->host_names, json);
+    show_file(cli, "flags", target->host_flags && *target->host_flags ? target->host_flags : NULL,
+              json);
+}
+
 static void show_row(struct cli *cli, const struct composite_row *row, cJSON *list)
 {
     cJSON *json = add_item(list, cJSON_CreateObject()), *where, *lets;
@@ -178,19 +213,24 @@ static void show_row(struct cli *cli, const struct composite_row *row, cJSON *li
         say(cli, "      scratch %s bytes\n", expression_text(row->scratch));
         add_text(json, "scratch", expression_text(row->scratch));
     }
+    if (row->template_file) {
+        say(cli, "      template %s\n", row->template_file);
+        add_text(json, "template", row->template_file);
+    }
 }
 
 static void show_target(struct cli *cli, const struct target *target)
 {
     cJSON *json = cli->json, *list;
 
-    say(cli, "%s: %s\n", target->name, target->description);
+    say(cli, "%s%s%s\n", target->name, *target->description ? ": " : "", target->description);
     say(cli, "  file       %s%s\n", target->file, target->folder ? "" : " (in the binary)");
     say(cli, "  format     %s\n", format_names[target->format]);
     add_text(json, "name", target->name);
     add_text(json, "description", target->description);
     add_text(json, "file", target->file);
     add_text(json, "format", format_names[target->format]);
+    show_files(cli, target, add_object(json, "files"));
     show_limits(cli, &target->limits, add_object(json, "limits"));
     show_rates(cli, &target->rates, add_object(json, "rates"));
     show_kept(cli, target, add_array(json, "keep_on_host"));

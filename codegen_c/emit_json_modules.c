@@ -170,6 +170,8 @@ static cJSON *target_module(struct codegen *codegen, const struct external_modul
     cJSON *files, *entries, *regions,
         *json = module_json(target->name, formats[target->format], &files, &entries, &regions);
 
+    cJSON_AddStringToObject(json, "target_crc32",
+                            arena_printf(&codegen->arena, "%08x", (unsigned)target->crc32));
     cJSON_AddItemToArray(files, text_json(module_file(codegen, module, ".h")));
     cJSON_AddItemToArray(files, text_json(module_file(codegen, module, ".c")));
     if (module_has_tables(module))

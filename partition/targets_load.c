@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <zlib.h>
 
 #include "base/embedded.h"
 #include "base/file.h"
@@ -30,13 +31,19 @@ static const struct target_hooks *const shipped_hooks[] = {
 struct folder {
     struct ctx *ctx;
     const char *path; /* of a folder, or within the project */
+    uint32_t crc32;   /* of all files read, in the order of reading */
 };
+
+static void count_bytes(struct folder *folder, const void *bytes, size_t n)
+{
+    folder->crc32 = (uint32_t)crc32_z(folder->crc32, bytes, n);
+}
 
 /* --- files of one folder -----------------------------------------------------------------------*/
 
 static const char *read_beneath(void *user, const char *name, const char **reason)
 {
-    const struct folder *folder = user;
+    struct folder *folder = user;
     const char *text = NULL;
     struct mapping mapping;
 
@@ -48,28 +55,32 @@ static const char *read_beneath(void *user, const char *name, const char **reaso
         *reason = "it is no text, there is a byte 0 in it";
     else
         text = arena_strndup(&folder->ctx->perm, (const char *)mapping.data, mapping.size);
+    count_bytes(folder, mapping.data, mapping.size);
     file_unmap(&mapping);
     return text;
 }
 
 static bool has_beneath(void *user, const char *name, const char **reason)
 {
-    const struct folder *folder = user;
+    struct folder *folder = user;
     struct mapping mapping;
 
     if (!file_map_beneath(folder->ctx, folder->path, name, &mapping, reason))
         return false;
+    count_bytes(folder, mapping.data, mapping.size);
     file_unmap(&mapping);
     return true;
 }
 
 static const char *read_embedded(void *user, const char *name, const char **reason)
 {
-    const struct folder *folder = user;
+    struct folder *folder = user;
     const struct embedded_file *file =
         embedded_find(arena_printf(&folder->ctx->perm, "%s/%s", folder->path, name));
 
     *reason = "it is not part of relayc";
+    if (file)
+        count_bytes(folder, file->text, strlen(file->text));
     return file ? file->text : NULL;
 }
 
@@ -120,20 +131,24 @@ static struct target *load_text(struct ctx *ctx, const char *path, const char *t
     if (!target)
         return NULL;
     target->folder = embedded ? NULL : path;
-    return add_hooks(ctx, target, folder) ? target : NULL;
+    if (!add_hooks(ctx, target, folder))
+        return NULL;
+    target->crc32 = ((const struct folder *)folder->user)->crc32;
+    return target;
 }
 
 static struct target *load_embedded(struct ctx *ctx, const char *path, const char *text)
 {
-    struct folder folder = { ctx, path };
+    struct folder folder = { ctx, path, 0 };
     const struct target_folder files = { read_embedded, has_embedded, &folder };
 
+    count_bytes(&folder, text, strlen(text));
     return load_text(ctx, path, text, &files, true);
 }
 
 static struct target *load_folder(struct ctx *ctx, const char *path)
 {
-    struct folder folder = { ctx, path };
+    struct folder folder = { ctx, path, 0 };
     const struct target_folder files = { read_beneath, has_beneath, &folder };
     const char *reason = NULL;
     const char *text = read_beneath(&folder, "target.json", &reason);

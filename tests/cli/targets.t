@@ -27,6 +27,8 @@ $ relayc targets npu --target-dir npu --json
 	"description":	"for this test",
 	"file":	"npu/target.json",
 	"format":	"extern",
+	"files":	{
+	},
 	"limits":	{
 		"max_nodes":	3,
 		"weights_onchip":	false
@@ -325,6 +327,28 @@ $ relayc run --with reference $MODELS/pool_flatten.onnx --target-dir acme 2>&1 >
 note: the target acme was loaded, but takes no part without --offload acme
 $ relayc verify $MODELS/pool_flatten.onnx --target-dir acme 2>&1 >out/y | grep note
 note: the target acme was loaded, but takes no part without --offload acme
+# What a target consists of
+$ relayc targets --target-dir acme | grep acme; relayc targets acme --target-dir acme
+acme         c         1 composite
+acme
+  file       acme/target.json
+  format     c
+  prologue   head.tmpl
+  limits     none
+  rates      launch 0 ns, hand-over 0 ns/byte, call 0 ns, 0 ns/byte
+
+  acme.add
+      add(a, b)
+      template add.tmpl
+$ for i in 1 2; do relayc compile $MODELS/pointwise_residual.onnx --target-dir acme --offload acme --no-cost --assign priority -q -o out; grep -A 1 'What acme' out/pointwise_residual_acme.c; grep target_crc32 out/pointwise_residual.json; cat acme/target.json acme/add.tmpl acme/head.tmpl | gzip -c | tail -c 8 | od -An -tx4 -N4; echo >>acme/add.tmpl; done
+ * What acme runs
+ * The target's files: crc32 f9ac0777
+			"target_crc32":	"f9ac0777"
+ f9ac0777
+ * What acme runs
+ * The target's files: crc32 72789304
+			"target_crc32":	"72789304"
+ 72789304
 # FP8
 $ relayc compile $MODELS/conv_bn_relu.onnx --offload sim_npu --precision fp8 --assign priority --no-cost -o fp8 | sed -n '/ONNX nodes/,/arena/p'
 conv_bn_relu: 3 ONNX nodes -> 1 region, 0.00 M MACs
