@@ -6,7 +6,8 @@
  * run by each, because only that shows values lost on their way from one layer to the next.
  *
  * A layer that quantises floats may be off by one step of its quantiser: what lies in the middle
- * between two steps goes up or down with the order of the sum before it. */
+ * between two steps goes up or down with the order of the sum before it. A region of a target may
+ * be off by one for each of its composites that does. */
 #include <math.h>
 #include <string.h>
 
@@ -78,28 +79,34 @@ static double relative_error(const struct tensor *wanted, double largest,
     return largest > 0 ? error / largest : error;
 }
 
-/* The greatest scale with which a layer quantises floats; 0 = it does not. */
-static double quantiser_step(const struct function *fn)
+/* How often a layer quantises floats, with *step the greatest scale. */
+static int count_quantisers(const struct function *fn, double *step)
 {
-    double step = 0;
+    int count = 0;
 
     for (const struct node *n = fn->first; n; n = n->next)
         if (n->op == OP_QNN_QUANTIZE && n->inputs[1]->kind == VALUE_CONSTANT) {
             const struct tensor scale = value_tensor(n->inputs[1]);
 
             for (int64_t i = 0; i < type_elements(&scale.type); i++)
-                step = fmax(step, tensor_at(&scale, i));
+                *step = fmax(*step, tensor_at(&scale, i));
+            count++;
+        } else if (n->op == OP_CALL) { /* a composite */
+            count += count_quantisers(n->callee, step);
         }
-    return step;
+    return count;
 }
 
 static double layer_tolerance(const struct verification *v, const struct value *value,
                               double largest)
 {
-    double step = value->def->op == OP_CALL ? quantiser_step(value->def->callee) : 0;
+    double step = 0;
 
-    if (step > 0 && !dtype_is_float(value->type.dtype))
-        step = 1;
+    if (value->def->op == OP_CALL) {
+        const int count = count_quantisers(value->def->callee, &step);
+
+        step = dtype_is_float(value->type.dtype) ? count * step : count;
+    }
     return largest > 0 ? v->tolerance + step / largest : v->tolerance + step;
 }
 
