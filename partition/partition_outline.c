@@ -12,6 +12,7 @@
 
 #include "base/str.h"
 #include "relay_ir/order.h"
+#include "relay_ir/outline.h"
 
 enum { MAX_NAME = 48 }; /* of the part of a region's name that comes from the model */
 
@@ -116,40 +117,6 @@ static const char *region_name(struct outlining *o, const struct region *region)
 /* --- composite functions ------------------------------------------------------------------------
  */
 
-/* The composite's value for one of main: itself copied, a constant bound here, or a parameter,
- * which is remembered in `outer`. */
-static struct value *composite_value(struct function *fn, struct value *value, struct value **outer)
-{
-    struct value *inner = value ? map_get(&fn->names, value->name) : NULL;
-
-    if (!value || inner)
-        return inner;
-    if (value->kind == VALUE_CONSTANT)
-        return constant_new(fn, value->name, &value->type, value->data);
-    outer[fn->n_params] = value;
-    return param_new(fn, value->name, &value->type);
-}
-
-static bool copy_node(struct outlining *o, struct function *fn, const struct node *node,
-                      struct value **outer)
-{
-    struct value **inputs = arena_array(o->scratch, struct value *, node->n_inputs);
-    const char **names = arena_array(o->scratch, const char *, node->n_outputs);
-
-    for (int i = 0; i < node->n_inputs; i++)
-        inputs[i] = composite_value(fn, node->inputs[i], outer);
-    for (int i = 0; i < node->n_outputs; i++)
-        names[i] = node->outputs[i]->name;
-    return node_new(fn, &(struct node_args){ .op = node->op,
-                                             .n_inputs = node->n_inputs,
-                                             .inputs = inputs,
-                                             .n_outputs = node->n_outputs,
-                                             .names = names,
-                                             .attrs = &node->attrs,
-                                             .origin = node->origin,
-                                             .callee = node->callee }) != NULL;
-}
-
 static int count_inputs(const struct match *match)
 {
     int n = 0;
@@ -171,7 +138,7 @@ static struct function *make_composite(struct outlining *o, const struct candida
     fn->composite = arena_strdup(&o->module->arena, candidate->row->name);
     *origin = NULL;
     for (int i = 0; i < match->n_nodes; i++) {
-        if (!copy_node(o, fn, match->nodes[i], outer))
+        if (!node_outline(fn, match->nodes[i], outer))
             return NULL;
         *origin = origin_join(o->module, *origin, match->nodes[i]->origin);
     }

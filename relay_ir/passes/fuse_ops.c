@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "relay_ir/outline.h"
 
 struct group {
     int n;
@@ -192,41 +193,6 @@ static struct function *region_new(struct fusion *fusion, const struct group *gr
     return region;
 }
 
-/* The region's value for an outer value: itself copied, a constant bound here, or a parameter,
- * which is remembered in `outer`. */
-static struct value *region_value(struct function *region, struct value *value,
-                                  struct value **outer)
-{
-    struct value *inner = value ? map_get(&region->names, value->name) : NULL;
-
-    if (!value || inner)
-        return inner;
-    if (value->kind == VALUE_CONSTANT)
-        return constant_new(region, value->name, &value->type, value->data);
-    outer[region->n_params] = value;
-    return param_new(region, value->name, &value->type);
-}
-
-static bool copy_node(struct fusion *fusion, struct function *region, const struct node *node,
-                      struct value **outer)
-{
-    struct value **inputs = arena_array(fusion->scratch, struct value *, node->n_inputs);
-    const char **names = arena_array(fusion->scratch, const char *, node->n_outputs);
-
-    for (int i = 0; i < node->n_inputs; i++)
-        inputs[i] = region_value(region, node->inputs[i], outer);
-    for (int i = 0; i < node->n_outputs; i++)
-        names[i] = node->outputs[i]->name;
-    return node_new(region, &(struct node_args){ .op = node->op,
-                                                 .n_inputs = node->n_inputs,
-                                                 .inputs = inputs,
-                                                 .n_outputs = node->n_outputs,
-                                                 .names = names,
-                                                 .attrs = &node->attrs,
-                                                 .origin = node->origin,
-                                                 .callee = node->callee }) != NULL;
-}
-
 /* Makes the region, and the call that stands where the group's last node stands. */
 static bool outline(struct fusion *fusion, const struct group *group)
 {
@@ -241,7 +207,7 @@ static bool outline(struct fusion *fusion, const struct group *group)
         n_inputs += group->nodes[i]->n_inputs;
     outer = arena_array(fusion->scratch, struct value *, n_inputs);
     for (int i = 0; i < group->n; i++) {
-        if (!copy_node(fusion, region, group->nodes[i], outer))
+        if (!node_outline(region, group->nodes[i], outer))
             return false;
         origin = origin_join(fusion->module, origin, group->nodes[i]->origin);
     }

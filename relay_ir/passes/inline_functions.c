@@ -11,6 +11,8 @@
 
 #include <string.h>
 
+#include "relay_ir/outline.h"
+
 /* Functions that call functions that call functions ... become as many values as their product. */
 enum { MAX_WORK = 1 << 20 };
 
@@ -127,23 +129,13 @@ static struct value *copy_of(const struct copies *copies, const struct value *va
 static struct node *copy_node(struct copies *copies, const struct node *node, struct node *call)
 {
     struct value **inputs = arena_array(copies->scratch, struct value *, node->n_inputs);
-    const char **names = arena_array(copies->scratch, const char *, node->n_outputs);
     struct node *copy;
 
     for (int i = 0; i < node->n_inputs; i++)
         inputs[i] = copy_of(copies, node->inputs[i]);
-    for (int i = 0; i < node->n_outputs; i++)
-        names[i] = node->outputs[i]->name;
-    copy = node_new(copies->fn,
-                    &(struct node_args){ .op = node->op,
-                                         .n_inputs = node->n_inputs,
-                                         .inputs = inputs,
-                                         .n_outputs = node->n_outputs,
-                                         .names = names,
-                                         .attrs = &node->attrs,
-                                         .origin = node->origin ? node->origin : call->origin,
-                                         .callee = node->callee,
-                                         .before = call });
+    copy = node_copy(copies->fn, node, inputs, call);
+    if (copy && !copy->origin)
+        copy->origin = call->origin;
     for (int i = 0; copy && i < node->n_outputs; i++)
         copies->of[node->outputs[i]->id] = copy->outputs[i];
     return copy;

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "relay_ir/outline.h"
+
 static const int64_t nhwc_axes[] = { 0, 2, 3, 1 }, nchw_axes[] = { 0, 3, 1, 2 };
 
 struct layout {
@@ -170,20 +172,11 @@ static bool copy_nodes(struct layout *layout, const struct function *from, struc
     }
     for (const struct node *n = from->first; n; n = n->next) {
         struct value **inputs = arena_array(arena, struct value *, n->n_inputs);
-        const char **names = arena_array(arena, const char *, n->n_outputs);
         struct node *copy;
 
         for (int i = 0; i < n->n_inputs; i++)
             inputs[i] = copied_value(copies, n->inputs[i]);
-        for (int i = 0; i < n->n_outputs; i++)
-            names[i] = n->outputs[i]->name;
-        copy = node_new(to, &(struct node_args){ .op = n->op,
-                                                 .n_inputs = n->n_inputs,
-                                                 .inputs = inputs,
-                                                 .n_outputs = n->n_outputs,
-                                                 .names = names,
-                                                 .attrs = &n->attrs,
-                                                 .origin = n->origin });
+        copy = node_copy(to, n, inputs, NULL);
         if (!copy)
             return false;
         for (int i = 0; i < n->n_outputs; i++)
