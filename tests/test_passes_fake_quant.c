@@ -219,6 +219,19 @@ static const struct pass_case rows[] = {
       "  %y = qnn.dequantize(%y.strided_slice, @xs, @xz)\n"
       "}\n" },
 
+    /* rows of a table, which stays one of integers */
+    { "move_before_dequantize",
+      "fn main(%i: (2) i64) -> (%y) {\n" IN "  const @x : (2,3) i8 = [1, 2, 3, 4, 5, 6]\n"
+      "  %xf = qnn.dequantize(@x, @xs, @xz)\n"
+      "  %c = clip(%i) {a_min=0, a_max=1}\n"
+      "  %y = take(%xf, %c) {axis=0}\n"
+      "}\n",
+      "fn main(%i: (2) i64) -> (%y) {\n" IN "  const @x : (2,3) i8 = [1, 2, 3, 4, 5, 6]\n"
+      "  %c = clip(%i) {a_min=0, a_max=1}\n"
+      "  %y.take = take(@x, %c) {axis=0}\n"
+      "  %y = qnn.dequantize(%y.take, @xs, @xz)\n"
+      "}\n" },
+
     /* averages stay */
     { "move_before_dequantize",
       "fn main(%x: (1,2,4,4) i8) -> (%y) {\n" IN OUT DX
@@ -300,6 +313,14 @@ static const struct pass_case rows[] = {
       "fn main(%x: (2,3) i8) -> (%y) {\n" IN DX "  %y = clip(%xf) {a_min=-1, a_max=2.5}\n"
       "}\n",
       "fn main(%x: (2,3) i8) -> (%y) {\n" IN "  %y.clip = clip(%x) {a_min=1, a_max=8}\n"
+      "  %y = qnn.dequantize(%y.clip, @xs, @xz)\n"
+      "}\n" },
+
+    /* bounds beyond what it has */
+    { "clip_before_dequantize",
+      "fn main(%x: (2,3) i8) -> (%y) {\n" IN DX "  %y = clip(%xf) {a_min=0, a_max=1000.3}\n"
+      "}\n",
+      "fn main(%x: (2,3) i8) -> (%y) {\n" IN "  %y.clip = clip(%x) {a_min=3, a_max=127}\n"
       "  %y = qnn.dequantize(%y.clip, @xs, @xz)\n"
       "}\n" },
 

@@ -49,6 +49,33 @@ static const struct pass_case rows[] = {
       "}\n",
       NULL },
 
+    /* of integers: the zero point */
+    { "pad_into_qnn_conv",
+      "fn main(%x: (1,1,3,3) i8) -> (%y) {\n"
+      "  const @w : (1,1,2,2) i8 = [1, 2, 3, -4]\n"
+      "  const @z : () i8 = [5]\n"
+      "  const @wz : () i8 = [0]\n"
+      "  %p = nn.pad(%x) {pad_before=[0,0,1,0], pad_after=[0,0,0,1], mode=\"constant\", value=5}\n"
+      "  %y = qnn.conv2d(%p, @w, @z, @wz) {groups=1}\n"
+      "}\n",
+      "fn main(%x: (1,1,3,3) i8) -> (%y) {\n"
+      "  const @w : (1,1,2,2) i8 = [1, 2, 3, -4]\n"
+      "  const @z : () i8 = [5]\n"
+      "  const @wz : () i8 = [0]\n"
+      "  %y = qnn.conv2d(%x, @w, @z, @wz) {padding=[1,0,0,1], groups=1}\n"
+      "}\n" },
+
+    /* another number than the zero point */
+    { "pad_into_qnn_conv",
+      "fn main(%x: (1,1,3,3) i8) -> (%y) {\n"
+      "  const @w : (1,1,2,2) i8 = [1, 2, 3, -4]\n"
+      "  const @z : () i8 = [5]\n"
+      "  const @wz : () i8 = [0]\n"
+      "  %p = nn.pad(%x) {pad_before=[0,0,1,0], pad_after=[0,0,0,1], mode=\"constant\", value=0}\n"
+      "  %y = qnn.conv2d(%p, @w, @z, @wz) {groups=1}\n"
+      "}\n",
+      NULL },
+
     /* no padding of its own */
     { "pad_into_average_pool",
       "fn main(%x: (1,2,4,4) f32) -> (%y) {\n"

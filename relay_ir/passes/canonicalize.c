@@ -47,6 +47,7 @@ static const struct rule rules[] = {
     { "drop_zero_bias", drop_zero_bias, ROOTS(OP_BIAS_ADD) },
 
     { "pad_into_conv", pad_into_conv, ROOTS(OP_CONV1D, OP_CONV2D, OP_CONV3D) },
+    { "pad_into_qnn_conv", pad_into_qnn_conv, ROOTS(OP_QNN_CONV1D, OP_QNN_CONV2D, OP_QNN_CONV3D) },
     { "pad_into_average_pool", pad_into_average_pool,
       ROOTS(OP_AVG_POOL1D, OP_AVG_POOL2D, OP_AVG_POOL3D) },
     { "pad_into_max_pool", pad_into_max_pool, ROOTS(OP_MAX_POOL1D, OP_MAX_POOL2D, OP_MAX_POOL3D) },

@@ -24,7 +24,8 @@
 static const struct rule rules[] = {
     { "move_before_dequantize", move_before_dequantize,
       ROOTS(OP_COPY, OP_RESHAPE, OP_SQUEEZE, OP_EXPAND_DIMS, OP_TRANSPOSE, OP_STRIDED_SLICE,
-            OP_DEPTH_TO_SPACE, OP_SPACE_TO_DEPTH, OP_MAX_POOL1D, OP_MAX_POOL2D, OP_MAX_POOL3D) },
+            OP_DEPTH_TO_SPACE, OP_SPACE_TO_DEPTH, OP_TAKE, OP_MAX_POOL1D, OP_MAX_POOL2D,
+            OP_MAX_POOL3D) },
     { "transpose_before_dequantize", transpose_before_dequantize, ROOTS(OP_TRANSPOSE) },
     { "pad_before_dequantize", pad_before_dequantize, ROOTS(OP_PAD) },
     { "clip_before_dequantize", clip_before_dequantize, ROOTS(OP_RELU, OP_CLIP) },

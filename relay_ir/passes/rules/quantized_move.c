@@ -15,17 +15,21 @@ static struct value *dequantize_like(struct rewrite *rewrite, const struct node 
                        dequantize->inputs[2]);
 }
 
-/* For reshape and the like, transpose, strided_slice, max_pool; see the table. */
+/* For reshape and the like, transpose, strided_slice, max_pool, and for take, which reads where its
+ * other input says; see the table. */
 struct value *move_before_dequantize(struct rewrite *rewrite, struct node *root)
 {
     struct affine affine;
     const struct node *node = dequantize_of(rewrite, root->inputs[0], &affine);
 
-    if (!node)
+    struct value *inputs[2] = { NULL, root->n_inputs > 1 ? root->inputs[1] : NULL };
+
+    if (!node || root->n_inputs > 2)
         return NULL;
     rule_covers(rewrite, node);
+    inputs[0] = node->inputs[0];
     return dequantize_like(rewrite, node, 0,
-                           rule_build1(rewrite, root->op, &root->attrs, node->inputs[0]));
+                           rule_build(rewrite, root->op, &root->attrs, root->n_inputs, inputs));
 }
 
 /* The same where scales and zero points lie along an axis: weights. */
@@ -83,16 +87,14 @@ struct value *pad_before_dequantize(struct rewrite *rewrite, struct node *root)
     return dequantize_like(rewrite, node, 0, rule_build1(rewrite, OP_PAD, &attrs, node->inputs[0]));
 }
 
-/* The stored number of a bound, within the type. */
+/* The stored number of a bound, within the type: one that lies beyond need not be exact. */
 static bool bound_exactly(const struct affine *affine, double bound, double *stored)
 {
     const double least = least_stored(affine->dtype), greatest = greatest_stored(affine->dtype);
 
     if (isnan(bound))
         return false;
-    if (isinf(bound))
-        *stored = bound < 0 ? least : greatest;
-    else if (!stored_exactly(affine, bound, stored))
+    if (!stored_exactly(affine, bound, stored) && *stored >= least && *stored <= greatest)
         return false;
     *stored = fmin(fmax(*stored, least), greatest);
     return true;

@@ -59,6 +59,7 @@ RULE(transpose_into_matmul)
 
 /* window.c */
 RULE(pad_into_conv)
+RULE(pad_into_qnn_conv)
 RULE(pad_into_average_pool)
 RULE(pad_into_max_pool)
 RULE(reduction_to_global_pool)

@@ -19,16 +19,17 @@ static bool all_one(const struct ints *ints)
     return true;
 }
 
-/* The node's padding (begins, then ends) with that of an explicit zero padding in front added.
+/* The node's padding (begins, then ends) with that of an explicit padding by `zero` in front added.
  * False when the padding in front is of another kind, or touches batch or channels. */
-static bool joined_padding(const struct node *pad, const struct ints *own, struct ints *joined)
+static bool joined_padding(const struct node *pad, double zero, const struct ints *own,
+                           struct ints *joined)
 {
     const struct pad_attrs *attrs = &pad->attrs.pad;
     const int n = own->n / 2;
 
-    if (strcmp(attrs->mode, "constant") != 0 || attrs->value != 0 || attrs->pad_before.n != n + 2 ||
-        attrs->pad_after.n != n + 2 || !all_zero(attrs->pad_before.at, 2) ||
-        !all_zero(attrs->pad_after.at, 2))
+    if (strcmp(attrs->mode, "constant") != 0 || attrs->value != zero ||
+        attrs->pad_before.n != n + 2 || attrs->pad_after.n != n + 2 ||
+        !all_zero(attrs->pad_before.at, 2) || !all_zero(attrs->pad_after.at, 2))
         return false;
     joined->n = own->n;
     for (int i = 0; i < n; i++) {
@@ -47,10 +48,26 @@ struct value *pad_into_conv(struct rewrite *rewrite, struct node *root)
     union attrs attrs = root->attrs;
 
     if (!pad || !str_starts(attrs.conv.data_layout, "NC") ||
-        !joined_padding(pad, &root->attrs.conv.padding, &attrs.conv.padding))
+        !joined_padding(pad, 0, &root->attrs.conv.padding, &attrs.conv.padding))
         return NULL;
     rule_covers(rewrite, pad);
     return rule_build2(rewrite, root->op, &attrs, pad->inputs[0], root->inputs[1]);
+}
+
+/* The same for qnn.conv, which pads with the zero point of x. */
+struct value *pad_into_qnn_conv(struct rewrite *rewrite, struct node *root)
+{
+    const struct node *pad = defined_by(root->inputs[0], OP_PAD);
+    union attrs attrs = root->attrs;
+    double zero;
+
+    if (!pad || !value_uniform(root->inputs[2], &zero) ||
+        !joined_padding(pad, zero, &root->attrs.conv.padding, &attrs.conv.padding))
+        return NULL;
+    rule_covers(rewrite, pad);
+    return rule_build(
+        rewrite, root->op, &attrs, 4,
+        (struct value *[]){ pad->inputs[0], root->inputs[1], root->inputs[2], root->inputs[3] });
 }
 
 /* Whether every window holds some element of the input: pools want that of their padding. */
@@ -78,7 +95,7 @@ struct value *pad_into_average_pool(struct rewrite *rewrite, struct node *root)
 
     if (!pad || pool->ceil_mode || !str_starts(pool->layout, "NC") ||
         !(pool->count_include_pad || all_zero(pool->padding.at, pool->padding.n)) ||
-        !joined_padding(pad, &pool->padding, &attrs.pool.padding) || !fits_windows(&attrs.pool))
+        !joined_padding(pad, 0, &pool->padding, &attrs.pool.padding) || !fits_windows(&attrs.pool))
         return NULL;
     attrs.pool.count_include_pad = true;
     rule_covers(rewrite, pad);
@@ -105,8 +122,8 @@ struct value *pad_into_max_pool(struct rewrite *rewrite, struct node *root)
 
     if (!pad || pool->ceil_mode || !str_starts(pool->layout, "NC") ||
         !is_never_negative(pad->inputs[0]) ||
-        !joined_padding(pad, &pool->padding, &attrs.pool.padding) || !fits_windows(&attrs.pool) ||
-        !all_one(&pool->dilation))
+        !joined_padding(pad, 0, &pool->padding, &attrs.pool.padding) ||
+        !fits_windows(&attrs.pool) || !all_one(&pool->dilation))
         return NULL;
     rule_covers(rewrite, pad);
     return rule_build1(rewrite, root->op, &attrs, pad->inputs[0]);
