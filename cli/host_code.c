@@ -5,6 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
+#include "base/str.h"
+
 static void make_folder(struct cli *cli, struct host_code *code)
 {
     static const char *const names[HOST_CODE_MADE] = { "model_adapter.c", "model.so",
@@ -76,6 +79,64 @@ static void explain_symbols(struct cli *cli, const struct module *module)
     }
 }
 
+/* The comment in front of a composite's block, "TARGET.ROW, TEMPLATE: NODES", that stands last
+ * before a line of the file; NULL if there is none. */
+static const char *block_comment(struct cli *cli, const char *path, const char *target, long line)
+{
+    struct arena *arena = &cli->ctx->perm;
+    const char *start = arena_printf(arena, "/* %s.", target), *found = NULL, *text;
+    struct mapping file;
+
+    if (!file_map(cli->ctx, path, &file))
+        return NULL;
+    text = arena_strndup(arena, (const char *)file.data, file.size);
+    file_unmap(&file);
+    for (long i = 1; i <= line && *text; i++) {
+        const size_t n = strcspn(text, "\n");
+        const char *at = text + strspn(text, " ");
+
+        if (*text == '}')
+            found = NULL; /* the function's end */
+        if (str_starts(at, start))
+            found = arena_strndup(arena, at + 3, (size_t)(text + n - at) - 3);
+        text += n + (text[n] == '\n');
+    }
+    return found;
+}
+
+/* Whose text the compiler refused: the composite around the line of its first message. */
+static void explain_text(struct cli *cli, const struct module *module, const struct host_code *code)
+{
+    struct arena *arena = &cli->ctx->perm;
+    const struct diag *last = cli->ctx->diags.latest;
+
+    for (const struct node *n = module->main->first; n && last && last->note; n = n->next) {
+        const char *target = n->op == OP_CALL ? n->callee->compiler : NULL;
+        const char *file, *at, *comment;
+        long line;
+
+        if (!target || strcmp(target, "c") == 0)
+            continue;
+        file = arena_printf(arena, "%s/model_%s.c", code->dir, target);
+        at = strstr(last->note, arena_printf(arena, "%s:", file));
+        while (at && strtol(at + strlen(file) + 1, NULL, 10) == 0) /* "FILE: In function ..." */
+            at = strstr(at + 1, arena_printf(arena, "%s:", file));
+        line = at ? strtol(at + strlen(file) + 1, NULL, 10) : 0;
+        if (line == 0)
+            continue;
+        comment = block_comment(cli, file, target, line);
+        if (comment)
+            diag_help(cli->ctx, "line %ld of model_%s.c comes from %.*s", line, target,
+                      (int)strcspn(comment, "*") - 1, comment);
+        else
+            diag_help(cli->ctx,
+                      "line %ld of model_%s.c comes from no composite, so from the prologue or the "
+                      "region template of %s",
+                      line, target, target);
+        return;
+    }
+}
+
 enum { MOST_NAMED = 4 }; /* composites of a region in a message */
 
 /* "npu_conv1, npu: npu.conv2d_act", of one of ours "conv_2". */
@@ -141,8 +202,10 @@ bool host_code_build(struct cli *cli, struct module *module, bool step, struct h
                                                      .step = step,
                                                      .regions = name_regions(cli, &out->result),
                                                      .n_regions = out->result.n_regions });
-    if (!out->generated)
+    if (!out->generated) {
         explain_symbols(cli, module);
+        explain_text(cli, module, out);
+    }
     return out->generated != NULL;
 }
 

@@ -156,8 +156,9 @@ static const char *write_body(struct codegen *codegen, struct external *external
         ok = write_composite(codegen, external, composite) && ok;
         if (!composite->text)
             continue;
-        str_printf(&blocks, "%s/* %s: %s */\n{\n", i ? "\n" : "",
+        str_printf(&blocks, "%s/* %s, %s: %s */\n{\n", i ? "\n" : "",
                    comment_safe(arena, composite->row->name, 60),
+                   comment_safe(arena, composite->row->template_file, 60),
                    origin_comment(arena, &shown, " * "));
         add_indented_lines(&blocks, composite->text);
         str_add(&blocks, "}\n");

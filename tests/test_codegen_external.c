@@ -52,7 +52,7 @@ START_TEST(the_files_say_what_runs_where)
               "/* conv1 (Conv) + conv2 (Conv)\n * input0 f32 [1,2,6,6], input1");
     bench_has(&bench, "net_toy.h", " * toy.conv2d_act: conv1\n * toy.conv2d_act: conv2\n");
     bench_has(&bench, "net_toy.c",
-              "    /* toy.conv2d_act: conv1 (Conv) */\n    {\n        enum {\n");
+              "    /* toy.conv2d_act, conv2d.c.tmpl: conv1 (Conv) */\n    {\n        enum {\n");
     bench_has(&bench, "net_toy.c", "static const float net_bias[3] = {\n");
     bench_has(&bench, "toy_max.h", "toy_max");
     bench_lacks(&bench, "net.c", "net_bias");

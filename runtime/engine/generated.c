@@ -73,8 +73,25 @@ static int split_words(struct arena *arena, const char *text, char **words, int 
     return n;
 }
 
+/* The environment, with messages in plain English. */
+static char **compiler_environment(struct arena *arena)
+{
+    char **all;
+    int n = 0, k = 0;
+
+    while (environ[n])
+        n++;
+    all = arena_array(arena, char *, n + 2);
+    for (int i = 0; i < n; i++)
+        if (!str_starts(environ[i], "LC_ALL="))
+            all[k++] = environ[i];
+    all[k++] = arena_strdup(arena, "LC_ALL=C");
+    all[k] = NULL;
+    return all;
+}
+
 /* Runs the compiler with its messages in a file; its exit status, -1 if it could not be started. */
-static int run_compiler(char **words, const char *messages)
+static int run_compiler(struct arena *arena, char **words, const char *messages)
 {
     posix_spawn_file_actions_t actions;
     pid_t pid;
@@ -84,7 +101,7 @@ static int run_compiler(char **words, const char *messages)
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, messages,
                                      O_WRONLY | O_CREAT | O_TRUNC, 0644);
     posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
-    error = posix_spawnp(&pid, words[0], &actions, NULL, words, environ);
+    error = posix_spawnp(&pid, words[0], &actions, NULL, words, compiler_environment(arena));
     posix_spawn_file_actions_destroy(&actions);
     if (error) {
         errno = error;
@@ -143,7 +160,7 @@ static bool compile(struct ctx *ctx, const struct generated_options *options, co
     n = split_words(&ctx->perm, libs, words, n);
     words[n++] = arena_strdup(&ctx->perm, "-lm");
     words[n] = NULL;
-    status = run_compiler(words, messages);
+    status = run_compiler(&ctx->perm, words, messages);
     if (status < 0)
         return diag_error(ctx, DIAG_TOOLCHAIN, NULL, "cannot run the C compiler '%s': %s", words[0],
                           strerror(errno));

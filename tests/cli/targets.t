@@ -349,6 +349,12 @@ $ for i in 1 2; do relayc compile $MODELS/pointwise_residual.onnx --target-dir a
  * The target's files: crc32 72789304
 			"target_crc32":	"72789304"
  72789304
+# C that the compiler refuses
+$ echo 'wrong = ${a};' >>acme/add.tmpl; LC_ALL=de_DE.UTF-8 relayc verify $MODELS/pointwise_residual.onnx --target-dir acme --offload acme --no-cost --assign priority 2>&1 | grep -E '^(error|help)|wrong'  | sed 's|/tmp/[^/]*/||'
+error[R0404]: the C compiler 'cc' failed (exit code 1)
+      model_acme.c:27:9: error: 'wrong' undeclared (first use in this function)
+         27 |         wrong = input0;
+help: line 27 of model_acme.c comes from acme.add, add.tmpl: add1 (Add)
 # FP8
 $ relayc compile $MODELS/conv_bn_relu.onnx --offload sim_npu --precision fp8 --assign priority --no-cost -o fp8 | sed -n '/ONNX nodes/,/arena/p'
 conv_bn_relu: 3 ONNX nodes -> 1 region, 0.00 M MACs

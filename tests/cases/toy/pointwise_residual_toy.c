@@ -36,7 +36,7 @@ int pointwise_residual_toy_conv1(const float *input0, float *output0, void *scra
     float *const value0 = scratch; /* conv1_y f32 [1,4,3,3] */
     void *const scratch0 = (void *)((unsigned char *)scratch + 144); /* 16 bytes */
 
-    /* toy.conv2d: conv1 (Conv) */
+    /* toy.conv2d, conv2d.c.tmpl: conv1 (Conv) */
     {
         enum {
             IN_C = 4, IN_H = 3, IN_W = 3,
@@ -65,7 +65,7 @@ int pointwise_residual_toy_conv1(const float *input0, float *output0, void *scra
             }
     }
 
-    /* toy.add: add1 (Add) */
+    /* toy.add, add.c.tmpl: add1 (Add) */
     {
         for (int i = 0; i < 36; i++)
             output0[i] = toy_add(value0[i], input0[i]);
