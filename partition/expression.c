@@ -43,6 +43,35 @@ void expression_names(const struct expression *expression,
         expression_names(expression->args[i], see, user);
 }
 
+/* What a part says as text, NULL = it is something else. */
+static const char *word_of(const struct expression *part)
+{
+    if (part->kind == EXPRESSION_NAME)
+        return part->field ? NULL : part->name;
+    return part->kind == EXPRESSION_CONSTANT && part->constant.kind == TERM_TEXT
+               ? part->constant.text
+               : NULL;
+}
+
+void expression_comparisons(const struct expression *expression,
+                            void (*see)(void *user, const char *field, const char *word, bool bare,
+                                        size_t offset),
+                            void *user)
+{
+    const bool equality = expression->kind == EXPRESSION_BINARY &&
+                          (expression->sign == SIGN_EQUAL || expression->sign == SIGN_UNEQUAL);
+
+    for (int i = 0; equality && i < 2; i++) {
+        const struct expression *a = expression->args[i], *b = expression->args[1 - i];
+
+        if (a->kind == EXPRESSION_NAME && a->field && word_of(b))
+            see(user, a->field, word_of(b), b->kind == EXPRESSION_NAME,
+                b->kind == EXPRESSION_NAME ? b->name_start : b->start);
+    }
+    for (int i = 0; i < expression->n_args; i++)
+        expression_comparisons(expression->args[i], see, user);
+}
+
 /* Element types are the only words that are surely text in every scope. */
 static bool is_constant(const struct expression *part)
 {

@@ -60,6 +60,14 @@ void expression_names(const struct expression *expression,
                       void (*see)(void *user, const char *name, const char *field, size_t offset),
                       void *user);
 
+/* Calls see() for every == and != of a field with a word or a quoted text: ("dtype", "float32")
+ * for x.dtype == float32; `bare` tells which of both, `offset` is the place of the word in the
+ * text. */
+void expression_comparisons(const struct expression *expression,
+                            void (*see)(void *user, const char *field, const char *word, bool bare,
+                                        size_t offset),
+                            void *user);
+
 /* Whether the conjunction of n conditions can never hold, for what constants tell: the same term is
  * compared with constants that exclude each other ("x.rank == 4" and "x.rank < 3"). *first and
  * *second are the two that clash (equal when one clashes with itself). A false answer promises

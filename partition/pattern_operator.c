@@ -62,7 +62,9 @@ static enum op parse_op_name(struct pattern_parser *p, const char *name, size_t 
     }
     nearest = str_nearest(name, candidates, n);
     pattern_complain(p, at, "unknown operator '%s'", str_safe(&p->ctx->perm, name, 60));
-    if (nearest)
+    if (strcmp(name, "relu6") == 0)
+        diag_help(p->ctx, "ReLU6 is clip with a_min=0, a_max=6");
+    else if (nearest)
         diag_help(p->ctx, "did you mean %s?", nearest);
     else
         diag_help(p->ctx,

@@ -5,6 +5,7 @@
 
 #include "base/str.h"
 #include "partition/json_read.h"
+#include "partition/pattern_parse.h"
 #include "partition/target_file.h"
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
@@ -117,23 +118,35 @@ static void help_names(const struct row_names *names, const char *word)
     json_help_nearest(names->ctx, word, all, (size_t)n);
 }
 
+/* All that the capture has, and the one that was probably meant. */
 static void help_fields(const struct row_names *names, const char *capture, const char *field)
 {
     int steps = MAX_STEPS;
     const enum op op = captured_op(names->row->pattern, capture, &steps);
     const char *all[COUNT(value_fields) + 64];
-    size_t n = 0;
+    struct str list = { .arena = &names->ctx->perm };
+    const char *nearest;
+    size_t n = 0, known = 0;
 
-    for (size_t i = 0; i < COUNT(value_fields); i++)
-        all[n++] = value_fields[i];
     if (op != OP_COUNT) {
         const struct attr_schema *schema = attrs_schema(op_row(op)->attrs);
 
-        all[n++] = "op";
-        for (int i = 0; i < schema->n_fields && n < COUNT(all); i++)
+        for (int i = 0; i < schema->n_fields && n + 1 < 64; i++)
             all[n++] = schema->fields[i].name;
+        all[n++] = "op";
     }
-    json_help_nearest(names->ctx, field, all, n);
+    for (size_t i = 0; i < COUNT(value_fields); i++)
+        all[n++] = value_fields[i];
+    for (size_t i = 0; i < n; i++)
+        if (pattern_knows(names->row->pattern, capture, all[i]))
+            all[known++] = all[i];
+    nearest = strlen(field) > 2 && strlen(field) <= 64 ? str_nearest(field, all, known) : NULL;
+    if (nearest)
+        str_printf(&list, "did you mean '%s'? ", nearest);
+    str_printf(&list, "%s has ", capture);
+    for (size_t i = 0; i < known; i++)
+        str_printf(&list, "%s%s", i ? ", " : "", all[i]);
+    diag_help(names->ctx, "%s", str_text(&list));
 }
 
 enum beside { BESIDE_NOTHING, BESIDE_EQUALITY, BESIDE_LOGIC, BESIDE_NUMBERS };
@@ -220,6 +233,79 @@ static void see_name(void *user, const char *name, const char *field, size_t off
     help_names(names, name);
 }
 
+/* float32 and the like, as others call our element types; NULL = nothing like that. */
+static const char *usual_dtype(struct arena *arena, const char *word)
+{
+    static const struct {
+        const char *theirs, *ours;
+    } names[] = { { "float", "f32" }, { "double", "f64" }, { "half", "f16" } },
+      families[] = { { "bfloat", "bf" }, { "float", "f" }, { "fp", "f" },
+                     { "uint", "u" },    { "int", "i" },   { "s", "i" } };
+
+    for (size_t i = 0; i < COUNT(names); i++)
+        if (strcmp(word, names[i].theirs) == 0)
+            return names[i].ours;
+    for (size_t i = 0; i < COUNT(families); i++)
+        if (str_starts(word, families[i].theirs)) {
+            const char *made =
+                arena_printf(arena, "%s%.20s", families[i].ours, word + strlen(families[i].theirs));
+
+            if (dtype_from_name(made) != DTYPE_NONE)
+                return made;
+        }
+    return NULL;
+}
+
+static void wrong_dtype(struct row_names *names, const char *word, size_t offset)
+{
+    const char *usual = usual_dtype(&names->ctx->perm, word), *all[DTYPE_COUNT];
+    size_t n = 0;
+
+    name_error(names, offset,
+               arena_printf(&names->ctx->perm, "'%s' is no element type", safe(names, word)));
+    for (int d = DTYPE_NONE + 1; d < DTYPE_COUNT; d++)
+        all[n++] = dtype_name((enum dtype)d);
+    if (usual)
+        diag_help(names->ctx, "did you mean '%s'?", usual);
+    else
+        json_help_nearest(names->ctx, word, all, n);
+}
+
+static void wrong_op(struct row_names *names, const char *word, size_t offset)
+{
+    const char *all[OP_COUNT], *nearest;
+
+    name_error(names, offset,
+               arena_printf(&names->ctx->perm, "'%s' is no operator", safe(names, word)));
+    if (op_from_text_name(word) != OP_COUNT) { /* nn.relu: the field says it without nn. */
+        diag_help(names->ctx, "did you mean '%s'?", op_text_name(op_from_text_name(word)));
+        return;
+    }
+    for (int op = 0; op < OP_COUNT; op++)
+        all[op] = op_text_name((enum op)op);
+    nearest = strlen(word) > 2 && strlen(word) <= 64 ? str_nearest(word, all, OP_COUNT) : NULL;
+    if (nearest)
+        diag_help(names->ctx, "did you mean '%s'?", nearest);
+    else
+        diag_help(names->ctx, "docs/operators.md lists them");
+}
+
+/* A word that no value of this field is would never be found equal. */
+static void see_comparison(void *user, const char *field, const char *word, bool bare,
+                           size_t offset)
+{
+    struct row_names *names = user;
+
+    if (bare && (let_index(names, word) >= 0 || is_in(word, bare_names, COUNT(bare_names)) ||
+                 is_in(word, names->captures, (size_t)names->n_captures)))
+        return;
+    if (strcmp(field, "dtype") == 0 && dtype_from_name(word) == DTYPE_NONE)
+        wrong_dtype(names, word, offset);
+    if (strcmp(field, "op") == 0 && (op_from_text_name(word) == OP_COUNT ||
+                                     strcmp(op_text_name(op_from_text_name(word)), word) != 0))
+        wrong_op(names, word, offset);
+}
+
 static void check_expression(struct row_names *names, const struct expression *expression,
                              const struct source *source, int let)
 {
@@ -229,6 +315,7 @@ static void check_expression(struct row_names *names, const struct expression *e
     names->source = source;
     names->let = let;
     expression_names(expression, see_name, names);
+    expression_comparisons(expression, see_comparison, names);
 }
 
 /* --- lets --------------------------------------------------------------------------------------*/
