@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "partition/targets/cmsis_nn/layout.h"
-#include "relay_ir/ops/qnn.h"
+#include "partition/targets/quantized.h"
 
 static const struct value *captured(const struct match *match, const char *name)
 {
@@ -13,48 +13,19 @@ static const struct value *captured(const struct match *match, const char *name)
     return capture ? capture->value : NULL;
 }
 
-static int64_t integer(const struct match *match, const char *name)
-{
-    const struct tensor tensor = value_tensor(captured(match, name));
-
-    return tensor_int_at(&tensor, 0);
-}
-
-static double real(const struct match *match, const char *name, int64_t i)
-{
-    const struct value *value = captured(match, name);
-    const struct tensor tensor = value_tensor(value);
-
-    return tensor_at(&tensor, type_elements(&value->type) == 1 ? 0 : i);
-}
-
 static void lower_factor(struct lowering *lowering, const char *name, struct fixed_point factor)
 {
     lowering_int(lowering, arena_printf(lowering->arena, "%s_multiplier", name), factor.multiplier);
     lowering_int(lowering, arena_printf(lowering->arena, "%s_shift", name), factor.shift);
 }
 
-/* Arrays ${multiplier} and ${shift}, one entry per output channel, and their first entries. */
-static void lower_requantize(const struct match *match, int64_t channels, struct lowering *lowering)
+/* The factors, and the offsets of a product. */
+static void lower_product(const struct match *match, int64_t channels, struct lowering *lowering)
 {
-    const struct type type = type_make(DTYPE_I32, 1, &channels);
-    int32_t *multiplier = arena_array(lowering->arena, int32_t, channels);
-    int32_t *shift = arena_array(lowering->arena, int32_t, channels);
-
-    for (int64_t i = 0; i < channels; i++) {
-        const struct fixed_point factor =
-            fixed_point_of(real(match, "s", i) / real(match, "os", 0));
-
-        multiplier[i] = factor.multiplier;
-        shift[i] = factor.shift;
-    }
-    lowering_array(lowering, "multiplier", &type, multiplier, "");
-    lowering_array(lowering, "shift", &type, shift, "");
-    lowering_int(lowering, "multiplier0", channels ? multiplier[0] : 0);
-    lowering_int(lowering, "shift0", channels ? shift[0] : 0);
-    lowering_int(lowering, "x_offset", -integer(match, "xz"));
-    lowering_int(lowering, "w_offset", -integer(match, "wz"));
-    lowering_int(lowering, "out_offset", integer(match, "oz"));
+    lower_requantize(match, channels, lowering);
+    lowering_int(lowering, "x_offset", -captured_zero(match, "xz"));
+    lowering_int(lowering, "w_offset", -captured_zero(match, "wz"));
+    lowering_int(lowering, "out_offset", captured_zero(match, "oz"));
 }
 
 /* ${sums}: the bias, zeros where there is none. */
@@ -156,7 +127,7 @@ static void lower_conv(const struct match *match, bool depthwise, struct lowerin
     const struct value *w = captured(match, "w");
     const struct node *conv = match_capture(match, "acc")->node;
 
-    lower_requantize(match, w->type.dim[0], lowering);
+    lower_product(match, w->type.dim[0], lowering);
     lower_bias(match, w->type.dim[0], lowering);
     lower_window(conv, lowering);
     if (depthwise) {
@@ -169,8 +140,9 @@ static void lower_conv(const struct match *match, bool depthwise, struct lowerin
 
 static void lower_add(const struct match *match, struct lowering *lowering)
 {
-    const struct qnn_add_factors factors = qnn_add_factors_of(
-        DTYPE_I8, real(match, "as", 0), real(match, "bs", 0), real(match, "os", 0));
+    const struct qnn_add_factors factors =
+        qnn_add_factors_of(DTYPE_I8, captured_scale(match, "as", 0), captured_scale(match, "bs", 0),
+                           captured_scale(match, "os", 0));
 
     lower_factor(lowering, "a", factors.a);
     lower_factor(lowering, "b", factors.b);
@@ -180,9 +152,9 @@ static void lower_add(const struct match *match, struct lowering *lowering)
 
 static void lower_offsets(const struct match *match, struct lowering *lowering)
 {
-    lowering_int(lowering, "a_offset", -integer(match, "az"));
-    lowering_int(lowering, "b_offset", -integer(match, "bz"));
-    lowering_int(lowering, "out_offset", integer(match, "oz"));
+    lowering_int(lowering, "a_offset", -captured_zero(match, "az"));
+    lowering_int(lowering, "b_offset", -captured_zero(match, "bz"));
+    lowering_int(lowering, "out_offset", captured_zero(match, "oz"));
 }
 
 static void lower_pool(const struct match *match, struct lowering *lowering)
@@ -206,7 +178,7 @@ static void lower_softmax(const struct match *match, struct lowering *lowering)
 {
     enum { INTEGER_BITS = 5 };
     const struct type *x = &captured(match, "x")->type;
-    const double factor = fmin(real(match, "s", 0) * 0x1p26, 2147483647.0);
+    const double factor = fmin(captured_scale(match, "s", 0) * 0x1p26, 2147483647.0);
     const struct fixed_point fixed = fixed_point_of(factor);
     const int64_t row = x->dim[x->rank - 1];
 
@@ -227,15 +199,16 @@ static bool lower(const struct composite_row *row, const struct match *match,
     if (strcmp(kind, "conv2d") == 0 || strcmp(kind, "depthwise_conv2d") == 0) {
         lower_conv(match, *kind == 'd', lowering);
     } else if (strcmp(kind, "fully_connected") == 0) {
-        lower_requantize(match, captured(match, "w")->type.dim[0], lowering);
+        lower_product(match, captured(match, "w")->type.dim[0], lowering);
         lower_bias(match, captured(match, "w")->type.dim[0], lowering);
     } else if (strcmp(kind, "add") == 0) {
         lower_add(match, lowering);
         lower_offsets(match, lowering);
     } else if (strcmp(kind, "mul") == 0) {
-        lower_factor(
-            lowering, "out",
-            qnn_mul_factor_of(real(match, "as", 0), real(match, "bs", 0), real(match, "os", 0)));
+        lower_factor(lowering, "out",
+                     qnn_mul_factor_of(captured_scale(match, "as", 0),
+                                       captured_scale(match, "bs", 0),
+                                       captured_scale(match, "os", 0)));
         lower_offsets(match, lowering);
     } else if (match_capture(match, "pool")) {
         lower_pool(match, lowering);

@@ -5,7 +5,7 @@
 
 #include "base/str.h"
 #include "partition/target.h"
-#include "relay_ir/ops/qnn.h"
+#include "partition/targets/quantized.h"
 
 /* dst = algorithm(src, alpha, beta); alpha and beta as in oneDNN's eltwise primitive. */
 struct activation {
@@ -171,45 +171,6 @@ static void lower_pool(const struct node *pool, struct lowering *lowering)
 
 /* --- int8 ------------------------------------------------------------------------------------- */
 
-static struct tensor constant_of(const struct match *match, const char *name)
-{
-    return value_tensor(match_capture(match, name)->value);
-}
-
-static double scale_at(const struct match *match, const char *name, int64_t i)
-{
-    const struct tensor scales = constant_of(match, name);
-
-    return tensor_at(&scales, type_elements(&scales.type) == 1 ? 0 : i);
-}
-
-static int64_t zero_of(const struct match *match, const char *name)
-{
-    const struct tensor zero = constant_of(match, name);
-
-    return tensor_int_at(&zero, 0);
-}
-
-/* Arrays ${multiplier} and ${shift}, an entry per channel. */
-static void lower_requantize(const struct match *match, int64_t channels, struct lowering *lowering)
-{
-    const struct type type = type_make(DTYPE_I32, 1, &channels);
-    int32_t *multiplier = arena_array(lowering->arena, int32_t, channels);
-    int32_t *shift = arena_array(lowering->arena, int32_t, channels);
-
-    for (int64_t i = 0; i < channels; i++) {
-        const struct fixed_point factor =
-            fixed_point_of(scale_at(match, "s", i) / scale_at(match, "os", 0));
-
-        multiplier[i] = factor.multiplier;
-        shift[i] = factor.shift;
-    }
-    lowering_array(lowering, "multiplier", &type, multiplier, "");
-    lowering_array(lowering, "shift", &type, shift, "");
-    lowering_int(lowering, "out_zero", zero_of(match, "oz"));
-    lowering_int(lowering, "x_zero", zero_of(match, "xz"));
-}
-
 /* A dense layer is a convolution of single pixels. */
 static void lower_qnn(const struct match *match, struct lowering *lowering)
 {
@@ -223,6 +184,8 @@ static void lower_qnn(const struct match *match, struct lowering *lowering)
     static const int64_t zero[1] = { 0 };
 
     lower_requantize(match, y->dim[1], lowering);
+    lowering_int(lowering, "out_zero", captured_zero(match, "oz"));
+    lowering_int(lowering, "x_zero", captured_zero(match, "xz"));
     lowering_int(lowering, "n", n);
     lowering_int(lowering, "outer", y->dim[0]);
     lowering_int(lowering, "channels", y->dim[1]);
