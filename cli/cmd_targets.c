@@ -263,7 +263,8 @@ static void show_explanation(struct cli *cli)
     struct str text = { .arena = &cli->ctx->perm };
 
     report_precision(cli);
-    explanation_print(explanation, &cli->ctx->perm, &text);
+    explanation_print(explanation, option_text(&cli->args, OPTION_NODE, NULL), &cli->ctx->perm,
+                      &text);
     say(cli, "%s", str_text(&text));
     if (cli->json)
         cJSON_AddItemToObject(cli->json, "explanation",
@@ -301,6 +302,8 @@ bool command_targets(struct cli *cli)
 {
     const struct target *target;
 
+    if (has_option(&cli->args, OPTION_NODE) && !has_option(&cli->args, OPTION_EXPLAIN))
+        return diag_error(cli->ctx, DIAG_USAGE, NULL, "--node says nothing without --explain");
     if (!prepare_offload(cli))
         return false;
     if (has_option(&cli->args, OPTION_EXPLAIN))

@@ -89,28 +89,6 @@ static struct match copy_match(struct arena *arena, const struct match *match)
     return copy;
 }
 
-static void add_candidate(struct partition *partition, const struct composite_row *row,
-                          const struct match *match, struct arena *scratch)
-{
-    struct candidate *candidate = arena_new(&partition->arena, struct candidate);
-
-    candidate->id = partition->n_candidates++;
-    candidate->row = row;
-    candidate->match = copy_match(&partition->arena, match);
-    candidate->target_ns = sane_ns(composite_cost_ns(row, match, scratch));
-    for (int i = 0; i < match->n_nodes; i++)
-        if (!host_fused_into(match->nodes[i]))
-            candidate->host_ns += sane_ns(host_cost_ns(partition->host, match->nodes[i]));
-    candidate->region = -1;
-    candidate->same_root = partition->at_root[match->root->id];
-    partition->at_root[match->root->id] = candidate;
-    if (partition->last)
-        partition->last->next = candidate;
-    else
-        partition->first = candidate;
-    partition->last = candidate;
-}
-
 /* The same text once: a long table of rows fails for the same few reasons all over a graph. */
 static const char *keep_text(struct partition *partition, const char *text)
 {
@@ -123,6 +101,29 @@ static const char *keep_text(struct partition *partition, const char *text)
         kept = copy;
     }
     return kept;
+}
+
+static void add_candidate(struct partition *partition, const struct composite_row *row,
+                          const struct match *match, struct arena *scratch)
+{
+    struct candidate *candidate = arena_new(&partition->arena, struct candidate);
+
+    candidate->id = partition->n_candidates++;
+    candidate->row = row;
+    candidate->match = copy_match(&partition->arena, match);
+    candidate->target_ns = sane_ns(composite_cost_ns(row, match, scratch));
+    for (int i = 0; i < match->n_nodes; i++)
+        if (!host_fused_into(match->nodes[i]))
+            candidate->host_ns += sane_ns(host_cost_ns(partition->host, match->nodes[i]));
+    candidate->cost_problem = keep_text(partition, composite_cost_problem(row, match, scratch));
+    candidate->region = -1;
+    candidate->same_root = partition->at_root[match->root->id];
+    partition->at_root[match->root->id] = candidate;
+    if (partition->last)
+        partition->last->next = candidate;
+    else
+        partition->first = candidate;
+    partition->last = candidate;
 }
 
 static void add_attempt(struct partition *partition, struct node *node,

@@ -35,7 +35,7 @@ static int exclude_too_big(struct partition *partition, struct measure *measure)
             continue;
         measure_begin(measure, target);
         measure_add(measure, c);
-        c->excluded = measure_beyond(measure, &partition->arena);
+        c->excluded = measure_beyond(measure, &partition->arena, &c->excluded_by);
         if (!c->excluded)
             continue;
         c->too_big = true;
@@ -47,15 +47,18 @@ static int exclude_too_big(struct partition *partition, struct measure *measure)
 }
 
 /* Why a region goes back to the host, NULL = it pays. */
-static const char *does_not_pay(struct partition *partition, const struct region_plan *region)
+static const char *does_not_pay(struct partition *partition, const struct region_plan *region,
+                                const char **reason)
 {
     const struct target_limits *limits = &region->target->limits;
 
+    *reason = "min_macs";
     if (limits->min_macs != LIMIT_NONE && region->macs < limits->min_macs)
         return arena_printf(&partition->arena, "min_macs: %lld MACs, %lld wanted",
                             (long long)region->macs, (long long)limits->min_macs);
     if (region->target_ns + region->handover_ns < region->host_ns)
         return NULL;
+    *reason = "hand-over";
     return arena_printf(&partition->arena,
                         "hand-over: %.0f ns for the work and %.0f ns for launch and %lld bytes, "
                         "%s needs %.0f ns",
@@ -70,7 +73,7 @@ static int exclude_unpaid(struct partition *partition)
 
     for (int i = 0; i < partition->n_regions; i++) {
         const struct region_plan *region = &partition->regions[i];
-        const char *why = does_not_pay(partition, region);
+        const char *reason, *why = does_not_pay(partition, region, &reason);
 
         if (!why)
             continue;
@@ -78,8 +81,10 @@ static int exclude_unpaid(struct partition *partition)
                          "region of %d node%s at %s returned: %s", region->n_nodes,
                          region->n_nodes == 1 ? "" : "s",
                          name_of(&partition->arena, region->candidates[0]), why);
-        for (int j = 0; j < region->n; j++)
+        for (int j = 0; j < region->n; j++) {
             region->candidates[j]->excluded = why;
+            region->candidates[j]->excluded_by = reason;
+        }
         n += region->n;
     }
     return n;
@@ -156,7 +161,7 @@ struct trial {
 static void forget(struct partition *partition, struct decision *before)
 {
     for (struct candidate *c = partition->first; c; c = c->next) {
-        c->excluded = c->passed_over = NULL;
+        c->excluded = c->excluded_by = c->passed_over = NULL;
         c->too_big = false;
         c->region = -1;
     }
@@ -198,6 +203,7 @@ static void restore(struct partition *partition, const struct trial *trial, stru
             continue;
         }
         c->excluded = trial->states[n].excluded;
+        c->excluded_by = trial->states[n].excluded_by;
         c->too_big = trial->states[n].too_big;
         c->passed_over = trial->states[n].passed_over;
         c->region = trial->states[n++].region;

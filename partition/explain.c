@@ -96,11 +96,14 @@ static void choose_remarks(struct explaining *e, const struct node *node)
     }
 }
 
-/* Why a match was not taken, where the cost step does not say. */
-static const char *why_not(struct explaining *e, const struct candidate *candidate)
+/* Why a match was not taken; *reason in a word. */
+static const char *why_not(struct explaining *e, const struct candidate *candidate,
+                           const char **reason)
 {
+    *reason = candidate->excluded_by;
     if (candidate->excluded)
         return candidate->excluded;
+    *reason = "overlap";
     for (int i = 0; i < candidate->match.n_nodes; i++) {
         const struct node *node = candidate->match.nodes[i];
         const struct candidate *other = e->partition->choice[node->id];
@@ -110,6 +113,7 @@ static const char *why_not(struct explaining *e, const struct candidate *candida
                                 str_safe(e->arena, node->outputs[0]->name, 80), other->row->name,
                                 other->id);
     }
+    *reason = candidate->target_ns > candidate->host_ns ? "slower" : "assignment";
     return candidate->passed_over ? candidate->passed_over : "the host is estimated to be faster";
 }
 
@@ -129,12 +133,14 @@ static struct verdict verdict_of(struct explaining *e, const struct composite_ro
         made.n_nodes = candidate->match.n_nodes;
         made.target_ns = candidate->target_ns;
         made.host_ns = measure_candidate_ns(e->partition, candidate);
-        made.excluded = made.chosen ? NULL : why_not(e, candidate);
+        made.excluded = made.chosen ? NULL : why_not(e, candidate, &made.reason);
+        made.cost_problem = candidate->cost_problem;
     } else {
         const struct attempt *attempt = remark->attempt;
 
         made.found = attempt->why.found;
         made.wanted = attempt->why.wanted;
+        made.elsewhere = attempt->why.is_op && attempt->why.n_matched == 0;
         made.column = attempt->condition ? 0 : (int)attempt->why.offset + 1;
     }
     return made;
@@ -153,6 +159,9 @@ static void explain_node(struct explaining *e, const struct node *node, struct e
                                     .host_ns = measure_node_ns(e->partition, node) };
     out->verdicts = arena_array(e->arena, struct verdict, e->n_rows);
     choose_remarks(e, node);
+    for (int i = e->partition->options->n_offload; i-- > 0;)
+        if (e->partition->options->offload[i]->keep_on_host[node->op])
+            out->kept_by = e->partition->options->offload[i];
     for (int i = 0; i < e->n_rows; i++)
         if (e->best[i] || pattern_mentions(e->rows[i]->pattern, node->op))
             out->verdicts[out->n++] = verdict_of(e, e->rows[i], e->best[i]);
@@ -178,5 +187,7 @@ void partition_explain(struct partition *partition)
     made->n_regions = partition->n_regions;
     made->regions = partition->regions;
     made->decisions = partition->decisions;
+    made->n_targets = partition->options->n_offload;
+    made->targets = partition->options->offload;
     partition->explanation = made;
 }

@@ -19,6 +19,10 @@ struct verdict {
     const char *found, *wanted; /* not matched: of the check that failed */
     int column;                 /* of that place in the row's pattern, from 1; 0 = a condition */
     const char *excluded;       /* matched, not chosen: why */
+    const char *reason; /* ... in a word: a limit, "min_macs", "hand-over", "overlap", "slower",
+                           "assignment" */
+    const char *cost_problem; /* matched: of the row's cost_ns; NULL = none */
+    bool elsewhere;           /* not matched: not even its first operator is one of the row's */
 };
 
 struct explained_node {
@@ -26,8 +30,9 @@ struct explained_node {
     enum op op;
     const char *type; /* of its first output, as text */
     const struct origin *origin;
-    const struct target *target; /* where it went */
-    int region;                  /* -1 = host */
+    const struct target *target;  /* where it went */
+    const struct target *kept_by; /* whose keep_on_host lists the operator; NULL = nobody's */
+    int region;                   /* -1 = host */
     double host_ns;
     int n;
     struct verdict *verdicts; /* rows that mention the operator: targets in the user's order, rows
@@ -40,14 +45,19 @@ struct explanation {
     int n_regions;
     struct region_plan *regions;
     const struct decision *decisions;
-    double host_only_ns, chosen_ns; /* estimates for the network: all on c, and as chosen */
+    int n_targets;
+    const struct target *const *targets; /* in the user's order */
+    double host_only_ns, chosen_ns;      /* estimates for the network: all on c, and as chosen */
 };
 
 /* Fills partition->explanation; called before the graph is rewritten. */
 void partition_explain(struct partition *partition);
 
-/* For people: per node one line, below it the rows that were tried; then regions and decisions. */
-void explanation_print(const struct explanation *explanation, struct arena *arena, struct str *out);
+/* For people: per node one line, below it the rows that were tried; then regions, decisions and a
+ * line per target. `only`: nothing but the nodes whose own name, or a name of theirs in the ONNX
+ * file, contains it; NULL = all. */
+void explanation_print(const struct explanation *explanation, const char *only, struct arena *arena,
+                       struct str *out);
 
 /* The same as data; docs/targets.md has the schema. The caller frees it. */
 cJSON *explanation_json(const struct explanation *explanation, struct arena *arena);

@@ -47,6 +47,8 @@ static void add_verdict(cJSON *row, const struct verdict *verdict)
         add_number(row, "target_ns", verdict->target_ns);
         add_number(row, "host_ns", verdict->host_ns);
         add_text(row, "why_not", verdict->excluded);
+        add_text(row, "reason", verdict->reason);
+        add_text(row, "cost_problem", verdict->cost_problem);
         return;
     }
     add_text(row, "found", verdict->found);

@@ -5,7 +5,14 @@
 
 #include "base/str.h"
 
-enum { NAME_BYTES = 80, EXCERPT_BYTES = 24, WANTED_BYTES = 60, LINE_COLUMNS = 100 };
+enum {
+    NAME_BYTES = 80,
+    EXCERPT_BYTES = 24,
+    WANTED_BYTES = 60,
+    LINE_COLUMNS = 100,
+    MAX_ORIGINS = 3,
+    ORIGIN_BYTES = 60
+};
 
 static const char *time_text(struct arena *arena, double ns)
 {
@@ -62,38 +69,122 @@ static void print_verdict(const struct verdict *verdict, int width, struct arena
         print_failure(verdict, arena, out);
     if (verdict->matched && verdict->excluded)
         str_printf(out, "; not taken: %s", verdict->excluded);
+    if (verdict->cost_problem)
+        str_printf(out, "; cost_ns: %s, by the rates instead", verdict->cost_problem);
     str_add(out, "\n");
 }
 
-/* The rows that were tried, and how many were not. */
+/* Whether the row says something about the node: it failed, but not before it had begun. */
+static bool is_told(const struct verdict *verdict)
+{
+    return verdict->tried && (verdict->matched || !verdict->elsewhere);
+}
+
+/* The rows that were tried, and how many were not, or had nothing to tell. */
 static void print_verdicts(const struct explained_node *node, struct arena *arena, struct str *out)
 {
-    int width = 0, n_untried = 0;
+    int width = 0, n_untried = 0, n_elsewhere = 0;
 
     for (int i = 0; i < node->n; i++) {
         const int n = (int)strlen(node->verdicts[i].row->name);
 
-        width = node->verdicts[i].tried && n > width ? n : width;
+        width = is_told(&node->verdicts[i]) && n > width ? n : width;
         n_untried += !node->verdicts[i].tried;
+        n_elsewhere += node->verdicts[i].tried && !is_told(&node->verdicts[i]);
     }
     for (int i = 0; i < node->n; i++)
-        if (node->verdicts[i].tried)
+        if (is_told(&node->verdicts[i]))
             print_verdict(&node->verdicts[i], width, arena, out);
+    if (n_elsewhere)
+        str_printf(out, "    %d row%s not begin or end here\n", n_elsewhere,
+                   n_elsewhere == 1 ? " does" : "s do");
     if (n_untried)
         str_printf(out, "    not tried: %d row%s behind a match\n", n_untried, plural(n_untried));
-    if (node->n == 0)
+    if (node->kept_by)
+        str_printf(out, "    %s keeps %s on the host\n", node->kept_by->name, op_name(node->op));
+    else if (node->n == 0)
         str_printf(out, "    no row mentions %s\n", op_name(node->op));
+}
+
+/* " from /conv1/Conv #0": the ONNX nodes. */
+static void print_origin(const struct origin *origin, struct arena *arena, struct str *out)
+{
+    for (int n = 0; origin; origin = origin->next, n++) {
+        if (n == MAX_ORIGINS) {
+            str_add(out, " + ...");
+            return;
+        }
+        str_printf(out, "%s%s%s%s #%ld", n ? " + " : "  from ",
+                   str_safe(arena, origin->op_type, 40), origin->name && *origin->name ? " " : "",
+                   str_safe(arena, origin->name ? origin->name : "", ORIGIN_BYTES), origin->index);
+    }
 }
 
 static void print_node(const struct explained_node *node, struct arena *arena, struct str *out)
 {
-
     str_printf(out, "%s  %s  %s  -> %s", str_safe(arena, node->name, NAME_BYTES), op_name(node->op),
                node->type, node->target ? node->target->name : "c");
     if (node->region >= 0)
         str_printf(out, " in region %d", node->region);
-    str_printf(out, "  (on c %s)\n", time_text(arena, node->host_ns));
+    str_printf(out, "  (on c %s)", time_text(arena, node->host_ns));
+    print_origin(node->origin, arena, out);
+    str_add(out, "\n");
     print_verdicts(node, arena, out);
+}
+
+static bool is_wanted(const struct explained_node *node, const char *only)
+{
+    bool found = !only || strstr(node->name, only);
+
+    for (const struct origin *origin = node->origin; origin && !found; origin = origin->next)
+        found = origin->name && strstr(origin->name, only);
+    return found;
+}
+
+/* Why a node is not on the target, in a word; NULL = it is, or nothing of the target matched. */
+static const char *reason_of(const struct explained_node *node, const struct target *target)
+{
+    const char *reason = NULL;
+
+    for (int i = 0; i < node->n && !reason && node->target != target; i++)
+        if (node->verdicts[i].row->target == target && node->verdicts[i].matched)
+            reason = node->verdicts[i].reason;
+    if (!reason && node->target != target && target->keep_on_host[node->op])
+        reason = "keep_on_host";
+    return reason;
+}
+
+/* "npu: 8 regions, 33 of 85 nodes; not taken: 13 by max_onchip_bytes, 9 by hand-over" */
+static void print_target(const struct explanation *explanation, const struct target *target,
+                         struct str *out)
+{
+    static const char *const reasons[] = { "max_nodes",        "max_macs", "max_weight_bytes",
+                                           "max_onchip_bytes", "min_macs", "hand-over",
+                                           "overlap",          "slower",   "assignment",
+                                           "keep_on_host" };
+    int n_regions = 0, n_nodes = 0;
+    const char *before = "; not taken: ";
+
+    for (int i = 0; i < explanation->n_regions; i++)
+        n_regions += explanation->regions[i].target == target;
+    for (int i = 0; i < explanation->n_nodes; i++)
+        n_nodes += explanation->nodes[i].target == target;
+    str_printf(out, "%s: %d region%s, %d of %d node%s", target->name, n_regions, plural(n_regions),
+               n_nodes, explanation->n_nodes, plural(explanation->n_nodes));
+    for (size_t r = 0; r < sizeof reasons / sizeof *reasons; r++) {
+        int n = 0;
+
+        for (int i = 0; i < explanation->n_nodes; i++) {
+            const char *reason = reason_of(&explanation->nodes[i], target);
+
+            n += reason && strcmp(reason, reasons[r]) == 0;
+        }
+        if (n == 0)
+            continue;
+        str_printf(out, "%s%d by %s", before, n, reasons[r]);
+        before = ", ";
+    }
+    str_add(out, "\n");
 }
 
 /* Names with blanks in front, broken into lines; `column` is where the first one begins. */
@@ -132,10 +223,9 @@ static void print_region(const struct explanation *explanation, int index, struc
                time_text(arena, region->handover_ns), time_text(arena, region->host_ns));
 }
 
-void explanation_print(const struct explanation *explanation, struct arena *arena, struct str *out)
+static void print_summary(const struct explanation *explanation, struct arena *arena,
+                          struct str *out)
 {
-    for (int i = 0; i < explanation->n_nodes; i++)
-        print_node(&explanation->nodes[i], arena, out);
     for (int i = 0; i < explanation->n_regions; i++) {
         str_add(out, "\n");
         print_region(explanation, i, arena, out);
@@ -145,7 +235,20 @@ void explanation_print(const struct explanation *explanation, struct arena *aren
     for (const struct decision *d = explanation->decisions; d; d = d->next)
         str_printf(out, "    %s%s%s\n", d->target ? d->target->name : "", d->target ? ": " : "",
                    d->text);
-    str_printf(out, "\nestimated time: all on c %s, as chosen %s\n",
+    str_add(out, "\n");
+    for (int i = 0; i < explanation->n_targets; i++)
+        print_target(explanation, explanation->targets[i], out);
+    str_printf(out, "estimated time: all on c %s, as chosen %s\n",
                time_text(arena, explanation->host_only_ns),
                time_text(arena, explanation->chosen_ns));
+}
+
+void explanation_print(const struct explanation *explanation, const char *only, struct arena *arena,
+                       struct str *out)
+{
+    for (int i = 0; i < explanation->n_nodes; i++)
+        if (is_wanted(&explanation->nodes[i], only))
+            print_node(&explanation->nodes[i], arena, out);
+    if (!only)
+        print_summary(explanation, arena, out);
 }

@@ -204,7 +204,7 @@ static bool beyond(int64_t amount, int64_t limit)
     return limit != LIMIT_NONE && amount > limit;
 }
 
-const char *measure_beyond(const struct measure *measure, struct arena *arena)
+const char *measure_beyond(const struct measure *measure, struct arena *arena, const char **limit)
 {
     const struct region_plan *plan = &measure->plan;
     const struct target_limits *limits = &plan->target->limits;
@@ -219,10 +219,12 @@ const char *measure_beyond(const struct measure *measure, struct arena *arena)
     };
 
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
-        if (beyond(checks[i].amount, checks[i].limit))
+        if (beyond(checks[i].amount, checks[i].limit)) {
+            *limit = checks[i].name;
             return arena_printf(arena, "%s: %lld %s, %lld allowed", checks[i].name,
                                 (long long)checks[i].amount, checks[i].what,
                                 (long long)checks[i].limit);
+        }
     return NULL;
 }
 

@@ -39,8 +39,9 @@ double measure_candidate_ns(const struct partition *partition, const struct cand
 double measure_chosen_ns(const struct partition *partition);
 double measure_host_only_ns(const struct partition *partition);
 
-/* Which limit the sequence is beyond, in words ("max_nodes: 4 nodes, 3 allowed"), NULL = none. */
-const char *measure_beyond(const struct measure *measure, struct arena *arena);
+/* Which limit the sequence is beyond, in words ("max_nodes: 4 nodes, 3 allowed") and by name
+ * (*limit), NULL = none. */
+const char *measure_beyond(const struct measure *measure, struct arena *arena, const char **limit);
 bool measure_fits(const struct measure *measure);
 
 /* Whether all sequences that go on from this one are beyond a limit as well. */

@@ -159,6 +159,7 @@ void failed_tell(const struct failed *failed, struct arena *arena, struct mismat
 
     *why = (struct mismatch){ .node = failed->node,
                               .offset = pattern->offset,
+                              .is_op = failed->failure == FAILURE_OP,
                               .n_matched = failed->n_matched };
     switch (failed->failure) {
     case FAILURE_OP:

@@ -52,7 +52,9 @@ struct candidate {
     struct match match;
     double target_ns, host_ns; /* estimates without hand-over; host_ns: when all is on the host, so
                                   that nodes in the loop of another (host_fused_into) are free */
-    const char *excluded; /* why the cost step took it out ("hand-over: ..."), NULL = still in */
+    const char *excluded;    /* why the cost step took it out ("hand-over: ..."), NULL = still in */
+    const char *excluded_by; /* excluded: the limit's name, "min_macs" or "hand-over" */
+    const char *cost_problem; /* why the row's cost_ns cannot be used, NULL = it can */
     bool too_big; /* excluded: beyond a limit alone, so that smaller rows may match its nodes */
     const char *passed_over; /* not excluded, not chosen: why ("its nodes went to npu.conv#3") */
     int region;              /* index of its region; -1 = not chosen */

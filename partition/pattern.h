@@ -130,6 +130,7 @@ struct mismatch {
     int n_matched;      /* operators matched before */
     const char *found;  /* "op is nn.softmax", "strides is [2,2]" */
     const char *wanted; /* "relu", "strides=[1,1]" */
+    bool is_op;         /* it is another operator than wanted there */
 };
 
 /* May a node become part of a match? (Not when it belongs to another one.) NULL = every node. */

@@ -251,10 +251,10 @@ void split_regions(struct partition *partition, struct measure *measure, struct 
     out->at = arena_array(scratch, struct split, partition->n_regions);
     for (int i = 0; i < partition->n_regions; i++) {
         struct region_plan *region = &partition->regions[i];
-        const char *why;
+        const char *why, *limit;
 
         measure_region(measure, region);
-        why = measure_beyond(measure, &partition->arena);
+        why = measure_beyond(measure, &partition->arena, &limit);
         s.ordering.region = i;
         if (why)
             split_region(&s, region, why);

@@ -211,31 +211,50 @@ static double rates_ns(const struct target_rates *rates, const struct match *mat
     return ns;
 }
 
-/* What the row's expression says; negative when it says nothing that could be a time. */
+/* What the row's expression says; negative when it says nothing that could be a time: *why. */
 static double row_ns(const struct composite_row *row, const struct match *match,
-                     struct arena *arena)
+                     struct arena *arena, const char **why)
 {
     const struct scope scope = composite_scope(arena, row, match);
     struct term term;
-    const char *why;
+    double ns = -1;
 
-    if (!expression_evaluate(row->cost_ns, &scope, arena, &term, &why))
+    if (!expression_evaluate(row->cost_ns, &scope, arena, &term, why))
         return -1;
+    *why = "it is no number";
     if (term.kind == TERM_INT)
-        return (double)term.integer;
-    return term.kind == TERM_REAL && isfinite(term.real) ? term.real : -1;
+        ns = (double)term.integer;
+    else if (term.kind == TERM_REAL && isfinite(term.real))
+        ns = term.real;
+    else
+        return -1;
+    *why = ns < 0 ? arena_printf(arena, "it is %g", ns) : NULL;
+    return ns;
+}
+
+const char *composite_cost_problem(const struct composite_row *row, const struct match *match,
+                                   struct arena *arena)
+{
+    const struct target_hooks *hooks = row->target->hooks;
+    const char *why = NULL;
+
+    if (!row->cost_ns || (hooks && hooks->cost_ns && hooks->cost_ns(row, match, arena) >= 0))
+        return NULL;
+    row_ns(row, match, arena, &why);
+    return why;
 }
 
 double composite_cost_ns(const struct composite_row *row, const struct match *match,
                          struct arena *arena)
 {
     const struct target *target = row->target;
+    const char *why;
     double ns = -1;
 
     if (target->hooks && target->hooks->cost_ns)
         ns = target->hooks->cost_ns(row, match, arena);
     if (!(isfinite(ns) && ns >= 0) && row->cost_ns)
-        ns = row_ns(row, match, arena);
+        ns = row_ns(row, match, arena, &why);
     return isfinite(ns) && ns >= 0 ? ns : rates_ns(&target->rates, match);
 }
 

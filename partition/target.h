@@ -247,6 +247,10 @@ struct match *composite_rematch(struct ctx *ctx, const struct composite_row *row
 double composite_cost_ns(const struct composite_row *row, const struct match *match,
                          struct arena *arena);
 
+/* Why the row's cost_ns is not what counts ("divides by zero"); NULL = it is, or there is none. */
+const char *composite_cost_problem(const struct composite_row *row, const struct match *match,
+                                   struct arena *arena);
+
 /* Estimated nanoseconds of one node on the host (by the rates of `c`), as a loop of its own. */
 double host_cost_ns(const struct target *c, const struct node *node);
 

@@ -67,7 +67,7 @@ static struct fixture fixture_new(void)
     struct fixture f = { .ctx = ctx_new(NULL) };
     struct partition *p;
     struct candidate *candidate;
-    struct target *host;
+    struct target *host, *dsp;
     static struct decision decision;
 
     f.module = graph_parse(f.ctx, graph, 1);
@@ -84,9 +84,12 @@ static struct fixture fixture_new(void)
     host->rates.call_ns = 1000;
     p->host = host;
     estimate(p->first, 450, 2000);
-    estimate(hand_match(p, "dsp", "conv2d", 1, (struct node *[]){ node(&f, "c") }), 1.5e3, 1000);
+    candidate = hand_match(p, "dsp", "conv2d", 1, (struct node *[]){ node(&f, "c") });
+    estimate(candidate, 1.5e3, 1000);
+    candidate->cost_problem = "n / 0 divides by zero";
     candidate = hand_match(p, "dsp", "softmax", 1, (struct node *[]){ node(&f, "s") });
     estimate(candidate, 2.5e6, 1000);
+    candidate->excluded_by = "hand-over";
     candidate->excluded = "hand-over of 288 bytes costs 2 us more than it saves";
     estimate(hand_match(p, "dsp", "activation", 1, (struct node *[]){ node(&f, "t") }), 3e9, 1000);
     attempt(&f, "s", "npu", "softmax",
@@ -97,11 +100,15 @@ static struct fixture fixture_new(void)
             &(struct mismatch){
                 .node = node(&f, "t"), .offset = 23, .found = "op is tanh", .wanted = "sigmoid" },
             false);
-    attempt(
-        &f, "z", "npu", "tanh",
-        &(struct mismatch){
-            .node = node(&f, "z"), .offset = 23, .found = "op is negative", .wanted = "sigmoid" },
-        false);
+    attempt(&f, "z", "npu", "tanh",
+            &(struct mismatch){ .node = node(&f, "z"),
+                                .offset = 23,
+                                .found = "op is negative",
+                                .wanted = "sigmoid",
+                                .is_op = true },
+            false);
+    dsp = (struct target *)(uintptr_t)hand_row(p, "dsp", "conv2d")->target;
+    dsp->keep_on_host[OP_NEGATIVE] = true;
     p->regions[0] = (struct region_plan){ .target = p->regions[0].target,
                                           .n = p->regions[0].n,
                                           .candidates = p->regions[0].candidates,
@@ -134,26 +141,27 @@ START_TEST(text_of_all)
     struct fixture f = fixture_new();
     struct str out = { .arena = &f.ctx->perm };
 
-    explanation_print(f.partition->explanation, &f.ctx->perm, &out);
+    explanation_print(f.partition->explanation, NULL, &f.ctx->perm, &out);
     ck_assert_str_eq(
         str_text(&out),
-        "c  nn.conv2d  (1,4,3,3) f32  -> npu in region 0  (on c 1.00 us)\n"
+        "c  nn.conv2d  (1,4,3,3) f32  -> npu in region 0  (on c 1.00 us)  from Conv conv1 #0\n"
         "    npu.conv2d_act  chosen as #0: 2 nodes, 450 ns, on c 2.00 us\n"
         "    dsp.conv2d      matched as #1: 1 node, 1.50 us, on c 1.00 us; not taken: \"c\" "
-        "belongs to npu.conv2d_act#0\n"
-        "r  nn.relu  (1,4,3,3) f32  -> npu in region 0  (on c 0 ns)\n"
+        "belongs to npu.conv2d_act#0; cost_ns: n / 0 divides by zero, by the rates instead\n"
+        "r  nn.relu  (1,4,3,3) f32  -> npu in region 0  (on c 0 ns)  from Relu relu1 #1\n"
         "    npu.conv2d_act  chosen as #0: 2 nodes, 450 ns, on c 2.00 us\n"
-        "s  nn.softmax  (1,4,3,3) f32  -> c  (on c 1.00 us)\n"
+        "s  nn.softmax  (1,4,3,3) f32  -> c  (on c 1.00 us)  from Softmax s #2\n"
         "    npu.softmax  failed: x.rank is 4, wanted x.rank == 2\n"
         "    dsp.softmax  matched as #2: 1 node, 2.50 ms, on c 1.00 us; not taken: hand-over of "
         "288 bytes costs 2 us more than it saves\n"
         "    not tried: 1 row behind a match\n"
-        "t  tanh  (1,4,3,3) f32  -> c  (on c 1.00 us)\n"
+        "t  tanh  (1,4,3,3) f32  -> c  (on c 1.00 us)  from Tanh t #3\n"
         "    npu.tanh        failed: op is tanh, wanted sigmoid (pattern column 24: sigmoid)\n"
         "    dsp.activation  matched as #3: 1 node, 3.00 s, on c 1.00 us; not taken: the host is "
         "estimated to be faster\n"
-        "z  negative  (1,4,3,3) f32  -> c  (on c 0 ns)\n"
-        "    npu.tanh  failed: op is negative, wanted sigmoid (pattern column 24: sigmoid)\n"
+        "z  negative  (1,4,3,3) f32  -> c  (on c 0 ns)  from Neg bell\\x07 #4\n"
+        "    1 row does not begin or end here\n"
+        "    dsp keeps negative on the host\n"
         "\n"
         "region 0  npu  c r\n"
         "    2 nodes in 1 composite, 0.00 M MACs\n"
@@ -163,6 +171,9 @@ START_TEST(text_of_all)
         "decisions\n"
         "    npu: region of 3 nodes split after \"r\": max_nodes is 2\n"
         "\n"
+        "npu: 1 region, 2 of 5 nodes\n"
+        "dsp: 0 regions, 0 of 5 nodes; not taken: 1 by hand-over, 1 by overlap, 1 by slower, 1 by "
+        "keep_on_host\n"
         "estimated time: all on c 3.00 us, as chosen 2.55 us\n");
     fixture_free(&f);
 }
@@ -174,10 +185,10 @@ START_TEST(text_after_outlining)
     struct fixture f = fixture_new();
     struct str before = { .arena = &f.ctx->perm }, after = { .arena = &f.ctx->perm };
 
-    explanation_print(f.partition->explanation, &f.ctx->perm, &before);
+    explanation_print(f.partition->explanation, NULL, &f.ctx->perm, &before);
     ck_assert(partition_outline(f.partition));
     module_sweep(f.module);
-    explanation_print(f.partition->explanation, &f.ctx->perm, &after);
+    explanation_print(f.partition->explanation, NULL, &f.ctx->perm, &after);
     ck_assert_str_eq(str_text(&after), str_text(&before));
     fixture_free(&f);
 }
@@ -198,7 +209,8 @@ START_TEST(json)
         "1000,\"rows\":[{\"row\":\"npu.conv2d_act\",\"result\":\"chosen\",\"candidate\":0,"
         "\"nodes\":2,\"target_ns\":450,\"host_ns\":2000},{\"row\":\"dsp.conv2d\",\"result\":"
         "\"matched\",\"candidate\":1,\"nodes\":1,\"target_ns\":1500,\"host_ns\":1000,\"why_not\":"
-        "\"\\\"c\\\" belongs to npu.conv2d_act#0\"}]}");
+        "\"\\\"c\\\" belongs to npu.conv2d_act#0\",\"reason\":\"overlap\","
+        "\"cost_problem\":\"n / 0 divides by zero\"}]}");
     cJSON_free(printed);
     printed = cJSON_PrintUnformatted(
         cJSON_GetArrayItem(cJSON_GetObjectItem(cJSON_GetArrayItem(nodes, 2), "rows"), 2));
@@ -229,6 +241,22 @@ START_TEST(json)
 }
 END_TEST
 
+/* Only what is asked for, by either name. */
+START_TEST(one_node)
+{
+    struct fixture f = fixture_new();
+    struct str out = { .arena = &f.ctx->perm };
+
+    explanation_print(f.partition->explanation, "relu1", &f.ctx->perm, &out);
+    explanation_print(f.partition->explanation, "nowhere", &f.ctx->perm, &out);
+    ck_assert_str_eq(
+        str_text(&out),
+        "r  nn.relu  (1,4,3,3) f32  -> npu in region 0  (on c 0 ns)  from Relu relu1 #1\n"
+        "    npu.conv2d_act  chosen as #0: 2 nodes, 450 ns, on c 2.00 us\n");
+    fixture_free(&f);
+}
+END_TEST
+
 /* The nodes of a big region take several lines. */
 START_TEST(wraps)
 {
@@ -251,7 +279,7 @@ START_TEST(wraps)
     module = graph_parse(ctx, str_text(&text), 1);
     partition = hand_partition(module, str_text(&region));
     partition_explain(partition);
-    explanation_print(partition->explanation, &ctx->perm, &out);
+    explanation_print(partition->explanation, NULL, &ctx->perm, &out);
     for (const char *line = strstr(str_text(&out), "region 0"); !str_starts(line, "    30 nodes");
          line += strcspn(line, "\n") + 1) {
         const size_t n = strcspn(line, "\n");
@@ -276,7 +304,7 @@ START_TEST(empty)
     struct str out = { .arena = &ctx->perm };
 
     partition_explain(partition);
-    explanation_print(partition->explanation, &ctx->perm, &out);
+    explanation_print(partition->explanation, NULL, &ctx->perm, &out);
     ck_assert_str_eq(str_text(&out), "\nestimated time: all on c 0 ns, as chosen 0 ns\n");
     arena_release(&partition->arena);
     module_free(module);
@@ -293,6 +321,7 @@ int main(void)
 
     tcase_add_test(tests, text_of_all);
     tcase_add_test(tests, text_after_outlining);
+    tcase_add_test(tests, one_node);
     tcase_add_test(tests, json);
     tcase_add_test(tests, wraps);
     tcase_add_test(tests, empty);
