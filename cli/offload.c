@@ -3,6 +3,7 @@
 
 #include "base/str.h"
 #include "cli/cli.h"
+#include "codegen_c/external_check.h"
 #include "partition/annotate_fp8.h"
 
 static const char *const assign_words[] = {
@@ -165,6 +166,20 @@ static bool check_companions(struct cli *cli)
     return cli->ctx->diags.n_errors == 0;
 }
 
+/* Of the targets that take part; for `relayc targets`, of all that are the user's. */
+static bool check_templates(struct cli *cli)
+{
+    const struct partition_options *options = &cli->offload.options;
+    bool ok = true;
+
+    for (int i = 0; i < options->n_offload; i++)
+        ok = external_check_templates(cli->ctx, options->offload[i]) && ok;
+    if (cli->args.command == COMMAND_TARGETS)
+        for (const struct target *t = cli->offload.targets.first; t; t = t->next)
+            ok = (!t->folder || external_check_templates(cli->ctx, t)) && ok;
+    return ok;
+}
+
 bool prepare_offload(struct cli *cli)
 {
     struct offload *offload = &cli->offload;
@@ -183,6 +198,7 @@ bool prepare_offload(struct cli *cli)
             return false;
         ok = (!list || parse_offload(cli, list)) && ok;
     }
+    ok = check_templates(cli) && ok;
     return ok && check_companions(cli);
 }
 

@@ -47,4 +47,17 @@ void keys_offer(struct keys *keys, const char *key, const char *text);
 bool template_expand(struct ctx *ctx, const char *name, const char *text, struct keys *keys,
                      struct str *out);
 
+/* The keys that a text may have, for a check before they have values. */
+struct template_names {
+    bool (*known)(void *user, const char *key);
+    const char *(*nearest)(void *user, const char *key); /* of an unknown one; NULL = none */
+    void *user;
+};
+
+/* Whether blocks and braces are closed, control lines well, and (names not NULL) all keys known.
+ * What stands behind "//#if key" of an unknown key is never written, so its keys are not looked at,
+ * nor are composed ones. False after errors. */
+bool template_check(struct ctx *ctx, const char *name, const char *text,
+                    const struct template_names *names);
+
 #endif

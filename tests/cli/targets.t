@@ -355,6 +355,33 @@ error[R0404]: the C compiler 'cc' failed (exit code 1)
       model_acme.c:27:9: error: 'wrong' undeclared (first use in this function)
          27 |         wrong = input0;
 help: line 27 of model_acme.c comes from acme.add, add.tmpl: add1 (Add)
+# Templates are looked at before anything is compiled
+$ mkdir typo; printf '%s\n' '{ "name": "typo", "format": "c", "prologue": "head.tmpl", "region": "region.tmpl",' '  "composites": [ { "name": "conv", "pattern": "conv2d(x, w:const) -> bias_add(_, b:const)? -> relu?", "let": { "tiles": "w.dim[0]" }, "template": "conv.tmpl" },' '                  { "name": "add", "pattern": "add(a, b)", "template": "add.tmpl" } ] }' >typo/target.json
+$ printf '%s\n' '${nam}' >typo/head.tmpl; printf '%s\n' '//#if n_inputs' '${body}' >typo/region.tmpl; printf '%s\n' '${x.ctype} ${x.dim3} ${conv2d.strides1} ${conv2d.n_strides} ${out.bytes} ${w.min} ${macs} ${tiles}' '//#for i tiles' '${conv2d.strides${i}} ${i} ${x${tile}}' '//#end' '//#if residual' '${residual} ${x.nothing}' '//#end' '//#if !b' '${bias}' '//#end' '${conv2d.stride} ${x.dimension} ${tile} ${i} ${out1.shap} ${relu.elements}' '//#for k tile' '//#end' '//#if' '//#end' '//#while a' '//#end' '${open' >typo/conv.tmpl; echo '${a} ${b.value} ${w}' >typo/add.tmpl; relayc targets --target-dir typo
+error[R0402]: typo/conv.tmpl:9: unknown key 'bias'
+error[R0402]: typo/conv.tmpl:11: unknown key 'conv2d.stride'
+help: did you mean 'conv2d.strides'?
+error[R0402]: typo/conv.tmpl:11: unknown key 'x.dimension'
+error[R0402]: typo/conv.tmpl:11: unknown key 'tile'
+help: did you mean 'tiles'?
+error[R0402]: typo/conv.tmpl:11: unknown key 'i'
+error[R0402]: typo/conv.tmpl:11: unknown key 'out1.shap'
+help: did you mean 'out1.shape'?
+error[R0402]: typo/conv.tmpl:12: unknown key 'tile'
+help: did you mean 'tiles'?
+error[R0402]: typo/conv.tmpl:14: '//#if' is no control line, or has the wrong number of words
+error[R0402]: typo/conv.tmpl:16: '//#while' is no control line, or has the wrong number of words
+error[R0402]: typo/conv.tmpl:17: this //#end closes no block
+error[R0402]: typo/conv.tmpl:18: '${open' has no closing brace
+error[R0402]: typo/add.tmpl:1: unknown key 'w'
+error[R0402]: typo/head.tmpl:1: unknown key 'nam'
+help: did you mean 'name'?
+error[R0402]: typo/region.tmpl:1: this block has no //#end
+[1]
+$ relayc compile $MODELS/pool_flatten.onnx --target-dir typo --offload typo 2>&1 | grep -c typo/; relayc compile $MODELS/pool_flatten.onnx --target-dir typo -q -o out
+14
+$ relayc compile $MODELS/pool_flatten.onnx --offload cmsis_nn,dnnl,sim_npu -q -o out 2>&1 | grep error
+[1]
 # FP8
 $ relayc compile $MODELS/conv_bn_relu.onnx --offload sim_npu --precision fp8 --assign priority --no-cost -o fp8 | sed -n '/ONNX nodes/,/arena/p'
 conv_bn_relu: 3 ONNX nodes -> 1 region, 0.00 M MACs
