@@ -224,25 +224,36 @@ static void check_usage(struct ctx *ctx, const struct arguments *args)
     }
 }
 
-/* A letter that two options share means the one that the command has. */
-static void settle_letters(struct arguments *args, const bool *by_letter)
+static bool is_shared(int option)
 {
-    const int command = 1 << args->command;
-
     for (int i = 0; i < OPTION_COUNT; i++)
-        for (int k = i + 1; k < OPTION_COUNT && by_letter[i]; k++)
-            if (options[k].letter == options[i].letter && (options[k].commands & command) &&
-                !(options[i].commands & command) && !args->options[k].n) {
-                args->options[k] = args->options[i];
-                args->options[i] = (struct option_values){ 0 };
-            }
+        if (i != option && options[i].letter && options[i].letter == options[option].letter)
+            return true;
+    return false;
+}
+
+/* A letter that two options share means the one that the command has. */
+static void settle_letters(struct ctx *ctx, struct arguments *args,
+                           const struct option_values *shared)
+{
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        int meant = i;
+
+        for (int k = 0; k < OPTION_COUNT && args->command != COMMAND_COUNT; k++)
+            if (options[k].letter == options[i].letter &&
+                (options[k].commands & (1 << args->command)))
+                meant = k;
+        for (int k = 0; k < shared[i].n; k++)
+            add_value(ctx, &args->options[meant], shared[i].at[k]);
+    }
 }
 
 bool arguments_parse(struct ctx *ctx, int argc, char **argv, struct arguments *args)
 {
     struct option longs[OPTION_COUNT + 1];
     char letters[2 * OPTION_COUNT + 3];
-    bool named = false, by_letter[OPTION_COUNT] = { false };
+    struct option_values shared[OPTION_COUNT] = { 0 }; /* given by letters that options share */
+    bool named = false;
     int c;
 
     *args = (struct arguments){ .command = COMMAND_COUNT };
@@ -263,16 +274,15 @@ bool arguments_parse(struct ctx *ctx, int argc, char **argv, struct arguments *a
         else if (c == '?')
             unknown_option(ctx,
                            optopt ? arena_printf(&ctx->perm, "-%c", optopt) : argv[optind - 1]);
+        else if (short_option >= 0 && is_shared(short_option))
+            add_value(ctx, &shared[short_option], optarg ? optarg : "");
         else
             add_value(ctx, &args->options[c >= LETTER_BASE ? c - LETTER_BASE : short_option],
                       optarg ? optarg : "");
-        if (short_option >= 0)
-            by_letter[short_option] = true;
     }
     for (; optind < argc; optind++) /* behind "--" */
         operand(ctx, args, &named, argv[optind]);
-    if (args->command != COMMAND_COUNT)
-        settle_letters(args, by_letter);
+    settle_letters(ctx, args, shared);
     if (args->command != COMMAND_COUNT && !has_option(args, OPTION_HELP) &&
         !has_option(args, OPTION_VERSION))
         check_usage(ctx, args);
