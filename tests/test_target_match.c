@@ -262,6 +262,30 @@ START_TEST(a_cost_is_by_hook_or_row_or_rates)
 }
 END_TEST
 
+START_TEST(what_is_wrong_with_an_estimate)
+{
+    static const struct {
+        const char *cost, *why;
+    } cases[] = { { "", NULL },
+                  { ", 'cost_ns': '5'", NULL },
+                  { ", 'cost_ns': '0'", NULL },
+                  { ", 'cost_ns': '5 / (nodes - nodes)'", "divides by zero" },
+                  { ", 'cost_ns': '0 - 5'", "it is -5" },
+                  { ", 'cost_ns': 'x.shape'", "it is no number" } };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct match match;
+        const struct composite_row *row = row_at(PATTERN, cases[i].cost, "a", &match);
+        const char *why = composite_cost_problem(row, &match, &ctx->perm);
+
+        if (cases[i].why)
+            ck_assert_msg(why && strstr(why, cases[i].why), "%s: %s", cases[i].cost, why);
+        else
+            ck_assert_ptr_null(why);
+    }
+}
+END_TEST
+
 /* What is read twice is fetched once; what is computed inside costs nothing. */
 START_TEST(bytes_are_those_that_cross_the_border)
 {
@@ -378,6 +402,7 @@ static Suite *make_suite(void)
     tcase_add_test(tests, bytes_are_those_that_cross_the_border);
     tcase_add_test(tests, the_host_pays_for_every_node_alone);
     tcase_add_test(tests, the_host_fuses_elementwise_nodes);
+    tcase_add_test(tests, what_is_wrong_with_an_estimate);
     tcase_add_test(tests, a_composite_function_matches_its_row_again);
     return suite;
 }

@@ -71,14 +71,14 @@ error[R0602]: there is no target 'elsewhere'
 help: the targets are ...
 # --explain
 $ relayc targets --explain $MODELS/pointwise_residual.onnx --target-dir npu --offload npu | sed -E 's/on c [0-9.]+ [nu]s/on c T/; s/as chosen .*/as chosen T/'
-conv1_y:conv  nn.conv2d  (1,4,3,3) f32  -> npu in region 0  (on c T)
+conv1_y:conv  nn.conv2d  (1,4,3,3) f32  -> npu in region 0  (on c T)  from Conv conv1 #0
     npu.conv2d_act  chosen as #0: 2 nodes, 12 ns, on c T
-conv1_y  nn.bias_add  (1,4,3,3) f32  -> npu in region 0  (on c T)
+conv1_y  nn.bias_add  (1,4,3,3) f32  -> npu in region 0  (on c T)  from Conv conv1 #0
     npu.conv2d_act  chosen as #0: 2 nodes, 12 ns, on c T
-add1_y  add  (1,4,3,3) f32  -> npu in region 0  (on c T)
+add1_y  add  (1,4,3,3) f32  -> npu in region 0  (on c T)  from Add add1 #1
     npu.conv2d_act  failed: op is add, wanted conv2d or bias_add (pattern column 23: bias_add(_, b:const)? ->...)
     npu.add         chosen as #1: 1 node, 1 ns, on c T
-y  nn.relu  (1,4,3,3) f32  -> c  (on c T)
+y  nn.relu  (1,4,3,3) f32  -> c  (on c T)  from Relu relu1 #2
     npu.conv2d_act  failed: op is add, wanted conv2d or bias_add (pattern column 23: bias_add(_, b:const)? ->...)
 
 region 0  npu  conv1_y:conv conv1_y add1_y
@@ -86,16 +86,46 @@ region 0  npu  conv1_y:conv conv1_y add1_y
     bytes: 80 of weights, 144 in, 144 out, 432 on chip
     13 ns + hand-over 5 ns, on c T
 
+npu: 1 region, 3 of 4 nodes
 estimated time: all on c T, as chosen T
 $ relayc targets --explain $MODELS/dense_softmax.onnx --target-dir npu --offload npu | sed -E 's/on c [0-9.]+ [nu]s/on c T/; s/as chosen .*/as chosen T/'
-logits:dense  nn.dense  (1,4) f32  -> c  (on c T)
+logits:dense  nn.dense  (1,4) f32  -> c  (on c T)  from Gemm fc #0
     npu.conv2d_act  failed: op is nn.dense, wanted conv2d (pattern column 1: conv2d(x, w:const) -> bi...)
-logits  nn.bias_add  (1,4) f32  -> c  (on c T)
+logits  nn.bias_add  (1,4) f32  -> c  (on c T)  from Gemm fc #0
     npu.conv2d_act  failed: op is nn.dense, wanted conv2d (pattern column 1: conv2d(x, w:const) -> bi...)
-y  nn.softmax  (1,4) f32  -> c  (on c T)
-    no row mentions nn.softmax
+y  nn.softmax  (1,4) f32  -> c  (on c T)  from Softmax softmax #1
+    npu keeps nn.softmax on the host
 
+npu: 0 regions, 0 of 3 nodes; not taken: 1 by keep_on_host
 estimated time: all on c T, as chosen T
+$ relayc targets --explain $MODELS/dense_softmax.onnx --target-dir npu --offload npu --node fc | grep from | sed -E 's/on c [0-9.]+ [nu]s/on c T/'
+logits:dense  nn.dense  (1,4) f32  -> c  (on c T)  from Gemm fc #0
+logits  nn.bias_add  (1,4) f32  -> c  (on c T)  from Gemm fc #0
+$ mkdir zero; printf '%s\n' '{ "name": "zero", "format": "extern", "limits": { "max_macs": 1 }, "rates": { "call_ns": 7 },' '  "composites": [ { "name": "conv", "pattern": "conv2d(x, w) -> bias_add(_, b)", "cost_ns": "macs / (nodes - 2)" }, { "name": "tanh", "pattern": "tanh -> add" } ] }' >zero/target.json
+$ relayc targets --explain $MODELS/pointwise_residual.onnx --target-dir zero --offload zero | sed -E 's/on c [0-9.]+ [nu]s/on c T/; s/as chosen .*/as chosen T/'
+conv1_y:conv  nn.conv2d  (1,4,3,3) f32  -> c  (on c T)  from Conv conv1 #0
+    zero.conv  matched as #0: 2 nodes, 7 ns, on c T; not taken: max_macs: 144 MACs, 1 allowed; cost_ns: macs / (nodes - 2) divides by zero, by the rates instead
+conv1_y  nn.bias_add  (1,4,3,3) f32  -> c  (on c T)  from Conv conv1 #0
+    zero.conv  matched as #0: 2 nodes, 7 ns, on c T; not taken: max_macs: 144 MACs, 1 allowed; cost_ns: macs / (nodes - 2) divides by zero, by the rates instead
+    zero.tanh  failed: op is nn.bias_add, wanted tanh (pattern column 1: tanh -> add)
+add1_y  add  (1,4,3,3) f32  -> c  (on c T)  from Add add1 #1
+    zero.tanh  failed: op is nn.bias_add, wanted tanh (pattern column 1: tanh -> add)
+y  nn.relu  (1,4,3,3) f32  -> c  (on c T)  from Relu relu1 #2
+    no row mentions nn.relu
+
+decisions
+    zero: zero.conv#0 at conv1_y excluded: max_macs: 144 MACs, 1 allowed
+
+zero: 0 regions, 0 of 4 nodes; not taken: 2 by max_macs
+estimated time: all on c T, as chosen T
+$ relayc targets --explain $MODELS/pointwise_residual.onnx --target-dir zero --offload zero --json | grep -E '"(reason|cost_problem)"'
+						"reason":	"max_macs",
+						"cost_problem":	"macs / (nodes - 2) divides by zero"
+						"reason":	"max_macs",
+						"cost_problem":	"macs / (nodes - 2) divides by zero"
+$ relayc targets npu --target-dir npu --node fc
+error[R0501]: --node says nothing without --explain
+[2]
 $ relayc targets --explain $MODELS/pool_flatten.onnx --target-dir npu --offload npu --json | grep -v _ns | head -37
 {
 	"schema":	"relayc-targets-1",
@@ -382,6 +412,9 @@ $ relayc compile $MODELS/pool_flatten.onnx --target-dir typo --offload typo 2>&1
 14
 $ relayc compile $MODELS/pool_flatten.onnx --offload cmsis_nn,dnnl,sim_npu -q -o out 2>&1 | grep error
 [1]
+# A region that computes something else
+$ mkdir off; printf '%s\n' '{ "name": "off", "format": "c", "composites": [ { "name": "add", "pattern": "add(a, b)", "template": "add.tmpl" },' ' { "name": "relu", "pattern": "relu(a)", "template": "relu.tmpl" } ] }' >off/target.json; printf '%s\n' 'for (int i = 0; i < ${out.elements}; i++)' '    ${out}[i] = ${a}[i] + ${b}[i] + 1.0f;' >off/add.tmpl;  printf '%s\n' 'for (int i = 0; i < ${out.elements}; i++)' '    ${out}[i] = ${a}[i] > 0 ? ${a}[i] : 0;' >off/relu.tmpl; relayc verify $MODELS/pointwise_residual.onnx --target-dir off --offload off --no-cost --assign priority 2>&1 | grep -A 9 error: | sed 's/error [0-9].*/error .../'
+$ relayc compile $MODELS/pointwise_residual.onnx --target-dir off --offload off --no-cost --assign priority -q -o out; grep scratch out/pointwise_residual_off.c
 # FP8
 $ relayc compile $MODELS/conv_bn_relu.onnx --offload sim_npu --precision fp8 --assign priority --no-cost -o fp8 | sed -n '/ONNX nodes/,/arena/p'
 conv_bn_relu: 3 ONNX nodes -> 1 region, 0.00 M MACs
