@@ -119,8 +119,8 @@ END_TEST
     "{\"schema\":\"relayc-calibration-1\",\"model\":\"m\",\"samples\":1,\"histogram_bins\":2048,"
 #define TENSOR(more)                                                                               \
     HEAD "\"tensors\":[{\"name\":\"a\",\"shape\":\"1\",\"min\":0,\"max\":1,\"mean\":0.5," more "}" \
-                                                                                               "]" \
-                                                                                               "}"
+         "]"                                                                                       \
+         "}"
 
 static const struct {
     const char *text, *reason;

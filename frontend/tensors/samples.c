@@ -282,7 +282,7 @@ static bool load_image(const struct samples *s, struct ctx *ctx, struct bulk *bu
 {
     struct arena arena = { NULL };
     struct mapping mapping;
-    struct image image;
+    struct image image = { 0 };
     bool ok;
 
     if (!file_map(ctx, path, &mapping))
