@@ -132,6 +132,11 @@ install: all
 	install -D -m 755 $(BUILD)/relayc $(DESTDIR)$(PREFIX)/bin/relayc
 	install -D -m 644 README.md $(DESTDIR)$(PREFIX)/share/doc/relayc/README.md
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/doc/relayc/docs $(wildcard docs/*.md)
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/include/relayc $(wildcard runtime/abi/*.h)
+	for target in $(notdir $(wildcard examples/targets/*)); do \
+		install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/relayc/examples/targets/$$target \
+			examples/targets/$$target/* || exit 1; \
+	done
 	install -D -m 644 LICENSE $(DESTDIR)$(PREFIX)/share/doc/relayc/copyright
 
 # Text that becomes output (runtime/embed, goldens) is laid out by hand.

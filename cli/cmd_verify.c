@@ -333,19 +333,45 @@ static void report_layer(struct verification *v, const struct value *value, cJSO
     }
 }
 
+enum { MOST_NOTED = 16 }; /* composites of a region */
+
+/* The diagnostic's origin is the first node of the layer; a region of another target has more. */
+static void note_composites(struct ctx *ctx, const struct value *value)
+{
+    struct arena *arena = &ctx->perm;
+    int n = 0;
+
+    if (!*layer_target(value))
+        return;
+    for (const struct node *node = value->def->callee->first; node; node = node->next) {
+        struct str nodes = { .arena = arena };
+
+        if (node->op != OP_CALL || !node->callee->composite || n++ >= MOST_NOTED)
+            continue;
+        for (const struct origin *o = node->origin; o; o = o->next)
+            str_printf(&nodes, "%s%s (%s)", nodes.n ? " + " : "", str_safe(arena, o->name, 120),
+                       str_safe(arena, o->op_type, 60));
+        diag_note(ctx, "%s: %s", str_safe(arena, node->callee->composite, 120),
+                  nodes.n ? str_text(&nodes) : str_safe(arena, node->outputs[0]->name, 120));
+    }
+    if (n > MOST_NOTED)
+        diag_note(ctx, "and %d more composites of the region", n - MOST_NOTED);
+}
+
 static bool judge(struct verification *v, const struct summary *summary)
 {
     struct ctx *ctx = v->cli->ctx;
 
     for (int i = 0; i < N_EXECUTORS; i++) {
-        if (summary->first[i])
+        if (summary->first[i]) {
             diag_error(ctx, DIAG_MISMATCH, node_origin(summary->first[i]->def),
                        "the %s differs from the reference in layer '%s'; largest error %.2e, "
                        "tolerance %.2e",
                        executor_name[i], str_safe(&ctx->perm, summary->first[i]->name, 120),
                        v->layers[summary->first[i]->id].error[i],
                        v->layers[summary->first[i]->id].tolerance);
-        else if (v->whole[i] > summary->tolerance * WHOLE_NETWORK_FACTOR)
+            note_composites(ctx, summary->first[i]);
+        } else if (v->whole[i] > summary->tolerance * WHOLE_NETWORK_FACTOR)
             diag_error(ctx, DIAG_MISMATCH, NULL,
                        "the %s differs from the reference over the whole network by %.2e, though "
                        "no layer does",

@@ -78,18 +78,28 @@ static bool write_composite(struct codegen *codegen, struct external *external,
 static void add_pointer(struct str *out, const char *type, const char *name, size_t offset,
                         const char *comment)
 {
-    str_printf(out, "%s *const %s = ", type, name);
+    enum { COLUMNS = 100, INDENT = 4 }; /* of the function's body */
+    struct str line = { .arena = out->arena };
+
+    str_printf(&line, "%s *const %s = ", type, name);
     if (offset)
-        str_printf(out, "(void *)((unsigned char *)scratch + %zu);", offset);
+        str_printf(&line, "(void *)((unsigned char *)scratch + %zu);", offset);
     else
-        str_add(out, "scratch;");
-    str_printf(out, " /* %s */\n", comment);
+        str_add(&line, "scratch;");
+    if (INDENT + line.n + strlen(" /*  */") + strlen(comment) <= COLUMNS)
+        str_printf(out, "%s /* %s */\n", str_text(&line), comment);
+    else
+        str_printf(out, "/* %s */\n%s\n", comment, str_text(&line));
 }
 
-static const char *place_comment(struct codegen *codegen, const struct value *value)
+/* Pointers may share memory, so it says how long the value lives. */
+static const char *place_comment(struct codegen *codegen, const struct block *block)
 {
-    return arena_printf(&codegen->arena, "%s %s", comment_safe(&codegen->arena, value->name, 40),
-                        shape_comment(&codegen->arena, &value->type));
+    const struct value *value = block->value;
+
+    return arena_printf(&codegen->arena, "%s %s, composites %d-%d",
+                        comment_safe(&codegen->arena, value->name, 40),
+                        shape_comment(&codegen->arena, &value->type), block->first, block->last);
 }
 
 /* Pointers into the scratch; parameters that no composite mentions must not be warned of. */
@@ -105,10 +115,11 @@ static void add_pointers(struct codegen *codegen, const struct external *externa
         if (block->value && external->is_read[block->value->id])
             add_pointer(out, dtype_c_type(block->value->type.dtype),
                         external->name[block->value->id], block->offset,
-                        place_comment(codegen, block->value));
+                        place_comment(codegen, block));
         else if (!block->value && composite->reads_scratch)
             add_pointer(out, "void", composite->scratch_name, block->offset,
-                        arena_printf(&codegen->arena, "%zu bytes", block->bytes));
+                        arena_printf(&codegen->arena, "%zu bytes, composite %d", block->bytes,
+                                     block->first));
         else
             continue;
         reads_scratch = true;

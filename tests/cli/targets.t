@@ -413,8 +413,18 @@ $ relayc compile $MODELS/pool_flatten.onnx --target-dir typo --offload typo 2>&1
 $ relayc compile $MODELS/pool_flatten.onnx --offload cmsis_nn,dnnl,sim_npu -q -o out 2>&1 | grep error
 [1]
 # A region that computes something else
-$ mkdir off; printf '%s\n' '{ "name": "off", "format": "c", "composites": [ { "name": "add", "pattern": "add(a, b)", "template": "add.tmpl" },' ' { "name": "relu", "pattern": "relu(a)", "template": "relu.tmpl" } ] }' >off/target.json; printf '%s\n' 'for (int i = 0; i < ${out.elements}; i++)' '    ${out}[i] = ${a}[i] + ${b}[i] + 1.0f;' >off/add.tmpl;  printf '%s\n' 'for (int i = 0; i < ${out.elements}; i++)' '    ${out}[i] = ${a}[i] > 0 ? ${a}[i] : 0;' >off/relu.tmpl; relayc verify $MODELS/pointwise_residual.onnx --target-dir off --offload off --no-cost --assign priority 2>&1 | grep -A 9 error: | sed 's/error [0-9].*/error .../'
+$ mkdir off; printf '%s\n' '{ "name": "off", "format": "c", "composites": [ { "name": "add", "pattern": "add(a, b)", "template": "add.tmpl" },' ' { "name": "relu", "pattern": "relu(a)", "template": "relu.tmpl" } ] }' >off/target.json; printf '%s\n' 'for (int i = 0; i < ${out.elements}; i++)' '    ${out}[i] = ${a}[i] + ${b}[i] + 1.0f;' >off/add.tmpl;  printf '%s\n' 'for (int i = 0; i < ${out.elements}; i++)' '    ${out}[i] = ${a}[i] > 0 ? ${a}[i] : 0;' >off/relu.tmpl; relayc verify $MODELS/pointwise_residual.onnx --target-dir off --offload off --no-cost --assign priority 2>&1 | grep -A 3 '^error' | sed 's/error [0-9].*/error .../'
+error[R0403]: the generated C differs from the reference in layer 'y'; largest error ...
+ --> MODELS/pointwise_residual.onnx: node #1 "add1" (Add)
+note: off.add: add1 (Add)
+      off.relu: relu1 (Relu)
+errors relative to a layer's largest output, each layer by itself
+layer                                shape                 largest     oneDNN  generated
+conv1_y                              1x4x3x3                  1.12    5.3e-08    5.3e-08
+y                                    1x4x3x3                 0.832    0.0e+00    1.2e+00  off
 $ relayc compile $MODELS/pointwise_residual.onnx --target-dir off --offload off --no-cost --assign priority -q -o out; grep scratch out/pointwise_residual_off.c
+                                void *scratch)
+    float *const value0 = scratch; /* add1_y f32 [1,4,3,3], composites 0-1 */
 # FP8
 $ relayc compile $MODELS/conv_bn_relu.onnx --offload sim_npu --precision fp8 --assign priority --no-cost -o fp8 | sed -n '/ONNX nodes/,/arena/p'
 conv_bn_relu: 3 ONNX nodes -> 1 region, 0.00 M MACs

@@ -33,8 +33,8 @@ static const float pointwise_residual_conv1_weight[16] = {
  * input0 f32 [1,4,3,3] -> output0 f32 [1,4,3,3] */
 int pointwise_residual_toy_conv1(const float *input0, float *output0, void *scratch)
 {
-    float *const value0 = scratch; /* conv1_y f32 [1,4,3,3] */
-    void *const scratch0 = (void *)((unsigned char *)scratch + 144); /* 16 bytes */
+    float *const value0 = scratch; /* conv1_y f32 [1,4,3,3], composites 0-1 */
+    void *const scratch0 = (void *)((unsigned char *)scratch + 144); /* 16 bytes, composite 0 */
 
     /* toy.conv2d, conv2d.c.tmpl: conv1 (Conv) */
     {
