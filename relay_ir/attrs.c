@@ -204,14 +204,16 @@ bool attrs_parse(struct arena *arena, enum attrs_id id, const char **text, union
         }
         n++;
         if (!parse_field(arena, field->kind, text, (char *)attrs + field->offset)) {
-            *reason = arena_printf(arena, "attribute '%s' of %s is malformed", field->name,
-                                   schema->name);
+            *reason =
+                arena_printf(arena, "attribute '%s' of %s is malformed", field->name, schema->name);
             return false;
         }
     }
     if (n && !accept(text, "}")) {
-        *reason = arena_printf(arena, "'}' is missing after the attributes, or what comes is none of %s, "
-                               "in their order", schema->name);
+        *reason = arena_printf(arena,
+                               "'}' is missing after the attributes, or what comes is none of %s, "
+                               "in their order",
+                               schema->name);
         return false;
     }
     return true;

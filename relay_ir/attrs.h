@@ -71,8 +71,8 @@ enum attrs_id {
 
 const struct attr_schema *attrs_schema(enum attrs_id id);
 
-/* Appends " {strides=[2,2], groups=1}", or nothing where there is nothing to say: no fields, or only
- * element types that are absent. Reals are printed so that they read back exactly. */
+/* Appends " {strides=[2,2], groups=1}", or nothing where there is nothing to say: no fields, or
+ * only element types that are absent. Reals are printed so that they read back exactly. */
 void attrs_print(struct str *out, enum attrs_id id, const union attrs *attrs);
 
 /* Reads what attrs_print wrote, from *text on, and moves *text behind it. Unknown words are copied

@@ -27,8 +27,8 @@ bool check_index_type(struct ctx *ctx, const struct node *node, int input); /* i
 bool check_same_dtype(struct ctx *ctx, const struct node *node, int a, int b);
 
 /* Of inputs 0 and 1 of a convolution or matrix product: one type of these kinds for both, or FP8
- * formats, which need an out_dtype. *y is the type of the result; an out_dtype that says nothing new
- * becomes absent. */
+ * formats, which need an out_dtype. *y is the type of the result; an out_dtype that says nothing
+ * new becomes absent. */
 bool check_product_types(struct ctx *ctx, const struct node *node, unsigned kinds,
                          enum dtype *out_dtype, enum dtype *y);
 

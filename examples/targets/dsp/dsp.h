@@ -5,8 +5,9 @@
 
 #include <stddef.h>
 
-/* y[out][h][w] = relu?(conv3x3(x[in][h][w], w[out][in][3][3]) + b[out]), padded by one zero all around.
- * work: DSP_CONV3X3_WORK(in, h, w) bytes, aligned to 4. Returns 0, or 1 when a pointer is missing. */
+/* y[out][h][w] = relu?(conv3x3(x[in][h][w], w[out][in][3][3]) + b[out]), padded by one zero all
+ * around. work: DSP_CONV3X3_WORK(in, h, w) bytes, aligned to 4. Returns 0, or 1 when a pointer is
+ * missing. */
 #define DSP_CONV3X3_WORK(in, h, w) ((size_t)(in) * ((h) + 2) * ((w) + 2) * sizeof(float))
 int dsp_conv3x3_f32(const float *x, const float *w, const float *b, float *y, int in, int out,
                     int height, int width, int relu, void *work);
