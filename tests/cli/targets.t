@@ -222,14 +222,14 @@ help: did you mean conv3d?
 [1]
 # Passes
 $ relayc compile --passes | grep offload | cut -c 5-
-annotate_fp8         small floats where a target takes them (--offload)
-merge_composite      finds what the rows of the targets match (--offload)
-annotate_target      gives every node to a target or to c (--offload)
-merge_regions        joins neighbours of one target (--offload)
-cost                 keeps the limits, returns what does not pay (--offload)
-partition            makes each region a function of composites (--offload)
-legalize             f32 for what is FP8 and stays on the host (--offload)
-optimise             runs the targets' own rewrites of their regions (--offload)
+annotate_fp8          small floats where a target takes them (--offload)
+merge_composite       finds what the rows of the targets match (--offload)
+annotate_target       gives every node to a target or to c (--offload)
+merge_regions         joins neighbours of one target (--offload)
+cost                  keeps the limits, returns what does not pay (--offload)
+partition             makes each region a function of composites (--offload)
+legalize              f32 for what is FP8 and stays on the host (--offload)
+optimise              runs the targets' own rewrites of their regions (--offload)
 $ relayc compile $MODELS/pointwise_residual.onnx --dump-after cost
 error[R0501]: --dump-after: 'cost' runs only where something is offloaded
 help: --offload names the targets
@@ -270,10 +270,10 @@ fn add1_y(%conv1_y: (1,4,3,3) f32, %x: (1,4,3,3) f32) -> (%add1_y) compiler "npu
   %add1_y = add(%conv1_y, %x) : (1,4,3,3) f32  from Add "add1" #1
 }
 $ relayc inspect $MODELS/pointwise_residual.onnx --target-dir npu --offload npu --time-passes 2>&1 | grep -oE '(cost|partition|optimise|fuse_ops) .*'
-cost                      4 -> 4 nodes
-partition                 4 -> 7 nodes
-optimise                  7 -> 7 nodes
-fuse_ops                  7 -> 8 nodes
+cost                       4 -> 4 nodes
+partition                  4 -> 7 nodes
+optimise                   7 -> 7 nodes
+fuse_ops                   7 -> 8 nodes
 # What compile tells
 $ relayc compile $MODELS/pointwise_residual.onnx --target-dir npu --offload npu,dnnl,c --assign priority --no-cost -o out; ls out
 pointwise_residual: 3 ONNX nodes -> 2 regions, 0.00 M MACs
@@ -413,18 +413,19 @@ $ relayc compile $MODELS/pool_flatten.onnx --target-dir typo --offload typo 2>&1
 $ relayc compile $MODELS/pool_flatten.onnx --offload cmsis_nn,dnnl,sim_npu -q -o out 2>&1 | grep error
 [1]
 # A region that computes something else
-$ mkdir off; printf '%s\n' '{ "name": "off", "format": "c", "composites": [ { "name": "add", "pattern": "add(a, b)", "template": "add.tmpl" },' ' { "name": "relu", "pattern": "relu(a)", "template": "relu.tmpl" } ] }' >off/target.json; printf '%s\n' 'for (int i = 0; i < ${out.elements}; i++)' '    ${out}[i] = ${a}[i] + ${b}[i] + 1.0f;' >off/add.tmpl;  printf '%s\n' 'for (int i = 0; i < ${out.elements}; i++)' '    ${out}[i] = ${a}[i] > 0 ? ${a}[i] : 0;' >off/relu.tmpl; relayc verify $MODELS/pointwise_residual.onnx --target-dir off --offload off --no-cost --assign priority 2>&1 | grep -A 3 '^error' | sed 's/error [0-9].*/error .../'
+$ mkdir off; printf '%s\n' '{ "name": "off", "format": "c", "composites": [ { "name": "add", "pattern": "add(a, b)", "template": "add.tmpl" },' ' { "name": "relu", "pattern": "relu(a)", "template": "relu.tmpl" } ] }' >off/target.json; printf '%s\n' 'for (int i = 0; i < ${out.elements}; i++)' '    ${out}[i] = ${a}[i] + ${b}[i] + 1.0f;' >off/add.tmpl;  printf '%s\n' 'for (int i = 0; i < ${out.elements}; i++)' '    ${out}[i] = ${a}[i] > 0 ? ${a}[i] : 0;' >off/relu.tmpl; relayc verify $MODELS/pointwise_residual.onnx --target-dir off --offload off --no-cost --assign priority 2>&1 | grep -A 3 '^error.R' | sed 's/error [0-9].*/error .../'
 error[R0403]: the generated C differs from the reference in layer 'y'; largest error ...
  --> MODELS/pointwise_residual.onnx: node #1 "add1" (Add)
 note: off.add: add1 (Add)
       off.relu: relu1 (Relu)
-errors relative to a layer's largest output, each layer by itself
-layer                                shape                 largest     oneDNN  generated
-conv1_y                              1x4x3x3                  1.12    5.3e-08    5.3e-08
-y                                    1x4x3x3                 0.832    0.0e+00    1.2e+00  off
 $ relayc compile $MODELS/pointwise_residual.onnx --target-dir off --offload off --no-cost --assign priority -q -o out; grep scratch out/pointwise_residual_off.c
                                 void *scratch)
     float *const value0 = scratch; /* add1_y f32 [1,4,3,3], composites 0-1 */
+$ printf '%s\n' 'int unused;' 'for (int i = 0; i < ${out.elements}; i++)' '    ${out}[i] = ${a}[i] + ${b}[i];' >off/add.tmpl; relayc run --with generated $MODELS/pointwise_residual.onnx --target-dir off --offload off --no-cost --assign priority 2>&1 >out/y | grep -oE "warning.*|int unused"; echo $?
+warning[R0404]: the C compiler 'cc' warns of the generated code
+warning: unused variable 'unused' [-Wunused-variable]
+int unused
+0
 # FP8
 $ relayc compile $MODELS/conv_bn_relu.onnx --offload sim_npu --precision fp8 --assign priority --no-cost -o fp8 | sed -n '/ONNX nodes/,/arena/p'
 conv_bn_relu: 3 ONNX nodes -> 1 region, 0.00 M MACs
