@@ -172,6 +172,20 @@ static const struct generated_region *name_regions(struct cli *cli,
     return regions;
 }
 
+/* Whether C of the user's, by templates or host files, is built: warnings are of interest then. */
+static bool is_users(struct cli *cli, const struct codegen_result *result)
+{
+    for (int i = 0; i < result->n_regions; i++) {
+        const char *compiler = result->regions[i].compiler;
+        const struct target *target =
+            compiler ? targets_find(&cli->offload.targets, compiler) : NULL;
+
+        if (target && target->folder)
+            return true;
+    }
+    return false;
+}
+
 bool host_code_build(struct cli *cli, struct module *module, bool step, struct host_code *out)
 {
     struct codegen_options options = {
@@ -200,6 +214,7 @@ bool host_code_build(struct cli *cli, struct module *module, bool step, struct h
                                                      .n_files = out->n_files,
                                                      .libs = out->result.host_flags,
                                                      .step = step,
+                                                     .warn = is_users(cli, &out->result),
                                                      .regions = name_regions(cli, &out->result),
                                                      .n_regions = out->result.n_regions });
     if (!out->generated) {

@@ -6,6 +6,7 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -145,11 +146,14 @@ static bool compile(struct ctx *ctx, const struct generated_options *options, co
                                strlen(compiler) + strlen(flags) + strlen(libs) +
                                    (size_t)options->n_files + OWN_WORDS);
     int n = split_words(&ctx->perm, compiler, words, 0), status;
+    struct stat said;
 
     if (n == 0)
         return diag_error(ctx, DIAG_TOOLCHAIN, NULL, "no C compiler is named");
     n = split_words(&ctx->perm, "-std=c99 -shared -fPIC", words, n);
     n = split_words(&ctx->perm, flags, words, n);
+    if (options->warn)
+        words[n++] = arena_strdup(&ctx->perm, "-Wall");
     words[n++] = arena_printf(&ctx->perm, "-I%s", options->dir);
     words[n++] = arena_strdup(&ctx->perm, "-o");
     words[n++] = arena_strdup(&ctx->perm, library);
@@ -169,6 +173,11 @@ static bool compile(struct ctx *ctx, const struct generated_options *options, co
                    status);
         add_messages(ctx, messages);
         return false;
+    }
+    if (options->warn && stat(messages, &said) == 0 && said.st_size > 0) {
+        diag_warn(ctx, DIAG_TOOLCHAIN, NULL, "the C compiler '%s' warns of the generated code",
+                  words[0]);
+        add_messages(ctx, messages);
     }
     return true;
 }

@@ -22,6 +22,7 @@ struct generated_options {
     const char *flags;    /* separated by blanks; NULL = "-O2" */
     const char *libs;     /* likewise, behind the files: "-ldnnl"; NULL = none but -lm */
     bool step;            /* NAME_step() is there */
+    bool warn;            /* of what the compiler says (-Wall) though it builds */
     const struct generated_region *regions; /* NULL = messages have numbers only */
     int n_regions;
 };
