@@ -297,7 +297,7 @@ void print_overview(FILE *out)
           "  relayc run kws.onnx -i x.npy --output y.npy\n\n",
           out);
     for (int i = 0; i < COMMAND_COUNT; i++)
-        fprintf(out, "  %-10s%s\n", commands[i].name, commands[i].summary);
+        fprintf(out, "  %-9s  %s\n", commands[i].name, commands[i].summary);
     fputs("\n'relayc COMMAND --help' for the options; docs/ for the rest.\n", out);
 }
 

@@ -6,13 +6,13 @@ relayc: from a trained neural network (ONNX) to self-contained C
   relayc verify kws.onnx                 reference = oneDNN = generated C?
   relayc run kws.onnx -i x.npy --output y.npy
 
-  compile   write NAME.h, NAME.c, weights and NAME.json
-  inspect   show inputs, outputs, operators, or the graph (--ir)
-  run       execute a model on this machine
-  verify    compare reference, oneDNN and generated C layer by layer
-  calibrate record what the tensors hold, for quantisation
-  targets   list the targets, show one, or explain what goes where (--explain)
-  explain   what a diagnostic's code means
+  compile    write NAME.h, NAME.c, weights and NAME.json
+  inspect    show inputs, outputs, operators, or the graph (--ir)
+  run        execute a model on this machine
+  verify     compare reference, oneDNN and generated C layer by layer
+  calibrate  record what the tensors hold, for quantisation
+  targets    list the targets, show one, or explain what goes where (--explain)
+  explain    what a diagnostic's code means
 
 'relayc COMMAND --help' for the options; docs/ for the rest.
 error[R0501]: no command given
