@@ -25,7 +25,8 @@ struct generated_case {
 
 /* Compiles with gcc and with clang, with every warning that generated C promises not to raise as an
  * error, with and without undefined-behaviour traps, and runs on random inputs. A difference, a
- * warning or a trap fails the test. */
+ * warning or a trap fails the test. Where RELAYC_TEST_ONE_BUILD is set, gcc alone does it, once:
+ * for runs under sanitizers, which look at relayc. */
 void generated_check(const struct generated_case *row);
 
 /* The same for a module that has passed fuse_ops, on these inputs (NULL = random). */
