@@ -12,7 +12,7 @@
 #include "tests/support/random_graph.h"
 #include "tests/support/random_target.h"
 
-enum { DEFAULT_SEEDS = 1000, MAX_OPS = 40 };
+enum { DEFAULT_SEEDS = 3000, MAX_OPS = 40 };
 
 static unsigned current; /* for messages */
 

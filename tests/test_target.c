@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "partition/target_file.h"
 #include "tests/support/expect.h"
+#include "tests/support/toy_target.h"
 
 static struct ctx *ctx;
 
@@ -18,24 +19,9 @@ static void teardown(void)
     ctx_free(ctx);
 }
 
-/* Every file exists; its text is its name. */
-static const char *any_file(void *user, const char *name)
-{
-    (void)user;
-    return name;
-}
-
-/* JSON with ' for ". */
 static struct target *parse(const char *json)
 {
-    char *text = arena_strdup(&ctx->perm, json);
-    struct target *target;
-
-    for (char *at = text; *at; at++)
-        *at = *at == '\'' ? '"' : *at;
-    target = target_parse(ctx, "t.json", text, any_file, NULL);
-    ck_assert_msg(target != NULL, "%s", expect_text(ctx));
-    return target;
+    return toy_target_quoted(ctx, json);
 }
 
 /* --- reading -----------------------------------------------------------------------------------*/

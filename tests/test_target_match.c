@@ -7,6 +7,7 @@
 #include "tests/support/expect.h"
 #include "tests/support/graph.h"
 #include "tests/support/pass_case.h"
+#include "tests/support/toy_target.h"
 
 static struct ctx *ctx;
 static struct module *module;
@@ -23,24 +24,9 @@ static void teardown(void)
     ctx_free(ctx);
 }
 
-/* Every file exists; its text is its name. */
-static const char *any_file(void *user, const char *name)
-{
-    (void)user;
-    return name;
-}
-
-/* JSON with ' for ". */
 static struct target *parse(const char *json)
 {
-    char *text = arena_strdup(&ctx->perm, json);
-    struct target *target;
-
-    for (char *at = text; *at; at++)
-        *at = *at == '\'' ? '"' : *at;
-    target = target_parse(ctx, "t.json", text, any_file, NULL);
-    ck_assert_msg(target != NULL, "%s", expect_text(ctx));
-    return target;
+    return toy_target_quoted(ctx, json);
 }
 
 static const char graph[] = "fn main(%x: (1,2,3,3) f32, %r: (1,4,3,3) f32) -> (%z) {\n"

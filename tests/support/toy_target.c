@@ -22,6 +22,24 @@ struct target *toy_target(struct ctx *ctx, const char *json, const struct toy_fi
     return target;
 }
 
+static const char *any_file(void *user, const char *name)
+{
+    (void)user;
+    return name;
+}
+
+struct target *toy_target_quoted(struct ctx *ctx, const char *json)
+{
+    char *text = arena_strdup(&ctx->perm, json);
+    struct target *target;
+
+    for (char *at = text; *at; at++)
+        *at = *at == '\'' ? '"' : *at;
+    target = target_parse(ctx, "t.json", text, any_file, NULL);
+    ck_assert_msg(target != NULL, "%s", expect_text(ctx));
+    return target;
+}
+
 struct targets *toy_targets(struct ctx *ctx, int n, struct target *const *targets)
 {
     struct targets *list = arena_new(&ctx->perm, struct targets);
