@@ -238,92 +238,14 @@ static inline void relayc_dnnl_dense_layer(struct relayc_dnnl *d, dnnl_dim_t row
     relayc_dnnl_run(d, dnnl_matmul_desc_init(&desc, &src, &weights, b ? &bias : NULL, &dst), &desc);
 }
 
-/* --- int8 --------------------------------------------------------------------------------------
- */
+* /
 
-/* A convolution of 8-bit integers: sums[...] = b + sum of (x - x_zero) * w, 32 bits, exact. The
- * weights are handed over as they lie, so that no kernel is chosen that adds in 16 bits. */
-struct relayc_dnnl_qnn_conv {
-    int n, groups, x_zero;
-    dnnl_data_type_t x_type; /* dnnl_s8 or dnnl_u8; weights are dnnl_s8 */
-    const dnnl_dim_t *x_dims, *w_dims, *y_dims, *strides, *dilation, *begin, *end;
-    const void *x;
-    const int8_t *w;
-    const int32_t *b; /* may be NULL */
-    int32_t *sums;
-};
-
-static inline dnnl_memory_desc_t relayc_dnnl_dense_of(dnnl_data_type_t type, int n,
-                                                      const dnnl_dim_t *dims)
-{
-    dnnl_memory_desc_t desc = relayc_dnnl_dense(n, dims);
-
-    desc.data_type = type;
-    return desc;
-}
-
-static inline void relayc_dnnl_qnn_conv(struct relayc_dnnl *d, const struct relayc_dnnl_qnn_conv *c)
-{
-    const dnnl_memory_desc_t x = relayc_dnnl_dense_of(c->x_type, 2 + c->n, c->x_dims);
-    const dnnl_memory_desc_t w =
-        relayc_dnnl_dense_of(dnnl_s8, 2 + c->n + (c->groups > 1), c->w_dims);
-    const dnnl_memory_desc_t b = relayc_dnnl_dense_of(dnnl_s32, 1, &c->y_dims[1]);
-    const dnnl_memory_desc_t y = relayc_dnnl_dense_of(dnnl_s32, 2 + c->n, c->y_dims);
-    dnnl_convolution_desc_t desc;
-
-    relayc_dnnl_bind(d, DNNL_ARG_SRC, &x, c->x);
-    relayc_dnnl_bind(d, DNNL_ARG_WEIGHTS, &w, c->w);
-    if (c->b)
-        relayc_dnnl_bind(d, DNNL_ARG_BIAS, &b, c->b);
-    relayc_dnnl_bind(d, DNNL_ARG_DST, &y, c->sums);
-    d->x_zero = c->x_zero;
-    relayc_dnnl_run(d,
-                    dnnl_dilated_convolution_forward_desc_init(
-                        &desc, dnnl_forward_inference, dnnl_convolution_direct, &x, &w,
-                        c->b ? &b : NULL, &y, c->strides, c->dilation, c->begin, c->end),
-                    &desc);
-}
-
-/* x * multiplier * 2^(shift - 31), rounded as the other kernels of relayc do: the high product to
- * nearest, halves up; for shift < 0 the rest of the shift again, halves away from zero. */
-static inline int64_t relayc_dnnl_scaled(int32_t x, int32_t multiplier, int shift)
-{
-    const int right = shift < 0 ? -shift : 0, down = 31 - shift - right;
-    const int64_t lift = (int64_t)1 << 62; /* a multiple of 2^down: division then rounds down */
-    const int64_t product = (int64_t)x * multiplier + (down > 0 ? (int64_t)1 << (down - 1) : 0);
-    const int64_t high = (product + lift) / ((int64_t)1 << down) - lift / ((int64_t)1 << down);
-    const int64_t sum = high < INT32_MIN ? INT32_MIN : high > INT32_MAX ? INT32_MAX : high;
-    const int64_t half = right > 0 ? (int64_t)1 << (right - 1) : 0;
-
-    return sum < 0 ? -((half - sum) >> right) : (sum + half) >> right;
-}
-
-/* sums[outer][channels][inner] to 8 bits; table: multiplier and shift of each channel. */
-static inline void relayc_dnnl_requantize(struct relayc_dnnl *d, const int32_t *sums, int64_t outer,
-                                          int64_t channels, int64_t inner,
-                                          const int32_t *multiplier, const int32_t *shift,
-                                          int out_zero, int is_signed, void *y)
-{
-    const int least = is_signed ? -128 : 0, greatest = is_signed ? 127 : 255;
-
-    for (int64_t i = 0; d->status == dnnl_success && i < outer * channels * inner; i++) {
-        const int64_t c = i / inner % channels;
-        const int64_t scaled = relayc_dnnl_scaled(sums[i], multiplier[c], shift[c]) + out_zero;
-        const int64_t number = scaled < least ? least : scaled > greatest ? greatest : scaled;
-
-        ((unsigned char *)y)[i] = (unsigned char)(number & 255);
-    }
-}
-
-/* --- f32 again ---------------------------------------------------------------------------------
- */
-
-/* Stacks of matrices of the same rank; a_dims and b_dims are those that are stored, the last two
- * swapped where turned. */
-static inline void relayc_dnnl_matmul(struct relayc_dnnl *d, int n, const dnnl_dim_t *a_dims,
-                                      int a_turned, const dnnl_dim_t *b_dims, int b_turned,
-                                      const dnnl_dim_t *y_dims, const float *a, const float *b,
-                                      float *y)
+    /* Stacks of matrices of the same rank; a_dims and b_dims are those that are stored, the last
+     * two swapped where turned. */
+    static inline void
+    relayc_dnnl_matmul(struct relayc_dnnl *d, int n, const dnnl_dim_t *a_dims, int a_turned,
+                       const dnnl_dim_t *b_dims, int b_turned, const dnnl_dim_t *y_dims,
+                       const float *a, const float *b, float *y)
 {
     const dnnl_memory_desc_t stored_a = relayc_dnnl_dense(n, a_dims);
     const dnnl_memory_desc_t stored_b = relayc_dnnl_dense(n, b_dims);
@@ -469,6 +391,83 @@ static inline void relayc_dnnl_lrn(struct relayc_dnnl *d, int n, const dnnl_dim_
                                                dnnl_lrn_across_channels, &data, size, alpha, beta,
                                                bias),
                     &desc);
+}
+
+/* --- int8 --------------------------------------------------------------------------------------
+ */
+
+/* A convolution of 8-bit integers: sums[...] = b + sum of (x - x_zero) * w, 32 bits, exact. The
+ * weights are handed over as they lie, so that no kernel is chosen that adds in 16 bits. */
+struct relayc_dnnl_qnn_conv {
+    int n, groups, x_zero;
+    dnnl_data_type_t x_type; /* dnnl_s8 or dnnl_u8; weights are dnnl_s8 */
+    const dnnl_dim_t *x_dims, *w_dims, *y_dims, *strides, *dilation, *begin, *end;
+    const void *x;
+    const int8_t *w;
+    const int32_t *b; /* may be NULL */
+    int32_t *sums;
+};
+
+static inline dnnl_memory_desc_t relayc_dnnl_dense_of(dnnl_data_type_t type, int n,
+                                                      const dnnl_dim_t *dims)
+{
+    dnnl_memory_desc_t desc = relayc_dnnl_dense(n, dims);
+
+    desc.data_type = type;
+    return desc;
+}
+
+static inline void relayc_dnnl_qnn_conv(struct relayc_dnnl *d, const struct relayc_dnnl_qnn_conv *c)
+{
+    const dnnl_memory_desc_t x = relayc_dnnl_dense_of(c->x_type, 2 + c->n, c->x_dims);
+    const dnnl_memory_desc_t w =
+        relayc_dnnl_dense_of(dnnl_s8, 2 + c->n + (c->groups > 1), c->w_dims);
+    const dnnl_memory_desc_t b = relayc_dnnl_dense_of(dnnl_s32, 1, &c->y_dims[1]);
+    const dnnl_memory_desc_t y = relayc_dnnl_dense_of(dnnl_s32, 2 + c->n, c->y_dims);
+    dnnl_convolution_desc_t desc;
+
+    relayc_dnnl_bind(d, DNNL_ARG_SRC, &x, c->x);
+    relayc_dnnl_bind(d, DNNL_ARG_WEIGHTS, &w, c->w);
+    if (c->b)
+        relayc_dnnl_bind(d, DNNL_ARG_BIAS, &b, c->b);
+    relayc_dnnl_bind(d, DNNL_ARG_DST, &y, c->sums);
+    d->x_zero = c->x_zero;
+    relayc_dnnl_run(d,
+                    dnnl_dilated_convolution_forward_desc_init(
+                        &desc, dnnl_forward_inference, dnnl_convolution_direct, &x, &w,
+                        c->b ? &b : NULL, &y, c->strides, c->dilation, c->begin, c->end),
+                    &desc);
+}
+
+/* x * multiplier * 2^(shift - 31), rounded as the other kernels of relayc do: the high product to
+ * nearest, halves up; for shift < 0 the rest of the shift again, halves away from zero. */
+static inline int64_t relayc_dnnl_scaled(int32_t x, int32_t multiplier, int shift)
+{
+    const int right = shift < 0 ? -shift : 0, down = 31 - shift - right;
+    const int64_t lift = (int64_t)1 << 62; /* a multiple of 2^down: division then rounds down */
+    const int64_t product = (int64_t)x * multiplier + (down > 0 ? (int64_t)1 << (down - 1) : 0);
+    const int64_t high = (product + lift) / ((int64_t)1 << down) - lift / ((int64_t)1 << down);
+    const int64_t sum = high < INT32_MIN ? INT32_MIN : high > INT32_MAX ? INT32_MAX : high;
+    const int64_t half = right > 0 ? (int64_t)1 << (right - 1) : 0;
+
+    return sum < 0 ? -((half - sum) >> right) : (sum + half) >> right;
+}
+
+/* sums[outer][channels][inner] to 8 bits; table: multiplier and shift of each channel. */
+static inline void relayc_dnnl_requantize(struct relayc_dnnl *d, const int32_t *sums, int64_t outer,
+                                          int64_t channels, int64_t inner,
+                                          const int32_t *multiplier, const int32_t *shift,
+                                          int out_zero, int is_signed, void *y)
+{
+    const int least = is_signed ? -128 : 0, greatest = is_signed ? 127 : 255;
+
+    for (int64_t i = 0; d->status == dnnl_success && i < outer * channels * inner; i++) {
+        const int64_t c = i / inner % channels;
+        const int64_t scaled = relayc_dnnl_scaled(sums[i], multiplier[c], shift[c]) + out_zero;
+        const int64_t number = scaled < least ? least : scaled > greatest ? greatest : scaled;
+
+        ((unsigned char *)y)[i] = (unsigned char)(number & 255);
+    }
 }
 
 #endif
