@@ -238,14 +238,12 @@ static inline void relayc_dnnl_dense_layer(struct relayc_dnnl *d, dnnl_dim_t row
     relayc_dnnl_run(d, dnnl_matmul_desc_init(&desc, &src, &weights, b ? &bias : NULL, &dst), &desc);
 }
 
-* /
-
-    /* Stacks of matrices of the same rank; a_dims and b_dims are those that are stored, the last
-     * two swapped where turned. */
-    static inline void
-    relayc_dnnl_matmul(struct relayc_dnnl *d, int n, const dnnl_dim_t *a_dims, int a_turned,
-                       const dnnl_dim_t *b_dims, int b_turned, const dnnl_dim_t *y_dims,
-                       const float *a, const float *b, float *y)
+/* Stacks of matrices of the same rank; a_dims and b_dims are those that are stored, the last
+ * two swapped where turned. */
+static inline void relayc_dnnl_matmul(struct relayc_dnnl *d, int n, const dnnl_dim_t *a_dims,
+                                      int a_turned, const dnnl_dim_t *b_dims, int b_turned,
+                                      const dnnl_dim_t *y_dims, const float *a, const float *b,
+                                      float *y)
 {
     const dnnl_memory_desc_t stored_a = relayc_dnnl_dense(n, a_dims);
     const dnnl_memory_desc_t stored_b = relayc_dnnl_dense(n, b_dims);
