@@ -35,6 +35,14 @@ enum dtype_kind dtype_kind(enum dtype dtype)
 {
     return rows[dtype].kind;
 }
+int dtype_packed_bits(enum dtype dtype)
+{
+    const struct minifloat *format = dtype_minifloat(dtype);
+
+    if (rows[dtype].kind == KIND_NIBBLE)
+        return 4;
+    return format ? minifloat_bits(format) : (int)rows[dtype].bits;
+}
 bool dtype_is_float(enum dtype dtype)
 {
     return rows[dtype].kind == KIND_FLOAT;
@@ -56,7 +64,7 @@ enum dtype dtype_from_name(const char *name)
 enum dtype dtype_from_onnx(int32_t code)
 {
     for (int i = 1; i < DTYPE_COUNT; i++)
-        if (rows[i].onnx == code)
+        if (rows[i].onnx == code && code != 0)
             return (enum dtype)i;
     return DTYPE_NONE;
 }
@@ -64,10 +72,10 @@ enum dtype dtype_from_onnx(int32_t code)
 const struct minifloat *dtype_minifloat(enum dtype dtype)
 {
     switch (dtype) {
-    case DTYPE_F8E4M3: return &minifloats[MINIFLOAT_F8E4M3];
-    case DTYPE_F8E4M3FNUZ: return &minifloats[MINIFLOAT_F8E4M3FNUZ];
-    case DTYPE_F8E5M2: return &minifloats[MINIFLOAT_F8E5M2];
-    case DTYPE_F8E5M2FNUZ: return &minifloats[MINIFLOAT_F8E5M2FNUZ];
+#define MINIFLOAT(symbol, name, exponent_bits, mantissa_bits, bias, specials)                      \
+    case DTYPE_##symbol: return &minifloats[MINIFLOAT_##symbol];
+#include "base/minifloat.def"
+#undef MINIFLOAT
     default: return NULL;
     }
 }
@@ -145,12 +153,12 @@ double dtype_load(enum dtype dtype, const void *data, int64_t index)
     case DTYPE_F16: return (double)f16_to_f32(AT(uint16_t));
     case DTYPE_BF16: return (double)bf16_to_f32(AT(uint16_t));
     case DTYPE_U64: return (double)AT(uint64_t);
-    case DTYPE_F8E4M3:
-    case DTYPE_F8E4M3FNUZ:
-    case DTYPE_F8E5M2:
-    case DTYPE_F8E5M2FNUZ: return (double)minifloat_decode(dtype_minifloat(dtype), AT(uint8_t));
-    default: return (double)dtype_load_int(dtype, data, index);
+    default: break;
     }
+    if (dtype_minifloat(dtype))
+        return (double)minifloat_decode(dtype_minifloat(dtype), AT(uint8_t));
+    assert(rows[dtype].kind != KIND_MINIFLOAT && rows[dtype].kind != KIND_NONE);
+    return (double)dtype_load_int(dtype, data, index);
 }
 
 static double saturate(double value, double low, double high)
@@ -167,13 +175,9 @@ void dtype_store(enum dtype dtype, void *data, int64_t index, double value)
     case DTYPE_F64: PUT(double) = value; return;
     case DTYPE_F16: PUT(uint16_t) = f16_from_f64(value); return;
     case DTYPE_BF16: PUT(uint16_t) = bf16_from_f64(value); return;
-    case DTYPE_F8E4M3:
-    case DTYPE_F8E4M3FNUZ:
-    case DTYPE_F8E5M2:
-    case DTYPE_F8E5M2FNUZ:
-        PUT(uint8_t) = (uint8_t)minifloat_encode(dtype_minifloat(dtype), value, true);
-        return;
     case DTYPE_BOOL: PUT(uint8_t) = value != 0; return;
+    case DTYPE_I4: PUT(int8_t) = (int8_t)saturate(value, -8, 7); return;
+    case DTYPE_U4: PUT(uint8_t) = (uint8_t)saturate(value, 0, 15); return;
     case DTYPE_I8: PUT(int8_t) = (int8_t)saturate(value, INT8_MIN, INT8_MAX); return;
     case DTYPE_I16: PUT(int16_t) = (int16_t)saturate(value, INT16_MIN, INT16_MAX); return;
     case DTYPE_I32: PUT(int32_t) = (int32_t)saturate(value, INT32_MIN, INT32_MAX); return;
@@ -191,7 +195,9 @@ void dtype_store(enum dtype dtype, void *data, int64_t index, double value)
                         : value >= 0x1p64          ? UINT64_MAX
                                                    : (uint64_t)nearbyint(value);
         return;
-    default: assert(false && "element type without arithmetic");
+    default:
+        assert(dtype_minifloat(dtype) && "element type without arithmetic");
+        PUT(uint8_t) = (uint8_t)minifloat_encode(dtype_minifloat(dtype), value, true);
     }
 }
 
@@ -199,29 +205,24 @@ int64_t dtype_load_int(enum dtype dtype, const void *data, int64_t index)
 {
     switch (dtype) {
     case DTYPE_BOOL: return AT(uint8_t) != 0;
+    case DTYPE_I4:
     case DTYPE_I8: return AT(int8_t);
     case DTYPE_I16: return AT(int16_t);
     case DTYPE_I32: return AT(int32_t);
     case DTYPE_I64: return AT(int64_t);
+    case DTYPE_U4:
     case DTYPE_U8: return AT(uint8_t);
     case DTYPE_U16: return AT(uint16_t);
     case DTYPE_U32: return AT(uint32_t);
     case DTYPE_U64: return (int64_t)AT(uint64_t);
-    case DTYPE_F16:
-    case DTYPE_BF16:
-    case DTYPE_F32:
-    case DTYPE_F64:
-    case DTYPE_F8E4M3:
-    case DTYPE_F8E4M3FNUZ:
-    case DTYPE_F8E5M2:
-    case DTYPE_F8E5M2FNUZ: {
+    default: {
         const double value = dtype_load(dtype, data, index);
+
         return isnan(value)       ? 0
                : value >= 0x1p63  ? INT64_MAX
                : value <= -0x1p63 ? INT64_MIN
                                   : (int64_t)value;
     }
-    default: assert(false && "element type without arithmetic"); return 0;
     }
 }
 
@@ -237,6 +238,8 @@ void dtype_store_int(enum dtype dtype, void *data, int64_t index, int64_t value)
     case DTYPE_U16: PUT(uint16_t) = (uint16_t)value; return;
     case DTYPE_U32: PUT(uint32_t) = (uint32_t)value; return;
     case DTYPE_U64: PUT(uint64_t) = (uint64_t)value; return;
+    case DTYPE_I4: PUT(int8_t) = (int8_t)((value & 7) - (value & 8)); return;
+    case DTYPE_U4: PUT(uint8_t) = (uint8_t)(value & 15); return;
     default: dtype_store(dtype, data, index, (double)value); return;
     }
 }

@@ -16,18 +16,21 @@ enum dtype {
 
 struct minifloat;
 
-enum dtype_kind { KIND_NONE, KIND_FLOAT, KIND_INT, KIND_UINT, KIND_BOOL, KIND_MINIFLOAT };
+enum dtype_kind { KIND_NONE, KIND_FLOAT, KIND_INT, KIND_UINT, KIND_BOOL, KIND_MINIFLOAT, KIND_NIBBLE };
 
 const char *dtype_name(enum dtype dtype);
 const char *dtype_c_type(enum dtype dtype); /* "" = no C type yet */
 size_t dtype_bytes(enum dtype dtype);       /* of one element in memory */
+int dtype_packed_bits(enum dtype dtype);    /* of one element among many: 4 of I4; 8 of AFP, whose
+                                               type knows better (type_packed_bits) */
 enum dtype_kind dtype_kind(enum dtype dtype);
 bool dtype_is_float(enum dtype dtype);        /* F16, BF16, F32, F64 */
 bool dtype_is_integer(enum dtype dtype);      /* signed or unsigned, not bool */
 enum dtype dtype_from_name(const char *name); /* DTYPE_NONE if unknown */
 enum dtype dtype_from_onnx(int32_t code);     /* DTYPE_NONE if unknown or without a row */
 
-/* The codec of a MINIFLOAT type (base/minifloat.h); NULL for all others. */
+/* The codec of a MINIFLOAT type (base/minifloat.h); NULL for all others, and for AFP, whose codec is
+ * in the tensor's type (type_minifloat of relay_ir/type.h). */
 const struct minifloat *dtype_minifloat(enum dtype dtype);
 
 /* One element as a double, and back (round to nearest even; out of range: integers and minifloats

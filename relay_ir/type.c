@@ -37,6 +37,38 @@ size_t type_bytes(const struct type *type)
     return (size_t)type_elements(type) * dtype_bytes(type->dtype);
 }
 
+const struct minifloat *type_minifloat(const struct type *type)
+{
+    if (type->dtype == DTYPE_AFP)
+        return type->quant && type->quant->format.name[0] ? &type->quant->format : NULL;
+    return dtype_minifloat(type->dtype);
+}
+
+int type_packed_bits(const struct type *type)
+{
+    const struct minifloat *format = type_minifloat(type);
+
+    return format ? minifloat_bits(format) : dtype_packed_bits(type->dtype);
+}
+
+size_t type_packed_bytes(const struct type *type)
+{
+    return ((size_t)type_elements(type) * (size_t)type_packed_bits(type) + 7) / 8;
+}
+
+/* Blocks of one row of [dim 0, rest]. */
+static int64_t blocks_of_row(const struct type *type, int64_t block)
+{
+    const int64_t row = type_span(type, type->rank > 0 ? 1 : 0, type->rank);
+
+    return (row + block - 1) / block;
+}
+
+int64_t type_n_blocks(const struct type *type, int64_t block)
+{
+    return (type->rank > 0 ? type->dim[0] : 1) * blocks_of_row(type, block);
+}
+
 bool type_same_shape(const struct type *a, const struct type *b)
 {
     if (a->rank != b->rank)
@@ -51,9 +83,10 @@ static bool quant_equal(const struct qtype *a, const struct qtype *b)
 {
     if (!a || !b)
         return a == b;
-    return a->kind == b->kind && a->storage == b->storage && a->axis == b->axis && a->n == b->n &&
-           a->block == b->block &&
-           memcmp(a->scale, b->scale, (size_t)a->n * sizeof *a->scale) == 0 &&
+    return a->kind == b->kind && a->min == b->min && a->max == b->max &&
+           a->threshold == b->threshold && a->axis == b->axis && a->n == b->n &&
+           a->block == b->block && strcmp(a->format.name, b->format.name) == 0 &&
+           (a->n == 0 || memcmp(a->scale, b->scale, (size_t)a->n * sizeof *a->scale) == 0) &&
            !a->zero == !b->zero &&
            (!a->zero || memcmp(a->zero, b->zero, (size_t)a->n * sizeof *a->zero) == 0);
 }
@@ -120,9 +153,27 @@ struct tensor tensor_new(struct bulk *bulk, const struct type *type)
     return (struct tensor){ *type, bulk_alloc(bulk, type_bytes(type)) };
 }
 
+static double block_scale(const struct type *type, int64_t index)
+{
+    const int64_t block = type->quant->block;
+    const int64_t row = type_span(type, type->rank > 0 ? 1 : 0, type->rank);
+
+    return (double)type->quant
+        ->scale[index / row * blocks_of_row(type, block) + index % row / block];
+}
+
 double tensor_at(const struct tensor *tensor, int64_t index)
 {
-    return dtype_load(tensor->type.dtype, tensor->data, index);
+    const struct type *type = &tensor->type;
+    double number;
+
+    if (type->dtype == DTYPE_AFP)
+        number = (double)minifloat_decode(type_minifloat(type),
+                                          ((const uint8_t *)tensor->data)[index]);
+    else
+        number = dtype_load(type->dtype, tensor->data, index);
+    return type->quant && type->quant->kind == QTYPE_BLOCKS ? number * block_scale(type, index)
+                                                            : number;
 }
 
 int64_t tensor_int_at(const struct tensor *tensor, int64_t index)

@@ -7,28 +7,43 @@
 
 #include "base/ctx.h"
 #include "base/dtype.h"
+#include "base/minifloat.h"
 
 enum { MAX_RANK = 8 };
 
-/* How a value's numbers are stored. Real value = scale * (stored - zero). The slot is here from the
- * start so that quantisation rewrites types, never side tables; only QTYPE_NONE is produced yet. */
-enum qtype_kind { QTYPE_NONE, QTYPE_AFFINE, QTYPE_MINIFLOAT, QTYPE_BLOCK };
+/* What is known about a value's numbers beyond their element type. Two states of a value, and three
+ * ways to be quantised:
+ *
+ *   CALIBRATED  a float value whose range was measured, and which is to be quantised with it:
+ *               min, max, and the threshold above which magnitudes may saturate. Says nothing about
+ *               what is stored.
+ *   SCALED      real = scale * (code - zero). Codes are of the type's dtype: integers, FP8 and other
+ *               small floats. For the reader, the interface and the report: who computes with the
+ *               codes has the scale as an operand (qnn.dequantize, multiply ...), so an operator
+ *               sees the codes. Derived by type inference where a scale is a constant.
+ *   BLOCKS      number = scale of its block * code. The scales, powers of two, belong to the type,
+ *               since no operand could say it: an operator sees the numbers. Constants only.
+ *
+ * The codec of DTYPE_AFP is here too, in any of these and in PLAIN. */
+enum qtype_kind { QTYPE_PLAIN, QTYPE_CALIBRATED, QTYPE_SCALED, QTYPE_BLOCKS };
 
 struct qtype {
     enum qtype_kind kind;
-    enum dtype storage;
-    int axis;            /* of per-axis scales; -1 = per tensor */
-    int64_t n;           /* number of scales (and of zero points, where there are some) */
-    const float *scale;  /* [n] */
-    const int32_t *zero; /* [n], or NULL: all 0 */
-    int64_t block;       /* QTYPE_BLOCK: elements that share a scale */
+    double min, max, threshold; /* CALIBRATED */
+    int axis;                   /* SCALED: that scales lie along; -1 = one scale for all */
+    int64_t n;                  /* number of scales (and of zero points, where there are some) */
+    const float *scale;         /* [n]; finite and positive. BLOCKS: row by row */
+    const int32_t *zero;        /* SCALED, integers: [n], or NULL: all 0 */
+    int64_t block;      /* BLOCKS: elements that share a scale. The tensor is seen as [dim 0, rest];
+                           each row begins a block, its last block may be shorter (OCP MX: 32) */
+    struct minifloat format; /* dtype AFP: the codec */
 };
 
 struct type {
     enum dtype dtype; /* DTYPE_NONE: not inferred yet */
     int rank;         /* 0 = scalar */
     int64_t dim[MAX_RANK];
-    const struct qtype *quant; /* NULL = plain numbers */
+    const struct qtype *quant; /* NULL = plain numbers, not calibrated */
 };
 
 struct type type_make(enum dtype dtype, int rank, const int64_t *dim);
@@ -37,6 +52,17 @@ struct type type_scalar(enum dtype dtype);
 /* Number of elements; 1 for a scalar. The type must have passed type_check_size. */
 int64_t type_elements(const struct type *type);
 size_t type_bytes(const struct type *type);
+
+/* The codec of a type of small floats, AFP included; NULL for all others. */
+const struct minifloat *type_minifloat(const struct type *type);
+
+/* Bits of an element, and bytes of all of them (without scales), where elements lie side by side,
+ * as constants do in generated C. */
+int type_packed_bits(const struct type *type);
+size_t type_packed_bytes(const struct type *type);
+
+/* The number of scales that a BLOCKS type of this shape has. */
+int64_t type_n_blocks(const struct type *type, int64_t block);
 
 bool type_same_shape(const struct type *a, const struct type *b);
 bool type_equal(const struct type *a, const struct type *b); /* dtype, shape and quantisation */
@@ -67,6 +93,7 @@ struct tensor {
 /* A zeroed tensor owned by bulk. */
 struct tensor tensor_new(struct bulk *bulk, const struct type *type);
 
+/* An element as operators see it: of SCALED types its code, of BLOCKS the number. */
 double tensor_at(const struct tensor *tensor, int64_t index);
 int64_t tensor_int_at(const struct tensor *tensor, int64_t index);
 

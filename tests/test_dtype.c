@@ -214,7 +214,8 @@ START_TEST(names_and_onnx_codes_lead_back_to_their_rows)
 
     for (int i = 1; i < DTYPE_COUNT; i++) {
         ck_assert_int_eq(dtype_from_name(dtype_name((enum dtype)i)), i);
-        ck_assert_int_eq(dtype_from_onnx(onnx[i]), i);
+        if (onnx[i] != 0)
+            ck_assert_int_eq(dtype_from_onnx(onnx[i]), i);
         ck_assert_uint_gt(dtype_bytes((enum dtype)i), 0);
     }
     ck_assert_int_eq(dtype_from_name("f33"), DTYPE_NONE);

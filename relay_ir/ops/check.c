@@ -11,7 +11,13 @@ const struct type *input_type(const struct node *node, int input)
 
 void set_output(struct node *node, int output, enum dtype dtype, const struct type *shape)
 {
-    node->outputs[output]->type = type_make(dtype, shape->rank, shape->dim);
+    struct type *type = &node->outputs[output]->type;
+    const struct qtype *calibration =
+        type->quant && type->quant->kind == QTYPE_CALIBRATED && type->dtype == dtype ? type->quant
+                                                                                     : NULL;
+
+    *type = type_make(dtype, shape->rank, shape->dim);
+    type->quant = calibration;
 }
 
 static const char *kinds_text(unsigned kinds)
@@ -71,8 +77,20 @@ bool check_same_dtype(struct ctx *ctx, const struct node *node, int a, int b)
     return false;
 }
 
-static bool check_fp8_product(struct ctx *ctx, const struct node *node, enum dtype out_dtype)
+/* f32, and weights stored as something smaller. */
+static bool has_small_weights(const struct node *node)
 {
+    const enum dtype weights = input_type(node, 1)->dtype;
+
+    return input_type(node, 0)->dtype == DTYPE_F32 &&
+           (weights == DTYPE_F16 || weights == DTYPE_BF16 || weights == DTYPE_I8 ||
+            weights == DTYPE_I4 || dtype_kind(weights) == KIND_MINIFLOAT);
+}
+
+static bool check_small_product(struct ctx *ctx, const struct node *node, enum dtype out_dtype)
+{
+    if (has_small_weights(node) && out_dtype == DTYPE_F32)
+        return true;
     if (!check_kinds(ctx, node, 0, 1 << KIND_MINIFLOAT) ||
         !check_kinds(ctx, node, 1, 1 << KIND_MINIFLOAT))
         return false;
@@ -88,8 +106,10 @@ bool check_product_types(struct ctx *ctx, const struct node *node, unsigned kind
                          enum dtype *out_dtype, enum dtype *y)
 {
     *y = *out_dtype;
-    if (dtype_minifloat(input_type(node, 0)->dtype) || dtype_minifloat(input_type(node, 1)->dtype))
-        return check_fp8_product(ctx, node, *out_dtype);
+    if (dtype_kind(input_type(node, 0)->dtype) == KIND_MINIFLOAT ||
+        (*out_dtype == DTYPE_F32 && has_small_weights(node)) ||
+        dtype_kind(input_type(node, 1)->dtype) == KIND_MINIFLOAT)
+        return check_small_product(ctx, node, *out_dtype);
     if (!check_kinds(ctx, node, 0, kinds) || !check_same_dtype(ctx, node, 0, 1))
         return false;
     *y = input_type(node, 0)->dtype;

@@ -68,10 +68,10 @@ bool infer_conv_transpose(struct ctx *ctx, struct node *node)
     const int rank = op_spatial_rank(node->op);
     struct conv_transpose_attrs *attrs = &node->attrs.conv_transpose;
     const struct type *x = input_type(node, 0), *w = input_type(node, 1);
-    struct type y = type_make(x->dtype, rank + 2, (int64_t[MAX_RANK]){ 0 });
+    struct type y = type_make(DTYPE_NONE, rank + 2, (int64_t[MAX_RANK]){ 0 });
     struct spatial spatial;
 
-    if (!check_kinds(ctx, node, 0, KINDS_FLOAT) || !check_same_dtype(ctx, node, 0, 1) ||
+    if (!check_product_types(ctx, node, KINDS_FLOAT, &attrs->out_dtype, &y.dtype) ||
         !check_rank(ctx, node, 0, rank + 2, rank + 2) ||
         !check_rank(ctx, node, 1, rank + 2, rank + 2) ||
         !spatial_check_layout(ctx, node, "data_layout", rank, "NC", &attrs->data_layout) ||
