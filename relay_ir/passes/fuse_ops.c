@@ -289,6 +289,24 @@ static void choose_groups(struct fusion *fusion)
                 grow(fusion, n);
 }
 
+static void begin_groups(struct fusion *fusion)
+{
+    function_number(fusion->fn);
+    fusion->group_of = arena_array(fusion->scratch, struct group *, fusion->fn->n_nodes);
+    fusion->in_group = arena_array(fusion->scratch, bool, fusion->fn->n_nodes);
+    choose_groups(fusion);
+}
+
+const void **fuse_ops_groups(struct module *module)
+{
+    struct fusion fusion = { .module = module,
+                             .fn = module->main,
+                             .scratch = &module->ctx->scratch };
+
+    begin_groups(&fusion);
+    return (const void **)fusion.group_of;
+}
+
 bool pass_fuse_ops(struct module *module)
 {
     struct fusion fusion = { .module = module,
@@ -300,10 +318,7 @@ bool pass_fuse_ops(struct module *module)
         return false;
     for (struct function *fn = module->functions; fn; fn = fn->next)
         map_set(&fusion.names, fn->name, fn);
-    function_number(fusion.fn);
-    fusion.group_of = arena_array(fusion.scratch, struct group *, fusion.fn->n_nodes);
-    fusion.in_group = arena_array(fusion.scratch, bool, fusion.fn->n_nodes);
-    choose_groups(&fusion);
+    begin_groups(&fusion);
     for (struct node *n = fusion.fn->first, *next; n; n = next) {
         const struct group *group = n->op == OP_CALL ? NULL : fusion.group_of[n->id];
 

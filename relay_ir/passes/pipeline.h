@@ -69,6 +69,10 @@ bool pipeline_run_one(struct module *module, const char *name);
  * A function with a compiler is finished: the passes work on main only. So the pipeline may run
  * again over a module that has passed it, and changes nothing. */
 
+/* Which nodes of main fuse_ops would put into one region, if it ran now: by node->id (functions are
+ * numbered), one pointer per region, NULL for views. Memory of ctx->scratch. */
+const void **fuse_ops_groups(struct module *module);
+
 /* Passes, in alphabetical order. */
 bool pass_canonicalize(struct module *module);
 bool pass_common_subexpr(struct module *module);

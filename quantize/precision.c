@@ -1,0 +1,150 @@
+#include "quantize/precision.h"
+
+#include <string.h>
+
+#include "base/str.h"
+
+static const struct {
+    const char *name, *weights, *data, *purpose;
+} rows[PRECISION_COUNT] = {
+#define PRECISION(symbol, name, weights, data, purpose) { name, weights, data, purpose },
+#include "quantize/precision.def"
+#undef PRECISION
+};
+
+const char *precision_name(enum precision_mode mode)
+{
+    return rows[mode].name;
+}
+
+const char *precision_purpose(enum precision_mode mode)
+{
+    return rows[mode].purpose;
+}
+
+static bool unknown_mode(struct ctx *ctx, const char *what, const char *name)
+{
+    const char *names[PRECISION_COUNT], *near;
+    struct str list = { .arena = &ctx->perm };
+
+    for (int i = 0; i < PRECISION_COUNT; i++) {
+        names[i] = rows[i].name;
+        str_printf(&list, "%s%s", i ? ", " : "", rows[i].name);
+    }
+    near = str_nearest(name, names, PRECISION_COUNT);
+    diag_error(ctx, DIAG_USAGE, NULL, "%s: there is no precision '%s'", what,
+               str_safe(&ctx->perm, name, 80));
+    if (near)
+        diag_help(ctx, "did you mean '%s'? There are %s", near, str_text(&list));
+    else
+        diag_help(ctx, "there are %s; fp8=f8e5m2 and the like name another format",
+                  str_text(&list));
+    return false;
+}
+
+static bool parse_format(struct ctx *ctx, const char *what, const char *text,
+                         struct number_format *out)
+{
+    if (number_format_parse(text, out))
+        return true;
+    diag_error(ctx, DIAG_USAGE, NULL, "%s: there is no number format '%s'", what,
+               str_safe(&ctx->perm, text, 80));
+    diag_help(ctx, "formats are %s", number_format_list(&ctx->perm));
+    return false;
+}
+
+/* Which formats a mode may have. */
+static bool check_formats(struct ctx *ctx, const char *what, const struct precision *p)
+{
+    const char *wrong = NULL;
+
+    if (p->has_data && p->mode == PRECISION_FP8 && !number_format_is_fp8(&p->data))
+        wrong = p->data.name;
+    if (p->has_weights) {
+        const enum dtype dtype = p->weights.dtype;
+        const bool minifloat = dtype_minifloat(dtype) && !p->weights.block; /* of 4, 6 or 8 bits */
+        bool ok = true;
+
+        switch (p->mode) {
+        case PRECISION_AFP: ok = dtype == DTYPE_AFP; break;
+        case PRECISION_BF16W: ok = dtype == DTYPE_BF16; break;
+        case PRECISION_F16W: ok = dtype == DTYPE_F16; break;
+        case PRECISION_FP8:
+        case PRECISION_FP8W: ok = minifloat; break;
+        case PRECISION_INT8: ok = dtype == DTYPE_I8; break;
+        case PRECISION_INT8W: ok = dtype == DTYPE_I8 || dtype == DTYPE_I4; break;
+        default: ok = p->weights.block > 0; break;
+        }
+        if (!ok)
+            wrong = p->weights.name;
+    }
+    if (p->mode == PRECISION_INT8 && p->has_data && p->data.dtype != DTYPE_I8)
+        wrong = p->data.name;
+    if (!wrong)
+        return true;
+    return diag_error(ctx, DIAG_USAGE, NULL, "%s: precision %s cannot have the format %s", what,
+                      rows[p->mode].name, wrong);
+}
+
+/* "a,b" at the comma that is in no angle brackets. */
+static const char *next_comma(const char *text)
+{
+    int depth = 0;
+
+    for (; *text && (*text != ',' || depth > 0); text++)
+        depth += (*text == '<') - (*text == '>');
+    return text;
+}
+
+bool precision_parse(struct ctx *ctx, const char *what, const char *text, struct precision *out)
+{
+    const size_t n = strcspn(text, "=");
+    const char *name = arena_strndup(&ctx->perm, text, n), *weights, *data;
+    int mode = 0;
+
+    *out = (struct precision){ .mode = PRECISION_F32 };
+    while (mode < PRECISION_COUNT && strcmp(rows[mode].name, name) != 0)
+        mode++;
+    if (mode == PRECISION_COUNT)
+        return unknown_mode(ctx, what, name);
+    out->mode = (enum precision_mode)mode;
+    scale_rule_parse("max", &out->weight_scale);
+    scale_rule_parse("max", &out->data_scale);
+    weights = rows[mode].weights;
+    data = rows[mode].data;
+    if (text[n]) {
+        const char *comma = next_comma(text + n + 1);
+
+        weights = arena_strndup(&ctx->perm, text + n + 1, (size_t)(comma - text) - n - 1);
+        if (*comma)
+            data = comma + 1;
+        else if (*data)
+            data = weights;
+        /* "mxfp6=f6e3m2" is a format itself */
+        if (str_starts(name, "mxfp") && !str_starts(weights, "mxfp"))
+            weights = arena_printf(&ctx->perm, "%s=%s", name, weights);
+        if (mode == PRECISION_F32 || (*comma && !*rows[mode].data))
+            return diag_error(ctx, DIAG_USAGE, NULL, "%s: precision %s takes no format '%s'", what,
+                              name, str_safe(&ctx->perm, *comma ? comma + 1 : weights, 80));
+    }
+    out->has_weights = *weights;
+    out->has_data = *data;
+    if ((*weights && !parse_format(ctx, what, weights, &out->weights)) ||
+        (*data && !parse_format(ctx, what, data, &out->data)))
+        return false;
+    return check_formats(ctx, what, out);
+}
+
+const char *precision_text(struct arena *arena, const struct precision *p)
+{
+    const char *name = rows[p->mode].name;
+    const bool same_weights =
+        !p->has_weights || strcmp(p->weights.name, rows[p->mode].weights) == 0;
+    const bool same_data = !p->has_data || strcmp(p->data.name, rows[p->mode].data) == 0;
+
+    if (same_weights && same_data)
+        return name;
+    if (!p->has_data || strcmp(p->weights.name, p->data.name) == 0)
+        return arena_printf(arena, "%s=%s", name, p->weights.name);
+    return arena_printf(arena, "%s=%s,%s", name, p->weights.name, p->data.name);
+}
