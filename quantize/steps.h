@@ -3,6 +3,7 @@
 #define QUANTIZE_STEPS_H
 
 #include "quantize/quantize.h"
+#include "relay_ir/products.h"
 
 struct quantization {
     struct module *module;
@@ -22,13 +23,6 @@ bool quantize_annotate(struct quantization *q);
 bool quantize_correct_bias(struct quantization *q);
 
 /* --- shared by annotate, search and others ---------------------------------------------------- */
-
-/* Convolutions (transposed ones too), dense and matmul. */
-bool is_product(enum op op);
-
-/* The axis of a product's constant second input that counts the output channels, -1: none (a
- * vector); and of how many dims scales must be to multiply the result along its channels. */
-int product_channel_axis(const struct node *node, int *scales_rank);
 
 /* The precision of a node under these options: qtable row, keep list, first and last, else the
  * common one. */

@@ -33,7 +33,9 @@ static bool linear_of(const struct node *node, struct linear *linear)
 {
     const struct value *weight = node->n_inputs == 2 ? node->inputs[1] : NULL;
 
-    if (!weight || weight->kind != VALUE_CONSTANT || !dtype_is_float(weight->type.dtype))
+    /* Weights that are stored small have their scale behind the operator, and keep it there. */
+    if (!weight || weight->kind != VALUE_CONSTANT || !dtype_is_float(weight->type.dtype) ||
+        weight->type.dtype != node->outputs[0]->type.dtype)
         return false;
     *linear = (struct linear){ .groups = 1, .taps = 1 };
     switch (node->op) {

@@ -24,6 +24,8 @@ static const struct pass passes[] = {
     ROW(inline_functions, "puts functions that are no regions into main"),
     ROW(infer_type, "infers all types again, in order"),
     RULES_ROW(fake_quant_to_integer, "computes in integers between dequantize and quantize"),
+    RULES_ROW(fold_dequantize,
+              "keeps weights and FP8 data small, with their scales behind products"),
     ROW(fold_constant, "evaluates what depends on constants only"),
     ROW(dead_code, "removes nodes that no result needs"),
     RULES_ROW(simplify_inference, "turns batch norms into multiply and add"),
@@ -36,13 +38,14 @@ static const struct pass passes[] = {
     ROW(fold_constant, "evaluates what depends on constants only"),
     ROW(common_subexpr, "computes equal expressions once"),
     ROW(dead_code, "removes nodes that no result needs"),
+    ROW(unshare_dequantize, "gives each reader of small numbers a dequantize of its own"),
     ROW(fuse_ops, "groups nodes into region functions"),
 };
 
 #undef ROW
 #undef RULES_ROW
 
-enum { N_PASSES = sizeof passes / sizeof *passes };
+enum { N_PASSES = sizeof passes / sizeof *passes, N_FUSE = 2 /* of PIPELINE_FUSE */ };
 
 const struct pass *pipeline_passes(int *n)
 {
@@ -142,7 +145,7 @@ static void print_stats(const struct module *module, FILE *log)
 
 bool pipeline_run(struct module *module, const struct pipeline_options *options)
 {
-    const int fuse = N_PASSES - 1; /* it ends the table */
+    const int fuse = N_PASSES - N_FUSE; /* they end the table */
     int i = options->part == PIPELINE_FUSE ? fuse : 0;
     int n = options->part == PIPELINE_PREPARE ? fuse : N_PASSES;
     bool ok = true;

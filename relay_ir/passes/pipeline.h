@@ -24,8 +24,8 @@ struct pass {
 /* The partitioner's passes run in between, see partition/partition.h. */
 enum pipeline_part {
     PIPELINE_WHOLE,
-    PIPELINE_PREPARE, /* what stands before fuse_ops */
-    PIPELINE_FUSE     /* fuse_ops */
+    PIPELINE_PREPARE, /* what stands before unshare_dequantize */
+    PIPELINE_FUSE     /* unshare_dequantize, fuse_ops */
 };
 
 struct pipeline_options {
@@ -79,11 +79,13 @@ bool pass_common_subexpr(struct module *module);
 bool pass_dead_code(struct module *module);
 bool pass_fake_quant_to_integer(struct module *module);
 bool pass_fold_constant(struct module *module);
+bool pass_fold_dequantize(struct module *module);
 bool pass_fold_scale_axis(struct module *module);
 bool pass_fuse_ops(struct module *module);
 bool pass_infer_type(struct module *module);
 bool pass_inline_functions(struct module *module);
 bool pass_simplify_expr(struct module *module);
 bool pass_simplify_inference(struct module *module);
+bool pass_unshare_dequantize(struct module *module);
 
 #endif

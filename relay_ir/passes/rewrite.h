@@ -36,6 +36,7 @@ bool rewrite_module(struct module *module, const struct rule *rules, int n_rules
 /* The tables, for reports about rules that never fire. */
 const struct rule *canonicalize_rules(int *n);
 const struct rule *fake_quant_to_integer_rules(int *n);
+const struct rule *fold_dequantize_rules(int *n);
 const struct rule *fold_scale_axis_rules(int *n);
 const struct rule *simplify_expr_rules(int *n);
 const struct rule *simplify_inference_rules(int *n);

@@ -96,6 +96,9 @@ RULE(binary_to_integer)
 /* quantized_product.c */
 RULE(product_to_integer)
 
+/* small_product.c */
+RULE(product_of_codes)
+
 #undef RULE
 
 #endif

@@ -1,0 +1,33 @@
+/* fold_dequantize.c - convolutions and matrix products read small numbers as they are stored.
+ *
+ * needs    types; constants not folded yet: fold_constant would make f32 weights of
+ *          dequantize(constant). After fake_quant_to_integer, which takes what can be computed in
+ *          integers
+ * gives    products of f32 data and small weights, or of FP8 data and small floats, with
+ *          out_dtype=f32; their scales, joined, are one constant multiplied behind
+ * method   local rewrite rules; numbers differ from the float form only in where they are rounded:
+ *          a sum of codes is scaled once, where each number was scaled before
+ *
+ * What stays: zero points other than 0 (their sum would have to be subtracted), scales along
+ * another axis than that of the output channels, scales of data that are computed or more than one.
+ */
+#include "relay_ir/passes/pipeline.h"
+
+#include "relay_ir/passes/rules/rules.h"
+
+static const struct rule rules[] = {
+    { "product_of_codes", product_of_codes,
+      ROOTS(OP_CONV1D, OP_CONV2D, OP_CONV3D, OP_CONV1D_TRANSPOSE, OP_CONV2D_TRANSPOSE,
+            OP_CONV3D_TRANSPOSE, OP_DENSE, OP_MATMUL) },
+};
+
+bool pass_fold_dequantize(struct module *module)
+{
+    return rewrite_module(module, rules, sizeof rules / sizeof *rules);
+}
+
+const struct rule *fold_dequantize_rules(int *n)
+{
+    *n = sizeof rules / sizeof *rules;
+    return rules;
+}

@@ -1,0 +1,61 @@
+/* unshare_dequantize.c - small numbers are decoded where they are read.
+ *
+ * needs    types; no dead nodes
+ * gives    a qnn.dequantize, or a cast from small floats or 8-bit integers to f32, has one reader
+ * method   a copy for each reader but the first: decoding again costs less than memory for f32
+ *
+ * fuse_ops then puts it into the region of its reader. */
+#include "relay_ir/passes/pipeline.h"
+
+static bool decodes(const struct node *node)
+{
+    const struct value *x = node->n_inputs > 0 ? node->inputs[0] : NULL;
+
+    if (node->op == OP_QNN_DEQUANTIZE)
+        return true;
+    return node->op == OP_CAST && node->attrs.cast.dtype == DTYPE_F32 &&
+           dtype_kind(x->type.dtype) == KIND_MINIFLOAT;
+}
+
+/* A reader other than `first` and the return node, which keeps what has the model's name. */
+static struct node *next_reader(const struct value *value, const struct node *first)
+{
+    for (const struct use *use = value->uses; use; use = use->next)
+        if (use->node != first && use->node->op != OP_RETURN)
+            return use->node;
+    return NULL;
+}
+
+static bool give_own(struct node *node, struct node *reader)
+{
+    struct value *const shared = node->outputs[0];
+    struct value *own = build(node->fn, node->op, &node->attrs, shared->name, node->origin, reader,
+                              node->n_inputs, node->inputs);
+
+    for (int i = 0; own && i < reader->n_inputs; i++)
+        if (reader->inputs[i] == shared)
+            node_set_input(reader, i, own);
+    return own != NULL;
+}
+
+static bool unshare(struct node *node)
+{
+    const struct value *value = node->outputs[0];
+    const struct node *first = value_is_result(value) ? NULL : next_reader(value, NULL);
+    struct node *reader;
+
+    while ((reader = next_reader(value, first)))
+        if (!give_own(node, reader))
+            return false;
+    return true;
+}
+
+bool pass_unshare_dequantize(struct module *module)
+{
+    for (struct node *n = module->main->first, *next; n; n = next) {
+        next = n->next;
+        if (decodes(n) && !unshare(n))
+            return false;
+    }
+    return true;
+}
