@@ -1,17 +1,18 @@
-/* scale_rule.h - how a scale is found, by name (numerics: r = S * q):
+/* scale_rule.h - how a scale is found, by name (number = scale * code):
  *
  *   unit                 1
  *   NUMBER               that: 0.25
- *   max                  threshold max, see below
- *   percentile:P         threshold percentile P (default 99.99)
- *   paper-percentile:P   the percentile, S = threshold / (2 * greatest): the rule of eq. 5 of the
- * paper that relayc's FP8 came from. It cuts off all above half of the threshold kl threshold kl
- *   mse                  threshold mse:FORMAT, of the format that is stored
+ *   max                  threshold max
+ *   percentile:P         threshold percentile (default 99.99)
+ *   paper-percentile:P   the same, and S = threshold / (2 * greatest code): eq. 5 of the paper that
+ *                        relayc's FP8 came from, which cuts off all above half of the threshold
+ *   kl                   threshold kl
+ *   mse                  threshold mse, of the format that is stored
  *   pow2:A..B            the power of two 2^k, k in A..B (default -5..0), of least squared error
  *   search               of all these, and of all formats that are wanted, the one of least loss
  *
- * Where nothing else is said S = threshold / the format's greatest number, and the thresholds are
- * those of quantize/threshold.h. */
+ * Where nothing else is said S = threshold / greatest code, and the thresholds are those of
+ * quantize/threshold.h. */
 #ifndef QUANTIZE_SCALE_RULE_H
 #define QUANTIZE_SCALE_RULE_H
 
@@ -48,17 +49,22 @@ bool scale_rule_needs_data(const struct scale_rule *rule);
 const char *scale_rule_threshold(const struct scale_rule *rule, const struct number_format *format,
                                  struct arena *arena);
 
-/* The scale for numbers with this distribution. 1 for a tensor of zeros. Never subnormal. Not for
- * SEARCH (quantize/search.h). */
+/* Integers and small floats. The others have the scale 1 by every rule: f16 and bf16 have range
+ * enough, MX has a scale per block, AFP a bias. */
+bool number_format_has_scale(const struct number_format *format);
+
+/* The scale for numbers with this distribution: a normal f32. 1 for a tensor of zeros, or of no
+ * numbers. Not for SEARCH (quantize/search.h). */
 float scale_of_histogram(const struct scale_rule *rule, const struct number_format *format,
                          const struct histogram *histogram);
 
-/* The same from a calibrated tensor; tables without histograms have thresholds only: false when the
- * one that is needed is not there. */
+/* The same from a calibrated tensor. The table's thresholds come first, then its histogram; a text
+ * table's threshold, which does not say what it is, stands for every method but max. False when
+ * neither is there, and for SEARCH. */
 bool scale_of_calibration(const struct scale_rule *rule, const struct number_format *format,
                           const struct calib_tensor *tensor, float *out);
 
-/* The same for numbers themselves (weights): n of them, `step` apart. */
+/* The same for numbers themselves (weights). NaN and infinities do not count. */
 float scale_of_numbers(const struct scale_rule *rule, const struct number_format *format,
                        const float *numbers, int64_t n);
 
