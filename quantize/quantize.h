@@ -62,6 +62,9 @@ struct quantize_report {
         n_small_products; /* convolutions, dense, matmul: all, with small weights or data */
     size_t weight_bytes_before, weight_bytes_after; /* of all constants */
     double mac_share;                               /* of all MACs, with small weights and data */
+    int n_equalized;                /* pairs of layers whose weights share their ranges now */
+    int n_corrected, n_uncorrected; /* products: whose bias was corrected, and those about whose
+                                       data nothing is known (data-free), or without channels */
 };
 
 /* The module has been through PIPELINE_PREPARE. False after errors, all that can be seen at once.

@@ -5,14 +5,24 @@
 #include "quantize/quantize.h"
 #include "relay_ir/products.h"
 
+enum { NAMED_VALUES = 8 }; /* in one error message */
+
 struct quantization {
     struct module *module;
     struct ctx *ctx;
     const struct quantize_options *options;
     struct quantize_report *report;
-    struct calib_table
-        *calibration;         /* what `calibrate` used: the given one, or that made of samples */
+    const struct calib_table *calibration; /* the given one, or that made of samples; NULL = none */
     struct layer_mean *means; /* for correct_bias: of the float model, see bias_correction.c */
+    struct batch_norms *statistics; /* of the options, scaled as `equalize` scaled layers */
+
+    /* choose.c */
+    const struct node *first, *last; /* products that stay f32, or NULL */
+    struct map kept;                 /* topk: name of an output -> node */
+
+    /* data_scale.c */
+    int n_unknown, n_broken;
+    const struct value *unknown[NAMED_VALUES], *broken[NAMED_VALUES]; /* the first of them */
 };
 
 bool quantize_equalize(struct quantization *q);
@@ -22,10 +32,33 @@ bool quantize_observe(
 bool quantize_annotate(struct quantization *q);
 bool quantize_correct_bias(struct quantization *q);
 
-/* --- shared by annotate, search and others ---------------------------------------------------- */
+/* --- choose.c: which precision a node has ----------------------------------------------------- */
 
-/* The precision of a node under these options: qtable row, keep list, first and last, else the
- * common one. */
-const struct precision *precision_of_node(const struct quantization *q, const struct node *node);
+/* Finds first, last and topk, and checks the names that the user gave. */
+bool choose_begin(struct quantization *q);
+
+/* qtable row, keep list, first and last, topk, else the common one. *why (which may be NULL): what
+ * made it f32 ("--keep-f32"); NULL = nothing did. */
+const struct precision *precision_of_node(const struct quantization *q, const struct node *node,
+                                          const char **why);
+
+/* Whether an operator of this precision reads its input i, of f32, as small numbers. */
+bool reads_small(const struct node *node, int input, const struct precision *precision);
+
+/* --- data_scale.c: scales of what is computed ------------------------------------------------- */
+
+/* real = scale * (code - zero). */
+struct data_scale {
+    float scale;
+    int32_t zero;
+};
+
+/* How the value is to be stored for a reader of this precision. False, with the value remembered
+ * for data_scale_report, when nothing is known about it. */
+bool data_scale_of(struct quantization *q, const struct precision *precision,
+                   const struct value *value, struct data_scale *out);
+
+/* An error for all values that nothing was known about, or whose numbers were not finite. */
+bool data_scale_report(struct quantization *q);
 
 #endif
