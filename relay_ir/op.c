@@ -44,18 +44,21 @@ int op_spatial_rank(enum op op)
     case OP_QNN_CONV1D:
     case OP_MAX_POOL1D:
     case OP_AVG_POOL1D:
+    case OP_QNN_AVG_POOL1D:
     case OP_LP_POOL1D: return 1;
     case OP_CONV2D:
     case OP_CONV2D_TRANSPOSE:
     case OP_QNN_CONV2D:
     case OP_MAX_POOL2D:
     case OP_AVG_POOL2D:
+    case OP_QNN_AVG_POOL2D:
     case OP_LP_POOL2D: return 2;
     case OP_CONV3D:
     case OP_CONV3D_TRANSPOSE:
     case OP_QNN_CONV3D:
     case OP_MAX_POOL3D:
     case OP_AVG_POOL3D:
+    case OP_QNN_AVG_POOL3D:
     case OP_LP_POOL3D: return 3;
     default: return 0;
     }

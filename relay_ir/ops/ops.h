@@ -17,6 +17,13 @@ bool conv_shape(struct ctx *ctx, struct node *node, struct type *y);
 bool dense_shape(struct ctx *ctx, struct node *node, struct type *y);
 bool matmul_shape(struct ctx *ctx, struct node *node, struct type *y);
 
+/* Likewise of a pool and of a reduction; the latter writes its axes out, sorted. */
+bool pool_shape(struct ctx *ctx, struct node *node, struct type *y);
+bool reduce_shape(struct ctx *ctx, struct node *node, struct type *y);
+
+/* The sums of integers over these axes, in i64. */
+void reduce_sums(const struct ints *axes, const struct tensor *x, struct tensor *sums);
+
 /* Row-major element strides of `type`, with 0 where its dim is 1, aligned to the right of a shape
  * of rank `rank` (so that a broadcast operand is addressed by the output's coordinates). */
 void shape_broadcast_strides(const struct type *type, int rank, int64_t *strides);

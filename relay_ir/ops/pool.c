@@ -5,12 +5,15 @@
  * Elements of the padding never win and add nothing. avg_pool divides by the number of the window's
  * elements in the input, or with count_include_pad in the input and its padding (not by those that
  * ceil_mode lets hang over). A dilated window may miss the input altogether: then the maximum is
- * the least number of the type, its index 0, and the average 0. A NaN is a maximum. */
+ * the least number of the type, its index 0, and the average 0. A NaN is a maximum.
+ *
+ * qnn.avg_pool: sums as here, averages as qnn_reduce.c says. */
 #include <math.h>
 
 #include "base/minifloat.h"
 #include "relay_ir/ops/check.h"
 #include "relay_ir/ops/ops.h"
+#include "relay_ir/ops/qnn.h"
 #include "relay_ir/ops/spatial.h"
 
 static int spatial_rank(const struct node *node)
@@ -108,16 +111,14 @@ static int64_t pooled_extent(const struct slide *slide, bool ceil_mode)
     return out;
 }
 
-bool infer_pool(struct ctx *ctx, struct node *node)
+bool pool_shape(struct ctx *ctx, struct node *node, struct type *y)
 {
-    const struct type *x = input_type(node, 0);
     const int wanted = op_spatial_rank(node->op);
-    struct type y = *x;
     struct spatial spatial;
     int rank;
 
-    if (!check_element(ctx, node) ||
-        !check_rank(ctx, node, 0, 2 + (wanted ? wanted : 1), 2 + (wanted ? wanted : MAX_SPATIAL)))
+    *y = *input_type(node, 0);
+    if (!check_rank(ctx, node, 0, 2 + (wanted ? wanted : 1), 2 + (wanted ? wanted : MAX_SPATIAL)))
         return false;
     rank = spatial_rank(node);
     if (!check_attrs(ctx, node, rank))
@@ -126,9 +127,18 @@ bool infer_pool(struct ctx *ctx, struct node *node)
     if (!check_padding(ctx, node, rank, &spatial) || !spatial_check_fit(ctx, node, rank, &spatial))
         return false;
     for (int i = 0; i < rank; i++)
-        y.dim[2 + i] =
+        y->dim[2 + i] =
             pooled_extent(&spatial.dim[MAX_SPATIAL - rank + i], node->attrs.pool.ceil_mode);
-    set_output(node, 0, x->dtype, &y);
+    return true;
+}
+
+bool infer_pool(struct ctx *ctx, struct node *node)
+{
+    struct type y;
+
+    if (!check_element(ctx, node) || !pool_shape(ctx, node, &y))
+        return false;
+    set_output(node, 0, y.dtype, &y);
     if (node->op == OP_MAX_POOL_INDICES)
         set_output(node, 1, DTYPE_I64, &y);
     return true;
@@ -186,13 +196,13 @@ static struct window look(const struct spatial *spatial, const struct taps *taps
     return window;
 }
 
-static double average(const struct node *node, const struct window *window, const struct taps *taps)
+/* What the sum of an average is divided by. */
+static int64_t counted(const struct node *node, const struct window *window,
+                       const struct taps *taps)
 {
-    const int64_t n = node->attrs.pool.count_include_pad
-                          ? taps[0].n_padded * taps[1].n_padded * taps[2].n_padded
-                          : window->n;
-
-    return n ? window->sum / (double)n : 0;
+    return node->attrs.pool.count_include_pad
+               ? taps[0].n_padded * taps[1].n_padded * taps[2].n_padded
+               : window->n;
 }
 
 /* The least number of a type that max_pool takes. */
@@ -226,52 +236,102 @@ static int64_t column_major(const struct spatial *spatial, int64_t at)
     return id + (ih + iw * s[1].in) * s[0].in;
 }
 
+static int64_t plane_size(const struct spatial *spatial)
+{
+    const struct slide *s = spatial->dim;
+
+    return s[0].in * s[1].in * s[2].in;
+}
+
+/* What a pool of one kind makes of a window: element `to` of the result, and the place of the
+ * greatest, which is one of plane `plane`. */
+static void put_result(const struct node *node, const struct spatial *spatial,
+                       const struct window *window, int64_t n_counted, int64_t plane, int64_t to,
+                       struct tensor *out)
+{
+    double y = window->best;
+
+    if (is_lp(node->op))
+        y = pow(window->sum, 1 / (double)node->attrs.pool.p);
+    else if (!is_max(node->op))
+        y = n_counted ? window->sum / (double)n_counted : 0;
+    else if (window->n == 0)
+        y = least_number(out->type.dtype);
+    store(out, to, y);
+    if (node->op == OP_MAX_POOL_INDICES)
+        ((int64_t *)out[1].data)[to] =
+            window->n == 0
+                ? 0
+                : plane * plane_size(spatial) + (node->attrs.pool.storage_order
+                                                     ? column_major(spatial, window->best_at)
+                                                     : window->best_at);
+}
+
+/* scales: of averages of integers, else NULL. */
 static void pool_one(const struct node *node, const struct spatial *spatial, const double *x,
-                     int64_t plane, int64_t i, struct tensor *out)
+                     const struct qnn_scales *scales, int64_t plane, int64_t i, struct tensor *out)
 {
     const struct slide *s = spatial->dim;
     const struct taps taps[] = { taps_of(&s[0], i / s[2].out / s[1].out),
                                  taps_of(&s[1], i / s[2].out % s[1].out),
                                  taps_of(&s[2], i % s[2].out) };
-    const int64_t in_size = s[0].in * s[1].in * s[2].in;
     const int64_t p = is_lp(node->op) ? node->attrs.pool.p : 0;
-    const struct window window = look(spatial, taps, x + plane * in_size, p);
+    const struct window window = look(spatial, taps, x + plane * plane_size(spatial), p);
     const int64_t to = plane * s[0].out * s[1].out * s[2].out + i;
-    double y = window.best;
+    const int64_t n = counted(node, &window, taps);
 
-    if (is_lp(node->op))
-        y = pow(window.sum, 1 / (double)p);
-    else if (!is_max(node->op))
-        y = average(node, &window, taps);
-    else if (window.n == 0)
-        y = least_number(out->type.dtype);
-    store(out, to, y);
-    if (node->op == OP_MAX_POOL_INDICES)
-        ((int64_t *)out[1].data)[to] =
-            window.n == 0 ? 0
-                          : plane * in_size + (node->attrs.pool.storage_order
-                                                   ? column_major(spatial, window.best_at)
-                                                   : window.best_at);
+    if (scales)
+        qnn_put_saturated(
+            out, to,
+            qnn_average_of(node, scales, (int64_t)window.sum - window.n * scales->in_zero, n));
+    else
+        put_result(node, spatial, &window, n, plane, to, out);
 }
 
-bool eval_pool(struct ctx *ctx, const struct node *node, const struct tensor *const *in,
-               struct tensor *out)
+static void pool_all(const struct node *node, const struct tensor *from,
+                     const struct qnn_scales *scales, struct tensor *out)
 {
     const int rank = spatial_rank(node);
     const int64_t n_planes = type_span(&out->type, 0, 2);
     const int64_t n_out = type_span(&out->type, 2, 2 + rank);
     struct spatial spatial = spatial_of(node);
     struct bulk bulk = { NULL, 0 };
-    const double *x = doubles_of(&bulk, in[0]);
+    const double *x = doubles_of(&bulk, from);
 
-    (void)ctx;
     for (int i = 0; i < MAX_SPATIAL; i++)
         spatial.dim[i].out =
             i < MAX_SPATIAL - rank ? 1 : out->type.dim[2 + i - (MAX_SPATIAL - rank)];
     for (int64_t plane = 0; plane < n_planes; plane++)
         for (int64_t i = 0; i < n_out; i++)
-            pool_one(node, &spatial, x, plane, i, out);
+            pool_one(node, &spatial, x, scales, plane, i, out);
     bulk_release(&bulk);
+}
+
+bool eval_pool(struct ctx *ctx, const struct node *node, const struct tensor *const *in,
+               struct tensor *out)
+{
+    (void)ctx;
+    pool_all(node, in[0], NULL, out);
+    return true;
+}
+
+bool infer_qnn_avg_pool(struct ctx *ctx, struct node *node)
+{
+    struct type y;
+
+    if (!qnn_check_scales(ctx, node) || !pool_shape(ctx, node, &y))
+        return false;
+    set_output(node, 0, input_type(node, 4)->dtype, &y);
+    return true;
+}
+
+bool eval_qnn_avg_pool(struct ctx *ctx, const struct node *node, const struct tensor *const *in,
+                       struct tensor *out)
+{
+    const struct qnn_scales scales = qnn_scales_of(in);
+
+    (void)ctx;
+    pool_all(node, in[0], &scales, out);
     return true;
 }
 

@@ -1,5 +1,6 @@
-/* qnn.c - qnn.quantize, dequantize, requantize, add and mul: numbers with a scale and a zero point,
- * real = scale * (stored - zero). qnn_product.c has the products.
+/* qnn.c - qnn.quantize, dequantize, requantize, add, subtract and mul: numbers with a scale and a
+ * zero point, real = scale * (stored - zero). qnn_product.c has the products, qnn_reduce.c averages
+ * and sums, qnn_table.c what goes through a table.
  *
  * quantize      saturate(round(x / scale) + zero): the quotient rounded to f32, then to a whole
  *               number, ties to even; NaN becomes 0. To FP8: the quotient rounded to f32, then cast
@@ -8,10 +9,13 @@
  *               quotient is one of doubles and rescaled() is fixed_point_apply
  * mul           saturate(rescaled((a - a_zero) * (b - b_zero), a_scale * b_scale / out_scale) +
  *               out_zero)
- * add           with t = 2 * the greater of the scales, n = 20 (8 bits) or 15 (16 bits):
+ * add           with t = 2 * the greater of the scales, n = 20 (a and b of 8 bits) or 15:
  *               saturate(rescaled(rescaled((a - a_zero) * 2^n, a_scale / t) +
  *                                 rescaled((b - b_zero) * 2^n, b_scale / t),
- *                                 t / (2^n * out_scale)) + out_zero) */
+ *                                 t / (2^n * out_scale)) + out_zero)
+ * subtract      the same with the second term subtracted
+ *
+ * a, b and the result of these three may be of different types. */
 #include <math.h>
 
 #include "base/minifloat.h"
@@ -163,13 +167,6 @@ bool infer_qnn_requantize(struct ctx *ctx, struct node *node)
     return true;
 }
 
-static void put_saturated(struct tensor *out, int64_t i, wide value)
-{
-    const wide least = dtype_least(out->type.dtype), greatest = dtype_greatest(out->type.dtype);
-
-    tensor_put_wide(out, i, value < least ? least : value > greatest ? greatest : value);
-}
-
 bool eval_qnn_requantize(struct ctx *ctx, const struct node *node, const struct tensor *const *in,
                          struct tensor *out)
 {
@@ -186,7 +183,7 @@ bool eval_qnn_requantize(struct ctx *ctx, const struct node *node, const struct 
         const struct fixed_point factor = fixed_point_of(in_scale / out_scale);
         const int64_t x = tensor_int_at(in[0], i) - in_zero;
 
-        put_saturated(out, i, (wide)fixed_point_apply(factor, x, rounding) + out_zero);
+        qnn_put_saturated(out, i, (int64_t)fixed_point_apply(factor, x, rounding) + out_zero);
     }
     return true;
 }
@@ -199,28 +196,30 @@ bool infer_qnn_binary(struct ctx *ctx, struct node *node)
     const struct type *a = input_type(node, A), *b = input_type(node, B);
     struct type shape;
 
-    if (!qnn_check_quantized(ctx, node, A) || !check_same_dtype(ctx, node, A, B))
+    if (!qnn_check_quantized(ctx, node, A) || !qnn_check_quantized(ctx, node, B) ||
+        !qnn_check_quantized(ctx, node, OUT_ZERO) || !qnn_check_vector(ctx, node, OUT_ZERO, 1) ||
+        !qnn_check_zero(ctx, node, A_ZERO, a->dtype, 1) ||
+        !qnn_check_zero(ctx, node, B_ZERO, b->dtype, 1))
         return false;
-    for (int i = A_SCALE; i <= OUT_ZERO; i++)
-        if (i % 2 == A_SCALE % 2 ? !qnn_check_scale(ctx, node, i, 1)
-                                 : !qnn_check_zero(ctx, node, i, a->dtype, 1))
+    for (int i = A_SCALE; i <= OUT_SCALE; i += 2)
+        if (!qnn_check_scale(ctx, node, i, 1))
             return false;
     if (!shape_broadcast(a, b, &shape))
         return diag_error(ctx, DIAG_SHAPE, node_origin(node),
                           "%s: shapes %s and %s do not broadcast: dimensions must be equal or 1",
                           op_name(node->op), shape_text(&ctx->perm, a), shape_text(&ctx->perm, b));
-    set_output(node, 0, a->dtype, &shape);
+    set_output(node, 0, input_type(node, OUT_ZERO)->dtype, &shape);
     return true;
 }
 
-static int64_t added(const struct qnn_add_factors *factors, int64_t a, int64_t b)
+/* sign: of b. */
+static int64_t added(const struct qnn_add_factors *factors, int64_t a, int64_t b, int sign)
 {
     const int64_t unit = (int64_t)1 << factors->shift;
+    const int64_t x = fixed_point_apply(factors->a, a * unit, ROUND_DOUBLE);
+    const int64_t y = fixed_point_apply(factors->b, b * unit, ROUND_DOUBLE);
 
-    return fixed_point_apply(factors->out,
-                             (int64_t)fixed_point_apply(factors->a, a * unit, ROUND_DOUBLE) +
-                                 fixed_point_apply(factors->b, b * unit, ROUND_DOUBLE),
-                             ROUND_DOUBLE);
+    return fixed_point_apply(factors->out, x + sign * y, ROUND_DOUBLE);
 }
 
 bool eval_qnn_binary(struct ctx *ctx, const struct node *node, const struct tensor *const *in,
@@ -228,8 +227,8 @@ bool eval_qnn_binary(struct ctx *ctx, const struct node *node, const struct tens
 {
     const double a_scale = tensor_at(in[A_SCALE], 0), b_scale = tensor_at(in[B_SCALE], 0);
     const double out_scale = tensor_at(in[OUT_SCALE], 0);
-    const struct qnn_add_factors factors =
-        qnn_add_factors_of(out->type.dtype, a_scale, b_scale, out_scale);
+    const struct qnn_add_factors factors = qnn_add_factors_of(
+        qnn_wider(in[A]->type.dtype, in[B]->type.dtype), a_scale, b_scale, out_scale);
     const struct fixed_point factor = qnn_mul_factor_of(a_scale, b_scale, out_scale);
     const int64_t n = type_elements(&out->type), zero = tensor_int_at(in[OUT_ZERO], 0);
     struct walk walk = walk_begin(out->type.rank, out->type.dim);
@@ -241,10 +240,10 @@ bool eval_qnn_binary(struct ctx *ctx, const struct node *node, const struct tens
         const int64_t a = tensor_int_at(in[A], walk.offset[0]) - tensor_int_at(in[A_ZERO], 0);
         const int64_t b = tensor_int_at(in[B], walk.offset[1]) - tensor_int_at(in[B_ZERO], 0);
 
-        put_saturated(out, i,
-                      zero + (node->op == OP_QNN_ADD
-                                  ? added(&factors, a, b)
-                                  : fixed_point_apply(factor, a * b, ROUND_DOUBLE)));
+        qnn_put_saturated(out, i,
+                          zero + (node->op == OP_QNN_MUL
+                                      ? fixed_point_apply(factor, a * b, ROUND_DOUBLE)
+                                      : added(&factors, a, b, node->op == OP_QNN_ADD ? 1 : -1)));
     }
     return true;
 }

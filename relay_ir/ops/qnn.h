@@ -34,12 +34,60 @@ struct qnn_add_factors {
 struct qnn_add_factors qnn_add_factors_of(enum dtype dtype, double a_scale, double b_scale,
                                           double out_scale);
 
+/* Of two types of operands, the one that qnn_add_factors_of asks for. */
+enum dtype qnn_wider(enum dtype a, enum dtype b);
+
 /* The factor of qnn.mul. */
 struct fixed_point qnn_mul_factor_of(double a_scale, double b_scale, double out_scale);
+
+/* --- tables (qnn_table.c) ----------------------------------------------------------------------
+ */
+
+enum { QNN_CODES = 256 }; /* of 8 bits */
+
+/* The integers of qnn.softmax: what stands `d` steps below the greatest of its line has the power
+ * powers[d] = exp(-d * scale) * 2^31, and the result, with `sum` that of all powers of the line, is
+ * (powers[d] * (numerator / sum) + half) >> shift, plus the zero point, saturated. */
+struct qnn_softmax {
+    uint32_t powers[QNN_CODES];
+    uint64_t numerator;
+    int shift; /* 31 .. 62 */
+};
+
+struct qnn_softmax qnn_softmax_of(double in_scale, double out_scale);
+
+/* --- averages and sums (qnn_reduce.c) ----------------------------------------------------------
+ */
+
+/* What averages, means and sums have besides x, where all of it is known. */
+struct qnn_scales {
+    double in_scale, out_scale;
+    int64_t in_zero, out_zero;
+};
+
+/* Whether input and output of an average have one type, scale and zero point: then it is one of
+ * the codes, and no factor is needed. */
+bool qnn_average_is_plain(const struct node *node, const struct qnn_scales *scales);
+
+/* The factor of a sum of n numbers that is divided by n; n = 0: 0. */
+struct fixed_point qnn_average_factor_of(const struct qnn_scales *scales, int64_t n);
+
+/* The average of n numbers (as wide as they are stored: at most 2^31 / 65536 of 16 bits) whose
+ * sum of (stored - zero) is `sum`; not saturated yet. */
+int64_t qnn_average_of(const struct node *node, const struct qnn_scales *scales, int64_t sum,
+                       int64_t n);
+
+/* For type inference: inputs 1 to 4, as all of these have them: in_scale, in_zero, out_scale,
+ * out_zero, which gives the type; and for evaluation. */
+bool qnn_check_scales(struct ctx *ctx, const struct node *node);
+struct qnn_scales qnn_scales_of(const struct tensor *const *in);
 
 /* --- types ------------------------------------------------------------------------------------ */
 
 bool is_quantized(enum dtype dtype); /* i8, u8, i16, u16 */
+
+/* Stores a number, or the nearest that the integer type has. */
+void qnn_put_saturated(struct tensor *out, int64_t i, int64_t number);
 
 /* The axis of input 0 along which an input is a vector; -1 when it is one number, or no scale or
  * zero point at all, or the operator is none of these. */

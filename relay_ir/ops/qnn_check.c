@@ -4,15 +4,32 @@
  * has a result as well (fixed_point_of, and division as in IEEE 754). */
 #include "relay_ir/ops/check.h"
 #include "relay_ir/ops/qnn.h"
+#include "relay_ir/ops/walk.h"
 
 bool is_quantized(enum dtype dtype)
 {
     return dtype_is_integer(dtype) && dtype_bytes(dtype) <= 2;
 }
 
+enum dtype qnn_wider(enum dtype a, enum dtype b)
+{
+    return dtype_bytes(a) > dtype_bytes(b) ? a : b;
+}
+
+void qnn_put_saturated(struct tensor *out, int64_t i, int64_t number)
+{
+    const wide least = dtype_least(out->type.dtype), greatest = dtype_greatest(out->type.dtype);
+
+    tensor_put_wide(out, i, number < least ? least : number > greatest ? greatest : number);
+}
+
 int qnn_vector_axis(const struct node *node, int input)
 {
-    if (input < 1 || !node->inputs[input] || node->inputs[input]->type.rank != 1)
+    if (input < 1 || !node->inputs[input])
+        return -1;
+    if (node->op == OP_QNN_LUT && input == 1)
+        return (int)node->attrs.axis.axis;
+    if (node->inputs[input]->type.rank != 1)
         return -1;
     switch (node->op) {
     case OP_QNN_DEQUANTIZE: return (int)node->attrs.axis.axis;

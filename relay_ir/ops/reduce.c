@@ -29,22 +29,29 @@ static struct type reduced_shape(const struct type *x, const struct ints *axes, 
     return shape;
 }
 
-bool infer_reduce(struct ctx *ctx, struct node *node)
+bool reduce_shape(struct ctx *ctx, struct node *node, struct type *y)
 {
     const struct type *x = input_type(node, 0);
     struct reduce_attrs *reduce = &node->attrs.reduce;
     struct ints sorted = { 0 };
-    struct type shape;
 
-    if (!check_kinds(ctx, node, 0, reduce_kinds[node->op]) ||
-        !check_axes(ctx, node, x->rank, &reduce->axis))
+    if (!check_axes(ctx, node, x->rank, &reduce->axis))
         return false;
     for (int i = 0; i < x->rank; i++)
         if (reduce->axis.n == 0 || ints_has(&reduce->axis, i))
             sorted.at[sorted.n++] = i;
     reduce->axis = sorted;
-    shape = reduced_shape(x, &sorted, reduce->keepdims);
-    set_output(node, 0, x->dtype, &shape);
+    *y = reduced_shape(x, &sorted, reduce->keepdims);
+    return true;
+}
+
+bool infer_reduce(struct ctx *ctx, struct node *node)
+{
+    struct type shape;
+
+    if (!check_kinds(ctx, node, 0, reduce_kinds[node->op]) || !reduce_shape(ctx, node, &shape))
+        return false;
+    set_output(node, 0, shape.dtype, &shape);
     return true;
 }
 
@@ -111,6 +118,15 @@ static wide reduce_whole(enum op op, struct reduction *r, const struct tensor *x
         }
     }
     return op == OP_MEAN ? (r->n ? result / r->n : 0) : result;
+}
+
+void reduce_sums(const struct ints *axes, const struct tensor *x, struct tensor *sums)
+{
+    const int64_t n = type_elements(&sums->type);
+    struct reduction r = reduction_begin(&x->type, axes);
+
+    for (int64_t i = 0; i < n; i++, walk_next(&r.kept))
+        tensor_put_wide(sums, i, reduce_whole(OP_SUM, &r, x));
 }
 
 bool eval_reduce(struct ctx *ctx, const struct node *node, const struct tensor *const *in,

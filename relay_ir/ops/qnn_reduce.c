@@ -1,0 +1,94 @@
+/* qnn_reduce.c - qnn.avg_pool1d, avg_pool2d, avg_pool3d, qnn.mean and qnn.sum: averages and sums of
+ * numbers with a scale and a zero point. Inputs: x, in_scale, in_zero, out_scale, out_zero, which
+ * gives the type. Attributes and shapes are those of the float operators.
+ *
+ * average  of n numbers. Where x and the result have one type, scale and zero point: the sum of
+ *          what is stored, divided by n, to nearest, halves away from zero (TensorFlow Lite,
+ *          CMSIS-NN). Else saturate(rescaled(sum of (x - in_zero), in_scale / (n * out_scale)) +
+ *          out_zero), where rescaled() is fixed_point_apply in double rounding. Padding that counts
+ *          has the number in_zero. n = 0: out_zero
+ * sum      saturate(rescaled(sum of (x - in_zero), in_scale / out_scale) + out_zero)
+ *
+ * The sum is one of 64 bits here; generated C, which sums in 32, refuses what could leave them. */
+#include "relay_ir/ops/check.h"
+#include "relay_ir/ops/ops.h"
+#include "relay_ir/ops/qnn.h"
+#include "relay_ir/ops/walk.h"
+
+enum { IN_SCALE = 1, IN_ZERO, OUT_SCALE, OUT_ZERO };
+
+bool qnn_check_scales(struct ctx *ctx, const struct node *node)
+{
+    return qnn_check_quantized(ctx, node, 0) && qnn_check_scale(ctx, node, IN_SCALE, 1) &&
+           qnn_check_zero(ctx, node, IN_ZERO, input_type(node, 0)->dtype, 1) &&
+           qnn_check_scale(ctx, node, OUT_SCALE, 1) && qnn_check_vector(ctx, node, OUT_ZERO, 1) &&
+           qnn_check_quantized(ctx, node, OUT_ZERO);
+}
+
+struct qnn_scales qnn_scales_of(const struct tensor *const *in)
+{
+    return (struct qnn_scales){ .in_scale = tensor_at(in[IN_SCALE], 0),
+                                .out_scale = tensor_at(in[OUT_SCALE], 0),
+                                .in_zero = tensor_int_at(in[IN_ZERO], 0),
+                                .out_zero = tensor_int_at(in[OUT_ZERO], 0) };
+}
+
+bool qnn_average_is_plain(const struct node *node, const struct qnn_scales *scales)
+{
+    return node->inputs[0]->type.dtype == node->outputs[0]->type.dtype &&
+           scales->in_scale == scales->out_scale && scales->in_zero == scales->out_zero;
+}
+
+struct fixed_point qnn_average_factor_of(const struct qnn_scales *scales, int64_t n)
+{
+    return fixed_point_of(n > 0 ? scales->in_scale / ((double)n * scales->out_scale) : 0);
+}
+
+int64_t qnn_average_of(const struct node *node, const struct qnn_scales *scales, int64_t sum,
+                       int64_t n)
+{
+    if (n > 0 && qnn_average_is_plain(node, scales)) {
+        const int64_t codes = sum + n * scales->in_zero;
+
+        return (codes < 0 ? codes - n / 2 : codes + n / 2) / n;
+    }
+    return scales->out_zero +
+           fixed_point_apply(qnn_average_factor_of(scales, n), sum, ROUND_DOUBLE);
+}
+
+bool infer_qnn_reduce(struct ctx *ctx, struct node *node)
+{
+    struct type shape;
+
+    if (!qnn_check_scales(ctx, node) || !reduce_shape(ctx, node, &shape))
+        return false;
+    set_output(node, 0, input_type(node, OUT_ZERO)->dtype, &shape);
+    return true;
+}
+
+bool eval_qnn_reduce(struct ctx *ctx, const struct node *node, const struct tensor *const *in,
+                     struct tensor *out)
+{
+    const struct qnn_scales scales = qnn_scales_of(in);
+    const struct fixed_point factor = fixed_point_of(scales.in_scale / scales.out_scale);
+    const int64_t n_out = type_elements(&out->type);
+    const int64_t n = n_out ? type_elements(&in[0]->type) / n_out : 0;
+    struct type type = out->type;
+    struct bulk bulk = { NULL, 0 };
+    struct tensor sums;
+
+    type.dtype = DTYPE_I64;
+    sums = tensor_new(&bulk, &type);
+    reduce_sums(&node->attrs.reduce.axis, in[0], &sums);
+    (void)ctx;
+    for (int64_t i = 0; i < n_out; i++) {
+        const int64_t sum = tensor_int_at(&sums, i) - n * scales.in_zero;
+
+        qnn_put_saturated(out, i,
+                          node->op == OP_QNN_MEAN
+                              ? qnn_average_of(node, &scales, sum, n)
+                              : scales.out_zero + fixed_point_apply(factor, sum, ROUND_DOUBLE));
+    }
+    bulk_release(&bulk);
+    return true;
+}

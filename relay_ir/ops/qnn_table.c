@@ -1,0 +1,132 @@
+/* qnn_table.c - what goes through a table of 256 entries, one for each code of 8 bits.
+ *
+ * qnn.lut      y = table[x - least code], or table[channel, x - least code] with the channel along
+ *              `axis`. Inputs: x, table, out_scale, out_zero: the latter say what the table's
+ *              numbers mean, and are read by nobody here
+ * qnn.softmax  see qnn_softmax_of. Inputs: x, in_scale, in_zero (without effect: only differences
+ *              count), out_scale, out_zero. The greatest of a line has the power 2^31, so that
+ *              the sum of a line is never 0; it has 64 bits. The one division of a line rounds
+ *              down, which is less than 2^-22 of a step of 1/256; the result is rounded to
+ *              nearest, halves up */
+#include <math.h>
+
+#include "relay_ir/ops/check.h"
+#include "relay_ir/ops/ops.h"
+#include "relay_ir/ops/qnn.h"
+#include "relay_ir/ops/walk.h"
+
+static bool check_8_bits(struct ctx *ctx, const struct node *node)
+{
+    const enum dtype dtype = input_type(node, 0)->dtype;
+
+    if (dtype == DTYPE_I8 || dtype == DTYPE_U8)
+        return true;
+    return diag_error(ctx, DIAG_TYPE, node_origin(node), "input 0 of %s is %s, wanted is i8 or u8",
+                      op_name(node->op), dtype_name(dtype));
+}
+
+bool infer_qnn_lut(struct ctx *ctx, struct node *node)
+{
+    const struct type *x = input_type(node, 0), *table = input_type(node, 1);
+    int64_t *axis = &node->attrs.axis.axis;
+
+    if (!check_8_bits(ctx, node) || !qnn_check_quantized(ctx, node, 1) ||
+        !qnn_check_scale(ctx, node, 2, 1) || !qnn_check_zero(ctx, node, 3, table->dtype, 1))
+        return false;
+    if (table->rank == 1)
+        *axis = 0;
+    else if (table->rank == 2 && !check_axis(ctx, node, x, axis))
+        return false;
+    if (table->rank < 1 || table->rank > 2 || table->dim[table->rank - 1] != QNN_CODES ||
+        (table->rank == 2 && table->dim[0] != x->dim[*axis]))
+        return diag_error(ctx, DIAG_SHAPE, node_origin(node),
+                          "input 1 of %s has shape %s, wanted is 256, or one such row for each of "
+                          "the channels along the axis",
+                          op_name(node->op), shape_text(&ctx->perm, table));
+    set_output(node, 0, table->dtype, x);
+    return true;
+}
+
+bool eval_qnn_lut(struct ctx *ctx, const struct node *node, const struct tensor *const *in,
+                  struct tensor *out)
+{
+    const int64_t n = type_elements(&out->type), axis = node->attrs.axis.axis;
+    const int64_t least = (int64_t)dtype_least(in[0]->type.dtype);
+    const int64_t rows = in[1]->type.rank == 2 ? in[1]->type.dim[0] : 1;
+    const int64_t inner = rows > 1 ? type_span(&out->type, (int)axis + 1, out->type.rank) : 1;
+
+    (void)ctx;
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t at = tensor_int_at(in[0], i) - least + i / inner % rows * QNN_CODES;
+
+        tensor_put_wide(out, i, tensor_int_at(in[1], at));
+    }
+    return true;
+}
+
+struct qnn_softmax qnn_softmax_of(double in_scale, double out_scale)
+{
+    struct qnn_softmax softmax = { .shift = 31 };
+    int exponent;
+
+    for (int d = 0; d < QNN_CODES; d++)
+        softmax.powers[d] = (uint32_t)fmin(rint(ldexp(exp(-d * in_scale), 31)), 0x1p31);
+    if (!(out_scale > 0) || isinf(out_scale)) /* no scale: 0 */
+        return softmax;
+    frexp(out_scale, &exponent);
+    if (exponent > -31) /* the greatest shift with a numerator of 2^63 at most */
+        softmax.shift += exponent > 0 ? 31 : 31 + exponent;
+    softmax.numerator = (uint64_t)fmin(rint(ldexp(1 / out_scale, softmax.shift)), 0x1p63);
+    return softmax;
+}
+
+bool infer_qnn_softmax(struct ctx *ctx, struct node *node)
+{
+    const struct type *x = input_type(node, 0);
+
+    if (!check_8_bits(ctx, node) || !qnn_check_scales(ctx, node) ||
+        !check_axis(ctx, node, x, &node->attrs.axis.axis))
+        return false;
+    set_output(node, 0, input_type(node, 4)->dtype, x);
+    return true;
+}
+
+/* The line of n elements `step` apart that begins with element `at`. */
+static void softmax_line(const struct qnn_softmax *softmax, const struct tensor *x, int64_t at,
+                         int64_t n, int64_t step, int64_t zero, struct tensor *out)
+{
+    int64_t highest = tensor_int_at(x, at);
+    uint64_t sum = 0, factor;
+
+    for (int64_t i = 1; i < n; i++) {
+        const int64_t v = tensor_int_at(x, at + i * step);
+
+        highest = v > highest ? v : highest;
+    }
+    for (int64_t i = 0; i < n; i++)
+        sum += softmax->powers[highest - tensor_int_at(x, at + i * step)];
+    factor = softmax->numerator / sum;
+    for (int64_t i = 0; i < n; i++) {
+        const uint64_t power = softmax->powers[highest - tensor_int_at(x, at + i * step)];
+        const uint64_t half = (uint64_t)1 << (softmax->shift - 1);
+
+        qnn_put_saturated(out, at + i * step,
+                          (int64_t)((power * factor + half) >> softmax->shift) + zero);
+    }
+}
+
+bool eval_qnn_softmax(struct ctx *ctx, const struct node *node, const struct tensor *const *in,
+                      struct tensor *out)
+{
+    const struct qnn_scales scales = qnn_scales_of(in);
+    const struct qnn_softmax softmax = qnn_softmax_of(scales.in_scale, scales.out_scale);
+    const int axis = (int)node->attrs.axis.axis;
+    const struct type *x = &in[0]->type;
+    const int64_t outer = type_span(x, 0, axis), inner = type_span(x, axis + 1, x->rank);
+
+    (void)ctx;
+    for (int64_t i = 0; x->dim[axis] > 0 && i < outer * inner; i++)
+        softmax_line(&softmax, in[0], i / inner * x->dim[axis] * inner + i % inner, x->dim[axis],
+                     inner, scales.out_zero, out);
+    return true;
+}
