@@ -1,0 +1,311 @@
+/* annotate.c - the QDQ form: what is to be stored small goes through quantize and dequantize.
+ *
+ * needs    a simplified float graph; CALIBRATED types where scales depend on data
+ * gives    a value that a region reads from another one, and reads as small numbers: one
+ * qnn.quantize behind the value for all readers that want it alike, and a qnn.dequantize in front
+ * of each reader. Weights: codes behind a qnn.dequantize. FP8 with scale 1, and formats without a
+ *          scale, have a cast instead. The graph still computes in f32: it simulates
+ * method   regions are those that fuse_ops would make: what stays inside of one is not rounded */
+#include <string.h>
+
+#include "base/str.h"
+#include "quantize/steps.h"
+#include "quantize/weights.h"
+
+struct annotation {
+    struct quantization *q;
+    struct function *fn;
+    const void **group_of; /* by node->id, of the nodes that were there before */
+    int n_nodes;
+    struct map stored; /* "value format scale zero" -> struct value *, the codes */
+    struct map coded;  /* "weight precision axis" -> struct value *, decoded weights */
+    bool ok;
+};
+
+/* --- weights ---------------------------------------------------------------------------------- */
+
+static struct value *zero_of(struct function *fn, enum dtype dtype, int32_t zero, const char *name)
+{
+    struct type type = type_scalar(dtype);
+    void *data = constant_alloc(fn, &type);
+
+    dtype_store_int(dtype, data, 0, zero);
+    return constant_new(fn, name, &type, data);
+}
+
+/* The codes as numbers: what the reader reads from now on. */
+static struct value *decoded_weights(struct annotation *a, const struct small_weights *w,
+                                     struct node *before)
+{
+    struct arena *arena = &a->q->module->arena;
+    const union attrs cast = { .cast = { .dtype = DTYPE_F32, .saturate = true } };
+    const union attrs along = { .axis = { .axis = w->axis } };
+    const char *name = arena_printf(arena, "%s.f32", w->codes->name);
+    struct value *inputs[] = { w->codes, w->scales, NULL };
+
+    if (!w->scales)
+        return build(a->fn, OP_CAST, &cast, name, before->origin, before, 1, inputs);
+    inputs[2] =
+        zero_of(a->fn, w->codes->type.dtype, 0, arena_printf(arena, "%s.zero", w->codes->name));
+    return build(a->fn, OP_QNN_DEQUANTIZE, &along, name, before->origin, before, 3, inputs);
+}
+
+static bool weights_are_fine(struct annotation *a, const struct node *node,
+                             const struct value *weight)
+{
+    struct ctx *ctx = a->q->ctx;
+    const int64_t at = weights_non_finite(weight);
+
+    if (at < 0)
+        return true;
+    a->ok = diag_error(ctx, DIAG_QUANTIZE, node_origin(node),
+                       "element %lld of the weight '%s' is %s, which no small number stands for",
+                       (long long)at, str_safe(&ctx->perm, weight->name, 200),
+                       ((const float *)weight->data)[at] > 0   ? "infinite"
+                       : ((const float *)weight->data)[at] < 0 ? "-infinite"
+                                                               : "NaN");
+    diag_help(ctx, "repair the model, or leave this node alone with --keep-f32 %s",
+              str_safe(&ctx->perm, node->outputs[0]->name, 200));
+    return false;
+}
+
+static void annotate_weights(struct annotation *a, struct node *node,
+                             const struct precision *precision, struct quantize_line *line)
+{
+    struct value *weight = node->inputs[1];
+    struct small_weights made;
+    struct value *numbers;
+    const char *key;
+    int axis, rank;
+
+    if (weight->kind != VALUE_CONSTANT || weight->type.dtype != DTYPE_F32 ||
+        type_elements(&weight->type) == 0) {
+        line->why =
+            weight->kind == VALUE_CONSTANT ? "its weights are no f32" : "its weights are computed";
+        return;
+    }
+    axis = product_channel_axis(node, &rank);
+    key = arena_printf(&a->q->ctx->scratch, "%s %s %s %d", weight->name, precision->weights.name,
+                       precision->weight_scale.name, axis);
+    line->weight_bytes_before = type_bytes(&weight->type);
+    numbers = map_get(&a->coded, key);
+    if (!numbers) {
+        if (!weights_are_fine(a, node, weight))
+            return;
+        weights_encode(weight, axis, precision, &made);
+        numbers = decoded_weights(a, &made, a->fn->first);
+        if (!numbers) {
+            a->ok = false;
+            return;
+        }
+        line->weight_bytes_after = weights_bytes(&made);
+        map_set(&a->coded, arena_strdup(&a->q->ctx->perm, key), numbers);
+    }
+    node_set_input(node, 1, numbers);
+}
+
+/* --- data ------------------------------------------------------------------------------------- */
+
+static const char *storage_name(struct annotation *a, const struct value *value,
+                                const struct number_format *format)
+{
+    return arena_printf(&a->q->module->arena, "%s.%s", value->name, dtype_name(format->dtype));
+}
+
+/* Directly behind what computes the value. */
+static struct node *place_behind(const struct value *value)
+{
+    return value->def ? value->def->next : value->fn->first;
+}
+
+static struct value *quantized(struct annotation *a, struct value *value,
+                               const struct number_format *format, struct data_scale s,
+                               const struct origin *origin)
+{
+    const union attrs cast = { .cast = { .dtype = format->dtype, .saturate = true } };
+    const union attrs attrs = { .quantize = { .saturate = true } };
+    const char *name = storage_name(a, value, format);
+    const struct type scalar = type_scalar(DTYPE_F32);
+    struct value *inputs[3] = { value };
+    float *scale;
+
+    if (format->dtype != DTYPE_I8 && s.scale == 1)
+        return build(a->fn, OP_CAST, &cast, name, origin, place_behind(value), 1, inputs);
+    scale = constant_alloc(a->fn, &scalar);
+    *scale = s.scale;
+    inputs[1] =
+        constant_new(a->fn, arena_printf(&a->q->module->arena, "%s.scale", name), &scalar, scale);
+    inputs[2] =
+        zero_of(a->fn, format->dtype, s.zero, arena_printf(&a->q->module->arena, "%s.zero", name));
+    return build(a->fn, OP_QNN_QUANTIZE, &attrs, name, origin, place_behind(value), 3, inputs);
+}
+
+/* The codes of a value. A view is one of the codes: so they lie where the viewed value would. */
+static struct value *codes_of(struct annotation *a, struct value *value,
+                              const struct number_format *format, struct data_scale s,
+                              const struct origin *origin)
+{
+    const struct node *view = value->def;
+    const char *key = arena_printf(&a->q->ctx->perm, "%s %s %a %d", value->name, format->name,
+                                   (double)s.scale, (int)s.zero);
+    struct value *codes = map_get(&a->stored, key);
+
+    if (codes)
+        return codes;
+    if (view && op_row(view->op)->pattern == PATTERN_VIEW &&
+        view->inputs[0]->kind != VALUE_CONSTANT) {
+        struct value *behind = codes_of(a, view->inputs[0], format, s, origin);
+
+        codes = behind ? build(a->fn, view->op, &view->attrs, storage_name(a, value, format),
+                               view->origin, view->next, 1, &behind)
+                       : NULL;
+    } else {
+        codes = quantized(a, value, format, s, value->def ? value->def->origin : origin);
+    }
+    map_set(&a->stored, key, codes);
+    return codes;
+}
+
+/* What `codes_of` gave, as numbers, in front of the reader. */
+static struct value *decoded(struct annotation *a, struct value *codes, const struct value *like,
+                             struct node *reader)
+{
+    const union attrs cast = { .cast = { .dtype = DTYPE_F32, .saturate = true } };
+    const char *name = arena_printf(&a->q->module->arena, "%s.f32", like->name);
+    const struct node *quantize = codes->def;
+    struct value *inputs[3] = { codes };
+
+    while (op_row(quantize->op)->pattern == PATTERN_VIEW)
+        quantize = quantize->inputs[0]->def;
+    if (quantize->op == OP_CAST)
+        return build(a->fn, OP_CAST, &cast, name, reader->origin,
+                     reader->op == OP_RETURN ? NULL : reader, 1, inputs);
+    inputs[1] = quantize->inputs[1];
+    inputs[2] = quantize->inputs[2];
+    return build(a->fn, OP_QNN_DEQUANTIZE, NULL, name, reader->origin,
+                 reader->op == OP_RETURN ? NULL : reader, 3, inputs);
+}
+
+static const void *group_of(const struct annotation *a, const struct node *node)
+{
+    return node && node->id < a->n_nodes ? a->group_of[node->id] : NULL;
+}
+
+/* Whether the value comes from memory when the node reads it. */
+static bool crosses(const struct annotation *a, const struct value *value, const struct node *node)
+{
+    return value->kind == VALUE_PARAM || !group_of(a, value->def) ||
+           group_of(a, value->def) != group_of(a, node);
+}
+
+/* False when nothing is known about the value: reported at the end, for all. */
+static bool annotate_data(struct annotation *a, struct node *node, int input,
+                          const struct precision *precision)
+{
+    struct value *value = node->inputs[input], *codes, *numbers;
+    struct data_scale s;
+
+    if (!data_scale_of(a->q, precision, value, &s))
+        return false;
+    codes = codes_of(a, value, &precision->data, s, node->origin);
+    numbers = codes ? decoded(a, codes, value, node) : NULL;
+    for (int i = input; numbers && i < node->n_inputs; i++)
+        if (node->inputs[i] == value)
+            node_set_input(node, i, numbers);
+    a->ok = a->ok && numbers;
+    return numbers != NULL;
+}
+
+/* --- nodes ------------------------------------------------------------------------------------ */
+
+static void annotate_node(struct annotation *a, struct node *node, struct quantize_line *line)
+{
+    const struct precision *precision = precision_of_node(a->q, node, &line->why);
+
+    *line = (struct quantize_line){
+        .node = node->outputs[0]->name, .op = node->op, .precision = *precision, .why = line->why
+    };
+    if (is_product(node->op) && precision->has_weights)
+        annotate_weights(a, node, precision, line);
+    for (int i = 0; i < node->n_inputs; i++) {
+        const struct value *value = node->inputs[i];
+
+        if (value && value->kind != VALUE_CONSTANT && value->type.dtype == DTYPE_F32 &&
+            reads_small(node, i, precision) && crosses(a, value, node) &&
+            !(value->def && value->def->id >= a->n_nodes))
+            annotate_data(a, node, i, precision);
+    }
+}
+
+/* Results of integer nodes are integers; with quantized_io, all results are small. */
+static void annotate_results(struct annotation *a)
+{
+    struct node *ret = a->fn->ret;
+
+    for (int i = 0; i < ret->n_inputs; i++) {
+        const struct value *value = ret->inputs[i];
+        const struct node *node = value->def;
+        const struct precision *p;
+
+        while (node && op_row(node->op)->pattern == PATTERN_VIEW)
+            node = node->inputs[0]->def;
+        p = node ? precision_of_node(a->q, node, NULL) : &a->q->options->precision;
+        if (value->type.dtype == DTYPE_F32 && value->kind == VALUE_OUTPUT && p->has_data && node &&
+            node->op != OP_QNN_DEQUANTIZE &&
+            (p->mode == PRECISION_INT8 || a->q->options->quantized_io))
+            annotate_data(a, ret, i, p);
+    }
+}
+
+/* What was measured has served. */
+static void strip_calibration(struct function *fn)
+{
+    for (int i = 0; i < fn->n_params; i++)
+        if (fn->params[i]->type.quant && fn->params[i]->type.quant->kind == QTYPE_CALIBRATED)
+            fn->params[i]->type.quant = NULL;
+    for (struct node *node = fn->first; node; node = node->next)
+        for (int i = 0; i < node->n_outputs; i++) {
+            struct type *type = &node->outputs[i]->type;
+
+            if (type->quant && type->quant->kind == QTYPE_CALIBRATED)
+                type->quant = NULL;
+        }
+}
+
+static size_t constant_bytes(const struct function *fn)
+{
+    size_t bytes = 0;
+
+    for (const struct value *c = fn->constants; c; c = c->next)
+        if (c->uses)
+            bytes += type_packed_bytes(&c->type);
+    return bytes;
+}
+
+bool quantize_annotate(struct quantization *q)
+{
+    struct function *fn = q->module->main;
+    struct quantize_report *report = q->report;
+    struct annotation a = { .q = q,
+                            .fn = fn,
+                            .stored = { .arena = &q->ctx->perm },
+                            .coded = { .arena = &q->ctx->perm },
+                            .ok = true };
+    struct node **nodes;
+
+    if (!choose_begin(q))
+        return false;
+    a.group_of = fuse_ops_groups(q->module);
+    a.n_nodes = fn->n_nodes;
+    nodes = arena_array(&q->ctx->scratch, struct node *, a.n_nodes);
+    report->lines = arena_array(&q->ctx->perm, struct quantize_line, a.n_nodes);
+    report->weight_bytes_before = constant_bytes(fn);
+    for (struct node *node = fn->first; node; node = node->next)
+        nodes[node->id] = node;
+    for (int i = 0; i < a.n_nodes; i++)
+        annotate_node(&a, nodes[i], &report->lines[report->n++]);
+    annotate_results(&a);
+    strip_calibration(fn);
+    report->weight_bytes_after = constant_bytes(fn);
+    return data_scale_report(q) && a.ok && q->ctx->diags.n_errors == 0;
+}

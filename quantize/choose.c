@@ -1,0 +1,199 @@
+/* choose.c - which precision each node has: what the user said, and the rules for first and last
+ * layers. */
+#include <string.h>
+
+#include "base/str.h"
+#include "quantize/steps.h"
+#include "quantize/weights.h"
+
+static const struct precision f32 = { .mode = PRECISION_F32 };
+
+/* --- names ------------------------------------------------------------------------------------ */
+
+static bool node_has_name(const struct node *node, const char *name)
+{
+    for (const struct origin *o = node->origin; o; o = o->next)
+        if (o->name && strcmp(o->name, name) == 0)
+            return true;
+    for (int i = 0; i < node->n_outputs; i++)
+        if (strcmp(node->outputs[i]->name, name) == 0)
+            return true;
+    return false;
+}
+
+static const char *nearest_name(struct arena *arena, const struct function *fn, const char *name)
+{
+    const char **names;
+    size_t n = 0;
+
+    for (const struct node *node = fn->first; node; node = node->next)
+        n += 2;
+    names = arena_array(arena, const char *, n);
+    n = 0;
+    for (const struct node *node = fn->first; node; node = node->next) {
+        names[n++] = node->outputs[0]->name;
+        if (node->origin && node->origin->name)
+            names[n++] = node->origin->name;
+    }
+    return str_nearest(name, names, n);
+}
+
+static bool check_keep(struct quantization *q)
+{
+    const struct function *fn = q->module->main;
+    struct arena *arena = &q->ctx->perm;
+    bool ok = true;
+
+    for (int i = 0; i < q->options->n_keep; i++) {
+        const char *name = q->options->keep[i], *near;
+        const struct node *node = fn->first;
+
+        while (node && !node_has_name(node, name))
+            node = node->next;
+        if (node)
+            continue;
+        ok = diag_error(q->ctx, DIAG_QUANTIZE, NULL, "--keep-f32: no node is called '%s'",
+                        str_safe(arena, name, 200));
+        near = nearest_name(arena, fn, name);
+        if (near)
+            diag_help(q->ctx, "did you mean '%s'?", str_safe(arena, near, 200));
+        else
+            diag_help(q->ctx, "names are those of the ONNX nodes, or of their first outputs");
+    }
+    return ok;
+}
+
+/* --- first, last, and the k worst ------------------------------------------------------------- */
+
+static bool has_small_side(const struct quantization *q, const struct node *node)
+{
+    const struct precision *p = precision_of_node(q, node, NULL);
+
+    return is_product(node->op) && (p->has_weights || p->has_data);
+}
+
+struct loss_of_node {
+    const struct node *node;
+    double loss;
+};
+
+/* Of the weights, as they would be stored; 0 for products without. */
+static double weight_loss(const struct quantization *q, const struct node *node)
+{
+    const struct precision *p = precision_of_node(q, node, NULL);
+    const struct value *weight = node->inputs[1];
+    struct metrics_result result;
+    struct bulk bulk = { 0 };
+    int64_t n;
+    int rank;
+    float *numbers;
+
+    if (!p->has_weights || weight->kind != VALUE_CONSTANT || weight->type.dtype != DTYPE_F32)
+        return 0;
+    n = type_elements(&weight->type);
+    numbers = bulk_alloc(&bulk, (size_t)n * sizeof *numbers);
+    weights_round(weight, product_channel_axis(node, &rank), p, numbers);
+    metrics_of(&q->ctx->scratch, weight->data, numbers, n, &result);
+    bulk_release(&bulk);
+    return result.loss[q->options->loss];
+}
+
+static void keep_worst(struct quantization *q)
+{
+    struct loss_of_node *all;
+    int n = 0;
+
+    for (const struct node *node = q->module->main->first; node; node = node->next)
+        n += has_small_side(q, node);
+    all = arena_array(&q->ctx->scratch, struct loss_of_node, n);
+    n = 0;
+    for (const struct node *node = q->module->main->first; node; node = node->next)
+        if (has_small_side(q, node))
+            all[n++] = (struct loss_of_node){ node, weight_loss(q, node) };
+    for (int k = 0; k < q->options->topk && k < n; k++) {
+        int worst = -1;
+
+        for (int i = 0; i < n; i++)
+            if (all[i].node && (worst < 0 || all[i].loss > all[worst].loss))
+                worst = i;
+        map_set(&q->kept, all[worst].node->outputs[0]->name, (void *)(uintptr_t)all[worst].node);
+        all[worst].node = NULL;
+    }
+}
+
+bool choose_begin(struct quantization *q)
+{
+    bool ok = check_keep(q);
+
+    ok = (!q->options->qtable || qtable_check(q->ctx, q->options->qtable, q->module->main)) && ok;
+    q->first = q->last = NULL;
+    for (const struct node *node = q->module->main->first; node; node = node->next) {
+        if (!is_product(node->op))
+            continue;
+        if (q->options->keep_first && !q->first)
+            q->first = node;
+        if (q->options->keep_last)
+            q->last = node;
+    }
+    q->kept = (struct map){ .arena = &q->ctx->perm };
+    if (ok)
+        keep_worst(q);
+    return ok;
+}
+
+const struct precision *precision_of_node(const struct quantization *q, const struct node *node,
+                                          const char **why)
+{
+    const struct quantize_options *options = q->options;
+    const struct qtable_row *row = options->qtable ? qtable_find(options->qtable, node) : NULL;
+    const char *reason = NULL;
+
+    if (row) {
+        if (why)
+            *why = row->precision.mode == PRECISION_F32 ? "the qtable says so" : NULL;
+        return &row->precision;
+    }
+    for (int i = 0; i < options->n_keep && !reason; i++)
+        if (node_has_name(node, options->keep[i]))
+            reason = "--keep-f32";
+    if (!reason && node == q->first)
+        reason = "the first layer is kept";
+    if (!reason && node == q->last)
+        reason = "the last layer is kept";
+    if (!reason && map_get(&q->kept, node->outputs[0]->name))
+        reason = "among those that lose most";
+    if (why)
+        *why = reason;
+    return reason ? &f32 : &options->precision;
+}
+
+/* --- operators -------------------------------------------------------------------------------- */
+
+/* What operators read as small numbers: by default all their inputs, in all precisions with small
+ * data. Comparisons of nearly equal numbers would find ties where there were none; recurrent cells
+ * keep their states in f32. */
+bool reads_small(const struct node *node, int input, const struct precision *precision)
+{
+    if (!precision->has_data)
+        return false;
+    switch (node->op) {
+    case OP_CALL:
+    case OP_QNN_QUANTIZE:
+    case OP_CAST:
+    case OP_LSTM:
+    case OP_GRU:
+    case OP_RNN:
+    case OP_TOPK:
+    case OP_ARGMAX:
+    case OP_ARGMIN:
+    case OP_HARDMAX:
+    case OP_CUMSUM:
+    case OP_ONE_HOT: return false;
+    case OP_SOFTMAX:
+    case OP_LOG_SOFTMAX: return precision->mode == PRECISION_INT8;
+    case OP_RESIZE:
+    case OP_GRID_SAMPLE:
+    case OP_ROI_ALIGN: return input == 0;
+    default: return true;
+    }
+}

@@ -1,0 +1,175 @@
+/* data_scale.c - the scale and zero point of what is computed.
+ *
+ * method   a value that only moves or compares numbers has the scale of what it is made of, and the
+ *          parts of a concatenation that of the whole: codes can then be moved as they are */
+#include <float.h>
+#include <math.h>
+
+#include "base/str.h"
+#include "quantize/steps.h"
+
+/* Operators whose result holds numbers of their input 0, or between two of them, and nothing else
+ * but 0.
+ */
+static bool keeps_numbers(const struct node *node)
+{
+    switch (node->op) {
+    case OP_COPY:
+    case OP_TRANSPOSE:
+    case OP_STRIDED_SLICE:
+    case OP_SPLIT:
+    case OP_TILE:
+    case OP_BROADCAST_TO:
+    case OP_DEPTH_TO_SPACE:
+    case OP_SPACE_TO_DEPTH:
+    case OP_REVERSE_SEQUENCE:
+    case OP_TAKE:
+    case OP_GATHER:
+    case OP_MAX_POOL1D:
+    case OP_MAX_POOL2D:
+    case OP_MAX_POOL3D:
+    case OP_GLOBAL_MAX_POOL:
+    case OP_RESIZE: return true;
+    case OP_PAD: return node->n_inputs < 2 || !node->inputs[1];
+    default: return op_row(node->op)->pattern == PATTERN_VIEW;
+    }
+}
+
+/* The concatenation that alone reads the value, through operators that keep numbers. */
+static const struct value *joined_into(const struct value *value)
+{
+    const struct node *reader = value_only_user(value);
+
+    while (reader && keeps_numbers(reader) && reader->inputs[0] == value) {
+        value = reader->outputs[0];
+        reader = value_only_user(value);
+    }
+    return reader && reader->op == OP_CONCATENATE ? reader->outputs[0] : NULL;
+}
+
+/* The value whose numbers decide. */
+static const struct value *scale_source(const struct value *value)
+{
+    for (;;) {
+        const struct value *whole = joined_into(value);
+
+        if (whole)
+            value = whole;
+        else if (value->def && keeps_numbers(value->def) &&
+                 value->def->inputs[0]->kind != VALUE_CONSTANT &&
+                 value->def->inputs[0]->type.dtype == DTYPE_F32)
+            value = value->def->inputs[0];
+        else
+            return value;
+    }
+}
+
+static bool remember(int *n, const struct value **list, const struct value *value)
+{
+    for (int i = 0; i < *n && i < NAMED_VALUES; i++)
+        if (list[i] == value)
+            return false;
+    if (*n < NAMED_VALUES)
+        list[*n] = value;
+    ++*n;
+    return false;
+}
+
+/* What a rule makes of the CALIBRATED type, or of the table where another rule is asked for. */
+static bool calibrated_scale(struct quantization *q, const struct scale_rule *rule,
+                             const struct number_format *format, const struct value *source,
+                             float *scale)
+{
+    const struct calib_tensor *tensor =
+        q->calibration ? calib_find(q->calibration, source->name) : NULL;
+
+    if (!scale_rule_needs_data(rule)) {
+        *scale = scale_of_numbers(rule, format, NULL, 0);
+        return true;
+    }
+    if (!tensor || !source->type.quant || source->type.quant->kind != QTYPE_CALIBRATED)
+        return remember(&q->n_unknown, q->unknown, source);
+    if (tensor->non_finite)
+        return remember(&q->n_broken, q->broken, source);
+    return scale_of_calibration(rule, format, tensor, scale) ||
+           remember(&q->n_unknown, q->unknown, source);
+}
+
+/* 0 is always a number of the format, exactly: padding and relu need it. */
+static struct data_scale affine_of_range(double least, double greatest)
+{
+    const double lo = fmin(least, 0), hi = fmax(greatest, 0);
+    struct data_scale s = { (float)((hi - lo) / 255), 0 };
+    double zero;
+
+    if (s.scale < FLT_MIN)
+        return (struct data_scale){ 1, 0 }; /* a tensor of zeros */
+    zero = rint(-128 - lo / (double)s.scale);
+    s.zero = (int32_t)fmax(-128, fmin(127, zero));
+    return s;
+}
+
+/* Asymmetric: the measured range, cut at the threshold on both sides. Rules that give a scale
+ * itself (unit, numbers, powers of two) are symmetric. */
+static bool affine_scale(struct quantization *q, const struct precision *p,
+                         const struct value *source, struct data_scale *out)
+{
+    const struct scale_rule *rule = &p->data_scale;
+    const struct qtype *quant = source->type.quant;
+    double threshold;
+
+    if (!calibrated_scale(q, rule, &p->data, source, &out->scale))
+        return false;
+    out->zero = 0;
+    if (!scale_rule_needs_data(rule) || rule->kind == SCALE_POW2)
+        return true;
+    threshold = (double)out->scale * number_format_max(&p->data);
+    *out = affine_of_range(fmax(quant->min, -threshold), fmin(quant->max, threshold));
+    return true;
+}
+
+bool data_scale_of(struct quantization *q, const struct precision *precision,
+                   const struct value *value, struct data_scale *out)
+{
+    const struct value *source = scale_source(value);
+
+    if (precision->mode == PRECISION_INT8)
+        return affine_scale(q, precision, source, out);
+    *out = (struct data_scale){ 1, 0 };
+    if (!precision->has_data_scale && !q->calibration)
+        return true; /* FP8 has the range of most activations: no calibration is needed */
+    return calibrated_scale(q, &precision->data_scale, &precision->data, source, &out->scale);
+}
+
+static const char *list_values(struct ctx *ctx, int n, const struct value *const *values)
+{
+    struct str text = { .arena = &ctx->perm };
+
+    for (int i = 0; i < n && i < NAMED_VALUES; i++)
+        str_printf(&text, "%s'%s'", i ? ", " : "", str_safe(&ctx->perm, values[i]->name, 100));
+    if (n > NAMED_VALUES)
+        str_printf(&text, " and %d more", n - NAMED_VALUES);
+    return str_text(&text);
+}
+
+bool data_scale_report(struct quantization *q)
+{
+    if (q->n_unknown && !q->calibration) {
+        diag_error(q->ctx, DIAG_QUANTIZE, NULL,
+                   "the precision needs to know what %d tensors hold: %s", q->n_unknown,
+                   list_values(q->ctx, q->n_unknown, q->unknown));
+        diag_help(q->ctx, "give --calib TABLE (relayc calibrate writes it), or --data PATH");
+    } else if (q->n_unknown) {
+        diag_error(q->ctx, DIAG_QUANTIZE, NULL,
+                   "the calibration table does not have what is needed of %d tensors: %s",
+                   q->n_unknown, list_values(q->ctx, q->n_unknown, q->unknown));
+        diag_help(q->ctx, "calibrate this model again with this version of relayc");
+    }
+    if (q->n_broken) {
+        diag_error(q->ctx, DIAG_QUANTIZE, NULL,
+                   "calibration found infinities or NaN in %d tensors: %s", q->n_broken,
+                   list_values(q->ctx, q->n_broken, q->broken));
+        diag_help(q->ctx, "look at the data and its preprocessing, or keep these nodes f32");
+    }
+    return q->n_unknown == 0 && q->n_broken == 0;
+}
