@@ -1,16 +1,20 @@
 /* fuse_ops.c - groups nodes into region functions, one C function each.
  *
- * needs    views, element-wise nodes and anchors in any order; no dead nodes
+ * needs    views, element-wise nodes and anchors in any order; no dead nodes; decoders of small
+ *          numbers (relay_ir/region.h) with one reader each
  * gives    main of calls and reshapes only; regions as pipeline.h promises
- * method   per seed: the longest group of element-wise users out of which one value escapes */
+ * method   per seed: the longest group of element-wise users out of which one value escapes, then
+ *          what only it reads: decoders, and in a chain every element-wise producer */
 #include "relay_ir/passes/pipeline.h"
 
 #include <string.h>
 
 #include "base/str.h"
 #include "relay_ir/outline.h"
+#include "relay_ir/region.h"
 
 struct group {
+    struct node *seed; /* the anchor, if there is one */
     int n;
     struct node *nodes[MAX_REGION_NODES]; /* in topological order */
 };
@@ -86,7 +90,7 @@ static bool may_join(const struct fusion *fusion, const struct group *group,
 {
     return op_is_elementwise(node->op) && !fusion->group_of[node->id] &&
            !fusion->in_group[node->id] &&
-           type_same_shape(&node->outputs[0]->type, &group->nodes[0]->outputs[0]->type) &&
+           type_same_shape(&node->outputs[0]->type, &group->seed->outputs[0]->type) &&
            count_params(fusion, group, node) <= MAX_REGION_PARAMS;
 }
 
@@ -110,23 +114,40 @@ static struct node *next_member(const struct fusion *fusion, const struct group 
     return next;
 }
 
-/* Element-wise nodes of the same shape that only this group reads: computing them here saves their
- * buffer. The group stays free of cycles, since all their readers are in it. */
+/* Whether the group may compute what its member reads there: an element-wise node of the same
+ * shape, in a chain; small numbers are decoded by everyone, whatever their shape, for a decoder
+ * reads no more values than its reader would. */
+static bool may_take(const struct fusion *fusion, const struct group *group,
+                     const struct node *member, int input)
+{
+    const struct value *value = member->inputs[input];
+    const struct node *def = value ? value->def : NULL;
+
+    if (!def || fusion->group_of[def->id] || fusion->in_group[def->id] ||
+        !stays_inside(fusion, value))
+        return false;
+    if (is_decoder(def))
+        return op_is_elementwise(member->op) || op_decodes(member->op, input);
+    return op_is_elementwise(group->seed->op) && may_join(fusion, group, def);
+}
+
+/* What only this group reads: computing it here saves its buffer. The group stays free of cycles,
+ * since all readers are in it. */
 static void take_producers(struct fusion *fusion, struct group *group)
 {
     for (int i = 0; i < group->n; i++)
         for (int j = 0; j < group->nodes[i]->n_inputs && group->n < MAX_REGION_NODES; j++) {
-            const struct value *value = group->nodes[i]->inputs[j];
+            struct node *def;
             int at = group->n;
 
-            if (!value || !value->def || !may_join(fusion, group, value->def) ||
-                !stays_inside(fusion, value))
+            if (!may_take(fusion, group, group->nodes[i], j))
                 continue;
-            for (; at > 0 && group->nodes[at - 1]->id > value->def->id; at--)
+            def = group->nodes[i]->inputs[j]->def;
+            for (; at > 0 && group->nodes[at - 1]->id > def->id; at--)
                 group->nodes[at] = group->nodes[at - 1];
-            group->nodes[at] = value->def;
+            group->nodes[at] = def;
             group->n++;
-            fusion->in_group[value->def->id] = true;
+            fusion->in_group[def->id] = true;
             i = -1; /* the new member has inputs of its own */
             break;
         }
@@ -141,6 +162,7 @@ static void grow(struct fusion *fusion, struct node *seed)
     const bool chain = op_is_elementwise(seed->op);
     int best = 1;
 
+    group->seed = seed;
     group->nodes[group->n++] = seed;
     fusion->in_group[seed->id] = true;
     if (chain || op_row(seed->op)->pattern == PATTERN_OUT_FUSABLE) {
@@ -155,8 +177,7 @@ static void grow(struct fusion *fusion, struct node *seed)
     }
     while (group->n > best)
         fusion->in_group[group->nodes[--group->n]->id] = false;
-    if (chain)
-        take_producers(fusion, group);
+    take_producers(fusion, group);
     for (int i = 0; i < group->n; i++) {
         fusion->in_group[group->nodes[i]->id] = false;
         fusion->group_of[group->nodes[i]->id] = group;
@@ -279,13 +300,18 @@ static bool separate_results(struct fusion *fusion)
     return true;
 }
 
-/* Anchors choose first: an addition belongs to the convolution before it, not to a chain. */
+/* Anchors choose first: an addition belongs to the convolution before it, not to a chain. Decoders
+ * come last, when nobody has taken them. */
+static int turn_of(const struct node *node)
+{
+    return !op_is_elementwise(node->op) ? 0 : is_decoder(node) ? 2 : 1;
+}
+
 static void choose_groups(struct fusion *fusion)
 {
-    for (int chains = 0; chains < 2; chains++)
+    for (int turn = 0; turn < 3; turn++)
         for (struct node *n = fusion->fn->first; n; n = n->next)
-            if (n->op != OP_CALL && !is_view(n) && op_is_elementwise(n->op) == (chains == 1) &&
-                !fusion->group_of[n->id])
+            if (n->op != OP_CALL && !is_view(n) && turn_of(n) == turn && !fusion->group_of[n->id])
                 grow(fusion, n);
 }
 

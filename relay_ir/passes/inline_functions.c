@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "relay_ir/outline.h"
+#include "relay_ir/region.h"
 
 /* Functions that call functions that call functions ... become as many values as their product. */
 enum { MAX_WORK = 1 << 20 };
@@ -31,26 +32,54 @@ static bool only_last_is_result(const struct function *fn)
     return true;
 }
 
-/* One anchor at the start, and element-wise nodes of its output's shape, each of which is read. */
+/* A decoder that one node of the region reads, and that reads a parameter. */
+static bool is_inner_decoder(const struct function *fn, const struct node *node)
+{
+    const struct value *x = node->inputs[0];
+
+    return node != fn->last && is_decoder(node) && x->kind == VALUE_PARAM &&
+           value_only_user(node->outputs[0]) != NULL;
+}
+
+/* What the anchor reads: parameters, constants, and decoders where it may have them. */
+static bool anchor_reads_plain(const struct node *anchor)
+{
+    for (int i = 0; i < anchor->n_inputs; i++)
+        if (anchor->inputs[i] && anchor->inputs[i]->def && !op_decodes(anchor->op, i))
+            return false;
+    return true;
+}
+
+/* Decoders, one anchor at most, and element-wise nodes of its output's shape, each of which is
+ * read.
+ */
 static bool is_chain(const struct function *fn)
 {
-    const struct type *shape = &fn->first->outputs[0]->type;
-    const bool anchor = !op_is_elementwise(fn->first->op);
-    int n = 0;
+    const struct node *anchor = region_anchor(fn);
+    const struct type *shape = &(anchor ? anchor : fn->last)->outputs[0]->type;
+    bool before = anchor != NULL;
+    int n = 0, n_decoders = 0;
 
     for (const struct node *node = fn->first; node; node = node->next, n++) {
+        const bool decoder = is_inner_decoder(fn, node);
+
         if (node->op == OP_CALL || op_row(node->op)->pattern == PATTERN_VIEW ||
             n >= MAX_REGION_NODES)
             return false;
-        if (node != fn->first && !op_is_elementwise(node->op))
+        if (node == anchor)
+            before = false;
+        else if (!op_is_elementwise(node->op) || (before && !decoder))
             return false;
-        if (n > 0 && !type_same_shape(&node->outputs[0]->type, shape))
+        else if (!decoder && !type_same_shape(&node->outputs[0]->type, shape))
             return false;
         if (node != fn->last && (node->n_outputs != 1 || !node->outputs[0]->uses))
             return false;
+        n_decoders += decoder;
     }
-    return n == 1 || (fn->n_params <= MAX_REGION_PARAMS &&
-                      (!anchor || op_row(fn->first->op)->pattern == PATTERN_OUT_FUSABLE));
+    if (anchor && !anchor_reads_plain(anchor))
+        return false;
+    return n - n_decoders == 1 || (fn->n_params <= MAX_REGION_PARAMS &&
+                                   (!anchor || op_row(anchor->op)->pattern == PATTERN_OUT_FUSABLE));
 }
 
 static bool is_fused(const struct function *fn)

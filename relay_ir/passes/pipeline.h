@@ -11,7 +11,7 @@ struct rule;
 
 enum {
     MAX_REGION_NODES = 24, /* of a region of "c": generated functions are read by people */
-    MAX_REGION_PARAMS = 8  /* of one with more than one node */
+    MAX_REGION_PARAMS = 8  /* of one with more than one node, decoders not counted */
 };
 
 struct pass {
@@ -53,10 +53,14 @@ bool pipeline_run_one(struct module *module, const char *name);
 
 /* What fuse_ops leaves behind, and what engines and code generators rely on:
  *  - main consists of `call` nodes of region functions and of `reshape` nodes (views);
- *  - a region has at most one anchor (a node that is not element-wise), which comes first; every
- *    other node is element-wise and its output has the shape of the anchor's output (without an
- *    anchor: of the region's result); its other operands are region parameters or constants that
- *    broadcast to that shape;
+ *  - a region has at most one anchor (a node that is not element-wise); every other node is
+ *    element-wise and its output has the shape of the anchor's output (without an anchor: of the
+ *    region's result); its other operands are region parameters or constants that broadcast to that
+ *    shape;
+ *  - except decoders (relay_ir/region.h): a node that makes f32 of the small numbers of a parameter,
+ *    and that one node of the region reads, may have any shape that its reader takes. The reader is
+ *    an element-wise node, or the anchor at an input that op_decodes names: then the decoder is the
+ *    prologue of that input. Nothing but decoders stands before the anchor;
  *  - a region with element-wise nodes behind its anchor has one result; a region without has all
  *    outputs of its anchor as results;
  *  - constants are bound inside the region (which may have no parameters then); fn->compiler is
