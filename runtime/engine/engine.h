@@ -22,7 +22,8 @@ struct engine *engine_new(struct ctx *ctx, struct function *fn);
 bool engine_run(struct engine *engine, const struct tensor *inputs, struct tensor *outputs,
                 struct bulk *bulk, const struct observer *observer);
 
-/* How many nodes run on oneDNN and how many on the reference evaluator; for reports. */
+/* How many nodes run on oneDNN (or on loops of the engine's own) and how many on the reference
+ * evaluator; for reports. */
 void engine_count(const struct engine *engine, int *n_onednn, int *n_reference);
 
 /* Every step in the order of execution: the node (NULL = a change of layout) with oneDNN's name for

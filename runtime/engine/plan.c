@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "runtime/engine/primitive.h"
+#include "runtime/engine/native.h"
 
 enum { MAX_CALL_DEPTH = 16 };
 
@@ -132,20 +132,46 @@ static bool build_reference(struct plan *plan, struct frame *frame, const struct
     return true;
 }
 
+/* False after an error; *done: the node has its slot. */
+static bool build_native(struct plan *plan, struct frame *frame, const struct node *node,
+                         struct slot *(*build_slot)(struct plan *plan, const struct node *node,
+                                                    struct slot *const *inputs, bool *failed),
+                         bool *done)
+{
+    struct slot **inputs = arena_array(&plan->arena, struct slot *, node->n_inputs), *slot;
+    bool failed;
+
+    for (int i = 0; i < node->n_inputs; i++)
+        inputs[i] = node->inputs[i] ? frame->slots[node->inputs[i]->id] : NULL;
+    slot = build_slot(plan, node, inputs, &failed);
+    *done = slot != NULL;
+    if (slot)
+        frame->slots[node->outputs[0]->id] = slot;
+    return !failed;
+}
+
 /* *result_of: the node whose outputs now have slots; a later one when more was fused to `node`. */
 static bool build_node(struct plan *plan, struct frame *frame, const struct node *node,
                        const struct node **result_of)
 {
     const char *why = NULL;
+    bool done;
 
     *result_of = node;
     if (node->op == OP_CALL)
         return build_call(plan, frame, node);
     if (op_row(node->op)->pattern == PATTERN_VIEW || node->op == OP_COPY)
         return build_view(plan, frame, node);
+    if (!build_native(plan, frame, node, native_fold, &done))
+        return false;
+    if (done)
+        return true;
     switch (primitive_build(plan, frame, node, &why, result_of)) {
     case BUILT: return true;
-    case NOT_BUILT: return build_reference(plan, frame, node, why);
+    case NOT_BUILT:
+        if (!build_native(plan, frame, node, native_build, &done))
+            return false;
+        return done || build_reference(plan, frame, node, why);
     case BUILD_FAILED: break;
     }
     return false;
@@ -279,6 +305,17 @@ static bool run_primitive(struct plan *plan, const struct step *step)
     return plan_check(plan, step->node, status, "run a primitive");
 }
 
+static bool run_step(struct plan *plan, const struct step *step, const struct tensor *inputs)
+{
+    if (step->primitive)
+        return run_primitive(plan, step);
+    if (!step->native)
+        return run_reference(plan, step, inputs);
+    native_run(step->native, slot_data(plan, step->slots[0], inputs),
+               slot_data(plan, step->slots[1], inputs));
+    return true;
+}
+
 /* Shows what there is to see before the step numbered `at`; returns the first sight after it. */
 static const struct sight *show(struct plan *plan, const struct sight *sight, int at,
                                 const struct tensor *inputs, const struct observer *observer,
@@ -310,7 +347,7 @@ bool plan_run(struct plan *plan, const struct tensor *inputs, struct tensor *out
     for (const struct step *step = plan->first; step && ok; step = step->next, at++) {
         sight = show(plan, sight, at, inputs, observer, &ok);
         if (ok)
-            ok = step->primitive ? run_primitive(plan, step) : run_reference(plan, step, inputs);
+            ok = run_step(plan, step, inputs);
     }
     if (ok)
         show(plan, sight, at, inputs, observer, &ok);

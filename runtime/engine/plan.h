@@ -10,6 +10,8 @@
 
 #include "relay_ir/interpret.h"
 
+struct native; /* native.h */
+
 enum home {
     HOME_POOL,  /* an intermediate value: shares memory with others */
     HOME_INPUT, /* the caller's tensor */
@@ -29,12 +31,13 @@ struct storage {
 /* The numbers of a value, in one layout. */
 struct slot {
     struct type type;
-    bool has_layout;           /* oneDNN knows the element type */
+    bool has_layout;           /* oneDNN knows the element type, or at least its size */
     dnnl_memory_desc_t layout; /* dims are the type's; a scalar has one dim of 1 */
     bool plain;                /* dense and row-major: what everybody but oneDNN understands */
     struct storage *storage;
     struct copy *copies;
-    struct slot *decoded; /* of an FP8 slot: the same numbers as f32; NULL = not asked for yet */
+    struct slot *decoded; /* the same numbers as f32; NULL = not asked for yet */
+    uint8_t fill;         /* bytes in blocks: the elements that fill the last block up */
 };
 
 /* A slot with the same numbers in another layout, kept so that two readers share it. */
@@ -46,14 +49,15 @@ struct copy {
 
 struct step {
     const struct node *node;    /* NULL = a reorder */
-    dnnl_primitive_t primitive; /* NULL = the reference evaluator */
-    const char *impl;           /* oneDNN's name for the implementation */
-    const char *why;            /* reference: why not oneDNN */
-    int n_slots;                /* primitive: of its arguments; reference: inputs, then outputs */
-    struct slot **slots;        /* NULL = absent optional input */
-    dnnl_exec_arg_t *args;      /* primitive: one for each slot */
-    struct tensor *tensors;     /* reference: one for each slot, and */
-    const struct tensor **in;   /* pointers to those of the inputs */
+    dnnl_primitive_t primitive; /* NULL = native, or else the reference evaluator */
+    const struct native *native;
+    const char *impl;         /* oneDNN's name for the implementation, or native.c's */
+    const char *why;          /* reference: why not oneDNN */
+    int n_slots;              /* primitive: of its arguments; reference: inputs, then outputs */
+    struct slot **slots;      /* NULL = absent optional input */
+    dnnl_exec_arg_t *args;    /* primitive: one for each slot */
+    struct tensor *tensors;   /* reference: one for each slot, and */
+    const struct tensor **in; /* pointers to those of the inputs */
     struct step *next;
 };
 

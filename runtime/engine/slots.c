@@ -17,7 +17,7 @@ static dnnl_data_type_t onednn_type(enum dtype dtype)
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         if (table[i].dtype == dtype)
             return table[i].onednn;
-    return dnnl_data_type_undef;
+    return dtype_bytes(dtype) == 1 ? dnnl_u8 : dnnl_data_type_undef; /* only moved around */
 }
 
 /* Row-major strides over dims of at least 1. */
