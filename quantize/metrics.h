@@ -1,12 +1,20 @@
 /* metrics.h - how far numbers are from others, and how they are spread.
  *
- * Of x (f32) and y (what became of it), n pairs; sums are kept in double, in the order of adding.
+ * Of x and y (what became of it), n pairs; sums are kept in double, in the order of adding.
+ *
  *   mse   sum (x - y)^2 / n
  *   mae   sum |x - y| / n
  *   snr   sum (x - y)^2 / sum x^2: noise power by signal power (PopRT's definition); 0 if both are
- * 0 kld   Kullback-Leibler divergence of the histograms of |x| and |y|, 2048 bins up to the
- * greatest |x| cos   1 - x y / (|x| |y|); 0 if both are zeros, 1 if one is All are losses: 0 is
- * best. Pairs with a NaN or infinity are left out and counted. */
+ *         0, infinite if only the signal is
+ *   kld   Kullback-Leibler divergence of the histogram of |x| from that of |y|, KLD_BINS bins up to
+ *         the greatest |x|, what is above in the last: sum p log(p / q) where p > 0. Zeros of x do
+ *         not count, since every format stores them. Rounded numbers leave most bins empty: what
+ *         lies in a bin is spread evenly over the bins that are nearer to it than to another that
+ *         holds something (above the last one, no further than below it); elsewhere q is
+ *         KLD_LEAST, so that saturation is dear
+ *   cos   1 - x y / (|x| |y|); 1 if one of both is all zeros
+ *
+ * All are losses: 0 is best. Pairs with a NaN or infinity are left out and counted. */
 #ifndef QUANTIZE_METRICS_H
 #define QUANTIZE_METRICS_H
 
@@ -19,18 +27,19 @@ enum loss { LOSS_MSE, LOSS_MAE, LOSS_SNR, LOSS_KLD, LOSS_COS, LOSS_COUNT };
 
 const char *loss_name(enum loss loss); /* "mse" */
 bool loss_parse(const char *text, enum loss *out);
+const char *loss_list(void); /* "mse, mae ..." for messages */
 
-/* Mean, standard deviation (of the population), skewness and excess kurtosis; n = 0: all 0. */
+/* Mean, standard deviation (of the population), skewness and excess kurtosis (both 0 where all
+ * numbers are equal); n = 0: all 0. */
 enum { MOMENT_BINS = 32 };
 struct moments {
     uint64_t n;
     double mean, std, min, max, skewness, kurtosis;
-    uint64_t histogram[MOMENT_BINS]; /* equal bins from min to max */
+    uint64_t histogram[MOMENT_BINS]; /* equal bins from min to max, which is in the last */
 };
 
-/* Accumulates pairs from any number of tensors. Two passes over the data where a histogram's range
- * must be known: metrics_range first, for all tensors, then metrics_add for all; metrics_pair does
- * both for one tensor. */
+/* Accumulates pairs from any number of tensors, in two passes over the same data: metrics_range
+ * for all tensors, then metrics_add for all. */
 struct metrics; /* opaque */
 
 struct metrics *metrics_new(struct arena *arena);
@@ -38,7 +47,7 @@ void metrics_range(struct metrics *metrics, const float *x, const float *y, int6
 void metrics_add(struct metrics *metrics, const float *x, const float *y, int64_t n);
 
 struct metrics_result {
-    uint64_t n, non_finite;
+    uint64_t n, non_finite; /* pairs; n without the others */
     double loss[LOSS_COUNT];
     struct moments data, quantized, noise; /* x, y, y - x */
 };
@@ -47,5 +56,29 @@ void metrics_result(const struct metrics *metrics, struct metrics_result *out);
 /* One tensor, at once. */
 void metrics_of(struct arena *arena, const float *x, const float *y, int64_t n,
                 struct metrics_result *out);
+
+/* --- what losses are made of, for those who count pairs themselves ---------------------------- */
+
+enum { KLD_BINS = 2048 };
+#define KLD_LEAST 1e-30
+
+struct loss_sums {
+    double n, noise, absolute; /* pairs, sum (x - y)^2, sum |x - y| */
+    double xx, yy, xy;
+    double kld; /* a mean */
+};
+
+void loss_of_sums(const struct loss_sums *sums, double loss[LOSS_COUNT]);
+
+/* The bin of a magnitude; `limit` is the greatest |x|. */
+int kld_bin(double magnitude, double limit);
+
+/* The first and the last bin that what is in bin `at` is spread over; previous, next: of the bins
+ * that hold something, -1: none. */
+int kld_first(int previous, int at);
+int kld_last(int previous, int at, int next);
+
+/* x[i], y[i]: how many of n numbers are in bin i. */
+double kld_of_counts(const uint64_t x[KLD_BINS], const uint64_t y[KLD_BINS], uint64_t n);
 
 #endif
