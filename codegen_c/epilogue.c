@@ -163,12 +163,29 @@ static bool text_is_operand(const char *text, const char *operand)
     return operand && strcmp(text, operand) == 0;
 }
 
+/* The table of a qnn.lut, and which row of it. */
+static void read_lut(struct epilogue *e, const struct node *node, const char **operands)
+{
+    struct arena *arena = e->bind->arena;
+    const struct type *table = &node->inputs[1]->type;
+    const char *at = e->position->coord[qnn_vector_axis(node, 1)];
+
+    operands[0] = bind_operand(e->bind, node->inputs[1]);
+    operands[1] = table->rank == 1 || table->dim[0] == 1
+                      ? ""
+                      : arena_printf(arena, "%s * %d + ", in_parentheses(arena, at), QNN_CODES);
+}
+
 /* Multipliers and shifts, one per channel. */
 static void read_tables(struct epilogue *e, const struct node *node, const char **operands)
 {
     const char *at = e->position->coord[qnn_vector_axis(node, 1)];
     struct value *tables[QNN_TABLES];
 
+    if (node->op == OP_QNN_LUT) {
+        read_lut(e, node, operands);
+        return;
+    }
     qnn_tables(e->bind, node, tables);
     for (int i = 0; i < QNN_TABLES; i++)
         operands[i] = arena_printf(e->bind->arena, "%s[%s]", bind_operand(e->bind, tables[i]), at);

@@ -191,7 +191,9 @@ static bool binary_of(const struct node *node, struct binary *out)
 
 static const char *add_text(struct arena *arena, const struct node *node, const char **needs)
 {
-    const bool wide = dtype_bytes(node->inputs[0]->type.dtype) > 1;
+    const enum dtype dtype = qnn_wider(node->inputs[0]->type.dtype, node->inputs[1]->type.dtype);
+    const bool wide = dtype_bytes(dtype) > 1;
+    const char sign = node->op == OP_QNN_ADD ? '+' : '-';
     struct qnn_add_factors factors;
     const char *a, *b, *sum;
     struct binary binary;
@@ -199,20 +201,20 @@ static const char *add_text(struct arena *arena, const struct node *node, const 
     if (!binary_of(node, &binary))
         return NULL;
     *needs = "requantize saturate_int";
-    factors = qnn_add_factors_of(node->inputs[0]->type.dtype, binary.a_scale, binary.b_scale,
-                                 binary.out_scale);
+    factors = qnn_add_factors_of(dtype, binary.a_scale, binary.b_scale, binary.out_scale);
     a = centred(arena, "$a", binary.a_zero);
     b = centred(arena, "$b", binary.b_zero);
     a = arena_printf(arena, "%s%s * %d", wide ? "(int64_t)" : "", a, 1 << factors.shift);
     b = arena_printf(arena, "%s%s * %d", wide ? "(int64_t)" : "", b, 1 << factors.shift);
-    sum = arena_printf(arena, "(int64_t)%s + %s", scaled(arena, "requantize", a, factors.a),
+    sum = arena_printf(arena, "(int64_t)%s %c %s", scaled(arena, "requantize", a, factors.a), sign,
                        scaled(arena, "requantize", b, factors.b));
     return saturated(arena, node, scaled(arena, "requantize", sum, factors.out), binary.out_zero);
 }
 
 static const char *mul_text(struct arena *arena, const struct node *node, const char **needs)
 {
-    const bool wide = dtype_bytes(node->inputs[0]->type.dtype) > 1;
+    const bool wide =
+        dtype_bytes(qnn_wider(node->inputs[0]->type.dtype, node->inputs[1]->type.dtype)) > 1;
     const char *a, *b, *product;
     struct binary binary;
 
@@ -228,10 +230,20 @@ static const char *mul_text(struct arena *arena, const struct node *node, const 
                      binary.out_zero);
 }
 
+/* $A is the array, $B the row of the channel, with a " + " behind it, or nothing. */
+static const char *lut_text(struct arena *arena, const struct node *node)
+{
+    const int64_t least = least_of(node->inputs[0]->type.dtype);
+
+    return least == 0 ? "$A[$B$a]" : arena_printf(arena, "$A[$B$a + %" PRId64 "]", -least);
+}
+
 const char *qnn_text(struct arena *arena, const struct node *node, const char **needs)
 {
     switch (node->op) {
-    case OP_QNN_ADD: return add_text(arena, node, needs);
+    case OP_QNN_ADD:
+    case OP_QNN_SUBTRACT: return add_text(arena, node, needs);
+    case OP_QNN_LUT: return lut_text(arena, node);
     case OP_QNN_DEQUANTIZE: return dequantize_text(arena, node, needs);
     case OP_QNN_MUL: return mul_text(arena, node, needs);
     case OP_QNN_QUANTIZE: return quantize_text(arena, node, needs);

@@ -5,7 +5,8 @@
 
 #include "codegen_c/kernel.h"
 
-/* As scalar_text. $A and $B stand for what qnn_tables gives. */
+/* As scalar_text. $A and $B stand for what qnn_tables gives; of qnn.lut for its table and the first
+ * entry of the channel's row. */
 const char *qnn_text(struct arena *arena, const struct node *node, const char **needs);
 
 /* The multipliers and shifts of a qnn.requantize whose scale is a vector along its axis. */

@@ -1,5 +1,10 @@
 /* norm.c - softmax and its kin, and the normalisations. */
+#include <inttypes.h>
+#include <string.h>
+
 #include "codegen_c/kernels/anchor.h"
+#include "codegen_c/kernels/average.h"
+#include "relay_ir/ops/walk.h"
 
 bool accepts_norm(const struct region *region, const char **why)
 {
@@ -22,6 +27,40 @@ bool bind_softmax(struct bind *bind)
     bind_math(bind, "exp", "exp");
     if (bind->region->anchor->op == OP_LOG_SOFTMAX)
         bind_math(bind, "log", "log");
+    return true;
+}
+
+bool accepts_qnn_softmax(const struct region *region, const char **why)
+{
+    return takes_any(region, why) && takes_qnn_scales(region, 0, why);
+}
+
+bool bind_qnn_softmax(struct bind *bind)
+{
+    const struct node *node = bind->region->anchor;
+    const struct qnn_scales scales = known_qnn_scales(node);
+    const struct qnn_softmax softmax = qnn_softmax_of(scales.in_scale, scales.out_scale);
+    const enum dtype out = anchor_output(bind->region, 0)->dtype;
+    uint32_t *powers = table_new(bind, DTYPE_U32, QNN_CODES);
+
+    memcpy(powers, softmax.powers, sizeof softmax.powers);
+    bind_type(bind);
+    bind_input(bind, "x", 0);
+    bind_axis(bind, node->attrs.axis.axis);
+    bind_table(bind, "powers", arena_printf(bind->arena, "%s_powers", node->outputs[0]->name),
+               DTYPE_U32, QNN_CODES, powers);
+    bind_text(bind, "numerator", "UINT64_C(%" PRIu64 ")", softmax.numerator);
+    bind_text(bind, "half", "(UINT64_C(1) << %d)", softmax.shift - 1);
+    bind_int(bind, "shift", softmax.shift);
+    bind_text(bind, "ty", "%s", dtype_c_type(out));
+    bind_text(bind, "plus_zero", "%s",
+              scales.out_zero
+                  ? arena_printf(bind->arena, " %c %" PRId64, scales.out_zero < 0 ? '-' : '+',
+                                 scales.out_zero < 0 ? -scales.out_zero : scales.out_zero)
+                  : "");
+    bind_int(bind, "least", (int64_t)dtype_least(out));
+    bind_int(bind, "most", (int64_t)dtype_greatest(out));
+    bind_helper(bind, "saturate_int");
     return true;
 }
 

@@ -1,6 +1,9 @@
 /* pool.c - max, average and Lp pooling, and pooling over whole planes. 1-D is bound as 2-D of
  * height 1. */
+#include <inttypes.h>
+
 #include "codegen_c/kernels/anchor.h"
+#include "codegen_c/kernels/average.h"
 #include "codegen_c/kernels/window.h"
 
 bool accepts_max_pool(const struct region *region, const char **why)
@@ -111,6 +114,111 @@ bool bind_avg_pool(struct bind *bind)
     bind_flag(bind, "clips_padding", w.padded && counts && beyond);
     bind_flag(bind, "counts_all", !w.padded || (counts && !beyond));
     return bind_pool_epilogue(bind, &w, "sum");
+}
+
+/* --- averages of quantised numbers ------------------------------------------------------------ */
+
+bool accepts_qnn_avg_pool(const struct region *region, const char **why)
+{
+    const struct window w = window_of_pool(region);
+
+    return takes_any(region, why) && takes_window(&w, why) &&
+           takes_channels_first(region->anchor->attrs.pool.layout, "", why) &&
+           takes_qnn_scales(region, window_k_len(&w), why);
+}
+
+/* Element n of a table of n_max + 1 entries, as C. */
+static const char *entry(struct bind *bind, const char *ending, enum dtype dtype, int64_t n_max,
+                         const void *data)
+{
+    const int64_t n = n_max + 1;
+    const struct type type = type_make(dtype, 1, &n);
+    const char *name =
+        arena_printf(bind->arena, "%s_%s", bind->region->anchor->outputs[0]->name, ending);
+
+    return arena_printf(bind->arena, "%s[n]",
+                        bind_operand(bind, constant_new(bind->region->fn, name, &type, data)));
+}
+
+/* Factors for every number of elements that a window may have. */
+static const char *average_by_table(struct bind *bind, const struct qnn_scales *scales, int64_t n)
+{
+    int32_t *multipliers = table_new(bind, DTYPE_I32, n + 1);
+    int8_t *shifts = table_new(bind, DTYPE_I8, n + 1);
+    const char *multiplier;
+
+    for (int64_t i = 0; i <= n; i++) {
+        const struct fixed_point factor = qnn_average_factor_of(scales, i);
+
+        multipliers[i] = factor.multiplier;
+        shifts[i] = (int8_t)factor.shift;
+    }
+    multiplier = entry(bind, "multiplier", DTYPE_I32, n, multipliers);
+    return rescaled_sum_by(bind, "sum", multiplier, entry(bind, "shift", DTYPE_I8, n, shifts));
+}
+
+/* How the elements of a window are counted. */
+struct counting {
+    bool padded, counts; /* some tap falls outside; padding counts */
+    bool varies;         /* from window to window */
+    bool may_be_none;
+};
+
+/* What the sum of codes needs before it is divided: the zero points of the padding that counts, or
+ * those of the elements off. */
+static void bind_shift(struct bind *bind, const struct counting *c, int64_t zero, bool plain)
+{
+    const char *n = c->varies ? "n" : "N";
+    const bool inside = c->padded && c->counts;
+
+    bind_flag(bind, "shifted", zero != 0 && (!plain || inside));
+    bind_flag(bind, "counts_inside", zero != 0 && inside);
+    if (plain)
+        bind_text(bind, "shift", "+= (%s - n_inside) * %" PRId64, n, zero);
+    else
+        bind_text(bind, "shift", "-= %s * %" PRId64, inside ? "n_inside" : n, zero);
+}
+
+static const char *average_text(struct bind *bind, const struct counting *c,
+                                const struct qnn_scales *scales, int64_t n, bool plain)
+{
+    const char *average;
+
+    if (!plain && c->varies)
+        return average_by_table(bind, scales, n);
+    if (!plain)
+        return rescaled_sum(bind, "sum", qnn_average_factor_of(scales, n));
+    average = plain_average(bind, "sum", n, c->varies ? "n" : NULL);
+    return c->may_be_none ? arena_printf(bind->arena, "(%s)(n == 0 ? %" PRId64 " : %s)",
+                                         dtype_c_type(anchor_output(bind->region, 0)->dtype),
+                                         scales->out_zero, average)
+                          : average;
+}
+
+bool bind_qnn_avg_pool(struct bind *bind)
+{
+    const struct node *node = bind->region->anchor;
+    const struct qnn_scales scales = known_qnn_scales(node);
+    const bool plain = qnn_average_is_plain(node, &scales);
+    const struct window w = bind_pool_window(bind);
+    const bool beyond = bind_padded_extents(bind, &w);
+    struct counting c = { .padded = w.padded, .counts = node->attrs.pool.count_include_pad };
+
+    c.varies = w.padded && (!c.counts || beyond);
+    c.may_be_none = w.padded && !c.counts && (w.dil[0] > 1 || w.dil[1] > 1 || w.dil[2] > 1);
+    bind_flag(bind, "deep", w.rank == 3);
+    bind_text(bind, "at",
+              w.rank == 3 ? "((plane * OUT_D + od) * OUT_H + oh) * OUT_W + ow"
+                          : "(plane * OUT_H + oh) * OUT_W + ow");
+    bind_text(bind, "from", w.rank == 3 ? "(id * IN_H + ih) * IN_W + iw" : "ih * IN_W + iw");
+    bind_flag(bind, "includes_padding", c.padded && c.counts);
+    bind_flag(bind, "counts", c.counts);
+    bind_flag(bind, "clips_padding", c.varies && c.counts);
+    bind_flag(bind, "plain", plain);
+    bind_shift(bind, &c, scales.in_zero, plain);
+    bind_text(bind, "ty", "%s", dtype_c_type(anchor_output(bind->region, 0)->dtype));
+    bind_text(bind, "mean", "%s", average_text(bind, &c, &scales, window_k_len(&w), plain));
+    return bind_pool_epilogue(bind, &w, "mean");
 }
 
 bool bind_lp_pool(struct bind *bind)

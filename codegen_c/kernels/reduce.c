@@ -5,6 +5,7 @@
 
 #include "codegen_c/kernels/accumulate.h"
 #include "codegen_c/kernels/anchor.h"
+#include "codegen_c/kernels/average.h"
 
 /* The dims of x without those of extent 1, neighbours of one kind made one. */
 struct spans {
@@ -141,6 +142,38 @@ bool bind_reduce(struct bind *bind)
     bind_input(bind, "x", 0);
     bind_spans(bind, &spans);
     bind_reduction(bind, bind->region->anchor->op, x->dtype, n, count.n ? str_text(&count) : "1");
+    return true;
+}
+
+bool accepts_qnn_reduce(const struct region *region, const char **why)
+{
+    const int64_t n = type_elements(anchor_output(region, 0));
+
+    return takes_any(region, why) &&
+           takes_qnn_scales(region, n ? type_elements(anchor_input(region, 0)) / n : 0, why);
+}
+
+/* The sum is one of codes, or of their distances from the zero point, which it begins with. */
+bool bind_qnn_reduce(struct bind *bind)
+{
+    const struct node *node = bind->region->anchor;
+    const struct type *x = anchor_input(bind->region, 0);
+    const struct spans spans = spans_of(x, &node->attrs.reduce.axis);
+    const struct qnn_scales scales = known_qnn_scales(node);
+    const bool mean = node->op == OP_QNN_MEAN, plain = mean && qnn_average_is_plain(node, &scales);
+    const int64_t n_out = type_elements(anchor_output(bind->region, 0));
+    const int64_t n = n_out ? type_elements(x) / n_out : 0;
+
+    bind_type(bind);
+    bind_input(bind, "x", 0);
+    bind_spans(bind, &spans);
+    bind_reduction(bind, OP_SUM, DTYPE_I32, n, "");
+    bind_text(bind, "tacc", "int32_t");
+    bind_text(bind, "widen", "%s", "");
+    bind_int(bind, "start", plain ? 0 : -n * scales.in_zero);
+    bind_text(bind, "outcome", "%s",
+              plain ? plain_average(bind, "sum", n, NULL)
+                    : rescaled_sum(bind, "sum", qnn_average_factor_of(&scales, mean ? n : 1)));
     return true;
 }
 

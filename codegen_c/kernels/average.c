@@ -1,0 +1,81 @@
+/* average.c - see average.h. */
+#include "codegen_c/kernels/average.h"
+
+#include <inttypes.h>
+
+#include "codegen_c/kernels/anchor.h"
+#include "relay_ir/ops/walk.h"
+
+bool takes_qnn_scales(const struct region *region, int64_t n, const char **why)
+{
+    const struct node *node = region->anchor;
+    const int64_t codes = (int64_t)1 << 8 * dtype_bytes(anchor_input(region, 0)->dtype);
+
+    for (int i = 1; i < node->n_inputs; i++)
+        if (node->inputs[i]->kind != VALUE_CONSTANT) {
+            *why = "a scale or zero point is not known at compile time";
+            return false;
+        }
+    if (n <= INT32_MAX / codes)
+        return true;
+    *why = "a sum may leave 32 bits";
+    return false;
+}
+
+struct qnn_scales known_qnn_scales(const struct node *node)
+{
+    struct tensor tensors[5];
+    const struct tensor *in[5];
+
+    for (int i = 1; i < 5; i++) {
+        tensors[i] = value_tensor(node->inputs[i]);
+        in[i] = &tensors[i];
+    }
+    return qnn_scales_of(in);
+}
+
+static enum dtype out_dtype(const struct bind *bind)
+{
+    return anchor_output(bind->region, 0)->dtype;
+}
+
+const char *plain_average(struct bind *bind, const char *sum, int64_t n, const char *many)
+{
+    const int64_t zero = known_qnn_scales(bind->region->anchor).out_zero;
+
+    if (!many && n == 0)
+        return arena_printf(bind->arena, "%" PRId64, zero);
+    if (!many && n == 1)
+        return arena_printf(bind->arena, "(%s)%s", dtype_c_type(out_dtype(bind)), sum);
+    if (many)
+        return arena_printf(bind->arena, "(%s)((%s < 0 ? %s - %s / 2 : %s + %s / 2) / %s)",
+                            dtype_c_type(out_dtype(bind)), sum, sum, many, sum, many, many);
+    if (dtype_kind(out_dtype(bind)) == KIND_UINT)
+        return arena_printf(bind->arena, "(%s)((%s + %" PRId64 ") / %" PRId64 ")",
+                            dtype_c_type(out_dtype(bind)), sum, n / 2, n);
+    return arena_printf(bind->arena,
+                        "(%s)((%s < 0 ? %s - %" PRId64 " : %s + %" PRId64 ") / %" PRId64 ")",
+                        dtype_c_type(out_dtype(bind)), sum, sum, n / 2, sum, n / 2, n);
+}
+
+const char *rescaled_sum_by(struct bind *bind, const char *sum, const char *multiplier,
+                            const char *shift)
+{
+    const int64_t zero = known_qnn_scales(bind->region->anchor).out_zero;
+
+    bind_helper(bind, "requantize");
+    bind_helper(bind, "saturate_int");
+    return arena_printf(
+        bind->arena, "(%s)saturate_int(%srequantize(%s, %s, %s)%s, %" PRId64 ", %" PRId64 ")",
+        dtype_c_type(out_dtype(bind)), zero ? "(int64_t)" : "", sum, multiplier, shift,
+        zero ? arena_printf(bind->arena, " %c %" PRId64, zero < 0 ? '-' : '+',
+                            zero < 0 ? -zero : zero)
+             : "",
+        (int64_t)dtype_least(out_dtype(bind)), (int64_t)dtype_greatest(out_dtype(bind)));
+}
+
+const char *rescaled_sum(struct bind *bind, const char *sum, struct fixed_point factor)
+{
+    return rescaled_sum_by(bind, sum, arena_printf(bind->arena, "%" PRId32, factor.multiplier),
+                           arena_printf(bind->arena, "%d", factor.shift));
+}

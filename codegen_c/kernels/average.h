@@ -1,0 +1,26 @@
+/* average.h - what the kernels of averages and sums of quantised numbers share; their arithmetic is
+ * that of relay_ir/ops/qnn_reduce.c. */
+#ifndef CODEGEN_C_KERNELS_AVERAGE_H
+#define CODEGEN_C_KERNELS_AVERAGE_H
+
+#include "codegen_c/kernel.h"
+#include "relay_ir/ops/qnn.h"
+
+/* For accepts_: whether inputs 1 to 4 of the anchor are known, and a sum of n elements of input 0,
+ * or of their distances from the zero point, has 32 bits. */
+bool takes_qnn_scales(const struct region *region, int64_t n, const char **why);
+
+/* Where that is so. */
+struct qnn_scales known_qnn_scales(const struct node *node);
+
+/* The average as an expression of y's type: `sum` of codes over n, or over the C expression `many`
+ * where it is not NULL; to nearest, halves away from zero. */
+const char *plain_average(struct bind *bind, const char *sum, int64_t n, const char *many);
+
+/* The same of `sum` of distances from the zero point, times a factor, which may be one of tables
+ * (multiplier and shift as C expressions). */
+const char *rescaled_sum(struct bind *bind, const char *sum, struct fixed_point factor);
+const char *rescaled_sum_by(struct bind *bind, const char *sum, const char *multiplier,
+                            const char *shift);
+
+#endif

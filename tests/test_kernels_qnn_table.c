@@ -1,0 +1,146 @@
+/* Kernels of averages, sums, softmax and tables of quantised numbers against the reference: exactly
+ * equal. */
+#include <check.h>
+#include <stdlib.h>
+
+#include "tests/support/kernel_case.h"
+
+/* x has a scale and a zero point; the result those of the second line. */
+#define SAME "; const f32[] 0.5; const i8[] 3; const f32[] 0.5; const i8[] 3"
+#define SAME_AT_0 "; const f32[] 0.5; const u8[] 0; const f32[] 0.5; const u8[] 0"
+#define OTHER "; const f32[] 0.5; const i8[] 3; const f32[] 0.3; const i8[] -5"
+#define TO_16 "; const f32[] 0.5; const u8[] 100; const f32[] 0.0017; const i16[] -500"
+
+static const struct kernel_case averages[] = {
+    { "qnn_avg_pool", "qnn.avg_pool2d", "pool_size=[2,2], strides=[2,2]", "i8[2,3,4,6]" SAME },
+    { "qnn_avg_pool", "qnn.avg_pool2d", "pool_size=[2,3], strides=[1,2]", "i8[1,3,5,6]" OTHER },
+    { "qnn_avg_pool", "qnn.avg_pool2d", "pool_size=[3,3], padding=[1,1,1,1]", "i8[1,2,5,6]" SAME },
+    { "qnn_avg_pool", "qnn.avg_pool2d", "pool_size=[3,3], padding=[1,1,1,1]",
+      "u8[1,2,5,6]" SAME_AT_0 },
+    { "qnn_avg_pool", "qnn.avg_pool2d", "pool_size=[3,3], padding=[1,0,1,2]", "i8[1,2,5,6]" OTHER },
+    { "qnn_avg_pool", "qnn.avg_pool2d",
+      "pool_size=[3,3], padding=[1,0,1,2], count_include_pad=true", "i8[1,2,5,6]" SAME },
+    { "qnn_avg_pool", "qnn.avg_pool2d",
+      "pool_size=[3,3], padding=[1,0,1,2], count_include_pad=true", "i8[1,2,5,6]" OTHER },
+    { "qnn_avg_pool", "qnn.avg_pool2d",
+      "pool_size=[3,3], strides=[2,2], padding=[1,1,1,1], ceil_mode=true, count_include_pad=true",
+      "i8[1,2,6,6]" SAME },
+    { "qnn_avg_pool", "qnn.avg_pool2d",
+      "pool_size=[3,3], strides=[2,2], padding=[1,1,1,1], ceil_mode=true, count_include_pad=true",
+      "u8[1,2,6,6]" TO_16 },
+    { "qnn_avg_pool", "qnn.avg_pool2d",
+      "pool_size=[2,2], padding=[2,2,2,2], dilation=[5,5], strides=[1,1]", "i8[1,1,2,2]" SAME },
+    { "qnn_avg_pool", "qnn.avg_pool2d",
+      "pool_size=[2,2], padding=[2,2,2,2], dilation=[5,5], strides=[1,1]", "i8[1,1,2,2]" OTHER },
+    { "qnn_avg_pool", "qnn.avg_pool2d", "pool_size=[1,1]", "i8[1,2,3,3]" SAME },
+    { "qnn_avg_pool", "qnn.avg_pool1d", "pool_size=[4], padding=[1,2]", "u8[2,3,9]" TO_16 },
+    { "qnn_avg_pool", "qnn.avg_pool1d", "pool_size=[9]", "u8[2,3,9] 255" SAME_AT_0 },
+    { "qnn_avg_pool", "qnn.avg_pool3d", "pool_size=[2,2,2], padding=[1,0,1,0,1,1]",
+      "i8[1,2,3,4,5]" SAME },
+    { "qnn_avg_pool", "qnn.avg_pool3d",
+      "pool_size=[2,2,2], padding=[1,0,1,0,1,1], count_include_pad=true", "i8[2,2,3,4,5]" OTHER },
+    { "qnn_avg_pool", "qnn.avg_pool3d",
+      "pool_size=[3,2,2], strides=[2,2,2], padding=[1,0,1,1,0,1], ceil_mode=true, "
+      "count_include_pad=true",
+      "i8[2,2,4,4,5]" SAME },
+    { "qnn_avg_pool", "qnn.avg_pool2d", "pool_size=[4,4]",
+      "i16[1,2,4,4]; const f32[] 0.5; const i16[] 9; const f32[] 0.5; const "
+      "i16[] 9" },
+};
+
+static const struct kernel_case sums[] = {
+    { "reduce", "qnn.mean", "axis=[2,3], keepdims=true", "i8[2,3,4,5]" SAME },
+    { "reduce", "qnn.mean", "axis=[2,3]", "i8[2,3,4,5]" OTHER },
+    { "reduce", "qnn.mean", "axis=[1]", "u8[2,3,4]" TO_16 },
+    { "reduce", "qnn.mean", "axis=[0,2]", "u8[2,3,4]" SAME_AT_0 },
+    { "reduce", "qnn.mean", "axis=[1], keepdims=true", "i8[2,1,4]" SAME },
+    { "reduce", "qnn.sum", "axis=[2,3]", "i8[2,3,4,5]" OTHER },
+    { "reduce", "qnn.sum", "axis=[0]", "u8[7]" TO_16 },
+    { "reduce", "qnn.sum", "axis=[1]", "i8[2,3]" SAME },
+};
+
+#define TO_256TH "; const f32[] 0.1; const i8[] 3; const f32[] 0.00390625; const i8[] -128"
+
+static const struct kernel_case softmaxes[] = {
+    { "qnn_softmax", "qnn.softmax", "axis=1", "i8[3,10]" TO_256TH },
+    { "qnn_softmax", "qnn.softmax", "axis=1", "i8[2,3,4]" TO_256TH },
+    { "qnn_softmax", "qnn.softmax", "axis=0", "i8[1] 5" TO_256TH },
+    { "qnn_softmax", "qnn.softmax", "axis=1", "i8[1,1000] 3" TO_256TH },
+    { "qnn_softmax", "qnn.softmax", "axis=0", "i8[2] -128 127" TO_256TH },
+    { "qnn_softmax", "qnn.softmax", "axis=1",
+      "u8[3,7]; const f32[] 0.02; const u8[] 0; const f32[] 0.004; const u8[] 0" },
+    { "qnn_softmax", "qnn.softmax", "axis=1",
+      "u8[3,7]; const f32[] 0.02; const u8[] 0; const f32[] 0.0000152587890625; const u16[] 0" },
+    { "qnn_softmax", "qnn.softmax", "axis=1",
+      "u8[3,7]; const f32[] 0.02; const u8[] 0; const f32[] 3; const i16[] 100" },
+};
+
+static const struct kernel_case elements[] = {
+    { "elementwise", "qnn.lut", "axis=0", "i8[3,50]; const i8[256]; const f32[] 1; const i8[] 0" },
+    { "elementwise", "qnn.lut", "axis=0", "u8[3,50]; const u8[256]; const f32[] 1; const u8[] 0" },
+    { "elementwise", "qnn.lut", "axis=0", "i8[256]; const i16[256]; const f32[] 1; const i16[] 0" },
+    { "elementwise", "qnn.lut", "axis=1",
+      "i8[2,3,40]; const i8[3,256]; const f32[] 1; const i8[] 0" },
+    { "elementwise", "qnn.lut", "axis=3",
+      "u8[1,2,30,3]; const u8[3,256]; const f32[] 1; const u8[] 0" },
+    { "elementwise", "qnn.lut", "axis=1",
+      "u8[2,1,9]; const u8[1,256]; const f32[] 1; const u8[] 0" },
+    { "elementwise", "qnn.lut", "axis=0", "i8[3,5]; i8[256]; const f32[] 1; const i8[] 0" },
+    { "elementwise", "qnn.lut", "axis=0", "i8[9]; const i8[256] 7; const f32[] 1; const i8[] 0" },
+    { "elementwise", "qnn.subtract", "",
+      "i8[2,3]; i8[2,3]; const f32[] 0.1; const i8[] 3; const f32[] 0.2; const i8[] -4; const "
+      "f32[] 0.05; const i8[] 5" },
+    { "elementwise", "qnn.subtract", "",
+      "u16[2,3] 65535 0 3; u8[3]; const f32[] 1; const u16[] 0; const f32[] 1; const u8[] 7; "
+      "const f32[] 2; const i16[] 0" },
+    { "elementwise", "qnn.add", "",
+      "u8[2,3]; i16[2,3]; const f32[] 0.1; const u8[] 3; const f32[] 0.0002; const i16[] -4; const "
+      "f32[] 0.05; const i8[] 5" },
+    { "elementwise", "qnn.mul", "",
+      "u8[2,3]; i16[2,3]; const f32[] 0.1; const u8[] 3; const f32[] 0.0002; const i16[] -4; const "
+      "f32[] 0.05; const i8[] 5" },
+};
+
+START_TEST(averages_agree_exactly)
+{
+    KERNEL_CASES_CHECK(averages, 0);
+}
+END_TEST
+
+START_TEST(sums_agree_exactly)
+{
+    KERNEL_CASES_CHECK(sums, 0);
+}
+END_TEST
+
+START_TEST(softmax_agrees_exactly)
+{
+    KERNEL_CASES_CHECK(softmaxes, 0);
+}
+END_TEST
+
+START_TEST(elements_agree_exactly)
+{
+    KERNEL_CASES_CHECK(elements, 0);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("kernels: tables and averages of quantised numbers");
+    TCase *tests = tcase_create("all");
+    SRunner *runner;
+    int failed;
+
+    tcase_set_timeout(tests, 120);
+    tcase_add_test(tests, averages_agree_exactly);
+    tcase_add_test(tests, sums_agree_exactly);
+    tcase_add_test(tests, softmax_agrees_exactly);
+    tcase_add_test(tests, elements_agree_exactly);
+    suite_add_tcase(suite, tests);
+    runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
