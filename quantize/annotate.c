@@ -22,6 +22,18 @@ struct annotation {
     bool ok;
 };
 
+/* A node of ours, which is none of those that are annotated. */
+static struct value *make(struct annotation *a, enum op op, const union attrs *attrs,
+                          const char *name, const struct origin *origin, struct node *before, int n,
+                          struct value *const *inputs)
+{
+    struct value *value = build(a->fn, op, attrs, name, origin, before, n, inputs);
+
+    if (value)
+        value->def->id = a->n_nodes;
+    return value;
+}
+
 /* --- weights ---------------------------------------------------------------------------------- */
 
 static struct value *zero_of(struct function *fn, enum dtype dtype, int32_t zero, const char *name)
@@ -44,10 +56,10 @@ static struct value *decoded_weights(struct annotation *a, const struct small_we
     struct value *inputs[] = { w->codes, w->scales, NULL };
 
     if (!w->scales)
-        return build(a->fn, OP_CAST, &cast, name, before->origin, before, 1, inputs);
+        return make(a, OP_CAST, &cast, name, before->origin, before, 1, inputs);
     inputs[2] =
         zero_of(a->fn, w->codes->type.dtype, 0, arena_printf(arena, "%s.zero", w->codes->name));
-    return build(a->fn, OP_QNN_DEQUANTIZE, &along, name, before->origin, before, 3, inputs);
+    return make(a, OP_QNN_DEQUANTIZE, &along, name, before->origin, before, 3, inputs);
 }
 
 static bool weights_are_fine(struct annotation *a, const struct node *node,
@@ -130,14 +142,14 @@ static struct value *quantized(struct annotation *a, struct value *value,
     float *scale;
 
     if (format->dtype != DTYPE_I8 && s.scale == 1)
-        return build(a->fn, OP_CAST, &cast, name, origin, place_behind(value), 1, inputs);
+        return make(a, OP_CAST, &cast, name, origin, place_behind(value), 1, inputs);
     scale = constant_alloc(a->fn, &scalar);
     *scale = s.scale;
     inputs[1] =
         constant_new(a->fn, arena_printf(&a->q->module->arena, "%s.scale", name), &scalar, scale);
     inputs[2] =
         zero_of(a->fn, format->dtype, s.zero, arena_printf(&a->q->module->arena, "%s.zero", name));
-    return build(a->fn, OP_QNN_QUANTIZE, &attrs, name, origin, place_behind(value), 3, inputs);
+    return make(a, OP_QNN_QUANTIZE, &attrs, name, origin, place_behind(value), 3, inputs);
 }
 
 /* The codes of a value. A view is one of the codes: so they lie where the viewed value would. */
@@ -156,8 +168,8 @@ static struct value *codes_of(struct annotation *a, struct value *value,
         view->inputs[0]->kind != VALUE_CONSTANT) {
         struct value *behind = codes_of(a, view->inputs[0], format, s, origin);
 
-        codes = behind ? build(a->fn, view->op, &view->attrs, storage_name(a, value, format),
-                               view->origin, view->next, 1, &behind)
+        codes = behind ? make(a, view->op, &view->attrs, storage_name(a, value, format),
+                              view->origin, view->next, 1, &behind)
                        : NULL;
     } else {
         codes = quantized(a, value, format, s, value->def ? value->def->origin : origin);
@@ -178,12 +190,12 @@ static struct value *decoded(struct annotation *a, struct value *codes, const st
     while (op_row(quantize->op)->pattern == PATTERN_VIEW)
         quantize = quantize->inputs[0]->def;
     if (quantize->op == OP_CAST)
-        return build(a->fn, OP_CAST, &cast, name, reader->origin,
-                     reader->op == OP_RETURN ? NULL : reader, 1, inputs);
+        return make(a, OP_CAST, &cast, name, reader->origin,
+                    reader->op == OP_RETURN ? NULL : reader, 1, inputs);
     inputs[1] = quantize->inputs[1];
     inputs[2] = quantize->inputs[2];
-    return build(a->fn, OP_QNN_DEQUANTIZE, NULL, name, reader->origin,
-                 reader->op == OP_RETURN ? NULL : reader, 3, inputs);
+    return make(a, OP_QNN_DEQUANTIZE, NULL, name, reader->origin,
+                reader->op == OP_RETURN ? NULL : reader, 3, inputs);
 }
 
 static const void *group_of(const struct annotation *a, const struct node *node)
@@ -225,6 +237,8 @@ static void annotate_node(struct annotation *a, struct node *node, struct quanti
     *line = (struct quantize_line){
         .node = node->outputs[0]->name, .op = node->op, .precision = *precision, .why = line->why
     };
+    if (op_row(node->op)->pattern == PATTERN_VIEW)
+        return; /* no code reads through it */
     if (is_product(node->op) && precision->has_weights)
         annotate_weights(a, node, precision, line);
     for (int i = 0; i < node->n_inputs; i++) {

@@ -12,12 +12,6 @@ static bool is_small(const struct quantize_line *line)
     return !line->why && (line->precision.has_weights || line->precision.has_data);
 }
 
-/* One step under the pass runner. */
-struct step {
-    const char *name;
-    bool (*run)(struct quantization *q);
-};
-
 static bool run_fold_dequantize(struct quantization *q)
 {
     return pass_fold_dequantize(q->module);
@@ -38,39 +32,56 @@ static bool run_dead_code(struct quantization *q)
     return pass_dead_code(q->module);
 }
 
-/* Rows of the corrections (equalize, observe, correct_bias) stand around these. */
-static const struct step simulate[] = {
-    { "calibrate", quantize_calibrate },
-    { "annotate", quantize_annotate },
+struct row {
+    struct quantize_step step;
+    bool (*run)(struct quantization *q);
+    bool realises;
 };
 
-static const struct step realise[] = {
-    { "fake_quant_to_integer", run_fake_quant_to_integer },
-    { "fold_dequantize", run_fold_dequantize },
-    { "fold_constant", run_fold_constant },
-    { "dead_code", run_dead_code },
+static const struct row rows[] = {
+    { { "calibrate", "float values get the ranges that were measured" },
+      quantize_calibrate,
+      false },
+    { { "annotate", "what is to be stored small goes through quantize and dequantize" },
+      quantize_annotate,
+      false },
+    { { "fake_quant_to_integer", "computes in integers between dequantize and quantize" },
+      run_fake_quant_to_integer,
+      true },
+    { { "fold_dequantize", "keeps weights and FP8 data small, with their scales behind products" },
+      run_fold_dequantize,
+      true },
+    { { "fold_constant", "evaluates what depends on constants only" }, run_fold_constant, true },
+    { { "dead_code", "removes nodes that no result needs" }, run_dead_code, true },
 };
+
+enum { N_ROWS = sizeof rows / sizeof *rows };
+
+const struct quantize_step *quantize_step(int i)
+{
+    return i < N_ROWS ? &rows[i].step : NULL;
+}
 
 struct running {
     struct quantization *q;
-    const struct step *step;
+    const struct row *row;
 };
 
-static bool run_step(struct module *module, void *user)
+static bool run_row(struct module *module, void *user)
 {
     const struct running *running = user;
 
     (void)module;
-    return running->step->run(running->q);
+    return running->row->run(running->q);
 }
 
-static bool run_steps(struct quantization *q, const struct step *steps, size_t n,
-                      const struct pipeline_options *pipeline)
+static bool run_rows(struct quantization *q, bool realise, const struct pipeline_options *pipeline)
 {
-    for (size_t i = 0; i < n; i++) {
-        struct running running = { q, &steps[i] };
+    for (int i = 0; i < N_ROWS; i++) {
+        struct running running = { q, &rows[i] };
 
-        if (!pipeline_run_step(q->module, steps[i].name, run_step, &running, pipeline))
+        if (rows[i].realises == realise &&
+            !pipeline_run_step(q->module, rows[i].step.name, run_row, &running, pipeline))
             return false;
     }
     return true;
@@ -94,9 +105,8 @@ bool quantize_module(struct module *module, const struct quantize_options *optio
     };
 
     *report = (struct quantize_report){ .n = 0 };
-    if (!run_steps(&q, simulate, sizeof simulate / sizeof *simulate, pipeline))
+    if (!run_rows(&q, false, pipeline))
         return false;
     count_products(report);
-    return options->simulate_only ||
-           run_steps(&q, realise, sizeof realise / sizeof *realise, pipeline);
+    return options->simulate_only || run_rows(&q, true, pipeline);
 }

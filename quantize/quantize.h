@@ -72,6 +72,12 @@ struct quantize_report {
 bool quantize_module(struct module *module, const struct quantize_options *options,
                      const struct pipeline_options *pipeline, struct quantize_report *report);
 
+/* The steps in order, for --passes; NULL behind the last. */
+struct quantize_step {
+    const char *name, *purpose;
+};
+const struct quantize_step *quantize_step(int i);
+
 /* Whether these options change anything. */
 bool quantize_wanted(const struct quantize_options *options);
 

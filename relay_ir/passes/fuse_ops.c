@@ -85,6 +85,17 @@ static int count_escapes(const struct fusion *fusion, const struct group *group)
     return n;
 }
 
+/* Whether the group gives f32 that another region only decodes: it would rather read the small
+ * numbers. Results of the model have to be decoded somewhere. */
+static bool ends_decoded(const struct fusion *fusion, const struct group *group)
+{
+    for (int i = 0; i < group->n; i++)
+        if (!stays_inside(fusion, group->nodes[i]->outputs[0]))
+            return i > 0 && is_decoder(group->nodes[i]) &&
+                   !value_is_result(group->nodes[i]->outputs[0]);
+    return false;
+}
+
 static bool may_join(const struct fusion *fusion, const struct group *group,
                      const struct node *node)
 {
@@ -171,7 +182,7 @@ static void grow(struct fusion *fusion, struct node *seed)
         while (group->n < MAX_REGION_NODES && (next = next_member(fusion, group))) {
             group->nodes[group->n++] = next;
             fusion->in_group[next->id] = true;
-            if (count_escapes(fusion, group) == 1)
+            if (count_escapes(fusion, group) == 1 && !ends_decoded(fusion, group))
                 best = group->n;
         }
     }

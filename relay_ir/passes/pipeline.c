@@ -45,7 +45,7 @@ static const struct pass passes[] = {
 #undef ROW
 #undef RULES_ROW
 
-enum { N_PASSES = sizeof passes / sizeof *passes, N_FUSE = 2 /* of PIPELINE_FUSE */ };
+enum { N_PASSES = sizeof passes / sizeof *passes };
 
 const struct pass *pipeline_passes(int *n)
 {
@@ -145,7 +145,7 @@ static void print_stats(const struct module *module, FILE *log)
 
 bool pipeline_run(struct module *module, const struct pipeline_options *options)
 {
-    const int fuse = N_PASSES - N_FUSE; /* they end the table */
+    const int fuse = N_PASSES - PIPELINE_N_FUSE; /* they end the table */
     int i = options->part == PIPELINE_FUSE ? fuse : 0;
     int n = options->part == PIPELINE_PREPARE ? fuse : N_PASSES;
     bool ok = true;

@@ -21,7 +21,9 @@ struct pass {
     const struct rule *(*rules)(int *n); /* its rewrite rules; NULL = it has none */
 };
 
-/* The partitioner's passes run in between, see partition/partition.h. */
+enum { PIPELINE_N_FUSE = 2 /* passes at the end of the table: PIPELINE_FUSE */ };
+
+/* Quantisation and the partitioner run in between, see quantize/quantize.h and partition/partition.h. */
 enum pipeline_part {
     PIPELINE_WHOLE,
     PIPELINE_PREPARE, /* what stands before unshare_dequantize */

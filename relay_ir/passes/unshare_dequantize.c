@@ -1,21 +1,12 @@
 /* unshare_dequantize.c - small numbers are decoded where they are read.
  *
  * needs    types; no dead nodes
- * gives    a qnn.dequantize, or a cast from small floats or 8-bit integers to f32, has one reader
+ * gives    a decoder (region.h) has one reader
  * method   a copy for each reader but the first: decoding again costs less than memory for f32
  *
  * fuse_ops then puts it into the region of its reader. */
 #include "relay_ir/passes/pipeline.h"
-
-static bool decodes(const struct node *node)
-{
-    const struct value *x = node->n_inputs > 0 ? node->inputs[0] : NULL;
-
-    if (node->op == OP_QNN_DEQUANTIZE)
-        return true;
-    return node->op == OP_CAST && node->attrs.cast.dtype == DTYPE_F32 &&
-           dtype_kind(x->type.dtype) == KIND_MINIFLOAT;
-}
+#include "relay_ir/region.h"
 
 /* A reader other than `first` and the return node, which keeps what has the model's name. */
 static struct node *next_reader(const struct value *value, const struct node *first)
@@ -54,7 +45,7 @@ bool pass_unshare_dequantize(struct module *module)
 {
     for (struct node *n = module->main->first, *next; n; n = next) {
         next = n->next;
-        if (decodes(n) && !unshare(n))
+        if (is_decoder(n) && !unshare(n))
             return false;
     }
     return true;
