@@ -1,0 +1,103 @@
+#include "quantize/layer_mean.h"
+
+#include <string.h>
+
+#include "base/str.h"
+#include "relay_ir/interpret.h"
+
+void layer_mean_add(struct quantization *q, const struct node *product, const struct linear *linear,
+                    const double *in, const double *out)
+{
+    struct arena *perm = &q->ctx->perm;
+    struct layer_mean *mean = arena_new(perm, struct layer_mean);
+
+    mean->name = arena_strdup(perm, product->outputs[0]->name);
+    mean->in_c = linear->in_c;
+    mean->out_c = linear->out_c;
+    if (in)
+        mean->in = arena_memdup(perm, in, (size_t)linear->in_c * sizeof *in);
+    mean->out = arena_memdup(perm, out, (size_t)linear->out_c * sizeof *out);
+    mean->next = q->means;
+    q->means = mean;
+}
+
+const struct layer_mean *layer_mean_find(const struct quantization *q, const struct node *product)
+{
+    struct linear linear;
+
+    if (!linear_of(product, &linear))
+        return NULL;
+    for (const struct layer_mean *mean = q->means; mean; mean = mean->next)
+        if (strcmp(mean->name, product->outputs[0]->name) == 0)
+            return mean->in_c == linear.in_c && mean->out_c == linear.out_c ? mean : NULL;
+    return NULL;
+}
+
+/* The bias_add that alone reads the product, with a constant along the channels; else NULL. */
+static struct node *find_bias(const struct node *product, const struct linear *linear)
+{
+    struct value *y = product->outputs[0];
+    struct node *user = value_only_user(y);
+
+    return user && user->op == OP_BIAS_ADD && user->inputs[0] == y &&
+                   user->inputs[1]->kind == VALUE_CONSTANT &&
+                   dtype_is_float(user->inputs[1]->type.dtype) &&
+                   type_axis(&y->type, user->attrs.axis.axis) == linear->out_axis
+               ? user
+               : NULL;
+}
+
+bool bias_shift(struct quantization *q, struct node *product, const struct linear *linear,
+                const double *shift)
+{
+    struct value *y = product->outputs[0];
+    struct node *bias = find_bias(product, linear);
+    const struct type type = type_make(y->type.dtype, 1, &linear->out_c);
+    const union attrs attrs = { .axis = { linear->out_axis } };
+    const char *suffix = op_name(product->op);
+    void *data;
+    int64_t c = 0;
+
+    while (c < linear->out_c && shift[c] == 0)
+        c++;
+    if (c == linear->out_c)
+        return true;
+    data = constant_alloc(product->fn, &type);
+    for (c = 0; c < linear->out_c; c++)
+        dtype_store(
+            type.dtype, data, c,
+            shift[c] +
+                (bias ? dtype_load(bias->inputs[1]->type.dtype, bias->inputs[1]->data, c) : 0));
+    if (bias) {
+        constant_exchange(bias, 1, &type, data);
+        return true;
+    }
+    suffix = str_starts(suffix, "nn.") ? suffix + 3 : suffix;
+    return value_insert(y, suffix, OP_BIAS_ADD, &attrs,
+                        constant_new(product->fn,
+                                     arena_printf(&q->ctx->scratch, "%s.bias", y->name), &type,
+                                     data)) != NULL;
+}
+
+bool product_mean(struct ctx *ctx, const struct node *product, const struct linear *linear,
+                  const double *in, double *out)
+{
+    struct bulk bulk = { 0 };
+    struct tensor w;
+    int64_t at = 0;
+
+    if (linear->lead != 1 || !interpret_constant(ctx, product->inputs[1], INT64_MAX, &bulk, &w))
+        return false;
+    memset(out, 0, (size_t)linear->out_c * sizeof *out);
+    for (int64_t block = 0; block < linear_blocks(linear); block++) {
+        int64_t from, to;
+        double sum = 0;
+
+        for (int64_t i = 0; i < linear->taps; i++)
+            sum += tensor_at(&w, at++);
+        linear_channels(linear, block, &from, &to);
+        out[to] += sum * in[from];
+    }
+    bulk_release(&bulk);
+    return true;
+}
