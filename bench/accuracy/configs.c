@@ -1,0 +1,104 @@
+#include "bench/accuracy/configs.h"
+
+#include <stddef.h>
+
+/* "One scale" is that of the paper: the same rule for weights and data, one number for a tensor. */
+#define PAPER "fp8, one rule for weights and data"
+#define OURS "fp8, weights max per channel"
+#define KEPT "fp8, what helps"
+#define WEIGHTS "fp8, weights only"
+#define INT8 "int8"
+#define AFP "adaptive floating point weights"
+#define MX "MX weights"
+
+#define BOTH(format, rule, shown)                                                                  \
+    {                                                                                              \
+        PAPER, format " " shown, "fp8=" format, .weight_scale = rule, .data_scale = rule           \
+    }
+#define ALL_RULES(format)                                                                          \
+    BOTH(format, "1", "scale 1.0"), BOTH(format, "0.5", "scale 0.5"),                              \
+        BOTH(format, "0.25", "scale 0.25"), BOTH(format, "0.2", "scale 0.2"),                      \
+        BOTH(format, "0.1", "scale 0.1"), BOTH(format, "percentile", "percentile 99.99"),          \
+        BOTH(format, "paper-percentile", "paper-percentile 99.99"),                                \
+        BOTH(format, "search", "search")
+
+#define INT8_RULE(rule)                                                                            \
+    { INT8, "int8 " rule, "int8", .data_scale = rule },                                            \
+    {                                                                                              \
+        INT8, "int8 " rule ", bias corrected", "int8", .data_scale = rule, .bias = BIAS_BY_DATA    \
+    }
+
+const struct config configs[] = {
+    ALL_RULES("f8e4m3"),
+    ALL_RULES("f8e5m2"),
+
+    { OURS, "w f8e4m3, a f8e4m3 unit", "fp8=f8e4m3", .data_scale = "unit" },
+    { OURS, "w f8e4m3, a f8e4m3 max", "fp8=f8e4m3", .data_scale = "max" },
+    { OURS, "w f8e4m3, a f8e4m3 max, bias corrected", "fp8=f8e4m3", .data_scale = "max",
+      .bias = BIAS_BY_DATA },
+    { OURS, "w f8e3m4, a f8e4m3 max", "fp8=f8e3m4,f8e4m3", .data_scale = "max" },
+    { OURS, "w f8e3m4, a f8e4m3 max, bias corrected", "fp8=f8e3m4,f8e4m3", .data_scale = "max",
+      .bias = BIAS_BY_DATA },
+    { OURS, "w f8e3m4, a f8e3m4 max", "fp8=f8e3m4", .data_scale = "max" },
+    { OURS, "w f8e3m4, a f8e3m4 max, bias corrected", "fp8=f8e3m4", .data_scale = "max",
+      .bias = BIAS_BY_DATA },
+
+    { KEPT, "f8e4m3, bias data-free", "fp8=f8e4m3", .data_scale = "max", .bias = BIAS_DATA_FREE },
+    { KEPT, "f8e4m3, equalized", "fp8=f8e4m3", .data_scale = "max", .equalize = true },
+    { KEPT, "f8e4m3, first and last kept", "fp8=f8e4m3", .data_scale = "max", .keep_first = true,
+      .keep_last = true },
+    { KEPT, "f8e4m3, worst 5 kept", "fp8=f8e4m3", .data_scale = "max", .topk = 5 },
+    { KEPT, "f8e3m4, equalized, bias corrected", "fp8=f8e3m4", .data_scale = "max",
+      .equalize = true, .bias = BIAS_BY_DATA },
+    { KEPT, "f8e3m4, worst 5 kept, bias corrected", "fp8=f8e3m4", .data_scale = "max", .topk = 5,
+      .bias = BIAS_BY_DATA },
+
+    { WEIGHTS, "fp8w f8e4m3", "fp8w=f8e4m3", .bias = BIAS_AS_IS },
+    { WEIGHTS, "fp8w f8e4m3, bias corrected", "fp8w=f8e4m3", .bias = BIAS_BY_DATA },
+    { WEIGHTS, "fp8w f8e4m3, bias data-free", "fp8w=f8e4m3", .bias = BIAS_DATA_FREE },
+    { WEIGHTS, "fp8w f8e4m3, equalized", "fp8w=f8e4m3", .equalize = true },
+    { WEIGHTS, "fp8w f8e3m4", "fp8w=f8e3m4", .bias = BIAS_AS_IS },
+    { WEIGHTS, "fp8w f8e3m4, bias corrected", "fp8w=f8e3m4", .bias = BIAS_BY_DATA },
+
+    INT8_RULE("max"),
+    INT8_RULE("percentile"),
+    INT8_RULE("kl"),
+    { INT8, "int8 max, equalized", "int8", .data_scale = "max", .equalize = true },
+    { INT8, "int8w", "int8w", .bias = BIAS_AS_IS },
+
+    { AFP, "afp 8 bits", "afp=afp8", .bias = BIAS_AS_IS },
+    { AFP, "afp 6 bits", "afp=afp6", .bias = BIAS_AS_IS },
+    { AFP, "afp 6 bits, bias corrected", "afp=afp6", .bias = BIAS_BY_DATA },
+    { AFP, "afp 5 bits", "afp=afp5", .bias = BIAS_AS_IS },
+    { AFP, "afp 5 bits, bias corrected", "afp=afp5", .bias = BIAS_BY_DATA },
+
+    { MX, "mxfp8", "mxfp8", .bias = BIAS_AS_IS },
+    { MX, "mxfp6", "mxfp6", .bias = BIAS_AS_IS },
+    { MX, "mxfp4", "mxfp4", .bias = BIAS_AS_IS },
+    { MX, "mxfp4, bias corrected", "mxfp4", .bias = BIAS_BY_DATA },
+};
+
+const int n_configs = sizeof configs / sizeof *configs;
+
+static bool apply_rule(struct ctx *ctx, const char *text, struct scale_rule *rule)
+{
+    return !text || scale_rule_parse(text, rule) ||
+           diag_error(ctx, DIAG_USAGE, NULL, "there is no scale rule '%s'", text);
+}
+
+bool config_apply(struct ctx *ctx, const struct config *config, struct quantize_options *options)
+{
+    struct precision *precision = &options->precision;
+
+    if (!precision_parse(ctx, config->name, config->precision, precision) ||
+        !apply_rule(ctx, config->weight_scale, &precision->weight_scale) ||
+        !apply_rule(ctx, config->data_scale, &precision->data_scale))
+        return false;
+    precision->has_data_scale = config->data_scale != NULL;
+    options->bias = config->bias;
+    options->equalize = config->equalize;
+    options->keep_first = config->keep_first;
+    options->keep_last = config->keep_last;
+    options->topk = config->topk;
+    return true;
+}
