@@ -73,6 +73,13 @@ $(BUILD)/tests/test_%: $(BUILD)/tests/test_%.o $(test_support) $(BUILD)/librelay
 # These import the models of tests/make.
 $(BUILD)/tests/test_json: $(patsubst %,$(BUILD)/parts/tests/make/%.o,good_cases networks)
 
+# What bench-accuracy is made of, but its main().
+accuracy := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard bench/accuracy/*.c)))
+$(BUILD)/tests/test_accuracy: $(filter-out %/main.o,$(accuracy))
+
+$(BUILD)/bench_accuracy: $(accuracy) $(BUILD)/librelayc.a
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(libs)
+
 # Programs of several files, one folder each: tests/NAME/*.c -> build/tests/NAME. Their objects lie
 # elsewhere, as a folder build/tests/NAME would stand in the program's place.
 $(BUILD)/parts/%.o: %.c $(BUILD)/gen/frontend/onnx/onnx.pb-c.h
@@ -117,7 +124,7 @@ unit-sanitized:
 	        $(patsubst %,$(BUILD)/sanitized/tests/%,make robustness)
 
 # --- everything else -----------------------------------------------------------------------------
-.PHONY: deps demo bench install lint format clean
+.PHONY: deps demo bench bench-accuracy install lint format clean
 deps:
 	.ci/deps
 
@@ -127,6 +134,10 @@ demo: deps
 
 bench: all $(patsubst %,$(BUILD)/tests/%,make minimalloc network partition_speed)
 	BUILD=$(BUILD) bench/run
+
+# Hours of two cores; make bench-accuracy ARGS='-m kws -c int8', see bench/accuracy/main.c
+bench-accuracy: $(BUILD)/bench_accuracy
+	$(BUILD)/bench_accuracy $(ARGS)
 
 install: all
 	install -D -m 755 $(BUILD)/relayc $(DESTDIR)$(PREFIX)/bin/relayc
