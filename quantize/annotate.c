@@ -6,6 +6,7 @@
  * of each reader. Weights: codes behind a qnn.dequantize. FP8 with scale 1, and formats without a
  *          scale, have a cast instead. The graph still computes in f32: it simulates
  * method   regions are those that fuse_ops would make: what stays inside of one is not rounded */
+#include <math.h>
 #include <string.h>
 
 #include "base/str.h"
@@ -47,8 +48,9 @@ static struct value *zero_of(struct function *fn, enum dtype dtype, int32_t zero
 
 /* The codes as numbers: what the reader reads from now on. */
 static struct value *decoded_weights(struct annotation *a, const struct small_weights *w,
-                                     struct node *before)
+                                     const struct node *reader)
 {
+    struct node *const before = a->fn->first; /* other readers may come earlier than this one */
     struct arena *arena = &a->q->module->arena;
     const union attrs cast = { .cast = { .dtype = DTYPE_F32, .saturate = true } };
     const union attrs along = { .axis = { .axis = w->axis } };
@@ -56,10 +58,10 @@ static struct value *decoded_weights(struct annotation *a, const struct small_we
     struct value *inputs[] = { w->codes, w->scales, NULL };
 
     if (!w->scales)
-        return make(a, OP_CAST, &cast, name, before->origin, before, 1, inputs);
+        return make(a, OP_CAST, &cast, name, reader->origin, before, 1, inputs);
     inputs[2] =
         zero_of(a->fn, w->codes->type.dtype, 0, arena_printf(arena, "%s.zero", w->codes->name));
-    return make(a, OP_QNN_DEQUANTIZE, &along, name, before->origin, before, 3, inputs);
+    return make(a, OP_QNN_DEQUANTIZE, &along, name, reader->origin, before, 3, inputs);
 }
 
 static bool weights_are_fine(struct annotation *a, const struct node *node,
@@ -81,12 +83,45 @@ static bool weights_are_fine(struct annotation *a, const struct node *node,
     return false;
 }
 
+/* The constant vector that is added to the product's channels; NULL = there is none. */
+static const struct value *bias_of(const struct node *node, int64_t channels)
+{
+    const struct node *reader = value_only_user(node->outputs[0]);
+
+    if (!reader || (reader->op != OP_BIAS_ADD && reader->op != OP_ADD) ||
+        reader->inputs[1]->kind != VALUE_CONSTANT || reader->inputs[1]->type.dtype != DTYPE_F32 ||
+        type_elements(&reader->inputs[1]->type) != channels)
+        return NULL;
+    return reader->inputs[1];
+}
+
+/* Integer sums are 32 bits wide, and a bias is counted in units of x_scale * w_scale: a channel of
+ * next to nothing but its bias must not have a scale so fine that the bias does not fit. NULL = any
+ * scale will do. */
+static float *least_scales(struct annotation *a, const struct node *node,
+                           const struct precision *precision, int axis)
+{
+    const struct value *weight = node->inputs[1], *bias;
+    struct data_scale x;
+    float *least;
+
+    if (precision->mode != PRECISION_INT8 || axis < 0 ||
+        !data_scale_of(a->q, precision, node->inputs[0], &x))
+        return NULL;
+    bias = bias_of(node, weight->type.dim[axis]);
+    least = arena_array(&a->q->ctx->scratch, float, (size_t)weight->type.dim[axis]);
+    for (int64_t i = 0; bias && i < weight->type.dim[axis]; i++)
+        least[i] = fabsf(((const float *)bias->data)[i]) / 0x1p29f / x.scale;
+    return bias ? least : NULL;
+}
+
 static void annotate_weights(struct annotation *a, struct node *node,
                              const struct precision *precision, struct quantize_line *line)
 {
     struct value *weight = node->inputs[1];
     struct small_weights made;
     struct value *numbers;
+    const float *least;
     const char *key;
     int axis, rank;
 
@@ -97,15 +132,16 @@ static void annotate_weights(struct annotation *a, struct node *node,
         return;
     }
     axis = product_channel_axis(node, &rank);
-    key = arena_printf(&a->q->ctx->scratch, "%s %s %s %d", weight->name, precision->weights.name,
-                       precision->weight_scale.name, axis);
+    least = least_scales(a, node, precision, axis);
+    key = arena_printf(&a->q->ctx->scratch, "%s %s %s %d %s", weight->name, precision->weights.name,
+                       precision->weight_scale.name, axis, least ? node->outputs[0]->name : "");
     line->weight_bytes_before = type_bytes(&weight->type);
     numbers = map_get(&a->coded, key);
     if (!numbers) {
         if (!weights_are_fine(a, node, weight))
             return;
-        weights_encode(weight, axis, precision, &made);
-        numbers = decoded_weights(a, &made, a->fn->first);
+        weights_encode(weight, axis, precision, least, &made);
+        numbers = decoded_weights(a, &made, node);
         if (!numbers) {
             a->ok = false;
             return;

@@ -39,12 +39,16 @@ struct row {
 };
 
 static const struct row rows[] = {
+    { { "equalize", "evens out the channels of adjacent layers" }, quantize_equalize, false },
     { { "calibrate", "float values get the ranges that were measured" },
       quantize_calibrate,
       false },
+    { { "observe", "remembers the means of the float model's channels" }, quantize_observe, false },
     { { "annotate", "what is to be stored small goes through quantize and dequantize" },
       quantize_annotate,
       false },
+    { { "dead_code", "removes nodes that no result needs" }, run_dead_code, false },
+    { { "correct_bias", "moves shifted means back" }, quantize_correct_bias, false },
     { { "fake_quant_to_integer", "computes in integers between dequantize and quantize" },
       run_fake_quant_to_integer,
       true },

@@ -57,8 +57,8 @@ static bool is_per_tensor(const struct scale_rule *rule)
 
 /* codes[] and scales[] of all channels. */
 static void encode(const struct value *weight, const struct channels *c,
-                   const struct number_format *format, const struct scale_rule *rule, void *codes,
-                   float *scales)
+                   const struct number_format *format, const struct scale_rule *rule,
+                   const float *least, void *codes, float *scales)
 {
     struct bulk bulk = { 0 };
     const int64_t n = c->outer * c->inner;
@@ -70,6 +70,8 @@ static void encode(const struct value *weight, const struct channels *c,
         const float *w = gather(c, weight->data, i, numbers);
 
         scales[i] = scale_of_numbers(rule, format, w, n);
+        if (least && scales[i] < least[i])
+            scales[i] = least[i];
         number_format_encode(format, w, (size_t)n, scales[i], of_channel);
         scatter(c, of_channel, i, bytes, codes);
     }
@@ -158,7 +160,8 @@ struct encoding {
 
 /* Memory of bulk. */
 static struct encoding encode_all(const struct value *weight, int axis,
-                                  const struct precision *precision, struct bulk *bulk)
+                                  const struct precision *precision, const float *least,
+                                  struct bulk *bulk)
 {
     const int64_t n = type_elements(&weight->type);
     struct encoding e = { .format = precision->weights };
@@ -181,7 +184,8 @@ static struct encoding encode_all(const struct value *weight, int axis,
     }
     e.channels = channels_of(&weight->type, is_per_tensor(&rule) ? -1 : axis);
     e.scales = bulk_alloc(bulk, (size_t)e.channels.n * sizeof *e.scales);
-    encode(weight, &e.channels, &e.format, &rule, e.codes, e.scales);
+    encode(weight, &e.channels, &e.format, &rule, e.channels.n == 1 ? NULL : least, e.codes,
+           e.scales);
     return e;
 }
 
@@ -193,10 +197,10 @@ static struct type type_of(const struct value *weight, const struct encoding *e)
 }
 
 void weights_encode(struct value *weight, int axis, const struct precision *precision,
-                    struct small_weights *out)
+                    const float *least, struct small_weights *out)
 {
     struct bulk bulk = { 0 };
-    const struct encoding e = encode_all(weight, axis, precision, &bulk);
+    const struct encoding e = encode_all(weight, axis, precision, least, &bulk);
     const struct type type = type_of(weight, &e);
     void *codes = constant_alloc(weight->fn, &type);
 
@@ -213,7 +217,7 @@ void weights_round(const struct value *weight, int axis, const struct precision 
                    float *rounded)
 {
     struct bulk bulk = { 0 };
-    const struct encoding e = encode_all(weight, axis, precision, &bulk);
+    const struct encoding e = encode_all(weight, axis, precision, NULL, &bulk);
     const struct tensor tensor = { type_of(weight, &e), e.codes };
     const int64_t n = type_elements(&weight->type);
 

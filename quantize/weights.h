@@ -13,11 +13,11 @@ struct small_weights {
 };
 
 /* Encodes an f32 constant of a product: a scale for each of dim[axis] channels (axis -1: one),
- * found as precision->weight_scale says; MX: a scale for each block of the rows (dim 0); afp: none.
- * The codes are called as the weight, which is renamed. Numbers must be finite. NULL-scales where
- * all are 1. */
+ * found as precision->weight_scale says, but not below least[channel] (NULL = any); MX: a scale for
+ * each block of the rows (dim 0); afp: none. The codes are called as the weight, which is renamed.
+ * Numbers must be finite. NULL-scales where all are 1. */
 void weights_encode(struct value *weight, int axis, const struct precision *precision,
-                    struct small_weights *out);
+                    const float *least, struct small_weights *out);
 
 /* What the numbers would become, without any change of the graph. rounded: as many as there are. */
 void weights_round(const struct value *weight, int axis, const struct precision *precision,
