@@ -9,6 +9,7 @@
 
 #include "base/minifloat.h"
 #include "codegen_c/scalar.h"
+#include "codegen_c/scalar_exact.h"
 #include "relay_ir/ops/qnn.h"
 
 /* Whether the value is one number everywhere, and known. */
@@ -116,6 +117,11 @@ static struct fixed_point requantize_factor(const struct node *node, int64_t cha
     const struct value *in_scale = node->inputs[1];
     const int64_t at = type_elements(&in_scale->type) == 1 ? 0 : channel;
 
+    if (is_exact(node)) {
+        const struct exact_factor factor = exact_channel_factor(node, channel);
+
+        return (struct fixed_point){ factor.multiplier, factor.shift };
+    }
     return fixed_point_of(real_of(in_scale, at) / real_of(node->inputs[3], 0));
 }
 
@@ -240,6 +246,8 @@ static const char *lut_text(struct arena *arena, const struct node *node)
 
 const char *qnn_text(struct arena *arena, const struct node *node, const char **needs)
 {
+    if (is_exact(node))
+        return exact_text(arena, node, needs);
     switch (node->op) {
     case OP_QNN_ADD:
     case OP_QNN_SUBTRACT: return add_text(arena, node, needs);

@@ -3,6 +3,8 @@
  * Weights are read as they lie. A zero point that is known to be 0 costs nothing, others a
  * subtraction: x's once per tap of an output position, w's in every product. Both factors are then
  * less than 2^17 and 2^9, so that a product is an int. */
+#include "codegen_c/kernels/qnn.h"
+
 #include <inttypes.h>
 
 #include "codegen_c/kernels/anchor.h"
@@ -70,31 +72,37 @@ static void bind_places(struct bind *bind, const struct window *w)
 }
 
 /* oc counts the output channels of all groups of all images. */
-bool bind_qnn_conv(struct bind *bind)
+void bind_qnn_places(struct bind *bind, const struct window *w, struct position *position)
 {
-    const struct window w = window_of_conv(bind->region);
-    const bool many = w.batch * w.groups > 1,
-               narrow = dtype_bytes(anchor_input(bind->region, X)->dtype) == 1;
-    const int64_t n_patch = w.in_c / w.groups * window_k_len(&w);
-    struct position position;
+    const bool many = w->batch * w->groups > 1;
 
     bind_input(bind, "x", X);
     bind_input(bind, "weight", W);
-    bind_window(bind, &w);
-    bind_places(bind, &w);
+    bind_window(bind, w);
+    bind_places(bind, w);
     bind_flag(bind, "many", many);
-    bind_int(bind, "batch", w.batch);
-    bind_int(bind, "groups", w.groups);
-    bind_int(bind, "in_c", w.in_c / w.groups);
-    bind_int(bind, "out_c", w.out_c / w.groups);
+    bind_int(bind, "batch", w->batch);
+    bind_int(bind, "groups", w->groups);
+    bind_int(bind, "in_c", w->in_c / w->groups);
+    bind_int(bind, "out_c", w->out_c / w->groups);
     bind_text(bind, "oc", many ? "g * OUT_C + i" : "i");
-    bind_text(bind, "kernel", w.batch > 1 ? "(g %% GROUPS * OUT_C + i)" : "oc");
+    bind_text(bind, "kernel", w->batch > 1 ? "(g %% GROUPS * OUT_C + i)" : "oc");
+    position_by_division(bind, "at", position);
+    if (w->out_c > 1)
+        position->coord[1] =
+            w->batch == 1 ? "oc" : arena_printf(bind->arena, "oc %% %" PRId64, w->out_c);
+}
+
+bool bind_qnn_conv(struct bind *bind)
+{
+    const struct window w = window_of_conv(bind->region);
+    const bool narrow = dtype_bytes(anchor_input(bind->region, X)->dtype) == 1;
+    const int64_t n_patch = w.in_c / w.groups * window_k_len(&w);
+    struct position position;
+
+    bind_qnn_places(bind, &w, &position);
     bind_text(bind, "tpatch", narrow ? "int16_t" : "int32_t");
     bind_scratch(bind, (size_t)(n_patch > 0 ? n_patch : 1) * (narrow ? 2 : 4));
-    position_by_division(bind, "at", &position);
-    if (w.out_c > 1)
-        position.coord[1] =
-            w.batch == 1 ? "oc" : arena_printf(bind->arena, "oc %% %" PRId64, w.out_c);
     bind_factors(bind, position.coord[1]);
     return bind_epilogue(bind, "acc", &position);
 }

@@ -9,6 +9,7 @@
  *               quotient is one of doubles and rescaled() is fixed_point_apply
  * mul           saturate(rescaled((a - a_zero) * (b - b_zero), a_scale * b_scale / out_scale) +
  *               out_zero)
+ * FP8           requantize, add and mul of FP8 and other small floats: exact.h
  * add           with t = 2 * the greater of the scales, n = 20 (a and b of 8 bits) or 15:
  *               saturate(rescaled(rescaled((a - a_zero) * 2^n, a_scale / t) +
  *                                 rescaled((b - b_zero) * 2^n, b_scale / t),
@@ -20,6 +21,7 @@
 
 #include "base/minifloat.h"
 #include "relay_ir/ops/check.h"
+#include "relay_ir/ops/exact.h"
 #include "relay_ir/ops/ops.h"
 #include "relay_ir/ops/qnn.h"
 #include "relay_ir/ops/walk.h"
@@ -153,6 +155,8 @@ bool infer_qnn_requantize(struct ctx *ctx, struct node *node)
     struct requantize_attrs *attrs = &node->attrs.requantize;
     int64_t n;
 
+    if (dtype_kind(input_type(node, 4)->dtype) == KIND_MINIFLOAT)
+        return infer_exact_requantize(ctx, node);
     if (!check_vector_axis(ctx, node, 1, vectors, &attrs->axis, &n) ||
         !qnn_check_scale(ctx, node, 1, n) || !qnn_check_zero(ctx, node, 2, DTYPE_I32, 1) ||
         !qnn_check_scale(ctx, node, 3, 1) || !qnn_check_vector(ctx, node, 4, 1) ||
@@ -177,6 +181,8 @@ bool eval_qnn_requantize(struct ctx *ctx, const struct node *node, const struct 
     const int64_t out_zero = tensor_int_at(in[4], 0);
     const double out_scale = tensor_at(in[3], 0);
 
+    if (dtype_kind(out->type.dtype) == KIND_MINIFLOAT)
+        return eval_exact_requantize(ctx, node, in, out);
     (void)ctx;
     for (int64_t i = 0; i < n; i++) {
         const double in_scale = tensor_at(in[1], along_at(scales, i));
@@ -196,6 +202,8 @@ bool infer_qnn_binary(struct ctx *ctx, struct node *node)
     const struct type *a = input_type(node, A), *b = input_type(node, B);
     struct type shape;
 
+    if (dtype_kind(a->dtype) == KIND_MINIFLOAT)
+        return infer_exact_binary(ctx, node);
     if (!qnn_check_quantized(ctx, node, A) || !qnn_check_quantized(ctx, node, B) ||
         !qnn_check_quantized(ctx, node, OUT_ZERO) || !qnn_check_vector(ctx, node, OUT_ZERO, 1) ||
         !qnn_check_zero(ctx, node, A_ZERO, a->dtype, 1) ||
@@ -233,6 +241,8 @@ bool eval_qnn_binary(struct ctx *ctx, const struct node *node, const struct tens
     const int64_t n = type_elements(&out->type), zero = tensor_int_at(in[OUT_ZERO], 0);
     struct walk walk = walk_begin(out->type.rank, out->type.dim);
 
+    if (dtype_kind(out->type.dtype) == KIND_MINIFLOAT)
+        return eval_exact_binary(ctx, node, in, out);
     (void)ctx;
     walk_add_broadcast(&walk, &in[A]->type);
     walk_add_broadcast(&walk, &in[B]->type);

@@ -3,11 +3,12 @@
  * y = sum of (x - x_zero) * (w - w_zero), modulo 2^32, as i32. Padding has x's zero point, so that
  * it adds nothing. x_zero is one number; w_zero one, or one for each output channel: the first
  * dimension of a convolution's or dense layer's w, the last of matmul's b. Shapes and attributes
- * are those of the float operators.
+ * are those of the float operators. Of FP8 and other small floats: exact.h.
  *
  * method   the zero points are subtracted first, then the float operators' evaluators sum: in
  * double for convolutions (products of at most 2^25 are exact for 2^28 terms), else in integers */
 #include "relay_ir/ops/check.h"
+#include "relay_ir/ops/exact.h"
 #include "relay_ir/ops/ops.h"
 #include "relay_ir/ops/qnn.h"
 #include "relay_ir/ops/spatial.h"
@@ -40,6 +41,8 @@ bool infer_qnn_conv(struct ctx *ctx, struct node *node)
 {
     struct type y;
 
+    if (dtype_kind(input_type(node, X)->dtype) == KIND_MINIFLOAT)
+        return infer_exact_conv(ctx, node);
     if (!conv_shape(ctx, node, &y) ||
         !check_operands(ctx, node, y.dim[1], &node->attrs.conv.out_dtype))
         return false;
@@ -51,6 +54,8 @@ bool infer_qnn_dense(struct ctx *ctx, struct node *node)
 {
     struct type y;
 
+    if (dtype_kind(input_type(node, X)->dtype) == KIND_MINIFLOAT)
+        return infer_exact_dense(ctx, node);
     if (!dense_shape(ctx, node, &y) ||
         !check_operands(ctx, node, y.dim[y.rank - 1], &node->attrs.dense.out_dtype))
         return false;
@@ -70,6 +75,8 @@ bool infer_qnn_matmul(struct ctx *ctx, struct node *node)
 {
     struct type y;
 
+    if (dtype_kind(input_type(node, X)->dtype) == KIND_MINIFLOAT)
+        return infer_exact_matmul(ctx, node);
     if (!matmul_shape(ctx, node, &y) ||
         !check_operands(ctx, node, columns_of(node), &node->attrs.matmul.out_dtype))
         return false;
@@ -95,6 +102,9 @@ static struct tensor centred(struct bulk *bulk, enum dtype dtype, const struct t
 bool eval_qnn_conv(struct ctx *ctx, const struct node *node, const struct tensor *const *in,
                    struct tensor *out)
 {
+    if (dtype_kind(in[X]->type.dtype) == KIND_MINIFLOAT)
+        return eval_exact_conv(ctx, node, in, out);
+
     struct bulk bulk = { NULL, 0 };
     const struct type *w_type = &in[W]->type;
     const struct tensor x = centred(&bulk, DTYPE_F64, in[X], in[X_ZERO], 1);
@@ -116,6 +126,9 @@ bool eval_qnn_conv(struct ctx *ctx, const struct node *node, const struct tensor
 bool eval_qnn_dense(struct ctx *ctx, const struct node *node, const struct tensor *const *in,
                     struct tensor *out)
 {
+    if (dtype_kind(in[X]->type.dtype) == KIND_MINIFLOAT)
+        return eval_exact_dense(ctx, node, in, out);
+
     struct bulk bulk = { NULL, 0 };
     const struct tensor x = centred(&bulk, DTYPE_I32, in[X], in[X_ZERO], 1);
     const struct tensor w = centred(&bulk, DTYPE_I32, in[W], in[W_ZERO], in[W]->type.dim[1]);
@@ -128,6 +141,9 @@ bool eval_qnn_dense(struct ctx *ctx, const struct node *node, const struct tenso
 bool eval_qnn_matmul(struct ctx *ctx, const struct node *node, const struct tensor *const *in,
                      struct tensor *out)
 {
+    if (dtype_kind(in[X]->type.dtype) == KIND_MINIFLOAT)
+        return eval_exact_matmul(ctx, node, in, out);
+
     const struct type *b_type = &in[W]->type;
     const int64_t inner =
         node->attrs.matmul.transpose_b && b_type->rank > 1 ? b_type->dim[b_type->rank - 1] : 1;

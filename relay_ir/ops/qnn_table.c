@@ -1,14 +1,14 @@
 /* qnn_table.c - what goes through a table of 256 entries, one for each code of 8 bits.
  *
  * qnn.lut      y = table[x - least code], or table[channel, x - least code] with the channel along
- *              `axis`. Inputs: x, table, out_scale, out_zero: the latter say what the table's
- *              numbers mean, and are read by nobody here
- * qnn.softmax  see qnn_softmax_of. Inputs: x, in_scale, in_zero (without effect: only differences
- *              count), out_scale, out_zero. The greatest of a line has the power 2^31, so that
- *              the sum of a line is never 0; it has 64 bits. The one division of a line rounds
- *              down, which is less than 2^-22 of a step of 1/256; the result is rounded to
- *              nearest, halves up */
+ *              `axis`. Of FP8 (and other small floats of 8 bits) codes are looked up as u8. Inputs:
+ * x, table, out_scale, out_zero: the latter say what the table's numbers mean, and are read by
+ * nobody here qnn.softmax  see qnn_softmax_of. Inputs: x, in_scale, in_zero (without effect: only
+ * differences count), out_scale, out_zero. The greatest of a line has the power 2^31, so that the
+ * sum of a line is never 0; it has 64 bits. The one division of a line rounds down, which is less
+ * than 2^-22 of a step of 1/256; the result is rounded to nearest, halves up */
 #include <math.h>
+#include <string.h>
 
 #include "relay_ir/ops/check.h"
 #include "relay_ir/ops/ops.h"
@@ -25,12 +25,20 @@ static bool check_8_bits(struct ctx *ctx, const struct node *node)
                       op_name(node->op), dtype_name(dtype));
 }
 
+static bool is_8_bit_float(const struct type *type)
+{
+    const struct minifloat *format = type_minifloat(type);
+
+    return format && minifloat_bits(format) == 8;
+}
+
 bool infer_qnn_lut(struct ctx *ctx, struct node *node)
 {
     const struct type *x = input_type(node, 0), *table = input_type(node, 1);
     int64_t *axis = &node->attrs.axis.axis;
 
-    if (!check_8_bits(ctx, node) || !qnn_check_quantized(ctx, node, 1) ||
+    if ((!is_8_bit_float(x) && !check_8_bits(ctx, node)) ||
+        (!is_8_bit_float(table) && !qnn_check_quantized(ctx, node, 1)) ||
         !qnn_check_scale(ctx, node, 2, 1) || !qnn_check_zero(ctx, node, 3, table->dtype, 1))
         return false;
     if (table->rank == 1)
@@ -47,19 +55,26 @@ bool infer_qnn_lut(struct ctx *ctx, struct node *node)
     return true;
 }
 
+/* Elements of one type. */
+static void copy_element(const struct tensor *to, int64_t i, const struct tensor *from, int64_t k)
+{
+    memcpy(element_at(to, i), element_at(from, k), dtype_bytes(to->type.dtype));
+}
+
 bool eval_qnn_lut(struct ctx *ctx, const struct node *node, const struct tensor *const *in,
                   struct tensor *out)
 {
     const int64_t n = type_elements(&out->type), axis = node->attrs.axis.axis;
-    const int64_t least = (int64_t)dtype_least(in[0]->type.dtype);
+    const bool codes = dtype_kind(in[0]->type.dtype) == KIND_MINIFLOAT;
+    const int64_t least = codes ? 0 : (int64_t)dtype_least(in[0]->type.dtype);
     const int64_t rows = in[1]->type.rank == 2 ? in[1]->type.dim[0] : 1;
     const int64_t inner = rows > 1 ? type_span(&out->type, (int)axis + 1, out->type.rank) : 1;
 
     (void)ctx;
     for (int64_t i = 0; i < n; i++) {
-        const int64_t at = tensor_int_at(in[0], i) - least + i / inner % rows * QNN_CODES;
+        const int64_t x = codes ? ((const uint8_t *)in[0]->data)[i] : tensor_int_at(in[0], i);
 
-        tensor_put_wide(out, i, tensor_int_at(in[1], at));
+        copy_element(out, i, in[1], x - least + i / inner % rows * QNN_CODES);
     }
     return true;
 }

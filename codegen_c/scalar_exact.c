@@ -1,0 +1,120 @@
+/* scalar_exact.c - see scalar_exact.h. */
+#include "codegen_c/scalar_exact.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/minifloat.h"
+
+bool is_exact(const struct node *node)
+{
+    return (node->op == OP_QNN_REQUANTIZE || node->op == OP_QNN_ADD || node->op == OP_QNN_MUL) &&
+           type_minifloat(&node->outputs[0]->type);
+}
+
+static double real_of(const struct node *node, int input, int64_t i)
+{
+    const struct tensor tensor = value_tensor(node->inputs[input]);
+
+    return tensor_at(&tensor, i);
+}
+
+static bool known(const struct node *node, int from)
+{
+    for (int i = from; i < node->n_inputs; i++)
+        if (node->inputs[i]->kind != VALUE_CONSTANT)
+            return false;
+    return true;
+}
+
+/* The arguments by which helpers know the format of a result: mantissa bits, the code of the
+ * greatest number, the bit of the sign. */
+static const char *format_text(struct arena *arena, const struct node *node)
+{
+    const struct minifloat *format = type_minifloat(&node->outputs[0]->type);
+
+    return arena_printf(arena, "%d, %uu, %uu", format->mantissa_bits,
+                        minifloat_encode(format, INFINITY, true),
+                        1u << (minifloat_bits(format) - 1));
+}
+
+struct exact_factor exact_channel_factor(const struct node *node, int64_t channel)
+{
+    const int64_t n = type_elements(&node->inputs[1]->type);
+
+    return exact_requantize_of(type_minifloat(&node->outputs[0]->type),
+                               real_of(node, 1, n == 1 ? 0 : channel), real_of(node, 3, 0));
+}
+
+/* Whether all channels have one factor. */
+static bool one_factor(const struct node *node)
+{
+    const int64_t n = type_elements(&node->inputs[1]->type);
+
+    for (int64_t i = 1; i < n; i++) {
+        const struct exact_factor a = exact_channel_factor(node, 0);
+        const struct exact_factor b = exact_channel_factor(node, i);
+
+        if (a.multiplier != b.multiplier || a.shift != b.shift)
+            return false;
+    }
+    return n > 0;
+}
+
+static const char *requantize_text(struct arena *arena, const struct node *node, const char **needs)
+{
+    const char *format = format_text(arena, node);
+    struct exact_factor factor;
+
+    if (!known(node, 1))
+        return NULL;
+    *needs = "scale_to_minifloat";
+    if (!one_factor(node))
+        return arena_printf(arena, "scale_to_minifloat($a, $A, $B, %s)", format);
+    factor = exact_channel_factor(node, 0);
+    return arena_printf(arena, "scale_to_minifloat($a, %" PRId32 ", %d, %s)", factor.multiplier,
+                        factor.shift, format);
+}
+
+enum { A_SCALE = 2, B_SCALE = 4, OUT_SCALE = 6 };
+
+static const char *mul_text(struct arena *arena, const struct node *node, const char **needs)
+{
+    const char *format = format_text(arena, node);
+    struct exact_factor factor;
+
+    if (!known(node, A_SCALE))
+        return NULL;
+    *needs = "minifloat_steps scale_to_minifloat";
+    factor = exact_mul_of(type_minifloat(&node->outputs[0]->type), real_of(node, A_SCALE, 0),
+                          real_of(node, B_SCALE, 0), real_of(node, OUT_SCALE, 0));
+    return arena_printf(arena,
+                        "scale_to_minifloat((int64_t)minifloat_steps($a, %s) * "
+                        "minifloat_steps($b, %s), %" PRId32 ", %d, %s)",
+                        format, format, factor.multiplier, factor.shift, format);
+}
+
+static const char *add_text(struct arena *arena, const struct node *node, const char **needs)
+{
+    const char *format = format_text(arena, node);
+    struct exact_add add;
+
+    if (!known(node, A_SCALE))
+        return NULL;
+    *needs = "minifloat_steps sum_to_minifloat";
+    add = exact_add_of(real_of(node, A_SCALE, 0), real_of(node, B_SCALE, 0),
+                       real_of(node, OUT_SCALE, 0));
+    return arena_printf(arena,
+                        "sum_to_minifloat((int64_t)minifloat_steps($a, %s) * %" PRId32
+                        " + (int64_t)minifloat_steps($b, %s) * %" PRId32 ", %d, %s)",
+                        format, add.a_multiplier, format, add.b_multiplier, add.shift, format);
+}
+
+const char *exact_text(struct arena *arena, const struct node *node, const char **needs)
+{
+    switch (node->op) {
+    case OP_QNN_ADD: return add_text(arena, node, needs);
+    case OP_QNN_MUL: return mul_text(arena, node, needs);
+    default: return requantize_text(arena, node, needs);
+    }
+}

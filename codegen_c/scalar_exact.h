@@ -1,0 +1,18 @@
+/* scalar_exact.h - qnn.requantize, add and mul to small floats as C text, for scalar_qnn.c; the
+ * arithmetic is that of relay_ir/ops/exact.h. */
+#ifndef CODEGEN_C_SCALAR_EXACT_H
+#define CODEGEN_C_SCALAR_EXACT_H
+
+#include "codegen_c/kernel.h"
+#include "relay_ir/ops/exact.h"
+
+/* Whether the node is one of these. */
+bool is_exact(const struct node *node);
+
+/* As qnn_text. */
+const char *exact_text(struct arena *arena, const struct node *node, const char **needs);
+
+/* The factor of a channel of qnn.requantize. */
+struct exact_factor exact_channel_factor(const struct node *node, int64_t channel);
+
+#endif

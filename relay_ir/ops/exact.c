@@ -1,0 +1,127 @@
+/* exact.c - see exact.h. */
+#include "relay_ir/ops/exact.h"
+
+#include <math.h>
+
+#include "relay_ir/ops/walk.h"
+
+int exact_unit(const struct minifloat *format)
+{
+    return 1 - format->bias - format->mantissa_bits;
+}
+
+int64_t exact_greatest(const struct minifloat *format)
+{
+    const double steps =
+        format ? ldexp((double)minifloat_max(format), -exact_unit(format)) : (double)INFINITY;
+
+    return steps <= 0x1p30 ? (int64_t)steps : 0;
+}
+
+int32_t exact_steps(const struct minifloat *format, unsigned code)
+{
+    const double number = (double)minifloat_decode(format, code);
+
+    return isnan(number) ? 0 : (int32_t)ldexp(number, -exact_unit(format));
+}
+
+struct exact_factor exact_factor_of(double factor)
+{
+    int exponent;
+    double significand;
+
+    if (!(factor > 0))
+        return (struct exact_factor){ 0, 0 };
+    if (factor >= 0x1p62)
+        return (struct exact_factor){ INT32_MAX, 31 };
+    significand = rint(frexp(factor, &exponent) * 0x1p31);
+    if (significand == 0x1p31) { /* 0.999... became 1 */
+        significand /= 2;
+        exponent++;
+    }
+    if (exponent < -96)
+        return (struct exact_factor){ 0, 0 };
+    return (struct exact_factor){ (int32_t)significand, exponent - 31 };
+}
+
+/* How many bits x has. */
+static int length(wide x)
+{
+    int n = 0;
+
+    for (; x > 0; x /= 2)
+        n++;
+    return n;
+}
+
+/* x / 2^n (x * 2^-n for n < 0), to nearest, ties to even. */
+static wide nearest(wide x, int n)
+{
+    wide unit, quotient, rest;
+
+    if (n <= 0)
+        return x * ((wide)1 << -n);
+    if (n > 125)
+        return 0;
+    unit = (wide)1 << n;
+    quotient = x / unit;
+    rest = x % unit;
+    return quotient + (rest > unit / 2 || (rest == unit / 2 && quotient % 2 == 1));
+}
+
+/* The number of codes up to x * 2^exponent steps. Where numbers have `mantissa` bits behind their
+ * leading one, they are 2^k steps apart, k = bits in front of the binary point - 1 - mantissa; each
+ * k above 0 brings 2^mantissa codes. */
+static unsigned round_wide(const struct minifloat *format, wide x, int exponent, bool negative)
+{
+    const int mantissa = format->mantissa_bits;
+    const unsigned greatest = minifloat_encode(format, INFINITY, true);
+    const int top = length(x) + exponent - 1, k = top > mantissa ? top - mantissa : 0;
+    unsigned code = greatest;
+
+    if (k <= 31)
+        code = (unsigned)nearest(x, k - exponent) + ((unsigned)k << mantissa);
+    if (code > greatest)
+        code = greatest;
+    return code && negative ? code | 1u << (minifloat_bits(format) - 1) : code;
+}
+
+unsigned exact_round(const struct minifloat *format, uint64_t magnitude, int exponent,
+                     bool negative)
+{
+    return magnitude ? round_wide(format, magnitude, exponent, negative) : 0;
+}
+
+unsigned exact_scale(const struct minifloat *format, int64_t x, struct exact_factor factor)
+{
+    const wide product = (wide)x * factor.multiplier;
+
+    if (product == 0)
+        return 0;
+    return round_wide(format, product < 0 ? -product : product, factor.shift, product < 0);
+}
+
+static int32_t multiplier_at(double factor, int shift)
+{
+    return factor > 0 ? (int32_t)fmin(rint(ldexp(factor, -shift)), INT32_MAX) : 0;
+}
+
+struct exact_add exact_add_of(double a_scale, double b_scale, double out_scale)
+{
+    const double a = a_scale / out_scale, b = b_scale / out_scale;
+    const int shift = exact_factor_of(a > b ? a : b).shift;
+
+    return (struct exact_add){ multiplier_at(a, shift), multiplier_at(b, shift), shift };
+}
+
+struct exact_factor exact_mul_of(const struct minifloat *format, double a_scale, double b_scale,
+                                 double out_scale)
+{
+    return exact_factor_of(ldexp(a_scale * b_scale / out_scale, exact_unit(format)));
+}
+
+struct exact_factor exact_requantize_of(const struct minifloat *to, double in_scale,
+                                        double out_scale)
+{
+    return exact_factor_of(ldexp(in_scale / out_scale, -exact_unit(to)));
+}

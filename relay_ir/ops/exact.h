@@ -1,0 +1,80 @@
+/* exact.h - small floats (FP8 and the like) in integers: the one definition of their exact
+ * arithmetic, for the qnn operators on them. No float takes part at run time.
+ *
+ * steps     Every number of a format is a whole number of its least step, 2^unit: E4M3 has the unit
+ *           -9 and numbers up to 448 = 229376 steps. Products and sums of steps are integers, so
+ *           their order does not matter. NaN counts as 0.
+ * limit     Formats whose greatest number has more than 2^30 steps have no such form: E5M2
+ *           (2^-16 .. 57344 is 32 bits) and its FNUZ form. Sums are of 64 bits: products of E4M3
+ *           are at most 2^35.6, so that 2^27 of them always fit.
+ * scaling   The sum times a real factor is multiplier * 2^shift * sum, the multiplier of 31 bits
+ *           (relative error 2^-31), the product exact; it is rounded ONCE, to the nearest number
+ *           of the format, ties to even, subnormals included. What is beyond the greatest number
+ *           becomes it. A result of zero has no sign.
+ *
+ * runtime/embed/round_to_minifloat.h and scale_to_minifloat.h are the same for generated C. */
+#ifndef RELAY_IR_OPS_EXACT_H
+#define RELAY_IR_OPS_EXACT_H
+
+#include "base/minifloat.h"
+#include "relay_ir/ir.h"
+
+/* The exponent of the least step. */
+int exact_unit(const struct minifloat *format);
+
+/* The greatest number, in steps; 0 when it has more than 2^30 (or there is no format). */
+int64_t exact_greatest(const struct minifloat *format);
+
+/* A code's number in steps; of a format with exact_greatest. */
+int32_t exact_steps(const struct minifloat *format, unsigned code);
+
+/* The factor multiplier * 2^shift. */
+struct exact_factor {
+    int32_t multiplier; /* 2^30 .. 2^31 - 1, or 0 */
+    int shift;          /* -127 .. 31 */
+};
+
+/* The nearest one. Beyond 2^62 the greatest there is, below 2^-97 (or not positive) 0: times any
+ * sum but 0 that is beyond all formats, or rounds to zero. */
+struct exact_factor exact_factor_of(double factor);
+
+/* The code of magnitude * 2^exponent steps, rounded as above; exponent -200 .. 200. */
+unsigned exact_round(const struct minifloat *format, uint64_t magnitude, int exponent,
+                     bool negative);
+
+/* The code of x * factor, where x * factor counts in steps of the format. */
+unsigned exact_scale(const struct minifloat *format, int64_t x, struct exact_factor factor);
+
+/* qnn.add: a * a_multiplier + b * b_multiplier, in units of 2^shift steps of the result. The
+ * multipliers have one exponent, so the smaller one has fewer bits. */
+struct exact_add {
+    int32_t a_multiplier, b_multiplier;
+    int shift;
+};
+
+struct exact_add exact_add_of(double a_scale, double b_scale, double out_scale);
+
+/* qnn.mul: for the product of the operands' steps. All three are of one format. */
+struct exact_factor exact_mul_of(const struct minifloat *format, double a_scale, double b_scale,
+                                 double out_scale);
+
+/* qnn.requantize: for sums in units of in_scale. */
+struct exact_factor exact_requantize_of(const struct minifloat *to, double in_scale,
+                                        double out_scale);
+
+/* --- the qnn operators on small floats --------------------------------------------------------
+ * What qnn.c and qnn_product.c hand over: those whose input (of requantize: result) is one. All
+ * zero points are the constant 0. */
+
+#define EXACT_OPERATOR(name)                                                                       \
+    bool infer_exact_##name(struct ctx *ctx, struct node *node);                                   \
+    bool eval_exact_##name(struct ctx *ctx, const struct node *node,                               \
+                           const struct tensor *const *in, struct tensor *out);
+EXACT_OPERATOR(binary)
+EXACT_OPERATOR(conv)
+EXACT_OPERATOR(dense)
+EXACT_OPERATOR(matmul)
+EXACT_OPERATOR(requantize)
+#undef EXACT_OPERATOR
+
+#endif

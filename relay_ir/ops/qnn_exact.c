@@ -1,0 +1,313 @@
+/* qnn_exact.c - qnn.conv1d ... matmul, add and mul of small floats: exact.h has the arithmetic.
+ *
+ * products  sum of steps of x times steps of w, as i64; what pads adds nothing
+ * add       the two operands times their factors, added in 64 bits, rounded once
+ * mul       the product of the steps times one factor, rounded once */
+#include "relay_ir/ops/check.h"
+#include "relay_ir/ops/exact.h"
+#include "relay_ir/ops/ops.h"
+#include "relay_ir/ops/qnn.h"
+#include "relay_ir/ops/spatial.h"
+#include "relay_ir/ops/walk.h"
+
+enum { X, W, X_ZERO, W_ZERO };
+
+/* --- type inference --------------------------------------------------------------------------- */
+
+static bool check_exact(struct ctx *ctx, const struct node *node, int input)
+{
+    const struct type *type = input_type(node, input);
+
+    if (exact_greatest(type_minifloat(type)))
+        return true;
+    diag_error(ctx, DIAG_UNSUPPORTED_TYPE, node_origin(node),
+               "input %d of %s is %s, wanted is a small float whose numbers fit into 32 bits of "
+               "integers",
+               input, op_name(node->op), dtype_name(type->dtype));
+    diag_help(ctx, "exact arithmetic takes f8e4m3, f8e4m3fnuz, f8e3m4, hfp8_143 and smaller ones");
+    return false;
+}
+
+static bool is_zero(const struct value *value)
+{
+    const int64_t n = value->kind == VALUE_CONSTANT ? type_elements(&value->type) : 0;
+    bool zero = n > 0;
+
+    for (int64_t i = 0; zero && i < n; i++) {
+        const struct tensor tensor = value_tensor(value);
+
+        zero = tensor_at(&tensor, i) == 0;
+    }
+    return zero;
+}
+
+/* A zero point: the constant 0, once or n times. */
+static bool check_zero(struct ctx *ctx, const struct node *node, int input, int64_t n)
+{
+    if (!qnn_check_vector(ctx, node, input, n))
+        return false;
+    if (is_zero(node->inputs[input]))
+        return true;
+    return diag_error(ctx, DIAG_UNSUPPORTED_FORM, node_origin(node),
+                      "%s: the zero point of %s is not the constant 0", op_name(node->op),
+                      dtype_name(input_type(node, input)->dtype));
+}
+
+/* Sums of `terms` products must fit into 64 bits, whatever the order. */
+static bool infer_product(struct ctx *ctx, struct node *node, const struct type *y, int64_t terms,
+                          int64_t channels, enum dtype *out_dtype)
+{
+    int64_t most;
+
+    if (!check_exact(ctx, node, X) || !check_exact(ctx, node, W) ||
+        !check_zero(ctx, node, X_ZERO, 1) || !check_zero(ctx, node, W_ZERO, channels))
+        return false;
+    if (*out_dtype != DTYPE_NONE && *out_dtype != DTYPE_I64)
+        return diag_error(ctx, DIAG_TYPE, node_origin(node),
+                          "the out_dtype of %s of %s is %s, wanted is i64", op_name(node->op),
+                          dtype_name(input_type(node, X)->dtype), dtype_name(*out_dtype));
+    *out_dtype = DTYPE_NONE;
+    most = INT64_MAX / exact_greatest(type_minifloat(input_type(node, X))) /
+           exact_greatest(type_minifloat(input_type(node, W)));
+    if (terms > most)
+        return diag_error(
+            ctx, DIAG_TOO_BIG, node_origin(node),
+            "%s: sums of %lld products of %s and %s may leave 64 bits, wanted are at most %lld",
+            op_name(node->op), (long long)terms, dtype_name(input_type(node, X)->dtype),
+            dtype_name(input_type(node, W)->dtype), (long long)most);
+    set_output(node, 0, DTYPE_I64, y);
+    return true;
+}
+
+bool infer_exact_conv(struct ctx *ctx, struct node *node)
+{
+    const struct type *w = input_type(node, W);
+    struct type y;
+
+    return conv_shape(ctx, node, &y) && infer_product(ctx, node, &y, type_span(w, 1, w->rank),
+                                                      w->dim[0], &node->attrs.conv.out_dtype);
+}
+
+bool infer_exact_dense(struct ctx *ctx, struct node *node)
+{
+    struct type y;
+
+    return dense_shape(ctx, node, &y) &&
+           infer_product(ctx, node, &y, input_type(node, W)->dim[1], input_type(node, W)->dim[0],
+                         &node->attrs.dense.out_dtype);
+}
+
+bool infer_exact_matmul(struct ctx *ctx, struct node *node)
+{
+    const struct type *b = input_type(node, W);
+    const bool turned = node->attrs.matmul.transpose_b && b->rank > 1;
+    struct type y;
+
+    if (!matmul_shape(ctx, node, &y))
+        return false;
+    return infer_product(ctx, node, &y, b->dim[b->rank < 2 || turned ? b->rank - 1 : b->rank - 2],
+                         b->rank < 2 ? 1 : b->dim[turned ? b->rank - 2 : b->rank - 1],
+                         &node->attrs.matmul.out_dtype);
+}
+
+bool infer_exact_requantize(struct ctx *ctx, struct node *node)
+{
+    static const char *const words[] = { "single" };
+    const struct type *x = input_type(node, 0);
+    struct requantize_attrs *attrs = &node->attrs.requantize;
+    int64_t n = 1;
+
+    if (type_elements(input_type(node, 1)) == 1)
+        attrs->axis = 0;
+    else if (!check_axis(ctx, node, x, &attrs->axis))
+        return false;
+    else
+        n = x->dim[attrs->axis];
+    if (!qnn_check_scale(ctx, node, 1, n) || !qnn_check_scale(ctx, node, 3, 1) ||
+        !check_zero(ctx, node, 2, 1) || !check_zero(ctx, node, 4, 1) ||
+        !check_exact(ctx, node, 4) ||
+        !check_word(ctx, node, "rounding", &attrs->rounding, words, 1))
+        return false;
+    if (x->dtype != DTYPE_I64)
+        return diag_error(ctx, DIAG_TYPE, node_origin(node),
+                          "input 0 of %s to %s is %s, wanted is i64", op_name(node->op),
+                          dtype_name(input_type(node, 4)->dtype), dtype_name(x->dtype));
+    set_output(node, 0, input_type(node, 4)->dtype, x);
+    return true;
+}
+
+/* Inputs of add and mul. */
+enum { A, B, A_SCALE, A_ZERO, B_SCALE, B_ZERO, OUT_SCALE, OUT_ZERO };
+
+bool infer_exact_binary(struct ctx *ctx, struct node *node)
+{
+    const struct type *a = input_type(node, A), *b = input_type(node, B);
+    struct type shape;
+
+    if (node->op != OP_QNN_ADD && node->op != OP_QNN_MUL)
+        return diag_error(ctx, DIAG_UNSUPPORTED_TYPE, node_origin(node),
+                          "%s of %s is not supported, only qnn.add and qnn.mul are",
+                          op_name(node->op), dtype_name(a->dtype));
+    if (!check_exact(ctx, node, A) || !check_same_dtype(ctx, node, A, B) ||
+        !check_same_dtype(ctx, node, A, OUT_ZERO))
+        return false;
+    for (int i = A_SCALE; i <= OUT_ZERO; i++)
+        if (i % 2 == A_SCALE % 2 ? !qnn_check_scale(ctx, node, i, 1) : !check_zero(ctx, node, i, 1))
+            return false;
+    if (!shape_broadcast(a, b, &shape))
+        return diag_error(ctx, DIAG_SHAPE, node_origin(node),
+                          "%s: shapes %s and %s do not broadcast: dimensions must be equal or 1",
+                          op_name(node->op), shape_text(&ctx->perm, a), shape_text(&ctx->perm, b));
+    set_output(node, 0, a->dtype, &shape);
+    return true;
+}
+
+/* --- evaluation ------------------------------------------------------------------------------- */
+
+/* A tensor of codes as steps, i64. */
+static struct tensor steps_of(struct bulk *bulk, const struct tensor *codes)
+{
+    const struct minifloat *format = type_minifloat(&codes->type);
+    const int64_t n = type_elements(&codes->type);
+    struct type type = codes->type;
+    struct tensor steps;
+
+    type.dtype = DTYPE_I64;
+    type.quant = NULL;
+    steps = tensor_new(bulk, &type);
+    for (int64_t i = 0; i < n; i++)
+        ((int64_t *)steps.data)[i] = exact_steps(format, ((const uint8_t *)codes->data)[i]);
+    return steps;
+}
+
+/* The sum for one output: x and w begin at the first channel of the group. */
+static int64_t conv_sum(const struct slide *s, int64_t in_c, const int64_t *at, const int64_t *x,
+                        const int64_t *w)
+{
+    const int64_t k_len = s[0].kernel * s[1].kernel * s[2].kernel;
+    int64_t sum = 0;
+
+    for (int64_t tap = 0; tap < in_c * k_len; tap++) {
+        const int64_t k[] = { tap % k_len / s[2].kernel / s[1].kernel,
+                              tap / s[2].kernel % s[1].kernel, tap % s[2].kernel };
+        int64_t from = tap / k_len;
+        bool inside = true;
+
+        for (int i = 0; i < MAX_SPATIAL; i++) {
+            const int64_t p = at[i] * s[i].stride - s[i].pad_before + k[i] * s[i].dilation;
+
+            inside = inside && p >= 0 && p < s[i].in;
+            from = from * s[i].in + p;
+        }
+        if (inside)
+            sum += x[from] * w[tap];
+    }
+    return sum;
+}
+
+bool eval_exact_conv(struct ctx *ctx, const struct node *node, const struct tensor *const *in,
+                     struct tensor *out)
+{
+    const struct conv_attrs *attrs = &node->attrs.conv;
+    const int rank = op_spatial_rank(node->op);
+    const struct type *x_type = &in[X]->type, *w_type = &in[W]->type;
+    const struct spatial spatial = spatial_make(rank, x_type->dim + 2, w_type->dim + 2,
+                                                &attrs->strides, &attrs->padding, &attrs->dilation);
+    const int64_t out_c = out->type.dim[1], group_out = out_c / attrs->groups;
+    const int64_t positions = type_span(&out->type, 2, 2 + rank), n = type_elements(&out->type);
+    const int64_t x_plane = type_span(x_type, 2, 2 + rank), w_len = type_span(w_type, 1, 2 + rank);
+    const int64_t out_w = out->type.dim[1 + rank], out_h = rank > 1 ? out->type.dim[rank] : 1;
+    struct bulk bulk = { NULL, 0 };
+    const int64_t *x = steps_of(&bulk, in[X]).data, *w = steps_of(&bulk, in[W]).data;
+
+    (void)ctx;
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t p = i % positions, oc = i / positions % out_c, image = i / positions / out_c;
+        const int64_t at[] = { p / out_w / out_h, p / out_w % out_h, p % out_w };
+        const int64_t ic = oc / group_out * w_type->dim[1];
+
+        ((int64_t *)out->data)[i] =
+            conv_sum(spatial.dim, w_type->dim[1], at, x + (image * x_type->dim[1] + ic) * x_plane,
+                     w + oc * w_len);
+    }
+    bulk_release(&bulk);
+    return true;
+}
+
+static bool eval_matrices(struct ctx *ctx, const struct node *node, const struct tensor *const *in,
+                          struct tensor *out,
+                          bool (*evaluate)(struct ctx *ctx, const struct node *node,
+                                           const struct tensor *const *in, struct tensor *out))
+{
+    struct bulk bulk = { NULL, 0 };
+    const struct tensor x = steps_of(&bulk, in[X]), w = steps_of(&bulk, in[W]);
+    const bool ok = evaluate(ctx, node, (const struct tensor *const[]){ &x, &w }, out);
+
+    bulk_release(&bulk);
+    return ok;
+}
+
+bool eval_exact_dense(struct ctx *ctx, const struct node *node, const struct tensor *const *in,
+                      struct tensor *out)
+{
+    return eval_matrices(ctx, node, in, out, eval_dense);
+}
+
+bool eval_exact_matmul(struct ctx *ctx, const struct node *node, const struct tensor *const *in,
+                       struct tensor *out)
+{
+    return eval_matrices(ctx, node, in, out, eval_matmul);
+}
+
+bool eval_exact_requantize(struct ctx *ctx, const struct node *node, const struct tensor *const *in,
+                           struct tensor *out)
+{
+    const struct minifloat *format = type_minifloat(&out->type);
+    const int64_t n = type_elements(&out->type), n_scales = type_elements(&in[1]->type);
+    const int axis = (int)node->attrs.requantize.axis;
+    const int64_t inner = n_scales == 1 ? 1 : type_span(&out->type, axis + 1, out->type.rank);
+
+    (void)ctx;
+    for (int64_t i = 0; i < n; i++) {
+        const double in_scale = tensor_at(in[1], i / inner % n_scales);
+        const struct exact_factor factor =
+            exact_requantize_of(format, in_scale, tensor_at(in[3], 0));
+
+        ((uint8_t *)out->data)[i] = (uint8_t)exact_scale(format, tensor_int_at(in[0], i), factor);
+    }
+    return true;
+}
+
+static unsigned added(const struct minifloat *format, const struct exact_add *add, int64_t a,
+                      int64_t b)
+{
+    const int64_t sum = a * add->a_multiplier + b * add->b_multiplier;
+
+    return exact_round(format, (uint64_t)(sum < 0 ? -sum : sum), add->shift, sum < 0);
+}
+
+bool eval_exact_binary(struct ctx *ctx, const struct node *node, const struct tensor *const *in,
+                       struct tensor *out)
+{
+    const struct minifloat *format = type_minifloat(&out->type);
+    const double a_scale = tensor_at(in[A_SCALE], 0), b_scale = tensor_at(in[B_SCALE], 0);
+    const double out_scale = tensor_at(in[OUT_SCALE], 0);
+    const struct exact_add add = exact_add_of(a_scale, b_scale, out_scale);
+    const struct exact_factor mul = exact_mul_of(format, a_scale, b_scale, out_scale);
+    const uint8_t *a_codes = in[A]->data, *b_codes = in[B]->data;
+    const int64_t n = type_elements(&out->type);
+    struct walk walk = walk_begin(out->type.rank, out->type.dim);
+
+    (void)ctx;
+    walk_add_broadcast(&walk, &in[A]->type);
+    walk_add_broadcast(&walk, &in[B]->type);
+    for (int64_t i = 0; i < n; i++, walk_next(&walk)) {
+        const int64_t a = exact_steps(format, a_codes[walk.offset[0]]);
+        const int64_t b = exact_steps(format, b_codes[walk.offset[1]]);
+
+        ((uint8_t *)out->data)[i] =
+            (uint8_t)(node->op == OP_QNN_ADD ? added(format, &add, a, b)
+                                             : exact_scale(format, a * b, mul));
+    }
+    return true;
+}

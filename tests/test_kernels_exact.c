@@ -1,0 +1,156 @@
+/* Kernels of products, sums and tables of small floats against the reference: bit for bit, with gcc
+ * and clang. The numbers are codes. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/expect.h"
+#include "tests/support/kernel_case.h"
+#include "tests/support/op_case.h"
+#include "tests/support/run_generated.h"
+
+#define ZERO "const f8e4m3[] 0"
+#define GREATEST "126" /* the code of 448 */
+
+static const struct kernel_case products[] = {
+    { "exact_conv", "qnn.conv2d", "groups=1",
+      "f8e4m3[1,2,5,6]; const f8e4m3[3,2,3,2]; " ZERO "; " ZERO },
+    { "exact_conv", "qnn.conv2d", "groups=1, padding=[1,0,2,1], strides=[2,1]",
+      "f8e4m3[1,2,5,6] 126 254 127 1 0 128; const f8e4m3[3,2,3,2] 126 254 3 129; " ZERO "; " ZERO },
+    { "exact_conv", "qnn.conv2d", "groups=2, padding=[1,1,1,1], dilation=[1,2]",
+      "f8e4m3[2,4,5,6]; const f8e4m3[6,2,2,2]; " ZERO "; const f8e4m3[6] 0" },
+    { "exact_conv", "qnn.conv2d", "groups=4", "f8e4m3[1,4,4,4]; f8e4m3[4,1,3,3]; " ZERO "; " ZERO },
+    { "exact_conv", "qnn.conv1d", "groups=1, padding=[1,1]",
+      "f8e3m4[3,2,9] 126 254 16; f8e4m3[4,2,3] 126; const f8e3m4[] 0; " ZERO },
+    { "exact_conv", "qnn.conv3d", "groups=2, padding=[1,0,1,0,1,1], strides=[1,2,1]",
+      "f8e4m3fnuz[1,2,3,4,4]; const f8e3m4[4,1,2,2,3]; const f8e4m3fnuz[] 0; const f8e3m4[] "
+      "0" },
+    { "exact_conv", "qnn.conv2d", "groups=1",
+      "f8e4m3[1,400,1,1] " GREATEST "; const f8e4m3[5,400,1,1] " GREATEST " 254 254 126; " ZERO
+      "; " ZERO },
+    { "exact_matmul", "qnn.dense", "", "f8e4m3[1,7]; const f8e4m3[5,7]; " ZERO "; " ZERO },
+    { "exact_matmul", "qnn.dense", "",
+      "f8e4m3[1,3000] " GREATEST "; const f8e4m3[2,3000] " GREATEST "; " ZERO "; " ZERO },
+    { "exact_matmul", "qnn.dense", "",
+      "f8e4m3[2,3,7] 126 200 1 127 255 3 66; const f8e4m3[5,7] 1 254 77 128 2; " ZERO "; " ZERO },
+    { "exact_matmul", "qnn.matmul", "", "f8e4m3[4,3]; f8e4m3[3,5]; " ZERO "; " ZERO },
+    { "exact_matmul", "qnn.matmul", "transpose_a=true",
+      "f8e4m3[2,3,4]; f8e4m3[3,5]; " ZERO "; " ZERO },
+    { "exact_matmul", "qnn.matmul", "transpose_b=true",
+      "f8e4m3[4,3]; f8e4m3[2,2,5,3]; " ZERO "; " ZERO },
+    { "nothing", "qnn.matmul", "", "f8e4m3[0,3]; f8e4m3[3,2]; " ZERO "; " ZERO },
+    { "exact_matmul", "qnn.dense", "", "f8e4m3[3,0]; f8e4m3[2,0]; " ZERO "; " ZERO },
+};
+
+static const struct kernel_case elements[] = {
+    { "elementwise", "qnn.lut", "axis=0",
+      "f8e4m3[4] 0 255 128 7; const f8e4m3[256] 5 250 3 255; const f32[] 1; " ZERO },
+    { "elementwise", "qnn.lut", "axis=1",
+      "f8e4m3[2,2,3] 0 255 128 7; const i8[2,256] 5 -128 3 127; const f32[] 1; const i8[] 0" },
+    { "elementwise", "qnn.requantize", "axis=0",
+      "i64[8] 9223372036854775807 -9223372036854775808 1000 -999 3 0 262144 17; const f32[] 0.03; "
+      "" ZERO "; const f32[] 0.5; " ZERO },
+    { "elementwise", "qnn.requantize", "axis=1, rounding=\"single\"",
+      "i64[2,3,2] 9223372036854775807 -123456789 77 8; const f32[3] 0.5 1.1e-7 1e-15; " ZERO
+      "; const f32[] 0.5; " ZERO },
+    { "elementwise", "qnn.requantize", "axis=0",
+      "i64[6] 100 -9000 77 8 0 -1; const f32[] 1e20; " ZERO "; const f32[] 1e-18; "
+      "const f8e4m3fnuz[] 0" },
+    { "elementwise", "qnn.requantize", "axis=0",
+      "i64[6] 100 -9000 77 8 0 -1; const f32[] 0.01; " ZERO "; const f32[] 1; const f4e2m1[] 0" },
+    { "elementwise", "qnn.add", "",
+      "f8e4m3[2,5] 126 254 127 1 129 0 128 56 184 90; f8e4m3[5] 126 254 3 129 57; const f32[] "
+      "0.1; " ZERO "; const f32[] 0.2; " ZERO "; const f32[] 0.05; " ZERO },
+    { "elementwise", "qnn.add", "",
+      "f8e3m4[2,5] 126 254 127 1 129; const f8e3m4[] 126; const f32[] 0.1; const f8e3m4[] "
+      "0; "
+      "const f32[] 20; const f8e3m4[] 0; const f32[] 7; const f8e3m4[] 0" },
+    { "elementwise", "qnn.mul", "",
+      "f8e4m3fnuz[2,5] 127 255 127 1 129 0 128 56 184 90; f8e4m3fnuz[5] 127 255 3 129 57; const "
+      "f32[] "
+      "0.1; const f8e4m3fnuz[] 0; const f32[] 0.2; const f8e4m3fnuz[] 0; const f32[] 0.05; const "
+      "f8e4m3fnuz[] 0" },
+};
+
+START_TEST(products_agree_exactly)
+{
+    KERNEL_CASES_CHECK(products, 0);
+}
+END_TEST
+
+START_TEST(elements_agree_exactly)
+{
+    KERNEL_CASES_CHECK(elements, 0);
+}
+END_TEST
+
+/* --- in one loop nest ------------------------------------------------------------------------- */
+
+#define CONV                                                                                       \
+    "{strides=[], padding=[1,1,1,1], dilation=[], groups=1, data_layout=\"\", "                    \
+    "kernel_layout=\"\"}"
+
+static const char convolution[] =
+    "fn main(%x: (1,3,6,6) f8e4m3) -> (%y) {\n"
+    "  const @w : (5,3,3,3) f8e4m3 = crc32:00000000\n"
+    "  const @b : (5) i64 = [100000, -2000000, 3, 4, 500000000]\n"
+    "  const @s : (5) f32 = [0.003, 0.01, 0.002, 0.5, 0.0001]\n  const @t : () f32 = [2000]\n"
+    "  const @z : () f8e4m3 = [0x00]\n"
+    "  %c = qnn.conv2d(%x, @w, @z, @z) " CONV " : (1,5,6,6) i64\n"
+    "  %d = nn.bias_add(%c, @b) {axis=1} : (1,5,6,6) i64\n"
+    "  %e = nn.relu(%d) : (1,5,6,6) i64\n"
+    "  %y = qnn.requantize(%e, @s, @z, @t, @z) {axis=1, rounding=\"\"} : (1,5,6,6) f8e4m3\n}\n";
+
+static const char dense_and_residual[] =
+    "fn main(%x: (3,8) f8e4m3, %r: (3,4) f8e4m3) -> (%y) {\n"
+    "  const @w : (4,8) f8e4m3 = crc32:00000000\n"
+    "  const @s : (4) f32 = [0.003, 0.01, 0.002, 0.5]\n  const @t : () f32 = [3000]\n"
+    "  const @z : () f8e4m3 = [0x00]\n"
+    "  %c = qnn.dense(%x, @w, @z, @z) : (3,4) i64\n"
+    "  %q = qnn.requantize(%c, @s, @z, @t, @z) {axis=1, rounding=\"\"} : (3,4) f8e4m3\n"
+    "  %y = qnn.add(%q, %r, @t, @z, @t, @z, @t, @z) : (3,4) f8e4m3\n}\n";
+
+static const char *const fused[] = { convolution, dense_and_residual };
+
+START_TEST(one_region_for_all)
+{
+    const struct generated_case row = { .text = fused[_i], .low = -448, .high = 448 };
+    struct ctx *ctx = ctx_new("net.onnx");
+    struct module *module = generated_module(ctx, &row);
+
+    ck_assert_ptr_null(module->functions->next->next); /* main and one region */
+    generated_check_module(module, &row, NULL);
+    module_free(module);
+    ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(no_float_is_written)
+{
+    struct ctx *ctx = ctx_new("net.onnx");
+    const char *text = generated_text(ctx, &(struct generated_case){ .text = fused[_i] }, ".c");
+
+    ck_assert_msg(!strstr(text, "float ") && !strstr(text, "double ") && !strstr(text, "math.h"),
+                  "%s", text);
+    ctx_free(ctx);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("kernels_exact");
+    TCase *tests = tcase_create("all");
+    SRunner *runner = srunner_create(suite);
+    int n_failed;
+
+    suite_add_tcase(suite, tests);
+    tcase_set_timeout(tests, 0);
+    tcase_add_test(tests, products_agree_exactly);
+    tcase_add_test(tests, elements_agree_exactly);
+    tcase_add_loop_test(tests, one_region_for_all, 0, N_ROWS(fused));
+    tcase_add_loop_test(tests, no_float_is_written, 0, N_ROWS(fused));
+    srunner_run_all(runner, CK_NORMAL);
+    n_failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
