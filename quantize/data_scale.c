@@ -7,6 +7,7 @@
 
 #include "base/str.h"
 #include "quantize/steps.h"
+#include "relay_ir/region.h"
 
 /* Operators whose result holds numbers of their input 0, or between two of them, and nothing else
  * but 0.
@@ -47,11 +48,27 @@ static const struct value *joined_into(const struct value *value)
     return reader && reader->op == OP_CONCATENATE ? reader->outputs[0] : NULL;
 }
 
+/* What was quantised and decoded, by annotate, where a reader was visited before. */
+static const struct value *behind_rounding(const struct value *value)
+{
+    const struct node *decode = value->def, *quantize;
+
+    if (!decode || !is_decoder(decode))
+        return value;
+    quantize = decode->inputs[0]->def;
+    while (quantize && op_row(quantize->op)->pattern == PATTERN_VIEW)
+        quantize = quantize->inputs[0]->def;
+    return quantize && quantize->n_inputs > 0 ? quantize->inputs[0] : value;
+}
+
 /* The value whose numbers decide. */
 static const struct value *scale_source(const struct value *value)
 {
     for (;;) {
-        const struct value *whole = joined_into(value);
+        const struct value *whole;
+
+        value = behind_rounding(value);
+        whole = joined_into(value);
 
         if (whole)
             value = whole;
