@@ -239,11 +239,33 @@ static const void *group_of(const struct annotation *a, const struct node *node)
     return node && node->id < a->n_nodes ? a->group_of[node->id] : NULL;
 }
 
-/* Whether the value comes from memory when the node reads it. */
-static bool crosses(const struct annotation *a, const struct value *value, const struct node *node)
+/* What the store of an integer operator does along with it: a bias, bounds. */
+static bool is_part_of_store(const struct node *node)
 {
-    return value->kind == VALUE_PARAM || !group_of(a, value->def) ||
-           group_of(a, value->def) != group_of(a, node);
+    return node->op == OP_BIAS_ADD || node->op == OP_RELU || node->op == OP_CLIP;
+}
+
+/* A function of one number, which integers take from a table, together with others of its kind. */
+static bool is_function(const struct node *node)
+{
+    int n_computed = 0;
+
+    for (int i = 0; i < node->n_inputs; i++)
+        n_computed += node->inputs[i] && node->inputs[i]->kind != VALUE_CONSTANT;
+    return op_is_elementwise(node->op) && n_computed == 1 && !is_part_of_store(node);
+}
+
+/* Whether the value comes from memory when the node reads it. Integer operators do not compute with
+ * what is not rounded yet, so that there is a border between any two of them. */
+static bool crosses(const struct annotation *a, const struct value *value, const struct node *node,
+                    const struct precision *precision)
+{
+    const bool integers = precision->mode == PRECISION_INT8 || a->q->options->exact;
+
+    if (value->kind == VALUE_PARAM || !group_of(a, value->def) ||
+        group_of(a, value->def) != group_of(a, node))
+        return true;
+    return integers && !is_part_of_store(node) && !(is_function(node) && is_function(value->def));
 }
 
 /* False when nothing is known about the value: reported at the end, for all. */
@@ -281,7 +303,7 @@ static void annotate_node(struct annotation *a, struct node *node, struct quanti
         const struct value *value = node->inputs[i];
 
         if (value && value->kind != VALUE_CONSTANT && value->type.dtype == DTYPE_F32 &&
-            reads_small(node, i, precision) && crosses(a, value, node) &&
+            reads_small(node, i, precision) && crosses(a, value, node, precision) &&
             !(value->def && value->def->id >= a->n_nodes))
             annotate_data(a, node, i, precision);
     }
