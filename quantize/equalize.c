@@ -14,9 +14,9 @@
 #include "quantize/equalize_pair.h"
 #include "quantize/steps.h"
 
-enum { MAX_SWEEPS = 200 };
+enum { MAX_SWEEPS = 1000 };
 
-static const double settled = 1e-5; /* of the logarithm of a factor, in one sweep */
+static const double settled = 1e-3; /* of the logarithm of a factor, in one sweep */
 static const double unmoved = 1e-3; /* a pair whose factors are all nearer to 1 is left alone */
 static const double limit = 0x1p12; /* of a factor: a channel that is nearly dead stays small */
 
@@ -26,6 +26,7 @@ struct equalizer {
     int n_layers, n_pairs;
     struct equal_layer *layers;
     struct equal_pair *pairs;
+    double *first, *second, *greatest; /* room: for each channel of the widest layer */
 };
 
 /* --- which layers ----------------------------------------------------------------------------- */
@@ -111,28 +112,60 @@ static void find_pairs(struct equalizer *e)
 
 /* --- factors ---------------------------------------------------------------------------------- */
 
-/* The greatest weight of each channel that the pair shares, with all factors of now. */
-static void ranges(const struct equal_layer *layer, bool of_outputs, double *range, int64_t n)
+/* The factor of each input or output channel of a layer, as its pairs have it now. */
+static void channel_factors(const struct equal_layer *layer, bool of_outputs, double *factors)
 {
-    for (int64_t c = 0; c < n; c++)
-        range[c] = 0;
-    for (int64_t block = 0; block < linear_blocks(&layer->linear); block++) {
-        const double weight = layer->greatest[block] * block_factor(layer, block);
-        int64_t in, out, c;
+    const int64_t n = of_outputs ? layer->linear.out_c : layer->linear.in_c;
+    const struct equal_pair *pair = of_outputs ? layer->out : layer->in;
 
-        linear_channels(&layer->linear, block, &in, &out);
-        c = of_outputs ? out : in / layer->in->repeat;
-        range[c] = fmax(range[c], weight);
+    for (int64_t c = 0; c < n; c++)
+        factors[c] = !pair ? 1 : of_outputs ? 1 / pair->factor[c] : pair->factor[c / pair->repeat];
+}
+
+/* The greatest weight of each output channel, or of each `repeat` input channels, with all factors
+ * of now. This is all the work there is: no division per block. */
+static void ranges(const struct equalizer *e, const struct equal_layer *layer, bool of_outputs,
+                   int64_t repeat, double *range)
+{
+    const struct linear *l = &layer->linear;
+    const bool by_first = l->in_first != of_outputs;
+    const int64_t n = of_outputs ? l->out_c : l->in_c, in_group = l->first / l->groups;
+    const float *greatest = layer->greatest;
+
+    channel_factors(layer, !l->in_first, e->first);
+    channel_factors(layer, l->in_first, e->second);
+    for (int64_t c = 0; c < n; c++)
+        e->greatest[c] = 0;
+    for (int64_t i = 0; i < l->first; i++) {
+        const double *second = e->second + i / in_group * l->second;
+        double *column = e->greatest + i / in_group * l->second;
+        double row = 0;
+
+        for (int64_t j = 0; j < l->second; j++) {
+            const double weight = (double)*greatest++ * second[j] * e->first[i];
+
+            row = weight > row ? weight : row;
+            if (!by_first)
+                column[j] = weight > column[j] ? weight : column[j];
+        }
+        if (by_first)
+            e->greatest[i] = row;
+    }
+    for (int64_t c = 0; c < n / repeat; c++) {
+        range[c] = 0;
+        for (int64_t i = c * repeat; i < (c + 1) * repeat; i++)
+            range[c] = fmax(range[c], e->greatest[i]);
     }
 }
 
 /* Returns the greatest move of a logarithm. */
-static double balance(struct equal_pair *pair, double *first, double *second)
+static double balance(const struct equalizer *e, struct equal_pair *pair, double *first,
+                      double *second)
 {
     double greatest = 0;
 
-    ranges(pair->first, true, first, pair->n);
-    ranges(pair->second, false, second, pair->n);
+    ranges(e, pair->first, true, 1, first);
+    ranges(e, pair->second, false, pair->repeat, second);
     for (int64_t c = 0; c < pair->n; c++) {
         const double old = pair->factor[c];
 
@@ -149,15 +182,22 @@ static void find_factors(struct equalizer *e)
     int64_t n = 1;
     double *first, *second;
 
-    for (int i = 0; i < e->n_pairs; i++)
-        n = e->pairs[i].n > n ? e->pairs[i].n : n;
+    for (int i = 0; i < e->n_layers; i++) {
+        const struct linear *l = &e->layers[i].linear;
+
+        n = l->out_c > n ? l->out_c : n;
+        n = l->in_c > n ? l->in_c : n;
+    }
     first = arena_array(&e->arena, double, n);
     second = arena_array(&e->arena, double, n);
+    e->first = arena_array(&e->arena, double, n);
+    e->second = arena_array(&e->arena, double, n);
+    e->greatest = arena_array(&e->arena, double, n);
     for (int sweep = 0; sweep < MAX_SWEEPS; sweep++) {
         double greatest = 0;
 
         for (int i = 0; i < e->n_pairs; i++)
-            greatest = fmax(greatest, balance(&e->pairs[i], first, second));
+            greatest = fmax(greatest, balance(e, &e->pairs[i], first, second));
         if (greatest < settled)
             break;
     }
