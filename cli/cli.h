@@ -23,6 +23,7 @@ struct cli {
     bool quiet;
     bool is_json_graph; /* the model that has been loaded */
     struct offload offload;
+    struct precision_request *precision; /* opaque: precision.c */
 };
 
 /* Each returns false after an error. Diagnostics are printed by main. */
@@ -42,6 +43,19 @@ struct module *load_model(struct cli *cli);
  * before they begin. */
 bool prepare_offload(struct cli *cli);
 
+/* The same for --precision and its companions; to be asked before prepare_offload. */
+bool prepare_precision(struct cli *cli);
+
+/* Whether FP8 is the targets' business (annotate_fp8), or that of quantize/; the targets are known.
+ */
+void settle_precision(struct cli *cli);
+
+/* Whether quantize/ has something to do, and its steps. */
+bool precision_wanted(const struct cli *cli);
+void collect_for_precision(struct cli *cli, const struct module *module); /* before all passes */
+bool run_precision(struct cli *cli, struct module *module, const struct pipeline_options *pipeline);
+void report_precision_of_graph(struct cli *cli);
+
 /* Whether parts of the graph may leave c. */
 bool offload_wanted(const struct cli *cli);
 
@@ -51,7 +65,7 @@ const char *offload_options(const struct cli *cli, bool with_dirs);
 /* The target of that name among those that are known. NULL after an error. */
 const struct target *find_target(struct cli *cli, const char *name);
 
-/* The whole pipeline, with the partitioner between its parts. */
+/* The partitioner, between the parts of the pipeline. */
 bool run_offload(struct cli *cli, struct module *module, const struct pipeline_options *options);
 
 /* How many regions went where, and what became smaller floats; nothing when nothing was asked for.

@@ -7,6 +7,7 @@
 #include "cli/cli.h"
 #include "cli/graph_json.h"
 #include "frontend/onnx/import.h"
+#include "quantize/quantize.h"
 #include "relay_ir/passes/pipeline.h"
 
 /* "data=1,3,224,224": the last '=' divides, because names may hold one. */
@@ -72,47 +73,63 @@ bool run_passes(struct cli *cli, struct module *module)
         .stats = has_option(&cli->args, OPTION_STATS),
         .log = stderr,
     };
-    const bool ok =
-        offload_wanted(cli) ? run_offload(cli, module, &options) : pipeline_run(module, &options);
+    struct pipeline_options part = options;
 
-    if (!ok || !check_graph_regions(cli, module))
+    collect_for_precision(cli, module);
+    part.part = PIPELINE_PREPARE;
+    if (!pipeline_run(module, &part) ||
+        (precision_wanted(cli) && !run_precision(cli, module, &options)) ||
+        (offload_wanted(cli) && !run_offload(cli, module, &options)))
+        return false;
+    part.part = PIPELINE_FUSE;
+    if (!pipeline_run(module, &part) || !check_graph_regions(cli, module))
         return false;
     note_offload(cli, module);
     return true;
 }
 
-/* All passes in order: the partitioner stands before the last one. */
+/* All passes in order: quantisation and the partitioner stand before those that make regions. */
 struct listed {
     const char *name, *purpose;
-    bool partitioner;
+    const char *option; /* without which it does not run; NULL = it always does */
 };
+
+static void list_quantize(struct listed *list, int *n)
+{
+    for (int i = 0; quantize_step(i); i++)
+        list[(*n)++] =
+            (struct listed){ quantize_step(i)->name, quantize_step(i)->purpose, "precision" };
+}
 
 static struct listed *all_passes(struct arena *arena, int *n)
 {
-    int n_passes, n_steps;
+    int n_passes, n_steps, n_quantize = 0;
     const struct pass *passes = pipeline_passes(&n_passes);
     const struct partition_pass *steps = partition_passes(&n_steps);
-    struct listed *list = arena_array(arena, struct listed, n_passes + n_steps);
+    struct listed *list;
 
+    while (quantize_step(n_quantize))
+        n_quantize++;
+    list = arena_array(arena, struct listed, n_passes + n_steps + n_quantize);
     *n = 0;
-    for (int i = 0; i < n_passes - 1; i++)
-        list[(*n)++] = (struct listed){ passes[i].name, passes[i].purpose, false };
-    for (int i = 0; i < n_steps; i++)
-        list[(*n)++] = (struct listed){ steps[i].name, steps[i].purpose, true };
-    list[(*n)++] =
-        (struct listed){ passes[n_passes - 1].name, passes[n_passes - 1].purpose, false };
+    for (int i = 0; i < n_passes; i++) {
+        if (i == n_passes - PIPELINE_N_FUSE) {
+            list_quantize(list, n);
+            for (int j = 0; j < n_steps; j++)
+                list[(*n)++] = (struct listed){ steps[j].name, steps[j].purpose, "offload" };
+        }
+        list[(*n)++] = (struct listed){ passes[i].name, passes[i].purpose, NULL };
+    }
     return list;
 }
 
 static bool check_dump_of(struct cli *cli, const struct listed *pass)
 {
-    if (!pass->partitioner || has_option(&cli->args, OPTION_OFFLOAD) ||
-        has_option(&cli->args, OPTION_PRECISION))
+    if (!pass->option || has_option(&cli->args, OPTION_OFFLOAD) ||
+        has_option(&cli->args, OPTION_PRECISION) || has_option(&cli->args, OPTION_QTABLE))
         return true;
-    diag_error(cli->ctx, DIAG_USAGE, NULL,
-               "--dump-after: '%s' runs only where something is offloaded", pass->name);
-    diag_help(cli->ctx, "--offload names the targets");
-    return false;
+    return diag_error(cli->ctx, DIAG_USAGE, NULL, "--dump-after: '%s' does not run without --%s",
+                      pass->name, pass->option);
 }
 
 bool check_dump_option(struct cli *cli)
@@ -146,6 +163,7 @@ void list_passes(struct cli *cli)
     const struct listed *passes = all_passes(&cli->ctx->perm, &n);
 
     for (int i = 0; i < n; i++)
-        printf("%2d  %-21s %s%s\n", i + 1, passes[i].name, passes[i].purpose,
-               passes[i].partitioner ? " (--offload)" : "");
+        printf("%2d  %-21s %s%s%s%s\n", i + 1, passes[i].name, passes[i].purpose,
+               passes[i].option ? " (--" : "", passes[i].option ? passes[i].option : "",
+               passes[i].option ? ")" : "");
 }

@@ -120,37 +120,6 @@ static bool parse_offload(struct cli *cli, const char *text)
     }
 }
 
-static const char *small_formats(struct arena *arena)
-{
-    struct str list = { .arena = arena };
-
-    for (int d = DTYPE_NONE + 1; d < DTYPE_COUNT; d++)
-        if (dtype_kind((enum dtype)d) == KIND_MINIFLOAT)
-            str_printf(&list, "%s%s", list.n ? ", " : "", dtype_name((enum dtype)d));
-    return str_text(&list);
-}
-
-/* "f32", "fp8", "fp8=f8e5m2" */
-static bool parse_precision(struct cli *cli, const char *text)
-{
-    enum dtype *out = &cli->offload.options.fp8;
-
-    *out = DTYPE_NONE;
-    if (strcmp(text, "f32") == 0)
-        return true;
-    if (strcmp(text, "fp8") == 0)
-        *out = DTYPE_F8E4M3;
-    else if (str_starts(text, "fp8="))
-        *out = dtype_from_name(text + strlen("fp8="));
-    if (dtype_kind(*out) == KIND_MINIFLOAT)
-        return true;
-    *out = DTYPE_NONE;
-    diag_error(cli->ctx, DIAG_USAGE, NULL, "--precision: '%s' is not f32, fp8 or fp8=FORMAT",
-               str_safe(&cli->ctx->perm, text, 80));
-    diag_help(cli->ctx, "the formats are %s", small_formats(&cli->ctx->perm));
-    return false;
-}
-
 /* What changes nothing is a mistake: --no-cost without a target, say. */
 static bool check_companions(struct cli *cli)
 {
@@ -188,16 +157,16 @@ bool prepare_offload(struct cli *cli)
     int assign;
     bool ok = option_word(cli->ctx, &cli->args, OPTION_ASSIGN, assign_words, ASSIGN_COST, &assign);
 
-    ok = parse_precision(cli, option_text(&cli->args, OPTION_PRECISION, "f32")) && ok;
     offload->options.assign = (enum assign)assign;
     offload->options.no_cost = has_option(&cli->args, OPTION_NO_COST);
     offload->options.targets = &offload->targets;
-    if (list || dirs->n || offload->options.fp8 != DTYPE_NONE ||
-        cli->args.command == COMMAND_TARGETS) {
+    ok = prepare_precision(cli) && ok;
+    if (list || dirs->n || cli->args.command == COMMAND_TARGETS) {
         if (!targets_load(cli->ctx, dirs->n, dirs->at, &offload->targets))
             return false;
         ok = (!list || parse_offload(cli, list)) && ok;
     }
+    settle_precision(cli);
     ok = check_templates(cli) && ok;
     return ok && check_companions(cli);
 }
@@ -206,16 +175,8 @@ bool prepare_offload(struct cli *cli)
 
 bool run_offload(struct cli *cli, struct module *module, const struct pipeline_options *options)
 {
-    struct pipeline_options part = *options;
-
-    part.part = PIPELINE_PREPARE;
-    if (!pipeline_run(module, &part))
-        return false;
     cli->offload.partition = partition_new(module, &cli->offload.options);
-    if (!partition_run(cli->offload.partition, options))
-        return false;
-    part.part = PIPELINE_FUSE;
-    return pipeline_run(module, &part);
+    return partition_run(cli->offload.partition, options);
 }
 
 static int count_regions(const struct module *module, const struct target *target)
@@ -289,6 +250,7 @@ void report_precision(struct cli *cli)
     const struct partition *partition = cli->offload.partition;
     struct str text = { .arena = &cli->ctx->perm };
 
+    report_precision_of_graph(cli);
     if (!partition || !partition->fp8)
         return;
     fp8_report_print(partition->fp8, cli->args.command == COMMAND_TARGETS, &cli->ctx->perm, &text);

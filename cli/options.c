@@ -43,6 +43,11 @@ static const struct {
 
 enum { LETTER_BASE = 256 }; /* getopt_long returns LETTER_BASE + index for a long option */
 
+const char *option_name(enum option_id option)
+{
+    return options[option].name;
+}
+
 const char *command_name(enum command command)
 {
     return commands[command].name;

@@ -39,6 +39,8 @@ bool arguments_parse(struct ctx *ctx, int argc, char **argv, struct arguments *o
 
 bool has_option(const struct arguments *args, enum option_id option);
 
+const char *option_name(enum option_id option); /* "keep-f32" */
+
 /* The last value given, or `missing`. */
 const char *option_text(const struct arguments *args, enum option_id option, const char *missing);
 

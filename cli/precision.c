@@ -1,0 +1,313 @@
+/* precision.c - --precision and its companions: what is stored small, and how that is decided. */
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/str.h"
+#include "cli/cli.h"
+#include "frontend/tensors/samples.h"
+#include "quantize/batch_norms.h"
+#include "quantize/quantize.h"
+#include "relay_ir/products.h"
+
+struct precision_request {
+    struct quantize_options options;
+    struct qtable qtable;
+    struct calib_table calib;
+    const char *data;
+    struct preprocessing how;
+    bool has_how;
+    long long limit;
+    bool legacy_fp8; /* targets' own FP8 decides: partition/annotate_fp8.h */
+    struct quantize_report report;
+    bool done;
+};
+
+/* --- the options ------------------------------------------------------------------------------ */
+
+static bool parse_rule(struct cli *cli, enum option_id option, const char *name,
+                       struct scale_rule *out, bool *given)
+{
+    const char *text = option_text(&cli->args, option, NULL);
+
+    *given = text != NULL;
+    if (!text || scale_rule_parse(text, out))
+        return true;
+    diag_error(cli->ctx, DIAG_USAGE, NULL, "--%s: there is no rule '%s'", name,
+               str_safe(&cli->ctx->perm, text, 80));
+    diag_help(cli->ctx, "rules are %s", scale_rule_list());
+    return false;
+}
+
+/* --keep-f32 a,b --keep-f32 c */
+static void parse_keep(struct cli *cli, struct quantize_options *options)
+{
+    const struct option_values *given = &cli->args.options[OPTION_KEEP_F32];
+    size_t most = 0;
+    const char **names;
+
+    for (int i = 0; i < given->n; i++)
+        most += strlen(given->at[i]) + 1;
+    names = arena_array(&cli->ctx->perm, const char *, most);
+    for (int i = 0; i < given->n; i++)
+        for (const char *at = given->at[i]; *at;) {
+            const size_t n = strcspn(at, ",");
+
+            if (n)
+                names[options->n_keep++] = arena_strndup(&cli->ctx->perm, at, n);
+            at += n + (at[n] == ',');
+        }
+    options->keep = names;
+}
+
+static bool parse_precision(struct cli *cli, struct precision_request *r)
+{
+    const char *text = option_text(&cli->args, OPTION_PRECISION, NULL);
+    struct precision *p = &r->options.precision;
+    struct scale_rule data, weights;
+    bool has_data, has_weights, ok;
+
+    ok = precision_parse(cli->ctx, "--precision", text ? text : "f32", p);
+    ok = parse_rule(cli, OPTION_SCALE, "scale", &data, &has_data) && ok;
+    ok = parse_rule(cli, OPTION_SCALE_WEIGHTS, "scale-weights", &weights, &has_weights) && ok;
+    if (has_data) {
+        p->data_scale = data;
+        p->has_data_scale = true;
+    }
+    if (has_weights)
+        p->weight_scale = weights;
+    return ok;
+}
+
+static bool parse_words(struct cli *cli, struct precision_request *r)
+{
+    static const char *const biases[] = { "none", "data", "batch-norm", NULL };
+    static const char *const arithmetics[] = { "float", "integer", NULL };
+    const char *loss = option_text(&cli->args, OPTION_LOSS, "mse");
+    int bias, arithmetic;
+    bool ok = option_word(cli->ctx, &cli->args, OPTION_BIAS_CORRECTION, biases,
+                          r->data ? BIAS_BY_DATA : BIAS_AS_IS, &bias);
+
+    ok = option_word(cli->ctx, &cli->args, OPTION_ARITHMETIC, arithmetics, 0, &arithmetic) && ok;
+    r->options.bias = (enum bias_correction)bias;
+    r->options.exact = arithmetic == 1;
+    if (!loss_parse(loss, &r->options.loss))
+        ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "--loss: '%s' is not mse, mae, snr, kld or cos",
+                        str_safe(&cli->ctx->perm, loss, 80));
+    if (r->options.bias == BIAS_BY_DATA && !r->data)
+        ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "--bias-correction data needs --data");
+    if (r->options.equalize && has_option(&cli->args, OPTION_CALIB))
+        ok = diag_error(cli->ctx, DIAG_USAGE, NULL,
+                        "--equalize changes what tensors hold, so that no --calib table fits");
+    return ok;
+}
+
+static bool parse_numbers(struct cli *cli, struct precision_request *r)
+{
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    long long topk, threads;
+    bool ok = option_integer(cli->ctx, &cli->args, OPTION_TOPK, 0, &topk);
+
+    ok = option_integer(cli->ctx, &cli->args, OPTION_THREADS, 0, &threads) && ok;
+    ok = option_integer(cli->ctx, &cli->args, OPTION_LIMIT, 0, &r->limit) && ok;
+    r->options.topk = topk < 1 << 20 ? (int)topk : 1 << 20;
+    r->options.n_threads = threads > 0 && threads < 1024 ? (int)threads
+                           : cores > 0                   ? (int)cores
+                                                         : 1;
+    return ok;
+}
+
+static bool read_files(struct cli *cli, struct precision_request *r)
+{
+    const char *qtable = option_text(&cli->args, OPTION_QTABLE, NULL);
+    const char *calib = option_text(&cli->args, OPTION_CALIB, NULL);
+    const char *how = option_text(&cli->args, OPTION_PREPROCESS, NULL);
+    bool ok = true;
+
+    if (qtable) {
+        ok = qtable_read(cli->ctx, qtable, &r->qtable);
+        r->options.qtable = &r->qtable;
+    }
+    if (calib) {
+        ok = calib_read(cli->ctx, calib, &r->calib) && ok;
+        r->options.calib = &r->calib;
+    }
+    if (how) {
+        ok = preprocessing_read(cli->ctx, how, &r->how) && ok;
+        r->has_how = true;
+    }
+    return ok;
+}
+
+/* What changes nothing is a mistake. */
+static bool check_companions(struct cli *cli, const struct precision_request *r)
+{
+    static const enum option_id companions[] = {
+        OPTION_KEEP_F32,   OPTION_KEEP_FIRST,   OPTION_KEEP_LAST,    OPTION_TOPK,
+        OPTION_CALIB,      OPTION_SCALE,        OPTION_SCALE_WEIGHTS, OPTION_BIAS_CORRECTION,
+        OPTION_ARITHMETIC, OPTION_QUANTIZED_IO, OPTION_QUANTIZE_LOG
+    };
+    bool ok = true;
+
+    if (quantize_wanted(&r->options))
+        return true;
+    for (size_t i = 0; i < sizeof companions / sizeof *companions; i++)
+        if (has_option(&cli->args, companions[i]))
+            ok = diag_error(cli->ctx, DIAG_USAGE, NULL,
+                            "--%s says nothing without --precision or --qtable",
+                            option_name(companions[i]));
+    return ok;
+}
+
+/* FP8 as the targets want it, if they have rows of their own and nothing else is asked for. */
+static bool targets_decide(const struct cli *cli, const struct precision_request *r)
+{
+    const struct partition_options *o = &cli->offload.options;
+
+    if (r->options.precision.mode != PRECISION_FP8 || r->options.qtable || r->options.calib ||
+        r->data || r->options.precision.has_data_scale)
+        return false;
+    for (int i = 0; i < o->n_offload; i++)
+        if (o->offload[i]->n_fp8 > 0)
+            return true;
+    return false;
+}
+
+bool prepare_precision(struct cli *cli)
+{
+    struct precision_request *r = arena_new(&cli->ctx->perm, struct precision_request);
+    bool ok;
+
+    cli->precision = r;
+    r->data = option_text(&cli->args, OPTION_DATA, NULL);
+    parse_keep(cli, &r->options);
+    r->options.keep_first = has_option(&cli->args, OPTION_KEEP_FIRST);
+    r->options.keep_last = has_option(&cli->args, OPTION_KEEP_LAST);
+    r->options.equalize = has_option(&cli->args, OPTION_EQUALIZE);
+    r->options.quantized_io = has_option(&cli->args, OPTION_QUANTIZED_IO);
+    ok = parse_precision(cli, r);
+    ok = parse_words(cli, r) && ok;
+    ok = parse_numbers(cli, r) && ok;
+    ok = read_files(cli, r) && ok;
+    return ok && check_companions(cli, r);
+}
+
+void settle_precision(struct cli *cli)
+{
+    struct precision_request *r = cli->precision;
+
+    r->legacy_fp8 = targets_decide(cli, r);
+    cli->offload.options.fp8 = r->legacy_fp8 ? r->options.precision.weights.dtype : DTYPE_NONE;
+}
+
+bool precision_wanted(const struct cli *cli)
+{
+    return cli->precision && quantize_wanted(&cli->precision->options) &&
+           !cli->precision->legacy_fp8;
+}
+
+/* --- the work --------------------------------------------------------------------------------- */
+
+static bool load(void *user, struct ctx *ctx, struct bulk *bulk, int64_t index,
+                 struct tensor *inputs)
+{
+    return samples_load(user, ctx, bulk, index, inputs);
+}
+
+void collect_for_precision(struct cli *cli, const struct module *module)
+{
+    struct quantize_options *options = &cli->precision->options;
+
+    if (precision_wanted(cli) && options->bias == BIAS_DATA_FREE)
+        options->batch_norms = batch_norms_collect(cli->ctx, module);
+}
+
+static bool quantize_with_log(struct cli *cli, struct module *module,
+                              const struct pipeline_options *pipeline)
+{
+    struct precision_request *r = cli->precision;
+    const char *log = option_text(&cli->args, OPTION_QUANTIZE_LOG, NULL);
+    struct output_set set = { .ctx = cli->ctx };
+
+    if (log)
+        r->options.log = output_open(&set, log);
+    if (!quantize_module(module, &r->options, pipeline, &r->report)) {
+        output_abort(&set);
+        return false;
+    }
+    return !log || output_commit(&set);
+}
+
+bool run_precision(struct cli *cli, struct module *module, const struct pipeline_options *pipeline)
+{
+    struct precision_request *r = cli->precision;
+    struct calibration_source source = { .load = load };
+    struct samples *samples = NULL;
+    bool ok;
+
+    if (r->data) {
+        samples = samples_open(cli->ctx, r->data, module->main, r->has_how ? &r->how : NULL);
+        if (!samples)
+            return false;
+        source.n = samples_count(samples);
+        source.user = samples;
+        if (r->limit > 0 && r->limit < source.n)
+            source.n = r->limit;
+        r->options.samples = &source;
+    }
+    ok = quantize_with_log(cli, module, pipeline);
+    r->done = ok;
+    samples_close(samples);
+    return ok;
+}
+
+/* --- the report ------------------------------------------------------------------------------- */
+
+static void report_json(struct cli *cli, const struct precision_request *r)
+{
+    const struct quantize_report *report = &r->report;
+    struct arena *arena = &cli->ctx->perm;
+    cJSON *json = cJSON_AddObjectToObject(cli->json, "precision"), *nodes;
+
+    cJSON_AddStringToObject(json, "wanted", precision_text(arena, &r->options.precision));
+    cJSON_AddNumberToObject(json, "products", report->n_products);
+    cJSON_AddNumberToObject(json, "small_products", report->n_small_products);
+    cJSON_AddNumberToObject(json, "constant_bytes_before", (double)report->weight_bytes_before);
+    cJSON_AddNumberToObject(json, "constant_bytes_after", (double)report->weight_bytes_after);
+    nodes = cJSON_AddArrayToObject(json, "nodes");
+    for (int i = 0; i < report->n; i++) {
+        const struct quantize_line *line = &report->lines[i];
+        cJSON *node = cJSON_CreateObject();
+
+        cJSON_AddItemToArray(nodes, node);
+        cJSON_AddStringToObject(node, "name", str_safe(arena, line->node, 4096));
+        cJSON_AddStringToObject(node, "op", op_name(line->op));
+        cJSON_AddStringToObject(node, "precision", precision_text(arena, &line->precision));
+        if (line->why)
+            cJSON_AddStringToObject(node, "why", line->why);
+    }
+}
+
+void report_precision_of_graph(struct cli *cli)
+{
+    const struct precision_request *r = cli->precision;
+    const struct quantize_report *report = &r->report;
+    struct arena *arena = &cli->ctx->perm;
+
+    if (!r->done)
+        return;
+    if (cli->json) {
+        report_json(cli, r);
+        return;
+    }
+    say(cli, "%s: %d of %d products, constants %zu -> %zu bytes\n",
+        precision_text(arena, &r->options.precision), report->n_small_products, report->n_products,
+        report->weight_bytes_before, report->weight_bytes_after);
+    for (int i = 0; i < report->n; i++) {
+        const struct quantize_line *line = &report->lines[i];
+
+        if (is_product(line->op) && line->why)
+            say(cli, "  f32     %s (%s): %s\n", str_safe(arena, line->node, 100), op_name(line->op),
+                line->why);
+    }
+}
