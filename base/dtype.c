@@ -73,7 +73,8 @@ const struct minifloat *dtype_minifloat(enum dtype dtype)
 {
     switch (dtype) {
 #define MINIFLOAT(symbol, name, exponent_bits, mantissa_bits, bias, specials)                      \
-    case DTYPE_##symbol: return &minifloats[MINIFLOAT_##symbol];
+    case DTYPE_##symbol:                                                                           \
+        return &minifloats[MINIFLOAT_##symbol];
 #include "base/minifloat.def"
 #undef MINIFLOAT
     default: return NULL;

@@ -291,6 +291,42 @@ struct value *build(struct function *fn, enum op op, const union attrs *attrs, c
     return node ? node->outputs[0] : NULL;
 }
 
+/* An operator that sees the numbers of blocks gives numbers: a cast, and a product with such
+ * weights. What moves codes would leave their scales behind. */
+static bool check_blocks(struct ctx *ctx, const struct node *node)
+{
+    for (int i = 0; i < node->n_inputs; i++) {
+        const struct value *value = node->inputs[i];
+
+        if (!value || !type_has_blocks(&value->type) || node->op == OP_CAST ||
+            (i == 1 && node_is_product(node)))
+            continue;
+        diag_error(
+            ctx, DIAG_TYPE, node_origin(node),
+            "input %d of %s has blocks with scales of their own, only cast, convolutions and "
+            "matrix products take these",
+            i, op_name(node->op));
+        diag_help(ctx, "put a cast to f32 between them");
+        return false;
+    }
+    return true;
+}
+
+bool node_is_product(const struct node *node)
+{
+    switch (node->op) {
+    case OP_CONV1D:
+    case OP_CONV1D_TRANSPOSE:
+    case OP_CONV2D:
+    case OP_CONV2D_TRANSPOSE:
+    case OP_CONV3D:
+    case OP_CONV3D_TRANSPOSE:
+    case OP_DENSE:
+    case OP_MATMUL: return true;
+    default: return false;
+    }
+}
+
 bool node_infer(struct ctx *ctx, struct node *node)
 {
     const struct op_row *row = op_row(node->op);
@@ -305,15 +341,62 @@ bool node_infer(struct ctx *ctx, struct node *node)
         if (!node->inputs[i] && i < row->least_inputs)
             return diag_error(ctx, DIAG_SHAPE, node_origin(node), "input %d of %s is missing", i,
                               row->name);
-    if (!row->infer(ctx, node))
+    if (!check_blocks(ctx, node) || !row->infer(ctx, node))
         return false;
     for (int i = 0; i < node->n_outputs && ok; i++)
         ok = type_check_size(ctx, node_origin(node), &node->outputs[i]->type);
     return ok;
 }
 
+struct todo {
+    struct arena *arena;
+    struct value **at;
+    int n, room;
+};
+
+static void todo_add(struct todo *todo, struct value *value)
+{
+    if (todo->n == todo->room) {
+        const int room = todo->room ? 2 * todo->room : 16;
+        struct value **at = arena_array(todo->arena, struct value *, room);
+
+        for (int i = 0; i < todo->n; i++)
+            at[i] = todo->at[i];
+        todo->at = at;
+        todo->room = room;
+    }
+    todo->at[todo->n++] = value;
+}
+
+static void infer_anew(struct node *node, struct todo *todo)
+{
+    struct type *before = arena_array(todo->arena, struct type, node->n_outputs);
+
+    for (int i = 0; i < node->n_outputs; i++)
+        before[i] = node->outputs[i]->type;
+    if (!node_infer(node->fn->module->ctx, node))
+        return;
+    for (int i = 0; i < node->n_outputs; i++)
+        if (!type_equal(&before[i], &node->outputs[i]->type))
+            todo_add(todo, node->outputs[i]);
+}
+
+/* The types of those who read the value, and of their readers, as long as they change; only what is
+ * known of the numbers can, so that inference has nothing to refuse. */
+static void infer_readers(struct value *value)
+{
+    struct todo todo = { .arena = &value->fn->module->ctx->scratch };
+
+    todo_add(&todo, value);
+    while (todo.n > 0)
+        for (struct use *use = todo.at[--todo.n]->uses; use; use = use->next)
+            infer_anew(use->node, &todo);
+}
+
 void value_replace(struct value *from, struct value *to)
 {
+    const bool anew = !type_equal(&from->type, &to->type);
+
     assert(from != to);
     while (from->uses) {
         struct use *use = from->uses;
@@ -322,6 +405,8 @@ void value_replace(struct value *from, struct value *to)
         use->node->inputs[use->input] = to;
         use_link(use, to);
     }
+    if (anew && type_same_shape(&from->type, &to->type) && from->type.dtype == to->type.dtype)
+        infer_readers(to);
 }
 
 void value_take_name(struct value *to, struct value *from)
@@ -336,8 +421,16 @@ void value_take_name(struct value *to, struct value *from)
     map_set(&fn->names, from->name, from);
 }
 
+void value_keep_calibration(const struct value *from, struct value *to)
+{
+    if (from->type.quant && from->type.quant->kind == QTYPE_CALIBRATED && !to->type.quant &&
+        from->type.dtype == to->type.dtype && to->kind != VALUE_CONSTANT)
+        to->type.quant = from->type.quant;
+}
+
 void value_supplant(struct value *from, struct value *to)
 {
+    value_keep_calibration(from, to);
     value_replace(from, to);
     value_take_name(to, from);
 }

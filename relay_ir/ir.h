@@ -137,6 +137,9 @@ struct value *build(struct function *fn, enum op op, const union attrs *attrs, c
                     const struct origin *origin, struct node *before, int n_inputs,
                     struct value *const *inputs);
 
+/* A convolution, nn.dense or nn.matmul: input 1 are weights, if it is a constant. */
+bool node_is_product(const struct node *node);
+
 void node_set_input(struct node *node, int input, struct value *value);
 void node_set_inputs(struct node *node, int n_inputs, struct value *const *inputs);
 void node_move_before(struct node *node, struct node *before); /* NULL = to the end */
@@ -144,12 +147,17 @@ void node_move_before(struct node *node, struct node *before); /* NULL = to the 
 /* Unlinks a node; its outputs must be unused. */
 void node_remove(struct node *node);
 
-/* Everyone who reads `from` (results included) reads `to` instead. */
+/* Everyone who reads `from` (results included) reads `to` instead. Where what is known of their
+ * numbers differs, the types of the readers are inferred anew. */
 void value_replace(struct value *from, struct value *to);
 
-/* As value_replace, and `to` takes over the name: for a rewrite whose new value is the old one
- * computed otherwise, so that the user finds the name of the model again. */
+/* As value_replace, and `to` takes over the name and what was measured of it: for a rewrite whose
+ * new value is the old one computed otherwise, so that the user finds the name of the model again.
+ */
 void value_supplant(struct value *from, struct value *to);
+
+/* `to`, which has the numbers of `from`, gets its calibration unless it has one. */
+void value_keep_calibration(const struct value *from, struct value *to);
 
 /* `to` takes over the name of `from`, which gets a derived one. */
 void value_take_name(struct value *to, struct value *from);

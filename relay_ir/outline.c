@@ -4,10 +4,11 @@ struct node *node_copy(struct function *fn, const struct node *node, struct valu
                        struct node *before)
 {
     const char **names = arena_array(&fn->module->ctx->scratch, const char *, node->n_outputs);
+    struct node *copy;
 
     for (int i = 0; i < node->n_outputs; i++)
         names[i] = node->outputs[i]->name;
-    return node_new(fn, &(struct node_args){ .op = node->op,
+    copy = node_new(fn, &(struct node_args){ .op = node->op,
                                              .n_inputs = node->n_inputs,
                                              .inputs = inputs,
                                              .n_outputs = node->n_outputs,
@@ -16,6 +17,9 @@ struct node *node_copy(struct function *fn, const struct node *node, struct valu
                                              .origin = node->origin,
                                              .callee = node->callee,
                                              .before = before });
+    for (int i = 0; copy && i < node->n_outputs; i++)
+        value_keep_calibration(node->outputs[i], copy->outputs[i]);
+    return copy;
 }
 
 static struct value *inner_value(struct function *fn, struct value *value, struct value **outer)

@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include "base/str.h"
-
 struct type type_make(enum dtype dtype, int rank, const int64_t *dim)
 {
     struct type type = { .dtype = dtype, .rank = rank };
@@ -56,6 +54,11 @@ size_t type_packed_bytes(const struct type *type)
     return ((size_t)type_elements(type) * (size_t)type_packed_bits(type) + 7) / 8;
 }
 
+bool type_has_blocks(const struct type *type)
+{
+    return type->quant && type->quant->kind == QTYPE_BLOCKS;
+}
+
 /* Blocks of one row of [dim 0, rest]. */
 static int64_t blocks_of_row(const struct type *type, int64_t block)
 {
@@ -96,49 +99,26 @@ bool type_equal(const struct type *a, const struct type *b)
     return a->dtype == b->dtype && type_same_shape(a, b) && quant_equal(a->quant, b->quant);
 }
 
-bool type_check_size(struct ctx *ctx, const struct origin *origin, const struct type *type)
+bool type_same_storage(const struct type *a, const struct type *b)
 {
-    int64_t bytes = (int64_t)dtype_bytes(type->dtype);
-    bool overflow = false;
+    const struct minifloat *a_codec = type_minifloat(a), *b_codec = type_minifloat(b);
 
-    for (int i = 0; i < type->rank; i++) {
-        if (type->dim[i] < 0)
-            return diag_error(ctx, DIAG_SHAPE, origin, "shape %s has a negative dimension",
-                              shape_text(&ctx->perm, type));
-    }
-    /* An empty tensor must not hide an overflow of its other dims: they are multiplied elsewhere.
-     */
-    for (int i = 0; i < type->rank; i++)
-        if (type->dim[i] &&
-            (__builtin_mul_overflow(bytes, type->dim[i], &bytes) || bytes > TYPE_MAX_BYTES))
-            overflow = true;
-    if (overflow)
-        return diag_error(ctx, DIAG_TOO_BIG, origin, "a tensor of shape %s is too big",
-                          shape_text(&ctx->perm, type));
-    return true;
+    return a->dtype == b->dtype && type_same_shape(a, b) && !a_codec == !b_codec &&
+           (!a_codec || strcmp(a_codec->name, b_codec->name) == 0) &&
+           type_has_blocks(a) == type_has_blocks(b) &&
+           (!type_has_blocks(a) || quant_equal(a->quant, b->quant));
 }
 
-static const char *join_dims(struct arena *arena, const struct type *type, const char *open,
-                             const char *separator, const char *close)
+bool type_state(struct type *inferred, const struct type *stated)
 {
-    struct str out = { .arena = arena };
+    const struct qtype *quant = stated->quant;
+    const bool calibrated = quant && quant->kind == QTYPE_CALIBRATED;
 
-    str_add(&out, open);
-    for (int i = 0; i < type->rank; i++)
-        str_printf(&out, "%s%lld", i ? separator : "", (long long)type->dim[i]);
-    str_add(&out, close);
-    return str_text(&out);
-}
-
-const char *shape_text(struct arena *arena, const struct type *type)
-{
-    return type->rank ? join_dims(arena, type, "", "x", "") : "scalar";
-}
-
-const char *type_text(struct arena *arena, const struct type *type)
-{
-    return arena_printf(arena, "%s %s", join_dims(arena, type, "(", ",", ")"),
-                        dtype_name(type->dtype));
+    if (!type_same_storage(inferred, stated))
+        return false;
+    if (calibrated && !inferred->quant)
+        inferred->quant = quant;
+    return !quant || quant->kind == QTYPE_PLAIN || quant_equal(quant, inferred->quant);
 }
 
 int type_axis(const struct type *type, int64_t axis)
@@ -158,8 +138,8 @@ static double block_scale(const struct type *type, int64_t index)
     const int64_t block = type->quant->block;
     const int64_t row = type_span(type, type->rank > 0 ? 1 : 0, type->rank);
 
-    return (double)type->quant
-        ->scale[index / row * blocks_of_row(type, block) + index % row / block];
+    return (double)
+        type->quant->scale[index / row * blocks_of_row(type, block) + index % row / block];
 }
 
 double tensor_at(const struct tensor *tensor, int64_t index)
@@ -168,12 +148,11 @@ double tensor_at(const struct tensor *tensor, int64_t index)
     double number;
 
     if (type->dtype == DTYPE_AFP)
-        number = (double)minifloat_decode(type_minifloat(type),
-                                          ((const uint8_t *)tensor->data)[index]);
+        number =
+            (double)minifloat_decode(type_minifloat(type), ((const uint8_t *)tensor->data)[index]);
     else
         number = dtype_load(type->dtype, tensor->data, index);
-    return type->quant && type->quant->kind == QTYPE_BLOCKS ? number * block_scale(type, index)
-                                                            : number;
+    return type_has_blocks(type) ? number * block_scale(type, index) : number;
 }
 
 int64_t tensor_int_at(const struct tensor *tensor, int64_t index)

@@ -8,21 +8,24 @@
 #include "base/ctx.h"
 #include "base/dtype.h"
 #include "base/minifloat.h"
+#include "base/str.h"
 
 enum { MAX_RANK = 8 };
 
 /* What is known about a value's numbers beyond their element type. Two states of a value, and three
  * ways to be quantised:
  *
- *   CALIBRATED  a float value whose range was measured, and which is to be quantised with it:
- *               min, max, and the threshold above which magnitudes may saturate. Says nothing about
- *               what is stored.
- *   SCALED      real = scale * (code - zero). Codes are of the type's dtype: integers, FP8 and other
- *               small floats. For the reader, the interface and the report: who computes with the
- *               codes has the scale as an operand (qnn.dequantize, multiply ...), so an operator
- *               sees the codes. Derived by type inference where a scale is a constant.
- *   BLOCKS      number = scale of its block * code. The scales, powers of two, belong to the type,
- *               since no operand could say it: an operator sees the numbers. Constants only.
+ * CALIBRATED: a float value whose range was measured, and which is to be quantised with it: min,
+ * max, and the threshold above which magnitudes may saturate. Says nothing about what is stored.
+ * Stays with the value when types are inferred anew.
+ *
+ * SCALED: real = scale * (code - zero). Codes are of the type's dtype: integers, FP8 and other
+ * small floats. For the reader, the interface and the report: who computes with the codes has the
+ * scale as an operand (qnn.dequantize, multiply ...), so an operator sees the codes. Type inference
+ * derives it where a scale is a constant (ops/scales.h).
+ *
+ * BLOCKS: number = scale of its block * code. The scales, powers of two, belong to the type, since
+ * no operand could say it: an operator sees the numbers. Constants only.
  *
  * The codec of DTYPE_AFP is here too, in any of these and in PLAIN. */
 enum qtype_kind { QTYPE_PLAIN, QTYPE_CALIBRATED, QTYPE_SCALED, QTYPE_BLOCKS };
@@ -34,8 +37,8 @@ struct qtype {
     int64_t n;                  /* number of scales (and of zero points, where there are some) */
     const float *scale;         /* [n]; finite and positive. BLOCKS: row by row */
     const int32_t *zero;        /* SCALED, integers: [n], or NULL: all 0 */
-    int64_t block;      /* BLOCKS: elements that share a scale. The tensor is seen as [dim 0, rest];
-                           each row begins a block, its last block may be shorter (OCP MX: 32) */
+    int64_t block; /* BLOCKS: elements that share a scale. The tensor is seen as [dim 0, rest];
+                      each row begins a block, its last block may be shorter (OCP MX: 32) */
     struct minifloat format; /* dtype AFP: the codec */
 };
 
@@ -61,19 +64,36 @@ const struct minifloat *type_minifloat(const struct type *type);
 int type_packed_bits(const struct type *type);
 size_t type_packed_bytes(const struct type *type);
 
+/* Whether an element's number is its code times the scale of its block. */
+bool type_has_blocks(const struct type *type);
+
 /* The number of scales that a BLOCKS type of this shape has. */
 int64_t type_n_blocks(const struct type *type, int64_t block);
 
 bool type_same_shape(const struct type *a, const struct type *b);
 bool type_equal(const struct type *a, const struct type *b); /* dtype, shape and quantisation */
+/* The same but for what only tells of the numbers: CALIBRATED and SCALED. Operators compute alike.
+ */
+bool type_same_storage(const struct type *a, const struct type *b);
+
+/* A type as who wrote the graph states it, beside the one that inference gave, which becomes
+ * calibrated where the former is. False where they differ; what is known of the numbers may be left
+ * out of `stated`. */
+bool type_state(struct type *inferred, const struct type *stated);
 
 /* False after an error when a dim is negative or the byte size overflows or exceeds TYPE_MAX_BYTES
  * (64 GiB: no weight or activation of a network for firmware comes near). */
 #define TYPE_MAX_BYTES ((int64_t)1 << 36)
 bool type_check_size(struct ctx *ctx, const struct origin *origin, const struct type *type);
 
-/* "(1,64,112,112) f32", as in IR text; "() f32" for a scalar. In the arena. */
+/* What is wrong with what the type says of its numbers; NULL = nothing. constant: of a constant's.
+ */
+const char *type_problem(struct arena *arena, const struct type *type, bool constant);
+
+/* "(1,64,112,112) f32", as in IR text; "() f32" for a scalar; what is known of the numbers behind
+ * it (type_text.c). In the arena. */
 const char *type_text(struct arena *arena, const struct type *type);
+void type_print(struct str *out, const struct type *type);
 /* "1x64x112x112", for messages; "scalar" for rank 0. */
 const char *shape_text(struct arena *arena, const struct type *type);
 

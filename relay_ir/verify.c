@@ -114,6 +114,29 @@ static void check_value(struct verify *v, const struct value *value, enum value_
     if (value->type.dtype == DTYPE_NONE || value->type.dtype >= DTYPE_COUNT ||
         value->type.rank < 0 || value->type.rank > MAX_RANK)
         found(v, at, "value \"%s\" has no complete type", safe(v, value->name));
+    else if (type_problem(&v->arena, &value->type, kind == VALUE_CONSTANT))
+        found(v, at, "value \"%s\": %s", safe(v, value->name),
+              type_problem(&v->arena, &value->type, kind == VALUE_CONSTANT));
+}
+
+/* Codes of less than 8 bits leave the bits above them alone, which are not stored in the end. */
+static void check_codes(struct verify *v, const struct value *constant)
+{
+    const int bits = dtype_packed_bits(constant->type.dtype);
+    const uint8_t *codes = constant->data;
+    const int64_t n = codes && bits < 8 ? type_elements(&constant->type) : 0;
+
+    for (int64_t i = 0; i < n; i++) {
+        const unsigned above = (unsigned)codes[i] >> (constant->type.dtype == DTYPE_I4 ? 3 : bits);
+        const bool negative = constant->type.dtype == DTYPE_I4 && above == 31;
+
+        if (above && !negative) {
+            found(v, NULL, "constant \"%s\": element %lld, 0x%02x, is no %s",
+                  safe(v, constant->name), (long long)i, codes[i],
+                  dtype_name(constant->type.dtype));
+            return;
+        }
+    }
 }
 
 static void check_values(struct verify *v)
@@ -128,6 +151,7 @@ static void check_values(struct verify *v)
         check_value(v, c, VALUE_CONSTANT, NULL, 0);
         if (!c->data || (bytes && (uintptr_t)c->data % bytes))
             found(v, NULL, "constant \"%s\" has no aligned payload", safe(v, c->name));
+        check_codes(v, c);
         if (!c->next && fn->last_constant != c)
             found(v, NULL, "the link to the last constant is wrong");
     }

@@ -225,14 +225,14 @@ START_TEST(random_bits_of_every_type_come_back)
 
     for (enum dtype dtype = DTYPE_NONE + 1; dtype < DTYPE_COUNT; dtype++)
         for (int i = 0; i < 40; i++) {
-            const struct type type = type_make(dtype, 1, (int64_t[]){ i < 38 ? 16 : 17 });
+            const struct type type = graph_type(ctx, dtype, i < 38 ? 16 : 17);
             unsigned char *data = constant_alloc(module->main, &type);
 
             for (size_t j = 0; j < type_bytes(&type); j++) {
                 bits ^= bits << 13;
                 bits ^= bits >> 7;
                 bits ^= bits << 17;
-                data[j] = (unsigned char)bits;
+                data[j] = graph_code(&type, (unsigned char)bits);
             }
             result_add(module->main, constant_new(module->main, "c", &type, data), "c");
         }

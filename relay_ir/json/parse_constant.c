@@ -82,13 +82,13 @@ static bool find_payload(struct json_parser *parser, const struct place *place, 
 
 bool json_constant(struct json_parser *parser, const struct place *place, const cJSON *item)
 {
-    static const char *const keys[] = { "name",   "dtype", "shape", "values",
-                                        "offset", "bytes", "crc32", NULL };
+    static const char *const keys[] = { "name",  JSON_TYPE_KEYS, "values", "offset",
+                                        "bytes", "crc32",        NULL };
     const char *name = json_name(parser, item);
     const void *data = NULL;
     struct type type;
 
-    if (!json_object(parser, place, item, keys) || !json_type(parser, place, item, &type))
+    if (!json_object(parser, place, item, keys) || !json_type(parser, place, item, true, &type))
         return false;
     if (json_member(item, "values") && json_member(item, "offset"))
         return json_fail(parser, place, "found \"values\" and \"offset\", wanted one of them");

@@ -120,12 +120,13 @@ static bool declare_outputs(struct json_parser *parser, const struct place *plac
 static bool read_param(struct json_parser *parser, const struct place *place, const cJSON *item,
                        int index)
 {
-    static const char *const keys[] = { "name", "dtype", "shape", NULL };
+    static const char *const keys[] = { "name", JSON_TYPE_KEYS, NULL };
     const char *name = json_name(parser, item);
     struct type type;
 
     (void)index;
-    if (!name || !json_object(parser, place, item, keys) || !json_type(parser, place, item, &type))
+    if (!name || !json_object(parser, place, item, keys) ||
+        !json_type(parser, place, item, false, &type))
         return false;
     param_new(parser->section->fn, name, &type);
     return true;

@@ -83,7 +83,7 @@ static bool read_inputs(struct json_parser *parser, const struct place *place, c
 static bool read_outputs(struct json_parser *parser, const struct place *place, const cJSON *object,
                          struct node_args *args)
 {
-    static const char *const keys[] = { "name", "dtype", "shape", NULL };
+    static const char *const keys[] = { "name", JSON_TYPE_KEYS, NULL };
     const struct place outputs_at = { .up = place, .key = "outputs" };
     const cJSON *list, *item;
     const char **names;
@@ -118,15 +118,14 @@ static bool check_outputs(struct json_parser *parser, const struct place *place,
 
     cJSON_ArrayForEach(item, json_member(object, "outputs"))
     {
-        const struct type *inferred = &node->outputs[i]->type;
+        struct type *inferred = &node->outputs[i]->type, stated;
         const struct place at = { .up = &outputs_at, .index = i++ };
-        struct type stated;
 
         if (!json_member(item, "dtype") && !json_member(item, "shape"))
             continue;
-        if (!json_type(parser, &at, item, &stated))
+        if (!json_type(parser, &at, item, false, &stated))
             ok = false;
-        else if (!type_equal(&stated, inferred))
+        else if (!type_state(inferred, &stated))
             ok = json_fail(parser, &at, "found the type %s, wanted %s, which inference gives",
                            type_text(&parser->ctx->scratch, &stated),
                            type_text(&parser->ctx->scratch, inferred));
@@ -287,7 +286,7 @@ static bool check_call(struct json_parser *parser, const struct place *place,
 
         if (!args->inputs[i])
             ok = json_fail(parser, &at, "found null, wanted a value");
-        else if (!type_equal(&args->inputs[i]->type, &callee->params[i]->type))
+        else if (!type_same_storage(&args->inputs[i]->type, &callee->params[i]->type))
             ok = json_fail(parser, &at, "found the type %s, wanted %s",
                            type_text(scratch, &args->inputs[i]->type),
                            type_text(scratch, &callee->params[i]->type));

@@ -90,9 +90,12 @@ bool json_int_member(struct json_parser *parser, const struct place *place, cons
                      const char *key, int64_t fallback, int64_t least, int64_t most,
                      int64_t *number);
 
-/* "dtype" and "shape". */
+/* The keys of a type, for lists of keys. */
+#define JSON_TYPE_KEYS "dtype", "shape", "calibrated", "scaled", "blocks"
+
+/* type.c: "dtype", "shape" and what is known of the numbers; constant: of a constant. */
 bool json_type(struct json_parser *parser, const struct place *place, const cJSON *object,
-               struct type *type);
+               bool constant, struct type *type);
 
 /* The name of a value's object; NULL when it is wrong, which `json_declare` has reported. */
 const char *json_name(struct json_parser *parser, const cJSON *object);

@@ -18,13 +18,10 @@ static void add(cJSON *object, const char *key, cJSON *item)
 
 static cJSON *value_item(const struct value *value)
 {
-    cJSON *item = cJSON_CreateObject(), *shape = cJSON_CreateArray();
+    cJSON *item = cJSON_CreateObject();
 
     add(item, "name", json_text(value->name));
-    add(item, "dtype", json_text(dtype_name(value->type.dtype)));
-    for (int i = 0; i < value->type.rank; i++)
-        cJSON_AddItemToArray(shape, json_int(value->type.dim[i]));
-    add(item, "shape", shape);
+    json_add_type(item, &value->type);
     return item;
 }
 

@@ -3,6 +3,8 @@
 #ifndef RELAY_IR_JSON_PRINT_H
 #define RELAY_IR_JSON_PRINT_H
 
+#include <cjson/cJSON.h>
+
 #include "base/file.h"
 #include "relay_ir/ir.h"
 
@@ -21,6 +23,9 @@ struct json_part {
 };
 
 struct json_part json_part_of(const struct function *fn, struct arena *arena);
+
+/* type.c: adds "dtype", "shape" and what is known of the numbers. */
+void json_add_type(cJSON *item, const struct type *type);
 
 /* Where the payloads of constants with more elements than stand in the JSON go. */
 struct json_data {

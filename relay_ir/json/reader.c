@@ -174,51 +174,6 @@ bool json_int_member(struct json_parser *parser, const struct place *place, cons
 /* --- values -------------------------------------------------------------------------------------
  */
 
-static bool read_shape(struct json_parser *parser, const struct place *place, const cJSON *object,
-                       struct type *type)
-{
-    const struct place shape = { .up = place, .key = "shape" };
-    const cJSON *list, *item;
-    const int n = json_list(parser, place, object, "shape", &list);
-
-    if (n > MAX_RANK)
-        return json_fail(parser, &shape, "found %d extents, wanted at most %d", n, MAX_RANK);
-    if (n < 0)
-        return false;
-    cJSON_ArrayForEach(item, list)
-    {
-        const struct place at = { .up = &shape, .index = type->rank };
-
-        if (!json_to_int(item, &type->dim[type->rank]) || type->dim[type->rank] < 0)
-            return json_wrong(parser, &at, item, "a whole number of 0 or more");
-        type->rank++;
-    }
-    return true;
-}
-
-bool json_type(struct json_parser *parser, const struct place *place, const cJSON *object,
-               struct type *type)
-{
-    const struct place dtype = { .up = place, .key = "dtype" };
-    const char *name;
-    bool ok;
-
-    *type = (struct type){ .rank = 0 };
-    ok = json_text_member(parser, place, object, "dtype", NULL, &name);
-    if (ok) {
-        type->dtype = dtype_from_name(name);
-        if (type->dtype == DTYPE_NONE)
-            ok = json_wrong(parser, &dtype, json_member(object, "dtype"),
-                            "an element type such as f32");
-    }
-    if (!read_shape(parser, place, object, type) || !ok)
-        return false;
-    if (type_check_size(parser->ctx, NULL, type))
-        return true;
-    json_note(parser, place);
-    return false;
-}
-
 const char *json_name(struct json_parser *parser, const cJSON *object)
 {
     const cJSON *item = cJSON_IsObject(object) ? json_member(object, "name") : NULL;

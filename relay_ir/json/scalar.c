@@ -160,8 +160,8 @@ bool json_to_element(const cJSON *item, enum dtype dtype, void *data, int64_t i)
         dtype_store(dtype, data, i, number);
         return true;
     }
-    if ((!dtype_is_integer(dtype) && dtype_kind(dtype) != KIND_BOOL) || !is_whole(number) ||
-        (dtype_kind(dtype) != KIND_INT && number < 0))
+    if (dtype_is_float(dtype) || dtype_kind(dtype) == KIND_MINIFLOAT || !is_whole(number) ||
+        (dtype == DTYPE_U64 && number < 0))
         return false;
     dtype_store_int(dtype, data, i, (int64_t)number);
     return dtype_load_int(dtype, data, i) == (int64_t)number;

@@ -17,7 +17,7 @@ bool infer_call(struct ctx *ctx, struct node *node)
             str_safe(&ctx->perm, callee->name, 80), node->n_inputs, node->n_outputs,
             callee->n_params, callee->ret->n_inputs);
     for (int i = 0; i < node->n_inputs; i++)
-        if (!node->inputs[i] || !type_equal(input_type(node, i), &callee->params[i]->type))
+        if (!node->inputs[i] || !type_same_storage(input_type(node, i), &callee->params[i]->type))
             return diag_error(ctx, DIAG_INTERNAL, node_origin(node),
                               "call of %s: argument %d is %s, wanted is %s",
                               str_safe(&ctx->perm, callee->name, 80), i,

@@ -9,6 +9,25 @@ const struct type *input_type(const struct node *node, int input)
     return &node->inputs[input]->type;
 }
 
+/* Of an operator with AFP for a result, which it has from an input. */
+static const struct qtype *codec_of_inputs(const struct node *node)
+{
+    struct qtype *plain;
+
+    for (int i = 0; i < node->n_inputs; i++) {
+        const struct type *type = node->inputs[i] ? &node->inputs[i]->type : NULL;
+
+        if (!type || type->dtype != DTYPE_AFP || !type->quant)
+            continue;
+        if (type->quant->kind == QTYPE_PLAIN)
+            return type->quant;
+        plain = arena_new(&node->fn->module->arena, struct qtype);
+        *plain = (struct qtype){ .axis = -1, .format = type->quant->format };
+        return plain;
+    }
+    return NULL;
+}
+
 void set_output(struct node *node, int output, enum dtype dtype, const struct type *shape)
 {
     struct type *type = &node->outputs[output]->type;
@@ -17,7 +36,7 @@ void set_output(struct node *node, int output, enum dtype dtype, const struct ty
                                                                                      : NULL;
 
     *type = type_make(dtype, shape->rank, shape->dim);
-    type->quant = calibration;
+    type->quant = dtype == DTYPE_AFP ? codec_of_inputs(node) : calibration;
 }
 
 static const char *kinds_text(unsigned kinds)
@@ -43,6 +62,14 @@ static const char *kinds_text(unsigned kinds)
     return "another type";
 }
 
+/* "f32"; of AFP with its codec. */
+static const char *element_name(const struct type *type)
+{
+    const struct minifloat *codec = type_minifloat(type);
+
+    return codec ? codec->name : dtype_name(type->dtype);
+}
+
 bool check_kinds(struct ctx *ctx, const struct node *node, int input, unsigned kinds)
 {
     const enum dtype dtype = input_type(node, input)->dtype;
@@ -66,13 +93,13 @@ bool check_index_type(struct ctx *ctx, const struct node *node, int input)
 
 bool check_same_dtype(struct ctx *ctx, const struct node *node, int a, int b)
 {
-    const enum dtype first = input_type(node, a)->dtype, second = input_type(node, b)->dtype;
+    const struct type *first = input_type(node, a), *second = input_type(node, b);
 
-    if (first == second)
+    if (first->dtype == second->dtype && strcmp(element_name(first), element_name(second)) == 0)
         return true;
     diag_error(ctx, DIAG_TYPE, node_origin(node),
                "inputs %d and %d of %s are %s and %s, wanted is one type for both", a, b,
-               op_name(node->op), dtype_name(first), dtype_name(second));
+               op_name(node->op), element_name(first), element_name(second));
     diag_help(ctx, "export the model with a Cast before this node");
     return false;
 }
@@ -89,8 +116,15 @@ static bool has_small_weights(const struct node *node)
 
 static bool check_small_product(struct ctx *ctx, const struct node *node, enum dtype out_dtype)
 {
-    if (has_small_weights(node) && out_dtype == DTYPE_F32)
-        return true;
+    if (has_small_weights(node)) {
+        if (out_dtype == DTYPE_F32)
+            return true;
+        return diag_error(ctx, DIAG_TYPE, node_origin(node),
+                          "%s of f32 with weights of %s has %s%s, wanted is f32", op_name(node->op),
+                          element_name(input_type(node, 1)),
+                          out_dtype == DTYPE_NONE ? "no out_dtype" : "the out_dtype ",
+                          out_dtype == DTYPE_NONE ? "" : dtype_name(out_dtype));
+    }
     if (!check_kinds(ctx, node, 0, 1 << KIND_MINIFLOAT) ||
         !check_kinds(ctx, node, 1, 1 << KIND_MINIFLOAT))
         return false;

@@ -20,17 +20,18 @@ enum {
 /* The type of an input that is there. */
 const struct type *input_type(const struct node *node, int input);
 
-/* What was measured of the output stays, while its element type does. */
+/* What was measured of the output stays, while its element type does. AFP has the codec of the
+ * first input that is AFP. What codes mean: ops/scales.h. */
 void set_output(struct node *node, int output, enum dtype dtype, const struct type *shape);
 
 bool check_kinds(struct ctx *ctx, const struct node *node, int input, unsigned kinds);
-bool check_index_type(struct ctx *ctx, const struct node *node, int input); /* i32 or i64 */
-bool check_same_dtype(struct ctx *ctx, const struct node *node, int a, int b);
+bool check_index_type(struct ctx *ctx, const struct node *node, int input);    /* i32 or i64 */
+bool check_same_dtype(struct ctx *ctx, const struct node *node, int a, int b); /* AFP: codec too */
 
-/* Of inputs 0 and 1 of a convolution or matrix product: one type of these kinds for both; or FP8 and
- * other small floats (of one format or two); or f32, and weights that are stored as something smaller:
- * small floats, f16, bf16, i8, i4. The latter two need an out_dtype. *y is the type of the result; an
- * out_dtype that says nothing new becomes absent. */
+/* Of inputs 0 and 1 of a convolution or matrix product: one type of these kinds for both; or FP8
+ * and other small floats (of one format or two); or f32, and weights that are stored as something
+ * smaller: small floats, f16, bf16, i8, i4. The latter two need an out_dtype. *y is the type of the
+ * result; an out_dtype that says nothing new becomes absent. */
 bool check_product_types(struct ctx *ctx, const struct node *node, unsigned kinds,
                          enum dtype *out_dtype, enum dtype *y);
 

@@ -8,6 +8,7 @@
 
 #include "relay_ir/ops/check.h"
 #include "relay_ir/ops/ops.h"
+#include "relay_ir/ops/scales.h"
 #include "relay_ir/ops/walk.h"
 
 bool index_at(struct ctx *ctx, const struct node *node, const struct tensor *indices, int64_t at,
@@ -57,6 +58,7 @@ bool infer_take(struct ctx *ctx, struct node *node)
     for (int64_t i = *axis + 1; i < x->rank; i++)
         shape.dim[n++] = x->dim[i];
     set_output(node, 0, x->dtype, &shape);
+    pass_scales(node, 0, 0, -1);
     return true;
 }
 
@@ -97,6 +99,7 @@ bool infer_gather(struct ctx *ctx, struct node *node)
                               op_name(node->op), shape_text(&ctx->perm, indices),
                               shape_text(&ctx->perm, x), (long long)*axis);
     set_output(node, 0, x->dtype, indices);
+    pass_scales(node, 0, 0, -1);
     return true;
 }
 
@@ -151,6 +154,7 @@ bool infer_gather_nd(struct ctx *ctx, struct node *node)
     for (int64_t i = batch + tuple; i < x->rank; i++)
         shape.dim[shape.rank++] = x->dim[i];
     set_output(node, 0, x->dtype, &shape);
+    pass_scales(node, 0, 0, -1);
     return true;
 }
 

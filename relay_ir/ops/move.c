@@ -2,6 +2,7 @@
  * for every element type. */
 #include "relay_ir/ops/check.h"
 #include "relay_ir/ops/ops.h"
+#include "relay_ir/ops/scales.h"
 #include "relay_ir/ops/walk.h"
 
 bool infer_transpose(struct ctx *ctx, struct node *node)
@@ -18,6 +19,9 @@ bool infer_transpose(struct ctx *ctx, struct node *node)
     for (int i = 0; i < x->rank; i++)
         shape.dim[i] = x->dim[axes->at[i]];
     set_output(node, 0, x->dtype, &shape);
+    for (int i = 0; i < x->rank; i++)
+        if (scales_axis(node, 0) < 0 || axes->at[i] == scales_axis(node, 0))
+            pass_scales(node, 0, 0, i);
     return true;
 }
 
@@ -33,6 +37,20 @@ bool eval_transpose(struct ctx *ctx, const struct node *node, const struct tenso
     for (int i = 0; i < y->rank; i++)
         from_step[i] = x_step[node->attrs.axes.axes.at[i]];
     copy_steps(y->rank, y->dim, dtype_bytes(y->dtype), out->data, y_step, in[0]->data, from_step);
+    return true;
+}
+
+/* Whether the codes of all inputs mean the same. */
+static bool have_one_meaning(const struct node *node)
+{
+    struct type first = *input_type(node, 0);
+
+    for (int k = 1; k < node->n_inputs; k++) {
+        first = type_make(first.dtype, input_type(node, k)->rank, input_type(node, k)->dim);
+        first.quant = input_type(node, 0)->quant;
+        if (!type_equal(&first, input_type(node, k)))
+            return false;
+    }
     return true;
 }
 
@@ -63,6 +81,8 @@ bool infer_concatenate(struct ctx *ctx, struct node *node)
         shape.dim[*axis] += input_type(node, k)->dim[*axis];
     }
     set_output(node, 0, first->dtype, &shape);
+    if (have_one_meaning(node))
+        pass_scales_in_place(node, 0, 0);
     return true;
 }
 
@@ -119,6 +139,7 @@ bool infer_split(struct ctx *ctx, struct node *node)
         left -= size;
         shape.dim[split->axis] = size;
         set_output(node, k, x->dtype, &shape);
+        pass_scales_in_place(node, k, 0);
     }
     return left == 0 ||
            diag_error(ctx, DIAG_SHAPE, node_origin(node),
@@ -161,6 +182,17 @@ static bool slice_in_range(int64_t extent, int64_t begin, int64_t stride, int64_
     return begin >= 0 && begin < extent && last >= 0 && last < extent;
 }
 
+/* The axis if all of it is taken, in its order; else -1. */
+static int whole_axis(const struct node *node, int axis)
+{
+    const struct slice_attrs *slice = &node->attrs.slice;
+
+    return axis >= 0 && slice->begin.at[axis] == 0 && slice->strides.at[axis] == 1 &&
+                   slice->size.at[axis] == input_type(node, 0)->dim[axis]
+               ? axis
+               : -1;
+}
+
 bool infer_strided_slice(struct ctx *ctx, struct node *node)
 {
     const struct type *x = input_type(node, 0);
@@ -185,6 +217,7 @@ bool infer_strided_slice(struct ctx *ctx, struct node *node)
         shape.dim[i] = slice->size.at[i];
     }
     set_output(node, 0, x->dtype, &shape);
+    pass_scales(node, 0, 0, whole_axis(node, scales_axis(node, 0)));
     return true;
 }
 
@@ -224,6 +257,7 @@ bool infer_tile(struct ctx *ctx, struct node *node)
                               op_name(node->op), i, shape_text(&ctx->perm, x),
                               (long long)repeats->at[i]);
     set_output(node, 0, x->dtype, &shape);
+    pass_scales_in_place(node, 0, 0);
     return true;
 }
 
@@ -264,6 +298,7 @@ bool infer_broadcast_to(struct ctx *ctx, struct node *node)
                           shape_text(&ctx->perm, x), shape_text(&ctx->perm, &shape));
     *wanted = ints_of(shape.rank, shape.dim);
     set_output(node, 0, x->dtype, &shape);
+    pass_scales(node, 0, 0, -1);
     return true;
 }
 

@@ -5,6 +5,7 @@
 
 #include "relay_ir/ops/check.h"
 #include "relay_ir/ops/ops.h"
+#include "relay_ir/ops/scales.h"
 #include "relay_ir/ops/walk.h"
 
 enum { OUTSIDE = -1 };
@@ -61,6 +62,7 @@ bool infer_pad(struct ctx *ctx, struct node *node)
             return false;
     }
     set_output(node, 0, x->dtype, &shape);
+    pass_scales_in_place(node, 0, 0);
     return true;
 }
 

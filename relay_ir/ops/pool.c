@@ -13,6 +13,7 @@
 #include "base/minifloat.h"
 #include "relay_ir/ops/check.h"
 #include "relay_ir/ops/ops.h"
+#include "relay_ir/ops/scales.h"
 #include "relay_ir/ops/qnn.h"
 #include "relay_ir/ops/spatial.h"
 
@@ -39,8 +40,9 @@ static bool check_element(struct ctx *ctx, const struct node *node)
 {
     const enum dtype dtype = input_type(node, 0)->dtype;
     const bool fp8 = is_max(node->op) && dtype_minifloat(dtype);
+    const bool max = is_max(node->op) || node->op == OP_GLOBAL_MAX_POOL;
 
-    if (!fp8 && !check_kinds(ctx, node, 0, is_max(node->op) ? KINDS_NUMBER : KINDS_FLOAT))
+    if (!fp8 && !check_kinds(ctx, node, 0, max ? KINDS_NUMBER : KINDS_FLOAT))
         return false;
     if (dtype_is_integer(dtype) && dtype_bytes(dtype) > 4)
         return diag_error(
@@ -139,6 +141,8 @@ bool infer_pool(struct ctx *ctx, struct node *node)
     if (!check_element(ctx, node) || !pool_shape(ctx, node, &y))
         return false;
     set_output(node, 0, y.dtype, &y);
+    if (is_max(node->op))
+        pass_scales_in_place(node, 0, 0);
     if (node->op == OP_MAX_POOL_INDICES)
         set_output(node, 1, DTYPE_I64, &y);
     return true;
@@ -321,7 +325,7 @@ bool infer_qnn_avg_pool(struct ctx *ctx, struct node *node)
 
     if (!qnn_check_scales(ctx, node) || !pool_shape(ctx, node, &y))
         return false;
-    set_output(node, 0, input_type(node, 4)->dtype, &y);
+    set_scaled_output(node, input_type(node, 4)->dtype, &y, 3, 4, -1);
     return true;
 }
 
@@ -340,7 +344,7 @@ bool infer_global_pool(struct ctx *ctx, struct node *node)
     const struct type *x = input_type(node, 0);
     struct type y = *x;
 
-    if (!check_kinds(ctx, node, 0, KINDS_FLOAT) || !check_rank(ctx, node, 0, 3, MAX_RANK))
+    if (!check_element(ctx, node) || !check_rank(ctx, node, 0, 3, MAX_RANK))
         return false;
     for (int i = 2; i < x->rank; i++) {
         if (x->dim[i] < 1)

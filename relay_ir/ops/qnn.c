@@ -24,6 +24,7 @@
 #include "relay_ir/ops/exact.h"
 #include "relay_ir/ops/ops.h"
 #include "relay_ir/ops/qnn.h"
+#include "relay_ir/ops/scales.h"
 #include "relay_ir/ops/walk.h"
 
 /* A vector along an axis of x, or one number: which element belongs to element i of x. */
@@ -92,7 +93,7 @@ bool infer_qnn_quantize(struct ctx *ctx, struct node *node)
                           op_name(node->op), dtype_name(input_type(node, 0)->dtype));
     if (dtype_minifloat(to) ? !check_no_zero(ctx, node, 2) : !qnn_check_quantized(ctx, node, 2))
         return false;
-    set_output(node, 0, to, input_type(node, 0));
+    set_scaled_output(node, to, input_type(node, 0), 1, 2, node->attrs.quantize.axis);
     return true;
 }
 
@@ -167,7 +168,7 @@ bool infer_qnn_requantize(struct ctx *ctx, struct node *node)
                           op_name(node->op), dtype_name(input_type(node, 0)->dtype));
     if (input_type(node, 4)->dtype != DTYPE_I32 && !qnn_check_quantized(ctx, node, 4))
         return false;
-    set_output(node, 0, input_type(node, 4)->dtype, input_type(node, 0));
+    set_scaled_output(node, input_type(node, 4)->dtype, input_type(node, 0), 3, 4, -1);
     return true;
 }
 
@@ -216,7 +217,7 @@ bool infer_qnn_binary(struct ctx *ctx, struct node *node)
         return diag_error(ctx, DIAG_SHAPE, node_origin(node),
                           "%s: shapes %s and %s do not broadcast: dimensions must be equal or 1",
                           op_name(node->op), shape_text(&ctx->perm, a), shape_text(&ctx->perm, b));
-    set_output(node, 0, input_type(node, OUT_ZERO)->dtype, &shape);
+    set_scaled_output(node, input_type(node, OUT_ZERO)->dtype, &shape, OUT_SCALE, OUT_ZERO, -1);
     return true;
 }
 

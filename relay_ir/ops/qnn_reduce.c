@@ -13,6 +13,7 @@
 #include "relay_ir/ops/check.h"
 #include "relay_ir/ops/ops.h"
 #include "relay_ir/ops/qnn.h"
+#include "relay_ir/ops/scales.h"
 #include "relay_ir/ops/walk.h"
 
 enum { IN_SCALE = 1, IN_ZERO, OUT_SCALE, OUT_ZERO };
@@ -62,7 +63,7 @@ bool infer_qnn_reduce(struct ctx *ctx, struct node *node)
 
     if (!qnn_check_scales(ctx, node) || !reduce_shape(ctx, node, &shape))
         return false;
-    set_output(node, 0, input_type(node, OUT_ZERO)->dtype, &shape);
+    set_scaled_output(node, input_type(node, OUT_ZERO)->dtype, &shape, OUT_SCALE, OUT_ZERO, -1);
     return true;
 }
 

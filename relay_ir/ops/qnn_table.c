@@ -13,6 +13,7 @@
 #include "relay_ir/ops/check.h"
 #include "relay_ir/ops/ops.h"
 #include "relay_ir/ops/qnn.h"
+#include "relay_ir/ops/scales.h"
 #include "relay_ir/ops/walk.h"
 
 static bool check_8_bits(struct ctx *ctx, const struct node *node)
@@ -51,7 +52,7 @@ bool infer_qnn_lut(struct ctx *ctx, struct node *node)
                           "input 1 of %s has shape %s, wanted is 256, or one such row for each of "
                           "the channels along the axis",
                           op_name(node->op), shape_text(&ctx->perm, table));
-    set_output(node, 0, table->dtype, x);
+    set_scaled_output(node, table->dtype, x, 2, 3, -1);
     return true;
 }
 
@@ -102,7 +103,7 @@ bool infer_qnn_softmax(struct ctx *ctx, struct node *node)
     if (!check_8_bits(ctx, node) || !qnn_check_scales(ctx, node) ||
         !check_axis(ctx, node, x, &node->attrs.axis.axis))
         return false;
-    set_output(node, 0, input_type(node, 4)->dtype, x);
+    set_scaled_output(node, input_type(node, 4)->dtype, x, 3, 4, -1);
     return true;
 }
 

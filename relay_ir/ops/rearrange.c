@@ -3,6 +3,7 @@
 
 #include "relay_ir/ops/check.h"
 #include "relay_ir/ops/ops.h"
+#include "relay_ir/ops/scales.h"
 #include "relay_ir/ops/walk.h"
 
 enum { N, C, H, W }; /* axes */
@@ -35,6 +36,7 @@ bool infer_depth_space(struct ctx *ctx, struct node *node)
     shape.dim[H] = to_space ? x->dim[H] * block : x->dim[H] / block;
     shape.dim[W] = to_space ? x->dim[W] * block : x->dim[W] / block;
     set_output(node, 0, x->dtype, &shape);
+    pass_scales(node, 0, 0, -1);
     return true;
 }
 
@@ -74,6 +76,7 @@ bool infer_same_first(struct ctx *ctx, struct node *node)
     set_output(node, 0, x->dtype, x);
     if (node->op != OP_REVERSE_SEQUENCE)
         return true;
+    pass_scales(node, 0, 0, -1);
     if (!check_axis(ctx, node, x, &reverse->batch_axis) ||
         !check_axis(ctx, node, x, &reverse->time_axis) || !check_index_type(ctx, node, 1) ||
         !check_rank(ctx, node, 1, 1, 1))

@@ -8,6 +8,7 @@
 
 #include "relay_ir/ops/check.h"
 #include "relay_ir/ops/ops.h"
+#include "relay_ir/ops/scales.h"
 #include "relay_ir/ops/walk.h"
 
 static const unsigned reduce_kinds[OP_COUNT] = {
@@ -52,6 +53,8 @@ bool infer_reduce(struct ctx *ctx, struct node *node)
     if (!check_kinds(ctx, node, 0, reduce_kinds[node->op]) || !reduce_shape(ctx, node, &shape))
         return false;
     set_output(node, 0, shape.dtype, &shape);
+    if (node->op == OP_MAX || node->op == OP_MIN)
+        pass_scales(node, 0, 0, -1);
     return true;
 }
 

@@ -7,6 +7,7 @@
 
 #include "relay_ir/ops/check.h"
 #include "relay_ir/ops/ops.h"
+#include "relay_ir/ops/scales.h"
 #include "relay_ir/ops/walk.h"
 
 bool infer_topk(struct ctx *ctx, struct node *node)
@@ -24,6 +25,7 @@ bool infer_topk(struct ctx *ctx, struct node *node)
                           (long long)x->dim[topk->axis]);
     shape.dim[topk->axis] = topk->k;
     set_output(node, 0, x->dtype, &shape);
+    pass_scales(node, 0, 0, -1);
     set_output(node, 1, DTYPE_I64, &shape);
     return true;
 }

@@ -9,6 +9,7 @@
 
 #include "relay_ir/ops/check.h"
 #include "relay_ir/ops/ops.h"
+#include "relay_ir/ops/scales.h"
 #include "relay_ir/ops/walk.h"
 
 static const double pi = 3.14159265358979323846;
@@ -242,6 +243,8 @@ bool infer_same(struct ctx *ctx, struct node *node)
         !check_word(ctx, node, "approximate", &node->attrs.gelu.approximate, approximations, 2))
         return false;
     set_output(node, 0, x->dtype, x);
+    if (node->op == OP_COPY || node->op == OP_RELU || node->op == OP_CLIP)
+        pass_scales_in_place(node, 0, 0);
     return true;
 }
 

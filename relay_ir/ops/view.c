@@ -3,6 +3,7 @@
 
 #include "relay_ir/ops/check.h"
 #include "relay_ir/ops/ops.h"
+#include "relay_ir/ops/scales.h"
 
 /* Gives the output a shape that has as many elements as the input. */
 static bool set_view(struct ctx *ctx, struct node *node, const struct type *shape)
@@ -17,6 +18,7 @@ static bool set_view(struct ctx *ctx, struct node *node, const struct type *shap
                           shape_text(&ctx->perm, x), (long long)type_elements(x),
                           shape_text(&ctx->perm, shape), (long long)type_elements(shape));
     set_output(node, 0, x->dtype, shape);
+    pass_scales(node, 0, 0, view_axis(x, shape, scales_axis(node, 0)));
     return true;
 }
 

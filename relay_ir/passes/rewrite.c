@@ -78,7 +78,7 @@ static bool apply_rule(struct driver *driver, const struct rule *rule, struct no
 
     if (!new)
         return false;
-    assert(type_equal(&new->type, &old->type));
+    assert(type_same_storage(&new->type, &old->type));
     count_firing(driver->module, rule->name);
     if (is_fresh(new, node, prev))
         value_supplant(old, new);
@@ -177,6 +177,8 @@ struct value *rule_rebuild(struct rewrite *rewrite, const struct node *node,
 
     if (copy && value_only_user(old))
         value_take_name(copy, old);
+    if (copy)
+        value_keep_calibration(old, copy);
     return copy;
 }
 

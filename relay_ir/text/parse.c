@@ -17,7 +17,7 @@ static bool read_params(struct parser *parser)
     do {
         if (!reader_expect(reader, "%") || !reader_name(reader, &name) ||
             !parser_check_new(parser, name) || !reader_expect(reader, ":") ||
-            !reader_type(reader, &type))
+            !reader_type(reader, false, &type))
             return false;
         param_new(parser->fn, name, &type);
     } while (reader_accept(reader, ","));
@@ -162,9 +162,10 @@ struct module *module_parse(struct ctx *ctx, const char *text, const struct modu
                              .payloads = payloads,
                              .zero_missing = zero_missing,
                              .by_checksum = { .arena = &ctx->scratch },
+                             .vectors = { .arena = &ctx->scratch },
                              .sections = { .arena = &ctx->scratch } };
 
-    parser.reader = (struct reader){ ctx, text, text };
+    parser.reader = (struct reader){ ctx, text, text, &parser.vectors, zero_missing };
     if (payloads)
         parser_index_payloads(&parser);
     if (read_head(&parser) && find_sections(&parser) && parse_sections(&parser))

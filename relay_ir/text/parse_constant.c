@@ -1,10 +1,5 @@
-#include <stdlib.h>
-#include <string.h>
-
 #include "relay_ir/text/parser.h"
 #include "relay_ir/text/words.h"
-
-enum { MAX_TEXT_PAYLOAD = 1 << 26 }; /* bytes of a constant that the text alone asks for */
 
 static const char *payload_key(struct arena *arena, unsigned long checksum, const struct type *type,
                                const char *name)
@@ -12,12 +7,24 @@ static const char *payload_key(struct arena *arena, unsigned long checksum, cons
     return arena_printf(arena, "%08lx %s %s", checksum, type_text(arena, type), name);
 }
 
+static void index_types(struct parser *parser, const struct function *fn)
+{
+    for (int i = 0; i < fn->n_params; i++)
+        reader_index_type(&parser->vectors, &fn->params[i]->type);
+    for (const struct value *v = fn->constants; v; v = v->next)
+        reader_index_type(&parser->vectors, &v->type);
+    for (const struct node *n = fn->first; n; n = n->next)
+        for (int i = 0; i < n->n_outputs; i++)
+            reader_index_type(&parser->vectors, &n->outputs[i]->type);
+}
+
 /* Payloads are found by checksum, type and name, or else by checksum and type. */
 void parser_index_payloads(struct parser *parser)
 {
     struct arena *scratch = parser->by_checksum.arena;
 
-    for (const struct function *fn = parser->payloads->functions; fn; fn = fn->next)
+    for (const struct function *fn = parser->payloads->functions; fn; fn = fn->next) {
+        index_types(parser, fn);
         for (struct value *v = fn->constants; v; v = v->next) {
             const unsigned long checksum = payload_checksum(v);
             const char *any = payload_key(scratch, checksum, &v->type, "");
@@ -26,11 +33,12 @@ void parser_index_payloads(struct parser *parser)
             if (!map_get(&parser->by_checksum, any))
                 map_set(&parser->by_checksum, any, v);
         }
+    }
 }
 
 static bool text_payload(struct parser *parser, const struct type *type, void **data)
 {
-    if (type_bytes(type) > MAX_TEXT_PAYLOAD)
+    if (type_bytes(type) > MAX_TEXT_BYTES)
         return reader_fail(&parser->reader, "a constant of %zu bytes is too big for the text",
                            type_bytes(type));
     *data = constant_alloc(parser->fn, type);
@@ -41,57 +49,38 @@ static bool find_payload(struct parser *parser, const char *name, const struct t
                          const void **data)
 {
     struct reader *reader = &parser->reader;
-    const size_t n = strspn(reader->at, "0123456789abcdef");
+    const char *const start = reader->at;
     const struct value *found = NULL;
-    void *zeros;
+    unsigned long checksum = 0;
+    void *zeros = NULL;
 
-    if (n != 8)
-        return reader_expected(reader, "a checksum of 8 hexadecimal digits");
+    if (!reader_checksum(reader, &checksum))
+        return false;
     if (parser->payloads) {
-        const unsigned long checksum = strtoul(reader->at, NULL, 16);
         struct arena *scratch = parser->by_checksum.arena;
 
         found = map_get(&parser->by_checksum, payload_key(scratch, checksum, type, name));
         if (!found)
             found = map_get(&parser->by_checksum, payload_key(scratch, checksum, type, ""));
     }
-    if (!found && !parser->zero_missing)
+    if (!found && !parser->zero_missing) {
+        reader->at = start;
         return reader_fail(reader, "no constant with this type and checksum is at hand");
+    }
     if (!found && !text_payload(parser, type, &zeros))
         return false;
     *data = found ? found->data : zeros;
-    reader->at += n;
     return true;
 }
 
-/* "1, 2, 3]" or "0, ...]" */
 static bool read_elements(struct parser *parser, const struct type *type, const void **data)
 {
-    struct reader *reader = &parser->reader;
-    const int64_t n = type_elements(type);
-    const size_t bytes = dtype_bytes(type->dtype);
     void *elements = NULL;
-    int64_t i = 0;
 
     if (!text_payload(parser, type, &elements))
         return false;
     *data = elements;
-    for (; i < n; i++) {
-        if (i > 0 && !reader_expect(reader, ","))
-            return false;
-        if (i > 0 && reader_accept(reader, "..."))
-            break;
-        reader_skip_blanks(reader);
-        if (!element_parse(type->dtype, &reader->at, elements, i))
-            return reader_expected(reader,
-                                   arena_printf(&reader->ctx->scratch, "an element of type %s",
-                                                dtype_name(type->dtype)));
-    }
-    if (i < n && i != 1)
-        return reader_fail(reader, "'...' stands behind the first element only");
-    for (; i < n; i++)
-        memcpy((char *)elements + (size_t)i * bytes, elements, bytes);
-    return reader_expect(reader, "]");
+    return reader_elements(&parser->reader, type->dtype, type_elements(type), elements);
 }
 
 bool parser_check_new(struct parser *parser, const char *name)
@@ -111,7 +100,7 @@ bool parser_constant(struct parser *parser)
 
     if (!reader_expect(reader, "@") || !reader_name(reader, &name) ||
         !parser_check_new(parser, name) || !reader_expect(reader, ":") ||
-        !reader_type(reader, &type) || !reader_expect(reader, "="))
+        !reader_type(reader, true, &type) || !reader_expect(reader, "="))
         return false;
     if (reader_accept(reader, "[")) {
         if (!read_elements(parser, &type, &data))

@@ -167,14 +167,13 @@ static bool check_types(struct parser *parser, const struct node *node)
     struct reader *reader = &parser->reader;
 
     for (int i = 0; i < node->n_outputs; i++) {
-        const struct type *inferred = &node->outputs[i]->type;
-        struct type stated;
+        struct type *inferred = &node->outputs[i]->type, stated;
 
         if (i > 0 && !reader_expect(reader, ","))
             return false;
-        if (!reader_type(reader, &stated))
+        if (!reader_type(reader, false, &stated))
             return false;
-        if (!type_equal(&stated, inferred))
+        if (!type_state(inferred, &stated))
             return reader_fail(reader, "the text says %s, inference gives %s",
                                type_text(&reader->ctx->scratch, &stated),
                                type_text(&reader->ctx->scratch, inferred));
@@ -201,7 +200,8 @@ static bool read_tail(struct parser *parser, int n_outputs, const struct origin 
 
     *typed = reader_accept(&parser->reader, ":");
     for (int i = 0; *typed && i < n_outputs; i++)
-        if ((i && !reader_expect(&parser->reader, ",")) || !reader_type(&parser->reader, &type))
+        if ((i && !reader_expect(&parser->reader, ",")) ||
+            !reader_type(&parser->reader, false, &type))
             return false;
     return read_origins(parser, origin);
 }

@@ -24,6 +24,7 @@ struct parser {
     const struct module *payloads;
     bool zero_missing;
     struct map by_checksum; /* constants of `payloads` */
+    struct map vectors;     /* scales and zero points of its types */
     struct map sections;    /* by name */
     struct section *first;
     int depth;

@@ -5,14 +5,6 @@
 
 #include "relay_ir/text/words.h"
 
-static void print_type(struct str *out, const struct type *type)
-{
-    str_add(out, "(");
-    for (int i = 0; i < type->rank; i++)
-        str_printf(out, "%s%lld", i ? "," : "", (long long)type->dim[i]);
-    str_printf(out, ") %s", dtype_name(type->dtype));
-}
-
 static void print_quoted(struct str *out, const char *text)
 {
     str_printf(out, "\"%s\"", str_safe(out->arena, text, SIZE_MAX));
@@ -70,30 +62,9 @@ void node_print(const struct node *node, struct str *out)
     attrs_print(out, op_row(node->op)->attrs, &node->attrs);
     for (int i = 0; i < node->n_outputs; i++) {
         str_add(out, i ? ", " : " : ");
-        print_type(out, &node->outputs[i]->type);
+        type_print(out, &node->outputs[i]->type);
     }
     print_origin(out, node->origin);
-}
-
-/* "[v, ...]" where all elements have the same bits, the elements where they are few, else the
- * checksum of the bytes. */
-static void print_payload(struct str *out, const struct value *value)
-{
-    const int64_t n = type_elements(&value->type);
-    const size_t bytes = dtype_bytes(value->type.dtype);
-    const char *data = value->data;
-    const bool uniform = n > 1 && memcmp(data, data + bytes, ((size_t)n - 1) * bytes) == 0;
-
-    if (n > MAX_WRITTEN_OUT && !uniform) {
-        str_printf(out, "crc32:%08lx", payload_checksum(value));
-        return;
-    }
-    str_add(out, "[");
-    for (int64_t i = 0; i < (uniform ? 1 : n); i++) {
-        str_add(out, i ? ", " : "");
-        print_element(out, value->type.dtype, value->data, i);
-    }
-    str_add(out, uniform ? ", ...]" : "]");
 }
 
 static void print_constant(struct str *out, const struct value *value)
@@ -101,9 +72,9 @@ static void print_constant(struct str *out, const struct value *value)
     str_add(out, "  const ");
     print_reference(out, value);
     str_add(out, " : ");
-    print_type(out, &value->type);
+    type_print(out, &value->type);
     str_add(out, " = ");
-    print_payload(out, value);
+    print_elements(out, value->type.dtype, value->data, type_elements(&value->type));
     str_add(out, "\n");
 }
 
@@ -116,7 +87,7 @@ static void print_head(const struct function *fn, struct str *out)
         str_add(out, i ? ", " : "");
         print_reference(out, fn->params[i]);
         str_add(out, ": ");
-        print_type(out, &fn->params[i]->type);
+        type_print(out, &fn->params[i]->type);
     }
     str_add(out, ") -> (");
     for (int i = 0; i < fn->ret->n_inputs; i++) {

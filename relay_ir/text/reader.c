@@ -124,43 +124,6 @@ bool reader_number(struct reader *reader, int64_t most, int64_t *number)
     return true;
 }
 
-static bool read_dims(struct reader *reader, struct type *type)
-{
-    if (!reader_expect(reader, "("))
-        return false;
-    if (reader_accept(reader, ")"))
-        return true;
-    do {
-        if (type->rank == MAX_RANK)
-            return reader_fail(reader, "more than %d dimensions", MAX_RANK);
-        if (!reader_number(reader, INT64_MAX, &type->dim[type->rank]))
-            return false;
-        type->rank++;
-    } while (reader_accept(reader, ","));
-    return reader_accept(reader, ")") || reader_expected(reader, "',' or ')'");
-}
-
-bool reader_type(struct reader *reader, struct type *type)
-{
-    const char *name;
-    size_t n;
-
-    *type = (struct type){ .rank = 0 };
-    if (!read_dims(reader, type))
-        return false;
-    reader_skip_blanks(reader);
-    n = word_length(reader->at);
-    name = arena_strndup(&reader->ctx->scratch, reader->at, n);
-    type->dtype = dtype_from_name(name);
-    if (type->dtype == DTYPE_NONE)
-        return reader_expected(reader, "an element type such as f32");
-    reader->at += n;
-    if (type_check_size(reader->ctx, NULL, type))
-        return true;
-    diag_note(reader->ctx, "in line %d of the IR text", reader_line(reader));
-    return false;
-}
-
 static void skip_comment(struct reader *reader)
 {
     reader_skip_blanks(reader);

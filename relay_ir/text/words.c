@@ -17,9 +17,14 @@ size_t word_length(const char *text)
     return n;
 }
 
+unsigned long elements_checksum(enum dtype dtype, const void *data, int64_t n)
+{
+    return crc32_z(crc32(0, NULL, 0), data, (size_t)n * dtype_bytes(dtype));
+}
+
 unsigned long payload_checksum(const struct value *value)
 {
-    return crc32_z(crc32(0, NULL, 0), value->data, type_bytes(&value->type));
+    return elements_checksum(value->type.dtype, value->data, type_elements(&value->type));
 }
 
 /* Bit patterns, so that the text does not depend on the byte order of the host. */
@@ -43,6 +48,12 @@ static void store_bits(size_t bytes, void *at, uint64_t bits)
     }
 }
 
+static bool is_whole(enum dtype dtype)
+{
+    return dtype_is_integer(dtype) || dtype_kind(dtype) == KIND_BOOL ||
+           dtype_kind(dtype) == KIND_NIBBLE;
+}
+
 static bool reads_back(enum dtype dtype, const char *text, uint64_t bits)
 {
     uint64_t element = 0;
@@ -59,7 +70,7 @@ void print_element(struct str *out, enum dtype dtype, const void *data, int64_t 
 
     if (dtype == DTYPE_U64) {
         snprintf(text, sizeof text, "%" PRIu64, bits);
-    } else if (dtype_is_integer(dtype) || dtype_kind(dtype) == KIND_BOOL) {
+    } else if (is_whole(dtype)) {
         snprintf(text, sizeof text, "%" PRId64, dtype_load_int(dtype, data, i));
     } else if (dtype_is_float(dtype)) {
         const double number = dtype_load(dtype, data, i);
@@ -75,6 +86,35 @@ void print_element(struct str *out, enum dtype dtype, const void *data, int64_t 
     str_add(out, text);
 }
 
+void print_elements(struct str *out, enum dtype dtype, const void *data, int64_t n)
+{
+    const size_t bytes = dtype_bytes(dtype);
+    const bool uniform =
+        n > 1 && memcmp(data, (const char *)data + bytes, ((size_t)n - 1) * bytes) == 0;
+
+    if (n > MAX_WRITTEN_OUT && !uniform) {
+        str_printf(out, "crc32:%08lx", elements_checksum(dtype, data, n));
+        return;
+    }
+    str_add(out, "[");
+    for (int64_t i = 0; i < (uniform ? 1 : n); i++) {
+        str_add(out, i ? ", " : "");
+        print_element(out, dtype, data, i);
+    }
+    str_add(out, uniform ? ", ...]" : "]");
+}
+
+/* Of elements of less than 8 bits, the bits above are 0, or those of the sign. */
+static bool fits_code(enum dtype dtype, const void *at)
+{
+    const int bits = dtype_packed_bits(dtype);
+    const unsigned byte = *(const uint8_t *)at;
+
+    if (dtype == DTYPE_I4)
+        return byte < 8 || byte >= 0xf8;
+    return dtype_bytes(dtype) > 1 || byte < 1U << bits;
+}
+
 static bool parse_bits(enum dtype dtype, const char **text, void *at)
 {
     const size_t n = strspn(*text + 2, "0123456789abcdefABCDEF");
@@ -83,7 +123,7 @@ static bool parse_bits(enum dtype dtype, const char **text, void *at)
         return false;
     store_bits(dtype_bytes(dtype), at, strtoull(*text + 2, NULL, 16));
     *text += 2 + n;
-    return true;
+    return fits_code(dtype, at);
 }
 
 static bool parse_integer(enum dtype dtype, const char **text, void *at)
@@ -114,7 +154,7 @@ bool element_parse(enum dtype dtype, const char **text, void *data, int64_t i)
         return false;
     if (str_starts(*text, "0x"))
         return parse_bits(dtype, text, at);
-    if (dtype_is_integer(dtype) || dtype_kind(dtype) == KIND_BOOL)
+    if (is_whole(dtype))
         return parse_integer(dtype, text, at);
     number = strtod(*text, &end);
     if (end == *text || !dtype_is_float(dtype))

@@ -15,10 +15,15 @@ size_t word_length(const char *text);
  * else the bit pattern "0x7fc00001". */
 void print_element(struct str *out, enum dtype dtype, const void *data, int64_t i);
 
+/* "[v, ...]" where all n elements have the same bits, the elements where they are few, else
+ * "crc32:" and the checksum of the bytes. */
+void print_elements(struct str *out, enum dtype dtype, const void *data, int64_t n);
+
 /* Reads one element into data[i] and moves *text behind it. False when there is none or it does not
  * fit the type. */
 bool element_parse(enum dtype dtype, const char **text, void *data, int64_t i);
 
+unsigned long elements_checksum(enum dtype dtype, const void *data, int64_t n);
 unsigned long payload_checksum(const struct value *value);
 
 #endif

@@ -29,6 +29,35 @@ static void fill_constants(struct function *fn, unsigned seed)
         }
 }
 
+/* Scales are constants too, and have been filled. */
+static void infer_again(struct module *module)
+{
+    for (int i = 0; i < 2; i++) /* what a call gives follows from its function */
+        for (struct function *fn = module->functions; fn; fn = fn->next)
+            for (struct node *node = fn->first; node; node = node->next)
+                ck_assert(node_infer(module->ctx, node));
+}
+
+struct type graph_type(struct ctx *ctx, enum dtype dtype, int64_t n)
+{
+    struct type type = type_make(dtype, 1, &n);
+    struct qtype *quant = arena_new(&ctx->perm, struct qtype);
+
+    *quant = (struct qtype){ .axis = -1 };
+    ck_assert(minifloat_afp(4, 3, 7, &quant->format));
+    type.quant = dtype == DTYPE_AFP ? quant : NULL;
+    return type;
+}
+
+unsigned char graph_code(const struct type *type, unsigned char bits)
+{
+    const int n = type_packed_bits(type);
+
+    if (type->dtype == DTYPE_I4)
+        return (unsigned char)((bits & 7) - (bits & 8));
+    return n < 8 ? (unsigned char)(bits & ((1 << n) - 1)) : bits;
+}
+
 struct module *graph_parse(struct ctx *ctx, const char *text, unsigned seed)
 {
     struct module *module = module_parse(ctx, text, NULL, true);
@@ -36,6 +65,7 @@ struct module *graph_parse(struct ctx *ctx, const char *text, unsigned seed)
     ck_assert_msg(module != NULL, "%s\n%s", expect_text(ctx), text);
     for (struct function *fn = module->functions; fn; fn = fn->next)
         fill_constants(fn, seed);
+    infer_again(module);
     ck_assert_msg(module_verify(module, "parse"), "%s", expect_text(ctx));
     return module;
 }

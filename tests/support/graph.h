@@ -10,6 +10,10 @@
  * Fails the test when the text does not parse. */
 struct module *graph_parse(struct ctx *ctx, const char *text, unsigned seed);
 
+/* A vector of any element type (AFP: afp<4,3,7>), and one of its codes from random bits. */
+struct type graph_type(struct ctx *ctx, enum dtype dtype, int64_t n);
+unsigned char graph_code(const struct type *type, unsigned char bits);
+
 /* The printed module; without the payloads of constants when `payloads` is false. In ctx->perm. */
 const char *graph_text(const struct module *module, bool payloads);
 
