@@ -54,6 +54,38 @@ const char *bind_packed(struct bind *bind, struct value *value, const struct typ
     return constant_array(bind, value->name, type, packed, layout);
 }
 
+/* codes[i] lies at bit i * bits of the result; little-endian. */
+static uint8_t *pack_codes(struct arena *arena, const struct type *type, const uint8_t *codes)
+{
+    const int64_t bits = type_packed_bits(type), n = type_elements(type);
+    uint8_t *packed = arena_alloc(arena, type_packed_bytes(type));
+
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t at = i * bits;
+        const uint32_t code = (codes[i] & ((1u << bits) - 1)) << at % 8;
+
+        packed[at / 8] = (uint8_t)(packed[at / 8] | code);
+        if (at % 8 + bits > 8)
+            packed[at / 8 + 1] = (uint8_t)(code >> 8);
+    }
+    return packed;
+}
+
+const char *bind_codes(struct bind *bind, const char *name, const struct type *type,
+                       const void *codes, const char *layout)
+{
+    const int bits = type_packed_bits(type);
+    struct codegen *codegen = bind->codegen;
+
+    if (bits == 8)
+        return constant_array(bind, name, type, codes, layout);
+    if (bits < 8) {
+        layout = arena_printf(bind->arena, "%s%s%d bits each", layout, *layout ? ", " : "", bits);
+        codes = pack_codes(bind->arena, type, codes);
+    }
+    return weights_read_packed(codegen, 0, bind->region, name, type, codes, layout)->expression;
+}
+
 void bind_scratch(struct bind *bind, size_t bytes)
 {
     bind->region->scratch_bytes = bytes;
@@ -90,6 +122,7 @@ void bind_helper(struct bind *bind, const char *name)
 {
     struct codegen *codegen = bind->codegen;
     const struct embedded_file *file = find_helper(codegen, name);
+    struct helper *helper;
 
     if (map_get(&codegen->helpers, name))
         return;
@@ -108,5 +141,34 @@ void bind_helper(struct bind *bind, const char *name)
             bind_include(bind, included);
         line = end ? end + 1 : line + strlen(line);
     }
-    map_set(&codegen->helpers, arena_strdup(&codegen->arena, name), (void *)file);
+    helper = arena_new(&codegen->arena, struct helper);
+    *helper = (struct helper){ .from = file->path, .text = file->text };
+    map_set(&codegen->helpers, arena_strdup(&codegen->arena, name), helper);
+}
+
+const char *bind_own_helper(struct bind *bind, const char *name)
+{
+    const struct helper *helper = map_get(&bind->codegen->helpers, name);
+
+    return helper ? helper->function : NULL;
+}
+
+const char *bind_new_helper(struct bind *bind, const char *name, const char *path,
+                            struct keys *keys)
+{
+    struct codegen *codegen = bind->codegen;
+    const struct embedded_file *template = embedded_find(path);
+    struct helper *helper = arena_new(&codegen->arena, struct helper);
+    struct str text = { .arena = &codegen->arena };
+
+    *helper = (struct helper){ .from = path,
+                               .own = true,
+                               .function = names_unique(&codegen->names, name) };
+    keys_offer(keys, "fn", helper->function);
+    assert(template);
+    if (!template_expand(bind->ctx, path, template->text, keys, &text))
+        assert(bind->ctx->diags.n_errors > 0);
+    helper->text = str_text(&text);
+    map_set(&codegen->helpers, arena_strdup(&codegen->arena, name), helper);
+    return helper->function;
 }

@@ -11,9 +11,11 @@
 struct weight {
     const char *c_name; /* its symbol */
     const char
-        *expression;  /* how functions read it: c_name, or c_name.v when it is a union of words */
-    const char *name; /* the ONNX name, raw */
-    struct type type;
+        *expression;    /* how functions read it: c_name, or c_name.v when it is a union of words */
+    const char *name;   /* the ONNX name, raw */
+    struct type type;   /* of the elements, for the reader */
+    struct type stored; /* of the array in C: the same, or (packed) bytes or 16-bit words */
+    bool packed;
     const void *data;
     const char *layout; /* "" = row-major of the type */
     uint32_t crc32;
@@ -40,6 +42,14 @@ struct emitted {
     size_t weight_bytes; /* of the arrays that it is the first to read */
 };
 
+/* A function that the generated C has once. */
+struct helper {
+    const char *from; /* "runtime/embed/erf_f32.h" */
+    const char *text; /* a file as it is, or (own) the text of the function */
+    bool own;
+    const char *function; /* of an own one */
+};
+
 struct codegen {
     struct ctx *ctx;
     struct arena arena; /* dies with the emission */
@@ -55,7 +65,7 @@ struct codegen {
     struct external_module *modules; /* targets other than c that are used, in order of use */
     int n_modules;
     struct weights weights;
-    struct map helpers;  /* name -> struct embedded_file, in the order in which they are pasted */
+    struct map helpers;  /* name -> struct helper, in the order in which they are pasted */
     struct map includes; /* "math.h" */
     const char **input_names, **output_names; /* parameters of NAME_run */
     const char **local_names;                 /* pointers into the arena, by value id of the root */
@@ -73,6 +83,12 @@ struct codegen {
 struct weight *weights_read(struct codegen *codegen, int reader, const struct region *region,
                             const char *name, const struct type *type, const void *data,
                             const char *layout);
+
+/* As weights_read, of codes without a gap between them: type_packed_bytes in all, the first code in
+ * the lowest bits. The array is one of uint8_t; of uint16_t for f16 and bf16. */
+struct weight *weights_read_packed(struct codegen *codegen, int reader, const struct region *region,
+                                   const char *name, const struct type *type, const void *data,
+                                   const char *layout);
 
 /* A bit stream: as weights_read, but aligned to 8 bytes. */
 struct weight *weights_stream(struct codegen *codegen, int reader, const char *name,

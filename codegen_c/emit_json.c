@@ -134,7 +134,7 @@ static void add_weights(struct codegen *codegen, cJSON *root)
         cJSON_AddStringToObject(json, "name", safe(codegen, w->name));
         cJSON_AddStringToObject(json, "dtype", dtype_name(w->type.dtype));
         cJSON_AddItemToObject(json, "shape", shape_json(&w->type));
-        add_number(json, "bytes", (double)type_bytes(&w->type));
+        add_number(json, "bytes", (double)type_bytes(&w->stored));
         cJSON_AddStringToObject(json, "crc32",
                                 arena_printf(&codegen->arena, "%08x", (unsigned)w->crc32));
         cJSON_AddItemToArray(list, json);

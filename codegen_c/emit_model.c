@@ -146,18 +146,19 @@ static void add_module_includes(struct codegen *codegen, struct str *out)
         str_add(out, "\n");
 }
 
-/* The text of a helper without its lines for the preprocessor and the blank lines around. */
-static void add_helper(struct str *out, const struct embedded_file *file)
+/* The text of a helper without the blank lines around; of a file, without its lines for the
+ * preprocessor. */
+static void add_helper(struct str *out, const struct helper *helper)
 {
     bool started = false;
     int n_blank = 0;
 
-    for (const char *line = file->text; *line;) {
+    for (const char *line = helper->text; *line;) {
         const size_t n = strcspn(line, "\n");
 
         if (n == 0) {
             n_blank++;
-        } else if (*line != '#') {
+        } else if (*line != '#' || helper->own) {
             for (; started && n_blank; n_blank--)
                 str_add(out, "\n");
             started = true;
@@ -173,10 +174,10 @@ static void add_helper(struct str *out, const struct embedded_file *file)
 static void add_helpers(struct codegen *codegen, struct str *out)
 {
     for (size_t i = 0; i < codegen->helpers.n; i++) {
-        const struct embedded_file *file = codegen->helpers.entries[i].value;
+        const struct helper *helper = codegen->helpers.entries[i].value;
 
-        add_section(out, arena_printf(&codegen->arena, "from %s", file->path));
-        add_helper(out, file);
+        add_section(out, arena_printf(&codegen->arena, "from %s", helper->from));
+        add_helper(out, helper);
     }
 }
 

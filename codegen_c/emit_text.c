@@ -103,7 +103,10 @@ const char *shape_brackets(struct arena *arena, const struct type *type)
 
 const char *shape_comment(struct arena *arena, const struct type *type)
 {
-    return arena_printf(arena, "%s %s", dtype_name(type->dtype), shape_brackets(arena, type));
+    const struct minifloat *format = type_minifloat(type); /* afp<4,3,8>: which one */
+
+    return arena_printf(arena, "%s %s", format ? format->name : dtype_name(type->dtype),
+                        shape_brackets(arena, type));
 }
 
 const char *array_parameter(struct arena *arena, const struct type *type, const char *name,

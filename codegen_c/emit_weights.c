@@ -35,10 +35,10 @@ static bool needs_math_header(const struct codegen *codegen, int file, int reade
         const bool is_here = codegen->inline_weights ? is_defined_in(w, reader) : w->file == file;
         bool needs = false;
 
-        if (w->words || !is_here || !dtype_is_float(w->type.dtype))
+        if (w->words || !is_here || !dtype_is_float(w->stored.dtype))
             continue;
-        for (int64_t i = 0; i < type_elements(&w->type) && !needs; i++)
-            needs = !isfinite(dtype_load(w->type.dtype, w->data, i));
+        for (int64_t i = 0; i < type_elements(&w->stored) && !needs; i++)
+            needs = !isfinite(dtype_load(w->stored.dtype, w->data, i));
         if (needs)
             return true;
     }
@@ -61,7 +61,7 @@ void place_weights(struct codegen *codegen)
         return;
     codegen->n_weight_files = 1;
     for (struct weight *w = codegen->weights.first; w; w = w->next) {
-        const size_t more = type_bytes(&w->type);
+        const size_t more = type_bytes(&w->stored);
 
         if (bytes > 0 && bytes + more > FILE_BYTES) {
             codegen->n_weight_files++;
@@ -74,7 +74,7 @@ void place_weights(struct codegen *codegen)
 
 static int64_t n_words(const struct weight *weight)
 {
-    return (int64_t)((type_bytes(&weight->type) + WORD_BYTES - 1) / WORD_BYTES);
+    return (int64_t)((type_bytes(&weight->stored) + WORD_BYTES - 1) / WORD_BYTES);
 }
 
 /* conv1.weight: f32 [64,3,7,7] OHWI, -0.5 .. 0.75, crc32 9f2c11aa */
@@ -94,14 +94,14 @@ static void write_comment(struct codegen *codegen, struct writer *out, const str
 
 static void write_numbers(struct codegen *codegen, struct writer *out, const struct weight *w)
 {
-    const int64_t n = type_elements(&w->type);
+    const int64_t n = type_elements(&w->stored);
     struct str text = { .arena = &codegen->arena };
     size_t column = 0;
     bool needs_math = false;
 
     for (int64_t i = 0; i < n; i++) {
         const char *number =
-            literal_of_element(&codegen->arena, w->type.dtype, w->data, i, &needs_math);
+            literal_of_element(&codegen->arena, w->stored.dtype, w->data, i, &needs_math);
 
         if (column == 0 || column + strlen(number) + 2 > COLUMNS) {
             str_add(&text, column ? "\n    " : "    ");
@@ -156,7 +156,7 @@ static uint64_t word_at(const struct weight *weight, size_t bytes, int64_t i)
 static void write_words(struct writer *out, const struct weight *weight)
 {
     const struct digits digits = make_digits();
-    const size_t bytes = type_bytes(&weight->type);
+    const size_t bytes = type_bytes(&weight->stored);
     const int64_t n = n_words(weight);
 
     writer_text(out, "{ {\n");
@@ -176,14 +176,14 @@ static void write_words(struct writer *out, const struct weight *weight)
 static void write_union(struct writer *out, const struct weight *w)
 {
     writer_printf(out, "union %s {\n    uint64_t word[%" PRId64 "];\n    %s v[%" PRId64 "];\n}",
-                  w->c_name, n_words(w), dtype_c_type(w->type.dtype), type_elements(&w->type));
+                  w->c_name, n_words(w), dtype_c_type(w->stored.dtype), type_elements(&w->stored));
 }
 
 static const char *array_declarator(struct codegen *codegen, const struct weight *w)
 {
-    const int64_t n = type_elements(&w->type);
+    const int64_t n = type_elements(&w->stored);
 
-    return arena_printf(&codegen->arena, "const %s %s[%" PRId64 "]", dtype_c_type(w->type.dtype),
+    return arena_printf(&codegen->arena, "const %s %s[%" PRId64 "]", dtype_c_type(w->stored.dtype),
                         w->c_name, n ? n : 1);
 }
 

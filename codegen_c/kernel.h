@@ -84,6 +84,12 @@ const char *bind_operand(struct bind *bind, struct value *value);
 const char *bind_packed(struct bind *bind, struct value *value, const struct type *type,
                         const void *packed, const char *layout);
 
+/* As bind_packed for codes of a small number, one per element in memory: codes of less than 8 bits
+ * lie side by side in the array, the first in the lowest bits. Arrays of uint8_t (int8_t for i8,
+ * uint16_t for f16 and bf16). */
+const char *bind_codes(struct bind *bind, const char *name, const struct type *type,
+                       const void *codes, const char *layout);
+
 /* Bytes of scratch that the region's function needs, from the arena, aligned to 16: adds the
  * parameter `void *scratch` (restrict) to "params". */
 void bind_scratch(struct bind *bind, size_t bytes);
@@ -93,6 +99,12 @@ void bind_scratch(struct bind *bind, size_t bytes);
  * of "runtime/embed/NAME.h" asks for that helper as well, guards vanish. */
 void bind_helper(struct bind *bind, const char *name);
 void bind_include(struct bind *bind, const char *header); /* "math.h" */
+
+/* A helper made from a template, such as the decoder of a number format: its function if the file
+ * has it already, else NULL; and the function, when it is made. The template has the key `fn`. */
+const char *bind_own_helper(struct bind *bind, const char *name);
+const char *bind_new_helper(struct bind *bind, const char *name, const char *path,
+                            struct keys *keys);
 
 /* Where an element-wise statement stands in the loop nest of the template. Expressions need no
  * parentheses around them. */

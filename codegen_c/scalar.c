@@ -286,6 +286,13 @@ const char *scalar_expand(struct bind *bind, const struct node *node, const char
     return str_text(&out);
 }
 
+/* Weights of products are decoded: their kernels say what they take. */
+static bool is_weight(const struct region *region, const struct node *node, int i)
+{
+    return node == region->anchor && i == 1 && node->n_inputs == 2 &&
+           node->inputs[1]->kind == VALUE_CONSTANT;
+}
+
 bool scalar_accepts(struct arena *arena, const struct region *region, const char **why)
 {
     for (const struct node *n = region->fn->first; n; n = n->next) {
@@ -295,7 +302,7 @@ bool scalar_accepts(struct arena *arena, const struct region *region, const char
             const struct value *value =
                 i < n->n_inputs ? n->inputs[i] : n->outputs[i - n->n_inputs];
 
-            if (value && !*dtype_c_type(value->type.dtype)) {
+            if (value && !*dtype_c_type(value->type.dtype) && !is_weight(region, n, i)) {
                 *why = arena_printf(arena, "%s has no type in C", dtype_name(value->type.dtype));
                 return false;
             }

@@ -25,7 +25,7 @@ static bool fits_int(const struct type *type, const char **why)
     return false;
 }
 
-static bool all_fit_int(const struct region *region, const char **why)
+bool takes_sizes(const struct region *region, const char **why)
 {
     for (int i = 0; i < region->anchor->n_inputs; i++)
         if (!fits_int(anchor_input(region, i), why))
@@ -41,7 +41,7 @@ bool takes_float(const struct region *region, const char **why)
     enum dtype dtype = anchor_input(region, 0)->dtype;
 
     if (dtype == DTYPE_F32 || dtype == DTYPE_F64)
-        return all_fit_int(region, why);
+        return takes_sizes(region, why);
     *why = "the element type is neither f32 nor f64";
     return false;
 }
@@ -49,7 +49,7 @@ bool takes_float(const struct region *region, const char **why)
 bool takes_any(const struct region *region, const char **why)
 {
     if (dtype_c_type(anchor_input(region, 0)->dtype)[0] != '\0')
-        return all_fit_int(region, why);
+        return takes_sizes(region, why);
     *why = "the element type has no C type";
     return false;
 }
@@ -59,7 +59,7 @@ bool takes_number(const struct region *region, const char **why)
     enum dtype dtype = anchor_input(region, 0)->dtype;
 
     if (dtype == DTYPE_F32 || dtype == DTYPE_F64 || dtype_is_integer(dtype))
-        return all_fit_int(region, why);
+        return takes_sizes(region, why);
     *why = "the element type is neither f32, f64 nor an integer";
     return false;
 }

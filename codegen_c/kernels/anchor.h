@@ -15,7 +15,8 @@ const struct type *anchor_output(const struct region *region, int i);
  * padding of blocks. */
 bool takes_float(const struct region *region, const char **why);  /* input 0 is f32 or f64 */
 bool takes_number(const struct region *region, const char **why); /* or an integer */
-bool takes_any(const struct region *region, const char **why); /* or bool: anything stored in C */
+bool takes_any(const struct region *region, const char **why);   /* or bool: anything stored in C */
+bool takes_sizes(const struct region *region, const char **why); /* of any element type */
 bool takes_constant(const struct region *region, int i, const char **why); /* input i is constant */
 
 /* --- for bind_ -------------------------------------------------------------------------------- */

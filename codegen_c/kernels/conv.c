@@ -6,6 +6,7 @@
  * side. */
 #include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/dense.h"
+#include "codegen_c/kernels/operands.h"
 #include "codegen_c/kernels/panels.h"
 #include "codegen_c/kernels/window.h"
 
@@ -19,7 +20,7 @@ static bool takes_conv(const struct region *region, const char **why)
     const struct conv_attrs *attrs = &region->anchor->attrs.conv;
     const struct window w = window_of_conv(region);
 
-    return takes_float(region, why) && takes_window(&w, why) &&
+    return takes_operands(region, why) && takes_window(&w, why) &&
            takes_channels_first(attrs->data_layout, attrs->kernel_layout, why);
 }
 
@@ -108,12 +109,12 @@ static void bind_conv_weight(struct bind *bind, const struct window *w)
                                    .len_step = 1,
                                    .width = TILE };
 
-    bind_panels(bind, "weight", 1, &panels,
-                w->groups > 1 ? "[groups, out_c / 4, in_c and kernel, 4 of out_c]"
-                              : "[out_c / 4, in_c and kernel, 4 of out_c]");
+    bind_weight_panels(bind, &panels,
+                       w->groups > 1 ? "[groups, out_c / 4, in_c and kernel, 4 of out_c]"
+                                     : "[out_c / 4, in_c and kernel, 4 of out_c]");
     bind_text(bind, "weight_shape", "[%sBLOCKS, %s, 4 output channels]",
               w->groups > 1 ? "GROUPS, " : "", window_k_len(w) > 1 ? "PATCH" : "IN_C");
-    bind_scratch_elements(bind, patch * TILE);
+    bind_scratch_numbers(bind, patch * TILE);
 }
 
 /* `at` is the row-major index of y, oc counts the channels of all images. */
@@ -132,8 +133,8 @@ bool bind_conv(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
 
-    bind_type(bind);
-    bind_typed_helper(bind, "tile_4x4");
+    bind_data(bind);
+    bind_number_helper(bind, "tile_4x4");
     if (w.padded)
         bind_helper(bind, "window");
     bind_input(bind, "x", 0);
@@ -147,8 +148,8 @@ bool bind_conv_pointwise(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
 
-    bind_type(bind);
-    bind_typed_helper(bind, "tile_4x4");
+    bind_data(bind);
+    bind_number_helper(bind, "tile_4x4");
     bind_input(bind, "x", 0);
     bind_int(bind, "len", window_out_len(&w));
     bind_groups(bind, &w);
@@ -172,6 +173,7 @@ static void bind_taps(struct bind *bind, const struct window *w)
     const bool unrolled = window_k_len(w) <= MOST_UNROLLED, dilated = w->dil[1] * w->dil[2] > 1;
 
     bind_flag(bind, "unrolled", unrolled);
+    bind_flag(bind, "fixed", unrolled && !weight_is_small(bind->region));
     bind_flag(bind, "dilated", dilated);
     bind_text(bind, "row_step", dilated ? "DIL_H * PLANE_W" : "PLANE_W");
     bind_text(bind, "tap", dilated ? "kw * DIL_W" : "kw");
@@ -195,14 +197,18 @@ bool bind_conv_depthwise(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
     const int64_t plane_h = window_padded_extent(&w, 1), plane_w = window_padded_extent(&w, 2);
+    const bool coded = data_is_small(bind->region), small = weight_is_small(bind->region);
     struct position position;
 
-    bind_type(bind);
+    bind_data(bind);
     bind_input(bind, "x", 0);
-    bind_input(bind, "weight", 1);
+    bind_weight_rows(bind);
     bind_window(bind, &w);
     bind_taps(bind, &w);
-    bind_text(bind, "padded_plane", w.padded ? "plane" : "in");
+    bind_flag(bind, "copied", w.padded || coded);
+    bind_flag(bind, "plain_copy", coded && !w.padded);
+    bind_text(bind, "padded_plane", w.padded || coded ? "plane" : "in");
+    bind_text(bind, "plane_start", small ? "w + K_H * K_W" : "scratch");
     bind_int(bind, "plane_h", plane_h);
     bind_int(bind, "plane_w", plane_w);
     bind_flag(bind, "batched", w.batch > 1);
@@ -213,8 +219,9 @@ bool bind_conv_depthwise(struct bind *bind)
     bind_text(bind, "n_planes", w.batch > 1 ? "BATCH * OUT_C" : "OUT_C");
     bind_text(bind, "plane", w.out_c > w.in_c ? "(oc / MULTIPLIER)" : "oc");
     bind_text(bind, "kernel", w.batch > 1 ? "(oc %% OUT_C)" : "oc");
-    if (w.padded)
-        bind_scratch_elements(bind, plane_h * plane_w);
+    if (w.padded || coded || small)
+        bind_scratch_numbers(bind, (w.padded || coded ? plane_h * plane_w : 0) +
+                                       (small ? window_k_len(&w) : 0));
     position_by_division(bind, "at", &position);
     if (w.out_c > 1)
         position.coord[1] =
@@ -252,12 +259,13 @@ bool bind_conv_direct(struct bind *bind)
     const bool many = w.batch * w.groups > 1;
     struct position position;
 
-    bind_type(bind);
+    bind_data(bind);
     if (w.padded)
         bind_helper(bind, "window");
     bind_text(bind, "in", many ? "&%s[oc / OUT_C * IN_LEN]" : "%s",
               bind_operand(bind, bind->region->anchor->inputs[0]));
     bind_input(bind, "weight", 1);
+    bind_weight_elements(bind);
     bind_window(bind, &w);
     bind_direct_places(bind, w.rank == 3);
     bind_flag(bind, "many", many);
@@ -279,7 +287,7 @@ bool accepts_conv_transpose(const struct region *region, const char **why)
     const struct conv_transpose_attrs *attrs = &region->anchor->attrs.conv_transpose;
     const struct window w = window_of_conv_transpose(region);
 
-    return takes_float(region, why) && takes_window(&w, why) &&
+    return takes_operands(region, why) && takes_window(&w, why) &&
            takes_channels_first(attrs->data_layout, attrs->kernel_layout, why);
 }
 
@@ -290,10 +298,10 @@ bool bind_conv_transpose(struct bind *bind)
     const bool many = w.batch * w.groups > 1, grouped = w.groups > 1;
     struct position position;
 
-    bind_type(bind);
+    bind_data(bind);
     bind_helper(bind, "window");
     bind_input(bind, "x", 0);
-    bind_input(bind, "weight", 1);
+    bind_weight_rows(bind);
     bind_window(bind, &w);
     bind_flag(bind, "many", many);
     bind_int(bind, "batch", w.batch);
@@ -306,7 +314,7 @@ bool bind_conv_transpose(struct bind *bind)
     bind_text(bind, "weight_out", many ? "oc %% OUT_C" : "oc");
     bind_text(bind, "weight_shape", "[%sIN_C, OUT_C, %sK_H, K_W]", grouped ? "GROUPS, " : "",
               w.rank == 3 ? "K_D, " : "");
-    bind_scratch_elements(bind, w.out[2]);
+    bind_scratch_numbers(bind, w.out[2] + (weight_is_small(bind->region) ? w.k[2] : 0));
     position_by_division(bind, "at", &position);
     if (w.out_c > 1)
         position.coord[1] =

@@ -6,6 +6,7 @@
 
 #include "codegen_c/kernels/accumulate.h"
 #include "codegen_c/kernels/anchor.h"
+#include "codegen_c/kernels/operands.h"
 #include "codegen_c/kernels/panels.h"
 
 enum { TILE = 4, COLUMNS = 16 }; /* as the templates have them */
@@ -20,16 +21,19 @@ bool bind_dense_shape(struct bind *bind, const struct dense *d)
                                    .len_step = d->transposed ? d->out_c : 1,
                                    .width = TILE };
 
-    bind_type(bind);
-    bind_typed_helper(bind, many ? "tile_4x4" : "tile_1x4");
+    bind_data(bind);
+    bind_number_helper(bind, many ? "tile_4x4" : "tile_1x4");
     bind_input(bind, "x", 0);
-    bind_panels(bind, "weight", 1, &panels, "[out_c / 4, in_c, 4 of out_c]");
+    bind_weight_panels(bind, &panels, "[out_c / 4, in_c, 4 of out_c]");
     bind_int(bind, "in_c", d->in_c);
     bind_int(bind, "out_c", d->out_c);
-    if (!many)
-        return bind_epilogue_at(bind, "sum[i]", "at");
+    if (!many) {
+        if (data_is_small(bind->region))
+            bind_scratch_numbers(bind, d->in_c);
+        return bind_epilogue_at(bind, "sum", "at");
+    }
     bind_int(bind, "rows", d->rows);
-    bind_scratch_elements(bind, d->in_c * TILE);
+    bind_scratch_numbers(bind, d->in_c * TILE);
     return bind_epilogue_at(bind, "sum[i][j]", "at");
 }
 
@@ -37,7 +41,7 @@ static bool takes_dense(const struct region *region, bool many, const char **why
 {
     const struct type *x = anchor_input(region, 0);
 
-    if (!takes_float(region, why) || !takes_constant(region, 1, why))
+    if (!takes_operands(region, why) || !takes_constant(region, 1, why))
         return false;
     if ((type_span(x, 0, x->rank - 1) != 1) == many)
         return true;
@@ -126,14 +130,17 @@ struct product product_of(const struct region *region)
     return p;
 }
 
-bool accepts_matmul(const struct region *region, const char **why)
+static bool are_matrices(const struct region *region, const char **why)
 {
-    if (!takes_number(region, why))
-        return false;
     if (anchor_input(region, 0)->rank >= 2 && anchor_input(region, 1)->rank >= 2)
         return true;
     *why = "an operand is a vector";
     return false;
+}
+
+bool accepts_matmul(const struct region *region, const char **why)
+{
+    return takes_number(region, why) && are_matrices(region, why);
 }
 
 /* The number of an operand's matrix, from the number `batch` of the output's matrix. */
@@ -164,14 +171,12 @@ static const char *matrix_number(struct bind *bind, const struct type *y, const 
     return out.n ? arena_printf(bind->arena, "(%s)", str_text(&out)) : "0";
 }
 
-void bind_product(struct bind *bind, const struct product *p)
+static void bind_product_shape(struct bind *bind, const struct product *p)
 {
     const struct type *y = anchor_output(bind->region, 0);
     const bool batched = p->batch > 1;
 
-    bind_type(bind);
     bind_input(bind, "a", 0);
-    bind_input(bind, "b", 1);
     bind_flag(bind, "batched", batched);
     bind_int(bind, "batch", p->batch);
     bind_text(bind, "a_matrix", "%s",
@@ -188,9 +193,16 @@ void bind_product(struct bind *bind, const struct product *p)
     bind_int(bind, "columns", p->n);
 }
 
+void bind_product(struct bind *bind, const struct product *p)
+{
+    bind_type(bind);
+    bind_input(bind, "b", 1);
+    bind_product_shape(bind, p);
+}
+
 bool accepts_matmul_float(const struct region *region, const char **why)
 {
-    if (!takes_float(region, why) || !accepts_matmul(region, why))
+    if (!takes_operands(region, why) || !are_matrices(region, why))
         return false;
     *why = "the sums are too long for the panels in scratch";
     return product_of(region).k <= INT32_MAX / 64;
@@ -199,10 +211,19 @@ bool accepts_matmul_float(const struct region *region, const char **why)
 bool bind_matmul(struct bind *bind)
 {
     const struct product p = product_of(bind->region);
+    const bool packed =
+        weight_is_small(bind->region) && bind->region->anchor->inputs[1]->kind == VALUE_CONSTANT;
 
-    bind_product(bind, &p);
-    bind_typed_helper(bind, "tile_4x4");
-    bind_scratch_elements(bind, p.k * (TILE + COLUMNS));
+    bind_product_shape(bind, &p);
+    bind_data(bind);
+    bind_flag(bind, "packed", packed);
+    if (packed)
+        bind_weight_rows(bind);
+    else
+        bind_input(bind, "weight", 1);
+    bind_weight_elements(bind);
+    bind_number_helper(bind, "tile_4x4");
+    bind_scratch_numbers(bind, p.k * (TILE + COLUMNS));
     return bind_epilogue_at(bind, "sum[j][i]", "at");
 }
 

@@ -13,6 +13,11 @@ struct panels {
     int64_t width;
 };
 
+/* The constant's elements in that order, and the type that they have then: *type must have the
+ * element type, and gets the shape. */
+void *panels_make(struct bind *bind, const struct value *value, const struct panels *panels,
+                  struct type *type);
+
 /* Packs the anchor's input i and sets `key` to the array's name; layout is for the comment. */
 void bind_panels(struct bind *bind, const char *key, int i, const struct panels *panels,
                  const char *layout);

@@ -1,12 +1,12 @@
-/* 4 sums of products: sum[j] = a[0] * b[0][j] + ... + a[len - 1] * b[len - 1][j]. b is [len, 4].
- * A sum is kept in four parts, for k % 4 = 0, 1, 2, 3, so that sixteen products do not wait for
- * each other; the last len % 4 products go to the first part. */
-static void tile_1x4_f32(const float *a, const float *b, int len, float sum[4])
+/* 4 sums of products, each in four parts: to part[k % 4][j] is added a[k] * b[k][j], for k = 0 ..
+ * len - 1 in order. b is [len, 4]. Four parts, so that sixteen products do not wait for each other;
+ * the last len % 4 products go to the first part. */
+static void tile_1x4_f32(const float *a, const float *b, int len, float part[4][4])
 {
-    float s00 = 0, s01 = 0, s02 = 0, s03 = 0;
-    float s10 = 0, s11 = 0, s12 = 0, s13 = 0;
-    float s20 = 0, s21 = 0, s22 = 0, s23 = 0;
-    float s30 = 0, s31 = 0, s32 = 0, s33 = 0;
+    float s00 = part[0][0], s01 = part[0][1], s02 = part[0][2], s03 = part[0][3];
+    float s10 = part[1][0], s11 = part[1][1], s12 = part[1][2], s13 = part[1][3];
+    float s20 = part[2][0], s21 = part[2][1], s22 = part[2][2], s23 = part[2][3];
+    float s30 = part[3][0], s31 = part[3][1], s32 = part[3][2], s33 = part[3][3];
 
     for (int k = 0; k + 3 < len; k += 4) {
         const float a0 = a[k], a1 = a[k + 1], a2 = a[k + 2], a3 = a[k + 3];
@@ -36,8 +36,8 @@ static void tile_1x4_f32(const float *a, const float *b, int len, float sum[4])
         s03 += a[k] * b[3];
         b += 4;
     }
-    sum[0] = (s00 + s10) + (s20 + s30);
-    sum[1] = (s01 + s11) + (s21 + s31);
-    sum[2] = (s02 + s12) + (s22 + s32);
-    sum[3] = (s03 + s13) + (s23 + s33);
+    part[0][0] = s00; part[0][1] = s01; part[0][2] = s02; part[0][3] = s03;
+    part[1][0] = s10; part[1][1] = s11; part[1][2] = s12; part[1][3] = s13;
+    part[2][0] = s20; part[2][1] = s21; part[2][2] = s22; part[2][3] = s23;
+    part[3][0] = s30; part[3][1] = s31; part[3][2] = s32; part[3][3] = s33;
 }

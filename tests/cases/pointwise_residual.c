@@ -18,15 +18,15 @@
 
 /* --- from runtime/embed/tile_4x4_f32.h -------------------------------------------------------- */
 
-/* 4 x 4 sums of products: sum[i][j] = a[0][i] * b[0][j] + ... + a[len - 1][i] * b[len - 1][j],
- * added in that order. a and b are [len, 4]. The sums are named so that every compiler keeps them
+/* 4 x 4 sums of products: to sum[i][j] is added a[0][i] * b[0][j], ... a[len - 1][i] * b[len - 1][j],
+ * one after the other. a and b are [len, 4]. The sums are named so that every compiler keeps them
  * in registers, and each value loaded is used four times. */
 static void tile_4x4_f32(const float *a, const float *b, int len, float sum[4][4])
 {
-    float s00 = 0, s01 = 0, s02 = 0, s03 = 0;
-    float s10 = 0, s11 = 0, s12 = 0, s13 = 0;
-    float s20 = 0, s21 = 0, s22 = 0, s23 = 0;
-    float s30 = 0, s31 = 0, s32 = 0, s33 = 0;
+    float s00 = sum[0][0], s01 = sum[0][1], s02 = sum[0][2], s03 = sum[0][3];
+    float s10 = sum[1][0], s11 = sum[1][1], s12 = sum[1][2], s13 = sum[1][3];
+    float s20 = sum[2][0], s21 = sum[2][1], s22 = sum[2][2], s23 = sum[2][3];
+    float s30 = sum[3][0], s31 = sum[3][1], s32 = sum[3][2], s33 = sum[3][3];
 
     for (int k = 0; k < len; k++) {
         const float a0 = a[0], a1 = a[1], a2 = a[2], a3 = a[3];
@@ -96,7 +96,7 @@ static void region_conv1(const float *restrict x, float *restrict y, void *restr
         for (int j = 0; j < 4; j++)
             patch[ic * 4 + j] = in[ic * LEN + first + (j < n_positions ? j : 0)];
         for (int block = 0; block < BLOCKS; block++) {
-            float sum[4][4]; /* [output channel, position] */
+            float sum[4][4] = { { 0 } }; /* [output channel, position] */
 
             tile_4x4_f32(&weight[block * IN_C * 4], patch, IN_C, sum);
             for (int i = 0; i < 4 && block * 4 + i < OUT_C; i++)

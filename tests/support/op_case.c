@@ -35,7 +35,7 @@ static struct tensor read_tensor(struct bulk *bulk, const char **text)
     const char *numbers;
     int used = 0;
 
-    ck_assert_msg(sscanf(*text, " %15[a-z0-9] [%n", name, &used) == 1 && used, "no type at '%s'",
+    ck_assert_msg(sscanf(*text, " %15[a-z0-9_] [%n", name, &used) == 1 && used, "no type at '%s'",
                   *text);
     *text += used;
     type.dtype = dtype_from_name(name);

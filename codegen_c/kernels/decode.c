@@ -1,0 +1,186 @@
+/* decode.c - see decode.h. */
+#include "codegen_c/kernels/decode.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+
+enum { COLUMNS = 100, INDENT = 4 };
+
+bool decode_takes(const struct type *type)
+{
+    const struct minifloat *format = type_minifloat(type);
+
+    switch (type->dtype) {
+    case DTYPE_F16:
+    case DTYPE_BF16:
+    case DTYPE_I8:
+    case DTYPE_I4: return true;
+    default: return format && minifloat_bits(format) <= 8;
+    }
+}
+
+/* f16 as a row that the templates can take. */
+static const struct minifloat half = { "f16", 5, 10, 15, MINIFLOAT_IEEE };
+
+static const struct minifloat *format_of(const struct type *type)
+{
+    return type->dtype == DTYPE_F16 ? &half : type_minifloat(type);
+}
+
+/* "f8e4m3"; "afp_4_3_8", "afp_4_3_m2". */
+static const char *c_name_of(struct bind *bind, const struct type *type)
+{
+    const struct minifloat *format = format_of(type);
+
+    if (!format)
+        return dtype_name(type->dtype);
+    if (type->dtype != DTYPE_AFP)
+        return format->name;
+    return arena_printf(bind->arena, "afp_%d_%d_%s%d", format->exponent_bits, format->mantissa_bits,
+                        format->bias < 0 ? "m" : "", abs(format->bias));
+}
+
+/* Moving bits must not need a subnormal float on the way. */
+static bool is_within_f32(const struct minifloat *format)
+{
+    return 1 - format->bias - format->mantissa_bits >= -126;
+}
+
+static int n_codes(const struct type *type)
+{
+    return 1 << type_packed_bits(type);
+}
+
+static float number_of(const struct type *type, int code)
+{
+    if (type->dtype == DTYPE_I4)
+        return (float)((code ^ 8) - 8);
+    return minifloat_decode(type_minifloat(type), (unsigned)code);
+}
+
+/* The numbers of all codes, in lines. */
+static const char *table_text(struct bind *bind, const struct type *type)
+{
+    struct str out = { .arena = bind->arena };
+    size_t column = INDENT;
+
+    for (int i = 0; i < n_codes(type); i++) {
+        const char *number = bind_literal(bind, DTYPE_F32, (double)number_of(type, i));
+        const bool wraps = column + strlen(number) + 2 > COLUMNS;
+
+        str_printf(&out, "%s%s,", i == 0 ? "" : wraps ? "\n" : " ", number);
+        column = (wraps || i == 0 ? INDENT : column + 1) + strlen(number) + 1;
+    }
+    return str_text(&out);
+}
+
+static bool has_table(const struct type *type)
+{
+    return type->dtype != DTYPE_F16;
+}
+
+static bool has_trick(const struct type *type)
+{
+    return type->dtype != DTYPE_I4 && type_packed_bits(type) >= 8 && is_within_f32(format_of(type));
+}
+
+static const char *table_name(struct bind *bind, const struct type *type)
+{
+    return arena_printf(bind->arena, "%s_number", c_name_of(bind, type));
+}
+
+static void set_table_keys(struct bind *bind, const struct type *type, struct keys *keys)
+{
+    const int n = n_codes(type);
+
+    keys_set(keys, "numbers", table_name(bind, type));
+    keys_set_int(keys, "n_numbers", n);
+    keys_set(keys, "table_text", table_text(bind, type));
+    keys_set(keys, "index", n == 256 ? "code" : arena_printf(bind->arena, "code & %d", n - 1));
+}
+
+static void set_trick_keys(const struct type *type, struct keys *keys)
+{
+    const struct minifloat *format = format_of(type);
+    const int sign_bit = n_codes(type) / 2;
+
+    keys_set_int(keys, "mantissa_bits", format->mantissa_bits);
+    keys_set_int(keys, "bias", format->bias);
+    keys_set_int(keys, "magnitude_mask", sign_bit - 1);
+    keys_set_int(keys, "sign_bit", sign_bit);
+    keys_set_int(keys, "sign_shift", 32 - type_packed_bits(type));
+    keys_set_flag(keys, "fnuz", format->specials == MINIFLOAT_FNUZ);
+    keys_set_flag(keys, "specials",
+                  format->specials == MINIFLOAT_IEEE || format->specials == MINIFLOAT_FN);
+    keys_set_int(keys, "greatest", (int)minifloat_encode(format, INFINITY, true));
+}
+
+/* The function from a code to its number. */
+static const char *to_f32(struct bind *bind, const struct type *type)
+{
+    const char *name = arena_printf(bind->arena, "%s_to_f32", c_name_of(bind, type));
+    const char *function = bind_own_helper(bind, name);
+    struct keys keys;
+    bool table, trick;
+
+    if (type->dtype == DTYPE_BF16) {
+        bind_helper(bind, "bf16_to_f32");
+        return "bf16_to_f32";
+    }
+    if (function)
+        return function;
+    table = has_table(type);
+    trick = has_trick(type);
+    keys_init(&keys, bind->arena);
+    keys_offer(&keys, "format", format_of(type) ? format_of(type)->name : dtype_name(type->dtype));
+    keys_offer(&keys, "tc", type_packed_bits(type) > 8 ? "uint16_t" : "uint8_t");
+    keys_set_flag(&keys, "table", table);
+    keys_set_flag(&keys, "trick", trick);
+    if (table)
+        set_table_keys(bind, type, &keys);
+    if (trick)
+        set_trick_keys(type, &keys);
+    return bind_new_helper(bind, name, "templates/helpers/to_f32.c.tmpl", &keys);
+}
+
+static bool is_integer(const struct type *type)
+{
+    return type->dtype == DTYPE_I8 || type->dtype == DTYPE_I4;
+}
+
+void decode_element(struct bind *bind, const struct type *type, const char *get, const char *got)
+{
+    const bool small = decode_takes(type), integer = is_integer(type);
+
+    bind_text(bind, get, "%s%s",
+              !small    ? ""
+              : integer ? "(float)"
+                        : to_f32(bind, type),
+              small && !integer ? "(" : "");
+    bind_text(bind, got, "%s", small && !integer ? ")" : "");
+}
+
+const char *decode_unpack(struct bind *bind, const struct type *type)
+{
+    const int bits = type_packed_bits(type);
+    const bool convert = type->dtype == DTYPE_I8;
+    const char *name = arena_printf(bind->arena, "unpack_%s", c_name_of(bind, type));
+    const char *function = bind_own_helper(bind, name);
+    const char *to = convert || function ? "" : to_f32(bind, type);
+    struct keys keys;
+
+    if (function)
+        return function;
+    keys_init(&keys, bind->arena);
+    keys_set(&keys, "format", format_of(type) ? format_of(type)->name : dtype_name(type->dtype));
+    keys_set(&keys, "tc", convert ? "int8_t" : bits > 8 ? "uint16_t" : "uint8_t");
+    keys_set_flag(&keys, "packed", bits < 8);
+    keys_set_flag(&keys, "straddles", 8 % bits != 0);
+    keys_set_int(&keys, "bits", bits);
+    keys_set(&keys, "get", convert ? "(float)" : arena_printf(bind->arena, "%s(", to));
+    keys_set(&keys, "got", convert ? "" : ")");
+    return bind_new_helper(bind, name, "templates/helpers/unpack.c.tmpl", &keys);
+}

@@ -1,0 +1,23 @@
+/* decode.h - numbers that are stored as something smaller than f32: the helpers that decode them.
+ *
+ * Minifloats (AFP included) have a function NAME_to_f32: bits are moved on processors with vectors,
+ * a table of all codes is read on others (a third of the instructions on a Cortex-M4), and always
+ * for formats of less than 8 bits. f16 is decoded by bits, bf16 and integers are converted. */
+#ifndef CODEGEN_C_KERNELS_DECODE_H
+#define CODEGEN_C_KERNELS_DECODE_H
+
+#include "codegen_c/kernel.h"
+
+/* Whether numbers of this type are smaller than f32 and can be decoded: f16, bf16, i8, i4,
+ * minifloats whose codec is known. */
+bool decode_takes(const struct type *type);
+
+/* Sets two keys to the text before and behind a code in memory, one per element: "f8e4m3_to_f32("
+ * and ")"; to nothing for other types. */
+void decode_element(struct bind *bind, const struct type *type, const char *get, const char *got);
+
+/* The function that decodes many codes of an array that bind_codes made:
+ * unpack_NAME(codes, first, n, numbers). */
+const char *decode_unpack(struct bind *bind, const struct type *type);
+
+#endif

@@ -1,0 +1,18 @@
+#include <stdint.h>
+
+/* Multiplies numbers by the power of two that their block shares: number (k, j) of [n, 4] by
+ * 2^(scale[k * k_step + j * j_step] - 127). */
+static void scale_blocks(const uint8_t *scale, int k_step, int j_step, int n, float *number)
+{
+    for (int k = 0; k < n; k++)
+        for (int j = 0; j < 4; j++) {
+            const uint32_t exponent = scale[k * k_step + j * j_step];
+            union {
+                uint32_t bits;
+                float number;
+            } power;
+
+            power.bits = exponent ? exponent << 23 : 0x400000u;
+            number[k * 4 + j] *= power.number;
+        }
+}
