@@ -111,12 +111,12 @@ struct series {
     uint64_t histogram[MOMENT_BINS];
 };
 
-static void series_range(struct series *s, const double *v, int n)
+static void series_range(struct series *s, const double *v, const double *w, int n)
 {
     double sum = s->sum, min = s->min, max = s->max;
 
     for (int i = 0; i < n; i++) {
-        sum += v[i];
+        sum += v[i] * w[i];
         min = v[i] < min ? v[i] : min;
         max = v[i] > max ? v[i] : max;
     }
@@ -125,18 +125,18 @@ static void series_range(struct series *s, const double *v, int n)
     s->max = max;
 }
 
-static void series_add(struct series *s, const double *v, int n)
+static void series_add(struct series *s, const double *v, const double *w, int n)
 {
     const double scale = s->width > 0 ? 1 / s->width : 0;
     double p1 = s->power[1], p2 = s->power[2], p3 = s->power[3], p4 = s->power[4];
 
     for (int i = 0; i < n; i++) {
-        const double d = v[i] - s->mean, dd = d * d;
+        const double d = v[i] - s->mean, wd = w[i] * d, wdd = wd * d;
 
-        p1 += d;
-        p2 += dd;
-        p3 += dd * d;
-        p4 += dd * dd;
+        p1 += wd;
+        p2 += wdd;
+        p3 += wdd * d;
+        p4 += wdd * (d * d);
     }
     s->power[1] = p1;
     s->power[2] = p2;
@@ -145,7 +145,7 @@ static void series_add(struct series *s, const double *v, int n)
     for (int i = 0; i < n; i++) {
         const double at = (v[i] - s->min) * scale;
 
-        s->histogram[at < MOMENT_BINS ? (int)fmax(at, 0) : MOMENT_BINS - 1]++;
+        s->histogram[at < MOMENT_BINS ? (int)fmax(at, 0) : MOMENT_BINS - 1] += (uint64_t)w[i];
     }
 }
 
@@ -190,6 +190,8 @@ struct metrics {
 struct block {
     int n;
     double v[N_SERIES][BLOCK];
+    double w[BLOCK];            /* how many times each pair counts */
+    uint64_t total, non_finite; /* of w */
 };
 
 struct metrics *metrics_new(struct arena *arena)
@@ -203,32 +205,43 @@ struct metrics *metrics_new(struct arena *arena)
     return metrics;
 }
 
-/* The next pairs that count, of n. */
-static void take_block(const float *x, const float *y, int64_t n, struct block *out)
+/* Pairs from `at` on, BLOCK of them or what is left of n. counts NULL: each counts once. */
+static void take_block(const float *x, const float *y, const double *counts, int64_t at, int64_t n,
+                       struct block *out)
 {
+    const int64_t end = n - at < BLOCK ? n : at + BLOCK;
+    double finite = 0, all = 0;
     int m = 0;
 
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = at; i < end; i++) {
+        const double w = counts ? counts[i] : 1, noise = (double)y[i] - (double)x[i];
+
         out->v[DATA][m] = (double)x[i];
         out->v[QUANTIZED][m] = (double)y[i];
-        out->v[NOISE][m] = (double)y[i] - (double)x[i];
-        m += isfinite(out->v[NOISE][m]); /* it is not if one of the two is not */
+        out->v[NOISE][m] = noise;
+        out->w[m] = w;
+        all += w;
+        if (isfinite(noise)) { /* it is not if one of the two is not */
+            finite += w;
+            m++;
+        }
     }
     out->n = m;
+    out->total = (uint64_t)finite;
+    out->non_finite = (uint64_t)(all - finite);
 }
 
-void metrics_range(struct metrics *metrics, const float *x, const float *y, int64_t n)
+static void range(struct metrics *metrics, const float *x, const float *y, const double *counts,
+                  int64_t n)
 {
     struct block block;
 
     for (int64_t i = 0; i < n; i += BLOCK) {
-        const int64_t m = n - i < BLOCK ? n - i : BLOCK;
-
-        take_block(x + i, y + i, m, &block);
-        metrics->n += (uint64_t)block.n;
-        metrics->non_finite += (uint64_t)(m - block.n);
+        take_block(x, y, counts, i, n, &block);
+        metrics->n += block.total;
+        metrics->non_finite += block.non_finite;
         for (int k = 0; k < N_SERIES; k++)
-            series_range(&metrics->series[k], block.v[k], block.n);
+            series_range(&metrics->series[k], block.v[k], block.w, block.n);
     }
 }
 
@@ -251,38 +264,50 @@ static void begin_second_pass(struct metrics *metrics)
 static void add_losses(struct metrics *metrics, const struct block *block)
 {
     const double *x = block->v[DATA], *y = block->v[QUANTIZED], *noise = block->v[NOISE];
+    const double *w = block->w;
     struct loss_sums sums = metrics->sums;
 
     for (int i = 0; i < block->n; i++) {
-        sums.noise += noise[i] * noise[i];
-        sums.absolute += fabs(noise[i]);
-        sums.xx += x[i] * x[i];
-        sums.yy += y[i] * y[i];
-        sums.xy += x[i] * y[i];
+        sums.noise += w[i] * (noise[i] * noise[i]);
+        sums.absolute += w[i] * fabs(noise[i]);
+        sums.xx += w[i] * (x[i] * x[i]);
+        sums.yy += w[i] * (y[i] * y[i]);
+        sums.xy += w[i] * (x[i] * y[i]);
     }
-    sums.n += block->n;
+    sums.n += (double)block->total;
     metrics->sums = sums;
     for (int i = 0; i < block->n; i++) {
         if (x[i] == 0)
             continue;
-        metrics->n_binned++;
-        metrics->x_bins[kld_bin(fabs(x[i]), metrics->limit)]++;
-        metrics->y_bins[kld_bin(fabs(y[i]), metrics->limit)]++;
+        metrics->n_binned += (uint64_t)w[i];
+        metrics->x_bins[kld_bin(fabs(x[i]), metrics->limit)] += (uint64_t)w[i];
+        metrics->y_bins[kld_bin(fabs(y[i]), metrics->limit)] += (uint64_t)w[i];
     }
 }
 
-void metrics_add(struct metrics *metrics, const float *x, const float *y, int64_t n)
+static void add(struct metrics *metrics, const float *x, const float *y, const double *counts,
+                int64_t n)
 {
     struct block block;
 
     if (!metrics->ranged)
         begin_second_pass(metrics);
     for (int64_t i = 0; i < n; i += BLOCK) {
-        take_block(x + i, y + i, n - i < BLOCK ? n - i : BLOCK, &block);
+        take_block(x, y, counts, i, n, &block);
         add_losses(metrics, &block);
         for (int k = 0; k < N_SERIES; k++)
-            series_add(&metrics->series[k], block.v[k], block.n);
+            series_add(&metrics->series[k], block.v[k], block.w, block.n);
     }
+}
+
+void metrics_range(struct metrics *metrics, const float *x, const float *y, int64_t n)
+{
+    range(metrics, x, y, NULL, n);
+}
+
+void metrics_add(struct metrics *metrics, const float *x, const float *y, int64_t n)
+{
+    add(metrics, x, y, NULL, n);
 }
 
 void metrics_result(const struct metrics *metrics, struct metrics_result *out)
@@ -298,12 +323,18 @@ void metrics_result(const struct metrics *metrics, struct metrics_result *out)
     series_result(&metrics->series[NOISE], metrics->n, &out->noise);
 }
 
-void metrics_of(struct arena *arena, const float *x, const float *y, int64_t n,
-                struct metrics_result *out)
+void metrics_of_counted(struct arena *arena, const float *x, const float *y, const double *counts,
+                        int64_t n, struct metrics_result *out)
 {
     struct metrics *metrics = metrics_new(arena);
 
-    metrics_range(metrics, x, y, n);
-    metrics_add(metrics, x, y, n);
+    range(metrics, x, y, counts, n);
+    add(metrics, x, y, counts, n);
     metrics_result(metrics, out);
+}
+
+void metrics_of(struct arena *arena, const float *x, const float *y, int64_t n,
+                struct metrics_result *out)
+{
+    metrics_of_counted(arena, x, y, NULL, n, out);
 }

@@ -57,6 +57,10 @@ void metrics_result(const struct metrics *metrics, struct metrics_result *out);
 void metrics_of(struct arena *arena, const float *x, const float *y, int64_t n,
                 struct metrics_result *out);
 
+/* The same of pairs that count counts[i] times each, a whole number; NULL: once. */
+void metrics_of_counted(struct arena *arena, const float *x, const float *y, const double *counts,
+                        int64_t n, struct metrics_result *out);
+
 /* --- what losses are made of, for those who count pairs themselves ---------------------------- */
 
 enum { KLD_BINS = 2048 };

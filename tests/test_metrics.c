@@ -159,6 +159,32 @@ START_TEST(divergence_by_hand)
 }
 END_TEST
 
+/* A pair that counts three times is three pairs. */
+START_TEST(counted_pairs_are_pairs)
+{
+    const float a[] = { 1, 7, -2, NAN, 0 }, b[] = { 1.5F, 6, -2, 1, 0.5F };
+    const double counts[] = { 3, 1, 2, 4, 1 };
+    float all_a[11], all_b[11];
+    struct metrics_result counted, single;
+    int n = 0;
+
+    for (int i = 0; i < 5; i++)
+        for (int k = 0; k < (int)counts[i]; k++) {
+            all_a[n] = a[i];
+            all_b[n++] = b[i];
+        }
+    metrics_of_counted(&arena, a, b, counts, 5, &counted);
+    metrics_of(&arena, all_a, all_b, n, &single);
+    ck_assert_uint_eq(counted.n, 7);
+    ck_assert_uint_eq(counted.non_finite, 4);
+    for (int i = 0; i < LOSS_COUNT; i++)
+        check_close(counted.loss[i], single.loss[i]);
+    check_close(counted.noise.kurtosis, single.noise.kurtosis);
+    check_close(counted.data.skewness, single.data.skewness);
+    ck_assert_mem_eq(counted.data.histogram, single.data.histogram, sizeof single.data.histogram);
+}
+END_TEST
+
 START_TEST(zeros_and_equal_numbers_have_no_divergence)
 {
     float a[2148];
@@ -291,6 +317,7 @@ int main(void)
     tcase_add_test(tests, tensors_add_up);
     tcase_add_test(tests, four_numbers_by_hand);
     tcase_add_test(tests, divergence_by_hand);
+    tcase_add_test(tests, counted_pairs_are_pairs);
     tcase_add_test(tests, zeros_and_equal_numbers_have_no_divergence);
     tcase_add_test(tests, saturation_is_dear);
     tcase_add_test(tests, what_is_not_finite_is_counted_and_left_out);
