@@ -8,13 +8,15 @@
 #include "relay_ir/passes/pipeline.h"
 #include "relay_ir/region.h"
 
-/* A reader other than `first` and the return node, which keeps what has the model's name. */
+/* The earliest reader but `first` and the return node, which keeps what has the model's name. */
 static struct node *next_reader(const struct value *value, const struct node *first)
 {
+    struct node *next = NULL;
+
     for (const struct use *use = value->uses; use; use = use->next)
-        if (use->node != first && use->node->op != OP_RETURN)
-            return use->node;
-    return NULL;
+        if (use->node != first && use->node->op != OP_RETURN && (!next || use->node->id < next->id))
+            next = use->node;
+    return next;
 }
 
 static bool give_own(struct node *node, struct node *reader)
@@ -43,6 +45,7 @@ static bool unshare(struct node *node)
 
 bool pass_unshare_dequantize(struct module *module)
 {
+    function_number(module->main);
     for (struct node *n = module->main->first, *next; n; n = next) {
         next = n->next;
         if (is_decoder(n) && !unshare(n))

@@ -1,0 +1,233 @@
+/* fold_dequantize: what products make of operands that are stored small; unshare_dequantize. */
+#include <check.h>
+#include <stdlib.h>
+
+#include "relay_ir/passes/pipeline.h"
+#include "tests/support/pass_case.h"
+
+#define CONV_F32                                                                                   \
+    "{strides=[1,1], padding=[1,1,1,1], dilation=[1,1], groups=1, data_layout=\"NCHW\", "          \
+    "kernel_layout=\"OIHW\", out_dtype=f32}"
+#define IN "(%x: (1,2,4,4) f32) -> (%y) {\n"
+#define IN8 "(%x: (1,2,4,4) f8e4m3) -> (%y) {\n"
+
+static const struct pass_case rows[] = {
+    /* weights with a scale per output channel */
+    { "product_of_codes",
+      "fn main" IN "  const @w : (3,2,3,3) i8 = crc32:00000000\n"
+      "  const @s : (3) f32 = [0.5, 0.25, 2]\n"
+      "  const @z : () i8 = [0]\n"
+      "  %f = qnn.dequantize(@w, @s, @z) {axis=0}\n"
+      "  %y = nn.conv2d(%x, %f) " CONV_PADDED "\n"
+      "}\n",
+      "fn main" IN "  const @w : (3,2,3,3) i8 = crc32:00000000\n"
+      "  const @y.float_scale : (3,1,1) f32 = [0.5, 0.25, 2]\n"
+      "  %y.conv2d = nn.conv2d(%x, @w) " CONV_F32 "\n"
+      "  %y = multiply(%y.conv2d, @y.float_scale)\n"
+      "}\n" },
+
+    /* one scale; a zero point for each channel, all 0 */
+    { "product_of_codes",
+      "fn main(%x: (2,3) f32) -> (%y) {\n"
+      "  const @w : (4,3) f8e5m2 = [0x3c, 0x40, 0xbc, 0x44, 0x3c, 0x3c, 0x40, 0x3c, 0x3c, 0x3c, "
+      "0x3c, "
+      "0x3c]\n"
+      "  const @s : () f32 = [0.5]\n"
+      "  const @z : (4) f8e5m2 = [0x00, ...]\n"
+      "  %f = qnn.dequantize(@w, @s, @z)\n"
+      "  %y = nn.dense(%x, %f)\n"
+      "}\n",
+      "fn main(%x: (2,3) f32) -> (%y) {\n"
+      "  const @w : (4,3) f8e5m2 = [0x3c, 0x40, 0xbc, 0x44, 0x3c, 0x3c, 0x40, 0x3c, 0x3c, 0x3c, "
+      "0x3c, "
+      "0x3c]\n"
+      "  const @y.float_scale : () f32 = [0.5]\n"
+      "  %y.dense = nn.dense(%x, @w) {out_dtype=f32}\n"
+      "  %y = multiply(%y.dense, @y.float_scale)\n"
+      "}\n" },
+
+    /* halves, and scales of 1, need no multiplication */
+    { "product_of_codes",
+      "fn main(%x: (2,3) f32) -> (%y) {\n"
+      "  const @w : (3,4) f16 = [0.5, ...]\n"
+      "  %f = cast(@w) {dtype=f32, saturate=true}\n"
+      "  %y = nn.matmul(%x, %f)\n"
+      "}\n",
+      "fn main(%x: (2,3) f32) -> (%y) {\n"
+      "  const @w : (3,4) f16 = [0.5, ...]\n"
+      "  %y = nn.matmul(%x, @w) {out_dtype=f32}\n"
+      "}\n" },
+
+    /* FP8 on both sides: the scales are one */
+    { "product_of_codes",
+      "fn main" IN8 "  const @w : (1,2,3,3) f8e4m3 = [0x38, ...]\n"
+      "  const @xs : () f32 = [0.5]\n"
+      "  const @ws : (1) f32 = [4]\n"
+      "  const @z : () f8e4m3 = [0x00]\n"
+      "  %xf = qnn.dequantize(%x, @xs, @z)\n"
+      "  %wf = qnn.dequantize(@w, @ws, @z) {axis=0}\n"
+      "  %y = nn.conv2d(%xf, %wf) " CONV_PADDED "\n"
+      "}\n",
+      "fn main" IN8 "  const @w : (1,2,3,3) f8e4m3 = [0x38, ...]\n"
+      "  const @y.float_scale : () f32 = [2]\n"
+      "  %y.conv2d = nn.conv2d(%x, @w) " CONV_F32 "\n"
+      "  %y = multiply(%y.conv2d, @y.float_scale)\n"
+      "}\n" },
+
+    /* a product of computed values */
+    { "product_of_codes",
+      "fn main(%a: (2,3) f8e4m3, %b: (3,4) f8e4m3) -> (%y) {\n"
+      "  const @s : () f32 = [0.5]\n"
+      "  const @z : () f8e4m3 = [0x00]\n"
+      "  %af = qnn.dequantize(%a, @s, @z)\n"
+      "  %bf = cast(%b) {dtype=f32, saturate=true}\n"
+      "  %y = nn.matmul(%af, %bf)\n"
+      "}\n",
+      "fn main(%a: (2,3) f8e4m3, %b: (3,4) f8e4m3) -> (%y) {\n"
+      "  const @y.float_scale : () f32 = [0.5]\n"
+      "  %y.matmul = nn.matmul(%a, %b) {out_dtype=f32}\n"
+      "  %y = multiply(%y.matmul, @y.float_scale)\n"
+      "}\n" },
+
+    /* integers as data stay behind their dequantize: their weights need not */
+    { "product_of_codes",
+      "fn main(%x: (2,3) i8) -> (%y) {\n"
+      "  const @w : (4,3) i8 = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]\n"
+      "  const @s : () f32 = [0.5]\n"
+      "  const @z : () i8 = [0]\n"
+      "  %xf = qnn.dequantize(%x, @s, @z)\n"
+      "  %wf = qnn.dequantize(@w, @s, @z)\n"
+      "  %y = nn.dense(%xf, %wf)\n"
+      "}\n",
+      "fn main(%x: (2,3) i8) -> (%y) {\n"
+      "  const @w : (4,3) i8 = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]\n"
+      "  const @s : () f32 = [0.5]\n"
+      "  const @z : () i8 = [0]\n"
+      "  const @y.float_scale : () f32 = [0.5]\n"
+      "  %xf = qnn.dequantize(%x, @s, @z)\n"
+      "  %y.dense = nn.dense(%xf, @w) {out_dtype=f32}\n"
+      "  %y = multiply(%y.dense, @y.float_scale)\n"
+      "}\n" },
+
+    /* a zero point other than 0 */
+    { "product_of_codes",
+      "fn main(%x: (2,3) f32) -> (%y) {\n"
+      "  const @w : (4,3) i8 = [3, ...]\n"
+      "  const @s : () f32 = [0.5]\n"
+      "  const @z : () i8 = [1]\n"
+      "  %f = qnn.dequantize(@w, @s, @z)\n"
+      "  %y = nn.dense(%x, %f)\n"
+      "}\n",
+      NULL },
+
+    /* scales along the inputs */
+    { "product_of_codes",
+      "fn main(%x: (2,3) f32) -> (%y) {\n"
+      "  const @w : (4,3) i8 = [3, ...]\n"
+      "  const @s : (3) f32 = [0.5, 1, 2]\n"
+      "  const @z : () i8 = [0]\n"
+      "  %f = qnn.dequantize(@w, @s, @z) {axis=1}\n"
+      "  %y = nn.dense(%x, %f)\n"
+      "}\n",
+      NULL },
+
+    /* weights that are computed, of data that is not small */
+    { "product_of_codes",
+      "fn main(%x: (2,3) f32, %w: (4,3) i8) -> (%y) {\n"
+      "  const @s : () f32 = [0.5]\n"
+      "  const @z : () i8 = [0]\n"
+      "  %f = qnn.dequantize(%w, @s, @z)\n"
+      "  %y = nn.dense(%x, %f)\n"
+      "}\n",
+      NULL },
+
+    /* types that products do not take */
+    { "product_of_codes",
+      "fn main(%x: (2,3) f32) -> (%y) {\n"
+      "  const @w : (4,3) u8 = [3, ...]\n"
+      "  const @s : () f32 = [0.5]\n"
+      "  const @z : () u8 = [0]\n"
+      "  %f = qnn.dequantize(@w, @s, @z)\n"
+      "  %y = nn.dense(%x, %f)\n"
+      "}\n",
+      NULL },
+
+    /* a joined scale that would be subnormal */
+    { "product_of_codes",
+      "fn main(%x: (2,3) f8e4m3) -> (%y) {\n"
+      "  const @w : (4,3) f8e4m3 = [0x38, ...]\n"
+      "  const @s : () f32 = [1e-30]\n"
+      "  const @z : () f8e4m3 = [0x00]\n"
+      "  %xf = qnn.dequantize(%x, @s, @z)\n"
+      "  %wf = qnn.dequantize(@w, @s, @z)\n"
+      "  %y = nn.dense(%xf, %wf)\n"
+      "}\n",
+      NULL },
+};
+
+START_TEST(products_read_codes)
+{
+    pass_case_check("fold_dequantize", &rows[_i]);
+}
+END_TEST
+
+START_TEST(all_rules_fire)
+{
+    int n;
+    const struct rule *rules = fold_dequantize_rules(&n);
+
+    pass_case_coverage(rules, n, rules[0].name, rules[n - 1].name, rows, N_ROWS(rows));
+}
+END_TEST
+
+static const struct pass_case shared[] = {
+    /* two readers and the caller */
+    { NULL,
+      "fn main(%x: (4) f8e4m3) -> (%f, %a, %b) {\n"
+      "  %f = cast(%x) {dtype=f32, saturate=true}\n"
+      "  %a = nn.relu(%f)\n"
+      "  %b = add(%f, %f)\n"
+      "}\n",
+      "fn main(%x: (4) f8e4m3) -> (%f, %a, %b) {\n"
+      "  %f = cast(%x) {dtype=f32, saturate=true}\n"
+      "  %f_2 = cast(%x) {dtype=f32, saturate=true}\n"
+      "  %a = nn.relu(%f_2)\n"
+      "  %f_3 = cast(%x) {dtype=f32, saturate=true}\n"
+      "  %b = add(%f_3, %f_3)\n"
+      "}\n" },
+    /* no small number */
+    { NULL,
+      "fn main(%x: (4) f32) -> (%a, %b) {\n"
+      "  %f = nn.relu(%x)\n"
+      "  %a = abs(%f)\n"
+      "  %b = add(%f, %f)\n"
+      "}\n",
+      "fn main(%x: (4) f32) -> (%a, %b) {\n"
+      "  %f = nn.relu(%x)\n"
+      "  %a = abs(%f)\n"
+      "  %b = add(%f, %f)\n"
+      "}\n" },
+};
+
+START_TEST(each_reader_decodes_for_itself)
+{
+    pass_case_check("unshare_dequantize", &shared[_i]);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("fold_dequantize");
+    TCase *tcase = tcase_create("fold_dequantize");
+    SRunner *runner = srunner_create(suite);
+    int failed;
+
+    tcase_add_loop_test(tcase, products_read_codes, 0, N_ROWS(rows));
+    tcase_add_test(tcase, all_rules_fire);
+    tcase_add_loop_test(tcase, each_reader_decodes_for_itself, 0, N_ROWS(shared));
+    suite_add_tcase(suite, tcase);
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
