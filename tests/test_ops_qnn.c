@@ -119,7 +119,7 @@ static const struct op_case binary[] = {
     { "qnn.add", "", "i8[2] 1; i8[3] 1" SCALES("1", "0", "1", "0", "1", "0"), "",
       "shapes 2 and 3 do not broadcast" },
     { "qnn.add", "", "i8[2] 1; u8[2] 1" SCALES("1", "0", "1", "0", "1", "0"), "",
-      "wanted is one type for both" },
+      "input 5 of qnn.add is a zero point of i8, wanted is u8" },
     { "qnn.mul", "", "i32[2] 1; i32[2] 1" SCALES("1", "0", "1", "0", "1", "0"), "", "is i32" },
 };
 

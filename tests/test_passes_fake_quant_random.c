@@ -1,6 +1,6 @@
 /* fake_quant_to_integer on random layers: dequantize, what moves or bounds, an operator, a bias, a
- * bound, quantize; of all types, shapes and scales. With the pass, each must give what it gives
- * without it, up to one step; and most must have become integers. */
+ * bound, quantize; averages, tables, choices; of all types, shapes and scales. With the pass, each
+ * must give what it gives without it, up to one step; and most must have become integers. */
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
@@ -170,8 +170,9 @@ static struct value *dense(struct layer *layer, double *size)
 
 static struct value *binary(struct layer *layer, double *size)
 {
-    static const enum op ops[] = { OP_ADD, OP_MULTIPLY, OP_CONCATENATE };
-    const int form = pick(layer, 3);
+    static const enum op ops[] = { OP_ADD,     OP_MULTIPLY, OP_CONCATENATE,
+                                   OP_MAXIMUM, OP_MINIMUM,  OP_SUBTRACT };
+    const int form = pick(layer, 6);
     const int64_t a[] = { 2, 3, 4 }, b[] = { pick(layer, 2) || form == 2 ? 2 : 1, 3, 4 };
     const double b_scale =
         form == 2 && pick(layer, 2) ? layer->scale : real_between(layer, 0.01, 0.5);
@@ -207,6 +208,74 @@ static struct value *moved(struct layer *layer, double *size)
     return make(layer, OP_TRANSPOSE, &attrs, 1, &x);
 }
 
+/* Averages over windows, planes and axes, sums, softmax. */
+static struct value *reduced(struct layer *layer, double *size)
+{
+    static const enum op ops[] = { OP_AVG_POOL2D, OP_GLOBAL_AVG_POOL, OP_MEAN, OP_SUM, OP_SOFTMAX };
+    const int form = pick(layer, 5);
+    union attrs attrs = { .axis = { .axis = 1 } };
+    struct value *x = operand(layer, 4, (int64_t[]){ 1, 2, 3 + pick(layer, 4), 4 + pick(layer, 3) },
+                              layer->scale, zero_point(layer, layer->dtype));
+
+    *size = layer->scale * range(layer->dtype) / 2;
+    if (form == 0) {
+        attrs = (union attrs){
+            .pool = { .pool_size = { .n = 2, .at = { 2 + pick(layer, 2), 2 + pick(layer, 2) } } }
+        };
+        attrs.pool.layout = "";
+        attrs.pool.count_include_pad = pick(layer, 2);
+        attrs.pool.ceil_mode = pick(layer, 2);
+        attrs.pool.strides = ints_of(2, (int64_t[]){ 1 + pick(layer, 3), 1 + pick(layer, 3) });
+        attrs.pool.padding = ints_of(
+            4, (int64_t[]){ pick(layer, 2), pick(layer, 2), pick(layer, 2), pick(layer, 2) });
+    } else if (form == 2 || form == 3) {
+        attrs = (union attrs){ .reduce = { .keepdims = pick(layer, 2) } };
+        for (int i = 1; i < 4; i++)
+            if (pick(layer, 2))
+                attrs.reduce.axis.at[attrs.reduce.axis.n++] = i;
+        *size *= form == 3 ? 4 : 1;
+    } else if (form == 4) {
+        *size = 1;
+    }
+    return make(layer, ops[form], &attrs, 1, &x);
+}
+
+/* What only numbers of 8 bits can go through: a table. */
+static struct value *curved(struct layer *layer, double *size)
+{
+    static const enum op ops[] = {
+        OP_SIGMOID, OP_TANH, OP_HARD_SWISH, OP_SQRT, OP_ABS, OP_NEGATIVE
+    };
+    struct value *x, *y;
+
+    if (dtype_bytes(layer->dtype) != 1)
+        layer->dtype = pick(layer, 2) ? DTYPE_I8 : DTYPE_U8;
+    x = operand(layer, 3, (int64_t[]){ 2, 3, 4 }, layer->scale, zero_point(layer, layer->dtype));
+    y = make(layer, ops[pick(layer, 6)], NULL, 1, &x);
+    if (pick(layer, 2))
+        y = make(layer, OP_MULTIPLY, NULL, 2, (struct value *[]){ y, x });
+    if (pick(layer, 2))
+        y = make(layer, OP_PRELU, NULL, 2,
+                 (struct value *[]){ y, random_constant(layer->fn, "slope", 2, (int64_t[]){ 3, 1 },
+                                                        -1, 1, &layer->seed) });
+    *size = fmax(layer->scale * range(layer->dtype) / 4, 1);
+    return y;
+}
+
+static struct value *with_constant(struct layer *layer, double *size)
+{
+    static const enum op ops[] = { OP_ADD, OP_SUBTRACT, OP_MULTIPLY, OP_DIVIDE };
+    const int form = pick(layer, 4), side = form == 3 ? 0 : pick(layer, 2);
+    struct value *x =
+        operand(layer, 3, (int64_t[]){ 2, 3, 4 }, layer->scale, zero_point(layer, layer->dtype));
+    struct value *c = random_constant(layer->fn, "c", 2, (int64_t[]){ 3, pick(layer, 2) ? 4 : 1 },
+                                      0.5, 3, &layer->seed);
+
+    *size = layer->scale * range(layer->dtype);
+    return make(layer, ops[form], NULL, 2,
+                side ? (struct value *[]){ c, x } : (struct value *[]){ x, c });
+}
+
 static struct value *bounded(struct layer *layer, struct value *x, double size)
 {
     const union attrs attrs = { .clip = { real_between(layer, -size, 0),
@@ -221,8 +290,9 @@ static struct value *bounded(struct layer *layer, struct value *x, double size)
 
 static struct module *random_layer(struct ctx *ctx, unsigned seed)
 {
-    static struct value *(*const kinds[])(struct layer * layer,
-                                          double *size) = { convolution, dense, binary, moved };
+    static struct value *(*const kinds[])(struct layer * layer, double *size) = {
+        convolution, dense, binary, moved, reduced, curved, with_constant
+    };
     static const enum dtype dtypes[] = { DTYPE_I8, DTYPE_U8,  DTYPE_I8,
                                          DTYPE_U8, DTYPE_I16, DTYPE_U16 };
     struct module *module = module_new(ctx);
@@ -234,7 +304,7 @@ static struct module *random_layer(struct ctx *ctx, unsigned seed)
 
     layer.dtype = pick(&layer, 3) ? out : dtypes[pick(&layer, 6)];
     layer.scale = real_between(&layer, 0.01, 0.5) / (dtype_bytes(layer.dtype) == 2 ? 256 : 1);
-    y = kinds[pick(&layer, 4)](&layer, &size);
+    y = kinds[pick(&layer, 7)](&layer, &size);
     y = bounded(&layer, y, size);
     scale = pick(&layer, 4) ? size / range(out) * real_between(&layer, 0.2, 2) : layer.scale;
     y = make(&layer, OP_QNN_QUANTIZE, &attrs, 3,

@@ -235,6 +235,11 @@ bool accepts_float(const struct region *region, const char **why)
     return takes_float(region, why);
 }
 
+bool accepts_global_max_pool(const struct region *region, const char **why)
+{
+    return takes_number(region, why);
+}
+
 bool bind_global_pool(struct bind *bind)
 {
     const struct type *x = anchor_input(bind->region, 0);

@@ -2,19 +2,18 @@
  * integers (models exported with QuantizeLinear and DequantizeLinear around float operators).
  *
  * needs    types; constants not folded yet: fold_constant makes f32 weights of
- * dequantize(constant), and nobody could tell afterwards that they were 8 bits wide gives qnn.conv,
- * dense, matmul with qnn.requantize, qnn.add, qnn.mul; operators that move numbers read and write
- * integers; no quantize of a dequantize method   local rewrite rules. One kind moves operators in
- * front of a dequantize, and changes no bit. The other begins at a quantize, and may change its
- * output by one step: where the float form rounds once, to nearest, ties to even, the integer form
- * rounds the bias, then the product with a fixed-point factor twice (ops/fixed_point.c). Its sums
- * are exact; those of f32 are not, so that a float form whose sums cancel may be further away.
+ *          dequantize(constant), and nobody could tell afterwards that they were 8 bits wide
+ * gives    qnn.* operators on what is stored; operators that move numbers read and write integers;
+ *          no quantize of a dequantize
+ * method   local rewrite rules. One kind moves operators in front of a dequantize, and changes no
+ *          bit. The other begins at a quantize, and may change its output by one step: where the
+ *          float form rounds once, to nearest, ties to even, the integer form rounds the bias, then
+ *          the product with a fixed-point factor twice (ops/fixed_point.c). Its sums are exact;
+ *          those of f32 are not, so that a float form whose sums cancel may be further away.
+ *          Tables hold what the float form gives, to the bit
  *
- * These stay in floats, between dequantize and quantize, as targets expect them: averages, softmax,
- * sigmoid, tanh and all else without a row; subtract (there is no qnn.subtract); operands of
- * different types; more than one scale other than for weights; scales that are computed; sums that
- * could leave 32 bits; a bias that would be rounded by more than half a step; results that others
- * read as floats as well. A dequantize that others read stays for them. */
+ * docs/quantised.md lists what stays in floats, between dequantize and quantize. A dequantize that
+ * others read stays for them. */
 #include "relay_ir/passes/pipeline.h"
 
 #include "relay_ir/passes/rules/rules.h"
@@ -23,9 +22,10 @@
 
 static const struct rule rules[] = {
     { "move_before_dequantize", move_before_dequantize,
-      ROOTS(OP_COPY, OP_RESHAPE, OP_SQUEEZE, OP_EXPAND_DIMS, OP_TRANSPOSE, OP_STRIDED_SLICE,
-            OP_DEPTH_TO_SPACE, OP_SPACE_TO_DEPTH, OP_TAKE, OP_MAX_POOL1D, OP_MAX_POOL2D,
-            OP_MAX_POOL3D) },
+      ROOTS(OP_BROADCAST_TO, OP_COPY, OP_DEPTH_TO_SPACE, OP_EXPAND_DIMS, OP_GATHER, OP_GATHER_ND,
+            OP_GLOBAL_MAX_POOL, OP_MAX, OP_MAX_POOL1D, OP_MAX_POOL2D, OP_MAX_POOL3D, OP_MIN,
+            OP_RESHAPE, OP_RESIZE, OP_REVERSE_SEQUENCE, OP_SPACE_TO_DEPTH, OP_SQUEEZE,
+            OP_STRIDED_SLICE, OP_TAKE, OP_TILE, OP_TRANSPOSE) },
     { "transpose_before_dequantize", transpose_before_dequantize, ROOTS(OP_TRANSPOSE) },
     { "pad_before_dequantize", pad_before_dequantize, ROOTS(OP_PAD) },
     { "clip_before_dequantize", clip_before_dequantize, ROOTS(OP_RELU, OP_CLIP) },
@@ -36,6 +36,14 @@ static const struct rule rules[] = {
     { "quantize_of_concatenate", quantize_of_concatenate, QUANTIZE },
     { "binary_to_integer", binary_to_integer, QUANTIZE },
     { "product_to_integer", product_to_integer, QUANTIZE },
+    { "arg_before_dequantize", arg_before_dequantize, ROOTS(OP_ARGMAX, OP_ARGMIN) },
+    { "quantize_of_split", quantize_of_split, QUANTIZE },
+    { "quantize_of_pad", quantize_of_pad, QUANTIZE },
+    { "choice_to_integer", choice_to_integer, QUANTIZE },
+    { "reduction_to_integer", reduction_to_integer, QUANTIZE },
+    { "chain_to_table", chain_to_table, QUANTIZE },
+    { "quantize_of_move", quantize_of_move, QUANTIZE },
+    { "table_of_table", table_of_table, ROOTS(OP_QNN_LUT) },
 };
 
 bool pass_fake_quant_to_integer(struct module *module)

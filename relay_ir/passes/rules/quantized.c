@@ -92,6 +92,64 @@ struct value *int32_constant(struct rewrite *rewrite, int32_t number, const char
                         data);
 }
 
+static struct value *scalar_constant(struct rewrite *rewrite, enum dtype dtype, double number,
+                                     const char *suffix)
+{
+    const struct type type = type_scalar(dtype);
+    void *data = constant_alloc(rewrite->fn, &type);
+
+    dtype_store(dtype, data, 0, number);
+    return constant_new(rewrite->fn,
+                        arena_printf(&rewrite->ctx->scratch, "%s.%s", rewrite->name, suffix), &type,
+                        data);
+}
+
+void make_affine_values(struct rewrite *rewrite, struct affine *affine)
+{
+    affine->scale_value = scalar_constant(rewrite, DTYPE_F32, affine->scale, "scale");
+    affine->zero_value = scalar_constant(rewrite, affine->dtype, (double)affine->zero, "zero");
+}
+
+double stored_number(const struct affine *affine, double real)
+{
+    const double q = (double)(float)((double)(float)real / affine->scale);
+
+    return fmin(fmax(rint(q) + (double)affine->zero, least_stored(affine->dtype)),
+                greatest_stored(affine->dtype));
+}
+
+/* The operators before a qnn.quantize for which there is a rule. */
+bool may_become_integer(const struct value *value)
+{
+    switch (value->def ? value->def->op : OP_COUNT) {
+    case OP_ADD:
+    case OP_AVG_POOL1D:
+    case OP_AVG_POOL2D:
+    case OP_AVG_POOL3D:
+    case OP_BIAS_ADD:
+    case OP_CONCATENATE:
+    case OP_CONV1D:
+    case OP_CONV1D_TRANSPOSE:
+    case OP_CONV2D:
+    case OP_CONV2D_TRANSPOSE:
+    case OP_CONV3D:
+    case OP_CONV3D_TRANSPOSE:
+    case OP_DENSE:
+    case OP_GLOBAL_AVG_POOL:
+    case OP_MATMUL:
+    case OP_MAXIMUM:
+    case OP_MEAN:
+    case OP_MINIMUM:
+    case OP_MULTIPLY:
+    case OP_QNN_DEQUANTIZE:
+    case OP_RESIZE:
+    case OP_SUBTRACT:
+    case OP_SUM:
+    case OP_WHERE: return true;
+    default: return false;
+    }
+}
+
 struct value *requantized_to(struct rewrite *rewrite, struct value *x, const struct affine *from,
                              const struct affine *to)
 {

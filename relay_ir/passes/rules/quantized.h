@@ -38,8 +38,17 @@ bool static_tensor(struct rewrite *rewrite, const struct value *value, struct bu
 struct value *requantized_to(struct rewrite *rewrite, struct value *x, const struct affine *from,
                              const struct affine *to);
 
+/* Whether the rules may make integers of what the value is computed by. */
+bool may_become_integer(const struct value *value);
+
+/* What qnn.quantize makes of a number. */
+double stored_number(const struct affine *affine, double real);
+
 /* A constant "name.suffix" of i32. */
 struct value *int32_constant(struct rewrite *rewrite, int32_t number, const char *suffix);
+
+/* Constants "name.scale" and "name.zero" of an affine that has none yet. */
+void make_affine_values(struct rewrite *rewrite, struct affine *affine);
 
 /* The numbers that a type holds. */
 double least_stored(enum dtype dtype);

@@ -1,42 +1,88 @@
-/* quantized_binary.c - what stands right before a qnn.quantize and is no product of matrices: sums,
- * products, joins and bounds of dequantized numbers, and dequantized numbers themselves. */
+/* quantized_binary.c - sums, differences and products of dequantized numbers, and of constants,
+ * right before a qnn.quantize. */
 #include <math.h>
-#include <string.h>
 
 #include "relay_ir/ops/qnn.h"
 #include "relay_ir/passes/rules/quantized.h"
 
-/* Whether x is the node's result before quantized_move.c went in front of it. */
-static bool was_moved(const struct value *x, const struct node *dequantize)
-{
-    const char *name = dequantize->outputs[0]->name;
-    const size_t n = strlen(name);
+/* An operand: what is stored, and what it means; or a constant of floats, which will be stored in
+ * 16 bits. */
+struct operand {
+    struct value *value;     /* as the operator reads it */
+    const struct node *node; /* the qnn.dequantize; NULL: a constant */
+    struct affine affine;
+};
 
-    return x->def && strncmp(x->name, name, n) == 0 && x->name[n] == '.';
+struct binary {
+    const struct node *node; /* add, bias_add, subtract, multiply or divide */
+    struct operand side[2];
+    struct affine out;
+};
+
+static enum op integer_op(enum op op)
+{
+    switch (op) {
+    case OP_ADD:
+    case OP_BIAS_ADD: return OP_QNN_ADD;
+    case OP_DIVIDE: /* by a constant */
+    case OP_MULTIPLY: return OP_QNN_MUL;
+    case OP_SUBTRACT: return OP_QNN_SUBTRACT;
+    default: return OP_COUNT;
+    }
 }
 
-/* quantize(dequantize(x)) -> x, or requantize(x). x that has no name of the model takes over the
- * one of what it replaces. */
-struct value *quantize_of_dequantize(struct rewrite *rewrite, struct node *root)
+/* Symmetric, its greatest magnitude 32767; of the reciprocals where it divides. */
+static bool find_constant(struct rewrite *rewrite, bool divides, struct operand *operand)
 {
-    struct affine in, out;
-    const struct node *node = dequantize_of(rewrite, root->inputs[0], &in);
+    struct bulk bulk = { NULL, 0 };
+    struct tensor tensor;
+    double greatest = 0;
+    bool ok = operand->value->type.dtype == DTYPE_F32 &&
+              static_tensor(rewrite, operand->value, &bulk, &tensor);
 
-    if (!node || !affine_of(rewrite, root, root->outputs[0], &out))
-        return NULL;
-    if (affine_equal(&in, &out) && was_moved(node->inputs[0], node))
-        value_take_name(node->inputs[0], root->outputs[0]);
-    rule_covers(rewrite, node);
-    return requantized_to(rewrite, node->inputs[0], &in, &out);
+    for (int64_t i = 0; ok && i < type_elements(&operand->value->type); i++) {
+        const double number = tensor_at(&tensor, i), used = divides ? 1 / number : number;
+
+        ok = isfinite(used);
+        greatest = fmax(greatest, fabs(used));
+    }
+    bulk_release(&bulk);
+    operand->affine =
+        (struct affine){ .dtype = DTYPE_I16, .scale = (double)(float)(greatest / INT16_MAX) };
+    return ok && operand->affine.scale >= 0x1p-126;
 }
 
-/* --- qnn.add and qnn.mul ---------------------------------------------------------------------- */
+static bool find_operand(struct rewrite *rewrite, struct binary *b, int side)
+{
+    struct operand *operand = &b->side[side];
+    const bool divides = b->node->op == OP_DIVIDE && side == 1;
+
+    operand->value = b->node->inputs[side];
+    operand->node = dequantize_of(rewrite, operand->value, &operand->affine);
+    return operand->node ? !divides : find_constant(rewrite, divides, operand);
+}
+
+/* What a constant's 16 bits are off is at most a sixteenth of a step of the result. One number
+ * beside a value of 8 bits is left to a table, which is exact. */
+static bool constant_is_fine(const struct binary *b, int side)
+{
+    const struct operand *constant = &b->side[side], *other = &b->side[1 - side];
+    const bool product = integer_op(b->node->op) == OP_QNN_MUL;
+    const double reach = product ? (double)affine_reach(&other->affine) * other->affine.scale : 1;
+
+    if (constant->node)
+        return true;
+    return other->node &&
+           (type_elements(&constant->value->type) > 1 || dtype_bytes(other->affine.dtype) > 1) &&
+           constant->affine.scale / 2 * reach <= b->out.scale / 16;
+}
 
 /* qnn.add rounds its operands in units of t / 2^shift, t twice the greater scale. Refused where
  * such a unit is more than a sixteenth of a step. */
 static bool add_is_fine(const struct affine *a, const struct affine *b, const struct affine *out)
 {
-    const int shift = qnn_add_factors_of(a->dtype, a->scale, b->scale, out->scale).shift;
+    const enum dtype dtype = qnn_wider(a->dtype, b->dtype);
+    const int shift = qnn_add_factors_of(dtype, a->scale, b->scale, out->scale).shift;
 
     return 2 * fmax(a->scale, b->scale) / out->scale <= ldexp(1, shift - 4);
 }
@@ -47,103 +93,80 @@ static bool mul_is_fine(const struct affine *a, const struct affine *b)
     return affine_reach(a) * affine_reach(b) <= INT32_MAX;
 }
 
-/* quantize(add or multiply of dequantize(a) and dequantize(b)) -> qnn.add, qnn.mul */
+static bool find_binary(struct rewrite *rewrite, const struct node *root, struct binary *b)
+{
+    b->node = root->inputs[0]->def;
+    if (!b->node || integer_op(b->node->op) == OP_COUNT ||
+        !only_quantized(rewrite, root->inputs[0], root) ||
+        !affine_of(rewrite, root, root->outputs[0], &b->out))
+        return false;
+    for (int side = 0; side < 2; side++)
+        if (!find_operand(rewrite, b, side))
+            return false;
+    return constant_is_fine(b, 0) && constant_is_fine(b, 1) &&
+           (integer_op(b->node->op) == OP_QNN_MUL
+                ? mul_is_fine(&b->side[0].affine, &b->side[1].affine)
+                : add_is_fine(&b->side[0].affine, &b->side[1].affine, &b->out));
+}
+
+/* The shape in which it is broadcast: a bias lies along an axis. */
+static struct type constant_shape(const struct binary *b, const struct type *type)
+{
+    const struct type *y = &b->node->outputs[0]->type;
+    struct type shape = type_make(DTYPE_I16, type->rank, type->dim);
+
+    if (b->node->op != OP_BIAS_ADD)
+        return shape;
+    shape.rank = y->rank - (int)b->node->attrs.axis.axis;
+    for (int i = 1; i < shape.rank; i++)
+        shape.dim[i] = 1;
+    return shape;
+}
+
+/* What is stored of the operand. */
+static struct value *stored(struct rewrite *rewrite, struct binary *b, int side)
+{
+    struct operand *operand = &b->side[side];
+    const bool divides = b->node->op == OP_DIVIDE;
+    struct bulk bulk = { NULL, 0 };
+    struct tensor tensor;
+    struct type shape;
+    int16_t *data;
+
+    if (operand->node) {
+        rule_covers(rewrite, operand->node);
+        return operand->node->inputs[0];
+    }
+    shape = constant_shape(b, &operand->value->type);
+    data = constant_alloc(rewrite->fn, &shape);
+    static_tensor(rewrite, operand->value, &bulk, &tensor);
+    for (int64_t i = 0; i < type_elements(&shape); i++) {
+        const double number = tensor_at(&tensor, i);
+
+        data[i] =
+            (int16_t)fmin(rint((divides ? 1 / number : number) / operand->affine.scale), INT16_MAX);
+    }
+    bulk_release(&bulk);
+    make_affine_values(rewrite, &operand->affine);
+    return rule_constant_like(rewrite, operand->value, &shape, data);
+}
+
+/* quantize(add, subtract, multiply or divide of dequantize(a) and dequantize(b) or a constant)
+ * -> qnn.add, subtract, mul */
 struct value *binary_to_integer(struct rewrite *rewrite, struct node *root)
 {
-    const struct node *node = root->inputs[0]->def, *a, *b;
-    struct affine a_affine, b_affine, out;
-    bool add;
+    struct value *inputs[8];
+    struct binary b;
 
-    if (!node || (node->op != OP_ADD && node->op != OP_MULTIPLY) ||
-        !only_quantized(rewrite, root->inputs[0], root) ||
-        !affine_of(rewrite, root, root->outputs[0], &out))
+    if (!find_binary(rewrite, root, &b))
         return NULL;
-    add = node->op == OP_ADD;
-    a = dequantize_of(rewrite, node->inputs[0], &a_affine);
-    b = dequantize_of(rewrite, node->inputs[1], &b_affine);
-    if (!a || !b || a_affine.dtype != b_affine.dtype || a_affine.dtype != out.dtype ||
-        !(add ? add_is_fine(&a_affine, &b_affine, &out) : mul_is_fine(&a_affine, &b_affine)))
-        return NULL;
-    rule_covers(rewrite, a);
-    rule_covers(rewrite, b);
-    rule_covers(rewrite, node);
-    return rule_build(rewrite, add ? OP_QNN_ADD : OP_QNN_MUL, NULL, 8,
-                      (struct value *[]){ a->inputs[0], b->inputs[0], a_affine.scale_value,
-                                          a_affine.zero_value, b_affine.scale_value,
-                                          b_affine.zero_value, out.scale_value, out.zero_value });
-}
-
-/* --- concatenate ------------------------------------------------------------------------------ */
-
-/* quantize(concatenate(dequantize(x) ...)) -> concatenate(requantize(x) ...) */
-struct value *quantize_of_concatenate(struct rewrite *rewrite, struct node *root)
-{
-    const struct node *node = defined_by(root->inputs[0], OP_CONCATENATE), *part;
-    struct value **parts;
-    struct affine in, out;
-
-    if (!node || !only_quantized(rewrite, root->inputs[0], root) ||
-        !affine_of(rewrite, root, root->outputs[0], &out))
-        return NULL;
-    for (int i = 0; i < node->n_inputs; i++)
-        if (!dequantize_of(rewrite, node->inputs[i], &in))
-            return NULL;
-    parts = arena_array(&rewrite->ctx->scratch, struct value *, (size_t)node->n_inputs);
-    rule_covers(rewrite, node);
-    for (int i = 0; i < node->n_inputs; i++) {
-        part = dequantize_of(rewrite, node->inputs[i], &in);
-        rule_covers(rewrite, part);
-        parts[i] = requantized_to(rewrite, part->inputs[0], &in, &out);
+    for (int side = 0; side < 2; side++) {
+        inputs[side] = stored(rewrite, &b, side);
+        inputs[2 + 2 * side] = b.side[side].affine.scale_value;
+        inputs[3 + 2 * side] = b.side[side].affine.zero_value;
     }
-    return rule_build(rewrite, OP_CONCATENATE, &node->attrs, node->n_inputs, parts);
-}
-
-/* --- relu and clip ---------------------------------------------------------------------------- */
-
-/* What qnn.quantize makes of a bound. */
-static double stored_bound(const struct affine *out, double bound)
-{
-    const double q = (double)(float)((double)(float)bound / out->scale);
-
-    return fmin(fmax(rint(q) + (double)out->zero, least_stored(out->dtype)),
-                greatest_stored(out->dtype));
-}
-
-/* Whether the other rules may make integers of what the value is computed by. */
-static bool may_become_integer(const struct value *value)
-{
-    const enum op op = value->def ? value->def->op : OP_COUNT;
-
-    return op == OP_QNN_DEQUANTIZE || op == OP_BIAS_ADD || op == OP_ADD || op == OP_MULTIPLY ||
-           op == OP_CONCATENATE || op == OP_DENSE || op == OP_MATMUL || op == OP_CONV1D ||
-           op == OP_CONV2D || op == OP_CONV3D;
-}
-
-/* quantize(relu or clip(x)) -> clip(quantize(x)), or quantize(x) where the type has these bounds:
- * quantize is monotonous, so that it does not matter which comes first. */
-struct value *quantize_of_clip(struct rewrite *rewrite, struct node *root)
-{
-    const struct node *node = root->inputs[0]->def;
-    const bool relu = node && node->op == OP_RELU;
-    union attrs attrs = { .clip = { 0 } };
-    struct affine out;
-    struct value *y;
-
-    if (!node || (!relu && node->op != OP_CLIP) ||
-        !only_quantized(rewrite, root->inputs[0], root) ||
-        !affine_of(rewrite, root, root->outputs[0], &out))
-        return NULL;
-    if (!relu && (isnan(node->attrs.clip.a_min) || isnan(node->attrs.clip.a_max)))
-        return NULL;
-    attrs.clip.a_min = stored_bound(&out, relu ? 0 : node->attrs.clip.a_min);
-    attrs.clip.a_max = stored_bound(&out, relu ? (double)INFINITY : node->attrs.clip.a_max);
-    if (!may_become_integer(node->inputs[0]))
-        return NULL;
-    rule_covers(rewrite, node);
-    y = rule_build3(rewrite, OP_QNN_QUANTIZE, &root->attrs, node->inputs[0], out.scale_value,
-                    out.zero_value);
-    if (attrs.clip.a_min <= least_stored(out.dtype) &&
-        attrs.clip.a_max >= greatest_stored(out.dtype))
-        return y;
-    return rule_build1(rewrite, OP_CLIP, &attrs, y);
+    rule_covers(rewrite, b.node);
+    inputs[6] = b.out.scale_value;
+    inputs[7] = b.out.zero_value;
+    return rule_build(rewrite, integer_op(b.node->op), NULL, 8, inputs);
 }

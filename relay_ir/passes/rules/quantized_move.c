@@ -15,16 +15,25 @@ static struct value *dequantize_like(struct rewrite *rewrite, const struct node 
                        dequantize->inputs[2]);
 }
 
-/* For reshape and the like, transpose, strided_slice, max_pool, and for take, which reads where its
- * other input says; see the table. */
+/* A resize that takes elements as they are, and nothing else. */
+static bool only_moves(const struct node *node)
+{
+    const struct resize_attrs *attrs = &node->attrs.resize;
+
+    return node->op != OP_RESIZE ||
+           (strcmp(attrs->method, "nearest_neighbor") == 0 &&
+            strcmp(attrs->coordinate_transformation_mode, "tf_crop_and_resize") != 0);
+}
+
+/* For reshape and the like, transpose, strided_slice, max_pool, max, and for take, which reads
+ * where its other input says; see the table. */
 struct value *move_before_dequantize(struct rewrite *rewrite, struct node *root)
 {
     struct affine affine;
     const struct node *node = dequantize_of(rewrite, root->inputs[0], &affine);
-
     struct value *inputs[2] = { NULL, root->n_inputs > 1 ? root->inputs[1] : NULL };
 
-    if (!node || root->n_inputs > 2)
+    if (!node || root->n_inputs > 2 || !only_moves(root))
         return NULL;
     rule_covers(rewrite, node);
     inputs[0] = node->inputs[0];
@@ -140,4 +149,109 @@ struct value *join_before_dequantize(struct rewrite *rewrite, struct node *root)
         rule_covers(rewrite, root->inputs[i]->def);
     return dequantize_like(
         rewrite, node, 0, rule_build(rewrite, OP_CONCATENATE, &root->attrs, root->n_inputs, parts));
+}
+
+/* argmax(dequantize(x)) -> argmax(x) */
+struct value *arg_before_dequantize(struct rewrite *rewrite, struct node *root)
+{
+    struct affine affine;
+    const struct node *node = dequantize_of(rewrite, root->inputs[0], &affine);
+
+    if (!node || affine.scale < 0x1p-100) /* differences must not vanish */
+        return NULL;
+    rule_covers(rewrite, node);
+    return rule_build1(rewrite, root->op, &root->attrs, node->inputs[0]);
+}
+
+/* --- before a quantize ------------------------------------------------------------------------ */
+
+static bool same_split(const struct node *a, const struct node *b)
+{
+    return a->n_outputs == b->n_outputs && a->attrs.split.axis == b->attrs.split.axis &&
+           ints_equal(&a->attrs.split.sizes, &b->attrs.split.sizes);
+}
+
+/* The split of the integers before a split of dequantized ones; it may be there already. */
+static struct node *integer_split(struct rewrite *rewrite, struct node *split, struct value *x)
+{
+    struct node *const found = split->prev;
+    const char **names =
+        arena_array(&rewrite->ctx->scratch, const char *, (size_t)split->n_outputs);
+    struct node_args args = { .op = OP_SPLIT,
+                              .n_inputs = 1,
+                              .inputs = &x,
+                              .n_outputs = split->n_outputs,
+                              .names = names,
+                              .attrs = &split->attrs,
+                              .origin = rewrite->origin,
+                              .before = split };
+
+    if (found && found->op == OP_SPLIT && found->inputs[0] == x && same_split(found, split))
+        return found;
+    for (int i = 0; i < split->n_outputs; i++)
+        names[i] = arena_printf(&rewrite->ctx->scratch, "%s.split", split->outputs[i]->name);
+    return node_new(rewrite->fn, &args);
+}
+
+/* quantize(split(dequantize(x))[k]) -> requantize(split(x)[k]) */
+struct value *quantize_of_split(struct rewrite *rewrite, struct node *root)
+{
+    struct node *split = defined_by(root->inputs[0], OP_SPLIT), *node, *whole;
+    struct affine in, out;
+
+    if (!split || !affine_of(rewrite, root, root->outputs[0], &out))
+        return NULL;
+    node = dequantize_of(rewrite, split->inputs[0], &in);
+    if (!node)
+        return NULL;
+    rule_covers(rewrite, node);
+    rule_covers(rewrite, split);
+    whole = integer_split(rewrite, split, node->inputs[0]);
+    return whole ? requantized_to(rewrite, whole->outputs[root->inputs[0]->index], &in, &out)
+                 : NULL;
+}
+
+/* quantize(pad(dequantize(x), number)) -> pad(requantize(x), quantized number) */
+struct value *quantize_of_pad(struct rewrite *rewrite, struct node *root)
+{
+    const struct node *pad = defined_by(root->inputs[0], OP_PAD), *node;
+    struct affine in, out;
+    union attrs attrs;
+
+    if (!pad || !affine_of(rewrite, root, root->outputs[0], &out))
+        return NULL;
+    node = dequantize_of(rewrite, pad->inputs[0], &in);
+    if (!node || isnan(pad->attrs.pad.value))
+        return NULL;
+    attrs = pad->attrs;
+    attrs.pad.value = stored_number(&out, pad->attrs.pad.value);
+    rule_covers(rewrite, node);
+    rule_covers(rewrite, pad);
+    return rule_build1(rewrite, OP_PAD, &attrs,
+                       requantized_to(rewrite, node->inputs[0], &in, &out));
+}
+
+static bool is_move(enum op op)
+{
+    return op == OP_COPY || op == OP_RESHAPE || op == OP_SQUEEZE || op == OP_EXPAND_DIMS ||
+           op == OP_TRANSPOSE || op == OP_STRIDED_SLICE || op == OP_DEPTH_TO_SPACE ||
+           op == OP_SPACE_TO_DEPTH || op == OP_MAX_POOL1D || op == OP_MAX_POOL2D ||
+           op == OP_MAX_POOL3D || op == OP_GLOBAL_MAX_POOL;
+}
+
+/* quantize(move(x)) -> move(quantize(x)), where the quantize makes an integer operator of what
+ * computes x: max_pool counts as a move, as to quantize is monotonous. */
+struct value *quantize_of_move(struct rewrite *rewrite, struct node *root)
+{
+    const struct node *node = root->inputs[0]->def;
+    struct affine out;
+
+    if (!node || !is_move(node->op) || !only_quantized(rewrite, root->inputs[0], root) ||
+        !may_become_integer(node->inputs[0]) || !value_only_user(node->inputs[0]) ||
+        !affine_of(rewrite, root, root->outputs[0], &out))
+        return NULL;
+    rule_covers(rewrite, node);
+    return rule_build1(rewrite, node->op, &node->attrs,
+                       rule_build3(rewrite, OP_QNN_QUANTIZE, &root->attrs, node->inputs[0],
+                                   out.scale_value, out.zero_value));
 }

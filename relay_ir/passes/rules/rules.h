@@ -86,15 +86,29 @@ RULE(transpose_before_dequantize)
 RULE(pad_before_dequantize)
 RULE(clip_before_dequantize)
 RULE(join_before_dequantize)
+RULE(arg_before_dequantize)
+RULE(quantize_of_split)
+RULE(quantize_of_pad)
+RULE(quantize_of_move)
 
-/* quantized_binary.c */
+/* quantized_choice.c */
 RULE(quantize_of_dequantize)
 RULE(quantize_of_clip)
 RULE(quantize_of_concatenate)
+RULE(choice_to_integer)
+
+/* quantized_binary.c */
 RULE(binary_to_integer)
 
 /* quantized_product.c */
 RULE(product_to_integer)
+
+/* quantized_reduce.c */
+RULE(reduction_to_integer)
+
+/* quantized_table.c */
+RULE(chain_to_table)
+RULE(table_of_table)
 
 /* small_product.c */
 RULE(product_of_codes)

@@ -1,0 +1,82 @@
+/* quantized_reduce.c - averages, sums and softmax between a qnn.dequantize and a qnn.quantize, in
+ * integers; ops/qnn_reduce.c and qnn_table.c say how they round. */
+#include "relay_ir/ops/qnn.h"
+#include "relay_ir/passes/rules/quantized.h"
+
+static enum op integer_op(enum op op)
+{
+    switch (op) {
+    case OP_AVG_POOL1D: return OP_QNN_AVG_POOL1D;
+    case OP_AVG_POOL2D: return OP_QNN_AVG_POOL2D;
+    case OP_AVG_POOL3D: return OP_QNN_AVG_POOL3D;
+    case OP_GLOBAL_AVG_POOL: return OP_QNN_MEAN;
+    case OP_MEAN: return OP_QNN_MEAN;
+    case OP_SUM: return OP_QNN_SUM;
+    case OP_SOFTMAX: return OP_QNN_SOFTMAX;
+    default: return OP_COUNT;
+    }
+}
+
+/* Elements of x that make one of the result, at most. */
+static int64_t terms_of(const struct node *node)
+{
+    const struct type *x = &node->inputs[0]->type, *y = &node->outputs[0]->type;
+    const struct ints *window = &node->attrs.pool.pool_size;
+    int64_t n = 1;
+
+    if (op_spatial_rank(node->op) == 0)
+        return type_elements(y) ? type_elements(x) / type_elements(y) : 0;
+    for (int i = 0; i < window->n; i++)
+        n *= window->at[i];
+    return n;
+}
+
+/* Global averages as averages over one window: targets have those. */
+static enum op as_pool(const struct node *node, union attrs *attrs)
+{
+    static const enum op pools[] = { OP_QNN_AVG_POOL1D, OP_QNN_AVG_POOL2D, OP_QNN_AVG_POOL3D };
+    const struct type *x = &node->inputs[0]->type;
+
+    *attrs = (union attrs){ .pool = { .pool_size = { 0 } } };
+    if (x->rank > 5) {
+        attrs->reduce.keepdims = true;
+        for (int i = 2; i < x->rank; i++)
+            attrs->reduce.axis.at[attrs->reduce.axis.n++] = i;
+        return OP_QNN_MEAN;
+    }
+    attrs->pool.pool_size = ints_of(x->rank - 2, x->dim + 2);
+    attrs->pool.layout = "";
+    return pools[x->rank - 3];
+}
+
+/* Exact sums of 32 bits; the powers of softmax are a table, and its results fit what it divides. */
+static bool is_fine(const struct node *node, const struct affine *in, const struct affine *out)
+{
+    if (node->op == OP_SOFTMAX)
+        return dtype_bytes(in->dtype) == 1 && out->scale >= 0x1p-24 && out->scale <= 0x1p24;
+    return terms_of(node) <= INT32_MAX >> (8 * dtype_bytes(in->dtype));
+}
+
+/* quantize(avg_pool, global_avg_pool, mean, sum or softmax of dequantize(x)) -> qnn.avg_pool ... */
+struct value *reduction_to_integer(struct rewrite *rewrite, struct node *root)
+{
+    const struct node *node = root->inputs[0]->def, *x;
+    enum op op = node ? integer_op(node->op) : OP_COUNT;
+    struct affine in, out;
+    union attrs attrs;
+
+    if (op == OP_COUNT || !only_quantized(rewrite, root->inputs[0], root) ||
+        !affine_of(rewrite, root, root->outputs[0], &out))
+        return NULL;
+    x = dequantize_of(rewrite, node->inputs[0], &in);
+    if (!x || !is_fine(node, &in, &out))
+        return NULL;
+    attrs = node->attrs;
+    if (node->op == OP_GLOBAL_AVG_POOL)
+        op = as_pool(node, &attrs);
+    rule_covers(rewrite, x);
+    rule_covers(rewrite, node);
+    return rule_build(rewrite, op, &attrs, 5,
+                      (struct value *[]){ x->inputs[0], in.scale_value, in.zero_value,
+                                          out.scale_value, out.zero_value });
+}

@@ -1,0 +1,182 @@
+/* fake_quant_to_integer: averages, softmax, tables, choices, constants. Rows are graphs that must
+ * become integers from end to end, with results at most one step away, or that must stay. */
+#include <check.h>
+#include <stdlib.h>
+
+#include "relay_ir/passes/pipeline.h"
+#include "tests/support/expect.h"
+#include "tests/support/fake_quant.h"
+#include "tests/support/graph.h"
+
+#define FN "fn main(%x: (2,4,6,5) i8) -> (%y) {\n" IN OUT DX
+#define END(x) QUANTIZE(x) "}\n"
+#define FN_U8                                                                                      \
+    "fn main(%a: (2,3) i8, %b: (1,3) u8) -> (%y) {\n" IN "  const @bs : () f32 = [0.25]\n"         \
+    "  const @bz : () u8 = [1]\n" OUT DA DB
+#define FINE "  const @ys : () f32 = [0.01]\n  const @yz : () i8 = [-5]\n"
+#define FN_FINE "fn main(%x: (2,4,6,5) i8) -> (%y) {\n" IN FINE DX
+#define FN_16                                                                                      \
+    "fn main(%x: (2,3) i16) -> (%y) {\n  const @xs : () f32 = [0.001]\n"                           \
+    "  const @xz : () i16 = [5]\n" OUT DX
+
+/* after: NULL = the rule must not fire; any text: it must, and floats are gone. */
+static const struct pass_case rows[] = {
+    { "arg_before_dequantize", FN "  %y = argmax(%xf) {axis=1}\n}\n", "" },
+    { "arg_before_dequantize", FN "  %y = argmin(%xf) {axis=3, keepdims=true}\n}\n", "" },
+    { "quantize_of_split", FN "  %a, %b = split(%xf) {axis=1, sizes=[1,3]}\n" END("b"), "" },
+    { "quantize_of_split",
+      "fn main(%x: (2,4,6,5) i8) -> (%y, %z) {\n" IN OUT DX
+      "  %a, %b = split(%xf) {axis=1, sizes=[1,3]}\n" QUANTIZE(
+          "a") "  %z = qnn.quantize(%b, @xs, @xz) {axis=0, saturate=true}\n}\n",
+      "" },
+    { "quantize_of_pad",
+      FN "  %p = nn.pad(%xf) {pad_before=[0,0,1,0], pad_after=[0,0,0,2], mode=\"constant\", "
+         "value=0.3}\n" END("p"),
+      "" },
+    { "choice_to_integer", FN_U8 "  %m = maximum(%af, %bf)\n" END("m"), "" },
+    { "choice_to_integer", FN_U8 "  %m = minimum(%af, %bf)\n" END("m"), "" },
+    { "choice_to_integer",
+      FN "  const @c : (5) f32 = [1, 2, -3.3, 0.5, 100]\n  %m = minimum(%xf, @c)\n" END("m"), "" },
+    { "choice_to_integer",
+      "fn main(%a: (2,3) i8, %b: (1,3) i8, %c: (2,1) bool) -> (%y) {\n" IN B OUT DA DB
+      "  %m = where(%c, %af, %bf)\n" END("m"),
+      "" },
+    { "choice_to_integer", /* of computed floats */
+      "fn main(%a: (2,3) i8, %bf: (1,3) f32) -> (%y) {\n" IN OUT DA
+      "  %m = maximum(%af, %bf)\n" END("m"),
+      NULL },
+
+    { "binary_to_integer", FN_U8 "  %s = subtract(%af, %bf)\n" END("s"), "" },
+    { "binary_to_integer", FN_U8 "  %s = add(%bf, %af)\n" END("s"), "" },
+    { "binary_to_integer", FN_U8 "  %s = multiply(%af, %bf)\n" END("s"), "" },
+    { "binary_to_integer",
+      FN "  const @c : (4,1,1) f32 = [1, 2, -3.3, 0.5]\n  %s = add(%xf, @c)\n" END("s"), "" },
+    { "binary_to_integer",
+      FN "  const @c : (4,1,1) f32 = [1, 2, -3.3, 0.5]\n  %s = multiply(@c, %xf)\n" END("s"), "" },
+    { "binary_to_integer",
+      FN "  const @c : (4,1,1) f32 = [1, 2, -3.3, 0.5]\n  %s = divide(%xf, @c)\n" END("s"), "" },
+    { "binary_to_integer",
+      FN "  const @c : (4,1,1) f32 = [1, 2, -3.3, 0.5]\n  %s = subtract(@c, %xf)\n" END("s"), "" },
+    { "binary_to_integer",
+      FN
+      "  const @c : (4) f32 = [1, 2, -3.3, 0.5]\n  %s = nn.bias_add(%xf, @c) {axis=1}\n" END("s"),
+      "" },
+    { "binary_to_integer", FN_16 "  const @c : () f32 = [0.3]\n  %s = add(%xf, @c)\n" END("s"),
+      "" },
+    { "binary_to_integer", /* a constant too great for 16 bits */
+      FN_FINE "  const @c : (5) f32 = [1, 2, -3.3, 0.5, 100000]\n  %s = add(%xf, @c)\n" END("s"),
+      NULL },
+    { "binary_to_integer", /* a quotient of two */
+      FN_U8 "  %s = divide(%af, %bf)\n" END("s"), NULL },
+
+    { "reduction_to_integer", FN "  %p = nn.avg_pool2d(%xf) {pool_size=[2,2]}\n" END("p"), "" },
+    { "reduction_to_integer",
+      FN_FINE "  %p = nn.avg_pool2d(%xf) {pool_size=[3,3], padding=[1,1,1,1]}\n" END("p"), "" },
+    { "reduction_to_integer", FN_FINE "  %p = nn.global_avg_pool(%xf)\n" END("p"), "" },
+    { "reduction_to_integer", FN_FINE "  %p = mean(%xf) {axis=[1], keepdims=true}\n" END("p"), "" },
+    { "reduction_to_integer", FN "  %p = sum(%xf) {axis=[2,3]}\n" END("p"), "" },
+    { "reduction_to_integer", FN_FINE "  %p = nn.softmax(%xf) {axis=1}\n" END("p"), "" },
+    { "reduction_to_integer", /* no table of 65536 */
+      FN_16 "  %p = nn.softmax(%xf) {axis=1}\n" END("p"), NULL },
+    { "reduction_to_integer",
+      FN_FINE "  %p = nn.avg_pool2d(%xf) {pool_size=[2,2]}\n  %r = nn.relu(%p)\n" END("r"), "" },
+    { "reduction_to_integer", /* the average is read as floats, too */
+      "fn main(%x: (2,4,6,5) i8) -> (%y, %p) {\n" IN OUT DX
+      "  %p = nn.avg_pool2d(%xf) {pool_size=[2,2]}\n" END("p"),
+      NULL },
+
+    { "chain_to_table", FN_FINE "  %s = sigmoid(%xf)\n" END("s"), "" },
+    { "chain_to_table", FN_FINE "  %s = nn.hard_swish(%xf)\n" END("s"), "" },
+    { "chain_to_table",
+      FN_FINE "  %s = sigmoid(%xf)\n  %m = multiply(%s, %xf)\n  %t = tanh(%m)\n"
+              "  %n = negative(%t)\n" END("n"),
+      "" },
+    { "chain_to_table",
+      FN_FINE "  const @c : () f32 = [3]\n  %s = add(%xf, @c)\n  %t = clip(%s) {a_min=0, a_max=6}\n"
+              "  %u = multiply(%t, %xf)\n" END("u"),
+      "" },
+    { "chain_to_table", FN "  const @c : () f32 = [0.3]\n  %s = multiply(%xf, @c)\n" END("s"), "" },
+    { "chain_to_table",
+      FN "  const @c : (4,1,1) f32 = [0.1, 0.2, -0.3, 0]\n  %s = nn.prelu(%xf, @c)\n" END("s"),
+      "" },
+    { "chain_to_table",
+      FN_FINE "  const @c : (4) f32 = [0.1, 0.2, -0.3, 0]\n"
+              "  %s = nn.bias_add(%xf, @c) {axis=1}\n  %t = sigmoid(%s)\n" END("t"),
+      "" },
+    { "chain_to_table",
+      FN_FINE "  const @l : () f32 = [0.25]\n  %g = greater(%xf, @l)\n  %e = exp(%xf)\n"
+              "  %w = where(%g, %e, %xf)\n" END("w"),
+      "" },
+    { "chain_to_table", FN_FINE "  %s = log(%xf)\n" END("s"), "" }, /* of negative numbers: NaN */
+    { "chain_to_table", FN_16 "  %s = sigmoid(%xf)\n" END("s"), NULL },
+    { "chain_to_table", /* of two axes */
+      FN_FINE "  const @c : (4,1,5) f32 = crc32:00000000\n  %s = sigmoid(%xf)\n"
+              "  %t = nn.prelu(%s, @c)\n" END("t"),
+      NULL },
+    { "chain_to_table", FN_U8 "  %s = divide(%af, %bf)\n" END("s"), NULL },
+
+    { "quantize_of_move",
+      FN
+      "  %p = nn.avg_pool2d(%xf) {pool_size=[2,2]}\n  %r = reshape(%p) {shape=[2,80]}\n" END("r"),
+      "" },
+    { "table_of_table",
+      FN_FINE "  %s = sigmoid(%xf)\n  %q = qnn.quantize(%s, @ys, @yz) {axis=0, saturate=true}\n"
+              "  %d = qnn.dequantize(%q, @ys, @yz)\n  %t = tanh(%d)\n" END("t"),
+      "" },
+};
+
+static bool has_floats(const struct module *module)
+{
+    for (const struct node *n = module->main->first; n; n = n->next)
+        for (int i = 0; i < n->n_outputs; i++)
+            if (dtype_is_float(n->outputs[i]->type.dtype))
+                return true;
+    return false;
+}
+
+START_TEST(no_float_is_left)
+{
+    const struct pass_case *row = &rows[_i];
+    struct ctx *ctx = ctx_new(NULL);
+    struct module *before = graph_parse(ctx, row->before, 1);
+    struct module *after = graph_parse(ctx, row->before, 1);
+    const long *fired;
+
+    ck_assert_msg(pipeline_run_one(after, "fake_quant_to_integer"), "%s\n%s", row->before,
+                  expect_text(ctx));
+    fired = map_get(&after->fired, row->rule);
+    ck_assert_msg((fired && *fired > 0) == (row->after != NULL), "%s\n%s", row->rule, row->before);
+    ck_assert_msg(!row->after || !has_floats(after), "%s", graph_text(after, true));
+    for (unsigned seed = 0; seed < 5; seed++)
+        fake_quant_compare(after, before, seed);
+    module_free(after);
+    module_free(before);
+    ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(every_rule_has_a_row)
+{
+    int n;
+    const struct rule *rules = fake_quant_to_integer_rules(&n);
+
+    pass_case_coverage(rules, n, "arg_before_dequantize", rules[n - 1].name, rows, N_ROWS(rows));
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("fake_quant_to_integer: averages, tables, choices");
+    TCase *tests = tcase_create("all");
+    SRunner *runner;
+    int failed;
+
+    tcase_add_loop_test(tests, no_float_is_left, 0, N_ROWS(rows));
+    tcase_add_test(tests, every_rule_has_a_row);
+    suite_add_tcase(suite, tests);
+    runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
