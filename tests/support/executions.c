@@ -50,7 +50,7 @@ double difference(const struct tensor *got, const struct tensor *wanted)
     const int64_t n = type_elements(&wanted->type);
     double greatest = 0, worst = 0;
 
-    if (!type_equal(&got->type, &wanted->type))
+    if (got->type.dtype != wanted->type.dtype || !type_same_shape(&got->type, &wanted->type))
         return INFINITY;
     if (!dtype_is_float(wanted->type.dtype))
         return tensor_equal(got, wanted) ? 0 : INFINITY;
