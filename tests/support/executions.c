@@ -1,6 +1,7 @@
 #include "tests/support/executions.h"
 
 #include <math.h>
+#include <string.h>
 
 static double next_random(unsigned *seed)
 {
@@ -53,7 +54,7 @@ double difference(const struct tensor *got, const struct tensor *wanted)
     if (got->type.dtype != wanted->type.dtype || !type_same_shape(&got->type, &wanted->type))
         return INFINITY;
     if (!dtype_is_float(wanted->type.dtype))
-        return tensor_equal(got, wanted) ? 0 : INFINITY;
+        return memcmp(got->data, wanted->data, type_bytes(&wanted->type)) == 0 ? 0 : INFINITY;
     for (int64_t i = 0; i < n; i++) {
         const double a = tensor_at(got, i), b = tensor_at(wanted, i);
 
