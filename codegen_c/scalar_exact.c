@@ -8,8 +8,12 @@
 
 bool is_exact(const struct node *node)
 {
+    const struct type *y = &node->outputs[0]->type;
+
+    if (node->op == OP_QNN_REQUANTIZE && y->dtype == DTYPE_I64)
+        return true;
     return (node->op == OP_QNN_REQUANTIZE || node->op == OP_QNN_ADD || node->op == OP_QNN_MUL) &&
-           type_minifloat(&node->outputs[0]->type);
+           type_minifloat(y);
 }
 
 static double real_of(const struct node *node, int input, int64_t i)
@@ -63,17 +67,18 @@ static bool one_factor(const struct node *node)
 
 static const char *requantize_text(struct arena *arena, const struct node *node, const char **needs)
 {
-    const char *format = format_text(arena, node);
-    struct exact_factor factor;
+    const bool whole = node->outputs[0]->type.dtype == DTYPE_I64;
+    const char *factor = "$A, $B", *format = "";
 
     if (!known(node, 1))
         return NULL;
-    *needs = "scale_to_minifloat";
-    if (!one_factor(node))
-        return arena_printf(arena, "scale_to_minifloat($a, $A, $B, %s)", format);
-    factor = exact_channel_factor(node, 0);
-    return arena_printf(arena, "scale_to_minifloat($a, %" PRId32 ", %d, %s)", factor.multiplier,
-                        factor.shift, format);
+    *needs = whole ? "scale_to_i64" : "scale_to_minifloat";
+    if (!whole)
+        format = arena_printf(arena, ", %s", format_text(arena, node));
+    if (one_factor(node))
+        factor = arena_printf(arena, "%" PRId32 ", %d", exact_channel_factor(node, 0).multiplier,
+                              exact_channel_factor(node, 0).shift);
+    return arena_printf(arena, "%s($a, %s%s)", *needs, factor, format);
 }
 
 enum { A_SCALE = 2, B_SCALE = 4, OUT_SCALE = 6 };

@@ -12,6 +12,7 @@
 #include "relay_ir/ops/walk.h"
 #include "relay_ir/text.h"
 #include "runtime/embed/minifloat_steps.h"
+#include "runtime/embed/scale_to_i64.h"
 #include "runtime/embed/scale_to_minifloat.h"
 #include "runtime/embed/sum_to_minifloat.h"
 #include "tests/support/expect.h"
@@ -158,6 +159,36 @@ START_TEST(extremes_saturate_or_vanish)
                                                  sign_of(format)),
                               code);
         }
+}
+END_TEST
+
+/* Against a division of 128 bits, and around the limits. */
+START_TEST(whole_numbers_round_alike)
+{
+    static const int64_t ends[] = { INT64_MAX, INT64_MIN, INT64_MIN + 1, 1, -1, 0 };
+    const wide most = (wide)1 << 62;
+
+    for (int i = 0; i < 400000; i++) {
+        const int64_t x =
+            i % 8 == 0 ? ends[i / 8 % 6] : (int64_t)random_bits() >> random_bits() % 64;
+        const struct exact_factor factor = { i % 3 == 0 ? 1 << 30
+                                                        : (int32_t)(1u << 30 | random_bits() >> 34),
+                                             (int)(random_bits() % 126) - 94 };
+        const wide product = (x < 0 ? -(wide)x : (wide)x) * factor.multiplier;
+        const wide unit = factor.shift < 0 ? (wide)1 << -factor.shift : 1;
+        const wide rest = product % unit;
+        wide wanted = product / unit;
+
+        wanted += 2 * rest > unit || (2 * rest == unit && wanted % 2 == 1);
+        if (factor.shift > 0)
+            wanted = wanted > most ? most : wanted << factor.shift;
+        wanted = (wanted > most ? most : wanted) * (x < 0 ? -1 : 1);
+        ck_assert_msg(exact_scale_whole(x, factor) == (int64_t)wanted, "%lld * %d * 2^%d",
+                      (long long)x, factor.multiplier, factor.shift);
+        ck_assert_int_eq(scale_to_i64(x, factor.multiplier, factor.shift), (int64_t)wanted);
+    }
+    ck_assert_int_eq(scale_to_i64(INT64_MIN, INT32_MAX, -127), 0);
+    ck_assert_int_eq(exact_scale_whole(INT64_MIN, (struct exact_factor){ INT32_MAX, -127 }), 0);
 }
 END_TEST
 
@@ -362,6 +393,7 @@ int main(void)
     tcase_add_loop_test(tests, ties_go_to_the_even_code, 0, n_formats);
     tcase_add_loop_test(tests, extremes_saturate_or_vanish, 0, n_formats);
     tcase_add_loop_test(tests, sums_round_as_products_do, 0, n_formats);
+    tcase_add_test(tests, whole_numbers_round_alike);
     tcase_add_test(tests, factors_are_the_nearest);
     tcase_add_test(tests, the_longest_sum_fits);
     tcase_add_loop_test(tests, operators_are_exact, 0, N_ROWS(operators));

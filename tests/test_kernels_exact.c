@@ -58,6 +58,13 @@ static const struct kernel_case elements[] = {
       "const f8e4m3fnuz[] 0" },
     { "elementwise", "qnn.requantize", "axis=0",
       "i64[6] 100 -9000 77 8 0 -1; const f32[] 0.01; " ZERO "; const f32[] 1; const f4e2m1[] 0" },
+    { "elementwise", "qnn.requantize", "axis=1",
+      "i64[2,3,2] 9223372036854775807 -123456789 77 8 5 -5; const f32[3] 0.5 1.1e-7 1e5; " ZERO
+      "; const f32[] 2; const i64[] 0" },
+    { "elementwise", "qnn.lut", "axis=0",
+      "f8e4m3[4] 0 255 128 7; const i32[256] 5 -2147483648 3 2147483647; const f32[] 1; const "
+      "i32[] "
+      "0" },
     { "elementwise", "qnn.add", "",
       "f8e4m3[2,5] 126 254 127 1 129 0 128 56 184 90; f8e4m3[5] 126 254 3 129 57; const f32[] "
       "0.1; " ZERO "; const f32[] 0.2; " ZERO "; const f32[] 0.05; " ZERO },

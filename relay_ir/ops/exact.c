@@ -101,6 +101,14 @@ unsigned exact_scale(const struct minifloat *format, int64_t x, struct exact_fac
     return round_wide(format, product < 0 ? -product : product, factor.shift, product < 0);
 }
 
+int64_t exact_scale_whole(int64_t x, struct exact_factor factor)
+{
+    const wide product = (wide)x * factor.multiplier, most = (wide)1 << 62;
+    const wide whole = nearest(product < 0 ? -product : product, -factor.shift);
+
+    return (int64_t)(whole < most ? whole : most) * (x < 0 ? -1 : 1);
+}
+
 static int32_t multiplier_at(double factor, int shift)
 {
     return factor > 0 ? (int32_t)fmin(rint(ldexp(factor, -shift)), INT32_MAX) : 0;
@@ -123,5 +131,5 @@ struct exact_factor exact_mul_of(const struct minifloat *format, double a_scale,
 struct exact_factor exact_requantize_of(const struct minifloat *to, double in_scale,
                                         double out_scale)
 {
-    return exact_factor_of(ldexp(in_scale / out_scale, -exact_unit(to)));
+    return exact_factor_of(ldexp(in_scale / out_scale, to ? -exact_unit(to) : 0));
 }

@@ -12,7 +12,8 @@
  *           of the format, ties to even, subnormals included. What is beyond the greatest number
  *           becomes it. A result of zero has no sign.
  *
- * runtime/embed/round_to_minifloat.h and scale_to_minifloat.h are the same for generated C. */
+ * runtime/embed/round_to_minifloat.h, scale_to_minifloat.h and scale_to_i64.h are the same for
+ * generated C. */
 #ifndef RELAY_IR_OPS_EXACT_H
 #define RELAY_IR_OPS_EXACT_H
 
@@ -45,6 +46,9 @@ unsigned exact_round(const struct minifloat *format, uint64_t magnitude, int exp
 /* The code of x * factor, where x * factor counts in steps of the format. */
 unsigned exact_scale(const struct minifloat *format, int64_t x, struct exact_factor factor);
 
+/* x * factor as an integer: to nearest, ties to even; magnitudes above 2^62 become it. */
+int64_t exact_scale_whole(int64_t x, struct exact_factor factor);
+
 /* qnn.add: a * a_multiplier + b * b_multiplier, in units of 2^shift steps of the result. The
  * multipliers have one exponent, so the smaller one has fewer bits. */
 struct exact_add {
@@ -58,13 +62,13 @@ struct exact_add exact_add_of(double a_scale, double b_scale, double out_scale);
 struct exact_factor exact_mul_of(const struct minifloat *format, double a_scale, double b_scale,
                                  double out_scale);
 
-/* qnn.requantize: for sums in units of in_scale. */
+/* qnn.requantize: for sums in units of in_scale. to: NULL = integers of 64 bits. */
 struct exact_factor exact_requantize_of(const struct minifloat *to, double in_scale,
                                         double out_scale);
 
 /* --- the qnn operators on small floats --------------------------------------------------------
- * What qnn.c and qnn_product.c hand over: those whose input (of requantize: result) is one. All
- * zero points are the constant 0. */
+ * What qnn.c and qnn_product.c hand over: those whose input is one, and requantize whose result is
+ * one, or i64. All zero points are the constant 0. */
 
 #define EXACT_OPERATOR(name)                                                                       \
     bool infer_exact_##name(struct ctx *ctx, struct node *node);                                   \

@@ -149,6 +149,11 @@ bool eval_qnn_dequantize(struct ctx *ctx, const struct node *node, const struct 
     return true;
 }
 
+static bool is_exact_result(enum dtype dtype)
+{
+    return dtype_kind(dtype) == KIND_MINIFLOAT || dtype == DTYPE_I64;
+}
+
 bool infer_qnn_requantize(struct ctx *ctx, struct node *node)
 {
     static const char *const words[] = { "double", "single" };
@@ -156,7 +161,7 @@ bool infer_qnn_requantize(struct ctx *ctx, struct node *node)
     struct requantize_attrs *attrs = &node->attrs.requantize;
     int64_t n;
 
-    if (dtype_kind(input_type(node, 4)->dtype) == KIND_MINIFLOAT)
+    if (is_exact_result(input_type(node, 4)->dtype))
         return infer_exact_requantize(ctx, node);
     if (!check_vector_axis(ctx, node, 1, vectors, &attrs->axis, &n) ||
         !qnn_check_scale(ctx, node, 1, n) || !qnn_check_zero(ctx, node, 2, DTYPE_I32, 1) ||
@@ -182,7 +187,7 @@ bool eval_qnn_requantize(struct ctx *ctx, const struct node *node, const struct 
     const int64_t out_zero = tensor_int_at(in[4], 0);
     const double out_scale = tensor_at(in[3], 0);
 
-    if (dtype_kind(out->type.dtype) == KIND_MINIFLOAT)
+    if (is_exact_result(out->type.dtype))
         return eval_exact_requantize(ctx, node, in, out);
     (void)ctx;
     for (int64_t i = 0; i < n; i++) {

@@ -125,7 +125,7 @@ bool infer_exact_requantize(struct ctx *ctx, struct node *node)
         n = x->dim[attrs->axis];
     if (!qnn_check_scale(ctx, node, 1, n) || !qnn_check_scale(ctx, node, 3, 1) ||
         !check_zero(ctx, node, 2, 1) || !check_zero(ctx, node, 4, 1) ||
-        !check_exact(ctx, node, 4) ||
+        (input_type(node, 4)->dtype != DTYPE_I64 && !check_exact(ctx, node, 4)) ||
         !check_word(ctx, node, "rounding", &attrs->rounding, words, 1))
         return false;
     if (x->dtype != DTYPE_I64)
@@ -273,7 +273,11 @@ bool eval_exact_requantize(struct ctx *ctx, const struct node *node, const struc
         const struct exact_factor factor =
             exact_requantize_of(format, in_scale, tensor_at(in[3], 0));
 
-        ((uint8_t *)out->data)[i] = (uint8_t)exact_scale(format, tensor_int_at(in[0], i), factor);
+        if (format)
+            ((uint8_t *)out->data)[i] =
+                (uint8_t)exact_scale(format, tensor_int_at(in[0], i), factor);
+        else
+            ((int64_t *)out->data)[i] = exact_scale_whole(tensor_int_at(in[0], i), factor);
     }
     return true;
 }

@@ -1,7 +1,8 @@
 /* qnn_table.c - what goes through a table of 256 entries, one for each code of 8 bits.
  *
  * qnn.lut      y = table[x - least code], or table[channel, x - least code] with the channel along
- *              `axis`. Of FP8 (and other small floats of 8 bits) codes are looked up as u8. Inputs:
+ *              `axis`. Of FP8 (and other small floats of 8 bits) codes are looked up as u8,
+ *              and the table may be i32. Inputs:
  * x, table, out_scale, out_zero: the latter say what the table's numbers mean, and are read by
  * nobody here qnn.softmax  see qnn_softmax_of. Inputs: x, in_scale, in_zero (without effect: only
  * differences count), out_scale, out_zero. The greatest of a line has the power 2^31, so that the
@@ -39,7 +40,8 @@ bool infer_qnn_lut(struct ctx *ctx, struct node *node)
     int64_t *axis = &node->attrs.axis.axis;
 
     if ((!is_8_bit_float(x) && !check_8_bits(ctx, node)) ||
-        (!is_8_bit_float(table) && !qnn_check_quantized(ctx, node, 1)) ||
+        (!is_8_bit_float(table) && !(is_8_bit_float(x) && table->dtype == DTYPE_I32) &&
+         !qnn_check_quantized(ctx, node, 1)) ||
         !qnn_check_scale(ctx, node, 2, 1) || !qnn_check_zero(ctx, node, 3, table->dtype, 1))
         return false;
     if (table->rank == 1)

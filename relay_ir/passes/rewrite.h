@@ -35,6 +35,7 @@ bool rewrite_module(struct module *module, const struct rule *rules, int n_rules
 
 /* The tables, for reports about rules that never fire. */
 const struct rule *canonicalize_rules(int *n);
+const struct rule *fake_quant_to_exact_rules(int *n);
 const struct rule *fake_quant_to_integer_rules(int *n);
 const struct rule *fold_dequantize_rules(int *n);
 const struct rule *fold_scale_axis_rules(int *n);

@@ -44,6 +44,19 @@ RULE(subtract_negative)
 RULE(drop_broadcast_operand)
 RULE(select_branch)
 
+/* exact_move.c */
+RULE(move_before_decode)
+RULE(pad_before_decode)
+RULE(join_before_decode)
+RULE(encode_of_concatenate)
+RULE(encode_of_decode)
+RULE(encode_of_elements)
+
+/* exact_binary.c, exact_product.c */
+RULE(exact_average)
+RULE(exact_binary)
+RULE(exact_product)
+
 /* clamp.c */
 RULE(clip_to_relu)
 RULE(merge_clips)

@@ -1,0 +1,47 @@
+/* fake_quant_to_exact.c - what stands between FP8 numbers that are decoded and FP8 numbers that are
+ * encoded again is computed in integers, exactly: no float at run time, the same bits everywhere.
+ *
+ * needs    types; the simulated form of quantize.h; constants not folded yet (fold_constant would
+ *          decode the weights)
+ * gives    qnn.conv, dense, matmul with sums of 64 bits and qnn.requantize, qnn.add, qnn.mul,
+ * tables (qnn.lut); operators that move or choose read and write codes method   local rewrite
+ * rules. What moves, and tables, change no bit. Products, sums and averages are rounded once, from
+ * the exact sum, where f32 rounds each partial sum as well: their results may be one code apart
+ *
+ * These stay in floats: softmax and other normalisations, resize, recurrent layers; averages along
+ * axes that are not the last ones, or over padding that does not count; element-wise operators on
+ * more than one decoded value but add and multiply of one format; a product with anything but
+ * biases, relu, clip and an added FP8 value (a residual) behind it; formats without an exact form
+ * (relay_ir/ops/exact.h); scales that are computed; results that others read as floats as well. */
+#include "relay_ir/passes/pipeline.h"
+
+#include "relay_ir/passes/rules/rules.h"
+
+#define ENCODE ROOTS(OP_QNN_QUANTIZE, OP_CAST)
+
+static const struct rule rules[] = {
+    { "move_before_decode", move_before_decode,
+      ROOTS(OP_COPY, OP_RESHAPE, OP_SQUEEZE, OP_EXPAND_DIMS, OP_TRANSPOSE, OP_STRIDED_SLICE,
+            OP_DEPTH_TO_SPACE, OP_SPACE_TO_DEPTH, OP_TAKE, OP_MAX_POOL1D, OP_MAX_POOL2D,
+            OP_MAX_POOL3D) },
+    { "pad_before_decode", pad_before_decode, ROOTS(OP_PAD) },
+    { "join_before_decode", join_before_decode, ROOTS(OP_CONCATENATE) },
+
+    { "encode_of_decode", encode_of_decode, ENCODE },
+    { "encode_of_elements", encode_of_elements, ENCODE },
+    { "encode_of_concatenate", encode_of_concatenate, ENCODE },
+    { "exact_binary", exact_binary, ENCODE },
+    { "exact_average", exact_average, ENCODE },
+    { "exact_product", exact_product, ENCODE },
+};
+
+bool pass_fake_quant_to_exact(struct module *module)
+{
+    return rewrite_module(module, rules, sizeof rules / sizeof *rules);
+}
+
+const struct rule *fake_quant_to_exact_rules(int *n)
+{
+    *n = sizeof rules / sizeof *rules;
+    return rules;
+}

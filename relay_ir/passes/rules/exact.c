@@ -1,0 +1,225 @@
+/* exact.c - see exact.h. */
+#include "relay_ir/passes/rules/exact.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "relay_ir/interpret.h"
+#include "relay_ir/ops/exact.h"
+
+enum { CODES = 256, MAX_CHAIN = 32 };
+
+bool small_equal(const struct small *a, const struct small *b)
+{
+    return a->dtype == b->dtype && a->scale == b->scale;
+}
+
+/* AFP is for weights: its codec belongs to the type, which tables would have to carry along. */
+static bool has_codes(const struct value *value, struct small *small)
+{
+    *small = (struct small){ .dtype = value->type.dtype,
+                             .format = dtype_minifloat(value->type.dtype),
+                             .scale = 1 };
+    return small->format && minifloat_bits(small->format) == 8 && exact_greatest(small->format) > 0;
+}
+
+static bool has_scale(struct rewrite *rewrite, struct value *scale, struct small *small)
+{
+    struct bulk bulk = { NULL, 0 };
+    struct tensor tensor;
+    bool ok = type_elements(&scale->type) == 1 &&
+              interpret_constant(rewrite->ctx, scale, 1, &bulk, &tensor);
+
+    if (ok) {
+        small->scale_value = scale;
+        small->scale = tensor_at(&tensor, 0);
+        ok = small->scale > 0 && isfinite(small->scale);
+    }
+    bulk_release(&bulk);
+    return ok;
+}
+
+bool encodes(struct rewrite *rewrite, const struct node *node, struct small *small)
+{
+    const bool cast = node->op == OP_CAST;
+
+    if ((!cast && node->op != OP_QNN_QUANTIZE) || node->inputs[0]->type.dtype != DTYPE_F32 ||
+        !has_codes(node->outputs[0], small))
+        return false;
+    if (cast)
+        return node->attrs.cast.saturate;
+    return node->attrs.quantize.saturate && has_scale(rewrite, node->inputs[1], small);
+}
+
+struct node *decoder_of(struct rewrite *rewrite, const struct value *value, struct small *small)
+{
+    struct node *node = value->def;
+
+    if (!node || (node->op != OP_CAST && node->op != OP_QNN_DEQUANTIZE) ||
+        value->type.dtype != DTYPE_F32 || !has_codes(node->inputs[0], small))
+        return NULL;
+    return node->op == OP_CAST || has_scale(rewrite, node->inputs[1], small) ? node : NULL;
+}
+
+static struct value *number(struct rewrite *rewrite, enum dtype dtype, double real,
+                            const char *suffix)
+{
+    const struct type type = type_scalar(dtype);
+    void *data = constant_alloc(rewrite->fn, &type);
+
+    dtype_store(dtype, data, 0, real);
+    return constant_new(rewrite->fn,
+                        arena_printf(&rewrite->ctx->scratch, "%s.%s", rewrite->name, suffix), &type,
+                        data);
+}
+
+struct value *scale_operand(struct rewrite *rewrite, double scale)
+{
+    return number(rewrite, DTYPE_F32, scale, "scale");
+}
+
+struct value *zero_operand(struct rewrite *rewrite, enum dtype dtype)
+{
+    return number(rewrite, dtype, 0, "zero");
+}
+
+bool same_numbers(struct rewrite *rewrite, const struct value *a, const struct value *b)
+{
+    struct small first, second;
+    const struct node *x = decoder_of(rewrite, a, &first), *y = decoder_of(rewrite, b, &second);
+
+    return a == b || (x && y && x->inputs[0] == y->inputs[0] && first.scale == second.scale);
+}
+
+bool read_once(const struct value *value, const struct node *reader)
+{
+    return value_only_user(value) == reader;
+}
+
+struct value *behind_bounds(const struct value *value, const struct node *encoder,
+                            const struct node *bounds[MAX_BOUNDS], int *n)
+{
+    const struct node *reader = encoder;
+
+    *n = 0;
+    while (value->def && read_once(value, reader) && *n < MAX_BOUNDS &&
+           (value->def->op == OP_RELU ||
+            (value->def->op == OP_CLIP &&
+             value->def->attrs.clip.a_min <= value->def->attrs.clip.a_max))) {
+        reader = bounds[(*n)++] = value->def;
+        value = reader->inputs[0];
+    }
+    return read_once(value, reader) ? (struct value *)value : NULL;
+}
+
+/* --- tables -------------------------------------------------------------------------------------
+ */
+
+/* A chain that is computed for all codes at once: the nodes are built anew on a vector of them. */
+struct chain {
+    struct rewrite *rewrite;
+    const struct value *leaf;
+    struct value *numbers; /* of the leaf, for all codes */
+    int n_built;           /* bounds the work: a value may be reached in many ways */
+};
+
+/* A constant that is one number, as a scalar; else NULL. */
+static struct value *uniform(struct chain *chain, const struct value *value)
+{
+    const struct type type = type_scalar(value->type.dtype);
+    struct value *scalar;
+    double real;
+    void *data;
+
+    if (value->kind != VALUE_CONSTANT || !value_uniform(value, &real))
+        return NULL;
+    data = constant_alloc(chain->rewrite->fn, &type);
+    memcpy(data, value->data, dtype_bytes(type.dtype));
+    scalar = constant_new(chain->rewrite->fn, value->name, &type, data);
+    return scalar;
+}
+
+static struct value *rebuilt(struct chain *chain, const struct value *value)
+{
+    const struct node *node = value->def;
+    struct value *inputs[MAX_BOUNDS];
+
+    if (same_numbers(chain->rewrite, chain->leaf, value))
+        return chain->numbers;
+    if (!node)
+        return uniform(chain, value);
+    if (!op_is_elementwise(node->op) || node->n_inputs < 1 || node->n_inputs > MAX_BOUNDS ||
+        node->n_outputs != 1 || node->op == OP_BIAS_ADD || ++chain->n_built > MAX_CHAIN)
+        return NULL;
+    for (int i = 0; i < node->n_inputs; i++) {
+        inputs[i] = node->inputs[i] ? rebuilt(chain, node->inputs[i]) : NULL;
+        if (!inputs[i])
+            return NULL;
+    }
+    return build(chain->rewrite->fn, node->op, &node->attrs, "table", NULL, chain->rewrite->root,
+                 node->n_inputs, inputs);
+}
+
+/* The constant of all codes, 0 to 255. */
+static struct value *all_codes(struct rewrite *rewrite, enum dtype dtype)
+{
+    const int64_t n = CODES;
+    const struct type type = type_make(dtype, 1, &n);
+    uint8_t *data = constant_alloc(rewrite->fn, &type);
+
+    for (int i = 0; i < CODES; i++)
+        data[i] = (uint8_t)i;
+    return constant_new(rewrite->fn, "codes", &type, data);
+}
+
+/* The value, which depends on constants only, as a constant. */
+static struct value *folded(struct rewrite *rewrite, const struct value *value)
+{
+    struct bulk bulk = { NULL, 0 };
+    struct tensor tensor;
+    struct value *constant = NULL;
+    void *data;
+
+    if (interpret_constant(rewrite->ctx, value, CODES, &bulk, &tensor)) {
+        data = constant_alloc(rewrite->fn, &value->type);
+        memcpy(data, tensor.data, type_bytes(&value->type));
+        constant = constant_new(rewrite->fn,
+                                arena_printf(&rewrite->ctx->scratch, "%s.table", rewrite->name),
+                                &value->type, data);
+    }
+    bulk_release(&bulk);
+    return constant;
+}
+
+/* What was built behind `prev` was for folding only. */
+static void remove_built(struct rewrite *rewrite, const struct node *prev)
+{
+    while (rewrite->root->prev != prev)
+        node_remove(rewrite->root->prev);
+}
+
+struct value *through_table(struct rewrite *rewrite, struct value *codes, const struct small *from,
+                            const struct value *leaf, const struct value *value,
+                            const struct small *to)
+{
+    const union attrs decode = { .axis = { 0 } }, encode = { .quantize = { .saturate = true } };
+    const union attrs lut = { .axis = { 0 } };
+    const struct node *const prev = rewrite->root->prev;
+    struct chain chain = { .rewrite = rewrite, .leaf = leaf };
+    struct value *numbers, *table = NULL;
+
+    chain.numbers =
+        rule_build3(rewrite, OP_QNN_DEQUANTIZE, &decode, all_codes(rewrite, from->dtype),
+                    scale_operand(rewrite, from->scale), zero_operand(rewrite, from->dtype));
+    numbers = rebuilt(&chain, value);
+    if (numbers && numbers->type.dtype == DTYPE_F32)
+        table = folded(rewrite, rule_build3(rewrite, OP_QNN_QUANTIZE, &encode, numbers,
+                                            scale_operand(rewrite, to->scale),
+                                            zero_operand(rewrite, to->dtype)));
+    remove_built(rewrite, prev);
+    if (!table)
+        return NULL;
+    return rule_build(rewrite, OP_QNN_LUT, &lut, 4,
+                      (struct value *[]){ codes, table, scale_operand(rewrite, to->scale),
+                                          zero_operand(rewrite, to->dtype) });
+}

@@ -1,0 +1,141 @@
+/* exact_move.c - what needs no arithmetic on FP8: operators that move or choose codes go in front
+ * of what decodes them, chains of element-wise operators become tables of 256 codes. */
+#include <string.h>
+
+#include "relay_ir/passes/rules/exact.h"
+
+/* The codes as numbers again, as `like` does it. */
+static struct value *decode_like(struct rewrite *rewrite, const struct node *like,
+                                 struct value *codes)
+{
+    const union attrs axis = { .axis = { 0 } };
+
+    if (like->op == OP_CAST)
+        return rule_build1(rewrite, OP_CAST, &like->attrs, codes);
+    return rule_build3(rewrite, OP_QNN_DEQUANTIZE, &axis, codes, like->inputs[1], like->inputs[2]);
+}
+
+/* op(decode(x)) -> decode(op(x)): see the table; max_pool takes the same element. */
+struct value *move_before_decode(struct rewrite *rewrite, struct node *root)
+{
+    struct value *inputs[2] = { NULL, root->n_inputs > 1 ? root->inputs[1] : NULL };
+    struct small small;
+    const struct node *decoder = decoder_of(rewrite, root->inputs[0], &small);
+
+    if (!decoder || root->n_inputs > 2)
+        return NULL;
+    rule_covers(rewrite, decoder);
+    inputs[0] = decoder->inputs[0];
+    return decode_like(rewrite, decoder,
+                       rule_build(rewrite, root->op, &root->attrs, root->n_inputs, inputs));
+}
+
+/* pad with 0, with or without codes: all zeros are the same. */
+struct value *pad_before_decode(struct rewrite *rewrite, struct node *root)
+{
+    return root->attrs.pad.value == 0 || strcmp(root->attrs.pad.mode, "constant") != 0
+               ? move_before_decode(rewrite, root)
+               : NULL;
+}
+
+/* concatenate(decode(x) ...) -> decode(concatenate(x ...)), all in one scale */
+struct value *join_before_decode(struct rewrite *rewrite, struct node *root)
+{
+    struct value **parts =
+        arena_array(&rewrite->ctx->scratch, struct value *, (size_t)root->n_inputs);
+    const struct node *decoder = NULL;
+    struct small first, small;
+
+    for (int i = 0; i < root->n_inputs; i++) {
+        decoder = decoder_of(rewrite, root->inputs[i], &small);
+        if (i == 0)
+            first = small;
+        if (!decoder || !small_equal(&first, &small))
+            return NULL;
+        parts[i] = decoder->inputs[0];
+    }
+    for (int i = 0; i < root->n_inputs; i++)
+        rule_covers(rewrite, root->inputs[i]->def);
+    return decode_like(rewrite, decoder,
+                       rule_build(rewrite, OP_CONCATENATE, &root->attrs, root->n_inputs, parts));
+}
+
+/* encode(concatenate(decode(x) ...)) -> concatenate of codes, through tables where scales differ */
+struct value *encode_of_concatenate(struct rewrite *rewrite, struct node *root)
+{
+    const struct node *node = defined_by(root->inputs[0], OP_CONCATENATE), *decoder;
+    struct value **parts;
+    struct small in, out;
+
+    if (!encodes(rewrite, root, &out) || !node || !read_once(root->inputs[0], root))
+        return NULL;
+    for (int i = 0; i < node->n_inputs; i++)
+        if (!decoder_of(rewrite, node->inputs[i], &in))
+            return NULL;
+    parts = arena_array(&rewrite->ctx->scratch, struct value *, (size_t)node->n_inputs);
+    rule_covers(rewrite, node);
+    for (int i = 0; i < node->n_inputs; i++) {
+        const struct value *part = node->inputs[i];
+
+        decoder = decoder_of(rewrite, part, &in);
+        rule_covers(rewrite, decoder);
+        parts[i] = small_equal(&in, &out)
+                       ? decoder->inputs[0]
+                       : through_table(rewrite, decoder->inputs[0], &in, part, part, &out);
+        if (!parts[i])
+            return NULL;
+    }
+    return rule_build(rewrite, OP_CONCATENATE, &node->attrs, node->n_inputs, parts);
+}
+
+/* encode(decode(x)) -> x, in one scale and format */
+struct value *encode_of_decode(struct rewrite *rewrite, struct node *root)
+{
+    struct small in, out;
+    const struct node *decoder = decoder_of(rewrite, root->inputs[0], &in);
+
+    if (!decoder || !encodes(rewrite, root, &out) || !small_equal(&in, &out))
+        return NULL;
+    rule_covers(rewrite, decoder);
+    return decoder->inputs[0];
+}
+
+/* The one decoded number that the value is computed from, through element-wise operators; NULL when
+ * there is none, or another one as well. */
+enum { MAX_DEPTH = 16 };
+
+static bool find_leaf(struct rewrite *rewrite, struct value *value, int depth, struct value **leaf)
+{
+    struct small small;
+
+    if (value->kind == VALUE_CONSTANT)
+        return true;
+    if (!value->def || depth > MAX_DEPTH)
+        return false;
+    if (decoder_of(rewrite, value, &small)) {
+        *leaf = *leaf ? *leaf : value;
+        return same_numbers(rewrite, *leaf, value);
+    }
+    if (!op_is_elementwise(value->def->op))
+        return false;
+    for (int i = 0; i < value->def->n_inputs; i++)
+        if (!value->def->inputs[i] || !find_leaf(rewrite, value->def->inputs[i], depth + 1, leaf))
+            return false;
+    return true;
+}
+
+/* encode(f(decode(x))) -> qnn.lut(x): f of element-wise operators with numbers */
+struct value *encode_of_elements(struct rewrite *rewrite, struct node *root)
+{
+    struct value *leaf = NULL, *y;
+    struct small in, out;
+
+    if (!encodes(rewrite, root, &out) || !find_leaf(rewrite, root->inputs[0], 0, &leaf) || !leaf ||
+        !type_same_shape(&leaf->type, &root->outputs[0]->type))
+        return NULL;
+    (void)decoder_of(rewrite, leaf, &in);
+    y = through_table(rewrite, leaf->def->inputs[0], &in, leaf, root->inputs[0], &out);
+    if (y)
+        rule_covers(rewrite, leaf->def);
+    return y;
+}
