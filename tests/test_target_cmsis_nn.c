@@ -65,17 +65,11 @@ static const struct offload_case cases[] = {
               "  %y = qnn.add(%e, %x, @os, @oz, @s, @xz, @os, @oz)\n}" },
     { .composites = "cmsis_nn.avg_pool2d cmsis_nn.softmax",
       .text = "fn main(%x: (1,3,4,6) i8, %z: (2,5) i8) -> (%y, %p) {\n" QNN_CONSTANTS
-              "  %a = qnn.dequantize(%x, @s, @oz) {axis=0}\n"
-              "  %b = nn.avg_pool2d(%a) {pool_size=[1,3], strides=[2,1]}\n"
-              "  %y = qnn.quantize(%b, @s, @oz) {axis=0}\n"
-              "  %c = qnn.dequantize(%z, @s, @oz) {axis=0}\n"
-              "  %d = nn.softmax(%c) {axis=1}\n"
-              "  %p = qnn.quantize(%d, @unit, @low) {axis=0}\n}" },
-    { .composites = "cmsis_nn.global_avg_pool2d",
+              "  %y = qnn.avg_pool2d(%x, @s, @oz, @s, @oz) {pool_size=[1,3], strides=[2,1]}\n"
+              "  %p = qnn.softmax(%z, @s, @oz, @unit, @low) {axis=1}\n}" },
+    { .composites = "cmsis_nn.avg_pool2d", /* of a whole image */
       .text = "fn main(%x: (1,3,5,5) i8) -> (%y) {\n" QNN_CONSTANTS
-              "  %a = qnn.dequantize(%x, @s, @oz) {axis=0}\n"
-              "  %b = nn.global_avg_pool(%a)\n"
-              "  %y = qnn.quantize(%b, @s, @oz) {axis=0}\n}" },
+              "  %y = qnn.avg_pool2d(%x, @s, @oz, @s, @oz) {pool_size=[5,5]}\n}" },
     /* Padding that differs between the sides, strides, dilation, two images. */
     CONV("(2,3,9,8)", "(4,3,3,2)", "strides=[2,1], padding=[2,0,1,1], dilation=[1,2], groups=1"),
     CONV("(1,5,7,7)", "(4,5,3,3)", "strides=[1,1], padding=[1,2,0,3], dilation=[2,2], groups=1"),
@@ -114,15 +108,10 @@ static const struct offload_case cases[] = {
     { .composites = "cmsis_nn.max_pool2d",
       .text = "fn main(%x: (2,5,7,6) i8) -> (%y) {\n"
               "  %y = nn.max_pool2d(%x) {pool_size=[3,2], strides=[2,3], padding=[2,0,1,1]}\n}" },
-    { .composites =
-          "cmsis_nn.avg_pool2d", /* halves go to the even number here, away from 0 there */
-      .left = "qnn.dequantize",
-      .tolerance = 0.02,
+    { .composites = "cmsis_nn.avg_pool2d",
       .text = "fn main(%x: (2,17,7,6) i8) -> (%y) {\n" QNN_CONSTANTS
-              "  %a = qnn.dequantize(%x, @s, @oz) {axis=0}\n"
-              "  %b = nn.avg_pool2d(%a) {pool_size=[3,3], strides=[2,3], padding=[1,0,1,2]}\n"
-              "  %q = qnn.quantize(%b, @s, @oz) {axis=0}\n"
-              "  %y = qnn.dequantize(%q, @s, @oz) {axis=0}\n}" },
+              "  %y = qnn.avg_pool2d(%x, @s, @oz, @s, @oz) {pool_size=[3,3], strides=[2,3], "
+              "padding=[1,0,1,2]}\n}" },
     { .composites = "cmsis_nn.fully_connected", /* weights with a zero point */
       .text =
           "fn main(%x: (2,37) i8) -> (%y) {\n" QNN_CONSTANTS "  const @w : (13,37) i8 = [0, ...]\n"
@@ -163,12 +152,10 @@ static const struct offload_case cases[] = {
               "  const @w : (4,2,3,3) i8 = [0, ...]\n"
               "  %c = qnn.conv2d(%x, @w, @xz, @xz) {groups=1}\n"
               "  %y = qnn.requantize(%c, @s, @sz, @os, @oz) {axis=1}\n}" },
-    { .left = "qnn.dequantize nn.avg_pool2d qnn.quantize",
+    { .left = "qnn.avg_pool2d",
       .composites = "",
       .text = "fn main(%x: (1,3,4,6) i8) -> (%y) {\n" QNN_CONSTANTS
-              "  %a = qnn.dequantize(%x, @s, @oz) {axis=0}\n"
-              "  %b = nn.avg_pool2d(%a) {pool_size=[2,2], strides=[1,1]}\n"
-              "  %y = qnn.quantize(%b, @os, @oz) {axis=0}\n}" },
+              "  %y = qnn.avg_pool2d(%x, @s, @oz, @os, @oz) {pool_size=[2,2], strides=[1,1]}\n}" },
 };
 
 enum { N_CASES = sizeof cases / sizeof *cases };

@@ -159,17 +159,14 @@ static void lower_offsets(const struct match *match, struct lowering *lowering)
 
 static void lower_pool(const struct match *match, struct lowering *lowering)
 {
-    const struct node *pool = match_capture(match, "pool")->node;
-    const struct type *x = &pool->inputs[0]->type;
-    const struct pool_attrs *a = &pool->attrs.pool;
-    const bool is_global = pool->op == OP_GLOBAL_AVG_POOL;
+    const struct pool_attrs *a = &match_capture(match, "pool")->node->attrs.pool;
 
-    lowering_int(lowering, "window_h", is_global ? x->dim[2] : a->pool_size.at[0]);
-    lowering_int(lowering, "window_w", is_global ? x->dim[3] : a->pool_size.at[1]);
-    lowering_int(lowering, "stride_h", is_global ? 1 : a->strides.at[0]);
-    lowering_int(lowering, "stride_w", is_global ? 1 : a->strides.at[1]);
-    lowering_int(lowering, "pad_h", is_global ? 0 : a->padding.at[0]);
-    lowering_int(lowering, "pad_w", is_global ? 0 : a->padding.at[1]);
+    lowering_int(lowering, "window_h", a->pool_size.at[0]);
+    lowering_int(lowering, "window_w", a->pool_size.at[1]);
+    lowering_int(lowering, "stride_h", a->strides.at[0]);
+    lowering_int(lowering, "stride_w", a->strides.at[1]);
+    lowering_int(lowering, "pad_h", a->padding.at[0]);
+    lowering_int(lowering, "pad_w", a->padding.at[1]);
 }
 
 /* The library's softmax takes the input's scale as a factor of 2^26 (5 integer bits of 31), and the
