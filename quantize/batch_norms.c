@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-enum { MAX_CHAIN = 8 };
+enum { MAX_CHAIN = 8 }; /* no scale moves so far back, see fold_scale_axis.c */
 
 struct batch_norms {
     struct map by_name; /* name -> struct batch_norm * */
@@ -50,7 +50,7 @@ static bool is_scaled_again(const struct node *node)
             return false;
         node = user;
     }
-    return true;
+    return false;
 }
 
 static void collect(struct batch_norms *norms, const struct node *node)

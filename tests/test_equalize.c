@@ -331,7 +331,7 @@ static const char norms[] =
     "  const @w : (2,1,1,1) f32 = [8, -0.5]\n"
     "  const @one : (2) f32 = [1, 3]\n"
     "  const @beta : (2) f32 = [4, 1]\n"
-    "  const @zero : (2) f32 = [0, 0]\n"
+    "  const @zero : (2) f32 = [1e-20, 1e-20]\n"
     "  const @v : (1,2,1,1) f32 = [-2, 24]\n"
     "  %c = nn.conv2d(%x, @w) " CONV " : (1,2,1,1) f32\n"
     "  %n = nn.batch_norm(%c, @one, @beta, @zero, @one) {axis=1, epsilon=0} : (1,2,1,1) f32\n"
