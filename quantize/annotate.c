@@ -115,6 +115,15 @@ static float *least_scales(struct annotation *a, const struct node *node,
     return bias ? least : NULL;
 }
 
+/* Equal for readers that want the weight alike. In ctx->perm. */
+static const char *weight_key(const struct annotation *a, const struct node *node,
+                              const struct precision *precision, int axis, bool own)
+{
+    return arena_printf(&a->q->ctx->perm, "%s %s %s %d %s", node->inputs[1]->name,
+                        precision->weights.name, precision->weight_scale.name, axis,
+                        own ? node->outputs[0]->name : "");
+}
+
 static void annotate_weights(struct annotation *a, struct node *node,
                              const struct precision *precision, struct quantize_line *line)
 {
@@ -122,7 +131,6 @@ static void annotate_weights(struct annotation *a, struct node *node,
     struct small_weights made;
     struct value *numbers;
     const float *least;
-    const char *key;
     int axis, rank;
 
     if (weight->kind != VALUE_CONSTANT || weight->type.dtype != DTYPE_F32 ||
@@ -133,10 +141,8 @@ static void annotate_weights(struct annotation *a, struct node *node,
     }
     axis = product_channel_axis(node, &rank);
     least = least_scales(a, node, precision, axis);
-    key = arena_printf(&a->q->ctx->scratch, "%s %s %s %d %s", weight->name, precision->weights.name,
-                       precision->weight_scale.name, axis, least ? node->outputs[0]->name : "");
     line->weight_bytes_before = type_bytes(&weight->type);
-    numbers = map_get(&a->coded, key);
+    numbers = map_get(&a->coded, weight_key(a, node, precision, axis, least));
     if (!numbers) {
         if (!weights_are_fine(a, node, weight))
             return;
@@ -147,7 +153,8 @@ static void annotate_weights(struct annotation *a, struct node *node,
             return;
         }
         line->weight_bytes_after = weights_bytes(&made);
-        map_set(&a->coded, arena_strdup(&a->q->ctx->perm, key), numbers);
+        /* the weight has another name now, under which other readers know it */
+        map_set(&a->coded, weight_key(a, node, precision, axis, least), numbers);
     }
     node_set_input(node, 1, numbers);
 }

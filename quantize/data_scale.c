@@ -140,7 +140,8 @@ static bool affine_scale(struct quantization *q, const struct precision *p,
     out->zero = 0;
     if (!scale_rule_needs_data(rule) || rule->kind == SCALE_POW2)
         return true;
-    threshold = (double)out->scale * number_format_max(&p->data);
+    threshold = rule->kind == SCALE_MAX ? (double)INFINITY
+                                        : (double)out->scale * number_format_max(&p->data);
     *out = affine_of_range(fmax(quant->min, -threshold), fmin(quant->max, threshold));
     return true;
 }
