@@ -22,6 +22,11 @@ static bool run_fake_quant_to_integer(struct quantization *q)
     return pass_fake_quant_to_integer(q->module);
 }
 
+static bool run_fake_quant_to_exact(struct quantization *q)
+{
+    return !q->options->exact || pass_fake_quant_to_exact(q->module);
+}
+
 static bool run_fold_constant(struct quantization *q)
 {
     return pass_fold_constant(q->module);
@@ -51,6 +56,9 @@ static const struct row rows[] = {
     { { "correct_bias", "moves shifted means back" }, quantize_correct_bias, false },
     { { "fake_quant_to_integer", "computes in integers between dequantize and quantize" },
       run_fake_quant_to_integer,
+      true },
+    { { "fake_quant_to_exact", "computes in integers between FP8 numbers, where it is wanted" },
+      run_fake_quant_to_exact,
       true },
     { { "fold_dequantize", "keeps weights and FP8 data small, with their scales behind products" },
       run_fold_dequantize,
