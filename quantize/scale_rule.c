@@ -164,12 +164,14 @@ static float scale_from(double scale)
     return scale < (double)FLT_MIN ? FLT_MIN : scale > (double)FLT_MAX ? FLT_MAX : (float)scale;
 }
 
-static float from_threshold(const struct scale_rule *rule, const struct number_format *format,
-                            double threshold)
+float scale_of_threshold(const struct scale_rule *rule, const struct number_format *format,
+                         double threshold)
 {
     const double codes = number_format_max(format);
 
-    return scale_from(threshold / (rule->kind == SCALE_PAPER_PERCENTILE ? 2 * codes : codes));
+    return !number_format_has_scale(format)
+               ? 1
+               : scale_from(threshold / (rule->kind == SCALE_PAPER_PERCENTILE ? 2 * codes : codes));
 }
 
 /* From the greatest threshold down: among equals, the one that cuts off least. What is cut off
@@ -220,23 +222,28 @@ static float of_spread(const struct scale_rule *rule, const struct number_format
 {
     if (rule->kind == SCALE_POW2)
         return scale_from(least_error_power(rule, format, spread));
-    return from_threshold(rule, format, least_error_threshold(spread, format));
+    return scale_of_threshold(rule, format, least_error_threshold(spread, format));
 }
 
-/* Rules that a threshold method of a histogram decides. */
-static float of_threshold(const struct scale_rule *rule, const struct number_format *format,
-                          const struct histogram *histogram)
+bool scale_rule_common_threshold(const struct scale_rule *rule, const struct histogram *histogram,
+                                 double *out)
 {
-    char name[48] = "";
+    char name[48] = "max";
     struct threshold_method method;
 
-    if (rule->kind == SCALE_PERCENTILE || rule->kind == SCALE_PAPER_PERCENTILE)
+    switch (rule->kind) {
+    case SCALE_MAX: break;
+    case SCALE_KL: strcpy(name, "kl"); break;
+    case SCALE_PERCENTILE:
+    case SCALE_PAPER_PERCENTILE:
         snprintf(name, sizeof name, "percentile:%.10g", rule->number);
-    else
-        snprintf(name, sizeof name, "%s", rule->kind == SCALE_KL ? "kl" : "max");
+        break;
+    default: return false;
+    }
     if (!threshold_method_parse(name, &method))
-        return 1; /* no rule that scale_rule_parse made */
-    return from_threshold(rule, format, threshold_find(&method, histogram));
+        return false; /* of no rule that scale_rule_parse made */
+    *out = threshold_find(&method, histogram);
+    return true;
 }
 
 /* Whether the scale is known without looking at numbers. */
@@ -258,11 +265,12 @@ float scale_of_histogram(const struct scale_rule *rule, const struct number_form
     float at[HISTOGRAM_BINS + 1], scale;
     double count[HISTOGRAM_BINS + 1];
     struct spread spread;
+    double threshold;
 
     if (known(rule, format, &scale) || histogram->limit == 0)
         return scale;
-    if (!is_of_spread(rule))
-        return of_threshold(rule, format, histogram);
+    if (scale_rule_common_threshold(rule, histogram, &threshold))
+        return scale_of_threshold(rule, format, threshold);
     spread = spread_of_histogram(histogram, at, count);
     return of_spread(rule, format, &spread);
 }
@@ -298,9 +306,9 @@ bool scale_of_calibration(const struct scale_rule *rule, const struct number_for
                 (!*tensor->thresholds[i].method && rule->kind != SCALE_MAX))
                 threshold = &tensor->thresholds[i];
         if (threshold || rule->kind == SCALE_MAX) {
-            *out = from_threshold(rule, format,
-                                  threshold ? threshold->value
-                                            : fmax(fabs(tensor->min), fabs(tensor->max)));
+            *out = scale_of_threshold(rule, format,
+                                      threshold ? threshold->value
+                                                : fmax(fabs(tensor->min), fabs(tensor->max)));
             ok = true;
         }
     }

@@ -53,6 +53,13 @@ const char *scale_rule_threshold(const struct scale_rule *rule, const struct num
  * enough, MX has a scale per block, AFP a bias. */
 bool number_format_has_scale(const struct number_format *format);
 
+/* The threshold of max, the percentiles and kl, which does not depend on the format; false for
+ * other rules. */
+bool scale_rule_common_threshold(const struct scale_rule *rule, const struct histogram *histogram,
+                                 double *out);
+float scale_of_threshold(const struct scale_rule *rule, const struct number_format *format,
+                         double threshold);
+
 /* The scale for numbers with this distribution: a normal f32. 1 for a tensor of zeros, or of no
  * numbers. Not for SEARCH (quantize/search.h). */
 float scale_of_histogram(const struct scale_rule *rule, const struct number_format *format,

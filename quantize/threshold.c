@@ -14,7 +14,7 @@ enum {
     INT8_MAX_CODE = 127
 };
 
-static const double default_percent = 99.99;
+static const double default_percent = 99.99, least_p = 1e-30;
 
 struct threshold_row {
     const char *name;
@@ -67,27 +67,32 @@ static double find_percentile(const struct threshold_method *method,
 
 /* The divergence of the distribution cut off at `cut` (what lies above joins its last bin) from the
  * same without what lies above, in KL_LEVELS levels: each level spreads over its bins that are not
- * empty. Zeros do not count, since every format stores them exactly. */
-static double divergence(const struct histogram *histogram, int cut, double all, double kept)
+ * empty. Zeros do not count, since every format stores them exactly. log_p: of the shares of bins
+ * that are not empty, which are the same for every cut. */
+static double divergence(const double *count, const double *log_p, int cut, double all, double kept)
 {
     const int bins_of_level = cut / KL_LEVELS;
     double result = 0;
 
     for (int level = 0; level < KL_LEVELS; level++) {
-        const int first = level * bins_of_level;
-        double sum = 0, mean;
+        const int first = level * bins_of_level, last = first + bins_of_level - 1;
+        double sum = 0, log_mean;
         int occupied = 0;
 
-        for (int i = first; i < first + bins_of_level; i++) {
-            sum += (double)histogram_non_zeros(histogram, i);
-            occupied += histogram_non_zeros(histogram, i) > 0;
+        for (int i = first; i <= last; i++) {
+            sum += count[i];
+            occupied += count[i] > 0;
         }
-        mean = occupied && kept > 0 ? sum / occupied / kept : 0;
-        for (int i = first; i < first + bins_of_level; i++) {
-            const double count = (double)histogram_non_zeros(histogram, i);
-            const double p = (count + (i == cut - 1 ? all - kept : 0)) / all;
+        if (occupied == 0 && last < cut - 1)
+            continue;
+        log_mean = log((occupied && kept > 0 ? sum / occupied / kept : 0) + least_p);
+        for (int i = first; i <= last; i++)
+            if (count[i] > 0 && i < cut - 1)
+                result += count[i] / all * (log_p[i] - log_mean);
+        if (last == cut - 1) {
+            const double p = (count[last] + (all - kept)) / all;
 
-            result += p * (log(p + 1e-30) - log((count > 0 ? mean : 0) + 1e-30));
+            result += p * (log(p + least_p) - (count[last] > 0 ? log_mean : log(least_p)));
         }
     }
     return result;
@@ -96,16 +101,20 @@ static double divergence(const struct histogram *histogram, int cut, double all,
 static double find_kl(const struct threshold_method *method, const struct histogram *histogram)
 {
     const double all = (double)(histogram->n - histogram->zeros);
-    double kept = 0, least = INFINITY;
+    double count[HISTOGRAM_BINS], log_p[HISTOGRAM_BINS], kept = 0, least = INFINITY;
     int best = HISTOGRAM_BINS;
 
     (void)method;
+    for (int i = 0; i < HISTOGRAM_BINS; i++) {
+        count[i] = (double)histogram_non_zeros(histogram, i);
+        log_p[i] = count[i] > 0 ? log(count[i] / all + least_p) : 0;
+    }
     for (int cut = KL_LEVELS; cut <= HISTOGRAM_BINS && all > 0; cut += KL_LEVELS) {
         double found;
 
         for (int i = cut - KL_LEVELS; i < cut; i++)
-            kept += (double)histogram_non_zeros(histogram, i);
-        found = divergence(histogram, cut, all, kept);
+            kept += count[i];
+        found = divergence(count, log_p, cut, all, kept);
         if (found < least) {
             least = found;
             best = cut;
