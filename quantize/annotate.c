@@ -316,7 +316,8 @@ static void annotate_node(struct annotation *a, struct node *node, struct quanti
     }
 }
 
-/* Results of integer nodes are integers; with quantized_io, all results are small. */
+/* Results of integer nodes are integers; with quantized_io, all results are small. A dequantize
+ * behind them gives the floats that the caller expects. */
 static void annotate_results(struct annotation *a)
 {
     struct node *ret = a->fn->ret;
@@ -331,7 +332,7 @@ static void annotate_results(struct annotation *a)
         p = node ? precision_of_node(a->q, node, NULL) : &a->q->options->precision;
         if (value->type.dtype == DTYPE_F32 && value->kind == VALUE_OUTPUT && p->has_data && node &&
             node->op != OP_QNN_DEQUANTIZE &&
-            (p->mode == PRECISION_INT8 || a->q->options->quantized_io))
+            (p->mode == PRECISION_INT8 || a->q->options->exact || a->q->options->quantized_io))
             annotate_data(a, ret, i, p);
     }
 }

@@ -17,6 +17,11 @@ static bool run_fold_dequantize(struct quantization *q)
     return pass_fold_dequantize(q->module);
 }
 
+static bool run_fake_quant_to_exact(struct quantization *q)
+{
+    return pass_fake_quant_to_exact(q->module);
+}
+
 static bool run_fake_quant_to_integer(struct quantization *q)
 {
     return pass_fake_quant_to_integer(q->module);
@@ -37,35 +42,37 @@ static bool run_dead_code(struct quantization *q)
     return pass_dead_code(q->module);
 }
 
+enum when { SIMULATE, REALISE, REALISE_EXACT /* with quantize_options.exact only */ };
+
 struct row {
     struct quantize_step step;
     bool (*run)(struct quantization *q);
-    bool realises;
+    enum when when;
 };
 
+#define ROW(name, when, run, purpose)                                                              \
+    {                                                                                              \
+        { #name, purpose }, run, when                                                              \
+    }
+
 static const struct row rows[] = {
-    { { "equalize", "evens out the channels of adjacent layers" }, quantize_equalize, false },
-    { { "calibrate", "float values get the ranges that were measured" },
-      quantize_calibrate,
-      false },
-    { { "observe", "remembers the means of the float model's channels" }, quantize_observe, false },
-    { { "annotate", "what is to be stored small goes through quantize and dequantize" },
-      quantize_annotate,
-      false },
-    { { "dead_code", "removes nodes that no result needs" }, run_dead_code, false },
-    { { "correct_bias", "moves shifted means back" }, quantize_correct_bias, false },
-    { { "fake_quant_to_integer", "computes in integers between dequantize and quantize" },
-      run_fake_quant_to_integer,
-      true },
-    { { "fake_quant_to_exact", "computes in integers between FP8 numbers, where it is wanted" },
-      run_fake_quant_to_exact,
-      true },
-    { { "fold_dequantize", "keeps weights and FP8 data small, with their scales behind products" },
-      run_fold_dequantize,
-      true },
-    { { "fold_constant", "evaluates what depends on constants only" }, run_fold_constant, true },
-    { { "dead_code", "removes nodes that no result needs" }, run_dead_code, true },
+    ROW(equalize, SIMULATE, quantize_equalize, "evens out the channels of adjacent layers"),
+    ROW(calibrate, SIMULATE, quantize_calibrate, "float values get the ranges that were measured"),
+    ROW(observe, SIMULATE, quantize_observe, "remembers the means of the float model's channels"),
+    ROW(annotate, SIMULATE, quantize_annotate,
+        "what is to be stored small goes through quantize and dequantize"),
+    ROW(dead_code, SIMULATE, run_dead_code, "removes nodes that no result needs"),
+    ROW(correct_bias, SIMULATE, quantize_correct_bias, "moves shifted means back"),
+    ROW(fake_quant_to_exact, REALISE_EXACT, run_fake_quant_to_exact, "computes FP8 in integers"),
+    ROW(fake_quant_to_integer, REALISE, run_fake_quant_to_integer,
+        "computes in integers between dequantize and quantize"),
+    ROW(fold_dequantize, REALISE, run_fold_dequantize,
+        "keeps weights and FP8 data small, with their scales behind products"),
+    ROW(fold_constant, REALISE, run_fold_constant, "evaluates what depends on constants only"),
+    ROW(dead_code, REALISE, run_dead_code, "removes nodes that no result needs"),
 };
+
+#undef ROW
 
 enum { N_ROWS = sizeof rows / sizeof *rows };
 
@@ -92,8 +99,10 @@ static bool run_rows(struct quantization *q, bool realise, const struct pipeline
     for (int i = 0; i < N_ROWS; i++) {
         struct running running = { q, &rows[i] };
 
-        if (rows[i].realises == realise &&
-            !pipeline_run_step(q->module, rows[i].step.name, run_row, &running, pipeline))
+        if ((rows[i].when != SIMULATE) != realise ||
+            (rows[i].when == REALISE_EXACT && !q->options->exact))
+            continue;
+        if (!pipeline_run_step(q->module, rows[i].step.name, run_row, &running, pipeline))
             return false;
     }
     return true;
