@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/embedded.h"
+#include "codegen_c/codec.h"
 #include "codegen_c/emit.h"
 
 void bind_int(struct bind *bind, const char *key, int64_t value)
@@ -125,6 +126,8 @@ void bind_helper(struct bind *bind, const char *name)
     struct helper *helper;
 
     if (map_get(&codegen->helpers, name))
+        return;
+    if (!file && codec_bind(bind, name))
         return;
     if (!file) {
         diag_error(bind->ctx, DIAG_TEMPLATE, NULL, "there is no runtime/embed/%s.h", name);

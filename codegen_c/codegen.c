@@ -87,7 +87,7 @@ static void collect_regions(struct codegen *codegen)
             codegen->emitted[region->index].macs = external_macs(region->fn);
             continue;
         }
-        region->anchor = op_is_elementwise(region->fn->first->op) ? NULL : region->fn->first;
+        region->anchor = region_anchor(region->fn);
         region->c_name = region_name(codegen, region);
         for (const struct node *n = region->fn->first; n; n = n->next)
             codegen->emitted[region->index].macs += node_macs(n);

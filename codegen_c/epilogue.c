@@ -102,8 +102,9 @@ static const char *read_operand(struct epilogue *e, const struct node *node, int
     literal = uniform_literal(e->bind, value);
     if (literal)
         return literal;
-    return arena_printf(e->bind->arena, "%s[%s]", bind_operand(e->bind, value),
-                        index_at(e, &value->type, &node->outputs[0]->type, axis));
+    return arena_printf(
+        e->bind->arena, "%s[%s]", bind_operand(e->bind, value),
+        index_at(e, &value->type, &e->bind->region->fn->ret->inputs[0]->type, axis));
 }
 
 static int count_placeholder(const char *text, char letter)
@@ -143,18 +144,6 @@ static const char *short_name(enum op op)
     const char *dot = strrchr(op_name(op), '.');
 
     return dot ? dot + 1 : op_name(op);
-}
-
-static void add_needs(struct bind *bind, const struct node *node, const char *needs)
-{
-    char *words = arena_strdup(bind->arena, scalar_expand(bind, node, needs, NULL));
-
-    for (char *word = strtok(words, " "); word; word = strtok(NULL, " ")) {
-        if (str_ends(word, ".h"))
-            bind_include(bind, word);
-        else
-            bind_helper(bind, word);
-    }
 }
 
 /* copy, and what has no effect on this element type, needs no variable. */
@@ -215,7 +204,7 @@ static bool add_node(struct epilogue *e, const struct node *node)
             operands[i] = add_variable(e, value->type.dtype,
                                        stem_of(bind->arena, value, operands[i]), operands[i]);
     }
-    add_needs(bind, node, needs);
+    scalar_needs(bind, node, needs);
     text = scalar_expand(bind, node, text, operands);
     if (text_is_operand(text, operands[0]))
         map_set(&e->expressions, node->outputs[0]->name, arena_strdup(bind->arena, text));
@@ -238,7 +227,7 @@ bool bind_epilogue(struct bind *bind, const char *acc, const struct position *po
     if (region->anchor)
         map_set(&e.expressions, region->anchor->outputs[0]->name, arena_strdup(bind->arena, acc));
     for (const struct node *n = region->fn->first; n && ok; n = n->next)
-        if (n != region->anchor)
+        if (n != region->anchor && !is_prologue(n, region->anchor))
             ok = add_node(&e, n);
     if (!ok)
         return false;

@@ -7,13 +7,14 @@
 #define CODEGEN_C_KERNEL_H
 
 #include "codegen_c/template.h"
-#include "relay_ir/ir.h"
+#include "relay_ir/region.h"
 
 /* One region function about to be written. */
 struct region {
     struct function *fn;
     struct node *call;   /* in main */
-    struct node *anchor; /* the node that is not element-wise; NULL = an element-wise chain */
+    struct node *anchor; /* the node that is not element-wise; NULL = an element-wise chain. What
+                            stands before it are decoders (relay_ir/region.h): its prologue */
     const struct kernel *kernel;
     const char *c_name;         /* "region_conv1": an identifier, unique in the file */
     int index;                  /* execution order */
@@ -79,6 +80,14 @@ const char *bind_literal(struct bind *bind, enum dtype dtype, double number);
  * row-major layout. */
 const char *bind_operand(struct bind *bind, struct value *value);
 
+/* What the region reads for input i of its anchor: a parameter or a constant. Where the input has a
+ * decoder, it is that which the decoder reads, of another type than the input. */
+struct value *anchor_source(const struct region *region, int i);
+
+/* C text around an element of that, which makes it an element of the input: "f8e4m3_to_f32(" and
+ * ") * 0.5f"; both empty where there is no decoder. An element read twice is decoded twice. */
+void bind_reads(struct bind *bind, int i, const char **get, const char **got);
+
 /* As bind_operand for a constant, but stored in another order: `packed` (bulk memory of this type;
  * taken over) replaces the payload; `layout` is for the comment ("OHWI"). */
 const char *bind_packed(struct bind *bind, struct value *value, const struct type *type,
@@ -94,7 +103,8 @@ const char *bind_codes(struct bind *bind, const char *name, const struct type *t
  * parameter `void *scratch` (restrict) to "params". */
 void bind_scratch(struct bind *bind, size_t bytes);
 
-/* A helper that the text uses: "erf_f32" is runtime/embed/erf_f32.h, pasted once into the file.
+/* A helper that the text uses: "erf_f32" is runtime/embed/erf_f32.h, pasted once into the file;
+ * "f8e4m3_to_f32" and the like are made by codec.c.
  * Lines with # are not pasted: includes of system headers move to the top of the file, an include
  * of "runtime/embed/NAME.h" asks for that helper as well, guards vanish. */
 void bind_helper(struct bind *bind, const char *name);

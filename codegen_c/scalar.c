@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/minifloat.h"
+#include "codegen_c/codec.h"
 #include "codegen_c/emit.h"
 #include "codegen_c/scalar_qnn.h"
 
@@ -74,46 +74,42 @@ static bool fits_f32(enum dtype dtype)
     return dtype == DTYPE_F32 || (!dtype_is_float(dtype) && dtype_bytes(dtype) <= 2);
 }
 
-const char *scalar_from_f8(struct arena *arena, enum dtype from, const char *operand)
+const char *scalar_decoded(struct arena *arena, const struct type *from, const char *operand,
+                           const char **needs)
 {
-    const struct minifloat *format = dtype_minifloat(from);
-
-    return arena_printf(arena, "f8_to_f32(%s, %d, %d, %u, %u)", operand, format->mantissa_bits,
-                        format->bias, minifloat_encode(format, INFINITY, true),
-                        minifloat_nan(format));
+    *needs = codec_decoder(arena, type_minifloat(from));
+    return *needs ? arena_printf(arena, "%s(%s)", *needs, operand) : NULL;
 }
 
-const char *scalar_to_f8(struct arena *arena, enum dtype to, const char *operand, bool saturate)
+const char *scalar_encoded(struct arena *arena, const struct type *to, const char *operand,
+                           bool saturate, const char **needs)
 {
-    const struct minifloat *format = dtype_minifloat(to);
-
-    return arena_printf(arena, "f32_to_f8(%s, %d, %d, %u, %u, %u)", operand, format->mantissa_bits,
-                        format->bias, minifloat_encode(format, INFINITY, true),
-                        minifloat_encode(format, INFINITY, saturate), minifloat_nan(format));
+    *needs = codec_encoder(arena, type_minifloat(to), saturate);
+    return *needs ? arena_printf(arena, "%s(%s)", *needs, operand) : NULL;
 }
 
-/* FP8 has no arithmetic in C: its numbers are f32 in between. */
+/* Small floats have no arithmetic in C: their numbers are f32 in between. */
 static const char *cast_text(struct arena *arena, const struct node *node, const char **needs)
 {
-    const enum dtype from = operand_type(node), to = node->attrs.cast.dtype;
-    const struct minifloat *source = dtype_minifloat(from), *target = dtype_minifloat(to);
-    const enum dtype between = source ? DTYPE_F32 : from;
-    const char *operand = "$a", *more = "";
+    const struct type *from = &node->inputs[0]->type, *to = &node->outputs[0]->type;
+    const bool decodes = dtype_kind(from->dtype) == KIND_MINIFLOAT;
+    const enum dtype between = decodes ? DTYPE_F32 : from->dtype;
+    const char *operand = "$a", *first = "", *second = "";
 
-    if (from == to)
+    if (from->dtype == to->dtype)
         return "$a";
-    if (source)
-        operand = scalar_from_f8(arena, from, "$a");
-    if (target && !fits_f32(between))
-        return NULL;
-    if (target) {
-        more = "f32_to_f8";
+    if (decodes)
+        operand = scalar_decoded(arena, from, operand, &first);
+    if (operand && dtype_kind(to->dtype) == KIND_MINIFLOAT) {
+        if (!fits_f32(between))
+            return NULL;
         operand = arena_printf(arena, "%s%s", between == DTYPE_F32 ? "" : "(float)", operand);
-        operand = scalar_to_f8(arena, to, operand, node->attrs.cast.saturate);
-    } else {
-        operand = plain_cast_text(arena, between, to, operand, &more);
+        operand = scalar_encoded(arena, to, operand, node->attrs.cast.saturate, &second);
+    } else if (operand) {
+        operand = plain_cast_text(arena, between, to->dtype, operand, &second);
     }
-    *needs = source ? arena_printf(arena, "f8_to_f32 %s", more) : more;
+    if (operand)
+        *needs = arena_printf(arena, "%s %s", first, second);
     return operand;
 }
 
@@ -284,6 +280,18 @@ const char *scalar_expand(struct bind *bind, const struct node *node, const char
         str_printf(&out, *piece == '-' && ends_with_minus(&out) ? "(%s)" : "%s", piece);
     }
     return str_text(&out);
+}
+
+void scalar_needs(struct bind *bind, const struct node *node, const char *needs)
+{
+    char *words = arena_strdup(bind->arena, scalar_expand(bind, node, needs, NULL));
+
+    for (char *word = strtok(words, " "); word; word = strtok(NULL, " ")) {
+        if (str_ends(word, ".h"))
+            bind_include(bind, word);
+        else
+            bind_helper(bind, word);
+    }
 }
 
 /* Weights of products are decoded: their kernels say what they take. */

@@ -9,12 +9,18 @@
  * element type. *needs: its headers and helpers. */
 const char *scalar_text(struct arena *arena, const struct node *node, const char **needs);
 
-/* FP8 numbers from and to f32: calls of the helpers f8_to_f32 and f32_to_f8. */
-const char *scalar_from_f8(struct arena *arena, enum dtype from, const char *operand);
-const char *scalar_to_f8(struct arena *arena, enum dtype to, const char *operand, bool saturate);
+/* Small floats to and from f32: the call of a helper of codec.h, whose name is *needs. NULL when
+ * there is none. */
+const char *scalar_decoded(struct arena *arena, const struct type *from, const char *operand,
+                           const char **needs);
+const char *scalar_encoded(struct arena *arena, const struct type *to, const char *operand,
+                           bool saturate, const char **needs);
 
 /* $a to $c, and behind them $A and $B: what a node's tables give (scalar_qnn.h). */
 enum { SCALAR_OPERANDS = 5 };
+
+/* Asks for them. */
+void scalar_needs(struct bind *bind, const struct node *node, const char *needs);
 
 /* Fills in the placeholders; operands as C expressions that need no parentheses. */
 const char *scalar_expand(struct bind *bind, const struct node *node, const char *text,

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "base/minifloat.h"
+#include "codegen_c/emit.h"
 #include "codegen_c/scalar.h"
 #include "codegen_c/scalar_exact.h"
 #include "relay_ir/ops/qnn.h"
@@ -57,39 +57,66 @@ static const char *centred(struct arena *arena, const char *x, int64_t zero)
     return zero == 0 ? x : arena_printf(arena, "(%s)", plus(arena, x, -zero));
 }
 
+/* x / scale, rounded once. The reciprocal of a power of two is exact, so that x times it is the
+ * same number. */
+static const char *quotient_text(struct arena *arena, const struct value *scale)
+{
+    double number, reciprocal;
+    int exponent;
+    bool math;
+
+    if (scale->kind != VALUE_CONSTANT || !value_uniform(scale, &number) ||
+        frexp(number, &exponent) != 0.5)
+        return "$a / $b";
+    reciprocal = 1 / number;
+    if (reciprocal < 0x1p-126 || reciprocal > 0x1p127)
+        return "$a / $b";
+    return number == 1 ? "$a"
+                       : arena_printf(arena, "$a * %s",
+                                      literal_of_number(arena, DTYPE_F32, reciprocal, &math));
+}
+
 static const char *quantize_text(struct arena *arena, const struct node *node, const char **needs)
 {
     const enum dtype to = node->outputs[0]->type.dtype;
-    const char *quotient = "rintf($a / $b)";
+    const char *quotient = quotient_text(arena, node->inputs[1]);
     int64_t zero;
 
-    if (dtype_minifloat(to)) {
-        *needs = "f32_to_f8";
-        return scalar_to_f8(arena, to, "$a / $b", node->attrs.quantize.saturate);
-    }
+    if (dtype_kind(to) == KIND_MINIFLOAT)
+        return scalar_encoded(arena, &node->outputs[0]->type, quotient,
+                              node->attrs.quantize.saturate, needs);
     *needs = "math.h saturate_f32";
+    quotient = arena_printf(arena, "rintf(%s)", quotient);
     if (!is_known(node->inputs[2], &zero) || zero != 0)
-        quotient = "rintf($a / $b) + (float)$c";
+        quotient = arena_printf(arena, "%s + (float)$c", quotient);
     return arena_printf(arena, "($t)saturate_f32(%s, %" PRId64 ".0f, %" PRId64 ".0f)", quotient,
                         least_of(to), most_of(to));
+}
+
+static bool is_number_one(const struct value *value)
+{
+    double number;
+
+    return value_uniform(value, &number) && number == 1;
 }
 
 static const char *dequantize_text(struct arena *arena, const struct node *node, const char **needs)
 {
     const enum dtype from = node->inputs[0]->type.dtype;
+    const bool one = is_number_one(node->inputs[1]);
     const char *x;
     int64_t zero;
 
-    if (dtype_minifloat(from)) {
-        *needs = "f8_to_f32";
-        return arena_printf(arena, "%s * $b", scalar_from_f8(arena, from, "$a"));
+    if (dtype_kind(from) == KIND_MINIFLOAT) {
+        x = scalar_decoded(arena, &node->inputs[0]->type, "$a", needs);
+        return x && !one ? arena_printf(arena, "%s * $b", x) : x;
     }
     x = from == DTYPE_I32 ? "(int64_t)$a" : "$a";
     if (!is_known(node->inputs[2], &zero))
         x = arena_printf(arena, "(%s - $c)", x);
     else
         x = centred(arena, zero == 0 ? "$a" : x, zero);
-    return arena_printf(arena, "(float)%s * $b", x);
+    return arena_printf(arena, one ? "(float)%s" : "(float)%s * $b", x);
 }
 
 /* saturate(x + zero) as an element of the result's type. */

@@ -5,14 +5,20 @@
 #include "base/embedded.h"
 #include "codegen_c/emit.h"
 
-/* Whether the parameter is only added to the anchor's result: then it is called what it is. */
+/* Whether the parameter, decoded or not, is only added to the anchor's result: then it is called
+ * what it is. */
 static bool is_residual(const struct region *region, const struct value *param)
 {
     if (!region->anchor || !param->uses)
         return false;
-    for (const struct use *use = param->uses; use; use = use->next)
-        if (use->node->op != OP_ADD || use->node == region->anchor)
+    for (const struct use *use = param->uses; use; use = use->next) {
+        const struct node *node = use->node;
+
+        if (is_decoder(node))
+            node = value_only_user(node->outputs[0]);
+        if (!node || node->op != OP_ADD || node == region->anchor)
             return false;
+    }
     return true;
 }
 

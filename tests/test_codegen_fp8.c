@@ -11,7 +11,9 @@
 
 #define N_ROWS(rows) ((int)(sizeof(rows) / sizeof *(rows)))
 
-static const enum dtype fp8[] = { DTYPE_F8E4M3, DTYPE_F8E4M3FNUZ, DTYPE_F8E5M2, DTYPE_F8E5M2FNUZ };
+static const enum dtype fp8[] = { DTYPE_F8E4M3,     DTYPE_F8E4M3FNUZ, DTYPE_F8E5M2,
+                                  DTYPE_F8E5M2FNUZ, DTYPE_F8E3M4,     DTYPE_HFP8_143,
+                                  DTYPE_F6E3M2,     DTYPE_F6E2M3,     DTYPE_F4E2M1 };
 enum { N_FP8 = N_ROWS(fp8) };
 
 struct graph {

@@ -74,7 +74,13 @@ bool takes_constant(const struct region *region, int i, const char **why)
 
 void bind_type(struct bind *bind)
 {
+    const char *get, *got;
+
+    bind_reads(bind, 0, &get, &got);
     keys_offer(bind->keys, "tx", dtype_c_type(anchor_input(bind->region, 0)->dtype));
+    keys_offer(bind->keys, "ts", dtype_c_type(anchor_source(bind->region, 0)->type.dtype));
+    keys_offer(bind->keys, "get", get);
+    keys_offer(bind->keys, "got", got);
 }
 
 void bind_typed_helper(struct bind *bind, const char *stem)
@@ -87,7 +93,7 @@ void bind_typed_helper(struct bind *bind, const char *stem)
 
 void bind_input(struct bind *bind, const char *key, int i)
 {
-    bind_text(bind, key, "%s", bind_operand(bind, bind->region->anchor->inputs[i]));
+    bind_text(bind, key, "%s", bind_operand(bind, anchor_source(bind->region, i)));
 }
 
 void bind_math(struct bind *bind, const char *key, const char *function)
@@ -153,6 +159,15 @@ void position_by_division(struct bind *bind, const char *linear, struct position
                                                      linear, step, y->dim[i]);
         step *= y->dim[i];
     }
+}
+
+bool bind_fused(struct bind *bind)
+{
+    const struct region *region = bind->region;
+    const bool fused = region->fn->ret->inputs[0] != region->anchor->outputs[0];
+
+    bind_flag(bind, "fused", fused);
+    return fused;
 }
 
 bool bind_epilogue_at(struct bind *bind, const char *acc, const char *linear)

@@ -21,7 +21,9 @@ bool takes_constant(const struct region *region, int i, const char **why); /* in
 
 /* --- for bind_ -------------------------------------------------------------------------------- */
 
-/* Sets "tx" to the C type of the anchor's input 0. */
+/* Sets "tx" to the C type of the anchor's input 0, "ts" to that of what the region reads for it,
+ * and "get" and "got", which stand around each element that is read: `${get}in[i]${got}`, where
+ * nothing but "=", "(" and ")" may be beside it. */
 void bind_type(struct bind *bind);
 
 /* Sets "suffix" to the name of that type ("f32"), the ending of helpers that exist per type, and
@@ -44,6 +46,9 @@ void bind_lp(struct bind *bind, int64_t p);
 /* Sets outer, len and inner: the dims of input 0 before, at and after the axis, and `index`, the
  * C expression of element i along the axis ("i" where inner is 1). */
 void bind_axis(struct bind *bind, int64_t axis);
+
+/* Sets "fused", and tells: whether element-wise nodes stand behind the anchor. */
+bool bind_fused(struct bind *bind);
 
 /* The epilogue of a loop that has only the row-major index of y: coordinates by division. */
 bool bind_epilogue_at(struct bind *bind, const char *acc, const char *linear);

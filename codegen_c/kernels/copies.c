@@ -66,7 +66,8 @@ static const char *address_text(struct arena *arena, const char *name, const cha
 static const char *copy_text(struct arena *arena, const struct copy *copy)
 {
     const int last = copy->n - 1;
-    const bool runs = last >= 0 && copy->x_step[last] == 1 && copy->y_step[last] == 1;
+    const bool decodes = copy->get && *copy->get;
+    const bool runs = !decodes && last >= 0 && copy->x_step[last] == 1 && copy->y_step[last] == 1;
     const int n_loops = copy->n - runs;
     const char *to = index_text(arena, n_loops, copy->y_step, copy->y_at);
     const char *from = index_text(arena, n_loops, copy->x_step, copy->x_at);
@@ -80,8 +81,15 @@ static const char *copy_text(struct arena *arena, const struct copy *copy)
                    address_text(arena, copy->y, to), address_text(arena, copy->x, from),
                    copy->extent[last], copy->y);
     else
-        str_printf(&out, "%s[%s] = %s[%s];", copy->y, to, copy->x, from);
+        str_printf(&out, "%s[%s] = %s%s[%s]%s;", copy->y, to, decodes ? copy->get : "", copy->x,
+                   from, decodes ? copy->got : "");
     return str_text(&out);
+}
+
+void copy_from(struct bind *bind, struct copy *copy, int i)
+{
+    copy->x = bind_operand(bind, anchor_source(bind->region, i));
+    bind_reads(bind, i, &copy->get, &copy->got);
 }
 
 static bool is_empty(const struct copy *copy)

@@ -8,13 +8,17 @@
 enum { COPY_RANK = 2 * MAX_RANK };
 
 struct copy {
-    const char *x, *y; /* C names */
-    int n;             /* dims, in the order of the loops */
+    const char *x, *y;     /* C names */
+    const char *get, *got; /* around an element of x, see bind_reads; NULL = nothing */
+    int n;                 /* dims, in the order of the loops */
     int64_t extent[COPY_RANK], x_step[COPY_RANK], y_step[COPY_RANK];
     int64_t x_at, y_at;
 };
 
 void copy_add_dim(struct copy *copy, int64_t extent, int64_t x_step, int64_t y_step);
+
+/* The copy's x, get and got for input i of the anchor. */
+void copy_from(struct bind *bind, struct copy *copy, int i);
 
 /* The key "copyK" for each copy, "n_copies", and "unused" for parameters that none of them reads or
  * writes (copies of nothing). */

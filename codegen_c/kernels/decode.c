@@ -119,7 +119,7 @@ static void set_trick_keys(const struct type *type, struct keys *keys)
 }
 
 /* The function from a code to its number. */
-static const char *to_f32(struct bind *bind, const struct type *type)
+const char *decode_function(struct bind *bind, const struct type *type)
 {
     const char *name = arena_printf(bind->arena, "%s_to_f32", c_name_of(bind, type));
     const char *function = bind_own_helper(bind, name);
@@ -158,7 +158,7 @@ void decode_element(struct bind *bind, const struct type *type, const char *get,
     bind_text(bind, get, "%s%s",
               !small    ? ""
               : integer ? "(float)"
-                        : to_f32(bind, type),
+                        : decode_function(bind, type),
               small && !integer ? "(" : "");
     bind_text(bind, got, "%s", small && !integer ? ")" : "");
 }
@@ -169,7 +169,7 @@ const char *decode_unpack(struct bind *bind, const struct type *type)
     const bool convert = type->dtype == DTYPE_I8;
     const char *name = arena_printf(bind->arena, "unpack_%s", c_name_of(bind, type));
     const char *function = bind_own_helper(bind, name);
-    const char *to = convert || function ? "" : to_f32(bind, type);
+    const char *to = convert || function ? "" : decode_function(bind, type);
     struct keys keys;
 
     if (function)

@@ -12,6 +12,10 @@
  * minifloats whose codec is known. */
 bool decode_takes(const struct type *type);
 
+/* The name of the function from a code of a minifloat (f16, bf16, i4) to its number, for which it
+ * asks. */
+const char *decode_function(struct bind *bind, const struct type *type);
+
 /* Sets two keys to the text before and behind a code in memory, one per element: "f8e4m3_to_f32("
  * and ")"; to nothing for other types. */
 void decode_element(struct bind *bind, const struct type *type, const char *get, const char *got);

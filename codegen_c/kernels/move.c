@@ -12,8 +12,10 @@ bool accepts_move(const struct region *region, const char **why)
 
 static struct copy copy_begin(struct bind *bind)
 {
-    return (struct copy){ .x = bind_operand(bind, bind->region->anchor->inputs[0]),
-                          .y = bind->region->results[0] };
+    struct copy copy = { .y = bind->region->results[0] };
+
+    copy_from(bind, &copy, 0);
+    return copy;
 }
 
 bool bind_transpose(struct bind *bind)
@@ -74,7 +76,10 @@ bool bind_concatenate(struct bind *bind)
         const struct type *x = &node->inputs[i]->type;
 
         copies[i] = part_of(&node->outputs[0]->type, x, axis, at, true);
-        copies[i].x = type_elements(x) ? bind_operand(bind, node->inputs[i]) : "";
+        if (type_elements(x))
+            copy_from(bind, &copies[i], i);
+        else
+            copies[i].x = "";
         copies[i].y = bind->region->results[0];
         at += x->dim[axis];
     }
@@ -91,7 +96,7 @@ bool bind_split(struct bind *bind)
 
     for (int i = 0; i < node->n_outputs; i++) {
         copies[i] = part_of(&node->inputs[0]->type, &node->outputs[i]->type, axis, at, false);
-        copies[i].x = bind_operand(bind, node->inputs[0]);
+        copy_from(bind, &copies[i], 0);
         copies[i].y = bind->region->results[i];
         at += node->outputs[i]->type.dim[axis];
     }

@@ -19,15 +19,23 @@ static void bind_number(struct bind *bind, const char *key, double number)
 
 bool bind_softmax(struct bind *bind)
 {
+    const struct type *x = anchor_input(bind->region, 0);
+    const int axis = type_axis(x, bind->region->anchor->attrs.axis.axis);
+    const bool strided = type_span(x, axis + 1, x->rank) > 1;
+    const int64_t len = x->dim[axis];
+
     bind_type(bind);
     bind_input(bind, "x", 0);
     bind_axis(bind, bind->region->anchor->attrs.axis.axis);
     if (bind->region->anchor->op == OP_HARDMAX)
         return true;
     bind_math(bind, "exp", "exp");
+    bind_text(bind, "at", "%s", strided ? "(outer * LEN + i) * INNER + inner" : "outer * LEN + i");
     if (bind->region->anchor->op == OP_LOG_SOFTMAX)
         bind_math(bind, "log", "log");
-    return true;
+    else if (bind_fused(bind)) /* y has no room for what will be divided */
+        bind_scratch_elements(bind, len);
+    return bind_epilogue_at(bind, "v", "at");
 }
 
 bool accepts_qnn_softmax(const struct region *region, const char **why)

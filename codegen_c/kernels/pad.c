@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/copies.h"
 
 static const struct pad_attrs *pad_of(const struct region *region)
@@ -40,9 +41,10 @@ bool bind_pad(struct bind *bind)
     const struct node *node = bind->region->anchor;
     const struct pad_attrs *pad = pad_of(bind->region);
     const struct type *x = &node->inputs[0]->type, *y = &node->outputs[0]->type;
-    struct copy copy = { .x = bind_operand(bind, node->inputs[0]), .y = bind->region->results[0] };
+    struct copy copy = { .y = bind->region->results[0] };
     int64_t x_step[MAX_RANK], y_step[MAX_RANK];
 
+    copy_from(bind, &copy, 0);
     row_major_steps(x, x_step);
     row_major_steps(y, y_step);
     for (int i = 0; i < x->rank; i++) {
@@ -114,6 +116,7 @@ bool bind_pad_repeat(struct bind *bind)
     bind_text(bind, "loops", "%s", str_text(&loops));
     bind_text(bind, "at", "%s", n ? at.text : "0");
     bind_text(bind, "from", "%s", n ? str_text(&from) : "0");
-    bind_text(bind, "x", "%s", bind_operand(bind, node->inputs[0]));
+    bind_type(bind);
+    bind_input(bind, "x", 0);
     return true;
 }

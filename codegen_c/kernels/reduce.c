@@ -142,7 +142,8 @@ bool bind_reduce(struct bind *bind)
     bind_input(bind, "x", 0);
     bind_spans(bind, &spans);
     bind_reduction(bind, bind->region->anchor->op, x->dtype, n, count.n ? str_text(&count) : "1");
-    return true;
+    bind_fused(bind);
+    return bind_epilogue_at(bind, "v", "at");
 }
 
 bool accepts_qnn_reduce(const struct region *region, const char **why)

@@ -107,8 +107,6 @@ static void bind_extents(struct bind *bind, const struct extents *e, bool weighe
     for (int i = 0; i < e->n; i++) {
         const char *plus = i ? " + " : "", *comma = i ? ", " : "";
 
-        if (weighed)
-            bind_text(bind, arena_printf(bind->arena, "open%d", i), i + 1 < e->n ? "" : " {");
         coord[i] = arena_printf(bind->arena, "i%d", i);
         extent[i] = arena_printf(bind->arena, "N%d", i);
         str_printf(&dims, "%sN%d = %" PRId64, comma, i, e->out[i]);
@@ -139,16 +137,22 @@ static void bind_extents(struct bind *bind, const struct extents *e, bool weighe
 static bool bind_resize(struct bind *bind, bool weighed)
 {
     const struct extents e = extents_of(bind->region->anchor);
+    const bool fused = bind_fused(bind);
 
     bind_type(bind);
     bind_input(bind, "x", 0);
     bind_int(bind, "rank", e.n);
+    for (int i = 0; i < e.n; i++)
+        bind_text(bind, arena_printf(bind->arena, "open%d", i),
+                  (weighed || fused) && i + 1 == e.n ? " {" : "");
+    if (weighed)
+        bind_flag(bind, "decodes", anchor_decoder(bind->region->anchor, 0) != NULL);
     bind_int(bind, "n_changed", e.n_changed);
     bind_extents(bind, &e, weighed);
     bind_text(bind, "extrapolated", "%s",
               bind_literal(bind, anchor_input(bind->region, 0)->dtype,
                            bind->region->anchor->attrs.resize.extrapolation_value));
-    return true;
+    return bind_epilogue_at(bind, weighed ? "sum" : "v", "at");
 }
 
 bool bind_resize_nearest(struct bind *bind)

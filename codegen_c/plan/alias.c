@@ -25,7 +25,7 @@ static bool anchor_reads(const struct region *region, const struct value *param,
 
     *elsewhere = false;
     for (int i = 0; region->anchor && i < region->anchor->n_inputs; i++)
-        if (region->anchor->inputs[i] == param) {
+        if (region->anchor->inputs[i] && anchor_source(region, i) == param) {
             reads = true;
             *elsewhere = *elsewhere || i > 0;
         }

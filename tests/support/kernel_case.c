@@ -179,7 +179,8 @@ static struct value *factors_and_sign(struct network *net, struct value *y)
     struct type factors = y->type;
     const struct type zero = type_scalar(y->type.dtype);
 
-    factors.dim[0] = 1;
+    if (factors.rank > 0)
+        factors.dim[0] = 1;
     y = then(net, OP_MULTIPLY, NULL, y, random_operand(net, &factors, true));
     return then(
         net, OP_GREATER, NULL, y,
@@ -195,10 +196,10 @@ static struct value *follow(struct network *net, enum op op, int number, struct 
 {
     const bool is_float = dtype_is_float(y->type.dtype);
 
-    if (op_row(op)->pattern != PATTERN_OUT_FUSABLE)
+    if (op_row(op)->pattern != PATTERN_OUT_FUSABLE || y->type.dtype == DTYPE_BOOL)
         return y;
     switch (number % 4) {
-    case 0: return is_float ? bias_and_relu(net, y) : y;
+    case 0: return is_float && y->type.rank > 0 ? bias_and_relu(net, y) : y;
     case 1: return residual(net, y);
     case 2: return factors_and_sign(net, y);
     default: return y;
@@ -231,16 +232,14 @@ static void add_region(struct network *net, const struct kernel_case *row, int n
 /* The kernel that takes the region behind result i. */
 static void check_kernel(struct network *net, int i)
 {
-    struct node *call = net->module->main->ret->inputs[i]->def, *first;
+    struct node *call = net->module->main->ret->inputs[i]->def;
     struct region region = { .call = call };
     const struct kernel *kernel;
 
     while (call->op != OP_CALL) /* a view of the region's result */
         call = call->inputs[0]->def;
-    first = call->callee->first;
-    region = (struct region){ .fn = call->callee,
-                              .call = call,
-                              .anchor = op_is_elementwise(first->op) ? NULL : first };
+    region =
+        (struct region){ .fn = call->callee, .call = call, .anchor = region_anchor(call->callee) };
     kernel = kernel_choose(net->ctx, &region);
     ck_assert_msg(kernel != NULL, "%s", expect_text(net->ctx));
     ck_assert_msg(strcmp(kernel->name, net->kernels[i]) == 0, "%s: kernel %s, wanted %s",

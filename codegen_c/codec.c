@@ -1,0 +1,143 @@
+/* codec.c - see codec.h. Codes are those of base/minifloat.c, whatever the processor does with f32
+ * subnormals.
+ *
+ * method   the bits of the f32 are rounded where the mantissa ends, ties to even, so that a carry
+ * goes into the exponent; subnormals are rounded by the processor: v + 2^23 units has the unit as
+ *          its last place */
+#include "codegen_c/codec.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "codegen_c/emit.h"
+#include "codegen_c/kernels/decode.h"
+
+static const char to_f32[] = "_to_f32", from_f32[] = "f32_to_", unsaturated[] = "_unsaturated";
+
+/* All numbers, and the constants of the text, are normal f32. */
+static bool is_within_f32(const struct minifloat *format)
+{
+    const int unit = 1 - format->bias - format->mantissa_bits;
+
+    return unit >= -126 && unit + 23 <= 127 && minifloat_bits(format) <= 8;
+}
+
+/* As a part of a C name: "afp<4,3,-2>" is afp_4_3_m2. */
+static const char *identifier(struct arena *arena, const struct minifloat *format)
+{
+    struct str out = { .arena = arena };
+
+    for (const char *c = format->name; *c; c++) {
+        if (*c == '<' || *c == ',')
+            str_add(&out, "_");
+        else if (*c == '-')
+            str_add(&out, "m");
+        else if (*c != '>')
+            str_addn(&out, c, 1);
+    }
+    return str_text(&out);
+}
+
+static bool format_of(struct arena *arena, const char *name, struct minifloat *format)
+{
+    struct str afp = { .arena = arena };
+
+    if (!str_starts(name, "afp_"))
+        return minifloat_from_name(name, format);
+    str_add(&afp, "afp<");
+    for (const char *c = name + 4; *c; c++)
+        str_addn(&afp, *c == '_' ? "," : *c == 'm' ? "-" : c, 1);
+    str_add(&afp, ">");
+    return minifloat_from_name(str_text(&afp), format);
+}
+
+const char *codec_decoder(struct arena *arena, const struct minifloat *format)
+{
+    return arena_printf(arena, "%s%s", identifier(arena, format), to_f32);
+}
+
+const char *codec_encoder(struct arena *arena, const struct minifloat *format, bool saturate)
+{
+    return is_within_f32(format)
+               ? arena_printf(arena, "%s%s%s", from_f32, identifier(arena, format),
+                              saturate ? "" : unsaturated)
+               : NULL;
+}
+
+static void set_number(struct keys *keys, const char *key, double number)
+{
+    bool math;
+
+    keys_set(keys, key, literal_of_number(keys->arena, DTYPE_F32, number, &math));
+}
+
+static const char *hex(struct keys *keys, unsigned number)
+{
+    return arena_printf(keys->arena, number > 0xFF ? "0x%08X" : "0x%02X", number);
+}
+
+static void set_keys(struct keys *keys, const struct minifloat *format, bool saturate)
+{
+    const int m = format->mantissa_bits, magnitude_bits = minifloat_bits(format) - 1;
+    const unsigned overflow = minifloat_encode(format, INFINITY, saturate);
+    const unsigned greatest = minifloat_encode(format, INFINITY, true);
+    const double magic = ldexp(1, 24 - format->bias - m);
+    const bool ieee = format->specials == MINIFLOAT_IEEE;
+    const union {
+        float number;
+        uint32_t bits;
+    } magic_bits = { (float)magic };
+
+    keys_set(keys, "format", format->name);
+    keys_set_int(keys, "shift", 23 - m);
+    keys_set_int(keys, "rebias", 127 - format->bias);
+    keys_set(keys, "sign", hex(keys, 1u << magnitude_bits));
+    keys_set_int(keys, "sign_shift", 31 - magnitude_bits);
+    set_number(keys, "magic", magic);
+    keys_set(keys, "magic_bits", hex(keys, magic_bits.bits));
+    keys_set(keys, "half_less", hex(keys, (1u << (22 - m)) - 1));
+    keys_set(keys, "least_bits", hex(keys, (unsigned)(128 - format->bias) << 23));
+    keys_set(keys, "greatest", hex(keys, greatest));
+    keys_set(keys, "overflow", hex(keys, overflow));
+    keys_set(keys, "beyond", overflow == greatest ? "that" : ieee ? "infinity" : "NaN");
+    keys_set(keys, "nan",
+             format->specials == MINIFLOAT_NONE ? "0" : hex(keys, minifloat_nan(format)));
+    keys_set_flag(keys, "fnuz", format->specials == MINIFLOAT_FNUZ);
+}
+
+static bool bind_decoder(struct bind *bind, const char *name)
+{
+    const size_t n = strlen(name) - strlen(to_f32);
+    struct qtype *codec = arena_new(bind->arena, struct qtype);
+    struct type type = type_scalar(dtype_from_name(arena_strndup(bind->arena, name, n)));
+
+    if (type.dtype == DTYPE_NONE) {
+        if (!format_of(bind->arena, arena_strndup(bind->arena, name, n), &codec->format))
+            return false;
+        type.dtype = DTYPE_AFP;
+        type.quant = codec;
+    }
+    return type_minifloat(&type) && decode_function(bind, &type);
+}
+
+static bool bind_encoder(struct bind *bind, const char *name)
+{
+    const bool saturate = !str_ends(name, unsaturated);
+    const size_t n = strlen(name) - strlen(from_f32) - (saturate ? 0 : strlen(unsaturated));
+    struct minifloat format;
+    struct keys keys;
+
+    if (!format_of(bind->arena, arena_strndup(bind->arena, name + strlen(from_f32), n), &format) ||
+        !is_within_f32(&format))
+        return false;
+    keys_init(&keys, bind->arena);
+    set_keys(&keys, &format, saturate);
+    bind_new_helper(bind, name, "templates/helpers/f32_to_minifloat.c.tmpl", &keys);
+    return true;
+}
+
+bool codec_bind(struct bind *bind, const char *name)
+{
+    return str_starts(name, from_f32) ? bind_encoder(bind, name)
+                                      : str_ends(name, to_f32) && bind_decoder(bind, name);
+}
