@@ -17,11 +17,6 @@ static bool run_fold_dequantize(struct quantization *q)
     return pass_fold_dequantize(q->module);
 }
 
-static bool run_fake_quant_to_exact(struct quantization *q)
-{
-    return pass_fake_quant_to_exact(q->module);
-}
-
 static bool run_fake_quant_to_integer(struct quantization *q)
 {
     return pass_fake_quant_to_integer(q->module);
@@ -29,7 +24,7 @@ static bool run_fake_quant_to_integer(struct quantization *q)
 
 static bool run_fake_quant_to_exact(struct quantization *q)
 {
-    return !q->options->exact || pass_fake_quant_to_exact(q->module);
+    return pass_fake_quant_to_exact(q->module);
 }
 
 static bool run_fold_constant(struct quantization *q)
