@@ -13,7 +13,7 @@ struct score {
     int64_t n_right;  /* top-1 */
     int64_t n_right5; /* top-5: fewer than five classes are greater, or equal and in front */
     double error;     /* WINDOWS: mean of (result - input)^2 */
-    double seconds;   /* wall time of the runs alone */
+    double seconds;   /* processor time of the runs alone */
 };
 
 /* The first n samples, which have labels. fn has one parameter, of the dataset's type. Memory of

@@ -194,18 +194,13 @@ static bool fill_table(struct plan *plan, const struct node *node, struct slot *
     return op_row(node->op)->evaluate(plan->ctx, node, in, &y);
 }
 
-static bool is_blocks(const struct type *type)
-{
-    return type->quant && type->quant->kind == QTYPE_BLOCKS;
-}
-
 /* One byte to one byte or one f32, all else being the same for all elements. */
 static bool make_table(struct native *native, const struct node *node, struct slot *const *inputs)
 {
     const struct type *x = &node->inputs[0]->type, *y = &node->outputs[0]->type;
     double ignored;
 
-    if (!op_is_elementwise(node->op) || dtype_bytes(x->dtype) != 1 || is_blocks(x) ||
+    if (!op_is_elementwise(node->op) || dtype_bytes(x->dtype) != 1 || type_has_blocks(x) ||
         !type_same_shape(x, y) || (y->dtype != DTYPE_F32 && dtype_bytes(y->dtype) != 1))
         return false;
     for (int i = 1; i < node->n_inputs; i++)
@@ -222,7 +217,7 @@ static bool make_along(struct native *native, const struct node *node, struct sl
     const struct type *x = &node->inputs[0]->type;
     const int axis = type_axis(x, node->attrs.axis.axis);
 
-    if (node->op != OP_QNN_DEQUANTIZE || dtype_bytes(x->dtype) != 1 || is_blocks(x) || axis < 0 ||
+    if (node->op != OP_QNN_DEQUANTIZE || dtype_bytes(x->dtype) != 1 || type_has_blocks(x) || axis < 0 ||
         !is_fixed(inputs[1]) || !is_fixed(inputs[2]) || inputs[1]->type.dtype != DTYPE_F32)
         return false;
     for (int64_t i = 0; i < type_elements(&inputs[2]->type); i++) {
