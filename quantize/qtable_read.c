@@ -134,7 +134,7 @@ static const char *take_key(const char *text, int position, int *field)
 static bool field_error(struct reader *r, const char *format, const char *what)
 {
     row_error(r, format, what);
-    diag_help(r->ctx, row_help);
+    diag_help(r->ctx, "%s", row_help);
     return false;
 }
 
@@ -315,7 +315,7 @@ static bool take_row(struct reader *r, char *line)
     mode = next_field(&line);
     if (!mode) {
         row_error(r, "'%s' has no mode", row.name);
-        diag_help(r->ctx, row_help);
+        diag_help(r->ctx, "%s", row_help);
         return false;
     }
     if (!take_fields(r, line, given) || !with_formats(r, our_mode(mode), given, &row.precision) ||
