@@ -8,6 +8,7 @@
 #include "frontend/tensors/samples.h"
 #include "quantize/batch_norms.h"
 #include "quantize/quantize.h"
+#include "quantize/search.h"
 #include "relay_ir/products.h"
 
 struct precision_request {
@@ -79,6 +80,20 @@ static bool parse_precision(struct cli *cli, struct precision_request *r)
     return ok;
 }
 
+static bool parse_formats(struct cli *cli, struct quantize_options *options)
+{
+    const char *text = option_text(&cli->args, OPTION_FORMATS, NULL), *wrong;
+
+    if (!text ||
+        search_formats_parse(&cli->ctx->perm, text, &options->formats, &options->n_formats, &wrong))
+        return true;
+    diag_error(cli->ctx, DIAG_USAGE, NULL, "--formats: '%s' is no format to choose from",
+               str_safe(&cli->ctx->perm, wrong, 80));
+    diag_help(cli->ctx, "formats are %s, but not those of blocks",
+              number_format_list(&cli->ctx->perm));
+    return false;
+}
+
 static bool parse_words(struct cli *cli, struct precision_request *r)
 {
     static const char *const biases[] = { "none", "data", "batch-norm", NULL };
@@ -143,7 +158,7 @@ static bool read_files(struct cli *cli, struct precision_request *r)
 static bool check_companions(struct cli *cli, const struct precision_request *r)
 {
     static const enum option_id companions[] = {
-        OPTION_KEEP_F32,   OPTION_KEEP_FIRST,   OPTION_KEEP_LAST,    OPTION_TOPK,
+        OPTION_KEEP_F32,   OPTION_KEEP_FIRST,   OPTION_KEEP_LAST,     OPTION_TOPK,
         OPTION_CALIB,      OPTION_SCALE,        OPTION_SCALE_WEIGHTS, OPTION_BIAS_CORRECTION,
         OPTION_ARITHMETIC, OPTION_QUANTIZED_IO, OPTION_QUANTIZE_LOG
     };
@@ -186,6 +201,7 @@ bool prepare_precision(struct cli *cli)
     r->options.equalize = has_option(&cli->args, OPTION_EQUALIZE);
     r->options.quantized_io = has_option(&cli->args, OPTION_QUANTIZED_IO);
     ok = parse_precision(cli, r);
+    ok = parse_formats(cli, &r->options) && ok;
     ok = parse_words(cli, r) && ok;
     ok = parse_numbers(cli, r) && ok;
     ok = read_files(cli, r) && ok;

@@ -128,6 +128,7 @@ static void annotate_weights(struct annotation *a, struct node *node,
                              const struct precision *precision, struct quantize_line *line)
 {
     struct value *weight = node->inputs[1];
+    struct chosen_scales chosen = { .n = 0 };
     struct small_weights made;
     struct value *numbers;
     const float *least;
@@ -146,7 +147,9 @@ static void annotate_weights(struct annotation *a, struct node *node,
     if (!numbers) {
         if (!weights_are_fine(a, node, weight))
             return;
-        weights_encode(weight, axis, precision, least, &made);
+        if (precision->weight_scale.kind == SCALE_SEARCH && !precision->weights.block)
+            search_weight_scales(a->q, weight, axis, precision, &chosen);
+        weights_encode(weight, axis, precision, chosen.n ? &chosen : NULL, least, &made);
         numbers = decoded_weights(a, &made, node);
         if (!numbers) {
             a->ok = false;
@@ -173,10 +176,10 @@ static struct node *place_behind(const struct value *value)
     return value->def ? value->def->next : value->fn->first;
 }
 
-static struct value *quantized(struct annotation *a, struct value *value,
-                               const struct number_format *format, struct data_scale s,
+static struct value *quantized(struct annotation *a, struct value *value, struct data_scale s,
                                const struct origin *origin)
 {
+    const struct number_format *format = &s.format;
     const union attrs cast = { .cast = { .dtype = format->dtype, .saturate = true } };
     const union attrs attrs = { .quantize = { .saturate = true } };
     const char *name = storage_name(a, value, format);
@@ -196,10 +199,10 @@ static struct value *quantized(struct annotation *a, struct value *value,
 }
 
 /* The codes of a value. A view is one of the codes: so they lie where the viewed value would. */
-static struct value *codes_of(struct annotation *a, struct value *value,
-                              const struct number_format *format, struct data_scale s,
+static struct value *codes_of(struct annotation *a, struct value *value, struct data_scale s,
                               const struct origin *origin)
 {
+    const struct number_format *format = &s.format;
     const struct node *view = value->def;
     const char *key = arena_printf(&a->q->ctx->perm, "%s %s %a %d", value->name, format->name,
                                    (double)s.scale, (int)s.zero);
@@ -209,13 +212,13 @@ static struct value *codes_of(struct annotation *a, struct value *value,
         return codes;
     if (view && op_row(view->op)->pattern == PATTERN_VIEW &&
         view->inputs[0]->kind != VALUE_CONSTANT) {
-        struct value *behind = codes_of(a, view->inputs[0], format, s, origin);
+        struct value *behind = codes_of(a, view->inputs[0], s, origin);
 
         codes = behind ? make(a, view->op, &view->attrs, storage_name(a, value, format),
                               view->origin, view->next, 1, &behind)
                        : NULL;
     } else {
-        codes = quantized(a, value, format, s, value->def ? value->def->origin : origin);
+        codes = quantized(a, value, s, value->def ? value->def->origin : origin);
     }
     map_set(&a->stored, key, codes);
     return codes;
@@ -284,7 +287,7 @@ static bool annotate_data(struct annotation *a, struct node *node, int input,
 
     if (!data_scale_of(a->q, precision, value, &s))
         return false;
-    codes = codes_of(a, value, &precision->data, s, node->origin);
+    codes = codes_of(a, value, s, node->origin);
     numbers = codes ? decoded(a, codes, value, node) : NULL;
     for (int i = input; numbers && i < node->n_inputs; i++)
         if (node->inputs[i] == value)

@@ -113,17 +113,16 @@ static bool calibrated_scale(struct quantization *q, const struct scale_rule *ru
 }
 
 /* 0 is always a number of the format, exactly: padding and relu need it. */
-static struct data_scale affine_of_range(double least, double greatest)
+static void set_range(double least, double greatest, struct data_scale *s)
 {
     const double lo = fmin(least, 0), hi = fmax(greatest, 0);
-    struct data_scale s = { (float)((hi - lo) / 255), 0 };
-    double zero;
 
-    if (s.scale < FLT_MIN)
-        return (struct data_scale){ 1, 0 }; /* a tensor of zeros */
-    zero = rint(-128 - lo / (double)s.scale);
-    s.zero = (int32_t)fmax(-128, fmin(127, zero));
-    return s;
+    s->scale = (float)((hi - lo) / 255);
+    s->zero = 0;
+    if (s->scale < FLT_MIN)
+        s->scale = 1; /* a tensor of zeros */
+    else
+        s->zero = (int32_t)fmax(-128, fmin(127, rint(-128 - lo / (double)s->scale)));
 }
 
 /* Asymmetric: the measured range, cut at the threshold on both sides. Rules that give a scale
@@ -142,7 +141,7 @@ static bool affine_scale(struct quantization *q, const struct precision *p,
         return true;
     threshold = rule->kind == SCALE_MAX ? (double)INFINITY
                                         : (double)out->scale * number_format_max(&p->data);
-    *out = affine_of_range(fmax(quant->min, -threshold), fmin(quant->max, threshold));
+    set_range(fmax(quant->min, -threshold), fmin(quant->max, threshold), out);
     return true;
 }
 
@@ -151,9 +150,12 @@ bool data_scale_of(struct quantization *q, const struct precision *precision,
 {
     const struct value *source = scale_source(value);
 
+    *out = (struct data_scale){ precision->data, 1, 0 };
+    if (precision->data_scale.kind == SCALE_SEARCH)
+        return search_data_scale(q, precision, source, out) ||
+               remember(&q->n_unknown, q->unknown, source);
     if (precision->mode == PRECISION_INT8)
         return affine_scale(q, precision, source, out);
-    *out = (struct data_scale){ 1, 0 };
     if (!precision->has_data_scale && !q->calibration)
         return true; /* FP8 has the range of most activations: no calibration is needed */
     return calibrated_scale(q, &precision->data_scale, &precision->data, source, &out->scale);

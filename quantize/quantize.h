@@ -40,6 +40,8 @@ struct quantize_options {
     enum bias_correction bias;
     const struct batch_norms *batch_norms; /* BIAS_DATA_FREE */
     enum loss loss;                        /* of searches and topk */
+    int n_formats;                       /* that a search chooses from, besides the precision's: */
+    const struct number_format *formats; /* of weights, and those of FP8 also of data */
     bool quantized_io;  /* the model's own inputs and outputs are small numbers too */
     bool exact;         /* FP8: products summed exactly, in integers; no float at run time */
     bool simulate_only; /* stop before realise */

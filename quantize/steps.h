@@ -3,6 +3,7 @@
 #define QUANTIZE_STEPS_H
 
 #include "quantize/quantize.h"
+#include "quantize/weights.h"
 #include "relay_ir/products.h"
 
 enum { NAMED_VALUES = 8 }; /* in one error message */
@@ -49,6 +50,7 @@ bool reads_small(const struct node *node, int input, const struct precision *pre
 
 /* real = scale * (code - zero). */
 struct data_scale {
+    struct number_format format; /* of the codes: the precision's, or one that a search chose */
     float scale;
     int32_t zero;
 };
@@ -60,5 +62,14 @@ bool data_scale_of(struct quantization *q, const struct precision *precision,
 
 /* An error for all values that nothing was known about, or whose numbers were not finite. */
 bool data_scale_report(struct quantization *q);
+
+/* --- search_scales.c: the rule `search` ------------------------------------------------------- */
+
+void search_weight_scales(struct quantization *q, const struct value *weight, int axis,
+                          const struct precision *precision, struct chosen_scales *out);
+
+/* False when there is no histogram of the value. */
+bool search_data_scale(struct quantization *q, const struct precision *precision,
+                       const struct value *value, struct data_scale *out);
 
 #endif

@@ -55,10 +55,27 @@ static bool is_per_tensor(const struct scale_rule *rule)
            rule->kind == SCALE_PAPER_PERCENTILE;
 }
 
+/* How scales are found: by a rule, unless they are there; and the least that they may be. */
+struct scaling {
+    struct scale_rule rule;
+    const struct chosen_scales *chosen;
+    const float *least;
+};
+
+static float scale_of_channel(const struct scaling *scaling, const struct number_format *format,
+                              int64_t channel, const float *w, int64_t n)
+{
+    const float scale = scaling->chosen
+                            ? scaling->chosen->scales[scaling->chosen->n == 1 ? 0 : channel]
+                            : scale_of_numbers(&scaling->rule, format, w, n);
+
+    return scaling->least && scale < scaling->least[channel] ? scaling->least[channel] : scale;
+}
+
 /* codes[] and scales[] of all channels. */
 static void encode(const struct value *weight, const struct channels *c,
-                   const struct number_format *format, const struct scale_rule *rule,
-                   const float *least, void *codes, float *scales)
+                   const struct number_format *format, const struct scaling *scaling, void *codes,
+                   float *scales)
 {
     struct bulk bulk = { 0 };
     const int64_t n = c->outer * c->inner;
@@ -69,9 +86,7 @@ static void encode(const struct value *weight, const struct channels *c,
     for (int64_t i = 0; i < c->n; i++) {
         const float *w = gather(c, weight->data, i, numbers);
 
-        scales[i] = scale_of_numbers(rule, format, w, n);
-        if (least && scales[i] < least[i])
-            scales[i] = least[i];
+        scales[i] = scale_of_channel(scaling, format, i, w, n);
         number_format_encode(format, w, (size_t)n, scales[i], of_channel);
         scatter(c, of_channel, i, bytes, codes);
     }
@@ -160,12 +175,13 @@ struct encoding {
 
 /* Memory of bulk. */
 static struct encoding encode_all(const struct value *weight, int axis,
-                                  const struct precision *precision, const float *least,
+                                  const struct precision *precision,
+                                  const struct chosen_scales *chosen, const float *least,
                                   struct bulk *bulk)
 {
     const int64_t n = type_elements(&weight->type);
-    struct encoding e = { .format = precision->weights };
-    struct scale_rule rule = precision->weight_scale;
+    struct encoding e = { .format = chosen ? chosen->format : precision->weights };
+    struct scaling scaling = { precision->weight_scale, chosen, least };
     const enum dtype dtype = e.format.dtype;
 
     if (e.format.chooses_bias) {
@@ -174,7 +190,9 @@ static struct encoding encode_all(const struct value *weight, int axis,
         e.format = number_format_fit(&e.format, most > 0 ? most : 1);
     }
     if (dtype == DTYPE_F16 || dtype == DTYPE_BF16 || dtype == DTYPE_AFP)
-        rule.kind = SCALE_UNIT;
+        scaling.rule.kind = SCALE_UNIT;
+    else if (scaling.rule.kind == SCALE_SEARCH) /* of a guess what will be lost, see topk */
+        scaling.rule.kind = SCALE_MAX;
     e.codes = bulk_alloc(bulk, (size_t)n * dtype_bytes(dtype));
     if (e.format.block) {
         e.scales = bulk_alloc(bulk, (size_t)type_n_blocks(&weight->type, e.format.block) *
@@ -182,10 +200,11 @@ static struct encoding encode_all(const struct value *weight, int axis,
         encode_blocks(weight, &e.format, &weight->type, e.codes, e.scales);
         return e;
     }
-    e.channels = channels_of(&weight->type, is_per_tensor(&rule) ? -1 : axis);
+    e.channels = channels_of(&weight->type, !chosen && is_per_tensor(&scaling.rule) ? -1 : axis);
+    if (e.channels.n == 1)
+        scaling.least = NULL;
     e.scales = bulk_alloc(bulk, (size_t)e.channels.n * sizeof *e.scales);
-    encode(weight, &e.channels, &e.format, &rule, e.channels.n == 1 ? NULL : least, e.codes,
-           e.scales);
+    encode(weight, &e.channels, &e.format, &scaling, e.codes, e.scales);
     return e;
 }
 
@@ -197,10 +216,11 @@ static struct type type_of(const struct value *weight, const struct encoding *e)
 }
 
 void weights_encode(struct value *weight, int axis, const struct precision *precision,
-                    const float *least, struct small_weights *out)
+                    const struct chosen_scales *chosen, const float *least,
+                    struct small_weights *out)
 {
     struct bulk bulk = { 0 };
-    const struct encoding e = encode_all(weight, axis, precision, least, &bulk);
+    const struct encoding e = encode_all(weight, axis, precision, chosen, least, &bulk);
     const struct type type = type_of(weight, &e);
     void *codes = constant_alloc(weight->fn, &type);
 
@@ -217,7 +237,7 @@ void weights_round(const struct value *weight, int axis, const struct precision 
                    float *rounded)
 {
     struct bulk bulk = { 0 };
-    const struct encoding e = encode_all(weight, axis, precision, NULL, &bulk);
+    const struct encoding e = encode_all(weight, axis, precision, NULL, NULL, &bulk);
     const struct tensor tensor = { type_of(weight, &e), e.codes };
     const int64_t n = type_elements(&weight->type);
 

@@ -12,12 +12,20 @@ struct small_weights {
     int axis;
 };
 
+/* A format and a scale for each channel, found by a search. */
+struct chosen_scales {
+    struct number_format format;
+    const float *scales; /* [n]: of the channels, or one */
+    int64_t n;
+};
+
 /* Encodes an f32 constant of a product: a scale for each of dim[axis] channels (axis -1: one),
- * found as precision->weight_scale says, but not below least[channel] (NULL = any); MX: a scale for
- * each block of the rows (dim 0); afp: none. The codes are called as the weight, which is renamed.
- * Numbers must be finite. NULL-scales where all are 1. */
+ * found as precision->weight_scale says, or `chosen` (NULL = none), but not below least[channel]
+ * (NULL = any); MX: a scale for each block of the rows (dim 0); afp: none. The codes are called as
+ * the weight, which is renamed. Numbers must be finite. NULL-scales where all are 1. */
 void weights_encode(struct value *weight, int axis, const struct precision *precision,
-                    const float *least, struct small_weights *out);
+                    const struct chosen_scales *chosen, const float *least,
+                    struct small_weights *out);
 
 /* What the numbers would become, without any change of the graph. rounded: as many as there are. */
 void weights_round(const struct value *weight, int axis, const struct precision *precision,

@@ -1,0 +1,54 @@
+/* search_scales.c - the rule `search`: for each weight and each value the format and scale of least
+ * loss, among those that the user lets it choose from. */
+#include "quantize/search.h"
+#include "quantize/steps.h"
+
+/* Of the formats to choose from, those that fit; the precision's own if there are none. */
+static struct search_space space_of(struct quantization *q, const struct number_format *own,
+                                    bool for_data)
+{
+    const struct quantize_options *options = q->options;
+    struct number_format *formats =
+        arena_array(&q->ctx->perm, struct number_format, options->n_formats + 1);
+    int n = 0;
+
+    for (int i = 0; i < options->n_formats; i++)
+        if (!for_data || (own->dtype == DTYPE_I8 ? options->formats[i].dtype == DTYPE_I8
+                                                 : number_format_is_fp8(&options->formats[i])))
+            formats[n++] = options->formats[i];
+    if (n == 0)
+        formats[n++] = *own;
+    return search_space_of(&q->ctx->perm, formats, n, options->loss);
+}
+
+void search_weight_scales(struct quantization *q, const struct value *weight, int axis,
+                          const struct precision *precision, struct chosen_scales *out)
+{
+    const struct search_space space = space_of(q, &precision->weights, false);
+    const struct type *type = &weight->type;
+    const int64_t outer = axis < 0 ? 1 : type_span(type, 0, axis);
+    const int64_t channels = axis < 0 ? 1 : type->dim[axis];
+    const int64_t inner = type_elements(type) / outer / channels;
+    struct search_result result;
+
+    search_weights(&q->ctx->perm, &space, weight->data, outer, channels, inner, &result);
+    *out = (struct chosen_scales){ result.trials[result.best].format, result.scales,
+                                   result.n_channels };
+}
+
+bool search_data_scale(struct quantization *q, const struct precision *precision,
+                       const struct value *value, struct data_scale *out)
+{
+    const struct search_space space = space_of(q, &precision->data, true);
+    const struct calib_tensor *tensor =
+        q->calibration ? calib_find(q->calibration, value->name) : NULL;
+    struct search_result result;
+
+    if (!tensor || !tensor->histogram)
+        return false;
+    search_histogram(&q->ctx->perm, &space, tensor->histogram, &result);
+    out->format = result.trials[result.best].format;
+    out->scale = result.scales[0];
+    out->zero = 0;
+    return true;
+}
