@@ -19,26 +19,47 @@ bool offload_wanted(const struct cli *cli)
 
 /* --- the options ------------------------------------------------------------------------------ */
 
+/* What is only another machine's business is left out of the banner, and of paths all but the name.
+ */
+enum option_kind { PLAIN, FILE_NAME, FOLDER, EACH };
+
+static const char *option_value(const struct cli *cli, const char *value, enum option_kind kind,
+                                bool with_dirs)
+{
+    const char *slash = kind == FILE_NAME && !with_dirs ? strrchr(value, '/') : NULL;
+
+    return str_safe(&cli->ctx->perm, slash ? slash + 1 : value, 4096);
+}
+
 const char *offload_options(const struct cli *cli, bool with_dirs)
 {
     static const struct {
         enum option_id option;
-        const char *name;
-    } all[] = { { OPTION_TARGET_DIR, "target-dir" },
-                { OPTION_OFFLOAD, "offload" },
-                { OPTION_ASSIGN, "assign" },
-                { OPTION_NO_COST, "no-cost" },
-                { OPTION_PRECISION, "precision" } };
+        enum option_kind kind;
+    } all[] = {
+        { OPTION_TARGET_DIR, FOLDER },   { OPTION_OFFLOAD, PLAIN },
+        { OPTION_ASSIGN, PLAIN },        { OPTION_NO_COST, PLAIN },
+        { OPTION_PRECISION, PLAIN },     { OPTION_QTABLE, FILE_NAME },
+        { OPTION_KEEP_F32, EACH },       { OPTION_KEEP_FIRST, PLAIN },
+        { OPTION_KEEP_LAST, PLAIN },     { OPTION_TOPK, PLAIN },
+        { OPTION_LOSS, PLAIN },          { OPTION_CALIB, FILE_NAME },
+        { OPTION_DATA, FILE_NAME },      { OPTION_PREPROCESS, FILE_NAME },
+        { OPTION_LIMIT, PLAIN },         { OPTION_SCALE, PLAIN },
+        { OPTION_SCALE_WEIGHTS, PLAIN }, { OPTION_FORMATS, PLAIN },
+        { OPTION_EQUALIZE, PLAIN },      { OPTION_BIAS_CORRECTION, PLAIN },
+        { OPTION_ARITHMETIC, PLAIN },    { OPTION_QUANTIZED_IO, PLAIN },
+    };
     struct str text = { .arena = &cli->ctx->perm };
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         const struct option_values *values = &cli->args.options[all[i].option];
-        const bool dirs = all[i].option == OPTION_TARGET_DIR;
+        const bool every = all[i].kind == FOLDER || all[i].kind == EACH;
 
-        for (int j = dirs || !values->n ? 0 : values->n - 1; j < values->n; j++)
-            if (!dirs || with_dirs)
-                str_printf(&text, " --%s%s%s", all[i].name, *values->at[j] ? " " : "",
-                           str_safe(&cli->ctx->perm, values->at[j], 4096));
+        for (int j = every || !values->n ? 0 : values->n - 1; j < values->n; j++)
+            if (all[i].kind != FOLDER || with_dirs)
+                str_printf(&text, " --%s%s%s", option_name(all[i].option),
+                           *values->at[j] ? " " : "",
+                           option_value(cli, values->at[j], all[i].kind, with_dirs));
     }
     return str_text(&text);
 }
