@@ -49,6 +49,116 @@ static void add_length(struct codegen *codegen, struct str *out, const struct va
                type_elements(&value->type));
 }
 
+/* --- what codes mean -------------------------------------------------------------------------- */
+
+/* The one scale of an input or output of small numbers; NULL where there is none. */
+static const struct qtype *scale_of(const struct value *value)
+{
+    const struct qtype *quant = value->type.quant;
+
+    return quant && quant->kind == QTYPE_SCALED && quant->n == 1 ? quant : NULL;
+}
+
+/* real = SCALE * (stored - ZERO_POINT), as macros: firmware without floats takes what it needs. */
+static void add_scale(struct codegen *codegen, struct str *out, const struct value *value,
+                      const char *c_name)
+{
+    const struct qtype *quant = scale_of(value);
+    const char *upper = upper_case(&codegen->arena, c_name);
+    bool needs_math = false;
+
+    if (!quant)
+        return;
+    str_printf(out, "#define %s_%s_SCALE %s\n", codegen->upper, upper,
+               literal_of_number(&codegen->arena, DTYPE_F32, (double)quant->scale[0], &needs_math));
+    if (dtype_is_integer(value->type.dtype))
+        str_printf(out, "#define %s_%s_ZERO_POINT (%" PRId32 ")\n", codegen->upper, upper,
+                   quant->zero ? quant->zero[0] : 0);
+}
+
+/* To nearest, ties to even, saturated; NaN becomes 0: what the network does with an input of
+ * floats. */
+static const char quantize_text[] =
+    "static inline %s %s_quantize_%s(float real)\n"
+    "{\n"
+    "    const float quotient = real / %s_%s_SCALE;\n"
+    "    int32_t whole;\n"
+    "    float rest;\n"
+    "\n"
+    "    if (quotient != quotient)\n"
+    "        return 0;\n"
+    "    if (quotient <= (float)(%" PRId64 " - %s_%s_ZERO_POINT))\n"
+    "        return %" PRId64 ";\n"
+    "    if (quotient >= (float)(%" PRId64 " - %s_%s_ZERO_POINT))\n"
+    "        return %" PRId64 ";\n"
+    "    whole = (int32_t)quotient;\n"
+    "    rest = quotient - (float)whole;\n"
+    "    if (rest > 0.5f || (rest == 0.5f && whole %% 2 != 0))\n"
+    "        whole++;\n"
+    "    else if (rest < -0.5f || (rest == -0.5f && whole %% 2 != 0))\n"
+    "        whole--;\n"
+    "    return (%s)(whole + %s_%s_ZERO_POINT);\n"
+    "}\n\n";
+
+static const char dequantize_text[] =
+    "static inline float %s_dequantize_%s(%s stored)\n"
+    "{\n"
+    "    return (float)(stored - %s_%s_ZERO_POINT) * %s_%s_SCALE;\n"
+    "}\n\n";
+
+static void add_conversion(struct codegen *codegen, struct str *out, const struct value *value,
+                           const char *c_name, bool is_input)
+{
+    const enum dtype dtype = value->type.dtype;
+    const char *name = codegen->options->name, *upper = codegen->upper;
+    const char *id = upper_case(&codegen->arena, c_name), *type = dtype_c_type(dtype);
+    const int bits = 8 * (int)dtype_bytes(dtype);
+    const int64_t least = dtype_kind(dtype) == KIND_INT ? -((int64_t)1 << (bits - 1)) : 0;
+    const int64_t most = least + ((int64_t)1 << bits) - 1;
+
+    if (!scale_of(value) || !dtype_is_integer(dtype) || bits > 16)
+        return;
+    if (is_input)
+        str_printf(out, quantize_text, type, name, c_name, upper, id, least, upper, id, least, most,
+                   upper, id, most, type, upper, id);
+    else
+        str_printf(out, dequantize_text, name, c_name, type, upper, id, upper, id);
+}
+
+static bool has_scales(const struct function *main)
+{
+    bool any = false;
+
+    for (int i = 0; i < main->n_params; i++)
+        any = any || scale_of(main->params[i]);
+    for (int i = 0; i < main->ret->n_inputs; i++)
+        any = any || scale_of(main->ret->inputs[i]);
+    return any;
+}
+
+static void add_scales(struct codegen *codegen, struct str *out)
+{
+    const struct function *main = codegen->module->main;
+
+    if (!has_scales(main))
+        return;
+    str_add(out,
+            "/* What is stored in inputs and outputs: real = SCALE * (stored - ZERO_POINT). */\n");
+    for (int i = 0; i < main->n_params; i++)
+        add_scale(codegen, out, main->params[i], codegen->input_names[i]);
+    for (int i = 0; i < main->ret->n_inputs; i++)
+        add_scale(codegen, out, main->ret->inputs[i], codegen->output_names[i]);
+    str_printf(out,
+               "\n/* Conversions from and to floats, for callers that have some; with %s_NO_FLOAT\n"
+               " * nobody can call them by accident. */\n#ifndef %s_NO_FLOAT\n",
+               codegen->upper, codegen->upper);
+    for (int i = 0; i < main->n_params; i++)
+        add_conversion(codegen, out, main->params[i], codegen->input_names[i], true);
+    for (int i = 0; i < main->ret->n_inputs; i++)
+        add_conversion(codegen, out, main->ret->inputs[i], codegen->output_names[i], false);
+    str_add(out, "#endif\n\n");
+}
+
 static void add_constants(struct codegen *codegen, struct str *out)
 {
     const struct function *main = codegen->module->main;
@@ -146,6 +256,7 @@ void emit_header(struct codegen *codegen)
                codegen->upper);
     str_add(&out, "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
     add_constants(codegen, &out);
+    add_scales(codegen, &out);
     add_functions(codegen, &out);
     str_add(&out, "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
     writer_write(writer, out.text, out.n);

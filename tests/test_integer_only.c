@@ -1,0 +1,431 @@
+/* int8 networks with small numbers at their interface: no float is left, on no machine.
+ *
+ * Each network is brought to integers (fake_quant_to_integer, quantize_io), built for a Cortex-M0
+ * and for a RISC-V without floats, and linked into a program: it must hold none of the functions by
+ * which compilers make floats of integers, and give the bytes of the reference evaluator in QEMU.
+ * The same bytes come out on hosts with other compilers and processors. What the search for such
+ * functions is worth is shown by the same network with floats at its interface.
+ *
+ * Where a compiler or QEMU is not installed, that machine is skipped, and said so. */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/str.h"
+#include "codegen_c/codegen.h"
+#include "quantize/quantize_io.h"
+#include "relay_ir/interpret.h"
+#include "relay_ir/passes/pipeline.h"
+#include "tests/support/executions.h"
+#include "tests/support/expect.h"
+#include "tests/support/graph.h"
+#include "tests/support/network.h"
+#include "tests/support/temp_dir.h"
+
+#define Q(to, from, scale, zero)                                                                   \
+    "  %" to "_q = qnn.quantize(%" from ", " scale ", " zero ") {axis=0, saturate=true}\n"         \
+    "  %" to " = qnn.dequantize(%" to "_q, " scale ", " zero ")\n"
+
+/* Convolution, depthwise convolution, sums, joins, pools, tables, products, softmax. */
+static const char small_network[] =
+    "fn main(%x: (1,2,10,10) f32) -> (%y) {\n"
+    "  const @s : () f32 = [0.02]\n  const @t : () f32 = [0.05]\n  const @u : () f32 = [0.031]\n"
+    "  const @z : () i8 = [3]\n  const @low : () i8 = [-128]\n  const @n : () i8 = [0]\n"
+    "  const @p : () f32 = [0.00390625]\n  const @i : () i32 = [0]\n"
+    "  const @w1 : (4,2,3,3) i8 = crc32:00000000\n  const @b1 : (4) f32 = crc32:00000000\n"
+    "  const @s1 : (4) f32 = [0.01, 0.005, 0.02, 0.001]\n  const @n1 : (4) i8 = [0, 0, 0, 0]\n"
+    "  const @w2 : (4,1,3,3) i8 = crc32:00000000\n  const @w3 : (6,8) i8 = crc32:00000000\n"
+    "  const @shift : (4,1,1) f32 = [0.1, -0.2, 0.3, 0.25]\n" Q(
+        "xd", "x", "@s",
+        "@z") "  %w1f = qnn.dequantize(@w1, @s1, @n1) {axis=0}\n"
+              "  %w2f = qnn.dequantize(@w2, @s, @n)\n  %w3f = qnn.dequantize(@w3, @s, @n)\n"
+              "  %c1 = nn.conv2d(%xd, %w1f) {padding=[1,1,1,1], groups=1}\n"
+              "  %c1b = nn.bias_add(%c1, @b1) {axis=1}\n" Q(
+                  "c1d", "c1b", "@t",
+                  "@z") "  %h = nn.hard_swish(%c1d)\n" Q("hd", "h", "@u",
+                                                         "@low") "  %c2 = nn.conv2d(%hd, %w2f) "
+                                                                 "{padding=[1,1,1,1], groups=4}\n  "
+                                                                 "%r = nn.relu(%c2)\n" Q("rd", "r", "@t", "@low") "  %a = add(%rd, %hd)\n" Q("ad", "a", "@t", "@z") "  %o = add(%ad, @shift)\n" Q("od", "o", "@u", "@z") "  %g = nn.avg_pool2d(%od) {pool_size=[3,3], strides=[2,2], padding=[1,1,1,1]}\n" Q("gd", "g", "@u", "@z") "  %m = nn.max_pool2d(%rd) {pool_size=[2,2], strides=[2,2]}\n" Q("md",
+                                                                                                                                                                                                                                                                                                                                                                                                     "m",
+                                                                                                                                                                                                                                                                                                                                                                                                     "@t",
+                                                                                                                                                                                                                                                                                                                                                                                                     "@low") "  %j = concatenate(%gd, %md) {axis=1}\n" Q("jd",
+                                                                                                                                                                                                                                                                                                                                                                                                                                                         "j",
+                                                                                                                                                                                                                                                                                                                                                                                                                                                         "@t",
+                                                                                                                                                                                                                                                                                                                                                                                                                                                         "@z") "  %e = sigmoid(%jd)\n" Q("ed",
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                         "e",
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                         "@p",
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                         "@low") "  %k = multiply(%jd, %ed)\n" Q("kd",
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                 "k",
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                 "@t",
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                 "@z") "  %v = nn.global_avg_pool(%kd)\n" Q("vd",
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                            "v", "@s", "@z") "  %f = reshape(%vd) {shape=[1,8]}\n  %l = nn.dense(%f, %w3f)\n" Q("ld",
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                "l", "@t", "@z") "  %q = nn.softmax(%ld) {axis=1}\n" Q("y",
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                       "q", "@p", "@low") "}\n";
+
+struct machine {
+    const char *name, *compiler, *flags, *runner, *nm;
+    size_t ram; /* for the arena; 0 = enough */
+};
+
+#define BARE                                                                                       \
+    "-std=c99 -Wall -Wextra -Wpedantic -Wconversion -Werror -Os -ffunction-sections "              \
+    "-fdata-sections -Wl,--gc-sections "
+#define CORTEX                                                                                     \
+    "-mcpu=cortex-m0 -mthumb --specs=nano.specs -nostartfiles "                                    \
+    "-Itemplates/firmware/cortex-m4-qemu templates/firmware/cortex-m4-qemu/semihosting.c "
+#define CORTEX_RUNNER(machine)                                                                     \
+    "timeout 600 qemu-system-arm -M " machine " -display none -monitor none -serial null "         \
+    "-semihosting-config enable=on,target=native -kernel "
+
+static const struct machine machines[] = {
+    /* An ARMv6-M with 16 KiB of RAM; and its instructions on a processor with more. */
+    { "microbit", "arm-none-eabi-gcc", BARE CORTEX, CORTEX_RUNNER("microbit"), "arm-none-eabi-nm",
+      8 * 1024 },
+    { "mps2", "arm-none-eabi-gcc", BARE CORTEX, CORTEX_RUNNER("mps2-an385"), "arm-none-eabi-nm",
+      0 },
+    { "rv32imc", "riscv64-unknown-elf-gcc",
+      BARE "-march=rv32imc -mabi=ilp32 --specs=picolibc.specs --crt0=hosted --oslib=semihost "
+           "-mcmodel=medany -Wl,--defsym=__flash=0x80000000,--defsym=__flash_size=8M "
+           "-Wl,--defsym=__ram=0x80800000,--defsym=__ram_size=8M ",
+      "timeout 600 qemu-system-riscv32 -M virt -bios none -nographic -monitor none -serial none "
+      "-semihosting-config enable=on,target=native -kernel ",
+      "riscv64-unknown-elf-nm", 0 },
+};
+
+enum { N_MACHINES = sizeof machines / sizeof *machines };
+
+/* From reset to main on a Cortex-M: the image is loaded where it runs, .bss is zero in QEMU. */
+static const char startup_text[] =
+    "#if defined __arm__\n"
+    "#include \"semihosting.h\"\n"
+    "extern unsigned stack_top[];\n"
+    "int main(void);\n"
+    "void reset(void);\n"
+    "void reset(void)\n"
+    "{\n"
+    "    semihosting_exit(main());\n"
+    "}\n"
+    "static void fault(void)\n"
+    "{\n"
+    "    semihosting_exit(70);\n"
+    "}\n"
+    "struct vectors {\n"
+    "    unsigned *stack;\n"
+    "    void (*handlers[3])(void);\n"
+    "};\n"
+    "extern const struct vectors vectors;\n"
+    "__attribute__((section(\".vectors\"), used)) const struct vectors vectors = {\n"
+    "    stack_top, { reset, fault, fault }\n"
+    "};\n"
+    "#endif\n";
+
+static const char linker_text[] =
+    "ENTRY(reset)\n"
+    "MEMORY\n"
+    "{\n"
+    "    FLASH (rx)  : ORIGIN = 0x00000000, LENGTH = %s\n"
+    "    RAM   (rwx) : ORIGIN = 0x20000000, LENGTH = %s\n"
+    "}\n"
+    "SECTIONS\n"
+    "{\n"
+    "    .text : { KEEP(*(.vectors)) *(.text .text.* .rodata .rodata.*) } > FLASH\n"
+    "    .ARM.exidx : { *(.ARM.exidx*) } > FLASH\n"
+    "    .bss : ALIGN(8) { *(.data .data.* .bss .bss.* COMMON) . = ALIGN(8); . += 3K;\n"
+    "                      stack_top = .; } > RAM\n"
+    "}\n";
+
+/* What gcc and newlib call the arithmetic of floats, and libm its functions. */
+#define FLOAT_NAMES                                                                                \
+    "'^(__aeabi_(f|d|cf|cd|h|i2|ui2|l2|ul2)[a-z0-9]*|"                                             \
+    "__(add|sub|mul|div|neg|fix|fixuns|float|floatun|floatuns|extend|trunc|cmp|eq|ne|lt|le|gt|ge|" \
+    "unord|pow)[a-z]*(sf|df|hf|tf)[a-z]*[0-9]*|"                                                   \
+    "(exp|log|tanh|erf|erfc|pow|sqrt|rint|nearbyint|round|floor|ceil|fmin|fmax|ldexp|frexp)f?)$'"
+
+struct program {
+    struct network network;
+    struct temp_dir dir;
+    struct codegen_result result;
+};
+
+static const struct tensor *made_inputs(struct network *network)
+{
+    struct ctx *ctx = network->ctx;
+    const struct function *fn = network->module->main;
+    struct tensor *inputs = arena_array(&ctx->perm, struct tensor, fn->n_params);
+    unsigned seed = 7;
+
+    for (int i = 0; i < fn->n_params; i++) {
+        const bool real = dtype_is_float(fn->params[i]->type.dtype);
+
+        inputs[i] = tensor_new(&network->bulk, &fn->params[i]->type);
+        fill_random(&inputs[i], real ? -2 : -128, real ? 2 : 128, &seed);
+    }
+    return inputs;
+}
+
+static bool is_float_free(const struct module *module)
+{
+    for (const struct function *fn = module->functions; fn; fn = fn->next)
+        for (const struct node *n = fn->first; n; n = n->next)
+            for (int i = 0; i < n->n_outputs; i++)
+                if (dtype_is_float(n->outputs[i]->type.dtype))
+                    return false;
+    return true;
+}
+
+static void run_part(struct network *network, enum pipeline_part part)
+{
+    const struct pipeline_options options = { .part = part };
+
+    ck_assert_msg(pipeline_run(network->module, &options), "%s", expect_text(network->ctx));
+}
+
+/* Passes, inputs, the results wanted, generated C. */
+static void prepare(struct program *program, bool quantized_io)
+{
+    struct network *network = &program->network;
+    struct io_set *set = &network->sets[0];
+    struct function *fn;
+
+    run_part(network, PIPELINE_PREPARE);
+    if (quantized_io)
+        ck_assert_int_eq(quantize_io(network->module), 0);
+    run_part(network, PIPELINE_FUSE);
+    ck_assert(!quantized_io || is_float_free(network->module));
+    fn = network->module->main;
+    network->name = "net";
+    network->n_sets = 1;
+    set->folder = "";
+    set->inputs = (struct tensor *)made_inputs(network);
+    set->outputs = arena_array(&network->ctx->perm, struct tensor, fn->ret->n_inputs);
+    ck_assert(interpret(network->ctx, fn, set->inputs, set->outputs, &network->bulk, NULL));
+    program->dir = temp_dir_new();
+    ck_assert_msg(network_write(network, program->dir.path, NULL, &program->result), "%s",
+                  expect_text(network->ctx));
+}
+
+static void program_free(struct program *program)
+{
+    temp_dir_free(&program->dir);
+    network_free(&program->network);
+}
+
+/* --- a program without floats around the network ---------------------------------------------- */
+
+static void add_bytes(struct str *out, const char *what, int i, const struct tensor *tensor)
+{
+    const unsigned char *bytes = tensor->data;
+    const size_t n = type_bytes(&tensor->type);
+
+    str_printf(out, "static const unsigned char %s%d[] __attribute__((aligned(8))) = {", what, i);
+    for (size_t k = 0; k < n; k++)
+        str_printf(out, "%s0x%02x,", k % 16 ? " " : "\n    ", bytes[k]);
+    str_printf(out, "\n};\n");
+}
+
+static const char *driver_text(struct program *program)
+{
+    struct network *network = &program->network;
+    const struct function *fn = network->module->main;
+    struct str out = { .arena = &network->ctx->perm };
+
+    str_printf(&out, "#include <string.h>\n\n#include \"net.h\"\n\n%s\n", startup_text);
+    for (int i = 0; i < fn->n_params; i++)
+        add_bytes(&out, "in", i, &network->sets[0].inputs[i]);
+    for (int i = 0; i < fn->ret->n_inputs; i++) {
+        add_bytes(&out, "want", i, &network->sets[0].outputs[i]);
+        str_printf(&out, "static unsigned char out%d[sizeof want%d] __attribute__((aligned(8)));\n",
+                   i, i);
+    }
+    str_printf(&out, "static unsigned char arena[NET_ARENA_BYTES + 1] "
+                     "__attribute__((aligned(NET_ARENA_ALIGN)));\n\n"
+                     "int main(void)\n{\n    if (net_run(");
+    for (int i = 0; i < fn->n_params; i++)
+        str_printf(&out, "(const void *)in%d, ", i);
+    for (int i = 0; i < fn->ret->n_inputs; i++)
+        str_printf(&out, "(void *)out%d, ", i);
+    str_printf(&out, "arena) != 0)\n        return 2;\n");
+    for (int i = 0; i < fn->ret->n_inputs; i++)
+        str_printf(&out, "    if (memcmp(out%d, want%d, sizeof out%d) != 0)\n        return 3;\n",
+                   i, i, i);
+    str_printf(&out, "    return 0;\n}\n");
+    return str_text(&out);
+}
+
+static int shell(const char *command)
+{
+    const int status = system(command);
+
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static bool is_installed(struct ctx *ctx, const struct machine *machine)
+{
+    const char *words = arena_printf(
+        &ctx->perm,
+        "command -v %s > /dev/null && command -v $(echo '%s' | cut -d' ' -f3) > /dev/null",
+        machine->compiler, machine->runner);
+
+    if (shell(words) == 0)
+        return true;
+    printf("SKIPPED: %s: %s or its QEMU is not installed\n", machine->name, machine->compiler);
+    return false;
+}
+
+/* Builds for the machine; the program's path. */
+static const char *built(struct program *program, const struct machine *machine)
+{
+    struct ctx *ctx = program->network.ctx;
+    const bool small = machine->ram > 0, arm = strstr(machine->flags, "cortex") != NULL;
+    const char *text = driver_text(program);
+    const char *script =
+        arena_printf(&ctx->perm, linker_text, small ? "256K" : "4M", small ? "16K" : "4M");
+    const char *driver = temp_file(&program->dir, "bare.c", text, strlen(text));
+    const char *path = temp_path(&program->dir, arena_printf(&ctx->perm, "%s.elf", machine->name));
+    const char *linker = temp_file(&program->dir, "bare.ld", script, strlen(script));
+    struct str command = { .arena = &ctx->perm };
+
+    str_printf(&command, "%s %s %s%s -I%s -o %s %s", machine->compiler, machine->flags,
+               arm ? "-T " : "", arm ? linker : "", program->dir.path, path, driver);
+    for (int i = 0; i < program->result.n_files; i++)
+        if (str_ends(program->result.files[i], ".c"))
+            str_printf(&command, " %s", program->result.files[i]);
+    str_add(&command, " -lm"); /* which only floats need */
+    ck_assert_msg(shell(str_text(&command)) == 0, "%s", str_text(&command));
+    return path;
+}
+
+/* Whether the linked program has functions of floats; with `tell` they are printed. */
+static bool has_float_functions(struct ctx *ctx, const struct machine *machine, const char *path,
+                                bool tell)
+{
+    return shell(arena_printf(&ctx->perm, "%s %s | awk '{ print $NF }' | grep -E " FLOAT_NAMES "%s",
+                              machine->nm, path, tell ? "" : " > /dev/null")) == 0;
+}
+
+static void check_bare(struct program *program)
+{
+    struct ctx *ctx = program->network.ctx;
+
+    for (int i = 0; i < N_MACHINES; i++) {
+        const struct machine *machine = &machines[i];
+        const char *path;
+
+        if ((machine->ram && program->result.arena_bytes > machine->ram) ||
+            !is_installed(ctx, machine))
+            continue;
+        path = built(program, machine);
+        ck_assert_msg(!has_float_functions(ctx, machine, path, true), "%s: floats are linked",
+                      machine->name);
+        ck_assert_int_eq(
+            shell(arena_printf(&ctx->perm, "%s %s < /dev/null", machine->runner, path)), 0);
+        printf("%s: no float, the bytes of the reference\n", machine->name);
+    }
+}
+
+/* The same bytes from other compilers and processors. */
+static void check_hosts(struct program *program)
+{
+    static const char *const names[] = { "gcc",     "clang", "gcc-sanitized",
+                                         "aarch64", "armhf", "riscv64" };
+    struct ctx *ctx = program->network.ctx;
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        for (int k = 0; k < n_configs; k++) {
+            const char *reason = NULL;
+            double error = 1;
+
+            if (strcmp(configs[k].name, names[i]) != 0)
+                continue;
+            if (shell(arena_printf(&ctx->perm, "command -v %s > /dev/null", configs[k].compiler))) {
+                printf("SKIPPED: %s is not installed\n", configs[k].compiler);
+                continue;
+            }
+            ck_assert_msg(config_run(ctx, &configs[k], &program->network, program->dir.path,
+                                     &program->result, &error, &reason),
+                          "%s: %s", names[i], reason);
+            ck_assert_msg(error == 0, "%s: error %g", names[i], error);
+        }
+}
+
+static void open_text(struct program *program, const char *text)
+{
+    struct network *network = &program->network;
+
+    *program = (struct program){ .network = { .ctx = ctx_new(NULL), .dir = "", .name = "net" } };
+    network->module = graph_parse(network->ctx, text, 3);
+}
+
+START_TEST(small_network_has_no_floats)
+{
+    struct program program;
+
+    open_text(&program, small_network);
+    prepare(&program, true);
+    check_bare(&program);
+    check_hosts(&program);
+    program_free(&program);
+}
+END_TEST
+
+/* With floats at the interface, the search finds some. */
+START_TEST(floats_would_be_found)
+{
+    struct program program;
+
+    open_text(&program, small_network);
+    prepare(&program, false);
+    for (int i = 0; i < N_MACHINES; i++)
+        if (is_installed(program.network.ctx, &machines[i]))
+            ck_assert(has_float_functions(program.network.ctx, &machines[i],
+                                          built(&program, &machines[i]), false));
+    program_free(&program);
+}
+END_TEST
+
+/* A keyword spotter as TensorFlow's users export it. */
+START_TEST(keyword_spotter_has_no_floats)
+{
+    const char *shared = getenv("RELAYC_SHARED");
+    struct program program = { .network = { .ctx = NULL } };
+    struct arena arena = { 0 };
+    const char *dir =
+        arena_printf(&arena, "%s/models/micro_kws_qdq", shared ? shared : "../shared");
+
+    if (access(dir, R_OK) != 0) {
+        printf("SKIPPED: there is no %s\n", dir);
+        arena_release(&arena);
+        return;
+    }
+    ck_assert(network_load(&program.network, dir));
+    prepare(&program, true);
+    check_bare(&program);
+    check_hosts(&program);
+    program_free(&program);
+    arena_release(&arena);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("int8 without floats");
+    TCase *tests = tcase_create("all");
+    SRunner *runner;
+    int failed;
+
+    tcase_set_timeout(tests, 600);
+    tcase_add_test(tests, small_network_has_no_floats);
+    tcase_add_test(tests, floats_would_be_found);
+    tcase_add_test(tests, keyword_spotter_has_no_floats);
+    suite_add_tcase(suite, tests);
+    runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
