@@ -7,6 +7,7 @@
 #include "cli/cli.h"
 #include "frontend/tensors/samples.h"
 #include "quantize/batch_norms.h"
+#include "quantize/fp8_params.h"
 #include "quantize/quantize.h"
 #include "quantize/search.h"
 #include "relay_ir/products.h"
@@ -65,10 +66,19 @@ static bool parse_precision(struct cli *cli, struct precision_request *r)
 {
     const char *text = option_text(&cli->args, OPTION_PRECISION, NULL);
     struct precision *p = &r->options.precision;
+    const char *params = option_text(&cli->args, OPTION_FP8_PARAMS, NULL);
     struct scale_rule data, weights;
     bool has_data, has_weights, ok;
 
-    ok = precision_parse(cli->ctx, "--precision", text ? text : "f32", p);
+    if (params && text && strcmp(text, "fp8") != 0 && strcmp(text, "fp8w") != 0)
+        return diag_error(cli->ctx, DIAG_USAGE, NULL,
+                          "--fp8-params is for --precision fp8, or fp8w");
+    ok = params ? fp8_params_parse(cli->ctx, "--fp8-params", params, p)
+                : precision_parse(cli->ctx, "--precision", text ? text : "f32", p);
+    if (params && text && strcmp(text, "fp8w") == 0) {
+        p->mode = PRECISION_FP8W;
+        p->has_data = false;
+    }
     ok = parse_rule(cli, OPTION_SCALE, "scale", &data, &has_data) && ok;
     ok = parse_rule(cli, OPTION_SCALE_WEIGHTS, "scale-weights", &weights, &has_weights) && ok;
     if (has_data) {
@@ -245,8 +255,10 @@ static bool quantize_with_log(struct cli *cli, struct module *module,
     const char *log = option_text(&cli->args, OPTION_QUANTIZE_LOG, NULL);
     struct output_set set = { .ctx = cli->ctx };
 
-    if (log)
+    if (log) {
         r->options.log = output_open(&set, log);
+        r->options.log_json = strlen(log) > 5 && strcmp(log + strlen(log) - 5, ".json") == 0;
+    }
     if (!quantize_module(module, &r->options, pipeline, &r->report)) {
         output_abort(&set);
         return false;

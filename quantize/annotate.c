@@ -128,6 +128,7 @@ static void annotate_weights(struct annotation *a, struct node *node,
                              const struct precision *precision, struct quantize_line *line)
 {
     struct value *weight = node->inputs[1];
+    const bool searched = precision->weight_scale.kind == SCALE_SEARCH;
     struct chosen_scales chosen = { .n = 0 };
     struct small_weights made;
     struct value *numbers;
@@ -147,9 +148,10 @@ static void annotate_weights(struct annotation *a, struct node *node,
     if (!numbers) {
         if (!weights_are_fine(a, node, weight))
             return;
-        if (precision->weight_scale.kind == SCALE_SEARCH && !precision->weights.block)
-            search_weight_scales(a->q, weight, axis, precision, &chosen);
-        weights_encode(weight, axis, precision, chosen.n ? &chosen : NULL, least, &made);
+        if ((searched || a->q->options->log) && !precision->weights.block)
+            search_weight_scales(a->q, node, axis, precision, &chosen);
+        weights_encode(weight, axis, precision, searched && chosen.n ? &chosen : NULL, least,
+                       &made);
         numbers = decoded_weights(a, &made, node);
         if (!numbers) {
             a->ok = false;

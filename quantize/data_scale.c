@@ -151,6 +151,8 @@ bool data_scale_of(struct quantization *q, const struct precision *precision,
     const struct value *source = scale_source(value);
 
     *out = (struct data_scale){ precision->data, 1, 0 };
+    if (q->options->log && search_data_scale(q, precision, source, out))
+        *out = (struct data_scale){ precision->data, 1, 0 }; /* for the log only */
     if (precision->data_scale.kind == SCALE_SEARCH)
         return search_data_scale(q, precision, source, out) ||
                remember(&q->n_unknown, q->unknown, source);

@@ -1,5 +1,6 @@
 #include "quantize/quantize.h"
 
+#include "quantize/quantize_log.h"
 #include "quantize/steps.h"
 
 bool quantize_wanted(const struct quantize_options *options)
@@ -116,11 +117,15 @@ static void count_products(struct quantize_report *report)
 bool quantize_module(struct module *module, const struct quantize_options *options,
                      const struct pipeline_options *pipeline, struct quantize_report *report)
 {
-    struct quantization q = {
-        .module = module, .ctx = module->ctx, .options = options, .report = report
-    };
+    struct quantization q = { .module = module,
+                              .ctx = module->ctx,
+                              .options = options,
+                              .report = report,
+                              .logged = { .arena = &module->ctx->perm } };
 
     *report = (struct quantize_report){ .n = 0 };
+    if (options->log && !options->log_json)
+        quantize_log_head(options->log);
     if (!run_rows(&q, false, pipeline))
         return false;
     count_products(report);

@@ -46,6 +46,7 @@ struct quantize_options {
     bool exact;         /* FP8: products summed exactly, in integers; no float at run time */
     bool simulate_only; /* stop before realise */
     struct writer *log; /* quantize.log; NULL = none */
+    bool log_json;      /* as JSON lines */
 };
 
 /* What was done, for the report of the command. All in ctx->perm. */

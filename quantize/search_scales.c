@@ -1,5 +1,7 @@
 /* search_scales.c - the rule `search`: for each weight and each value the format and scale of least
- * loss, among those that the user lets it choose from. */
+ * loss, among those that the user lets it choose from. With a log, what each of them would have
+ * lost is written down whatever the rule. */
+#include "quantize/quantize_log.h"
 #include "quantize/search.h"
 #include "quantize/steps.h"
 
@@ -21,19 +23,46 @@ static struct search_space space_of(struct quantization *q, const struct number_
     return search_space_of(&q->ctx->perm, formats, n, options->loss);
 }
 
-void search_weight_scales(struct quantization *q, const struct value *weight, int axis,
+static void write_entry(struct quantization *q, const struct quantize_log_entry *entry)
+{
+    if (!q->options->log)
+        return;
+    if (q->options->log_json)
+        quantize_log_json(q->options->log, entry);
+    else
+        quantize_log_text(q->options->log, entry);
+}
+
+void search_weight_scales(struct quantization *q, const struct node *node, int axis,
                           const struct precision *precision, struct chosen_scales *out)
 {
     const struct search_space space = space_of(q, &precision->weights, false);
+    const struct value *weight = node->inputs[1];
     const struct type *type = &weight->type;
     const int64_t outer = axis < 0 ? 1 : type_span(type, 0, axis);
     const int64_t channels = axis < 0 ? 1 : type->dim[axis];
     const int64_t inner = type_elements(type) / outer / channels;
+    struct arena *arena = &q->ctx->perm;
     struct search_result result;
+    struct metrics_result metrics;
 
-    search_weights(&q->ctx->perm, &space, weight->data, outer, channels, inner, &result);
+    search_weights(arena, &space, weight->data, outer, channels, inner, &result);
+    if (q->options->log) {
+        search_metrics(arena, &result, weight->data, outer, inner, &metrics);
+        write_entry(q, &(struct quantize_log_entry){ .what = "weights",
+                                                     .tensor = weight->name,
+                                                     .node = node->outputs[0]->name,
+                                                     .loss = space.loss,
+                                                     .result = &result,
+                                                     .metrics = &metrics });
+    }
     *out = (struct chosen_scales){ result.trials[result.best].format, result.scales,
                                    result.n_channels };
+}
+
+static bool is_logged(const struct quantization *q, const struct calib_tensor *tensor)
+{
+    return map_get(&q->logged, tensor->name) != NULL;
 }
 
 bool search_data_scale(struct quantization *q, const struct precision *precision,
@@ -42,11 +71,24 @@ bool search_data_scale(struct quantization *q, const struct precision *precision
     const struct search_space space = space_of(q, &precision->data, true);
     const struct calib_tensor *tensor =
         q->calibration ? calib_find(q->calibration, value->name) : NULL;
+    struct arena *arena = &q->ctx->perm;
     struct search_result result;
+    struct metrics_result metrics;
 
     if (!tensor || !tensor->histogram)
         return false;
-    search_histogram(&q->ctx->perm, &space, tensor->histogram, &result);
+    search_histogram(arena, &space, tensor->histogram, &result);
+    if (q->options->log && !is_logged(q, tensor)) {
+        search_metrics_of_histogram(arena, &result, tensor->histogram, &metrics);
+        write_entry(q, &(struct quantize_log_entry){ .what = "data",
+                                                     .tensor = tensor->name,
+                                                     .node = "",
+                                                     .loss = space.loss,
+                                                     .result = &result,
+                                                     .metrics = &metrics,
+                                                     .magnitudes = true });
+        map_set(&q->logged, tensor->name, (void *)(uintptr_t)tensor);
+    }
     out->format = result.trials[result.best].format;
     out->scale = result.scales[0];
     out->zero = 0;

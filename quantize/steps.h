@@ -21,6 +21,8 @@ struct quantization {
     const struct node *first, *last; /* products that stay f32, or NULL */
     struct map kept;                 /* topk: name of an output -> node */
 
+    struct map logged; /* search_scales.c: names of values that are in the log */
+
     /* data_scale.c */
     int n_unknown, n_broken;
     const struct value *unknown[NAMED_VALUES], *broken[NAMED_VALUES]; /* the first of them */
@@ -65,7 +67,8 @@ bool data_scale_report(struct quantization *q);
 
 /* --- search_scales.c: the rule `search` ------------------------------------------------------- */
 
-void search_weight_scales(struct quantization *q, const struct value *weight, int axis,
+/* Of the weight of this product. */
+void search_weight_scales(struct quantization *q, const struct node *node, int axis,
                           const struct precision *precision, struct chosen_scales *out);
 
 /* False when there is no histogram of the value. */
