@@ -80,25 +80,28 @@ static int next_occupied(const uint64_t *bins, int after)
     return -1;
 }
 
-double kld_of_counts(const uint64_t x[KLD_BINS], const uint64_t y[KLD_BINS], uint64_t n)
+static void spread_evenly(const uint64_t *bins, uint64_t n, double *out)
 {
-    double q[KLD_BINS] = { 0 }, sum = 0;
-
-    for (int previous = -1, at = next_occupied(y, -1); at >= 0;) {
-        const int next = next_occupied(y, at);
+    for (int previous = -1, at = next_occupied(bins, -1); at >= 0;) {
+        const int next = next_occupied(bins, at);
         const int first = kld_first(previous, at), last = kld_last(previous, at, next);
 
         for (int i = first; i <= last; i++)
-            q[i] = (double)y[at] / (double)n / (last - first + 1);
+            out[i] = (double)bins[at] / (double)n / (last - first + 1);
         previous = at;
         at = next;
     }
-    for (int i = 0; i < KLD_BINS; i++) {
-        const double p = (double)x[i] / (double)n;
+}
 
-        if (x[i])
-            sum += p * log(p / fmax(q[i], KLD_LEAST));
-    }
+double kld_of_counts(const uint64_t x[KLD_BINS], const uint64_t y[KLD_BINS], uint64_t n)
+{
+    double p[KLD_BINS] = { 0 }, q[KLD_BINS] = { 0 }, sum = 0;
+
+    spread_evenly(x, n, p);
+    spread_evenly(y, n, q);
+    for (int i = 0; i < KLD_BINS; i++)
+        if (p[i] > 0)
+            sum += p[i] * log(p[i] / fmax(q[i], KLD_LEAST));
     return fmax(0, sum);
 }
 

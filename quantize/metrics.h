@@ -6,12 +6,13 @@
  *   mae   sum |x - y| / n
  *   snr   sum (x - y)^2 / sum x^2: noise power by signal power (PopRT's definition); 0 if both are
  *         0, infinite if only the signal is
- *   kld   Kullback-Leibler divergence of the histogram of |x| from that of |y|, KLD_BINS bins up to
- *         the greatest |x|, what is above in the last: sum p log(p / q) where p > 0. Zeros of x do
- *         not count, since every format stores them. Rounded numbers leave most bins empty: what
- *         lies in a bin is spread evenly over the bins that are nearer to it than to another that
- *         holds something (above the last one, no further than below it); elsewhere q is
- *         KLD_LEAST, so that saturation is dear
+ *   kld   Kullback-Leibler divergence of the distribution of |x| from that of |y|: histograms of
+ *         KLD_BINS bins up to the greatest |x|, what is above in the last: sum p log(p / q) where
+ *         p > 0. Zeros of x do not count, since every format stores them. Rounded numbers leave
+ *         most bins empty, and so do few numbers: in both histograms, what lies in a bin is spread
+ *         evenly over the bins that are nearer to it than to another one that holds something
+ *         (above the last one: no further than below it). Elsewhere q is KLD_LEAST, so that
+ *         saturation is dear
  *   cos   1 - x y / (|x| |y|); 1 if one of both is all zeros
  *
  * All are losses: 0 is best. Pairs with a NaN or infinity are left out and counted. */

@@ -12,7 +12,7 @@ struct points points_new(struct arena *arena, size_t n)
         .at = arena_array(arena, float, most),
         .y = arena_array(arena, float, POINTS_SORTED),
         .count = arena_array(arena, double, POINTS_SORTED),
-        .bin = arena_array(arena, int16_t, POINTS_SORTED),
+        .below = arena_array(arena, double, KLD_BINS + 1),
         .x_bins = arena_array(arena, uint64_t, KLD_BINS),
     };
 }
@@ -22,12 +22,36 @@ static double count_of(const struct points *points, size_t i)
     return points->spread.count ? points->spread.count[i] : 1;
 }
 
-/* What a bin with this many adds to the entropy. */
-static double entropy_of(const struct points *points, double in_bin)
-{
-    const double p = in_bin / points->non_zero;
+/* Sorted points that lie in one bin. */
+struct run {
+    int bin;
+    double count;
+    size_t end;
+};
 
-    return in_bin > 0 ? p * log(p) : 0;
+/* `at`: the points themselves, or what became of them. */
+static struct run next_run(const struct points *points, const float *at, size_t from)
+{
+    struct run run = { .bin = -1, .end = from };
+
+    while (run.end < points->spread.n) {
+        const int bin = kld_bin((double)at[run.end], points->spread.limit);
+
+        if (run.bin >= 0 && bin != run.bin)
+            break;
+        run.bin = bin;
+        run.count += count_of(points, run.end++);
+    }
+    return run;
+}
+
+static size_t first_non_zero(const struct points *points)
+{
+    size_t i = 0;
+
+    while (i < points->spread.n && !(points->at[i] > 0))
+        i++;
+    return i;
 }
 
 /* --- getting ready ---------------------------------------------------------------------------- */
@@ -46,17 +70,25 @@ static void measure(struct points *points)
 
 static void bin_sorted(struct points *points)
 {
-    double in_bin = 0;
+    struct run run, next;
+    int previous = -1, end = 0;
 
-    for (size_t i = 0; i < points->spread.n; i++) {
-        points->bin[i] = (int16_t)kld_bin((double)points->at[i], points->spread.limit);
-        if (i && points->bin[i] != points->bin[i - 1]) {
-            points->entropy += entropy_of(points, in_bin);
-            in_bin = 0;
-        }
-        in_bin += points->at[i] > 0 ? count_of(points, i) : 0;
+    points->below[0] = 0;
+    run = next_run(points, points->at, first_non_zero(points));
+    for (; run.bin >= 0; run = next) {
+        int last;
+        double p;
+
+        next = next_run(points, points->at, run.end);
+        last = kld_last(previous, run.bin, next.bin);
+        p = run.count / points->non_zero / (last - kld_first(previous, run.bin) + 1);
+        points->entropy += run.count / points->non_zero * log(p);
+        for (; end <= last; end++)
+            points->below[end + 1] = points->below[end] + p;
+        previous = run.bin;
     }
-    points->entropy += entropy_of(points, in_bin);
+    for (; end < KLD_BINS; end++)
+        points->below[end + 1] = points->below[end];
 }
 
 static void bin_unsorted(struct points *points)
@@ -99,55 +131,27 @@ void points_of_histogram(struct points *points, const struct histogram *histogra
 
 /* --- losses of sorted points ------------------------------------------------------------------ */
 
-/* Points whose y lie in one bin. */
-struct run {
-    int bin;
-    double count;
-    size_t end;
-};
-
-static struct run next_run(const struct points *points, size_t from)
-{
-    struct run run = { .bin = -1, .end = from };
-
-    while (run.end < points->spread.n) {
-        const int bin = kld_bin((double)points->y[run.end], points->spread.limit);
-
-        if (run.bin >= 0 && bin != run.bin)
-            break;
-        run.bin = bin;
-        run.count += count_of(points, run.end++);
-    }
-    return run;
-}
-
-/* As kld_of_counts. The bins of x that lie in a run's cell have the same q; cells are in order, as
- * points are. */
+/* As kld_of_counts. Cells, which are in order, leave no bin out up to the last one. */
 static double kld_sorted(const struct points *points)
 {
-    struct run run, next;
+    struct run run = next_run(points, points->y, first_non_zero(points)), next;
     double sum = points->entropy;
-    size_t x = 0;
-    int previous = -1;
+    int previous = -1, end = 0;
 
-    while (x < points->spread.n && !(points->at[x] > 0))
-        x++;
-    if (x == points->spread.n)
+    if (run.bin < 0)
         return 0;
-    for (run = next_run(points, x); run.bin >= 0; run = next) {
-        int first, last;
-        double inside = 0;
+    for (; run.bin >= 0; run = next) {
+        int last;
+        double q;
 
-        next = next_run(points, run.end);
-        first = kld_first(previous, run.bin);
+        next = next_run(points, points->y, run.end);
         last = kld_last(previous, run.bin, next.bin);
-        while (x < points->spread.n && points->bin[x] <= last)
-            inside += count_of(points, x++);
-        sum -= inside / points->non_zero * log(run.count / points->non_zero / (last - first + 1));
+        q = run.count / points->non_zero / (last - kld_first(previous, run.bin) + 1);
+        sum -= (points->below[last + 1] - points->below[end]) * log(q);
+        end = last + 1;
         previous = run.bin;
     }
-    for (; x < points->spread.n; x++)
-        sum -= count_of(points, x) / points->non_zero * log(KLD_LEAST);
+    sum -= (points->below[KLD_BINS] - points->below[end]) * log(KLD_LEAST);
     return fmax(0, sum);
 }
 
@@ -209,4 +213,6 @@ void points_loss(const struct points *points, const struct rounder *rounder, dou
         loss_sorted(points, rounder, scale, out);
     else
         loss_unsorted(points, rounder, scale, out);
+    if (out->noise == 0) /* what rounding leaves of logarithms is nothing either */
+        out->kld = 0;
 }

@@ -16,12 +16,12 @@ struct points {
     bool sorted;
     double total, non_zero; /* numbers */
     double xx;              /* sum of squares */
-    double entropy;         /* sum p log p over the bins of kld */
+    double entropy;         /* sum p log p over the bins of kld, p spread evenly */
     uint64_t non_finite;
     /* room */
     float *at, *y;
     double *count;    /* sorted ones */
-    int16_t *bin;     /* sorted ones: of kld */
+    double *below;    /* sorted ones: [KLD_BINS + 1], what share lies in the bins below each */
     uint64_t *x_bins; /* not sorted: [KLD_BINS] */
 };
 
