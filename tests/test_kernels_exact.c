@@ -79,6 +79,28 @@ static const struct kernel_case elements[] = {
       "f8e4m3fnuz[] 0" },
 };
 
+#define ALL_CODES                                                                                  \
+    "127 1 255 0 128 200 3 254 126 129 64 190 5 133 77 99 120 248 124 252 125 253 123 251 122 "    \
+    "250 "                                                                                         \
+    "17 145 40 168"
+
+static const struct kernel_case pools[] = {
+    { "max_pool_codes", "nn.max_pool2d", "pool_size=[2,2], strides=[2,2]",
+      "f8e4m3[1,2,3,5] " ALL_CODES },
+    { "max_pool_codes", "nn.max_pool2d", "pool_size=[2,3], padding=[1,1,0,1], strides=[1,1]",
+      "f8e4m3fnuz[1,2,3,5] " ALL_CODES },
+    { "max_pool_codes", "nn.max_pool1d", "pool_size=[2], strides=[1], padding=[1,1]",
+      "f8e5m2[1,2,15] 127 1 255 0 128 200 3 64 190 124 252 7 133 77 99" },
+    { "max_pool_codes", "nn.max_pool3d", "pool_size=[2,1,2], dilation=[1,1,2]",
+      "f8e3m4[1,1,2,3,5] " ALL_CODES },
+};
+
+START_TEST(pools_agree_exactly)
+{
+    KERNEL_CASES_CHECK(pools, 0);
+}
+END_TEST
+
 START_TEST(products_agree_exactly)
 {
     KERNEL_CASES_CHECK(products, 0);
@@ -154,6 +176,7 @@ int main(void)
     tcase_set_timeout(tests, 0);
     tcase_add_test(tests, products_agree_exactly);
     tcase_add_test(tests, elements_agree_exactly);
+    tcase_add_test(tests, pools_agree_exactly);
     tcase_add_loop_test(tests, one_region_for_all, 0, N_ROWS(fused));
     tcase_add_loop_test(tests, no_float_is_written, 0, N_ROWS(fused));
     srunner_run_all(runner, CK_NORMAL);

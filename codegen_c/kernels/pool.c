@@ -2,6 +2,9 @@
  * height 1. */
 #include <inttypes.h>
 
+#include <math.h>
+
+#include "base/minifloat.h"
 #include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/average.h"
 #include "codegen_c/kernels/window.h"
@@ -60,6 +63,43 @@ bool bind_max_pool(struct bind *bind)
     const struct window w = bind_pool_window(bind);
 
     bind_lowest(bind);
+    return bind_pool_epilogue(bind, &w, "best");
+}
+
+bool accepts_max_pool_codes(const struct region *region, const char **why)
+{
+    const struct window w = window_of_pool(region);
+
+    *why = "the element type is no small float";
+    return type_minifloat(anchor_input(region, 0)) && takes_any(region, why) &&
+           takes_window(&w, why) &&
+           takes_channels_first(region->anchor->attrs.pool.layout, "", why);
+}
+
+/* The least number; formats without infinity have no -infinity either (relay_ir/ops/pool.c). */
+static unsigned lowest_code(const struct minifloat *format)
+{
+    return minifloat_encode(format, -INFINITY, format->specials != MINIFLOAT_IEEE);
+}
+
+/* Codes of small floats, for all ranks at once: those below 3 have a depth of 1. */
+bool bind_max_pool_codes(struct bind *bind)
+{
+    const struct minifloat *format = type_minifloat(anchor_input(bind->region, 0));
+    const struct window w = window_of_pool(bind->region);
+    const unsigned sign = 1u << (minifloat_bits(format) - 1);
+    const unsigned nan = format->specials == MINIFLOAT_NONE ? ~0u : minifloat_nan(format);
+    struct window deep = w;
+
+    deep.rank = 3;
+    bind_type(bind);
+    bind_input(bind, "x", 0);
+    bind_window(bind, &deep);
+    bind_int(bind, "planes", w.batch * w.in_c);
+    bind_helper(bind, "window");
+    bind_helper(bind, "minifloat_above");
+    bind_int(bind, "lowest", lowest_code(format));
+    bind_text(bind, "format", "%uu, %uu, %uu", lowest_code(format) & (sign - 1), nan, sign);
     return bind_pool_epilogue(bind, &w, "best");
 }
 

@@ -196,7 +196,8 @@ static struct value *follow(struct network *net, enum op op, int number, struct 
 {
     const bool is_float = dtype_is_float(y->type.dtype);
 
-    if (op_row(op)->pattern != PATTERN_OUT_FUSABLE || y->type.dtype == DTYPE_BOOL)
+    if (op_row(op)->pattern != PATTERN_OUT_FUSABLE || y->type.dtype == DTYPE_BOOL ||
+        dtype_kind(y->type.dtype) == KIND_MINIFLOAT) /* no arithmetic */
         return y;
     switch (number % 4) {
     case 0: return is_float && y->type.rank > 0 ? bias_and_relu(net, y) : y;
