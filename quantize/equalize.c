@@ -226,13 +226,13 @@ static void write_log(const struct equalizer *e, const struct equal_pair *pair)
     struct arena *scratch = &e->q->ctx->scratch;
     double least = INFINITY, greatest = 0;
 
-    if (!log)
+    if (!log || e->q->options->log_json) /* whose lines are searches */
         return;
     for (int64_t c = 0; c < pair->n; c++) {
         least = fmin(least, pair->factor[c]);
         greatest = fmax(greatest, pair->factor[c]);
     }
-    writer_printf(log, "equalize %s -> %s: %lld channels, factors %.4g .. %.4g\n",
+    writer_printf(log, "# equalize %s -> %s: %lld channels, factors %.4g .. %.4g\n",
                   str_safe(scratch, pair->first->node->outputs[0]->name, 200),
                   str_safe(scratch, pair->second->node->outputs[0]->name, 200), (long long)pair->n,
                   least, greatest);

@@ -1,5 +1,6 @@
 #include "quantize/layer_mean.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/str.h"
@@ -47,6 +48,21 @@ static struct node *find_bias(const struct node *product, const struct linear *l
                : NULL;
 }
 
+static void write_log(const struct quantization *q, const struct node *product, int64_t n,
+                      const double *shift)
+{
+    struct writer *log = q->options->log;
+    double greatest = 0;
+
+    if (!log || q->options->log_json) /* whose lines are searches */
+        return;
+    for (int64_t c = 0; c < n; c++)
+        greatest = fmax(greatest, fabs(shift[c]));
+    writer_printf(log, "# bias of %s: %lld channels, shifted by up to %.4g\n",
+                  str_safe(&q->ctx->scratch, product->outputs[0]->name, 200), (long long)n,
+                  greatest);
+}
+
 bool bias_shift(struct quantization *q, struct node *product, const struct linear *linear,
                 const double *shift)
 {
@@ -62,6 +78,7 @@ bool bias_shift(struct quantization *q, struct node *product, const struct linea
         c++;
     if (c == linear->out_c)
         return true;
+    write_log(q, product, linear->out_c, shift);
     data = constant_alloc(product->fn, &type);
     for (c = 0; c < linear->out_c; c++)
         dtype_store(
