@@ -1,5 +1,6 @@
 #include "quantize/metrics.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -51,11 +52,9 @@ void loss_of_sums(const struct loss_sums *sums, double loss[LOSS_COUNT])
     loss[LOSS_COS] = cosine_distance(sums);
 }
 
-int kld_bin(double magnitude, double limit)
+double kld_scale(double limit)
 {
-    const double bin = limit > 0 ? magnitude * (KLD_BINS / limit) : magnitude > 0 ? KLD_BINS : 0;
-
-    return bin < KLD_BINS ? (int)bin : KLD_BINS - 1;
+    return limit > 0 ? KLD_BINS / limit : DBL_MAX; /* 0 is in the first bin, all else in the last */
 }
 
 int kld_first(int previous, int at)
@@ -184,7 +183,7 @@ enum { DATA, QUANTIZED, NOISE, N_SERIES };
 struct metrics {
     uint64_t n, non_finite;
     bool ranged;  /* the second pass has begun */
-    double limit; /* the greatest |x| */
+    double scale; /* kld_scale of the greatest |x| */
     struct series series[N_SERIES];
     struct loss_sums sums;
     uint64_t n_binned, x_bins[KLD_BINS], y_bins[KLD_BINS];
@@ -255,7 +254,7 @@ static void begin_second_pass(struct metrics *metrics)
     metrics->ranged = true;
     if (metrics->n == 0)
         return;
-    metrics->limit = fmax(fabs(data->min), fabs(data->max));
+    metrics->scale = kld_scale(fmax(fabs(data->min), fabs(data->max)));
     for (int k = 0; k < N_SERIES; k++) {
         struct series *s = &metrics->series[k];
 
@@ -283,8 +282,8 @@ static void add_losses(struct metrics *metrics, const struct block *block)
         if (x[i] == 0)
             continue;
         metrics->n_binned += (uint64_t)w[i];
-        metrics->x_bins[kld_bin(fabs(x[i]), metrics->limit)] += (uint64_t)w[i];
-        metrics->y_bins[kld_bin(fabs(y[i]), metrics->limit)] += (uint64_t)w[i];
+        metrics->x_bins[kld_bin(fabs(x[i]), metrics->scale)] += (uint64_t)w[i];
+        metrics->y_bins[kld_bin(fabs(y[i]), metrics->scale)] += (uint64_t)w[i];
     }
 }
 

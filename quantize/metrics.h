@@ -75,8 +75,15 @@ struct loss_sums {
 
 void loss_of_sums(const struct loss_sums *sums, double loss[LOSS_COUNT]);
 
-/* The bin of a magnitude; `limit` is the greatest |x|. */
-int kld_bin(double magnitude, double limit);
+/* The bin of a magnitude. `scale` is kld_scale(the greatest |x|). */
+double kld_scale(double limit);
+
+static inline int kld_bin(double magnitude, double scale)
+{
+    const double bin = magnitude * scale;
+
+    return bin < KLD_BINS ? (int)bin : KLD_BINS - 1;
+}
 
 /* The first and the last bin that what is in bin `at` is spread over; previous, next: of the bins
  * that hold something, -1: none. */

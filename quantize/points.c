@@ -12,6 +12,7 @@ struct points points_new(struct arena *arena, size_t n)
         .at = arena_array(arena, float, most),
         .y = arena_array(arena, float, POINTS_SORTED),
         .count = arena_array(arena, double, POINTS_SORTED),
+        .bin = arena_array(arena, int16_t, POINTS_SORTED),
         .below = arena_array(arena, double, KLD_BINS + 1),
         .x_bins = arena_array(arena, uint64_t, KLD_BINS),
     };
@@ -29,20 +30,23 @@ struct run {
     size_t end;
 };
 
-/* `at`: the points themselves, or what became of them. */
-static struct run next_run(const struct points *points, const float *at, size_t from)
+/* Of points->bin. */
+static struct run next_run(const struct points *points, size_t from)
 {
     struct run run = { .bin = -1, .end = from };
 
-    while (run.end < points->spread.n) {
-        const int bin = kld_bin((double)at[run.end], points->spread.limit);
-
-        if (run.bin >= 0 && bin != run.bin)
-            break;
-        run.bin = bin;
+    if (from == points->spread.n)
+        return run;
+    run.bin = points->bin[from];
+    while (run.end < points->spread.n && points->bin[run.end] == run.bin)
         run.count += count_of(points, run.end++);
-    }
     return run;
+}
+
+static void find_bins(const struct points *points, const float *at)
+{
+    for (size_t i = 0; i < points->spread.n; i++)
+        points->bin[i] = (int16_t)kld_bin((double)at[i], points->scale);
 }
 
 static size_t first_non_zero(const struct points *points)
@@ -58,6 +62,7 @@ static size_t first_non_zero(const struct points *points)
 
 static void measure(struct points *points)
 {
+    points->scale = kld_scale(points->spread.limit);
     points->total = points->non_zero = points->xx = points->entropy = 0;
     for (size_t i = 0; i < points->spread.n; i++) {
         const double x = (double)points->at[i], count = count_of(points, i);
@@ -74,12 +79,13 @@ static void bin_sorted(struct points *points)
     int previous = -1, end = 0;
 
     points->below[0] = 0;
-    run = next_run(points, points->at, first_non_zero(points));
+    find_bins(points, points->at);
+    run = next_run(points, first_non_zero(points));
     for (; run.bin >= 0; run = next) {
         int last;
         double p;
 
-        next = next_run(points, points->at, run.end);
+        next = next_run(points, run.end);
         last = kld_last(previous, run.bin, next.bin);
         p = run.count / points->non_zero / (last - kld_first(previous, run.bin) + 1);
         points->entropy += run.count / points->non_zero * log(p);
@@ -96,7 +102,7 @@ static void bin_unsorted(struct points *points)
     memset(points->x_bins, 0, KLD_BINS * sizeof *points->x_bins);
     for (size_t i = 0; i < points->spread.n; i++)
         if (points->at[i] > 0)
-            points->x_bins[kld_bin((double)points->at[i], points->spread.limit)]++;
+            points->x_bins[kld_bin((double)points->at[i], points->scale)]++;
 }
 
 static int compare_floats(const void *a, const void *b)
@@ -134,17 +140,19 @@ void points_of_histogram(struct points *points, const struct histogram *histogra
 /* As kld_of_counts. Cells, which are in order, leave no bin out up to the last one. */
 static double kld_sorted(const struct points *points)
 {
-    struct run run = next_run(points, points->y, first_non_zero(points)), next;
+    struct run run, next;
     double sum = points->entropy;
     int previous = -1, end = 0;
 
+    find_bins(points, points->y);
+    run = next_run(points, first_non_zero(points));
     if (run.bin < 0)
         return 0;
     for (; run.bin >= 0; run = next) {
         int last;
         double q;
 
-        next = next_run(points, points->y, run.end);
+        next = next_run(points, run.end);
         last = kld_last(previous, run.bin, next.bin);
         q = run.count / points->non_zero / (last - kld_first(previous, run.bin) + 1);
         sum -= (points->below[last + 1] - points->below[end]) * log(q);
@@ -199,7 +207,7 @@ static void loss_unsorted(const struct points *points, const struct rounder *rou
         rounder_simulate(rounder, spread->at + i, scale, y, m);
         add_pairs(spread->at + i, y, NULL, m, out);
         for (size_t k = 0; k < m; k++)
-            y_bins[kld_bin((double)y[k], spread->limit)] += spread->at[i + k] > 0;
+            y_bins[kld_bin((double)y[k], points->scale)] += spread->at[i + k] > 0;
     }
     if (points->non_zero > 0)
         out->kld = kld_of_counts(points->x_bins, y_bins, (uint64_t)points->non_zero);

@@ -17,10 +17,12 @@ struct points {
     double total, non_zero; /* numbers */
     double xx;              /* sum of squares */
     double entropy;         /* sum p log p over the bins of kld, p spread evenly */
+    double scale;           /* kld_scale */
     uint64_t non_finite;
     /* room */
     float *at, *y;
     double *count;    /* sorted ones */
+    int16_t *bin;     /* sorted ones: of kld, of the points or of what became of them */
     double *below;    /* sorted ones: [KLD_BINS + 1], what share lies in the bins below each */
     uint64_t *x_bins; /* not sorted: [KLD_BINS] */
 };

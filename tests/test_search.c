@@ -365,8 +365,8 @@ static double histogram_kld(const struct histogram *h, const float *x, const flo
 
     for (size_t i = 0; i < n; i++)
         if (x[i] > 0) {
-            x_bins[kld_bin((double)x[i], h->limit)] += (uint64_t)count[i];
-            y_bins[kld_bin((double)y[i], h->limit)] += (uint64_t)count[i];
+            x_bins[kld_bin((double)x[i], kld_scale(h->limit))] += (uint64_t)count[i];
+            y_bins[kld_bin((double)y[i], kld_scale(h->limit))] += (uint64_t)count[i];
         }
     return kld_of_counts(x_bins, y_bins, h->n - h->zeros);
 }
