@@ -244,10 +244,49 @@ static inline uint8_t encode_f32(const struct encoder *e, float value)
     return (uint8_t)(magnitude | select(magnitude == 0, sign & e->zero_sign, sign));
 }
 
+enum { BLOCK = 64 }; /* a constant count is what compilers vectorise at -O2 as well */
+
+typedef void encode_blocks(const struct encoder *encoder, const float *restrict values,
+                           uint8_t *restrict codes, size_t n_blocks);
+
+static inline void encode_some(const struct encoder *encoder, const float *restrict values,
+                               uint8_t *restrict codes, size_t n_blocks)
+{
+    const struct encoder e = *encoder;
+
+    for (; n_blocks > 0; n_blocks--, values += BLOCK, codes += BLOCK)
+        for (size_t k = 0; k < BLOCK; k++)
+            codes[k] = encode_f32(&e, values[k]);
+}
+
+static void encode_anywhere(const struct encoder *encoder, const float *restrict values,
+                            uint8_t *restrict codes, size_t n_blocks)
+{
+    encode_some(encoder, values, codes, n_blocks);
+}
+
+#ifdef __x86_64__
+__attribute__((target("avx2"))) static void encode_avx2(const struct encoder *encoder,
+                                                        const float *restrict values,
+                                                        uint8_t *restrict codes, size_t n_blocks)
+{
+    encode_some(encoder, values, codes, n_blocks);
+}
+
+static encode_blocks *best_encoder(void)
+{
+    return __builtin_cpu_supports("avx2") ? encode_avx2 : encode_anywhere;
+}
+#else
+static encode_blocks *best_encoder(void)
+{
+    return encode_anywhere;
+}
+#endif
+
 void minifloat_encode_array(const struct minifloat *format, const float *restrict values,
                             uint8_t *restrict codes, size_t n, bool saturate)
 {
-    enum { BLOCK = 64 }; /* a constant count is what compilers vectorise at -O2 as well */
     struct encoder encoder;
     size_t i = 0;
 
@@ -257,9 +296,10 @@ void minifloat_encode_array(const struct minifloat *format, const float *restric
             codes[i] = (uint8_t)minifloat_encode(format, (double)values[i], saturate);
         return;
     }
-    for (; n - i >= BLOCK; i += BLOCK)
-        for (size_t k = 0; k < BLOCK; k++)
-            codes[i + k] = encode_f32(&encoder, values[i + k]);
+    if (n >= BLOCK) {
+        best_encoder()(&encoder, values, codes, n / BLOCK);
+        i = n / BLOCK * BLOCK;
+    }
     for (; i < n; i++)
         codes[i] = encode_f32(&encoder, values[i]);
 }
