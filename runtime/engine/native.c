@@ -31,55 +31,72 @@ void native_run(const struct native *native, const void *in, void *out)
 
 /* --- loops ------------------------------------------------------------------------------------ */
 
+/* Of a block all: a constant count is what compilers vectorise at -O2 as well. */
+static inline void divide(const float *restrict x, float scale, float *restrict out)
+{
+    for (int k = 0; k < BLOCK; k++)
+        out[k] = x[k] / scale;
+}
+
+/* The next block of x, filled up with zeros behind its end. */
+static const float *next_block(const float *x, size_t n, float room[BLOCK])
+{
+    if (n >= BLOCK)
+        return x;
+    memset(room, 0, BLOCK * sizeof *room);
+    memcpy(room, x, n * sizeof *room);
+    return room;
+}
+
 static void to_minifloat(const struct native *native, const void *in, void *out, size_t n)
 {
-    const float *x = in, scale = native->scale;
+    const float *x = in;
     uint8_t *codes = out;
-    float quotients[BLOCK];
+    float quotients[BLOCK], room[BLOCK];
 
-    if (scale == 1) {
+    if (native->scale == 1) {
         minifloat_encode_array(native->format, x, codes, n, native->saturate);
         return;
     }
     for (size_t i = 0; i < n; i += BLOCK) {
-        const size_t m = n - i < BLOCK ? n - i : BLOCK;
-
-        for (size_t k = 0; k < m; k++)
-            quotients[k] = x[i + k] / scale;
-        minifloat_encode_array(native->format, quotients, codes + i, m, native->saturate);
+        divide(next_block(x + i, n - i, room), native->scale, quotients);
+        minifloat_encode_array(native->format, quotients, codes + i, n - i < BLOCK ? n - i : BLOCK,
+                               native->saturate);
     }
 }
 
-/* To nearest, ties to even, for |x| < 2^22: what is below one unit falls off the end of the sum. */
-static inline float to_whole(float x)
+/* A block of i8 or u8. `low` and `high` are those of the type less the zero point, so that nothing
+ * that matters is cut off before rounding. NaN becomes 0. To nearest, ties to even: what is below
+ * one unit falls off the end of the sum with 1.5 * 2^23. */
+static inline void round_block(const struct native *native, const float *restrict quotients,
+                               uint8_t *restrict codes)
 {
-    const float magic = 0x1.8p23f;
+    const float low = native->low, high = native->high, magic = 0x1.8p23f;
+    const int32_t zero = (int32_t)native->zero;
+    int32_t whole[BLOCK];
 
-    return (x + magic) - magic;
+    for (int k = 0; k < BLOCK; k++) {
+        float q = quotients[k] == quotients[k] ? quotients[k] : 0;
+
+        q = q < low ? low : q;
+        q = q > high ? high : q;
+        whole[k] = (int32_t)((q + magic) - magic) + zero;
+    }
+    for (int k = 0; k < BLOCK; k++)
+        codes[k] = (uint8_t)whole[k];
 }
 
-/* i8 and u8. `low` and `high` are those of the type less the zero point, so that nothing that
- * matters is cut off before rounding. NaN compares false and becomes 0. */
 static void to_integer(const struct native *native, const void *in, void *out, size_t n)
 {
-    const float *x = in, scale = native->scale, low = native->low, high = native->high;
-    const int zero = (int)native->zero;
-    uint8_t *codes = out;
-    int whole[BLOCK];
+    const float *x = in;
+    uint8_t *codes = out, last[BLOCK];
+    float quotients[BLOCK], room[BLOCK];
 
     for (size_t i = 0; i < n; i += BLOCK) {
-        const size_t m = n - i < BLOCK ? n - i : BLOCK;
-
-        for (size_t k = 0; k < m; k++) {
-            float q = x[i + k] / scale;
-
-            q = q < low ? low : q;
-            q = q > high ? high : q;
-            q = q == q ? q : 0;
-            whole[k] = (int)to_whole(q) + zero;
-        }
-        for (size_t k = 0; k < m; k++)
-            codes[i + k] = (uint8_t)whole[k];
+        divide(next_block(x + i, n - i, room), native->scale, quotients);
+        round_block(native, quotients, n - i < BLOCK ? last : codes + i);
+        if (n - i < BLOCK)
+            memcpy(codes + i, last, n - i);
     }
 }
 
@@ -217,8 +234,9 @@ static bool make_along(struct native *native, const struct node *node, struct sl
     const struct type *x = &node->inputs[0]->type;
     const int axis = type_axis(x, node->attrs.axis.axis);
 
-    if (node->op != OP_QNN_DEQUANTIZE || dtype_bytes(x->dtype) != 1 || type_has_blocks(x) || axis < 0 ||
-        !is_fixed(inputs[1]) || !is_fixed(inputs[2]) || inputs[1]->type.dtype != DTYPE_F32)
+    if (node->op != OP_QNN_DEQUANTIZE || dtype_bytes(x->dtype) != 1 || type_has_blocks(x) ||
+        axis < 0 || !is_fixed(inputs[1]) || !is_fixed(inputs[2]) ||
+        inputs[1]->type.dtype != DTYPE_F32)
         return false;
     for (int64_t i = 0; i < type_elements(&inputs[2]->type); i++) {
         const struct tensor zeros = { inputs[2]->type,
