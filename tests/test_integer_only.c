@@ -1,10 +1,12 @@
-/* int8 networks with small numbers at their interface: no float is left, on no machine.
+/* int8 networks, and FP8 ones in exact arithmetic, with small numbers at their interface: no float
+ * is left, on no machine.
  *
- * Each network is brought to integers (fake_quant_to_integer, quantize_io), built for a Cortex-M0
- * and for a RISC-V without floats, and linked into a program: it must hold none of the functions by
- * which compilers make floats of integers, and give the bytes of the reference evaluator in QEMU.
- * The same bytes come out on hosts with other compilers and processors. What the search for such
- * functions is worth is shown by the same network with floats at its interface.
+ * Each network is brought to integers (fake_quant_to_integer or fake_quant_to_exact, quantize_io),
+ * built for a Cortex-M0 and for a RISC-V without floats, and linked into a program: it must hold
+ * none of the functions by which compilers make floats of integers, and give the bytes of the
+ * reference evaluator in QEMU. The same bytes come out on hosts with other compilers and
+ * processors. What the search for such functions is worth is shown by the same network with floats
+ * at its interface.
  *
  * Where a compiler or QEMU is not installed, that machine is skipped, and said so. */
 #include <check.h>
@@ -66,6 +68,65 @@ static const char small_network[] =
                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                             "v", "@s", "@z") "  %f = reshape(%vd) {shape=[1,8]}\n  %l = nn.dense(%f, %w3f)\n" Q("ld",
                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                 "l", "@t", "@z") "  %q = nn.softmax(%ld) {axis=1}\n" Q("y",
                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                        "q", "@p", "@low") "}\n";
+
+/* The same kinds of operators on FP8: decoded, computed, encoded. */
+#define E(to, from, scale)                                                                         \
+    "  %" to "_q = qnn.quantize(%" from ", " scale ", @z) {axis=0, saturate=true}\n"               \
+    "  %" to " = qnn.dequantize(%" to "_q, " scale ", @z) {axis=0}\n"
+
+static const char
+    fp8_network
+        [] =
+            "fn main(%x: (1,2,10,10) f8e4m3) -> (%y) {\n"
+            "  const @s : () f32 = [0.02]\n  const @t : () f32 = [0.05]\n  const @u : () f32 = "
+            "[0.031]\n"
+            "  const @z : () f8e4m3 = [0x00]\n"
+            "  const @w1 : (4,2,3,3) f8e4m3 = crc32:00000000\n  const @b1 : (4) f32 = "
+            "crc32:00000000\n"
+            "  const @s1 : (4) f32 = [0.01, 0.005, 0.02, 0.001]\n"
+            "  const @w2 : (4,1,3,3) f8e4m3 = crc32:00000000\n"
+            "  const @w3 : (6,8) f8e4m3 = crc32:00000000\n"
+            "  %xd = qnn.dequantize(%x, @s, @z) {axis=0}\n"
+            "  %w1f = qnn.dequantize(@w1, @s1, @z) {axis=0}\n"
+            "  %w2f = cast(@w2) {dtype=f32, saturate=true}\n"
+            "  %w3f = cast(@w3) {dtype=f32, saturate=true}\n"
+            "  %c1 = nn.conv2d(%xd, %w1f) {padding=[1,1,1,1], groups=1}\n"
+            "  %c1b = nn.bias_add(%c1, @b1) {axis=1}\n" E(
+                "c1d", "c1b",
+                "@t") "  %h = nn.hard_swish(%c1d)\n" E("hd",
+                                                       "h", "@u") "  %c2 = nn.conv2d(%hd, %w2f) "
+                                                                  "{padding=[1,1,1,1], groups=4}\n"
+                                                                  "  %a2 = add(%c2, %hd)\n  %r = "
+                                                                  "clip(%a2) {a_min=0, "
+                                                                  "a_max=6}\n" E("rd", "r", "@t") "  %a = add(%rd, %hd)\n  %ar = nn.relu(%a)\n" E("ad", "ar", "@t") "  %g = nn.avg_pool2d(%ad) {pool_size=[2,2], strides=[2,2]}\n" E(
+                                                                      "gd",
+                                                                      "g", "@u") "  %m = "
+                                                                                 "nn.max_pool2d(%"
+                                                                                 "rd) "
+                                                                                 "{pool_size=[2,2],"
+                                                                                 " strides=[2,2]}"
+                                                                                 "\n" E("md", "m",
+                                                                                        "@t") "  "
+                                                                                              "%j "
+                                                                                              "= "
+                                                                                              "conc"
+                                                                                              "aten"
+                                                                                              "ate("
+                                                                                              "%gd,"
+                                                                                              " %"
+                                                                                              "md) "
+                                                                                              "{axi"
+                                                                                              "s=1}"
+                                                                                              "\n" E("jd",
+                                                                                                     "j",
+                                                                                                     "@t") "  %e = sigmoid(%jd)\n" E("ed",
+                                                                                                                                     "e",
+                                                                                                                                     "@s") "  %k = multiply(%jd, %ed)\n" E("kd",
+                                                                                                                                                                           "k",
+                                                                                                                                                                           "@t") "  %v = nn.global_avg_pool(%kd)\n" E("vd",
+                                                                                                                                                                                                                      "v",
+                                                                                                                                                                                                                      "@s") "  %f = reshape(%vd) {shape=[1,8]}\n  %l = nn.dense(%f, %w3f)\n"
+                                                                                                                                                                                                                            "  %y = qnn.quantize(%l, @t, @z) {axis=0, saturate=true}\n}\n";
 
 struct machine {
     const char *name, *compiler, *flags, *runner, *nm;
@@ -361,6 +422,22 @@ static void open_text(struct program *program, const char *text)
     network->module = graph_parse(network->ctx, text, 3);
 }
 
+/* Codes from -448 to 448 in steps of different sizes; NaN among them counts as 0. */
+START_TEST(exact_fp8_network_has_no_floats)
+{
+    struct program program;
+
+    open_text(&program, fp8_network);
+    ck_assert_msg(pass_fake_quant_to_exact(program.network.module) &&
+                      pipeline_run_one(program.network.module, "dead_code"),
+                  "%s", expect_text(program.network.ctx));
+    prepare(&program, true);
+    check_bare(&program);
+    check_hosts(&program);
+    program_free(&program);
+}
+END_TEST
+
 START_TEST(small_network_has_no_floats)
 {
     struct program program;
@@ -413,13 +490,14 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("int8 without floats");
+    Suite *suite = suite_create("without floats");
     TCase *tests = tcase_create("all");
     SRunner *runner;
     int failed;
 
     tcase_set_timeout(tests, 600);
     tcase_add_test(tests, small_network_has_no_floats);
+    tcase_add_test(tests, exact_fp8_network_has_no_floats);
     tcase_add_test(tests, floats_would_be_found);
     tcase_add_test(tests, keyword_spotter_has_no_floats);
     suite_add_tcase(suite, tests);
