@@ -51,7 +51,7 @@ static const struct row {
     { "2,6,5", "nn.lrn(X) {size=3, alpha=0.01, beta=0.75, bias=1}", "2,6,5", 1e-4 },
     { "2,6,5", "nn.lp_normalize(X) {axis=1, p=2}", "2,6,5", 1e-4 },
     { "2,3,4", "transpose(X) {axes=[2,0,1]}", "4,2,3", 0 },
-    { "2,6,4", "strided_slice(X) {begin=[0,4,1], end=[2,0,4], strides=[1,-2,1]}", "2,2,3", 0 },
+    { "2,6,4", "strided_slice(X) {begin=[0,4,1], strides=[1,-2,1], size=[2,2,3]}", "2,2,3", 0 },
     { "2,3", "broadcast_to(X) {shape=[4,2,3]}", "4,2,3", 0 },
     { "2,3", "tile(X) {shape=[2,2]}", "4,6", 0 },
     { "1,8,2,3", "nn.depth_to_space(X) {block_size=2, mode=\"DCR\"}", "1,2,4,6", 0 },
@@ -180,7 +180,7 @@ static void run(const char *text, double tolerance)
 
 START_TEST(operators_read_codes)
 {
-    static const double tolerance[] = { [EXACT] = 0, [SUMS] = 1e-4, [SUMS_STORED] = 0.13 };
+    static const double tolerance[] = { [EXACT] = 0, [SUMS] = 1e-4, [SUMS_STORED] = 0.15 };
     struct arena arena = { NULL };
     struct graph graph = graph_new(&arena, &storages[_i / N_KINDS]);
     const int kind = _i % N_KINDS;

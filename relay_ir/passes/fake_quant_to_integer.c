@@ -19,6 +19,7 @@
 #include "relay_ir/passes/rules/rules.h"
 
 #define QUANTIZE ROOTS(OP_QNN_QUANTIZE)
+#define ENCODE ROOTS(OP_QNN_QUANTIZE, OP_CAST) /* to small floats */
 
 static const struct rule rules[] = {
     { "move_before_dequantize", move_before_dequantize,
@@ -44,6 +45,16 @@ static const struct rule rules[] = {
     { "chain_to_table", chain_to_table, QUANTIZE },
     { "quantize_of_move", quantize_of_move, QUANTIZE },
     { "table_of_table", table_of_table, ROOTS(OP_QNN_LUT) },
+
+    { "move_before_decoder", move_before_decoder,
+      ROOTS(OP_BROADCAST_TO, OP_COPY, OP_DEPTH_TO_SPACE, OP_EXPAND_DIMS, OP_GATHER, OP_GATHER_ND,
+            OP_MAX_POOL1D, OP_MAX_POOL2D, OP_MAX_POOL3D, OP_RESHAPE, OP_REVERSE_SEQUENCE,
+            OP_SPACE_TO_DEPTH, OP_SQUEEZE, OP_STRIDED_SLICE, OP_TAKE, OP_TILE, OP_TRANSPOSE) },
+    { "pad_before_decoder", pad_before_decoder, ROOTS(OP_PAD) },
+    { "join_before_decoder", join_before_decoder, ROOTS(OP_CONCATENATE) },
+    { "encode_of_decode", encode_of_decode, ENCODE },
+    { "encode_of_split", encode_of_split, ENCODE },
+    { "encode_before_move", encode_before_move, ENCODE },
 };
 
 bool pass_fake_quant_to_integer(struct module *module)

@@ -104,6 +104,14 @@ RULE(quantize_of_split)
 RULE(quantize_of_pad)
 RULE(quantize_of_move)
 
+/* codes.c */
+RULE(move_before_decoder)
+RULE(pad_before_decoder)
+RULE(join_before_decoder)
+RULE(encode_of_decode)
+RULE(encode_before_move)
+RULE(encode_of_split)
+
 /* quantized_choice.c */
 RULE(quantize_of_dequantize)
 RULE(quantize_of_clip)
