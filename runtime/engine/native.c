@@ -66,8 +66,8 @@ static void to_minifloat(const struct native *native, const void *in, void *out,
 }
 
 /* A block of i8 or u8. `low` and `high` are those of the type less the zero point, so that nothing
- * that matters is cut off before rounding. NaN becomes 0. To nearest, ties to even: what is below
- * one unit falls off the end of the sum with 1.5 * 2^23. */
+ * that matters is cut off before rounding. NaN becomes the code 0. To nearest, ties to even: what
+ * is below one unit falls off the end of the sum with 1.5 * 2^23. */
 static inline void round_block(const struct native *native, const float *restrict quotients,
                                uint8_t *restrict codes)
 {
@@ -76,7 +76,7 @@ static inline void round_block(const struct native *native, const float *restric
     int32_t whole[BLOCK];
 
     for (int k = 0; k < BLOCK; k++) {
-        float q = quotients[k] == quotients[k] ? quotients[k] : 0;
+        float q = quotients[k] == quotients[k] ? quotients[k] : -native->zero;
 
         q = q < low ? low : q;
         q = q > high ? high : q;
