@@ -108,10 +108,13 @@ static const struct offload_case cases[] = {
     { .composites = "cmsis_nn.max_pool2d",
       .text = "fn main(%x: (2,5,7,6) i8) -> (%y) {\n"
               "  %y = nn.max_pool2d(%x) {pool_size=[3,2], strides=[2,3], padding=[2,0,1,1]}\n}" },
-    { .composites = "cmsis_nn.avg_pool2d",
+    { .composites = "cmsis_nn.avg_pool2d", /* halves go away from the zero point here */
+      .left = "qnn.dequantize",
+      .tolerance = 0.02,
       .text = "fn main(%x: (2,17,7,6) i8) -> (%y) {\n" QNN_CONSTANTS
-              "  %y = qnn.avg_pool2d(%x, @s, @oz, @s, @oz) {pool_size=[3,3], strides=[2,3], "
-              "padding=[1,0,1,2]}\n}" },
+              "  %q = qnn.avg_pool2d(%x, @s, @oz, @s, @oz) {pool_size=[3,3], strides=[2,3], "
+              "padding=[1,0,1,2]}\n"
+              "  %y = qnn.dequantize(%q, @s, @oz) {axis=0}\n}" },
     { .composites = "cmsis_nn.fully_connected", /* weights with a zero point */
       .text =
           "fn main(%x: (2,37) i8) -> (%y) {\n" QNN_CONSTANTS "  const @w : (13,37) i8 = [0, ...]\n"

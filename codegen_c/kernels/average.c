@@ -39,23 +39,24 @@ static enum dtype out_dtype(const struct bind *bind)
     return anchor_output(bind->region, 0)->dtype;
 }
 
+/* " + 3", " - 3", or nothing. */
+static const char *plus(struct bind *bind, int64_t number)
+{
+    if (number == 0)
+        return "";
+    return arena_printf(bind->arena, " %c %" PRId64, number < 0 ? '-' : '+',
+                        number < 0 ? -number : number);
+}
+
 const char *plain_average(struct bind *bind, const char *sum, int64_t n, const char *many)
 {
     const int64_t zero = known_qnn_scales(bind->region->anchor).out_zero;
 
     if (!many && n == 0)
         return arena_printf(bind->arena, "%" PRId64, zero);
-    if (!many && n == 1)
-        return arena_printf(bind->arena, "(%s)%s", dtype_c_type(out_dtype(bind)), sum);
-    if (many)
-        return arena_printf(bind->arena, "(%s)((%s < 0 ? %s - %s / 2 : %s + %s / 2) / %s)",
-                            dtype_c_type(out_dtype(bind)), sum, sum, many, sum, many, many);
-    if (dtype_kind(out_dtype(bind)) == KIND_UINT)
-        return arena_printf(bind->arena, "(%s)((%s + %" PRId64 ") / %" PRId64 ")",
-                            dtype_c_type(out_dtype(bind)), sum, n / 2, n);
-    return arena_printf(bind->arena,
-                        "(%s)((%s < 0 ? %s - %" PRId64 " : %s + %" PRId64 ") / %" PRId64 ")",
-                        dtype_c_type(out_dtype(bind)), sum, sum, n / 2, sum, n / 2, n);
+    bind_helper(bind, "average");
+    return arena_printf(bind->arena, "(%s)(average(%s, %s)%s)", dtype_c_type(out_dtype(bind)), sum,
+                        many ? many : arena_printf(bind->arena, "%" PRId64, n), plus(bind, zero));
 }
 
 const char *rescaled_sum_by(struct bind *bind, const char *sum, const char *multiplier,
@@ -65,13 +66,11 @@ const char *rescaled_sum_by(struct bind *bind, const char *sum, const char *mult
 
     bind_helper(bind, "requantize");
     bind_helper(bind, "saturate_int");
-    return arena_printf(
-        bind->arena, "(%s)saturate_int(%srequantize(%s, %s, %s)%s, %" PRId64 ", %" PRId64 ")",
-        dtype_c_type(out_dtype(bind)), zero ? "(int64_t)" : "", sum, multiplier, shift,
-        zero ? arena_printf(bind->arena, " %c %" PRId64, zero < 0 ? '-' : '+',
-                            zero < 0 ? -zero : zero)
-             : "",
-        (int64_t)dtype_least(out_dtype(bind)), (int64_t)dtype_greatest(out_dtype(bind)));
+    return arena_printf(bind->arena,
+                        "(%s)saturate_int(%srequantize(%s, %s, %s)%s, %" PRId64 ", %" PRId64 ")",
+                        dtype_c_type(out_dtype(bind)), zero ? "(int64_t)" : "", sum, multiplier,
+                        shift, plus(bind, zero), (int64_t)dtype_least(out_dtype(bind)),
+                        (int64_t)dtype_greatest(out_dtype(bind)));
 }
 
 const char *rescaled_sum(struct bind *bind, const char *sum, struct fixed_point factor)

@@ -13,11 +13,11 @@ bool takes_qnn_scales(const struct region *region, int64_t n, const char **why);
 /* Where that is so. */
 struct qnn_scales known_qnn_scales(const struct node *node);
 
-/* The average as an expression of y's type: `sum` of codes over n, or over the C expression `many`
- * where it is not NULL; to nearest, halves away from zero. */
+/* The average as an expression of y's type, of a sum of distances from the zero point, where
+ * qnn_average_is_plain: over n, or over the C expression `many` where it is not NULL. */
 const char *plain_average(struct bind *bind, const char *sum, int64_t n, const char *many);
 
-/* The same of `sum` of distances from the zero point, times a factor, which may be one of tables
+/* Such a sum times a factor, which may be one of tables
  * (multiplier and shift as C expressions). */
 const char *rescaled_sum(struct bind *bind, const char *sum, struct fixed_point factor);
 const char *rescaled_sum_by(struct bind *bind, const char *sum, const char *multiplier,

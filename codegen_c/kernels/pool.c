@@ -232,19 +232,14 @@ struct counting {
     bool may_be_none;
 };
 
-/* What the sum of codes needs before it is divided: the zero points of the padding that counts, or
- * those of the elements off. */
-static void bind_shift(struct bind *bind, const struct counting *c, int64_t zero, bool plain)
+/* The sum of codes becomes one of distances from the zero point. */
+static void bind_shift(struct bind *bind, const struct counting *c, int64_t zero)
 {
-    const char *n = c->varies ? "n" : "N";
     const bool inside = c->padded && c->counts;
 
-    bind_flag(bind, "shifted", zero != 0 && (!plain || inside));
+    bind_flag(bind, "shifted", zero != 0);
     bind_flag(bind, "counts_inside", zero != 0 && inside);
-    if (plain)
-        bind_text(bind, "shift", "+= (%s - n_inside) * %" PRId64, n, zero);
-    else
-        bind_text(bind, "shift", "-= %s * %" PRId64, inside ? "n_inside" : n, zero);
+    bind_text(bind, "shift", "-= %s * %" PRId64, inside ? "n_inside" : c->varies ? "n" : "N", zero);
 }
 
 static const char *average_text(struct bind *bind, const struct counting *c,
@@ -283,7 +278,7 @@ bool bind_qnn_avg_pool(struct bind *bind)
     bind_flag(bind, "counts", c.counts);
     bind_flag(bind, "clips_padding", c.varies && c.counts);
     bind_flag(bind, "plain", plain);
-    bind_shift(bind, &c, scales.in_zero, plain);
+    bind_shift(bind, &c, scales.in_zero);
     bind_text(bind, "ty", "%s", dtype_c_type(anchor_output(bind->region, 0)->dtype));
     bind_text(bind, "mean", "%s", average_text(bind, &c, &scales, window_k_len(&w), plain));
     return bind_pool_epilogue(bind, &w, "mean");

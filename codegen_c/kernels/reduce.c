@@ -154,7 +154,7 @@ bool accepts_qnn_reduce(const struct region *region, const char **why)
            takes_qnn_scales(region, n ? type_elements(anchor_input(region, 0)) / n : 0, why);
 }
 
-/* The sum is one of codes, or of their distances from the zero point, which it begins with. */
+/* The sum is one of distances from the zero point. */
 bool bind_qnn_reduce(struct bind *bind)
 {
     const struct node *node = bind->region->anchor;
@@ -171,7 +171,7 @@ bool bind_qnn_reduce(struct bind *bind)
     bind_reduction(bind, OP_SUM, DTYPE_I32, n, "");
     bind_text(bind, "tacc", "int32_t");
     bind_text(bind, "widen", "%s", "");
-    bind_int(bind, "start", plain ? 0 : -n * scales.in_zero);
+    bind_int(bind, "start", -n * scales.in_zero);
     bind_text(bind, "outcome", "%s",
               plain ? plain_average(bind, "sum", n, NULL)
                     : rescaled_sum(bind, "sum", qnn_average_factor_of(&scales, mean ? n : 1)));

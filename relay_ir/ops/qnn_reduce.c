@@ -2,12 +2,17 @@
  * numbers with a scale and a zero point. Inputs: x, in_scale, in_zero, out_scale, out_zero, which
  * gives the type. Attributes and shapes are those of the float operators.
  *
- * average  of n numbers. Where x and the result have one type, scale and zero point: the sum of
- *          what is stored, divided by n, to nearest, halves away from zero (TensorFlow Lite,
- *          CMSIS-NN). Else saturate(rescaled(sum of (x - in_zero), in_scale / (n * out_scale)) +
- *          out_zero), where rescaled() is fixed_point_apply in double rounding. Padding that counts
- *          has the number in_zero. n = 0: out_zero
- * sum      saturate(rescaled(sum of (x - in_zero), in_scale / out_scale) + out_zero)
+ * S is the sum of (x - in_zero); padding that counts has the number in_zero.
+ *
+ * average  of n numbers. Where x and the result have one type, scale and zero point: S / n, to
+ *          nearest, halves away from zero, plus the zero point (TensorFlow Lite's MEAN; its
+ *          AVERAGE_POOL and CMSIS-NN do the same with the sum of what is stored, so that halves
+ *          go the other way where that is negative).
+ *
+ *          Else saturate(rescaled(S, in_scale / (n * out_scale)) + out_zero), where rescaled() is
+ *          fixed_point_apply in double rounding. n = 0: out_zero.
+ *
+ * sum      saturate(rescaled(S, in_scale / out_scale) + out_zero)
  *
  * The sum is one of 64 bits here; generated C, which sums in 32, refuses what could leave them. */
 #include "relay_ir/ops/check.h"
@@ -48,11 +53,8 @@ struct fixed_point qnn_average_factor_of(const struct qnn_scales *scales, int64_
 int64_t qnn_average_of(const struct node *node, const struct qnn_scales *scales, int64_t sum,
                        int64_t n)
 {
-    if (n > 0 && qnn_average_is_plain(node, scales)) {
-        const int64_t codes = sum + n * scales->in_zero;
-
-        return (codes < 0 ? codes - n / 2 : codes + n / 2) / n;
-    }
+    if (n > 0 && qnn_average_is_plain(node, scales))
+        return scales->out_zero + (sum < 0 ? sum - n / 2 : sum + n / 2) / n;
     return scales->out_zero +
            fixed_point_apply(qnn_average_factor_of(scales, n), sum, ROUND_DOUBLE);
 }
