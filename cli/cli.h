@@ -28,6 +28,7 @@ struct cli {
 
 /* Each returns false after an error. Diagnostics are printed by main. */
 bool command_calibrate(struct cli *cli);
+bool command_compare(struct cli *cli);
 bool command_compile(struct cli *cli);
 bool command_explain(struct cli *cli);
 bool command_inspect(struct cli *cli);
@@ -55,6 +56,12 @@ bool precision_wanted(const struct cli *cli);
 void collect_for_precision(struct cli *cli, const struct module *module); /* before all passes */
 bool run_precision(struct cli *cli, struct module *module, const struct pipeline_options *pipeline);
 void report_precision_of_graph(struct cli *cli);
+
+/* For compare: the steps up to the simulation only; and the samples of --data for fn's parameters
+ * (NULL without --data, or after an error), to be closed by the caller, with how many --limit
+ * leaves. */
+void simulate_precision(struct cli *cli);
+struct samples *open_samples(struct cli *cli, const struct function *fn, int64_t *n);
 
 /* Whether parts of the graph may leave c. */
 bool offload_wanted(const struct cli *cli);

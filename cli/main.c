@@ -10,6 +10,7 @@
 
 static bool (*const run_command[COMMAND_COUNT])(struct cli *) = {
     [COMMAND_CALIBRATE] = command_calibrate,
+    [COMMAND_COMPARE] = command_compare,
     [COMMAND_COMPILE] = command_compile,
     [COMMAND_EXPLAIN] = command_explain,
     [COMMAND_INSPECT] = command_inspect,

@@ -266,23 +266,36 @@ static bool quantize_with_log(struct cli *cli, struct module *module,
     return !log || output_commit(&set);
 }
 
+struct samples *open_samples(struct cli *cli, const struct function *fn, int64_t *n)
+{
+    const struct precision_request *r = cli->precision;
+    struct samples *samples =
+        r->data ? samples_open(cli->ctx, r->data, fn, r->has_how ? &r->how : NULL) : NULL;
+
+    if (!samples)
+        return NULL;
+    *n = samples_count(samples);
+    if (r->limit > 0 && r->limit < *n)
+        *n = r->limit;
+    return samples;
+}
+
+void simulate_precision(struct cli *cli)
+{
+    cli->precision->options.simulate_only = true;
+}
+
 bool run_precision(struct cli *cli, struct module *module, const struct pipeline_options *pipeline)
 {
     struct precision_request *r = cli->precision;
     struct calibration_source source = { .load = load };
-    struct samples *samples = NULL;
+    struct samples *samples = open_samples(cli, module->main, &source.n);
     bool ok;
 
-    if (r->data) {
-        samples = samples_open(cli->ctx, r->data, module->main, r->has_how ? &r->how : NULL);
-        if (!samples)
-            return false;
-        source.n = samples_count(samples);
-        source.user = samples;
-        if (r->limit > 0 && r->limit < source.n)
-            source.n = r->limit;
-        r->options.samples = &source;
-    }
+    if (r->data && !samples)
+        return false;
+    source.user = samples;
+    r->options.samples = samples ? &source : NULL;
     ok = quantize_with_log(cli, module, pipeline);
     r->done = ok;
     samples_close(samples);
