@@ -3,20 +3,13 @@
 #include <inttypes.h>
 #include <math.h>
 
-<<<<<<< ours
-#include <math.h>
-
-#include "base/minifloat.h"
-    =======
 #include "codegen_c/codec.h"
-    >>>>>>> theirs
 #include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/average.h"
 #include "codegen_c/kernels/window.h"
 
-    /* Of input 0, where it is one of small floats and not decoded. */
-    static const struct minifloat *
-    codec_of_input(const struct region *region)
+/* Of input 0, where it is one of small floats and not decoded. */
+static const struct minifloat *codec_of_input(const struct region *region)
 {
     return type_minifloat(anchor_input(region, 0));
 }
