@@ -75,7 +75,9 @@ $(BUILD)/tests/test_json: $(patsubst %,$(BUILD)/parts/tests/make/%.o,good_cases 
 
 # What bench-accuracy is made of, but its main().
 accuracy := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard bench/accuracy/*.c)))
-$(BUILD)/tests/test_accuracy: $(filter-out %/main.o,$(accuracy))
+$(BUILD)/tests/test_accuracy: $(BUILD)/tests/test_accuracy.o $(filter-out %/main.o,$(accuracy)) \
+                              $(test_support) $(BUILD)/librelayc.a
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcheck -lsubunit -lrt $(libs)
 
 $(BUILD)/bench_accuracy: $(accuracy) $(BUILD)/librelayc.a
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(libs)
