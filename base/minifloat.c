@@ -73,7 +73,7 @@ static unsigned greatest_magnitude(const struct minifloat *format)
 unsigned minifloat_nan(const struct minifloat *format)
 {
     switch (format->specials) {
-    case MINIFLOAT_NONE: return 0;
+    case MINIFLOAT_NONE: return greatest_magnitude(format);
     case MINIFLOAT_FNUZ: return sign_bit(format);
     default: return sign_bit(format) - 1;
     }

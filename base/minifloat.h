@@ -54,7 +54,8 @@ float minifloat_decode(const struct minifloat *format, unsigned code);
  *   not saturate   infinity, or NaN where there is no infinity, or as above where there is neither
  * "Out of range" is what rounds to a magnitude above the greatest number. NaN becomes the NaN with
  * all exponent and mantissa bits set and its sign, or FNUZ's only NaN; a format without NaN gives
- * zero, with NaN's sign. -0 and what rounds to it is +0 in FNUZ. */
+ * the greatest number, with NaN's sign (ONNX has it so for f4e2m1). -0 and what rounds to it is +0
+ * in FNUZ. */
 unsigned minifloat_encode(const struct minifloat *format, double value, bool saturate);
 
 /* Arrays of codes of up to 8 bits, one per byte; results as of the functions above, element for

@@ -30,16 +30,21 @@ static double real_of(const struct value *constant, int64_t i)
     return tensor_at(&tensor, i);
 }
 
+static bool is_signed(enum dtype dtype)
+{
+    return dtype_kind(dtype) == KIND_INT || dtype == DTYPE_I4;
+}
+
 static int64_t least_of(enum dtype dtype)
 {
-    return dtype_kind(dtype) == KIND_INT ? -((int64_t)1 << (dtype_bytes(dtype) * 8 - 1)) : 0;
+    return is_signed(dtype) ? -((int64_t)1 << (dtype_packed_bits(dtype) - 1)) : 0;
 }
 
 static int64_t most_of(enum dtype dtype)
 {
-    const size_t bits = dtype_bytes(dtype) * 8;
+    const int bits = dtype_packed_bits(dtype);
 
-    return ((int64_t)1 << (dtype_kind(dtype) == KIND_INT ? bits - 1 : bits)) - 1;
+    return ((int64_t)1 << (is_signed(dtype) ? bits - 1 : bits)) - 1;
 }
 
 /* "x + 3", "x - 3", "x". */

@@ -162,6 +162,6 @@ int64_t tensor_int_at(const struct tensor *tensor, int64_t index)
 
 bool tensor_equal(const struct tensor *a, const struct tensor *b)
 {
-    return type_equal(&a->type, &b->type) &&
+    return type_same_storage(&a->type, &b->type) &&
            (a->data == b->data || memcmp(a->data, b->data, type_bytes(&a->type)) == 0);
 }

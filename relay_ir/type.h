@@ -117,7 +117,7 @@ struct tensor tensor_new(struct bulk *bulk, const struct type *type);
 double tensor_at(const struct tensor *tensor, int64_t index);
 int64_t tensor_int_at(const struct tensor *tensor, int64_t index);
 
-/* Whether dtype, shape and every bit agree. */
+/* Whether dtype, shape and every bit agree, whatever is known of the numbers. */
 bool tensor_equal(const struct tensor *a, const struct tensor *b);
 
 #endif

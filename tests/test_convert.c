@@ -98,7 +98,7 @@ static const struct row rows[] = {
     { 19, "MaxPool", "kernel_shape=[1]", "f8e4m3[1,1,1] 1", "is f8e4m3", DIAG_TYPE },
     { 19, "ReduceMax", "", "f8e4m3[1] 1", "is f8e4m3", DIAG_TYPE },
     { 19, "Equal", "", "f8e4m3[1] 1; f8e4m3[1] 1", "is f8e4m3", DIAG_TYPE },
-    { 19, "Cast", "to=23", "f32[1] 1", "a conversion to this element type", DIAG_UNSUPPORTED_TYPE },
+    { 23, "Cast", "to=24", "f32[1] 1", "a conversion to this element type", DIAG_UNSUPPORTED_TYPE },
 
     /* --- reductions --- */
     { 11, "ReduceSum", "axes=[-1] keepdims=0", "f32[2,2] 1 2 3 4", "f32[2] 3 7", 0 },

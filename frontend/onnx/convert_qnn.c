@@ -126,6 +126,33 @@ static bool read_type(struct onnx_node *node, enum dtype *dtype)
                          (long long)code);
 }
 
+/* The type in which QuantizeLinear divides (operator set 23): that of the scale, or what
+ * `precision` says. relayc divides in f32. */
+static bool check_precision(struct onnx_node *node)
+{
+    const int64_t code = onnx_int(node, "precision", 0);
+
+    if (code == 0 || code == 1 || !onnx_ok(node))
+        return onnx_ok(node);
+    return bad_attribute(node, "attribute precision is %lld, relayc divides in f32 (1)",
+                         (long long)code);
+}
+
+/* The floating-point type that DequantizeLinear gives: attribute output_dtype, else the scale's. */
+static bool read_real_type(struct onnx_node *node, enum dtype *dtype)
+{
+    const int64_t code = onnx_int(node, "output_dtype", 0);
+
+    *dtype = onnx_input(node, 1)->type.dtype;
+    if (code == 0 || !onnx_ok(node))
+        return onnx_ok(node);
+    *dtype = code > 0 && code <= INT32_MAX ? dtype_from_onnx((int32_t)code) : DTYPE_NONE;
+    if (dtype_is_float(*dtype))
+        return true;
+    return bad_attribute(node, "attribute output_dtype is %lld, which is no floating-point type",
+                         (long long)code);
+}
+
 /* The zero point of FP8 must be known to be 0. */
 static bool check_fp8_zero(struct onnx_node *node, enum dtype dtype)
 {
@@ -142,7 +169,7 @@ bool convert_quantize_linear(struct onnx_node *node)
     struct value *x;
 
     if (!onnx_check_inputs(node, 2, 3) || !onnx_check_kind(node, 0, TAKES_NUMBER) ||
-        !read_type(node, &dtype) || !check_fp8_zero(node, dtype))
+        !read_type(node, &dtype) || !check_precision(node) || !check_fp8_zero(node, dtype))
         return false;
     x = cast_to(node, onnx_input(node, 0), DTYPE_F32, "x");
     if (has_blocks(node))
@@ -160,13 +187,13 @@ bool convert_dequantize_linear(struct onnx_node *node)
     struct value *x = onnx_input(node, 0), *y;
     enum dtype dtype;
 
-    if (!onnx_check_inputs(node, 2, 3) || !check_fp8_zero(node, x->type.dtype))
+    if (!onnx_check_inputs(node, 2, 3) || !check_fp8_zero(node, x->type.dtype) ||
+        !read_real_type(node, &dtype))
         return false;
     if (has_blocks(node))
-        return dequantize_blocks(node);
+        return dequantize_blocks(node, dtype);
     if (!onnx_ok(node))
         return false;
-    dtype = onnx_input(node, 1)->type.dtype;
     y = dequantized_along(node, x, scale_input(node, 1), zero_point(node, 2, x->type.dtype), axis,
                           dtype == DTYPE_F32 ? "" : "wide");
     return onnx_output(node, 0, cast_to(node, y, dtype, ""));

@@ -31,6 +31,6 @@ struct value *requantized(struct onnx_node *node, struct value *x, struct value 
  * is input 0 in f32, dtype that of the result. */
 bool has_blocks(struct onnx_node *node);
 bool quantize_blocks(struct onnx_node *node, struct value *x, enum dtype dtype);
-bool dequantize_blocks(struct onnx_node *node);
+bool dequantize_blocks(struct onnx_node *node, enum dtype dtype);
 
 #endif

@@ -97,14 +97,16 @@ static struct value *zeros_of(struct onnx_node *node, const struct blocks *block
     return zero;
 }
 
-bool dequantize_blocks(struct onnx_node *node)
+bool dequantize_blocks(struct onnx_node *node, enum dtype dtype)
 {
-    const enum dtype dtype = onnx_input(node, 1)->type.dtype;
+    const enum dtype_kind kind = dtype_kind(onnx_input(node, 0)->type.dtype);
     struct value *x, *scale, *zero;
     struct blocks blocks;
     bool ok = true;
 
-    if (!onnx_check_kind(node, 0, TAKES_INTEGER) || !read_blocks(node, &blocks))
+    if ((kind != KIND_NIBBLE && kind != KIND_MINIFLOAT &&
+         !onnx_check_kind(node, 0, TAKES_INTEGER)) ||
+        !read_blocks(node, &blocks))
         return false;
     x = cast_to(node, onnx_input(node, 0), DTYPE_F32, "x");
     scale = over_blocks(node, &blocks, onnx_input(node, 1), "scale");
@@ -117,10 +119,26 @@ bool dequantize_blocks(struct onnx_node *node)
     return onnx_output(node, 0, cast_to(node, x, dtype, ""));
 }
 
+/* To small floats, whose zero points are 0. */
+static struct value *encode(struct onnx_node *node, struct value *x, enum dtype dtype)
+{
+    const union attrs attrs = { .cast = { .dtype = dtype,
+                                          .saturate = onnx_int(node, "saturate", 1) != 0 } };
+
+    return x && onnx_ok(node) ? onnx_build1(node, OP_CAST, &attrs, "", x) : NULL;
+}
+
+static void set_bounds(union attrs *bounds, enum dtype dtype)
+{
+    const bool is_signed = dtype_kind(dtype) == KIND_INT || dtype == DTYPE_I4;
+    const int bits = dtype_packed_bits(dtype);
+
+    bounds->clip.a_min = is_signed ? -ldexp(1, bits - 1) : 0;
+    bounds->clip.a_max = ldexp(1, is_signed ? bits - 1 : bits) - 1;
+}
+
 bool quantize_blocks(struct onnx_node *node, struct value *x, enum dtype dtype)
 {
-    const bool is_signed = dtype_kind(dtype) == KIND_INT;
-    const int bits = (int)dtype_bytes(dtype) * 8;
     union attrs bounds = { .clip = { 0 } };
     struct value *scale, *zero;
     struct blocks blocks;
@@ -128,15 +146,18 @@ bool quantize_blocks(struct onnx_node *node, struct value *x, enum dtype dtype)
 
     if (!read_blocks(node, &blocks))
         return false;
-    if (!dtype_is_integer(dtype) || dtype_bytes(dtype) > 2)
+    if (dtype_kind(dtype) != KIND_MINIFLOAT && dtype_kind(dtype) != KIND_NIBBLE &&
+        (!dtype_is_integer(dtype) || dtype_bytes(dtype) > 2))
         return onnx_unsupported(node, "blocks of %s", dtype_name(dtype));
-    bounds.clip.a_min = is_signed ? -ldexp(1, bits - 1) : 0;
-    bounds.clip.a_max = ldexp(1, is_signed ? bits - 1 : bits) - 1;
     scale = over_blocks(node, &blocks, onnx_input(node, 1), "scale");
     zero = zeros_of(node, &blocks, &ok);
     if (!ok)
         return false;
-    x = apply1(node, OP_ROUND, "whole", apply2(node, OP_DIVIDE, "quotient", x, scale));
+    x = apply2(node, OP_DIVIDE, "quotient", x, scale);
+    if (dtype_kind(dtype) == KIND_MINIFLOAT)
+        return onnx_output(node, 0, encode(node, x, dtype));
+    set_bounds(&bounds, dtype);
+    x = apply1(node, OP_ROUND, "whole", x);
     if (zero)
         x = apply2(node, OP_ADD, "moved", x, zero);
     x = x ? onnx_build1(node, OP_CLIP, &bounds, "bounded", x) : NULL;

@@ -15,7 +15,7 @@ static const uint32_t typed_field[DTYPE_COUNT] = {
     [DTYPE_F64] = 10,       [DTYPE_I16] = 5,    [DTYPE_I32] = 5,        [DTYPE_I64] = 7,
     [DTYPE_I8] = 5,         [DTYPE_U16] = 5,    [DTYPE_U32] = 11,       [DTYPE_U64] = 11,
     [DTYPE_U8] = 5,         [DTYPE_F8E4M3] = 5, [DTYPE_F8E4M3FNUZ] = 5, [DTYPE_F8E5M2] = 5,
-    [DTYPE_F8E5M2FNUZ] = 5,
+    [DTYPE_F8E5M2FNUZ] = 5, [DTYPE_F4E2M1] = 5, [DTYPE_I4] = 5,         [DTYPE_U4] = 5,
 };
 
 enum { RAW_DATA = 9 };
@@ -26,7 +26,6 @@ static const struct {
     const char *name;
 } unsupported_types[] = {
     { 8, "string" },      { 14, "complex64" }, { 15, "complex128" },
-    { 21, "uint4" },      { 22, "int4" },      { 23, "float4e2m1" },
     { 24, "float8e8m0" }, { 25, "uint2" },     { 26, "int2" },
 };
 
@@ -78,6 +77,28 @@ bool tensor_decode_type(struct ctx *ctx, const struct origin *origin,
         if (out->dim[i] < 0)
             return malformed(ctx, origin, proto, "has a negative dimension");
     return type_check_size(ctx, origin, out);
+}
+
+/* --- elements of 4 bits ------------------------------------------------------------------------
+ */
+/* The format stores two of them in a byte, the first one in the low half; an int32_data element is
+ * such a byte. relayc has one per byte, i4 sign-extended. */
+
+static bool is_packed(enum dtype dtype)
+{
+    return dtype_packed_bits(dtype) < 8;
+}
+
+static void unpack(const uint8_t *bytes, const struct tensor *out)
+{
+    const int64_t n = type_elements(&out->type);
+    uint8_t *codes = out->data;
+
+    for (int64_t i = 0; i < n; i++) {
+        const int code = i % 2 ? bytes[i / 2] >> 4 : bytes[i / 2] & 15;
+
+        codes[i] = (uint8_t)(out->type.dtype == DTYPE_I4 ? (code & 7) - (code & 8) : code);
+    }
 }
 
 /* --- payloads in the model -------------------------------------------------------------------- */
@@ -194,6 +215,9 @@ static struct store store_for(const struct type *type, void *data)
 
     if (type->dtype == DTYPE_BOOL) {
         store.high = 1;
+    } else if (is_packed(type->dtype)) { /* a byte, which may have been an int8_t or a uint8_t */
+        store.low = INT8_MIN;
+        store.high = UINT8_MAX;
     } else if (dtype_kind(type->dtype) == KIND_INT && bits < 64) {
         store.low = -((int64_t)1 << (bits - 1));
         store.high = -store.low - 1;
@@ -209,15 +233,22 @@ static bool decode_typed(struct tensor_reader *reader, const struct wire_span *s
 {
     struct wire_cursor cursor = { reader->file + span->offset,
                                   reader->file + span->offset + span->size };
+    struct bulk bulk = { NULL, 0 };
     struct store store;
     struct wire_field field;
     const char *reason;
+    uint8_t *packed = NULL;
 
     *out = tensor_new(reader->bulk, &out->type);
-    store = store_for(&out->type, out->data);
+    if (is_packed(out->type.dtype))
+        packed = bulk_alloc(&bulk, type_packed_bytes(&out->type));
+    store = store_for(&out->type, packed ? packed : out->data);
     while (wire_next(&cursor, &field, &reason))
         if (field.number == number && !each_element(&field, store_element, &store))
             break;
+    if (packed)
+        unpack(packed, out);
+    bulk_release(&bulk);
     *problem = "has an element that its type cannot hold";
     return !store.out_of_range;
 }
@@ -228,16 +259,20 @@ static void take_bytes(struct tensor_reader *reader, const struct mapping *mappi
                        size_t offset, struct tensor *out)
 {
     const uint8_t *bytes = mapping->data + offset;
-    const size_t n = type_bytes(&out->type);
+    const size_t n = type_packed_bytes(&out->type);
+    const bool packed = is_packed(out->type.dtype);
 
-    if (n && (uintptr_t)bytes % dtype_bytes(out->type.dtype) == 0) {
+    if (n && !packed && (uintptr_t)bytes % dtype_bytes(out->type.dtype) == 0) {
         out->data = (void *)(uintptr_t)bytes;
         return;
     }
-    out->data = bulk_alloc(reader->bulk, n);
+    out->data = bulk_alloc(reader->bulk, type_bytes(&out->type));
     if (!n)
         return;
-    memcpy(out->data, bytes, n);
+    if (packed)
+        unpack(bytes, out);
+    else
+        memcpy(out->data, bytes, n);
     if (mapped)
         file_forget(mapping, offset, n);
 }
@@ -254,6 +289,20 @@ static bool bools_are_sound(const struct tensor *tensor)
     return true;
 }
 
+/* numpy_helper of onnx 1.18 writes one code of FLOAT4E2M1 per byte, against its own format. No file
+ * in that format has so many bytes. */
+static bool is_unpacked(const struct type *type, const struct payload *payload)
+{
+    const int64_t n = type_elements(type);
+
+    if (type->dtype != DTYPE_F4E2M1 || n < 2 || payload->size != (size_t)n)
+        return false;
+    for (int64_t i = 0; i < n; i++)
+        if (payload->bytes[i] > 15)
+            return false;
+    return true;
+}
+
 static const char *field_name(uint32_t number)
 {
     return protobuf_c_message_descriptor_get_field(&onnx__tensor_proto__descriptor, number)->name;
@@ -264,8 +313,8 @@ static bool decode_inline(struct tensor_reader *reader, const struct origin *ori
                           struct tensor *out)
 {
     const struct wire_span *span = &reader->image->tensors[proto->payload];
-    const uint64_t n = (uint64_t)type_elements(&out->type),
-                   bytes = (uint64_t)type_bytes(&out->type);
+    const uint64_t bytes = (uint64_t)type_packed_bytes(&out->type);
+    const uint64_t n = is_packed(out->type.dtype) ? bytes : (uint64_t)type_elements(&out->type);
     const bool raw = payload->field == RAW_DATA;
     const char *problem;
 
@@ -274,6 +323,11 @@ static bool decode_inline(struct tensor_reader *reader, const struct origin *ori
                           "%s is of type %s but has its payload in %s",
                           describe(reader->ctx, "tensor", proto->name), dtype_name(out->type.dtype),
                           field_name(payload->field));
+    if (raw && is_unpacked(&out->type, payload)) {
+        out->data = bulk_alloc(reader->bulk, payload->size);
+        memcpy(out->data, payload->bytes, payload->size);
+        return true;
+    }
     if (raw ? payload->size != bytes : payload->n != n)
         return diag_error(reader->ctx, DIAG_ONNX_TENSOR, origin,
                           "%s has a payload of %llu %s, its type %s needs %llu",
@@ -316,7 +370,8 @@ bool tensor_decode(struct tensor_reader *reader, const struct origin *origin,
     if (!external && !decode_inline(reader, origin, proto, &payload, out))
         return false;
     if (external) {
-        if (!external_bytes(reader, origin, proto, type_bytes(&out->type), &mapping, &offset))
+        if (!external_bytes(reader, origin, proto, type_packed_bytes(&out->type), &mapping,
+                            &offset))
             return false;
         take_bytes(reader, mapping, true, offset, out);
     }

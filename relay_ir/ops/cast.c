@@ -1,5 +1,8 @@
 /* cast.c - conversion between element types.
  *
+ * From blocks: of the numbers, to floats only. To AFP there is no cast, as the attribute does not
+ * say which one: qnn.quantize has it from the zero point.
+ *
  * float -> integer truncates towards zero; out of range saturates and NaN becomes 0 (C and ONNX
  * leave both open). integer -> integer wraps. anything -> bool is != 0, so NaN is true. To a float,
  * FP8 included: rounded once, to nearest, ties to even; FP8 out of range: attribute saturate. */
@@ -19,6 +22,17 @@ bool infer_cast(struct ctx *ctx, struct node *node)
     if (!(1u << dtype_kind(to) & KINDS_ANY))
         return diag_error(ctx, DIAG_UNSUPPORTED_TYPE, node_origin(node),
                           "%s to %s is not supported", op_name(node->op), dtype_name(to));
+    if (to == DTYPE_AFP && input_type(node, 0)->dtype != DTYPE_AFP) {
+        diag_error(ctx, DIAG_UNSUPPORTED_TYPE, node_origin(node),
+                   "%s to afp does not say to which one", op_name(node->op));
+        diag_help(ctx, "qnn.quantize has it from the zero point");
+        return false;
+    }
+    if (type_has_blocks(input_type(node, 0)) && !dtype_is_float(to))
+        return diag_error(ctx, DIAG_UNSUPPORTED_TYPE, node_origin(node),
+                          "%s of blocks with scales of their own to %s is not supported, wanted is "
+                          "a floating-point type",
+                          op_name(node->op), dtype_name(to));
     set_output(node, 0, to, input_type(node, 0));
     return true;
 }
@@ -35,14 +49,15 @@ static double sticky(wide value)
     return value < 0 ? -(double)kept : (double)kept;
 }
 
-static bool is_real(enum dtype dtype)
+static bool is_real(const struct type *type)
 {
-    return dtype_is_float(dtype) || dtype_minifloat(dtype);
+    return dtype_is_float(type->dtype) || dtype_kind(type->dtype) == KIND_MINIFLOAT ||
+           type_has_blocks(type);
 }
 
 static void cast_element(const struct tensor *from, struct tensor *to, int64_t i)
 {
-    const bool from_float = is_real(from->type.dtype);
+    const bool from_float = is_real(&from->type);
     const bool to_float = dtype_is_float(to->type.dtype);
 
     if (from_float && to_float)
@@ -61,8 +76,8 @@ static void cast_element(const struct tensor *from, struct tensor *to, int64_t i
 
 static void cast_to_minifloat(const struct tensor *from, struct tensor *to, bool saturate)
 {
-    const struct minifloat *format = dtype_minifloat(to->type.dtype);
-    const bool from_float = is_real(from->type.dtype);
+    const struct minifloat *format = type_minifloat(&to->type);
+    const bool from_float = is_real(&from->type);
     const int64_t n = type_elements(&to->type);
     uint8_t *codes = to->data;
 
@@ -83,13 +98,13 @@ bool eval_cast(struct ctx *ctx, const struct node *node, const struct tensor *co
     const int64_t n = type_elements(&out->type);
 
     (void)ctx;
-    if (dtype_minifloat(out->type.dtype)) {
+    if (type_minifloat(&out->type)) {
         cast_to_minifloat(in[0], out, node->attrs.cast.saturate);
         return true;
     }
-    if (dtype_minifloat(in[0]->type.dtype) && out->type.dtype == DTYPE_F32) {
-        minifloat_decode_array(dtype_minifloat(in[0]->type.dtype), in[0]->data, out->data,
-                               (size_t)n);
+    if (type_minifloat(&in[0]->type) && !type_has_blocks(&in[0]->type) &&
+        out->type.dtype == DTYPE_F32) {
+        minifloat_decode_array(type_minifloat(&in[0]->type), in[0]->data, out->data, (size_t)n);
         return true;
     }
     for (int64_t i = 0; i < n; i++)

@@ -63,7 +63,7 @@ static bool check_vector_axis(struct ctx *ctx, const struct node *node, int n_ve
     return true;
 }
 
-/* FP8 has no zero point but 0. */
+/* A small float has no zero point but 0. */
 static bool check_no_zero(struct ctx *ctx, const struct node *node, int input)
 {
     const struct value *value = node->inputs[input];
@@ -76,7 +76,21 @@ static bool check_no_zero(struct ctx *ctx, const struct node *node, int input)
     if (ok)
         return true;
     return diag_error(ctx, DIAG_UNSUPPORTED_FORM, node_origin(node),
-                      "%s: the zero point of FP8 is not the constant 0", op_name(node->op));
+                      "%s: the zero point of %s is not the constant 0", op_name(node->op),
+                      dtype_kind(value->type.dtype) == KIND_MINIFLOAT &&
+                              dtype_packed_bits(value->type.dtype) == 8
+                          ? "FP8"
+                          : dtype_name(value->type.dtype));
+}
+
+/* Whether input `input` is of a type that codes have; its zero point is input `zero`. */
+static bool check_codes(struct ctx *ctx, const struct node *node, int input, int zero)
+{
+    const enum dtype_kind kind = dtype_kind(input_type(node, input)->dtype);
+
+    if (kind == KIND_MINIFLOAT)
+        return check_no_zero(ctx, node, zero);
+    return kind == KIND_NIBBLE || qnn_check_quantized(ctx, node, input);
 }
 
 bool infer_qnn_quantize(struct ctx *ctx, struct node *node)
@@ -91,7 +105,7 @@ bool infer_qnn_quantize(struct ctx *ctx, struct node *node)
     if (input_type(node, 0)->dtype != DTYPE_F32)
         return diag_error(ctx, DIAG_TYPE, node_origin(node), "input 0 of %s is %s, wanted is f32",
                           op_name(node->op), dtype_name(input_type(node, 0)->dtype));
-    if (dtype_minifloat(to) ? !check_no_zero(ctx, node, 2) : !qnn_check_quantized(ctx, node, 2))
+    if (!check_codes(ctx, node, 2, 2))
         return false;
     set_scaled_output(node, to, input_type(node, 0), 1, 2, node->attrs.quantize.axis);
     return true;
@@ -100,7 +114,7 @@ bool infer_qnn_quantize(struct ctx *ctx, struct node *node)
 bool eval_qnn_quantize(struct ctx *ctx, const struct node *node, const struct tensor *const *in,
                        struct tensor *out)
 {
-    const struct minifloat *format = dtype_minifloat(out->type.dtype);
+    const struct minifloat *format = type_minifloat(&out->type);
     const struct along scales = along_axis(in[0], in[1], node->attrs.quantize.axis);
     const struct along zeros = along_axis(in[0], in[2], node->attrs.quantize.axis);
     const int64_t n = type_elements(&out->type);
@@ -125,9 +139,8 @@ bool infer_qnn_dequantize(struct ctx *ctx, struct node *node)
     int64_t n;
 
     if (!check_vector_axis(ctx, node, 2, vectors, &node->attrs.axis.axis, &n) ||
-        (from != DTYPE_I32 && !dtype_minifloat(from) && !qnn_check_quantized(ctx, node, 0)) ||
         !qnn_check_scale(ctx, node, 1, n) || !qnn_check_zero(ctx, node, 2, from, n) ||
-        (dtype_minifloat(from) && !check_no_zero(ctx, node, 2)))
+        (from != DTYPE_I32 && !check_codes(ctx, node, 0, 2)))
         return false;
     set_output(node, 0, DTYPE_F32, input_type(node, 0));
     return true;

@@ -35,7 +35,7 @@ static bool same_constant(const struct value *a, const struct value *b)
 {
     const struct tensor x = value_tensor(a), y = value_tensor(b);
 
-    return tensor_equal(&x, &y);
+    return type_equal(&x.type, &y.type) && tensor_equal(&x, &y);
 }
 
 /* Replaces the constant by an equal one seen before, or remembers it. */

@@ -109,7 +109,7 @@ static double scaled_difference(const struct tensor *a, const struct tensor *b)
     const double relative = difference(a, b);
     double greatest = 0;
 
-    if (relative == 0 || !type_equal(&a->type, &b->type) || !dtype_is_float(b->type.dtype))
+    if (relative == 0 || !type_same_storage(&a->type, &b->type) || !dtype_is_float(b->type.dtype))
         return relative;
     for (int64_t i = 0; i < n; i++)
         greatest = fmax(greatest, fmax(fabs(tensor_at(a, i)), fabs(tensor_at(b, i))));

@@ -160,7 +160,7 @@ Onnx__TensorProto *builder_tensor_proto(struct onnx_builder *b, const char *name
     tensor->has_data_type = 1;
     tensor->data_type = onnx_code(dtype);
     tensor->has_raw_data = 1;
-    tensor->raw_data.len = (size_t)n * dtype_bytes(dtype);
+    tensor->raw_data.len = ((size_t)n * (size_t)dtype_packed_bits(dtype) + 7) / 8;
     tensor->raw_data.data = data ? arena_memdup(&b->arena, data, tensor->raw_data.len)
                                  : arena_alloc(&b->arena, tensor->raw_data.len);
     return tensor;

@@ -1,0 +1,530 @@
+/* What types say of their numbers: AFP, blocks, calibrated and scaled values, in text and JSON,
+ * inferred, verified, and calculated with. */
+#include <check.h>
+#include <math.h>
+#include <string.h>
+
+#include "relay_ir/interpret.h"
+#include "relay_ir/json.h"
+#include "relay_ir/text.h"
+#include "relay_ir/verify.h"
+#include "runtime/engine/engine.h"
+#include "tests/support/executions.h"
+#include "tests/support/expect.h"
+#include "tests/support/graph.h"
+#include "tests/support/temp_dir.h"
+
+#define N_ROWS(rows) ((int)(sizeof(rows) / sizeof *(rows)))
+
+static struct ctx *ctx;
+
+static void setup(void)
+{
+    ctx = ctx_new(NULL);
+}
+
+static void teardown(void)
+{
+    ctx_free(ctx);
+}
+
+static struct value *find(const struct module *module, const char *name)
+{
+    struct value *value = map_get(&module->main->names, name);
+
+    ck_assert_msg(value != NULL, "there is no %s", name);
+    return value;
+}
+
+/* --- text and JSON ---------------------------------------------------------------------------- */
+
+#define HEAD "module opset 0\n\n"
+
+/* In the printed form. */
+static const char *const printed[] = {
+    HEAD "fn main(%x: (1,64,56,56) f32 calibrated(min=-1.5, max=6, threshold=5.9)) -> (%y) {\n"
+         "  %y = nn.relu(%x) : (1,64,56,56) f32 calibrated(min=0, max=6, threshold=5.9)\n"
+         "}\n",
+    HEAD "fn main(%x: (2) f64 calibrated(min=-0.1, max=0.30000000000000004, threshold=0)) -> "
+         "(%x) {\n}\n",
+    HEAD "fn main(%x: (1,3) i8 scaled(scale=0.02, zero=3)) -> (%y) {\n"
+         "  %y = copy(%x) : (1,3) i8 scaled(scale=0.02, zero=3)\n"
+         "}\n",
+    HEAD "fn main(%x: (2,3) f8e4m3 scaled(axis=0, scale=[0.5, 0.1]), %z: (2,3) u4 scaled(axis=1, "
+         "scale=[1, ...], zero=[1, 2, 15])) -> (%x) {\n}\n",
+    HEAD "fn main(%x: (3) afp<3,2,7>, %s: (3) afp<7,0,63> scaled(scale=2)) -> (%y) {\n"
+         "  const @w : (3) afp<3,2,7> = [0x01, 0x1f, 0x3f]\n"
+         "  %y = concatenate(%x, @w) {axis=0} : (6) afp<3,2,7>\n"
+         "}\n",
+    HEAD "fn main(%x: (1,40) f32) -> (%y) {\n"
+         "  const @w : (2,40) f4e2m1 blocks(32, scale=[0.5, 1, 2, 0.25]) = [0x07, ...]\n"
+         "  const @v : (2,3) i4 blocks(2, scale=[0.5, ...]) = [-8, 7, 0, 1, 2, 3]\n"
+         "  %y = nn.dense(%x, @w) {out_dtype=f32} : (1,2) f32\n"
+         "}\n",
+};
+
+static const char *text_of(const struct module *module)
+{
+    struct str out = { .arena = &ctx->perm };
+
+    module_print(module, &out);
+    return str_text(&out);
+}
+
+START_TEST(types_are_printed_as_they_were_read)
+{
+    struct module *module = module_parse(ctx, printed[_i], NULL, false);
+
+    ck_assert_msg(module != NULL, "%s", expect_text(ctx));
+    ck_assert_msg(module_verify(module, "parsing"), "%s", expect_text(ctx));
+    ck_assert_str_eq(text_of(module), printed[_i]);
+    module_free(module);
+}
+END_TEST
+
+static struct module *through_json(struct module *module)
+{
+    struct temp_dir dir = temp_dir_new();
+    struct output_set set = { .ctx = ctx };
+    struct module *again;
+
+    ck_assert(module_write_json(module, &set, temp_path(&dir, "a.json"), temp_path(&dir, "a.bin")));
+    ck_assert_msg(output_commit(&set), "%s", expect_text(ctx));
+    again = module_read_json(ctx, temp_path(&dir, "a.json"));
+    ck_assert_msg(again != NULL, "%s", expect_text(ctx));
+    temp_dir_free(&dir);
+    return again;
+}
+
+START_TEST(types_come_back_from_json)
+{
+    struct module *module = module_parse(ctx, printed[_i], NULL, false), *again;
+
+    ck_assert_msg(module != NULL, "%s", expect_text(ctx));
+    again = through_json(module);
+    ck_assert_msg(module_verify(again, "reading"), "%s", expect_text(ctx));
+    ck_assert_str_eq(text_of(again), printed[_i]);
+    module_free(again);
+    module_free(module);
+}
+END_TEST
+
+/* More than 16 scales stand there by checksum; they come from the module that was printed. */
+START_TEST(many_scales_are_found_by_checksum)
+{
+    struct module *module = module_new(ctx), *again;
+    struct qtype *quant = arena_new(&ctx->perm, struct qtype);
+    float *scale = arena_array(&ctx->perm, float, 20);
+    int32_t *zero = arena_array(&ctx->perm, int32_t, 20);
+    struct type type = type_make(DTYPE_I8, 2, (int64_t[]){ 3, 20 });
+    const char *text;
+
+    for (int i = 0; i < 20; i++) {
+        scale[i] = 1.0F / (float)(i + 3);
+        zero[i] = i - 10;
+    }
+    *quant = (struct qtype){ QTYPE_SCALED, .axis = 1, .n = 20, .scale = scale, .zero = zero };
+    type.quant = quant;
+    result_add(module->main, param_new(module->main, "x", &type), "x");
+    text = text_of(module);
+    ck_assert_ptr_nonnull(strstr(text, "(3,20) i8 scaled(axis=1, scale=crc32:"));
+    again = module_parse(ctx, text, module, false);
+    ck_assert_msg(again != NULL, "%s", expect_text(ctx));
+    ck_assert_str_eq(text_of(again), text);
+    ck_assert(type_equal(&again->main->params[0]->type, &type));
+    module_free(again);
+    again = module_parse(ctx, text, NULL, true); /* says nothing then */
+    ck_assert(again && !again->main->params[0]->type.quant);
+    module_free(again);
+    ck_assert_ptr_null(module_parse(ctx, text, NULL, false));
+    ck_assert(expect_error(ctx, DIAG_IR_TEXT, "no 20 scales with this checksum are at hand"));
+    module_free(module);
+}
+END_TEST
+
+/* The type of a parameter, or of a constant of elements 0. */
+static const struct {
+    bool constant;
+    const char *type, *error;
+} wrong_types[] = {
+    { false, "(2) afp", "an afp without its numbers of bits" },
+    { false, "(2) afp<0,3,7>", "expected an element type such as afp<4,3,7>" },
+    { false, "(2) afp<9,3,7>", "expected an element type such as afp<4,3,7>" },
+    { false, "(2) afp<4,3", "expected an element type such as afp<4,3,7>" },
+    { false, "(2) afp<4,3,99999999999999>", "expected an element type such as afp<4,3,7>" },
+    { false, "(2) f32<4,3,7>", "expected an element type" },
+    { false, "(2) i8 calibrated(min=0, max=1, threshold=1)", "i8 is calibrated" },
+    { false, "(2) f32 calibrated(min=2, max=1, threshold=1)", "from 2 to 1, which is no range" },
+    { false, "(2) f32 calibrated(min=nan, max=1, threshold=1)", "which is no range" },
+    { false, "(2) f32 calibrated(min=0, max=1, threshold=-1)", "the threshold -1" },
+    { false, "(2) f32 calibrated(min=0, max=1, threshold=inf)", "the threshold inf" },
+    { false, "(2) f32 calibrated(max=1)", "expected 'min'" },
+    { false, "(2) f32 calibrated", "expected '('" },
+    { false, "(2) f32 scaled(scale=1)", "f32 is scaled" },
+    { false, "(2) i64 scaled(scale=1)", "i64 is scaled" },
+    { false, "(2) i8 scaled(scale=0)", "scale 0 is 0, wanted is a positive number" },
+    { false, "(2) i8 scaled(scale=-1)", "scale 0 is -1" },
+    { false, "(2) i8 scaled(scale=inf)", "scale 0 is inf" },
+    { false, "(2) i8 scaled(scale=nan)", "scale 0 is nan" },
+    { false, "(2) i8 scaled(scale=1, zero=128)", "zero point 128 is no number of type i8" },
+    { false, "(2) u8 scaled(scale=1, zero=-1)", "zero point -1 is no number of type u8" },
+    { false, "(2) i4 scaled(scale=1, zero=8)", "zero point 8 is no number of type i4" },
+    { false, "(2) u4 scaled(scale=1, zero=16)", "zero point 16 is no number of type u4" },
+    { false, "(2) f8e4m3 scaled(scale=1, zero=0)", "f8e4m3 has a zero point" },
+    { false, "(2) i8 scaled(axis=1, scale=[1])", "axis 1 is out of range for shape 2" },
+    { false, "(2) i8 scaled(axis=0, scale=[1])", "expected ','" },
+    { false, "(2) i8 scaled(axis=0, scale=[1, 2, 3])", "expected ']'" },
+    { false, "(2) i8 scaled(axis=0, scale=1)", "expected '['" },
+    { false, "(2) i8 scaled(scale=[1])", "expected an element of type f32" },
+    { false, "(2) i8 scaled(axis=0, scale=[1, ...], zero=[0, 1, 2])", "expected ']'" },
+    { false, "(2) i8 scaled(zero=1)", "expected 'scale'" },
+    { false, "(68719476736) i8 scaled(axis=0, scale=[1, ...])", "too many for the text" },
+    { false, "(2) f4e2m1 blocks(32, scale=[1, ...])", "only constants have blocks" },
+    { true, "(2) f4e2m1 blocks(0, scale=[])", "blocks of 0 elements" },
+    { true, "(2) f4e2m1 blocks(2, scale=[3, ...])",
+      "scale 0 of the blocks is 3, which is no power" },
+    { true, "(2) f32 blocks(2, scale=[1, ...])", "f32 has blocks" },
+    { true, "(2) f4e2m1 blocks(99999999999999, scale=[1, ...])", "the number is too big" },
+    { true, "(2) f4e2m1 blocks(2, scale=crc32:00000000)", "no 2 scales with this checksum" },
+    { true, "(2) f4e2m1 blocks(2, scale=crc32:0)", "a checksum of 8 hexadecimal digits" },
+};
+
+START_TEST(what_cannot_be_known_of_numbers_is_refused)
+{
+    const char *format = wrong_types[_i].constant
+                             ? "fn main() -> (@x) {\n  const @x : %s = [0, ...]\n}\n"
+                             : "fn main(%%x: %s) -> (%%x) {\n}\n";
+    struct str text = { .arena = &ctx->perm };
+
+    str_add(&text,
+            wrong_types[_i].constant ? "fn main() -> (@x) {\n  const @x : " : "fn main(%x: ");
+    str_add(&text, wrong_types[_i].type);
+    str_add(&text, strstr(format, "%s") + 2);
+    ck_assert_ptr_null(module_parse(ctx, str_text(&text), NULL, false));
+    ck_assert_msg(expect_error(ctx, DIAG_IR_TEXT, wrong_types[_i].error), "%s", expect_text(ctx));
+}
+END_TEST
+
+/* --- inference -------------------------------------------------------------------------------- */
+
+#define QUANTIZED                                                                                  \
+    "fn main(%x: (1,4,2,2) f32) -> (%y) {\n"                                                       \
+    "  const @s : () f32 = [0.25]\n"                                                               \
+    "  const @z : () i8 = [3]\n"                                                                   \
+    "  const @ss : (4) f32 = [0.5, 0.25, 0.125, 2]\n"                                              \
+    "  const @zs : (4) u8 = [0, 1, 2, 255]\n"                                                      \
+    "  const @f : () f8e4m3 = [0x00]\n"                                                            \
+    "  const @i : (2) i64 = [1, 0]\n"                                                              \
+    "  %q = qnn.quantize(%x, @s, @z) {axis=0, saturate=true}\n"                                    \
+    "  %qs = qnn.quantize(%x, @ss, @zs) {axis=1, saturate=true}\n"                                 \
+    "  %qf = qnn.quantize(%x, @s, @f) {axis=0, saturate=true}\n"
+
+#define ONE "scaled(scale=0.25, zero=3)"
+#define FOUR(axis) "scaled(axis=" axis ", scale=[0.5, 0.25, 0.125, 2], zero=[0, 1, 2, 255])"
+#define POOL2                                                                                      \
+    "{pool_size=[2,2], strides=[1,1], padding=[0,0,0,0], dilation=[1,1], ceil_mode=false, "        \
+    "count_include_pad=false, p=0, storage_order=0, layout=\"NCHW\"}"
+
+/* The lines that make %y, and what follows the element type of %y. */
+static const struct {
+    const char *lines, *type;
+} inferred[] = {
+    { "%y = copy(%q)", "(1,4,2,2) i8 " ONE },
+    { "%y = copy(%qs)", "(1,4,2,2) u8 " FOUR("1") },
+    { "%y = copy(%qf)", "(1,4,2,2) f8e4m3 scaled(scale=0.25)" },
+    { "%y = nn.relu(%q)", "(1,4,2,2) i8 " ONE },
+    { "%y = clip(%q) {a_min=0, a_max=6}", "(1,4,2,2) i8 " ONE },
+    { "%y = negative(%q)", "(1,4,2,2) i8" },
+    { "%y = add(%q, %q)", "(1,4,2,2) i8" },
+    { "%y = cast(%q) {dtype=i32, saturate=true}", "(1,4,2,2) i32" },
+    { "%y = qnn.dequantize(%q, @s, @z) {axis=0}", "(1,4,2,2) f32" },
+    { "%y = reshape(%q) {shape=[16]}", "(16) i8 " ONE },
+    { "%y = reshape(%qs) {shape=[16]}", "(16) u8" },
+    { "%y = reshape(%qs) {shape=[4,4]}", "(4,4) u8 " FOUR("0") },
+    { "%y = squeeze(%qs) {axes=[0]}", "(4,2,2) u8 " FOUR("0") },
+    { "%y = expand_dims(%qs) {axes=[0,2]}", "(1,1,1,4,2,2) u8 " FOUR("3") },
+    { "%y = transpose(%qs) {axes=[0,2,3,1]}", "(1,2,2,4) u8 " FOUR("3") },
+    { "%y = transpose(%q) {axes=[0,2,3,1]}", "(1,2,2,4) i8 " ONE },
+    { "%y = nn.max_pool2d(%qs) " POOL2, "(1,4,1,1) u8 " FOUR("1") },
+    { "%y = nn.max_pool2d(%qf) " POOL2, "(1,4,1,1) f8e4m3 scaled(scale=0.25)" },
+    { "%y = strided_slice(%qs) {begin=[0,0,1,0], strides=[1,1,1,1], size=[1,4,1,2]}",
+      "(1,4,1,2) u8 " FOUR("1") },
+    { "%y = strided_slice(%qs) {begin=[0,3,0,0], strides=[1,-1,1,1], size=[1,4,2,2]}",
+      "(1,4,2,2) u8" },
+    { "%y = strided_slice(%q) {begin=[0,3,0,0], strides=[1,-1,1,1], size=[1,4,2,2]}",
+      "(1,4,2,2) i8 " ONE },
+    { "%y = concatenate(%q, %q) {axis=1}", "(1,8,2,2) i8 " ONE },
+    { "%y = concatenate(%qs, %qs) {axis=2}", "(1,4,4,2) u8 " FOUR("1") },
+    { "%y = concatenate(%qs, %qs) {axis=1}", "(1,8,2,2) u8" },
+    { "%n = negative(%q)\n  %y = concatenate(%q, %n) {axis=1}", "(1,8,2,2) i8" },
+    { "%y = take(%q, @i) {axis=1}", "(1,2,2,2) i8 " ONE },
+    { "%y = take(%qs, @i) {axis=2}", "(1,4,2,2) u8" },
+    { "%y = nn.depth_to_space(%q) {block_size=2, mode=\"DCR\"}", "(1,1,4,4) i8 " ONE },
+    { "%y = tile(%qs) {shape=[2,1,1,1]}", "(2,4,2,2) u8 " FOUR("1") },
+    { "%y = max(%q) {axis=[1], keepdims=false}", "(1,2,2) i8 " ONE },
+    { "%y = qnn.mul(%q, %q, @s, @z, @s, @z, @s, @z)", "(1,4,2,2) i8 " ONE },
+    { "%y = qnn.add(%q, %q, @s, @z, @s, @z, @s, @z)", "(1,4,2,2) i8 " ONE },
+};
+
+START_TEST(inference_says_what_codes_mean)
+{
+    const char *text = arena_printf(&ctx->perm, "%s  %s\n}\n", QUANTIZED, inferred[_i].lines);
+    struct module *module = module_parse(ctx, text, NULL, false), *again;
+
+    ck_assert_msg(module != NULL, "%s\n%s", text, expect_text(ctx));
+    ck_assert_str_eq(type_text(&ctx->perm, &find(module, "y")->type), inferred[_i].type);
+    ck_assert_msg(module_verify(module, "parsing"), "%s", expect_text(ctx));
+    again = module_parse(ctx, text_of(module), NULL, false);
+    ck_assert_msg(again != NULL, "%s", expect_text(ctx));
+    ck_assert_str_eq(text_of(again), text_of(module));
+    module_free(again);
+    again = through_json(module);
+    ck_assert_str_eq(text_of(again), text_of(module));
+    module_free(again);
+    module_free(module);
+}
+END_TEST
+
+/* A scale that the model computes is not known. */
+START_TEST(a_scale_that_is_no_constant_says_nothing)
+{
+    struct module *module = module_parse(ctx,
+                                         "fn main(%x: (2) f32, %s: () f32) -> (%y) {\n"
+                                         "  const @z : () i8 = [3]\n"
+                                         "  %y = qnn.quantize(%x, %s, @z) {axis=0, "
+                                         "saturate=true}\n}\n",
+                                         NULL, false);
+
+    ck_assert_msg(module != NULL, "%s", expect_text(ctx));
+    ck_assert_ptr_null(find(module, "y")->type.quant);
+    module_free(module);
+}
+END_TEST
+
+/* What stands in the text must be what inference gives. */
+START_TEST(a_type_that_says_otherwise_is_refused)
+{
+    ck_assert_ptr_null(module_parse(ctx,
+                                    QUANTIZED "  %y = copy(%q) : (1,4,2,2) i8 "
+                                              "scaled(scale=0.5, zero=3)\n}\n",
+                                    NULL, false));
+    ck_assert_msg(expect_error(ctx, DIAG_IR_TEXT,
+                               "the text says (1,4,2,2) i8 scaled(scale=0.5, zero=3), inference "
+                               "gives (1,4,2,2) i8 scaled(scale=0.25, zero=3)"),
+                  "%s", expect_text(ctx));
+}
+END_TEST
+
+/* Readers are inferred anew, however many follow each other. */
+START_TEST(what_replaces_a_value_tells_its_readers)
+{
+    struct str text = { .arena = &ctx->perm };
+    struct module *module;
+
+    str_add(&text, "fn main(%x: (4) i8, %a: (4) i8 scaled(scale=0.5)) -> (%y) {\n"
+                   "  %c0 = copy(%x)\n");
+    for (int i = 1; i < 5000; i++)
+        str_printf(&text, "  %%c%d = copy(%%c%d)\n", i, i - 1);
+    str_add(&text, "  %y = concatenate(%c4999, %a) {axis=0}\n}\n");
+    module = module_parse(ctx, str_text(&text), NULL, false);
+    ck_assert_msg(module != NULL, "%s", expect_text(ctx));
+    ck_assert_ptr_null(find(module, "y")->type.quant);
+    value_replace(find(module, "x"), find(module, "a"));
+    ck_assert_str_eq(type_text(&ctx->perm, &find(module, "y")->type), "(8) i8 scaled(scale=0.5)");
+    ck_assert_msg(module_verify(module, "replacing"), "%s", expect_text(ctx));
+    module_free(module);
+}
+END_TEST
+
+START_TEST(a_broken_type_is_found_by_the_verifier)
+{
+    struct module *module = module_parse(ctx, printed[2], NULL, false);
+    struct qtype broken;
+
+    ck_assert_ptr_nonnull(module);
+    broken = *module->main->params[0]->type.quant;
+    broken.scale = (const float[]){ -1 };
+    module->main->params[0]->type.quant = &broken;
+    ck_assert(!module_verify(module, "a test"));
+    ck_assert_msg(expect_error(ctx, DIAG_INTERNAL, "value \"x\": scale 0 is -1"), "%s",
+                  expect_text(ctx));
+    module_free(module);
+}
+END_TEST
+
+START_TEST(a_code_of_more_bits_than_its_type_is_found_by_the_verifier)
+{
+    static const struct {
+        enum dtype dtype;
+        uint8_t good, bad;
+    } rows[] = { { DTYPE_I4, 0xf8, 0x08 },
+                 { DTYPE_U4, 0x0f, 0x10 },
+                 { DTYPE_F4E2M1, 0x0f, 0x80 },
+                 { DTYPE_F6E2M3, 0x3f, 0x40 } };
+    struct module *module = module_new(ctx);
+    const struct type type = type_make(rows[_i].dtype, 1, (int64_t[]){ 2 });
+    uint8_t *codes = constant_alloc(module->main, &type);
+
+    codes[1] = rows[_i].good;
+    result_add(module->main, constant_new(module->main, "w", &type, codes), "w");
+    ck_assert_msg(module_verify(module, "a test"), "%s", expect_text(ctx));
+    codes[1] = rows[_i].bad;
+    ck_assert(!module_verify(module, "a test"));
+    ck_assert_msg(expect_error(ctx, DIAG_INTERNAL, "constant \"w\": element 1, 0x"), "%s",
+                  expect_text(ctx));
+    module_free(module);
+}
+END_TEST
+
+/* --- numbers ---------------------------------------------------------------------------------- */
+
+#define PRODUCT(type, codes)                                                                       \
+    "fn main(%x: (2,3) f32) -> (%y) {\n  const @w : (2,3) " type " = " codes "\n"                  \
+    "  %y = nn.dense(%x, @w) {out_dtype=f32}\n}\n"
+
+/* Products and casts of x = 1 2 4, 0.5 -1 3, in the reference and in the engine. */
+static const struct {
+    const char *text;
+    int n;
+    double want[6];
+} numbers[] = {
+    /* afp<3,2,3>: 0x0c = 1, 0x0e = 1.5, 0x20 the sign, 0x01 = 2^-4 */
+    { PRODUCT("afp<3,2,3>", "[0x0c, 0x0e, 0x2c, 0x01, 0x00, 0x0c]"),
+      4,
+      { 0, 4.0625, -4, 3.03125 } },
+    { PRODUCT("f4e2m1 blocks(2, scale=[0.5, 4, 1, 2])", "[0x02, 0x07, 0x0a, 0x01, 0x00, 0x03]"),
+      4,
+      { 0.5 + 6 - 16, 0.5 + 12, 0.25 - 3 - 12, 0.25 + 9 } },
+    { PRODUCT("i4 blocks(3, scale=[0.5, 2])", "[-8, 7, 1, 0, -1, 2]"),
+      4,
+      { -4 + 7 + 2, -4 + 16, -2 - 3.5 + 1.5, 2 + 12 } },
+    { PRODUCT("f8e4m3 scaled(axis=0, scale=[0.5, 3])", "[0x38, 0x40, 0xb8, 0x01, 0x00, 0x38]"),
+      4,
+      { 1 + 4 - 4, 4 + 0x1p-9, 0.5 - 2 - 3, 3 + 0x1p-10 } }, /* codes stand for themselves */
+    { PRODUCT("i8", "[-128, 1, 2, 0, 127, 1]"),
+      4,
+      { -128 + 2 + 8, 254 + 4, -64 - 1 + 6, -127 + 3 } },
+    { PRODUCT("bf16", "[0.5, 1, 2, 0, 128, 1]"), 4, { 10.5, 260, 5.25, -125 } },
+    { "fn main(%x: (2,3) f32) -> (%y) {\n"
+      "  const @w : (3) afp<3,2,3> = [0x0c, 0x2e, 0x01]\n"
+      "  %d = cast(@w) {dtype=f32, saturate=true}\n"
+      "  %y = multiply(%x, %d)\n}\n",
+      6,
+      { 1, -3, 0.25, 0.5, 1.5, 0.1875 } },
+    { "fn main(%x: (2,3) f32) -> (%y) {\n"
+      "  const @w : (2,3) f8e5m2 blocks(2, scale=[0.5, 4, 1, 2]) = [0x3c, 0x3c, 0xbc, 0x3c, 0x40, "
+      "0x3c]\n"
+      "  %d = cast(@w) {dtype=f32, saturate=true}\n"
+      "  %y = multiply(%x, %d)\n}\n",
+      6,
+      { 0.5, 1, -16, 0.5, -2, 6 } },
+    { "fn main(%x: (2,3) f32) -> (%y) {\n"
+      "  const @s : () f32 = [0.5]\n"
+      "  const @z : () afp<3,2,3> = [0x00]\n"
+      "  %q = qnn.quantize(%x, @s, @z) {axis=0, saturate=true}\n"
+      "  %r = reshape(%q) {shape=[3,2]}\n"
+      "  %y = qnn.dequantize(%r, @s, @z) {axis=0}\n}\n",
+      6,
+      { 1, 2, 4, 0.5, -1, 3 } },
+    { "fn main(%x: (2,3) f32) -> (%y) {\n"
+      "  const @s : (3) f32 = [0.5, 1, 0.25]\n"
+      "  const @z : (3) i4 = [0, -2, 7]\n"
+      "  %q = qnn.quantize(%x, @s, @z) {axis=1, saturate=true}\n"
+      "  %y = qnn.dequantize(%q, @s, @z) {axis=1}\n}\n",
+      6,
+      { 1, 2, 0, 0.5, -1, 0 } },
+    { "fn main(%x: (2,3) f32) -> (%y) {\n"
+      "  const @s : () f32 = [0.5]\n"
+      "  const @z : () u4 = [1]\n"
+      "  %q = qnn.quantize(%x, @s, @z) {axis=0, saturate=true}\n"
+      "  %y = qnn.dequantize(%q, @s, @z) {axis=0}\n}\n",
+      6,
+      { 1, 2, 4, 0.5, -0.5, 3 } },
+    { "fn main(%x: (2,3) f32) -> (%y) {\n"
+      "  %q = cast(%x) {dtype=i4, saturate=true}\n"
+      "  %w = cast(%q) {dtype=i32, saturate=true}\n"
+      "  %t = multiply(%w, %w)\n"
+      "  %u = cast(%t) {dtype=i4, saturate=true}\n" /* 16 and 9 wrap */
+      "  %y = cast(%u) {dtype=f32, saturate=true}\n}\n",
+      6,
+      { 1, 4, 0, 0, 1, -7 } },
+};
+
+static const struct tensor x_tensor = { { DTYPE_F32, 2, { 2, 3 }, NULL },
+                                        (void *)(float[]){ 1, 2, 4, 0.5F, -1, 3 } };
+
+START_TEST(small_numbers_are_calculated_with)
+{
+    struct module *module = module_parse(ctx, numbers[_i].text, NULL, false);
+    struct bulk bulk = { NULL, 0 };
+    struct tensor *y = arena_array(&ctx->perm, struct tensor, 1);
+    struct engine *engine;
+
+    ck_assert_msg(module != NULL, "%s", expect_text(ctx));
+    ck_assert_msg(module_verify(module, "parsing"), "%s", expect_text(ctx));
+    ck_assert_msg(interpret(ctx, module->main, &x_tensor, y, &bulk, NULL), "%s", expect_text(ctx));
+    ck_assert_int_eq(type_elements(&y->type), numbers[_i].n);
+    for (int i = 0; i < numbers[_i].n; i++)
+        ck_assert_double_eq(tensor_at(y, i), numbers[_i].want[i]);
+    engine = engine_new(ctx, module->main);
+    ck_assert_msg(engine != NULL, "%s", expect_text(ctx));
+    ck_assert_double_le(engine_difference(ctx, module->main, engine, &x_tensor, 2), 0);
+    engine_free(engine);
+    bulk_release(&bulk);
+    module_free(module);
+}
+END_TEST
+
+static const struct {
+    const char *lines, *error;
+} refused[] = {
+    { "%y = reshape(@b) {shape=[4]}", "input 0 of reshape has blocks with scales of their own" },
+    { "%y = nn.dense(@b, %x) {out_dtype=f32}", "input 0 of nn.dense has blocks" },
+    { "%y = cast(@b) {dtype=i8, saturate=true}", "cast of blocks with scales of their own to i8" },
+    { "%y = cast(%x) {dtype=afp, saturate=true}", "cast to afp does not say to which one" },
+    { "%y = concatenate(@a, @c) {axis=0}", "are afp<3,2,3> and afp<4,3,7>, wanted is one type" },
+    { "%y = add(@a, @a)", "is afp" },
+};
+
+START_TEST(small_numbers_are_refused_with_a_reason)
+{
+    const char *text = arena_printf(&ctx->perm,
+                                    "fn main(%%x: (2,2) f32) -> (%%y) {\n"
+                                    "  const @b : (2,2) f4e2m1 blocks(2, scale=[1, 2]) = [0x01, "
+                                    "...]\n"
+                                    "  const @a : (2) afp<3,2,3> = [0x01, ...]\n"
+                                    "  const @c : (2) afp<4,3,7> = [0x01, ...]\n"
+                                    "  %s\n}\n",
+                                    refused[_i].lines);
+
+    ck_assert_ptr_null(module_parse(ctx, text, NULL, false));
+    ck_assert_msg(strstr(expect_text(ctx), refused[_i].error) != NULL, "%s", expect_text(ctx));
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("small types");
+    TCase *tcase = tcase_create("all");
+    SRunner *runner = srunner_create(suite);
+    int failed;
+
+    tcase_add_checked_fixture(tcase, setup, teardown);
+    tcase_add_loop_test(tcase, types_are_printed_as_they_were_read, 0, N_ROWS(printed));
+    tcase_add_loop_test(tcase, types_come_back_from_json, 0, N_ROWS(printed));
+    tcase_add_test(tcase, many_scales_are_found_by_checksum);
+    tcase_add_loop_test(tcase, what_cannot_be_known_of_numbers_is_refused, 0, N_ROWS(wrong_types));
+    tcase_add_loop_test(tcase, inference_says_what_codes_mean, 0, N_ROWS(inferred));
+    tcase_add_test(tcase, a_scale_that_is_no_constant_says_nothing);
+    tcase_add_test(tcase, a_type_that_says_otherwise_is_refused);
+    tcase_add_test(tcase, what_replaces_a_value_tells_its_readers);
+    tcase_add_test(tcase, a_broken_type_is_found_by_the_verifier);
+    tcase_add_loop_test(tcase, a_code_of_more_bits_than_its_type_is_found_by_the_verifier, 0, 4);
+    tcase_add_loop_test(tcase, small_numbers_are_calculated_with, 0, N_ROWS(numbers));
+    tcase_add_loop_test(tcase, small_numbers_are_refused_with_a_reason, 0, N_ROWS(refused));
+    suite_add_tcase(suite, tcase);
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
