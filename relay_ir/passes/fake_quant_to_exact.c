@@ -27,7 +27,7 @@ static const struct rule rules[] = {
     { "pad_before_decode", pad_before_decode, ROOTS(OP_PAD) },
     { "join_before_decode", join_before_decode, ROOTS(OP_CONCATENATE) },
 
-    { "encode_of_decode", encode_of_decode, ENCODE },
+    { "encode_of_decode", exact_encode_of_decode, ENCODE },
     { "encode_of_elements", encode_of_elements, ENCODE },
     { "encode_of_concatenate", encode_of_concatenate, ENCODE },
     { "exact_binary", exact_binary, ENCODE },

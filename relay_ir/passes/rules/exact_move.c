@@ -89,7 +89,7 @@ struct value *encode_of_concatenate(struct rewrite *rewrite, struct node *root)
 }
 
 /* encode(decode(x)) -> x, in one scale and format */
-struct value *encode_of_decode(struct rewrite *rewrite, struct node *root)
+struct value *exact_encode_of_decode(struct rewrite *rewrite, struct node *root)
 {
     struct small in, out;
     const struct node *decoder = decoder_of(rewrite, root->inputs[0], &in);

@@ -108,7 +108,7 @@ RULE(quantize_of_move)
 RULE(move_before_decoder)
 RULE(pad_before_decoder)
 RULE(join_before_decoder)
-RULE(encode_of_decode)
+RULE(exact_encode_of_decode)
 RULE(encode_before_move)
 RULE(encode_of_split)
 
