@@ -44,6 +44,38 @@ static void bind_factors(struct bind *bind)
     bind_steps(bind, "w_steps", W);
 }
 
+/* How exact_dot takes numbers apart where there is no multiplication to 64 bits. */
+enum { SPLIT_BITS = 9, BLOCK = 16 };
+
+/* Whether the sums of a block fit into 32 bits. */
+static bool may_split(int64_t x, int64_t w)
+{
+    const int64_t lower = (1 << SPLIT_BITS) - 1, upper = (w >> SPLIT_BITS) + 1;
+
+    return x * (lower > upper ? lower : upper) * BLOCK <= INT32_MAX;
+}
+
+/* Binds "dot", the function for sums of products of numbers of x with codes of w. */
+static void bind_dot(struct bind *bind)
+{
+    const struct minifloat *x = type_minifloat(anchor_input(bind->region, X));
+    const struct minifloat *w = type_minifloat(anchor_input(bind->region, W));
+    const bool split = may_split(exact_greatest(x), exact_greatest(w));
+    const char *name = split ? "exact_dot" : "exact_dot_wide", *fn = bind_own_helper(bind, name);
+    struct keys keys;
+
+    if (!fn) {
+        keys_init(&keys, bind->arena);
+        keys_set_flag(&keys, "split", split);
+        if (split) {
+            keys_set_int(&keys, "split", SPLIT_BITS);
+            keys_set_int(&keys, "block", BLOCK);
+        }
+        fn = bind_new_helper(bind, name, "templates/helpers/exact_dot.c.tmpl", &keys);
+    }
+    bind_text(bind, "dot", "%s", fn);
+}
+
 bool accepts_exact_conv(const struct region *region, const char **why)
 {
     return takes_codes(region, why) && accepts_qnn_conv(region, why);
@@ -58,7 +90,7 @@ bool bind_exact_conv(struct bind *bind)
     bind_qnn_places(bind, &w, &position);
     bind_scratch(bind, (size_t)(n_patch > 0 ? n_patch : 1) * sizeof(int32_t));
     bind_factors(bind);
-    bind_flag(bind, "blocks", false);
+    bind_dot(bind);
     return bind_epilogue(bind, "acc", &position);
 }
 
@@ -73,5 +105,11 @@ bool bind_exact_matmul(struct bind *bind)
 
     bind_product(bind, &p);
     bind_factors(bind);
+    if (p.transpose_b) { /* the codes of a column lie side by side */
+        bind_scratch(bind, (size_t)(p.k > 0 ? p.k : 1) * sizeof(int32_t));
+        bind_dot(bind);
+    } else {
+        bind_flag(bind, "dot", false);
+    }
     return bind_epilogue_at(bind, "acc", "at");
 }
