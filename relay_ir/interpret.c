@@ -5,6 +5,13 @@
 
 #include "base/map.h"
 #include "base/str.h"
+#include "relay_ir/ops/f32_sums.h"
+
+/* How to run: also through calls. */
+struct how {
+    const struct observer *observer;
+    bool f32_sums; /* in the order of generated C */
+};
 
 /* One execution of a function. Arrays are indexed by value id. */
 struct run {
@@ -18,8 +25,7 @@ struct run {
 };
 
 static bool run_function(struct ctx *ctx, struct function *fn, const struct tensor *inputs,
-                         struct tensor *outputs, struct bulk *const *owners,
-                         const struct observer *observer);
+                         struct tensor *outputs, struct bulk *const *owners, const struct how *how);
 
 static struct tensor tensor_copy(struct bulk *bulk, const struct tensor *from)
 {
@@ -31,23 +37,25 @@ static struct tensor tensor_copy(struct bulk *bulk, const struct tensor *from)
 
 /* Output i of the node is allocated in owners[i]. */
 static bool evaluate(struct ctx *ctx, const struct node *node, const struct tensor *const *in,
-                     struct tensor *outputs, struct bulk *const *owners,
-                     const struct observer *observer)
+                     struct tensor *outputs, struct bulk *const *owners, const struct how *how)
 {
+    const bool silent = how->observer && !how->observer->inside_regions;
     struct arena arena = { NULL };
+    struct how inside = { silent ? NULL : how->observer, how->f32_sums };
     struct tensor *arguments;
     bool ok;
 
     if (node->op != OP_CALL) {
         for (int i = 0; i < node->n_outputs; i++)
             outputs[i] = tensor_new(owners[i], &node->outputs[i]->type);
+        if (how->f32_sums && evaluate_f32_sums(node, in, outputs))
+            return true;
         return op_row(node->op)->evaluate(ctx, node, in, outputs);
     }
     arguments = arena_array(&arena, struct tensor, node->n_inputs);
     for (int i = 0; i < node->n_inputs; i++)
         arguments[i] = *in[i];
-    ok = run_function(ctx, node->callee, arguments, outputs, owners,
-                      observer && observer->inside_regions ? observer : NULL);
+    ok = run_function(ctx, node->callee, arguments, outputs, owners, &inside);
     arena_release(&arena);
     return ok;
 }
@@ -92,7 +100,7 @@ static void forget_if_dead(struct run *run, const struct value *value)
 }
 
 static bool run_node(struct run *run, const struct node *node, struct bulk *const *result_owners,
-                     const struct observer *observer)
+                     const struct how *how)
 {
     const struct tensor **in = arena_array(&run->arena, const struct tensor *, node->n_inputs);
     struct tensor *out = arena_array(&run->arena, struct tensor, node->n_outputs);
@@ -106,11 +114,11 @@ static bool run_node(struct run *run, const struct node *node, struct bulk *cons
 
         owners[i] = run->result_at[id] >= 0 ? result_owners[run->result_at[id]] : &run->own[id];
     }
-    ok = evaluate(run->ctx, node, in, out, owners, observer);
+    ok = evaluate(run->ctx, node, in, out, owners, how);
     for (int i = 0; i < node->n_outputs && ok; i++) {
         run->tensors[node->outputs[i]->id] = out[i];
-        if (observer)
-            observer->see(observer->user, node->outputs[i], &out[i]);
+        if (how->observer)
+            how->observer->see(how->observer->user, node->outputs[i], &out[i]);
         forget_if_dead(run, node->outputs[i]);
     }
     for (int i = 0; i < node->n_inputs; i++)
@@ -123,15 +131,14 @@ static bool run_node(struct run *run, const struct node *node, struct bulk *cons
 
 /* Result i is allocated in owners[i]. */
 static bool run_function(struct ctx *ctx, struct function *fn, const struct tensor *inputs,
-                         struct tensor *outputs, struct bulk *const *owners,
-                         const struct observer *observer)
+                         struct tensor *outputs, struct bulk *const *owners, const struct how *how)
 {
     struct run run = { .ctx = ctx, .fn = fn };
     bool ok = true;
 
     run_begin(&run, inputs);
     for (const struct node *n = fn->first; n && ok; n = n->next)
-        ok = run_node(&run, n, owners, observer);
+        ok = run_node(&run, n, owners, how);
     for (int i = 0; i < fn->ret->n_inputs && ok; i++) {
         const struct value *value = fn->ret->inputs[i];
 
@@ -159,8 +166,21 @@ bool interpret(struct ctx *ctx, struct function *fn, const struct tensor *inputs
                struct tensor *outputs, struct bulk *bulk, const struct observer *observer)
 {
     struct arena arena = { NULL };
+    const struct how how = { observer, false };
     const bool ok =
-        run_function(ctx, fn, inputs, outputs, repeat(&arena, fn->ret->n_inputs, bulk), observer);
+        run_function(ctx, fn, inputs, outputs, repeat(&arena, fn->ret->n_inputs, bulk), &how);
+
+    arena_release(&arena);
+    return ok;
+}
+
+bool interpret_f32_sums(struct ctx *ctx, struct function *fn, const struct tensor *inputs,
+                        struct tensor *outputs, struct bulk *bulk, const struct observer *observer)
+{
+    struct arena arena = { NULL };
+    const struct how how = { observer, true };
+    const bool ok =
+        run_function(ctx, fn, inputs, outputs, repeat(&arena, fn->ret->n_inputs, bulk), &how);
 
     arena_release(&arena);
     return ok;
@@ -170,8 +190,9 @@ bool interpret_node(struct ctx *ctx, const struct node *node, const struct tenso
                     struct tensor *outputs, struct bulk *bulk)
 {
     struct arena arena = { NULL };
+    const struct how how = { NULL, false };
     const bool ok =
-        evaluate(ctx, node, inputs, outputs, repeat(&arena, node->n_outputs, bulk), NULL);
+        evaluate(ctx, node, inputs, outputs, repeat(&arena, node->n_outputs, bulk), &how);
 
     arena_release(&arena);
     return ok;
@@ -235,13 +256,14 @@ static bool want(struct search *search, const struct value *value)
 
 static bool evaluate_known(struct search *search, const struct node *node)
 {
+    const struct how how = { NULL, false };
     const struct tensor **in = arena_array(&search->arena, const struct tensor *, node->n_inputs);
     struct tensor *out = arena_array(&search->arena, struct tensor, node->n_outputs);
 
     for (int i = 0; i < node->n_inputs; i++)
         in[i] = node->inputs[i] ? map_get(&search->known, node->inputs[i]->name) : NULL;
     if (!evaluate(search->ctx, node, in, out,
-                  repeat(&search->arena, node->n_outputs, &search->bulk), NULL))
+                  repeat(&search->arena, node->n_outputs, &search->bulk), &how))
         return false;
     for (int i = 0; i < node->n_outputs; i++)
         map_set(&search->known, node->outputs[i]->name, &out[i]);

@@ -1,0 +1,421 @@
+/* f32_sums.c - see f32_sums.h. Every product is a variable of its own, so that no compiler makes
+ * one operation of it and the sum. */
+#include "relay_ir/ops/f32_sums.h"
+
+#include "relay_ir/ops/ops.h"
+#include "relay_ir/ops/spatial.h"
+
+/* The numbers of an operand; those that are stored as less than f32 are f32 numbers all. */
+static float *floats_of(struct bulk *bulk, const struct tensor *tensor)
+{
+    const int64_t n = type_elements(&tensor->type);
+    float *to = bulk_alloc(bulk, (size_t)n * sizeof *to);
+
+    for (int64_t i = 0; i < n; i++)
+        to[i] = (float)tensor_at(tensor, i);
+    return to;
+}
+
+/* --- convolutions ------------------------------------------------------------------------------
+ */
+
+/* A position of the output: where its window begins in the input (of a transposed convolution: the
+ * position itself, with the padding). */
+struct place {
+    int64_t at[MAX_SPATIAL];
+};
+
+static struct place place_of(const struct spatial *s, int64_t index)
+{
+    struct place place;
+
+    for (int i = MAX_SPATIAL - 1; i >= 0; i--) {
+        place.at[i] = index % s->dim[i].out;
+        index /= s->dim[i].out;
+    }
+    return place;
+}
+
+/* The input element under a tap, -1 where there is none. */
+static int64_t element_under(const struct spatial *s, const struct place *y, const int64_t *tap)
+{
+    int64_t index = 0;
+
+    for (int i = 0; i < MAX_SPATIAL; i++) {
+        const struct slide *d = &s->dim[i];
+        const int64_t x = y->at[i] * d->stride - d->pad_before + tap[i] * d->dilation;
+
+        if (x < 0 || x >= d->in)
+            return -1;
+        index = index * d->in + x;
+    }
+    return index;
+}
+
+/* The input element that a tap of a transposed convolution brings to an output position. */
+static int64_t element_behind(const struct spatial *s, const struct place *y, const int64_t *tap)
+{
+    int64_t index = 0;
+
+    for (int i = 0; i < MAX_SPATIAL; i++) {
+        const struct slide *d = &s->dim[i];
+        const int64_t x = y->at[i] + d->pad_before - tap[i] * d->dilation;
+
+        if (x < 0 || x % d->stride != 0 || x / d->stride >= d->in)
+            return -1;
+        index = index * d->in + x / d->stride;
+    }
+    return index;
+}
+
+static int64_t taps_of(const struct spatial *s)
+{
+    return s->dim[0].kernel * s->dim[1].kernel * s->dim[2].kernel;
+}
+
+static int64_t extent_of(const struct spatial *s, bool out)
+{
+    int64_t n = 1;
+
+    for (int i = 0; i < MAX_SPATIAL; i++)
+        n *= out ? s->dim[i].out : s->dim[i].in;
+    return n;
+}
+
+/* One output: over the input channels and, within a channel, over the kernel in row-major order. */
+static float conv_sum(const struct spatial *s, const struct place *y, int64_t in_c, const float *x,
+                      const float *w)
+{
+    const int64_t x_step = extent_of(s, false), w_step = taps_of(s);
+    float sum = 0;
+    int64_t tap[MAX_SPATIAL];
+
+    for (int64_t ic = 0; ic < in_c; ic++)
+        for (int64_t k = 0; k < w_step; k++) {
+            tap[0] = k / (s->dim[1].kernel * s->dim[2].kernel);
+            tap[1] = k / s->dim[2].kernel % s->dim[1].kernel;
+            tap[2] = k % s->dim[2].kernel;
+            const int64_t at = element_under(s, y, tap);
+
+            if (at >= 0) {
+                const float product = x[ic * x_step + at] * w[ic * w_step + k];
+
+                sum += product;
+            }
+        }
+    return sum;
+}
+
+/* Of the whole extents: three, the missing ones first. */
+static void set_out(struct spatial *s, int rank, const int64_t *extents)
+{
+    for (int i = 0; i < MAX_SPATIAL; i++)
+        s->dim[i].out = i < MAX_SPATIAL - rank ? 1 : extents[i - (MAX_SPATIAL - rank)];
+}
+
+/* --- matrix products ----------------------------------------------------------- */
+
+/* y[.., m, n] = a[.., m, k] * b[.., k, n], as steps in elements. */
+struct rows {
+    int64_t k, a_step, b_step;
+};
+
+/* One after the other. */
+static float plain_sum(const struct rows *p, const float *a, const float *b)
+{
+    float sum = 0;
+
+    for (int64_t k = 0; k < p->k; k++) {
+        const float product = a[k * p->a_step] * b[k * p->b_step];
+
+        sum += product;
+    }
+    return sum;
+}
+
+/* As tile_1x4_f32 does for a single row: in four parts, the last k % 4 products in the first. */
+static float parted_sum(const struct rows *p, const float *a, const float *b)
+{
+    float part[4] = { 0 };
+
+    for (int64_t k = 0; k < p->k; k++) {
+        const float product = a[k * p->a_step] * b[k * p->b_step];
+
+        part[k < p->k - p->k % 4 ? k % 4 : 0] += product;
+    }
+    part[0] += part[1];
+    part[2] += part[3];
+    return part[0] + part[2];
+}
+
+static bool has_known_weights(const struct node *node)
+{
+    return node->inputs[1]->kind == VALUE_CONSTANT;
+}
+
+static void eval_dense_sums(const struct node *node, const struct tensor *const *in,
+                            struct tensor *out)
+{
+    const struct type *x = &in[0]->type;
+    const int64_t m = type_span(x, 0, x->rank - 1), n = in[1]->type.dim[0];
+    const struct rows p = { .k = in[1]->type.dim[1], .a_step = 1, .b_step = 1 };
+    const bool parted = m == 1 && has_known_weights(node);
+    struct bulk bulk = { NULL, 0 };
+    const float *a = floats_of(&bulk, in[0]), *b = floats_of(&bulk, in[1]);
+    float *y = out->data;
+
+    for (int64_t i = 0; i < m * n; i++)
+        y[i] = (parted ? parted_sum : plain_sum)(&p, a + i / n * p.k, b + i % n * p.k);
+    bulk_release(&bulk);
+}
+
+/* The matrix of an operand that belongs to the result's matrix number `index`. */
+static int64_t matrix_of(const struct type *y, const struct type *x, int64_t index)
+{
+    int64_t number = 0, step = 1;
+
+    for (int i = 3; i <= y->rank; i++) {
+        const int64_t extent = y->dim[y->rank - i], own = i <= x->rank ? x->dim[x->rank - i] : 1;
+
+        number += own > 1 ? index % extent * step : 0;
+        step *= own;
+        index /= extent;
+    }
+    return number;
+}
+
+/* Matrices only: of vectors there is no kernel. */
+static bool eval_matmul_sums(const struct node *node, const struct tensor *const *in,
+                             struct tensor *out)
+{
+    const struct matmul_attrs *attrs = &node->attrs.matmul;
+    const struct type *a = &in[0]->type, *b = &in[1]->type, *y = &out->type;
+    struct bulk bulk = { NULL, 0 };
+    const float *left, *right;
+    struct rows p;
+    int64_t m, n;
+    bool parted;
+
+    if (a->rank < 2 || b->rank < 2)
+        return false;
+    m = y->dim[y->rank - 2];
+    n = y->dim[y->rank - 1];
+    p.k = a->dim[a->rank - (attrs->transpose_a ? 2 : 1)];
+    p.a_step = attrs->transpose_a ? m : 1;
+    p.b_step = attrs->transpose_b ? 1 : n;
+    parted = has_known_weights(node) && !attrs->transpose_a && type_span(b, 0, b->rank - 2) == 1 &&
+             type_span(a, 0, a->rank - 1) == 1;
+    left = floats_of(&bulk, in[0]);
+    right = floats_of(&bulk, in[1]);
+    for (int64_t i = 0; i < type_elements(y); i++) {
+        const int64_t matrix = i / n / m, row = i / n % m, column = i % n;
+        const float *from = left + matrix_of(y, a, matrix) * m * p.k;
+        const float *to = right + matrix_of(y, b, matrix) * n * p.k;
+
+        ((float *)out->data)[i] =
+            (parted ? parted_sum : plain_sum)(&p, from + row * (attrs->transpose_a ? 1 : p.k),
+                                              to + column * (attrs->transpose_b ? p.k : 1));
+    }
+    bulk_release(&bulk);
+    return true;
+}
+
+/* --- operators with windows --------------------------------------------------------------------
+ */
+
+/* A single position whose window is the whole input is computed as dense. */
+static bool conv_is_dense(const struct node *node, const struct spatial *s, const struct type *x)
+{
+    if (!has_known_weights(node) || x->dim[0] != 1 || node->attrs.conv.groups != 1 ||
+        extent_of(s, true) != 1)
+        return false;
+    for (int i = 0; i < MAX_SPATIAL; i++)
+        if (s->dim[i].kernel != s->dim[i].in || s->dim[i].pad_before != 0 ||
+            (s->dim[i].kernel > 1 && s->dim[i].dilation != 1))
+            return false;
+    return true;
+}
+
+static void eval_conv_sums(const struct node *node, const struct tensor *const *in,
+                           struct tensor *out)
+{
+    const struct conv_attrs *attrs = &node->attrs.conv;
+    const struct type *x = &in[0]->type, *w = &in[1]->type;
+    const int rank = x->rank - 2;
+    const int64_t out_c = w->dim[0], group_out = out_c / attrs->groups, group_in = w->dim[1];
+    struct spatial s = spatial_make(rank, x->dim + 2, w->dim + 2, &attrs->strides, &attrs->padding,
+                                    &attrs->dilation);
+    struct bulk bulk = { NULL, 0 };
+    const float *data = floats_of(&bulk, in[0]), *weights = floats_of(&bulk, in[1]);
+    struct rows dense = { .a_step = 1, .b_step = 1 };
+    int64_t n_out, n_in;
+    bool is_dense;
+
+    set_out(&s, rank, out->type.dim + 2);
+    n_out = extent_of(&s, true);
+    n_in = extent_of(&s, false);
+    dense.k = group_in * taps_of(&s);
+    is_dense = conv_is_dense(node, &s, x);
+    for (int64_t i = 0; i < x->dim[0] * out_c * n_out; i++) {
+        const int64_t oc = i / n_out % out_c, image = i / n_out / out_c;
+        const float *from = data + (image * x->dim[1] + oc / group_out * group_in) * n_in;
+        const struct place place = place_of(&s, i % n_out);
+
+        ((float *)out->data)[i] =
+            is_dense ? parted_sum(&dense, from, weights + oc * dense.k)
+                     : conv_sum(&s, &place, group_in, from, weights + oc * dense.k);
+    }
+    bulk_release(&bulk);
+}
+
+/* One output: over the kernel's planes and rows, within these over the input channels, within these
+ * over the kernel's columns. x begins at the group's first channel, w at the output channel. */
+static float transposed_sum(const struct spatial *s, const struct place *y, int64_t in_c,
+                            const float *x, const float *w, int64_t w_step)
+{
+    const int64_t x_step = extent_of(s, false), k_w = s->dim[2].kernel;
+    float sum = 0;
+    int64_t tap[MAX_SPATIAL];
+
+    for (int64_t k = 0; k < s->dim[0].kernel * s->dim[1].kernel; k++)
+        for (int64_t ic = 0; ic < in_c; ic++)
+            for (int64_t kw = 0; kw < k_w; kw++) {
+                tap[0] = k / s->dim[1].kernel;
+                tap[1] = k % s->dim[1].kernel;
+                tap[2] = kw;
+                const int64_t at = element_behind(s, y, tap);
+
+                if (at >= 0) {
+                    const float product = w[ic * w_step + k * k_w + kw] * x[ic * x_step + at];
+
+                    sum += product;
+                }
+            }
+    return sum;
+}
+
+static void eval_conv_transpose_sums(const struct node *node, const struct tensor *const *in,
+                                     struct tensor *out)
+{
+    const struct conv_transpose_attrs *attrs = &node->attrs.conv_transpose;
+    const struct type *x = &in[0]->type, *w = &in[1]->type;
+    const int rank = x->rank - 2;
+    const int64_t out_c = out->type.dim[1], group_out = w->dim[1];
+    const int64_t group_in = x->dim[1] / attrs->groups;
+    struct spatial s = spatial_make(rank, x->dim + 2, w->dim + 2, &attrs->strides, &attrs->padding,
+                                    &attrs->dilation);
+    struct bulk bulk = { NULL, 0 };
+    const float *data = floats_of(&bulk, in[0]), *weights = floats_of(&bulk, in[1]);
+    int64_t n_out, n_in, n_taps;
+
+    set_out(&s, rank, out->type.dim + 2);
+    n_out = extent_of(&s, true);
+    n_in = extent_of(&s, false);
+    n_taps = taps_of(&s);
+    for (int64_t i = 0; i < type_elements(&out->type); i++) {
+        const int64_t oc = i / n_out % out_c, image = i / n_out / out_c, group = oc / group_out;
+        const struct place place = place_of(&s, i % n_out);
+
+        ((float *)out->data)[i] = transposed_sum(
+            &s, &place, group_in, data + (image * x->dim[1] + group * group_in) * n_in,
+            weights + (group * group_in * group_out + oc % group_out) * n_taps, group_out * n_taps);
+    }
+    bulk_release(&bulk);
+}
+
+/* --- averages -----------------------------------------------------------------------------------
+ */
+
+static float average(float sum, int64_t n)
+{
+    return n > 0 ? sum / (float)n : 0;
+}
+
+static void eval_global_sums(const struct tensor *const *in, struct tensor *out)
+{
+    const int64_t len = type_span(&in[0]->type, 2, in[0]->type.rank);
+    struct bulk bulk = { NULL, 0 };
+    const float *x = floats_of(&bulk, in[0]);
+
+    for (int64_t plane = 0; plane < type_elements(&out->type); plane++) {
+        float sum = 0;
+
+        for (int64_t i = 0; i < len; i++)
+            sum += x[plane * len + i];
+        ((float *)out->data)[plane] = average(sum, len);
+    }
+    bulk_release(&bulk);
+}
+
+/* How many elements of a window count: those in the input, or in the input and its padding. */
+static int64_t counted(const struct spatial *s, const struct place *y, bool with_padding)
+{
+    int64_t n = 1;
+
+    for (int i = 0; i < MAX_SPATIAL; i++) {
+        const struct slide *d = &s->dim[i];
+        const int64_t least = with_padding ? -d->pad_before : 0;
+        const int64_t end = d->in + (with_padding ? d->pad_after : 0);
+        int64_t taps = 0;
+
+        for (int64_t k = 0; k < d->kernel; k++) {
+            const int64_t x = y->at[i] * d->stride - d->pad_before + k * d->dilation;
+
+            taps += x >= least && x < end;
+        }
+        n *= taps;
+    }
+    return n;
+}
+
+static void eval_pool_sums(const struct node *node, const struct tensor *const *in,
+                           struct tensor *out)
+{
+    const struct pool_attrs *attrs = &node->attrs.pool;
+    const struct type *x = &in[0]->type;
+    const int rank = x->rank - 2;
+    struct spatial s = spatial_make(rank, x->dim + 2, attrs->pool_size.at, &attrs->strides,
+                                    &attrs->padding, &attrs->dilation);
+    struct bulk bulk = { NULL, 0 };
+    const float *data = floats_of(&bulk, in[0]);
+    int64_t n_out, n_in;
+    float *ones;
+
+    set_out(&s, rank, out->type.dim + 2);
+    n_out = extent_of(&s, true);
+    n_in = extent_of(&s, false);
+    ones = bulk_alloc(&bulk, (size_t)taps_of(&s) * sizeof *ones);
+    for (int64_t i = 0; i < taps_of(&s); i++)
+        ones[i] = 1;
+    for (int64_t i = 0; i < type_elements(&out->type); i++) {
+        const struct place place = place_of(&s, i % n_out);
+
+        ((float *)out->data)[i] = average(conv_sum(&s, &place, 1, data + i / n_out * n_in, ones),
+                                          counted(&s, &place, attrs->count_include_pad));
+    }
+    bulk_release(&bulk);
+}
+
+/* --- the table -------------------------------------------------------------------------------- */
+
+bool evaluate_f32_sums(const struct node *node, const struct tensor *const *inputs,
+                       struct tensor *outputs)
+{
+    if (node->n_outputs < 1 || outputs->type.dtype != DTYPE_F32)
+        return false;
+    switch (node->op) {
+    case OP_CONV1D:
+    case OP_CONV2D:
+    case OP_CONV3D: eval_conv_sums(node, inputs, outputs); return true;
+    case OP_CONV1D_TRANSPOSE:
+    case OP_CONV2D_TRANSPOSE:
+    case OP_CONV3D_TRANSPOSE: eval_conv_transpose_sums(node, inputs, outputs); return true;
+    case OP_DENSE: eval_dense_sums(node, inputs, outputs); return true;
+    case OP_MATMUL: return eval_matmul_sums(node, inputs, outputs);
+    case OP_AVG_POOL1D:
+    case OP_AVG_POOL2D:
+    case OP_AVG_POOL3D: eval_pool_sums(node, inputs, outputs); return true;
+    case OP_GLOBAL_AVG_POOL: eval_global_sums(inputs, outputs); return true;
+    default: return false;
+    }
+}

@@ -1,0 +1,223 @@
+#include "tests/support/bits.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/str.h"
+#include "codegen_c/codegen.h"
+#include "relay_ir/interpret.h"
+#include "tests/support/executions.h"
+#include "tests/support/expect.h"
+#include "tests/support/run_generated.h"
+#include "tests/support/temp_dir.h"
+
+static const struct machine {
+    const char *name, *compiler, *emulator;
+} machines[] = {
+    { "x86-64, gcc", "gcc -O2", "" },
+    { "x86-64, gcc, tables", "gcc -O2 -U__SSE2__", "" },
+    { "x86-64, clang", "clang -O3 -march=x86-64-v3 -ffp-contract=off", "" },
+    { "aarch64", "aarch64-linux-gnu-gcc -O3 -static", "qemu-aarch64" },
+    { "armhf", "arm-linux-gnueabihf-gcc -O2 -static", "qemu-arm" },
+    { "riscv64", "riscv64-linux-gnu-gcc -O2 -static", "qemu-riscv64" },
+};
+
+#define STRICT "-std=c99 -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Werror"
+
+/* --- the program around the model ---------------------------------------------------------------
+ */
+
+static const char *c_type_of(enum dtype dtype)
+{
+    return dtype_c_type(dtype);
+}
+
+static void add_arrays(struct str *out, const char *stem, int n, const struct type *types)
+{
+    for (int i = 0; i < n; i++) {
+        const int64_t elements = type_elements(&types[i]);
+
+        str_printf(out, "static %s %s%d[%lld];\n", c_type_of(types[i].dtype), stem, i,
+                   (long long)(elements ? elements : 1));
+    }
+}
+
+/* Reads the inputs from in.bin, one after the other, and writes the outputs to the file that it is
+ * told. */
+static const char *main_text(struct arena *arena, int n_in, const struct type *in, int n_out,
+                             const struct type *results)
+{
+    struct str out = { .arena = arena };
+
+    str_add(&out, "#include <stdint.h>\n#include <stdio.h>\n\n#include \"net.h\"\n\n");
+    add_arrays(&out, "in", n_in, in);
+    add_arrays(&out, "out", n_out, results);
+    str_add(&out, "static unsigned char memory[NET_ARENA_BYTES + 2 * NET_ARENA_ALIGN];\n\n"
+                  "int main(int argc, char **argv)\n{\n"
+                  "    unsigned char *arena = memory + NET_ARENA_ALIGN -\n"
+                  "                           (uintptr_t)memory % NET_ARENA_ALIGN;\n"
+                  "    FILE *in = fopen(argv[1], \"rb\"), *out = fopen(argv[argc - 1], \"wb\");\n\n"
+                  "    if (!in || !out)\n        return 1;\n");
+    for (int i = 0; i < n_in; i++)
+        if (type_bytes(&in[i]))
+            str_printf(&out, "    if (fread(in%d, sizeof in%d, 1, in) != 1)\n        return 2;\n",
+                       i, i);
+    str_add(&out, "    if (net_run(");
+    for (int i = 0; i < n_in; i++)
+        str_printf(&out, "in%d, ", i);
+    for (int i = 0; i < n_out; i++)
+        str_printf(&out, "out%d, ", i);
+    str_add(&out, "arena) != NET_OK)\n        return 3;\n");
+    for (int i = 0; i < n_out; i++)
+        if (type_bytes(&results[i]))
+            str_printf(&out,
+                       "    if (fwrite(out%d, sizeof out%d, 1, out) != 1)\n        return 4;\n", i,
+                       i);
+    str_add(&out, "    return fclose(out);\n}\n");
+    return str_text(&out);
+}
+
+static const struct type *types_of(struct arena *arena, int n, const struct tensor *tensors)
+{
+    struct type *types = arena_array(arena, struct type, n);
+
+    for (int i = 0; i < n; i++)
+        types[i] = tensors[i].type;
+    return types;
+}
+
+/* --- running -------------------------------------------------------------------------------------
+ */
+
+/* The model, its program and its inputs in a folder. */
+struct bench {
+    struct ctx *ctx;
+    struct temp_dir dir;
+    struct module *module;
+    int n_in, n_out;
+    const struct tensor *inputs;
+    struct tensor *wanted;
+    const char *files; /* for a compiler's command */
+};
+
+static void generate(struct bench *bench)
+{
+    const struct codegen_options options = { .name = "net",
+                                             .dir = bench->dir.path,
+                                             .model_file = "net.onnx",
+                                             .model_sha256 = "",
+                                             .command = "" };
+    struct ctx *ctx = bench->ctx;
+    struct output_set set = { .ctx = ctx };
+    struct str files = { .arena = &ctx->perm };
+    struct codegen_result result;
+
+    ck_assert_msg(codegen_c(bench->module, &options, &set, &result) && output_commit(&set), "%s",
+                  expect_text(ctx));
+    for (int i = 0; i < result.n_files; i++)
+        if (str_ends(result.files[i], ".c"))
+            str_printf(&files, " %s", result.files[i]);
+    bench->files = str_text(&files);
+}
+
+static void write_program(struct bench *bench)
+{
+    struct arena *arena = &bench->ctx->perm;
+    const char *text = main_text(arena, bench->n_in, types_of(arena, bench->n_in, bench->inputs),
+                                 bench->n_out, types_of(arena, bench->n_out, bench->wanted));
+    FILE *file = fopen(temp_path(&bench->dir, "in.bin"), "wb");
+
+    temp_file(&bench->dir, "main.c", text, strlen(text));
+    ck_assert_ptr_nonnull(file);
+    for (int i = 0; i < bench->n_in; i++)
+        fwrite(bench->inputs[i].data, 1, type_bytes(&bench->inputs[i].type), file);
+    ck_assert_int_eq(fclose(file), 0);
+}
+
+static bool is_nan_bits(const struct tensor *tensor, int64_t i)
+{
+    const double number = dtype_is_float(tensor->type.dtype) ? tensor_at(tensor, i) : 0;
+
+    return number != number;
+}
+
+static void compare(const struct machine *machine, const struct bench *bench, int output,
+                    const unsigned char *found)
+{
+    const struct tensor *wanted = &bench->wanted[output];
+    const struct tensor other = { wanted->type, (void *)(uintptr_t)found };
+    const size_t bytes = dtype_bytes(wanted->type.dtype);
+
+    for (int64_t i = 0; i < type_elements(&wanted->type); i++) {
+        const size_t at = (size_t)i * bytes;
+        const bool same = memcmp(found + at, (const char *)wanted->data + at, bytes) == 0;
+
+        ck_assert_msg(same || (is_nan_bits(wanted, i) && is_nan_bits(&other, i)),
+                      "%s: output %d '%s', element %lld is %a, wanted %a", machine->name, output,
+                      bench->module->main->result_names[output], (long long)i, tensor_at(&other, i),
+                      tensor_at(wanted, i));
+    }
+}
+
+static void check_machine(struct bench *bench, const struct machine *machine)
+{
+    struct arena *arena = &bench->ctx->perm;
+    const char *dir = bench->dir.path;
+    const char *build = arena_printf(arena, "%s " STRICT " -I%s -o %s/program %s/main.c%s -lm",
+                                     machine->compiler, dir, dir, dir, bench->files);
+    const char *start =
+        arena_printf(arena, "%s %s/program %s/in.bin %s/out.bin", machine->emulator, dir, dir, dir);
+    struct mapping results;
+    size_t at = 0;
+
+    ck_assert_msg(system(build) == 0, "%s: %s", machine->name, build);
+    ck_assert_msg(system(start) == 0, "%s: %s", machine->name, start);
+    ck_assert_msg(file_map(bench->ctx, temp_path(&bench->dir, "out.bin"), &results), "%s",
+                  expect_text(bench->ctx));
+    for (int i = 0; i < bench->n_out; i++) {
+        ck_assert_uint_le(at + type_bytes(&bench->wanted[i].type), results.size);
+        compare(machine, bench, i, (const unsigned char *)results.data + at);
+        at += type_bytes(&bench->wanted[i].type);
+    }
+    file_unmap(&results);
+}
+
+void bits_check_module(struct module *module, const struct tensor *inputs)
+{
+    const int n_machines =
+        getenv("RELAYC_TEST_ONE_BUILD") ? 1 : (int)(sizeof machines / sizeof *machines);
+    struct ctx *ctx = module->ctx;
+    struct bulk bulk = { NULL, 0 };
+    unsigned seed = 11;
+    struct bench bench = { .ctx = ctx,
+                           .dir = temp_dir_new(),
+                           .module = module,
+                           .n_in = module->main->n_params,
+                           .n_out = module->main->ret->n_inputs,
+                           .inputs = inputs };
+
+    if (!inputs)
+        bench.inputs = random_inputs(&ctx->perm, &bulk, module->main, -2, 2, &seed);
+    bench.wanted = arena_array(&ctx->perm, struct tensor, bench.n_out);
+    ck_assert_msg(interpret_f32_sums(ctx, module->main, bench.inputs, bench.wanted, &bulk, NULL),
+                  "%s", expect_text(ctx));
+    generate(&bench);
+    write_program(&bench);
+    for (int i = 0; i < n_machines; i++)
+        check_machine(&bench, &machines[i]);
+    bulk_release(&bulk);
+    temp_dir_free(&bench.dir);
+}
+
+void bits_check(const char *text)
+{
+    struct ctx *ctx = ctx_new("net.onnx");
+    struct module *module = generated_module(ctx, &(struct generated_case){ .text = text });
+
+    bits_check_module(module, NULL);
+    module_free(module);
+    ctx_free(ctx);
+}

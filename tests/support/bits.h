@@ -1,0 +1,18 @@
+/* bits.h - generated C on other processors, bit for bit: it is compiled for x86-64 (gcc, clang),
+ * AArch64, ARMv7 and RV64, run (there under QEMU), and its results must be those of
+ * interpret_f32_sums to the last bit. Products and sums are not contracted. NaN is NaN, whatever
+ * its payload. */
+#ifndef TESTS_SUPPORT_BITS_H
+#define TESTS_SUPPORT_BITS_H
+
+#include "relay_ir/ir.h"
+
+/* A module that has passed fuse_ops, whose regions are all c's; NULL inputs: random ones. A warning
+ * of a compiler or a difference fails the test. Where RELAYC_TEST_ONE_BUILD is set, only gcc's
+ * code for this machine is run. */
+void bits_check_module(struct module *module, const struct tensor *inputs);
+
+/* The same from IR text, after fuse_ops. */
+void bits_check(const char *text);
+
+#endif

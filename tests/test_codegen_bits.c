@@ -1,0 +1,126 @@
+/* Generated C of small numbers gives the bits of the simulation on every processor. */
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/minifloat.h"
+#include "base/str.h"
+#include "tests/support/bits.h"
+
+#define N_ROWS(rows) ((int)(sizeof(rows) / sizeof *(rows)))
+
+/* As IR text spells types and codes: f16, bf16 and integers by number, minifloats by code. */
+static const struct format {
+    const char *name;
+    bool data; /* the inputs of the products are of this format as well */
+} formats[] = {
+    { "f32", false },       { "f16", false },    { "bf16", false },    { "i8", false },
+    { "i4", false },        { "f8e4m3", true },  { "f8e5m2", true },   { "f8e4m3fnuz", true },
+    { "f8e5m2fnuz", true }, { "f8e3m4", true },  { "hfp8_143", true }, { "f6e3m2", false },
+    { "f6e2m3", false },    { "f4e2m1", false },
+};
+
+/* n numbers; of a minifloat all its finite codes in turn. */
+static void add_numbers(struct str *out, const char *format, int n)
+{
+    const enum dtype dtype = dtype_from_name(format);
+    const struct minifloat *codec = dtype_minifloat(dtype);
+    const int n_codes = codec ? 1 << minifloat_bits(codec) : dtype == DTYPE_I4 ? 16 : 256;
+
+    for (int i = 0; i < n; i++) {
+        const int code = (i * 37 + 11) % n_codes;
+
+        str_add(out, i ? ", " : "[");
+        if (codec && isfinite(minifloat_decode(codec, (unsigned)code)))
+            str_printf(out, "0x%02x", (unsigned)code);
+        else if (codec)
+            str_add(out, "0x01");
+        else if (dtype == DTYPE_I8 || dtype == DTYPE_I4)
+            str_printf(out, "%d", code - n_codes / 2);
+        else
+            str_printf(out, "%g", code % 7 ? (code - 128) * 0.0078125 : code * 0x1p-24);
+    }
+    str_add(out, "]\n");
+}
+
+static void add_weight(struct str *out, const char *name, const char *shape, const char *format,
+                       int n)
+{
+    str_printf(out, "  const @%s : (%s) %s = ", name, shape, format);
+    add_numbers(out, format, n);
+}
+
+/* A convolution: its input and weight, padding and groups, its result's shape. */
+static void add_conv(struct str *out, const char *head, const char *padding, int groups,
+                     const char *end, const char *shape)
+{
+    str_printf(out,
+               "  %s {strides=[1,1], padding=[%s], dilation=[1,1], groups=%d, "
+               "data_layout=\"NCHW\", kernel_layout=\"OIHW\"%s} : (%s) f32\n",
+               head, padding, groups, end, shape);
+}
+
+#define POOL                                                                                       \
+    "{pool_size=[2,2], strides=[2,2], padding=[0,1,1,0], dilation=[1,1], ceil_mode=false, "        \
+    "count_include_pad=true, p=0, storage_order=0, layout=\"NCHW\"}"
+
+/* A convolution of odd sizes in groups, a pointwise, a depthwise and a transposed one, an average,
+ * dense with one row and with several. Where the data are small, each product reads them so. */
+static const char *network(struct arena *arena, const struct format *format)
+{
+    const char *f = format->name, *x = format->data ? f : "f32";
+    const bool is_f32 = strcmp(f, "f32") == 0;
+    const char *end = is_f32 ? "" : ", out_dtype=f32", *alone = is_f32 ? "" : " {out_dtype=f32}";
+    struct str s = { .arena = arena };
+
+    str_printf(&s,
+               "fn main(%%x: (1,6,9,7) %s, %%p: (2,5,4,3) %s, %%d: (1,75) %s, %%r: (5,39) %s) "
+               "-> (%%conv, %%point, %%depth, %%back, %%one, %%many, %%pool) {\n",
+               x, x, x, x);
+    add_weight(&s, "wc", "10,3,3,3", f, 270);
+    add_weight(&s, "wp", "7,5,1,1", f, 35);
+    add_weight(&s, "wd", "5,1,3,3", f, 45);
+    add_weight(&s, "wt", "5,3,2,3", f, 90);
+    add_weight(&s, "w1", "11,75", f, 825);
+    add_weight(&s, "wn", "10,39", f, 390);
+    add_weight(&s, "s", "10,1,1", "f32", 10);
+    add_conv(&s, "%c = nn.conv2d(%x, @wc)", "1,1,1,1", 2, end, "1,10,9,7");
+    str_add(&s, "  %conv = multiply(%c, @s) : (1,10,9,7) f32\n");
+    add_conv(&s, "%point = nn.conv2d(%p, @wp)", "0,0,0,0", 1, end, "2,7,4,3");
+    add_conv(&s, "%depth = nn.conv2d(%p, @wd)", "1,1,1,1", 5, end, "2,5,4,3");
+    str_printf(&s,
+               "  %%back = nn.conv2d_transpose(%%p, @wt) {strides=[2,1], padding=[0,0,0,0], "
+               "dilation=[1,1], output_padding=[0,0], groups=1, data_layout=\"NCHW\", "
+               "kernel_layout=\"IOHW\"%s} : (2,3,8,5) f32\n",
+               end);
+    str_printf(&s, "  %%one = nn.dense(%%d, @w1)%s : (1,11) f32\n", alone);
+    str_printf(&s, "  %%many = nn.dense(%%r, @wn)%s : (5,10) f32\n", alone);
+    str_add(&s, "  %pool = nn.avg_pool2d(%conv) " POOL " : (1,10,5,4) f32\n}\n");
+    return str_text(&s);
+}
+
+START_TEST(small_numbers_give_the_same_bits_everywhere)
+{
+    struct arena arena = { NULL };
+
+    bits_check(network(&arena, &formats[_i]));
+    arena_release(&arena);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("codegen_bits");
+    TCase *tests = tcase_create("all");
+    SRunner *runner = srunner_create(suite);
+    int n_failed;
+
+    suite_add_tcase(suite, tests);
+    tcase_set_timeout(tests, 600);
+    tcase_add_loop_test(tests, small_numbers_give_the_same_bits_everywhere, 0, N_ROWS(formats));
+    srunner_run_all(runner, CK_NORMAL);
+    n_failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
