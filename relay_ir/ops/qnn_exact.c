@@ -180,28 +180,41 @@ static struct tensor steps_of(struct bulk *bulk, const struct tensor *codes)
     return steps;
 }
 
+/* The input position of tap k for the output position o. */
+static int64_t position(const struct slide *slide, int64_t o, int64_t k)
+{
+    return o * slide->stride - slide->pad_before + k * slide->dilation;
+}
+
+/* One row of the kernel: the taps in width, for inputs of one row. */
+static int64_t row_sum(const struct slide *width, int64_t ow, const int64_t *x, const int64_t *w)
+{
+    int64_t sum = 0;
+
+    for (int64_t kw = 0; kw < width->kernel; kw++) {
+        const int64_t iw = position(width, ow, kw);
+
+        if (iw >= 0 && iw < width->in)
+            sum += x[iw] * w[kw];
+    }
+    return sum;
+}
+
 /* The sum for one output: x and w begin at the first channel of the group. */
 static int64_t conv_sum(const struct slide *s, int64_t in_c, const int64_t *at, const int64_t *x,
                         const int64_t *w)
 {
-    const int64_t k_len = s[0].kernel * s[1].kernel * s[2].kernel;
     int64_t sum = 0;
 
-    for (int64_t tap = 0; tap < in_c * k_len; tap++) {
-        const int64_t k[] = { tap % k_len / s[2].kernel / s[1].kernel,
-                              tap / s[2].kernel % s[1].kernel, tap % s[2].kernel };
-        int64_t from = tap / k_len;
-        bool inside = true;
+    for (int64_t ic = 0; ic < in_c; ic++)
+        for (int64_t kd = 0; kd < s[0].kernel; kd++)
+            for (int64_t kh = 0; kh < s[1].kernel; kh++, w += s[2].kernel) {
+                const int64_t id = position(&s[0], at[0], kd), ih = position(&s[1], at[1], kh);
 
-        for (int i = 0; i < MAX_SPATIAL; i++) {
-            const int64_t p = at[i] * s[i].stride - s[i].pad_before + k[i] * s[i].dilation;
-
-            inside = inside && p >= 0 && p < s[i].in;
-            from = from * s[i].in + p;
-        }
-        if (inside)
-            sum += x[from] * w[tap];
-    }
+                if (id >= 0 && id < s[0].in && ih >= 0 && ih < s[1].in)
+                    sum += row_sum(&s[2], at[2], x + ((ic * s[0].in + id) * s[1].in + ih) * s[2].in,
+                                   w);
+            }
     return sum;
 }
 
