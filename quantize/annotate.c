@@ -46,11 +46,10 @@ static struct value *zero_of(struct function *fn, enum dtype dtype, int32_t zero
     return constant_new(fn, name, &type, data);
 }
 
-/* The codes as numbers: what the reader reads from now on. */
+/* The codes as numbers, in front of the first of their readers. */
 static struct value *decoded_weights(struct annotation *a, const struct small_weights *w,
-                                     const struct node *reader)
+                                     struct node *reader)
 {
-    struct node *const before = a->fn->first; /* other readers may come earlier than this one */
     struct arena *arena = &a->q->module->arena;
     const union attrs cast = { .cast = { .dtype = DTYPE_F32, .saturate = true } };
     const union attrs along = { .axis = { .axis = w->axis } };
@@ -58,10 +57,10 @@ static struct value *decoded_weights(struct annotation *a, const struct small_we
     struct value *inputs[] = { w->codes, w->scales, NULL };
 
     if (!w->scales)
-        return make(a, OP_CAST, &cast, name, reader->origin, before, 1, inputs);
+        return make(a, OP_CAST, &cast, name, reader->origin, reader, 1, inputs);
     inputs[2] =
         zero_of(a->fn, w->codes->type.dtype, 0, arena_printf(arena, "%s.zero", w->codes->name));
-    return make(a, OP_QNN_DEQUANTIZE, &along, name, reader->origin, before, 3, inputs);
+    return make(a, OP_QNN_DEQUANTIZE, &along, name, reader->origin, reader, 3, inputs);
 }
 
 static bool weights_are_fine(struct annotation *a, const struct node *node,

@@ -129,27 +129,27 @@ static const struct {
     const char *simulated, *realised;
 } forms[] = {
     { two_convs, "f32", false, "conv2d bias_add relu conv2d", "conv2d bias_add relu conv2d" },
-    { two_convs, "fp8w", false, "qnn.dequantize qnn.dequantize conv2d bias_add relu conv2d",
+    { two_convs, "fp8w", false, "qnn.dequantize conv2d bias_add relu qnn.dequantize conv2d",
       "conv2d multiply bias_add relu conv2d multiply" },
-    { two_convs, "f16w", false, "cast cast conv2d bias_add relu conv2d",
+    { two_convs, "f16w", false, "cast conv2d bias_add relu cast conv2d",
       "conv2d bias_add relu conv2d" },
-    { two_convs, "mxfp4", false, "cast cast conv2d bias_add relu conv2d",
+    { two_convs, "mxfp4", false, "cast conv2d bias_add relu cast conv2d",
       "conv2d bias_add relu conv2d" },
     /* scale 1: casts */
     { two_convs, "fp8", false,
-      "qnn.dequantize cast qnn.dequantize cast conv2d bias_add relu cast cast conv2d",
+      "cast qnn.dequantize cast conv2d bias_add relu cast qnn.dequantize cast conv2d",
       "cast conv2d multiply bias_add relu cast conv2d multiply" },
     { two_convs, "fp8", true,
-      "qnn.dequantize qnn.quantize qnn.dequantize qnn.dequantize conv2d bias_add relu qnn.quantize "
-      "qnn.dequantize conv2d",
+      "qnn.quantize qnn.dequantize qnn.dequantize conv2d bias_add relu qnn.quantize "
+      "qnn.dequantize qnn.dequantize conv2d",
       "qnn.quantize conv2d multiply bias_add relu qnn.quantize conv2d multiply" },
     { two_convs, "int8", true,
-      "qnn.dequantize qnn.quantize qnn.dequantize qnn.dequantize conv2d bias_add relu qnn.quantize "
-      "qnn.dequantize conv2d qnn.quantize qnn.dequantize",
+      "qnn.quantize qnn.dequantize qnn.dequantize conv2d bias_add relu qnn.quantize "
+      "qnn.dequantize qnn.dequantize conv2d qnn.quantize qnn.dequantize",
       "qnn.quantize qnn.conv2d bias_add qnn.requantize clip qnn.conv2d qnn.requantize "
       "qnn.dequantize" },
     /* FP8: what is inside a region is not rounded, so the sum is one of f32 */
-    { residual, "fp8", false, "qnn.dequantize cast cast conv2d cast add relu cast cast conv2d",
+    { residual, "fp8", false, "cast qnn.dequantize cast conv2d cast add relu cast cast conv2d",
       "cast conv2d multiply cast add relu cast conv2d multiply" },
     /* integers round between any two operators */
     { residual, "int8", true,
@@ -163,7 +163,7 @@ static const struct {
       "hard_swish qnn.quantize qnn.dequantize",
       "qnn.quantize qnn.conv2d qnn.requantize qnn.lut qnn.dequantize" },
     /* views are views of codes */
-    { viewed, "fp8", false, "qnn.dequantize cast cast abs cast reshape cast dense",
+    { viewed, "fp8", false, "cast cast abs cast reshape qnn.dequantize cast dense",
       "cast cast abs cast reshape dense multiply" },
 };
 
