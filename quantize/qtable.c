@@ -45,7 +45,7 @@ static void write_fields(struct writer *writer, const struct precision *p)
     if (p->has_data && p->has_data_scale)
         writer_printf(writer, " scale=%s", p->data_scale.name);
     if (p->has_weights && strcmp(p->weight_scale.name, max.name) != 0)
-        writer_printf(writer, " weight-scale=%s", p->weight_scale.name);
+        writer_printf(writer, " scale-weights=%s", p->weight_scale.name);
     ctx_free(ctx);
 }
 

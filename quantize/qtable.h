@@ -1,7 +1,7 @@
 /* qtable.h - a text file that says the precision node by node, written by people and by searches:
  *
  *   # comment
- *   node_name  mode  [weights=FORMAT] [data=FORMAT] [scale=RULE] [weight-scale=RULE]
+ *   node_name  mode  [weights=FORMAT] [data=FORMAT] [scale=RULE] [scale-weights=RULE]
  *
  * Fields are separated by blanks. The mode is one of precision.def, or "fp8=f8e3m4,f8e4m3" as
  * --precision has it. The other fields may stand in any order, or without their keys in the order

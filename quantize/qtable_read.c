@@ -14,11 +14,11 @@ static const char *const field_keys[N_FIELDS] = {
     [FIELD_WEIGHTS] = "weights",
     [FIELD_DATA] = "data",
     [FIELD_SCALE] = "scale",
-    [FIELD_WEIGHT_SCALE] = "weight-scale",
+    [FIELD_WEIGHT_SCALE] = "scale-weights",
 };
 
 static const char row_help[] = "a row is: node_name mode [weights=FORMAT] [data=FORMAT] "
-                               "[scale=RULE] [weight-scale=RULE]";
+                               "[scale=RULE] [scale-weights=RULE]";
 
 struct reader {
     struct ctx *ctx;
@@ -249,13 +249,13 @@ static bool with_rules(struct reader *r, const char *const given[N_FIELDS], stru
     if (data && !out->has_data) {
         ok = row_error(r, "%s has no small data: scale= says nothing", precision_name(out->mode));
         if (out->has_weights)
-            diag_help(r->ctx, "the rule for weights is weight-scale=");
+            diag_help(r->ctx, "the rule for weights is scale-weights=");
     } else if (data) {
         ok = parse_rule(r, data, &out->data_scale);
         out->has_data_scale = true;
     }
     if (weights && !out->has_weights)
-        ok = row_error(r, "%s has no small weights: weight-scale= says nothing",
+        ok = row_error(r, "%s has no small weights: scale-weights= says nothing",
                        precision_name(out->mode));
     else if (weights)
         ok = parse_rule(r, weights, &out->weight_scale) && ok;

@@ -58,7 +58,7 @@ static const struct {
     { "n fp8 - f8e5m2", "fp8=f8e4m3,f8e5m2", "f8e4m3", "f8e5m2", "", "max" },
     { "n fp8 scale=- weights=-", "fp8", "f8e4m3", "f8e4m3", "", "max" },
     { "n\tfp8\tscale=percentile:99.9\r", "fp8", "f8e4m3", "f8e4m3", "percentile:99.9", "max" },
-    { "n fp8 scale=search weight-scale=pow2:-3..1", "fp8", "f8e4m3", "f8e4m3", "search",
+    { "n fp8 scale=search scale-weights=pow2:-3..1", "fp8", "f8e4m3", "f8e4m3", "search",
       "pow2:-3..1" },
     { "n int8 scale=kl", "int8", "i8", "i8", "kl", "max" },
     { "n int8w i4", "int8w=i4", "i4", "", "", "max" },
@@ -123,11 +123,11 @@ static const struct {
     { "n fp8=f8e3m4 weights=f8e4m3", "the formats stand in the mode", "without '='" },
     { "n fp8 scale=percentil", "there is no scale rule 'percentil'", "did you mean 'percentile'" },
     { "n fp8 scale=percentile:0", "there is no scale rule 'percentile:0'", "rules are unit" },
-    { "n fp8 weight-scale=x", "there is no scale rule 'x'", "rules are unit" },
-    { "n fp8w scale=max", "fp8w has no small data", "weight-scale=" },
+    { "n fp8 scale-weights=x", "there is no scale rule 'x'", "rules are unit" },
+    { "n fp8w scale=max", "fp8w has no small data", "scale-weights=" },
     { "n fp8w data=f8e4m3", "fp8w has no small data", "" },
     { "n f32 weights=f8e4m3", "f32 has no small weights", "" },
-    { "n f32 weight-scale=max", "f32 has no small weights", "" },
+    { "n f32 scale-weights=max", "f32 has no small weights", "" },
     { "n fp8 color=red", "there is no field 'color=red'", "a row is" },
     { "n fp8 - - - - -", "one field too many: '-'", "a row is" },
     { "n fp8 weights=f8e4m3 f8e4m3 data=f8e4m3", "a second value", "a row is" },
@@ -258,14 +258,14 @@ START_TEST(a_written_table_is_for_people)
     struct qtable table;
 
     ck_assert(read_text("conv1 fp8 scale=0.5\n\"a b\" int8w=i4\nfc F32\n"
-                        "x fp8=f8e3m4,f8e4m3 weight-scale=mse\n",
+                        "x fp8=f8e3m4,f8e4m3 scale-weights=mse\n",
                         &table));
     ck_assert_str_eq(file_text(written(&table, "t")),
                      "# node, mode, what differs from the mode's defaults\n"
                      "conv1 fp8 scale=0.5\n"
                      "\"a b\" int8w weights=i4\n"
                      "fc    f32\n"
-                     "x     fp8 weights=f8e3m4 weight-scale=mse\n");
+                     "x     fp8 weights=f8e3m4 scale-weights=mse\n");
 }
 END_TEST
 
