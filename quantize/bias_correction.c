@@ -13,7 +13,7 @@
 #include "quantize/layer_walk.h"
 #include "relay_ir/products.h"
 
-enum { MAX_SAMPLES = 128 }; /* means hardly change with more */
+enum { MAX_SAMPLES = 128 }; /* docs/corrections.md has what fewer do */
 
 static const size_t walk_bytes = (size_t)512 << 20;
 

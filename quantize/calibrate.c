@@ -1,13 +1,12 @@
-#define _GNU_SOURCE /* RTLD_DEFAULT */
 #include "quantize/calibrate.h"
 
 #include <assert.h>
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "quantize/workers.h"
 #include "runtime/engine/engine.h"
 
 /* One tensor that is watched. */
@@ -35,8 +34,6 @@ struct run {
 };
 
 struct worker {
-    pthread_t thread;
-    bool started;
     struct run *run;
     int n_workers; /* that stand from here on */
     struct ctx *ctx;
@@ -175,17 +172,6 @@ static int64_t take_sample(struct run *run)
 
 /* --- threads ---------------------------------------------------------------------------------- */
 
-/* oneDNN's own threads would divide sums by the number of cores, and be in the way of ours. This
- * setting is one of the calling thread's. An oneDNN without OpenMP does not have it. */
-static void compute_on_one_core(void)
-{
-    void (*set_threads)(int) = NULL;
-
-    *(void **)&set_threads = dlsym(RTLD_DEFAULT, "omp_set_num_threads");
-    if (set_threads)
-        set_threads(1);
-}
-
 static void find_thresholds(struct run *run)
 {
     const struct calibration_options *options = run->options;
@@ -202,49 +188,29 @@ static void find_thresholds(struct run *run)
 
 /* One thread makes all engines, because that numbers the function's values; with the setting that
  * they will run under. */
-static void *thread_of_engines(void *user)
+static void thread_of_engines(void *user)
 {
     struct worker *workers = user;
 
-    compute_on_one_core();
     for (int i = 0; i < workers->n_workers && !workers->run->failed; i++) {
         workers[i].engine = engine_new(workers[i].ctx, workers->run->fn);
         if (!workers[i].engine)
             workers->run->failed = workers[i].failed = true;
     }
-    return NULL;
 }
 
-static void *thread_of_samples(void *user)
+static void thread_of_samples(void *user)
 {
     struct worker *worker = user;
     int64_t sample;
 
-    compute_on_one_core();
     while ((sample = take_sample(worker->run)) >= 0)
         commit(worker, sample, run_sample(worker, sample));
-    return NULL;
 }
 
-static void *thread_of_thresholds(void *user)
+static void thread_of_thresholds(void *user)
 {
     find_thresholds(((struct worker *)user)->run);
-    return NULL;
-}
-
-/* As many threads as start; at least one is needed. */
-static bool run_threads(struct ctx *ctx, struct worker *workers, int n, void *(*body)(void *))
-{
-    int n_started = 0;
-
-    for (int i = 0; i < n; i++) {
-        workers[i].started = pthread_create(&workers[i].thread, NULL, body, &workers[i]) == 0;
-        n_started += workers[i].started;
-    }
-    for (int i = 0; i < n; i++)
-        if (workers[i].started)
-            pthread_join(workers[i].thread, NULL);
-    return n_started > 0 || diag_error(ctx, DIAG_ENGINE, NULL, "cannot start a thread");
 }
 
 /* What the worker that failed on the first sample has to say. */
@@ -329,11 +295,13 @@ bool calibrate(struct ctx *ctx, struct function *fn, const struct calibration_so
     pthread_cond_init(&run.committed, NULL);
     watch_all(&run, &arena);
     workers = make_workers(&run, ctx, &arena, n);
-    ok = run_threads(ctx, workers, 1, thread_of_engines) && report(ctx, workers, n) &&
-         run_threads(ctx, workers, n, thread_of_samples) && report(ctx, workers, n);
+    ok = workers_run(ctx, workers, sizeof *workers, 1, thread_of_engines) &&
+         report(ctx, workers, n) &&
+         workers_run(ctx, workers, sizeof *workers, n, thread_of_samples) &&
+         report(ctx, workers, n);
     if (ok) {
         make_table(&run, &ctx->perm);
-        ok = run_threads(ctx, workers, n, thread_of_thresholds);
+        ok = workers_run(ctx, workers, sizeof *workers, n, thread_of_thresholds);
     }
     for (int i = 0; i < n; i++) {
         engine_free(workers[i].engine);
