@@ -14,18 +14,23 @@
 static const struct format {
     const char *name;
     bool data; /* the inputs of the products are of this format as well */
+    int block; /* so many weights share a power of two; 0 = none do */
 } formats[] = {
-    { "f32", false },       { "f16", false },    { "bf16", false },    { "i8", false },
-    { "i4", false },        { "f8e4m3", true },  { "f8e5m2", true },   { "f8e4m3fnuz", true },
-    { "f8e5m2fnuz", true }, { "f8e3m4", true },  { "hfp8_143", true }, { "f6e3m2", false },
-    { "f6e2m3", false },    { "f4e2m1", false },
+    { "f32", false, 0 },         { "f16", false, 0 },          { "bf16", false, 0 },
+    { "i8", false, 0 },          { "i4", false, 0 },           { "f8e4m3", true, 0 },
+    { "f8e5m2", true, 0 },       { "f8e4m3fnuz", true, 0 },    { "f8e5m2fnuz", true, 0 },
+    { "f8e3m4", true, 0 },       { "hfp8_143", true, 0 },      { "f6e3m2", false, 0 },
+    { "f6e2m3", false, 0 },      { "f4e2m1", false, 0 },       { "afp<4,3,8>", false, 0 },
+    { "afp<3,1,-2>", false, 0 }, { "afp<6,1,125>", false, 0 }, { "f4e2m1", false, 32 },
+    { "f6e2m3", false, 8 },      { "f8e4m3", false, 32 },
 };
 
 /* n numbers; of a minifloat all its finite codes in turn. */
 static void add_numbers(struct str *out, const char *format, int n)
 {
     const enum dtype dtype = dtype_from_name(format);
-    const struct minifloat *codec = dtype_minifloat(dtype);
+    struct minifloat row;
+    const struct minifloat *codec = minifloat_from_name(format, &row) ? &row : NULL;
     const int n_codes = codec ? 1 << minifloat_bits(codec) : dtype == DTYPE_I4 ? 16 : 256;
 
     for (int i = 0; i < n; i++) {
@@ -44,11 +49,21 @@ static void add_numbers(struct str *out, const char *format, int n)
     str_add(out, "]\n");
 }
 
-static void add_weight(struct str *out, const char *name, const char *shape, const char *format,
-                       int n)
+/* shape: "10,3,3,3", of n elements. */
+static void add_weight(struct str *out, const char *name, const char *shape,
+                       const struct format *format, int n)
 {
-    str_printf(out, "  const @%s : (%s) %s = ", name, shape, format);
-    add_numbers(out, format, n);
+    const int rows = atoi(shape), row = n / rows;
+
+    str_printf(out, "  const @%s : (%s) %s", name, shape, format->name);
+    if (format->block) {
+        str_printf(out, " blocks(%d, scale=", format->block);
+        for (int i = 0; i < rows * ((row + format->block - 1) / format->block); i++)
+            str_printf(out, "%s%g", i ? ", " : "[", ldexp(1, i % 9 - 4));
+        str_add(out, "])");
+    }
+    str_add(out, " = ");
+    add_numbers(out, format->name, n);
 }
 
 /* A convolution: its input and weight, padding and groups, its result's shape. */
@@ -76,15 +91,16 @@ static const char *network(struct arena *arena, const struct format *format)
 
     str_printf(&s,
                "fn main(%%x: (1,6,9,7) %s, %%p: (2,5,4,3) %s, %%d: (1,75) %s, %%r: (5,39) %s) "
-               "-> (%%conv, %%point, %%depth, %%back, %%one, %%many, %%pool) {\n",
+               "-> (%%conv, %%point, %%depth, %%back, %%one, %%many, %%mat, %%pool) {\n",
                x, x, x, x);
-    add_weight(&s, "wc", "10,3,3,3", f, 270);
-    add_weight(&s, "wp", "7,5,1,1", f, 35);
-    add_weight(&s, "wd", "5,1,3,3", f, 45);
-    add_weight(&s, "wt", "5,3,2,3", f, 90);
-    add_weight(&s, "w1", "11,75", f, 825);
-    add_weight(&s, "wn", "10,39", f, 390);
-    add_weight(&s, "s", "10,1,1", "f32", 10);
+    add_weight(&s, "wc", "10,3,3,3", format, 270);
+    add_weight(&s, "wp", "7,5,1,1", format, 35);
+    add_weight(&s, "wd", "5,1,3,3", format, 45);
+    add_weight(&s, "wt", "5,3,2,3", format, 90);
+    add_weight(&s, "w1", "11,75", format, 825);
+    add_weight(&s, "wn", "10,39", format, 390);
+    add_weight(&s, "wm", "39,10", format, 390);
+    add_weight(&s, "s", "10,1,1", &formats[0], 10);
     add_conv(&s, "%c = nn.conv2d(%x, @wc)", "1,1,1,1", 2, end, "1,10,9,7");
     str_add(&s, "  %conv = multiply(%c, @s) : (1,10,9,7) f32\n");
     add_conv(&s, "%point = nn.conv2d(%p, @wp)", "0,0,0,0", 1, end, "2,7,4,3");
@@ -96,6 +112,9 @@ static const char *network(struct arena *arena, const struct format *format)
                end);
     str_printf(&s, "  %%one = nn.dense(%%d, @w1)%s : (1,11) f32\n", alone);
     str_printf(&s, "  %%many = nn.dense(%%r, @wn)%s : (5,10) f32\n", alone);
+    str_printf(
+        &s, "  %%mat = nn.matmul(%%r, @wm) {transpose_a=false, transpose_b=false%s} : (5,10) f32\n",
+        end);
     str_add(&s, "  %pool = nn.avg_pool2d(%conv) " POOL " : (1,10,5,4) f32\n}\n");
     return str_text(&s);
 }

@@ -9,6 +9,7 @@
 #include "codegen_c/kernels/panels.h"
 
 enum {
+    TILE = 4,
     CHUNK = 32,         /* positions of a panel that are decoded at a time */
     LONGEST_CHUNK = 64, /* for blocks of other lengths; the numbers are on the stack */
     NO_SCALE = 127      /* E8M0: 2^0 */
@@ -50,8 +51,9 @@ static bool takes_blocks(const struct type *type, const char **why)
             *why = "the scale of a block is no power of two from 2^-127 to 2^127";
             return false;
         }
-    *why = "blocks that share a scale are longer than 64 and no multiple of 32";
-    return type->quant->block <= LONGEST_CHUNK || type->quant->block % CHUNK == 0;
+    *why =
+        "blocks that share a scale are no multiple of 4, or longer than 64 and no multiple of 32";
+    return type->quant->block % (type->quant->block <= LONGEST_CHUNK ? TILE : CHUNK) == 0;
 }
 
 static bool takes_data(const struct region *region, const char **why)
