@@ -28,7 +28,7 @@
         INT8, "int8 " rule ", bias corrected", "int8", .data_scale = rule, .bias = BIAS_BY_DATA    \
     }
 
-const struct config configs[] = {
+const struct config accuracy_configs[] = {
     ALL_RULES("f8e4m3"),
     ALL_RULES("f8e5m2"),
 
@@ -78,7 +78,7 @@ const struct config configs[] = {
     { MX, "mxfp4, bias corrected", "mxfp4", .bias = BIAS_BY_DATA },
 };
 
-const int n_configs = sizeof configs / sizeof *configs;
+const int n_accuracy_configs = sizeof accuracy_configs / sizeof *accuracy_configs;
 
 static bool apply_rule(struct ctx *ctx, const char *text, struct scale_rule *rule)
 {

@@ -14,8 +14,8 @@ struct config {
     int topk; /* products kept in f32 */
 };
 
-extern const struct config configs[];
-extern const int n_configs;
+extern const struct config accuracy_configs[];
+extern const int n_accuracy_configs;
 
 /* options->precision and all that the row says; the rest is left alone. False after errors. */
 bool config_apply(struct ctx *ctx, const struct config *config, struct quantize_options *options);

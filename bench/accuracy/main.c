@@ -158,9 +158,9 @@ static void run_network(struct bench *bench, const struct network *network)
         notes.arena = &subject.ctx->perm;
         put_heading(bench, &subject);
         put_row(bench, &subject, "f32", &head, subject.weight_bytes, 0);
-        for (int i = 0; i < n_configs; i++)
-            if (is_wanted(bench->configs, configs[i].name))
-                run_config(bench, &subject, &configs[i], &notes);
+        for (int i = 0; i < n_accuracy_configs; i++)
+            if (is_wanted(bench->configs, accuracy_configs[i].name))
+                run_config(bench, &subject, &accuracy_configs[i], &notes);
         put(bench, "\n%s", str_text(&notes));
     } else {
         complain(bench, subject.ctx);
@@ -188,8 +188,8 @@ static int list(void)
 {
     for (int i = 0; i < n_networks; i++)
         printf("%s\n", networks[i].name);
-    for (int i = 0; i < n_configs; i++)
-        printf("  %-45s %s\n", configs[i].name, configs[i].section);
+    for (int i = 0; i < n_accuracy_configs; i++)
+        printf("  %-45s %s\n", accuracy_configs[i].name, accuracy_configs[i].section);
     return 0;
 }
 
