@@ -64,13 +64,13 @@ const char *rescaled_sum_by(struct bind *bind, const char *sum, const char *mult
 {
     const int64_t zero = known_qnn_scales(bind->region->anchor).out_zero;
 
-    bind_helper(bind, "requantize");
+    bind_helper(bind, "requantize_once");
     bind_helper(bind, "saturate_int");
-    return arena_printf(bind->arena,
-                        "(%s)saturate_int(%srequantize(%s, %s, %s)%s, %" PRId64 ", %" PRId64 ")",
-                        dtype_c_type(out_dtype(bind)), zero ? "(int64_t)" : "", sum, multiplier,
-                        shift, plus(bind, zero), (int64_t)dtype_least(out_dtype(bind)),
-                        (int64_t)dtype_greatest(out_dtype(bind)));
+    return arena_printf(
+        bind->arena, "(%s)saturate_int(%srequantize_once(%s, %s, %s)%s, %" PRId64 ", %" PRId64 ")",
+        dtype_c_type(out_dtype(bind)), zero ? "(int64_t)" : "", sum, multiplier, shift,
+        plus(bind, zero), (int64_t)dtype_least(out_dtype(bind)),
+        (int64_t)dtype_greatest(out_dtype(bind)));
 }
 
 const char *rescaled_sum(struct bind *bind, const char *sum, struct fixed_point factor)

@@ -10,7 +10,7 @@
  *          go the other way where that is negative).
  *
  *          Else saturate(rescaled(S, in_scale / (n * out_scale)) + out_zero), where rescaled() is
- *          fixed_point_apply in double rounding. n = 0: out_zero.
+ *          fixed_point_apply in single rounding. n = 0: out_zero.
  *
  * sum      saturate(rescaled(S, in_scale / out_scale) + out_zero)
  *
@@ -56,7 +56,7 @@ int64_t qnn_average_of(const struct node *node, const struct qnn_scales *scales,
     if (n > 0 && qnn_average_is_plain(node, scales))
         return scales->out_zero + (sum < 0 ? sum - n / 2 : sum + n / 2) / n;
     return scales->out_zero +
-           fixed_point_apply(qnn_average_factor_of(scales, n), sum, ROUND_DOUBLE);
+           fixed_point_apply(qnn_average_factor_of(scales, n), sum, ROUND_SINGLE);
 }
 
 bool infer_qnn_reduce(struct ctx *ctx, struct node *node)
@@ -90,7 +90,7 @@ bool eval_qnn_reduce(struct ctx *ctx, const struct node *node, const struct tens
         qnn_put_saturated(out, i,
                           node->op == OP_QNN_MEAN
                               ? qnn_average_of(node, &scales, sum, n)
-                              : scales.out_zero + fixed_point_apply(factor, sum, ROUND_DOUBLE));
+                              : scales.out_zero + fixed_point_apply(factor, sum, ROUND_SINGLE));
     }
     bulk_release(&bulk);
     return true;
