@@ -159,6 +159,15 @@ static const char *const graphs[] = {
     "(1,1,3) f32\n"
     "}\n",
 
+    /* what is known of the numbers */
+    "fn main(%x: (1,2) f32 calibrated(min=-1.5, max=6, threshold=5.9), %q: (2,3) u4 "
+    "scaled(axis=1, scale=[1, ...], zero=[1, 2, 15]), %f: (3) afp<3,2,7> scaled(scale=0.5)) -> "
+    "(%y, %c) {\n"
+    "  const @w : (2,2) f4e2m1 blocks(32, scale=[0.5, 4]) = [0x07, ...]\n"
+    "  %y = nn.dense(%x, @w) {out_dtype=f32} : (1,2) f32 calibrated(min=-3, max=7, threshold=7)\n"
+    "  %c = copy(%q) : (2,3) u4 scaled(axis=1, scale=[1, ...], zero=[1, 2, 15])\n"
+    "}\n",
+
     /* integers that doubles do not have */
     "fn main(%x: (2) f32) -> (%y, @l, @u, @z) {\n"
     "  const @l : (6) i64 = [-9223372036854775808, 9223372036854775807, 9007199254740991, "

@@ -24,6 +24,9 @@ static const char *quoted(struct arena *arena, const char *text)
     "], 'results': [" results "]}"
 #define GRAPH(constants, nodes, results) HEAD MAIN(constants, nodes, results) "]}"
 #define Y "'outputs': [{'name': 'y'}]"
+#define TYPED(type)                                                                                \
+    HEAD "{'name': 'main', 'params': [{'name': 'x', " type "}], 'constants': [], 'nodes': [], "    \
+         "'results': [{'value': 'x'}]}]}"
 #define RELU "{'op': 'nn.relu', 'inputs': ['x'], " Y "}"
 
 /* What may be left out: types of outputs, names of results, opset and the rest of the head. */
@@ -83,6 +86,39 @@ END_TEST
 static const struct {
     const char *text, *error;
 } wrong[] = {
+    /* what is known of the numbers */
+    { TYPED("'dtype': 'afp', 'shape': [2]"), "params[0]: an afp without its numbers of bits" },
+    { TYPED("'dtype': 'afp<9,9,9>', 'shape': [2]"), "params[0].dtype: found 'afp<9,9,9>'" },
+    { TYPED("'dtype': 'f32<1,1,1>', 'shape': [2]"), "params[0].dtype: found 'f32<1,1,1>'" },
+    { TYPED("'dtype': 'f32', 'shape': [2], 'calibrated': 3"),
+      "calibrated: found 3, wanted an obj" },
+    { TYPED("'dtype': 'f32', 'shape': [2], 'calibrated': {}"), "calibrated.min: found nothing" },
+    { TYPED("'dtype': 'f32', 'shape': [2], 'calibrated': {'min': 2, 'max': 1, 'threshold': 0}"),
+      "params[0]: it was calibrated from 2 to 1" },
+    { TYPED("'dtype': 'f32', 'shape': [2], 'calibrated': {'min': 0, 'max': 1, 'threshold': 'nan'}"),
+      "params[0]: the threshold nan" },
+    { TYPED("'dtype': 'i8', 'shape': [2], 'scaled': {'scale': 1}"),
+      "scaled.scale: found 1, wanted" },
+    { TYPED("'dtype': 'i8', 'shape': [2], 'scaled': {'scale': [1, 2]}"),
+      "scaled.scale: found 2 elements, wanted 1" },
+    { TYPED("'dtype': 'i8', 'shape': [2], 'scaled': {'axis': 1, 'scale': [1, 2]}"),
+      "scaled.axis: found 1, wanted a whole number, -1 to 0" },
+    { TYPED("'dtype': 'i8', 'shape': [68719476736], 'scaled': {'axis': 0, 'scale': [1, 2]}"),
+      "scaled.scale: found 2 elements, wanted 68719476736" },
+    { TYPED("'dtype': 'i8', 'shape': [2], 'scaled': {'scale': ['x']}"), "scale[0]: found 'x'" },
+    { TYPED("'dtype': 'i8', 'shape': [2], 'scaled': {'scale': [0]}"), "params[0]: scale 0 is 0" },
+    { TYPED("'dtype': 'i8', 'shape': [2], 'scaled': {'scale': [1], 'zero': [300]}"),
+      "params[0]: zero point 300 is no number of type i8" },
+    { TYPED("'dtype': 'i8', 'shape': [2], 'scaled': {'scale': [1], 'zero': [0.5]}"),
+      "zero[0]: found 0.5, wanted a whole number of 32 bits" },
+    { TYPED("'dtype': 'i8', 'shape': [2], 'scaled': {'scale': [1]}, 'blocks': {}"),
+      "params[0]: found two of" },
+    { TYPED("'dtype': 'f4e2m1', 'shape': [2], 'blocks': {'block': 2, 'scale': [1, 1]}"),
+      "params[0]: only constants have blocks" },
+    { TYPED("'dtype': 'f4e2m1', 'shape': [2], 'blocks': {'block': 0, 'scale': []}"),
+      "blocks.block: found 0, wanted a whole number, 1 to" },
+    { TYPED("'dtype': 'f4e2m1', 'shape': [2], 'scales': {}"),
+      "params[0].scales: there is no such" },
     /* no JSON, or another one */
     { "", "line 1, column 1: this is not JSON" },
     { "{'format':\n  ?}", "line 2, column 3: this is not JSON" },

@@ -11,6 +11,16 @@
 /* --- texts that are already in the printed form ----------------------------------------------- */
 
 static const char *const printed[] = {
+    /* what is known of the numbers */
+    "module opset 0\n\n"
+    "fn main(%x: (1,2) f32 calibrated(min=-1.5, max=6, threshold=5.9), %q: (2,3) u4 "
+    "scaled(axis=1, scale=[1, ...], zero=[1, 2, 15]), %f: (3) afp<3,2,7> scaled(scale=0.5)) -> "
+    "(%y, %c) {\n"
+    "  const @w : (2,2) f4e2m1 blocks(32, scale=[0.5, 4]) = [0x07, ...]\n"
+    "  %y = nn.dense(%x, @w) {out_dtype=f32} : (1,2) f32 calibrated(min=-3, max=7, threshold=7)\n"
+    "  %c = copy(%q) : (2,3) u4 scaled(axis=1, scale=[1, ...], zero=[1, 2, 15])\n"
+    "}\n",
+
     /* nothing but a view of the input */
     "module opset 0\n\n"
     "fn main(%x: (2,3) f32) -> (%x) {\n"
