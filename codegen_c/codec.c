@@ -141,25 +141,3 @@ bool codec_bind(struct bind *bind, const char *name)
     return str_starts(name, from_f32) ? bind_encoder(bind, name)
                                       : str_ends(name, to_f32) && bind_decoder(bind, name);
 }
-
-const char *codec_order(struct bind *bind, const struct minifloat *format)
-{
-    const char *name = arena_printf(bind->arena, "%s_beats", identifier(bind->arena, format));
-    const char *function = bind_own_helper(bind, name);
-    const unsigned sign = 1u << (minifloat_bits(format) - 1);
-    const enum minifloat_specials specials = format->specials;
-    struct keys keys;
-
-    if (function)
-        return function;
-    keys_init(&keys, bind->arena);
-    keys_set(&keys, "format", format->name);
-    keys_set(&keys, "sign", hex(&keys, sign));
-    keys_set(&keys, "magnitude_mask", hex(&keys, sign - 1));
-    keys_set_flag(&keys, "fnuz", specials == MINIFLOAT_FNUZ);
-    keys_set_flag(&keys, "nan", specials == MINIFLOAT_FN || specials == MINIFLOAT_IEEE);
-    keys_set_flag(&keys, "none", specials == MINIFLOAT_NONE);
-    keys_set(&keys, "infinite", /* the greatest magnitude that is a number or infinity */
-             hex(&keys, minifloat_encode(format, INFINITY, specials != MINIFLOAT_IEEE)));
-    return bind_new_helper(bind, name, "templates/helpers/minifloat_beats.c.tmpl", &keys);
-}

@@ -13,9 +13,6 @@ const char *codec_decoder(struct arena *arena, const struct minifloat *format);
  * when the format's numbers are beyond normal f32 (afp of a great bias). */
 const char *codec_encoder(struct arena *arena, const struct minifloat *format, bool saturate);
 
-/* The function (code a, code b) that tells whether a's number is greater than b's, or NaN. */
-const char *codec_order(struct bind *bind, const struct minifloat *format);
-
 /* Asks for the function of that name; false when it is none of these. */
 bool codec_bind(struct bind *bind, const char *name);
 

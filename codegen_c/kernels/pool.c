@@ -3,23 +3,16 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "codegen_c/codec.h"
+#include "base/minifloat.h"
 #include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/average.h"
 #include "codegen_c/kernels/window.h"
 
-/* Of input 0, where it is one of small floats and not decoded. */
-static const struct minifloat *codec_of_input(const struct region *region)
-{
-    return type_minifloat(anchor_input(region, 0));
-}
-
 bool accepts_max_pool(const struct region *region, const char **why)
 {
     const struct window w = window_of_pool(region);
-    const bool codes = codec_of_input(region) && region->anchor->op != OP_MAX_POOL_INDICES;
 
-    return (codes ? takes_any(region, why) : takes_number(region, why)) && takes_window(&w, why) &&
+    return takes_number(region, why) && takes_window(&w, why) &&
            takes_channels_first(region->anchor->attrs.pool.layout, "", why);
 }
 
@@ -64,26 +57,11 @@ static bool bind_pool_epilogue(struct bind *bind, const struct window *w, const 
     return bind_epilogue(bind, acc, &position);
 }
 
-/* Maxima of codes, which are compared as numbers: "lowest" and "beats". */
-static void bind_codes_order(struct bind *bind, const struct minifloat *format)
-{
-    const bool infinite = format->specials == MINIFLOAT_IEEE;
-
-    bind_flag(bind, "float", false);
-    bind_text(bind, "lowest", "0x%02X", minifloat_encode(format, -INFINITY, !infinite));
-    bind_text(bind, "beats", "%s", codec_order(bind, format));
-}
-
 bool bind_max_pool(struct bind *bind)
 {
     const struct window w = bind_pool_window(bind);
-    const struct minifloat *codec = codec_of_input(bind->region);
 
-    bind_flag(bind, "codes", codec != NULL);
-    if (codec)
-        bind_codes_order(bind, codec);
-    else
-        bind_lowest(bind);
+    bind_lowest(bind);
     return bind_pool_epilogue(bind, &w, "best");
 }
 
