@@ -1,10 +1,13 @@
-/* fp8_legalize.c - what is FP8 in main and ends on the host, which has no kernels for it yet.
+/* fp8_legalize.c - what annotate_fp8 made FP8 for a target and ends on the host after all.
  *
  * needs    regions outlined: what is left in main is the host's
  * gives    no product and no maximum pooling of main reads FP8, unless a row of c takes it
  * method   codes are decoded in front of each reader, so that memory holds them as FP8 until then;
  *          weights are decoded here. Both is exact: the numbers are those of the annotated graph up
- *          to the order of summation */
+ *          to the order of summation
+ *
+ * Products that come in FP8, from a model or from quantize, are left alone: c has kernels for them.
+ */
 #include "base/minifloat.h"
 #include "partition/fp8.h"
 
@@ -151,7 +154,7 @@ bool partition_legalize(struct partition *partition)
             host_takes(partition, node))
             continue;
         if (fp8_is_product(node->op) && *fp8_out_dtype(node) == DTYPE_F32)
-            ok = legalize_product(&l, node);
+            ok = !partition->fp8 || legalize_product(&l, node);
         else if (node->op == OP_MAX_POOL1D || node->op == OP_MAX_POOL2D ||
                  node->op == OP_MAX_POOL3D)
             ok = legalize_pool(&l, node);
