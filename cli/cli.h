@@ -96,6 +96,10 @@ void list_passes(struct cli *cli);
  * in 0..9; a parameter is never left unset), seeded by --seed. *inputs has fn->n_params entries. */
 bool load_inputs(struct cli *cli, const struct function *fn, struct tensor **inputs);
 
+/* After the passes: tensors of f32 as the small numbers that --quantized-io made of the parameters.
+ */
+void fit_inputs(struct cli *cli, const struct function *fn, struct tensor *inputs);
+
 /* Text for people: to standard output unless --json or --quiet. */
 void say(const struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

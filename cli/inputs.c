@@ -1,4 +1,5 @@
 /* inputs.c - the tensors that run and verify feed a model with: files, or random numbers. */
+#include <math.h>
 #include <string.h>
 
 #include "base/str.h"
@@ -124,4 +125,33 @@ bool load_inputs(struct cli *cli, const struct function *fn, struct tensor **inp
         fill_random(&loading.inputs[i], &state);
     }
     return ok && interpret_check_inputs(cli->ctx, fn, fn->n_params, loading.inputs);
+}
+
+/* What was given as f32 where the interface has become one of small numbers. */
+static void quantize_input(struct cli *cli, const struct type *type, struct tensor *input)
+{
+    const struct tensor given = *input;
+    const struct qtype *quant = type->quant;
+    const double zero = quant->zero ? quant->zero[0] : 0;
+    const int64_t n = type_elements(type);
+
+    *input = tensor_new(&cli->bulk, type);
+    for (int64_t i = 0; i < n; i++) {
+        const float quotient = (float)tensor_at(&given, i) / quant->scale[0];
+
+        dtype_store(type->dtype, input->data, i,
+                    dtype_minifloat(type->dtype) ? (double)quotient
+                                                 : rint((double)quotient) + zero);
+    }
+}
+
+void fit_inputs(struct cli *cli, const struct function *fn, struct tensor *inputs)
+{
+    for (int i = 0; i < fn->n_params; i++) {
+        const struct type *type = &fn->params[i]->type;
+
+        if (inputs[i].type.dtype == DTYPE_F32 && type->dtype != DTYPE_F32 && type->quant &&
+            type->quant->kind == QTYPE_SCALED && type->quant->n == 1)
+            quantize_input(cli, type, &inputs[i]);
+    }
 }

@@ -344,6 +344,10 @@ void report_precision_of_graph(struct cli *cli)
     say(cli, "%s: %d of %d products, constants %zu -> %zu bytes\n",
         precision_text(arena, &r->options.precision), report->n_small_products, report->n_products,
         report->weight_bytes_before, report->weight_bytes_after);
+    if (report->n_f32_io)
+        say(cli,
+            "  f32     %d of the model's inputs and outputs: not all who read them read integers\n",
+            report->n_f32_io);
     for (int i = 0; i < report->n; i++) {
         const struct quantize_line *line = &report->lines[i];
 

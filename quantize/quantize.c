@@ -1,5 +1,6 @@
 #include "quantize/quantize.h"
 
+#include "quantize/quantize_io.h"
 #include "quantize/quantize_log.h"
 #include "quantize/steps.h"
 
@@ -33,12 +34,23 @@ static bool run_fold_constant(struct quantization *q)
     return pass_fold_constant(q->module);
 }
 
+static bool run_quantize_io(struct quantization *q)
+{
+    q->report->n_f32_io = quantize_io(q->module);
+    return q->report->n_f32_io >= 0;
+}
+
 static bool run_dead_code(struct quantization *q)
 {
     return pass_dead_code(q->module);
 }
 
-enum when { SIMULATE, REALISE, REALISE_EXACT /* with quantize_options.exact only */ };
+enum when {
+    SIMULATE,
+    REALISE,
+    REALISE_EXACT, /* with quantize_options.exact only */
+    REALISE_IO     /* with quantize_options.quantized_io only */
+};
 
 struct row {
     struct quantize_step step;
@@ -66,6 +78,7 @@ static const struct row rows[] = {
         "keeps weights and FP8 data small, with their scales behind products"),
     ROW(fold_constant, REALISE, run_fold_constant, "evaluates what depends on constants only"),
     ROW(dead_code, REALISE, run_dead_code, "removes nodes that no result needs"),
+    ROW(quantize_io, REALISE_IO, run_quantize_io, "makes inputs and outputs small as well"),
 };
 
 #undef ROW
@@ -96,7 +109,8 @@ static bool run_rows(struct quantization *q, bool realise, const struct pipeline
         struct running running = { q, &rows[i] };
 
         if ((rows[i].when != SIMULATE) != realise ||
-            (rows[i].when == REALISE_EXACT && !q->options->exact))
+            (rows[i].when == REALISE_EXACT && !q->options->exact) ||
+            (rows[i].when == REALISE_IO && !q->options->quantized_io))
             continue;
         if (!pipeline_run_step(q->module, rows[i].step.name, run_row, &running, pipeline))
             return false;

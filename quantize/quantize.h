@@ -64,8 +64,8 @@ struct quantize_report {
     int n_products,
         n_small_products; /* convolutions, dense, matmul: all, with small weights or data */
     size_t weight_bytes_before, weight_bytes_after; /* of all constants */
-    double mac_share;                               /* of all MACs, with small weights and data */
-    int n_equalized;                /* pairs of layers whose weights share their ranges now */
+    int n_f32_io;    /* with quantized_io: parameters and results that are f32 nevertheless */
+    int n_equalized; /* pairs of layers whose weights share their ranges now */
     int n_corrected, n_uncorrected; /* products: whose bias was corrected, and those about whose
                                        data nothing is known (data-free), or without channels */
 };
