@@ -315,6 +315,9 @@ static void report_json(struct cli *cli, const struct precision_request *r)
     cJSON_AddNumberToObject(json, "small_products", report->n_small_products);
     cJSON_AddNumberToObject(json, "constant_bytes_before", (double)report->weight_bytes_before);
     cJSON_AddNumberToObject(json, "constant_bytes_after", (double)report->weight_bytes_after);
+    cJSON_AddNumberToObject(json, "equalized_pairs", report->n_equalized);
+    cJSON_AddNumberToObject(json, "corrected_biases", report->n_corrected);
+    cJSON_AddNumberToObject(json, "uncorrected_biases", report->n_uncorrected);
     nodes = cJSON_AddArrayToObject(json, "nodes");
     for (int i = 0; i < report->n; i++) {
         const struct quantize_line *line = &report->lines[i];
@@ -327,6 +330,21 @@ static void report_json(struct cli *cli, const struct precision_request *r)
         if (line->why)
             cJSON_AddStringToObject(node, "why", line->why);
     }
+}
+
+static void report_corrections(struct cli *cli, const struct quantize_report *report)
+{
+    const char *why = cli->precision->options.bias == BIAS_DATA_FREE
+                          ? "no batch norm tells of their data"
+                          : "their weights are computed";
+
+    if (report->n_equalized)
+        say(cli, "  equal   %d pairs of layers have weights of the same range\n",
+            report->n_equalized);
+    if (report->n_corrected)
+        say(cli, "  biases  corrected in %d products\n", report->n_corrected);
+    if (report->n_uncorrected)
+        say(cli, "  biases  left alone in %d products: %s\n", report->n_uncorrected, why);
 }
 
 void report_precision_of_graph(struct cli *cli)
@@ -344,6 +362,7 @@ void report_precision_of_graph(struct cli *cli)
     say(cli, "%s: %d of %d products, constants %zu -> %zu bytes\n",
         precision_text(arena, &r->options.precision), report->n_small_products, report->n_products,
         report->weight_bytes_before, report->weight_bytes_after);
+    report_corrections(cli, report);
     if (report->n_f32_io)
         say(cli,
             "  f32     %d of the model's inputs and outputs: not all who read them read integers\n",
