@@ -336,7 +336,7 @@ static void report_corrections(struct cli *cli, const struct quantize_report *re
 {
     const char *why = cli->precision->options.bias == BIAS_DATA_FREE
                           ? "no batch norm tells of their data"
-                          : "their weights are computed";
+                          : "their weights are computed, or a vector";
 
     if (report->n_equalized)
         say(cli, "  equal   %d pairs of layers have weights of the same range\n",
