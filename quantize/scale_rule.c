@@ -40,7 +40,12 @@ static bool parse_fixed(const char *text, struct scale_rule *out)
         return false;
     scale = (float)out->number;
     out->kind = SCALE_FIXED;
-    snprintf(out->name, sizeof out->name, "%.9g", (double)scale);
+    /* As short as tells it from its neighbours. */
+    for (int digits = 6; digits <= 9; digits++) {
+        snprintf(out->name, sizeof out->name, "%.*g", digits, (double)scale);
+        if (strtof(out->name, NULL) == scale)
+            break;
+    }
     return scale >= FLT_MIN;
 }
 
