@@ -65,9 +65,10 @@ static bool parse_afp(const char *text, struct number_format *out)
         out->dtype = DTYPE_AFP;
         return minifloat_bits(&out->codec) <= 8;
     }
-    /* One digit each, which no int overflows; blanks, which sscanf skips, are none. */
-    if (!strchr(text, ' ') && sscanf(text, "afp<%1d,%1d>%n", &e, &m, &end) == 2 &&
-        text[end] == '\0')
+    if (text[strcspn(text, " \t\n\v\f\r+")])
+        return false; /* which sscanf would pass over */
+    /* One digit each: no int overflows. */
+    if (sscanf(text, "afp<%1d,%1d>%n", &e, &m, &end) == 2 && text[end] == '\0')
         return e >= 1 && m >= 0 && 1 + e + m <= 8 && afp_of(e, m, out);
     if (sscanf(text, "afp%1d%n", &bits, &end) != 1 || text[end] != '\0' || bits < 3 || bits > 8)
         return false;

@@ -428,8 +428,10 @@ END_TEST
 
 START_TEST(formats_are_read)
 {
-    static const char *const bad[] = { "",      ",",      "f8e4m3,", "f8e4m3,,i8", "f9",
-                                       "mxfp8", "i8, i4", "afp<4",   "f32" };
+    static const char *const bad[] = { "",          ",",     "f8e4m3,",   "f8e4m3,,i8",
+                                       "f9",        "mxfp8", "i8, i4",    "afp<4",
+                                       "afp< 4,3>", "afp 8", "afp<+4,3>", "afp<99999999999,1>",
+                                       "f32" };
     const struct number_format *list;
     const char *wrong = NULL;
     int n;
