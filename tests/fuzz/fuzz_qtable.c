@@ -2,8 +2,10 @@
  * precisions, number formats, scale rules and PopRT's parameters. Whatever the text: no crash, and
  * a refusal has an error. What is read is written and read again as the same. */
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/str.h"
 #include "quantize/fp8_params.h"
@@ -35,12 +37,13 @@ static void check_same(const struct qtable *a, const struct qtable *b, struct ar
 static void check_round_trip(struct ctx *ctx, const struct qtable *table)
 {
     struct output_set set = { .ctx = ctx };
-    const char *path = "/dev/shm/relayc_fuzz_qtable";
+    const char *path = arena_printf(&ctx->perm, "/dev/shm/relayc_fuzz_qtable_%ld", (long)getpid());
     struct qtable again;
 
     qtable_write(output_open(&set, path), table);
     require(output_commit(&set));
     require(qtable_read(ctx, path, &again));
+    remove(path);
     check_same(table, &again, &ctx->perm);
 }
 
