@@ -31,15 +31,16 @@ static bool known(const struct node *node, int from)
     return true;
 }
 
-/* The arguments by which helpers know the format of a result: mantissa bits, the code of the
- * greatest number, the bit of the sign. */
-static const char *format_text(struct arena *arena, const struct node *node)
+const char *exact_format_text(struct arena *arena, const struct minifloat *format)
 {
-    const struct minifloat *format = type_minifloat(&node->outputs[0]->type);
-
     return arena_printf(arena, "%d, %uu, %uu", format->mantissa_bits,
                         minifloat_encode(format, INFINITY, true),
                         1u << (minifloat_bits(format) - 1));
+}
+
+static const char *format_text(struct arena *arena, const struct node *node)
+{
+    return exact_format_text(arena, type_minifloat(&node->outputs[0]->type));
 }
 
 struct exact_factor exact_channel_factor(const struct node *node, int64_t channel)

@@ -12,6 +12,10 @@ bool is_exact(const struct node *node);
 /* As qnn_text. */
 const char *exact_text(struct arena *arena, const struct node *node, const char **needs);
 
+/* The arguments by which helpers know the format of a result: mantissa bits, the code of the
+ * greatest number, the bit of the sign. */
+const char *exact_format_text(struct arena *arena, const struct minifloat *format);
+
 /* The factor of a channel of qnn.requantize. */
 struct exact_factor exact_channel_factor(const struct node *node, int64_t channel);
 

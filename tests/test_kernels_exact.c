@@ -95,6 +95,23 @@ static const struct kernel_case pools[] = {
       "f8e3m4[1,1,2,3,5] " ALL_CODES },
 };
 
+static const struct kernel_case softmaxes[] = {
+    { "exact_softmax", "qnn.softmax", "axis=1",
+      "f8e4m3[2,9,3]; const f32[] 0.7; " ZERO "; const f32[] 0.00223; " ZERO },
+    { "exact_softmax", "qnn.softmax", "axis=2",
+      "f8e4m3[1,2,15] " ALL_CODES "; const f32[] 1; " ZERO "; const f32[] 1; const f8e3m4[] 0" },
+    { "exact_softmax", "qnn.softmax", "axis=0",
+      "f8e4m3fnuz[5] 127 255 127 1 0; const f32[] 0.01; const f8e4m3fnuz[] 0; const f32[] 0.004; "
+      "const "
+      "f8e4m3fnuz[] 0" },
+};
+
+START_TEST(softmaxes_agree_exactly)
+{
+    KERNEL_CASES_CHECK(softmaxes, 0);
+}
+END_TEST
+
 START_TEST(pools_agree_exactly)
 {
     KERNEL_CASES_CHECK(pools, 0);
@@ -177,6 +194,7 @@ int main(void)
     tcase_add_test(tests, products_agree_exactly);
     tcase_add_test(tests, elements_agree_exactly);
     tcase_add_test(tests, pools_agree_exactly);
+    tcase_add_test(tests, softmaxes_agree_exactly);
     tcase_add_loop_test(tests, one_region_for_all, 0, N_ROWS(fused));
     tcase_add_loop_test(tests, no_float_is_written, 0, N_ROWS(fused));
     srunner_run_all(runner, CK_NORMAL);

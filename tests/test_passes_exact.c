@@ -82,6 +82,10 @@ static const struct exact_case {
     { NULL, "fn main(%x: (2,3,6,5) f8e4m3) -> (%y) {\n" Z S
                 DECODE("xf", "x", "s") "  %c = nn.avg_pool2d(%xf) " POOL(
                     "[1,0,1,1]", "false") "\n" ENCODE("y", "c", "s") "}\n" },
+    { "exact_softmax",
+      "fn main(%x: (2,9,3) f8e4m3) -> (%y) {\n" Z S
+      "  const @p : () f32 = [0.002232142857]\n" DECODE(
+          "xf", "x", "s") "  %c = nn.softmax(%xf) {axis=1}\n" ENCODE("y", "c", "p") "}\n" },
     { "encode_of_elements", /* silu, written out: x * sigmoid(x) of two decoders, and a number */
       "fn main(%x: (2,3) f8e4m3) -> (%y) {\n" Z S DECODE("xf", "x", "s") DECODE(
           "xg", "x",

@@ -3,10 +3,14 @@
  *
  * Codes are read as they lie; a table of 256 numbers, one for each format of a network, says what
  * they stand for. */
+#include <inttypes.h>
+#include <string.h>
+
 #include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/dense.h"
 #include "codegen_c/kernels/qnn.h"
 #include "codegen_c/kernels/window.h"
+#include "codegen_c/scalar_exact.h"
 #include "relay_ir/ops/exact.h"
 
 enum { X, W, CODES = 256 };
@@ -112,4 +116,41 @@ bool bind_exact_matmul(struct bind *bind)
         bind_flag(bind, "dot", false);
     }
     return bind_epilogue_at(bind, "acc", "at");
+}
+
+bool accepts_exact_softmax(const struct region *region, const char **why)
+{
+    *why = "the operands are no small floats of 8 bits with known scales";
+    return type_minifloat(anchor_input(region, X)) && takes_any(region, why) &&
+           region->anchor->inputs[1]->kind == VALUE_CONSTANT &&
+           region->anchor->inputs[3]->kind == VALUE_CONSTANT;
+}
+
+bool bind_exact_softmax(struct bind *bind)
+{
+    const struct node *node = bind->region->anchor;
+    const struct tensor in_scale = value_tensor(node->inputs[1]);
+    const struct tensor out_scale = value_tensor(node->inputs[3]);
+    const struct minifloat *to = type_minifloat(anchor_output(bind->region, 0));
+    const struct exact_factor factor = exact_softmax_of(to, tensor_at(&out_scale, 0));
+    const char *name = node->outputs[0]->name;
+    struct exact_powers powers;
+    uint32_t *mantissa = table_new(bind, DTYPE_U32, CODES);
+    int16_t *exponent = table_new(bind, DTYPE_I16, CODES);
+
+    exact_powers_of(type_minifloat(anchor_input(bind->region, X)), tensor_at(&in_scale, 0),
+                    &powers);
+    memcpy(mantissa, powers.mantissa, sizeof powers.mantissa);
+    memcpy(exponent, powers.exponent, sizeof powers.exponent);
+    bind_type(bind);
+    bind_input(bind, "x", X);
+    bind_axis(bind, node->attrs.axis.axis);
+    bind_table(bind, "mantissa", arena_printf(bind->arena, "%s_mantissa", name), DTYPE_U32, CODES,
+               mantissa);
+    bind_table(bind, "exponent", arena_printf(bind->arena, "%s_exponent", name), DTYPE_I16, CODES,
+               exponent);
+    bind_text(bind, "factor", "%" PRId32 ", %d, %s", factor.multiplier, factor.shift,
+              exact_format_text(bind->arena, to));
+    bind_helper(bind, "scale_to_minifloat");
+    return true;
 }

@@ -133,3 +133,21 @@ struct exact_factor exact_requantize_of(const struct minifloat *to, double in_sc
 {
     return exact_factor_of(ldexp(in_scale / out_scale, to ? -exact_unit(to) : 0));
 }
+
+void exact_powers_of(const struct minifloat *format, double scale, struct exact_powers *powers)
+{
+    static const double log2_e = 1.44269504088896340736, most = 16000;
+
+    for (unsigned code = 0; code < 256; code++) {
+        const double number = ldexp(exact_steps(format, code), exact_unit(format)) * scale;
+        const double power = fmax(fmin(number * log2_e, most), -most), whole = floor(power);
+
+        powers->mantissa[code] = (uint32_t)rint(ldexp(exp2(power - whole), 30));
+        powers->exponent[code] = (int16_t)whole;
+    }
+}
+
+struct exact_factor exact_softmax_of(const struct minifloat *to, double out_scale)
+{
+    return exact_factor_of(ldexp(1 / out_scale, -32 - exact_unit(to)));
+}

@@ -66,6 +66,20 @@ struct exact_factor exact_mul_of(const struct minifloat *format, double a_scale,
 struct exact_factor exact_requantize_of(const struct minifloat *to, double in_scale,
                                         double out_scale);
 
+/* qnn.softmax: exp(number of a code) is mantissa * 2^(exponent - 30); exponents beyond 16000 become
+ * that. A line's power i is mantissa >> (greatest exponent - exponent), 0 from 32 on; `share` is
+ * floor(2^62 / sum of the powers); the result is power * share / 2^62, cut to whole 2^-32 and
+ * scaled once. */
+struct exact_powers {
+    uint32_t mantissa[256]; /* 2^30 .. 2^31 */
+    int16_t exponent[256];
+};
+
+void exact_powers_of(const struct minifloat *format, double scale, struct exact_powers *powers);
+
+/* For the result, in units of 2^-32. */
+struct exact_factor exact_softmax_of(const struct minifloat *to, double out_scale);
+
 /* --- the qnn operators on small floats --------------------------------------------------------
  * What qnn.c and qnn_product.c hand over: those whose input is one, and requantize whose result is
  * one, or i64. All zero points are the constant 0. */
@@ -79,6 +93,7 @@ EXACT_OPERATOR(conv)
 EXACT_OPERATOR(dense)
 EXACT_OPERATOR(matmul)
 EXACT_OPERATOR(requantize)
+EXACT_OPERATOR(softmax)
 #undef EXACT_OPERATOR
 
 #endif

@@ -7,6 +7,7 @@
 #include "relay_ir/ops/exact.h"
 #include "relay_ir/ops/ops.h"
 #include "relay_ir/ops/qnn.h"
+#include "relay_ir/ops/scales.h"
 #include "relay_ir/ops/spatial.h"
 #include "relay_ir/ops/walk.h"
 
@@ -132,7 +133,21 @@ bool infer_exact_requantize(struct ctx *ctx, struct node *node)
         return diag_error(ctx, DIAG_TYPE, node_origin(node),
                           "input 0 of %s to %s is %s, wanted is i64", op_name(node->op),
                           dtype_name(input_type(node, 4)->dtype), dtype_name(x->dtype));
-    set_output(node, 0, input_type(node, 4)->dtype, x);
+    if (input_type(node, 4)->dtype == DTYPE_I64)
+        set_output(node, 0, DTYPE_I64, x);
+    else
+        set_scaled_output(node, input_type(node, 4)->dtype, x, 3, 4, -1);
+    return true;
+}
+
+bool infer_exact_softmax(struct ctx *ctx, struct node *node)
+{
+    if (!check_exact(ctx, node, 0) || !check_exact(ctx, node, 4) ||
+        !qnn_check_scale(ctx, node, 1, 1) || !check_zero(ctx, node, 2, 1) ||
+        !qnn_check_scale(ctx, node, 3, 1) || !check_zero(ctx, node, 4, 1) ||
+        !check_axis(ctx, node, input_type(node, 0), &node->attrs.axis.axis))
+        return false;
+    set_scaled_output(node, input_type(node, 4)->dtype, input_type(node, 0), 3, 4, -1);
     return true;
 }
 
@@ -158,7 +173,7 @@ bool infer_exact_binary(struct ctx *ctx, struct node *node)
         return diag_error(ctx, DIAG_SHAPE, node_origin(node),
                           "%s: shapes %s and %s do not broadcast: dimensions must be equal or 1",
                           op_name(node->op), shape_text(&ctx->perm, a), shape_text(&ctx->perm, b));
-    set_output(node, 0, a->dtype, &shape);
+    set_scaled_output(node, a->dtype, &shape, OUT_SCALE, OUT_ZERO, -1);
     return true;
 }
 
@@ -326,5 +341,53 @@ bool eval_exact_binary(struct ctx *ctx, const struct node *node, const struct te
             (uint8_t)(node->op == OP_QNN_ADD ? added(format, &add, a, b)
                                              : exact_scale(format, a * b, mul));
     }
+    return true;
+}
+
+/* A line of n elements `step` apart. */
+static void softmax_line(const struct exact_powers *powers, const struct minifloat *to,
+                         struct exact_factor factor, const uint8_t *x, int64_t n, int64_t step,
+                         uint8_t *y)
+{
+    uint64_t sum = 0, share = 0;
+    int top = powers->exponent[x[0]];
+
+    for (int64_t i = 1; i < n; i++)
+        top = powers->exponent[x[i * step]] > top ? powers->exponent[x[i * step]] : top;
+    for (int pass = 0; pass < 2; pass++) {
+        for (int64_t i = 0; i < n; i++) {
+            const int down = top - powers->exponent[x[i * step]];
+            const uint64_t power = down < 32 ? powers->mantissa[x[i * step]] >> down : 0;
+
+            if (pass == 0)
+                sum += power;
+            else
+                y[i * step] = (uint8_t)exact_scale(to, (int64_t)(power * share >> 30), factor);
+        }
+        share = ((uint64_t)1 << 62) / sum;
+    }
+}
+
+bool eval_exact_softmax(struct ctx *ctx, const struct node *node, const struct tensor *const *in,
+                        struct tensor *out)
+{
+    const struct minifloat *to = type_minifloat(&out->type);
+    const struct exact_factor factor = exact_softmax_of(to, tensor_at(in[3], 0));
+    const int axis = (int)node->attrs.axis.axis;
+    const struct type *x = &in[0]->type;
+    const int64_t n = x->dim[axis], inner = type_span(x, axis + 1, x->rank);
+    const int64_t lines = n > 0 ? type_span(x, 0, axis) * inner : 0;
+    struct bulk bulk = { NULL, 0 };
+    struct exact_powers *powers = bulk_alloc(&bulk, sizeof *powers);
+
+    (void)ctx;
+    exact_powers_of(type_minifloat(x), tensor_at(in[1], 0), powers);
+    for (int64_t i = 0; i < lines; i++) {
+        const int64_t from = i / inner * n * inner + i % inner;
+
+        softmax_line(powers, to, factor, (const uint8_t *)in[0]->data + from, n, inner,
+                     (uint8_t *)out->data + from);
+    }
+    bulk_release(&bulk);
     return true;
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "relay_ir/ops/check.h"
+#include "relay_ir/ops/exact.h"
 #include "relay_ir/ops/ops.h"
 #include "relay_ir/ops/qnn.h"
 #include "relay_ir/ops/scales.h"
@@ -102,6 +103,8 @@ bool infer_qnn_softmax(struct ctx *ctx, struct node *node)
 {
     const struct type *x = input_type(node, 0);
 
+    if (dtype_kind(x->dtype) == KIND_MINIFLOAT)
+        return infer_exact_softmax(ctx, node);
     if (!check_8_bits(ctx, node) || !qnn_check_scales(ctx, node) ||
         !check_axis(ctx, node, x, &node->attrs.axis.axis))
         return false;
@@ -136,6 +139,9 @@ static void softmax_line(const struct qnn_softmax *softmax, const struct tensor 
 bool eval_qnn_softmax(struct ctx *ctx, const struct node *node, const struct tensor *const *in,
                       struct tensor *out)
 {
+    if (dtype_kind(in[0]->type.dtype) == KIND_MINIFLOAT)
+        return eval_exact_softmax(ctx, node, in, out);
+
     const struct qnn_scales scales = qnn_scales_of(in);
     const struct qnn_softmax softmax = qnn_softmax_of(scales.in_scale, scales.out_scale);
     const int axis = (int)node->attrs.axis.axis;

@@ -8,7 +8,7 @@
  * rules. What moves, and tables, change no bit. Products, sums and averages are rounded once, from
  * the exact sum, where f32 rounds each partial sum as well: their results may be one code apart
  *
- * These stay in floats: softmax and other normalisations, resize, recurrent layers; averages along
+ * These stay in floats: normalisations, log_softmax, resize, recurrent layers; averages along
  * axes that are not the last ones, or over padding that does not count; element-wise operators on
  * more than one decoded value but add and multiply of one format; a product with anything but
  * biases, relu, clip and an added FP8 value (a residual) behind it; formats without an exact form
@@ -33,6 +33,7 @@ static const struct rule rules[] = {
     { "exact_binary", exact_binary, ENCODE },
     { "exact_average", exact_average, ENCODE },
     { "exact_product", exact_product, ENCODE },
+    { "exact_softmax", exact_softmax, ENCODE },
 };
 
 bool pass_fake_quant_to_exact(struct module *module)

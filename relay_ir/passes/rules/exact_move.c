@@ -139,3 +139,23 @@ struct value *encode_of_elements(struct rewrite *rewrite, struct node *root)
         rule_covers(rewrite, leaf->def);
     return y;
 }
+
+/* encode(softmax(decode(x))) -> qnn.softmax(x) */
+struct value *exact_softmax(struct rewrite *rewrite, struct node *root)
+{
+    const struct node *node = defined_by(root->inputs[0], OP_SOFTMAX), *decoder;
+    struct small in, out;
+
+    if (!node || !encodes(rewrite, root, &out) || !read_once(root->inputs[0], root))
+        return NULL;
+    decoder = decoder_of(rewrite, node->inputs[0], &in);
+    if (!decoder || in.scale * (double)minifloat_max(in.format) > 10000) /* 2^exponent: 16 bits */
+        return NULL;
+    rule_covers(rewrite, decoder);
+    rule_covers(rewrite, node);
+    return rule_build(rewrite, OP_QNN_SOFTMAX, &node->attrs, 5,
+                      (struct value *[]){ decoder->inputs[0], scale_operand(rewrite, in.scale),
+                                          zero_operand(rewrite, in.dtype),
+                                          scale_operand(rewrite, out.scale),
+                                          zero_operand(rewrite, out.dtype) });
+}

@@ -51,6 +51,7 @@ RULE(join_before_decode)
 RULE(encode_of_concatenate)
 RULE(encode_of_decode)
 RULE(encode_of_elements)
+RULE(exact_softmax)
 
 /* exact_binary.c, exact_product.c */
 RULE(exact_average)
