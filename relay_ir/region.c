@@ -7,6 +7,14 @@ static const struct {
     enum op op;
     int n;
 } decoding[] = {
+    { OP_CONV1D, 1 },
+    { OP_CONV1D_TRANSPOSE, 1 },
+    { OP_CONV2D, 1 },
+    { OP_CONV2D_TRANSPOSE, 1 },
+    { OP_CONV3D, 1 },
+    { OP_CONV3D_TRANSPOSE, 1 },
+    { OP_DENSE, 1 },
+    { OP_MATMUL, 1 },
     { OP_ARGMAX, 1 },
     { OP_ARGMIN, 1 },
     { OP_AVG_POOL1D, 1 },

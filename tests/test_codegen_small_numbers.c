@@ -66,6 +66,20 @@ static const struct row {
       "image.resize(X) {size=[1,2,6,7], method=\"linear\", "
       "coordinate_transformation_mode=\"half_pixel\", rounding_method=\"\"}",
       "1,2,6,7", 1e-5 },
+    { "2,6", "nn.dense(X, @w)", "2,5", 1e-4 },
+    { "3,6", "nn.matmul(X, @w) {transpose_a=false, transpose_b=true}", "3,5", 1e-4 },
+    { "1,2,6,5",
+      "nn.conv2d(X, @k) {strides=[1,1], padding=[1,1,1,1], dilation=[1,1], groups=1, "
+      "data_layout=\"NCHW\", kernel_layout=\"OIHW\"}",
+      "1,3,6,5", 1e-4 },
+    { "1,3,6,5",
+      "nn.conv2d(X, @g) {strides=[1,1], padding=[1,1,1,1], dilation=[1,1], groups=3, "
+      "data_layout=\"NCHW\", kernel_layout=\"OIHW\"}",
+      "1,3,6,5", 1e-4 },
+    { "1,2,4,5",
+      "nn.conv2d(X, @p) {strides=[1,1], padding=[0,0,0,0], dilation=[1,1], groups=1, "
+      "data_layout=\"NCHW\", kernel_layout=\"OIHW\"}",
+      "1,3,4,5", 1e-4 },
     { "3,7", "argmax(X) {axis=1, keepdims=false, select_last_index=false}", "3", 0 },
 };
 
@@ -84,6 +98,10 @@ static struct graph graph_new(struct arena *arena, const struct storage *s)
 {
     struct graph graph = { arena, s, { .arena = arena }, { .arena = arena }, { .arena = arena } };
 
+    str_add(&graph.lines, "  const @w : (5,6) f32 = crc32:00000000\n"
+                          "  const @k : (3,2,3,3) f32 = crc32:00000000\n"
+                          "  const @g : (3,1,3,3) f32 = crc32:00000000\n"
+                          "  const @p : (3,2,1,1) f32 = crc32:00000000\n");
     if (!s->cast)
         str_printf(&graph.lines, "  const @s : () f32 = [%s]\n  const @z : () %s = [%s]\n",
                    s->scale, s->dtype, s->zero);

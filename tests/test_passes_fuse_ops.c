@@ -181,6 +181,58 @@ static const struct pass_case rows[] = {
       "  %s = multiply(%a, %x) : (6) f32\n"
       "}\n" },
 
+    /* small numbers are decoded where they are read: in front of an anchor, and behind it */
+    { NULL,
+      "fn main(%x: (1,2,3,3) f8e4m3, %r: (1,2,1,1) f8e4m3) -> (%q) {\n"
+      "  %d = cast(%x) {dtype=f32, saturate=true} : (1,2,3,3) f32\n"
+      "  %p = nn.global_avg_pool(%d) : (1,2,1,1) f32\n"
+      "  %e = cast(%r) {dtype=f32, saturate=true} : (1,2,1,1) f32\n"
+      "  %a = add(%p, %e) : (1,2,1,1) f32\n"
+      "  %q = cast(%a) {dtype=f8e4m3, saturate=true} : (1,2,1,1) f8e4m3\n"
+      "}\n",
+      "fn main(%x: (1,2,3,3) f8e4m3, %r: (1,2,1,1) f8e4m3) -> (%q) {\n"
+      "  %q = call q(%x, %r) : (1,2,1,1) f8e4m3\n"
+      "}\n"
+      "\n"
+      "fn q(%x: (1,2,3,3) f8e4m3, %r: (1,2,1,1) f8e4m3) -> (%q) compiler \"c\" composite "
+      "\"c.cast_global_avg_pool_cast_add_cast\" {\n"
+      "  %d = cast(%x) {dtype=f32, saturate=true} : (1,2,3,3) f32\n"
+      "  %p = nn.global_avg_pool(%d) : (1,2,1,1) f32\n"
+      "  %e = cast(%r) {dtype=f32, saturate=true} : (1,2,1,1) f32\n"
+      "  %a = add(%p, %e) : (1,2,1,1) f32\n"
+      "  %q = cast(%a) {dtype=f8e4m3, saturate=true} : (1,2,1,1) f8e4m3\n"
+      "}\n" },
+
+    /* a decoder of another shape, and one that its reader cannot take */
+    { NULL,
+      "fn main(%x: (1,2,3,3) f8e4m3, %g: (1,2,1,1) f8e4m3, %h: (4,3) f8e4m3) -> (%m, %k) {\n"
+      "  %d = cast(%x) {dtype=f32, saturate=true} : (1,2,3,3) f32\n"
+      "  %e = cast(%g) {dtype=f32, saturate=true} : (1,2,1,1) f32\n"
+      "  %m = multiply(%d, %e) : (1,2,3,3) f32\n"
+      "  %f = cast(%h) {dtype=f32, saturate=true} : (4,3) f32\n"
+      "  %k = nn.hardmax(%f) {axis=1} : (4,3) f32\n"
+      "}\n",
+      "fn main(%x: (1,2,3,3) f8e4m3, %g: (1,2,1,1) f8e4m3, %h: (4,3) f8e4m3) -> (%m, %k) {\n"
+      "  %m = call m(%x, %g) : (1,2,3,3) f32\n"
+      "  %f = call f(%h) : (4,3) f32\n"
+      "  %k = call k(%f) : (4,3) f32\n"
+      "}\n"
+      "\n"
+      "fn m(%x: (1,2,3,3) f8e4m3, %g: (1,2,1,1) f8e4m3) -> (%m) compiler \"c\" composite "
+      "\"c.cast_cast_multiply\" {\n"
+      "  %d = cast(%x) {dtype=f32, saturate=true} : (1,2,3,3) f32\n"
+      "  %e = cast(%g) {dtype=f32, saturate=true} : (1,2,1,1) f32\n"
+      "  %m = multiply(%d, %e) : (1,2,3,3) f32\n"
+      "}\n"
+      "\n"
+      "fn f(%h: (4,3) f8e4m3) -> (%f) compiler \"c\" composite \"c.cast\" {\n"
+      "  %f = cast(%h) {dtype=f32, saturate=true} : (4,3) f32\n"
+      "}\n"
+      "\n"
+      "fn k(%f: (4,3) f32) -> (%k) compiler \"c\" composite \"c.hardmax\" {\n"
+      "  %k = nn.hardmax(%f) {axis=1} : (4,3) f32\n"
+      "}\n" },
+
     /* operators that may not be followed stand alone, with all their outputs */
     { NULL,
       "fn main(%x: (4,6) f32) -> (%m, %b) {\n"

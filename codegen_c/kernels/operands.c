@@ -22,7 +22,7 @@ static enum dtype computed_in(const struct region *region)
 
 bool data_is_small(const struct region *region)
 {
-    return anchor_input(region, 0)->dtype != computed_in(region);
+    return anchor_source(region, 0)->type.dtype != computed_in(region);
 }
 
 bool weight_is_small(const struct region *region)
@@ -102,14 +102,21 @@ static void offer_flag(struct bind *bind, const char *key, bool on)
 
 void bind_data(struct bind *bind)
 {
-    const struct type *x = anchor_input(bind->region, 0);
+    const struct type *x = &anchor_source(bind->region, 0)->type;
     const enum dtype dtype = computed_in(bind->region);
+    const char *get, *got;
 
     keys_offer(bind->keys, "tx", dtype_c_type(dtype));
     keys_offer(bind->keys, "suffix", dtype_name(dtype));
     keys_offer(bind->keys, "tin", dtype_c_type(x->dtype));
     offer_flag(bind, "coded", data_is_small(bind->region));
-    decode_element(bind, x, "get", "got");
+    if (!anchor_decoder(bind->region->anchor, 0)) {
+        decode_element(bind, x, "get", "got");
+        return;
+    }
+    bind_reads(bind, 0, &get, &got);
+    bind_text(bind, "get", "(%s", get);
+    bind_text(bind, "got", "%s)", got);
 }
 
 void bind_number_helper(struct bind *bind, const char *stem)
