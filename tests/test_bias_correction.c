@@ -8,6 +8,7 @@
 
 #include "base/str.h"
 #include "frontend/tensors/samples.h"
+#include "quantize/batch_norms.h"
 #include "quantize/layer_mean.h"
 #include "quantize/layer_walk.h"
 #include "relay_ir/products.h"
@@ -446,6 +447,7 @@ static const char preprocessing[] =
     "{\"resize\": {\"mode\": \"shorter\", \"size\": 146}, \"crop\": {\"width\": 128, \"height\": "
     "128}, \"mean\": 127.5, \"std\": 127.5}";
 
+/* By data they are those of the float model; without data they come nearer. */
 START_TEST(means_of_a_real_model_stay)
 {
     const struct pipeline_options prepare = { .part = PIPELINE_PREPARE, .log = stderr };
@@ -454,6 +456,7 @@ START_TEST(means_of_a_real_model_stay)
     const char *images = arena_printf(&ctx->perm, "%s/data/imagenet_calib200", shared);
     struct means wanted, shifted, corrected;
     struct preprocessing how;
+    const struct batch_norms *norms;
     struct samples *samples;
     struct network network;
     struct job job;
@@ -463,23 +466,28 @@ START_TEST(means_of_a_real_model_stay)
         return;
     }
     ck_assert(network_load(&network, model));
+    norms = batch_norms_collect(ctx, network.module);
     ck_assert(pipeline_run(network.module, &prepare));
     ck_assert(preprocessing_parse(ctx, "test", preprocessing, sizeof preprocessing - 1, &how));
     samples = samples_open(ctx, images, network.module->main, &how);
     ck_assert_msg(samples != NULL, "%s", expect_text(ctx));
     job_begin(&job, network.module, 8, 2);
     job.source = (struct calibration_source){ 8, load_image, samples };
+    job.options.bias = _i ? BIAS_DATA_FREE : BIAS_BY_DATA;
+    job.options.batch_norms = norms;
     observe_means(network.module, &job.source, &wanted);
     ck_assert_int_eq((int)wanted.by_name.n, 28);
     ck_assert_msg(quantize_observe(&job.q), "%s", expect_text(network.ctx));
     annotate(&job, "fp8w");
     observe_means(network.module, &job.source, &shifted);
     correct(&job);
-    ck_assert_int_eq(job.report.n_corrected, 28);
+    ck_assert_int_eq(job.report.n_corrected, _i ? 27 : 28);
     observe_means(network.module, &job.source, &corrected);
     ck_assert_double_gt(worst_shift(network.module, &wanted, &shifted), 0.1);
-    ck_assert_msg(worst_shift(network.module, &wanted, &corrected) < 1e-5, "%g",
-                  worst_shift(network.module, &wanted, &corrected));
+    ck_assert_msg(worst_shift(network.module, &wanted, &corrected) <
+                      (_i ? 0.5 * worst_shift(network.module, &wanted, &shifted) : 1e-5),
+                  "%g, it was %g", worst_shift(network.module, &wanted, &corrected),
+                  worst_shift(network.module, &wanted, &shifted));
     samples_close(samples);
     network_free(&network);
 }
@@ -502,7 +510,7 @@ int main(void)
     tcase_add_test(tests, memory_changes_nothing);
     tcase_add_loop_test(tests, the_layer_is_named_where_a_sample_gives_no_number, 0, 4);
     tcase_add_test(tests, correction_by_data_needs_samples);
-    tcase_add_test(tests, means_of_a_real_model_stay);
+    tcase_add_loop_test(tests, means_of_a_real_model_stay, 0, 2);
     suite_add_tcase(suite, tests);
     srunner_run_all(runner, CK_NORMAL);
     failed = srunner_ntests_failed(runner);
