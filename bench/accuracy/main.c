@@ -38,6 +38,7 @@ static void put(const struct bench *bench, const char *format, ...)
     va_start(args, format);
     vfprintf(bench->copy, format, args);
     va_end(args);
+    fflush(bench->copy);
 }
 
 /* Whether one of the comma-separated parts stands in the name. */
