@@ -100,8 +100,7 @@ static void set_keys(struct keys *keys, const struct minifloat *format, bool sat
     keys_set(keys, "greatest", hex(keys, greatest));
     keys_set(keys, "overflow", hex(keys, overflow));
     keys_set(keys, "beyond", overflow == greatest ? "that" : ieee ? "infinity" : "NaN");
-    keys_set(keys, "nan",
-             format->specials == MINIFLOAT_NONE ? "0" : hex(keys, minifloat_nan(format)));
+    keys_set(keys, "nan", hex(keys, minifloat_nan(format)));
     keys_set_flag(keys, "fnuz", format->specials == MINIFLOAT_FNUZ);
 }
 

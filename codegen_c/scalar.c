@@ -17,7 +17,7 @@ enum {
     WHOLE = INT | UINT,
     NUMBER = FLOAT | WHOLE,
     ANY = NUMBER | BOOL,
-    BITS = ANY | 1 << KIND_MINIFLOAT
+    BITS = ANY | 1 << KIND_MINIFLOAT | 1 << KIND_NIBBLE
 };
 
 static const struct scalar_row {

@@ -6,6 +6,7 @@
 
 #include "relay_ir/interpret.h"
 #include "relay_ir/json.h"
+#include "relay_ir/passes/pipeline.h"
 #include "relay_ir/text.h"
 #include "relay_ir/verify.h"
 #include "runtime/engine/engine.h"
@@ -336,6 +337,29 @@ START_TEST(what_replaces_a_value_tells_its_readers)
 }
 END_TEST
 
+/* What was measured of a value stays with its numbers when a rule finds them elsewhere. */
+START_TEST(rewrites_keep_calibrations)
+{
+    struct module *module =
+        module_parse(ctx,
+                     "fn main(%x: (2) f32) -> (%y) {\n"
+                     "  %n = negative(%x) : (2) f32\n"
+                     "  %c = copy(%n) : (2) f32 calibrated(min=-1, max=2, threshold=2)\n"
+                     "  %y = exp(%c) : (2) f32\n}\n",
+                     NULL, false);
+    const struct node *exp;
+
+    ck_assert_msg(module != NULL, "%s", expect_text(ctx));
+    ck_assert_msg(pipeline_run_one(module, "canonicalize"), "%s", expect_text(ctx));
+    exp = find(module, "y")->def;
+    ck_assert_int_eq(exp->inputs[0]->def->op, OP_NEGATIVE);
+    ck_assert_str_eq(type_text(&ctx->perm, &exp->inputs[0]->type),
+                     "(2) f32 calibrated(min=-1, max=2, threshold=2)");
+    ck_assert_msg(module_verify(module, "canonicalize"), "%s", expect_text(ctx));
+    module_free(module);
+}
+END_TEST
+
 START_TEST(a_broken_type_is_found_by_the_verifier)
 {
     struct module *module = module_parse(ctx, printed[2], NULL, false);
@@ -518,6 +542,7 @@ int main(void)
     tcase_add_test(tcase, a_scale_that_is_no_constant_says_nothing);
     tcase_add_test(tcase, a_type_that_says_otherwise_is_refused);
     tcase_add_test(tcase, what_replaces_a_value_tells_its_readers);
+    tcase_add_test(tcase, rewrites_keep_calibrations);
     tcase_add_test(tcase, a_broken_type_is_found_by_the_verifier);
     tcase_add_loop_test(tcase, a_code_of_more_bits_than_its_type_is_found_by_the_verifier, 0, 4);
     tcase_add_loop_test(tcase, small_numbers_are_calculated_with, 0, N_ROWS(numbers));

@@ -82,8 +82,10 @@ static bool apply_rule(struct driver *driver, const struct rule *rule, struct no
     count_firing(driver->module, rule->name);
     if (is_fresh(new, node, prev))
         value_supplant(old, new);
-    else
+    else {
+        value_keep_calibration(old, new);
         value_replace(old, new);
+    }
     remove_dead(node);
     collect_garbage(driver);
     return true;

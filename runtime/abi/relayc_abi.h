@@ -17,8 +17,9 @@ enum { RELAYC_ABI_VERSION = 1, RELAYC_MAX_RANK = 8 };
 /* What a region's function returns; every number that is not 0 is a failure. */
 enum relayc_result { RELAYC_OK = 0, RELAYC_FAILED = 1 };
 
-/* Element types. f16, bf16 and f8 are their bits; bool is 0 or 1 in a byte. Numbers never change.
- */
+/* Element types. f16, bf16 and f8 are their bits; bool is 0 or 1 in a byte; i4, u4, f4, f6 and afp
+ * have a byte for each element, i4 sign-extended, the others with 0 above their bits. Which afp it is
+ * does not stand here. Numbers never change. */
 enum relayc_dtype {
     RELAYC_F32 = 1,
     RELAYC_F64 = 2,
@@ -36,7 +37,15 @@ enum relayc_dtype {
     RELAYC_F8E4M3 = 14,
     RELAYC_F8E4M3FNUZ = 15,
     RELAYC_F8E5M2 = 16,
-    RELAYC_F8E5M2FNUZ = 17
+    RELAYC_F8E5M2FNUZ = 17,
+    RELAYC_F8E3M4 = 18,
+    RELAYC_HFP8_143 = 19,
+    RELAYC_F6E3M2 = 20,
+    RELAYC_F6E2M3 = 21,
+    RELAYC_F4E2M1 = 22,
+    RELAYC_I4 = 23,
+    RELAYC_U4 = 24,
+    RELAYC_AFP = 25
 };
 
 /* Row-major and dense; a scalar has rank 0. */

@@ -102,7 +102,7 @@ static struct value *replace_by(struct rewrite *rewrite, enum op op, const union
 {
     const struct value *old = rewrite->root->outputs[0];
 
-    if (!type_equal(&x->type, &old->type) || !dtype_is_float(x->type.dtype))
+    if (!type_same_storage(&x->type, &old->type) || !dtype_is_float(x->type.dtype))
         return NULL;
     return rule_build1(rewrite, op, attrs, x);
 }

@@ -13,7 +13,7 @@ static bool is_float(const struct node *node)
 /* The operand, when it alone has shape and type of the result. */
 static struct value *if_alone(struct node *root, struct value *operand)
 {
-    return type_equal(&operand->type, &root->outputs[0]->type) ? operand : NULL;
+    return type_same_storage(&operand->type, &root->outputs[0]->type) ? operand : NULL;
 }
 
 /* f(c, x) -> f(x, c) for commutative f: patterns look on the right. */

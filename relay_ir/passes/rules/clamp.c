@@ -52,7 +52,7 @@ static struct value *to_clip(struct rewrite *rewrite, struct node *root, bool is
     double bound;
 
     if (!is_float(root) || root->inputs[1]->kind != VALUE_CONSTANT ||
-        !type_equal(&root->inputs[0]->type, &root->outputs[0]->type) ||
+        !type_same_storage(&root->inputs[0]->type, &root->outputs[0]->type) ||
         !value_uniform(root->inputs[1], &bound) || isnan(bound))
         return NULL;
     *(is_maximum ? &attrs.clip.a_min : &attrs.clip.a_max) = bound;

@@ -26,7 +26,8 @@ struct value *drop_copy(struct rewrite *rewrite, struct node *root)
 struct value *drop_cast(struct rewrite *rewrite, struct node *root)
 {
     (void)rewrite;
-    return type_equal(&root->inputs[0]->type, &root->outputs[0]->type) ? root->inputs[0] : NULL;
+    return type_same_storage(&root->inputs[0]->type, &root->outputs[0]->type) ? root->inputs[0]
+                                                                              : NULL;
 }
 
 /* With step 1 and the whole extent there is one begin only. */
@@ -91,7 +92,7 @@ struct value *join_split(struct rewrite *rewrite, struct node *root)
 
     (void)rewrite;
     if (!split || split->n_outputs != root->n_inputs ||
-        !type_equal(&split->inputs[0]->type, &root->outputs[0]->type) ||
+        !type_same_storage(&split->inputs[0]->type, &root->outputs[0]->type) ||
         split->attrs.split.axis != root->attrs.axis.axis)
         return NULL;
     for (int i = 0; i < root->n_inputs; i++)

@@ -165,7 +165,7 @@ struct value *find_layer_norm(struct rewrite *rewrite, struct node *root)
         gamma = norm_parameter(rewrite, root->inputs[i], &norm);
         attrs.norm.axis = norm.axis;
         attrs.norm.epsilon = norm.epsilon;
-        if (gamma && type_equal(&norm.x->type, &root->outputs[0]->type))
+        if (gamma && type_same_storage(&norm.x->type, &root->outputs[0]->type))
             return rule_build2(rewrite, OP_LAYER_NORM, &attrs, norm.x, gamma);
     }
     return NULL;
@@ -179,7 +179,7 @@ struct value *layer_norm_beta(struct rewrite *rewrite, struct node *root)
     struct value *beta;
 
     if (!inner || inner->n_inputs > 2 ||
-        !type_equal(&root->inputs[0]->type, &root->outputs[0]->type))
+        !type_same_storage(&root->inputs[0]->type, &root->outputs[0]->type))
         return NULL;
     norm.x = inner->inputs[0];
     norm.axis = type_axis(&norm.x->type, inner->attrs.norm.axis);
