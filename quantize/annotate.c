@@ -299,6 +299,13 @@ static bool annotate_data(struct annotation *a, struct node *node, int input,
 
 /* --- nodes ------------------------------------------------------------------------------------ */
 
+/* Exact arithmetic has a softmax of FP8. */
+static bool is_exact_softmax(const struct annotation *a, const struct node *node,
+                             const struct precision *precision)
+{
+    return a->q->options->exact && precision->has_data && node->op == OP_SOFTMAX;
+}
+
 static void annotate_node(struct annotation *a, struct node *node, struct quantize_line *line)
 {
     const struct precision *precision = precision_of_node(a->q, node, &line->why);
@@ -314,8 +321,8 @@ static void annotate_node(struct annotation *a, struct node *node, struct quanti
         const struct value *value = node->inputs[i];
 
         if (value && value->kind != VALUE_CONSTANT && value->type.dtype == DTYPE_F32 &&
-            reads_small(node, i, precision) && crosses(a, value, node, precision) &&
-            !(value->def && value->def->id >= a->n_nodes))
+            (reads_small(node, i, precision) || is_exact_softmax(a, node, precision)) &&
+            crosses(a, value, node, precision) && !(value->def && value->def->id >= a->n_nodes))
             annotate_data(a, node, i, precision);
     }
 }
