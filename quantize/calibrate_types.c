@@ -37,12 +37,23 @@ static void set_type(struct quantization *q, struct value *value)
     value->type.quant = quant;
 }
 
+/* Whether data is stored small anywhere: weights need no calibration. */
+static bool has_small_data(const struct quantize_options *options)
+{
+    const struct qtable *qtable = options->qtable;
+    bool any = options->precision.has_data;
+
+    for (int i = 0; qtable && i < qtable->n; i++)
+        any = any || qtable->rows[i].precision.has_data;
+    return any;
+}
+
 bool quantize_calibrate(struct quantization *q)
 {
     struct function *fn = q->module->main;
 
     q->calibration = q->options->calib;
-    if (!q->calibration && q->options->samples) {
+    if (!q->calibration && q->options->samples && has_small_data(q->options)) {
         struct calib_table *table = arena_new(&q->ctx->perm, struct calib_table);
 
         if (!measure(q, table))
