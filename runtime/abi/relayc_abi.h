@@ -18,8 +18,8 @@ enum { RELAYC_ABI_VERSION = 1, RELAYC_MAX_RANK = 8 };
 enum relayc_result { RELAYC_OK = 0, RELAYC_FAILED = 1 };
 
 /* Element types. f16, bf16 and f8 are their bits; bool is 0 or 1 in a byte; i4, u4, f4, f6 and afp
- * have a byte for each element, i4 sign-extended, the others with 0 above their bits. Which afp it is
- * does not stand here. Numbers never change. */
+ * have a byte for each element, i4 sign-extended, the others with 0 above their bits. Which afp it
+ * is does not stand here. Numbers never change. */
 enum relayc_dtype {
     RELAYC_F32 = 1,
     RELAYC_F64 = 2,

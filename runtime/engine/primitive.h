@@ -119,8 +119,8 @@ bool work_finish(struct work *work);
 /* Refuses. Returns false. */
 bool work_refuse(struct work *work, const char *why);
 
-/* decode.c: puts slots with f32 numbers in the place of the inputs of other types of a product that is
- * about to become a primitive. Returns the slots that the inputs had, to be put back. */
+/* decode.c: puts slots with f32 numbers in the place of the inputs of other types of a product that
+ * is about to become a primitive. Returns the slots that the inputs had, to be put back. */
 struct slot **inputs_decode(struct plan *plan, struct frame *frame, const struct node *node);
 
 /* fuse.c */
