@@ -8,6 +8,7 @@
 
 #include "base/str.h"
 #include "relay_ir/region.h"
+#include "tests/support/bits.h"
 #include "tests/support/expect.h"
 #include "tests/support/run_generated.h"
 
@@ -211,16 +212,34 @@ START_TEST(operators_read_codes)
 }
 END_TEST
 
+START_TEST(what_is_rounded_once_has_the_same_bits_on_every_processor)
+{
+    struct arena arena = { NULL };
+    struct graph graph = graph_new(&arena, &storages[_i]);
+
+    for (int i = 0; i < N_ROWS(rows); i++)
+        if (rows[i].tolerance == 0)
+            add_row(&graph, &rows[i], i, EXACT);
+    bits_check(graph_end(&graph));
+    arena_release(&arena);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("codegen_small_numbers");
     TCase *tcase = tcase_create("codegen_small_numbers");
+    TCase *processors = tcase_create("processors");
     SRunner *runner = srunner_create(suite);
     int failed;
 
     tcase_set_timeout(tcase, 300);
     tcase_add_loop_test(tcase, operators_read_codes, 0, N_KINDS * N_ROWS(storages));
+    tcase_set_timeout(processors, 300);
+    tcase_add_loop_test(processors, what_is_rounded_once_has_the_same_bits_on_every_processor, 0,
+                        N_ROWS(storages));
     suite_add_tcase(suite, tcase);
+    suite_add_tcase(suite, processors);
     srunner_run_all(runner, CK_NORMAL);
     failed = srunner_ntests_failed(runner);
     srunner_free(runner);
