@@ -62,6 +62,19 @@ static void parse_keep(struct cli *cli, struct quantize_options *options)
     options->keep = names;
 }
 
+/* "fp8=", "fp8=,f8e4m3", "fp8=f8e3m4," */
+static bool check_format_named(struct cli *cli, const char *text)
+{
+    const char *formats = strchr(text, '=');
+
+    if (!formats || (formats[1] && formats[1] != ',' && !str_ends(formats, ",")))
+        return true;
+    diag_error(cli->ctx, DIAG_USAGE, NULL, "--precision: '%s' does not say which format",
+               str_safe(&cli->ctx->perm, text, 80));
+    diag_help(cli->ctx, "for example fp8=f8e3m4, fp8=f8e3m4,f8e4m3 or int8w=i4");
+    return false;
+}
+
 static bool parse_precision(struct cli *cli, struct precision_request *r)
 {
     const char *text = option_text(&cli->args, OPTION_PRECISION, NULL);
@@ -79,6 +92,7 @@ static bool parse_precision(struct cli *cli, struct precision_request *r)
         p->mode = PRECISION_FP8W;
         p->has_data = false;
     }
+    ok = ok && check_format_named(cli, text ? text : "");
     ok = parse_rule(cli, OPTION_SCALE, "scale", &data, &has_data) && ok;
     ok = parse_rule(cli, OPTION_SCALE_WEIGHTS, "scale-weights", &weights, &has_weights) && ok;
     if (has_data) {
@@ -164,23 +178,66 @@ static bool read_files(struct cli *cli, struct precision_request *r)
     return ok;
 }
 
+/* What is about small numbers only. */
+static const enum option_id companions[] = {
+    OPTION_KEEP_F32,   OPTION_KEEP_FIRST,   OPTION_KEEP_LAST,     OPTION_TOPK,
+    OPTION_CALIB,      OPTION_SCALE,        OPTION_SCALE_WEIGHTS, OPTION_BIAS_CORRECTION,
+    OPTION_ARITHMETIC, OPTION_QUANTIZED_IO, OPTION_QUANTIZE_LOG,  OPTION_FORMATS,
+    OPTION_LOSS,       OPTION_DATA
+};
+
+static bool searches(const struct precision *p)
+{
+    return p->weight_scale.kind == SCALE_SEARCH ||
+           (p->has_data_scale && p->data_scale.kind == SCALE_SEARCH);
+}
+
+static bool says_nothing(struct cli *cli, enum option_id option, const char *without)
+{
+    return diag_error(cli->ctx, DIAG_USAGE, NULL, "--%s says nothing without %s",
+                      option_name(option), without);
+}
+
+/* Which a qtable may bring, row by row. */
+static bool check_precision(struct cli *cli, const struct precision_request *r)
+{
+    const struct precision *p = &r->options.precision;
+    bool ok = true;
+
+    if (r->options.qtable)
+        return true;
+    if (has_option(&cli->args, OPTION_SCALE) && !p->has_data) {
+        ok = diag_error(cli->ctx, DIAG_USAGE, NULL,
+                        "--scale says nothing with --precision %s, whose data is f32",
+                        precision_name(p->mode));
+        diag_help(cli->ctx, "the rule for weights is --scale-weights");
+    }
+    if (r->options.exact && p->mode != PRECISION_FP8)
+        ok = diag_error(cli->ctx, DIAG_USAGE, NULL,
+                        "--arithmetic integer is for --precision fp8, not %s",
+                        precision_name(p->mode));
+    if (has_option(&cli->args, OPTION_FORMATS) && !searches(p))
+        ok = says_nothing(cli, OPTION_FORMATS, "--scale search or --scale-weights search");
+    if (has_option(&cli->args, OPTION_LOSS) && !searches(p) && !r->options.topk &&
+        !has_option(&cli->args, OPTION_QUANTIZE_LOG))
+        ok = says_nothing(cli, OPTION_LOSS, "--topk, a search or --quantize-log");
+    return ok;
+}
+
 /* What changes nothing is a mistake. */
 static bool check_companions(struct cli *cli, const struct precision_request *r)
 {
-    static const enum option_id companions[] = {
-        OPTION_KEEP_F32,   OPTION_KEEP_FIRST,   OPTION_KEEP_LAST,     OPTION_TOPK,
-        OPTION_CALIB,      OPTION_SCALE,        OPTION_SCALE_WEIGHTS, OPTION_BIAS_CORRECTION,
-        OPTION_ARITHMETIC, OPTION_QUANTIZED_IO, OPTION_QUANTIZE_LOG
-    };
     bool ok = true;
 
+    if (!r->data && has_option(&cli->args, OPTION_PREPROCESS))
+        ok = says_nothing(cli, OPTION_PREPROCESS, "--data");
+    if (!r->data && has_option(&cli->args, OPTION_LIMIT))
+        ok = says_nothing(cli, OPTION_LIMIT, "--data");
     if (quantize_wanted(&r->options))
-        return true;
+        return check_precision(cli, r) && ok;
     for (size_t i = 0; i < sizeof companions / sizeof *companions; i++)
         if (has_option(&cli->args, companions[i]))
-            ok = diag_error(cli->ctx, DIAG_USAGE, NULL,
-                            "--%s says nothing without --precision or --qtable",
-                            option_name(companions[i]));
+            ok = says_nothing(cli, companions[i], "--precision or --qtable");
     return ok;
 }
 
@@ -189,9 +246,12 @@ static bool targets_decide(const struct cli *cli, const struct precision_request
 {
     const struct partition_options *o = &cli->offload.options;
 
-    if (r->options.precision.mode != PRECISION_FP8 || r->options.qtable || r->options.calib ||
-        r->data || r->options.precision.has_data_scale)
+    if (r->options.precision.mode != PRECISION_FP8 || r->options.qtable || r->options.equalize ||
+        has_option(&cli->args, OPTION_FP8_PARAMS))
         return false;
+    for (size_t i = 0; i < sizeof companions / sizeof *companions; i++)
+        if (has_option(&cli->args, companions[i]))
+            return false;
     for (int i = 0; i < o->n_offload; i++)
         if (o->offload[i]->n_fp8 > 0)
             return true;
