@@ -69,6 +69,9 @@ bool offload_wanted(const struct cli *cli);
 /* These options as they were given, each with a blank in front, for the banner and for hints. */
 const char *offload_options(const struct cli *cli, bool with_dirs);
 
+/* A word for a command line: in quotes, where a shell would take it for something else. */
+const char *for_shell(const struct cli *cli, const char *value);
+
 /* The target of that name among those that are known. NULL after an error. */
 const struct target *find_target(struct cli *cli, const char *name);
 

@@ -23,12 +23,21 @@ bool offload_wanted(const struct cli *cli)
  */
 enum option_kind { PLAIN, FILE_NAME, FOLDER, EACH };
 
+const char *for_shell(const struct cli *cli, const char *value)
+{
+    const char *safe = str_safe(&cli->ctx->perm, value, 4096);
+
+    return strpbrk(safe, " <>|&;()$`\"*?[]{}!#~") ? arena_printf(&cli->ctx->perm, "'%s'", safe)
+                                                  : safe;
+}
+
 static const char *option_value(const struct cli *cli, const char *value, enum option_kind kind,
                                 bool with_dirs)
 {
     const char *slash = kind == FILE_NAME && !with_dirs ? strrchr(value, '/') : NULL;
 
-    return str_safe(&cli->ctx->perm, slash ? slash + 1 : value, 4096);
+    value = slash ? slash + 1 : value;
+    return with_dirs ? for_shell(cli, value) : str_safe(&cli->ctx->perm, value, 4096);
 }
 
 const char *offload_options(const struct cli *cli, bool with_dirs)
