@@ -151,6 +151,8 @@ static bool take_fields(struct reader *r, char *at, const char *given[N_FIELDS])
             ok = field_error(r, "there is no field '%s'", text);
         else if (field >= N_FIELDS)
             return field_error(r, "one field too many: '%s'", text);
+        else if (!*value)
+            ok = field_error(r, "'%s' has nothing behind it", text);
         else if (given[field])
             ok = field_error(r, "a second value for the same field: '%s'", text);
         else if (strcmp(value, "-") != 0)
@@ -202,6 +204,8 @@ static bool with_formats(struct reader *r, const char *mode, const char *const g
     const char *weights = given[FIELD_WEIGHTS], *data = given[FIELD_DATA];
     struct arena *arena = &r->ctx->perm;
 
+    if (str_ends(mode, "=") || str_ends(mode, ",") || strstr(mode, "=,"))
+        return row_error(r, "the mode '%s' does not say which format", mode);
     if (!parse_precision(r, mode, out))
         return false;
     if (!weights && !data)
