@@ -127,7 +127,8 @@ static void annotate_weights(struct annotation *a, struct node *node,
                              const struct precision *precision, struct quantize_line *line)
 {
     struct value *weight = node->inputs[1];
-    const bool searched = precision->weight_scale.kind == SCALE_SEARCH;
+    const bool searched =
+        precision->weight_scale.kind == SCALE_SEARCH || precision->weights.chooses_split;
     struct chosen_scales chosen = { .n = 0 };
     struct small_weights made;
     struct value *numbers;

@@ -73,6 +73,7 @@ static bool parse_afp(const char *text, struct number_format *out)
     if (sscanf(text, "afp%1d%n", &bits, &end) != 1 || text[end] != '\0' || bits < 3 || bits > 8)
         return false;
     m = bits == 3 ? 0 : bits == 4 ? 1 : 2;
+    out->chooses_split = true;
     return afp_of(bits - 1 - m, m, out);
 }
 
@@ -127,7 +128,7 @@ struct number_format number_format_fit(const struct number_format *format, doubl
 
     if (!format->chooses_bias)
         return fitted;
-    fitted.chooses_bias = false;
+    fitted.chooses_bias = fitted.chooses_split = false;
     (void)frexp(greatest / (double)minifloat_max(&format->codec), &above);
     if (ldexp(0.5, above) * (double)minifloat_max(&format->codec) >= greatest)
         above--; /* a power of two itself */

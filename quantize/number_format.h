@@ -4,7 +4,8 @@
  *   i8 i4                    symmetric integers: -127 .. 127, -7 .. 7
  *   f8e4m3 f8e3m4 ...        every row of base/minifloat.def
  *   afp<e,m,k>               adaptive floating point (ICCV 2021); afp<e,m>: k from the numbers;
- *                            afp8 afp6 afp5 ... afp3: the paper's split of that many bits:
+ *                            afp8 ... afp3: of that many bits; e and m too are chosen for each
+ *                            tensor. Where nobody chooses, they are those of the authors' code:
  *                            m = 0 for 3 bits, 1 for 4, 2 above; e is the rest
  *   mxfp8 mxfp6 mxfp4        OCP MX: blocks of 32 share a power of two; elements f8e4m3, f6e2m3,
  *                            f4e2m1; mxfp8=f8e5m2 and mxfp6=f6e3m2 are the other ones
@@ -21,6 +22,7 @@ struct number_format {
     enum dtype dtype;       /* of a code */
     struct minifloat codec; /* MINIFLOAT dtypes; of AFP without k: bias not chosen yet */
     bool chooses_bias;      /* afp<e,m>: k is to be chosen, see number_format_fit */
+    bool chooses_split;     /* afp8: so are e and m, see quantize/search.h */
     int64_t block;          /* MX: 32; else 0 */
 };
 

@@ -14,6 +14,12 @@ static struct search_space space_of(struct quantization *q, const struct number_
         arena_array(&q->ctx->perm, struct number_format, options->n_formats + 1);
     int n = 0;
 
+    if (own->chooses_split && options->n_formats == 0) {
+        const struct number_format *splits;
+
+        n = search_formats_afp(&q->ctx->perm, number_format_bits(own), false, &splits);
+        return search_space_of(&q->ctx->perm, splits, n, options->loss);
+    }
     for (int i = 0; i < options->n_formats; i++)
         if (!for_data || (own->dtype == DTYPE_I8 ? options->formats[i].dtype == DTYPE_I8
                                                  : number_format_is_fp8(&options->formats[i])))
