@@ -128,7 +128,7 @@ unit-sanitized:
 # --- everything else -----------------------------------------------------------------------------
 .PHONY: deps demo bench bench-accuracy install lint format clean
 deps:
-	.ci/deps
+	BUILD=$(BUILD) .ci/deps
 
 demo: deps
 	$(MAKE) all
