@@ -131,13 +131,14 @@ bool load_inputs(struct cli *cli, const struct function *fn, struct tensor **inp
 static void quantize_input(struct cli *cli, const struct type *type, struct tensor *input)
 {
     const struct tensor given = *input;
-    const struct qtype *quant = type->quant;
-    const double zero = quant->zero ? quant->zero[0] : 0;
+    const struct qtype *quant = type->quant; /* NULL: a minifloat of scale 1 */
+    const float scale = quant ? quant->scale[0] : 1.0f;
+    const double zero = quant && quant->zero ? quant->zero[0] : 0;
     const int64_t n = type_elements(type);
 
     *input = tensor_new(&cli->bulk, type);
     for (int64_t i = 0; i < n; i++) {
-        const float quotient = (float)tensor_at(&given, i) / quant->scale[0];
+        const float quotient = (float)tensor_at(&given, i) / scale;
 
         dtype_store(type->dtype, input->data, i,
                     dtype_minifloat(type->dtype) ? (double)quotient
@@ -149,9 +150,10 @@ void fit_inputs(struct cli *cli, const struct function *fn, struct tensor *input
 {
     for (int i = 0; i < fn->n_params; i++) {
         const struct type *type = &fn->params[i]->type;
+        const bool codes = type->quant ? type->quant->kind == QTYPE_SCALED && type->quant->n == 1
+                                       : dtype_minifloat(type->dtype) != NULL;
 
-        if (inputs[i].type.dtype == DTYPE_F32 && type->dtype != DTYPE_F32 && type->quant &&
-            type->quant->kind == QTYPE_SCALED && type->quant->n == 1)
+        if (inputs[i].type.dtype == DTYPE_F32 && type->dtype != DTYPE_F32 && codes)
             quantize_input(cli, type, &inputs[i]);
     }
 }
