@@ -248,10 +248,14 @@ static void show_target(struct cli *cli, const struct target *target)
 static bool choose(struct cli *cli, struct module *module)
 {
     const struct pipeline_options prepare = { .part = PIPELINE_PREPARE };
-    const struct pipeline_options until = { .stop_after = "cost" };
+    const struct pipeline_options all = { 0 }, until = { .stop_after = "cost" };
 
+    collect_for_precision(cli, module);
+    if (!pipeline_run(module, &prepare) ||
+        (precision_wanted(cli) && !run_precision(cli, module, &all)))
+        return false;
     cli->offload.partition = partition_new(module, &cli->offload.options);
-    if (!pipeline_run(module, &prepare) || !partition_run(cli->offload.partition, &until))
+    if (!partition_run(cli->offload.partition, &until))
         return false;
     partition_explain(cli->offload.partition);
     return true;
