@@ -82,8 +82,10 @@ static bool check_formats(struct ctx *ctx, const char *what, const struct precis
         wrong = p->data.name;
     if (!wrong)
         return true;
-    return diag_error(ctx, DIAG_USAGE, NULL, "%s: precision %s cannot have the format %s", what,
-                      rows[p->mode].name, wrong);
+    diag_error(ctx, DIAG_USAGE, NULL, "%s: precision %s cannot have the format %s", what,
+               rows[p->mode].name, wrong);
+    diag_help(ctx, "docs/quantize.md says which formats each precision has");
+    return false;
 }
 
 /* "a,b" at the comma that is in no angle brackets. */

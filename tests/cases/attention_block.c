@@ -25,9 +25,9 @@
 
 /* --- from runtime/embed/tile_4x4_f32.h -------------------------------------------------------- */
 
-/* 4 x 4 sums of products: to sum[i][j] is added a[0][i] * b[0][j], ... a[len - 1][i] * b[len -
- * 1][j], one after the other. a and b are [len, 4]. The sums are named so that every compiler keeps
- * them in registers, and each value loaded is used four times. */
+/* 4 x 4 sums of products: to sum[i][j] is added a[0][i] * b[0][j], ... a[len - 1][i] * b[len - 1][j],
+ * one after the other. a and b are [len, 4]. The sums are named so that every compiler keeps them
+ * in registers, and each value loaded is used four times. */
 static void tile_4x4_f32(const float *a, const float *b, int len, float sum[4][4])
 {
     float s00 = sum[0][0], s01 = sum[0][1], s02 = sum[0][2], s03 = sum[0][3];
@@ -58,40 +58,22 @@ static void tile_4x4_f32(const float *a, const float *b, int len, float sum[4][4
         a += 4;
         b += 4;
     }
-    sum[0][0] = s00;
-    sum[0][1] = s01;
-    sum[0][2] = s02;
-    sum[0][3] = s03;
-    sum[1][0] = s10;
-    sum[1][1] = s11;
-    sum[1][2] = s12;
-    sum[1][3] = s13;
-    sum[2][0] = s20;
-    sum[2][1] = s21;
-    sum[2][2] = s22;
-    sum[2][3] = s23;
-    sum[3][0] = s30;
-    sum[3][1] = s31;
-    sum[3][2] = s32;
-    sum[3][3] = s33;
+    sum[0][0] = s00; sum[0][1] = s01; sum[0][2] = s02; sum[0][3] = s03;
+    sum[1][0] = s10; sum[1][1] = s11; sum[1][2] = s12; sum[1][3] = s13;
+    sum[2][0] = s20; sum[2][1] = s21; sum[2][2] = s22; sum[2][3] = s23;
+    sum[3][0] = s30; sum[3][1] = s31; sum[3][2] = s32; sum[3][3] = s33;
 }
 
 /* --- constants -------------------------------------------------------------------------------- */
 
 /* ln.weight: f32 [4], -0.894418 .. 0.314635, crc32 23fee7cf */
 static const float attention_block_ln_weight[4] = {
-    -0x1.c9f13p-1f,
-    -0x1.59dd9cp-2f,
-    0x1.422f9ap-2f,
-    -0x1.48fa3cp-6f,
+    -0x1.c9f13p-1f, -0x1.59dd9cp-2f, 0x1.422f9ap-2f, -0x1.48fa3cp-6f,
 };
 
 /* ln.bias: f32 [4], -0.192993 .. 0.667183, crc32 3d823db1 */
 static const float attention_block_ln_bias[4] = {
-    0x1.0d8d6ep-3f,
-    0x1.de6cfp-3f,
-    0.667183f,
-    -0x1.8b4014p-3f,
+    0x1.0d8d6ep-3f, 0x1.de6cfp-3f, 0.667183f, -0x1.8b4014p-3f,
 };
 
 /* --- regions ---------------------------------------------------------------------------------- */
@@ -105,7 +87,7 @@ static void region_ln(const float *restrict x, float *restrict y)
     enum { ROWS = 3, LEN = 4 };
     const float epsilon = 1e-05f;
     const float *const scale = attention_block_ln_weight; /* [LEN] */
-    const float *const bias = attention_block_ln_bias;    /* [LEN] */
+    const float *const bias = attention_block_ln_bias; /* [LEN] */
 
     for (int row = 0; row < ROWS; row++) {
         const float *const in = &x[row * LEN]; /* [LEN] */
@@ -139,8 +121,8 @@ static void region_ln(const float *restrict x, float *restrict y)
 static void region_keys(const float *restrict x, float *restrict y, void *restrict scratch)
 {
     enum { ROWS = 3, INNER = 4, COLUMNS = 3 };
-    const float *const a = x;                /* [ROWS, INNER] */
-    const float *const b = x;                /* [COLUMNS, INNER] */
+    const float *const a = x; /* [ROWS, INNER] */
+    const float *const b = x; /* [COLUMNS, INNER] */
     float *const patch = scratch;            /* [INNER, 4 rows] */
     float *const panels = patch + INNER * 4; /* [4, INNER, 4 columns] */
 
@@ -148,11 +130,11 @@ static void region_keys(const float *restrict x, float *restrict y, void *restri
         const int n_columns = COLUMNS - left < 16 ? COLUMNS - left : 16;
 
         for (int k = 0; k < INNER; k++)
-            for (int i = 0; i < 16; i++) {
-                const int column = i < n_columns ? left + i : left;
+        for (int i = 0; i < 16; i++) {
+            const int column = i < n_columns ? left + i : left;
 
-                panels[(i / 4 * INNER + k) * 4 + i % 4] = b[column * INNER + k];
-            }
+            panels[(i / 4 * INNER + k) * 4 + i % 4] = b[column * INNER + k];
+        }
         for (int top = 0; top < ROWS; top += 4) {
             const int n_rows = ROWS - top < 4 ? ROWS - top : 4;
 
@@ -167,12 +149,12 @@ static void region_keys(const float *restrict x, float *restrict y, void *restri
 
                 tile_4x4_f32(patch, &panels[first * INNER], INNER, sum);
                 for (int j = 0; j < n_rows; j++)
-                    for (int i = 0; i < 4 && first + i < n_columns; i++) {
-                        const int row = top + j;
-                        const int at = row * COLUMNS + left + first + i;
+                for (int i = 0; i < 4 && first + i < n_columns; i++) {
+                    const int row = top + j;
+                    const int at = row * COLUMNS + left + first + i;
 
-                        y[at] = sum[j][i];
-                    }
+                    y[at] = sum[j][i];
+                }
             }
         }
     }
@@ -215,8 +197,8 @@ static void region_context(const float *restrict x, const float *restrict x2, fl
                            void *restrict scratch)
 {
     enum { ROWS = 3, INNER = 3, COLUMNS = 4 };
-    const float *const a = x;                /* [ROWS, INNER] */
-    const float *const b = x2;               /* [INNER, COLUMNS] */
+    const float *const a = x; /* [ROWS, INNER] */
+    const float *const b = x2; /* [INNER, COLUMNS] */
     float *const patch = scratch;            /* [INNER, 4 rows] */
     float *const panels = patch + INNER * 4; /* [4, INNER, 4 columns] */
 
@@ -224,11 +206,11 @@ static void region_context(const float *restrict x, const float *restrict x2, fl
         const int n_columns = COLUMNS - left < 16 ? COLUMNS - left : 16;
 
         for (int k = 0; k < INNER; k++)
-            for (int i = 0; i < 16; i++) {
-                const int column = i < n_columns ? left + i : left;
+        for (int i = 0; i < 16; i++) {
+            const int column = i < n_columns ? left + i : left;
 
-                panels[(i / 4 * INNER + k) * 4 + i % 4] = b[k * COLUMNS + column];
-            }
+            panels[(i / 4 * INNER + k) * 4 + i % 4] = b[k * COLUMNS + column];
+        }
         for (int top = 0; top < ROWS; top += 4) {
             const int n_rows = ROWS - top < 4 ? ROWS - top : 4;
 
@@ -243,12 +225,12 @@ static void region_context(const float *restrict x, const float *restrict x2, fl
 
                 tile_4x4_f32(patch, &panels[first * INNER], INNER, sum);
                 for (int j = 0; j < n_rows; j++)
-                    for (int i = 0; i < 4 && first + i < n_columns; i++) {
-                        const int row = top + j;
-                        const int at = row * COLUMNS + left + first + i;
+                for (int i = 0; i < 4 && first + i < n_columns; i++) {
+                    const int row = top + j;
+                    const int at = row * COLUMNS + left + first + i;
 
-                        y[at] = sum[j][i];
-                    }
+                    y[at] = sum[j][i];
+                }
             }
         }
     }
@@ -264,8 +246,8 @@ int attention_block_run(const float x[3 * 4], float y[3 * 4], void *arena)
         return ATTENTION_BLOCK_MISALIGNED_ARENA;
 
     unsigned char *const base = arena;
-    float *const normed = (void *)(base + 320);  /* f32 [1,3,4] */
-    float *const scores = (void *)(base + 368);  /* f32 [1,3,3] */
+    float *const normed = (void *)(base + 320); /* f32 [1,3,4] */
+    float *const scores = (void *)(base + 368); /* f32 [1,3,3] */
     float *const weights = (void *)(base + 368); /* f32 [1,3,3] */
 
     region_ln(x, normed);

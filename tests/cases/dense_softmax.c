@@ -58,41 +58,26 @@ static void tile_1x4_f32(const float *a, const float *b, int len, float part[4][
         s03 += a[k] * b[3];
         b += 4;
     }
-    part[0][0] = s00;
-    part[0][1] = s01;
-    part[0][2] = s02;
-    part[0][3] = s03;
-    part[1][0] = s10;
-    part[1][1] = s11;
-    part[1][2] = s12;
-    part[1][3] = s13;
-    part[2][0] = s20;
-    part[2][1] = s21;
-    part[2][2] = s22;
-    part[2][3] = s23;
-    part[3][0] = s30;
-    part[3][1] = s31;
-    part[3][2] = s32;
-    part[3][3] = s33;
+    part[0][0] = s00; part[0][1] = s01; part[0][2] = s02; part[0][3] = s03;
+    part[1][0] = s10; part[1][1] = s11; part[1][2] = s12; part[1][3] = s13;
+    part[2][0] = s20; part[2][1] = s21; part[2][2] = s22; part[2][3] = s23;
+    part[3][0] = s30; part[3][1] = s31; part[3][2] = s32; part[3][3] = s33;
 }
 
 /* --- constants -------------------------------------------------------------------------------- */
 
 /* fc.weight: f32 [1,6,4] [out_c / 4, in_c, 4 of out_c], -0.499352 .. 0.421906, crc32 4314b90e */
 static const float dense_softmax_fc_weight[24] = {
-    -0x1.c9f13p-2f,  0x1.559902p-2f, -0x1.64baf8p-2f, 0x1.6b347cp-2f,  -0x1.59dd9cp-3f,
-    -0x1.8b4014p-4f, 0x1.b00808p-2f, -0x1.0d945ep-2f, 0x1.422f9ap-3f,  0x1.f5b8f4p-6f,
-    -0x1.b2feccp-2f, 0x1.f7bc7ep-4f, -0x1.48fa3cp-7f, 0x1.4bd5ecp-2f,  -0x1.5a7c2p-3f,
-    0x1.63b576p-3f,  0x1.0d8d6ep-4f, -0x1.ff562ep-2f, -0x1.6be35ap-2f, 0x1.b8f586p-3f,
-    0x1.de6cfp-4f,   0x1.e42c7ap-3f, -0x1.f44cecp-2f, -0x1.0837cep-2f,
+    -0x1.c9f13p-2f, 0x1.559902p-2f, -0x1.64baf8p-2f, 0x1.6b347cp-2f, -0x1.59dd9cp-3f,
+    -0x1.8b4014p-4f, 0x1.b00808p-2f, -0x1.0d945ep-2f, 0x1.422f9ap-3f, 0x1.f5b8f4p-6f,
+    -0x1.b2feccp-2f, 0x1.f7bc7ep-4f, -0x1.48fa3cp-7f, 0x1.4bd5ecp-2f, -0x1.5a7c2p-3f,
+    0x1.63b576p-3f, 0x1.0d8d6ep-4f, -0x1.ff562ep-2f, -0x1.6be35ap-2f, 0x1.b8f586p-3f, 0x1.de6cfp-4f,
+    0x1.e42c7ap-3f, -0x1.f44cecp-2f, -0x1.0837cep-2f,
 };
 
 /* fc.bias: f32 [4], -0.095599 .. 0.38589, crc32 1148e0f1 */
 static const float dense_softmax_fc_bias[4] = {
-    0x1.5e6dd6p-3f,
-    -0x1.8792cep-4f,
-    0x1.27676p-6f,
-    0x1.8b26aep-2f,
+    0x1.5e6dd6p-3f, -0x1.8792cep-4f, 0x1.27676p-6f, 0x1.8b26aep-2f,
 };
 
 /* --- regions ---------------------------------------------------------------------------------- */
@@ -103,7 +88,9 @@ static const float dense_softmax_fc_bias[4] = {
  * Four outputs at a time; see tile_1x4_f32 for the order in which a sum runs over the inputs. */
 static void region_fc(const float *restrict x, float *restrict y)
 {
-    enum { IN_C = 6, OUT_C = 4 };
+    enum {
+        IN_C = 6, OUT_C = 4
+    };
     /* [(OUT_C + 3) / 4, IN_C, 4 outputs] */
     const float *const weight = dense_softmax_fc_weight;
     const float *const in = x; /* [IN_C] */

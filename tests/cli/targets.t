@@ -203,12 +203,12 @@ $ relayc compile $MODELS/pool_flatten.onnx --offload dnnl --assign cheapest
 error[R0501]: --assign: 'cheapest' is not cost or priority
 [2]
 $ relayc compile $MODELS/pool_flatten.onnx --precision fp16
-error[R0501]: --precision: 'fp16' is not f32, fp8 or fp8=FORMAT
-help: the formats are f8e4m3, f8e4m3fnuz, f8e5m2, f8e5m2fnuz
+error[R0501]: --precision: there is no precision 'fp16'
+help: there are afp, bf16w, f16w, f32, fp8, fp8w, int8, int8w, mxfp4, mxfp6, mxfp8; fp8=f8e5m2 and the like name another format
 [2]
 $ relayc compile $MODELS/pool_flatten.onnx --precision fp8=f16
-error[R0501]: --precision: 'fp8=f16' is not f32, fp8 or fp8=FORMAT
-help: the formats are f8e4m3, f8e4m3fnuz, f8e5m2, f8e5m2fnuz
+error[R0501]: --precision: precision fp8 cannot have the format f16
+help: docs/quantize.md says which formats each precision has
 [2]
 $ relayc compile $MODELS/pool_flatten.onnx --target-dir absent --offload dnnl
 error[R0601]: absent: there is no target.json, neither here nor in a folder beneath
@@ -231,8 +231,7 @@ partition             makes each region a function of composites (--offload)
 legalize              f32 for what is FP8 and stays on the host (--offload)
 optimise              runs the targets' own rewrites of their regions (--offload)
 $ relayc compile $MODELS/pointwise_residual.onnx --dump-after cost
-error[R0501]: --dump-after: 'cost' runs only where something is offloaded
-help: --offload names the targets
+error[R0501]: --dump-after: 'cost' does not run without --offload
 [2]
 $ relayc compile $MODELS/pointwise_residual.onnx --dump-after merge_region
 error[R0501]: --dump-after: there is no pass 'merge_region'

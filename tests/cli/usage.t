@@ -11,6 +11,7 @@ relayc: from a trained neural network (ONNX) to self-contained C
   run        execute a model on this machine
   verify     compare reference, oneDNN and generated C layer by layer
   calibrate  record what the tensors hold, for quantisation
+  compare    say layer by layer what --precision costs: precision_compare.log and .json
   targets    list the targets, show one, or explain what goes where (--explain)
   explain    what a diagnostic's code means
 
@@ -92,5 +93,5 @@ error[R0501]: there is no diagnostic 'nonsense'
 help: codes look like R0301 and stand in front of each message
 [2]
 $ relayc inspect --operators | sed -n '1p;$p'
-Abs                                    7 to 21
+Abs                                    7 to 23
 com.microsoft.SkipLayerNormalization   1
