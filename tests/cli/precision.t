@@ -1,0 +1,51 @@
+# Small numbers: options that contradict each other, or would change nothing, are errors.
+$ relayc compile $MODELS/conv_bn_relu.onnx --precision fp8= --scale nonsense
+error[R0501]: --precision: 'fp8=' does not say which format
+help: for example fp8=f8e3m4, fp8=f8e3m4,f8e4m3 or int8w=i4
+error[R0501]: --scale: there is no rule 'nonsense'
+help: rules are unit, a number, max, percentile:P, paper-percentile:P, kl, mse, pow2:A..B, search
+[2]
+$ relayc compile $MODELS/conv_bn_relu.onnx --precision fp8w --scale search --formats f8e4m3 --limit 4
+error[R0501]: --limit says nothing without --data
+error[R0501]: --scale says nothing with --precision fp8w, whose data is f32
+help: the rule for weights is --scale-weights
+[2]
+$ relayc compile $MODELS/conv_bn_relu.onnx --precision int8 --arithmetic integer --loss kld
+error[R0501]: --arithmetic integer is for --precision fp8, not int8
+error[R0501]: --loss says nothing without --topk, a search or --quantize-log
+[2]
+$ relayc compile $MODELS/conv_bn_relu.onnx --keep-first --data nowhere
+error[R0501]: --keep-first says nothing without --precision or --qtable
+error[R0501]: --data says nothing without --precision or --qtable
+[2]
+$ relayc compile $MODELS/conv_bn_relu.onnx --precision int8
+error[R0701]: the precision needs to know what 2 tensors hold: 'x', 'y'
+ --> MODELS/conv_bn_relu.onnx
+help: give --calib TABLE (relayc calibrate writes it), or --data PATH
+[1]
+# A command to copy
+$ relayc compile $MODELS/conv_bn_relu.onnx --precision 'afp=afp<4,3>' -o afp | tail -1
+  next    relayc verify MODELS/conv_bn_relu.onnx --precision 'afp=afp<4,3>'
+# Targets have an FP8 of their own only where nothing else is asked for
+$ relayc compile $MODELS/conv_bn_relu.onnx --offload sim_npu --precision fp8 --keep-f32 nosuch -o own
+error[R0701]: --keep-f32: no node is called 'nosuch'
+ --> MODELS/conv_bn_relu.onnx
+help: names are those of the ONNX nodes, or of their first outputs
+[1]
+$ relayc targets --explain $MODELS/conv_bn_relu.onnx --offload cmsis_nn --precision fp8w | head -1
+fp8w: 1 of 1 products, constants 228 -> 79 bytes
+# Inputs of FP8, with and without a scale
+$ for a in float integer; do relayc verify $MODELS/conv_bn_relu.onnx --precision fp8 --quantized-io --arithmetic $a -q && echo same; done
+same
+same
+$ relayc verify $MODELS/conv_bn_relu.onnx --precision fp8 --scale 0.25 --quantized-io -q && echo same
+same
+# Qtables
+$ printf 'a fp8=\nb fp8 weights=\nc int9\nc f32\nc fp8\n' >bad.qtable; relayc compile $MODELS/conv_bn_relu.onnx --qtable bad.qtable
+error[R0007]: bad.qtable:1: the mode 'fp8=' does not say which format
+error[R0007]: bad.qtable:2: 'weights=' has nothing behind it
+help: a row is: node_name mode [weights=FORMAT] [data=FORMAT] [scale=RULE] [scale-weights=RULE]
+error[R0007]: bad.qtable:3: there is no precision 'int9'
+help: did you mean 'int8'? There are afp, bf16w, f16w, f32, fp8, fp8w, int8, int8w, mxfp4, mxfp6, mxfp8
+error[R0007]: bad.qtable:5: a second row for 'c', which has one in line 4
+[3]
