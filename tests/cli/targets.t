@@ -208,6 +208,7 @@ help: there are afp, bf16w, f16w, f32, fp8, fp8w, int8, int8w, mxfp4, mxfp6, mxf
 [2]
 $ relayc compile $MODELS/pool_flatten.onnx --precision fp8=f16
 error[R0501]: --precision: precision fp8 cannot have the format f16
+help: docs/quantize.md says which formats each precision has
 [2]
 $ relayc compile $MODELS/pool_flatten.onnx --target-dir absent --offload dnnl
 error[R0601]: absent: there is no target.json, neither here nor in a folder beneath
