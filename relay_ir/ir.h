@@ -131,14 +131,15 @@ struct node *node_new(struct function *fn, const struct node_args *args);
 /* Infers the node's output types again (after an input changed). False after an error. */
 bool node_infer(struct ctx *ctx, struct node *node);
 
+/* The types of those who read the value, and of their readers, as long as they change: only what is
+ * known of the numbers may have changed, so that inference has nothing to refuse. */
+void infer_readers(struct value *value);
+
 /* The common case: one output called `name`, appended before `before` (NULL = at the end). Returns
  * the output, NULL after an error. */
 struct value *build(struct function *fn, enum op op, const union attrs *attrs, const char *name,
                     const struct origin *origin, struct node *before, int n_inputs,
                     struct value *const *inputs);
-
-/* A convolution, nn.dense or nn.matmul: input 1 are weights, if it is a constant. */
-bool node_is_product(const struct node *node);
 
 void node_set_input(struct node *node, int input, struct value *value);
 void node_set_inputs(struct node *node, int n_inputs, struct value *const *inputs);

@@ -10,9 +10,9 @@
 #define FIVE                                                                                       \
     "fn main(%x: (2) f32) -> (%e) {\n"                                                             \
     "  %a = nn.relu(%x) : (2) f32\n"                                                               \
-    "  %b = nn.softmax(%a) {axis=0} : (2) f32\n"                                                   \
+    "  %b = nn.hardmax(%a) {axis=0} : (2) f32\n"                                                   \
     "  %c = nn.relu(%b) : (2) f32\n"                                                               \
-    "  %d = nn.softmax(%c) {axis=0} : (2) f32\n"                                                   \
+    "  %d = nn.hardmax(%c) {axis=0} : (2) f32\n"                                                   \
     "  %e = nn.relu(%d) : (2) f32\n"                                                               \
     "}\n"
 
@@ -35,16 +35,16 @@
     "  %t = tanh(%r) : (1,4) f32\n"                                                                \
     "}\n"
 
-#define ANY ROW("any", "relu|tanh|softmax|max|add|dense")
+#define ANY ROW("any", "relu|tanh|hardmax|max|add|dense")
 
 static const struct partition_case rows[] = {
     /* no limits, no hand-over */
     { .graph = FIVE,
       .targets = { TARGET("npu", ANY, "") },
       .want = "%a = nn.relu  npu.any#4  -> npu.any#4 in region 0\n"
-              "%b = nn.softmax  npu.any#3  -> npu.any#3 in region 0\n"
+              "%b = nn.hardmax  npu.any#3  -> npu.any#3 in region 0\n"
               "%c = nn.relu  npu.any#2  -> npu.any#2 in region 0\n"
-              "%d = nn.softmax  npu.any#1  -> npu.any#1 in region 0\n"
+              "%d = nn.hardmax  npu.any#1  -> npu.any#1 in region 0\n"
               "%e = nn.relu  npu.any#0  -> npu.any#0 in region 0\n"
               "region 0: npu, 5 nodes, 0 MACs, 8 bytes in, 8 out, 0 of weights, 32 on chip\n" },
 
@@ -52,9 +52,9 @@ static const struct partition_case rows[] = {
     { .graph = FIVE,
       .targets = { TARGET("npu", ANY, ", \"limits\": { \"max_nodes\": 3 }") },
       .want = "%a = nn.relu  npu.any#4  -> npu.any#4 in region 0\n"
-              "%b = nn.softmax  npu.any#3  -> npu.any#3 in region 0\n"
+              "%b = nn.hardmax  npu.any#3  -> npu.any#3 in region 0\n"
               "%c = nn.relu  npu.any#2  -> npu.any#2 in region 1\n"
-              "%d = nn.softmax  npu.any#1  -> npu.any#1 in region 1\n"
+              "%d = nn.hardmax  npu.any#1  -> npu.any#1 in region 1\n"
               "%e = nn.relu  npu.any#0  -> npu.any#0 in region 1\n"
               "region 0: npu, 2 nodes, 0 MACs, 8 bytes in, 8 out, 0 of weights, 24 on chip\n"
               "region 1: npu, 3 nodes, 0 MACs, 8 bytes in, 8 out, 0 of weights, 32 on chip\n"
@@ -78,9 +78,9 @@ static const struct partition_case rows[] = {
                           ", \"limits\": { \"max_nodes\": 3, \"min_macs\": 1000 },"
                           " \"rates\": { \"launch_ns\": 100000 }") },
       .want = "%a = nn.relu  npu.any#4  -> npu.any#4 in region 0\n"
-              "%b = nn.softmax  npu.any#3  -> npu.any#3 in region 0\n"
+              "%b = nn.hardmax  npu.any#3  -> npu.any#3 in region 0\n"
               "%c = nn.relu  npu.any#2  -> npu.any#2 in region 1\n"
-              "%d = nn.softmax  npu.any#1  -> npu.any#1 in region 1\n"
+              "%d = nn.hardmax  npu.any#1  -> npu.any#1 in region 1\n"
               "%e = nn.relu  npu.any#0  -> npu.any#0 in region 1\n"
               "region 0: npu, 2 nodes, 0 MACs, 8 bytes in, 8 out, 0 of weights, 24 on chip\n"
               "region 1: npu, 3 nodes, 0 MACs, 8 bytes in, 8 out, 0 of weights, 32 on chip\n"
@@ -201,9 +201,9 @@ static const struct partition_case rows[] = {
       .targets = { TARGET("npu", ANY,
                           ", \"rates\": { \"launch_ns\": 420, \"transfer_ns_per_byte\": 5 }") },
       .want = "%a = nn.relu  (npu.any#4)  -> c\n"
-              "%b = nn.softmax  (npu.any#3)  -> c\n"
+              "%b = nn.hardmax  (npu.any#3)  -> c\n"
               "%c = nn.relu  (npu.any#2)  -> c\n"
-              "%d = nn.softmax  (npu.any#1)  -> c\n"
+              "%d = nn.hardmax  (npu.any#1)  -> c\n"
               "%e = nn.relu  (npu.any#0)  -> c\n"
               "npu: region of 5 nodes at a returned: hand-over: 0 ns for the work and 500 ns for "
               "launch and 16 bytes, c needs 500 ns\n" },
@@ -211,9 +211,9 @@ static const struct partition_case rows[] = {
       .targets = { TARGET("npu", ANY,
                           ", \"rates\": { \"launch_ns\": 419, \"transfer_ns_per_byte\": 5 }") },
       .want = "%a = nn.relu  npu.any#4  -> npu.any#4 in region 0\n"
-              "%b = nn.softmax  npu.any#3  -> npu.any#3 in region 0\n"
+              "%b = nn.hardmax  npu.any#3  -> npu.any#3 in region 0\n"
               "%c = nn.relu  npu.any#2  -> npu.any#2 in region 0\n"
-              "%d = nn.softmax  npu.any#1  -> npu.any#1 in region 0\n"
+              "%d = nn.hardmax  npu.any#1  -> npu.any#1 in region 0\n"
               "%e = nn.relu  npu.any#0  -> npu.any#0 in region 0\n"
               "region 0: npu, 5 nodes, 0 MACs, 8 bytes in, 8 out, 0 of weights, 32 on chip\n" },
 
@@ -235,9 +235,9 @@ static const struct partition_case rows[] = {
       .targets = { TARGET(
           "npu", ANY, ", \"limits\": { \"max_nodes\": 3 }, \"rates\": { \"launch_ns\": 220 }") },
       .want = "%a = nn.relu  (npu.any#4)  -> c\n"
-              "%b = nn.softmax  (npu.any#3)  -> c\n"
+              "%b = nn.hardmax  (npu.any#3)  -> c\n"
               "%c = nn.relu  npu.any#2  -> npu.any#2 in region 0\n"
-              "%d = nn.softmax  npu.any#1  -> npu.any#1 in region 0\n"
+              "%d = nn.hardmax  npu.any#1  -> npu.any#1 in region 0\n"
               "%e = nn.relu  npu.any#0  -> npu.any#0 in region 0\n"
               "region 0: npu, 3 nodes, 0 MACs, 8 bytes in, 8 out, 0 of weights, 32 on chip\n"
               "npu: region of 2 nodes at a returned: hand-over: 0 ns for the work and 220 ns for "
@@ -247,12 +247,12 @@ static const struct partition_case rows[] = {
     { .graph = FIVE,
       .assign = ASSIGN_PRIORITY,
       .targets = { TARGET("npu", ROW("relu", "relu"), ", \"rates\": { \"launch_ns\": 150 }"),
-                   TARGET("dsp", ROW("any", "relu|softmax"),
+                   TARGET("dsp", ROW("any", "relu|hardmax"),
                           ", \"rates\": { \"launch_ns\": 50 }") },
       .want = "%a = nn.relu  (npu.relu#2) dsp.any#7  -> dsp.any#7 in region 0\n"
-              "%b = nn.softmax  dsp.any#6  -> dsp.any#6 in region 0\n"
+              "%b = nn.hardmax  dsp.any#6  -> dsp.any#6 in region 0\n"
               "%c = nn.relu  (npu.relu#1) dsp.any#5  -> dsp.any#5 in region 0\n"
-              "%d = nn.softmax  dsp.any#4  -> dsp.any#4 in region 0\n"
+              "%d = nn.hardmax  dsp.any#4  -> dsp.any#4 in region 0\n"
               "%e = nn.relu  (npu.relu#0) dsp.any#3  -> dsp.any#3 in region 0\n"
               "region 0: dsp, 5 nodes, 0 MACs, 8 bytes in, 8 out, 0 of weights, 32 on chip\n"
               "npu: region of 1 node at a returned: hand-over: 0 ns for the work and 150 ns for "
@@ -266,16 +266,16 @@ static const struct partition_case rows[] = {
     { .graph = FIVE,
       .targets = { TARGET("npu",
                           ROW_WITH("relu", "relu", "\"cost_ns\": \"10\"") "," ROW_WITH(
-                              "softmax", "softmax", "\"cost_ns\": \"20\""),
+                              "hardmax", "hardmax", "\"cost_ns\": \"20\""),
                           ", \"rates\": { \"launch_ns\": 150 }"),
                    TARGET("dsp",
                           ROW_WITH("relu", "relu", "\"cost_ns\": \"20\"") "," ROW_WITH(
-                              "softmax", "softmax", "\"cost_ns\": \"10\""),
+                              "hardmax", "hardmax", "\"cost_ns\": \"10\""),
                           ", \"rates\": { \"launch_ns\": 150 }") },
       .want = "%a = nn.relu  npu.relu#2 dsp.relu#7  -> npu.relu#2 in region 0\n"
-              "%b = nn.softmax  npu.softmax#4 dsp.softmax#9  -> npu.softmax#4 in region 0\n"
+              "%b = nn.hardmax  npu.hardmax#4 dsp.hardmax#9  -> npu.hardmax#4 in region 0\n"
               "%c = nn.relu  npu.relu#1 dsp.relu#6  -> npu.relu#1 in region 0\n"
-              "%d = nn.softmax  npu.softmax#3 dsp.softmax#8  -> npu.softmax#3 in region 0\n"
+              "%d = nn.hardmax  npu.hardmax#3 dsp.hardmax#8  -> npu.hardmax#3 in region 0\n"
               "%e = nn.relu  npu.relu#0 dsp.relu#5  -> npu.relu#0 in region 0\n"
               "region 0: npu, 5 nodes, 0 MACs, 8 bytes in, 8 out, 0 of weights, 32 on chip\n"
               "npu: chooses first: 280 ns saved in all, 0 ns when each composite goes where it is "

@@ -14,7 +14,7 @@ static const char graph[] =
     "  const @w : (4,2,1,1) f32 = crc32:00000000\n"
     "  %c = nn.conv2d(%x, @w) " CONV " : (1,4,3,3) f32 from Conv \"conv1\" #0\n"
     "  %r = nn.relu(%c) : (1,4,3,3) f32 from Relu \"relu1\" #1\n"
-    "  %s = nn.softmax(%r) {axis=1} : (1,4,3,3) f32 from Softmax \"s\" #2\n"
+    "  %s = nn.hardmax(%r) {axis=1} : (1,4,3,3) f32 from Softmax \"s\" #2\n"
     "  %t = tanh(%s) : (1,4,3,3) f32 from Tanh \"t\" #3\n"
     "  %z = negative(%t) : (1,4,3,3) f32 from Neg \"bell\\x07\" #4\n"
     "}\n";
@@ -73,12 +73,12 @@ static struct fixture fixture_new(void)
     f.module = graph_parse(f.ctx, graph, 1);
     p = f.partition = hand_partition(f.module, "npu: conv2d_act(c r)");
     row(&f, "npu", "conv2d_act", "conv2d(x, w:const) -> relu|clip?");
-    row(&f, "npu", "softmax", "softmax(x)");
+    row(&f, "npu", "softmax", "hardmax(x)");
     row(&f, "npu", "tanh", "tanh(x) -> negative -> sigmoid");
     row(&f, "dsp", "conv2d", "conv2d(x, w)");
-    row(&f, "dsp", "softmax", "softmax(x)");
+    row(&f, "dsp", "softmax", "hardmax(x)");
     row(&f, "dsp", "activation", "tanh|sigmoid");
-    row(&f, "dsp", "any_softmax", "softmax(*)");
+    row(&f, "dsp", "any_softmax", "hardmax(*)");
     host = arena_new(&f.ctx->perm, struct target);
     *host = *p->host;
     host->rates.call_ns = 1000;
@@ -150,7 +150,7 @@ START_TEST(text_of_all)
         "belongs to npu.conv2d_act#0; cost_ns: n / 0 divides by zero, by the rates instead\n"
         "r  nn.relu  (1,4,3,3) f32  -> npu in region 0  (on c 0 ns)  from Relu relu1 #1\n"
         "    npu.conv2d_act  chosen as #0: 2 nodes, 450 ns, on c 2.00 us\n"
-        "s  nn.softmax  (1,4,3,3) f32  -> c  (on c 1.00 us)  from Softmax s #2\n"
+        "s  nn.hardmax  (1,4,3,3) f32  -> c  (on c 1.00 us)  from Softmax s #2\n"
         "    npu.softmax  failed: x.rank is 4, wanted x.rank == 2\n"
         "    dsp.softmax  matched as #2: 1 node, 2.50 ms, on c 1.00 us; not taken: hand-over of "
         "288 bytes costs 2 us more than it saves\n"
