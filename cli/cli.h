@@ -55,6 +55,7 @@ void settle_precision(struct cli *cli);
 bool precision_wanted(const struct cli *cli);
 void collect_for_precision(struct cli *cli, const struct module *module); /* before all passes */
 bool run_precision(struct cli *cli, struct module *module, const struct pipeline_options *pipeline);
+bool check_no_regions(struct cli *cli, const struct module *module, const char *what);
 void report_precision_of_graph(struct cli *cli);
 
 /* For compare: the steps up to the simulation only; and the samples of --data for fn's parameters

@@ -215,6 +215,7 @@ bool command_calibrate(struct cli *cli)
         return false;
     module = load_model(cli);
     ok = module && pipeline_run(module, &prepare) &&
+         check_no_regions(cli, module, "relayc calibrate") &&
          run_calibration(cli, module->main, &request, &table);
     if (ok) {
         const char *path = cli->args.operands[0], *slash = strrchr(path, '/');

@@ -85,8 +85,10 @@ static void report(struct cli *cli, const struct module *module,
     for (int i = 0; i < result->n_files; i++)
         say(cli, "%s%s%s", i ? ", " : "  wrote   ", result->files[i],
             i + 1 == result->n_files ? "\n" : "");
-    say(cli, "  next    relayc verify %s%s\n", for_shell(cli, cli->args.operands[0]),
-        offload_options(cli, true));
+    say(cli, "  next    relayc verify %s", for_shell(cli, cli->args.operands[0]));
+    for (int i = 0; i < cli->args.options[OPTION_SHAPE].n; i++)
+        say(cli, " --shape %s", for_shell(cli, cli->args.options[OPTION_SHAPE].at[i]));
+    say(cli, "%s\n", offload_options(cli, true));
     if (cli->json) {
         cJSON *files = cJSON_AddArrayToObject(cli->json, "files");
 

@@ -345,13 +345,31 @@ void simulate_precision(struct cli *cli)
     cli->precision->options.simulate_only = true;
 }
 
+/* A graph that was divided into regions (compile --emit json) shows nothing to work on. */
+bool check_no_regions(struct cli *cli, const struct module *module, const char *what)
+{
+    const struct node *node = module->main->first;
+
+    while (node && node->op != OP_CALL)
+        node = node->next;
+    if (!node)
+        return true;
+    diag_error(cli->ctx, DIAG_USAGE, NULL,
+               "%s needs a graph that is not divided into regions yet, as this one is", what);
+    diag_help(cli->ctx, "give the ONNX file, or give the precision to compile --emit json");
+    return false;
+}
+
 bool run_precision(struct cli *cli, struct module *module, const struct pipeline_options *pipeline)
 {
     struct precision_request *r = cli->precision;
     struct calibration_source source = { .load = load };
-    struct samples *samples = open_samples(cli, module->main, &source.n);
+    struct samples *samples;
     bool ok;
 
+    if (!check_no_regions(cli, module, "--precision"))
+        return false;
+    samples = open_samples(cli, module->main, &source.n);
     if (r->data && !samples)
         return false;
     source.user = samples;

@@ -49,3 +49,14 @@ error[R0007]: bad.qtable:3: there is no precision 'int9'
 help: did you mean 'int8'? There are afp, bf16w, f16w, f32, fp8, fp8w, int8, int8w, mxfp4, mxfp6, mxfp8
 error[R0007]: bad.qtable:5: a second row for 'c', which has one in line 4
 [3]
+# A graph after all passes has nothing to work on any more
+$ relayc compile $MODELS/conv_bn_relu.onnx --emit json -o graph -q; relayc compile graph/conv_bn_relu.graph.json --precision fp8
+error[R0501]: --precision needs a graph that is not divided into regions yet, as this one is
+ --> graph/conv_bn_relu.graph.json
+help: give the ONNX file, or give the precision to compile --emit json
+[2]
+$ relayc calibrate graph/conv_bn_relu.graph.json --data nowhere -o x
+error[R0501]: relayc calibrate needs a graph that is not divided into regions yet, as this one is
+ --> graph/conv_bn_relu.graph.json
+help: give the ONNX file, or give the precision to compile --emit json
+[2]
