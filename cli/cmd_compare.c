@@ -57,12 +57,14 @@ static bool compare(struct cli *cli, const struct compared *both, struct compari
 {
     const struct function *fn = both->reference->main;
     struct calibration_source source = { .n = 1 };
-    struct samples *samples = open_samples(cli, fn, &source.n);
+    const bool on_data =
+        has_option(&cli->args, OPTION_DATA) && !has_option(&cli->args, OPTION_INPUT);
+    struct samples *samples = on_data ? open_samples(cli, fn, &source.n) : NULL;
     struct given given = { .n = fn->n_params };
     struct tensor *inputs;
     bool ok;
 
-    if (!samples && has_option(&cli->args, OPTION_DATA))
+    if (!samples && on_data)
         return false;
     if (samples) {
         source.load = load_sample;
