@@ -360,6 +360,31 @@ bool check_no_regions(struct cli *cli, const struct module *module, const char *
     return false;
 }
 
+/* Where weights alone are small, keeping what has none changes nothing: a convolution with a bias,
+ * say, is two nodes, and the output's name is the second one's. */
+static void check_kept(struct cli *cli, const struct precision_request *r)
+{
+    const struct quantize_report *report = &r->report;
+    struct str products = { .arena = &cli->ctx->perm };
+    int shown = 0;
+
+    if (!r->options.n_keep || r->options.precision.has_data || r->options.qtable)
+        return;
+    for (int i = 0; i < report->n; i++) {
+        const struct quantize_line *line = &report->lines[i];
+
+        if (!is_product(line->op))
+            continue;
+        if (line->why && strcmp(line->why, "--keep-f32") == 0)
+            return;
+        if (shown++ < 8)
+            str_printf(&products, "%s'%s'", shown > 1 ? ", " : "",
+                       str_safe(&cli->ctx->perm, line->node, 100));
+    }
+    diag_warn(cli->ctx, DIAG_QUANTIZE, NULL, "--keep-f32 changes nothing: it names no product");
+    diag_help(cli->ctx, "products are %s%s", str_text(&products), shown > 8 ? " and others" : "");
+}
+
 bool run_precision(struct cli *cli, struct module *module, const struct pipeline_options *pipeline)
 {
     struct precision_request *r = cli->precision;
@@ -376,6 +401,8 @@ bool run_precision(struct cli *cli, struct module *module, const struct pipeline
     r->options.samples = samples ? &source : NULL;
     ok = quantize_with_log(cli, module, pipeline);
     r->done = ok;
+    if (ok)
+        check_kept(cli, r);
     samples_close(samples);
     return ok;
 }

@@ -60,3 +60,12 @@ error[R0501]: relayc calibrate needs a graph that is not divided into regions ye
  --> graph/conv_bn_relu.graph.json
 help: give the ONNX file, or give the precision to compile --emit json
 [2]
+# A name that keeps nothing
+$ relayc compile $MODELS/conv_bn_relu.onnx --precision fp8w --keep-f32 y -o kept | head -4
+warning[R0701]: --keep-f32 changes nothing: it names no product
+ --> MODELS/conv_bn_relu.onnx
+help: products are 'bn1_y.multiply'
+fp8w: 1 of 1 products, constants 228 -> 79 bytes
+conv_bn_relu: 3 ONNX nodes -> 1 region, 0.00 M MACs
+  flash   96 bytes of weights
+  arena   288 bytes (without sharing: 288)
