@@ -113,11 +113,12 @@ static void add_conversion(struct codegen *codegen, struct str *out, const struc
     const char *name = codegen->options->name, *upper = codegen->upper;
     const char *id = upper_case(&codegen->arena, c_name), *type = dtype_c_type(dtype);
     const int bits = 8 * (int)dtype_bytes(dtype);
-    const int64_t least = dtype_kind(dtype) == KIND_INT ? -((int64_t)1 << (bits - 1)) : 0;
-    const int64_t most = least + ((int64_t)1 << bits) - 1;
+    int64_t least, most;
 
     if (!scale_of(value) || !dtype_is_integer(dtype) || bits > 16)
         return;
+    least = dtype_kind(dtype) == KIND_INT ? -((int64_t)1 << (bits - 1)) : 0;
+    most = least + ((int64_t)1 << bits) - 1;
     if (is_input)
         str_printf(out, quantize_text, type, name, c_name, upper, id, least, upper, id, least, most,
                    upper, id, most, type, upper, id);

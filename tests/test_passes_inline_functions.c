@@ -128,7 +128,7 @@ static const char *const no_regions[] = {
     "  %a = nn.relu(%x) : (1,2,3,3) f32\n"
     "  %y = nn.conv2d(%a, @w) " CONV " : (1,2,3,3) f32\n}\n",
     "fn f(%x: (1,2,3,3) f32) -> (%y) " FUSED " {\n"
-    "  %a = nn.softmax(%x) {axis=1} : (1,2,3,3) f32\n"
+    "  %a = nn.hardmax(%x) {axis=1} : (1,2,3,3) f32\n"
     "  %y = nn.relu(%a) : (1,2,3,3) f32\n}\n",
 
     /* views, shapes that grow, results that are not the last, dead nodes, unread parameters */
