@@ -22,6 +22,7 @@ struct precision_request {
     long long limit;
     bool legacy_fp8; /* targets' own FP8 decides: partition/annotate_fp8.h */
     struct quantize_report report;
+    int n_floats; /* products in floats, of --arithmetic integer */
     bool done;
 };
 
@@ -403,6 +404,9 @@ bool run_precision(struct cli *cli, struct module *module, const struct pipeline
     r->done = ok;
     if (ok)
         check_kept(cli, r);
+    if (r->options.exact && !r->options.simulate_only)
+        for (const struct node *node = module->main->first; node; node = node->next)
+            r->n_floats += is_product(node->op) && node->outputs[0]->type.dtype == DTYPE_F32;
     samples_close(samples);
     return ok;
 }
@@ -423,6 +427,7 @@ static void report_json(struct cli *cli, const struct precision_request *r)
     cJSON_AddNumberToObject(json, "equalized_pairs", report->n_equalized);
     cJSON_AddNumberToObject(json, "corrected_biases", report->n_corrected);
     cJSON_AddNumberToObject(json, "uncorrected_biases", report->n_uncorrected);
+    cJSON_AddNumberToObject(json, "float_products", r->n_floats);
     nodes = cJSON_AddArrayToObject(json, "nodes");
     for (int i = 0; i < report->n; i++) {
         const struct quantize_line *line = &report->lines[i];
@@ -468,6 +473,10 @@ void report_precision_of_graph(struct cli *cli)
         precision_text(arena, &r->options.precision), report->n_small_products, report->n_products,
         report->weight_bytes_before, report->weight_bytes_after);
     report_corrections(cli, report);
+    if (r->n_floats)
+        say(cli,
+            "  float   %d products are computed in floats nevertheless: docs/fp8.md says when\n",
+            r->n_floats);
     if (report->n_f32_io)
         say(cli,
             "  f32     %d of the model's inputs and outputs: not all who read them read integers\n",
