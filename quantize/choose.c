@@ -141,20 +141,32 @@ bool choose_begin(struct quantization *q)
     return ok;
 }
 
+/* What the ONNX node with a bias became besides the product: it has the name of the output. */
+static const struct node *bias_of(const struct node *node)
+{
+    const struct node *reader = is_product(node->op) ? value_only_user(node->outputs[0]) : NULL;
+
+    return reader && reader->op == OP_BIAS_ADD ? reader : NULL;
+}
+
 const struct precision *precision_of_node(const struct quantization *q, const struct node *node,
                                           const char **why)
 {
     const struct quantize_options *options = q->options;
+    const struct node *bias = bias_of(node);
     const struct qtable_row *row = options->qtable ? qtable_find(options->qtable, node) : NULL;
     const char *reason = NULL;
 
+    if (!row && bias && options->qtable)
+        row = qtable_find(options->qtable, bias);
     if (row) {
         if (why)
             *why = row->precision.mode == PRECISION_F32 ? "the qtable says so" : NULL;
         return &row->precision;
     }
     for (int i = 0; i < options->n_keep && !reason; i++)
-        if (node_has_name(node, options->keep[i]))
+        if (node_has_name(node, options->keep[i]) ||
+            (bias && node_has_name(bias, options->keep[i])))
             reason = "--keep-f32";
     if (!reason && node == q->first)
         reason = "the first layer is kept";

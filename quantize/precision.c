@@ -73,7 +73,9 @@ static bool check_formats(struct ctx *ctx, const char *what, const struct precis
         case PRECISION_FP8W: ok = minifloat; break;
         case PRECISION_INT8: ok = dtype == DTYPE_I8; break;
         case PRECISION_INT8W: ok = dtype == DTYPE_I8 || dtype == DTYPE_I4; break;
-        default: ok = p->weights.block > 0; break;
+        default: /* mxfp8=f8e5m2, not mxfp8=mxfp4 */
+            ok = p->weights.block > 0 && str_starts(p->weights.name, rows[p->mode].name);
+            break;
         }
         if (!ok)
             wrong = p->weights.name;
