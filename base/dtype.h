@@ -16,7 +16,15 @@ enum dtype {
 
 struct minifloat;
 
-enum dtype_kind { KIND_NONE, KIND_FLOAT, KIND_INT, KIND_UINT, KIND_BOOL, KIND_MINIFLOAT, KIND_NIBBLE };
+enum dtype_kind {
+    KIND_NONE,
+    KIND_FLOAT,
+    KIND_INT,
+    KIND_UINT,
+    KIND_BOOL,
+    KIND_MINIFLOAT,
+    KIND_NIBBLE
+};
 
 const char *dtype_name(enum dtype dtype);
 const char *dtype_c_type(enum dtype dtype); /* "" = no C type yet */
@@ -29,8 +37,8 @@ bool dtype_is_integer(enum dtype dtype);      /* signed or unsigned, not bool */
 enum dtype dtype_from_name(const char *name); /* DTYPE_NONE if unknown */
 enum dtype dtype_from_onnx(int32_t code);     /* DTYPE_NONE if unknown or without a row */
 
-/* The codec of a MINIFLOAT type (base/minifloat.h); NULL for all others, and for AFP, whose codec is
- * in the tensor's type (type_minifloat of relay_ir/type.h). */
+/* The codec of a MINIFLOAT type (base/minifloat.h); NULL for all others, and for AFP, whose codec
+ * is in the tensor's type (type_minifloat of relay_ir/type.h). */
 const struct minifloat *dtype_minifloat(enum dtype dtype);
 
 /* One element as a double, and back (round to nearest even; out of range: integers and minifloats

@@ -118,27 +118,43 @@ static const char
                                                                                       "md) "
                                                                                       "{axi"
                                                                                       "s=1}"
-                                                                                      "\n" E("jd", "j", "@t") "  %e = sigmoid(%jd)\n" E("ed", "e", "@s") "  %k = multiply(%jd, %ed)\n" E(
-                                                                                          "kd", "k",
-                                                                                          "@t") "  "
-                                                                                                "%v"
-                                                                                                " ="
-                                                                                                " n"
-                                                                                                "n."
-                                                                                                "gl"
-                                                                                                "ob"
-                                                                                                "al"
-                                                                                                "_a"
-                                                                                                "vg"
-                                                                                                "_p"
-                                                                                                "oo"
-                                                                                                "l("
+                                                                                      "\n" E("jd", "j", "@t") "  %e = sigmoid(%jd)\n" E(
+                                                                                          "ed", "e",
+                                                                                          "@s") "  "
                                                                                                 "%k"
-                                                                                                "d)"
-                                                                                                "\n" E("vd",
-                                                                                                       "v",
-                                                                                                       "@s") "  %f = reshape(%vd) {shape=[1,8]}\n  %l = nn.dense(%f, %w3f)\n"
-                                                                                                             "  %y = qnn.quantize(%l, @t, @z) {axis=0, saturate=true}\n}\n";
+                                                                                                " ="
+                                                                                                " m"
+                                                                                                "ul"
+                                                                                                "ti"
+                                                                                                "pl"
+                                                                                                "y("
+                                                                                                "%j"
+                                                                                                "d,"
+                                                                                                " %"
+                                                                                                "ed"
+                                                                                                ")"
+                                                                                                "\n" E("kd",
+                                                                                                       "k",
+                                                                                                       "@t") "  "
+                                                                                                             "%v"
+                                                                                                             " ="
+                                                                                                             " n"
+                                                                                                             "n."
+                                                                                                             "gl"
+                                                                                                             "ob"
+                                                                                                             "al"
+                                                                                                             "_a"
+                                                                                                             "vg"
+                                                                                                             "_p"
+                                                                                                             "oo"
+                                                                                                             "l("
+                                                                                                             "%k"
+                                                                                                             "d)"
+                                                                                                             "\n" E(
+                                                                                                                 "vd",
+                                                                                                                 "v",
+                                                                                                                 "@s") "  %f = reshape(%vd) {shape=[1,8]}\n  %l = nn.dense(%f, %w3f)\n"
+                                                                                                                       "  %y = qnn.quantize(%l, @t, @z) {axis=0, saturate=true}\n}\n";
 
 struct machine {
     const char *name, *compiler, *flags, *runner, *nm;

@@ -32,15 +32,16 @@ static const struct pass_case rows[] = {
       NULL },
     { "pad_before_decoder",
       "fn main(%x: (2) f8e4m3) -> (%y) {\n" CAST(
-          "f", "x", "f32") "  %y = nn.pad(%f) {pad_before=[1], pad_after=[0], mode=\"constant\"}\n}\n",
+          "f", "x",
+          "f32") "  %y = nn.pad(%f) {pad_before=[1], pad_after=[0], mode=\"constant\"}\n}\n",
       "fn main(%x: (2) f8e4m3) -> (%y) {\n"
-      "  %y.pad = nn.pad(%x) {pad_before=[1], pad_after=[0], mode=\"constant\"}\n" CAST("y", "y.pad",
-                                                                                "f32") "}\n" },
+      "  %y.pad = nn.pad(%x) {pad_before=[1], pad_after=[0], mode=\"constant\"}\n" CAST(
+          "y", "y.pad", "f32") "}\n" },
     /* another number than 0 may be none of the format */
     { "pad_before_decoder",
       "fn main(%x: (2) f8e4m3) -> (%y) {\n" CAST(
-          "f", "x",
-          "f32") "  %y = nn.pad(%f) {pad_before=[1], pad_after=[0], mode=\"constant\", value=0.3}\n}\n",
+          "f", "x", "f32") "  %y = nn.pad(%f) {pad_before=[1], pad_after=[0], mode=\"constant\", "
+                           "value=0.3}\n}\n",
       NULL },
     { "join_before_decoder",
       "fn main(%a: (2) f8e4m3, %b: (3) f8e4m3) -> (%y) {\n" SCALE D("f", "a")

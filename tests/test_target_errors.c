@@ -210,7 +210,7 @@ static const struct bad bad[] = {
       "'f8e4m3'" },
     { ROWS("{" RELU ", 'where': ['out.dtype == ~quite_another']}"),
       { "'quite_another' is no element type" },
-      "there are bf16, bool" },
+      "there are afp, bf16, bool" },
     { ROWS("{" CONV ", 'where': ['relu.op == ~rellu']}"), { "'rellu' is no operator" }, "'relu'" },
     { ROWS("{" CONV ", 'where': ['conv2d.op == ~\\'nn.conv2d\\'']}"),
       { "'nn.conv2d' is no operator" },

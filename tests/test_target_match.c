@@ -327,7 +327,7 @@ START_TEST(the_host_fuses_elementwise_nodes)
                          "  %d = nn.dense(%x, @w) : (1,4) f32\n"
                          "  %a = add(%x, %d) : (1,4) f32\n"
                          "  %r = nn.relu(%a) : (1,4) f32\n"
-                         "  %s = nn.softmax(%r) {axis=1} : (1,4) f32\n"
+                         "  %s = nn.hardmax(%r) {axis=1} : (1,4) f32\n"
                          "  %t = tanh(%s) : (1,4) f32\n" /* behind no anchor */
                          "  %u = tanh(%t) : (1,4) f32\n" /* its input is read twice */
                          "  %wide = add(%t, %y) : (2,4) f32\n"

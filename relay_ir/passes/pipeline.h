@@ -23,7 +23,8 @@ struct pass {
 
 enum { PIPELINE_N_FUSE = 2 /* passes at the end of the table: PIPELINE_FUSE */ };
 
-/* Quantisation and the partitioner run in between, see quantize/quantize.h and partition/partition.h. */
+/* Quantisation and the partitioner run in between, see quantize/quantize.h and
+ * partition/partition.h. */
 enum pipeline_part {
     PIPELINE_WHOLE,
     PIPELINE_PREPARE, /* what stands before unshare_dequantize */
@@ -59,10 +60,10 @@ bool pipeline_run_one(struct module *module, const char *name);
  *    element-wise and its output has the shape of the anchor's output (without an anchor: of the
  *    region's result); its other operands are region parameters or constants that broadcast to that
  *    shape;
- *  - except decoders (relay_ir/region.h): a node that makes f32 of the small numbers of a parameter,
- *    and that one node of the region reads, may have any shape that its reader takes. The reader is
- *    an element-wise node, or the anchor at an input that op_decodes names: then the decoder is the
- *    prologue of that input. Nothing but decoders stands before the anchor;
+ *  - except decoders (relay_ir/region.h): a node that makes f32 of the small numbers of a
+ * parameter, and that one node of the region reads, may have any shape that its reader takes. The
+ * reader is an element-wise node, or the anchor at an input that op_decodes names: then the decoder
+ * is the prologue of that input. Nothing but decoders stands before the anchor;
  *  - a region with element-wise nodes behind its anchor has one result; a region without has all
  *    outputs of its anchor as results;
  *  - constants are bound inside the region (which may have no parameters then); fn->compiler is
