@@ -18,7 +18,10 @@ enum { MAX_SWEEPS = 1000 };
 
 static const double settled = 1e-3; /* of the logarithm of a factor, in one sweep */
 static const double unmoved = 1e-3; /* a pair whose factors are all nearer to 1 is left alone */
-static const double limit = 0x1p12; /* of a factor: a channel that is nearly dead stays small */
+/* Of a factor. A channel whose weights are next to nothing would become the greatest of its tensor,
+ * whose scale then serves nobody else: with 2^12 int8 loses 32 points on vww_mobilenetv1, with 2^4
+ * none. */
+static const double limit = 0x1p4;
 
 struct equalizer {
     struct quantization *q;
