@@ -8,6 +8,7 @@
 #include "base/dtype.h"
 #include "base/minifloat.h"
 #include "base/str.h"
+#include "tests/support/run_generated.h"
 #include "tests/support/kernel_case.h"
 
 /* %s: the type of the weights. */
@@ -191,6 +192,7 @@ int main(void)
     SRunner *runner = srunner_create(suite);
     int n_failed;
 
+    generated_fewer_builds();
     suite_add_tcase(suite, tests);
     tcase_set_timeout(tests, 600);
     tcase_add_loop_test(tests, weights_of_every_format_are_decoded, 0, N_ROWS(formats));

@@ -29,6 +29,10 @@ struct generated_case {
  * for runs under sanitizers, which look at relayc. */
 void generated_check(const struct generated_case *row);
 
+/* From here on two builds do it, gcc's and clang's with traps: for tests of very much code. All
+ * four where RELAYC_TEST_ALL_BUILDS is set, as make check-full does. */
+void generated_fewer_builds(void);
+
 /* The same for a module that has passed fuse_ops, on these inputs (NULL = random). */
 void generated_check_module(struct module *module, const struct generated_case *row,
                             const struct tensor *inputs);
