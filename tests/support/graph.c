@@ -55,7 +55,7 @@ unsigned char graph_code(const struct type *type, unsigned char bits)
 
     if (type->dtype == DTYPE_I4)
         return (unsigned char)((bits & 7) - (bits & 8));
-    return n < 8 ? (unsigned char)(bits & ((1 << n) - 1)) : bits;
+    return (unsigned char)(n < 8 ? bits & ((1 << n) - 1) : bits);
 }
 
 struct module *graph_parse(struct ctx *ctx, const char *text, unsigned seed)
