@@ -41,6 +41,7 @@ static void reserve_names(struct codegen *codegen)
                                          "NO_REGION",   "REGION_FAILED", "ARENA_BYTES",
                                          "ARENA_ALIGN", "REGIONS",       "H",
                                          "WEIGHTS_H" };
+    static const char *const vectors[] = { "LANES", "SCALAR", "WIDE", "vector_f32" };
 
     names_init(&codegen->names, &codegen->arena);
     for (size_t i = 0; i < sizeof lower / sizeof *lower; i++)
@@ -49,6 +50,8 @@ static void reserve_names(struct codegen *codegen)
     for (size_t i = 0; i < sizeof upper / sizeof *upper; i++)
         names_reserve(&codegen->names,
                       arena_printf(&codegen->arena, "%s_%s", codegen->upper, upper[i]));
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
+        names_reserve(&codegen->names, vectors[i]);
     reserve_helpers(codegen);
 }
 

@@ -3,21 +3,34 @@
 
 #include "codegen_c/kernels/anchor.h"
 
-/* Everything but batch and channels; pads may be longer than the spatial rank, begins come first.
+static bool is_channels_last(const char *layout)
+{
+    return layout[0] != '\0' && !str_starts(layout, "NC");
+}
+
+/* Everything that both layouts say; pads may be longer than the spatial rank, begins come first.
  */
-static struct window window_make(const struct type *x, const struct type *y, const struct ints *k,
+static struct window window_make(const struct type *x, const char *x_layout, const struct type *y,
+                                 const char *y_layout, const struct ints *k,
                                  const struct ints *strides, const struct ints *dilation,
                                  const struct ints *padding)
 {
-    struct window w = {
-        .rank = x->rank - 2, .batch = x->dim[0], .groups = 1, .in_c = x->dim[1], .out_c = y->dim[1]
-    };
+    struct window w = { .rank = x->rank - 2,
+                        .batch = x->dim[0],
+                        .groups = 1,
+                        .channels_last = is_channels_last(x_layout),
+                        .out_channels_last = is_channels_last(y_layout) };
+    const int64_t *const x_dim = x->dim + (w.channels_last ? 1 : 2);
+    const int64_t *const y_dim = y->dim + (w.out_channels_last ? 1 : 2);
+
+    w.in_c = x->dim[w.channels_last ? x->rank - 1 : 1];
+    w.out_c = y->dim[w.out_channels_last ? y->rank - 1 : 1];
 
     for (int i = 0; i < 3; i++) {
         int from = i - (3 - w.rank); /* the operator's dim, negative if it lacks this one */
 
-        w.in[i] = from < 0 ? 1 : x->dim[2 + from];
-        w.out[i] = from < 0 ? 1 : y->dim[2 + from];
+        w.in[i] = from < 0 ? 1 : x_dim[from];
+        w.out[i] = from < 0 ? 1 : y_dim[from];
         w.k[i] = from < 0 ? 1 : k->at[from];
         w.stride[i] = from < 0 || from >= strides->n ? 1 : strides->at[from];
         w.dil[i] = from < 0 || from >= dilation->n ? 1 : dilation->at[from];
@@ -41,8 +54,9 @@ struct window window_of_conv(const struct region *region)
     const struct conv_attrs *attrs = &region->anchor->attrs.conv;
     const struct type *weight = anchor_input(region, 1);
     struct ints k = ints_of(weight->rank - 2, weight->dim + 2);
-    struct window w = window_make(anchor_input(region, 0), anchor_output(region, 0), &k,
-                                  &attrs->strides, &attrs->dilation, &attrs->padding);
+    struct window w =
+        window_make(anchor_input(region, 0), attrs->data_layout, anchor_output(region, 0),
+                    attrs->data_layout, &k, &attrs->strides, &attrs->dilation, &attrs->padding);
 
     w.groups = attrs->groups;
     w.padded = reaches_outside(&w);
@@ -54,8 +68,9 @@ struct window window_of_conv_transpose(const struct region *region)
     const struct conv_transpose_attrs *attrs = &region->anchor->attrs.conv_transpose;
     const struct type *weight = anchor_input(region, 1);
     struct ints k = ints_of(weight->rank - 2, weight->dim + 2);
-    struct window w = window_make(anchor_input(region, 0), anchor_output(region, 0), &k,
-                                  &attrs->strides, &attrs->dilation, &attrs->padding);
+    struct window w =
+        window_make(anchor_input(region, 0), attrs->data_layout, anchor_output(region, 0),
+                    attrs->data_layout, &k, &attrs->strides, &attrs->dilation, &attrs->padding);
 
     w.groups = attrs->groups;
     w.padded = w.transposed = true;
@@ -66,8 +81,8 @@ struct window window_of_pool(const struct region *region)
 {
     const struct pool_attrs *attrs = &region->anchor->attrs.pool;
     struct window w =
-        window_make(anchor_input(region, 0), anchor_output(region, 0), &attrs->pool_size,
-                    &attrs->strides, &attrs->dilation, &attrs->padding);
+        window_make(anchor_input(region, 0), attrs->layout, anchor_output(region, 0), attrs->layout,
+                    &attrs->pool_size, &attrs->strides, &attrs->dilation, &attrs->padding);
 
     w.padded = reaches_outside(&w);
     return w;

@@ -14,6 +14,7 @@ struct window {
     int64_t pad[3]; /* in front */
     bool padded;    /* some tap falls outside */
     bool transposed;
+    bool channels_last, out_channels_last; /* how x lies, and y: NHWC or NCHW */
 };
 
 struct window window_of_conv(const struct region *region);

@@ -1,0 +1,19 @@
+/* vector.h - vectors of floats in the generated C: GNU C's, which gcc and clang translate for every
+ * processor, or single floats.
+ *
+ * Wider vectors than the processor's are slow under gcc (2 to 9 times, shared notes
+ * kernels.md 4.1), so the C compiler's macros say how wide they are, where --target does not. */
+#ifndef CODEGEN_C_KERNELS_VECTOR_H
+#define CODEGEN_C_KERNELS_VECTOR_H
+
+#include "codegen_c/kernel.h"
+
+/* Asks for the helper that defines
+ *   LANES        16, 8, 4 or 1
+ *   SCALAR       a macro, where LANES is 1
+ *   vector_f32   LANES floats; a pointer to it may point to any float, *(const vector_f32 *)p loads
+ *   WIDE         stands before the name of every function that computes with them (for clang)
+ * A float becomes a vector by `number - (vector_f32){ 0 }`. Zeros: `vector_f32 sum = { 0 };`. */
+void bind_vector(struct bind *bind);
+
+#endif
