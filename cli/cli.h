@@ -23,6 +23,7 @@ struct cli {
     bool quiet;
     bool is_json_graph; /* the model that has been loaded */
     struct offload offload;
+    const struct machine *machine;       /* what --target names, once prepare_machine was asked */
     struct precision_request *precision; /* opaque: precision.c */
 };
 
@@ -44,7 +45,13 @@ struct module *load_model(struct cli *cli);
  * before they begin. */
 bool prepare_offload(struct cli *cli);
 
-/* The same for --precision and its companions; to be asked before prepare_offload. */
+/* Fills cli->machine from --target; false after an error. `--target help` lists the machines: then
+ * there is nothing else to do. */
+bool prepare_machine(struct cli *cli);
+bool show_machines_wanted(struct cli *cli);
+void list_machines(struct cli *cli);
+
+/* What --precision and its companions say; to be asked before prepare_offload. */
 bool prepare_precision(struct cli *cli);
 
 /* Whether FP8 is the targets' business (annotate_fp8), or that of quantize/; the targets are known.

@@ -9,6 +9,7 @@
 #include "cli/cli.h"
 #include "cli/graph_json.h"
 #include "codegen_c/codegen.h"
+#include "codegen_c/machine.h"
 
 static const char *base_name(const char *path)
 {
@@ -67,6 +68,8 @@ static const char *banner_options(struct cli *cli)
         str_printf(&text, " --weights=%s", option_text(&cli->args, OPTION_WEIGHTS, ""));
     if (has_option(&cli->args, OPTION_STEP))
         str_add(&text, " --step");
+    if (cli->machine != &machines[0])
+        str_printf(&text, " --target %s", cli->machine->name);
     str_add(&text, offload_options(cli, false)); /* folders are another machine's business */
     return *str_text(&text) ? str_text(&text) + 1 : "";
 }
@@ -88,11 +91,14 @@ static void report(struct cli *cli, const struct module *module,
     say(cli, "  next    relayc verify %s", for_shell(cli, cli->args.operands[0]));
     for (int i = 0; i < cli->args.options[OPTION_SHAPE].n; i++)
         say(cli, " --shape %s", for_shell(cli, cli->args.options[OPTION_SHAPE].at[i]));
+    if (has_option(&cli->args, OPTION_TARGET))
+        say(cli, " --target %s", cli->machine->name);
     say(cli, "%s\n", offload_options(cli, true));
     if (cli->json) {
         cJSON *files = cJSON_AddArrayToObject(cli->json, "files");
 
         cJSON_AddStringToObject(cli->json, "name", options->name);
+        cJSON_AddStringToObject(cli->json, "target", cli->machine->name);
         cJSON_AddNumberToObject(cli->json, "onnx_nodes", result->n_onnx_nodes);
         cJSON_AddNumberToObject(cli->json, "regions", result->n_regions);
         cJSON_AddNumberToObject(cli->json, "macs", (double)result->macs);
@@ -137,13 +143,17 @@ bool command_compile(struct cli *cli)
         list_passes(cli);
         return true;
     }
+    if (show_machines_wanted(cli))
+        return true;
     ok = option_word(cli->ctx, &cli->args, OPTION_WEIGHTS, forms, WEIGHTS_AUTO, &weights);
     ok = check_dump_option(cli) && ok;
     ok = parse_emit(cli, &emit) && ok;
+    ok = prepare_machine(cli) && ok;
     ok = prepare_offload(cli) && ok;
     if (!model_name(cli, &options.name) || !ok)
         return false;
     options.weights = (enum weights_form)weights;
+    options.machine = cli->machine;
     module = load_model(cli);
     if (!module)
         return false;

@@ -132,6 +132,12 @@ bool command_run(struct cli *cli)
     bool ok;
 
     ok = option_word(cli->ctx, &cli->args, OPTION_WITH, executors, WITH_ENGINE, &with);
+    if (show_machines_wanted(cli))
+        return true;
+    if (ok && with != WITH_GENERATED && has_option(&cli->args, OPTION_TARGET))
+        ok = diag_error(cli->ctx, DIAG_USAGE, NULL,
+                        "--target says nothing without --with generated");
+    ok = prepare_machine(cli) && ok;
     if (!prepare_offload(cli) || !ok)
         return false;
     module = load_model(cli);

@@ -314,6 +314,8 @@ bool command_targets(struct cli *cli)
         return explain(cli);
     if (cli->args.n_operands == 0) {
         list_targets(cli);
+        say(cli, "\n");
+        list_machines(cli);
         return true;
     }
     target = find_target(cli, cli->args.operands[0]);

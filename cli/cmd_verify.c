@@ -413,7 +413,10 @@ bool command_verify(struct cli *cli)
     struct tensor *inputs = NULL;
     bool ok;
 
+    if (show_machines_wanted(cli))
+        return true;
     ok = option_real(cli->ctx, &cli->args, OPTION_TOLERANCE, 1e-4, &v.tolerance);
+    ok = prepare_machine(cli) && ok;
     if (!prepare_offload(cli) || !ok)
         return false;
     v.module = load_model(cli);

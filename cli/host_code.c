@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/str.h"
+#include "codegen_c/machine.h"
 
 static void make_folder(struct cli *cli, struct host_code *code)
 {
@@ -186,6 +187,12 @@ static bool is_users(struct cli *cli, const struct codegen_result *result)
     return false;
 }
 
+/* Code for a machine that this one can stand in for is built with its flags. */
+static const char *host_flags(struct cli *cli)
+{
+    return arena_printf(&cli->ctx->perm, "-O2 %s", machine_flags_here(cli->machine));
+}
+
 bool host_code_build(struct cli *cli, struct module *module, bool step, struct host_code *out)
 {
     struct codegen_options options = {
@@ -198,6 +205,7 @@ bool host_code_build(struct cli *cli, struct module *module, bool step, struct h
     if (!out->dir)
         return false;
     options.dir = out->dir;
+    options.machine = cli->machine;
     options.targets = cli->offload.targets.first ? &cli->offload.targets : NULL;
     if (!codegen_c(module, &options, &set, &out->result)) {
         output_abort(&set);
@@ -212,6 +220,7 @@ bool host_code_build(struct cli *cli, struct module *module, bool step, struct h
                                                      .dir = out->dir,
                                                      .files = out->files,
                                                      .n_files = out->n_files,
+                                                     .flags = host_flags(cli),
                                                      .libs = out->result.host_flags,
                                                      .step = step,
                                                      .warn = is_users(cli, &out->result),

@@ -17,8 +17,8 @@ struct host_code {
     struct generated *generated;
 };
 
-/* Generates, builds and loads the module's C (after the passes). False after an error. To be freed
- * either way. */
+/* For cli->machine. Generates, builds and loads the module's C (after the passes). False after an
+ * error. To be freed either way. */
 bool host_code_build(struct cli *cli, struct module *module, bool step, struct host_code *out);
 void host_code_free(struct host_code *code);
 

@@ -222,7 +222,8 @@ static void check_usage(struct ctx *ctx, const struct arguments *args)
                    commands[c].operands,
                    str_safe(&ctx->perm, args->operands[commands[c].most], 80));
     if (args->n_operands < commands[c].least && !has_option(args, OPTION_PASSES) &&
-        !has_option(args, OPTION_OPERATORS)) {
+        !has_option(args, OPTION_OPERATORS) &&
+        strcmp(option_text(args, OPTION_TARGET, ""), "help") != 0) {
         diag_error(ctx, DIAG_USAGE, NULL, "'relayc %s' needs %s", commands[c].name,
                    commands[c].operands);
         diag_help(ctx, "'relayc %s --help' shows how it is used", commands[c].name);

@@ -272,9 +272,12 @@ static bool prepare(struct codegen *codegen)
 bool codegen_c(struct module *module, const struct codegen_options *options, struct output_set *set,
                struct codegen_result *result)
 {
-    struct codegen codegen = {
-        .ctx = module->ctx, .module = module, .options = options, .set = set, .result = result
-    };
+    struct codegen codegen = { .ctx = module->ctx,
+                               .module = module,
+                               .options = options,
+                               .machine = options->machine ? options->machine : &machines[0],
+                               .set = set,
+                               .result = result };
     bool ok;
 
     *result = (struct codegen_result){ 0 };

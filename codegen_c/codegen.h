@@ -6,6 +6,8 @@
 #include "partition/target.h"
 #include "relay_ir/ir.h"
 
+struct machine; /* codegen_c/machine.h */
+
 enum weights_form {
     WEIGHTS_AUTO,   /* in NAME.c up to a few KiB, else in NAME_weights.c */
     WEIGHTS_INLINE, /* in NAME.c */
@@ -15,6 +17,7 @@ enum weights_form {
 
 struct codegen_options {
     const struct targets *targets; /* whose regions main may call; NULL = all regions are c's */
+    const struct machine *machine; /* that the C is written for; NULL = generic */
     const char *name;         /* model name: file stem and prefix of all symbols; an identifier */
     const char *dir;          /* where the files go */
     const char *model_file;   /* base name of the model, for the banner; raw text */

@@ -55,7 +55,8 @@ struct codegen {
     struct arena arena; /* dies with the emission */
     struct module *module;
     const struct codegen_options *options;
-    const char *upper; /* "KWS" */
+    const struct machine *machine; /* options->machine, never NULL */
+    const char *upper;             /* "KWS" */
     struct output_set *set;
     struct codegen_result *result;
     struct names names; /* of file scope in NAME.c; locals of NAME_run avoid these as well */

@@ -18,8 +18,12 @@ void add_banner(struct codegen *codegen, struct str *out, const char *suffix)
                codegen->module->opset, codegen->result->n_onnx_nodes,
                codegen->result->n_onnx_nodes == 1 ? "" : "s", codegen->n_regions,
                codegen->n_regions == 1 ? "" : "s");
-    str_printf(out, " *    options  %s\n *\n",
+    str_printf(out, " *    options  %s\n",
                *options->command ? comment_safe(arena, options->command, 200) : "defaults");
+    if (codegen->machine->arch != ARCH_ANY)
+        str_printf(out, " *    machine  %s; elsewhere correct, but slower\n *    flags    %s\n",
+                   codegen->machine->name, codegen->machine->flags);
+    str_add(out, " *\n");
 }
 
 static size_t wider(size_t width, const char *text)

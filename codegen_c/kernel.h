@@ -6,6 +6,7 @@
 #ifndef CODEGEN_C_KERNEL_H
 #define CODEGEN_C_KERNEL_H
 
+#include "codegen_c/machine.h"
 #include "codegen_c/template.h"
 #include "relay_ir/region.h"
 
@@ -34,7 +35,8 @@ struct bind {
     struct arena *arena; /* lives as long as the emission */
     struct region *region;
     struct keys *keys;
-    struct codegen *codegen; /* opaque here: the output under construction */
+    const struct machine *machine; /* that the C is written for; never NULL */
+    struct codegen *codegen;       /* opaque here: the output under construction */
 };
 
 struct kernel {

@@ -119,6 +119,7 @@ bool write_region(struct codegen *codegen, struct region *region)
                          .arena = &codegen->arena,
                          .region = region,
                          .keys = &keys,
+                         .machine = codegen->machine,
                          .codegen = codegen };
 
     if (!template)

@@ -1,0 +1,61 @@
+/* machine.c - --target: which processor the C is for. */
+#include <string.h>
+
+#include "cli/cli.h"
+#include "codegen_c/machine.h"
+
+static bool wants_list(const struct cli *cli)
+{
+    return strcmp(option_text(&cli->args, OPTION_TARGET, ""), "help") == 0;
+}
+
+bool show_machines_wanted(struct cli *cli)
+{
+    if (!wants_list(cli))
+        return false;
+    list_machines(cli);
+    return true;
+}
+
+bool prepare_machine(struct cli *cli)
+{
+    cli->machine = machine_find(cli->ctx, option_text(&cli->args, OPTION_TARGET, "generic"));
+    return cli->machine != NULL;
+}
+
+static cJSON *machine_json(const struct machine *m)
+{
+    cJSON *json = cJSON_CreateObject();
+
+    cJSON_AddStringToObject(json, "name", m->name);
+    cJSON_AddStringToObject(json, "description", m->description);
+    cJSON_AddNumberToObject(json, "lanes", m->lanes);
+    cJSON_AddNumberToObject(json, "registers", m->registers);
+    cJSON_AddBoolToObject(json, "fpu", m->fpu);
+    cJSON_AddBoolToObject(json, "fma", m->fma);
+    cJSON_AddStringToObject(json, "dot", machine_dot_name(m->dot));
+    cJSON_AddNumberToObject(json, "l1_bytes", (double)m->l1_bytes);
+    cJSON_AddNumberToObject(json, "l2_bytes", (double)m->l2_bytes);
+    cJSON_AddStringToObject(json, "flags", m->flags);
+    return json;
+}
+
+void list_machines(struct cli *cli)
+{
+    const char *host = machine_host()->name;
+    cJSON *list = cli->json ? cJSON_AddArrayToObject(cli->json, "machines") : NULL;
+
+    say(cli, "%-12s lanes  fpu  dot    for\n", "--target");
+    for (size_t i = 0; i < n_machines; i++) {
+        const struct machine *m = &machines[i];
+
+        say(cli, "%-12s %5s  %-3s  %-5s  %s\n", m->name,
+            m->lanes ? arena_printf(&cli->ctx->perm, "%d", m->lanes) : "-", m->fpu ? "yes" : "no",
+            m->dot == DOT_NONE ? "-" : machine_dot_name(m->dot), m->description);
+        if (list)
+            cJSON_AddItemToArray(list, machine_json(m));
+    }
+    say(cli, "%-12s the machine that relayc runs on: %s\n", "host", host);
+    if (cli->json)
+        cJSON_AddStringToObject(cli->json, "host", host);
+}

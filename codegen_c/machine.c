@@ -1,0 +1,103 @@
+/* machine.c - see machine.h. */
+#include "codegen_c/machine.h"
+
+#include <string.h>
+
+#if defined(__aarch64__) || defined(__riscv)
+#include <sys/auxv.h> /* getauxval */
+#endif
+
+#include "base/str.h"
+
+enum { KIB = 1024 };
+
+const struct machine machines[] = {
+#define MACHINE(name, arch, lanes, registers, fpu, fma, dot, l1, l2, vectors, columns, flags,      \
+                description)                                                                       \
+    { name,     ARCH_##arch, lanes,   registers, fpu,   fma,        DOT_##dot,                     \
+      l1 * KIB, l2 * KIB,    vectors, columns,   flags, description },
+#include "codegen_c/machines.def"
+#undef MACHINE
+};
+
+const size_t n_machines = sizeof machines / sizeof *machines;
+
+const char *machine_dot_name(enum machine_dot dot)
+{
+    static const char *const names[] = { [DOT_NONE] = "none",
+                                         [DOT_VNNI] = "vnni",
+                                         [DOT_SDOT] = "sdot",
+                                         [DOT_SMLAD] = "smlad",
+                                         [DOT_MVE] = "mve" };
+
+    return names[dot];
+}
+
+static const struct machine *row(const char *name)
+{
+    for (size_t i = 0; i < n_machines; i++)
+        if (strcmp(machines[i].name, name) == 0)
+            return &machines[i];
+    return NULL;
+}
+
+/* What the processor says of itself, where one binary runs on several. */
+static const char *host_name(void)
+{
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vnni"))
+        return "x86-64-v4";
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? "x86-64-v3" : "x86-64";
+#elif defined(__aarch64__)
+    return getauxval(AT_HWCAP) >> 20 & 1 ? "aarch64" : "generic"; /* HWCAP_ASIMDDP */
+#elif defined(__arm__)
+    return "armv7";
+#elif defined(__riscv) && __riscv_xlen == 64
+    return getauxval(AT_HWCAP) >> ('V' - 'A') & 1 ? "rv64gcv" : "rv64gc";
+#else
+    return "generic";
+#endif
+}
+
+const struct machine *machine_host(void)
+{
+    return row(host_name());
+}
+
+static void unknown(struct ctx *ctx, const char *name)
+{
+    struct str list = { .arena = &ctx->perm };
+    const char **names = arena_array(&ctx->perm, const char *, n_machines + 1), *nearest;
+
+    for (size_t i = 0; i < n_machines; i++) {
+        names[i] = machines[i].name;
+        str_printf(&list, "%s, ", names[i]);
+    }
+    names[n_machines] = "host";
+    diag_error(ctx, DIAG_USAGE, NULL, "--target: '%s' is no machine",
+               str_safe(&ctx->perm, name, 80));
+    nearest = str_nearest(name, names, n_machines + 1);
+    if (nearest)
+        diag_help(ctx, "did you mean %s? There are %shost", nearest, str_text(&list));
+    else
+        diag_help(ctx, "there are %shost", str_text(&list));
+}
+
+const struct machine *machine_find(struct ctx *ctx, const char *name)
+{
+    const struct machine *found = strcmp(name, "host") == 0 ? machine_host() : row(name);
+
+    if (!found)
+        unknown(ctx, name);
+    return found;
+}
+
+const char *machine_flags_here(const struct machine *machine)
+{
+    const struct machine *host = machine_host();
+
+    return machine->arch == host->arch && machine <= host ? machine->flags : "";
+}

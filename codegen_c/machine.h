@@ -1,0 +1,64 @@
+/* machine.h - the processor that the generated C is written for (--target), as a row of data.
+ *
+ * Where an offload target (partition/) takes regions away, a machine only says how our own kernels
+ * are shaped. C for any machine stays valid C99 that every compiler builds; on another processor it
+ * is merely slower. */
+#ifndef CODEGEN_C_MACHINE_H
+#define CODEGEN_C_MACHINE_H
+
+#include "base/ctx.h"
+
+enum machine_arch {
+    ARCH_ANY,
+    ARCH_AARCH64,
+    ARCH_ARM, /* Armv7-A and all Cortex-M */
+    ARCH_RISCV32,
+    ARCH_RISCV64,
+    ARCH_WASM32,
+    ARCH_X86_64
+};
+
+/* Instructions that sum up products of small integers; C for them is guarded by the compiler's
+ * macros all the same. */
+enum machine_dot {
+    DOT_NONE,
+    DOT_VNNI,  /* x86: four u8 * s8 into 32 bits, in every lane */
+    DOT_SDOT,  /* Arm: four s8 * s8, or u8 * u8 */
+    DOT_SMLAD, /* Cortex-M: two s16 * s16 */
+    DOT_MVE    /* Helium: sixteen s8 * s8 into one sum */
+};
+
+struct machine {
+    const char *name; /* as --target says it */
+    enum machine_arch arch;
+    int lanes;     /* of a vector of f32: 1 = scalars, 0 = the C asks the compiler (#if) */
+    int registers; /* for vectors, or for f32 where lanes is 1; 0 = none, or not known */
+    bool fpu;      /* f32 is computed in hardware */
+    bool fma;
+    enum machine_dot dot;
+    size_t l1_bytes, l2_bytes; /* of data; 0 = no such cache */
+    /* The best register block of a matrix product: vectors of outputs (where lanes is 1: outputs)
+     * by pixels, or rows. 0 x 0 = as the compiler's macros say. */
+    int tile_vectors, tile_columns;
+    const char *flags;       /* of gcc and clang; "" = their defaults */
+    const char *description; /* a line for people */
+};
+
+extern const struct machine machines[]; /* n_machines rows; the first is "generic" */
+extern const size_t n_machines;
+
+/* "vnni"; "none". */
+const char *machine_dot_name(enum machine_dot dot);
+
+/* The row that this process runs on, the strongest whose instructions are all there. */
+const struct machine *machine_host(void);
+
+/* The row of that name, or of machine_host() for "host". NULL after a USAGE error that lists all.
+ */
+const struct machine *machine_find(struct ctx *ctx, const char *name);
+
+/* The flags of a machine where code for it runs in this process' place, else "": machines stand in
+ * their architecture's order of strength. */
+const char *machine_flags_here(const struct machine *machine);
+
+#endif
