@@ -41,7 +41,7 @@ static void reserve_names(struct codegen *codegen)
                                          "NO_REGION",   "REGION_FAILED", "ARENA_BYTES",
                                          "ARENA_ALIGN", "REGIONS",       "H",
                                          "WEIGHTS_H" };
-    static const char *const vectors[] = { "LANES", "SCALAR", "WIDE", "vector_f32" };
+    static const char *const vectors[] = { "LANES", "WIDE", "vector_f32" };
 
     names_init(&codegen->names, &codegen->arena);
     for (size_t i = 0; i < sizeof lower / sizeof *lower; i++)

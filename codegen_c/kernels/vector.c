@@ -12,6 +12,5 @@ void bind_vector(struct bind *bind)
     keys_set_flag(&keys, "generic", true);
     keys_offer(&keys, "machine", "");
     keys_offer(&keys, "lanes", "");
-    keys_offer(&keys, "scalar", "");
     bind_new_helper(bind, name, "templates/helpers/vector_f32.c.tmpl", &keys);
 }

@@ -9,8 +9,7 @@
 #include "codegen_c/kernel.h"
 
 /* Asks for the helper that defines
- *   LANES        16, 8, 4 or 1
- *   SCALAR       a macro, where LANES is 1
+ *   LANES        16, 8, 4 or 1, a macro
  *   vector_f32   LANES floats; a pointer to it may point to any float, *(const vector_f32 *)p loads
  *   WIDE         stands before the name of every function that computes with them (for clang)
  * A float becomes a vector by `number - (vector_f32){ 0 }`. Zeros: `vector_f32 sum = { 0 };`. */
