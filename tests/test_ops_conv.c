@@ -64,9 +64,18 @@ static const struct op_case convolutions[] = {
     { "nn.conv2d", CONV2D("[]", "[]", "[1,9223372036854775807]", "1"),
       "f32[1,1,4,4] 1; f32[1,1,1,1] 1", "", "dilation has the entry 9223372036854775807" },
     { "nn.conv2d",
-      "{strides=[], padding=[], dilation=[], groups=1, data_layout=\"NHWC\", "
+      "{strides=[], padding=[], dilation=[], groups=1, data_layout=\"HWNC\", "
+      "out_layout=\"\", kernel_layout=\"\"}",
+      "f32[1,1,4,4] 1; f32[1,1,1,1] 1", "",
+      "data_layout is \"HWNC\", wanted is one of \"NCHW\", \"NHWC\"" },
+    { "nn.conv2d",
+      "{strides=[], padding=[], dilation=[], groups=1, data_layout=\"\", out_layout=\"NWC\", "
       "kernel_layout=\"\"}",
-      "f32[1,1,4,4] 1; f32[1,1,1,1] 1", "", "data_layout is \"NHWC\", wanted is one of \"NCHW\"" },
+      "f32[1,1,4,4] 1; f32[1,1,1,1] 1", "", "out_layout is \"NWC\"" },
+    { "nn.conv2d",
+      "{strides=[], padding=[], dilation=[], groups=1, data_layout=\"NHWC\", out_layout=\"\", "
+      "kernel_layout=\"OHWI\"}",
+      "f32[1,4,4,1] 1; f32[1,1,1,1] 1", "", "kernel_layout is \"OHWI\"" },
     { "nn.conv2d", CONV1D("[]", "[]", "[]", "1"), "f32[1,1,4,4] 1; f32[1,1,1,1] 1", "",
       "data_layout is \"NCW\"" },
 };

@@ -118,8 +118,12 @@ static const struct op_case errors[] = {
       "f32[1,1,4] 1", ";", "storage_order is 2" },
     { "nn.max_pool1d",
       POOL("[2]", "[]", "[]", "[]",
+           "ceil_mode=false, count_include_pad=false, p=0, storage_order=0, layout=\"WNC\""),
+      "f32[1,1,4] 1", "", "layout is \"WNC\", wanted is one of \"NCW\", \"NWC\"" },
+    { "nn.max_pool_indices",
+      POOL("[2]", "[]", "[]", "[]",
            "ceil_mode=false, count_include_pad=false, p=0, storage_order=0, layout=\"NWC\""),
-      "f32[1,1,4] 1", "", "layout is \"NWC\", wanted is one of \"NCW\"" },
+      "f32[1,4,1] 1", ";", "wanted is one with the channels first" },
     { "nn.global_avg_pool", "", "f32[1,2,0]", "", "x of shape 1x2x0 is empty" },
     { "nn.global_avg_pool", "", "f32[1,2] 1", "", "wanted is rank 3 or more" },
 };

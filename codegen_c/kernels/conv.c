@@ -21,7 +21,7 @@ static bool takes_conv(const struct region *region, const char **why)
     const struct window w = window_of_conv(region);
 
     return takes_operands(region, why) && takes_window(&w, why) &&
-           takes_channels_first(attrs->data_layout, attrs->kernel_layout, why);
+           takes_channels_first(attrs->data_layout, attrs->out_layout, why);
 }
 
 bool accepts_conv(const struct region *region, const char **why)
@@ -288,7 +288,7 @@ bool accepts_conv_transpose(const struct region *region, const char **why)
     const struct window w = window_of_conv_transpose(region);
 
     return takes_operands(region, why) && takes_window(&w, why) &&
-           takes_channels_first(attrs->data_layout, attrs->kernel_layout, why);
+           takes_channels_first(attrs->data_layout, attrs->data_layout, why);
 }
 
 /* oc counts the output channels of all groups of all images; what is left of it says which. */

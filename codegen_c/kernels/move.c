@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "codegen_c/kernels/copies.h"
+#include "relay_ir/layout.h"
 
 bool accepts_move(const struct region *region, const char **why)
 {
@@ -133,17 +134,22 @@ bool bind_depth_space(struct bind *bind)
     const struct node *node = bind->region->anchor;
     const bool to_space = node->op == OP_DEPTH_TO_SPACE;
     const int64_t block = node->attrs.block.block_size;
+    const char *layout = node->attrs.block.layout;
     const struct type *deep = &(to_space ? node->inputs[0] : node->outputs[0])->type;
     const struct type *flat = &(to_space ? node->outputs[0] : node->inputs[0])->type;
-    const int64_t c = flat->dim[1], plane = deep->dim[2] * deep->dim[3];
+    const struct type image = type_channels_first(deep, layout);
+    const struct layout_steps d = layout_steps(deep, layout), f = layout_steps(flat, layout);
+    const int64_t c = image.dim[1] / (block * block), w = image.dim[3];
     const bool c_first = strcmp(node->attrs.block.mode, "CRD") == 0;
-    const int64_t c_step = c_first ? plane * block * block : plane;
-    const int64_t block_step = c_first ? plane : plane * c;
-    const int64_t row = flat->dim[3], image = flat->dim[2] * row;
-    const int64_t dims[] = { flat->dim[0], c, deep->dim[2], block, deep->dim[3], block };
-    const int64_t deep_step[] = { deep->dim[1] * plane, c_step, deep->dim[3],
-                                  block * block_step,   1,      block_step };
-    const int64_t flat_step[] = { c * image, image, row * block, row, block, 1 };
+    const int64_t c_step = c_first ? d.channel * block * block : d.channel;
+    const int64_t block_step = c_first ? d.channel : d.channel * c;
+    const int64_t dims[] = { image.dim[0], c, image.dim[2], block, w, block };
+    const int64_t deep_step[] = { d.image, c_step,    w * d.place, block * block_step,
+                                  d.place, block_step };
+    const int64_t flat_step[] = {
+        f.image,         f.channel, block * block * w * f.place, block * w * f.place,
+        block * f.place, f.place
+    };
     struct copy copy = copy_begin(bind);
 
     for (int i = 0; i < 6; i++)

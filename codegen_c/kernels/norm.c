@@ -4,11 +4,20 @@
 
 #include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/average.h"
+#include "relay_ir/layout.h"
 #include "relay_ir/ops/walk.h"
 
 bool accepts_norm(const struct region *region, const char **why)
 {
     return takes_float(region, why);
+}
+
+bool accepts_group_norm(const struct region *region, const char **why)
+{
+    if (region->anchor->attrs.norm.axis == 1)
+        return takes_float(region, why);
+    *why = "the channels are last";
+    return false;
 }
 
 /* A number that the template uses, in the element type. */
@@ -152,12 +161,13 @@ bool bind_lrn(struct bind *bind)
 {
     const struct lrn_attrs *attrs = &bind->region->anchor->attrs.lrn;
     const struct type *x = anchor_input(bind->region, 0);
+    const int axis = layout_channel_axis(attrs->layout, x->rank);
 
     bind_type(bind);
     bind_input(bind, "x", 0);
-    bind_int(bind, "batch", x->dim[0]);
-    bind_int(bind, "channels", x->dim[1]);
-    bind_int(bind, "plane", type_span(x, 2, x->rank));
+    bind_int(bind, "batch", type_span(x, 0, axis)); /* with the channels last: positions */
+    bind_int(bind, "channels", x->dim[axis]);
+    bind_int(bind, "plane", type_span(x, axis + 1, x->rank));
     bind_int(bind, "size", attrs->size);
     bind_number(bind, "alpha", attrs->alpha);
     bind_number(bind, "beta", attrs->beta);

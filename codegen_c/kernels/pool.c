@@ -13,7 +13,8 @@ bool accepts_max_pool(const struct region *region, const char **why)
     const struct window w = window_of_pool(region);
 
     return takes_number(region, why) && takes_window(&w, why) &&
-           takes_channels_first(region->anchor->attrs.pool.layout, "", why);
+           takes_channels_first(region->anchor->attrs.pool.layout,
+                                region->anchor->attrs.pool.layout, why);
 }
 
 bool accepts_pool(const struct region *region, const char **why)
@@ -21,7 +22,8 @@ bool accepts_pool(const struct region *region, const char **why)
     const struct window w = window_of_pool(region);
 
     return takes_float(region, why) && takes_window(&w, why) &&
-           takes_channels_first(region->anchor->attrs.pool.layout, "", why);
+           takes_channels_first(region->anchor->attrs.pool.layout,
+                                region->anchor->attrs.pool.layout, why);
 }
 
 static struct window bind_pool_window(struct bind *bind)
@@ -72,7 +74,8 @@ bool accepts_max_pool_codes(const struct region *region, const char **why)
     *why = "the element type is no small float";
     return type_minifloat(anchor_input(region, 0)) && takes_any(region, why) &&
            takes_window(&w, why) &&
-           takes_channels_first(region->anchor->attrs.pool.layout, "", why);
+           takes_channels_first(region->anchor->attrs.pool.layout,
+                                region->anchor->attrs.pool.layout, why);
 }
 
 /* The least number; formats without infinity have no -infinity either (relay_ir/ops/pool.c). */
@@ -162,7 +165,8 @@ bool accepts_qnn_avg_pool(const struct region *region, const char **why)
     const struct window w = window_of_pool(region);
 
     return takes_any(region, why) && takes_window(&w, why) &&
-           takes_channels_first(region->anchor->attrs.pool.layout, "", why) &&
+           takes_channels_first(region->anchor->attrs.pool.layout,
+                                region->anchor->attrs.pool.layout, why) &&
            takes_qnn_scales(region, window_k_len(&w), why);
 }
 
@@ -264,14 +268,21 @@ bool bind_lp_pool(struct bind *bind)
     return bind_pool_epilogue(bind, &w, "sum");
 }
 
-bool accepts_float(const struct region *region, const char **why)
+static bool takes_planes(const struct region *region, const char **why)
 {
-    return takes_float(region, why);
+    const char *layout = region->anchor->attrs.layout.layout;
+
+    return takes_channels_first(layout, layout, why);
+}
+
+bool accepts_global_avg_pool(const struct region *region, const char **why)
+{
+    return takes_float(region, why) && takes_planes(region, why);
 }
 
 bool accepts_global_max_pool(const struct region *region, const char **why)
 {
-    return takes_number(region, why);
+    return takes_number(region, why) && takes_planes(region, why);
 }
 
 bool bind_global_pool(struct bind *bind)

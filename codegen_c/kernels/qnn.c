@@ -48,7 +48,7 @@ bool accepts_qnn_conv(const struct region *region, const char **why)
     const struct window w = window_of_conv(region);
 
     return takes_any(region, why) && takes_window(&w, why) &&
-           takes_channels_first(attrs->data_layout, attrs->kernel_layout, why);
+           takes_channels_first(attrs->data_layout, attrs->out_layout, why);
 }
 
 /* Where a tap reads, and how many elements there are. */

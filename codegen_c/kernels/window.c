@@ -2,11 +2,7 @@
 #include "codegen_c/kernels/window.h"
 
 #include "codegen_c/kernels/anchor.h"
-
-static bool is_channels_last(const char *layout)
-{
-    return layout[0] != '\0' && !str_starts(layout, "NC");
-}
+#include "relay_ir/layout.h"
 
 /* Everything that both layouts say; pads may be longer than the spatial rank, begins come first.
  */
@@ -18,8 +14,8 @@ static struct window window_make(const struct type *x, const char *x_layout, con
     struct window w = { .rank = x->rank - 2,
                         .batch = x->dim[0],
                         .groups = 1,
-                        .channels_last = is_channels_last(x_layout),
-                        .out_channels_last = is_channels_last(y_layout) };
+                        .channels_last = layout_is_last(x_layout),
+                        .out_channels_last = layout_is_last(y_layout) };
     const int64_t *const x_dim = x->dim + (w.channels_last ? 1 : 2);
     const int64_t *const y_dim = y->dim + (w.out_channels_last ? 1 : 2);
 
@@ -56,7 +52,7 @@ struct window window_of_conv(const struct region *region)
     struct ints k = ints_of(weight->rank - 2, weight->dim + 2);
     struct window w =
         window_make(anchor_input(region, 0), attrs->data_layout, anchor_output(region, 0),
-                    attrs->data_layout, &k, &attrs->strides, &attrs->dilation, &attrs->padding);
+                    attrs->out_layout, &k, &attrs->strides, &attrs->dilation, &attrs->padding);
 
     w.groups = attrs->groups;
     w.padded = reaches_outside(&w);
@@ -145,12 +141,8 @@ void bind_window(struct bind *bind, const struct window *w)
     keys_offer(bind->keys, "padded", w->padded ? "1" : "");
 }
 
-bool takes_channels_first(const char *data_layout, const char *kernel_layout, const char **why)
+bool takes_channels_first(const char *data_layout, const char *out_layout, const char **why)
 {
-    if ((data_layout[0] == '\0' || str_starts(data_layout, "NC")) &&
-        (kernel_layout[0] == '\0' || str_starts(kernel_layout, "OI") ||
-         str_starts(kernel_layout, "IO")))
-        return true;
-    *why = "the layout is not channels first";
-    return false;
+    *why = "the channels are last";
+    return !layout_is_last(data_layout) && !layout_is_last(out_layout);
 }

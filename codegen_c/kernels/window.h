@@ -36,7 +36,7 @@ void bind_window(struct bind *bind, const struct window *window);
  * are not bounded by the size of any tensor. */
 bool takes_window(const struct window *window, const char **why);
 
-/* Whether activations and weights are laid out channels first, as the kernels read them. */
-bool takes_channels_first(const char *data_layout, const char *kernel_layout, const char **why);
+/* Whether input and output are laid out channels first. */
+bool takes_channels_first(const char *data_layout, const char *out_layout, const char **why);
 
 #endif

@@ -1,17 +1,21 @@
 /* conv.c - nn.conv1d, conv2d, conv3d: cross-correlation, as in machine learning.
  *
- * x (batch, in_c, spatial...), w (out_c, in_c / groups, kernel...), y (batch, out_c, spatial...).
- * out = (pad_before + in + pad_after - covers) / stride + 1, rounded down.
+ * x (batch, in_c, spatial...), w (out_c, in_c / groups, kernel...), y (batch, out_c, spatial...),
+ * or x or y with the channels last: then it is computed on a turned copy. out = (pad_before + in +
+ * pad_after - covers) / stride + 1, rounded down.
  *
  * FP8 inputs are decoded, which is exact, and summed as all others, in double: exact for E4M3,
  * whose products are multiples of 2^-18 below 2^18, up to 2^17 terms; E5M2 may round. */
+#include "relay_ir/layout.h"
 #include "relay_ir/ops/check.h"
 #include "relay_ir/ops/ops.h"
 #include "relay_ir/ops/spatial.h"
 
-static bool check_channels(struct ctx *ctx, const struct node *node, int64_t groups)
+/* x is channels first, here and below. */
+static bool check_channels(struct ctx *ctx, const struct node *node, const struct type *x,
+                           int64_t groups)
 {
-    const struct type *x = input_type(node, 0), *w = input_type(node, 1);
+    const struct type *w = input_type(node, 1);
 
     if (groups < 1 || w->dim[0] % groups || x->dim[1] % groups)
         return diag_error(
@@ -28,38 +32,51 @@ static bool check_channels(struct ctx *ctx, const struct node *node, int64_t gro
     return true;
 }
 
-static struct spatial spatial_of(const struct node *node)
+static struct spatial spatial_of(const struct node *node, const struct type *x)
 {
     const struct conv_attrs *attrs = &node->attrs.conv;
 
-    return spatial_make(op_spatial_rank(node->op), input_type(node, 0)->dim + 2,
-                        input_type(node, 1)->dim + 2, &attrs->strides, &attrs->padding,
-                        &attrs->dilation);
+    return spatial_make(op_spatial_rank(node->op), x->dim + 2, input_type(node, 1)->dim + 2,
+                        &attrs->strides, &attrs->padding, &attrs->dilation);
+}
+
+static bool check_out_layout(struct ctx *ctx, struct node *node, int rank)
+{
+    struct conv_attrs *attrs = &node->attrs.conv;
+
+    if (!*attrs->out_layout)
+        attrs->out_layout = attrs->data_layout;
+    return spatial_check_layout(ctx, node, "out_layout", rank, &attrs->out_layout);
 }
 
 bool conv_shape(struct ctx *ctx, struct node *node, struct type *y)
 {
     const int rank = op_spatial_rank(node->op);
     struct conv_attrs *attrs = &node->attrs.conv;
-    const struct type *x = input_type(node, 0), *w = input_type(node, 1);
+    const struct type *w = input_type(node, 1);
     struct spatial spatial;
+    struct type x;
 
     if (!check_rank(ctx, node, 0, rank + 2, rank + 2) ||
         !check_rank(ctx, node, 1, rank + 2, rank + 2) ||
-        !spatial_check_layout(ctx, node, "data_layout", rank, "NC", &attrs->data_layout) ||
-        !spatial_check_layout(ctx, node, "kernel_layout", rank, "OI", &attrs->kernel_layout) ||
-        !check_channels(ctx, node, attrs->groups) ||
+        !spatial_check_layout(ctx, node, "data_layout", rank, &attrs->data_layout) ||
+        !check_out_layout(ctx, node, rank) ||
+        !spatial_check_kernel_layout(ctx, node, rank, "OI", &attrs->kernel_layout))
+        return false;
+    x = type_channels_first(input_type(node, 0), attrs->data_layout);
+    if (!check_channels(ctx, node, &x, attrs->groups) ||
         !spatial_check(ctx, node, rank, &attrs->strides, &attrs->padding, &attrs->dilation))
         return false;
-    spatial = spatial_of(node);
+    spatial = spatial_of(node, &x);
     if (!spatial_check_fit(ctx, node, rank, &spatial))
         return false;
-    *y = type_make(DTYPE_NONE, rank + 2, (int64_t[MAX_RANK]){ x->dim[0], w->dim[0] });
+    *y = type_make(DTYPE_NONE, rank + 2, (int64_t[MAX_RANK]){ x.dim[0], w->dim[0] });
     for (int i = 0; i < rank; i++) {
         const struct slide *s = &spatial.dim[MAX_SPATIAL - rank + i];
 
         y->dim[2 + i] = (s->pad_before + s->in + s->pad_after - slide_covers(s)) / s->stride + 1;
     }
+    *y = type_in_layout(y, attrs->out_layout);
     return true;
 }
 
@@ -125,16 +142,19 @@ static void conv_row(const struct spatial *spatial, int64_t in_c, int64_t od, in
 bool eval_conv(struct ctx *ctx, const struct node *node, const struct tensor *const *in,
                struct tensor *out)
 {
+    const struct conv_attrs *attrs = &node->attrs.conv;
     const int rank = op_spatial_rank(node->op);
-    const struct type *y = &out->type;
-    const int64_t out_c = y->dim[1], group_out = out_c / node->attrs.conv.groups;
-    const int64_t group_in = in[1]->type.dim[1];
-    const int64_t x_step = type_span(&in[0]->type, 2, 2 + rank);
-    const int64_t w_step = type_span(&in[1]->type, 1, 2 + rank);
-    struct spatial spatial = spatial_of(node);
-    const struct slide *d = &spatial.dim[0], *h = &spatial.dim[1], *width = &spatial.dim[2];
     struct bulk bulk = { NULL, 0 };
-    const double *x = doubles_of(&bulk, in[0]), *w = doubles_of(&bulk, in[1]);
+    const struct tensor data = tensor_channels_first(&bulk, in[0], attrs->data_layout);
+    struct tensor result = tensor_first_for(&bulk, out, attrs->out_layout);
+    const struct type *y = &result.type;
+    const int64_t out_c = y->dim[1], group_out = out_c / attrs->groups;
+    const int64_t in_c = data.type.dim[1], group_in = in[1]->type.dim[1];
+    const int64_t x_step = type_span(&data.type, 2, 2 + rank);
+    const int64_t w_step = type_span(&in[1]->type, 1, 2 + rank);
+    struct spatial spatial = spatial_of(node, &data.type);
+    const struct slide *d = &spatial.dim[0], *h = &spatial.dim[1], *width = &spatial.dim[2];
+    const double *x = doubles_of(&bulk, &data), *w = doubles_of(&bulk, in[1]);
     double *acc;
 
     (void)ctx;
@@ -146,11 +166,12 @@ bool eval_conv(struct ctx *ctx, const struct node *node, const struct tensor *co
             const int64_t n = row / (d->out * h->out), od = row / h->out % d->out;
             const int64_t oh = row % h->out, ic = oc / group_out * group_in;
 
-            conv_row(&spatial, group_in, od, oh, x + (n * in[0]->type.dim[1] + ic) * x_step,
-                     w + oc * w_step, acc);
-            doubles_store(out, (((n * out_c + oc) * d->out + od) * h->out + oh) * width->out, acc,
-                          width->out);
+            conv_row(&spatial, group_in, od, oh, x + (n * in_c + ic) * x_step, w + oc * w_step,
+                     acc);
+            doubles_store(&result, (((n * out_c + oc) * d->out + od) * h->out + oh) * width->out,
+                          acc, width->out);
         }
+    tensor_store_first(&result, attrs->out_layout, out);
     bulk_release(&bulk);
     return true;
 }

@@ -1,15 +1,19 @@
 /* conv_transpose.c - nn.conv1d_transpose, conv2d_transpose, conv3d_transpose: the adjoint of the
  * convolution with the same attributes.
  *
- * x (batch, in_c, spatial...), w (in_c, out_c / groups, kernel...), y (batch, out_c, spatial...).
- * out = (in - 1) * stride + covers - pad_before - pad_after + output_padding. */
+ * x (batch, in_c, spatial...), w (in_c, out_c / groups, kernel...), y (batch, out_c, spatial...),
+ * or x and y with the channels last: then it is computed on a turned copy. out = (in - 1) * stride
+ * + covers - pad_before - pad_after + output_padding. */
+#include "relay_ir/layout.h"
 #include "relay_ir/ops/check.h"
 #include "relay_ir/ops/ops.h"
 #include "relay_ir/ops/spatial.h"
 
-static bool check_channels(struct ctx *ctx, const struct node *node, int64_t groups)
+/* x is channels first, here and below. */
+static bool check_channels(struct ctx *ctx, const struct node *node, const struct type *x,
+                           int64_t groups)
 {
-    const struct type *x = input_type(node, 0), *w = input_type(node, 1);
+    const struct type *w = input_type(node, 1);
     int64_t out_c;
 
     if (w->dim[0] != x->dim[1])
@@ -28,13 +32,12 @@ static bool check_channels(struct ctx *ctx, const struct node *node, int64_t gro
     return true;
 }
 
-static struct spatial spatial_of(const struct node *node)
+static struct spatial spatial_of(const struct node *node, const struct type *x)
 {
     const struct conv_transpose_attrs *attrs = &node->attrs.conv_transpose;
 
-    return spatial_make(op_spatial_rank(node->op), input_type(node, 0)->dim + 2,
-                        input_type(node, 1)->dim + 2, &attrs->strides, &attrs->padding,
-                        &attrs->dilation);
+    return spatial_make(op_spatial_rank(node->op), x->dim + 2, input_type(node, 1)->dim + 2,
+                        &attrs->strides, &attrs->padding, &attrs->dilation);
 }
 
 /* Sets the spatial extents of y. */
@@ -67,24 +70,27 @@ bool infer_conv_transpose(struct ctx *ctx, struct node *node)
 {
     const int rank = op_spatial_rank(node->op);
     struct conv_transpose_attrs *attrs = &node->attrs.conv_transpose;
-    const struct type *x = input_type(node, 0), *w = input_type(node, 1);
-    struct type y = type_make(DTYPE_NONE, rank + 2, (int64_t[MAX_RANK]){ 0 });
+    const struct type *w = input_type(node, 1);
+    struct type x, y = type_make(DTYPE_NONE, rank + 2, (int64_t[MAX_RANK]){ 0 });
     struct spatial spatial;
 
     if (!check_product_types(ctx, node, KINDS_FLOAT, &attrs->out_dtype, &y.dtype) ||
         !check_rank(ctx, node, 0, rank + 2, rank + 2) ||
         !check_rank(ctx, node, 1, rank + 2, rank + 2) ||
-        !spatial_check_layout(ctx, node, "data_layout", rank, "NC", &attrs->data_layout) ||
-        !spatial_check_layout(ctx, node, "kernel_layout", rank, "IO", &attrs->kernel_layout) ||
-        !check_channels(ctx, node, attrs->groups) ||
+        !spatial_check_layout(ctx, node, "data_layout", rank, &attrs->data_layout) ||
+        !spatial_check_kernel_layout(ctx, node, rank, "IO", &attrs->kernel_layout))
+        return false;
+    x = type_channels_first(input_type(node, 0), attrs->data_layout);
+    if (!check_channels(ctx, node, &x, attrs->groups) ||
         !spatial_check(ctx, node, rank, &attrs->strides, &attrs->padding, &attrs->dilation) ||
         !spatial_check_list(ctx, node, "output_padding", rank, 0, 0, &attrs->output_padding))
         return false;
-    y.dim[0] = x->dim[0];
+    y.dim[0] = x.dim[0];
     y.dim[1] = w->dim[1] * attrs->groups;
-    spatial = spatial_of(node);
+    spatial = spatial_of(node, &x);
     if (!set_extents(ctx, node, rank, &spatial, &y))
         return false;
+    y = type_in_layout(&y, attrs->data_layout);
     set_output(node, 0, y.dtype, &y);
     return true;
 }
@@ -131,15 +137,17 @@ bool eval_conv_transpose(struct ctx *ctx, const struct node *node, const struct 
                          struct tensor *out)
 {
     const int rank = op_spatial_rank(node->op);
-    const int64_t in_c = in[0]->type.dim[1], out_c = out->type.dim[1];
-    const int64_t group_in = in_c / node->attrs.conv_transpose.groups;
-    const int64_t group_out = in[1]->type.dim[1];
-    const int64_t x_step = type_span(&in[0]->type, 2, 2 + rank);
-    const int64_t y_step = type_span(&out->type, 2, 2 + rank);
-    const int64_t w_step = type_span(&in[1]->type, 2, 2 + rank);
-    struct spatial spatial = spatial_of(node);
+    const struct conv_transpose_attrs *attrs = &node->attrs.conv_transpose;
     struct bulk bulk = { NULL, 0 };
-    const double *x = doubles_of(&bulk, in[0]), *w = doubles_of(&bulk, in[1]);
+    const struct tensor data = tensor_channels_first(&bulk, in[0], attrs->data_layout);
+    struct tensor result = tensor_first_for(&bulk, out, attrs->data_layout);
+    const int64_t in_c = data.type.dim[1], out_c = result.type.dim[1];
+    const int64_t group_in = in_c / attrs->groups, group_out = in[1]->type.dim[1];
+    const int64_t x_step = type_span(&data.type, 2, 2 + rank);
+    const int64_t y_step = type_span(&result.type, 2, 2 + rank);
+    const int64_t w_step = type_span(&in[1]->type, 2, 2 + rank);
+    struct spatial spatial = spatial_of(node, &data.type);
+    const double *x = doubles_of(&bulk, &data), *w = doubles_of(&bulk, in[1]);
     double *y = bulk_alloc(&bulk, (size_t)type_elements(&out->type) * sizeof *y);
 
     (void)ctx;
@@ -147,15 +155,16 @@ bool eval_conv_transpose(struct ctx *ctx, const struct node *node, const struct 
         const int own = i - (MAX_SPATIAL - rank);
 
         spatial.dim[i].out = spatial.dim[i].in;
-        spatial.dim[i].in = own < 0 ? 1 : out->type.dim[2 + own];
+        spatial.dim[i].in = own < 0 ? 1 : result.type.dim[2 + own];
     }
-    for (int64_t n = 0; n < out->type.dim[0]; n++)
+    for (int64_t n = 0; n < result.type.dim[0]; n++)
         for (int64_t ic = 0; ic < in_c; ic++)
             for (int64_t oc = 0; oc < group_out; oc++)
                 add_plane(&spatial, x + (n * in_c + ic) * x_step,
                           w + (ic * group_out + oc) * w_step,
                           y + (n * out_c + ic / group_in * group_out + oc) * y_step);
-    doubles_store(out, 0, y, type_elements(&out->type));
+    doubles_store(&result, 0, y, type_elements(&result.type));
+    tensor_store_first(&result, attrs->data_layout, out);
     bulk_release(&bulk);
     return true;
 }

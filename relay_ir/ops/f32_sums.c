@@ -2,6 +2,7 @@
  * one operation of it and the sum. */
 #include "relay_ir/ops/f32_sums.h"
 
+#include "relay_ir/layout.h"
 #include "relay_ir/ops/ops.h"
 #include "relay_ir/ops/spatial.h"
 
@@ -82,27 +83,28 @@ static int64_t extent_of(const struct spatial *s, bool out)
     return n;
 }
 
-/* One output: over the input channels and, within a channel, over the kernel in row-major order. */
+/* One output: over the input channels and, within a channel, over the kernel in row-major order.
+ * With the channels last, over the kernel in row-major order and, at each tap, over the input
+ * channels. x has these steps; w is always one channel after the other. */
 static float conv_sum(const struct spatial *s, const struct place *y, int64_t in_c, const float *x,
-                      const float *w)
+                      const struct layout_steps *step, const float *w)
 {
-    const int64_t x_step = extent_of(s, false), w_step = taps_of(s);
+    const bool last = step->channel == 1;
+    const int64_t n_taps = taps_of(s), n = in_c * n_taps;
     float sum = 0;
-    int64_t tap[MAX_SPATIAL];
 
-    for (int64_t ic = 0; ic < in_c; ic++)
-        for (int64_t k = 0; k < w_step; k++) {
-            tap[0] = k / (s->dim[1].kernel * s->dim[2].kernel);
-            tap[1] = k / s->dim[2].kernel % s->dim[1].kernel;
-            tap[2] = k % s->dim[2].kernel;
-            const int64_t at = element_under(s, y, tap);
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t ic = last ? i % in_c : i / n_taps, k = last ? i / in_c : i % n_taps;
+        const int64_t tap[] = { k / (s->dim[1].kernel * s->dim[2].kernel),
+                                k / s->dim[2].kernel % s->dim[1].kernel, k % s->dim[2].kernel };
+        const int64_t at = element_under(s, y, tap);
 
-            if (at >= 0) {
-                const float product = x[ic * x_step + at] * w[ic * w_step + k];
+        if (at >= 0) {
+            const float product = x[ic * step->channel + at * step->place] * w[ic * n_taps + k];
 
-                sum += product;
-            }
+            sum += product;
         }
+    }
     return sum;
 }
 
@@ -223,11 +225,11 @@ static bool eval_matmul_sums(const struct node *node, const struct tensor *const
 /* --- operators with windows --------------------------------------------------------------------
  */
 
-/* A single position whose window is the whole input is computed as dense. */
+/* A single position whose window is the whole input is computed as dense; channels first only. */
 static bool conv_is_dense(const struct node *node, const struct spatial *s, const struct type *x)
 {
-    if (!has_known_weights(node) || x->dim[0] != 1 || node->attrs.conv.groups != 1 ||
-        extent_of(s, true) != 1)
+    if (!has_known_weights(node) || layout_is_last(node->attrs.conv.data_layout) ||
+        x->dim[0] != 1 || node->attrs.conv.groups != 1 || extent_of(s, true) != 1)
         return false;
     for (int i = 0; i < MAX_SPATIAL; i++)
         if (s->dim[i].kernel != s->dim[i].in || s->dim[i].pad_before != 0 ||
@@ -240,57 +242,65 @@ static void eval_conv_sums(const struct node *node, const struct tensor *const *
                            struct tensor *out)
 {
     const struct conv_attrs *attrs = &node->attrs.conv;
-    const struct type *x = &in[0]->type, *w = &in[1]->type;
-    const int rank = x->rank - 2;
+    const struct type x = type_channels_first(&in[0]->type, attrs->data_layout);
+    const struct type y = type_channels_first(&out->type, attrs->out_layout), *w = &in[1]->type;
+    const struct layout_steps from = layout_steps(&in[0]->type, attrs->data_layout);
+    const struct layout_steps to = layout_steps(&out->type, attrs->out_layout);
     const int64_t out_c = w->dim[0], group_out = out_c / attrs->groups, group_in = w->dim[1];
-    struct spatial s = spatial_make(rank, x->dim + 2, w->dim + 2, &attrs->strides, &attrs->padding,
-                                    &attrs->dilation);
+    struct spatial s = spatial_make(x.rank - 2, x.dim + 2, w->dim + 2, &attrs->strides,
+                                    &attrs->padding, &attrs->dilation);
     struct bulk bulk = { NULL, 0 };
     const float *data = floats_of(&bulk, in[0]), *weights = floats_of(&bulk, in[1]);
     struct rows dense = { .a_step = 1, .b_step = 1 };
-    int64_t n_out, n_in;
+    int64_t n_out;
     bool is_dense;
 
-    set_out(&s, rank, out->type.dim + 2);
+    set_out(&s, x.rank - 2, y.dim + 2);
     n_out = extent_of(&s, true);
-    n_in = extent_of(&s, false);
     dense.k = group_in * taps_of(&s);
-    is_dense = conv_is_dense(node, &s, x);
-    for (int64_t i = 0; i < x->dim[0] * out_c * n_out; i++) {
+    is_dense = conv_is_dense(node, &s, &x);
+    for (int64_t i = 0; i < x.dim[0] * out_c * n_out; i++) {
         const int64_t oc = i / n_out % out_c, image = i / n_out / out_c;
-        const float *from = data + (image * x->dim[1] + oc / group_out * group_in) * n_in;
+        const float *at = data + image * from.image + oc / group_out * group_in * from.channel;
         const struct place place = place_of(&s, i % n_out);
 
-        ((float *)out->data)[i] =
-            is_dense ? parted_sum(&dense, from, weights + oc * dense.k)
-                     : conv_sum(&s, &place, group_in, from, weights + oc * dense.k);
+        ((float *)out->data)[image * to.image + oc * to.channel + i % n_out * to.place] =
+            is_dense ? parted_sum(&dense, at, weights + oc * dense.k)
+                     : conv_sum(&s, &place, group_in, at, &from, weights + oc * dense.k);
     }
     bulk_release(&bulk);
 }
 
+/* The weight of an input channel and a tap, in a transposed convolution. */
+struct transposed_weights {
+    const float *at; /* of the output channel, the first of the group's input channels */
+    int64_t step;    /* from one input channel to the next */
+};
+
 /* One output: over the kernel's planes and rows, within these over the input channels, within these
- * over the kernel's columns. x begins at the group's first channel, w at the output channel. */
+ * over the kernel's columns. With the channels last: over the kernel, at each tap over the input
+ * channels. x begins at the group's first channel. */
 static float transposed_sum(const struct spatial *s, const struct place *y, int64_t in_c,
-                            const float *x, const float *w, int64_t w_step)
+                            const float *x, const struct layout_steps *step,
+                            const struct transposed_weights *w)
 {
-    const int64_t x_step = extent_of(s, false), k_w = s->dim[2].kernel;
+    const bool last = step->channel == 1;
+    const int64_t k_w = s->dim[2].kernel, k_h = s->dim[1].kernel, n = in_c * taps_of(s);
     float sum = 0;
-    int64_t tap[MAX_SPATIAL];
 
-    for (int64_t k = 0; k < s->dim[0].kernel * s->dim[1].kernel; k++)
-        for (int64_t ic = 0; ic < in_c; ic++)
-            for (int64_t kw = 0; kw < k_w; kw++) {
-                tap[0] = k / s->dim[1].kernel;
-                tap[1] = k % s->dim[1].kernel;
-                tap[2] = kw;
-                const int64_t at = element_behind(s, y, tap);
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t ic = last ? i % in_c : i / k_w % in_c;
+        const int64_t row = i / k_w / in_c, kw = last ? i / in_c % k_w : i % k_w;
+        const int64_t tap[] = { row / k_h, row % k_h, kw };
+        const int64_t at = element_behind(s, y, tap);
 
-                if (at >= 0) {
-                    const float product = w[ic * w_step + k * k_w + kw] * x[ic * x_step + at];
+        if (at >= 0) {
+            const float product =
+                w->at[ic * w->step + row * k_w + kw] * x[ic * step->channel + at * step->place];
 
-                    sum += product;
-                }
-            }
+            sum += product;
+        }
+    }
     return sum;
 }
 
@@ -298,27 +308,31 @@ static void eval_conv_transpose_sums(const struct node *node, const struct tenso
                                      struct tensor *out)
 {
     const struct conv_transpose_attrs *attrs = &node->attrs.conv_transpose;
-    const struct type *x = &in[0]->type, *w = &in[1]->type;
-    const int rank = x->rank - 2;
-    const int64_t out_c = out->type.dim[1], group_out = w->dim[1];
-    const int64_t group_in = x->dim[1] / attrs->groups;
-    struct spatial s = spatial_make(rank, x->dim + 2, w->dim + 2, &attrs->strides, &attrs->padding,
-                                    &attrs->dilation);
+    const struct type x = type_channels_first(&in[0]->type, attrs->data_layout), *w = &in[1]->type;
+    const struct type y = type_channels_first(&out->type, attrs->data_layout);
+    const struct layout_steps from = layout_steps(&in[0]->type, attrs->data_layout);
+    const struct layout_steps to = layout_steps(&out->type, attrs->data_layout);
+    const int64_t out_c = y.dim[1], group_out = w->dim[1], group_in = x.dim[1] / attrs->groups;
+    struct spatial s = spatial_make(x.rank - 2, x.dim + 2, w->dim + 2, &attrs->strides,
+                                    &attrs->padding, &attrs->dilation);
     struct bulk bulk = { NULL, 0 };
     const float *data = floats_of(&bulk, in[0]), *weights = floats_of(&bulk, in[1]);
-    int64_t n_out, n_in, n_taps;
+    int64_t n_out, n_taps;
 
-    set_out(&s, rank, out->type.dim + 2);
+    set_out(&s, x.rank - 2, y.dim + 2);
     n_out = extent_of(&s, true);
-    n_in = extent_of(&s, false);
     n_taps = taps_of(&s);
     for (int64_t i = 0; i < type_elements(&out->type); i++) {
         const int64_t oc = i / n_out % out_c, image = i / n_out / out_c, group = oc / group_out;
         const struct place place = place_of(&s, i % n_out);
+        const struct transposed_weights of_channel = {
+            weights + (group * group_in * group_out + oc % group_out) * n_taps, group_out * n_taps
+        };
 
-        ((float *)out->data)[i] = transposed_sum(
-            &s, &place, group_in, data + (image * x->dim[1] + group * group_in) * n_in,
-            weights + (group * group_in * group_out + oc % group_out) * n_taps, group_out * n_taps);
+        ((float *)out->data)[image * to.image + oc * to.channel + i % n_out * to.place] =
+            transposed_sum(&s, &place, group_in,
+                           data + image * from.image + group * group_in * from.channel, &from,
+                           &of_channel);
     }
     bulk_release(&bulk);
 }
@@ -331,17 +345,24 @@ static float average(float sum, int64_t n)
     return n > 0 ? sum / (float)n : 0;
 }
 
-static void eval_global_sums(const struct tensor *const *in, struct tensor *out)
+static void eval_global_sums(const struct node *node, const struct tensor *const *in,
+                             struct tensor *out)
 {
-    const int64_t len = type_span(&in[0]->type, 2, in[0]->type.rank);
+    const char *layout = node->attrs.layout.layout;
+    const struct type *type = &in[0]->type;
+    const struct layout_steps step = layout_steps(type, layout);
+    const int64_t channels = type->dim[layout_channel_axis(layout, type->rank)];
+    const int from = layout_spatial_axis(layout);
+    const int64_t len = type_span(type, from, from + type->rank - 2);
     struct bulk bulk = { NULL, 0 };
     const float *x = floats_of(&bulk, in[0]);
 
     for (int64_t plane = 0; plane < type_elements(&out->type); plane++) {
+        const float *at = x + plane / channels * step.image + plane % channels * step.channel;
         float sum = 0;
 
         for (int64_t i = 0; i < len; i++)
-            sum += x[plane * len + i];
+            sum += at[i * step.place];
         ((float *)out->data)[plane] = average(sum, len);
     }
     bulk_release(&bulk);
@@ -372,26 +393,30 @@ static void eval_pool_sums(const struct node *node, const struct tensor *const *
                            struct tensor *out)
 {
     const struct pool_attrs *attrs = &node->attrs.pool;
-    const struct type *x = &in[0]->type;
-    const int rank = x->rank - 2;
-    struct spatial s = spatial_make(rank, x->dim + 2, attrs->pool_size.at, &attrs->strides,
+    const struct type x = type_channels_first(&in[0]->type, attrs->layout);
+    const struct type y = type_channels_first(&out->type, attrs->layout);
+    const struct layout_steps from = layout_steps(&in[0]->type, attrs->layout);
+    const struct layout_steps to = layout_steps(&out->type, attrs->layout);
+    struct spatial s = spatial_make(x.rank - 2, x.dim + 2, attrs->pool_size.at, &attrs->strides,
                                     &attrs->padding, &attrs->dilation);
     struct bulk bulk = { NULL, 0 };
     const float *data = floats_of(&bulk, in[0]);
-    int64_t n_out, n_in;
+    int64_t n_out;
     float *ones;
 
-    set_out(&s, rank, out->type.dim + 2);
+    set_out(&s, x.rank - 2, y.dim + 2);
     n_out = extent_of(&s, true);
-    n_in = extent_of(&s, false);
     ones = bulk_alloc(&bulk, (size_t)taps_of(&s) * sizeof *ones);
     for (int64_t i = 0; i < taps_of(&s); i++)
         ones[i] = 1;
     for (int64_t i = 0; i < type_elements(&out->type); i++) {
+        const int64_t c = i / n_out % y.dim[1], image = i / n_out / y.dim[1];
         const struct place place = place_of(&s, i % n_out);
+        const float *at = data + image * from.image + c * from.channel;
 
-        ((float *)out->data)[i] = average(conv_sum(&s, &place, 1, data + i / n_out * n_in, ones),
-                                          counted(&s, &place, attrs->count_include_pad));
+        ((float *)out->data)[image * to.image + c * to.channel + i % n_out * to.place] =
+            average(conv_sum(&s, &place, 1, at, &from, ones),
+                    counted(&s, &place, attrs->count_include_pad));
     }
     bulk_release(&bulk);
 }
@@ -415,7 +440,7 @@ bool evaluate_f32_sums(const struct node *node, const struct tensor *const *inpu
     case OP_AVG_POOL1D:
     case OP_AVG_POOL2D:
     case OP_AVG_POOL3D: eval_pool_sums(node, inputs, outputs); return true;
-    case OP_GLOBAL_AVG_POOL: eval_global_sums(inputs, outputs); return true;
+    case OP_GLOBAL_AVG_POOL: eval_global_sums(node, inputs, outputs); return true;
     default: return false;
     }
 }

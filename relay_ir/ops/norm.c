@@ -4,6 +4,7 @@
  * + bias, with the variance of the whole population (divided by n). */
 #include <math.h>
 
+#include "relay_ir/layout.h"
 #include "relay_ir/ops/check.h"
 #include "relay_ir/ops/ops.h"
 #include "relay_ir/ops/spatial.h"
@@ -60,19 +61,21 @@ static bool check_channel_norm(struct ctx *ctx, struct node *node)
 {
     const struct type *x = input_type(node, 0);
     const int64_t groups = node->attrs.norm.groups;
+    int64_t channels;
 
     if (!check_rank(ctx, node, 0, 2, MAX_RANK) || !check_axis(ctx, node, x, &node->attrs.norm.axis))
         return false;
-    if (node->attrs.norm.axis != 1)
+    if (node->attrs.norm.axis != 1 && node->attrs.norm.axis != x->rank - 1)
         return diag_error(ctx, DIAG_UNSUPPORTED_FORM, node_origin(node),
-                          "%s: the channels are axis %lld, wanted is axis 1", op_name(node->op),
-                          (long long)node->attrs.norm.axis);
-    if (node->op == OP_GROUP_NORM && (groups < 1 || x->dim[1] % groups))
+                          "%s: the channels are axis %lld, wanted is axis 1 or the last",
+                          op_name(node->op), (long long)node->attrs.norm.axis);
+    channels = x->dim[node->attrs.norm.axis];
+    if (node->op == OP_GROUP_NORM && (groups < 1 || channels % groups))
         return diag_error(ctx, DIAG_SHAPE, node_origin(node),
                           "%s: %lld groups do not divide %lld channels", op_name(node->op),
-                          (long long)groups, (long long)x->dim[1]);
-    return check_vector(ctx, node, 1, "scale", x->dim[1]) &&
-           check_vector(ctx, node, 2, "bias", x->dim[1]);
+                          (long long)groups, (long long)channels);
+    return check_vector(ctx, node, 1, "scale", channels) &&
+           check_vector(ctx, node, 2, "bias", channels);
 }
 
 /* Scale and bias have the shape of what is normalised. */
@@ -112,7 +115,8 @@ bool infer_norm(struct ctx *ctx, struct node *node)
     return node->op == OP_LAYER_NORM ? check_layer_norm(ctx, node) : check_channel_norm(ctx, node);
 }
 
-/* Elements that share a mean lie together; so do those that share a scale. */
+/* Of a tensor with the channels first: elements that share a mean lie together; so do those that
+ * share a scale. */
 struct blocks {
     int64_t size;       /* of a block with one mean */
     int64_t scale_size; /* elements in a row with the same scale … */
@@ -147,11 +151,14 @@ static void mean_and_variance(const double *x, int64_t n, double *mean, double *
 bool eval_norm(struct ctx *ctx, const struct node *node, const struct tensor *const *in,
                struct tensor *out)
 {
+    const char *layout = node->op != OP_LAYER_NORM && node->attrs.norm.axis != 1 ? "NHWC" : "NCHW";
     const struct tensor *bias = node->n_inputs > 2 ? in[2] : NULL;
-    const struct blocks blocks = blocks_of(node, &out->type);
-    const int64_t n = type_elements(&out->type);
     struct bulk bulk = { NULL, 0 };
-    double *x = doubles_of(&bulk, in[0]);
+    const struct tensor data = tensor_channels_first(&bulk, in[0], layout);
+    struct tensor result = tensor_first_for(&bulk, out, layout);
+    const struct blocks blocks = blocks_of(node, &data.type);
+    const int64_t n = type_elements(&data.type);
+    double *x = doubles_of(&bulk, &data);
 
     (void)ctx;
     for (int64_t start = 0; start < n; start += blocks.size) {
@@ -165,7 +172,8 @@ bool eval_norm(struct ctx *ctx, const struct node *node, const struct tensor *co
                    (bias ? tensor_at(bias, c) : 0);
         }
     }
-    doubles_store(out, 0, x, n);
+    doubles_store(&result, 0, x, n);
+    tensor_store_first(&result, layout, out);
     bulk_release(&bulk);
     return true;
 }

@@ -1,6 +1,7 @@
 /* normalize.c - nn.lrn and nn.lp_normalize: each element divided by a norm of its neighbours. */
 #include <math.h>
 
+#include "relay_ir/layout.h"
 #include "relay_ir/ops/check.h"
 #include "relay_ir/ops/ops.h"
 #include "relay_ir/ops/spatial.h"
@@ -15,6 +16,8 @@ bool infer_lrn(struct ctx *ctx, struct node *node)
         return diag_error(ctx, DIAG_SHAPE, node_origin(node),
                           "%s: size is %lld, wanted is 1 to %lld", op_name(node->op),
                           (long long)node->attrs.lrn.size, (long long)SPATIAL_MOST);
+    if (!spatial_check_layout(ctx, node, "layout", x->rank - 2, &node->attrs.lrn.layout))
+        return false;
     set_output(node, 0, x->dtype, x);
     return true;
 }
@@ -26,8 +29,9 @@ bool eval_lrn(struct ctx *ctx, const struct node *node, const struct tensor *con
 {
     const struct lrn_attrs *attrs = &node->attrs.lrn;
     const struct type *type = &out->type;
-    const int64_t channels = type->dim[1], n = type_elements(type);
-    const int64_t size = type_span(type, 2, type->rank);
+    const int axis = layout_channel_axis(attrs->layout, type->rank);
+    const int64_t channels = type->dim[axis], n = type_elements(type);
+    const int64_t size = type_span(type, axis + 1, type->rank);
     const int64_t before = (attrs->size - 1) / 2, after = attrs->size - 1 - before;
     struct bulk bulk = { NULL, 0 };
     const double *x = doubles_of(&bulk, in[0]);

@@ -11,6 +11,7 @@
 #include <math.h>
 
 #include "base/minifloat.h"
+#include "relay_ir/layout.h"
 #include "relay_ir/ops/check.h"
 #include "relay_ir/ops/ops.h"
 #include "relay_ir/ops/scales.h"
@@ -53,12 +54,13 @@ static bool check_element(struct ctx *ctx, const struct node *node)
     return true;
 }
 
-static struct spatial spatial_of(const struct node *node)
+/* dims: the spatial ones of x. */
+static struct spatial spatial_of(const struct node *node, const int64_t *dims)
 {
     const struct pool_attrs *attrs = &node->attrs.pool;
 
-    return spatial_make(spatial_rank(node), input_type(node, 0)->dim + 2, attrs->pool_size.at,
-                        &attrs->strides, &attrs->padding, &attrs->dilation);
+    return spatial_make(spatial_rank(node), dims, attrs->pool_size.at, &attrs->strides,
+                        &attrs->padding, &attrs->dilation);
 }
 
 /* A window in the padding alone has no maximum and no average. */
@@ -82,6 +84,20 @@ static bool check_padding(struct ctx *ctx, const struct node *node, int rank,
     return true;
 }
 
+/* The indices of a maximum count channels first. */
+static bool check_layout(struct ctx *ctx, struct node *node, int rank)
+{
+    const char **layout = &node->attrs.pool.layout;
+
+    if (!spatial_check_layout(ctx, node, "layout", rank, layout))
+        return false;
+    if (node->op != OP_MAX_POOL_INDICES || !layout_is_last(*layout))
+        return true;
+    return diag_error(ctx, DIAG_UNSUPPORTED_FORM, node_origin(node),
+                      "%s: layout is \"%s\", wanted is one with the channels first",
+                      op_name(node->op), *layout);
+}
+
 static bool check_attrs(struct ctx *ctx, struct node *node, int rank)
 {
     struct pool_attrs *attrs = &node->attrs.pool;
@@ -100,7 +116,7 @@ static bool check_attrs(struct ctx *ctx, struct node *node, int rank)
                           attrs->pool_size.n, rank);
     return spatial_check_list(ctx, node, "pool_size", rank, 1, 1, &attrs->pool_size) &&
            spatial_check(ctx, node, rank, &attrs->strides, &attrs->padding, &attrs->dilation) &&
-           spatial_check_layout(ctx, node, "layout", rank, "NC", &attrs->layout);
+           check_layout(ctx, node, rank);
 }
 
 static int64_t pooled_extent(const struct slide *slide, bool ceil_mode)
@@ -117,7 +133,7 @@ bool pool_shape(struct ctx *ctx, struct node *node, struct type *y)
 {
     const int wanted = op_spatial_rank(node->op);
     struct spatial spatial;
-    int rank;
+    int rank, from;
 
     *y = *input_type(node, 0);
     if (!check_rank(ctx, node, 0, 2 + (wanted ? wanted : 1), 2 + (wanted ? wanted : MAX_SPATIAL)))
@@ -125,11 +141,12 @@ bool pool_shape(struct ctx *ctx, struct node *node, struct type *y)
     rank = spatial_rank(node);
     if (!check_attrs(ctx, node, rank))
         return false;
-    spatial = spatial_of(node);
+    from = layout_spatial_axis(node->attrs.pool.layout);
+    spatial = spatial_of(node, y->dim + from);
     if (!check_padding(ctx, node, rank, &spatial) || !spatial_check_fit(ctx, node, rank, &spatial))
         return false;
     for (int i = 0; i < rank; i++)
-        y->dim[2 + i] =
+        y->dim[from + i] =
             pooled_extent(&spatial.dim[MAX_SPATIAL - rank + i], node->attrs.pool.ceil_mode);
     return true;
 }
@@ -292,13 +309,13 @@ static void pool_one(const struct node *node, const struct spatial *spatial, con
         put_result(node, spatial, &window, n, plane, to, out);
 }
 
-static void pool_all(const struct node *node, const struct tensor *from,
-                     const struct qnn_scales *scales, struct tensor *out)
+static void pool_planes(const struct node *node, const struct tensor *from,
+                        const struct qnn_scales *scales, struct tensor *out)
 {
     const int rank = spatial_rank(node);
     const int64_t n_planes = type_span(&out->type, 0, 2);
     const int64_t n_out = type_span(&out->type, 2, 2 + rank);
-    struct spatial spatial = spatial_of(node);
+    struct spatial spatial = spatial_of(node, from->type.dim + 2);
     struct bulk bulk = { NULL, 0 };
     const double *x = doubles_of(&bulk, from);
 
@@ -308,6 +325,24 @@ static void pool_all(const struct node *node, const struct tensor *from,
     for (int64_t plane = 0; plane < n_planes; plane++)
         for (int64_t i = 0; i < n_out; i++)
             pool_one(node, &spatial, x, scales, plane, i, out);
+    bulk_release(&bulk);
+}
+
+static void pool_all(const struct node *node, const struct tensor *from,
+                     const struct qnn_scales *scales, struct tensor *out)
+{
+    const char *layout = node->attrs.pool.layout;
+    struct bulk bulk = { NULL, 0 };
+
+    if (layout_is_last(layout)) { /* on turned copies */
+        const struct tensor x = tensor_channels_first(&bulk, from, layout);
+        struct tensor y = tensor_first_for(&bulk, out, layout);
+
+        pool_planes(node, &x, scales, &y);
+        tensor_store_first(&y, layout, out);
+    } else {
+        pool_planes(node, from, scales, out);
+    }
     bulk_release(&bulk);
 }
 
@@ -342,11 +377,15 @@ bool eval_qnn_avg_pool(struct ctx *ctx, const struct node *node, const struct te
 bool infer_global_pool(struct ctx *ctx, struct node *node)
 {
     const struct type *x = input_type(node, 0);
+    const char **layout = &node->attrs.layout.layout;
     struct type y = *x;
+    int from;
 
-    if (!check_element(ctx, node) || !check_rank(ctx, node, 0, 3, MAX_RANK))
+    if (!check_element(ctx, node) || !check_rank(ctx, node, 0, 3, MAX_RANK) ||
+        !spatial_check_layout(ctx, node, "layout", x->rank - 2, layout))
         return false;
-    for (int i = 2; i < x->rank; i++) {
+    from = layout_spatial_axis(*layout);
+    for (int i = from; i < from + x->rank - 2; i++) {
         if (x->dim[i] < 1)
             return diag_error(ctx, DIAG_SHAPE, node_origin(node), "%s: x of shape %s is empty",
                               op_name(node->op), shape_text(&ctx->perm, x));
@@ -359,15 +398,20 @@ bool infer_global_pool(struct ctx *ctx, struct node *node)
 bool eval_global_pool(struct ctx *ctx, const struct node *node, const struct tensor *const *in,
                       struct tensor *out)
 {
-    const int64_t n_planes = type_elements(&out->type);
-    const int64_t size = type_span(&in[0]->type, 2, in[0]->type.rank);
+    const struct type *x_type = &in[0]->type;
+    const char *layout = node->attrs.layout.layout;
+    const int64_t channels = x_type->dim[layout_channel_axis(layout, x_type->rank)];
+    const int from = layout_spatial_axis(layout);
+    const int64_t size = type_span(x_type, from, from + x_type->rank - 2);
+    const struct layout_steps step = layout_steps(x_type, layout);
 
     (void)ctx;
-    for (int64_t plane = 0; plane < n_planes; plane++) {
-        double best = tensor_at(in[0], plane * size), sum = best;
+    for (int64_t plane = 0; plane < x_type->dim[0] * channels; plane++) {
+        const int64_t at = plane / channels * step.image + plane % channels * step.channel;
+        double best = tensor_at(in[0], at), sum = best;
 
         for (int64_t i = 1; i < size; i++) {
-            const double x = tensor_at(in[0], plane * size + i);
+            const double x = tensor_at(in[0], at + i * step.place);
 
             best = x > best || isnan(x) ? x : best;
             sum += x;

@@ -3,6 +3,7 @@
  * products  sum of steps of x times steps of w, as i64; what pads adds nothing
  * add       the two operands times their factors, added in 64 bits, rounded once
  * mul       the product of the steps times one factor, rounded once */
+#include "relay_ir/layout.h"
 #include "relay_ir/ops/check.h"
 #include "relay_ir/ops/exact.h"
 #include "relay_ir/ops/ops.h"
@@ -238,15 +239,17 @@ bool eval_exact_conv(struct ctx *ctx, const struct node *node, const struct tens
 {
     const struct conv_attrs *attrs = &node->attrs.conv;
     const int rank = op_spatial_rank(node->op);
-    const struct type *x_type = &in[X]->type, *w_type = &in[W]->type;
+    struct bulk bulk = { NULL, 0 };
+    const struct tensor data = tensor_channels_first(&bulk, in[X], attrs->data_layout);
+    struct tensor result = tensor_first_for(&bulk, out, attrs->out_layout);
+    const struct type *x_type = &data.type, *w_type = &in[W]->type, *y_type = &result.type;
     const struct spatial spatial = spatial_make(rank, x_type->dim + 2, w_type->dim + 2,
                                                 &attrs->strides, &attrs->padding, &attrs->dilation);
-    const int64_t out_c = out->type.dim[1], group_out = out_c / attrs->groups;
-    const int64_t positions = type_span(&out->type, 2, 2 + rank), n = type_elements(&out->type);
+    const int64_t out_c = y_type->dim[1], group_out = out_c / attrs->groups;
+    const int64_t positions = type_span(y_type, 2, 2 + rank), n = type_elements(y_type);
     const int64_t x_plane = type_span(x_type, 2, 2 + rank), w_len = type_span(w_type, 1, 2 + rank);
-    const int64_t out_w = out->type.dim[1 + rank], out_h = rank > 1 ? out->type.dim[rank] : 1;
-    struct bulk bulk = { NULL, 0 };
-    const int64_t *x = steps_of(&bulk, in[X]).data, *w = steps_of(&bulk, in[W]).data;
+    const int64_t out_w = y_type->dim[1 + rank], out_h = rank > 1 ? y_type->dim[rank] : 1;
+    const int64_t *x = steps_of(&bulk, &data).data, *w = steps_of(&bulk, in[W]).data;
 
     (void)ctx;
     for (int64_t i = 0; i < n; i++) {
@@ -254,10 +257,11 @@ bool eval_exact_conv(struct ctx *ctx, const struct node *node, const struct tens
         const int64_t at[] = { p / out_w / out_h, p / out_w % out_h, p % out_w };
         const int64_t ic = oc / group_out * w_type->dim[1];
 
-        ((int64_t *)out->data)[i] =
+        ((int64_t *)result.data)[i] =
             conv_sum(spatial.dim, w_type->dim[1], at, x + (image * x_type->dim[1] + ic) * x_plane,
                      w + oc * w_len);
     }
+    tensor_store_first(&result, attrs->out_layout, out);
     bulk_release(&bulk);
     return true;
 }

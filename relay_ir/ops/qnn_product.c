@@ -44,7 +44,7 @@ bool infer_qnn_conv(struct ctx *ctx, struct node *node)
     if (dtype_kind(input_type(node, X)->dtype) == KIND_MINIFLOAT)
         return infer_exact_conv(ctx, node);
     if (!conv_shape(ctx, node, &y) ||
-        !check_operands(ctx, node, y.dim[1], &node->attrs.conv.out_dtype))
+        !check_operands(ctx, node, input_type(node, W)->dim[0], &node->attrs.conv.out_dtype))
         return false;
     set_output(node, 0, DTYPE_I32, &y);
     return true;

@@ -1,9 +1,11 @@
 /* rearrange.c - depth_to_space, space_to_depth, trilu and reverse_sequence. */
 #include <string.h>
 
+#include "relay_ir/layout.h"
 #include "relay_ir/ops/check.h"
 #include "relay_ir/ops/ops.h"
 #include "relay_ir/ops/scales.h"
+#include "relay_ir/ops/spatial.h"
 #include "relay_ir/ops/walk.h"
 
 enum { N, C, H, W }; /* axes */
@@ -15,29 +17,44 @@ bool infer_depth_space(struct ctx *ctx, struct node *node)
     const bool to_space = node->op == OP_DEPTH_TO_SPACE;
     const struct type *x = input_type(node, 0);
     const int64_t block = node->attrs.block.block_size;
-    struct type shape = *x;
+    struct type shape;
     bool divides;
 
     if (!check_rank(ctx, node, 0, 4, 4) ||
+        !spatial_check_layout(ctx, node, "layout", 2, &node->attrs.block.layout) ||
         !check_word(ctx, node, "mode", &node->attrs.block.mode, modes, to_space ? 2 : 1))
         return false;
     if (block < 1 || block > MAX_BLOCK)
         return diag_error(ctx, DIAG_SHAPE, node_origin(node),
                           "%s: block size %lld, wanted is 1 to %d", op_name(node->op),
                           (long long)block, MAX_BLOCK);
-    divides = to_space ? x->dim[C] % (block * block) == 0
-                       : x->dim[H] % block == 0 && x->dim[W] % block == 0;
+    shape = type_channels_first(x, node->attrs.block.layout);
+    divides = to_space ? shape.dim[C] % (block * block) == 0
+                       : shape.dim[H] % block == 0 && shape.dim[W] % block == 0;
     if (!divides)
         return diag_error(ctx, DIAG_SHAPE, node_origin(node),
                           "%s: shape %s does not divide into blocks of %lldx%lld",
                           op_name(node->op), shape_text(&ctx->perm, x), (long long)block,
                           (long long)block);
-    shape.dim[C] = to_space ? x->dim[C] / (block * block) : x->dim[C] * block * block;
-    shape.dim[H] = to_space ? x->dim[H] * block : x->dim[H] / block;
-    shape.dim[W] = to_space ? x->dim[W] * block : x->dim[W] / block;
+    shape.dim[C] = to_space ? shape.dim[C] / (block * block) : shape.dim[C] * block * block;
+    shape.dim[H] = to_space ? shape.dim[H] * block : shape.dim[H] / block;
+    shape.dim[W] = to_space ? shape.dim[W] * block : shape.dim[W] / block;
+    shape = type_in_layout(&shape, node->attrs.block.layout);
     set_output(node, 0, x->dtype, &shape);
     pass_scales(node, 0, 0, -1);
     return true;
+}
+
+/* Element steps of (n, c, h, w) in a tensor of this layout. */
+static void image_steps(const struct type *type, const char *layout, int64_t *step)
+{
+    int64_t own[MAX_RANK];
+    int order[MAX_RANK];
+
+    shape_strides(type, own);
+    layout_to_first(layout, type->rank, order);
+    for (int i = 0; i < type->rank; i++)
+        step[i] = own[order[i]];
 }
 
 /* Both directions are one copy over (n, c, h, block row, w, block column), where h and w count
@@ -47,20 +64,22 @@ bool eval_depth_space(struct ctx *ctx, const struct node *node, const struct ten
 {
     const bool to_space = node->op == OP_DEPTH_TO_SPACE;
     const int64_t block = node->attrs.block.block_size;
-    const struct type *deep = to_space ? &in[0]->type : &out->type;
-    const struct type *flat = to_space ? &out->type : &in[0]->type;
-    const int64_t channels = flat->dim[C], plane = deep->dim[H] * deep->dim[W];
-    const int64_t dims[] = { flat->dim[N], channels, deep->dim[H], block, deep->dim[W], block };
+    const char *layout = node->attrs.block.layout;
+    const struct type deep = type_channels_first(to_space ? &in[0]->type : &out->type, layout);
+    const int64_t channels = deep.dim[C] / (block * block);
+    const int64_t dims[] = { deep.dim[N], channels, deep.dim[H], block, deep.dim[W], block };
     const bool channel_first = strcmp(node->attrs.block.mode, "CRD") == 0;
-    /* channel of deep: DCR (row, column, c), CRD (c, row, column) */
-    const int64_t c_step = plane * (channel_first ? block * block : 1);
-    const int64_t block_step = plane * (channel_first ? 1 : channels);
-    const int64_t deep_step[] = { deep->dim[C] * plane, c_step, deep->dim[W],
-                                  block * block_step,   1,      block_step };
-    const int64_t row = flat->dim[W], image = flat->dim[H] * row;
-    const int64_t flat_step[] = { channels * image, image, row * block, row, block, 1 };
+    int64_t d[4], f[4]; /* steps of the deep and of the flat image */
 
     (void)ctx;
+    image_steps(to_space ? &in[0]->type : &out->type, layout, d);
+    image_steps(to_space ? &out->type : &in[0]->type, layout, f);
+    /* channel of deep: DCR (row, column, c), CRD (c, row, column) */
+    const int64_t c_step = d[C] * (channel_first ? block * block : 1);
+    const int64_t block_step = d[C] * (channel_first ? 1 : channels);
+    const int64_t deep_step[] = { d[N], c_step, d[H], block * block_step, d[W], block_step };
+    const int64_t flat_step[] = { f[N], f[C], f[H] * block, f[H], f[W] * block, f[W] };
+
     copy_steps(6, dims, dtype_bytes(out->type.dtype), out->data, to_space ? flat_step : deep_step,
                in[0]->data, to_space ? deep_step : flat_step);
     return true;

@@ -96,15 +96,33 @@ void slide_range(const struct slide *slide, int64_t k, int64_t *from, int64_t *t
         *from = *to;
 }
 
-bool spatial_check_layout(struct ctx *ctx, const struct node *node, const char *what, int rank,
-                          const char *first, const char **word)
+static const char *spatial_letters(int rank)
 {
-    static const char *const last[] = { "", "W", "HW", "DHW" };
-    const char *wanted = arena_printf(&node->fn->module->arena, "%s%s", first, last[rank]);
+    static const char *const letters[] = { "", "W", "HW", "DHW" };
 
-    if (check_word(ctx, node, what, word, &wanted, 1))
+    return rank <= MAX_SPATIAL ? letters[rank] : "";
+}
+
+bool spatial_check_layout(struct ctx *ctx, const struct node *node, const char *what, int rank,
+                          const char **word)
+{
+    struct arena *arena = &node->fn->module->arena;
+    const char *letters = spatial_letters(rank);
+    const char *wanted[] = { arena_printf(arena, "NC%s", letters),
+                             arena_printf(arena, "N%sC", letters) };
+
+    return check_word(ctx, node, what, word, wanted, *letters ? 2 : 1);
+}
+
+bool spatial_check_kernel_layout(struct ctx *ctx, const struct node *node, int rank,
+                                 const char *first, const char **word)
+{
+    const char *wanted =
+        arena_printf(&node->fn->module->arena, "%s%s", first, spatial_letters(rank));
+
+    if (check_word(ctx, node, "kernel_layout", word, &wanted, 1))
         return true;
-    diag_help(ctx, "only layouts with the channels before the spatial dimensions are supported");
+    diag_help(ctx, "only kernels with the channels before the spatial dimensions are supported");
     return false;
 }
 

@@ -49,10 +49,14 @@ bool spatial_check_fit(struct ctx *ctx, const struct node *node, int rank,
 /* The positions o in *from .. *to - 1 whose tap k reads inside the input. */
 void slide_range(const struct slide *slide, int64_t k, int64_t *from, int64_t *to);
 
-/* A layout word; "" becomes the default, the one of a channels-first tensor: "NCHW" with
- * spatial dimensions in place of HW. `kernel` is "OI", "IO", or "NC" for data. */
+/* The layout word of data with `rank` spatial dimensions: "NCHW" or "NHWC"; "" becomes the former.
+ */
 bool spatial_check_layout(struct ctx *ctx, const struct node *node, const char *what, int rank,
-                          const char *first, const char **word);
+                          const char **word);
+
+/* That of a kernel, whose channels come first: "OIHW" where first is "OI"; "" becomes it. */
+bool spatial_check_kernel_layout(struct ctx *ctx, const struct node *node, int rank,
+                                 const char *first, const char **word);
 
 /* The elements of a tensor as doubles. */
 double *doubles_of(struct bulk *bulk, const struct tensor *tensor);

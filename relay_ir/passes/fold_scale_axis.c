@@ -9,6 +9,7 @@
 
 #include <math.h>
 
+#include "relay_ir/layout.h"
 #include "relay_ir/passes/rules/rules.h"
 
 enum { MAX_CHAIN = 6 };
@@ -48,7 +49,8 @@ static bool linear_of(const struct node *node, struct linear *linear)
     case OP_CONV3D:
         linear->groups = node->attrs.conv.groups;
         linear->padded = has_padding(&node->attrs.conv.padding);
-        if (!str_starts(node->attrs.conv.data_layout, "NC"))
+        if (layout_is_last(node->attrs.conv.data_layout) ||
+            layout_is_last(node->attrs.conv.out_layout))
             return false;
         break;
     case OP_CONV1D_TRANSPOSE:
@@ -190,6 +192,8 @@ static const enum passage passages[OP_COUNT] = {
 
 static bool is_open(const struct node *node, const struct per_channel *c)
 {
+    if (layout_is_last(node_layout(node)))
+        return false;
     switch (passages[node->op]) {
     case OPEN: return true;
     case OPEN_IF_POSITIVE: return numbers_are(c, true);

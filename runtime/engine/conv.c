@@ -71,7 +71,7 @@ bool conv_supports(const struct node *node, const char **why)
     const struct conv_attrs *a = &node->attrs.conv;
 
     *why = "the layout is not channels-first";
-    return is_channels_first(a->data_layout) && is_channels_first(a->kernel_layout);
+    return is_channels_first(a->data_layout) && is_channels_first(a->out_layout);
 }
 
 /* Binds src, weights, bias and dst, and adds the step. */

@@ -73,6 +73,9 @@ bool layer_norm_prepare(struct work *work)
 
 bool lrn_supports(const struct node *node, const char **why)
 {
+    *why = "the layout is not channels-first";
+    if (!is_channels_first(node->attrs.lrn.layout))
+        return false;
     *why = "the neighbourhood is not centred";
     return node->attrs.lrn.size % 2 == 1 && node->inputs[0]->type.rank >= 3 &&
            node->inputs[0]->type.rank <= 5;

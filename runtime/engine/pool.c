@@ -52,7 +52,7 @@ bool pool_supports(const struct node *node, const char **why)
             return false;
     }
     *why = "the layout is not channels-first";
-    return is_global(node->op) || is_channels_first(a->layout);
+    return is_channels_first(is_global(node->op) ? node->attrs.layout.layout : a->layout);
 }
 
 static struct pooling pooling_of(const struct node *node)

@@ -261,7 +261,7 @@ fn npu_conv1(%x: (1,4,3,3) f32) -> (%add1_y) compiler "npu" global_symbol "npu_c
 fn conv1_y(%x: (1,4,3,3) f32) -> (%conv1_y) compiler "npu" composite "npu.conv2d_act" {
   const @conv1.weight : (4,4,1,1) f32 = [-0.44720912, -0.16887972, 0.15731736, -0.010039596, 0.065808706, 0.11680311, 0.3335915, -0.09649666, 0.03062271, 0.32405823, -0.4993522, 0.23641296, -0.34836948, 0.42190564, -0.4248001, -0.16918206]
   const @conv1.bias : (4) f32 = [-0.35535946, -0.48857468, 0.3546924, -0.2632613]
-  %conv1_y:conv = nn.conv2d(%x, @conv1.weight) {strides=[1,1], padding=[0,0,0,0], dilation=[1,1], groups=1, data_layout="NCHW", kernel_layout="OIHW"} : (1,4,3,3) f32  from Conv "conv1" #0
+  %conv1_y:conv = nn.conv2d(%x, @conv1.weight) {strides=[1,1], padding=[0,0,0,0], dilation=[1,1], groups=1, data_layout="NCHW", out_layout="NCHW", kernel_layout="OIHW"} : (1,4,3,3) f32  from Conv "conv1" #0
   %conv1_y = nn.bias_add(%conv1_y:conv, @conv1.bias) {axis=1} : (1,4,3,3) f32  from Conv "conv1" #0
 }
 

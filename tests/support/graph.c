@@ -102,6 +102,16 @@ struct tensor *graph_run(struct module *module, unsigned seed, struct bulk *bulk
     return interpret(ctx, fn, inputs, outputs, bulk, NULL) ? outputs : NULL;
 }
 
+struct tensor *graph_run_f32_sums(struct module *module, unsigned seed, struct bulk *bulk)
+{
+    struct ctx *ctx = module->ctx;
+    struct function *fn = module->main;
+    struct tensor *inputs = random_inputs(&ctx->perm, bulk, fn, -2, 2, &seed);
+    struct tensor *outputs = arena_array(&ctx->perm, struct tensor, fn->ret->n_inputs);
+
+    return interpret_f32_sums(ctx, fn, inputs, outputs, bulk, NULL) ? outputs : NULL;
+}
+
 /* As difference(), but a tensor that is zero but for rounding is not measured by its own size. */
 static double scaled_difference(const struct tensor *a, const struct tensor *b)
 {

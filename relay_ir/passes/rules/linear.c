@@ -1,20 +1,23 @@
 /* linear.c - what surrounds convolutions and matrix products. */
 #include <string.h>
 
+#include "relay_ir/layout.h"
 #include "relay_ir/passes/rules/rules.h"
 
 /* The axis of the output channels; -1 for operators that have none. */
 static int channel_axis(const struct node *node)
 {
+    const int rank = node->outputs[0]->type.rank;
+
     switch (node->op) {
     case OP_CONV1D:
     case OP_CONV2D:
-    case OP_CONV3D: return str_starts(node->attrs.conv.data_layout, "NC") ? 1 : -1;
+    case OP_CONV3D: return layout_channel_axis(node->attrs.conv.out_layout, rank);
     case OP_CONV1D_TRANSPOSE:
     case OP_CONV2D_TRANSPOSE:
     case OP_CONV3D_TRANSPOSE:
-        return str_starts(node->attrs.conv_transpose.data_layout, "NC") ? 1 : -1;
-    case OP_DENSE: return node->outputs[0]->type.rank - 1;
+        return layout_channel_axis(node->attrs.conv_transpose.data_layout, rank);
+    case OP_DENSE: return rank - 1;
     default: return -1;
     }
 }

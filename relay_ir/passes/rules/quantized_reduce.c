@@ -1,5 +1,6 @@
 /* quantized_reduce.c - averages, sums and softmax between a qnn.dequantize and a qnn.quantize, in
  * integers; ops/qnn_reduce.c and qnn_table.c say how they round. */
+#include "relay_ir/layout.h"
 #include "relay_ir/ops/qnn.h"
 #include "relay_ir/passes/rules/quantized.h"
 
@@ -44,8 +45,8 @@ static enum op as_pool(const struct node *node, union attrs *attrs)
             attrs->reduce.axis.at[attrs->reduce.axis.n++] = i;
         return OP_QNN_MEAN;
     }
-    attrs->pool.pool_size = ints_of(x->rank - 2, x->dim + 2);
-    attrs->pool.layout = "";
+    attrs->pool.layout = node->attrs.layout.layout;
+    attrs->pool.pool_size = ints_of(x->rank - 2, x->dim + layout_spatial_axis(attrs->pool.layout));
     return pools[x->rank - 3];
 }
 

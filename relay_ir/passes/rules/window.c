@@ -1,6 +1,7 @@
 /* window.c - padding and pooling. */
 #include <string.h>
 
+#include "relay_ir/layout.h"
 #include "relay_ir/passes/rules/rules.h"
 
 static bool all_zero(const int64_t *at, int n)
@@ -61,7 +62,7 @@ struct value *pad_into_qnn_conv(struct rewrite *rewrite, struct node *root)
     union attrs attrs = root->attrs;
     double zero;
 
-    if (!pad || !value_uniform(root->inputs[2], &zero) ||
+    if (!pad || layout_is_last(attrs.conv.data_layout) || !value_uniform(root->inputs[2], &zero) ||
         !joined_padding(pad, zero, &root->attrs.conv.padding, &attrs.conv.padding))
         return NULL;
     rule_covers(rewrite, pad);
