@@ -54,16 +54,12 @@ void list_machines(struct cli *cli);
 /* What --precision and its companions say; to be asked before prepare_offload. */
 bool prepare_precision(struct cli *cli);
 
-/* Whether FP8 is the targets' business (annotate_fp8), or that of quantize/; the targets are known.
- */
-void settle_precision(struct cli *cli);
-
 /* Whether quantize/ has something to do, and its steps. */
 bool precision_wanted(const struct cli *cli);
 void collect_for_precision(struct cli *cli, const struct module *module); /* before all passes */
 bool run_precision(struct cli *cli, struct module *module, const struct pipeline_options *pipeline);
 bool check_no_regions(struct cli *cli, const struct module *module, const char *what);
-void report_precision_of_graph(struct cli *cli);
+void report_precision(struct cli *cli); /* what became small; nothing when nothing was asked for */
 
 /* For compare: the steps up to the simulation only; and the samples of --data for fn's parameters
  * (NULL without --data, or after an error), to be closed by the caller, with how many --limit
@@ -86,10 +82,8 @@ const struct target *find_target(struct cli *cli, const char *name);
 /* The partitioner, between the parts of the pipeline. */
 bool run_offload(struct cli *cli, struct module *module, const struct pipeline_options *options);
 
-/* How many regions went where, and what became smaller floats; nothing when nothing was asked for.
- */
+/* How many regions went where; nothing when nothing was asked for. */
 void report_offload(struct cli *cli, const struct module *module);
-void report_precision(struct cli *cli);
 
 /* Tells of targets that were named or loaded and run no region; on standard error, or in --json. */
 void note_offload(struct cli *cli, const struct module *module);

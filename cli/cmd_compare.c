@@ -126,7 +126,7 @@ static void show(struct cli *cli, const struct comparison *c)
     bool *shown = arena_array(&cli->ctx->perm, bool, c->n);
     cJSON *list = cli->json ? cJSON_AddArrayToObject(cli->json, "worst") : NULL;
 
-    report_precision_of_graph(cli);
+    report_precision(cli);
     say(cli, "%-44s %-16s %10s %10s\n", "the worst layers", "operator", "1 - cosine", "noise");
     for (int n = 0; n < SHOWN; n++) {
         int worst = -1;

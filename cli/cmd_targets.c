@@ -122,34 +122,6 @@ static void show_kept(struct cli *cli, const struct target *target, cJSON *json)
         say(cli, "\n");
 }
 
-static const char *dtype_list(struct arena *arena, uint64_t dtypes)
-{
-    struct str list = { .arena = arena };
-
-    for (int d = DTYPE_NONE + 1; d < DTYPE_COUNT; d++)
-        if (dtypes >> d & 1)
-            str_printf(&list, "%s%s", list.n ? "|" : "", dtype_name((enum dtype)d));
-    return str_text(&list);
-}
-
-static void show_fp8(struct cli *cli, const struct fp8_row *row, cJSON *list)
-{
-    struct arena *arena = &cli->ctx->perm;
-    cJSON *json = add_item(list, cJSON_CreateObject());
-
-    say(cli, "  fp8        %s: data %s, weights %s%s, sums %s, results %s\n", op_name(row->op),
-        dtype_list(arena, row->data), dtype_list(arena, row->weights),
-        row->weight_scales ? " with scales" : "", dtype_name(row->accumulate),
-        dtype_name(row->out));
-    add_text(json, "op", op_name(row->op));
-    add_text(json, "data", dtype_list(arena, row->data));
-    add_text(json, "weights", dtype_list(arena, row->weights));
-    add_text(json, "accumulate", dtype_name(row->accumulate));
-    add_text(json, "out", dtype_name(row->out));
-    if (json)
-        cJSON_AddBoolToObject(json, "weight_scales", row->weight_scales);
-}
-
 static void show_file(struct cli *cli, const char *what, const char *name, cJSON *json)
 {
     if (!name)
@@ -234,9 +206,6 @@ static void show_target(struct cli *cli, const struct target *target)
     show_limits(cli, &target->limits, add_object(json, "limits"));
     show_rates(cli, &target->rates, add_object(json, "rates"));
     show_kept(cli, target, add_array(json, "keep_on_host"));
-    list = add_array(json, "fp8");
-    for (int i = 0; i < target->n_fp8; i++)
-        show_fp8(cli, &target->fp8[i], list);
     list = add_array(json, "composites");
     for (int i = 0; i < target->n_rows; i++)
         show_row(cli, &target->rows[i], list);

@@ -4,7 +4,6 @@
 #include "base/str.h"
 #include "cli/cli.h"
 #include "codegen_c/external_check.h"
-#include "partition/annotate_fp8.h"
 
 static const char *const assign_words[] = {
     [ASSIGN_COST] = "cost", [ASSIGN_PRIORITY] = "priority", NULL
@@ -12,9 +11,7 @@ static const char *const assign_words[] = {
 
 bool offload_wanted(const struct cli *cli)
 {
-    const struct partition_options *options = &cli->offload.options;
-
-    return options->n_offload > 0 || options->fp8 != DTYPE_NONE;
+    return cli->offload.options.n_offload > 0;
 }
 
 /* --- the options ------------------------------------------------------------------------------ */
@@ -208,7 +205,6 @@ bool prepare_offload(struct cli *cli)
             return false;
         ok = (!list || parse_offload(cli, list)) && ok;
     }
-    settle_precision(cli);
     ok = check_templates(cli) && ok;
     return ok && check_companions(cli);
 }
@@ -285,18 +281,4 @@ void note_offload(struct cli *cli, const struct module *module)
             note(cli, arena_printf(
                           arena, "the target %s was loaded, but takes no part without --offload %s",
                           t->name, t->name));
-}
-
-void report_precision(struct cli *cli)
-{
-    const struct partition *partition = cli->offload.partition;
-    struct str text = { .arena = &cli->ctx->perm };
-
-    report_precision_of_graph(cli);
-    if (!partition || !partition->fp8)
-        return;
-    fp8_report_print(partition->fp8, cli->args.command == COMMAND_TARGETS, &cli->ctx->perm, &text);
-    say(cli, "%s", str_text(&text));
-    if (cli->json)
-        cJSON_AddItemToObject(cli->json, "fp8", fp8_report_json(partition->fp8));
 }

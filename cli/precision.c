@@ -20,7 +20,6 @@ struct precision_request {
     struct preprocessing how;
     bool has_how;
     long long limit;
-    bool legacy_fp8; /* targets' own FP8 decides: partition/annotate_fp8.h */
     struct quantize_report report;
     int n_floats; /* products in floats, of --arithmetic integer */
     bool done;
@@ -242,23 +241,6 @@ static bool check_companions(struct cli *cli, const struct precision_request *r)
     return ok;
 }
 
-/* FP8 as the targets want it, if they have rows of their own and nothing else is asked for. */
-static bool targets_decide(const struct cli *cli, const struct precision_request *r)
-{
-    const struct partition_options *o = &cli->offload.options;
-
-    if (r->options.precision.mode != PRECISION_FP8 || r->options.qtable || r->options.equalize ||
-        has_option(&cli->args, OPTION_FP8_PARAMS))
-        return false;
-    for (size_t i = 0; i < sizeof companions / sizeof *companions; i++)
-        if (has_option(&cli->args, companions[i]))
-            return false;
-    for (int i = 0; i < o->n_offload; i++)
-        if (o->offload[i]->n_fp8 > 0)
-            return true;
-    return false;
-}
-
 bool prepare_precision(struct cli *cli)
 {
     struct precision_request *r = arena_new(&cli->ctx->perm, struct precision_request);
@@ -279,18 +261,9 @@ bool prepare_precision(struct cli *cli)
     return ok && check_companions(cli, r);
 }
 
-void settle_precision(struct cli *cli)
-{
-    struct precision_request *r = cli->precision;
-
-    r->legacy_fp8 = targets_decide(cli, r);
-    cli->offload.options.fp8 = r->legacy_fp8 ? r->options.precision.weights.dtype : DTYPE_NONE;
-}
-
 bool precision_wanted(const struct cli *cli)
 {
-    return cli->precision && quantize_wanted(&cli->precision->options) &&
-           !cli->precision->legacy_fp8;
+    return cli->precision && quantize_wanted(&cli->precision->options);
 }
 
 /* --- the work --------------------------------------------------------------------------------- */
@@ -457,7 +430,7 @@ static void report_corrections(struct cli *cli, const struct quantize_report *re
         say(cli, "  biases  left alone in %d products: %s\n", report->n_uncorrected, why);
 }
 
-void report_precision_of_graph(struct cli *cli)
+void report_precision(struct cli *cli)
 {
     const struct precision_request *r = cli->precision;
     const struct quantize_report *report = &r->report;

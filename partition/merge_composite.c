@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* Ids of nodes are the key of all tables; annotate_fp8 may have added nodes before. */
+/* Ids of nodes are the key of all tables. */
 static void number_nodes(struct partition *partition)
 {
     struct function *fn = partition->fn;

@@ -8,14 +8,12 @@
 #include "partition/explain.h"
 
 static const struct partition_pass passes[] = {
-    { "annotate_fp8", "small floats where a target takes them", partition_annotate_fp8, true },
     { "merge_composite", "finds what the rows of the targets match", partition_merge_composite,
       false },
     { "annotate_target", "gives every node to a target or to c", partition_annotate_target, false },
     { "merge_regions", "joins neighbours of one target", partition_merge_regions, false },
     { "cost", "keeps the limits, returns what does not pay", partition_cost, false },
     { "partition", "makes each region a function of composites", partition_outline, true },
-    { "legalize", "f32 for what is FP8 and stays on the host", partition_legalize, true },
     { "optimise", "runs the targets' own rewrites of their regions", partition_optimise, true },
 };
 

@@ -3,8 +3,6 @@
  * Runs between the passes that simplify and fuse_ops (which groups what stays on `c`, the host).
  * Each step is a pass over the same state; those that change the graph say so (`rewrites`).
  *
- * annotate_fp8: only where a precision is asked for: casts around what targets take in FP8.
- *
  * merge_composite: for every target in the user's order, its rows in order: matches, none of which
  * share a node within one target. All candidates of all targets are kept.
  *
@@ -16,8 +14,6 @@
  * it excludes until nothing changes.
  *
  * partition: outlines: region functions of composite functions.
- *
- * legalize: what is FP8 and stays on c is computed in f32.
  *
  * optimise: the targets' hooks.
  *
@@ -37,11 +33,9 @@ struct partition_options {
     int n_offload;
     const struct target *const *offload; /* the user's order; c is always last, and not in it */
     enum assign
-        assign;     /* COST: the cheapest estimate, ties by order. PRIORITY: the first in order */
-    bool no_cost;   /* the cost step only keeps the limits of what a target can take: nothing goes
-                       back because of min_macs or hand-over, and no target chooses first */
-    enum dtype fp8; /* DTYPE_NONE = no annotate_fp8; else the storage format of activations and
-                       weights */
+        assign;   /* COST: the cheapest estimate, ties by order. PRIORITY: the first in order */
+    bool no_cost; /* the cost step only keeps the limits of what a target can take: nothing goes
+                     back because of min_macs or hand-over, and no target chooses first */
 };
 
 /* One match of one row. */
@@ -108,7 +102,6 @@ struct partition {
     struct attempt *attempts, *last_attempt;
     struct map texts; /* of attempts: each once */
     struct decision *decisions, *last_decision;
-    struct fp8_report *fp8;          /* what annotate_fp8 did, see annotate_fp8.h; NULL = nothing */
     struct explanation *explanation; /* made before the graph is rewritten, see explain.h */
 };
 
@@ -144,10 +137,8 @@ void partition_decide(struct partition *partition, const struct target *target,
     __attribute__((format(printf, 4, 5)));
 
 /* The steps, in alphabetical order. */
-bool partition_annotate_fp8(struct partition *partition);
 bool partition_annotate_target(struct partition *partition);
 bool partition_cost(struct partition *partition);
-bool partition_legalize(struct partition *partition);
 bool partition_merge_composite(struct partition *partition);
 bool partition_merge_regions(struct partition *partition);
 bool partition_optimise(struct partition *partition);

@@ -82,17 +82,6 @@ struct target_rates {
     } per_mac[DTYPE_COUNT]; /* n_macs of them; DTYPE_NONE is others */
 };
 
-/* Which operators take small floats, for annotate_fp8: inputs stored in one of these formats,
- * weights (constant second inputs) likewise, sums in `accumulate`, results in `out` (f32, before
- * the next region's cast). */
-struct fp8_row {
-    enum op op;
-    uint64_t data, weights; /* bits per enum dtype */
-    enum dtype accumulate, out;
-    bool weight_scales; /* a factor per output channel may follow (multiply by a constant vector) */
-    struct source source;
-};
-
 struct target {
     const char *name, *description;
     const char *file;     /* of target.json, for messages */
@@ -105,8 +94,6 @@ struct target {
     struct target_limits limits;
     struct target_rates rates;
     bool keep_on_host[OP_COUNT];
-    int n_fp8;
-    struct fp8_row *fp8;
     const char *prologue; /* text of NAME_TARGET.c before the regions: includes, helpers;
                              template text, keys: name, upper; NULL = none */
     const char

@@ -98,78 +98,6 @@ static void read_keep_on_host(struct loader *loader, const cJSON *list)
     }
 }
 
-static uint64_t read_formats(struct loader *loader, const cJSON *object, const char *key)
-{
-    const cJSON *list = json_get_list(&loader->json, object, key);
-    uint64_t formats = 0;
-
-    if (!json_get(object, key) || (list && !list->child))
-        json_error(&loader->json, list ? list : object, "'%s' is wanted: [\"f8e4m3\"]", key);
-    for (const cJSON *item = list ? list->child : NULL; item; item = item->next) {
-        const enum dtype dtype =
-            target_json_dtype(loader, item, json_item_text(&loader->json, item));
-
-        if (dtype == DTYPE_NONE)
-            continue;
-        if (dtype_kind(dtype) == KIND_MINIFLOAT)
-            formats |= UINT64_C(1) << dtype;
-        else
-            json_error(&loader->json, item, "%s is no FP8 format", dtype_name(dtype));
-    }
-    return formats;
-}
-
-/* The type of sums or results; f32 when nothing is said. */
-static enum dtype read_float(struct loader *loader, const cJSON *object, const char *key)
-{
-    const cJSON *item = json_get(object, key);
-    const enum dtype dtype =
-        item ? target_json_dtype(loader, item, json_item_text(&loader->json, item)) : DTYPE_F32;
-
-    if (dtype == DTYPE_NONE || dtype_is_float(dtype))
-        return dtype;
-    json_error(&loader->json, item, "%s is no type for sums: f16, bf16, f32 or f64 is wanted",
-               dtype_name(dtype));
-    return DTYPE_NONE;
-}
-
-static void read_fp8_row(struct loader *loader, const cJSON *item, bool *seen)
-{
-    static const char *const known[] = { "op",         "data", "weights",
-                                         "accumulate", "out",  "weight_scales" };
-    struct json_file *json = &loader->json;
-    struct fp8_row *row = &loader->target->fp8[loader->target->n_fp8];
-
-    if (!json_members(json, item, known, COUNT(known)))
-        return;
-    *row = (struct fp8_row){ .op = OP_COUNT,
-                             .data = read_formats(loader, item, "data"),
-                             .weights = read_formats(loader, item, "weights"),
-                             .accumulate = read_float(loader, item, "accumulate"),
-                             .out = read_float(loader, item, "out"),
-                             .weight_scales = json_get_bool(json, item, "weight_scales"),
-                             .source = json_source(json, item) };
-    if (json_get(item, "op"))
-        row->op = target_json_op(loader, json_get(item, "op"));
-    else
-        json_error(json, item, "'op' is missing");
-    if (row->op == OP_COUNT)
-        return;
-    if (seen[row->op])
-        json_error(json, json_get(item, "op"), "there is an earlier row for %s", op_name(row->op));
-    seen[row->op] = true;
-    loader->target->n_fp8++;
-}
-
-static void read_fp8(struct loader *loader, const cJSON *list)
-{
-    bool seen[OP_COUNT] = { false };
-
-    loader->target->fp8 = arena_array(&loader->ctx->perm, struct fp8_row, cJSON_GetArraySize(list));
-    for (const cJSON *item = list ? list->child : NULL; item; item = item->next)
-        read_fp8_row(loader, item, seen);
-}
-
 /* The words go to a compiler; nothing in them may mean something to a shell. */
 static const char *read_flags(struct loader *loader, const cJSON *object)
 {
@@ -233,10 +161,9 @@ static void read_format(struct loader *loader, const cJSON *root)
 
 static void read_root(struct loader *loader, const cJSON *root)
 {
-    static const char *const known[] = { "name",     "description", "format",  "composites",
-                                         "limits",   "rates",       "fp8",     "keep_on_host",
-                                         "prologue", "region",      "headers", "host",
-                                         "plugin" };
+    static const char *const known[] = { "name",   "description", "format",       "composites",
+                                         "limits", "rates",       "keep_on_host", "prologue",
+                                         "region", "headers",     "host",         "plugin" };
     struct json_file *json = &loader->json;
     struct target *target = loader->target;
 
@@ -257,7 +184,6 @@ static void read_root(struct loader *loader, const cJSON *root)
     target_json_rows(loader, json_get_list(json, root, "composites"));
     read_limits(loader, json_get(root, "limits"));
     read_rates(loader, json_get(root, "rates"));
-    read_fp8(loader, json_get_list(json, root, "fp8"));
     read_keep_on_host(loader, json_get_list(json, root, "keep_on_host"));
     target->prologue_file = json_get_text(json, root, "prologue");
     target->prologue = target_json_file_of(loader, root, "prologue");

@@ -40,9 +40,6 @@ START_TEST(everything_is_read)
         " 'rates': {'launch_ns': 1.5, 'transfer_ns_per_byte': 0.25, 'call_ns': 3,\n"
         "           'ns_per_byte': 1e-3, 'ns_per_mac': {'f32': 0.5, 'i8': 0.125, 'other': 2}},\n"
         " 'keep_on_host': ['nn.softmax', 'dense'],\n"
-        " 'fp8': [{'op': 'conv2d', 'data': ['f8e4m3', 'f8e5m2'], 'weights': ['f8e5m2'],\n"
-        "          'accumulate': 'f16', 'weight_scales': true},\n"
-        "         {'op': 'nn.dense', 'data': ['f8e4m3'], 'weights': ['f8e4m3'], 'out': 'f64'}],\n"
         " 'prologue': 'p.tmpl', 'region': 'g.tmpl', 'headers': ['h.h', 'i.h'],\n"
         " 'host': {'files': ['s.c'], 'flags': '-lm'}}\n");
     const struct composite_row *k = &t->rows[0];
@@ -80,13 +77,6 @@ START_TEST(everything_is_read)
     ck_assert(t->rates.per_mac[2].dtype == DTYPE_NONE && t->rates.per_mac[2].ns == 2);
     for (int op = 0; op < OP_COUNT; op++)
         ck_assert_int_eq(t->keep_on_host[op], op == OP_SOFTMAX || op == OP_DENSE);
-    ck_assert_int_eq(t->n_fp8, 2);
-    ck_assert_int_eq(t->fp8[0].op, OP_CONV2D);
-    ck_assert(t->fp8[0].data == (UINT64_C(1) << DTYPE_F8E4M3 | UINT64_C(1) << DTYPE_F8E5M2));
-    ck_assert(t->fp8[0].weights == UINT64_C(1) << DTYPE_F8E5M2);
-    ck_assert(t->fp8[0].accumulate == DTYPE_F16 && t->fp8[0].out == DTYPE_F32);
-    ck_assert(t->fp8[0].weight_scales && !t->fp8[1].weight_scales);
-    ck_assert(t->fp8[1].accumulate == DTYPE_F32 && t->fp8[1].out == DTYPE_F64);
     ck_assert_str_eq(t->prologue, "p.tmpl");
     ck_assert_str_eq(t->region_template, "g.tmpl");
     ck_assert_int_eq(t->n_headers, 2);

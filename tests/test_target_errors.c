@@ -109,27 +109,6 @@ static const struct bad bad[] = {
     { TARGET(", 'rates': {'ns_per_mac': {'f33': ~1}}"),
       { "unknown element type 'f33'" },
       "did you mean" },
-    { TARGET(", 'fp8': [{'op': ~'conv9d', 'data': ['f8e4m3'], 'weights': ['f8e5m2']}]"),
-      { "unknown operator 'conv9d'" },
-      NULL },
-    { TARGET(", 'fp8': [~{'data': ['f8e4m3'], 'weights': ['f8e5m2']}]"),
-      { "'op' is missing" },
-      NULL },
-    { TARGET(", 'fp8': [~{'op': 'dense', 'data': ['f8e4m3']}]"), { "'weights' is wanted" }, NULL },
-    { TARGET(", 'fp8': [{'op': 'dense', 'data': ['f8e4m3'], 'weights': ~[]}]"),
-      { "'weights' is wanted" },
-      NULL },
-    { TARGET(", 'fp8': [{'op': 'dense', 'data': [~'f32'], 'weights': ['f8e5m2']}]"),
-      { "f32 is no FP8 format" },
-      NULL },
-    { TARGET(", 'fp8': [{'op': 'dense', 'data': ['f8e4m3'], 'weights': ['f8e5m2'],"
-             "           'accumulate': ~'i32'}]"),
-      { "i32 is no type for sums" },
-      NULL },
-    { TARGET(", 'fp8': [{'op': 'dense', 'data': ['f8e4m3'], 'weights': ['f8e5m2']},"
-             "\n{'op': ~'nn.dense', 'data': ['f8e4m3'], 'weights': ['f8e5m2']}]"),
-      { "there is an earlier row for nn.dense" },
-      NULL },
 
     /* numbers */
     { TARGET(", 'limits': {'max_macs': ~-1}"), { "'max_macs' is -1, a whole number" }, NULL },
@@ -425,7 +404,6 @@ START_TEST(a_damaged_file_is_refused_or_read)
         "9\"],\"let\":{\"a\":\"w.dim[0]\",\"b\":\"a * 2\"},\"cost_ns\":\"b + 1.5\","
         "\"template\":\"a.tmpl\"}],\"limits\":{\"max_macs\":10,\"max_onchip_bytes\":20,"
         "\"weights_onchip\":true},\"rates\":{\"ns_per_mac\":{\"f32\":0.5,\"other\":1}},"
-        "\"fp8\":[{\"op\":\"dense\",\"data\":[\"f8e4m3\"],\"weights\":[\"f8e5m2\"]}],"
         "\"headers\":[\"a.h\"],\"keep_on_host\":[\"nn.softmax\"]}";
     static const char changes[] = { '"', '{', '}', '[', ']', ',',  ':',    '\\',  ' ',
                                     '-', '9', 'e', '(', ')', '\n', '\x01', '\x80' };

@@ -16,7 +16,7 @@
 
 static const struct offload_case cases[] = {
     { .composites = "sim_npu.cast sim_npu.conv2d",
-      .fp8 = DTYPE_F8E4M3,
+      .precision = "fp8",
       .all_builds = true,
       .text =
           "fn main(%x: (1,3,9,8) f32) -> (%y) {\n"
@@ -26,7 +26,7 @@ static const struct offload_case cases[] = {
           "  %d = nn.bias_add(%c, @b) {axis=1}\n"
           "  %y = nn.relu(%d)\n}" },
     { .composites = "sim_npu.cast sim_npu.conv2d sim_npu.conv2d",
-      .fp8 = DTYPE_F8E5M2,
+      .precision = "fp8=f8e5m2",
       .text = "fn main(%x: (2,4,6,6) f32) -> (%y) {\n"
               "  const @v : (4,1,3,3) f32 = [0, ...]\n"
               "  const @w : (6,2,1,1) f32 = [0, ...]\n"
@@ -34,7 +34,7 @@ static const struct offload_case cases[] = {
               "  %d = clip(%c) {a_min=0, a_max=6}\n"
               "  %y = nn.conv2d(%d, @w) {groups=2}\n}" },
     { .composites = "sim_npu.cast sim_npu.conv2d sim_npu.cast sim_npu.conv2d",
-      .fp8 = DTYPE_F8E4M3, /* a residual block: the sum stands behind the second convolution */
+      .precision = "fp8", /* a residual block: the sum stands behind the second convolution */
       .text = "fn main(%x: (1,4,5,5) f32) -> (%y) {\n"
               "  const @v : (4,4,3,3) f32 = [0, ...]\n"
               "  const @w : (4,4,3,3) f32 = [0, ...]\n"
@@ -44,12 +44,12 @@ static const struct offload_case cases[] = {
               "  %f = add(%d, %e)\n"
               "  %y = nn.relu(%f)\n}" },
     { .composites = "sim_npu.cast sim_npu.conv1d",
-      .fp8 = DTYPE_F8E4M3,
+      .precision = "fp8",
       .text = "fn main(%x: (2,4,9) f32) -> (%y) {\n"
               "  const @w : (6,2,3) f32 = [0, ...]\n"
               "  %y = nn.conv1d(%x, @w) {strides=[2], padding=[0,2], dilation=[2], groups=2}\n}" },
     { .composites = "sim_npu.cast sim_npu.dense sim_npu.dense",
-      .fp8 = DTYPE_F8E4M3,
+      .precision = "fp8",
       .text = "fn main(%x: (3,7) f32) -> (%y) {\n"
               "  const @v : (5,7) f32 = [0, ...]\n"
               "  const @w : (2,5) f32 = [0, ...]\n"
@@ -57,7 +57,7 @@ static const struct offload_case cases[] = {
               "  %c = nn.dense(%x, @v)\n  %d = nn.bias_add(%c, @b) {axis=1}\n"
               "  %e = nn.relu(%d)\n  %y = nn.dense(%e, @w)\n}" },
     { .composites = "sim_npu.cast sim_npu.max_pool2d sim_npu.dense",
-      .fp8 = DTYPE_F8E4M3,
+      .precision = "fp8",
       .text = "fn main(%x: (1,2,6,5) f32) -> (%y) {\n"
               "  const @w : (3,12) f32 = [0, ...]\n"
               "  %p = nn.max_pool2d(%x) {pool_size=[2,2], strides=[2,2]}\n"
@@ -92,7 +92,7 @@ static const struct offload_case cases[] = {
     /* Too big for the chip, or more than it has. */
     { .left = "cast nn.conv2d multiply",
       .tolerance = 1e-6,
-      .fp8 = DTYPE_F8E4M3,
+      .precision = "fp8",
       .composites = "",
       .text = "fn main(%x: (1,2,240,240) f32) -> (%y) {\n"
               "  const @w : (4,2,3,3) f32 = [0, ...]\n"
@@ -267,6 +267,7 @@ int main(void)
     SRunner *runner = srunner_create(suite);
     int failed;
 
+    tcase_set_timeout(tcase, 120); /* compilers on a busy machine */
     tcase_add_loop_test(tcase, streams_compute_what_the_graph_does, 0,
                         sizeof cases / sizeof *cases);
     tcase_add_loop_test(tcase, its_fp8_is_that_of_the_standard, SIM_NPU_E4M3, SIM_NPU_I8);

@@ -42,7 +42,6 @@ $ relayc targets npu --target-dir npu --json
 		"ns_per_byte":	0
 	},
 	"keep_on_host":	["nn.softmax"],
-	"fp8":	[],
 	"composites":	[{
 			"name":	"npu.conv2d_act",
 			"pattern":	"conv2d(x, w:const) -> bias_add(_, b:const)? -> relu|clip?",
@@ -216,19 +215,17 @@ help: --target-dir wants the folder of a target, or a folder of such folders
 [1]
 $ mkdir broken; echo '{ "name": "broken", "format": "extern", "composites": [ { "name": "x", "pattern": "conv3(x)" } ], "colour": 1 }' >broken/target.json; relayc targets --target-dir broken
 error[R0601]: broken/target.json:1:99: unknown key 'colour'
-help: there are name, description, format, composites, limits, rates, fp8, keep_on_host, prologue, region, headers, host, plugin
+help: there are name, description, format, composites, limits, rates, keep_on_host, prologue, region, headers, host, plugin
 error[R0601]: broken/target.json:1:84: unknown operator 'conv3'
 help: did you mean conv3d?
 [1]
 # Passes
 $ relayc compile --passes | grep offload | cut -c 5-
-annotate_fp8          small floats where a target takes them (--offload)
 merge_composite       finds what the rows of the targets match (--offload)
 annotate_target       gives every node to a target or to c (--offload)
 merge_regions         joins neighbours of one target (--offload)
 cost                  keeps the limits, returns what does not pay (--offload)
 partition             makes each region a function of composites (--offload)
-legalize              f32 for what is FP8 and stays on the host (--offload)
 optimise              runs the targets' own rewrites of their regions (--offload)
 $ relayc compile $MODELS/pointwise_residual.onnx --dump-after cost
 error[R0501]: --dump-after: 'cost' does not run without --offload
@@ -431,9 +428,9 @@ conv_bn_relu: 3 ONNX nodes -> 1 region, 0.00 M MACs
   targets sim_npu 1 region
   flash   432 bytes of weights
   arena   0 bytes (without sharing: 0)
-$ relayc compile $MODELS/conv_bn_relu.onnx --offload sim_npu --precision fp8=f8e5m2 --assign priority --no-cost -o fp8 --json | grep -A 1 '"fp8"'
-	"fp8":	{
-		"format":	"f8e5m2",
+$ relayc compile $MODELS/conv_bn_relu.onnx --offload sim_npu --precision fp8=f8e5m2 --assign priority --no-cost -o fp8 --json | grep -A 1 '"precision":.{'
+	"precision":	{
+		"wanted":	"fp8=f8e5m2",
 $ for m in conv_bn_relu dense_softmax pointwise_residual; do relayc verify $MODELS/$m.onnx --offload sim_npu --precision fp8 --assign priority --no-cost -q && echo $m; done
 conv_bn_relu
 dense_softmax

@@ -1,11 +1,11 @@
 /* main.c - networks through the whole partitioner: every model with every list of targets in every
  * precision, built, run and compared; pass or FAIL, a line each.
  *
- *   offload [--work DIR] [--target-dir DIR] [--offload LIST]... [--precision f32|fp8]...
+ *   offload [--work DIR] [--target-dir DIR] [--offload LIST]... [--precision f32|MODE]...
  *           [--everything] [--must] [--sanitize] [--tolerance X] (MODEL_DIR | FILE.onnx)...
  *
- * What is wanted is what the reference evaluator says of the graph before partitioning (fp8: after
- * annotate_fp8, which changes numbers and has its own tests), and under f32 the model's io/ too.
+ * What is wanted is what the reference evaluator says of the graph before partitioning (after
+ * quantize_module, which changes numbers and has its own tests), and under f32 the model's io/ too.
  *
  * --everything  all that matches is offloaded: by priority, without the cost step
  * --must        each target of the list must get a region
@@ -67,7 +67,7 @@ static bool build_and_run(struct offload *offload, const char *work,
     return watch_arena(offload, work, result, reason) || fail(network->ctx, reason, NULL);
 }
 
-/* Under fp8, a number next to the border between two steps goes one way in the reference's order of
+/* Under FP8, a number next to the border between two steps goes one way in the reference's order of
  * summing and the other way in c's or oneDNN's, and is then up to an eighth off. In a deep network
  * one such number moves others over their borders, until little but the precision itself bounds
  * what comes out: the error may be as great as the distance between fp8 and f32. A target that sums
@@ -101,9 +101,8 @@ static bool all_take_part(struct offload *offload, const char **reason)
 static void run_one(const char *dir, const char *list, const char *precision,
                     struct settings *settings, struct oracle **oracles)
 {
-    const bool fp8 = strcmp(precision, "fp8") == 0;
     struct offload offload = { .list = list,
-                               .fp8 = fp8 ? DTYPE_F8E4M3 : DTYPE_NONE,
+                               .precision = precision,
                                .everything = settings->everything,
                                .target_dir = settings->target_dir };
     struct codegen_result result = { 0 };

@@ -14,9 +14,9 @@ struct share {
 };
 
 struct offload {
-    const char *list; /* "sim_npu,dnnl" */
-    enum dtype fp8;   /* DTYPE_NONE = f32 */
-    bool everything;  /* by priority, without the cost step */
+    const char *list;      /* "sim_npu,dnnl" */
+    const char *precision; /* "f32", "fp8" ..., as quantize_module has it without data */
+    bool everything;       /* by priority, without the cost step */
     const char *target_dir;
 
     struct network network; /* after fuse_ops; sets hold what is wanted */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "quantize/quantize.h"
 #include "relay_ir/interpret.h"
 #include "relay_ir/text.h"
 #include "relay_ir/verify.h"
@@ -78,12 +79,12 @@ static double distance(const struct network *network, const struct oracle *a,
     return greatest;
 }
 
-/* The network's sets, once more with what the reference evaluator wants; under fp8 with that only,
- * as the model's own outputs are of another precision. */
+/* The network's sets, once more with what the reference evaluator wants; with that only where the
+ * model's own outputs are of another precision. */
 static void add_sets(struct offload *offload, const struct oracle *oracle)
 {
     struct network *network = &offload->network;
-    const int n = network->n_sets, first = offload->fp8 == DTYPE_NONE ? n : 0;
+    const int n = network->n_sets, first = strcmp(offload->precision, "f32") == 0 ? n : 0;
 
     for (int i = 0; i < n && first + i < MAX_SETS; i++) {
         struct io_set *set = &network->sets[first + i];
@@ -136,7 +137,20 @@ static void count_shares(struct offload *offload, const struct partition *partit
             }
 }
 
-static bool partition_network(struct offload *offload, struct oracle **oracles)
+/* To the precision, without data: scales are 1, biases as they are. */
+static bool quantize_network(struct offload *offload)
+{
+    struct network *network = &offload->network;
+    const struct pipeline_options pipeline = { .log = stderr };
+    struct quantize_options options = { .n_threads = 1 };
+    struct quantize_report report;
+
+    return precision_parse(network->ctx, "--precision", offload->precision, &options.precision) &&
+           (!quantize_wanted(&options) ||
+            quantize_module(network->module, &options, &pipeline, &report));
+}
+
+static bool partition_network(struct offload *offload)
 {
     struct module *module = offload->network.module;
     const struct target *list[MAX_TARGETS];
@@ -145,13 +159,11 @@ static bool partition_network(struct offload *offload, struct oracle **oracles)
                                                .offload = list,
                                                .assign = offload->everything ? ASSIGN_PRIORITY
                                                                              : ASSIGN_COST,
-                                               .no_cost = offload->everything,
-                                               .fp8 = offload->fp8 };
+                                               .no_cost = offload->everything };
     struct partition *partition;
     int n;
     const struct partition_pass *passes = partition_passes(&n);
-    struct oracle *plain = find_oracle(offload, oracles), *oracle = plain;
-    bool ok = plain != NULL;
+    bool ok = true;
 
     for (int i = 1; i < offload->n_shares; i++)
         list[i - 1] = offload->shares[i].target;
@@ -160,15 +172,21 @@ static bool partition_network(struct offload *offload, struct oracle **oracles)
         if (strcmp(passes[i].name, "partition") == 0)
             count_shares(offload, partition);
         ok = partition_run_one(partition, passes[i].name) && module_verify(module, passes[i].name);
-        if (ok && strcmp(passes[i].name, "annotate_fp8") == 0)
-            ok = (oracle = find_oracle(offload, oracles)) != NULL;
     }
     partition_free(partition);
-    if (ok) {
-        offload->noise = distance(&offload->network, plain, oracle);
-        add_sets(offload, oracle);
-    }
     return ok;
+}
+
+/* What is wanted of the network, and how far that is from f32. */
+static bool want(struct offload *offload, const struct oracle *plain, struct oracle **oracles)
+{
+    const struct oracle *oracle = find_oracle(offload, oracles);
+
+    if (!oracle)
+        return false;
+    offload->noise = distance(&offload->network, plain, oracle);
+    add_sets(offload, oracle);
+    return true;
 }
 
 bool offload_prepare(struct offload *offload, const char *dir, struct oracle **oracles)
@@ -176,8 +194,11 @@ bool offload_prepare(struct offload *offload, const char *dir, struct oracle **o
     struct network *network = &offload->network;
     struct pipeline_options options = { .part = PIPELINE_PREPARE, .log = stderr };
 
+    const struct oracle *plain;
+
     if (!network_load(network, dir) || !load_targets(offload) ||
-        !pipeline_run(network->module, &options) || !partition_network(offload, oracles))
+        !pipeline_run(network->module, &options) || !(plain = find_oracle(offload, oracles)) ||
+        !quantize_network(offload) || !want(offload, plain, oracles) || !partition_network(offload))
         return false;
     options.part = PIPELINE_FUSE;
     if (!pipeline_run(network->module, &options) || !module_verify(network->module, "fuse_ops"))

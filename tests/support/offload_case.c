@@ -5,6 +5,7 @@
 
 #include "base/str.h"
 #include "partition/partition.h"
+#include "quantize/quantize.h"
 #include "relay_ir/interpret.h"
 #include "tests/support/executions.h"
 #include "tests/support/expect.h"
@@ -45,11 +46,9 @@ static struct partition_options options_of(struct ctx *ctx, const struct offload
                                            const struct targets *targets)
 {
     const struct target **list = arena_array(&ctx->perm, const struct target *, MAX_TARGETS);
-    struct partition_options options = { .targets = targets,
-                                         .offload = list,
-                                         .assign = ASSIGN_PRIORITY,
-                                         .no_cost = true,
-                                         .fp8 = row->fp8 };
+    struct partition_options options = {
+        .targets = targets, .offload = list, .assign = ASSIGN_PRIORITY, .no_cost = true
+    };
 
     for (const char *at = row->target; *at;) {
         const size_t n = strcspn(at, ",");
@@ -95,22 +94,31 @@ static void offload(struct partition *partition, const struct offload_case *row)
     }
 }
 
-/* What the graph computes before: after annotate_fp8, which changes numbers and is told apart. */
-static struct tensor *expected(const struct offload_case *row, const struct tensor *inputs,
-                               const struct partition_options *options, struct ctx *ctx,
-                               struct bulk *bulk)
+/* The graph of the row, before the partitioner. */
+static struct module *prepared(const struct offload_case *row, struct ctx *ctx)
 {
+    const struct pipeline_options pipeline = { .dump_after = NULL };
     struct module *module = graph_parse(ctx, row->text, SEED);
-    struct tensor *outputs = arena_array(&ctx->perm, struct tensor, module->main->ret->n_inputs);
-    struct partition *partition;
+    struct quantize_options options = { .n_threads = 1 };
+    struct quantize_report report;
 
     fill_integers(module->main);
-    partition = partition_new(module, options);
-    if (row->fp8 != DTYPE_NONE)
-        ck_assert_msg(partition_run_one(partition, "annotate_fp8"), "%s", expect_text(ctx));
+    if (row->precision)
+        ck_assert_msg(precision_parse(ctx, "test", row->precision, &options.precision) &&
+                          quantize_module(module, &options, &pipeline, &report),
+                      "%s", expect_text(ctx));
+    return module;
+}
+
+/* What the graph computes there. */
+static struct tensor *expected(const struct offload_case *row, const struct tensor *inputs,
+                               struct ctx *ctx, struct bulk *bulk)
+{
+    struct module *module = prepared(row, ctx);
+    struct tensor *outputs = arena_array(&ctx->perm, struct tensor, module->main->ret->n_inputs);
+
     ck_assert_msg(interpret(ctx, module->main, inputs, outputs, bulk, NULL), "%s",
                   expect_text(ctx));
-    partition_free(partition);
     module_free(module);
     return outputs;
 }
@@ -124,7 +132,7 @@ struct offloaded {
 static void offloaded_new(const struct offload_case *row, struct offloaded *out)
 {
     struct ctx *ctx = ctx_new("net.onnx");
-    struct module *module = graph_parse(ctx, row->text, SEED);
+    struct module *module = prepared(row, ctx);
     struct network *network = &out->network;
     unsigned seed = SEED;
     const bool any_range = row->low == 0 && row->high == 0;
@@ -132,14 +140,12 @@ static void offloaded_new(const struct offload_case *row, struct offloaded *out)
     struct partition *partition;
 
     *network = (struct network){ .ctx = ctx, .name = "net", .module = module, .n_sets = 1 };
-    fill_integers(module->main);
     ck_assert_msg(targets_load(ctx, 0, NULL, &out->targets), "%s", expect_text(ctx));
     options = options_of(ctx, row, &out->targets);
     network->sets[0].inputs =
         random_inputs(&ctx->perm, &network->bulk, module->main, any_range ? -2 : row->low,
                       any_range ? 2 : row->high, &seed);
-    network->sets[0].outputs =
-        expected(row, network->sets[0].inputs, &options, ctx, &network->bulk);
+    network->sets[0].outputs = expected(row, network->sets[0].inputs, ctx, &network->bulk);
     partition = partition_new(module, &options);
     offload(partition, row);
     partition_free(partition);

@@ -19,7 +19,7 @@ struct offload_case {
     double low, high;       /* range of the inputs; both 0: -2 .. 2 */
     double tolerance; /* relative to the largest number of an output; integers: see executions.h */
     bool all_builds;  /* gcc and clang, with and without traps; else gcc alone */
-    enum dtype fp8;   /* annotate_fp8 with this format; DTYPE_NONE = not */
+    const char *precision; /* of quantize_module, without calibration: "fp8"; NULL = f32 */
 };
 
 /* Fails the test where the composites are others, or the generated C differs from the reference
