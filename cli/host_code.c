@@ -9,25 +9,34 @@
 #include "base/str.h"
 #include "codegen_c/machine.h"
 
+struct host_file {
+    const char *path;
+    struct host_file *next;
+};
+
 static void make_folder(struct cli *cli, struct host_code *code)
 {
-    static const char *const names[HOST_CODE_MADE] = { "model_adapter.c", "model.so",
-                                                       "model.so.log" };
     const char *temporary = getenv("TMPDIR");
     char *dir = arena_printf(&cli->ctx->perm, "%s/relayc-XXXXXX",
                              temporary && *temporary ? temporary : "/tmp");
 
     code->dir = mkdtemp(dir);
-    if (!code->dir) {
+    if (code->dir)
+        temporary_remember(code->dir);
+    else
         diag_error(cli->ctx, DIAG_FILE_WRITE, NULL, "cannot make the folder %s: %s", dir,
                    strerror(errno));
-        return;
-    }
-    temporary_remember(code->dir);
-    for (int i = 0; i < HOST_CODE_MADE; i++) {
-        code->made[i] = arena_printf(&cli->ctx->perm, "%s/%s", dir, names[i]);
-        temporary_remember(code->made[i]);
-    }
+}
+
+const char *host_code_path(struct cli *cli, struct host_code *code, const char *name)
+{
+    struct host_file *file = arena_new(&cli->ctx->perm, struct host_file);
+
+    file->path = arena_printf(&cli->ctx->perm, "%s/%s", code->dir, name);
+    file->next = code->made;
+    code->made = file;
+    temporary_remember(file->path);
+    return file->path;
 }
 
 /* The files that the targets need on this machine go beside the generated ones. */
@@ -193,7 +202,7 @@ static const char *host_flags(struct cli *cli)
     return arena_printf(&cli->ctx->perm, "-O2 %s", machine_flags_here(cli->machine));
 }
 
-bool host_code_build(struct cli *cli, struct module *module, bool step, struct host_code *out)
+bool host_code_write(struct cli *cli, struct module *module, bool step, struct host_code *out)
 {
     struct codegen_options options = {
         .name = "model", .model_file = "", .model_sha256 = "", .command = "", .step = step
@@ -212,24 +221,35 @@ bool host_code_build(struct cli *cli, struct module *module, bool step, struct h
         return false;
     }
     add_host_files(cli, out, &set);
-    if (!output_commit(&set))
+    return output_commit(&set);
+}
+
+void host_code_explain(struct cli *cli, const struct module *module, const struct host_code *code)
+{
+    explain_symbols(cli, module);
+    explain_text(cli, module, code);
+}
+
+bool host_code_build(struct cli *cli, struct module *module, bool step, struct host_code *out)
+{
+    static const char *const made[] = { "model_adapter.c", "model.so", "model.so.log" };
+    struct generated_options options = { .name = "model", .step = step };
+
+    if (!host_code_write(cli, module, step, out))
         return false;
-    out->generated =
-        generated_build(cli->ctx, module->main,
-                        &(struct generated_options){ .name = "model",
-                                                     .dir = out->dir,
-                                                     .files = out->files,
-                                                     .n_files = out->n_files,
-                                                     .flags = host_flags(cli),
-                                                     .libs = out->result.host_flags,
-                                                     .step = step,
-                                                     .warn = is_users(cli, &out->result),
-                                                     .regions = name_regions(cli, &out->result),
-                                                     .n_regions = out->result.n_regions });
-    if (!out->generated) {
-        explain_symbols(cli, module);
-        explain_text(cli, module, out);
-    }
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++)
+        host_code_path(cli, out, made[i]);
+    options.dir = out->dir;
+    options.flags = host_flags(cli);
+    options.files = out->files;
+    options.n_files = out->n_files;
+    options.libs = out->result.host_flags;
+    options.warn = is_users(cli, &out->result);
+    options.regions = name_regions(cli, &out->result);
+    options.n_regions = out->result.n_regions;
+    out->generated = generated_build(cli->ctx, module->main, &options);
+    if (!out->generated)
+        host_code_explain(cli, module, out);
     return out->generated != NULL;
 }
 
@@ -246,8 +266,8 @@ void host_code_free(struct host_code *code)
         return;
     for (int i = 0; i < code->n_files; i++)
         remove_file(code->files[i]);
-    for (int i = 0; i < HOST_CODE_MADE; i++)
-        remove_file(code->made[i]);
+    for (const struct host_file *file = code->made; file; file = file->next)
+        remove_file(file->path);
     rmdir(code->dir);
     temporary_forget(code->dir);
 }

@@ -1,5 +1,5 @@
-/* host_code.h - generated C for this machine, in a folder that goes away again; for run and verify.
- */
+/* host_code.h - generated C for this machine, in a folder that goes away again; for run, verify and
+ * bench. */
 #ifndef CLI_HOST_CODE_H
 #define CLI_HOST_CODE_H
 
@@ -7,19 +7,29 @@
 #include "codegen_c/codegen.h"
 #include "runtime/engine/generated.h"
 
-enum { HOST_CODE_MADE = 3 }; /* files that generated_build adds */
-
 struct host_code {
-    const char *dir, *made[HOST_CODE_MADE];
+    const char *dir;
     int n_files;
     const char **files; /* generated, and what the targets add to them on this machine */
     struct codegen_result result;
-    struct generated *generated;
+    struct generated *generated; /* NULL before host_code_build */
+    struct host_file *made;      /* by the compiler and others; newest first */
 };
 
-/* For cli->machine. Generates, builds and loads the module's C (after the passes). False after an
- * error. To be freed either way. */
+/* Generates the module's C (after the passes) for cli->machine as "model" into a new folder. False
+ * after an error. To be freed either way. */
+bool host_code_write(struct cli *cli, struct module *module, bool step, struct host_code *out);
+
+/* The same, then builds it with the host's compiler and loads it. */
 bool host_code_build(struct cli *cli, struct module *module, bool step, struct host_code *out);
+
+/* The path of a file of the folder that somebody is about to make: it goes away with the folder. */
+const char *host_code_path(struct cli *cli, struct host_code *code, const char *name);
+
+/* After the compiler or the linker has refused the code, as the last diagnostic says: adds whose
+ * business it is. */
+void host_code_explain(struct cli *cli, const struct module *module, const struct host_code *code);
+
 void host_code_free(struct host_code *code);
 
 #endif

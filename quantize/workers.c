@@ -1,8 +1,8 @@
-#define _GNU_SOURCE /* RTLD_DEFAULT */
 #include "quantize/workers.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
+
+#include "runtime/engine/engine.h"
 
 struct task {
     pthread_t thread;
@@ -11,21 +11,11 @@ struct task {
     void *worker;
 };
 
-/* This setting is one of the calling thread's. An oneDNN without OpenMP does not have it. */
-static void compute_on_one_core(void)
-{
-    void (*set_threads)(int) = NULL;
-
-    *(void **)&set_threads = dlsym(RTLD_DEFAULT, "omp_set_num_threads");
-    if (set_threads)
-        set_threads(1);
-}
-
 static void *run_task(void *user)
 {
     const struct task *task = user;
 
-    compute_on_one_core();
+    engine_use_one_core();
     task->body(task->worker);
     return NULL;
 }

@@ -1,5 +1,8 @@
 /* engine.c - the engine's life: one plan with fusion for speed, one without for looking inside. */
+#define _GNU_SOURCE /* RTLD_DEFAULT */
 #include "runtime/engine/engine.h"
+
+#include <dlfcn.h>
 
 #include <oneapi/dnnl/dnnl_debug.h>
 
@@ -81,4 +84,14 @@ void engine_free(struct engine *engine)
     dnnl_engine_destroy(engine->onednn);
     arena = engine->arena;
     arena_release(&arena);
+}
+
+/* OpenMP's setting is one of the calling thread's. An oneDNN without OpenMP does not have it. */
+void engine_use_one_core(void)
+{
+    void (*set_threads)(int) = NULL;
+
+    *(void **)&set_threads = dlsym(RTLD_DEFAULT, "omp_set_num_threads");
+    if (set_threads)
+        set_threads(1);
 }

@@ -33,6 +33,9 @@ void engine_explain(const struct engine *engine,
                                 const char *why),
                     void *user);
 
+/* Engines that run on the calling thread use no other from now on. */
+void engine_use_one_core(void);
+
 void engine_free(struct engine *engine); /* NULL is fine */
 
 #endif

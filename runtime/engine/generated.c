@@ -1,23 +1,16 @@
 #include "runtime/engine/generated.h"
 
 #include <dlfcn.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "base/file.h"
 #include "base/str.h"
+#include "runtime/engine/adapter.h"
 #include "runtime/engine/crash.h"
-
-extern char **environ;
+#include "runtime/engine/host_compile.h"
 
 /* NAME_REGION_FAILED of NAME.h; the region's index is added. */
-enum { ARENA_ALIGN = 64, MESSAGE_BYTES = 2000, REGION_FAILED = 4 };
+enum { ARENA_ALIGN = 64, REGION_FAILED = 4 };
 
 typedef int call_function(int region, const void *const *in, void *const *out, void *arena);
 
@@ -34,152 +27,26 @@ struct generated {
     int n_regions;
 };
 
-/* The adapter gives every model the same interface: arrays of pointers. */
-static bool write_adapter(struct ctx *ctx, const struct function *fn,
-                          const struct generated_options *options, const char *path)
-{
-    struct output_set set = { .ctx = ctx };
-    struct writer *w = output_open(&set, path);
-    char *upper = arena_strdup(&ctx->perm, options->name);
-
-    for (char *c = upper; *c; c++)
-        *c = *c >= 'a' && *c <= 'z' ? (char)(*c - 'a' + 'A') : *c;
-    writer_printf(w, "#include \"%s.h\"\n#include <stddef.h>\n\n", options->name);
-    writer_text(w, "size_t relayc_arena_bytes(void);\n"
-                   "int relayc_call(int region, const void *const *in, void *const *out, "
-                   "void *arena);\n\n");
-    writer_printf(w, "size_t relayc_arena_bytes(void)\n{\n    return %s_ARENA_BYTES;\n}\n\n",
-                  upper);
-    writer_text(w, "int relayc_call(int region, const void *const *in, void *const *out, "
-                   "void *arena)\n{\n    (void)region, (void)in, (void)out;\n");
-    for (int step = options->step; step >= 0; step--) {
-        writer_printf(w, "    %sreturn %s_%s(%s", step ? "if (region >= 0)\n        " : "",
-                      options->name, step ? "step" : "run", step ? "region, " : "");
-        for (int i = 0; i < fn->n_params; i++)
-            writer_printf(w, "in[%d], ", i);
-        for (int i = 0; i < fn->ret->n_inputs; i++)
-            writer_printf(w, "out[%d], ", i);
-        writer_text(w, "arena);\n");
-    }
-    writer_text(w, "}\n");
-    return output_commit(&set);
-}
-
-static int split_words(struct arena *arena, const char *text, char **words, int n)
-{
-    char *copy = arena_strdup(arena, text);
-
-    for (char *word = strtok(copy, " \t"); word; word = strtok(NULL, " \t"))
-        words[n++] = word;
-    return n;
-}
-
-/* The environment, with messages in plain English. */
-static char **compiler_environment(struct arena *arena)
-{
-    char **all;
-    int n = 0, k = 0;
-
-    while (environ[n])
-        n++;
-    all = arena_array(arena, char *, n + 2);
-    for (int i = 0; i < n; i++)
-        if (!str_starts(environ[i], "LC_ALL="))
-            all[k++] = environ[i];
-    all[k++] = arena_strdup(arena, "LC_ALL=C");
-    all[k] = NULL;
-    return all;
-}
-
-/* Runs the compiler with its messages in a file; its exit status, -1 if it could not be started. */
-static int run_compiler(struct arena *arena, char **words, const char *messages)
-{
-    posix_spawn_file_actions_t actions;
-    pid_t pid;
-    int status, error;
-
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, messages,
-                                     O_WRONLY | O_CREAT | O_TRUNC, 0644);
-    posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
-    error = posix_spawnp(&pid, words[0], &actions, NULL, words, compiler_environment(arena));
-    posix_spawn_file_actions_destroy(&actions);
-    if (error) {
-        errno = error;
-        return -1;
-    }
-    while (waitpid(pid, &status, 0) < 0)
-        if (errno != EINTR)
-            return -1;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
-static void add_messages(struct ctx *ctx, const char *path)
-{
-    struct mapping file;
-    struct str text = { .arena = &ctx->perm };
-    struct diags saved = diag_save(ctx);
-    const bool ok = file_map(ctx, path, &file);
-
-    diag_restore(ctx, saved);
-    if (!ok)
-        return;
-    for (size_t i = 0; i < file.size && i < MESSAGE_BYTES; i++) {
-        const char c = (char)file.data[i];
-
-        str_addn(&text, c == '\n' || (c >= ' ' && c < 127) ? &c : "?", 1);
-    }
-    diag_note(ctx, "%s", str_text(&text));
-    file_unmap(&file);
-}
-
+/* The adapter, the .c files among the options' and -lm, as a shared object. */
 static bool compile(struct ctx *ctx, const struct generated_options *options, const char *adapter,
                     const char *library)
 {
-    enum { OWN_WORDS = 16 };
-    const char *given = options->compiler ? options->compiler : getenv("CC");
-    const char *compiler = given && *given ? given : "cc";
-    const char *flags = options->flags ? options->flags : "-O2";
-    const char *libs = options->libs ? options->libs : "";
-    const char *messages = arena_printf(&ctx->perm, "%s.log", library);
-    char **words = arena_array(&ctx->perm, char *,
-                               strlen(compiler) + strlen(flags) + strlen(libs) +
-                                   (size_t)options->n_files + OWN_WORDS);
-    int n = split_words(&ctx->perm, compiler, words, 0), status;
-    struct stat said;
+    const char **files = arena_array(&ctx->perm, const char *, options->n_files + 1);
+    struct host_compile job = { .compiler = options->compiler,
+                                .mode = "-std=c99 -shared -fPIC",
+                                .flags = options->flags ? options->flags : "-O2",
+                                .libs = options->libs,
+                                .include_dir = options->dir,
+                                .files = files,
+                                .n_files = 1,
+                                .output = library,
+                                .warn = options->warn };
 
-    if (n == 0)
-        return diag_error(ctx, DIAG_TOOLCHAIN, NULL, "no C compiler is named");
-    n = split_words(&ctx->perm, "-std=c99 -shared -fPIC", words, n);
-    n = split_words(&ctx->perm, flags, words, n);
-    if (options->warn)
-        words[n++] = arena_strdup(&ctx->perm, "-Wall");
-    words[n++] = arena_printf(&ctx->perm, "-I%s", options->dir);
-    words[n++] = arena_strdup(&ctx->perm, "-o");
-    words[n++] = arena_strdup(&ctx->perm, library);
-    words[n++] = arena_strdup(&ctx->perm, adapter);
+    files[0] = adapter;
     for (int i = 0; i < options->n_files; i++)
         if (str_ends(options->files[i], ".c"))
-            words[n++] = arena_strdup(&ctx->perm, options->files[i]);
-    n = split_words(&ctx->perm, libs, words, n);
-    words[n++] = arena_strdup(&ctx->perm, "-lm");
-    words[n] = NULL;
-    status = run_compiler(&ctx->perm, words, messages);
-    if (status < 0)
-        return diag_error(ctx, DIAG_TOOLCHAIN, NULL, "cannot run the C compiler '%s': %s", words[0],
-                          strerror(errno));
-    if (status) {
-        diag_error(ctx, DIAG_TOOLCHAIN, NULL, "the C compiler '%s' failed (exit code %d)", words[0],
-                   status);
-        add_messages(ctx, messages);
-        return false;
-    }
-    if (options->warn && stat(messages, &said) == 0 && said.st_size > 0) {
-        diag_warn(ctx, DIAG_TOOLCHAIN, NULL, "the C compiler '%s' warns of the generated code",
-                  words[0]);
-        add_messages(ctx, messages);
-    }
-    return true;
+            files[job.n_files++] = options->files[i];
+    return host_compile(ctx, &job);
 }
 
 struct generated *generated_build(struct ctx *ctx, const struct function *fn,
@@ -191,7 +58,8 @@ struct generated *generated_build(struct ctx *ctx, const struct function *fn,
     struct crash_guard guard;
     struct generated *g;
 
-    if (!write_adapter(ctx, fn, options, adapter) || !compile(ctx, options, adapter, library))
+    if (!adapter_write(ctx, fn, options->name, options->step, adapter) ||
+        !compile(ctx, options, adapter, library))
         return NULL;
     g = arena_new(&ctx->perm, struct generated);
     g->ctx = ctx;
