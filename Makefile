@@ -27,11 +27,11 @@ compile = $(CC) -std=c11 -D_POSIX_C_SOURCE=200809L $(warnings) $(CFLAGS) $(CPPFL
 
 # --- sources -------------------------------------------------------------------------------------
 # A folder per stage; every .c file of a stage belongs to the program.
-stages  := $(wildcard base relay_ir frontend partition quantize runtime/engine codegen_c)
+stages  := $(wildcard base relay_ir frontend partition quantize runtime/engine measure codegen_c)
 sources := $(sort $(foreach stage,$(stages),$(shell find $(stage) -name '*.c')))
 objects := $(sources:%.c=$(BUILD)/%.o) $(BUILD)/gen/frontend/onnx/onnx.pb-c.o $(BUILD)/gen/embedded.o
 cli     := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard cli/*.c)))
-texts   := $(sort $(wildcard templates/*/*.c.tmpl runtime/embed/*.h runtime/abi/*.h \
+texts   := $(sort $(wildcard templates/*/*.c.tmpl runtime/embed/*.h runtime/abi/*.h runtime/bench/* \
                      partition/targets/*/*.json partition/targets/*/*.tmpl \
                      partition/targets/*/*.h partition/targets/cmsis_nn/arm_nn_double.c \
                      partition/targets/sim_npu/sim_npu.c))

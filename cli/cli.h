@@ -28,6 +28,7 @@ struct cli {
 };
 
 /* Each returns false after an error. Diagnostics are printed by main. */
+bool command_bench(struct cli *cli);
 bool command_calibrate(struct cli *cli);
 bool command_compare(struct cli *cli);
 bool command_compile(struct cli *cli);

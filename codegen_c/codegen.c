@@ -231,6 +231,9 @@ static void fill_result(struct codegen *codegen)
             .call = call,
             .c_name = arena_strdup(arena, codegen->regions[i].c_name),
             .compiler = codegen->regions[i].external ? codegen->regions[i].fn->compiler : NULL,
+            .kernel = codegen->regions[i].kernel ? codegen->regions[i].kernel->name : NULL,
+            .macs = codegen->emitted[i].macs,
+            .weight_bytes = codegen->emitted[i].weight_bytes,
             .results = results
         };
         for (const struct origin *o = call->origin; o; o = o->next)

@@ -38,7 +38,10 @@ struct codegen_place {
 struct codegen_region {
     const struct node *call; /* in main; its outputs are the region's results */
     const char *c_name;
-    const char *compiler;                /* the target that runs it; NULL = ours */
+    const char *compiler; /* the target that runs it; NULL = ours */
+    const char *kernel;   /* row of kernels.def; NULL = the target's business */
+    int64_t macs;
+    size_t weight_bytes;                 /* of the arrays that it is the first to read */
     const struct codegen_place *results; /* [call->n_outputs], valid right after the region ran */
 };
 

@@ -1,0 +1,298 @@
+/* bench_report.c - the result of bench: a table of regions, slowest first, and the whole. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "cli/bench.h"
+
+/* A row of the table. */
+struct row {
+    int index;
+    const char *name, *kernel, *shape; /* of its first output */
+    double seconds, share;             /* of the sum of all regions */
+    int64_t macs;
+    size_t activation_bytes, weight_bytes;
+};
+
+struct table {
+    struct row *rows; /* in the order of execution */
+    int n;
+    double seconds; /* of all */
+    int64_t macs;
+    size_t activation_bytes, weight_bytes;
+    double peak; /* operations a second */
+};
+
+/* Two operations each. */
+static double flops(int64_t macs, double seconds)
+{
+    return seconds > 0 ? 2 * (double)macs / seconds : 0;
+}
+
+/* What it reads and writes in the arena, the model's inputs and outputs; constants are weights. */
+static size_t count_activations(const struct node *call)
+{
+    size_t bytes = 0;
+
+    for (int i = 0; i < call->n_inputs; i++)
+        if (call->inputs[i]->kind != VALUE_CONSTANT)
+            bytes += type_bytes(&call->inputs[i]->type);
+    for (int i = 0; i < call->n_outputs; i++)
+        bytes += type_bytes(&call->outputs[i]->type);
+    return bytes;
+}
+
+static struct row make_row(const struct bench *bench, int index)
+{
+    const struct codegen_region *region = &bench->code.result.regions[index];
+    const char *name = region->c_name;
+
+    return (struct row){
+        .index = index,
+        .name = str_starts(name, "region_") ? name + strlen("region_") : name,
+        .kernel = region->kernel ? region->kernel : region->compiler,
+        .shape = shape_text(&bench->cli->ctx->perm, &region->call->outputs[0]->type),
+        .seconds = summarise(&bench->regions[index]).median,
+        .macs = region->macs,
+        .activation_bytes = count_activations(region->call),
+        .weight_bytes = region->weight_bytes,
+    };
+}
+
+static struct table make_table(const struct bench *bench)
+{
+    struct table table = { .n = bench->code.result.n_regions,
+                           .peak = summarise(&bench->peak).median };
+
+    table.rows = arena_array(&bench->cli->ctx->perm, struct row, table.n);
+    for (int i = 0; i < table.n; i++) {
+        struct row *row = &table.rows[i];
+
+        *row = make_row(bench, i);
+        table.seconds += row->seconds;
+        table.macs += row->macs;
+        table.activation_bytes += row->activation_bytes;
+        table.weight_bytes += row->weight_bytes;
+    }
+    for (int i = 0; i < table.n; i++)
+        table.rows[i].share = table.seconds > 0 ? table.rows[i].seconds / table.seconds : 0;
+    return table;
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+    const struct row *x = *(const struct row *const *)a, *y = *(const struct row *const *)b;
+
+    if (x->seconds != y->seconds)
+        return x->seconds < y->seconds ? 1 : -1;
+    return x->index - y->index;
+}
+
+static const struct row **sort_rows(struct arena *arena, const struct table *table)
+{
+    const struct row **sorted = arena_array(arena, const struct row *, table->n);
+
+    for (int i = 0; i < table->n; i++)
+        sorted[i] = &table->rows[i];
+    qsort(sorted, (size_t)table->n, sizeof *sorted, compare_rows);
+    return sorted;
+}
+
+static void print_row(const struct cli *cli, const struct table *table, const char *name,
+                      const char *kernel, const char *shape, double seconds, int64_t macs,
+                      size_t activation_bytes, size_t weight_bytes)
+{
+    say(cli, "%-30.30s %-20.20s %-16.16s %9.4f %5.1f %9.2f", name, kernel, shape, seconds * 1e3,
+        table->seconds > 0 ? 100 * seconds / table->seconds : 0, (double)macs / 1e6);
+    if (macs)
+        say(cli, " %7.1f %5.1f", flops(macs, seconds) / 1e9,
+            100 * flops(macs, seconds) / table->peak);
+    else
+        say(cli, " %7s %5s", "", "");
+    say(cli, " %8.1f %8.1f\n", (double)activation_bytes / 1024, (double)weight_bytes / 1024);
+}
+
+static void print_table(const struct bench *bench, const struct table *table)
+{
+    const struct cli *cli = bench->cli;
+    const struct row **sorted = sort_rows(&cli->ctx->perm, table);
+    const int n = bench->regions_shown < 0 || bench->regions_shown > table->n
+                      ? table->n
+                      : (int)bench->regions_shown;
+
+    say(cli, "%-30s %-20s %-16s %9s %5s %9s %7s %5s %8s %8s\n", "region", "kernel", "output", "ms",
+        "%", "M MACs", "GFLOP/s", "%peak", "KiB data", "KiB wts");
+    for (int i = 0; i < n; i++)
+        print_row(cli, table, sorted[i]->name, sorted[i]->kernel, sorted[i]->shape,
+                  sorted[i]->seconds, sorted[i]->macs, sorted[i]->activation_bytes,
+                  sorted[i]->weight_bytes);
+    print_row(cli, table, arena_printf(&cli->ctx->perm, "all %d regions, one by one", table->n), "",
+              "", table->seconds, table->macs, table->activation_bytes, table->weight_bytes);
+}
+
+static const char *ms(struct arena *arena, const struct series *series)
+{
+    const struct summary s = summarise(series);
+
+    return arena_printf(arena, "%.4f ms (%.4f .. %.4f, least %.4f)", s.median * 1e3, s.low * 1e3,
+                        s.high * 1e3, s.least * 1e3);
+}
+
+static const char *ratio(struct arena *arena, const struct series *own, const struct series *peer)
+{
+    const struct summary s = summarise_ratio(own, peer);
+
+    return arena_printf(arena, "%.3f (%.3f .. %.3f)", s.median, s.low, s.high);
+}
+
+static const char *peer_name(const struct bench *bench)
+{
+    return bench->peer == PEER_ENGINE ? "engine" : "onnxruntime";
+}
+
+static void print_peer(const struct bench *bench)
+{
+    const struct contender *own = &bench->contenders[OWN], *peer = &bench->contenders[PEER];
+    const struct cli *cli = bench->cli;
+    struct arena *arena = &cli->ctx->perm;
+
+    if (bench->peer == PEER_NONE)
+        return;
+    say(cli, "  %s (%s)\n    warm    %s\n    cold    %s\n", peer_name(bench), bench->peer_version,
+        ms(arena, &peer->warm), ms(arena, &peer->cold_runs));
+    say(cli, "  ratio     %s of its time; cold %s\n", ratio(arena, &own->warm, &peer->warm),
+        ratio(arena, &own->cold_runs, &peer->cold_runs));
+}
+
+static void print_whole(const struct bench *bench, const struct table *table)
+{
+    const struct contender *own = &bench->contenders[OWN];
+    const struct codegen_result *result = &bench->code.result;
+    const struct cli *cli = bench->cli;
+    struct arena *arena = &cli->ctx->perm;
+    const double rate = flops(table->macs, summarise(&own->warm).median);
+
+    say(cli, "  warm      %s\n  cold      %s\n", ms(arena, &own->warm), ms(arena, &own->cold_runs));
+    say(cli, "  speed     %.2f GFLOP/s, %.1f %% of the peak of %.1f measured beside it\n",
+        rate / 1e9, 100 * rate / table->peak, table->peak / 1e9);
+    say(cli, "  code      %llu bytes of text, %llu constants, %llu data, %llu bss; arena %zu\n",
+        (unsigned long long)bench->size.text, (unsigned long long)bench->size.rodata,
+        (unsigned long long)bench->size.data, (unsigned long long)bench->size.bss,
+        result->arena_bytes);
+    print_peer(bench);
+    say(cli, "  outputs   %.1e off oneDNN's, relative to the largest", bench->engine_error);
+    if (bench->peer == PEER_ONNXRUNTIME && isfinite(bench->peer_error))
+        say(cli, ", %.1e off ONNX Runtime's", bench->peer_error);
+    say(cli, "\n");
+}
+
+static void add_summary(cJSON *json, const char *key, struct summary s, double unit)
+{
+    cJSON *object = cJSON_AddObjectToObject(json, key);
+
+    cJSON_AddNumberToObject(object, "n", s.n);
+    cJSON_AddNumberToObject(object, "median", s.median * unit);
+    cJSON_AddNumberToObject(object, "low", s.low * unit);
+    cJSON_AddNumberToObject(object, "high", s.high * unit);
+    cJSON_AddNumberToObject(object, "min", s.least * unit);
+}
+
+static cJSON *row_json(const struct table *table, const struct row *row,
+                       const struct series *series)
+{
+    cJSON *json = cJSON_CreateObject();
+
+    cJSON_AddStringToObject(json, "name", row->name);
+    cJSON_AddStringToObject(json, "kernel", row->kernel);
+    cJSON_AddStringToObject(json, "output", row->shape);
+    add_summary(json, "ms", summarise(series), 1e3);
+    cJSON_AddNumberToObject(json, "percent", 100 * row->share);
+    cJSON_AddNumberToObject(json, "macs", (double)row->macs);
+    cJSON_AddNumberToObject(json, "gflops", flops(row->macs, row->seconds) / 1e9);
+    cJSON_AddNumberToObject(json, "percent_of_peak",
+                            100 * flops(row->macs, row->seconds) / table->peak);
+    cJSON_AddNumberToObject(json, "activation_bytes", (double)row->activation_bytes);
+    cJSON_AddNumberToObject(json, "weight_bytes", (double)row->weight_bytes);
+    return json;
+}
+
+static void add_sizes(const struct bench *bench, cJSON *json)
+{
+    cJSON *size = cJSON_AddObjectToObject(json, "object_bytes");
+
+    cJSON_AddNumberToObject(size, "text", (double)bench->size.text);
+    cJSON_AddNumberToObject(size, "rodata", (double)bench->size.rodata);
+    cJSON_AddNumberToObject(size, "data", (double)bench->size.data);
+    cJSON_AddNumberToObject(size, "bss", (double)bench->size.bss);
+    cJSON_AddNumberToObject(json, "arena_bytes", (double)bench->code.result.arena_bytes);
+    cJSON_AddNumberToObject(json, "weight_bytes", (double)bench->code.result.weight_bytes);
+}
+
+static void add_error(cJSON *json, const char *key, double error)
+{
+    if (isfinite(error))
+        cJSON_AddNumberToObject(json, key, error);
+    else
+        cJSON_AddNullToObject(json, key);
+}
+
+static void add_peer(const struct bench *bench, cJSON *json)
+{
+    const struct contender *own = &bench->contenders[OWN], *peer = &bench->contenders[PEER];
+    cJSON *object;
+
+    if (bench->peer == PEER_NONE)
+        return;
+    object = cJSON_AddObjectToObject(json, "peer");
+    cJSON_AddStringToObject(object, "name", peer_name(bench));
+    cJSON_AddStringToObject(object, "version", bench->peer_version);
+    add_summary(object, "warm_ms", summarise(&peer->warm), 1e3);
+    add_summary(object, "cold_ms", summarise(&peer->cold_runs), 1e3);
+    add_summary(object, "ratio", summarise_ratio(&own->warm, &peer->warm), 1);
+    add_summary(object, "cold_ratio", summarise_ratio(&own->cold_runs, &peer->cold_runs), 1);
+    add_error(object, "outputs_error", bench->peer_error);
+}
+
+static void add_json(const struct bench *bench, const struct table *table)
+{
+    const struct contender *own = &bench->contenders[OWN];
+    cJSON *json = bench->cli->json, *regions;
+    const double rate = flops(table->macs, summarise(&own->warm).median);
+
+    cJSON_AddStringToObject(json, "cflags", bench->cflags);
+    cJSON_AddNumberToObject(json, "core", bench->core);
+    cJSON_AddNumberToObject(json, "onnx_nodes", bench->code.result.n_onnx_nodes);
+    cJSON_AddNumberToObject(json, "macs", (double)table->macs);
+    add_summary(json, "warm_ms", summarise(&own->warm), 1e3);
+    add_summary(json, "cold_ms", summarise(&own->cold_runs), 1e3);
+    cJSON_AddNumberToObject(json, "gflops", rate / 1e9);
+    cJSON_AddNumberToObject(json, "percent_of_peak", 100 * rate / table->peak);
+    add_summary(json, "peak_gflops", summarise(&bench->peak), 1e-9);
+    cJSON_AddNumberToObject(json, "compile_seconds", bench->compile_seconds);
+    add_sizes(bench, json);
+    add_peer(bench, json);
+    add_error(json, "outputs_error", bench->engine_error);
+    regions = cJSON_AddArrayToObject(json, "regions");
+    for (int i = 0; i < table->n; i++)
+        cJSON_AddItemToArray(regions, row_json(table, &table->rows[i], &bench->regions[i]));
+}
+
+void bench_report(struct bench *bench)
+{
+    const struct codegen_result *result = &bench->code.result;
+    const struct table table = make_table(bench);
+    struct cli *cli = bench->cli;
+
+    report_precision(cli);
+    say(cli, "%d ONNX node%s -> %d region%s, %.2f M MACs; %s; compiled in %.1f s; core %d\n",
+        result->n_onnx_nodes, result->n_onnx_nodes == 1 ? "" : "s", table.n,
+        table.n == 1 ? "" : "s", (double)table.macs / 1e6, bench->cflags, bench->compile_seconds,
+        bench->core);
+    report_offload(cli, bench->module);
+    if (bench->regions_shown != 0)
+        print_table(bench, &table);
+    print_whole(bench, &table);
+    if (cli->json)
+        add_json(bench, &table);
+}

@@ -1,0 +1,231 @@
+/* cmd_bench.c - how fast the generated C is on this machine.
+ *
+ *   build     the model's files and a harness, as a program
+ *   check     its outputs against the oneDNN engine's (and the peer's): wrong code gets no time
+ *   measure   rounds of: a block of runs of the program, one of the peer, a sweep over the regions,
+ * the machine's peak; all on one core, in CPU time report    per region and whole, as text or JSON
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "cli/bench.h"
+#include "cli/tensor_error.h"
+
+#define DEFAULT_FLAGS "-O3 -march=native -ffp-contract=fast"
+#define DEFAULT_SECONDS 5.0
+#define DEFAULT_TOLERANCE 1e-3
+#define BLOCK_SECONDS 0.02
+#define PEAK_SECONDS 0.003
+#define MOST_SWEEPS 20 /* over the regions in a round */
+
+static bool parse_options(struct bench *bench)
+{
+    static const char *const peers[] = { "onnxruntime", "engine", NULL };
+    struct cli *cli = bench->cli;
+    const struct arguments *args = &cli->args;
+    long long repeat, regions;
+    int peer;
+    bool ok = option_word(cli->ctx, args, OPTION_VS, peers, PEER_NONE, &peer);
+
+    ok = option_real(cli->ctx, args, OPTION_SECONDS, DEFAULT_SECONDS, &bench->rounds.seconds) && ok;
+    ok = option_real(cli->ctx, args, OPTION_TOLERANCE, -1, &bench->tolerance) && ok;
+    ok = option_integer(cli->ctx, args, OPTION_REPEAT, 0, &repeat) && ok;
+    ok = option_integer(cli->ctx, args, OPTION_REGIONS, -1, &regions) && ok;
+    bench->compiler = option_text(args, OPTION_CC, NULL);
+    bench->cflags = option_text(args, OPTION_CFLAGS, DEFAULT_FLAGS);
+    bench->runner = option_text(args, OPTION_RUNNER, NULL);
+    bench->peer = (enum peer)peer;
+    bench->rounds.repeat = (long)repeat;
+    bench->regions_shown = (long)regions;
+    if (has_option(args, OPTION_REPEAT) && repeat == 0)
+        ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "--repeat: 0 rounds are none");
+    if (bench->peer == PEER_ONNXRUNTIME && strcmp(args->operands[0], "-") == 0)
+        ok = diag_error(cli->ctx, DIAG_USAGE, NULL,
+                        "--vs onnxruntime needs the model as a file, not from standard input");
+    return ok;
+}
+
+/* What the model's file says, before the passes and --quantized-io change it. */
+static void keep_interface(struct bench *bench)
+{
+    struct arena *arena = &bench->cli->ctx->perm;
+    const struct function *fn = bench->module->main;
+
+    bench->given = arena_array(arena, struct tensor, fn->n_params);
+    for (int i = 0; i < fn->n_params; i++)
+        bench->given[i] = bench->inputs[i];
+    bench->given_types = arena_array(arena, struct type, fn->ret->n_inputs);
+    for (int i = 0; i < fn->ret->n_inputs; i++)
+        bench->given_types[i] = fn->ret->inputs[i]->type;
+}
+
+/* Rounding of small numbers may tip either way, and a network magnifies it: no tolerance is right.
+ */
+static bool is_quantised(const struct module *module)
+{
+    for (const struct function *fn = module->functions; fn; fn = fn->next)
+        for (const struct node *n = fn->first; n; n = n->next)
+            if (n->op == OP_QNN_QUANTIZE || n->op == OP_QNN_REQUANTIZE)
+                return true;
+    return false;
+}
+
+static double outputs_error(const struct tensor *wanted, const struct tensor *found, int n)
+{
+    double worst = 0;
+
+    for (int i = 0; i < n; i++) {
+        if (wanted[i].type.dtype != found[i].type.dtype ||
+            !type_same_shape(&wanted[i].type, &found[i].type))
+            return NAN;
+        worst = fmax(worst, relative_error(&wanted[i], largest_magnitude(&wanted[i]), &found[i]));
+    }
+    return worst;
+}
+
+static bool judge(struct bench *bench, double error, const char *whose)
+{
+    struct ctx *ctx = bench->cli->ctx;
+
+    if (bench->tolerance < 0 || !(error > bench->tolerance))
+        return true;
+    diag_error(ctx, DIAG_MISMATCH, NULL,
+               "the outputs of the generated code differ from %s by %.2e of the largest, tolerance "
+               "%.2e: not timed",
+               whose, error, bench->tolerance);
+    diag_help(ctx, "'relayc verify' says which layer is wrong; --tolerance allows more");
+    return false;
+}
+
+static bool check_own(struct bench *bench)
+{
+    struct cli *cli = bench->cli;
+    const struct function *fn = bench->module->main;
+    const int n = fn->ret->n_inputs;
+    struct type *types = arena_array(&cli->ctx->perm, struct type, n);
+
+    for (int i = 0; i < n; i++)
+        types[i] = fn->ret->inputs[i]->type;
+    bench->outputs = arena_array(&cli->ctx->perm, struct tensor, n);
+    bench->expected = arena_array(&cli->ctx->perm, struct tensor, n);
+    bench->engine = engine_new(cli->ctx, bench->module->main);
+    if (!bench->engine ||
+        !engine_run(bench->engine, bench->inputs, bench->expected, &cli->bulk, NULL) ||
+        !bench_fetch_outputs(bench, bench->contenders[OWN].worker, types, bench->outputs))
+        return false;
+    bench->engine_error = outputs_error(bench->expected, bench->outputs, n);
+    return judge(bench, bench->engine_error, "oneDNN's");
+}
+
+static bool check_peer(struct bench *bench)
+{
+    const int n = bench->module->main->ret->n_inputs;
+    struct tensor *outputs = arena_array(&bench->cli->ctx->perm, struct tensor, n);
+
+    bench->peer_error = NAN;
+    if (bench->peer == PEER_ENGINE)
+        bench->peer_error = bench->engine_error;
+    if (bench->peer != PEER_ONNXRUNTIME)
+        return true;
+    if (!bench_fetch_outputs(bench, bench->contenders[PEER].worker, bench->given_types, outputs))
+        return false;
+    bench->peer_error = outputs_error(outputs, bench->outputs, n);
+    return judge(bench, bench->peer_error, "ONNX Runtime's");
+}
+
+static bool measure_peak(struct bench *bench)
+{
+    struct worker *worker = bench->contenders[OWN].worker;
+    double answer[2]; /* seconds, operations */
+
+    if (!bench->peak_rounds) {
+        const long few = 10000;
+
+        if (!worker_ask_numbers(worker, 2, answer, "peak %ld", few) ||
+            !worker_ask_numbers(worker, 2, answer, "peak %ld", few))
+            return false;
+        bench->peak_rounds = few + (long)((double)few * PEAK_SECONDS / fmax(answer[0], 1e-6));
+    }
+    if (!worker_ask_numbers(worker, 2, answer, "peak %ld", bench->peak_rounds))
+        return false;
+    series_add(&bench->peak, answer[1] / fmax(answer[0], 1e-9));
+    return true;
+}
+
+static bool measure_regions(void *user, double block_seconds)
+{
+    struct bench *bench = user;
+    const struct contender *own = &bench->contenders[OWN];
+    const int n = bench->code.result.n_regions;
+    const double one = own->warm.at[own->warm.n - 1];
+    const int sweeps = (int)fmin(MOST_SWEEPS, ceil(block_seconds / fmax(one, 1e-9)));
+    double *seconds = arena_array(&bench->cli->ctx->scratch, double, n);
+
+    for (int sweep = 0; sweep < sweeps; sweep++) {
+        if (!worker_ask_numbers(own->worker, n, seconds, "sweep %d", n))
+            return false;
+        for (int i = 0; i < n; i++)
+            series_add(&bench->regions[i], seconds[i]);
+    }
+    return measure_peak(bench);
+}
+
+static bool measure(struct bench *bench)
+{
+    struct ctx *ctx = bench->cli->ctx;
+
+    bench->regions = arena_array(&ctx->perm, struct series, bench->code.result.n_regions);
+    for (int i = 0; i < bench->code.result.n_regions; i++)
+        bench->regions[i].arena = &ctx->perm;
+    bench->peak.arena = &ctx->perm;
+    bench->rounds.contenders = bench->contenders;
+    bench->rounds.n_contenders = bench->peer == PEER_NONE ? 1 : 2;
+    bench->rounds.block_seconds = BLOCK_SECONDS;
+    bench->rounds.between = measure_regions;
+    bench->rounds.user = bench;
+    return rounds_run(ctx, &bench->rounds);
+}
+
+static bool run_bench(struct bench *bench)
+{
+    struct cli *cli = bench->cli;
+
+    if (bench->tolerance < 0 && !is_quantised(bench->module) && !precision_wanted(cli))
+        bench->tolerance = DEFAULT_TOLERANCE;
+    bench->core = bind_to_core();
+    engine_use_one_core();
+    return bench_build(bench) && bench_start_own(bench) && bench_start_peer(bench) &&
+           check_own(bench) && check_peer(bench) && measure(bench);
+}
+
+bool command_bench(struct cli *cli)
+{
+    struct bench bench = { .cli = cli };
+    bool ok = parse_options(&bench);
+
+    if (!prepare_offload(cli) || !ok)
+        return false;
+    bench.module = load_model(cli);
+    if (bench.module && cli->is_json_graph && bench.peer == PEER_ONNXRUNTIME)
+        ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "--vs onnxruntime needs an ONNX model");
+    ok = ok && bench.module && load_inputs(cli, bench.module->main, &bench.inputs);
+    if (ok) {
+        keep_interface(&bench);
+        ok = run_passes(cli, bench.module);
+    }
+    if (ok) {
+        fit_inputs(cli, bench.module->main, bench.inputs);
+        ok = run_bench(&bench);
+    }
+    for (int i = 0; i < 2; i++)
+        worker_stop(bench.contenders[i].worker);
+    if (ok)
+        bench_report(&bench);
+    engine_free(bench.engine);
+    if (bench.code.dir)
+        host_code_free(&bench.code);
+    module_free(bench.module);
+    return ok;
+}

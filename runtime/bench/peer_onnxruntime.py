@@ -1,0 +1,108 @@
+"""ONNX Runtime as a process that is told what to time: a line in, a line out.
+
+  python3 peer_onnxruntime.py MODEL.onnx
+
+  input DTYPE D0xD1x... FILE   the next input, in graph order   ok
+  run N                        N runs of the network            ok SECONDS (of all of them)
+  cold N                       N bytes written, then one run    ok SECONDS (of the run)
+  save FILE                    all outputs as raw bytes         ok
+
+What goes wrong is answered by "error TEXT". Its first line says which version it is. One thread, all
+graph optimisations, inputs and outputs bound once; times are of this thread's CPU time.
+"""
+
+import sys
+import time
+
+
+def fail(text):
+    print("error", " ".join(str(text).split()), flush=True)
+    sys.exit(1)
+
+
+try:
+    import numpy
+    import onnxruntime
+except ImportError as problem:
+    fail(f"{problem}")
+
+DTYPES = {
+    "f32": "float32", "f64": "float64", "f16": "float16", "bool": "bool",
+    "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64",
+    "u8": "uint8", "u16": "uint16", "u32": "uint32", "u64": "uint64",
+}  # fmt: skip
+
+
+class Peer:
+    def __init__(self, model):
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1
+        options.inter_op_num_threads = 1
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
+        options.log_severity_level = 3
+        self.session = onnxruntime.InferenceSession(
+            model, options, providers=["CPUExecutionProvider"]
+        )
+        self.inputs = []
+        self.binding = None
+        self.flush = None
+
+    def input(self, dtype, shape, path):
+        dims = [int(d) for d in shape.split("x")] if shape != "scalar" else []
+        data = numpy.fromfile(path, dtype=DTYPES[dtype]).reshape(dims)
+        self.inputs.append(onnxruntime.OrtValue.ortvalue_from_numpy(data))
+
+    def bind(self):
+        """Outputs go where the first run's outputs lie: nothing is allocated for them afterwards."""
+        if self.binding:
+            return
+        self.binding = self.session.io_binding()
+        for given, value in zip(self.session.get_inputs(), self.inputs):
+            self.binding.bind_ortvalue_input(given.name, value)
+        for made in self.session.get_outputs():
+            self.binding.bind_output(made.name, "cpu")
+        self.session.run_with_iobinding(self.binding)
+        self.outputs = self.binding.get_outputs()
+        for made, value in zip(self.session.get_outputs(), self.outputs):
+            self.binding.bind_ortvalue_output(made.name, value)
+
+    def run(self, count):
+        self.bind()
+        run, binding = self.session.run_with_iobinding, self.binding
+        start = time.thread_time_ns()
+        for _ in range(int(count)):
+            run(binding)
+        return f"{(time.thread_time_ns() - start) * 1e-9:.9f}"
+
+    def cold(self, count):
+        self.bind()
+        if self.flush is None:
+            self.flush = numpy.zeros(int(count), dtype=numpy.uint8)
+        self.flush += 1
+        return self.run(1)
+
+    def save(self, path):
+        self.bind()
+        with open(path, "wb") as file:
+            for value in self.outputs:
+                file.write(numpy.ascontiguousarray(value.numpy()).tobytes())
+
+
+def main():
+    try:
+        peer = Peer(sys.argv[1])
+    except Exception as problem:  # of many kinds
+        fail(problem)
+    print("ok", onnxruntime.__version__, flush=True)
+    for line in sys.stdin:
+        name, *arguments = line.rstrip("\n").split(" ", 3)
+        try:
+            answer = {"input": peer.input, "run": peer.run, "cold": peer.cold, "save": peer.save}[
+                name
+            ](*arguments)
+            print("ok", answer or "", flush=True)
+        except Exception as problem:
+            fail(problem)
+
+
+main()

@@ -1,0 +1,47 @@
+# Where bench stops, and why. What it measures is in tests/test_bench.
+$ relayc bench
+error[R0501]: 'relayc bench' needs MODEL.onnx
+help: 'relayc bench --help' shows how it is used
+[2]
+$ relayc bench MODELS/x.onnx --vs tensorrt --repeat 0 --seconds soon
+error[R0501]: --vs: 'tensorrt' is not onnxruntime or engine
+error[R0501]: --seconds: 'soon' is not a number of at least 0
+error[R0501]: --repeat: 0 rounds are none
+[2]
+$ relayc bench - --vs onnxruntime </dev/null
+error[R0501]: --vs onnxruntime needs the model as a file, not from standard input
+[2]
+$ relayc compile --vs engine x.onnx
+error[R0501]: 'relayc compile' has no option --vs
+help: 'relayc compile --help' lists its options
+[2]
+$ relayc bench $MODELS/conv_bn_relu.onnx --cc no-such-compiler
+error[R0404]: cannot run the C compiler 'no-such-compiler': No such file or directory
+ --> MODELS/conv_bn_relu.onnx
+[1]
+$ relayc bench $MODELS/conv_bn_relu.onnx --cflags '-O2 -fno-such-flag' --repeat 1 2>&1 | grep -v '^note:'
+error[R0404]: the C compiler 'cc' failed (exit code 1)
+ --> MODELS/conv_bn_relu.onnx
+$ relayc bench $MODELS/conv_bn_relu.onnx --runner no-such-runner
+error[R0407]: cannot start the generated code: no-such-runner: No such file or directory
+ --> MODELS/conv_bn_relu.onnx
+[1]
+$ relayc bench $MODELS/conv_bn_relu.onnx --runner false
+error[R0407]: the generated code ended with exit code 1
+ --> MODELS/conv_bn_relu.onnx
+[1]
+$ RELAYC_PYTHON=no-such-python relayc bench $MODELS/conv_bn_relu.onnx --vs onnxruntime
+error[R0407]: cannot start ONNX Runtime: no-such-python: No such file or directory
+ --> MODELS/conv_bn_relu.onnx
+help: --vs onnxruntime runs 'no-such-python'; RELAYC_PYTHON names another Python, which needs the package onnxruntime (pip install onnxruntime)
+[1]
+$ printf '#!/bin/sh\nexec python3 -I -S "$@"\n' > bare; chmod +x bare
+$ RELAYC_PYTHON=./bare relayc bench $MODELS/conv_bn_relu.onnx --vs onnxruntime
+error[R0407]: ONNX Runtime: No module named 'numpy'
+ --> MODELS/conv_bn_relu.onnx
+help: --vs onnxruntime runs './bare'; RELAYC_PYTHON names another Python, which needs the package onnxruntime (pip install onnxruntime)
+[1]
+$ relayc bench $MODELS/conv_bn_relu.onnx --vs engine --tolerance 0 --repeat 1 2>&1 | sed 's/by [0-9.e-]* of/by SO MUCH of/'
+error[R0403]: the outputs of the generated code differ from oneDNN's by SO MUCH of the largest, tolerance 0.00e+00: not timed
+ --> MODELS/conv_bn_relu.onnx
+help: 'relayc verify' says which layer is wrong; --tolerance allows more
