@@ -12,6 +12,7 @@
 #include "base/str.h"
 #include "cli/bench.h"
 #include "cli/tensor_error.h"
+#include "codegen_c/machine.h"
 
 #define DEFAULT_FLAGS "-O3 -march=native -ffp-contract=fast"
 #define DEFAULT_SECONDS 5.0
@@ -19,6 +20,14 @@
 #define BLOCK_SECONDS 0.02
 #define PEAK_SECONDS 0.003
 #define MOST_SWEEPS 20 /* over the regions in a round */
+
+static const char *default_flags(struct cli *cli)
+{
+    const char *given = has_option(&cli->args, OPTION_TARGET) ? cli->machine->flags : "";
+
+    return arena_printf(&cli->ctx->perm, "-O3 %s -ffp-contract=fast",
+                        *given ? given : "-march=native");
+}
 
 static bool parse_options(struct bench *bench)
 {
@@ -34,14 +43,14 @@ static bool parse_options(struct bench *bench)
     ok = option_integer(cli->ctx, args, OPTION_REPEAT, 0, &repeat) && ok;
     ok = option_integer(cli->ctx, args, OPTION_REGIONS, -1, &regions) && ok;
     bench->compiler = option_text(args, OPTION_CC, NULL);
-    bench->cflags = option_text(args, OPTION_CFLAGS, DEFAULT_FLAGS);
+    bench->cflags = option_text(args, OPTION_CFLAGS, NULL);
     bench->runner = option_text(args, OPTION_RUNNER, NULL);
     bench->peer = (enum peer)peer;
     bench->rounds.repeat = (long)repeat;
     bench->regions_shown = (long)regions;
     if (has_option(args, OPTION_REPEAT) && repeat == 0)
         ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "--repeat: 0 rounds are none");
-    if (bench->peer == PEER_ONNXRUNTIME && strcmp(args->operands[0], "-") == 0)
+    if (bench->peer == PEER_ONNXRUNTIME && args->n_operands && strcmp(args->operands[0], "-") == 0)
         ok = diag_error(cli->ctx, DIAG_USAGE, NULL,
                         "--vs onnxruntime needs the model as a file, not from standard input");
     return ok;
@@ -205,8 +214,13 @@ bool command_bench(struct cli *cli)
     struct bench bench = { .cli = cli };
     bool ok = parse_options(&bench);
 
+    if (show_machines_wanted(cli))
+        return true;
+    ok = prepare_machine(cli) && ok;
     if (!prepare_offload(cli) || !ok)
         return false;
+    if (!bench.cflags)
+        bench.cflags = default_flags(cli);
     bench.module = load_model(cli);
     if (bench.module && cli->is_json_graph && bench.peer == PEER_ONNXRUNTIME)
         ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "--vs onnxruntime needs an ONNX model");
