@@ -41,6 +41,7 @@ static void reserve_names(struct codegen *codegen)
                                          "NO_REGION",   "REGION_FAILED", "ARENA_BYTES",
                                          "ARENA_ALIGN", "REGIONS",       "H",
                                          "WEIGHTS_H" };
+    static const char *const macros[] = { "CACHE_LINE", "LANES", "WIDE" };
     static const char *const vectors[] = { "LANES", "WIDE", "vector_f32" };
 
     names_init(&codegen->names, &codegen->arena);
@@ -52,6 +53,8 @@ static void reserve_names(struct codegen *codegen)
                       arena_printf(&codegen->arena, "%s_%s", codegen->upper, upper[i]));
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
         names_reserve(&codegen->names, vectors[i]);
+    for (size_t i = 0; i < sizeof macros / sizeof *macros; i++)
+        names_reserve(&codegen->names, macros[i]);
     reserve_helpers(codegen);
 }
 

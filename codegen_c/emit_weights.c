@@ -204,7 +204,7 @@ static void write_definition(struct codegen *codegen, struct writer *out, const 
             writer_printf(out, "union %s", w->c_name);
         else
             write_union(out, w);
-        writer_printf(out, " %s = ", w->c_name);
+        writer_printf(out, " %s CACHE_LINE = ", w->c_name);
         write_words(out, w);
     }
     writer_text(out, ";\n\n");
@@ -221,12 +221,21 @@ static bool has_words(const struct codegen *codegen, uint64_t readers)
     return w != NULL;
 }
 
-static void write_byte_order(struct writer *out)
+/* What stands before arrays of words. Vectors of weights that lie across two lines of the cache
+ * cost a quarter of a dense layer's time (Sapphire Rapids, ad_autoencoder). */
+static void write_words_rules(struct writer *out)
 {
-    writer_text(out, "/* Large arrays are 64-bit words, the first element in the low bits. */\n"
-                     "#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__\n"
-                     "#error \"the words of the weights are for little-endian machines\"\n"
-                     "#endif\n\n");
+    writer_text(
+        out,
+        "/* Large arrays are 64-bit words, the first element in the low bits. */\n"
+        "#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__\n"
+        "#error \"the words of the weights are for little-endian machines\"\n"
+        "#endif\n"
+        "#if defined __x86_64__ || defined __aarch64__\n"
+        "#define CACHE_LINE __attribute__((aligned(64))) /* of the processor: they begin there */\n"
+        "#else\n"
+        "#define CACHE_LINE\n"
+        "#endif\n\n");
 }
 
 static void write_declaration(struct codegen *codegen, struct writer *out, const struct weight *w)
@@ -250,7 +259,7 @@ void write_inline_weights(struct codegen *codegen, struct writer *out, int reade
     add_section(&title, "constants");
     writer_text(out, str_text(&title));
     if (has_words(codegen, (uint64_t)1 << reader))
-        write_byte_order(out);
+        write_words_rules(out);
     for (const struct weight *w = codegen->weights.first; w; w = w->next)
         if (is_defined_in(w, reader))
             write_definition(codegen, out, w, false);
@@ -295,7 +304,7 @@ static void write_file(struct codegen *codegen, int file)
     if (needs_math_header(codegen, file, 0))
         writer_text(out, "#include <math.h>\n\n");
     if (has_words(codegen, any_reader))
-        write_byte_order(out);
+        write_words_rules(out);
     for (const struct weight *w = codegen->weights.first; w; w = w->next)
         if (w->file == file)
             write_definition(codegen, out, w, true);

@@ -382,7 +382,7 @@ START_TEST(streams_run_and_equal_ones_are_stored_once)
     bench_generate(&bench, stream_text, targets, WEIGHTS_AUTO, false);
     bench_has(&bench, "net_toy.c",
               "static const union net_toy_one_stream {\n    uint64_t word[16];\n"
-              "    uint8_t v[128];\n} net_toy_one_stream = { {\n");
+              "    uint8_t v[128];\n} net_toy_one_stream CACHE_LINE = { {\n");
     bench_lacks(&bench, "net_toy.c", "toy_two_stream");
     bench_has(&bench, "net_toy.c",
               "uint8_t v[32];"); /* words also where it is short: it is aligned */

@@ -147,16 +147,17 @@ START_TEST(weights_are_inline_or_in_files)
     ck_assert_int_eq(result.n_files, 3);
     ck_assert_ptr_nonnull(strstr(file_text("net.c"), "static const float net_c[3] = {\n"
                                                      "    1.0f, 0.1f, -3.0f,\n};\n"));
-    ck_assert_ptr_nonnull(strstr(file_text("net.c"), "static const union net_big {\n"
-                                                     "    uint64_t word[50];\n"
-                                                     "    float v[100];\n} net_big = { {\n    0x"));
+    ck_assert_ptr_nonnull(strstr(file_text("net.c"),
+                                 "static const union net_big {\n"
+                                 "    uint64_t word[50];\n"
+                                 "    float v[100];\n} net_big CACHE_LINE = { {\n    0x"));
     result = generate(small, &(struct codegen_options){ .weights = WEIGHTS_FILE });
     ck_assert_int_eq(result.n_files, 5);
     ck_assert_uint_eq(result.weight_bytes, 412);
     ck_assert_ptr_null(strstr(file_text("net.c"), "0.1f"));
     ck_assert_ptr_nonnull(strstr(file_text("net_weights.h"), "extern const float net_c[3];\n"));
     ck_assert_ptr_nonnull(
-        strstr(file_text("net_weights.c"), "\nconst union net_big net_big = { {\n"));
+        strstr(file_text("net_weights.c"), "\nconst union net_big net_big CACHE_LINE = { {\n"));
 }
 END_TEST
 

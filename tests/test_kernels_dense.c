@@ -5,16 +5,21 @@
 #include "tests/support/kernel_case.h"
 
 static const struct kernel_case known_weights[] = {
-    { "dense", "nn.dense", "", "f32[1,37]; const f32[11,37]" },
+    { "gemv", "nn.dense", "", "f32[1,37]; const f32[11,37]" },
+    { "gemv", "nn.dense", "", "f32[1,5]; const f32[1,5]" },
+    { "gemv", "nn.dense", "", "f32[1,19]; const f32[32,19]" },
+    { "gemv", "nn.dense", "", "f32[1,9]; const f32[63,9]" },
+    { "gemv", "nn.dense", "", "f32[1,33]; const f32[128,33]" },
+    { "gemv", "nn.dense", "", "f32[1,6]; const f32[331,6]" },
     { "dense_rows", "nn.dense", "", "f32[5,7]; const f32[8,7]" },
     { "dense_rows", "nn.dense", "", "f32[3,4]; const f32[1,4]" },
     { "dense_rows", "nn.dense", "", "f64[2,9]; const f64[17,9]" },
     { "dense_rows", "nn.matmul", "", "f32[4,5,7]; const f32[7,9]" },
     { "dense_rows", "nn.matmul", "transpose_b=true", "f32[4,5,7]; const f32[9,7]" },
-    { "dense", "nn.matmul", "", "f32[1,7]; const f32[1,7,16]" },
+    { "gemv", "nn.matmul", "", "f32[1,7]; const f32[1,7,16]" },
     { "dense_rows", "nn.matmul", "", "f64[2,3]; const f64[3,5]" },
     { "dense", "nn.dense", "", "f64[1,6]; const f64[5,6]" },
-    { "dense", "nn.matmul", "transpose_b=true", "f32[1,1,12]; const f32[4,12]" },
+    { "gemv", "nn.matmul", "transpose_b=true", "f32[1,1,12]; const f32[4,12]" },
     { "matmul", "nn.dense", "", "f32[5,7]; f32[9,7]" },
 };
 

@@ -157,14 +157,33 @@ bool bind_conv_pointwise(struct bind *bind)
     return bind_conv_epilogue(bind, &w);
 }
 
+static struct dense dense_of_window(const struct window *w)
+{
+    return (struct dense){ .rows = w->batch, .in_c = w->in_c * window_k_len(w), .out_c = w->out_c };
+}
+
 bool bind_conv_dense(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
-    const struct dense dense = { .rows = w.batch,
-                                 .in_c = w.in_c * window_k_len(&w),
-                                 .out_c = w.out_c };
+    const struct dense dense = dense_of_window(&w);
 
     return bind_dense_shape(bind, &dense);
+}
+
+bool accepts_conv_gemv(const struct region *region, const char **why)
+{
+    if (anchor_input(region, 1)->dtype == DTYPE_F32)
+        return accepts_conv_dense(region, why);
+    *why = "the weights are not f32";
+    return false;
+}
+
+bool bind_conv_gemv(struct bind *bind)
+{
+    const struct window w = window_of_conv(bind->region);
+    const struct dense dense = dense_of_window(&w);
+
+    return bind_gemv_shape(bind, &dense);
 }
 
 /* Small kernels have a variable for each weight and a line for each tap. */

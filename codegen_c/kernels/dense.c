@@ -6,6 +6,7 @@
 
 #include "codegen_c/kernels/accumulate.h"
 #include "codegen_c/kernels/anchor.h"
+#include "codegen_c/kernels/gemv.h"
 #include "codegen_c/kernels/operands.h"
 #include "codegen_c/kernels/panels.h"
 
@@ -30,7 +31,7 @@ bool bind_dense_shape(struct bind *bind, const struct dense *d)
     if (!many) {
         if (data_is_small(bind->region))
             bind_scratch_numbers(bind, d->in_c);
-        return bind_epilogue_at(bind, "sum", "at");
+        return bind_epilogue_at(bind, "sum[i]", "at");
     }
     bind_int(bind, "rows", d->rows);
     bind_scratch_numbers(bind, d->in_c * TILE);
@@ -59,12 +60,18 @@ bool accepts_dense_rows(const struct region *region, const char **why)
     return takes_dense(region, true, why);
 }
 
+static struct dense dense_of(const struct region *region)
+{
+    const struct type *x = anchor_input(region, 0), *weight = anchor_input(region, 1);
+
+    return (struct dense){ .rows = type_span(x, 0, x->rank - 1),
+                           .in_c = weight->dim[1],
+                           .out_c = weight->dim[0] };
+}
+
 bool bind_dense(struct bind *bind)
 {
-    const struct type *x = anchor_input(bind->region, 0), *weight = anchor_input(bind->region, 1);
-    const struct dense dense = { .rows = type_span(x, 0, x->rank - 1),
-                                 .in_c = weight->dim[1],
-                                 .out_c = weight->dim[0] };
+    const struct dense dense = dense_of(bind->region);
 
     return bind_dense_shape(bind, &dense);
 }
@@ -91,17 +98,77 @@ bool accepts_matmul_dense_rows(const struct region *region, const char **why)
     return is_dense(region, why) && takes_dense(region, true, why);
 }
 
+static struct dense dense_of_matmul(const struct region *region)
+{
+    const struct type *x = anchor_input(region, 0), *b = anchor_input(region, 1);
+    const bool transpose_b = region->anchor->attrs.matmul.transpose_b;
+    const int64_t rows = b->dim[b->rank - 2], columns = b->dim[b->rank - 1];
+
+    return (struct dense){ .rows = type_span(x, 0, x->rank - 1),
+                           .in_c = transpose_b ? columns : rows,
+                           .out_c = transpose_b ? rows : columns,
+                           .transposed = !transpose_b };
+}
+
 bool bind_matmul_dense(struct bind *bind)
 {
-    const struct type *x = anchor_input(bind->region, 0), *b = anchor_input(bind->region, 1);
-    const bool transpose_b = bind->region->anchor->attrs.matmul.transpose_b;
-    const int64_t rows = b->dim[b->rank - 2], columns = b->dim[b->rank - 1];
-    const struct dense dense = { .rows = type_span(x, 0, x->rank - 1),
-                                 .in_c = transpose_b ? columns : rows,
-                                 .out_c = transpose_b ? rows : columns,
-                                 .transposed = !transpose_b };
+    const struct dense dense = dense_of_matmul(bind->region);
 
     return bind_dense_shape(bind, &dense);
+}
+
+/* --- one row, in f32 --------------------------------------------------------------------------
+ */
+
+static bool takes_f32(const struct region *region, const char **why)
+{
+    if (anchor_input(region, 1)->dtype == DTYPE_F32)
+        return true;
+    *why = "the weights are not f32";
+    return false;
+}
+
+bool accepts_gemv(const struct region *region, const char **why)
+{
+    return takes_f32(region, why) && accepts_dense(region, why);
+}
+
+bool accepts_matmul_gemv(const struct region *region, const char **why)
+{
+    return takes_f32(region, why) && accepts_matmul_dense(region, why);
+}
+
+bool bind_gemv_shape(struct bind *bind, const struct dense *d)
+{
+    struct panels panels = gemv_panels(1, d->out_c, d->in_c);
+
+    if (d->transposed) {
+        panels.row_step = 1;
+        panels.len_step = d->out_c;
+    }
+    bind_text(bind, "gemv", "%s", gemv_function(bind));
+    bind_data(bind);
+    bind_input(bind, "x", 0);
+    bind_panels(bind, "weight", 1, &panels, "panels of 32 of out_c: [in_c, 32]");
+    bind_int(bind, "in_c", d->in_c);
+    bind_int(bind, "out_c", d->out_c);
+    if (data_is_small(bind->region))
+        bind_scratch_numbers(bind, d->in_c);
+    return bind_epilogue_at(bind, "sum[i]", "at");
+}
+
+bool bind_dense_gemv(struct bind *bind)
+{
+    const struct dense dense = dense_of(bind->region);
+
+    return bind_gemv_shape(bind, &dense);
+}
+
+bool bind_matmul_gemv(struct bind *bind)
+{
+    const struct dense dense = dense_of_matmul(bind->region);
+
+    return bind_gemv_shape(bind, &dense);
 }
 
 /* --- two operands of any kind ------------------------------------------------------------------

@@ -11,6 +11,9 @@ struct dense {
     bool transposed;
 };
 
+/* Binds everything in gemv.c.tmpl: one row of f32. */
+bool bind_gemv_shape(struct bind *bind, const struct dense *dense);
+
 /* Binds everything in dense.c.tmpl (one row), or dense_rows.c.tmpl (several). */
 bool bind_dense_shape(struct bind *bind, const struct dense *dense);
 

@@ -11,7 +11,20 @@ struct panels {
     int64_t groups, n_rows, len;
     int64_t group_step, row_step, len_step; /* in the constant, in elements */
     int64_t width;
+
+    /* Element k of a row is k / inner outer steps and k % inner steps from its first; inner 0: it
+     * is k steps from it. */
+    int64_t inner, outer_step;
+
+    /* The last block has only as many rows as are left, rounded up to 4, so that it is shorter;
+     * `slack` zeros stand behind everything, which then is one row of numbers. */
+    bool ragged;
+    int64_t slack;
 };
+
+/* The rows that the last block has, and all blocks of a group. */
+int64_t panels_last_width(const struct panels *panels);
+int64_t panels_rows(const struct panels *panels);
 
 /* The constant's elements in that order, and the type that they have then: *type must have the
  * element type, and gets the shape. */

@@ -1,13 +1,13 @@
 /* recurrent.c - nn.rnn, nn.gru and nn.lstm: one time step after the other.
  *
- * The weights of each gate are packed four rows side by side. The state develops in the outputs
- * that return its last value. */
+ * The weights of each gate are packed in panels of 32 rows (f32) or four (f64). The state develops
+ * in the outputs that return its last value. */
 #include <string.h>
 
 #include "codegen_c/kernels/anchor.h"
-#include "codegen_c/kernels/panels.h"
+#include "codegen_c/kernels/gemv.h"
 
-enum { PANEL = 4 }; /* as matvec reads them */
+enum { PANEL = 4 }; /* as matvec_f64 reads them */
 
 /* The activation functions, and which numbers each of them takes. */
 static const struct activation {
@@ -116,17 +116,18 @@ static void bind_gate_weight(struct bind *bind, const char *key, int i)
 {
     const struct type *weight = anchor_input(bind->region, i);
     const int64_t hidden = bind->region->anchor->attrs.rnn.hidden_size, len = weight->dim[2];
-    const struct panels panels = { .groups = weight->dim[0] * weight->dim[1] / hidden,
-                                   .n_rows = hidden,
-                                   .len = len,
-                                   .group_step = hidden * len,
-                                   .row_step = len,
-                                   .len_step = 1,
-                                   .width = PANEL };
+    struct panels panels = gemv_panels(weight->dim[0] * weight->dim[1] / hidden, hidden, len);
 
+    if (weight->dtype == DTYPE_F64) {
+        panels.width = PANEL;
+        panels.ragged = false;
+        panels.slack = 0;
+    }
+    bind_int(bind, "panel", panels.width);
     bind_panels(bind, key, i, &panels,
-                panels.groups > 1 ? "[directions and gates, hidden / 4, inputs, 4 of hidden]"
-                                  : "[hidden / 4, inputs, 4 of hidden]");
+                arena_printf(bind->arena, "%spanels of %lld of hidden",
+                             panels.groups > 1 ? "of directions and gates, " : "",
+                             (long long)panels.width));
 }
 
 /* Sets `key` to the optional input i, which is also a flag. */
@@ -154,6 +155,16 @@ static void bind_places(struct bind *bind)
     bind_text(bind, "h_at", batch_major ? "(n * DIRECTIONS + d)" : "(d * BATCH + n)");
 }
 
+static void bind_matvec(struct bind *bind)
+{
+    if (anchor_input(bind->region, 0)->dtype == DTYPE_F32) {
+        bind_text(bind, "matvec", "%s", gemv_matvec(bind));
+    } else {
+        bind_helper(bind, "matvec_f64");
+        bind_text(bind, "matvec", "matvec_f64");
+    }
+}
+
 static void bind_recurrent(struct bind *bind)
 {
     const struct node *node = bind->region->anchor;
@@ -162,7 +173,8 @@ static void bind_recurrent(struct bind *bind)
     const bool both = is_bidirectional(bind->region);
 
     bind_type(bind);
-    bind_typed_helper(bind, "matvec");
+    keys_offer(bind->keys, "suffix", dtype_name(anchor_input(bind->region, 0)->dtype));
+    bind_matvec(bind);
     bind_input(bind, "x", 0);
     bind_gate_weight(bind, "weight", 1);
     bind_gate_weight(bind, "recurrent", 2);

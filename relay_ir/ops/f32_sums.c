@@ -135,39 +135,17 @@ static float plain_sum(const struct rows *p, const float *a, const float *b)
     return sum;
 }
 
-/* As tile_1x4_f32 does for a single row: in four parts, the last k % 4 products in the first. */
-static float parted_sum(const struct rows *p, const float *a, const float *b)
-{
-    float part[4] = { 0 };
-
-    for (int64_t k = 0; k < p->k; k++) {
-        const float product = a[k * p->a_step] * b[k * p->b_step];
-
-        part[k < p->k - p->k % 4 ? k % 4 : 0] += product;
-    }
-    part[0] += part[1];
-    part[2] += part[3];
-    return part[0] + part[2];
-}
-
-static bool has_known_weights(const struct node *node)
-{
-    return node->inputs[1]->kind == VALUE_CONSTANT;
-}
-
-static void eval_dense_sums(const struct node *node, const struct tensor *const *in,
-                            struct tensor *out)
+static void eval_dense_sums(const struct tensor *const *in, struct tensor *out)
 {
     const struct type *x = &in[0]->type;
     const int64_t m = type_span(x, 0, x->rank - 1), n = in[1]->type.dim[0];
     const struct rows p = { .k = in[1]->type.dim[1], .a_step = 1, .b_step = 1 };
-    const bool parted = m == 1 && has_known_weights(node);
     struct bulk bulk = { NULL, 0 };
     const float *a = floats_of(&bulk, in[0]), *b = floats_of(&bulk, in[1]);
     float *y = out->data;
 
     for (int64_t i = 0; i < m * n; i++)
-        y[i] = (parted ? parted_sum : plain_sum)(&p, a + i / n * p.k, b + i % n * p.k);
+        y[i] = plain_sum(&p, a + i / n * p.k, b + i % n * p.k);
     bulk_release(&bulk);
 }
 
@@ -196,7 +174,6 @@ static bool eval_matmul_sums(const struct node *node, const struct tensor *const
     const float *left, *right;
     struct rows p;
     int64_t m, n;
-    bool parted;
 
     if (a->rank < 2 || b->rank < 2)
         return false;
@@ -205,8 +182,6 @@ static bool eval_matmul_sums(const struct node *node, const struct tensor *const
     p.k = a->dim[a->rank - (attrs->transpose_a ? 2 : 1)];
     p.a_step = attrs->transpose_a ? m : 1;
     p.b_step = attrs->transpose_b ? 1 : n;
-    parted = has_known_weights(node) && !attrs->transpose_a && type_span(b, 0, b->rank - 2) == 1 &&
-             type_span(a, 0, a->rank - 1) == 1;
     left = floats_of(&bulk, in[0]);
     right = floats_of(&bulk, in[1]);
     for (int64_t i = 0; i < type_elements(y); i++) {
@@ -214,9 +189,8 @@ static bool eval_matmul_sums(const struct node *node, const struct tensor *const
         const float *from = left + matrix_of(y, a, matrix) * m * p.k;
         const float *to = right + matrix_of(y, b, matrix) * n * p.k;
 
-        ((float *)out->data)[i] =
-            (parted ? parted_sum : plain_sum)(&p, from + row * (attrs->transpose_a ? 1 : p.k),
-                                              to + column * (attrs->transpose_b ? p.k : 1));
+        ((float *)out->data)[i] = plain_sum(&p, from + row * (attrs->transpose_a ? 1 : p.k),
+                                            to + column * (attrs->transpose_b ? p.k : 1));
     }
     bulk_release(&bulk);
     return true;
@@ -224,19 +198,6 @@ static bool eval_matmul_sums(const struct node *node, const struct tensor *const
 
 /* --- operators with windows --------------------------------------------------------------------
  */
-
-/* A single position whose window is the whole input is computed as dense; channels first only. */
-static bool conv_is_dense(const struct node *node, const struct spatial *s, const struct type *x)
-{
-    if (!has_known_weights(node) || layout_is_last(node->attrs.conv.data_layout) ||
-        x->dim[0] != 1 || node->attrs.conv.groups != 1 || extent_of(s, true) != 1)
-        return false;
-    for (int i = 0; i < MAX_SPATIAL; i++)
-        if (s->dim[i].kernel != s->dim[i].in || s->dim[i].pad_before != 0 ||
-            (s->dim[i].kernel > 1 && s->dim[i].dilation != 1))
-            return false;
-    return true;
-}
 
 static void eval_conv_sums(const struct node *node, const struct tensor *const *in,
                            struct tensor *out)
@@ -251,22 +212,18 @@ static void eval_conv_sums(const struct node *node, const struct tensor *const *
                                     &attrs->padding, &attrs->dilation);
     struct bulk bulk = { NULL, 0 };
     const float *data = floats_of(&bulk, in[0]), *weights = floats_of(&bulk, in[1]);
-    struct rows dense = { .a_step = 1, .b_step = 1 };
+    const int64_t len = group_in * taps_of(&s);
     int64_t n_out;
-    bool is_dense;
 
     set_out(&s, x.rank - 2, y.dim + 2);
     n_out = extent_of(&s, true);
-    dense.k = group_in * taps_of(&s);
-    is_dense = conv_is_dense(node, &s, &x);
     for (int64_t i = 0; i < x.dim[0] * out_c * n_out; i++) {
         const int64_t oc = i / n_out % out_c, image = i / n_out / out_c;
         const float *at = data + image * from.image + oc / group_out * group_in * from.channel;
         const struct place place = place_of(&s, i % n_out);
 
         ((float *)out->data)[image * to.image + oc * to.channel + i % n_out * to.place] =
-            is_dense ? parted_sum(&dense, at, weights + oc * dense.k)
-                     : conv_sum(&s, &place, group_in, at, &from, weights + oc * dense.k);
+            conv_sum(&s, &place, group_in, at, &from, weights + oc * len);
     }
     bulk_release(&bulk);
 }
@@ -435,7 +392,7 @@ bool evaluate_f32_sums(const struct node *node, const struct tensor *const *inpu
     case OP_CONV1D_TRANSPOSE:
     case OP_CONV2D_TRANSPOSE:
     case OP_CONV3D_TRANSPOSE: eval_conv_transpose_sums(node, inputs, outputs); return true;
-    case OP_DENSE: eval_dense_sums(node, inputs, outputs); return true;
+    case OP_DENSE: eval_dense_sums(inputs, outputs); return true;
     case OP_MATMUL: return eval_matmul_sums(node, inputs, outputs);
     case OP_AVG_POOL1D:
     case OP_AVG_POOL2D:

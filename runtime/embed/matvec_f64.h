@@ -4,10 +4,10 @@
 static void matvec_f64(const double *x, int n_x, const double *matrix, int n_y, double *y)
 {
     for (int first = 0; first < n_y; first += 4) {
-        double part[4][4] = { { 0 } }; /* [input % 4, output] */
+        double sum[4] = { 0 };
 
-        tile_1x4_f64(x, &matrix[first * n_x], n_x, part);
+        tile_1x4_f64(x, &matrix[first * n_x], n_x, sum);
         for (int i = 0; i < 4 && first + i < n_y; i++)
-            y[first + i] = (part[0][i] + part[1][i]) + (part[2][i] + part[3][i]);
+            y[first + i] = sum[i];
     }
 }

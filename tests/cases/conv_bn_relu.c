@@ -63,13 +63,18 @@ static void tile_4x4_f32(const float *a, const float *b, int len, float sum[4][4
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "the words of the weights are for little-endian machines"
 #endif
+#if defined __x86_64__ || defined __aarch64__
+#define CACHE_LINE __attribute__((aligned(64))) /* of the processor: they begin there */
+#else
+#define CACHE_LINE
+#endif
 
 /* conv1.weight: f32 [1,18,4] [out_c / 4, in_c and kernel, 4 of out_c],
  * -0.698278 .. 0.618787, crc32 eb57ab37 */
 static const union conv_bn_relu_conv1_weight {
     uint64_t word[36];
     float v[72];
-} conv_bn_relu_conv1_weight = { {
+} conv_bn_relu_conv1_weight CACHE_LINE = { {
     0x3efffd75be977f70,0x000000003f0fb9c4,0xbebe0085bde4d735,0x000000003f07f8d1,0x3e3184d43dd52c4e,
     0x00000000bc994a09,0x3e7ab4e9bbd9aaaa,0x000000003f1e68d8,0x3e9b655a3d32592c,0x000000003f04ca19,
     0xbeba39203d9e4631,0x00000000bf213fe6,0x3e76fc463e62044b,0x000000003cc7724b,0xbe09fe00bd82c206,

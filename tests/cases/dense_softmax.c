@@ -6,7 +6,7 @@
  *
  * Regions, in execution order
  *      #  function        from     kernel   y
- *      0  region_fc       fc       dense    f32 [1,4]
+ *      0  region_fc       fc       gemv     f32 [1,4]
  *      1  region_softmax  softmax  softmax  f32 [1,4]
  *
  * Arena: 16 bytes, optimal; no plan can need less than 16; without sharing 16
@@ -18,61 +18,115 @@
 #include <math.h>
 #include <stdint.h>
 
-/* --- from runtime/embed/tile_1x4_f32.h -------------------------------------------------------- */
+/* --- from templates/helpers/vector_f32.c.tmpl ------------------------------------------------- */
 
-/* 4 sums of products, each in four parts: to part[k % 4][j] is added a[k] * b[k][j], for k = 0 ..
- * len - 1 in order. b is [len, 4]. Four parts, so that sixteen products do not wait for each other;
- * the last len % 4 products go to the first part. */
-static void tile_1x4_f32(const float *a, const float *b, int len, float part[4][4])
+/* As many floats as a vector register of the processor holds, one where there are none. */
+#if defined __AVX512F__
+#define LANES 16
+#elif defined __AVX__
+#define LANES 8
+#elif defined __SSE2__ || (defined __ARM_NEON && defined __aarch64__) || defined __wasm_simd128__
+#define LANES 4
+#else
+#define LANES 1
+#endif
+
+#if LANES == 1
+typedef float vector_f32;
+#else /* unaligned: anywhere in an array of floats */
+typedef float vector_f32 __attribute__((vector_size(LANES * 4), aligned(4), may_alias));
+#endif
+#if defined __clang__ && defined __AVX512F__
+#define WIDE __attribute__((min_vector_width(512))) /* else clang splits vectors into halves */
+#else
+#define WIDE
+#endif
+
+/* --- from templates/helpers/gemv_f32.c.tmpl --------------------------------------------------- */
+
+/* Outputs that gemv_f32 computes at a time: eight vectors of sums, so that no product waits for the one
+ * before it. */
+enum { GEMV = 8 * LANES };
+
+/* To sum[i] is added x[k] * w[k, first + i] for k = 0 .. len - 1 in order, for the coming outputs of a
+ * matrix times a vector: as many as are returned; sum has room for GEMV. The weights of 32 outputs stand
+ * side by side, in panels [len, 32]; the last panel is as narrow as its outputs allow, a multiple of 4,
+ * and vectors may read up to 28 weights beyond it. */
+static WIDE int gemv_f32(const float *x, int len, const float *w, int first, int out_c, float *sum)
 {
-    float s00 = part[0][0], s01 = part[0][1], s02 = part[0][2], s03 = part[0][3];
-    float s10 = part[1][0], s11 = part[1][1], s12 = part[1][2], s13 = part[1][3];
-    float s20 = part[2][0], s21 = part[2][1], s22 = part[2][2], s23 = part[2][3];
-    float s30 = part[3][0], s31 = part[3][1], s32 = part[3][2], s33 = part[3][3];
+    const int end = (out_c + 3) / 4 * 4, panel = first / 32 * 32;
+    const int width = end - panel < 32 ? end - panel : 32;
 
-    for (int k = 0; k + 3 < len; k += 4) {
-        const float a0 = a[k], a1 = a[k + 1], a2 = a[k + 2], a3 = a[k + 3];
+#define SUM(v) (*(vector_f32 *)&sum[v * LANES])
+    w += panel * len + first % 32;
+    if ((GEMV > 32 ? end / 32 * 32 : panel + width) - first >= GEMV) {
+        vector_f32 s0 = SUM(0), s1 = SUM(1), s2 = SUM(2), s3 = SUM(3);
+        vector_f32 s4 = SUM(4), s5 = SUM(5), s6 = SUM(6), s7 = SUM(7);
 
-        s00 += a0 * b[0];
-        s01 += a0 * b[1];
-        s02 += a0 * b[2];
-        s03 += a0 * b[3];
-        s10 += a1 * b[4];
-        s11 += a1 * b[5];
-        s12 += a1 * b[6];
-        s13 += a1 * b[7];
-        s20 += a2 * b[8];
-        s21 += a2 * b[9];
-        s22 += a2 * b[10];
-        s23 += a2 * b[11];
-        s30 += a3 * b[12];
-        s31 += a3 * b[13];
-        s32 += a3 * b[14];
-        s33 += a3 * b[15];
-        b += 16;
+/* Where vector v stands, from vector 0: maybe in another panel. */
+#define AT(v) (v * LANES / 32 * 32 * len + v * LANES % 32)
+#define LOAD(v) (*(const vector_f32 *)&w[AT(v)])
+        for (int k = 0; k < len; k++, w += width) {
+            s0 += x[k] * LOAD(0);
+            s1 += x[k] * LOAD(1);
+            s2 += x[k] * LOAD(2);
+            s3 += x[k] * LOAD(3);
+            s4 += x[k] * LOAD(4);
+            s5 += x[k] * LOAD(5);
+            s6 += x[k] * LOAD(6);
+            s7 += x[k] * LOAD(7);
+        }
+#undef AT
+#undef LOAD
+        SUM(0) = s0;
+        SUM(1) = s1;
+        SUM(2) = s2;
+        SUM(3) = s3;
+        SUM(4) = s4;
+        SUM(5) = s5;
+        SUM(6) = s6;
+        SUM(7) = s7;
+        first += GEMV;
+        return first < out_c ? GEMV : GEMV - (first - out_c);
     }
-    for (int k = len - len % 4; k < len; k++) {
-        s00 += a[k] * b[0];
-        s01 += a[k] * b[1];
-        s02 += a[k] * b[2];
-        s03 += a[k] * b[3];
-        b += 4;
+    {
+        enum { REST = LANES == 16 ? 32 : 4 * LANES }; /* no more than a panel */
+        const int n = panel + width - first < REST ? panel + width - first : REST;
+        vector_f32 s0 = SUM(0), s1 = SUM(1);
+#if LANES < 16
+        vector_f32 s2 = SUM(2), s3 = SUM(3);
+#endif
+
+        for (int k = 0; k < len; k++, w += width) {
+            s0 += x[k] * *(const vector_f32 *)w;
+            s1 += x[k] * *(const vector_f32 *)&w[LANES];
+#if LANES < 16
+            s2 += x[k] * *(const vector_f32 *)&w[2 * LANES];
+            s3 += x[k] * *(const vector_f32 *)&w[3 * LANES];
+#endif
+        }
+        SUM(0) = s0;
+        SUM(1) = s1;
+#if LANES < 16
+        SUM(2) = s2;
+        SUM(3) = s3;
+#endif
+#undef SUM
+        return n < out_c - first ? n : out_c - first;
     }
-    part[0][0] = s00; part[0][1] = s01; part[0][2] = s02; part[0][3] = s03;
-    part[1][0] = s10; part[1][1] = s11; part[1][2] = s12; part[1][3] = s13;
-    part[2][0] = s20; part[2][1] = s21; part[2][2] = s22; part[2][3] = s23;
-    part[3][0] = s30; part[3][1] = s31; part[3][2] = s32; part[3][3] = s33;
 }
 
 /* --- constants -------------------------------------------------------------------------------- */
 
-/* fc.weight: f32 [1,6,4] [out_c / 4, in_c, 4 of out_c], -0.499352 .. 0.421906, crc32 4314b90e */
-static const float dense_softmax_fc_weight[24] = {
+/* fc.weight: f32 [52] panels of 32 of out_c: [in_c, 32], -0.499352 .. 0.421906, crc32 4c1735e7 */
+static const float dense_softmax_fc_weight[52] = {
     -0x1.c9f13p-2f, 0x1.559902p-2f, -0x1.64baf8p-2f, 0x1.6b347cp-2f, -0x1.59dd9cp-3f,
     -0x1.8b4014p-4f, 0x1.b00808p-2f, -0x1.0d945ep-2f, 0x1.422f9ap-3f, 0x1.f5b8f4p-6f,
     -0x1.b2feccp-2f, 0x1.f7bc7ep-4f, -0x1.48fa3cp-7f, 0x1.4bd5ecp-2f, -0x1.5a7c2p-3f,
     0x1.63b576p-3f, 0x1.0d8d6ep-4f, -0x1.ff562ep-2f, -0x1.6be35ap-2f, 0x1.b8f586p-3f, 0x1.de6cfp-4f,
-    0x1.e42c7ap-3f, -0x1.f44cecp-2f, -0x1.0837cep-2f,
+    0x1.e42c7ap-3f, -0x1.f44cecp-2f, -0x1.0837cep-2f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f,
+    0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f,
+    0.0f, 0.0f, 0.0f, 0.0f, 0.0f,
 };
 
 /* fc.bias: f32 [4], -0.095599 .. 0.38589, crc32 1148e0f1 */
@@ -85,24 +139,20 @@ static const float dense_softmax_fc_bias[4] = {
 /* fc (Gemm)
  * x f32 [1,6] -> y f32 [1,4]
  *
- * Four outputs at a time; see tile_1x4_f32 for the order in which a sum runs over the inputs. */
+ * GEMV outputs at a time; a sum runs over the inputs in order. */
 static void region_fc(const float *restrict x, float *restrict y)
 {
-    enum {
-        IN_C = 6, OUT_C = 4
-    };
-    /* [(OUT_C + 3) / 4, IN_C, 4 outputs] */
-    const float *const weight = dense_softmax_fc_weight;
+    enum { IN_C = 6, OUT_C = 4 };
+    const float *const weight = dense_softmax_fc_weight; /* panels of 32 outputs: [IN_C, 32] */
     const float *const in = x; /* [IN_C] */
 
-    for (int first = 0; first < OUT_C; first += 4) {
-        float part[4][4] = { { 0 } }; /* [input % 4, output] */
+    for (int first = 0, n; first < OUT_C; first += n) {
+        float sum[GEMV] = { 0 };
 
-        tile_1x4_f32(in, &weight[first * IN_C], IN_C, part);
-        for (int i = 0; i < 4 && first + i < OUT_C; i++) {
-            const float sum = (part[0][i] + part[1][i]) + (part[2][i] + part[3][i]);
+        n = gemv_f32(in, IN_C, weight, first, OUT_C, sum);
+        for (int i = 0; i < n; i++) {
             const int at = first + i;
-            const float bias_add_1 = sum + dense_softmax_fc_bias[at];
+            const float bias_add_1 = sum[i] + dense_softmax_fc_bias[at];
 
             y[at] = bias_add_1;
         }

@@ -1,0 +1,43 @@
+/* gemv.c - see gemv.h. */
+#include "codegen_c/kernels/gemv.h"
+
+#include "codegen_c/kernels/vector.h"
+
+const char *gemv_function(struct bind *bind)
+{
+    static const char name[] = "gemv_f32";
+    const char *fn = bind_own_helper(bind, name);
+    struct keys keys;
+
+    if (fn)
+        return fn;
+    bind_vector(bind);
+    keys_init(&keys, bind->arena);
+    return bind_new_helper(bind, name, "templates/helpers/gemv_f32.c.tmpl", &keys);
+}
+
+const char *gemv_matvec(struct bind *bind)
+{
+    static const char name[] = "matvec_f32";
+    const char *fn = bind_own_helper(bind, name);
+    struct keys keys;
+
+    if (fn)
+        return fn;
+    keys_init(&keys, bind->arena);
+    keys_set(&keys, "gemv", gemv_function(bind));
+    return bind_new_helper(bind, name, "templates/helpers/matvec_f32.c.tmpl", &keys);
+}
+
+struct panels gemv_panels(int64_t groups, int64_t n_rows, int64_t len)
+{
+    return (struct panels){ .groups = groups,
+                            .n_rows = n_rows,
+                            .len = len,
+                            .group_step = n_rows * len,
+                            .row_step = len,
+                            .len_step = 1,
+                            .width = GEMV_PANEL,
+                            .ragged = true,
+                            .slack = GEMV_SLACK };
+}

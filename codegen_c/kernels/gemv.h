@@ -1,0 +1,26 @@
+/* gemv.h - a matrix of known weights times a vector: dense layers of one row, and the gates of
+ * recurrent networks.
+ *
+ * Such products wait for memory, so the weights stand in panels of 32 outputs (panels.h, ragged) in
+ * the order in which they are read, and eight vectors of outputs are summed up side by side. There
+ * is one sum per output, over the inputs in order: the same bits whatever the vectors' length. */
+#ifndef CODEGEN_C_KERNELS_GEMV_H
+#define CODEGEN_C_KERNELS_GEMV_H
+
+#include "codegen_c/kernels/panels.h"
+
+enum {
+    GEMV_PANEL = 32,
+    GEMV_SLACK = GEMV_PANEL - 4 /* weights that vectors may read beyond the last panel */
+};
+
+/* Asks for the helper of templates/helpers/gemv_f32.c.tmpl: the name of its function. */
+const char *gemv_function(struct bind *bind);
+
+/* The function y = matrix * x, for all of y: templates/helpers/matvec_f32.c.tmpl. */
+const char *gemv_matvec(struct bind *bind);
+
+/* `groups` matrices [n_rows, len] of a constant, as both read them. */
+struct panels gemv_panels(int64_t groups, int64_t n_rows, int64_t len);
+
+#endif
