@@ -2,7 +2,7 @@
 #
 #   make            build/relayc            make check       build and pass all tests
 #   make deps       install packages        make check-full  the long sweeps as well
-#   make demo       the digits example      make bench       timings
+#   make demo       the digits example      make bench       timings (bench-latency, bench-accuracy: parts)
 #   make install    PREFIX, DESTDIR         make lint format clean
 
 BUILD  ?= build
@@ -126,16 +126,22 @@ unit-sanitized:
 	        $(patsubst %,$(BUILD)/sanitized/tests/%,make robustness)
 
 # --- everything else -----------------------------------------------------------------------------
-.PHONY: deps demo bench bench-accuracy install lint format clean
+.PHONY: deps deps-bench demo bench bench-latency bench-accuracy install lint format clean
 deps:
 	BUILD=$(BUILD) .ci/deps
+deps-bench:
+	BUILD=$(BUILD) .ci/deps bench
 
 demo: deps
 	$(MAKE) all
 	BUILD=$(BUILD) examples/digits/demo.sh
 
-bench: all $(patsubst %,$(BUILD)/tests/%,make minimalloc network partition_speed)
+bench: deps-bench all $(patsubst %,$(BUILD)/tests/%,make minimalloc network partition_speed)
 	BUILD=$(BUILD) bench/run
+
+# The generated C against ONNX Runtime and oneDNN; make bench-latency ARGS='--isa native --only resnet18'
+bench-latency: deps-bench all $(BUILD)/tests/make
+	BUILD=$(BUILD) bench/latency.py $(ARGS)
 
 # Hours of two cores; make bench-accuracy ARGS='-m kws -c int8', see bench/accuracy/main.c
 bench-accuracy: $(BUILD)/bench_accuracy

@@ -24,13 +24,23 @@ static void write_all(const struct recipe *recipes, int n, const char *dir, cons
     }
 }
 
-/* 25.6 million parameters: for the limits on time and memory. */
-static void write_resnet50(const char *path)
-{
-    struct onnx_builder *b = builder_resnet50(224, 1000, 1);
+/* Networks of real sizes with random weights: for limits on time and memory, and for bench. */
+static const struct {
+    const char *option;
+    struct onnx_builder *(*make)(int size, int classes, uint64_t seed);
+} big[] = { { "--resnet18", builder_resnet18 }, { "--resnet50", builder_resnet50 } };
 
-    builder_write(b, path);
-    builder_free(b);
+static bool write_big(const char *option, const char *path)
+{
+    for (size_t i = 0; i < sizeof big / sizeof *big; i++)
+        if (strcmp(big[i].option, option) == 0) {
+            struct onnx_builder *b = big[i].make(224, 1000, 1);
+
+            builder_write(b, path);
+            builder_free(b);
+            return true;
+        }
+    return false;
 }
 
 int main(int argc, char **argv)
@@ -38,12 +48,10 @@ int main(int argc, char **argv)
     struct arena arena = { NULL };
     const char *dir = argc == 2 ? argv[1] : NULL;
 
-    if (argc == 3 && strcmp(argv[1], "--resnet50") == 0) {
-        write_resnet50(argv[2]);
+    if (argc == 3 && write_big(argv[1], argv[2]))
         return 0;
-    }
     if (!dir) {
-        fputs("usage: make DIR | make --resnet50 FILE\n", stderr);
+        fputs("usage: make DIR | make --resnet18|--resnet50 FILE\n", stderr);
         return 2;
     }
     mkdir(dir, 0777);

@@ -267,12 +267,14 @@ static void classifier(struct onnx_builder *b, const char *x, int in_c, int clas
     builder_output(b, "scores", DTYPE_F32, arena_printf(&b->arena, "1,%d", classes));
 }
 
-struct onnx_builder *builder_resnet50(int size, int classes, uint64_t seed)
+enum { STAGES = 4 };
+
+/* n[i] blocks in stage i, whose width is 64 << i. */
+static struct onnx_builder *resnet(int size, int classes, uint64_t seed, const int *n,
+                                   bool bottleneck)
 {
-    static const struct {
-        int width, n;
-    } stages[] = { { 64, 3 }, { 128, 4 }, { 256, 6 }, { 512, 3 } };
     struct onnx_builder *b = builder_new(13);
+    const int expansion = bottleneck ? 4 : 1;
     const char *x;
     int in_c = 64;
 
@@ -280,13 +282,30 @@ struct onnx_builder *builder_resnet50(int size, int classes, uint64_t seed)
     builder_input(b, "data", DTYPE_F32, text_shape(b, 1, 3, size, size));
     x = node(b, "MaxPool", block_conv_bn_relu(b, "data", 3, 64, 7, 2));
     builder_attrs(b, "kernel_shape=[3,3] strides=[2,2] pads=[1,1,1,1]");
-    for (size_t s = 0; s < sizeof stages / sizeof *stages; s++)
-        for (int i = 0; i < stages[s].n; i++) {
-            x = block_bottleneck(b, x, in_c, stages[s].width, s > 0 && i == 0 ? 2 : 1);
-            in_c = 4 * stages[s].width;
+    for (int s = 0; s < STAGES; s++)
+        for (int i = 0; i < n[s]; i++) {
+            const int width = 64 << s, stride = s > 0 && i == 0 ? 2 : 1;
+
+            x = bottleneck ? block_bottleneck(b, x, in_c, width, stride)
+                           : block_basic(b, x, in_c, width, stride);
+            in_c = expansion * width;
         }
     classifier(b, x, in_c, classes);
     return b;
+}
+
+struct onnx_builder *builder_resnet50(int size, int classes, uint64_t seed)
+{
+    static const int n[STAGES] = { 3, 4, 6, 3 };
+
+    return resnet(size, classes, seed, n, true);
+}
+
+struct onnx_builder *builder_resnet18(int size, int classes, uint64_t seed)
+{
+    static const int n[STAGES] = { 2, 2, 2, 2 };
+
+    return resnet(size, classes, seed, n, false);
 }
 
 struct onnx_builder *builder_mixed_network(uint64_t seed)

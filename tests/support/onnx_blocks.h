@@ -40,6 +40,9 @@ const char *block_transformer(struct onnx_builder *b, const char *x, int seq, in
  * [1,3,size,size] with size a multiple of 32, output "scores" [1,classes]. Opset 13. */
 struct onnx_builder *builder_resnet50(int size, int classes, uint64_t seed);
 
+/* Likewise ResNet-18: 11.7 M parameters. */
+struct onnx_builder *builder_resnet18(int size, int classes, uint64_t seed);
+
 /* A few blocks of each kind on a small input "data" [1,3,32,32], output "scores" [1,10]. Opset 17.
  */
 struct onnx_builder *builder_mixed_network(uint64_t seed);

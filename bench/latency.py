@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+"""make bench-latency: the generated C against its peers, network by network.
+
+  bench/latency.py [--isa native,x86-64-v3,x86-64] [--only NAME,...] [--seconds S] [--markdown]
+
+One `relayc bench --json` per network and instruction set; all of them are kept in $BUILD/bench. With
+native instructions the peer is ONNX Runtime. It cannot be told to use fewer, so for the others it is oneDNN,
+which can: our engine, each layer by itself, in f32. $BUILD is the build folder, $RELAYC_SHARED has the
+models.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+TOP = pathlib.Path(__file__).resolve().parent.parent
+BUILD = TOP / os.environ.get("BUILD", "build")
+SHARED = pathlib.Path(os.environ.get("RELAYC_SHARED", TOP / ".." / "shared"))
+
+# name -> the compiler's flags, the peer, what oneDNN may use
+ISAS = {
+    "native": ("-O3 -march=native -ffp-contract=fast", "onnxruntime", None),
+    "x86-64-v3": ("-O2 -march=x86-64-v3 -ffp-contract=fast", "engine", "AVX2"),
+    "x86-64": ("-O2 -march=x86-64", "engine", "SSE41"),
+}
+
+COLUMNS = ("network", "input", "ours ms", "peer ms", "ratio", "quartiles", "to reach", "% of peak", "cold ratio",
+           "text", "constants", "arena")  # fmt: skip
+
+
+def networks(only):
+    rows = []
+    for line in (TOP / "bench" / "networks").read_text().splitlines():
+        if line and not line.startswith("#"):
+            name, source, shape, goal = line.split()
+            if not only or name in only:
+                rows.append((name, source, shape, float(goal)))
+    return rows
+
+
+def model_file(name, source):
+    """The path, or None with a word about why not."""
+    if source == "models":
+        path = SHARED / "models" / name / "model.onnx"
+        if not path.exists():
+            print(f"SKIPPED {name}: no {path}", file=sys.stderr)
+            return None
+        return path
+    path = BUILD / "bench" / f"{name}.onnx"
+    if not path.exists():
+        subprocess.run([BUILD / "tests" / "make", f"--{name}", path], check=True)
+    return path
+
+
+def bench(model, isa, arguments):
+    flags, peer, limit = ISAS[isa]
+    words = [BUILD / "relayc", "bench", model, "--json", "--vs", peer, "--cflags", flags]
+    environment = dict(os.environ)
+    if limit:
+        environment.update(ONEDNN_MAX_CPU_ISA=limit, DNNL_MAX_CPU_ISA=limit)
+    if arguments.seconds:
+        words += ["--seconds", arguments.seconds]
+    done = subprocess.run(words, env=environment, stdout=subprocess.PIPE, text=True)
+    result = json.loads(done.stdout)
+    for diagnostic in result["diagnostics"]:
+        print(f"{model}: {diagnostic['message']}\n  {diagnostic.get('help', '')}", file=sys.stderr)
+    return result if done.returncode == 0 else None
+
+
+def cells(name, shape, goal, isa, result):
+    peer, size = result["peer"], result["object_bytes"]
+    ratio = peer["ratio"]
+    return (
+        name,
+        shape,
+        f"{result['warm_ms']['median']:.4g}",
+        f"{peer['warm_ms']['median']:.4g}",
+        f"{ratio['median']:.3f}",
+        f"{ratio['low']:.3f} .. {ratio['high']:.3f}",
+        f"{goal:.2f}{' (reached)' if ratio['median'] <= goal else ''}" if isa == "native" else "-",
+        f"{result['percent_of_peak']:.1f}",
+        f"{peer['cold_ratio']['median']:.3f}",
+        f"{size['text']}",
+        f"{size['rodata']}",
+        f"{result['arena_bytes']}",
+    )
+
+
+def show(row, markdown):
+    if markdown:
+        print("| " + " | ".join(row) + " |")
+    else:
+        print(f"{row[0]:<20} {row[1]:<12}", *(f"{c:>9}" for c in row[2:5]), f"{row[5]:>16}",
+              f"{row[6]:>14}", *(f"{c:>10}" for c in row[7:]))  # fmt: skip
+    sys.stdout.flush()
+
+
+def table(isa, arguments):
+    flags, peer, limit = ISAS[isa]
+    text, failed = 0, 0
+    print(f"\n{isa}: {flags}; the peer is {peer}" + (f", capped to {limit}" if limit else ""))
+    show(COLUMNS, arguments.markdown)
+    if arguments.markdown:
+        show(["---"] + ["---:"] * (len(COLUMNS) - 1), True)
+    for name, source, shape, goal in networks(arguments.only):
+        model = model_file(name, source)
+        result = bench(model, isa, arguments) if model else None
+        if not result:
+            failed += model is not None
+            continue
+        (BUILD / "bench" / f"{name}.{isa}.json").write_text(json.dumps(result, indent=1))
+        text += result["object_bytes"]["text"]
+        show(cells(name, shape, goal, isa, result), arguments.markdown)
+    print(f"text of all: {text} bytes")
+    return failed
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--isa", default="native", type=lambda text: text.split(","))
+    parser.add_argument("--only", default=[], type=lambda text: text.split(","))
+    parser.add_argument("--seconds")
+    parser.add_argument("--markdown", action="store_true")
+    arguments = parser.parse_args()
+    for isa in arguments.isa:
+        if isa not in ISAS:
+            parser.error(f"--isa: '{isa}' is none of {', '.join(ISAS)}")
+    (BUILD / "bench").mkdir(parents=True, exist_ok=True)
+    sys.exit(1 if sum(table(isa, arguments) for isa in arguments.isa) else 0)
+
+
+main()
