@@ -1,4 +1,28 @@
-# Where bench stops, and why. What it measures is in tests/test_bench.
+# What bench measures is not the same twice; that its numbers fit together is. Then where it stops, and
+# why.
+$ relayc bench $MODELS/pointwise_residual.onnx --repeat 3 --json | $TESTS/check_bench_json.py
+1 regions, 144 MACs, 3 rounds, against nobody
+$ relayc bench $MODELS/conv_bn_relu.onnx --repeat 2 --vs engine --json | $TESTS/check_bench_json.py
+1 regions, 864 MACs, 2 rounds, against engine
+$ relayc bench $MODELS/../networks/residual/model.onnx --seconds 0 --target x86-64 --cc clang --json | $TESTS/check_bench_json.py
+15 regions, 641610 MACs, 5 rounds, against nobody
+# Another machine's code, run by QEMU: where the program stands is said, or it comes last.
+$ relayc bench $MODELS/depthwise_clip.onnx --repeat 1 --cc aarch64-linux-gnu-gcc --cflags '-O2 -static' --runner qemu-aarch64 --json | $TESTS/check_bench_json.py
+1 regions, 576 MACs, 1 rounds, against nobody
+$ relayc bench $MODELS/depthwise_clip.onnx --repeat 1 --cc arm-linux-gnueabihf-gcc --cflags '-O2 -static' --runner 'qemu-arm {exe} ignored' --json | $TESTS/check_bench_json.py
+1 regions, 576 MACs, 1 rounds, against nobody
+# The table has a line for each region, or for those asked for.
+$ relayc bench $MODELS/attention_block.onnx --repeat 1 | grep -c ' 1x'
+4
+$ relayc bench $MODELS/attention_block.onnx --repeat 1 --regions 2 | grep -c ' 1x'
+2
+$ relayc bench $MODELS/attention_block.onnx --repeat 1 --regions 0 | sed 's/[0-9.e-]*[0-9]/N/g'
+N ONNX nodes -> N regions, N M MACs; -ON -march=native -ffp-contract=fast; compiled in N s; core N
+  warm      N ms (N .. N, least N)
+  cold      N ms (N .. N, least N)
+  speed     N GFLOP/s, N % of the peak of N measured beside it
+  code      N bytes of text, N constants, N data, N bss; arena N
+  outputs   N off oneDNN's, relative to the largest
 $ relayc bench
 error[R0501]: 'relayc bench' needs MODEL.onnx
 help: 'relayc bench --help' shows how it is used
