@@ -319,6 +319,16 @@ void value_take_name(struct value *to, struct value *from)
     map_set(&fn->names, from->name, from);
 }
 
+void value_swap_names(struct value *a, struct value *b)
+{
+    const char *const name = a->name;
+
+    a->name = b->name;
+    b->name = name;
+    map_set(&a->fn->names, a->name, a);
+    map_set(&a->fn->names, b->name, b);
+}
+
 void value_keep_calibration(const struct value *from, struct value *to)
 {
     if (from->type.quant && from->type.quant->kind == QTYPE_CALIBRATED && !to->type.quant &&

@@ -163,6 +163,9 @@ void value_keep_calibration(const struct value *from, struct value *to);
 /* `to` takes over the name of `from`, which gets a derived one. */
 void value_take_name(struct value *to, struct value *from);
 
+/* Each has the name of the other, in one function. */
+void value_swap_names(struct value *a, struct value *b);
+
 /* Adds a result (an input of ret) under the user's name for it. */
 void result_add(struct function *fn, struct value *value, const char *name);
 

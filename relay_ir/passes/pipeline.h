@@ -83,6 +83,7 @@ const void **fuse_ops_groups(struct module *module);
 /* Passes, in alphabetical order. */
 bool pass_canonicalize(struct module *module);
 bool pass_common_subexpr(struct module *module);
+bool pass_convert_layout(struct module *module);
 bool pass_dead_code(struct module *module);
 bool pass_fake_quant_to_exact(struct module *module); /* of quantize.h's `exact` only */
 bool pass_fake_quant_to_integer(struct module *module);

@@ -56,6 +56,27 @@ void pass_case_check(const char *pass, const struct pass_case *row)
     ctx_free(ctx);
 }
 
+static bool run_given(struct module *module, void *user)
+{
+    bool (*const *run)(struct module * module) = user;
+
+    return (*run)(module);
+}
+
+void pass_case_check_run(bool (*run)(struct module *module), const struct pass_case *row)
+{
+    struct ctx *ctx = ctx_new(NULL);
+    struct module *module = graph_parse(ctx, row->before, SEED);
+    const struct pipeline_options options = { .dump_after = NULL };
+
+    ck_assert_msg(pipeline_run_step(module, "the pass", run_given, &run, &options), "%s\n%s",
+                  row->before, expect_text(ctx));
+    check_graph(ctx, module, row);
+    check_numbers(ctx, module, row);
+    module_free(module);
+    ctx_free(ctx);
+}
+
 void pass_case_coverage(const struct rule *rules, int n_rules, const char *first, const char *last,
                         const struct pass_case *rows, int n_rows)
 {

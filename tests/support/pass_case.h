@@ -19,6 +19,9 @@ struct pass_case {
  * inputs must give the same results up to rounding. */
 void pass_case_check(const char *pass, const struct pass_case *row);
 
+/* The same of a pass that stands in no table. */
+void pass_case_check_run(bool (*run)(struct module *module), const struct pass_case *row);
+
 /* Every rule of a pass, from `first` to `last` of its table, has a row in which it fires. */
 void pass_case_coverage(const struct rule *rules, int n_rules, const char *first, const char *last,
                         const struct pass_case *rows, int n_rows);

@@ -1,0 +1,250 @@
+/* rows.c - see rows.h. The table says what the C kernels of an operator can do (codegen_c/kernels):
+ * one whose kernels know planes only has no row, and is fixed. */
+#include "relay_ir/passes/layout/rows.h"
+
+#include "base/str.h"
+#include "relay_ir/layout.h"
+
+/* n_images: 0 = the first input; ALL = every one. */
+enum { ALL = -1 };
+
+static const struct row {
+    enum layout_kind kind;
+    int n_images;
+    bool mixes; /* where there are no groups */
+} rows[OP_COUNT] = {
+    [OP_ARGMAX] = { .kind = LAYOUT_REDUCE },
+    [OP_ARGMIN] = { .kind = LAYOUT_REDUCE },
+    [OP_AVG_POOL1D] = { .kind = LAYOUT_SPATIAL },
+    [OP_AVG_POOL2D] = { .kind = LAYOUT_SPATIAL },
+    [OP_AVG_POOL3D] = { .kind = LAYOUT_SPATIAL },
+    [OP_BATCH_NORM] = { .kind = LAYOUT_FREE },
+    [OP_BIAS_ADD] = { .kind = LAYOUT_FREE },
+    [OP_BROADCAST_TO] = { .kind = LAYOUT_FREE },
+    [OP_CONCATENATE] = { .kind = LAYOUT_FREE, .n_images = ALL },
+    [OP_CONV1D] = { .kind = LAYOUT_SPATIAL, .mixes = true },
+    [OP_CONV1D_TRANSPOSE] = { .kind = LAYOUT_SPATIAL },
+    [OP_CONV2D] = { .kind = LAYOUT_SPATIAL, .mixes = true },
+    [OP_CONV2D_TRANSPOSE] = { .kind = LAYOUT_SPATIAL },
+    [OP_CONV3D] = { .kind = LAYOUT_SPATIAL, .mixes = true },
+    [OP_CONV3D_TRANSPOSE] = { .kind = LAYOUT_SPATIAL },
+    [OP_CUMSUM] = { .kind = LAYOUT_FREE },
+    [OP_DEPTH_TO_SPACE] = { .kind = LAYOUT_SPATIAL },
+    [OP_EXPAND_DIMS] = { .kind = LAYOUT_VIEW },
+    [OP_GLOBAL_AVG_POOL] = { .kind = LAYOUT_SPATIAL },
+    [OP_GLOBAL_MAX_POOL] = { .kind = LAYOUT_SPATIAL },
+    [OP_HARDMAX] = { .kind = LAYOUT_FREE },
+    [OP_LOG_SOFTMAX] = { .kind = LAYOUT_FREE },
+    [OP_LP_NORMALIZE] = { .kind = LAYOUT_FREE },
+    [OP_LP_POOL1D] = { .kind = LAYOUT_SPATIAL },
+    [OP_LP_POOL2D] = { .kind = LAYOUT_SPATIAL },
+    [OP_LP_POOL3D] = { .kind = LAYOUT_SPATIAL },
+    [OP_LRN] = { .kind = LAYOUT_SPATIAL },
+    [OP_MAX] = { .kind = LAYOUT_REDUCE },
+    [OP_MAX_POOL1D] = { .kind = LAYOUT_SPATIAL },
+    [OP_MAX_POOL2D] = { .kind = LAYOUT_SPATIAL },
+    [OP_MAX_POOL3D] = { .kind = LAYOUT_SPATIAL },
+    [OP_MEAN] = { .kind = LAYOUT_REDUCE },
+    [OP_MIN] = { .kind = LAYOUT_REDUCE },
+    [OP_PAD] = { .kind = LAYOUT_FREE },
+    [OP_PROD] = { .kind = LAYOUT_REDUCE },
+    [OP_QNN_ADD] = { .kind = LAYOUT_FREE, .n_images = 2 },
+    [OP_QNN_AVG_POOL1D] = { .kind = LAYOUT_SPATIAL },
+    [OP_QNN_AVG_POOL2D] = { .kind = LAYOUT_SPATIAL },
+    [OP_QNN_AVG_POOL3D] = { .kind = LAYOUT_SPATIAL },
+    [OP_QNN_CONV1D] = { .kind = LAYOUT_SPATIAL, .mixes = true },
+    [OP_QNN_CONV2D] = { .kind = LAYOUT_SPATIAL, .mixes = true },
+    [OP_QNN_CONV3D] = { .kind = LAYOUT_SPATIAL, .mixes = true },
+    [OP_QNN_DEQUANTIZE] = { .kind = LAYOUT_FREE },
+    [OP_QNN_LUT] = { .kind = LAYOUT_FREE },
+    [OP_QNN_MEAN] = { .kind = LAYOUT_REDUCE },
+    [OP_QNN_MUL] = { .kind = LAYOUT_FREE, .n_images = 2 },
+    [OP_QNN_QUANTIZE] = { .kind = LAYOUT_FREE },
+    [OP_QNN_REQUANTIZE] = { .kind = LAYOUT_FREE },
+    [OP_QNN_SOFTMAX] = { .kind = LAYOUT_FREE },
+    [OP_QNN_SUBTRACT] = { .kind = LAYOUT_FREE, .n_images = 2 },
+    [OP_QNN_SUM] = { .kind = LAYOUT_REDUCE },
+    [OP_RESHAPE] = { .kind = LAYOUT_VIEW },
+    [OP_RESIZE] = { .kind = LAYOUT_SPATIAL },
+    [OP_SOFTMAX] = { .kind = LAYOUT_FREE },
+    [OP_SPACE_TO_DEPTH] = { .kind = LAYOUT_SPATIAL },
+    [OP_SPLIT] = { .kind = LAYOUT_FREE },
+    [OP_SQUEEZE] = { .kind = LAYOUT_VIEW },
+    [OP_STRIDED_SLICE] = { .kind = LAYOUT_FREE },
+    [OP_SUM] = { .kind = LAYOUT_REDUCE },
+    [OP_TILE] = { .kind = LAYOUT_FREE },
+    [OP_TOPK] = { .kind = LAYOUT_FREE },
+    [OP_TRANSPOSE] = { .kind = LAYOUT_TRANSPOSE },
+};
+
+/* Element-wise operators without a row read images only. */
+int layout_n_images(const struct node *node)
+{
+    const struct row *row = &rows[node->op];
+    const int n = row->kind == LAYOUT_FIXED ? ALL : row->n_images ? row->n_images : 1;
+
+    return n == ALL ? node->n_inputs : n;
+}
+
+bool layout_mixes(const struct node *node)
+{
+    return rows[node->op].mixes && node->attrs.conv.groups == 1;
+}
+
+bool layout_turns_constant(const struct value *value)
+{
+    return !type_has_blocks(&value->type);
+}
+
+/* An image of a FREE node has all dims of its output, or is one number, or a constant. */
+static bool fits_free(const struct node *node, const struct value *image)
+{
+    if (image->kind == VALUE_CONSTANT)
+        return layout_turns_constant(image);
+    return image->type.rank == node->outputs[0]->type.rank || type_elements(&image->type) == 1;
+}
+
+static enum layout_kind kind_of_free(const struct node *node)
+{
+    const int rank = node->outputs[0]->type.rank;
+
+    if (rank < 3)
+        return LAYOUT_FIXED;
+    for (int i = 0; i < layout_n_images(node); i++)
+        if (!node->inputs[i] || !fits_free(node, node->inputs[i]))
+            return LAYOUT_FIXED;
+    if (node->op == OP_BROADCAST_TO && node->inputs[0]->type.rank != rank)
+        return LAYOUT_FIXED;
+    return LAYOUT_FREE;
+}
+
+/* Only in the spatial dims, whatever the layout is going to be. */
+static bool resizes_places(const struct node *node)
+{
+    const struct type *x = &node->inputs[0]->type, *y = &node->outputs[0]->type;
+
+    return x->dim[0] == y->dim[0] && x->dim[1] == y->dim[1];
+}
+
+static enum layout_kind kind_of_spatial(const struct node *node)
+{
+    const int rank = node->inputs[0]->type.rank;
+
+    if (rank < 3 || rank > 5 || node->inputs[0]->kind == VALUE_CONSTANT)
+        return LAYOUT_FIXED;
+    if (node->op == OP_RESIZE && !resizes_places(node))
+        return LAYOUT_FIXED;
+    return LAYOUT_SPATIAL;
+}
+
+enum layout_kind layout_kind(const struct node *node)
+{
+    const enum layout_kind kind = rows[node->op].kind;
+
+    if (kind == LAYOUT_FREE || (kind == LAYOUT_FIXED && op_is_elementwise(node->op)))
+        return kind_of_free(node);
+    if (kind == LAYOUT_SPATIAL)
+        return kind_of_spatial(node);
+    if (kind != LAYOUT_FIXED && node->inputs[0]->kind == VALUE_CONSTANT)
+        return LAYOUT_FIXED;
+    return kind;
+}
+
+/* --- attributes ------------------------------------------------------------------------------- */
+
+static int64_t turned_axis(const struct order *order, int rank, int64_t axis)
+{
+    for (int i = 0; i < rank; i++)
+        if (order->at[i] == axis)
+            return i;
+    return axis;
+}
+
+/* One entry per dim. */
+static void turn_list(const struct order *order, int rank, struct ints *list)
+{
+    const struct ints was = *list;
+
+    for (int i = 0; i < rank && list->n == rank; i++)
+        list->at[i] = was.at[order->at[i]];
+}
+
+static void turn_axes(const struct order *order, int rank, struct ints *axes)
+{
+    struct ints turned = { .n = 0 };
+
+    for (int i = 0; i < rank; i++) /* sorted again */
+        if (ints_has(axes, order->at[i]))
+            turned.at[turned.n++] = i;
+    *axes = turned;
+}
+
+static void turn_resize(const struct order *order, int rank, struct resize_attrs *attrs)
+{
+    const struct resize_attrs was = *attrs;
+
+    for (int i = 0; i < rank; i++) {
+        attrs->size.at[i] = was.size.at[order->at[i]];
+        if (was.scales.n)
+            attrs->scales.at[i] = was.scales.at[order->at[i]];
+        if (was.roi.n) {
+            attrs->roi.at[i] = was.roi.at[order->at[i]];
+            attrs->roi.at[rank + i] = was.roi.at[rank + order->at[i]];
+        }
+    }
+}
+
+static const char *word(int rank, bool last)
+{
+    static const char *const words[][2] = { { "NCW", "NWC" },
+                                            { "NCHW", "NHWC" },
+                                            { "NCDHW", "NDHWC" } };
+
+    return words[rank - 3][last];
+}
+
+void layout_turn_attrs(const struct node *node, const struct order *in, bool in_last, bool out_last,
+                       union attrs *attrs)
+{
+    const int rank = node->inputs[0]->type.rank;
+
+    switch (op_row(node->op)->attrs) {
+    case ATTRS_arg: attrs->arg.axis = turned_axis(in, rank, attrs->arg.axis); break;
+    case ATTRS_axis: attrs->axis.axis = turned_axis(in, rank, attrs->axis.axis); break;
+    case ATTRS_batch_norm:
+        attrs->batch_norm.axis = turned_axis(in, rank, attrs->batch_norm.axis);
+        break;
+    case ATTRS_block: attrs->block.layout = word(rank, in_last); break;
+    case ATTRS_conv:
+        attrs->conv.data_layout = word(rank, in_last);
+        attrs->conv.out_layout = word(rank, out_last);
+        break;
+    case ATTRS_conv_transpose: attrs->conv_transpose.data_layout = word(rank, in_last); break;
+    case ATTRS_cumsum: attrs->cumsum.axis = turned_axis(in, rank, attrs->cumsum.axis); break;
+    case ATTRS_layout: attrs->layout.layout = word(rank, in_last); break;
+    case ATTRS_lp_normalize:
+        attrs->lp_normalize.axis = turned_axis(in, rank, attrs->lp_normalize.axis);
+        break;
+    case ATTRS_lrn: attrs->lrn.layout = word(rank, in_last); break;
+    case ATTRS_pad:
+        turn_list(in, rank, &attrs->pad.pad_before);
+        turn_list(in, rank, &attrs->pad.pad_after);
+        break;
+    case ATTRS_pool: attrs->pool.layout = word(rank, in_last); break;
+    case ATTRS_quantize: attrs->quantize.axis = turned_axis(in, rank, attrs->quantize.axis); break;
+    case ATTRS_reduce: turn_axes(in, rank, &attrs->reduce.axis); break;
+    case ATTRS_requantize:
+        attrs->requantize.axis = turned_axis(in, rank, attrs->requantize.axis);
+        break;
+    case ATTRS_resize: turn_resize(in, rank, &attrs->resize); break;
+    case ATTRS_shape: turn_list(in, rank, &attrs->shape.shape); break;
+    case ATTRS_slice:
+        turn_list(in, rank, &attrs->slice.begin);
+        turn_list(in, rank, &attrs->slice.strides);
+        turn_list(in, rank, &attrs->slice.size);
+        break;
+    case ATTRS_split: attrs->split.axis = turned_axis(in, rank, attrs->split.axis); break;
+    case ATTRS_topk: attrs->topk.axis = turned_axis(in, rank, attrs->topk.axis); break;
+    default: break; /* nothing there tells dims from one another */
+    }
+}

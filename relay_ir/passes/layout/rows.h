@@ -1,0 +1,34 @@
+/* rows.h - what convert_layout knows of operators: how each takes its dims in another order. */
+#ifndef RELAY_IR_PASSES_LAYOUT_ROWS_H
+#define RELAY_IR_PASSES_LAYOUT_ROWS_H
+
+#include "relay_ir/passes/layout/order.h"
+
+enum layout_kind {
+    LAYOUT_FIXED,     /* reads and writes dims as they are */
+    LAYOUT_SPATIAL,   /* wants the channels last, and has an attribute that says so */
+    LAYOUT_FREE,      /* takes its dims in any order, the same for all that it reads and writes */
+    LAYOUT_REDUCE,    /* drops dims */
+    LAYOUT_TRANSPOSE, /* is done with, once what it reads lies as what it writes should */
+    LAYOUT_VIEW       /* reshape, squeeze, expand_dims */
+};
+
+/* Of this node, in its circumstances: an operator without a kernel for channels last is FIXED. */
+enum layout_kind layout_kind(const struct node *node);
+
+/* How many of its first inputs are images; the others are weights, scales, vectors. */
+int layout_n_images(const struct node *node);
+
+/* Whether a convolution may read planes (or write them) where its other side has the channels last.
+ */
+bool layout_mixes(const struct node *node);
+
+/* Whether a constant image, or a vector behind it, can be given in another order. */
+bool layout_turns_constant(const struct value *value);
+
+/* The attributes for inputs and outputs that lie in these orders: axes, lists with an entry for
+ * each dim; layout words become "channels last" or not. */
+void layout_turn_attrs(const struct node *node, const struct order *in, bool in_last, bool out_last,
+                       union attrs *attrs);
+
+#endif
