@@ -325,6 +325,41 @@ START_TEST(a_second_time_moves_no_more)
 }
 END_TEST
 
+/* Convolutions with what follows them, fused into regions: oneDNN sees the channels first in dims
+ * that are turned. */
+START_TEST(the_engine_knows_channels_last)
+{
+    const struct pipeline_options options = { .dump_after = NULL };
+    int n_onednn = 0, n_reference = 0;
+
+    for (int i = 0; i < 20; i++) {
+        unsigned seed = (unsigned)(20 * _i + i);
+        struct ctx *ctx = ctx_new(NULL);
+        struct bulk bulk = { NULL, 0 };
+        struct module *module = grow(ctx, seed);
+        const struct tensor *inputs;
+        struct engine *engine;
+        int onednn, reference;
+
+        ck_assert(pipeline_run_one(module, "dead_code"));
+        ck_assert(pipeline_run_step(module, "convert_layout", run_pass, NULL, &options));
+        ck_assert_msg(pipeline_run_one(module, "fuse_ops"), "%s", expect_text(ctx));
+        inputs = random_inputs(&ctx->perm, &bulk, module->main, -2, 2, &seed);
+        engine = engine_new(ctx, module->main);
+        ck_assert_msg(engine, "%s", expect_text(ctx));
+        ck_assert_double_lt(engine_difference(ctx, module->main, engine, inputs, 1), 1e-5);
+        engine_count(engine, &onednn, &reference);
+        n_onednn += onednn;
+        n_reference += reference;
+        engine_free(engine);
+        bulk_release(&bulk);
+        module_free(module);
+        ctx_free(ctx);
+    }
+    ck_assert_int_gt(n_onednn, n_reference);
+}
+END_TEST
+
 START_TEST(ten_thousand_nodes_are_quick)
 {
     struct ctx *ctx = ctx_new(NULL);
@@ -347,6 +382,7 @@ int main(void)
     tcase_set_timeout(tcase, 120);
     tcase_add_loop_test(tcase, numbers_stay_the_same, 0, N_GRAPHS / 20);
     tcase_add_loop_test(tcase, numbers_of_networks_stay_the_same, 0, 10);
+    tcase_add_loop_test(tcase, the_engine_knows_channels_last, 0, 10);
     tcase_add_test(tcase, a_second_time_moves_no_more);
     tcase_add_test(tcase, ten_thousand_nodes_are_quick);
     suite_add_tcase(suite, tcase);

@@ -1,6 +1,5 @@
 /* conv.c - convolutions and transposed convolutions of one to three spatial dims. */
-#include <string.h>
-
+#include "relay_ir/layout.h"
 #include "runtime/engine/primitive.h"
 
 enum { LONG_KERNEL = 16 };
@@ -68,17 +67,16 @@ static bool is_delicate(const struct type *weight, const struct window *window)
 
 bool conv_supports(const struct node *node, const char **why)
 {
-    const struct conv_attrs *a = &node->attrs.conv;
-
-    *why = "the layout is not channels-first";
-    return is_channels_first(a->data_layout) && is_channels_first(a->out_layout);
+    (void)node; /* in every form: what it reads is decoded */
+    (void)why;
+    return true;
 }
 
 /* Binds src, weights, bias and dst, and adds the step. */
 static bool conv_finish(struct work *work, const dnnl_memory_desc_t *weight_as)
 {
     const struct value *bias = work_bias(work);
-    struct operand x = work_native(work, work->node->inputs[0]);
+    struct operand x = work_image(work, work->node->inputs[0], node_layout(work->node));
     struct operand w = work_plain(work, work->node->inputs[1]);
 
     w.as = *weight_as;
@@ -96,14 +94,16 @@ static bool conv_finish(struct work *work, const dnnl_memory_desc_t *weight_as)
 
 bool conv_prepare(struct work *work)
 {
-    const struct type *x = &work->node->inputs[0]->type, *w = &work->node->inputs[1]->type,
-                      *y = &work->node->outputs[0]->type;
     const struct conv_attrs *a = &work->node->attrs.conv;
-    const struct window window = window_of(x->rank - 2, &a->strides, &a->padding, &a->dilation);
-    dnnl_memory_desc_t src = layout_any(x->rank, x->dim), dst = layout_any(y->rank, y->dim);
-    dnnl_memory_desc_t bias = layout_dense(1, &y->dim[1]), weight_any, weight;
+    const struct type *w = &work->node->inputs[1]->type;
+    const struct type x = type_channels_first(&work->node->inputs[0]->type, a->data_layout);
+    const struct type y = type_channels_first(&work->node->outputs[0]->type, a->out_layout);
+    const struct window window = window_of(x.rank - 2, &a->strides, &a->padding, &a->dilation);
+    dnnl_memory_desc_t src = layout_any(x.rank, x.dim), dst = layout_any(y.rank, y.dim);
+    dnnl_memory_desc_t bias = layout_dense(1, &y.dim[1]), weight_any, weight;
     dnnl_convolution_desc_t desc;
 
+    work->out_layout = a->out_layout;
     work->generic_only = is_delicate(w, &window);
     weight = weight_layout(w, a->groups, false, &weight_any);
     return work_take(work,
@@ -125,21 +125,21 @@ bool deconv_supports(const struct node *node, const char **why)
             *why = "the output is padded beyond what the input reaches";
             return false;
         }
-    *why = "the layout is not channels-first";
-    return is_channels_first(a->data_layout) &&
-           (*a->kernel_layout == '\0' || strncmp(a->kernel_layout, "IO", 2) == 0);
+    return true;
 }
 
 bool deconv_prepare(struct work *work)
 {
-    const struct type *x = &work->node->inputs[0]->type, *w = &work->node->inputs[1]->type,
-                      *y = &work->node->outputs[0]->type;
     const struct conv_transpose_attrs *a = &work->node->attrs.conv_transpose;
-    struct window window = window_of(x->rank - 2, &a->strides, &a->padding, &a->dilation);
-    dnnl_memory_desc_t src = layout_any(x->rank, x->dim), dst = layout_any(y->rank, y->dim);
-    dnnl_memory_desc_t bias = layout_dense(1, &y->dim[1]), weight_any, weight;
+    const struct type *w = &work->node->inputs[1]->type;
+    const struct type x = type_channels_first(&work->node->inputs[0]->type, a->data_layout);
+    const struct type y = type_channels_first(&work->node->outputs[0]->type, a->data_layout);
+    struct window window = window_of(x.rank - 2, &a->strides, &a->padding, &a->dilation);
+    dnnl_memory_desc_t src = layout_any(x.rank, x.dim), dst = layout_any(y.rank, y.dim);
+    dnnl_memory_desc_t bias = layout_dense(1, &y.dim[1]), weight_any, weight;
     dnnl_deconvolution_desc_t desc;
 
+    work->out_layout = a->data_layout;
     for (int i = 0; i < window.n; i++)
         window.end[i] -= ints_get(&a->output_padding, i, 0);
     work->generic_only = is_delicate(w, &window);

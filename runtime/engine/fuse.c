@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "relay_ir/layout.h"
+
 static const struct {
     enum op op;
     struct eltwise eltwise;
@@ -133,7 +135,7 @@ bool chain_has_bias(const struct chain *chain, const struct node *first, enum fu
         (node->op != OP_ADD && node->op != OP_BIAS_ADD))
         return false;
     rank = node->outputs[0]->type.rank;
-    axis = fusing == FUSE_BIAS_LAST ? rank - 1 : 1;
+    axis = fusing == FUSE_BIAS_LAST ? rank - 1 : layout_channel_axis(node_out_layout(first), rank);
     if (rank < 2)
         return false;
     broadcast_dims(node, node->inputs[0] == first->outputs[0] ? 1 : 0, dims);

@@ -73,9 +73,6 @@ bool layer_norm_prepare(struct work *work)
 
 bool lrn_supports(const struct node *node, const char **why)
 {
-    *why = "the layout is not channels-first";
-    if (!is_channels_first(node->attrs.lrn.layout))
-        return false;
     *why = "the neighbourhood is not centred";
     return node->attrs.lrn.size % 2 == 1 && node->inputs[0]->type.rank >= 3 &&
            node->inputs[0]->type.rank <= 5;
@@ -84,9 +81,10 @@ bool lrn_supports(const struct node *node, const char **why)
 bool lrn_prepare(struct work *work)
 {
     const struct lrn_attrs *a = &work->node->attrs.lrn;
-    struct operand x = work_native(work, work->node->inputs[0]);
+    struct operand x = work_image(work, work->node->inputs[0], a->layout);
     dnnl_lrn_desc_t desc;
 
+    work->out_layout = a->layout;
     return work_take(work,
                      dnnl_lrn_forward_desc_init(&desc, dnnl_forward_inference,
                                                 dnnl_lrn_across_channels, &x.as, a->size,

@@ -1,4 +1,5 @@
 /* pool.c - maximum and average pooling, windowed and global. */
+#include "relay_ir/layout.h"
 #include "runtime/engine/primitive.h"
 
 struct pooling {
@@ -22,10 +23,10 @@ static int64_t overhang(const struct node *node, int i)
 {
     const struct type *x = &node->inputs[0]->type, *y = &node->outputs[0]->type;
     const struct pool_attrs *a = &node->attrs.pool;
-    const int n = x->rank - 2;
+    const int n = x->rank - 2, dim = layout_spatial_axis(a->layout) + i;
     const int64_t extent = (ints_get(&a->pool_size, i, 1) - 1) * ints_get(&a->dilation, i, 1) + 1;
-    const int64_t reach = (y->dim[2 + i] - 1) * ints_get(&a->strides, i, 1) + extent -
-                          ints_get(&a->padding, i, 0) - x->dim[2 + i];
+    const int64_t reach = (y->dim[dim] - 1) * ints_get(&a->strides, i, 1) + extent -
+                          ints_get(&a->padding, i, 0) - x->dim[dim];
 
     return reach > ints_get(&a->padding, n + i, 0) ? reach - ints_get(&a->padding, n + i, 0) : 0;
 }
@@ -51,8 +52,7 @@ bool pool_supports(const struct node *node, const char **why)
             ((a->count_include_pad && overhang(node, i) > 0) || ints_get(&a->dilation, i, 1) > 1))
             return false;
     }
-    *why = "the layout is not channels-first";
-    return is_channels_first(is_global(node->op) ? node->attrs.layout.layout : a->layout);
+    return true;
 }
 
 static struct pooling pooling_of(const struct node *node)
@@ -68,7 +68,7 @@ static struct pooling pooling_of(const struct node *node)
 
     for (int i = 0; i < n; i++) {
         pooling.strides[i] = 1;
-        pooling.kernel[i] = x->dim[2 + i];
+        pooling.kernel[i] = x->dim[layout_spatial_axis(node_layout(node)) + i];
         if (is_global(node->op))
             continue;
         pooling.strides[i] = ints_get(&a->strides, i, 1);
@@ -82,12 +82,14 @@ static struct pooling pooling_of(const struct node *node)
 
 bool pool_prepare(struct work *work)
 {
-    const struct type *y = &work->node->outputs[0]->type;
+    const char *layout = node_layout(work->node);
+    const struct type y = type_channels_first(&work->node->outputs[0]->type, layout);
     const struct pooling p = pooling_of(work->node);
-    struct operand x = work_native(work, work->node->inputs[0]);
-    dnnl_memory_desc_t dst = layout_any(y->rank, y->dim);
+    struct operand x = work_image(work, work->node->inputs[0], layout);
+    dnnl_memory_desc_t dst = layout_any(y.rank, y.dim);
     dnnl_pooling_v2_desc_t desc;
 
+    work->out_layout = layout;
     return work_take(work,
                      dnnl_pooling_v2_forward_desc_init(&desc, dnnl_forward_inference, p.algorithm,
                                                        &x.as, &dst, p.strides, p.kernel, p.dilation,

@@ -82,16 +82,6 @@ int64_t ints_get(const struct ints *ints, int i, int64_t missing)
     return i < ints->n ? ints->at[i] : missing;
 }
 
-bool is_channels_first(const char *layout)
-{
-    static const char *const first[] = { "", "NC", "NCW", "NCHW", "NCDHW", "OIW", "OIHW", "OIDHW" };
-
-    for (size_t i = 0; i < sizeof first / sizeof *first; i++)
-        if (strcmp(layout, first[i]) == 0)
-            return true;
-    return false;
-}
-
 static bool refuse(const char **why, const char *reason)
 {
     *why = reason;
@@ -174,7 +164,9 @@ static enum built build_chain(const struct primitive_row *row, struct plan *plan
     if (plan->fuse && frame->depth > 0)
         chain = chain_collect(frame, node, row->fusing);
     for (;; chain.n--) {
-        struct work work = { .plan = plan, .frame = frame, .node = node, .chain = chain };
+        struct work work = {
+            .plan = plan, .frame = frame, .node = node, .chain = chain, .out_layout = ""
+        };
 
         if (try_chain(row, &work)) {
             for (int i = 0; i < chain.n; i++)

@@ -40,6 +40,7 @@ struct work {
     bool generic_only; /* only implementations that are not generated for the shape */
     bool failed;       /* an error was reported: do not try otherwise */
     const char *why;
+    const char *out_layout; /* of the result: oneDNN's dims are always those of channels first */
 
     /* The primitive under construction. */
     bool has_bias; /* chain.nodes[0] is the primitive's bias argument */
@@ -88,6 +89,8 @@ enum built primitive_build(struct plan *plan, struct frame *frame, const struct 
 
 /* `value` in the layout that it has now. */
 struct operand work_native(struct work *work, const struct value *value);
+/* The same of a value with this layout attribute, in oneDNN's dims: channels first. */
+struct operand work_image(struct work *work, const struct value *value, const char *layout);
 /* `value` in row-major order; slot NULL after an error. */
 struct operand work_plain(struct work *work, const struct value *value);
 /* The same, seen as a dense tensor of these dims. */
@@ -151,8 +154,6 @@ const struct value *chain_operand(const struct chain *chain, const struct node *
 
 /* attributes of spatial operators: begins, ends; 0 and 1 where the list is empty. */
 int64_t ints_get(const struct ints *ints, int i, int64_t missing);
-/* Whether a layout attribute says channels first ("" or NCW, NCHW, NCDHW). */
-bool is_channels_first(const char *layout);
 
 /* The families. */
 #define FAMILY(name)                                                                               \

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "relay_ir/layout.h"
 #include "runtime/engine/primitive.h"
 
 bool work_refuse(struct work *work, const char *why)
@@ -34,6 +35,30 @@ struct operand work_native(struct work *work, const struct value *value)
     struct slot *slot = work->frame->slots[value->id];
 
     return (struct operand){ .slot = slot, .as = slot->layout };
+}
+
+/* The layout with its dims turned: those of the value become channels first, or back. */
+static dnnl_memory_desc_t turned(const dnnl_memory_desc_t *as, const char *layout, bool to_first)
+{
+    dnnl_memory_desc_t to = *as;
+    int order[MAX_RANK]; /* dim i goes to order[i] */
+
+    if (!layout_is_last(layout))
+        return to;
+    if (to_first)
+        layout_from_first(layout, as->ndims, order);
+    else
+        layout_to_first(layout, as->ndims, order);
+    dnnl_memory_desc_permute_axes(&to, as, order);
+    return to;
+}
+
+struct operand work_image(struct work *work, const struct value *value, const char *layout)
+{
+    struct operand operand = work_native(work, value);
+
+    operand.as = turned(&operand.as, layout, true);
+    return operand;
 }
 
 struct operand work_plain(struct work *work, const struct value *value)
@@ -103,15 +128,17 @@ static bool add_fused_binary(struct work *work, int index, const dnnl_memory_des
 {
     const struct node *node = work->chain.nodes[index];
     const struct value *value = chain_operand(&work->chain, work->node, index);
-    struct operand operand = work_native(work, value);
+    const struct type result = type_channels_first(&node->outputs[0]->type, work->out_layout);
+    struct operand operand = work_image(work, value, work->out_layout);
     dnnl_memory_desc_t wanted = *dst;
     int64_t dims[MAX_RANK];
 
-    if (!same_dims(dst, &node->outputs[0]->type))
+    if (!same_dims(dst, &result))
         return work_refuse(work, "the primitive sees the result in another shape");
     if (!type_same_shape(&value->type, &node->outputs[0]->type)) {
         broadcast_dims(node, value == node->inputs[0] ? 0 : 1, dims);
         operand = work_dense(work, value, dst->ndims, dims);
+        operand.as = turned(&operand.as, work->out_layout, true);
         wanted = operand.as;
     }
     if (!operand.slot)
@@ -246,9 +273,10 @@ bool work_result(struct work *work, int arg, int index)
     const struct node *last = work->chain.n ? work->chain.nodes[work->chain.n - 1] : work->node;
     const struct value *value = last->outputs[index];
     const dnnl_memory_desc_t *layout = wanted_layout(work, arg);
-    bool same = same_dims(layout, &value->type);
+    const dnnl_memory_desc_t own = turned(layout, work->out_layout, false);
+    bool same = same_dims(&own, &value->type);
 
-    work->results[work->n_results] = slot_pool(work->plan, &value->type, same ? layout : NULL);
+    work->results[work->n_results] = slot_pool(work->plan, &value->type, same ? &own : NULL);
     bound(work, arg, work->results[work->n_results], layout);
     work->result_values[work->n_results++] = value;
     return true;
