@@ -9,8 +9,11 @@
 #include "codegen_c/emit.h"
 #include "codegen_c/scalar_qnn.h"
 
+/* The element types that rows are for. */
 enum {
-    FLOAT = 1 << KIND_FLOAT,
+    F32 = 1 << 30,
+    F64 = 1 << 29,
+    FLOAT = F32 | F64,
     INT = 1 << KIND_INT,
     UINT = 1 << KIND_UINT,
     BOOL = 1 << KIND_BOOL,
@@ -34,6 +37,13 @@ static const struct scalar_row {
 static enum dtype operand_type(const struct node *node)
 {
     return node->inputs[node->op == OP_WHERE ? 1 : 0]->type.dtype;
+}
+
+static unsigned operand_kind(const struct node *node)
+{
+    const enum dtype dtype = operand_type(node);
+
+    return dtype == DTYPE_F32 ? F32 : dtype == DTYPE_F64 ? F64 : 1u << dtype_kind(dtype);
 }
 
 /* A conversion between types with arithmetic in C; operand: an expression of type `from`. */
@@ -181,11 +191,15 @@ static const char *clip_text(struct arena *arena, const struct node *node, const
 
 static const char *gelu_text(const struct node *node, const char **needs)
 {
+    const bool by_tanh = strcmp(node->attrs.gelu.approximate, "tanh") == 0;
+
+    if (operand_type(node) == DTYPE_F32) {
+        *needs = by_tanh ? "gelu_tanh_f32" : "gelu_f32";
+        return by_tanh ? "gelu_tanh_f32($a)" : "gelu_f32($a)";
+    }
     *needs = "math.h";
-    if (strcmp(node->attrs.gelu.approximate, "tanh") == 0)
-        return "0.5$f * $a * (1.0$f + "
-               "tanh$f(0.7978845608028654$f * ($a + 0.044715$f * $a * $a * $a)))";
-    return "0.5$f * $a * erfc$f(-0.7071067811865476$f * $a)";
+    return by_tanh ? "0.5 * $a * (1.0 + tanh(0.7978845608028654 * ($a + 0.044715 * $a * $a * $a)))"
+                   : "0.5 * $a * erfc(-0.7071067811865476 * $a)";
 }
 
 static const char *isinf_text(const struct node *node, const char **needs)
@@ -218,7 +232,7 @@ static const char *whole_shrink_text(struct arena *arena, const struct node *nod
 
 static const char *special_text(struct arena *arena, const struct node *node, const char **needs)
 {
-    const unsigned kind = 1u << dtype_kind(operand_type(node));
+    const unsigned kind = operand_kind(node);
 
     switch (node->op) {
     case OP_CAST: return kind & BITS ? cast_text(arena, node, needs) : NULL;
@@ -232,7 +246,7 @@ static const char *special_text(struct arena *arena, const struct node *node, co
 
 const char *scalar_text(struct arena *arena, const struct node *node, const char **needs)
 {
-    const unsigned kind = 1u << dtype_kind(operand_type(node));
+    const unsigned kind = operand_kind(node);
     const char *text;
 
     *needs = "";

@@ -103,6 +103,18 @@ void bind_math(struct bind *bind, const char *key, const char *function)
               anchor_input(bind->region, 0)->dtype == DTYPE_F32 ? "f" : "");
 }
 
+void bind_own_math(struct bind *bind, const char *key, const char *function)
+{
+    const char *helper = arena_printf(bind->arena, "%s_f32", function);
+
+    if (anchor_input(bind->region, 0)->dtype != DTYPE_F32) {
+        bind_math(bind, key, function);
+        return;
+    }
+    bind_helper(bind, helper);
+    bind_text(bind, key, "%s", helper);
+}
+
 void bind_lowest(struct bind *bind)
 {
     const enum dtype dtype = anchor_input(bind->region, 0)->dtype;

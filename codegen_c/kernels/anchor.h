@@ -36,6 +36,9 @@ void bind_input(struct bind *bind, const char *key, int i);
 /* Sets `key` to a function of <math.h> in the type of input 0: "expf" for "exp". */
 void bind_math(struct bind *bind, const char *key, const char *function);
 
+/* The same where f32 has a function of ours (runtime/embed): "exp_f32", but "exp" of <math.h>. */
+void bind_own_math(struct bind *bind, const char *key, const char *function);
+
 /* Sets "lowest" to the number that every other of input 0's type beats, and "float". */
 void bind_lowest(struct bind *bind);
 

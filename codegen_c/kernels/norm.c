@@ -38,10 +38,10 @@ bool bind_softmax(struct bind *bind)
     bind_axis(bind, bind->region->anchor->attrs.axis.axis);
     if (bind->region->anchor->op == OP_HARDMAX)
         return true;
-    bind_math(bind, "exp", "exp");
+    bind_own_math(bind, "exp", "exp");
     bind_text(bind, "at", "%s", strided ? "(outer * LEN + i) * INNER + inner" : "outer * LEN + i");
     if (bind->region->anchor->op == OP_LOG_SOFTMAX)
-        bind_math(bind, "log", "log");
+        bind_own_math(bind, "log", "log");
     else if (bind_fused(bind)) /* y has no room for what will be divided */
         bind_scratch_elements(bind, len);
     return bind_epilogue_at(bind, "v", "at");

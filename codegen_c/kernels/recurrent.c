@@ -11,7 +11,7 @@ enum { PANEL = 4 }; /* as matvec_f64 reads them */
 
 /* The activation functions, and which numbers each of them takes. */
 static const struct activation {
-    const char *name, *function; /* NULL: of <math.h> */
+    const char *name, *function;
     int n_numbers;
 } activations[] = {
     { "Affine", "affine", 2 },
@@ -23,7 +23,7 @@ static const struct activation {
     { "Sigmoid", "sigmoid", 0 },
     { "Softplus", "softplus", 0 },
     { "Softsign", "softsign", 0 },
-    { "Tanh", NULL, 0 },
+    { "Tanh", "tanh", 0 },
     { "ThresholdedRelu", "thresholded_relu", 1 },
 };
 
@@ -97,13 +97,8 @@ static void bind_activation(struct bind *bind, const char *key, int i, const cha
                          bind_literal(bind, dtype, -attrs->clip),
                          bind_literal(bind, dtype, attrs->clip));
     }
-    if (activation->function) {
-        bind_helper(bind, arena_printf(bind->arena, "%s_%s", activation->function, suffix));
-        str_printf(&call, "%s_%s(%s", activation->function, suffix, v);
-    } else {
-        bind_include(bind, "math.h");
-        str_printf(&call, "tanh%s(%s", dtype == DTYPE_F32 ? "f" : "", v);
-    }
+    bind_helper(bind, arena_printf(bind->arena, "%s_%s", activation->function, suffix));
+    str_printf(&call, "%s_%s(%s", activation->function, suffix, v);
     if (activation->n_numbers > 0)
         str_printf(&call, ", %s", bind_literal(bind, dtype, attrs->activation_alpha.at[i]));
     if (activation->n_numbers > 1)

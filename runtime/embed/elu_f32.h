@@ -1,7 +1,13 @@
-#include <math.h>
+#ifndef EMBED_ELU_F32_H
+#define EMBED_ELU_F32_H
+
+#include "runtime/embed/choose_f32.h"
+#include "runtime/embed/expm1_f32.h"
 
 /* v, or alpha * (e^v - 1) when it is negative. */
-static float elu_f32(float v, float alpha)
+static inline float elu_f32(float v, float alpha)
 {
-    return v < 0.0f ? alpha * expm1f(v) : v;
+    return choose_f32(v < 0.0f, alpha * expm1_f32(v), v);
 }
+
+#endif

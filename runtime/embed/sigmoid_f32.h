@@ -1,7 +1,16 @@
-#include <math.h>
+#ifndef EMBED_SIGMOID_F32_H
+#define EMBED_SIGMOID_F32_H
 
-/* 1 / (1 + e^-v) */
-static float sigmoid_f32(float v)
+#include "runtime/embed/choose_f32.h"
+#include "runtime/embed/exp_f32.h"
+
+/* 1 / (1 + e^-v) = 1 - power / (1 + power) for v >= 0, power times that below. */
+static inline float sigmoid_f32(float v)
 {
-    return 1.0f / (1.0f + expf(-v));
+    const float power = exp_f32(f32_of_bits(f32_bits(v) | 0x80000000u)); /* e^-|v| */
+    const float most = choose_f32(v < 0.0f, power, 1.0f);
+
+    return most - most * (power / (1.0f + power));
 }
+
+#endif

@@ -1,7 +1,22 @@
-#include <math.h>
+#ifndef EMBED_SOFTPLUS_F32_H
+#define EMBED_SOFTPLUS_F32_H
 
-/* log(1 + e^v) without overflow. */
-static float softplus_f32(float v)
+#include "runtime/embed/choose_f32.h"
+#include "runtime/embed/exp_f32.h"
+
+/* log(1 + e^v) without overflow: max(v, 0) + log(1 + e^-|v|). */
+static inline float softplus_f32(float v)
 {
-    return v > 0.0f ? v + log1pf(expf(-v)) : log1pf(expf(v));
+    const float power = exp_f32(f32_of_bits(f32_bits(v) | 0x80000000u));
+    /* 1 + power = 1 + f, or 2 * (1 + f) */
+    const int twice = power > 0.4375f;
+    const float f = choose_f32(twice, 0.5f * power - 0.5f, power);
+    const float p = (((((((0x1.f244d8p-5f * f - 0x1.cf4028p-4f) * f + 0x1.eab908p-4f) * f - 0x1.fecf5cp-4f) * f
+                        + 0x1.23267ep-3f) * f - 0x1.554918p-3f) * f + 0x1.99a4b0p-3f) * f - 0x1.000030p-2f) * f
+                    + 0x1.555548p-2f;
+    const float log_rest = f - (0.5f * f * f - f * f * f * p);
+
+    return choose_f32(v > 0.0f, v, 0.0f) + (log_rest + choose_f32(twice, 0x1.62e430p-1f, 0.0f));
 }
+
+#endif

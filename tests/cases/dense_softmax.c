@@ -15,7 +15,6 @@
  */
 #include "dense_softmax.h"
 
-#include <math.h>
 #include <stdint.h>
 
 /* --- from templates/helpers/vector_f32.c.tmpl ------------------------------------------------- */
@@ -116,6 +115,78 @@ static WIDE int gemv_f32(const float *x, int len, const float *w, int first, int
     }
 }
 
+/* --- from runtime/embed/f32_bits.h ------------------------------------------------------------ */
+
+/* The bits of a float: sign, 8 of the exponent, 23 of the fraction. */
+static inline uint32_t f32_bits(float v)
+{
+    union {
+        float number;
+        uint32_t bits;
+    } both;
+
+    both.number = v;
+    return both.bits;
+}
+
+/* --- from runtime/embed/f32_of_bits.h --------------------------------------------------------- */
+
+/* The float with these bits. */
+static inline float f32_of_bits(uint32_t bits)
+{
+    union {
+        uint32_t bits;
+        float number;
+    } both;
+
+    both.bits = bits;
+    return both.number;
+}
+
+/* --- from runtime/embed/choose_f32.h ---------------------------------------------------------- */
+
+/* condition (0 or 1) ? a : b, both computed: a compiler that must mind traps makes a branch of what stands in
+ * an arm of ?:, and no vector code of the loop around it. */
+static inline float choose_f32(int condition, float a, float b)
+{
+    const uint32_t mask = 0u - (uint32_t)condition;
+
+    return f32_of_bits((f32_bits(a) & mask) | (f32_bits(b) & ~mask));
+}
+
+/* --- from runtime/embed/limited_f32.h --------------------------------------------------------- */
+
+/* v between -most and most; NaN becomes one of them. */
+static inline float limited_f32(float v, float most)
+{
+    const uint32_t bits = f32_bits(v), sign = bits & 0x80000000u;
+    const int32_t magnitude = (int32_t)(bits & 0x7fffffffu), limit = (int32_t)f32_bits(most);
+
+    return f32_of_bits((uint32_t)(magnitude < limit ? magnitude : limit) | sign);
+}
+
+/* --- from runtime/embed/exp_f32.h ------------------------------------------------------------- */
+
+/* e^v. Without a branch, so that loops around it become vector code. */
+static inline float exp_f32(float v)
+{
+    /* x = n * log(2) + r, n whole: the last bit of the sum is worth 1. */
+    const float x = limited_f32(v, 176.0f); /* n from -254 to 254 */
+    const uint32_t sum = f32_bits(x * 0x1.715476p+0f + 0x1.8p+23f);
+    const float n = f32_of_bits(sum) - 0x1.8p+23f;
+    const float r = x - n * 0x1.62e4p-1f - n * 0x1.7f7d1cp-20f;
+    /* e^r = 1 + r + r^2 * (1/2 + ...) */
+    const float p = (((0x1.6a3fb4p-10f * r + 0x1.1239e0p-7f) * r + 0x1.5558bep-5f) * r + 0x1.555492p-3f) * r
+                    + 0x1.fffffcp-2f;
+    const float power = 1.0f + (r + r * r * p);
+    /* 2^n in two factors: a float holds no more than 2^127, and 2^-254 becomes 0 at once. */
+    const uint32_t exponent = sum - 0x4b3fff00u; /* n + 256 */
+    const float factor = f32_of_bits((exponent / 2 - 1) << 23);
+    const float rest = f32_of_bits((exponent - exponent / 2 - 1) << 23);
+
+    return choose_f32(v == v, power * factor * rest, v);
+}
+
 /* --- constants -------------------------------------------------------------------------------- */
 
 /* fc.weight: f32 [52] panels of 32 of out_c: [in_c, 32], -0.499352 .. 0.421906, crc32 4c1735e7 */
@@ -176,7 +247,7 @@ static void region_softmax(const float *restrict x, float *restrict y)
             highest = v > highest ? v : highest;
         }
         for (int i = 0; i < LEN; i++) {
-            const float power = expf(in[i] - highest);
+            const float power = exp_f32(in[i] - highest);
 
             out[i] = power;
             sum += power;

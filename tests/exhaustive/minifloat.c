@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "base/minifloat.h"
+#include "tests/exhaustive/exhaustive.h"
 
 enum { CHUNK = 1 << 13, MAGNITUDES = 128 };
 
@@ -112,7 +113,7 @@ static int sweep(const struct minifloat *format, bool saturate)
     return 0;
 }
 
-int main(void)
+int sweep_minifloats(void)
 {
     int failed = 0;
 
@@ -126,5 +127,5 @@ int main(void)
         printf("%-12s 2 x 2^32 f32, %.0f s\n", names[i],
                (double)(clock() - start) / CLOCKS_PER_SEC);
     }
-    return failed != 0;
+    return failed;
 }

@@ -1,0 +1,31 @@
+#ifndef EMBED_EXP_F32_H
+#define EMBED_EXP_F32_H
+
+#include <stdint.h>
+
+#include "runtime/embed/choose_f32.h"
+#include "runtime/embed/f32_bits.h"
+#include "runtime/embed/f32_of_bits.h"
+#include "runtime/embed/limited_f32.h"
+
+/* e^v. Without a branch, so that loops around it become vector code. */
+static inline float exp_f32(float v)
+{
+    /* x = n * log(2) + r, n whole: the last bit of the sum is worth 1. */
+    const float x = limited_f32(v, 176.0f); /* n from -254 to 254 */
+    const uint32_t sum = f32_bits(x * 0x1.715476p+0f + 0x1.8p+23f);
+    const float n = f32_of_bits(sum) - 0x1.8p+23f;
+    const float r = x - n * 0x1.62e4p-1f - n * 0x1.7f7d1cp-20f;
+    /* e^r = 1 + r + r^2 * (1/2 + ...) */
+    const float p = (((0x1.6a3fb4p-10f * r + 0x1.1239e0p-7f) * r + 0x1.5558bep-5f) * r + 0x1.555492p-3f) * r
+                    + 0x1.fffffcp-2f;
+    const float power = 1.0f + (r + r * r * p);
+    /* 2^n in two factors: a float holds no more than 2^127, and 2^-254 becomes 0 at once. */
+    const uint32_t exponent = sum - 0x4b3fff00u; /* n + 256 */
+    const float factor = f32_of_bits((exponent / 2 - 1) << 23);
+    const float rest = f32_of_bits((exponent - exponent / 2 - 1) << 23);
+
+    return choose_f32(v == v, power * factor * rest, v);
+}
+
+#endif

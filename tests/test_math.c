@@ -1,0 +1,135 @@
+/* test_math.c - runtime/embed/exp_f32.h and its kin: how exact they are, and what they make of the
+ * numbers at the edges. tests/exhaustive/math.c looks at every f32. */
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/embed/elu_f32.h"
+#include "runtime/embed/erf_f32.h"
+#include "runtime/embed/exp_f32.h"
+#include "runtime/embed/gelu_f32.h"
+#include "runtime/embed/gelu_tanh_f32.h"
+#include "runtime/embed/log_f32.h"
+#include "runtime/embed/mish_f32.h"
+#include "runtime/embed/sigmoid_f32.h"
+#include "runtime/embed/silu_f32.h"
+#include "runtime/embed/softplus_f32.h"
+#include "runtime/embed/tanh_f32.h"
+#include "tests/support/math_sweep.h"
+
+/* A prime: every exponent's 2^23 numbers are met at other places. */
+enum { STEP = 8191 };
+
+START_TEST(no_result_is_further_off_than_the_header_says)
+{
+    const struct math_function *function = &math_functions[_i];
+    float at = 0;
+    const double worst = math_sweep(function, STEP, 0, &at);
+
+    ck_assert_msg(worst <= function->limit, "%s(%a) is off by %g ulp", function->name, (double)at,
+                  worst);
+}
+END_TEST
+
+static float elu(float v)
+{
+    return elu_f32(v, 0.5f);
+}
+
+static const struct {
+    const char *name;
+    float (*own)(float v);
+    float of, want;
+} edges[] = {
+    { "elu", elu, -INFINITY, -0.5f },
+    { "elu", elu, -0.0f, -0.0f },
+    { "elu", elu, 3e38f, 3e38f },
+    { "elu", elu, INFINITY, INFINITY },
+    { "elu", elu, NAN, NAN },
+    { "erf", erf_f32, -INFINITY, -1 },
+    { "erf", erf_f32, -0.0f, -0.0f },
+    { "erf", erf_f32, 0, 0 },
+    { "erf", erf_f32, INFINITY, 1 },
+    { "erf", erf_f32, NAN, NAN },
+    { "exp", exp_f32, -INFINITY, 0 },
+    { "exp", exp_f32, -3e38f, 0 },
+    { "exp", exp_f32, -104, 0 },
+    { "exp", exp_f32, -0x1.9d1da0p+6f, 0x1p-149f },
+    { "exp", exp_f32, -0.0f, 1 },
+    { "exp", exp_f32, 1e-45f, 1 },
+    { "exp", exp_f32, 0x1.62e42ep+6f, 0x1.ffff08p+127f },
+    { "exp", exp_f32, 0x1.62e430p+6f, INFINITY },
+    { "exp", exp_f32, 3e38f, INFINITY },
+    { "exp", exp_f32, INFINITY, INFINITY },
+    { "exp", exp_f32, NAN, NAN },
+    { "gelu", gelu_f32, -0.0f, -0.0f },
+    { "gelu", gelu_f32, -1e30f, -0.0f },
+    { "gelu", gelu_f32, 3e38f, 3e38f },
+    { "gelu", gelu_f32, INFINITY, INFINITY },
+    { "gelu", gelu_f32, NAN, NAN },
+    { "gelu_tanh", gelu_tanh_f32, -0.0f, -0.0f },
+    { "gelu_tanh", gelu_tanh_f32, -3e38f, -0.0f },
+    { "gelu_tanh", gelu_tanh_f32, 3e38f, 3e38f },
+    { "gelu_tanh", gelu_tanh_f32, INFINITY, INFINITY },
+    { "gelu_tanh", gelu_tanh_f32, NAN, NAN },
+    { "log", log_f32, -INFINITY, NAN },
+    { "log", log_f32, -1e-45f, NAN },
+    { "log", log_f32, -0.0f, -INFINITY },
+    { "log", log_f32, 0, -INFINITY },
+    { "log", log_f32, 0x1p-149f, -0x1.9d1da0p+6f },
+    { "log", log_f32, 1, 0 },
+    { "log", log_f32, INFINITY, INFINITY },
+    { "log", log_f32, NAN, NAN },
+    { "mish", mish_f32, -0.0f, -0.0f },
+    { "mish", mish_f32, 3e38f, 3e38f },
+    { "mish", mish_f32, INFINITY, INFINITY },
+    { "mish", mish_f32, NAN, NAN },
+    { "sigmoid", sigmoid_f32, -INFINITY, 0 },
+    { "sigmoid", sigmoid_f32, -0.0f, 0.5f },
+    { "sigmoid", sigmoid_f32, INFINITY, 1 },
+    { "sigmoid", sigmoid_f32, NAN, NAN },
+    { "silu", silu_f32, -0.0f, -0.0f },
+    { "silu", silu_f32, 3e38f, 3e38f },
+    { "silu", silu_f32, INFINITY, INFINITY },
+    { "silu", silu_f32, NAN, NAN },
+    { "softplus", softplus_f32, -INFINITY, 0 },
+    { "softplus", softplus_f32, 3e38f, 3e38f },
+    { "softplus", softplus_f32, INFINITY, INFINITY },
+    { "softplus", softplus_f32, NAN, NAN },
+    { "tanh", tanh_f32, -INFINITY, -1 },
+    { "tanh", tanh_f32, -0.0f, -0.0f },
+    { "tanh", tanh_f32, 1e-45f, 1e-45f },
+    { "tanh", tanh_f32, INFINITY, 1 },
+    { "tanh", tanh_f32, NAN, NAN },
+};
+
+START_TEST(zeros_infinities_and_nan_are_what_they_should_be)
+{
+    const float got = edges[_i].own(edges[_i].of), want = edges[_i].want;
+
+    if (isnan(want))
+        ck_assert_msg(isnan(got), "%s(%g) is %g", edges[_i].name, (double)edges[_i].of,
+                      (double)got);
+    else
+        ck_assert_msg(got == want && signbit(got) == signbit(want), "%s(%a) is %a, not %a",
+                      edges[_i].name, (double)edges[_i].of, (double)got, (double)want);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("math");
+    TCase *tcase = tcase_create("math");
+    SRunner *runner = srunner_create(suite);
+    int failed;
+
+    tcase_add_loop_test(tcase, no_result_is_further_off_than_the_header_says, 0, n_math_functions);
+    tcase_add_loop_test(tcase, zeros_infinities_and_nan_are_what_they_should_be, 0,
+                        (int)(sizeof edges / sizeof *edges));
+    suite_add_tcase(suite, tcase);
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
