@@ -8,7 +8,7 @@
 #include "runtime/embed/f32_of_bits.h"
 #include "runtime/embed/limited_f32.h"
 
-/* e^v - 1 for v up to 20; 0 of -0. */
+/* e^v - 1 for v up to 20, off by 1.5 ulp at most; 0 of -0. */
 static inline float expm1_f32(float v)
 {
     /* x = n * log(2) + r, n whole: the last bit of the sum is worth 1. */

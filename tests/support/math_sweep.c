@@ -52,18 +52,18 @@ static double exact_gelu_tanh(double v)
 }
 
 const struct math_function math_functions[] = {
-    { "erf_f32", erf_f32, erf, 1.8, 0, 0, 1.1283791670955126, -INFINITY, INFINITY },
+    { "erf_f32", erf_f32, erf, 1.9, 0, 0, 1.1283791670955126, -INFINITY, INFINITY },
     { "exp_f32", exp_f32, exp, 1.01, 0, 1, 1, -INFINITY, INFINITY },
-    { "expm1_f32", expm1_f32, expm1, 1.4, 0, 0, 1, -INFINITY, 20 },
+    { "expm1_f32", expm1_f32, expm1, 1.5, 0, 0, 1, -INFINITY, 20 },
     { "gelu_f32", gelu_f32, exact_gelu, 2, 0, 0, 0.5, -0.8f, INFINITY },
     { "gelu_f32", gelu_f32, exact_gelu, 10, 0, 0, 0.5, -INFINITY, INFINITY },
-    { "gelu_tanh_f32", gelu_tanh_f32, exact_gelu_tanh, 4, 0, 0, 0.5, -1, INFINITY },
-    { "gelu_tanh_f32", gelu_tanh_f32, exact_gelu_tanh, 4, 0.125, 0, 0.5, -INFINITY, INFINITY },
-    { "log_f32", log_f32, log, 0.76, 0, 0, NAN, -INFINITY, INFINITY },
+    { "gelu_tanh_f32", gelu_tanh_f32, exact_gelu_tanh, 3.2, 0, 0, 0.5, -1, INFINITY },
+    { "gelu_tanh_f32", gelu_tanh_f32, exact_gelu_tanh, 3.2, 0.125, 0, 0.5, -INFINITY, INFINITY },
+    { "log_f32", log_f32, log, 0.85, 0, 0, NAN, -INFINITY, INFINITY },
     { "mish_f32", mish_f32, exact_mish, 4, 0x1p-119, 0, 0.6, -INFINITY, INFINITY },
-    { "sigmoid_f32", sigmoid_f32, exact_sigmoid, 1.8, 0, 0.5, 0.25, -INFINITY, INFINITY },
-    { "silu_f32", silu_f32, exact_silu, 2.7, 0x1p-119, 0, 0.5, -INFINITY, INFINITY },
-    { "softplus_f32", softplus_f32, exact_softplus, 1.7, 0, 0.69314718055994530942, 0.5, -INFINITY,
+    { "sigmoid_f32", sigmoid_f32, exact_sigmoid, 1.9, 0, 0.5, 0.25, -INFINITY, INFINITY },
+    { "silu_f32", silu_f32, exact_silu, 2.8, 0x1p-119, 0, 0.5, -INFINITY, INFINITY },
+    { "softplus_f32", softplus_f32, exact_softplus, 1.8, 0, 0.69314718055994530942, 0.5, -INFINITY,
       INFINITY },
     { "tanh_f32", tanh_f32, tanh, 1.6, 0, 0, 1, -INFINITY, INFINITY },
 };
