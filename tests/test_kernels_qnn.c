@@ -12,9 +12,9 @@
 #include "tests/support/run_generated.h"
 
 static const struct kernel_case products[] = {
-    { "qnn_conv", "qnn.conv2d", "groups=1",
+    { "qnn_conv_tiles", "qnn.conv2d", "groups=1",
       "i8[1,2,5,6]; const i8[3,2,3,2]; const i8[] 0; const i8[] 0" },
-    { "qnn_conv", "qnn.conv2d", "groups=1, padding=[1,0,2,1], strides=[2,1]",
+    { "qnn_conv_tiles", "qnn.conv2d", "groups=1, padding=[1,0,2,1], strides=[2,1]",
       "u8[1,2,5,6]; const i8[3,2,3,2]; const u8[] 128; const i8[] 0" },
     { "qnn_conv", "qnn.conv2d", "groups=2, padding=[1,1,1,1], dilation=[1,2]",
       "u8[2,4,5,6]; const u8[6,2,2,2]; const u8[] 3; const u8[6] 1 2 3 4 5 250" },

@@ -18,6 +18,14 @@
     "-Wdouble-promotion -Wvla -Werror "
 #define SANITIZE "-O1 -fsanitize=undefined,float-cast-overflow "
 
+#if defined __x86_64__
+#define V3 STRICT "-O3 -march=x86-64-v3"
+#define V4 STRICT "-O3 -march=x86-64-v4 -mavx512vnni"
+#else
+#define V3 STRICT "-O3"
+#define V4 V3
+#endif
+
 static const struct {
     const char *compiler, *flags;
 } builds[] = {
@@ -25,9 +33,13 @@ static const struct {
     { "clang", STRICT "-O2" },
     { "gcc", STRICT SANITIZE "-fsanitize-undefined-trap-on-error" },
     { "clang", STRICT SANITIZE "-fsanitize-trap=all" },
+    { "gcc", V3 },
+    { "clang", V3 },
+    { "gcc", V4 },
+    { "clang", V4 },
 };
 
-enum { N_BUILDS = sizeof builds / sizeof *builds };
+enum { N_BUILDS = 4, N_V3 = 6, N_V4 = 8 };
 
 static unsigned seed_of(const struct generated_case *row)
 {
@@ -134,7 +146,21 @@ static void check_build(struct module *module, const struct generated_case *row,
     temp_dir_free(&dir);
 }
 
-static bool fewer_builds;
+static bool fewer_builds, vector_builds;
+
+void generated_vector_builds(void)
+{
+    vector_builds = true;
+}
+
+static int count_builds(void)
+{
+#if defined __x86_64__
+    if (vector_builds && __builtin_cpu_supports("avx2"))
+        return __builtin_cpu_supports("avx512vnni") ? N_V4 : N_V3;
+#endif
+    return N_BUILDS;
+}
 
 void generated_fewer_builds(void)
 {
@@ -156,8 +182,8 @@ void generated_check_module(struct module *module, const struct generated_case *
                                any_range ? 2 : row->high, &seed);
     ck_assert_msg(interpret(ctx, module->main, inputs, wanted, &bulk, NULL), "%s",
                   expect_text(ctx));
-    for (int i = 0; i < (one_build ? 1 : N_BUILDS); i++)
-        if (!fewer_builds || i == 0 || i == N_BUILDS - 1)
+    for (int i = 0; i < (one_build ? 1 : count_builds()); i++)
+        if (!fewer_builds || i == 0 || i >= N_BUILDS - 1)
             check_build(module, row, i, inputs, wanted);
     bulk_release(&bulk);
 }

@@ -33,6 +33,10 @@ void generated_check(const struct generated_case *row);
  * four where RELAYC_TEST_ALL_BUILDS is set, as make check-full does. */
 void generated_fewer_builds(void);
 
+/* From here on builds for the vectors of newer processors do it as well, as far as this machine has
+ * them: for kernels that are not the same with all. */
+void generated_vector_builds(void);
+
 /* The same for a module that has passed fuse_ops, on these inputs (NULL = random). */
 void generated_check_module(struct module *module, const struct generated_case *row,
                             const struct tensor *inputs);

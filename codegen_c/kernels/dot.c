@@ -1,0 +1,142 @@
+/* dot.c - see dot.h. */
+#include "codegen_c/kernels/dot.h"
+
+#include <string.h>
+
+#include "codegen_c/kernels/anchor.h"
+
+enum { X, W, X_ZERO, W_ZERO };
+
+/* A sum of so many products has 32 bits, and so has the sum of its weights times 255. */
+enum { LONGEST = 60000 };
+
+/* Of a patch in scratch, in bytes for each number: 7 positions of bytes; or 3 of 16 bits, and the bytes
+ * of which they are made. A single position needs 3. */
+enum { TILE_BYTES = 7, ROW_BYTES = 3 };
+
+static bool is_byte(const struct type *type)
+{
+    return type->dtype == DTYPE_I8 || type->dtype == DTYPE_U8;
+}
+
+/* The weight less its zero point. */
+static int64_t distance(const struct region *region, const struct dot *dot, int64_t channel,
+                        int64_t k)
+{
+    const struct tensor w = value_tensor(region->anchor->inputs[W]);
+    const struct tensor zero = value_tensor(region->anchor->inputs[W_ZERO]);
+    const int64_t at = channel * dot->channel_step + k / dot->minor * dot->major_step +
+                       k % dot->minor * dot->minor_step;
+
+    return (int64_t)tensor_at(&w, at) -
+           (int64_t)tensor_at(&zero, type_elements(&zero.type) == 1 ? 0 : channel);
+}
+
+static bool are_bytes(const struct region *region, const struct dot *dot)
+{
+    for (int64_t channel = 0; channel < dot->groups * dot->channels; channel++)
+        for (int64_t k = 0; k < dot->len; k++) {
+            const int64_t number = distance(region, dot, channel, k);
+
+            if (number < INT8_MIN || number > INT8_MAX)
+                return false;
+        }
+    return true;
+}
+
+bool takes_dot(const struct region *region, const struct dot *dot, const char **why)
+{
+    const struct node *node = region->anchor;
+    double zero;
+
+    *why = "an operand is neither i8 nor u8";
+    if (!is_byte(anchor_input(region, X)) || !is_byte(anchor_input(region, W)))
+        return false;
+    *why = "weights or zero points are not known";
+    if (node->inputs[W]->kind != VALUE_CONSTANT || node->inputs[W_ZERO]->kind != VALUE_CONSTANT ||
+        node->inputs[X_ZERO]->kind != VALUE_CONSTANT || !value_uniform(node->inputs[X_ZERO], &zero))
+        return false;
+    *why = "a sum is empty, or may leave 32 bits";
+    if (dot->len < 1 || dot->len > LONGEST)
+        return false;
+    *why = "a weight less its zero point is no byte";
+    return are_bytes(region, dot);
+}
+
+static int64_t round_up_to_4(int64_t n)
+{
+    return (n + 3) / 4 * 4;
+}
+
+/* How many lanes the last block lacks. */
+static int64_t lanes_left_over(int64_t stored)
+{
+    return stored % DOT_BLOCK == 0 ? 0 : DOT_BLOCK - stored % DOT_BLOCK;
+}
+
+static void bind_packed_weights(struct bind *bind, const struct dot *dot)
+{
+    const int64_t len = round_up_to_4(dot->len), stored = round_up_to_4(dot->channels);
+    const int64_t n_sums = dot->groups * stored + lanes_left_over(stored);
+    const int64_t n = dot->groups * stored * len + lanes_left_over(stored) * 4;
+    const struct type type = type_make(DTYPE_I8, 1, &n);
+    struct value *value = bind->region->anchor->inputs[W];
+    int8_t *packed = constant_alloc(bind->region->fn, &type);
+    int32_t *sums = table_new(bind, DTYPE_I32, n_sums);
+
+    for (int64_t group = 0; group < dot->groups; group++)
+        for (int64_t c = 0; c < dot->channels; c++) {
+            const int64_t block = c / DOT_BLOCK * DOT_BLOCK;
+            const int64_t width = stored - block < DOT_BLOCK ? stored - block : DOT_BLOCK;
+            int8_t *const to = packed + (group * stored + block) * len + (c - block) * 4;
+
+            for (int64_t k = 0; k < dot->len; k++) {
+                const int64_t number =
+                    distance(bind->region, dot, group * dot->channels + c, k);
+
+                to[k / 4 * 4 * width + k % 4] = (int8_t)number;
+                sums[group * stored + c] += (int32_t)number;
+            }
+        }
+    bind_text(bind, "weight", "%s",
+              bind_packed(bind, value, &type, packed,
+                          "blocks of up to 32 output channels: [LEN / 4, channels, 4]"));
+    bind_table(bind, "sums", arena_printf(bind->arena, "%s_sums", value->name), DTYPE_I32, n_sums,
+               sums);
+    bind_int(bind, "len", len);
+    bind_int(bind, "stored", stored);
+}
+
+/* The function, pasted into the file once. */
+static const char *dot_function(struct bind *bind, const char *name)
+{
+    const char *path = arena_printf(bind->arena, "templates/helpers/%s.c.tmpl", name);
+    const char *fn = bind_own_helper(bind, name);
+    struct keys keys;
+
+    if (fn)
+        return fn;
+    keys_init(&keys, bind->arena);
+    keys_offer(&keys, "pixels0", "7");
+    keys_offer(&keys, "pixels1", "3");
+    return bind_new_helper(bind, name, path, &keys);
+}
+
+void bind_dot(struct bind *bind, const struct dot *dot, bool one_row)
+{
+    const int64_t len = round_up_to_4(dot->len);
+    const bool is_ragged = dot->channels > DOT_BLOCK && dot->channels % DOT_BLOCK != 0;
+    double zero = 0;
+
+    value_uniform(bind->region->anchor->inputs[X_ZERO], &zero);
+    bind_include(bind, "string.h");
+    dot_function(bind, "dot");
+    bind_text(bind, "dot", "%s", dot_function(bind, one_row ? "dot_row" : "dot_tile"));
+    bind_packed_weights(bind, dot);
+    bind_scratch(bind, (size_t)(len * (one_row ? ROW_BYTES : TILE_BYTES)));
+    bind_int(bind, "x_zero", (int64_t)zero);
+    bind_int(bind, "x_signed", anchor_input(bind->region, X)->dtype == DTYPE_I8);
+    bind_flag(bind, "ragged", is_ragged);
+    bind_text(bind, "channels", "%s",
+              is_ragged ? "channels" : dot->channels > DOT_BLOCK ? "32" : "OUT_C");
+}

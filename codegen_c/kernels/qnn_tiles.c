@@ -1,0 +1,92 @@
+/* qnn_tiles.c - convolutions and dense layers of bytes with known weights, by dot products.
+ *
+ * What is under the kernel is gathered for a few output positions at a time, which makes one kernel of
+ * all strides, dilations, paddings and layouts; it costs a copy for as many products as there are output
+ * channels. */
+#include <inttypes.h>
+
+#include "codegen_c/kernels/anchor.h"
+#include "codegen_c/kernels/dot.h"
+#include "codegen_c/kernels/window.h"
+
+enum { X, W };
+
+/* Sums run over (k_h, k_w, in_c), so that what lies side by side with the channels last is copied as one;
+ * of a planar input over (in_c, k_h, k_w), as the weights lie. */
+static struct dot dot_of_conv(const struct window *w)
+{
+    const int64_t in_c = w->in_c / w->groups, taps = window_k_len(w);
+
+    return (struct dot){ .groups = w->groups,
+                         .channels = w->out_c / w->groups,
+                         .len = in_c * taps,
+                         .channel_step = in_c * taps,
+                         .minor = w->channels_last && in_c > 0 ? in_c : 1,
+                         .major_step = 1,
+                         .minor_step = taps };
+}
+
+bool accepts_qnn_conv_tiles(const struct region *region, const char **why)
+{
+    const struct window w = window_of_conv(region);
+    const struct dot dot = dot_of_conv(&w);
+
+    if (w.rank == 3) {
+        *why = "the convolution has three dimensions";
+        return false;
+    }
+    return takes_any(region, why) && takes_window(&w, why) && takes_dot(region, &dot, why);
+}
+
+/* Where inputs and results lie; `all` are the channels of all groups. */
+static void bind_conv_places(struct bind *bind, const struct window *w)
+{
+    const bool many = w->groups > 1, planar = !w->channels_last;
+    const char *all = many ? "(GROUPS * IN_C)" : "IN_C", *step = planar ? "1" : all;
+    const char *image = w->batch > 1 ? "(first + p) / PLANE" : "";
+    const char *in_len = arena_printf(bind->arena, "IN_H * IN_W * %s", all);
+
+    bind_flag(bind, "many", many);
+    bind_flag(bind, "planar", planar);
+    bind_flag(bind, "rows", w->dil[2] == 1 && (planar || !many));
+    bind_text(bind, "whose", many ? "a group" : "all groups");
+    bind_text(bind, "step", "%s", step);
+    bind_text(bind, "run", planar ? "1" : "IN_C");
+    bind_text(bind, "row_at", planar ? "(ic * IN_H + ih) * IN_W + left" : "(ih * IN_W + left) * %s",
+              all);
+    bind_text(bind, "in_shape", planar ? "[IN_C, IN_H, IN_W]" : "[IN_H, IN_W, %s]", all);
+    bind_text(bind, "patch_shape", planar ? "[IN_C, K_H, K_W]" : "[K_H, K_W, IN_C]");
+    bind_text(bind, "in_at", "%s%s%s%s%s", image, w->batch > 1 ? " * " : "",
+              w->batch > 1 ? in_len : "", w->batch > 1 && many ? " + " : "",
+              many ? planar ? "g * IN_C * IN_H * IN_W" : "g * IN_C" : w->batch > 1 ? "" : "0");
+    bind_text(bind, "stored_at", many ? "(g * STORED + block)" : "block");
+    bind_text(bind, "oc", many ? "g * OUT_C + block + i" : "block + i");
+    all = many ? "(GROUPS * OUT_C)" : "OUT_C";
+    if (w->out_channels_last)
+        bind_text(bind, "at", "(first + p) * %s + oc", all);
+    else if (w->batch == 1)
+        bind_text(bind, "at", "oc * PLANE + first + p");
+    else
+        bind_text(bind, "at", "(%s * %s + oc) * PLANE + (first + p) %% PLANE", image, all);
+}
+
+bool bind_qnn_conv_tiles(struct bind *bind)
+{
+    const struct window w = window_of_conv(bind->region);
+    const struct dot dot = dot_of_conv(&w);
+    struct position position;
+
+    bind_type(bind);
+    bind_input(bind, "x", X);
+    bind_window(bind, &w);
+    bind_int(bind, "batch", w.batch);
+    bind_int(bind, "groups", w.groups);
+    bind_int(bind, "in_c", w.in_c / w.groups);
+    bind_int(bind, "out_c", w.out_c / w.groups);
+    bind_conv_places(bind, &w);
+    bind_dot(bind, &dot, w.batch * window_out_len(&w) == 1);
+    position_by_division(bind, "at", &position);
+    if (w.out_c > 1)
+        position.coord[w.out_channels_last ? position.rank - 1 : 1] = "oc";
+    return bind_epilogue(bind, "acc", &position);
+}

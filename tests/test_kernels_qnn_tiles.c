@@ -1,0 +1,68 @@
+/* Convolutions and dense layers of bytes by dot products, against the reference: exactly equal. */
+#include <check.h>
+#include <stdlib.h>
+
+#include "tests/support/kernel_case.h"
+#include "tests/support/run_generated.h"
+
+/* clang-format off */
+static const struct kernel_case convolutions[] = {
+    /* channels: fewer than a vector, one block, a block and some, many; LEN no multiple of 4 */
+    { "qnn_conv_tiles", "qnn.conv2d", "groups=1",
+      "i8[1,4,1,1]; const i8[1,4,1,1]; const i8[] -7; const i8[] 0" },
+    { "qnn_conv_tiles", "qnn.conv2d", "groups=1",
+      "u8[1,3,4,5]; const i8[32,3,2,2]; const u8[] 200; const i8[] 0" },
+    { "qnn_conv_tiles", "qnn.conv2d", "groups=1, padding=[1,1,1,1]",
+      "i8[1,5,9,7] -128 127 3; const i8[37,5,3,3]; const i8[] 127; const i8[] 0" },
+    { "qnn_conv_tiles", "qnn.conv2d", "groups=1, padding=[1,1,1,1]",
+      "u8[1,16,6,6] 255 0 7; const i8[96,16,3,3] -128 127 -1; const u8[] 0; const i8[] 0" },
+    /* channels last */
+    { "qnn_conv_tiles", "qnn.conv2d", "groups=1, data_layout=\"NHWC\"",
+      "u8[1,7,7,64]; const i8[64,64,1,1]; const u8[] 3; const i8[] 0" },
+    { "qnn_conv_tiles", "qnn.conv2d", "groups=1, padding=[1,1,1,1], data_layout=\"NHWC\"",
+      "i8[1,8,9,12]; const i8[20,12,3,3]; const i8[] -128; const i8[] 0" },
+    { "qnn_conv_tiles", "qnn.conv2d",
+      "groups=1, padding=[3,3,3,3], strides=[2,2], data_layout=\"NHWC\"",
+      "u8[1,17,15,3]; const i8[24,3,7,7]; const u8[] 128; const i8[] 0" },
+    { "qnn_conv_tiles", "qnn.conv2d",
+      "groups=1, padding=[2,0,1,4], strides=[1,3], dilation=[2,3], data_layout=\"NHWC\"",
+      "i8[2,9,11,6]; const u8[5,6,2,3] 100 227 0 1; const i8[] 5; const u8[] 100" },
+    { "qnn_conv_tiles", "qnn.conv2d",
+      "groups=3, padding=[1,1,1,1], data_layout=\"NHWC\"",
+      "u8[2,5,5,12]; const i8[15,4,3,3]; const u8[] 9; const i8[] 0" },
+    { "qnn_conv_tiles", "qnn.conv2d", "groups=4, padding=[0,1,0,1]",
+      "i8[2,8,4,4]; const u8[40,2,3,3] 130 7; const i8[] -1; const u8[40] 7 8" },
+    /* one position; padding alone */
+    { "qnn_conv_tiles", "qnn.conv2d", "groups=1, data_layout=\"NHWC\"",
+      "u8[1,3,3,8]; const i8[70,8,3,3]; const u8[] 3; const i8[] 0" },
+    { "qnn_conv_tiles", "qnn.conv2d", "groups=1, padding=[4,4,4,4], data_layout=\"NHWC\"",
+      "u8[1,2,1,4]; const i8[8,4,2,2]; const u8[] 77; const i8[] 0" },
+    { "qnn_conv_tiles", "qnn.conv1d", "groups=1, padding=[2,1], strides=[2], data_layout=\"NWC\"",
+      "u8[3,11,5]; const i8[9,5,4]; const u8[] 100; const i8[9] 0" },
+    { "qnn_conv_tiles", "qnn.conv1d", "groups=1, padding=[2,2], dilation=[2]",
+      "i8[1,6,20]; const i8[33,6,3]; const i8[] 100; const i8[] 0" },
+};
+/* clang-format on */
+
+START_TEST(convolutions_agree_exactly)
+{
+    KERNEL_CASES_CHECK(convolutions, 0);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("kernels_qnn_tiles");
+    TCase *tests = tcase_create("all");
+    SRunner *runner = srunner_create(suite);
+    int n_failed;
+
+    generated_vector_builds();
+    suite_add_tcase(suite, tests);
+    tcase_set_timeout(tests, 0);
+    tcase_add_test(tests, convolutions_agree_exactly);
+    srunner_run_all(runner, CK_NORMAL);
+    n_failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
