@@ -172,6 +172,37 @@ static bool one_factor(const struct node *node)
     return true;
 }
 
+/* Whether 32 bits hold x and all that becomes of it, and a zero point added to that: of an accumulator
+ * without one, and factors below 1/2. */
+static bool stays_small(const struct node *node, int64_t in_zero)
+{
+    const int64_t n = type_elements(&node->inputs[1]->type);
+
+    if (node->inputs[0]->type.dtype != DTYPE_I32 || in_zero != 0 || n == 0 || is_exact(node))
+        return false;
+    for (int64_t i = 0; i < n; i++) {
+        const struct fixed_point factor = requantize_factor(node, i);
+
+        if (factor.shift >= 0 && factor.multiplier != 0)
+            return false;
+    }
+    return true;
+}
+
+/* As below, in 32 bits. */
+static const char *requantize_down_text(struct arena *arena, const struct node *node,
+                                        int64_t out_zero, const char **needs)
+{
+    const enum dtype dtype = node->outputs[0]->type.dtype;
+    const char *y = one_factor(node)
+                        ? scaled(arena, "requantize_down", "$a", requantize_factor(node, 0))
+                        : "requantize_down($a, $A, $B)";
+
+    *needs = "requantize_down clamp_int";
+    return arena_printf(arena, "($t)clamp_int(%s, %" PRId64 ", %" PRId64 ")",
+                        plus(arena, y, out_zero), least_of(dtype), most_of(dtype));
+}
+
 static const char *requantize_text(struct arena *arena, const struct node *node, const char **needs)
 {
     const bool once = fixed_point_rounding_of(node->attrs.requantize.rounding) == ROUND_SINGLE;
@@ -181,6 +212,8 @@ static const char *requantize_text(struct arena *arena, const struct node *node,
     if (!is_known(node->inputs[2], &in_zero) || !is_known(node->inputs[4], &out_zero) ||
         node->inputs[1]->kind != VALUE_CONSTANT || node->inputs[3]->kind != VALUE_CONSTANT)
         return NULL;
+    if (!once && dtype_bytes(node->outputs[0]->type.dtype) < 4 && stays_small(node, in_zero))
+        return requantize_down_text(arena, node, out_zero, needs);
     *needs = once ? "requantize_once saturate_int" : "requantize saturate_int";
     x = in_zero == 0 ? "$a" : plus(arena, "(int64_t)$a", -in_zero);
     y = one_factor(node) && type_elements(&node->inputs[1]->type) > 0

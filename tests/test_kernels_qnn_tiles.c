@@ -32,6 +32,12 @@ static const struct kernel_case convolutions[] = {
       "u8[2,5,5,12]; const i8[15,4,3,3]; const u8[] 9; const i8[] 0" },
     { "qnn_conv_tiles", "qnn.conv2d", "groups=4, padding=[0,1,0,1]",
       "i8[2,8,4,4]; const u8[40,2,3,3] 130 7; const i8[] -1; const u8[40] 7 8" },
+    { "qnn_conv_tiles", "qnn.conv2d",
+      "groups=1, padding=[1,1,1,1], data_layout=\"NCHW\", out_layout=\"NHWC\"",
+      "u8[2,3,6,5]; const i8[33,3,3,3]; const u8[] 128; const i8[] 0" },
+    { "qnn_conv_tiles", "qnn.conv2d",
+      "groups=2, padding=[1,1,1,1], data_layout=\"NHWC\", out_layout=\"NCHW\"",
+      "i8[2,6,5,10]; const i8[12,5,3,3]; const i8[] 6; const i8[] 0" },
     /* one position; padding alone */
     { "qnn_conv_tiles", "qnn.conv2d", "groups=1, data_layout=\"NHWC\"",
       "u8[1,3,3,8]; const i8[70,8,3,3]; const u8[] 3; const i8[] 0" },
@@ -42,11 +48,28 @@ static const struct kernel_case convolutions[] = {
     { "qnn_conv_tiles", "qnn.conv1d", "groups=1, padding=[2,2], dilation=[2]",
       "i8[1,6,20]; const i8[33,6,3]; const i8[] 100; const i8[] 0" },
 };
+
+static const struct kernel_case products[] = {
+    { "qnn_dense_tiles", "qnn.dense", "", "i8[1,7]; const i8[5,7]; const i8[] 2; const i8[] 0" },
+    { "qnn_dense_tiles", "qnn.dense", "", "u8[2,3,7]; const i8[5,7]; const u8[] 128; const i8[5] 0" },
+    { "qnn_dense_tiles", "qnn.dense", "", "u8[1,64]; const i8[100,64]; const u8[] 0; const i8[] 0" },
+    { "qnn_dense_tiles", "qnn.dense", "", "i8[16,20]; const i8[64,20]; const i8[] -5; const i8[] 0" },
+    { "qnn_dense_tiles", "qnn.matmul", "", "u8[2,4,3]; const i8[3,5]; const u8[] 9; const i8[] 0" },
+    { "qnn_dense_tiles", "qnn.matmul", "transpose_b=true",
+      "i8[1,30]; const u8[1,41,30] 101 99; const i8[] 5; const u8[41] 100" },
+    { "qnn_dense_tiles", "qnn.matmul", "", "u8[3,1]; const i8[1,1]; const u8[] 9; const i8[] 0" },
+};
 /* clang-format on */
 
 START_TEST(convolutions_agree_exactly)
 {
     KERNEL_CASES_CHECK(convolutions, 0);
+}
+END_TEST
+
+START_TEST(products_agree_exactly)
+{
+    KERNEL_CASES_CHECK(products, 0);
 }
 END_TEST
 
@@ -61,6 +84,7 @@ int main(void)
     suite_add_tcase(suite, tests);
     tcase_set_timeout(tests, 0);
     tcase_add_test(tests, convolutions_agree_exactly);
+    tcase_add_test(tests, products_agree_exactly);
     srunner_run_all(runner, CK_NORMAL);
     n_failed = srunner_ntests_failed(runner);
     srunner_free(runner);

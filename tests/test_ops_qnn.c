@@ -13,6 +13,7 @@
 
 /* Pasted into generated files; here as they are. */
 #include "runtime/embed/requantize.h"
+#include "runtime/embed/requantize_down.h"
 #include "runtime/embed/requantize_once.h"
 
 #define QUANTIZE(axis) "{axis=" axis ", saturate=true}"
@@ -248,6 +249,8 @@ static void check_fixed_point(int64_t x, int32_t multiplier, int shift)
 
     ck_assert_int_eq(fixed_point_apply(factor, x, ROUND_DOUBLE), twice);
     ck_assert_int_eq(requantize(x, multiplier, shift), twice);
+    if (shift < 0 && x >= INT32_MIN && x <= INT32_MAX)
+        ck_assert_int_eq(requantize_down((int32_t)x, multiplier, shift), twice);
     ck_assert_int_eq(fixed_point_apply(factor, x, ROUND_SINGLE), once);
     ck_assert_int_eq(requantize_once(x, multiplier, shift), once);
 }

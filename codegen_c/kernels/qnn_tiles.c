@@ -51,7 +51,7 @@ static void bind_conv_places(struct bind *bind, const struct window *w)
     bind_flag(bind, "rows", w->dil[2] == 1 && (planar || !many));
     bind_text(bind, "whose", many ? "a group" : "all groups");
     bind_text(bind, "step", "%s", step);
-    bind_text(bind, "run", planar ? "1" : "IN_C");
+    bind_text(bind, "row", planar ? "K_W" : "K_W * IN_C");
     bind_text(bind, "row_at", planar ? "(ic * IN_H + ih) * IN_W + left" : "(ih * IN_W + left) * %s",
               all);
     bind_text(bind, "in_shape", planar ? "[IN_C, IN_H, IN_W]" : "[IN_H, IN_W, %s]", all);
@@ -79,7 +79,7 @@ bool bind_qnn_conv_tiles(struct bind *bind)
     bind_type(bind);
     bind_input(bind, "x", X);
     bind_window(bind, &w);
-    bind_int(bind, "batch", w.batch);
+    bind_text(bind, "pixels", w.batch > 1 ? "%" PRId64 " * PLANE" : "PLANE", w.batch);
     bind_int(bind, "groups", w.groups);
     bind_int(bind, "in_c", w.in_c / w.groups);
     bind_int(bind, "out_c", w.out_c / w.groups);
@@ -88,5 +88,55 @@ bool bind_qnn_conv_tiles(struct bind *bind)
     position_by_division(bind, "at", &position);
     if (w.out_c > 1)
         position.coord[w.out_channels_last ? position.rank - 1 : 1] = "oc";
+    return bind_epilogue(bind, "acc", &position);
+}
+
+/* Every row of x times the same matrix: [out_c, in_c] of qnn.dense, [in_c, out_c] of qnn.matmul, unless
+ * that is transposed. */
+static struct dot dot_of_dense(const struct region *region)
+{
+    const struct node *node = region->anchor;
+    const struct type *b = anchor_input(region, W);
+    const bool rows = node->op == OP_QNN_DENSE || node->attrs.matmul.transpose_b;
+    const int64_t in_c = b->dim[b->rank - (rows ? 1 : 2)];
+    const int64_t out_c = b->dim[b->rank - (rows ? 2 : 1)];
+
+    return (struct dot){ .groups = 1,
+                         .channels = out_c,
+                         .len = in_c,
+                         .channel_step = rows ? in_c : 1,
+                         .minor = 1,
+                         .major_step = rows ? 1 : out_c };
+}
+
+bool accepts_qnn_dense_tiles(const struct region *region, const char **why)
+{
+    const struct type *a = anchor_input(region, X), *b = anchor_input(region, W);
+    struct dot dot;
+
+    *why = "the operands are not rows and one matrix";
+    if (a->rank < 2 || b->rank < 2 || type_span(b, 0, b->rank - 2) != 1 ||
+        (region->anchor->op == OP_QNN_MATMUL && region->anchor->attrs.matmul.transpose_a))
+        return false;
+    dot = dot_of_dense(region);
+    return takes_any(region, why) && takes_dot(region, &dot, why);
+}
+
+bool bind_qnn_dense_tiles(struct bind *bind)
+{
+    const struct dot dot = dot_of_dense(bind->region);
+    const struct type *x = anchor_input(bind->region, X);
+    const int64_t rows = type_span(x, 0, x->rank - 1);
+    struct position position;
+
+    bind_input(bind, "x", X);
+    bind_flag(bind, "single", rows == 1);
+    bind_int(bind, "rows", rows);
+    bind_int(bind, "in_c", dot.len);
+    bind_int(bind, "out_c", dot.channels);
+    bind_dot(bind, &dot, rows == 1);
+    position_by_division(bind, "at", &position);
+    if (dot.channels > 1)
+        position.coord[position.rank - 1] = rows == 1 ? "at" : "oc";
     return bind_epilogue(bind, "acc", &position);
 }
