@@ -172,8 +172,8 @@ static bool one_factor(const struct node *node)
     return true;
 }
 
-/* Whether 32 bits hold x and all that becomes of it, and a zero point added to that: of an accumulator
- * without one, and factors below 1/2. */
+/* Whether 32 bits hold x and all that becomes of it, and a zero point added to that: of an
+ * accumulator without one, and factors below 1/2. */
 static bool stays_small(const struct node *node, int64_t in_zero)
 {
     const int64_t n = type_elements(&node->inputs[1]->type);

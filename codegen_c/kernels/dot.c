@@ -10,8 +10,8 @@ enum { X, W, X_ZERO, W_ZERO };
 /* A sum of so many products has 32 bits, and so has the sum of its weights times 255. */
 enum { LONGEST = 60000 };
 
-/* Of a patch in scratch, in bytes for each number: 7 positions of bytes; or 3 of 16 bits, and the bytes
- * of which they are made. A single position needs 3. */
+/* Of a patch in scratch, in bytes for each number: 7 positions of bytes; or 3 of 16 bits, and the
+ * bytes of which they are made. A single position needs 3. */
 enum { TILE_BYTES = 7, ROW_BYTES = 3 };
 
 static bool is_byte(const struct type *type)
@@ -91,8 +91,7 @@ static void bind_packed_weights(struct bind *bind, const struct dot *dot)
             int8_t *const to = packed + (group * stored + block) * len + (c - block) * 4;
 
             for (int64_t k = 0; k < dot->len; k++) {
-                const int64_t number =
-                    distance(bind->region, dot, group * dot->channels + c, k);
+                const int64_t number = distance(bind->region, dot, group * dot->channels + c, k);
 
                 to[k / 4 * 4 * width + k % 4] = (int8_t)number;
                 sums[group * stored + c] += (int32_t)number;
@@ -138,5 +137,7 @@ void bind_dot(struct bind *bind, const struct dot *dot, bool one_row)
     bind_int(bind, "x_signed", anchor_input(bind->region, X)->dtype == DTYPE_I8);
     bind_flag(bind, "ragged", is_ragged);
     bind_text(bind, "channels", "%s",
-              is_ragged ? "channels" : dot->channels > DOT_BLOCK ? "32" : "OUT_C");
+              is_ragged                   ? "channels"
+              : dot->channels > DOT_BLOCK ? "32"
+                                          : "OUT_C");
 }

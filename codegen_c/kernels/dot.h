@@ -1,8 +1,8 @@
 /* dot.h - weights for dot products of bytes (templates/helpers/dot.c.tmpl).
  *
- * One layout serves every processor: [groups, LEN / 4, width, 4], where width is 32 channels, or what
- * is left of a group, rounded up to 4. Vectors may read up to 32 channels at the last block of all: its
- * array is as much longer. */
+ * One layout serves every processor: [groups, LEN / 4, width, 4], where width is 32 channels, or
+ * what is left of a group, rounded up to 4. Vectors may read up to 32 channels at the last block of
+ * all: its array is as much longer. */
 #ifndef CODEGEN_C_KERNELS_DOT_H
 #define CODEGEN_C_KERNELS_DOT_H
 
@@ -18,14 +18,15 @@ struct dot {
     int64_t channel_step, minor, major_step, minor_step;
 };
 
-/* For accepts_: whether the anchor's sums of products of inputs 0 and 1, less their zero points (inputs
- * 2 and 3), are such dot products: of bytes, weights that are known, and whose distances from their
- * zero point are bytes. */
+/* For accepts_: whether the anchor's sums of products of inputs 0 and 1, less their zero points
+ * (inputs 2 and 3), are such dot products: of bytes, weights that are known, and whose distances
+ * from their zero point are bytes. */
 bool takes_dot(const struct region *region, const struct dot *dot, const char **why);
 
-/* Packs the weights and sets len and stored (of a sum, and the channels of a group, as they are stored:
- * rounded up to 4), x_zero, x_signed, weight, sums (of each channel's weights), dot (the function for
- * tiles, or for a single row), channels and ragged (how many of a block are real); and the scratch. */
+/* Packs the weights and sets len and stored (of a sum, and the channels of a group, as they are
+ * stored: rounded up to 4), x_zero, x_signed, weight, sums (of each channel's weights), dot (the
+ * function for tiles, or for a single row), channels and ragged (how many of a block are real); and
+ * the scratch. */
 void bind_dot(struct bind *bind, const struct dot *dot, bool one_row);
 
 #endif

@@ -1,8 +1,8 @@
 /* qnn_tiles.c - convolutions and dense layers of bytes with known weights, by dot products.
  *
- * What is under the kernel is gathered for a few output positions at a time, which makes one kernel of
- * all strides, dilations, paddings and layouts; it costs a copy for as many products as there are output
- * channels. */
+ * What is under the kernel is gathered for a few output positions at a time, which makes one kernel
+ * of all strides, dilations, paddings and layouts; it costs a copy for as many products as there
+ * are output channels. */
 #include <inttypes.h>
 
 #include "codegen_c/kernels/anchor.h"
@@ -11,8 +11,8 @@
 
 enum { X, W };
 
-/* Sums run over (k_h, k_w, in_c), so that what lies side by side with the channels last is copied as one;
- * of a planar input over (in_c, k_h, k_w), as the weights lie. */
+/* Sums run over (k_h, k_w, in_c), so that what lies side by side with the channels last is copied
+ * as one; of a planar input over (in_c, k_h, k_w), as the weights lie. */
 static struct dot dot_of_conv(const struct window *w)
 {
     const int64_t in_c = w->in_c / w->groups, taps = window_k_len(w);
@@ -58,7 +58,9 @@ static void bind_conv_places(struct bind *bind, const struct window *w)
     bind_text(bind, "patch_shape", planar ? "[IN_C, K_H, K_W]" : "[K_H, K_W, IN_C]");
     bind_text(bind, "in_at", "%s%s%s%s%s", image, w->batch > 1 ? " * " : "",
               w->batch > 1 ? in_len : "", w->batch > 1 && many ? " + " : "",
-              many ? planar ? "g * IN_C * IN_H * IN_W" : "g * IN_C" : w->batch > 1 ? "" : "0");
+              many           ? planar ? "g * IN_C * IN_H * IN_W" : "g * IN_C"
+              : w->batch > 1 ? ""
+                             : "0");
     bind_text(bind, "stored_at", many ? "(g * STORED + block)" : "block");
     bind_text(bind, "oc", many ? "g * OUT_C + block + i" : "block + i");
     all = many ? "(GROUPS * OUT_C)" : "OUT_C";
@@ -91,8 +93,8 @@ bool bind_qnn_conv_tiles(struct bind *bind)
     return bind_epilogue(bind, "acc", &position);
 }
 
-/* Every row of x times the same matrix: [out_c, in_c] of qnn.dense, [in_c, out_c] of qnn.matmul, unless
- * that is transposed. */
+/* Every row of x times the same matrix: [out_c, in_c] of qnn.dense, [in_c, out_c] of qnn.matmul,
+ * unless that is transposed. */
 static struct dot dot_of_dense(const struct region *region)
 {
     const struct node *node = region->anchor;
