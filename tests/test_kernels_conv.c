@@ -54,6 +54,43 @@ static const struct kernel_case special[] = {
     { "conv_depthwise", "nn.conv1d", "groups=1, padding=[4,0]", "f32[1,1,40]; const f32[2,1,9]" },
 };
 
+/* Depthwise with the channels last: rows of every length, so of all kinds of tiles; vectors that
+ * overlap, or may not. */
+static const struct kernel_case depthwise[] = {
+    { "depthwise", "nn.conv2d", "groups=6, padding=[1,1,1,1], data_layout=\"NHWC\"",
+      "f32[1,9,9,6]; const f32[6,1,3,3]" },
+    { "depthwise", "nn.conv2d", "groups=16, padding=[1,1,1,1], data_layout=\"NHWC\"",
+      "f32[1,4,40,16]; const f32[16,1,3,3]" },
+    { "depthwise", "nn.conv2d", "groups=24, padding=[1,1,1,1], data_layout=\"NHWC\"",
+      "f32[1,5,7,24]; const f32[24,1,3,3]" },
+    { "depthwise", "nn.conv2d", "groups=32, data_layout=\"NHWC\"",
+      "f32[1,5,14,32]; const f32[32,1,3,3]" },
+    { "depthwise", "nn.conv2d", "groups=8, strides=[2,2], padding=[0,0,1,1], data_layout=\"NHWC\"",
+      "f32[1,12,50,8]; const f32[8,1,3,3]" },
+    { "depthwise", "nn.conv2d", "groups=17, strides=[2,2], padding=[1,1,1,1], data_layout=\"NHWC\"",
+      "f32[2,7,13,17]; const f32[17,1,3,3]" },
+    { "depthwise", "nn.conv2d", "groups=4, padding=[2,2,2,2], data_layout=\"NHWC\"",
+      "f32[1,6,23,4]; const f32[4,1,5,5]" },
+    { "depthwise", "nn.conv2d",
+      "groups=3, strides=[2,2], padding=[2,0,1,3], dilation=[1,2], data_layout=\"NHWC\"",
+      "f32[2,9,8,3]; const f32[6,1,3,5]" },
+    { "depthwise", "nn.conv2d",
+      "groups=10, strides=[1,3], padding=[3,3,3,3], dilation=[2,3], data_layout=\"NHWC\"",
+      "f32[1,9,64,10]; const f32[50,1,3,3]" },
+    { "depthwise", "nn.conv2d", "groups=4, padding=[1,1,1,1], strides=[2,2], data_layout=\"NHWC\"",
+      "f32[1,1,1,4]; const f32[4,1,3,3]" },
+    { "depthwise", "nn.conv2d", "groups=12, data_layout=\"NHWC\"",
+      "f32[1,7,7,12]; const f32[12,1,7,7]" },
+    { "depthwise", "nn.conv2d", "groups=5, padding=[4,0,4,0], data_layout=\"NHWC\"",
+      "f32[1,3,9,5]; const f32[5,1,2,2]" },
+    { "depthwise", "nn.conv2d", "groups=1, padding=[1,1,1,1], data_layout=\"NHWC\"",
+      "f32[1,6,19,1]; const f32[2,1,3,3]" },
+    { "depthwise", "nn.conv1d", "groups=6, padding=[1,1], data_layout=\"NWC\"",
+      "f32[1,9,6]; const f32[6,1,3]" },
+    { "depthwise", "nn.conv1d", "groups=20, padding=[4,0], strides=[2], data_layout=\"NWC\"",
+      "f32[3,41,20]; const f32[20,1,5]" },
+};
+
 /* Weights that come in at run time. */
 static const struct kernel_case direct[] = {
     { "conv_direct", "nn.conv2d", "groups=1, padding=[1,1,1,1]", "f32[1,3,7,9]; f32[5,3,3,3]" },
@@ -108,6 +145,12 @@ START_TEST(pointwise_depthwise_and_dense_convolutions_have_kernels_of_their_own)
 }
 END_TEST
 
+START_TEST(depthwise_convolutions_read_channels_that_are_last)
+{
+    KERNEL_CASES_CHECK(depthwise, 1e-5);
+}
+END_TEST
+
 START_TEST(weights_that_come_at_run_time_are_read_as_they_lie)
 {
     KERNEL_CASES_CHECK(direct, 1e-5);
@@ -131,6 +174,7 @@ int main(void)
     tcase_set_timeout(tests, 600);
     tcase_add_test(tests, convolutions_gather_patches_as_the_reference_does);
     tcase_add_test(tests, pointwise_depthwise_and_dense_convolutions_have_kernels_of_their_own);
+    tcase_add_test(tests, depthwise_convolutions_read_channels_that_are_last);
     tcase_add_test(tests, weights_that_come_at_run_time_are_read_as_they_lie);
     tcase_add_test(tests, transposed_convolutions_add_up_what_reaches_a_row);
     srunner_run_all(runner, CK_NORMAL);

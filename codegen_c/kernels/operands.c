@@ -261,6 +261,53 @@ void bind_weight_panels(struct bind *bind, const struct panels *panels, const ch
         bind_chunk_scales(bind, value, panels);
 }
 
+/* Those of rows that lie side by side, whatever their order in the constant. */
+static void bind_tap_scales(struct bind *bind, const struct value *value, const struct panels *p)
+{
+    const struct type *type = &value->type;
+    const int64_t n = scales_of_row(type), row_len = type_span(type, 1, type->rank);
+    const int64_t dims[] = { p->groups, n, p->width };
+    uint8_t *bytes = new_scales(bind, p->groups * n * p->width);
+
+    for (int64_t group = 0; group < p->groups; group++)
+        for (int64_t row = 0; row < p->n_rows; row++)
+            for (int64_t i = 0; i < n; i++) {
+                const int64_t from = (group * p->group_step + row * p->row_step) / row_len;
+
+                bytes[(group * n + i) * p->width + row] =
+                    (uint8_t)e8m0(type->quant->scale[from * n + i]);
+            }
+    bind_scales(
+        bind, value, 3, dims, bytes,
+        arena_printf(bind->arena, "2^(n - 127) of each %lld taps", (long long)type->quant->block));
+}
+
+void bind_weight_taps(struct bind *bind, const struct panels *panels, const char *layout)
+{
+    struct value *value = bind->region->anchor->inputs[1];
+    const bool small = weight_is_small(bind->region), blocks = small && has_blocks(&value->type);
+    struct type type;
+
+    bind_text(bind, "tw", "%s", stored_c_type(&value->type));
+    bind_flag(bind, "small", small);
+    bind_flag(bind, "blocks", blocks);
+    if (!small) {
+        bind_panels(bind, "weight", 1, panels, layout);
+        return;
+    }
+    type = codes_type(bind, &value->type, 0, NULL);
+    bind_text(
+        bind, "weight", "%s",
+        bind_codes(bind, value->name, &type, panels_make(bind, value, panels, &type), layout));
+    bind_text(bind, "unpack", "%s", decode_unpack(bind, &value->type));
+    if (blocks) {
+        bind_helper(bind, "power_of_two_f32");
+        bind_int(bind, "n_scales", scales_of_row(&value->type));
+        bind_int(bind, "block_len", value->type.quant->block);
+        bind_tap_scales(bind, value, panels);
+    }
+}
+
 void bind_weight_rows(struct bind *bind)
 {
     struct value *value = bind->region->anchor->inputs[1];

@@ -40,6 +40,13 @@ struct panels;
  *   along, across   blocks lie along the panels, or across them */
 void bind_weight_panels(struct bind *bind, const struct panels *panels, const char *layout);
 
+/* Input 1, known before the model runs, as [groups, len, width] of panels as wide as they have rows
+ * (of a depthwise convolution: taps of neighbouring channels side by side). Sets
+ *   weight, tw, small, unpack   as above
+ *   blocks, scales              as above, as [groups, n_scales, width]
+ *   n_scales, block_len         for a row */
+void bind_weight_taps(struct bind *bind, const struct panels *panels, const char *layout);
+
 /* Input 1 in its own order, for kernels that decode a few elements at a time. Sets weight, tw,
  * small, unpack and blocks as above. */
 void bind_weight_rows(struct bind *bind);

@@ -14,3 +14,30 @@ void bind_vector(struct bind *bind)
     keys_offer(&keys, "lanes", "");
     bind_new_helper(bind, name, "templates/helpers/vector_f32.c.tmpl", &keys);
 }
+
+enum { MOST_LANES = 16, LEAST_LANES = 4 };
+
+struct row_vector bind_row_vector(struct bind *bind, int64_t n)
+{
+    struct row_vector vector = { .type = "vector_f32", .lanes = "LANES", .most = MOST_LANES };
+    const char *name;
+    struct keys keys;
+
+    bind_vector(bind);
+    while (vector.most >= LEAST_LANES && n < vector.most)
+        vector.most /= 2;
+    if (vector.most < LEAST_LANES)
+        return (struct row_vector){ .type = "float", .lanes = "1", .most = 1 };
+    vector.overlaps = n % vector.most != 0;
+    if (vector.most == MOST_LANES)
+        return vector;
+    name = arena_printf(bind->arena, "vector%d_f32", vector.most);
+    vector.type = name;
+    vector.lanes = arena_printf(bind->arena, "LANES%d", vector.most);
+    if (bind_own_helper(bind, name))
+        return vector;
+    keys_init(&keys, bind->arena);
+    keys_set_int(&keys, "most", vector.most);
+    bind_new_helper(bind, name, "templates/helpers/vector_most_f32.c.tmpl", &keys);
+    return vector;
+}

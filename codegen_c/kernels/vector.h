@@ -15,4 +15,14 @@
  * A float becomes a vector by `number - (vector_f32){ 0 }`. Zeros: `vector_f32 sum = { 0 };`. */
 void bind_vector(struct bind *bind);
 
+/* Vectors for rows of n floats, which are no longer than a row. */
+struct row_vector {
+    const char *type, *lanes; /* in C: "vector8_f32", "LANES8" */
+    int most;                 /* lanes that it may have, on whatever processor */
+    bool overlaps;            /* the last vector of a row must begin before its place */
+};
+
+/* Asks for the helper that defines them. */
+struct row_vector bind_row_vector(struct bind *bind, int64_t n);
+
 #endif

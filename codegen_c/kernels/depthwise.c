@@ -1,0 +1,311 @@
+/* depthwise.c - convolutions of one input channel per output channel, channels last. 1-D is bound
+ * as 2-D of height 1.
+ *
+ * method   a row of outputs is cut into tiles of columns (row_tiles.h), each with a variable for
+ *          every sum; for one row of the kernel at a time, a line for each input column adds it,
+ *          times the weights, to the sums that it belongs to. So rows may be clipped by a loop's
+ *          bounds, columns are where the line is missing */
+#include <string.h>
+
+#include "codegen_c/kernels/anchor.h"
+#include "codegen_c/kernels/operands.h"
+#include "codegen_c/kernels/panels.h"
+#include "codegen_c/kernels/row_tiles.h"
+#include "codegen_c/kernels/vector.h"
+
+enum {
+    MOST_K_W = 7,     /* weights of a row in registers */
+    REGISTERS = 16,   /* of the processors with the fewest: sums, weights, an input and a product */
+    MOST_COLUMNS = 8, /* that is enough to hide how long a sum takes */
+    MOST_MULTIPLIER = 3, /* with few channels, where tiles of output channels would be better */
+    ENOUGH_CHANNELS = 8,
+    CHUNK = 64,        /* channels; their sums are on the stack */
+    DECODED_CHUNK = 16 /* of what has to be decoded; the numbers are scratch */
+};
+
+static int most_columns(const struct window *w)
+{
+    const int left = REGISTERS - 2 - (int)w->k[2];
+
+    return left < MOST_COLUMNS ? left : MOST_COLUMNS;
+}
+
+/* What tap kw of output column ow reads. */
+static int64_t column_at(const struct window *w, int64_t ow, int64_t kw)
+{
+    return ow * w->stride[2] + kw * w->dil[2] - w->pad[2];
+}
+
+static bool is_inside(const struct window *w, int64_t column)
+{
+    return column >= 0 && column < w->in[2];
+}
+
+/* A column whose window misses the row would need no input at all. */
+static bool reads_something(const struct window *w)
+{
+    for (int64_t ow = 0; ow < w->out[2]; ow++) {
+        bool any = false;
+
+        for (int64_t kw = 0; kw < w->k[2]; kw++)
+            any = any || is_inside(w, column_at(w, ow, kw));
+        if (!any)
+            return false;
+    }
+    return true;
+}
+
+bool accepts_depthwise(const struct region *region, const char **why)
+{
+    const struct window w = window_of_conv(region);
+    struct row_tile tiles[MOST_TILES];
+
+    if (!takes_operands(region, why) || !takes_window(&w, why) || !takes_constant(region, 1, why))
+        return false;
+    *why = "the channels are not last";
+    if (!w.channels_last || !w.out_channels_last)
+        return false;
+    *why = "an output channel reads more than one input channel";
+    if (w.rank == 3 || w.in_c != w.groups ||
+        (w.in_c < ENOUGH_CHANNELS && w.out_c > MOST_MULTIPLIER * w.in_c))
+        return false;
+    *why = "it is not computed in f32";
+    if (anchor_output(region, 0)->dtype != DTYPE_F32)
+        return false;
+    *why = "the kernel is too wide, or misses the input somewhere";
+    return w.k[2] <= MOST_K_W && tiles_of_row(&w, most_columns(&w), tiles) > 0 &&
+           reads_something(&w);
+}
+
+/* --- tiles ------------------------------------------------------------------------------------ */
+
+/* "s0 += w2 * v; s1 += w0 * v;" for an input column under the tile. */
+static const char *adds_text(struct bind *bind, const struct window *w, const struct row_tile *tile,
+                             int64_t column)
+{
+    struct str text = { .arena = bind->arena };
+
+    for (int o = 0; o < tile->n; o++)
+        for (int kw = 0; kw < w->k[2]; kw++)
+            if (column_at(w, tile->first + o, kw) == column)
+                str_printf(&text, "%ss%d += w%d * v;", text.n ? " " : "", o, kw);
+    return str_text(&text);
+}
+
+static const char *tile_key(struct bind *bind, const char *stem, int t)
+{
+    return arena_printf(bind->arena, "%s%d", stem, t);
+}
+
+/* The weights of a row of the kernel that some window of the tile puts on an input. */
+static void bind_tile_weights(struct bind *bind, const struct window *w,
+                              const struct row_tile *tile, int t)
+{
+    int n = 0;
+
+    for (int kw = 0; kw < w->k[2]; kw++) {
+        bool used = false;
+
+        for (int o = 0; o < tile->n; o++)
+            used = used || is_inside(w, column_at(w, tile->first + o, kw));
+        if (used)
+            bind_int(bind, arena_printf(bind->arena, "weight%d_%d", t, n++), kw);
+    }
+    bind_int(bind, tile_key(bind, "n_weights", t), n);
+}
+
+/* The input columns under a tile, counted from the first of them. */
+static void bind_tile_inputs(struct bind *bind, const struct window *w, const struct row_tile *tile,
+                             int t)
+{
+    const int64_t from = column_at(w, tile->first, 0);
+    const int64_t to = column_at(w, tile->first + tile->n - 1, w->k[2] - 1);
+    int64_t first = -1;
+    int n = 0;
+
+    for (int64_t column = from < 0 ? 0 : from; column <= to && column < w->in[2]; column++) {
+        const char *adds = adds_text(bind, w, tile, column);
+
+        if (!*adds)
+            continue;
+        first = first < 0 ? column : first;
+        bind_int(bind, arena_printf(bind->arena, "input%d_%d", t, n), column - first);
+        bind_text(bind, arena_printf(bind->arena, "adds%d_%d", t, n++), "%s", adds);
+    }
+    bind_int(bind, tile_key(bind, "n_inputs", t), n);
+    if (tile->count == 1)
+        bind_int(bind, tile_key(bind, "left", t), first);
+    else
+        bind_text(bind, tile_key(bind, "left", t), "%s%s",
+                  w->stride[2] > 1 ? "ow * STRIDE_W" : "ow", w->pad[2] ? " - PAD_LEFT" : "");
+}
+
+/* "s0 = zero, s1 = zero". */
+static const char *sums_text(struct bind *bind, int n)
+{
+    struct str text = { .arena = bind->arena };
+
+    for (int o = 0; o < n; o++)
+        str_printf(&text, "%ss%d = { 0 }", o ? ", " : "", o);
+    return str_text(&text);
+}
+
+static void bind_tiles(struct bind *bind, const struct window *w)
+{
+    struct row_tile tiles[MOST_TILES];
+    const int n = tiles_of_row(w, most_columns(w), tiles);
+    struct str choice = { .arena = bind->arena };
+    int most = 0;
+    bool uneven = false;
+
+    for (int t = 0; t < n; t++) {
+        const int end = tiles[t].first + tiles[t].n * tiles[t].count;
+        const bool last = t + 1 == n;
+
+        most = tiles[t].n > most ? tiles[t].n : most;
+        uneven = uneven || tiles[t].n != tiles[0].n;
+        if (last || tiles[t].n != tiles[t + 1].n)
+            str_printf(&choice, last ? "%d" : "ow < %d ? %d : ", last ? tiles[t].n : end,
+                       tiles[t].n);
+        bind_text(bind, tile_key(bind, "when", t),
+                  n == 1 ? ""
+                  : last ? "else "
+                  : t    ? "else if (ow < %d) "
+                         : "if (ow < %d) ",
+                  end);
+        bind_text(bind, tile_key(bind, "sums", t), "%s", sums_text(bind, tiles[t].n));
+        bind_int(bind, tile_key(bind, "n_sums", t), tiles[t].n);
+        bind_tile_weights(bind, w, &tiles[t], t);
+        bind_tile_inputs(bind, w, &tiles[t], t);
+    }
+    bind_int(bind, "n_tiles", n);
+    bind_flag(bind, "uneven", uneven);
+    bind_text(bind, "choice_of_columns", "%s", str_text(&choice));
+    bind_text(bind, "count", uneven ? ", columns" : "");
+    bind_text(bind, "columns", uneven ? "columns" : "%d", most);
+    bind_int(bind, "most_columns", most);
+}
+
+/* --- what the tiles read ---------------------------------------------------------------------- */
+
+/* Where the element of x, and the weight, of a row, column or tap lies: in x or among the decoded.
+ */
+static void bind_places(struct bind *bind, const struct window *w)
+{
+    const bool coded = data_is_small(bind->region), small = weight_is_small(bind->region);
+    const bool batched = w->batch > 1, multiplied = w->out_c > w->in_c;
+    const char *row = w->dil[1] > 1 ? "top + kh * DIL_H" : "top + kh";
+
+    if (coded)
+        bind_text(bind, "row", "(%s) %% ROWS", row);
+    else
+        bind_text(bind, "row", "(%s%s)", batched ? "n * IN_H + " : "", row);
+    bind_text(bind, "in", "%s",
+              coded ? "rows" : bind_operand(bind, anchor_source(bind->region, 0)));
+    bind_text(bind, "in_step", coded ? "CHUNK" : "CHANNELS");
+    bind_text(bind, "in_first", coded ? "c" : "first + c");
+    bind_text(bind, "kernel", small ? "number" : "weight");
+    bind_text(bind, "tap", multiplied ? "(m * K_H + kh) * K_W" : "kh * K_W");
+    bind_text(bind, "w_step", small ? "CHUNK" : "CHANNELS");
+    bind_text(bind, "w_first", small ? "c" : "first + c");
+    bind_text(bind, "decoded_row", batched ? "(n * IN_H + n_rows)" : "n_rows");
+}
+
+static void bind_depthwise_weight(struct bind *bind, const struct window *w)
+{
+    const int64_t taps = window_k_len(w), multiplier = w->out_c / w->in_c;
+    const struct type *type = anchor_input(bind->region, 1);
+    const struct panels panels = { .groups = multiplier,
+                                   .n_rows = w->in_c,
+                                   .len = taps,
+                                   .group_step = taps,
+                                   .row_step = multiplier * taps,
+                                   .len_step = 1,
+                                   .width = w->in_c };
+    const char *shape =
+        multiplier > 1 ? "[MULTIPLIER, K_H, K_W, CHANNELS]" : "[K_H, K_W, CHANNELS]";
+
+    bind_weight_taps(bind, &panels,
+                     multiplier > 1 ? "[multiplier, k_h, k_w, channels]" : "[k_h, k_w, channels]");
+    bind_text(bind, "weight_shape", "%s", shape);
+    bind_text(bind, "n_taps", multiplier > 1 ? "MULTIPLIER * K_H * K_W" : "K_H * K_W");
+    if (type->quant && type->quant->kind == QTYPE_BLOCKS) {
+        const int64_t n = (taps + type->quant->block - 1) / type->quant->block;
+
+        bind_text(bind, "scale_row",
+                  n == 1 ? "(t / (K_H * K_W))" : "(t / (K_H * K_W) * %d + t %% (K_H * K_W) / %d)",
+                  (int)n, (int)type->quant->block);
+    }
+}
+
+static bool bind_depthwise_epilogue(struct bind *bind, const struct window *w)
+{
+    struct position position;
+    const int rank = w->rank + 2;
+
+    bind_text(bind, "oc", w->out_c > w->in_c ? "(first + i) * MULTIPLIER + m" : "first + i");
+    bind_text(bind, "at", "(%s * OUT_W + ow + j) * %s + oc",
+              w->batch > 1 ? "(n * OUT_H + oh)" : "oh",
+              w->out_c > w->in_c ? "(CHANNELS * MULTIPLIER)" : "CHANNELS");
+    position_by_division(bind, "at", &position);
+    if (w->batch > 1)
+        position.coord[0] = "n";
+    if (w->rank == 2 && w->out[1] > 1)
+        position.coord[1] = "oh";
+    if (w->out[2] > 1)
+        position.coord[rank - 2] = "ow + j";
+    if (w->out_c > 1)
+        position.coord[rank - 1] = "oc";
+    return bind_epilogue(bind, "sum[j * CHUNK + i]", &position);
+}
+
+/* As many channels as divide them all, in multiples of a vector where that can be. The loop behind
+ * the sums has to be long, or compilers take it to pieces; data and weights are decoded to numbers
+ * for a chunk. */
+static int64_t chunk_of(const struct window *w, bool decoded)
+{
+    const int64_t most = decoded ? DECODED_CHUNK : CHUNK;
+
+    for (int64_t multiple = 16; multiple >= 4; multiple /= 2)
+        for (int64_t n = most; n >= multiple; n -= multiple)
+            if (w->in_c % n == 0)
+                return n;
+    for (int64_t n = most; n > 4; n--)
+        if (w->in_c % n == 0)
+            return n;
+    return w->in_c;
+}
+
+bool bind_depthwise(struct bind *bind)
+{
+    const struct window w = window_of_conv(bind->region);
+    const bool coded = data_is_small(bind->region), small = weight_is_small(bind->region);
+    const int64_t chunk = chunk_of(&w, coded || small), rows = (w.k[1] - 1) * w.dil[1] + 1;
+    const struct row_vector vector = bind_row_vector(bind, chunk);
+
+    bind_data(bind);
+    bind_helper(bind, "window");
+    bind_input(bind, "x", 0);
+    bind_window(bind, &w);
+    bind_flag(bind, "batched", w.batch > 1);
+    bind_int(bind, "batch", w.batch);
+    bind_int(bind, "in_c", w.in_c);
+    bind_int(bind, "chunk", chunk);
+    bind_flag(bind, "multiplied", w.out_c > w.in_c);
+    bind_int(bind, "multiplier", w.out_c / w.in_c);
+    bind_int(bind, "rows", rows);
+    bind_flag(bind, "by_chunk", coded || small);
+    bind_text(bind, "vector", "%s", vector.type);
+    bind_text(bind, "lanes", "%s", vector.lanes);
+    bind_text(bind, "channel",
+              vector.overlaps ? "block + %s < CHUNK ? block : CHUNK - %s" : "block", vector.lanes,
+              vector.lanes);
+    bind_text(bind, "numbers", coded ? "rows + ROWS * IN_W * CHUNK" : "scratch");
+    if (coded || small)
+        bind_scratch_numbers(bind, chunk * ((coded ? rows * w.in[2] : 0) +
+                                            (small ? window_k_len(&w) * w.out_c / w.in_c : 0)));
+    bind_depthwise_weight(bind, &w);
+    bind_tiles(bind, &w);
+    bind_places(bind, &w);
+    return bind_depthwise_epilogue(bind, &w);
+}
