@@ -42,7 +42,7 @@ static void reserve_names(struct codegen *codegen)
                                          "ARENA_ALIGN", "REGIONS",       "H",
                                          "WEIGHTS_H" };
     static const char *const macros[] = { "CACHE_LINE", "LANES", "WIDE" };
-    static const char *const vectors[] = { "LANES", "WIDE", "vector_f32" };
+    static const char *const vectors[] = { "LANES", "LANES4", "LANES8", "WIDE", "vector_f32" };
 
     names_init(&codegen->names, &codegen->arena);
     for (size_t i = 0; i < sizeof lower / sizeof *lower; i++)

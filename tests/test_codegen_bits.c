@@ -68,12 +68,12 @@ static void add_weight(struct str *out, const char *name, const char *shape,
 
 /* A convolution: its input and weight, padding and groups, its result's shape. */
 static void add_conv(struct str *out, const char *head, const char *padding, int groups,
-                     const char *end, const char *shape)
+                     const char *layout, const char *end, const char *shape)
 {
     str_printf(out,
                "  %s {strides=[1,1], padding=[%s], dilation=[1,1], groups=%d, "
-               "data_layout=\"NCHW\", kernel_layout=\"OIHW\"%s} : (%s) f32\n",
-               head, padding, groups, end, shape);
+               "data_layout=\"%s\", kernel_layout=\"OIHW\"%s} : (%s) f32\n",
+               head, padding, groups, layout, end, shape);
 }
 
 #define POOL                                                                                       \
@@ -90,9 +90,10 @@ static const char *network(struct arena *arena, const struct format *format)
     struct str s = { .arena = arena };
 
     str_printf(&s,
-               "fn main(%%x: (1,6,9,7) %s, %%p: (2,5,4,3) %s, %%d: (1,75) %s, %%r: (5,39) %s) "
-               "-> (%%conv, %%point, %%depth, %%back, %%one, %%many, %%mat, %%pool) {\n",
-               x, x, x, x);
+               "fn main(%%x: (1,6,9,7) %s, %%p: (2,5,4,3) %s, %%l: (2,4,3,5) %s, %%d: (1,75) %s, "
+               "%%r: (5,39) %s) "
+               "-> (%%conv, %%point, %%depth, %%last, %%back, %%one, %%many, %%mat, %%pool) {\n",
+               x, x, x, x, x);
     add_weight(&s, "wc", "10,3,3,3", format, 270);
     add_weight(&s, "wp", "7,5,1,1", format, 35);
     add_weight(&s, "wd", "5,1,3,3", format, 45);
@@ -101,10 +102,11 @@ static const char *network(struct arena *arena, const struct format *format)
     add_weight(&s, "wn", "10,39", format, 390);
     add_weight(&s, "wm", "39,10", format, 390);
     add_weight(&s, "s", "10,1,1", &formats[0], 10);
-    add_conv(&s, "%c = nn.conv2d(%x, @wc)", "1,1,1,1", 2, end, "1,10,9,7");
+    add_conv(&s, "%c = nn.conv2d(%x, @wc)", "1,1,1,1", 2, "NCHW", end, "1,10,9,7");
     str_add(&s, "  %conv = multiply(%c, @s) : (1,10,9,7) f32\n");
-    add_conv(&s, "%point = nn.conv2d(%p, @wp)", "0,0,0,0", 1, end, "2,7,4,3");
-    add_conv(&s, "%depth = nn.conv2d(%p, @wd)", "1,1,1,1", 5, end, "2,5,4,3");
+    add_conv(&s, "%point = nn.conv2d(%p, @wp)", "0,0,0,0", 1, "NCHW", end, "2,7,4,3");
+    add_conv(&s, "%depth = nn.conv2d(%p, @wd)", "1,1,1,1", 5, "NCHW", end, "2,5,4,3");
+    add_conv(&s, "%last = nn.conv2d(%l, @wd)", "1,1,1,1", 5, "NHWC", end, "2,4,3,5");
     str_printf(&s,
                "  %%back = nn.conv2d_transpose(%%p, @wt) {strides=[2,1], padding=[0,0,0,0], "
                "dilation=[1,1], output_padding=[0,0], groups=1, data_layout=\"NCHW\", "

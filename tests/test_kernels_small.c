@@ -27,6 +27,10 @@ static const struct kernel_case weights_only[] = {
     { "conv_depthwise", "nn.conv1d", "groups=1, padding=[4,0], out_dtype=f32",
       "f32[1,1,60]; const %s[2,1,41]" },
     { "conv_depthwise", "nn.conv2d", "groups=3, out_dtype=f32", "f32[1,3,9,9]; const %s[3,1,3,3]" },
+    { "depthwise", "nn.conv2d", "groups=24, padding=[1,1,1,1], data_layout=\"NHWC\", out_dtype=f32",
+      "f32[1,5,9,24]; const %s[24,1,3,3]" },
+    { "depthwise", "nn.conv2d", "groups=3, padding=[1,1,1,1], data_layout=\"NHWC\", out_dtype=f32",
+      "f32[2,9,9,3]; const %s[6,1,3,3]" },
     { "dense", "nn.conv2d", "groups=1, out_dtype=f32", "f32[1,9,1,1]; const %s[17,9,1,1]" },
     { "conv_transpose2d", "nn.conv2d_transpose",
       "groups=2, strides=[1,3], padding=[0,1,1,0], dilation=[2,1], output_padding=[0,2], "
@@ -59,6 +63,12 @@ static const struct kernel_case data_too[] = {
       "f8e4m3[1,3,9,9]; const %s[3,1,3,3]" },
     { "conv_depthwise", "nn.conv1d", "groups=1, padding=[4,0], out_dtype=f32",
       "f8e4m3[1,1,60]; const %s[2,1,41]" },
+    { "depthwise", "nn.conv2d", "groups=24, padding=[1,1,1,1], data_layout=\"NHWC\", out_dtype=f32",
+      "f8e4m3[1,5,9,24]; const %s[24,1,3,3]" },
+    { "depthwise", "nn.conv2d",
+      "groups=5, strides=[2,1], padding=[3,1,1,1], dilation=[2,1], data_layout=\"NHWC\", "
+      "out_dtype=f32",
+      "f8e5m2[2,9,9,5]; const %s[10,1,3,3]" },
     { "conv_transpose2d", "nn.conv2d_transpose", "groups=1, strides=[2,2], out_dtype=f32",
       "f8e4m3[1,2,6,7]; const %s[2,3,5,4]" },
     { "conv_transpose3d", "nn.conv3d_transpose", "groups=2, strides=[2,2,2], out_dtype=f32",

@@ -5,7 +5,7 @@
  *          every sum; for one row of the kernel at a time, a line for each input column adds it,
  *          times the weights, to the sums that it belongs to. So rows may be clipped by a loop's
  *          bounds, columns are where the line is missing */
-#include <string.h>
+#include <inttypes.h>
 
 #include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/operands.h"
@@ -230,11 +230,18 @@ static void bind_depthwise_weight(struct bind *bind, const struct window *w)
     bind_text(bind, "weight_shape", "%s", shape);
     bind_text(bind, "n_taps", multiplier > 1 ? "MULTIPLIER * K_H * K_W" : "K_H * K_W");
     if (type->quant && type->quant->kind == QTYPE_BLOCKS) {
-        const int64_t n = (taps + type->quant->block - 1) / type->quant->block;
+        const int64_t len = type->quant->block, n = (taps + len - 1) / len;
+        const char *row = multiplier == 1 ? arena_printf(bind->arena, "t / %" PRId64, len)
+                          : n == 1        ? "t / (K_H * K_W)"
+                                          : arena_printf(bind->arena,
+                                                         "(t / (K_H * K_W) * %" PRId64
+                                                         " + t %% (K_H * K_W) / %" PRId64 ")",
+                                                         n, len);
 
-        bind_text(bind, "scale_row",
-                  n == 1 ? "(t / (K_H * K_W))" : "(t / (K_H * K_W) * %d + t %% (K_H * K_W) / %d)",
-                  (int)n, (int)type->quant->block);
+        if (multiplier * n == 1)
+            bind_text(bind, "scale_at", "first + i");
+        else
+            bind_text(bind, "scale_at", "%s * CHANNELS + first + i", row);
     }
 }
 

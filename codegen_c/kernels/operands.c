@@ -302,7 +302,6 @@ void bind_weight_taps(struct bind *bind, const struct panels *panels, const char
     bind_text(bind, "unpack", "%s", decode_unpack(bind, &value->type));
     if (blocks) {
         bind_helper(bind, "power_of_two_f32");
-        bind_int(bind, "n_scales", scales_of_row(&value->type));
         bind_int(bind, "block_len", value->type.quant->block);
         bind_tap_scales(bind, value, panels);
     }

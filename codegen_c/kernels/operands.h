@@ -43,8 +43,7 @@ void bind_weight_panels(struct bind *bind, const struct panels *panels, const ch
 /* Input 1, known before the model runs, as [groups, len, width] of panels as wide as they have rows
  * (of a depthwise convolution: taps of neighbouring channels side by side). Sets
  *   weight, tw, small, unpack   as above
- *   blocks, scales              as above, as [groups, n_scales, width]
- *   n_scales, block_len         for a row */
+ *   blocks, scales, block_len   as above, as [groups, blocks of a row, width] */
 void bind_weight_taps(struct bind *bind, const struct panels *panels, const char *layout);
 
 /* Input 1 in its own order, for kernels that decode a few elements at a time. Sets weight, tw,

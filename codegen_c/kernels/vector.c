@@ -32,12 +32,12 @@ struct row_vector bind_row_vector(struct bind *bind, int64_t n)
     if (vector.most == MOST_LANES)
         return vector;
     name = arena_printf(bind->arena, "vector%d_f32", vector.most);
-    vector.type = name;
+    vector.type = bind_own_helper(bind, name);
     vector.lanes = arena_printf(bind->arena, "LANES%d", vector.most);
-    if (bind_own_helper(bind, name))
+    if (vector.type)
         return vector;
     keys_init(&keys, bind->arena);
     keys_set_int(&keys, "most", vector.most);
-    bind_new_helper(bind, name, "templates/helpers/vector_most_f32.c.tmpl", &keys);
+    vector.type = bind_new_helper(bind, name, "templates/helpers/vector_most_f32.c.tmpl", &keys);
     return vector;
 }
