@@ -5,7 +5,7 @@
 
 One `relayc bench --json` per network and instruction set; all of them are kept in $BUILD/bench. With
 native instructions the peer is ONNX Runtime. It cannot be told to use fewer, so for the others it is oneDNN,
-which can: our engine, each layer by itself, in f32. $BUILD is the build folder, $RELAYC_SHARED has the
+which can, as `relayc run` uses it. $BUILD is the build folder, $RELAYC_SHARED has the
 models.
 """
 
@@ -35,9 +35,9 @@ def networks(only):
     rows = []
     for line in (TOP / "bench" / "networks").read_text().splitlines():
         if line and not line.startswith("#"):
-            name, source, shape, goal = line.split()
+            name, source, shape, goal, *options = line.split()
             if not only or name in only:
-                rows.append((name, source, shape, float(goal)))
+                rows.append((name, source, shape, float(goal), options))
     return rows
 
 
@@ -55,9 +55,10 @@ def model_file(name, source):
     return path
 
 
-def bench(model, isa, arguments):
+def bench(model, options, isa, arguments):
     flags, peer, limit = ISAS[isa]
-    words = [BUILD / "relayc", "bench", model, "--json", "--vs", peer, "--cflags", flags]
+    words = [BUILD / "relayc", "bench", model, "--json", "--cflags", flags, *options]
+    words += ["--vs", "plain" if options else peer]
     environment = dict(os.environ)
     if limit:
         environment.update(ONEDNN_MAX_CPU_ISA=limit, DNNL_MAX_CPU_ISA=limit)
@@ -70,17 +71,17 @@ def bench(model, isa, arguments):
     return result if done.returncode == 0 else None
 
 
-def cells(name, shape, goal, isa, result):
+def cells(name, shape, goal, options, isa, result):
     peer, size = result["peer"], result["object_bytes"]
     ratio = peer["ratio"]
     return (
-        name,
+        " ".join([name] + options[1:]),
         shape,
         f"{result['warm_ms']['median']:.4g}",
         f"{peer['warm_ms']['median']:.4g}",
         f"{ratio['median']:.3f}",
         f"{ratio['low']:.3f} .. {ratio['high']:.3f}",
-        f"{goal:.2f}{' (reached)' if ratio['median'] <= goal else ''}" if isa == "native" else "-",
+        f"{goal:.2f}{' (reached)' if ratio['median'] <= goal else ''}" if isa == "native" or options else "-",
         f"{result['percent_of_peak']:.1f}",
         f"{peer['cold_ratio']['median']:.3f}",
         f"{size['text']}",
@@ -101,19 +102,20 @@ def show(row, markdown):
 def table(isa, arguments):
     flags, peer, limit = ISAS[isa]
     text, failed = 0, 0
-    print(f"\n{isa}: {flags}; the peer is {peer}" + (f", capped to {limit}" if limit else ""))
+    print(f"\n{isa}: {flags}; the peer is {peer}" + (f", capped to {limit}" if limit else "")
+          + "; of the network with another precision our own f32")  # fmt: skip
     show(COLUMNS, arguments.markdown)
     if arguments.markdown:
         show(["---"] + ["---:"] * (len(COLUMNS) - 1), True)
-    for name, source, shape, goal in networks(arguments.only):
+    for name, source, shape, goal, options in networks(arguments.only):
         model = model_file(name, source)
-        result = bench(model, isa, arguments) if model else None
+        result = bench(model, options, isa, arguments) if model else None
         if not result:
             failed += model is not None
             continue
         (BUILD / "bench" / f"{name}.{isa}.json").write_text(json.dumps(result, indent=1))
         text += result["object_bytes"]["text"]
-        show(cells(name, shape, goal, isa, result), arguments.markdown)
+        show(cells(name, shape, goal, options, isa, result), arguments.markdown)
     print(f"text of all: {text} bytes")
     return failed
 

@@ -1,5 +1,5 @@
 /* bench.h - what the parts of `relayc bench` share: cmd_bench.c is the course of it, bench_build.c
- * makes the program that is timed, bench_peers.c starts what it is compared with, bench_report.c
+ * makes the programs that are timed, bench_peers.c starts what it is compared with, bench_report.c
  * tells the result. */
 #ifndef CLI_BENCH_H
 #define CLI_BENCH_H
@@ -10,9 +10,21 @@
 #include "measure/rounds.h"
 #include "runtime/engine/engine.h"
 
-enum peer { PEER_ONNXRUNTIME, PEER_ENGINE, PEER_NONE };
+enum peer { PEER_ONNXRUNTIME, PEER_ENGINE, PEER_PLAIN, PEER_NONE };
 
 enum { OWN, PEER }; /* contenders */
+
+/* A program made of generated C, and the process that runs it. */
+struct program {
+    struct module *module; /* after the passes */
+    struct tensor *inputs;
+    bool step; /* NAME_step is there, too: then it is not quite what users build */
+    struct host_code code;
+    const char **objects;    /* [code.n_files] of the .c files, else NULL */
+    struct object_size size; /* of the model's own files */
+    const char *path;
+    struct worker *worker;
+};
 
 struct bench {
     struct cli *cli;
@@ -22,18 +34,14 @@ struct bench {
     long regions_shown;
     int core; /* -1 = not bound */
 
-    struct module *module;
     struct tensor *given;     /* inputs as the model's file has them */
     struct type *given_types; /* outputs likewise */
-    struct tensor *inputs;    /* of the generated code */
+
+    struct program own, stepping, plain; /* plain: for PEER_PLAIN */
+    double compile_seconds;              /* of all of them */
     struct engine *engine;
     struct tensor *expected; /* outputs, of the engine */
     struct tensor *outputs;  /* of the generated code */
-
-    struct host_code code;
-    struct object_size size; /* of the model's files */
-    double compile_seconds;
-    const char *program;
 
     struct contender contenders[2];
     struct rounds rounds;
@@ -45,11 +53,11 @@ struct bench {
     double engine_error, peer_error; /* of the outputs, relative to the largest; NaN = not known */
 };
 
-/* Compiles the model's files, the harness and the peak; fills size, program, compile_seconds. */
-bool bench_build(struct bench *bench);
-
-/* Starts the program and gives it its inputs. */
-bool bench_start_own(struct bench *bench);
+/* Generates and compiles the C of program->module with the harness, starts it and gives it its
+ * inputs. sharing: a program of the same module whose objects are taken for all files but model.c;
+ * or NULL. False after an error; to be freed either way. */
+bool program_start(struct bench *bench, struct program *program, const struct program *sharing);
+void program_free(struct program *program);
 
 /* Starts the peer, if there is one. */
 bool bench_start_peer(struct bench *bench);
@@ -58,7 +66,7 @@ bool bench_start_peer(struct bench *bench);
 bool bench_fetch_outputs(struct bench *bench, struct worker *worker, const struct type *types,
                          struct tensor *outputs);
 
-/* Whatever the worker's bytes are read from: a file of the folder with the tensor in it. */
+/* A file of the own program's folder with the tensor's bytes in it; NULL after an error. */
 const char *bench_write_tensor(struct bench *bench, const char *name, const struct tensor *tensor);
 
 /* Text, or members of cli->json. */

@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "cli/bench.h"
-#include "cli/tensor_error.h"
+#include "relay_ir/passes/pipeline.h"
 
 /* $RELAYC_PYTHON, the one beside relayc (build/python), or python3. */
 static const char *find_python(struct ctx *ctx)
@@ -37,7 +37,7 @@ static const char *write_script(struct bench *bench)
 {
     static const char name[] = "peer_onnxruntime.py";
     struct output_set set = { .ctx = bench->cli->ctx };
-    const char *path = host_code_path(bench->cli, &bench->code, name);
+    const char *path = host_code_path(bench->cli, &bench->own.code, name);
 
     writer_text(
         output_open(&set, path),
@@ -60,7 +60,7 @@ static bool give_inputs(struct bench *bench, struct worker *worker)
     struct arena *arena = &bench->cli->ctx->perm;
     bool ok = true;
 
-    for (int i = 0; i < bench->module->main->n_params && ok; i++) {
+    for (int i = 0; i < bench->own.module->main->n_params && ok; i++) {
         const struct type *type = &bench->given[i].type;
         const char *path = bench_write_tensor(bench, arena_printf(arena, "peer_input_%d.bin", i),
                                               &bench->given[i]);
@@ -81,7 +81,7 @@ static bool start_onnxruntime(struct bench *bench)
     if (!script)
         return false;
     worker = worker_start(cli->ctx, "ONNX Runtime", words,
-                          host_code_path(cli, &bench->code, "peer.messages"));
+                          host_code_path(cli, &bench->own.code, "peer.messages"));
     bench->contenders[PEER].worker = worker;
     if (!worker || !(version = worker_ask(worker, NULL))) {
         diag_help(cli->ctx,
@@ -98,15 +98,15 @@ static bool start_onnxruntime(struct bench *bench)
 static bool engine_runs(void *user, long n, double *seconds)
 {
     struct bench *bench = user;
-    struct tensor *outputs =
-        arena_array(&bench->cli->ctx->scratch, struct tensor, bench->module->main->ret->n_inputs);
+    struct tensor *outputs = arena_array(&bench->cli->ctx->scratch, struct tensor,
+                                         bench->own.module->main->ret->n_inputs);
     const double start = thread_seconds();
     bool ok = true;
 
     for (long i = 0; i < n && ok; i++) {
         struct bulk bulk = { 0 };
 
-        ok = engine_run(bench->engine, bench->inputs, outputs, &bulk, NULL);
+        ok = engine_run(bench->engine, bench->own.inputs, outputs, &bulk, NULL);
         bulk_release(&bulk);
     }
     *seconds = thread_seconds() - start;
@@ -124,6 +124,25 @@ static bool engine_cold(void *user, size_t flush_bytes, double *seconds)
     return engine_runs(user, 1, seconds);
 }
 
+/* The model by the passes alone, without --precision and --offload. */
+static bool start_plain(struct bench *bench)
+{
+    struct cli *cli = bench->cli;
+    struct program *plain = &bench->plain;
+    struct pipeline_options options = { .part = PIPELINE_PREPARE, .log = stderr };
+
+    plain->module = load_model(cli);
+    plain->inputs = bench->given;
+    if (!plain->module || !pipeline_run(plain->module, &options))
+        return false;
+    options.part = PIPELINE_FUSE;
+    if (!pipeline_run(plain->module, &options) || !program_start(bench, plain, NULL))
+        return false;
+    bench->contenders[PEER].worker = plain->worker;
+    bench->peer_version = "generated C without --precision and --offload";
+    return true;
+}
+
 bool bench_start_peer(struct bench *bench)
 {
     struct contender *peer = &bench->contenders[PEER];
@@ -136,6 +155,7 @@ bool bench_start_peer(struct bench *bench)
         peer->user = bench;
         bench->peer_version = "oneDNN";
         break;
+    case PEER_PLAIN: return start_plain(bench);
     case PEER_NONE: break;
     }
     return true;

@@ -45,7 +45,7 @@ static size_t count_activations(const struct node *call)
 
 static struct row make_row(const struct bench *bench, int index)
 {
-    const struct codegen_region *region = &bench->code.result.regions[index];
+    const struct codegen_region *region = &bench->own.code.result.regions[index];
     const char *name = region->c_name;
 
     return (struct row){
@@ -62,7 +62,7 @@ static struct row make_row(const struct bench *bench, int index)
 
 static struct table make_table(const struct bench *bench)
 {
-    struct table table = { .n = bench->code.result.n_regions,
+    struct table table = { .n = bench->own.code.result.n_regions,
                            .peak = summarise(&bench->peak).median };
 
     table.rows = arena_array(&bench->cli->ctx->perm, struct row, table.n);
@@ -148,7 +148,7 @@ static const char *ratio(struct arena *arena, const struct series *own, const st
 
 static const char *peer_name(const struct bench *bench)
 {
-    return bench->peer == PEER_ENGINE ? "engine" : "onnxruntime";
+    return option_text(&bench->cli->args, OPTION_VS, "");
 }
 
 static void print_peer(const struct bench *bench)
@@ -168,7 +168,7 @@ static void print_peer(const struct bench *bench)
 static void print_whole(const struct bench *bench, const struct table *table)
 {
     const struct contender *own = &bench->contenders[OWN];
-    const struct codegen_result *result = &bench->code.result;
+    const struct codegen_result *result = &bench->own.code.result;
     const struct cli *cli = bench->cli;
     struct arena *arena = &cli->ctx->perm;
     const double rate = flops(table->macs, summarise(&own->warm).median);
@@ -177,13 +177,13 @@ static void print_whole(const struct bench *bench, const struct table *table)
     say(cli, "  speed     %.2f GFLOP/s, %.1f %% of the peak of %.1f measured beside it\n",
         rate / 1e9, 100 * rate / table->peak, table->peak / 1e9);
     say(cli, "  code      %llu bytes of text, %llu constants, %llu data, %llu bss; arena %zu\n",
-        (unsigned long long)bench->size.text, (unsigned long long)bench->size.rodata,
-        (unsigned long long)bench->size.data, (unsigned long long)bench->size.bss,
+        (unsigned long long)bench->own.size.text, (unsigned long long)bench->own.size.rodata,
+        (unsigned long long)bench->own.size.data, (unsigned long long)bench->own.size.bss,
         result->arena_bytes);
     print_peer(bench);
     say(cli, "  outputs   %.1e off oneDNN's, relative to the largest", bench->engine_error);
-    if (bench->peer == PEER_ONNXRUNTIME && isfinite(bench->peer_error))
-        say(cli, ", %.1e off ONNX Runtime's", bench->peer_error);
+    if (bench->peer != PEER_ENGINE && bench->peer != PEER_NONE && isfinite(bench->peer_error))
+        say(cli, ", %.1e off %s's", bench->peer_error, peer_name(bench));
     say(cli, "\n");
 }
 
@@ -221,12 +221,12 @@ static void add_sizes(const struct bench *bench, cJSON *json)
 {
     cJSON *size = cJSON_AddObjectToObject(json, "object_bytes");
 
-    cJSON_AddNumberToObject(size, "text", (double)bench->size.text);
-    cJSON_AddNumberToObject(size, "rodata", (double)bench->size.rodata);
-    cJSON_AddNumberToObject(size, "data", (double)bench->size.data);
-    cJSON_AddNumberToObject(size, "bss", (double)bench->size.bss);
-    cJSON_AddNumberToObject(json, "arena_bytes", (double)bench->code.result.arena_bytes);
-    cJSON_AddNumberToObject(json, "weight_bytes", (double)bench->code.result.weight_bytes);
+    cJSON_AddNumberToObject(size, "text", (double)bench->own.size.text);
+    cJSON_AddNumberToObject(size, "rodata", (double)bench->own.size.rodata);
+    cJSON_AddNumberToObject(size, "data", (double)bench->own.size.data);
+    cJSON_AddNumberToObject(size, "bss", (double)bench->own.size.bss);
+    cJSON_AddNumberToObject(json, "arena_bytes", (double)bench->own.code.result.arena_bytes);
+    cJSON_AddNumberToObject(json, "weight_bytes", (double)bench->own.code.result.weight_bytes);
 }
 
 static void add_error(cJSON *json, const char *key, double error)
@@ -262,7 +262,7 @@ static void add_json(const struct bench *bench, const struct table *table)
 
     cJSON_AddStringToObject(json, "cflags", bench->cflags);
     cJSON_AddNumberToObject(json, "core", bench->core);
-    cJSON_AddNumberToObject(json, "onnx_nodes", bench->code.result.n_onnx_nodes);
+    cJSON_AddNumberToObject(json, "onnx_nodes", bench->own.code.result.n_onnx_nodes);
     cJSON_AddNumberToObject(json, "macs", (double)table->macs);
     add_summary(json, "warm_ms", summarise(&own->warm), 1e3);
     add_summary(json, "cold_ms", summarise(&own->cold_runs), 1e3);
@@ -280,7 +280,7 @@ static void add_json(const struct bench *bench, const struct table *table)
 
 void bench_report(struct bench *bench)
 {
-    const struct codegen_result *result = &bench->code.result;
+    const struct codegen_result *result = &bench->own.code.result;
     const struct table table = make_table(bench);
     struct cli *cli = bench->cli;
 
@@ -289,7 +289,7 @@ void bench_report(struct bench *bench)
         result->n_onnx_nodes, result->n_onnx_nodes == 1 ? "" : "s", table.n,
         table.n == 1 ? "" : "s", (double)table.macs / 1e6, bench->cflags, bench->compile_seconds,
         bench->core);
-    report_offload(cli, bench->module);
+    report_offload(cli, bench->own.module);
     if (bench->regions_shown != 0)
         print_table(bench, &table);
     print_whole(bench, &table);

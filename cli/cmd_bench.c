@@ -31,7 +31,7 @@ static const char *default_flags(struct cli *cli)
 
 static bool parse_options(struct bench *bench)
 {
-    static const char *const peers[] = { "onnxruntime", "engine", NULL };
+    static const char *const peers[] = { "onnxruntime", "engine", "plain", NULL };
     struct cli *cli = bench->cli;
     const struct arguments *args = &cli->args;
     long long repeat, regions;
@@ -50,9 +50,10 @@ static bool parse_options(struct bench *bench)
     bench->regions_shown = (long)regions;
     if (has_option(args, OPTION_REPEAT) && repeat == 0)
         ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "--repeat: 0 rounds are none");
-    if (bench->peer == PEER_ONNXRUNTIME && args->n_operands && strcmp(args->operands[0], "-") == 0)
+    if ((bench->peer == PEER_ONNXRUNTIME || bench->peer == PEER_PLAIN) && args->n_operands &&
+        strcmp(args->operands[0], "-") == 0)
         ok = diag_error(cli->ctx, DIAG_USAGE, NULL,
-                        "--vs onnxruntime needs the model as a file, not from standard input");
+                        "--vs %s needs the model as a file, not from standard input", peers[peer]);
     return ok;
 }
 
@@ -60,11 +61,11 @@ static bool parse_options(struct bench *bench)
 static void keep_interface(struct bench *bench)
 {
     struct arena *arena = &bench->cli->ctx->perm;
-    const struct function *fn = bench->module->main;
+    const struct function *fn = bench->own.module->main;
 
     bench->given = arena_array(arena, struct tensor, fn->n_params);
     for (int i = 0; i < fn->n_params; i++)
-        bench->given[i] = bench->inputs[i];
+        bench->given[i] = bench->own.inputs[i];
     bench->given_types = arena_array(arena, struct type, fn->ret->n_inputs);
     for (int i = 0; i < fn->ret->n_inputs; i++)
         bench->given_types[i] = fn->ret->inputs[i]->type;
@@ -111,7 +112,7 @@ static bool judge(struct bench *bench, double error, const char *whose)
 static bool check_own(struct bench *bench)
 {
     struct cli *cli = bench->cli;
-    const struct function *fn = bench->module->main;
+    const struct function *fn = bench->own.module->main;
     const int n = fn->ret->n_inputs;
     struct type *types = arena_array(&cli->ctx->perm, struct type, n);
 
@@ -119,10 +120,10 @@ static bool check_own(struct bench *bench)
         types[i] = fn->ret->inputs[i]->type;
     bench->outputs = arena_array(&cli->ctx->perm, struct tensor, n);
     bench->expected = arena_array(&cli->ctx->perm, struct tensor, n);
-    bench->engine = engine_new(cli->ctx, bench->module->main);
+    bench->engine = engine_new(cli->ctx, bench->own.module->main);
     if (!bench->engine ||
-        !engine_run(bench->engine, bench->inputs, bench->expected, &cli->bulk, NULL) ||
-        !bench_fetch_outputs(bench, bench->contenders[OWN].worker, types, bench->outputs))
+        !engine_run(bench->engine, bench->own.inputs, bench->expected, &cli->bulk, NULL) ||
+        !bench_fetch_outputs(bench, bench->own.worker, types, bench->outputs))
         return false;
     bench->engine_error = outputs_error(bench->expected, bench->outputs, n);
     return judge(bench, bench->engine_error, "oneDNN's");
@@ -130,23 +131,23 @@ static bool check_own(struct bench *bench)
 
 static bool check_peer(struct bench *bench)
 {
-    const int n = bench->module->main->ret->n_inputs;
+    const int n = bench->own.module->main->ret->n_inputs;
     struct tensor *outputs = arena_array(&bench->cli->ctx->perm, struct tensor, n);
 
     bench->peer_error = NAN;
     if (bench->peer == PEER_ENGINE)
         bench->peer_error = bench->engine_error;
-    if (bench->peer != PEER_ONNXRUNTIME)
+    if (bench->peer != PEER_ONNXRUNTIME && bench->peer != PEER_PLAIN)
         return true;
     if (!bench_fetch_outputs(bench, bench->contenders[PEER].worker, bench->given_types, outputs))
         return false;
     bench->peer_error = outputs_error(outputs, bench->outputs, n);
-    return judge(bench, bench->peer_error, "ONNX Runtime's");
+    return bench->peer == PEER_PLAIN || judge(bench, bench->peer_error, "ONNX Runtime's");
 }
 
 static bool measure_peak(struct bench *bench)
 {
-    struct worker *worker = bench->contenders[OWN].worker;
+    struct worker *worker = bench->own.worker;
     double answer[2]; /* seconds, operations */
 
     if (!bench->peak_rounds) {
@@ -167,13 +168,13 @@ static bool measure_regions(void *user, double block_seconds)
 {
     struct bench *bench = user;
     const struct contender *own = &bench->contenders[OWN];
-    const int n = bench->code.result.n_regions;
+    const int n = bench->own.code.result.n_regions;
     const double one = own->warm.at[own->warm.n - 1];
     const int sweeps = (int)fmin(MOST_SWEEPS, ceil(block_seconds / fmax(one, 1e-9)));
     double *seconds = arena_array(&bench->cli->ctx->scratch, double, n);
 
     for (int sweep = 0; sweep < sweeps; sweep++) {
-        if (!worker_ask_numbers(own->worker, n, seconds, "sweep %d", n))
+        if (!worker_ask_numbers(bench->stepping.worker, n, seconds, "sweep %d", n))
             return false;
         for (int i = 0; i < n; i++)
             series_add(&bench->regions[i], seconds[i]);
@@ -185,8 +186,8 @@ static bool measure(struct bench *bench)
 {
     struct ctx *ctx = bench->cli->ctx;
 
-    bench->regions = arena_array(&ctx->perm, struct series, bench->code.result.n_regions);
-    for (int i = 0; i < bench->code.result.n_regions; i++)
+    bench->regions = arena_array(&ctx->perm, struct series, bench->own.code.result.n_regions);
+    for (int i = 0; i < bench->own.code.result.n_regions; i++)
         bench->regions[i].arena = &ctx->perm;
     bench->peak.arena = &ctx->perm;
     bench->rounds.contenders = bench->contenders;
@@ -200,13 +201,40 @@ static bool measure(struct bench *bench)
 static bool run_bench(struct bench *bench)
 {
     struct cli *cli = bench->cli;
+    struct program *own = &bench->own, *stepping = &bench->stepping;
 
-    if (bench->tolerance < 0 && !is_quantised(bench->module) && !precision_wanted(cli))
+    if (bench->tolerance < 0 && !is_quantised(own->module) && !precision_wanted(cli))
         bench->tolerance = DEFAULT_TOLERANCE;
     bench->core = bind_to_core();
     engine_use_one_core();
-    return bench_build(bench) && bench_start_own(bench) && bench_start_peer(bench) &&
-           check_own(bench) && check_peer(bench) && measure(bench);
+    stepping->module = own->module;
+    stepping->inputs = own->inputs;
+    stepping->step = true;
+    if (!program_start(bench, own, NULL) || !program_start(bench, stepping, own) ||
+        !bench_start_peer(bench))
+        return false;
+    bench->contenders[OWN].worker = own->worker;
+    return check_own(bench) && check_peer(bench) && measure(bench);
+}
+
+static bool load_and_run(struct bench *bench)
+{
+    struct cli *cli = bench->cli;
+    struct program *own = &bench->own;
+
+    own->module = load_model(cli);
+    if (!own->module)
+        return false;
+    if (cli->is_json_graph && bench->peer != PEER_NONE && bench->peer != PEER_ENGINE)
+        return diag_error(cli->ctx, DIAG_USAGE, NULL, "--vs %s needs an ONNX model",
+                          option_text(&cli->args, OPTION_VS, ""));
+    if (!load_inputs(cli, own->module->main, &own->inputs))
+        return false;
+    keep_interface(bench);
+    if (!run_passes(cli, own->module))
+        return false;
+    fit_inputs(cli, own->module->main, own->inputs);
+    return run_bench(bench);
 }
 
 bool command_bench(struct cli *cli)
@@ -221,25 +249,16 @@ bool command_bench(struct cli *cli)
         return false;
     if (!bench.cflags)
         bench.cflags = default_flags(cli);
-    bench.module = load_model(cli);
-    if (bench.module && cli->is_json_graph && bench.peer == PEER_ONNXRUNTIME)
-        ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "--vs onnxruntime needs an ONNX model");
-    ok = ok && bench.module && load_inputs(cli, bench.module->main, &bench.inputs);
-    if (ok) {
-        keep_interface(&bench);
-        ok = run_passes(cli, bench.module);
-    }
-    if (ok) {
-        fit_inputs(cli, bench.module->main, bench.inputs);
-        ok = run_bench(&bench);
-    }
-    for (int i = 0; i < 2; i++)
-        worker_stop(bench.contenders[i].worker);
+    ok = load_and_run(&bench);
     if (ok)
         bench_report(&bench);
+    if (bench.peer == PEER_ONNXRUNTIME)
+        worker_stop(bench.contenders[PEER].worker);
     engine_free(bench.engine);
-    if (bench.code.dir)
-        host_code_free(&bench.code);
-    module_free(bench.module);
+    program_free(&bench.plain);
+    program_free(&bench.stepping);
+    program_free(&bench.own);
+    module_free(bench.plain.module);
+    module_free(bench.own.module);
     return ok;
 }

@@ -6,6 +6,11 @@ $ relayc bench $MODELS/conv_bn_relu.onnx --repeat 2 --vs engine --json | $TESTS/
 1 regions, 864 MACs, 2 rounds, against engine
 $ relayc bench $MODELS/../networks/residual/model.onnx --seconds 0 --target x86-64 --cc clang --json | $TESTS/check_bench_json.py
 15 regions, 641610 MACs, 5 rounds, against nobody
+# Against itself: smaller weights, another target.
+$ relayc bench $MODELS/../networks/residual/model.onnx --repeat 2 --vs plain --precision fp8w --json | $TESTS/check_bench_json.py
+15 regions, 641610 MACs, 2 rounds, against plain
+$ relayc bench $MODELS/dense_softmax.onnx --repeat 2 --vs plain --offload dnnl --no-cost --json | $TESTS/check_bench_json.py
+2 regions, 24 MACs, 2 rounds, against plain
 # Another machine's code, run by QEMU: where the program stands is said, or it comes last.
 $ relayc bench $MODELS/depthwise_clip.onnx --repeat 1 --cc aarch64-linux-gnu-gcc --cflags '-O2 -static' --runner qemu-aarch64 --json | $TESTS/check_bench_json.py
 1 regions, 576 MACs, 1 rounds, against nobody
@@ -28,12 +33,12 @@ error[R0501]: 'relayc bench' needs MODEL.onnx
 help: 'relayc bench --help' shows how it is used
 [2]
 $ relayc bench MODELS/x.onnx --vs tensorrt --repeat 0 --seconds soon
-error[R0501]: --vs: 'tensorrt' is not onnxruntime or engine
+error[R0501]: --vs: 'tensorrt' is not onnxruntime, engine or plain
 error[R0501]: --seconds: 'soon' is not a number of at least 0
 error[R0501]: --repeat: 0 rounds are none
 [2]
-$ relayc bench - --vs onnxruntime </dev/null
-error[R0501]: --vs onnxruntime needs the model as a file, not from standard input
+$ relayc bench - --vs plain </dev/null
+error[R0501]: --vs plain needs the model as a file, not from standard input
 [2]
 $ relayc compile --vs engine x.onnx
 error[R0501]: 'relayc compile' has no option --vs

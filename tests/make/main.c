@@ -24,17 +24,20 @@ static void write_all(const struct recipe *recipes, int n, const char *dir, cons
     }
 }
 
-/* Networks of real sizes with random weights: for limits on time and memory, and for bench. */
+/* Of real sizes with random weights: for limits on time and memory, and for bench. */
 static const struct {
     const char *option;
     struct onnx_builder *(*make)(int size, int classes, uint64_t seed);
-} big[] = { { "--resnet18", builder_resnet18 }, { "--resnet50", builder_resnet50 } };
+    int size;
+} big[] = { { "--dense", builder_dense, 2048 },
+            { "--resnet18", builder_resnet18, 224 },
+            { "--resnet50", builder_resnet50, 224 } };
 
 static bool write_big(const char *option, const char *path)
 {
     for (size_t i = 0; i < sizeof big / sizeof *big; i++)
         if (strcmp(big[i].option, option) == 0) {
-            struct onnx_builder *b = big[i].make(224, 1000, 1);
+            struct onnx_builder *b = big[i].make(big[i].size, 1000, 1);
 
             builder_write(b, path);
             builder_free(b);
@@ -51,7 +54,7 @@ int main(int argc, char **argv)
     if (argc == 3 && write_big(argv[1], argv[2]))
         return 0;
     if (!dir) {
-        fputs("usage: make DIR | make --resnet18|--resnet50 FILE\n", stderr);
+        fputs("usage: make DIR | make --dense|--resnet18|--resnet50 FILE\n", stderr);
         return 2;
     }
     mkdir(dir, 0777);

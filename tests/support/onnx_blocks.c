@@ -255,16 +255,31 @@ const char *block_transformer(struct onnx_builder *b, const char *x, int seq, in
 
 /* --- networks --------------------------------------------------------------------------------- */
 
-/* Mean over the picture, then a matrix: x [1, in_c, h, w] -> "scores" [1, classes]. */
-static void classifier(struct onnx_builder *b, const char *x, int in_c, int classes)
+/* A matrix: x [1, in_c] -> "scores" [1, classes]. */
+static void scores(struct onnx_builder *b, const char *x, int in_c, int classes)
 {
-    x = node(b, "Flatten", node(b, "GlobalAveragePool", x));
     builder_random(b, "fc.weight", arena_printf(&b->arena, "%d,%d", classes, in_c),
                    sqrt(3.0 / in_c));
     builder_random(b, "fc.bias", arena_printf(&b->arena, "%d", classes), 0.1);
     builder_node(b, "Gemm", words(b, x, "fc.weight fc.bias"), "scores");
     builder_attrs(b, "transB=1");
     builder_output(b, "scores", DTYPE_F32, arena_printf(&b->arena, "1,%d", classes));
+}
+
+/* Mean over the picture, then a matrix: x [1, in_c, h, w] -> "scores" [1, classes]. */
+static void classifier(struct onnx_builder *b, const char *x, int in_c, int classes)
+{
+    scores(b, node(b, "Flatten", node(b, "GlobalAveragePool", x)), in_c, classes);
+}
+
+struct onnx_builder *builder_dense(int size, int classes, uint64_t seed)
+{
+    struct onnx_builder *b = builder_new(13);
+
+    b->random ^= seed;
+    builder_input(b, "data", DTYPE_F32, arena_printf(&b->arena, "1,%d", size));
+    scores(b, "data", size, classes);
+    return b;
 }
 
 enum { STAGES = 4 };

@@ -43,6 +43,9 @@ struct onnx_builder *builder_resnet50(int size, int classes, uint64_t seed);
 /* Likewise ResNet-18: 11.7 M parameters. */
 struct onnx_builder *builder_resnet18(int size, int classes, uint64_t seed);
 
+/* A fully connected layer alone: "data" [1,size] -> "scores" [1,classes]. */
+struct onnx_builder *builder_dense(int size, int classes, uint64_t seed);
+
 /* A few blocks of each kind on a small input "data" [1,3,32,32], output "scores" [1,10]. Opset 17.
  */
 struct onnx_builder *builder_mixed_network(uint64_t seed);
