@@ -5,13 +5,34 @@
 #include "base/str.h"
 #include "relay_ir/layout.h"
 
+/* Of f32, with weights that are known: packed for the kernel. */
+static bool is_packed_f32(const struct node *node)
+{
+    return node->inputs[1]->kind == VALUE_CONSTANT && node->outputs[0]->type.dtype == DTYPE_F32;
+}
+
+static bool is_byte(const struct value *value)
+{
+    return value->type.dtype == DTYPE_I8 || value->type.dtype == DTYPE_U8;
+}
+
+/* Of bytes, with weights and zero points that are known. */
+static bool is_packed_bytes(const struct node *node)
+{
+    for (int i = 1; i < node->n_inputs; i++)
+        if (node->inputs[i]->kind != VALUE_CONSTANT)
+            return false;
+    return is_byte(node->inputs[0]) && is_byte(node->inputs[1]);
+}
+
 /* n_images: 0 = the first input; ALL = every one. */
 enum { ALL = -1 };
 
 static const struct row {
     enum layout_kind kind;
     int n_images;
-    bool mixes; /* where there are no groups */
+    bool mixes;                                  /* where there are no groups */
+    bool (*has_kernel)(const struct node *node); /* NULL = always */
 } rows[OP_COUNT] = {
     [OP_ARGMAX] = { .kind = LAYOUT_REDUCE },
     [OP_ARGMIN] = { .kind = LAYOUT_REDUCE },
@@ -22,11 +43,11 @@ static const struct row {
     [OP_BIAS_ADD] = { .kind = LAYOUT_FREE },
     [OP_BROADCAST_TO] = { .kind = LAYOUT_FREE },
     [OP_CONCATENATE] = { .kind = LAYOUT_FREE, .n_images = ALL },
-    [OP_CONV1D] = { .kind = LAYOUT_SPATIAL, .mixes = true },
+    [OP_CONV1D] = { LAYOUT_SPATIAL, 1, true, is_packed_f32 },
     [OP_CONV1D_TRANSPOSE] = { .kind = LAYOUT_SPATIAL },
-    [OP_CONV2D] = { .kind = LAYOUT_SPATIAL, .mixes = true },
+    [OP_CONV2D] = { LAYOUT_SPATIAL, 1, true, is_packed_f32 },
     [OP_CONV2D_TRANSPOSE] = { .kind = LAYOUT_SPATIAL },
-    [OP_CONV3D] = { .kind = LAYOUT_SPATIAL, .mixes = true },
+    [OP_CONV3D] = { LAYOUT_SPATIAL, 1, true, is_packed_f32 },
     [OP_CONV3D_TRANSPOSE] = { .kind = LAYOUT_SPATIAL },
     [OP_CUMSUM] = { .kind = LAYOUT_FREE },
     [OP_DEPTH_TO_SPACE] = { .kind = LAYOUT_SPATIAL },
@@ -52,9 +73,8 @@ static const struct row {
     [OP_QNN_AVG_POOL1D] = { .kind = LAYOUT_SPATIAL },
     [OP_QNN_AVG_POOL2D] = { .kind = LAYOUT_SPATIAL },
     [OP_QNN_AVG_POOL3D] = { .kind = LAYOUT_SPATIAL },
-    [OP_QNN_CONV1D] = { .kind = LAYOUT_SPATIAL, .mixes = true },
-    [OP_QNN_CONV2D] = { .kind = LAYOUT_SPATIAL, .mixes = true },
-    [OP_QNN_CONV3D] = { .kind = LAYOUT_SPATIAL, .mixes = true },
+    [OP_QNN_CONV1D] = { LAYOUT_SPATIAL, 1, true, is_packed_bytes },
+    [OP_QNN_CONV2D] = { LAYOUT_SPATIAL, 1, true, is_packed_bytes },
     [OP_QNN_DEQUANTIZE] = { .kind = LAYOUT_FREE },
     [OP_QNN_LUT] = { .kind = LAYOUT_FREE },
     [OP_QNN_MEAN] = { .kind = LAYOUT_REDUCE },
@@ -76,6 +96,13 @@ static const struct row {
     [OP_TOPK] = { .kind = LAYOUT_FREE },
     [OP_TRANSPOSE] = { .kind = LAYOUT_TRANSPOSE },
 };
+
+static bool has_kernel(const struct node *node)
+{
+    const struct row *row = &rows[node->op];
+
+    return !row->has_kernel || row->has_kernel(node);
+}
 
 /* Element-wise operators without a row read images only. */
 int layout_n_images(const struct node *node)
@@ -134,7 +161,7 @@ static enum layout_kind kind_of_spatial(const struct node *node)
         return LAYOUT_FIXED;
     if (node->op == OP_RESIZE && !resizes_places(node))
         return LAYOUT_FIXED;
-    return LAYOUT_SPATIAL;
+    return has_kernel(node) ? LAYOUT_SPATIAL : LAYOUT_FIXED;
 }
 
 enum layout_kind layout_kind(const struct node *node)
