@@ -49,6 +49,38 @@ static const struct kernel_case convolutions[] = {
       "i8[1,6,20]; const i8[33,6,3]; const i8[] 100; const i8[] 0" },
 };
 
+/* Other kernels with the channels last: what has no constant weights or three dimensions, pools. */
+#define SAME "; const f32[] 0.1; const i8[] 3; const f32[] 0.1; const i8[] 3"
+#define OTHER "; const f32[] 0.1; const i8[] -128; const f32[] 0.05; const i8[] 7"
+static const struct kernel_case last[] = {
+    { "qnn_conv", "qnn.conv2d", "groups=2, padding=[1,1,1,1], data_layout=\"NHWC\"",
+      "i8[2,5,4,4]; i8[6,2,3,3]; i8[]; i8[6]" },
+    { "qnn_conv", "qnn.conv2d", "groups=1, data_layout=\"NHWC\", out_layout=\"NCHW\"",
+      "i16[1,5,4,3]; const i8[4,3,2,2]; const i16[] 9; const i8[] 0" },
+    { "qnn_conv", "qnn.conv3d", "groups=1, padding=[1,0,1,0,1,1], data_layout=\"NDHWC\"",
+      "i8[2,3,4,5,2]; const i8[4,2,2,2,3]; const i8[] -1; const i8[] 1" },
+    { "qnn_conv", "qnn.conv3d", "groups=2, data_layout=\"NCDHW\", out_layout=\"NDHWC\"",
+      "i8[1,2,3,4,5]; const i8[4,1,2,2,3]; const i8[] -1; const i8[] 1" },
+    { "exact_conv", "qnn.conv2d", "groups=2, padding=[1,1,1,1], data_layout=\"NHWC\"",
+      "f8e4m3[2,4,3,4]; const f8e4m3[6,2,3,3]; const f8e4m3[] 0; const f8e4m3[] 0" },
+    { "qnn_avg_pool", "qnn.avg_pool2d", "pool_size=[2,2], strides=[2,2], layout=\"NHWC\"",
+      "i8[2,4,6,3]" SAME },
+    { "qnn_avg_pool", "qnn.avg_pool2d", "pool_size=[3,2], padding=[1,0,1,1], layout=\"NHWC\"",
+      "i8[1,4,6,20]" OTHER },
+    { "qnn_avg_pool", "qnn.avg_pool3d", "pool_size=[2,2,2], padding=[1,1,1,0,0,0], layout=\"NDHWC\"",
+      "i8[2,3,4,5,3]" SAME },
+    { "max_pool_codes", "nn.max_pool2d", "pool_size=[2,3], padding=[1,1,0,1], layout=\"NHWC\"",
+      "f8e4m3[2,5,6,7]" },
+    { "max_pool_last", "nn.max_pool2d",
+      "pool_size=[3,3], strides=[2,2], padding=[1,1,1,1], layout=\"NHWC\"", "u8[1,9,9,64]" },
+    { "max_pool_last", "nn.max_pool2d", "pool_size=[2,2], dilation=[2,1], layout=\"NHWC\"",
+      "i8[2,5,6,70] -128 127 4" },
+    { "max_pool_last", "nn.max_pool1d", "pool_size=[3], padding=[1,1], layout=\"NWC\"",
+      "i8[2,7,5]" },
+    { "max_pool_last", "nn.max_pool3d", "pool_size=[2,2,2], layout=\"NDHWC\"",
+      "f32[2,3,4,5,3] nan 1 -2 inf -inf 7 3 2" },
+};
+
 static const struct kernel_case products[] = {
     { "qnn_dense_tiles", "qnn.dense", "", "i8[1,7]; const i8[5,7]; const i8[] 2; const i8[] 0" },
     { "qnn_dense_tiles", "qnn.dense", "", "u8[2,3,7]; const i8[5,7]; const u8[] 128; const i8[5] 0" },
@@ -64,6 +96,12 @@ static const struct kernel_case products[] = {
 START_TEST(convolutions_agree_exactly)
 {
     KERNEL_CASES_CHECK(convolutions, 0);
+}
+END_TEST
+
+START_TEST(channels_last_agree_exactly)
+{
+    KERNEL_CASES_CHECK(last, 0);
 }
 END_TEST
 
@@ -85,6 +123,7 @@ int main(void)
     tcase_set_timeout(tests, 0);
     tcase_add_test(tests, convolutions_agree_exactly);
     tcase_add_test(tests, products_agree_exactly);
+    tcase_add_test(tests, channels_last_agree_exactly);
     srunner_run_all(runner, CK_NORMAL);
     n_failed = srunner_ntests_failed(runner);
     srunner_free(runner);

@@ -43,20 +43,53 @@ static struct window bind_pool_window(struct bind *bind)
 static bool bind_pool_epilogue(struct bind *bind, const struct window *w, const char *acc)
 {
     static const char *const names[] = { "od", "oh", "ow" };
+    const long long c = (long long)w->in_c;
     struct position position;
+    const char **const channel = &position.coord[w->channels_last ? w->rank + 1 : 1];
 
     position_by_division(bind, "at", &position);
     if (w->in_c > 1)
-        position.coord[1] = w->batch == 1
-                                ? "plane"
-                                : arena_printf(bind->arena, "plane %% %lld", (long long)w->in_c);
+        *channel = w->batch == 1 ? "plane" : arena_printf(bind->arena, "plane %% %lld", c);
     if (w->batch > 1)
-        position.coord[0] =
-            w->in_c == 1 ? "plane" : arena_printf(bind->arena, "plane / %lld", (long long)w->in_c);
+        position.coord[0] = w->in_c == 1 ? "plane" : arena_printf(bind->arena, "plane / %lld", c);
     for (int i = 0; i < w->rank; i++)
         if (w->out[3 - w->rank + i] > 1)
-            position.coord[2 + i] = names[3 - w->rank + i];
+            position.coord[(w->channels_last ? 1 : 2) + i] = names[3 - w->rank + i];
     return bind_epilogue(bind, acc, &position);
+}
+
+/* For templates that take both layouts: where the elements under the window are (id, ih, iw), and
+ * the result; `deep` with a depth. With the channels last, the loop over planes is the innermost.
+ */
+static void bind_pool_places(struct bind *bind, const struct window *w, bool deep)
+{
+    const long long c = (long long)w->in_c;
+    const char *in = deep ? "((id * IN_H + ih) * IN_W + iw)" : "(ih * IN_W + iw)";
+    const char *image = w->batch == 1 ? "" : arena_printf(bind->arena, "plane / %lld", c);
+    const char *channel = w->batch == 1 ? "plane" : arena_printf(bind->arena, "plane %% %lld", c);
+    const char *row;
+
+    bind_flag(bind, "last", w->channels_last);
+    if (!w->channels_last) {
+        bind_text(bind, "in_at", "plane * IN_LEN");
+        bind_text(bind, "in_shape", deep ? "[IN_D, IN_H, IN_W]" : "[IN_H, IN_W]");
+        bind_text(bind, "from", deep ? "(id * IN_H + ih) * IN_W + iw" : "ih * IN_W + iw");
+        bind_text(bind, "at",
+                  deep ? "((plane * OUT_D + od) * OUT_H + oh) * OUT_W + ow"
+                       : "(plane * OUT_H + oh) * OUT_W + ow");
+        return;
+    }
+    bind_text(bind, "in_shape", deep ? "[IN_D, IN_H, IN_W, %lld]" : "[IN_H, IN_W, %lld]", c);
+    bind_text(bind, "from", "%s * %lld", in, c);
+    if (w->batch == 1) {
+        bind_text(bind, "in_at", "plane");
+        row = deep ? "(od * OUT_H + oh)" : "oh";
+    } else {
+        bind_text(bind, "in_at", "%s * IN_LEN * %lld + %s", image, c, channel);
+        row = arena_printf(bind->arena,
+                           deep ? "((%s * OUT_D + od) * OUT_H + oh)" : "(%s * OUT_H + oh)", image);
+    }
+    bind_text(bind, "at", "(%s * OUT_W + ow) * %lld + %s", row, c, channel);
 }
 
 bool bind_max_pool(struct bind *bind)
@@ -67,15 +100,46 @@ bool bind_max_pool(struct bind *bind)
     return bind_pool_epilogue(bind, &w, "best");
 }
 
+bool accepts_max_pool_last(const struct region *region, const char **why)
+{
+    const struct window w = window_of_pool(region);
+
+    *why = "the channels are not last";
+    return w.channels_last && takes_number(region, why) && takes_window(&w, why);
+}
+
+/* For all ranks at once: those below 3 have a depth of 1. */
+bool bind_max_pool_last(struct bind *bind)
+{
+    enum { CHUNK = 64 }; /* channels that stay in registers */
+    struct window w = window_of_pool(bind->region);
+    const bool is_ragged = w.in_c > CHUNK && w.in_c % CHUNK != 0;
+    struct position position;
+
+    position_by_division(bind, "at", &position);
+    if (w.in_c > 1)
+        position.coord[position.rank - 1] = "c";
+    w.rank = 3;
+    bind_type(bind);
+    bind_input(bind, "x", 0);
+    bind_window(bind, &w);
+    bind_helper(bind, "window");
+    bind_lowest(bind);
+    bind_int(bind, "batch", w.batch);
+    bind_int(bind, "channels", w.in_c);
+    bind_int(bind, "chunk", w.in_c < CHUNK ? w.in_c : CHUNK);
+    bind_flag(bind, "ragged", is_ragged);
+    bind_text(bind, "n", is_ragged ? "n" : "CHUNK");
+    return bind_epilogue(bind, "best[i]", &position);
+}
+
 bool accepts_max_pool_codes(const struct region *region, const char **why)
 {
     const struct window w = window_of_pool(region);
 
     *why = "the element type is no small float";
     return type_minifloat(anchor_input(region, 0)) && takes_any(region, why) &&
-           takes_window(&w, why) &&
-           takes_channels_first(region->anchor->attrs.pool.layout,
-                                region->anchor->attrs.pool.layout, why);
+           takes_window(&w, why);
 }
 
 /* The least number; formats without infinity have no -infinity either (relay_ir/ops/pool.c). */
@@ -102,6 +166,7 @@ bool bind_max_pool_codes(struct bind *bind)
     bind_helper(bind, "minifloat_above");
     bind_int(bind, "lowest", lowest_code(format));
     bind_text(bind, "format", "%uu, %uu, %uu", lowest_code(format) & (sign - 1), nan, sign);
+    bind_pool_places(bind, &w, true);
     return bind_pool_epilogue(bind, &w, "best");
 }
 
@@ -165,8 +230,6 @@ bool accepts_qnn_avg_pool(const struct region *region, const char **why)
     const struct window w = window_of_pool(region);
 
     return takes_any(region, why) && takes_window(&w, why) &&
-           takes_channels_first(region->anchor->attrs.pool.layout,
-                                region->anchor->attrs.pool.layout, why) &&
            takes_qnn_scales(region, window_k_len(&w), why);
 }
 
@@ -245,10 +308,7 @@ bool bind_qnn_avg_pool(struct bind *bind)
     c.varies = w.padded && (!c.counts || beyond);
     c.may_be_none = w.padded && !c.counts && (w.dil[0] > 1 || w.dil[1] > 1 || w.dil[2] > 1);
     bind_flag(bind, "deep", w.rank == 3);
-    bind_text(bind, "at",
-              w.rank == 3 ? "((plane * OUT_D + od) * OUT_H + oh) * OUT_W + ow"
-                          : "(plane * OUT_H + oh) * OUT_W + ow");
-    bind_text(bind, "from", w.rank == 3 ? "(id * IN_H + ih) * IN_W + iw" : "ih * IN_W + iw");
+    bind_pool_places(bind, &w, w.rank == 3);
     bind_flag(bind, "includes_padding", c.padded && c.counts);
     bind_flag(bind, "counts", c.counts);
     bind_flag(bind, "clips_padding", c.varies && c.counts);

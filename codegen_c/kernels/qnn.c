@@ -44,11 +44,27 @@ static void bind_factors(struct bind *bind, const char *channel)
 
 bool accepts_qnn_conv(const struct region *region, const char **why)
 {
-    const struct conv_attrs *attrs = &region->anchor->attrs.conv;
     const struct window w = window_of_conv(region);
 
-    return takes_any(region, why) && takes_window(&w, why) &&
-           takes_channels_first(attrs->data_layout, attrs->out_layout, why);
+    return takes_any(region, why) && takes_window(&w, why);
+}
+
+/* Where a result lies: oc counts the channels of all images. */
+static const char *out_place(struct bind *bind, const struct window *w)
+{
+    const bool deep = w->rank == 3;
+    const long long c = (long long)w->out_c;
+
+    if (!w->out_channels_last)
+        return deep ? "((oc * OUT_D + od) * OUT_H + oh) * OUT_W + ow"
+                    : "(oc * OUT_H + oh) * OUT_W + ow";
+    if (w->batch == 1)
+        return arena_printf(bind->arena, "(%s * OUT_W + ow) * %lld + oc",
+                            deep ? "(od * OUT_H + oh)" : "oh", c);
+    return arena_printf(bind->arena, "((%s * OUT_H + oh) * OUT_W + ow) * %lld + oc %% %lld",
+                        deep ? arena_printf(bind->arena, "(oc / %lld * OUT_D + od)", c)
+                             : arena_printf(bind->arena, "oc / %lld", c),
+                        c, c);
 }
 
 /* Where a tap reads, and how many elements there are. */
@@ -57,14 +73,21 @@ static void bind_places(struct bind *bind, const struct window *w)
     const bool deep = w->rank == 3;
 
     bind_flag(bind, "deep", deep);
-    bind_text(bind, "at",
-              deep ? "((oc * OUT_D + od) * OUT_H + oh) * OUT_W + ow"
-                   : "(oc * OUT_H + oh) * OUT_W + ow");
-    bind_text(bind, "from",
-              deep ? "((ic * IN_D + id) * IN_H + ih) * IN_W + iw" : "(ic * IN_H + ih) * IN_W + iw");
-    bind_text(bind, "in_shape", deep ? "[IN_C, IN_D, IN_H, IN_W]" : "[IN_C, IN_H, IN_W]");
+    bind_text(bind, "at", "%s", out_place(bind, w));
+    if (w->channels_last) {
+        bind_text(bind, "from", "%s * %" PRId64 " + ic",
+                  deep ? "((id * IN_H + ih) * IN_W + iw)" : "(ih * IN_W + iw)", w->in_c);
+        bind_text(bind, "in_shape", "[%sIN_H, IN_W, %" PRId64 "]", deep ? "IN_D, " : "", w->in_c);
+        bind_text(bind, "in_at", "g / GROUPS * %" PRId64 " + g %% GROUPS * IN_C",
+                  w->in_c * window_in_len(w));
+    } else {
+        bind_text(bind, "from",
+                  deep ? "((ic * IN_D + id) * IN_H + ih) * IN_W + iw"
+                       : "(ic * IN_H + ih) * IN_W + iw");
+        bind_text(bind, "in_shape", deep ? "[IN_C, IN_D, IN_H, IN_W]" : "[IN_C, IN_H, IN_W]");
+        bind_text(bind, "in_at", deep ? "g * IN_C * IN_D * IN_H * IN_W" : "g * IN_C * IN_H * IN_W");
+    }
     bind_text(bind, "weight_shape", deep ? "[IN_C, K_D, K_H, K_W]" : "[IN_C, K_H, K_W]");
-    bind_text(bind, "in_len", deep ? "IN_C * IN_D * IN_H * IN_W" : "IN_C * IN_H * IN_W");
     bind_text(bind, "patch", deep ? "IN_C * K_D * K_H * K_W" : "IN_C * K_H * K_W");
     bind_text(bind, "minus_front", "%s", w->padded ? " - PAD_FRONT" : "");
     bind_text(bind, "minus_top", "%s", w->padded ? " - PAD_TOP" : "");
@@ -89,7 +112,7 @@ void bind_qnn_places(struct bind *bind, const struct window *w, struct position 
     bind_text(bind, "kernel", w->batch > 1 ? "(g %% GROUPS * OUT_C + i)" : "oc");
     position_by_division(bind, "at", position);
     if (w->out_c > 1)
-        position->coord[1] =
+        position->coord[w->out_channels_last ? position->rank - 1 : 1] =
             w->batch == 1 ? "oc" : arena_printf(bind->arena, "oc %% %" PRId64, w->out_c);
 }
 
@@ -103,7 +126,7 @@ bool bind_qnn_conv(struct bind *bind)
     bind_qnn_places(bind, &w, &position);
     bind_text(bind, "tpatch", narrow ? "int16_t" : "int32_t");
     bind_scratch(bind, (size_t)(n_patch > 0 ? n_patch : 1) * (narrow ? 2 : 4));
-    bind_factors(bind, position.coord[1]);
+    bind_factors(bind, position.coord[w.out_channels_last ? position.rank - 1 : 1]);
     return bind_epilogue(bind, "acc", &position);
 }
 
