@@ -1,7 +1,9 @@
 /* Pools as generated C: the kernels of codegen_c/kernels/pool.c. */
 #include <check.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/str.h"
 #include "tests/support/kernel_case.h"
 
 static const struct kernel_case pools[] = {
@@ -97,6 +99,53 @@ static const struct kernel_case indices[] = {
       "i8[2,2,4,5,6]" },
 };
 
+/* "f32[1,3,7,9] 1 2" as "f32[1,7,9,3] 1 2". */
+static const char *type_with_channels_last(struct arena *arena, const char *type)
+{
+    const char *batch = strchr(type, ',') + 1, *channels = batch, *end = strchr(type, ']');
+    const char *rest = channels + strcspn(channels, ",") + 1;
+
+    return arena_printf(arena, "%.*s%.*s,%.*s%s", (int)(batch - type), type, (int)(end - rest),
+                        rest, (int)(rest - 1 - channels), channels, end);
+}
+
+/* The row with the channels last, and the kernel that takes it then. */
+static struct kernel_case with_channels_last(struct arena *arena, const struct kernel_case *row)
+{
+    static const char *const layouts[] = { "NWC", "NHWC", "NDHWC" };
+    struct kernel_case last = *row;
+    int rank = -1;
+
+    for (const char *at = row->inputs; *at != ']'; at++)
+        rank += *at == ',';
+    last.kernel = str_starts(row->op, "nn.global") ? "global_pool" : "pool";
+    last.attrs = arena_printf(arena, "%s%slayout=\"%s\"", row->attrs, *row->attrs ? ", " : "",
+                              layouts[rank - 1]);
+    last.inputs = type_with_channels_last(arena, row->inputs);
+    return last;
+}
+
+START_TEST(channels_that_are_last_are_reduced_side_by_side)
+{
+    enum { N = sizeof pools / sizeof *pools };
+    static const struct kernel_case many[] = {
+        { "pool", "nn.max_pool2d",
+          "pool_size=[3,3], strides=[2,2], padding=[1,1,1,1], layout=\"NHWC\"", "f32[2,9,9,144]" },
+        { "pool", "nn.avg_pool2d", "pool_size=[2,2], strides=[2,2], layout=\"NHWC\"",
+          "f32[1,4,4,67]" },
+        { "global_pool", "nn.global_avg_pool", "layout=\"NHWC\"", "f32[2,7,7,160]" },
+    };
+    struct arena arena = { NULL };
+    struct kernel_case rows[N];
+
+    for (int i = 0; i < N; i++)
+        rows[i] = with_channels_last(&arena, &pools[i]);
+    kernel_cases_check(rows, N, 1e-5);
+    KERNEL_CASES_CHECK(many, 1e-5);
+    arena_release(&arena);
+}
+END_TEST
+
 START_TEST(windows_are_reduced_as_the_reference_does)
 {
     KERNEL_CASES_CHECK(pools, 1e-5);
@@ -118,6 +167,7 @@ int main(void)
 
     suite_add_tcase(suite, tests);
     tcase_set_timeout(tests, 600);
+    tcase_add_test(tests, channels_that_are_last_are_reduced_side_by_side);
     tcase_add_test(tests, windows_are_reduced_as_the_reference_does);
     tcase_add_test(tests, maxima_come_with_their_places);
     srunner_run_all(runner, CK_NORMAL);

@@ -71,13 +71,13 @@ static const struct kernel_case last[] = {
       "i8[2,3,4,5,3]" SAME },
     { "max_pool_codes", "nn.max_pool2d", "pool_size=[2,3], padding=[1,1,0,1], layout=\"NHWC\"",
       "f8e4m3[2,5,6,7]" },
-    { "max_pool_last", "nn.max_pool2d",
+    { "pool", "nn.max_pool2d",
       "pool_size=[3,3], strides=[2,2], padding=[1,1,1,1], layout=\"NHWC\"", "u8[1,9,9,64]" },
-    { "max_pool_last", "nn.max_pool2d", "pool_size=[2,2], dilation=[2,1], layout=\"NHWC\"",
+    { "pool", "nn.max_pool2d", "pool_size=[2,2], dilation=[2,1], layout=\"NHWC\"",
       "i8[2,5,6,70] -128 127 4" },
-    { "max_pool_last", "nn.max_pool1d", "pool_size=[3], padding=[1,1], layout=\"NWC\"",
+    { "pool", "nn.max_pool1d", "pool_size=[3], padding=[1,1], layout=\"NWC\"",
       "i8[2,7,5]" },
-    { "max_pool_last", "nn.max_pool3d", "pool_size=[2,2,2], layout=\"NDHWC\"",
+    { "pool", "nn.max_pool3d", "pool_size=[2,2,2], layout=\"NDHWC\"",
       "f32[2,3,4,5,3] nan 1 -2 inf -inf 7 3 2" },
 };
 

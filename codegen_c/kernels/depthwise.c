@@ -266,28 +266,12 @@ static bool bind_depthwise_epilogue(struct bind *bind, const struct window *w)
     return bind_epilogue(bind, "sum[j * CHUNK + i]", &position);
 }
 
-/* As many channels as divide them all, in multiples of a vector where that can be. The loop behind
- * the sums has to be long, or compilers take it to pieces; data and weights are decoded to numbers
- * for a chunk. */
-static int64_t chunk_of(const struct window *w, bool decoded)
-{
-    const int64_t most = decoded ? DECODED_CHUNK : CHUNK;
-
-    for (int64_t multiple = 16; multiple >= 4; multiple /= 2)
-        for (int64_t n = most; n >= multiple; n -= multiple)
-            if (w->in_c % n == 0)
-                return n;
-    for (int64_t n = most; n > 4; n--)
-        if (w->in_c % n == 0)
-            return n;
-    return w->in_c;
-}
-
 bool bind_depthwise(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
     const bool coded = data_is_small(bind->region), small = weight_is_small(bind->region);
-    const int64_t chunk = chunk_of(&w, coded || small), rows = (w.k[1] - 1) * w.dil[1] + 1;
+    const int64_t chunk = row_chunk(w.in_c, coded || small ? DECODED_CHUNK : CHUNK),
+                  rows = (w.k[1] - 1) * w.dil[1] + 1;
     const struct row_vector vector = bind_row_vector(bind, chunk);
 
     bind_data(bind);

@@ -100,39 +100,6 @@ bool bind_max_pool(struct bind *bind)
     return bind_pool_epilogue(bind, &w, "best");
 }
 
-bool accepts_max_pool_last(const struct region *region, const char **why)
-{
-    const struct window w = window_of_pool(region);
-
-    *why = "the channels are not last";
-    return w.channels_last && takes_number(region, why) && takes_window(&w, why);
-}
-
-/* For all ranks at once: those below 3 have a depth of 1. */
-bool bind_max_pool_last(struct bind *bind)
-{
-    enum { CHUNK = 64 }; /* channels that stay in registers */
-    struct window w = window_of_pool(bind->region);
-    const bool is_ragged = w.in_c > CHUNK && w.in_c % CHUNK != 0;
-    struct position position;
-
-    position_by_division(bind, "at", &position);
-    if (w.in_c > 1)
-        position.coord[position.rank - 1] = "c";
-    w.rank = 3;
-    bind_type(bind);
-    bind_input(bind, "x", 0);
-    bind_window(bind, &w);
-    bind_helper(bind, "window");
-    bind_lowest(bind);
-    bind_int(bind, "batch", w.batch);
-    bind_int(bind, "channels", w.in_c);
-    bind_int(bind, "chunk", w.in_c < CHUNK ? w.in_c : CHUNK);
-    bind_flag(bind, "ragged", is_ragged);
-    bind_text(bind, "n", is_ragged ? "n" : "CHUNK");
-    return bind_epilogue(bind, "best[i]", &position);
-}
-
 bool accepts_max_pool_codes(const struct region *region, const char **why)
 {
     const struct window w = window_of_pool(region);

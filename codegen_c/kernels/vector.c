@@ -17,6 +17,18 @@ void bind_vector(struct bind *bind)
 
 enum { MOST_LANES = 16, LEAST_LANES = 4 };
 
+int64_t row_chunk(int64_t n, int64_t most)
+{
+    for (int64_t multiple = MOST_LANES; multiple >= LEAST_LANES; multiple /= 2)
+        for (int64_t len = most; len >= multiple; len -= multiple)
+            if (n % len == 0)
+                return len;
+    for (int64_t len = most; len > LEAST_LANES; len--)
+        if (n % len == 0)
+            return len;
+    return n;
+}
+
 struct row_vector bind_row_vector(struct bind *bind, int64_t n)
 {
     struct row_vector vector = { .type = "vector_f32", .lanes = "LANES", .most = MOST_LANES };

@@ -15,6 +15,12 @@
  * A float becomes a vector by `number - (vector_f32){ 0 }`. Zeros: `vector_f32 sum = { 0 };`. */
 void bind_vector(struct bind *bind);
 
+/* Into how long parts a row of n elements is best cut: as long as possible but not longer than
+ * `most`, all of the same length, and that a multiple of vectors' where it can be. Loops over a
+ * part should be long, or gcc takes them to pieces; what is `most`, an array on the stack can hold.
+ * A row that cannot be cut well stays whole. */
+int64_t row_chunk(int64_t n, int64_t most);
+
 /* Vectors for rows of n floats, which are no longer than a row. */
 struct row_vector {
     const char *type, *lanes; /* in C: "vector8_f32", "LANES8" */

@@ -1,0 +1,278 @@
+/* pool_last.c - max, average and Lp pooling of channels-last data, and pooling over whole planes.
+ * 1-D is bound as 2-D of height 1.
+ *
+ * method   a chunk of neighbouring channels has its sums, or maxima, in an array: all loops over it
+ *          are long and without branches, so that compilers make vectors of them */
+#include <inttypes.h>
+#include <math.h>
+
+#include "codegen_c/kernels/anchor.h"
+#include "codegen_c/kernels/vector.h"
+#include "codegen_c/kernels/window.h"
+#include "relay_ir/layout.h"
+
+enum { CHUNK = 64 /* channels; on the stack */ };
+
+static bool takes_channels_last(const char *layout, const char **why)
+{
+    *why = "the channels are not last";
+    return layout_is_last(layout);
+}
+
+bool accepts_pool_last(const struct region *region, const char **why)
+{
+    const struct window w = window_of_pool(region);
+
+    return takes_float(region, why) && takes_window(&w, why) &&
+           takes_channels_last(region->anchor->attrs.pool.layout, why);
+}
+
+bool accepts_max_pool_last(const struct region *region, const char **why)
+{
+    const struct window w = window_of_pool(region);
+
+    return takes_number(region, why) && takes_window(&w, why) &&
+           takes_channels_last(region->anchor->attrs.pool.layout, why);
+}
+
+bool accepts_global_avg_last(const struct region *region, const char **why)
+{
+    return takes_float(region, why) &&
+           takes_channels_last(region->anchor->attrs.layout.layout, why);
+}
+
+bool accepts_global_max_last(const struct region *region, const char **why)
+{
+    return takes_number(region, why) &&
+           takes_channels_last(region->anchor->attrs.layout.layout, why);
+}
+
+/* --- what happens to an element, and at the end ----------------------------------------------- */
+
+/* A maximum starts below every number; NaN is kept once it is there. */
+static void bind_maximum(struct bind *bind)
+{
+    const enum dtype dtype = anchor_input(bind->region, 0)->dtype;
+    const bool is_float = dtype_is_float(dtype);
+
+    bind_text(bind, "sum", "best");
+    bind_text(bind, "start", "%s", bind_literal(bind, dtype, -INFINITY));
+    bind_text(bind, "step", "best[i] = v > best[i]%s ? v : best[i];", is_float ? " || v != v" : "");
+    bind_text(bind, "finish", "best[i]");
+}
+
+static void bind_sum(struct bind *bind, const char *step, const char *finish)
+{
+    bind_text(bind, "sum", "sum");
+    bind_text(bind, "start", "0");
+    bind_text(bind, "step", "sum[i] += %s;", step);
+    bind_text(bind, "finish", "%s", finish);
+}
+
+static void bind_norm(struct bind *bind, int64_t p)
+{
+    const bool is_f32 = anchor_input(bind->region, 0)->dtype == DTYPE_F32;
+    const char *f = is_f32 ? "f" : "", *t = is_f32 ? "float" : "double";
+    struct arena *arena = bind->arena;
+
+    bind_include(bind, "math.h");
+    if (p == 1)
+        bind_sum(bind, arena_printf(arena, "fabs%s(v)", f), "sum[i]");
+    else if (p == 2)
+        bind_sum(bind, "v * v", arena_printf(arena, "sqrt%s(sum[i])", f));
+    else
+        bind_sum(bind, arena_printf(arena, "pow%s(fabs%s(v), %" PRId64 ")", f, f, p),
+                 arena_printf(arena, "pow%s(sum[i], 1 / (%s)%" PRId64 ")", f, t, p));
+}
+
+/* --- windows ---------------------------------------------------------------------------------- */
+
+static const char *const letters[] = { "d", "h", "w" };
+
+/* "kd_counted * kh_counted * kw_counted", of the dims that there are. */
+static const char *product_of(struct bind *bind, const struct window *w, const char *format)
+{
+    struct str out = { .arena = bind->arena };
+
+    for (int i = w->rank == 3 ? 0 : 1; i < 3; i++) {
+        str_add(&out, out.n ? " * " : "");
+        str_printf(&out, format, letters[i], letters[i]);
+    }
+    return str_text(&out);
+}
+
+/* PADDED_D ..: the extents with all their padding; whether some window (of ceil_mode) reaches
+ * beyond: those taps do not count, even where padding does. */
+static bool bind_padding_behind(struct bind *bind, const struct window *w)
+{
+    const struct ints *padding = &bind->region->anchor->attrs.pool.padding;
+    struct str text = { .arena = bind->arena };
+    bool beyond = false;
+
+    for (int i = w->rank == 3 ? 0 : 1; i < 3; i++) {
+        const int own = i - (3 - w->rank);
+        const int64_t after = own < 0 || padding->n == 0 ? 0 : padding->at[w->rank + own];
+        const int64_t last = (w->out[i] - 1) * w->stride[i] + (w->k[i] - 1) * w->dil[i];
+
+        str_printf(&text, "%sPADDED_%c = %" PRId64, text.n ? ", " : "", "DHW"[i],
+                   w -> in[i] + after);
+        beyond = beyond || last - w->pad[i] >= w->in[i] + after;
+    }
+    bind_text(bind, "padded_extents", "%s", str_text(&text));
+    return beyond;
+}
+
+/* The number of elements by which a sum is divided, and the line that counts them. */
+static void bind_average(struct bind *bind, const struct window *w)
+{
+    static const char *const firsts[] = { "front", "top", "left" };
+    const char *t = dtype_c_type(anchor_input(bind->region, 0)->dtype);
+    const bool counts = bind->region->anchor->attrs.pool.count_include_pad;
+    const bool beyond = bind_padding_behind(bind, w), clips = w->padded && counts && beyond;
+    /* Only a dilated window can have its taps on both sides of the input and none in it. */
+    const bool may_miss = w->dil[0] > 1 || w->dil[1] > 1 || w->dil[2] > 1;
+    struct str count = { .arena = bind->arena };
+
+    bind_flag(bind, "clips_padding", clips);
+    bind_text(bind, "what", "%s",
+              w->padded && counts ? "Padding counts as zeros."
+              : w->padded         ? "Padding does not count."
+                                  : "The average under each window.");
+    if (clips) {
+        for (int i = w->rank == 3 ? 0 : 1; i < 3; i++)
+            str_printf(&count, "const int k%s_counted = window_end(%s, DIL_%c, K_%c, PADDED_%c);\n",
+                       letters[i], firsts[i], "DHW"[i], "DHW"[i], "DHW"[i]);
+        str_printf(&count, "const int n_counted = %s;", product_of(bind, w, "k%s_counted"));
+    } else if (w->padded && !counts) {
+        str_printf(&count, "const int n_counted = %s;",
+                   product_of(bind, w, "(k%s_end - k%s_begin)"));
+    }
+    bind_text(bind, "count", "%s", str_text(&count));
+    if (!count.n)
+        bind_sum(bind, "v",
+                 arena_printf(bind->arena, "sum[i] / (%s)(%s)", t,
+                              w->rank == 3 ? "K_D * K_H * K_W" : "K_H * K_W"));
+    else
+        bind_sum(bind, "v",
+                 arena_printf(bind->arena,
+                              may_miss && !counts ? "n_counted > 0 ? sum[i] / (%s)n_counted : 0"
+                                                  : "sum[i] / (%s)n_counted",
+                              t));
+}
+
+static void bind_position(struct bind *bind, const struct window *w, struct position *position)
+{
+    static const char *const names[] = { "od", "oh", "ow" };
+
+    position_by_division(bind, "at", position);
+    if (w->batch > 1)
+        position->coord[0] = "n";
+    for (int i = 0; i < w->rank; i++)
+        if (w->out[3 - w->rank + i] > 1)
+            position->coord[1 + i] = names[3 - w->rank + i];
+    if (w->in_c > 1)
+        position->coord[1 + w->rank] = "c";
+}
+
+/* "((n * IN_D + id) * IN_H + ih)", for the dims that there are. */
+static const char *row_text(struct bind *bind, const struct window *w, const char *extent,
+                            const char *prefix)
+{
+    const bool batched = w->batch > 1, deep = w->rank == 3;
+    struct arena *arena = bind->arena;
+    const char *depth = !deep     ? NULL
+                        : batched ? arena_printf(arena, "(n * %s_D + %sd)", extent, prefix)
+                                  : arena_printf(arena, "%sd", prefix);
+    const char *outer = deep ? depth : batched ? "n" : NULL;
+
+    return outer ? arena_printf(arena, "(%s * %s_H + %sh)", outer, extent, prefix)
+                 : arena_printf(arena, "%sh", prefix);
+}
+
+static bool bind_windows(struct bind *bind, const struct window *w)
+{
+    struct position position;
+
+    bind_type(bind);
+    bind_input(bind, "x", 0);
+    bind_window(bind, w);
+    bind_flag(bind, "deep", w->rank == 3);
+    bind_flag(bind, "batched", w->batch > 1);
+    bind_int(bind, "batch", w->batch);
+    bind_int(bind, "channels", w->in_c);
+    bind_int(bind, "chunk", row_chunk(w->in_c, CHUNK));
+    if (w->padded)
+        bind_helper(bind, "window");
+    bind_text(bind, "row", "%s", row_text(bind, w, "IN", "i"));
+    bind_text(bind, "out_row", "%s", row_text(bind, w, "OUT", "o"));
+    bind_position(bind, w, &position);
+    return bind_epilogue(bind, "v", &position);
+}
+
+static void bind_no_count(struct bind *bind)
+{
+    bind_text(bind, "count", "%s", "");
+    bind_flag(bind, "clips_padding", false);
+}
+
+bool bind_max_pool_last(struct bind *bind)
+{
+    const struct window w = window_of_pool(bind->region);
+
+    bind_maximum(bind);
+    bind_no_count(bind);
+    bind_text(bind, "what", "Padding does not take part; NaN wins.");
+    return bind_windows(bind, &w);
+}
+
+bool bind_avg_pool_last(struct bind *bind)
+{
+    const struct window w = window_of_pool(bind->region);
+
+    bind_average(bind, &w);
+    return bind_windows(bind, &w);
+}
+
+bool bind_lp_pool_last(struct bind *bind)
+{
+    const struct window w = window_of_pool(bind->region);
+    const int64_t p = bind->region->anchor->attrs.pool.p;
+
+    bind_norm(bind, p);
+    bind_no_count(bind);
+    bind_text(bind, "what", "The %" PRId64 "-norm of the inputs under the window.", p);
+    return bind_windows(bind, &w);
+}
+
+/* --- whole planes ----------------------------------------------------------------------------- */
+
+bool bind_global_last(struct bind *bind)
+{
+    const struct type *x = anchor_input(bind->region, 0);
+    const int64_t channels = x->dim[x->rank - 1];
+    const bool batched = x->dim[0] > 1;
+    struct position position;
+
+    bind_type(bind);
+    bind_input(bind, "x", 0);
+    if (bind->region->anchor->op == OP_GLOBAL_MAX_POOL) {
+        bind_maximum(bind);
+        bind_text(bind, "what", "The maximum of each channel; NaN wins.");
+    } else {
+        bind_sum(bind, "v", arena_printf(bind->arena, "sum[i] / (%s)LEN", dtype_c_type(x->dtype)));
+        bind_text(bind, "what", "The average of each channel.");
+    }
+    bind_flag(bind, "batched", batched);
+    bind_int(bind, "batch", x->dim[0]);
+    bind_int(bind, "len", type_span(x, 1, x->rank - 1));
+    bind_int(bind, "channels", channels);
+    bind_int(bind, "chunk", row_chunk(channels, CHUNK));
+    bind_text(bind, "image", batched ? "n * LEN * CHANNELS + " : "");
+    bind_text(bind, "at", batched ? "n * CHANNELS + c" : "c");
+    position_by_division(bind, "at", &position);
+    if (batched)
+        position.coord[0] = "n";
+    if (channels > 1)
+        position.coord[x->rank - 1] = "c";
+    return bind_epilogue(bind, "v", &position);
+}
