@@ -55,6 +55,25 @@ static const struct kernel_case reductions[] = {
     { "reduce", "prod", "axis=[1,3], keepdims=true", "i64[3,4,2,3]" },
     { "reduce", "prod", "axis=[0]", "f32[1,6]" },
     { "reduce", "prod", "axis=[1], keepdims=true", "i16[2,1,3]" },
+    /* rows: 16 sums, or 32 of which one is best, side by side, and what is left */
+    { "reduce", "sum", "axis=[1]", "f32[3,16]" },
+    { "reduce", "sum", "axis=[1,2], keepdims=true", "f32[2,5,7]" },
+    { "reduce", "sum", "axis=[0,2]", "f32[3,2,37]" },
+    { "reduce", "sum", "", "f32[61]" },
+    { "reduce", "mean", "axis=[2,3]", "f32[2,3,7,9]" },
+    { "reduce", "mean", "axis=[1,3], keepdims=true", "f32[2,3,4,17]" },
+    { "reduce", "max", "axis=[1]", "f32[3,17]" },
+    { "reduce", "max", "axis=[1]", "f32[3,32]" },
+    { "reduce", "max", "axis=[0,2]", "f32[2,3,65]" },
+    { "reduce", "min", "axis=[1]", "f32[3,31]" },
+    { "reduce", "min", "axis=[1]", "f32[3,100]" },
+    { "reduce", "max", "axis=[1]",
+      "f32[2,33] 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 nan 17 18 19 20 21 22 23 24 25 26 27 28 29 30 "
+      "31 32 "
+      "33 -inf -inf -inf -inf -inf -inf -inf -inf -inf -inf -inf -inf -inf -inf -inf -inf -inf "
+      "-inf "
+      "-inf -inf -inf -inf -inf -inf -inf -inf -inf -inf -inf -inf -inf -inf -inf" },
+    { "reduce", "min", "axis=[1]", "f32[2,17] 5 4 3 2 1 nan 7 8 9 -1 -2 -3 -4 -5 -6 -7 -8" },
     { "reduce", "max", "axis=[1]", "bool[2,3]" },
     { "reduce", "min", "axis=[1]", "bool[2,3]" },
     { "reduce", "max", "axis=[1]", "f32[2,3] 1 nan 2 -inf -inf -inf" },

@@ -64,6 +64,14 @@ bool takes_number(const struct region *region, const char **why)
     return false;
 }
 
+bool reads_rows(const struct region *region, int64_t len)
+{
+    enum { LEAST = 16 };
+
+    return len >= LEAST && anchor_input(region, 0)->dtype == DTYPE_F32 &&
+           !anchor_decoder(region->anchor, 0);
+}
+
 bool takes_constant(const struct region *region, int i, const char **why)
 {
     if (region->anchor->inputs[i]->kind == VALUE_CONSTANT)

@@ -1,9 +1,12 @@
 /* copies.c - loops for copies.h: neighbouring dims that run on in both places become one, and a dim
- * of step 1 in both becomes a memcpy. */
+ * of step 1 in both becomes a memcpy; two dims of f32, each of step 1 in one place, are a matrix
+ * that runtime/embed/transpose_f32.h transposes. */
 #include "codegen_c/kernels/copies.h"
 
 #include <inttypes.h>
 #include <string.h>
+
+#include "codegen_c/kernels/anchor.h"
 
 void copy_add_dim(struct copy *copy, int64_t extent, int64_t x_step, int64_t y_step)
 {
@@ -63,6 +66,70 @@ static const char *address_text(struct arena *arena, const char *name, const cha
     return strcmp(index, "0") == 0 ? name : arena_printf(arena, "&%s[%s]", name, index);
 }
 
+/* Shorter runs gain nothing. */
+enum { TRANSPOSE_LEAST = 4 };
+
+/* Puts dim i last. */
+static void copy_move_last(struct copy *copy, int i)
+{
+    const int64_t extent = copy->extent[i], x_step = copy->x_step[i], y_step = copy->y_step[i];
+
+    for (; i + 1 < copy->n; i++) {
+        copy->extent[i] = copy->extent[i + 1];
+        copy->x_step[i] = copy->x_step[i + 1];
+        copy->y_step[i] = copy->y_step[i + 1];
+    }
+    copy->extent[i] = extent;
+    copy->x_step[i] = x_step;
+    copy->y_step[i] = y_step;
+}
+
+/* The dim in which steps are 1. */
+static int contiguous_dim(const struct copy *copy, const int64_t *steps)
+{
+    for (int i = 0; i < copy->n; i++)
+        if (steps[i] == 1)
+            return i;
+    return -1;
+}
+
+/* Whether the copy holds matrices to be transposed. Their rows are then its last dim but one, their
+ * columns, which are contiguous in x, the last. */
+static bool copy_is_transpose(struct copy *copy)
+{
+    const int column = contiguous_dim(copy, copy->x_step), row = contiguous_dim(copy, copy->y_step);
+
+    if (column < 0 || row < 0 || column == row || (copy->get && *copy->get) ||
+        copy->extent[column] < TRANSPOSE_LEAST || copy->extent[row] < TRANSPOSE_LEAST ||
+        copy->x_step[row] <= 0 || copy->y_step[column] <= 0)
+        return false;
+    copy_move_last(copy, row);
+    copy_move_last(copy, row < column ? column - 1 : column);
+    return true;
+}
+
+static void add_loops(struct str *out, const struct copy *copy, int n_loops)
+{
+    for (int i = 0; i < n_loops; i++)
+        str_printf(out, "for (int i%d = 0; i%d < %" PRId64 "; i%d++)\n", i, i, copy->extent[i], i);
+    str_printf(out, "%*s", n_loops ? 4 : 0, "");
+}
+
+static const char *transpose_text(struct arena *arena, const struct copy *copy)
+{
+    const int row = copy->n - 2, column = copy->n - 1;
+    const char *to = index_text(arena, row, copy->y_step, copy->y_at);
+    const char *from = index_text(arena, row, copy->x_step, copy->x_at);
+    struct str out = { .arena = arena };
+
+    add_loops(&out, copy, row);
+    str_printf(&out, "transpose_f32(%s, %" PRId64 ", %s, %" PRId64 ", %" PRId64 ", %" PRId64 ");",
+               address_text(arena, copy->x, from), copy->x_step[row],
+               address_text(arena, copy->y, to), copy->y_step[column], copy->extent[row],
+               copy->extent[column]);
+    return str_text(&out);
+}
+
 static const char *copy_text(struct arena *arena, const struct copy *copy)
 {
     const int last = copy->n - 1;
@@ -73,9 +140,7 @@ static const char *copy_text(struct arena *arena, const struct copy *copy)
     const char *from = index_text(arena, n_loops, copy->x_step, copy->x_at);
     struct str out = { .arena = arena };
 
-    for (int i = 0; i < n_loops; i++)
-        str_printf(&out, "for (int i%d = 0; i%d < %" PRId64 "; i%d++)\n", i, i, copy->extent[i], i);
-    str_printf(&out, "%*s", n_loops ? 4 : 0, "");
+    add_loops(&out, copy, n_loops);
     if (runs)
         str_printf(&out, "memcpy(%s, %s, %" PRId64 " * sizeof *%s);",
                    address_text(arena, copy->y, to), address_text(arena, copy->x, from),
@@ -112,6 +177,7 @@ static bool is_used(const struct copy *copies, int n, const char *name)
 void bind_copies(struct bind *bind, struct copy *copies, int n)
 {
     const struct region *region = bind->region;
+    const bool is_f32 = anchor_output(region, 0)->dtype == DTYPE_F32;
     struct str unused = { .arena = bind->arena };
     int k = 0;
 
@@ -127,9 +193,14 @@ void bind_copies(struct bind *bind, struct copy *copies, int n)
 
         if (is_empty(&copies[i]))
             continue;
-        text = copy_text(bind->arena, &copies[i]);
-        if (strstr(text, "memcpy("))
-            bind_include(bind, "string.h");
+        if (is_f32 && copy_is_transpose(&copies[i])) {
+            bind_helper(bind, "transpose_f32");
+            text = transpose_text(bind->arena, &copies[i]);
+        } else {
+            text = copy_text(bind->arena, &copies[i]);
+            if (strstr(text, "memcpy("))
+                bind_include(bind, "string.h");
+        }
         bind_text(bind, arena_printf(bind->arena, "copy%d", k++), "%s", text);
     }
     bind_int(bind, "n_copies", k);

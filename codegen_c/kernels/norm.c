@@ -26,6 +26,34 @@ static void bind_number(struct bind *bind, const char *key, double number)
     bind_text(bind, key, "%s", bind_literal(bind, anchor_input(bind->region, 0)->dtype, number));
 }
 
+/* Rows are runs of f32: along the last axis, or all behind it are 1. */
+bool accepts_softmax_rows(const struct region *region, const char **why)
+{
+    const struct type *x = anchor_input(region, 0);
+    const int axis = type_axis(x, region->anchor->attrs.axis.axis);
+
+    *why = "the axis is not the last, shorter than 16, or not of f32";
+    return takes_sizes(region, why) && type_span(x, axis + 1, x->rank) == 1 &&
+           reads_rows(region, x->dim[axis]);
+}
+
+bool bind_softmax_rows(struct bind *bind)
+{
+    const struct type *x = anchor_input(bind->region, 0);
+    const int axis = type_axis(x, bind->region->anchor->attrs.axis.axis);
+    const bool by_log = bind->region->anchor->op == OP_LOG_SOFTMAX;
+
+    bind_input(bind, "x", 0);
+    bind_int(bind, "rows", type_span(x, 0, axis));
+    bind_int(bind, "len", x->dim[axis]);
+    bind_helper(bind, "row_max_f32");
+    bind_helper(bind, by_log ? "row_powers_f32" : "row_sum_f32");
+    bind_helper(bind, by_log ? "log_f32" : "exp_f32");
+    if (!by_log && bind_fused(bind)) /* y has no room for what will be divided */
+        bind_scratch_elements(bind, x->dim[axis]);
+    return bind_epilogue_at(bind, "v", "at");
+}
+
 bool bind_softmax(struct bind *bind)
 {
     const struct type *x = anchor_input(bind->region, 0);
@@ -81,6 +109,18 @@ bool bind_qnn_softmax(struct bind *bind)
     return true;
 }
 
+/* Mean and spread of runs of `len` elements. */
+static void bind_row_statistics(struct bind *bind, int64_t len)
+{
+    const bool by_rows = reads_rows(bind->region, len);
+
+    bind_flag(bind, "by_rows", by_rows);
+    if (by_rows) {
+        bind_helper(bind, "row_sum_f32");
+        bind_helper(bind, "row_spread_f32");
+    }
+}
+
 bool bind_layer_norm(struct bind *bind)
 {
     const struct node *node = bind->region->anchor;
@@ -95,6 +135,7 @@ bool bind_layer_norm(struct bind *bind)
         bind_input(bind, "bias", 2);
     bind_int(bind, "rows", type_span(x, 0, axis));
     bind_int(bind, "len", type_span(x, axis, x->rank));
+    bind_row_statistics(bind, type_span(x, axis, x->rank));
     bind_number(bind, "epsilon", node->attrs.norm.epsilon);
     bind_math(bind, "sqrt", "sqrt");
     return bind_epilogue_at(bind, "v", "at");
@@ -117,6 +158,7 @@ bool bind_group_norm(struct bind *bind)
     bind_int(bind, "groups", groups);
     bind_int(bind, "group_c", group_c);
     bind_int(bind, "plane", type_span(x, 2, x->rank));
+    bind_row_statistics(bind, group_c * type_span(x, 2, x->rank));
     bind_text(bind, "group", x->dim[0] > 1 ? "g %% GROUPS" : "g");
     bind_number(bind, "epsilon", node->attrs.norm.epsilon);
     bind_math(bind, "sqrt", "sqrt");

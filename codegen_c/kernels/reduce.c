@@ -53,15 +53,52 @@ static const char *span_index(struct bind *bind, const struct spans *spans, bool
     return row_major(bind, n, coord, extent);
 }
 
+/* Where the last span's elements begin. */
+static const char *row_address(struct bind *bind, const struct spans *spans)
+{
+    const char *coord[MAX_RANK], *extent[MAX_RANK];
+    const char *x = bind_operand(bind, anchor_source(bind->region, 0));
+    const int last = spans->n - 1;
+
+    for (int i = 0; i < last; i++) {
+        coord[i] = arena_printf(bind->arena, "i%d", i);
+        extent[i] = arena_printf(bind->arena, "D%d", i);
+    }
+    return last == 0 ? x
+                     : arena_printf(bind->arena, last > 1 ? "&%s[(%s) * D%d]" : "&%s[%s * D%d]", x,
+                                    row_major(bind, last, coord, extent), last);
+}
+
+/* The helper that takes the last span as a row; NULL if there is none. */
+static const char *row_helper(struct bind *bind, const struct spans *spans)
+{
+    const enum op op = bind->region->anchor->op;
+
+    if (!spans->reduced[spans->n - 1] || !reads_rows(bind->region, spans->dim[spans->n - 1]))
+        return NULL;
+    return op == OP_SUM || op == OP_MEAN ? "row_sum_f32"
+           : op == OP_MAX                ? "row_max_f32"
+           : op == OP_MIN                ? "row_min_f32"
+                                         : NULL;
+}
+
 static void bind_spans(struct bind *bind, const struct spans *spans)
 {
+    const char *row = row_helper(bind, spans);
     struct str dims = { .arena = bind->arena };
     int n[2] = { 0, 0 };
 
+    if (row)
+        bind_helper(bind, row);
+    bind_text(bind, "row", "%s", row ? row : "");
+    bind_text(bind, "row_from", "%s", row ? row_address(bind, spans) : "");
+    bind_int(bind, "last", spans->n - 1);
     for (int i = 0; i < spans->n; i++) {
         const bool reduced = spans->reduced[i];
 
         str_printf(&dims, "%sD%d = %" PRId64, i ? ", " : "", i, spans->dim[i]);
+        if (row && i == spans->n - 1)
+            continue;
         bind_int(bind, arena_printf(bind->arena, reduced ? "reduced%d" : "kept%d", n[reduced]), i);
         n[reduced]++;
     }
@@ -73,6 +110,7 @@ static void bind_spans(struct bind *bind, const struct spans *spans)
     bind_text(bind, "dims", "%s", str_text(&dims));
     bind_int(bind, "n_kept", n[false]);
     bind_int(bind, "n_reduced", n[true]);
+    bind_flag(bind, "whole_rows", row && n[true] == 0);
     bind_text(bind, "from", "%s", span_index(bind, spans, false));
     bind_text(bind, "to", "%s", span_index(bind, spans, true));
 }

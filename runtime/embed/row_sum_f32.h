@@ -1,0 +1,16 @@
+/* The sum of n numbers, in 16 sums side by side: number i in sum i % 16. */
+static float row_sum_f32(const float *x, int n)
+{
+    float sum[16] = { 0 };
+    int i = 0;
+
+    for (; i + 16 <= n; i += 16)
+        for (int lane = 0; lane < 16; lane++)
+            sum[lane] += x[i + lane];
+    for (int lane = 0; i + lane < n; lane++)
+        sum[lane] += x[i + lane];
+    for (int half = 8; half > 0; half /= 2)
+        for (int lane = 0; lane < half; lane++)
+            sum[lane] += sum[lane + half];
+    return sum[0];
+}

@@ -1,0 +1,15 @@
+#include "runtime/embed/transpose_4x4_f32.h"
+
+/* y[j * y_step + i] = x[i * x_step + j] for i < rows, j < columns; in blocks of 4 x 4. */
+static void transpose_f32(const float *restrict x, int x_step, float *restrict y, int y_step, int rows,
+                          int columns)
+{
+    const int whole_rows = rows - rows % 4, whole_columns = columns - columns % 4;
+
+    for (int j = 0; j < whole_columns; j += 4)
+        for (int i = 0; i < whole_rows; i += 4)
+            transpose_4x4_f32(&x[i * x_step + j], x_step, &y[j * y_step + i], y_step);
+    for (int j = 0; j < columns; j++)
+        for (int i = j < whole_columns ? whole_rows : 0; i < rows; i++)
+            y[j * y_step + i] = x[i * x_step + j];
+}
