@@ -66,7 +66,7 @@ static inline float limited_f32(float v, float most)
 
 /* --- from runtime/embed/exp_f32.h ------------------------------------------------------------- */
 
-/* e^v, off by 1.01 ulp at most. Without a branch, so that loops around it become vector code. */
+/* e^v, off by 1.02 ulp at most. Without a branch, so that loops around it become vector code. */
 static inline float exp_f32(float v)
 {
     /* x = n * log(2) + r, n whole: the last bit of the sum is worth 1. */
