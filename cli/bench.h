@@ -53,13 +53,17 @@ struct bench {
     double engine_error, peer_error; /* of the outputs, relative to the largest; NaN = not known */
 };
 
-/* Generates and compiles the C of program->module with the harness, starts it and gives it its
- * inputs. sharing: a program of the same module whose objects are taken for all files but model.c;
- * or NULL. False after an error; to be freed either way. */
-bool program_start(struct bench *bench, struct program *program, const struct program *sharing);
+/* Generates and compiles the C of program->module with the harness. sharing: a program of the same
+ * module whose objects are taken for all files but model.c; or NULL. False after an error; to be
+ * freed either way. */
+bool program_build(struct bench *bench, struct program *program, const struct program *sharing);
+
+/* Starts it and gives it its inputs. */
+bool program_start(struct bench *bench, struct program *program);
 void program_free(struct program *program);
 
-/* Starts the peer, if there is one. */
+/* Builds what the peer needs, if there is one; then, on one core, starts it. */
+bool bench_build_peer(struct bench *bench);
 bool bench_start_peer(struct bench *bench);
 
 /* The outputs that a worker has computed, as tensors of these types. */

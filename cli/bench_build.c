@@ -28,19 +28,25 @@ static bool write_harness(struct cli *cli, struct program *program)
                          host_code_path(cli, &program->code, "model_adapter.c"));
 }
 
-static bool call_compiler(struct bench *bench, const struct program *program, const char *mode,
-                          const char *const *files, int n_files, const char *output)
+static struct host_compile compiler_job(const struct bench *bench, const struct program *program,
+                                        const char *mode, const char *const *files, int n_files,
+                                        const char *output)
 {
-    const struct host_compile job = { .compiler = bench->compiler,
-                                      .mode = mode,
-                                      .flags = bench->cflags,
-                                      .libs = program->code.result.host_flags,
-                                      .include_dir = program->code.dir,
-                                      .files = files,
-                                      .n_files = n_files,
-                                      .output = output };
+    return (struct host_compile){ .compiler = bench->compiler,
+                                  .mode = mode,
+                                  .flags = bench->cflags,
+                                  .libs = program->code.result.host_flags,
+                                  .include_dir = program->code.dir,
+                                  .files = files,
+                                  .n_files = n_files,
+                                  .output = output };
+}
 
-    return host_compile(bench->cli->ctx, &job);
+/* Weights take most of the compiler's time and seldom change: they are compiled by a name that is
+ * the same each time, so that --cc 'ccache cc' finds them. */
+static bool is_weights(const char *name)
+{
+    return str_starts(name, "model_weights");
 }
 
 /* DIR/NAME.c -> DIR/NAME.o, with the file of messages beside it remembered. */
@@ -51,9 +57,15 @@ static const char *compile_object(struct bench *bench, struct program *program, 
     const char *stem = arena_strndup(&cli->ctx->perm, name, strlen(name) - 2);
     const char *object =
         host_code_path(cli, &program->code, arena_printf(&cli->ctx->perm, "%s.o", stem));
+    struct host_compile job = compiler_job(bench, program, "-std=gnu99 -c",
+                                           is_weights(name) ? &name : &source, 1, object);
 
+    if (is_weights(name)) {
+        job.run_in = program->code.dir;
+        job.include_dir = ".";
+    }
     host_code_path(cli, &program->code, arena_printf(&cli->ctx->perm, "%s.o.log", stem));
-    return call_compiler(bench, program, "-std=gnu99 -c", &source, 1, object) ? object : NULL;
+    return host_compile(cli->ctx, &job) ? object : NULL;
 }
 
 /* The generated files count for the sizes, those that a target needs on this machine do not. */
@@ -84,6 +96,7 @@ static bool link_program(struct bench *bench, struct program *program)
     struct host_code *code = &program->code;
     const char **files =
         arena_array(&cli->ctx->perm, const char *, code->n_files + HARNESS_FILES + ADAPTER);
+    struct host_compile job;
     int n_files = 0;
 
     for (int i = 0; i < code->n_files; i++)
@@ -95,11 +108,11 @@ static bool link_program(struct bench *bench, struct program *program)
     files[n_files++] = arena_printf(&cli->ctx->perm, "%s/model_adapter.c", code->dir);
     program->path = host_code_path(cli, code, "bench");
     host_code_path(cli, code, "bench.log");
-    return call_compiler(bench, program, "-std=gnu99", files, n_files, program->path);
+    job = compiler_job(bench, program, "-std=gnu99", files, n_files, program->path);
+    return host_compile(cli->ctx, &job);
 }
 
-static bool build_program(struct bench *bench, struct program *program,
-                          const struct program *sharing)
+bool program_build(struct bench *bench, struct program *program, const struct program *sharing)
 {
     struct cli *cli = bench->cli;
     double start;
@@ -154,14 +167,12 @@ const char *bench_write_tensor(struct bench *bench, const char *name, const stru
     return write_tensor(bench->cli, &bench->own.code, name, tensor);
 }
 
-bool program_start(struct bench *bench, struct program *program, const struct program *sharing)
+bool program_start(struct bench *bench, struct program *program)
 {
     struct cli *cli = bench->cli;
     const struct function *fn = program->module->main;
-    bool ok = build_program(bench, program, sharing);
+    bool ok;
 
-    if (!ok)
-        return false;
     program->worker =
         worker_start(cli->ctx, "the generated code", program_words(bench, program->path),
                      host_code_path(cli, &program->code, "harness.messages"));

@@ -125,20 +125,27 @@ static bool engine_cold(void *user, size_t flush_bytes, double *seconds)
 }
 
 /* The model by the passes alone, without --precision and --offload. */
-static bool start_plain(struct bench *bench)
+bool bench_build_peer(struct bench *bench)
 {
     struct cli *cli = bench->cli;
     struct program *plain = &bench->plain;
     struct pipeline_options options = { .part = PIPELINE_PREPARE, .log = stderr };
 
+    if (bench->peer != PEER_PLAIN)
+        return true;
     plain->module = load_model(cli);
     plain->inputs = bench->given;
     if (!plain->module || !pipeline_run(plain->module, &options))
         return false;
     options.part = PIPELINE_FUSE;
-    if (!pipeline_run(plain->module, &options) || !program_start(bench, plain, NULL))
+    return pipeline_run(plain->module, &options) && program_build(bench, plain, NULL);
+}
+
+static bool start_plain(struct bench *bench)
+{
+    if (!program_start(bench, &bench->plain))
         return false;
-    bench->contenders[PEER].worker = plain->worker;
+    bench->contenders[PEER].worker = bench->plain.worker;
     bench->peer_version = "generated C without --precision and --offload";
     return true;
 }

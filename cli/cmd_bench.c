@@ -205,13 +205,15 @@ static bool run_bench(struct bench *bench)
 
     if (bench->tolerance < 0 && !is_quantised(own->module) && !precision_wanted(cli))
         bench->tolerance = DEFAULT_TOLERANCE;
-    bench->core = bind_to_core();
-    engine_use_one_core();
     stepping->module = own->module;
     stepping->inputs = own->inputs;
     stepping->step = true;
-    if (!program_start(bench, own, NULL) || !program_start(bench, stepping, own) ||
-        !bench_start_peer(bench))
+    if (!program_build(bench, own, NULL) || !program_build(bench, stepping, own) ||
+        !bench_build_peer(bench))
+        return false;
+    bench->core = bind_to_core(); /* compilers may use all of them */
+    engine_use_one_core();
+    if (!program_start(bench, own) || !program_start(bench, stepping) || !bench_start_peer(bench))
         return false;
     bench->contenders[OWN].worker = own->worker;
     return check_own(bench) && check_peer(bench) && measure(bench);

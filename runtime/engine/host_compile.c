@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* posix_spawn_file_actions_addchdir_np */
 #include "runtime/engine/host_compile.h"
 
 #include <errno.h>
@@ -43,7 +44,7 @@ static char **compiler_environment(struct arena *arena)
 }
 
 /* Runs the compiler with its messages in a file; its exit status, -1 if it could not be started. */
-static int run_compiler(struct arena *arena, char **words, const char *messages)
+static int run_compiler(struct arena *arena, char **words, const char *run_in, const char *messages)
 {
     posix_spawn_file_actions_t actions;
     pid_t pid;
@@ -53,6 +54,8 @@ static int run_compiler(struct arena *arena, char **words, const char *messages)
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, messages,
                                      O_WRONLY | O_CREAT | O_TRUNC, 0644);
     posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
+    if (run_in)
+        posix_spawn_file_actions_addchdir_np(&actions, run_in);
     error = posix_spawnp(&pid, words[0], &actions, NULL, words, compiler_environment(arena));
     posix_spawn_file_actions_destroy(&actions);
     if (error) {
@@ -111,7 +114,7 @@ bool host_compile(struct ctx *ctx, const struct host_compile *job)
     n = split_words(&ctx->perm, libs, words, n);
     words[n++] = arena_strdup(&ctx->perm, "-lm");
     words[n] = NULL;
-    status = run_compiler(&ctx->perm, words, messages);
+    status = run_compiler(&ctx->perm, words, job->run_in, messages);
     if (status < 0)
         return diag_error(ctx, DIAG_TOOLCHAIN, NULL, "cannot run the C compiler '%s': %s", words[0],
                           strerror(errno));

@@ -14,6 +14,7 @@ struct host_compile {
     const char *include_dir;
     const char *const *files; /* sources and objects */
     int n_files;
+    const char *run_in; /* a folder that the compiler runs in; NULL = where we are */
     const char *output; /* what the compiler says goes to OUTPUT.log, which stays */
     bool warn;          /* -Wall, and what the compiler says is a warning though it builds */
 };
