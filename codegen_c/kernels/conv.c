@@ -172,10 +172,7 @@ bool bind_conv_dense(struct bind *bind)
 
 bool accepts_conv_gemv(const struct region *region, const char **why)
 {
-    if (anchor_input(region, 1)->dtype == DTYPE_F32)
-        return accepts_conv_dense(region, why);
-    *why = "the weights are not f32";
-    return false;
+    return takes_gemv(region, why) && accepts_conv_dense(region, why);
 }
 
 bool bind_conv_gemv(struct bind *bind)

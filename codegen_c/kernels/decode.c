@@ -25,15 +25,14 @@ bool decode_takes(const struct type *type)
 /* f16 as a row that the templates can take. */
 static const struct minifloat half = { "f16", 5, 10, 15, MINIFLOAT_IEEE };
 
-static const struct minifloat *format_of(const struct type *type)
+const struct minifloat *decode_format(const struct type *type)
 {
     return type->dtype == DTYPE_F16 ? &half : type_minifloat(type);
 }
 
-/* "f8e4m3"; "afp_4_3_8", "afp_4_3_m2". */
-static const char *c_name_of(struct bind *bind, const struct type *type)
+const char *decode_name(struct bind *bind, const struct type *type)
 {
-    const struct minifloat *format = format_of(type);
+    const struct minifloat *format = decode_format(type);
 
     if (!format)
         return dtype_name(type->dtype);
@@ -84,12 +83,13 @@ static bool has_table(const struct type *type)
 
 static bool has_trick(const struct type *type)
 {
-    return type->dtype != DTYPE_I4 && type_packed_bits(type) >= 8 && is_within_f32(format_of(type));
+    return type->dtype != DTYPE_I4 && type_packed_bits(type) >= 8 &&
+           is_within_f32(decode_format(type));
 }
 
 static const char *table_name(struct bind *bind, const struct type *type)
 {
-    return arena_printf(bind->arena, "%s_number", c_name_of(bind, type));
+    return arena_printf(bind->arena, "%s_number", decode_name(bind, type));
 }
 
 static void set_table_keys(struct bind *bind, const struct type *type, struct keys *keys)
@@ -104,7 +104,7 @@ static void set_table_keys(struct bind *bind, const struct type *type, struct ke
 
 static void set_trick_keys(const struct type *type, struct keys *keys)
 {
-    const struct minifloat *format = format_of(type);
+    const struct minifloat *format = decode_format(type);
     const int sign_bit = n_codes(type) / 2;
 
     keys_set_int(keys, "mantissa_bits", format->mantissa_bits);
@@ -121,7 +121,7 @@ static void set_trick_keys(const struct type *type, struct keys *keys)
 /* The function from a code to its number. */
 const char *decode_function(struct bind *bind, const struct type *type)
 {
-    const char *name = arena_printf(bind->arena, "%s_to_f32", c_name_of(bind, type));
+    const char *name = arena_printf(bind->arena, "%s_to_f32", decode_name(bind, type));
     const char *function = bind_own_helper(bind, name);
     struct keys keys;
     bool table, trick;
@@ -135,7 +135,8 @@ const char *decode_function(struct bind *bind, const struct type *type)
     table = has_table(type);
     trick = has_trick(type);
     keys_init(&keys, bind->arena);
-    keys_offer(&keys, "format", format_of(type) ? format_of(type)->name : dtype_name(type->dtype));
+    keys_offer(&keys, "format",
+               decode_format(type) ? decode_format(type)->name : dtype_name(type->dtype));
     keys_offer(&keys, "tc", type_packed_bits(type) > 8 ? "uint16_t" : "uint8_t");
     keys_set_flag(&keys, "table", table);
     keys_set_flag(&keys, "trick", trick);
@@ -167,7 +168,7 @@ const char *decode_unpack(struct bind *bind, const struct type *type)
 {
     const int bits = type_packed_bits(type);
     const bool convert = type->dtype == DTYPE_I8;
-    const char *name = arena_printf(bind->arena, "unpack_%s", c_name_of(bind, type));
+    const char *name = arena_printf(bind->arena, "unpack_%s", decode_name(bind, type));
     const char *function = bind_own_helper(bind, name);
     const char *to = convert || function ? "" : decode_function(bind, type);
     struct keys keys;
@@ -175,7 +176,8 @@ const char *decode_unpack(struct bind *bind, const struct type *type)
     if (function)
         return function;
     keys_init(&keys, bind->arena);
-    keys_set(&keys, "format", format_of(type) ? format_of(type)->name : dtype_name(type->dtype));
+    keys_set(&keys, "format",
+             decode_format(type) ? decode_format(type)->name : dtype_name(type->dtype));
     keys_set(&keys, "tc", convert ? "int8_t" : bits > 8 ? "uint16_t" : "uint8_t");
     keys_set_flag(&keys, "packed", bits < 8);
     keys_set_flag(&keys, "straddles", 8 % bits != 0);

@@ -8,6 +8,13 @@
 
 #include "codegen_c/kernel.h"
 
+/* The name of the format, as a part of C names: "f8e4m3", "afp_4_3_m2", "bf16". */
+const char *decode_name(struct bind *bind, const struct type *type);
+
+/* The row of the codec of a float that is smaller than f32, f16 included; NULL for bf16 and
+ * integers. */
+const struct minifloat *decode_format(const struct type *type);
+
 /* Whether numbers of this type are smaller than f32 and can be decoded: f16, bf16, i8, i4,
  * minifloats whose codec is known. */
 bool decode_takes(const struct type *type);

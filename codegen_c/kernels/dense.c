@@ -6,6 +6,7 @@
 
 #include "codegen_c/kernels/accumulate.h"
 #include "codegen_c/kernels/anchor.h"
+#include "codegen_c/kernels/decode.h"
 #include "codegen_c/kernels/gemv.h"
 #include "codegen_c/kernels/operands.h"
 #include "codegen_c/kernels/panels.h"
@@ -120,22 +121,47 @@ bool bind_matmul_dense(struct bind *bind)
 /* --- one row, in f32 --------------------------------------------------------------------------
  */
 
-static bool takes_f32(const struct region *region, const char **why)
+bool takes_gemv(const struct region *region, const char **why)
 {
-    if (anchor_input(region, 1)->dtype == DTYPE_F32)
-        return true;
-    *why = "the weights are not f32";
-    return false;
+    *why = "the product is not f32, or blocks of the weights share scales";
+    return anchor_output(region, 0)->dtype == DTYPE_F32 && !shares_scales(anchor_input(region, 1));
 }
 
 bool accepts_gemv(const struct region *region, const char **why)
 {
-    return takes_f32(region, why) && accepts_dense(region, why);
+    return takes_gemv(region, why) && accepts_dense(region, why);
 }
 
 bool accepts_matmul_gemv(const struct region *region, const char **why)
 {
-    return takes_f32(region, why) && accepts_matmul_dense(region, why);
+    return takes_gemv(region, why) && accepts_matmul_dense(region, why);
+}
+
+/* Weights as they are stored in panels, and what reads them. */
+static void bind_gemv_weight(struct bind *bind, const struct panels *panels)
+{
+    static const char layout[] = "panels of 32 of out_c: [in_c, 32]";
+    struct value *weight = bind->region->anchor->inputs[1];
+    const bool small = weight_is_small(bind->region), words = small && gemv_takes_words(weight);
+    struct type type;
+
+    bind_flag(bind, "unpacked", small && !words);
+    if (words) {
+        gemv_bind_words(bind, weight, panels);
+        return;
+    }
+    bind_text(bind, "panel_shape", "[IN_C, 32]");
+    bind_text(bind, "gemv", "%s", gemv_function(bind));
+    bind_text(bind, "tw", "%s", stored_c_type(&weight->type));
+    if (!small) {
+        bind_panels(bind, "weight", 1, panels, layout);
+        return;
+    }
+    type = codes_type(bind, &weight->type, 0, NULL);
+    bind_text(
+        bind, "weight", "%s",
+        bind_codes(bind, weight->name, &type, panels_make(bind, weight, panels, &type), layout));
+    bind_text(bind, "unpack", "%s", decode_unpack(bind, &weight->type));
 }
 
 bool bind_gemv_shape(struct bind *bind, const struct dense *d)
@@ -146,10 +172,9 @@ bool bind_gemv_shape(struct bind *bind, const struct dense *d)
         panels.row_step = 1;
         panels.len_step = d->out_c;
     }
-    bind_text(bind, "gemv", "%s", gemv_function(bind));
     bind_data(bind);
     bind_input(bind, "x", 0);
-    bind_panels(bind, "weight", 1, &panels, "panels of 32 of out_c: [in_c, 32]");
+    bind_gemv_weight(bind, &panels);
     bind_int(bind, "in_c", d->in_c);
     bind_int(bind, "out_c", d->out_c);
     if (data_is_small(bind->region))

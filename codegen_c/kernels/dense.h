@@ -11,7 +11,8 @@ struct dense {
     bool transposed;
 };
 
-/* Binds everything in gemv.c.tmpl: one row of f32. */
+/* Binds everything in gemv.c.tmpl: one row, computed in f32. */
+bool takes_gemv(const struct region *region, const char **why);
 bool bind_gemv_shape(struct bind *bind, const struct dense *dense);
 
 /* Binds everything in dense.c.tmpl (one row), or dense_rows.c.tmpl (several). */

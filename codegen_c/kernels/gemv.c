@@ -3,6 +3,18 @@
 
 #include "codegen_c/kernels/vector.h"
 
+void gemv_panel_helper(struct bind *bind)
+{
+    static const char name[] = "gemv";
+    struct keys keys;
+
+    if (bind_own_helper(bind, name))
+        return;
+    bind_vector(bind);
+    keys_init(&keys, bind->arena);
+    bind_new_helper(bind, name, "templates/helpers/gemv.c.tmpl", &keys);
+}
+
 const char *gemv_function(struct bind *bind)
 {
     static const char name[] = "gemv_f32";
@@ -11,7 +23,7 @@ const char *gemv_function(struct bind *bind)
 
     if (fn)
         return fn;
-    bind_vector(bind);
+    gemv_panel_helper(bind);
     keys_init(&keys, bind->arena);
     return bind_new_helper(bind, name, "templates/helpers/gemv_f32.c.tmpl", &keys);
 }

@@ -20,7 +20,21 @@ const char *gemv_function(struct bind *bind);
 /* The function y = matrix * x, for all of y: templates/helpers/matvec_f32.c.tmpl. */
 const char *gemv_matvec(struct bind *bind);
 
+/* What both stand on: templates/helpers/gemv.c.tmpl. */
+void gemv_panel_helper(struct bind *bind);
+
 /* `groups` matrices [n_rows, len] of a constant, as both read them. */
 struct panels gemv_panels(int64_t groups, int64_t n_rows, int64_t len);
+
+/* --- weights that are codes (gemv_codes.c) ------------------------------------------------------
+ */
+
+/* Whether the codes of a constant can lie in words, from which shifts make floats: 4, 8 or 16 bits
+ * each, numbers all of them. */
+bool gemv_takes_words(const struct value *weight);
+
+/* The constant as such words in panels, and the function that reads them: sets the keys `weight`,
+ * tw and gemv. */
+void gemv_bind_words(struct bind *bind, const struct value *weight, const struct panels *panels);
 
 #endif

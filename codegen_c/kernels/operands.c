@@ -30,7 +30,7 @@ bool weight_is_small(const struct region *region)
     return anchor_input(region, 1)->dtype != computed_in(region);
 }
 
-static bool has_blocks(const struct type *type)
+bool shares_scales(const struct type *type)
 {
     return type->quant && type->quant->kind == QTYPE_BLOCKS;
 }
@@ -63,7 +63,7 @@ static bool takes_data(const struct region *region, const char **why)
     if (type->dtype == computed_in(region))
         return true;
     *why = "the data are neither f32, f64 nor codes of a byte that are decoded to f32";
-    return computed_in(region) == DTYPE_F32 && decode_takes(type) && !has_blocks(type) &&
+    return computed_in(region) == DTYPE_F32 && decode_takes(type) && !shares_scales(type) &&
            dtype_bytes(type->dtype) == 1;
 }
 
@@ -77,10 +77,10 @@ static bool takes_weight(const struct region *region, const char **why)
     *why = "the weights are neither f32, f64 nor codes that are decoded to f32";
     if (computed_in(region) != DTYPE_F32 || !decode_takes(type))
         return false;
-    if (has_blocks(type) && !takes_blocks(type, why))
+    if (shares_scales(type) && !takes_blocks(type, why))
         return false;
     *why = "weights that are computed are no codes of 8 bits";
-    return value->kind == VALUE_CONSTANT || (type_packed_bits(type) == 8 && !has_blocks(type));
+    return value->kind == VALUE_CONSTANT || (type_packed_bits(type) == 8 && !shares_scales(type));
 }
 
 bool takes_operands(const struct region *region, const char **why)
@@ -133,17 +133,14 @@ void bind_scratch_numbers(struct bind *bind, int64_t n)
 
 /* --- weights ---------------------------------------------------------------------------------- */
 
-/* How codes of this type are stored by bind_codes. */
-static const char *stored_c_type(const struct type *type)
+const char *stored_c_type(const struct type *type)
 {
     if (type->dtype == DTYPE_F16 || type->dtype == DTYPE_BF16)
         return "uint16_t";
     return type_packed_bits(type) < 8 ? "uint8_t" : dtype_c_type(type->dtype);
 }
 
-/* The type of an array of the constant's codes, in another shape: without scales. */
-static struct type codes_type(struct bind *bind, const struct type *from, int rank,
-                              const int64_t *dims)
+struct type codes_type(struct bind *bind, const struct type *from, int rank, const int64_t *dims)
 {
     struct type type = type_make(from->dtype, rank, dims);
     struct qtype *codec = arena_new(bind->arena, struct qtype);
@@ -233,7 +230,7 @@ static void bind_chunk_scales(struct bind *bind, const struct value *value, cons
 
 static int64_t chunk_of(const struct type *type, const struct panels *p)
 {
-    if (!has_blocks(type) || p->len_step != 1 || type->quant->block % CHUNK == 0)
+    if (!shares_scales(type) || p->len_step != 1 || type->quant->block % CHUNK == 0)
         return CHUNK;
     return type->quant->block;
 }
@@ -241,7 +238,7 @@ static int64_t chunk_of(const struct type *type, const struct panels *p)
 void bind_weight_panels(struct bind *bind, const struct panels *panels, const char *layout)
 {
     struct value *value = bind->region->anchor->inputs[1];
-    const bool small = weight_is_small(bind->region), blocks = small && has_blocks(&value->type);
+    const bool small = weight_is_small(bind->region), blocks = small && shares_scales(&value->type);
     struct type type;
 
     bind_text(bind, "tw", "%s", stored_c_type(&value->type));
@@ -285,7 +282,7 @@ static void bind_tap_scales(struct bind *bind, const struct value *value, const 
 void bind_weight_taps(struct bind *bind, const struct panels *panels, const char *layout)
 {
     struct value *value = bind->region->anchor->inputs[1];
-    const bool small = weight_is_small(bind->region), blocks = small && has_blocks(&value->type);
+    const bool small = weight_is_small(bind->region), blocks = small && shares_scales(&value->type);
     struct type type;
 
     bind_text(bind, "tw", "%s", stored_c_type(&value->type));
@@ -311,7 +308,7 @@ void bind_weight_rows(struct bind *bind)
 {
     struct value *value = bind->region->anchor->inputs[1];
     const struct type *type = &value->type;
-    const bool small = weight_is_small(bind->region), blocks = small && has_blocks(type);
+    const bool small = weight_is_small(bind->region), blocks = small && shares_scales(type);
 
     keys_offer(bind->keys, "tw", stored_c_type(type));
     offer_flag(bind, "small", small);

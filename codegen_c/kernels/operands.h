@@ -26,6 +26,15 @@ void bind_number_helper(struct bind *bind, const char *stem);
 /* Scratch for n numbers. */
 void bind_scratch_numbers(struct bind *bind, int64_t n);
 
+/* How codes of this type are stored by bind_codes: "uint8_t". */
+const char *stored_c_type(const struct type *type);
+
+/* The type of an array of a constant's codes, in another shape: without scales. */
+struct type codes_type(struct bind *bind, const struct type *from, int rank, const int64_t *dims);
+
+/* Whether powers of two stand for blocks of the type's elements. */
+bool shares_scales(const struct type *type);
+
 struct panels;
 
 /* Input 1, known before the model runs, in the order in which tiles read it: see panels.h. Sets

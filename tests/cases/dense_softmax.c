@@ -41,16 +41,18 @@ typedef float vector_f32 __attribute__((vector_size(LANES * 4), aligned(4), may_
 #define WIDE
 #endif
 
-/* --- from templates/helpers/gemv_f32.c.tmpl --------------------------------------------------- */
+/* --- from templates/helpers/gemv.c.tmpl ------------------------------------------------------- */
 
-/* Outputs that gemv_f32 computes at a time: eight vectors of sums, so that no product waits for the one
- * before it. */
+/* Matrices of known weights times a vector. The weights of 32 outputs stand side by side, in panels
+ * [len, 32], the last of them as narrow as its outputs allow, a multiple of 4; vectors may read up to 28
+ * weights beyond it. Outputs are computed GEMV at a time, eight vectors of sums, so that no product waits
+ * for the one before it. */
 enum { GEMV = 8 * LANES };
 
-/* To sum[i] is added x[k] * w[k, first + i] for k = 0 .. len - 1 in order, for the coming outputs of a
- * matrix times a vector: as many as are returned; sum has room for GEMV. The weights of 32 outputs stand
- * side by side, in panels [len, 32]; the last panel is as narrow as its outputs allow, a multiple of 4,
- * and vectors may read up to 28 weights beyond it. */
+/* --- from templates/helpers/gemv_f32.c.tmpl --------------------------------------------------- */
+
+/* To sum[i] is added x[k] * w[k, first + i] for k = 0 .. len - 1 in order, for the coming outputs: as many
+ * as are returned. sum has room for GEMV. */
 static WIDE int gemv_f32(const float *x, int len, const float *w, int first, int out_c, float *sum)
 {
     const int end = (out_c + 3) / 4 * 4, panel = first / 32 * 32;

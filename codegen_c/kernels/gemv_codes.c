@@ -1,0 +1,258 @@
+/* gemv_codes.c - see gemv.h: small weights in words of 32 bits.
+ *
+ * method   no processor needs more than shifts and masks to make a vector of floats of a vector of
+ * words, so the codes of consecutive inputs lie in a word. The exponent of a minifloat is put where
+ * a float has its own: what it is too small by, a power of two, is multiplied into x and the sums.
+ * Subnormal codes are subnormal floats then, which cost 150 cycles a vector on x86: where there are
+ * more than a few, their numbers are computed the careful way, which takes twice as long
+ * (docs/measured.md) */
+#include <math.h>
+#include <string.h>
+
+#include "base/minifloat.h"
+#include "base/str.h"
+#include "codegen_c/kernels/decode.h"
+#include "codegen_c/kernels/gemv.h"
+#include "codegen_c/kernels/operands.h"
+#include "codegen_c/machine.h"
+
+enum {
+    WORD_BITS = 32,
+    FLOAT_BIAS = 127,
+    FLOAT_MANTISSA = 23,
+    FEW = 1000 /* codes to one that is subnormal */
+};
+
+static bool is_integer(const struct type *type)
+{
+    return type->dtype == DTYPE_I8 || type->dtype == DTYPE_I4;
+}
+
+static unsigned code_at(const struct value *weight, int64_t i)
+{
+    const uint8_t *at =
+        (const uint8_t *)weight->data + i * (int64_t)dtype_bytes(weight->type.dtype);
+
+    return dtype_bytes(weight->type.dtype) == 2 ? at[0] | (unsigned)at[1] << 8 : at[0];
+}
+
+/* Infinity and NaN, whatever the format calls so. */
+static bool is_special(const struct minifloat *format, unsigned code)
+{
+    const unsigned sign = 1u << (minifloat_bits(format) - 1), magnitude = code & (sign - 1);
+
+    switch (format->specials) {
+    case MINIFLOAT_IEEE:
+        return magnitude >> format->mantissa_bits == (1u << format->exponent_bits) - 1;
+    case MINIFLOAT_FN: return magnitude == sign - 1;
+    case MINIFLOAT_FNUZ: return (code & (2 * sign - 1)) == sign;
+    default: return false;
+    }
+}
+
+static bool has_specials(const struct value *weight, const struct minifloat *format)
+{
+    for (int64_t i = 0; i < type_elements(&weight->type); i++)
+        if (is_special(format, code_at(weight, i)))
+            return true;
+    return false;
+}
+
+static bool has_many_subnormals(const struct value *weight, const struct minifloat *format)
+{
+    const int64_t n = type_elements(&weight->type);
+    const unsigned mask = (1u << (minifloat_bits(format) - 1)) - 1;
+    int64_t found = 0;
+
+    for (int64_t i = 0; i < n; i++) {
+        const unsigned magnitude = code_at(weight, i) & mask;
+
+        found += magnitude > 0 && magnitude < 1u << format->mantissa_bits;
+    }
+    return found * FEW > n;
+}
+
+bool gemv_takes_words(const struct value *weight)
+{
+    const struct type *type = &weight->type;
+    const struct minifloat *format = decode_format(type);
+    const int bits = type_packed_bits(type);
+
+    if (bits != 4 && bits != 8 && bits != 16)
+        return false;
+    if (!format)
+        return type->dtype == DTYPE_BF16 || is_integer(type);
+    /* The careful way's magnitudes are normal floats: from 2^-126 up to 2^127. */
+    return minifloat_bits(format) == bits && FLOAT_BIAS - format->bias >= 1 &&
+           FLOAT_BIAS - format->bias + (1 << format->exponent_bits) <= 254 &&
+           !has_specials(weight, format);
+}
+
+/* --- the array -----------------------------------------------------------------------------------
+ */
+
+/* One code after the other, as bind_codes takes them: [panel, word, output, code in the word]. */
+static void *words_make(struct bind *bind, const struct value *weight, const struct panels *p,
+                        struct type *type)
+{
+    const size_t bytes = dtype_bytes(type->dtype);
+    const int64_t per = WORD_BITS / type_packed_bits(type), words = (p->len + per - 1) / per;
+    const int64_t rows = panels_rows(p);
+    const char *from = weight->data;
+    char *to;
+
+    type->rank = 1;
+    type->dim[0] = (rows * words + p->slack) * per;
+    to = constant_alloc(bind->region->fn, type);
+    memset(to, 0, (size_t)type->dim[0] * bytes);
+    for (int64_t row = 0; row < p->n_rows; row++) {
+        const int64_t panel = row / p->width * p->width;
+        const int64_t width = rows - panel < p->width ? rows - panel : p->width;
+
+        for (int64_t k = 0; k < p->len; k++) {
+            const int64_t word = panel * words + k / per * width + row - panel;
+
+            memcpy(to + (size_t)(word * per + k % per) * bytes,
+                   from + (size_t)(row * p->row_step + k * p->len_step) * bytes, bytes);
+        }
+    }
+    return to;
+}
+
+/* --- the function --------------------------------------------------------------------------------
+ */
+
+static const char *hex(struct keys *keys, unsigned bits)
+{
+    return arena_printf(keys->arena, "0x%08X", bits);
+}
+
+/* Code j of output i, as a number. */
+static void set_scalar_keys(struct bind *bind, struct keys *keys, const struct type *type,
+                            int units)
+{
+    const int bits = type_packed_bits(type);
+    const char *get = type->dtype == DTYPE_I8
+                          ? "(float)"
+                          : arena_printf(bind->arena, "%s(", decode_function(bind, type));
+
+    for (int i = 0; i < 4; i++) {
+        const char *first = i ? arena_printf(bind->arena, "%d + ", i * units) : "";
+        const char *key = arena_printf(bind->arena, "code%d", i);
+
+        if (bits == 4)
+            keys_set(keys, key,
+                     arena_printf(bind->arena, "%s(uint8_t)(w[%sj / 2] >> j %% 2 * 4 & 15))", get,
+                                  first));
+        else
+            keys_set(keys, key,
+                     arena_printf(bind->arena, "%sw[%sj]%s", get, first,
+                                  type->dtype == DTYPE_I8 ? "" : ")"));
+    }
+}
+
+/* How the vector of code j of the words q becomes floats. */
+static void set_vector_keys(struct bind *bind, struct keys *keys, const struct type *type,
+                            bool careful)
+{
+    const struct minifloat *format = decode_format(type);
+    const int bits = type_packed_bits(type), top = WORD_BITS - bits;
+    const int shift = format ? 8 - format->exponent_bits : 0;
+    const unsigned magnitude =
+        format ? ((1u << (bits - 1)) - 1) << (FLOAT_MANTISSA - format->mantissa_bits) : 0x7FFF0000u;
+    const int exponent = format && !careful ? FLOAT_BIAS - format->bias : 0;
+    const char *code = arena_printf(bind->arena, "(q << (uint32_t)(%d - %d * j))", top, bits);
+    const char *numbers;
+
+    if (is_integer(type)) {
+        numbers = arena_printf(
+            bind->arena, "__builtin_convertvector((vector_i32)%s >> %d, vector_f32)", code, top);
+    } else if (careful) {
+        const char *fn = arena_printf(bind->arena, "%s_numbers", decode_name(bind, type));
+
+        keys_set(keys, "numbers", fn);
+        keys_set_int(keys, "shift", shift);
+        keys_set(keys, "magnitude", hex(keys, magnitude));
+        keys_set(keys, "base", hex(keys, (unsigned)(FLOAT_BIAS - format->bias) << FLOAT_MANTISSA));
+        keys_set(keys, "least", bind_literal(bind, DTYPE_F32, ldexp(1, 1 - format->bias)));
+        numbers = arena_printf(bind->arena, "%s(q << (uint32_t)(%d - %d * j))", fn, top, bits);
+    } else {
+        const char *moved =
+            shift ? arena_printf(bind->arena, "(vector_u32)((vector_i32)%s >> %d)", code, shift)
+                  : code;
+
+        numbers = arena_printf(bind->arena, "((vector_f32)(%s & %su))", moved,
+                               hex(keys, magnitude | 0x80000000u));
+    }
+    keys_set(keys, "vector_numbers", numbers);
+    keys_set_flag(keys, "scaled", exponent != 0);
+    keys_set_int(keys, "exponent", exponent);
+    keys_set_int(keys, "room", FLOAT_BIAS - exponent / 2);
+    keys_set(keys, "prescale",
+             exponent ? arena_printf(bind->arena, " * 0x1p%df", exponent / 2) : "");
+    keys_set(keys, "rescale",
+             exponent ? arena_printf(bind->arena, " * 0x1p%df", exponent - exponent / 2) : "");
+}
+
+static void bind_vector_words(struct bind *bind)
+{
+    static const char name[] = "vector_u32";
+    struct keys keys;
+
+    if (bind->machine->lanes == 1 || bind_own_helper(bind, name))
+        return;
+    keys_init(&keys, bind->arena);
+    bind_new_helper(bind, name, "templates/helpers/vector_u32.c.tmpl", &keys);
+}
+
+static const char *words_function(struct bind *bind, const struct value *weight)
+{
+    const struct type *type = &weight->type;
+    const struct minifloat *format = decode_format(type);
+    const bool careful = format && has_many_subnormals(weight, format);
+    const int per = WORD_BITS / type_packed_bits(type), units = per == 2 ? 2 : 4;
+    const bool scalars = bind->machine->lanes <= 1, vectors = bind->machine->lanes != 1;
+    const char *name = arena_printf(bind->arena, "gemv_%s%s", decode_name(bind, type),
+                                    careful && vectors ? "_subnormals" : "");
+    const char *fn = bind_own_helper(bind, name);
+    struct keys keys;
+
+    if (fn)
+        return fn;
+    gemv_panel_helper(bind);
+    bind_vector_words(bind);
+    keys_init(&keys, bind->arena);
+    keys_set(&keys, "format", format ? format->name : dtype_name(type->dtype));
+    keys_set(&keys, "tc", stored_c_type(type));
+    keys_set_int(&keys, "per", per);
+    keys_set_int(&keys, "per_less_1", per - 1);
+    keys_set_int(&keys, "units", units);
+    keys_set_flag(&keys, "scalars", scalars);
+    keys_set_flag(&keys, "vectors", vectors);
+    keys_set_flag(&keys, "careful", careful && vectors);
+    keys_set(&keys, "decoder",
+             scalars && type->dtype != DTYPE_I8 ? decode_function(bind, type) : "");
+    keys_set_flag(&keys, "first_part_0", true);
+    keys_set_flag(&keys, "first_part_1", false);
+    if (scalars)
+        set_scalar_keys(bind, &keys, type, units);
+    if (vectors)
+        set_vector_keys(bind, &keys, type, careful);
+    return bind_new_helper(bind, name, "templates/helpers/gemv_codes.c.tmpl", &keys);
+}
+
+void gemv_bind_words(struct bind *bind, const struct value *weight, const struct panels *panels)
+{
+    struct type type = codes_type(bind, &weight->type, 0, NULL);
+    const void *words = words_make(bind, weight, panels, &type);
+    const int per = WORD_BITS / type_packed_bits(&weight->type);
+
+    bind_text(
+        bind, "weight", "%s",
+        bind_codes(bind, weight->name, &type, words,
+                   arena_printf(bind->arena, "panels of 32 of out_c: [in_c / %d, 32, %d of in_c]",
+                                per, per)));
+    bind_text(bind, "tw", "%s", stored_c_type(&weight->type));
+    bind_text(bind, "gemv", "%s", words_function(bind, weight));
+    bind_text(bind, "panel_shape", "[(IN_C + %d) / %d, 32, %d of IN_C]", per - 1, per, per);
+}
