@@ -109,7 +109,7 @@ $(BUILD)/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/librelayc.a
 .PHONY: check check-full check-run check-full-run unit
 check: deps
 	$(MAKE) check-run
-check-full: deps
+check-full: deps deps-bench
 	$(MAKE) check-full-run
 check-run: all unit $(patsubst %,$(BUILD)/tests/%,$(test_folders))
 	+BUILD=$(BUILD) tests/run

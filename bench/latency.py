@@ -130,6 +130,10 @@ def main():
     for isa in arguments.isa:
         if isa not in ISAS:
             parser.error(f"--isa: '{isa}' is none of {', '.join(ISAS)}")
+    known = {row[0] for row in networks([])}
+    for name in arguments.only:
+        if name not in known:
+            parser.error(f"--only: '{name}' is none of {', '.join(sorted(known))}")
     (BUILD / "bench").mkdir(parents=True, exist_ok=True)
     sys.exit(1 if sum(table(isa, arguments) for isa in arguments.isa) else 0)
 
