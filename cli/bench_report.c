@@ -18,10 +18,8 @@ struct row {
 struct table {
     struct row *rows; /* in the order of execution */
     int n;
-    double seconds; /* of all */
-    int64_t macs;
-    size_t activation_bytes, weight_bytes;
-    double peak; /* operations a second */
+    struct row all; /* their sums */
+    double peak;    /* operations a second */
 };
 
 /* Two operations each. */
@@ -60,23 +58,35 @@ static struct row make_row(const struct bench *bench, int index)
     };
 }
 
+static void add_row(struct row *sum, const struct row *row)
+{
+    sum->seconds += row->seconds;
+    sum->macs += row->macs;
+    sum->activation_bytes += row->activation_bytes;
+    sum->weight_bytes += row->weight_bytes;
+}
+
+static double share_of(const struct table *table, double seconds)
+{
+    return table->all.seconds > 0 ? seconds / table->all.seconds : 0;
+}
+
 static struct table make_table(const struct bench *bench)
 {
     struct table table = { .n = bench->own.code.result.n_regions,
                            .peak = summarise(&bench->peak).median };
 
+    table.all.name = arena_printf(&bench->cli->ctx->perm, "all %d regions, one by one", table.n);
+    table.all.kernel = table.all.shape = "";
     table.rows = arena_array(&bench->cli->ctx->perm, struct row, table.n);
     for (int i = 0; i < table.n; i++) {
         struct row *row = &table.rows[i];
 
         *row = make_row(bench, i);
-        table.seconds += row->seconds;
-        table.macs += row->macs;
-        table.activation_bytes += row->activation_bytes;
-        table.weight_bytes += row->weight_bytes;
+        add_row(&table.all, row);
     }
     for (int i = 0; i < table.n; i++)
-        table.rows[i].share = table.seconds > 0 ? table.rows[i].seconds / table.seconds : 0;
+        table.rows[i].share = share_of(&table, table.rows[i].seconds);
     return table;
 }
 
@@ -99,18 +109,44 @@ static const struct row **sort_rows(struct arena *arena, const struct table *tab
     return sorted;
 }
 
-static void print_row(const struct cli *cli, const struct table *table, const char *name,
-                      const char *kernel, const char *shape, double seconds, int64_t macs,
-                      size_t activation_bytes, size_t weight_bytes)
+static void print_row(const struct cli *cli, const struct table *table, const struct row *row)
 {
-    say(cli, "%-30.30s %-20.20s %-16.16s %9.4f %5.1f %9.2f", name, kernel, shape, seconds * 1e3,
-        table->seconds > 0 ? 100 * seconds / table->seconds : 0, (double)macs / 1e6);
-    if (macs)
-        say(cli, " %7.1f %5.1f", flops(macs, seconds) / 1e9,
-            100 * flops(macs, seconds) / table->peak);
+    const double rate = flops(row->macs, row->seconds);
+
+    say(cli, "%-30.30s %-20.20s %-16.16s %9.4f %5.1f %9.2f", row->name, row->kernel, row->shape,
+        row->seconds * 1e3, 100 * share_of(table, row->seconds), (double)row->macs / 1e6);
+    if (row->macs)
+        say(cli, " %7.1f %5.1f", rate / 1e9, 100 * rate / table->peak);
     else
         say(cli, " %7s %5s", "", "");
-    say(cli, " %8.1f %8.1f\n", (double)activation_bytes / 1024, (double)weight_bytes / 1024);
+    say(cli, " %8.1f %8.1f\n", (double)row->activation_bytes / 1024,
+        (double)row->weight_bytes / 1024);
+}
+
+/* A line for each kernel with what all of its regions take, the slowest first. */
+static void print_kernels(const struct bench *bench, const struct table *table)
+{
+    struct arena *arena = &bench->cli->ctx->perm;
+    struct table kernels = { .rows = arena_array(arena, struct row, table->n) };
+    int *counts = arena_array(arena, int, table->n); /* regions */
+    const struct row **sorted;
+
+    for (int i = 0; i < table->n; i++) {
+        int k = 0;
+
+        while (k < kernels.n && strcmp(kernels.rows[k].kernel, table->rows[i].kernel) != 0)
+            k++;
+        if (k == kernels.n)
+            kernels.rows[kernels.n++] =
+                (struct row){ .index = k, .kernel = table->rows[i].kernel, .shape = "" };
+        add_row(&kernels.rows[k], &table->rows[i]);
+        counts[k]++;
+        kernels.rows[k].name =
+            arena_printf(arena, "%d region%s of", counts[k], counts[k] == 1 ? "" : "s");
+    }
+    sorted = sort_rows(arena, &kernels);
+    for (int i = 0; i < kernels.n && kernels.n > 1; i++)
+        print_row(bench->cli, table, sorted[i]);
 }
 
 static void print_table(const struct bench *bench, const struct table *table)
@@ -124,11 +160,9 @@ static void print_table(const struct bench *bench, const struct table *table)
     say(cli, "%-30s %-20s %-16s %9s %5s %9s %7s %5s %8s %8s\n", "region", "kernel", "output", "ms",
         "%", "M MACs", "GFLOP/s", "%peak", "KiB data", "KiB wts");
     for (int i = 0; i < n; i++)
-        print_row(cli, table, sorted[i]->name, sorted[i]->kernel, sorted[i]->shape,
-                  sorted[i]->seconds, sorted[i]->macs, sorted[i]->activation_bytes,
-                  sorted[i]->weight_bytes);
-    print_row(cli, table, arena_printf(&cli->ctx->perm, "all %d regions, one by one", table->n), "",
-              "", table->seconds, table->macs, table->activation_bytes, table->weight_bytes);
+        print_row(cli, table, sorted[i]);
+    print_kernels(bench, table);
+    print_row(cli, table, &table->all);
 }
 
 static const char *ms(struct arena *arena, const struct series *series)
@@ -171,7 +205,7 @@ static void print_whole(const struct bench *bench, const struct table *table)
     const struct codegen_result *result = &bench->own.code.result;
     const struct cli *cli = bench->cli;
     struct arena *arena = &cli->ctx->perm;
-    const double rate = flops(table->macs, summarise(&own->warm).median);
+    const double rate = flops(table->all.macs, summarise(&own->warm).median);
 
     say(cli, "  warm      %s\n  cold      %s\n", ms(arena, &own->warm), ms(arena, &own->cold_runs));
     say(cli, "  speed     %.2f GFLOP/s, %.1f %% of the peak of %.1f measured beside it\n",
@@ -258,12 +292,12 @@ static void add_json(const struct bench *bench, const struct table *table)
 {
     const struct contender *own = &bench->contenders[OWN];
     cJSON *json = bench->cli->json, *regions;
-    const double rate = flops(table->macs, summarise(&own->warm).median);
+    const double rate = flops(table->all.macs, summarise(&own->warm).median);
 
     cJSON_AddStringToObject(json, "cflags", bench->cflags);
     cJSON_AddNumberToObject(json, "core", bench->core);
     cJSON_AddNumberToObject(json, "onnx_nodes", bench->own.code.result.n_onnx_nodes);
-    cJSON_AddNumberToObject(json, "macs", (double)table->macs);
+    cJSON_AddNumberToObject(json, "macs", (double)table->all.macs);
     add_summary(json, "warm_ms", summarise(&own->warm), 1e3);
     add_summary(json, "cold_ms", summarise(&own->cold_runs), 1e3);
     cJSON_AddNumberToObject(json, "gflops", rate / 1e9);
@@ -287,8 +321,8 @@ void bench_report(struct bench *bench)
     report_precision(cli);
     say(cli, "%d ONNX node%s -> %d region%s, %.2f M MACs; %s; compiled in %.1f s; core %d\n",
         result->n_onnx_nodes, result->n_onnx_nodes == 1 ? "" : "s", table.n,
-        table.n == 1 ? "" : "s", (double)table.macs / 1e6, bench->cflags, bench->compile_seconds,
-        bench->core);
+        table.n == 1 ? "" : "s", (double)table.all.macs / 1e6, bench->cflags,
+        bench->compile_seconds, bench->core);
     report_offload(cli, bench->own.module);
     if (bench->regions_shown != 0)
         print_table(bench, &table);
