@@ -183,3 +183,8 @@ const char *str_nearest(const char *word, const char *const *candidates, size_t 
     }
     return nearest;
 }
+
+const char *str_plural(long long n)
+{
+    return n == 1 ? "" : "s";
+}

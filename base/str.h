@@ -36,6 +36,9 @@ const char *str_safe(struct arena *arena, const char *text, size_t limit);
  * there is another escape, or a \x00. */
 const char *str_unescape(struct arena *arena, const char *text, size_t n);
 
+/* "s", or "" for one. */
+const char *str_plural(long long n);
+
 /* The candidate that `word` is probably a misspelling of (edit distance of at most a third of its
  * length), or NULL. */
 const char *str_nearest(const char *word, const char *const *candidates, size_t n);

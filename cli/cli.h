@@ -60,6 +60,7 @@ bool precision_wanted(const struct cli *cli);
 void collect_for_precision(struct cli *cli, const struct module *module); /* before all passes */
 bool run_precision(struct cli *cli, struct module *module, const struct pipeline_options *pipeline);
 bool check_no_regions(struct cli *cli, const struct module *module, const char *what);
+const char *chosen_numbers(struct cli *cli); /* of products, for the banner; NULL = as the model */
 void report_precision(struct cli *cli); /* what became small; nothing when nothing was asked for */
 
 /* For compare: the steps up to the simulation only; and the samples of --data for fn's parameters
@@ -102,9 +103,9 @@ void list_passes(struct cli *cli);
  * in 0..9; a parameter is never left unset), seeded by --seed. *inputs has fn->n_params entries. */
 bool load_inputs(struct cli *cli, const struct function *fn, struct tensor **inputs);
 
-/* After the passes: tensors of f32 as the small numbers that --quantized-io made of the parameters.
- */
-void fit_inputs(struct cli *cli, const struct function *fn, struct tensor *inputs);
+/* After the passes: tensors of f32 as the small numbers that --quantized-io made of the parameters;
+ * bytes as codes of FP8. False after an error where one is of another type. */
+bool fit_inputs(struct cli *cli, const struct function *fn, struct tensor *inputs);
 
 /* Text for people: to standard output unless --json or --quiet. */
 void say(const struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));

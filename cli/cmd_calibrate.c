@@ -176,8 +176,8 @@ static void warn_non_finite(struct cli *cli, const struct calib_table *table)
     }
     if (first)
         diag_warn(cli->ctx, DIAG_CALIB_TABLE, NULL,
-                  "infinities or NaN in %d tensors, which are not counted; '%s' is the first", n,
-                  str_safe(&cli->ctx->perm, first->name, 200));
+                  "infinities or NaN in %d tensor%s, which are not counted; '%s' is the first", n,
+                  str_plural(n), str_safe(&cli->ctx->perm, first->name, 200));
 }
 
 static bool write_table(struct cli *cli, const struct request *r, const struct calib_table *table)
@@ -194,8 +194,8 @@ static bool write_table(struct cli *cli, const struct request *r, const struct c
 
 static void report(struct cli *cli, const struct request *r, const struct calib_table *table)
 {
-    say(cli, "%s: %d tensors, %lld samples\n", str_safe(&cli->ctx->perm, r->output, 4096), table->n,
-        (long long)table->n_samples);
+    say(cli, "%s: %d tensor%s, %lld sample%s\n", str_safe(&cli->ctx->perm, r->output, 4096),
+        table->n, str_plural(table->n), (long long)table->n_samples, str_plural(table->n_samples));
     if (!cli->json)
         return;
     cJSON_AddStringToObject(cli->json, "output", str_safe(&cli->ctx->perm, r->output, 4096));

@@ -77,6 +77,7 @@ static bool compare(struct cli *cli, const struct compared *both, struct compari
         return false;
     }
     ok = compare_modules(cli->ctx, both->reference, both->quantized, &source, out);
+    out->random = !on_data && !has_option(&cli->args, OPTION_INPUT);
     samples_close(samples);
     return ok;
 }
@@ -127,6 +128,8 @@ static void show(struct cli *cli, const struct comparison *c)
     cJSON *list = cli->json ? cJSON_AddArrayToObject(cli->json, "worst") : NULL;
 
     report_precision(cli);
+    if (c->random)
+        say(cli, "random numbers went in: with --data or -i it tells more\n");
     say(cli, "%-44s %-16s %10s %10s\n", "the worst layers", "operator", "1 - cosine", "noise");
     for (int n = 0; n < SHOWN; n++) {
         int worst = -1;

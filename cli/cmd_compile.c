@@ -161,6 +161,7 @@ bool command_compile(struct cli *cli)
     options.model_sha256 = model_sha256(cli->ctx, cli->args.operands[0]);
     options.command = banner_options(cli);
     ok = options.model_sha256 && run_passes(cli, module);
+    options.numbers = chosen_numbers(cli);
     options.targets = cli->offload.targets.first ? &cli->offload.targets : NULL;
     ok = ok && write_files(cli, module, &options, emit);
     module_free(module);

@@ -142,9 +142,9 @@ bool command_run(struct cli *cli)
         return false;
     module = load_model(cli);
     ok = module && check_output_files(cli, module->main) &&
-         load_inputs(cli, module->main, &inputs) && run_passes(cli, module);
+         load_inputs(cli, module->main, &inputs) && run_passes(cli, module) &&
+         fit_inputs(cli, module->main, inputs);
     if (ok) {
-        fit_inputs(cli, module->main, inputs);
         outputs = arena_array(&cli->ctx->perm, struct tensor, module->main->ret->n_inputs);
         ok = execute(cli, module, (enum executor)with, inputs, outputs) &&
              write_outputs(cli, module->main, outputs);

@@ -383,9 +383,9 @@ bool command_verify(struct cli *cli)
     if (!prepare_offload(cli) || !ok)
         return false;
     v.module = load_model(cli);
-    ok = v.module && load_inputs(cli, v.module->main, &inputs) && run_passes(cli, v.module);
+    ok = v.module && load_inputs(cli, v.module->main, &inputs) && run_passes(cli, v.module) &&
+         fit_inputs(cli, v.module->main, inputs);
     if (ok) {
-        fit_inputs(cli, v.module->main, inputs);
         function_number(v.module->main);
         v.inputs = inputs;
         v.outputs = arena_array(&cli->ctx->perm, struct tensor, v.module->main->ret->n_inputs);

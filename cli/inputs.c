@@ -102,6 +102,23 @@ static bool load_file(struct loading *loading, const char *text)
     return ok;
 }
 
+/* With --quantized-io the passes make small numbers of the parameters, so that an input of these
+ * may be given as it is: fit_inputs looks at its type when that is known. */
+static bool check_inputs(struct cli *cli, const struct function *fn, const struct tensor *inputs)
+{
+    struct tensor *seen = arena_array(&cli->ctx->perm, struct tensor, fn->n_params);
+
+    for (int i = 0; i < fn->n_params; i++) {
+        seen[i] = inputs[i];
+        if (has_option(&cli->args, OPTION_QUANTIZED_IO) && cli->args.command != COMMAND_COMPARE &&
+            dtype_bytes(seen[i].type.dtype) == 1 &&
+            type_same_shape(&seen[i].type, &fn->params[i]->type) &&
+            fn->params[i]->type.dtype == DTYPE_F32)
+            seen[i].type.dtype = DTYPE_F32;
+    }
+    return interpret_check_inputs(cli->ctx, fn, fn->n_params, seen);
+}
+
 bool load_inputs(struct cli *cli, const struct function *fn, struct tensor **inputs)
 {
     const struct option_values *files = &cli->args.options[OPTION_INPUT];
@@ -124,7 +141,7 @@ bool load_inputs(struct cli *cli, const struct function *fn, struct tensor **inp
         loading.inputs[i] = tensor_new(&cli->bulk, &fn->params[i]->type);
         fill_random(&loading.inputs[i], &state);
     }
-    return ok && interpret_check_inputs(cli->ctx, fn, fn->n_params, loading.inputs);
+    return ok && check_inputs(cli, fn, loading.inputs);
 }
 
 /* What was given as f32 where the interface has become one of small numbers. */
@@ -146,7 +163,7 @@ static void quantize_input(struct cli *cli, const struct type *type, struct tens
     }
 }
 
-void fit_inputs(struct cli *cli, const struct function *fn, struct tensor *inputs)
+bool fit_inputs(struct cli *cli, const struct function *fn, struct tensor *inputs)
 {
     for (int i = 0; i < fn->n_params; i++) {
         const struct type *type = &fn->params[i]->type;
@@ -155,5 +172,8 @@ void fit_inputs(struct cli *cli, const struct function *fn, struct tensor *input
 
         if (inputs[i].type.dtype == DTYPE_F32 && type->dtype != DTYPE_F32 && codes)
             quantize_input(cli, type, &inputs[i]);
+        else if (inputs[i].type.dtype == DTYPE_U8 && dtype_minifloat(type->dtype))
+            inputs[i].type.dtype = type->dtype; /* codes: .npy has no type of FP8 */
     }
+    return interpret_check_inputs(cli->ctx, fn, fn->n_params, inputs);
 }

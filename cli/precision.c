@@ -4,26 +4,13 @@
 
 #include "base/file.h"
 #include "base/str.h"
-#include "cli/cli.h"
+#include "cli/precision.h"
 #include "frontend/tensors/samples.h"
 #include "quantize/batch_norms.h"
 #include "quantize/fp8_params.h"
 #include "quantize/quantize.h"
 #include "quantize/search.h"
 #include "relay_ir/products.h"
-
-struct precision_request {
-    struct quantize_options options;
-    struct qtable qtable;
-    struct calib_table calib;
-    const char *data;
-    struct preprocessing how;
-    bool has_how;
-    long long limit;
-    struct quantize_report report;
-    int n_floats; /* products in floats, of --arithmetic integer */
-    bool done;
-};
 
 /* --- the options ------------------------------------------------------------------------------ */
 
@@ -86,6 +73,11 @@ static bool parse_precision(struct cli *cli, struct precision_request *r)
     if (params && text && strcmp(text, "fp8") != 0 && strcmp(text, "fp8w") != 0)
         return diag_error(cli->ctx, DIAG_USAGE, NULL,
                           "--fp8-params is for --precision fp8, or fp8w");
+    if (params &&
+        (has_option(&cli->args, OPTION_SCALE) || has_option(&cli->args, OPTION_SCALE_WEIGHTS)))
+        return diag_error(
+            cli->ctx, DIAG_USAGE, NULL,
+            "--fp8-params says both scales: it goes without --scale and --scale-weights");
     ok = params ? fp8_params_parse(cli->ctx, "--fp8-params", params, p)
                 : precision_parse(cli->ctx, "--precision", text ? text : "f32", p);
     if (params && text && strcmp(text, "fp8w") == 0) {
@@ -186,10 +178,42 @@ static const enum option_id companions[] = {
     OPTION_LOSS,       OPTION_DATA
 };
 
+static bool searches_data(const struct precision *p)
+{
+    return p->has_data_scale && p->data_scale.kind == SCALE_SEARCH;
+}
+
 static bool searches(const struct precision *p)
 {
-    return p->weight_scale.kind == SCALE_SEARCH ||
-           (p->has_data_scale && p->data_scale.kind == SCALE_SEARCH);
+    return p->weight_scale.kind == SCALE_SEARCH || searches_data(p);
+}
+
+/* Whether the search may choose each of --formats for something. */
+static bool check_formats(struct cli *cli, const struct quantize_options *options)
+{
+    const struct precision *p = &options->precision;
+    int n_data = 0;
+    bool ok = true;
+
+    for (int i = 0; i < options->n_formats; i++) {
+        const struct number_format *format = &options->formats[i];
+        const bool data = searches_data(p) && precision_takes(p, format, true);
+
+        n_data += data;
+        if (!data && (p->weight_scale.kind != SCALE_SEARCH || !precision_takes(p, format, false)))
+            ok = diag_error(
+                cli->ctx, DIAG_USAGE, NULL, "--formats: precision %s cannot compute with %s of %s",
+                precision_name(p->mode), p->weight_scale.kind == SCALE_SEARCH ? "weights" : "data",
+                format->name);
+    }
+    if (ok && searches_data(p) && options->n_formats && !n_data)
+        ok = diag_error(cli->ctx, DIAG_USAGE, NULL,
+                        "--formats: none of them is for data, which --scale search looks at");
+    if (!ok)
+        diag_help(cli->ctx, "%s",
+                  p->mode == PRECISION_INT8 ? "int8 computes with i8 alone"
+                                            : "data can be of FP8: f8e4m3, f8e3m4, f8e5m2 ...");
+    return ok;
 }
 
 static bool says_nothing(struct cli *cli, enum option_id option, const char *without)
@@ -218,6 +242,8 @@ static bool check_precision(struct cli *cli, const struct precision_request *r)
                         precision_name(p->mode));
     if (has_option(&cli->args, OPTION_FORMATS) && !searches(p))
         ok = says_nothing(cli, OPTION_FORMATS, "--scale search or --scale-weights search");
+    else if (has_option(&cli->args, OPTION_FORMATS))
+        ok = check_formats(cli, &r->options) && ok;
     if (has_option(&cli->args, OPTION_LOSS) && !searches(p) && !r->options.topk &&
         !has_option(&cli->args, OPTION_QUANTIZE_LOG))
         ok = says_nothing(cli, OPTION_LOSS, "--topk, a search or --quantize-log");
@@ -334,36 +360,12 @@ bool check_no_regions(struct cli *cli, const struct module *module, const char *
     return false;
 }
 
-/* Where weights alone are small, keeping what has none changes nothing: a convolution with a bias,
- * say, is two nodes, and the output's name is the second one's. */
-static void check_kept(struct cli *cli, const struct precision_request *r)
-{
-    const struct quantize_report *report = &r->report;
-    struct str products = { .arena = &cli->ctx->perm };
-    int shown = 0;
-
-    if (!r->options.n_keep || r->options.precision.has_data || r->options.qtable)
-        return;
-    for (int i = 0; i < report->n; i++) {
-        const struct quantize_line *line = &report->lines[i];
-
-        if (!is_product(line->op))
-            continue;
-        if (line->why && strcmp(line->why, "--keep-f32") == 0)
-            return;
-        if (shown++ < 8)
-            str_printf(&products, "%s'%s'", shown > 1 ? ", " : "",
-                       str_safe(&cli->ctx->perm, line->node, 100));
-    }
-    diag_warn(cli->ctx, DIAG_QUANTIZE, NULL, "--keep-f32 changes nothing: it names no product");
-    diag_help(cli->ctx, "products are %s%s", str_text(&products), shown > 8 ? " and others" : "");
-}
-
 bool run_precision(struct cli *cli, struct module *module, const struct pipeline_options *pipeline)
 {
     struct precision_request *r = cli->precision;
     struct calibration_source source = { .load = load };
     struct samples *samples;
+    int n_small;
     bool ok;
 
     if (!check_no_regions(cli, module, "--precision"))
@@ -372,93 +374,18 @@ bool run_precision(struct cli *cli, struct module *module, const struct pipeline
     if (r->data && !samples)
         return false;
     source.user = samples;
+    n_small = precision_count_small(module);
     r->options.samples = samples ? &source : NULL;
     ok = quantize_with_log(cli, module, pipeline);
     r->done = ok;
-    if (ok)
-        check_kept(cli, r);
+    if (ok) {
+        precision_check_kept(cli, r);
+        precision_check_small(cli, r, n_small);
+        r->numbers = precision_list_numbers(&cli->ctx->perm, module);
+    }
     if (r->options.exact && !r->options.simulate_only)
         for (const struct node *node = module->main->first; node; node = node->next)
             r->n_floats += is_product(node->op) && node->outputs[0]->type.dtype == DTYPE_F32;
     samples_close(samples);
     return ok;
-}
-
-/* --- the report ------------------------------------------------------------------------------- */
-
-static void report_json(struct cli *cli, const struct precision_request *r)
-{
-    const struct quantize_report *report = &r->report;
-    struct arena *arena = &cli->ctx->perm;
-    cJSON *json = cJSON_AddObjectToObject(cli->json, "precision"), *nodes;
-
-    cJSON_AddStringToObject(json, "wanted", precision_text(arena, &r->options.precision));
-    cJSON_AddNumberToObject(json, "products", report->n_products);
-    cJSON_AddNumberToObject(json, "small_products", report->n_small_products);
-    cJSON_AddNumberToObject(json, "constant_bytes_before", (double)report->weight_bytes_before);
-    cJSON_AddNumberToObject(json, "constant_bytes_after", (double)report->weight_bytes_after);
-    cJSON_AddNumberToObject(json, "equalized_pairs", report->n_equalized);
-    cJSON_AddNumberToObject(json, "corrected_biases", report->n_corrected);
-    cJSON_AddNumberToObject(json, "uncorrected_biases", report->n_uncorrected);
-    cJSON_AddNumberToObject(json, "float_products", r->n_floats);
-    nodes = cJSON_AddArrayToObject(json, "nodes");
-    for (int i = 0; i < report->n; i++) {
-        const struct quantize_line *line = &report->lines[i];
-        cJSON *node = cJSON_CreateObject();
-
-        cJSON_AddItemToArray(nodes, node);
-        cJSON_AddStringToObject(node, "name", str_safe(arena, line->node, 4096));
-        cJSON_AddStringToObject(node, "op", op_name(line->op));
-        cJSON_AddStringToObject(node, "precision", precision_text(arena, &line->precision));
-        if (line->why)
-            cJSON_AddStringToObject(node, "why", line->why);
-    }
-}
-
-static void report_corrections(struct cli *cli, const struct quantize_report *report)
-{
-    const char *why = cli->precision->options.bias == BIAS_DATA_FREE
-                          ? "no batch norm tells of their data"
-                          : "their weights are computed, or a vector";
-
-    if (report->n_equalized)
-        say(cli, "  equal   %d pairs of layers have weights of the same range\n",
-            report->n_equalized);
-    if (report->n_corrected)
-        say(cli, "  biases  corrected in %d products\n", report->n_corrected);
-    if (report->n_uncorrected)
-        say(cli, "  biases  left alone in %d products: %s\n", report->n_uncorrected, why);
-}
-
-void report_precision(struct cli *cli)
-{
-    const struct precision_request *r = cli->precision;
-    const struct quantize_report *report = &r->report;
-    struct arena *arena = &cli->ctx->perm;
-
-    if (!r->done)
-        return;
-    if (cli->json) {
-        report_json(cli, r);
-        return;
-    }
-    say(cli, "%s: %d of %d products, constants %zu -> %zu bytes\n",
-        precision_text(arena, &r->options.precision), report->n_small_products, report->n_products,
-        report->weight_bytes_before, report->weight_bytes_after);
-    report_corrections(cli, report);
-    if (r->n_floats)
-        say(cli,
-            "  float   %d products are computed in floats nevertheless: docs/fp8.md says when\n",
-            r->n_floats);
-    if (report->n_f32_io)
-        say(cli,
-            "  f32     %d of the model's inputs and outputs: not all who read them read integers\n",
-            report->n_f32_io);
-    for (int i = 0; i < report->n; i++) {
-        const struct quantize_line *line = &report->lines[i];
-
-        if (is_product(line->op) && line->why)
-            say(cli, "  f32     %s (%s): %s\n", str_safe(arena, line->node, 100), op_name(line->op),
-                line->why);
-    }
 }

@@ -23,6 +23,7 @@ struct codegen_options {
     const char *model_file;   /* base name of the model, for the banner; raw text */
     const char *model_sha256; /* hex, for the banner; "" = none */
     const char *command;      /* options that matter, for the banner, "" = defaults */
+    const char *numbers;      /* what small numbers were chosen, for the banner; NULL = none */
     enum weights_form weights;
     bool step; /* also emit NAME_step(), which runs one region */
 };

@@ -106,6 +106,17 @@ static const char dequantize_text[] =
     "    return (float)(stored - %s_%s_ZERO_POINT) * %s_%s_SCALE;\n"
     "}\n\n";
 
+/* Has a zero point; of at most 16 bits also functions that convert. */
+static bool has_zero(const struct value *value)
+{
+    return scale_of(value) && dtype_is_integer(value->type.dtype);
+}
+
+static bool is_converted(const struct value *value)
+{
+    return has_zero(value) && dtype_bytes(value->type.dtype) <= 2;
+}
+
 static void add_conversion(struct codegen *codegen, struct str *out, const struct value *value,
                            const char *c_name, bool is_input)
 {
@@ -115,7 +126,7 @@ static void add_conversion(struct codegen *codegen, struct str *out, const struc
     const int bits = 8 * (int)dtype_bytes(dtype);
     int64_t least, most;
 
-    if (!scale_of(value) || !dtype_is_integer(dtype) || bits > 16)
+    if (!is_converted(value))
         return;
     least = dtype_kind(dtype) == KIND_INT ? -((int64_t)1 << (bits - 1)) : 0;
     most = least + ((int64_t)1 << bits) - 1;
@@ -126,29 +137,39 @@ static void add_conversion(struct codegen *codegen, struct str *out, const struc
         str_printf(out, dequantize_text, name, c_name, type, upper, id, upper, id);
 }
 
-static bool has_scales(const struct function *main)
+static bool any_of_io(const struct function *main, bool (*is)(const struct value *value))
 {
     bool any = false;
 
     for (int i = 0; i < main->n_params; i++)
-        any = any || scale_of(main->params[i]);
+        any = any || is(main->params[i]);
     for (int i = 0; i < main->ret->n_inputs; i++)
-        any = any || scale_of(main->ret->inputs[i]);
+        any = any || is(main->ret->inputs[i]);
     return any;
+}
+
+static bool has_scale(const struct value *value)
+{
+    return scale_of(value) != NULL;
 }
 
 static void add_scales(struct codegen *codegen, struct str *out)
 {
     const struct function *main = codegen->module->main;
 
-    if (!has_scales(main))
+    if (!any_of_io(main, has_scale))
         return;
-    str_add(out,
-            "/* What is stored in inputs and outputs: real = SCALE * (stored - ZERO_POINT). */\n");
+    str_printf(out, "/* What is stored in inputs and outputs: real = SCALE * %s. */\n",
+               any_of_io(main, has_zero) ? "(stored - ZERO_POINT)"
+                                         : "the number that the code stands for");
     for (int i = 0; i < main->n_params; i++)
         add_scale(codegen, out, main->params[i], codegen->input_names[i]);
     for (int i = 0; i < main->ret->n_inputs; i++)
         add_scale(codegen, out, main->ret->inputs[i], codegen->output_names[i]);
+    if (!any_of_io(main, is_converted)) {
+        str_add(out, "\n");
+        return;
+    }
     str_printf(out,
                "\n/* Conversions from and to floats, for callers that have some; with %s_NO_FLOAT\n"
                " * nobody can call them by accident. */\n#ifndef %s_NO_FLOAT\n",

@@ -20,6 +20,8 @@ void add_banner(struct codegen *codegen, struct str *out, const char *suffix)
                codegen->n_regions == 1 ? "" : "s");
     str_printf(out, " *    options  %s\n",
                *options->command ? comment_safe(arena, options->command, 200) : "defaults");
+    if (options->numbers)
+        str_printf(out, " *    numbers  %s\n", comment_safe(arena, options->numbers, 400));
     if (codegen->machine->arch != ARCH_ANY)
         str_printf(out, " *    machine  %s; elsewhere correct, but slower\n *    flags    %s\n",
                    codegen->machine->name, codegen->machine->flags);

@@ -3,6 +3,7 @@
  * The table is the user's, or is made here of the samples. */
 #include <string.h>
 
+#include "base/str.h"
 #include "quantize/steps.h"
 
 static bool measure(struct quantization *q, struct calib_table *table)
@@ -48,6 +49,59 @@ static bool has_small_data(const struct quantize_options *options)
     return any;
 }
 
+/* "1x3x224x224", but for the batch. */
+static bool has_shape(const struct type *type, const char *shape, struct arena *scratch)
+{
+    struct str text = { .arena = scratch };
+    const char *x = strchr(shape, 'x');
+
+    if (!*shape || type->rank == 0)
+        return true;
+    for (int i = 1; i < type->rank; i++)
+        str_printf(&text, "x%lld", (long long)type->dim[i]);
+    return strcmp(str_text(&text), x ? x : "") == 0;
+}
+
+static void check_shape(struct quantization *q, const struct value *value, struct str *list, int *n)
+{
+    const struct calib_tensor *tensor = calib_find(q->calibration, value->name);
+
+    if (!tensor || has_shape(&value->type, tensor->shape, &q->ctx->scratch))
+        return;
+    if (++*n <= NAMED_VALUES)
+        str_printf(list, "%s'%s' is %s, %s in the table", *n > 1 ? "; " : "",
+                   str_safe(&q->ctx->perm, value->name, 100),
+                   type_text(&q->ctx->perm, &value->type),
+                   str_safe(&q->ctx->perm, tensor->shape, 100));
+    else if (*n == NAMED_VALUES + 1)
+        str_add(list, "; and others");
+}
+
+/* A table that was made of another model, or of this one with other shapes. */
+static bool check_table(struct quantization *q)
+{
+    const struct function *fn = q->module->main;
+    struct str list = { .arena = &q->ctx->perm };
+    const char *path = q->ctx->diags.input_name, *model = q->calibration->model;
+    const char *file = path && strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    int n = 0;
+
+    if (*model && file && strcmp(model, file) != 0)
+        diag_warn(q->ctx, DIAG_CALIB_TABLE, NULL, "the calibration table was made of '%s'",
+                  str_safe(&q->ctx->perm, model, 200));
+    for (int i = 0; i < fn->n_params; i++)
+        check_shape(q, fn->params[i], &list, &n);
+    for (const struct node *node = fn->first; node; node = node->next)
+        for (int i = 0; i < node->n_outputs; i++)
+            check_shape(q, node->outputs[i], &list, &n);
+    if (!n)
+        return true;
+    diag_error(q->ctx, DIAG_CALIB_TABLE, NULL,
+               "the calibration table is of other shapes than the model's: %s", str_text(&list));
+    diag_help(q->ctx, "calibrate this model, with the shapes that it is compiled with");
+    return false;
+}
+
 bool quantize_calibrate(struct quantization *q)
 {
     struct function *fn = q->module->main;
@@ -62,6 +116,8 @@ bool quantize_calibrate(struct quantization *q)
     }
     if (!q->calibration)
         return true;
+    if (q->options->calib && !check_table(q))
+        return false;
     for (int i = 0; i < fn->n_params; i++)
         set_type(q, fn->params[i]);
     for (struct node *node = fn->first; node; node = node->next)

@@ -121,6 +121,24 @@ static void keep_worst(struct quantization *q)
     }
 }
 
+/* The table is the more exact word; that it wins is said. */
+static void check_conflicts(struct quantization *q)
+{
+    for (const struct node *node = q->module->main->first; node && q->options->qtable;
+         node = node->next) {
+        const struct qtable_row *row = qtable_find(q->options->qtable, node);
+
+        for (int i = 0; row && row->precision.mode != PRECISION_F32 && i < q->options->n_keep; i++)
+            if (node_has_name(node, q->options->keep[i])) {
+                diag_warn(q->ctx, DIAG_QUANTIZE, node_origin(node),
+                          "--keep-f32 '%s' is overruled by its row in the qtable, which says %s",
+                          str_safe(&q->ctx->perm, q->options->keep[i], 200),
+                          precision_text(&q->ctx->perm, &row->precision));
+                break;
+            }
+    }
+}
+
 bool choose_begin(struct quantization *q)
 {
     bool ok = check_keep(q);
@@ -136,8 +154,10 @@ bool choose_begin(struct quantization *q)
             q->last = node;
     }
     q->kept = (struct map){ .arena = &q->ctx->perm };
-    if (ok)
+    if (ok) {
+        check_conflicts(q);
         keep_worst(q);
+    }
     return ok;
 }
 

@@ -19,6 +19,7 @@ struct compared_layer {
 
 struct comparison {
     int64_t n_samples;
+    bool random; /* no data was given: set by the caller, for the log */
     int n;
     struct compared_layer *layers; /* weights first, then values in the order of execution */
 };

@@ -252,9 +252,9 @@ static bool check_table(const struct quantization *q, int n)
     if (!n || !options->calib || !wants_data)
         return true;
     diag_error(q->ctx, DIAG_CALIB_TABLE, NULL,
-               "equalisation has moved the ranges behind %d layers, which the calibration table "
+               "equalisation has moved the ranges behind %d layer%s, which the calibration table "
                "does not know",
-               n);
+               n, str_plural(n));
     diag_help(q->ctx, "calibrate with data in the same command, or do without equalisation");
     return false;
 }

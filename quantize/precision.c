@@ -53,6 +53,15 @@ static bool parse_format(struct ctx *ctx, const char *what, const char *text,
     return false;
 }
 
+bool precision_takes(const struct precision *p, const struct number_format *format, bool for_data)
+{
+    const enum dtype dtype = format->dtype;
+
+    if (p->mode == PRECISION_INT8)
+        return dtype == DTYPE_I8;
+    return !for_data || number_format_is_fp8(format);
+}
+
 /* Which formats a mode may have. */
 static bool check_formats(struct ctx *ctx, const char *what, const struct precision *p)
 {
@@ -148,6 +157,8 @@ const char *precision_text(struct arena *arena, const struct precision *p)
 
     if (same_weights && same_data)
         return name;
+    if (p->weights.block)
+        return p->weights.name; /* "mxfp6=f6e2m3" */
     if (!p->has_data || strcmp(p->weights.name, p->data.name) == 0)
         return arena_printf(arena, "%s=%s", name, p->weights.name);
     return arena_printf(arena, "%s=%s,%s", name, p->weights.name, p->data.name);

@@ -32,6 +32,11 @@ bool precision_parse(struct ctx *ctx, const char *what, const char *text, struct
 const char *precision_name(enum precision_mode mode);
 const char *precision_purpose(enum precision_mode mode);
 
+/* Whether a search may choose this format for weights (or data) of a node of this precision: what
+ * the mode cannot compute with would be stored in vain. */
+bool precision_takes(const struct precision *precision, const struct number_format *format,
+                     bool for_data);
+
 /* As precision_parse takes it. */
 const char *precision_text(struct arena *arena, const struct precision *precision);
 

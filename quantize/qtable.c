@@ -170,8 +170,9 @@ bool qtable_check(struct ctx *ctx, const struct qtable *qtable, const struct fun
         suggest(ctx, &names, row->name);
     }
     if (n_errors > MAX_ERRORS)
-        diag_error(ctx, DIAG_QTABLE, NULL, "%s: %d more rows have names that no node has",
-                   str_safe(&ctx->perm, qtable->path, 4096), n_errors - MAX_ERRORS);
+        diag_error(ctx, DIAG_QTABLE, NULL, "%s: %d more row%s with names that no node has",
+                   str_safe(&ctx->perm, qtable->path, 4096), n_errors - MAX_ERRORS,
+                   str_plural(n_errors - MAX_ERRORS));
     for (const struct node *node = fn->first; node; node = node->next)
         warn_of_others(ctx, qtable, node);
     arena_release(&arena);

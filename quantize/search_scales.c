@@ -6,9 +6,10 @@
 #include "quantize/steps.h"
 
 /* Of the formats to choose from, those that fit; the precision's own if there are none. */
-static struct search_space space_of(struct quantization *q, const struct number_format *own,
+static struct search_space space_of(struct quantization *q, const struct precision *precision,
                                     bool for_data)
 {
+    const struct number_format *own = for_data ? &precision->data : &precision->weights;
     const struct quantize_options *options = q->options;
     struct number_format *formats =
         arena_array(&q->ctx->perm, struct number_format, options->n_formats + 1);
@@ -21,8 +22,7 @@ static struct search_space space_of(struct quantization *q, const struct number_
         return search_space_of(&q->ctx->perm, splits, n, options->loss);
     }
     for (int i = 0; i < options->n_formats; i++)
-        if (!for_data || (own->dtype == DTYPE_I8 ? options->formats[i].dtype == DTYPE_I8
-                                                 : number_format_is_fp8(&options->formats[i])))
+        if (precision_takes(precision, &options->formats[i], for_data))
             formats[n++] = options->formats[i];
     if (n == 0)
         formats[n++] = *own;
@@ -42,7 +42,7 @@ static void write_entry(struct quantization *q, const struct quantize_log_entry 
 void search_weight_scales(struct quantization *q, const struct node *node, int axis,
                           const struct precision *precision, struct chosen_scales *out)
 {
-    const struct search_space space = space_of(q, &precision->weights, false);
+    const struct search_space space = space_of(q, precision, false);
     const struct value *weight = node->inputs[1];
     const struct type *type = &weight->type;
     const int64_t outer = axis < 0 ? 1 : type_span(type, 0, axis);
@@ -74,7 +74,7 @@ static bool is_logged(const struct quantization *q, const struct calib_tensor *t
 bool search_data_scale(struct quantization *q, const struct precision *precision,
                        const struct value *value, struct data_scale *out)
 {
-    const struct search_space space = space_of(q, &precision->data, true);
+    const struct search_space space = space_of(q, precision, true);
     const struct calib_tensor *tensor =
         q->calibration ? calib_find(q->calibration, value->name) : NULL;
     struct arena *arena = &q->ctx->perm;

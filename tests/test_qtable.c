@@ -65,7 +65,7 @@ static const struct {
     { "n f16w", "f16w", "f16", "", "", "max" },
     { "n afp weights=afp<4,3>", "afp=afp<4,3>", "afp<4,3>", "", "", "max" },
     { "n afp=afp6", "afp=afp6", "afp6", "", "", "max" },
-    { "n mxfp6 mxfp6=f6e3m2", "mxfp6=mxfp6=f6e3m2", "mxfp6=f6e3m2", "", "", "max" },
+    { "n mxfp6 mxfp6=f6e3m2", "mxfp6=f6e3m2", "mxfp6=f6e3m2", "", "", "max" },
     { "n F32", "f32", "", "", "", "" },
     { "n INT8", "int8", "i8", "i8", "", "max" },
     { "n F8E4M3", "fp8", "f8e4m3", "f8e4m3", "", "max" },

@@ -28,10 +28,11 @@ static void measure(struct ctx *ctx, const struct function *fn, struct calib_tab
     *table = (struct calib_table){ .model = "", .n_samples = 1 };
     table->at = arena_array(&ctx->perm, struct calib_tensor, n);
     for (int i = 0; i < fn->n_params; i++)
-        table->at[table->n++] = (struct calib_tensor){ .name = fn->params[i]->name };
+        table->at[table->n++] = (struct calib_tensor){ .name = fn->params[i]->name, .shape = "" };
     for (const struct node *node = fn->first; node; node = node->next)
         for (int i = 0; i < node->n_outputs; i++)
-            table->at[table->n++] = (struct calib_tensor){ .name = node->outputs[i]->name };
+            table->at[table->n++] =
+                (struct calib_tensor){ .name = node->outputs[i]->name, .shape = "" };
     for (int i = 0; i < table->n; i++) {
         struct calib_threshold *threshold = arena_new(&ctx->perm, struct calib_threshold);
 
@@ -354,8 +355,28 @@ START_TEST(a_calibration_of_something_else_is_refused)
     run(&q);
     ck_assert(!q.ok);
     ck_assert_ptr_nonnull(
-        strstr(expect_text(q.ctx), "does not have what is needed of 1 tensors: 'r'"));
-    ck_assert_ptr_nonnull(strstr(expect_text(q.ctx), "infinities or NaN in 1 tensors: 'x'"));
+        strstr(expect_text(q.ctx), "does not have what is needed of 1 tensor: 'r'"));
+    ck_assert_ptr_nonnull(strstr(expect_text(q.ctx), "infinities or NaN in 1 tensor: 'x'"));
+    end(&q);
+}
+END_TEST
+
+/* But for the batch, which changes no range; and a file may have been given another name. */
+START_TEST(a_calibration_of_other_shapes_is_refused)
+{
+    struct quantized q = quantized(two_convs, "int8", true);
+
+    for (int i = 0; i < q.table.n; i++)
+        q.table.at[i].shape = "7x2x4x4";
+    q.table.at[3].shape = "1x2x4x5"; /* %r */
+    q.table.model = "another.onnx";
+    q.ctx->diags.input_name = "folder/net.onnx";
+    run(&q);
+    ck_assert(!q.ok);
+    ck_assert_int_eq(q.ctx->diags.n_errors, 1);
+    ck_assert_ptr_nonnull(strstr(expect_text(q.ctx), "made of 'another.onnx'"));
+    ck_assert_ptr_nonnull(strstr(expect_text(q.ctx), "than the model's: 'r' is (1,2,4,4) f32, "
+                                                     "1x2x4x5 in the table"));
     end(&q);
 }
 END_TEST
@@ -406,6 +427,7 @@ int main(void)
     tcase_add_test(tcase, all_weights_that_are_not_finite_are_named);
     tcase_add_test(tcase, integers_want_a_calibration);
     tcase_add_test(tcase, a_calibration_of_something_else_is_refused);
+    tcase_add_test(tcase, a_calibration_of_other_shapes_is_refused);
     tcase_add_test(tcase, names_that_no_node_has_are_refused);
     tcase_add_test(tcase, a_tensor_of_zeros_has_a_scale);
     suite_add_tcase(suite, tcase);

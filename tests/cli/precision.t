@@ -33,7 +33,7 @@ error[R0701]: --keep-f32: no node is called 'nosuch'
 help: names are those of the ONNX nodes, or of their first outputs
 [1]
 $ relayc targets --explain $MODELS/conv_bn_relu.onnx --offload cmsis_nn --precision fp8w | head -1
-fp8w: 1 of 1 products, constants 228 -> 79 bytes
+fp8w: 1 of 1 product, constants 228 -> 79 bytes
 # Inputs of FP8, with and without a scale
 $ for a in float integer; do relayc verify $MODELS/conv_bn_relu.onnx --precision fp8 --quantized-io --arithmetic $a -q && echo same; done
 same
@@ -65,7 +65,47 @@ $ relayc compile $MODELS/conv_bn_relu.onnx --precision fp8w --keep-f32 y -o kept
 warning[R0701]: --keep-f32 changes nothing: it names no product
  --> MODELS/conv_bn_relu.onnx
 help: products are 'bn1_y.multiply'
-fp8w: 1 of 1 products, constants 228 -> 79 bytes
+fp8w: 1 of 1 product, constants 228 -> 79 bytes
 conv_bn_relu: 3 ONNX nodes -> 1 region, 0.00 M MACs
   flash   96 bytes of weights
   arena   288 bytes (without sharing: 288)
+# what would change nothing, or cannot be, is said
+$ relayc compile $MODELS/conv_bn_relu.onnx --precision fp8 --scale search --formats i8,f8e3m4,i4
+error[R0501]: --formats: precision fp8 cannot compute with data of i8
+error[R0501]: --formats: precision fp8 cannot compute with data of i4
+help: data can be of FP8: f8e4m3, f8e3m4, f8e5m2 ...
+[2]
+$ relayc compile $MODELS/conv_bn_relu.onnx --precision int8 --scale-weights search --formats i8,i4
+error[R0501]: --formats: precision int8 cannot compute with weights of i4
+help: int8 computes with i8 alone
+[2]
+$ relayc compile $MODELS/conv_bn_relu.onnx --precision fp8w --scale-weights search --formats i8,f8e3m4 -q -o chosen; grep ' numbers ' chosen/*.c | head -1
+ *    numbers  weights i8, data f32: 1 product
+$ relayc compile $MODELS/conv_bn_relu.onnx --fp8-params F143,F143,-1,-1 --scale max
+error[R0501]: --fp8-params says both scales: it goes without --scale and --scale-weights
+[2]
+$ printf 'y fp8\n' >y.qtable; relayc compile $MODELS/conv_bn_relu.onnx --qtable y.qtable --keep-f32 y -q -o kept
+warning[R0701]: --keep-f32 'y' is overruled by its row in the qtable, which says fp8
+ --> MODELS/conv_bn_relu.onnx: node #2 "relu1" (Relu)
+$ relayc compile $MODELS/conv_bn_relu.onnx --precision mxfp6=f6e2m3 -o mx | head -1; grep ' numbers ' mx/*.c | head -1
+mxfp6=f6e2m3: 1 of 1 product, constants 228 -> 53 bytes
+ *    numbers  weights f6e2m3 in blocks of 32, data f32: 1 product
+$ relayc compare $MODELS/conv_bn_relu.onnx --precision fp8 | sed -n 2,3p; head -1 precision_compare.log
+fp8: 1 of 1 product, constants 228 -> 79 bytes
+random numbers went in: with --data or -i it tells more
+# The quantised model against the float one, layer by layer, on 1 random sample.
+# The quantised model against the float one, layer by layer, on 1 random sample.
+# inputs of small numbers: as they are
+$ { printf '\223NUMPY\001\000\106\000%-69s\n' "{'descr': '|u1', 'fortran_order': False, 'shape': (1,2,6,6), }"; printf '%072d' 7; } >codes.npy; relayc run $MODELS/conv_bn_relu.onnx --precision fp8 --quantized-io -i codes.npy; relayc run $MODELS/conv_bn_relu.onnx --precision fp8 -i codes.npy
+y (1,3,4,4) f8e4m3 = 0 0 0 0 0 0 ...
+error[R0502]: input "x" is (1,2,6,6) u8, wanted is (1,2,6,6) f32
+ --> MODELS/conv_bn_relu.onnx
+[2]
+$ relayc compile $MODELS/conv_bn_relu.onnx --precision fp8 --scale 0.5 --quantized-io -q -o io; sed -n '/stored/,/Runs/p' io/conv_bn_relu.h
+/* What is stored in inputs and outputs: real = SCALE * the number that the code stands for. */
+#define CONV_BN_RELU_X_SCALE 0.5f
+#define CONV_BN_RELU_Y_SCALE 0.5f
+
+/* Runs the whole network.
+#define CONV_BN_RELU_X_SCALE 0.5f
+#define CONV_BN_RELU_Y_SCALE 0.5f

@@ -1,0 +1,38 @@
+/* precision.h - what precision.c and precision_report.c share: the request of --precision and its
+ * companions. */
+#ifndef CLI_PRECISION_H
+#define CLI_PRECISION_H
+
+#include "cli/cli.h"
+#include "frontend/tensors/samples.h"
+#include "quantize/quantize.h"
+
+struct precision_request {
+    struct quantize_options options;
+    struct qtable qtable;
+    struct calib_table calib;
+    const char *data;
+    struct preprocessing how;
+    bool has_how;
+    long long limit;
+    struct quantize_report report;
+    int n_floats;        /* products in floats, of --arithmetic integer */
+    const char *numbers; /* "weights f8e4m3, data f8e4m3: 3 products" */
+    bool done;
+};
+
+/* --- precision_report.c: what is worth a word once all is decided --- */
+
+/* Warns of --keep-f32 that names no product. */
+void precision_check_kept(struct cli *cli, const struct precision_request *r);
+
+/* The products whose numbers are small in the model itself, and a warning where there is little
+ * else. */
+int precision_count_small(const struct module *module);
+void precision_check_small(struct cli *cli, const struct precision_request *r, int n_small);
+
+/* Which formats products read now: "weights f8e4m3, data f8e4m3: 3 products". NULL = no products.
+ */
+const char *precision_list_numbers(struct arena *arena, const struct module *module);
+
+#endif

@@ -1,0 +1,193 @@
+/* precision_report.c - what --precision has done, for people, the banner and --json. */
+#include <string.h>
+
+#include "base/str.h"
+#include "cli/precision.h"
+#include "relay_ir/products.h"
+
+/* Where weights alone are small, keeping what has none changes nothing: a convolution with a bias,
+ * say, is two nodes, and the output's name is the second one's. */
+void precision_check_kept(struct cli *cli, const struct precision_request *r)
+{
+    const struct quantize_report *report = &r->report;
+    struct str products = { .arena = &cli->ctx->perm };
+    int shown = 0;
+
+    if (!r->options.n_keep || r->options.precision.has_data || r->options.qtable)
+        return;
+    for (int i = 0; i < report->n; i++) {
+        const struct quantize_line *line = &report->lines[i];
+
+        if (!is_product(line->op))
+            continue;
+        if (line->why && strcmp(line->why, "--keep-f32") == 0)
+            return;
+        if (shown++ < 8)
+            str_printf(&products, "%s'%s'", shown > 1 ? ", " : "",
+                       str_safe(&cli->ctx->perm, line->node, 100));
+    }
+    diag_warn(cli->ctx, DIAG_QUANTIZE, NULL, "--keep-f32 changes nothing: it names no product");
+    diag_help(cli->ctx, "products are %s%s", str_text(&products), shown > 8 ? " and others" : "");
+}
+
+/* Of floats, or of integers. */
+static bool is_any_product(const struct node *node)
+{
+    switch (node->op) {
+    case OP_QNN_CONV1D:
+    case OP_QNN_CONV2D:
+    case OP_QNN_CONV3D:
+    case OP_QNN_DENSE:
+    case OP_QNN_MATMUL: return true;
+    default: return is_product(node->op);
+    }
+}
+
+/* Products whose numbers are small in the model itself. */
+int precision_count_small(const struct module *module)
+{
+    int n = 0;
+
+    for (const struct node *node = module->main->first; node; node = node->next)
+        n += is_any_product(node) && node->inputs[1]->type.dtype != DTYPE_F32 &&
+             node->inputs[1]->type.dtype != DTYPE_F64;
+    return n;
+}
+
+/* What is quantised already is left as it is. */
+void precision_check_small(struct cli *cli, const struct precision_request *r, int n_small)
+{
+    if (!n_small || r->report.n_products > n_small || r->options.precision.mode == PRECISION_F32)
+        return;
+    diag_warn(cli->ctx, DIAG_QUANTIZE, NULL,
+              "--precision changes little or nothing: the model's product%s %s quantised already",
+              str_plural(n_small), n_small == 1 ? "is" : "are");
+    diag_help(cli->ctx, "compile it without --precision, or give the float model");
+}
+
+static const char *format_name(struct arena *arena, const struct value *value)
+{
+    const struct minifloat *codec = type_minifloat(&value->type);
+    const struct qtype *quant = value->type.quant;
+    const char *name = codec ? codec->name : dtype_name(value->type.dtype);
+
+    return quant && quant->kind == QTYPE_BLOCKS
+               ? arena_printf(arena, "%s in blocks of %lld", name, (long long)quant->block)
+               : name;
+}
+
+/* Which formats products read now, each pair once, in the order of the graph. */
+const char *precision_list_numbers(struct arena *arena, const struct module *module)
+{
+    enum { MOST = 8 };
+    const char *pairs[MOST];
+    int n[MOST], n_pairs = 0;
+    struct str text = { .arena = arena };
+
+    for (const struct node *node = module->main->first; node; node = node->next) {
+        const char *pair;
+        int i = 0;
+
+        if (!is_any_product(node))
+            continue;
+        pair = arena_printf(arena, "weights %s, data %s", format_name(arena, node->inputs[1]),
+                            format_name(arena, node->inputs[0]));
+        while (i < n_pairs && strcmp(pairs[i], pair) != 0)
+            i++;
+        if (i == MOST)
+            continue;
+        if (i == n_pairs) {
+            pairs[n_pairs] = pair;
+            n[n_pairs++] = 0;
+        }
+        n[i]++;
+    }
+    for (int i = 0; i < n_pairs; i++)
+        str_printf(&text, "%s%s: %d product%s", i ? "; " : "", pairs[i], n[i], str_plural(n[i]));
+    return n_pairs ? str_text(&text) : NULL;
+}
+
+const char *chosen_numbers(struct cli *cli)
+{
+    return cli->precision ? cli->precision->numbers : NULL;
+}
+
+/* --- the report ------------------------------------------------------------------------------- */
+
+static void report_json(struct cli *cli, const struct precision_request *r)
+{
+    const struct quantize_report *report = &r->report;
+    struct arena *arena = &cli->ctx->perm;
+    cJSON *json = cJSON_AddObjectToObject(cli->json, "precision"), *nodes;
+
+    cJSON_AddStringToObject(json, "wanted", precision_text(arena, &r->options.precision));
+    cJSON_AddNumberToObject(json, "products", report->n_products);
+    cJSON_AddNumberToObject(json, "small_products", report->n_small_products);
+    cJSON_AddNumberToObject(json, "constant_bytes_before", (double)report->weight_bytes_before);
+    cJSON_AddNumberToObject(json, "constant_bytes_after", (double)report->weight_bytes_after);
+    cJSON_AddNumberToObject(json, "equalized_pairs", report->n_equalized);
+    cJSON_AddNumberToObject(json, "corrected_biases", report->n_corrected);
+    cJSON_AddNumberToObject(json, "uncorrected_biases", report->n_uncorrected);
+    cJSON_AddNumberToObject(json, "float_products", r->n_floats);
+    nodes = cJSON_AddArrayToObject(json, "nodes");
+    for (int i = 0; i < report->n; i++) {
+        const struct quantize_line *line = &report->lines[i];
+        cJSON *node = cJSON_CreateObject();
+
+        cJSON_AddItemToArray(nodes, node);
+        cJSON_AddStringToObject(node, "name", str_safe(arena, line->node, 4096));
+        cJSON_AddStringToObject(node, "op", op_name(line->op));
+        cJSON_AddStringToObject(node, "precision", precision_text(arena, &line->precision));
+        if (line->why)
+            cJSON_AddStringToObject(node, "why", line->why);
+    }
+}
+
+static void report_corrections(struct cli *cli, const struct quantize_report *report)
+{
+    const char *why = cli->precision->options.bias == BIAS_DATA_FREE
+                          ? "no batch norm tells of their data"
+                          : "their weights are computed, or a vector";
+
+    if (report->n_equalized)
+        say(cli, "  equal   weights of the same range in %d pair%s of layers\n",
+            report->n_equalized, str_plural(report->n_equalized));
+    if (report->n_corrected)
+        say(cli, "  biases  corrected in %d product%s\n", report->n_corrected,
+            str_plural(report->n_corrected));
+    if (report->n_uncorrected)
+        say(cli, "  biases  left alone in %d product%s: %s\n", report->n_uncorrected,
+            str_plural(report->n_uncorrected), why);
+}
+
+void report_precision(struct cli *cli)
+{
+    const struct precision_request *r = cli->precision;
+    const struct quantize_report *report = &r->report;
+    struct arena *arena = &cli->ctx->perm;
+
+    if (!r->done)
+        return;
+    if (cli->json) {
+        report_json(cli, r);
+        return;
+    }
+    say(cli, "%s: %d of %d product%s, constants %zu -> %zu bytes\n",
+        precision_text(arena, &r->options.precision), report->n_small_products, report->n_products,
+        str_plural(report->n_products), report->weight_bytes_before, report->weight_bytes_after);
+    report_corrections(cli, report);
+    if (r->n_floats)
+        say(cli, "  float   %d product%s computed in floats nevertheless: docs/fp8.md says when\n",
+            r->n_floats, str_plural(r->n_floats));
+    if (report->n_f32_io)
+        say(cli,
+            "  f32     %d of the model's inputs and outputs: not all who read them read integers\n",
+            report->n_f32_io);
+    for (int i = 0; i < report->n; i++) {
+        const struct quantize_line *line = &report->lines[i];
+
+        if (is_product(line->op) && line->why)
+            say(cli, "  f32     %s (%s): %s\n", str_safe(arena, line->node, 100), op_name(line->op),
+                line->why);
+    }
+}
