@@ -2,18 +2,23 @@
  *
  * needs    observe: the float graph; correct: the simulated graph, products under their names
  * gives    for each product with constant weights: its mean per output channel, over samples and
- *          positions, is that of the float model; nothing is added at run time but, where a product
- *          had no bias, one
- * method   Nagel et al. 2019 (1906.04721), 4.2 and appendix D: layer after layer, each computed
- * with all corrections in front of it. By data: means are measured; data-free: data_free_bias.c
+ *          positions, is that of the float model, behind a relu or clip if there is one; nothing is
+ *          added at run time but, where a product had no bias, one
+ * method   Nagel et al. 2019 (1906.04721), 4.2 and appendix D: layer after layer, each computed with
+ *          all corrections in front of it. By data: means are measured, and what gives them back is
+ *          found by bias_match.c; data-free: data_free_bias.c
  */
 #include <string.h>
 
+#include "quantize/bias_match.h"
 #include "quantize/layer_mean.h"
 #include "quantize/layer_walk.h"
 #include "relay_ir/products.h"
 
-enum { MAX_SAMPLES = 128 }; /* docs/corrections.md has what fewer do */
+enum {
+    PICKED = 2048, /* numbers of a channel, over all samples */
+    MAX_SAMPLES = 128
+}; /* docs/corrections.md has what fewer do */
 
 static const size_t walk_bytes = (size_t)512 << 20;
 
@@ -38,14 +43,16 @@ static bool has_weights(const struct node *product)
 static bool walk_layers(struct quantization *q,
                         bool (*wants)(void *user, const struct node *product),
                         bool (*see)(void *user, struct node *product, const struct linear *linear,
-                                    const double *mean))
+                                    const struct layer_result *result))
 {
     const struct calibration_source *samples = q->options->samples;
+    const int64_t n = samples->n < MAX_SAMPLES ? samples->n : MAX_SAMPLES;
     const struct layer_walk walk = {
         .ctx = q->ctx,
         .fn = q->module->main,
         .source = samples,
-        .n_samples = samples->n < MAX_SAMPLES ? samples->n : MAX_SAMPLES,
+        .n_samples = n,
+        .pick = PICKED / n,
         .n_threads = q->options->n_threads > 0 ? q->options->n_threads : 1,
         .memory = walk_bytes,
         .what = "bias correction",
@@ -64,9 +71,9 @@ static bool wants_any(void *user, const struct node *product)
 }
 
 static bool remember(void *user, struct node *product, const struct linear *linear,
-                     const double *mean)
+                     const struct layer_result *result)
 {
-    layer_mean_add(user, product, linear, NULL, mean);
+    layer_mean_add(user, product, linear, NULL, result);
     return true;
 }
 
@@ -76,16 +83,19 @@ static bool wants_known(void *user, const struct node *product)
 }
 
 static bool correct(void *user, struct node *product, const struct linear *linear,
-                    const double *mean)
+                    const struct layer_result *found)
 {
+    const int64_t n = found->n_picked;
     struct quantization *q = user;
     const struct layer_mean *wanted = layer_mean_find(q, product);
+    const struct activation activation = activation_of(product, linear);
     struct arena arena = { NULL };
     double *shift = arena_array(&arena, double, linear->out_c);
     bool ok;
 
     for (int64_t c = 0; c < linear->out_c; c++)
-        shift[c] = wanted->out[c] - mean[c];
+        shift[c] = bias_match(&activation, c, wanted->picked + c * n, found->picked + c * n, n,
+                              wanted->out[c] - found->mean[c]);
     q->report->n_corrected++;
     ok = bias_shift(q, product, linear, shift);
     arena_release(&arena);

@@ -18,7 +18,7 @@ static void observe(struct quantization *q, const struct node *product, const st
     for (int64_t i = 0; i < linear->in_c; i++)
         in[i] = clipped_mean(&x->channels[i]);
     if (product_mean(q->ctx, product, linear, in, out))
-        layer_mean_add(q, product, linear, in, out);
+        layer_mean_add(q, product, linear, in, &(struct layer_result){ .mean = out });
     arena_release(&arena);
 }
 

@@ -7,7 +7,7 @@
 #include "relay_ir/interpret.h"
 
 void layer_mean_add(struct quantization *q, const struct node *product, const struct linear *linear,
-                    const double *in, const double *out)
+                    const double *in, const struct layer_result *result)
 {
     struct arena *perm = &q->ctx->perm;
     struct layer_mean *mean = arena_new(perm, struct layer_mean);
@@ -17,7 +17,11 @@ void layer_mean_add(struct quantization *q, const struct node *product, const st
     mean->out_c = linear->out_c;
     if (in)
         mean->in = arena_memdup(perm, in, (size_t)linear->in_c * sizeof *in);
-    mean->out = arena_memdup(perm, out, (size_t)linear->out_c * sizeof *out);
+    mean->out = arena_memdup(perm, result->mean, (size_t)linear->out_c * sizeof *mean->out);
+    mean->n_picked = result->n_picked;
+    if (result->n_picked)
+        mean->picked = arena_memdup(perm, result->picked,
+                                    (size_t)(linear->out_c * result->n_picked) * sizeof(float));
     mean->next = q->means;
     q->means = mean;
 }
@@ -32,20 +36,6 @@ const struct layer_mean *layer_mean_find(const struct quantization *q, const str
         if (strcmp(mean->name, product->outputs[0]->name) == 0)
             return mean->in_c == linear.in_c && mean->out_c == linear.out_c ? mean : NULL;
     return NULL;
-}
-
-/* The bias_add that alone reads the product, with a constant along the channels; else NULL. */
-static struct node *find_bias(const struct node *product, const struct linear *linear)
-{
-    struct value *y = product->outputs[0];
-    struct node *user = value_only_user(y);
-
-    return user && user->op == OP_BIAS_ADD && user->inputs[0] == y &&
-                   user->inputs[1]->kind == VALUE_CONSTANT &&
-                   dtype_is_float(user->inputs[1]->type.dtype) &&
-                   type_axis(&y->type, user->attrs.axis.axis) == linear->out_axis
-               ? user
-               : NULL;
 }
 
 static void write_log(const struct quantization *q, const struct node *product, int64_t n,
@@ -67,7 +57,7 @@ bool bias_shift(struct quantization *q, struct node *product, const struct linea
                 const double *shift)
 {
     struct value *y = product->outputs[0];
-    struct node *bias = find_bias(product, linear);
+    struct node *bias = product_bias(product, linear);
     const struct type type = type_make(y->type.dtype, 1, &linear->out_c);
     const union attrs attrs = { .axis = { linear->out_axis } };
     const char *suffix = op_name(product->op);

@@ -3,20 +3,23 @@
 #ifndef QUANTIZE_LAYER_MEAN_H
 #define QUANTIZE_LAYER_MEAN_H
 
+#include "quantize/layer_walk.h"
 #include "quantize/linear.h"
 #include "quantize/steps.h"
 
 struct layer_mean {
     const char *name; /* of the product's result */
     int64_t in_c, out_c;
-    const double *in;  /* [in_c] of its data: NULL = was not asked for */
-    const double *out; /* [out_c] */
+    const double *in;    /* [in_c] of its data: NULL = was not asked for */
+    const double *out;   /* [out_c] */
+    const float *picked; /* [out_c, n_picked], see layer_walk.h */
+    int64_t n_picked;
     struct layer_mean *next;
 };
 
 /* A copy of the numbers is kept, in ctx->perm. */
 void layer_mean_add(struct quantization *q, const struct node *product, const struct linear *linear,
-                    const double *in, const double *out);
+                    const double *in, const struct layer_result *result);
 const struct layer_mean *layer_mean_find(const struct quantization *q, const struct node *product);
 
 /* Adds out_c numbers to the product's bias, which is made if there is none. Nothing changes where

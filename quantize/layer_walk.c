@@ -20,6 +20,9 @@ struct state {
     struct sample *samples;
     int64_t n_kept;       /* samples from here on are not kept behind this product */
     double *sums;         /* [n_samples, out_c] */
+    int64_t n_positions;  /* of each channel, in one sample */
+    int64_t n_picked;     /* of them */
+    float *picked;        /* [out_c, n_samples, n_picked] */
     pthread_mutex_t lock; /* for what follows */
     int64_t next_sample;
     bool failed;
@@ -50,6 +53,22 @@ static void add_channels(const struct tensor *y, const struct linear *linear, do
             for (int64_t i = 0; i < inner; i++, at++)
                 sum += f32 ? (double)f32[at] : tensor_at(y, at);
             sums[c] += sum;
+        }
+}
+
+/* Numbers at positions that lie evenly, the first one included. */
+static void pick(const struct state *state, const struct tensor *y, int64_t sample)
+{
+    const struct linear *linear = &state->linear;
+    const int64_t inner = type_span(&y->type, linear->out_axis + 1, y->type.rank);
+
+    for (int64_t c = 0; c < linear->out_c; c++)
+        for (int64_t i = 0; i < state->n_picked; i++) {
+            const int64_t position = i * state->n_positions / state->n_picked;
+            const int64_t at = (position / inner * linear->out_c + c) * inner + position % inner;
+
+            state->picked[(c * state->walk->n_samples + sample) * state->n_picked + i] =
+                (float)tensor_at(y, at);
         }
 }
 
@@ -146,6 +165,7 @@ static bool run_sample(struct worker *worker, int64_t index)
 
     if (ok) {
         add_channels(&part->outputs[0], &state->linear, sums);
+        pick(state, &part->outputs[0], index);
         ok = check_finite(state, worker->ctx, index, sums);
     }
     if (ok && index < state->n_kept)
@@ -224,8 +244,7 @@ static bool run_samples(struct state *state)
 static void add_samples(const struct state *state, double *mean)
 {
     const int64_t n = state->linear.out_c;
-    const struct type *type = &state->cut.product->outputs[0]->type;
-    const double count = (double)(type_elements(type) / n) * (double)state->walk->n_samples;
+    const double count = (double)state->n_positions * (double)state->walk->n_samples;
 
     for (int64_t c = 0; c < n; c++) {
         double sum = 0;
@@ -249,10 +268,17 @@ static bool run_product(struct state *state)
                         : walk->n_samples;
     mean = arena_array(&arena, double, state->linear.out_c);
     state->sums = arena_array(&arena, double, walk->n_samples * state->linear.out_c);
+    state->n_positions = type_elements(&state->cut.product->outputs[0]->type) / state->linear.out_c;
+    state->n_picked = state->n_positions < walk->pick ? state->n_positions : walk->pick;
+    state->picked =
+        arena_array(&arena, float, state->linear.out_c * walk->n_samples * state->n_picked);
     ok = ok && run_samples(state);
     if (ok) {
+        const struct layer_result result = { mean, state->picked,
+                                             walk->n_samples * state->n_picked };
+
         add_samples(state, mean);
-        ok = walk->see(walk->user, state->cut.product, &state->linear, mean);
+        ok = walk->see(walk->user, state->cut.product, &state->linear, &result);
     }
     arena_release(&arena);
     return ok;

@@ -13,6 +13,14 @@
 #include "quantize/calibrate.h"
 #include "quantize/linear.h"
 
+/* What a product gave, over all samples. */
+struct layer_result {
+    const double *mean;  /* [out_c] */
+    const float *picked; /* [out_c, n_picked]: some numbers of each channel, evenly over samples and
+                            positions: the same ones in every walk over products of this shape */
+    int64_t n_picked;
+};
+
 struct layer_walk {
     struct ctx *ctx;
     struct function *fn;
@@ -20,14 +28,16 @@ struct layer_walk {
     int64_t n_samples;                       /* the first so many of them */
     int n_threads;
     size_t memory;    /* bytes; for values between products, over all samples */
+    int64_t pick;     /* at most so many numbers of each channel and sample; 0 = none */
     const char *what; /* for errors: "correcting biases" */
 
     /* Which products are looked at: in the graph as it is when the walk begins. */
     bool (*wants)(void *user, const struct node *product);
 
-    /* The mean of the product's result in each of linear->out_c channels. May insert nodes behind
-     * the product, and exchange constants of these; nothing in front of it. */
-    bool (*see)(void *user, struct node *product, const struct linear *linear, const double *mean);
+    /* The product's result, in linear->out_c channels. May insert nodes behind the product, and
+     * exchange constants of these; nothing in front of it. */
+    bool (*see)(void *user, struct node *product, const struct linear *linear,
+                const struct layer_result *result);
     void *user;
 };
 

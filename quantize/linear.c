@@ -126,3 +126,16 @@ struct value *value_insert(struct value *value, const char *suffix, enum op op,
     node_set_input(new->def, 0, value);
     return new;
 }
+
+struct node *product_bias(const struct node *product, const struct linear *linear)
+{
+    struct value *y = product->outputs[0];
+    struct node *user = value_only_user(y);
+
+    return user && user->op == OP_BIAS_ADD && user->inputs[0] == y &&
+                   user->inputs[1]->kind == VALUE_CONSTANT &&
+                   dtype_is_float(user->inputs[1]->type.dtype) &&
+                   type_axis(&y->type, user->attrs.axis.axis) == linear->out_axis
+               ? user
+               : NULL;
+}

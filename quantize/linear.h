@@ -22,6 +22,9 @@ bool linear_of(const struct node *node, struct linear *out);
 int64_t linear_blocks(const struct linear *linear);
 void linear_channels(const struct linear *linear, int64_t block, int64_t *in, int64_t *out);
 
+/* The bias_add that alone reads the product, with a constant along the channels; else NULL. */
+struct node *product_bias(const struct node *product, const struct linear *linear);
+
 /* Where channels that lie on `axis` of a value lie after it was given the shape `to`, -1 = not on
  * one axis. *repeat: channel i has become [i * repeat, (i + 1) * repeat). */
 int axis_after_view(const struct type *from, int axis, const struct type *to, int64_t *repeat);

@@ -1,5 +1,5 @@
 /* Bias correction by data: by numbers, and by its property: on the samples, the mean of every
- * channel of every layer is that of the float model. */
+ * channel of every layer, behind its activation, is that of the float model. */
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
@@ -106,8 +106,9 @@ static void set_weight(struct module *module, const char *product, float number)
     constant_exchange(node, 1, &node->inputs[1]->type, data);
 }
 
-/* The mean of x is 2. c: 2.5 with the weight 1.25, 2 with 1: the bias is 0.5. r: 1.5, 3.5, 5.5, 0;
- * d without its bias: 5.625 wanted, 2.625 * 2.5 = 6.5625 found: the bias is 1 - 0.9375. */
+/* r is 1.25, 3.75, 6.25, 0 with the weight 1.25, 2.8125 in the mean; c is 1, 3, 5, -1 with 1: with
+ * the bias 0.75, r has that mean. d without its bias: 2 * 2.8125 wanted, 2.5 * 2.8125 found: the
+ * bias is 1 - 1.40625. */
 START_TEST(biases_are_what_the_numbers_say)
 {
     static const float samples[] = { 1, 3, 5, -1 };
@@ -123,8 +124,8 @@ START_TEST(biases_are_what_the_numbers_say)
     static const char after[] = "fn main(%x: (1,1,1,2) f32) -> (%e) {\n"
                                 "  const @w : (1,1,1,1) f32 = [1]\n"
                                 "  const @v : (1,1,1,1) f32 = [2.5]\n"
-                                "  const @c.bias : (1) f32 = [0.5]\n"
-                                "  const @b : (1) f32 = [0.0625]\n"
+                                "  const @c.bias : (1) f32 = [0.75]\n"
+                                "  const @b : (1) f32 = [-0.40625]\n"
                                 "  %c.conv2d = nn.conv2d(%x, @w) " CONV " : (1,1,1,2) f32\n"
                                 "  %c = nn.bias_add(%c.conv2d, @c.bias) {axis=1} : (1,1,1,2) f32\n"
                                 "  %r = nn.relu(%c) : (1,1,1,2) f32\n"
@@ -209,19 +210,27 @@ static const char branches[] =
     "  %o = nn.conv2d(%h1, @w7) " CONV " : (1,2,6,6) f32\n"
     "}\n";
 
-/* The means per channel of values that stand for products with their biases. */
+/* The means per channel of what products give with their biases, behind a relu or clip. */
 struct means {
     struct map by_name; /* of double[64] */
 };
 
+static bool is_cut(const struct node *node)
+{
+    return node && (node->op == OP_RELU || node->op == OP_CLIP);
+}
+
 static bool is_output_of_product(const struct value *value)
 {
-    const struct node *def = value->def;
-    const struct node *user = value_only_user(value);
+    const struct node *def = value->def, *user = value_only_user(value);
 
-    if (def->op == OP_BIAS_ADD)
-        return def->inputs[0]->def && is_product(def->inputs[0]->def->op);
-    return is_product(def->op) && !(user && user->op == OP_BIAS_ADD);
+    if (is_cut(user) || (user && user->op == OP_BIAS_ADD))
+        return false;
+    if (is_cut(def) && def->inputs[0]->def && value_only_user(def->inputs[0]))
+        def = def->inputs[0]->def;
+    if (def->op == OP_BIAS_ADD && def->inputs[0]->def)
+        def = def->inputs[0]->def;
+    return is_product(def->op);
 }
 
 static void see(void *user, const struct value *value, const struct tensor *tensor)
@@ -354,12 +363,12 @@ struct seen {
 };
 
 static bool write_down(void *user, struct node *product, const struct linear *linear,
-                       const double *mean)
+                       const struct layer_result *result)
 {
     struct seen *seen = user;
 
     (void)product;
-    memcpy(seen->mean[seen->n++], mean, (size_t)linear->out_c * sizeof *mean);
+    memcpy(seen->mean[seen->n++], result->mean, (size_t)linear->out_c * sizeof(double));
     return true;
 }
 
@@ -447,7 +456,8 @@ static const char preprocessing[] =
     "{\"resize\": {\"mode\": \"shorter\", \"size\": 146}, \"crop\": {\"width\": 128, \"height\": "
     "128}, \"mean\": 127.5, \"std\": 127.5}";
 
-/* By data they are those of the float model; without data they come nearer. */
+/* By data they are those of the float model, up to what a part of the numbers does not show;
+ * without data they come nearer. */
 START_TEST(means_of_a_real_model_stay)
 {
     const struct pipeline_options prepare = { .part = PIPELINE_PREPARE, .log = stderr };
@@ -485,7 +495,7 @@ START_TEST(means_of_a_real_model_stay)
     observe_means(network.module, &job.source, &corrected);
     ck_assert_double_gt(worst_shift(network.module, &wanted, &shifted), 0.1);
     ck_assert_msg(worst_shift(network.module, &wanted, &corrected) <
-                      (_i ? 0.5 * worst_shift(network.module, &wanted, &shifted) : 1e-5),
+                      (_i ? 0.5 * worst_shift(network.module, &wanted, &shifted) : 0.01),
                   "%g, it was %g", worst_shift(network.module, &wanted, &corrected),
                   worst_shift(network.module, &wanted, &shifted));
     samples_close(samples);
