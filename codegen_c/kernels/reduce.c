@@ -53,22 +53,6 @@ static const char *span_index(struct bind *bind, const struct spans *spans, bool
     return row_major(bind, n, coord, extent);
 }
 
-/* Where the last span's elements begin. */
-static const char *row_address(struct bind *bind, const struct spans *spans)
-{
-    const char *coord[MAX_RANK], *extent[MAX_RANK];
-    const char *x = bind_operand(bind, anchor_source(bind->region, 0));
-    const int last = spans->n - 1;
-
-    for (int i = 0; i < last; i++) {
-        coord[i] = arena_printf(bind->arena, "i%d", i);
-        extent[i] = arena_printf(bind->arena, "D%d", i);
-    }
-    return last == 0 ? x
-                     : arena_printf(bind->arena, last > 1 ? "&%s[(%s) * D%d]" : "&%s[%s * D%d]", x,
-                                    row_major(bind, last, coord, extent), last);
-}
-
 /* The helper that takes the last span as a row; NULL if there is none. */
 static const char *row_helper(struct bind *bind, const struct spans *spans)
 {
@@ -82,22 +66,36 @@ static const char *row_helper(struct bind *bind, const struct spans *spans)
                                          : NULL;
 }
 
-static void bind_spans(struct bind *bind, const struct spans *spans)
+/* Where row (i0, i1 ...) of the outer spans begins in `array`; kept_only: among those that stay. */
+static const char *row_address(struct bind *bind, const struct spans *spans, const char *array,
+                               bool kept_only)
 {
-    const char *row = row_helper(bind, spans);
+    const char *coord[MAX_RANK], *extent[MAX_RANK];
+    const int last = spans->n - 1;
+    int n = 0;
+
+    for (int i = 0; i < last; i++) {
+        if (kept_only && spans->reduced[i])
+            continue;
+        coord[n] = arena_printf(bind->arena, "i%d", i);
+        extent[n++] = arena_printf(bind->arena, "D%d", i);
+    }
+    return n == 0 ? array
+                  : arena_printf(bind->arena, n > 1 ? "&%s[(%s) * D%d]" : "&%s[%s * D%d]", array,
+                                 row_major(bind, n, coord, extent), last);
+}
+
+/* inner: the template loops over the last span itself. */
+static void bind_spans(struct bind *bind, const struct spans *spans, bool inner)
+{
     struct str dims = { .arena = bind->arena };
     int n[2] = { 0, 0 };
 
-    if (row)
-        bind_helper(bind, row);
-    bind_text(bind, "row", "%s", row ? row : "");
-    bind_text(bind, "row_from", "%s", row ? row_address(bind, spans) : "");
-    bind_int(bind, "last", spans->n - 1);
     for (int i = 0; i < spans->n; i++) {
         const bool reduced = spans->reduced[i];
 
         str_printf(&dims, "%sD%d = %" PRId64, i ? ", " : "", i, spans->dim[i]);
-        if (row && i == spans->n - 1)
+        if (inner && i == spans->n - 1)
             continue;
         bind_int(bind, arena_printf(bind->arena, reduced ? "reduced%d" : "kept%d", n[reduced]), i);
         n[reduced]++;
@@ -105,14 +103,43 @@ static void bind_spans(struct bind *bind, const struct spans *spans)
     for (int i = 0; i < n[false]; i++)
         bind_text(bind, arena_printf(bind->arena, "open_kept%d", i), i + 1 < n[false] ? "" : " {");
     for (int i = 0; i < n[true]; i++)
-        bind_text(bind, arena_printf(bind->arena, "open_reduced%d", i),
-                  i + 1 < n[true] ? "" : " {");
+        keys_offer(bind->keys, arena_printf(bind->arena, "open_reduced%d", i),
+                   i + 1 < n[true] ? "" : " {");
     bind_text(bind, "dims", "%s", str_text(&dims));
     bind_int(bind, "n_kept", n[false]);
     bind_int(bind, "n_reduced", n[true]);
-    bind_flag(bind, "whole_rows", row && n[true] == 0);
+    bind_int(bind, "last", spans->n - 1);
     bind_text(bind, "from", "%s", span_index(bind, spans, false));
     bind_text(bind, "to", "%s", span_index(bind, spans, true));
+}
+
+/* How many elements become one, in C. */
+static const char *count_text(struct bind *bind, const struct spans *spans)
+{
+    struct str count = { .arena = bind->arena };
+
+    for (int i = 0; i < spans->n; i++)
+        if (spans->reduced[i])
+            str_printf(&count, "%sD%d", count.n ? " * " : "", i);
+    return count.n ? str_text(&count) : "1";
+}
+
+/* How rows are read: by a helper, or (NULL) element by element. */
+static void bind_rows(struct bind *bind, const struct spans *spans, const char *helper)
+{
+    bool whole = helper != NULL;
+
+    for (int i = 0; i + 1 < spans->n; i++)
+        whole = whole && !spans->reduced[i];
+    if (helper)
+        bind_helper(bind, helper);
+    bind_text(bind, "row", "%s", helper ? helper : "");
+    bind_flag(bind, "whole_rows", whole);
+    if (helper)
+        bind_text(
+            bind, "row_from", "%s",
+            row_address(bind, spans, bind_operand(bind, anchor_source(bind->region, 0)), false));
+    bind_spans(bind, spans, helper != NULL);
 }
 
 /* What the elements are accumulated in, from what, and what becomes of it; n elements, `count` in
@@ -168,19 +195,58 @@ bool bind_reduce(struct bind *bind)
 {
     const struct type *x = anchor_input(bind->region, 0);
     const struct spans spans = spans_of(x, &bind->region->anchor->attrs.reduce.axis);
-    struct str count = { .arena = bind->arena };
     int64_t n = 1;
 
     for (int i = 0; i < spans.n; i++)
-        if (spans.reduced[i]) {
+        if (spans.reduced[i])
             n *= spans.dim[i];
-            str_printf(&count, "%sD%d", count.n ? " * " : "", i);
-        }
     bind_type(bind);
     bind_input(bind, "x", 0);
-    bind_spans(bind, &spans);
-    bind_reduction(bind, bind->region->anchor->op, x->dtype, n, count.n ? str_text(&count) : "1");
+    bind_rows(bind, &spans, row_helper(bind, &spans));
+    bind_reduction(bind, bind->region->anchor->op, x->dtype, n, count_text(bind, &spans));
     bind_fused(bind);
+    return bind_epilogue_at(bind, "v", "at");
+}
+
+/* The last dim stays: its elements are reduced side by side. */
+bool accepts_reduce_columns(const struct region *region, const char **why)
+{
+    enum { LEAST = 4 };
+    const struct type *x = anchor_input(region, 0);
+    const struct spans spans = spans_of(x, &region->anchor->attrs.reduce.axis);
+
+    *why = "the last dim that is not 1 is reduced, shorter than 4, or not of f32";
+    return takes_sizes(region, why) && !spans.reduced[spans.n - 1] && spans.n > 1 &&
+           spans.dim[spans.n - 1] >= LEAST && x->dtype == DTYPE_F32 &&
+           !anchor_decoder(region->anchor, 0);
+}
+
+bool bind_reduce_columns(struct bind *bind)
+{
+    const struct node *node = bind->region->anchor;
+    const struct spans spans = spans_of(anchor_input(bind->region, 0), &node->attrs.reduce.axis);
+    const bool adds = node->op == OP_SUM || node->op == OP_MEAN;
+    const char *acc = adds ? "sum" : "best", *columns = "scratch";
+    const char *result = arena_printf(bind->arena, "%s[i%d]", acc, spans.n - 1);
+
+    bind_input(bind, "x", 0);
+    bind_spans(bind, &spans, true);
+    bind_flag(bind, "adds", adds);
+    bind_flag(bind, "max", node->op == OP_MAX);
+    bind_flag(bind, "min", node->op == OP_MIN);
+    bind_text(bind, "acc", "%s", acc);
+    bind_text(bind, "start", "%s",
+              adds ? "0"
+                   : bind_literal(bind, DTYPE_F32, node->op == OP_MAX ? -INFINITY : INFINITY));
+    bind_flag(bind, "divides", node->op == OP_MEAN);
+    bind_text(bind, "outcome", "%s", result);
+    if (node->op == OP_MEAN)
+        bind_text(bind, "outcome", "%s / (float)(%s)", result, count_text(bind, &spans));
+    if (bind_fused(bind))
+        bind_scratch_elements(bind, spans.dim[spans.n - 1]);
+    else
+        columns = row_address(bind, &spans, bind->region->results[0], true);
+    bind_text(bind, "columns", "%s", columns);
     return bind_epilogue_at(bind, "v", "at");
 }
 
@@ -205,7 +271,7 @@ bool bind_qnn_reduce(struct bind *bind)
 
     bind_type(bind);
     bind_input(bind, "x", 0);
-    bind_spans(bind, &spans);
+    bind_rows(bind, &spans, NULL);
     bind_reduction(bind, OP_SUM, DTYPE_I32, n, "");
     bind_text(bind, "tacc", "int32_t");
     bind_text(bind, "widen", "%s", "");
