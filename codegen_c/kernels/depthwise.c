@@ -14,9 +14,8 @@
 #include "codegen_c/kernels/vector.h"
 
 enum {
-    MOST_K_W = 7,     /* weights of a row in registers */
-    REGISTERS = 16,   /* of the processors with the fewest: sums, weights, an input and a product */
-    MOST_COLUMNS = 8, /* that is enough to hide how long a sum takes */
+    MOST_K_W = 7,   /* weights of a row in registers */
+    REGISTERS = 16, /* of the processors with the fewest: sums, weights, an input and a product */
     MOST_MULTIPLIER = 3, /* with few channels, where tiles of output channels would be better */
     ENOUGH_CHANNELS = 8,
     CHUNK = 64,        /* channels; their sums are on the stack */
@@ -27,38 +26,12 @@ static int most_columns(const struct window *w)
 {
     const int left = REGISTERS - 2 - (int)w->k[2];
 
-    return left < MOST_COLUMNS ? left : MOST_COLUMNS;
-}
-
-/* What tap kw of output column ow reads. */
-static int64_t column_at(const struct window *w, int64_t ow, int64_t kw)
-{
-    return ow * w->stride[2] + kw * w->dil[2] - w->pad[2];
-}
-
-static bool is_inside(const struct window *w, int64_t column)
-{
-    return column >= 0 && column < w->in[2];
-}
-
-/* A column whose window misses the row would need no input at all. */
-static bool reads_something(const struct window *w)
-{
-    for (int64_t ow = 0; ow < w->out[2]; ow++) {
-        bool any = false;
-
-        for (int64_t kw = 0; kw < w->k[2]; kw++)
-            any = any || is_inside(w, column_at(w, ow, kw));
-        if (!any)
-            return false;
-    }
-    return true;
+    return left < MOST_TILE_COLUMNS ? left : MOST_TILE_COLUMNS;
 }
 
 bool accepts_depthwise(const struct region *region, const char **why)
 {
     const struct window w = window_of_conv(region);
-    struct row_tile tiles[MOST_TILES];
 
     if (!takes_operands(region, why) || !takes_window(&w, why) || !takes_constant(region, 1, why))
         return false;
@@ -73,117 +46,7 @@ bool accepts_depthwise(const struct region *region, const char **why)
     if (anchor_output(region, 0)->dtype != DTYPE_F32)
         return false;
     *why = "the kernel is too wide, or misses the input somewhere";
-    return w.k[2] <= MOST_K_W && tiles_of_row(&w, most_columns(&w), tiles) > 0 &&
-           reads_something(&w);
-}
-
-/* --- tiles ------------------------------------------------------------------------------------ */
-
-/* "s0 += w2 * v; s1 += w0 * v;" for an input column under the tile. */
-static const char *adds_text(struct bind *bind, const struct window *w, const struct row_tile *tile,
-                             int64_t column)
-{
-    struct str text = { .arena = bind->arena };
-
-    for (int o = 0; o < tile->n; o++)
-        for (int kw = 0; kw < w->k[2]; kw++)
-            if (column_at(w, tile->first + o, kw) == column)
-                str_printf(&text, "%ss%d += w%d * v;", text.n ? " " : "", o, kw);
-    return str_text(&text);
-}
-
-static const char *tile_key(struct bind *bind, const char *stem, int t)
-{
-    return arena_printf(bind->arena, "%s%d", stem, t);
-}
-
-/* The weights of a row of the kernel that some window of the tile puts on an input. */
-static void bind_tile_weights(struct bind *bind, const struct window *w,
-                              const struct row_tile *tile, int t)
-{
-    int n = 0;
-
-    for (int kw = 0; kw < w->k[2]; kw++) {
-        bool used = false;
-
-        for (int o = 0; o < tile->n; o++)
-            used = used || is_inside(w, column_at(w, tile->first + o, kw));
-        if (used)
-            bind_int(bind, arena_printf(bind->arena, "weight%d_%d", t, n++), kw);
-    }
-    bind_int(bind, tile_key(bind, "n_weights", t), n);
-}
-
-/* The input columns under a tile, counted from the first of them. */
-static void bind_tile_inputs(struct bind *bind, const struct window *w, const struct row_tile *tile,
-                             int t)
-{
-    const int64_t from = column_at(w, tile->first, 0);
-    const int64_t to = column_at(w, tile->first + tile->n - 1, w->k[2] - 1);
-    int64_t first = -1;
-    int n = 0;
-
-    for (int64_t column = from < 0 ? 0 : from; column <= to && column < w->in[2]; column++) {
-        const char *adds = adds_text(bind, w, tile, column);
-
-        if (!*adds)
-            continue;
-        first = first < 0 ? column : first;
-        bind_int(bind, arena_printf(bind->arena, "input%d_%d", t, n), column - first);
-        bind_text(bind, arena_printf(bind->arena, "adds%d_%d", t, n++), "%s", adds);
-    }
-    bind_int(bind, tile_key(bind, "n_inputs", t), n);
-    if (tile->count == 1)
-        bind_int(bind, tile_key(bind, "left", t), first);
-    else
-        bind_text(bind, tile_key(bind, "left", t), "%s%s",
-                  w->stride[2] > 1 ? "ow * STRIDE_W" : "ow", w->pad[2] ? " - PAD_LEFT" : "");
-}
-
-/* "s0 = zero, s1 = zero". */
-static const char *sums_text(struct bind *bind, int n)
-{
-    struct str text = { .arena = bind->arena };
-
-    for (int o = 0; o < n; o++)
-        str_printf(&text, "%ss%d = { 0 }", o ? ", " : "", o);
-    return str_text(&text);
-}
-
-static void bind_tiles(struct bind *bind, const struct window *w)
-{
-    struct row_tile tiles[MOST_TILES];
-    const int n = tiles_of_row(w, most_columns(w), tiles);
-    struct str choice = { .arena = bind->arena };
-    int most = 0;
-    bool uneven = false;
-
-    for (int t = 0; t < n; t++) {
-        const int end = tiles[t].first + tiles[t].n * tiles[t].count;
-        const bool last = t + 1 == n;
-
-        most = tiles[t].n > most ? tiles[t].n : most;
-        uneven = uneven || tiles[t].n != tiles[0].n;
-        if (last || tiles[t].n != tiles[t + 1].n)
-            str_printf(&choice, last ? "%d" : "ow < %d ? %d : ", last ? tiles[t].n : end,
-                       tiles[t].n);
-        bind_text(bind, tile_key(bind, "when", t),
-                  n == 1 ? ""
-                  : last ? "else "
-                  : t    ? "else if (ow < %d) "
-                         : "if (ow < %d) ",
-                  end);
-        bind_text(bind, tile_key(bind, "sums", t), "%s", sums_text(bind, tiles[t].n));
-        bind_int(bind, tile_key(bind, "n_sums", t), tiles[t].n);
-        bind_tile_weights(bind, w, &tiles[t], t);
-        bind_tile_inputs(bind, w, &tiles[t], t);
-    }
-    bind_int(bind, "n_tiles", n);
-    bind_flag(bind, "uneven", uneven);
-    bind_text(bind, "choice_of_columns", "%s", str_text(&choice));
-    bind_text(bind, "count", uneven ? ", columns" : "");
-    bind_text(bind, "columns", uneven ? "columns" : "%d", most);
-    bind_int(bind, "most_columns", most);
+    return w.k[2] <= MOST_K_W && has_row_tiles(&w, most_columns(&w));
 }
 
 /* --- what the tiles read ---------------------------------------------------------------------- */
@@ -296,7 +159,7 @@ bool bind_depthwise(struct bind *bind)
         bind_scratch_numbers(bind, chunk * ((coded ? rows * w.in[2] : 0) +
                                             (small ? window_k_len(&w) * w.out_c / w.in_c : 0)));
     bind_depthwise_weight(bind, &w);
-    bind_tiles(bind, &w);
+    bind_row_tiles(bind, &w, most_columns(&w), TILE_MULTIPLY_ADD, NULL);
     bind_places(bind, &w);
     return bind_depthwise_epilogue(bind, &w);
 }

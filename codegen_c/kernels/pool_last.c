@@ -7,11 +7,15 @@
 #include <math.h>
 
 #include "codegen_c/kernels/anchor.h"
+#include "codegen_c/kernels/row_tiles.h"
 #include "codegen_c/kernels/vector.h"
 #include "codegen_c/kernels/window.h"
 #include "relay_ir/layout.h"
 
-enum { CHUNK = 64 /* channels; on the stack */ };
+enum {
+    CHUNK = 64,   /* channels; on the stack */
+    MOST_K_W = 13 /* lines for each column of a tile */
+};
 
 static bool takes_channels_last(const char *layout, const char **why)
 {
@@ -35,6 +39,21 @@ bool accepts_max_pool_last(const struct region *region, const char **why)
            takes_channels_last(region->anchor->attrs.pool.layout, why);
 }
 
+/* Windows of f32 that come as tiles: sums or maxima are in registers then. */
+bool accepts_pool_tiles(const struct region *region, const char **why)
+{
+    const struct window w = window_of_pool(region);
+
+    if (!accepts_pool_last(region, why))
+        return false;
+    *why = "it is not f32";
+    if (anchor_source(region, 0)->type.dtype != DTYPE_F32)
+        return false;
+    *why = "the window has a depth, is too wide, or misses the input somewhere";
+    return w.rank < 3 && w.k[2] <= MOST_K_W && windows_reach(&w, 1) &&
+           has_row_tiles(&w, MOST_TILE_COLUMNS);
+}
+
 bool accepts_global_avg_last(const struct region *region, const char **why)
 {
     return takes_float(region, why) &&
@@ -50,22 +69,24 @@ bool accepts_global_max_last(const struct region *region, const char **why)
 /* --- what happens to an element, and at the end ----------------------------------------------- */
 
 /* A maximum starts below every number; NaN is kept once it is there. */
-static void bind_maximum(struct bind *bind)
+static void bind_maximum(struct bind *bind, const char *at)
 {
     const enum dtype dtype = anchor_input(bind->region, 0)->dtype;
     const bool is_float = dtype_is_float(dtype);
 
     bind_text(bind, "sum", "best");
-    bind_text(bind, "start", "%s", bind_literal(bind, dtype, -INFINITY));
-    bind_text(bind, "step", "best[i] = v > best[i]%s ? v : best[i];", is_float ? " || v != v" : "");
-    bind_text(bind, "finish", "best[i]");
+    keys_offer(bind->keys, "start", bind_literal(bind, dtype, -INFINITY));
+    keys_offer(bind->keys, "step",
+               is_float ? "best[i] = v > best[i] || v != v ? v : best[i];"
+                        : "best[i] = v > best[i] ? v : best[i];");
+    bind_text(bind, "finish", "best[%s]", at);
 }
 
 static void bind_sum(struct bind *bind, const char *step, const char *finish)
 {
     bind_text(bind, "sum", "sum");
-    bind_text(bind, "start", "0");
-    bind_text(bind, "step", "sum[i] += %s;", step);
+    keys_offer(bind->keys, "start", "0");
+    keys_offer(bind->keys, "step", arena_printf(bind->arena, "sum[i] += %s;", step));
     bind_text(bind, "finish", "%s", finish);
 }
 
@@ -123,7 +144,7 @@ static bool bind_padding_behind(struct bind *bind, const struct window *w)
 }
 
 /* The number of elements by which a sum is divided, and the line that counts them. */
-static void bind_average(struct bind *bind, const struct window *w)
+static void bind_average(struct bind *bind, const struct window *w, const char *at)
 {
     static const char *const firsts[] = { "front", "top", "left" };
     const char *t = dtype_c_type(anchor_input(bind->region, 0)->dtype);
@@ -150,14 +171,15 @@ static void bind_average(struct bind *bind, const struct window *w)
     bind_text(bind, "count", "%s", str_text(&count));
     if (!count.n)
         bind_sum(bind, "v",
-                 arena_printf(bind->arena, "sum[i] / (%s)(%s)", t,
+                 arena_printf(bind->arena, "sum[%s] / (%s)(%s)", at, t,
                               w->rank == 3 ? "K_D * K_H * K_W" : "K_H * K_W"));
     else
         bind_sum(bind, "v",
                  arena_printf(bind->arena,
-                              may_miss && !counts ? "n_counted > 0 ? sum[i] / (%s)n_counted : 0"
-                                                  : "sum[i] / (%s)n_counted",
-                              t));
+                              may_miss && !counts ? "n_counted > 0 ? sum[%s] / (%s)n_counted : 0"
+                                                  : "sum[%s] / (%s)n_counted",
+                              at, t));
+    keys_offer(bind->keys, "counted", count.n ? "1" : "");
 }
 
 static void bind_position(struct bind *bind, const struct window *w, struct position *position)
@@ -189,28 +211,35 @@ static const char *row_text(struct bind *bind, const struct window *w, const cha
                  : arena_printf(arena, "%sh", prefix);
 }
 
-static bool bind_windows(struct bind *bind, const struct window *w)
+/* What both templates ask for. */
+static void bind_frame(struct bind *bind, const struct window *w)
 {
-    struct position position;
-
-    bind_type(bind);
     bind_input(bind, "x", 0);
     bind_window(bind, w);
-    bind_flag(bind, "deep", w->rank == 3);
     bind_flag(bind, "batched", w->batch > 1);
     bind_int(bind, "batch", w->batch);
     bind_int(bind, "channels", w->in_c);
     bind_int(bind, "chunk", row_chunk(w->in_c, CHUNK));
+    bind_text(bind, "out_row", "%s", row_text(bind, w, "OUT", "o"));
+}
+
+static bool bind_windows(struct bind *bind, const struct window *w)
+{
+    struct position position;
+
+    bind_frame(bind, w);
+    bind_type(bind);
+    bind_flag(bind, "deep", w->rank == 3);
     if (w->padded)
         bind_helper(bind, "window");
     bind_text(bind, "row", "%s", row_text(bind, w, "IN", "i"));
-    bind_text(bind, "out_row", "%s", row_text(bind, w, "OUT", "o"));
     bind_position(bind, w, &position);
     return bind_epilogue(bind, "v", &position);
 }
 
 static void bind_no_count(struct bind *bind)
 {
+    keys_offer(bind->keys, "counted", "");
     bind_text(bind, "count", "%s", "");
     bind_flag(bind, "clips_padding", false);
 }
@@ -219,7 +248,7 @@ bool bind_max_pool_last(struct bind *bind)
 {
     const struct window w = window_of_pool(bind->region);
 
-    bind_maximum(bind);
+    bind_maximum(bind, "i");
     bind_no_count(bind);
     bind_text(bind, "what", "Padding does not take part; NaN wins.");
     return bind_windows(bind, &w);
@@ -229,7 +258,7 @@ bool bind_avg_pool_last(struct bind *bind)
 {
     const struct window w = window_of_pool(bind->region);
 
-    bind_average(bind, &w);
+    bind_average(bind, &w, "i");
     return bind_windows(bind, &w);
 }
 
@@ -244,6 +273,76 @@ bool bind_lp_pool_last(struct bind *bind)
     return bind_windows(bind, &w);
 }
 
+/* --- windows as tiles ------------------------------------------------------------------------- */
+
+/* The greater of two vectors, NaN before all numbers. */
+static const char *vector_max(struct bind *bind, const struct row_vector *vector)
+{
+    const char *name = arena_printf(bind->arena, "max_%s", vector->type);
+    const char *fn = bind_own_helper(bind, name);
+    struct keys keys;
+
+    if (fn)
+        return fn;
+    keys_init(&keys, bind->arena);
+    keys_set(&keys, "vector", vector->type);
+    keys_set(&keys, "lanes", vector->lanes);
+    keys_set_flag(&keys, "scalar", vector->most == 1);
+    return bind_new_helper(bind, name, "templates/helpers/vector_max_f32.c.tmpl", &keys);
+}
+
+/* The maximum, or the sum, of what is one below the other. */
+static const char *vector_rows(struct bind *bind, const struct row_vector *vector, const char *max)
+{
+    const char *name = arena_printf(bind->arena, "%s_rows_%s", max ? "max" : "sum", vector->type);
+    const char *fn = bind_own_helper(bind, name);
+    struct keys keys;
+
+    if (fn)
+        return fn;
+    keys_init(&keys, bind->arena);
+    keys_set(&keys, "what", max ? "greatest" : "sum");
+    keys_set(&keys, "vector", vector->type);
+    keys_set(&keys, "sum", max ? "best" : "sum");
+    keys_set(&keys, "add", max ? arena_printf(bind->arena, "= %s(best, v)", max) : "+= v");
+    return bind_new_helper(bind, name, "templates/helpers/vector_rows_f32.c.tmpl", &keys);
+}
+
+bool bind_pool_tiles(struct bind *bind)
+{
+    const struct window w = window_of_pool(bind->region);
+    const enum op op = bind->region->anchor->op;
+    const bool is_max = op == OP_MAX_POOL1D || op == OP_MAX_POOL2D;
+    const struct row_vector vector = bind_row_vector(bind, row_chunk(w.in_c, CHUNK));
+    const char *const max = is_max ? vector_max(bind, &vector) : NULL;
+    struct position position;
+
+    bind_frame(bind, &w);
+    bind_helper(bind, "window");
+    bind_text(bind, "rows", "%s", vector_rows(bind, &vector, max));
+    if (is_max) {
+        bind_include(bind, "math.h");
+        bind_maximum(bind, "j * CHUNK + i");
+        bind_no_count(bind);
+        bind_text(bind, "what", "Padding does not take part; NaN wins.");
+    } else {
+        bind_average(bind, &w, "j * CHUNK + i");
+    }
+    bind_flag(bind, "max", is_max);
+    bind_row_tiles(bind, &w, MOST_TILE_COLUMNS, is_max ? TILE_MAX : TILE_ADD, max);
+    bind_text(bind, "row", w.dil[1] > 1 ? "(%stop + kh_begin * DIL_H)" : "(%stop + kh_begin)",
+              w.batch > 1 ? "n * IN_H + " : "");
+    bind_text(bind, "vector", "%s", vector.type);
+    bind_text(bind, "lanes", "%s", vector.lanes);
+    bind_text(bind, "channel",
+              vector.overlaps ? "block + %s < CHUNK ? block : CHUNK - %s" : "block", vector.lanes,
+              vector.lanes);
+    bind_position(bind, &w, &position);
+    if (w.out[2] > 1)
+        position.coord[w.rank] = "ow + j";
+    return bind_epilogue(bind, "v", &position);
+}
+
 /* --- whole planes ----------------------------------------------------------------------------- */
 
 bool bind_global_last(struct bind *bind)
@@ -256,7 +355,7 @@ bool bind_global_last(struct bind *bind)
     bind_type(bind);
     bind_input(bind, "x", 0);
     if (bind->region->anchor->op == OP_GLOBAL_MAX_POOL) {
-        bind_maximum(bind);
+        bind_maximum(bind, "i");
         bind_text(bind, "what", "The maximum of each channel; NaN wins.");
     } else {
         bind_sum(bind, "v", arena_printf(bind->arena, "sum[i] / (%s)LEN", dtype_c_type(x->dtype)));

@@ -87,3 +87,160 @@ int tiles_of_row(const struct window *w, int most, struct row_tile *tiles)
             (struct row_tile){ best.begin, best.size, (best.end - best.begin) / best.size };
     return n + cut(best.end, out_w - best.end, most, tiles + n);
 }
+
+/* What tap kw of output column ow reads. */
+static int64_t column_at(const struct window *w, int64_t ow, int64_t kw)
+{
+    return ow * w->stride[2] + kw * w->dil[2] - w->pad[2];
+}
+
+static bool is_inside(const struct window *w, int64_t column)
+{
+    return column >= 0 && column < w->in[2];
+}
+
+bool windows_reach(const struct window *w, int dim)
+{
+    for (int64_t o = 0; o < w->out[dim]; o++) {
+        bool any = false;
+
+        for (int64_t k = 0; k < w->k[dim] && !any; k++) {
+            const int64_t at = o * w->stride[dim] + k * w->dil[dim] - w->pad[dim];
+
+            any = at >= 0 && at < w->in[dim];
+        }
+        if (!any)
+            return false;
+    }
+    return true;
+}
+
+bool has_row_tiles(const struct window *w, int most_columns)
+{
+    struct row_tile tiles[MOST_TILES];
+
+    return tiles_of_row(w, most_columns, tiles) > 0 && windows_reach(w, 2);
+}
+
+/* --- their text ------------------------------------------------------------------------------- */
+
+static void add_text(struct str *text, enum tile_step step, int o, int kw, const char *max)
+{
+    if (text->n)
+        str_add(text, " ");
+    switch (step) {
+    case TILE_MULTIPLY_ADD: str_printf(text, "s%d += w%d * v;", o, kw); break;
+    case TILE_ADD: str_printf(text, "s%d += v;", o); break;
+    case TILE_MAX: str_printf(text, "s%d = %s(s%d, v);", o, max, o); break;
+    }
+}
+
+/* "s0 += w2 * v; s1 += w0 * v;" for an input column under the tile. */
+static const char *adds_text(struct bind *bind, const struct window *w, const struct row_tile *tile,
+                             int64_t column, enum tile_step step, const char *max)
+{
+    struct str text = { .arena = bind->arena };
+
+    for (int o = 0; o < tile->n; o++)
+        for (int kw = 0; kw < w->k[2]; kw++)
+            if (column_at(w, tile->first + o, kw) == column)
+                add_text(&text, step, o, kw, max);
+    return str_text(&text);
+}
+
+static const char *tile_key(struct bind *bind, const char *stem, int t)
+{
+    return arena_printf(bind->arena, "%s%d", stem, t);
+}
+
+/* The weights of a row of the kernel that some window of the tile puts on an input. */
+static void bind_tile_weights(struct bind *bind, const struct window *w,
+                              const struct row_tile *tile, int t)
+{
+    int n = 0;
+
+    for (int kw = 0; kw < w->k[2]; kw++) {
+        bool used = false;
+
+        for (int o = 0; o < tile->n; o++)
+            used = used || is_inside(w, column_at(w, tile->first + o, kw));
+        if (used)
+            bind_int(bind, arena_printf(bind->arena, "weight%d_%d", t, n++), kw);
+    }
+    bind_int(bind, tile_key(bind, "n_weights", t), n);
+}
+
+/* The input columns under a tile, counted from the first of them. */
+static void bind_tile_inputs(struct bind *bind, const struct window *w, const struct row_tile *tile,
+                             int t, enum tile_step step, const char *max)
+{
+    const int64_t from = column_at(w, tile->first, 0);
+    const int64_t to = column_at(w, tile->first + tile->n - 1, w->k[2] - 1);
+    int64_t first = -1;
+    int n = 0;
+
+    for (int64_t column = from < 0 ? 0 : from; column <= to && column < w->in[2]; column++) {
+        const char *adds = adds_text(bind, w, tile, column, step, max);
+
+        if (!*adds)
+            continue;
+        first = first < 0 ? column : first;
+        bind_int(bind, arena_printf(bind->arena, "input%d_%d", t, n), column - first);
+        bind_text(bind, arena_printf(bind->arena, "adds%d_%d", t, n++), "%s", adds);
+    }
+    bind_int(bind, tile_key(bind, "n_inputs", t), n);
+    if (tile->count == 1)
+        bind_int(bind, tile_key(bind, "left", t), first);
+    else
+        bind_text(bind, tile_key(bind, "left", t), "%s%s",
+                  w->stride[2] > 1 ? "ow * STRIDE_W" : "ow", w->pad[2] ? " - PAD_LEFT" : "");
+}
+
+/* "s0 = { 0 }, s1 = { 0 }". */
+static const char *sums_text(struct bind *bind, int n, const char *start)
+{
+    struct str text = { .arena = bind->arena };
+
+    for (int o = 0; o < n; o++)
+        str_printf(&text, "%ss%d = %s", o ? ", " : "", o, start);
+    return str_text(&text);
+}
+
+void bind_row_tiles(struct bind *bind, const struct window *w, int most_columns,
+                    enum tile_step step, const char *max)
+{
+    struct row_tile tiles[MOST_TILES];
+    const int n = tiles_of_row(w, most_columns, tiles);
+    struct str choice = { .arena = bind->arena };
+    int most = 0;
+    bool uneven = false;
+
+    for (int t = 0; t < n; t++) {
+        const int end = tiles[t].first + tiles[t].n * tiles[t].count;
+        const bool last = t + 1 == n;
+
+        most = tiles[t].n > most ? tiles[t].n : most;
+        uneven = uneven || tiles[t].n != tiles[0].n;
+        if (last || tiles[t].n != tiles[t + 1].n)
+            str_printf(&choice, last ? "%d" : "ow < %d ? %d : ", last ? tiles[t].n : end,
+                       tiles[t].n);
+        bind_text(bind, tile_key(bind, "when", t),
+                  n == 1 ? ""
+                  : last ? "else "
+                  : t    ? "else if (ow < %d) "
+                         : "if (ow < %d) ",
+                  end);
+        bind_text(bind, tile_key(bind, "sums", t), "%s",
+                  sums_text(bind, tiles[t].n, step == TILE_MAX ? "lowest" : "{ 0 }"));
+        bind_int(bind, tile_key(bind, "n_sums", t), tiles[t].n);
+        if (step == TILE_MULTIPLY_ADD)
+            bind_tile_weights(bind, w, &tiles[t], t);
+        bind_tile_inputs(bind, w, &tiles[t], t, step, max);
+    }
+    bind_int(bind, "n_tiles", n);
+    bind_flag(bind, "uneven", uneven);
+    bind_text(bind, "choice_of_columns", "%s", str_text(&choice));
+    bind_text(bind, "more", uneven ? ", columns" : "");
+    bind_text(bind, "columns", uneven ? "columns" : "%d", most);
+    bind_int(bind, "most_columns", most);
+}
