@@ -122,6 +122,7 @@ static struct tensor result_of(struct ctx *ctx, struct bulk *bulk, const char *t
         sums ? graph_run_f32_sums(module, SEED, bulk) : graph_run(module, SEED, bulk);
 
     ck_assert_msg(got, "%s\n%s", text, expect_text(ctx));
+    got->type.quant = NULL; /* of the module */
     module_free(module);
     return *got;
 }
