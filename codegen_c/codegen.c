@@ -41,8 +41,10 @@ static void reserve_names(struct codegen *codegen)
                                          "NO_REGION",   "REGION_FAILED", "ARENA_BYTES",
                                          "ARENA_ALIGN", "REGIONS",       "H",
                                          "WEIGHTS_H" };
-    static const char *const macros[] = { "CACHE_LINE", "LANES", "WIDE" };
-    static const char *const vectors[] = { "LANES", "LANES4", "LANES8", "WIDE", "vector_f32" };
+    static const char *const vectors[] = { "CACHE_LINE", "LANES",     "LANES4", "LANES8",
+                                           "WIDE",       "NOINLINE",  "PIXELS", "TILE",
+                                           "PIXELS_4",   "TILE_4",    "PIXELS_8",
+                                           "TILE_8",     "PIXELS_16", "TILE_16", "vector_f32" };
 
     names_init(&codegen->names, &codegen->arena);
     for (size_t i = 0; i < sizeof lower / sizeof *lower; i++)

@@ -6,36 +6,62 @@
 
 static const struct kernel_case general[] = {
     /* strides, asymmetric padding, dilation, odd sizes, tails of channels and positions */
-    { "conv2d", "nn.conv2d", "groups=1, padding=[1,1,1,1]", "f32[1,3,7,9]; const f32[5,3,3,3]" },
-    { "conv2d", "nn.conv2d", "groups=1, strides=[2,1], padding=[0,1,2,0], dilation=[1,2]",
+    { "conv", "nn.conv2d", "groups=1, padding=[1,1,1,1]", "f32[1,3,7,9]; const f32[5,3,3,3]" },
+    { "conv", "nn.conv2d", "groups=1, strides=[2,1], padding=[0,1,2,0], dilation=[1,2]",
       "f32[1,4,8,5]; const f32[6,4,3,2]" },
-    { "conv2d", "nn.conv2d", "groups=1, strides=[2,2]", "f32[1,4,6,6]; const f32[8,4,3,3]" },
-    { "conv2d", "nn.conv2d", "groups=1, strides=[2,2]", "f32[1,4,7,7]; const f32[8,4,1,1]" },
-    { "conv2d", "nn.conv2d", "groups=1, padding=[5,5,5,5]", "f32[1,3,3,3]; const f32[5,3,3,3]" },
-    { "conv2d", "nn.conv2d", "groups=1, padding=[1,1,1,1]", "f32[1,2,1,1]; const f32[3,2,3,3]" },
-    { "conv2d", "nn.conv2d", "groups=1, padding=[0,1,0,1]", "f64[1,3,4,5]; const f64[4,3,3,3]" },
+    { "conv", "nn.conv2d", "groups=1, strides=[2,2]", "f32[1,4,6,6]; const f32[8,4,3,3]" },
+    { "conv", "nn.conv2d", "groups=1, strides=[2,2]", "f32[1,4,7,7]; const f32[8,4,1,1]" },
+    { "conv", "nn.conv2d", "groups=1, padding=[5,5,5,5]", "f32[1,3,3,3]; const f32[5,3,3,3]" },
+    { "conv", "nn.conv2d", "groups=1, padding=[1,1,1,1]", "f32[1,2,1,1]; const f32[3,2,3,3]" },
+    { "conv_direct", "nn.conv2d", "groups=1, padding=[0,1,0,1]", "f64[1,3,4,5]; const f64[4,3,3,3]" },
     /* images and groups */
-    { "conv2d", "nn.conv2d", "groups=1", "f32[3,2,5,4]; const f32[3,2,2,3]" },
-    { "conv2d", "nn.conv2d", "groups=2, padding=[1,0,1,0]", "f32[2,4,5,4]; const f32[6,2,3,2]" },
-    { "conv2d", "nn.conv2d", "groups=3", "f32[1,6,5,4]; const f32[15,2,2,2]" },
-    { "conv2d", "nn.conv2d", "groups=2", "f32[1,2,5,4]; const f32[10,1,2,2]" },
+    { "conv", "nn.conv2d", "groups=1", "f32[3,2,5,4]; const f32[3,2,2,3]" },
+    { "conv", "nn.conv2d", "groups=2, padding=[1,0,1,0]", "f32[2,4,5,4]; const f32[6,2,3,2]" },
+    { "conv", "nn.conv2d", "groups=3", "f32[1,6,5,4]; const f32[15,2,2,2]" },
+    { "conv", "nn.conv2d", "groups=2", "f32[1,2,5,4]; const f32[10,1,2,2]" },
     /* other ranks */
-    { "conv2d", "nn.conv1d", "groups=1, strides=[2], padding=[1,2], dilation=[2]",
+    { "conv", "nn.conv1d", "groups=1, strides=[2], padding=[1,2], dilation=[2]",
       "f32[1,3,20]; const f32[5,3,4]" },
-    { "conv2d", "nn.conv1d", "groups=1", "f32[2,3,9]; const f32[4,3,3]" },
-    { "conv3d", "nn.conv3d", "groups=1, strides=[1,2,1], padding=[1,0,1,0,1,1], dilation=[1,1,2]",
+    { "conv", "nn.conv1d", "groups=1", "f32[2,3,9]; const f32[4,3,3]" },
+    { "conv", "nn.conv3d", "groups=1, strides=[1,2,1], padding=[1,0,1,0,1,1], dilation=[1,1,2]",
       "f32[2,3,4,5,6]; const f32[4,3,2,3,3]" },
-    { "conv3d", "nn.conv3d", "groups=2", "f32[1,4,4,5,6]; const f32[4,2,2,3,3]" },
-    { "conv3d", "nn.conv3d", "groups=2, padding=[1,1,1,1,1,1]",
+    { "conv", "nn.conv3d", "groups=2", "f32[1,4,4,5,6]; const f32[4,2,2,3,3]" },
+    { "conv", "nn.conv3d", "groups=2, padding=[1,1,1,1,1,1]",
       "f32[1,2,3,3,3]; const f32[2,1,3,3,3]" },
 };
 
+/* Channels last; tiles of every width, panels that are not full. */
+static const struct kernel_case channels_last[] = {
+    { "conv", "nn.conv2d", "groups=1, padding=[1,1,1,1], data_layout=\"NHWC\"",
+      "f32[1,7,9,3]; const f32[5,3,3,3]" },
+    { "conv", "nn.conv2d",
+      "groups=1, strides=[2,1], padding=[0,1,2,0], dilation=[1,2], data_layout=\"NHWC\"",
+      "f32[1,8,5,4]; const f32[6,4,3,2]" },
+    { "conv", "nn.conv2d", "groups=1, data_layout=\"NHWC\"", "f32[1,5,7,6]; const f32[32,6,1,1]" },
+    { "conv", "nn.conv2d", "groups=1, data_layout=\"NHWC\"", "f32[1,5,7,6]; const f32[16,6,1,1]" },
+    { "conv", "nn.conv2d", "groups=1, data_layout=\"NHWC\"", "f32[1,5,7,6]; const f32[8,6,1,1]" },
+    { "conv", "nn.conv2d", "groups=1, strides=[2,2], data_layout=\"NHWC\"",
+      "f32[2,5,7,6]; const f32[70,6,1,1]" },
+    { "conv", "nn.conv2d", "groups=2, padding=[1,0,1,0], data_layout=\"NHWC\"",
+      "f32[2,5,4,4]; const f32[74,2,3,2]" },
+    { "conv", "nn.conv2d", "groups=3, data_layout=\"NHWC\"", "f32[1,5,4,6]; const f32[15,2,2,2]" },
+    { "conv", "nn.conv2d", "groups=1, padding=[1,1,1,1], data_layout=\"NHWC\"",
+      "f32[1,3,3,600]; const f32[72,600,3,3]" },
+    { "conv", "nn.conv1d", "groups=1, strides=[2], padding=[1,2], dilation=[2], data_layout=\"NWC\"",
+      "f32[2,20,3]; const f32[5,3,4]" },
+    { "conv", "nn.conv3d",
+      "groups=2, strides=[1,2,1], padding=[1,0,1,0,1,1], dilation=[1,1,2], data_layout=\"NDHWC\"",
+      "f32[2,4,5,6,4]; const f32[6,2,2,3,3]" },
+    { "dense", "nn.conv2d", "groups=1, data_layout=\"NHWC\"", "f32[1,1,1,9]; const f32[17,9,1,1]" },
+    { "conv", "nn.conv2d", "groups=1, data_layout=\"NHWC\"", "f32[1,3,2,9]; const f32[17,9,3,2]" },
+};
+
 static const struct kernel_case special[] = {
-    { "conv_pointwise", "nn.conv2d", "groups=1", "f32[1,4,6,6]; const f32[8,4,1,1]" },
-    { "conv_pointwise", "nn.conv2d", "groups=1", "f32[1,5,3,1]; const f32[3,5,1,1]" },
-    { "conv_pointwise", "nn.conv2d", "groups=3", "f32[2,6,5,3]; const f32[9,2,1,1]" },
-    { "conv_pointwise", "nn.conv1d", "groups=1", "f64[1,4,7]; const f64[6,4,1]" },
-    { "conv_pointwise", "nn.conv3d", "groups=1", "f32[2,4,4,3,2]; const f32[6,4,1,1,1]" },
+    { "conv", "nn.conv2d", "groups=1", "f32[1,4,6,6]; const f32[8,4,1,1]" },
+    { "conv", "nn.conv2d", "groups=1", "f32[1,5,3,1]; const f32[3,5,1,1]" },
+    { "conv", "nn.conv2d", "groups=3", "f32[2,6,5,3]; const f32[9,2,1,1]" },
+    { "conv_direct", "nn.conv1d", "groups=1", "f64[1,4,7]; const f64[6,4,1]" },
+    { "conv", "nn.conv3d", "groups=1", "f32[2,4,4,3,2]; const f32[6,4,1,1,1]" },
     { "dense_rows", "nn.conv2d", "groups=1", "f32[2,3,4,4]; const f32[7,3,4,4]" },
     { "gemv", "nn.conv2d", "groups=1", "f32[1,9,1,1]; const f32[17,9,1,1]" },
     { "gemv", "nn.conv1d", "groups=1", "f32[1,3,5]; const f32[8,3,5]" },
@@ -133,9 +159,15 @@ static const struct kernel_case transposed[] = {
       "f32[1,2,2,2,2]; const f32[2,1,2,2,2]" },
 };
 
-START_TEST(convolutions_gather_patches_as_the_reference_does)
+START_TEST(channels_first_are_gathered_as_the_reference_does)
 {
     KERNEL_CASES_CHECK(general, 1e-5);
+}
+END_TEST
+
+START_TEST(channels_last_are_read_where_they_lie)
+{
+    KERNEL_CASES_CHECK(channels_last, 1e-5);
 }
 END_TEST
 
@@ -172,7 +204,8 @@ int main(void)
 
     suite_add_tcase(suite, tests);
     tcase_set_timeout(tests, 600);
-    tcase_add_test(tests, convolutions_gather_patches_as_the_reference_does);
+    tcase_add_test(tests, channels_first_are_gathered_as_the_reference_does);
+    tcase_add_test(tests, channels_last_are_read_where_they_lie);
     tcase_add_test(tests, pointwise_depthwise_and_dense_convolutions_have_kernels_of_their_own);
     tcase_add_test(tests, depthwise_convolutions_read_channels_that_are_last);
     tcase_add_test(tests, weights_that_come_at_run_time_are_read_as_they_lie);

@@ -24,25 +24,6 @@ static bool takes_conv(const struct region *region, const char **why)
            takes_channels_first(attrs->data_layout, attrs->out_layout, why);
 }
 
-bool accepts_conv(const struct region *region, const char **why)
-{
-    return takes_conv(region, why) && takes_constant(region, 1, why);
-}
-
-/* A kernel of extent 1 that visits every input position once. */
-bool accepts_conv_pointwise(const struct region *region, const char **why)
-{
-    struct window w;
-
-    if (!accepts_conv(region, why))
-        return false;
-    w = window_of_conv(region);
-    if (window_k_len(&w) == 1 && !w.padded && window_in_len(&w) == window_out_len(&w))
-        return true;
-    *why = "the kernel is larger than 1, strided or padded";
-    return false;
-}
-
 /* One output position whose kernel covers the whole input: then it is a matrix product. */
 static bool is_dense(const struct region *region, bool many, const char **why)
 {
@@ -51,6 +32,9 @@ static bool is_dense(const struct region *region, bool many, const char **why)
     if (!accepts_conv(region, why))
         return false;
     w = window_of_conv(region);
+    *why = "the weights' rows are not in the order of the channels-last data";
+    if (w.channels_last && window_k_len(&w) > 1)
+        return false;
     *why = many ? "there is one image" : "there is more than one image";
     if ((w.batch > 1) != many)
         return false;
@@ -81,80 +65,6 @@ bool accepts_conv_depthwise(const struct region *region, const char **why)
         return true;
     *why = "an output channel reads more than one input channel";
     return false;
-}
-
-/* Keys for images and groups: both are blocks of channels that follow one another, so one loop runs
- * over both. IN_C and OUT_C of the template are those of one group. */
-static void bind_groups(struct bind *bind, const struct window *w)
-{
-    const bool many = w->batch * w->groups > 1, grouped = w->groups > 1;
-
-    bind_flag(bind, "many", many);
-    bind_text(bind, "oc", many ? "g * OUT_C + block * 4 + i" : "block * 4 + i");
-    bind_text(bind, "weight_block", grouped ? "(g %% GROUPS * BLOCKS + block)" : "block");
-    bind_int(bind, "batch", w->batch);
-    bind_int(bind, "groups", w->groups);
-    bind_int(bind, "in_c", w->in_c / w->groups);
-    bind_int(bind, "out_c", w->out_c / w->groups);
-}
-
-static void bind_conv_weight(struct bind *bind, const struct window *w)
-{
-    const int64_t patch = w->in_c / w->groups * window_k_len(w), out_c = w->out_c / w->groups;
-    const struct panels panels = { .groups = w->groups,
-                                   .n_rows = out_c,
-                                   .len = patch,
-                                   .group_step = out_c * patch,
-                                   .row_step = patch,
-                                   .len_step = 1,
-                                   .width = TILE };
-
-    bind_weight_panels(bind, &panels,
-                       w->groups > 1 ? "[groups, out_c / 4, in_c and kernel, 4 of out_c]"
-                                     : "[out_c / 4, in_c and kernel, 4 of out_c]");
-    bind_text(bind, "weight_shape", "[%sBLOCKS, %s, 4 output channels]",
-              w->groups > 1 ? "GROUPS, " : "", window_k_len(w) > 1 ? "PATCH" : "IN_C");
-    bind_scratch_numbers(bind, patch * TILE);
-}
-
-/* `at` is the row-major index of y, oc counts the channels of all images. */
-static bool bind_conv_epilogue(struct bind *bind, const struct window *w)
-{
-    struct position position;
-
-    position_by_division(bind, "at", &position);
-    if (w->out_c > 1)
-        position.coord[1] =
-            w->batch == 1 ? "oc" : arena_printf(bind->arena, "oc %% %lld", (long long)w->out_c);
-    return bind_epilogue(bind, "sum[i][j]", &position);
-}
-
-bool bind_conv(struct bind *bind)
-{
-    const struct window w = window_of_conv(bind->region);
-
-    bind_data(bind);
-    bind_number_helper(bind, "tile_4x4");
-    if (w.padded)
-        bind_helper(bind, "window");
-    bind_input(bind, "x", 0);
-    bind_window(bind, &w);
-    bind_groups(bind, &w);
-    bind_conv_weight(bind, &w);
-    return bind_conv_epilogue(bind, &w);
-}
-
-bool bind_conv_pointwise(struct bind *bind)
-{
-    const struct window w = window_of_conv(bind->region);
-
-    bind_data(bind);
-    bind_number_helper(bind, "tile_4x4");
-    bind_input(bind, "x", 0);
-    bind_int(bind, "len", window_out_len(&w));
-    bind_groups(bind, &w);
-    bind_conv_weight(bind, &w);
-    return bind_conv_epilogue(bind, &w);
 }
 
 static struct dense dense_of_window(const struct window *w)

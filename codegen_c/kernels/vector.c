@@ -9,9 +9,9 @@ void bind_vector(struct bind *bind)
     if (bind_own_helper(bind, name))
         return;
     keys_init(&keys, bind->arena);
-    keys_set_flag(&keys, "generic", true);
-    keys_offer(&keys, "machine", "");
-    keys_offer(&keys, "lanes", "");
+    keys_set_flag(&keys, "generic", bind->machine->lanes == 0);
+    keys_set(&keys, "machine", bind->machine->name);
+    keys_set_int(&keys, "lanes", bind->machine->lanes);
     bind_new_helper(bind, name, "templates/helpers/vector_f32.c.tmpl", &keys);
 }
 

@@ -1,0 +1,142 @@
+/* tile.c - see tile.h. */
+#include "codegen_c/kernels/tile.h"
+
+#include "base/str.h"
+#include "codegen_c/kernels/vector.h"
+#include "codegen_c/machine.h"
+
+enum {
+    SCALAR_COLUMNS = 4,
+    NARROW_16 = 14, /* pixels of a tile of one vector, with 32 registers … */
+    NARROW = 12     /* … and with 16 */
+};
+
+/* What --target generic leaves to the C compiler: the same tiles as the rows of machines.def. */
+static const struct shape {
+    const char *condition; /* "" = what is left */
+    int lanes, vectors, pixels;
+} shapes[] = {
+    { "LANES == 16", 16, 2, 8 },
+    { "LANES == 8", 8, 2, 6 },
+    { "LANES == 4 && defined __aarch64__", 4, 2, 8 },
+    { "LANES == 4", 4, 4, 2 },
+    { "", 1, SCALAR_COLUMNS, 4 },
+};
+
+enum { N_SHAPES = sizeof shapes / sizeof *shapes };
+
+/* One vector of many pixels, where more would hold no channels. */
+static struct shape narrowed(struct shape shape, int64_t columns)
+{
+    if (shape.lanes > 1 && columns <= shape.lanes) {
+        shape.vectors = 1;
+        shape.pixels = shape.lanes == 16 ? NARROW_16 : NARROW;
+    }
+    return shape;
+}
+
+static struct shape shape_of_machine(const struct machine *machine)
+{
+    return (struct shape){ .condition = "",
+                           .lanes = machine->lanes,
+                           .vectors = machine->tile_vectors,
+                           .pixels = machine->tile_columns };
+}
+
+static void add_shape(struct str *out, const char *pixels, const char *tile, const char *suffix,
+                      const struct shape *shape)
+{
+    const bool one = shape->vectors == 1;
+
+    str_printf(out, "enum { %s = %d, %s = ", pixels, shape->pixels, tile);
+    if (!one)
+        str_printf(out, "%d", shape->vectors);
+    if (shape->lanes > 1)
+        str_add(out, one ? "LANES" : " * LANES");
+    str_printf(out, " };\n#define EACH_PIXEL%s(DO)", suffix);
+    for (int j = 0; j < shape->pixels; j++)
+        str_printf(out, " DO(%d)", j);
+    str_printf(out, "\n#define EACH_VECTOR%s(DO, j)", suffix);
+    for (int v = 0; v < shape->vectors; v++)
+        str_printf(out, " DO(j, %d)", v);
+    str_add(out, "\n");
+}
+
+/* Which columns share a helper: those for which every shape is the same. */
+static int64_t class_of(const struct machine *machine, int64_t columns)
+{
+    static const int64_t classes[] = { 4, 8, 16 };
+
+    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
+        const int64_t lanes = machine->lanes;
+
+        if (columns <= classes[i] && (lanes == 0 || (lanes > 1 && lanes == classes[i])))
+            return classes[i];
+    }
+    return 0;
+}
+
+/* The helper that defines the extents and the lists of a class; tells the most pixels. */
+static int bind_shapes(struct bind *bind, int64_t narrow, const char *pixels, const char *tile,
+                       const char *suffix)
+{
+    const struct machine *machine = bind->machine;
+    const struct shape own = shape_of_machine(machine);
+    const char *name = arena_printf(bind->arena, "tile_shape%s", suffix);
+    const int n = machine->lanes ? 1 : N_SHAPES;
+    struct str text = { .arena = bind->arena };
+    struct keys keys;
+    int most = 0;
+
+    for (int i = 0; i < n; i++) {
+        const struct shape shape =
+            narrowed(machine->lanes ? own : shapes[i], narrow ? narrow : TILE_PANEL);
+
+        if (n > 1)
+            str_printf(&text, "%s%s\n",
+                       i == 0             ? "#if "
+                       : *shape.condition ? "#elif "
+                                          : "#else",
+                       shape.condition);
+        add_shape(&text, pixels, tile, suffix, &shape);
+        most = shape.pixels > most ? shape.pixels : most;
+    }
+    if (n > 1)
+        str_add(&text, "#endif\n");
+    if (bind_own_helper(bind, name))
+        return most;
+    keys_init(&keys, bind->arena);
+    keys_set(&keys, "PIXELS", pixels);
+    keys_set(&keys, "TILE", tile);
+    keys_set(&keys, "shapes", str_text(&text));
+    bind_new_helper(bind, name, "templates/helpers/tile_shape.c.tmpl", &keys);
+    return most;
+}
+
+struct tile bind_tile_f32(struct bind *bind, int64_t columns, enum tile_form form)
+{
+    static const char *const forms[] = { "taps", "offsets", "more" };
+    const int64_t narrow = class_of(bind->machine, columns);
+    const char *suffix = narrow ? arena_printf(bind->arena, "_%d", (int)narrow) : "";
+    const char *name = arena_printf(bind->arena, "tile%s_%s", suffix, forms[form]);
+    struct tile tile = { .fn = bind_own_helper(bind, name),
+                         .pixels = arena_printf(bind->arena, "PIXELS%s", suffix),
+                         .channels = arena_printf(bind->arena, "TILE%s", suffix) };
+
+    bind_vector(bind);
+    tile.most_pixels = bind_shapes(bind, narrow, tile.pixels, tile.channels, suffix);
+    if (!tile.fn) {
+        struct keys keys;
+
+        keys_init(&keys, bind->arena);
+        keys_set(&keys, "PIXELS", tile.pixels);
+        keys_set(&keys, "TILE", tile.channels);
+        keys_set(&keys, "suffix", suffix);
+        for (int i = 0; i < (int)(sizeof forms / sizeof *forms); i++)
+            keys_set_flag(&keys, forms[i], i == (int)form);
+        tile.fn = bind_new_helper(bind, name, "templates/helpers/tile_f32.c.tmpl", &keys);
+    }
+    keys_offer(bind->keys, "pixels", tile.pixels);
+    keys_offer(bind->keys, "tile", tile.channels);
+    return tile;
+}

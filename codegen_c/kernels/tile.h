@@ -1,0 +1,34 @@
+/* tile.h - the micro-kernel of convolutions and matrix products: a tile of f32 sums, PIXELS rows by
+ * TILE columns, held in registers.
+ *
+ * Columns are output channels; their weights lie side by side, in panels of TILE_PANEL columns, so
+ * that every processor's TILE divides a panel. Figures: shared notes kernels.md, section 3, and
+ * docs/measured.md. */
+#ifndef CODEGEN_C_KERNELS_TILE_H
+#define CODEGEN_C_KERNELS_TILE_H
+
+#include "codegen_c/kernel.h"
+
+enum {
+    TILE_PANEL = 32,            /* columns */
+    TILE_SLACK = TILE_PANEL - 4 /* weights that vectors may read beyond the last panel */
+};
+
+/* How a tile reads x; templates/helpers/tile_f32.c.tmpl says it in C. */
+enum tile_form {
+    TILE_TAPS,    /* through pointers to pixels, several taps of a kernel one after the other */
+    TILE_OFFSETS, /* through pointers to pixels, elements at the offsets of a table */
+    TILE_MORE     /* rows of an array; adds to the sums that are there */
+};
+
+struct tile {
+    const char *fn;
+    const char *pixels, *channels; /* the names of its extents in C */
+    int most_pixels;               /* that it may have, on whatever processor */
+};
+
+/* Asks for the helper whose tile suits a matrix of so many columns. The keys pixels and tile are
+ * set to the names of its extents, which are those of all forms for as many columns. */
+struct tile bind_tile_f32(struct bind *bind, int64_t columns, enum tile_form form);
+
+#endif
