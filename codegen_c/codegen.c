@@ -41,10 +41,10 @@ static void reserve_names(struct codegen *codegen)
                                          "NO_REGION",   "REGION_FAILED", "ARENA_BYTES",
                                          "ARENA_ALIGN", "REGIONS",       "H",
                                          "WEIGHTS_H" };
-    static const char *const vectors[] = { "CACHE_LINE", "LANES",     "LANES4", "LANES8",
-                                           "WIDE",       "NOINLINE",  "PIXELS", "TILE",
-                                           "PIXELS_4",   "TILE_4",    "PIXELS_8",
-                                           "TILE_8",     "PIXELS_16", "TILE_16", "vector_f32" };
+    static const char *const macros[] = { "CACHE_LINE", "LANES",    "LANES4",    "LANES8",
+                                          "WIDE",       "NOINLINE", "PIXELS",    "TILE",
+                                          "PIXELS_4",   "TILE_4",   "PIXELS_8",  "TILE_8",
+                                          "PIXELS_16",  "TILE_16",  "vector_f32" };
 
     names_init(&codegen->names, &codegen->arena);
     for (size_t i = 0; i < sizeof lower / sizeof *lower; i++)
@@ -53,8 +53,6 @@ static void reserve_names(struct codegen *codegen)
     for (size_t i = 0; i < sizeof upper / sizeof *upper; i++)
         names_reserve(&codegen->names,
                       arena_printf(&codegen->arena, "%s_%s", codegen->upper, upper[i]));
-    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
-        names_reserve(&codegen->names, vectors[i]);
     for (size_t i = 0; i < sizeof macros / sizeof *macros; i++)
         names_reserve(&codegen->names, macros[i]);
     reserve_helpers(codegen);

@@ -53,7 +53,7 @@ static const char *parameter_list(struct codegen *codegen, const struct region *
     struct arena *arena = &codegen->arena;
     struct str out = { .arena = arena };
     const char **items = arena_array(arena, const char *, fn->n_params + fn->ret->n_inputs + 1);
-    const char *head = arena_printf(arena, "static void %s(", region->c_name);
+    const char *head = arena_printf(arena, "static NOINLINE void %s(", region->c_name);
     int n = 0;
 
     for (int i = 0; i < fn->n_params; i++)

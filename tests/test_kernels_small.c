@@ -13,14 +13,14 @@
 
 /* %s: the type of the weights. */
 static const struct kernel_case weights_only[] = {
-    { "conv2d", "nn.conv2d", "groups=1, padding=[1,1,1,1], out_dtype=f32",
+    { "conv_small", "nn.conv2d", "groups=1, padding=[1,1,1,1], out_dtype=f32",
       "f32[1,3,7,9]; const %s[5,3,3,3]" },
-    { "conv2d", "nn.conv2d", "groups=2, padding=[1,0,1,0], out_dtype=f32",
+    { "conv_small", "nn.conv2d", "groups=2, padding=[1,0,1,0], out_dtype=f32",
       "f32[2,6,5,4]; const %s[6,3,3,3]" },
-    { "conv3d", "nn.conv3d", "groups=2, padding=[1,1,1,1,1,1], out_dtype=f32",
+    { "conv_small", "nn.conv3d", "groups=2, padding=[1,1,1,1,1,1], out_dtype=f32",
       "f32[1,2,3,3,3]; const %s[2,1,3,3,3]" },
-    { "conv_pointwise", "nn.conv2d", "groups=1, out_dtype=f32", "f32[1,5,3,1]; const %s[3,5,1,1]" },
-    { "conv_pointwise", "nn.conv2d", "groups=1, out_dtype=f32",
+    { "conv_small", "nn.conv2d", "groups=1, out_dtype=f32", "f32[1,5,3,1]; const %s[3,5,1,1]" },
+    { "conv_small", "nn.conv2d", "groups=1, out_dtype=f32",
       "f32[1,71,3,2]; const %s[6,71,1,1]" },
     { "conv_depthwise", "nn.conv2d", "groups=3, padding=[1,1,1,1], out_dtype=f32",
       "f32[2,3,9,9]; const %s[6,1,3,3]" },
@@ -50,12 +50,12 @@ static const struct kernel_case weights_only[] = {
 
 /* Data of FP8 as well; weights that are computed come in as bytes. */
 static const struct kernel_case data_too[] = {
-    { "conv2d", "nn.conv2d", "groups=1, padding=[1,1,1,1], out_dtype=f32",
+    { "conv_small", "nn.conv2d", "groups=1, padding=[1,1,1,1], out_dtype=f32",
       "f8e4m3[1,3,7,9]; const %s[5,3,3,3]" },
-    { "conv2d", "nn.conv2d", "groups=2, strides=[2,1], out_dtype=f32",
+    { "conv_small", "nn.conv2d", "groups=2, strides=[2,1], out_dtype=f32",
       "f8e5m2[2,4,6,7]; const %s[6,2,3,2]" },
-    { "conv3d", "nn.conv3d", "groups=2, out_dtype=f32", "f8e3m4[1,4,4,5,6]; const %s[4,2,2,3,3]" },
-    { "conv_pointwise", "nn.conv2d", "groups=1, out_dtype=f32",
+    { "conv_small", "nn.conv3d", "groups=2, out_dtype=f32", "f8e3m4[1,4,4,5,6]; const %s[4,2,2,3,3]" },
+    { "conv_small", "nn.conv2d", "groups=1, out_dtype=f32",
       "f8e4m3fnuz[1,5,3,1]; const %s[3,5,1,1]" },
     { "conv_depthwise", "nn.conv2d", "groups=3, padding=[1,1,1,1], out_dtype=f32",
       "hfp8_143[2,3,9,9]; const %s[6,1,3,3]" },

@@ -29,7 +29,7 @@ static bool is_dense(const struct region *region, bool many, const char **why)
 {
     struct window w;
 
-    if (!accepts_conv(region, why))
+    if (!accepts_conv_small(region, why))
         return false;
     w = window_of_conv(region);
     *why = "the weights' rows are not in the order of the channels-last data";

@@ -304,6 +304,30 @@ void bind_weight_taps(struct bind *bind, const struct panels *panels, const char
     }
 }
 
+void bind_weight_tiles(struct bind *bind, const struct panels *panels, const char *layout)
+{
+    struct value *value = bind->region->anchor->inputs[1];
+    const struct type *from = &value->type;
+    const bool small = weight_is_small(bind->region), blocks = small && has_blocks(from);
+    struct type type = small ? codes_type(bind, from, 0, NULL) : type_scalar(from->dtype);
+    const void *packed = panels_make(bind, value, panels, &type);
+
+    keys_offer(bind->keys, "tw", stored_c_type(from));
+    offer_flag(bind, "small", small);
+    offer_flag(bind, "blocks", blocks);
+    bind_text(bind, "weight", "%s",
+              small ? bind_codes(bind, value->name, &type, packed, layout)
+                    : bind_packed(bind, value, &type, packed, layout));
+    if (small)
+        bind_text(bind, "unpack", "%s", decode_unpack(bind, from));
+    if (blocks) {
+        bind_helper(bind, "power_of_two_f32");
+        bind_int(bind, "n_scales", scales_of_row(from));
+        bind_int(bind, "block_len", from->quant->block);
+        bind_row_scales(bind, value);
+    }
+}
+
 void bind_weight_rows(struct bind *bind)
 {
     struct value *value = bind->region->anchor->inputs[1];

@@ -55,6 +55,11 @@ void bind_weight_panels(struct bind *bind, const struct panels *panels, const ch
  *   blocks, scales, block_len   as above, as [groups, blocks of a row, width] */
 void bind_weight_taps(struct bind *bind, const struct panels *panels, const char *layout);
 
+/* Input 1 in panels for register tiles (tile.h), whatever it is stored as. Sets weight, tw, small,
+ * unpack, blocks, n_scales and block_len as above; scales lie row by row, as the constant's do, and
+ * the text has a helper power_of_two_f32. */
+void bind_weight_tiles(struct bind *bind, const struct panels *panels, const char *layout);
+
 /* Input 1 in its own order, for kernels that decode a few elements at a time. Sets weight, tw,
  * small, unpack and blocks as above. */
 void bind_weight_rows(struct bind *bind);

@@ -6,6 +6,7 @@
 #include "codegen_c/machine.h"
 
 enum {
+    PANEL = 32,
     SCALAR_COLUMNS = 4,
     NARROW_16 = 14, /* pixels of a tile of one vector, with 32 registers … */
     NARROW = 12     /* … and with 16 */
@@ -24,6 +25,11 @@ static const struct shape {
 };
 
 enum { N_SHAPES = sizeof shapes / sizeof *shapes };
+
+int tile_panel(const struct machine *machine)
+{
+    return machine->lanes == 1 ? SCALAR_COLUMNS : PANEL;
+}
 
 /* One vector of many pixels, where more would hold no channels. */
 static struct shape narrowed(struct shape shape, int64_t columns)
@@ -90,7 +96,7 @@ static int bind_shapes(struct bind *bind, int64_t narrow, const char *pixels, co
 
     for (int i = 0; i < n; i++) {
         const struct shape shape =
-            narrowed(machine->lanes ? own : shapes[i], narrow ? narrow : TILE_PANEL);
+            narrowed(machine->lanes ? own : shapes[i], narrow ? narrow : PANEL);
 
         if (n > 1)
             str_printf(&text, "%s%s\n",

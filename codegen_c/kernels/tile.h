@@ -1,18 +1,16 @@
 /* tile.h - the micro-kernel of convolutions and matrix products: a tile of f32 sums, PIXELS rows by
  * TILE columns, held in registers.
  *
- * Columns are output channels; their weights lie side by side, in panels of TILE_PANEL columns, so
- * that every processor's TILE divides a panel. Figures: shared notes kernels.md, section 3, and
+ * Columns are output channels; their weights lie side by side, in panels that every
+ * TILE of the processors in question divides. Figures: shared notes kernels.md, section 3, and
  * docs/measured.md. */
 #ifndef CODEGEN_C_KERNELS_TILE_H
 #define CODEGEN_C_KERNELS_TILE_H
 
 #include "codegen_c/kernel.h"
 
-enum {
-    TILE_PANEL = 32,            /* columns */
-    TILE_SLACK = TILE_PANEL - 4 /* weights that vectors may read beyond the last panel */
-};
+/* Columns of a panel on this machine: every TILE that it may have divides it. */
+int tile_panel(const struct machine *machine);
 
 /* How a tile reads x; templates/helpers/tile_f32.c.tmpl says it in C. */
 enum tile_form {

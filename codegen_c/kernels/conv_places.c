@@ -1,0 +1,165 @@
+/* conv_places.c - see conv_places.h. */
+#include "codegen_c/kernels/conv_places.h"
+
+#include "codegen_c/kernels/anchor.h"
+
+/* "IN_D = 4, IN_H = 5, IN_W = 6"; those that are all `usual` are left out. */
+static void add_extents(struct str *out, const struct window *w, const char *stem,
+                        const int64_t *extents, int64_t usual)
+{
+    static const char axis[] = "DHW";
+
+    for (int i = w->rank == 3 ? 0 : 1; i < 3; i++)
+        if (extents[i] != usual)
+            str_printf(out, "%s%s_%c = %lld", out->n ? ", " : "", stem, axis[i],
+                       (long long)extents[i]);
+}
+
+static void bind_extents(struct bind *bind, const char *key, const struct window *w,
+                         const char *stem, const int64_t *extents)
+{
+    struct str out = { .arena = bind->arena };
+
+    add_extents(&out, w, stem, extents, -1);
+    bind_text(bind, key, "%s", str_text(&out));
+}
+
+static void bind_geometry(struct bind *bind, const struct window *w)
+{
+    const bool deep = w->rank == 3;
+    struct str steps = { .arena = bind->arena };
+
+    bind_extents(bind, "in_extents", w, "IN", w->in);
+    bind_extents(bind, "out_extents", w, "OUT", w->out);
+    bind_extents(bind, "kernel_extents", w, "K", w->k);
+    add_extents(&steps, w, "STRIDE", w->stride, 1);
+    add_extents(&steps, w, "DIL", w->dil, 1);
+    add_extents(&steps, w, "PAD", w->pad, 0);
+    bind_text(bind, "steps", "%s",
+              steps.n ? arena_printf(bind->arena, "%s,", str_text(&steps)) : "");
+    bind_flag(bind, "many", w->batch * w->groups > 1);
+    bind_int(bind, "batch", w->batch);
+    bind_int(bind, "groups", w->groups);
+    bind_int(bind, "in_c", w->in_c / w->groups);
+    bind_int(bind, "out_c", w->out_c / w->groups);
+    bind_text(bind, "taps", deep ? "K_D * K_H * K_W" : "K_H * K_W");
+    bind_text(bind, "out_len", deep ? "OUT_D * OUT_H * OUT_W" : "OUT_H * OUT_W");
+    keys_offer(bind->keys, "deep", deep ? "1" : "");
+    keys_offer(bind->keys, "padded", w->padded ? "1" : "");
+}
+
+/* Where the kernel begins at position p of y, and where tap (kd, kh, kw) of it lies. */
+static void bind_places(struct bind *bind, const struct window *w)
+{
+    static const char *const begin[] = { "front", "top", "left" };
+    static const char *const position[] = { "p / (OUT_H * OUT_W)", "p / OUT_W", "p % OUT_W" };
+    static const char *const pad[] = { "PAD_D", "PAD_H", "PAD_W" };
+    static const char *const stride[] = { "STRIDE_D", "STRIDE_H", "STRIDE_W" };
+    static const char *const index[] = { "id", "ih", "iw" }, *const tap[] = { "kd", "kh", "kw" };
+    static const char *const dil[] = { "DIL_D", "DIL_H", "DIL_W" };
+    static const char *const in[] = { "IN_D", "IN_H", "IN_W" };
+    const bool deep = w->rank == 3;
+    struct str begins = { .arena = bind->arena }, places = begins, outside = begins;
+
+    for (int i = deep ? 0 : 1; i < 3; i++) {
+        const char *at = i == 1 && deep ? "p / OUT_W % OUT_H" : position[i];
+
+        str_printf(&begins, "%s%s = %s", begins.n ? ", " : "const int ", begin[i], at);
+        if (w->stride[i] > 1)
+            str_printf(&begins, " * %s", stride[i]);
+        if (w->pad[i] > 0)
+            str_printf(&begins, " - %s", pad[i]);
+        str_printf(&places, "%s%s = %s + %s", places.n ? ", " : "const int ", index[i], begin[i],
+                   tap[i]);
+        if (w->dil[i] > 1)
+            str_printf(&places, " * %s", dil[i]);
+        str_printf(&outside, "%s%s < 0 || %s >= %s", outside.n ? " || " : "", index[i], index[i],
+                   in[i]);
+    }
+    bind_text(bind, "origins", "%s;", str_text(&begins));
+    bind_text(bind, "places", "%s;", str_text(&places));
+    keys_offer(bind->keys, "is_outside", str_text(&outside));
+    keys_offer(bind->keys, "outside_0",
+               w->padded ? arena_printf(bind->arena, "%s ? 0 : ", str_text(&outside)) : "");
+    keys_offer(bind->keys, "outside",
+               w->padded ? arena_printf(bind->arena, "%s ? zeros : ", str_text(&outside)) : "");
+    keys_offer(bind->keys, "taps_of",
+               deep ? "const int kd = tap / (K_H * K_W), kh = tap / K_W % K_H, kw = tap % K_W;"
+                    : "const int kh = tap / K_W, kw = tap % K_W;");
+    keys_offer(bind->keys, "tap", deep ? "((kd * K_H + kh) * K_W + kw)" : "(kh * K_W + kw)");
+}
+
+/* What an element of x at (id, ih, iw) and channel ic is, and where image and group g begin. */
+static void bind_input_places(struct bind *bind, const struct window *w)
+{
+    const bool deep = w->rank == 3, grouped = w->groups > 1;
+    const char *pixel = deep ? "((id * IN_H + ih) * IN_W + iw)" : "(ih * IN_W + iw)";
+    const char *len = deep ? "IN_D * IN_H * IN_W" : "IN_H * IN_W";
+    const char *pitch = grouped ? "(GROUPS * IN_C)" : "IN_C";
+    const char *x = bind_operand(bind, bind->region->anchor->inputs[0]);
+
+    keys_offer(bind->keys, "x", x);
+    keys_offer(bind->keys, "pixel", pixel);
+    keys_offer(bind->keys, "pitch", pitch);
+    if (w->channels_last) {
+        keys_offer(bind->keys, "element", arena_printf(bind->arena, "%s * %s + ic", pixel, pitch));
+        keys_offer(bind->keys, "element_wide",
+                   arena_printf(bind->arena, "%s * %s + from + i", pixel, pitch));
+        bind_text(bind, "in_shape", deep ? "[IN_D, IN_H, IN_W, IN_C]" : "[IN_H, IN_W, IN_C]");
+        bind_text(bind, "image",
+                  grouped ? "&%s[g / GROUPS * %s * GROUPS * IN_C + g %% GROUPS * IN_C]"
+                          : "&%s[g * %s * IN_C]",
+                  x, len);
+    } else {
+        const char *within =
+            deep ? "* IN_D + id) * IN_H + ih) * IN_W + iw" : "* IN_H + ih) * IN_W + iw";
+
+        keys_offer(bind->keys, "element",
+                   arena_printf(bind->arena, deep ? "((ic %s" : "(ic %s", within));
+        keys_offer(bind->keys, "element_wide",
+                   arena_printf(bind->arena, deep ? "(((from + i) %s" : "((from + i) %s", within));
+        bind_text(bind, "in_shape", deep ? "[IN_C, IN_D, IN_H, IN_W]" : "[IN_C, IN_H, IN_W]");
+        bind_text(bind, "image", "&%s[g * IN_C * %s]", x, len);
+    }
+}
+
+/* Which element of y a sum is, and which channel. */
+static void bind_output_places(struct bind *bind, const struct window *w)
+{
+    const bool grouped = w->groups > 1, batched = w->batch > 1;
+    const char *channels = grouped ? "(GROUPS * OUT_C)" : "OUT_C";
+    const char *image = grouped ? "g / GROUPS" : "g";
+    const char *group = batched ? "g % GROUPS" : "g";
+
+    bind_flag(bind, "out_planar", !w->out_channels_last);
+    if (grouped)
+        bind_text(bind, "oc", "%s * OUT_C + block + i", group);
+    else
+        bind_text(bind, "oc", "block + i");
+    if (w->out_channels_last && batched)
+        bind_text(bind, "at", "(%s * OUT_LEN + first + j) * %s + oc", image, channels);
+    else if (w->out_channels_last)
+        bind_text(bind, "at", "(first + j) * %s + oc", channels);
+    else if (batched)
+        bind_text(bind, "at", "(%s * %s + oc) * OUT_LEN + first + j", image, channels);
+    else
+        bind_text(bind, "at", "oc * OUT_LEN + first + j");
+}
+
+void bind_conv_places(struct bind *bind, const struct window *w)
+{
+    bind_geometry(bind, w);
+    bind_places(bind, w);
+    bind_input_places(bind, w);
+    bind_output_places(bind, w);
+}
+
+bool bind_conv_position(struct bind *bind, const struct window *w, const char *sum)
+{
+    struct position position;
+
+    position_by_division(bind, "at", &position);
+    if (w->out_c > 1)
+        position.coord[w->out_channels_last ? position.rank - 1 : 1] = "oc";
+    return bind_epilogue(bind, sum, &position);
+}

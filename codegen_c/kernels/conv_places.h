@@ -1,0 +1,30 @@
+/* conv_places.h - the loops of convolutions over positions, taps and channels: what of x, the
+ * weights and y stands where, as C. */
+#ifndef CODEGEN_C_KERNELS_CONV_PLACES_H
+#define CODEGEN_C_KERNELS_CONV_PLACES_H
+
+#include "codegen_c/kernels/window.h"
+
+/* Sets
+ *   many, batch, groups, in_c, out_c   several images or groups g; channels of one group
+ *   deep, padded, in_extents, out_extents, kernel_extents, steps, taps, out_len
+ *                   for the enum; the steps that are not 1 and the padding that is not 0
+ *   origins         declares front, top and left: where the kernel begins at position p of y
+ *   taps_of         declares kd, kh, kw of tap `tap`
+ *   places          declares id, ih and iw: where tap (kd, kh, kw) lies
+ *   tap             the number of the tap
+ *   is_outside      whether it lies in the padding; `outside`: the same, as "… ? zeros : ";
+ *                   `outside_0` as "… ? 0 : "
+ *   x, image        the input; where the pixels of g begin in it
+ *   pixel, pitch    the number of the pixel at (id, ih, iw), the elements from one to the next
+ *   element         the index of channel ic of it; `element_wide` of channel from + i
+ *   in_shape        for a comment
+ *   oc, at          output channel i of the panel or tile that begins at `block`, and the index in
+ * y of its sum at position first + j out_planar      whether y is channels first
+ */
+void bind_conv_places(struct bind *bind, const struct window *window);
+
+/* The epilogue at `at` and `oc`; false after errors. */
+bool bind_conv_position(struct bind *bind, const struct window *window, const char *sum);
+
+#endif
