@@ -52,7 +52,7 @@ static const struct kernel_case channels_last[] = {
     { "conv", "nn.conv3d",
       "groups=2, strides=[1,2,1], padding=[1,0,1,0,1,1], dilation=[1,1,2], data_layout=\"NDHWC\"",
       "f32[2,4,5,6,4]; const f32[6,2,2,3,3]" },
-    { "dense", "nn.conv2d", "groups=1, data_layout=\"NHWC\"", "f32[1,1,1,9]; const f32[17,9,1,1]" },
+    { "gemv", "nn.conv2d", "groups=1, data_layout=\"NHWC\"", "f32[1,1,1,9]; const f32[17,9,1,1]" },
     { "conv", "nn.conv2d", "groups=1, data_layout=\"NHWC\"", "f32[1,3,2,9]; const f32[17,9,3,2]" },
 };
 

@@ -96,7 +96,7 @@ static void bind_input_places(struct bind *bind, const struct window *w)
     const char *pixel = deep ? "((id * IN_H + ih) * IN_W + iw)" : "(ih * IN_W + iw)";
     const char *len = deep ? "IN_D * IN_H * IN_W" : "IN_H * IN_W";
     const char *pitch = grouped ? "(GROUPS * IN_C)" : "IN_C";
-    const char *x = bind_operand(bind, bind->region->anchor->inputs[0]);
+    const char *x = bind_operand(bind, anchor_source(bind->region, 0));
 
     keys_offer(bind->keys, "x", x);
     keys_offer(bind->keys, "pixel", pixel);

@@ -83,13 +83,22 @@ static int64_t extent_of(const struct spatial *s, bool out)
     return n;
 }
 
-/* One output: over the input channels and, within a channel, over the kernel in row-major order.
- * With the channels last, over the kernel in row-major order and, at each tap, over the input
- * channels. x has these steps; w is always one channel after the other. */
+/* Whether there is one place and the kernel covers the whole input: then the sum is a row of a
+ * matrix product, in the order in which x lies. */
+static bool covers_input(const struct spatial *s)
+{
+    for (int i = 0; i < MAX_SPATIAL; i++)
+        if (s->dim[i].out != 1 || s->dim[i].kernel != s->dim[i].in || s->dim[i].pad_before > 0)
+            return false;
+    return true;
+}
+
+/* One output: over the kernel in row-major order and, at each tap, over the input channels. x has
+ * these steps; w is always one channel after the other. */
 static float conv_sum(const struct spatial *s, const struct place *y, int64_t in_c, const float *x,
                       const struct layout_steps *step, const float *w)
 {
-    const bool last = step->channel == 1;
+    const bool last = step->channel == 1 || !covers_input(s);
     const int64_t n_taps = taps_of(s), n = in_c * n_taps;
     float sum = 0;
 
