@@ -90,22 +90,19 @@ warning[R0701]: --keep-f32 'y' is overruled by its row in the qtable, which says
 $ relayc compile $MODELS/conv_bn_relu.onnx --precision mxfp6=f6e2m3 -o mx | head -1; grep ' numbers ' mx/*.c | head -1
 mxfp6=f6e2m3: 1 of 1 product, constants 228 -> 53 bytes
  *    numbers  weights f6e2m3 in blocks of 32, data f32: 1 product
-$ relayc compare $MODELS/conv_bn_relu.onnx --precision fp8 | sed -n 2,3p; head -1 precision_compare.log
+$ relayc compare $MODELS/conv_bn_relu.onnx --precision fp8 | sed -n 2,3p; head -1 precision_compare.log | sed 's,^,> ,'
 fp8: 1 of 1 product, constants 228 -> 79 bytes
 random numbers went in: with --data or -i it tells more
-# The quantised model against the float one, layer by layer, on 1 random sample.
-# The quantised model against the float one, layer by layer, on 1 random sample.
+> # The quantised model against the float one, layer by layer, on 1 random sample.
 # inputs of small numbers: as they are
 $ { printf '\223NUMPY\001\000\106\000%-69s\n' "{'descr': '|u1', 'fortran_order': False, 'shape': (1,2,6,6), }"; printf '%072d' 7; } >codes.npy; relayc run $MODELS/conv_bn_relu.onnx --precision fp8 --quantized-io -i codes.npy; relayc run $MODELS/conv_bn_relu.onnx --precision fp8 -i codes.npy
 y (1,3,4,4) f8e4m3 = 0 0 0 0 0 0 ...
 error[R0502]: input "x" is (1,2,6,6) u8, wanted is (1,2,6,6) f32
  --> MODELS/conv_bn_relu.onnx
 [2]
-$ relayc compile $MODELS/conv_bn_relu.onnx --precision fp8 --scale 0.5 --quantized-io -q -o io; sed -n '/stored/,/Runs/p' io/conv_bn_relu.h
-/* What is stored in inputs and outputs: real = SCALE * the number that the code stands for. */
-#define CONV_BN_RELU_X_SCALE 0.5f
-#define CONV_BN_RELU_Y_SCALE 0.5f
-
-/* Runs the whole network.
-#define CONV_BN_RELU_X_SCALE 0.5f
-#define CONV_BN_RELU_Y_SCALE 0.5f
+$ relayc compile $MODELS/conv_bn_relu.onnx --precision fp8 --scale 0.5 --quantized-io -q -o io; sed -n '/stored/,/Runs/s,^,> ,p' io/conv_bn_relu.h
+> /* What is stored in inputs and outputs: real = SCALE * the number that the code stands for. */
+> #define CONV_BN_RELU_X_SCALE 0.5f
+> #define CONV_BN_RELU_Y_SCALE 0.5f
+> 
+> /* Runs the whole network.
