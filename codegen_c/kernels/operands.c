@@ -308,7 +308,7 @@ void bind_weight_tiles(struct bind *bind, const struct panels *panels, const cha
 {
     struct value *value = bind->region->anchor->inputs[1];
     const struct type *from = &value->type;
-    const bool small = weight_is_small(bind->region), blocks = small && has_blocks(from);
+    const bool small = weight_is_small(bind->region), blocks = small && type_has_blocks(from);
     struct type type = small ? codes_type(bind, from, 0, NULL) : type_scalar(from->dtype);
     const void *packed = panels_make(bind, value, panels, &type);
 
