@@ -177,6 +177,27 @@ START_TEST(pointwise_depthwise_and_dense_convolutions_have_kernels_of_their_own)
 }
 END_TEST
 
+static const struct kernel_case transposed_last[] = {
+    { "conv_transpose", "nn.conv2d_transpose", "groups=1, strides=[2,2], data_layout=\"NHWC\"",
+      "f32[1,6,7,5]; const f32[5,24,2,2]" },
+    { "conv_transpose", "nn.conv2d_transpose",
+      "groups=2, strides=[2,3], padding=[1,0,2,1], dilation=[2,1], output_padding=[1,2], "
+      "data_layout=\"NHWC\"",
+      "f32[2,4,5,4]; const f32[4,3,3,2]" },
+    { "conv_transpose", "nn.conv1d_transpose",
+      "groups=1, strides=[2], padding=[1,1], data_layout=\"NWC\"",
+      "f64[1,9,3]; const f64[3,70,4]" },
+    { "conv_transpose", "nn.conv3d_transpose",
+      "groups=2, strides=[2,1,2], padding=[0,1,0,1,0,0], data_layout=\"NDHWC\"",
+      "f32[2,2,3,2,4]; const f32[4,3,2,3,2]" },
+};
+
+START_TEST(transposed_convolutions_write_channels_that_are_last)
+{
+    KERNEL_CASES_CHECK(transposed_last, 1e-5);
+}
+END_TEST
+
 START_TEST(depthwise_convolutions_read_channels_that_are_last)
 {
     KERNEL_CASES_CHECK(depthwise, 1e-5);
@@ -207,6 +228,7 @@ int main(void)
     tcase_add_test(tests, channels_first_are_gathered_as_the_reference_does);
     tcase_add_test(tests, channels_last_are_read_where_they_lie);
     tcase_add_test(tests, pointwise_depthwise_and_dense_convolutions_have_kernels_of_their_own);
+    tcase_add_test(tests, transposed_convolutions_write_channels_that_are_last);
     tcase_add_test(tests, depthwise_convolutions_read_channels_that_are_last);
     tcase_add_test(tests, weights_that_come_at_run_time_are_read_as_they_lie);
     tcase_add_test(tests, transposed_convolutions_add_up_what_reaches_a_row);
