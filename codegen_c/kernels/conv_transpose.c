@@ -17,8 +17,8 @@ bool accepts_conv_transpose_last(const struct region *region, const char **why)
     *why = "the channels are not last";
     if (!w.channels_last || !w.out_channels_last)
         return false;
-    *why = "the weights have to be decoded";
-    return !weight_is_small(region);
+    *why = "blocks of the weights share a scale";
+    return !anchor_input(region, 1)->quant || anchor_input(region, 1)->quant->kind != QTYPE_BLOCKS;
 }
 
 /* "((n * IN_D + id) * IN_H + ih)", for the dims that there are. */
@@ -36,7 +36,7 @@ static const char *row_text(struct bind *bind, const struct window *w, const cha
 }
 
 /* The constant is [in_c, out_c of a group, kernel]. */
-static void bind_taps(struct bind *bind, const struct window *w)
+static void bind_turned_weight(struct bind *bind, const struct window *w)
 {
     const int64_t taps = window_k_len(w), out_c = w->out_c / w->groups;
     const struct panels panels = { .groups = taps,
@@ -47,7 +47,7 @@ static void bind_taps(struct bind *bind, const struct window *w)
                                    .len_step = out_c * taps,
                                    .width = out_c };
 
-    bind_panels(bind, "weight", 1, &panels, "[kernel, in_c, out_c]");
+    bind_weight_taps(bind, &panels, "[kernel, in_c, out_c]");
 }
 
 bool bind_conv_transpose_last(struct bind *bind)
@@ -60,7 +60,7 @@ bool bind_conv_transpose_last(struct bind *bind)
     bind_data(bind);
     bind_input(bind, "x", 0);
     bind_window(bind, &w);
-    bind_taps(bind, &w);
+    bind_turned_weight(bind, &w);
     bind_flag(bind, "deep", deep);
     bind_flag(bind, "batched", w.batch > 1);
     bind_flag(bind, "grouped", grouped);

@@ -287,7 +287,7 @@ void bind_weight_taps(struct bind *bind, const struct panels *panels, const char
 
     bind_text(bind, "tw", "%s", stored_c_type(&value->type));
     bind_flag(bind, "small", small);
-    bind_flag(bind, "blocks", blocks);
+    offer_flag(bind, "blocks", blocks);
     if (!small) {
         bind_panels(bind, "weight", 1, panels, layout);
         return;
