@@ -19,9 +19,7 @@ static bool is_byte(const struct type *type)
     return type->dtype == DTYPE_I8 || type->dtype == DTYPE_U8;
 }
 
-/* The weight less its zero point. */
-static int64_t distance(const struct region *region, const struct dot *dot, int64_t channel,
-                        int64_t k)
+int64_t dot_weight(const struct region *region, const struct dot *dot, int64_t channel, int64_t k)
 {
     const struct tensor w = value_tensor(region->anchor->inputs[W]);
     const struct tensor zero = value_tensor(region->anchor->inputs[W_ZERO]);
@@ -36,7 +34,7 @@ static bool are_bytes(const struct region *region, const struct dot *dot)
 {
     for (int64_t channel = 0; channel < dot->groups * dot->channels; channel++)
         for (int64_t k = 0; k < dot->len; k++) {
-            const int64_t number = distance(region, dot, channel, k);
+            const int64_t number = dot_weight(region, dot, channel, k);
 
             if (number < INT8_MIN || number > INT8_MAX)
                 return false;
@@ -91,7 +89,7 @@ static void bind_packed_weights(struct bind *bind, const struct dot *dot)
             int8_t *const to = packed + (group * stored + block) * len + (c - block) * 4;
 
             for (int64_t k = 0; k < dot->len; k++) {
-                const int64_t number = distance(bind->region, dot, group * dot->channels + c, k);
+                const int64_t number = dot_weight(bind->region, dot, group * dot->channels + c, k);
 
                 to[k / 4 * 4 * width + k % 4] = (int8_t)number;
                 sums[group * stored + c] += (int32_t)number;

@@ -23,6 +23,9 @@ struct dot {
  * from their zero point are bytes. */
 bool takes_dot(const struct region *region, const struct dot *dot, const char **why);
 
+/* A weight less its zero point; the channel counts those of all groups. */
+int64_t dot_weight(const struct region *region, const struct dot *dot, int64_t channel, int64_t k);
+
 /* Packs the weights and sets len and stored (of a sum, and the channels of a group, as they are
  * stored: rounded up to 4), x_zero, x_signed, weight, sums (of each channel's weights), dot (the
  * function for tiles, or for a single row), channels and ragged (how many of a block are real); and

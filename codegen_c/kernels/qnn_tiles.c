@@ -10,6 +10,8 @@
 #include "codegen_c/kernels/window.h"
 
 enum { X, W };
+enum { FEW = 4 };            /* output channels of a group: tiles would be empty */
+enum { MOST_UNROLLED = 25 }; /* taps */
 
 /* Sums run over (k_h, k_w, in_c), so that what lies side by side with the channels last is copied
  * as one; of a planar input over (in_c, k_h, k_w), as the weights lie. */
@@ -33,6 +35,10 @@ bool accepts_qnn_conv_tiles(const struct region *region, const char **why)
 
     if (w.rank == 3) {
         *why = "the convolution has three dimensions";
+        return false;
+    }
+    if (dot.groups > 1 && dot.channels < FEW) {
+        *why = "the groups have few channels";
         return false;
     }
     return takes_any(region, why) && takes_window(&w, why) && takes_dot(region, &dot, why);
@@ -90,6 +96,49 @@ bool bind_qnn_conv_tiles(struct bind *bind)
     position_by_division(bind, "at", &position);
     if (w.out_c > 1)
         position.coord[w.out_channels_last ? position.rank - 1 : 1] = "oc";
+    return bind_epilogue(bind, "acc", &position);
+}
+
+bool accepts_qnn_depthwise(const struct region *region, const char **why)
+{
+    const struct window w = window_of_conv(region);
+    const struct dot dot = dot_of_conv(&w);
+
+    *why = "the convolution is not depthwise, with the channels last, in at most two dimensions";
+    return w.rank < 3 && w.channels_last && w.out_channels_last && w.groups == w.in_c &&
+           w.groups == w.out_c && takes_any(region, why) && takes_window(&w, why) &&
+           takes_dot(region, &dot, why);
+}
+
+bool bind_qnn_depthwise(struct bind *bind)
+{
+    const struct window w = window_of_conv(bind->region);
+    const struct dot dot = dot_of_conv(&w);
+    const int64_t dims[] = { w.k[1], w.k[2], w.in_c };
+    const struct type type = type_make(DTYPE_I8, 3, dims);
+    struct value *weight = bind->region->anchor->inputs[W];
+    int8_t *packed = constant_alloc(bind->region->fn, &type);
+    struct position position;
+    double zero = 0;
+
+    for (int64_t k = 0; k < dot.len; k++)
+        for (int64_t c = 0; c < w.in_c; c++)
+            packed[k * w.in_c + c] = (int8_t)dot_weight(bind->region, &dot, c, k);
+    value_uniform(bind->region->anchor->inputs[2], &zero);
+    bind_type(bind);
+    bind_input(bind, "x", X);
+    bind_text(bind, "weight", "%s",
+              bind_packed(bind, weight, &type, packed, "[K_H, K_W, channels]"));
+    bind_window(bind, &w);
+    bind_int(bind, "channels", w.in_c);
+    bind_int(bind, "batch", w.batch);
+    bind_int(bind, "x_zero", (int64_t)zero);
+    bind_int(bind, "unrolled", dot.len <= MOST_UNROLLED ? dot.len : 0);
+    bind_flag(bind, "rolled", dot.len > MOST_UNROLLED);
+    bind_scratch(bind, (size_t)w.in_c);
+    position_by_division(bind, "at", &position);
+    if (w.in_c > 1)
+        position.coord[position.rank - 1] = "c";
     return bind_epilogue(bind, "acc", &position);
 }
 
