@@ -152,8 +152,16 @@ static void add_module_includes(struct codegen *codegen, struct str *out)
         str_add(out, "\n");
 }
 
-/* The text of a helper without the blank lines around; of a file, without its lines for the
- * preprocessor. */
+/* An #include, or a line of the guard: what only a file needs. */
+static bool is_file_line(const struct helper *helper, const char *line)
+{
+    return str_starts(line, "#include") || str_starts(line, "#ifndef EMBED_") ||
+           str_starts(line, "#define EMBED_") ||
+           (strcmp(line, "#endif\n") == 0 && str_starts(helper->text, "#ifndef EMBED_"));
+}
+
+/* The text of a helper without the blank lines around; of a file, without what only a file needs.
+ */
 static void add_helper(struct str *out, const struct helper *helper)
 {
     bool started = false;
@@ -164,7 +172,7 @@ static void add_helper(struct str *out, const struct helper *helper)
 
         if (n == 0) {
             n_blank++;
-        } else if (*line != '#' || helper->own) {
+        } else if (helper->own || !is_file_line(helper, line)) {
             for (; started && n_blank; n_blank--)
                 str_add(out, "\n");
             started = true;

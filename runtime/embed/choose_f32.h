@@ -5,10 +5,11 @@
 
 #include "runtime/embed/f32_bits.h"
 #include "runtime/embed/f32_of_bits.h"
+#include "runtime/embed/inline_f32.h"
 
 /* condition (0 or 1) ? a : b, both computed: a compiler that must mind traps makes a branch of what stands in
  * an arm of ?:, and no vector code of the loop around it. */
-static inline float choose_f32(int condition, float a, float b)
+INLINE_F32 float choose_f32(int condition, float a, float b)
 {
     const uint32_t mask = 0u - (uint32_t)condition;
 

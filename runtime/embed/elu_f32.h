@@ -3,9 +3,10 @@
 
 #include "runtime/embed/choose_f32.h"
 #include "runtime/embed/expm1_f32.h"
+#include "runtime/embed/inline_f32.h"
 
 /* v, or alpha * (e^v - 1) when it is negative. */
-static inline float elu_f32(float v, float alpha)
+INLINE_F32 float elu_f32(float v, float alpha)
 {
     return choose_f32(v < 0.0f, alpha * expm1_f32(v), v);
 }

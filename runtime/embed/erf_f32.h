@@ -7,10 +7,11 @@
 #include "runtime/embed/expm1_f32.h"
 #include "runtime/embed/f32_bits.h"
 #include "runtime/embed/f32_of_bits.h"
+#include "runtime/embed/inline_f32.h"
 #include "runtime/embed/limited_f32.h"
 
 /* The error function, off by 1.95 ulp at most: 1 - e^-(v + v * (0.128 + ...)) for v >= 0; 1 from 3.92 on. */
-static inline float erf_f32(float v)
+INLINE_F32 float erf_f32(float v)
 {
     const uint32_t sign = f32_bits(v) & 0x80000000u;
     const float x = limited_f32(f32_of_bits(f32_bits(v) ^ sign), 3.95f);

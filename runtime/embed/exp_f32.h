@@ -6,10 +6,11 @@
 #include "runtime/embed/choose_f32.h"
 #include "runtime/embed/f32_bits.h"
 #include "runtime/embed/f32_of_bits.h"
+#include "runtime/embed/inline_f32.h"
 #include "runtime/embed/limited_f32.h"
 
 /* e^v, off by 1.02 ulp at most. Without a branch, so that loops around it become vector code. */
-static inline float exp_f32(float v)
+INLINE_F32 float exp_f32(float v)
 {
     /* x = n * log(2) + r, n whole: the last bit of the sum is worth 1. */
     const float x = limited_f32(v, 176.0f); /* n from -254 to 254 */

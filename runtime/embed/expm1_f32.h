@@ -6,10 +6,11 @@
 #include "runtime/embed/choose_f32.h"
 #include "runtime/embed/f32_bits.h"
 #include "runtime/embed/f32_of_bits.h"
+#include "runtime/embed/inline_f32.h"
 #include "runtime/embed/limited_f32.h"
 
 /* e^v - 1 for v up to 20, off by 1.5 ulp at most; 0 of -0. */
-static inline float expm1_f32(float v)
+INLINE_F32 float expm1_f32(float v)
 {
     /* x = n * log(2) + r, n whole: the last bit of the sum is worth 1. */
     const float x = limited_f32(v, 20.0f);

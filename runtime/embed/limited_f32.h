@@ -5,9 +5,10 @@
 
 #include "runtime/embed/f32_bits.h"
 #include "runtime/embed/f32_of_bits.h"
+#include "runtime/embed/inline_f32.h"
 
 /* v between -most and most; NaN becomes one of them. */
-static inline float limited_f32(float v, float most)
+INLINE_F32 float limited_f32(float v, float most)
 {
     const uint32_t bits = f32_bits(v), sign = bits & 0x80000000u;
     const int32_t magnitude = (int32_t)(bits & 0x7fffffffu), limit = (int32_t)f32_bits(most);

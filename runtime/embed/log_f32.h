@@ -7,10 +7,11 @@
 #include "runtime/embed/choose_f32.h"
 #include "runtime/embed/f32_bits.h"
 #include "runtime/embed/f32_of_bits.h"
+#include "runtime/embed/inline_f32.h"
 
 /* The natural logarithm, off by 0.85 ulp at most. Without a branch, so that loops around it become vector
  * code. */
-static inline float log_f32(float v)
+INLINE_F32 float log_f32(float v)
 {
     /* v = 2^n * (1 + f), 1 + f from sqrt(1/2) to sqrt(2); subnormal numbers times 2^23 first. */
     const uint32_t subnormal = f32_bits(v) < 0x00800000u;

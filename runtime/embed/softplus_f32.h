@@ -3,9 +3,10 @@
 
 #include "runtime/embed/choose_f32.h"
 #include "runtime/embed/exp_f32.h"
+#include "runtime/embed/inline_f32.h"
 
 /* log(1 + e^v) without overflow, max(v, 0) + log(1 + e^-|v|); off by 1.8 ulp at most. */
-static inline float softplus_f32(float v)
+INLINE_F32 float softplus_f32(float v)
 {
     const float power = exp_f32(f32_of_bits(f32_bits(v) | 0x80000000u));
     /* 1 + power = 1 + f, or 2 * (1 + f) */

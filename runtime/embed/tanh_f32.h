@@ -7,9 +7,10 @@
 #include "runtime/embed/exp_f32.h"
 #include "runtime/embed/f32_bits.h"
 #include "runtime/embed/f32_of_bits.h"
+#include "runtime/embed/inline_f32.h"
 
 /* The hyperbolic tangent, off by 1.6 ulp at most: a series up to 0.55, then 1 - 2 / (e^(2|v|) + 1). */
-static inline float tanh_f32(float v)
+INLINE_F32 float tanh_f32(float v)
 {
     const uint32_t sign = f32_bits(v) & 0x80000000u;
     const float x = f32_of_bits(f32_bits(v) ^ sign), square = x * x;
