@@ -92,11 +92,22 @@ static inline float f32_of_bits(uint32_t bits)
     return both.number;
 }
 
+/* --- from runtime/embed/inline_f32.h ---------------------------------------------------------- */
+
+/* Functions of f32 become part of the loops around them wherever those can be vector code; gcc calls what
+ * a file has many times otherwise. */
+#if defined __OPTIMIZE__ && !defined __OPTIMIZE_SIZE__ \
+    && (defined __SSE2__ || defined __ARM_NEON || defined __riscv_vector)
+#define INLINE_F32 static inline __attribute__((always_inline))
+#else
+#define INLINE_F32 static inline
+#endif
+
 /* --- from runtime/embed/choose_f32.h ---------------------------------------------------------- */
 
 /* condition (0 or 1) ? a : b, both computed: a compiler that must mind traps makes a branch of what stands in
  * an arm of ?:, and no vector code of the loop around it. */
-static inline float choose_f32(int condition, float a, float b)
+INLINE_F32 float choose_f32(int condition, float a, float b)
 {
     const uint32_t mask = 0u - (uint32_t)condition;
 
@@ -106,7 +117,7 @@ static inline float choose_f32(int condition, float a, float b)
 /* --- from runtime/embed/limited_f32.h --------------------------------------------------------- */
 
 /* v between -most and most; NaN becomes one of them. */
-static inline float limited_f32(float v, float most)
+INLINE_F32 float limited_f32(float v, float most)
 {
     const uint32_t bits = f32_bits(v), sign = bits & 0x80000000u;
     const int32_t magnitude = (int32_t)(bits & 0x7fffffffu), limit = (int32_t)f32_bits(most);
@@ -117,7 +128,7 @@ static inline float limited_f32(float v, float most)
 /* --- from runtime/embed/exp_f32.h ------------------------------------------------------------- */
 
 /* e^v, off by 1.02 ulp at most. Without a branch, so that loops around it become vector code. */
-static inline float exp_f32(float v)
+INLINE_F32 float exp_f32(float v)
 {
     /* x = n * log(2) + r, n whole: the last bit of the sum is worth 1. */
     const float x = limited_f32(v, 176.0f); /* n from -254 to 254 */
@@ -150,11 +161,17 @@ static const float attention_block_ln_bias[4] = {
 
 /* --- regions ---------------------------------------------------------------------------------- */
 
+#ifdef __GNUC__
+#define NOINLINE __attribute__((noinline)) /* the stack holds one region at a time */
+#else
+#define NOINLINE
+#endif
+
 /* ln (LayerNormalization)
  * x f32 [1,3,4] -> y f32 [1,3,4]
  *
  * Each row is brought to mean 0 and variance 1, then scaled and shifted. */
-static void region_ln(const float *restrict x, float *restrict y)
+static NOINLINE void region_ln(const float *restrict x, float *restrict y)
 {
     enum { ROWS = 3, LEN = 4 };
     const float epsilon = 1e-05f;
@@ -190,7 +207,7 @@ static void region_ln(const float *restrict x, float *restrict y)
  * Sixteen columns of b at a time are gathered into `panels` of four; four rows of a at a time are
  * gathered into `patch` and take their 4 x 4 sums with each panel. A sum runs over INNER in
  * order. */
-static void region_keys(const float *restrict x, float *restrict y, void *restrict scratch)
+static NOINLINE void region_keys(const float *restrict x, float *restrict y, void *restrict scratch)
 {
     enum { ROWS = 3, INNER = 4, COLUMNS = 3 };
     const float *const a = x; /* [ROWS, INNER] */
@@ -234,7 +251,7 @@ static void region_keys(const float *restrict x, float *restrict y, void *restri
 
 /* softmax (Softmax)
  * x f32 [1,3,3] -> y f32 [1,3,3] */
-static void region_softmax(const float *x, float *y)
+static NOINLINE void region_softmax(const float *x, float *y)
 {
     enum { OUTER = 3, LEN = 3 };
 
@@ -265,8 +282,8 @@ static void region_softmax(const float *x, float *y)
  * Sixteen columns of b at a time are gathered into `panels` of four; four rows of a at a time are
  * gathered into `patch` and take their 4 x 4 sums with each panel. A sum runs over INNER in
  * order. */
-static void region_context(const float *restrict x, const float *restrict x2, float *restrict y,
-                           void *restrict scratch)
+static NOINLINE void region_context(const float *restrict x, const float *restrict x2,
+                                    float *restrict y, void *restrict scratch)
 {
     enum { ROWS = 3, INNER = 3, COLUMNS = 4 };
     const float *const a = x; /* [ROWS, INNER] */

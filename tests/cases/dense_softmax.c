@@ -145,11 +145,22 @@ static inline float f32_of_bits(uint32_t bits)
     return both.number;
 }
 
+/* --- from runtime/embed/inline_f32.h ---------------------------------------------------------- */
+
+/* Functions of f32 become part of the loops around them wherever those can be vector code; gcc calls what
+ * a file has many times otherwise. */
+#if defined __OPTIMIZE__ && !defined __OPTIMIZE_SIZE__ \
+    && (defined __SSE2__ || defined __ARM_NEON || defined __riscv_vector)
+#define INLINE_F32 static inline __attribute__((always_inline))
+#else
+#define INLINE_F32 static inline
+#endif
+
 /* --- from runtime/embed/choose_f32.h ---------------------------------------------------------- */
 
 /* condition (0 or 1) ? a : b, both computed: a compiler that must mind traps makes a branch of what stands in
  * an arm of ?:, and no vector code of the loop around it. */
-static inline float choose_f32(int condition, float a, float b)
+INLINE_F32 float choose_f32(int condition, float a, float b)
 {
     const uint32_t mask = 0u - (uint32_t)condition;
 
@@ -159,7 +170,7 @@ static inline float choose_f32(int condition, float a, float b)
 /* --- from runtime/embed/limited_f32.h --------------------------------------------------------- */
 
 /* v between -most and most; NaN becomes one of them. */
-static inline float limited_f32(float v, float most)
+INLINE_F32 float limited_f32(float v, float most)
 {
     const uint32_t bits = f32_bits(v), sign = bits & 0x80000000u;
     const int32_t magnitude = (int32_t)(bits & 0x7fffffffu), limit = (int32_t)f32_bits(most);
@@ -170,7 +181,7 @@ static inline float limited_f32(float v, float most)
 /* --- from runtime/embed/exp_f32.h ------------------------------------------------------------- */
 
 /* e^v, off by 1.02 ulp at most. Without a branch, so that loops around it become vector code. */
-static inline float exp_f32(float v)
+INLINE_F32 float exp_f32(float v)
 {
     /* x = n * log(2) + r, n whole: the last bit of the sum is worth 1. */
     const float x = limited_f32(v, 176.0f); /* n from -254 to 254 */
@@ -209,11 +220,17 @@ static const float dense_softmax_fc_bias[4] = {
 
 /* --- regions ---------------------------------------------------------------------------------- */
 
+#ifdef __GNUC__
+#define NOINLINE __attribute__((noinline)) /* the stack holds one region at a time */
+#else
+#define NOINLINE
+#endif
+
 /* fc (Gemm)
  * x f32 [1,6] -> y f32 [1,4]
  *
  * GEMV outputs at a time; a sum runs over the inputs in order. */
-static void region_fc(const float *restrict x, float *restrict y)
+static NOINLINE void region_fc(const float *restrict x, float *restrict y)
 {
     enum { IN_C = 6, OUT_C = 4 };
     const float *const weight = dense_softmax_fc_weight; /* panels of 32 outputs: [IN_C, 32] */
@@ -234,7 +251,7 @@ static void region_fc(const float *restrict x, float *restrict y)
 
 /* softmax (Softmax)
  * x f32 [1,4] -> y f32 [1,4] */
-static void region_softmax(const float *restrict x, float *restrict y)
+static NOINLINE void region_softmax(const float *restrict x, float *restrict y)
 {
     enum { OUTER = 1, LEN = 4 };
 

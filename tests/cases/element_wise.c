@@ -14,6 +14,17 @@
 
 #include <stdint.h>
 
+/* --- from runtime/embed/inline_f32.h ---------------------------------------------------------- */
+
+/* Functions of f32 become part of the loops around them wherever those can be vector code; gcc calls what
+ * a file has many times otherwise. */
+#if defined __OPTIMIZE__ && !defined __OPTIMIZE_SIZE__ \
+    && (defined __SSE2__ || defined __ARM_NEON || defined __riscv_vector)
+#define INLINE_F32 static inline __attribute__((always_inline))
+#else
+#define INLINE_F32 static inline
+#endif
+
 /* --- from runtime/embed/f32_bits.h ------------------------------------------------------------ */
 
 /* The bits of a float: sign, 8 of the exponent, 23 of the fraction. */
@@ -46,7 +57,7 @@ static inline float f32_of_bits(uint32_t bits)
 
 /* condition (0 or 1) ? a : b, both computed: a compiler that must mind traps makes a branch of what stands in
  * an arm of ?:, and no vector code of the loop around it. */
-static inline float choose_f32(int condition, float a, float b)
+INLINE_F32 float choose_f32(int condition, float a, float b)
 {
     const uint32_t mask = 0u - (uint32_t)condition;
 
@@ -56,7 +67,7 @@ static inline float choose_f32(int condition, float a, float b)
 /* --- from runtime/embed/limited_f32.h --------------------------------------------------------- */
 
 /* v between -most and most; NaN becomes one of them. */
-static inline float limited_f32(float v, float most)
+INLINE_F32 float limited_f32(float v, float most)
 {
     const uint32_t bits = f32_bits(v), sign = bits & 0x80000000u;
     const int32_t magnitude = (int32_t)(bits & 0x7fffffffu), limit = (int32_t)f32_bits(most);
@@ -67,7 +78,7 @@ static inline float limited_f32(float v, float most)
 /* --- from runtime/embed/exp_f32.h ------------------------------------------------------------- */
 
 /* e^v, off by 1.02 ulp at most. Without a branch, so that loops around it become vector code. */
-static inline float exp_f32(float v)
+INLINE_F32 float exp_f32(float v)
 {
     /* x = n * log(2) + r, n whole: the last bit of the sum is worth 1. */
     const float x = limited_f32(v, 176.0f); /* n from -254 to 254 */
@@ -89,7 +100,7 @@ static inline float exp_f32(float v)
 /* --- from runtime/embed/sigmoid_f32.h --------------------------------------------------------- */
 
 /* 1 / (1 + e^-v) = 1 - power / (1 + power) for v >= 0, power times that below; off by 1.9 ulp at most. */
-static inline float sigmoid_f32(float v)
+INLINE_F32 float sigmoid_f32(float v)
 {
     const float power = exp_f32(f32_of_bits(f32_bits(v) | 0x80000000u)); /* e^-|v| */
     const float most = choose_f32(v < 0.0f, power, 1.0f);
@@ -100,7 +111,7 @@ static inline float sigmoid_f32(float v)
 /* --- from runtime/embed/silu_f32.h ------------------------------------------------------------ */
 
 /* v / (1 + e^-v), off by 2.8 ulp at most (results below 2^-119: of that number's). */
-static inline float silu_f32(float v)
+INLINE_F32 float silu_f32(float v)
 {
     return v * sigmoid_f32(v);
 }
@@ -114,9 +125,15 @@ static const float element_wise_scale[3] = {
 
 /* --- regions ---------------------------------------------------------------------------------- */
 
+#ifdef __GNUC__
+#define NOINLINE __attribute__((noinline)) /* the stack holds one region at a time */
+#else
+#define NOINLINE
+#endif
+
 /* scale (Mul) + gate (Sigmoid) + swish (Mul) + shift (Sub)
  * x f32 [1,3,4,4] -> y f32 [1,3,4,4] */
-static void region_scale(const float *restrict x, float *restrict y)
+static NOINLINE void region_scale(const float *restrict x, float *restrict y)
 {
     enum { N0 = 3, N1 = 16 };
 
