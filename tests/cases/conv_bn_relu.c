@@ -6,55 +6,99 @@
  *
  * Regions, in execution order
  *      #  function      from                 kernel  y
- *      0  region_conv1  conv1 + bn1 + relu1  conv2d  f32 [1,3,4,4]
+ *      0  region_conv1  conv1 + bn1 + relu1  conv    f32 [1,3,4,4]
  *
- * Arena: 288 bytes, optimal; no plan can need less than 288; without sharing 288
+ * Arena: 1008 bytes, optimal; no plan can need less than 1008; without sharing 1008
  *      offset       bytes  written  last read  values
- *           0         288        0          0  scratch of region_conv1
+ *           0        1008        0          0  scratch of region_conv1
  */
 #include "conv_bn_relu.h"
 
 #include <stdint.h>
 
-/* --- from runtime/embed/tile_4x4_f32.h -------------------------------------------------------- */
+/* --- from templates/helpers/vector_f32.c.tmpl ------------------------------------------------- */
 
-/* 4 x 4 sums of products: to sum[i][j] is added a[0][i] * b[0][j], ... a[len - 1][i] * b[len - 1][j],
- * one after the other. a and b are [len, 4]. The sums are named so that every compiler keeps them
- * in registers, and each value loaded is used four times. */
-static void tile_4x4_f32(const float *a, const float *b, int len, float sum[4][4])
+/* As many floats as a vector register of the processor holds, one where there are none. */
+#if defined __AVX512F__
+#define LANES 16
+#elif defined __AVX__
+#define LANES 8
+#elif defined __SSE2__ || (defined __ARM_NEON && defined __aarch64__) || defined __wasm_simd128__
+#define LANES 4
+#else
+#define LANES 1
+#endif
+
+#if LANES == 1
+typedef float vector_f32;
+#else /* unaligned: anywhere in an array of floats */
+typedef float vector_f32 __attribute__((vector_size(LANES * 4), aligned(4), may_alias));
+#endif
+#if defined __clang__ && defined __AVX512F__
+#define WIDE __attribute__((min_vector_width(512))) /* else clang splits vectors into halves */
+#else
+#define WIDE
+#endif
+
+/* --- from templates/helpers/tile_shape.c.tmpl ------------------------------------------------- */
+
+/* A tile of PIXELS_4 x TILE_4 sums fills the registers; each vector of sums is a variable of its own. DO
+ * stands once for each pixel j, or for each vector v of a pixel's channels. */
+#if LANES == 16
+enum { PIXELS_4 = 14, TILE_4 = LANES };
+#define EACH_PIXEL_4(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11) DO(12) DO(13)
+#define EACH_VECTOR_4(DO, j) DO(j, 0)
+#elif LANES == 8
+enum { PIXELS_4 = 12, TILE_4 = LANES };
+#define EACH_PIXEL_4(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11)
+#define EACH_VECTOR_4(DO, j) DO(j, 0)
+#elif LANES == 4 && defined __aarch64__
+enum { PIXELS_4 = 12, TILE_4 = LANES };
+#define EACH_PIXEL_4(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11)
+#define EACH_VECTOR_4(DO, j) DO(j, 0)
+#elif LANES == 4
+enum { PIXELS_4 = 12, TILE_4 = LANES };
+#define EACH_PIXEL_4(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11)
+#define EACH_VECTOR_4(DO, j) DO(j, 0)
+#else
+enum { PIXELS_4 = 4, TILE_4 = 4 };
+#define EACH_PIXEL_4(DO) DO(0) DO(1) DO(2) DO(3)
+#define EACH_VECTOR_4(DO, j) DO(j, 0) DO(j, 1) DO(j, 2) DO(j, 3)
+#endif
+
+/* --- from templates/helpers/tile_f32.c.tmpl --------------------------------------------------- */
+
+/* sum[j * TILE_4 + i] becomes the sum of x[t * PIXELS_4 + j][k] * w[(t * len + k) * width + i] over
+ * t < n_taps and k < len, in this order. Vectors may read up to TILE_4 - 1 weights beyond the last. */
+static WIDE void tile_4_taps(const float *const *x, int n_taps, int len, const float *w, int width, float *sum)
 {
-    float s00 = sum[0][0], s01 = sum[0][1], s02 = sum[0][2], s03 = sum[0][3];
-    float s10 = sum[1][0], s11 = sum[1][1], s12 = sum[1][2], s13 = sum[1][3];
-    float s20 = sum[2][0], s21 = sum[2][1], s22 = sum[2][2], s23 = sum[2][3];
-    float s30 = sum[3][0], s31 = sum[3][1], s32 = sum[3][2], s33 = sum[3][3];
+#define BEGIN(j, v) vector_f32 sum##j##v = { 0 };
+#define BEGIN_PIXEL(j) EACH_VECTOR_4(BEGIN, j)
+    EACH_PIXEL_4(BEGIN_PIXEL)
 
-    for (int k = 0; k < len; k++) {
-        const float a0 = a[0], a1 = a[1], a2 = a[2], a3 = a[3];
-        const float b0 = b[0], b1 = b[1], b2 = b[2], b3 = b[3];
+#define WEIGHT(j, v) const vector_f32 w##v = *(const vector_f32 *)&w[v * LANES];
+#define ADD(j, v) sum##j##v += xk * w##v;
+#define POINT(j) const float *const x##j = x[j];
+#define ADD_PIXEL(j) { const float xk = x##j[k]; EACH_VECTOR_4(ADD, j) }
+    for (int t = 0; t < n_taps; t++, x += PIXELS_4) {
+        EACH_PIXEL_4(POINT)
 
-        s00 += a0 * b0;
-        s01 += a0 * b1;
-        s02 += a0 * b2;
-        s03 += a0 * b3;
-        s10 += a1 * b0;
-        s11 += a1 * b1;
-        s12 += a1 * b2;
-        s13 += a1 * b3;
-        s20 += a2 * b0;
-        s21 += a2 * b1;
-        s22 += a2 * b2;
-        s23 += a2 * b3;
-        s30 += a3 * b0;
-        s31 += a3 * b1;
-        s32 += a3 * b2;
-        s33 += a3 * b3;
-        a += 4;
-        b += 4;
+        for (int k = 0; k < len; k++, w += width) {
+            EACH_VECTOR_4(WEIGHT, 0)
+            EACH_PIXEL_4(ADD_PIXEL)
+        }
     }
-    sum[0][0] = s00; sum[0][1] = s01; sum[0][2] = s02; sum[0][3] = s03;
-    sum[1][0] = s10; sum[1][1] = s11; sum[1][2] = s12; sum[1][3] = s13;
-    sum[2][0] = s20; sum[2][1] = s21; sum[2][2] = s22; sum[2][3] = s23;
-    sum[3][0] = s30; sum[3][1] = s31; sum[3][2] = s32; sum[3][3] = s33;
+#define END(j, v) *(vector_f32 *)&sum[j * TILE_4 + v * LANES] = sum##j##v;
+#define END_PIXEL(j) EACH_VECTOR_4(END, j)
+    EACH_PIXEL_4(END_PIXEL)
+#undef BEGIN
+#undef BEGIN_PIXEL
+#undef POINT
+#undef WEIGHT
+#undef ADD
+#undef ADD_PIXEL
+#undef END
+#undef END_PIXEL
 }
 
 /* --- constants -------------------------------------------------------------------------------- */
@@ -69,20 +113,22 @@ static void tile_4x4_f32(const float *a, const float *b, int len, float sum[4][4
 #define CACHE_LINE
 #endif
 
-/* conv1.weight: f32 [1,18,4] [out_c / 4, in_c and kernel, 4 of out_c],
- * -0.698278 .. 0.618787, crc32 eb57ab37 */
+/* conv1.weight: f32 [100] [out_c / 32, kernel, in_c, 32 of out_c],
+ * -0.698278 .. 0.618787, crc32 fb19ed7e */
 static const union conv_bn_relu_conv1_weight {
-    uint64_t word[36];
-    float v[72];
+    uint64_t word[50];
+    float v[100];
 } conv_bn_relu_conv1_weight CACHE_LINE = { {
-    0x3efffd75be977f70,0x000000003f0fb9c4,0xbebe0085bde4d735,0x000000003f07f8d1,0x3e3184d43dd52c4e,
-    0x00000000bc994a09,0x3e7ab4e9bbd9aaaa,0x000000003f1e68d8,0x3e9b655a3d32592c,0x000000003f04ca19,
-    0xbeba39203d9e4631,0x00000000bf213fe6,0x3e76fc463e62044b,0x000000003cc7724b,0xbe09fe00bd82c206,
-    0x00000000bf16b949,0x3cd034033ca5fb3a,0x000000003f107975,0x3f0b40c23e5b8ec8,0x00000000be87bec3,
-    0xbf30c7d7bea92975,0x00000000bd9efdde,0xbf23a8923e202d03,0x00000000bf32c260,0xbd163c9cbe6c077c,
-    0x00000000bf1d5eb0,0x3d42fe223e8eed0a,0x00000000bf12fab1,0x3ecf8cafbe8fe80e,0x00000000bec567d6,
-    0xbf211f6abde54017,0x000000003e9d7cbc,0x3f1278fcbe70c3df,0x00000000bdcc228e,0x3d34d50bbea582cc,
-    0x000000003e891a81,
+    0x3efffd75be977f70,0x000000003f0fb9c4,0x3f0b40c23e5b8ec8,0x00000000be87bec3,0xbebe0085bde4d735,
+    0x000000003f07f8d1,0xbf30c7d7bea92975,0x00000000bd9efdde,0x3e3184d43dd52c4e,0x00000000bc994a09,
+    0xbf23a8923e202d03,0x00000000bf32c260,0x3e7ab4e9bbd9aaaa,0x000000003f1e68d8,0xbd163c9cbe6c077c,
+    0x00000000bf1d5eb0,0x3e9b655a3d32592c,0x000000003f04ca19,0x3d42fe223e8eed0a,0x00000000bf12fab1,
+    0xbeba39203d9e4631,0x00000000bf213fe6,0x3ecf8cafbe8fe80e,0x00000000bec567d6,0x3e76fc463e62044b,
+    0x000000003cc7724b,0xbf211f6abde54017,0x000000003e9d7cbc,0xbe09fe00bd82c206,0x00000000bf16b949,
+    0x3f1278fcbe70c3df,0x00000000bdcc228e,0x3cd034033ca5fb3a,0x000000003f107975,0x3d34d50bbea582cc,
+    0x000000003e891a81,0x0000000000000000,0x0000000000000000,0x0000000000000000,0x0000000000000000,
+    0x0000000000000000,0x0000000000000000,0x0000000000000000,0x0000000000000000,0x0000000000000000,
+    0x0000000000000000,0x0000000000000000,0x0000000000000000,0x0000000000000000,0x0000000000000000,
 } };
 
 /* bn1.beta: f32 [3], -1.92667 .. 0.516559, crc32 efd45816 */
@@ -92,50 +138,59 @@ static const float conv_bn_relu_bn1_beta[3] = {
 
 /* --- regions ---------------------------------------------------------------------------------- */
 
+#ifdef __GNUC__
+#define NOINLINE __attribute__((noinline)) /* the stack holds one region at a time */
+#else
+#define NOINLINE
+#endif
+
 /* conv1 (Conv) + bn1 (BatchNormalization) + relu1 (Relu)
  * x f32 [1,2,6,6] -> y f32 [1,3,4,4]
  *
- * Four output positions at a time: the inputs under the kernel at these positions are gathered into
- * `patch`, then every block of four output channels takes its 4 x 4 sums from it. A sum runs over
- * the input channels and, within a channel, over the kernel in row-major order. */
-static void region_conv1(const float *restrict x, float *restrict y, void *restrict scratch)
+ * PIXELS output positions at a time, in row-major order: every tile of output channels takes its sums
+ * from what lies under the kernel, gathered into `patch`. A sum runs over the kernel in
+ * row-major order and, at each tap, over the input channels. */
+static NOINLINE void region_conv1(const float *restrict x, float *restrict y,
+                                  void *restrict scratch)
 {
     enum {
         IN_C = 2, IN_H = 6, IN_W = 6,
-        OUT_C = 3, OUT_H = 4, OUT_W = 4, OUT_LEN = OUT_H * OUT_W,
-        K_H = 3, K_W = 3, STRIDE_H = 1, STRIDE_W = 1,
-        DIL_H = 1, DIL_W = 1,
-        PATCH = IN_C * K_H * K_W, BLOCKS = (OUT_C + 3) / 4
+        OUT_C = 3, OUT_H = 4, OUT_W = 4,
+        K_H = 3, K_W = 3, TAPS = K_H * K_W,
+        OUT_LEN = OUT_H * OUT_W
     };
     const float *const in = x; /* [IN_C, IN_H, IN_W] */
-    /* [BLOCKS, PATCH, 4 output channels] */
-    const float *const weight = conv_bn_relu_conv1_weight.v;
-    float *const patch = scratch; /* [PATCH, 4 positions] */
+    const float *const weight = conv_bn_relu_conv1_weight.v; /* [kernel, IN_C, 4] */
+    float *const patch = scratch; /* [PIXELS, TAPS, IN_C] */
 
-    for (int first = 0; first < OUT_LEN; first += 4) {
-        const int n_positions = OUT_LEN - first < 4 ? OUT_LEN - first : 4;
+    for (int first = 0; first < OUT_LEN; first += PIXELS_4) {
+        const int n_pixels = OUT_LEN - first < PIXELS_4 ? OUT_LEN - first : PIXELS_4;
+        const float *tap[PIXELS_4];
 
-        for (int j = 0; j < 4; j++) {
-            const int p = j < n_positions ? first + j : first;
-            const int top = p / OUT_W * STRIDE_H, left = p % OUT_W * STRIDE_W;
+        for (int j = 0; j < PIXELS_4; j++) {
+            const int p = j < n_pixels ? first + j : first; /* surplus sums are not stored */
+            const int top = p / OUT_W, left = p % OUT_W;
 
-            for (int ic = 0; ic < IN_C; ic++)
             for (int kh = 0; kh < K_H; kh++)
             for (int kw = 0; kw < K_W; kw++) {
-                const int ih = top + kh * DIL_H, iw = left + kw * DIL_W;
+                const int ih = top + kh, iw = left + kw;
+                float *const to = &patch[(j * TAPS + (kh * K_W + kw)) * IN_C];
 
-                patch[((ic * K_H + kh) * K_W + kw) * 4 + j] = in[(ic * IN_H + ih) * IN_W + iw];
+                for (int ic = 0; ic < IN_C; ic++)
+                    to[ic] = in[(ic * IN_H + ih) * IN_W + iw];
             }
+            tap[j] = &patch[j * TAPS * IN_C];
         }
-        for (int block = 0; block < BLOCKS; block++) {
-            float sum[4][4] = { { 0 } }; /* [output channel, position] */
+        for (int block = 0; block < OUT_C; block += TILE_4) {
+            const int n_channels = OUT_C - block < TILE_4 ? OUT_C - block : TILE_4;
+            float sum[PIXELS_4 * TILE_4];
 
-            tile_4x4_f32(&weight[block * PATCH * 4], patch, PATCH, sum);
-            for (int i = 0; i < 4 && block * 4 + i < OUT_C; i++)
-            for (int j = 0; j < n_positions; j++) {
-                const int oc = block * 4 + i;
+            tile_4_taps(tap, 1, TAPS * IN_C, &weight[block], 4, sum);
+            for (int i = 0; i < n_channels; i++)
+            for (int j = 0; j < n_pixels; j++) {
+                const int oc = block + i;
                 const int at = oc * OUT_LEN + first + j;
-                const float bias_add_1 = sum[i][j] + conv_bn_relu_bn1_beta[oc];
+                const float bias_add_1 = sum[j * TILE_4 + i] + conv_bn_relu_bn1_beta[oc];
                 const float relu_2 = bias_add_1 < 0.0f ? 0.0f : bias_add_1;
 
                 y[at] = relu_2;

@@ -47,12 +47,18 @@ static const float depthwise_clip_dw_bias[4] = {
 
 /* --- regions ---------------------------------------------------------------------------------- */
 
+#ifdef __GNUC__
+#define NOINLINE __attribute__((noinline)) /* the stack holds one region at a time */
+#else
+#define NOINLINE
+#endif
+
 /* dw (Conv) + relu6 (Clip)
  * x f32 [1,4,7,7] -> y f32 [1,4,4,4]
  *
  * Each input plane is copied into `plane`, which has the padding around it.
  * A sum runs over the kernel in row-major order. */
-static void region_dw(const float *restrict x, float *restrict y, void *restrict scratch)
+static NOINLINE void region_dw(const float *restrict x, float *restrict y, void *restrict scratch)
 {
     enum {
         IN_H = 7, IN_W = 7,

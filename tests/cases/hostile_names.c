@@ -19,9 +19,15 @@
 
 /* --- regions ---------------------------------------------------------------------------------- */
 
+#ifdef __GNUC__
+#define NOINLINE __attribute__((noinline)) /* the stack holds one region at a time */
+#else
+#define NOINLINE
+#endif
+
 /* * / int evil(void); / * ? ?/ (Relu)
  * x f32 [2] -> y f32 [2] */
-static void region_int_evil_void(const float *restrict x, float *restrict y)
+static NOINLINE void region_int_evil_void(const float *restrict x, float *restrict y)
 {
     enum { LEN = 2 };
 
@@ -35,7 +41,7 @@ static void region_int_evil_void(const float *restrict x, float *restrict y)
 
 /* line_break_ (Neg)
  * x f32 [2] -> y f32 [2] */
-static void region_line_break(const float *restrict x, float *restrict y)
+static NOINLINE void region_line_break(const float *restrict x, float *restrict y)
 {
     enum { LEN = 2 };
 
@@ -48,7 +54,7 @@ static void region_line_break(const float *restrict x, float *restrict y)
 
 /* _____ (Abs)
  * x f32 [2] -> y f32 [2] */
-static void region_n(const float *restrict x, float *restrict y)
+static NOINLINE void region_n(const float *restrict x, float *restrict y)
 {
     enum { LEN = 2 };
 

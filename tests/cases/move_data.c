@@ -22,9 +22,15 @@
 
 /* --- regions ---------------------------------------------------------------------------------- */
 
+#ifdef __GNUC__
+#define NOINLINE __attribute__((noinline)) /* the stack holds one region at a time */
+#else
+#define NOINLINE
+#endif
+
 /* slice (Slice)
  * x f32 [1,2,4,4] -> y f32 [1,2,2,4] */
-static void region_slice(const float *restrict x, float *restrict y)
+static NOINLINE void region_slice(const float *restrict x, float *restrict y)
 {
     for (int i0 = 0; i0 < 2; i0++)
         memcpy(&y[i0 * 8], &x[i0 * 16 + 4], 8 * sizeof *y);
@@ -32,7 +38,7 @@ static void region_slice(const float *restrict x, float *restrict y)
 
 /* concat (Concat)
  * x f32 [1,2,2,4] -> y f32 [1,2,4,4] */
-static void region_concat(const float *restrict x, float *restrict y)
+static NOINLINE void region_concat(const float *restrict x, float *restrict y)
 {
     for (int i0 = 0; i0 < 2; i0++)
         memcpy(&y[i0 * 16], &x[i0 * 8], 8 * sizeof *y);
@@ -42,7 +48,7 @@ static void region_concat(const float *restrict x, float *restrict y)
 
 /* nhwc (Transpose)
  * x f32 [1,2,4,4] -> y f32 [1,4,4,2] */
-static void region_nhwc(const float *restrict x, float *restrict y)
+static NOINLINE void region_nhwc(const float *restrict x, float *restrict y)
 {
     for (int i0 = 0; i0 < 16; i0++)
     for (int i1 = 0; i1 < 2; i1++)

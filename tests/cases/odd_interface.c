@@ -26,9 +26,15 @@ static const float odd_interface_table[3] = {
 
 /* --- regions ---------------------------------------------------------------------------------- */
 
+#ifdef __GNUC__
+#define NOINLINE __attribute__((noinline)) /* the stack holds one region at a time */
+#else
+#define NOINLINE
+#endif
+
 /* sum (Add)
  * x f32 [2,3] -> y f32 [2,3] */
-static void region_sum(const float *restrict x, float *restrict y)
+static NOINLINE void region_sum(const float *restrict x, float *restrict y)
 {
     enum { N0 = 2, N1 = 3 };
 
@@ -43,7 +49,7 @@ static void region_sum(const float *restrict x, float *restrict y)
 
 /* c.copy
  * x f32 [1,6] -> y f32 [1,6] */
-static void region_flat_2(const float *restrict x, float *restrict y)
+static NOINLINE void region_flat_2(const float *restrict x, float *restrict y)
 {
     enum { LEN = 6 };
 
@@ -54,7 +60,7 @@ static void region_flat_2(const float *restrict x, float *restrict y)
 
 /* c.copy
  * x f32 [2,3] -> y f32 [2,3] */
-static void region_same(const float *restrict x, float *restrict y)
+static NOINLINE void region_same(const float *restrict x, float *restrict y)
 {
     enum { LEN = 6 };
 
@@ -65,7 +71,7 @@ static void region_same(const float *restrict x, float *restrict y)
 
 /* c.copy
  * -> y f32 [3] */
-static void region_copy(float *restrict y)
+static NOINLINE void region_copy(float *restrict y)
 {
     enum { LEN = 3 };
 

@@ -5,66 +5,112 @@
  *    options  defaults
  *
  * Regions, in execution order
- *      #  function      from                  kernel          y
- *      0  region_conv1  conv1 + add1 + relu1  conv_pointwise  f32 [1,4,3,3]
+ *      #  function      from                  kernel  y
+ *      0  region_conv1  conv1 + add1 + relu1  conv    f32 [1,4,3,3]
  *
- * Arena: 64 bytes, optimal; no plan can need less than 64; without sharing 64
+ * Arena: 224 bytes, optimal; no plan can need less than 224; without sharing 224
  *      offset       bytes  written  last read  values
- *           0          64        0          0  scratch of region_conv1
+ *           0         224        0          0  scratch of region_conv1
  */
 #include "pointwise_residual.h"
 
 #include <stdint.h>
 
-/* --- from runtime/embed/tile_4x4_f32.h -------------------------------------------------------- */
+/* --- from templates/helpers/vector_f32.c.tmpl ------------------------------------------------- */
 
-/* 4 x 4 sums of products: to sum[i][j] is added a[0][i] * b[0][j], ... a[len - 1][i] * b[len - 1][j],
- * one after the other. a and b are [len, 4]. The sums are named so that every compiler keeps them
- * in registers, and each value loaded is used four times. */
-static void tile_4x4_f32(const float *a, const float *b, int len, float sum[4][4])
+/* As many floats as a vector register of the processor holds, one where there are none. */
+#if defined __AVX512F__
+#define LANES 16
+#elif defined __AVX__
+#define LANES 8
+#elif defined __SSE2__ || (defined __ARM_NEON && defined __aarch64__) || defined __wasm_simd128__
+#define LANES 4
+#else
+#define LANES 1
+#endif
+
+#if LANES == 1
+typedef float vector_f32;
+#else /* unaligned: anywhere in an array of floats */
+typedef float vector_f32 __attribute__((vector_size(LANES * 4), aligned(4), may_alias));
+#endif
+#if defined __clang__ && defined __AVX512F__
+#define WIDE __attribute__((min_vector_width(512))) /* else clang splits vectors into halves */
+#else
+#define WIDE
+#endif
+
+/* --- from templates/helpers/tile_shape.c.tmpl ------------------------------------------------- */
+
+/* A tile of PIXELS_4 x TILE_4 sums fills the registers; each vector of sums is a variable of its own. DO
+ * stands once for each pixel j, or for each vector v of a pixel's channels. */
+#if LANES == 16
+enum { PIXELS_4 = 14, TILE_4 = LANES };
+#define EACH_PIXEL_4(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11) DO(12) DO(13)
+#define EACH_VECTOR_4(DO, j) DO(j, 0)
+#elif LANES == 8
+enum { PIXELS_4 = 12, TILE_4 = LANES };
+#define EACH_PIXEL_4(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11)
+#define EACH_VECTOR_4(DO, j) DO(j, 0)
+#elif LANES == 4 && defined __aarch64__
+enum { PIXELS_4 = 12, TILE_4 = LANES };
+#define EACH_PIXEL_4(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11)
+#define EACH_VECTOR_4(DO, j) DO(j, 0)
+#elif LANES == 4
+enum { PIXELS_4 = 12, TILE_4 = LANES };
+#define EACH_PIXEL_4(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11)
+#define EACH_VECTOR_4(DO, j) DO(j, 0)
+#else
+enum { PIXELS_4 = 4, TILE_4 = 4 };
+#define EACH_PIXEL_4(DO) DO(0) DO(1) DO(2) DO(3)
+#define EACH_VECTOR_4(DO, j) DO(j, 0) DO(j, 1) DO(j, 2) DO(j, 3)
+#endif
+
+/* --- from templates/helpers/tile_f32.c.tmpl --------------------------------------------------- */
+
+/* sum[j * TILE_4 + i] becomes the sum of x[t * PIXELS_4 + j][k] * w[(t * len + k) * width + i] over
+ * t < n_taps and k < len, in this order. Vectors may read up to TILE_4 - 1 weights beyond the last. */
+static WIDE void tile_4_taps(const float *const *x, int n_taps, int len, const float *w, int width, float *sum)
 {
-    float s00 = sum[0][0], s01 = sum[0][1], s02 = sum[0][2], s03 = sum[0][3];
-    float s10 = sum[1][0], s11 = sum[1][1], s12 = sum[1][2], s13 = sum[1][3];
-    float s20 = sum[2][0], s21 = sum[2][1], s22 = sum[2][2], s23 = sum[2][3];
-    float s30 = sum[3][0], s31 = sum[3][1], s32 = sum[3][2], s33 = sum[3][3];
+#define BEGIN(j, v) vector_f32 sum##j##v = { 0 };
+#define BEGIN_PIXEL(j) EACH_VECTOR_4(BEGIN, j)
+    EACH_PIXEL_4(BEGIN_PIXEL)
 
-    for (int k = 0; k < len; k++) {
-        const float a0 = a[0], a1 = a[1], a2 = a[2], a3 = a[3];
-        const float b0 = b[0], b1 = b[1], b2 = b[2], b3 = b[3];
+#define WEIGHT(j, v) const vector_f32 w##v = *(const vector_f32 *)&w[v * LANES];
+#define ADD(j, v) sum##j##v += xk * w##v;
+#define POINT(j) const float *const x##j = x[j];
+#define ADD_PIXEL(j) { const float xk = x##j[k]; EACH_VECTOR_4(ADD, j) }
+    for (int t = 0; t < n_taps; t++, x += PIXELS_4) {
+        EACH_PIXEL_4(POINT)
 
-        s00 += a0 * b0;
-        s01 += a0 * b1;
-        s02 += a0 * b2;
-        s03 += a0 * b3;
-        s10 += a1 * b0;
-        s11 += a1 * b1;
-        s12 += a1 * b2;
-        s13 += a1 * b3;
-        s20 += a2 * b0;
-        s21 += a2 * b1;
-        s22 += a2 * b2;
-        s23 += a2 * b3;
-        s30 += a3 * b0;
-        s31 += a3 * b1;
-        s32 += a3 * b2;
-        s33 += a3 * b3;
-        a += 4;
-        b += 4;
+        for (int k = 0; k < len; k++, w += width) {
+            EACH_VECTOR_4(WEIGHT, 0)
+            EACH_PIXEL_4(ADD_PIXEL)
+        }
     }
-    sum[0][0] = s00; sum[0][1] = s01; sum[0][2] = s02; sum[0][3] = s03;
-    sum[1][0] = s10; sum[1][1] = s11; sum[1][2] = s12; sum[1][3] = s13;
-    sum[2][0] = s20; sum[2][1] = s21; sum[2][2] = s22; sum[2][3] = s23;
-    sum[3][0] = s30; sum[3][1] = s31; sum[3][2] = s32; sum[3][3] = s33;
+#define END(j, v) *(vector_f32 *)&sum[j * TILE_4 + v * LANES] = sum##j##v;
+#define END_PIXEL(j) EACH_VECTOR_4(END, j)
+    EACH_PIXEL_4(END_PIXEL)
+#undef BEGIN
+#undef BEGIN_PIXEL
+#undef POINT
+#undef WEIGHT
+#undef ADD
+#undef ADD_PIXEL
+#undef END
+#undef END_PIXEL
 }
 
 /* --- constants -------------------------------------------------------------------------------- */
 
-/* conv1.weight: f32 [1,4,4] [out_c / 4, in_c and kernel, 4 of out_c],
- * -0.499352 .. 0.421906, crc32 0c29f36c */
-static const float pointwise_residual_conv1_weight[16] = {
+/* conv1.weight: f32 [44] [out_c / 32, kernel, in_c, 32 of out_c],
+ * -0.499352 .. 0.421906, crc32 3ed06d0a */
+static const float pointwise_residual_conv1_weight[44] = {
     -0x1.c9f13p-2f, 0x1.0d8d6ep-4f, 0x1.f5b8f4p-6f, -0x1.64baf8p-2f, -0x1.59dd9cp-3f, 0x1.de6cfp-4f,
     0x1.4bd5ecp-2f, 0x1.b00808p-2f, 0x1.422f9ap-3f, 0x1.559902p-2f, -0x1.ff562ep-2f,
-    -0x1.b2feccp-2f, -0x1.48fa3cp-7f, -0x1.8b4014p-4f, 0x1.e42c7ap-3f, -0x1.5a7c2p-3f,
+    -0x1.b2feccp-2f, -0x1.48fa3cp-7f, -0x1.8b4014p-4f, 0x1.e42c7ap-3f, -0x1.5a7c2p-3f, 0.0f, 0.0f,
+    0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f,
+    0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f,
 };
 
 /* conv1.bias: f32 [4], -0.488575 .. 0.354692, crc32 26f6e8b2 */
@@ -74,36 +120,59 @@ static const float pointwise_residual_conv1_bias[4] = {
 
 /* --- regions ---------------------------------------------------------------------------------- */
 
+#ifdef __GNUC__
+#define NOINLINE __attribute__((noinline)) /* the stack holds one region at a time */
+#else
+#define NOINLINE
+#endif
+
 /* conv1 (Conv) + add1 (Add) + relu1 (Relu)
  * x f32 [1,4,3,3] -> y f32 [1,4,3,3]
  *
- * Four positions at a time: their inputs are gathered into `patch`, then every block of four output
- * channels takes its 4 x 4 sums from it. A sum runs over the input channels in order. */
-static void region_conv1(const float *restrict x, float *restrict y, void *restrict scratch)
+ * PIXELS output positions at a time, in row-major order: every tile of output channels takes its sums
+ * from what lies under the kernel, gathered into `patch`. A sum runs over the kernel in
+ * row-major order and, at each tap, over the input channels. */
+static NOINLINE void region_conv1(const float *restrict x, float *restrict y,
+                                  void *restrict scratch)
 {
     enum {
-        IN_C = 4, OUT_C = 4, LEN = 9, BLOCKS = (OUT_C + 3) / 4
+        IN_C = 4, IN_H = 3, IN_W = 3,
+        OUT_C = 4, OUT_H = 3, OUT_W = 3,
+        K_H = 1, K_W = 1, TAPS = K_H * K_W,
+        OUT_LEN = OUT_H * OUT_W
     };
-    const float *const in = x; /* [IN_C, LEN] */
-    /* [BLOCKS, IN_C, 4 output channels] */
-    const float *const weight = pointwise_residual_conv1_weight;
-    float *const patch = scratch; /* [IN_C, 4 positions] */
+    const float *const in = x; /* [IN_C, IN_H, IN_W] */
+    const float *const weight = pointwise_residual_conv1_weight; /* [kernel, IN_C, 4] */
+    float *const patch = scratch; /* [PIXELS, TAPS, IN_C] */
 
-    for (int first = 0; first < LEN; first += 4) {
-        const int n_positions = LEN - first < 4 ? LEN - first : 4;
+    for (int first = 0; first < OUT_LEN; first += PIXELS_4) {
+        const int n_pixels = OUT_LEN - first < PIXELS_4 ? OUT_LEN - first : PIXELS_4;
+        const float *tap[PIXELS_4];
 
-        for (int ic = 0; ic < IN_C; ic++)
-        for (int j = 0; j < 4; j++)
-            patch[ic * 4 + j] = in[ic * LEN + first + (j < n_positions ? j : 0)];
-        for (int block = 0; block < BLOCKS; block++) {
-            float sum[4][4] = { { 0 } }; /* [output channel, position] */
+        for (int j = 0; j < PIXELS_4; j++) {
+            const int p = j < n_pixels ? first + j : first; /* surplus sums are not stored */
+            const int top = p / OUT_W, left = p % OUT_W;
 
-            tile_4x4_f32(&weight[block * IN_C * 4], patch, IN_C, sum);
-            for (int i = 0; i < 4 && block * 4 + i < OUT_C; i++)
-            for (int j = 0; j < n_positions; j++) {
-                const int oc = block * 4 + i;
-                const int at = oc * LEN + first + j;
-                const float bias_add_1 = sum[i][j] + pointwise_residual_conv1_bias[oc];
+            for (int kh = 0; kh < K_H; kh++)
+            for (int kw = 0; kw < K_W; kw++) {
+                const int ih = top + kh, iw = left + kw;
+                float *const to = &patch[(j * TAPS + (kh * K_W + kw)) * IN_C];
+
+                for (int ic = 0; ic < IN_C; ic++)
+                    to[ic] = in[(ic * IN_H + ih) * IN_W + iw];
+            }
+            tap[j] = &patch[j * TAPS * IN_C];
+        }
+        for (int block = 0; block < OUT_C; block += TILE_4) {
+            const int n_channels = OUT_C - block < TILE_4 ? OUT_C - block : TILE_4;
+            float sum[PIXELS_4 * TILE_4];
+
+            tile_4_taps(tap, 1, TAPS * IN_C, &weight[block], 4, sum);
+            for (int i = 0; i < n_channels; i++)
+            for (int j = 0; j < n_pixels; j++) {
+                const int oc = block + i;
+                const int at = oc * OUT_LEN + first + j;
+                const float bias_add_1 = sum[j * TILE_4 + i] + pointwise_residual_conv1_bias[oc];
                 const float add_2 = bias_add_1 + x[at];
                 const float relu_3 = add_2 < 0.0f ? 0.0f : add_2;
 

@@ -36,11 +36,17 @@ static int window_end(int first, int step, int n_taps, int len)
 
 /* --- regions ---------------------------------------------------------------------------------- */
 
+#ifdef __GNUC__
+#define NOINLINE __attribute__((noinline)) /* the stack holds one region at a time */
+#else
+#define NOINLINE
+#endif
+
 /* pool1 (MaxPool)
  * x f32 [1,2,6,6] -> y f32 [1,2,3,3]
  *
  * Padding does not take part; NaN wins. */
-static void region_pool1(const float *restrict x, float *restrict y)
+static NOINLINE void region_pool1(const float *restrict x, float *restrict y)
 {
     enum {
         PLANES = 2, /* images times channels */
@@ -77,7 +83,7 @@ static void region_pool1(const float *restrict x, float *restrict y)
 /* pool2 (AveragePool)
  * x f32 [1,2,3,3] -> y f32 [1,2,2,2]
  */
-static void region_pool2(const float *restrict x, float *restrict y)
+static NOINLINE void region_pool2(const float *restrict x, float *restrict y)
 {
     enum {
         PLANES = 2, /* images times channels */

@@ -22,9 +22,15 @@
 
 /* --- regions ---------------------------------------------------------------------------------- */
 
+#ifdef __GNUC__
+#define NOINLINE __attribute__((noinline)) /* the stack holds one region at a time */
+#else
+#define NOINLINE
+#endif
+
 /* relu1 (Relu)
  * x f32 [1,4,3,3] -> y f32 [1,4,3,3] */
-static void region_relu1(const float *restrict x, float *restrict y)
+static NOINLINE void region_relu1(const float *restrict x, float *restrict y)
 {
     enum { LEN = 36 };
 
