@@ -329,7 +329,7 @@ static const struct {
       "  %y = nn.relu(%a) : (2,3) f32  from Relu \"relu 1\"\n}\n",
       "/* scale (Mul) + relu 1 (Relu)\n"
       " * x f32 [2,3] -> y f32 [2,3] */\n"
-      "static void region_scale(const float *restrict x, float *restrict y)\n"
+      "static NOINLINE void region_scale(const float *restrict x, float *restrict y)\n"
       "{\n"
       "    enum { N0 = 2, N1 = 3 };\n"
       "\n"
