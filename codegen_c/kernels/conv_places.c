@@ -57,25 +57,39 @@ static void bind_places(struct bind *bind, const struct window *w)
     static const char *const stride[] = { "STRIDE_D", "STRIDE_H", "STRIDE_W" };
     static const char *const index[] = { "id", "ih", "iw" }, *const tap[] = { "kd", "kh", "kw" };
     static const char *const dil[] = { "DIL_D", "DIL_H", "DIL_W" };
+    static const char *const k[] = { "K_D", "K_H", "K_W" };
     static const char *const in[] = { "IN_D", "IN_H", "IN_W" };
     const bool deep = w->rank == 3;
-    struct str begins = { .arena = bind->arena }, places = begins, outside = begins;
+    struct str begins = { .arena = bind->arena }, places = begins, outside = begins,
+               beyond = begins;
+    const char *step[3];
 
     for (int i = deep ? 0 : 1; i < 3; i++) {
         const char *at = i == 1 && deep ? "p / OUT_W % OUT_H" : position[i];
 
         str_printf(&begins, "%s%s = %s", begins.n ? ", " : "const int ", begin[i], at);
+        step[i] = w->dil[i] > 1 ? arena_printf(bind->arena, "%s * %s", tap[i], dil[i]) : tap[i];
         if (w->stride[i] > 1)
             str_printf(&begins, " * %s", stride[i]);
         if (w->pad[i] > 0)
             str_printf(&begins, " - %s", pad[i]);
         str_printf(&places, "%s%s = %s + %s", places.n ? ", " : "const int ", index[i], begin[i],
-                   tap[i]);
+                   step[i]);
+        str_printf(&beyond, "%s%s < 0 || %s + (%s - 1)", beyond.n ? " || " : "", begin[i], begin[i],
+                   k[i]);
         if (w->dil[i] > 1)
-            str_printf(&places, " * %s", dil[i]);
+            str_printf(&beyond, " * %s", dil[i]);
+        str_printf(&beyond, " >= %s", in[i]);
         str_printf(&outside, "%s%s < 0 || %s >= %s", outside.n ? " || " : "", index[i], index[i],
                    in[i]);
     }
+    keys_offer(bind->keys, "origin_is_outside", str_text(&beyond));
+    keys_offer(bind->keys, "origin_pixel",
+               deep ? "(front * IN_H + top) * IN_W + left" : "top * IN_W + left");
+    keys_offer(bind->keys, "offset",
+               deep ? arena_printf(bind->arena, "((ic * IN_D + %s) * IN_H + %s) * IN_W + %s",
+                                   step[0], step[1], step[2])
+                    : arena_printf(bind->arena, "(ic * IN_H + %s) * IN_W + %s", step[1], step[2]));
     bind_text(bind, "origins", "%s;", str_text(&begins));
     bind_text(bind, "places", "%s;", str_text(&places));
     keys_offer(bind->keys, "is_outside", str_text(&outside));

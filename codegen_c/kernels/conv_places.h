@@ -15,12 +15,13 @@
  *   tap             the number of the tap
  *   is_outside      whether it lies in the padding; `outside`: the same, as "… ? zeros : ";
  *                   `outside_0` as "… ? 0 : "
- *   x, image        the input; where the pixels of g begin in it
- *   pixel, pitch    the number of the pixel at (id, ih, iw), the elements from one to the next
- *   element         the index of channel ic of it; `element_wide` of channel from + i
- *   in_shape        for a comment
- *   oc, at          output channel i of the panel or tile that begins at `block`, and the index in
- * y of its sum at position first + j out_planar      whether y is channels first
+ *   origin_is_outside, origin_pixel, offset   of x that is channels first: whether the kernel at
+ * (front, top, left) reaches into the padding, its first pixel, and how far from that channel ic at
+ * tap (kd, kh, kw) is x, image        the input; where the pixels of g begin in it pixel, pitch the
+ * number of the pixel at (id, ih, iw), the elements from one to the next element         the index
+ * of channel ic of it; `element_wide` of channel from + i in_shape        for a comment oc, at
+ * output channel i of the panel or tile that begins at `block`, and the index in y of its sum at
+ * position first + j out_planar      whether y is channels first
  */
 void bind_conv_places(struct bind *bind, const struct window *window);
 

@@ -14,7 +14,8 @@
 enum {
     CACHED = 256 << 10, /* bytes of weights, where the machine has no second cache to tell */
     CHUNK = 32,         /* weights of a channel that are decoded at a time, on the stack … */
-    GROUP = 4 /* … for so many tiles: decoding costs about an eighth of their products */
+    GROUP = 4,         /* … for so many tiles: decoding costs about an eighth of their products */
+    MOST_OFFSETS = 256 /* of x that is channels first; they are on the stack */
 };
 
 bool accepts_conv_small(const struct region *region, const char **why)
@@ -119,37 +120,64 @@ static void bind_chunk(struct bind *bind, const struct window *w, const struct p
                   out_c % chunk ? "chunk + CHUNK && block < OUT_C" : "chunk + CHUNK");
 }
 
+static bool has_offsets(const struct window *w, const struct panels *panels)
+{
+    return !w->channels_last && panels->len <= MOST_OFFSETS;
+}
+
+/* Of the tiles that do not reach into the padding. */
+static enum tile_form form_of(const struct window *w, const struct panels *panels)
+{
+    return has_offsets(w, panels) ? TILE_OFFSETS : TILE_TAPS;
+}
+
+/* How x is read: by pointers to pixels, or, channels first, at offsets from the kernel's first
+ * element and, where the kernel reaches into the padding or is large, from a copy. */
+static void bind_reading(struct bind *bind, const struct window *w, const struct panels *panels)
+{
+    const bool planar = !w->channels_last, offsets = has_offsets(w, panels);
+    const struct tile tile = bind_tile_f32(bind, panels->n_rows, form_of(w, panels));
+    const bool patched = planar && (w->padded || !offsets);
+
+    if (offsets)
+        bind_text(bind, "tile_offsets", "%s", tile.fn);
+    if (!offsets || w->padded)
+        bind_text(bind, "tile_taps", "%s", bind_tile_f32(bind, panels->n_rows, TILE_TAPS).fn);
+    bind_flag(bind, "pointed", !planar);
+    bind_flag(bind, "offsets", offsets);
+    bind_flag(bind, "copied", planar && !offsets);
+    bind_flag(bind, "patched", patched);
+    bind_flag(bind, "inside_asked", offsets && w->padded);
+    bind_flag(bind, "pointwise", is_pointwise(w) && !planar);
+    bind_flag(bind, "zeros", w->padded && !planar);
+    bind_text(bind, "n_pointers", planar || window_k_len(w) == 1 ? "%s" : "TAPS * %s", tile.pixels);
+    bind_text(bind, "n_tile_taps", planar ? "1" : "TAPS");
+    bind_text(bind, "tile_len", planar ? "TAPS * IN_C" : "IN_C");
+    if (patched)
+        bind_scratch_numbers(bind, panels->len * tile.most_pixels);
+}
+
 bool bind_conv(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
     const struct panels panels = panels_of(bind, &w);
-    const struct tile tile = bind_tile_f32(bind, panels.n_rows, TILE_TAPS);
-    const bool gathered = !w.channels_last, ragged = panels.n_rows % panels.width != 0;
+    const struct tile tile = bind_tile_f32(bind, panels.n_rows, form_of(&w, &panels));
+    const bool ragged = panels.n_rows % panels.width != 0;
     const char *group = group_start(bind, &w, &panels, "TAPS * IN_C");
     const int width = (int)panels.width;
 
-    bind_data(bind);
     bind_conv_places(bind, &w);
+    bind_reading(bind, &w, &panels);
     bind_weights(bind, &panels);
     bind_width(bind, &panels, "block");
     bind_chunk(bind, &w, &panels);
-    bind_text(bind, "tile_f32", "%s", tile.fn);
-    bind_flag(bind, "gathered", gathered);
-    bind_flag(bind, "pointwise", is_pointwise(&w) && !gathered);
-    bind_flag(bind, "zeros", w.padded && !gathered);
     bind_flag(bind, "ragged", ragged);
     bind_text(bind, "n_channels", "%s", ragged ? "n_channels" : tile.channels);
-    bind_text(bind, "n_pointers", gathered || window_k_len(&w) == 1 ? "%s" : "TAPS * %s",
-              tile.pixels);
-    bind_text(bind, "n_tile_taps", gathered ? "1" : "TAPS");
-    bind_text(bind, "tile_len", gathered ? "TAPS * IN_C" : "IN_C");
     if (panels.n_rows > panels.width)
         bind_text(bind, "weight_at", "&weight[%sblock / %d * %d * TAPS * IN_C + block %% %d]",
                   group, width, width, width);
     else
         bind_text(bind, "weight_at", "&weight[%sblock]", group);
-    if (gathered)
-        bind_scratch_numbers(bind, panels.len * tile.most_pixels);
     return bind_conv_position(bind, &w,
                               arena_printf(bind->arena, "sum[j * %s + i]", tile.channels));
 }
