@@ -30,10 +30,10 @@ static const struct kernel_case results[] = {
 };
 
 static const struct kernel_case sums[] = {
-    { "conv2d", "nn.conv2d", "groups=1", "f32[1,0,5,5]; const f32[4,0,3,3]" },
-    { "dense_rows", "nn.dense", "", "f32[2,0]; const f32[3,0]" },
+    { "conv_direct", "nn.conv2d", "groups=1", "f32[1,0,5,5]; const f32[4,0,3,3]" },
+    { "dense_tiles", "nn.dense", "", "f32[2,0]; const f32[3,0]" },
     { "gemv", "nn.dense", "", "f32[1,0]; const f32[3,0]" },
-    { "matmul", "nn.matmul", "", "f32[2,0]; f32[0,3]" },
+    { "matmul_tiles", "nn.matmul", "", "f32[2,0]; f32[0,3]" },
     { "matmul_int", "nn.matmul", "", "i32[2,0]; i32[0,3]" },
     { "reduce", "sum", "axis=[1]", "f32[2,0]" },
     { "reduce", "mean", "axis=[1]", "f32[2,0]" },

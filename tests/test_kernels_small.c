@@ -86,13 +86,13 @@ static const struct kernel_case data_too[] = {
 };
 
 static const struct kernel_case computed[] = {
-    { "matmul", "nn.matmul", "out_dtype=f32", "f8e4m3[3,7]; f8e5m2[7,9]" },
-    { "matmul", "nn.matmul", "transpose_a=true, transpose_b=true, out_dtype=f32",
+    { "matmul_tiles", "nn.matmul", "out_dtype=f32", "f8e4m3[3,7]; f8e5m2[7,9]" },
+    { "matmul_tiles", "nn.matmul", "transpose_a=true, transpose_b=true, out_dtype=f32",
       "f8e3m4[2,7,5]; f8e4m3[2,9,7]" },
-    { "matmul", "nn.matmul", "out_dtype=f32", "f32[3,7]; f8e4m3[7,9]" },
-    { "matmul", "nn.matmul", "out_dtype=f32", "f32[3,7]; i8[7,9]" },
-    { "matmul", "nn.dense", "out_dtype=f32", "f8e4m3[5,7]; f8e4m3[9,7]" },
-    { "matmul", "nn.matmul", "out_dtype=f32", "const f8e4m3[5,7]; f8e4m3[7,9]" },
+    { "matmul_tiles", "nn.matmul", "out_dtype=f32", "f32[3,7]; f8e4m3[7,9]" },
+    { "matmul_tiles", "nn.matmul", "out_dtype=f32", "f32[3,7]; i8[7,9]" },
+    { "matmul_tiles", "nn.dense", "out_dtype=f32", "f8e4m3[5,7]; f8e4m3[9,7]" },
+    { "matmul_tiles", "nn.matmul", "out_dtype=f32", "const f8e4m3[5,7]; f8e4m3[7,9]" },
     { "conv_direct", "nn.conv2d", "groups=1, padding=[1,1,1,1], out_dtype=f32",
       "f8e4m3[1,3,7,9]; f8e4m3[5,3,3,3]" },
     { "conv_direct", "nn.conv3d", "groups=2, out_dtype=f32",

@@ -61,7 +61,7 @@ bool accepts_dense_rows(const struct region *region, const char **why)
     return takes_dense(region, true, why);
 }
 
-static struct dense dense_of(const struct region *region)
+struct dense dense_of(const struct region *region)
 {
     const struct type *x = anchor_input(region, 0), *weight = anchor_input(region, 1);
 
@@ -99,7 +99,7 @@ bool accepts_matmul_dense_rows(const struct region *region, const char **why)
     return is_dense(region, why) && takes_dense(region, true, why);
 }
 
-static struct dense dense_of_matmul(const struct region *region)
+struct dense dense_of_matmul(const struct region *region)
 {
     const struct type *x = anchor_input(region, 0), *b = anchor_input(region, 1);
     const bool transpose_b = region->anchor->attrs.matmul.transpose_b;
@@ -124,7 +124,8 @@ bool bind_matmul_dense(struct bind *bind)
 bool takes_gemv(const struct region *region, const char **why)
 {
     *why = "the product is not f32, or blocks of the weights share scales";
-    return anchor_output(region, 0)->dtype == DTYPE_F32 && !shares_scales(anchor_input(region, 1));
+    return anchor_output(region, 0)->dtype == DTYPE_F32 &&
+           !type_has_blocks(anchor_input(region, 1));
 }
 
 bool accepts_gemv(const struct region *region, const char **why)
@@ -263,7 +264,7 @@ static const char *matrix_number(struct bind *bind, const struct type *y, const 
     return out.n ? arena_printf(bind->arena, "(%s)", str_text(&out)) : "0";
 }
 
-static void bind_product_shape(struct bind *bind, const struct product *p)
+void bind_product_shape(struct bind *bind, const struct product *p)
 {
     const struct type *y = anchor_output(bind->region, 0);
     const bool batched = p->batch > 1;

@@ -11,6 +11,10 @@ struct dense {
     bool transposed;
 };
 
+/* The product of a nn.dense; of a nn.matmul of rows by one known matrix. */
+struct dense dense_of(const struct region *region);
+struct dense dense_of_matmul(const struct region *region);
+
 /* Binds everything in gemv.c.tmpl: one row, computed in f32. */
 bool takes_gemv(const struct region *region, const char **why);
 bool bind_gemv_shape(struct bind *bind, const struct dense *dense);
@@ -26,6 +30,10 @@ struct product {
 };
 
 struct product product_of(const struct region *region);
+
+/* Sets the keys a, batched, batch, a_matrix, b_matrix, row, a_at, b_at, a_shape, b_shape, rows,
+ * inner and columns of the templates of two computed operands. */
+void bind_product_shape(struct bind *bind, const struct product *product);
 
 /* Binds everything in matmul_int.c.tmpl but the types that sums have and the epilogue. */
 void bind_product(struct bind *bind, const struct product *product);

@@ -5,63 +5,107 @@
  *    options  defaults
  *
  * Regions, in execution order
- *      #  function        from           kernel      y
- *      0  region_ln       ln             layer_norm  f32 [1,3,4]
- *      1  region_keys     keys + scores  matmul      f32 [1,3,3]
- *      2  region_softmax  softmax        softmax     f32 [1,3,3]
- *      3  region_context  context        matmul      f32 [1,3,4]
+ *      #  function        from           kernel        y
+ *      0  region_ln       ln             layer_norm    f32 [1,3,4]
+ *      1  region_keys     keys + scores  matmul_tiles  f32 [1,3,3]
+ *      2  region_softmax  softmax        softmax       f32 [1,3,3]
+ *      3  region_context  context        matmul_tiles  f32 [1,3,4]
  *
- * Arena: 416 bytes, optimal; no plan can need less than 416; without sharing 704
+ * Arena: 736 bytes, optimal; no plan can need less than 736; without sharing 1296
  *      offset       bytes  written  last read  values
- *         320          48        0          3  normed
- *         368          36        1          3  scores, weights
- *           0         320        1          1  scratch of region_keys
- *           0         240        3          3  scratch of region_context
+ *         640          48        0          3  normed
+ *         688          36        1          3  scores, weights
+ *           0         640        1          1  scratch of region_keys
+ *           0         512        3          3  scratch of region_context
  */
 #include "attention_block.h"
 
 #include <math.h>
 #include <stdint.h>
 
-/* --- from runtime/embed/tile_4x4_f32.h -------------------------------------------------------- */
+/* --- from templates/helpers/vector_f32.c.tmpl ------------------------------------------------- */
 
-/* 4 x 4 sums of products: to sum[i][j] is added a[0][i] * b[0][j], ... a[len - 1][i] * b[len - 1][j],
- * one after the other. a and b are [len, 4]. The sums are named so that every compiler keeps them
- * in registers, and each value loaded is used four times. */
-static void tile_4x4_f32(const float *a, const float *b, int len, float sum[4][4])
+/* As many floats as a vector register of the processor holds, one where there are none. */
+#if defined __AVX512F__
+#define LANES 16
+#elif defined __AVX__
+#define LANES 8
+#elif defined __SSE2__ || (defined __ARM_NEON && defined __aarch64__) || defined __wasm_simd128__
+#define LANES 4
+#else
+#define LANES 1
+#endif
+
+#if LANES == 1
+typedef float vector_f32;
+#else /* unaligned: anywhere in an array of floats */
+typedef float vector_f32 __attribute__((vector_size(LANES * 4), aligned(4), may_alias));
+#endif
+#if defined __clang__ && defined __AVX512F__
+#define WIDE __attribute__((min_vector_width(512))) /* else clang splits vectors into halves */
+#else
+#define WIDE
+#endif
+
+/* --- from templates/helpers/tile_shape.c.tmpl ------------------------------------------------- */
+
+/* A tile of PIXELS_4 x TILE_4 sums fills the registers; each vector of sums is a variable of its own. DO
+ * stands once for each pixel j, or for each vector v of a pixel's channels. */
+#if LANES == 16
+enum { PIXELS_4 = 14, TILE_4 = LANES };
+#define EACH_PIXEL_4(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11) DO(12) DO(13)
+#define EACH_VECTOR_4(DO, j) DO(j, 0)
+#elif LANES == 8
+enum { PIXELS_4 = 12, TILE_4 = LANES };
+#define EACH_PIXEL_4(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11)
+#define EACH_VECTOR_4(DO, j) DO(j, 0)
+#elif LANES == 4 && defined __aarch64__
+enum { PIXELS_4 = 12, TILE_4 = LANES };
+#define EACH_PIXEL_4(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11)
+#define EACH_VECTOR_4(DO, j) DO(j, 0)
+#elif LANES == 4
+enum { PIXELS_4 = 12, TILE_4 = LANES };
+#define EACH_PIXEL_4(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11)
+#define EACH_VECTOR_4(DO, j) DO(j, 0)
+#else
+enum { PIXELS_4 = 4, TILE_4 = 4 };
+#define EACH_PIXEL_4(DO) DO(0) DO(1) DO(2) DO(3)
+#define EACH_VECTOR_4(DO, j) DO(j, 0) DO(j, 1) DO(j, 2) DO(j, 3)
+#endif
+
+/* --- from templates/helpers/tile_f32.c.tmpl --------------------------------------------------- */
+
+/* sum[j * TILE_4 + i] becomes the sum of x[t * PIXELS_4 + j][k] * w[(t * len + k) * width + i] over
+ * t < n_taps and k < len, in this order. Vectors may read up to TILE_4 - 1 weights beyond the last. */
+static WIDE void tile_4_taps(const float *const *x, int n_taps, int len, const float *w, int width, float *sum)
 {
-    float s00 = sum[0][0], s01 = sum[0][1], s02 = sum[0][2], s03 = sum[0][3];
-    float s10 = sum[1][0], s11 = sum[1][1], s12 = sum[1][2], s13 = sum[1][3];
-    float s20 = sum[2][0], s21 = sum[2][1], s22 = sum[2][2], s23 = sum[2][3];
-    float s30 = sum[3][0], s31 = sum[3][1], s32 = sum[3][2], s33 = sum[3][3];
+#define BEGIN(j, v) vector_f32 sum##j##v = { 0 };
+#define BEGIN_PIXEL(j) EACH_VECTOR_4(BEGIN, j)
+    EACH_PIXEL_4(BEGIN_PIXEL)
 
-    for (int k = 0; k < len; k++) {
-        const float a0 = a[0], a1 = a[1], a2 = a[2], a3 = a[3];
-        const float b0 = b[0], b1 = b[1], b2 = b[2], b3 = b[3];
+#define WEIGHT(j, v) const vector_f32 w##v = *(const vector_f32 *)&w[v * LANES];
+#define ADD(j, v) sum##j##v += xk * w##v;
+#define POINT(j) const float *const x##j = x[j];
+#define ADD_PIXEL(j) { const float xk = x##j[k]; EACH_VECTOR_4(ADD, j) }
+    for (int t = 0; t < n_taps; t++, x += PIXELS_4) {
+        EACH_PIXEL_4(POINT)
 
-        s00 += a0 * b0;
-        s01 += a0 * b1;
-        s02 += a0 * b2;
-        s03 += a0 * b3;
-        s10 += a1 * b0;
-        s11 += a1 * b1;
-        s12 += a1 * b2;
-        s13 += a1 * b3;
-        s20 += a2 * b0;
-        s21 += a2 * b1;
-        s22 += a2 * b2;
-        s23 += a2 * b3;
-        s30 += a3 * b0;
-        s31 += a3 * b1;
-        s32 += a3 * b2;
-        s33 += a3 * b3;
-        a += 4;
-        b += 4;
+        for (int k = 0; k < len; k++, w += width) {
+            EACH_VECTOR_4(WEIGHT, 0)
+            EACH_PIXEL_4(ADD_PIXEL)
+        }
     }
-    sum[0][0] = s00; sum[0][1] = s01; sum[0][2] = s02; sum[0][3] = s03;
-    sum[1][0] = s10; sum[1][1] = s11; sum[1][2] = s12; sum[1][3] = s13;
-    sum[2][0] = s20; sum[2][1] = s21; sum[2][2] = s22; sum[2][3] = s23;
-    sum[3][0] = s30; sum[3][1] = s31; sum[3][2] = s32; sum[3][3] = s33;
+#define END(j, v) *(vector_f32 *)&sum[j * TILE_4 + v * LANES] = sum##j##v;
+#define END_PIXEL(j) EACH_VECTOR_4(END, j)
+    EACH_PIXEL_4(END_PIXEL)
+#undef BEGIN
+#undef BEGIN_PIXEL
+#undef POINT
+#undef WEIGHT
+#undef ADD
+#undef ADD_PIXEL
+#undef END
+#undef END_PIXEL
 }
 
 /* --- from runtime/embed/f32_bits.h ------------------------------------------------------------ */
@@ -204,45 +248,44 @@ static NOINLINE void region_ln(const float *restrict x, float *restrict y)
 /* keys (Transpose) + scores (MatMul)
  * x f32 [1,3,4] -> y f32 [1,3,3]
  *
- * Sixteen columns of b at a time are gathered into `panels` of four; four rows of a at a time are
- * gathered into `patch` and take their 4 x 4 sums with each panel. A sum runs over INNER in
- * order. */
+ * PANEL columns of b at a time are packed side by side; PIXELS_4 rows of a at a time take their sums with
+ * TILE_4 of these columns. A sum runs over INNER in order. */
 static NOINLINE void region_keys(const float *restrict x, float *restrict y, void *restrict scratch)
 {
-    enum { ROWS = 3, INNER = 4, COLUMNS = 3 };
+    enum { ROWS = 3, INNER = 4, COLUMNS = 3, PANEL = 32 };
     const float *const a = x; /* [ROWS, INNER] */
     const float *const b = x; /* [COLUMNS, INNER] */
-    float *const patch = scratch;            /* [INNER, 4 rows] */
-    float *const panels = patch + INNER * 4; /* [4, INNER, 4 columns] */
+    float *const packed = scratch; /* [INNER + 1, PANEL columns]: vectors may read beyond the last row */
 
-    for (int left = 0; left < COLUMNS; left += 16) {
-        const int n_columns = COLUMNS - left < 16 ? COLUMNS - left : 16;
+    for (int left = 0; left < COLUMNS; left += PANEL) {
+        const int n_packed = COLUMNS - left < PANEL ? COLUMNS - left : PANEL;
 
-        for (int k = 0; k < INNER; k++)
-        for (int i = 0; i < 16; i++) {
-            const int column = i < n_columns ? left + i : left;
+        for (int start = 0; start < INNER; start += 16) /* what is written stays in the cache */
+        for (int i = 0; i < n_packed; i++)
+        for (int k = start; k < INNER && k < start + 16; k++) {
+            const int column = left + i;
 
-            panels[(i / 4 * INNER + k) * 4 + i % 4] = b[column * INNER + k];
+            packed[k * PANEL + i] = b[column * INNER + k];
         }
-        for (int top = 0; top < ROWS; top += 4) {
-            const int n_rows = ROWS - top < 4 ? ROWS - top : 4;
+        for (int top = 0; top < ROWS; top += PIXELS_4) {
+            const int n_rows = ROWS - top < PIXELS_4 ? ROWS - top : PIXELS_4;
+            const float *line[14];
 
-            for (int j = 0; j < 4; j++) {
-                const int row = j < n_rows ? top + j : top;
+            for (int j = 0; j < PIXELS_4; j++) { /* surplus sums are not stored */
+                const int row = top + (j < n_rows ? j : 0);
 
-                for (int k = 0; k < INNER; k++)
-                    patch[k * 4 + j] = a[row * INNER + k];
+                line[j] = &a[row * INNER];
             }
-            for (int first = 0; first < n_columns; first += 4) {
-                float sum[4][4] = { { 0 } }; /* [row, column] */
+            for (int first = 0; first < n_packed; first += TILE_4) {
+                const int n_columns = n_packed - first < TILE_4 ? n_packed - first : TILE_4;
+                float sum[PIXELS_4 * TILE_4];
 
-                tile_4x4_f32(patch, &panels[first * INNER], INNER, sum);
+                tile_4_taps(line, 1, INNER, &packed[first], PANEL, sum);
                 for (int j = 0; j < n_rows; j++)
-                for (int i = 0; i < 4 && first + i < n_columns; i++) {
-                    const int row = top + j;
-                    const int at = row * COLUMNS + left + first + i;
+                for (int i = 0; i < n_columns; i++) {
+                    const int row = top + j, column = left + first + i, at = row * COLUMNS + column;
 
-                    y[at] = sum[j][i];
+                    y[at] = sum[j * TILE_4 + i];
                 }
             }
         }
@@ -279,46 +322,44 @@ static NOINLINE void region_softmax(const float *x, float *y)
 /* context (MatMul)
  * x f32 [1,3,3], x2 f32 [1,3,4] -> y f32 [1,3,4]
  *
- * Sixteen columns of b at a time are gathered into `panels` of four; four rows of a at a time are
- * gathered into `patch` and take their 4 x 4 sums with each panel. A sum runs over INNER in
- * order. */
+ * PANEL columns of b at a time are packed side by side; PIXELS_4 rows of a at a time take their sums with
+ * TILE_4 of these columns. A sum runs over INNER in order. */
 static NOINLINE void region_context(const float *restrict x, const float *restrict x2,
                                     float *restrict y, void *restrict scratch)
 {
-    enum { ROWS = 3, INNER = 3, COLUMNS = 4 };
+    enum { ROWS = 3, INNER = 3, COLUMNS = 4, PANEL = 32 };
     const float *const a = x; /* [ROWS, INNER] */
     const float *const b = x2; /* [INNER, COLUMNS] */
-    float *const patch = scratch;            /* [INNER, 4 rows] */
-    float *const panels = patch + INNER * 4; /* [4, INNER, 4 columns] */
+    float *const packed = scratch; /* [INNER + 1, PANEL columns]: vectors may read beyond the last row */
 
-    for (int left = 0; left < COLUMNS; left += 16) {
-        const int n_columns = COLUMNS - left < 16 ? COLUMNS - left : 16;
+    for (int left = 0; left < COLUMNS; left += PANEL) {
+        const int n_packed = COLUMNS - left < PANEL ? COLUMNS - left : PANEL;
 
         for (int k = 0; k < INNER; k++)
-        for (int i = 0; i < 16; i++) {
-            const int column = i < n_columns ? left + i : left;
+        for (int i = 0; i < n_packed; i++) {
+            const int column = left + i;
 
-            panels[(i / 4 * INNER + k) * 4 + i % 4] = b[k * COLUMNS + column];
+            packed[k * PANEL + i] = b[k * COLUMNS + column];
         }
-        for (int top = 0; top < ROWS; top += 4) {
-            const int n_rows = ROWS - top < 4 ? ROWS - top : 4;
+        for (int top = 0; top < ROWS; top += PIXELS_4) {
+            const int n_rows = ROWS - top < PIXELS_4 ? ROWS - top : PIXELS_4;
+            const float *line[14];
 
-            for (int j = 0; j < 4; j++) {
-                const int row = j < n_rows ? top + j : top;
+            for (int j = 0; j < PIXELS_4; j++) { /* surplus sums are not stored */
+                const int row = top + (j < n_rows ? j : 0);
 
-                for (int k = 0; k < INNER; k++)
-                    patch[k * 4 + j] = a[row * INNER + k];
+                line[j] = &a[row * INNER];
             }
-            for (int first = 0; first < n_columns; first += 4) {
-                float sum[4][4] = { { 0 } }; /* [row, column] */
+            for (int first = 0; first < n_packed; first += TILE_4) {
+                const int n_columns = n_packed - first < TILE_4 ? n_packed - first : TILE_4;
+                float sum[PIXELS_4 * TILE_4];
 
-                tile_4x4_f32(patch, &panels[first * INNER], INNER, sum);
+                tile_4_taps(line, 1, INNER, &packed[first], PANEL, sum);
                 for (int j = 0; j < n_rows; j++)
-                for (int i = 0; i < 4 && first + i < n_columns; i++) {
-                    const int row = top + j;
-                    const int at = row * COLUMNS + left + first + i;
+                for (int i = 0; i < n_columns; i++) {
+                    const int row = top + j, column = left + first + i, at = row * COLUMNS + column;
 
-                    y[at] = sum[j][i];
+                    y[at] = sum[j * TILE_4 + i];
                 }
             }
         }
@@ -335,9 +376,9 @@ int attention_block_run(const float x[3 * 4], float y[3 * 4], void *arena)
         return ATTENTION_BLOCK_MISALIGNED_ARENA;
 
     unsigned char *const base = arena;
-    float *const normed = (void *)(base + 320); /* f32 [1,3,4] */
-    float *const scores = (void *)(base + 368); /* f32 [1,3,3] */
-    float *const weights = (void *)(base + 368); /* f32 [1,3,3] */
+    float *const normed = (void *)(base + 640); /* f32 [1,3,4] */
+    float *const scores = (void *)(base + 688); /* f32 [1,3,3] */
+    float *const weights = (void *)(base + 688); /* f32 [1,3,3] */
 
     region_ln(x, normed);
     region_keys(normed, scores, base + 0);

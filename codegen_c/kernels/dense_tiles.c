@@ -1,0 +1,131 @@
+/* dense_tiles.c - matrix products of f32 by tiles of sums in registers (tile.h): with known
+ * weights, which are packed at compile time, and with two computed operands, of which the second is
+ * packed panel by panel. */
+#include <stdint.h>
+
+#include "codegen_c/kernels/anchor.h"
+#include "codegen_c/kernels/dense.h"
+#include "codegen_c/kernels/operands.h"
+#include "codegen_c/kernels/panels.h"
+#include "codegen_c/kernels/tile.h"
+
+enum { SCALARS = 4 /* columns that are always there (panels.h, ragged) */ };
+
+/* Returns the C expression of a sum in its tile. */
+static const char *bind_tiles(struct bind *bind, int64_t columns, int *most_pixels)
+{
+    const struct tile tile = bind_tile_f32(bind, columns, TILE_TAPS);
+
+    bind_text(bind, "tile_f32", "%s", tile.fn);
+    bind_int(bind, "most_pixels", tile.most_pixels);
+    bind_int(bind, "panel", tile_panel(bind->machine));
+    bind_flag(bind, "ragged", columns % tile_panel(bind->machine) != 0);
+    bind_text(bind, "n_columns", "%s",
+              columns % tile_panel(bind->machine) ? "n_columns" : tile.channels);
+    *most_pixels = tile.most_pixels;
+    return arena_printf(bind->arena, "sum[j * %s + i]", tile.channels);
+}
+
+/* Behind each sum; the coordinates of the last two dims are variables of the templates. */
+static bool bind_tile_epilogue(struct bind *bind, const char *sum, int64_t rows, const char *column)
+{
+    const struct type *y = anchor_output(bind->region, 0);
+    struct position position;
+
+    position_by_division(bind, "at", &position);
+    if (y->dim[y->rank - 1] > 1)
+        position.coord[y->rank - 1] = column;
+    if (y->rank > 1 && y->dim[y->rank - 2] > 1 && y->dim[y->rank - 2] == rows)
+        position.coord[y->rank - 2] = "row";
+    return bind_epilogue(bind, sum, &position);
+}
+
+/* --- known weights ------------------------------------------------------------------------------
+ */
+
+static bool takes_dense_tiles(const struct region *region, const char **why)
+{
+    *why = "the product, the data or the weights are not f32";
+    return anchor_output(region, 0)->dtype == DTYPE_F32 && !data_is_small(region) &&
+           !weight_is_small(region);
+}
+
+bool accepts_dense_tiles(const struct region *region, const char **why)
+{
+    return takes_dense_tiles(region, why) && accepts_dense_rows(region, why);
+}
+
+bool accepts_matmul_dense_tiles(const struct region *region, const char **why)
+{
+    return takes_dense_tiles(region, why) && accepts_matmul_dense_rows(region, why);
+}
+
+static bool bind_dense_tiles_shape(struct bind *bind, const struct dense *d)
+{
+    const int width = tile_panel(bind->machine);
+    const struct panels panels = { .groups = 1,
+                                   .n_rows = d->out_c,
+                                   .len = d->in_c,
+                                   .row_step = d->transposed ? 1 : d->in_c,
+                                   .len_step = d->transposed ? d->out_c : 1,
+                                   .width = width,
+                                   .ragged = true,
+                                   .slack = width - SCALARS };
+    int most_pixels;
+    const char *sum = bind_tiles(bind, d->out_c, &most_pixels);
+
+    bind_input(bind, "x", 0);
+    bind_panels(bind, "weight", 1, &panels,
+                arena_printf(bind->arena, "panels of %d of out_c: [in_c, %d]", width, width));
+    bind_int(bind, "rows", d->rows);
+    bind_int(bind, "in_c", d->in_c);
+    bind_int(bind, "out_c", d->out_c);
+    return bind_tile_epilogue(bind, sum, d->rows, "oc");
+}
+
+bool bind_dense_tiles(struct bind *bind)
+{
+    const struct dense dense = dense_of(bind->region);
+
+    return bind_dense_tiles_shape(bind, &dense);
+}
+
+bool bind_matmul_dense_tiles(struct bind *bind)
+{
+    const struct dense dense = dense_of_matmul(bind->region);
+
+    return bind_dense_tiles_shape(bind, &dense);
+}
+
+/* --- two computed operands ----------------------------------------------------------------------
+ */
+
+bool accepts_matmul_tiles(const struct region *region, const char **why)
+{
+    if (!accepts_matmul_float(region, why))
+        return false;
+    *why = "the product is not f32, or known weights are decoded";
+    if (anchor_output(region, 0)->dtype != DTYPE_F32 ||
+        (weight_is_small(region) && region->anchor->inputs[1]->kind == VALUE_CONSTANT))
+        return false;
+    *why = "there is one row only";
+    return product_of(region).m > 1;
+}
+
+bool bind_matmul_tiles(struct bind *bind)
+{
+    const struct product p = product_of(bind->region);
+    const bool gathered = p.transpose_a || data_is_small(bind->region);
+    const int panel = tile_panel(bind->machine);
+    int most_pixels;
+    const char *sum = bind_tiles(bind, p.n, &most_pixels);
+
+    bind_data(bind);
+    bind_product_shape(bind, &p);
+    bind_input(bind, "weight", 1);
+    bind_weight_elements(bind);
+    bind_flag(bind, "b_is_transposed", p.transpose_b);
+    bind_flag(bind, "gathered", gathered);
+    bind_scratch_numbers(bind, (p.k + 1) * panel + (gathered ? p.k * most_pixels : 0));
+    return bind_tile_epilogue(bind, sum, p.m, "column");
+}
