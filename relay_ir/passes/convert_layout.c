@@ -50,12 +50,21 @@ static struct value *transposed(struct conversion *c, struct value *x, const str
     return build(c->fn, OP_TRANSPOSE, &attrs, name, origin, before, 1, &x);
 }
 
+/* What a view is seen in: views of views are views of that, as canonicalize would have them. */
+static struct value *behind_views(struct value *value)
+{
+    while (value->def && value->def->op == OP_RESHAPE)
+        value = value->def->inputs[0];
+    return value;
+}
+
 static struct value *reshaped(struct conversion *c, struct value *x, const struct type *type,
                               const char *name, struct node *before)
 {
     const struct origin *origin = x->def ? x->def->origin : NULL;
     union attrs attrs = { .shape = { .shape = ints_of(type->rank, type->dim) } };
 
+    x = behind_views(x);
     return build(c->fn, OP_RESHAPE, &attrs, name, origin, before, 1, &x);
 }
 
@@ -232,6 +241,8 @@ static bool keep_node(struct conversion *c, struct node *node, struct node *befo
 
         if (was && !set_input(node, i, as_it_was(c, was, before)))
             return false;
+        if (node->op == OP_RESHAPE)
+            node_set_input(node, i, behind_views(node->inputs[i]));
         changed = changed || node->inputs[i] != was;
     }
     return !changed || !before || node_infer(c->fn->module->ctx, node);
@@ -274,6 +285,11 @@ static bool turn_view(struct conversion *c, struct node *node)
         type = order_type(&to->type, &lies->order);
     }
     attrs.shape.shape = ints_of(type.rank, type.dim);
+    x = behind_views(x);
+    if (type_same_shape(&x->type, &type)) {
+        lies->value = x;
+        return true;
+    }
     view = build(c->fn, OP_RESHAPE, &attrs, y->name, node->origin, node, 1, &x);
     if (!view)
         return false;

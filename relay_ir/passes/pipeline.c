@@ -38,6 +38,7 @@ static const struct pass passes[] = {
     ROW(fold_constant, "evaluates what depends on constants only"),
     ROW(common_subexpr, "computes equal expressions once"),
     ROW(dead_code, "removes nodes that no result needs"),
+    ROW(convert_layout, "puts the channels last where convolutions and pools read"),
     ROW(unshare_dequantize, "gives each reader of small numbers a dequantize of its own"),
     ROW(fuse_ops, "groups nodes into region functions"),
 };

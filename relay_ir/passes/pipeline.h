@@ -21,14 +21,14 @@ struct pass {
     const struct rule *(*rules)(int *n); /* its rewrite rules; NULL = it has none */
 };
 
-enum { PIPELINE_N_FUSE = 2 /* passes at the end of the table: PIPELINE_FUSE */ };
+enum { PIPELINE_N_FUSE = 3 /* passes at the end of the table: PIPELINE_FUSE */ };
 
 /* Quantisation and the partitioner run in between, see quantize/quantize.h and
  * partition/partition.h. */
 enum pipeline_part {
     PIPELINE_WHOLE,
-    PIPELINE_PREPARE, /* what stands before unshare_dequantize */
-    PIPELINE_FUSE     /* unshare_dequantize, fuse_ops */
+    PIPELINE_PREPARE, /* what stands before convert_layout */
+    PIPELINE_FUSE     /* convert_layout, unshare_dequantize, fuse_ops */
 };
 
 struct pipeline_options {

@@ -8,9 +8,7 @@
  *      #  function      from                 kernel  y
  *      0  region_conv1  conv1 + bn1 + relu1  conv    f32 [1,3,4,4]
  *
- * Arena: 1008 bytes, optimal; no plan can need less than 1008; without sharing 1008
- *      offset       bytes  written  last read  values
- *           0        1008        0          0  scratch of region_conv1
+ * Arena: none
  */
 #include "conv_bn_relu.h"
 
@@ -68,9 +66,10 @@ enum { PIXELS_4 = 4, TILE_4 = 4 };
 
 /* --- from templates/helpers/tile_f32.c.tmpl --------------------------------------------------- */
 
-/* sum[j * TILE_4 + i] becomes the sum of x[t * PIXELS_4 + j][k] * w[(t * len + k) * width + i] over
- * t < n_taps and k < len, in this order. Vectors may read up to TILE_4 - 1 weights beyond the last. */
-static WIDE void tile_4_taps(const float *const *x, int n_taps, int len, const float *w, int width, float *sum)
+/* sum[j * TILE_4 + i] becomes the sum of x[j][offset[k]] * w[k * width + i] over k < len, in this order.
+ * Vectors may read up to TILE_4 - 1 weights beyond the last. */
+static WIDE void tile_4_offsets(const float *const *x, const int *offset, int len, const float *w, int width,
+                       float *sum)
 {
 #define BEGIN(j, v) vector_f32 sum##j##v = { 0 };
 #define BEGIN_PIXEL(j) EACH_VECTOR_4(BEGIN, j)
@@ -79,14 +78,13 @@ static WIDE void tile_4_taps(const float *const *x, int n_taps, int len, const f
 #define WEIGHT(j, v) const vector_f32 w##v = *(const vector_f32 *)&w[v * LANES];
 #define ADD(j, v) sum##j##v += xk * w##v;
 #define POINT(j) const float *const x##j = x[j];
-#define ADD_PIXEL(j) { const float xk = x##j[k]; EACH_VECTOR_4(ADD, j) }
-    for (int t = 0; t < n_taps; t++, x += PIXELS_4) {
-        EACH_PIXEL_4(POINT)
+#define ADD_PIXEL(j) { const float xk = x##j[at]; EACH_VECTOR_4(ADD, j) }
+    EACH_PIXEL_4(POINT)
+    for (int k = 0; k < len; k++, w += width) {
+        const int at = offset[k];
 
-        for (int k = 0; k < len; k++, w += width) {
-            EACH_VECTOR_4(WEIGHT, 0)
-            EACH_PIXEL_4(ADD_PIXEL)
-        }
+        EACH_VECTOR_4(WEIGHT, 0)
+        EACH_PIXEL_4(ADD_PIXEL)
     }
 #define END(j, v) *(vector_f32 *)&sum[j * TILE_4 + v * LANES] = sum##j##v;
 #define END_PIXEL(j) EACH_VECTOR_4(END, j)
@@ -148,10 +146,10 @@ static const float conv_bn_relu_bn1_beta[3] = {
  * x f32 [1,2,6,6] -> y f32 [1,3,4,4]
  *
  * PIXELS output positions at a time, in row-major order: every tile of output channels takes its sums
- * from what lies under the kernel, gathered into `patch`. A sum runs over the kernel in
- * row-major order and, at each tap, over the input channels. */
-static NOINLINE void region_conv1(const float *restrict x, float *restrict y,
-                                  void *restrict scratch)
+ * from the input under the kernel: `tap` points to its first element, the others lie at offsets from
+ * that. A sum runs over the kernel in row-major order and, at each tap, over the input channels.
+ */
+static NOINLINE void region_conv1(const float *restrict x, float *restrict y)
 {
     enum {
         IN_C = 2, IN_H = 6, IN_W = 6,
@@ -161,7 +159,12 @@ static NOINLINE void region_conv1(const float *restrict x, float *restrict y,
     };
     const float *const in = x; /* [IN_C, IN_H, IN_W] */
     const float *const weight = conv_bn_relu_conv1_weight.v; /* [kernel, IN_C, 4] */
-    float *const patch = scratch; /* [PIXELS, TAPS, IN_C] */
+    int offset[TAPS * IN_C];
+
+    for (int kh = 0; kh < K_H; kh++)
+    for (int kw = 0; kw < K_W; kw++)
+    for (int ic = 0; ic < IN_C; ic++)
+        offset[(kh * K_W + kw) * IN_C + ic] = (ic * IN_H + kh) * IN_W + kw;
 
     for (int first = 0; first < OUT_LEN; first += PIXELS_4) {
         const int n_pixels = OUT_LEN - first < PIXELS_4 ? OUT_LEN - first : PIXELS_4;
@@ -171,21 +174,13 @@ static NOINLINE void region_conv1(const float *restrict x, float *restrict y,
             const int p = j < n_pixels ? first + j : first; /* surplus sums are not stored */
             const int top = p / OUT_W, left = p % OUT_W;
 
-            for (int kh = 0; kh < K_H; kh++)
-            for (int kw = 0; kw < K_W; kw++) {
-                const int ih = top + kh, iw = left + kw;
-                float *const to = &patch[(j * TAPS + (kh * K_W + kw)) * IN_C];
-
-                for (int ic = 0; ic < IN_C; ic++)
-                    to[ic] = in[(ic * IN_H + ih) * IN_W + iw];
-            }
-            tap[j] = &patch[j * TAPS * IN_C];
+            tap[j] = &in[top * IN_W + left];
         }
         for (int block = 0; block < OUT_C; block += TILE_4) {
             const int n_channels = OUT_C - block < TILE_4 ? OUT_C - block : TILE_4;
             float sum[PIXELS_4 * TILE_4];
 
-            tile_4_taps(tap, 1, TAPS * IN_C, &weight[block], 4, sum);
+            tile_4_offsets(tap, offset, TAPS * IN_C, &weight[block], 4, sum);
             for (int i = 0; i < n_channels; i++)
             for (int j = 0; j < n_pixels; j++) {
                 const int oc = block + i;
@@ -203,13 +198,10 @@ static NOINLINE void region_conv1(const float *restrict x, float *restrict y,
 
 int conv_bn_relu_run(const float x[2 * 6 * 6], float y[3 * 4 * 4], void *arena)
 {
-    if (!x || !y || !arena)
+    if (!x || !y)
         return CONV_BN_RELU_NULL_POINTER;
-    if ((uintptr_t)arena % CONV_BN_RELU_ARENA_ALIGN != 0)
-        return CONV_BN_RELU_MISALIGNED_ARENA;
+    (void)arena;
 
-    unsigned char *const base = arena;
-
-    region_conv1(x, y, base + 0);
+    region_conv1(x, y);
     return CONV_BN_RELU_OK;
 }

@@ -67,8 +67,8 @@ warning[R0701]: --keep-f32 changes nothing: it names no product
 help: products are 'bn1_y.multiply'
 fp8w: 1 of 1 product, constants 228 -> 79 bytes
 conv_bn_relu: 3 ONNX nodes -> 1 region, 0.00 M MACs
-  flash   96 bytes of weights
-  arena   288 bytes (without sharing: 288)
+  flash   124 bytes of weights
+  arena   0 bytes (without sharing: 0)
 # what would change nothing, or cannot be, is said
 $ relayc compile $MODELS/conv_bn_relu.onnx --precision fp8 --scale search --formats i8,f8e3m4,i4
 error[R0501]: --formats: precision fp8 cannot compute with data of i8

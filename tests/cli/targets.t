@@ -189,9 +189,9 @@ $ relayc compile $MODELS/pool_flatten.onnx --offload ''
 error[R0501]: --offload: a name is missing between the commas
 [2]
 $ relayc compile $MODELS/pool_flatten.onnx --offload c -o host
-pool_flatten: 3 ONNX nodes -> 2 regions, 0.00 M MACs
+pool_flatten: 3 ONNX nodes -> 4 regions, 0.00 M MACs
   flash   0 bytes of weights
-  arena   80 bytes (without sharing: 80)
+  arena   368 bytes (without sharing: 400)
   wrote   host/pool_flatten.h, host/pool_flatten.c, host/pool_flatten.json
   next    relayc verify MODELS/pool_flatten.onnx --offload c
 $ relayc compile $MODELS/pool_flatten.onnx --assign cost --no-cost

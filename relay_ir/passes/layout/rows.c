@@ -11,20 +11,6 @@ static bool is_packed_f32(const struct node *node)
     return node->inputs[1]->kind == VALUE_CONSTANT && node->outputs[0]->type.dtype == DTYPE_F32;
 }
 
-static bool is_byte(const struct value *value)
-{
-    return value->type.dtype == DTYPE_I8 || value->type.dtype == DTYPE_U8;
-}
-
-/* Of bytes, with weights and zero points that are known. */
-static bool is_packed_bytes(const struct node *node)
-{
-    for (int i = 1; i < node->n_inputs; i++)
-        if (node->inputs[i]->kind != VALUE_CONSTANT)
-            return false;
-    return is_byte(node->inputs[0]) && is_byte(node->inputs[1]);
-}
-
 /* n_images: 0 = the first input; ALL = every one. */
 enum { ALL = -1 };
 
@@ -44,11 +30,8 @@ static const struct row {
     [OP_BROADCAST_TO] = { .kind = LAYOUT_FREE },
     [OP_CONCATENATE] = { .kind = LAYOUT_FREE, .n_images = ALL },
     [OP_CONV1D] = { LAYOUT_SPATIAL, 1, true, is_packed_f32 },
-    [OP_CONV1D_TRANSPOSE] = { .kind = LAYOUT_SPATIAL },
     [OP_CONV2D] = { LAYOUT_SPATIAL, 1, true, is_packed_f32 },
-    [OP_CONV2D_TRANSPOSE] = { .kind = LAYOUT_SPATIAL },
     [OP_CONV3D] = { LAYOUT_SPATIAL, 1, true, is_packed_f32 },
-    [OP_CONV3D_TRANSPOSE] = { .kind = LAYOUT_SPATIAL },
     [OP_CUMSUM] = { .kind = LAYOUT_FREE },
     [OP_DEPTH_TO_SPACE] = { .kind = LAYOUT_SPATIAL },
     [OP_EXPAND_DIMS] = { .kind = LAYOUT_VIEW },
@@ -73,8 +56,9 @@ static const struct row {
     [OP_QNN_AVG_POOL1D] = { .kind = LAYOUT_SPATIAL },
     [OP_QNN_AVG_POOL2D] = { .kind = LAYOUT_SPATIAL },
     [OP_QNN_AVG_POOL3D] = { .kind = LAYOUT_SPATIAL },
-    [OP_QNN_CONV1D] = { LAYOUT_SPATIAL, 1, true, is_packed_bytes },
-    [OP_QNN_CONV2D] = { LAYOUT_SPATIAL, 1, true, is_packed_bytes },
+    [OP_QNN_CONV1D] = { .kind = LAYOUT_SPATIAL, .mixes = true },
+    [OP_QNN_CONV2D] = { .kind = LAYOUT_SPATIAL, .mixes = true },
+    [OP_QNN_CONV3D] = { .kind = LAYOUT_SPATIAL, .mixes = true },
     [OP_QNN_DEQUANTIZE] = { .kind = LAYOUT_FREE },
     [OP_QNN_LUT] = { .kind = LAYOUT_FREE },
     [OP_QNN_MEAN] = { .kind = LAYOUT_REDUCE },
