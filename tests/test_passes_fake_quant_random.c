@@ -218,7 +218,9 @@ static struct value *reduced(struct layer *layer, double *size)
                               layer->scale, zero_point(layer, layer->dtype));
 
     *size = layer->scale * range(layer->dtype) / 2;
-    if (form == 0) {
+    if (ops[form] == OP_GLOBAL_AVG_POOL) {
+        attrs = (union attrs){ .layout = { .layout = "" } };
+    } else if (form == 0) {
         attrs = (union attrs){
             .pool = { .pool_size = { .n = 2, .at = { 2 + pick(layer, 2), 2 + pick(layer, 2) } } }
         };
