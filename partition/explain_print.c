@@ -94,7 +94,8 @@ static void print_verdicts(const struct explained_node *node, struct arena *aren
         str_printf(out, "    %d row%s not begin or end here\n", n_elsewhere,
                    n_elsewhere == 1 ? " does" : "s do");
     if (n_untried)
-        str_printf(out, "    not tried: %d row%s behind a match\n", n_untried, str_plural(n_untried));
+        str_printf(out, "    not tried: %d row%s behind a match\n", n_untried,
+                   str_plural(n_untried));
     if (node->kept_by)
         str_printf(out, "    %s keeps %s on the host\n", node->kept_by->name, op_name(node->op));
     else if (node->n == 0)
@@ -164,8 +165,9 @@ static void print_target(const struct explanation *explanation, const struct tar
         n_regions += explanation->regions[i].target == target;
     for (int i = 0; i < explanation->n_nodes; i++)
         n_nodes += explanation->nodes[i].target == target;
-    str_printf(out, "%s: %d region%s, %d of %d node%s", target->name, n_regions, str_plural(n_regions),
-               n_nodes, explanation->n_nodes, str_plural(explanation->n_nodes));
+    str_printf(out, "%s: %d region%s, %d of %d node%s", target->name, n_regions,
+               str_plural(n_regions), n_nodes, explanation->n_nodes,
+               str_plural(explanation->n_nodes));
     for (size_t r = 0; r < sizeof reasons / sizeof *reasons; r++) {
         int n = 0;
 
@@ -210,7 +212,8 @@ static void print_region(const struct explanation *explanation, int index, struc
     str_add(out, title);
     print_members(explanation, index, strlen(title), arena, out);
     str_printf(out, "\n    %d node%s in %d composite%s, %.2f M MACs\n", region->n_nodes,
-               str_plural(region->n_nodes), region->n, str_plural(region->n), (double)region->macs / 1e6);
+               str_plural(region->n_nodes), region->n, str_plural(region->n),
+               (double)region->macs / 1e6);
     str_printf(out, "    bytes: %lld of weights, %lld in, %lld out, %lld on chip\n",
                (long long)region->weight_bytes, (long long)region->input_bytes,
                (long long)region->output_bytes, (long long)region->onchip_bytes);
