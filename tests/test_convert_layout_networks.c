@@ -68,7 +68,7 @@ START_TEST(networks_need_no_transposes)
 {
     const struct row *row = &rows[_i];
     const struct pipeline_options prepare = { .part = PIPELINE_PREPARE }, none = { .part = 0 };
-    struct network network = { .ctx = ctx_new(NULL) };
+    struct network network;
     struct tensor *wanted = NULL, *got;
     char path[4096];
 
