@@ -116,7 +116,7 @@ static const struct {
     { "conv2d(x, w) -> xyzzyq", { "16: unknown operator 'xyzzyq'" }, "docs/operators.md" },
     { "conv2d(x, w){stride=[1,1]}",
       { "13: nn.conv2d has no attribute 'stride'" },
-      "it has strides, padding, dilation, groups, data_layout, kernel_layout" },
+      "it has strides, padding, dilation, groups, data_layout, out_layout, kernel_layout" },
     { "relu(x){alpha=1}", { "8: nn.relu has no attribute 'alpha'" }, "it has none" },
     { "conv2d(x, w){groups=[1]}", { "20: attribute 'groups' takes a whole number" }, NULL },
     { "conv2d(x, w){groups=1, groups=1}", { "23: attribute 'groups' stands here twice" }, NULL },

@@ -117,13 +117,14 @@ static const struct {
       "  %u = transpose(%e) {axes=[1,0]} : (4,8) f32\n"
       "  %y = nn.relu(%u) : (4,8) f32\n}\n",
       { "region_t(x, t);", "region_e(t, e);", "region_u(e, u);", "region_y(u, y);",
-        "static void region_e(const float *x, float *y)" } },
+        "static NOINLINE void region_e(const float *x, float *y)" } },
     /* The operand is read again later: no work in place. */
     { "fn main(%x: (4,8) f32) -> (%y) {\n"
       "  %t = transpose(%x) {axes=[1,0]} : (8,4) f32\n"
       "  %e = exp(%t) : (8,4) f32\n"
       "  %y = concatenate(%e, %t) {axis=0} : (16,4) f32\n}\n",
-      { "region_e(t, e);", "static void region_e(const float *restrict x, float *restrict y)" } },
+      { "region_e(t, e);",
+        "static NOINLINE void region_e(const float *restrict x, float *restrict y)" } },
     /* A view costs nothing: no region, the same pointer. */
     { "fn main(%x: (4,8) f32) -> (%y) {\n"
       "  %t = transpose(%x) {axes=[1,0]} : (8,4) f32\n"
@@ -151,8 +152,7 @@ START_TEST(storage_is_shared_where_lifetimes_allow)
     const char *text = generated_text(ctx, &row, ".c");
 
     for (int i = 0; i < 6 && graphs[_i].lines[i]; i++)
-        ck_assert_msg(strstr(text, graphs[_i].lines[i]), "no '%s' in\n%s", graphs[_i].lines[i],
-                      text);
+        ck_assert_msg(strstr(text, graphs[_i].lines[i]), "no '%s'", graphs[_i].lines[i]);
     ctx_free(ctx);
     generated_check(&row);
     generated_check(&(struct generated_case){ .text = graphs[_i].text,
