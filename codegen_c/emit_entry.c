@@ -50,6 +50,15 @@ static void add_checks(struct codegen *codegen, struct str *out)
     str_add(out, "\n");
 }
 
+/* ", over NAME": what the result of a region takes the place of. */
+static const char *over_comment(struct codegen *codegen, const struct region *region)
+{
+    if (!region->in_place)
+        return "";
+    return arena_printf(&codegen->arena, ", over %s",
+                        value_name(codegen, region->call->inputs[region->over]));
+}
+
 static void add_pointers(struct codegen *codegen, struct str *out)
 {
     const struct plan *plan = &codegen->plan;
@@ -62,10 +71,11 @@ static void add_pointers(struct codegen *codegen, struct str *out)
             const struct value *value = codegen->regions[r].call->outputs[i];
 
             if (plan->block[value->id] >= 0)
-                str_printf(out, "    %s *const %s = (void *)(base + %zu); /* %s */\n",
+                str_printf(out, "    %s *const %s = (void *)(base + %zu); /* %s%s */\n",
                            dtype_c_type(value->type.dtype), codegen->local_names[value->id],
                            plan->place[value->id].offset,
-                           shape_comment(&codegen->arena, &value->type));
+                           shape_comment(&codegen->arena, &value->type),
+                           over_comment(codegen, &codegen->regions[r]));
         }
     str_add(out, "\n");
 }
@@ -90,7 +100,8 @@ static void add_call(struct codegen *codegen, struct str *out, const struct regi
     int n = 0;
 
     for (int i = 0; i < call->n_inputs; i++)
-        items[n++] = value_name(codegen, call->inputs[i]);
+        if (!(region->in_place && region->over == i)) /* is the result as well */
+            items[n++] = value_name(codegen, call->inputs[i]);
     for (int i = 0; i < call->n_outputs; i++)
         items[n++] = value_name(codegen, call->outputs[i]);
     if (region->scratch_bytes)

@@ -25,7 +25,7 @@ struct region {
                                    results */
     size_t scratch_naive;       /* what it would be without sharing, where that differs; else 0 */
     bool in_place; /* the plan put the first result over a parameter of the same size … */
-    int over;      /* … this one: neither of the two is `restrict` */
+    int over;      /* … this one: they are one argument, and have one name */
     struct external *external; /* another target runs it: no anchor and no kernel; else NULL */
 };
 

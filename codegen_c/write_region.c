@@ -22,6 +22,7 @@ static bool is_residual(const struct region *region, const struct value *param)
     return true;
 }
 
+/* A parameter that the plan put the result over is called as the result is: it is one array. */
 static void name_parameters(struct codegen *codegen, struct region *region)
 {
     const struct function *fn = region->fn;
@@ -43,6 +44,8 @@ static void name_parameters(struct codegen *codegen, struct region *region)
         if (end)
             *name = arena_printf(&codegen->arena, "%.*s%s", (int)(end - *name), *name, end + 1);
     }
+    if (region->in_place)
+        params[region->over] = results[0];
     region->params = params;
     region->results = results;
 }
@@ -57,16 +60,30 @@ static const char *parameter_list(struct codegen *codegen, const struct region *
     int n = 0;
 
     for (int i = 0; i < fn->n_params; i++)
-        items[n++] = arena_printf(arena, "const %s *%s%s", dtype_c_type(fn->params[i]->type.dtype),
-                                  region->in_place && region->over == i ? "" : "restrict ",
-                                  region->params[i]);
+        if (!(region->in_place && region->over == i))
+            items[n++] = arena_printf(arena, "const %s *restrict %s",
+                                      dtype_c_type(fn->params[i]->type.dtype), region->params[i]);
     for (int i = 0; i < fn->ret->n_inputs; i++)
-        items[n++] = arena_printf(arena, "%s *%s%s", dtype_c_type(fn->ret->inputs[i]->type.dtype),
-                                  region->in_place ? "" : "restrict ", region->results[i]);
+        items[n++] = arena_printf(arena, "%s *restrict %s",
+                                  dtype_c_type(fn->ret->inputs[i]->type.dtype), region->results[i]);
     if (region->scratch_bytes)
         items[n++] = "void *restrict scratch";
     add_list(&out, head, n, items, ")", (int)strlen(head));
     return arena_strndup(arena, out.text + strlen(head), out.n - strlen(head) - 1);
+}
+
+/* "x f32 [1,8]"; of what the result goes over: "residual f32 [1,8] in y". */
+static const char *parameter_comment(struct codegen *codegen, const struct region *region, int i)
+{
+    const struct value *param = region->fn->params[i];
+    const bool in_place = region->in_place && region->over == i;
+    const char *name = !in_place                    ? region->params[i]
+                       : is_residual(region, param) ? "residual"
+                                                    : "x";
+
+    return arena_printf(&codegen->arena, "%s %s%s%s", name,
+                        shape_comment(&codegen->arena, &param->type), in_place ? " in " : "",
+                        in_place ? region->params[i] : "");
 }
 
 const char *shapes_comment(struct codegen *codegen, const struct region *region)
@@ -79,10 +96,9 @@ const char *shapes_comment(struct codegen *codegen, const struct region *region)
     for (int i = 0; i < fn->n_params + fn->ret->n_inputs; i++) {
         const bool is_param = i < fn->n_params;
         const int k = is_param ? i : i - fn->n_params;
-        const struct type *type = is_param ? &fn->params[k]->type : &fn->ret->inputs[k]->type;
-        const char *text =
-            arena_printf(arena, "%s %s", is_param ? region->params[k] : region->results[k],
-                         shape_comment(arena, type));
+        const char *text = is_param ? parameter_comment(codegen, region, k)
+                                    : arena_printf(arena, "%s %s", region->results[k],
+                                                   shape_comment(arena, &fn->ret->inputs[k]->type));
 
         if (out.n - line + strlen(text) > 88) {
             str_add(&out, i == fn->n_params ? "\n* " : ",\n* ");

@@ -116,8 +116,8 @@ static const struct {
       "  %e = exp(%t) : (8,4) f32\n"
       "  %u = transpose(%e) {axes=[1,0]} : (4,8) f32\n"
       "  %y = nn.relu(%u) : (4,8) f32\n}\n",
-      { "region_t(x, t);", "region_e(t, e);", "region_u(e, u);", "region_y(u, y);",
-        "static NOINLINE void region_e(const float *x, float *y)" } },
+      { "region_t(x, t);", "region_e(e);", "region_u(e, u);", "region_y(u, y);",
+        "static NOINLINE void region_e(float *restrict y)" } },
     /* The operand is read again later: no work in place. */
     { "fn main(%x: (4,8) f32) -> (%y) {\n"
       "  %t = transpose(%x) {axes=[1,0]} : (8,4) f32\n"

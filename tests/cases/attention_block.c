@@ -293,13 +293,13 @@ static NOINLINE void region_keys(const float *restrict x, float *restrict y, voi
 }
 
 /* softmax (Softmax)
- * x f32 [1,3,3] -> y f32 [1,3,3] */
-static NOINLINE void region_softmax(const float *x, float *y)
+ * x f32 [1,3,3] in y -> y f32 [1,3,3] */
+static NOINLINE void region_softmax(float *restrict y)
 {
     enum { OUTER = 3, LEN = 3 };
 
     for (int outer = 0; outer < OUTER; outer++) {
-        const float *const in = &x[outer * LEN];
+        const float *const in = &y[outer * LEN];
         float *const out = &y[outer * LEN];
         float highest = in[0], sum = 0;
 
@@ -378,11 +378,11 @@ int attention_block_run(const float x[3 * 4], float y[3 * 4], void *arena)
     unsigned char *const base = arena;
     float *const normed = (void *)(base + 640); /* f32 [1,3,4] */
     float *const scores = (void *)(base + 688); /* f32 [1,3,3] */
-    float *const weights = (void *)(base + 688); /* f32 [1,3,3] */
+    float *const weights = (void *)(base + 688); /* f32 [1,3,3], over scores */
 
     region_ln(x, normed);
     region_keys(normed, scores, base + 0);
-    region_softmax(scores, weights);
+    region_softmax(weights);
     region_context(weights, normed, y, base + 0);
     return ATTENTION_BLOCK_OK;
 }
