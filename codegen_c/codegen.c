@@ -12,6 +12,7 @@
 
 #include "base/embedded.h"
 #include "codegen_c/external.h"
+#include "codegen_c/signature.h"
 #include "relay_ir/macs.h"
 
 /* Functions of the helpers, so that no array of the model takes their names. */
@@ -138,6 +139,10 @@ static bool choose_kernels(struct codegen *codegen)
             ok = external_prepare(codegen, region) && ok;
             continue;
         }
+        codegen->emitted[i].signature = region_signature(&codegen->ctx->perm, region->fn);
+        if (codegen->options->choices)
+            region->choice =
+                map_get(&codegen->options->choices->by_signature, codegen->emitted[i].signature);
         region->kernel = kernel_choose(codegen->ctx, region);
         ok = region->kernel && ok;
     }
@@ -213,6 +218,27 @@ static void name_values(struct codegen *codegen)
                     : NULL;
 }
 
+/* For the result, which outlives the emission. */
+static const struct knob_range *knobs_kept(struct arena *arena, const struct region *region)
+{
+    struct knob_range *kept = arena_memdup(arena, region->knobs, sizeof region->knobs);
+
+    for (int k = 0; k < KNOB_COUNT; k++) {
+        struct knob_range *range = &kept[k];
+        const char **values = arena_array(arena, const char *, range->n);
+
+        for (int i = 0; i < range->n; i++) {
+            values[i] = arena_strdup(arena, range->values[i]);
+            if (region->knobs[k].usual == range->values[i])
+                range->usual = values[i];
+            if (region->knobs[k].taken == range->values[i])
+                range->taken = values[i];
+        }
+        range->values = values;
+    }
+    return kept;
+}
+
 static void fill_result(struct codegen *codegen)
 {
     struct codegen_result *result = codegen->result;
@@ -235,6 +261,9 @@ static void fill_result(struct codegen *codegen)
             .c_name = arena_strdup(arena, codegen->regions[i].c_name),
             .compiler = codegen->regions[i].external ? codegen->regions[i].fn->compiler : NULL,
             .kernel = codegen->regions[i].kernel ? codegen->regions[i].kernel->name : NULL,
+            .signature = codegen->emitted[i].signature,
+            .chosen = codegen->regions[i].choice != NULL,
+            .knobs = codegen->emitted[i].signature ? knobs_kept(arena, &codegen->regions[i]) : NULL,
             .macs = codegen->emitted[i].macs,
             .weight_bytes = codegen->emitted[i].weight_bytes,
             .results = results

@@ -6,6 +6,8 @@
 #include "partition/target.h"
 #include "relay_ir/ir.h"
 
+struct choices; /* codegen_c/knob.h */
+struct knob_range;
 struct machine; /* codegen_c/machine.h */
 
 enum weights_form {
@@ -24,6 +26,7 @@ struct codegen_options {
     const char *model_sha256; /* hex, for the banner; "" = none */
     const char *command;      /* options that matter, for the banner, "" = defaults */
     const char *numbers;      /* what small numbers were chosen, for the banner; NULL = none */
+    const struct choices *choices; /* how regions are written; NULL = as usual */
     enum weights_form weights;
     bool step; /* also emit NAME_step(), which runs one region */
 };
@@ -39,8 +42,11 @@ struct codegen_place {
 struct codegen_region {
     const struct node *call; /* in main; its outputs are the region's results */
     const char *c_name;
-    const char *compiler; /* the target that runs it; NULL = ours */
-    const char *kernel;   /* row of kernels.def; NULL = the target's business */
+    const char *compiler;           /* the target that runs it; NULL = ours */
+    const char *kernel;             /* row of kernels.def; NULL = the target's business */
+    const char *signature;          /* codegen_c/signature.h; NULL where compiler is not */
+    bool chosen;                    /* options->choices had something for it */
+    const struct knob_range *knobs; /* [KNOB_COUNT] what there is to choose (knob.h); likewise */
     int64_t macs;
     size_t weight_bytes;                 /* of the arrays that it is the first to read */
     const struct codegen_place *results; /* [call->n_outputs], valid right after the region ran */

@@ -37,7 +37,8 @@ struct weights {
 
 /* What the emitters know of a region besides struct region. */
 struct emitted {
-    const char *text; /* of its function */
+    const char *text;      /* of its function */
+    const char *signature; /* NULL of other targets' */
     int64_t macs;
     size_t weight_bytes; /* of the arrays that it is the first to read */
 };

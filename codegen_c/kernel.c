@@ -1,6 +1,8 @@
 /* kernel.c - kernels.def as a table, and the choice from it. */
 #include "codegen_c/kernel.h"
 
+#include <string.h>
+
 #include "codegen_c/scalar.h"
 
 static const struct kernel kernels[] = {
@@ -9,6 +11,8 @@ static const struct kernel kernels[] = {
 #include "codegen_c/kernels.def"
 #undef KERNEL
 };
+
+enum { N_KERNELS = sizeof kernels / sizeof *kernels };
 
 /* Takes regions of every anchor, so it is no row of the table. */
 static const struct kernel nothing = { "nothing", OP_COUNT, accepts_nothing, bind_nothing, true };
@@ -27,12 +31,51 @@ static void refuse(struct ctx *ctx, const struct region *region)
                type_text(&ctx->perm, refused_type(region)));
 }
 
-const struct kernel *kernel_choose(struct ctx *ctx, const struct region *region)
+/* All rows that accept the region, in order; *why of those that do not. */
+static int accepting_rows(const struct region *region, const struct kernel **rows, const char **why)
 {
     const enum op anchor = region->anchor ? region->anchor->op : OP_COUNT;
-    const size_t n = sizeof kernels / sizeof *kernels;
-    const char *why[sizeof kernels / sizeof *kernels] = { 0 };
+    int n = 0;
+
+    for (size_t i = 0; i < N_KERNELS; i++)
+        if (kernels[i].anchor == anchor && kernels[i].accepts(region, &why[i]))
+            rows[n++] = &kernels[i];
+    return n;
+}
+
+/* A row further down may have the name of one above: it takes more, but is not the usual one. */
+static const struct kernel *choose_row(struct ctx *ctx, struct region *region, int n,
+                                       const struct kernel *const *rows)
+{
+    const char **names = arena_array(&ctx->perm, const char *, n);
+    const struct kernel **distinct = arena_array(&ctx->perm, const struct kernel *, n);
+    const char *taken;
+    int n_names = 0;
+
+    for (int i = 0; i < n; i++) {
+        int same = 0;
+
+        while (same < n_names && strcmp(names[same], rows[i]->name) != 0)
+            same++;
+        if (same < n_names)
+            continue;
+        names[n_names] = rows[i]->name;
+        distinct[n_names++] = rows[i];
+    }
+    taken = knob_take(ctx, region, KNOB_KERNEL, names[0], n_names, names);
+    for (int i = 0; i < n_names; i++)
+        if (names[i] == taken)
+            return distinct[i];
+    return distinct[0];
+}
+
+const struct kernel *kernel_choose(struct ctx *ctx, struct region *region)
+{
+    const enum op anchor = region->anchor ? region->anchor->op : OP_COUNT;
+    const char *why[N_KERNELS] = { 0 };
+    const struct kernel *rows[N_KERNELS];
     bool any = false;
+    int n;
 
     if (nothing.accepts(region, &why[0]))
         return &nothing;
@@ -42,11 +85,11 @@ const struct kernel *kernel_choose(struct ctx *ctx, const struct region *region)
         diag_help(ctx, "export the model in float32, or compute this part outside of it");
         return NULL;
     }
-    for (size_t i = 0; i < n; i++)
-        if (kernels[i].anchor == anchor && kernels[i].accepts(region, &why[i]))
-            return &kernels[i];
+    n = accepting_rows(region, rows, why);
+    if (n)
+        return choose_row(ctx, region, n, rows);
     refuse(ctx, region);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < N_KERNELS; i++)
         if (kernels[i].anchor == anchor) {
             diag_note(ctx, "%s: %s", kernels[i].name, why[i] ? why[i] : "refused");
             any = true;

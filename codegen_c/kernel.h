@@ -6,6 +6,7 @@
 #ifndef CODEGEN_C_KERNEL_H
 #define CODEGEN_C_KERNEL_H
 
+#include "codegen_c/knob.h"
 #include "codegen_c/machine.h"
 #include "codegen_c/template.h"
 #include "relay_ir/region.h"
@@ -26,6 +27,8 @@ struct region {
     size_t scratch_naive;       /* what it would be without sharing, where that differs; else 0 */
     bool in_place; /* the plan put the first result over a parameter of the same size … */
     int over;      /* … this one: they are one argument, and have one name */
+    const struct choice *choice;         /* how to write it (knob.h); NULL = as usual */
+    struct knob_range knobs[KNOB_COUNT]; /* what there was to choose, once bind has run */
     struct external *external; /* another target runs it: no anchor and no kernel; else NULL */
 };
 
@@ -62,9 +65,10 @@ struct kernel {
 bool accepts_nothing(const struct region *region, const char **why);
 bool bind_nothing(struct bind *bind);
 
-/* The kernel for a region: the first row that accepts it, or "nothing". NULL after a NO_KERNEL
- * error which lists every candidate and why it was refused. */
-const struct kernel *kernel_choose(struct ctx *ctx, const struct region *region);
+/* The kernel for a region: of the rows that accept it the one that is chosen (KNOB_KERNEL, which
+ * gets their names, each once), usually the first, or "nothing". NULL after a NO_KERNEL error which
+ * lists every candidate and why it was refused. */
+const struct kernel *kernel_choose(struct ctx *ctx, struct region *region);
 
 /* --- for bind functions --------------------------------------------------------------------- */
 

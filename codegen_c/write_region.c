@@ -147,6 +147,7 @@ bool write_region(struct codegen *codegen, struct region *region)
         assert(codegen->ctx->diags.n_errors > n_errors);
         return false;
     }
+    knob_check(codegen->ctx, region);
     keys_offer(&keys, "params", parameter_list(codegen, region));
     if (codegen->ctx->diags.n_errors > n_errors ||
         !template_expand(codegen->ctx, path, template->text, &keys, &out))

@@ -15,6 +15,7 @@ enum {
     CACHED = 256 << 10, /* bytes of weights, where the machine has no second cache to tell */
     CHUNK = 32,         /* weights of a channel that are decoded at a time, on the stack … */
     GROUP = 4,         /* … for so many tiles: decoding costs about an eighth of their products */
+    MOST_CHUNKS = 12,  /* values of the knob */
     MOST_OFFSETS = 256 /* of x that is channels first; they are on the stack */
 };
 
@@ -100,15 +101,30 @@ static const char *group_start(struct bind *bind, const struct window *w, const 
                         (int)panels_rows(p), row_len);
 }
 
-/* Output channels whose weights fit into half of the second cache, in whole panels. */
-static void bind_chunk(struct bind *bind, const struct window *w, const struct panels *panels)
+/* Usually as many output channels as have their weights in half of the second cache, in whole
+ * panels; out_c where there is no loop over chunks. */
+static int64_t usual_chunk(const struct machine *machine, int64_t out_c,
+                           const struct panels *panels)
 {
-    const struct machine *machine = bind->machine;
-    const int64_t out_c = w->out_c / w->groups;
     const int64_t cache = machine->l2_bytes ? (int64_t)machine->l2_bytes / 2 : CACHED;
     const int64_t fit = cache / (panels->len * (int64_t)sizeof(float)) / panels->width;
     const int64_t chunk = (fit > 0 ? fit : 1) * panels->width;
-    const bool chunked = chunk < out_c && (machine->lanes != 1 || machine->l2_bytes > 0);
+
+    return chunk < out_c && (machine->lanes != 1 || machine->l2_bytes > 0) ? chunk : out_c;
+}
+
+static void bind_chunk(struct bind *bind, const struct window *w, const struct panels *panels)
+{
+    const int64_t out_c = w->out_c / w->groups;
+    int64_t values[MOST_CHUNKS], chunk;
+    bool chunked;
+    int n = 0;
+
+    values[n++] = out_c;
+    for (chunk = panels->width; chunk < out_c && n < MOST_CHUNKS; chunk *= 2)
+        values[n++] = chunk;
+    chunk = bind_knob(bind, KNOB_CHUNK, usual_chunk(bind->machine, out_c, panels), n, values);
+    chunked = chunk < out_c;
 
     bind_flag(bind, "chunked", chunked);
     bind_int(bind, "chunk_c", chunk);

@@ -9,7 +9,8 @@ enum {
     PANEL = 32,
     SCALAR_COLUMNS = 4,
     NARROW_16 = 14, /* pixels of a tile of one vector, with 32 registers … */
-    NARROW = 12     /* … and with 16 */
+    NARROW = 12,    /* … and with 16 */
+    REGISTERS = 16  /* where the machine does not tell */
 };
 
 /* What --target generic leaves to the C compiler: the same tiles as the rows of machines.def. */
@@ -49,10 +50,48 @@ static struct shape shape_of_machine(const struct machine *machine)
                            .pixels = machine->tile_columns };
 }
 
+/* --- the knob ------------------------------------------------------------------------------------
+ */
+
+enum { MOST_TILES = 40, FEWEST_SUMS = 8 /* that hide how long it takes to add to one */ };
+
+/* Whether sums and weights fit into the registers, and the tile into a panel, and enough of it
+ * holds channels. */
+static bool is_tile(const struct machine *machine, int64_t vectors, int64_t pixels, int64_t columns)
+{
+    const int64_t lanes = machine->lanes, sums = vectors * pixels;
+    const int64_t registers = machine->registers ? machine->registers : REGISTERS;
+
+    return tile_panel(machine) % (vectors * lanes) == 0 && sums + vectors <= registers &&
+           sums >= (lanes > 1 ? FEWEST_SUMS : FEWEST_SUMS / 2) &&
+           (vectors == 1 || (vectors - 1) * lanes < columns);
+}
+
+/* The tile that is chosen for the region: `usual`, unless there are choices. A machine without a
+ * number of lanes has none: what is best for one number is not for another. */
+static struct shape chosen_shape(struct bind *bind, struct shape usual, int64_t columns)
+{
+    static const int pixels[] = { 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 14, 16, 20, 24, 28 };
+    const int64_t pair[2] = { usual.vectors, usual.pixels };
+    int64_t values[MOST_TILES][2], taken[2];
+    int n = 0;
+
+    for (int64_t vectors = 1; vectors <= 8; vectors *= 2)
+        for (size_t i = 0; i < sizeof pixels / sizeof *pixels && n < MOST_TILES; i++)
+            if (is_tile(bind->machine, vectors, pixels[i], columns)) {
+                values[n][0] = vectors;
+                values[n++][1] = pixels[i];
+            }
+    bind_knob_pair(bind, KNOB_TILE, pair, n, values, taken);
+    usual.vectors = (int)taken[0];
+    usual.pixels = (int)taken[1];
+    return usual;
+}
+
 static void add_shape(struct str *out, const char *pixels, const char *tile, const char *suffix,
                       const struct shape *shape)
 {
-    const bool one = shape->vectors == 1;
+    const bool one = shape->vectors == 1 && shape->lanes > 1;
 
     str_printf(out, "enum { %s = %d, %s = ", pixels, shape->pixels, tile);
     if (!one)
@@ -82,21 +121,46 @@ static int64_t class_of(const struct machine *machine, int64_t columns)
     return 0;
 }
 
-/* The helper that defines the extents and the lists of a class; tells the most pixels. */
-static int bind_shapes(struct bind *bind, int64_t narrow, const char *pixels, const char *tile,
-                       const char *suffix)
+/* What a tile is called, and its shape where that does not depend on the compiler's macros. */
+struct naming {
+    const char *suffix, *pixels, *tile;
+    int64_t narrow; /* 0, or the class of columns */
+    struct shape shape;
+};
+
+static struct naming naming_of(struct bind *bind, int64_t columns)
 {
     const struct machine *machine = bind->machine;
-    const struct shape own = shape_of_machine(machine);
-    const char *name = arena_printf(bind->arena, "tile_shape%s", suffix);
-    const int n = machine->lanes ? 1 : N_SHAPES;
+    struct naming naming = { .suffix = "", .narrow = class_of(machine, columns) };
+    const int64_t narrow = naming.narrow;
+
+    if (narrow)
+        naming.suffix = arena_printf(bind->arena, "_%d", (int)narrow);
+    if (machine->lanes) {
+        const struct shape usual = narrowed(shape_of_machine(machine), narrow ? narrow : PANEL);
+
+        naming.shape = chosen_shape(bind, usual, columns);
+        if (naming.shape.vectors != usual.vectors || naming.shape.pixels != usual.pixels)
+            naming.suffix =
+                arena_printf(bind->arena, "_%dx%d", naming.shape.vectors, naming.shape.pixels);
+    }
+    naming.pixels = arena_printf(bind->arena, "PIXELS%s", naming.suffix);
+    naming.tile = arena_printf(bind->arena, "TILE%s", naming.suffix);
+    return naming;
+}
+
+/* The helper that defines the extents and the lists of a class; tells the most pixels. */
+static int bind_shapes(struct bind *bind, const struct naming *naming)
+{
+    const char *name = arena_printf(bind->arena, "tile_shape%s", naming->suffix);
+    const int n = bind->machine->lanes ? 1 : N_SHAPES;
     struct str text = { .arena = bind->arena };
     struct keys keys;
     int most = 0;
 
     for (int i = 0; i < n; i++) {
         const struct shape shape =
-            narrowed(machine->lanes ? own : shapes[i], narrow ? narrow : PANEL);
+            n == 1 ? naming->shape : narrowed(shapes[i], naming->narrow ? naming->narrow : PANEL);
 
         if (n > 1)
             str_printf(&text, "%s%s\n",
@@ -104,7 +168,7 @@ static int bind_shapes(struct bind *bind, int64_t narrow, const char *pixels, co
                        : *shape.condition ? "#elif "
                                           : "#else",
                        shape.condition);
-        add_shape(&text, pixels, tile, suffix, &shape);
+        add_shape(&text, naming->pixels, naming->tile, naming->suffix, &shape);
         most = shape.pixels > most ? shape.pixels : most;
     }
     if (n > 1)
@@ -112,8 +176,8 @@ static int bind_shapes(struct bind *bind, int64_t narrow, const char *pixels, co
     if (bind_own_helper(bind, name))
         return most;
     keys_init(&keys, bind->arena);
-    keys_set(&keys, "PIXELS", pixels);
-    keys_set(&keys, "TILE", tile);
+    keys_set(&keys, "PIXELS", naming->pixels);
+    keys_set(&keys, "TILE", naming->tile);
     keys_set(&keys, "shapes", str_text(&text));
     bind_new_helper(bind, name, "templates/helpers/tile_shape.c.tmpl", &keys);
     return most;
@@ -122,22 +186,21 @@ static int bind_shapes(struct bind *bind, int64_t narrow, const char *pixels, co
 struct tile bind_tile_f32(struct bind *bind, int64_t columns, enum tile_form form)
 {
     static const char *const forms[] = { "taps", "offsets", "more" };
-    const int64_t narrow = class_of(bind->machine, columns);
-    const char *suffix = narrow ? arena_printf(bind->arena, "_%d", (int)narrow) : "";
-    const char *name = arena_printf(bind->arena, "tile%s_%s", suffix, forms[form]);
+    const struct naming naming = naming_of(bind, columns);
+    const char *name = arena_printf(bind->arena, "tile%s_%s", naming.suffix, forms[form]);
     struct tile tile = { .fn = bind_own_helper(bind, name),
-                         .pixels = arena_printf(bind->arena, "PIXELS%s", suffix),
-                         .channels = arena_printf(bind->arena, "TILE%s", suffix) };
+                         .pixels = naming.pixels,
+                         .channels = naming.tile };
 
     bind_vector(bind);
-    tile.most_pixels = bind_shapes(bind, narrow, tile.pixels, tile.channels, suffix);
+    tile.most_pixels = bind_shapes(bind, &naming);
     if (!tile.fn) {
         struct keys keys;
 
         keys_init(&keys, bind->arena);
         keys_set(&keys, "PIXELS", tile.pixels);
         keys_set(&keys, "TILE", tile.channels);
-        keys_set(&keys, "suffix", suffix);
+        keys_set(&keys, "suffix", naming.suffix);
         for (int i = 0; i < (int)(sizeof forms / sizeof *forms); i++)
             keys_set_flag(&keys, forms[i], i == (int)form);
         tile.fn = bind_new_helper(bind, name, "templates/helpers/tile_f32.c.tmpl", &keys);

@@ -71,6 +71,8 @@ static struct codegen_result generate(struct module *module, const struct genera
                                              .model_file = "net.onnx",
                                              .model_sha256 = "",
                                              .command = "",
+                                             .machine = row->machine,
+                                             .choices = row->choices,
                                              .targets = row->targets,
                                              .weights = row->weights,
                                              .step = row->step };

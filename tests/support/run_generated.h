@@ -20,6 +20,8 @@ struct generated_case {
     bool step;           /* run region by region through NAME_step */
     enum weights_form weights;
     bool one_build;                /* gcc only: for what is the same with every compiler */
+    const struct machine *machine; /* that the C is for; NULL = generic */
+    const struct choices *choices; /* of knobs (codegen_c/knob.h); NULL = none */
     const struct targets *targets; /* whose regions the graph has; NULL = c's only */
 };
 
