@@ -282,20 +282,42 @@ static void fill_result(struct codegen *codegen)
     external_host_files(codegen);
 }
 
-static bool prepare(struct codegen *codegen)
+static void begin(struct codegen *codegen)
 {
+    function_number(codegen->module->main);
+    codegen->upper = upper_case(&codegen->arena, codegen->options->name);
+    codegen->helpers.arena = &codegen->arena;
+    codegen->includes.arena = &codegen->arena;
+    codegen->weights.by_content.arena = &codegen->arena;
+    reserve_names(codegen);
+    collect_regions(codegen);
+}
+
+/* Regions, their text, and the plan but offsets. *again, if it was true: whether main has got a
+ * better order, so that all is to be done again. */
+static bool prepare(struct codegen *codegen, bool *again)
+{
+    struct function *main = codegen->module->main;
     struct plan *plan = &codegen->plan;
     bool ok;
 
-    reserve_names(codegen);
-    collect_regions(codegen);
+    begin(codegen);
     ok = check_interface(codegen);
     if (!choose_kernels(codegen) || !ok)
         return false;
-    plan_liveness(plan, &codegen->arena, codegen->module->main, codegen->regions,
-                  codegen->n_regions);
+    plan_liveness(plan, &codegen->arena, main, codegen->regions, codegen->n_regions);
     plan_alias(plan, &codegen->arena, codegen->regions);
-    if (!write_regions(codegen) || !plan_pack(plan, codegen->ctx, codegen->regions))
+    if (!write_regions(codegen))
+        return false;
+    *again = plan_order(plan, &codegen->arena, *again ? main : NULL, codegen->regions);
+    return true;
+}
+
+static bool pack(struct codegen *codegen)
+{
+    struct plan *plan = &codegen->plan;
+
+    if (!plan_pack(plan, codegen->ctx, codegen->regions))
         return false;
     if (!plan_verify(plan, &codegen->arena, codegen->regions))
         return diag_error(codegen->ctx, DIAG_INTERNAL, NULL,
@@ -304,24 +326,32 @@ static bool prepare(struct codegen *codegen)
     return true;
 }
 
+/* Times that the order may change: scratch depends a little on it, so that two orders could each be
+ * the better one by the other's scratch. */
+enum { ORDERS = 3 };
+
 bool codegen_c(struct module *module, const struct codegen_options *options, struct output_set *set,
                struct codegen_result *result)
 {
-    struct codegen codegen = { .ctx = module->ctx,
-                               .module = module,
-                               .options = options,
-                               .machine = options->machine ? options->machine : &machines[0],
-                               .set = set,
-                               .result = result };
-    bool ok;
+    const struct codegen fresh = { .ctx = module->ctx,
+                                   .module = module,
+                                   .options = options,
+                                   .machine = options->machine ? options->machine : &machines[0],
+                                   .set = set,
+                                   .result = result };
+    struct codegen codegen = fresh;
+    bool again = true, ok;
 
     *result = (struct codegen_result){ 0 };
-    function_number(module->main);
-    codegen.upper = upper_case(&codegen.arena, options->name);
-    codegen.helpers.arena = &codegen.arena;
-    codegen.includes.arena = &codegen.arena;
-    codegen.weights.by_content.arena = &codegen.arena;
-    ok = prepare(&codegen);
+    ok = prepare(&codegen, &again);
+    for (int i = 1; ok && again; i++) {
+        arena_release(&codegen.arena);
+        module_sweep(module);
+        codegen = fresh;
+        again = i < ORDERS;
+        ok = prepare(&codegen, &again);
+    }
+    ok = ok && pack(&codegen);
     if (ok) {
         place_weights(&codegen);
         fill_result(&codegen);

@@ -79,6 +79,8 @@ static void add_arena(struct codegen *codegen, cJSON *root)
     add_number(arena, "align", PLAN_ALIGN);
     add_number(arena, "lower_bound", (double)plan->lower_bound);
     cJSON_AddBoolToObject(arena, "optimal", plan->optimal);
+    add_number(arena, "order_lower_bound", (double)plan->order_bound);
+    cJSON_AddBoolToObject(arena, "order_optimal", plan->order_peak == plan->order_bound);
     add_number(arena, "without_sharing", (double)plan->naive_bytes);
     map = cJSON_AddArrayToObject(arena, "map");
     for (int i = 0; i < plan->n_blocks; i++) {

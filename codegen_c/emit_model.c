@@ -109,10 +109,13 @@ static void add_arena_map(struct codegen *codegen, struct str *out)
         str_add(out, " * Arena: none\n */\n");
         return;
     }
-    str_printf(out,
-               " * Arena: %zu bytes, %s; no plan can need less than %zu; without sharing %zu\n",
-               plan->arena_bytes, plan->optimal ? "optimal" : "not proved optimal",
-               plan->lower_bound, plan->naive_bytes);
+    str_printf(out, " * Arena: %zu bytes; without sharing %zu\n", plan->arena_bytes,
+               plan->naive_bytes);
+    if (plan->arena_bytes == plan->order_bound)
+        str_add(out, " * Optimal: no order of the regions and no offsets need less.\n");
+    else
+        str_printf(out, " * No offsets need less than %zu in this order, no order less than %zu.\n",
+                   plan->lower_bound, plan->order_bound);
     str_add(out, " *      offset       bytes  written  last read  values\n");
     for (int i = 0; i < plan->n_blocks; i++)
         str_printf(out, " *  %10zu  %10zu  %7d  %9d  %s\n", plan->blocks[i].offset,

@@ -163,6 +163,35 @@ START_TEST(storage_is_shared_where_lifetimes_allow)
 }
 END_TEST
 
+/* Two branches with large middles, given in turns: computed one after the other. The region that
+ * reads a view comes with it. */
+START_TEST(branches_run_one_after_the_other)
+{
+    const struct generated_case row = {
+        .text = "fn main(%x: (4,8) f32) -> (%y) {\n"
+                "  %t = transpose(%x) {axes=[1,0]} : (8,4) f32\n"
+                "  %a = concatenate(%t, %t, %t, %t) {axis=0} : (32,4) f32\n"
+                "  %b = concatenate(%t, %t, %t) {axis=1} : (8,12) f32\n"
+                "  %v = reshape(%b) {shape=[12,8]} : (12,8) f32\n"
+                "  %p = sum(%a) {axis=[0], keepdims=true} : (1,4) f32\n"
+                "  %q = max(%v) {axis=[0], keepdims=true} : (1,8) f32\n"
+                "  %y = concatenate(%p, %q) {axis=1} : (1,12) f32\n}\n",
+        .tolerance = 1e-6
+    };
+    struct ctx *ctx = ctx_new(NULL);
+    const char *text = generated_text(ctx, &row, ".c");
+    const char *a = strstr(text, "    region_a("), *b = strstr(text, "    region_b("),
+               *p = strstr(text, "    region_p(");
+
+    ck_assert(a && b && p);
+    ck_assert(a < p && p < b);
+    ck_assert_ptr_nonnull(strstr(text, " * Arena: 656 bytes; without sharing")); /* t, a, p */
+    ck_assert_ptr_nonnull(strstr(text, " * Optimal: no order"));
+    ctx_free(ctx);
+    generated_check(&row);
+}
+END_TEST
+
 /* A random graph of operators that may work in place, with outputs among its values. */
 static const char *random_graph(struct arena *arena, unsigned seed)
 {
@@ -217,6 +246,7 @@ int main(void)
     tcase_set_timeout(plans, 60);
     tcase_add_loop_test(plans, storage_is_shared_where_lifetimes_allow, 0,
                         (int)(sizeof graphs / sizeof *graphs));
+    tcase_add_test(plans, branches_run_one_after_the_other);
     tcase_add_loop_test(plans, random_graphs_compute_the_same_in_shared_storage, 0, 8);
     suite_add_tcase(suite, packing);
     suite_add_tcase(suite, plans);

@@ -54,19 +54,23 @@ static bool is_alone(const struct plan *plan, const struct node *call, int param
     return true;
 }
 
-/* The parameter that the region's only result can go over, -1 if there is none. */
+bool plan_may_go_over(const struct plan *plan, const struct region *region, int i)
+{
+    const struct value *root = plan->root[region->call->inputs[i]->id];
+
+    return region->call->n_outputs == 1 && !region->external &&
+           plan->place[region->call->outputs[0]->id].kind == PLACE_ARENA &&
+           plan->place[root->id].kind == PLACE_ARENA && plan->block[root->id] >= 0 &&
+           is_alone(plan, region->call, i) && kernel_allows(region, i);
+}
+
+/* The parameter that the region's only result goes over, -1 if there is none. */
 static int find_dying(const struct plan *plan, const struct region *region)
 {
-    if (region->call->n_outputs != 1 || region->external)
-        return -1;
-    for (int i = 0; i < region->call->n_inputs; i++) {
-        const struct value *root = plan->root[region->call->inputs[i]->id];
-
-        if (plan->place[root->id].kind == PLACE_ARENA && plan->block[root->id] >= 0 &&
-            plan->last[root->id] == region->index && is_alone(plan, region->call, i) &&
-            kernel_allows(region, i))
+    for (int i = 0; i < region->call->n_inputs; i++)
+        if (plan->last[plan->root[region->call->inputs[i]->id]->id] == region->index &&
+            plan_may_go_over(plan, region, i))
             return i;
-    }
     return -1;
 }
 

@@ -17,6 +17,8 @@ bool plan_pack(struct plan *plan, struct ctx *ctx, const struct region *regions)
         plan->naive_bytes += plan_round(regions[r].scratch_naive ? regions[r].scratch_naive
                                                                  : regions[r].scratch_bytes);
     }
+    /* Two ways to the same figure: by tasks and by blocks. */
+    assert(plan->order_peak == pack_lower_bound(&ctx->scratch, plan->blocks, plan->n_blocks));
     packing = pack_blocks(&ctx->scratch, plan->blocks, plan->n_blocks, PACK_WORK);
     plan->arena_bytes = packing.bytes;
     plan->lower_bound = packing.lower_bound;

@@ -2,7 +2,8 @@
  *
  * In two steps, because kernels say how much scratch they need only after they know whether they
  * work in place: plan_alias decides which values share storage (views, in-place results, outputs
- * written directly), plan_pack gives the rest offsets in the arena. Deterministic. */
+ * written directly), plan_pack gives the rest offsets in the arena. Between the two, plan_order
+ * looks for a better order of the regions; where there is one, all begins again. Deterministic. */
 #ifndef CODEGEN_C_PLAN_PLAN_H
 #define CODEGEN_C_PLAN_PLAN_H
 
@@ -39,6 +40,8 @@ struct plan {
     size_t lower_bound; /* no offsets for these blocks can need less */
     bool optimal;       /* arena_bytes == lower_bound */
     size_t naive_bytes; /* every value and every scratch its own place */
+    size_t order_peak;  /* the most alive at once */
+    size_t order_bound; /* … which is no less in any order of the regions */
 };
 
 /* Fills root, first and last. */
@@ -47,6 +50,16 @@ void plan_liveness(struct plan *plan, struct arena *arena, const struct function
 
 /* Decides storage classes and shared blocks, and sets region->in_place and region->over. */
 void plan_alias(struct plan *plan, struct arena *arena, struct region *regions);
+
+/* Whether the result of a region that has one may be written over parameter i, if nobody else reads
+ * that later. After plan_alias. */
+bool plan_may_go_over(const struct plan *plan, const struct region *region, int i);
+
+/* Sets order_peak and order_bound. True: main (the plan's; NULL: it is to stay as it is) has got an
+ * order in which less memory is alive at once; plan and regions are of no more use. When scratch is
+ * known. */
+bool plan_order(struct plan *plan, struct arena *arena, struct function *main,
+                const struct region *regions);
 
 /* Adds the regions' scratch and packs. False after an error: the arena would fit no target. */
 bool plan_pack(struct plan *plan, struct ctx *ctx, const struct region *regions);

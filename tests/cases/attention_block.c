@@ -11,7 +11,8 @@
  *      2  region_softmax  softmax        softmax       f32 [1,3,3]
  *      3  region_context  context        matmul_tiles  f32 [1,3,4]
  *
- * Arena: 736 bytes, optimal; no plan can need less than 736; without sharing 1296
+ * Arena: 736 bytes; without sharing 1296
+ * Optimal: no order of the regions and no offsets need less.
  *      offset       bytes  written  last read  values
  *         640          48        0          3  normed
  *         688          36        1          3  scores, weights

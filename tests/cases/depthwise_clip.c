@@ -10,7 +10,8 @@
  *      1  region_dw      dw + relu6   depthwise  f32 [1,4,4,4]
  *      2  region_relu6   relu6        copy       f32 [1,4,4,4]
  *
- * Arena: 1040 bytes, optimal; no plan can need less than 1040; without sharing 1040
+ * Arena: 1040 bytes; without sharing 1040
+ * Optimal: no order of the regions and no offsets need less.
  *      offset       bytes  written  last read  values
  *           0         784        0          1  x_nhwc
  *         784         256        1          2  y_nhwc

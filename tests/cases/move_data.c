@@ -10,7 +10,8 @@
  *      1  region_concat  concat  copy    f32 [1,2,4,4]
  *      2  region_nhwc    nhwc    copy    f32 [1,4,4,2]
  *
- * Arena: 192 bytes, optimal; no plan can need less than 192; without sharing 192
+ * Arena: 192 bytes; without sharing 192
+ * Optimal: no order of the regions and no offsets need less.
  *      offset       bytes  written  last read  values
  *         128          64        0          1  middle
  *           0         128        1          2  doubled

@@ -11,7 +11,8 @@
  *      2  region_pool2    pool2        pool_tiles  f32 [1,2,2,2]
  *      3  region_pool2_2  pool2        copy        f32 [1,2,2,2]
  *
- * Arena: 368 bytes, optimal; no plan can need less than 368; without sharing 400
+ * Arena: 368 bytes; without sharing 400
+ * Optimal: no order of the regions and no offsets need less.
  *      offset       bytes  written  last read  values
  *           0         288        0          1  x_nhwc
  *         288          72        1          2  pool1_y
