@@ -18,6 +18,7 @@ enum { OWN, PEER }; /* contenders */
 struct program {
     struct module *module; /* after the passes */
     struct tensor *inputs;
+    const struct choices *choices; /* of knobs; NULL = as --tune-log says */
     bool step; /* NAME_step is there, too: then it is not quite what users build */
     struct host_code code;
     const char **objects;    /* [code.n_files] of the .c files, else NULL */
@@ -28,6 +29,8 @@ struct program {
 
 struct bench {
     struct cli *cli;
+    struct host_code harness;       /* a folder with the harness … */
+    const char *harness_objects[2]; /* … and its objects, once the first program was built */
     const char *compiler, *cflags, *runner; /* NULL = the default, none */
     enum peer peer;
     double tolerance; /* of the outputs; negative = they are compared, not judged */
@@ -54,13 +57,17 @@ struct bench {
 };
 
 /* Generates and compiles the C of program->module with the harness. sharing: a program of the same
- * module whose objects are taken for all files but model.c; or NULL. False after an error; to be
- * freed either way. */
+ * module whose objects are taken for files with the same text; or NULL. The harness is compiled for
+ * the first program only. False after an error; to be freed either way. */
 bool program_build(struct bench *bench, struct program *program, const struct program *sharing);
+
+/* -O3 and the flags of --target's machine, or of this one. */
+const char *bench_default_flags(struct cli *cli);
 
 /* Starts it and gives it its inputs. */
 bool program_start(struct bench *bench, struct program *program);
 void program_free(struct program *program);
+void bench_free_harness(struct bench *bench); /* after all programs */
 
 /* Builds what the peer needs, if there is one; then, on one core, starts it. */
 bool bench_build_peer(struct bench *bench);

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "cli/bench.h"
+#include "codegen_c/machine.h"
 #include "runtime/engine/adapter.h"
 #include "runtime/engine/host_compile.h"
 
@@ -13,30 +14,42 @@ static const char *const harness_files[] = { "harness.c", "peak.c", "peak.h" };
 
 enum { HARNESS_FILES = sizeof harness_files / sizeof *harness_files, ADAPTER = 1 };
 
-static bool write_harness(struct cli *cli, struct program *program)
+const char *bench_default_flags(struct cli *cli)
+{
+    const char *given = has_option(&cli->args, OPTION_TARGET) ? cli->machine->flags : "";
+
+    return arena_printf(&cli->ctx->perm, "-O3 %s -ffp-contract=fast",
+                        *given ? given : "-march=native");
+}
+
+static bool write_harness(struct cli *cli, struct host_code *folder)
 {
     struct output_set set = { .ctx = cli->ctx };
 
     for (int i = 0; i < HARNESS_FILES; i++) {
         const char *path = arena_printf(&cli->ctx->perm, "runtime/bench/%s", harness_files[i]);
 
-        writer_text(output_open(&set, host_code_path(cli, &program->code, harness_files[i])),
+        writer_text(output_open(&set, host_code_path(cli, folder, harness_files[i])),
                     embedded_find(path)->text);
     }
-    return output_commit(&set) &&
-           adapter_write(cli->ctx, program->module->main, "model", program->step,
+    return output_commit(&set);
+}
+
+static bool write_adapter(struct cli *cli, struct program *program)
+{
+    return adapter_write(cli->ctx, program->module->main, "model", program->step,
                          host_code_path(cli, &program->code, "model_adapter.c"));
 }
 
-static struct host_compile compiler_job(const struct bench *bench, const struct program *program,
+static struct host_compile compiler_job(const struct bench *bench, const struct host_code *code,
                                         const char *mode, const char *const *files, int n_files,
                                         const char *output)
 {
     return (struct host_compile){ .compiler = bench->compiler,
                                   .mode = mode,
                                   .flags = bench->cflags,
-                                  .libs = program->code.result.host_flags,
-                                  .include_dir = program->code.dir,
+                                  .libs = code->result.host_flags,
+                                  .include_dir = code->dir,
                                   .files = files,
                                   .n_files = n_files,
                                   .output = output };
@@ -50,22 +63,38 @@ static bool is_weights(const char *name)
 }
 
 /* DIR/NAME.c -> DIR/NAME.o, with the file of messages beside it remembered. */
-static const char *compile_object(struct bench *bench, struct program *program, const char *source)
+static const char *compile_object(struct bench *bench, struct host_code *code, const char *source)
 {
     struct cli *cli = bench->cli;
     const char *name = strrchr(source, '/') + 1;
     const char *stem = arena_strndup(&cli->ctx->perm, name, strlen(name) - 2);
-    const char *object =
-        host_code_path(cli, &program->code, arena_printf(&cli->ctx->perm, "%s.o", stem));
-    struct host_compile job = compiler_job(bench, program, "-std=gnu99 -c",
-                                           is_weights(name) ? &name : &source, 1, object);
+    const char *object = host_code_path(cli, code, arena_printf(&cli->ctx->perm, "%s.o", stem));
+    struct host_compile job =
+        compiler_job(bench, code, "-std=gnu99 -c", is_weights(name) ? &name : &source, 1, object);
 
     if (is_weights(name)) {
-        job.run_in = program->code.dir;
+        job.run_in = code->dir;
         job.include_dir = ".";
     }
-    host_code_path(cli, &program->code, arena_printf(&cli->ctx->perm, "%s.o.log", stem));
+    host_code_path(cli, code, arena_printf(&cli->ctx->perm, "%s.o.log", stem));
     return host_compile(cli->ctx, &job) ? object : NULL;
+}
+
+static bool same_content(struct ctx *ctx, const char *path_a, const char *path_b)
+{
+    struct mapping a, b;
+    bool same;
+
+    if (!file_map(ctx, path_a, &a))
+        return false;
+    if (!file_map(ctx, path_b, &b)) {
+        file_unmap(&a);
+        return false;
+    }
+    same = a.size == b.size && memcmp(a.data, b.data, a.size) == 0;
+    file_unmap(&a);
+    file_unmap(&b);
+    return same;
 }
 
 /* The generated files count for the sizes, those that a target needs on this machine do not. */
@@ -76,15 +105,38 @@ static bool compile_objects(struct bench *bench, struct program *program,
 
     program->objects = arena_array(&bench->cli->ctx->perm, const char *, code->n_files);
     for (int i = 0; i < code->n_files; i++) {
-        const bool shared = sharing && !str_ends(code->files[i], "/model.c");
+        bool shared;
 
         if (!str_ends(code->files[i], ".c"))
             continue;
+        shared = sharing && i < sharing->code.n_files && sharing->objects[i] &&
+                 same_content(bench->cli->ctx, code->files[i], sharing->code.files[i]);
         program->objects[i] =
-            shared ? sharing->objects[i] : compile_object(bench, program, code->files[i]);
+            shared ? sharing->objects[i] : compile_object(bench, &program->code, code->files[i]);
         if (!program->objects[i] ||
             (i < code->result.n_files &&
              !object_size_add(bench->cli->ctx, program->objects[i], &program->size)))
+            return false;
+    }
+    return true;
+}
+
+/* The harness, as the objects that all programs share. */
+static bool compile_harness(struct bench *bench)
+{
+    struct cli *cli = bench->cli;
+    int n = 0;
+
+    if (bench->harness_objects[0])
+        return true;
+    if (!host_code_folder(cli, &bench->harness) || !write_harness(cli, &bench->harness))
+        return false;
+    for (int i = 0; i < HARNESS_FILES; i++) {
+        const char *source =
+            arena_printf(&cli->ctx->perm, "%s/%s", bench->harness.dir, harness_files[i]);
+
+        if (str_ends(source, ".c") &&
+            !(bench->harness_objects[n++] = compile_object(bench, &bench->harness, source)))
             return false;
     }
     return true;
@@ -102,13 +154,12 @@ static bool link_program(struct bench *bench, struct program *program)
     for (int i = 0; i < code->n_files; i++)
         if (program->objects[i])
             files[n_files++] = program->objects[i];
-    for (int i = 0; i < HARNESS_FILES; i++)
-        if (str_ends(harness_files[i], ".c"))
-            files[n_files++] = arena_printf(&cli->ctx->perm, "%s/%s", code->dir, harness_files[i]);
+    files[n_files++] = bench->harness_objects[0];
+    files[n_files++] = bench->harness_objects[1];
     files[n_files++] = arena_printf(&cli->ctx->perm, "%s/model_adapter.c", code->dir);
     program->path = host_code_path(cli, code, "bench");
     host_code_path(cli, code, "bench.log");
-    job = compiler_job(bench, program, "-std=gnu99", files, n_files, program->path);
+    job = compiler_job(bench, code, "-std=gnu99", files, n_files, program->path);
     return host_compile(cli->ctx, &job);
 }
 
@@ -117,11 +168,12 @@ bool program_build(struct bench *bench, struct program *program, const struct pr
     struct cli *cli = bench->cli;
     double start;
 
-    if (!host_code_write(cli, program->module, program->step, &program->code) ||
-        !write_harness(cli, program))
+    if (!host_code_write(cli, program->module, program->step, program->choices, &program->code) ||
+        !write_adapter(cli, program))
         return false;
     start = wall_seconds();
-    if (!compile_objects(bench, program, sharing) || !link_program(bench, program)) {
+    if (!compile_objects(bench, program, sharing) || !compile_harness(bench) ||
+        !link_program(bench, program)) {
         host_code_explain(cli, program->module, &program->code);
         return false;
     }
@@ -195,6 +247,12 @@ void program_free(struct program *program)
     worker_stop(program->worker);
     if (program->code.dir)
         host_code_free(&program->code);
+}
+
+void bench_free_harness(struct bench *bench)
+{
+    if (bench->harness.dir)
+        host_code_free(&bench->harness);
 }
 
 bool bench_fetch_outputs(struct bench *bench, struct worker *worker, const struct type *types,

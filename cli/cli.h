@@ -24,6 +24,7 @@ struct cli {
     bool is_json_graph; /* the model that has been loaded */
     struct offload offload;
     const struct machine *machine;       /* what --target names, once prepare_machine was asked */
+    const struct choices *choices;       /* what --tune-log says; NULL without it */
     struct precision_request *precision; /* opaque: precision.c */
 };
 
@@ -36,6 +37,7 @@ bool command_explain(struct cli *cli);
 bool command_inspect(struct cli *cli);
 bool command_run(struct cli *cli);
 bool command_targets(struct cli *cli);
+bool command_tune(struct cli *cli);
 bool command_verify(struct cli *cli);
 
 /* Imports the model that the operand names, with --shape and --external-data-dir. NULL after
@@ -46,11 +48,18 @@ struct module *load_model(struct cli *cli);
  * before they begin. */
 bool prepare_offload(struct cli *cli);
 
-/* Fills cli->machine from --target; false after an error. `--target help` lists the machines: then
- * there is nothing else to do. */
+/* Fills cli->machine from --target, and cli->choices; false after an error. `--target help` lists
+ * the machines: then there is nothing else to do. */
 bool prepare_machine(struct cli *cli);
 bool show_machines_wanted(struct cli *cli);
 void list_machines(struct cli *cli);
+
+/* Fills cli->choices from --tune-log, for cli->machine. False after an error. */
+bool prepare_tuning(struct cli *cli);
+
+/* Which regions were written as the log says. */
+struct codegen_result;
+void report_tuning(struct cli *cli, const struct codegen_result *result);
 
 /* What --precision and its companions say; to be asked before prepare_offload. */
 bool prepare_precision(struct cli *cli);

@@ -14,20 +14,11 @@
 #include "cli/tensor_error.h"
 #include "codegen_c/machine.h"
 
-#define DEFAULT_FLAGS "-O3 -march=native -ffp-contract=fast"
 #define DEFAULT_SECONDS 5.0
 #define DEFAULT_TOLERANCE 1e-3
 #define BLOCK_SECONDS 0.02
 #define PEAK_SECONDS 0.003
 #define MOST_SWEEPS 20 /* over the regions in a round */
-
-static const char *default_flags(struct cli *cli)
-{
-    const char *given = has_option(&cli->args, OPTION_TARGET) ? cli->machine->flags : "";
-
-    return arena_printf(&cli->ctx->perm, "-O3 %s -ffp-contract=fast",
-                        *given ? given : "-march=native");
-}
 
 static bool parse_options(struct bench *bench)
 {
@@ -250,7 +241,7 @@ bool command_bench(struct cli *cli)
     if (!prepare_offload(cli) || !ok)
         return false;
     if (!bench.cflags)
-        bench.cflags = default_flags(cli);
+        bench.cflags = bench_default_flags(cli);
     ok = load_and_run(&bench);
     if (ok)
         bench_report(&bench);
@@ -260,6 +251,7 @@ bool command_bench(struct cli *cli)
     program_free(&bench.plain);
     program_free(&bench.stepping);
     program_free(&bench.own);
+    bench_free_harness(&bench);
     module_free(bench.plain.module);
     module_free(bench.own.module);
     return ok;

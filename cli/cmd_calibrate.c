@@ -1,12 +1,12 @@
 /* cmd_calibrate.c - runs a network on data and writes what its tensors hold. */
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "base/str.h"
 #include "cli/cli.h"
+#include "cli/progress.h"
 #include "frontend/tensors/samples.h"
 #include "quantize/calibrate.h"
 #include "relay_ir/passes/pipeline.h"
@@ -72,44 +72,9 @@ static bool parse_request(struct cli *cli, struct request *r)
     return (!spec || preprocessing_read(cli->ctx, spec, &r->how)) && ok;
 }
 
-/* --- progress --------------------------------------------------------------------------------- */
-
-struct progress {
-    bool shown; /* a terminal looks on */
-    bool begun;
-    double start, last;
-};
-
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-/* One line that is written again and again, once the work has taken a second. */
 static void show_progress(void *user, int64_t done, int64_t n)
 {
-    enum { WIDTH = 24 };
-    struct progress *p = user;
-    const double time = now(), spent = time - p->start;
-    const int full = (int)(done * WIDTH / n);
-
-    if (!p->shown || spent < 1 || (time - p->last < 0.1 && done < n))
-        return;
-    p->last = time;
-    p->begun = true;
-    fprintf(stderr, "\r[%.*s%*s] %lld/%lld calibrating, %.0f s, ETA %.0f s \033[K", full,
-            "########################", WIDTH - full, "", (long long)done, (long long)n, spent,
-            spent / (double)done * (double)(n - done));
-    fflush(stderr);
-}
-
-static void end_progress(const struct progress *p)
-{
-    if (p->begun)
-        fputs("\r\033[K", stderr);
+    progress_show(user, "calibrating", done, n);
 }
 
 /* --- work ------------------------------------------------------------------------------------- */
@@ -141,8 +106,7 @@ static bool run_calibration(struct cli *cli, struct function *fn, const struct r
                             struct calib_table *table)
 {
     struct samples *samples = samples_open(cli->ctx, r->data, fn, r->has_how ? &r->how : NULL);
-    struct progress progress = { .shown = !cli->quiet && !cli->json && isatty(STDERR_FILENO),
-                                 .start = now() };
+    struct progress progress = progress_begin(cli);
     struct calibration_source source = { .load = load, .user = samples };
     struct calibration_options options = { .n_threads = count_threads(r),
                                            .progress = show_progress,
@@ -158,7 +122,7 @@ static bool run_calibration(struct cli *cli, struct function *fn, const struct r
     options.n_methods = choose_methods(cli, r, &methods);
     options.methods = methods;
     ok = calibrate(cli->ctx, fn, &source, &options, table);
-    end_progress(&progress);
+    progress_end(&progress);
     samples_close(samples);
     return ok;
 }

@@ -70,6 +70,8 @@ static const char *banner_options(struct cli *cli)
         str_add(&text, " --step");
     if (cli->machine != &machines[0])
         str_printf(&text, " --target %s", cli->machine->name);
+    for (int i = 0; i < cli->args.options[OPTION_TUNE_LOG].n; i++)
+        str_printf(&text, " --tune-log %s", base_name(cli->args.options[OPTION_TUNE_LOG].at[i]));
     str_add(&text, offload_options(cli, false)); /* folders are another machine's business */
     return *str_text(&text) ? str_text(&text) + 1 : "";
 }
@@ -82,6 +84,7 @@ static void report(struct cli *cli, const struct module *module,
         result->n_onnx_nodes, result->n_onnx_nodes == 1 ? "" : "s", result->n_regions,
         result->n_regions == 1 ? "" : "s", (double)result->macs / 1e6);
     report_offload(cli, module);
+    report_tuning(cli, result);
     say(cli, "  flash   %zu bytes of weights\n", result->weight_bytes);
     say(cli, "  arena   %zu bytes (without sharing: %zu)\n", result->arena_bytes,
         result->arena_naive_bytes);
@@ -93,6 +96,8 @@ static void report(struct cli *cli, const struct module *module,
         say(cli, " --shape %s", for_shell(cli, cli->args.options[OPTION_SHAPE].at[i]));
     if (has_option(&cli->args, OPTION_TARGET))
         say(cli, " --target %s", cli->machine->name);
+    for (int i = 0; i < cli->args.options[OPTION_TUNE_LOG].n; i++)
+        say(cli, " --tune-log %s", for_shell(cli, cli->args.options[OPTION_TUNE_LOG].at[i]));
     say(cli, "%s\n", offload_options(cli, true));
     if (cli->json) {
         cJSON *files = cJSON_AddArrayToObject(cli->json, "files");
@@ -154,6 +159,7 @@ bool command_compile(struct cli *cli)
         return false;
     options.weights = (enum weights_form)weights;
     options.machine = cli->machine;
+    options.choices = cli->choices;
     module = load_model(cli);
     if (!module)
         return false;

@@ -14,18 +14,19 @@ struct host_file {
     struct host_file *next;
 };
 
-static void make_folder(struct cli *cli, struct host_code *code)
+bool host_code_folder(struct cli *cli, struct host_code *code)
 {
     const char *temporary = getenv("TMPDIR");
     char *dir = arena_printf(&cli->ctx->perm, "%s/relayc-XXXXXX",
                              temporary && *temporary ? temporary : "/tmp");
 
-    code->dir = mkdtemp(dir);
+    *code = (struct host_code){ .dir = mkdtemp(dir) };
     if (code->dir)
         temporary_remember(code->dir);
     else
         diag_error(cli->ctx, DIAG_FILE_WRITE, NULL, "cannot make the folder %s: %s", dir,
                    strerror(errno));
+    return code->dir != NULL;
 }
 
 const char *host_code_path(struct cli *cli, struct host_code *code, const char *name)
@@ -202,19 +203,19 @@ static const char *host_flags(struct cli *cli)
     return arena_printf(&cli->ctx->perm, "-O2 %s", machine_flags_here(cli->machine));
 }
 
-bool host_code_write(struct cli *cli, struct module *module, bool step, struct host_code *out)
+bool host_code_write(struct cli *cli, struct module *module, bool step,
+                     const struct choices *choices, struct host_code *out)
 {
     struct codegen_options options = {
         .name = "model", .model_file = "", .model_sha256 = "", .command = "", .step = step
     };
     struct output_set set = { .ctx = cli->ctx };
 
-    *out = (struct host_code){ .dir = NULL };
-    make_folder(cli, out);
-    if (!out->dir)
+    if (!host_code_folder(cli, out))
         return false;
     options.dir = out->dir;
     options.machine = cli->machine;
+    options.choices = choices ? choices : cli->choices;
     options.targets = cli->offload.targets.first ? &cli->offload.targets : NULL;
     if (!codegen_c(module, &options, &set, &out->result)) {
         output_abort(&set);
@@ -235,7 +236,7 @@ bool host_code_build(struct cli *cli, struct module *module, bool step, struct h
     static const char *const made[] = { "model_adapter.c", "model.so", "model.so.log" };
     struct generated_options options = { .name = "model", .step = step };
 
-    if (!host_code_write(cli, module, step, out))
+    if (!host_code_write(cli, module, step, NULL, out))
         return false;
     for (size_t i = 0; i < sizeof made / sizeof *made; i++)
         host_code_path(cli, out, made[i]);

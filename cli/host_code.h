@@ -16,12 +16,17 @@ struct host_code {
     struct host_file *made;      /* by the compiler and others; newest first */
 };
 
-/* Generates the module's C (after the passes) for cli->machine as "model" into a new folder. False
- * after an error. To be freed either way. */
-bool host_code_write(struct cli *cli, struct module *module, bool step, struct host_code *out);
+/* Generates the module's C (after the passes) for cli->machine as "model" into a new folder, with
+ * these choices of knobs (NULL: as --tune-log says). False after an error. To be freed either way.
+ */
+bool host_code_write(struct cli *cli, struct module *module, bool step,
+                     const struct choices *choices, struct host_code *out);
 
 /* The same, then builds it with the host's compiler and loads it. */
 bool host_code_build(struct cli *cli, struct module *module, bool step, struct host_code *out);
+
+/* A new folder and nothing else. False after an error. */
+bool host_code_folder(struct cli *cli, struct host_code *out);
 
 /* The path of a file of the folder that somebody is about to make: it goes away with the folder. */
 const char *host_code_path(struct cli *cli, struct host_code *code, const char *name);

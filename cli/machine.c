@@ -20,7 +20,7 @@ bool show_machines_wanted(struct cli *cli)
 bool prepare_machine(struct cli *cli)
 {
     cli->machine = machine_find(cli->ctx, option_text(&cli->args, OPTION_TARGET, "generic"));
-    return cli->machine != NULL;
+    return cli->machine && prepare_tuning(cli);
 }
 
 static cJSON *machine_json(const struct machine *m)

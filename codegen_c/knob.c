@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/str.h"
 #include "codegen_c/kernel.h"
 
 static const struct {
@@ -33,6 +34,25 @@ enum knob knob_find(const char *name)
     while (i < KNOB_COUNT && strcmp(knobs[i].name, name) != 0)
         i++;
     return (enum knob)i;
+}
+
+bool choice_equal(const struct choice *a, const struct choice *b)
+{
+    for (int k = 0; k < KNOB_COUNT; k++)
+        if (!a->value[k] != !b->value[k] || (a->value[k] && strcmp(a->value[k], b->value[k]) != 0))
+            return false;
+    return true;
+}
+
+const char *choice_text(struct arena *arena, const struct choice *choice)
+{
+    struct str out = { .arena = arena };
+
+    for (int k = 0; k < KNOB_COUNT; k++)
+        if (choice->value[k])
+            str_printf(&out, "%s%s=%s", out.n ? " " : "", knob_name((enum knob)k),
+                       choice->value[k]);
+    return out.n ? str_text(&out) : "usual";
 }
 
 static int index_of(const char *value, int n, const char *const *values)

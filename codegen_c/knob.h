@@ -8,6 +8,7 @@
 #ifndef CODEGEN_C_KNOB_H
 #define CODEGEN_C_KNOB_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/ctx.h"
@@ -28,6 +29,11 @@ enum knob knob_find(const char *name); /* KNOB_COUNT = there is none */
 struct choice {
     const char *value[KNOB_COUNT];
 };
+
+bool choice_equal(const struct choice *a, const struct choice *b);
+
+/* "tile=2x6 chunk=64"; "usual". In the arena. */
+const char *choice_text(struct arena *arena, const struct choice *choice);
 
 /* What there is to choose from, as the kernel said; n 0: it did not ask. */
 struct knob_range {

@@ -132,6 +132,8 @@ bool rounds_run(struct ctx *ctx, struct rounds *rounds)
         if (!warm_round(rounds))
             return false;
     }
+    if (rounds->no_cold)
+        return true;
     return cold_rounds(rounds, n < COLD_FEWEST && !rounds->repeat ? COLD_FEWEST
                                : n > COLD_MOST                    ? COLD_MOST
                                                                   : n);

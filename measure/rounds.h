@@ -26,6 +26,7 @@ struct rounds {
     double seconds;       /* after which no warm round begins, with the fewest done */
     long repeat;          /* warm rounds exactly; 0 = as many as `seconds` allow */
     double block_seconds; /* that a block is to take at least */
+    bool no_cold;         /* leave the cold rounds out */
     bool (*between)(void *user, double block_seconds); /* called once a warm round; may be NULL */
     void *user;
 };

@@ -56,7 +56,7 @@ static struct shape shape_of_machine(const struct machine *machine)
 enum { MOST_TILES = 40, FEWEST_SUMS = 8 /* that hide how long it takes to add to one */ };
 
 /* Whether sums and weights fit into the registers, and the tile into a panel, and enough of it
- * holds channels. */
+ * holds channels. One vector of many channels loads twice for each sum: not worth a trial. */
 static bool is_tile(const struct machine *machine, int64_t vectors, int64_t pixels, int64_t columns)
 {
     const int64_t lanes = machine->lanes, sums = vectors * pixels;
@@ -64,7 +64,7 @@ static bool is_tile(const struct machine *machine, int64_t vectors, int64_t pixe
 
     return tile_panel(machine) % (vectors * lanes) == 0 && sums + vectors <= registers &&
            sums >= (lanes > 1 ? FEWEST_SUMS : FEWEST_SUMS / 2) &&
-           (vectors == 1 || (vectors - 1) * lanes < columns);
+           (vectors == 1 ? columns <= lanes || lanes == 1 : (vectors - 1) * lanes < columns);
 }
 
 /* The tile that is chosen for the region: `usual`, unless there are choices. A machine without a

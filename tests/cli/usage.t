@@ -11,6 +11,7 @@ relayc: from a trained neural network (ONNX) to self-contained C
   run        execute a model on this machine
   verify     compare reference, oneDNN and generated C layer by layer
   bench      time the generated C on this machine, region by region and against others (--vs)
+  tune       find the fastest code for each region, by trying it here (or through --runner)
   calibrate  record what the tensors hold, for quantisation
   compare    say layer by layer what --precision costs: precision_compare.log and .json
   targets    list the targets, show one, or explain what goes where (--explain)
