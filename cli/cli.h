@@ -5,6 +5,7 @@
 #include <cjson/cJSON.h>
 
 #include "cli/options.h"
+#include "codegen_c/codegen.h"
 #include "partition/partition.h"
 #include "relay_ir/ir.h"
 
@@ -23,8 +24,9 @@ struct cli {
     bool quiet;
     bool is_json_graph; /* the model that has been loaded */
     struct offload offload;
-    const struct machine *machine;       /* what --target names, once prepare_machine was asked */
-    const struct choices *choices;       /* what --tune-log says; NULL without it */
+    const struct machine *machine; /* what --target names, once prepare_machine was asked, … */
+    enum winograd winograd;        /* … and what --winograd says */
+    const struct choices *choices; /* what --tune-log says; NULL without it */
     struct precision_request *precision; /* opaque: precision.c */
 };
 
@@ -48,8 +50,8 @@ struct module *load_model(struct cli *cli);
  * before they begin. */
 bool prepare_offload(struct cli *cli);
 
-/* Fills cli->machine from --target, and cli->choices; false after an error. `--target help` lists
- * the machines: then there is nothing else to do. */
+/* Fills cli->machine from --target, cli->winograd, and cli->choices; false after an error.
+ * `--target help` lists the machines: then there is nothing else to do. */
 bool prepare_machine(struct cli *cli);
 bool show_machines_wanted(struct cli *cli);
 void list_machines(struct cli *cli);

@@ -72,6 +72,8 @@ static const char *banner_options(struct cli *cli)
         str_printf(&text, " --target %s", cli->machine->name);
     for (int i = 0; i < cli->args.options[OPTION_TUNE_LOG].n; i++)
         str_printf(&text, " --tune-log %s", base_name(cli->args.options[OPTION_TUNE_LOG].at[i]));
+    if (has_option(&cli->args, OPTION_WINOGRAD))
+        str_printf(&text, " --winograd=%s", option_text(&cli->args, OPTION_WINOGRAD, ""));
     str_add(&text, offload_options(cli, false)); /* folders are another machine's business */
     return *str_text(&text) ? str_text(&text) + 1 : "";
 }
@@ -86,6 +88,13 @@ static void report(struct cli *cli, const struct module *module,
     report_offload(cli, module);
     report_tuning(cli, result);
     say(cli, "  flash   %zu bytes of weights\n", result->weight_bytes);
+    if (result->n_winograd)
+        say(cli,
+            "  winograd %d convolution%s: %zu bytes more weights, up to %zu of the arena; "
+            "--winograd off "
+            "goes without\n",
+            result->n_winograd, result->n_winograd == 1 ? "" : "s", result->winograd_weight_bytes,
+            result->winograd_scratch_bytes);
     say(cli, "  arena   %zu bytes (without sharing: %zu)\n", result->arena_bytes,
         result->arena_naive_bytes);
     for (int i = 0; i < result->n_files; i++)
@@ -98,6 +107,8 @@ static void report(struct cli *cli, const struct module *module,
         say(cli, " --target %s", cli->machine->name);
     for (int i = 0; i < cli->args.options[OPTION_TUNE_LOG].n; i++)
         say(cli, " --tune-log %s", for_shell(cli, cli->args.options[OPTION_TUNE_LOG].at[i]));
+    if (has_option(&cli->args, OPTION_WINOGRAD))
+        say(cli, " --winograd %s", option_text(&cli->args, OPTION_WINOGRAD, ""));
     say(cli, "%s\n", offload_options(cli, true));
     if (cli->json) {
         cJSON *files = cJSON_AddArrayToObject(cli->json, "files");
@@ -109,6 +120,11 @@ static void report(struct cli *cli, const struct module *module,
         cJSON_AddNumberToObject(cli->json, "macs", (double)result->macs);
         cJSON_AddNumberToObject(cli->json, "weight_bytes", (double)result->weight_bytes);
         cJSON_AddNumberToObject(cli->json, "arena_bytes", (double)result->arena_bytes);
+        cJSON_AddNumberToObject(cli->json, "winograd_regions", result->n_winograd);
+        cJSON_AddNumberToObject(cli->json, "winograd_more_weight_bytes",
+                                (double)result->winograd_weight_bytes);
+        cJSON_AddNumberToObject(cli->json, "winograd_scratch_bytes",
+                                (double)result->winograd_scratch_bytes);
         for (int i = 0; i < result->n_files; i++)
             cJSON_AddItemToArray(files, cJSON_CreateString(result->files[i]));
     }
@@ -160,6 +176,7 @@ bool command_compile(struct cli *cli)
     options.weights = (enum weights_form)weights;
     options.machine = cli->machine;
     options.choices = cli->choices;
+    options.winograd = cli->winograd;
     module = load_model(cli);
     if (!module)
         return false;

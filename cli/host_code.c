@@ -216,6 +216,7 @@ bool host_code_write(struct cli *cli, struct module *module, bool step,
     options.dir = out->dir;
     options.machine = cli->machine;
     options.choices = choices ? choices : cli->choices;
+    options.winograd = cli->winograd;
     options.targets = cli->offload.targets.first ? &cli->offload.targets : NULL;
     if (!codegen_c(module, &options, &set, &out->result)) {
         output_abort(&set);

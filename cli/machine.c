@@ -1,4 +1,4 @@
-/* machine.c - --target: which processor the C is for. */
+/* machine.c - --target and --winograd: which processor the C is for, and how it multiplies. */
 #include <string.h>
 
 #include "cli/cli.h"
@@ -19,8 +19,14 @@ bool show_machines_wanted(struct cli *cli)
 
 bool prepare_machine(struct cli *cli)
 {
+    static const char *const sizes[] = { "auto", "off", "f2", "f4", NULL };
+    int winograd = WINOGRAD_AUTO;
+    const bool ok =
+        option_word(cli->ctx, &cli->args, OPTION_WINOGRAD, sizes, WINOGRAD_AUTO, &winograd);
+
+    cli->winograd = (enum winograd)winograd;
     cli->machine = machine_find(cli->ctx, option_text(&cli->args, OPTION_TARGET, "generic"));
-    return cli->machine && prepare_tuning(cli);
+    return cli->machine && prepare_tuning(cli) && ok;
 }
 
 static cJSON *machine_json(const struct machine *m)

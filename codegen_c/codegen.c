@@ -89,6 +89,8 @@ static void collect_regions(struct codegen *codegen)
         region->fn = node->callee;
         region->call = node;
         region->index = codegen->n_regions++;
+        region->machine = codegen->machine;
+        region->winograd = codegen->options->winograd;
         if (is_external(region->fn)) {
             region->c_name = region_name(codegen, region);
             codegen->emitted[region->index].macs = external_macs(region->fn);
@@ -239,6 +241,16 @@ static const struct knob_range *knobs_kept(struct arena *arena, const struct reg
     return kept;
 }
 
+static void count_winograd(const struct region *region, struct codegen_result *result)
+{
+    if (!region->winograd_tile)
+        return;
+    result->n_winograd++;
+    result->winograd_weight_bytes += region->winograd_more;
+    if (region->scratch_bytes > result->winograd_scratch_bytes)
+        result->winograd_scratch_bytes = region->scratch_bytes;
+}
+
 static void fill_result(struct codegen *codegen)
 {
     struct codegen_result *result = codegen->result;
@@ -271,6 +283,7 @@ static void fill_result(struct codegen *codegen)
         for (const struct origin *o = call->origin; o; o = o->next)
             map_set(&nodes, arena_printf(&codegen->arena, "%ld", o->index), codegen);
         result->macs += codegen->emitted[i].macs;
+        count_winograd(&codegen->regions[i], result);
     }
     result->regions = regions;
     result->n_regions = codegen->n_regions;

@@ -17,6 +17,10 @@ enum weights_form {
                        number of initialisers of one file) */
 };
 
+/* Which convolutions of 3 x 3 take fewer multiplications, for more memory and larger errors
+ * (docs/kernels.md): where that pays, none, or all that can, by tiles of 2 x 2 or 4 x 4 outputs. */
+enum winograd { WINOGRAD_AUTO, WINOGRAD_OFF, WINOGRAD_F2, WINOGRAD_F4 };
+
 struct codegen_options {
     const struct targets *targets; /* whose regions main may call; NULL = all regions are c's */
     const struct machine *machine; /* that the C is written for; NULL = generic */
@@ -28,6 +32,7 @@ struct codegen_options {
     const char *numbers;      /* what small numbers were chosen, for the banner; NULL = none */
     const struct choices *choices; /* how regions are written; NULL = as usual */
     enum weights_form weights;
+    enum winograd winograd;
     bool step; /* also emit NAME_step(), which runs one region */
 };
 
@@ -56,6 +61,10 @@ struct codegen_region {
 struct codegen_result {
     size_t arena_bytes, arena_naive_bytes; /* naive: every intermediate its own place */
     size_t weight_bytes;
+    /* Of the regions that --winograd is about: how many there are, the bytes of their weights
+     * beyond those of direct products, and the scratch of that with the most. */
+    int n_winograd;
+    size_t winograd_weight_bytes, winograd_scratch_bytes;
     int n_regions, n_onnx_nodes;
     const struct codegen_region *regions; /* [n_regions] */
     int64_t macs;

@@ -121,6 +121,10 @@ static cJSON *region_json(struct codegen *codegen, const struct region *region)
     add_number(json, "macs", (double)emitted->macs);
     add_number(json, "weight_bytes", (double)emitted->weight_bytes);
     add_number(json, "scratch_bytes", (double)region->scratch_bytes);
+    if (region->winograd_tile) {
+        add_number(json, "winograd_tile", region->winograd_tile);
+        add_number(json, "winograd_more_weight_bytes", (double)region->winograd_more);
+    }
     cJSON_AddBoolToObject(json, "in_place", region->in_place);
     return json;
 }

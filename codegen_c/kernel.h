@@ -6,6 +6,7 @@
 #ifndef CODEGEN_C_KERNEL_H
 #define CODEGEN_C_KERNEL_H
 
+#include "codegen_c/codegen.h"
 #include "codegen_c/knob.h"
 #include "codegen_c/machine.h"
 #include "codegen_c/template.h"
@@ -18,15 +19,19 @@ struct region {
     struct node *anchor; /* the node that is not element-wise; NULL = an element-wise chain. What
                             stands before it are decoders (relay_ir/region.h): its prologue */
     const struct kernel *kernel;
-    const char *c_name;         /* "region_conv1": an identifier, unique in the file */
-    int index;                  /* execution order */
-    const char *const *params;  /* C names of fn's parameters: "x", "x2", "residual" */
-    const char *const *results; /* and of its results: "y", "y2" */
-    size_t scratch_bytes;       /* asked for by bind; an extra `void *scratch` parameter, after the
-                                   results */
-    size_t scratch_naive;       /* what it would be without sharing, where that differs; else 0 */
-    bool in_place; /* the plan put the first result over a parameter of the same size … */
-    int over;      /* … this one: they are one argument, and have one name */
+    const struct machine *machine; /* that the C is written for; never NULL */
+    enum winograd winograd;        /* --winograd */
+    const char *c_name;            /* "region_conv1": an identifier, unique in the file */
+    int index;                     /* execution order */
+    const char *const *params;     /* C names of fn's parameters: "x", "x2", "residual" */
+    const char *const *results;    /* and of its results: "y", "y2" */
+    size_t scratch_bytes; /* asked for by bind; an extra `void *scratch` parameter, after the
+                             results */
+    size_t scratch_naive; /* what it would be without sharing, where that differs; else 0 */
+    int winograd_tile;    /* outputs in each direction; 0 = another kernel. Set by bind, and … */
+    size_t winograd_more; /* … the bytes of its weights beyond those of direct products */
+    bool in_place;        /* the plan put the first result over a parameter of the same size … */
+    int over;             /* … this one: they are one argument, and have one name */
     const struct choice *choice;         /* how to write it (knob.h); NULL = as usual */
     struct knob_range knobs[KNOB_COUNT]; /* what there was to choose, once bind has run */
     struct external *external; /* another target runs it: no anchor and no kernel; else NULL */

@@ -35,8 +35,7 @@ static void set_shape(const struct panels *p, struct type *type)
     memcpy(type->dim, dims + n_left_out, (size_t)type->rank * sizeof *dims);
 }
 
-/* Where element k of a row lies in the panels. */
-static int64_t place_of(const struct panels *p, int64_t group, int64_t row, int64_t k)
+int64_t panels_place(const struct panels *p, int64_t group, int64_t row, int64_t k)
 {
     const int64_t rows = panels_rows(p), block = row / p->width * p->width;
     const int64_t width = rows - block < p->width ? rows - block : p->width;
@@ -52,19 +51,23 @@ static int64_t source_of(const struct panels *p, int64_t group, int64_t row, int
     return group * p->group_step + row * p->row_step + at;
 }
 
+void *panels_new(struct bind *bind, const struct panels *p, struct type *type)
+{
+    set_shape(p, type);
+    return constant_alloc(bind->region->fn, type);
+}
+
 void *panels_make(struct bind *bind, const struct value *value, const struct panels *p,
                   struct type *type)
 {
     const size_t bytes = dtype_bytes(type->dtype);
     const char *from = value->data;
-    char *to;
+    char *to = panels_new(bind, p, type);
 
-    set_shape(p, type);
-    to = constant_alloc(bind->region->fn, type);
     for (int64_t group = 0; group < p->groups; group++)
         for (int64_t row = 0; row < p->n_rows; row++)
             for (int64_t k = 0; k < p->len; k++)
-                memcpy(to + (size_t)place_of(p, group, row, k) * bytes,
+                memcpy(to + (size_t)panels_place(p, group, row, k) * bytes,
                        from + (size_t)source_of(p, group, row, k) * bytes, bytes);
     return to;
 }

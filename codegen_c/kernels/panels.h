@@ -26,6 +26,11 @@ struct panels {
 int64_t panels_last_width(const struct panels *panels);
 int64_t panels_rows(const struct panels *panels);
 
+/* Panels of zeros, of the element type of *type, which gets the shape; and where element k of a row
+ * lies in them. */
+void *panels_new(struct bind *bind, const struct panels *panels, struct type *type);
+int64_t panels_place(const struct panels *panels, int64_t group, int64_t row, int64_t k);
+
 /* The constant's elements in that order, and the type that they have then: *type must have the
  * element type, and gets the shape. */
 void *panels_make(struct bind *bind, const struct value *value, const struct panels *panels,

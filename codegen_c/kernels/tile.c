@@ -10,7 +10,8 @@ enum {
     SCALAR_COLUMNS = 4,
     NARROW_16 = 14, /* pixels of a tile of one vector, with 32 registers … */
     NARROW = 12,    /* … and with 16 */
-    REGISTERS = 16  /* where the machine does not tell */
+    REGISTERS = 16, /* where the machine does not tell */
+    AHEAD = 32      /* rows of weights that are fetched before they are needed: a page */
 };
 
 /* What --target generic leaves to the C compiler: the same tiles as the rows of machines.def. */
@@ -48,6 +49,15 @@ static struct shape shape_of_machine(const struct machine *machine)
                            .lanes = machine->lanes,
                            .vectors = machine->tile_vectors,
                            .pixels = machine->tile_columns };
+}
+
+void tile_extents(const struct machine *machine, int64_t columns, int *pixels, int *channels)
+{
+    const struct shape shape =
+        narrowed(machine->lanes ? shape_of_machine(machine) : shapes[0], columns);
+
+    *pixels = shape.pixels;
+    *channels = shape.vectors * shape.lanes;
 }
 
 /* --- the knob ------------------------------------------------------------------------------------
@@ -149,14 +159,13 @@ static struct naming naming_of(struct bind *bind, int64_t columns)
     return naming;
 }
 
-/* The helper that defines the extents and the lists of a class; tells the most pixels. */
-static int bind_shapes(struct bind *bind, const struct naming *naming)
+/* Asks for the helper that defines the extents and the lists of a class. */
+static void bind_shapes(struct bind *bind, const struct naming *naming, struct tile *tile)
 {
     const char *name = arena_printf(bind->arena, "tile_shape%s", naming->suffix);
     const int n = bind->machine->lanes ? 1 : N_SHAPES;
     struct str text = { .arena = bind->arena };
     struct keys keys;
-    int most = 0;
 
     for (int i = 0; i < n; i++) {
         const struct shape shape =
@@ -169,23 +178,25 @@ static int bind_shapes(struct bind *bind, const struct naming *naming)
                                           : "#else",
                        shape.condition);
         add_shape(&text, naming->pixels, naming->tile, naming->suffix, &shape);
-        most = shape.pixels > most ? shape.pixels : most;
+        if (shape.pixels > tile->most_pixels)
+            tile->most_pixels = shape.pixels;
+        if (shape.vectors * shape.lanes > tile->most_channels)
+            tile->most_channels = shape.vectors * shape.lanes;
     }
     if (n > 1)
         str_add(&text, "#endif\n");
     if (bind_own_helper(bind, name))
-        return most;
+        return;
     keys_init(&keys, bind->arena);
     keys_set(&keys, "PIXELS", naming->pixels);
     keys_set(&keys, "TILE", naming->tile);
     keys_set(&keys, "shapes", str_text(&text));
     bind_new_helper(bind, name, "templates/helpers/tile_shape.c.tmpl", &keys);
-    return most;
 }
 
 struct tile bind_tile_f32(struct bind *bind, int64_t columns, enum tile_form form)
 {
-    static const char *const forms[] = { "taps", "offsets", "more" };
+    static const char *const forms[] = { "taps", "offsets", "rows", "more" };
     const struct naming naming = naming_of(bind, columns);
     const char *name = arena_printf(bind->arena, "tile%s_%s", naming.suffix, forms[form]);
     struct tile tile = { .fn = bind_own_helper(bind, name),
@@ -193,7 +204,7 @@ struct tile bind_tile_f32(struct bind *bind, int64_t columns, enum tile_form for
                          .channels = naming.tile };
 
     bind_vector(bind);
-    tile.most_pixels = bind_shapes(bind, &naming);
+    bind_shapes(bind, &naming, &tile);
     if (!tile.fn) {
         struct keys keys;
 
@@ -203,6 +214,8 @@ struct tile bind_tile_f32(struct bind *bind, int64_t columns, enum tile_form for
         keys_set(&keys, "suffix", naming.suffix);
         for (int i = 0; i < (int)(sizeof forms / sizeof *forms); i++)
             keys_set_flag(&keys, forms[i], i == (int)form);
+        keys_set_int(&keys, "ahead", AHEAD);
+        keys_set_flag(&keys, "strided", form == TILE_ROWS || form == TILE_MORE);
         tile.fn = bind_new_helper(bind, name, "templates/helpers/tile_f32.c.tmpl", &keys);
     }
     keys_offer(bind->keys, "pixels", tile.pixels);

@@ -12,17 +12,22 @@
 /* Columns of a panel on this machine: every TILE that it may have divides it. */
 int tile_panel(const struct machine *machine);
 
+/* The tile of a matrix of so many columns; where the machine leaves it to the C compiler, that of a
+ * server with AVX-512. */
+void tile_extents(const struct machine *machine, int64_t columns, int *pixels, int *channels);
+
 /* How a tile reads x; templates/helpers/tile_f32.c.tmpl says it in C. */
 enum tile_form {
     TILE_TAPS,    /* through pointers to pixels, several taps of a kernel one after the other */
     TILE_OFFSETS, /* through pointers to pixels, elements at the offsets of a table */
+    TILE_ROWS,    /* rows of an array; fetches weights ahead */
     TILE_MORE     /* rows of an array; adds to the sums that are there */
 };
 
 struct tile {
     const char *fn;
-    const char *pixels, *channels; /* the names of its extents in C */
-    int most_pixels;               /* that it may have, on whatever processor */
+    const char *pixels, *channels;  /* the names of its extents in C */
+    int most_pixels, most_channels; /* that it may have, on whatever processor */
 };
 
 /* Asks for the helper whose tile suits a matrix of so many columns. The keys pixels and tile are

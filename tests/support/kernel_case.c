@@ -20,6 +20,7 @@ struct network {
     struct module *module;
     struct bulk bulk;
     unsigned seed;
+    enum winograd winograd;
     int n_inputs, n_regions;
     struct tensor *inputs;            /* of main, in the order of its parameters */
     const char *kernels[MAX_REGIONS]; /* expected of result i */
@@ -239,8 +240,11 @@ static void check_kernel(struct network *net, int i)
 
     while (call->op != OP_CALL) /* a view of the region's result */
         call = call->inputs[0]->def;
-    region =
-        (struct region){ .fn = call->callee, .call = call, .anchor = region_anchor(call->callee) };
+    region = (struct region){ .fn = call->callee,
+                              .call = call,
+                              .anchor = region_anchor(call->callee),
+                              .machine = &machines[0],
+                              .winograd = net->winograd };
     kernel = kernel_choose(net->ctx, &region);
     ck_assert_msg(kernel != NULL, "%s", expect_text(net->ctx));
     ck_assert_msg(strcmp(kernel->name, net->kernels[i]) == 0, "%s: kernel %s, wanted %s",
@@ -249,9 +253,15 @@ static void check_kernel(struct network *net, int i)
 
 void kernel_cases_check(const struct kernel_case *rows, int n, double tolerance)
 {
+    kernel_cases_check_winograd(rows, n, tolerance, WINOGRAD_AUTO);
+}
+
+void kernel_cases_check_winograd(const struct kernel_case *rows, int n, double tolerance,
+                                 enum winograd winograd)
+{
     static const struct generated_case how = { .text = NULL };
     struct generated_case row = how;
-    struct network net = { .ctx = ctx_new("net.onnx"), .seed = 7 };
+    struct network net = { .ctx = ctx_new("net.onnx"), .seed = 7, .winograd = winograd };
 
     net.module = module_new(net.ctx);
     net.inputs = arena_array(&net.ctx->perm, struct tensor, n * 4 * MAX_INPUTS);
@@ -261,6 +271,7 @@ void kernel_cases_check(const struct kernel_case *rows, int n, double tolerance)
     for (int i = 0; i < net.n_regions; i++)
         check_kernel(&net, i);
     row.tolerance = tolerance;
+    row.winograd = winograd;
     generated_check_module(net.module, &row, net.inputs);
     bulk_release(&net.bulk);
     module_free(net.module);

@@ -4,6 +4,7 @@
 #ifndef TESTS_SUPPORT_KERNEL_CASE_H
 #define TESTS_SUPPORT_KERNEL_CASE_H
 
+#include "codegen_c/codegen.h"
 #include "relay_ir/ir.h"
 
 /* Inputs are separated by ';': "f32[2,3]" is a parameter, "const f32[4]" a constant, "_" absent;
@@ -19,6 +20,10 @@ struct kernel_case {
  * operators, by turns: bias and relu; a residual and relu; a factor per element and a comparison,
  * which changes the type; nothing. */
 void kernel_cases_check(const struct kernel_case *rows, int n, double tolerance);
+
+/* The same with --winograd. */
+void kernel_cases_check_winograd(const struct kernel_case *rows, int n, double tolerance,
+                                 enum winograd winograd);
 
 #define KERNEL_CASES_CHECK(rows, tolerance)                                                        \
     kernel_cases_check(rows, (int)(sizeof(rows) / sizeof *(rows)), tolerance)

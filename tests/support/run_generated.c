@@ -75,6 +75,7 @@ static struct codegen_result generate(struct module *module, const struct genera
                                              .choices = row->choices,
                                              .targets = row->targets,
                                              .weights = row->weights,
+                                             .winograd = row->winograd,
                                              .step = row->step };
     struct output_set set = { .ctx = module->ctx };
     struct codegen_result result;

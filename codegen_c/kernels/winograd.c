@@ -1,0 +1,180 @@
+/* winograd.c - see winograd.h.
+ *
+ * method   the inputs under a group of tiles are transformed, (m + 2)^2 matrices of [tiles, in_c];
+ *          each is multiplied with its matrix of weights by register tiles (tile.h), and what comes
+ *          out is transformed back, `tile` output channels at a time, right before the epilogue */
+#include "codegen_c/kernels/winograd.h"
+
+#include <inttypes.h>
+
+#include "codegen_c/kernels/anchor.h"
+#include "codegen_c/kernels/operands.h"
+#include "codegen_c/kernels/tile.h"
+#include "codegen_c/kernels/vector.h"
+
+bool accepts_winograd(const struct region *region, const char **why)
+{
+    struct window w;
+
+    if (!accepts_conv(region, why))
+        return false;
+    w = window_of_conv(region);
+    *why = "the channels are not last";
+    if (!w.channels_last || !w.out_channels_last)
+        return false;
+    *why = "it is no convolution of 3 x 3 without strides, dilation and groups";
+    if (w.k[1] != 3 || w.k[2] != 3 || w.groups != 1 || w.stride[1] * w.stride[2] != 1 ||
+        w.dil[1] * w.dil[2] != 1)
+        return false;
+    *why = "fewer multiplications do not pay for what they cost";
+    return winograd_shape(region, &w).m > 0;
+}
+
+static struct panels panels_of(struct bind *bind, const struct window *w, int m)
+{
+    struct panels panels = { .groups = 1,
+                             .n_rows = w->out_c,
+                             .len = (m + 2) * (m + 2) * w->in_c,
+                             .width = tile_panel(bind->machine),
+                             .ragged = true };
+
+    panels.slack = panels.width - panels_last_width(&panels);
+    return panels;
+}
+
+static void bind_weights(struct bind *bind, int m, const struct panels *panels)
+{
+    struct value *weights = bind->region->anchor->inputs[1];
+    struct type type = type_scalar(DTYPE_F32);
+    const void *packed = winograd_weights(bind, m, weights, panels, &type);
+    const int64_t rows = panels_rows(panels), last = panels_last_width(panels);
+    const int width = (int)panels->width;
+
+    bind_text(bind, "weight", "%s",
+              bind_packed(bind, weights, &type, packed,
+                          arena_printf(bind->arena,
+                                       "transformed for tiles of %d x %d outputs: "
+                                       "[out_c / %d, %d, in_c, %d of out_c]",
+                                       m, m, width, (m + 2) * (m + 2), width)));
+    if (rows < width)
+        bind_text(bind, "weight_shape", "[N * N, IN_C, %d]", (int)rows);
+    else
+        bind_text(bind, "weight_shape", "[OUT_C / %d, N * N, IN_C, %d]", width, width);
+    if (last == width || rows == last)
+        bind_int(bind, "width", last);
+    else
+        bind_text(bind, "width", "block < %d ? %d : %d", (int)(rows - last), width, (int)last);
+    if (panels->n_rows > width)
+        bind_text(bind, "panel_at", "&weight[block / %d * %d * N * N * IN_C + block %% %d]", width,
+                  width, width);
+    else
+        bind_text(bind, "panel_at", "&weight[block]");
+}
+
+/* Whether the inputs under some tile are not all there. */
+static bool reaches_outside(const struct window *w, int m)
+{
+    for (int i = 1; i < 3; i++)
+        if (w->pad[i] > 0 || (w->out[i] + m - 1) / m * m + 2 > w->in[i])
+            return true;
+    return false;
+}
+
+static void bind_geometry(struct bind *bind, const struct window *w, const struct winograd_shape *s)
+{
+    struct str steps = { .arena = bind->arena };
+
+    bind_input(bind, "x", 0);
+    bind_int(bind, "in_h", w->in[1]);
+    bind_int(bind, "in_w", w->in[2]);
+    bind_int(bind, "out_h", w->out[1]);
+    bind_int(bind, "out_w", w->out[2]);
+    if (w->pad[1])
+        str_printf(&steps, "PAD_H = %" PRId64 ",%s", w->pad[1], w->pad[2] ? " " : "");
+    if (w->pad[2])
+        str_printf(&steps, "PAD_W = %" PRId64 ",", w->pad[2]);
+    bind_text(bind, "steps", "%s", str_text(&steps));
+    bind_text(bind, "pad_h", w->pad[1] ? " - PAD_H" : "");
+    bind_text(bind, "pad_w", w->pad[2] ? " - PAD_W" : "");
+    bind_flag(bind, "batched", w->batch > 1);
+    bind_int(bind, "batch", w->batch);
+    bind_int(bind, "in_c", w->in_c);
+    bind_int(bind, "out_c", w->out_c);
+    bind_int(bind, "m", s->m);
+    bind_int(bind, "group", s->group);
+    bind_int(bind, "gap", WINOGRAD_GAP);
+    bind_flag(bind, "reaches", reaches_outside(w, s->m));
+    bind_text(bind, "row", w->batch > 1 ? "(image * OUT_H + top + i)" : "(top + i)");
+}
+
+static const char *bind_transform(struct bind *bind, const char *which, int m,
+                                  const struct row_vector *vector)
+{
+    const char *name = arena_printf(bind->arena, "winograd%d_%s", m, which), *fn;
+    struct keys keys;
+
+    if (vector && vector->most != 16)
+        name = arena_printf(bind->arena, "%s_%d", name, vector->most);
+    fn = bind_own_helper(bind, name);
+    if (fn)
+        return fn;
+    keys_init(&keys, bind->arena);
+    keys_set_flag(&keys, "four", m == 4);
+    keys_set_int(&keys, "m", m);
+    keys_set_int(&keys, "n", m + 2);
+    keys_offer(&keys, "vector", vector ? vector->type : "vector_f32");
+    return bind_new_helper(bind, name,
+                           arena_printf(bind->arena, "templates/helpers/winograd_%s.c.tmpl", which),
+                           &keys);
+}
+
+/* Vectors of input channels, and the two transforms. */
+static void bind_transforms(struct bind *bind, const struct window *w, int m)
+{
+    const struct row_vector vector = bind_row_vector(bind, w->in_c);
+
+    bind_vector(bind);
+    bind_text(bind, "lanes", "%s", vector.lanes);
+    if (vector.overlaps)
+        bind_text(bind, "channel", "block + %s < IN_C ? block : IN_C - %s", vector.lanes,
+                  vector.lanes);
+    else
+        bind_text(bind, "channel", "block");
+    bind_text(bind, "transform_input", "%s", bind_transform(bind, "input", m, &vector));
+    bind_text(bind, "transform_output", "%s", bind_transform(bind, "output", m, NULL));
+}
+
+static bool bind_sums(struct bind *bind, const struct window *w, const struct tile *tile)
+{
+    struct position position;
+
+    position_by_division(bind, "at", &position);
+    if (w->out_c > 1)
+        position.coord[position.rank - 1] = "oc";
+    return bind_epilogue(
+        bind, arena_printf(bind->arena, "out[(i * M + j) * %s + c]", tile->channels), &position);
+}
+
+bool bind_winograd(struct bind *bind)
+{
+    const struct window w = window_of_conv(bind->region);
+    const struct winograd_shape s = winograd_shape(bind->region, &w);
+    const struct panels panels = panels_of(bind, &w, s.m);
+    const struct tile tile = bind_tile_f32(bind, w.out_c, TILE_ROWS);
+    const bool ragged = w.out_c % panels.width != 0;
+    const int64_t room = s.group + tile.most_pixels - 1;
+
+    bind_geometry(bind, &w, &s);
+    bind_weights(bind, s.m, &panels);
+    bind_transforms(bind, &w, s.m);
+    bind_text(bind, "tile_rows", "%s", tile.fn);
+    bind_flag(bind, "ragged", ragged);
+    bind_text(bind, "n_channels", "%s", ragged ? "n_channels" : tile.channels);
+    bind_scratch_numbers(bind,
+                         (s.m + 2) * (s.m + 2) *
+                             (room * (w.in_c + tile.most_channels) + 2 * WINOGRAD_GAP + w.in_c));
+    bind->region->winograd_tile = s.m;
+    bind->region->winograd_more = (size_t)(panels_rows(&panels) * w.in_c *
+                                           ((s.m + 2) * (s.m + 2) - 9) * (int64_t)sizeof(float));
+    return bind_sums(bind, &w, &tile);
+}

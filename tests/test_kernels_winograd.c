@@ -1,0 +1,172 @@
+/* Convolutions by Winograd's tiles (codegen_c/kernels/winograd.c), as generated C. */
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "codegen_c/kernels/winograd.h"
+#include "tests/support/kernel_case.h"
+#include "tests/support/run_generated.h"
+
+/* Errors relative to the largest output. A few hundred products of each sum, and differences of
+ * tiles of 4 x 4 whose weights are up to 8 times as large. */
+static const double tolerance_two = 2e-6, tolerance_four = 2e-5;
+
+/* Every extent of y from 1 to 20, in one dim or both; channels of every remainder by 4, 8 and 16.
+ */
+static const struct kernel_case extents[] = {
+#define EXTENT(h, w, in_c, out_c)                                                                  \
+    {                                                                                              \
+        "winograd", "nn.conv2d", "groups=1, padding=[1,1,1,1], data_layout=\"NHWC\"",              \
+            "f32[1," #h "," #w "," #in_c "]; const f32[" #out_c "," #in_c ",3,3]"                  \
+    }
+    EXTENT(1, 1, 3, 5),    EXTENT(1, 20, 3, 2),   EXTENT(2, 2, 4, 4),    EXTENT(2, 19, 5, 8),
+    EXTENT(3, 3, 8, 16),   EXTENT(3, 18, 6, 3),   EXTENT(4, 4, 16, 32),  EXTENT(4, 17, 7, 17),
+    EXTENT(5, 5, 17, 33),  EXTENT(5, 16, 9, 12),  EXTENT(6, 6, 31, 40),  EXTENT(6, 15, 12, 9),
+    EXTENT(7, 7, 32, 64),  EXTENT(7, 14, 15, 31), EXTENT(8, 8, 20, 20),  EXTENT(8, 13, 18, 7),
+    EXTENT(9, 9, 11, 70),  EXTENT(9, 12, 2, 2),   EXTENT(10, 10, 24, 6), EXTENT(11, 11, 13, 13),
+    EXTENT(12, 12, 33, 5), EXTENT(13, 10, 40, 1), EXTENT(14, 8, 1, 36),  EXTENT(15, 7, 19, 19),
+    EXTENT(16, 5, 10, 65), EXTENT(17, 4, 14, 14), EXTENT(18, 3, 21, 10), EXTENT(19, 2, 3, 48),
+    EXTENT(20, 1, 16, 16), EXTENT(20, 20, 8, 8),  EXTENT(40, 44, 3, 4),
+};
+
+/* Padding that is missing, uneven, larger than a kernel needs, or than the image; images. Where a
+ * window sees nothing but padding its result need not be an exact 0: no comparison with 0 follows
+ * there, as it does behind every fourth row. */
+static const struct kernel_case paddings[] = {
+#define PADDING(pads, shape, in_c, out_c)                                                          \
+    {                                                                                              \
+        "winograd", "nn.conv2d", "groups=1, padding=[" pads "], data_layout=\"NHWC\"",             \
+            "f32[" shape "," #in_c "]; const f32[" #out_c "," #in_c ",3,3]"                        \
+    }
+    PADDING("0,0,0,0", "1,6,6", 16, 16), PADDING("0,0,0,0", "1,9,14", 5, 9),
+    PADDING("0,0,0,0", "2,10,10", 8, 8), PADDING("1,0,0,1", "1,7,8", 6, 33),
+    PADDING("0,2,1,0", "1,8,7", 20, 4),  PADDING("5,5,5,5", "1,2,3", 4, 10),
+    PADDING("2,2,2,2", "1,3,3", 7, 7),   PADDING("1,1,1,1", "3,5,6", 9, 17),
+    PADDING("1,1,1,1", "2,8,8", 32, 32), PADDING("0,0,3,3", "2,4,4", 12, 5),
+};
+
+/* More tiles than are taken at a time, more channels than a panel has. */
+static const struct kernel_case large[] = {
+    EXTENT(36, 37, 70, 40),
+    EXTENT(70, 70, 16, 16),
+    EXTENT(15, 16, 150, 100),
+    EXTENT(33, 3, 64, 32),
+};
+
+static const enum winograd sizes[] = { WINOGRAD_F2, WINOGRAD_F4 };
+
+static void check(const struct kernel_case *rows, int n, enum winograd size)
+{
+    kernel_cases_check_winograd(rows, n, size == WINOGRAD_F2 ? tolerance_two : tolerance_four,
+                                size);
+}
+
+#define CHECK(rows, size) check(rows, (int)(sizeof(rows) / sizeof *(rows)), size)
+
+START_TEST(extents_agree_with_the_reference)
+{
+    CHECK(extents, sizes[_i]);
+}
+END_TEST
+
+START_TEST(paddings_agree_with_the_reference)
+{
+    CHECK(paddings, sizes[_i]);
+}
+END_TEST
+
+START_TEST(groups_of_tiles_agree_with_the_reference)
+{
+    CHECK(large, sizes[_i]);
+}
+END_TEST
+
+/* What is refused goes to the direct kernels, whatever --winograd says. */
+START_TEST(other_convolutions_stay_direct)
+{
+    static const struct kernel_case others[] = {
+        { "conv", "nn.conv2d", "groups=1, padding=[1,1,1,1]",
+          "f32[1,16,8,8]; const f32[16,16,3,3]" },
+        { "conv", "nn.conv2d",
+          "groups=1, padding=[1,1,1,1], data_layout=\"NHWC\", out_layout=\"NCHW\"",
+          "f32[1,8,8,16]; const f32[16,16,3,3]" },
+        { "conv", "nn.conv2d", "groups=1, strides=[2,1], data_layout=\"NHWC\"",
+          "f32[1,8,8,16]; const f32[16,16,3,3]" },
+        { "conv", "nn.conv2d", "groups=1, dilation=[1,2], data_layout=\"NHWC\"",
+          "f32[1,8,8,16]; const f32[16,16,3,3]" },
+        { "conv", "nn.conv2d", "groups=2, data_layout=\"NHWC\"",
+          "f32[1,8,8,16]; const f32[16,8,3,3]" },
+        { "conv", "nn.conv2d", "groups=1, data_layout=\"NHWC\"",
+          "f32[1,8,8,16]; const f32[16,16,3,1]" },
+        { "conv_small", "nn.conv2d", "groups=1, data_layout=\"NHWC\", out_dtype=f32",
+          "f32[1,8,8,16]; const f8e4m3[16,16,3,3]" },
+        { "conv_depthwise", "nn.conv2d", "groups=4", "f32[1,4,8,8]; const f32[4,1,3,3]" },
+    };
+
+    CHECK(others, sizes[_i]);
+}
+END_TEST
+
+/* A convolution of one tile, in double, by the weights as they are stored and the transforms of the
+ * paper: equal to the sum over the window. */
+START_TEST(weights_are_those_of_the_paper)
+{
+    static const double in_two[4][4] = {
+        { 1, 0, -1, 0 }, { 0, 1, 1, 0 }, { 0, -1, 1, 0 }, { 0, 1, 0, -1 }
+    };
+    static const double out_two[2][4] = { { 1, 1, 1, 0 }, { 0, 1, -1, -1 } };
+    static const double in_four[6][6] = { { 4, 0, -5, 0, 1, 0 },  { 0, -4, -4, 1, 1, 0 },
+                                          { 0, 4, -4, -1, 1, 0 }, { 0, -2, -1, 2, 1, 0 },
+                                          { 0, 2, -1, -2, 1, 0 }, { 0, 4, 0, -5, 0, 1 } };
+    static const double out_four[4][6] = {
+        { 1, 1, 1, 1, 1, 0 }, { 0, 1, -1, 2, -2, 0 }, { 0, 1, 1, 4, 4, 0 }, { 0, 1, -1, 8, -8, 1 }
+    };
+    const int m = _i == 0 ? 2 : 4, n = m + 2;
+    const double *in = _i == 0 ? *in_two : *in_four, *out = _i == 0 ? *out_two : *out_four;
+    static const float kernel[9] = { 0.5f, -1, 2, 3, 0.25f, -0.75f, 1, -2, 1.5f };
+    double transformed[36], x[36], v[36] = { 0 };
+
+    winograd_transform(m, kernel, transformed);
+    for (int i = 0; i < n * n; i++)
+        x[i] = (i * 7 % 11 - 5) / 4.0;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            for (int k = 0; k < n; k++)
+                for (int l = 0; l < n; l++)
+                    v[i * n + j] += in[i * n + k] * x[k * n + l] * in[j * n + l];
+    for (int i = 0; i < m; i++)
+        for (int j = 0; j < m; j++) {
+            double wanted = 0, got = 0;
+
+            for (int k = 0; k < 9; k++)
+                wanted += kernel[k] * x[(i + k / 3) * n + j + k % 3];
+            for (int k = 0; k < n; k++)
+                for (int l = 0; l < n; l++)
+                    got += out[i * n + k] * v[k * n + l] * transformed[k * n + l] * out[j * n + l];
+            ck_assert_double_eq_tol(got, wanted, 1e-13);
+        }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("winograd");
+    TCase *tcase = tcase_create("winograd");
+    SRunner *runner;
+    int failed;
+
+    generated_fewer_builds();
+    generated_vector_builds();
+    tcase_set_timeout(tcase, 600);
+    tcase_add_loop_test(tcase, weights_are_those_of_the_paper, 0, 2);
+    tcase_add_loop_test(tcase, extents_agree_with_the_reference, 0, 2);
+    tcase_add_loop_test(tcase, paddings_agree_with_the_reference, 0, 2);
+    tcase_add_loop_test(tcase, groups_of_tiles_agree_with_the_reference, 0, 2);
+    tcase_add_loop_test(tcase, other_convolutions_stay_direct, 0, 2);
+    suite_add_tcase(suite, tcase);
+    runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
