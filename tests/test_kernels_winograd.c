@@ -19,14 +19,11 @@ static const struct kernel_case extents[] = {
         "winograd", "nn.conv2d", "groups=1, padding=[1,1,1,1], data_layout=\"NHWC\"",              \
             "f32[1," #h "," #w "," #in_c "]; const f32[" #out_c "," #in_c ",3,3]"                  \
     }
-    EXTENT(1, 1, 3, 5),    EXTENT(1, 20, 3, 2),   EXTENT(2, 2, 4, 4),    EXTENT(2, 19, 5, 8),
-    EXTENT(3, 3, 8, 16),   EXTENT(3, 18, 6, 3),   EXTENT(4, 4, 16, 32),  EXTENT(4, 17, 7, 17),
-    EXTENT(5, 5, 17, 33),  EXTENT(5, 16, 9, 12),  EXTENT(6, 6, 31, 40),  EXTENT(6, 15, 12, 9),
-    EXTENT(7, 7, 32, 64),  EXTENT(7, 14, 15, 31), EXTENT(8, 8, 20, 20),  EXTENT(8, 13, 18, 7),
-    EXTENT(9, 9, 11, 70),  EXTENT(9, 12, 2, 2),   EXTENT(10, 10, 24, 6), EXTENT(11, 11, 13, 13),
-    EXTENT(12, 12, 33, 5), EXTENT(13, 10, 40, 1), EXTENT(14, 8, 1, 36),  EXTENT(15, 7, 19, 19),
-    EXTENT(16, 5, 10, 65), EXTENT(17, 4, 14, 14), EXTENT(18, 3, 21, 10), EXTENT(19, 2, 3, 48),
-    EXTENT(20, 1, 16, 16), EXTENT(20, 20, 8, 8),  EXTENT(40, 44, 3, 4),
+    EXTENT(1, 1, 3, 5),    EXTENT(1, 20, 3, 2),    EXTENT(2, 19, 5, 8),   EXTENT(3, 3, 8, 16),
+    EXTENT(4, 17, 7, 17),  EXTENT(5, 16, 9, 12),   EXTENT(6, 6, 31, 40),  EXTENT(7, 14, 15, 31),
+    EXTENT(8, 13, 18, 7),  EXTENT(9, 9, 11, 70),   EXTENT(10, 10, 24, 6), EXTENT(11, 18, 2, 33),
+    EXTENT(12, 12, 33, 5), EXTENT(14, 8, 1, 36),   EXTENT(15, 7, 4, 19),  EXTENT(16, 5, 10, 65),
+    EXTENT(18, 3, 21, 10), EXTENT(20, 20, 16, 32),
 };
 
 /* Padding that is missing, uneven, larger than a kernel needs, or than the image; images. Where a
@@ -50,7 +47,6 @@ static const struct kernel_case large[] = {
     EXTENT(36, 37, 70, 40),
     EXTENT(70, 70, 16, 16),
     EXTENT(15, 16, 150, 100),
-    EXTENT(33, 3, 64, 32),
 };
 
 static const enum winograd sizes[] = { WINOGRAD_F2, WINOGRAD_F4 };
