@@ -68,6 +68,8 @@ static const char *banner_options(struct cli *cli)
         str_printf(&text, " --weights=%s", option_text(&cli->args, OPTION_WEIGHTS, ""));
     if (has_option(&cli->args, OPTION_STEP))
         str_add(&text, " --step");
+    if (has_option(&cli->args, OPTION_DETERMINISTIC))
+        str_add(&text, " --deterministic");
     if (cli->machine != &machines[0])
         str_printf(&text, " --target %s", cli->machine->name);
     for (int i = 0; i < cli->args.options[OPTION_TUNE_LOG].n; i++)
@@ -109,12 +111,15 @@ static void report(struct cli *cli, const struct module *module,
         say(cli, " --tune-log %s", for_shell(cli, cli->args.options[OPTION_TUNE_LOG].at[i]));
     if (has_option(&cli->args, OPTION_WINOGRAD))
         say(cli, " --winograd %s", option_text(&cli->args, OPTION_WINOGRAD, ""));
+    if (options->deterministic)
+        say(cli, " --deterministic");
     say(cli, "%s\n", offload_options(cli, true));
     if (cli->json) {
         cJSON *files = cJSON_AddArrayToObject(cli->json, "files");
 
         cJSON_AddStringToObject(cli->json, "name", options->name);
         cJSON_AddStringToObject(cli->json, "target", cli->machine->name);
+        cJSON_AddBoolToObject(cli->json, "deterministic", options->deterministic);
         cJSON_AddNumberToObject(cli->json, "onnx_nodes", result->n_onnx_nodes);
         cJSON_AddNumberToObject(cli->json, "regions", result->n_regions);
         cJSON_AddNumberToObject(cli->json, "macs", (double)result->macs);
@@ -154,7 +159,9 @@ bool command_compile(struct cli *cli)
 {
     static const char *const forms[] = { "auto", "inline", "file", NULL };
     struct codegen_options options = { .dir = option_text(&cli->args, OPTION_OUTPUT_DIR, "."),
-                                       .step = has_option(&cli->args, OPTION_STEP) };
+                                       .step = has_option(&cli->args, OPTION_STEP),
+                                       .deterministic =
+                                           has_option(&cli->args, OPTION_DETERMINISTIC) };
     struct module *module;
     struct emit emit;
     int weights;

@@ -137,6 +137,9 @@ bool command_run(struct cli *cli)
     if (ok && with != WITH_GENERATED && has_option(&cli->args, OPTION_TARGET))
         ok = diag_error(cli->ctx, DIAG_USAGE, NULL,
                         "--target says nothing without --with generated");
+    if (ok && with != WITH_GENERATED && has_option(&cli->args, OPTION_DETERMINISTIC))
+        ok = diag_error(cli->ctx, DIAG_USAGE, NULL,
+                        "--deterministic says nothing without --with generated");
     ok = prepare_machine(cli) && ok;
     if (!prepare_offload(cli) || !ok)
         return false;

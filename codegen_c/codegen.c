@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/embedded.h"
+#include "codegen_c/deterministic.h"
 #include "codegen_c/external.h"
 #include "codegen_c/signature.h"
 #include "relay_ir/macs.h"
@@ -38,14 +39,27 @@ static void reserve_helpers(struct codegen *codegen)
 static void reserve_names(struct codegen *codegen)
 {
     static const char *const lower[] = { "run", "step", "weights" };
-    static const char *const upper[] = { "OK",          "NULL_POINTER",  "MISALIGNED_ARENA",
-                                         "NO_REGION",   "REGION_FAILED", "ARENA_BYTES",
-                                         "ARENA_ALIGN", "REGIONS",       "H",
-                                         "WEIGHTS_H" };
-    static const char *const macros[] = { "CACHE_LINE", "LANES",    "LANES4",    "LANES8",
-                                          "WIDE",       "NOINLINE", "PIXELS",    "TILE",
-                                          "PIXELS_4",   "TILE_4",   "PIXELS_8",  "TILE_8",
-                                          "PIXELS_16",  "TILE_16",  "vector_f32" };
+    static const char *const upper[] = {
+        "OK",          "NULL_POINTER", "MISALIGNED_ARENA", "NO_REGION", "REGION_FAILED",
+        "ARENA_BYTES", "ARENA_ALIGN",  "REGIONS",          "H",         "WRONG_ARITHMETIC",
+        "WEIGHTS_H"
+    };
+    static const char *const macros[] = { "arithmetic_is_strict",
+                                          "CACHE_LINE",
+                                          "LANES",
+                                          "LANES4",
+                                          "LANES8",
+                                          "WIDE",
+                                          "NOINLINE",
+                                          "PIXELS",
+                                          "TILE",
+                                          "PIXELS_4",
+                                          "TILE_4",
+                                          "PIXELS_8",
+                                          "TILE_8",
+                                          "PIXELS_16",
+                                          "TILE_16",
+                                          "vector_f32" };
 
     names_init(&codegen->names, &codegen->arena);
     for (size_t i = 0; i < sizeof lower / sizeof *lower; i++)
@@ -330,6 +344,8 @@ static bool pack(struct codegen *codegen)
 {
     struct plan *plan = &codegen->plan;
 
+    if (codegen->options->deterministic && !deterministic_check(codegen))
+        return false;
     if (!plan_pack(plan, codegen->ctx, codegen->regions))
         return false;
     if (!plan_verify(plan, &codegen->arena, codegen->regions))

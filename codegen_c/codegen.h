@@ -34,6 +34,7 @@ struct codegen_options {
     enum weights_form weights;
     enum winograd winograd;
     bool step; /* also emit NAME_step(), which runs one region */
+    bool deterministic; /* the same bits everywhere, or errors (codegen_c/deterministic.h) */
 };
 
 /* Where a value of main lives while the generated code runs. */

@@ -47,6 +47,11 @@ static void add_checks(struct codegen *codegen, struct str *out)
                    codegen->upper, codegen->upper);
     else
         str_add(out, "    (void)arena;\n");
+    if (codegen->strict)
+        str_printf(out,
+                   "    if (!arithmetic_is_strict())\n"
+                   "        return %s_WRONG_ARITHMETIC;\n",
+                   codegen->upper);
     str_add(out, "\n");
 }
 

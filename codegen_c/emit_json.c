@@ -180,6 +180,7 @@ static void add_model(struct codegen *codegen, cJSON *root)
     cJSON_AddStringToObject(root, "name", options->name);
     cJSON_AddStringToObject(root, "options", safe(codegen, options->command));
     cJSON_AddStringToObject(root, "target", codegen->machine->name);
+    cJSON_AddBoolToObject(root, "deterministic", codegen->options->deterministic);
     model = cJSON_AddObjectToObject(root, "model");
     cJSON_AddStringToObject(model, "file", safe(codegen, options->model_file));
     cJSON_AddStringToObject(model, "sha256", safe(codegen, options->model_sha256));

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/embedded.h"
+#include "codegen_c/deterministic.h"
 #include "codegen_c/external.h"
 
 void add_banner(struct codegen *codegen, struct str *out, const char *suffix)
@@ -218,6 +219,8 @@ void emit_model(struct codegen *codegen)
     str_printf(&out, "#include \"%s.h\"\n\n", codegen->options->name);
     add_includes(codegen, &out, &codegen->includes, 0);
     add_module_includes(codegen, &out);
+    if (codegen->strict)
+        add_strict_arithmetic(codegen, &out);
     add_helpers(codegen, &out);
     writer_write(writer, out.text, out.n);
     write_inline_weights(codegen, writer, 0);
