@@ -168,6 +168,7 @@ const char *bind_new_helper(struct bind *bind, const char *name, const char *pat
                                .own = true,
                                .function = names_unique(&codegen->names, name) };
     keys_offer(keys, "fn", helper->function);
+    keys_offer(keys, "fused", codegen->fused ? "1" : "");
     assert(template);
     if (!template_expand(bind->ctx, path, template->text, keys, &text))
         assert(bind->ctx->diags.n_errors > 0);

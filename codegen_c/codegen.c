@@ -45,6 +45,8 @@ static void reserve_names(struct codegen *codegen)
         "WEIGHTS_H"
     };
     static const char *const macros[] = { "arithmetic_is_strict",
+                                          "FUSE",
+                                          "fuse_lanes",
                                           "CACHE_LINE",
                                           "LANES",
                                           "LANES4",
@@ -312,6 +314,7 @@ static void fill_result(struct codegen *codegen)
 static void begin(struct codegen *codegen)
 {
     function_number(codegen->module->main);
+    codegen->fused = codegen->options->deterministic && codegen->machine->fma;
     codegen->upper = upper_case(&codegen->arena, codegen->options->name);
     codegen->helpers.arena = &codegen->arena;
     codegen->includes.arena = &codegen->arena;

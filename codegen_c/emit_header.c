@@ -201,10 +201,11 @@ static void add_constants(struct codegen *codegen, struct str *out)
     if (codegen->options->step)
         str_printf(out, ",\n    %s_NO_REGION = 3", upper);
     if (codegen->strict)
-        str_printf(out,
-                   ",\n    %s_WRONG_ARITHMETIC = 5 /* another rounding, subnormal numbers flushed to "
-                   "zero, or FMA:\n%*s * the bits would not be those of other machines */",
-                   upper, (int)strlen(upper) + 26, "");
+        str_printf(
+            out,
+            ",\n    %s_WRONG_ARITHMETIC = 5 /* another rounding, subnormal numbers flushed to "
+            "zero, or FMA:\n%*s * the bits would not be those of other machines */",
+            upper, (int)strlen(upper) + 26, "");
     if (codegen->n_modules)
         str_printf(out, ",\n    %s_REGION_FAILED = 4", upper);
     str_printf(out,

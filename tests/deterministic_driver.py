@@ -57,7 +57,7 @@ def main():
         for i, t in enumerate(tensors):
             out.append(f"static {c_type(t)} {stem}{i}[{max(1, math.prod(t['shape']))}];\n")
     out.append("static unsigned char arena[NET_ARENA_BYTES + 1] __attribute__((aligned(NET_ARENA_ALIGN)));\n\n"
-               "int main(void)\n{\n    int code;\n\n"
+               "int main(void)\n{\n    int code;\n\n    (void)real;\n"
                "#ifdef FLUSH\n    _mm_setcsr(_mm_getcsr() | 0x8040);\n#endif\n")
     for i, t in enumerate(net["inputs"]):
         number = "real(i)" if t["dtype"] in ("f32", "f64") else \

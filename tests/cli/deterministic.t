@@ -11,23 +11,18 @@ conv_bn_relu.c:0
 conv_bn_relu.h:0
 	"deterministic":	false,
 $ relayc verify -q --deterministic $MODELS/conv_bn_relu.onnx
-$ relayc compile --deterministic $MODELS/element_wise.onnx; relayc compile --deterministic $MODELS/conv_bn_relu.onnx --offload dnnl --no-cost
-element_wise: 4 ONNX nodes -> 1 region, 0.00 M MACs
-  flash   12 bytes of weights
-  arena   0 bytes (without sharing: 0)
-  wrote   ./element_wise.h, ./element_wise.c, ./element_wise.json
-  next    relayc verify MODELS/element_wise.onnx --deterministic
-note: dnnl took nothing; `relayc targets --explain MODELS/conv_bn_relu.onnx --offload dnnl --no-cost` says why
-conv_bn_relu: 3 ONNX nodes -> 1 region, 0.00 M MACs
-  targets c 1 region
-  flash   412 bytes of weights
-  arena   0 bytes (without sharing: 0)
-  wrote   ./conv_bn_relu.h, ./conv_bn_relu.c, ./conv_bn_relu.json
-  next    relayc verify MODELS/conv_bn_relu.onnx --deterministic --offload dnnl --no-cost
+$ relayc compile --deterministic $MODELS/dense_softmax.onnx --offload dnnl --no-cost
+note: dnnl took nothing; `relayc targets --explain MODELS/dense_softmax.onnx --offload dnnl --no-cost` says why
+dense_softmax: 2 ONNX nodes -> 2 regions, 0.00 M MACs
+  targets c 2 regions
+  flash   224 bytes of weights
+  arena   16 bytes (without sharing: 16)
+  wrote   ./dense_softmax.h, ./dense_softmax.c, ./dense_softmax.json
+  next    relayc verify MODELS/dense_softmax.onnx --deterministic --offload dnnl --no-cost
 $ relayc run --deterministic $MODELS/conv_bn_relu.onnx
 error[R0501]: --deterministic says nothing without --with generated
 [2]
-$ relayc explain R0408
-R0408: a part of the model cannot be the same on every machine
+$ relayc explain R0409
+R0409: a part of the model cannot be the same on every machine
 
 With --deterministic one NAME.c gives the same bits on every processor and from every compiler (docs/deterministic.md). Functions of <math.h> other than sqrt and the exact ones have other last bits in every library, and what other targets compute is not ours to promise.
