@@ -124,12 +124,14 @@ static bool engine_cold(void *user, size_t flush_bytes, double *seconds)
     return engine_runs(user, 1, seconds);
 }
 
-/* The model by the passes alone, without --precision and --offload. */
+/* The model by the passes alone, without --precision, --offload and --deterministic. */
 bool bench_build_peer(struct bench *bench)
 {
     struct cli *cli = bench->cli;
     struct program *plain = &bench->plain;
     struct pipeline_options options = { .part = PIPELINE_PREPARE, .log = stderr };
+    const bool deterministic = cli->deterministic;
+    bool ok;
 
     if (bench->peer != PEER_PLAIN)
         return true;
@@ -138,7 +140,10 @@ bool bench_build_peer(struct bench *bench)
     if (!plain->module || !pipeline_run(plain->module, &options))
         return false;
     options.part = PIPELINE_FUSE;
-    return pipeline_run(plain->module, &options) && program_build(bench, plain, NULL);
+    cli->deterministic = false;
+    ok = pipeline_run(plain->module, &options) && program_build(bench, plain, NULL);
+    cli->deterministic = deterministic;
+    return ok;
 }
 
 static bool start_plain(struct bench *bench)
@@ -146,7 +151,7 @@ static bool start_plain(struct bench *bench)
     if (!program_start(bench, &bench->plain))
         return false;
     bench->contenders[PEER].worker = bench->plain.worker;
-    bench->peer_version = "generated C without --precision and --offload";
+    bench->peer_version = "generated C without --precision, --offload and --deterministic";
     return true;
 }
 

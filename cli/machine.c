@@ -25,6 +25,7 @@ bool prepare_machine(struct cli *cli)
         option_word(cli->ctx, &cli->args, OPTION_WINOGRAD, sizes, WINOGRAD_AUTO, &winograd);
 
     cli->winograd = (enum winograd)winograd;
+    cli->deterministic = has_option(&cli->args, OPTION_DETERMINISTIC);
     cli->machine = machine_find(cli->ctx, option_text(&cli->args, OPTION_TARGET, "generic"));
     return cli->machine && prepare_tuning(cli) && ok;
 }
