@@ -19,8 +19,7 @@ const char *bench_default_flags(struct cli *cli)
     const char *given = has_option(&cli->args, OPTION_TARGET) ? cli->machine->flags : "";
 
     return arena_printf(&cli->ctx->perm, "-O3 %s -ffp-contract=%s",
-                        *given ? given : "-march=native",
-                        cli->deterministic ? "off" : "fast");
+                        *given ? given : "-march=native", cli->deterministic ? "off" : "fast");
 }
 
 static bool write_harness(struct cli *cli, struct host_code *folder)
