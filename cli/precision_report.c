@@ -128,6 +128,7 @@ static void report_json(struct cli *cli, const struct precision_request *r)
     cJSON_AddNumberToObject(json, "equalized_pairs", report->n_equalized);
     cJSON_AddNumberToObject(json, "corrected_biases", report->n_corrected);
     cJSON_AddNumberToObject(json, "uncorrected_biases", report->n_uncorrected);
+    cJSON_AddBoolToObject(json, "corrections_taken_back", report->is_restored);
     cJSON_AddNumberToObject(json, "float_products", r->n_floats);
     nodes = cJSON_AddArrayToObject(json, "nodes");
     for (int i = 0; i < report->n; i++) {
@@ -155,7 +156,12 @@ static void report_corrections(struct cli *cli, const struct quantize_report *re
     if (report->n_corrected)
         say(cli, "  biases  corrected in %d product%s\n", report->n_corrected,
             str_plural(report->n_corrected));
-    if (report->n_uncorrected)
+    if (report->is_restored)
+        say(cli,
+            "  biases  not corrected: the results would be further from the float model's (1 - "
+            "cosine %.3g) than now (%.3g)\n",
+            report->loss_after, report->loss_before);
+    else if (report->n_uncorrected)
         say(cli, "  biases  left alone in %d product%s: %s\n", report->n_uncorrected,
             str_plural(report->n_uncorrected), why);
 }

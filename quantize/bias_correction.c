@@ -6,13 +6,15 @@
  *          added at run time but, where a product had no bias, one
  * method   Nagel et al. 2019 (1906.04721), 4.2 and appendix D: layer after layer, each computed
  * with all corrections in front of it. By data: means are measured, and what gives them back is
- *          found by bias_match.c; data-free: data_free_bias.c
+ *          found by bias_match.c; data-free: data_free_bias.c. Means are not the results: where
+ *          these come out worse (outcome.h), all corrections are taken back
  */
 #include <string.h>
 
 #include "quantize/bias_match.h"
 #include "quantize/layer_mean.h"
 #include "quantize/layer_walk.h"
+#include "quantize/outcome.h"
 #include "relay_ir/products.h"
 
 enum {
@@ -113,7 +115,24 @@ bool quantize_observe(struct quantization *q)
         diag_help(q->ctx, "give --data, or correct without data from the batch norms of the model");
         return false;
     }
-    return walk_layers(q, wants_any, remember);
+    q->wanted = outcome_of(q);
+    return q->wanted && walk_layers(q, wants_any, remember);
+}
+
+/* By data; taken back when the results of the network are nearer to the float model's without. */
+static bool correct_or_restore(struct quantization *q)
+{
+    struct quantize_report *report = q->report;
+
+    if (!q->wanted)
+        return walk_layers(q, wants_known, correct);
+    if (!outcome_loss(q, q->wanted, &report->loss_before) ||
+        !walk_layers(q, wants_known, correct) || !outcome_loss(q, q->wanted, &report->loss_after))
+        return false;
+    report->is_restored = report->n_corrected > 0 && report->loss_after > report->loss_before;
+    if (report->is_restored)
+        bias_restore(q);
+    return true;
 }
 
 bool quantize_correct_bias(struct quantization *q)
@@ -128,7 +147,7 @@ bool quantize_correct_bias(struct quantization *q)
     if (q->options->bias == BIAS_DATA_FREE)
         ok = data_free_correct(q);
     else
-        ok = walk_layers(q, wants_known, correct);
+        ok = correct_or_restore(q);
     q->report->n_uncorrected = n - q->report->n_corrected;
     return ok;
 }

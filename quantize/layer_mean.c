@@ -53,6 +53,48 @@ static void write_log(const struct quantization *q, const struct node *product, 
                   greatest);
 }
 
+/* What bias_shift did to a product. */
+struct shifted {
+    struct value *y;   /* its result */
+    struct node *bias; /* the sum behind it */
+    struct type type;  /* of the bias before */
+    const void *data;  /* NULL = there was none */
+    struct shifted *next;
+};
+
+static void remember_shift(struct quantization *q, struct value *y, struct node *bias, bool is_new)
+{
+    struct shifted *shifted = arena_new(&q->ctx->perm, struct shifted);
+
+    *shifted = (struct shifted){ .y = y, .bias = bias, .next = q->shifted };
+    if (!is_new) {
+        const struct value *old = bias->inputs[1];
+        const size_t bytes = type_bytes(&old->type);
+
+        shifted->type = old->type;
+        shifted->data = arena_memdup(&q->ctx->perm, old->data, bytes);
+    }
+    q->shifted = shifted;
+}
+
+void bias_restore(struct quantization *q)
+{
+    for (; q->shifted; q->shifted = q->shifted->next) {
+        const struct shifted *s = q->shifted;
+
+        if (s->data) {
+            void *data = constant_alloc(s->bias->fn, &s->type);
+
+            memcpy(data, s->data, type_bytes(&s->type));
+            constant_exchange(s->bias, 1, &s->type, data);
+        } else {
+            value_supplant(s->bias->outputs[0], s->y);
+            node_remove(s->bias);
+        }
+    }
+    q->report->n_corrected = 0;
+}
+
 bool bias_shift(struct quantization *q, struct node *product, const struct linear *linear,
                 const double *shift)
 {
@@ -61,6 +103,7 @@ bool bias_shift(struct quantization *q, struct node *product, const struct linea
     const struct type type = type_make(y->type.dtype, 1, &linear->out_c);
     const union attrs attrs = { .axis = { linear->out_axis } };
     const char *suffix = op_name(product->op);
+    struct value *new;
     void *data;
     int64_t c = 0;
 
@@ -76,14 +119,17 @@ bool bias_shift(struct quantization *q, struct node *product, const struct linea
             shift[c] +
                 (bias ? dtype_load(bias->inputs[1]->type.dtype, bias->inputs[1]->data, c) : 0));
     if (bias) {
+        remember_shift(q, y, bias, false);
         constant_exchange(bias, 1, &type, data);
         return true;
     }
     suffix = str_starts(suffix, "nn.") ? suffix + 3 : suffix;
-    return value_insert(y, suffix, OP_BIAS_ADD, &attrs,
-                        constant_new(product->fn,
-                                     arena_printf(&q->ctx->scratch, "%s.bias", y->name), &type,
-                                     data)) != NULL;
+    new = value_insert(
+        y, suffix, OP_BIAS_ADD, &attrs,
+        constant_new(product->fn, arena_printf(&q->ctx->scratch, "%s.bias", y->name), &type, data));
+    if (new)
+        remember_shift(q, y, new->def, true);
+    return new != NULL;
 }
 
 bool product_mean(struct ctx *ctx, const struct node *product, const struct linear *linear,

@@ -27,6 +27,9 @@ const struct layer_mean *layer_mean_find(const struct quantization *q, const str
 bool bias_shift(struct quantization *q, struct node *product, const struct linear *linear,
                 const double *shift);
 
+/* Takes back all that bias_shift did. */
+void bias_restore(struct quantization *q);
+
 /* The mean of each output channel for data of this mean; false when the weights are computed.
  * Padding is neglected: at the border it takes the place of data. */
 bool product_mean(struct ctx *ctx, const struct node *product, const struct linear *linear,

@@ -66,6 +66,8 @@ struct quantize_report {
     size_t weight_bytes_before, weight_bytes_after; /* of all constants */
     int n_f32_io;    /* with quantized_io: parameters and results that are f32 nevertheless */
     int n_equalized; /* pairs of layers whose weights share their ranges now */
+    double loss_before, loss_after; /* by data: of the results (outcome.h), and whether they were */
+    bool is_restored;               /* worse with corrected biases, which were taken back */
     int n_corrected, n_uncorrected; /* products: whose bias was corrected, and those about whose
                                        data nothing is known (data-free), or without channels */
 };

@@ -14,7 +14,9 @@ struct quantization {
     const struct quantize_options *options;
     struct quantize_report *report;
     const struct calib_table *calibration; /* the given one, or that made of samples; NULL = none */
-    struct layer_mean *means; /* for correct_bias: of the float model, see bias_correction.c */
+    struct layer_mean *means; /* for correct_bias: of the float model, see bias_correction.c; */
+    struct outcome *wanted;   /* its results, see outcome.h; NULL = they are not known */
+    struct shifted *shifted;  /* biases that were changed, the last one first: layer_mean.c */
     struct batch_norms *statistics; /* of the options, scaled as `equalize` scaled layers */
 
     /* choose.c */
