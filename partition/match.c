@@ -14,6 +14,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/str.h"
 #include "partition/match_search.h"
 
 bool op_is_commutative(enum op op)
@@ -93,6 +94,27 @@ static bool type_holds(const struct type_test *test, const struct type *type)
     return true;
 }
 
+/* Codes of fewer than 32 bits that an operator reads to compute floats from (weights of FP8, i8,
+ * f16 beside data of f32), which a target does not expect whose pattern says nothing of types.
+ * Operators that are there to read codes do not count. */
+static bool is_code(const struct node *reader, const struct type *type)
+{
+    const enum dtype dtype = type->dtype;
+
+    return dtype_kind(dtype) != KIND_BOOL && dtype_packed_bits(dtype) < 32 && reader &&
+           reader->n_outputs > 0 && dtype_is_float(reader->outputs[0]->type.dtype) &&
+           dtype_packed_bits(reader->outputs[0]->type.dtype) >= 32 && reader->op != OP_CAST &&
+           !str_starts(op_name(reader->op), "qnn.");
+}
+
+static bool leaf_type_holds(const struct goal *goal)
+{
+    const struct type_test *test = &goal->pattern->type;
+
+    return type_holds(test, &goal->value->type) &&
+           (test->dtypes || !is_code(goal->reader, &goal->value->type));
+}
+
 static bool term_equal(const struct term *a, const struct term *b)
 {
     if (a->kind != b->kind)
@@ -159,7 +181,7 @@ static bool solve_leaf(struct search *s, const struct goal *goal)
     if (pattern->kind != PAT_WILDCARD &&
         (value->kind == VALUE_CONSTANT) != (pattern->kind == PAT_CONSTANT))
         return search_fail(s, FAILURE_KIND, goal, 0);
-    if (value && !type_holds(&pattern->type, &value->type))
+    if (value && !leaf_type_holds(goal))
         return search_fail(s, FAILURE_TYPE, goal, 0);
     bind(s, goal, value, false);
     return search_solve(s, goal->next);

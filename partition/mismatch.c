@@ -118,6 +118,11 @@ static void tell_type(const struct failed *failed, struct arena *arena, struct m
     struct str wanted = { .arena = arena };
 
     pattern_print_type(&failed->pattern->type, &wanted);
+    if (!failed->pattern->type.dtypes && failed->value &&
+        dtype_packed_bits(failed->value->type.dtype) < 32)
+        str_printf(&wanted, "%sa type that the pattern names, as in %s:%s", wanted.n ? " and " : "",
+                   failed->pattern->capture ? failed->pattern->capture : "x",
+                   dtype_name(failed->value->type.dtype));
     why->found = failed->value ? arena_printf(arena, "%s is %s", value_text(arena, failed->value),
                                               type_text(arena, &failed->value->type))
                                : "the input is absent";

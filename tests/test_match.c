@@ -40,6 +40,15 @@ struct match_case {
     "  %y = clip(%c) {a_min=0, a_max=6} : (1,4,3,3) f32\n"                                         \
     "}\n"
 
+/* Weights of FP8 beside data of f32, and codes that are there to be read. */
+#define SMALL                                                                                      \
+    "fn main(%x: (1,2,3,3) f32, %k: (3) i8) -> (%c, %y) {\n"                                       \
+    "  const @w : (4,2,1,1) f8e4m3 = crc32:00000000\n"                                             \
+    "  %c = nn.conv2d(%x, @w) {strides=[1,1], padding=[0,0,0,0], dilation=[1,1], groups=1, "       \
+    "data_layout=\"NCHW\", kernel_layout=\"OIHW\", out_dtype=f32} : (1,4,3,3) f32\n"               \
+    "  %y = cast(%k) {dtype=f32} : (3) f32\n"                                                      \
+    "}\n"
+
 /* A value that two read, in and out of what matches. */
 #define SILU                                                                                       \
     "fn main(%x: (1,2,3,3) f32) -> (%y) {\n"                                                       \
@@ -130,6 +139,12 @@ static const struct match_case rows[] = {
       "c y | conv2d=c x=x w=w clip=y", 0, 0 },
     { SHORT, "conv2d(x:f32 (1,2,_,4), w)", "c", NULL, "%x is (1,2,3,3) f32", "f32 (1,2,_,4)" },
     { SHORT, "conv2d(x:i8|f16, w)", "c", NULL, "%x is (1,2,3,3) f32", "f16|i8" },
+    { SMALL, "conv2d(x, w)", "c", NULL, "@w is (4,2,1,1) f8e4m3",
+      "a type that the pattern names, as in w:f8e4m3" },
+    { SMALL, "conv2d(x, w:const rank=4)", "c", NULL, "@w is (4,2,1,1) f8e4m3",
+      "rank=4 and a type that the pattern names, as in w:f8e4m3" },
+    { SMALL, "conv2d(x, w:f8e4m3)", "c", "c | conv2d=c x=x w=w", 0, 0 },
+    { SMALL, "cast(x)", "y", "y | cast=y x=k", 0, 0 },
     { SHORT, "conv2d(x:rank=3, w)", "c", NULL, "%x is (1,2,3,3) f32", "rank=3" },
     { SHORT, "clip:f16", "y", NULL, "%y is (1,4,3,3) f32", "f16" },
     { SHORT, "clip(x){a_min=0, a_max=6}", "y", "y | clip=y x=c", 0, 0 },
