@@ -52,6 +52,7 @@ static void reserve_names(struct codegen *codegen)
                                           "LANES4",
                                           "LANES8",
                                           "WIDE",
+                                          "WIDE_LOOPS",
                                           "NOINLINE",
                                           "PIXELS",
                                           "TILE",

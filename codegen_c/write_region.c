@@ -50,13 +50,27 @@ static void name_parameters(struct codegen *codegen, struct region *region)
     region->results = results;
 }
 
-static const char *parameter_list(struct codegen *codegen, const struct region *region)
+/* What stands before the function's name in its line of the template. */
+static const char *before_name(struct arena *arena, const char *template)
+{
+    const char *name = strstr(template, "${fn}(${params})"), *start = name;
+
+    if (!name)
+        return "";
+    while (start > template && start[-1] != '\n')
+        start--;
+    return arena_strndup(arena, start, (size_t)(name - start));
+}
+
+/* The lines after the first stand below its first parameter. */
+static const char *parameter_list(struct codegen *codegen, const struct region *region,
+                                  const char *template)
 {
     const struct function *fn = region->fn;
     struct arena *arena = &codegen->arena;
     struct str out = { .arena = arena };
     const char **items = arena_array(arena, const char *, fn->n_params + fn->ret->n_inputs + 1);
-    const char *head = arena_printf(arena, "static NOINLINE void %s(", region->c_name);
+    const char *head = arena_printf(arena, "%s%s(", before_name(arena, template), region->c_name);
     int n = 0;
 
     for (int i = 0; i < fn->n_params; i++)
@@ -148,7 +162,7 @@ bool write_region(struct codegen *codegen, struct region *region)
         return false;
     }
     knob_check(codegen->ctx, region);
-    keys_offer(&keys, "params", parameter_list(codegen, region));
+    keys_offer(&keys, "params", parameter_list(codegen, region, template->text));
     if (codegen->ctx->diags.n_errors > n_errors ||
         !template_expand(codegen->ctx, path, template->text, &keys, &out))
         return false;

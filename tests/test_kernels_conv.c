@@ -6,22 +6,30 @@
 
 static const struct kernel_case general[] = {
     /* strides, asymmetric padding, dilation, odd sizes, tails of channels and positions */
-    { "conv", "nn.conv2d", "groups=1, padding=[1,1,1,1]", "f32[1,3,7,9]; const f32[5,3,3,3]" },
-    { "conv", "nn.conv2d", "groups=1, strides=[2,1], padding=[0,1,2,0], dilation=[1,2]",
+    { "conv_band", "nn.conv2d", "groups=1, padding=[1,1,1,1]", "f32[1,3,7,9]; const f32[5,3,3,3]" },
+    { "conv_band", "nn.conv2d", "groups=1, strides=[2,1], padding=[0,1,2,0], dilation=[1,2]",
       "f32[1,4,8,5]; const f32[6,4,3,2]" },
     { "conv", "nn.conv2d", "groups=1, strides=[2,2]", "f32[1,4,6,6]; const f32[8,4,3,3]" },
     { "conv", "nn.conv2d", "groups=1, strides=[2,2]", "f32[1,4,7,7]; const f32[8,4,1,1]" },
-    { "conv", "nn.conv2d", "groups=1, padding=[5,5,5,5]", "f32[1,3,3,3]; const f32[5,3,3,3]" },
-    { "conv", "nn.conv2d", "groups=1, padding=[1,1,1,1]", "f32[1,2,1,1]; const f32[3,2,3,3]" },
+    { "conv_band", "nn.conv2d", "groups=1, padding=[5,5,5,5]", "f32[1,3,3,3]; const f32[5,3,3,3]" },
+    { "conv_band", "nn.conv2d", "groups=1, padding=[1,1,1,1]", "f32[1,2,1,1]; const f32[3,2,3,3]" },
     { "conv_direct", "nn.conv2d", "groups=1, padding=[0,1,0,1]",
       "f64[1,3,4,5]; const f64[4,3,3,3]" },
+    /* several bands; a single channel, which is also channels last; nothing of x under the kernel
+     */
+    { "conv_band", "nn.conv2d", "groups=1, strides=[2,2], padding=[1,1,1,1]",
+      "f32[1,3,19,300]; const f32[24,3,3,3]" },
+    { "conv_band", "nn.conv2d", "groups=1, strides=[2,2], padding=[0,4,1,3], data_layout=\"NHWC\"",
+      "f32[1,9,10,1]; const f32[40,1,5,4]" },
+    { "conv", "nn.conv2d", "groups=1, strides=[1,9], padding=[0,4,0,0]",
+      "f32[1,2,3,2]; const f32[3,2,2,3]" },
     /* images and groups */
     { "conv", "nn.conv2d", "groups=1", "f32[3,2,5,4]; const f32[3,2,2,3]" },
-    { "conv", "nn.conv2d", "groups=2, padding=[1,0,1,0]", "f32[2,4,5,4]; const f32[6,2,3,2]" },
+    { "conv_band", "nn.conv2d", "groups=2, padding=[1,0,1,0]", "f32[2,4,5,4]; const f32[6,2,3,2]" },
     { "conv", "nn.conv2d", "groups=3", "f32[1,6,5,4]; const f32[15,2,2,2]" },
     { "conv", "nn.conv2d", "groups=2", "f32[1,2,5,4]; const f32[10,1,2,2]" },
     /* other ranks */
-    { "conv", "nn.conv1d", "groups=1, strides=[2], padding=[1,2], dilation=[2]",
+    { "conv_band", "nn.conv1d", "groups=1, strides=[2], padding=[1,2], dilation=[2]",
       "f32[1,3,20]; const f32[5,3,4]" },
     { "conv", "nn.conv1d", "groups=1", "f32[2,3,9]; const f32[4,3,3]" },
     { "conv", "nn.conv3d", "groups=1, strides=[1,2,1], padding=[1,0,1,0,1,1], dilation=[1,1,2]",
@@ -46,6 +54,15 @@ static const struct kernel_case channels_last[] = {
     { "conv", "nn.conv2d", "groups=2, padding=[1,0,1,0], data_layout=\"NHWC\"",
       "f32[2,5,4,4]; const f32[74,2,3,2]" },
     { "conv", "nn.conv2d", "groups=3, data_layout=\"NHWC\"", "f32[1,5,4,6]; const f32[15,2,2,2]" },
+    /* rows of the kernel as runs: both sides, one, most of them beyond x */
+    { "conv", "nn.conv2d", "groups=1, padding=[1,1,1,1], data_layout=\"NHWC\"",
+      "f32[2,5,11,6]; const f32[24,6,3,3]" },
+    { "conv", "nn.conv2d", "groups=1, strides=[2,2], padding=[0,0,1,1], data_layout=\"NHWC\"",
+      "f32[1,6,12,4]; const f32[40,4,3,3]" },
+    { "conv", "nn.conv2d", "groups=1, padding=[0,3,0,3], data_layout=\"NHWC\"",
+      "f32[1,4,2,5]; const f32[144,5,2,5]" },
+    { "conv", "nn.conv3d", "groups=1, padding=[1,1,1,1,1,1], data_layout=\"NDHWC\"",
+      "f32[1,3,4,5,4]; const f32[48,4,3,3,3]" },
     { "conv", "nn.conv2d", "groups=1, padding=[1,1,1,1], data_layout=\"NHWC\"",
       "f32[1,3,3,600]; const f32[72,600,3,3]" },
     { "conv", "nn.conv1d",

@@ -57,11 +57,10 @@ static void bind_places(struct bind *bind, const struct window *w)
     static const char *const stride[] = { "STRIDE_D", "STRIDE_H", "STRIDE_W" };
     static const char *const index[] = { "id", "ih", "iw" }, *const tap[] = { "kd", "kh", "kw" };
     static const char *const dil[] = { "DIL_D", "DIL_H", "DIL_W" };
-    static const char *const k[] = { "K_D", "K_H", "K_W" };
     static const char *const in[] = { "IN_D", "IN_H", "IN_W" };
     const bool deep = w->rank == 3;
-    struct str begins = { .arena = bind->arena }, places = begins, outside = begins,
-               beyond = begins;
+    struct str begins = { .arena = bind->arena }, places = begins, outside = begins, rows = begins,
+               row_outside = begins;
     const char *step[3];
 
     for (int i = deep ? 0 : 1; i < 3; i++) {
@@ -75,23 +74,23 @@ static void bind_places(struct bind *bind, const struct window *w)
             str_printf(&begins, " - %s", pad[i]);
         str_printf(&places, "%s%s = %s + %s", places.n ? ", " : "const int ", index[i], begin[i],
                    step[i]);
-        str_printf(&beyond, "%s%s < 0 || %s + (%s - 1)", beyond.n ? " || " : "", begin[i], begin[i],
-                   k[i]);
-        if (w->dil[i] > 1)
-            str_printf(&beyond, " * %s", dil[i]);
-        str_printf(&beyond, " >= %s", in[i]);
+        if (i < 2)
+            str_printf(&rows, "%s%s = %s + %s", rows.n ? ", " : "const int ", index[i], begin[i],
+                       step[i]);
+        if (i < 2 && window_reaches_out(w, i))
+            str_printf(&row_outside, "%s%s < 0 || %s >= %s", row_outside.n ? " || " : "", index[i],
+                       index[i], in[i]);
         str_printf(&outside, "%s%s < 0 || %s >= %s", outside.n ? " || " : "", index[i], index[i],
                    in[i]);
     }
-    keys_offer(bind->keys, "origin_is_outside", str_text(&beyond));
     keys_offer(bind->keys, "origin_pixel",
                deep ? "(front * IN_H + top) * IN_W + left" : "top * IN_W + left");
     keys_offer(bind->keys, "offset",
                deep ? arena_printf(bind->arena, "((ic * IN_D + %s) * IN_H + %s) * IN_W + %s",
                                    step[0], step[1], step[2])
                     : arena_printf(bind->arena, "(ic * IN_H + %s) * IN_W + %s", step[1], step[2]));
-    bind_text(bind, "origins", "%s;", str_text(&begins));
-    bind_text(bind, "places", "%s;", str_text(&places));
+    keys_offer(bind->keys, "origins", arena_printf(bind->arena, "%s;", str_text(&begins)));
+    keys_offer(bind->keys, "places", arena_printf(bind->arena, "%s;", str_text(&places)));
     keys_offer(bind->keys, "is_outside", str_text(&outside));
     keys_offer(bind->keys, "outside_0",
                w->padded ? arena_printf(bind->arena, "%s ? 0 : ", str_text(&outside)) : "");
@@ -100,6 +99,14 @@ static void bind_places(struct bind *bind, const struct window *w)
     keys_offer(bind->keys, "taps_of",
                deep ? "const int kd = tap / (K_H * K_W), kh = tap / K_W % K_H, kw = tap % K_W;"
                     : "const int kh = tap / K_W, kw = tap % K_W;");
+    keys_offer(bind->keys, "row", deep ? "(kd * K_H + kh)" : "kh");
+    keys_offer(bind->keys, "kernel_rows", deep ? "K_D * K_H" : "K_H");
+    keys_offer(bind->keys, "row_pixel",
+               deep ? "((id * IN_H + ih) * IN_W + left)" : "(ih * IN_W + left)");
+    keys_offer(bind->keys, "row_places", arena_printf(bind->arena, "%s;", str_text(&rows)));
+    keys_offer(bind->keys, "row_is_outside", str_text(&row_outside));
+    keys_offer(bind->keys, "rows_outside", row_outside.n ? "1" : "");
+    keys_offer(bind->keys, "is_edge", "left < 0 || left + K_W > IN_W");
     keys_offer(bind->keys, "tap", deep ? "((kd * K_H + kh) * K_W + kw)" : "(kh * K_W + kw)");
 }
 

@@ -5,24 +5,43 @@
 
 #include "codegen_c/kernels/window.h"
 
-/* Sets
- *   many, batch, groups, in_c, out_c   several images or groups g; channels of one group
- *   deep, padded, in_extents, out_extents, kernel_extents, steps, taps, out_len
- *                   for the enum; the steps that are not 1 and the padding that is not 0
- *   origins         declares front, top and left: where the kernel begins at position p of y
- *   taps_of         declares kd, kh, kw of tap `tap`
- *   places          declares id, ih and iw: where tap (kd, kh, kw) lies
- *   tap             the number of the tap
- *   is_outside      whether it lies in the padding; `outside`: the same, as "… ? zeros : ";
- *                   `outside_0` as "… ? 0 : "
- *   origin_is_outside, origin_pixel, offset   of x that is channels first: whether the kernel at
- * (front, top, left) reaches into the padding, its first pixel, and how far from that channel ic at
- * tap (kd, kh, kw) is x, image        the input; where the pixels of g begin in it pixel, pitch the
- * number of the pixel at (id, ih, iw), the elements from one to the next element         the index
- * of channel ic of it; `element_wide` of channel from + i in_shape        for a comment oc, at
- * output channel i of the panel or tile that begins at `block`, and the index in y of its sum at
- * position first + j out_planar      whether y is channels first
- */
+/* Sets these keys (a blank line between them keeps clang-format from filling):
+ *
+ *   many, batch, groups, in_c, out_c: several images or groups g; channels of one group
+ *
+ *   deep, padded, in_extents, out_extents, kernel_extents, steps, taps, out_len: for the enum; the
+ *   steps that are not 1 and the padding that is not 0
+ *
+ *   origins: declares front, top and left, where the kernel begins at position p of y
+ *
+ *   taps_of: declares kd, kh, kw of tap `tap`
+ *
+ *   places: declares id, ih and iw, where tap (kd, kh, kw) lies
+ *
+ *   tap: the number of the tap
+ *
+ *   is_outside: whether it lies in the padding; `outside`: the same, as "… ? zeros : "; `outside_0`
+ *   as "… ? 0 : "
+ *
+ *   row, kernel_rows, row_places, row_pixel: of the kernel's rows (kd, kh) the number of one, how
+ *   many, id and ih of one, its first pixel; rows_outside: whether some lie in the padding,
+ *   row_is_outside: whether this one does; is_edge: whether it reaches beyond x at the sides
+ *
+ *   origin_pixel, offset: of x that is channels first, the first pixel of the kernel at (front,
+ * top, left), and how far from that channel ic at tap (kd, kh, kw) is
+ *
+ *   x, image: the input; where the pixels of g begin in it
+ *
+ *   pixel, pitch: the number of the pixel at (id, ih, iw), the elements from one to the next
+ *
+ *   element: the index of channel ic of it; `element_wide` of channel from + i
+ *
+ *   in_shape: for a comment
+ *
+ *   oc, at: output channel i of the panel or tile that begins at `block`, and the index in y of its
+ *   sum at position first + j
+ *
+ *   out_planar: whether y is channels first */
 void bind_conv_places(struct bind *bind, const struct window *window);
 
 /* The epilogue at `at` and `oc`; false after errors. */

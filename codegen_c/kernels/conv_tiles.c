@@ -1,10 +1,16 @@
 /* conv_tiles.c - convolutions with constant weights: register tiles of output pixels and channels.
  *
  * All shapes: 1-D (as 2-D of height 1) to 3-D, strides, dilation, padding, groups, x and y channels
- * last or first. conv         f32. Channels lie side by side, so the pixels under the kernel are
- * told by pointers, those outside point to zeros, and nothing is copied or padded; x that is
- * channels first is gathered tile by tile conv_small   weights or x that are decoded, chunk by
- * chunk */
+ * last or first.
+ *
+ * conv: f32. Channels lie side by side, so what is under the kernel is told by pointers, to pixels
+ * or to rows of them; what is outside are zeros; nothing is padded, and of few channels copied only
+ * what reaches beyond a side. x in planes is read at offsets, or gathered tile by tile.
+ *
+ * conv_band: f32, x of few planes, or of one channel, and padded: some rows at a time are copied
+ * with their padding.
+ *
+ * conv_small: weights or x that are decoded, chunk by chunk. */
 #include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/conv_places.h"
 #include "codegen_c/kernels/operands.h"
@@ -14,9 +20,12 @@
 enum {
     CACHED = 256 << 10, /* bytes of weights, where the machine has no second cache to tell */
     CHUNK = 32,         /* weights of a channel that are decoded at a time, on the stack … */
-    GROUP = 4,         /* … for so many tiles: decoding costs about an eighth of their products */
-    MOST_CHUNKS = 12,  /* values of the knob */
-    MOST_OFFSETS = 256 /* of x that is channels first; they are on the stack */
+    GROUP = 4,        /* … for so many tiles: decoding costs about an eighth of their products */
+    MOST_CHUNKS = 12, /* values of the knob */
+    MOST_OFFSETS = 256, /* of x that is channels first; they are on the stack */
+    SHORTEST_SPAN = 4,
+    MOST_BAND = 16 << 10, /* bytes of x in a band, or what one row of y needs */
+    MOST_RUN = 192 /* inputs of a row of the kernel that are taken as one: more gain nothing */
 };
 
 bool accepts_conv_small(const struct region *region, const char **why)
@@ -38,6 +47,28 @@ bool accepts_conv(const struct region *region, const char **why)
         return false;
     *why = "weights or data have to be decoded";
     return !weight_is_small(region) && !data_is_small(region);
+}
+
+static int64_t kernel_len(const struct window *w)
+{
+    return window_k_len(w) * (w->in_c / w->groups);
+}
+
+/* Of a row of x with its padding, what lies under the kernel. */
+static int64_t band_width(const struct window *w)
+{
+    return (w->out[2] - 1) * w->stride[2] + (w->k[2] - 1) * w->dil[2] + 1;
+}
+
+bool accepts_conv_band(const struct region *region, const char **why)
+{
+    const struct window w = window_of_conv(region);
+
+    if (!accepts_conv(region, why))
+        return false;
+    *why = "x is not in planes, or has no padding, or too much lies under the kernel";
+    return w.rank < 3 && w.padded && (!w.channels_last || w.in_c == 1) &&
+           kernel_len(&w) <= MOST_OFFSETS && band_width(&w) > w.pad[2];
 }
 
 /* A kernel of extent 1 that visits every input position once. */
@@ -138,7 +169,7 @@ static void bind_chunk(struct bind *bind, const struct window *w, const struct p
 
 static bool has_offsets(const struct window *w, const struct panels *panels)
 {
-    return !w->channels_last && panels->len <= MOST_OFFSETS;
+    return !w->channels_last && !w->padded && panels->len <= MOST_OFFSETS;
 }
 
 /* Of the tiles that do not reach into the padding. */
@@ -147,55 +178,173 @@ static enum tile_form form_of(const struct window *w, const struct panels *panel
     return has_offsets(w, panels) ? TILE_OFFSETS : TILE_TAPS;
 }
 
+/* Whether what lies under a row of the kernel is one run of x. */
+static bool has_runs(const struct window *w)
+{
+    return w->channels_last && w->groups == 1 && w->dil[2] == 1 && w->k[2] > 1 &&
+           w->k[2] * w->in_c <= MOST_RUN;
+}
+
+/* Of n positions in a row, how many reach beyond x at its sides: most. */
+static int64_t most_edges(const struct window *w, int64_t n)
+{
+    int64_t most = 0;
+
+    for (int64_t start = 0; start < w->out[2]; start++) {
+        int64_t edges = 0;
+
+        for (int64_t i = 0; i < n; i++) {
+            const int64_t left = (start + i) % w->out[2] * w->stride[2] - w->pad[2];
+
+            edges += left < 0 || left + w->k[2] > w->in[2];
+        }
+        most = edges > most ? edges : most;
+    }
+    return most;
+}
+
+/* Rows that reach beyond x at its sides are copied. */
+static void bind_runs(struct bind *bind, const struct window *w, int most_pixels)
+{
+    const int64_t positions = window_out_len(w) < most_pixels ? window_out_len(w) : most_pixels;
+    const int64_t edges = most_edges(w, positions);
+
+    bind_flag(bind, "edges", edges > 0);
+    bind_int(bind, "n_edges", edges);
+    if (edges > 0)
+        bind_scratch_numbers(bind, edges * window_k_len(w) * w->in_c);
+}
+
 /* How x is read: by pointers to pixels, or, channels first, at offsets from the kernel's first
  * element and, where the kernel reaches into the padding or is large, from a copy. */
-static void bind_reading(struct bind *bind, const struct window *w, const struct panels *panels)
+static void bind_reading(struct bind *bind, const struct window *w, const struct panels *panels,
+                         const struct tile *tile)
 {
-    const bool planar = !w->channels_last, offsets = has_offsets(w, panels);
-    const struct tile tile = bind_tile_f32(bind, panels->n_rows, form_of(w, panels));
-    const bool patched = planar && (w->padded || !offsets);
+    const bool planar = !w->channels_last, offsets = has_offsets(w, panels), runs = has_runs(w);
+    const char *taps = planar ? "1" : !runs ? "TAPS" : w->rank == 3 ? "K_D * K_H" : "K_H";
 
-    if (offsets)
-        bind_text(bind, "tile_offsets", "%s", tile.fn);
-    if (!offsets || w->padded)
-        bind_text(bind, "tile_taps", "%s", bind_tile_f32(bind, panels->n_rows, TILE_TAPS).fn);
+    bind_text(bind, "tile_fn", "%s", tile->fn);
     bind_flag(bind, "pointed", !planar);
     bind_flag(bind, "offsets", offsets);
     bind_flag(bind, "copied", planar && !offsets);
-    bind_flag(bind, "patched", patched);
-    bind_flag(bind, "inside_asked", offsets && w->padded);
     bind_flag(bind, "pointwise", is_pointwise(w) && !planar);
-    bind_flag(bind, "zeros", w->padded && !planar);
-    bind_text(bind, "n_pointers", planar || window_k_len(w) == 1 ? "%s" : "TAPS * %s", tile.pixels);
-    bind_text(bind, "n_tile_taps", planar ? "1" : "TAPS");
-    bind_text(bind, "tile_len", planar ? "TAPS * IN_C" : "IN_C");
-    if (patched)
-        bind_scratch_numbers(bind, panels->len * tile.most_pixels);
+    bind_flag(bind, "runs", runs);
+    bind_flag(bind, "zeros",
+              !planar && (runs ? window_reaches_out(w, 0) || window_reaches_out(w, 1) : w->padded));
+    bind_text(bind, "run", runs ? "K_W * IN_C" : "IN_C");
+    bind_text(bind, "n_tile_taps", "%s", taps);
+    if (planar || window_k_len(w) == 1)
+        bind_text(bind, "n_pointers", "%s", tile->pixels);
+    else
+        bind_text(bind, "n_pointers", "%s * %s", taps, tile->pixels);
+    bind_text(bind, "tile_len", planar ? "TAPS * IN_C" : runs ? "K_W * IN_C" : "IN_C");
+    bind_flag(bind, "edges", false);
+    if (runs)
+        bind_runs(bind, w, tile->most_pixels);
+    if (planar && !offsets)
+        bind_scratch_numbers(bind, panels->len * tile->most_pixels);
+}
+
+/* Where a tile has a part of its channels only, they are written so many at a time that the loop
+ * has a known length and becomes vector code. */
+static void bind_span(struct bind *bind, int64_t channels, const struct tile *tile)
+{
+    int span = tile->most_channels / 2;
+
+    while (channels % span != 0)
+        span /= 2;
+    bind_flag(bind, "spans", channels > 0 && span >= SHORTEST_SPAN);
+    bind_text(bind, "span", "%s < %d ? %s : %d", tile->channels, span, tile->channels, span);
+}
+
+/* Weights, channels and what is done to sums, which all ways of reading x share. */
+static bool bind_tiles_of_channels(struct bind *bind, const struct window *w,
+                                   const struct panels *panels, const struct tile *tile)
+{
+    const bool ragged = panels->n_rows % tile->most_channels != 0;
+    const char *group = group_start(bind, w, panels, "TAPS * IN_C");
+    const int width = (int)panels->width;
+
+    bind_conv_places(bind, w);
+    bind_weights(bind, panels);
+    bind_width(bind, panels, "block");
+    bind_flag(bind, "ragged", ragged);
+    bind_text(bind, "n_channels", "%s", ragged ? "n_channels" : tile->channels);
+    bind_span(bind, ragged ? panels->n_rows : 0, tile);
+    if (panels->n_rows > panels->width)
+        bind_text(bind, "weight_at", "&weight[%sblock / %d * %d * TAPS * IN_C + block %% %d]",
+                  group, width, width, width);
+    else
+        bind_text(bind, "weight_at", "&weight[%sblock]", group);
+    return bind_conv_position(bind, w,
+                              arena_printf(bind->arena, "sum[j * %s + i]", tile->channels));
 }
 
 bool bind_conv(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
     const struct panels panels = panels_of(bind, &w);
-    const struct tile tile = bind_tile_f32(bind, panels.n_rows, form_of(&w, &panels));
-    const bool ragged = panels.n_rows % panels.width != 0;
-    const char *group = group_start(bind, &w, &panels, "TAPS * IN_C");
-    const int width = (int)panels.width;
+    const struct tile tile =
+        bind_tile_of_rows(bind, window_out_len(&w), panels.n_rows, form_of(&w, &panels));
 
-    bind_conv_places(bind, &w);
-    bind_reading(bind, &w, &panels);
-    bind_weights(bind, &panels);
-    bind_width(bind, &panels, "block");
+    bind_reading(bind, &w, &panels, &tile);
     bind_chunk(bind, &w, &panels);
-    bind_flag(bind, "ragged", ragged);
-    bind_text(bind, "n_channels", "%s", ragged ? "n_channels" : tile.channels);
-    if (panels.n_rows > panels.width)
-        bind_text(bind, "weight_at", "&weight[%sblock / %d * %d * TAPS * IN_C + block %% %d]",
-                  group, width, width, width);
-    else
-        bind_text(bind, "weight_at", "&weight[%sblock]", group);
-    return bind_conv_position(bind, &w,
-                              arena_printf(bind->arena, "sum[j * %s + i]", tile.channels));
+    return bind_tiles_of_channels(bind, &w, &panels, &tile);
+}
+
+/* Rows of x that n rows of y need. */
+static int64_t band_rows(const struct window *w, int64_t n)
+{
+    return (n - 1) * w->stride[1] + (w->k[1] - 1) * w->dil[1] + 1;
+}
+
+/* "(BAND - 1) * STRIDE_H + K_H": the extent that positions 0 .. last of the kernel cover. */
+static const char *covered(struct bind *bind, const struct window *w, int dim, const char *last)
+{
+    const char *axis = dim == 1 ? "H" : "W";
+    const char *step = w->stride[dim] > 1 ? arena_printf(bind->arena, " * STRIDE_%s", axis) : "";
+
+    if (w->dil[dim] > 1)
+        return arena_printf(bind->arena, "%s%s + (K_%s - 1) * DIL_%s + 1", last, step, axis, axis);
+    return arena_printf(bind->arena, "%s%s + K_%s", last, step, axis);
+}
+
+static void bind_band(struct bind *bind, const struct window *w)
+{
+    const int64_t in_c = w->in_c / w->groups;
+    const int64_t band_w = band_width(w);
+    const int64_t inside = band_w - w->pad[2] < w->in[2] ? band_w - w->pad[2] : w->in[2];
+    const int64_t row_bytes = in_c * band_w * (int64_t)sizeof(float);
+    int64_t rows = 1;
+
+    while (rows < w->out[1] && band_rows(w, rows + 1) * row_bytes <= MOST_BAND)
+        rows++;
+    bind_int(bind, "band", rows);
+    bind_text(bind, "band_h", "%s", covered(bind, w, 1, "(BAND - 1)"));
+    bind_text(bind, "band_w", "%s", covered(bind, w, 2, "(OUT_W - 1)"));
+    bind_int(bind, "width_copied", inside);
+    bind_flag(bind, "padded_in_front", w->pad[2] > 0);
+    bind_flag(bind, "padded_behind", w->pad[2] + inside < band_w);
+    bind_text(bind, "in_front", w->pad[2] > 0 ? "PAD_W + " : "");
+    bind_text(bind, "band_top", "oh%s%s", w->stride[1] > 1 ? " * STRIDE_H" : "",
+              w->pad[1] > 0 ? " - PAD_H" : "");
+    bind_text(bind, "band_offset", "(ic * BAND_H + kh%s) * BAND_W + kw%s",
+              w->dil[1] > 1 ? " * DIL_H" : "", w->dil[2] > 1 ? " * DIL_W" : "");
+    bind_text(bind, "band_pixel", "p / OUT_W%s * BAND_W + p %% OUT_W%s",
+              w->stride[1] > 1 ? " * STRIDE_H" : "", w->stride[2] > 1 ? " * STRIDE_W" : "");
+    bind_scratch_numbers(bind, band_rows(w, rows) * in_c * band_w);
+}
+
+bool bind_conv_band(struct bind *bind)
+{
+    const struct window w = window_of_conv(bind->region);
+    const struct panels panels = panels_of(bind, &w);
+    const struct tile tile =
+        bind_tile_of_rows(bind, window_out_len(&w), panels.n_rows, TILE_OFFSETS);
+
+    bind_text(bind, "tile_fn", "%s", tile.fn);
+    bind_band(bind, &w);
+    return bind_tiles_of_channels(bind, &w, &panels, &tile);
 }
 
 bool bind_conv_small(struct bind *bind)

@@ -8,10 +8,12 @@
 enum {
     PANEL = 32,
     SCALAR_COLUMNS = 4,
-    NARROW_16 = 14, /* pixels of a tile of one vector, with 32 registers … */
-    NARROW = 12,    /* … and with 16 */
-    REGISTERS = 16, /* where the machine does not tell */
-    AHEAD = 32      /* rows of weights that are fetched before they are needed: a page */
+    NARROW_16 = 14,   /* pixels of a tile of one vector, with 32 registers … */
+    NARROW = 12,      /* … and with 16 */
+    REGISTERS = 16,   /* where the machine does not tell */
+    FEWEST_SUMS = 8,  /* that hide how long it takes to add to one */
+    MOST_ADAPTED = 8, /* pixels that may become one more: 32 registers */
+    AHEAD = 32        /* rows of weights that are fetched before they are needed: a page */
 };
 
 /* What --target generic leaves to the C compiler: the same tiles as the rows of machines.def. */
@@ -60,10 +62,42 @@ void tile_extents(const struct machine *machine, int64_t columns, int *pixels, i
     *channels = shape.vectors * shape.lanes;
 }
 
+/* Steps of time that a tile takes for each k, less what all take: products, two of which are begun
+ * at a time but wait for the sums of the k before; vectors of weights; the loop. */
+static int64_t tile_cost(int64_t vectors, int64_t pixels)
+{
+    const int64_t sums = vectors * pixels;
+
+    return (sums < FEWEST_SUMS ? FEWEST_SUMS : sums) + vectors + 2;
+}
+
+/* As many pixels as make the least of so many rows: 7 of 49. 0 rows: it is not known how many. */
+static struct shape fitted(struct shape shape, int64_t rows)
+{
+    const int usual = shape.pixels;
+    int64_t least = 0;
+
+    if (rows == 0 || shape.lanes == 1 || shape.vectors != 2)
+        return shape;
+    for (int pixels = usual / 2; pixels <= usual + (usual == MOST_ADAPTED); pixels++) {
+        const int64_t tiles = (rows + pixels - 1) / pixels;
+        const int64_t cost = tiles * tile_cost(shape.vectors, pixels);
+
+        if (least == 0 || cost <= least) {
+            least = cost;
+            shape.pixels = pixels;
+        }
+    }
+    /* More text for less than a twentieth is not worth it. */
+    if (least * 20 > (rows + usual - 1) / usual * tile_cost(shape.vectors, usual) * 19)
+        shape.pixels = usual;
+    return shape;
+}
+
 /* --- the knob ------------------------------------------------------------------------------------
  */
 
-enum { MOST_TILES = 40, FEWEST_SUMS = 8 /* that hide how long it takes to add to one */ };
+enum { MOST_TILES = 40 };
 
 /* Whether sums and weights fit into the registers, and the tile into a panel, and enough of it
  * holds channels. One vector of many channels loads twice for each sum: not worth a trial. */
@@ -98,6 +132,25 @@ static struct shape chosen_shape(struct bind *bind, struct shape usual, int64_t 
     return usual;
 }
 
+static void add_list_of_vectors(struct str *out, const char *name, int vectors)
+{
+    str_printf(out, "#define %s(DO, j)", name);
+    for (int v = 0; v < vectors; v++)
+        str_printf(out, " DO(j, %d)", v);
+    str_add(out, "\n");
+}
+
+/* The line before shape i of n. */
+static void add_condition(struct str *out, int n, int i)
+{
+    if (n > 1)
+        str_printf(out, "%s%s\n",
+                   i == 0                 ? "#if "
+                   : *shapes[i].condition ? "#elif "
+                                          : "#else",
+                   shapes[i].condition);
+}
+
 static void add_shape(struct str *out, const char *pixels, const char *tile, const char *suffix,
                       const struct shape *shape)
 {
@@ -111,10 +164,8 @@ static void add_shape(struct str *out, const char *pixels, const char *tile, con
     str_printf(out, " };\n#define EACH_PIXEL%s(DO)", suffix);
     for (int j = 0; j < shape->pixels; j++)
         str_printf(out, " DO(%d)", j);
-    str_printf(out, "\n#define EACH_VECTOR%s(DO, j)", suffix);
-    for (int v = 0; v < shape->vectors; v++)
-        str_printf(out, " DO(j, %d)", v);
     str_add(out, "\n");
+    add_list_of_vectors(out, arena_printf(out->arena, "EACH_VECTOR%s", suffix), shape->vectors);
 }
 
 /* Which columns share a helper: those for which every shape is the same. */
@@ -135,21 +186,28 @@ static int64_t class_of(const struct machine *machine, int64_t columns)
 struct naming {
     const char *suffix, *pixels, *tile;
     int64_t narrow; /* 0, or the class of columns */
+    int64_t rows;   /* 0: not known */
     struct shape shape;
 };
 
-static struct naming naming_of(struct bind *bind, int64_t columns)
+static struct naming naming_of(struct bind *bind, int64_t rows, int64_t columns)
 {
     const struct machine *machine = bind->machine;
-    struct naming naming = { .suffix = "", .narrow = class_of(machine, columns) };
+    struct naming naming = { .suffix = "", .narrow = class_of(machine, columns), .rows = rows };
     const int64_t narrow = naming.narrow;
 
-    if (narrow)
+    if (narrow) {
         naming.suffix = arena_printf(bind->arena, "_%d", (int)narrow);
+    } else if (machine->lanes == 0) {
+        const int wide = fitted(shapes[0], rows).pixels, half = fitted(shapes[1], rows).pixels;
+
+        if (wide != shapes[0].pixels || half != shapes[1].pixels)
+            naming.suffix = arena_printf(bind->arena, "_%dor%d", wide, half);
+    }
     if (machine->lanes) {
         const struct shape usual = narrowed(shape_of_machine(machine), narrow ? narrow : PANEL);
 
-        naming.shape = chosen_shape(bind, usual, columns);
+        naming.shape = chosen_shape(bind, fitted(usual, rows), columns);
         if (naming.shape.vectors != usual.vectors || naming.shape.pixels != usual.pixels)
             naming.suffix =
                 arena_printf(bind->arena, "_%dx%d", naming.shape.vectors, naming.shape.pixels);
@@ -159,8 +217,8 @@ static struct naming naming_of(struct bind *bind, int64_t columns)
     return naming;
 }
 
-/* Asks for the helper that defines the extents and the lists of a class. */
-static void bind_shapes(struct bind *bind, const struct naming *naming, struct tile *tile)
+/* The helper that defines the extents and the lists of a class; tells the most that they may be. */
+static void bind_shapes(struct bind *bind, const struct naming *naming, struct tile *out)
 {
     const char *name = arena_printf(bind->arena, "tile_shape%s", naming->suffix);
     const int n = bind->machine->lanes ? 1 : N_SHAPES;
@@ -168,20 +226,16 @@ static void bind_shapes(struct bind *bind, const struct naming *naming, struct t
     struct keys keys;
 
     for (int i = 0; i < n; i++) {
-        const struct shape shape =
-            n == 1 ? naming->shape : narrowed(shapes[i], naming->narrow ? naming->narrow : PANEL);
+        const struct shape shape = n == 1           ? naming->shape
+                                   : naming->narrow ? narrowed(shapes[i], naming->narrow)
+                                                    : fitted(shapes[i], naming->rows);
 
-        if (n > 1)
-            str_printf(&text, "%s%s\n",
-                       i == 0             ? "#if "
-                       : *shape.condition ? "#elif "
-                                          : "#else",
-                       shape.condition);
-        add_shape(&text, naming->pixels, naming->tile, naming->suffix, &shape);
-        if (shape.pixels > tile->most_pixels)
-            tile->most_pixels = shape.pixels;
-        if (shape.vectors * shape.lanes > tile->most_channels)
-            tile->most_channels = shape.vectors * shape.lanes;
+        add_condition(&text, n, i);
+        add_shape(&text, out->pixels, out->channels, naming->suffix, &shape);
+        if (shape.pixels > out->most_pixels)
+            out->most_pixels = shape.pixels;
+        if (shape.vectors * shape.lanes > out->most_channels)
+            out->most_channels = shape.vectors * shape.lanes;
     }
     if (n > 1)
         str_add(&text, "#endif\n");
@@ -194,31 +248,112 @@ static void bind_shapes(struct bind *bind, const struct naming *naming, struct t
     bind_new_helper(bind, name, "templates/helpers/tile_shape.c.tmpl", &keys);
 }
 
-struct tile bind_tile_f32(struct bind *bind, int64_t columns, enum tile_form form)
+static const char *const forms[] = { "taps", "offsets", "rows", "more" };
+
+static const char *new_tile(struct bind *bind, const char *name, const struct naming *naming,
+                            const char *each_vector, enum tile_form form)
 {
-    static const char *const forms[] = { "taps", "offsets", "rows", "more" };
-    const struct naming naming = naming_of(bind, columns);
-    const char *name = arena_printf(bind->arena, "tile%s_%s", naming.suffix, forms[form]);
+    struct keys keys;
+
+    keys_init(&keys, bind->arena);
+    keys_set(&keys, "PIXELS", naming->pixels);
+    keys_set(&keys, "TILE", naming->tile);
+    keys_set(&keys, "each_pixel", arena_printf(bind->arena, "EACH_PIXEL%s", naming->suffix));
+    keys_set(&keys, "each_vector", each_vector);
+    for (int i = 0; i < (int)(sizeof forms / sizeof *forms); i++)
+        keys_set_flag(&keys, forms[i], i == (int)form);
+    keys_set_int(&keys, "ahead", AHEAD);
+    keys_set_flag(&keys, "strided", form == TILE_ROWS || form == TILE_MORE);
+    return bind_new_helper(bind, name, "templates/helpers/tile_f32.c.tmpl", &keys);
+}
+
+static struct tile named_tile(struct bind *bind, const struct naming *naming, enum tile_form form)
+{
+    const char *name = arena_printf(bind->arena, "tile%s_%s", naming->suffix, forms[form]);
     struct tile tile = { .fn = bind_own_helper(bind, name),
-                         .pixels = naming.pixels,
-                         .channels = naming.tile };
+                         .pixels = naming->pixels,
+                         .channels = naming->tile };
 
     bind_vector(bind);
-    bind_shapes(bind, &naming, &tile);
-    if (!tile.fn) {
-        struct keys keys;
-
-        keys_init(&keys, bind->arena);
-        keys_set(&keys, "PIXELS", tile.pixels);
-        keys_set(&keys, "TILE", tile.channels);
-        keys_set(&keys, "suffix", naming.suffix);
-        for (int i = 0; i < (int)(sizeof forms / sizeof *forms); i++)
-            keys_set_flag(&keys, forms[i], i == (int)form);
-        keys_set_int(&keys, "ahead", AHEAD);
-        keys_set_flag(&keys, "strided", form == TILE_ROWS || form == TILE_MORE);
-        tile.fn = bind_new_helper(bind, name, "templates/helpers/tile_f32.c.tmpl", &keys);
-    }
+    bind_shapes(bind, naming, &tile);
+    if (!tile.fn)
+        tile.fn = new_tile(bind, name, naming,
+                           arena_printf(bind->arena, "EACH_VECTOR%s", naming->suffix), form);
     keys_offer(bind->keys, "pixels", tile.pixels);
     keys_offer(bind->keys, "tile", tile.channels);
+    return tile;
+}
+
+struct tile bind_tile_f32(struct bind *bind, int64_t columns, enum tile_form form)
+{
+    const struct naming naming = naming_of(bind, 0, columns);
+
+    return named_tile(bind, &naming, form);
+}
+
+/* --- halves
+ * ---------------------------------------------------------------------------------------
+ */
+
+/* Whether at the end of so many columns no more than half of this tile is left. */
+static bool leaves_half(const struct shape *shape, int64_t columns)
+{
+    const int64_t tile = shape->vectors * shape->lanes, rest = columns % tile;
+
+    return shape->lanes > 1 && shape->vectors > 1 && rest > 0 && rest <= tile / 2;
+}
+
+/* Whether one of the tiles of a name does. */
+static bool needs_halves(const struct bind *bind, const struct naming *naming, int64_t columns)
+{
+    if (bind->machine->lanes)
+        return leaves_half(&naming->shape, columns);
+    for (int i = 0; i < N_SHAPES && !naming->narrow; i++)
+        if (leaves_half(&shapes[i], columns))
+            return true;
+    return false;
+}
+
+/* The list of a half's vectors; its name is returned. */
+static const char *bind_half_list(struct bind *bind, const struct naming *naming)
+{
+    const char *list = arena_printf(bind->arena, "EACH_VECTOR%s_HALF", naming->suffix);
+    const char *name = arena_printf(bind->arena, "tile_half%s", naming->suffix);
+    const int n = bind->machine->lanes ? 1 : N_SHAPES;
+    struct str text = { .arena = bind->arena };
+    struct keys keys;
+
+    if (bind_own_helper(bind, name))
+        return list;
+    for (int i = 0; i < n; i++) {
+        const int vectors = (n == 1 ? naming->shape.vectors : shapes[i].vectors) / 2;
+
+        add_condition(&text, n, i);
+        add_list_of_vectors(&text, list, vectors);
+    }
+    if (n > 1)
+        str_add(&text, "#endif\n");
+    keys_init(&keys, bind->arena);
+    keys_set(&keys, "TILE", naming->tile);
+    keys_set(&keys, "lists", str_text(&text));
+    bind_new_helper(bind, name, "templates/helpers/tile_half.c.tmpl", &keys);
+    return list;
+}
+
+struct tile bind_tile_of_rows(struct bind *bind, int64_t rows, int64_t columns, enum tile_form form)
+{
+    const struct naming naming = naming_of(bind, rows, columns);
+    const struct tile tile = named_tile(bind, &naming, form);
+    const bool halves = needs_halves(bind, &naming, columns);
+
+    keys_set_flag(bind->keys, "halves", halves);
+    keys_offer(bind->keys, "half_fn", "");
+    if (halves) {
+        const char *list = bind_half_list(bind, &naming);
+        const char *name = arena_printf(bind->arena, "tile%s_half_%s", naming.suffix, forms[form]);
+        const char *fn = bind_own_helper(bind, name);
+
+        keys_offer(bind->keys, "half_fn", fn ? fn : new_tile(bind, name, &naming, list, form));
+    }
     return tile;
 }

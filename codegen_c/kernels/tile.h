@@ -34,4 +34,10 @@ struct tile {
  * set to the names of its extents, which are those of all forms for as many columns. */
 struct tile bind_tile_f32(struct bind *bind, int64_t columns, enum tile_form form);
 
+/* The same, of as many pixels as leave few over where there are `rows` of them. Sets halves, and
+ * half_fn to a function that computes the first half of a tile's columns, where no more are left at
+ * the end. */
+struct tile bind_tile_of_rows(struct bind *bind, int64_t rows, int64_t columns,
+                              enum tile_form form);
+
 #endif

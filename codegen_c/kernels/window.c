@@ -35,14 +35,16 @@ static struct window window_make(const struct type *x, const char *x_layout, con
     return w;
 }
 
-/* Whether a tap of the last output position, or of the first, falls outside the input. */
+bool window_reaches_out(const struct window *w, int dim)
+{
+    return w->pad[dim] > 0 ||
+           (w->out[dim] - 1) * w->stride[dim] + (w->k[dim] - 1) * w->dil[dim] - w->pad[dim] >=
+               w->in[dim];
+}
+
 static bool reaches_outside(const struct window *w)
 {
-    for (int i = 0; i < 3; i++)
-        if (w->pad[i] > 0 ||
-            (w->out[i] - 1) * w->stride[i] + (w->k[i] - 1) * w->dil[i] - w->pad[i] >= w->in[i])
-            return true;
-    return false;
+    return window_reaches_out(w, 0) || window_reaches_out(w, 1) || window_reaches_out(w, 2);
 }
 
 struct window window_of_conv(const struct region *region)

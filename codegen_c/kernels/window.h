@@ -25,6 +25,10 @@ int64_t window_in_len(const struct window *window); /* positions of a plane */
 int64_t window_out_len(const struct window *window);
 int64_t window_k_len(const struct window *window);
 
+/* Whether a tap of the first output position, or of the last, falls outside along this dim (not of
+ * transposed ones). */
+bool window_reaches_out(const struct window *window, int dim);
+
 /* The extent of a dim with all padding that taps fall into. */
 int64_t window_padded_extent(const struct window *window, int dim);
 

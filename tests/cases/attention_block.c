@@ -47,6 +47,11 @@ typedef float vector_f32 __attribute__((vector_size(LANES * 4), aligned(4), may_
 #else
 #define WIDE
 #endif
+#if defined __AVX512F__ && defined __GNUC__ && __GNUC__ >= 8 && !defined __clang__
+#define WIDE_LOOPS __attribute__((target("prefer-vector-width=512"))) /* gcc would take half-vectors */
+#else
+#define WIDE_LOOPS
+#endif
 
 /* --- from templates/helpers/tile_shape.c.tmpl ------------------------------------------------- */
 
@@ -251,7 +256,8 @@ static NOINLINE void region_ln(const float *restrict x, float *restrict y)
  *
  * PANEL columns of b at a time are packed side by side; PIXELS_4 rows of a at a time take their sums with
  * TILE_4 of these columns. A sum runs over INNER in order. */
-static NOINLINE void region_keys(const float *restrict x, float *restrict y, void *restrict scratch)
+static NOINLINE WIDE_LOOPS void region_keys(const float *restrict x, float *restrict y,
+                                            void *restrict scratch)
 {
     enum { ROWS = 3, INNER = 4, COLUMNS = 3, PANEL = 32 };
     const float *const a = x; /* [ROWS, INNER] */
@@ -325,8 +331,8 @@ static NOINLINE void region_softmax(float *restrict y)
  *
  * PANEL columns of b at a time are packed side by side; PIXELS_4 rows of a at a time take their sums with
  * TILE_4 of these columns. A sum runs over INNER in order. */
-static NOINLINE void region_context(const float *restrict x, const float *restrict x2,
-                                    float *restrict y, void *restrict scratch)
+static NOINLINE WIDE_LOOPS void region_context(const float *restrict x, const float *restrict x2,
+                                               float *restrict y, void *restrict scratch)
 {
     enum { ROWS = 3, INNER = 3, COLUMNS = 4, PANEL = 32 };
     const float *const a = x; /* [ROWS, INNER] */

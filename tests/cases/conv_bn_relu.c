@@ -37,6 +37,11 @@ typedef float vector_f32 __attribute__((vector_size(LANES * 4), aligned(4), may_
 #else
 #define WIDE
 #endif
+#if defined __AVX512F__ && defined __GNUC__ && __GNUC__ >= 8 && !defined __clang__
+#define WIDE_LOOPS __attribute__((target("prefer-vector-width=512"))) /* gcc would take half-vectors */
+#else
+#define WIDE_LOOPS
+#endif
 
 /* --- from templates/helpers/tile_shape.c.tmpl ------------------------------------------------- */
 
@@ -149,7 +154,7 @@ static const float conv_bn_relu_bn1_beta[3] = {
  * from the input under the kernel: `tap` points to its first element, the others lie at offsets from
  * that. A sum runs over the kernel in row-major order and, at each tap, over the input channels.
  */
-static NOINLINE void region_conv1(const float *restrict x, float *restrict y)
+static NOINLINE WIDE_LOOPS void region_conv1(const float *restrict x, float *restrict y)
 {
     enum {
         IN_C = 2, IN_H = 6, IN_W = 6,

@@ -37,6 +37,11 @@ typedef float vector_f32 __attribute__((vector_size(LANES * 4), aligned(4), may_
 #else
 #define WIDE
 #endif
+#if defined __AVX512F__ && defined __GNUC__ && __GNUC__ >= 8 && !defined __clang__
+#define WIDE_LOOPS __attribute__((target("prefer-vector-width=512"))) /* gcc would take half-vectors */
+#else
+#define WIDE_LOOPS
+#endif
 
 /* --- from templates/helpers/tile_shape.c.tmpl ------------------------------------------------- */
 
@@ -131,12 +136,13 @@ static const float pointwise_residual_conv1_bias[4] = {
  * from the input under the kernel: `tap` points to its first element, the others lie at offsets from
  * that. A sum runs over the kernel in row-major order and, at each tap, over the input channels.
  */
-static NOINLINE void region_conv1(const float *restrict x, float *restrict y)
+static NOINLINE WIDE_LOOPS void region_conv1(const float *restrict x, float *restrict y)
 {
     enum {
         IN_C = 4, IN_H = 3, IN_W = 3,
         OUT_C = 4, OUT_H = 3, OUT_W = 3,
         K_H = 1, K_W = 1, TAPS = K_H * K_W,
+        SPAN = TILE_4 < 4 ? TILE_4 : 4, /* of which both OUT_C and TILE_4 are multiples */
         OUT_LEN = OUT_H * OUT_W
     };
     const float *const in = x; /* [IN_C, IN_H, IN_W] */

@@ -46,6 +46,11 @@ typedef float vector_f32 __attribute__((vector_size(LANES * 4), aligned(4), may_
 #else
 #define WIDE
 #endif
+#if defined __AVX512F__ && defined __GNUC__ && __GNUC__ >= 8 && !defined __clang__
+#define WIDE_LOOPS __attribute__((target("prefer-vector-width=512"))) /* gcc would take half-vectors */
+#else
+#define WIDE_LOOPS
+#endif
 
 /* --- from templates/helpers/vector_max_f32.c.tmpl --------------------------------------------- */
 
