@@ -163,51 +163,64 @@ static bool run_engine(struct verification *v)
     return true;
 }
 
-/* The region's inputs become the reference's, where they lie in the arena or in an output. */
-static void *place_data(const struct host_code *code, const struct tensor *outputs,
-                        const struct codegen_place *place)
+/* Where a place is in the arena or in an output; NULL = elsewhere. */
+static unsigned char *place_data(const struct host_code *code, const struct tensor *outputs,
+                                 const struct codegen_place *place)
 {
     unsigned char *arena = (unsigned char *)(uintptr_t)generated_arena(code->generated);
 
     if (place->kind == PLACE_OUTPUT)
-        return outputs[place->index].data;
+        return (unsigned char *)outputs[place->index].data + place->offset;
     return place->kind == PLACE_ARENA ? arena + place->offset : NULL;
 }
 
-/* The place of a value of main: that of the call that computes it, through views. */
-static const struct codegen_place *find_place(const struct host_code *code,
-                                              const struct value *value)
+/* Pixel by pixel, into a place or (`out`) out of it: the pixels of a part of a concatenation have
+ * others in between. */
+static void copy_place(unsigned char *data, const struct codegen_place *place,
+                       const struct tensor *tensor, bool out)
 {
-    while (value->def && value->def->op != OP_CALL)
-        value = value->def->inputs[0];
-    for (int i = 0; value->def && i < code->result.n_regions; i++)
-        if (code->result.regions[i].call == value->def)
-            return &code->result.regions[i].results[value->index];
-    return NULL;
+    const struct type *type = &tensor->type;
+    const size_t bytes = type_bytes(type), size = dtype_bytes(type->dtype);
+    const size_t pixel = place->pitch ? (size_t)type->dim[type->rank - 1] * size : bytes;
+    unsigned char *other = tensor->data;
+
+    for (size_t at = 0; at < bytes; at += pixel) {
+        if (out)
+            memcpy(other + at, data, pixel);
+        else
+            memcpy(data, other + at, pixel);
+        data += (size_t)place->pitch * size;
+    }
 }
 
+/* The region's inputs become the reference's. */
 static bool generated_region(struct verification *v, const struct host_code *code,
                              const struct tensor *outputs, int region)
 {
     const struct codegen_region *r = &code->result.regions[region];
+    struct bulk bulk = { NULL, 0 };
 
     for (int i = 0; i < r->call->n_inputs; i++) {
-        const struct codegen_place *place = find_place(code, r->call->inputs[i]);
+        const struct codegen_place *place = &code->result.places[r->call->inputs[i]->id];
         const struct tensor wanted = wanted_tensor(v, r->call->inputs[i]);
 
-        if (place && place_data(code, outputs, place))
-            memcpy(place_data(code, outputs, place), wanted.data, type_bytes(&wanted.type));
+        if (place_data(code, outputs, place))
+            copy_place(place_data(code, outputs, place), place, &wanted, false);
     }
     if (!generated_step(code->generated, region))
         return false;
     for (int i = 0; i < r->call->n_outputs; i++) {
         struct layer *layer = &v->layers[r->call->outputs[i]->id];
-        const struct tensor found = { layer->reference.type,
-                                      place_data(code, outputs, &r->results[i]) };
+        unsigned char *data = place_data(code, outputs, &r->results[i]);
+        struct tensor found;
 
-        if (found.data)
-            layer->error[GENERATED] = relative_error(&layer->reference, layer->largest, &found);
+        if (!data)
+            continue;
+        found = tensor_new(&bulk, &layer->reference.type);
+        copy_place(data, &r->results[i], &found, true);
+        layer->error[GENERATED] = relative_error(&layer->reference, layer->largest, &found);
     }
+    bulk_release(&bulk);
     return true;
 }
 

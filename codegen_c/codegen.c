@@ -227,7 +227,8 @@ static void name_values(struct codegen *codegen)
         for (int i = 0; i < node->n_outputs; i++) {
             const struct value *value = node->outputs[i];
 
-            if (codegen->plan.root[value->id] == value && codegen->plan.block[value->id] >= 0)
+            if (codegen->plan.root[value->id] == value &&
+                (codegen->plan.block[value->id] >= 0 || codegen->plan.part[value->id].whole))
                 codegen->local_names[value->id] =
                     names_unique(&locals, c_identifier(arena, value->name));
         }
@@ -303,6 +304,9 @@ static void fill_result(struct codegen *codegen)
         count_winograd(&codegen->regions[i], result);
     }
     result->regions = regions;
+    result->places =
+        arena_memdup(arena, codegen->plan.place,
+                     (size_t)codegen->module->main->n_values * sizeof *codegen->plan.place);
     result->n_regions = codegen->n_regions;
     result->n_onnx_nodes =
         codegen->module->n_onnx_nodes ? codegen->module->n_onnx_nodes : (int)nodes.n;
@@ -310,6 +314,27 @@ static void fill_result(struct codegen *codegen)
     result->arena_naive_bytes = codegen->plan.naive_bytes;
     result->weight_bytes = codegen->weights.bytes;
     external_host_files(codegen);
+}
+
+/* Concatenations all of whose operands are written where they belong. */
+static void drop_regions(struct codegen *codegen)
+{
+    int n = 0;
+
+    for (int r = 0; r < codegen->n_regions; r++) {
+        const struct region *region = &codegen->regions[r];
+        bool is_there = region->absent == NULL;
+
+        for (int i = 0; i < region->call->n_inputs && !is_there; i++)
+            is_there = !region->absent[i];
+        if (!is_there && region->anchor->n_inputs == region->call->n_inputs)
+            continue;
+        codegen->regions[n] = codegen->regions[r];
+        codegen->emitted[n] = codegen->emitted[r];
+        codegen->regions[n].index = n;
+        n++;
+    }
+    codegen->n_regions = n;
 }
 
 static void begin(struct codegen *codegen)
@@ -330,14 +355,18 @@ static bool prepare(struct codegen *codegen, bool *again)
 {
     struct function *main = codegen->module->main;
     struct plan *plan = &codegen->plan;
+    struct part *part;
     bool ok;
 
     begin(codegen);
     ok = check_interface(codegen);
     if (!choose_kernels(codegen) || !ok)
         return false;
-    plan_liveness(plan, &codegen->arena, main, codegen->regions, codegen->n_regions);
+    part = plan_parts(&codegen->arena, main, codegen->regions, codegen->n_regions);
+    drop_regions(codegen);
+    plan_liveness(plan, &codegen->arena, main, part, codegen->regions, codegen->n_regions);
     plan_alias(plan, &codegen->arena, codegen->regions);
+    plan_pitches(plan, &codegen->arena, codegen->regions);
     if (!write_regions(codegen))
         return false;
     *again = plan_order(plan, &codegen->arena, *again ? main : NULL, codegen->regions);

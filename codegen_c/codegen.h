@@ -41,7 +41,9 @@ struct codegen_options {
 struct codegen_place {
     enum { PLACE_INPUT, PLACE_OUTPUT, PLACE_ARENA, PLACE_CONSTANT } kind;
     int index;     /* of the input or output array */
-    size_t offset; /* in the arena, bytes */
+    size_t offset; /* in the arena, or in the output: bytes */
+    int64_t pitch; /* elements from a pixel (what lies along the last dim) to the next; 0: they lie
+                      side by side */
 };
 
 /* One region function, in execution order; NAME_step(i) runs it. */
@@ -68,6 +70,7 @@ struct codegen_result {
     size_t winograd_weight_bytes, winograd_scratch_bytes;
     int n_regions, n_onnx_nodes;
     const struct codegen_region *regions; /* [n_regions] */
+    const struct codegen_place *places;   /* by id of main's values */
     int64_t macs;
     int n_files;
     const char **files; /* [n_files] paths written, in order */

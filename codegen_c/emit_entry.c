@@ -1,4 +1,5 @@
 /* emit_entry.c - NAME_run, and NAME_step where it is wanted: checks, named pointers, calls. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "codegen_c/emit.h"
@@ -9,6 +10,8 @@ static const char *value_name(const struct codegen *codegen, const struct value 
     const struct value *root = codegen->plan.root[value->id];
     const struct codegen_place *place = &codegen->plan.place[value->id];
 
+    if (codegen->plan.part[root->id].whole)
+        return codegen->local_names[root->id];
     switch (place->kind) {
     case PLACE_INPUT: return codegen->input_names[place->index];
     case PLACE_OUTPUT: return codegen->output_names[place->index];
@@ -64,25 +67,50 @@ static const char *over_comment(struct codegen *codegen, const struct region *re
                         value_name(codegen, region->call->inputs[region->over]));
 }
 
+/* Of what is in the arena, or a part of an output. The region is NULL where nothing is left of it.
+ */
+static void add_pointer(struct codegen *codegen, struct str *out, const struct value *value,
+                        const struct region *region)
+{
+    const struct plan *plan = &codegen->plan;
+    const struct codegen_place *place = &plan->place[value->id];
+    const struct part *part = &plan->part[value->id];
+    const char *name = codegen->local_names[value->id];
+
+    if (!name)
+        return;
+    str_printf(out, "    %s *const %s = ", dtype_c_type(value->type.dtype), name);
+    if (place->kind == PLACE_OUTPUT)
+        str_printf(out, "%s + %" PRId64, codegen->output_names[place->index], part->at);
+    else
+        str_printf(out, "(void *)(base + %zu)", place->offset);
+    str_printf(out, "; /* %s", shape_comment(&codegen->arena, &value->type));
+    if (part->whole)
+        str_printf(out, ", in %s", value_name(codegen, part->of));
+    str_printf(out, "%s */\n", region ? over_comment(codegen, region) : "");
+}
+
 static void add_pointers(struct codegen *codegen, struct str *out)
 {
     const struct plan *plan = &codegen->plan;
+    bool any = false;
 
-    if (plan->arena_bytes == 0)
-        return;
-    str_add(out, "    unsigned char *const base = arena;\n");
-    for (int r = 0; r < codegen->n_regions; r++)
-        for (int i = 0; i < codegen->regions[r].call->n_outputs; i++) {
-            const struct value *value = codegen->regions[r].call->outputs[i];
+    int r = 0;
 
-            if (plan->block[value->id] >= 0)
-                str_printf(out, "    %s *const %s = (void *)(base + %zu); /* %s%s */\n",
-                           dtype_c_type(value->type.dtype), codegen->local_names[value->id],
-                           plan->place[value->id].offset,
-                           shape_comment(&codegen->arena, &value->type),
-                           over_comment(codegen, &codegen->regions[r]));
+    if (plan->arena_bytes > 0)
+        str_add(out, "    unsigned char *const base = arena;\n");
+    for (const struct node *node = codegen->module->main->first; node; node = node->next) {
+        const struct region *region = r < codegen->n_regions && codegen->regions[r].call == node
+                                          ? &codegen->regions[r++]
+                                          : NULL;
+
+        for (int i = 0; i < node->n_outputs && node->op == OP_CALL; i++) {
+            add_pointer(codegen, out, node->outputs[i], region);
+            any = any || codegen->local_names[node->outputs[i]->id];
         }
-    str_add(out, "\n");
+    }
+    if (any || plan->arena_bytes > 0)
+        str_add(out, "\n");
 }
 
 static size_t scratch_offset(const struct plan *plan, int region)
@@ -105,7 +133,8 @@ static void add_call(struct codegen *codegen, struct str *out, const struct regi
     int n = 0;
 
     for (int i = 0; i < call->n_inputs; i++)
-        if (!(region->in_place && region->over == i)) /* is the result as well */
+        if (!(region->in_place && region->over == i) && /* is the result as well */
+            !(region->absent && region->absent[i]))
             items[n++] = value_name(codegen, call->inputs[i]);
     for (int i = 0; i < call->n_outputs; i++)
         items[n++] = value_name(codegen, call->outputs[i]);

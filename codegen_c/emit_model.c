@@ -83,9 +83,9 @@ static const char *block_text(struct codegen *codegen, int block)
     if (!plan->blocks[block].value)
         return arena_printf(&codegen->arena, "scratch of %s",
                             codegen->regions[plan->blocks[block].first].c_name);
-    for (int r = 0; r < codegen->n_regions; r++)
-        for (int i = 0; i < codegen->regions[r].call->n_outputs; i++) {
-            const int id = codegen->regions[r].call->outputs[i]->id;
+    for (const struct node *node = plan->main->first; node; node = node->next)
+        for (int i = 0; i < node->n_outputs && node->op == OP_CALL; i++) {
+            const int id = node->outputs[i]->id;
             const char *const name = codegen->local_names[id];
 
             if (plan->block[id] != block)

@@ -45,16 +45,22 @@ static const char *in_parentheses(struct arena *arena, const char *expression)
 
 /* The index of an operand's element at this position: its shape is aligned to the right and repeats
  * where its dim is 1. `axis` >= 0: the operand is a vector along this axis. */
-static const char *index_at(struct epilogue *e, const struct type *operand,
-                            const struct type *shape, int axis)
+static const char *index_at(struct epilogue *e, const struct value *value, const struct type *shape,
+                            int axis)
 {
+    const struct region *region = e->bind->region;
+    const struct type *operand = &value->type;
     const struct position *at = e->position;
     struct arena *arena = e->bind->arena;
+    const int64_t pitch =
+        value->kind == VALUE_PARAM && region->param_pitch ? region->param_pitch[value->index] : 0;
     const char *index = NULL;
     int64_t extent = 1; /* of the dims that share the coming coordinate */
 
     if (axis >= 0)
         return operand->dim[0] == 1 ? "0" : at->coord[axis];
+    if (pitch) /* the plan has seen to it that the shapes are the same */
+        return arena_printf(arena, "%s * %" PRId64 " + %s", at->pixel, pitch, at->channel);
     if (type_same_shape(operand, shape))
         return at->linear;
     for (int i = 0; i < operand->rank; i++) {
@@ -102,9 +108,8 @@ static const char *read_operand(struct epilogue *e, const struct node *node, int
     literal = uniform_literal(e->bind, value);
     if (literal)
         return literal;
-    return arena_printf(
-        e->bind->arena, "%s[%s]", bind_operand(e->bind, value),
-        index_at(e, &value->type, &e->bind->region->fn->ret->inputs[0]->type, axis));
+    return arena_printf(e->bind->arena, "%s[%s]", bind_operand(e->bind, value),
+                        index_at(e, value, &e->bind->region->fn->ret->inputs[0]->type, axis));
 }
 
 static int count_placeholder(const char *text, char letter)

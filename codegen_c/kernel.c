@@ -8,8 +8,22 @@
 static const struct kernel kernels[] = {
 #define KERNEL(name, anchor, accepts_function, bind_function, in_place)                            \
     { #name, OP_##anchor, accepts_function, bind_function, in_place },
+#define PITCHED(name, reads_function, writes_function)
 #include "codegen_c/kernels.def"
 #undef KERNEL
+#undef PITCHED
+};
+
+static const struct pitched {
+    const char *name;
+    bool (*reads)(const struct region *region, int input);
+    bool (*writes)(const struct region *region);
+} pitched[] = {
+#define KERNEL(name, anchor, accepts_function, bind_function, in_place)
+#define PITCHED(name, reads_function, writes_function) { #name, reads_function, writes_function },
+#include "codegen_c/kernels.def"
+#undef KERNEL
+#undef PITCHED
 };
 
 enum { N_KERNELS = sizeof kernels / sizeof *kernels };
@@ -98,4 +112,26 @@ const struct kernel *kernel_choose(struct ctx *ctx, struct region *region)
         diag_note(ctx, "there is no kernel for this operator");
     diag_help(ctx, "export the model in float32, or compute this part outside of it");
     return NULL;
+}
+
+static const struct pitched *find_pitched(const struct region *region)
+{
+    for (size_t i = 0; region->kernel && i < sizeof pitched / sizeof *pitched; i++)
+        if (strcmp(pitched[i].name, region->kernel->name) == 0)
+            return &pitched[i];
+    return NULL;
+}
+
+bool kernel_reads_pitched(const struct region *region, int input)
+{
+    const struct pitched *row = find_pitched(region);
+
+    return row && row->reads(region, input);
+}
+
+bool kernel_writes_pitched(const struct region *region)
+{
+    const struct pitched *row = find_pitched(region);
+
+    return row && row->writes(region);
 }

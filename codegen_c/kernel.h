@@ -34,6 +34,12 @@ struct region {
     int over;             /* … this one: they are one argument, and have one name */
     const struct choice *choice;         /* how to write it (knob.h); NULL = as usual */
     struct knob_range knobs[KNOB_COUNT]; /* what there was to choose, once bind has run */
+
+    /* Where the plan stored values as parts of others (codegen_c/plan/plan.h): */
+    const int64_t *param_pitch; /* [n_params] elements from a pixel to the next; 0: its pixels … */
+    const int64_t *result_pitch; /* … lie side by side */
+    const bool *absent; /* [n_params] of a concatenation: lies in the result already, and is no
+                           parameter in C; NULL = none */
     struct external *external; /* another target runs it: no anchor and no kernel; else NULL */
 };
 
@@ -57,14 +63,28 @@ struct kernel {
                       and type agree: element i is written after its last read */
 };
 
+/* Kernels whose pixels may be parts of greater ones are PITCHED(name, reads, writes): whether the
+ * region can read input i of its anchor, and write its results, so. A pixel is what lies along the
+ * last dim of the value, in as many elements as that has. What writes with a pitch, with one anchor
+ * result, reads element-wise operands of the result's shape with a pitch as well. */
+#define KERNEL(name, anchor, accepts_function, bind_function, in_place)
+#define PITCHED(name, reads_function, writes_function)                                             \
+    bool reads_function(const struct region *region, int input);                                   \
+    bool writes_function(const struct region *region);
+#include "codegen_c/kernels.def"
+#undef KERNEL
+#undef PITCHED
+
 /* A row of kernels.def is KERNEL(name, anchor, accepts, bind, in_place): the name without quotes,
  * the anchor without OP_ (COUNT for element-wise chains), two functions, declared here from the
  * table, and true or false. Rows with the same name share a template. */
 #define KERNEL(name, anchor, accepts_function, bind_function, in_place)                            \
     bool accepts_function(const struct region *region, const char **why);                          \
     bool bind_function(struct bind *binding);
+#define PITCHED(name, reads_function, writes_function)
 #include "codegen_c/kernels.def"
 #undef KERNEL
+#undef PITCHED
 
 /* For results without elements, whatever the anchor (codegen_c/kernels/nothing.c). */
 bool accepts_nothing(const struct region *region, const char **why);
@@ -74,6 +94,11 @@ bool bind_nothing(struct bind *bind);
  * gets their names, each once), usually the first, or "nothing". NULL after a NO_KERNEL error which
  * lists every candidate and why it was refused. */
 const struct kernel *kernel_choose(struct ctx *ctx, struct region *region);
+
+/* Whether the region's kernel can read input i of its anchor, or write its results, with a pitch.
+ */
+bool kernel_reads_pitched(const struct region *region, int input);
+bool kernel_writes_pitched(const struct region *region);
 
 /* --- for bind functions --------------------------------------------------------------------- */
 
@@ -135,7 +160,10 @@ struct position {
                                     dim is 1; NULL where this dim and the following ones, up to
                                     one that is not NULL, have a common coordinate, which no
                                     operand is broadcast along in part */
-    const char *linear;          /* C expression of the row-major index of y ("at") */
+    const char *linear;          /* C expression of the row-major index of y ("at"), as if its
+                                    pixels lay side by side */
+    const char *pixel, *channel; /* C expressions, of kernels that write with a pitch: linear is
+                                    pixel * channels + channel; without operators around */
 };
 
 /* Turns the element-wise nodes of the region into statements and sets

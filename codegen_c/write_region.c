@@ -22,6 +22,12 @@ static bool is_residual(const struct region *region, const struct value *param)
     return true;
 }
 
+/* Of a concatenation: an operand that lies in the result already. */
+static bool is_absent(const struct region *region, int param)
+{
+    return region->absent && region->absent[param];
+}
+
 /* A parameter that the plan put the result over is called as the result is: it is one array. */
 static void name_parameters(struct codegen *codegen, struct region *region)
 {
@@ -33,7 +39,10 @@ static void name_parameters(struct codegen *codegen, struct region *region)
 
     names_init(&names, &codegen->arena);
     for (int i = 0; i < fn->n_params; i++)
-        params[i] = names_unique(&names, is_residual(region, fn->params[i]) ? "residual" : "x");
+        params[i] =
+            is_absent(region, i)
+                ? ""
+                : names_unique(&names, is_residual(region, fn->params[i]) ? "residual" : "x");
     for (int i = 0; i < n_results; i++)
         results[i] = names_unique(&names, "y");
     /* x_2 would be taken for a variable of the epilogue. */
@@ -74,7 +83,7 @@ static const char *parameter_list(struct codegen *codegen, const struct region *
     int n = 0;
 
     for (int i = 0; i < fn->n_params; i++)
-        if (!(region->in_place && region->over == i))
+        if (!(region->in_place && region->over == i) && !is_absent(region, i))
             items[n++] = arena_printf(arena, "const %s *restrict %s",
                                       dtype_c_type(fn->params[i]->type.dtype), region->params[i]);
     for (int i = 0; i < fn->ret->n_inputs; i++)
@@ -114,10 +123,13 @@ const char *shapes_comment(struct codegen *codegen, const struct region *region)
                                     : arena_printf(arena, "%s %s", region->results[k],
                                                    shape_comment(arena, &fn->ret->inputs[k]->type));
 
+        if (is_param && is_absent(region, i))
+            continue;
+
         if (out.n - line + strlen(text) > 88) {
             str_add(&out, i == fn->n_params ? "\n* " : ",\n* ");
             line = out.n;
-        } else if (i > 0 && i != fn->n_params) {
+        } else if (out.n > 0 && i != fn->n_params) {
             str_add(&out, ", ");
         }
         if (i == fn->n_params)

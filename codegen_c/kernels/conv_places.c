@@ -2,6 +2,7 @@
 #include "codegen_c/kernels/conv_places.h"
 
 #include "codegen_c/kernels/anchor.h"
+#include "codegen_c/kernels/pitch.h"
 
 /* "IN_D = 4, IN_H = 5, IN_W = 6"; those that are all `usual` are left out. */
 static void add_extents(struct str *out, const struct window *w, const char *stem,
@@ -40,6 +41,7 @@ static void bind_geometry(struct bind *bind, const struct window *w)
     bind_flag(bind, "many", w->batch * w->groups > 1);
     bind_int(bind, "batch", w->batch);
     bind_int(bind, "groups", w->groups);
+    bind_pitches(bind);
     bind_int(bind, "in_c", w->in_c / w->groups);
     bind_int(bind, "out_c", w->out_c / w->groups);
     bind_text(bind, "taps", deep ? "K_D * K_H * K_W" : "K_H * K_W");
@@ -116,7 +118,7 @@ static void bind_input_places(struct bind *bind, const struct window *w)
     const bool deep = w->rank == 3, grouped = w->groups > 1;
     const char *pixel = deep ? "((id * IN_H + ih) * IN_W + iw)" : "(ih * IN_W + iw)";
     const char *len = deep ? "IN_D * IN_H * IN_W" : "IN_H * IN_W";
-    const char *pitch = grouped ? "(GROUPS * IN_C)" : "IN_C";
+    const char *pitch = pitch_of_x(bind->region, grouped ? "(GROUPS * IN_C)" : "IN_C");
     const char *x = bind_operand(bind, anchor_source(bind->region, 0));
 
     keys_offer(bind->keys, "x", x);
@@ -128,9 +130,8 @@ static void bind_input_places(struct bind *bind, const struct window *w)
                    arena_printf(bind->arena, "%s * %s + from + i", pixel, pitch));
         bind_text(bind, "in_shape", deep ? "[IN_D, IN_H, IN_W, IN_C]" : "[IN_H, IN_W, IN_C]");
         bind_text(bind, "image",
-                  grouped ? "&%s[g / GROUPS * %s * GROUPS * IN_C + g %% GROUPS * IN_C]"
-                          : "&%s[g * %s * IN_C]",
-                  x, len);
+                  grouped ? "&%s[g / GROUPS * %s * %s + g %% GROUPS * IN_C]" : "&%s[g * %s * %s]",
+                  x, len, pitch);
     } else {
         const char *within =
             deep ? "* IN_D + id) * IN_H + ih) * IN_W + iw" : "* IN_H + ih) * IN_W + iw";
@@ -145,7 +146,7 @@ static void bind_input_places(struct bind *bind, const struct window *w)
 }
 
 /* Which element of y a sum is, and which channel. */
-static void bind_output_places(struct bind *bind, const struct window *w)
+static void bind_output_places(struct bind *bind, const struct window *w, struct position *position)
 {
     const bool grouped = w->groups > 1, batched = w->batch > 1;
     const char *channels = grouped ? "(GROUPS * OUT_C)" : "OUT_C";
@@ -157,14 +158,19 @@ static void bind_output_places(struct bind *bind, const struct window *w)
         bind_text(bind, "oc", "%s * OUT_C + block + i", group);
     else
         bind_text(bind, "oc", "block + i");
-    if (w->out_channels_last && batched)
-        bind_text(bind, "at", "(%s * OUT_LEN + first + j) * %s + oc", image, channels);
-    else if (w->out_channels_last)
-        bind_text(bind, "at", "(first + j) * %s + oc", channels);
+    if (w->out_channels_last)
+        bind_at(bind,
+                batched ? arena_printf(bind->arena, "(%s * OUT_LEN + first + j)", image)
+                        : "(first + j)",
+                channels, "oc", position);
     else if (batched)
         bind_text(bind, "at", "(%s * %s + oc) * OUT_LEN + first + j", image, channels);
     else
         bind_text(bind, "at", "oc * OUT_LEN + first + j");
+    if (!w->out_channels_last)
+        position_by_division(bind, "at", position);
+    if (w->out_c > 1)
+        position->coord[w->out_channels_last ? position->rank - 1 : 1] = "oc";
 }
 
 void bind_conv_places(struct bind *bind, const struct window *w)
@@ -172,15 +178,12 @@ void bind_conv_places(struct bind *bind, const struct window *w)
     bind_geometry(bind, w);
     bind_places(bind, w);
     bind_input_places(bind, w);
-    bind_output_places(bind, w);
 }
 
 bool bind_conv_position(struct bind *bind, const struct window *w, const char *sum)
 {
     struct position position;
 
-    position_by_division(bind, "at", &position);
-    if (w->out_c > 1)
-        position.coord[w->out_channels_last ? position.rank - 1 : 1] = "oc";
+    bind_output_places(bind, w, &position);
     return bind_epilogue(bind, sum, &position);
 }

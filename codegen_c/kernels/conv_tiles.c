@@ -15,6 +15,7 @@
 #include "codegen_c/kernels/conv_places.h"
 #include "codegen_c/kernels/operands.h"
 #include "codegen_c/kernels/panels.h"
+#include "codegen_c/kernels/pitch.h"
 #include "codegen_c/kernels/tile.h"
 
 enum {
@@ -220,7 +221,8 @@ static void bind_runs(struct bind *bind, const struct window *w, int most_pixels
 static void bind_reading(struct bind *bind, const struct window *w, const struct panels *panels,
                          const struct tile *tile)
 {
-    const bool planar = !w->channels_last, offsets = has_offsets(w, panels), runs = has_runs(w);
+    const bool planar = !w->channels_last, offsets = has_offsets(w, panels);
+    const bool runs = has_runs(w) && !input_pitch(bind->region, 0);
     const char *taps = planar ? "1" : !runs ? "TAPS" : w->rank == 3 ? "K_D * K_H" : "K_H";
 
     bind_text(bind, "tile_fn", "%s", tile->fn);

@@ -26,14 +26,19 @@ void copy_add_dim(struct copy *copy, int64_t extent, int64_t x_step, int64_t y_s
     copy->y_step[copy->n++] = y_step;
 }
 
-void row_major_steps(const struct type *type, int64_t *steps)
+void pitched_steps(const struct type *type, int64_t pitch, int64_t *steps)
 {
     int64_t step = 1;
 
     for (int i = type->rank - 1; i >= 0; i--) {
         steps[i] = step;
-        step *= type->dim[i];
+        step *= pitch && i == type->rank - 1 ? pitch : type->dim[i];
     }
+}
+
+void row_major_steps(const struct type *type, int64_t *steps)
+{
+    pitched_steps(type, 0, steps);
 }
 
 /* "at + i0 * 12 - i1": the first term is never negated. */
@@ -185,6 +190,8 @@ void bind_copies(struct bind *bind, struct copy *copies, int n)
         const char *name = i < region->fn->n_params ? region->params[i]
                                                     : region->results[i - region->fn->n_params];
 
+        if (region->absent && i < region->fn->n_params && region->absent[i])
+            continue;
         if (!is_used(copies, n, name))
             str_printf(&unused, "(void)%s;\n", name);
     }

@@ -10,6 +10,7 @@
 #include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/operands.h"
 #include "codegen_c/kernels/panels.h"
+#include "codegen_c/kernels/pitch.h"
 #include "codegen_c/kernels/row_tiles.h"
 #include "codegen_c/kernels/vector.h"
 
@@ -65,7 +66,8 @@ static void bind_places(struct bind *bind, const struct window *w)
         bind_text(bind, "row", "(%s%s)", batched ? "n * IN_H + " : "", row);
     bind_text(bind, "in", "%s",
               coded ? "rows" : bind_operand(bind, anchor_source(bind->region, 0)));
-    bind_text(bind, "in_step", coded ? "CHUNK" : "CHANNELS");
+    bind_text(bind, "in_step", "%s", coded ? "CHUNK" : pitch_of_x(bind->region, "CHANNELS"));
+    bind_text(bind, "x_step", "%s", pitch_of_x(bind->region, "CHANNELS"));
     bind_text(bind, "in_first", coded ? "c" : "first + c");
     bind_text(bind, "kernel", small ? "number" : "weight");
     bind_text(bind, "tap", multiplied ? "(m * K_H + kh) * K_W" : "kh * K_W");
@@ -114,10 +116,8 @@ static bool bind_depthwise_epilogue(struct bind *bind, const struct window *w)
     const int rank = w->rank + 2;
 
     bind_text(bind, "oc", w->out_c > w->in_c ? "(first + i) * MULTIPLIER + m" : "first + i");
-    bind_text(bind, "at", "(%s * OUT_W + ow + j) * %s + oc",
-              w->batch > 1 ? "(n * OUT_H + oh)" : "oh",
-              w->out_c > w->in_c ? "(CHANNELS * MULTIPLIER)" : "CHANNELS");
-    position_by_division(bind, "at", &position);
+    bind_at(bind, w->batch > 1 ? "((n * OUT_H + oh) * OUT_W + ow + j)" : "(oh * OUT_W + ow + j)",
+            w->out_c > w->in_c ? "(CHANNELS * MULTIPLIER)" : "CHANNELS", "oc", &position);
     if (w->batch > 1)
         position.coord[0] = "n";
     if (w->rank == 2 && w->out[1] > 1)
@@ -145,6 +145,7 @@ bool bind_depthwise(struct bind *bind)
     bind_int(bind, "batch", w.batch);
     bind_int(bind, "in_c", w.in_c);
     bind_int(bind, "chunk", chunk);
+    bind_pitches(bind);
     bind_flag(bind, "multiplied", w.out_c > w.in_c);
     bind_int(bind, "multiplier", w.out_c / w.in_c);
     bind_int(bind, "rows", rows);

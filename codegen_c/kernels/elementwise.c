@@ -4,7 +4,7 @@
  *          that leaves one, it is a flat loop */
 #include <inttypes.h>
 
-#include "codegen_c/kernel.h"
+#include "codegen_c/kernels/pitch.h"
 #include "relay_ir/ops/qnn.h"
 
 /* The dims of y in groups; group g ends with dim last[g]. */
@@ -51,7 +51,8 @@ static bool is_border(const struct function *fn, const struct type *y, int a, in
     return false;
 }
 
-static struct loops find_loops(const struct function *fn, const struct type *y)
+/* `pixels`: the last dim is a loop of its own. */
+static struct loops find_loops(const struct function *fn, const struct type *y, bool pixels)
 {
     struct loops loops = { .n = 0 };
     int before = -1;
@@ -59,7 +60,7 @@ static struct loops find_loops(const struct function *fn, const struct type *y)
     for (int i = 0; i < y->rank; i++) {
         if (y->dim[i] == 1)
             continue;
-        if (before < 0 || is_border(fn, y, before, i))
+        if (before < 0 || is_border(fn, y, before, i) || (pixels && i == y->rank - 1))
             loops.extent[loops.n++] = 1;
         loops.extent[loops.n - 1] *= y->dim[i];
         loops.last[loops.n - 1] = i;
@@ -75,31 +76,54 @@ static void bind_flat(struct bind *bind, const struct type *y, struct position *
     position->linear = "i";
 }
 
+/* The row-major index of the first n loops' coordinates. */
+static const char *index_of_loops(struct bind *bind, int n)
+{
+    const char *at = "i0";
+
+    for (int i = 1; i < n; i++)
+        at = arena_printf(bind->arena, i > 1 ? "(%s) * N%d + i%d" : "%s * N%d + i%d", at, i, i);
+    return at;
+}
+
 static void bind_nested(struct bind *bind, const struct loops *loops, struct position *position)
 {
     struct str extents = { .arena = bind->arena }, text = { .arena = bind->arena };
-    const char *at = NULL;
 
     for (int i = 0; i < loops->n; i++) {
         str_printf(&extents, "%sN%d = %" PRId64, i ? ", " : "", i, loops->extent[i]);
         str_printf(&text, "%sfor (int i%d = 0; i%d < N%d; i%d++)", i ? "\n" : "", i, i, i, i);
-        at = !at ? "i0"
-                 : arena_printf(bind->arena, i > 1 ? "(%s) * N%d + i%d" : "%s * N%d + i%d", at, i,
-                                i);
     }
     str_add(&text, " {");
     bind_text(bind, "extents", "%s", str_text(&extents));
     bind_text(bind, "loops", "%s", str_text(&text));
-    bind_text(bind, "at", "%s", at);
+    bind_text(bind, "at", "%s", index_of_loops(bind, loops->n));
     position->linear = "at";
+}
+
+/* Some operand, or y, has a pitch: the last loop is over the elements of a pixel. */
+static void bind_pixels(struct bind *bind, const struct loops *loops, bool single,
+                        struct position *position)
+{
+    const int n = single ? loops->n : loops->n - 1; /* loops over pixels */
+    const char *pixel = index_of_loops(bind, n);
+    const int64_t pitch = result_pitch(bind->region, 0);
+
+    position->pixel = n > 1 ? arena_printf(bind->arena, "(%s)", pixel) : pixel;
+    position->channel = single ? "0" : arena_printf(bind->arena, "i%d", loops->n - 1);
+    if (!pitch)
+        return;
+    position->linear = arena_printf(bind->arena, "(%s)", index_of_loops(bind, loops->n));
+    bind_text(bind, "at", "%s * %" PRId64 " + %s", position->pixel, pitch, position->channel);
 }
 
 bool bind_elementwise(struct bind *bind)
 {
     const struct function *fn = bind->region->fn;
     const struct type *y = &fn->ret->inputs[0]->type;
-    const struct loops loops = find_loops(fn, y);
-    const bool nested = loops.n > 1;
+    const bool pitched = has_pitch(bind->region);
+    const struct loops loops = find_loops(fn, y, pitched);
+    const bool nested = loops.n > 1 || pitched;
     struct position position = { .rank = y->rank };
 
     bind_flag(bind, "nested", nested);
@@ -107,6 +131,8 @@ bool bind_elementwise(struct bind *bind)
         bind_nested(bind, &loops, &position);
     else
         bind_flat(bind, y, &position);
+    if (pitched)
+        bind_pixels(bind, &loops, y->dim[y->rank - 1] == 1, &position);
     for (int i = 0, k = 0; i < y->rank; i++) {
         position.coord[i] = y->dim[i] == 1 ? "0" : NULL;
         if (k < loops.n && loops.last[k] == i) {
@@ -114,6 +140,6 @@ bool bind_elementwise(struct bind *bind)
             k++;
         }
     }
-    bind_text(bind, "linear", "%s", position.linear);
+    bind_text(bind, "linear", nested ? "at" : "i");
     return bind_epilogue(bind, NULL, &position);
 }

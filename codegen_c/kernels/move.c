@@ -1,7 +1,9 @@
 /* move.c - operators that only move elements: each is a few regular copies. */
 #include <string.h>
 
+#include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/copies.h"
+#include "codegen_c/kernels/pitch.h"
 #include "relay_ir/layout.h"
 
 bool accepts_move(const struct region *region, const char **why)
@@ -9,6 +11,29 @@ bool accepts_move(const struct region *region, const char **why)
     (void)region; /* every type that C can store */
     (void)why;
     return true;
+}
+
+/* Copies along regular steps, which are those of a shape. */
+bool reads_copied(const struct region *region, int input)
+{
+    (void)input;
+    return region->anchor->op != OP_DEPTH_TO_SPACE && region->anchor->op != OP_SPACE_TO_DEPTH;
+}
+
+bool writes_copied(const struct region *region)
+{
+    return reads_copied(region, 0);
+}
+
+/* The element steps of input i and of result i of the anchor, where their pixels lie. */
+static void steps_of_input(const struct region *region, int i, int64_t *steps)
+{
+    pitched_steps(anchor_input(region, i), input_pitch(region, i), steps);
+}
+
+static void steps_of_result(const struct region *region, int i, int64_t *steps)
+{
+    pitched_steps(anchor_output(region, i), result_pitch(region, i), steps);
 }
 
 static struct copy copy_begin(struct bind *bind)
@@ -22,13 +47,13 @@ static struct copy copy_begin(struct bind *bind)
 bool bind_transpose(struct bind *bind)
 {
     const struct node *node = bind->region->anchor;
-    const struct type *x = &node->inputs[0]->type, *y = &node->outputs[0]->type;
+    const struct type *y = &node->outputs[0]->type;
     const struct ints *axes = &node->attrs.axes.axes;
     struct copy copy = copy_begin(bind);
     int64_t x_step[MAX_RANK], y_step[MAX_RANK];
 
-    row_major_steps(x, x_step);
-    row_major_steps(y, y_step);
+    steps_of_input(bind->region, 0, x_step);
+    steps_of_result(bind->region, 0, y_step);
     for (int i = 0; i < y->rank; i++)
         copy_add_dim(&copy, y->dim[i], x_step[axes->n ? axes->at[i] : y->rank - 1 - i], y_step[i]);
     bind_copies(bind, &copy, 1);
@@ -39,12 +64,12 @@ bool bind_strided_slice(struct bind *bind)
 {
     const struct node *node = bind->region->anchor;
     const struct slice_attrs *slice = &node->attrs.slice;
-    const struct type *x = &node->inputs[0]->type, *y = &node->outputs[0]->type;
+    const struct type *y = &node->outputs[0]->type;
     struct copy copy = copy_begin(bind);
     int64_t x_step[MAX_RANK], y_step[MAX_RANK];
 
-    row_major_steps(x, x_step);
-    row_major_steps(y, y_step);
+    steps_of_input(bind->region, 0, x_step);
+    steps_of_result(bind->region, 0, y_step);
     for (int i = 0; i < y->rank; i++) {
         copy.x_at += slice->begin.at[i] * x_step[i];
         copy_add_dim(&copy, y->dim[i], x_step[i] * slice->strides.at[i], y_step[i]);
@@ -53,16 +78,12 @@ bool bind_strided_slice(struct bind *bind)
     return true;
 }
 
-/* A part of `whole` along an axis, [outer, extent, inner], beside the whole: the steps of both. */
-static struct copy part_of(const struct type *whole, const struct type *part, int axis, int64_t at,
-                           bool whole_is_y)
+static struct copy part_copy(const struct type *part, const int64_t *x_step, const int64_t *y_step)
 {
-    const int64_t inner = type_span(whole, axis + 1, whole->rank);
-    const int64_t run = part->dim[axis] * inner, row = whole->dim[axis] * inner;
-    struct copy copy = { .x_at = whole_is_y ? 0 : at * inner, .y_at = whole_is_y ? at * inner : 0 };
+    struct copy copy = { .n = 0 };
 
-    copy_add_dim(&copy, type_span(whole, 0, axis), whole_is_y ? run : row, whole_is_y ? row : run);
-    copy_add_dim(&copy, run, 1, 1);
+    for (int i = 0; i < part->rank; i++)
+        copy_add_dim(&copy, part->dim[i], x_step[i], y_step[i]);
     return copy;
 }
 
@@ -70,21 +91,29 @@ bool bind_concatenate(struct bind *bind)
 {
     const struct node *node = bind->region->anchor;
     const int axis = (int)node->attrs.axis.axis;
+    const struct region *region = bind->region;
     struct copy *copies = arena_array(bind->arena, struct copy, node->n_inputs);
-    int64_t at = 0;
+    int64_t at = 0, x_step[MAX_RANK], y_step[MAX_RANK];
+    int n = 0;
 
+    steps_of_result(region, 0, y_step);
     for (int i = 0; i < node->n_inputs; i++) {
         const struct type *x = &node->inputs[i]->type;
+        const struct value *source = anchor_source(region, i);
 
-        copies[i] = part_of(&node->outputs[0]->type, x, axis, at, true);
-        if (type_elements(x))
-            copy_from(bind, &copies[i], i);
-        else
-            copies[i].x = "";
-        copies[i].y = bind->region->results[0];
+        if (source->kind != VALUE_PARAM || !region->absent || !region->absent[source->index]) {
+            steps_of_input(region, i, x_step);
+            copies[n] = part_copy(x, x_step, y_step);
+            copies[n].y_at = at * y_step[axis];
+            if (type_elements(x))
+                copy_from(bind, &copies[n], i);
+            else
+                copies[n].x = "";
+            copies[n++].y = region->results[0];
+        }
         at += x->dim[axis];
     }
-    bind_copies(bind, copies, node->n_inputs);
+    bind_copies(bind, copies, n);
     return true;
 }
 
@@ -93,10 +122,13 @@ bool bind_split(struct bind *bind)
     const struct node *node = bind->region->anchor;
     const int axis = (int)node->attrs.split.axis;
     struct copy *copies = arena_array(bind->arena, struct copy, node->n_outputs);
-    int64_t at = 0;
+    int64_t at = 0, x_step[MAX_RANK], y_step[MAX_RANK];
 
+    steps_of_input(bind->region, 0, x_step);
     for (int i = 0; i < node->n_outputs; i++) {
-        copies[i] = part_of(&node->inputs[0]->type, &node->outputs[i]->type, axis, at, false);
+        steps_of_result(bind->region, i, y_step);
+        copies[i] = part_copy(&node->outputs[i]->type, x_step, y_step);
+        copies[i].x_at = at * x_step[axis];
         copy_from(bind, &copies[i], 0);
         copies[i].y = bind->region->results[i];
         at += node->outputs[i]->type.dim[axis];
@@ -114,8 +146,8 @@ bool bind_tile(struct bind *bind)
     struct copy copy = copy_begin(bind);
     int64_t x_step[MAX_RANK], y_step[MAX_RANK];
 
-    row_major_steps(x, x_step);
-    row_major_steps(y, y_step);
+    steps_of_input(bind->region, 0, x_step);
+    steps_of_result(bind->region, 0, y_step);
     for (int i = 0; i < y->rank; i++) {
         const int k = i - (y->rank - x->rank);
         const int64_t extent = k < 0 ? 1 : x->dim[k];

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "codegen_c/kernels/anchor.h"
+#include "codegen_c/kernels/pitch.h"
 #include "codegen_c/kernels/row_tiles.h"
 #include "codegen_c/kernels/vector.h"
 #include "codegen_c/kernels/window.h"
@@ -182,20 +183,6 @@ static void bind_average(struct bind *bind, const struct window *w, const char *
     keys_offer(bind->keys, "counted", count.n ? "1" : "");
 }
 
-static void bind_position(struct bind *bind, const struct window *w, struct position *position)
-{
-    static const char *const names[] = { "od", "oh", "ow" };
-
-    position_by_division(bind, "at", position);
-    if (w->batch > 1)
-        position->coord[0] = "n";
-    for (int i = 0; i < w->rank; i++)
-        if (w->out[3 - w->rank + i] > 1)
-            position->coord[1 + i] = names[3 - w->rank + i];
-    if (w->in_c > 1)
-        position->coord[1 + w->rank] = "c";
-}
-
 /* "((n * IN_D + id) * IN_H + ih)", for the dims that there are. */
 static const char *row_text(struct bind *bind, const struct window *w, const char *extent,
                             const char *prefix)
@@ -211,6 +198,24 @@ static const char *row_text(struct bind *bind, const struct window *w, const cha
                  : arena_printf(arena, "%sh", prefix);
 }
 
+/* `column` of y: "ow", or "ow + j". */
+static void bind_position(struct bind *bind, const struct window *w, const char *column,
+                          struct position *position)
+{
+    const char *pixel =
+        arena_printf(bind->arena, "(%s * OUT_W + %s)", row_text(bind, w, "OUT", "o"), column);
+    static const char *const names[] = { "od", "oh", "ow" };
+
+    bind_at(bind, pixel, "CHANNELS", "c", position);
+    if (w->batch > 1)
+        position->coord[0] = "n";
+    for (int i = 0; i < w->rank; i++)
+        if (w->out[3 - w->rank + i] > 1)
+            position->coord[1 + i] = names[3 - w->rank + i];
+    if (w->in_c > 1)
+        position->coord[1 + w->rank] = "c";
+}
+
 /* What both templates ask for. */
 static void bind_frame(struct bind *bind, const struct window *w)
 {
@@ -220,7 +225,8 @@ static void bind_frame(struct bind *bind, const struct window *w)
     bind_int(bind, "batch", w->batch);
     bind_int(bind, "channels", w->in_c);
     bind_int(bind, "chunk", row_chunk(w->in_c, CHUNK));
-    bind_text(bind, "out_row", "%s", row_text(bind, w, "OUT", "o"));
+    bind_pitches(bind);
+    bind_text(bind, "in_pitch", "%s", pitch_of_x(bind->region, "CHANNELS"));
 }
 
 static bool bind_windows(struct bind *bind, const struct window *w)
@@ -233,7 +239,7 @@ static bool bind_windows(struct bind *bind, const struct window *w)
     if (w->padded)
         bind_helper(bind, "window");
     bind_text(bind, "row", "%s", row_text(bind, w, "IN", "i"));
-    bind_position(bind, w, &position);
+    bind_position(bind, w, "ow", &position);
     return bind_epilogue(bind, "v", &position);
 }
 
@@ -337,7 +343,7 @@ bool bind_pool_tiles(struct bind *bind)
     bind_text(bind, "channel",
               vector.overlaps ? "block + %s < CHUNK ? block : CHUNK - %s" : "block", vector.lanes,
               vector.lanes);
-    bind_position(bind, &w, &position);
+    bind_position(bind, &w, "ow + j", &position);
     if (w.out[2] > 1)
         position.coord[w.rank] = "ow + j";
     return bind_epilogue(bind, "v", &position);
@@ -366,7 +372,10 @@ bool bind_global_last(struct bind *bind)
     bind_int(bind, "len", type_span(x, 1, x->rank - 1));
     bind_int(bind, "channels", channels);
     bind_int(bind, "chunk", row_chunk(channels, CHUNK));
-    bind_text(bind, "image", batched ? "n * LEN * CHANNELS + " : "");
+    bind_pitches(bind);
+    bind_text(bind, "in_pitch", "%s", pitch_of_x(bind->region, "CHANNELS"));
+    bind_text(bind, "image", batched ? "n * LEN * %s + " : "",
+              pitch_of_x(bind->region, "CHANNELS"));
     bind_text(bind, "at", batched ? "n * CHANNELS + c" : "c");
     position_by_division(bind, "at", &position);
     if (batched)

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "codegen_c/kernels/anchor.h"
+#include "codegen_c/kernels/copies.h"
+#include "codegen_c/kernels/pitch.h"
 
 /* The dims of y; neighbours that stay as they are made one. */
 struct extents {
@@ -24,21 +26,26 @@ static bool dim_changes(const struct node *node, int dim)
            (attrs->roi.n && (attrs->roi.at[dim] != 0 || attrs->roi.at[rank + dim] != 1));
 }
 
-static struct extents extents_of(const struct node *node)
+static struct extents extents_of(const struct region *region)
 {
+    const struct node *node = region->anchor;
     const struct type *x = &node->inputs[0]->type, *y = &node->outputs[0]->type;
+    const bool pitched = has_pitch(region);
+    int64_t step[MAX_RANK];
     struct extents e = { 0 };
+
+    pitched_steps(x, input_pitch(region, 0), step);
 
     for (int i = 0; i < x->rank; i++) {
         const bool changes = dim_changes(node, i);
 
-        if (!changes && e.n && e.dim[e.n - 1] < 0) {
+        if (!changes && e.n && e.dim[e.n - 1] < 0 && !(pitched && i == x->rank - 1)) {
             e.out[e.n - 1] *= y->dim[i];
-            e.step[e.n - 1] = type_span(x, i + 1, x->rank);
+            e.step[e.n - 1] = step[i];
             continue;
         }
         e.out[e.n] = y->dim[i];
-        e.step[e.n] = type_span(x, i + 1, x->rank);
+        e.step[e.n] = step[i];
         e.dim[e.n++] = changes ? i : -1;
         e.n_changed += changes;
     }
@@ -56,7 +63,7 @@ bool accepts_resize_nearest(const struct region *region, const char **why)
     if (!takes_any(region, why))
         return false;
     if (strcmp(region->anchor->attrs.resize.method, "nearest_neighbor") == 0 ||
-        extents_of(region->anchor).n_changed == 0)
+        extents_of(region).n_changed == 0)
         return true;
     *why = "the method is not nearest_neighbor";
     return false;
@@ -95,8 +102,25 @@ static int bind_taps(struct bind *bind, const struct extents *e, int i, bool wei
     return most;
 }
 
+/* Sets "at". */
+static void bind_place(struct bind *bind, const struct extents *e, const char *const *coord,
+                       const char *const *extent, struct position *position)
+{
+    const char *pixel;
+
+    if (!has_pitch(bind->region)) {
+        bind_text(bind, "at", "%s", row_major(bind, e->n, coord, extent));
+        position_by_division(bind, "at", position);
+        return;
+    }
+    pixel = row_major(bind, e->n - 1, coord, extent);
+    bind_at(bind, e->n > 2 ? arena_printf(bind->arena, "(%s)", pixel) : pixel, extent[e->n - 1],
+            coord[e->n - 1], position);
+}
+
 /* The loops over the output, and what they read. */
-static void bind_extents(struct bind *bind, const struct extents *e, bool weighed)
+static void bind_extents(struct bind *bind, const struct extents *e, bool weighed,
+                         struct position *position)
 {
     struct str dims = { .arena = bind->arena }, from = { .arena = bind->arena };
     struct str weight = { .arena = bind->arena }, missing = { .arena = bind->arena };
@@ -125,8 +149,10 @@ static void bind_extents(struct bind *bind, const struct extents *e, bool weighe
                    changed ? " || " : "", i, i, i);
         bind_int(bind, arena_printf(bind->arena, "changed%d", changed++), i);
     }
+    if (result_pitch(bind->region, 0))
+        str_printf(&dims, ", OUT_PITCH = %" PRId64, result_pitch(bind->region, 0));
     bind_text(bind, "dims", "%s", str_text(&dims));
-    bind_text(bind, "at", "%s", row_major(bind, e->n, coord, extent));
+    bind_place(bind, e, coord, extent, position);
     bind_text(bind, "from", "%s", str_text(&from));
     if (weighed)
         bind_text(bind, "weight", "%s", str_text(&weight));
@@ -136,8 +162,9 @@ static void bind_extents(struct bind *bind, const struct extents *e, bool weighe
 
 static bool bind_resize(struct bind *bind, bool weighed)
 {
-    const struct extents e = extents_of(bind->region->anchor);
+    const struct extents e = extents_of(bind->region);
     const bool fused = bind_fused(bind);
+    struct position position;
 
     bind_type(bind);
     bind_input(bind, "x", 0);
@@ -148,11 +175,11 @@ static bool bind_resize(struct bind *bind, bool weighed)
     if (weighed)
         bind_flag(bind, "decodes", anchor_decoder(bind->region->anchor, 0) != NULL);
     bind_int(bind, "n_changed", e.n_changed);
-    bind_extents(bind, &e, weighed);
+    bind_extents(bind, &e, weighed, &position);
     bind_text(bind, "extrapolated", "%s",
               bind_literal(bind, anchor_input(bind->region, 0)->dtype,
                            bind->region->anchor->attrs.resize.extrapolation_value));
-    return bind_epilogue_at(bind, weighed ? "sum" : "v", "at");
+    return bind_epilogue(bind, weighed ? "sum" : "v", &position);
 }
 
 bool bind_resize_nearest(struct bind *bind)

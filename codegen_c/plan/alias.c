@@ -1,7 +1,7 @@
 /* alias.c - which values share storage, and of what kind it is.
  *
  * needs    plan_liveness, kernels chosen
- * gives    plan->place (but offsets), plan->block, region->in_place, region->over
+ * gives    plan->place (but offsets in the arena), plan->block, region->in_place, over
  * method   results of main are written where the caller wants them; a result goes over an operand
  *          that dies in its region when the kernel reads each element before it writes it */
 #include "codegen_c/plan/plan.h"
@@ -45,13 +45,15 @@ static bool kernel_allows(const struct region *region, int param)
     return region->anchor || region->kernel->in_place; /* see bind_epilogue */
 }
 
-/* No other argument of the call lives in the same place. */
+/* No other argument of the call lives in the same place, and it is all of it. */
 static bool is_alone(const struct plan *plan, const struct node *call, int param)
 {
+    const struct value *whole = plan_whole(plan, call->inputs[param]);
+
     for (int i = 0; i < call->n_inputs; i++)
-        if (i != param && plan->root[call->inputs[i]->id] == plan->root[call->inputs[param]->id])
+        if (i != param && plan_whole(plan, call->inputs[i]) == whole)
             return false;
-    return true;
+    return whole == plan->root[call->inputs[param]->id];
 }
 
 bool plan_may_go_over(const struct plan *plan, const struct region *region, int i)
@@ -59,6 +61,7 @@ bool plan_may_go_over(const struct plan *plan, const struct region *region, int 
     const struct value *root = plan->root[region->call->inputs[i]->id];
 
     return region->call->n_outputs == 1 && !region->external &&
+           plan_whole(plan, region->call->outputs[0]) == region->call->outputs[0] &&
            plan->place[region->call->outputs[0]->id].kind == PLACE_ARENA &&
            plan->place[root->id].kind == PLACE_ARENA && plan->block[root->id] >= 0 &&
            is_alone(plan, region->call, i) && kernel_allows(region, i);
@@ -74,20 +77,26 @@ static int find_dying(const struct plan *plan, const struct region *region)
     return -1;
 }
 
+/* The region is NULL where nothing is left of it but parts of its result. */
 static void place_result(struct plan *plan, struct region *region, const struct value *value)
 {
     const size_t bytes = type_bytes(&value->type);
     struct codegen_place *place = &plan->place[value->id];
     const int id = value->id;
-    int over;
+    int over = -1;
 
+    if (plan_whole(plan, value) != value) {
+        plan->naive_bytes += plan_round(bytes);
+        return;
+    }
     if (is_main_result(plan, value, &place->index)) {
         place->kind = PLACE_OUTPUT;
         return;
     }
     place->kind = PLACE_ARENA;
     plan->naive_bytes += plan_round(bytes);
-    over = find_dying(plan, region);
+    if (region)
+        over = find_dying(plan, region);
     if (over >= 0) {
         region->in_place = true;
         region->over = over;
@@ -97,8 +106,23 @@ static void place_result(struct plan *plan, struct region *region, const struct 
     }
     plan->block[id] = plan->n_blocks;
     plan->blocks[plan->n_blocks++] = (struct block){
-        .value = value, .bytes = bytes, .first = region->index, .last = plan->last[id]
+        .value = value, .bytes = bytes, .first = plan->first[id], .last = plan->last[id]
     };
+}
+
+static void place_results(struct plan *plan, struct region *regions)
+{
+    int r = 0;
+
+    for (const struct node *node = plan->main->first; node; node = node->next) {
+        struct region *region =
+            r < plan->n_regions && regions[r].call == node ? &regions[r++] : NULL;
+
+        if (region)
+            region->in_place = false;
+        for (int i = 0; i < node->n_outputs && node->op == OP_CALL; i++)
+            place_result(plan, region, node->outputs[i]);
+    }
 }
 
 void plan_alias(struct plan *plan, struct arena *arena, struct region *regions)
@@ -106,21 +130,38 @@ void plan_alias(struct plan *plan, struct arena *arena, struct region *regions)
     const struct function *main = plan->main;
 
     plan->capacity = plan->n_regions; /* scratch */
-    for (int r = 0; r < plan->n_regions; r++)
-        plan->capacity += regions[r].call->n_outputs;
+    for (const struct node *node = main->first; node; node = node->next)
+        plan->capacity += node->n_outputs;
     plan->blocks = arena_array(arena, struct block, plan->capacity);
     for (int i = 0; i < main->n_params; i++)
-        plan->place[main->params[i]->id] = (struct codegen_place){ PLACE_INPUT, i, 0 };
+        plan->place[main->params[i]->id] = (struct codegen_place){ PLACE_INPUT, i, 0, 0 };
     for (const struct value *v = main->constants; v; v = v->next)
-        plan->place[v->id] = (struct codegen_place){ PLACE_CONSTANT, 0, 0 };
-    for (int r = 0; r < plan->n_regions; r++)
-        for (int i = 0; i < regions[r].call->n_outputs; i++)
-            place_result(plan, &regions[r], regions[r].call->outputs[i]);
+        plan->place[v->id] = (struct codegen_place){ PLACE_CONSTANT, 0, 0, 0 };
+    place_results(plan, regions);
     for (const struct node *node = main->first; node; node = node->next)
         for (int i = 0; i < node->n_outputs; i++) {
-            const int id = node->outputs[i]->id, root = plan->root[id]->id;
+            const struct value *value = node->outputs[i];
+            const int whole = plan_whole(plan, value)->id;
 
-            plan->place[id] = plan->place[root];
-            plan->block[id] = plan->block[root];
+            plan->place[value->id] = plan->place[whole];
+            plan->place[value->id].offset = plan_part_bytes(plan, value);
+            plan->place[value->id].pitch = plan->part[value->id].pitch;
+            plan->block[value->id] = plan->block[whole];
         }
+}
+
+void plan_pitches(const struct plan *plan, struct arena *arena, struct region *regions)
+{
+    for (int r = 0; r < plan->n_regions; r++) {
+        const struct node *call = regions[r].call;
+        int64_t *params = arena_array(arena, int64_t, call->n_inputs);
+        int64_t *results = arena_array(arena, int64_t, call->n_outputs);
+
+        for (int i = 0; i < call->n_inputs; i++)
+            params[i] = plan->part[call->inputs[i]->id].pitch;
+        for (int i = 0; i < call->n_outputs; i++)
+            results[i] = plan->part[call->outputs[i]->id].pitch;
+        regions[r].param_pitch = params;
+        regions[r].result_pitch = results;
+    }
 }

@@ -9,21 +9,34 @@ static bool is_view(const struct node *node)
     return op_row(node->op)->pattern == PATTERN_VIEW;
 }
 
+const struct value *plan_whole(const struct plan *plan, const struct value *value)
+{
+    const struct value *root = plan->root[value->id], *whole = plan->part[root->id].whole;
+
+    return whole ? whole : root;
+}
+
+size_t plan_part_bytes(const struct plan *plan, const struct value *value)
+{
+    return (size_t)plan->part[value->id].at * dtype_bytes(value->type.dtype);
+}
+
 static void read_by(struct plan *plan, const struct value *value, int region)
 {
-    int *last = &plan->last[plan->root[value->id]->id];
+    int *last = &plan->last[plan_whole(plan, value)->id];
 
     if (*last < region)
         *last = region;
 }
 
 void plan_liveness(struct plan *plan, struct arena *arena, const struct function *main,
-                   const struct region *regions, int n_regions)
+                   struct part *part, const struct region *regions, int n_regions)
 {
     const int n = main->n_values;
 
     *plan = (struct plan){ .main = main,
                            .n_regions = n_regions,
+                           .part = part,
                            .root = arena_array(arena, const struct value *, n),
                            .first = arena_array(arena, int, n),
                            .last = arena_array(arena, int, n),
@@ -47,7 +60,10 @@ void plan_liveness(struct plan *plan, struct arena *arena, const struct function
         for (int i = 0; i < call->n_inputs; i++)
             read_by(plan, call->inputs[i], r);
         for (int i = 0; i < call->n_outputs; i++) {
-            plan->first[call->outputs[i]->id] = r;
+            int *first = &plan->first[plan_whole(plan, call->outputs[i])->id];
+
+            if (*first < 0)
+                *first = r;
             read_by(plan, call->outputs[i], r); /* results that nobody reads are written, too */
         }
     }

@@ -9,12 +9,13 @@
 #include "codegen_c/plan/schedule.h"
 
 struct lists {
-    int *at, n;
+    int *at, n; /* regions; at NULL = only counted */
+    int seen;   /* the last one, and one more */
 };
 
-static bool in_arena(const struct plan *plan, const struct value *root)
+static bool in_arena(const struct plan *plan, const struct value *whole)
 {
-    return plan->first[root->id] >= 0 && plan->block[root->id] >= 0;
+    return plan->first[whole->id] >= 0 && plan->block[whole->id] >= 0;
 }
 
 /* Values that a call reads, by their roots, each once; NULL: not the first place where it is read.
@@ -29,66 +30,121 @@ static const struct value *read_first_at(const struct plan *plan, const struct n
     return root;
 }
 
+/* Counts the regions that make a root, and lists them where `list` is not NULL: the one whose
+ * result it is, or, of a concatenation without a region, those of the operands. */
+static int add_writers(const struct plan *plan, const int *region_of, const struct value *root,
+                       int *list, int n)
+{
+    if (!root->def)
+        return n;
+    if (region_of[root->def->id] >= 0) {
+        if (list)
+            list[n] = region_of[root->def->id];
+        return n + 1;
+    }
+    for (int i = 0; i < root->def->n_inputs; i++)
+        n = add_writers(plan, region_of, plan->root[root->def->inputs[i]->id], list, n);
+    return n;
+}
+
 static void find_tasks(const struct plan *plan, struct arena *arena, const struct region *regions,
                        const int *buffer, struct schedule_task *tasks)
 {
+    int *region_of = arena_array(arena, int, plan->main->n_nodes + 1); /* by node id; -1 = none */
+
+    for (int i = 0; i <= plan->main->n_nodes; i++)
+        region_of[i] = -1;
+    for (int r = 0; r < plan->n_regions; r++)
+        region_of[regions[r].call->id] = r;
     for (int r = 0; r < plan->n_regions; r++) {
         const struct node *call = regions[r].call;
-        int *after = arena_array(arena, int, call->n_inputs);
-        int *over = arena_array(arena, int, call->n_inputs);
+        int *after, *over = arena_array(arena, int, call->n_inputs), n = 0;
 
+        for (int i = 0; i < call->n_inputs; i++)
+            n = add_writers(plan, region_of, plan->root[call->inputs[i]->id], NULL, n);
+        after = arena_array(arena, int, n);
         tasks[r] = (struct schedule_task){ .after = after, .over = over };
         if (regions[r].scratch_bytes > 0)
             tasks[r].scratch = plan_round(regions[r].scratch_bytes);
         for (int i = 0; i < call->n_inputs; i++) {
             const struct value *root = read_first_at(plan, call, i);
 
-            if (root && plan->first[root->id] >= 0)
-                after[tasks[r].n_after++] = plan->first[root->id];
+            if (root)
+                tasks[r].n_after = add_writers(plan, region_of, root, after, tasks[r].n_after);
             if (root && plan_may_go_over(plan, &regions[r], i))
                 over[tasks[r].n_over++] = buffer[root->id];
         }
     }
 }
 
+/* Regions come in their order. */
+static void touch(struct lists *list, int region)
+{
+    if (list->seen > region)
+        return;
+    list->seen = region + 1;
+    if (list->at)
+        list->at[list->n] = region;
+    list->n++;
+}
+
+static void touch_all(const struct plan *plan, const int *buffer, struct value *const *values,
+                      int n_values, int region, struct lists *lists)
+{
+    for (int i = 0; i < n_values; i++) {
+        const struct value *whole = plan_whole(plan, values[i]);
+
+        if (in_arena(plan, whole))
+            touch(&lists[buffer[whole->id]], region);
+    }
+}
+
+/* Who writes and who reads each buffer: counts first, then lists. */
+static void find_users(const struct plan *plan, struct arena *arena, const struct region *regions,
+                       const int *buffer, struct schedule_buffer *buffers, int n)
+{
+    struct lists *writers = arena_array(arena, struct lists, n);
+    struct lists *readers = arena_array(arena, struct lists, n);
+
+    for (int pass = 0; pass < 2; pass++) {
+        for (int r = 0; r < plan->n_regions; r++) {
+            const struct node *call = regions[r].call;
+
+            touch_all(plan, buffer, call->outputs, call->n_outputs, r, writers);
+            touch_all(plan, buffer, call->inputs, call->n_inputs, r, readers);
+        }
+        for (int i = 0; i < n && pass == 0; i++) {
+            writers[i] = (struct lists){ .at = arena_array(arena, int, writers[i].n) };
+            readers[i] = (struct lists){ .at = arena_array(arena, int, readers[i].n) };
+        }
+    }
+    for (int i = 0; i < n; i++) {
+        buffers[i].writers = writers[i].at;
+        buffers[i].n_writers = writers[i].n;
+        buffers[i].readers = readers[i].at;
+        buffers[i].n_readers = readers[i].n;
+    }
+}
+
+/* One for each whole, in the order of writing. */
 static int find_buffers(const struct plan *plan, struct arena *arena, const struct region *regions,
                         int *buffer, struct schedule_buffer *buffers)
 {
-    struct lists *readers;
+    bool *known = arena_array(arena, bool, plan->main->n_values);
     int n = 0;
 
     for (int r = 0; r < plan->n_regions; r++)
         for (int i = 0; i < regions[r].call->n_outputs; i++) {
-            const struct value *value = regions[r].call->outputs[i];
-            int *writer = arena_new(arena, int);
+            const struct value *whole = plan_whole(plan, regions[r].call->outputs[i]);
 
-            if (!in_arena(plan, value))
+            if (!in_arena(plan, whole) || known[whole->id])
                 continue;
-            *writer = r;
-            buffer[value->id] = n;
-            buffers[n++] = (struct schedule_buffer){ .bytes = plan_round(type_bytes(&value->type)),
-                                                     .writers = writer,
-                                                     .n_writers = 1 };
+            known[whole->id] = true;
+            buffer[whole->id] = n;
+            buffers[n++] =
+                (struct schedule_buffer){ .bytes = plan_round(type_bytes(&whole->type)) };
         }
-    readers = arena_array(arena, struct lists, n);
-    for (int pass = 0; pass < 2; pass++) { /* counts, then lists */
-        for (int r = 0; r < plan->n_regions; r++)
-            for (int i = 0; i < regions[r].call->n_inputs; i++) {
-                const struct value *root = read_first_at(plan, regions[r].call, i);
-
-                if (!root || !in_arena(plan, root))
-                    continue;
-                if (pass == 1)
-                    readers[buffer[root->id]].at[readers[buffer[root->id]].n] = r;
-                readers[buffer[root->id]].n++;
-            }
-        for (int i = 0; i < n; i++) {
-            buffers[i].n_readers = readers[i].n;
-            if (pass == 0)
-                readers[i] = (struct lists){ arena_array(arena, int, readers[i].n), 0 };
-            buffers[i].readers = readers[i].at;
-        }
-    }
+    find_users(plan, arena, regions, buffer, buffers, n);
     return n;
 }
 
@@ -97,21 +153,34 @@ static bool is_view(const struct node *node)
     return op_row(node->op)->pattern == PATTERN_VIEW;
 }
 
-/* Calls in this order; each view right after what it is a view of. */
-static void reorder_main(struct function *main, const struct region *regions, const int *order,
-                         int n_regions)
+/* The last node that computes an input of this one; NULL = none does. */
+static struct node *last_operand(struct function *main, const struct node *node)
 {
+    for (struct node *before = main->last; before; before = before->prev)
+        for (int i = 0; i < node->n_inputs; i++)
+            if (node->inputs[i]->def == before)
+                return before;
+    return NULL;
+}
+
+/* Calls in this order; views, and concatenations without a region, right after their operands. */
+static void reorder_main(struct function *main, struct arena *arena, const struct region *regions,
+                         const int *order, int n_regions)
+{
+    bool *is_region = arena_array(arena, bool, main->n_nodes + 1);
     struct node *next;
 
-    for (int i = 0; i < n_regions; i++)
+    for (int i = 0; i < n_regions; i++) {
+        is_region[regions[order[i]].call->id] = true;
         node_move_before(regions[order[i]].call, NULL);
-    /* Now the views are in front, in an order in which each comes after what it is a view of. */
-    for (struct node *view = main->first; view && is_view(view); view = next) {
-        struct node *const of = view->inputs[0]->def;
+    }
+    /* Now the others are in front, in an order in which each comes after its operands. */
+    for (struct node *node = main->first; node && !is_region[node->id]; node = next) {
+        struct node *const after = is_view(node) ? node->inputs[0]->def : last_operand(main, node);
 
-        next = view->next;
-        if (of && of->next != view)
-            node_move_before(view, of->next);
+        next = node->next;
+        if (after && after->next != node)
+            node_move_before(node, after->next);
     }
 }
 
@@ -137,6 +206,6 @@ bool plan_order(struct plan *plan, struct arena *arena, struct function *main,
     plan->order_bound = schedule.lower_bound;
     if (!main || schedule.peak == schedule.given_peak)
         return false;
-    reorder_main(main, regions, schedule.order, plan->n_regions);
+    reorder_main(main, arena, regions, schedule.order, plan->n_regions);
     return true;
 }

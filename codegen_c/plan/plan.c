@@ -25,7 +25,7 @@ bool plan_pack(struct plan *plan, struct ctx *ctx, const struct region *regions)
     plan->optimal = packing.optimal;
     for (int i = 0; i < plan->main->n_values; i++)
         if (plan->block[i] >= 0)
-            plan->place[i].offset = plan->blocks[plan->block[i]].offset;
+            plan->place[i].offset += plan->blocks[plan->block[i]].offset; /* of a part: to its at */
     if (plan->arena_bytes > INT32_MAX) {
         diag_error(
             ctx, DIAG_TOO_BIG, NULL,
@@ -41,15 +41,42 @@ bool plan_pack(struct plan *plan, struct ctx *ctx, const struct region *regions)
 /* What each block holds while the regions run. */
 struct contents {
     const struct plan *plan;
-    const struct value **of; /* by block: a root, NULL = nothing yet */
+    const struct value **of; /* by block: a whole, NULL = nothing yet */
+    bool *has_parts;         /* by value id: is a whole */
+    bool *written;           /* by value id: of a root, and still there */
 };
 
+/* A whole can be read when its parts are there. */
 static bool can_read(const struct contents *contents, const struct value *value)
 {
-    const struct value *root = contents->plan->root[value->id];
-    const int block = contents->plan->block[root->id];
+    const struct plan *plan = contents->plan;
+    const struct value *root = plan->root[value->id];
+    const int block = plan->block[root->id];
 
-    return block < 0 || contents->of[block] == root;
+    if (block >= 0 && contents->of[block] != plan_whole(plan, root))
+        return false;
+    if (root->kind != VALUE_OUTPUT || contents->written[root->id])
+        return true;
+    for (int i = 0; i < root->def->n_inputs; i++)
+        if (!plan->part[root->def->inputs[i]->id].whole ||
+            !can_read(contents, root->def->inputs[i]))
+            return false;
+    return true;
+}
+
+/* Whatever the block held is lost. */
+static void take_block(struct contents *contents, int block, const struct value *whole)
+{
+    const struct plan *plan = contents->plan;
+    const struct value *old = contents->of[block];
+
+    contents->of[block] = whole;
+    if (!old || old == whole || !contents->has_parts[old->id])
+        return;
+    for (const struct node *node = plan->main->first; node; node = node->next)
+        for (int i = 0; i < node->n_outputs; i++)
+            if (plan_whole(plan, node->outputs[i]) == old)
+                contents->written[node->outputs[i]->id] = false;
 }
 
 static bool write(struct contents *contents, const struct region *region,
@@ -57,17 +84,20 @@ static bool write(struct contents *contents, const struct region *region,
 {
     const struct plan *plan = contents->plan;
     const int block = plan->block[result->id];
+    const struct value *whole = plan_whole(plan, result);
 
+    contents->written[result->id] = true;
     if (block < 0)
         return true;
     for (int i = 0; i < region->call->n_inputs; i++)
         if (plan->block[region->call->inputs[i]->id] == block &&
+            plan_whole(plan, region->call->inputs[i]) != whole &&
             !(region->in_place && region->over == i))
             return false;
-    if (type_bytes(&result->type) > plan->blocks[block].bytes ||
+    if (type_bytes(&whole->type) > plan->blocks[block].bytes ||
         plan->blocks[block].first > region->index || plan->blocks[block].last < region->index)
         return false;
-    contents->of[block] = result;
+    take_block(contents, block, whole);
     return true;
 }
 
@@ -85,11 +115,43 @@ static bool results_have_places(const struct plan *plan)
     return true;
 }
 
+/* Elements of its whole from the first to behind the last that the value's first pixel, or all of
+ * it, takes. */
+static int64_t part_run(const struct value *value, const struct part *part)
+{
+    const struct type *type = &value->type;
+
+    return part->pitch ? type->dim[type->rank - 1] : type_elements(type);
+}
+
+/* Whether operands that lie in a concatenation have places of their own there. */
+static bool parts_are_apart(const struct plan *plan)
+{
+    for (const struct node *node = plan->main->first; node; node = node->next)
+        for (int i = 0; i < node->n_inputs && node->op == OP_CALL; i++)
+            for (int k = 0; k < i; k++) {
+                const struct value *a = node->inputs[i], *b = node->inputs[k];
+                const struct part *p = &plan->part[a->id], *q = &plan->part[b->id];
+
+                if (p->of && p->of == q->of && plan->root[a->id] != plan->root[b->id] &&
+                    (p->pitch != q->pitch ||
+                     (p->at < q->at + part_run(b, q) && q->at < p->at + part_run(a, p))))
+                    return false;
+            }
+    return true;
+}
+
 bool plan_verify(const struct plan *plan, struct arena *arena, const struct region *regions)
 {
-    struct contents contents = { plan, arena_array(arena, const struct value *, plan->n_blocks) };
+    const int n = plan->main->n_values;
+    struct contents contents = { plan, arena_array(arena, const struct value *, plan->n_blocks),
+                                 arena_array(arena, bool, n), arena_array(arena, bool, n) };
 
-    if (!pack_verify(plan->blocks, plan->n_blocks, plan->arena_bytes) || !results_have_places(plan))
+    for (int i = 0; i < n; i++)
+        if (plan->part[i].whole)
+            contents.has_parts[plan->part[i].whole->id] = true;
+    if (!parts_are_apart(plan) || !pack_verify(plan->blocks, plan->n_blocks, plan->arena_bytes) ||
+        !results_have_places(plan))
         return false;
     for (int r = 0; r < plan->n_regions; r++) {
         const struct node *call = regions[r].call;

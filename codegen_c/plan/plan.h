@@ -23,13 +23,23 @@ struct block {
     size_t offset;
 };
 
+/* A value that is stored within another one, of which it becomes a part: an operand of a
+ * concatenation. Its pixels (what lies along its last dim) are runs of the whole. */
+struct part {
+    const struct value *whole; /* no part itself; NULL = the value is stored by itself */
+    const struct value *of;    /* the concatenation that takes it: the whole or a part of that */
+    int64_t at;                /* elements of the whole before the value's first */
+    int64_t pitch; /* elements from one pixel to the next; 0: they lie side by side, as usual */
+};
+
 struct plan {
     const struct function *main; /* numbered */
     int n_regions;
 
-    /* By value id. A view (reshape) is stored where its root is. */
+    /* By value id. A view (reshape) is stored where its root is, which may be part of a whole. */
+    struct part *part;
     const struct value **root;
-    int *first, *last;           /* of roots: the region that writes, the last that reads it */
+    int *first, *last;           /* of wholes: the region that writes, the last that reads it */
     struct codegen_place *place; /* the same for a root and its views */
     int *block;                  /* index into blocks; -1 = not in the arena */
 
@@ -44,12 +54,25 @@ struct plan {
     size_t order_bound; /* … which is no less in any order of the regions */
 };
 
-/* Fills root, first and last. */
+/* Which values are stored as parts of others: by value id, for roots and views alike. Sets
+ * region->absent of the concatenations: where all operands are, there is nothing left to do, and
+ * the region is to be left out from here on. */
+struct part *plan_parts(struct arena *arena, const struct function *main, struct region *regions,
+                        int n_regions);
+
+/* Begins a plan: fills root, first and last. */
 void plan_liveness(struct plan *plan, struct arena *arena, const struct function *main,
-                   const struct region *regions, int n_regions);
+                   struct part *part, const struct region *regions, int n_regions);
+
+/* What a value's memory belongs to: the whole, or the root itself; and where it begins in that. */
+const struct value *plan_whole(const struct plan *plan, const struct value *value);
+size_t plan_part_bytes(const struct plan *plan, const struct value *value);
 
 /* Decides storage classes and shared blocks, and sets region->in_place and region->over. */
 void plan_alias(struct plan *plan, struct arena *arena, struct region *regions);
+
+/* Sets the regions' param_pitch and result_pitch. */
+void plan_pitches(const struct plan *plan, struct arena *arena, struct region *regions);
 
 /* Whether the result of a region that has one may be written over parameter i, if nobody else reads
  * that later. After plan_alias. */

@@ -1,0 +1,111 @@
+/* pitch.c - see pitch.h. */
+#include "codegen_c/kernels/pitch.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "codegen_c/kernels/anchor.h"
+#include "codegen_c/kernels/window.h"
+
+/* --- rows PITCHED of kernels.def ----------------------------------------------------------------
+ */
+
+bool reads_pixels(const struct region *region, int input)
+{
+    (void)region;
+    return input == 0;
+}
+
+bool reads_side_by_side(const struct region *region, int input)
+{
+    (void)region;
+    (void)input;
+    return false;
+}
+
+bool writes_pixels(const struct region *region)
+{
+    (void)region;
+    return true;
+}
+
+bool writes_side_by_side(const struct region *region)
+{
+    (void)region;
+    return false;
+}
+
+bool reads_conv_pixels(const struct region *region, int input)
+{
+    return input == 0 && window_of_conv(region).channels_last;
+}
+
+bool writes_conv_pixels(const struct region *region)
+{
+    return window_of_conv(region).out_channels_last;
+}
+
+/* --- for bind -----------------------------------------------------------------------------------
+ */
+
+int64_t input_pitch(const struct region *region, int i)
+{
+    const struct value *x = anchor_source(region, i);
+
+    return x->kind == VALUE_PARAM && region->param_pitch ? region->param_pitch[x->index] : 0;
+}
+
+int64_t result_pitch(const struct region *region, int i)
+{
+    return region->result_pitch ? region->result_pitch[i] : 0;
+}
+
+bool has_pitch(const struct region *region)
+{
+    for (int i = 0; region->param_pitch && i < region->fn->n_params; i++)
+        if (region->param_pitch[i])
+            return true;
+    return result_pitch(region, 0) != 0;
+}
+
+void bind_pitches(struct bind *bind)
+{
+    const struct region *region = bind->region;
+    const int64_t in = region->anchor ? input_pitch(region, 0) : 0, out = result_pitch(region, 0);
+    struct str text = { .arena = bind->arena };
+
+    if (in)
+        str_printf(&text, "IN_PITCH = %" PRId64 ", ", in);
+    if (out)
+        str_printf(&text, "OUT_PITCH = %" PRId64 ", ", out);
+    if (text.n)
+        str_printf(&text, "/* from a pixel of %s to the next, which is a part of a greater one */",
+                   in && out ? "x, and of y,"
+                   : in      ? "x"
+                             : "y");
+    bind_text(bind, "pitches", "%s", str_text(&text));
+}
+
+const char *pitch_of_x(const struct region *region, const char *channels)
+{
+    return input_pitch(region, 0) ? "IN_PITCH" : channels;
+}
+
+const char *pitch_of_y(const struct region *region, const char *channels)
+{
+    return result_pitch(region, 0) ? "OUT_PITCH" : channels;
+}
+
+void bind_at(struct bind *bind, const char *pixel, const char *channels, const char *channel,
+             struct position *position)
+{
+    const bool pitched = result_pitch(bind->region, 0) != 0;
+
+    bind_text(bind, "at", "%s * %s + %s", pixel, pitch_of_y(bind->region, channels), channel);
+    position_by_division(
+        bind,
+        pitched ? arena_printf(bind->arena, "(%s * %s + %s)", pixel, channels, channel) : "at",
+        position);
+    position->pixel = pixel;
+    position->channel = channel;
+}

@@ -1,0 +1,32 @@
+/* pitch.h - pixels that are parts of greater ones: the plan stores a value that is concatenated
+ * with others along the channels in its slot of the result, so that `pitch` elements lie from the
+ * begin of one of its pixels to that of the next. Kernels that can read or write so are rows
+ * PITCHED of kernels.def. */
+#ifndef CODEGEN_C_KERNELS_PITCH_H
+#define CODEGEN_C_KERNELS_PITCH_H
+
+#include "codegen_c/kernel.h"
+
+/* Elements from a pixel to the next of what the region reads for input i of its anchor, or of its
+ * result; 0: side by side. */
+int64_t input_pitch(const struct region *region, int i);
+int64_t result_pitch(const struct region *region, int i);
+
+/* Whether pixels of any parameter or of the result have a pitch. */
+bool has_pitch(const struct region *region);
+
+/* Sets "pitches": a line for the enum which names the pitches of x and y that are not the usual
+ * ones, or nothing. */
+void bind_pitches(struct bind *bind);
+
+/* "IN_PITCH" (OUT_PITCH), or `channels` where pixels of input 0 (of y) lie side by side. */
+const char *pitch_of_x(const struct region *region, const char *channels);
+const char *pitch_of_y(const struct region *region, const char *channels);
+
+/* Sets "at" to the index of an element in y, and fills in `position` with what an epilogue needs,
+ * coordinates by division. `pixel` and `channel` have no operators around; `channels` is how many
+ * a pixel has. */
+void bind_at(struct bind *bind, const char *pixel, const char *channels, const char *channel,
+             struct position *position);
+
+#endif

@@ -1,0 +1,263 @@
+/* parts.c - which values are stored as parts of a concatenation that reads them.
+ *
+ * needs    main numbered, kernels chosen
+ * gives    plan->part, region->absent
+ * method   from the last concatenation to the first, so that one may be part of another; each
+ *          operand for itself: whoever writes and reads it must be able to with the pitch that it
+ *          gets, and the arena must not have to grow, as a whole lives from its first part on */
+#include "codegen_c/plan/plan.h"
+
+/* Plans are made on trial while there are fewer steps than this; beyond, no operand is refused for
+ * the arena's sake. */
+enum { MOST_TRIAL_STEPS = 20000000 };
+
+struct parts {
+    const struct function *main;
+    struct region *regions;
+    int n_regions;
+    struct region **region_of; /* by node id */
+    struct part *part;         /* by value id */
+    int64_t steps;             /* left for trials */
+    size_t least;              /* the arena's lower bound so far */
+};
+
+static int64_t pixel_of(const struct type *type)
+{
+    return type->rank ? type->dim[type->rank - 1] : 1;
+}
+
+static bool is_view(const struct node *node)
+{
+    return op_row(node->op)->pattern == PATTERN_VIEW;
+}
+
+/* --- who can read and write with a pitch --------------------------------------------------------
+ */
+
+/* Whether the anchor's input i is this parameter, decoded or not. */
+static bool reads_input(const struct region *region, int i, const struct value *param)
+{
+    return region->anchor && region->anchor->inputs[i] && anchor_source(region, i) == param;
+}
+
+static bool reads_behind_anchor(const struct region *region, const struct value *param)
+{
+    for (const struct use *use = param->uses; use; use = use->next)
+        if (use->node != region->anchor && !is_prologue(use->node, region->anchor))
+            return true;
+    return false;
+}
+
+static bool region_reads(const struct region *region, int index, int64_t pixel)
+{
+    const struct value *param = region->fn->params[index];
+    const struct type *y = &region->fn->ret->inputs[0]->type;
+
+    if (region->external || pixel_of(&param->type) != pixel)
+        return false;
+    for (int i = 0; region->anchor && i < region->anchor->n_inputs; i++)
+        if (reads_input(region, i, param) && !kernel_reads_pitched(region, i))
+            return false;
+    return !reads_behind_anchor(region, param) ||
+           (kernel_writes_pitched(region) && region->call->n_outputs == 1 &&
+            type_same_shape(&param->type, y));
+}
+
+static bool region_writes(const struct region *region)
+{
+    return !region->external && kernel_writes_pitched(region);
+}
+
+/* Whether everybody who reads the value, or a view of it, can do so. */
+static bool all_read(const struct parts *parts, const struct value *value, int64_t pixel)
+{
+    for (const struct use *use = value->uses; use; use = use->next) {
+        if (use->node == parts->main->ret)
+            return false;
+        if (is_view(use->node) ? !all_read(parts, use->node->outputs[0], pixel)
+                               : !region_reads(parts->region_of[use->node->id], use->input, pixel))
+            return false;
+    }
+    return true;
+}
+
+static bool is_result(const struct function *main, const struct value *value)
+{
+    for (const struct use *use = value->uses; use; use = use->next)
+        if (use->node == main->ret ||
+            (is_view(use->node) && is_result(main, use->node->outputs[0])))
+            return true;
+    return false;
+}
+
+/* --- parts --------------------------------------------------------------------------------------
+ */
+
+static const struct value *root_of(const struct value *value)
+{
+    while (value->def && is_view(value->def))
+        value = value->def->inputs[0];
+    return value;
+}
+
+static void set_part(struct parts *parts, const struct value *value, const struct part *part)
+{
+    parts->part[value->id] = *part;
+    for (const struct use *use = value->uses; use; use = use->next)
+        if (is_view(use->node))
+            set_part(parts, use->node->outputs[0], part);
+}
+
+/* Where operand i would lie in the concatenation; false if it cannot lie there. */
+static bool part_of_concat(const struct parts *parts, const struct region *concat, int i,
+                           struct part *part)
+{
+    const struct node *node = concat->anchor;
+    const struct type *x = &node->inputs[i]->type, *y = &node->outputs[0]->type;
+    const int axis = (int)node->attrs.axis.axis;
+    const int64_t inner = type_span(y, axis + 1, y->rank), run = x->dim[axis] * inner;
+    const int64_t row = y->dim[axis] * inner;
+    const struct part *whole = &parts->part[concat->call->outputs[0]->id];
+    const bool single = type_span(y, 0, axis) == 1;
+    int64_t at = 0;
+
+    for (int k = 0; k < i; k++)
+        at += node->inputs[k]->type.dim[axis] * inner;
+    *part =
+        (struct part){ concat->call->outputs[0], concat->call->outputs[0], at, single ? 0 : row };
+    if (!whole->whole)
+        return single || run == pixel_of(x);
+    /* The concatenation is part of another one. Where it has a pitch there, its pixel must be what
+     * is put together here: then each operand's pixels are runs of that. */
+    part->whole = whole->whole;
+    part->at = whole->at + at;
+    if (whole->pitch) {
+        part->pitch = whole->pitch;
+        return row == pixel_of(y) && run == pixel_of(x);
+    }
+    return single || run == pixel_of(x);
+}
+
+/* What the concatenation reads as operand i; NULL = a constant of its own. */
+static const struct value *operand_root(const struct region *concat, int i)
+{
+    const struct value *param = concat->anchor->inputs[i];
+
+    return param->kind == VALUE_PARAM ? root_of(concat->call->inputs[param->index]) : NULL;
+}
+
+static int count_operand(const struct region *concat, const struct value *root)
+{
+    int n = 0;
+
+    for (int i = 0; i < concat->anchor->n_inputs; i++)
+        n += operand_root(concat, i) == root;
+    return n;
+}
+
+/* Whether `root`, operand i of the concatenation, can be written and read there. */
+static bool can_be_part(const struct parts *parts, const struct region *concat, int i,
+                        const struct value *root, struct part *part)
+{
+    const struct region *writer = root->def ? parts->region_of[root->def->id] : NULL;
+    const struct type *x = &concat->anchor->inputs[i]->type;
+
+    if (!writer || parts->part[root->id].whole || count_operand(concat, root) != 1 ||
+        type_elements(x) == 0 || is_result(parts->main, root) ||
+        !part_of_concat(parts, concat, i, part))
+        return false;
+    if (writer->external && part->at * (int64_t)dtype_bytes(x->dtype) % PLAN_ALIGN != 0)
+        return false;
+    if (!part->pitch)
+        return true;
+    return pixel_of(&root->type) == pixel_of(x) && region_writes(writer) &&
+           all_read(parts, root, pixel_of(x));
+}
+
+/* What the arena needs at least with these parts. */
+static size_t lower_bound(struct parts *parts)
+{
+    struct arena scratch = { NULL };
+    struct plan plan;
+    size_t bytes;
+
+    plan_liveness(&plan, &scratch, parts->main, parts->part, parts->regions, parts->n_regions);
+    plan_alias(&plan, &scratch, parts->regions);
+    bytes = pack_lower_bound(&scratch, plan.blocks, plan.n_blocks);
+    arena_release(&scratch);
+    parts->steps -= parts->n_regions;
+    return bytes;
+}
+
+static bool try_part(struct parts *parts, const struct region *concat, int i)
+{
+    const struct value *root = operand_root(concat, i);
+    struct part part;
+    size_t bytes;
+
+    if (!can_be_part(parts, concat, i, root, &part))
+        return false;
+    set_part(parts, root, &part);
+    if (parts->steps <= 0)
+        return true;
+    bytes = lower_bound(parts);
+    if (bytes > parts->least) {
+        set_part(parts, root, &(struct part){ 0 });
+        return false;
+    }
+    parts->least = bytes;
+    return true;
+}
+
+/* The operand not tried yet that is written last; -1 = none. */
+static int last_written(const struct parts *parts, const struct region *concat, const bool *tried)
+{
+    int last = -1, found = -1;
+
+    for (int i = 0; i < concat->anchor->n_inputs; i++) {
+        const struct value *root = operand_root(concat, i);
+
+        if (root && root->def && !tried[i] && parts->region_of[root->def->id]->index > last) {
+            last = parts->region_of[root->def->id]->index;
+            found = i;
+        }
+    }
+    return found;
+}
+
+/* Later operands first: the whole need not live longer for them. */
+static void find_operands(struct parts *parts, struct arena *arena, struct region *concat)
+{
+    bool *absent = arena_array(arena, bool, concat->fn->n_params);
+    bool *tried = arena_array(arena, bool, concat->anchor->n_inputs);
+
+    concat->absent = absent;
+    for (int i; (i = last_written(parts, concat, tried)) >= 0; tried[i] = true)
+        if (try_part(parts, concat, i))
+            absent[concat->anchor->inputs[i]->index] = true;
+}
+
+static bool is_concat(const struct region *region)
+{
+    return !region->external && region->anchor && region->anchor->op == OP_CONCATENATE &&
+           region->fn->ret->inputs[0] == region->anchor->outputs[0];
+}
+
+struct part *plan_parts(struct arena *arena, const struct function *main, struct region *regions,
+                        int n_regions)
+{
+    struct parts parts = { .main = main,
+                           .regions = regions,
+                           .n_regions = n_regions,
+                           .region_of = arena_array(arena, struct region *, main->n_nodes + 1),
+                           .part = arena_array(arena, struct part, main->n_values),
+                           .steps = MOST_TRIAL_STEPS };
+
+    for (int r = 0; r < n_regions; r++)
+        parts.region_of[regions[r].call->id] = &regions[r];
+    parts.least = lower_bound(&parts);
+    for (int r = n_regions - 1; r >= 0; r--)
+        if (is_concat(&regions[r]))
+            find_operands(&parts, arena, &regions[r]);
+    return parts.part;
+}
