@@ -8,14 +8,14 @@
 
 #include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/pitch.h"
-#include "codegen_c/kernels/row_tiles.h"
 #include "codegen_c/kernels/vector.h"
 #include "codegen_c/kernels/window.h"
 #include "relay_ir/layout.h"
 
 enum {
-    CHUNK = 64,   /* channels; on the stack */
-    MOST_K_W = 13 /* lines for each column of a tile */
+    CHUNK = 64,             /* channels; on the stack */
+    MOST_COLUMNS = 8,       /* windows at a time … */
+    MOST_UNDER = 18 * CHUNK /* … of which so many numbers are on the stack */
 };
 
 static bool takes_channels_last(const char *layout, const char **why)
@@ -40,7 +40,16 @@ bool accepts_max_pool_last(const struct region *region, const char **why)
            takes_channels_last(region->anchor->attrs.pool.layout, why);
 }
 
-/* Windows of f32 that come as tiles: sums or maxima are in registers then. */
+/* How many windows of a row are looked at together; 0: one is too wide. */
+static int64_t columns_of(const struct window *w)
+{
+    const int64_t most = MOST_UNDER / row_chunk(w->in_c, CHUNK) - (w->k[2] - 1) * w->dil[2] - 1;
+    const int64_t n = most < 0 ? 0 : most / w->stride[2] + 1;
+
+    return n < MOST_COLUMNS ? n : MOST_COLUMNS;
+}
+
+/* Windows of f32, as vectors. */
 bool accepts_pool_tiles(const struct region *region, const char **why)
 {
     const struct window w = window_of_pool(region);
@@ -51,8 +60,7 @@ bool accepts_pool_tiles(const struct region *region, const char **why)
     if (anchor_source(region, 0)->type.dtype != DTYPE_F32)
         return false;
     *why = "the window has a depth, is too wide, or misses the input somewhere";
-    return w.rank < 3 && w.k[2] <= MOST_K_W && windows_reach(&w, 1) &&
-           has_row_tiles(&w, MOST_TILE_COLUMNS);
+    return w.rank < 3 && columns_of(&w) > 0 && windows_reach(&w, 1);
 }
 
 bool accepts_global_avg_last(const struct region *region, const char **why)
@@ -180,7 +188,6 @@ static void bind_average(struct bind *bind, const struct window *w, const char *
                               may_miss && !counts ? "n_counted > 0 ? sum[%s] / (%s)n_counted : 0"
                                                   : "sum[%s] / (%s)n_counted",
                               at, t));
-    keys_offer(bind->keys, "counted", count.n ? "1" : "");
 }
 
 /* "((n * IN_D + id) * IN_H + ih)", for the dims that there are. */
@@ -198,12 +205,10 @@ static const char *row_text(struct bind *bind, const struct window *w, const cha
                  : arena_printf(arena, "%sh", prefix);
 }
 
-/* `column` of y: "ow", or "ow + j". */
-static void bind_position(struct bind *bind, const struct window *w, const char *column,
-                          struct position *position)
+static void bind_position(struct bind *bind, const struct window *w, struct position *position)
 {
     const char *pixel =
-        arena_printf(bind->arena, "(%s * OUT_W + %s)", row_text(bind, w, "OUT", "o"), column);
+        arena_printf(bind->arena, "(%s * OUT_W + ow)", row_text(bind, w, "OUT", "o"));
     static const char *const names[] = { "od", "oh", "ow" };
 
     bind_at(bind, pixel, "CHANNELS", "c", position);
@@ -239,13 +244,12 @@ static bool bind_windows(struct bind *bind, const struct window *w)
     if (w->padded)
         bind_helper(bind, "window");
     bind_text(bind, "row", "%s", row_text(bind, w, "IN", "i"));
-    bind_position(bind, w, "ow", &position);
+    bind_position(bind, w, &position);
     return bind_epilogue(bind, "v", &position);
 }
 
 static void bind_no_count(struct bind *bind)
 {
-    keys_offer(bind->keys, "counted", "");
     bind_text(bind, "count", "%s", "");
     bind_flag(bind, "clips_padding", false);
 }
@@ -279,7 +283,7 @@ bool bind_lp_pool_last(struct bind *bind)
     return bind_windows(bind, &w);
 }
 
-/* --- windows as tiles ------------------------------------------------------------------------- */
+/* --- windows of f32 ------------------------------------------------------------------------- */
 
 /* The greater of two vectors, NaN before all numbers. */
 static const char *vector_max(struct bind *bind, const struct row_vector *vector)
@@ -321,6 +325,7 @@ bool bind_pool_tiles(struct bind *bind)
     const bool is_max = op == OP_MAX_POOL1D || op == OP_MAX_POOL2D;
     const struct row_vector vector = bind_row_vector(bind, row_chunk(w.in_c, CHUNK));
     const char *const max = is_max ? vector_max(bind, &vector) : NULL;
+    const char *column;
     struct position position;
 
     bind_frame(bind, &w);
@@ -328,14 +333,21 @@ bool bind_pool_tiles(struct bind *bind)
     bind_text(bind, "rows", "%s", vector_rows(bind, &vector, max));
     if (is_max) {
         bind_include(bind, "math.h");
-        bind_maximum(bind, "j * CHUNK + i");
+        bind_maximum(bind, "i");
         bind_no_count(bind);
         bind_text(bind, "what", "Padding does not take part; NaN wins.");
     } else {
-        bind_average(bind, &w, "j * CHUNK + i");
+        bind_average(bind, &w, "i");
     }
     bind_flag(bind, "max", is_max);
-    bind_row_tiles(bind, &w, MOST_TILE_COLUMNS, is_max ? TILE_MAX : TILE_ADD, max);
+    bind_int(bind, "columns", columns_of(&w));
+    bind_text(bind, "nothing", is_max ? "lowest" : "{ 0 }");
+    column = arena_printf(
+        bind->arena, "*(const %s *)&column[(left - from + kw * DIL_W) * CHUNK + c]", vector.type);
+    if (is_max)
+        bind_text(bind, "add", "= %s(v, %s)", max, column);
+    else
+        bind_text(bind, "add", "+= %s", column);
     bind_text(bind, "row", w.dil[1] > 1 ? "(%stop + kh_begin * DIL_H)" : "(%stop + kh_begin)",
               w.batch > 1 ? "n * IN_H + " : "");
     bind_text(bind, "vector", "%s", vector.type);
@@ -343,9 +355,7 @@ bool bind_pool_tiles(struct bind *bind)
     bind_text(bind, "channel",
               vector.overlaps ? "block + %s < CHUNK ? block : CHUNK - %s" : "block", vector.lanes,
               vector.lanes);
-    bind_position(bind, &w, "ow + j", &position);
-    if (w.out[2] > 1)
-        position.coord[w.rank] = "ow + j";
+    bind_position(bind, &w, &position);
     return bind_epilogue(bind, "v", &position);
 }
 

@@ -99,22 +99,6 @@ static bool is_inside(const struct window *w, int64_t column)
     return column >= 0 && column < w->in[2];
 }
 
-bool windows_reach(const struct window *w, int dim)
-{
-    for (int64_t o = 0; o < w->out[dim]; o++) {
-        bool any = false;
-
-        for (int64_t k = 0; k < w->k[dim] && !any; k++) {
-            const int64_t at = o * w->stride[dim] + k * w->dil[dim] - w->pad[dim];
-
-            any = at >= 0 && at < w->in[dim];
-        }
-        if (!any)
-            return false;
-    }
-    return true;
-}
-
 bool has_row_tiles(const struct window *w, int most_columns)
 {
     struct row_tile tiles[MOST_TILES];
@@ -124,27 +108,16 @@ bool has_row_tiles(const struct window *w, int most_columns)
 
 /* --- their text ------------------------------------------------------------------------------- */
 
-static void add_text(struct str *text, enum tile_step step, int o, int kw, const char *max)
-{
-    if (text->n)
-        str_add(text, " ");
-    switch (step) {
-    case TILE_MULTIPLY_ADD: str_printf(text, "s%d += w%d * v;", o, kw); break;
-    case TILE_ADD: str_printf(text, "s%d += v;", o); break;
-    case TILE_MAX: str_printf(text, "s%d = %s(s%d, v);", o, max, o); break;
-    }
-}
-
 /* "s0 += w2 * v; s1 += w0 * v;" for an input column under the tile. */
 static const char *adds_text(struct bind *bind, const struct window *w, const struct row_tile *tile,
-                             int64_t column, enum tile_step step, const char *max)
+                             int64_t column)
 {
     struct str text = { .arena = bind->arena };
 
     for (int o = 0; o < tile->n; o++)
         for (int kw = 0; kw < w->k[2]; kw++)
             if (column_at(w, tile->first + o, kw) == column)
-                add_text(&text, step, o, kw, max);
+                str_printf(&text, "%ss%d += w%d * v;", text.n ? " " : "", o, kw);
     return str_text(&text);
 }
 
@@ -172,7 +145,7 @@ static void bind_tile_weights(struct bind *bind, const struct window *w,
 
 /* The input columns under a tile, counted from the first of them. */
 static void bind_tile_inputs(struct bind *bind, const struct window *w, const struct row_tile *tile,
-                             int t, enum tile_step step, const char *max)
+                             int t)
 {
     const int64_t from = column_at(w, tile->first, 0);
     const int64_t to = column_at(w, tile->first + tile->n - 1, w->k[2] - 1);
@@ -180,7 +153,7 @@ static void bind_tile_inputs(struct bind *bind, const struct window *w, const st
     int n = 0;
 
     for (int64_t column = from < 0 ? 0 : from; column <= to && column < w->in[2]; column++) {
-        const char *adds = adds_text(bind, w, tile, column, step, max);
+        const char *adds = adds_text(bind, w, tile, column);
 
         if (!*adds)
             continue;
@@ -197,17 +170,16 @@ static void bind_tile_inputs(struct bind *bind, const struct window *w, const st
 }
 
 /* "s0 = { 0 }, s1 = { 0 }". */
-static const char *sums_text(struct bind *bind, int n, const char *start)
+static const char *sums_text(struct bind *bind, int n)
 {
     struct str text = { .arena = bind->arena };
 
     for (int o = 0; o < n; o++)
-        str_printf(&text, "%ss%d = %s", o ? ", " : "", o, start);
+        str_printf(&text, "%ss%d = { 0 }", o ? ", " : "", o);
     return str_text(&text);
 }
 
-void bind_row_tiles(struct bind *bind, const struct window *w, int most_columns,
-                    enum tile_step step, const char *max)
+void bind_row_tiles(struct bind *bind, const struct window *w, int most_columns)
 {
     struct row_tile tiles[MOST_TILES];
     const int n = tiles_of_row(w, most_columns, tiles);
@@ -230,12 +202,10 @@ void bind_row_tiles(struct bind *bind, const struct window *w, int most_columns,
                   : t    ? "else if (ow < %d) "
                          : "if (ow < %d) ",
                   end);
-        bind_text(bind, tile_key(bind, "sums", t), "%s",
-                  sums_text(bind, tiles[t].n, step == TILE_MAX ? "lowest" : "{ 0 }"));
+        bind_text(bind, tile_key(bind, "sums", t), "%s", sums_text(bind, tiles[t].n));
         bind_int(bind, tile_key(bind, "n_sums", t), tiles[t].n);
-        if (step == TILE_MULTIPLY_ADD)
-            bind_tile_weights(bind, w, &tiles[t], t);
-        bind_tile_inputs(bind, w, &tiles[t], t, step, max);
+        bind_tile_weights(bind, w, &tiles[t], t);
+        bind_tile_inputs(bind, w, &tiles[t], t);
     }
     bind_int(bind, "n_tiles", n);
     bind_flag(bind, "uneven", uneven);

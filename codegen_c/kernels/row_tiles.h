@@ -1,5 +1,5 @@
-/* row_tiles.h - how the outputs of a row are cut into tiles of columns, and their text: what the
- * kernels of depthwise convolutions and of pools share. */
+/* row_tiles.h - how the outputs of a row are cut into tiles of columns, and their text, for
+ * depthwise convolutions. */
 #ifndef CODEGEN_C_KERNELS_ROW_TILES_H
 #define CODEGEN_C_KERNELS_ROW_TILES_H
 
@@ -21,24 +21,18 @@ struct row_tile {
  * would be needed. */
 int tiles_of_row(const struct window *window, int most, struct row_tile *tiles);
 
-/* Whether every window has a tap within the input in this dim. */
-bool windows_reach(const struct window *window, int dim);
-
 /* Whether there are such tiles, and the windows of all columns reach into the row. */
 bool has_row_tiles(const struct window *window, int most_columns);
 
-enum tile_step { TILE_MULTIPLY_ADD, TILE_ADD, TILE_MAX };
-
 /* What happens to an input `v` of a tile, on one row of the kernel, for the sums s0, s1 .. of its
- * columns (max: the function for TILE_MAX, whose sums begin as `lowest`). Sets
+ * columns, with the weights w0, w1 .. of the row. Sets
  *   n_tiles, when0 ..       how many kinds of tiles, and "if (ow < 7) ", "else if (ow < 49) ",
  * "else " columns, most_columns   of a tile; it varies where `uneven`, as `choice_of_columns` says,
  * and more                    declares it: ", columns" n_sums0, sums0 ..       of tile 0: how many,
  * and what they begin as: "s0 = { 0 }, s1 = { 0 }" left0 ..                the first input column
  *   n_inputs0, input0_0 ..  the input columns, counted from that,
  *   adds0_0 ..              and what they add: "s0 += w1 * v; s1 += w0 * v;"
- *   n_weights0, weight0_0   of TILE_MULTIPLY_ADD: which w0, w1 .. there are */
-void bind_row_tiles(struct bind *bind, const struct window *window, int most_columns,
-                    enum tile_step step, const char *max);
+ *   n_weights0, weight0_0   which weights there are */
+void bind_row_tiles(struct bind *bind, const struct window *window, int most_columns);
 
 #endif

@@ -110,6 +110,22 @@ int64_t window_padded_extent(const struct window *w, int dim)
     return last + 1 > covered ? last + 1 : covered;
 }
 
+bool windows_reach(const struct window *w, int dim)
+{
+    for (int64_t o = 0; o < w->out[dim]; o++) {
+        bool any = false;
+
+        for (int64_t k = 0; k < w->k[dim] && !any; k++) {
+            const int64_t at = o * w->stride[dim] + k * w->dil[dim] - w->pad[dim];
+
+            any = at >= 0 && at < w->in[dim];
+        }
+        if (!any)
+            return false;
+    }
+    return true;
+}
+
 bool takes_window(const struct window *w, const char **why)
 {
     const int64_t most = INT32_MAX / 8;

@@ -36,6 +36,9 @@ int64_t window_padded_extent(const struct window *window, int dim);
  * padded; for rank 3 also in_d, out_d, k_d, stride_d, dil_d, pad_front. */
 void bind_window(struct bind *bind, const struct window *window);
 
+/* Whether every window has a tap within the input in this dim. */
+bool windows_reach(const struct window *window, int dim);
+
 /* Whether every position and the padded planes can be told by int: strides, dilations and padding
  * are not bounded by the size of any tensor. */
 bool takes_window(const struct window *window, const char **why);
