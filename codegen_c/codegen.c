@@ -201,11 +201,31 @@ static bool write_regions(struct codegen *codegen)
     return ok;
 }
 
+/* What calls in NAME_run are given, by the ids of roots. A concatenation without a region may be
+ * part of another one only. */
+static bool *find_arguments(struct codegen *codegen)
+{
+    bool *used = arena_array(&codegen->arena, bool, codegen->module->main->n_values);
+
+    for (int r = 0; r < codegen->n_regions; r++) {
+        const struct region *region = &codegen->regions[r];
+
+        for (int i = 0; i < region->call->n_inputs; i++)
+            if (!(region->in_place && region->over == i) && /* is the result as well */
+                !(region->absent && region->absent[i]))
+                used[codegen->plan.root[region->call->inputs[i]->id]->id] = true;
+        for (int i = 0; i < region->call->n_outputs; i++)
+            used[region->call->outputs[i]->id] = true;
+    }
+    return used;
+}
+
 /* Parameters of NAME_run and the pointers in it; what main itself reads of constants is stored. */
 static void name_values(struct codegen *codegen)
 {
     const struct function *main = codegen->module->main;
     struct arena *arena = &codegen->arena;
+    const bool *used = find_arguments(codegen);
     struct names locals;
 
     names_init(&locals, arena);
@@ -227,7 +247,7 @@ static void name_values(struct codegen *codegen)
         for (int i = 0; i < node->n_outputs; i++) {
             const struct value *value = node->outputs[i];
 
-            if (codegen->plan.root[value->id] == value &&
+            if (codegen->plan.root[value->id] == value && used[value->id] &&
                 (codegen->plan.block[value->id] >= 0 || codegen->plan.part[value->id].whole))
                 codegen->local_names[value->id] =
                     names_unique(&locals, c_identifier(arena, value->name));

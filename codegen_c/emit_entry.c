@@ -19,6 +19,17 @@ static const char *value_name(const struct codegen *codegen, const struct value 
     }
 }
 
+/* ", in NAME": the concatenation that a part belongs to, or the one that this is part of, where it
+ * has no name of its own. */
+static const char *part_comment(struct codegen *codegen, const struct value *value)
+{
+    const struct value *of = codegen->plan.part[value->id].of;
+
+    while (of && !value_name(codegen, of))
+        of = codegen->plan.part[of->id].of;
+    return of ? arena_printf(&codegen->arena, ", in %s", value_name(codegen, of)) : "";
+}
+
 static void add_checks(struct codegen *codegen, struct str *out)
 {
     const struct function *main = codegen->module->main;
@@ -61,7 +72,7 @@ static void add_checks(struct codegen *codegen, struct str *out)
 /* ", over NAME": what the result of a region takes the place of. */
 static const char *over_comment(struct codegen *codegen, const struct region *region)
 {
-    if (!region->in_place)
+    if (!region->in_place || !value_name(codegen, region->call->inputs[region->over]))
         return "";
     return arena_printf(&codegen->arena, ", over %s",
                         value_name(codegen, region->call->inputs[region->over]));
@@ -85,16 +96,14 @@ static void add_pointer(struct codegen *codegen, struct str *out, const struct v
     else
         str_printf(out, "(void *)(base + %zu)", place->offset);
     str_printf(out, "; /* %s", shape_comment(&codegen->arena, &value->type));
-    if (part->whole)
-        str_printf(out, ", in %s", value_name(codegen, part->of));
-    str_printf(out, "%s */\n", region ? over_comment(codegen, region) : "");
+    str_printf(out, "%s%s */\n", part_comment(codegen, value),
+               region ? over_comment(codegen, region) : "");
 }
 
 static void add_pointers(struct codegen *codegen, struct str *out)
 {
     const struct plan *plan = &codegen->plan;
     bool any = false;
-
     int r = 0;
 
     if (plan->arena_bytes > 0)

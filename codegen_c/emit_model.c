@@ -88,7 +88,7 @@ static const char *block_text(struct codegen *codegen, int block)
             const int id = node->outputs[i]->id;
             const char *const name = codegen->local_names[id];
 
-            if (plan->block[id] != block)
+            if (plan->block[id] != block || !name)
                 continue;
             if (out.n && column + strlen(name) + 1 > LAST_COLUMN) {
                 str_printf(&out, ",\n *%*s", VALUES_COLUMN - 2, "");
