@@ -185,7 +185,8 @@ START_TEST(branches_run_one_after_the_other)
 
     ck_assert(a && b && p);
     ck_assert(a < p && p < b);
-    ck_assert_ptr_nonnull(strstr(text, " * Arena: 640 bytes; without sharing")); /* t, a; p is in y */
+    ck_assert_ptr_nonnull(
+        strstr(text, " * Arena: 640 bytes; without sharing")); /* t, a; p is in y */
     ck_assert_ptr_nonnull(strstr(text, " * Optimal: no order"));
     ctx_free(ctx);
     generated_check(&row);
