@@ -3,6 +3,7 @@
  * method   the inputs under a group of tiles are transformed, (m + 2)^2 matrices of [tiles, in_c];
  *          each is multiplied with its matrix of weights by register tiles (tile.h), and what comes
  *          out is transformed back, `tile` output channels at a time, right before the epilogue */
+#include "codegen_c/kernels/pitch.h"
 #include "codegen_c/kernels/winograd.h"
 
 #include <inttypes.h>
@@ -82,6 +83,8 @@ static bool reaches_outside(const struct window *w, int m)
 
 static void bind_geometry(struct bind *bind, const struct window *w, const struct winograd_shape *s)
 {
+    const bool reaches = reaches_outside(w, s->m), pitched = input_pitch(bind->region, 0) != 0;
+    const char *pitch = pitch_of_x(bind->region, "IN_C");
     struct str steps = { .arena = bind->arena };
 
     bind_input(bind, "x", 0);
@@ -103,8 +106,11 @@ static void bind_geometry(struct bind *bind, const struct window *w, const struc
     bind_int(bind, "m", s->m);
     bind_int(bind, "group", s->group);
     bind_int(bind, "gap", WINOGRAD_GAP);
-    bind_flag(bind, "reaches", reaches_outside(w, s->m));
-    bind_text(bind, "row", w->batch > 1 ? "(image * OUT_H + top + i)" : "(top + i)");
+    bind_flag(bind, "reaches", reaches);
+    bind_pitches(bind);
+    bind_text(bind, "pitch", "%s", pitch);
+    bind_flag(bind, "stepped", pitched && reaches);
+    bind_text(bind, "column", "%s", pitched && reaches ? "column_step" : pitch);
 }
 
 static const char *bind_transform(struct bind *bind, const char *which, int m,
@@ -148,7 +154,10 @@ static bool bind_sums(struct bind *bind, const struct window *w, const struct ti
 {
     struct position position;
 
-    position_by_division(bind, "at", &position);
+    bind_at(bind,
+            w->batch > 1 ? "((image * OUT_H + top + i) * OUT_W + left + j)"
+                         : "((top + i) * OUT_W + left + j)",
+            "OUT_C", "oc", &position);
     if (w->out_c > 1)
         position.coord[position.rank - 1] = "oc";
     return bind_epilogue(
