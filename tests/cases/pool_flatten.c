@@ -126,14 +126,15 @@ static NOINLINE void region_x_nhwc(const float *restrict x, float *restrict y)
 /* pool1 (MaxPool)
  * x f32 [1,6,6,2] -> y f32 [1,3,3,2]
  *
- * Padding does not take part; NaN wins. CHUNK channels of a few columns at a time, 1 of them at once: what is
- * one below the other is put together once for all windows of a row. */
+ * Padding does not take part; NaN wins. CHUNK channels of COLUMNS windows at a time: first what
+ * is one below the other in each input column is put together, then the columns of each window. */
 static NOINLINE WIDE void region_pool1(const float *restrict x, float *restrict y)
 {
     enum {
         IN_H = 6, IN_W = 6, CHANNELS = 2, CHUNK = 2, OUT_H = 3, OUT_W = 3,
         K_H = 3, K_W = 3, STRIDE_H = 2, STRIDE_W = 2,
-        DIL_H = 1, DIL_W = 1, ROW = DIL_H * IN_W * CHANNELS, PAD_TOP = 0, PAD_LEFT = 0
+        DIL_H = 1, DIL_W = 1, ROW = DIL_H * IN_W * CHANNELS, PAD_TOP = 0, PAD_LEFT = 0,
+        COLUMNS = 8, WIDTH = (COLUMNS - 1) * STRIDE_W + (K_W - 1) * DIL_W + 1
     };
     const float lowest = -INFINITY - (float){ 0 };
 
@@ -143,40 +144,36 @@ static NOINLINE WIDE void region_pool1(const float *restrict x, float *restrict 
         const int kh_end = window_end(top, DIL_H, K_H, IN_H), n_rows = kh_end - kh_begin;
 
         for (int first = 0; first < CHANNELS; first += CHUNK)
-        for (int ow = 0; ow < OUT_W; ow += 3) {
-            float best[3 * CHUNK];
+        for (int begin = 0; begin < OUT_W; begin += COLUMNS) {
+            const int end = OUT_W - begin < COLUMNS ? OUT_W : begin + COLUMNS;
+            const int from = begin * STRIDE_W - PAD_LEFT, to = (end - 1) * STRIDE_W - PAD_LEFT + (K_W - 1) * DIL_W;
+            float column[WIDTH * CHUNK];
 
+            for (int iw = from < 0 ? 0 : from; iw <= to && iw < IN_W; iw++)
             for (int block = 0; block < CHUNK; block += 1) {
                 const int c = block;
 
-                {
-                    float s0 = lowest, s1 = lowest, s2 = lowest;
-
-                    const float *const in = &x[((top + kh_begin) * IN_W + 0) * CHANNELS + first + c];
-                    float v;
-
-                    v = max_rows_float(&in[0 * CHANNELS], n_rows, ROW);
-                    s0 = max_float(s0, v);
-                    v = max_rows_float(&in[1 * CHANNELS], n_rows, ROW);
-                    s0 = max_float(s0, v);
-                    v = max_rows_float(&in[2 * CHANNELS], n_rows, ROW);
-                    s0 = max_float(s0, v); s1 = max_float(s1, v);
-                    v = max_rows_float(&in[3 * CHANNELS], n_rows, ROW);
-                    s1 = max_float(s1, v);
-                    v = max_rows_float(&in[4 * CHANNELS], n_rows, ROW);
-                    s1 = max_float(s1, v); s2 = max_float(s2, v);
-                    v = max_rows_float(&in[5 * CHANNELS], n_rows, ROW);
-                    s2 = max_float(s2, v);
-                    *(float *)&best[0 * CHUNK + c] = s0;
-                    *(float *)&best[1 * CHUNK + c] = s1;
-                    *(float *)&best[2 * CHUNK + c] = s2;
-                }
+                *(float *)&column[(iw - from) * CHUNK + c] =
+                    max_rows_float(&x[((top + kh_begin) * IN_W + iw) * CHANNELS + first + c], n_rows, ROW);
             }
-            for (int j = 0; j < 3; j++) {
+            for (int ow = begin; ow < end; ow++) {
+                const int left = ow * STRIDE_W - PAD_LEFT;
+                const int kw_begin = window_begin(left, DIL_W);
+                const int kw_end = window_end(left, DIL_W, K_W, IN_W);
+                float best[CHUNK];
+
+                for (int block = 0; block < CHUNK; block += 1) {
+                    const int c = block;
+                    float v = lowest;
+
+                    for (int kw = kw_begin; kw < kw_end; kw++)
+                        v = max_float(v, *(const float *)&column[(left - from + kw * DIL_W) * CHUNK + c]);
+                    *(float *)&best[c] = v;
+                }
                 for (int i = 0; i < CHUNK; i++) {
                     const int c = first + i;
-                    const int at = (oh * OUT_W + ow + j) * CHANNELS + c;
-                    const float v = best[j * CHUNK + i];
+                    const int at = (oh * OUT_W + ow) * CHANNELS + c;
+                    const float v = best[i];
 
                     y[at] = v;
                 }
@@ -188,14 +185,15 @@ static NOINLINE WIDE void region_pool1(const float *restrict x, float *restrict 
 /* pool2 (AveragePool)
  * x f32 [1,3,3,2] -> y f32 [1,2,2,2]
  *
- * The average under each window. CHUNK channels of a few columns at a time, 1 of them at once: what is
- * one below the other is put together once for all windows of a row. */
+ * The average under each window. CHUNK channels of COLUMNS windows at a time: first what
+ * is one below the other in each input column is put together, then the columns of each window. */
 static NOINLINE WIDE void region_pool2(const float *restrict x, float *restrict y)
 {
     enum {
         IN_H = 3, IN_W = 3, CHANNELS = 2, CHUNK = 2, OUT_H = 2, OUT_W = 2,
         K_H = 2, K_W = 2, STRIDE_H = 1, STRIDE_W = 1,
-        DIL_H = 1, DIL_W = 1, ROW = DIL_H * IN_W * CHANNELS, PAD_TOP = 0, PAD_LEFT = 0
+        DIL_H = 1, DIL_W = 1, ROW = DIL_H * IN_W * CHANNELS, PAD_TOP = 0, PAD_LEFT = 0,
+        COLUMNS = 8, WIDTH = (COLUMNS - 1) * STRIDE_W + (K_W - 1) * DIL_W + 1
     };
 
     for (int oh = 0; oh < OUT_H; oh++) {
@@ -204,33 +202,36 @@ static NOINLINE WIDE void region_pool2(const float *restrict x, float *restrict 
         const int kh_end = window_end(top, DIL_H, K_H, IN_H), n_rows = kh_end - kh_begin;
 
         for (int first = 0; first < CHANNELS; first += CHUNK)
-        for (int ow = 0; ow < OUT_W; ow += 2) {
-            float sum[2 * CHUNK];
+        for (int begin = 0; begin < OUT_W; begin += COLUMNS) {
+            const int end = OUT_W - begin < COLUMNS ? OUT_W : begin + COLUMNS;
+            const int from = begin * STRIDE_W - PAD_LEFT, to = (end - 1) * STRIDE_W - PAD_LEFT + (K_W - 1) * DIL_W;
+            float column[WIDTH * CHUNK];
 
+            for (int iw = from < 0 ? 0 : from; iw <= to && iw < IN_W; iw++)
             for (int block = 0; block < CHUNK; block += 1) {
                 const int c = block;
 
-                {
-                    float s0 = { 0 }, s1 = { 0 };
-
-                    const float *const in = &x[((top + kh_begin) * IN_W + 0) * CHANNELS + first + c];
-                    float v;
-
-                    v = sum_rows_float(&in[0 * CHANNELS], n_rows, ROW);
-                    s0 += v;
-                    v = sum_rows_float(&in[1 * CHANNELS], n_rows, ROW);
-                    s0 += v; s1 += v;
-                    v = sum_rows_float(&in[2 * CHANNELS], n_rows, ROW);
-                    s1 += v;
-                    *(float *)&sum[0 * CHUNK + c] = s0;
-                    *(float *)&sum[1 * CHUNK + c] = s1;
-                }
+                *(float *)&column[(iw - from) * CHUNK + c] =
+                    sum_rows_float(&x[((top + kh_begin) * IN_W + iw) * CHANNELS + first + c], n_rows, ROW);
             }
-            for (int j = 0; j < 2; j++) {
+            for (int ow = begin; ow < end; ow++) {
+                const int left = ow * STRIDE_W - PAD_LEFT;
+                const int kw_begin = window_begin(left, DIL_W);
+                const int kw_end = window_end(left, DIL_W, K_W, IN_W);
+                float sum[CHUNK];
+
+                for (int block = 0; block < CHUNK; block += 1) {
+                    const int c = block;
+                    float v = { 0 };
+
+                    for (int kw = kw_begin; kw < kw_end; kw++)
+                        v += *(const float *)&column[(left - from + kw * DIL_W) * CHUNK + c];
+                    *(float *)&sum[c] = v;
+                }
                 for (int i = 0; i < CHUNK; i++) {
                     const int c = first + i;
-                    const int at = (oh * OUT_W + ow + j) * CHANNELS + c;
-                    const float v = sum[j * CHUNK + i] / (float)(K_H * K_W);
+                    const int at = (oh * OUT_W + ow) * CHANNELS + c;
+                    const float v = sum[i] / (float)(K_H * K_W);
 
                     y[at] = v;
                 }
