@@ -27,6 +27,7 @@ struct cli {
     const struct machine *machine; /* what --target names, once prepare_machine was asked, … */
     enum winograd winograd;        /* … and what --winograd says */
     const struct choices *choices; /* what --tune-log says; NULL without it */
+    int parts;                     /* … and --parallel; 0: none */
     bool deterministic;            /* … and --deterministic */
     struct precision_request *precision; /* opaque: precision.c */
 };

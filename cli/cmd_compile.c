@@ -70,6 +70,8 @@ static const char *banner_options(struct cli *cli)
         str_add(&text, " --step");
     if (has_option(&cli->args, OPTION_DETERMINISTIC))
         str_add(&text, " --deterministic");
+    if (has_option(&cli->args, OPTION_PARALLEL))
+        str_printf(&text, " --parallel %d", cli->parts);
     if (cli->machine != &machines[0])
         str_printf(&text, " --target %s", cli->machine->name);
     for (int i = 0; i < cli->args.options[OPTION_TUNE_LOG].n; i++)
@@ -113,6 +115,8 @@ static void report(struct cli *cli, const struct module *module,
         say(cli, " --winograd %s", option_text(&cli->args, OPTION_WINOGRAD, ""));
     if (options->deterministic)
         say(cli, " --deterministic");
+    if (has_option(&cli->args, OPTION_PARALLEL))
+        say(cli, " --parallel %d", options->parts);
     say(cli, "%s\n", offload_options(cli, true));
     if (cli->json) {
         cJSON *files = cJSON_AddArrayToObject(cli->json, "files");
@@ -182,6 +186,7 @@ bool command_compile(struct cli *cli)
         return false;
     options.weights = (enum weights_form)weights;
     options.machine = cli->machine;
+    options.parts = cli->parts;
     options.choices = cli->choices;
     options.winograd = cli->winograd;
     module = load_model(cli);

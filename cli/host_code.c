@@ -217,6 +217,7 @@ bool host_code_write(struct cli *cli, struct module *module, bool step,
     options.machine = cli->machine;
     options.choices = choices ? choices : cli->choices;
     options.winograd = cli->winograd;
+    options.parts = cli->parts;
     options.deterministic = cli->deterministic;
     options.targets = cli->offload.targets.first ? &cli->offload.targets : NULL;
     if (!codegen_c(module, &options, &set, &out->result)) {

@@ -3,6 +3,7 @@
 
 #include "cli/cli.h"
 #include "codegen_c/machine.h"
+#include "codegen_c/parallel.h"
 
 static bool wants_list(const struct cli *cli)
 {
@@ -21,8 +22,13 @@ bool prepare_machine(struct cli *cli)
 {
     static const char *const sizes[] = { "auto", "off", "f2", "f4", NULL };
     int winograd = WINOGRAD_AUTO;
-    const bool ok =
-        option_word(cli->ctx, &cli->args, OPTION_WINOGRAD, sizes, WINOGRAD_AUTO, &winograd);
+    long long parts = 0;
+    bool ok = option_word(cli->ctx, &cli->args, OPTION_WINOGRAD, sizes, WINOGRAD_AUTO, &winograd);
+
+    ok = option_integer(cli->ctx, &cli->args, OPTION_PARALLEL, 0, &parts) && ok;
+    if (parts > MAX_PARTS || (parts < 2 && has_option(&cli->args, OPTION_PARALLEL)))
+        ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "--parallel: from 2 to %d parts", MAX_PARTS);
+    cli->parts = parts > MAX_PARTS ? MAX_PARTS : (int)parts;
 
     cli->winograd = (enum winograd)winograd;
     cli->deterministic = has_option(&cli->args, OPTION_DETERMINISTIC);

@@ -38,13 +38,15 @@ static void reserve_helpers(struct codegen *codegen)
 
 static void reserve_names(struct codegen *codegen)
 {
-    static const char *const lower[] = { "run", "step", "weights" };
+    static const char *const lower[] = { "run", "step", "weights", "parallel_for" };
     static const char *const upper[] = {
         "OK",          "NULL_POINTER", "MISALIGNED_ARENA", "NO_REGION", "REGION_FAILED",
         "ARENA_BYTES", "ARENA_ALIGN",  "REGIONS",          "H",         "WRONG_ARITHMETIC",
-        "WEIGHTS_H"
+        "PARTS",       "THREADS",      "WEIGHTS_H"
     };
     static const char *const macros[] = { "arithmetic_is_strict",
+                                          "part_begin",
+                                          "run_parts",
                                           "FUSE",
                                           "fuse_lanes",
                                           "CACHE_LINE",

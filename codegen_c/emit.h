@@ -73,6 +73,7 @@ struct codegen {
     const char **local_names;                 /* pointers into the arena, by value id of the root */
     struct plan plan;
     bool inline_weights;
+    int n_split; /* regions in parts: see parallel.h */
     bool fused;  /* --deterministic, for a machine with FMA: products of tiles are fused in the text
                   */
     bool strict; /* --deterministic, and there are floats: see deterministic.h */

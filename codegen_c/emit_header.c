@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "codegen_c/emit.h"
+#include "codegen_c/parallel.h"
 
 struct writer *emit_open_named(struct codegen *codegen, const char *name)
 {
@@ -285,6 +286,8 @@ void emit_header(struct codegen *codegen)
     str_add(&out, "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
     add_constants(codegen, &out);
     add_scales(codegen, &out);
+    if (codegen->n_split)
+        add_parallel_header(codegen, &out);
     add_functions(codegen, &out);
     str_add(&out, "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
     writer_write(writer, out.text, out.n);

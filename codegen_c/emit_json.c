@@ -180,6 +180,10 @@ static void add_model(struct codegen *codegen, cJSON *root)
     cJSON_AddStringToObject(root, "name", options->name);
     cJSON_AddStringToObject(root, "options", safe(codegen, options->command));
     cJSON_AddStringToObject(root, "target", codegen->machine->name);
+    if (codegen->options->parts > 1) {
+        add_number(root, "parts", codegen->options->parts);
+        add_number(root, "regions_in_parts", codegen->n_split);
+    }
     cJSON_AddBoolToObject(root, "deterministic", codegen->options->deterministic);
     model = cJSON_AddObjectToObject(root, "model");
     cJSON_AddStringToObject(model, "file", safe(codegen, options->model_file));

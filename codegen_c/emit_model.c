@@ -5,6 +5,7 @@
 #include "base/embedded.h"
 #include "codegen_c/deterministic.h"
 #include "codegen_c/external.h"
+#include "codegen_c/parallel.h"
 
 void add_banner(struct codegen *codegen, struct str *out, const char *suffix)
 {
@@ -231,6 +232,8 @@ void emit_model(struct codegen *codegen)
         if (n++ == 0) {
             add_section(&out, "regions");
             str_add(&out, noinline);
+            if (codegen->n_split)
+                add_parallel_helpers(codegen, &out);
         }
         str_printf(&out, "%s\n", codegen->emitted[i].text);
     }

@@ -4,6 +4,9 @@
 
 #include "base/embedded.h"
 #include "codegen_c/emit.h"
+#include "codegen_c/parallel.h"
+
+enum { PART_ALIGN = 64 }; /* parts do not share a line of the cache */
 
 /* Whether the parameter, decoded or not, is only added to the anchor's result: then it is called
  * what it is. */
@@ -73,13 +76,13 @@ static const char *before_name(struct arena *arena, const char *template)
 
 /* The lines after the first stand below its first parameter. */
 static const char *parameter_list(struct codegen *codegen, const struct region *region,
-                                  const char *template)
+                                  const char *template, const char *fn_name)
 {
     const struct function *fn = region->fn;
     struct arena *arena = &codegen->arena;
     struct str out = { .arena = arena };
     const char **items = arena_array(arena, const char *, fn->n_params + fn->ret->n_inputs + 1);
-    const char *head = arena_printf(arena, "%s%s(", before_name(arena, template), region->c_name);
+    const char *head = arena_printf(arena, "%s%s(", before_name(arena, template), fn_name);
     int n = 0;
 
     for (int i = 0; i < fn->n_params; i++)
@@ -139,11 +142,12 @@ const char *shapes_comment(struct codegen *codegen, const struct region *region)
     return str_text(&out);
 }
 
-static void offer_keys(struct codegen *codegen, struct region *region, struct keys *keys)
+static void offer_keys(struct codegen *codegen, struct region *region, const char *fn,
+                       struct keys *keys)
 {
     const enum dtype dtype = region->fn->ret->inputs[0]->type.dtype;
 
-    keys_offer(keys, "fn", region->c_name);
+    keys_offer(keys, "fn", fn);
     keys_offer(keys, "t", dtype_c_type(dtype));
     keys_offer(keys, "origin", origin_comment(&codegen->arena, region, " * "));
     keys_offer(keys, "shapes", shapes_comment(codegen, region));
@@ -155,6 +159,11 @@ bool write_region(struct codegen *codegen, struct region *region)
         arena_printf(&codegen->arena, "templates/kernels/%s.c.tmpl", region->kernel->name);
     const struct embedded_file *template = embedded_find(path);
     const int n_errors = codegen->ctx->diags.n_errors;
+    const bool split = region_is_split(codegen, region);
+    const char *fn = split ? names_unique(&codegen->names,
+                                          arena_printf(&codegen->arena, "%s_part", region->c_name))
+                           : region->c_name;
+    size_t part_scratch = 0;
     struct str out = { .arena = &codegen->arena };
     struct keys keys;
     struct bind bind = { .ctx = codegen->ctx,
@@ -168,16 +177,22 @@ bool write_region(struct codegen *codegen, struct region *region)
         return diag_error(codegen->ctx, DIAG_TEMPLATE, NULL, "there is no %s", path);
     keys_init(&keys, &codegen->arena);
     name_parameters(codegen, region);
-    offer_keys(codegen, region, &keys);
+    offer_keys(codegen, region, fn, &keys);
     if (!region->kernel->bind(&bind)) {
         assert(codegen->ctx->diags.n_errors > n_errors);
         return false;
     }
     knob_check(codegen->ctx, region);
-    keys_offer(&keys, "params", parameter_list(codegen, region, template->text));
+    if (split) {
+        part_scratch = (region->scratch_bytes + PART_ALIGN - 1) / PART_ALIGN * PART_ALIGN;
+        region->scratch_bytes = part_scratch * (size_t)codegen->options->parts;
+    }
+    keys_offer(&keys, "params", parameter_list(codegen, region, template->text, fn));
     if (codegen->ctx->diags.n_errors > n_errors ||
         !template_expand(codegen->ctx, path, template->text, &keys, &out))
         return false;
-    codegen->emitted[region->index].text = str_text(&out);
+    codegen->emitted[region->index].text =
+        split ? split_region(codegen, region, str_text(&out), fn, part_scratch) : str_text(&out);
+    codegen->n_split += split;
     return true;
 }

@@ -76,6 +76,7 @@ static struct codegen_result generate(struct module *module, const struct genera
                                              .targets = row->targets,
                                              .weights = row->weights,
                                              .winograd = row->winograd,
+                                             .parts = row->parts,
                                              .step = row->step };
     struct output_set set = { .ctx = module->ctx };
     struct codegen_result result;

@@ -18,6 +18,7 @@ struct generated_case {
     double tolerance;    /* relative to the largest number of an output; integers agree exactly */
     bool whole_pipeline; /* run all passes, not only fuse_ops */
     bool step;           /* run region by region through NAME_step */
+    int parts;           /* --parallel: run one after the other */
     enum weights_form weights;
     enum winograd winograd;
     bool one_build;                /* gcc only: for what is the same with every compiler */
