@@ -110,7 +110,8 @@ static void add_split_loop(struct arena *arena, struct str *out, const struct lo
     str_printf(out, "for (int %s = part_begin(part, %s, %s),\n%*s", var, loop->limit, grain,
                indent + (int)strlen("for (int "), "");
     str_printf(out, "last = part_begin(part + 1, %s, %s)%s; ", loop->limit, grain, loop->more);
-    str_printf(out, "%s < last; %s", var, var);
+    /* The second condition is for compilers: without it gcc 12 takes arrays for uninitialised. */
+    str_printf(out, "%s < last && %s < %s; %s", var, var, loop->limit, var);
     if (loop->step)
         str_printf(out, " += %s", loop->step);
     else
