@@ -1,8 +1,9 @@
-/* pthread.c - the parts of a network made with --parallel, on a pool of THREADS - 1 threads and the caller.
- * The threads are started by the first call and wait for work until the process ends. Compile with
- * -pthread and -DPARALLEL_FOR=kws_parallel_for, and kws.c with -DKWS_THREADS.
+/* pthread.c - the parts of a network made with --parallel, on a pool of THREADS - 1 threads and the
+ * caller. The threads are started by the first call and wait for work until the process ends.
+ * Compile with -pthread and -DPARALLEL_FOR=kws_parallel_for, and kws.c with -DKWS_THREADS.
  *
- * Networks may run on several threads at a time: the pool then works for one region after the other. */
+ * Networks may run on several threads at a time: the pool then works for one region after the
+ * other. */
 #include <pthread.h>
 
 #ifndef THREADS
