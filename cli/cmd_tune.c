@@ -118,6 +118,7 @@ static struct tune_search search_of(struct tuner *tuner)
                                  .user = tuner,
                                  .knobs = tuner_knobs,
                                  .try_choice = tuner_try,
+                                 .best_score = 1,
                                  .most_trials = (int)fmin((double)tuner->most_trials, 1e6) };
 }
 
@@ -142,12 +143,16 @@ static double deadline_of(const struct tuner *tuner, int i)
 static bool tune_region(struct tuner *tuner, int i)
 {
     struct tune_search search = search_of(tuner);
+    const struct choice usual = { .value = { NULL } };
+    double score;
     bool ok;
 
     tuner->current = &tuner->regions[i];
     tuner->deadline = deadline_of(tuner, i);
     ok = tuner_begin_region(tuner);
-    if (ok)
+    /* The usual code against itself: its line says what noise is, and what the search starts from.
+     */
+    if (ok && tuner_try(tuner, &usual, &score))
         tune_search_run(&search);
     ok = ok && tuner->cli->ctx->diags.n_errors == 0;
     if (ok && search.best_score <= 1 - TUNE_LEAST_GAIN) {
@@ -165,7 +170,7 @@ static bool expect_trials(struct tuner *tuner)
         struct tune_search search = search_of(tuner);
 
         tuner->current = &tuner->regions[i];
-        tuner->trials_expected += tune_search_size(&search);
+        tuner->trials_expected += 1 + tune_search_size(&search);
     }
     return tuner->cli->ctx->diags.n_errors == 0;
 }
@@ -183,6 +188,7 @@ static void say_region(const struct tuner *tuner, const struct tuned_region *r)
     if (r->n_wrong || r->n_failed)
         say(cli, " (%d wrong, %d failed)", r->n_wrong, r->n_failed);
     say(cli, "\n");
+    fflush(stdout);
 }
 
 static bool tune_regions(struct tuner *tuner)

@@ -11,7 +11,10 @@
 #include "runtime/engine/host_compile.h"
 #include "tune/extract.h"
 
-enum { TRIAL_ROUNDS = 7, CONFIRM_ROUNDS = 15 };
+enum { TRIAL_ROUNDS = 7, CONFIRM_ROUNDS = 15, TRIAL_COLD = 3, CONFIRM_COLD = 9 };
+
+/* What is so slow when warm is not run cold: that takes most of the time. */
+#define NO_WINNER 1.05
 
 #define TRIAL_SECONDS 0.006 /* of a block of runs */
 #define CONFIRM_SECONDS 0.02
@@ -191,9 +194,14 @@ static bool time_variant(struct tuner *tuner, struct program *program, struct tr
                              .n_contenders = 2,
                              .repeat = trial->confirmed ? CONFIRM_ROUNDS : TRIAL_ROUNDS,
                              .block_seconds = trial->confirmed ? CONFIRM_SECONDS : TRIAL_SECONDS,
-                             .no_cold = !tuner->cold };
+                             .no_cold = true };
 
     if (!rounds_run(tuner->cli->ctx, &rounds))
+        return false;
+    summarise_rounds(contenders, trial);
+    if (!tuner->cold || trial->warm_ratio > NO_WINNER)
+        return true;
+    if (!rounds_run_cold(&rounds, trial->confirmed ? CONFIRM_COLD : TRIAL_COLD))
         return false;
     summarise_rounds(contenders, trial);
     return true;
@@ -219,6 +227,8 @@ static bool measure(struct tuner *tuner, struct program *program, struct trial *
     if (!program_build(bench, program, &bench->own) || !program_start(bench, program))
         return false;
     trial->verdict = VERDICT_OK;
+    trial->kernel = program->code.result.regions[0].kernel;
+    trial->features = *program->code.result.regions[0].features;
     if (!same_outputs(tuner, program->worker, &trial->error)) {
         trial->verdict = VERDICT_WRONG;
         return tuner->cli->ctx->diags.n_errors == 0;
@@ -258,6 +268,7 @@ static struct trial trial_of(const struct tuner *tuner, const struct choice *cho
     return (struct trial){ .key = tuner->key,
                            .region = tuner->current->region->signature,
                            .choice = *choice,
+                           .kernel = "",
                            .confirmed = confirmed,
                            .reason = "" };
 }

@@ -316,6 +316,8 @@ static void fill_result(struct codegen *codegen)
             .signature = codegen->emitted[i].signature,
             .chosen = codegen->regions[i].choice != NULL,
             .knobs = codegen->emitted[i].signature ? knobs_kept(arena, &codegen->regions[i]) : NULL,
+            .features = arena_memdup(arena, &codegen->regions[i].features,
+                                     sizeof codegen->regions[i].features),
             .macs = codegen->emitted[i].macs,
             .weight_bytes = codegen->emitted[i].weight_bytes,
             .results = results

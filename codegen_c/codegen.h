@@ -7,6 +7,7 @@
 #include "relay_ir/ir.h"
 
 struct choices; /* codegen_c/knob.h */
+struct features;
 struct knob_range;
 struct machine; /* codegen_c/machine.h */
 
@@ -51,11 +52,12 @@ struct codegen_place {
 struct codegen_region {
     const struct node *call; /* in main; its outputs are the region's results */
     const char *c_name;
-    const char *compiler;           /* the target that runs it; NULL = ours */
-    const char *kernel;             /* row of kernels.def; NULL = the target's business */
-    const char *signature;          /* codegen_c/signature.h; NULL where compiler is not */
-    bool chosen;                    /* options->choices had something for it */
-    const struct knob_range *knobs; /* [KNOB_COUNT] what there is to choose (knob.h); likewise */
+    const char *compiler;            /* the target that runs it; NULL = ours */
+    const char *kernel;              /* row of kernels.def; NULL = the target's business */
+    const char *signature;           /* codegen_c/signature.h; NULL where compiler is not */
+    bool chosen;                     /* options->choices had something for it */
+    const struct knob_range *knobs;  /* [KNOB_COUNT] what there is to choose (knob.h); likewise */
+    const struct features *features; /* of its time (features.h); likewise */
     int64_t macs;
     size_t weight_bytes;                 /* of the arrays that it is the first to read */
     const struct codegen_place *results; /* [call->n_outputs], valid right after the region ran */

@@ -7,6 +7,7 @@
 #define CODEGEN_C_KERNEL_H
 
 #include "codegen_c/codegen.h"
+#include "codegen_c/features.h"
 #include "codegen_c/knob.h"
 #include "codegen_c/machine.h"
 #include "codegen_c/template.h"
@@ -34,6 +35,7 @@ struct region {
     int over;             /* … this one: they are one argument, and have one name */
     const struct choice *choice;         /* how to write it (knob.h); NULL = as usual */
     struct knob_range knobs[KNOB_COUNT]; /* what there was to choose, once bind has run */
+    struct features features;            /* of its time, if bind tells them */
 
     /* Where the plan stored values as parts of others (codegen_c/plan/plan.h): */
     const int64_t *param_pitch; /* [n_params] elements from a pixel to the next; 0: its pixels … */

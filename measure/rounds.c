@@ -94,7 +94,7 @@ static bool warm_round(struct rounds *rounds)
     return !rounds->between || rounds->between(rounds->user, rounds->block_seconds);
 }
 
-static bool cold_rounds(struct rounds *rounds, int n)
+bool rounds_run_cold(struct rounds *rounds, int n)
 {
     const size_t flush_bytes = cache_flush_bytes();
 
@@ -134,7 +134,7 @@ bool rounds_run(struct ctx *ctx, struct rounds *rounds)
     }
     if (rounds->no_cold)
         return true;
-    return cold_rounds(rounds, n < COLD_FEWEST && !rounds->repeat ? COLD_FEWEST
-                               : n > COLD_MOST                    ? COLD_MOST
-                                                                  : n);
+    return rounds_run_cold(rounds, n < COLD_FEWEST && !rounds->repeat ? COLD_FEWEST
+                                   : n > COLD_MOST                    ? COLD_MOST
+                                                                      : n);
 }

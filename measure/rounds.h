@@ -35,6 +35,9 @@ struct rounds {
  * caches untouched. False after an error. */
 bool rounds_run(struct ctx *ctx, struct rounds *rounds);
 
+/* Cold rounds alone, n of them, of contenders that have had warm ones. */
+bool rounds_run_cold(struct rounds *rounds, int n);
+
 /* Binds this process, and those that it starts from now on, to one of the cores it may use. -1 =
  * the system does not let us. */
 int bind_to_core(void);

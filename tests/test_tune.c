@@ -49,6 +49,7 @@ static struct trial trial_of(const char *region, const char *tile, double warm, 
     return (struct trial){ .key = key,
                            .region = region,
                            .choice.value[KNOB_TILE] = tile,
+                           .kernel = "conv",
                            .confirmed = true,
                            .reason = "",
                            .error = 1e-7,
@@ -181,7 +182,7 @@ END_TEST
 
 #define HEAD                                                                                       \
     "{\"relayc_tune\":1,\"region\":\"r\",\"target\":\"t\",\"compiler\":\"c\",\"flags\":\"f\","     \
-    "\"cpu\":\"\",\"runner\":\"\","
+    "\"cpu\":\"\",\"runner\":\"\",\"kernel\":\"\","
 
 START_TEST(damaged_lines_are_told_by_number)
 {
@@ -274,7 +275,8 @@ START_TEST(knobs_that_there_are_not_are_told)
     struct tune_log log;
 
     write_text("{\"relayc_tune\":1,\"region\":\"r\",\"target\":\"t\",\"compiler\":\"c\",\"flags\":"
-               "\"f\",\"cpu\":\"\",\"runner\":\"\",\"knobs\":{\"colour\":\"red\"},\"confirmed\":"
+               "\"f\",\"cpu\":\"\",\"runner\":\"\",\"kernel\":\"\",\"knobs\":{\"colour\":\"red\"},"
+               "\"confirmed\":"
                "true,\"verdict\":\"ok\",\"warm_us\":1,\"usual_warm_us\":2,\"warm_ratio\":0.5}\n",
                "w");
     log = read_all();

@@ -125,6 +125,7 @@ static struct trial read_trial(struct line *line)
                                    .cpu = read_text(line, line->json, "cpu"),
                                    .runner = read_text(line, line->json, "runner") };
     read_knobs(line, &trial);
+    trial.kernel = read_text(line, line->json, "kernel");
     trial.confirmed = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(line->json, "confirmed")) != 0;
     trial.verdict = read_verdict(line);
     if (trial.verdict == VERDICT_FAILED)
@@ -257,6 +258,18 @@ struct tune_file *tune_file_open(struct ctx *ctx, const char *path)
     return file;
 }
 
+static void add_features(cJSON *json, const struct trial *trial)
+{
+    cJSON *features = NULL;
+
+    for (int i = 0; i < FEATURE_COUNT; i++) {
+        if (trial->features.of[i] > 0 && !features)
+            features = cJSON_AddObjectToObject(json, "features");
+        if (trial->features.of[i] > 0)
+            cJSON_AddNumberToObject(features, feature_name((enum feature)i), trial->features.of[i]);
+    }
+}
+
 static void add_times(cJSON *json, const struct trial *trial)
 {
     cJSON_AddNumberToObject(json, "error", trial->error);
@@ -268,6 +281,7 @@ static void add_times(cJSON *json, const struct trial *trial)
         cJSON_AddNumberToObject(json, "usual_cold_us", trial->usual_cold * 1e6);
         cJSON_AddNumberToObject(json, "cold_ratio", trial->cold_ratio);
     }
+    add_features(json, trial);
 }
 
 static cJSON *trial_json(const struct trial *trial)
@@ -285,6 +299,7 @@ static cJSON *trial_json(const struct trial *trial)
     for (int k = 0; k < KNOB_COUNT; k++)
         if (trial->choice.value[k])
             cJSON_AddStringToObject(knobs, knob_name((enum knob)k), trial->choice.value[k]);
+    cJSON_AddStringToObject(json, "kernel", trial->kernel);
     cJSON_AddBoolToObject(json, "confirmed", trial->confirmed);
     cJSON_AddStringToObject(json, "verdict", verdicts[trial->verdict]);
     if (trial->verdict == VERDICT_FAILED)

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "base/ctx.h"
+#include "codegen_c/features.h"
 #include "codegen_c/knob.h"
 
 /* What measurements depend on besides the region. Texts, never NULL. */
@@ -30,6 +31,7 @@ struct trial {
     struct tune_key key;
     const char *region; /* its signature */
     struct choice choice;
+    const char *kernel;  /* that they made; "" = not known */
     const char *unknown; /* a knob of the line that we do not know, or NULL */
     bool confirmed;      /* measured again in a fresh process, for longer; only such are believed */
     enum verdict verdict;
@@ -37,6 +39,7 @@ struct trial {
     double error;                  /* of the outputs, relative to the largest */
     double warm, usual_warm;       /* seconds of a run, medians */
     double cold, usual_cold;       /* likewise, with caches empty; 0 = not measured */
+    struct features features;      /* of the variant, for bench/fit_costs.py; may be all 0 */
     double warm_ratio, cold_ratio; /* medians of the rounds' ratios; less is better; 0 likewise */
 };
 

@@ -12,6 +12,7 @@
  *
  * conv_small: weights or x that are decoded, chunk by chunk. */
 #include "codegen_c/kernels/anchor.h"
+#include "codegen_c/kernels/conv_features.h"
 #include "codegen_c/kernels/conv_places.h"
 #include "codegen_c/kernels/operands.h"
 #include "codegen_c/kernels/panels.h"
@@ -291,6 +292,7 @@ bool bind_conv(struct bind *bind)
 
     bind_reading(bind, &w, &panels, &tile);
     bind_chunk(bind, &w, &panels);
+    conv_tell_features(bind, &w, &panels);
     return bind_tiles_of_channels(bind, &w, &panels, &tile);
 }
 

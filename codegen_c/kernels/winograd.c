@@ -13,7 +13,8 @@
 #include "codegen_c/kernels/tile.h"
 #include "codegen_c/kernels/vector.h"
 
-bool accepts_winograd(const struct region *region, const char **why)
+/* Whether it can be computed so, be it faster or not. */
+static bool takes_winograd(const struct region *region, struct window *out, const char **why)
 {
     struct window w;
 
@@ -27,8 +28,46 @@ bool accepts_winograd(const struct region *region, const char **why)
     if (w.k[1] != 3 || w.k[2] != 3 || w.groups != 1 || w.stride[1] * w.stride[2] != 1 ||
         w.dil[1] * w.dil[2] != 1)
         return false;
+    *out = w;
+    return true;
+}
+
+bool accepts_winograd(const struct region *region, const char **why)
+{
+    struct window w;
+
+    if (!takes_winograd(region, &w, why))
+        return false;
     *why = "fewer multiplications do not pay for what they cost";
     return winograd_shape(region, &w).m > 0;
+}
+
+bool accepts_winograd_anyway(const struct region *region, const char **why)
+{
+    struct window w;
+
+    *why = "it is not asked for";
+    return region->winograd == WINOGRAD_AUTO && takes_winograd(region, &w, why);
+}
+
+/* --winograd tells the size; else it, and how many tiles are done at a time, may be chosen. */
+static struct winograd_shape chosen_shape(struct bind *bind, const struct window *w)
+{
+    static const int64_t sizes[] = { 2, 4 }, tiles_of_group[] = { 1, 2, 3, 4, 6, 8, 12 };
+    enum { N_GROUPS = sizeof tiles_of_group / sizeof *tiles_of_group };
+    struct winograd_shape s = winograd_shape(bind->region, w);
+    int64_t groups[N_GROUPS];
+    int n = 0, pixels, channels;
+
+    tile_extents(bind->machine, w->out_c, &pixels, &channels);
+    if (bind->region->winograd == WINOGRAD_AUTO) {
+        s.m = (int)bind_knob(bind, KNOB_WINOGRAD, s.m ? s.m : 4, 2, sizes);
+        s = winograd_shape_of(bind->region, w, s.m);
+    }
+    for (; n < N_GROUPS && (n == 0 || groups[n - 1] < s.tiles); n++)
+        groups[n] = tiles_of_group[n] * pixels;
+    s.group = bind_knob(bind, KNOB_GROUP, s.group, n, groups);
+    return s;
 }
 
 static struct panels panels_of(struct bind *bind, const struct window *w, int m)
@@ -167,7 +206,7 @@ static bool bind_sums(struct bind *bind, const struct window *w, const struct ti
 bool bind_winograd(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
-    const struct winograd_shape s = winograd_shape(bind->region, &w);
+    const struct winograd_shape s = chosen_shape(bind, &w);
     const struct panels panels = panels_of(bind, &w, s.m);
     const struct tile tile = bind_tile_f32(bind, w.out_c, TILE_ROWS);
     const bool ragged = w.out_c % panels.width != 0;

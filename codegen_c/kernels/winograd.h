@@ -21,6 +21,10 @@ struct winograd_shape {
 /* What pays, or what --winograd says, for a convolution that can be computed so. */
 struct winograd_shape winograd_shape(const struct region *region, const struct window *window);
 
+/* That of tiles of m x m outputs. */
+struct winograd_shape winograd_shape_of(const struct region *region, const struct window *window,
+                                        int m);
+
 /* The (m + 2)^2 numbers that stand for a kernel of 3 x 3, row by row: G w G^T. */
 void winograd_transform(int m, const float *kernel, double *to);
 

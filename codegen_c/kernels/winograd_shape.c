@@ -100,16 +100,23 @@ static int size_of(const struct region *region, const struct plain *p)
     return machine->l2_bytes ? cheapest(p) : 0;
 }
 
+struct winograd_shape winograd_shape_of(const struct region *region, const struct window *w, int m)
+{
+    struct plain p = { .machine = region->machine, .w = w };
+    struct winograd_shape shape = { .m = m };
+
+    tile_extents(region->machine, w->out_c, &p.pixels, &p.channels);
+    if (m) {
+        shape.tiles = tiles_of(w, m);
+        shape.group = group_of(&p, m);
+    }
+    return shape;
+}
+
 struct winograd_shape winograd_shape(const struct region *region, const struct window *w)
 {
     struct plain p = { .machine = region->machine, .w = w };
-    struct winograd_shape shape = { 0 };
 
     tile_extents(region->machine, w->out_c, &p.pixels, &p.channels);
-    shape.m = size_of(region, &p);
-    if (shape.m) {
-        shape.tiles = tiles_of(w, shape.m);
-        shape.group = group_of(&p, shape.m);
-    }
-    return shape;
+    return winograd_shape_of(region, w, size_of(region, &p));
 }

@@ -1,0 +1,20 @@
+/* features.h - what the time of a region's code is made of (features.def), as far as its kernel
+ * says: told in tuning logs, to which bench/fit_costs.py fits a model of time and says how well it
+ * would choose. */
+#ifndef CODEGEN_C_FEATURES_H
+#define CODEGEN_C_FEATURES_H
+
+enum feature {
+#define FEATURE(symbol, name, what) FEATURE_##symbol,
+#include "codegen_c/features.def"
+#undef FEATURE
+    FEATURE_COUNT
+};
+
+const char *feature_name(enum feature feature);
+
+struct features {
+    double of[FEATURE_COUNT]; /* all 0: not known */
+};
+
+#endif
