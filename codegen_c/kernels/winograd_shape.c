@@ -12,10 +12,12 @@ enum {
 };
 
 enum {
-    SMALLEST =
-        1 << 20,       /* multiply-accumulates of a layer worth it, where the machine is not told */
-    CACHE = 512 << 10, /* its second cache, bytes */
+    /* Where the machine is not told: the multiply-accumulates of a layer worth it, its second
+       cache. */
+    SMALLEST = 1 << 20,
+    CACHE = 512 << 10,
     PERCENT = 90,      /* of the direct products' time; the rest is for what is not in the model */
+    PERCENT_FOUR = 88, /* of the time of F(2,3), whose weights and errors are smaller */
     FEWEST = 16,       /* tiles at a time: each weight that is read serves all of them */
     MOST_GROUP = 64
 };
@@ -64,11 +66,11 @@ static int cheapest(const struct plain *p)
 {
     const int64_t direct = products_cost(p, 9, p->w->out[1] * p->w->out[2], 9);
     const int64_t two = winograd_cost(p, 2), four = winograd_cost(p, 4);
-    const int64_t least = two < four ? two : four;
+    const bool is_four = four < two / 100 * PERCENT_FOUR;
 
-    if (least > direct / 100 * PERCENT)
+    if ((is_four ? four : two) > direct / 100 * PERCENT)
         return 0;
-    return two < four ? 2 : 4;
+    return is_four ? 4 : 2;
 }
 
 /* Whole register tiles; what is computed of a group lies in half of the second cache. */
