@@ -81,7 +81,7 @@ END_TEST
 START_TEST(other_convolutions_stay_direct)
 {
     static const struct kernel_case others[] = {
-        { "conv", "nn.conv2d", "groups=1, padding=[1,1,1,1]",
+        { "conv_band", "nn.conv2d", "groups=1, padding=[1,1,1,1]",
           "f32[1,16,8,8]; const f32[16,16,3,3]" },
         { "conv", "nn.conv2d",
           "groups=1, padding=[1,1,1,1], data_layout=\"NHWC\", out_layout=\"NCHW\"",
