@@ -17,7 +17,7 @@ enum {
     SMALLEST = 1 << 20,
     CACHE = 512 << 10,
     PERCENT = 90,      /* of the direct products' time; the rest is for what is not in the model */
-    PERCENT_FOUR = 87, /* of the time of F(2,3), whose weights and errors are smaller */
+    PERCENT_FOUR = 88, /* of the time of F(2,3), whose weights and errors are smaller */
     FEWEST = 16,       /* tiles at a time: each weight that is read serves all of them */
     MOST_GROUP = 64
 };
