@@ -57,7 +57,8 @@ def model_file(name, source):
 
 def bench(model, options, isa, arguments):
     flags, peer, limit = ISAS[isa]
-    words = [BUILD / "relayc", "bench", model, "--json", "--cflags", flags, *options]
+    # C for any processor, as users get it who ask for speed.
+    words = [BUILD / "relayc", "bench", model, "--json", "--cflags", flags, "--winograd", "auto", *options]
     words += ["--vs", "plain" if options else peer]
     environment = dict(os.environ)
     if limit:

@@ -30,9 +30,12 @@ bool prepare_machine(struct cli *cli)
         ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "--parallel: from 2 to %d parts", MAX_PARTS);
     cli->parts = parts > MAX_PARTS ? MAX_PARTS : (int)parts;
 
-    cli->winograd = (enum winograd)winograd;
     cli->deterministic = has_option(&cli->args, OPTION_DETERMINISTIC);
     cli->machine = machine_find(cli->ctx, option_text(&cli->args, OPTION_TARGET, "generic"));
+    /* Four times the weights and a larger arena are no usual choice for C that may go anywhere. */
+    if (cli->machine == &machines[0] && !has_option(&cli->args, OPTION_WINOGRAD))
+        winograd = WINOGRAD_OFF;
+    cli->winograd = (enum winograd)winograd;
     return cli->machine && prepare_tuning(cli) && ok;
 }
 
