@@ -57,10 +57,8 @@ static const struct machine *machine_named(const char *name)
     return machine;
 }
 
-static enum winograd winograd; /* of generate() */
-
-static struct codegen_result generate(struct module *module, const struct machine *machine,
-                                      const struct choices *choices)
+/* By the machine, --winograd and the choices of the row. */
+static struct codegen_result generate(struct module *module, const struct generated_case *row)
 {
     struct temp_dir dir = temp_dir_new();
     const struct codegen_options options = { .name = "net",
@@ -68,9 +66,9 @@ static struct codegen_result generate(struct module *module, const struct machin
                                              .model_file = "net.onnx",
                                              .model_sha256 = "",
                                              .command = "",
-                                             .machine = machine,
-                                             .winograd = winograd,
-                                             .choices = choices };
+                                             .machine = row->machine,
+                                             .winograd = row->winograd,
+                                             .choices = row->choices };
     struct output_set set = { .ctx = ctx };
     struct codegen_result result;
 
@@ -119,7 +117,7 @@ START_TEST(all_values_compute_the_same)
     int n;
 
     row.machine = machine_named(machines_tried[_i]);
-    result = generate(module, row.machine, NULL);
+    result = generate(module, &row);
     n = most_values(&result);
     ck_assert_int_gt(n, 1);
     for (int i = 0; i < n; i += 1 + n / MOST_TRIED) {
@@ -141,7 +139,7 @@ START_TEST(all_kernels_compute_the_same)
     int most = 0;
 
     row.machine = machine_named(machines_tried[_i]);
-    result = generate(module, row.machine, NULL);
+    result = generate(module, &row);
     for (int r = 0; r < result.n_regions; r++)
         most = result.regions[r].knobs[KNOB_KERNEL].n > most
                    ? result.regions[r].knobs[KNOB_KERNEL].n
@@ -169,9 +167,9 @@ START_TEST(a_choice_is_seen_in_the_text)
 {
     struct generated_case row = { .text = net,
                                   .machine = machine_named("x86-64-v3"),
-                                  .winograd = winograd = WINOGRAD_OFF };
+                                  .winograd = WINOGRAD_OFF };
     struct module *module = generated_module(ctx, &row);
-    const struct codegen_result usual = generate(module, row.machine, NULL);
+    const struct codegen_result usual = generate(module, &row);
     struct choices choices = { .by_signature = { .arena = &ctx->perm } };
     struct choice choice = { .value = { [KNOB_TILE] = "4x3", [KNOB_CHUNK] = "32" } };
     struct codegen_result result;
@@ -181,7 +179,7 @@ START_TEST(a_choice_is_seen_in_the_text)
     ck_assert(!usual.regions[0].chosen);
     map_set(&choices.by_signature, usual.regions[0].signature, &choice);
     row.choices = &choices;
-    result = generate(module, row.machine, &choices);
+    result = generate(module, &row);
     ck_assert(result.regions[0].chosen);
     ck_assert(!result.regions[1].chosen);
     ck_assert_str_eq(result.regions[0].knobs[KNOB_TILE].taken, "4x3");
@@ -207,10 +205,10 @@ START_TEST(stale_choices_are_told_and_left)
     };
     struct generated_case row = { .text = net,
                                   .machine = machine_named("x86-64-v3"),
-                                  .winograd = winograd = WINOGRAD_OFF };
+                                  .winograd = WINOGRAD_OFF };
     const char *usual = generated_text(ctx, &row, ".c");
     struct module *module = generated_module(ctx, &row);
-    const struct codegen_result result = generate(module, row.machine, NULL);
+    const struct codegen_result result = generate(module, &row);
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct choices choices = { .by_signature = { .arena = &ctx->perm } };
@@ -235,13 +233,14 @@ START_TEST(knobs_that_a_kernel_lacks_are_told)
 {
     struct generated_case row = { .text = net };
     struct module *module = generated_module(ctx, &row);
-    const struct codegen_result usual = generate(module, NULL, NULL);
+    const struct codegen_result usual =
+        generate(module, &(struct generated_case){ .machine = NULL });
     struct choices choices = { .by_signature = { .arena = &ctx->perm } };
     struct choice choice = { .value = { [KNOB_TILE] = "2x8" } };
 
     ck_assert_str_eq(usual.regions[4].kernel, "depthwise");
     map_set(&choices.by_signature, usual.regions[4].signature, &choice);
-    generate(module, NULL, &choices);
+    generate(module, &(struct generated_case){ .choices = &choices });
     ck_assert_int_eq(ctx->diags.n_warnings, 1);
     ck_assert_str_eq(
         ctx->diags.first->message,
@@ -263,7 +262,8 @@ START_TEST(signatures_are_stable)
     };
     struct generated_case row = { .text = net };
     struct module *module = generated_module(ctx, &row);
-    const struct codegen_result result = generate(module, NULL, NULL);
+    const struct codegen_result result =
+        generate(module, &(struct generated_case){ .machine = NULL });
 
     for (int i = 0; i < 2; i++)
         ck_assert_str_eq(result.regions[i].signature, wanted[i]);
@@ -292,7 +292,7 @@ START_TEST(signatures_tell_what_the_code_depends_on)
                                "}\n";
     struct generated_case row = { .text = text };
     struct module *module = generated_module(ctx, &row);
-    const struct codegen_result r = generate(module, NULL, NULL);
+    const struct codegen_result r = generate(module, &(struct generated_case){ .machine = NULL });
 
     ck_assert_str_eq(r.regions[0].signature, r.regions[1].signature);
     ck_assert_str_eq(r.regions[0].signature, "nn.dense(p0 f32[4,8], c f32[8,8]); add(_, c f32[8])");
