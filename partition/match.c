@@ -94,17 +94,24 @@ static bool type_holds(const struct type_test *test, const struct type *type)
     return true;
 }
 
-/* Codes of fewer than 32 bits that an operator reads to compute floats from (weights of FP8, i8,
- * f16 beside data of f32), which a target does not expect whose pattern says nothing of types.
- * Operators that are there to read codes do not count. */
+static bool is_single(const struct type *type)
+{
+    return dtype_is_float(type->dtype) && dtype_packed_bits(type->dtype) >= 32;
+}
+
+/* Codes of fewer than 32 bits that an operator reads beside floats (weights of FP8, i8, f16 beside
+ * data of f32), which a target does not expect whose pattern says nothing of types. Operators that
+ * are there to read codes do not count. */
 static bool is_code(const struct node *reader, const struct type *type)
 {
-    const enum dtype dtype = type->dtype;
+    bool beside_floats = false;
 
-    return dtype_kind(dtype) != KIND_BOOL && dtype_packed_bits(dtype) < 32 && reader &&
-           reader->n_outputs > 0 && dtype_is_float(reader->outputs[0]->type.dtype) &&
-           dtype_packed_bits(reader->outputs[0]->type.dtype) >= 32 && reader->op != OP_CAST &&
-           !str_starts(op_name(reader->op), "qnn.");
+    if (!reader || dtype_kind(type->dtype) == KIND_BOOL || dtype_packed_bits(type->dtype) >= 32 ||
+        reader->op == OP_CAST || str_starts(op_name(reader->op), "qnn."))
+        return false;
+    for (int i = 0; i < reader->n_inputs; i++)
+        beside_floats = beside_floats || (reader->inputs[i] && is_single(&reader->inputs[i]->type));
+    return beside_floats;
 }
 
 static bool leaf_type_holds(const struct goal *goal)
