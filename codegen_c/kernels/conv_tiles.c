@@ -252,7 +252,7 @@ static void bind_reading(struct bind *bind, const struct window *w, const struct
  * has a known length and becomes vector code. */
 static void bind_span(struct bind *bind, int64_t channels, const struct tile *tile)
 {
-    int span = tile->most_channels / 2;
+    int span = tile->most_channels > 1 ? tile->most_channels / 2 : 1;
 
     while (channels % span != 0)
         span /= 2;
