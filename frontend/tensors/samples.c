@@ -275,6 +275,11 @@ int64_t samples_count(const struct samples *samples)
     return samples->n;
 }
 
+const char *samples_path(const struct samples *samples, int64_t index)
+{
+    return samples->n_files && samples->n == samples->n_files ? samples->files[index].path : NULL;
+}
+
 /* --- loading ---------------------------------------------------------------------------------- */
 
 static bool load_image(const struct samples *s, struct ctx *ctx, struct bulk *bulk,

@@ -3,6 +3,35 @@
 #include <math.h>
 #include <string.h>
 
+/* The size after resizing, before limits are looked at. */
+static void new_size(const struct preprocessing *how, int width, int height, double *new_width,
+                     double *new_height)
+{
+    const double w = width, h = height;
+    const double ratio = fmin((double)how->width / width, (double)how->height / height);
+
+    *new_width = w;
+    *new_height = h;
+    switch (how->resize) {
+    case RESIZE_NONE: break;
+    case RESIZE_EXACT:
+        *new_width = how->width;
+        *new_height = how->height;
+        break;
+    case RESIZE_LETTERBOX: /* the side that fits exactly must not lose a pixel to the rounding of
+                              the ratio */
+        *new_width = how->round_down ? floor(w * ratio + 1e-6) : rint(w * ratio);
+        *new_height = how->round_down ? floor(h * ratio + 1e-6) : rint(h * ratio);
+        *new_width = fmax(fmin(*new_width, how->width), 1);
+        *new_height = fmax(fmin(*new_height, how->height), 1);
+        break;
+    case RESIZE_SHORTER:
+        *new_width = w < h ? how->size : floor(how->size * w / h);
+        *new_height = w < h ? floor(how->size * h / w) : how->size;
+        break;
+    }
+}
+
 /* False after an error when rows of the new width, or the new image, would be too big. */
 static bool resize_to(struct ctx *ctx, const char *path, struct arena *arena,
                       const struct preprocessing *how, double width, double height,
@@ -20,19 +49,14 @@ static bool resize_to(struct ctx *ctx, const char *path, struct arena *arena,
 static bool letterbox(struct ctx *ctx, const char *path, struct arena *arena,
                       const struct preprocessing *how, struct image *image)
 {
-    const double ratio =
-        fmin((double)how->width / image->width, (double)how->height / image->height);
-    double width = image->width * ratio, height = image->height * ratio;
     const uint8_t fill = (uint8_t)lrint(how->fill);
     struct image box = { how->width, how->height, NULL };
+    double width, height;
     int left, top;
 
-    /* The side that fits exactly must not lose a pixel to the rounding of the ratio. */
-    width = how->round_down ? floor(width + 1e-6) : rint(width);
-    height = how->round_down ? floor(height + 1e-6) : rint(height);
+    new_size(how, image->width, image->height, &width, &height);
     if (!image_check_size(ctx, path, (uint64_t)how->width, (uint64_t)how->height) ||
-        !resize_to(ctx, path, arena, how, fmin(width, how->width), fmin(height, how->height),
-                   image))
+        !resize_to(ctx, path, arena, how, width, height, image))
         return false;
     left = how->top_left ? 0 : (box.width - image->width) / 2;
     top = how->top_left ? 0 : (box.height - image->height) / 2;
@@ -48,17 +72,12 @@ static bool letterbox(struct ctx *ctx, const char *path, struct arena *arena,
 static bool resize(struct ctx *ctx, const char *path, struct arena *arena,
                    const struct preprocessing *how, struct image *image)
 {
-    const double w = image->width, h = image->height;
+    double width, height;
 
-    switch (how->resize) {
-    case RESIZE_NONE: return true;
-    case RESIZE_EXACT: return resize_to(ctx, path, arena, how, how->width, how->height, image);
-    case RESIZE_LETTERBOX: return letterbox(ctx, path, arena, how, image);
-    case RESIZE_SHORTER:
-        return w < h ? resize_to(ctx, path, arena, how, how->size, floor(how->size * h / w), image)
-                     : resize_to(ctx, path, arena, how, floor(how->size * w / h), how->size, image);
-    }
-    return false;
+    if (how->resize == RESIZE_LETTERBOX)
+        return letterbox(ctx, path, arena, how, image);
+    new_size(how, image->width, image->height, &width, &height);
+    return how->resize == RESIZE_NONE || resize_to(ctx, path, arena, how, width, height, image);
 }
 
 /* Only the corner moves; rows keep their length in `stride`. */
@@ -144,4 +163,24 @@ bool preprocess_image(struct ctx *ctx, const char *path, const struct preprocess
     *out = tensor_new(bulk, &type);
     fill_tensor(how, &window, channels, out);
     return true;
+}
+
+struct placement preprocess_placement(const struct preprocessing *how, int width, int height)
+{
+    struct placement p = { 0 };
+
+    new_size(how, width, height, &p.width, &p.height);
+    p.width = fmax(p.width, 1);
+    p.height = fmax(p.height, 1);
+    if (how->resize == RESIZE_LETTERBOX && !how->top_left) {
+        p.left = floor((how->width - p.width) / 2);
+        p.top = floor((how->height - p.height) / 2);
+    }
+    if (how->crop_width) {
+        p.left -=
+            floor(((how->resize == RESIZE_LETTERBOX ? how->width : p.width) - how->crop_width) / 2);
+        p.top -= floor(
+            ((how->resize == RESIZE_LETTERBOX ? how->height : p.height) - how->crop_height) / 2);
+    }
+    return p;
 }

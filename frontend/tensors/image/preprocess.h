@@ -44,4 +44,11 @@ bool preprocess_image(struct ctx *ctx, const char *path, const struct preprocess
                       const struct image *image, const struct type *wanted, struct arena *arena,
                       struct bulk *bulk, struct tensor *out);
 
+/* Where an image of this size comes to lie in the tensor, in its pixels: of what is cropped away,
+ * outside of it. For those who bring positions back to the image. */
+struct placement {
+    double left, top, width, height;
+};
+struct placement preprocess_placement(const struct preprocessing *how, int width, int height);
+
 #endif

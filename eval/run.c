@@ -1,0 +1,152 @@
+#include "eval/run.h"
+
+#include <pthread.h>
+
+#include "quantize/workers.h"
+#include "runtime/engine/engine.h"
+
+struct state {
+    const struct eval_run *run;
+    struct answers *answers;
+    pthread_mutex_t lock; /* for what follows */
+    int64_t next, n_done;
+    bool failed;
+};
+
+struct worker {
+    struct state *state;
+    struct ctx *ctx;
+    struct engine *engine;
+    int n_workers;  /* that stand from here on */
+    int64_t sample; /* that failed; -1 = none did */
+};
+
+/* Engines are made by one thread, as making one numbers the values of the function; with the
+ * setting that all threads will have. */
+static void make_engines(void *user)
+{
+    struct worker *workers = user;
+
+    for (int i = 0; i < workers->n_workers; i++) {
+        workers[i].engine = engine_new(workers[i].ctx, workers->state->run->fn);
+        if (!workers[i].engine)
+            workers[i].sample = 0;
+    }
+}
+
+static bool run_sample(struct worker *worker, int64_t sample)
+{
+    const struct calibration_source *samples = worker->state->run->samples;
+    const struct function *fn = worker->state->run->fn;
+    struct ctx *ctx = worker->ctx;
+    struct tensor *inputs = arena_array(&ctx->scratch, struct tensor, fn->n_params);
+    struct tensor *outputs = arena_array(&ctx->scratch, struct tensor, fn->ret->n_inputs);
+    struct bulk bulk = { 0 };
+    const bool ok =
+        samples->load(samples->user, ctx, &bulk, sample, inputs) &&
+        engine_run(worker->engine, inputs, outputs, &bulk, NULL) &&
+        answers_see(worker->state->answers, ctx, sample, inputs, outputs, fn->ret->n_inputs);
+
+    bulk_release(&bulk);
+    arena_release(&ctx->scratch);
+    return ok;
+}
+
+/* -1 = there are no more. */
+static int64_t take_sample(struct state *state)
+{
+    int64_t sample = -1;
+
+    pthread_mutex_lock(&state->lock);
+    if (!state->failed && state->next < state->answers->n)
+        sample = state->next++;
+    pthread_mutex_unlock(&state->lock);
+    return sample;
+}
+
+static void finish_sample(struct state *state, bool ok)
+{
+    const struct eval_run *run = state->run;
+
+    pthread_mutex_lock(&state->lock);
+    state->failed |= !ok;
+    state->n_done++;
+    if (run->progress)
+        run->progress(run->user, state->n_done, state->answers->n);
+    pthread_mutex_unlock(&state->lock);
+}
+
+static void work(void *user)
+{
+    struct worker *worker = user;
+    int64_t sample;
+
+    while (worker->sample < 0 && (sample = take_sample(worker->state)) >= 0) {
+        const bool ok = run_sample(worker, sample);
+
+        if (!ok)
+            worker->sample = sample;
+        finish_sample(worker->state, ok);
+    }
+}
+
+/* Samples are taken in order, so of those that fail the first is always among them. */
+static bool report(struct ctx *ctx, const struct worker *workers, int n)
+{
+    const struct worker *first = NULL;
+
+    for (int i = 0; i < n; i++)
+        if (workers[i].sample >= 0 && (!first || workers[i].sample < first->sample))
+            first = &workers[i];
+    if (first)
+        workers_report(ctx, first->ctx, NULL);
+    return !first;
+}
+
+bool eval_on_engine(struct ctx *ctx, const struct eval_run *run, struct answers *answers)
+{
+    struct state state = { .run = run, .answers = answers };
+    const int most = run->n_threads > 0 ? run->n_threads : 1;
+    const int n = answers->n < most ? (int)(answers->n ? answers->n : 1) : most;
+    struct arena arena = { NULL };
+    struct worker *workers = arena_array(&arena, struct worker, n);
+    bool ok;
+
+    pthread_mutex_init(&state.lock, NULL);
+    for (int i = 0; i < n; i++)
+        workers[i] = (struct worker){
+            .state = &state, .ctx = ctx_new(ctx->diags.input_name), .n_workers = n - i, .sample = -1
+        };
+    ok = workers_run(ctx, workers, sizeof *workers, 1, make_engines) && report(ctx, workers, n) &&
+         workers_run(ctx, workers, sizeof *workers, n, work) && report(ctx, workers, n);
+    for (int i = 0; i < n; i++) {
+        engine_free(workers[i].engine);
+        ctx_free(workers[i].ctx);
+    }
+    pthread_mutex_destroy(&state.lock);
+    arena_release(&arena);
+    return ok;
+}
+
+bool eval_on_generated(struct ctx *ctx, const struct eval_run *run, struct generated *generated,
+                       struct answers *answers)
+{
+    const struct calibration_source *samples = run->samples;
+    struct arena arena = { NULL };
+    struct tensor *inputs = arena_array(&arena, struct tensor, run->fn->n_params);
+    struct tensor *outputs = arena_array(&arena, struct tensor, run->fn->ret->n_inputs);
+    bool ok = true;
+
+    for (int64_t i = 0; ok && i < answers->n; i++) {
+        struct bulk bulk = { 0 };
+
+        ok = samples->load(samples->user, ctx, &bulk, i, inputs) &&
+             generated_run(generated, inputs, outputs, &bulk) &&
+             answers_see(answers, ctx, i, inputs, outputs, run->fn->ret->n_inputs);
+        bulk_release(&bulk);
+        if (ok && run->progress)
+            run->progress(run->user, i + 1, answers->n);
+    }
+    arena_release(&arena);
+    return ok;
+}
