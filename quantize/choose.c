@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "quantize/layer_loss.h"
 #include "quantize/steps.h"
-#include "quantize/weights.h"
 
 static const struct precision f32 = { .mode = PRECISION_F32 };
 
@@ -72,53 +72,35 @@ static bool has_small_side(const struct quantization *q, const struct node *node
     return is_product(node->op) && (p->has_weights || p->has_data);
 }
 
-struct loss_of_node {
-    const struct node *node;
-    double loss;
-};
-
-/* Of the weights, as they would be stored; 0 for products without. */
-static double weight_loss(const struct quantization *q, const struct node *node)
+/* Those that lose most (layer_loss.h) stay f32; of equals the first. */
+static bool keep_worst(struct quantization *q)
 {
-    const struct precision *p = precision_of_node(q, node, NULL);
-    const struct value *weight = node->inputs[1];
-    struct metrics_result result;
-    struct bulk bulk = { 0 };
-    int64_t n;
-    int rank;
-    float *numbers;
-
-    if (!p->has_weights || weight->kind != VALUE_CONSTANT || weight->type.dtype != DTYPE_F32)
-        return 0;
-    n = type_elements(&weight->type);
-    numbers = bulk_alloc(&bulk, (size_t)n * sizeof *numbers);
-    weights_round(weight, product_channel_axis(node, &rank), p, numbers);
-    metrics_of(&q->ctx->scratch, weight->data, numbers, n, &result);
-    bulk_release(&bulk);
-    return result.loss[q->options->loss];
-}
-
-static void keep_worst(struct quantization *q)
-{
-    struct loss_of_node *all;
+    const struct node **all;
+    double *losses;
     int n = 0;
 
+    if (!q->options->topk)
+        return true;
     for (const struct node *node = q->module->main->first; node; node = node->next)
         n += has_small_side(q, node);
-    all = arena_array(&q->ctx->scratch, struct loss_of_node, n);
+    all = arena_array(&q->ctx->scratch, const struct node *, n);
+    losses = arena_array(&q->ctx->scratch, double, n);
     n = 0;
     for (const struct node *node = q->module->main->first; node; node = node->next)
         if (has_small_side(q, node))
-            all[n++] = (struct loss_of_node){ node, weight_loss(q, node) };
+            all[n++] = node;
+    if (!layer_losses(q, n, all, losses))
+        return false;
     for (int k = 0; k < q->options->topk && k < n; k++) {
         int worst = -1;
 
         for (int i = 0; i < n; i++)
-            if (all[i].node && (worst < 0 || all[i].loss > all[worst].loss))
+            if (all[i] && (worst < 0 || losses[i] > losses[worst]))
                 worst = i;
-        map_set(&q->kept, all[worst].node->outputs[0]->name, (void *)(uintptr_t)all[worst].node);
-        all[worst].node = NULL;
+        map_set(&q->kept, all[worst]->outputs[0]->name, (void *)(uintptr_t)all[worst]);
+        all[worst] = NULL;
     }
+    return true;
 }
 
 /* The table is the more exact word; that it wins is said. */
@@ -154,11 +136,10 @@ bool choose_begin(struct quantization *q)
             q->last = node;
     }
     q->kept = (struct map){ .arena = &q->ctx->perm };
-    if (ok) {
-        check_conflicts(q);
-        keep_worst(q);
-    }
-    return ok;
+    if (!ok)
+        return false;
+    check_conflicts(q);
+    return keep_worst(q);
 }
 
 /* What the ONNX node with a bias became besides the product: it has the name of the output. */
