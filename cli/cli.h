@@ -28,6 +28,7 @@ struct cli {
     enum winograd winograd;        /* … and what --winograd says */
     const struct choices *choices; /* what --tune-log says; NULL without it */
     int parts;                     /* … and --parallel; 0: none */
+    size_t ram;                    /* … and --ram; 0: as much as it takes */
     bool deterministic;            /* … and --deterministic */
     struct precision_request *precision; /* opaque: precision.c */
 };

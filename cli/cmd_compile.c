@@ -72,6 +72,8 @@ static const char *banner_options(struct cli *cli)
         str_add(&text, " --deterministic");
     if (has_option(&cli->args, OPTION_PARALLEL))
         str_printf(&text, " --parallel %d", cli->parts);
+    if (cli->ram)
+        str_printf(&text, " --ram %s", option_text(&cli->args, OPTION_RAM, ""));
     if (cli->machine != &machines[0])
         str_printf(&text, " --target %s", cli->machine->name);
     for (int i = 0; i < cli->args.options[OPTION_TUNE_LOG].n; i++)
@@ -117,6 +119,8 @@ static void report(struct cli *cli, const struct module *module,
         say(cli, " --deterministic");
     if (has_option(&cli->args, OPTION_PARALLEL))
         say(cli, " --parallel %d", options->parts);
+    if (options->ram)
+        say(cli, " --ram %s", option_text(&cli->args, OPTION_RAM, ""));
     say(cli, "%s\n", offload_options(cli, true));
     if (cli->json) {
         cJSON *files = cJSON_AddArrayToObject(cli->json, "files");
@@ -187,6 +191,7 @@ bool command_compile(struct cli *cli)
     options.weights = (enum weights_form)weights;
     options.machine = cli->machine;
     options.parts = cli->parts;
+    options.ram = cli->ram;
     options.choices = cli->choices;
     options.winograd = cli->winograd;
     module = load_model(cli);

@@ -219,6 +219,7 @@ bool host_code_write(struct cli *cli, struct module *module, bool step,
     options.winograd = cli->winograd;
     options.parts = cli->parts;
     options.deterministic = cli->deterministic;
+    options.ram = cli->ram;
     options.targets = cli->offload.targets.first ? &cli->offload.targets : NULL;
     if (!codegen_c(module, &options, &set, &out->result)) {
         output_abort(&set);

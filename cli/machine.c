@@ -29,6 +29,9 @@ bool prepare_machine(struct cli *cli)
     if (parts > MAX_PARTS || (parts < 2 && has_option(&cli->args, OPTION_PARALLEL)))
         ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "--parallel: from 2 to %d parts", MAX_PARTS);
     cli->parts = parts > MAX_PARTS ? MAX_PARTS : (int)parts;
+    ok = option_bytes(cli->ctx, &cli->args, OPTION_RAM, 0, &cli->ram) && ok;
+    if (cli->ram == 0 && has_option(&cli->args, OPTION_RAM) && ok)
+        ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "--ram: an arena of 0 bytes");
 
     cli->deterministic = has_option(&cli->args, OPTION_DETERMINISTIC);
     cli->machine = machine_find(cli->ctx, option_text(&cli->args, OPTION_TARGET, "generic"));

@@ -100,6 +100,35 @@ bool option_integer(struct ctx *ctx, const struct arguments *args, enum option_i
            bad_value(ctx, option, text, "a whole number of at least 0");
 }
 
+bool parse_bytes(const char *text, size_t *out)
+{
+    static const char letters[] = "KMG";
+    const size_t n_digits = strspn(text, "0123456789"), n = strspn(text, "0123456789.");
+    const char *suffix = text + n, *letter = *suffix ? strchr(letters, *suffix) : NULL;
+    const double unit = letter ? (double)(1 << 10 * (letter - letters + 1)) : 1;
+    char *end;
+    double number;
+
+    if (n_digits == 0 || (n > n_digits && !letter))
+        return false;
+    number = strtod(text, &end) * unit;
+    if (end != suffix || number >= 1e15)
+        return false;
+    *out = (size_t)number;
+    suffix += letter != NULL;
+    return !*suffix || strcmp(suffix, "B") == 0 || (letter && strcmp(suffix, "iB") == 0);
+}
+
+bool option_bytes(struct ctx *ctx, const struct arguments *args, enum option_id option,
+                  size_t missing, size_t *out)
+{
+    const char *text = option_text(args, option, NULL);
+
+    *out = missing;
+    return !text || parse_bytes(text, out) ||
+           bad_value(ctx, option, text, "a number of bytes such as 65536, 64K or 1.5M");
+}
+
 bool option_word(struct ctx *ctx, const struct arguments *args, enum option_id option,
                  const char *const *words, int missing, int *out)
 {

@@ -50,6 +50,15 @@ bool option_real(struct ctx *ctx, const struct arguments *args, enum option_id o
 bool option_integer(struct ctx *ctx, const struct arguments *args, enum option_id option,
                     long long missing, long long *out);
 
+/* A number of bytes: digits, and K, M or G behind them for powers of 1024 ("64K", also "64KB" and
+ * "64KiB"). A USAGE error and false for anything else. */
+bool option_bytes(struct ctx *ctx, const struct arguments *args, enum option_id option,
+                  size_t missing, size_t *out);
+
+/* "64K", "1.5M", "1000": as option_bytes reads; false if it is not that. Fractions come with a
+ * suffix only. */
+bool parse_bytes(const char *text, size_t *out);
+
 /* One of `words` (NULL-terminated): its index. A USAGE error and false for anything else. */
 bool option_word(struct ctx *ctx, const struct arguments *args, enum option_id option,
                  const char *const *words, int missing, int *out);

@@ -437,7 +437,7 @@ bool codegen_c(struct module *module, const struct codegen_options *options, str
         again = i < ORDERS;
         ok = prepare(&codegen, &again);
     }
-    ok = ok && pack(&codegen);
+    ok = ok && pack(&codegen) && ram_check(&codegen);
     if (ok) {
         place_weights(&codegen);
         fill_result(&codegen);

@@ -34,6 +34,8 @@ struct codegen_options {
     const struct choices *choices; /* how regions are written; NULL = as usual */
     enum weights_form weights;
     enum winograd winograd;
+    /* The most that the arena may take; 0: as much as it needs. */
+    size_t ram;
     bool step; /* also emit NAME_step(), which runs one region */
     int parts; /* of regions, that may run at the same time (codegen_c/parallel.h); 0, 1: none */
     bool deterministic; /* the same bits everywhere, or errors (codegen_c/deterministic.h) */

@@ -150,6 +150,10 @@ void emit_model(struct codegen *codegen);
 void emit_weights(struct codegen *codegen); /* NAME_weights.h, NAME_weights.c ...; none if inline */
 void emit_json(struct codegen *codegen);    /* last: it lists the other files */
 
+/* ram.c: whether the arena is no larger than options->ram allows; else an error which says what
+ * stands at the peak. After plan_pack. */
+bool ram_check(struct codegen *codegen);
+
 /* Decides where the arrays stand: codegen->inline_weights, weight->file, codegen->n_weight_files.
  */
 void place_weights(struct codegen *codegen);

@@ -1,0 +1,66 @@
+/* ram.c - --ram: whether the arena fits, and what stands at its peak where it does not. */
+#include <stdlib.h>
+
+#include "codegen_c/emit.h"
+
+enum { MOST_NAMED = 4 }; /* blocks in the message */
+
+static size_t alive_at(const struct plan *plan, int region)
+{
+    size_t bytes = 0;
+
+    for (int i = 0; i < plan->n_blocks; i++)
+        if (plan->blocks[i].first <= region && region <= plan->blocks[i].last)
+            bytes += plan_round(plan->blocks[i].bytes);
+    return bytes;
+}
+
+static int compare_blocks(const void *a, const void *b)
+{
+    const struct block *x = *(const struct block *const *)a, *y = *(const struct block *const *)b;
+
+    return x->bytes != y->bytes ? (x->bytes < y->bytes) - (x->bytes > y->bytes) : (x > y) - (x < y);
+}
+
+/* "while region_conv5 runs: relu6_5 1204224 bytes, conv_4 200704" */
+static void note_peak(struct codegen *codegen, int region)
+{
+    const struct plan *plan = &codegen->plan;
+    struct arena *arena = &codegen->ctx->perm;
+    const struct block **blocks = arena_array(arena, const struct block *, plan->n_blocks);
+    struct str text = { .arena = arena };
+    int n = 0;
+
+    for (int i = 0; i < plan->n_blocks; i++)
+        if (plan->blocks[i].first <= region && region <= plan->blocks[i].last)
+            blocks[n++] = &plan->blocks[i];
+    qsort(blocks, (size_t)n, sizeof *blocks, compare_blocks);
+    for (int i = 0; i < n && i < MOST_NAMED; i++)
+        str_printf(&text, "%s%s %zu", i ? ", " : "",
+                   blocks[i]->value ? str_safe(arena, blocks[i]->value->name, 60) : "scratch",
+                   blocks[i]->bytes);
+    if (n > MOST_NAMED)
+        str_printf(&text, " and %d more", n - MOST_NAMED);
+    diag_note(codegen->ctx, "most is alive while %s runs: %s", codegen->regions[region].c_name,
+              str_text(&text));
+}
+
+bool ram_check(struct codegen *codegen)
+{
+    const struct plan *plan = &codegen->plan;
+    const size_t wanted = codegen->options->ram;
+    int peak = 0;
+
+    if (!wanted || plan->arena_bytes <= wanted)
+        return true;
+    for (int r = 1; r < codegen->n_regions; r++)
+        if (alive_at(plan, r) > alive_at(plan, peak))
+            peak = r;
+    diag_error(codegen->ctx, DIAG_RAM, node_origin(codegen->regions[peak].call),
+               "the arena takes %zu bytes, --ram allows %zu", plan->arena_bytes, wanted);
+    note_peak(codegen, peak);
+    diag_help(codegen->ctx,
+              "numbers of 8 bits (--precision int8 or fp8) take a quarter of floats; a "
+              "smaller input (--shape) helps as well");
+    return false;
+}
