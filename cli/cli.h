@@ -26,6 +26,7 @@ struct cli {
     struct offload offload;
     const struct machine *machine; /* what --target names, once prepare_machine was asked, … */
     enum winograd winograd;        /* … and what --winograd says */
+    bool optimize_size;            /* --optimize size */
     const struct choices *choices; /* what --tune-log says; NULL without it */
     int parts;                     /* … and --parallel; 0: none */
     size_t ram;                    /* … and --ram; 0: as much as it takes */

@@ -80,6 +80,8 @@ static const char *banner_options(struct cli *cli)
         str_printf(&text, " --tune-log %s", base_name(cli->args.options[OPTION_TUNE_LOG].at[i]));
     if (has_option(&cli->args, OPTION_WINOGRAD))
         str_printf(&text, " --winograd=%s", option_text(&cli->args, OPTION_WINOGRAD, ""));
+    if (cli->optimize_size)
+        str_add(&text, " --optimize size");
     str_add(&text, offload_options(cli, false)); /* folders are another machine's business */
     return *str_text(&text) ? str_text(&text) + 1 : "";
 }
@@ -115,6 +117,8 @@ static void report(struct cli *cli, const struct module *module,
         say(cli, " --tune-log %s", for_shell(cli, cli->args.options[OPTION_TUNE_LOG].at[i]));
     if (has_option(&cli->args, OPTION_WINOGRAD))
         say(cli, " --winograd %s", option_text(&cli->args, OPTION_WINOGRAD, ""));
+    if (options->optimize_size)
+        say(cli, " --optimize size");
     if (options->deterministic)
         say(cli, " --deterministic");
     if (has_option(&cli->args, OPTION_PARALLEL))
@@ -194,6 +198,7 @@ bool command_compile(struct cli *cli)
     options.ram = cli->ram;
     options.choices = cli->choices;
     options.winograd = cli->winograd;
+    options.optimize_size = cli->optimize_size;
     module = load_model(cli);
     if (!module)
         return false;

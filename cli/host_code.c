@@ -217,6 +217,7 @@ bool host_code_write(struct cli *cli, struct module *module, bool step,
     options.machine = cli->machine;
     options.choices = choices ? choices : cli->choices;
     options.winograd = cli->winograd;
+    options.optimize_size = cli->optimize_size;
     options.parts = cli->parts;
     options.deterministic = cli->deterministic;
     options.ram = cli->ram;

@@ -1,4 +1,5 @@
-/* machine.c - --target and --winograd: which processor the C is for, and how it multiplies. */
+/* machine.c - --target, --optimize, --winograd: which processor the C is for, and how it is
+ * written. */
 #include <string.h>
 
 #include "cli/cli.h"
@@ -21,10 +22,13 @@ bool show_machines_wanted(struct cli *cli)
 bool prepare_machine(struct cli *cli)
 {
     static const char *const sizes[] = { "auto", "off", "f2", "f4", NULL };
-    int winograd = WINOGRAD_AUTO;
+    static const char *const aims[] = { "speed", "size", NULL };
+    int winograd = WINOGRAD_AUTO, aim = 0;
     long long parts = 0;
     bool ok = option_word(cli->ctx, &cli->args, OPTION_WINOGRAD, sizes, WINOGRAD_AUTO, &winograd);
 
+    ok = option_word(cli->ctx, &cli->args, OPTION_OPTIMIZE, aims, 0, &aim) && ok;
+    cli->optimize_size = aim == 1;
     ok = option_integer(cli->ctx, &cli->args, OPTION_PARALLEL, 0, &parts) && ok;
     if (parts > MAX_PARTS || (parts < 2 && has_option(&cli->args, OPTION_PARALLEL)))
         ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "--parallel: from 2 to %d parts", MAX_PARTS);
@@ -35,8 +39,10 @@ bool prepare_machine(struct cli *cli)
 
     cli->deterministic = has_option(&cli->args, OPTION_DETERMINISTIC);
     cli->machine = machine_find(cli->ctx, option_text(&cli->args, OPTION_TARGET, "generic"));
-    /* Four times the weights and a larger arena are no usual choice for C that may go anywhere. */
-    if (cli->machine == &machines[0] && !has_option(&cli->args, OPTION_WINOGRAD))
+    /* Four times the weights and a larger arena are no usual choice for C that may go anywhere, or
+     * that is to be small. */
+    if ((cli->machine == &machines[0] || cli->optimize_size) &&
+        !has_option(&cli->args, OPTION_WINOGRAD))
         winograd = WINOGRAD_OFF;
     cli->winograd = (enum winograd)winograd;
     return cli->machine && prepare_tuning(cli) && ok;

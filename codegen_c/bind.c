@@ -35,10 +35,18 @@ const char *bind_literal(struct bind *bind, enum dtype dtype, double number)
     return text;
 }
 
+static const char *expression_of(struct bind *bind, const struct weight *weight)
+{
+    return bind->codegen->emitted[bind->region->index].takes_arrays
+               ? array_name(bind->codegen, bind->region, weight)
+               : weight->expression;
+}
+
 static const char *constant_array(struct bind *bind, const char *name, const struct type *type,
                                   const void *data, const char *layout)
 {
-    return weights_read(bind->codegen, 0, bind->region, name, type, data, layout)->expression;
+    return expression_of(bind,
+                         weights_read(bind->codegen, 0, bind->region, name, type, data, layout));
 }
 
 const char *bind_operand(struct bind *bind, struct value *value)
@@ -84,7 +92,8 @@ const char *bind_codes(struct bind *bind, const char *name, const struct type *t
         layout = arena_printf(bind->arena, "%s%s%d bits each", layout, *layout ? ", " : "", bits);
         codes = pack_codes(bind->arena, type, codes);
     }
-    return weights_read_packed(codegen, 0, bind->region, name, type, codes, layout)->expression;
+    return expression_of(bind,
+                         weights_read_packed(codegen, 0, bind->region, name, type, codes, layout));
 }
 
 void bind_scratch(struct bind *bind, size_t bytes)

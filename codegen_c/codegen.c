@@ -192,7 +192,7 @@ static bool check_interface(struct codegen *codegen)
 
 static bool write_regions(struct codegen *codegen)
 {
-    bool ok = true;
+    bool ok = !codegen->options->optimize_size || share_regions(codegen);
 
     for (int i = 0; i < codegen->n_regions; i++)
         ok = (codegen->regions[i].external ? write_external(codegen, &codegen->regions[i])

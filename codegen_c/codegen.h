@@ -39,6 +39,7 @@ struct codegen_options {
     bool step; /* also emit NAME_step(), which runs one region */
     int parts; /* of regions, that may run at the same time (codegen_c/parallel.h); 0, 1: none */
     bool deterministic; /* the same bits everywhere, or errors (codegen_c/deterministic.h) */
+    bool optimize_size; /* regions that differ in constants only share a function */
 };
 
 /* Where a value of main lives while the generated code runs. */

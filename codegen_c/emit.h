@@ -37,8 +37,13 @@ struct weights {
 
 /* What the emitters know of a region besides struct region. */
 struct emitted {
-    const char *text;      /* of its function */
-    const char *signature; /* NULL of other targets' */
+    const char *text;   /* of its function; NULL of other targets', and where same_as is not */
+    const char *origin; /* comment lines: what it stands for; NULL = its own ONNX nodes */
+    const struct weight **arrays; /* of a shared function (share.c): the constants that it … */
+    int n_arrays;                 /* … gets behind its other arguments, as array1, array2 ... */
+    bool takes_arrays;            /* whether it does */
+    const struct region *same_as; /* an earlier region that has its function; NULL = it has one */
+    const char *signature;        /* NULL of other targets' */
     int64_t macs;
     size_t weight_bytes; /* of the arrays that it is the first to read */
 };
@@ -182,5 +187,17 @@ struct writer *emit_open_named(struct codegen *codegen, const char *name);
 
 /* The function of a region; false after errors. */
 bool write_region(struct codegen *codegen, struct region *region);
+
+/* Its text, called `fn`, before it is divided into parts. */
+bool region_text(struct codegen *codegen, struct region *region, const char *fn, struct str *out);
+
+/* share.c, for --optimize size: finds regions whose functions differ in constant arrays and
+ * comments only, gives them one name and one function that takes the arrays. Before the regions are
+ * written; false after errors. */
+bool share_regions(struct codegen *codegen);
+
+/* "array1", by which a region that takes arrays calls this one. */
+const char *array_name(struct codegen *codegen, const struct region *region,
+                       const struct weight *weight);
 
 #endif

@@ -136,7 +136,9 @@ static void add_call(struct codegen *codegen, struct str *out, const struct regi
 {
     const struct node *call = region->call;
     struct arena *arena = &codegen->arena;
-    const char **items = arena_array(arena, const char *, call->n_inputs + call->n_outputs + 1);
+    const struct emitted *emitted = &codegen->emitted[region->index];
+    const char **items =
+        arena_array(arena, const char *, call->n_inputs + call->n_outputs + 1 + emitted->n_arrays);
     const char *head =
         arena_printf(arena, "%*s%s%s(", indent, "", region->external ? "if (" : "", region->c_name);
     int n = 0;
@@ -150,6 +152,8 @@ static void add_call(struct codegen *codegen, struct str *out, const struct regi
     if (region->scratch_bytes)
         items[n++] =
             arena_printf(arena, "base + %zu", scratch_offset(&codegen->plan, region->index));
+    for (int i = 0; i < emitted->n_arrays; i++)
+        items[n++] = emitted->arrays[i]->expression;
     add_list(out, head, n, items, region->external ? ") != 0)\n" : ");\n", (int)strlen(head));
     if (region->external)
         str_printf(out, "%*sreturn %s_REGION_FAILED + %d;\n", indent + 4, "", codegen->upper,

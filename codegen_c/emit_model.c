@@ -227,7 +227,7 @@ void emit_model(struct codegen *codegen)
     write_inline_weights(codegen, writer, 0);
     out.n = 0;
     for (int i = 0, n = 0; i < codegen->n_regions; i++) {
-        if (!codegen->emitted[i].text) /* another target's */
+        if (!codegen->emitted[i].text) /* another target's, or an earlier region has it */
             continue;
         if (n++ == 0) {
             add_section(&out, "regions");

@@ -161,8 +161,9 @@ static void add_hand_over(struct codegen *codegen, struct str *out, const struct
     struct arena *arena = &codegen->arena;
     struct str members = { .arena = arena }, of = { .arena = arena }, names = { .arena = arena };
     const char *list = parameters_of(arena, text, part_name), *fn = region->c_name, *head;
-    const char **items =
-        arena_array(arena, const char *, region->fn->n_params + region->fn->ret->n_inputs + 1);
+    const char **items = arena_array(arena, const char *,
+                                     region->fn->n_params + region->fn->ret->n_inputs + 1 +
+                                         codegen->emitted[region->index].n_arrays);
     int n;
     const char *run = names_unique(&codegen->names, arena_printf(arena, "%s_run", fn));
 

@@ -79,9 +79,11 @@ static const char *parameter_list(struct codegen *codegen, const struct region *
                                   const char *template, const char *fn_name)
 {
     const struct function *fn = region->fn;
+    const struct emitted *emitted = &codegen->emitted[region->index];
     struct arena *arena = &codegen->arena;
     struct str out = { .arena = arena };
-    const char **items = arena_array(arena, const char *, fn->n_params + fn->ret->n_inputs + 1);
+    const char **items =
+        arena_array(arena, const char *, fn->n_params + fn->ret->n_inputs + 1 + emitted->n_arrays);
     const char *head = arena_printf(arena, "%s%s(", before_name(arena, template), fn_name);
     int n = 0;
 
@@ -94,6 +96,9 @@ static const char *parameter_list(struct codegen *codegen, const struct region *
                                   dtype_c_type(fn->ret->inputs[i]->type.dtype), region->results[i]);
     if (region->scratch_bytes)
         items[n++] = "void *restrict scratch";
+    for (int i = 0; i < emitted->n_arrays; i++)
+        items[n++] = arena_printf(arena, "const %s *restrict array%d",
+                                  dtype_c_type(emitted->arrays[i]->stored.dtype), i + 1);
     add_list(&out, head, n, items, ")", (int)strlen(head));
     return arena_strndup(arena, out.text + strlen(head), out.n - strlen(head) - 1);
 }
@@ -112,30 +117,43 @@ static const char *parameter_comment(struct codegen *codegen, const struct regio
                         in_place ? region->params[i] : "");
 }
 
-const char *shapes_comment(struct codegen *codegen, const struct region *region)
+/* Item i of what a region reads (parameters, arrays that it is given) and writes; NULL = none. */
+static const char *item_comment(struct codegen *codegen, const struct region *region, int i)
 {
     const struct function *fn = region->fn;
+    const struct emitted *emitted = &codegen->emitted[region->index];
     struct arena *arena = &codegen->arena;
-    struct str out = { .arena = arena };
+
+    if (i < fn->n_params)
+        return is_absent(region, i) ? NULL : parameter_comment(codegen, region, i);
+    i -= fn->n_params;
+    if (i < emitted->n_arrays)
+        return arena_printf(arena, "array%d %s", i + 1,
+                            shape_comment(arena, &emitted->arrays[i]->type));
+    i -= emitted->n_arrays;
+    return arena_printf(arena, "%s %s", region->results[i],
+                        shape_comment(arena, &fn->ret->inputs[i]->type));
+}
+
+const char *shapes_comment(struct codegen *codegen, const struct region *region)
+{
+    const int n_read = region->fn->n_params + codegen->emitted[region->index].n_arrays;
+    struct str out = { .arena = &codegen->arena };
     size_t line = 0;
 
-    for (int i = 0; i < fn->n_params + fn->ret->n_inputs; i++) {
-        const bool is_param = i < fn->n_params;
-        const int k = is_param ? i : i - fn->n_params;
-        const char *text = is_param ? parameter_comment(codegen, region, k)
-                                    : arena_printf(arena, "%s %s", region->results[k],
-                                                   shape_comment(arena, &fn->ret->inputs[k]->type));
+    for (int i = 0; i < n_read + region->fn->ret->n_inputs; i++) {
+        const char *text = item_comment(codegen, region, i);
 
-        if (is_param && is_absent(region, i))
+        if (!text)
             continue;
 
         if (out.n - line + strlen(text) > 88) {
-            str_add(&out, i == fn->n_params ? "\n* " : ",\n* ");
+            str_add(&out, i == n_read ? "\n* " : ",\n* ");
             line = out.n;
-        } else if (out.n > 0 && i != fn->n_params) {
+        } else if (out.n > 0 && i != n_read) {
             str_add(&out, ", ");
         }
-        if (i == fn->n_params)
+        if (i == n_read)
             str_add(&out, out.n == line ? "-> " : " -> ");
         str_add(&out, text);
     }
@@ -146,25 +164,19 @@ static void offer_keys(struct codegen *codegen, struct region *region, const cha
                        struct keys *keys)
 {
     const enum dtype dtype = region->fn->ret->inputs[0]->type.dtype;
+    const char *origin = codegen->emitted[region->index].origin;
 
     keys_offer(keys, "fn", fn);
     keys_offer(keys, "t", dtype_c_type(dtype));
-    keys_offer(keys, "origin", origin_comment(&codegen->arena, region, " * "));
-    keys_offer(keys, "shapes", shapes_comment(codegen, region));
+    keys_offer(keys, "origin", origin ? origin : origin_comment(&codegen->arena, region, " * "));
 }
 
-bool write_region(struct codegen *codegen, struct region *region)
+bool region_text(struct codegen *codegen, struct region *region, const char *fn, struct str *out)
 {
     const char *path =
         arena_printf(&codegen->arena, "templates/kernels/%s.c.tmpl", region->kernel->name);
     const struct embedded_file *template = embedded_find(path);
     const int n_errors = codegen->ctx->diags.n_errors;
-    const bool split = region_is_split(codegen, region);
-    const char *fn = split ? names_unique(&codegen->names,
-                                          arena_printf(&codegen->arena, "%s_part", region->c_name))
-                           : region->c_name;
-    size_t part_scratch = 0;
-    struct str out = { .arena = &codegen->arena };
     struct keys keys;
     struct bind bind = { .ctx = codegen->ctx,
                          .arena = &codegen->arena,
@@ -182,17 +194,35 @@ bool write_region(struct codegen *codegen, struct region *region)
         assert(codegen->ctx->diags.n_errors > n_errors);
         return false;
     }
+    keys_offer(&keys, "shapes", shapes_comment(codegen, region));
+    keys_offer(&keys, "params", parameter_list(codegen, region, template->text, fn));
+    return codegen->ctx->diags.n_errors == n_errors &&
+           template_expand(codegen->ctx, path, template->text, &keys, out);
+}
+
+bool write_region(struct codegen *codegen, struct region *region)
+{
+    struct emitted *emitted = &codegen->emitted[region->index];
+    const bool split = region_is_split(codegen, region);
+    const char *fn = split ? names_unique(&codegen->names,
+                                          arena_printf(&codegen->arena, "%s_part", region->c_name))
+                           : region->c_name;
+    struct str out = { .arena = &codegen->arena };
+    size_t part_scratch;
+
+    if (emitted->same_as) {
+        region->scratch_bytes = emitted->same_as->scratch_bytes;
+        return true;
+    }
+    if (!region_text(codegen, region, fn, &out))
+        return false;
     knob_check(codegen->ctx, region);
+    emitted->text = str_text(&out);
     if (split) {
         part_scratch = (region->scratch_bytes + PART_ALIGN - 1) / PART_ALIGN * PART_ALIGN;
         region->scratch_bytes = part_scratch * (size_t)codegen->options->parts;
+        emitted->text = split_region(codegen, region, str_text(&out), fn, part_scratch);
+        codegen->n_split++;
     }
-    keys_offer(&keys, "params", parameter_list(codegen, region, template->text, fn));
-    if (codegen->ctx->diags.n_errors > n_errors ||
-        !template_expand(codegen->ctx, path, template->text, &keys, &out))
-        return false;
-    codegen->emitted[region->index].text =
-        split ? split_region(codegen, region, str_text(&out), fn, part_scratch) : str_text(&out);
-    codegen->n_split += split;
     return true;
 }

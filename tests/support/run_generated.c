@@ -77,6 +77,7 @@ static struct codegen_result generate(struct module *module, const struct genera
                                              .weights = row->weights,
                                              .winograd = row->winograd,
                                              .parts = row->parts,
+                                             .optimize_size = row->optimize_size,
                                              .step = row->step };
     struct output_set set = { .ctx = module->ctx };
     struct codegen_result result;

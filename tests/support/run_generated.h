@@ -19,6 +19,7 @@ struct generated_case {
     bool whole_pipeline; /* run all passes, not only fuse_ops */
     bool step;           /* run region by region through NAME_step */
     int parts;           /* --parallel: run one after the other */
+    bool optimize_size;
     enum weights_form weights;
     enum winograd winograd;
     bool one_build;                /* gcc only: for what is the same with every compiler */
