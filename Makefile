@@ -93,7 +93,7 @@ $(BUILD)/tests/$(1): $$(patsubst %.c,$(BUILD)/parts/%.o,$$(sort $$(wildcard test
                      $(test_support) $(BUILD)/librelayc.a
 	$$(CC) $$(CFLAGS) $$(LDFLAGS) -o $$@ $$^ -lcheck -lsubunit -lrt $(libs)
 endef
-test_folders := conformance exhaustive make minimalloc network offload partition_speed \
+test_folders := coco conformance exhaustive make minimalloc network offload partition_speed \
                 robustness
 $(foreach folder,$(test_folders),$(eval $(call test_folder,$(folder))))
 

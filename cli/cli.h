@@ -39,6 +39,7 @@ bool command_bench(struct cli *cli);
 bool command_calibrate(struct cli *cli);
 bool command_compare(struct cli *cli);
 bool command_compile(struct cli *cli);
+bool command_eval(struct cli *cli);
 bool command_explain(struct cli *cli);
 bool command_inspect(struct cli *cli);
 bool command_run(struct cli *cli);

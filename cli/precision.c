@@ -110,6 +110,17 @@ static bool parse_formats(struct cli *cli, struct quantize_options *options)
     return false;
 }
 
+/* Samples to quantise with: eval's --data is what it tests on. */
+static enum option_id data_option(const struct cli *cli)
+{
+    return cli->args.command == COMMAND_EVAL ? OPTION_CALIB_DATA : OPTION_DATA;
+}
+
+static enum option_id limit_option(const struct cli *cli)
+{
+    return cli->args.command == COMMAND_EVAL ? OPTION_CALIB_LIMIT : OPTION_LIMIT;
+}
+
 static bool parse_words(struct cli *cli, struct precision_request *r)
 {
     static const char *const biases[] = { "none", "data", "batch-norm", NULL };
@@ -126,7 +137,8 @@ static bool parse_words(struct cli *cli, struct precision_request *r)
         ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "--loss: '%s' is not mse, mae, snr, kld or cos",
                         str_safe(&cli->ctx->perm, loss, 80));
     if (r->options.bias == BIAS_BY_DATA && !r->data)
-        ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "--bias-correction data needs --data");
+        ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "--bias-correction data needs --%s",
+                        option_name(data_option(cli)));
     if (r->options.equalize && has_option(&cli->args, OPTION_CALIB))
         ok = diag_error(cli->ctx, DIAG_USAGE, NULL,
                         "--equalize changes what tensors hold, so that no --calib table fits");
@@ -140,7 +152,7 @@ static bool parse_numbers(struct cli *cli, struct precision_request *r)
     bool ok = option_integer(cli->ctx, &cli->args, OPTION_TOPK, 0, &topk);
 
     ok = option_integer(cli->ctx, &cli->args, OPTION_THREADS, 0, &threads) && ok;
-    ok = option_integer(cli->ctx, &cli->args, OPTION_LIMIT, 0, &r->limit) && ok;
+    ok = option_integer(cli->ctx, &cli->args, limit_option(cli), 0, &r->limit) && ok;
     r->options.topk = topk < 1 << 20 ? (int)topk : 1 << 20;
     r->options.n_threads = threads > 0 && threads < 1024 ? (int)threads
                            : cores > 0                   ? (int)cores
@@ -175,7 +187,7 @@ static const enum option_id companions[] = {
     OPTION_KEEP_F32,   OPTION_KEEP_FIRST,   OPTION_KEEP_LAST,     OPTION_TOPK,
     OPTION_CALIB,      OPTION_SCALE,        OPTION_SCALE_WEIGHTS, OPTION_BIAS_CORRECTION,
     OPTION_ARITHMETIC, OPTION_QUANTIZED_IO, OPTION_QUANTIZE_LOG,  OPTION_FORMATS,
-    OPTION_LOSS,       OPTION_DATA
+    OPTION_LOSS,       OPTION_CALIB_DATA
 };
 
 static bool searches_data(const struct precision *p)
@@ -253,17 +265,20 @@ static bool check_precision(struct cli *cli, const struct precision_request *r)
 /* What changes nothing is a mistake. */
 static bool check_companions(struct cli *cli, const struct precision_request *r)
 {
+    const bool is_eval = cli->args.command == COMMAND_EVAL;
     bool ok = true;
 
-    if (!r->data && has_option(&cli->args, OPTION_PREPROCESS))
+    if (!r->data && !is_eval && has_option(&cli->args, OPTION_PREPROCESS))
         ok = says_nothing(cli, OPTION_PREPROCESS, "--data");
-    if (!r->data && has_option(&cli->args, OPTION_LIMIT))
-        ok = says_nothing(cli, OPTION_LIMIT, "--data");
+    if (!r->data && has_option(&cli->args, limit_option(cli)))
+        ok = says_nothing(cli, limit_option(cli), is_eval ? "--calib-data" : "--data");
     if (quantize_wanted(&r->options))
         return check_precision(cli, r) && ok;
     for (size_t i = 0; i < sizeof companions / sizeof *companions; i++)
         if (has_option(&cli->args, companions[i]))
             ok = says_nothing(cli, companions[i], "--precision or --qtable");
+    if (!is_eval && has_option(&cli->args, OPTION_DATA))
+        ok = says_nothing(cli, OPTION_DATA, "--precision or --qtable");
     return ok;
 }
 
@@ -273,7 +288,7 @@ bool prepare_precision(struct cli *cli)
     bool ok;
 
     cli->precision = r;
-    r->data = option_text(&cli->args, OPTION_DATA, NULL);
+    r->data = option_text(&cli->args, data_option(cli), NULL);
     parse_keep(cli, &r->options);
     r->options.keep_first = has_option(&cli->args, OPTION_KEEP_FIRST);
     r->options.keep_last = has_option(&cli->args, OPTION_KEEP_LAST);

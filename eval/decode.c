@@ -188,20 +188,6 @@ bool decoding_fit(struct ctx *ctx, struct decoding *decoding, const struct funct
 
 /* --- boxes ------------------------------------------------------------------------------------ */
 
-/* To pixels of the image: x_image = (x - left) * scale_x. */
-struct mapping_back {
-    double left, top, scale_x, scale_y;
-};
-
-static struct mapping_back map_back(const struct decoding *decoding, const struct image_size *image)
-{
-    struct preprocessing plain = preprocessing_default();
-    const struct placement p =
-        preprocess_placement(decoding->how ? decoding->how : &plain, image->width, image->height);
-
-    return (struct mapping_back){ p.left, p.top, image->width / p.width, image->height / p.height };
-}
-
 /* From what the network says to corners in pixels of its input. */
 static void corners_of(const struct decoding *decoding, const double *said, int64_t candidate,
                        struct box *box)
@@ -240,20 +226,21 @@ static void corners_of(const struct decoding *decoding, const double *said, int6
     }
 }
 
-static bool place(const struct decoding *decoding, const struct image_size *image,
-                  const struct mapping_back *back, const struct view *view, int64_t candidate,
-                  struct box *box)
+/* Boxes are not cut at the image's border: the reference figures are those of boxes as they come.
+ */
+static bool place(const struct decoding *decoding, const struct placement *at,
+                  const struct view *view, int64_t candidate, struct box *box)
 {
     double said[4];
 
     for (int i = 0; i < 4; i++)
         said[i] = tensor_at(view->boxes, candidate * view->box_step + i * view->element_step);
     corners_of(decoding, said, candidate, box);
-    box->x0 = fmin(fmax((box->x0 - back->left) * back->scale_x, 0), image->width);
-    box->x1 = fmin(fmax((box->x1 - back->left) * back->scale_x, 0), image->width);
-    box->y0 = fmin(fmax((box->y0 - back->top) * back->scale_y, 0), image->height);
-    box->y1 = fmin(fmax((box->y1 - back->top) * back->scale_y, 0), image->height);
-    return isfinite(said[0]) && isfinite(said[1]) && isfinite(said[2]) && isfinite(said[3]);
+    box->x0 = (box->x0 - at->left) / at->scale_x;
+    box->x1 = (box->x1 - at->left) / at->scale_x;
+    box->y0 = (box->y0 - at->top) / at->scale_y;
+    box->y1 = (box->y1 - at->top) / at->scale_y;
+    return isfinite(box->x0) && isfinite(box->x1) && isfinite(box->y0) && isfinite(box->y1);
 }
 
 static double score_of(const struct row *row, const struct view *view, int64_t candidate, int class)
@@ -292,7 +279,9 @@ struct boxes decode_boxes(const struct decoding *decoding, const struct image_si
                           const struct tensor *outputs, int n_outputs, struct bulk *bulk)
 {
     const struct row *row = &rows[decoding->decoder];
-    const struct mapping_back back = map_back(decoding, image);
+    const struct preprocessing plain = preprocessing_default();
+    const struct placement at =
+        preprocess_placement(decoding->how ? decoding->how : &plain, image->width, image->height);
     struct list list = { .arena = { NULL } };
     struct boxes boxes = { .n = 0 };
     struct view view;
@@ -306,7 +295,7 @@ struct boxes decode_boxes(const struct decoding *decoding, const struct image_si
         if (row->form == CLASS) {
             const double score = tensor_at(view.scores, i * view.score_step + 4);
 
-            if (score > decoding->least_score && place(decoding, image, &back, &view, i, &box))
+            if (score > decoding->least_score && place(decoding, &at, &view, i, &box))
                 add_box(&list, &box, (int)tensor_at(view.scores, i * view.score_step + 5), score);
             continue;
         }
@@ -315,7 +304,7 @@ struct boxes decode_boxes(const struct decoding *decoding, const struct image_si
 
             if (!(score > decoding->least_score))
                 continue;
-            if (!placed && !place(decoding, image, &back, &view, i, &box))
+            if (!placed && !place(decoding, &at, &view, i, &box))
                 break;
             placed = true;
             add_box(&list, &box, c, score);

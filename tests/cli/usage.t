@@ -14,6 +14,7 @@ relayc: from a trained neural network (ONNX) to self-contained C
   tune       find the fastest code for each region, by trying it here (or through --runner)
   calibrate  record what the tensors hold, for quantisation
   compare    say layer by layer what --precision costs: precision_compare.log and .json
+  eval       say what a model is worth on labelled data: top-1, mAP ... in f32 or any --precision
   targets    list the targets, show one, or explain what goes where (--explain)
   explain    what a diagnostic's code means
 

@@ -168,19 +168,21 @@ bool preprocess_image(struct ctx *ctx, const char *path, const struct preprocess
 struct placement preprocess_placement(const struct preprocessing *how, int width, int height)
 {
     struct placement p = { 0 };
+    double w, h;
 
-    new_size(how, width, height, &p.width, &p.height);
-    p.width = fmax(p.width, 1);
-    p.height = fmax(p.height, 1);
-    if (how->resize == RESIZE_LETTERBOX && !how->top_left) {
-        p.left = floor((how->width - p.width) / 2);
-        p.top = floor((how->height - p.height) / 2);
+    new_size(how, width, height, &w, &h);
+    p.scale_x = w / width;
+    p.scale_y = h / height;
+    if (how->resize == RESIZE_LETTERBOX) {
+        p.scale_x = p.scale_y = fmin((double)how->width / width, (double)how->height / height);
+        p.left = how->top_left ? 0 : floor((how->width - w) / 2);
+        p.top = how->top_left ? 0 : floor((how->height - h) / 2);
+        w = how->width;
+        h = how->height;
     }
     if (how->crop_width) {
-        p.left -=
-            floor(((how->resize == RESIZE_LETTERBOX ? how->width : p.width) - how->crop_width) / 2);
-        p.top -= floor(
-            ((how->resize == RESIZE_LETTERBOX ? how->height : p.height) - how->crop_height) / 2);
+        p.left -= floor((w - how->crop_width) / 2);
+        p.top -= floor((h - how->crop_height) / 2);
     }
     return p;
 }

@@ -44,10 +44,12 @@ bool preprocess_image(struct ctx *ctx, const char *path, const struct preprocess
                       const struct image *image, const struct type *wanted, struct arena *arena,
                       struct bulk *bulk, struct tensor *out);
 
-/* Where an image of this size comes to lie in the tensor, in its pixels: of what is cropped away,
- * outside of it. For those who bring positions back to the image. */
+/* Where an image of this size comes to lie in the tensor: position x of the image at x * scale_x +
+ * left. A letterbox scales by the ratio of the sides, as labels are scaled for training, though the
+ * picture itself is as wide as whole pixels allow. For those who bring positions back to the image.
+ */
 struct placement {
-    double left, top, width, height;
+    double left, top, scale_x, scale_y;
 };
 struct placement preprocess_placement(const struct preprocessing *how, int width, int height);
 

@@ -1,0 +1,220 @@
+#include "cli/eval.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+
+/* --- options ---------------------------------------------------------------------------------- */
+
+static bool add_metric(struct cli *cli, struct eval_request *r, const char *name)
+{
+    enum metric metric;
+
+    if (!metric_parse(name, &metric)) {
+        diag_error(cli->ctx, DIAG_USAGE, NULL, "--metric: there is no '%s'",
+                   str_safe(&cli->ctx->perm, name, 80));
+        diag_help(cli->ctx, "metrics are %s", metric_list(&cli->ctx->perm));
+        return false;
+    }
+    if (!r->task.wanted[metric])
+        r->metrics[r->n_metrics++] = metric;
+    r->task.wanted[metric] = true;
+    return true;
+}
+
+static bool parse_metrics(struct cli *cli, struct eval_request *r)
+{
+    const char *at = option_text(&cli->args, OPTION_METRIC, NULL);
+    bool ok = true;
+
+    if (!at) {
+        diag_error(cli->ctx, DIAG_USAGE, NULL, "'relayc %s' needs --metric",
+                   command_name(cli->args.command));
+        diag_help(cli->ctx, "metrics are %s", metric_list(&cli->ctx->perm));
+        return false;
+    }
+    while (ok && at) {
+        const char *comma = strchr(at, ',');
+        const size_t n = comma ? (size_t)(comma - at) : strlen(at);
+
+        ok = add_metric(cli, r, arena_strndup(&cli->ctx->perm, at, n));
+        at = comma ? comma + 1 : NULL;
+    }
+    return ok;
+}
+
+static bool needs(const struct eval_request *r, enum labels labels)
+{
+    for (int i = 0; i < r->n_metrics; i++)
+        if (metric_labels(r->metrics[i]) == labels)
+            return true;
+    return false;
+}
+
+/* "CLASS" or "CLASS:SHARE" */
+static bool parse_present(struct cli *cli, struct eval_request *r)
+{
+    const char *text = option_text(&cli->args, OPTION_PRESENT, NULL);
+    char *end;
+    long class;
+
+    if (!text)
+        return true;
+    r->is_present = true;
+    class = strtol(text, &end, 10);
+    if (end != text && *end == ':') {
+        text = end + 1;
+        r->present_share = strtod(text, &end);
+    }
+    r->present_class = (int)class;
+    if (end != text && !*end && class >= 0 && class < 1 << 20 && r->present_share >= 0 &&
+        r->present_share <= 1)
+        return true;
+    diag_error(cli->ctx, DIAG_USAGE, NULL, "--present: '%s' is neither CLASS nor CLASS:SHARE",
+               str_safe(&cli->ctx->perm, option_text(&cli->args, OPTION_PRESENT, ""), 80));
+    diag_help(cli->ctx, "0:0.005 asks for boxes of class 0 that cover half a percent of the image");
+    return false;
+}
+
+static bool parse_decoding(struct cli *cli, struct eval_request *r)
+{
+    const char *text = option_text(&cli->args, OPTION_DECODE, NULL);
+    struct decoding *d = &r->task.decoding;
+    long long most;
+    bool ok;
+
+    *d = decoding_default();
+    ok = option_real(cli->ctx, &cli->args, OPTION_LEAST_SCORE, d->least_score, &d->least_score);
+    ok = option_real(cli->ctx, &cli->args, OPTION_IOU, d->iou, &d->iou) && ok;
+    ok = option_integer(cli->ctx, &cli->args, OPTION_BOXES, d->most, &most) && ok;
+    d->most = most < 1 << 20 ? most : 1 << 20;
+    if (text && !decoder_parse(text, &d->decoder)) {
+        ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "--decode: there is no '%s'",
+                        str_safe(&cli->ctx->perm, text, 80));
+        diag_help(cli->ctx, "decoders are %s", decoder_list(&cli->ctx->perm));
+    } else if (needs(r, LABELS_BOXES) && !text) {
+        ok = diag_error(cli->ctx, DIAG_USAGE, NULL,
+                        "map and map50 need to know how the model gives its boxes: --decode");
+        diag_help(cli->ctx, "decoders are %s (docs/eval.md)", decoder_list(&cli->ctx->perm));
+    }
+    return ok;
+}
+
+static bool check_labels(struct cli *cli, const struct eval_request *r)
+{
+    const bool classes = needs(r, LABELS_CLASSES), boxes = needs(r, LABELS_BOXES);
+    bool ok = true;
+
+    if (!r->data)
+        ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "'relayc %s' needs --data",
+                        command_name(cli->args.command));
+    if (!r->labels && (classes || boxes)) {
+        ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "what is right must be known: --labels");
+        diag_help(cli->ctx, "a file of lines 'FILE LABEL', or for boxes a folder of YOLO's .txt "
+                            "files (docs/eval.md)");
+    }
+    if (classes && boxes && !r->is_present)
+        ok = diag_error(cli->ctx, DIAG_USAGE, NULL,
+                        "some of these metrics need classes, others boxes");
+    if (r->is_present && !classes)
+        ok = diag_error(cli->ctx, DIAG_USAGE, NULL,
+                        "--present says nothing without top1, accuracy or auc");
+    if (has_option(&cli->args, OPTION_DECODE) && !boxes)
+        ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "--decode says nothing without map or map50");
+    return ok;
+}
+
+bool eval_request_parse(struct cli *cli, struct eval_request *r)
+{
+    const struct arguments *args = &cli->args;
+    const char *how = option_text(args, OPTION_PREPROCESS, NULL);
+    bool ok;
+
+    *r = (struct eval_request){ .data = option_text(args, OPTION_DATA, NULL),
+                                .labels = option_text(args, OPTION_LABELS, NULL),
+                                .has_how = how != NULL };
+    ok = parse_metrics(cli, r);
+    ok = parse_present(cli, r) && ok;
+    ok = parse_decoding(cli, r) && ok;
+    ok = option_integer(cli->ctx, args, OPTION_LIMIT, 0, &r->limit) && ok;
+    ok = option_real(cli->ctx, args, OPTION_CUT, 0.5, &r->task.cut) && ok;
+    ok = check_labels(cli, r) && ok;
+    return (!how || preprocessing_read(cli->ctx, how, &r->how)) && ok;
+}
+
+/* --- data ------------------------------------------------------------------------------------- */
+
+/* Evenly: classes may stand one behind the other. */
+static int64_t place_of(const struct eval_data *data, int64_t index)
+{
+    return index * data->n_there / data->source.n;
+}
+
+static bool load(void *user, struct ctx *ctx, struct bulk *bulk, int64_t index,
+                 struct tensor *inputs)
+{
+    const struct eval_data *data = user;
+
+    return samples_load(data->samples, ctx, bulk, place_of(data, index), inputs);
+}
+
+static const char **list_paths(struct cli *cli, const struct eval_data *data, bool all)
+{
+    const int64_t n = all ? data->n_there : data->source.n;
+    const char **paths = arena_array(&cli->ctx->perm, const char *, n);
+
+    for (int64_t i = 0; i < n; i++) {
+        paths[i] = samples_path(data->samples, all ? i : place_of(data, i));
+        if (!paths[i])
+            return NULL;
+    }
+    return paths;
+}
+
+/* Of all samples, so that a label of none of them shows; then of those that are chosen. */
+static bool read_classes(struct cli *cli, const struct eval_request *r, struct eval_data *data)
+{
+    if (!truth_read_classes(cli->ctx, r->labels, list_paths(cli, data, true), data->n_there,
+                            &data->truth))
+        return false;
+    data->truth.n = data->source.n;
+    for (int64_t i = 0; i < data->source.n; i++)
+        data->truth.classes[i] = data->truth.classes[place_of(data, i)];
+    return true;
+}
+
+static bool read_labels(struct cli *cli, const struct eval_request *r, struct eval_data *data)
+{
+    if (needs(r, LABELS_CLASSES) && !r->is_present)
+        return read_classes(cli, r, data);
+    if (!r->is_present && !needs(r, LABELS_BOXES))
+        return true;
+    if (!truth_read_boxes(cli->ctx, r->labels, list_paths(cli, data, false), data->source.n,
+                          &data->truth))
+        return false;
+    if (r->is_present)
+        truth_is_present(cli->ctx, &data->truth, r->present_class, r->present_share);
+    return true;
+}
+
+bool eval_data_open(struct cli *cli, struct eval_request *r, const struct function *fn,
+                    struct eval_data *data)
+{
+    *data = (struct eval_data){ .samples = samples_open(cli->ctx, r->data, fn,
+                                                        r->has_how ? &r->how : NULL) };
+    if (!data->samples)
+        return false;
+    data->n_there = samples_count(data->samples);
+    data->source = (struct calibration_source){ .n = data->n_there, .load = load, .user = data };
+    if (r->limit > 0 && r->limit < data->n_there)
+        data->source.n = r->limit;
+    r->task.truth = &data->truth;
+    r->task.decoding.how = r->has_how ? &r->how : NULL;
+    return read_labels(cli, r, data) && task_check(cli->ctx, &r->task, fn);
+}
+
+void eval_data_close(struct eval_data *data)
+{
+    samples_close(data->samples);
+}

@@ -1,0 +1,130 @@
+# relayc eval: a model on labelled data. Four samples of 6 numbers.
+$ { printf '\223NUMPY\001\000\106\000%-69s\n' "{'descr': '|u1', 'fortran_order': False, 'shape': (4,6), }"; printf '\000\001\002\000\000\001\003\000\000\000\002\000\000\000\000\004\000\000\001\000\000\000\000\005'; } >x.npy; printf '0\n1\n2\n3\n' >labels.txt
+$ relayc run $MODELS/dense_softmax.onnx -i x.npy 2>&1 | head -1
+error[R0502]: input "x" is (4,6) u8, wanted is (1,6) f32
+$ relayc eval $MODELS/dense_softmax.onnx --data x.npy --labels labels.txt --metric top1,top5,auc
+4 samples
+top1          25.00 %
+top5         100.00 %
+auc            0.4167
+$ relayc eval $MODELS/dense_softmax.onnx --data x.npy --labels labels.txt --metric top1,auc --with generated
+4 samples, with the generated C
+top1          25.00 %
+auc            0.4167
+$ relayc eval $MODELS/dense_softmax.onnx --data x.npy --labels labels.txt --metric accuracy,auc --precision fp8w=f4e2m1 --against f32
+fp8w=f4e2m1: 1 of 1 product, constants 112 -> 45 bytes
+4 samples
+metric            f32  quantised             change      agree  lost / won
+accuracy      25.00 %    25.00 %       +0.00 ± 0.00   100.00 %  0 / 0
+auc            0.4167     0.4167   +0.0000 ± 0.0000
+$ relayc eval $MODELS/dense_softmax.onnx --data x.npy --labels labels.txt --metric top1 --precision int8 --calib-data x.npy --calib-limit 2 --with generated --against f32 --json
+{
+	"schema":	"relayc-eval-1",
+	"samples":	4,
+	"with":	"generated",
+	"metrics":	[{
+			"name":	"top1",
+			"value":	0.25,
+			"f32":	0.25,
+			"change":	0,
+			"standard_error":	0,
+			"agree":	3,
+			"lost":	0,
+			"won":	0
+		}],
+	"precision":	{
+		"wanted":	"int8",
+		"products":	1,
+		"small_products":	1,
+		"constant_bytes_before":	112,
+		"constant_bytes_after":	72,
+		"equalized_pairs":	0,
+		"corrected_biases":	1,
+		"uncorrected_biases":	0,
+		"corrections_taken_back":	false,
+		"float_products":	0,
+		"nodes":	[{
+				"name":	"logits:dense",
+				"op":	"nn.dense",
+				"precision":	"int8"
+			}, {
+				"name":	"logits",
+				"op":	"nn.bias_add",
+				"precision":	"int8"
+			}, {
+				"name":	"y",
+				"op":	"nn.softmax",
+				"precision":	"int8"
+			}]
+	},
+	"diagnostics":	[]
+}
+# --limit takes samples from everywhere: of these the first and the third
+$ relayc eval $MODELS/dense_softmax.onnx --data x.npy --labels labels.txt --metric top1 --limit 2
+2 samples
+top1          50.00 %
+# images, by name; what an autoencoder gives back
+$ mkdir images; echo iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAFklEQVR42mNgYGD4z8DAwPCfgUtEDgAPYwI7U6vQagAAAABJRU5ErkJggg== | base64 -d >images/a.png; cp images/a.png images/b.png; echo '{"resize": {"mode": "exact", "width": 4, "height": 4}, "mean": 127.5, "std": 127.5}' >spec.json
+$ relayc eval $MODELS/element_wise.onnx --data images --preprocess spec.json --metric mse
+2 samples
+mse          0.552311
+$ printf 'a.png 1\nc.png 48\nd.png x\n' >bad.txt; relayc eval $MODELS/element_wise.onnx --data images --preprocess spec.json --metric top1 --labels bad.txt
+error[R0009]: bad.txt:3: 'd.png x' is no label
+help: wanted is 'FILE LABEL' or 'LABEL', labels being 0, 1, 2 ...
+[3]
+$ printf 'a.png 1\nc.png 48\n' >bad.txt; relayc eval $MODELS/element_wise.onnx --data images --preprocess spec.json --metric top1 --labels bad.txt
+error[R0009]: bad.txt labels 1 file that the data does not have: 'c.png'
+error[R0009]: bad.txt has no label for 1 sample: 'b.png'
+[3]
+$ printf 'a.png 1\nb.png 48\n' >bad.txt; relayc eval $MODELS/element_wise.onnx --data images --preprocess spec.json --metric top1 --labels bad.txt
+error[R0009]: the label 48 is beyond the model's 48 classes
+[3]
+# boxes
+$ mkdir boxes; printf '3 0.5 0.5 0.1 0.1\n' >boxes/a.txt; relayc eval $MODELS/element_wise.onnx --data images --preprocess spec.json --metric map50 --labels boxes --decode yolov5
+error[R0502]: --decode yolov5: the model gives (1,3,4,4) f32, wanted is [rows, 5 + C]: cx cy w h in pixels, objectness, scores
+ --> MODELS/element_wise.onnx
+help: decoders are yolov5, yolox, yolov8, boxes, ssd (docs/eval.md)
+[2]
+$ printf '3 0.5 0.5 0.1\n' >boxes/a.txt; relayc eval $MODELS/element_wise.onnx --data images --preprocess spec.json --metric map50 --labels boxes --decode yolov5
+error[R0009]: boxes/a.txt:1: '3 0.5 0.5 0.1' is no box
+help: wanted is 'CLASS CX CY WIDTH HEIGHT', in parts of the image
+[3]
+$ rm boxes/a.txt; relayc eval $MODELS/element_wise.onnx --data images --preprocess spec.json --metric map50 --labels boxes --decode yolov5
+error[R0009]: boxes has no label file for any of 2 images
+help: boxes/a.txt would be the first
+[3]
+# usage
+$ relayc eval $MODELS/dense_softmax.onnx
+error[R0501]: 'relayc eval' needs --metric
+help: metrics are top1, top5, accuracy, auc, map50, map, mse
+error[R0501]: 'relayc eval' needs --data
+[2]
+$ relayc eval $MODELS/dense_softmax.onnx --data x.npy --metric top1,top3
+error[R0501]: --metric: there is no 'top3'
+help: metrics are top1, top5, accuracy, auc, map50, map, mse
+error[R0501]: what is right must be known: --labels
+help: a file of lines 'FILE LABEL', or for boxes a folder of YOLO's .txt files (docs/eval.md)
+[2]
+$ relayc eval $MODELS/dense_softmax.onnx --data x.npy --metric map --decode yolo --boxes x --with reference
+error[R0501]: --boxes: 'x' is not a whole number of at least 0
+error[R0501]: --decode: there is no 'yolo'
+help: decoders are yolov5, yolox, yolov8, boxes, ssd
+error[R0501]: what is right must be known: --labels
+help: a file of lines 'FILE LABEL', or for boxes a folder of YOLO's .txt files (docs/eval.md)
+error[R0501]: --with: 'reference' is not engine or generated
+[2]
+$ relayc eval $MODELS/dense_softmax.onnx --data x.npy --metric top1,map --labels labels.txt --against f32
+error[R0501]: map and map50 need to know how the model gives its boxes: --decode
+help: decoders are yolov5, yolox, yolov8, boxes, ssd (docs/eval.md)
+error[R0501]: some of these metrics need classes, others boxes
+error[R0501]: --against f32 compares f32 with itself: give --precision, --qtable or --with generated
+[2]
+$ relayc eval $MODELS/dense_softmax.onnx --data x.npy --metric top1 --labels labels.txt --against f32 --calib-data x.npy --target host
+error[R0501]: --target says nothing without --with generated
+error[R0501]: --calib-data says nothing without --precision or --qtable
+error[R0501]: --against f32 compares f32 with itself: give --precision, --qtable or --with generated
+[2]
+$ relayc eval $MODELS/dense_softmax.onnx --data x.npy --metric mse
+error[R0502]: mse compares the result with the input, of which one is (1,4) f32, the other (1,6) f32
+ --> MODELS/dense_softmax.onnx
+[2]
