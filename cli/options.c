@@ -13,7 +13,8 @@ enum {
 #define COMMAND(symbol, name, operands, least, most, summary) C_##symbol = 1 << COMMAND_##symbol,
 #include "cli/commands.def"
 #undef COMMAND
-    C_MODEL = C_BENCH | C_COMPARE | C_COMPILE | C_EVAL | C_INSPECT | C_RUN | C_TARGETS | C_TUNE | C_VERIFY,
+    C_MODEL = C_BENCH | C_COMPARE | C_COMPILE | C_EVAL | C_INSPECT | C_RUN | C_TARGETS | C_TUNE |
+              C_VERIFY,
     C_ANY = (1 << COMMAND_COUNT) - 1
 };
 
