@@ -31,7 +31,7 @@ stages  := $(wildcard base relay_ir frontend partition quantize runtime/engine m
 sources := $(sort $(foreach stage,$(stages),$(shell find $(stage) -name '*.c')))
 objects := $(sources:%.c=$(BUILD)/%.o) $(BUILD)/gen/frontend/onnx/onnx.pb-c.o $(BUILD)/gen/embedded.o
 cli     := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard cli/*.c)))
-texts   := $(sort $(wildcard templates/*/*.c.tmpl runtime/embed/*.h runtime/abi/*.h runtime/bench/* \
+texts   := $(sort $(wildcard templates/*/*.c.tmpl runtime/embed/*.h runtime/abi/*.h runtime/bench/* boards/*.json \
                      partition/targets/*/*.json partition/targets/*/*.tmpl \
                      partition/targets/*/*.h partition/targets/cmsis_nn/arm_nn_double.c \
                      partition/targets/sim_npu/sim_npu.c))

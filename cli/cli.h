@@ -30,6 +30,7 @@ struct cli {
     const struct choices *choices; /* what --tune-log says; NULL without it */
     int parts;                     /* … and --parallel; 0: none */
     size_t ram;                    /* … and --ram; 0: as much as it takes */
+    const struct board *board;     /* what --board names (cli/board.h); NULL without it */
     bool deterministic;            /* … and --deterministic */
     struct precision_request *precision; /* opaque: precision.c */
 };

@@ -1,12 +1,14 @@
 /* cmd_compile.c - the main job: model.onnx in, NAME.h, NAME.c, NAME_weights.c, NAME.json out, or
  * the graph as JSON. */
+#include <inttypes.h>
 #include <sha256.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
 #include "base/str.h"
-#include "cli/cli.h"
+#include "cli/budget.h"
+#include "cli/footprint.h"
 #include "cli/graph_json.h"
 #include "codegen_c/codegen.h"
 #include "codegen_c/machine.h"
@@ -60,6 +62,7 @@ static const char *model_sha256(struct ctx *ctx, const char *path)
 /* The options that change the output, for the banner. */
 static const char *banner_options(struct cli *cli)
 {
+    static const enum option_id budgets[] = { OPTION_RAM, OPTION_FLASH, OPTION_BOARD };
     struct str text = { .arena = &cli->ctx->perm };
 
     for (int i = 0; i < cli->args.options[OPTION_SHAPE].n; i++)
@@ -72,8 +75,10 @@ static const char *banner_options(struct cli *cli)
         str_add(&text, " --deterministic");
     if (has_option(&cli->args, OPTION_PARALLEL))
         str_printf(&text, " --parallel %d", cli->parts);
-    if (cli->ram)
-        str_printf(&text, " --ram %s", option_text(&cli->args, OPTION_RAM, ""));
+    for (size_t i = 0; i < sizeof budgets / sizeof *budgets; i++)
+        if (has_option(&cli->args, budgets[i]))
+            str_printf(&text, " --%s %s", option_name(budgets[i]),
+                       base_name(option_text(&cli->args, budgets[i], "")));
     if (cli->machine != &machines[0])
         str_printf(&text, " --target %s", cli->machine->name);
     for (int i = 0; i < cli->args.options[OPTION_TUNE_LOG].n; i++)
@@ -86,7 +91,32 @@ static const char *banner_options(struct cli *cli)
     return *str_text(&text) ? str_text(&text) + 1 : "";
 }
 
-static void report(struct cli *cli, const struct module *module,
+static void report_measured(struct cli *cli, const struct codegen_measured *measured)
+{
+    cJSON *json;
+
+    if (!measured)
+        return;
+    say(cli,
+        "  code    %" PRIu64 " bytes, constants %" PRIu64 ", data %" PRIu64 ", bss %" PRIu64
+        " (%s)\n",
+        measured->text, measured->rodata, measured->data, measured->bss, measured->compiler);
+    if (measured->has_stack)
+        say(cli, "  stack   %zu bytes%s%s\n", measured->stack,
+            *measured->beyond ? ", and what these take: " : "", measured->beyond);
+    if (!cli->json)
+        return;
+    json = cJSON_AddObjectToObject(cli->json, "measured");
+    cJSON_AddStringToObject(json, "compiler", measured->compiler);
+    cJSON_AddNumberToObject(json, "text", (double)measured->text);
+    cJSON_AddNumberToObject(json, "rodata", (double)measured->rodata);
+    cJSON_AddNumberToObject(json, "data", (double)measured->data);
+    cJSON_AddNumberToObject(json, "bss", (double)measured->bss);
+    if (measured->has_stack)
+        cJSON_AddNumberToObject(json, "stack", (double)measured->stack);
+}
+
+static void report(struct cli *cli, const struct module *module, const struct budget *budget,
                    const struct codegen_options *options, const struct codegen_result *result)
 {
     report_precision(cli);
@@ -105,13 +135,15 @@ static void report(struct cli *cli, const struct module *module,
             result->winograd_scratch_bytes);
     say(cli, "  arena   %zu bytes (without sharing: %zu)\n", result->arena_bytes,
         result->arena_naive_bytes);
+    report_measured(cli, options->measured);
+    report_budget(cli, budget, options, result);
     for (int i = 0; i < result->n_files; i++)
         say(cli, "%s%s%s", i ? ", " : "  wrote   ", result->files[i],
             i + 1 == result->n_files ? "\n" : "");
     say(cli, "  next    relayc verify %s", for_shell(cli, cli->args.operands[0]));
     for (int i = 0; i < cli->args.options[OPTION_SHAPE].n; i++)
         say(cli, " --shape %s", for_shell(cli, cli->args.options[OPTION_SHAPE].at[i]));
-    if (has_option(&cli->args, OPTION_TARGET))
+    if (has_option(&cli->args, OPTION_TARGET) || cli->board)
         say(cli, " --target %s", cli->machine->name);
     for (int i = 0; i < cli->args.options[OPTION_TUNE_LOG].n; i++)
         say(cli, " --tune-log %s", for_shell(cli, cli->args.options[OPTION_TUNE_LOG].at[i]));
@@ -123,7 +155,7 @@ static void report(struct cli *cli, const struct module *module,
         say(cli, " --deterministic");
     if (has_option(&cli->args, OPTION_PARALLEL))
         say(cli, " --parallel %d", options->parts);
-    if (options->ram)
+    if (cli->ram)
         say(cli, " --ram %s", option_text(&cli->args, OPTION_RAM, ""));
     say(cli, "%s\n", offload_options(cli, true));
     if (cli->json) {
@@ -147,12 +179,34 @@ static void report(struct cli *cli, const struct module *module,
     }
 }
 
-static bool write_files(struct cli *cli, struct module *module,
-                        const struct codegen_options *options, struct emit emit)
+static bool plan_only(struct module *module, const struct codegen_options *options,
+                      struct output_set *set, struct codegen_result *result)
+{
+    struct codegen_options plan = *options;
+
+    plan.plan_only = true;
+    return codegen_c(module, &plan, set, result);
+}
+
+static bool write_files(struct cli *cli, struct module *module, const struct budget *budget,
+                        struct codegen_options *options, struct emit emit)
 {
     struct output_set set = { .ctx = cli->ctx };
     struct codegen_result result = { 0 };
+    bool is_small = true, force = has_option(&cli->args, OPTION_FORCE);
 
+    if (emit.c && has_option(&cli->args, OPTION_CC)) {
+        options->measured = measure_footprint(cli, module, options);
+        if (!options->measured)
+            return false;
+    }
+    if (emit.c && (budget->ram || budget->flash)) { /* before any file is begun */
+        if (!plan_only(module, options, &set, &result))
+            return false;
+        is_small = check_budget(cli, budget, options, &result);
+        if (!is_small && !force)
+            return false;
+    }
     if ((emit.json && !write_graph_json(cli, module, &set, options->dir, options->name)) ||
         (emit.c && !codegen_c(module, options, &set, &result))) {
         output_abort(&set);
@@ -161,10 +215,10 @@ static bool write_files(struct cli *cli, struct module *module,
     if (!output_commit(&set))
         return false;
     if (emit.c)
-        report(cli, module, options, &result);
+        report(cli, module, budget, options, &result);
     if (emit.json)
         report_graph_json(cli, module, options->dir, options->name);
-    return true;
+    return is_small;
 }
 
 bool command_compile(struct cli *cli)
@@ -176,6 +230,7 @@ bool command_compile(struct cli *cli)
                                            has_option(&cli->args, OPTION_DETERMINISTIC) };
     struct module *module;
     struct emit emit;
+    struct budget budget;
     int weights;
     bool ok;
 
@@ -183,19 +238,22 @@ bool command_compile(struct cli *cli)
         list_passes(cli);
         return true;
     }
-    if (show_machines_wanted(cli))
+    if (show_machines_wanted(cli) || show_boards_wanted(cli))
         return true;
     ok = option_word(cli->ctx, &cli->args, OPTION_WEIGHTS, forms, WEIGHTS_AUTO, &weights);
     ok = check_dump_option(cli) && ok;
     ok = parse_emit(cli, &emit) && ok;
+    ok = prepare_budget(cli, &budget) && ok;
     ok = prepare_machine(cli) && ok;
     ok = prepare_offload(cli) && ok;
     if (!model_name(cli, &options.name) || !ok)
         return false;
     options.weights = (enum weights_form)weights;
     options.machine = cli->machine;
+    options.ram_bytes = budget.ram;
+    options.flash_bytes = budget.flash;
     options.parts = cli->parts;
-    options.ram = cli->ram;
+    options.ram = budget.ram;
     options.choices = cli->choices;
     options.winograd = cli->winograd;
     options.optimize_size = cli->optimize_size;
@@ -208,7 +266,7 @@ bool command_compile(struct cli *cli)
     ok = options.model_sha256 && run_passes(cli, module);
     options.numbers = chosen_numbers(cli);
     options.targets = cli->offload.targets.first ? &cli->offload.targets : NULL;
-    ok = ok && write_files(cli, module, &options, emit);
+    ok = ok && write_files(cli, module, &budget, &options, emit);
     module_free(module);
     return ok;
 }

@@ -203,17 +203,30 @@ static const char *host_flags(struct cli *cli)
     return arena_printf(&cli->ctx->perm, "-O2 %s", machine_flags_here(cli->machine));
 }
 
+bool host_code_write_as(struct cli *cli, struct module *module,
+                        const struct codegen_options *options, struct host_code *out)
+{
+    struct codegen_options here = *options;
+    struct output_set set = { .ctx = cli->ctx };
+
+    if (!host_code_folder(cli, out))
+        return false;
+    here.dir = out->dir;
+    if (!codegen_c(module, &here, &set, &out->result)) {
+        output_abort(&set);
+        return false;
+    }
+    add_host_files(cli, out, &set);
+    return output_commit(&set);
+}
+
 bool host_code_write(struct cli *cli, struct module *module, bool step,
                      const struct choices *choices, struct host_code *out)
 {
     struct codegen_options options = {
         .name = "model", .model_file = "", .model_sha256 = "", .command = "", .step = step
     };
-    struct output_set set = { .ctx = cli->ctx };
 
-    if (!host_code_folder(cli, out))
-        return false;
-    options.dir = out->dir;
     options.machine = cli->machine;
     options.choices = choices ? choices : cli->choices;
     options.winograd = cli->winograd;
@@ -222,12 +235,7 @@ bool host_code_write(struct cli *cli, struct module *module, bool step,
     options.deterministic = cli->deterministic;
     options.ram = cli->ram;
     options.targets = cli->offload.targets.first ? &cli->offload.targets : NULL;
-    if (!codegen_c(module, &options, &set, &out->result)) {
-        output_abort(&set);
-        return false;
-    }
-    add_host_files(cli, out, &set);
-    return output_commit(&set);
+    return host_code_write_as(cli, module, &options, out);
 }
 
 void host_code_explain(struct cli *cli, const struct module *module, const struct host_code *code)

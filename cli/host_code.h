@@ -22,7 +22,11 @@ struct host_code {
 bool host_code_write(struct cli *cli, struct module *module, bool step,
                      const struct choices *choices, struct host_code *out);
 
-/* The same, then builds it with the host's compiler and loads it. */
+/* The same with these options, but for their folder. */
+bool host_code_write_as(struct cli *cli, struct module *module,
+                        const struct codegen_options *options, struct host_code *out);
+
+/* As host_code_write, then builds it with the host's compiler and loads it. */
 bool host_code_build(struct cli *cli, struct module *module, bool step, struct host_code *out);
 
 /* A new folder and nothing else. False after an error. */

@@ -2,6 +2,7 @@
  * written. */
 #include <string.h>
 
+#include "cli/board.h"
 #include "cli/cli.h"
 #include "codegen_c/machine.h"
 #include "codegen_c/parallel.h"
@@ -43,6 +44,11 @@ bool prepare_machine(struct cli *cli)
      * that is to be small. */
     if ((cli->machine == &machines[0] || cli->optimize_size) &&
         !has_option(&cli->args, OPTION_WINOGRAD))
+    cli->machine =
+        machine_find(cli->ctx, option_text(&cli->args, OPTION_TARGET,
+                                           cli->board ? cli->board->machine->name : "generic"));
+    /* Four times the weights and a larger arena are no usual choice for C that may go anywhere. */
+    if (cli->machine == &machines[0] && !has_option(&cli->args, OPTION_WINOGRAD))
         winograd = WINOGRAD_OFF;
     cli->winograd = (enum winograd)winograd;
     return cli->machine && prepare_tuning(cli) && ok;

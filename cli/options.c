@@ -120,6 +120,15 @@ bool parse_bytes(const char *text, size_t *out)
     return !*suffix || strcmp(suffix, "B") == 0 || (letter && strcmp(suffix, "iB") == 0);
 }
 
+const char *bytes_text(struct arena *arena, size_t bytes)
+{
+    const bool mega = bytes >= 1 << 20 && bytes % (1 << 20) == 0;
+
+    if (mega || (bytes >= 1 << 10 && bytes % (1 << 10) == 0))
+        return arena_printf(arena, "%zu%c", bytes >> (mega ? 20 : 10), mega ? 'M' : 'K');
+    return arena_printf(arena, "%zu", bytes);
+}
+
 bool option_bytes(struct ctx *ctx, const struct arguments *args, enum option_id option,
                   size_t missing, size_t *out)
 {
@@ -253,7 +262,8 @@ static void check_usage(struct ctx *ctx, const struct arguments *args)
                    str_safe(&ctx->perm, args->operands[commands[c].most], 80));
     if (args->n_operands < commands[c].least && !has_option(args, OPTION_PASSES) &&
         !has_option(args, OPTION_OPERATORS) &&
-        strcmp(option_text(args, OPTION_TARGET, ""), "help") != 0) {
+        strcmp(option_text(args, OPTION_TARGET, ""), "help") != 0 &&
+        strcmp(option_text(args, OPTION_BOARD, ""), "help") != 0) {
         diag_error(ctx, DIAG_USAGE, NULL, "'relayc %s' needs %s", commands[c].name,
                    commands[c].operands);
         diag_help(ctx, "'relayc %s --help' shows how it is used", commands[c].name);

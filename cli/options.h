@@ -59,6 +59,8 @@ bool option_bytes(struct ctx *ctx, const struct arguments *args, enum option_id 
  * suffix only. */
 bool parse_bytes(const char *text, size_t *out);
 
+const char *bytes_text(struct arena *arena, size_t bytes); /* "64K" where it is so, else digits */
+
 /* One of `words` (NULL-terminated): its index. A USAGE error and false for anything else. */
 bool option_word(struct ctx *ctx, const struct arguments *args, enum option_id option,
                  const char *const *words, int missing, int *out);

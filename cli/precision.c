@@ -390,7 +390,7 @@ bool run_precision(struct cli *cli, struct module *module, const struct pipeline
         return false;
     source.user = samples;
     n_small = precision_count_small(module);
-    r->options.samples = samples ? &source : NULL;
+    r->options.samples = samples ? &source : r->stand_in;
     ok = quantize_with_log(cli, module, pipeline);
     r->done = ok;
     if (ok) {

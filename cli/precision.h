@@ -19,6 +19,8 @@ struct precision_request {
     int n_floats;        /* products in floats, of --arithmetic integer */
     const char *numbers; /* "weights f8e4m3, data f8e4m3: 3 products" */
     bool done;
+    const struct calibration_source *stand_in; /* where there is no --data: numbers that are made
+                                                  up, for sizes only; else NULL */
 };
 
 /* --- precision_report.c: what is worth a word once all is decided --- */

@@ -38,11 +38,13 @@ static void reserve_helpers(struct codegen *codegen)
 
 static void reserve_names(struct codegen *codegen)
 {
-    static const char *const lower[] = { "run", "step", "weights", "parallel_for" };
+    static const char *const lower[] = { "run",          "step",     "weights",
+                                         "parallel_for", "fits_ram", "fits_flash" };
     static const char *const upper[] = {
-        "OK",          "NULL_POINTER", "MISALIGNED_ARENA", "NO_REGION", "REGION_FAILED",
-        "ARENA_BYTES", "ARENA_ALIGN",  "REGIONS",          "H",         "WRONG_ARITHMETIC",
-        "PARTS",       "THREADS",      "WEIGHTS_H"
+        "OK",          "NULL_POINTER", "MISALIGNED_ARENA", "NO_REGION",   "REGION_FAILED",
+        "ARENA_BYTES", "ARENA_ALIGN",  "REGIONS",          "H",           "WRONG_ARITHMETIC",
+        "PARTS",       "THREADS",      "WEIGHTS_H",        "STACK_BYTES", "RAM_BYTES",
+        "FLASH_BYTES", "WEIGHT_BYTES", "CODE_BYTES",       "DATA_BYTES"
     };
     static const char *const macros[] = { "arithmetic_is_strict",
                                           "part_begin",
@@ -337,6 +339,7 @@ static void fill_result(struct codegen *codegen)
     result->arena_bytes = codegen->plan.arena_bytes;
     result->arena_naive_bytes = codegen->plan.naive_bytes;
     result->weight_bytes = codegen->weights.bytes;
+    find_peak(codegen);
     external_host_files(codegen);
 }
 
@@ -443,7 +446,7 @@ bool codegen_c(struct module *module, const struct codegen_options *options, str
         fill_result(&codegen);
         ok = external_check_files(&codegen);
     }
-    if (ok) {
+    if (ok && !options->plan_only) {
         emit_header(&codegen);
         emit_model(&codegen);
         emit_weights(&codegen);

@@ -22,6 +22,16 @@ enum weights_form {
  * (docs/kernels.md): where that pays, none, or all that can, by tiles of 2 x 2 or 4 x 4 outputs. */
 enum winograd { WINOGRAD_AUTO, WINOGRAD_OFF, WINOGRAD_F2, WINOGRAD_F4 };
 
+/* What a C compiler made of the code that these options ask for, without --cc's own lines. */
+struct codegen_measured {
+    const char *compiler; /* "arm-none-eabi-gcc -O2 -mcpu=cortex-m4" */
+    uint64_t text, rodata, data, bss;
+    size_t other_flash; /* what these take of it, less the weights */
+    bool has_stack;
+    size_t stack;       /* the most that NAME_run takes, its own frame included … */
+    const char *beyond; /* … without that of these functions of libraries: "expf, memset"; "" */
+};
+
 struct codegen_options {
     const struct targets *targets; /* whose regions main may call; NULL = all regions are c's */
     const struct machine *machine; /* that the C is written for; NULL = generic */
@@ -40,6 +50,10 @@ struct codegen_options {
     int parts; /* of regions, that may run at the same time (codegen_c/parallel.h); 0, 1: none */
     bool deterministic; /* the same bits everywhere, or errors (codegen_c/deterministic.h) */
     bool optimize_size; /* regions that differ in constants only share a function */
+    const struct codegen_measured *measured; /* for NAME.h and NAME.json; NULL = not measured */
+    size_t ram_bytes, flash_bytes;           /* NAME.h checks that all fits; 0 = no such budget; the
+                                                caller judges before, and not `ram` */
+    bool plan_only;                          /* no files: only the result's numbers */
 };
 
 /* Where a value of main lives while the generated code runs. */
@@ -66,10 +80,23 @@ struct codegen_region {
     const struct codegen_place *results; /* [call->n_outputs], valid right after the region ran */
 };
 
+/* What the arena holds while the region runs that needs most of it. */
+struct codegen_peak {
+    const char *region; /* its function; NULL = the arena is empty */
+    size_t bytes;       /* alive, rounded as in the arena */
+    int n;
+    struct codegen_alive {
+        const char *name; /* of the first value of the block, raw; NULL = the region's scratch */
+        size_t bytes;
+    } * alive; /* the greatest first */
+};
+
 /* What was made, for the command's summary and for verify. Everything in the arena of ctx->perm. */
 struct codegen_result {
     size_t arena_bytes, arena_naive_bytes; /* naive: every intermediate its own place */
     size_t weight_bytes;
+    size_t io_bytes; /* of inputs and outputs, which are the caller's */
+    struct codegen_peak peak;
     /* Of the regions that --winograd is about: how many there are, the bytes of their weights
      * beyond those of direct products, and the scratch of that with the most. */
     int n_winograd;

@@ -185,6 +185,12 @@ void add_prototype(struct codegen *codegen, struct str *out, bool step, const ch
 struct writer *emit_open(struct codegen *codegen, const char *suffix);
 struct writer *emit_open_named(struct codegen *codegen, const char *name);
 
+/* What is alive where most is, for the result. */
+void find_peak(struct codegen *codegen);
+
+/* Of NAME.h: the measured stack, and the checks of --ram and --flash; nothing without them. */
+void add_budget(struct codegen *codegen, struct str *out);
+
 /* The function of a region; false after errors. */
 bool write_region(struct codegen *codegen, struct region *region);
 

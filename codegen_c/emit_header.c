@@ -285,6 +285,7 @@ void emit_header(struct codegen *codegen)
                codegen->upper);
     str_add(&out, "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
     add_constants(codegen, &out);
+    add_budget(codegen, &out);
     add_scales(codegen, &out);
     if (codegen->n_split)
         add_parallel_header(codegen, &out);

@@ -170,6 +170,25 @@ static void add_files(struct codegen *codegen, cJSON *root)
     }
 }
 
+/* Only with --cc: sections of the objects, and the stack. */
+static void add_measured(const struct codegen_measured *measured, cJSON *root)
+{
+    cJSON *json;
+
+    if (!measured)
+        return;
+    json = cJSON_AddObjectToObject(root, "measured");
+    cJSON_AddStringToObject(json, "compiler", measured->compiler);
+    add_number(json, "text", (double)measured->text);
+    add_number(json, "rodata", (double)measured->rodata);
+    add_number(json, "data", (double)measured->data);
+    add_number(json, "bss", (double)measured->bss);
+    if (measured->has_stack) {
+        add_number(json, "stack", (double)measured->stack);
+        cJSON_AddStringToObject(json, "stack_without", measured->beyond);
+    }
+}
+
 static void add_model(struct codegen *codegen, cJSON *root)
 {
     const struct codegen_options *options = codegen->options;
@@ -203,6 +222,7 @@ void emit_json(struct codegen *codegen)
     add_model(codegen, root);
     add_interface(codegen, root);
     add_arena(codegen, root);
+    add_measured(codegen->options->measured, root);
     regions = cJSON_AddArrayToObject(root, "regions");
     for (int i = 0; i < codegen->n_regions; i++)
         cJSON_AddItemToArray(regions, region_json(codegen, &codegen->regions[i]));

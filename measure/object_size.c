@@ -87,6 +87,7 @@ bool object_size_add(struct ctx *ctx, const char *path, struct object_size *size
     }
     elf.wide = elf.file.data[CLASS] == CLASS_64;
     elf.big = elf.file.data[DATA] == DATA_BIG;
+    size->machine = (int)number_at(&elf, 18, 2);
     table = field(&elf, 0, 32, 40);
     width = number_at(&elf, elf.wide ? 58 : 46, 2);
     n = number_at(&elf, elf.wide ? 60 : 48, 2);

@@ -7,11 +7,21 @@
 
 #include "base/ctx.h"
 
+/* Some values of object_size.machine. */
+enum {
+    OBJECT_386 = 3,
+    OBJECT_ARM = 40,
+    OBJECT_X86_64 = 62,
+    OBJECT_AARCH64 = 183,
+    OBJECT_RISCV = 243
+};
+
 struct object_size {
     uint64_t text;   /* what is executed */
     uint64_t rodata; /* constants */
     uint64_t data;   /* what is written, with a content at the start */
     uint64_t bss;    /* the same without */
+    int machine;     /* e_machine of the last one */
 };
 
 /* Adds the sections of an ELF object (32 or 64 bits, either order of bytes) that are loaded; tables

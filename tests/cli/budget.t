@@ -1,0 +1,119 @@
+# compile --ram, --flash, --board, --cc: fits or not, why, and what would.
+$ relayc compile $MODELS/conv_bn_relu.onnx -o fits --ram 1K --flash 1K; ls fits
+conv_bn_relu: 3 ONNX nodes -> 1 region, 0.00 M MACs
+  flash   412 bytes of weights
+  arena   0 bytes (without sharing: 0)
+  fits    RAM 0 of 1024 bytes (0.0 %), flash 412 of 1024 bytes (40.2 %)
+  wrote   fits/conv_bn_relu.h, fits/conv_bn_relu.c, fits/conv_bn_relu.json
+  next    relayc verify MODELS/conv_bn_relu.onnx --ram 1K
+conv_bn_relu.c
+conv_bn_relu.h
+conv_bn_relu.json
+$ cp $TESTS/../examples/digits/digits.onnx .; relayc compile digits.onnx -o out --ram 2K --flash 8K; ls
+error[R0410]: the network needs 43992 bytes of flash, 35800 more than --flash allows (8192)
+ --> digits.onnx
+note: weights only: --cc COMPILER adds the code
+error[R0410]: the network needs 13440 bytes of RAM, 11392 more than --ram allows (2048)
+ --> digits.onnx
+note: most is alive in region_conv2_Conv: /relu2/Relu_output_0 of 8192 bytes, /relu1/Relu_output_0 of 4096 bytes, its scratch of 1152 bytes
+      inputs and outputs, 296 bytes, are the caller's and not counted
+help: --precision f16w is not enough: RAM 12288 bytes, flash 22168
+      --precision int8w is not enough: RAM 12288 bytes, flash 11488
+      --precision fp8w is not enough: RAM 12288 bytes, flash 11488
+      --precision int8 is not enough: RAM 4080 bytes, flash 11994
+      --precision fp8 is not enough: RAM 3072 bytes, flash 11488
+digits.onnx
+fits
+$ relayc compile digits.onnx -o out --ram 2K --force -q; echo "exit $?"; ls out
+error[R0410]: the network needs 13440 bytes of RAM, 11392 more than --ram allows (2048)
+ --> digits.onnx
+note: most is alive in region_conv2_Conv: /relu2/Relu_output_0 of 8192 bytes, /relu1/Relu_output_0 of 4096 bytes, its scratch of 1152 bytes
+      inputs and outputs, 296 bytes, are the caller's and not counted
+help: --precision f16w is not enough: RAM 12288 bytes, flash 22168
+      --precision int8w is not enough: RAM 12288 bytes, flash 11488
+      --precision fp8w is not enough: RAM 12288 bytes, flash 11488
+      --precision int8 is not enough: RAM 4080 bytes, flash 11994
+      --precision fp8 is not enough: RAM 3072 bytes, flash 11488
+exit 1
+digits.c
+digits.h
+digits.json
+digits_weights.c
+digits_weights.h
+$ relayc compile digits.onnx -o out --ram 2K --json | grep -A6 '"ram"'
+		"ram":	{
+			"allowed":	2048,
+			"needed":	13440,
+			"fits":	false
+		},
+		"changes":	[{
+				"option":	"precision",
+--
+				"ram":	12288,
+				"flash":	22168,
+				"fits":	false
+			}, {
+				"option":	"precision",
+				"value":	"int8w",
+				"ram":	12288,
+				"flash":	11488,
+				"fits":	false
+			}, {
+				"option":	"precision",
+				"value":	"fp8w",
+				"ram":	12288,
+				"flash":	11488,
+				"fits":	false
+			}, {
+				"option":	"precision",
+				"value":	"int8",
+				"ram":	4080,
+				"flash":	11994,
+				"fits":	false
+			}, {
+				"option":	"precision",
+				"value":	"fp8",
+				"ram":	3072,
+				"flash":	11488,
+				"fits":	false
+			}]
+	},
+	"diagnostics":	[{
+			"code":	"R0410",
+$ relayc compile digits.onnx -o board --board nrf52840-dk --ram 64K
+digits: 9 ONNX nodes -> 4 regions, 0.31 M MACs
+  flash   43928 bytes of weights
+  arena   13440 bytes (without sharing: 15888)
+  fits    RAM 13440 of 65536 bytes (20.5 %), flash 43928 of 1048576 bytes (4.2 %)
+  wrote   board/digits.h, board/digits.c, board/digits_weights.h, board/digits_weights.c, board/digits.json
+  next    relayc verify digits.onnx --target cortex-m4 --ram 64K
+$ grep -E '^(_Static|typedef)' board/digits.h
+_Static_assert(DIGITS_ARENA_BYTES <= DIGITS_RAM_BYTES,
+_Static_assert(DIGITS_WEIGHT_BYTES <= DIGITS_FLASH_BYTES,
+typedef char digits_fits_ram[DIGITS_ARENA_BYTES <=
+typedef char digits_fits_flash[DIGITS_WEIGHT_BYTES <=
+$ relayc compile $MODELS/conv_bn_relu.onnx --ram 64KB --flash 3X --board nucleo-h743; echo "exit $?"
+error[R0501]: --flash: '3X' is not a number of bytes such as 65536, 64K or 1.5M
+error[R0501]: --board: there is no board 'nucleo-h743'
+help: did you mean 'nucleo-h743zi'?
+exit 2
+$ relayc compile $MODELS/conv_bn_relu.onnx --force
+error[R0501]: --force says nothing without --ram, --flash or --board
+[2]
+$ relayc compile --board help | head -3
+--board                chip          --target     MHz  pools
+esp32-c3-devkitc-02    ESP32-C3      rv32imc      160  sram 384K flash 4M
+nrf52840-dk            nRF52840      cortex-m4     64  ram 256K flash 1M
+$ echo '{ "name": "mine", "target": "cortex-m5", "pools": [ { "name": "a", "bytes": "64Q", "kind": "rom" } ] }' >mine.json; relayc compile $MODELS/conv_bn_relu.onnx --board mine.json
+error[R0501]: --target: 'cortex-m5' is no machine
+help: did you mean cortex-m0? There are generic, x86-64, x86-64-v3, x86-64-v4, aarch64, armv7, cortex-m0, cortex-m3, cortex-m33, cortex-m4, cortex-m55, cortex-m7, rv32imc, rv32imafc, rv64gc, rv64gcv, wasm32, host
+error[R0601]: mine.json:1:77: '64Q' is no number of bytes, such as 65536, 64K or 1M
+error[R0601]: mine.json:1:92: the "kind" of a pool is "ram" or "flash"
+[2]
+$ echo '{ "name": "mine", "target": "cortex-m4", "pools": [ { "name": "a", "bytes": "1K", "kind": "ram" } ] }' >mine.json; relayc compile $MODELS/conv_bn_relu.onnx -o mine --board mine.json
+conv_bn_relu: 3 ONNX nodes -> 1 region, 0.00 M MACs
+  flash   300 bytes of weights
+  arena   0 bytes (without sharing: 0)
+  fits    RAM 0 of 1024 bytes (0.0 %)
+  wrote   mine/conv_bn_relu.h, mine/conv_bn_relu.c, mine/conv_bn_relu.json
+  next    relayc verify MODELS/conv_bn_relu.onnx --target cortex-m4
