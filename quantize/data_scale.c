@@ -61,8 +61,7 @@ static const struct value *behind_rounding(const struct value *value)
     return quantize && quantize->n_inputs > 0 ? quantize->inputs[0] : value;
 }
 
-/* The value whose numbers decide. */
-static const struct value *scale_source(const struct value *value)
+const struct value *data_scale_source(const struct value *value)
 {
     for (;;) {
         const struct value *whole;
@@ -148,7 +147,7 @@ static bool affine_scale(struct quantization *q, const struct precision *p,
 bool data_scale_of(struct quantization *q, const struct precision *precision,
                    const struct value *value, struct data_scale *out)
 {
-    const struct value *source = scale_source(value);
+    const struct value *source = data_scale_source(value);
 
     *out = (struct data_scale){ precision->data, 1, 0 };
     if (q->options->log && search_data_scale(q, precision, source, out))

@@ -108,6 +108,7 @@ static const struct {
     { "percentile", SCALE_PERCENTILE, parse_percent },
     { "pow2", SCALE_POW2, parse_powers },
     { "search", SCALE_SEARCH, parse_nothing },
+    { "table", SCALE_TABLE, parse_nothing },
     { "unit", SCALE_UNIT, parse_nothing },
 };
 
@@ -129,7 +130,7 @@ bool scale_rule_parse(const char *text, struct scale_rule *out)
 
 const char *scale_rule_list(void)
 {
-    return "unit, a number, max, percentile:P, paper-percentile:P, kl, mse, pow2:A..B, search";
+    return "unit, a number, max, percentile:P, paper-percentile:P, kl, mse, pow2:A..B, table, search";
 }
 
 bool scale_rule_needs_data(const struct scale_rule *rule)
@@ -305,6 +306,13 @@ bool scale_of_calibration(const struct scale_rule *rule, const struct number_for
     const struct calib_threshold *threshold = NULL;
     bool ok = known(rule, format, out);
 
+    if (!ok && rule->kind == SCALE_TABLE) {
+        *out = scale_of_threshold(rule, format,
+                                  tensor->n_thresholds
+                                      ? tensor->thresholds[0].value
+                                      : fmax(fabs(tensor->min), fabs(tensor->max)));
+        ok = true;
+    }
     if (!ok && *method) {
         for (int i = 0; i < tensor->n_thresholds && !threshold; i++)
             if (strcmp(tensor->thresholds[i].method, method) == 0 ||

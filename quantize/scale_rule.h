@@ -9,6 +9,8 @@
  *   kl                   threshold kl
  *   mse                  threshold mse, of the format that is stored
  *   pow2:A..B            the power of two 2^k, k in A..B (default -5..0), of least squared error
+ *   table                the first threshold that a calibration table has of the tensor, whatever
+ *                        method found it: relayc search puts its choice there; for weights: max
  *   search               of all these, and of all formats that are wanted, the one of least loss
  *
  * Where nothing else is said S = threshold / greatest code, and the thresholds are those of
@@ -28,6 +30,7 @@ enum scale_kind {
     SCALE_KL,
     SCALE_MSE,
     SCALE_POW2,
+    SCALE_TABLE,
     SCALE_SEARCH
 };
 

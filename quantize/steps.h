@@ -59,6 +59,9 @@ struct data_scale {
     int32_t zero;
 };
 
+/* The value whose numbers decide how this one is stored: what it is moved from, or joined into. */
+const struct value *data_scale_source(const struct value *value);
+
 /* How the value is to be stored for a reader of this precision. False, with the value remembered
  * for data_scale_report, when nothing is known about it. */
 bool data_scale_of(struct quantization *q, const struct precision *precision,

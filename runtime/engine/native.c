@@ -29,6 +29,28 @@ void native_run(const struct native *native, const void *in, void *out)
     native->run(native, in, out, native->n);
 }
 
+struct mark native_mark(const struct native *native, struct mark mark)
+{
+    const float numbers[] = { native->scale, native->low, native->high, native->zero };
+    const int64_t counts[] = { (int64_t)native->n, native->inner, native->n_scales,
+                               native->saturate };
+
+    mark = mark_add_text(mark, native->name);
+    mark = mark_add(mark, numbers, sizeof numbers);
+    mark = mark_add(mark, counts, sizeof counts);
+    if (native->format) {
+        const int codec[] = { native->format->exponent_bits, native->format->mantissa_bits,
+                              native->format->bias, (int)native->format->specials };
+
+        mark = mark_add(mark, codec, sizeof codec);
+    }
+    mark = mark_add(mark, native->numbers, sizeof native->numbers);
+    mark = mark_add(mark, native->codes, sizeof native->codes);
+    return native->n_scales ? mark_add(mark, native->scales,
+                                       (size_t)native->n_scales * sizeof *native->scales)
+                            : mark;
+}
+
 /* --- loops ------------------------------------------------------------------------------------ */
 
 /* Of a block all: a constant count is what compilers vectorise at -O2 as well. */

@@ -15,6 +15,9 @@ struct slot *native_build(struct plan *plan, const struct node *node, struct slo
 struct slot *native_fold(struct plan *plan, const struct node *node, struct slot *const *inputs,
                          bool *failed);
 
+/* Of all that decides what it computes, and of nothing else. */
+struct mark native_mark(const struct native *native, struct mark mark);
+
 void native_run(const struct native *native, const void *in, void *out);
 
 #endif

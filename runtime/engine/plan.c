@@ -219,13 +219,15 @@ static bool build_main(struct plan *plan, struct function *fn)
 }
 
 /* Pool and constants stay where they are; the callers' inputs are set before each run. */
-static bool bind_memory(struct plan *plan, const struct tensor *inputs)
+bool plan_bind(struct plan *plan, const struct tensor *inputs)
 {
     for (struct step *step = plan->first; step; step = step->next) {
         for (int i = 0; step->primitive && i < step->n_slots; i++) {
             const struct slot *slot = step->slots[i];
 
-            if ((slot->storage->home == HOME_INPUT) != (inputs != NULL))
+            const enum home home = slot->storage->home;
+
+            if ((home == HOME_INPUT || home == HOME_KEPT) != (inputs != NULL))
                 continue;
             if (!plan_check(plan, step->node,
                             dnnl_memory_set_data_handle(step->args[i].memory,
@@ -237,8 +239,8 @@ static bool bind_memory(struct plan *plan, const struct tensor *inputs)
     return true;
 }
 
-struct plan *plan_new(struct ctx *ctx, dnnl_engine_t engine, dnnl_stream_t stream,
-                      struct function *fn, bool fuse)
+struct plan *plan_build(struct ctx *ctx, dnnl_engine_t engine, dnnl_stream_t stream,
+                        struct function *fn, bool fuse, struct shared *shared)
 {
     struct arena arena = { NULL };
     struct plan *plan = arena_new(&arena, struct plan);
@@ -248,11 +250,23 @@ struct plan *plan_new(struct ctx *ctx, dnnl_engine_t engine, dnnl_stream_t strea
     plan->engine = engine;
     plan->stream = stream;
     plan->fuse = fuse;
-    if (build_main(plan, fn)) {
-        plan_place(plan);
-        if (bind_memory(plan, NULL))
-            return plan;
-    }
+    plan->shared = shared;
+    if (build_main(plan, fn))
+        return plan;
+    plan_free(plan);
+    return NULL;
+}
+
+struct plan *plan_new(struct ctx *ctx, dnnl_engine_t engine, dnnl_stream_t stream,
+                      struct function *fn, bool fuse)
+{
+    struct plan *plan = plan_build(ctx, engine, stream, fn, fuse, NULL);
+
+    if (!plan)
+        return NULL;
+    plan_place(plan);
+    if (plan_bind(plan, NULL))
+        return plan;
     plan_free(plan);
     return NULL;
 }
@@ -305,7 +319,7 @@ static bool run_primitive(struct plan *plan, const struct step *step)
     return plan_check(plan, step->node, status, "run a primitive");
 }
 
-static bool run_step(struct plan *plan, const struct step *step, const struct tensor *inputs)
+bool plan_run_step(struct plan *plan, const struct step *step, const struct tensor *inputs)
 {
     if (step->primitive)
         return run_primitive(plan, step);
@@ -337,24 +351,32 @@ static const struct sight *show(struct plan *plan, const struct sight *sight, in
     return sight;
 }
 
-bool plan_run(struct plan *plan, const struct tensor *inputs, struct tensor *outputs,
-              struct bulk *bulk, const struct observer *observer)
+bool plan_take_results(struct plan *plan, const struct tensor *inputs, struct tensor *outputs,
+                       struct bulk *bulk)
 {
-    const struct sight *sight = observer ? plan->sights : NULL;
-    bool ok = plan->n_params == 0 || bind_memory(plan, inputs);
-    int at = 0;
+    bool ok = true;
 
-    for (const struct step *step = plan->first; step && ok; step = step->next, at++) {
-        sight = show(plan, sight, at, inputs, observer, &ok);
-        if (ok)
-            ok = run_step(plan, step, inputs);
-    }
-    if (ok)
-        show(plan, sight, at, inputs, observer, &ok);
     for (int i = 0; i < plan->n_results && ok; i++) {
         outputs[i] = tensor_new(bulk, &plan->results[i]->type);
         ok = slot_export(plan, plan->results[i], slot_data(plan, plan->results[i], inputs),
                          outputs[i].data);
     }
     return ok;
+}
+
+bool plan_run(struct plan *plan, const struct tensor *inputs, struct tensor *outputs,
+              struct bulk *bulk, const struct observer *observer)
+{
+    const struct sight *sight = observer ? plan->sights : NULL;
+    bool ok = plan->n_params == 0 || plan_bind(plan, inputs);
+    int at = 0;
+
+    for (const struct step *step = plan->first; step && ok; step = step->next, at++) {
+        sight = show(plan, sight, at, inputs, observer, &ok);
+        if (ok)
+            ok = plan_run_step(plan, step, inputs);
+    }
+    if (ok)
+        show(plan, sight, at, inputs, observer, &ok);
+    return ok && plan_take_results(plan, inputs, outputs, bulk);
 }

@@ -9,12 +9,15 @@
 #include <oneapi/dnnl/dnnl.h>
 
 #include "relay_ir/interpret.h"
+#include "runtime/engine/mark.h"
 
 struct native; /* native.h */
+struct shared; /* reuse.c */
 
 enum home {
     HOME_POOL,  /* an intermediate value: shares memory with others */
     HOME_INPUT, /* the caller's tensor */
+    HOME_KEPT,  /* kept from an earlier run, see reuse.h: the run says where */
     HOME_FIXED  /* a constant, or what was made of one while planning */
 };
 
@@ -23,8 +26,11 @@ struct storage {
     size_t bytes;
     size_t offset;    /* HOME_POOL: within the pool */
     int input;        /* HOME_INPUT: which one */
-    const void *data; /* HOME_FIXED */
+    const void *data; /* HOME_FIXED, HOME_KEPT */
     int first, last;  /* HOME_POOL: the steps that write it first and read it last */
+    struct mark mark; /* of what it holds; set where plan->shared is, see marks.c */
+    struct kept *kept; /* HOME_KEPT */
+    bool needed;       /* HOME_POOL: by a step that runs, or by the caller */
     struct storage *next;
 };
 
@@ -53,6 +59,8 @@ struct step {
     const struct native *native;
     const char *impl;         /* oneDNN's name for the implementation, or native.c's */
     const char *why;          /* reference: why not oneDNN */
+    int n_fused;              /* primitive: nodes behind `node` that it computes as well */
+    const struct node **fused;
     int n_slots;              /* primitive: of its arguments; reference: inputs, then outputs */
     struct slot **slots;      /* NULL = absent optional input */
     dnnl_exec_arg_t *args;    /* primitive: one for each slot */
@@ -86,14 +94,24 @@ struct plan {
     struct bulk pool_memory;
     char *pool;
     int n_onednn, n_reference;
+    struct shared *shared; /* with plans of other variants, see reuse.h; NULL = nothing */
 };
 
 /* plan.c */
+/* The steps and slots, without memory: plan_place and plan_bind come next. */
+struct plan *plan_build(struct ctx *ctx, dnnl_engine_t engine, dnnl_stream_t stream,
+                        struct function *fn, bool fuse, struct shared *shared);
 struct plan *plan_new(struct ctx *ctx, dnnl_engine_t engine, dnnl_stream_t stream,
                       struct function *fn, bool fuse); /* NULL after an error */
 void plan_free(struct plan *plan);
 bool plan_run(struct plan *plan, const struct tensor *inputs, struct tensor *outputs,
               struct bulk *bulk, const struct observer *observer);
+
+/* What plan_run consists of. inputs NULL: binds what does not change from run to run. */
+bool plan_bind(struct plan *plan, const struct tensor *inputs);
+bool plan_run_step(struct plan *plan, const struct step *step, const struct tensor *inputs);
+bool plan_take_results(struct plan *plan, const struct tensor *inputs, struct tensor *outputs,
+                       struct bulk *bulk);
 
 /* Appends a step of n slots (and n args when it is a primitive). */
 struct step *plan_step(struct plan *plan, const struct node *node, dnnl_primitive_t primitive,
@@ -134,6 +152,16 @@ void plan_place(struct plan *plan);
 
 /* Where a slot's numbers are during a run with these inputs. */
 void *slot_data(const struct plan *plan, const struct slot *slot, const struct tensor *inputs);
+
+/* marks.c: what the storages hold, as far as it is known without running anything. */
+void marks_of_plan(struct plan *plan);                         /* of all */
+struct mark mark_of_fixed(struct plan *plan, struct storage *storage); /* of a constant */
+struct mark mark_of_reorder(struct plan *plan, struct slot *slot, const dnnl_memory_desc_t *as,
+                            const dnnl_memory_desc_t *wanted); /* of a constant, in a layout */
+
+/* reuse.c: constants in layouts that an earlier plan made, by their marks. */
+const void *shared_constant(const struct shared *shared, struct mark mark); /* NULL: none */
+struct mark shared_mark(const struct shared *shared, const void *data); /* of what stays alive */
 
 /* Writes the slot's numbers row-major into `to` at once, outside of the plan. */
 bool slot_export(struct plan *plan, const struct slot *slot, void *from, void *to);

@@ -134,7 +134,8 @@ void *slot_data(const struct plan *plan, const struct slot *slot, const struct t
     switch (storage->home) {
     case HOME_POOL: return plan->pool + storage->offset;
     case HOME_INPUT: return inputs[storage->input].data;
-    case HOME_FIXED: break;
+    case HOME_FIXED:
+    case HOME_KEPT: break;
     }
     /* oneDNN's handles and the evaluators' tensors are not const; both only read constants */
     return (void *)(uintptr_t)storage->data;
@@ -185,13 +186,19 @@ static struct slot *reorder_constant(struct plan *plan, struct slot *slot,
                                      const dnnl_memory_desc_t *as, const dnnl_memory_desc_t *wanted)
 {
     size_t bytes = dnnl_memory_desc_get_size(wanted);
-    void *data = bulk_alloc(&plan->fixed, bytes);
-    struct storage *storage;
+    const struct mark mark = mark_of_reorder(plan, slot, as, wanted);
+    const void *known = plan->shared ? shared_constant(plan->shared, mark) : NULL;
+    struct storage *storage = storage_new(plan, HOME_FIXED, bytes);
 
-    if (!reorder_now(plan, as, slot_data(plan, slot, NULL), wanted, data))
-        return NULL;
-    storage = storage_new(plan, HOME_FIXED, bytes);
-    storage->data = data;
+    storage->mark = mark;
+    storage->data = known;
+    if (!known) {
+        void *data = bulk_alloc(&plan->fixed, bytes);
+
+        if (!reorder_now(plan, as, slot_data(plan, slot, NULL), wanted, data))
+            return NULL;
+        storage->data = data;
+    }
     return slot_new(plan, &slot->type, wanted, storage);
 }
 

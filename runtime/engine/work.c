@@ -309,6 +309,9 @@ bool work_finish(struct work *work)
         work->results[i]->storage->first = work->plan->n_steps;
     step = plan_step(work->plan, work->node, primitive, work->n_bound, work->bound);
     step->impl = arena_strdup(&work->plan->arena, impl_name(work->desc));
+    step->n_fused = work->chain.n;
+    step->fused = arena_memdup(&work->plan->arena, work->chain.nodes,
+                               (size_t)work->chain.n * sizeof *step->fused);
     for (int i = 0; i < work->n_results; i++)
         work->frame->slots[work->result_values[i]->id] = work->results[i];
     if (!describe_args(work, step))

@@ -1,0 +1,36 @@
+/* mark.h - 128 bits that tell contents apart, and a table by them.
+ *
+ * Equal contents have equal marks, on one machine. Different ones have different marks but by
+ * chance: of a million, two with a chance of 2^-88. Not against somebody who wants them equal. */
+#ifndef RUNTIME_ENGINE_MARK_H
+#define RUNTIME_ENGINE_MARK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+
+struct mark {
+    uint64_t a, b; /* both 0: none yet */
+};
+
+bool mark_is_set(struct mark mark);
+bool mark_equal(struct mark x, struct mark y);
+
+/* The mark of what `mark` stands for, followed by these bytes; start with { 0 }. Some GB/s. */
+struct mark mark_add(struct mark mark, const void *bytes, size_t n);
+struct mark mark_add_text(struct mark mark, const char *text); /* its end included */
+
+/* From marks to pointers; entries are never removed. Start with { .arena = a }. */
+struct mark_table {
+    struct arena *arena;
+    struct mark *keys;
+    void **values;
+    size_t n, capacity; /* a power of two, or 0 */
+};
+
+void *mark_find(const struct mark_table *table, struct mark mark); /* NULL if there is none */
+void mark_set(struct mark_table *table, struct mark mark, void *value);
+
+#endif
