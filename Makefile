@@ -27,7 +27,7 @@ compile = $(CC) -std=c11 -D_POSIX_C_SOURCE=200809L $(warnings) $(CFLAGS) $(CPPFL
 
 # --- sources -------------------------------------------------------------------------------------
 # A folder per stage; every .c file of a stage belongs to the program.
-stages  := $(wildcard base relay_ir frontend partition quantize runtime/engine measure codegen_c tune eval)
+stages  := $(wildcard base relay_ir frontend partition quantize runtime/engine measure codegen_c tune eval search)
 sources := $(sort $(foreach stage,$(stages),$(shell find $(stage) -name '*.c')))
 objects := $(sources:%.c=$(BUILD)/%.o) $(BUILD)/gen/frontend/onnx/onnx.pb-c.o $(BUILD)/gen/embedded.o
 cli     := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard cli/*.c)))

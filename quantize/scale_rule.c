@@ -238,7 +238,8 @@ bool scale_rule_common_threshold(const struct scale_rule *rule, const struct his
     struct threshold_method method;
 
     switch (rule->kind) {
-    case SCALE_MAX: break;
+    case SCALE_MAX:
+    case SCALE_TABLE: break;
     case SCALE_KL: strcpy(name, "kl"); break;
     case SCALE_PERCENTILE:
     case SCALE_PAPER_PERCENTILE:

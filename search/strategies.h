@@ -1,0 +1,78 @@
+/* strategies.h - the ways to search. Each starts from a network that is in one precision as far as
+ * possible, and gives a candidate that is no worse than that (search_finish sees to it).
+ *
+ *   sensitive     each unit alone in the precision, by each rule for scales: the best rule of each
+ *                 tensor makes a new calibration table, the units that lose most stay f32 (TPU-MLIR)
+ *   topk          each unit alone in the precision, by its own rule; the K that lose most stay f32
+ *                 (PopRT)
+ *   mixed         from the input on: a unit whose own result is far from f32 goes back to f32 with
+ *                 its successor, if that helps; until the target is reached (TPU-MLIR)
+ *   greedy-pairs  again and again the unit, or the two neighbours, that gain most per unit when they
+ *                 go back to f32; until the target is reached
+ */
+#ifndef SEARCH_STRATEGIES_H
+#define SEARCH_STRATEGIES_H
+
+#include "search/search.h"
+
+struct strategy_options {
+    struct precision precision; /* of everything, to start from */
+    int n_rules;                /* sensitive: rules for the scales of data */
+    const struct scale_rule *rules;
+    double target; /* a mean cosine: when it is reached the search ends */
+    int max_float; /* at most so many units go back to f32 */
+};
+
+/* A unit in a ranking, the one that loses most first. */
+struct ranked {
+    int unit;
+    struct score score; /* alone, by its best rule */
+    int setting;
+};
+
+struct found {
+    const int *settings;            /* [units.n] */
+    const struct calib_table *table; /* NULL = the given one is as good */
+    struct score start, end;        /* all in the precision, and what was found */
+    bool is_start; /* nothing better was found, or nothing had to be */
+    int n_float;   /* units that stay f32 though the start has them small */
+    int n_ranked;  /* 0: the strategy ranks nothing */
+    const struct ranked *ranking;
+    int n_stages;  /* other networks on the way, for the report: */
+    const struct stage {
+        const char *what;
+        struct score score;
+    } *stages;
+};
+
+/* Each: false after an error. All in the search's ctx->perm. */
+bool search_sensitive(struct search *search, const struct strategy_options *options,
+                      struct found *out);
+bool search_topk(struct search *search, const struct strategy_options *options, struct found *out);
+bool search_mixed(struct search *search, const struct strategy_options *options, struct found *out);
+bool search_greedy_pairs(struct search *search, const struct strategy_options *options,
+                         struct found *out);
+
+/* --- what they share (strategy.c) ------------------------------------------------------------- */
+
+/* Every unit that the precision changes is in `setting`; the others in f32. */
+int *start_settings(struct search *search, const struct precision *precision, int setting);
+
+/* Whether the unit is another one in this precision than in f32. */
+bool unit_takes(const struct unit *unit, const struct precision *precision);
+
+/* The start and the stages that follow are told; *out begins with the start as what was found. */
+bool found_begin(struct search *search, const int *settings, struct found *out);
+void found_stage(struct search *search, struct found *out, const char *what,
+                 const struct score *score);
+
+/* Takes the candidate if it is better than what was found so far. */
+void found_offer(const struct search *search, struct found *out, const struct candidate *candidate,
+                 const struct score *score);
+
+/* Each unit of the start alone, by n settings: ranks them by the best. losses: [units.n][n], may be
+ * NULL. */
+bool rank_units(struct search *search, const int *start, int n, const int *settings,
+                struct found *out, double *losses);
+
+#endif
