@@ -44,6 +44,7 @@ bool command_eval(struct cli *cli);
 bool command_explain(struct cli *cli);
 bool command_inspect(struct cli *cli);
 bool command_run(struct cli *cli);
+bool command_search(struct cli *cli);
 bool command_targets(struct cli *cli);
 bool command_tune(struct cli *cli);
 bool command_verify(struct cli *cli);

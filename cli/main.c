@@ -13,8 +13,8 @@ static bool (*const run_command[COMMAND_COUNT])(struct cli *) = {
     [COMMAND_COMPARE] = command_compare, [COMMAND_COMPILE] = command_compile,
     [COMMAND_EVAL] = command_eval,       [COMMAND_EXPLAIN] = command_explain,
     [COMMAND_INSPECT] = command_inspect, [COMMAND_RUN] = command_run,
-    [COMMAND_TARGETS] = command_targets, [COMMAND_TUNE] = command_tune,
-    [COMMAND_VERIFY] = command_verify,
+    [COMMAND_SEARCH] = command_search,   [COMMAND_TARGETS] = command_targets,
+    [COMMAND_TUNE] = command_tune,       [COMMAND_VERIFY] = command_verify,
 };
 
 void say(const struct cli *cli, const char *format, ...)

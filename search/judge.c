@@ -24,7 +24,7 @@ struct sums {
 
 /* A candidate that is being run. */
 struct job {
-    const struct candidate *candidate;
+    const struct proposal *candidate;
     struct mark key;
     struct sums *sums; /* [n_samples] */
     void *trial;       /* of the judge */
@@ -253,7 +253,7 @@ bool search_see_f32(struct search *search)
 struct queue {
     struct search *search;
     int n;
-    const struct candidate *candidates;
+    const struct proposal *candidates;
     struct mark *keys;
     struct score *scores;
     bool *done;
@@ -358,7 +358,7 @@ static bool run_queue(struct queue *q)
     return ok;
 }
 
-bool search_judge_all(struct search *search, int n, const struct candidate *candidates,
+bool search_judge_all(struct search *search, int n, const struct proposal *candidates,
                       struct score *scores)
 {
     struct arena arena = { NULL };
@@ -374,7 +374,7 @@ bool search_judge_all(struct search *search, int n, const struct candidate *cand
     return ok;
 }
 
-bool search_judge_one(struct search *search, const struct candidate *candidate, struct score *score)
+bool search_judge_one(struct search *search, const struct proposal *candidate, struct score *score)
 {
     return search_judge_all(search, 1, candidate, score);
 }

@@ -8,7 +8,7 @@
 bool search_prepare_run(const struct search *search, struct module *module);
 
 /* Equal for candidates that compute the same. */
-struct mark search_key(const struct search *search, const struct candidate *candidate);
+struct mark search_key(const struct search *search, const struct proposal *candidate);
 
 /* The base, in f32, on all samples: fills search->wanted. */
 bool search_see_f32(struct search *search);

@@ -79,12 +79,12 @@ bool score_is_better(const struct score *a, const struct score *b)
 /* --- the module of a candidate ---------------------------------------------------------------- */
 
 static const struct calib_table *table_of(const struct search *search,
-                                          const struct candidate *candidate)
+                                          const struct proposal *candidate)
 {
     return candidate->table ? candidate->table : search->options->calib;
 }
 
-struct module *search_build(const struct search *search, const struct candidate *candidate,
+struct module *search_build(const struct search *search, const struct proposal *candidate,
                             struct ctx *ctx)
 {
     const struct pipeline_options prepare = { .part = PIPELINE_PREPARE };
@@ -135,7 +135,7 @@ static struct mark add_table(struct mark mark, const struct calib_table *table)
     return mark;
 }
 
-struct mark search_key(const struct search *search, const struct candidate *candidate)
+struct mark search_key(const struct search *search, const struct proposal *candidate)
 {
     struct mark mark = { 0 };
 
@@ -206,7 +206,7 @@ bool search_open(struct search *search, struct ctx *ctx, struct module *module,
                  const struct search_options *options)
 {
     static const struct precision f32 = { .mode = PRECISION_F32 };
-    struct candidate nothing = { .what = "f32" };
+    struct proposal nothing = { .what = "f32" };
 
     *search = (struct search){ .ctx = ctx, .options = options, .module = module };
     search->units = units_of(ctx, module);
@@ -225,7 +225,7 @@ bool search_open(struct search *search, struct ctx *ctx, struct module *module,
     return search->trials != NULL;
 }
 
-bool search_rebase(struct search *search, const struct candidate *candidate)
+bool search_rebase(struct search *search, const struct proposal *candidate)
 {
     struct ctx *ctx = ctx_new(search->ctx->diags.input_name);
     struct module *module = search_build(search, candidate, ctx);

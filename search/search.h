@@ -56,7 +56,7 @@ struct setting {
 
 /* --- the search ------------------------------------------------------------------------------- */
 
-struct candidate {
+struct proposal {
     const char *what; /* for the log: "conv1 in int8 by kl" */
     const int *settings; /* [units.n]: of each unit, an index */
     const struct calib_table *table; /* NULL = that of the options */
@@ -91,13 +91,13 @@ int search_setting(struct search *search, const struct precision *precision);
 
 /* Judges n candidates, in no particular order; those that the log knows are not run. scores[n].
  * False after an error. */
-bool search_judge_all(struct search *search, int n, const struct candidate *candidates,
+bool search_judge_all(struct search *search, int n, const struct proposal *candidates,
                       struct score *scores);
-bool search_judge_one(struct search *search, const struct candidate *candidate,
+bool search_judge_one(struct search *search, const struct proposal *candidate,
                       struct score *score);
 
 /* From now on what this candidate computes is what is kept. */
-bool search_rebase(struct search *search, const struct candidate *candidate);
+bool search_rebase(struct search *search, const struct proposal *candidate);
 
 /* Less loss; of equal loss, less of 1 - cos. */
 bool score_is_better(const struct score *a, const struct score *b);
@@ -112,7 +112,7 @@ void search_qtable(const struct search *search, const int *settings, struct aren
 
 /* The candidate as a module, as quantize_module leaves its simulation, in a ctx of its own. NULL
  * after an error. */
-struct module *search_build(const struct search *search, const struct candidate *candidate,
+struct module *search_build(const struct search *search, const struct proposal *candidate,
                             struct ctx *ctx);
 
 #endif

@@ -130,7 +130,7 @@ static bool try_worst(struct sensitive *s, int setting, const struct calib_table
     struct arena *arena = &search->ctx->perm;
 
     for (int n = 0; n <= most; n++) {
-        const struct candidate candidate = {
+        const struct proposal candidate = {
             .what = arena_printf(arena, "%d in f32, %s thresholds", n, thresholds),
             .settings = without_worst(s, n, setting),
             .table = table
@@ -233,7 +233,7 @@ bool search_sensitive(struct search *search, const struct strategy_options *opti
 bool search_topk(struct search *search, const struct strategy_options *options, struct found *out)
 {
     struct sensitive s = { .search = search, .options = options, .out = out };
-    struct candidate candidate;
+    struct proposal candidate;
     struct score score;
     int n;
 
@@ -244,7 +244,7 @@ bool search_topk(struct search *search, const struct strategy_options *options, 
         !rank_units(search, s.start, 1, &s.own, out, NULL))
         return false;
     n = options->max_float < out->n_ranked ? options->max_float : out->n_ranked;
-    candidate = (struct candidate){ .what = arena_printf(&search->ctx->perm, "the worst %d in f32", n),
+    candidate = (struct proposal){ .what = arena_printf(&search->ctx->perm, "the worst %d in f32", n),
                                     .settings = without_worst(&s, n, s.own) };
     if (!search_judge_one(search, &candidate, &score))
         return false;

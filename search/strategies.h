@@ -67,7 +67,7 @@ void found_stage(struct search *search, struct found *out, const char *what,
                  const struct score *score);
 
 /* Takes the candidate if it is better than what was found so far. */
-void found_offer(const struct search *search, struct found *out, const struct candidate *candidate,
+void found_offer(const struct search *search, struct found *out, const struct proposal *candidate,
                  const struct score *score);
 
 /* Each unit of the start alone, by n settings: ranks them by the best. losses: [units.n][n], may be

@@ -36,7 +36,7 @@ void found_stage(struct search *search, struct found *out, const char *what,
 
 bool found_begin(struct search *search, const int *settings, struct found *out)
 {
-    const struct candidate start = {
+    const struct proposal start = {
         .what = arena_printf(&search->ctx->perm, "all in %s",
                              search->settings[settings[0]].text),
         .settings = settings
@@ -49,7 +49,7 @@ bool found_begin(struct search *search, const int *settings, struct found *out)
     return true;
 }
 
-void found_offer(const struct search *search, struct found *out, const struct candidate *candidate,
+void found_offer(const struct search *search, struct found *out, const struct proposal *candidate,
                  const struct score *score)
 {
     if (!score_is_better(score, &out->end))
@@ -81,14 +81,14 @@ bool rank_units(struct search *search, const int *start, int n, const int *setti
     struct arena *arena = &search->ctx->perm;
     const int n_units = search->units.n;
     const int *f32 = arena_array(arena, int, n_units);
-    struct candidate *candidates = arena_array(arena, struct candidate, n_units * n);
+    struct proposal *candidates = arena_array(arena, struct proposal, n_units * n);
     struct score *scores = arena_array(arena, struct score, n_units * n);
     struct ranked *ranking = arena_array(arena, struct ranked, n_units);
     int n_candidates = 0;
 
     for (int i = 0; i < n_units; i++)
         for (int k = 0; k < n && start[i] != 0; k++)
-            candidates[n_candidates++] = (struct candidate){
+            candidates[n_candidates++] = (struct proposal){
                 .what = arena_printf(arena, "%s alone in %s",
                                      str_safe(arena, search->units.at[i].name, 200),
                                      search->settings[settings[k]].text),

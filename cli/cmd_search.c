@@ -1,0 +1,411 @@
+/* cmd_search.c - which precision each layer needs: strategies of search/, with data and files.
+ *
+ * Several processes may share the work (mpirun, or by hand): all do the same search, each takes
+ * trials that nobody else has, and the one with rank 0 writes the files. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "cli/cli.h"
+#include "cli/precision.h"
+#include "cli/progress.h"
+#include "search/strategies.h"
+
+#define DEFAULT_PREFIX "search"
+#define DEFAULT_RULES "max,percentile,kl"
+
+enum { DEFAULT_SAMPLES = 30, MAX_FLOAT = 5, SHOWN = 10 };
+
+static const size_t default_mem = (size_t)256 << 20;
+
+/* In the order of --help. */
+static const struct strategy {
+    const char *name;
+    bool (*run)(struct search *search, const struct strategy_options *options, struct found *out);
+} strategies[] = {
+    { "sensitive", search_sensitive },
+    { "mixed", search_mixed },
+    { "topk", search_topk },
+    { "greedy-pairs", search_greedy_pairs },
+};
+
+enum { N_STRATEGIES = sizeof strategies / sizeof *strategies };
+
+struct request {
+    struct cli *cli;
+    int strategy;
+    const char *prefix;
+    struct strategy_options options;
+    struct search_options search;
+    struct progress progress;
+    int rank, n_ranks;
+};
+
+/* --- what is asked for ------------------------------------------------------------------------ */
+
+/* "max,kl": the rules, in ctx->perm. */
+static bool parse_rules(struct request *r)
+{
+    struct ctx *ctx = r->cli->ctx;
+    const char *text = option_text(&r->cli->args, OPTION_RULES, DEFAULT_RULES);
+    struct scale_rule *rules = arena_array(&ctx->perm, struct scale_rule, strlen(text) + 1);
+    bool ok = true;
+
+    r->options.rules = rules;
+    for (const char *at = text; *at;) {
+        const size_t n = strcspn(at, ",");
+        const char *name = arena_strndup(&ctx->perm, at, n);
+
+        if (!scale_rule_parse(name, &rules[r->options.n_rules++]) ||
+            rules[r->options.n_rules - 1].kind == SCALE_SEARCH ||
+            rules[r->options.n_rules - 1].kind == SCALE_TABLE)
+            ok = diag_error(ctx, DIAG_USAGE, NULL, "--rules: there is no rule '%s' to try",
+                            str_safe(&ctx->perm, name, 80));
+        at += n + (at[n] == ',');
+    }
+    if (!ok)
+        diag_help(ctx, "rules are %s, but not search and table", scale_rule_list());
+    return ok;
+}
+
+static bool parse_tensors(struct request *r)
+{
+    struct arena *arena = &r->cli->ctx->perm;
+    const char *text = option_text(&r->cli->args, OPTION_TENSORS, "");
+    const char **names = arena_array(arena, const char *, strlen(text) + 1);
+
+    for (const char *at = text; *at;) {
+        const size_t n = strcspn(at, ",");
+
+        if (n)
+            names[r->search.n_tensors++] = arena_strndup(arena, at, n);
+        at += n + (at[n] == ',');
+    }
+    r->search.tensors = names;
+    return true;
+}
+
+/* A number that a launcher of processes has left for each: Open MPI, MPICH, Slurm. */
+static int launcher_number(const char *const *variables, int missing)
+{
+    for (int i = 0; variables[i]; i++) {
+        const char *text = getenv(variables[i]);
+        char *end;
+        const long number = text ? strtol(text, &end, 10) : -1;
+
+        if (text && end != text && !*end && number >= 0 && number < 1 << 20)
+            return (int)number;
+    }
+    return missing;
+}
+
+static void find_rank(struct request *r)
+{
+    static const char *const ranks[] = { "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID", NULL };
+    static const char *const sizes[] = { "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS", NULL };
+    static const char *const locals[] = { "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", NULL };
+    const int n_local = launcher_number(locals, 1);
+
+    r->rank = launcher_number(ranks, 0);
+    r->n_ranks = launcher_number(sizes, 1);
+    if (!has_option(&r->cli->args, OPTION_THREADS) && n_local > 1)
+        r->search.n_threads = r->search.n_threads > n_local ? r->search.n_threads / n_local : 1;
+}
+
+static bool parse_numbers(struct request *r)
+{
+    struct cli *cli = r->cli;
+    long long max_float;
+    bool ok = option_real(cli->ctx, &cli->args, OPTION_TARGET_COS, 0.99, &r->options.target);
+
+    ok = option_integer(cli->ctx, &cli->args, OPTION_MAX_FLOAT_LAYERS, MAX_FLOAT, &max_float) && ok;
+    ok = option_bytes(cli->ctx, &cli->args, OPTION_MEM, default_mem, &r->search.mem) && ok;
+    r->options.max_float = max_float < 1 << 20 ? (int)max_float : 1 << 20;
+    if (r->options.target > 1)
+        ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "--target-cos: %g is above 1",
+                        r->options.target);
+    return ok;
+}
+
+static bool check_given(struct request *r)
+{
+    struct cli *cli = r->cli;
+    const struct precision_request *p = cli->precision;
+    bool ok = true;
+
+    if (!p->data)
+        ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "'relayc search' needs --data");
+    if (!p->options.precision.has_weights && !p->options.precision.has_data) {
+        ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "'relayc search' needs --precision");
+        diag_help(cli->ctx, "for example --precision int8; docs/quantize.md lists them");
+    }
+    if (p->options.precision.has_data && !p->options.calib) {
+        ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "--precision %s needs --calib here",
+                        precision_name(p->options.precision.mode));
+        diag_help(cli->ctx, "relayc calibrate writes it");
+    }
+    return ok;
+}
+
+static bool parse_request(struct request *r)
+{
+    static const char *const measures[] = { "cos", "snr", "mse", NULL };
+    const char *names[N_STRATEGIES + 1] = { NULL };
+    struct cli *cli = r->cli;
+    int measure;
+    bool ok = prepare_precision(cli);
+
+    for (int i = 0; i < N_STRATEGIES; i++)
+        names[i] = strategies[i].name;
+    ok = option_word(cli->ctx, &cli->args, OPTION_STRATEGY, names, 0, &r->strategy) && ok;
+    ok = option_word(cli->ctx, &cli->args, OPTION_MEASURE, measures, 0, &measure) && ok;
+    ok = parse_rules(r) && ok;
+    ok = parse_tensors(r) && ok;
+    ok = parse_numbers(r) && ok;
+    ok = ok && check_given(r);
+    if (!ok)
+        return false;
+    r->search.measure = (enum measure)measure;
+    r->prefix = option_text(&cli->args, OPTION_OUTPUT, DEFAULT_PREFIX);
+    r->search.log = arena_printf(&cli->ctx->perm, "%s.jsonl", r->prefix);
+    r->search.calib = cli->precision->options.calib;
+    r->search.n_threads = cli->precision->options.n_threads;
+    r->options.precision = cli->precision->options.precision;
+    find_rank(r);
+    return true;
+}
+
+/* --- data ------------------------------------------------------------------------------------- */
+
+/* In memory, as they are run again and again. */
+static bool load_inputs_of_search(struct request *r, const struct function *fn)
+{
+    struct cli *cli = r->cli;
+    struct samples *samples;
+    struct tensor *inputs;
+    bool ok = true;
+
+    if (!has_option(&cli->args, OPTION_LIMIT))
+        cli->precision->limit = DEFAULT_SAMPLES;
+    samples = open_samples(cli, fn, &r->search.n_samples);
+    if (!samples)
+        return false;
+    inputs = arena_array(&cli->ctx->perm, struct tensor, r->search.n_samples * fn->n_params);
+    for (int64_t s = 0; s < r->search.n_samples && ok; s++) {
+        struct bulk bulk = { 0 };
+
+        ok = samples_load(samples, cli->ctx, &bulk, s, inputs + s * fn->n_params);
+        for (int i = 0; i < fn->n_params && ok; i++) { /* may be borrowed from the samples */
+            struct tensor *input = &inputs[s * fn->n_params + i];
+            const size_t bytes = type_bytes(&input->type);
+            void *copy = bulk_alloc(&cli->bulk, bytes);
+
+            memcpy(copy, input->data, bytes);
+            input->data = copy;
+        }
+        bulk_release(&bulk);
+        arena_release(&cli->ctx->scratch);
+    }
+    r->search.inputs = inputs;
+    samples_close(samples);
+    return ok;
+}
+
+static void show_progress(void *user, int64_t done, int64_t n)
+{
+    progress_show(user, "trials", done, n);
+}
+
+/* --- what was found --------------------------------------------------------------------------- */
+
+static double decibels(double snr)
+{
+    return snr > 0 ? -10 * log10(snr) : (double)INFINITY;
+}
+
+static void write_score(struct writer *w, const char *what, const struct score *s)
+{
+    writer_printf(w, "%-60s loss %.9g, cosine %.9f, SQNR %.2f dB, mse %.6g\n", what, s->loss, s->cos,
+                  decibels(s->snr), s->mse);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const struct judged *x = *(const struct judged *const *)a;
+    const struct judged *y = *(const struct judged *const *)b;
+    const int order = strcmp(x->what, y->what);
+
+    if (order)
+        return order;
+    return x->key.a != y->key.a ? (x->key.a < y->key.a ? -1 : 1)
+                                : (x->key.b > y->key.b) - (x->key.b < y->key.b);
+}
+
+/* In an order that does not depend on who did what when. */
+static void write_trials(struct writer *w, struct arena *arena, const struct trials *trials)
+{
+    const int n = trials_count(trials);
+    const struct judged **all = arena_array(arena, const struct judged *, n);
+
+    for (int i = 0; i < n; i++)
+        all[i] = trials_at(trials, i);
+    qsort(all, (size_t)n, sizeof *all, by_name);
+    writer_printf(w, "\n%d trials\n", n);
+    for (int i = 0; i < n; i++)
+        write_score(w, all[i]->what, &all[i]->score);
+}
+
+static void write_log(struct request *r, const struct search *search, const struct found *found,
+                      struct writer *w)
+{
+    struct arena *arena = &r->cli->ctx->perm;
+
+    writer_printf(w, "relayc search --strategy %s --precision %s\n\n", strategies[r->strategy].name,
+                  precision_text(arena, &r->options.precision));
+    write_score(w, "start", &found->start);
+    for (int i = 0; i < found->n_stages; i++)
+        write_score(w, found->stages[i].what, &found->stages[i].score);
+    write_score(w, found->is_start ? "found: the start" : "found", &found->end);
+    writer_text(w, "\n");
+    for (int i = 0; i < found->n_ranked; i++) {
+        const struct ranked *row = &found->ranking[i];
+        const struct unit *unit = &search->units.at[row->unit];
+
+        writer_printf(w, "the layer %s is %d sensitive layer, loss is %.17g, type is %s, by %s\n",
+                      str_safe(arena, unit->name, 400), i, row->score.loss, op_name(unit->op),
+                      search->settings[row->setting].text);
+    }
+    write_trials(w, arena, search->trials);
+}
+
+static bool write_files(struct request *r, const struct search *search, const struct found *found)
+{
+    struct cli *cli = r->cli;
+    struct arena *arena = &cli->ctx->perm;
+    const struct calib_table *table = found->table ? found->table : r->search.calib;
+    struct output_set set = { .ctx = cli->ctx };
+    struct qtable qtable;
+
+    search_qtable(search, found->settings, arena, &qtable);
+    qtable_write(output_open(&set, arena_printf(arena, "%s.qtable", r->prefix)), &qtable);
+    if (table)
+        calib_write_json(output_open(&set, arena_printf(arena, "%s.calib.json", r->prefix)), table);
+    write_log(r, search, found, output_open(&set, arena_printf(arena, "%s.log", r->prefix)));
+    return output_commit(&set);
+}
+
+static void say_score(struct cli *cli, const char *what, const struct score *s)
+{
+    say(cli, "%-52.52s %10.6f %10.2f %12.5g\n", what, s->cos, decibels(s->snr), s->mse);
+}
+
+static void add_score(cJSON *json, const char *name, const struct score *s)
+{
+    cJSON *row = cJSON_AddObjectToObject(json, name);
+
+    cJSON_AddNumberToObject(row, "loss", s->loss);
+    cJSON_AddNumberToObject(row, "cos", s->cos);
+    cJSON_AddNumberToObject(row, "snr", s->snr);
+    cJSON_AddNumberToObject(row, "mse", s->mse);
+}
+
+static void report_json(const struct request *r, const struct search *search,
+                        const struct found *found)
+{
+    struct cli *cli = r->cli;
+    cJSON *kept = cJSON_AddArrayToObject(cli->json, "f32");
+
+    add_score(cli->json, "start", &found->start);
+    add_score(cli->json, "found", &found->end);
+    for (int i = 0; i < search->units.n; i++)
+        if (found->settings[i] == 0)
+            cJSON_AddItemToArray(kept, cJSON_CreateString(str_safe(
+                                           &cli->ctx->perm, search->units.at[i].name, 4096)));
+    cJSON_AddNumberToObject(cli->json, "trials", trials_count(search->trials));
+}
+
+static void report_ranking(const struct request *r, const struct search *search,
+                           const struct found *found)
+{
+    struct cli *cli = r->cli;
+
+    if (!found->n_ranked)
+        return;
+    say(cli, "\n%-44s %-16s %12s  %s\n", "what loses most alone", "operator", "loss", "least with");
+    for (int i = 0; i < found->n_ranked && i < SHOWN; i++) {
+        const struct unit *unit = &search->units.at[found->ranking[i].unit];
+
+        say(cli, "%-44s %-16s %12.6g  %s\n", str_safe(&cli->ctx->perm, unit->name, 44),
+            op_name(unit->op), found->ranking[i].score.loss,
+            search->settings[found->ranking[i].setting].text);
+    }
+}
+
+static void report(const struct request *r, const struct search *search, const struct found *found)
+{
+    struct cli *cli = r->cli;
+    const struct reuse_report kept = reuse_report(search->reuse);
+    const char *prefix = for_shell(cli, r->prefix);
+
+    if (cli->json) {
+        report_json(r, search, found);
+        return;
+    }
+    say(cli, "%d units, %lld samples, %d trials; %d of %d activations kept in %.0f MiB\n",
+        search->units.n, (long long)r->search.n_samples, trials_count(search->trials), kept.n_kept,
+        kept.n_values, (double)kept.bytes / (1 << 20));
+    report_ranking(r, search, found);
+    say(cli, "\n%-52s %10s %10s %12s\n", "network", "cosine", "SQNR dB", "mse");
+    say_score(cli, "start", &found->start);
+    for (int i = 0; i < found->n_stages; i++)
+        say_score(cli, found->stages[i].what, &found->stages[i].score);
+    say_score(cli, found->is_start ? "found: the start" : "found", &found->end);
+    if (found->end.cos < r->options.target)
+        say(cli, "the target %g was not reached\n", r->options.target);
+    say(cli, "wrote %s.qtable, %s.calib.json, %s.log, %s.jsonl\n", r->prefix, r->prefix, r->prefix,
+        r->prefix);
+    say(cli, "  next    relayc compile %s --qtable %s.qtable --calib %s.calib.json\n",
+        for_shell(cli, cli->args.operands[0]), prefix, prefix);
+}
+
+/* --- work ------------------------------------------------------------------------------------- */
+
+static bool search_module(struct request *r, struct module *module)
+{
+    struct cli *cli = r->cli;
+    struct search search = { .ctx = NULL };
+    struct found found;
+    bool ok;
+
+    r->progress = progress_begin(cli);
+    r->search.progress = r->rank == 0 ? show_progress : NULL;
+    r->search.user = &r->progress;
+    ok = search_open(&search, cli->ctx, module, &r->search) &&
+         strategies[r->strategy].run(&search, &r->options, &found);
+    progress_end(&r->progress);
+    if (ok && r->rank == 0) {
+        ok = write_files(r, &search, &found);
+        if (ok)
+            report(r, &search, &found);
+    }
+    search_close(&search);
+    return ok;
+}
+
+bool command_search(struct cli *cli)
+{
+    const struct pipeline_options prepare = { .part = PIPELINE_PREPARE, .log = stderr };
+    struct request request = { .cli = cli };
+    struct module *module;
+    bool ok;
+
+    if (!parse_request(&request))
+        return false;
+    module = load_model(cli);
+    ok = module && pipeline_run(module, &prepare) &&
+         check_no_regions(cli, module, "relayc search") &&
+         load_inputs_of_search(&request, module->main) && search_module(&request, module);
+    module_free(module);
+    return ok;
+}
