@@ -226,8 +226,8 @@ static double decibels(double snr)
 
 static void write_score(struct writer *w, const char *what, const struct score *s)
 {
-    writer_printf(w, "%-60s loss %.9g, cosine %.9f, SQNR %.2f dB, mse %.6g\n", what, s->loss, s->cos,
-                  decibels(s->snr), s->mse);
+    writer_printf(w, "%-60s loss %.9g, cosine %.9f, SQNR %.2f dB, mse %.6g\n", what, s->loss,
+                  s->cos, decibels(s->snr), s->mse);
 }
 
 static int by_name(const void *a, const void *b)

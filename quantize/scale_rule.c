@@ -130,7 +130,8 @@ bool scale_rule_parse(const char *text, struct scale_rule *out)
 
 const char *scale_rule_list(void)
 {
-    return "unit, a number, max, percentile:P, paper-percentile:P, kl, mse, pow2:A..B, table, search";
+    return "unit, a number, max, percentile:P, paper-percentile:P, kl, mse, pow2:A..B, table, "
+           "search";
 }
 
 bool scale_rule_needs_data(const struct scale_rule *rule)
@@ -308,10 +309,10 @@ bool scale_of_calibration(const struct scale_rule *rule, const struct number_for
     bool ok = known(rule, format, out);
 
     if (!ok && rule->kind == SCALE_TABLE) {
-        *out = scale_of_threshold(rule, format,
-                                  tensor->n_thresholds
-                                      ? tensor->thresholds[0].value
-                                      : fmax(fabs(tensor->min), fabs(tensor->max)));
+        *out =
+            scale_of_threshold(rule, format,
+                               tensor->n_thresholds ? tensor->thresholds[0].value
+                                                    : fmax(fabs(tensor->min), fabs(tensor->max)));
         ok = true;
     }
     if (!ok && *method) {

@@ -19,7 +19,8 @@ struct module *module_copy(struct ctx *ctx, const struct module *module)
             return NULL;
         }
     for (int i = 0; i < fn->ret->n_inputs; i++) {
-        struct value *result = fn->ret->inputs[i], *made = map_get(&copy->main->names, result->name);
+        struct value *result = fn->ret->inputs[i],
+                     *made = map_get(&copy->main->names, result->name);
 
         if (!made) /* a constant that no node reads */
             made = constant_new(copy->main, result->name, &result->type, result->data);

@@ -138,9 +138,8 @@ bool search_greedy_pairs(struct search *search, const struct strategy_options *o
 {
     struct greedy g = { .search = search, .options = options, .out = out };
     const int own = search_setting(search, &options->precision);
-    const struct proposal begin = {
-        .settings = g.start = start_settings(search, &options->precision, own)
-    };
+    const struct proposal begin = { .settings = g.start =
+                                        start_settings(search, &options->precision, own) };
     bool any = true;
 
     search->n_expected = 1;

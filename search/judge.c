@@ -17,9 +17,9 @@ enum { WAIT_MS = 20 }; /* for other processes */
 
 /* What one sample adds. */
 struct sums {
-    double cos;            /* over results */
-    double noise, signal;  /* powers */
-    int64_t n;             /* numbers */
+    double cos;           /* over results */
+    double noise, signal; /* powers */
+    int64_t n;            /* numbers */
 };
 
 /* A candidate that is being run. */
@@ -93,7 +93,7 @@ static bool finish_score(struct search *search, struct job *job, struct score *s
         all.n += job->sums[s].n;
     }
     *score = (struct score){ .cos = all.cos / (double)(options->n_samples * search->n_seen),
-                             .snr = all.signal > 0 ? all.noise / all.signal
+                             .snr = all.signal > 0  ? all.noise / all.signal
                                     : all.noise > 0 ? (double)INFINITY
                                                     : 0,
                              .mse = all.n ? all.noise / (double)all.n : 0,
@@ -153,8 +153,8 @@ static bool run_jobs(struct search *search, struct job *jobs, int n)
 {
     const int n_threads = search->options->n_threads;
     const int64_t n_samples = search->options->n_samples;
-    const int n_parts = n_threads / n < n_samples ? (n_threads / n > 0 ? n_threads / n : 1)
-                                                  : (int)n_samples;
+    const int n_parts =
+        n_threads / n < n_samples ? (n_threads / n > 0 ? n_threads / n : 1) : (int)n_samples;
     struct arena arena = { NULL };
     struct worker *workers = arena_array(&arena, struct worker, n * n_parts);
     const double start = seconds_now();
@@ -222,8 +222,8 @@ bool search_see_f32(struct search *search)
 {
     const struct function *fn = search->base->main;
     const int64_t n_samples = search->options->n_samples;
-    const int n = search->options->n_threads < n_samples ? search->options->n_threads
-                                                         : (int)n_samples;
+    const int n =
+        search->options->n_threads < n_samples ? search->options->n_threads : (int)n_samples;
     struct arena *perm = &search->ctx->perm, arena = { NULL };
     struct seer *seers = arena_array(&arena, struct seer, n);
     bool ok;
@@ -233,8 +233,9 @@ bool search_see_f32(struct search *search)
         search->wanted[i] = arena_alloc(
             perm, type_bytes(&fn->ret->inputs[search->first_seen + i % search->n_seen]->type));
     for (int i = 0; i < n; i++)
-        seers[i] = (struct seer){ .search = search, .part = i, .n_parts = n,
-                                  .ctx = ctx_new(search->ctx->diags.input_name) };
+        seers[i] = (struct seer){
+            .search = search, .part = i, .n_parts = n, .ctx = ctx_new(search->ctx->diags.input_name)
+        };
     ok = workers_run(search->ctx, seers, sizeof *seers, 1, make_seers) &&
          workers_run(search->ctx, seers, sizeof *seers, n, see_results);
     for (int i = 0; i < n; i++) {

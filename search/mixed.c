@@ -19,12 +19,11 @@ static bool unit_losses(struct search *search, const int *start, int own, struct
 
     for (int i = 0; i < search->units.n; i++)
         if (start[i])
-            candidates[n++] = (struct proposal){
-                .what = arena_printf(arena, "%s alone in %s",
-                                     str_safe(arena, search->units.at[i].name, 200),
-                                     search->settings[own].text),
-                .settings = search_with(search, f32, i, own)
-            };
+            candidates[n++] = (struct proposal){ .what = arena_printf(
+                                                     arena, "%s alone in %s",
+                                                     str_safe(arena, search->units.at[i].name, 200),
+                                                     search->settings[own].text),
+                                                 .settings = search_with(search, f32, i, own) };
     search->n_expected += n;
     return search_judge_all(search, n, candidates, scores);
 }

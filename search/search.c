@@ -45,8 +45,8 @@ int search_setting(struct search *search, const struct precision *precision)
 
 int *search_with(struct search *search, const int *settings, int unit, int setting)
 {
-    int *copy = arena_memdup(&search->ctx->perm, settings,
-                             (size_t)search->units.n * sizeof *settings);
+    int *copy =
+        arena_memdup(&search->ctx->perm, settings, (size_t)search->units.n * sizeof *settings);
 
     copy[unit] = setting;
     return copy;
@@ -215,8 +215,8 @@ bool search_open(struct search *search, struct ctx *ctx, struct module *module,
         return diag_error(ctx, DIAG_QUANTIZE, NULL, "the model has nothing that could be small");
     if (!check_tensors(search))
         return false;
-    search->reuse = reuse_new(options->n_samples, options->inputs, module->main->n_params,
-                              options->mem);
+    search->reuse =
+        reuse_new(options->n_samples, options->inputs, module->main->n_params, options->mem);
     nothing.settings = arena_array(&ctx->perm, int, search->units.n);
     if (!search_rebase(search, &nothing) || !find_seen(search, search->base->main) ||
         !search_see_f32(search))

@@ -57,8 +57,8 @@ struct setting {
 /* --- the search ------------------------------------------------------------------------------- */
 
 struct proposal {
-    const char *what; /* for the log: "conv1 in int8 by kl" */
-    const int *settings; /* [units.n]: of each unit, an index */
+    const char *what;                /* for the log: "conv1 in int8 by kl" */
+    const int *settings;             /* [units.n]: of each unit, an index */
     const struct calib_table *table; /* NULL = that of the options */
 };
 
@@ -77,7 +77,7 @@ struct search {
     struct ctx *base_ctx;
     struct reuse *reuse;
     int first_seen, n_seen; /* results that are compared */
-    const float **wanted; /* [n_samples][n_seen]: in f32 */
+    const float **wanted;   /* [n_samples][n_seen]: in f32 */
 };
 
 /* Units, the base in f32, and its results; the log is opened. False after an error; to be closed
@@ -93,8 +93,7 @@ int search_setting(struct search *search, const struct precision *precision);
  * False after an error. */
 bool search_judge_all(struct search *search, int n, const struct proposal *candidates,
                       struct score *scores);
-bool search_judge_one(struct search *search, const struct proposal *candidate,
-                      struct score *score);
+bool search_judge_one(struct search *search, const struct proposal *candidate, struct score *score);
 
 /* From now on what this candidate computes is what is kept. */
 bool search_rebase(struct search *search, const struct proposal *candidate);

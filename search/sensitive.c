@@ -124,17 +124,16 @@ static int *without_worst(const struct sensitive *s, int n, int setting)
 static bool try_worst(struct sensitive *s, int setting, const struct calib_table *table,
                       const char *thresholds)
 {
-    const int most = s->options->max_float < s->out->n_ranked ? s->options->max_float
-                                                              : s->out->n_ranked;
+    const int most =
+        s->options->max_float < s->out->n_ranked ? s->options->max_float : s->out->n_ranked;
     struct search *search = s->search;
     struct arena *arena = &search->ctx->perm;
 
     for (int n = 0; n <= most; n++) {
-        const struct proposal candidate = {
-            .what = arena_printf(arena, "%d in f32, %s thresholds", n, thresholds),
-            .settings = without_worst(s, n, setting),
-            .table = table
-        };
+        const struct proposal candidate = { .what = arena_printf(arena, "%d in f32, %s thresholds",
+                                                                 n, thresholds),
+                                            .settings = without_worst(s, n, setting),
+                                            .table = table };
         struct score score;
 
         if (n == 0 && !table)
@@ -171,11 +170,10 @@ static bool choose_worst(struct sensitive *s)
     {
         const bool old_reaches = with_old.end.cos >= s->options->target;
         const bool new_reaches = s->out->end.cos >= s->options->target;
-        const bool old_is_better =
-            old_reaches != new_reaches ? old_reaches
-            : old_reaches && with_old.n_float != s->out->n_float
-                ? with_old.n_float < s->out->n_float
-                : !score_is_better(&s->out->end, &with_old.end);
+        const bool old_is_better = old_reaches != new_reaches ? old_reaches
+                                   : old_reaches && with_old.n_float != s->out->n_float
+                                       ? with_old.n_float < s->out->n_float
+                                       : !score_is_better(&s->out->end, &with_old.end);
 
         if (old_is_better) {
             with_old.n_stages = s->out->n_stages;
@@ -217,7 +215,7 @@ bool search_sensitive(struct search *search, const struct strategy_options *opti
 
     make_settings(&s);
     s.start = start_settings(search, &options->precision, s.own);
-    s.losses = arena_array(&search->ctx->perm, double, search->units.n * s.n_rules);
+    s.losses = arena_array(&search->ctx->perm, double, search->units.n *s.n_rules);
     search->n_expected = 1;
     if (!found_begin(search, s.start, out))
         return false;
@@ -240,12 +238,12 @@ bool search_topk(struct search *search, const struct strategy_options *options, 
     s.own = search_setting(search, &options->precision);
     s.start = start_settings(search, &options->precision, s.own);
     search->n_expected = 2;
-    if (!found_begin(search, s.start, out) ||
-        !rank_units(search, s.start, 1, &s.own, out, NULL))
+    if (!found_begin(search, s.start, out) || !rank_units(search, s.start, 1, &s.own, out, NULL))
         return false;
     n = options->max_float < out->n_ranked ? options->max_float : out->n_ranked;
-    candidate = (struct proposal){ .what = arena_printf(&search->ctx->perm, "the worst %d in f32", n),
-                                    .settings = without_worst(&s, n, s.own) };
+    candidate =
+        (struct proposal){ .what = arena_printf(&search->ctx->perm, "the worst %d in f32", n),
+                           .settings = without_worst(&s, n, s.own) };
     if (!search_judge_one(search, &candidate, &score))
         return false;
     found_stage(search, out, candidate.what, &score);

@@ -2,13 +2,12 @@
  * possible, and gives a candidate that is no worse than that (search_finish sees to it).
  *
  *   sensitive     each unit alone in the precision, by each rule for scales: the best rule of each
- *                 tensor makes a new calibration table, the units that lose most stay f32 (TPU-MLIR)
- *   topk          each unit alone in the precision, by its own rule; the K that lose most stay f32
- *                 (PopRT)
- *   mixed         from the input on: a unit whose own result is far from f32 goes back to f32 with
- *                 its successor, if that helps; until the target is reached (TPU-MLIR)
- *   greedy-pairs  again and again the unit, or the two neighbours, that gain most per unit when they
- *                 go back to f32; until the target is reached
+ *                 tensor makes a new calibration table, the units that lose most stay f32
+ * (TPU-MLIR) topk          each unit alone in the precision, by its own rule; the K that lose most
+ * stay f32 (PopRT) mixed         from the input on: a unit whose own result is far from f32 goes
+ * back to f32 with its successor, if that helps; until the target is reached (TPU-MLIR)
+ *   greedy-pairs  again and again the unit, or the two neighbours, that gain most per unit when
+ * they go back to f32; until the target is reached
  */
 #ifndef SEARCH_STRATEGIES_H
 #define SEARCH_STRATEGIES_H
@@ -31,18 +30,18 @@ struct ranked {
 };
 
 struct found {
-    const int *settings;            /* [units.n] */
+    const int *settings;             /* [units.n] */
     const struct calib_table *table; /* NULL = the given one is as good */
-    struct score start, end;        /* all in the precision, and what was found */
-    bool is_start; /* nothing better was found, or nothing had to be */
-    int n_float;   /* units that stay f32 though the start has them small */
-    int n_ranked;  /* 0: the strategy ranks nothing */
+    struct score start, end;         /* all in the precision, and what was found */
+    bool is_start;                   /* nothing better was found, or nothing had to be */
+    int n_float;                     /* units that stay f32 though the start has them small */
+    int n_ranked;                    /* 0: the strategy ranks nothing */
     const struct ranked *ranking;
-    int n_stages;  /* other networks on the way, for the report: */
+    int n_stages; /* other networks on the way, for the report: */
     const struct stage {
         const char *what;
         struct score score;
-    } *stages;
+    } * stages;
 };
 
 /* Each: false after an error. All in the search's ctx->perm. */

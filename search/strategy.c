@@ -36,11 +36,9 @@ void found_stage(struct search *search, struct found *out, const char *what,
 
 bool found_begin(struct search *search, const int *settings, struct found *out)
 {
-    const struct proposal start = {
-        .what = arena_printf(&search->ctx->perm, "all in %s",
-                             search->settings[settings[0]].text),
-        .settings = settings
-    };
+    const struct proposal start = { .what = arena_printf(&search->ctx->perm, "all in %s",
+                                                         search->settings[settings[0]].text),
+                                    .settings = settings };
 
     *out = (struct found){ .settings = settings, .is_start = true };
     if (!search_judge_one(search, &start, &out->start))
@@ -88,12 +86,12 @@ bool rank_units(struct search *search, const int *start, int n, const int *setti
 
     for (int i = 0; i < n_units; i++)
         for (int k = 0; k < n && start[i] != 0; k++)
-            candidates[n_candidates++] = (struct proposal){
-                .what = arena_printf(arena, "%s alone in %s",
-                                     str_safe(arena, search->units.at[i].name, 200),
-                                     search->settings[settings[k]].text),
-                .settings = search_with(search, f32, i, settings[k])
-            };
+            candidates[n_candidates++] =
+                (struct proposal){ .what =
+                                       arena_printf(arena, "%s alone in %s",
+                                                    str_safe(arena, search->units.at[i].name, 200),
+                                                    search->settings[settings[k]].text),
+                                   .settings = search_with(search, f32, i, settings[k]) };
     search->n_expected += n_candidates;
     if (!search_judge_all(search, n_candidates, candidates, scores))
         return false;

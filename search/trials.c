@@ -147,9 +147,9 @@ static const struct {
     const char *name;
     size_t offset;
 } numbers[] = {
-    { "loss", offsetof(struct score, loss) },       { "cos", offsetof(struct score, cos) },
-    { "snr", offsetof(struct score, snr) },         { "mse", offsetof(struct score, mse) },
-    { "task", offsetof(struct score, task) },       { "seconds", offsetof(struct score, seconds) },
+    { "loss", offsetof(struct score, loss) }, { "cos", offsetof(struct score, cos) },
+    { "snr", offsetof(struct score, snr) },   { "mse", offsetof(struct score, mse) },
+    { "task", offsetof(struct score, task) }, { "seconds", offsetof(struct score, seconds) },
 };
 
 enum { N_NUMBERS = sizeof numbers / sizeof *numbers };
@@ -161,7 +161,9 @@ static void add_number(struct str *line, const char *name, double number)
         str_printf(line, ", \"%s\": %.17g", name, number);
     else
         str_printf(line, ", \"%s\": \"%s\"", name,
-                   isnan(number) ? "nan" : number > 0 ? "inf" : "-inf");
+                   isnan(number) ? "nan"
+                   : number > 0  ? "inf"
+                                 : "-inf");
 }
 
 static const char *line_of(struct arena *arena, struct mark key, const char *what,
@@ -202,8 +204,8 @@ static bool read_number(const cJSON *json, double *out)
 
 static bool malformed(struct trials *t, const char *what)
 {
-    diag_error(t->ctx, DIAG_SEARCH_LOG, NULL, "%s:%d: %s",
-               str_safe(&t->ctx->perm, t->path, 400), t->n_lines, what);
+    diag_error(t->ctx, DIAG_SEARCH_LOG, NULL, "%s:%d: %s", str_safe(&t->ctx->perm, t->path, 400),
+               t->n_lines, what);
     diag_help(t->ctx, "take the line out, or search with another -o");
     return false;
 }
@@ -220,7 +222,8 @@ static bool read_trial(struct trials *t, const cJSON *json)
         double number;
 
         if (!read_number(cJSON_GetObjectItemCaseSensitive(json, numbers[i].name), &number))
-            return malformed(t, arena_printf(&t->ctx->perm, "\"%s\" is no number", numbers[i].name));
+            return malformed(t,
+                             arena_printf(&t->ctx->perm, "\"%s\" is no number", numbers[i].name));
         memcpy((char *)&trial.score + numbers[i].offset, &number, sizeof number);
     }
     trial.what = arena_strdup(&t->ctx->perm, what->valuestring);
@@ -239,9 +242,10 @@ static bool read_head(struct trials *t, const cJSON *json)
         return malformed(t, "this is no log of relayc search, or one of another version");
     if (mark_equal(mark, t->of))
         return true;
-    diag_error(t->ctx, DIAG_SEARCH_LOG, NULL,
-               "%s has trials of another model, data, calibration or measure, or of another machine",
-               str_safe(&t->ctx->perm, t->path, 400));
+    diag_error(
+        t->ctx, DIAG_SEARCH_LOG, NULL,
+        "%s has trials of another model, data, calibration or measure, or of another machine",
+        str_safe(&t->ctx->perm, t->path, 400));
     diag_help(t->ctx, "search with another -o, or remove the file");
     return false;
 }
@@ -311,9 +315,9 @@ static bool begin_file(struct trials *t)
         return cannot(t, "lock");
     mark_text(t->of, of);
     ok = end_of_lines(t, &end) &&
-         (end > 0 || append(t, arena_printf(&t->ctx->scratch,
-                                            "{\"relayc_search\": %d, \"of\": \"%s\"}\n", VERSION,
-                                            of)));
+         (end > 0 ||
+          append(t, arena_printf(&t->ctx->scratch, "{\"relayc_search\": %d, \"of\": \"%s\"}\n",
+                                 VERSION, of)));
     lock(t, lock_of_appending, F_UNLCK, false);
     return ok && trials_refresh(t);
 }

@@ -110,7 +110,8 @@ static void add_next(struct arena *arena, struct unit *unit, int next)
     unit->n_next++;
 }
 
-/* Data of 8 bits is what most can be asked for: fp8 and int8 together read whatever any mode does. */
+/* Data of 8 bits is what most can be asked for: fp8 and int8 together read whatever any mode does.
+ */
 static bool may_read_small(const struct node *node, int input)
 {
     const struct precision integers = { .mode = PRECISION_INT8, .has_data = true };

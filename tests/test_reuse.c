@@ -16,34 +16,33 @@ enum { N_SAMPLES = 5, N_NODES = 19 };
 
 /* Branches that meet again, parts and their concatenation, operators of oneDNN, of relayc's own
  * loops and of the reference evaluators. */
-static const char network[] =
-    "fn main(%x: (1,3,12,12) f32) -> (%p, %h) {\n"
-    "  const @w0 : (16,3,3,3) f32 = crc32:00000000\n"
-    "  const @b0 : (16) f32 = crc32:00000000\n"
-    "  const @w1 : (16,16,3,3) f32 = crc32:00000000\n"
-    "  const @w2 : (24,16,1,1) f32 = crc32:00000000\n"
-    "  const @w3 : (24,16,3,3) f32 = crc32:00000000\n"
-    "  const @w4 : (10,24) f32 = crc32:00000000\n"
-    "  %c0 = nn.conv2d(%x, @w0) " CONV_PADDED "\n"
-    "  %d0 = nn.bias_add(%c0, @b0) {axis=1}\n"
-    "  %a = nn.relu(%d0)\n"
-    "  %c1 = nn.conv2d(%a, @w1) " CONV_PADDED "\n"
-    "  %s1 = sigmoid(%c1)\n"
-    "  %m1 = multiply(%c1, %s1)\n"
-    "  %e = add(%m1, %a)\n"
-    "  %c2 = nn.conv2d(%e, @w2) " CONV "\n"
-    "  %c3 = nn.conv2d(%e, @w3) " CONV_PADDED "\n"
-    "  %t = tanh(%c3)\n"
-    "  %j = concatenate(%c2, %t) {axis=1}\n"
-    "  %k0, %k1 = split(%j) {axis=1, sizes=[24,24]}\n"
-    "  %f = subtract(%k1, %k0)\n"
-    "  %q = cumsum(%f) {axis=2, exclusive=false, reverse=false}\n"
-    "  %g = nn.global_avg_pool(%q)\n"
-    "  %v = reshape(%g) {shape=[1,24]}\n"
-    "  %h = nn.dense(%v, @w4)\n"
-    "  %o = floor(%h)\n"
-    "  %p = add(%h, %o)\n"
-    "}\n";
+static const char network[] = "fn main(%x: (1,3,12,12) f32) -> (%p, %h) {\n"
+                              "  const @w0 : (16,3,3,3) f32 = crc32:00000000\n"
+                              "  const @b0 : (16) f32 = crc32:00000000\n"
+                              "  const @w1 : (16,16,3,3) f32 = crc32:00000000\n"
+                              "  const @w2 : (24,16,1,1) f32 = crc32:00000000\n"
+                              "  const @w3 : (24,16,3,3) f32 = crc32:00000000\n"
+                              "  const @w4 : (10,24) f32 = crc32:00000000\n"
+                              "  %c0 = nn.conv2d(%x, @w0) " CONV_PADDED "\n"
+                              "  %d0 = nn.bias_add(%c0, @b0) {axis=1}\n"
+                              "  %a = nn.relu(%d0)\n"
+                              "  %c1 = nn.conv2d(%a, @w1) " CONV_PADDED "\n"
+                              "  %s1 = sigmoid(%c1)\n"
+                              "  %m1 = multiply(%c1, %s1)\n"
+                              "  %e = add(%m1, %a)\n"
+                              "  %c2 = nn.conv2d(%e, @w2) " CONV "\n"
+                              "  %c3 = nn.conv2d(%e, @w3) " CONV_PADDED "\n"
+                              "  %t = tanh(%c3)\n"
+                              "  %j = concatenate(%c2, %t) {axis=1}\n"
+                              "  %k0, %k1 = split(%j) {axis=1, sizes=[24,24]}\n"
+                              "  %f = subtract(%k1, %k0)\n"
+                              "  %q = cumsum(%f) {axis=2, exclusive=false, reverse=false}\n"
+                              "  %g = nn.global_avg_pool(%q)\n"
+                              "  %v = reshape(%g) {shape=[1,24]}\n"
+                              "  %h = nn.dense(%v, @w4)\n"
+                              "  %o = floor(%h)\n"
+                              "  %p = add(%h, %o)\n"
+                              "}\n";
 
 static struct ctx *ctx;
 static struct bulk bulk;
@@ -151,7 +150,8 @@ END_TEST
 
 START_TEST(what_is_kept_is_not_computed_again)
 {
-    struct module *base = rounded_behind(-1), *late = rounded_behind(N_NODES - 3), *early = rounded_behind(0);
+    struct module *base = rounded_behind(-1), *late = rounded_behind(N_NODES - 3),
+                  *early = rounded_behind(0);
     struct reuse *reuse = reuse_new(N_SAMPLES, inputs, 1, (size_t)1 << 30);
     int n_late, n_early;
 

@@ -33,7 +33,8 @@ static uint64_t fold(uint64_t x, uint64_t y)
 
 static struct mark mix(struct mark mark, uint64_t x, uint64_t y)
 {
-    return (struct mark){ fold(mark.a ^ x, key_a ^ y) + mark.b, fold(mark.b ^ y, key_b ^ x) ^ mark.a };
+    return (struct mark){ fold(mark.a ^ x, key_a ^ y) + mark.b,
+                          fold(mark.b ^ y, key_b ^ x) ^ mark.a };
 }
 
 struct mark mark_add(struct mark mark, const void *bytes, size_t n)

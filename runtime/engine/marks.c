@@ -24,8 +24,8 @@ static struct mark add_type(struct mark mark, const struct type *type)
         mark = mark_add(mark, fields, sizeof fields);
     }
     if (type_has_blocks(type))
-        mark = mark_add(mark, type->quant->scale,
-                        (size_t)type->quant->n * sizeof *type->quant->scale);
+        mark =
+            mark_add(mark, type->quant->scale, (size_t)type->quant->n * sizeof *type->quant->scale);
     return mark;
 }
 
@@ -84,7 +84,8 @@ static bool is_output(const struct step *step, int i)
 {
     const struct storage *storage = step->slots[i]->storage;
 
-    return (storage->home == HOME_POOL || storage->home == HOME_KEPT) && !mark_is_set(storage->mark);
+    return (storage->home == HOME_POOL || storage->home == HOME_KEPT) &&
+           !mark_is_set(storage->mark);
 }
 
 static struct mark add_slot(struct plan *plan, struct mark mark, const struct step *step, int i)

@@ -46,9 +46,9 @@ struct mark native_mark(const struct native *native, struct mark mark)
     }
     mark = mark_add(mark, native->numbers, sizeof native->numbers);
     mark = mark_add(mark, native->codes, sizeof native->codes);
-    return native->n_scales ? mark_add(mark, native->scales,
-                                       (size_t)native->n_scales * sizeof *native->scales)
-                            : mark;
+    return native->n_scales
+               ? mark_add(mark, native->scales, (size_t)native->n_scales * sizeof *native->scales)
+               : mark;
 }
 
 /* --- loops ------------------------------------------------------------------------------------ */

@@ -24,11 +24,11 @@ enum home {
 struct storage {
     enum home home;
     size_t bytes;
-    size_t offset;    /* HOME_POOL: within the pool */
-    int input;        /* HOME_INPUT: which one */
-    const void *data; /* HOME_FIXED, HOME_KEPT */
-    int first, last;  /* HOME_POOL: the steps that write it first and read it last */
-    struct mark mark; /* of what it holds; set where plan->shared is, see marks.c */
+    size_t offset;     /* HOME_POOL: within the pool */
+    int input;         /* HOME_INPUT: which one */
+    const void *data;  /* HOME_FIXED, HOME_KEPT */
+    int first, last;   /* HOME_POOL: the steps that write it first and read it last */
+    struct mark mark;  /* of what it holds; set where plan->shared is, see marks.c */
     struct kept *kept; /* HOME_KEPT */
     bool needed;       /* HOME_POOL: by a step that runs, or by the caller */
     struct storage *next;
@@ -57,9 +57,9 @@ struct step {
     const struct node *node;    /* NULL = a reorder */
     dnnl_primitive_t primitive; /* NULL = native, or else the reference evaluator */
     const struct native *native;
-    const char *impl;         /* oneDNN's name for the implementation, or native.c's */
-    const char *why;          /* reference: why not oneDNN */
-    int n_fused;              /* primitive: nodes behind `node` that it computes as well */
+    const char *impl; /* oneDNN's name for the implementation, or native.c's */
+    const char *why;  /* reference: why not oneDNN */
+    int n_fused;      /* primitive: nodes behind `node` that it computes as well */
     const struct node **fused;
     int n_slots;              /* primitive: of its arguments; reference: inputs, then outputs */
     struct slot **slots;      /* NULL = absent optional input */
@@ -154,7 +154,7 @@ void plan_place(struct plan *plan);
 void *slot_data(const struct plan *plan, const struct slot *slot, const struct tensor *inputs);
 
 /* marks.c: what the storages hold, as far as it is known without running anything. */
-void marks_of_plan(struct plan *plan);                         /* of all */
+void marks_of_plan(struct plan *plan);                                 /* of all */
 struct mark mark_of_fixed(struct plan *plan, struct storage *storage); /* of a constant */
 struct mark mark_of_reorder(struct plan *plan, struct slot *slot, const dnnl_memory_desc_t *as,
                             const dnnl_memory_desc_t *wanted); /* of a constant, in a layout */

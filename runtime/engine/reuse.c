@@ -313,11 +313,9 @@ bool reuse_keep(struct reuse *reuse, struct ctx *ctx, struct function *base, int
 
     forget_base(reuse);
     for (int i = 0; i < n; i++)
-        fillers[i] = (struct filler){ .reuse = reuse,
-                                      .ctx = ctx_new(ctx->diags.input_name),
-                                      .base = base,
-                                      .index = i,
-                                      .n = n };
+        fillers[i] = (struct filler){
+            .reuse = reuse, .ctx = ctx_new(ctx->diags.input_name), .base = base, .index = i, .n = n
+        };
     ok = run_threads(ctx, fillers, 1, plan_base);
     if (ok && reuse->report.n_kept > 0)
         ok = run_threads(ctx, fillers, n, fill);

@@ -51,9 +51,8 @@ struct step_graph step_graph_of(const struct plan *plan, const double *seconds, 
         graph.reads[i] = arena_array(arena, int, step->n_slots);
         for (int k = 0; k < step->n_slots; k++) {
             const struct storage *storage = step->slots[k] ? step->slots[k]->storage : NULL;
-            const int writer = storage && storage->home == HOME_POOL && storage->first < i
-                                   ? storage->first
-                                   : -1;
+            const int writer =
+                storage && storage->home == HOME_POOL && storage->first < i ? storage->first : -1;
 
             if (writer >= 0)
                 add_read(&graph, i, writer);

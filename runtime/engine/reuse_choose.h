@@ -7,12 +7,12 @@
 /* A plan as a graph of steps. */
 struct step_graph {
     int n;
-    const struct step **steps;   /* [n], in order */
-    const double *seconds;       /* [n], of a run */
-    struct storage **written;    /* [n]: the first storage that the step writes */
-    int *n_reads;                /* [n]: how many steps' results it reads, and which */
-    int **reads;                 /* ascending, each once */
-    bool *is_result;             /* [n] */
+    const struct step **steps; /* [n], in order */
+    const double *seconds;     /* [n], of a run */
+    struct storage **written;  /* [n]: the first storage that the step writes */
+    int *n_reads;              /* [n]: how many steps' results it reads, and which */
+    int **reads;               /* ascending, each once */
+    bool *is_result;           /* [n] */
 };
 
 /* Of a plan that has been run; all in `arena`. seconds: [plan->n_steps]. */

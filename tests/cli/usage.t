@@ -15,6 +15,7 @@ relayc: from a trained neural network (ONNX) to self-contained C
   calibrate  record what the tensors hold, for quantisation
   compare    say layer by layer what --precision costs: precision_compare.log and .json
   eval       say what a model is worth on labelled data: top-1, mAP ... in f32 or any --precision
+  search     find the precision that each layer needs: a qtable, and a better calibration table
   targets    list the targets, show one, or explain what goes where (--explain)
   explain    what a diagnostic's code means
 
