@@ -3,7 +3,7 @@ $ relayc compile $MODELS/conv_bn_relu.onnx --precision fp8= --scale nonsense
 error[R0501]: --precision: 'fp8=' does not say which format
 help: for example fp8=f8e3m4, fp8=f8e3m4,f8e4m3 or int8w=i4
 error[R0501]: --scale: there is no rule 'nonsense'
-help: rules are unit, a number, max, percentile:P, paper-percentile:P, kl, mse, pow2:A..B, search
+help: rules are unit, a number, max, percentile:P, paper-percentile:P, kl, mse, pow2:A..B, table, search
 [2]
 $ relayc compile $MODELS/conv_bn_relu.onnx --precision fp8w --scale search --formats f8e4m3 --limit 4
 error[R0501]: --limit says nothing without --data
