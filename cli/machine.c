@@ -39,16 +39,13 @@ bool prepare_machine(struct cli *cli)
         ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "--ram: an arena of 0 bytes");
 
     cli->deterministic = has_option(&cli->args, OPTION_DETERMINISTIC);
-    cli->machine = machine_find(cli->ctx, option_text(&cli->args, OPTION_TARGET, "generic"));
+    cli->machine =
+        machine_find(cli->ctx, option_text(&cli->args, OPTION_TARGET,
+                                           cli->board ? cli->board->machine->name : "generic"));
     /* Four times the weights and a larger arena are no usual choice for C that may go anywhere, or
      * that is to be small. */
     if ((cli->machine == &machines[0] || cli->optimize_size) &&
         !has_option(&cli->args, OPTION_WINOGRAD))
-    cli->machine =
-        machine_find(cli->ctx, option_text(&cli->args, OPTION_TARGET,
-                                           cli->board ? cli->board->machine->name : "generic"));
-    /* Four times the weights and a larger arena are no usual choice for C that may go anywhere. */
-    if (cli->machine == &machines[0] && !has_option(&cli->args, OPTION_WINOGRAD))
         winograd = WINOGRAD_OFF;
     cli->winograd = (enum winograd)winograd;
     return cli->machine && prepare_tuning(cli) && ok;
