@@ -4,8 +4,6 @@
 
 #include "cli/cli.h"
 
-enum pool_speed { POOL_NORMAL, POOL_FAST, POOL_SLOW };
-
 struct board_pool {
     const char *name;
     size_t bytes;

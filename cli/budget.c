@@ -31,7 +31,7 @@ static void take_board(struct cli *cli, struct budget *budget, bool flash)
     const struct board_pool *pool = board_greatest(cli->board, flash);
     const char *source;
 
-    if (!pool)
+    if (!pool || (!flash && has_option(&cli->args, OPTION_POOL))) /* each pool has its own limit */
         return;
     source = arena_printf(&cli->ctx->perm, "the pool %s of %s", pool->name, cli->board->name);
     if (flash && !budget->flash) {

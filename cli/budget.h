@@ -12,6 +12,13 @@ struct budget {
 /* Reads the options, and cli->board; before prepare_machine. False after errors. */
 bool prepare_budget(struct cli *cli, struct budget *out);
 
+/* --pool (pools.c): fills options->pools; after prepare_budget. False after errors. */
+bool prepare_pools(struct cli *cli, struct codegen_options *options);
+
+/* How much of each pool is taken. */
+void report_pools(struct cli *cli, const struct codegen_options *options,
+                  const struct codegen_result *result);
+
 /* `--board help` lists the boards: then there is nothing else to do. */
 bool show_boards_wanted(struct cli *cli);
 

@@ -79,6 +79,8 @@ static const char *banner_options(struct cli *cli)
         if (has_option(&cli->args, budgets[i]))
             str_printf(&text, " --%s %s", option_name(budgets[i]),
                        base_name(option_text(&cli->args, budgets[i], "")));
+    for (int i = 0; i < cli->args.options[OPTION_POOL].n; i++)
+        str_printf(&text, " --pool %s", cli->args.options[OPTION_POOL].at[i]);
     if (cli->machine != &machines[0])
         str_printf(&text, " --target %s", cli->machine->name);
     for (int i = 0; i < cli->args.options[OPTION_TUNE_LOG].n; i++)
@@ -135,6 +137,7 @@ static void report(struct cli *cli, const struct module *module, const struct bu
             result->winograd_scratch_bytes);
     say(cli, "  arena   %zu bytes (without sharing: %zu)\n", result->arena_bytes,
         result->arena_naive_bytes);
+    report_pools(cli, options, result);
     report_measured(cli, options->measured);
     report_budget(cli, budget, options, result);
     for (int i = 0; i < result->n_files; i++)
@@ -244,6 +247,7 @@ bool command_compile(struct cli *cli)
     ok = check_dump_option(cli) && ok;
     ok = parse_emit(cli, &emit) && ok;
     ok = prepare_budget(cli, &budget) && ok;
+    ok = prepare_pools(cli, &options) && ok;
     ok = prepare_machine(cli) && ok;
     ok = prepare_offload(cli) && ok;
     if (!model_name(cli, &options.name) || !ok)

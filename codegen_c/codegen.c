@@ -235,8 +235,10 @@ static void name_values(struct codegen *codegen)
     names_init(&locals, arena);
     for (size_t i = 0; i < codegen->names.taken.n; i++)
         names_reserve(&locals, codegen->names.taken.entries[i].key);
-    names_reserve(&locals, "arena");
-    names_reserve(&locals, "base");
+    for (int p = 0; p < codegen->plan.n_pools; p++) {
+        names_reserve(&locals, pool_arena(codegen, p));
+        names_reserve(&locals, pool_base(codegen, p));
+    }
     names_reserve(&locals, "region");
     names_reserve(&locals, "code");
     codegen->input_names = arena_array(arena, const char *, main->n_params);
@@ -293,6 +295,16 @@ static void count_winograd(const struct region *region, struct codegen_result *r
         result->winograd_scratch_bytes = region->scratch_bytes;
 }
 
+static const size_t *pool_sizes(const struct codegen *codegen)
+{
+    const struct plan *plan = &codegen->plan;
+    size_t *bytes = arena_array(&codegen->ctx->perm, size_t, plan->n_pools);
+
+    for (int p = 0; p < plan->n_pools; p++)
+        bytes[p] = plan->pools[p].bytes;
+    return bytes;
+}
+
 static void fill_result(struct codegen *codegen)
 {
     struct codegen_result *result = codegen->result;
@@ -337,6 +349,7 @@ static void fill_result(struct codegen *codegen)
     result->n_onnx_nodes =
         codegen->module->n_onnx_nodes ? codegen->module->n_onnx_nodes : (int)nodes.n;
     result->arena_bytes = codegen->plan.arena_bytes;
+    result->pool_bytes = pool_sizes(codegen);
     result->arena_naive_bytes = codegen->plan.naive_bytes;
     result->weight_bytes = codegen->weights.bytes;
     find_peak(codegen);
@@ -406,7 +419,8 @@ static bool pack(struct codegen *codegen)
 
     if (codegen->options->deterministic && !deterministic_check(codegen))
         return false;
-    if (!plan_pack(plan, codegen->ctx, codegen->regions))
+    if (!plan_pack(plan, codegen->ctx, codegen->regions, codegen->options->pools,
+                   codegen->options->n_pools))
         return false;
     if (!plan_verify(plan, &codegen->arena, codegen->regions))
         return diag_error(codegen->ctx, DIAG_INTERNAL, NULL,

@@ -32,6 +32,15 @@ struct codegen_measured {
     const char *beyond; /* … without that of these functions of libraries: "expf, memset"; "" */
 };
 
+/* A memory that a part of the arena goes to: NAME_run gets a pointer for each. */
+enum pool_speed { POOL_NORMAL, POOL_FAST, POOL_SLOW };
+struct codegen_pool {
+    const char *name; /* an identifier: "dtcm" */
+    size_t bytes;
+    enum pool_speed speed;
+    const char *section; /* of the linker script, for the header; NULL = not said */
+};
+
 struct codegen_options {
     const struct targets *targets; /* whose regions main may call; NULL = all regions are c's */
     const struct machine *machine; /* that the C is written for; NULL = generic */
@@ -50,6 +59,8 @@ struct codegen_options {
     int parts; /* of regions, that may run at the same time (codegen_c/parallel.h); 0, 1: none */
     bool deterministic; /* the same bits everywhere, or errors (codegen_c/deterministic.h) */
     bool optimize_size; /* regions that differ in constants only share a function */
+    int n_pools;        /* 0 = one arena, of any size */
+    const struct codegen_pool *pools;
     const struct codegen_measured *measured; /* for NAME.h and NAME.json; NULL = not measured */
     size_t ram_bytes, flash_bytes;           /* NAME.h checks that all fits; 0 = no such budget; the
                                                 caller judges before, and not `ram` */
@@ -95,7 +106,8 @@ struct codegen_peak {
 struct codegen_result {
     size_t arena_bytes, arena_naive_bytes; /* naive: every intermediate its own place */
     size_t weight_bytes;
-    size_t io_bytes; /* of inputs and outputs, which are the caller's */
+    const size_t *pool_bytes; /* [n_pools] of the arena, in each of options->pools */
+    size_t io_bytes;          /* of inputs and outputs, which are the caller's */
     struct codegen_peak peak;
     /* Of the regions that --winograd is about: how many there are, the bytes of their weights
      * beyond those of direct products, and the scratch of that with the most. */

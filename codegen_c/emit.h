@@ -177,6 +177,11 @@ void write_inline_weights(struct codegen *codegen, struct writer *out, int reade
  * NAME_weights.h where it needs that. */
 void add_includes(struct codegen *codegen, struct str *out, const struct map *headers, int reader);
 
+/* Of a pool in NAME_run: the parameter "arena", or "arena_dtcm"; the pointer "base", "base_dtcm".
+ */
+const char *pool_arena(struct codegen *codegen, int pool);
+const char *pool_base(struct codegen *codegen, int pool);
+
 /* NAME_run and NAME_step; "int NAME_run(const float x[...], ...)" and the tail behind it. */
 void add_entry(struct codegen *codegen, struct str *out);
 void add_prototype(struct codegen *codegen, struct str *out, bool step, const char *tail);

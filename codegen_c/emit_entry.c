@@ -30,23 +30,59 @@ static const char *part_comment(struct codegen *codegen, const struct value *val
     return of ? arena_printf(&codegen->arena, ", in %s", value_name(codegen, of)) : "";
 }
 
+static const char *pool_pointer(struct codegen *codegen, const char *what, int pool)
+{
+    const struct codegen_pool *of = codegen->plan.pools[pool].of;
+
+    return of ? arena_printf(&codegen->arena, "%s_%s", what, of->name) : what;
+}
+
+const char *pool_arena(struct codegen *codegen, int pool)
+{
+    return pool_pointer(codegen, "arena", pool);
+}
+
+const char *pool_base(struct codegen *codegen, int pool)
+{
+    return pool_pointer(codegen, "base", pool);
+}
+
+/* Pools that are not needed may be NULL. */
+static void add_alignment(struct codegen *codegen, struct str *out)
+{
+    const struct plan *plan = &codegen->plan;
+    int n = 0;
+
+    for (int p = 0; p < plan->n_pools; p++)
+        if (plan->pools[p].bytes > 0)
+            str_printf(out, "%s(uintptr_t)%s %% %s_ARENA_ALIGN != 0",
+                       n++ ? " ||\n        " : "    if (", pool_arena(codegen, p), codegen->upper);
+    if (n)
+        str_printf(out, ")\n        return %s_MISALIGNED_ARENA;\n", codegen->upper);
+    for (int p = 0; p < plan->n_pools; p++)
+        if (plan->pools[p].bytes == 0)
+            str_printf(out, "    (void)%s;\n", pool_arena(codegen, p));
+}
+
 static void add_checks(struct codegen *codegen, struct str *out)
 {
     const struct function *main = codegen->module->main;
-    const bool has_arena = codegen->plan.arena_bytes > 0;
-    const int n = main->n_params + main->ret->n_inputs;
+    const struct plan *plan = &codegen->plan;
+    const int n_io = main->n_params + main->ret->n_inputs;
     struct str test = { .arena = &codegen->arena };
     size_t line = 0;
 
-    for (int i = 0; i < n + has_arena; i++) {
-        const char *name = i == n               ? "arena"
+    for (int i = 0; i < n_io + plan->n_pools; i++) {
+        const char *name = i >= n_io            ? pool_arena(codegen, i - n_io)
                            : i < main->n_params ? codegen->input_names[i]
                                                 : codegen->output_names[i - main->n_params];
 
-        if (i > 0 && test.n - line + strlen(name) > 80) {
+        if (i >= n_io && plan->pools[i - n_io].bytes == 0)
+            continue;
+        if (test.n > 0 && test.n - line + strlen(name) > 80) {
             str_add(&test, " ||\n        ");
             line = test.n;
-        } else if (i > 0) {
+        } else if (test.n > 0) {
             str_add(&test, " || ");
         }
         str_printf(&test, "!%s", name);
@@ -54,13 +90,7 @@ static void add_checks(struct codegen *codegen, struct str *out)
     if (test.n)
         str_printf(out, "    if (%s)\n        return %s_NULL_POINTER;\n", str_text(&test),
                    codegen->upper);
-    if (has_arena)
-        str_printf(out,
-                   "    if ((uintptr_t)arena %% %s_ARENA_ALIGN != 0)\n"
-                   "        return %s_MISALIGNED_ARENA;\n",
-                   codegen->upper, codegen->upper);
-    else
-        str_add(out, "    (void)arena;\n");
+    add_alignment(codegen, out);
     if (codegen->strict)
         str_printf(out,
                    "    if (!arithmetic_is_strict())\n"
@@ -94,7 +124,8 @@ static void add_pointer(struct codegen *codegen, struct str *out, const struct v
     if (place->kind == PLACE_OUTPUT)
         str_printf(out, "%s + %" PRId64, codegen->output_names[place->index], part->at);
     else
-        str_printf(out, "(void *)(base + %zu)", place->offset);
+        str_printf(out, "(void *)(%s + %zu)",
+                   pool_base(codegen, plan->blocks[plan->block[value->id]].pool), place->offset);
     str_printf(out, "; /* %s", shape_comment(&codegen->arena, &value->type));
     str_printf(out, "%s%s */\n", part_comment(codegen, value),
                region ? over_comment(codegen, region) : "");
@@ -106,8 +137,10 @@ static void add_pointers(struct codegen *codegen, struct str *out)
     bool any = false;
     int r = 0;
 
-    if (plan->arena_bytes > 0)
-        str_add(out, "    unsigned char *const base = arena;\n");
+    for (int p = 0; p < plan->n_pools; p++)
+        if (plan->pools[p].bytes > 0)
+            str_printf(out, "    unsigned char *const %s = %s;\n", pool_base(codegen, p),
+                       pool_arena(codegen, p));
     for (const struct node *node = codegen->module->main->first; node; node = node->next) {
         const struct region *region = r < codegen->n_regions && codegen->regions[r].call == node
                                           ? &codegen->regions[r++]
@@ -122,13 +155,16 @@ static void add_pointers(struct codegen *codegen, struct str *out)
         str_add(out, "\n");
 }
 
-static size_t scratch_offset(const struct plan *plan, int region)
+/* "base + 4096" */
+static const char *scratch_text(struct codegen *codegen, int region)
 {
+    const struct plan *plan = &codegen->plan;
     int i = plan->n_blocks - 1;
 
     while (plan->blocks[i].value || plan->blocks[i].first != region)
         i--;
-    return plan->blocks[i].offset;
+    return arena_printf(&codegen->arena, "%s + %zu", pool_base(codegen, plan->blocks[i].pool),
+                        plan->blocks[i].offset);
 }
 
 static void add_call(struct codegen *codegen, struct str *out, const struct region *region,
@@ -150,8 +186,7 @@ static void add_call(struct codegen *codegen, struct str *out, const struct regi
     for (int i = 0; i < call->n_outputs; i++)
         items[n++] = value_name(codegen, call->outputs[i]);
     if (region->scratch_bytes)
-        items[n++] =
-            arena_printf(arena, "base + %zu", scratch_offset(&codegen->plan, region->index));
+        items[n++] = scratch_text(codegen, region->index);
     for (int i = 0; i < emitted->n_arrays; i++)
         items[n++] = emitted->arrays[i]->expression;
     add_list(out, head, n, items, region->external ? ") != 0)\n" : ");\n", (int)strlen(head));
@@ -178,7 +213,8 @@ static void add_run_by_steps(struct codegen *codegen, struct str *out)
 {
     const struct function *main = codegen->module->main;
     struct arena *arena = &codegen->arena;
-    const char **items = arena_array(arena, const char *, main->n_params + main->ret->n_inputs + 2);
+    const char **items = arena_array(
+        arena, const char *, main->n_params + main->ret->n_inputs + codegen->plan.n_pools + 1);
     const char *head = arena_printf(arena, "        code = %s_step(", codegen->options->name);
     int n = 0;
 
@@ -187,7 +223,8 @@ static void add_run_by_steps(struct codegen *codegen, struct str *out)
         items[n++] = codegen->input_names[i];
     for (int i = 0; i < main->ret->n_inputs; i++)
         items[n++] = codegen->output_names[i];
-    items[n++] = "arena";
+    for (int p = 0; p < codegen->plan.n_pools; p++)
+        items[n++] = pool_arena(codegen, p);
     str_printf(out,
                "    int code = %s_OK;\n\n    for (int region = 0; region < %s_REGIONS && "
                "code == %s_OK; region++)\n",

@@ -182,6 +182,18 @@ static void add_scales(struct codegen *codegen, struct str *out)
     str_add(out, "#endif\n\n");
 }
 
+static void add_pool_sizes(struct codegen *codegen, struct str *out)
+{
+    const struct plan *plan = &codegen->plan;
+
+    for (int p = 0; p < codegen->options->n_pools; p++) {
+        const struct pool *pool = &plan->pools[p];
+
+        str_printf(out, ",\n    %s_ARENA_%s_BYTES = %zu", codegen->upper,
+                   upper_case(&codegen->arena, pool->of->name), pool->bytes);
+    }
+}
+
 static void add_constants(struct codegen *codegen, struct str *out)
 {
     const struct function *main = codegen->module->main;
@@ -210,9 +222,11 @@ static void add_constants(struct codegen *codegen, struct str *out)
     if (codegen->n_modules)
         str_printf(out, ",\n    %s_REGION_FAILED = 4", upper);
     str_printf(out,
-               "\n};\n\n/* Bytes of the arena and their alignment; numbers of elements. */\n"
+               "\n};\n\n/* Bytes of the arena%s and their alignment; numbers of elements. */\n"
                "enum {\n    %s_ARENA_BYTES = %zu,\n    %s_ARENA_ALIGN = %d",
-               upper, codegen->plan.arena_bytes, upper, PLAN_ALIGN);
+               codegen->options->n_pools ? ", of all pools together and of each," : "", upper,
+               codegen->plan.arena_bytes, upper, PLAN_ALIGN);
+    add_pool_sizes(codegen, out);
     if (codegen->options->step)
         str_printf(out, ",\n    %s_REGIONS = %d", upper, codegen->n_regions);
     for (int i = 0; i < main->n_params; i++)
@@ -226,7 +240,8 @@ void add_prototype(struct codegen *codegen, struct str *out, bool step, const ch
 {
     const struct function *main = codegen->module->main;
     struct arena *arena = &codegen->arena;
-    const char **items = arena_array(arena, const char *, main->n_params + main->ret->n_inputs + 2);
+    const char **items = arena_array(
+        arena, const char *, main->n_params + main->ret->n_inputs + codegen->plan.n_pools + 1);
     const char *head =
         arena_printf(arena, "int %s_%s(", codegen->options->name, step ? "step" : "run");
     int n = 0;
@@ -238,8 +253,28 @@ void add_prototype(struct codegen *codegen, struct str *out, bool step, const ch
     for (int i = 0; i < main->ret->n_inputs; i++)
         items[n++] =
             array_parameter(arena, &main->ret->inputs[i]->type, codegen->output_names[i], false);
-    items[n++] = "void *arena";
+    for (int p = 0; p < codegen->plan.n_pools; p++)
+        items[n++] = arena_printf(arena, "void *%s", pool_arena(codegen, p));
     add_list(out, head, n, items, tail, (int)strlen(head));
+}
+
+/* " * arena_dtcm: fast, section .dtcm" for pools of which something is known. */
+static void add_pool_comment(struct codegen *codegen, struct str *out)
+{
+    static const char *const speeds[] = { [POOL_FAST] = "fast", [POOL_SLOW] = "slow" };
+
+    for (int p = 0; p < codegen->options->n_pools; p++) {
+        const struct codegen_pool *pool = codegen->plan.pools[p].of;
+        const char *speed = speeds[pool->speed];
+
+        if (speed || pool->section)
+            str_printf(out, " *    %s: %s%s%s\n", pool_arena(codegen, p), speed ? speed : "",
+                       speed && pool->section ? ", " : "",
+                       pool->section
+                           ? arena_printf(&codegen->arena, "section %s",
+                                          comment_safe(&codegen->arena, pool->section, 60))
+                           : "");
+    }
 }
 
 static void add_functions(struct codegen *codegen, struct str *out)
@@ -254,10 +289,17 @@ static void add_functions(struct codegen *codegen, struct str *out)
     str_add(out,
             " *\n * The arrays must not overlap. The arena needs no initial contents and holds "
             "nothing afterwards;\n");
-    if (codegen->plan.arena_bytes == 0)
+    if (codegen->options->n_pools) {
+        str_add(out,
+                " * several networks may share its pools, one after the other. A pool of 0 bytes "
+                "may be NULL.\n");
+        add_pool_comment(codegen, out);
+        str_add(out, " * ");
+    } else if (codegen->plan.arena_bytes == 0) {
         str_add(out, " * this network needs none: it may be NULL. ");
-    else
+    } else {
         str_add(out, " * several networks may share one, one after the other. ");
+    }
     if (codegen->n_modules)
         str_add(out, "Regions of other\n * targets may keep a state of their own. */\n");
     else

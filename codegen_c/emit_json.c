@@ -69,6 +69,26 @@ static void add_block_values(struct codegen *codegen, int block, cJSON *to)
             cJSON_AddItemToArray(values, cJSON_CreateString(codegen->local_names[i]));
 }
 
+/* Only with --pool. */
+static void add_pools(struct codegen *codegen, cJSON *arena)
+{
+    const struct plan *plan = &codegen->plan;
+    cJSON *list;
+
+    if (!codegen->options->n_pools)
+        return;
+    list = cJSON_AddArrayToObject(arena, "pools");
+    for (int p = 0; p < plan->n_pools; p++) {
+        cJSON *pool = cJSON_CreateObject();
+
+        cJSON_AddStringToObject(pool, "name", plan->pools[p].of->name);
+        add_number(pool, "limit", (double)plan->pools[p].of->bytes);
+        add_number(pool, "bytes", (double)plan->pools[p].bytes);
+        add_number(pool, "traffic", (double)plan->pools[p].traffic);
+        cJSON_AddItemToArray(list, pool);
+    }
+}
+
 static void add_arena(struct codegen *codegen, cJSON *root)
 {
     const struct plan *plan = &codegen->plan;
@@ -82,10 +102,13 @@ static void add_arena(struct codegen *codegen, cJSON *root)
     add_number(arena, "order_lower_bound", (double)plan->order_bound);
     cJSON_AddBoolToObject(arena, "order_optimal", plan->order_peak == plan->order_bound);
     add_number(arena, "without_sharing", (double)plan->naive_bytes);
+    add_pools(codegen, arena);
     map = cJSON_AddArrayToObject(arena, "map");
     for (int i = 0; i < plan->n_blocks; i++) {
         cJSON *block = cJSON_CreateObject();
 
+        if (codegen->options->n_pools)
+            cJSON_AddStringToObject(block, "pool", plan->pools[plan->blocks[i].pool].of->name);
         add_number(block, "offset", (double)plan->blocks[i].offset);
         add_number(block, "bytes", (double)plan->blocks[i].bytes);
         add_number(block, "written", plan->blocks[i].first);

@@ -1,4 +1,5 @@
 /* emit_model.c - NAME.c: banner, tables, helpers, one function per region, and the entry. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -103,6 +104,16 @@ static const char *block_text(struct codegen *codegen, int block)
     return str_text(&out);
 }
 
+static void add_pool_lines(struct codegen *codegen, struct str *out)
+{
+    const struct plan *plan = &codegen->plan;
+
+    for (int p = 0; p < plan->n_pools; p++)
+        str_printf(out, " *    %-8s %10zu of %zu bytes, %" PRIu64 " bytes read and written\n",
+                   plan->pools[p].of->name, plan->pools[p].bytes, plan->pools[p].of->bytes,
+                   plan->pools[p].traffic);
+}
+
 static void add_arena_map(struct codegen *codegen, struct str *out)
 {
     const struct plan *plan = &codegen->plan;
@@ -113,16 +124,24 @@ static void add_arena_map(struct codegen *codegen, struct str *out)
     }
     str_printf(out, " * Arena: %zu bytes; without sharing %zu\n", plan->arena_bytes,
                plan->naive_bytes);
-    if (plan->arena_bytes == plan->order_bound)
+    if (codegen->options->n_pools)
+        add_pool_lines(codegen, out);
+    else if (plan->arena_bytes == plan->order_bound)
         str_add(out, " * Optimal: no order of the regions and no offsets need less.\n");
     else
         str_printf(out, " * No offsets need less than %zu in this order, no order less than %zu.\n",
                    plan->lower_bound, plan->order_bound);
-    str_add(out, " *      offset       bytes  written  last read  values\n");
-    for (int i = 0; i < plan->n_blocks; i++)
-        str_printf(out, " *  %10zu  %10zu  %7d  %9d  %s\n", plan->blocks[i].offset,
-                   plan->blocks[i].bytes, plan->blocks[i].first, plan->blocks[i].last,
-                   block_text(codegen, i));
+    str_printf(out, " * %s     offset       bytes  written  last read  values\n",
+               codegen->options->n_pools ? "pool     " : "");
+    for (int i = 0; i < plan->n_blocks; i++) {
+        const struct block *block = &plan->blocks[i];
+
+        str_add(out, " * ");
+        if (codegen->options->n_pools)
+            str_printf(out, "%-8s ", plan->pools[block->pool].of->name);
+        str_printf(out, " %10zu  %10zu  %7d  %9d  %s\n", block->offset, block->bytes, block->first,
+                   block->last, block_text(codegen, i));
+    }
     str_add(out, " */\n");
 }
 

@@ -4,10 +4,24 @@
 #include <assert.h>
 #include <stdint.h>
 
-bool plan_pack(struct plan *plan, struct ctx *ctx, const struct region *regions)
+/* The arena without limit. */
+static void pack_one(struct plan *plan, struct ctx *ctx)
 {
-    struct packing packing;
+    const struct packing packing =
+        pack_blocks(&ctx->scratch, plan->blocks, plan->n_blocks, PACK_WORK);
 
+    plan->arena_bytes = plan->pools[0].bytes = packing.bytes;
+    plan->lower_bound = packing.lower_bound;
+    plan->optimal = packing.optimal;
+}
+
+bool plan_pack(struct plan *plan, struct ctx *ctx, const struct region *regions,
+               const struct codegen_pool *pools, int n)
+{
+    plan->n_pools = n ? n : 1;
+    plan->pools = arena_array(&ctx->perm, struct pool, plan->n_pools);
+    for (int p = 0; p < n; p++)
+        plan->pools[p].of = &pools[p];
     for (int r = 0; r < plan->n_regions; r++) {
         if (regions[r].scratch_bytes == 0)
             continue;
@@ -19,10 +33,10 @@ bool plan_pack(struct plan *plan, struct ctx *ctx, const struct region *regions)
     }
     /* Two ways to the same figure: by tasks and by blocks. */
     assert(plan->order_peak == pack_lower_bound(&ctx->scratch, plan->blocks, plan->n_blocks));
-    packing = pack_blocks(&ctx->scratch, plan->blocks, plan->n_blocks, PACK_WORK);
-    plan->arena_bytes = packing.bytes;
-    plan->lower_bound = packing.lower_bound;
-    plan->optimal = packing.optimal;
+    if (n == 0)
+        pack_one(plan, ctx);
+    else if (!plan_pools(plan, ctx, regions))
+        return false;
     for (int i = 0; i < plan->main->n_values; i++)
         if (plan->block[i] >= 0)
             plan->place[i].offset += plan->blocks[plan->block[i]].offset; /* of a part: to its at */
@@ -141,6 +155,24 @@ static bool parts_are_apart(const struct plan *plan)
     return true;
 }
 
+/* Each pool by itself. */
+static bool pools_are_packed(const struct plan *plan, struct arena *arena)
+{
+    struct block *blocks = arena_array(arena, struct block, plan->n_blocks);
+
+    for (int p = 0; p < plan->n_pools; p++) {
+        const struct pool *pool = &plan->pools[p];
+        int n = 0;
+
+        for (int i = 0; i < plan->n_blocks; i++)
+            if (plan->blocks[i].pool == p)
+                blocks[n++] = plan->blocks[i];
+        if (!pack_verify(blocks, n, pool->bytes) || (pool->of && pool->bytes > pool->of->bytes))
+            return false;
+    }
+    return true;
+}
+
 bool plan_verify(const struct plan *plan, struct arena *arena, const struct region *regions)
 {
     const int n = plan->main->n_values;
@@ -150,8 +182,7 @@ bool plan_verify(const struct plan *plan, struct arena *arena, const struct regi
     for (int i = 0; i < n; i++)
         if (plan->part[i].whole)
             contents.has_parts[plan->part[i].whole->id] = true;
-    if (!parts_are_apart(plan) || !pack_verify(plan->blocks, plan->n_blocks, plan->arena_bytes) ||
-        !results_have_places(plan))
+    if (!parts_are_apart(plan) || !pools_are_packed(plan, arena) || !results_have_places(plan))
         return false;
     for (int r = 0; r < plan->n_regions; r++) {
         const struct node *call = regions[r].call;

@@ -21,6 +21,14 @@ struct block {
     size_t bytes;              /* as asked for, not rounded */
     int first, last;
     size_t offset;
+    int pool; /* index into plan->pools */
+};
+
+/* What lies in one memory. Without --pool there is one, which is called "arena". */
+struct pool {
+    const struct codegen_pool *of; /* NULL = the one without limit */
+    size_t bytes;                  /* a multiple of PLAN_ALIGN, or 0 */
+    uint64_t traffic;              /* bytes that regions read and write there in one run */
 };
 
 /* A value that is stored within another one, of which it becomes a part: an operand of a
@@ -46,7 +54,9 @@ struct plan {
     struct block *blocks; /* values in the order of writing, then scratch */
     int n_blocks, capacity;
 
-    size_t arena_bytes; /* a multiple of PLAN_ALIGN, or 0 */
+    int n_pools; /* at least 1, after plan_pack */
+    struct pool *pools;
+    size_t arena_bytes; /* of all pools; a multiple of PLAN_ALIGN, or 0 */
     size_t lower_bound; /* no offsets for these blocks can need less */
     bool optimal;       /* arena_bytes == lower_bound */
     size_t naive_bytes; /* every value and every scratch its own place */
@@ -84,8 +94,15 @@ bool plan_may_go_over(const struct plan *plan, const struct region *region, int 
 bool plan_order(struct plan *plan, struct arena *arena, struct function *main,
                 const struct region *regions);
 
-/* Adds the regions' scratch and packs. False after an error: the arena would fit no target. */
-bool plan_pack(struct plan *plan, struct ctx *ctx, const struct region *regions);
+/* Adds the regions' scratch and packs, into n pools, or, for n = 0, into one without limit. False
+ * after an error: the arena would fit no target, or not the pools. */
+bool plan_pack(struct plan *plan, struct ctx *ctx, const struct region *regions,
+               const struct codegen_pool *pools, int n);
+
+/* For plan_pack (pools.c): gives each block a pool and an offset there. What is read and written
+ * most for its size goes to the fastest memory that has room while it is alive. False after an
+ * error. */
+bool plan_pools(struct plan *plan, struct ctx *ctx, const struct region *regions);
 
 /* Steps of work for one network: a fraction of a second. Steps and not time, so that the result is
  * the same on every machine. */
