@@ -2,6 +2,7 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include "codegen_c/machine.h"
 #include "tests/support/kernel_case.h"
 #include "tests/support/run_generated.h"
 
@@ -113,6 +114,17 @@ START_TEST(channels_last_agree_exactly)
 }
 END_TEST
 
+/* For scalars sums start with what the zero point adds. */
+START_TEST(scalars_agree_exactly)
+{
+    struct ctx *ctx = ctx_new("machine");
+
+    kernel_cases_check_as(last, (int)(sizeof last / sizeof *last), 0, WINOGRAD_AUTO,
+                          machine_find(ctx, "cortex-m4"));
+    ctx_free(ctx);
+}
+END_TEST
+
 START_TEST(products_agree_exactly)
 {
     KERNEL_CASES_CHECK(products, 0);
@@ -132,6 +144,7 @@ int main(void)
     tcase_add_test(tests, convolutions_agree_exactly);
     tcase_add_test(tests, products_agree_exactly);
     tcase_add_test(tests, channels_last_agree_exactly);
+    tcase_add_test(tests, scalars_agree_exactly);
     srunner_run_all(runner, CK_NORMAL);
     n_failed = srunner_ntests_failed(runner);
     srunner_free(runner);

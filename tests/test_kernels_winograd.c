@@ -53,8 +53,8 @@ static const enum winograd sizes[] = { WINOGRAD_F2, WINOGRAD_F4 };
 
 static void check(const struct kernel_case *rows, int n, enum winograd size)
 {
-    kernel_cases_check_winograd(rows, n, size == WINOGRAD_F2 ? tolerance_two : tolerance_four,
-                                size);
+    kernel_cases_check_as(rows, n, size == WINOGRAD_F2 ? tolerance_two : tolerance_four, size,
+                          NULL);
 }
 
 #define CHECK(rows, size) check(rows, (int)(sizeof(rows) / sizeof *(rows)), size)

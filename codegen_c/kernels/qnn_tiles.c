@@ -110,6 +110,29 @@ bool accepts_qnn_depthwise(const struct region *region, const char **why)
            takes_dot(region, &dot, why);
 }
 
+/* Vectors take products of 16 bits. For scalars a product without a zero point is fewer
+ * instructions: sums start with what it adds to them, negated. */
+static void bind_depthwise_products(struct bind *bind, const struct dot *dot, int64_t channels,
+                                    int zero)
+{
+    const bool scalars = bind->machine->lanes == 1 && bind->machine->dot != DOT_MVE;
+    int32_t *start;
+
+    bind_flag(bind, "scalars", scalars);
+    bind_text(bind, "note", scalars ? "" : " A product of bytes has 16\n * bits.");
+    if (!scalars || zero == 0) {
+        keys_set(bind->keys, "start", "");
+        return;
+    }
+    start = table_new(bind, DTYPE_I32, channels);
+    for (int64_t c = 0; c < channels; c++)
+        for (int64_t k = 0; k < dot->len; k++)
+            start[c] -= zero * (int32_t)dot_weight(bind->region, dot, c, k);
+    bind_table(bind, "start",
+               arena_printf(bind->arena, "%s_start", bind->region->anchor->inputs[W]->name),
+               DTYPE_I32, channels, start);
+}
+
 bool bind_qnn_depthwise(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
@@ -133,6 +156,7 @@ bool bind_qnn_depthwise(struct bind *bind)
     bind_int(bind, "channels", w.in_c);
     bind_int(bind, "batch", w.batch);
     bind_int(bind, "x_zero", (int64_t)zero);
+    bind_depthwise_products(bind, &dot, w.in_c, (int)zero);
     bind_int(bind, "unrolled", dot.len <= MOST_UNROLLED ? dot.len : 0);
     bind_flag(bind, "rolled", dot.len > MOST_UNROLLED);
     bind_scratch(bind, (size_t)w.in_c);

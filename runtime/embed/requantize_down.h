@@ -1,5 +1,7 @@
 #include <stdint.h>
 
+#include "runtime/embed/shift_down.h"
+
 /* As requantize, for shift -1 .. -31: x * multiplier / 2^31 to nearest, halves up, and that shifted right,
  * to nearest, halves away from zero. Nothing branches or saturates, so that compilers can make vectors
  * of it. */
@@ -7,8 +9,7 @@ static int32_t requantize_down(int32_t x, int32_t multiplier, int shift)
 {
     const uint64_t product = (uint64_t)((int64_t)x * multiplier + (1 << 30));
     const int32_t high = (int32_t)(uint32_t)(product >> 31);
-    const uint32_t magnitude = high < 0 ? 0u - (uint32_t)high : (uint32_t)high;
-    const uint32_t rounded = (magnitude + (1u << -shift >> 1)) >> -shift;
+    const int32_t less = high - (high < 0); /* halves below zero go down */
 
-    return (int32_t)(high < 0 ? 0u - rounded : rounded);
+    return shift_down(shift_down(less, -shift - 1) + 1, 1);
 }

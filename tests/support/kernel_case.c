@@ -21,6 +21,7 @@ struct network {
     struct bulk bulk;
     unsigned seed;
     enum winograd winograd;
+    const struct machine *machine;
     int n_inputs, n_regions;
     struct tensor *inputs;            /* of main, in the order of its parameters */
     const char *kernels[MAX_REGIONS]; /* expected of result i */
@@ -243,7 +244,7 @@ static void check_kernel(struct network *net, int i)
     region = (struct region){ .fn = call->callee,
                               .call = call,
                               .anchor = region_anchor(call->callee),
-                              .machine = &machines[0],
+                              .machine = net->machine,
                               .winograd = net->winograd };
     kernel = kernel_choose(net->ctx, &region);
     ck_assert_msg(kernel != NULL, "%s", expect_text(net->ctx));
@@ -253,15 +254,18 @@ static void check_kernel(struct network *net, int i)
 
 void kernel_cases_check(const struct kernel_case *rows, int n, double tolerance)
 {
-    kernel_cases_check_winograd(rows, n, tolerance, WINOGRAD_AUTO);
+    kernel_cases_check_as(rows, n, tolerance, WINOGRAD_AUTO, NULL);
 }
 
-void kernel_cases_check_winograd(const struct kernel_case *rows, int n, double tolerance,
-                                 enum winograd winograd)
+void kernel_cases_check_as(const struct kernel_case *rows, int n, double tolerance,
+                           enum winograd winograd, const struct machine *machine)
 {
     static const struct generated_case how = { .text = NULL };
     struct generated_case row = how;
-    struct network net = { .ctx = ctx_new("net.onnx"), .seed = 7, .winograd = winograd };
+    struct network net = { .ctx = ctx_new("net.onnx"),
+                           .seed = 7,
+                           .winograd = winograd,
+                           .machine = machine ? machine : &machines[0] };
 
     net.module = module_new(net.ctx);
     net.inputs = arena_array(&net.ctx->perm, struct tensor, n * 4 * MAX_INPUTS);
@@ -272,6 +276,7 @@ void kernel_cases_check_winograd(const struct kernel_case *rows, int n, double t
         check_kernel(&net, i);
     row.tolerance = tolerance;
     row.winograd = winograd;
+    row.machine = machine;
     generated_check_module(net.module, &row, net.inputs);
     bulk_release(&net.bulk);
     module_free(net.module);

@@ -21,9 +21,9 @@ struct kernel_case {
  * which changes the type; nothing. */
 void kernel_cases_check(const struct kernel_case *rows, int n, double tolerance);
 
-/* The same with --winograd. */
-void kernel_cases_check_winograd(const struct kernel_case *rows, int n, double tolerance,
-                                 enum winograd winograd);
+/* The same with --winograd, and for a machine (NULL = generic). */
+void kernel_cases_check_as(const struct kernel_case *rows, int n, double tolerance,
+                           enum winograd winograd, const struct machine *machine);
 
 #define KERNEL_CASES_CHECK(rows, tolerance)                                                        \
     kernel_cases_check(rows, (int)(sizeof(rows) / sizeof *(rows)), tolerance)
