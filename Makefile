@@ -147,6 +147,11 @@ bench-latency: deps-bench all $(BUILD)/tests/make
 bench-accuracy: $(BUILD)/bench_accuracy
 	$(BUILD)/bench_accuracy $(ARGS)
 
+# mAP of a detector in small numbers; half an hour of two cores
+.PHONY: bench-detection
+bench-detection: all
+	BUILD=$(BUILD) ARGS='$(ARGS)' bench/detection
+
 install: all
 	install -D -m 755 $(BUILD)/relayc $(DESTDIR)$(PREFIX)/bin/relayc
 	install -D -m 644 README.md $(DESTDIR)$(PREFIX)/share/doc/relayc/README.md

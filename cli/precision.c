@@ -124,13 +124,19 @@ static enum option_id limit_option(const struct cli *cli)
 static bool parse_words(struct cli *cli, struct precision_request *r)
 {
     static const char *const biases[] = { "none", "data", "batch-norm", NULL };
+    static const char *const rounds[] = { "nearest", "adaround", "gptq", NULL };
     static const char *const arithmetics[] = { "float", "integer", NULL };
     const char *loss = option_text(&cli->args, OPTION_LOSS, "mse");
-    int bias, arithmetic;
+    int bias, arithmetic, round;
     bool ok = option_word(cli->ctx, &cli->args, OPTION_BIAS_CORRECTION, biases,
                           r->data ? BIAS_BY_DATA : BIAS_AS_IS, &bias);
 
     ok = option_word(cli->ctx, &cli->args, OPTION_ARITHMETIC, arithmetics, 0, &arithmetic) && ok;
+    ok = option_word(cli->ctx, &cli->args, OPTION_ROUND, rounds, ROUND_NEAREST, &round) && ok;
+    r->options.round = (enum rounding)round;
+    if (round != ROUND_NEAREST && !r->data)
+        ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "--round %s needs --%s", rounds[round],
+                        option_name(data_option(cli)));
     r->options.bias = (enum bias_correction)bias;
     r->options.exact = arithmetic == 1;
     if (!loss_parse(loss, &r->options.loss))
@@ -187,7 +193,7 @@ static const enum option_id companions[] = {
     OPTION_KEEP_F32,   OPTION_KEEP_FIRST,   OPTION_KEEP_LAST,     OPTION_TOPK,
     OPTION_CALIB,      OPTION_SCALE,        OPTION_SCALE_WEIGHTS, OPTION_BIAS_CORRECTION,
     OPTION_ARITHMETIC, OPTION_QUANTIZED_IO, OPTION_QUANTIZE_LOG,  OPTION_FORMATS,
-    OPTION_LOSS,       OPTION_CALIB_DATA
+    OPTION_LOSS,       OPTION_CALIB_DATA,   OPTION_ROUND
 };
 
 static bool searches_data(const struct precision *p)

@@ -128,6 +128,8 @@ static void report_json(struct cli *cli, const struct precision_request *r)
     cJSON_AddNumberToObject(json, "equalized_pairs", report->n_equalized);
     cJSON_AddNumberToObject(json, "corrected_biases", report->n_corrected);
     cJSON_AddNumberToObject(json, "uncorrected_biases", report->n_uncorrected);
+    cJSON_AddNumberToObject(json, "rounded_products", report->n_rounded);
+    cJSON_AddBoolToObject(json, "rounding_taken_back", report->is_unrounded);
     cJSON_AddBoolToObject(json, "corrections_taken_back", report->is_restored);
     cJSON_AddNumberToObject(json, "float_products", r->n_floats);
     nodes = cJSON_AddArrayToObject(json, "nodes");
@@ -153,6 +155,14 @@ static void report_corrections(struct cli *cli, const struct quantize_report *re
     if (report->n_equalized)
         say(cli, "  equal   weights of the same range in %d pair%s of layers\n",
             report->n_equalized, str_plural(report->n_equalized));
+    if (report->is_unrounded)
+        say(cli,
+            "  weights to nearest: rounded otherwise, the results would be further from the float "
+            "model's (1 - cosine %.3g) than now (%.3g)\n",
+            report->round_after, report->round_before);
+    else if (report->n_rounded)
+        say(cli, "  weights of %d product%s rounded for the results, %d to nearest\n",
+            report->n_rounded, str_plural(report->n_rounded), report->n_unrounded);
     if (report->n_corrected)
         say(cli, "  biases  corrected in %d product%s\n", report->n_corrected,
             str_plural(report->n_corrected));

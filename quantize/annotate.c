@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "quantize/round_weights.h"
 #include "quantize/steps.h"
 #include "quantize/weights.h"
 
@@ -158,6 +159,7 @@ static void annotate_weights(struct annotation *a, struct node *node,
             return;
         }
         line->weight_bytes_after = weights_bytes(&made);
+        round_remember(a->q, weight, numbers->def);
         /* the weight has another name now, under which other readers know it */
         map_set(&a->coded, weight_key(a, node, precision, axis, least), numbers);
     }

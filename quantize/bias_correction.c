@@ -106,6 +106,11 @@ static bool correct(void *user, struct node *product, const struct linear *linea
 
 bool quantize_observe(struct quantization *q)
 {
+    if (q->options->round != ROUND_NEAREST) { /* whose judge the results are, too */
+        q->wanted = outcome_of(q);
+        if (!q->wanted)
+            return false;
+    }
     if (q->options->bias == BIAS_DATA_FREE)
         return data_free_observe(q);
     if (q->options->bias == BIAS_AS_IS)
@@ -115,7 +120,8 @@ bool quantize_observe(struct quantization *q)
         diag_help(q->ctx, "give --data, or correct without data from the batch norms of the model");
         return false;
     }
-    q->wanted = outcome_of(q);
+    if (!q->wanted)
+        q->wanted = outcome_of(q);
     return q->wanted && walk_layers(q, wants_any, remember);
 }
 

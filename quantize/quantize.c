@@ -70,6 +70,7 @@ static const struct row rows[] = {
     ROW(annotate, SIMULATE, quantize_annotate,
         "what is to be stored small goes through quantize and dequantize"),
     ROW(dead_code, SIMULATE, run_dead_code, "removes nodes that no result needs"),
+    ROW(round, SIMULATE, quantize_round, "stores weights as what costs the results least"),
     ROW(correct_bias, SIMULATE, quantize_correct_bias, "moves shifted means back"),
     ROW(fake_quant_to_exact, REALISE_EXACT, run_fake_quant_to_exact, "computes FP8 in integers"),
     ROW(fake_quant_to_integer, REALISE, run_fake_quant_to_integer,

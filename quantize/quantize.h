@@ -18,6 +18,7 @@
 #include "quantize/calibrate.h"
 #include "quantize/metrics.h"
 #include "quantize/qtable.h"
+#include "quantize/rounding.h"
 #include "relay_ir/passes/pipeline.h"
 
 enum bias_correction { BIAS_AS_IS, BIAS_BY_DATA, BIAS_DATA_FREE };
@@ -39,6 +40,7 @@ struct quantize_options {
     bool equalize;
     enum bias_correction bias;
     const struct batch_norms *batch_norms; /* BIAS_DATA_FREE */
+    enum rounding round;                   /* other than to nearest: needs samples */
     enum loss loss;                        /* of searches and topk */
     int n_formats;                       /* that a search chooses from, besides the precision's: */
     const struct number_format *formats; /* of weights, and those of FP8 also of data */
@@ -68,8 +70,12 @@ struct quantize_report {
     int n_equalized; /* pairs of layers whose weights share their ranges now */
     double loss_before, loss_after; /* by data: of the results (outcome.h), and whether they were */
     bool is_restored;               /* worse with corrected biases, which were taken back */
-    int n_corrected, n_uncorrected; /* products: whose bias was corrected, and those about whose
-                                       data nothing is known (data-free), or without channels */
+    int n_rounded,
+        n_unrounded; /* by round: products whose weights are not the nearest, and others */
+    double round_before, round_after; /* the loss of the results, as loss_before, and whether it */
+    bool is_unrounded;                /* was greater then, so that all is to nearest again */
+    int n_corrected, n_uncorrected;   /* products: whose bias was corrected, and those about whose
+                                         data nothing is known (data-free), or without channels */
 };
 
 /* The module has been through PIPELINE_PREPARE. False after errors, all that can be seen at once.

@@ -16,7 +16,8 @@ struct quantization {
     const struct calib_table *calibration; /* the given one, or that made of samples; NULL = none */
     struct layer_mean *means; /* for correct_bias: of the float model, see bias_correction.c; */
     struct outcome *wanted;   /* its results, see outcome.h; NULL = they are not known */
-    struct shifted *shifted;  /* biases that were changed, the last one first: layer_mean.c */
+    struct rounded_weight *weights; /* for round: what codes were made of, see round_weights.c */
+    struct shifted *shifted;        /* biases that were changed, the last one first: layer_mean.c */
     struct batch_norms *statistics; /* of the options, scaled as `equalize` scaled layers */
 
     /* choose.c */
@@ -35,6 +36,7 @@ bool quantize_calibrate(struct quantization *q);
 bool quantize_observe(
     struct quantization *q); /* before annotate: what correct_bias compares with */
 bool quantize_annotate(struct quantization *q);
+bool quantize_round(struct quantization *q);
 bool quantize_correct_bias(struct quantization *q);
 
 /* --- choose.c: which precision a node has ----------------------------------------------------- */

@@ -27,9 +27,10 @@ struct step *plan_step(struct plan *plan, const struct node *node, dnnl_primitiv
     step->node = node;
     step->primitive = primitive;
     step->n_slots = n;
+    step->n_args = primitive ? n : 0;
     step->slots = arena_array(&plan->arena, struct slot *, n);
     if (primitive)
-        step->args = arena_array(&plan->arena, dnnl_exec_arg_t, n);
+        step->args = arena_array(&plan->arena, dnnl_exec_arg_t, n + 1);
     else
         step->tensors = arena_array(&plan->arena, struct tensor, n);
     for (int i = 0; i < n; i++) {
@@ -278,7 +279,7 @@ void plan_free(struct plan *plan)
     if (!plan)
         return;
     for (struct step *step = plan->first; step; step = step->next) {
-        for (int i = 0; step->args && i < step->n_slots; i++)
+        for (int i = 0; i < step->n_args; i++)
             dnnl_memory_destroy(step->args[i].memory);
         dnnl_primitive_destroy(step->primitive);
     }
@@ -312,7 +313,7 @@ static bool run_reference(struct plan *plan, const struct step *step, const stru
 static bool run_primitive(struct plan *plan, const struct step *step)
 {
     dnnl_status_t status =
-        dnnl_primitive_execute(step->primitive, plan->stream, step->n_slots, step->args);
+        dnnl_primitive_execute(step->primitive, plan->stream, step->n_args, step->args);
 
     if (status == dnnl_success)
         status = dnnl_stream_wait(plan->stream);

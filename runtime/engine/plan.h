@@ -63,7 +63,8 @@ struct step {
     const struct node **fused;
     int n_slots;              /* primitive: of its arguments; reference: inputs, then outputs */
     struct slot **slots;      /* NULL = absent optional input */
-    dnnl_exec_arg_t *args;    /* primitive: one for each slot */
+    int n_args;               /* primitive: one for each slot, and oneDNN's working memory if it */
+    dnnl_exec_arg_t *args;    /* wants some, which oneDNN allocates */
     struct tensor *tensors;   /* reference: one for each slot, and */
     const struct tensor **in; /* pointers to those of the inputs */
     struct step *next;

@@ -353,7 +353,7 @@ static bool must_run(const struct step *step, int i)
 
 static void drop_step(struct step *step)
 {
-    for (int i = 0; step->args && i < step->n_slots; i++)
+    for (int i = 0; i < step->n_args; i++)
         dnnl_memory_destroy(step->args[i].memory);
     dnnl_primitive_destroy(step->primitive);
 }

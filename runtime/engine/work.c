@@ -229,6 +229,9 @@ bool work_create(struct work *work, const_dnnl_op_desc_t desc, const dnnl_memory
     status = dnnl_primitive_attr_create(&attr);
     if (status == dnnl_success)
         status = dnnl_primitive_attr_set_post_ops(attr, work->post_ops);
+    if (status == dnnl_success) /* else it is the memory of the thread that makes the primitive, and
+                                   another one that runs it writes to nowhere */
+        status = dnnl_primitive_attr_set_scratchpad_mode(attr, dnnl_scratchpad_mode_user);
     if (status == dnnl_success)
         status = work->generic_only ? create_generic(work, desc, attr)
                                     : dnnl_primitive_desc_create(&work->desc, desc, attr,
@@ -295,6 +298,23 @@ static bool describe_args(struct work *work, struct step *step)
     return true;
 }
 
+static bool describe_scratchpad(struct work *work, struct step *step)
+{
+    const dnnl_memory_desc_t *layout =
+        dnnl_primitive_desc_query_md(work->desc, dnnl_query_scratchpad_md, 0);
+
+    if (!layout || dnnl_memory_desc_get_size(layout) == 0)
+        return true;
+    step->args[step->n_args].arg = DNNL_ARG_SCRATCHPAD;
+    if (!plan_check(work->plan, work->node,
+                    dnnl_memory_create(&step->args[step->n_args].memory, layout, work->plan->engine,
+                                       DNNL_MEMORY_ALLOCATE),
+                    "get working memory"))
+        return work_fail(work);
+    step->n_args++;
+    return true;
+}
+
 bool work_finish(struct work *work)
 {
     dnnl_primitive_t primitive = NULL;
@@ -314,7 +334,7 @@ bool work_finish(struct work *work)
                                (size_t)work->chain.n * sizeof *step->fused);
     for (int i = 0; i < work->n_results; i++)
         work->frame->slots[work->result_values[i]->id] = work->results[i];
-    if (!describe_args(work, step))
+    if (!describe_args(work, step) || !describe_scratchpad(work, step))
         return false;
     dnnl_primitive_desc_destroy(work->desc);
     work->desc = NULL;
