@@ -86,7 +86,7 @@ const char *bind_codes(struct bind *bind, const char *name, const struct type *t
     const int bits = type_packed_bits(type);
     struct codegen *codegen = bind->codegen;
 
-    if (bits == 8)
+    if (bits == 8 || type->dtype == DTYPE_F32)
         return constant_array(bind, name, type, codes, layout);
     if (bits < 8) {
         layout = arena_printf(bind->arena, "%s%s%d bits each", layout, *layout ? ", " : "", bits);

@@ -133,7 +133,7 @@ const char *bind_packed(struct bind *bind, struct value *value, const struct typ
 
 /* As bind_packed for codes of a small number, one per element in memory: codes of less than 8 bits
  * lie side by side in the array, the first in the lowest bits. Arrays of uint8_t (int8_t for i8,
- * uint16_t for f16 and bf16). */
+ * uint16_t for f16 and bf16). f32, the scales of codes, is taken as well. */
 const char *bind_codes(struct bind *bind, const char *name, const struct type *type,
                        const void *codes, const char *layout);
 

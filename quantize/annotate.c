@@ -372,7 +372,7 @@ static size_t constant_bytes(const struct function *fn)
 
     for (const struct value *c = fn->constants; c; c = c->next)
         if (c->uses)
-            bytes += type_packed_bytes(&c->type);
+            bytes += type_packed_bytes(&c->type) + type_scale_bytes(&c->type);
     return bytes;
 }
 

@@ -252,11 +252,9 @@ void weights_round(const struct value *weight, int axis, const struct precision 
 
 size_t weights_bytes(const struct small_weights *weights)
 {
-    const struct qtype *quant = weights->codes->type.quant;
-    size_t bytes = type_packed_bytes(&weights->codes->type);
+    size_t bytes =
+        type_packed_bytes(&weights->codes->type) + type_scale_bytes(&weights->codes->type);
 
-    if (quant && quant->kind == QTYPE_BLOCKS)
-        bytes += (size_t)quant->n;
     if (weights->scales)
         bytes += type_bytes(&weights->scales->type);
     return bytes;

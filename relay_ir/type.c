@@ -1,5 +1,6 @@
 #include "relay_ir/type.h"
 
+#include <math.h>
 #include <string.h>
 
 struct type type_make(enum dtype dtype, int rank, const int64_t *dim)
@@ -65,6 +66,30 @@ static int64_t blocks_of_row(const struct type *type, int64_t block)
     const int64_t row = type_span(type, type->rank > 0 ? 1 : 0, type->rank);
 
     return (row + block - 1) / block;
+}
+
+bool type_has_byte_scales(const struct type *type)
+{
+    for (int64_t i = 0; i < type->quant->n; i++) {
+        int exponent;
+
+        if (frexpf(type->quant->scale[i], &exponent) != 0.5F || exponent < -126)
+            return false;
+    }
+    return true;
+}
+
+size_t type_scale_bytes(const struct type *type)
+{
+    if (!type_has_blocks(type))
+        return 0;
+    return (size_t)type->quant->n *
+           ((type_has_byte_scales(type) ? 1 : sizeof(float)) + (type->quant->zero ? 1 : 0));
+}
+
+bool type_block_is_regular(int64_t block)
+{
+    return block > 0 && block % (block <= 64 ? 4 : 32) == 0;
 }
 
 int64_t type_n_blocks(const struct type *type, int64_t block)
@@ -133,13 +158,13 @@ struct tensor tensor_new(struct bulk *bulk, const struct type *type)
     return (struct tensor){ *type, bulk_alloc(bulk, type_bytes(type)) };
 }
 
-static double block_scale(const struct type *type, int64_t index)
+static double number_in_block(const struct type *type, int64_t index, double code)
 {
-    const int64_t block = type->quant->block;
+    const struct qtype *quant = type->quant;
     const int64_t row = type_span(type, type->rank > 0 ? 1 : 0, type->rank);
+    const int64_t at = index / row * blocks_of_row(type, quant->block) + index % row / quant->block;
 
-    return (double)
-        type->quant->scale[index / row * blocks_of_row(type, block) + index % row / block];
+    return (double)quant->scale[at] * (code - (quant->zero ? quant->zero[at] : 0));
 }
 
 double tensor_at(const struct tensor *tensor, int64_t index)
@@ -152,7 +177,7 @@ double tensor_at(const struct tensor *tensor, int64_t index)
             (double)minifloat_decode(type_minifloat(type), ((const uint8_t *)tensor->data)[index]);
     else
         number = dtype_load(type->dtype, tensor->data, index);
-    return type_has_blocks(type) ? number * block_scale(type, index) : number;
+    return type_has_blocks(type) ? number_in_block(type, index, number) : number;
 }
 
 int64_t tensor_int_at(const struct tensor *tensor, int64_t index)

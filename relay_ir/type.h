@@ -24,8 +24,8 @@ enum { MAX_RANK = 8 };
  * scale as an operand (qnn.dequantize, multiply ...), so an operator sees the codes. Type inference
  * derives it where a scale is a constant (ops/scales.h).
  *
- * BLOCKS: number = scale of its block * code. The scales, powers of two, belong to the type, since
- * no operand could say it: an operator sees the numbers. Constants only.
+ * BLOCKS: number = scale of its block * (code - zero point of its block). They belong to the type,
+ * since no operand could say it: an operator sees the numbers. Constants only.
  *
  * The codec of DTYPE_AFP is here too, in any of these and in PLAIN. */
 enum qtype_kind { QTYPE_PLAIN, QTYPE_CALIBRATED, QTYPE_SCALED, QTYPE_BLOCKS };
@@ -36,7 +36,7 @@ struct qtype {
     int axis;                   /* SCALED: that scales lie along; -1 = one scale for all */
     int64_t n;                  /* number of scales (and of zero points, where there are some) */
     const float *scale;         /* [n]; finite and positive. BLOCKS: row by row */
-    const int32_t *zero;        /* SCALED, integers: [n], or NULL: all 0 */
+    const int32_t *zero;        /* of integers: [n], or NULL: all 0 */
     int64_t block; /* BLOCKS: elements that share a scale. The tensor is seen as [dim 0, rest];
                       each row begins a block, its last block may be shorter (OCP MX: 32) */
     struct minifloat format; /* dtype AFP: the codec */
@@ -64,8 +64,17 @@ const struct minifloat *type_minifloat(const struct type *type);
 int type_packed_bits(const struct type *type);
 size_t type_packed_bytes(const struct type *type);
 
-/* Whether an element's number is its code times the scale of its block. */
+/* Whether an element's number is that of its code in its block. */
 bool type_has_blocks(const struct type *type);
+
+/* Whether a scale of a BLOCKS type is stored as a byte (E8M0: 2^-127 .. 2^127): all are powers of
+ * two. And what scales and zero points take, 4 bytes or 1 and 1; 0 for other types. */
+bool type_has_byte_scales(const struct type *type);
+size_t type_scale_bytes(const struct type *type);
+
+/* Whether kernels can read blocks of so many elements: multiples of 4 up to 64, multiples of 32
+ * above. */
+bool type_block_is_regular(int64_t block);
 
 /* The number of scales that a BLOCKS type of this shape has. */
 int64_t type_n_blocks(const struct type *type, int64_t block);

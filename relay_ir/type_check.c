@@ -41,18 +41,12 @@ static const char *calibrated_problem(struct arena *arena, const struct type *ty
     return NULL;
 }
 
-static const char *scale_problem(struct arena *arena, const struct qtype *quant, bool power_of_two)
+static const char *scale_problem(struct arena *arena, const struct qtype *quant)
 {
-    for (int64_t i = 0; i < quant->n; i++) {
-        int exponent;
-
+    for (int64_t i = 0; i < quant->n; i++)
         if (!isfinite(quant->scale[i]) || quant->scale[i] <= 0)
             return arena_printf(arena, "scale %lld is %g, wanted is a positive number",
                                 (long long)i, (double)quant->scale[i]);
-        if (power_of_two && frexpf(quant->scale[i], &exponent) != 0.5F)
-            return arena_printf(arena, "scale %lld of the blocks is %g, which is no power of two",
-                                (long long)i, (double)quant->scale[i]);
-    }
     return NULL;
 }
 
@@ -101,13 +95,14 @@ static const char *scaled_problem(struct arena *arena, const struct type *type)
     if (quant->n != (quant->axis < 0 ? 1 : type->dim[quant->axis]))
         return arena_printf(arena, "%lld scales, wanted are %lld", (long long)quant->n,
                             quant->axis < 0 ? 1LL : (long long)type->dim[quant->axis]);
-    problem = scale_problem(arena, quant, false);
+    problem = scale_problem(arena, quant);
     return problem ? problem : zero_problem(arena, type);
 }
 
 static const char *blocks_problem(struct arena *arena, const struct type *type, bool constant)
 {
     const struct qtype *quant = type->quant;
+    const char *problem;
 
     if (!constant)
         return "only constants have blocks with scales of their own";
@@ -121,7 +116,8 @@ static const char *blocks_problem(struct arena *arena, const struct type *type, 
         return arena_printf(arena, "%lld scales for %lld blocks of %lld elements",
                             (long long)quant->n, (long long)type_n_blocks(type, quant->block),
                             (long long)quant->block);
-    return scale_problem(arena, quant, true);
+    problem = scale_problem(arena, quant);
+    return problem ? problem : zero_problem(arena, type);
 }
 
 const char *type_problem(struct arena *arena, const struct type *type, bool constant)

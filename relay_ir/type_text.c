@@ -64,6 +64,10 @@ void type_print(struct str *out, const struct type *type)
     case QTYPE_BLOCKS:
         str_printf(out, " blocks(%lld, scale=", (long long)quant->block);
         print_elements(out, DTYPE_F32, quant->scale, quant->n);
+        if (quant->zero) {
+            str_add(out, ", zero=");
+            print_elements(out, DTYPE_I32, quant->zero, quant->n);
+        }
         str_add(out, ")");
         break;
     }

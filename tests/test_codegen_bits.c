@@ -13,16 +13,36 @@
 /* As IR text spells types and codes: f16, bf16 and integers by number, minifloats by code. */
 static const struct format {
     const char *name;
-    bool data; /* the inputs of the products are of this format as well */
-    int block; /* so many weights share a power of two; 0 = none do */
+    bool data;  /* the inputs of the products are of this format as well */
+    int block;  /* so many weights share a scale; 0 = none do */
+    bool reals; /* and that is no power of two, */
+    bool zeros; /* and they have a zero point */
 } formats[] = {
-    { "f32", false, 0 },         { "f16", false, 0 },          { "bf16", false, 0 },
-    { "i8", false, 0 },          { "i4", false, 0 },           { "f8e4m3", true, 0 },
-    { "f8e5m2", true, 0 },       { "f8e4m3fnuz", true, 0 },    { "f8e5m2fnuz", true, 0 },
-    { "f8e3m4", true, 0 },       { "hfp8_143", true, 0 },      { "f6e3m2", false, 0 },
-    { "f6e2m3", false, 0 },      { "f4e2m1", false, 0 },       { "afp<4,3,8>", false, 0 },
-    { "afp<3,1,-2>", false, 0 }, { "afp<6,1,125>", false, 0 }, { "f4e2m1", false, 32 },
-    { "f6e2m3", false, 8 },      { "f8e4m3", false, 32 },
+    { .name = "f32" },
+    { .name = "f16" },
+    { .name = "bf16" },
+    { .name = "i8" },
+    { .name = "i4" },
+    { .name = "f8e4m3", .data = true },
+    { .name = "f8e5m2", .data = true },
+    { .name = "f8e4m3fnuz", .data = true },
+    { .name = "f8e5m2fnuz", .data = true },
+    { .name = "f8e3m4", .data = true },
+    { .name = "hfp8_143", .data = true },
+    { .name = "f6e3m2" },
+    { .name = "f6e2m3" },
+    { .name = "f4e2m1" },
+    { .name = "afp<4,3,8>" },
+    { .name = "afp<3,1,-2>" },
+    { .name = "afp<6,1,125>" },
+    { .name = "f4e2m1", .block = 32 },
+    { .name = "f6e2m3", .block = 8 },
+    { .name = "f8e4m3", .block = 32 },
+
+    { .name = "i4", .block = 32, .reals = true },
+    { .name = "i4", .block = 16, .reals = true, .zeros = true },
+    { .name = "i8", .block = 32, .zeros = true },
+    { .name = "f8e5m2", .block = 4, .reals = true },
 };
 
 /* n numbers; of a minifloat all its finite codes in turn. */
@@ -54,12 +74,16 @@ static void add_weight(struct str *out, const char *name, const char *shape,
                        const struct format *format, int n)
 {
     const int rows = atoi(shape), row = n / rows;
+    const int blocks = format->block ? rows * ((row + format->block - 1) / format->block) : 0;
 
     str_printf(out, "  const @%s : (%s) %s", name, shape, format->name);
     if (format->block) {
         str_printf(out, " blocks(%d, scale=", format->block);
-        for (int i = 0; i < rows * ((row + format->block - 1) / format->block); i++)
-            str_printf(out, "%s%g", i ? ", " : "[", ldexp(1, i % 9 - 4));
+        for (int i = 0; i < blocks; i++)
+            str_printf(out, "%s%g", i ? ", " : "[",
+                       ldexp(format->reals ? 1 + i % 5 * 0.3 : 1, i % 9 - 4));
+        for (int i = 0; i < blocks && format->zeros; i++)
+            str_printf(out, "%s%d", i ? ", " : "], zero=[", i * 5 % 16 - 8);
         str_add(out, "])");
     }
     str_add(out, " = ");

@@ -3,12 +3,17 @@
 #include <stdlib.h>
 
 #include "relay_ir/passes/pipeline.h"
+#include "tests/support/expect.h"
+#include "tests/support/graph.h"
 #include "tests/support/pass_case.h"
 
 #define CONV_F32                                                                                   \
     "{strides=[1,1], padding=[1,1,1,1], dilation=[1,1], groups=1, data_layout=\"NCHW\", "          \
     "kernel_layout=\"OIHW\", out_dtype=f32}"
 #define IN "(%x: (1,2,4,4) f32) -> (%y) {\n"
+#define NUMBERS                                                                                    \
+    "3, 1, 4, -1, 5, -8, 2, 6, -5, 3, 5, -7, 7, 0, 2, -3, 3, 1, -4, 1, 5, 7, 2, -6, 5, 3, -5, 7, " \
+    "-7, 0, 2, 3"
 #define IN8 "(%x: (1,2,4,4) f8e4m3) -> (%y) {\n"
 
 static const struct pass_case rows[] = {
@@ -152,6 +157,54 @@ static const struct pass_case rows[] = {
       "}\n",
       NULL },
 
+    /* blocks, as they lie and turned */
+    { "product_of_codes",
+      "fn main(%x: (2,8) f32) -> (%y) {\n"
+      "  const @w : (3,8) i4 blocks(4, scale=[0.3, ...], zero=[1, ...]) = [3, ...]\n"
+      "  %f = cast(@w) {dtype=f32, saturate=true}\n"
+      "  %y = nn.dense(%x, %f)\n"
+      "}\n",
+      "fn main(%x: (2,8) f32) -> (%y) {\n"
+      "  const @w : (3,8) i4 blocks(4, scale=[0.3, ...], zero=[1, ...]) = [3, ...]\n"
+      "  %y = nn.dense(%x, @w) {out_dtype=f32}\n"
+      "}\n" },
+    { "product_of_codes",
+      "fn main(%x: (2,8) f32) -> (%y) {\n"
+      "  const @w : (8,4) i4 blocks(4, scale=[0.3, 0.5, 1, 2, 0.25, 0.1, 0.2, 0.7]) = [" NUMBERS
+      "]\n"
+      "  %f = cast(@w) {dtype=f32, saturate=true}\n"
+      "  %t = transpose(%f) {axes=[1,0]}\n"
+      "  %y = nn.dense(%x, %t)\n"
+      "}\n",
+      "fn main(%x: (2,8) f32) -> (%y) {\n"
+      "  const @w : (8,4) i4 blocks(4, scale=[0.3, 0.5, 1, 2, 0.25, 0.1, 0.2, 0.7]) = [" NUMBERS
+      "]\n"
+      "  %y = nn.matmul(%x, @w) {transpose_a=false, transpose_b=false, out_dtype=f32}\n"
+      "}\n" },
+    { "product_of_codes",
+      "fn main(%x: (2,8) f32) -> (%y) {\n"
+      "  const @w : (3,8) f8e4m3 blocks(4, scale=[0.3, ...]) = [0x38, ...]\n"
+      "  %f = cast(@w) {dtype=f32, saturate=true}\n"
+      "  %t = transpose(%f) {axes=[1,0]}\n"
+      "  %y = nn.matmul(%x, %t)\n"
+      "}\n",
+      "fn main(%x: (2,8) f32) -> (%y) {\n"
+      "  const @w : (3,8) f8e4m3 blocks(4, scale=[0.3, ...]) = [0x38, ...]\n"
+      "  %y = nn.matmul(%x, @w) {transpose_a=false, transpose_b=true, out_dtype=f32}\n"
+      "}\n" },
+    { "product_of_codes",
+      "fn main(%x: (2,8) f32) -> (%y) {\n"
+      "  const @w : (3,8) i8 blocks(8, scale=[0.3, 0.2, 0.1]) = [3, ...]\n"
+      "  %f = cast(@w) {dtype=f32, saturate=true}\n"
+      "  %t = transpose(%f) {axes=[1,0]}\n"
+      "  %u = transpose(%t) {axes=[1,0]}\n"
+      "  %y = nn.dense(%x, %u)\n"
+      "}\n",
+      "fn main(%x: (2,8) f32) -> (%y) {\n"
+      "  const @w : (3,8) i8 blocks(8, scale=[0.3, 0.2, 0.1]) = [3, ...]\n"
+      "  %y = nn.dense(%x, @w) {out_dtype=f32}\n"
+      "}\n" },
+
     /* a joined scale that would be subnormal */
     { "product_of_codes",
       "fn main(%x: (2,3) f8e4m3) -> (%y) {\n"
@@ -168,6 +221,25 @@ static const struct pass_case rows[] = {
 START_TEST(products_read_codes)
 {
     pass_case_check("fold_dequantize", &rows[_i]);
+}
+END_TEST
+
+/* What is not read as codes becomes f32, and takes eight times the flash. */
+START_TEST(blocks_that_become_f32_are_said)
+{
+    static const char text[] = "fn main(%x: (3,8) f32) -> (%y) {\n"
+                               "  const @w : (3,8) i4 blocks(4, scale=[0.3, ...]) = [3, ...]\n"
+                               "  %f = cast(@w) {dtype=f32, saturate=true}\n"
+                               "  %y = add(%x, %f)\n"
+                               "}\n";
+    struct ctx *ctx = ctx_new(NULL);
+    struct module *module = graph_parse(ctx, text, 1);
+
+    ck_assert(pass_fold_dequantize(module));
+    ck_assert_msg(expect_warning(ctx, DIAG_QUANTIZE, "'w' are in blocks of 4, and become f32"),
+                  "%s", expect_text(ctx));
+    module_free(module);
+    ctx_free(ctx);
 }
 END_TEST
 
@@ -223,6 +295,7 @@ int main(void)
     int failed;
 
     tcase_add_loop_test(tcase, products_read_codes, 0, N_ROWS(rows));
+    tcase_add_test(tcase, blocks_that_become_f32_are_said);
     tcase_add_test(tcase, all_rules_fire);
     tcase_add_loop_test(tcase, each_reader_decodes_for_itself, 0, N_ROWS(shared));
     suite_add_tcase(suite, tcase);

@@ -57,11 +57,12 @@ static const char *const printed[] = {
          "  const @w : (3) afp<3,2,7> = [0x01, 0x1f, 0x3f]\n"
          "  %y = concatenate(%x, @w) {axis=0} : (6) afp<3,2,7>\n"
          "}\n",
-    HEAD "fn main(%x: (1,40) f32) -> (%y) {\n"
-         "  const @w : (2,40) f4e2m1 blocks(32, scale=[0.5, 1, 2, 0.25]) = [0x07, ...]\n"
-         "  const @v : (2,3) i4 blocks(2, scale=[0.5, ...]) = [-8, 7, 0, 1, 2, 3]\n"
-         "  %y = nn.dense(%x, @w) {out_dtype=f32} : (1,2) f32\n"
-         "}\n",
+    HEAD
+    "fn main(%x: (1,40) f32) -> (%y) {\n"
+    "  const @w : (2,40) f4e2m1 blocks(32, scale=[0.5, 1, 2, 0.25]) = [0x07, ...]\n"
+    "  const @v : (2,3) i4 blocks(2, scale=[0.7, ...], zero=[1, -3, 0, 2]) = [-8, 7, 0, 1, 2, 3]\n"
+    "  %y = nn.dense(%x, @w) {out_dtype=f32} : (1,2) f32\n"
+    "}\n",
 };
 
 static const char *text_of(const struct module *module)
@@ -182,8 +183,9 @@ static const struct {
     { false, "(68719476736) i8 scaled(axis=0, scale=[1, ...])", "too many for the text" },
     { false, "(2) f4e2m1 blocks(32, scale=[1, ...])", "only constants have blocks" },
     { true, "(2) f4e2m1 blocks(0, scale=[])", "blocks of 0 elements" },
-    { true, "(2) f4e2m1 blocks(2, scale=[3, ...])",
-      "scale 0 of the blocks is 3, which is no power" },
+    { true, "(2) f4e2m1 blocks(2, scale=[-3, ...])", "scale 0 is -3, wanted is a positive" },
+    { true, "(2) f4e2m1 blocks(2, scale=[1, ...], zero=[0, ...])", "f4e2m1 has a zero point" },
+    { true, "(2) i4 blocks(2, scale=[1, ...], zero=[8, ...])", "zero point 8 is no number of" },
     { true, "(2) f32 blocks(2, scale=[1, ...])", "f32 has blocks" },
     { true, "(2) f4e2m1 blocks(99999999999999, scale=[1, ...])", "the number is too big" },
     { true, "(2) f4e2m1 blocks(2, scale=crc32:00000000)", "no 2 scales with this checksum" },

@@ -1,19 +1,10 @@
 /* operands.c - see operands.h. */
 #include "codegen_c/kernels/operands.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "codegen_c/kernels/anchor.h"
+#include "codegen_c/kernels/blocks.h"
 #include "codegen_c/kernels/decode.h"
 #include "codegen_c/kernels/panels.h"
-
-enum {
-    TILE = 4,
-    CHUNK = 32,         /* positions of a panel that are decoded at a time */
-    LONGEST_CHUNK = 64, /* for blocks of other lengths; the numbers are on the stack */
-    NO_SCALE = 127      /* E8M0: 2^0 */
-};
 
 static enum dtype computed_in(const struct region *region)
 {
@@ -30,32 +21,6 @@ bool weight_is_small(const struct region *region)
     return anchor_input(region, 1)->dtype != computed_in(region);
 }
 
-bool shares_scales(const struct type *type)
-{
-    return type->quant && type->quant->kind == QTYPE_BLOCKS;
-}
-
-/* OCP's E8M0: 2^-127 .. 2^127. -1: no power of two. */
-static int e8m0(float scale)
-{
-    int exponent;
-
-    return frexpf(scale, &exponent) == 0.5f && exponent >= -126 && exponent <= 128 ? exponent + 126
-                                                                                   : -1;
-}
-
-static bool takes_blocks(const struct type *type, const char **why)
-{
-    for (int64_t i = 0; i < type->quant->n; i++)
-        if (e8m0(type->quant->scale[i]) < 0) {
-            *why = "the scale of a block is no power of two from 2^-127 to 2^127";
-            return false;
-        }
-    *why =
-        "blocks that share a scale are no multiple of 4, or longer than 64 and no multiple of 32";
-    return type->quant->block % (type->quant->block <= LONGEST_CHUNK ? TILE : CHUNK) == 0;
-}
-
 static bool takes_data(const struct region *region, const char **why)
 {
     const struct type *type = anchor_input(region, 0);
@@ -63,7 +28,7 @@ static bool takes_data(const struct region *region, const char **why)
     if (type->dtype == computed_in(region))
         return true;
     *why = "the data are neither f32, f64 nor codes of a byte that are decoded to f32";
-    return computed_in(region) == DTYPE_F32 && decode_takes(type) && !shares_scales(type) &&
+    return computed_in(region) == DTYPE_F32 && decode_takes(type) && !type_has_blocks(type) &&
            dtype_bytes(type->dtype) == 1;
 }
 
@@ -77,10 +42,10 @@ static bool takes_weight(const struct region *region, const char **why)
     *why = "the weights are neither f32, f64 nor codes that are decoded to f32";
     if (computed_in(region) != DTYPE_F32 || !decode_takes(type))
         return false;
-    if (shares_scales(type) && !takes_blocks(type, why))
+    if (type_has_blocks(type) && !blocks_take(type, why))
         return false;
     *why = "weights that are computed are no codes of 8 bits";
-    return value->kind == VALUE_CONSTANT || (type_packed_bits(type) == 8 && !shares_scales(type));
+    return value->kind == VALUE_CONSTANT || (type_packed_bits(type) == 8 && !type_has_blocks(type));
 }
 
 bool takes_operands(const struct region *region, const char **why)
@@ -152,93 +117,11 @@ struct type codes_type(struct bind *bind, const struct type *from, int rank, con
     return type;
 }
 
-static void bind_scales(struct bind *bind, const struct value *value, int rank, const int64_t *dims,
-                        uint8_t *bytes, const char *layout)
-{
-    const struct type type = type_make(DTYPE_U8, rank, dims);
-    const char *name = arena_printf(bind->arena, "%s.scale", value->name);
-
-    bind_text(bind, "scales", "%s", bind_codes(bind, name, &type, bytes, layout));
-}
-
-static int64_t scales_of_row(const struct type *type)
-{
-    const int64_t rows = type->rank > 0 ? type->dim[0] : 1;
-
-    return rows ? type->quant->n / rows : 0;
-}
-
-static uint8_t *new_scales(struct bind *bind, int64_t n)
-{
-    const struct type type = type_make(DTYPE_U8, 1, &n);
-    uint8_t *bytes = constant_alloc(bind->region->fn, &type);
-
-    memset(bytes, NO_SCALE, (size_t)n);
-    return bytes;
-}
-
-/* Row by row, as the constant's blocks lie. */
-static void bind_row_scales(struct bind *bind, const struct value *value)
-{
-    const struct qtype *quant = value->type.quant;
-    const int64_t dims[] = { value->type.rank > 0 ? value->type.dim[0] : 1,
-                             scales_of_row(&value->type) };
-    uint8_t *bytes = new_scales(bind, quant->n);
-
-    for (int64_t i = 0; i < quant->n; i++)
-        bytes[i] = (uint8_t)e8m0(quant->scale[i]);
-    bind_scales(bind, value, 2, dims, bytes,
-                arena_printf(bind->arena, "2^(n - 127) of each row and %lld elements",
-                             (long long)quant->block));
-}
-
-/* Four rows of the panels side by side, as their codes. */
-static void bind_panel_scales(struct bind *bind, const struct value *value, const struct panels *p)
-{
-    const struct qtype *quant = value->type.quant;
-    const int64_t n = scales_of_row(&value->type), blocks = (p->n_rows + p->width - 1) / p->width;
-    const int64_t dims[] = { p->groups * blocks, n, p->width };
-    uint8_t *bytes = new_scales(bind, dims[0] * dims[1] * dims[2]);
-
-    for (int64_t row = 0; row < p->groups * p->n_rows; row++)
-        for (int64_t i = 0; i < n; i++) {
-            const int64_t block = row / p->n_rows * blocks + row % p->n_rows / p->width;
-
-            bytes[(block * n + i) * p->width + row % p->n_rows % p->width] =
-                (uint8_t)e8m0(quant->scale[row * n + i]);
-        }
-    bind_scales(bind, value, 3, dims, bytes,
-                arena_printf(bind->arena, "2^(n - 127) of each 4 rows and %lld elements",
-                             (long long)quant->block));
-}
-
-/* Where the scales of a chunk lie, as C: of blocks along the panel's length, or across it. */
-static void bind_chunk_scales(struct bind *bind, const struct value *value, const struct panels *p)
-{
-    const bool along = p->len_step == 1;
-
-    bind_helper(bind, "scale_blocks");
-    bind_int(bind, "n_scales", scales_of_row(&value->type));
-    bind_int(bind, "block_len", value->type.quant->block);
-    offer_flag(bind, "along", along);
-    offer_flag(bind, "across", !along);
-    if (along)
-        bind_panel_scales(bind, value, p);
-    else
-        bind_row_scales(bind, value);
-}
-
-static int64_t chunk_of(const struct type *type, const struct panels *p)
-{
-    if (!shares_scales(type) || p->len_step != 1 || type->quant->block % CHUNK == 0)
-        return CHUNK;
-    return type->quant->block;
-}
-
 void bind_weight_panels(struct bind *bind, const struct panels *panels, const char *layout)
 {
     struct value *value = bind->region->anchor->inputs[1];
-    const bool small = weight_is_small(bind->region), blocks = small && shares_scales(&value->type);
+    const bool small = weight_is_small(bind->region),
+               blocks = small && type_has_blocks(&value->type);
     struct type type;
 
     bind_text(bind, "tw", "%s", stored_c_type(&value->type));
@@ -253,36 +136,16 @@ void bind_weight_panels(struct bind *bind, const struct panels *panels, const ch
         bind, "weight", "%s",
         bind_codes(bind, value->name, &type, panels_make(bind, value, panels, &type), layout));
     bind_text(bind, "unpack", "%s", decode_unpack(bind, &value->type));
-    bind_int(bind, "chunk", chunk_of(&value->type, panels));
+    bind_int(bind, "chunk", blocks_chunk(&value->type, panels));
     if (blocks)
-        bind_chunk_scales(bind, value, panels);
-}
-
-/* Those of rows that lie side by side, whatever their order in the constant. */
-static void bind_tap_scales(struct bind *bind, const struct value *value, const struct panels *p)
-{
-    const struct type *type = &value->type;
-    const int64_t n = scales_of_row(type), row_len = type_span(type, 1, type->rank);
-    const int64_t dims[] = { p->groups, n, p->width };
-    uint8_t *bytes = new_scales(bind, p->groups * n * p->width);
-
-    for (int64_t group = 0; group < p->groups; group++)
-        for (int64_t row = 0; row < p->n_rows; row++)
-            for (int64_t i = 0; i < n; i++) {
-                const int64_t from = (group * p->group_step + row * p->row_step) / row_len;
-
-                bytes[(group * n + i) * p->width + row] =
-                    (uint8_t)e8m0(type->quant->scale[from * n + i]);
-            }
-    bind_scales(
-        bind, value, 3, dims, bytes,
-        arena_printf(bind->arena, "2^(n - 127) of each %lld taps", (long long)type->quant->block));
+        bind_blocks_of_panels(bind, value, panels);
 }
 
 void bind_weight_taps(struct bind *bind, const struct panels *panels, const char *layout)
 {
     struct value *value = bind->region->anchor->inputs[1];
-    const bool small = weight_is_small(bind->region), blocks = small && shares_scales(&value->type);
+    const bool small = weight_is_small(bind->region),
+               blocks = small && type_has_blocks(&value->type);
     struct type type;
 
     bind_text(bind, "tw", "%s", stored_c_type(&value->type));
@@ -297,11 +160,8 @@ void bind_weight_taps(struct bind *bind, const struct panels *panels, const char
         bind, "weight", "%s",
         bind_codes(bind, value->name, &type, panels_make(bind, value, panels, &type), layout));
     bind_text(bind, "unpack", "%s", decode_unpack(bind, &value->type));
-    if (blocks) {
-        bind_helper(bind, "power_of_two_f32");
-        bind_int(bind, "block_len", value->type.quant->block);
-        bind_tap_scales(bind, value, panels);
-    }
+    if (blocks)
+        bind_blocks_of_taps(bind, value, panels);
 }
 
 void bind_weight_tiles(struct bind *bind, const struct panels *panels, const char *layout)
@@ -320,19 +180,15 @@ void bind_weight_tiles(struct bind *bind, const struct panels *panels, const cha
                     : bind_packed(bind, value, &type, packed, layout));
     if (small)
         bind_text(bind, "unpack", "%s", decode_unpack(bind, from));
-    if (blocks) {
-        bind_helper(bind, "power_of_two_f32");
-        bind_int(bind, "n_scales", scales_of_row(from));
-        bind_int(bind, "block_len", from->quant->block);
-        bind_row_scales(bind, value);
-    }
+    if (blocks)
+        bind_blocks_of_elements(bind, value);
 }
 
 void bind_weight_rows(struct bind *bind)
 {
     struct value *value = bind->region->anchor->inputs[1];
     const struct type *type = &value->type;
-    const bool small = weight_is_small(bind->region), blocks = small && shares_scales(type);
+    const bool small = weight_is_small(bind->region), blocks = small && type_has_blocks(type);
 
     keys_offer(bind->keys, "tw", stored_c_type(type));
     offer_flag(bind, "small", small);
@@ -347,13 +203,10 @@ void bind_weight_rows(struct bind *bind)
     if (small)
         bind_text(bind, "unpack", "%s", decode_unpack(bind, type));
     if (blocks) {
-        bind_helper(bind, "scale_row");
-        bind_int(bind, "n_scales", scales_of_row(type));
-        bind_int(bind, "block_len", type->quant->block);
+        bind_blocks_of_rows(bind, value);
         keys_offer(bind->keys, "row_len",
                    arena_printf(bind->arena, "%lld",
                                 (long long)type_span(type, type->rank > 0 ? 1 : 0, type->rank)));
-        bind_row_scales(bind, value);
     }
 }
 

@@ -32,9 +32,6 @@ const char *stored_c_type(const struct type *type);
 /* The type of an array of a constant's codes, in another shape: without scales. */
 struct type codes_type(struct bind *bind, const struct type *from, int rank, const int64_t *dims);
 
-/* Whether powers of two stand for blocks of the type's elements. */
-bool shares_scales(const struct type *type);
-
 struct panels;
 
 /* Input 1, known before the model runs, in the order in which tiles read it: see panels.h. Sets
@@ -42,22 +39,17 @@ struct panels;
  *   tw              its type
  *   small           it has to be decoded, CHUNK positions of four rows at a time:
  *   unpack, chunk   by this function; so many
- *   blocks          blocks of it share a scale:
- *   scales          their array, E8M0 (a byte n is 2^(n - 127))
- *   n_scales        so many for a row of the constant
- *   block_len       of so many elements each
- *   along, across   blocks lie along the panels, or across them */
+ *   blocks          blocks of it share a scale: see blocks.h */
 void bind_weight_panels(struct bind *bind, const struct panels *panels, const char *layout);
 
 /* Input 1, known before the model runs, as [groups, len, width] of panels as wide as they have rows
  * (of a depthwise convolution: taps of neighbouring channels side by side). Sets
  *   weight, tw, small, unpack   as above
- *   blocks, scales, block_len   as above, as [groups, blocks of a row, width] */
+ *   blocks                      as above */
 void bind_weight_taps(struct bind *bind, const struct panels *panels, const char *layout);
 
 /* Input 1 in panels for register tiles (tile.h), whatever it is stored as. Sets weight, tw, small,
- * unpack, blocks, n_scales and block_len as above; scales lie row by row, as the constant's do, and
- * the text has a helper power_of_two_f32. */
+ * unpack and blocks as above. */
 void bind_weight_tiles(struct bind *bind, const struct panels *panels, const char *layout);
 
 /* Input 1 in its own order, for kernels that decode a few elements at a time. Sets weight, tw,

@@ -132,17 +132,20 @@ static bool read_scaled(struct json_parser *parser, const struct place *place, c
 static bool read_blocks(struct json_parser *parser, const struct place *place, const cJSON *item,
                         const struct type *type, struct qtype *quant)
 {
-    static const char *const keys[] = { "block", "scale", NULL };
-    void *scale = NULL;
+    static const char *const keys[] = { "block", "scale", "zero", NULL };
+    void *scale = NULL, *zero = NULL;
 
     if (!json_object(parser, place, item, keys) ||
         !json_int_member(parser, place, item, "block", 0, 1, TYPE_MAX_BYTES, &quant->block))
         return false;
     quant->kind = QTYPE_BLOCKS;
     quant->n = type_n_blocks(type, quant->block);
-    if (!read_vector(parser, place, item, "scale", DTYPE_F32, quant->n, &scale))
+    if (!read_vector(parser, place, item, "scale", DTYPE_F32, quant->n, &scale) ||
+        (json_member(item, "zero") &&
+         !read_vector(parser, place, item, "zero", DTYPE_I32, quant->n, &zero)))
         return false;
     quant->scale = scale;
+    quant->zero = zero;
     return true;
 }
 

@@ -156,7 +156,7 @@ static bool read_scaled(struct reader *reader, const struct type *type, struct q
 
 static bool read_blocks(struct reader *reader, const struct type *type, struct qtype *quant)
 {
-    const void *scale = NULL;
+    const void *scale = NULL, *zero = NULL;
 
     quant->kind = QTYPE_BLOCKS;
     if (!reader_number(reader, TYPE_MAX_BYTES, &quant->block))
@@ -167,7 +167,12 @@ static bool read_blocks(struct reader *reader, const struct type *type, struct q
     if (!reader_expect(reader, ",") || !reader_expect(reader, "scale") ||
         !reader_expect(reader, "=") || !read_vector(reader, DTYPE_F32, false, quant->n, &scale))
         return false;
+    if (reader_accept(reader, ",") &&
+        (!reader_expect(reader, "zero") || !reader_expect(reader, "=") ||
+         !read_vector(reader, DTYPE_I32, false, quant->n, &zero)))
+        return false;
     quant->scale = scale;
+    quant->zero = zero;
     return true;
 }
 

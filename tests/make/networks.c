@@ -175,9 +175,70 @@ static void quantised(struct onnx_builder *b)
     builder_node(b, "DequantizeLinear", "p p_s p_z", "probabilities");
 }
 
+/* A scale for each block of weights, as models of language have them: of a matrix along its rows
+ * and its columns, with zero points that go into the codes (8 of u4) and with such that do not, and
+ * of a 1x1 convolution. */
+static const char *in_blocks(struct onnx_builder *b, const char *name, enum dtype dtype,
+                             const char *shape, const char *blocks, int axis, int zero)
+{
+    const char *scale = arena_printf(&b->arena, "%s_s", name);
+    const char *zeros = arena_printf(&b->arena, "%s_z", name);
+    const char *numbers = arena_printf(&b->arena, "%s_numbers", name);
+    const Onnx__TensorProto *tensor = builder_tensor(b, name, dtype, shape, NULL);
+    float *scales;
+
+    for (size_t i = 0; i < tensor->raw_data.len; i++)
+        tensor->raw_data.data[i] = (uint8_t)(builder_next_random(b) * 128 + 128);
+    tensor = builder_tensor(b, scale, DTYPE_F32, blocks, NULL);
+    scales = (float *)(void *)tensor->raw_data.data;
+    for (size_t i = 0; i < tensor->raw_data.len / sizeof *scales; i++)
+        scales[i] = (float)(0.03 + 0.02 * builder_next_random(b));
+    if (zero >= 0) {
+        tensor = builder_tensor(b, zeros, dtype, blocks, NULL);
+        for (size_t i = 0; i < tensor->raw_data.len; i++)
+            tensor->raw_data.data[i] =
+                (uint8_t)(zero ? zero * 17 : (int)(builder_next_random(b) * 128 + 128));
+    }
+    builder_node(b, "DequantizeLinear",
+                 arena_printf(&b->arena, "%s %s%s%s", name, scale, zero >= 0 ? " " : "",
+                              zero >= 0 ? zeros : ""),
+                 numbers);
+    builder_attrs(b, "axis=%d block_size=16", axis);
+    return numbers;
+}
+
+static void blocks(struct onnx_builder *b)
+{
+    static const int64_t image[] = { 4, 20, 1, 1 };
+
+    b->model->opset_import[0]->version = 21;
+    builder_input(b, "x", DTYPE_F32, "4,40");
+    builder_output(b, "y", DTYPE_F32, "4,6,1,1");
+    builder_node(
+        b, "MatMul",
+        arena_printf(&b->arena, "x %s", in_blocks(b, "w1", DTYPE_I4, "40,32", "3,32", 0, -1)), "a");
+    builder_node(
+        b, "Gemm",
+        arena_printf(&b->arena, "a %s", in_blocks(b, "w2", DTYPE_U4, "48,32", "48,2", 1, 8)), "b");
+    builder_attrs(b, "transB=1");
+    builder_node(
+        b, "Gemm",
+        arena_printf(&b->arena, "b %s", in_blocks(b, "w3", DTYPE_U4, "48,32", "48,2", 1, 0)), "c");
+    builder_node(
+        b, "MatMul",
+        arena_printf(&b->arena, "c %s", in_blocks(b, "w4", DTYPE_I8, "32,20", "2,20", 0, -1)), "d");
+    builder_ints(b, "image", "4", image);
+    builder_node(b, "Reshape", "d image", "e");
+    builder_node(
+        b, "Conv",
+        arena_printf(&b->arena, "e %s", in_blocks(b, "w5", DTYPE_I4, "6,20,1,1", "6,2,1,1", 1, -1)),
+        "y");
+}
+
 const struct recipe networks[] = {
-    { "mobile", mobile },     { "quantised", quantised }, { "recurrent", recurrent },
-    { "residual", residual }, { "segment", segment },     { "transformer", transformer },
+    { "blocks", blocks },           { "mobile", mobile },     { "quantised", quantised },
+    { "recurrent", recurrent },     { "residual", residual }, { "segment", segment },
+    { "transformer", transformer },
 };
 
 const int n_networks = sizeof networks / sizeof *networks;

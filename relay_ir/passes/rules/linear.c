@@ -142,11 +142,14 @@ struct value *matmul_to_dense(struct rewrite *rewrite, struct node *root)
         root->attrs.matmul.transpose_a || type_span(&w->type, 0, rank - 2) != 1 ||
         type_elements(&x->type) == 0 || type_elements(&w->type) == 0)
         return NULL;
+    if (type_has_blocks(&w->type) && (!turned || rank != 2))
+        return NULL; /* whose rows must stay where they are */
     rows =
         type_make(x->type.dtype, 2, (int64_t[]){ type_span(&x->type, 0, last), x->type.dim[last] });
     weight = type_make(w->type.dtype, 2, (int64_t[]){ out->dim[out->rank - 1], x->type.dim[last] });
-    w = turned ? rule_constant_like(rewrite, w, &weight, w->data)
-               : transposed_matrix(rewrite, w, &weight);
+    if (!type_has_blocks(&w->type))
+        w = turned ? rule_constant_like(rewrite, w, &weight, w->data)
+                   : transposed_matrix(rewrite, w, &weight);
     if (last > 1)
         x = rule_reshape(rewrite, x, &rows);
     y = rule_build2(rewrite, OP_DENSE, &attrs, x, w);

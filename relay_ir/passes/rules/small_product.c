@@ -106,9 +106,38 @@ static struct value *joined_scale(struct rewrite *rewrite, const struct node *ro
                         &type, data);
 }
 
+/* Blocks lie in rows: matrices of them are not transposed, products read them as they are. *turned:
+ * what is multiplied is the transpose of the result. */
+static const struct value *behind_turns(const struct value *value, bool *turned)
+{
+    const struct value *from = value;
+
+    *turned = false;
+    while (from->def && from->def->op == OP_TRANSPOSE && from->type.rank == 2) {
+        *turned ^= from->def->attrs.axes.axes.at[0] == 1;
+        from = from->def->inputs[0];
+    }
+    if (from->def && from->def->op == OP_CAST && type_has_blocks(&from->def->inputs[0]->type))
+        return from;
+    *turned = false;
+    return value;
+}
+
+/* The product with the other one of both matrices. */
+static void turn_weight(struct node *product)
+{
+    if (product->op != OP_MATMUL) /* nn.dense: x times the transpose of w */
+        product->attrs = (union attrs){ .matmul = { .transpose_b = true,
+                                                    .out_dtype = *product_out_dtype(product) } };
+    product->op = OP_MATMUL;
+    product->attrs.matmul.transpose_b = !product->attrs.matmul.transpose_b;
+}
+
 struct value *product_of_codes(struct rewrite *rewrite, struct node *root)
 {
-    struct operand x = operand_of(root->inputs[0]), w = operand_of(root->inputs[1]);
+    bool turned;
+    struct operand x = operand_of(root->inputs[0]);
+    struct operand w = operand_of(behind_turns(root->inputs[1], &turned));
     const bool x_is_fp8 = x.codes && dtype_kind(x.codes->type.dtype) == KIND_MINIFLOAT &&
                           (!x.scale || type_elements(&x.scale->type) == 1);
     struct node twin = *root;
@@ -130,6 +159,8 @@ struct value *product_of_codes(struct rewrite *rewrite, struct node *root)
     *product_out_dtype(&twin) = DTYPE_F32;
     if (x.codes)
         rule_covers(rewrite, root->inputs[0]->def);
-    sum = rule_build(rewrite, root->op, &twin.attrs, 2, inputs);
+    if (turned)
+        turn_weight(&twin);
+    sum = rule_build(rewrite, twin.op, &twin.attrs, 2, inputs);
     return scale ? rule_build2(rewrite, OP_MULTIPLY, NULL, sum, scale) : sum;
 }
