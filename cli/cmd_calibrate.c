@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "cli/progress.h"
 #include "frontend/tensors/samples.h"
+#include "quantize/calib_zeros.h"
 #include "quantize/calibrate.h"
 #include "relay_ir/passes/pipeline.h"
 
@@ -186,6 +187,7 @@ bool command_calibrate(struct cli *cli)
 
         table.model = slash ? slash + 1 : path;
         warn_non_finite(cli, &table);
+        calib_warn_zeros(cli->ctx, &table);
         ok = write_table(cli, &request, &table);
     }
     if (ok)

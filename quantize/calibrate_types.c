@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "quantize/calib_zeros.h"
 #include "quantize/steps.h"
 
 static bool measure(struct quantization *q, struct calib_table *table)
@@ -118,6 +119,7 @@ bool quantize_calibrate(struct quantization *q)
         return true;
     if (q->options->calib && !check_table(q))
         return false;
+    calib_warn_zeros(q->ctx, q->calibration);
     for (int i = 0; i < fn->n_params; i++)
         set_type(q, fn->params[i]);
     for (struct node *node = fn->first; node; node = node->next)

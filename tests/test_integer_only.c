@@ -67,10 +67,12 @@ static const char small_network[] =
     "  %j = concatenate(%gd, %md) {axis=1}\n" Q("jd", "j", "@t", "@z")
     "  %e = sigmoid(%jd)\n" Q("ed", "e", "@p", "@low")
     "  %k = multiply(%jd, %ed)\n" Q("kd", "k", "@t", "@z")
-    "  %v = nn.global_avg_pool(%kd)\n" Q("vd", "v", "@s", "@z")
+    "  %zo = image.resize(%kd) {size=[1,8,7,9], method=\"linear\", coordinate_transformation_mode=\"half_pixel\"}\n" Q("zd", "zo", "@t", "@z")
+    "  %v = nn.global_avg_pool(%zd)\n" Q("vd", "v", "@s", "@z")
     "  %f = reshape(%vd) {shape=[1,8]}\n"
     "  %l = nn.dense(%f, %w3f)\n" Q("ld", "l", "@t", "@z")
-    "  %q = nn.softmax(%ld) {axis=1}\n" Q("y", "q", "@p", "@low")
+    "  %lo = nn.log_softmax(%ld) {axis=1}\n" Q("lod", "lo", "@t", "@z")
+    "  %q = nn.softmax(%lod) {axis=1}\n" Q("y", "q", "@p", "@low")
     "}\n";
 /* clang-format on */
 

@@ -75,6 +75,32 @@ static const struct kernel_case softmaxes[] = {
       "u8[3,7]; const f32[] 0.02; const u8[] 0; const f32[] 3; const i16[] 100" },
 };
 
+#define TO_20TH "; const f32[] 0.1; const i8[] 3; const f32[] 0.05; const i8[] 127"
+
+static const struct kernel_case log_softmaxes[] = {
+    { "qnn_log_softmax", "qnn.log_softmax", "axis=1", "i8[3,10]" TO_20TH },
+    { "qnn_log_softmax", "qnn.log_softmax", "axis=1", "i8[2,3,4]" TO_20TH },
+    { "qnn_log_softmax", "qnn.log_softmax", "axis=0", "i8[1] 5" TO_20TH },
+    { "qnn_log_softmax", "qnn.log_softmax", "axis=1", "i8[1,1000] 3" TO_20TH },
+    { "qnn_log_softmax", "qnn.log_softmax", "axis=0", "i8[2] -128 127" TO_20TH },
+    { "qnn_log_softmax", "qnn.log_softmax", "axis=1",
+      "u8[3,7]; const f32[] 0.02; const u8[] 0; const f32[] 0.0001; const u16[] 65535" },
+};
+
+#define FLAT                                                                                       \
+    "method=\"linear\", coordinate_transformation_mode=\"half_pixel\", "                           \
+    "rounding_method=\"round_prefer_floor\""
+#define CORNERS                                                                                    \
+    "method=\"linear\", coordinate_transformation_mode=\"align_corners\", "                        \
+    "rounding_method=\"round_prefer_floor\""
+
+static const struct kernel_case resizes[] = {
+    { "qnn_resize", "qnn.resize", "size=[1,3,8,10], " FLAT, "i8[1,3,4,5]" },
+    { "qnn_resize", "qnn.resize", "size=[2,7,9,3], " CORNERS, "u8[2,4,5,3]" },
+    { "qnn_resize", "qnn.resize", "size=[2,7], " CORNERS, "i8[2,16] -128 127 -128 127" },
+    { "qnn_resize", "qnn.resize", "size=[2,3,1], " FLAT, "u8[2,7,1] 255 0" },
+};
+
 static const struct kernel_case elements[] = {
     { "elementwise", "qnn.lut", "axis=0", "i8[3,50]; const i8[256]; const f32[] 1; const i8[] 0" },
     { "elementwise", "qnn.lut", "axis=0", "u8[3,50]; const u8[256]; const f32[] 1; const u8[] 0" },
@@ -119,6 +145,18 @@ START_TEST(softmax_agrees_exactly)
 }
 END_TEST
 
+START_TEST(log_softmax_agrees_exactly)
+{
+    KERNEL_CASES_CHECK(log_softmaxes, 0);
+}
+END_TEST
+
+START_TEST(resize_agrees_exactly)
+{
+    KERNEL_CASES_CHECK(resizes, 0);
+}
+END_TEST
+
 START_TEST(elements_agree_exactly)
 {
     KERNEL_CASES_CHECK(elements, 0);
@@ -136,6 +174,8 @@ int main(void)
     tcase_add_test(tests, averages_agree_exactly);
     tcase_add_test(tests, sums_agree_exactly);
     tcase_add_test(tests, softmax_agrees_exactly);
+    tcase_add_test(tests, log_softmax_agrees_exactly);
+    tcase_add_test(tests, resize_agrees_exactly);
     tcase_add_test(tests, elements_agree_exactly);
     suite_add_tcase(suite, tests);
     runner = srunner_create(suite);

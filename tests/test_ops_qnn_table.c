@@ -57,6 +57,44 @@ static const struct op_case cases[] = {
     { "qnn.softmax", "{axis=1}", "i8[2] 7; f32[] 1; i8[] 0; f32[] 1; i8[] 0", "",
       "axis 1 is out of range" },
 
+    /* -ln 2 in tenths; next to 0 and 25.5 below it; of four -ln 4 */
+    { "qnn.log_softmax", "{axis=0}", "i8[2] 7 7; f32[] 1; i8[] 0; f32[] 0.1; i8[] 127",
+      "i8[2] 120 120", NULL },
+    { "qnn.log_softmax", "{axis=0}", "i8[2] 127 -128; f32[] 0.1; i8[] 0; f32[] 0.1; i8[] 127",
+      "i8[2] 127 -128", NULL },
+    { "qnn.log_softmax", "{axis=1}", "u8[1,4] 9; f32[] 1; u8[] 0; f32[] 0.25; u8[] 10",
+      "u8[1,4] 4 4 4 4", NULL },
+    { "qnn.log_softmax", "{axis=0}", "i8[0]; f32[] 1; i8[] 0; f32[] 0.1; i8[] -128", "i8[0]",
+      NULL },
+    { "qnn.log_softmax", "{axis=0}", "f8e4m3[2] 0x38; f32[] 1; f8e4m3[] 0; f32[] 1; f8e4m3[] 0", "",
+      "wanted is i8 or u8" },
+
+    /* a quarter and three quarters between -8 and 8; halves go up */
+    { "qnn.resize",
+      "{size=[4], scales=[], roi=[], method=\"linear\", "
+      "coordinate_transformation_mode=\"half_pixel\", "
+      "rounding_method=\"floor\", cubic_alpha=0, exclude_outside=false, antialias=false, "
+      "extrapolation_value=0}",
+      "i8[2] -8 8", "i8[4] -8 -4 4 8", NULL },
+    { "qnn.resize",
+      "{size=[1,3], scales=[], roi=[], method=\"linear\", "
+      "coordinate_transformation_mode=\"align_corners\", "
+      "rounding_method=\"floor\", cubic_alpha=0, exclude_outside=false, antialias=false, "
+      "extrapolation_value=0}",
+      "i8[1,2] -128 127", "i8[1,3] -128 0 127", NULL },
+    { "qnn.resize",
+      "{size=[4], scales=[], roi=[], method=\"cubic\", "
+      "coordinate_transformation_mode=\"half_pixel\", "
+      "rounding_method=\"floor\", cubic_alpha=0, exclude_outside=false, antialias=false, "
+      "extrapolation_value=0}",
+      "i8[2] 1", "", "is linear, in at most two dimensions" },
+    { "qnn.resize",
+      "{size=[4], scales=[], roi=[], method=\"linear\", "
+      "coordinate_transformation_mode=\"half_pixel\", "
+      "rounding_method=\"floor\", cubic_alpha=0, exclude_outside=false, antialias=false, "
+      "extrapolation_value=0}",
+      "f32[2] 1", "", "wanted is i8 or u8" },
+
     { "qnn.lut", "{axis=0}", "u8[2] 0 255; i8[256] 5; f32[] 1; i8[] 0", "i8[2] 5 5", NULL },
     { "qnn.lut", "{axis=1}", "i8[1,2] -128 127; u16[2,256] 500; f32[] 1; u16[] 0",
       "u16[1,2] 500 500", NULL },
@@ -103,6 +141,32 @@ START_TEST(softmax_is_nearest)
 }
 END_TEST
 
+/* Against exact arithmetic: half a step, and 1/30 of one. */
+START_TEST(log_softmax_is_nearest)
+{
+    static const double in_scales[] = { 0.001, 0.0371, 0.1, 1 }, out_scales[] = { 0x1p-14, 0.05 };
+
+    for (int i = 0; i < 4; i++)
+        for (int k = 0; k < 2; k++) {
+            const struct qnn_log_softmax of = qnn_log_softmax_of(in_scales[i], out_scales[k]);
+
+            for (int d = 0; d < QNN_CODES; d++) {
+                /* of two, d steps apart: the sum is 2^31 and powers[d] */
+                const double m = 1 + (double)of.powers[d] / 0x1p31, at = (m - 1) * 256;
+                const int low = m < 2 ? (int)at : 255;
+                const double log_sum =
+                    of.logs[low] + (of.logs[low + 1] - of.logs[low]) * (at - low);
+                const double found = (d * (double)of.step + log_sum) / 65536;
+                const double exact =
+                    (d * in_scales[i] + log1p(exp(-d * in_scales[i]))) / out_scales[k];
+
+                ck_assert_msg(fabs(found - exact) <= 1.0 / 28 + exact * 1e-6, "%d: %g, wanted %g",
+                              d, found, exact);
+            }
+        }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("ops: tables and averages of quantised numbers");
@@ -112,6 +176,7 @@ int main(void)
 
     tcase_add_loop_test(tests, by_hand, 0, N_ROWS(cases));
     tcase_add_test(tests, softmax_is_nearest);
+    tcase_add_test(tests, log_softmax_is_nearest);
     suite_add_tcase(suite, tests);
     runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

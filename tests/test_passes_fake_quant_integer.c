@@ -10,6 +10,8 @@
 
 #define FN "fn main(%x: (2,4,6,5) i8) -> (%y) {\n" IN OUT DX
 #define END(x) QUANTIZE(x) "}\n"
+#define LINEAR                                                                                     \
+    "method=\"linear\", coordinate_transformation_mode=\"half_pixel\", rounding_method=\"floor\""
 #define FN_U8                                                                                      \
     "fn main(%a: (2,3) i8, %b: (1,3) u8) -> (%y) {\n" IN "  const @bs : () f32 = [0.25]\n"         \
     "  const @bz : () u8 = [1]\n" OUT DA DB
@@ -76,6 +78,17 @@ static const struct pass_case rows[] = {
     { "reduction_to_integer", FN_FINE "  %p = mean(%xf) {axis=[1], keepdims=true}\n" END("p"), "" },
     { "reduction_to_integer", FN "  %p = sum(%xf) {axis=[2,3]}\n" END("p"), "" },
     { "reduction_to_integer", FN_FINE "  %p = nn.softmax(%xf) {axis=1}\n" END("p"), "" },
+    { "reduction_to_integer", FN_FINE "  %p = nn.log_softmax(%xf) {axis=1}\n" END("p"), "" },
+    { "resize_to_integer", FN "  %p = image.resize(%xf) {size=[2,4,9,10], " LINEAR "}\n" END("p"),
+      "" },
+    { "resize_to_integer", /* in three dimensions */
+      FN "  %p = image.resize(%xf) {size=[2,5,9,10], " LINEAR "}\n" END("p"), NULL },
+    { "resize_to_integer", /* steps behind it that are finer */
+      FN_FINE "  %p = image.resize(%xf) {size=[2,4,9,10], " LINEAR "}\n" END("p"), NULL },
+    { "resize_to_integer",
+      FN "  %p = image.resize(%xf) {size=[2,4,9,10], method=\"cubic\", "
+         "coordinate_transformation_mode=\"half_pixel\", rounding_method=\"floor\"}\n" END("p"),
+      NULL },
     { "reduction_to_integer", /* no table of 65536 */
       FN_16 "  %p = nn.softmax(%xf) {axis=1}\n" END("p"), NULL },
     { "reduction_to_integer",

@@ -208,11 +208,12 @@ static struct value *moved(struct layer *layer, double *size)
     return make(layer, OP_TRANSPOSE, &attrs, 1, &x);
 }
 
-/* Averages over windows, planes and axes, sums, softmax. */
+/* Averages over windows, planes and axes, sums, softmax, log_softmax. */
 static struct value *reduced(struct layer *layer, double *size)
 {
-    static const enum op ops[] = { OP_AVG_POOL2D, OP_GLOBAL_AVG_POOL, OP_MEAN, OP_SUM, OP_SOFTMAX };
-    const int form = pick(layer, 5);
+    static const enum op ops[] = { OP_AVG_POOL2D, OP_GLOBAL_AVG_POOL, OP_MEAN,
+                                   OP_SUM,        OP_SOFTMAX,         OP_LOG_SOFTMAX };
+    const int form = pick(layer, 6);
     union attrs attrs = { .axis = { .axis = 1 } };
     struct value *x = operand(layer, 4, (int64_t[]){ 1, 2, 3 + pick(layer, 4), 4 + pick(layer, 3) },
                               layer->scale, zero_point(layer, layer->dtype));
@@ -236,8 +237,8 @@ static struct value *reduced(struct layer *layer, double *size)
             if (pick(layer, 2))
                 attrs.reduce.axis.at[attrs.reduce.axis.n++] = i;
         *size *= form == 3 ? 4 : 1;
-    } else if (form == 4) {
-        *size = 1;
+    } else if (form >= 4) {
+        *size = form == 4 ? 1 : *size * 2 + 2;
     }
     return make(layer, ops[form], &attrs, 1, &x);
 }

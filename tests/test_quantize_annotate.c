@@ -406,6 +406,8 @@ START_TEST(a_tensor_of_zeros_has_a_scale)
     run(&q);
     ck_assert_msg(q.ok, "%s", expect_text(q.ctx));
     ck_assert_double_eq(number(find(&q, OP_QNN_QUANTIZE, 0)->inputs[1]), 1);
+    ck_assert_msg(expect_warning(q.ctx, DIAG_CALIB_TABLE, "1 tensor held nothing but zeros"), "%s",
+                  expect_text(q.ctx));
     end(&q);
 }
 END_TEST

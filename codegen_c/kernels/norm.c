@@ -80,32 +80,72 @@ bool accepts_qnn_softmax(const struct region *region, const char **why)
     return takes_any(region, why) && takes_qnn_scales(region, 0, why);
 }
 
+/* What is added to a result: " - 128", or nothing. */
+static void bind_out_zero(struct bind *bind, const struct qnn_scales *scales)
+{
+    bind_text(bind, "plus_zero", "%s",
+              scales->out_zero
+                  ? arena_printf(bind->arena, " %c %" PRId64, scales->out_zero < 0 ? '-' : '+',
+                                 scales->out_zero < 0 ? -scales->out_zero : scales->out_zero)
+                  : "");
+}
+
+static void bind_out_type(struct bind *bind)
+{
+    const enum dtype out = anchor_output(bind->region, 0)->dtype;
+
+    bind_text(bind, "ty", "%s", dtype_c_type(out));
+    bind_int(bind, "least", (int64_t)dtype_least(out));
+    bind_int(bind, "most", (int64_t)dtype_greatest(out));
+    bind_helper(bind, "saturate_int");
+}
+
+static void bind_powers(struct bind *bind, const uint32_t powers[QNN_CODES])
+{
+    const char *name =
+        arena_printf(bind->arena, "%s_powers", bind->region->anchor->outputs[0]->name);
+    uint32_t *table = table_new(bind, DTYPE_U32, QNN_CODES);
+
+    memcpy(table, powers, QNN_CODES * sizeof *powers);
+    bind_table(bind, "powers", name, DTYPE_U32, QNN_CODES, table);
+}
+
+bool bind_qnn_log_softmax(struct bind *bind)
+{
+    const struct node *node = bind->region->anchor;
+    const struct qnn_scales scales = known_qnn_scales(node);
+    const struct qnn_log_softmax of = qnn_log_softmax_of(scales.in_scale, scales.out_scale);
+    uint32_t *logs = table_new(bind, DTYPE_U32, QNN_CODES + 1);
+
+    memcpy(logs, of.logs, sizeof of.logs);
+    bind_type(bind);
+    bind_input(bind, "x", 0);
+    bind_axis(bind, node->attrs.axis.axis);
+    bind_powers(bind, of.powers);
+    bind_table(bind, "logs", arena_printf(bind->arena, "%s_logs", node->outputs[0]->name),
+               DTYPE_U32, QNN_CODES + 1, logs);
+    bind_text(bind, "step", "UINT64_C(%" PRIu64 ")", of.step);
+    bind_text(bind, "zero", "%" PRId64, scales.out_zero);
+    bind_out_type(bind);
+    bind_helper(bind, "log_of_sum");
+    return true;
+}
+
 bool bind_qnn_softmax(struct bind *bind)
 {
     const struct node *node = bind->region->anchor;
     const struct qnn_scales scales = known_qnn_scales(node);
     const struct qnn_softmax softmax = qnn_softmax_of(scales.in_scale, scales.out_scale);
-    const enum dtype out = anchor_output(bind->region, 0)->dtype;
-    uint32_t *powers = table_new(bind, DTYPE_U32, QNN_CODES);
 
-    memcpy(powers, softmax.powers, sizeof softmax.powers);
     bind_type(bind);
     bind_input(bind, "x", 0);
     bind_axis(bind, node->attrs.axis.axis);
-    bind_table(bind, "powers", arena_printf(bind->arena, "%s_powers", node->outputs[0]->name),
-               DTYPE_U32, QNN_CODES, powers);
+    bind_powers(bind, softmax.powers);
     bind_text(bind, "numerator", "UINT64_C(%" PRIu64 ")", softmax.numerator);
     bind_text(bind, "half", "(UINT64_C(1) << %d)", softmax.shift - 1);
     bind_int(bind, "shift", softmax.shift);
-    bind_text(bind, "ty", "%s", dtype_c_type(out));
-    bind_text(bind, "plus_zero", "%s",
-              scales.out_zero
-                  ? arena_printf(bind->arena, " %c %" PRId64, scales.out_zero < 0 ? '-' : '+',
-                                 scales.out_zero < 0 ? -scales.out_zero : scales.out_zero)
-                  : "");
-    bind_int(bind, "least", (int64_t)dtype_least(out));
-    bind_int(bind, "most", (int64_t)dtype_greatest(out));
-    bind_helper(bind, "saturate_int");
+    bind_out_zero(bind, &scales);
+    bind_out_type(bind);
     return true;
 }
 

@@ -16,16 +16,6 @@ struct extents {
     int dim[MAX_RANK];                     /* of y, where it changes; else -1 */
 };
 
-static bool dim_changes(const struct node *node, int dim)
-{
-    const struct resize_attrs *attrs = &node->attrs.resize;
-    const int rank = attrs->size.n;
-
-    return node->inputs[0]->type.dim[dim] != attrs->size.at[dim] ||
-           (attrs->scales.n && attrs->scales.at[dim] != 1) ||
-           (attrs->roi.n && (attrs->roi.at[dim] != 0 || attrs->roi.at[rank + dim] != 1));
-}
-
 static struct extents extents_of(const struct region *region)
 {
     const struct node *node = region->anchor;
@@ -37,7 +27,7 @@ static struct extents extents_of(const struct region *region)
     pitched_steps(x, input_pitch(region, 0), step);
 
     for (int i = 0; i < x->rank; i++) {
-        const bool changes = dim_changes(node, i);
+        const bool changes = resize_changes(node, i);
 
         if (!changes && e.n && e.dim[e.n - 1] < 0 && !(pitched && i == x->rank - 1)) {
             e.out[e.n - 1] *= y->dim[i];
@@ -69,17 +59,23 @@ bool accepts_resize_nearest(const struct region *region, const char **why)
     return false;
 }
 
+static bool is_of_codes(const struct bind *bind)
+{
+    return bind->region->anchor->op == OP_QNN_RESIZE;
+}
+
 /* Tables place${d} (offsets in x, -1 = outside) and, when weighed, weight${d}, each [out, taps],
  * for the changed dim number i of the extents. The number of taps. */
 static int bind_taps(struct bind *bind, const struct extents *e, int i, bool weighed, bool *outside)
 {
     const struct node *node = bind->region->anchor;
-    const enum dtype dtype = node->inputs[0]->type.dtype;
+    const bool of_codes = is_of_codes(bind);
+    const enum dtype dtype = of_codes ? DTYPE_U32 : node->inputs[0]->type.dtype;
     struct bulk bulk = { NULL, 0 };
     const struct resize_taps *taps = resize_taps(&bulk, node, e->dim[i]);
     const int64_t n_out = e->out[i];
     int32_t *place;
-    char *weight;
+    void *weight;
     int most = 1;
 
     for (int64_t o = 0; o < n_out; o++)
@@ -90,8 +86,11 @@ static int bind_taps(struct bind *bind, const struct extents *e, int i, bool wei
         *outside = *outside || taps[o].outside;
         for (int k = 0; k < taps[o].n; k++) {
             place[o * most + k] = taps[o].outside ? -1 : (int32_t)(taps[o].at[k] * e->step[i]);
-            dtype_store(dtype, weight, o * most + k, taps[o].weight[k]);
+            if (!of_codes)
+                dtype_store(dtype, weight, o * most + k, taps[o].weight[k]);
         }
+        if (of_codes)
+            qnn_resize_weights(&taps[o], qnn_resize_bits(node), (uint32_t *)weight + o * most);
     }
     bind_table(bind, arena_printf(bind->arena, "place%d", i), "resize_place", DTYPE_I32,
                n_out * most, place);
@@ -156,8 +155,24 @@ static void bind_extents(struct bind *bind, const struct extents *e, bool weighe
     bind_text(bind, "from", "%s", str_text(&from));
     if (weighed)
         bind_text(bind, "weight", "%s", str_text(&weight));
+    if (is_of_codes(bind))
+        return;
     bind_flag(bind, "outside", outside);
     bind_text(bind, "is_outside", "%s", str_text(&missing));
+    bind_text(bind, "extrapolated", "%s",
+              bind_literal(bind, anchor_input(bind->region, 0)->dtype,
+                           bind->region->anchor->attrs.resize.extrapolation_value));
+}
+
+static void bind_codes_of_x(struct bind *bind, const struct extents *e)
+{
+    const bool is_signed = anchor_input(bind->region, 0)->dtype == DTYPE_I8;
+    const int shift = e->n_changed ? qnn_resize_bits(bind->region->anchor) * e->n_changed : 0;
+
+    bind_int(bind, "shift", shift);
+    bind_int(bind, "half", shift ? 1 << (shift - 1) : 0);
+    bind_text(bind, "from_least", is_signed ? " + 128" : "");
+    bind_text(bind, "plus_least", is_signed ? " - 128" : "");
 }
 
 static bool bind_resize(struct bind *bind, bool weighed)
@@ -172,14 +187,13 @@ static bool bind_resize(struct bind *bind, bool weighed)
     for (int i = 0; i < e.n; i++)
         bind_text(bind, arena_printf(bind->arena, "open%d", i),
                   (weighed || fused) && i + 1 == e.n ? " {" : "");
-    if (weighed)
+    if (is_of_codes(bind))
+        bind_codes_of_x(bind, &e);
+    else if (weighed)
         bind_flag(bind, "decodes", anchor_decoder(bind->region->anchor, 0) != NULL);
     bind_int(bind, "n_changed", e.n_changed);
     bind_extents(bind, &e, weighed, &position);
-    bind_text(bind, "extrapolated", "%s",
-              bind_literal(bind, anchor_input(bind->region, 0)->dtype,
-                           bind->region->anchor->attrs.resize.extrapolation_value));
-    return bind_epilogue(bind, weighed ? "sum" : "v", &position);
+    return bind_epilogue(bind, weighed && !is_of_codes(bind) ? "sum" : "v", &position);
 }
 
 bool bind_resize_nearest(struct bind *bind)
@@ -188,6 +202,16 @@ bool bind_resize_nearest(struct bind *bind)
 }
 
 bool bind_resize_linear(struct bind *bind)
+{
+    return bind_resize(bind, true);
+}
+
+bool accepts_qnn_resize(const struct region *region, const char **why)
+{
+    return takes_any(region, why);
+}
+
+bool bind_qnn_resize(struct bind *bind)
 {
     return bind_resize(bind, true);
 }

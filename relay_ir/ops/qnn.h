@@ -56,6 +56,17 @@ struct qnn_softmax {
 
 struct qnn_softmax qnn_softmax_of(double in_scale, double out_scale);
 
+/* The integers of qnn.log_softmax, in 2^-16 of a step of the result: what stands `d` steps below
+ * the greatest of its line is d * step + log (of the sum of the line's powers, which are those
+ * above, by 2^31) below 0; that is rounded to nearest, halves away from 0, and saturated. logs[k]
+ * is the logarithm of 1 + k / 256. */
+struct qnn_log_softmax {
+    uint32_t powers[QNN_CODES], logs[QNN_CODES + 1];
+    uint64_t step;
+};
+
+struct qnn_log_softmax qnn_log_softmax_of(double in_scale, double out_scale);
+
 /* --- averages and sums (qnn_reduce.c) ----------------------------------------------------------
  */
 

@@ -5,7 +5,8 @@
  *              and the table may be i32. Inputs:
  * x, table, out_scale, out_zero: the latter say what the table's numbers mean, and are read by
  * nobody here qnn.softmax  see qnn_softmax_of. Inputs: x, in_scale, in_zero (without effect: only
- * differences count), out_scale, out_zero. The greatest of a line has the power 2^31, so that the
+ * differences count), out_scale, out_zero. qnn.log_softmax has the same inputs, see
+ * qnn_log_softmax_of. The greatest of a line has the power 2^31, so that the
  * sum of a line is never 0; it has 64 bits. The one division of a line rounds down, which is less
  * than 2^-22 of a step of 1/256; the result is rounded to nearest, halves up */
 #include <math.h>
@@ -99,17 +100,42 @@ struct qnn_softmax qnn_softmax_of(double in_scale, double out_scale)
     return softmax;
 }
 
-bool infer_qnn_softmax(struct ctx *ctx, struct node *node)
+struct qnn_log_softmax qnn_log_softmax_of(double in_scale, double out_scale)
+{
+    const struct qnn_softmax softmax = qnn_softmax_of(in_scale, 1);
+    struct qnn_log_softmax of = { .step = 0 };
+
+    memcpy(of.powers, softmax.powers, sizeof of.powers);
+    if (!(out_scale > 0) || isinf(out_scale)) /* no scale: 0 */
+        return of;
+    for (int k = 0; k <= QNN_CODES; k++)
+        of.logs[k] =
+            (uint32_t)fmin(rint(ldexp(log1p(k / 256.0) / out_scale, 16)), (double)UINT32_MAX);
+    if (in_scale > 0)
+        of.step = (uint64_t)fmin(rint(ldexp(in_scale / out_scale, 16)), 0x1p50);
+    return of;
+}
+
+static bool infer_line(struct ctx *ctx, struct node *node)
 {
     const struct type *x = input_type(node, 0);
 
-    if (dtype_kind(x->dtype) == KIND_MINIFLOAT)
-        return infer_exact_softmax(ctx, node);
     if (!check_8_bits(ctx, node) || !qnn_check_scales(ctx, node) ||
         !check_axis(ctx, node, x, &node->attrs.axis.axis))
         return false;
     set_scaled_output(node, input_type(node, 4)->dtype, x, 3, 4, -1);
     return true;
+}
+
+bool infer_qnn_softmax(struct ctx *ctx, struct node *node)
+{
+    return dtype_kind(input_type(node, 0)->dtype) == KIND_MINIFLOAT ? infer_exact_softmax(ctx, node)
+                                                                    : infer_line(ctx, node);
+}
+
+bool infer_qnn_log_softmax(struct ctx *ctx, struct node *node)
+{
+    return infer_line(ctx, node);
 }
 
 /* The line of n elements `step` apart that begins with element `at`. */
@@ -152,5 +178,59 @@ bool eval_qnn_softmax(struct ctx *ctx, const struct node *node, const struct ten
     for (int64_t i = 0; x->dim[axis] > 0 && i < outer * inner; i++)
         softmax_line(&softmax, in[0], i / inner * x->dim[axis] * inner + i % inner, x->dim[axis],
                      inner, scales.out_zero, out);
+    return true;
+}
+
+/* The logarithm of sum / 2^31, linear between two entries of the table: 2e-6 off at most. */
+static uint64_t log_of(const uint32_t logs[QNN_CODES + 1], uint64_t sum)
+{
+    int exponent = 31;
+    uint64_t fraction, k, rest;
+
+    while (sum >> exponent > 1)
+        exponent++;
+    fraction = sum << (63 - exponent);
+    k = fraction >> 55 & 255;
+    rest = fraction >> 39 & 65535;
+    return (uint64_t)(exponent - 31) * logs[QNN_CODES] + logs[k] +
+           ((uint64_t)(logs[k + 1] - logs[k]) * rest >> 16);
+}
+
+/* As softmax_line. */
+static void log_softmax_line(const struct qnn_log_softmax *of, const struct tensor *x, int64_t at,
+                             int64_t n, int64_t step, int64_t zero, struct tensor *out)
+{
+    int64_t highest = tensor_int_at(x, at);
+    uint64_t sum = 0, log;
+
+    for (int64_t i = 1; i < n; i++) {
+        const int64_t v = tensor_int_at(x, at + i * step);
+
+        highest = v > highest ? v : highest;
+    }
+    for (int64_t i = 0; i < n; i++)
+        sum += of->powers[highest - tensor_int_at(x, at + i * step)];
+    log = log_of(of->logs, sum);
+    for (int64_t i = 0; i < n; i++) {
+        const uint64_t below = (uint64_t)(highest - tensor_int_at(x, at + i * step));
+
+        qnn_put_saturated(out, at + i * step,
+                          zero - (int64_t)((below * of->step + log + 32768) >> 16));
+    }
+}
+
+bool eval_qnn_log_softmax(struct ctx *ctx, const struct node *node, const struct tensor *const *in,
+                          struct tensor *out)
+{
+    const struct qnn_scales scales = qnn_scales_of(in);
+    const struct qnn_log_softmax of = qnn_log_softmax_of(scales.in_scale, scales.out_scale);
+    const int axis = (int)node->attrs.axis.axis;
+    const struct type *x = &in[0]->type;
+    const int64_t outer = type_span(x, 0, axis), inner = type_span(x, axis + 1, x->rank);
+
+    (void)ctx;
+    for (int64_t i = 0; x->dim[axis] > 0 && i < outer * inner; i++)
+        log_softmax_line(&of, in[0], i / inner * x->dim[axis] * inner + i % inner, x->dim[axis],
+                         inner, scales.out_zero, out);
     return true;
 }

@@ -303,6 +303,16 @@ struct resize_taps *resize_taps(struct bulk *bulk, const struct node *node, int 
     return dimension_taps(bulk, &node->attrs.resize, &axis);
 }
 
+bool resize_changes(const struct node *node, int dim)
+{
+    const struct resize_attrs *attrs = &node->attrs.resize;
+    const int rank = attrs->size.n;
+
+    return node->inputs[0]->type.dim[dim] != attrs->size.at[dim] ||
+           (attrs->scales.n && attrs->scales.at[dim] != 1) ||
+           (attrs->roi.n && (attrs->roi.at[dim] != 0 || attrs->roi.at[rank + dim] != 1));
+}
+
 /* x (outer, in, inner) -> (outer, out, inner). */
 static double *resize_dimension(struct bulk *bulk, const double *x, const struct axis *axis,
                                 const struct resize_taps *taps, int64_t outer, int64_t inner)

@@ -15,4 +15,21 @@ struct resize_taps {
 /* The taps of all output positions of a dimension of an image.resize node. In `bulk`. */
 struct resize_taps *resize_taps(struct bulk *bulk, const struct node *node, int dim);
 
+/* Whether the dimension is resized at all, or shifted. */
+bool resize_changes(const struct node *node, int dim);
+
+/* --- of codes (qnn_resize.c) -------------------------------------------------------------------
+ */
+
+/* What qnn.resize can be: linear, of one or two dimensions. */
+bool qnn_resize_takes(const struct node *node);
+
+/* The product of the weights of all dimensions that change has so many bits, and that of each its
+ * share of them. */
+enum { QNN_RESIZE_BITS = 20 };
+int qnn_resize_bits(const struct node *node);
+
+/* The weights of a position as whole numbers, whose sum is 2^bits. */
+void qnn_resize_weights(const struct resize_taps *taps, int bits, uint32_t *weights);
+
 #endif

@@ -42,6 +42,7 @@ static const struct rule rules[] = {
     { "quantize_of_pad", quantize_of_pad, QUANTIZE },
     { "choice_to_integer", choice_to_integer, QUANTIZE },
     { "reduction_to_integer", reduction_to_integer, QUANTIZE },
+    { "resize_to_integer", resize_to_integer, QUANTIZE },
     { "chain_to_table", chain_to_table, QUANTIZE },
     { "quantize_of_move", quantize_of_move, QUANTIZE },
     { "table_of_table", table_of_table, ROOTS(OP_QNN_LUT) },

@@ -65,6 +65,8 @@ static const struct row {
     [OP_QNN_MUL] = { .kind = LAYOUT_FREE, .n_images = 2 },
     [OP_QNN_QUANTIZE] = { .kind = LAYOUT_FREE },
     [OP_QNN_REQUANTIZE] = { .kind = LAYOUT_FREE },
+    [OP_QNN_LOG_SOFTMAX] = { .kind = LAYOUT_FREE },
+    [OP_QNN_RESIZE] = { .kind = LAYOUT_SPATIAL },
     [OP_QNN_SOFTMAX] = { .kind = LAYOUT_FREE },
     [OP_QNN_SUBTRACT] = { .kind = LAYOUT_FREE, .n_images = 2 },
     [OP_QNN_SUM] = { .kind = LAYOUT_REDUCE },
@@ -143,7 +145,7 @@ static enum layout_kind kind_of_spatial(const struct node *node)
 
     if (rank < 3 || rank > 5 || node->inputs[0]->kind == VALUE_CONSTANT)
         return LAYOUT_FIXED;
-    if (node->op == OP_RESIZE && !resizes_places(node))
+    if ((node->op == OP_RESIZE || node->op == OP_QNN_RESIZE) && !resizes_places(node))
         return LAYOUT_FIXED;
     return has_kernel(node) ? LAYOUT_SPATIAL : LAYOUT_FIXED;
 }

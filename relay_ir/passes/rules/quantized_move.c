@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "relay_ir/ops/qnn.h"
+#include "relay_ir/ops/resize.h"
 #include "relay_ir/passes/rules/quantized.h"
 
 static struct value *dequantize_like(struct rewrite *rewrite, const struct node *dequantize,
@@ -254,4 +255,25 @@ struct value *quantize_of_move(struct rewrite *rewrite, struct node *root)
     return rule_build1(rewrite, node->op, &node->attrs,
                        rule_build3(rewrite, OP_QNN_QUANTIZE, &root->attrs, node->inputs[0],
                                    out.scale_value, out.zero_value));
+}
+
+/* quantize(resize(dequantize(x))) -> qnn.resize(x), linear ones: whose weights have the sum 1, so
+ * that zero points stay what they are. A finer scale behind it would show how it rounds. */
+struct value *resize_to_integer(struct rewrite *rewrite, struct node *root)
+{
+    const struct node *node = root->inputs[0]->def, *x;
+    struct affine in, out;
+    struct value *y;
+
+    if (!node || node->op != OP_RESIZE || !qnn_resize_takes(node) ||
+        !only_quantized(rewrite, root->inputs[0], root) ||
+        !affine_of(rewrite, root, root->outputs[0], &out))
+        return NULL;
+    x = dequantize_of(rewrite, node->inputs[0], &in);
+    if (!x || dtype_bytes(in.dtype) != 1 || in.scale > out.scale)
+        return NULL;
+    rule_covers(rewrite, x);
+    rule_covers(rewrite, node);
+    y = rule_build1(rewrite, OP_QNN_RESIZE, &node->attrs, x->inputs[0]);
+    return y ? requantized_to(rewrite, y, &in, &out) : NULL;
 }

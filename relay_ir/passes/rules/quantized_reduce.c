@@ -1,5 +1,7 @@
-/* quantized_reduce.c - averages, sums and softmax between a qnn.dequantize and a qnn.quantize, in
- * integers; ops/qnn_reduce.c and qnn_table.c say how they round. */
+/* quantized_reduce.c - averages, sums, softmax and log_softmax between a qnn.dequantize and a
+ * qnn.quantize, in integers; ops/qnn_reduce.c and qnn_table.c say how they round. */
+#include <math.h>
+
 #include "relay_ir/layout.h"
 #include "relay_ir/ops/qnn.h"
 #include "relay_ir/passes/rules/quantized.h"
@@ -14,6 +16,7 @@ static enum op integer_op(enum op op)
     case OP_MEAN: return OP_QNN_MEAN;
     case OP_SUM: return OP_QNN_SUM;
     case OP_SOFTMAX: return OP_QNN_SOFTMAX;
+    case OP_LOG_SOFTMAX: return OP_QNN_LOG_SOFTMAX;
     default: return OP_COUNT;
     }
 }
@@ -55,10 +58,14 @@ static bool is_fine(const struct node *node, const struct affine *in, const stru
 {
     if (node->op == OP_SOFTMAX)
         return dtype_bytes(in->dtype) == 1 && out->scale >= 0x1p-24 && out->scale <= 0x1p24;
+    if (node->op == OP_LOG_SOFTMAX) /* the logarithm is 2e-6 off: 1/30 of a step of 2^-14 */
+        return dtype_bytes(in->dtype) == 1 && out->scale >= 0x1p-14 && out->scale <= 0x1p24 &&
+               in->scale <= ldexp(out->scale, 30);
     return terms_of(node) <= INT32_MAX >> (8 * dtype_bytes(in->dtype));
 }
 
-/* quantize(avg_pool, global_avg_pool, mean, sum or softmax of dequantize(x)) -> qnn.avg_pool ... */
+/* quantize(avg_pool, global_avg_pool, mean, sum, softmax or log_softmax of dequantize(x)) ->
+ * qnn.avg_pool ... */
 struct value *reduction_to_integer(struct rewrite *rewrite, struct node *root)
 {
     const struct node *node = root->inputs[0]->def, *x;

@@ -127,6 +127,7 @@ RULE(product_to_integer)
 
 /* quantized_reduce.c */
 RULE(reduction_to_integer)
+RULE(resize_to_integer)
 
 /* quantized_table.c */
 RULE(chain_to_table)
