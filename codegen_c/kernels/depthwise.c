@@ -20,6 +20,7 @@ enum {
     MOST_MULTIPLIER = 3, /* with few channels, where tiles of output channels would be better */
     ENOUGH_CHANNELS = 8,
     CHUNK = 64,        /* channels; their sums are on the stack */
+    WIDE_LANES = 16,   /* of the widest vectors */
     DECODED_CHUNK = 16 /* of what has to be decoded; the numbers are scratch */
 };
 
@@ -141,6 +142,8 @@ bool bind_depthwise(struct bind *bind)
     bind_helper(bind, "window");
     bind_input(bind, "x", 0);
     bind_window(bind, &w);
+    /* gcc's loops of 16 lanes are no help to rows of 8, which it then takes one by one. */
+    bind_text(bind, "wide", chunk % WIDE_LANES == 0 ? "WIDE WIDE_LOOPS" : "WIDE");
     bind_flag(bind, "batched", w.batch > 1);
     bind_int(bind, "batch", w.batch);
     bind_int(bind, "in_c", w.in_c);
