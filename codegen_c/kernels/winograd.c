@@ -13,6 +13,8 @@
 #include "codegen_c/kernels/tile.h"
 #include "codegen_c/kernels/vector.h"
 
+enum { MOST_PAD = 2 }; /* so that something of each tile lies in x */
+
 /* Whether it can be computed so, be it faster or not. */
 static bool takes_winograd(const struct region *region, struct window *out, const char **why)
 {
@@ -28,6 +30,10 @@ static bool takes_winograd(const struct region *region, struct window *out, cons
     if (w.k[1] != 3 || w.k[2] != 3 || w.groups != 1 || w.stride[1] * w.stride[2] != 1 ||
         w.dil[1] * w.dil[2] != 1)
         return false;
+    *why = "there are outputs that see nothing but padding";
+    for (int i = 1; i < 3; i++)
+        if (w.pad[i] > MOST_PAD || w.out[i] + 2 - w.in[i] - w.pad[i] > MOST_PAD)
+            return false;
     *out = w;
     return true;
 }
@@ -149,6 +155,7 @@ static void bind_geometry(struct bind *bind, const struct window *w, const struc
     bind_pitches(bind);
     bind_text(bind, "pitch", "%s", pitch);
     bind_flag(bind, "stepped", pitched && reaches);
+    bind_flag(bind, "pitched", pitched);
     bind_text(bind, "column", "%s", pitched && reaches ? "column_step" : pitch);
 }
 
