@@ -37,9 +37,9 @@ static const struct kernel_case paddings[] = {
     }
     PADDING("0,0,0,0", "1,6,6", 16, 16), PADDING("0,0,0,0", "1,9,14", 5, 9),
     PADDING("0,0,0,0", "2,10,10", 8, 8), PADDING("1,0,0,1", "1,7,8", 6, 33),
-    PADDING("0,2,1,0", "1,8,7", 20, 4),  PADDING("5,5,5,5", "1,2,3", 4, 10),
+    PADDING("0,2,1,0", "1,8,7", 20, 4),  PADDING("2,1,1,2", "1,2,3", 4, 10),
     PADDING("2,2,2,2", "1,3,3", 7, 7),   PADDING("1,1,1,1", "3,5,6", 9, 17),
-    PADDING("1,1,1,1", "2,8,8", 32, 32), PADDING("0,0,3,3", "2,4,4", 12, 5),
+    PADDING("1,1,1,1", "2,8,8", 32, 32), PADDING("0,0,2,2", "2,4,4", 12, 5),
 };
 
 /* More tiles than are taken at a time, more channels than a panel has. */
@@ -89,6 +89,10 @@ START_TEST(other_convolutions_stay_direct)
         { "conv", "nn.conv2d", "groups=1, strides=[2,1], data_layout=\"NHWC\"",
           "f32[1,8,8,16]; const f32[16,16,3,3]" },
         { "conv", "nn.conv2d", "groups=1, dilation=[1,2], data_layout=\"NHWC\"",
+          "f32[1,8,8,16]; const f32[16,16,3,3]" },
+        { "conv", "nn.conv2d", "groups=1, padding=[3,0,0,0], data_layout=\"NHWC\"",
+          "f32[1,8,8,16]; const f32[16,16,3,3]" },
+        { "conv", "nn.conv2d", "groups=1, padding=[0,0,0,3], data_layout=\"NHWC\"",
           "f32[1,8,8,16]; const f32[16,16,3,3]" },
         { "conv", "nn.conv2d", "groups=2, data_layout=\"NHWC\"",
           "f32[1,8,8,16]; const f32[16,8,3,3]" },

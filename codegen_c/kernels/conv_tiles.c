@@ -313,7 +313,7 @@ static const char *covered(struct bind *bind, const struct window *w, int dim, c
     return arena_printf(bind->arena, "%s%s + K_%s", last, step, axis);
 }
 
-static void bind_band(struct bind *bind, const struct window *w)
+static void bind_band(struct bind *bind, const struct window *w, const struct tile *tile)
 {
     const int64_t in_c = w->in_c / w->groups;
     const int64_t band_w = band_width(w);
@@ -336,18 +336,26 @@ static void bind_band(struct bind *bind, const struct window *w)
               w->dil[1] > 1 ? " * DIL_H" : "", w->dil[2] > 1 ? " * DIL_W" : "");
     bind_text(bind, "band_pixel", "p / OUT_W%s * BAND_W + p %% OUT_W%s",
               w->stride[1] > 1 ? " * STRIDE_H" : "", w->stride[2] > 1 ? " * STRIDE_W" : "");
-    bind_scratch_numbers(bind, band_rows(w, rows) * in_c * band_w);
+    bind_text(bind, "band_row_pixel", "row%s * BAND_W + left%s",
+              w->stride[1] > 1 ? " * STRIDE_H" : "", w->stride[2] > 1 ? " * STRIDE_W" : "");
+    /* Surplus pixels of a row's last tile are read beyond it. */
+    bind_scratch_numbers(bind, band_rows(w, rows) * in_c * band_w +
+                                   (tile->most_pixels - 1) * w->stride[2]);
 }
 
 bool bind_conv_band(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
     const struct panels panels = panels_of(bind, &w);
+    const bool stepped = tiles_fill_rows(bind->machine, w.out[1], w.out[2], panels.n_rows);
     const struct tile tile =
-        bind_tile_of_rows(bind, window_out_len(&w), panels.n_rows, TILE_OFFSETS);
+        stepped ? bind_tile_by_steps(bind, w.out[2], panels.n_rows, w.stride[2])
+                : bind_tile_of_rows(bind, window_out_len(&w), panels.n_rows, TILE_OFFSETS);
 
     bind_text(bind, "tile_fn", "%s", tile.fn);
-    bind_band(bind, &w);
+    bind_flag(bind, "stepped", stepped);
+    bind_text(bind, "under", stepped ? "under" : "tap");
+    bind_band(bind, &w, &tile);
     return bind_tiles_of_channels(bind, &w, &panels, &tile);
 }
 

@@ -8,12 +8,13 @@
 enum {
     PANEL = 32,
     SCALAR_COLUMNS = 4,
-    NARROW_16 = 14,   /* pixels of a tile of one vector, with 32 registers … */
-    NARROW = 12,      /* … and with 16 */
-    REGISTERS = 16,   /* where the machine does not tell */
-    FEWEST_SUMS = 8,  /* that hide how long it takes to add to one */
-    MOST_ADAPTED = 8, /* pixels that may become one more: 32 registers */
-    AHEAD = 32        /* rows of weights that are fetched before they are needed: a page */
+    NARROW_16 = 14,    /* pixels of a tile of one vector, with 32 registers … */
+    NARROW = 12,       /* … and with 16 */
+    REGISTERS = 16,    /* where the machine does not tell */
+    FEWEST_SUMS = 8,   /* that hide how long it takes to add to one */
+    MOST_ADAPTED = 8,  /* pixels that may become one more: 32 registers */
+    MOST_STEPPED = 24, /* of one vector, with 32 registers, where one pointer tells where all are */
+    AHEAD = 32         /* rows of weights that are fetched before they are needed: a page */
 };
 
 /* What --target generic leaves to the C compiler: the same tiles as the rows of machines.def. */
@@ -72,14 +73,17 @@ static int64_t tile_cost(int64_t vectors, int64_t pixels)
 }
 
 /* As many pixels as make the least of so many rows: 7 of 49. 0 rows: it is not known how many. */
-static struct shape fitted(struct shape shape, int64_t rows)
+static struct shape fitted(struct shape shape, int64_t rows, bool stepped)
 {
     const int usual = shape.pixels;
+    const int most = shape.vectors > 1                      ? usual + (usual == MOST_ADAPTED)
+                     : stepped && shape.pixels == NARROW_16 ? MOST_STEPPED
+                                                            : usual;
     int64_t least = 0;
 
-    if (rows == 0 || shape.lanes == 1 || shape.vectors != 2)
+    if (rows == 0 || shape.lanes == 1 || shape.vectors > 2)
         return shape;
-    for (int pixels = usual / 2; pixels <= usual + (usual == MOST_ADAPTED); pixels++) {
+    for (int pixels = usual / 2; pixels <= most; pixels++) {
         const int64_t tiles = (rows + pixels - 1) / pixels;
         const int64_t cost = tiles * tile_cost(shape.vectors, pixels);
 
@@ -187,27 +191,48 @@ struct naming {
     const char *suffix, *pixels, *tile;
     int64_t narrow; /* 0, or the class of columns */
     int64_t rows;   /* 0: not known */
+    bool stepped;   /* where one pointer tells where all pixels are */
     struct shape shape;
 };
 
-static struct naming naming_of(struct bind *bind, int64_t rows, int64_t columns)
+/* Of the shapes that --target generic leaves to the C compiler, number i. Of those that a class of
+ * columns does not narrow, the name would not tell the pixels. */
+static struct shape named_shape(const struct naming *naming, int i)
+{
+    const struct shape shape = narrowed(shapes[i], naming->narrow ? naming->narrow : PANEL);
+
+    if (naming->narrow && shape.vectors > 1)
+        return shape;
+    return fitted(shape, naming->rows, naming->stepped);
+}
+
+/* "_8", "_9or6", "_8_24or12": the class, and unusual numbers of pixels with 16 and 8 lanes. */
+static const char *suffix_of(struct arena *arena, const struct naming *naming)
+{
+    const int wide = named_shape(naming, 0).pixels, half = named_shape(naming, 1).pixels;
+    const int64_t columns = naming->narrow ? naming->narrow : PANEL;
+    const char *narrow = naming->narrow ? arena_printf(arena, "_%d", (int)naming->narrow) : "";
+
+    if (wide == narrowed(shapes[0], columns).pixels && half == narrowed(shapes[1], columns).pixels)
+        return narrow;
+    return arena_printf(arena, "%s_%dor%d", narrow, wide, half);
+}
+
+static struct naming naming_of(struct bind *bind, int64_t rows, int64_t columns, bool stepped)
 {
     const struct machine *machine = bind->machine;
-    struct naming naming = { .suffix = "", .narrow = class_of(machine, columns), .rows = rows };
-    const int64_t narrow = naming.narrow;
+    struct naming naming = { .narrow = class_of(machine, columns),
+                             .rows = rows,
+                             .stepped = stepped };
 
-    if (narrow) {
-        naming.suffix = arena_printf(bind->arena, "_%d", (int)narrow);
-    } else if (machine->lanes == 0) {
-        const int wide = fitted(shapes[0], rows).pixels, half = fitted(shapes[1], rows).pixels;
-
-        if (wide != shapes[0].pixels || half != shapes[1].pixels)
-            naming.suffix = arena_printf(bind->arena, "_%dor%d", wide, half);
-    }
-    if (machine->lanes) {
+    if (!machine->lanes) {
+        naming.suffix = suffix_of(bind->arena, &naming);
+    } else {
+        const int64_t narrow = naming.narrow;
         const struct shape usual = narrowed(shape_of_machine(machine), narrow ? narrow : PANEL);
 
-        naming.shape = chosen_shape(bind, fitted(usual, rows), columns);
+        naming.suffix = narrow ? arena_printf(bind->arena, "_%d", (int)narrow) : "";
+        naming.shape = chosen_shape(bind, fitted(usual, rows, stepped), columns);
         if (naming.shape.vectors != usual.vectors || naming.shape.pixels != usual.pixels)
             naming.suffix =
                 arena_printf(bind->arena, "_%dx%d", naming.shape.vectors, naming.shape.pixels);
@@ -226,9 +251,7 @@ static void bind_shapes(struct bind *bind, const struct naming *naming, struct t
     struct keys keys;
 
     for (int i = 0; i < n; i++) {
-        const struct shape shape = n == 1           ? naming->shape
-                                   : naming->narrow ? narrowed(shapes[i], naming->narrow)
-                                                    : fitted(shapes[i], naming->rows);
+        const struct shape shape = n == 1 ? naming->shape : named_shape(naming, i);
 
         add_condition(&text, n, i);
         add_shape(&text, out->pixels, out->channels, naming->suffix, &shape);
@@ -251,7 +274,7 @@ static void bind_shapes(struct bind *bind, const struct naming *naming, struct t
 static const char *const forms[] = { "taps", "offsets", "rows", "more" };
 
 static const char *new_tile(struct bind *bind, const char *name, const struct naming *naming,
-                            const char *each_vector, enum tile_form form)
+                            const char *each_vector, enum tile_form form, int64_t step)
 {
     struct keys keys;
 
@@ -262,14 +285,26 @@ static const char *new_tile(struct bind *bind, const char *name, const struct na
     keys_set(&keys, "each_vector", each_vector);
     for (int i = 0; i < (int)(sizeof forms / sizeof *forms); i++)
         keys_set_flag(&keys, forms[i], i == (int)form);
+    keys_set_flag(&keys, "pointers", step == 0);
+    keys_set_int(&keys, "step", step);
     keys_set_int(&keys, "ahead", AHEAD);
     keys_set_flag(&keys, "strided", form == TILE_ROWS || form == TILE_MORE);
     return bind_new_helper(bind, name, "templates/helpers/tile_f32.c.tmpl", &keys);
 }
 
-static struct tile named_tile(struct bind *bind, const struct naming *naming, enum tile_form form)
+/* What the function is called: of a tile, or of the first half of one; for one step if not 0. */
+static const char *name_of(struct arena *arena, const struct naming *naming, const char *half,
+                           enum tile_form form, int64_t step)
 {
-    const char *name = arena_printf(bind->arena, "tile%s_%s", naming->suffix, forms[form]);
+    const char *name = arena_printf(arena, "tile%s%s_%s", naming->suffix, half, forms[form]);
+
+    return step ? arena_printf(arena, "%s_by_%d", name, (int)step) : name;
+}
+
+static struct tile named_tile(struct bind *bind, const struct naming *naming, enum tile_form form,
+                              int64_t step)
+{
+    const char *name = name_of(bind->arena, naming, "", form, step);
     struct tile tile = { .fn = bind_own_helper(bind, name),
                          .pixels = naming->pixels,
                          .channels = naming->tile };
@@ -278,7 +313,7 @@ static struct tile named_tile(struct bind *bind, const struct naming *naming, en
     bind_shapes(bind, naming, &tile);
     if (!tile.fn)
         tile.fn = new_tile(bind, name, naming,
-                           arena_printf(bind->arena, "EACH_VECTOR%s", naming->suffix), form);
+                           arena_printf(bind->arena, "EACH_VECTOR%s", naming->suffix), form, step);
     keys_offer(bind->keys, "pixels", tile.pixels);
     keys_offer(bind->keys, "tile", tile.channels);
     return tile;
@@ -286,9 +321,9 @@ static struct tile named_tile(struct bind *bind, const struct naming *naming, en
 
 struct tile bind_tile_f32(struct bind *bind, int64_t columns, enum tile_form form)
 {
-    const struct naming naming = naming_of(bind, 0, columns);
+    const struct naming naming = naming_of(bind, 0, columns, false);
 
-    return named_tile(bind, &naming, form);
+    return named_tile(bind, &naming, form, 0);
 }
 
 /* --- halves
@@ -340,20 +375,55 @@ static const char *bind_half_list(struct bind *bind, const struct naming *naming
     return list;
 }
 
-struct tile bind_tile_of_rows(struct bind *bind, int64_t rows, int64_t columns, enum tile_form form)
+static struct tile tile_of_rows(struct bind *bind, int64_t rows, int64_t columns,
+                                enum tile_form form, int64_t step)
 {
-    const struct naming naming = naming_of(bind, rows, columns);
-    const struct tile tile = named_tile(bind, &naming, form);
+    const struct naming naming = naming_of(bind, rows, columns, step > 0);
+    const struct tile tile = named_tile(bind, &naming, form, step);
     const bool halves = needs_halves(bind, &naming, columns);
 
     keys_set_flag(bind->keys, "halves", halves);
     keys_offer(bind->keys, "half_fn", "");
     if (halves) {
         const char *list = bind_half_list(bind, &naming);
-        const char *name = arena_printf(bind->arena, "tile%s_half_%s", naming.suffix, forms[form]);
+        const char *name = name_of(bind->arena, &naming, "_half", form, step);
         const char *fn = bind_own_helper(bind, name);
 
-        keys_offer(bind->keys, "half_fn", fn ? fn : new_tile(bind, name, &naming, list, form));
+        keys_offer(bind->keys, "half_fn",
+                   fn ? fn : new_tile(bind, name, &naming, list, form, step));
     }
     return tile;
+}
+
+struct tile bind_tile_of_rows(struct bind *bind, int64_t rows, int64_t columns, enum tile_form form)
+{
+    return tile_of_rows(bind, rows, columns, form, 0);
+}
+
+struct tile bind_tile_by_steps(struct bind *bind, int64_t rows, int64_t columns, int64_t step)
+{
+    return tile_of_rows(bind, rows, columns, TILE_OFFSETS, step);
+}
+
+/* Tiles of one row after the other, divided by tiles of all pixels: whether they are nearly as
+ * many. */
+static bool fills(struct shape usual, int64_t rows, int64_t len)
+{
+    const struct shape by_row = fitted(usual, len, true), all = fitted(usual, rows * len, false);
+    const int64_t row_time =
+        (len + by_row.pixels - 1) / by_row.pixels * tile_cost(by_row.vectors, by_row.pixels);
+    const int64_t time =
+        (rows * len + all.pixels - 1) / all.pixels * tile_cost(all.vectors, all.pixels);
+
+    return rows * row_time * 20 <= time * 21;
+}
+
+bool tiles_fill_rows(const struct machine *machine, int64_t rows, int64_t len, int64_t columns)
+{
+    if (machine->lanes)
+        return fills(narrowed(shape_of_machine(machine), columns), rows, len);
+    for (int i = 0; i < N_SHAPES; i++)
+        if (!fills(narrowed(shapes[i], columns), rows, len))
+            return false;
+    return true;
 }

@@ -40,4 +40,12 @@ struct tile bind_tile_f32(struct bind *bind, int64_t columns, enum tile_form for
 struct tile bind_tile_of_rows(struct bind *bind, int64_t rows, int64_t columns,
                               enum tile_form form);
 
+/* The same as TILE_OFFSETS, of pixels that lie `step` elements apart, so that a single pointer
+ * tells where they are: with one for each of 14 pixels compilers run out of registers. */
+struct tile bind_tile_by_steps(struct bind *bind, int64_t rows, int64_t columns, int64_t step);
+
+/* Whether tiles of single rows, of `len` pixels each, are nearly as many as those of rows * len
+ * pixels: within a twentieth of the time. */
+bool tiles_fill_rows(const struct machine *machine, int64_t rows, int64_t len, int64_t columns);
+
 #endif
