@@ -83,7 +83,7 @@ $ relayc compile digits.onnx -o out --ram 2K --json | grep -A6 '"ram"'
 $ relayc compile digits.onnx -o board --board nrf52840-dk --ram 64K
 digits: 9 ONNX nodes -> 4 regions, 0.31 M MACs
   flash   43928 bytes of weights
-  arena   13440 bytes (without sharing: 15888)
+  arena   13440 bytes (without sharing: 15904)
   fits    RAM 13440 of 65536 bytes (20.5 %), flash 43928 of 1048576 bytes (4.2 %)
   wrote   board/digits.h, board/digits.c, board/digits_weights.h, board/digits_weights.c, board/digits.json
   next    relayc verify digits.onnx --target cortex-m4 --ram 64K
