@@ -93,7 +93,7 @@ $(BUILD)/tests/$(1): $$(patsubst %.c,$(BUILD)/parts/%.o,$$(sort $$(wildcard test
                      $(test_support) $(BUILD)/librelayc.a
 	$$(CC) $$(CFLAGS) $$(LDFLAGS) -o $$@ $$^ -lcheck -lsubunit -lrt $(libs)
 endef
-test_folders := coco conformance exhaustive make minimalloc network offload partition_speed \
+test_folders := coco conformance exhaustive make minimalloc network offload partition_speed plan_speed \
                 robustness
 $(foreach folder,$(test_folders),$(eval $(call test_folder,$(folder))))
 
@@ -126,7 +126,7 @@ unit-sanitized:
 	        $(patsubst %,$(BUILD)/sanitized/tests/%,make robustness)
 
 # --- everything else -----------------------------------------------------------------------------
-.PHONY: deps deps-bench demo bench bench-latency bench-accuracy install lint format clean
+.PHONY: deps deps-bench demo bench bench-latency bench-memory bench-accuracy install lint format clean
 deps:
 	BUILD=$(BUILD) .ci/deps
 deps-bench:
@@ -142,6 +142,13 @@ bench: deps-bench all $(patsubst %,$(BUILD)/tests/%,make minimalloc network part
 # The generated C against ONNX Runtime and oneDNN; make bench-latency ARGS='--isa native --only resnet18'
 bench-latency: deps-bench all $(BUILD)/tests/make
 	BUILD=$(BUILD) bench/latency.py $(ARGS)
+
+# Arenas of all networks beside other schemes; make bench-memory ARGS='mobilenetv2 yolov5n_640'
+bench-memory: deps all $(BUILD)/tests/minimalloc $(BUILD)/tests/plan_speed
+	BUILD=$(BUILD) $(BUILD)/python/bin/python3 bench/memory.py $(ARGS)
+	[ ! -d "$(RELAYC_SHARED)/data/minimalloc" ] || \
+	        $(BUILD)/tests/minimalloc 4000000000 "$(RELAYC_SHARED)"/data/minimalloc/*.csv
+	$(BUILD)/tests/plan_speed
 
 # Hours of two cores; make bench-accuracy ARGS='-m kws -c int8', see bench/accuracy/main.c
 bench-accuracy: $(BUILD)/bench_accuracy

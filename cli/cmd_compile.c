@@ -79,6 +79,8 @@ static const char *banner_options(struct cli *cli)
         if (has_option(&cli->args, budgets[i]))
             str_printf(&text, " --%s %s", option_name(budgets[i]),
                        base_name(option_text(&cli->args, budgets[i], "")));
+    if (has_option(&cli->args, OPTION_GUARD))
+        str_add(&text, " --guard");
     for (int i = 0; i < cli->args.options[OPTION_POOL].n; i++)
         str_printf(&text, " --pool %s", cli->args.options[OPTION_POOL].at[i]);
     if (cli->machine != &machines[0])
@@ -229,6 +231,7 @@ bool command_compile(struct cli *cli)
     static const char *const forms[] = { "auto", "inline", "file", NULL };
     struct codegen_options options = { .dir = option_text(&cli->args, OPTION_OUTPUT_DIR, "."),
                                        .step = has_option(&cli->args, OPTION_STEP),
+                                       .guard = has_option(&cli->args, OPTION_GUARD),
                                        .deterministic =
                                            has_option(&cli->args, OPTION_DETERMINISTIC) };
     struct module *module;

@@ -98,6 +98,8 @@ bool prepare_pools(struct cli *cli, struct codegen_options *options)
         else
             ok = parse_pool(cli, given->at[i], &pool) && add_pool(cli, options, &pool) && ok;
     }
+    if (options->n_pools && options->guard)
+        ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "--guard watches one arena, without --pool");
     return ok;
 }
 

@@ -13,6 +13,7 @@
 #include "base/embedded.h"
 #include "codegen_c/deterministic.h"
 #include "codegen_c/external.h"
+#include "codegen_c/guard.h"
 #include "codegen_c/signature.h"
 #include "relay_ir/macs.h"
 
@@ -38,8 +39,8 @@ static void reserve_helpers(struct codegen *codegen)
 
 static void reserve_names(struct codegen *codegen)
 {
-    static const char *const lower[] = { "run",          "step",     "weights",
-                                         "parallel_for", "fits_ram", "fits_flash" };
+    static const char *const lower[] = { "run",      "step",       "weights", "parallel_for",
+                                         "fits_ram", "fits_flash", "overrun" };
     static const char *const upper[] = {
         "OK",          "NULL_POINTER", "MISALIGNED_ARENA", "NO_REGION",   "REGION_FAILED",
         "ARENA_BYTES", "ARENA_ALIGN",  "REGIONS",          "H",           "WRONG_ARITHMETIC",
@@ -419,6 +420,8 @@ static bool pack(struct codegen *codegen)
 
     if (codegen->options->deterministic && !deterministic_check(codegen))
         return false;
+    if (codegen->options->guard)
+        plan_guard(plan, GUARD_ZONE);
     if (!plan_pack(plan, codegen->ctx, codegen->regions, codegen->options->pools,
                    codegen->options->n_pools))
         return false;
@@ -426,6 +429,8 @@ static bool pack(struct codegen *codegen)
         return diag_error(codegen->ctx, DIAG_INTERNAL, NULL,
                           "the memory plan lets values overlap that are needed at the same time");
     name_values(codegen);
+    if (is_guarded(codegen))
+        map_set(&codegen->includes, "string.h", codegen);
     return true;
 }
 

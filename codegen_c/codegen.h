@@ -59,6 +59,7 @@ struct codegen_options {
     int parts; /* of regions, that may run at the same time (codegen_c/parallel.h); 0, 1: none */
     bool deterministic; /* the same bits everywhere, or errors (codegen_c/deterministic.h) */
     bool optimize_size; /* regions that differ in constants only share a function */
+    bool guard;         /* codegen_c/guard.h; not with pools */
     int n_pools;        /* 0 = one arena, of any size */
     const struct codegen_pool *pools;
     const struct codegen_measured *measured; /* for NAME.h and NAME.json; NULL = not measured */

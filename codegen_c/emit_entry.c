@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "codegen_c/emit.h"
+#include "codegen_c/guard.h"
 
 /* How the entry calls a value: the name of a parameter, of a pointer, or of an array. */
 static const char *value_name(const struct codegen *codegen, const struct value *value)
@@ -179,6 +179,7 @@ static void add_call(struct codegen *codegen, struct str *out, const struct regi
         arena_printf(arena, "%*s%s%s(", indent, "", region->external ? "if (" : "", region->c_name);
     int n = 0;
 
+    add_guard_before(codegen, out, region->index, indent);
     for (int i = 0; i < call->n_inputs; i++)
         if (!(region->in_place && region->over == i) && /* is the result as well */
             !(region->absent && region->absent[i]))
@@ -193,6 +194,7 @@ static void add_call(struct codegen *codegen, struct str *out, const struct regi
     if (region->external)
         str_printf(out, "%*sreturn %s_REGION_FAILED + %d;\n", indent + 4, "", codegen->upper,
                    region->index);
+    add_guard_after(codegen, out, region->index, indent);
 }
 
 static void add_step(struct codegen *codegen, struct str *out)

@@ -6,6 +6,7 @@
 #include "base/embedded.h"
 #include "codegen_c/deterministic.h"
 #include "codegen_c/external.h"
+#include "codegen_c/guard.h"
 #include "codegen_c/parallel.h"
 
 void add_banner(struct codegen *codegen, struct str *out, const char *suffix)
@@ -256,6 +257,7 @@ void emit_model(struct codegen *codegen)
         }
         str_printf(&out, "%s\n", codegen->emitted[i].text);
     }
+    add_guard(codegen, &out);
     add_section(&out, "entry");
     add_entry(codegen, &out);
     writer_write(writer, out.text, out.n);

@@ -34,7 +34,11 @@ def main():
         print(f"        void *arena{p} = pool(NET_{name}, fills[round]);")
     arguments = [f"t{i}" for i in range(len(tensors))] + [f"arena{p}" for p in range(len(pools))]
     print(f"        const int code = net_run({', '.join(arguments)});\n")
-    print("        if (code) {\n            printf(\"code %d\\n\", code);\n            return 1;\n        }")
+    print("        if (code) {\n            printf(\"code %d\\n\", code);")
+    if "--guard" in model["options"]:
+        print("            printf(\"%s wrote behind '%s' or in front of '%s'\\n\", net_overrun.region,\n"
+              "                   net_overrun.tensor, net_overrun.next);")
+    print("            return 1;\n        }")
     for i in range(len(model["inputs"]), len(tensors)):
         print(f"        for (size_t i = 0; i < sizeof t{i}; i++)\n"
               f"            hash = (hash ^ ((const unsigned char *)t{i})[i]) * UINT64_C(1099511628211);\n"

@@ -4,14 +4,27 @@
 #include <assert.h>
 #include <stdint.h>
 
-/* The arena without limit. */
+void plan_guard(struct plan *plan, size_t zone)
+{
+    plan->zone = zone;
+}
+
+/* The arena without limit. Zones are packed as if they belonged to the blocks in front of them. */
 static void pack_one(struct plan *plan, struct ctx *ctx)
 {
-    const struct packing packing =
-        pack_blocks(&ctx->scratch, plan->blocks, plan->n_blocks, PACK_WORK);
+    struct block *blocks =
+        arena_memdup(&ctx->scratch, plan->blocks, (size_t)plan->n_blocks * sizeof *plan->blocks);
+    struct packing packing;
+    size_t front;
 
-    plan->arena_bytes = plan->pools[0].bytes = packing.bytes;
-    plan->lower_bound = packing.lower_bound;
+    for (int i = 0; i < plan->n_blocks; i++)
+        blocks[i].bytes = plan->zone ? plan_round(blocks[i].bytes) + plan->zone : blocks[i].bytes;
+    packing = pack_blocks(&ctx->scratch, blocks, plan->n_blocks, PACK_WORK);
+    front = packing.bytes ? plan->zone : 0;
+    for (int i = 0; i < plan->n_blocks; i++)
+        plan->blocks[i].offset = blocks[i].offset + front;
+    plan->arena_bytes = plan->pools[0].bytes = packing.bytes + front;
+    plan->lower_bound = packing.lower_bound + front;
     plan->optimal = packing.optimal;
 }
 

@@ -56,6 +56,7 @@ struct plan {
 
     int n_pools; /* at least 1, after plan_pack */
     struct pool *pools;
+    size_t zone;        /* plan_guard */
     size_t arena_bytes; /* of all pools; a multiple of PLAN_ALIGN, or 0 */
     size_t lower_bound; /* no offsets for these blocks can need less */
     bool optimal;       /* arena_bytes == lower_bound */
@@ -98,6 +99,10 @@ bool plan_order(struct plan *plan, struct arena *arena, struct function *main,
  * after an error: the arena would fit no target, or not the pools. */
 bool plan_pack(struct plan *plan, struct ctx *ctx, const struct region *regions,
                const struct codegen_pool *pools, int n);
+
+/* For plan_pack to leave this many bytes free in front of the first block and behind each: a
+ * multiple of PLAN_ALIGN. Not with pools. */
+void plan_guard(struct plan *plan, size_t zone);
 
 /* For plan_pack (pools.c): gives each block a pool and an offset there. What is read and written
  * most for its size goes to the fastest memory that has room while it is alive. False after an

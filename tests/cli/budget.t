@@ -126,7 +126,7 @@ digits: 9 ONNX nodes -> 4 regions, 0.31 M MACs
   psram   0 of 1048576 bytes
   wrote   pools/digits.h, pools/digits.c, pools/digits_weights.h, pools/digits_weights.c, pools/digits.json
   next    relayc verify digits.onnx
-$ grep -A3 -n 'arena_' pools/digits.h; grep -A12 'Arena:' pools/digits.c
+$ grep -A3 -n 'arena_' pools/digits.h; grep -A10 'Arena:' pools/digits.c
 39: *    arena_dtcm: fast, section .dtcm
 40: *    arena_psram: slow
 41- * Nothing else is written: calls with
@@ -148,7 +148,6 @@ $ grep -A3 -n 'arena_' pools/digits.h; grep -A12 'Arena:' pools/digits.c
  * sram            4096        1152        1          1  scratch of region_conv2_Conv
  */
 #include "digits.h"
-
 $ relayc compile digits.onnx -o pools --pool dtcm=2K,fast --pool sram=4K
 error[R0410]: no pool has room for '/relu2/Relu_output_0' of 8192 bytes
  --> digits.onnx
