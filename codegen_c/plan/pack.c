@@ -53,20 +53,81 @@ static size_t best_offset(const struct block *block, struct block **neighbours, 
     return best == NOT_PLACED ? top : best;
 }
 
+/* The blocks placed so far, by stretches of time: who is alive together is found without a look at
+ * all others. A block is in the list of each stretch that it lives in. */
+struct shelf {
+    int width; /* of a stretch */
+    int n_stretches, n_entries;
+    int *heads; /* by stretch: index into entries + 1; 0 = empty */
+    struct shelf_entry {
+        struct block *block;
+        int next;
+    } * entries;
+};
+
+enum { MOST_STRETCHES = 256 };
+
+static struct shelf make_shelf(struct arena *scratch, const struct block *blocks, int n)
+{
+    struct shelf shelf = { .width = 1 };
+    size_t n_entries = 0;
+    int end = 0;
+
+    for (int i = 0; i < n; i++)
+        end = blocks[i].last + 1 > end ? blocks[i].last + 1 : end;
+    shelf.width = end / MOST_STRETCHES + 1;
+    shelf.n_stretches = end / shelf.width + 1;
+    for (int i = 0; i < n; i++)
+        n_entries += (size_t)(blocks[i].last / shelf.width - blocks[i].first / shelf.width + 1);
+    shelf.heads = arena_array(scratch, int, shelf.n_stretches);
+    shelf.entries = arena_array(scratch, struct shelf_entry, n_entries);
+    return shelf;
+}
+
+static void clear_shelf(struct shelf *shelf)
+{
+    memset(shelf->heads, 0, (size_t)shelf->n_stretches * sizeof *shelf->heads);
+    shelf->n_entries = 0;
+}
+
+static void put_on_shelf(struct shelf *shelf, struct block *block)
+{
+    for (int s = block->first / shelf->width; s <= block->last / shelf->width; s++) {
+        shelf->entries[shelf->n_entries] = (struct shelf_entry){ block, shelf->heads[s] };
+        shelf->heads[s] = ++shelf->n_entries;
+    }
+}
+
+/* Each once: in the first stretch that both live in. */
+static int find_neighbours(const struct shelf *shelf, const struct block *block,
+                           struct block **neighbours)
+{
+    const int first = block->first / shelf->width, last = block->last / shelf->width;
+    int n = 0;
+
+    for (int s = first; s <= last; s++)
+        for (int e = shelf->heads[s]; e; e = shelf->entries[e - 1].next) {
+            struct block *other = shelf->entries[e - 1].block;
+            const int start = other->first / shelf->width;
+
+            if ((start > first ? start : first) == s && overlap_in_time(block, other))
+                neighbours[n++] = other;
+        }
+    return n;
+}
+
 /* Places the blocks in this order; returns the bytes needed. */
-static size_t place_in_order(struct block **order, int n, struct block **neighbours)
+static size_t place_in_order(struct shelf *shelf, struct block **order, int n,
+                             struct block **neighbours)
 {
     size_t needed = 0;
 
-    for (int i = 0; i < n; i++)
-        order[i]->offset = NOT_PLACED;
+    clear_shelf(shelf);
     for (int i = 0; i < n; i++) {
-        int n_neighbours = 0;
+        const int n_neighbours = find_neighbours(shelf, order[i], neighbours);
 
-        for (int j = 0; j < i; j++)
-            if (overlap_in_time(order[i], order[j]))
-                neighbours[n_neighbours++] = order[j];
         order[i]->offset = best_offset(order[i], neighbours, n_neighbours);
+        put_on_shelf(shelf, order[i]);
         needed = end_of(order[i]) > needed ? end_of(order[i]) : needed;
     }
     return needed;
@@ -119,6 +180,7 @@ static size_t best_fit(struct arena *scratch, struct block *blocks, int n, size_
     struct block **order = arena_array(scratch, struct block *, n);
     struct block **neighbours = arena_array(scratch, struct block *, n);
     size_t *best_offsets = arena_array(scratch, size_t, n), best = SIZE_MAX;
+    struct shelf shelf = make_shelf(scratch, blocks, n);
 
     for (size_t k = 0; k < sizeof orders / sizeof *orders && best > enough; k++) {
         size_t needed;
@@ -126,7 +188,7 @@ static size_t best_fit(struct arena *scratch, struct block *blocks, int n, size_
         for (int i = 0; i < n; i++)
             order[i] = &blocks[i];
         qsort(order, (size_t)n, sizeof *order, orders[k]);
-        needed = place_in_order(order, n, neighbours);
+        needed = place_in_order(&shelf, order, n, neighbours);
         if (needed >= best)
             continue;
         best = needed;

@@ -17,6 +17,7 @@ struct parts {
     int n_regions;
     struct region **region_of; /* by node id */
     struct part *part;         /* by value id */
+    const struct value **work; /* of find_views */
     int64_t steps;             /* left for trials */
     size_t least;              /* the arena's lower bound so far */
 };
@@ -29,6 +30,20 @@ static int64_t pixel_of(const struct type *type)
 static bool is_view(const struct node *node)
 {
     return op_row(node->op)->pattern == PATTERN_VIEW;
+}
+
+/* The value, its views, their views ... into parts->work; how many. A list, not a recursion: a
+ * chain of views may be as long as the model. */
+static int find_views(const struct parts *parts, const struct value *value)
+{
+    int n = 0;
+
+    parts->work[n++] = value;
+    for (int i = 0; i < n; i++)
+        for (const struct use *use = parts->work[i]->uses; use; use = use->next)
+            if (is_view(use->node))
+                parts->work[n++] = use->node->outputs[0];
+    return n;
 }
 
 /* --- who can read and write with a pitch --------------------------------------------------------
@@ -71,22 +86,25 @@ static bool region_writes(const struct region *region)
 /* Whether everybody who reads the value, or a view of it, can do so. */
 static bool all_read(const struct parts *parts, const struct value *value, int64_t pixel)
 {
-    for (const struct use *use = value->uses; use; use = use->next) {
-        if (use->node == parts->main->ret)
-            return false;
-        if (is_view(use->node) ? !all_read(parts, use->node->outputs[0], pixel)
-                               : !region_reads(parts->region_of[use->node->id], use->input, pixel))
-            return false;
-    }
+    const int n = find_views(parts, value);
+
+    for (int i = 0; i < n; i++)
+        for (const struct use *use = parts->work[i]->uses; use; use = use->next)
+            if (use->node == parts->main->ret ||
+                (!is_view(use->node) &&
+                 !region_reads(parts->region_of[use->node->id], use->input, pixel)))
+                return false;
     return true;
 }
 
-static bool is_result(const struct function *main, const struct value *value)
+static bool is_result(const struct parts *parts, const struct value *value)
 {
-    for (const struct use *use = value->uses; use; use = use->next)
-        if (use->node == main->ret ||
-            (is_view(use->node) && is_result(main, use->node->outputs[0])))
-            return true;
+    const int n = find_views(parts, value);
+
+    for (int i = 0; i < n; i++)
+        for (const struct use *use = parts->work[i]->uses; use; use = use->next)
+            if (use->node == parts->main->ret)
+                return true;
     return false;
 }
 
@@ -102,10 +120,10 @@ static const struct value *root_of(const struct value *value)
 
 static void set_part(struct parts *parts, const struct value *value, const struct part *part)
 {
-    parts->part[value->id] = *part;
-    for (const struct use *use = value->uses; use; use = use->next)
-        if (is_view(use->node))
-            set_part(parts, use->node->outputs[0], part);
+    const int n = find_views(parts, value);
+
+    for (int i = 0; i < n; i++)
+        parts->part[parts->work[i]->id] = *part;
 }
 
 /* Where operand i would lie in the concatenation; false if it cannot lie there. */
@@ -163,8 +181,7 @@ static bool can_be_part(const struct parts *parts, const struct region *concat, 
     const struct type *x = &concat->anchor->inputs[i]->type;
 
     if (!writer || parts->part[root->id].whole || count_operand(concat, root) != 1 ||
-        type_elements(x) == 0 || is_result(parts->main, root) ||
-        !part_of_concat(parts, concat, i, part))
+        type_elements(x) == 0 || is_result(parts, root) || !part_of_concat(parts, concat, i, part))
         return false;
     if (writer->external && part->at * (int64_t)dtype_bytes(x->dtype) % PLAN_ALIGN != 0)
         return false;
@@ -251,6 +268,7 @@ struct part *plan_parts(struct arena *arena, const struct function *main, struct
                            .n_regions = n_regions,
                            .region_of = arena_array(arena, struct region *, main->n_nodes + 1),
                            .part = arena_array(arena, struct part, main->n_values),
+                           .work = arena_array(arena, const struct value *, main->n_values),
                            .steps = MOST_TRIAL_STEPS };
 
     for (int r = 0; r < n_regions; r++)
