@@ -126,7 +126,7 @@ unit-sanitized:
 	        $(patsubst %,$(BUILD)/sanitized/tests/%,make robustness)
 
 # --- everything else -----------------------------------------------------------------------------
-.PHONY: deps deps-bench demo bench bench-latency bench-memory bench-accuracy install lint format clean
+.PHONY: deps deps-bench demo bench bench-latency bench-memory bench-accuracy bench-search install lint format clean
 deps:
 	BUILD=$(BUILD) .ci/deps
 deps-bench:
@@ -158,6 +158,10 @@ bench-accuracy: $(BUILD)/bench_accuracy
 .PHONY: bench-detection
 bench-detection: all
 	BUILD=$(BUILD) ARGS='$(ARGS)' bench/detection
+
+# What relayc search finds; make bench-search ARGS='int8 fp8 afp budget'
+bench-search: all
+	BUILD=$(BUILD) bench/search $(ARGS)
 
 install: all
 	install -D -m 755 $(BUILD)/relayc $(DESTDIR)$(PREFIX)/bin/relayc

@@ -10,12 +10,14 @@
 #include "cli/cli.h"
 #include "cli/precision.h"
 #include "cli/progress.h"
+#include "cli/search_judge.h"
+#include "quantize/workers.h"
 #include "search/strategies.h"
 
 #define DEFAULT_PREFIX "search"
 #define DEFAULT_RULES "max,percentile,kl"
 
-enum { DEFAULT_SAMPLES = 30, MAX_FLOAT = 5, SHOWN = 10 };
+enum { DEFAULT_SAMPLES = 30, MAX_FLOAT = 5, SHOWN = 10, DEFAULT_TRIALS = 40 };
 
 static const size_t default_mem = (size_t)256 << 20;
 
@@ -24,10 +26,8 @@ static const struct strategy {
     const char *name;
     bool (*run)(struct search *search, const struct strategy_options *options, struct found *out);
 } strategies[] = {
-    { "sensitive", search_sensitive },
-    { "mixed", search_mixed },
-    { "topk", search_topk },
-    { "greedy-pairs", search_greedy_pairs },
+    { "sensitive", search_sensitive },       { "mixed", search_mixed },   { "topk", search_topk },
+    { "greedy-pairs", search_greedy_pairs }, { "budget", search_budget }, { "bayes", search_bayes },
 };
 
 enum { N_STRATEGIES = sizeof strategies / sizeof *strategies };
@@ -40,6 +40,7 @@ struct request {
     struct search_options search;
     struct progress progress;
     int rank, n_ranks;
+    struct search_judge *judge; /* of --metric; NULL without it */
 };
 
 /* --- what is asked for ------------------------------------------------------------------------ */
@@ -86,6 +87,35 @@ static bool parse_tensors(struct request *r)
     return true;
 }
 
+/* "int8+int8w=i4+f32"; a '+', because formats have commas. */
+static bool parse_choices(struct request *r)
+{
+    struct ctx *ctx = r->cli->ctx;
+    const struct precision *own = &r->cli->precision->options.precision;
+    const char *text = option_text(&r->cli->args, OPTION_CHOICES, "int8w+int8w=i4+f16w");
+    struct precision *choices = arena_array(&ctx->perm, struct precision, strlen(text) + 2);
+    bool ok = true;
+
+    if (!has_option(&r->cli->args, OPTION_CHOICES))
+        choices[r->options.n_choices++] = *own;
+    for (const char *at = text; *at;) {
+        const size_t n = strcspn(at, "+");
+
+        if (n)
+            ok = precision_parse(ctx, "--choices", arena_strndup(&ctx->perm, at, n),
+                                 &choices[r->options.n_choices++]) &&
+                 ok;
+        at += n + (at[n] == '+');
+    }
+    for (int i = 0; i < r->options.n_choices; i++) /* the rules that were given are for all */
+        if (choices[i].has_data && own->has_data_scale) {
+            choices[i].data_scale = own->data_scale;
+            choices[i].has_data_scale = true;
+        }
+    r->options.choices = choices;
+    return ok;
+}
+
 /* A number that a launcher of processes has left for each: Open MPI, MPICH, Slurm. */
 static int launcher_number(const char *const *variables, int missing)
 {
@@ -116,11 +146,15 @@ static void find_rank(struct request *r)
 static bool parse_numbers(struct request *r)
 {
     struct cli *cli = r->cli;
-    long long max_float;
+    long long max_float, trials;
     bool ok = option_real(cli->ctx, &cli->args, OPTION_TARGET_COS, 0.99, &r->options.target);
 
     ok = option_integer(cli->ctx, &cli->args, OPTION_MAX_FLOAT_LAYERS, MAX_FLOAT, &max_float) && ok;
     ok = option_bytes(cli->ctx, &cli->args, OPTION_MEM, default_mem, &r->search.mem) && ok;
+    ok = option_integer(cli->ctx, &cli->args, OPTION_TRIALS, DEFAULT_TRIALS, &trials) && ok;
+    ok = option_bytes(cli->ctx, &cli->args, OPTION_FLASH, 0, &r->options.flash) && ok;
+    ok = option_bytes(cli->ctx, &cli->args, OPTION_RAM, 0, &r->options.ram) && ok;
+    r->options.n_trials = trials < 1 ? 1 : trials < 1000 ? (int)trials : 1000;
     r->options.max_float = max_float < 1 << 20 ? (int)max_float : 1 << 20;
     if (r->options.target > 1)
         ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "--target-cos: %g is above 1",
@@ -162,40 +196,49 @@ static bool parse_request(struct request *r)
     ok = option_word(cli->ctx, &cli->args, OPTION_MEASURE, measures, 0, &measure) && ok;
     ok = parse_rules(r) && ok;
     ok = parse_tensors(r) && ok;
+    ok = parse_choices(r) && ok;
     ok = parse_numbers(r) && ok;
     ok = ok && check_given(r);
     if (!ok)
         return false;
+    r->search.n_threads = cli->precision->options.n_threads;
+    find_rank(r);
     r->search.measure = (enum measure)measure;
+    if (has_option(&cli->args, OPTION_METRIC)) {
+        r->judge = search_judge_new(cli);
+        r->search.measure = MEASURE_TASK;
+        ok = r->judge != NULL;
+    }
+    if (!ok)
+        return false;
     r->prefix = option_text(&cli->args, OPTION_OUTPUT, DEFAULT_PREFIX);
     r->search.log = arena_printf(&cli->ctx->perm, "%s.jsonl", r->prefix);
     r->search.calib = cli->precision->options.calib;
-    r->search.n_threads = cli->precision->options.n_threads;
     r->options.precision = cli->precision->options.precision;
-    find_rank(r);
+    r->options.loss = has_option(&cli->args, OPTION_LOSS) ? cli->precision->options.loss : LOSS_KLD;
     return true;
 }
 
 /* --- data ------------------------------------------------------------------------------------- */
 
+static bool load_sample(void *user, struct ctx *ctx, struct bulk *bulk, int64_t index,
+                        struct tensor *inputs)
+{
+    return samples_load(user, ctx, bulk, index, inputs);
+}
+
 /* In memory, as they are run again and again. */
-static bool load_inputs_of_search(struct request *r, const struct function *fn)
+static bool copy_inputs(struct request *r, const struct function *fn,
+                        const struct calibration_source *source)
 {
     struct cli *cli = r->cli;
-    struct samples *samples;
-    struct tensor *inputs;
+    struct tensor *inputs = arena_array(&cli->ctx->perm, struct tensor, source->n * fn->n_params);
     bool ok = true;
 
-    if (!has_option(&cli->args, OPTION_LIMIT))
-        cli->precision->limit = DEFAULT_SAMPLES;
-    samples = open_samples(cli, fn, &r->search.n_samples);
-    if (!samples)
-        return false;
-    inputs = arena_array(&cli->ctx->perm, struct tensor, r->search.n_samples * fn->n_params);
-    for (int64_t s = 0; s < r->search.n_samples && ok; s++) {
+    for (int64_t s = 0; s < source->n && ok; s++) {
         struct bulk bulk = { 0 };
 
-        ok = samples_load(samples, cli->ctx, &bulk, s, inputs + s * fn->n_params);
+        ok = source->load(source->user, cli->ctx, &bulk, s, inputs + s * fn->n_params);
         for (int i = 0; i < fn->n_params && ok; i++) { /* may be borrowed from the samples */
             struct tensor *input = &inputs[s * fn->n_params + i];
             const size_t bytes = type_bytes(&input->type);
@@ -208,13 +251,67 @@ static bool load_inputs_of_search(struct request *r, const struct function *fn)
         arena_release(&cli->ctx->scratch);
     }
     r->search.inputs = inputs;
+    r->search.n_samples = source->n;
+    return ok;
+}
+
+static bool load_inputs_of_search(struct request *r, const struct function *fn)
+{
+    struct cli *cli = r->cli;
+    struct calibration_source source = { .n = 0 };
+    struct samples *samples = NULL;
+    bool ok;
+
+    if (!has_option(&cli->args, OPTION_LIMIT))
+        cli->precision->limit = DEFAULT_SAMPLES;
+    if (r->judge && !search_judge_open(r->judge, fn, cli->precision->limit, &source))
+        return false;
+    if (!source.load) {
+        samples = open_samples(cli, fn, &source.n);
+        source.load = load_sample;
+        source.user = samples;
+        if (!samples)
+            return false;
+    }
+    ok = copy_inputs(r, fn, &source);
     samples_close(samples);
+    if (r->judge) {
+        search_judge_expect(r->judge, r->search.n_samples);
+        r->search.judge = search_judge_of(r->judge);
+    }
     return ok;
 }
 
 static void show_progress(void *user, int64_t done, int64_t n)
 {
     progress_show(user, "trials", done, n);
+}
+
+/* What the generated C of a proposal takes. */
+static bool price(void *user, struct search *search, const struct proposal *proposal,
+                  struct price *out)
+{
+    struct request *r = user;
+    const struct pipeline_options fuse = { .part = PIPELINE_FUSE };
+    const struct codegen_options options = { .name = "model",
+                                             .dir = ".",
+                                             .model_file = "",
+                                             .model_sha256 = "",
+                                             .command = "",
+                                             .plan_only = true };
+    struct ctx *ctx = ctx_new(r->cli->ctx->diags.input_name);
+    struct module *module = search_realise(search, proposal, ctx);
+    struct codegen_result *result = arena_new(&ctx->perm, struct codegen_result);
+    struct output_set set = { .ctx = ctx };
+    bool ok = module && pipeline_run(module, &fuse) && codegen_c(module, &options, &set, result);
+
+    output_abort(&set);
+    *out = (struct price){ result->weight_bytes, result->arena_bytes };
+    if (!ok)
+        workers_report(r->cli->ctx, ctx, proposal->what);
+    module_free(module);
+    ctx_free(ctx);
+    return ok;
 }
 
 /* --- what was found --------------------------------------------------------------------------- */
@@ -297,7 +394,10 @@ static bool write_files(struct request *r, const struct search *search, const st
 
 static void say_score(struct cli *cli, const char *what, const struct score *s)
 {
-    say(cli, "%-52.52s %10.6f %10.2f %12.5g\n", what, s->cos, decibels(s->snr), s->mse);
+    say(cli, "%-52.52s %10.6f %10.2f %12.5g", what, s->cos, decibels(s->snr), s->mse);
+    if (!isnan(s->task))
+        say(cli, " %10.5g", s->task);
+    say(cli, "\n");
 }
 
 static void add_score(cJSON *json, const char *name, const struct score *s)
@@ -308,6 +408,8 @@ static void add_score(cJSON *json, const char *name, const struct score *s)
     cJSON_AddNumberToObject(row, "cos", s->cos);
     cJSON_AddNumberToObject(row, "snr", s->snr);
     cJSON_AddNumberToObject(row, "mse", s->mse);
+    if (!isnan(s->task))
+        cJSON_AddNumberToObject(row, "metric", s->task);
 }
 
 static void report_json(const struct request *r, const struct search *search,
@@ -323,6 +425,31 @@ static void report_json(const struct request *r, const struct search *search,
             cJSON_AddItemToArray(kept, cJSON_CreateString(str_safe(
                                            &cli->ctx->perm, search->units.at[i].name, 4096)));
     cJSON_AddNumberToObject(cli->json, "trials", trials_count(search->trials));
+}
+
+/* Which parts of the weights and of the multiplications are in 8 bits or less; a multiplication is
+ * where its weights are. */
+static void small_shares(const struct search *search, const int *settings, double *weights,
+                         double *macs)
+{
+    double all_weights = 0, all_macs = 0;
+
+    *weights = *macs = 0;
+    for (int i = 0; i < search->units.n; i++) {
+        const struct unit *unit = &search->units.at[i];
+        const struct precision *p = &search->settings[settings[i]].precision;
+
+        if (unit->n_weights == 0)
+            continue;
+        all_weights += (double)unit->n_weights;
+        all_macs += (double)unit->macs;
+        if (!p->has_weights || number_format_bits(&p->weights) > 8)
+            continue;
+        *weights += (double)unit->n_weights;
+        *macs += (double)unit->macs;
+    }
+    *weights = all_weights > 0 ? *weights / all_weights : 0;
+    *macs = all_macs > 0 ? *macs / all_macs : 0;
 }
 
 static void report_ranking(const struct request *r, const struct search *search,
@@ -347,6 +474,7 @@ static void report(const struct request *r, const struct search *search, const s
     struct cli *cli = r->cli;
     const struct reuse_report kept = reuse_report(search->reuse);
     const char *prefix = for_shell(cli, r->prefix);
+    double weights, macs;
 
     if (cli->json) {
         report_json(r, search, found);
@@ -356,11 +484,15 @@ static void report(const struct request *r, const struct search *search, const s
         search->units.n, (long long)r->search.n_samples, trials_count(search->trials), kept.n_kept,
         kept.n_values, (double)kept.bytes / (1 << 20));
     report_ranking(r, search, found);
-    say(cli, "\n%-52s %10s %10s %12s\n", "network", "cosine", "SQNR dB", "mse");
+    say(cli, "\n%-52s %10s %10s %12s%s\n", "network", "cosine", "SQNR dB", "mse",
+        r->judge ? "     metric" : "");
     say_score(cli, "start", &found->start);
     for (int i = 0; i < found->n_stages; i++)
         say_score(cli, found->stages[i].what, &found->stages[i].score);
     say_score(cli, found->is_start ? "found: the start" : "found", &found->end);
+    small_shares(search, found->settings, &weights, &macs);
+    say(cli, "%.1f %% of the weights and %.1f %% of the multiplications in 8 bits or less\n",
+        100 * weights, 100 * macs);
     if (found->end.cos < r->options.target)
         say(cli, "the target %g was not reached\n", r->options.target);
     say(cli, "wrote %s.qtable, %s.calib.json, %s.log, %s.jsonl\n", r->prefix, r->prefix, r->prefix,
@@ -381,6 +513,8 @@ static bool search_module(struct request *r, struct module *module)
     r->progress = progress_begin(cli);
     r->search.progress = r->rank == 0 ? show_progress : NULL;
     r->search.user = &r->progress;
+    r->options.price = price;
+    r->options.price_user = r;
     ok = search_open(&search, cli->ctx, module, &r->search) &&
          strategies[r->strategy].run(&search, &r->options, &found);
     progress_end(&r->progress);
@@ -390,6 +524,7 @@ static bool search_module(struct request *r, struct module *module)
             report(r, &search, &found);
     }
     search_close(&search);
+    search_judge_close(r->judge);
     return ok;
 }
 

@@ -262,7 +262,8 @@ static bool check_precision(struct cli *cli, const struct precision_request *r)
         ok = says_nothing(cli, OPTION_FORMATS, "--scale search or --scale-weights search");
     else if (has_option(&cli->args, OPTION_FORMATS))
         ok = check_formats(cli, &r->options) && ok;
-    if (has_option(&cli->args, OPTION_LOSS) && !searches(p) && !r->options.topk &&
+    if (has_option(&cli->args, OPTION_LOSS) && cli->args.command != COMMAND_SEARCH &&
+        !searches(p) && !r->options.topk &&
         !has_option(&cli->args, OPTION_QUANTIZE_LOG))
         ok = says_nothing(cli, OPTION_LOSS, "--topk, a search or --quantize-log");
     return ok;

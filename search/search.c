@@ -84,24 +84,36 @@ static const struct calib_table *table_of(const struct search *search,
     return candidate->table ? candidate->table : search->options->calib;
 }
 
-struct module *search_build(const struct search *search, const struct proposal *candidate,
-                            struct ctx *ctx)
+static struct module *build_module(const struct search *search, const struct proposal *proposal,
+                                   struct ctx *ctx, bool simulate_only)
 {
     const struct pipeline_options prepare = { .part = PIPELINE_PREPARE };
     struct module *module = module_copy(ctx, search->module);
     struct qtable qtable;
     struct quantize_options options = { .qtable = &qtable,
-                                        .calib = table_of(search, candidate),
+                                        .calib = table_of(search, proposal),
                                         .n_threads = 1,
-                                        .simulate_only = true };
+                                        .simulate_only = simulate_only };
     struct quantize_report report;
 
-    search_qtable(search, candidate->settings, &ctx->perm, &qtable);
+    search_qtable(search, proposal->settings, &ctx->perm, &qtable);
     if (module && precision_parse(ctx, "", "f32", &options.precision) &&
         quantize_module(module, &options, &prepare, &report))
         return module;
     module_free(module);
     return NULL;
+}
+
+struct module *search_build(const struct search *search, const struct proposal *proposal,
+                            struct ctx *ctx)
+{
+    return build_module(search, proposal, ctx, true);
+}
+
+struct module *search_realise(const struct search *search, const struct proposal *proposal,
+                              struct ctx *ctx)
+{
+    return build_module(search, proposal, ctx, false);
 }
 
 bool search_prepare_run(const struct search *search, struct module *module)

@@ -114,4 +114,8 @@ void search_qtable(const struct search *search, const int *settings, struct aren
 struct module *search_build(const struct search *search, const struct proposal *candidate,
                             struct ctx *ctx);
 
+/* The same realised, as `compile` has it: for what it takes, not for what it computes. */
+struct module *search_realise(const struct search *search, const struct proposal *proposal,
+                              struct ctx *ctx);
+
 #endif

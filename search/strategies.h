@@ -1,25 +1,52 @@
 /* strategies.h - the ways to search. Each starts from a network that is in one precision as far as
- * possible, and gives a candidate that is no worse than that (search_finish sees to it).
+ * possible, and gives a proposal that is no worse than that.
  *
- *   sensitive     each unit alone in the precision, by each rule for scales: the best rule of each
- *                 tensor makes a new calibration table, the units that lose most stay f32
- * (TPU-MLIR) topk          each unit alone in the precision, by its own rule; the K that lose most
- * stay f32 (PopRT) mixed         from the input on: a unit whose own result is far from f32 goes
- * back to f32 with its successor, if that helps; until the target is reached (TPU-MLIR)
- *   greedy-pairs  again and again the unit, or the two neighbours, that gain most per unit when
- * they go back to f32; until the target is reached
- */
+ *   sensitive     each unit alone in the precision, by each rule for scales; the best rule of each
+ *                 tensor makes a new table, the units that lose most stay f32 (TPU-MLIR)
+ *
+ *   topk          each unit alone in the precision, by its own rule; the K that lose most stay f32
+ *                 (PopRT)
+ *
+ *   mixed         from the input on: a unit that loses more than its share goes back to f32, with
+ *                 its successor, if that helps; until the target is reached (TPU-MLIR)
+ *
+ *   greedy-pairs  again and again the unit, or the two neighbours, that gain most per unit in f32;
+ *                 until the target is reached
+ *
+ *   budget        of several precisions for each unit those that lose least for the bytes that are
+ *                 there; without a budget, the fewest bytes that reach the target
+ *
+ *   bayes         a format of its own for each unit's weights: few bits, at the target; KL times
+ *                 cost as in the AFP paper, Bayesian optimisation of what bits cost where. Where
+ *                 the start reaches the target so does the end, in fewer bits; it may lose more
+ *                 than the start then: that is what was asked for */
 #ifndef SEARCH_STRATEGIES_H
 #define SEARCH_STRATEGIES_H
 
+#include "quantize/metrics.h"
 #include "search/search.h"
+
+/* What a network takes, in bytes. */
+struct price {
+    size_t flash, ram;
+};
 
 struct strategy_options {
     struct precision precision; /* of everything, to start from */
     int n_rules;                /* sensitive: rules for the scales of data */
     const struct scale_rule *rules;
-    double target; /* a mean cosine: when it is reached the search ends */
-    int max_float; /* at most so many units go back to f32 */
+    double target;  /* a mean cosine: when it is reached the search ends */
+    int max_float;  /* at most so many units go back to f32 */
+    enum loss loss; /* bayes: what formats lose; the paper's is LOSS_KLD */
+    int n_trials;   /* bayes: of the process, and again so many of single layers */
+
+    int n_choices; /* budget: */
+    const struct precision *choices;
+    size_t flash, ram; /* 0 = any */
+    /* What the proposal takes; NULL: its weights are counted. False after an error. */
+    bool (*price)(void *user, struct search *search, const struct proposal *proposal,
+                  struct price *out);
+    void *price_user;
 };
 
 /* A unit in a ranking, the one that loses most first. */
@@ -32,6 +59,7 @@ struct ranked {
 struct found {
     const int *settings;             /* [units.n] */
     const struct calib_table *table; /* NULL = the given one is as good */
+    struct price price;              /* budget: of what was found */
     struct score start, end;         /* all in the precision, and what was found */
     bool is_start;                   /* nothing better was found, or nothing had to be */
     int n_float;                     /* units that stay f32 though the start has them small */
@@ -52,6 +80,10 @@ bool search_mixed(struct search *search, const struct strategy_options *options,
 bool search_greedy_pairs(struct search *search, const struct strategy_options *options,
                          struct found *out);
 
+bool search_budget(struct search *search, const struct strategy_options *options,
+                   struct found *out);
+bool search_bayes(struct search *search, const struct strategy_options *options, struct found *out);
+
 /* --- what they share (strategy.c) ------------------------------------------------------------- */
 
 /* Every unit that the precision changes is in `setting`; the others in f32. */
@@ -59,6 +91,10 @@ int *start_settings(struct search *search, const struct precision *precision, in
 
 /* Whether the unit is another one in this precision than in f32. */
 bool unit_takes(const struct unit *unit, const struct precision *precision);
+
+/* The weights of a unit in this precision, with a scale of four bytes for each 64 of 8 bits or less
+ * (a guess; the caller's price is exact). */
+double unit_bytes(const struct unit *unit, const struct precision *precision);
 
 /* The start and the stages that follow are told; *out begins with the start as what was found. */
 bool found_begin(struct search *search, const int *settings, struct found *out);

@@ -12,6 +12,13 @@ bool unit_takes(const struct unit *unit, const struct precision *precision)
            (precision->has_data && unit->n_reads > 0);
 }
 
+double unit_bytes(const struct unit *unit, const struct precision *precision)
+{
+    const int bits = precision->has_weights ? number_format_bits(&precision->weights) : 32;
+
+    return (double)unit->n_weights * bits / 8 + (bits <= 8 ? (double)unit->n_weights / 16 : 0);
+}
+
 int *start_settings(struct search *search, const struct precision *precision, int setting)
 {
     int *settings = arena_array(&search->ctx->perm, int, search->units.n);
