@@ -323,8 +323,11 @@ static double decibels(double snr)
 
 static void write_score(struct writer *w, const char *what, const struct score *s)
 {
-    writer_printf(w, "%-60s loss %.9g, cosine %.9f, SQNR %.2f dB, mse %.6g\n", what, s->loss,
-                  s->cos, decibels(s->snr), s->mse);
+    writer_printf(w, "%-60s loss %.9g, cosine %.9f, SQNR %.2f dB, mse %.6g", what, s->loss, s->cos,
+                  decibels(s->snr), s->mse);
+    if (!isnan(s->task))
+        writer_printf(w, ", metric %.9g", s->task);
+    writer_text(w, "\n");
 }
 
 static int by_name(const void *a, const void *b)
@@ -474,6 +477,7 @@ static void report(const struct request *r, const struct search *search, const s
     struct cli *cli = r->cli;
     const struct reuse_report kept = reuse_report(search->reuse);
     const char *prefix = for_shell(cli, r->prefix);
+    const bool has_table = found->table || r->search.calib;
     double weights, macs;
 
     if (cli->json) {
@@ -495,10 +499,11 @@ static void report(const struct request *r, const struct search *search, const s
         100 * weights, 100 * macs);
     if (found->end.cos < r->options.target)
         say(cli, "the target %g was not reached\n", r->options.target);
-    say(cli, "wrote %s.qtable, %s.calib.json, %s.log, %s.jsonl\n", r->prefix, r->prefix, r->prefix,
-        r->prefix);
-    say(cli, "  next    relayc compile %s --qtable %s.qtable --calib %s.calib.json\n",
-        for_shell(cli, cli->args.operands[0]), prefix, prefix);
+    say(cli, "wrote %s.qtable, %s%s%s.log, %s.jsonl\n", r->prefix, has_table ? r->prefix : "",
+        has_table ? ".calib.json, " : "", r->prefix, r->prefix);
+    say(cli, "  next    relayc compile %s --qtable %s.qtable%s%s%s\n",
+        for_shell(cli, cli->args.operands[0]), prefix, has_table ? " --calib " : "",
+        has_table ? prefix : "", has_table ? ".calib.json" : "");
 }
 
 /* --- work ------------------------------------------------------------------------------------- */
