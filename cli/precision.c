@@ -263,8 +263,7 @@ static bool check_precision(struct cli *cli, const struct precision_request *r)
     else if (has_option(&cli->args, OPTION_FORMATS))
         ok = check_formats(cli, &r->options) && ok;
     if (has_option(&cli->args, OPTION_LOSS) && cli->args.command != COMMAND_SEARCH &&
-        !searches(p) && !r->options.topk &&
-        !has_option(&cli->args, OPTION_QUANTIZE_LOG))
+        !searches(p) && !r->options.topk && !has_option(&cli->args, OPTION_QUANTIZE_LOG))
         ok = says_nothing(cli, OPTION_LOSS, "--topk, a search or --quantize-log");
     return ok;
 }
