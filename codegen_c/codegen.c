@@ -14,6 +14,7 @@
 #include "codegen_c/deterministic.h"
 #include "codegen_c/external.h"
 #include "codegen_c/guard.h"
+#include "codegen_c/plan/stripe.h"
 #include "codegen_c/signature.h"
 #include "relay_ir/macs.h"
 
@@ -120,6 +121,8 @@ static void collect_regions(struct codegen *codegen)
         }
         region->anchor = region_anchor(region->fn);
         region->c_name = region_name(codegen, region);
+        if (is_striped(region->fn))
+            codegen->emitted[region->index].macs = external_macs(region->fn);
         for (const struct node *n = region->fn->first; n; n = n->next)
             codegen->emitted[region->index].macs += node_macs(n);
     }
@@ -438,6 +441,71 @@ static bool pack(struct codegen *codegen)
  * the better one by the other's scratch. */
 enum { ORDERS = 3 };
 
+/* From the module to a packed arena; main may have got another order. */
+static bool plan_all(struct codegen *codegen, const struct codegen *fresh)
+{
+    bool again = true, ok = prepare(codegen, &again);
+
+    for (int i = 1; ok && again; i++) {
+        arena_release(&codegen->arena);
+        module_sweep(fresh->module);
+        *codegen = *fresh;
+        again = i < ORDERS;
+        ok = prepare(codegen, &again);
+    }
+    return ok && pack(codegen);
+}
+
+static bool plan_anew(struct codegen *codegen, const struct codegen *fresh)
+{
+    arena_release(&codegen->arena);
+    module_sweep(fresh->module);
+    *codegen = *fresh;
+    return plan_all(codegen, fresh);
+}
+
+/* Times that a plan with stripes may turn out to need more than the search had reckoned. */
+enum { STRIPE_TRIALS = 4 };
+
+/* Where the arena takes more than it may: parts of the network in stripes. The smallest arena that
+ * was found stays, which is the one without stripes where these do not help. */
+static bool plan_stripes(struct codegen *codegen, const struct codegen *fresh)
+{
+    const size_t ram = codegen->options->ram, whole = codegen->plan.arena_bytes;
+    struct arena arena = { NULL };
+    struct stripe_search *search;
+    struct stripe_plan best = { .bytes = whole }, tried = { .n = 0 };
+    size_t wanted = ram;
+    bool ok = true;
+
+    if (!ram || whole <= ram)
+        return true;
+    search = stripe_search_new(&arena, &codegen->plan, codegen->regions);
+    for (int i = 0; ok && i < STRIPE_TRIALS && best.bytes > ram; i++) {
+        tried = stripe_search_plan(search, wanted);
+        if (tried.n == 0)
+            break;
+        ok = stripes_outline(codegen->module, &tried) && plan_anew(codegen, fresh);
+        if (!ok)
+            break;
+        if (codegen->plan.arena_bytes < best.bytes) {
+            best = tried;
+            best.bytes = codegen->plan.arena_bytes;
+        }
+        if (codegen->plan.arena_bytes <= ram)
+            break;
+        ok = stripes_inline(codegen->module);
+        wanted = tried.bytes - (codegen->plan.arena_bytes - tried.bytes) - 1;
+        if (tried.bytes > ram || codegen->plan.arena_bytes <= tried.bytes) /* no plan needs less */
+            break;
+    }
+    if (ok && codegen->plan.arena_bytes > ram)
+        ok = (best.n == 0 || stripes_outline(codegen->module, &best)) && plan_anew(codegen, fresh);
+    codegen->result->arena_whole_bytes = whole;
+    arena_release(&arena);
+    return ok;
+}
+
 bool codegen_c(struct module *module, const struct codegen_options *options, struct output_set *set,
                struct codegen_result *result)
 {
@@ -448,18 +516,10 @@ bool codegen_c(struct module *module, const struct codegen_options *options, str
                                    .set = set,
                                    .result = result };
     struct codegen codegen = fresh;
-    bool again = true, ok;
+    bool ok;
 
     *result = (struct codegen_result){ 0 };
-    ok = prepare(&codegen, &again);
-    for (int i = 1; ok && again; i++) {
-        arena_release(&codegen.arena);
-        module_sweep(module);
-        codegen = fresh;
-        again = i < ORDERS;
-        ok = prepare(&codegen, &again);
-    }
-    ok = ok && pack(&codegen) && ram_check(&codegen);
+    ok = plan_all(&codegen, &fresh) && plan_stripes(&codegen, &fresh) && ram_check(&codegen);
     if (ok) {
         place_weights(&codegen);
         fill_result(&codegen);

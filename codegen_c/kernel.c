@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "codegen_c/plan/stripe.h"
 #include "codegen_c/scalar.h"
 
 static const struct kernel kernels[] = {
@@ -30,6 +31,9 @@ enum { N_KERNELS = sizeof kernels / sizeof *kernels };
 
 /* Takes regions of every anchor, so it is no row of the table. */
 static const struct kernel nothing = { "nothing", OP_COUNT, accepts_nothing, bind_nothing, true };
+
+/* For functions of calls, which are no regions of fuse_ops. */
+static const struct kernel stripes = { "stripes", OP_CALL, accepts_stripes, bind_stripes, false };
 
 static const struct type *refused_type(const struct region *region)
 {
@@ -91,6 +95,8 @@ const struct kernel *kernel_choose(struct ctx *ctx, struct region *region)
     bool any = false;
     int n;
 
+    if (stripes.accepts(region, &why[0]))
+        return &stripes;
     if (nothing.accepts(region, &why[0]))
         return &nothing;
     if (!scalar_accepts(&ctx->perm, region, &why[0])) {
@@ -111,6 +117,18 @@ const struct kernel *kernel_choose(struct ctx *ctx, struct region *region)
     if (!any)
         diag_note(ctx, "there is no kernel for this operator");
     diag_help(ctx, "export the model in float32, or compute this part outside of it");
+    return NULL;
+}
+
+const struct kernel *kernel_named(const struct region *region, const char *name)
+{
+    const enum op anchor = region->anchor ? region->anchor->op : OP_COUNT;
+    const char *why;
+
+    for (size_t i = 0; i < N_KERNELS; i++)
+        if (kernels[i].anchor == anchor && strcmp(kernels[i].name, name) == 0 &&
+            kernels[i].accepts(region, &why))
+            return &kernels[i];
     return NULL;
 }
 

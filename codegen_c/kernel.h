@@ -88,6 +88,10 @@ struct kernel {
 #undef KERNEL
 #undef PITCHED
 
+/* For regions that are computed together in stripes (codegen_c/stripe_text.c). */
+bool accepts_stripes(const struct region *region, const char **why);
+bool bind_stripes(struct bind *bind);
+
 /* For results without elements, whatever the anchor (codegen_c/kernels/nothing.c). */
 bool accepts_nothing(const struct region *region, const char **why);
 bool bind_nothing(struct bind *bind);
@@ -96,6 +100,9 @@ bool bind_nothing(struct bind *bind);
  * gets their names, each once), usually the first, or "nothing". NULL after a NO_KERNEL error which
  * lists every candidate and why it was refused. */
 const struct kernel *kernel_choose(struct ctx *ctx, struct region *region);
+
+/* The row of this name that takes the region; NULL = there is none. */
+const struct kernel *kernel_named(const struct region *region, const char *name);
 
 /* Whether the region's kernel can read input i of its anchor, or write its results, with a pitch.
  */

@@ -38,6 +38,8 @@ static bool kernel_allows(const struct region *region, int param)
     const struct value *x = region->fn->params[param], *y = region->fn->ret->inputs[0];
     bool elsewhere;
 
+    if (region->kernel->anchor == OP_CALL) /* rows of the result come before others are read */
+        return false;
     if (x->type.dtype != y->type.dtype || !type_same_shape(&x->type, &y->type))
         return false;
     if (anchor_reads(region, x, &elsewhere))

@@ -1,0 +1,5 @@
+/* least.h - the lesser of two numbers. */
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}

@@ -1,0 +1,15 @@
+/* stripes.h - rows of tensors that are computed some at a time. */
+#include <string.h>
+
+/* Rows [*first, end) lie one behind the other from `at` on. Those before row `needed` go, and the
+ * others move to the front. */
+static void drop_rows(void *at, int *first, int needed, int end, size_t row_bytes)
+{
+    unsigned char *const rows = at;
+    const int from = needed < end ? needed : end;
+
+    if (from <= *first)
+        return;
+    memmove(rows, rows + (size_t)(from - *first) * row_bytes, (size_t)(end - from) * row_bytes);
+    *first = from;
+}
