@@ -142,6 +142,13 @@ static void report(struct cli *cli, const struct module *module, const struct bu
     report_pools(cli, options, result);
     report_measured(cli, options->measured);
     report_budget(cli, budget, options, result);
+    if (result->n_stripes)
+        say(cli,
+            "  stripes %d layers in %d group%s, row by row: layer by layer the arena takes %zu "
+            "bytes; "
+            "the operations are the same\n",
+            result->n_striped, result->n_stripes, result->n_stripes == 1 ? "" : "s",
+            result->arena_whole_bytes);
     for (int i = 0; i < result->n_files; i++)
         say(cli, "%s%s%s", i ? ", " : "  wrote   ", result->files[i],
             i + 1 == result->n_files ? "\n" : "");
@@ -174,6 +181,10 @@ static void report(struct cli *cli, const struct module *module, const struct bu
         cJSON_AddNumberToObject(cli->json, "macs", (double)result->macs);
         cJSON_AddNumberToObject(cli->json, "weight_bytes", (double)result->weight_bytes);
         cJSON_AddNumberToObject(cli->json, "arena_bytes", (double)result->arena_bytes);
+        cJSON_AddNumberToObject(cli->json, "striped_regions", result->n_striped);
+        cJSON_AddNumberToObject(
+            cli->json, "arena_bytes_without_stripes",
+            (double)(result->n_stripes ? result->arena_whole_bytes : result->arena_bytes));
         cJSON_AddNumberToObject(cli->json, "winograd_regions", result->n_winograd);
         cJSON_AddNumberToObject(cli->json, "winograd_more_weight_bytes",
                                 (double)result->winograd_weight_bytes);

@@ -36,11 +36,16 @@ struct verification {
     struct module *module;
     const struct tensor *inputs;
     struct tensor *outputs; /* the reference's */
-    struct layer *layers;   /* by value id */
+    struct map layers;      /* by the value's name, which stays when codegen_c changes main */
     double tolerance;
     double whole[N_EXECUTORS]; /* errors of the network's outputs */
     int n_onednn, n_reference;
 };
+
+static struct layer *layer_of(const struct verification *v, const struct value *value)
+{
+    return map_get(&v->layers, value->name);
+}
 
 /* How often a layer quantises floats, with *step the greatest scale. */
 static int count_quantisers(const struct function *fn, double *step)
@@ -76,8 +81,9 @@ static double layer_tolerance(const struct verification *v, const struct value *
 static void keep_reference(void *user, const struct value *value, const struct tensor *tensor)
 {
     struct verification *v = user;
-    struct layer *layer = &v->layers[value->id];
+    struct layer *layer = arena_new(&v->cli->ctx->perm, struct layer);
 
+    map_set(&v->layers, value->name, layer);
     layer->reference = tensor_new(&v->cli->bulk, &tensor->type);
     memcpy(layer->reference.data, tensor->data, type_bytes(&tensor->type));
     layer->largest = largest_magnitude(tensor);
@@ -101,7 +107,7 @@ static struct tensor wanted_tensor(const struct verification *v, const struct va
         return v->inputs[value->index];
     if (value->kind == VALUE_CONSTANT)
         return value_tensor(value);
-    return v->layers[value->id].reference;
+    return (*layer_of(v, value)).reference;
 }
 
 static void compare_outputs(struct verification *v, enum executor executor,
@@ -141,7 +147,7 @@ static bool engine_region(struct verification *v, const struct node *call)
         inputs[i] = wanted_tensor(v, call->inputs[i]);
     ok = engine_once(v, call->callee, inputs, outputs, &bulk, false);
     for (int i = 0; i < call->n_outputs && ok; i++) {
-        struct layer *layer = &v->layers[call->outputs[i]->id];
+        struct layer *layer = layer_of(v, call->outputs[i]);
 
         layer->error[ENGINE] = relative_error(&layer->reference, layer->largest, &outputs[i]);
     }
@@ -210,7 +216,7 @@ static bool generated_region(struct verification *v, const struct host_code *cod
     if (!generated_step(code->generated, region))
         return false;
     for (int i = 0; i < r->call->n_outputs; i++) {
-        struct layer *layer = &v->layers[r->call->outputs[i]->id];
+        struct layer *layer = layer_of(v, r->call->outputs[i]);
         unsigned char *data = place_data(code, outputs, &r->results[i]);
         struct tensor found;
 
@@ -291,7 +297,7 @@ static void report_layer(struct verification *v, const struct value *value, cJSO
                          struct summary *summary)
 {
     struct arena *arena = &v->cli->ctx->perm;
-    const struct layer *layer = &v->layers[value->id];
+    const struct layer *layer = layer_of(v, value);
 
     summary->n_layers++;
     summary->tolerance = fmax(summary->tolerance, layer->tolerance);
@@ -344,8 +350,8 @@ static bool judge(struct verification *v, const struct summary *summary)
                        "the %s differs from the reference in layer '%s'; largest error %.2e, "
                        "tolerance %.2e",
                        executor_name[i], str_safe(&ctx->perm, summary->first[i]->name, 120),
-                       v->layers[summary->first[i]->id].error[i],
-                       v->layers[summary->first[i]->id].tolerance);
+                       layer_of(v, summary->first[i])->error[i],
+                       layer_of(v, summary->first[i])->tolerance);
             note_composites(ctx, summary->first[i]);
         } else if (v->whole[i] > summary->tolerance * WHOLE_NETWORK_FACTOR)
             diag_error(ctx, DIAG_MISMATCH, NULL,
@@ -402,7 +408,7 @@ bool command_verify(struct cli *cli)
         function_number(v.module->main);
         v.inputs = inputs;
         v.outputs = arena_array(&cli->ctx->perm, struct tensor, v.module->main->ret->n_inputs);
-        v.layers = arena_array(&cli->ctx->perm, struct layer, v.module->main->n_values);
+        v.layers.arena = &cli->ctx->perm;
         ok = run_reference(&v) && run_engine(&v) && run_generated(&v) && report(&v);
     }
     module_free(v.module);

@@ -309,6 +309,15 @@ static const size_t *pool_sizes(const struct codegen *codegen)
     return bytes;
 }
 
+static void count_stripes(const struct region *region, struct codegen_result *result)
+{
+    if (!is_striped(region->fn))
+        return;
+    result->n_stripes++;
+    for (const struct node *call = region->fn->first; call; call = call->next)
+        result->n_striped++;
+}
+
 static void fill_result(struct codegen *codegen)
 {
     struct codegen_result *result = codegen->result;
@@ -344,6 +353,7 @@ static void fill_result(struct codegen *codegen)
             map_set(&nodes, arena_printf(&codegen->arena, "%ld", o->index), codegen);
         result->macs += codegen->emitted[i].macs;
         count_winograd(&codegen->regions[i], result);
+        count_stripes(&codegen->regions[i], result);
     }
     result->regions = regions;
     result->places =

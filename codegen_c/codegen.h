@@ -108,6 +108,8 @@ struct codegen_result {
     size_t arena_bytes, arena_naive_bytes; /* naive: every intermediate its own place */
     size_t arena_whole_bytes; /* what it would be without stripes, where there are some, or where
                                  they did not help; else 0 */
+    int n_stripes,
+        n_striped; /* regions that are computed in stripes, and of how many they consist */
     size_t weight_bytes;
     const size_t *pool_bytes; /* [n_pools] of the arena, in each of options->pools */
     size_t io_bytes;          /* of inputs and outputs, which are the caller's */

@@ -103,6 +103,8 @@ static void add_arena(struct codegen *codegen, cJSON *root)
     cJSON_AddBoolToObject(arena, "order_optimal", plan->order_peak == plan->order_bound);
     add_number(arena, "without_sharing", (double)plan->naive_bytes);
     add_pools(codegen, arena);
+    if (codegen->result->n_stripes)
+        add_number(arena, "without_stripes", (double)codegen->result->arena_whole_bytes);
     map = cJSON_AddArrayToObject(arena, "map");
     for (int i = 0; i < plan->n_blocks; i++) {
         cJSON *block = cJSON_CreateObject();

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "codegen_c/emit.h"
+#include "codegen_c/plan/stripe.h"
 
 enum { MOST_NAMED = 4 }; /* blocks in the message */
 
@@ -37,12 +38,30 @@ static void note_peak(struct codegen *codegen, int region)
     qsort(blocks, (size_t)n, sizeof *blocks, compare_blocks);
     for (int i = 0; i < n && i < MOST_NAMED; i++)
         str_printf(&text, "%s%s %zu", i ? ", " : "",
-                   blocks[i]->value ? str_safe(arena, blocks[i]->value->name, 60) : "scratch",
+                   blocks[i]->value ? str_safe(arena, blocks[i]->value->name, 60)
+                   : is_striped(codegen->regions[region].fn) ? "its buffers"
+                                                             : "its scratch",
                    blocks[i]->bytes);
     if (n > MOST_NAMED)
         str_printf(&text, " and %d more", n - MOST_NAMED);
     diag_note(codegen->ctx, "most is alive while %s runs: %s", codegen->regions[region].c_name,
               str_text(&text));
+}
+
+static void note_stripes(struct codegen *codegen)
+{
+    int n = 0;
+
+    for (int r = 0; r < codegen->n_regions; r++)
+        n += is_striped(codegen->regions[r].fn);
+    if (n)
+        diag_note(
+            codegen->ctx,
+            "that is the least that was found, with %d group%s of layers in stripes; layer by "
+            "layer it is %zu",
+            n, n == 1 ? "" : "s", codegen->result->arena_whole_bytes);
+    else
+        diag_note(codegen->ctx, "to compute layers in stripes does not help");
 }
 
 bool ram_check(struct codegen *codegen)
@@ -59,6 +78,7 @@ bool ram_check(struct codegen *codegen)
     diag_error(codegen->ctx, DIAG_RAM, node_origin(codegen->regions[peak].call),
                "the arena takes %zu bytes, --ram allows %zu", plan->arena_bytes, wanted);
     note_peak(codegen, peak);
+    note_stripes(codegen);
     diag_help(codegen->ctx,
               "numbers of 8 bits (--precision int8 or fp8) take a quarter of floats; a "
               "smaller input (--shape) helps as well");
