@@ -240,6 +240,11 @@ static void note_peak(struct cli *cli, const struct codegen_options *options,
             str_printf(&text, " and %d more", peak->n - MOST_ALIVE);
         str_add(&text, "\n");
     }
+    if (result->n_stripes)
+        str_printf(&text,
+                   "%d layers are in stripes already, which is the least that was found; layer by "
+                   "layer the arena takes %zu\n",
+                   result->n_striped, result->arena_whole_bytes);
     if (options->measured && options->measured->has_stack)
         str_printf(&text, "the stack takes %zu of it\n", options->measured->stack);
     str_printf(&text, "inputs and outputs, %zu bytes, are the caller's and not counted",

@@ -488,7 +488,7 @@ static bool plan_stripes(struct codegen *codegen, const struct codegen *fresh)
     size_t wanted = ram;
     bool ok = true;
 
-    if (!ram || whole <= ram)
+    if (!ram || whole <= ram || codegen->options->n_pools)
         return true;
     search = stripe_search_new(&arena, &codegen->plan, codegen->regions);
     for (int i = 0; ok && i < STRIPE_TRIALS && best.bytes > ram; i++) {
@@ -529,6 +529,8 @@ bool codegen_c(struct module *module, const struct codegen_options *options, str
     bool ok;
 
     *result = (struct codegen_result){ 0 };
+    if (options->ram && !stripes_inline(module)) /* of a call before */
+        return false;
     ok = plan_all(&codegen, &fresh) && plan_stripes(&codegen, &fresh) && ram_check(&codegen);
     if (ok) {
         place_weights(&codegen);

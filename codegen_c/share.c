@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "codegen_c/emit.h"
+#include "codegen_c/plan/stripe.h"
 
 struct group {
     int n;
@@ -103,7 +104,7 @@ bool share_regions(struct codegen *codegen)
     bool ok = true;
 
     for (int i = 0; i < codegen->n_regions; i++)
-        if (!codegen->regions[i].external) {
+        if (!codegen->regions[i].external && !is_striped(codegen->regions[i].fn)) {
             groups[i] = group_of(codegen, &by_text, &codegen->regions[i]);
             ok = groups[i] && ok;
         }

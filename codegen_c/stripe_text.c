@@ -18,6 +18,7 @@ struct kind {
     int64_t n;        /* rows of the result */
     int64_t *begin, *rows; /* [n_inputs] of the first stripe: the rows it reads */
     const char *fn;
+    bool works; /* its function has a parameter `scratch` */
 };
 
 struct lines {
@@ -154,6 +155,7 @@ static const char *write_kind(struct lines *lines, int i, struct kind *kind)
                                 region_signature(lines->arena, region.fn));
     region.kernel = choose_kernel(lines, of->call, &region);
     ok = region.kernel && region_text(codegen, &region, region.c_name, &out);
+    kind->works = region.scratch_bytes > 0;
     if (region.scratch_bytes > lines->scratch[i])
         lines->scratch[i] = region.scratch_bytes;
     return ok ? str_text(&out) : NULL;
@@ -401,13 +403,10 @@ static const char *input_pointer(const struct lines *lines, int i, const struct 
     const struct value *value = region->call->inputs[k];
     const int from = stripes->source[i][k];
     const bool many = kind->end - kind->row > kind->n;
-    const char *row = many || kind->row > 0
-                          ? reads_from(lines, i, k)
-                          : arena_printf(lines->arena, "%" PRId64, kind->begin[k]);
+    const char *row =
+        many ? reads_from(lines, i, k) : arena_printf(lines->arena, "%" PRId64, kind->begin[k]);
     const char *name, *first = NULL;
 
-    if (kind->row > 0 && kind->begin[k] == 0)
-        row = "0";
     if (from < 0) {
         name = lines->region->params[value->index];
         return window->whole
@@ -459,7 +458,7 @@ static int add_kind(const struct lines *lines, struct str *out, int i, const str
                      ? row_pointer(lines, lines->name[i], lines->done[i], lines->first[i],
                                    row_elements(call->outputs[0], region->row_bytes))
                      : lines->name[i];
-    if (lines->working[i] >= 0)
+    if (kind->works)
         items[n++] =
             arena_printf(lines->arena, "base + %zu", lines->blocks[lines->working[i]].offset);
     add_list(&text, head, n, items, ");\n", (int)strlen(head));

@@ -13,7 +13,7 @@
 /* What operators of a window say of the first spatial dim: where the rows lie, and the window. */
 struct window_rows {
     int in_axis, out_axis;
-    int64_t extent, stride, pad;
+    int64_t extent, stride, pad, pad_end;
 };
 
 static int64_t reach(int64_t taps, int64_t dilation)
@@ -37,7 +37,9 @@ static bool window_rows(const struct node *node, struct window_rows *out)
                                      layout_spatial_axis(*conv->out_layout ? conv->out_layout
                                                                            : conv->data_layout),
                                      reach(node->inputs[1]->type.dim[2], conv->dilation.at[0]),
-                                     conv->strides.at[0], conv->padding.at[0] };
+                                     conv->strides.at[0],
+                                     conv->padding.at[0],
+                                     conv->padding.at[conv->padding.n / 2] };
         return true;
     case OP_AVG_POOL1D:
     case OP_AVG_POOL2D:
@@ -54,7 +56,9 @@ static bool window_rows(const struct node *node, struct window_rows *out)
         *out = (struct window_rows){ layout_spatial_axis(pool->layout),
                                      layout_spatial_axis(pool->layout),
                                      reach(pool->pool_size.at[0], pool->dilation.at[0]),
-                                     pool->strides.at[0], pool->padding.at[0] };
+                                     pool->strides.at[0],
+                                     pool->padding.at[0],
+                                     pool->padding.at[pool->padding.n / 2] };
         return true;
     default: return false;
     }
@@ -121,6 +125,9 @@ static const char *read_anchor(struct row_region *region, const struct node *anc
     if (window.pad >= window.extent ||
         (region->rows - 1) * window.stride - window.pad >= window.rows)
         return "a window sees nothing but padding";
+    if ((region->rows - 1) * window.stride - window.pad + window.extent >
+        window.rows + rows.pad_end)
+        return "its last window reaches beyond the padding";
     if (!add_window(&region->reads[x->index], &window))
         return "it reads an argument in two ways";
     for (int i = 1; i < anchor->n_inputs; i++)
