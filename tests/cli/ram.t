@@ -13,7 +13,3 @@ $ relayc compile $MODELS/conv_bn_relu.onnx --ram 64K | grep -e arena -e next
   next    relayc verify MODELS/conv_bn_relu.onnx --ram 64K
 $ grep 'options' conv_bn_relu.c
  *    options  --ram 64K
-# Layers in stripes: what the summary says, and what it says where that is not enough.
-$ relayc compile $RELAYC_SHARED/models/mobilenetv1_025_128/model.onnx --name net --ram 120K | grep -v -e flash -e wrote
-$ grep -e ' stripes ' -e ' Arena' -e ' in stripes' net.c | sed 's/  *$//'
-$ relayc compile $RELAYC_SHARED/models/mobilenetv1_025_128/model.onnx --name small --ram 20000; ls
