@@ -13,27 +13,29 @@ $ cp $TESTS/../examples/digits/digits.onnx .; relayc compile digits.onnx -o out 
 error[R0410]: the network needs 43992 bytes of flash, 35800 more than --flash allows (8192)
  --> digits.onnx
 note: weights only: --cc COMPILER adds the code
-error[R0410]: the network needs 13440 bytes of RAM, 11392 more than --ram allows (2048)
+error[R0410]: the network needs 6784 bytes of RAM, 4736 more than --ram allows (2048)
  --> digits.onnx
-note: most is alive in region_conv2_Conv: /relu2/Relu_output_0 of 8192 bytes, /relu1/Relu_output_0 of 4096 bytes, its scratch of 1152 bytes
+note: most is alive in region_conv1_Conv: its scratch of 4736 bytes, /pool/MaxPool_output_0 of 2048 bytes
+      3 layers are in stripes already, which is the least that was found; layer by layer the arena takes 13440
       inputs and outputs, 296 bytes, are the caller's and not counted
-help: --precision f16w is not enough: RAM 12288 bytes, flash 22168
-      --precision int8w is not enough: RAM 12288 bytes, flash 11488
-      --precision fp8w is not enough: RAM 12288 bytes, flash 11488
-      --precision int8 is not enough: RAM 4080 bytes, flash 11994
-      --precision fp8 is not enough: RAM 3072 bytes, flash 11488
+help: --precision f16w is not enough: RAM 5632 bytes, flash 22168
+      --precision int8w is not enough: RAM 5632 bytes, flash 11488
+      --precision fp8w is not enough: RAM 5632 bytes, flash 11488
+      --precision int8 is not enough: RAM 2480 bytes, flash 11994
+      --precision fp8 is not enough: RAM 2560 bytes, flash 11488
 digits.onnx
 fits
 $ relayc compile digits.onnx -o out --ram 2K --force -q; echo "exit $?"; ls out
-error[R0410]: the network needs 13440 bytes of RAM, 11392 more than --ram allows (2048)
+error[R0410]: the network needs 6784 bytes of RAM, 4736 more than --ram allows (2048)
  --> digits.onnx
-note: most is alive in region_conv2_Conv: /relu2/Relu_output_0 of 8192 bytes, /relu1/Relu_output_0 of 4096 bytes, its scratch of 1152 bytes
+note: most is alive in region_conv1_Conv: its scratch of 4736 bytes, /pool/MaxPool_output_0 of 2048 bytes
+      3 layers are in stripes already, which is the least that was found; layer by layer the arena takes 13440
       inputs and outputs, 296 bytes, are the caller's and not counted
-help: --precision f16w is not enough: RAM 12288 bytes, flash 22168
-      --precision int8w is not enough: RAM 12288 bytes, flash 11488
-      --precision fp8w is not enough: RAM 12288 bytes, flash 11488
-      --precision int8 is not enough: RAM 4080 bytes, flash 11994
-      --precision fp8 is not enough: RAM 3072 bytes, flash 11488
+help: --precision f16w is not enough: RAM 5632 bytes, flash 22168
+      --precision int8w is not enough: RAM 5632 bytes, flash 11488
+      --precision fp8w is not enough: RAM 5632 bytes, flash 11488
+      --precision int8 is not enough: RAM 2480 bytes, flash 11994
+      --precision fp8 is not enough: RAM 2560 bytes, flash 11488
 exit 1
 digits.c
 digits.h
@@ -43,37 +45,37 @@ digits_weights.h
 $ relayc compile digits.onnx -o out --ram 2K --json | grep -A6 '"ram"'
 		"ram":	{
 			"allowed":	2048,
-			"needed":	13440,
+			"needed":	6784,
 			"fits":	false
 		},
 		"changes":	[{
 				"option":	"precision",
 --
-				"ram":	12288,
+				"ram":	5632,
 				"flash":	22168,
 				"fits":	false
 			}, {
 				"option":	"precision",
 				"value":	"int8w",
-				"ram":	12288,
+				"ram":	5632,
 				"flash":	11488,
 				"fits":	false
 			}, {
 				"option":	"precision",
 				"value":	"fp8w",
-				"ram":	12288,
+				"ram":	5632,
 				"flash":	11488,
 				"fits":	false
 			}, {
 				"option":	"precision",
 				"value":	"int8",
-				"ram":	4080,
+				"ram":	2480,
 				"flash":	11994,
 				"fits":	false
 			}, {
 				"option":	"precision",
 				"value":	"fp8",
-				"ram":	3072,
+				"ram":	2560,
 				"flash":	11488,
 				"fits":	false
 			}]
