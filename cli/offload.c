@@ -63,6 +63,8 @@ const char *offload_options(const struct cli *cli, bool with_dirs)
         { OPTION_FORMATS, PLAIN },
         { OPTION_FP8_PARAMS, PLAIN },
         { OPTION_EQUALIZE, PLAIN },
+        { OPTION_SMOOTH, PLAIN },
+        { OPTION_ROUND, PLAIN },
         { OPTION_BIAS_CORRECTION, PLAIN },
         { OPTION_ARITHMETIC, PLAIN },
         { OPTION_QUANTIZED_IO, PLAIN },

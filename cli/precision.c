@@ -145,6 +145,16 @@ static bool parse_words(struct cli *cli, struct precision_request *r)
     if (r->options.bias == BIAS_BY_DATA && !r->data)
         ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "--bias-correction data needs --%s",
                         option_name(data_option(cli)));
+    ok = option_real(cli->ctx, &cli->args, OPTION_SMOOTH, 0, &r->options.smooth) && ok;
+    if (r->options.smooth > 1)
+        ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "--smooth: %g is not in 0 .. 1",
+                        r->options.smooth);
+    if (r->options.smooth > 0 && !r->data)
+        ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "--smooth needs --%s",
+                        option_name(data_option(cli)));
+    if (r->options.smooth > 0 && has_option(&cli->args, OPTION_CALIB))
+        ok = diag_error(cli->ctx, DIAG_USAGE, NULL,
+                        "--smooth changes what tensors hold, so that no --calib table fits");
     if (r->options.equalize && has_option(&cli->args, OPTION_CALIB))
         ok = diag_error(cli->ctx, DIAG_USAGE, NULL,
                         "--equalize changes what tensors hold, so that no --calib table fits");
@@ -190,10 +200,12 @@ static bool read_files(struct cli *cli, struct precision_request *r)
 
 /* What is about small numbers only. */
 static const enum option_id companions[] = {
-    OPTION_KEEP_F32,   OPTION_KEEP_FIRST,   OPTION_KEEP_LAST,     OPTION_TOPK,
-    OPTION_CALIB,      OPTION_SCALE,        OPTION_SCALE_WEIGHTS, OPTION_BIAS_CORRECTION,
-    OPTION_ARITHMETIC, OPTION_QUANTIZED_IO, OPTION_QUANTIZE_LOG,  OPTION_FORMATS,
-    OPTION_LOSS,       OPTION_CALIB_DATA,   OPTION_ROUND
+    OPTION_SMOOTH,     OPTION_KEEP_F32,      OPTION_KEEP_FIRST,
+    OPTION_KEEP_LAST,  OPTION_TOPK,          OPTION_CALIB,
+    OPTION_SCALE,      OPTION_SCALE_WEIGHTS, OPTION_BIAS_CORRECTION,
+    OPTION_ARITHMETIC, OPTION_QUANTIZED_IO,  OPTION_QUANTIZE_LOG,
+    OPTION_FORMATS,    OPTION_LOSS,          OPTION_CALIB_DATA,
+    OPTION_ROUND
 };
 
 static bool searches_data(const struct precision *p)

@@ -65,6 +65,7 @@ struct row {
 
 static const struct row rows[] = {
     ROW(equalize, SIMULATE, quantize_equalize, "evens out the channels of adjacent layers"),
+    ROW(smooth, SIMULATE, quantize_smooth, "moves ranges of data into weights, behind norms"),
     ROW(calibrate, SIMULATE, quantize_calibrate, "float values get the ranges that were measured"),
     ROW(observe, SIMULATE, quantize_observe, "remembers the means of the float model's channels"),
     ROW(annotate, SIMULATE, quantize_annotate,

@@ -40,9 +40,10 @@ struct quantize_options {
     bool equalize;
     enum bias_correction bias;
     const struct batch_norms *batch_norms; /* BIAS_DATA_FREE */
-    enum rounding round;                   /* other than to nearest: needs samples */
-    enum loss loss;                        /* of searches and topk */
-    int n_formats;                       /* that a search chooses from, besides the precision's: */
+    double smooth;       /* SmoothQuant's exponent, 0 .. 1; 0 = none; needs samples */
+    enum rounding round; /* other than to nearest: needs samples */
+    enum loss loss;      /* of searches and topk */
+    int n_formats;       /* that a search chooses from, besides the precision's: */
     const struct number_format *formats; /* of weights, and those of FP8 also of data */
     bool quantized_io;  /* the model's own inputs and outputs are small numbers too */
     bool exact;         /* FP8: products summed exactly, in integers; no float at run time */
@@ -70,6 +71,7 @@ struct quantize_report {
     int n_equalized; /* pairs of layers whose weights share their ranges now */
     double loss_before, loss_after; /* by data: of the results (outcome.h), and whether they were */
     bool is_restored;               /* worse with corrected biases, which were taken back */
+    int n_smoothed, n_unsmoothed;   /* layer norms whose channels were evened out, and others */
     int n_rounded,
         n_unrounded; /* by round: products whose weights are not the nearest, and others */
     double round_before, round_after; /* the loss of the results, as loss_before, and whether it */

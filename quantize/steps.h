@@ -32,6 +32,7 @@ struct quantization {
 };
 
 bool quantize_equalize(struct quantization *q);
+bool quantize_smooth(struct quantization *q);
 bool quantize_calibrate(struct quantization *q);
 bool quantize_observe(
     struct quantization *q); /* before annotate: what correct_bias compares with */

@@ -416,6 +416,58 @@ START_TEST(halves_stay_as_they_are)
 }
 END_TEST
 
+/* --- smoothing -------------------------------------------------------------------------------- */
+
+/* Channel 2 of the norm is 60 times as great as the others, and its weights are small. */
+static const char transformer[] =
+    "fn main(%x: (1,6,4) f32) -> (%y, %z) {\n"
+    "  const @g : (4) f32 = [1, 1, 60, 1]\n"
+    "  const @b : (4) f32 = [0, 0.5, 3, 0]\n"
+    "  const @w : (4,3) f32 = [1, -1, 0.5, 0.25, 1, 1, 0.01, -0.02, 0.01, 1, 0.5, -0.75]\n"
+    "  const @v : (2,4) f32 = [0.5, 1, 0.02, -1, 1, -0.5, 0.01, 1]\n"
+    "  %n = nn.layer_norm(%x, @g, @b) {axis=2, groups=0, epsilon=0.00001} : (1,6,4) f32\n"
+    "  %y = nn.matmul(%n, @w) {transpose_a=false, transpose_b=false} : (1,6,3) f32\n"
+    "  %r = reshape(%n) {shape=[6,4]} : (6,4) f32\n"
+    "  %z = nn.dense(%r, @v) : (6,2) f32\n"
+    "}\n";
+
+static struct module *smooth_network(double smooth, struct quantize_report *report)
+{
+    const struct pipeline_options pipeline = { .log = stderr };
+    struct module *module = graph_parse(ctx, transformer, 5);
+    const struct calibration_source source = { 16, load, module->main };
+    struct quantize_options options = {
+        .samples = &source, .n_threads = 2, .smooth = smooth, .simulate_only = true
+    };
+
+    ck_assert(precision_parse(ctx, "test", "int8", &options.precision));
+    ck_assert_msg(quantize_module(module, &options, &pipeline, report), "%s", expect_text(ctx));
+    return module;
+}
+
+START_TEST(smoothing_makes_results_nearer)
+{
+    struct module *was = graph_parse(ctx, transformer, 5);
+    struct quantize_report report;
+    struct module *plain = smooth_network(0, &report), *smooth;
+    struct bulk bulk = { 0 };
+    const struct tensor *wanted = graph_run(was, 9, &bulk), *rough = graph_run(plain, 9, &bulk),
+                        *fine;
+
+    ck_assert_int_eq(report.n_smoothed, 0);
+    smooth = smooth_network(0.5, &report);
+    fine = graph_run(smooth, 9, &bulk);
+    ck_assert_int_eq(report.n_smoothed, 1);
+    ck_assert_int_eq(report.n_unsmoothed, 0);
+    ck_assert_double_lt(graph_difference(fine, wanted, 2),
+                        0.5 * graph_difference(rough, wanted, 2));
+    bulk_release(&bulk);
+    module_free(was);
+    module_free(plain);
+    module_free(smooth);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("rounding");
@@ -432,6 +484,7 @@ int main(void)
     tcase_add_loop_test(tcase, results_are_nearer_with_codes_of_the_same_format, 0,
                         N_ROWS(step_cases));
     tcase_add_test(tcase, halves_stay_as_they_are);
+    tcase_add_test(tcase, smoothing_makes_results_nearer);
     suite_add_tcase(suite, tcase);
     srunner_run_all(runner, CK_ENV);
     failed = srunner_ntests_failed(runner);

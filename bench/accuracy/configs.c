@@ -10,6 +10,7 @@
 #define INT8 "int8"
 #define AFP "adaptive floating point weights"
 #define MX "MX weights"
+#define ROUNDING "rounding of weights"
 
 #define BOTH(format, rule, shown)                                                                  \
     {                                                                                              \
@@ -26,6 +27,23 @@
     { INT8, "int8 " rule, "int8", .data_scale = rule },                                            \
     {                                                                                              \
         INT8, "int8 " rule ", bias corrected", "int8", .data_scale = rule, .bias = BIAS_BY_DATA    \
+    }
+
+/* Each way to round, alone and with corrected biases. */
+#define ROUNDINGS(shown, precision, ...)                                                           \
+    { ROUNDING, shown ", nearest", precision, .bias = BIAS_AS_IS, __VA_ARGS__ },                   \
+        { ROUNDING, shown ", nearest, bias", precision, .bias = BIAS_BY_DATA, __VA_ARGS__ },       \
+        { ROUNDING, shown ", adaround", precision, .round = ROUND_ADAROUND, __VA_ARGS__ },         \
+        { ROUNDING,                                                                                \
+          shown ", adaround, bias",                                                                \
+          precision,                                                                               \
+          .round = ROUND_ADAROUND,                                                                 \
+          .bias = BIAS_BY_DATA,                                                                    \
+          __VA_ARGS__ },                                                                           \
+        { ROUNDING, shown ", gptq", precision, .round = ROUND_GPTQ, __VA_ARGS__ },                 \
+    {                                                                                              \
+        ROUNDING, shown ", gptq, bias", precision, .round = ROUND_GPTQ, .bias = BIAS_BY_DATA,      \
+                                                   __VA_ARGS__                                     \
     }
 
 const struct config accuracy_configs[] = {
@@ -76,6 +94,11 @@ const struct config accuracy_configs[] = {
     { MX, "mxfp6", "mxfp6", .bias = BIAS_AS_IS },
     { MX, "mxfp4", "mxfp4", .bias = BIAS_AS_IS },
     { MX, "mxfp4, bias corrected", "mxfp4", .bias = BIAS_BY_DATA },
+
+    ROUNDINGS("round i4 weights", "int8w=i4", .weight_scale = "mse"),
+    ROUNDINGS("round fp8 weights", "fp8w=f8e4m3", .weight_scale = "max"),
+    ROUNDINGS("round int8", "int8", .data_scale = "max"),
+    ROUNDINGS("round fp8", "fp8=f8e4m3", .data_scale = "max"),
 };
 
 const int n_accuracy_configs = sizeof accuracy_configs / sizeof *accuracy_configs;
@@ -96,6 +119,7 @@ bool config_apply(struct ctx *ctx, const struct config *config, struct quantize_
         return false;
     precision->has_data_scale = config->data_scale != NULL;
     options->bias = config->bias;
+    options->round = config->round;
     options->equalize = config->equalize;
     options->keep_first = config->keep_first;
     options->keep_last = config->keep_last;

@@ -10,6 +10,7 @@ struct config {
     const char *precision;                 /* as of --precision */
     const char *weight_scale, *data_scale; /* NULL = the precision's default */
     enum bias_correction bias;
+    enum rounding round;
     bool equalize, keep_first, keep_last;
     int topk; /* products kept in f32 */
 };
