@@ -22,12 +22,20 @@ const char *op_short_name(enum op op)
     return dot ? dot + 1 : op_name(op);
 }
 
+static bool is_quantised(enum op op)
+{
+    return str_starts(op_name(op), "qnn.");
+}
+
 enum op op_from_text_name(const char *name)
 {
     enum op op = op_from_name(name);
 
     for (int i = 0; op == OP_COUNT && i < OP_COUNT; i++)
         if (strcmp(op_text_name((enum op)i), name) == 0)
+            op = (enum op)i;
+    for (int i = 0; op == OP_COUNT && i < OP_COUNT; i++)
+        if (!is_quantised((enum op)i) && strcmp(op_short_name((enum op)i), name) == 0)
             op = (enum op)i;
     for (int i = 0; op == OP_COUNT && i < OP_COUNT; i++)
         if (strcmp(op_short_name((enum op)i), name) == 0)

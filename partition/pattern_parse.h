@@ -18,7 +18,8 @@ const char *op_text_name(enum op op);
 const char *op_short_name(enum op op);
 
 /* The operator of a name in a pattern: its own, without "nn.", or (image.resize) without whatever
- * is before the dot, where no other has that name. OP_COUNT if unknown. */
+ * is before the dot; "resize" is image.resize, and qnn.resize must be called so. OP_COUNT if
+ * unknown. */
 enum op op_from_text_name(const char *name);
 
 /* "elemwise" and so on; NULL for those that have no name in patterns. */
