@@ -70,10 +70,10 @@ struct function {
     const char *composite;     /* the pattern: "c.conv2d_add_relu"; NULL = none */
     const char *global_symbol; /* an offloaded region's: an identifier, unique in the module; the
                                   generated code puts the model's name in front; NULL = none */
-    int64_t n_stripes;         /* of one that is computed in stripes (codegen_c/plan/stripe.h): about
-                                  so many; else 0 */
-    struct map names;          /* name -> value, to keep names unique */
-    int n_values, n_nodes;     /* set by function_number */
+    int64_t n_stripes;     /* of one that is computed in stripes (codegen_c/plan/stripe.h): about
+                              so many; else 0 */
+    struct map names;      /* name -> value, to keep names unique */
+    int n_values, n_nodes; /* set by function_number */
     struct function *next;
 };
 
