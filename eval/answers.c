@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "eval/average_precision.h"
+#include "eval/rank.h"
 #include "eval/roc.h"
 
 enum { TOP = 5, MAP_THRESHOLDS = 10, BLOCKS = 128 };
@@ -62,30 +63,6 @@ bool task_check(struct ctx *ctx, struct task *task, const struct function *fn)
 
 /* --- one sample ------------------------------------------------------------------------------- */
 
-static int greatest(const struct tensor *result)
-{
-    const int64_t n = type_elements(&result->type);
-    int at = -1;
-
-    for (int64_t i = 0; i < n; i++)
-        if (at < 0 ? !isnan(tensor_at(result, i)) : tensor_at(result, i) > tensor_at(result, at))
-            at = (int)i;
-    return at;
-}
-
-static int rank_of(const struct tensor *result, int label)
-{
-    const int64_t n = type_elements(&result->type);
-    const double mine = tensor_at(result, label);
-    int n_before = 0;
-
-    if (isnan(mine))
-        return (int)n;
-    for (int64_t i = 0; i < n; i++)
-        n_before += tensor_at(result, i) > mine || (i < label && tensor_at(result, i) == mine);
-    return n_before;
-}
-
 static double squared_error(const struct tensor *result, const struct tensor *wanted)
 {
     const int64_t n = type_elements(&result->type);
@@ -109,11 +86,11 @@ static void see_class(const struct task *task, const struct tensor *result, int 
     else if (n == 1)
         answer->class = isnan(tensor_at(result, 0)) ? -1 : tensor_at(result, 0) > task->cut;
     else
-        answer->class = greatest(result);
+        answer->class = result_class(result);
     if (n == 1)
         answer->rank = answer->class != label;
     else
-        answer->rank = rank_of(result, label);
+        answer->rank = result_rank(result, label);
     if (!task->wanted[METRIC_AUC])
         return;
     answer->n_scores = n;

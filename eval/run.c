@@ -14,37 +14,29 @@ struct state {
 };
 
 struct worker {
+    struct sample_worker common;
     struct state *state;
-    struct ctx *ctx;
-    struct engine *engine;
-    int n_workers;  /* that stand from here on */
-    int64_t sample; /* that failed; -1 = none did */
 };
 
-/* Engines are made by one thread, as making one numbers the values of the function; with the
- * setting that all threads will have. */
-static void make_engines(void *user)
+static bool make_engine(void *user)
 {
-    struct worker *workers = user;
+    struct worker *worker = user;
 
-    for (int i = 0; i < workers->n_workers; i++) {
-        workers[i].engine = engine_new(workers[i].ctx, workers->state->run->fn);
-        if (!workers[i].engine)
-            workers[i].sample = 0;
-    }
+    worker->common.engine = engine_new(worker->common.ctx, worker->state->run->fn);
+    return worker->common.engine != NULL;
 }
 
 static bool run_sample(struct worker *worker, int64_t sample)
 {
     const struct calibration_source *samples = worker->state->run->samples;
     const struct function *fn = worker->state->run->fn;
-    struct ctx *ctx = worker->ctx;
+    struct ctx *ctx = worker->common.ctx;
     struct tensor *inputs = arena_array(&ctx->scratch, struct tensor, fn->n_params);
     struct tensor *outputs = arena_array(&ctx->scratch, struct tensor, fn->ret->n_inputs);
     struct bulk bulk = { 0 };
     const bool ok =
         samples->load(samples->user, ctx, &bulk, sample, inputs) &&
-        engine_run(worker->engine, inputs, outputs, &bulk, NULL) &&
+        engine_run(worker->common.engine, inputs, outputs, &bulk, NULL) &&
         answers_see(worker->state->answers, ctx, sample, inputs, outputs, fn->ret->n_inputs);
 
     bulk_release(&bulk);
@@ -81,48 +73,29 @@ static void work(void *user)
     struct worker *worker = user;
     int64_t sample;
 
-    while (worker->sample < 0 && (sample = take_sample(worker->state)) >= 0) {
+    while (worker->common.failed < 0 && (sample = take_sample(worker->state)) >= 0) {
         const bool ok = run_sample(worker, sample);
 
         if (!ok)
-            worker->sample = sample;
+            worker->common.failed = sample;
         finish_sample(worker->state, ok);
     }
-}
-
-/* Samples are taken in order, so of those that fail the first is always among them. */
-static bool report(struct ctx *ctx, const struct worker *workers, int n)
-{
-    const struct worker *first = NULL;
-
-    for (int i = 0; i < n; i++)
-        if (workers[i].sample >= 0 && (!first || workers[i].sample < first->sample))
-            first = &workers[i];
-    if (first)
-        workers_report(ctx, first->ctx, NULL);
-    return !first;
 }
 
 bool eval_on_engine(struct ctx *ctx, const struct eval_run *run, struct answers *answers)
 {
     struct state state = { .run = run, .answers = answers };
-    const int most = run->n_threads > 0 ? run->n_threads : 1;
-    const int n = answers->n < most ? (int)(answers->n ? answers->n : 1) : most;
+    static const struct sample_work how = { NULL, make_engine, work, NULL };
+    const int n = workers_wanted(answers->n, run->n_threads);
     struct arena arena = { NULL };
     struct worker *workers = arena_array(&arena, struct worker, n);
     bool ok;
 
     pthread_mutex_init(&state.lock, NULL);
     for (int i = 0; i < n; i++)
-        workers[i] = (struct worker){
-            .state = &state, .ctx = ctx_new(ctx->diags.input_name), .n_workers = n - i, .sample = -1
-        };
-    ok = workers_run(ctx, workers, sizeof *workers, 1, make_engines) && report(ctx, workers, n) &&
-         workers_run(ctx, workers, sizeof *workers, n, work) && report(ctx, workers, n);
-    for (int i = 0; i < n; i++) {
-        engine_free(workers[i].engine);
-        ctx_free(workers[i].ctx);
-    }
+        workers[i] = (struct worker){ .state = &state };
+    /* Samples are taken in order, so of those that fail the first is always among them. */
+    ok = workers_on_samples(ctx, workers, sizeof *workers, n, &how);
     pthread_mutex_destroy(&state.lock);
     arena_release(&arena);
     return ok;

@@ -91,19 +91,15 @@ struct collection {
     int n;
     int64_t n_samples;
     bool with_sums;
-    int n_workers;
 };
 
 struct worker {
+    struct sample_worker common;
     const struct collection *all;
-    struct ctx *ctx;
-    struct engine *engine;
-    int index;
     int lane;                  /* at work on */
     float *(*sums)[LANES];     /* [n]: of each gram; shared, each lane has one owner */
     float *(*greatest)[LANES]; /* [n] */
     float *x;                  /* room: [POSITIONS, greatest k] */
-    int64_t failed;            /* a sample, -1 = none did */
     bool broken;               /* oneDNN refused a sum */
 };
 
@@ -170,52 +166,37 @@ static bool run_sample(struct worker *worker, int64_t sample)
     struct bulk bulk = { 0 };
     struct tensor *inputs = arena_array(&arena, struct tensor, fn->n_params);
     struct tensor *outputs = arena_array(&arena, struct tensor, fn->ret->n_inputs);
-    bool ok = source->load(source->user, worker->ctx, &bulk, sample, inputs);
+    bool ok = source->load(source->user, worker->common.ctx, &bulk, sample, inputs);
 
     for (int i = 0; ok && i < fn->n_params; i++)
         see(worker, fn->params[i], &inputs[i]);
-    ok = ok && engine_run(worker->engine, inputs, outputs, &bulk, &observer);
+    ok = ok && engine_run(worker->common.engine, inputs, outputs, &bulk, &observer);
     if (worker->broken)
-        ok = diag_error(worker->ctx, DIAG_ENGINE, NULL, "oneDNN cannot multiply matrices");
+        ok = diag_error(worker->common.ctx, DIAG_ENGINE, NULL, "oneDNN cannot multiply matrices");
     bulk_release(&bulk);
     arena_release(&arena);
-    arena_release(&worker->ctx->scratch);
+    arena_release(&worker->common.ctx->scratch);
     return ok;
 }
 
-/* By one thread, as making one numbers the function's nodes. */
-static void make_engines(void *user)
+static bool make_engine(void *user)
 {
-    struct worker *workers = user;
+    struct worker *worker = user;
 
-    for (int i = 0; i < workers->all->n_workers; i++) {
-        workers[i].engine = engine_new(workers[i].ctx, workers->all->q->module->main);
-        if (!workers[i].engine)
-            workers[i].failed = 0;
-    }
+    worker->common.engine = engine_new(worker->common.ctx, worker->all->q->module->main);
+    return worker->common.engine != NULL;
 }
 
 /* Whole lanes: what a lane adds up, it adds up in the order of its samples. */
 static void work(void *user)
 {
     struct worker *worker = user;
+    struct sample_worker *common = &worker->common;
 
-    for (worker->lane = worker->index; worker->lane < LANES; worker->lane += worker->all->n_workers)
-        for (int64_t s = worker->lane; s < worker->all->n_samples && worker->failed < 0; s += LANES)
+    for (worker->lane = common->index; worker->lane < LANES; worker->lane += common->n)
+        for (int64_t s = worker->lane; s < worker->all->n_samples && common->failed < 0; s += LANES)
             if (!run_sample(worker, s))
-                worker->failed = s;
-}
-
-static bool report(struct ctx *ctx, const struct worker *workers, int n)
-{
-    const struct worker *first = NULL;
-
-    for (int i = 0; i < n; i++)
-        if (workers[i].failed >= 0 && (!first || workers[i].failed < first->failed))
-            first = &workers[i];
-    if (first)
-        workers_report(ctx, first->ctx, "rounding");
-    return !first;
+                common->failed = s;
 }
 
 /* Adds the lanes up, into those of the caller. */
@@ -245,13 +226,12 @@ bool grams_collect(struct quantization *q, struct gram *grams, int n, bool with_
     struct arena room = { NULL };
     float *(*sums)[LANES] = arena_alloc_array(&room, (size_t)n, sizeof *sums);
     float *(*greatest)[LANES] = arena_alloc_array(&room, (size_t)n, sizeof *greatest);
+    static const struct sample_work how = { "rounding", make_engine, work, NULL };
+    const int n_workers = workers_wanted(LANES, q->options->n_threads);
     struct worker workers[LANES];
     int64_t widest = 1;
     bool ok;
 
-    all.n_workers = q->options->n_threads < 1       ? 1
-                    : q->options->n_threads < LANES ? q->options->n_threads
-                                                    : LANES;
     for (int i = 0; i < n; i++) {
         const int64_t size = grams[i].linear.groups * grams[i].k * grams[i].k;
 
@@ -264,24 +244,14 @@ bool grams_collect(struct quantization *q, struct gram *grams, int n, bool with_
             sums[i][lane] = with_sums ? arena_array(&room, float, size) : NULL;
         }
     }
-    for (int i = 0; i < all.n_workers; i++)
+    for (int i = 0; i < n_workers; i++)
         workers[i] = (struct worker){ .all = &all,
-                                      .ctx = ctx_new(q->ctx->diags.input_name),
-                                      .index = i,
                                       .sums = sums,
                                       .greatest = greatest,
-                                      .x = arena_array(&room, float, POSITIONS *widest),
-                                      .failed = -1 };
-    ok = workers_run(q->ctx, workers, sizeof *workers, 1, make_engines) &&
-         report(q->ctx, workers, all.n_workers) &&
-         workers_run(q->ctx, workers, sizeof *workers, all.n_workers, work) &&
-         report(q->ctx, workers, all.n_workers);
+                                      .x = arena_array(&room, float, POSITIONS *widest) };
+    ok = workers_on_samples(q->ctx, workers, sizeof *workers, n_workers, &how);
     for (int i = 0; ok && i < n; i++)
         finish(&grams[i], sums[i], greatest[i], all.n_samples, with_sums);
-    for (int i = 0; i < all.n_workers; i++) {
-        engine_free(workers[i].engine);
-        ctx_free(workers[i].ctx);
-    }
     arena_release(&room);
     return ok;
 }

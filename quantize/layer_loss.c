@@ -20,17 +20,14 @@ struct judged {
 /* Each thread has the function with a quantised twin behind each product, and takes the samples
  * that have its number, modulo their number: no sum depends on the threads. */
 struct worker {
+    struct sample_worker common;
     struct quantization *q;
-    struct ctx *ctx;
     struct module *module;
-    struct engine *engine;
-    int index, n;
     int n_judged;
     const struct judged *judged;
     struct map products, twins; /* name of the result -> (index of the product + 1) */
     int64_t n_samples;
     double *losses;        /* [n_samples, n_judged] */
-    int64_t failed;        /* a sample, -1 = none did */
     int64_t sample;        /* at hand */
     struct bulk *bulk;     /* of it */
     const float **results; /* [n_judged] of the float products, until their twins come */
@@ -174,18 +171,21 @@ static bool make_function(struct worker *worker)
     return true;
 }
 
-/* By one thread: reading a function's constants is fine, but nothing promises that outlining is. */
-static void make_engines(void *user)
+static bool make_engine(void *user)
 {
-    struct worker *workers = user;
+    struct worker *worker = user;
 
-    for (int i = 0; i < workers->n; i++) {
-        workers[i].module = module_new(workers[i].ctx);
-        workers[i].engine =
-            make_function(&workers[i]) ? engine_new(workers[i].ctx, workers[i].module->main) : NULL;
-        if (!workers[i].engine)
-            workers[i].failed = 0;
-    }
+    worker->module = module_new(worker->common.ctx);
+    if (make_function(worker))
+        worker->common.engine = engine_new(worker->common.ctx, worker->module->main);
+    return worker->common.engine != NULL;
+}
+
+static void free_module(void *user)
+{
+    struct worker *worker = user;
+
+    module_free(worker->module);
 }
 
 /* --- samples ---------------------------------------------------------------------------------- */
@@ -204,7 +204,7 @@ static void see(void *user, const struct value *value, const struct tensor *tens
         memcpy(copy, tensor->data, bytes);
         worker->results[product - 1] = copy;
     } else if (twin) {
-        metrics_of(&worker->ctx->scratch, worker->results[twin - 1], tensor->data,
+        metrics_of(&worker->common.ctx->scratch, worker->results[twin - 1], tensor->data,
                    type_elements(&tensor->type), &result);
         worker->losses[worker->sample * worker->n_judged + (int64_t)twin - 1] =
             result.loss[worker->q->options->loss];
@@ -225,43 +225,31 @@ static bool run_sample(struct worker *worker, int64_t sample)
     worker->sample = sample;
     worker->bulk = &bulk;
     worker->results = arena_array(&arena, const float *, worker->n_judged);
-    ok = source->load(source->user, worker->ctx, &bulk, sample, inputs) &&
-         engine_run(worker->engine, inputs, outputs, &bulk, &observer);
+    ok = source->load(source->user, worker->common.ctx, &bulk, sample, inputs) &&
+         engine_run(worker->common.engine, inputs, outputs, &bulk, &observer);
     bulk_release(&bulk);
     arena_release(&arena);
-    arena_release(&worker->ctx->scratch);
+    arena_release(&worker->common.ctx->scratch);
     return ok;
 }
 
 static void run_samples(void *user)
 {
     struct worker *worker = user;
+    struct sample_worker *common = &worker->common;
 
-    for (int64_t s = worker->index; s < worker->n_samples && worker->failed < 0; s += worker->n)
+    for (int64_t s = common->index; s < worker->n_samples && common->failed < 0; s += common->n)
         if (!run_sample(worker, s))
-            worker->failed = s;
-}
-
-static bool report(struct ctx *ctx, const struct worker *workers, int n)
-{
-    const struct worker *first = NULL;
-
-    for (int i = 0; i < n; i++)
-        if (workers[i].failed >= 0 && (!first || workers[i].failed < first->failed))
-            first = &workers[i];
-    if (first)
-        workers_report(ctx, first->ctx, "topk");
-    return !first;
+            common->failed = s;
 }
 
 static bool losses_of_samples(struct quantization *q, int n_judged, const struct judged *judged,
                               double *losses)
 {
+    static const struct sample_work work = { "topk", make_engine, run_samples, free_module };
     const int64_t n_samples =
         q->options->samples->n < MAX_SAMPLES ? q->options->samples->n : MAX_SAMPLES;
-    const int n = n_samples < q->options->n_threads ? (int)n_samples
-                  : q->options->n_threads > 0       ? q->options->n_threads
-                                                    : 1;
+    const int n = workers_wanted(n_samples, q->options->n_threads);
     struct arena arena = { NULL };
     struct worker *workers = arena_array(&arena, struct worker, n);
     double *all = arena_array(&arena, double, n_samples *n_judged);
@@ -269,28 +257,16 @@ static bool losses_of_samples(struct quantization *q, int n_judged, const struct
 
     for (int i = 0; i < n; i++)
         workers[i] = (struct worker){ .q = q,
-                                      .ctx = ctx_new(q->ctx->diags.input_name),
-                                      .index = i,
-                                      .n = n,
                                       .n_judged = n_judged,
                                       .judged = judged,
                                       .products = { .arena = &arena },
                                       .twins = { .arena = &arena },
                                       .n_samples = n_samples,
-                                      .losses = all,
-                                      .failed = -1 };
-    ok = workers_run(q->ctx, workers, sizeof *workers, 1, make_engines) &&
-         report(q->ctx, workers, n) &&
-         workers_run(q->ctx, workers, sizeof *workers, n, run_samples) &&
-         report(q->ctx, workers, n);
+                                      .losses = all };
+    ok = workers_on_samples(q->ctx, workers, sizeof *workers, n, &work);
     for (int64_t s = 0; s < n_samples; s++)
         for (int k = 0; k < n_judged; k++)
             losses[k] += all[s * n_judged + k] / (double)n_samples;
-    for (int i = 0; i < n; i++) {
-        engine_free(workers[i].engine);
-        module_free(workers[i].module);
-        ctx_free(workers[i].ctx);
-    }
     arena_release(&arena);
     return ok;
 }

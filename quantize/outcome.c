@@ -19,14 +19,11 @@ struct outcome {
 /* Each thread takes the samples that have its number, modulo their number: what it writes is its
  * own, and no sum depends on the threads. */
 struct worker {
+    struct sample_worker common;
     struct quantization *q;
-    struct ctx *ctx;
-    struct engine *engine;
-    int index, n;
     const struct outcome *was; /* NULL = results are kept */
     struct outcome *now;
     double *losses; /* [n_samples, n_results] */
-    int64_t failed; /* a sample, -1 = none did */
 };
 
 static bool is_seen(const struct function *fn, int result)
@@ -74,78 +71,48 @@ static bool run_sample(struct worker *worker, int64_t sample)
     struct bulk bulk = { 0 };
     struct tensor *inputs = arena_array(&arena, struct tensor, fn->n_params);
     struct tensor *outputs = arena_array(&arena, struct tensor, fn->ret->n_inputs);
-    const bool ok = source->load(source->user, worker->ctx, &bulk, sample, inputs) &&
-                    engine_run(worker->engine, inputs, outputs, &bulk, NULL);
+    const bool ok = source->load(source->user, worker->common.ctx, &bulk, sample, inputs) &&
+                    engine_run(worker->common.engine, inputs, outputs, &bulk, NULL);
 
     if (ok)
         see_results(worker, sample, outputs);
     bulk_release(&bulk);
     arena_release(&arena);
-    arena_release(&worker->ctx->scratch);
+    arena_release(&worker->common.ctx->scratch);
     return ok;
 }
 
-/* All are made by one thread: making one numbers the nodes of the function. */
-static void make_engines(void *user)
+static bool make_engine(void *user)
 {
-    struct worker *workers = user;
+    struct worker *worker = user;
 
-    for (int i = 0; i < workers->n; i++) {
-        workers[i].engine = engine_new(workers[i].ctx, workers[i].q->module->main);
-        if (!workers[i].engine)
-            workers[i].failed = 0;
-    }
+    worker->common.engine = engine_new(worker->common.ctx, worker->q->module->main);
+    return worker->common.engine != NULL;
 }
 
 static void run_samples(void *user)
 {
     struct worker *worker = user;
+    struct sample_worker *common = &worker->common;
 
-    for (int64_t s = worker->index; s < worker->now->n_samples && worker->failed < 0;
-         s += worker->n)
+    for (int64_t s = common->index; s < worker->now->n_samples && common->failed < 0;
+         s += common->n)
         if (!run_sample(worker, s))
-            worker->failed = s;
-}
-
-static bool report(struct ctx *ctx, const struct worker *workers, int n)
-{
-    const struct worker *first = NULL;
-
-    for (int i = 0; i < n; i++)
-        if (workers[i].failed >= 0 && (!first || workers[i].failed < first->failed))
-            first = &workers[i];
-    if (first)
-        workers_report(ctx, first->ctx, "bias correction");
-    return !first;
+            common->failed = s;
 }
 
 static bool run(struct quantization *q, const struct outcome *was, struct outcome *now,
                 double *losses)
 {
-    const int n = now->n_samples < q->options->n_threads ? (int)now->n_samples
-                  : q->options->n_threads > 0            ? q->options->n_threads
-                                                         : 1;
+    static const struct sample_work work = { "bias correction", make_engine, run_samples, NULL };
+    const int n = workers_wanted(now->n_samples, q->options->n_threads);
     struct arena arena = { NULL };
     struct worker *workers = arena_array(&arena, struct worker, n);
     bool ok;
 
     for (int i = 0; i < n; i++)
-        workers[i] = (struct worker){ .q = q,
-                                      .ctx = ctx_new(q->ctx->diags.input_name),
-                                      .index = i,
-                                      .n = n,
-                                      .was = was,
-                                      .now = now,
-                                      .losses = losses,
-                                      .failed = -1 };
-    ok = workers_run(q->ctx, workers, sizeof *workers, 1, make_engines) &&
-         report(q->ctx, workers, n) &&
-         workers_run(q->ctx, workers, sizeof *workers, n, run_samples) &&
-         report(q->ctx, workers, n);
-    for (int i = 0; i < n; i++) {
-        engine_free(workers[i].engine);
-        ctx_free(workers[i].ctx);
-    }
+        workers[i] = (struct worker){ .q = q, .was = was, .now = now, .losses = losses };
+    ok = workers_on_samples(q->ctx, workers, sizeof *workers, n, &work);
     arena_release(&arena);
     return ok;
 }

@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <time.h>
 
+#include "eval/rank.h"
 #include "quantize/workers.h"
 #include "runtime/engine/engine.h"
 
@@ -33,28 +34,6 @@ static double now(void)
 }
 
 /* --- one sample ------------------------------------------------------------------------------- */
-
-static int greatest(const struct tensor *result)
-{
-    const int64_t n = type_elements(&result->type);
-    int at = -1;
-
-    for (int64_t i = 0; i < n; i++)
-        if (at < 0 ? !isnan(tensor_at(result, i)) : tensor_at(result, i) > tensor_at(result, at))
-            at = (int)i;
-    return at;
-}
-
-static bool is_in_top(const struct tensor *result, int label)
-{
-    const int64_t n = type_elements(&result->type);
-    const double mine = tensor_at(result, label);
-    int64_t n_before = 0;
-
-    for (int64_t i = 0; i < n; i++)
-        n_before += tensor_at(result, i) > mine || (i < label && tensor_at(result, i) == mine);
-    return n_before < TOP && !isnan(mine);
-}
 
 static double squared_error(const struct tensor *result, const float *wanted)
 {
@@ -86,9 +65,9 @@ static bool count(struct runner *runner, int64_t i, const struct tensor *result,
         return diag_error(runner->ctx, DIAG_INPUT_MISMATCH, NULL,
                           "the label %d is beyond the network's %lld classes", label,
                           (long long)type_elements(&result->type));
-    run->score->class[i] = greatest(result);
+    run->score->class[i] = result_class(result);
     run->score->right[i] = run->score->class[i] == label;
-    run->score->right5[i] = is_in_top(result, label);
+    run->score->right5[i] = result_rank(result, label) < TOP;
     return true;
 }
 
