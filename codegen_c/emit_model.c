@@ -133,7 +133,8 @@ static void add_arena_map(struct codegen *codegen, struct str *out)
         str_printf(out, " * No offsets need less than %zu in this order, no order less than %zu.\n",
                    plan->lower_bound, plan->order_bound);
     if (codegen->result->n_stripes)
-        str_printf(out, " * %d layers are computed in stripes; layer by layer it would be %zu.\n",
+        str_printf(out,
+                   " * %d layers are computed in stripes; layer by layer it would be %zu bytes.\n",
                    codegen->result->n_striped, codegen->result->arena_whole_bytes);
     str_printf(out, " * %s     offset       bytes  written  last read  values\n",
                codegen->options->n_pools ? "pool     " : "");

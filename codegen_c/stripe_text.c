@@ -2,242 +2,12 @@
  *
  * needs    a function of calls, and about how many stripes (fn->n_stripes)
  * gives    the keys of templates/kernels/stripes.c.tmpl
- * method   of each region a function for every kind of stripe that there is: at the upper edge with
- *          its padding, in the middle, at the lower edge. One loop calls them, under the conditions
- *          of stripe_flow.c, with counters of rows */
+ * method   one loop calls the functions of the regions (stripe_functions.c), under the conditions
+ * of stripe_flow.c, with counters of rows */
 #include <inttypes.h>
 #include <string.h>
 
-#include "codegen_c/emit.h"
-#include "codegen_c/plan/stripe.h"
-#include "codegen_c/signature.h"
-
-/* A kind of stripe: rows and padding are alike. */
-struct kind {
-    int64_t row, end; /* of the stripes that it is for: where the first begins, the last ends */
-    int64_t n;        /* rows of the result */
-    int64_t *begin, *rows; /* [n_inputs] of the first stripe: the rows it reads */
-    const char *fn;
-    bool works; /* its function has a parameter `scratch` */
-};
-
-struct lines {
-    struct codegen *codegen;
-    struct arena *arena;
-    struct region *region; /* the striped one */
-    struct stripes stripes;
-    const char **name;   /* [n] of buffers, or of the result's parameter */
-    const char **done;   /* [n] counters: rows that are there */
-    const char **first;  /* [n] the buffer's first row, a counter or NULL: the row that the only
-                            reader reads next */
-    struct kind **kinds; /* [n][n_kinds] */
-    int *n_kinds;
-    size_t *scratch;       /* [n] of the regions' functions */
-    int **gather;          /* [n][n_inputs] blocks, -1 = none */
-    int *buffer, *working; /* [n] blocks, -1 = none: the rows, the function's scratch */
-    struct block *blocks;
-    int n_blocks;
-};
-
-/* --- the regions' functions ---------------------------------------------------------------------
- */
-
-static bool is_same_kind(const struct kind *a, const struct kind *b,
-                         const struct row_region *region)
-{
-    if (a->n != b->n)
-        return false;
-    for (int k = 0; k < region->call->n_inputs; k++) {
-        const struct row_window *window = &region->reads[k];
-
-        /* Where the rows begin within the window: the padding above; the rest is below. */
-        if (!window->whole &&
-            (a->rows[k] != b->rows[k] ||
-             a->begin[k] - a->row * window->stride != b->begin[k] - b->row * window->stride))
-            return false;
-    }
-    return true;
-}
-
-static struct kind kind_at(const struct lines *lines, int i, int64_t row)
-{
-    const struct row_region *region = &lines->stripes.regions[i];
-    const int n_inputs = region->call->n_inputs;
-    const int64_t step = lines->stripes.step[i], left = region->rows - row;
-    struct kind kind = { .row = row,
-                         .n = step < left ? step : left,
-                         .begin = arena_array(lines->arena, int64_t, n_inputs),
-                         .rows = arena_array(lines->arena, int64_t, n_inputs) };
-
-    kind.end = row + kind.n;
-    for (int k = 0; k < n_inputs; k++)
-        if (!region->reads[k].whole) {
-            row_window_range(&region->reads[k], row, kind.n, &kind.begin[k], &kind.rows[k]);
-            kind.rows[k] -= kind.begin[k];
-        }
-    return kind;
-}
-
-static void find_kinds(struct lines *lines, int i)
-{
-    const struct row_region *region = &lines->stripes.regions[i];
-    const int64_t step = lines->stripes.step[i];
-    struct kind *kinds = arena_array(lines->arena, struct kind, (region->rows + step - 1) / step);
-    int n = 0;
-
-    for (int64_t row = 0; row < region->rows; row += step) {
-        const struct kind kind = kind_at(lines, i, row);
-
-        if (n > 0 && is_same_kind(&kind, &kinds[n - 1], region))
-            kinds[n - 1].end = kind.end;
-        else
-            kinds[n++] = kind;
-    }
-    lines->kinds[i] = kinds;
-    lines->n_kinds[i] = n;
-}
-
-/* "region_conv1", of the stripes at the edges "region_conv1_top" and "_bottom". */
-static const char *function_name(const struct lines *lines, int i, const struct kind *kind)
-{
-    const struct row_region *region = &lines->stripes.regions[i];
-    const struct function *fn = region->call->callee;
-    const struct node *anchor = region_anchor(fn);
-    const struct origin *origin = anchor && anchor->origin ? anchor->origin : region->call->origin;
-    const char *name = origin && *origin->name ? origin->name : fn->name;
-    const bool single = lines->n_kinds[i] > 1 && kind->end - kind->row == kind->n;
-    const char *edge = single && kind->row == 0              ? "_top"
-                       : single && kind->end == region->rows ? "_bottom"
-                                                             : "";
-
-    return names_unique(
-        &lines->codegen->names,
-        arena_printf(lines->arena, "region_%s%s", c_identifier(lines->arena, name), edge));
-}
-
-/* The kernel that the whole region would have, where it takes the stripe: then its sums are added
- * in the same order. */
-static const struct kernel *choose_kernel(const struct lines *lines, const struct node *call,
-                                          struct region *stripe)
-{
-    struct ctx *ctx = lines->codegen->ctx;
-    struct region whole = *stripe;
-    const struct kernel *kernel;
-
-    whole.fn = call->callee;
-    whole.anchor = region_anchor(whole.fn);
-    kernel = kernel_choose(ctx, &whole);
-    kernel = kernel ? kernel_named(stripe, kernel->name) : NULL;
-    return kernel ? kernel : kernel_choose(ctx, stripe);
-}
-
-static const char *write_kind(struct lines *lines, int i, struct kind *kind)
-{
-    struct codegen *codegen = lines->codegen;
-    const struct row_region *of = &lines->stripes.regions[i];
-    struct region region = { .call = of->call,
-                             .machine = codegen->machine,
-                             .winograd = WINOGRAD_OFF,
-                             .index = lines->region->index,
-                             .fn = stripe_function(codegen->module, of, kind->row, kind->n) };
-    struct str out = { .arena = lines->arena };
-    bool ok;
-
-    if (!region.fn) {
-        diag_error(codegen->ctx, DIAG_INTERNAL, node_origin(of->call),
-                   "the region cannot be cut at row %" PRId64, kind->row);
-        return NULL;
-    }
-    region.anchor = region_anchor(region.fn);
-    region.c_name = kind->fn = function_name(lines, i, kind);
-    if (codegen->options->choices)
-        region.choice = map_get(&codegen->options->choices->by_signature,
-                                region_signature(lines->arena, region.fn));
-    region.kernel = choose_kernel(lines, of->call, &region);
-    ok = region.kernel && region_text(codegen, &region, region.c_name, &out);
-    kind->works = region.scratch_bytes > 0;
-    if (region.scratch_bytes > lines->scratch[i])
-        lines->scratch[i] = region.scratch_bytes;
-    return ok ? str_text(&out) : NULL;
-}
-
-static bool write_kinds(struct lines *lines, struct str *out)
-{
-    for (int i = 0; i < lines->stripes.n; i++) {
-        find_kinds(lines, i);
-        for (int k = 0; k < lines->n_kinds[i]; k++) {
-            const char *text = write_kind(lines, i, &lines->kinds[i][k]);
-
-            if (!text)
-                return false;
-            str_printf(out, "%s\n", text);
-        }
-    }
-    return true;
-}
-
-/* --- buffers ------------------------------------------------------------------------------------
- */
-
-static int add_block(struct lines *lines, size_t bytes, int first, int last)
-{
-    if (bytes == 0)
-        return -1;
-    lines->blocks[lines->n_blocks] = (struct block){ .bytes = bytes, .first = first, .last = last };
-    return lines->n_blocks++;
-}
-
-static int last_reader(const struct stripes *stripes, int i, int *n_readers)
-{
-    int last = i;
-
-    *n_readers = 0;
-    for (int r = i + 1; r < stripes->n; r++)
-        for (int k = 0; k < stripes->regions[r].call->n_inputs; k++)
-            if (stripes->source[r][k] == i) {
-                last = r;
-                ++*n_readers;
-            }
-    return last;
-}
-
-static void place_buffers(struct lines *lines)
-{
-    const struct stripes *stripes = &lines->stripes;
-    int n = 2 * stripes->n, n_readers;
-
-    for (int i = 0; i < stripes->n; i++)
-        n += stripes->regions[i].call->n_inputs;
-    lines->blocks = arena_array(lines->arena, struct block, n);
-    for (int i = 0; i < stripes->n; i++) {
-        const struct row_region *region = &stripes->regions[i];
-        const bool stays = stripes->stays[i];
-        const int last = stays ? stripes->n - 1 : last_reader(stripes, i, &n_readers);
-
-        lines->buffer[i] =
-            add_block(lines, (size_t)stripes->held[i] * region->row_bytes, stays ? 0 : i, last);
-        lines->working[i] = add_block(lines, lines->scratch[i], i, i);
-        lines->gather[i] = arena_array(lines->arena, int, region->call->n_inputs);
-        for (int k = 0; k < region->call->n_inputs; k++)
-            lines->gather[i][k] = stripes_gathers(stripes, i, k)
-                                      ? add_block(lines,
-                                                  (size_t)(stripes_gathered_rows(stripes, i, k) *
-                                                           region->reads[k].planes) *
-                                                      region->reads[k].row_bytes,
-                                                  i, i)
-                                      : -1;
-    }
-}
-
-static size_t pack_buffers(struct lines *lines)
-{
-    struct arena scratch = { NULL };
-    const struct packing packing =
-        pack_blocks(&scratch, lines->blocks, lines->n_blocks, PACK_WORK / 10);
-
-    arena_release(&scratch);
-    return packing.bytes;
-}
+#include "codegen_c/stripe_lines.h"
 
 /* --- expressions --------------------------------------------------------------------------------
  */
@@ -253,7 +23,7 @@ static const char *linear(struct arena *arena, int64_t factor, const char *of, i
 }
 
 /* Rows of input k that must be there for the next stripe of region i. */
-static const char *wanted(const struct lines *lines, int i, int k)
+static const char *wanted(const struct stripe_lines *lines, int i, int k)
 {
     const struct row_window *window = &lines->stripes.regions[i].reads[k];
 
@@ -262,7 +32,7 @@ static const char *wanted(const struct lines *lines, int i, int k)
 }
 
 /* Whether that may be more rows than there are. */
-static bool wants_more(const struct lines *lines, int i, int k)
+static bool wants_more(const struct stripe_lines *lines, int i, int k)
 {
     const struct row_window *window = &lines->stripes.regions[i].reads[k];
     const int64_t step = lines->stripes.step[i];
@@ -271,7 +41,7 @@ static bool wants_more(const struct lines *lines, int i, int k)
     return (last + step - 1) * window->stride - window->pad + window->extent > window->rows;
 }
 
-static const char *reads_from(const struct lines *lines, int i, int k)
+static const char *reads_from(const struct stripe_lines *lines, int i, int k)
 {
     const struct row_window *window = &lines->stripes.regions[i].reads[k];
 
@@ -279,7 +49,7 @@ static const char *reads_from(const struct lines *lines, int i, int k)
 }
 
 /* "name[(row - first) * 96]", as a pointer. */
-static const char *row_pointer(const struct lines *lines, const char *name, const char *row,
+static const char *row_pointer(const struct stripe_lines *lines, const char *name, const char *row,
                                const char *first, size_t row_elements)
 {
     /* Row 0 is where the buffer begins, as it is read first. */
@@ -323,7 +93,7 @@ static void add_conditions(struct str *out, const char *head, int n, const char 
     str_add(out, tail);
 }
 
-static const char *is_waited_for(const struct lines *lines, int i)
+static const char *is_waited_for(const struct stripe_lines *lines, int i)
 {
     const struct stripes *stripes = &lines->stripes;
     const char *items[16];
@@ -339,7 +109,7 @@ static const char *is_waited_for(const struct lines *lines, int i)
     return str_text(&out);
 }
 
-static void add_if(const struct lines *lines, struct str *out, int i)
+static void add_if(const struct stripe_lines *lines, struct str *out, int i)
 {
     const struct stripes *stripes = &lines->stripes;
     const struct row_region *region = &stripes->regions[i];
@@ -366,7 +136,7 @@ static void add_if(const struct lines *lines, struct str *out, int i)
 }
 
 /* The first row that anybody reads again. */
-static const char *first_needed(const struct lines *lines, int i)
+static const char *first_needed(const struct stripe_lines *lines, int i)
 {
     const struct stripes *stripes = &lines->stripes;
     const char *first = NULL;
@@ -380,7 +150,7 @@ static const char *first_needed(const struct lines *lines, int i)
     return first;
 }
 
-static void add_drop(const struct lines *lines, struct str *out, int i)
+static void add_drop(const struct stripe_lines *lines, struct str *out, int i)
 {
     static const char head[] = "    drop_rows(";
     const char *items[5] = { lines->name[i] };
@@ -395,7 +165,8 @@ static void add_drop(const struct lines *lines, struct str *out, int i)
 }
 
 /* Where the rows of input k begin, as a pointer. */
-static const char *input_pointer(const struct lines *lines, int i, const struct kind *kind, int k)
+static const char *input_pointer(const struct stripe_lines *lines, int i,
+                                 const struct stripe_kind *kind, int k)
 {
     const struct stripes *stripes = &lines->stripes;
     const struct row_region *region = &stripes->regions[i];
@@ -421,8 +192,8 @@ static const char *input_pointer(const struct lines *lines, int i, const struct 
     return row_pointer(lines, name, row, first, row_elements(value, window->row_bytes));
 }
 
-static void add_gather(const struct lines *lines, struct str *out, int i, const struct kind *kind,
-                       int k, int indent)
+static void add_gather(const struct stripe_lines *lines, struct str *out, int i,
+                       const struct stripe_kind *kind, int k, int indent)
 {
     const struct row_window *window = &lines->stripes.regions[i].reads[k];
     const char *head = arena_printf(lines->arena, "%*sgather_rows(", indent, ""), *items[5];
@@ -435,8 +206,8 @@ static void add_gather(const struct lines *lines, struct str *out, int i, const 
     add_list(out, head, 5, items, ");\n", (int)strlen(head));
 }
 
-static int add_kind(const struct lines *lines, struct str *out, int i, const struct kind *kind,
-                    int indent)
+static int add_kind(const struct stripe_lines *lines, struct str *out, int i,
+                    const struct stripe_kind *kind, int indent)
 {
     const struct row_region *region = &lines->stripes.regions[i];
     const struct node *call = region->call;
@@ -467,9 +238,9 @@ static int add_kind(const struct lines *lines, struct str *out, int i, const str
 }
 
 /* Kinds in the order of their rows, as a chain of ifs. */
-static void add_kinds(const struct lines *lines, struct str *out, int i)
+static void add_kinds(const struct stripe_lines *lines, struct str *out, int i)
 {
-    const struct kind *kinds = lines->kinds[i];
+    const struct stripe_kind *kinds = lines->kinds[i];
     const int n = lines->n_kinds[i];
 
     if (n == 1) {
@@ -492,7 +263,7 @@ static void add_kinds(const struct lines *lines, struct str *out, int i)
     }
 }
 
-static void add_region(const struct lines *lines, struct str *out, int i)
+static void add_region(const struct stripe_lines *lines, struct str *out, int i)
 {
     const struct row_region *region = &lines->stripes.regions[i];
     const int64_t step = lines->stripes.step[i];
@@ -514,7 +285,7 @@ static void add_region(const struct lines *lines, struct str *out, int i)
 /* --- names --------------------------------------------------------------------------------------
  */
 
-static const char *result_name(const struct lines *lines, const struct value *value)
+static const char *result_name(const struct stripe_lines *lines, const struct value *value)
 {
     const struct node *ret = lines->region->fn->ret;
 
@@ -524,7 +295,7 @@ static const char *result_name(const struct lines *lines, const struct value *va
     return NULL;
 }
 
-static void name_things(struct lines *lines)
+static void name_things(struct stripe_lines *lines)
 {
     const struct stripes *stripes = &lines->stripes;
     struct names names;
@@ -542,7 +313,7 @@ static void name_things(struct lines *lines)
         const struct value *value = stripes->regions[i].call->outputs[0];
         int n_readers;
 
-        last_reader(stripes, i, &n_readers);
+        stripe_last_reader(stripes, i, &n_readers);
         lines->name[i] = stripes->is_result[i]
                              ? result_name(lines, value)
                              : names_unique(&names, c_identifier(lines->arena, value->name));
@@ -554,7 +325,7 @@ static void name_things(struct lines *lines)
     }
 }
 
-static void add_pointers(const struct lines *lines, struct str *out)
+static void add_pointers(const struct stripe_lines *lines, struct str *out)
 {
     for (int i = 0; i < lines->stripes.n; i++) {
         const struct value *value = lines->stripes.regions[i].call->outputs[0];
@@ -569,7 +340,7 @@ static void add_pointers(const struct lines *lines, struct str *out)
 }
 
 /* Rows that are there of each result; and the first that the buffer holds. */
-static void add_counters(const struct lines *lines, struct str *out)
+static void add_counters(const struct stripe_lines *lines, struct str *out)
 {
     const int n = lines->stripes.n;
     const char **items = arena_array(lines->arena, const char *, 2 * n);
@@ -583,7 +354,7 @@ static void add_counters(const struct lines *lines, struct str *out)
     add_list(out, "int ", n_items, items, ";", 4);
 }
 
-static void add_unfinished(const struct lines *lines, struct str *out)
+static void add_unfinished(const struct stripe_lines *lines, struct str *out)
 {
     for (int i = 0; i < lines->stripes.n; i++)
         if (lines->stripes.is_result[i])
@@ -591,7 +362,7 @@ static void add_unfinished(const struct lines *lines, struct str *out)
                        lines->stripes.regions[i].rows);
 }
 
-static void bind_text_of(struct bind *bind, struct lines *lines)
+static void bind_text_of(struct bind *bind, struct stripe_lines *lines)
 {
     struct str pointers = { .arena = lines->arena }, counters = pointers, unfinished = pointers,
                body = pointers;
@@ -624,18 +395,18 @@ bool bind_stripes(struct bind *bind)
     struct arena *arena = bind->arena;
     struct stripes stripes = stripes_of(arena, bind->region->fn);
     const int n = stripes.n;
-    struct lines lines = { .codegen = bind->codegen,
-                           .arena = arena,
-                           .region = bind->region,
-                           .name = arena_array(arena, const char *, n),
-                           .done = arena_array(arena, const char *, n),
-                           .first = arena_array(arena, const char *, n),
-                           .kinds = arena_array(arena, struct kind *, n),
-                           .n_kinds = arena_array(arena, int, n),
-                           .scratch = arena_array(arena, size_t, n),
-                           .gather = arena_array(arena, int *, n),
-                           .buffer = arena_array(arena, int, n),
-                           .working = arena_array(arena, int, n) };
+    struct stripe_lines lines = { .codegen = bind->codegen,
+                                  .arena = arena,
+                                  .region = bind->region,
+                                  .name = arena_array(arena, const char *, n),
+                                  .done = arena_array(arena, const char *, n),
+                                  .first = arena_array(arena, const char *, n),
+                                  .kinds = arena_array(arena, struct stripe_kind *, n),
+                                  .n_kinds = arena_array(arena, int, n),
+                                  .scratch = arena_array(arena, size_t, n),
+                                  .gather = arena_array(arena, int *, n),
+                                  .buffer = arena_array(arena, int, n),
+                                  .working = arena_array(arena, int, n) };
     struct str functions = { .arena = arena };
     int64_t work = INT64_MAX;
 
@@ -643,10 +414,9 @@ bool bind_stripes(struct bind *bind)
         return diag_error(bind->ctx, DIAG_INTERNAL, node_origin(bind->region->call),
                           "the stripes of %s do not flow", bind->region->c_name);
     lines.stripes = stripes;
-    if (!write_kinds(&lines, &functions))
+    if (!stripe_functions(&lines, &functions))
         return false;
-    place_buffers(&lines);
-    bind_scratch(bind, pack_buffers(&lines));
+    bind_scratch(bind, stripe_buffers(&lines));
     name_things(&lines);
     bind_text(bind, "functions", "%s", str_text(&functions));
     bind_int(bind, "n_regions", n);

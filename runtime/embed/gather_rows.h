@@ -1,4 +1,3 @@
-/* gather_rows.h - some rows of a tensor whose channels lie in planes. */
 #include <string.h>
 
 /* The same `bytes` of each plane, which begin at `from` in the first, one behind the other. */

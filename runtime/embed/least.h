@@ -1,4 +1,4 @@
-/* least.h - the lesser of two numbers. */
+/* The lesser of two numbers. */
 static int least(int a, int b)
 {
     return a < b ? a : b;

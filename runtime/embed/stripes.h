@@ -1,4 +1,3 @@
-/* stripes.h - rows of tensors that are computed some at a time. */
 #include <string.h>
 
 /* Rows [*first, end) lie one behind the other from `at` on. Those before row `needed` go, and the
