@@ -206,7 +206,8 @@ static struct shape named_shape(const struct naming *naming, int i)
     return fitted(shape, naming->rows, naming->stepped);
 }
 
-/* "_8", "_9or6", "_8_24or12": the class, and unusual numbers of pixels with 16 and 8 lanes. */
+/* "_8", "_9or6", "_8_24or12", "_by5": the class, and unusual numbers of pixels with 16 and 8 lanes.
+ */
 static const char *suffix_of(struct arena *arena, const struct naming *naming)
 {
     const int wide = named_shape(naming, 0).pixels, half = named_shape(naming, 1).pixels;
@@ -215,6 +216,8 @@ static const char *suffix_of(struct arena *arena, const struct naming *naming)
 
     if (wide == narrowed(shapes[0], columns).pixels && half == narrowed(shapes[1], columns).pixels)
         return narrow;
+    if (wide == half)
+        return arena_printf(arena, "%s_by%d", narrow, wide);
     return arena_printf(arena, "%s_%dor%d", narrow, wide, half);
 }
 

@@ -45,55 +45,55 @@ typedef float vector_f32 __attribute__((vector_size(LANES * 4), aligned(4), may_
 
 /* --- from templates/helpers/tile_shape.c.tmpl ------------------------------------------------- */
 
-/* A tile of PIXELS_4_8or8 x TILE_4_8or8 sums fills the registers; each vector of sums is a variable of its own. DO
+/* A tile of PIXELS_4_by8 x TILE_4_by8 sums fills the registers; each vector of sums is a variable of its own. DO
  * stands once for each pixel j, or for each vector v of a pixel's channels. */
 #if LANES == 16
-enum { PIXELS_4_8or8 = 8, TILE_4_8or8 = LANES };
-#define EACH_PIXEL_4_8or8(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
-#define EACH_VECTOR_4_8or8(DO, j) DO(j, 0)
+enum { PIXELS_4_by8 = 8, TILE_4_by8 = LANES };
+#define EACH_PIXEL_4_by8(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
+#define EACH_VECTOR_4_by8(DO, j) DO(j, 0)
 #elif LANES == 8
-enum { PIXELS_4_8or8 = 8, TILE_4_8or8 = LANES };
-#define EACH_PIXEL_4_8or8(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
-#define EACH_VECTOR_4_8or8(DO, j) DO(j, 0)
+enum { PIXELS_4_by8 = 8, TILE_4_by8 = LANES };
+#define EACH_PIXEL_4_by8(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
+#define EACH_VECTOR_4_by8(DO, j) DO(j, 0)
 #elif LANES == 4 && defined __aarch64__
-enum { PIXELS_4_8or8 = 8, TILE_4_8or8 = LANES };
-#define EACH_PIXEL_4_8or8(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
-#define EACH_VECTOR_4_8or8(DO, j) DO(j, 0)
+enum { PIXELS_4_by8 = 8, TILE_4_by8 = LANES };
+#define EACH_PIXEL_4_by8(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
+#define EACH_VECTOR_4_by8(DO, j) DO(j, 0)
 #elif LANES == 4
-enum { PIXELS_4_8or8 = 8, TILE_4_8or8 = LANES };
-#define EACH_PIXEL_4_8or8(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
-#define EACH_VECTOR_4_8or8(DO, j) DO(j, 0)
+enum { PIXELS_4_by8 = 8, TILE_4_by8 = LANES };
+#define EACH_PIXEL_4_by8(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
+#define EACH_VECTOR_4_by8(DO, j) DO(j, 0)
 #else
-enum { PIXELS_4_8or8 = 4, TILE_4_8or8 = 4 };
-#define EACH_PIXEL_4_8or8(DO) DO(0) DO(1) DO(2) DO(3)
-#define EACH_VECTOR_4_8or8(DO, j) DO(j, 0) DO(j, 1) DO(j, 2) DO(j, 3)
+enum { PIXELS_4_by8 = 4, TILE_4_by8 = 4 };
+#define EACH_PIXEL_4_by8(DO) DO(0) DO(1) DO(2) DO(3)
+#define EACH_VECTOR_4_by8(DO, j) DO(j, 0) DO(j, 1) DO(j, 2) DO(j, 3)
 #endif
 
 /* --- from templates/helpers/tile_f32.c.tmpl --------------------------------------------------- */
 
-/* sum[j * TILE_4_8or8 + i] becomes the sum of x[j][offset[k]] * w[k * width + i] over k < len, in this order.
- * Vectors may read up to TILE_4_8or8 - 1 weights beyond the last. */
-static WIDE void tile_4_8or8_offsets(const float *const *x, const int *offset, int len, const float *w, int width,
+/* sum[j * TILE_4_by8 + i] becomes the sum of x[j][offset[k]] * w[k * width + i] over k < len, in this order.
+ * Vectors may read up to TILE_4_by8 - 1 weights beyond the last. */
+static WIDE void tile_4_by8_offsets(const float *const *x, const int *offset, int len, const float *w, int width,
                        float *sum)
 {
 #define BEGIN(j, v) vector_f32 sum##j##v = { 0 };
-#define BEGIN_PIXEL(j) EACH_VECTOR_4_8or8(BEGIN, j)
-    EACH_PIXEL_4_8or8(BEGIN_PIXEL)
+#define BEGIN_PIXEL(j) EACH_VECTOR_4_by8(BEGIN, j)
+    EACH_PIXEL_4_by8(BEGIN_PIXEL)
 
 #define WEIGHT(j, v) const vector_f32 w##v = *(const vector_f32 *)&w[v * LANES];
 #define ADD(j, v) sum##j##v += xk * w##v;
 #define POINT(j) const float *const x##j = x[j];
-#define ADD_PIXEL(j) { const float xk = x##j[at]; EACH_VECTOR_4_8or8(ADD, j) }
-    EACH_PIXEL_4_8or8(POINT)
+#define ADD_PIXEL(j) { const float xk = x##j[at]; EACH_VECTOR_4_by8(ADD, j) }
+    EACH_PIXEL_4_by8(POINT)
     for (int k = 0; k < len; k++, w += width) {
         const int at = offset[k];
 
-        EACH_VECTOR_4_8or8(WEIGHT, 0)
-        EACH_PIXEL_4_8or8(ADD_PIXEL)
+        EACH_VECTOR_4_by8(WEIGHT, 0)
+        EACH_PIXEL_4_by8(ADD_PIXEL)
     }
-#define END(j, v) *(vector_f32 *)&sum[j * TILE_4_8or8 + v * LANES] = sum##j##v;
-#define END_PIXEL(j) EACH_VECTOR_4_8or8(END, j)
-    EACH_PIXEL_4_8or8(END_PIXEL)
+#define END(j, v) *(vector_f32 *)&sum[j * TILE_4_by8 + v * LANES] = sum##j##v;
+#define END_PIXEL(j) EACH_VECTOR_4_by8(END, j)
+    EACH_PIXEL_4_by8(END_PIXEL)
 #undef BEGIN
 #undef BEGIN_PIXEL
 #undef POINT
@@ -171,26 +171,26 @@ static NOINLINE WIDE_LOOPS void region_conv1(const float *restrict x, float *res
     for (int ic = 0; ic < IN_C; ic++)
         offset[(kh * K_W + kw) * IN_C + ic] = (ic * IN_H + kh) * IN_W + kw;
 
-    for (int first = 0; first < OUT_LEN; first += PIXELS_4_8or8) {
-        const int n_pixels = OUT_LEN - first < PIXELS_4_8or8 ? OUT_LEN - first : PIXELS_4_8or8;
-        const float *tap[PIXELS_4_8or8];
+    for (int first = 0; first < OUT_LEN; first += PIXELS_4_by8) {
+        const int n_pixels = OUT_LEN - first < PIXELS_4_by8 ? OUT_LEN - first : PIXELS_4_by8;
+        const float *tap[PIXELS_4_by8];
 
-        for (int j = 0; j < PIXELS_4_8or8; j++) {
+        for (int j = 0; j < PIXELS_4_by8; j++) {
             const int p = j < n_pixels ? first + j : first; /* surplus sums are not stored */
             const int top = p / OUT_W, left = p % OUT_W;
 
             tap[j] = &in[top * IN_W + left];
         }
-        for (int block = 0; block < OUT_C; block += TILE_4_8or8) {
-            const int n_channels = OUT_C - block < TILE_4_8or8 ? OUT_C - block : TILE_4_8or8;
-            float sum[PIXELS_4_8or8 * TILE_4_8or8];
+        for (int block = 0; block < OUT_C; block += TILE_4_by8) {
+            const int n_channels = OUT_C - block < TILE_4_by8 ? OUT_C - block : TILE_4_by8;
+            float sum[PIXELS_4_by8 * TILE_4_by8];
 
-            tile_4_8or8_offsets(tap, offset, TAPS * IN_C, &weight[block], 4, sum);
+            tile_4_by8_offsets(tap, offset, TAPS * IN_C, &weight[block], 4, sum);
             for (int i = 0; i < n_channels; i++)
             for (int j = 0; j < n_pixels; j++) {
                 const int oc = block + i;
                 const int at = oc * OUT_LEN + first + j;
-                const float bias_add_1 = sum[j * TILE_4_8or8 + i] + conv_bn_relu_bn1_beta[oc];
+                const float bias_add_1 = sum[j * TILE_4_by8 + i] + conv_bn_relu_bn1_beta[oc];
                 const float relu_2 = bias_add_1 < 0.0f ? 0.0f : bias_add_1;
 
                 y[at] = relu_2;
