@@ -1,7 +1,7 @@
 /* The search: what a proposal is judged to be is what a compilation by its qtable gives; nothing
  * depends on threads, processes, memory or interruptions; and no search ends worse than it began.
  */
-#define _DEFAULT_SOURCE /* fork, mkdtemp */
+#define _DEFAULT_SOURCE /* fork */
 #include <check.h>
 #include <math.h>
 #include <signal.h>
@@ -19,6 +19,7 @@
 #include "tests/support/executions.h"
 #include "tests/support/graph.h"
 #include "tests/support/pass_case.h"
+#include "tests/support/temp_dir.h"
 
 enum { N_SAMPLES = 6 };
 
@@ -49,7 +50,7 @@ static struct tensor inputs[N_SAMPLES];
 static struct calib_table table;
 static struct search_options options;
 static struct strategy_options strategy;
-static char dir[32];
+static struct temp_dir dir;
 
 static bool load(void *user, struct ctx *own, struct bulk *own_bulk, int64_t index,
                  struct tensor *out)
@@ -86,8 +87,7 @@ static void set_up(void)
         fill_random(&inputs[i], -1, 1, &seed);
     }
     calibrate_it();
-    strcpy(dir, "/tmp/relayc-search-XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(dir));
+    dir = temp_dir_new();
     options = (struct search_options){ .calib = &table,
                                        .n_samples = N_SAMPLES,
                                        .inputs = inputs,
@@ -109,10 +109,7 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-    char command[64];
-
-    snprintf(command, sizeof command, "rm -rf %s", dir);
-    ck_assert_int_eq(system(command), 0);
+    temp_dir_free(&dir);
     module_free(module);
     bulk_release(&bulk);
     ctx_free(ctx);
@@ -120,7 +117,7 @@ static void tear_down(void)
 
 static const char *in_dir(const char *name)
 {
-    return arena_printf(&ctx->perm, "%s/%s", dir, name);
+    return temp_path(&dir, name);
 }
 
 typedef bool strategy_run(struct search *search, const struct strategy_options *how,
