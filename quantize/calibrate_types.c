@@ -7,13 +7,38 @@
 #include "quantize/calib_zeros.h"
 #include "quantize/steps.h"
 
+static bool reads_threshold(struct quantization *q, const struct precision *precision,
+                            const char *method)
+{
+    const struct scale_rule *rule = &precision->data_scale;
+
+    return precision->has_data &&
+           (rule->kind == SCALE_TABLE ||
+            strcmp(method, scale_rule_threshold(rule, &precision->data, &q->ctx->scratch)) == 0);
+}
+
+static bool is_needed(struct quantization *q, const char *method)
+{
+    const struct qtable *qtable = q->options->qtable;
+    bool needed = reads_threshold(q, &q->options->precision, method);
+
+    for (int i = 0; qtable && i < qtable->n && !needed; i++)
+        needed = reads_threshold(q, &qtable->rows[i].precision, method);
+    return needed;
+}
+
+/* Thresholds that no rule reads are not looked for: those of KL and of the least square take longer
+ * than the runs do. */
 static bool measure(struct quantization *q, struct calib_table *table)
 {
     struct calibration_options options = { .n_threads = q->options->n_threads };
     struct threshold_method *methods;
+    const int n = threshold_methods(&q->ctx->perm, 99.99, &methods);
 
-    options.n_methods = threshold_methods(&q->ctx->perm, 99.99, &methods);
     options.methods = methods;
+    for (int i = 0; i < n; i++)
+        if (is_needed(q, methods[i].name))
+            methods[options.n_methods++] = methods[i];
     return calibrate(q->ctx, q->module->main, q->options->samples, &options, table);
 }
 
