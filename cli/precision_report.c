@@ -129,6 +129,7 @@ static void report_json(struct cli *cli, const struct precision_request *r)
     cJSON_AddNumberToObject(json, "corrected_biases", report->n_corrected);
     cJSON_AddNumberToObject(json, "uncorrected_biases", report->n_uncorrected);
     cJSON_AddNumberToObject(json, "smoothed_norms", report->n_smoothed);
+    cJSON_AddBoolToObject(json, "smoothing_taken_back", report->is_roughened);
     cJSON_AddNumberToObject(json, "rounded_products", report->n_rounded);
     cJSON_AddBoolToObject(json, "rounding_taken_back", report->is_unrounded);
     cJSON_AddBoolToObject(json, "corrections_taken_back", report->is_restored);
@@ -156,7 +157,12 @@ static void report_corrections(struct cli *cli, const struct quantize_report *re
     if (report->n_equalized)
         say(cli, "  equal   weights of the same range in %d pair%s of layers\n",
             report->n_equalized, str_plural(report->n_equalized));
-    if (report->n_smoothed || report->n_unsmoothed)
+    if (report->is_roughened)
+        say(cli,
+            "  norms   not smoothed: the results would be further from the float model's (1 - "
+            "cosine %.3g) than now (%.3g)\n",
+            report->smooth_after, report->smooth_before);
+    else if (report->n_smoothed || report->n_unsmoothed)
         say(cli, "  norms   smoothed: %d, as they were: %d\n", report->n_smoothed,
             report->n_unsmoothed);
     if (report->is_unrounded)

@@ -106,7 +106,7 @@ static bool correct(void *user, struct node *product, const struct linear *linea
 
 bool quantize_observe(struct quantization *q)
 {
-    if (q->options->round != ROUND_NEAREST) { /* whose judge the results are, too */
+    if (q->options->round != ROUND_NEAREST && !q->wanted) { /* whose judge the results are, too */
         q->wanted = outcome_of(q);
         if (!q->wanted)
             return false;

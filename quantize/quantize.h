@@ -72,6 +72,9 @@ struct quantize_report {
     double loss_before, loss_after; /* by data: of the results (outcome.h), and whether they were */
     bool is_restored;               /* worse with corrected biases, which were taken back */
     int n_smoothed, n_unsmoothed;   /* layer norms whose channels were evened out, and others */
+    double smooth_before,
+        smooth_after;  /* the loss of the results, as loss_before, and whether it */
+    bool is_roughened; /* was greater then, so that no norm was changed */
     int n_rounded,
         n_unrounded; /* by round: products whose weights are not the nearest, and others */
     double round_before, round_after; /* the loss of the results, as loss_before, and whether it */

@@ -2,21 +2,38 @@
  *
  * needs    the prepared float graph, before it is calibrated; samples
  * gives    the same function. Where only products with constant weights read a layer norm, channel
- * j of its gamma and beta is divided by s_j, and the weights that read it are multiplied: no node
- * is added method   SmoothQuant (Xiao et al. 2022, 2211.10438): s_j = max|x_j|^a / max|w_j|^(1 -
- * a). What data and weights lose then is foretold from the sums of gram.h; a norm whose products
- * would lose more stays as it is */
+ *          j of its gamma and beta is divided by s_j, and the weights that read it are
+ *          multiplied: no node is added
+ * method   SmoothQuant (Xiao et al. 2022, 2211.10438): s_j = max|x_j|^a / max|w_j|^(1 - a). What
+ *          data and weights lose then is foretold from the sums of gram.h; a norm whose products
+ *          would lose more stays as it is. What layers lose is not what the network loses: it is
+ *          quantised with and without, and where its results come out worse (outcome.h), all norms
+ *          are as they were again */
 #include <math.h>
+#include <string.h>
 
 #include "base/str.h"
 #include "quantize/gram.h"
+#include "quantize/outcome.h"
+#include "quantize/workers.h"
+#include "relay_ir/copy.h"
 
 static const double limit = 0x1p8; /* of a factor, and of its reciprocal */
 
 enum { GAMMA = 1, BETA = 2, MAX_READERS = 16 };
 
+/* A constant that was exchanged for another one. */
+struct changed {
+    struct node *node;
+    int input;
+    struct value *was;
+    bool was_shared; /* and has its name still */
+    struct changed *next;
+};
+
 struct smoothing {
     struct quantization *q;
+    struct changed *changed;
     struct node *norm;
     int n;
     struct gram grams[MAX_READERS];
@@ -159,31 +176,53 @@ static double loss_of(const struct smoothing *s, const double *factors)
 
 /* --- the graph -------------------------------------------------------------------------------- */
 
-static void scale_vector(struct node *norm, int input, const double *factors)
+/* Exchanges the input of the node for numbers that come of it; *was is what it was. */
+static float *exchange(struct smoothing *s, struct node *node, int input, const float **was)
 {
-    const struct value *old = norm->inputs[input];
+    struct value *old = node->inputs[input];
     const struct type type = old->type;
-    float *data = constant_alloc(norm->fn, &type);
+    struct changed *changed = arena_new(&s->q->ctx->perm, struct changed);
+    float *data = constant_alloc(node->fn, &type);
 
-    for (int64_t i = 0; i < type_elements(&type); i++)
-        data[i] = (float)((double)((const float *)old->data)[i] / factors[i]);
-    constant_exchange(norm, input, &type, data);
+    *changed = (struct changed){ node, input, old, old->uses->next != NULL, s->changed };
+    s->changed = changed;
+    constant_exchange(node, input, &type, data);
+    *was = old->data;
+    return data;
 }
 
-static void scale_weights(const struct gram *gram, const double *factors)
+static void scale_vector(struct smoothing *s, int input)
 {
-    struct node *product = (struct node *)(uintptr_t)gram->product;
-    const struct value *old = product->inputs[1];
-    const struct type type = old->type;
-    float *data = constant_alloc(product->fn, &type);
+    const int64_t n = type_elements(&s->norm->inputs[input]->type);
+    const float *was;
+    float *data = exchange(s, s->norm, input, &was);
+
+    for (int64_t i = 0; i < n; i++)
+        data[i] = (float)((double)was[i] / s->factors[i]);
+}
+
+static void scale_weights(struct smoothing *s, const struct gram *gram)
+{
+    const float *was;
+    float *data = exchange(s, (struct node *)(uintptr_t)gram->product, 1, &was);
 
     for (int64_t o = 0; o < gram->linear.out_c; o++)
         for (int64_t i = 0; i < gram->k; i++) {
             const int64_t at = place_of(gram, o, i);
 
-            data[at] = (float)((double)((const float *)old->data)[at] * factors[i]);
+            data[at] = (float)((double)was[at] * s->factors[i]);
         }
-    constant_exchange(product, 1, &type, data);
+}
+
+static void restore(struct smoothing *s)
+{
+    for (struct changed *c = s->changed; c; c = c->next) {
+        struct value *now = c->node->inputs[c->input];
+
+        node_set_input(c->node, c->input, c->was);
+        if (!c->was_shared)
+            value_take_name(c->was, now);
+    }
 }
 
 static void write_log(const struct smoothing *s, double before, double after)
@@ -213,10 +252,10 @@ static bool smooth_norm(struct smoothing *s)
         after = loss_of(s, s->factors);
         write_log(s, before, after);
         if (after < before) {
-            scale_vector(s->norm, GAMMA, s->factors);
-            scale_vector(s->norm, BETA, s->factors);
+            scale_vector(s, GAMMA);
+            scale_vector(s, BETA);
             for (int r = 0; r < s->n; r++)
-                scale_weights(&s->grams[r], s->factors);
+                scale_weights(s, &s->grams[r]);
             s->q->report->n_smoothed++;
         } else {
             s->q->report->n_unsmoothed++;
@@ -226,20 +265,79 @@ static bool smooth_norm(struct smoothing *s)
     return ok;
 }
 
+static bool smooth_all(struct smoothing *s)
+{
+    struct quantization *q = s->q;
+
+    for (struct node *node = q->module->main->first; node; node = node->next) {
+        if (node->op != OP_LAYER_NORM)
+            continue;
+        s->norm = node;
+        if (!find_readers(s))
+            q->report->n_unsmoothed++;
+        else if (!smooth_norm(s))
+            return false;
+    }
+    return true;
+}
+
+/* --- what the network makes of it ------------------------------------------------------------- */
+
+/* How far the results are from the float model's when the module, as it is now, is quantised. */
+static bool foresee(struct quantization *q, double *loss)
+{
+    const struct pipeline_options silent = { .log = NULL };
+    struct quantize_options options = *q->options;
+    struct ctx *ctx = ctx_new(q->ctx->diags.input_name);
+    struct module *copy = module_copy(ctx, q->module);
+    struct quantization small = { .module = copy, .ctx = ctx, .options = &options };
+    struct quantize_report ignored;
+    bool ok;
+
+    options.smooth = 0;
+    options.equalize = false; /* was done before */
+    options.round = ROUND_NEAREST;
+    options.bias = BIAS_AS_IS;
+    options.simulate_only = true;
+    options.log = NULL;
+    ok = copy && quantize_module(copy, &options, &silent, &ignored) &&
+         outcome_loss(&small, q->wanted, loss);
+    if (!ok)
+        workers_report(q->ctx, ctx, "smoothing");
+    module_free(copy);
+    ctx_free(ctx);
+    return ok;
+}
+
+static void take_back(struct smoothing *s)
+{
+    struct quantize_report *report = s->q->report;
+
+    restore(s);
+    report->n_unsmoothed += report->n_smoothed;
+    report->n_smoothed = 0;
+    report->is_roughened = true;
+    if (s->q->options->log && !s->q->options->log_json)
+        writer_printf(s->q->options->log,
+                      "# smoothing: taken back, as the results came out worse (%.4g -> %.4g)\n",
+                      report->smooth_before, report->smooth_after);
+}
+
 bool quantize_smooth(struct quantization *q)
 {
+    struct quantize_report *report = q->report;
     struct smoothing s = { .q = q };
 
     if (q->options->smooth <= 0)
         return true;
-    for (struct node *node = q->module->main->first; node; node = node->next) {
-        if (node->op != OP_LAYER_NORM)
-            continue;
-        s.norm = node;
-        if (!find_readers(&s))
-            q->report->n_unsmoothed++;
-        else if (!smooth_norm(&s))
-            return false;
-    }
+    q->wanted = outcome_of(q);
+    if (!q->wanted || !foresee(q, &report->smooth_before) || !smooth_all(&s))
+        return false;
+    if (report->n_smoothed == 0)
+        return true;
+    if (!foresee(q, &report->smooth_after))
+        return false;
+    if (report->smooth_after > report->smooth_before)
+        take_back(&s);
     return true;
 }
