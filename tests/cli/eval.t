@@ -42,6 +42,7 @@ $ relayc eval $MODELS/dense_softmax.onnx --data x.npy --labels labels.txt --metr
 		"corrected_biases":	1,
 		"uncorrected_biases":	0,
 		"smoothed_norms":	0,
+		"smoothing_taken_back":	false,
 		"rounded_products":	0,
 		"rounding_taken_back":	false,
 		"corrections_taken_back":	false,
