@@ -60,13 +60,14 @@ static bool parse_rules(struct request *r)
 
         if (!scale_rule_parse(name, &rules[r->options.n_rules++]) ||
             rules[r->options.n_rules - 1].kind == SCALE_SEARCH ||
+            rules[r->options.n_rules - 1].kind == SCALE_AUTO ||
             rules[r->options.n_rules - 1].kind == SCALE_TABLE)
             ok = diag_error(ctx, DIAG_USAGE, NULL, "--rules: there is no rule '%s' to try",
                             str_safe(&ctx->perm, name, 80));
         at += n + (at[n] == ',');
     }
     if (!ok)
-        diag_help(ctx, "rules are %s, but not search and table", scale_rule_list());
+        diag_help(ctx, "rules are %s, but not auto, search and table", scale_rule_list());
     return ok;
 }
 

@@ -62,6 +62,17 @@ static bool check_format_named(struct cli *cli, const char *text)
     return false;
 }
 
+/* Samples to quantise with: eval's --data is what it tests on. */
+static enum option_id data_option(const struct cli *cli)
+{
+    return cli->args.command == COMMAND_EVAL ? OPTION_CALIB_DATA : OPTION_DATA;
+}
+
+static enum option_id limit_option(const struct cli *cli)
+{
+    return cli->args.command == COMMAND_EVAL ? OPTION_CALIB_LIMIT : OPTION_LIMIT;
+}
+
 static bool parse_precision(struct cli *cli, struct precision_request *r)
 {
     const char *text = option_text(&cli->args, OPTION_PRECISION, NULL);
@@ -90,9 +101,20 @@ static bool parse_precision(struct cli *cli, struct precision_request *r)
     if (has_data) {
         p->data_scale = data;
         p->has_data_scale = true;
+    } else {
+        r->options.choose_data_scale = r->data && cli->args.command != COMMAND_SEARCH;
     }
     if (has_weights)
         p->weight_scale = weights;
+    if (has_weights && weights.kind == SCALE_AUTO)
+        ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "--scale-weights: auto is a rule for data");
+    if (has_data && data.kind == SCALE_AUTO && cli->args.command == COMMAND_SEARCH) {
+        ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "--scale auto: search tries rules itself");
+        diag_help(cli->ctx, "--rules says which, for --strategy sensitive");
+    } else if (has_data && data.kind == SCALE_AUTO && !r->data) {
+        ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "--scale auto needs --%s",
+                        option_name(data_option(cli)));
+    }
     return ok;
 }
 
@@ -108,17 +130,6 @@ static bool parse_formats(struct cli *cli, struct quantize_options *options)
     diag_help(cli->ctx, "formats are %s, but not those of blocks",
               number_format_list(&cli->ctx->perm));
     return false;
-}
-
-/* Samples to quantise with: eval's --data is what it tests on. */
-static enum option_id data_option(const struct cli *cli)
-{
-    return cli->args.command == COMMAND_EVAL ? OPTION_CALIB_DATA : OPTION_DATA;
-}
-
-static enum option_id limit_option(const struct cli *cli)
-{
-    return cli->args.command == COMMAND_EVAL ? OPTION_CALIB_LIMIT : OPTION_LIMIT;
 }
 
 static bool parse_words(struct cli *cli, struct precision_request *r)

@@ -118,7 +118,7 @@ static void report_json(struct cli *cli, const struct precision_request *r)
 {
     const struct quantize_report *report = &r->report;
     struct arena *arena = &cli->ctx->perm;
-    cJSON *json = cJSON_AddObjectToObject(cli->json, "precision"), *nodes;
+    cJSON *json = cJSON_AddObjectToObject(cli->json, "precision"), *nodes, *rules;
 
     cJSON_AddStringToObject(json, "wanted", precision_text(arena, &r->options.precision));
     cJSON_AddNumberToObject(json, "products", report->n_products);
@@ -134,6 +134,15 @@ static void report_json(struct cli *cli, const struct precision_request *r)
     cJSON_AddBoolToObject(json, "rounding_taken_back", report->is_unrounded);
     cJSON_AddBoolToObject(json, "corrections_taken_back", report->is_restored);
     cJSON_AddNumberToObject(json, "float_products", r->n_floats);
+    rules = cJSON_AddArrayToObject(json, "data_scale_rules");
+    for (int i = 0; i < report->n_rules; i++) {
+        cJSON *rule = cJSON_CreateObject();
+
+        cJSON_AddItemToArray(rules, rule);
+        cJSON_AddStringToObject(rule, "rule", report->rules[i].name);
+        cJSON_AddNumberToObject(rule, "loss", report->rules[i].loss);
+        cJSON_AddBoolToObject(rule, "chosen", i == report->chosen_rule);
+    }
     nodes = cJSON_AddArrayToObject(json, "nodes");
     for (int i = 0; i < report->n; i++) {
         const struct quantize_line *line = &report->lines[i];
@@ -186,6 +195,20 @@ static void report_corrections(struct cli *cli, const struct quantize_report *re
             str_plural(report->n_uncorrected), why);
 }
 
+static void report_rules(struct cli *cli, const struct quantize_report *report)
+{
+    struct str others = { .arena = &cli->ctx->perm };
+    const struct quantize_rule *chosen = &report->rules[report->chosen_rule];
+
+    for (int i = 0; i < report->n_rules; i++)
+        if (i != report->chosen_rule)
+            str_printf(&others, "%s%s %.3g", others.n ? ", " : "", report->rules[i].name,
+                       report->rules[i].loss);
+    if (report->n_rules)
+        say(cli, "  scales  of data by %s, by which the results lose least (1 - cosine %.3g; %s)\n",
+            chosen->name, chosen->loss, str_text(&others));
+}
+
 void report_precision(struct cli *cli)
 {
     const struct precision_request *r = cli->precision;
@@ -201,6 +224,7 @@ void report_precision(struct cli *cli)
     say(cli, "%s: %d of %d product%s, constants %zu -> %zu bytes\n",
         precision_text(arena, &r->options.precision), report->n_small_products, report->n_products,
         str_plural(report->n_products), report->weight_bytes_before, report->weight_bytes_after);
+    report_rules(cli, report);
     report_corrections(cli, report);
     if (r->n_floats)
         say(cli, "  float   %d product%s computed in floats nevertheless: docs/fp8.md says when\n",

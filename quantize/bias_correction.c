@@ -106,7 +106,9 @@ static bool correct(void *user, struct node *product, const struct linear *linea
 
 bool quantize_observe(struct quantization *q)
 {
-    if (q->options->round != ROUND_NEAREST && !q->wanted) { /* whose judge the results are, too */
+    if ((q->options->round != ROUND_NEAREST || /* whose judge the results are, too */
+         (choose_scale_wanted(q) && q->options->samples && q->options->samples->n > 0)) &&
+        !q->wanted) {
         q->wanted = outcome_of(q);
         if (!q->wanted)
             return false;

@@ -13,7 +13,7 @@ static bool reads_threshold(struct quantization *q, const struct precision *prec
     const struct scale_rule *rule = &precision->data_scale;
 
     return precision->has_data &&
-           (rule->kind == SCALE_TABLE ||
+           (rule->kind == SCALE_TABLE || choose_scale_reads(q, precision, method) ||
             strcmp(method, scale_rule_threshold(rule, &precision->data, &q->ctx->scratch)) == 0);
 }
 

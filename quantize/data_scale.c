@@ -147,19 +147,19 @@ static bool affine_scale(struct quantization *q, const struct precision *p,
 bool data_scale_of(struct quantization *q, const struct precision *precision,
                    const struct value *value, struct data_scale *out)
 {
+    const struct precision p = precision_with_rule(q, precision);
     const struct value *source = data_scale_source(value);
 
-    *out = (struct data_scale){ precision->data, 1, 0 };
-    if (q->options->log && search_data_scale(q, precision, source, out))
-        *out = (struct data_scale){ precision->data, 1, 0 }; /* for the log only */
-    if (precision->data_scale.kind == SCALE_SEARCH)
-        return search_data_scale(q, precision, source, out) ||
-               remember(&q->n_unknown, q->unknown, source);
-    if (precision->mode == PRECISION_INT8)
-        return affine_scale(q, precision, source, out);
-    if (!precision->has_data_scale && !q->calibration)
+    *out = (struct data_scale){ p.data, 1, 0 };
+    if (q->options->log && search_data_scale(q, &p, source, out))
+        *out = (struct data_scale){ p.data, 1, 0 }; /* for the log only */
+    if (p.data_scale.kind == SCALE_SEARCH)
+        return search_data_scale(q, &p, source, out) || remember(&q->n_unknown, q->unknown, source);
+    if (p.mode == PRECISION_INT8)
+        return affine_scale(q, &p, source, out);
+    if (!p.has_data_scale && !q->calibration)
         return true; /* FP8 has the range of most activations: no calibration is needed */
-    return calibrated_scale(q, &precision->data_scale, &precision->data, source, &out->scale);
+    return calibrated_scale(q, &p.data_scale, &p.data, source, &out->scale);
 }
 
 static const char *list_values(struct ctx *ctx, int n, const struct value *const *values)

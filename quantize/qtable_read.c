@@ -227,8 +227,9 @@ static bool with_formats(struct reader *r, const char *mode, const char *const g
 
 static bool parse_rule(struct reader *r, const char *text, struct scale_rule *out)
 {
-    static const char *const names[] = { "unit", "max", "percentile", "paper-percentile",
-                                         "kl",   "mse", "pow2",       "search" };
+    static const char *const names[] = { "unit", "max",   "percentile", "paper-percentile",
+                                         "kl",   "mse",   "pow2",       "table",
+                                         "auto", "search" };
     char word[32] = "";
     const char *near;
 
@@ -263,6 +264,8 @@ static bool with_rules(struct reader *r, const char *const given[N_FIELDS], stru
                        precision_name(out->mode));
     else if (weights)
         ok = parse_rule(r, weights, &out->weight_scale) && ok;
+    if (weights && out->weight_scale.kind == SCALE_AUTO)
+        ok = row_error(r, "auto is a rule for data%s", "");
     return ok;
 }
 

@@ -68,6 +68,8 @@ static const struct row rows[] = {
     ROW(smooth, SIMULATE, quantize_smooth, "moves ranges of data into weights, behind norms"),
     ROW(calibrate, SIMULATE, quantize_calibrate, "float values get the ranges that were measured"),
     ROW(observe, SIMULATE, quantize_observe, "remembers the means of the float model's channels"),
+    ROW(choose_scale, SIMULATE, quantize_choose_scale,
+        "finds the rule for scales of data by which the results lose least"),
     ROW(annotate, SIMULATE, quantize_annotate,
         "what is to be stored small goes through quantize and dequantize"),
     ROW(dead_code, SIMULATE, run_dead_code, "removes nodes that no result needs"),

@@ -3,6 +3,7 @@
  *
  *   equalize       cross-layer equalisation: scales move from one layer's weights to the next's
  *   calibrate      float values get CALIBRATED types (relay_ir/type.h), from a table or from data
+ *   choose_scale   the rule `auto`: by which rule for scales of data the results lose least
  *   annotate       data that a node reads as small numbers goes through qnn.quantize and
  *                  qnn.dequantize, weights become codes behind a qnn.dequantize (or cast): the QDQ
  * form, still computed in f32: the simulation of the quantised model correct_bias   what
@@ -37,6 +38,7 @@ struct quantize_options {
     const struct calibration_source *samples; /* NULL = none: for correct_bias, and calibrate
                                                  without a table */
     int n_threads;
+    bool choose_data_scale; /* data whose rule is not said: by `auto`, which needs samples */
     bool equalize;
     enum bias_correction bias;
     const struct batch_norms *batch_norms; /* BIAS_DATA_FREE */
@@ -61,14 +63,21 @@ struct quantize_line {
     size_t weight_bytes_before, weight_bytes_after; /* packed, scales included */
 };
 
+struct quantize_rule {
+    const char *name;
+    double loss; /* of the results (outcome.h), without corrections */
+};
+
 struct quantize_report {
     int n;
     struct quantize_line *lines; /* nodes with weights, and those that were kept */
     int n_products,
         n_small_products; /* convolutions, dense, matmul: all, with small weights or data */
     size_t weight_bytes_before, weight_bytes_after; /* of all constants */
-    int n_f32_io;    /* with quantized_io: parameters and results that are f32 nevertheless */
-    int n_equalized; /* pairs of layers whose weights share their ranges now */
+    int n_f32_io; /* with quantized_io: parameters and results that are f32 nevertheless */
+    int n_rules, chosen_rule;       /* for scales of data, by `auto`; 0 = none was asked for */
+    struct quantize_rule *rules;    /* those that were tried */
+    int n_equalized;                /* pairs of layers whose weights share their ranges now */
     double loss_before, loss_after; /* by data: of the results (outcome.h), and whether they were */
     bool is_restored;               /* worse with corrected biases, which were taken back */
     int n_smoothed, n_unsmoothed;   /* layer norms whose channels were evened out, and others */

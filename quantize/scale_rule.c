@@ -101,6 +101,7 @@ static const struct {
     enum scale_kind kind;
     bool (*parse)(const char *parameter, struct scale_rule *out); /* "" = none given */
 } rows[] = {
+    { "auto", SCALE_AUTO, parse_nothing },
     { "kl", SCALE_KL, parse_nothing },
     { "max", SCALE_MAX, parse_nothing },
     { "mse", SCALE_MSE, parse_nothing },
@@ -131,7 +132,7 @@ bool scale_rule_parse(const char *text, struct scale_rule *out)
 const char *scale_rule_list(void)
 {
     return "unit, a number, max, percentile:P, paper-percentile:P, kl, mse, pow2:A..B, table, "
-           "search";
+           "auto, search";
 }
 
 bool scale_rule_needs_data(const struct scale_rule *rule)

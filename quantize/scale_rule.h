@@ -11,6 +11,8 @@
  *   pow2:A..B            the power of two 2^k, k in A..B (default -5..0), of least squared error
  *   table                the first threshold that a calibration table has of the tensor, whatever
  *                        method found it: relayc search puts its choice there; for weights: max
+ *   auto                 max, a percentile, mse or kl, whichever the network's results lose least
+ *                        by, on samples: choose_scale.c; for data only
  *   search               of all these, and of all formats that are wanted, the one of least loss
  *
  * Where nothing else is said S = threshold / greatest code, and the thresholds are those of
@@ -31,6 +33,7 @@ enum scale_kind {
     SCALE_MSE,
     SCALE_POW2,
     SCALE_TABLE,
+    SCALE_AUTO,
     SCALE_SEARCH
 };
 

@@ -16,6 +16,7 @@ struct quantization {
     const struct calib_table *calibration; /* the given one, or that made of samples; NULL = none */
     struct layer_mean *means; /* for correct_bias: of the float model, see bias_correction.c; */
     struct outcome *wanted;   /* its results, see outcome.h; NULL = they are not known */
+    const struct scale_rule *data_rule; /* that `auto` is; NULL = max */
     struct rounded_weight *weights; /* for round: what codes were made of, see round_weights.c */
     struct shifted *shifted;        /* biases that were changed, the last one first: layer_mean.c */
     struct batch_norms *statistics; /* of the options, scaled as `equalize` scaled layers */
@@ -36,9 +37,23 @@ bool quantize_smooth(struct quantization *q);
 bool quantize_calibrate(struct quantization *q);
 bool quantize_observe(
     struct quantization *q); /* before annotate: what correct_bias compares with */
+bool quantize_choose_scale(struct quantization *q);
 bool quantize_annotate(struct quantization *q);
 bool quantize_round(struct quantization *q);
 bool quantize_correct_bias(struct quantization *q);
+
+/* --- choose_scale.c: the rule `auto` ---------------------------------------------------------- */
+
+/* Whether any precision asks for it. */
+bool choose_scale_wanted(const struct quantization *q);
+
+/* Whether one of its candidates for this precision starts from the threshold of this method. */
+bool choose_scale_reads(const struct quantization *q, const struct precision *precision,
+                        const char *method);
+
+/* The precision with the rule that `auto`, or nothing, stands for. */
+struct precision precision_with_rule(const struct quantization *q,
+                                     const struct precision *precision);
 
 /* --- choose.c: which precision a node has ----------------------------------------------------- */
 

@@ -57,6 +57,7 @@ static const struct {
     { "pow2", "pow2:-5..0", SCALE_POW2, 0, true },
     { "pow2:-3..2", "pow2:-3..2", SCALE_POW2, 0, true },
     { "pow2:-1", "pow2:-1..-1", SCALE_POW2, 0, true },
+    { "auto", "auto", SCALE_AUTO, 0, true },
     { "search", "search", SCALE_SEARCH, 0, true },
     { "", "", SCALE_UNIT, 0, false },
     { "Max", "", SCALE_UNIT, 0, false },

@@ -61,6 +61,11 @@ const struct config accuracy_configs[] = {
     { OURS, "w f8e3m4, a f8e3m4 max, bias corrected", "fp8=f8e3m4", .data_scale = "max",
       .bias = BIAS_BY_DATA },
 
+    { OURS, "w f8e4m3, a f8e4m3 auto, bias corrected", "fp8=f8e4m3", .data_scale = "auto",
+      .bias = BIAS_BY_DATA },
+    { OURS, "w f8e3m4, a f8e3m4 auto, bias corrected", "fp8=f8e3m4", .data_scale = "auto",
+      .bias = BIAS_BY_DATA },
+
     { KEPT, "f8e4m3, bias data-free", "fp8=f8e4m3", .data_scale = "max", .bias = BIAS_DATA_FREE },
     { KEPT, "f8e4m3, equalized", "fp8=f8e4m3", .data_scale = "max", .equalize = true },
     { KEPT, "f8e4m3, first and last kept", "fp8=f8e4m3", .data_scale = "max", .keep_first = true,
@@ -81,6 +86,7 @@ const struct config accuracy_configs[] = {
     INT8_RULE("max"),
     INT8_RULE("percentile"),
     INT8_RULE("kl"),
+    INT8_RULE("auto"),
     { INT8, "int8 max, equalized", "int8", .data_scale = "max", .equalize = true },
     { INT8, "int8w", "int8w", .bias = BIAS_AS_IS },
 

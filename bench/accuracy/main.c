@@ -132,6 +132,17 @@ static void note_kept(struct str *notes, const char *name, const struct quantize
         str_add(notes, "\n");
 }
 
+/* What the rule `auto` has chosen. */
+static void note_rules(struct str *notes, const char *name, const struct quantize_report *report)
+{
+    for (int i = 0; i < report->n_rules; i++)
+        str_printf(notes, "%s%s %s %.3g", i ? "," : arena_printf(notes->arena, "- %s:", name),
+                   i == report->chosen_rule ? " **by**" : "", report->rules[i].name,
+                   report->rules[i].loss);
+    if (report->n_rules)
+        str_add(notes, " (1 - cosine of the results)\n");
+}
+
 static void run_config(struct bench *bench, const struct subject *subject,
                        const struct config *config, struct str *notes)
 {
@@ -141,6 +152,7 @@ static void run_config(struct bench *bench, const struct subject *subject,
     if (measure(subject, config, bench->realised, ctx, &m)) {
         put_row(bench, subject, config->name, &m.score, m.report.weight_bytes_after, m.seconds);
         note_kept(notes, config->name, &m.report);
+        note_rules(notes, config->name, &m.report);
     } else {
         put(bench, "| %s | failed |\n", config->name);
         complain(bench, ctx);

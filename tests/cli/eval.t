@@ -17,7 +17,7 @@ fp8w=f4e2m1: 1 of 1 product, constants 112 -> 45 bytes
 metric            f32  quantised             change      agree  lost / won
 accuracy      25.00 %    25.00 %       +0.00 ± 0.00   100.00 %  0 / 0
 auc            0.4167     0.4167   +0.0000 ± 0.0000
-$ relayc eval $MODELS/dense_softmax.onnx --data x.npy --labels labels.txt --metric top1 --precision int8 --calib-data x.npy --calib-limit 2 --with generated --against f32 --json
+$ relayc eval $MODELS/dense_softmax.onnx --data x.npy --labels labels.txt --metric top1 --precision int8 --scale max --calib-data x.npy --calib-limit 2 --with generated --against f32 --json
 {
 	"schema":	"relayc-eval-1",
 	"samples":	4,
@@ -47,6 +47,7 @@ $ relayc eval $MODELS/dense_softmax.onnx --data x.npy --labels labels.txt --metr
 		"rounding_taken_back":	false,
 		"corrections_taken_back":	false,
 		"float_products":	0,
+		"data_scale_rules":	[],
 		"nodes":	[{
 				"name":	"logits:dense",
 				"op":	"nn.dense",

@@ -3,7 +3,7 @@ $ relayc compile $MODELS/conv_bn_relu.onnx --precision fp8= --scale nonsense
 error[R0501]: --precision: 'fp8=' does not say which format
 help: for example fp8=f8e3m4, fp8=f8e3m4,f8e4m3 or int8w=i4
 error[R0501]: --scale: there is no rule 'nonsense'
-help: rules are unit, a number, max, percentile:P, paper-percentile:P, kl, mse, pow2:A..B, table, search
+help: rules are unit, a number, max, percentile:P, paper-percentile:P, kl, mse, pow2:A..B, table, auto, search
 [2]
 $ relayc compile $MODELS/conv_bn_relu.onnx --precision fp8w --scale search --formats f8e4m3 --limit 4
 error[R0501]: --limit says nothing without --data
@@ -23,6 +23,21 @@ error[R0701]: the precision needs to know what 2 tensors hold: 'x', 'y'
  --> MODELS/conv_bn_relu.onnx
 help: give --calib TABLE (relayc calibrate writes it), or --data PATH
 [1]
+# The rule that the network's results decide on
+$ relayc compile $MODELS/conv_bn_relu.onnx --precision int8 --scale auto --scale-weights auto
+error[R0501]: --scale-weights: auto is a rule for data
+error[R0501]: --scale auto needs --data
+[2]
+$ relayc search $MODELS/conv_bn_relu.onnx --precision int8 --scale auto --data nowhere
+error[R0501]: --scale auto: search tries rules itself
+help: --rules says which, for --strategy sensitive
+[2]
+$ printf 'y int8 scale=auto scale-weights=auto\n' >auto.qtable; relayc compile $MODELS/conv_bn_relu.onnx --qtable auto.qtable; printf 'y int8 scale=auto\n' >auto.qtable; relayc compile $MODELS/conv_bn_relu.onnx --qtable auto.qtable
+error[R0007]: auto.qtable:1: auto is a rule for data
+error[R0501]: the rule auto for scales of data needs samples
+ --> MODELS/conv_bn_relu.onnx
+help: give --data PATH, or another rule: max, percentile, kl ...
+[2]
 # A command to copy
 $ relayc compile $MODELS/conv_bn_relu.onnx --precision 'afp=afp<4,3>' -o afp | tail -1
   next    relayc verify MODELS/conv_bn_relu.onnx --precision 'afp=afp<4,3>'

@@ -29,7 +29,7 @@ help: for example --precision int8; docs/quantize.md lists them
 $ relayc search $MODELS/conv_bn_relu.onnx --precision int8 --data arrays --strategy magic --rules max,table --target-cos 2
 error[R0501]: --strategy: 'magic' is not sensitive, mixed, topk, greedy-pairs, budget or bayes
 error[R0501]: --rules: there is no rule 'table' to try
-help: rules are unit, a number, max, percentile:P, paper-percentile:P, kl, mse, pow2:A..B, table, search, but not search and table
+help: rules are unit, a number, max, percentile:P, paper-percentile:P, kl, mse, pow2:A..B, table, auto, search, but not auto, search and table
 error[R0501]: --target-cos: 2 is above 1
 [2]
 # a program judges the outputs of all samples, which it finds in its last word
