@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/embedded.h"
+#include "codegen_c/conditions.h"
 #include "codegen_c/deterministic.h"
 #include "codegen_c/external.h"
 #include "codegen_c/guard.h"
@@ -233,23 +234,11 @@ static const char noinline[] =
     "#define NOINLINE\n"
     "#endif\n\n";
 
-void emit_model(struct codegen *codegen)
+/* The regions, what they need in front of them, and the entry. */
+static const char *functions_text(struct codegen *codegen)
 {
-    struct writer *writer = emit_open(codegen, ".c");
     struct str out = { .arena = &codegen->arena };
 
-    add_banner(codegen, &out, ".c");
-    add_region_table(codegen, &out);
-    add_arena_map(codegen, &out);
-    str_printf(&out, "#include \"%s.h\"\n\n", codegen->options->name);
-    add_includes(codegen, &out, &codegen->includes, 0);
-    add_module_includes(codegen, &out);
-    if (codegen->strict)
-        add_strict_arithmetic(codegen, &out);
-    add_helpers(codegen, &out);
-    writer_write(writer, out.text, out.n);
-    write_inline_weights(codegen, writer, 0);
-    out.n = 0;
     for (int i = 0, n = 0; i < codegen->n_regions; i++) {
         if (!codegen->emitted[i].text) /* another target's, or an earlier region has it */
             continue;
@@ -264,5 +253,28 @@ void emit_model(struct codegen *codegen)
     add_guard(codegen, &out);
     add_section(&out, "entry");
     add_entry(codegen, &out);
-    writer_write(writer, out.text, out.n);
+    return str_text(&out);
+}
+
+void emit_model(struct codegen *codegen)
+{
+    struct writer *writer = emit_open(codegen, ".c");
+    struct str out = { .arena = &codegen->arena };
+    const char *texts[2];
+
+    add_banner(codegen, &out, ".c");
+    add_region_table(codegen, &out);
+    add_arena_map(codegen, &out);
+    str_printf(&out, "#include \"%s.h\"\n\n", codegen->options->name);
+    add_includes(codegen, &out, &codegen->includes, 0);
+    add_module_includes(codegen, &out);
+    if (codegen->strict)
+        add_strict_arithmetic(codegen, &out);
+    add_helpers(codegen, &out);
+    texts[0] = str_text(&out);
+    texts[1] = functions_text(codegen);
+    conditions_resolve(&codegen->arena, codegen->machine, texts, 2);
+    writer_write(writer, texts[0], strlen(texts[0]));
+    write_inline_weights(codegen, writer, 0);
+    writer_write(writer, texts[1], strlen(texts[1]));
 }

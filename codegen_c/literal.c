@@ -9,7 +9,7 @@
 
 /* Decimal when this many digits are exact, hex otherwise: a decimal of 9 or 17 digits is no easier
  * to read than hex, and not every compiler rounds it right. */
-enum { SHORT_DIGITS = 6 };
+enum { SHORT_DIGITS = 6, WHOLE_BELOW = 1000000 };
 
 static const char *float_literal(struct arena *arena, enum dtype dtype, double number,
                                  bool *needs_math)
@@ -18,6 +18,8 @@ static const char *float_literal(struct arena *arena, enum dtype dtype, double n
     const char *suffix = is_f32 ? "f" : "", *cast = is_f32 ? "" : "(double)";
     char text[64];
 
+    if (fabs(number) < WHOLE_BELOW && number == trunc(number)) /* not 2e+01 */
+        return arena_printf(arena, "%.1f%s", number, suffix);
     if (isnan(number) || isinf(number)) {
         *needs_math = true;
         return arena_printf(arena, "%s%s%s", number < 0 ? "-" : "", cast,

@@ -95,6 +95,73 @@ const struct machine *machine_find(struct ctx *ctx, const char *name)
     return found;
 }
 
+static bool has_neon(const struct machine *machine)
+{
+    return machine->arch == ARCH_AARCH64 || strstr(machine->flags, "neon") != NULL;
+}
+
+static bool has_sdot(const struct machine *machine)
+{
+    return machine->dot == DOT_SDOT;
+}
+
+static bool has_dsp(const struct machine *machine)
+{
+    return machine->dot == DOT_SMLAD || machine->dot == DOT_MVE || has_neon(machine);
+}
+
+static bool has_mve(const struct machine *machine)
+{
+    return machine->dot == DOT_MVE;
+}
+
+static bool has_avx512(const struct machine *machine)
+{
+    return machine->lanes >= 16;
+}
+
+static bool has_avx(const struct machine *machine)
+{
+    return machine->lanes >= 8;
+}
+
+/* Macros by how they begin, the more particular ones first; the architectures that have them, and
+ * which of their machines do (NULL: any may). */
+static const struct {
+    const char *prefix;
+    enum machine_arch archs[2];
+    bool (*has)(const struct machine *machine);
+} macros[] = {
+    { "__AVX512", { ARCH_X86_64 }, has_avx512 },
+    { "__AVX", { ARCH_X86_64 }, has_avx },
+    { "__FMA__", { ARCH_X86_64 }, has_avx },
+    { "__SSE", { ARCH_X86_64 }, NULL },
+    { "__x86_64__", { ARCH_X86_64 }, NULL },
+    { "__ARM_NEON", { ARCH_AARCH64, ARCH_ARM }, has_neon },
+    { "__ARM_FEATURE_DOTPROD", { ARCH_AARCH64, ARCH_ARM }, has_sdot },
+    { "__ARM_FEATURE_DSP", { ARCH_AARCH64, ARCH_ARM }, has_dsp },
+    { "__ARM_FEATURE_SIMD32", { ARCH_AARCH64, ARCH_ARM }, has_dsp },
+    { "__ARM_FEATURE_MVE", { ARCH_ARM }, has_mve },
+    { "__ARM_", { ARCH_AARCH64, ARCH_ARM }, NULL },
+    { "__aarch64__", { ARCH_AARCH64 }, NULL },
+    { "__riscv", { ARCH_RISCV32, ARCH_RISCV64 }, NULL },
+    { "__wasm", { ARCH_WASM32 }, NULL },
+};
+
+bool machine_never_defines(const struct machine *machine, const char *macro)
+{
+    for (size_t i = 0; i < sizeof macros / sizeof *macros; i++) {
+        const enum machine_arch *archs = macros[i].archs;
+
+        if (!str_starts(macro, macros[i].prefix))
+            continue;
+        if (machine->arch != archs[0] && machine->arch != archs[1])
+            return machine->arch != ARCH_ANY;
+        return macros[i].has && !macros[i].has(machine);
+    }
+    return false;
+}
+
 const char *machine_flags_here(const struct machine *machine)
 {
     const struct machine *host = machine_host();

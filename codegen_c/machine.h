@@ -57,6 +57,10 @@ const struct machine *machine_host(void);
  */
 const struct machine *machine_find(struct ctx *ctx, const char *name);
 
+/* No compiler for the machine defines this macro (__AVX2__ on a Cortex-M): what stands under it is
+ * nothing to its reader. False where that is not known. */
+bool machine_never_defines(const struct machine *machine, const char *macro);
+
 /* The flags of a machine where code for it runs in this process' place, else "": machines stand in
  * their architecture's order of strength. */
 const char *machine_flags_here(const struct machine *machine);

@@ -256,7 +256,7 @@ static void prepare(struct program *program, bool quantized_io)
     set->outputs = arena_array(&network->ctx->perm, struct tensor, fn->ret->n_inputs);
     ck_assert(interpret(network->ctx, fn, set->inputs, set->outputs, &network->bulk, NULL));
     program->dir = temp_dir_new();
-    ck_assert_msg(network_write(network, program->dir.path, NULL, &program->result), "%s",
+    ck_assert_msg(network_write(network, program->dir.path, NULL, NULL, &program->result), "%s",
                   expect_text(network->ctx));
 }
 

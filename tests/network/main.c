@@ -28,24 +28,43 @@ static bool wanted(const char *name, int argc, char **argv)
     return !any;
 }
 
+static bool same_machine(const struct config *a, const struct config *b)
+{
+    return a->machine == b->machine ||
+           (a->machine && b->machine && strcmp(a->machine, b->machine) == 0);
+}
+
+static bool write_for(struct network *network, const char *work, const struct config *config,
+                      struct codegen_result *result)
+{
+    *result = (struct codegen_result){ 0 };
+    if (network_write(network, work, config->machine, NULL, result))
+        return true;
+    printf("FAIL %s: no C was generated for %s\n", network->name, config->name);
+    diag_print(network->ctx, stdout, false, 3);
+    return false;
+}
+
 static void run_configs(struct network *network, const char *work, int argc, char **argv,
                         struct tally *tally)
 {
-    struct codegen_result result = { 0 };
+    struct codegen_result result;
+    const struct config *written = NULL; /* whose files lie in `work` */
 
-    if (!network_write(network, work, NULL, &result)) {
-        printf("FAIL %s: no C was generated\n", network->name);
-        diag_print(network->ctx, stdout, false, 3);
-        tally->failed++;
-        return;
-    }
     for (int i = 0; i < n_configs; i++) {
         double error = 0;
         const char *reason = NULL;
 
-        if (!wanted(configs[i].name, argc, argv) ||
-            (configs[i].bare && !network_is_small(network)) ||
-            (configs[i].weights && result.weight_bytes > configs[i].weights))
+        if (!wanted(configs[i].name, argc, argv) || (configs[i].bare && !network_is_small(network)))
+            continue;
+        if (!written || !same_machine(written, &configs[i])) {
+            written = &configs[i];
+            if (!write_for(network, work, written, &result)) {
+                tally->failed++;
+                return;
+            }
+        }
+        if (configs[i].weights && result.weight_bytes > configs[i].weights)
             continue;
         if (config_run(network->ctx, &configs[i], network, work, &result, &error, &reason) &&
             error <= network->tolerance) {

@@ -55,7 +55,7 @@ static bool build_and_run(struct offload *offload, const char *work,
     struct network *network = &offload->network;
     const char *const names[] = { "gcc", "gcc-sanitized" };
 
-    if (!network_write(network, work, &offload->targets, result))
+    if (!network_write(network, work, NULL, &offload->targets, result))
         return fail(network->ctx, reason, "no C was generated");
     for (int i = 0; i < (settings->sanitize ? 2 : 1); i++) {
         double one;

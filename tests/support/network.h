@@ -36,11 +36,12 @@ void network_free(struct network *network);
  */
 bool network_run_passes(struct network *network);
 
-/* Writes the generated C (and what the targets, NULL = only c, add to it on this machine), a driver
- * with main(), and the data of every set into `work`. The driver fails where results depend on what
- * was in the arena, and where something is written beyond the arena or an output. */
-bool network_write(struct network *network, const char *work, const struct targets *targets,
-                   struct codegen_result *result);
+/* Writes the C generated for the machine (--target; NULL = none), and what the targets, NULL = only
+ * c, add to it here, a driver with main(), and the data of every set into `work`. The driver fails
+ * where results depend on what was in the arena, and where something is written beyond the arena or
+ * an output. */
+bool network_write(struct network *network, const char *work, const char *machine,
+                   const struct targets *targets, struct codegen_result *result);
 
 /* All files of it: generated, and what the targets add. [n_files + n_host_files] */
 const char **network_files(struct arena *arena, const char *work,
@@ -55,6 +56,7 @@ bool network_is_small(const struct network *network);
 /* One way to build and run a network. */
 struct config {
     const char *name;
+    const char *machine; /* of --target; NULL = none: the same files as others without */
     const char *compiler;
     const char *flags;
     const char *runner; /* in front of the program; "" = run it directly */

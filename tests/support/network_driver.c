@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "codegen_c/machine.h"
 #include "tests/support/network.h"
 
 enum { SMALL_BYTES = 64 * 1024 };
@@ -240,8 +241,8 @@ const char **network_files(struct arena *arena, const char *work,
     return files;
 }
 
-bool network_write(struct network *network, const char *work, const struct targets *targets,
-                   struct codegen_result *result)
+bool network_write(struct network *network, const char *work, const char *machine,
+                   const struct targets *targets, struct codegen_result *result)
 {
     const struct function *fn = network->module->main;
     const struct codegen_options options = { .name = "net",
@@ -249,6 +250,9 @@ bool network_write(struct network *network, const char *work, const struct targe
                                              .model_file = "model.onnx",
                                              .model_sha256 = "",
                                              .command = "",
+                                             .machine = machine
+                                                            ? machine_find(network->ctx, machine)
+                                                            : NULL,
                                              .targets = targets,
                                              .step = targets != NULL };
     struct output_set set = { .ctx = network->ctx };

@@ -180,7 +180,7 @@ void offload_write(const struct offload_case *row, const char *dir)
     struct codegen_result result;
 
     offloaded_new(row, &offloaded);
-    ck_assert_msg(network_write(&offloaded.network, dir, &offloaded.targets, &result), "%s",
+    ck_assert_msg(network_write(&offloaded.network, dir, NULL, &offloaded.targets, &result), "%s",
                   expect_text(offloaded.network.ctx));
     network_free(&offloaded.network);
 }
