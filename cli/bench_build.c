@@ -38,6 +38,7 @@ static bool write_harness(struct cli *cli, struct host_code *folder)
 static bool write_adapter(struct cli *cli, struct program *program)
 {
     return adapter_write(cli->ctx, program->module->main, "model", program->step,
+                         &(struct adapter_memory){ 0 },
                          host_code_path(cli, &program->code, "model_adapter.c"));
 }
 

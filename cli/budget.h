@@ -12,10 +12,8 @@ struct budget {
 /* Reads the options, and cli->board; before prepare_machine. False after errors. */
 bool prepare_budget(struct cli *cli, struct budget *out);
 
-/* --pool (pools.c): fills options->pools; after prepare_budget. False after errors. */
-bool prepare_pools(struct cli *cli, struct codegen_options *options);
-
-/* How much of each pool is taken. */
+/* --pool (pools.c): how much of each is taken, and the options again. */
+void repeat_pools(struct cli *cli);
 void report_pools(struct cli *cli, const struct codegen_options *options,
                   const struct codegen_result *result);
 

@@ -30,6 +30,8 @@ struct cli {
     const struct choices *choices; /* what --tune-log says; NULL without it */
     int parts;                     /* … and --parallel; 0: none */
     size_t ram;                    /* … and --ram; 0: as much as it takes */
+    int n_pools;                   /* --pool; none: one arena */
+    const struct codegen_pool *pools;
     const struct board *board;     /* what --board names (cli/board.h); NULL without it */
     bool deterministic;            /* … and --deterministic */
     struct precision_request *precision; /* opaque: precision.c */
@@ -62,6 +64,9 @@ bool prepare_offload(struct cli *cli);
 bool prepare_machine(struct cli *cli);
 bool show_machines_wanted(struct cli *cli);
 void list_machines(struct cli *cli);
+
+/* Fills cli->pools from --pool; behind --board, where there is one. False after errors. */
+bool prepare_pools(struct cli *cli);
 
 /* Fills cli->choices from --tune-log, for cli->machine. False after an error. */
 bool prepare_tuning(struct cli *cli);

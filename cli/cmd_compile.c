@@ -169,6 +169,7 @@ static void report(struct cli *cli, const struct module *module, const struct bu
         say(cli, " --parallel %d", options->parts);
     if (cli->ram)
         say(cli, " --ram %s", option_text(&cli->args, OPTION_RAM, ""));
+    repeat_pools(cli);
     say(cli, "%s\n", offload_options(cli, true));
     if (cli->json) {
         cJSON *files = cJSON_AddArrayToObject(cli->json, "files");
@@ -261,7 +262,7 @@ bool command_compile(struct cli *cli)
     ok = check_dump_option(cli) && ok;
     ok = parse_emit(cli, &emit) && ok;
     ok = prepare_budget(cli, &budget) && ok;
-    ok = prepare_pools(cli, &options) && ok;
+    ok = prepare_pools(cli) && ok;
     ok = prepare_machine(cli) && ok;
     ok = prepare_offload(cli) && ok;
     if (!model_name(cli, &options.name) || !ok)
@@ -272,6 +273,8 @@ bool command_compile(struct cli *cli)
     options.flash_bytes = budget.flash;
     options.parts = cli->parts;
     options.ram = budget.ram;
+    options.n_pools = cli->n_pools;
+    options.pools = cli->pools;
     options.choices = cli->choices;
     options.winograd = cli->winograd;
     options.optimize_size = cli->optimize_size;

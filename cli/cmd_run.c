@@ -140,7 +140,11 @@ bool command_run(struct cli *cli)
     if (ok && with != WITH_GENERATED && has_option(&cli->args, OPTION_DETERMINISTIC))
         ok = diag_error(cli->ctx, DIAG_USAGE, NULL,
                         "--deterministic says nothing without --with generated");
+    if (ok && with != WITH_GENERATED && has_option(&cli->args, OPTION_POOL))
+        ok = diag_error(cli->ctx, DIAG_USAGE, NULL,
+                        "--pool says nothing without --with generated");
     ok = prepare_machine(cli) && ok;
+    ok = prepare_pools(cli) && ok;
     if (!prepare_offload(cli) || !ok)
         return false;
     module = load_model(cli);

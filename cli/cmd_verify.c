@@ -399,6 +399,7 @@ bool command_verify(struct cli *cli)
         return true;
     ok = option_real(cli->ctx, &cli->args, OPTION_TOLERANCE, 1e-4, &v.tolerance);
     ok = prepare_machine(cli) && ok;
+    ok = prepare_pools(cli) && ok;
     if (!prepare_offload(cli) || !ok)
         return false;
     v.module = load_model(cli);

@@ -234,6 +234,8 @@ bool host_code_write(struct cli *cli, struct module *module, bool step,
     options.parts = cli->parts;
     options.deterministic = cli->deterministic;
     options.ram = cli->ram;
+    options.n_pools = cli->n_pools;
+    options.pools = cli->pools;
     options.targets = cli->offload.targets.first ? &cli->offload.targets : NULL;
     return host_code_write_as(cli, module, &options, out);
 }
@@ -242,6 +244,18 @@ void host_code_explain(struct cli *cli, const struct module *module, const struc
 {
     explain_symbols(cli, module);
     explain_text(cli, module, code);
+}
+
+/* Pools of constants have no pointer. */
+static struct adapter_memory memory_of(struct cli *cli, const struct host_code *code)
+{
+    size_t *bytes = arena_array(&cli->ctx->perm, size_t, cli->n_pools);
+    struct adapter_memory memory = { .pool_bytes = bytes, .n_regions = code->result.n_regions };
+
+    for (int p = 0; p < cli->n_pools; p++)
+        if (cli->pools[p].takes != POOL_OF_CONSTANTS)
+            bytes[memory.n_pools++] = code->result.pool_bytes[p];
+    return memory;
 }
 
 bool host_code_build(struct cli *cli, struct module *module, bool step, struct host_code *out)
@@ -253,6 +267,7 @@ bool host_code_build(struct cli *cli, struct module *module, bool step, struct h
         return false;
     for (size_t i = 0; i < sizeof made / sizeof *made; i++)
         host_code_path(cli, out, made[i]);
+    options.memory = memory_of(cli, out);
     options.dir = out->dir;
     options.flags = host_flags(cli);
     options.files = out->files;

@@ -228,7 +228,22 @@ static bool *find_arguments(struct codegen *codegen)
     return used;
 }
 
-/* Parameters of NAME_run and the pointers in it; what main itself reads of constants is stored. */
+/* What main itself reads of constants. */
+static const char *stored_constant(struct codegen *codegen, const struct value *value)
+{
+    return value->uses
+               ? weights_read(codegen, 0, NULL, value->name, &value->type, value->data, "")
+                     ->expression
+               : NULL;
+}
+
+static void store_constants(struct codegen *codegen)
+{
+    for (const struct value *v = codegen->module->main->constants; v; v = v->next)
+        stored_constant(codegen, v);
+}
+
+/* Parameters of NAME_run and the pointers in it. */
 static void name_values(struct codegen *codegen)
 {
     const struct function *main = codegen->module->main;
@@ -263,9 +278,7 @@ static void name_values(struct codegen *codegen)
                     names_unique(&locals, c_identifier(arena, value->name));
         }
     for (struct value *v = main->constants; v; v = v->next)
-        codegen->local_names[v->id] =
-            v->uses ? weights_read(codegen, 0, NULL, v->name, &v->type, v->data, "")->expression
-                    : NULL;
+        codegen->local_names[v->id] = stored_constant(codegen, v);
 }
 
 /* For the result, which outlives the emission. */
@@ -299,14 +312,42 @@ static void count_winograd(const struct region *region, struct codegen_result *r
         result->winograd_scratch_bytes = region->scratch_bytes;
 }
 
-static const size_t *pool_sizes(const struct codegen *codegen)
+static const size_t *pool_sizes(const struct codegen *codegen, bool constants)
 {
     const struct plan *plan = &codegen->plan;
     size_t *bytes = arena_array(&codegen->ctx->perm, size_t, plan->n_pools);
 
     for (int p = 0; p < plan->n_pools; p++)
-        bytes[p] = plan->pools[p].bytes;
+        bytes[p] = constants ? plan->pools[p].constant_bytes : plan->pools[p].bytes;
     return bytes;
+}
+
+/* Where a value is, for those who see the pools as one arena. */
+static struct codegen_place place_in_all(const struct codegen *codegen, const struct value *value)
+{
+    const struct plan *plan = &codegen->plan;
+    const int block = plan->block[value->id];
+    struct codegen_place place = plan->place[value->id];
+
+    for (int p = 0; block >= 0 && p < plan->blocks[block].pool; p++)
+        place.offset += plan->pools[p].bytes;
+    return place;
+}
+
+static const struct codegen_place *all_places(const struct codegen *codegen)
+{
+    const struct function *main = codegen->module->main;
+    struct codegen_place *places =
+        arena_array(&codegen->ctx->perm, struct codegen_place, main->n_values);
+
+    for (int i = 0; i < main->n_params; i++)
+        places[main->params[i]->id] = place_in_all(codegen, main->params[i]);
+    for (const struct value *v = main->constants; v; v = v->next)
+        places[v->id] = place_in_all(codegen, v);
+    for (const struct node *node = main->first; node; node = node->next)
+        for (int i = 0; i < node->n_outputs; i++)
+            places[node->outputs[i]->id] = place_in_all(codegen, node->outputs[i]);
+    return places;
 }
 
 static void count_stripes(const struct region *region, struct codegen_result *result)
@@ -334,7 +375,7 @@ static void fill_result(struct codegen *codegen)
         struct codegen_place *results = arena_array(arena, struct codegen_place, call->n_outputs);
 
         for (int k = 0; k < call->n_outputs; k++)
-            results[k] = codegen->plan.place[call->outputs[k]->id];
+            results[k] = place_in_all(codegen, call->outputs[k]);
         regions[i] = (struct codegen_region){
             .call = call,
             .c_name = arena_strdup(arena, codegen->regions[i].c_name),
@@ -356,14 +397,13 @@ static void fill_result(struct codegen *codegen)
         count_stripes(&codegen->regions[i], result);
     }
     result->regions = regions;
-    result->places =
-        arena_memdup(arena, codegen->plan.place,
-                     (size_t)codegen->module->main->n_values * sizeof *codegen->plan.place);
+    result->places = all_places(codegen);
     result->n_regions = codegen->n_regions;
     result->n_onnx_nodes =
         codegen->module->n_onnx_nodes ? codegen->module->n_onnx_nodes : (int)nodes.n;
     result->arena_bytes = codegen->plan.arena_bytes;
-    result->pool_bytes = pool_sizes(codegen);
+    result->pool_bytes = pool_sizes(codegen, false);
+    result->pool_constant_bytes = pool_sizes(codegen, true);
     result->arena_naive_bytes = codegen->plan.naive_bytes;
     result->weight_bytes = codegen->weights.bytes;
     find_peak(codegen);
@@ -435,12 +475,15 @@ static bool pack(struct codegen *codegen)
         return false;
     if (codegen->options->guard)
         plan_guard(plan, GUARD_ZONE);
+    store_constants(codegen);
+    offer_constants(codegen);
     if (!plan_pack(plan, codegen->ctx, codegen->regions, codegen->options->pools,
                    codegen->options->n_pools))
         return false;
     if (!plan_verify(plan, &codegen->arena, codegen->regions))
         return diag_error(codegen->ctx, DIAG_INTERNAL, NULL,
                           "the memory plan lets values overlap that are needed at the same time");
+    settle_constants(codegen);
     name_values(codegen);
     if (is_guarded(codegen))
         map_set(&codegen->includes, "string.h", codegen);

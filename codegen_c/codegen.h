@@ -32,13 +32,16 @@ struct codegen_measured {
     const char *beyond; /* … without that of these functions of libraries: "expf, memset"; "" */
 };
 
-/* A memory that a part of the arena goes to: NAME_run gets a pointer for each. */
+/* A memory that takes a part of the arena, for which NAME_run gets a pointer, or constants, which
+ * the linker puts there, or both. Constants that no pool takes are where compilers put them. */
 enum pool_speed { POOL_NORMAL, POOL_FAST, POOL_SLOW };
 struct codegen_pool {
     const char *name; /* an identifier: "dtcm" */
     size_t bytes;
     enum pool_speed speed;
-    const char *section; /* of the linker script, for the header; NULL = not said */
+    const char *section; /* of the linker script: an attribute of constants; for the arena a word
+                            in the header. NULL = not said; constants: where they usually are */
+    enum { POOL_OF_ARENA, POOL_OF_BOTH, POOL_OF_CONSTANTS } takes; /* both only with a section */
 };
 
 struct codegen_options {
@@ -59,7 +62,7 @@ struct codegen_options {
     int parts; /* of regions, that may run at the same time (codegen_c/parallel.h); 0, 1: none */
     bool deterministic; /* the same bits everywhere, or errors (codegen_c/deterministic.h) */
     bool optimize_size; /* regions that differ in constants only share a function */
-    bool guard;         /* codegen_c/guard.h; not with pools */
+    bool guard;         /* codegen_c/guard.h */
     int n_pools;        /* 0 = one arena, of any size */
     const struct codegen_pool *pools;
     const struct codegen_measured *measured; /* for NAME.h and NAME.json; NULL = not measured */
@@ -72,7 +75,8 @@ struct codegen_options {
 struct codegen_place {
     enum { PLACE_INPUT, PLACE_OUTPUT, PLACE_ARENA, PLACE_CONSTANT } kind;
     int index;     /* of the input or output array */
-    size_t offset; /* in the arena, or in the output: bytes */
+    size_t offset; /* in the output, or in the arena, of which pools are pieces, one behind the
+                      other: bytes */
     int64_t pitch; /* elements from a pixel (what lies along the last dim) to the next; 0: they lie
                       side by side */
 };
@@ -111,7 +115,8 @@ struct codegen_result {
     int n_stripes,
         n_striped; /* regions that are computed in stripes, and of how many they consist */
     size_t weight_bytes;
-    const size_t *pool_bytes; /* [n_pools] of the arena, in each of options->pools */
+    const size_t *pool_bytes; /* [n_pools] of the arena, in each of options->pools, … */
+    const size_t *pool_constant_bytes; /* … and of constants */
     size_t io_bytes;          /* of inputs and outputs, which are the caller's */
     struct codegen_peak peak;
     /* Of the regions that --winograd is about: how many there are, the bytes of their weights

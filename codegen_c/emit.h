@@ -7,6 +7,12 @@
 #include "codegen_c/names.h"
 #include "codegen_c/plan/plan.h"
 
+/* A region that reads an array. */
+struct weight_reader {
+    const struct function *fn;
+    struct weight_reader *next;
+};
+
 /* A constant array of the generated code. */
 struct weight {
     const char *c_name; /* its symbol */
@@ -22,6 +28,9 @@ struct weight {
     double least, greatest; /* of the numbers; both NaN where there are none */
     bool words;             /* stored as a union of 64-bit words and the elements */
     int region;             /* the first that reads it */
+    uint64_t traffic;       /* bytes of it that regions load in one run (plan/traffic.h) */
+    struct weight_reader *counted; /* the regions that are in that sum */
+    const struct codegen_pool *pool; /* that takes it, if that has a section; NULL = none */
     uint64_t readers;       /* C files that read it: bit 0 is NAME.c, the others are those of
                                codegen->modules */
     int file;               /* index of its weights file */
@@ -176,6 +185,18 @@ void write_inline_weights(struct codegen *codegen, struct writer *out, int reade
 /* The includes of a file that reads arrays: system headers (their names are keys of the map), and
  * NAME_weights.h where it needs that. */
 void add_includes(struct codegen *codegen, struct str *out, const struct map *headers, int reader);
+
+/* Whether any pool takes constants; for plan_pack then what there is to take, and afterwards
+ * weight->pool. */
+bool pools_take_constants(const struct codegen *codegen);
+void offer_constants(struct codegen *codegen);
+void settle_constants(struct codegen *codegen);
+
+/* Of a pool that takes constants: "KWS_IN_DTCM ", the attribute of their section; "" = none. */
+const char *section_macro(struct codegen *codegen, const struct codegen_pool *pool);
+
+/* Whether NAME_run has a pointer to the pool. */
+bool pool_has_arena(const struct codegen *codegen, int pool);
 
 /* Of a pool in NAME_run: the parameter "arena", or "arena_dtcm"; the pointer "base", "base_dtcm".
  */

@@ -37,6 +37,13 @@ static const char *pool_pointer(struct codegen *codegen, const char *what, int p
     return of ? arena_printf(&codegen->arena, "%s_%s", what, of->name) : what;
 }
 
+bool pool_has_arena(const struct codegen *codegen, int pool)
+{
+    const struct codegen_pool *of = codegen->plan.pools[pool].of;
+
+    return !of || of->takes != POOL_OF_CONSTANTS;
+}
+
 const char *pool_arena(struct codegen *codegen, int pool)
 {
     return pool_pointer(codegen, "arena", pool);
@@ -60,7 +67,7 @@ static void add_alignment(struct codegen *codegen, struct str *out)
     if (n)
         str_printf(out, ")\n        return %s_MISALIGNED_ARENA;\n", codegen->upper);
     for (int p = 0; p < plan->n_pools; p++)
-        if (plan->pools[p].bytes == 0)
+        if (plan->pools[p].bytes == 0 && pool_has_arena(codegen, p))
             str_printf(out, "    (void)%s;\n", pool_arena(codegen, p));
 }
 
@@ -226,7 +233,8 @@ static void add_run_by_steps(struct codegen *codegen, struct str *out)
     for (int i = 0; i < main->ret->n_inputs; i++)
         items[n++] = codegen->output_names[i];
     for (int p = 0; p < codegen->plan.n_pools; p++)
-        items[n++] = pool_arena(codegen, p);
+        if (pool_has_arena(codegen, p))
+            items[n++] = pool_arena(codegen, p);
     str_printf(out,
                "    int code = %s_OK;\n\n    for (int region = 0; region < %s_REGIONS && "
                "code == %s_OK; region++)\n",

@@ -188,9 +188,13 @@ static void add_pool_sizes(struct codegen *codegen, struct str *out)
 
     for (int p = 0; p < codegen->options->n_pools; p++) {
         const struct pool *pool = &plan->pools[p];
+        const char *name = upper_case(&codegen->arena, pool->of->name);
 
-        str_printf(out, ",\n    %s_ARENA_%s_BYTES = %zu", codegen->upper,
-                   upper_case(&codegen->arena, pool->of->name), pool->bytes);
+        if (pool_has_arena(codegen, p))
+            str_printf(out, ",\n    %s_ARENA_%s_BYTES = %zu", codegen->upper, name, pool->bytes);
+        if (pool->of->takes != POOL_OF_ARENA)
+            str_printf(out, ",\n    %s_CONSTANT_%s_BYTES = %zu", codegen->upper, name,
+                       pool->constant_bytes);
     }
 }
 
@@ -226,7 +230,11 @@ static void add_constants(struct codegen *codegen, struct str *out)
     str_printf(out,
                "\n};\n\n/* Bytes of the arena%s and their alignment; numbers of elements. */\n"
                "enum {\n    %s_ARENA_BYTES = %zu,\n    %s_ARENA_ALIGN = %d",
-               codegen->options->n_pools ? ", of all pools together and of each," : "", upper,
+               !codegen->options->n_pools ? ""
+               : pools_take_constants(codegen)
+                   ? ", of all pools together and of each, bytes of constants\n * there,"
+                   : ", of all pools together and of each,",
+               upper,
                codegen->plan.arena_bytes, upper, PLAN_ALIGN);
     add_pool_sizes(codegen, out);
     if (codegen->options->step)
@@ -256,7 +264,8 @@ void add_prototype(struct codegen *codegen, struct str *out, bool step, const ch
         items[n++] =
             array_parameter(arena, &main->ret->inputs[i]->type, codegen->output_names[i], false);
     for (int p = 0; p < codegen->plan.n_pools; p++)
-        items[n++] = arena_printf(arena, "void *%s", pool_arena(codegen, p));
+        if (pool_has_arena(codegen, p))
+            items[n++] = arena_printf(arena, "void *%s", pool_arena(codegen, p));
     add_list(out, head, n, items, tail, (int)strlen(head));
 }
 
@@ -269,7 +278,7 @@ static void add_pool_comment(struct codegen *codegen, struct str *out)
         const struct codegen_pool *pool = codegen->plan.pools[p].of;
         const char *speed = speeds[pool->speed];
 
-        if (speed || pool->section)
+        if (pool_has_arena(codegen, p) && (speed || pool->section))
             str_printf(out, " *    %s: %s%s%s\n", pool_arena(codegen, p), speed ? speed : "",
                        speed && pool->section ? ", " : "",
                        pool->section

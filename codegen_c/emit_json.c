@@ -84,6 +84,9 @@ static void add_pools(struct codegen *codegen, cJSON *arena)
         cJSON_AddStringToObject(pool, "name", plan->pools[p].of->name);
         add_number(pool, "limit", (double)plan->pools[p].of->bytes);
         add_number(pool, "bytes", (double)plan->pools[p].bytes);
+        if (plan->pools[p].of->takes != POOL_OF_ARENA)
+            add_number(pool, "constant_bytes", (double)plan->pools[p].constant_bytes);
+        cJSON_AddBoolToObject(pool, "has_arena", pool_has_arena(codegen, p));
         add_number(pool, "traffic", (double)plan->pools[p].traffic);
         cJSON_AddItemToArray(list, pool);
     }
@@ -166,6 +169,8 @@ static void add_weights(struct codegen *codegen, cJSON *root)
         cJSON_AddStringToObject(json, "dtype", dtype_name(w->type.dtype));
         cJSON_AddItemToObject(json, "shape", shape_json(&w->type));
         add_number(json, "bytes", (double)type_bytes(&w->stored));
+        if (w->pool)
+            cJSON_AddStringToObject(json, "pool", w->pool->name);
         cJSON_AddStringToObject(json, "crc32",
                                 arena_printf(&codegen->arena, "%08x", (unsigned)w->crc32));
         cJSON_AddItemToArray(list, json);

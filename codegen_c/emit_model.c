@@ -110,10 +110,15 @@ static void add_pool_lines(struct codegen *codegen, struct str *out)
 {
     const struct plan *plan = &codegen->plan;
 
-    for (int p = 0; p < plan->n_pools; p++)
-        str_printf(out, " *    %-8s %10zu of %zu bytes, %" PRIu64 " bytes read and written\n",
-                   plan->pools[p].of->name, plan->pools[p].bytes, plan->pools[p].of->bytes,
-                   plan->pools[p].traffic);
+    for (int p = 0; p < plan->n_pools; p++) {
+        const struct pool *pool = &plan->pools[p];
+
+        str_printf(out, " *    %-8s %10zu", pool->of->name, pool->bytes + pool->constant_bytes);
+        if (pool->of->takes != POOL_OF_ARENA)
+            str_printf(out, " (constants %zu)", pool->constant_bytes);
+        str_printf(out, " of %zu bytes, %" PRIu64 " bytes loaded and stored\n", pool->of->bytes,
+                   pool->traffic);
+    }
 }
 
 static void add_arena_map(struct codegen *codegen, struct str *out)

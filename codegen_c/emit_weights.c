@@ -196,7 +196,8 @@ static void write_definition(struct codegen *codegen, struct writer *out, const 
 
     write_comment(codegen, out, w);
     if (!w->words) {
-        writer_printf(out, "%s%s = ", storage, array_declarator(codegen, w));
+        writer_printf(out, "%s%s%s%s = ", storage, array_declarator(codegen, w), w->pool ? " " : "",
+                      w->pool ? section_macro(codegen, w->pool) : "");
         write_numbers(codegen, out, w);
     } else {
         writer_printf(out, "%sconst ", storage);
@@ -204,7 +205,8 @@ static void write_definition(struct codegen *codegen, struct writer *out, const 
             writer_printf(out, "union %s", w->c_name);
         else
             write_union(out, w);
-        writer_printf(out, " %s CACHE_LINE = ", w->c_name);
+        writer_printf(out, " %s %s = ", w->c_name,
+                      w->pool ? section_macro(codegen, w->pool) : "CACHE_LINE");
         write_words(out, w);
     }
     writer_text(out, ";\n\n");
@@ -238,6 +240,46 @@ static void write_words_rules(struct writer *out)
         "#endif\n\n");
 }
 
+const char *section_macro(struct codegen *codegen, const struct codegen_pool *pool)
+{
+    return arena_printf(&codegen->arena, "%s_IN_%s", codegen->upper,
+                        upper_case(&codegen->arena, pool->name));
+}
+
+/* The section's name as a string literal's text. */
+static const char *section_text(struct codegen *codegen, const struct codegen_pool *pool)
+{
+    char *copy = arena_strdup(&codegen->arena, comment_safe(&codegen->arena, pool->section, 60));
+
+    for (char *c = copy; *c; c++)
+        if (*c == '"' || *c == '\\')
+            *c = '_';
+    return copy;
+}
+
+/* The attributes of arrays that stand in a weights file, or in the file of a reader. */
+static void write_sections(struct codegen *codegen, struct writer *out, int file, int reader)
+{
+    for (int p = 0; p < codegen->options->n_pools; p++) {
+        const struct codegen_pool *pool = &codegen->options->pools[p];
+        const struct weight *w = codegen->weights.first;
+        const char *macro = section_macro(codegen, pool);
+
+        while (w && (w->pool != pool || (codegen->inline_weights ? !is_defined_in(w, reader)
+                                                                 : w->file != file)))
+            w = w->next;
+        if (w)
+            writer_printf(out,
+                          "/* Constants for the pool %s; other compilers need a word of theirs, -D%s=... "
+                          "*/\n"
+                          "#ifndef %s\n"
+                          "#if defined __GNUC__ && defined __ELF__\n"
+                          "#define %s __attribute__((section(\"%s\")))\n"
+                          "#else\n#define %s\n#endif\n#endif\n\n",
+                          pool->name, macro, macro, macro, section_text(codegen, pool), macro);
+    }
+}
+
 static void write_declaration(struct codegen *codegen, struct writer *out, const struct weight *w)
 {
     write_comment(codegen, out, w);
@@ -260,6 +302,7 @@ void write_inline_weights(struct codegen *codegen, struct writer *out, int reade
     writer_text(out, str_text(&title));
     if (has_words(codegen, (uint64_t)1 << reader))
         write_words_rules(out);
+    write_sections(codegen, out, 0, reader);
     for (const struct weight *w = codegen->weights.first; w; w = w->next)
         if (is_defined_in(w, reader))
             write_definition(codegen, out, w, false);
@@ -305,6 +348,7 @@ static void write_file(struct codegen *codegen, int file)
         writer_text(out, "#include <math.h>\n\n");
     if (has_words(codegen, any_reader))
         write_words_rules(out);
+    write_sections(codegen, out, file, 0);
     for (const struct weight *w = codegen->weights.first; w; w = w->next)
         if (w->file == file)
             write_definition(codegen, out, w, true);

@@ -22,10 +22,10 @@ void add_guard_header(struct codegen *codegen, struct str *out)
         out,
         "/* What was found when a function returned %s_OVERRUN: the region's function wrote "
         "behind\n * `tensor` or in front of `next` (\"\": the arena's ends), at this byte of "
-        "the arena. */\n"
+        "%s. */\n"
         "extern struct %s_overrun {\n    const char *region, *tensor, *next;\n    size_t "
         "offset;\n} %s_overrun;\n\n",
-        codegen->upper, name, name);
+        codegen->upper, codegen->options->n_pools ? "its pool" : "the arena", name, name);
 }
 
 static int by_offset(const void *left, const void *right)
@@ -33,6 +33,8 @@ static int by_offset(const void *left, const void *right)
     const struct block *a = *(const struct block *const *)left;
     const struct block *b = *(const struct block *const *)right;
 
+    if (a->pool != b->pool)
+        return a->pool - b->pool;
     if (a->offset != b->offset)
         return a->offset < b->offset ? -1 : 1;
     return a->first - b->first;
@@ -52,13 +54,14 @@ static void add_blocks(struct codegen *codegen, struct str *out)
     qsort(sorted, (size_t)n, sizeof *sorted, by_offset);
     str_printf(out,
                "enum { GUARD_BLOCKS = %d, GUARD_BYTE = 0xFF };\n\n"
-               "/* By their offsets; alive from the first region to the last. */\n"
-               "static const struct {\n    size_t offset, bytes;\n    int first, last;\n"
+               "/* By their pools (one without --pool) and offsets; alive from the first region to the "
+               "last. */\n"
+               "static const struct {\n    size_t offset, bytes;\n    int pool, first, last;\n"
                "    const char *name;\n} guard_blocks[GUARD_BLOCKS] = {\n",
                n);
     for (int i = 0; i < n; i++)
-        str_printf(out, "    { %zu, %zu, %d, %d, \"%s\" },\n", sorted[i]->offset, sorted[i]->bytes,
-                   sorted[i]->first, sorted[i]->last,
+        str_printf(out, "    { %zu, %zu, %d, %d, %d, \"%s\" },\n", sorted[i]->offset,
+                   sorted[i]->bytes, sorted[i]->pool, sorted[i]->first, sorted[i]->last,
                    sorted[i]->value ? c_identifier(&codegen->arena, sorted[i]->value->name)
                                     : arena_printf(&codegen->arena, "scratch of %s",
                                                    codegen->regions[sorted[i]->first].c_name));
@@ -83,15 +86,28 @@ void add_guard(struct codegen *codegen, struct str *out)
         diag_error(codegen->ctx, DIAG_INTERNAL, NULL, "the template of --guard is wrong");
 }
 
+/* "base_dtcm, 0, NET_ARENA_DTCM_BYTES" */
+static const char *pool_arguments(struct codegen *codegen, int pool)
+{
+    const struct codegen_pool *of = codegen->plan.pools[pool].of;
+
+    return arena_printf(&codegen->arena, "%s, %d, %s_ARENA_%s%sBYTES", pool_base(codegen, pool),
+                        pool, codegen->upper, of ? upper_case(&codegen->arena, of->name) : "",
+                        of ? "_" : "");
+}
+
 void add_guard_before(struct codegen *codegen, struct str *out, int region, int indent)
 {
-    if (is_guarded(codegen))
-        str_printf(out, "%*sguard_before(base, %d);\n", indent, "", region);
+    for (int p = 0; p < codegen->plan.n_pools && is_guarded(codegen); p++)
+        if (codegen->plan.pools[p].bytes)
+            str_printf(out, "%*sguard_before(%s, %d);\n", indent, "", pool_arguments(codegen, p),
+                       region);
 }
 
 void add_guard_after(struct codegen *codegen, struct str *out, int region, int indent)
 {
-    if (is_guarded(codegen))
-        str_printf(out, "%*sif (guard_after(base, %d))\n%*sreturn %s_OVERRUN;\n", indent, "",
-                   region, indent + 4, "", codegen->upper);
+    for (int p = 0; p < codegen->plan.n_pools && is_guarded(codegen); p++)
+        if (codegen->plan.pools[p].bytes)
+            str_printf(out, "%*sif (guard_after(%s, %d))\n%*sreturn %s_OVERRUN;\n", indent, "",
+                       pool_arguments(codegen, p), region, indent + 4, "", codegen->upper);
 }

@@ -4,6 +4,7 @@
 #include <zlib.h>
 
 #include "codegen_c/emit.h"
+#include "codegen_c/plan/traffic.h"
 
 /* Arrays up to this many elements are written as numbers that people can read. Beyond, the time and
  * memory of a C compiler count: it is 64-bit words then (they grow with the number of
@@ -133,6 +134,22 @@ static struct weight *add(struct codegen *codegen, const struct content *content
     return weight;
 }
 
+/* A region may be written more than once. */
+static void count_traffic(struct codegen *codegen, struct weight *weight,
+                          const struct region *region)
+{
+    struct weight_reader *reader = weight->counted;
+
+    while (reader && reader->fn != region->fn)
+        reader = reader->next;
+    if (reader)
+        return;
+    reader = arena_new(&codegen->arena, struct weight_reader);
+    *reader = (struct weight_reader){ region->fn, weight->counted };
+    weight->counted = reader;
+    weight->traffic += traffic_of_constant(region, &weight->type, type_bytes(&weight->stored));
+}
+
 static struct weight *read_content(struct codegen *codegen, int reader, const struct region *region,
                                    const struct content *content)
 {
@@ -140,6 +157,8 @@ static struct weight *read_content(struct codegen *codegen, int reader, const st
     struct weight *weight = add(codegen, content);
 
     weight->readers |= (uint64_t)1 << reader;
+    if (region && pools_take_constants(codegen))
+        count_traffic(codegen, weight, region);
     if (region && codegen->weights.n > n) {
         weight->region = region->index;
         codegen->emitted[region->index].weight_bytes += type_bytes(&weight->stored);
@@ -175,6 +194,40 @@ struct weight *weights_stream(struct codegen *codegen, int reader, const char *n
 
     weight->readers |= (uint64_t)1 << reader;
     return weight;
+}
+
+/* --- in pools ------------------------------------------------------------------------------------
+ */
+
+bool pools_take_constants(const struct codegen *codegen)
+{
+    bool take = false;
+
+    for (int p = 0; p < codegen->options->n_pools; p++)
+        take = take || codegen->options->pools[p].takes != POOL_OF_ARENA;
+    return take;
+}
+
+void offer_constants(struct codegen *codegen)
+{
+    struct plan *plan = &codegen->plan;
+
+    if (!pools_take_constants(codegen))
+        return;
+    plan->constants = arena_array(&codegen->arena, struct plan_constant, codegen->weights.n);
+    for (const struct weight *w = codegen->weights.first; w; w = w->next)
+        plan->constants[plan->n_constants++] =
+            (struct plan_constant){ type_bytes(&w->stored), w->traffic, -1 };
+}
+
+void settle_constants(struct codegen *codegen)
+{
+    const struct plan *plan = &codegen->plan;
+    struct weight *weight = codegen->weights.first;
+
+    for (int i = 0; i < plan->n_constants; i++, weight = weight->next)
+        if (plan->constants[i].pool >= 0 && plan->pools[plan->constants[i].pool].of->section)
+            weight->pool = plan->pools[plan->constants[i].pool].of;
 }
 
 bool weights_are_read(const struct codegen *codegen, int reader)

@@ -14,7 +14,8 @@ TYPES = {"f32": "float", "f64": "double", "bool": "uint8_t", "i8": "int8_t", "u8
 def main():
     with open(sys.argv[1], encoding="utf-8") as file:
         model = json.load(file)
-    pools = [f"ARENA_{pool['name'].upper()}_BYTES" for pool in model["arena"].get("pools", [])] or ["ARENA_BYTES"]
+    pools = [f"ARENA_{pool['name'].upper()}_BYTES" for pool in model["arena"].get("pools", [])
+             if pool["has_arena"]] or ["ARENA_BYTES"]
     tensors = model["inputs"] + model["outputs"]
     print('#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n\n#include "net.h"\n')
     print("static void *pool(size_t bytes, int fill)\n{\n    void *at = aligned_alloc(NET_ARENA_ALIGN, bytes);\n\n"

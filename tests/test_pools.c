@@ -7,7 +7,7 @@
 
 #include "codegen_c/plan/plan.h"
 
-enum { REGIONS = 40, MOST_BLOCKS = 60, MOST_POOLS = 4, UNITS = 4096 };
+enum { REGIONS = 40, MOST_BLOCKS = 60, MOST_CONSTANTS = 20, MOST_POOLS = 4, UNITS = 4096 };
 
 static struct ctx *ctx;
 
@@ -30,6 +30,7 @@ static void end(void)
 struct problem {
     struct plan plan;
     struct block blocks[MOST_BLOCKS];
+    struct plan_constant constants[MOST_CONSTANTS];
     struct codegen_pool pools[MOST_POOLS];
     struct pool used[MOST_POOLS];
     struct region regions[REGIONS];
@@ -164,9 +165,9 @@ START_TEST(the_hottest_goes_to_the_fastest)
     p.blocks[0] = (struct block){ .bytes = 100, .first = 0, .last = 5 };
     p.blocks[1] =
         (struct block){ .bytes = 112, .first = 0, .last = 5 }; /* hotter: nothing is rounded */
-    p.pools[0] = (struct codegen_pool){ "slow", 1000, POOL_SLOW, NULL };
-    p.pools[1] = (struct codegen_pool){ "fast", 112, POOL_FAST, NULL };
-    p.pools[2] = (struct codegen_pool){ "normal", 1000, POOL_NORMAL, NULL };
+    p.pools[0] = (struct codegen_pool){ "slow", 1000, POOL_SLOW, NULL, POOL_OF_ARENA };
+    p.pools[1] = (struct codegen_pool){ "fast", 112, POOL_FAST, NULL, POOL_OF_ARENA };
+    p.pools[2] = (struct codegen_pool){ "normal", 1000, POOL_NORMAL, NULL, POOL_OF_ARENA };
     for (int i = 0; i < 3; i++)
         p.used[i] = (struct pool){ .of = &p.pools[i] };
     ck_assert(plan_pools(&p.plan, ctx, p.regions));
@@ -174,6 +175,98 @@ START_TEST(the_hottest_goes_to_the_fastest)
     ck_assert_int_eq(p.blocks[0].pool, 2);
     ck_assert_uint_eq(p.used[0].bytes, 0);
     ck_assert_uint_eq(p.used[1].traffic, 224);
+}
+END_TEST
+
+/* Constants among the blocks: pools that take them hold no more than their bytes of both together,
+ * and no pool holds what it does not take. */
+START_TEST(constants_share_the_pools)
+{
+    static struct problem p, again;
+    unsigned seed = 7;
+    int n_placed = 0, n_taken = 0;
+
+    for (int round = 0; round < 400; round++) {
+        struct diags saved = diag_save(ctx);
+        size_t bytes[MOST_POOLS] = { 0 };
+        bool placed, is_limited = false;
+
+        random_problem(&p, &seed);
+        p.plan.constants = p.constants;
+        p.plan.n_constants = (int)(next_random(&seed) % MOST_CONSTANTS);
+        for (int i = 0; i < p.plan.n_constants; i++)
+            p.constants[i] = (struct plan_constant){ next_random(&seed) % 4000,
+                                                     next_random(&seed) % 60000, 99 };
+        for (int i = 0; i < p.plan.n_pools; i++) {
+            p.pools[i].takes = next_random(&seed) % 3;
+            p.pools[i].section = p.pools[i].takes == POOL_OF_BOTH || next_random(&seed) % 2 ? ".x"
+                                                                                          : NULL;
+            is_limited =
+                is_limited || (p.pools[i].takes == POOL_OF_CONSTANTS && !p.pools[i].section);
+        }
+        again = p;
+        again.plan.blocks = again.blocks;
+        again.plan.constants = again.constants;
+        again.plan.pools = again.used;
+        placed = plan_pools(&p.plan, ctx, p.regions);
+        ck_assert(placed == plan_pools(&again.plan, ctx, again.regions));
+        diag_restore(ctx, saved);
+        if (!placed)
+            continue;
+        n_placed++;
+        ck_assert_mem_eq(p.blocks, again.blocks, sizeof p.blocks);
+        ck_assert_mem_eq(p.constants, again.constants, sizeof p.constants);
+        check_bytes(&p);
+        for (int i = 0; i < p.plan.n_blocks; i++)
+            ck_assert_int_ne(p.pools[p.blocks[i].pool].takes, POOL_OF_CONSTANTS);
+        for (int i = 0; i < p.plan.n_constants; i++) {
+            const int pool = p.constants[i].pool;
+
+            ck_assert(pool >= 0 || (pool == -1 && !is_limited));
+            if (pool < 0)
+                continue;
+            ck_assert_int_ne(p.pools[pool].takes, POOL_OF_ARENA);
+            bytes[pool] += plan_round(p.constants[i].bytes);
+            n_taken++;
+        }
+        for (int i = 0; i < p.plan.n_pools; i++) {
+            ck_assert_uint_eq(bytes[i], p.used[i].constant_bytes);
+            ck_assert_uint_le(bytes[i] + p.used[i].bytes, p.pools[i].bytes);
+        }
+    }
+    ck_assert_int_gt(n_placed, 100);
+    ck_assert_int_gt(n_taken, 300);
+}
+END_TEST
+
+/* What lives shortly makes room for others: two blocks one after the other, each less hot than the
+ * constant, are hotter together. */
+START_TEST(what_lives_shortly_goes_first)
+{
+    static struct problem p;
+    unsigned seed = 3;
+
+    random_problem(&p, &seed);
+    p.plan.n_pools = 2;
+    p.plan.n_blocks = 2;
+    p.plan.n_constants = 1;
+    p.plan.constants = p.constants;
+    p.blocks[0] = (struct block){ .bytes = 160, .first = 0, .last = REGIONS / 2 - 1 };
+    p.blocks[1] = (struct block){ .bytes = 160, .first = REGIONS / 2, .last = REGIONS - 1 };
+    p.constants[0] = (struct plan_constant){ 160, 500, -1 }; /* scratch: 320 bytes each */
+    p.pools[0] = (struct codegen_pool){ "fast", 160, POOL_FAST, ".x", POOL_OF_BOTH };
+    p.pools[1] = (struct codegen_pool){ "normal", 160, POOL_NORMAL, NULL, POOL_OF_ARENA };
+    for (int i = 0; i < 2; i++)
+        p.used[i] = (struct pool){ .of = &p.pools[i] };
+    ck_assert(plan_pools(&p.plan, ctx, p.regions));
+    ck_assert_int_eq(p.blocks[0].pool, 0);
+    ck_assert_int_eq(p.blocks[1].pool, 0);
+    ck_assert_int_eq(p.constants[0].pool, -1);
+    p.constants[0].traffic = 700; /* more than both */
+    p.plan.arena_bytes = 0;
+    ck_assert(plan_pools(&p.plan, ctx, p.regions));
+    ck_assert_int_eq(p.constants[0].pool, 0);
+    ck_assert_int_eq(p.blocks[0].pool, 1);
 }
 END_TEST
 
@@ -190,6 +283,8 @@ int main(void)
     tcase_add_test(tcase, one_memory_that_is_large_enough_is_enough);
     tcase_add_test(tcase, a_single_memory_of_the_packed_size_is_enough);
     tcase_add_test(tcase, the_hottest_goes_to_the_fastest);
+    tcase_add_test(tcase, constants_share_the_pools);
+    tcase_add_test(tcase, what_lives_shortly_goes_first);
     suite_add_tcase(suite, tcase);
     runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

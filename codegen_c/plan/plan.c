@@ -9,23 +9,48 @@ void plan_guard(struct plan *plan, size_t zone)
     plan->zone = zone;
 }
 
-/* The arena without limit. Zones are packed as if they belonged to the blocks in front of them. */
-static void pack_one(struct plan *plan, struct ctx *ctx)
+/* One pool, without its limit. Zones are packed as if they belonged to the blocks in front of them.
+ */
+static struct packing pack_pool(struct plan *plan, struct ctx *ctx, int pool)
 {
-    struct block *blocks =
-        arena_memdup(&ctx->scratch, plan->blocks, (size_t)plan->n_blocks * sizeof *plan->blocks);
+    struct block *blocks = arena_array(&ctx->scratch, struct block, plan->n_blocks);
     struct packing packing;
     size_t front;
+    int n = 0;
 
     for (int i = 0; i < plan->n_blocks; i++)
-        blocks[i].bytes = plan->zone ? plan_round(blocks[i].bytes) + plan->zone : blocks[i].bytes;
-    packing = pack_blocks(&ctx->scratch, blocks, plan->n_blocks, PACK_WORK);
+        if (plan->blocks[i].pool == pool) {
+            blocks[n] = plan->blocks[i];
+            if (plan->zone)
+                blocks[n].bytes = plan_round(blocks[n].bytes) + plan->zone;
+            n++;
+        }
+    packing = pack_blocks(&ctx->scratch, blocks, n, PACK_WORK);
     front = packing.bytes ? plan->zone : 0;
-    for (int i = 0; i < plan->n_blocks; i++)
-        plan->blocks[i].offset = blocks[i].offset + front;
-    plan->arena_bytes = plan->pools[0].bytes = packing.bytes + front;
-    plan->lower_bound = packing.lower_bound + front;
+    for (int i = 0, k = 0; i < plan->n_blocks; i++)
+        if (plan->blocks[i].pool == pool)
+            plan->blocks[i].offset = blocks[k++].offset + front;
+    packing.bytes += front;
+    packing.lower_bound += front;
+    plan->pools[pool].bytes = packing.bytes;
+    return packing;
+}
+
+static void pack_one(struct plan *plan, struct ctx *ctx)
+{
+    const struct packing packing = pack_pool(plan, ctx, 0);
+
+    plan->arena_bytes = packing.bytes;
+    plan->lower_bound = packing.lower_bound;
     plan->optimal = packing.optimal;
+}
+
+/* Each pool again, with zones. */
+static void pack_guarded(struct plan *plan, struct ctx *ctx)
+{
+    plan->arena_bytes = 0;
+    for (int p = 0; p < plan->n_pools; p++)
+        plan->arena_bytes += pack_pool(plan, ctx, p).bytes;
 }
 
 bool plan_pack(struct plan *plan, struct ctx *ctx, const struct region *regions,
@@ -50,6 +75,8 @@ bool plan_pack(struct plan *plan, struct ctx *ctx, const struct region *regions,
         pack_one(plan, ctx);
     else if (!plan_pools(plan, ctx, regions))
         return false;
+    else if (plan->zone)
+        pack_guarded(plan, ctx);
     for (int i = 0; i < plan->main->n_values; i++)
         if (plan->block[i] >= 0)
             plan->place[i].offset += plan->blocks[plan->block[i]].offset; /* of a part: to its at */
@@ -180,7 +207,8 @@ static bool pools_are_packed(const struct plan *plan, struct arena *arena)
         for (int i = 0; i < plan->n_blocks; i++)
             if (plan->blocks[i].pool == p)
                 blocks[n++] = plan->blocks[i];
-        if (!pack_verify(blocks, n, pool->bytes) || (pool->of && pool->bytes > pool->of->bytes))
+        if (!pack_verify(blocks, n, pool->bytes) ||
+            (pool->of && !plan->zone && pool->bytes + pool->constant_bytes > pool->of->bytes))
             return false;
     }
     return true;

@@ -27,8 +27,16 @@ struct block {
 /* What lies in one memory. Without --pool there is one, which is called "arena". */
 struct pool {
     const struct codegen_pool *of; /* NULL = the one without limit */
-    size_t bytes;                  /* a multiple of PLAN_ALIGN, or 0 */
-    uint64_t traffic;              /* bytes that regions read and write there in one run */
+    size_t bytes;                  /* of the arena: a multiple of PLAN_ALIGN, or 0 */
+    size_t constant_bytes;         /* rounded each to PLAN_ALIGN */
+    uint64_t traffic;              /* bytes that regions load and store there in one run */
+};
+
+/* A constant array, which is there all the time. */
+struct plan_constant {
+    size_t bytes;
+    uint64_t traffic; /* bytes of it that regions load in one run */
+    int pool;         /* set by plan_pack; -1 = none: where compilers put constants */
 };
 
 /* A value that is stored within another one, of which it becomes a part: an operand of a
@@ -53,6 +61,9 @@ struct plan {
 
     struct block *blocks; /* values in the order of writing, then scratch */
     int n_blocks, capacity;
+
+    int n_constants; /* that pools are to take, given to plan_pack; 0 = none */
+    struct plan_constant *constants;
 
     int n_pools; /* at least 1, after plan_pack */
     struct pool *pools;
@@ -100,13 +111,13 @@ bool plan_order(struct plan *plan, struct arena *arena, struct function *main,
 bool plan_pack(struct plan *plan, struct ctx *ctx, const struct region *regions,
                const struct codegen_pool *pools, int n);
 
-/* For plan_pack to leave this many bytes free in front of the first block and behind each: a
- * multiple of PLAN_ALIGN. Not with pools. */
+/* For plan_pack to leave this many bytes free in front of the first block of each pool and behind
+ * each block: a multiple of PLAN_ALIGN. Pools may take more than their limits then. */
 void plan_guard(struct plan *plan, size_t zone);
 
-/* For plan_pack (pools.c): gives each block a pool and an offset there. What is read and written
- * most for its size goes to the fastest memory that has room while it is alive. False after an
- * error. */
+/* For plan_pack (pools.c): gives each block a pool and an offset there, and constants a pool. What
+ * is read and written most for its size goes to the fastest memory that has room while it is alive.
+ * False after an error. */
 bool plan_pools(struct plan *plan, struct ctx *ctx, const struct region *regions);
 
 /* Steps of work for one network: a fraction of a second. Steps and not time, so that the result is

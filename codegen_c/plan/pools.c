@@ -1,35 +1,55 @@
-/* pools.c - which memory each block goes to, where there are several.
+/* pools.c - which memory each block and each constant goes to, where there are several.
  *
- * needs    blocks with sizes and lifetimes, pools with sizes and speeds
- * gives    block->pool and offset, the bytes and the traffic of each pool
- * method   blocks in the order of traffic for each of their bytes; each goes to the fastest pool
- *          that still has room while it is alive. Then each pool is packed exactly; where that does
- *          not fit (offsets may need more than what is alive), the block with the least traffic
- *          moves on to the next pool. If a block finds no room, all is tried again with the largest
- *          blocks first */
+ * needs    blocks with sizes and lifetimes, constants, pools with sizes and speeds
+ * gives    block->pool and offset, constant->pool, the bytes and the traffic of each pool
+ * method   items (blocks, and constants, which are alive all the time) in the order of traffic for
+ *          each of their bytes; each goes to the fastest pool that takes it and has room while it
+ *          is alive. Then each pool is packed exactly; where that does not fit (offsets may need
+ *          more than what is alive), the item with the least traffic moves on to the next pool. The
+ *          same in the order of traffic for each byte and region that the item is alive: what lives
+ *          shortly leaves its place to others. Of both what costs less is taken, traffic by the
+ *          pools' speeds. If neither finds room for all, the largest items come first */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
 #include "codegen_c/plan/plan.h"
+#include "codegen_c/plan/traffic.h"
 
-enum { NOWHERE = -1 };
+enum { NOWHERE = -1, USUAL = -2 }; /* where a compiler puts constants by itself */
 
 struct pools {
     struct plan *plan;
     struct ctx *ctx;
-    uint64_t *traffic; /* by block */
+    int n_items;       /* blocks, then constants */
+    int *pool;         /* by item */
+    uint64_t *traffic; /* by item */
     int *pool_order;   /* the fastest first */
-    int *order;        /* of blocks */
+    int *order;        /* of items */
     size_t **alive;    /* [pool][region] bytes */
-    bool **banned;     /* [pool][block]: it has been moved out once */
+    bool **banned;     /* [pool][item]: it has been moved out once */
+    bool is_limited;   /* the usual place of constants is one of the pools */
 };
 
 /* --- traffic ------------------------------------------------------------------------------------
  */
 
-/* What regions read and write of each block; scratch is written and read once. */
+static const struct plan_constant *constant_of(const struct pools *pools, int item)
+{
+    const int n = pools->plan->n_blocks;
+
+    return item < n ? NULL : &pools->plan->constants[item - n];
+}
+
+static size_t item_bytes(const struct pools *pools, int item)
+{
+    const struct plan_constant *constant = constant_of(pools, item);
+
+    return plan_round(constant ? constant->bytes : pools->plan->blocks[item].bytes);
+}
+
+/* What regions load and store of each block; scratch is written and read once. */
 static void find_traffic(struct pools *pools, const struct region *regions)
 {
     const struct plan *plan = pools->plan;
@@ -37,22 +57,28 @@ static void find_traffic(struct pools *pools, const struct region *regions)
     for (int r = 0; r < plan->n_regions; r++) {
         const struct node *call = regions[r].call;
 
-        for (int i = 0; i < call->n_inputs + call->n_outputs; i++) {
-            const struct value *value =
-                i < call->n_inputs ? call->inputs[i] : call->outputs[i - call->n_inputs];
-
-            if (plan->block[value->id] >= 0)
-                pools->traffic[plan->block[value->id]] += type_bytes(&value->type);
-        }
+        for (int i = 0; i < call->n_inputs; i++)
+            if (plan->block[call->inputs[i]->id] >= 0)
+                pools->traffic[plan->block[call->inputs[i]->id]] +=
+                    traffic_of_param(&regions[r], i);
+        for (int i = 0; i < call->n_outputs; i++)
+            if (plan->block[call->outputs[i]->id] >= 0)
+                pools->traffic[plan->block[call->outputs[i]->id]] +=
+                    type_bytes(&call->outputs[i]->type);
     }
     for (int i = 0; i < plan->n_blocks; i++)
         if (!plan->blocks[i].value)
             pools->traffic[i] = 2 * plan->blocks[i].bytes;
+    for (int i = 0; i < plan->n_constants; i++)
+        pools->traffic[plan->n_blocks + i] = plan->constants[i].traffic;
 }
 
-static double heat(const struct pools *pools, int block)
+/* What is empty is cold. */
+static double heat(const struct pools *pools, int item)
 {
-    return (double)pools->traffic[block] / (double)plan_round(pools->plan->blocks[block].bytes);
+    const size_t bytes = item_bytes(pools, item);
+
+    return bytes ? (double)pools->traffic[item] / (double)bytes : 0;
 }
 
 /* Insertion sort: stable, and there is nothing else to hand to qsort. */
@@ -76,9 +102,33 @@ static bool hotter(const struct pools *pools, int a, int b)
     return heat_a != heat_b ? heat_a > heat_b : pools->traffic[a] > pools->traffic[b];
 }
 
+/* The regions during which an item is there: a constant always. */
+static void lifetime(const struct pools *pools, int item, int *first, int *last)
+{
+    const bool is_block = item < pools->plan->n_blocks;
+
+    *first = is_block ? pools->plan->blocks[item].first : 0;
+    *last = is_block ? pools->plan->blocks[item].last : pools->plan->n_regions - 1;
+}
+
+static double density(const struct pools *pools, int item)
+{
+    int first, last;
+
+    lifetime(pools, item, &first, &last);
+    return heat(pools, item) / (last - first + 1);
+}
+
+static bool denser(const struct pools *pools, int a, int b)
+{
+    const double density_a = density(pools, a), density_b = density(pools, b);
+
+    return density_a != density_b ? density_a > density_b : hotter(pools, a, b);
+}
+
 static bool larger(const struct pools *pools, int a, int b)
 {
-    return pools->plan->blocks[a].bytes > pools->plan->blocks[b].bytes;
+    return item_bytes(pools, a) > item_bytes(pools, b);
 }
 
 static bool faster(const struct pools *pools, int a, int b)
@@ -91,43 +141,54 @@ static bool faster(const struct pools *pools, int a, int b)
 /* --- placement ----------------------------------------------------------------------------------
  */
 
-static void change(struct pools *pools, int block, int pool, bool add)
+static void change(struct pools *pools, int item, int pool, bool add)
 {
-    const struct block *b = &pools->plan->blocks[block];
-    const size_t bytes = plan_round(b->bytes);
+    const size_t bytes = item_bytes(pools, item);
+    int first, last;
 
-    for (int r = b->first; r <= b->last; r++)
+    lifetime(pools, item, &first, &last);
+    for (int r = first; r <= last; r++)
         pools->alive[pool][r] += add ? bytes : 0 - bytes;
+    if (constant_of(pools, item))
+        pools->plan->pools[pool].constant_bytes += add ? bytes : 0 - bytes;
 }
 
-static bool has_room(const struct pools *pools, int block, int pool)
+static bool takes(const struct pools *pools, int pool, int item)
 {
-    const struct block *b = &pools->plan->blocks[block];
-    const size_t limit = pools->plan->pools[pool].of->bytes, bytes = plan_round(b->bytes);
+    const struct codegen_pool *of = pools->plan->pools[pool].of;
 
-    if (pools->banned[pool][block] || bytes > limit)
+    if (!constant_of(pools, item))
+        return of->takes != POOL_OF_CONSTANTS;
+    return of->takes != POOL_OF_ARENA && (pools->is_limited || of->speed != POOL_SLOW);
+}
+
+static bool has_room(const struct pools *pools, int item, int pool)
+{
+    const size_t limit = pools->plan->pools[pool].of->bytes, bytes = item_bytes(pools, item);
+    int first, last;
+
+    if (!takes(pools, pool, item) || pools->banned[pool][item] || bytes > limit)
         return false;
-    for (int r = b->first; r <= b->last; r++)
+    lifetime(pools, item, &first, &last);
+    for (int r = first; r <= last; r++)
         if (pools->alive[pool][r] > limit - bytes)
             return false;
     return true;
 }
 
-static bool place(struct pools *pools, int block)
+static bool place(struct pools *pools, int item)
 {
-    struct plan *plan = pools->plan;
-
-    plan->blocks[block].pool = NOWHERE;
-    for (int i = 0; i < plan->n_pools; i++) {
+    for (int i = 0; i < pools->plan->n_pools; i++) {
         const int pool = pools->pool_order[i];
 
-        if (!has_room(pools, block, pool))
+        if (!has_room(pools, item, pool))
             continue;
-        plan->blocks[block].pool = pool;
-        change(pools, block, pool, true);
+        pools->pool[item] = pool;
+        change(pools, item, pool, true);
         return true;
     }
-    return false;
+    pools->pool[item] = constant_of(pools, item) && !pools->is_limited ? USUAL : NOWHERE;
+    return pools->pool[item] == USUAL;
 }
 
 static struct packing pack_pool(struct pools *pools, int pool)
@@ -138,17 +199,17 @@ static struct packing pack_pool(struct pools *pools, int pool)
     int n = 0;
 
     for (int i = 0; i < plan->n_blocks; i++)
-        if (plan->blocks[i].pool == pool)
+        if (pools->pool[i] == pool)
             blocks[n++] = plan->blocks[i];
     packing = pack_blocks(&pools->ctx->scratch, blocks, n, PACK_WORK);
     for (int i = 0, k = 0; i < plan->n_blocks; i++)
-        if (plan->blocks[i].pool == pool)
+        if (pools->pool[i] == pool)
             plan->blocks[i].offset = blocks[k++].offset;
     return packing;
 }
 
-/* Packs the pool, and moves blocks out of it until they fit. */
-static bool fill_pool(struct pools *pools, int pool)
+/* Packs the pool, and moves items out of it until they fit. */
+static bool fill_pool(struct pools *pools, int pool, int *stuck)
 {
     struct plan *plan = pools->plan;
 
@@ -157,13 +218,14 @@ static bool fill_pool(struct pools *pools, int pool)
         int coldest = NOWHERE;
 
         plan->pools[pool].bytes = packing.bytes;
-        if (packing.bytes <= plan->pools[pool].of->bytes)
+        if (packing.bytes + plan->pools[pool].constant_bytes <= plan->pools[pool].of->bytes)
             return true;
-        for (int i = 0; i < plan->n_blocks; i++)
-            if (plan->blocks[i].pool == pool && (coldest < 0 || !hotter(pools, i, coldest)))
+        for (int i = 0; i < pools->n_items; i++)
+            if (pools->pool[i] == pool && (coldest < 0 || !hotter(pools, i, coldest)))
                 coldest = i;
         pools->banned[pool][coldest] = true;
         change(pools, coldest, pool, false);
+        *stuck = coldest;
         if (!place(pools, coldest))
             return false;
     }
@@ -175,13 +237,16 @@ static void start(struct pools *pools)
 
     for (int p = 0; p < plan->n_pools; p++) {
         memset(pools->alive[p], 0, (size_t)plan->n_regions * sizeof **pools->alive);
-        memset(pools->banned[p], 0, (size_t)plan->n_blocks * sizeof **pools->banned);
+        memset(pools->banned[p], 0, (size_t)pools->n_items * sizeof **pools->banned);
+        plan->pools[p].constant_bytes = 0;
     }
-    for (int i = 0; i < plan->n_blocks; i++)
+    for (int i = 0; i < pools->n_items; i++) {
         pools->order[i] = i;
+        pools->pool[i] = NOWHERE;
+    }
 }
 
-/* In this order of blocks; *stuck is one that finds no room. A pool that was packed may get blocks
+/* In this order of items; *stuck is one that finds no room. A pool that was packed may get blocks
  * of another one, which was packed later: until none moves. */
 static bool try_order(struct pools *pools, bool (*before)(const struct pools *pools, int a, int b),
                       int *stuck)
@@ -190,64 +255,119 @@ static bool try_order(struct pools *pools, bool (*before)(const struct pools *po
     bool ok = true;
 
     start(pools);
-    sort(pools->order, plan->n_blocks, before, pools);
-    for (int i = 0; i < plan->n_blocks && ok; i++) {
+    sort(pools->order, pools->n_items, before, pools);
+    for (int i = 0; i < pools->n_items && ok; i++) {
         *stuck = pools->order[i];
         ok = place(pools, pools->order[i]);
     }
     for (int round = 0; round <= plan->n_pools && ok; round++)
         for (int i = 0; i < plan->n_pools && ok; i++)
-            ok = fill_pool(pools, pools->pool_order[i]);
-    for (int i = 0; i < plan->n_blocks; i++)
-        if (plan->blocks[i].pool == NOWHERE)
-            *stuck = i;
+            ok = fill_pool(pools, pools->pool_order[i], stuck);
     return ok;
+}
+
+/* Of all traffic. How much slower a memory is differs from chip to chip: tightly coupled memory
+ * takes a cycle, other RAM and flash about two, what is outside eight or more. */
+static double cost(const struct pools *pools)
+{
+    static const int cycles[] = { [POOL_FAST] = 1, [POOL_NORMAL] = 2, [POOL_SLOW] = 8 };
+    double sum = 0;
+
+    for (int i = 0; i < pools->n_items; i++)
+        sum += (double)pools->traffic[i] *
+               cycles[pools->pool[i] < 0 ? POOL_NORMAL
+                                         : pools->plan->pools[pools->pool[i]].of->speed];
+    return sum;
+}
+
+static bool try_orders(struct pools *pools, int *stuck)
+{
+    const bool first = try_order(pools, denser, stuck);
+    const double least = first ? cost(pools) : 0;
+
+    if (try_order(pools, hotter, stuck) && (!first || cost(pools) <= least))
+        return true;
+    return first ? try_order(pools, denser, stuck) : try_order(pools, larger, stuck);
+}
+
+static const char *item_name(const struct pools *pools, int item)
+{
+    struct arena *arena = &pools->ctx->perm;
+
+    if (constant_of(pools, item))
+        return "an array of constants";
+    if (!pools->plan->blocks[item].value)
+        return "a region's scratch";
+    return arena_printf(arena, "'%s'", str_safe(arena, pools->plan->blocks[item].value->name, 60));
 }
 
 static bool no_room(struct pools *pools, int stuck)
 {
     const struct plan *plan = pools->plan;
-    const struct block *block = &plan->blocks[stuck];
-    struct arena *arena = &pools->ctx->perm;
-    struct str text = { .arena = arena };
+    const struct plan_constant *constant = constant_of(pools, stuck);
+    struct str text = { .arena = &pools->ctx->perm };
+    size_t constants = 0;
 
     diag_error(pools->ctx, DIAG_RAM, NULL, "no pool has room for %s of %zu bytes",
-               block->value ? arena_printf(arena, "'%s'", str_safe(arena, block->value->name, 60))
-                            : "a region's scratch",
-               block->bytes);
+               item_name(pools, stuck), constant ? constant->bytes : plan->blocks[stuck].bytes);
     for (int p = 0; p < plan->n_pools; p++)
         str_printf(&text, "%s%s has %zu bytes", p ? ", " : "", plan->pools[p].of->name,
                    plan->pools[p].of->bytes);
-    diag_note(pools->ctx, "%s; one arena would need %zu", str_text(&text),
-              pack_lower_bound(&pools->ctx->scratch, plan->blocks, plan->n_blocks));
+    str_printf(&text, "; one arena would need %zu",
+               pack_lower_bound(&pools->ctx->scratch, plan->blocks, plan->n_blocks));
+    for (int i = 0; i < plan->n_constants; i++)
+        constants += plan_round(plan->constants[i].bytes);
+    if (constants)
+        str_printf(&text, ", constants take %zu", constants);
+    diag_note(pools->ctx, "%s", str_text(&text));
     return false;
+}
+
+/* Writes down what was found. */
+static void settle(struct pools *pools)
+{
+    struct plan *plan = pools->plan;
+
+    for (int p = 0; p < plan->n_pools; p++)
+        plan->arena_bytes += plan->pools[p].bytes;
+    for (int i = 0; i < plan->n_blocks; i++)
+        plan->blocks[i].pool = pools->pool[i];
+    for (int i = 0; i < plan->n_constants; i++)
+        plan->constants[i].pool =
+            pools->pool[plan->n_blocks + i] == USUAL ? -1 : pools->pool[plan->n_blocks + i];
+    for (int i = 0; i < pools->n_items; i++)
+        if (pools->pool[i] >= 0)
+            plan->pools[pools->pool[i]].traffic += pools->traffic[i];
+    plan->lower_bound = plan->order_bound;
 }
 
 bool plan_pools(struct plan *plan, struct ctx *ctx, const struct region *regions)
 {
     struct arena *arena = &ctx->scratch;
+    const int n = plan->n_blocks + plan->n_constants;
     struct pools pools = { .plan = plan,
                            .ctx = ctx,
-                           .traffic = arena_array(arena, uint64_t, plan->n_blocks),
+                           .n_items = n,
+                           .pool = arena_array(arena, int, n),
+                           .traffic = arena_array(arena, uint64_t, n),
                            .pool_order = arena_array(arena, int, plan->n_pools),
-                           .order = arena_array(arena, int, plan->n_blocks),
+                           .order = arena_array(arena, int, n),
                            .alive = arena_array(arena, size_t *, plan->n_pools),
                            .banned = arena_array(arena, bool *, plan->n_pools) };
     int stuck = 0;
 
     for (int p = 0; p < plan->n_pools; p++) {
+        const struct codegen_pool *of = plan->pools[p].of;
+
         pools.pool_order[p] = p;
         pools.alive[p] = arena_array(arena, size_t, plan->n_regions);
-        pools.banned[p] = arena_array(arena, bool, plan->n_blocks);
+        pools.banned[p] = arena_array(arena, bool, n);
+        pools.is_limited = pools.is_limited || (of->takes == POOL_OF_CONSTANTS && !of->section);
     }
     find_traffic(&pools, regions);
     sort(pools.pool_order, plan->n_pools, faster, &pools);
-    if (!try_order(&pools, hotter, &stuck) && !try_order(&pools, larger, &stuck))
+    if (!try_orders(&pools, &stuck))
         return no_room(&pools, stuck);
-    for (int p = 0; p < plan->n_pools; p++)
-        plan->arena_bytes += plan->pools[p].bytes;
-    for (int i = 0; i < plan->n_blocks; i++)
-        plan->pools[plan->blocks[i].pool].traffic += pools.traffic[i];
-    plan->lower_bound = plan->order_bound;
+    settle(&pools);
     return true;
 }

@@ -1,33 +1,76 @@
 #include "runtime/engine/adapter.h"
 
 #include "base/file.h"
+#include "base/str.h"
+
+/* "in[0], out[0], base + 0, base + 4096" */
+static const char *arguments(struct ctx *ctx, const struct function *fn,
+                             const struct adapter_memory *memory)
+{
+    struct str text = { .arena = &ctx->perm };
+    size_t at = 0;
+
+    for (int i = 0; i < fn->n_params && !memory->in_at; i++)
+        str_printf(&text, "in[%d], ", i);
+    for (int i = 0; i < fn->ret->n_inputs && !memory->out_at; i++)
+        str_printf(&text, "out[%d], ", i);
+    if (!memory->n_pools)
+        str_add(&text, "arena");
+    for (int p = 0; p < memory->n_pools; p++) {
+        str_printf(&text, "%s(unsigned char *)arena + %zu", p ? ", " : "", at);
+        at += memory->pool_bytes[p];
+    }
+    return str_text(&text);
+}
+
+static void copy_inputs(struct writer *w, const struct function *fn,
+                        const struct adapter_memory *memory)
+{
+    if (!memory->in_at)
+        return;
+    writer_text(w, "    if (region <= 0) {\n");
+    for (int i = 0; i < fn->n_params; i++)
+        writer_printf(w, "        memcpy((unsigned char *)arena + %zu, in[%d], %zu);\n",
+                      memory->in_at[i], i, type_bytes(&fn->params[i]->type));
+    writer_text(w, "    }\n");
+}
+
+static void copy_outputs(struct writer *w, const struct function *fn,
+                         const struct adapter_memory *memory)
+{
+    if (!memory->out_at)
+        return;
+    writer_printf(w, "    if (region < 0 || region == %d) {\n", memory->n_regions - 1);
+    for (int i = 0; i < fn->ret->n_inputs; i++)
+        writer_printf(w, "        memcpy(out[%d], (unsigned char *)arena + %zu, %zu);\n", i,
+                      memory->out_at[i], type_bytes(&fn->ret->inputs[i]->type));
+    writer_text(w, "    }\n");
+}
 
 bool adapter_write(struct ctx *ctx, const struct function *fn, const char *name, bool step,
-                   const char *path)
+                   const struct adapter_memory *memory, const char *path)
 {
     struct output_set set = { .ctx = ctx };
     struct writer *w = output_open(&set, path);
+    const char *passed = arguments(ctx, fn, memory);
     char *upper = arena_strdup(&ctx->perm, name);
 
     for (char *c = upper; *c; c++)
         *c = *c >= 'a' && *c <= 'z' ? (char)(*c - 'a' + 'A') : *c;
-    writer_printf(w, "#include \"%s.h\"\n#include <stddef.h>\n\n", name);
+    writer_printf(w, "#include \"%s.h\"\n#include <stddef.h>\n#include <string.h>\n\n", name);
     writer_text(w, "size_t relayc_arena_bytes(void);\n"
                    "int relayc_call(int region, const void *const *in, void *const *out, "
                    "void *arena);\n\n");
     writer_printf(w, "size_t relayc_arena_bytes(void)\n{\n    return %s_ARENA_BYTES;\n}\n\n",
                   upper);
     writer_text(w, "int relayc_call(int region, const void *const *in, void *const *out, "
-                   "void *arena)\n{\n    (void)region, (void)in, (void)out;\n");
-    for (int by_step = step; by_step >= 0; by_step--) {
-        writer_printf(w, "    %sreturn %s_%s(%s", by_step ? "if (region >= 0)\n        " : "", name,
-                      by_step ? "step" : "run", by_step ? "region, " : "");
-        for (int i = 0; i < fn->n_params; i++)
-            writer_printf(w, "in[%d], ", i);
-        for (int i = 0; i < fn->ret->n_inputs; i++)
-            writer_printf(w, "out[%d], ", i);
-        writer_text(w, "arena);\n");
-    }
-    writer_text(w, "}\n");
+                   "void *arena)\n{\n    int code;\n\n    (void)region, (void)in, (void)out;\n");
+    copy_inputs(w, fn, memory);
+    if (step)
+        writer_printf(w, "    if (region >= 0)\n        code = %s_step(region, %s);\n    else\n    ",
+                      name, passed);
+    writer_printf(w, "    code = %s_run(%s);\n", name, passed);
+    copy_outputs(w, fn, memory);
+    writer_text(w, "    return code;\n}\n");
     return output_commit(&set);
 }

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "runtime/engine/adapter.h"
 #include "runtime/engine/crash.h"
 #include "runtime/engine/host_compile.h"
 
@@ -58,7 +57,7 @@ struct generated *generated_build(struct ctx *ctx, const struct function *fn,
     struct crash_guard guard;
     struct generated *g;
 
-    if (!adapter_write(ctx, fn, options->name, options->step, adapter) ||
+    if (!adapter_write(ctx, fn, options->name, options->step, &options->memory, adapter) ||
         !compile(ctx, options, adapter, library))
         return NULL;
     g = arena_new(&ctx->perm, struct generated);

@@ -6,6 +6,7 @@
 #define RUNTIME_ENGINE_GENERATED_H
 
 #include "relay_ir/ir.h"
+#include "runtime/engine/adapter.h"
 
 /* For messages: a region by its index. */
 struct generated_region {
@@ -22,6 +23,7 @@ struct generated_options {
     const char *flags;    /* separated by blanks; NULL = "-O2" */
     const char *libs;     /* likewise, behind the files: "-ldnnl"; NULL = none but -lm */
     bool step;            /* NAME_step() is there */
+    struct adapter_memory memory;
     bool warn;            /* of what the compiler says (-Wall) though it builds */
     const struct generated_region *regions; /* NULL = messages have numbers only */
     int n_regions;
