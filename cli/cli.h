@@ -32,8 +32,8 @@ struct cli {
     size_t ram;                    /* … and --ram; 0: as much as it takes */
     int n_pools;                   /* --pool; none: one arena */
     const struct codegen_pool *pools;
-    const struct board *board;     /* what --board names (cli/board.h); NULL without it */
-    bool deterministic;            /* … and --deterministic */
+    const struct board *board;           /* what --board names (cli/board.h); NULL without it */
+    bool deterministic;                  /* … and --deterministic */
     struct precision_request *precision; /* opaque: precision.c */
 };
 

@@ -141,8 +141,7 @@ bool command_run(struct cli *cli)
         ok = diag_error(cli->ctx, DIAG_USAGE, NULL,
                         "--deterministic says nothing without --with generated");
     if (ok && with != WITH_GENERATED && has_option(&cli->args, OPTION_POOL))
-        ok = diag_error(cli->ctx, DIAG_USAGE, NULL,
-                        "--pool says nothing without --with generated");
+        ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "--pool says nothing without --with generated");
     ok = prepare_machine(cli) && ok;
     ok = prepare_pools(cli) && ok;
     if (!prepare_offload(cli) || !ok)

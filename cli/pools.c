@@ -55,8 +55,8 @@ static bool parse_pool(struct cli *cli, const char *text, struct codegen_pool *p
                             "behind the bytes come fast, slow, section=NAME, weights or const");
     }
     if (pool->takes == POOL_OF_BOTH && !pool->section)
-        return bad_pool(cli, text,
-                        "weights are constants, which the linker puts there: section=NAME says how");
+        return bad_pool(
+            cli, text, "weights are constants, which the linker puts there: section=NAME says how");
     return true;
 }
 
@@ -117,12 +117,12 @@ bool prepare_pools(struct cli *cli)
 /* As for a command that has no --board. */
 void repeat_pools(struct cli *cli)
 {
-    static const char *const speeds[] = { [POOL_NORMAL] = "",
-                                          [POOL_FAST] = ",fast",
-                                          [POOL_SLOW] = ",slow" };
-    static const char *const takes[] = { [POOL_OF_ARENA] = "",
-                                         [POOL_OF_BOTH] = ",weights",
-                                         [POOL_OF_CONSTANTS] = ",const" };
+    static const char *const speeds[] = {
+        [POOL_NORMAL] = "", [POOL_FAST] = ",fast", [POOL_SLOW] = ",slow"
+    };
+    static const char *const takes[] = {
+        [POOL_OF_ARENA] = "", [POOL_OF_BOTH] = ",weights", [POOL_OF_CONSTANTS] = ",const"
+    };
 
     for (int p = 0; p < cli->n_pools; p++) {
         const struct codegen_pool *pool = &cli->pools[p];

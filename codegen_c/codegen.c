@@ -231,10 +231,9 @@ static bool *find_arguments(struct codegen *codegen)
 /* What main itself reads of constants. */
 static const char *stored_constant(struct codegen *codegen, const struct value *value)
 {
-    return value->uses
-               ? weights_read(codegen, 0, NULL, value->name, &value->type, value->data, "")
-                     ->expression
-               : NULL;
+    return value->uses ? weights_read(codegen, 0, NULL, value->name, &value->type, value->data, "")
+                             ->expression
+                       : NULL;
 }
 
 static void store_constants(struct codegen *codegen)
@@ -478,7 +477,7 @@ static bool pack(struct codegen *codegen)
     store_constants(codegen);
     offer_constants(codegen);
     if (!plan_pack(plan, codegen->ctx, codegen->regions, codegen->options->pools,
-                   codegen->options->n_pools))
+                   codegen->one_arena ? 0 : codegen->options->n_pools))
         return false;
     if (!plan_verify(plan, &codegen->arena, codegen->regions))
         return diag_error(codegen->ctx, DIAG_INTERNAL, NULL,
@@ -524,14 +523,14 @@ enum { STRIPE_TRIALS = 4 };
  * was found stays, which is the one without stripes where these do not help. */
 static bool plan_stripes(struct codegen *codegen, const struct codegen *fresh)
 {
-    const size_t ram = codegen->options->ram, whole = codegen->plan.arena_bytes;
+    const size_t ram = codegen->ram, whole = codegen->plan.arena_bytes;
     struct arena arena = { NULL };
     struct stripe_search *search;
     struct stripe_plan best = { .bytes = whole }, tried = { .n = 0 };
     size_t wanted = ram;
     bool ok = true;
 
-    if (!ram || whole <= ram || codegen->options->n_pools)
+    if (!ram || whole <= ram)
         return true;
     search = stripe_search_new(&arena, &codegen->plan, codegen->regions);
     for (int i = 0; ok && i < STRIPE_TRIALS && best.bytes > ram; i++) {
@@ -559,6 +558,63 @@ static bool plan_stripes(struct codegen *codegen, const struct codegen *fresh)
     return ok;
 }
 
+/* Stripes as for one arena of so many bytes, and then into the pools. */
+static bool plan_striped_pools(struct codegen *codegen, const struct codegen *fresh, size_t ram)
+{
+    struct codegen one = *fresh;
+
+    one.one_arena = true;
+    one.ram = ram;
+    return stripes_inline(fresh->module) && plan_anew(codegen, &one) &&
+           plan_stripes(codegen, &one) && plan_anew(codegen, fresh);
+}
+
+static bool fits_ram(const struct codegen *codegen)
+{
+    return !codegen->options->ram || codegen->plan.arena_bytes <= codegen->options->ram;
+}
+
+/* With --pool. Where layers do not fit as they are, they are computed in stripes: for as much as
+ * the pools have together, then for the greatest alone, as blocks lie in one pool or another. */
+static bool plan_pools_and_stripes(struct codegen *codegen, const struct codegen *fresh)
+{
+    const struct codegen_options *options = codegen->options;
+    struct diags saved = diag_save(codegen->ctx);
+    size_t sum = 0, greatest = 0, most[2];
+    bool whole, ok;
+
+    for (int p = 0; p < options->n_pools; p++)
+        if (options->pools[p].takes != POOL_OF_CONSTANTS) {
+            sum += options->pools[p].bytes;
+            greatest = options->pools[p].bytes > greatest ? options->pools[p].bytes : greatest;
+        }
+    if (options->ram && options->ram < sum)
+        sum = options->ram;
+    most[0] = sum;
+    most[1] = greatest < sum ? greatest : 0;
+    whole = plan_all(codegen, fresh);
+    ok = whole && fits_ram(codegen);
+    if (ok && codegen->ctx->diags.n_warnings) { /* once more, for these */
+        diag_restore(codegen->ctx, saved);
+        return plan_anew(codegen, fresh);
+    }
+    if (!whole && codegen->ctx->diags.latest->code != DIAG_RAM)
+        most[0] = most[1] = 0;
+    for (int i = 0; i < 2 && !ok && most[i]; i++) {
+        diag_restore(codegen->ctx, saved);
+        saved = diag_save(codegen->ctx);
+        whole = plan_striped_pools(codegen, fresh, most[i]);
+        ok = whole && fits_ram(codegen);
+    }
+    diag_restore(codegen->ctx, saved);
+    if (whole) /* --ram is for the caller to judge */
+        return true;
+    ok = stripes_inline(fresh->module) && plan_anew(codegen, fresh); /* for its errors */
+    if (!ok && most[0])
+        diag_note(codegen->ctx, "layers in stripes do not fit either (docs/memory.md)");
+    return ok;
+}
+
 bool codegen_c(struct module *module, const struct codegen_options *options, struct output_set *set,
                struct codegen_result *result)
 {
@@ -567,14 +623,19 @@ bool codegen_c(struct module *module, const struct codegen_options *options, str
                                    .options = options,
                                    .machine = options->machine ? options->machine : &machines[0],
                                    .set = set,
+                                   .ram = options->n_pools ? 0 : options->ram,
                                    .result = result };
     struct codegen codegen = fresh;
     bool ok;
 
     *result = (struct codegen_result){ 0 };
-    if (options->ram && !stripes_inline(module)) /* of a call before */
+    if ((options->ram || options->n_pools) && !stripes_inline(module)) /* of a call before */
         return false;
-    ok = plan_all(&codegen, &fresh) && plan_stripes(&codegen, &fresh) && ram_check(&codegen);
+    if (options->n_pools)
+        ok = plan_pools_and_stripes(&codegen, &fresh);
+    else
+        ok = plan_all(&codegen, &fresh) && plan_stripes(&codegen, &fresh);
+    ok = ok && ram_check(&codegen);
     if (ok) {
         place_weights(&codegen);
         fill_result(&codegen);

@@ -115,9 +115,9 @@ struct codegen_result {
     int n_stripes,
         n_striped; /* regions that are computed in stripes, and of how many they consist */
     size_t weight_bytes;
-    const size_t *pool_bytes; /* [n_pools] of the arena, in each of options->pools, … */
+    const size_t *pool_bytes;          /* [n_pools] of the arena, in each of options->pools, … */
     const size_t *pool_constant_bytes; /* … and of constants */
-    size_t io_bytes;          /* of inputs and outputs, which are the caller's */
+    size_t io_bytes;                   /* of inputs and outputs, which are the caller's */
     struct codegen_peak peak;
     /* Of the regions that --winograd is about: how many there are, the bytes of their weights
      * beyond those of direct products, and the scratch of that with the most. */

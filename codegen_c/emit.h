@@ -25,16 +25,16 @@ struct weight {
     const void *data;
     const char *layout; /* "" = row-major of the type */
     uint32_t crc32;
-    double least, greatest; /* of the numbers; both NaN where there are none */
-    bool words;             /* stored as a union of 64-bit words and the elements */
-    int region;             /* the first that reads it */
-    uint64_t traffic;       /* bytes of it that regions load in one run (plan/traffic.h) */
-    struct weight_reader *counted; /* the regions that are in that sum */
+    double least, greatest;          /* of the numbers; both NaN where there are none */
+    bool words;                      /* stored as a union of 64-bit words and the elements */
+    int region;                      /* the first that reads it */
+    uint64_t traffic;                /* bytes of it that regions load in one run (plan/traffic.h) */
+    struct weight_reader *counted;   /* the regions that are in that sum */
     const struct codegen_pool *pool; /* that takes it, if that has a section; NULL = none */
-    uint64_t readers;       /* C files that read it: bit 0 is NAME.c, the others are those of
-                               codegen->modules */
-    int file;               /* index of its weights file */
-    struct weight *next;    /* in order of first use */
+    uint64_t readers;    /* C files that read it: bit 0 is NAME.c, the others are those of
+                            codegen->modules */
+    int file;            /* index of its weights file */
+    struct weight *next; /* in order of first use */
 };
 
 struct weights {
@@ -86,6 +86,8 @@ struct codegen {
     const char **input_names, **output_names; /* parameters of NAME_run */
     const char **local_names;                 /* pointers into the arena, by value id of the root */
     struct plan plan;
+    size_t ram;     /* that stripes are to fit in; 0 = none are wanted */
+    bool one_arena; /* --pool is not looked at yet */
     bool inline_weights;
     int n_split; /* regions in parts: see parallel.h */
     bool fused;  /* --deterministic, for a machine with FMA: products of tiles are fused in the text

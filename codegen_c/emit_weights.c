@@ -265,18 +265,19 @@ static void write_sections(struct codegen *codegen, struct writer *out, int file
         const struct weight *w = codegen->weights.first;
         const char *macro = section_macro(codegen, pool);
 
-        while (w && (w->pool != pool || (codegen->inline_weights ? !is_defined_in(w, reader)
-                                                                 : w->file != file)))
+        while (w && (w->pool != pool ||
+                     (codegen->inline_weights ? !is_defined_in(w, reader) : w->file != file)))
             w = w->next;
         if (w)
-            writer_printf(out,
-                          "/* Constants for the pool %s; other compilers need a word of theirs, -D%s=... "
-                          "*/\n"
-                          "#ifndef %s\n"
-                          "#if defined __GNUC__ && defined __ELF__\n"
-                          "#define %s __attribute__((section(\"%s\")))\n"
-                          "#else\n#define %s\n#endif\n#endif\n\n",
-                          pool->name, macro, macro, macro, section_text(codegen, pool), macro);
+            writer_printf(
+                out,
+                "/* Constants for the pool %s; other compilers need a word of theirs, -D%s=... "
+                "*/\n"
+                "#ifndef %s\n"
+                "#if defined __GNUC__ && defined __ELF__\n"
+                "#define %s __attribute__((section(\"%s\")))\n"
+                "#else\n#define %s\n#endif\n#endif\n\n",
+                pool->name, macro, macro, macro, section_text(codegen, pool), macro);
     }
 }
 

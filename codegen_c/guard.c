@@ -52,13 +52,14 @@ static void add_blocks(struct codegen *codegen, struct str *out)
         if (plan->blocks[i].bytes)
             sorted[n++] = &plan->blocks[i];
     qsort(sorted, (size_t)n, sizeof *sorted, by_offset);
-    str_printf(out,
-               "enum { GUARD_BLOCKS = %d, GUARD_BYTE = 0xFF };\n\n"
-               "/* By their pools (one without --pool) and offsets; alive from the first region to the "
-               "last. */\n"
-               "static const struct {\n    size_t offset, bytes;\n    int pool, first, last;\n"
-               "    const char *name;\n} guard_blocks[GUARD_BLOCKS] = {\n",
-               n);
+    str_printf(
+        out,
+        "enum { GUARD_BLOCKS = %d, GUARD_BYTE = 0xFF };\n\n"
+        "/* By their pools (one without --pool) and offsets; alive from the first region to the "
+        "last. */\n"
+        "static const struct {\n    size_t offset, bytes;\n    int pool, first, last;\n"
+        "    const char *name;\n} guard_blocks[GUARD_BLOCKS] = {\n",
+        n);
     for (int i = 0; i < n; i++)
         str_printf(out, "    { %zu, %zu, %d, %d, %d, \"%s\" },\n", sorted[i]->offset,
                    sorted[i]->bytes, sorted[i]->pool, sorted[i]->first, sorted[i]->last,

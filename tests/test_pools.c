@@ -195,12 +195,12 @@ START_TEST(constants_share_the_pools)
         p.plan.constants = p.constants;
         p.plan.n_constants = (int)(next_random(&seed) % MOST_CONSTANTS);
         for (int i = 0; i < p.plan.n_constants; i++)
-            p.constants[i] = (struct plan_constant){ next_random(&seed) % 4000,
-                                                     next_random(&seed) % 60000, 99 };
+            p.constants[i] =
+                (struct plan_constant){ next_random(&seed) % 4000, next_random(&seed) % 60000, 99 };
         for (int i = 0; i < p.plan.n_pools; i++) {
             p.pools[i].takes = next_random(&seed) % 3;
-            p.pools[i].section = p.pools[i].takes == POOL_OF_BOTH || next_random(&seed) % 2 ? ".x"
-                                                                                          : NULL;
+            p.pools[i].section =
+                p.pools[i].takes == POOL_OF_BOTH || next_random(&seed) % 2 ? ".x" : NULL;
             is_limited =
                 is_limited || (p.pools[i].takes == POOL_OF_CONSTANTS && !p.pools[i].section);
         }

@@ -274,9 +274,9 @@ static double cost(const struct pools *pools)
     double sum = 0;
 
     for (int i = 0; i < pools->n_items; i++)
-        sum += (double)pools->traffic[i] *
-               cycles[pools->pool[i] < 0 ? POOL_NORMAL
-                                         : pools->plan->pools[pools->pool[i]].of->speed];
+        sum +=
+            (double)pools->traffic[i] *
+            cycles[pools->pool[i] < 0 ? POOL_NORMAL : pools->plan->pools[pools->pool[i]].of->speed];
     return sum;
 }
 

@@ -65,8 +65,8 @@ uint64_t traffic_of_param(const struct region *region, int i)
 
     if (!find_product(region, &product) || anchor_source(region, 0) != param)
         return bytes;
-    return most(bytes, (uint64_t)(product.macs / product.tile_channels) *
-                           dtype_bytes(param->type.dtype));
+    return most(bytes,
+                (uint64_t)(product.macs / product.tile_channels) * dtype_bytes(param->type.dtype));
 }
 
 uint64_t traffic_of_constant(const struct region *region, const struct type *type, size_t bytes)

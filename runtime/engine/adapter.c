@@ -67,7 +67,8 @@ bool adapter_write(struct ctx *ctx, const struct function *fn, const char *name,
                    "void *arena)\n{\n    int code;\n\n    (void)region, (void)in, (void)out;\n");
     copy_inputs(w, fn, memory);
     if (step)
-        writer_printf(w, "    if (region >= 0)\n        code = %s_step(region, %s);\n    else\n    ",
+        writer_printf(w,
+                      "    if (region >= 0)\n        code = %s_step(region, %s);\n    else\n    ",
                       name, passed);
     writer_printf(w, "    code = %s_run(%s);\n", name, passed);
     copy_outputs(w, fn, memory);

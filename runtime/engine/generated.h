@@ -24,7 +24,7 @@ struct generated_options {
     const char *libs;     /* likewise, behind the files: "-ldnnl"; NULL = none but -lm */
     bool step;            /* NAME_step() is there */
     struct adapter_memory memory;
-    bool warn;            /* of what the compiler says (-Wall) though it builds */
+    bool warn;                              /* of what the compiler says (-Wall) though it builds */
     const struct generated_region *regions; /* NULL = messages have numbers only */
     int n_regions;
 };

@@ -123,11 +123,11 @@ $ relayc compile digits.onnx -o pools --pool dtcm=8K,fast,section=.dtcm --pool s
 digits: 9 ONNX nodes -> 4 regions, 0.31 M MACs
   flash   43992 bytes of weights
   arena   13440 bytes (without sharing: 15936)
-  dtcm    8192 of 8192 bytes
-  sram    5248 of 12288 bytes
+  dtcm    5248 of 8192 bytes
+  sram    8192 of 12288 bytes
   psram   0 of 1048576 bytes
   wrote   pools/digits.h, pools/digits.c, pools/digits_weights.h, pools/digits_weights.c, pools/digits.json
-  next    relayc verify digits.onnx
+  next    relayc verify digits.onnx --pool dtcm=8K,fast,section=.dtcm --pool sram=12K --pool psram=1M,slow
 $ grep -A3 -n 'arena_' pools/digits.h; grep -A10 'Arena:' pools/digits.c
 39: *    arena_dtcm: fast, section .dtcm
 40: *    arena_psram: slow
@@ -139,28 +139,29 @@ $ grep -A3 -n 'arena_' pools/digits.h; grep -A10 'Arena:' pools/digits.c
 46-#ifdef __cplusplus
 47-}
  * Arena: 13440 bytes; without sharing 15936
- *    dtcm           8192 of 8192 bytes, 17280 bytes read and written
- *    sram           5248 of 12288 bytes, 14592 bytes read and written
- *    psram             0 of 1048576 bytes, 0 bytes read and written
+ *    dtcm           5248 of 8192 bytes, 309376 bytes loaded and stored
+ *    sram           8192 of 12288 bytes, 16384 bytes loaded and stored
+ *    psram             0 of 1048576 bytes, 0 bytes loaded and stored
  * pool          offset       bytes  written  last read  values
- * sram               0        4096        0          1  relu1_Relu_output_0
- * dtcm               0        8192        1          2  relu2_Relu_output_0
- * sram               0        2048        2          3  pool_MaxPool_output_0
- * dtcm               0         448        0          0  scratch of region_conv1_Conv
- * sram            4096        1152        1          1  scratch of region_conv2_Conv
+ * dtcm               0        4096        0          1  relu1_Relu_output_0
+ * sram               0        8192        1          2  relu2_Relu_output_0
+ * dtcm               0        2048        2          3  pool_MaxPool_output_0
+ * dtcm            4096         448        0          0  scratch of region_conv1_Conv
+ * dtcm            4096        1152        1          1  scratch of region_conv2_Conv
  */
 #include "digits.h"
 $ relayc compile digits.onnx -o pools --pool dtcm=2K,fast --pool sram=4K
 error[R0410]: no pool has room for '/relu2/Relu_output_0' of 8192 bytes
  --> digits.onnx
 note: dtcm has 2048 bytes, sram has 4096 bytes; one arena would need 13440
+      layers in stripes do not fit either (docs/memory.md)
 [1]
 $ relayc compile digits.onnx --pool dtcm --pool 1=3K --pool x=3K,quick --pool a=1 --pool a=2 --pool board
 error[R0501]: --pool: 'dtcm': the form is NAME=BYTES
 help: for example --pool dtcm=64K,fast --pool sram=512K --pool psram=8M,slow
 error[R0501]: --pool: '1=3K': the name cannot be a part of C symbols
 help: for example --pool dtcm=64K,fast --pool sram=512K --pool psram=8M,slow
-error[R0501]: --pool: 'x=3K,quick': behind the bytes come fast, slow or section=NAME
+error[R0501]: --pool: 'x=3K,quick': behind the bytes come fast, slow, section=NAME, weights or const
 help: for example --pool dtcm=64K,fast --pool sram=512K --pool psram=8M,slow
 error[R0501]: --pool: 'a' is there twice
 error[R0501]: --pool board says nothing without --board
@@ -168,3 +169,4 @@ error[R0501]: --pool board says nothing without --board
 $ relayc compile digits.onnx -o pools --board stm32f4-discovery --pool board | grep -e sram -e ccm
   sram    0 of 131072 bytes
   ccm     13440 of 65536 bytes
+  next    relayc verify digits.onnx --target cortex-m4 --pool sram=128K --pool ccm=64K,fast,section=.ccmram
