@@ -82,18 +82,14 @@ static void reserve_names(struct codegen *codegen)
     reserve_helpers(codegen);
 }
 
-/* The ONNX node's name reads best; a node without one is called after its result. */
 static const char *region_name(struct codegen *codegen, const struct region *region)
 {
-    const struct origin *origin =
-        region->anchor && region->anchor->origin ? region->anchor->origin : region->call->origin;
-    const char *name = origin && *origin->name ? origin->name : region->fn->name;
     const char *symbol = region->fn->global_symbol ? region->fn->global_symbol : region->fn->name;
-    const char *wanted =
-        is_external(region->fn)
-            ? arena_printf(&codegen->arena, "%s_%s", codegen->options->name,
-                           c_identifier(&codegen->arena, symbol))
-            : arena_printf(&codegen->arena, "region_%s", c_identifier(&codegen->arena, name));
+    const char *wanted = is_external(region->fn)
+                             ? arena_printf(&codegen->arena, "%s_%s", codegen->options->name,
+                                            c_identifier(&codegen->arena, symbol))
+                             : arena_printf(&codegen->arena, "region_%s",
+                                            c_identifier(&codegen->arena, region_title(region)));
 
     return names_unique(&codegen->names, wanted);
 }

@@ -138,8 +138,13 @@ void add_list(struct str *out, const char *head, int n, const char *const *items
 const char *origin_comment(struct arena *arena, const struct region *region,
                            const char *line_start);
 
-/* "conv1 + relu1", cut, for tables. */
+/* "conv1 + relu1", cut, for tables; what only quantises is left out where anything else is there.
+ */
 const char *origin_short(struct arena *arena, const struct region *region);
+
+/* What a region is called after: the ONNX node that computes most of it, as that reads best; the
+ * value that it makes where relayc put it beside a node to store that in another type. */
+const char *region_title(const struct region *region);
 
 /* "[1,3,224,224]", "f32 [1,3,224,224]". */
 const char *shape_brackets(struct arena *arena, const struct type *type);

@@ -79,15 +79,72 @@ const char *origin_comment(struct arena *arena, const struct region *region, con
     return str_text(&out);
 }
 
+/* Whether a node of the model only says how numbers are stored. */
+static bool is_storage(const struct origin *origin)
+{
+    static const char *const types[] = { "QuantizeLinear", "DequantizeLinear", "Cast", "CastLike" };
+
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (strcmp(origin->op_type, types[i]) == 0)
+            return true;
+    return false;
+}
+
+/* What says most of a region: the nodes that compute something, or else all. */
+static const struct origin *next_telling(const struct origin *origin, bool all)
+{
+    while (origin && !all && is_storage(origin))
+        origin = origin->next;
+    return origin;
+}
+
+static const struct origin *first_telling(const struct origin *origin, bool *all)
+{
+    const struct origin *found = next_telling(origin, false);
+
+    *all = !found;
+    return found ? found : origin;
+}
+
 const char *origin_short(struct arena *arena, const struct region *region)
 {
     struct str out = { .arena = arena };
+    bool all;
 
-    for (const struct origin *o = region_origin(region); o; o = o->next)
+    for (const struct origin *o = first_telling(region_origin(region), &all); o;
+         o = next_telling(o->next, all))
         str_printf(&out, "%s%s", out.n ? " + " : "", origin_name(arena, o));
     if (!out.n)
         str_add(&out, made_of(region));
     return comment_safe(arena, str_text(&out), SHORT_COLUMNS);
+}
+
+/* Whether a region that stands for a node which computes something does not: relayc put it in front
+ * of that node, or behind it. */
+static bool only_stores(const struct region *region, const struct origin *origin)
+{
+    bool stores = false;
+
+    if (is_storage(origin))
+        return false;
+    for (const struct node *node = region->fn->first; node; node = node->next)
+        if (node->op == OP_CAST || node->op == OP_QNN_QUANTIZE || node->op == OP_QNN_DEQUANTIZE)
+            stores = true;
+        else if (node->op != OP_MULTIPLY) /* by a scale */
+            return false;
+    return stores;
+}
+
+const char *region_title(const struct region *region)
+{
+    bool all;
+    const struct origin *origin = first_telling(
+        region->anchor && region->anchor->origin ? region->anchor->origin : region->call->origin,
+        &all);
+
+    if (!origin || !*origin->name)
+        return region->fn->name;
+    return only_stores(region, origin) ? region->call->outputs[0]->name : origin->name;
 }
 
 const char *shape_brackets(struct arena *arena, const struct type *type)
