@@ -187,6 +187,17 @@ static bool parse_numbers(struct cli *cli, struct precision_request *r)
     return ok;
 }
 
+/* What else is wrong with a qtable that could not be read: names that the model does not have. */
+static void check_names(struct cli *cli, const struct qtable *qtable)
+{
+    const struct pipeline_options prepare = { .part = PIPELINE_PREPARE, .log = stderr };
+    struct module *module = load_model(cli);
+
+    if (module && check_no_regions(cli, module, "--qtable") && pipeline_run(module, &prepare))
+        qtable_check(cli->ctx, qtable, module->main);
+    module_free(module);
+}
+
 static bool read_files(struct cli *cli, struct precision_request *r)
 {
     const char *qtable = option_text(&cli->args, OPTION_QTABLE, NULL);
@@ -196,6 +207,8 @@ static bool read_files(struct cli *cli, struct precision_request *r)
 
     if (qtable) {
         ok = qtable_read(cli->ctx, qtable, &r->qtable);
+        if (r->qtable.n || r->qtable.n_broken)
+            r->has_broken_qtable = !ok;
         r->options.qtable = &r->qtable;
     }
     if (calib) {
@@ -328,7 +341,10 @@ bool prepare_precision(struct cli *cli)
     ok = parse_words(cli, r) && ok;
     ok = parse_numbers(cli, r) && ok;
     ok = read_files(cli, r) && ok;
-    return ok && check_companions(cli, r);
+    ok = ok && check_companions(cli, r);
+    if (r->has_broken_qtable)
+        check_names(cli, &r->qtable);
+    return ok;
 }
 
 bool precision_wanted(const struct cli *cli)

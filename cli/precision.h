@@ -10,6 +10,7 @@
 struct precision_request {
     struct quantize_options options;
     struct qtable qtable;
+    bool has_broken_qtable; /* rows that cannot be read, beside which names are still looked for */
     struct calib_table calib;
     const char *data;
     struct preprocessing how;

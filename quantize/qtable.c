@@ -153,22 +153,28 @@ static void warn_of_others(struct ctx *ctx, const struct qtable *qtable, const s
     }
 }
 
+/* Of the first MAX_ERRORS. */
+static void check_names(struct ctx *ctx, const struct qtable *qtable, const struct map *names,
+                        int n, const struct qtable_row *rows, int *n_errors)
+{
+    for (int i = 0; i < n; i++) {
+        if (map_get(names, rows[i].name) || (*n_errors)++ >= MAX_ERRORS)
+            continue;
+        diag_error(ctx, DIAG_QTABLE, NULL, "%s:%d: no node is called '%s'",
+                   str_safe(&ctx->perm, qtable->path, 4096), rows[i].line,
+                   str_safe(&ctx->perm, rows[i].name, 200));
+        suggest(ctx, names, rows[i].name);
+    }
+}
+
 bool qtable_check(struct ctx *ctx, const struct qtable *qtable, const struct function *fn)
 {
     struct arena arena = { NULL };
     const struct map names = names_of(fn, &arena);
     int n_errors = 0;
 
-    for (int i = 0; i < qtable->n; i++) {
-        const struct qtable_row *row = &qtable->rows[i];
-
-        if (map_get(&names, row->name) || n_errors++ >= MAX_ERRORS)
-            continue;
-        diag_error(ctx, DIAG_QTABLE, NULL, "%s:%d: no node is called '%s'",
-                   str_safe(&ctx->perm, qtable->path, 4096), row->line,
-                   str_safe(&ctx->perm, row->name, 200));
-        suggest(ctx, &names, row->name);
-    }
+    check_names(ctx, qtable, &names, qtable->n_broken, qtable->broken, &n_errors);
+    check_names(ctx, qtable, &names, qtable->n, qtable->rows, &n_errors);
     if (n_errors > MAX_ERRORS)
         diag_error(ctx, DIAG_QTABLE, NULL, "%s: %d more row%s with names that no node has",
                    str_safe(&ctx->perm, qtable->path, 4096), n_errors - MAX_ERRORS,

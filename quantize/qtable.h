@@ -27,7 +27,9 @@ struct qtable {
     const char *path; /* "" = made here */
     int n;
     struct qtable_row *rows;
-    struct map by_name; /* name -> struct qtable_row * */
+    struct map by_name;        /* name -> struct qtable_row * */
+    int n_broken;              /* rows that could not be read beyond their names: */
+    struct qtable_row *broken; /* name and line only */
 };
 
 /* The errors of the file (DIAG_QTABLE), each with its line: all, up to a limit that no file written
@@ -43,8 +45,8 @@ void qtable_write(struct writer *writer, const struct qtable *qtable);
  * none. */
 const struct qtable_row *qtable_find(const struct qtable *qtable, const struct node *node);
 
-/* An error for every row that no node of fn answers to, with the nearest names; a warning where one
- * node answers to two rows that differ. */
+/* An error for every row, broken ones too, that no node of fn answers to, with the nearest names; a
+ * warning where one node answers to two rows that differ. */
 bool qtable_check(struct ctx *ctx, const struct qtable *qtable, const struct function *fn);
 
 #endif

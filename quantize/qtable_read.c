@@ -25,7 +25,7 @@ struct reader {
     const char *path; /* as messages show it */
     int line;
     int n_errors;
-    int capacity;
+    int capacity, broken_capacity;
     struct qtable *out;
 };
 
@@ -271,25 +271,29 @@ static bool with_rules(struct reader *r, const char *const given[N_FIELDS], stru
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-static void append(struct reader *r, const struct qtable_row *row)
+static void append(struct ctx *ctx, const struct qtable_row *row, struct qtable_row **rows, int *n,
+                   int *capacity)
 {
-    struct qtable *table = r->out;
+    if (*n == *capacity) {
+        struct qtable_row *grown;
 
-    if (table->n == MAX_ROWS) {
+        *capacity = *capacity ? 2 * *capacity : 64;
+        grown = arena_array(&ctx->perm, struct qtable_row, *capacity);
+        if (*n)
+            memcpy(grown, *rows, (size_t)*n * sizeof *grown);
+        *rows = grown;
+    }
+    (*rows)[(*n)++] = *row;
+}
+
+static void append_row(struct reader *r, const struct qtable_row *row)
+{
+    if (r->out->n == MAX_ROWS) {
         row_error(r, "no model has so many nodes%s", "");
         r->n_errors = MAX_ERRORS;
         return;
     }
-    if (table->n == r->capacity) {
-        struct qtable_row *rows;
-
-        r->capacity = r->capacity ? 2 * r->capacity : 64;
-        rows = arena_array(&r->ctx->perm, struct qtable_row, r->capacity);
-        if (table->n)
-            memcpy(rows, table->rows, (size_t)table->n * sizeof *rows);
-        table->rows = rows;
-    }
-    table->rows[table->n++] = *row;
+    append(r->ctx, row, &r->out->rows, &r->out->n, &r->capacity);
 }
 
 /* Lines of rows by name while rows may still move: the map holds copies. */
@@ -307,29 +311,35 @@ static bool is_new(struct reader *r, const struct qtable_row *row)
     return true;
 }
 
-/* `line` is ours to cut up, and lives as long as the table. */
-static bool take_row(struct reader *r, char *line)
+/* What stands behind the name. */
+static bool take_precision(struct reader *r, char *at, struct qtable_row *row)
 {
     const char *given[N_FIELDS] = { NULL };
+    const char *mode = next_field(&at);
+
+    if (mode)
+        return take_fields(r, at, given) &&
+               with_formats(r, our_mode(mode), given, &row->precision) &&
+               with_rules(r, given, &row->precision);
+    row_error(r, "'%s' has no mode", row->name);
+    diag_help(r->ctx, "%s", row_help);
+    return false;
+}
+
+/* `line` is ours to cut up, and lives as long as the table. */
+static void take_row(struct reader *r, char *line)
+{
     struct qtable_row row = { .line = r->line };
-    const char *mode;
 
     row.name = *line == '"' ? quoted(r, &line) : next_field(&line);
     if (!row.name)
-        return false;
+        return;
     if (!*row.name)
-        return row_error(r, "the name is empty%s", "");
-    mode = next_field(&line);
-    if (!mode) {
-        row_error(r, "'%s' has no mode", row.name);
-        diag_help(r->ctx, "%s", row_help);
-        return false;
-    }
-    if (!take_fields(r, line, given) || !with_formats(r, our_mode(mode), given, &row.precision) ||
-        !with_rules(r, given, &row.precision) || !is_new(r, &row))
-        return false;
-    append(r, &row);
-    return true;
+        row_error(r, "the name is empty%s", "");
+    else if (!take_precision(r, line, &row))
+        append(r->ctx, &row, &r->out->broken, &r->out->n_broken, &r->broken_capacity);
+    else if (is_new(r, &row))
+        append_row(r, &row);
 }
 
 static void take_line(struct reader *r, const char *text, size_t n)

@@ -63,6 +63,14 @@ help: a row is: node_name mode [weights=FORMAT] [data=FORMAT] [scale=RULE] [scal
 error[R0007]: bad.qtable:3: there is no precision 'int9'
 help: did you mean 'int8'? There are afp, bf16w, f16w, f32, fp8, fp8w, int8, int8w, mxfp4, mxfp6, mxfp8
 error[R0007]: bad.qtable:5: a second row for 'c', which has one in line 4
+error[R0007]: bad.qtable:1: no node is called 'a'
+help: did you mean 'y'?
+error[R0007]: bad.qtable:2: no node is called 'b'
+help: did you mean 'y'?
+error[R0007]: bad.qtable:3: no node is called 'c'
+help: did you mean 'y'?
+error[R0007]: bad.qtable:4: no node is called 'c'
+help: did you mean 'y'?
 [3]
 # A graph after all passes has nothing to work on any more
 $ relayc compile $MODELS/conv_bn_relu.onnx --emit json -o graph -q; relayc compile graph/conv_bn_relu.graph.json --precision fp8
