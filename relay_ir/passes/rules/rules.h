@@ -133,6 +133,12 @@ RULE(resize_to_integer)
 RULE(chain_to_table)
 RULE(table_of_table)
 
+/* stored_codes.c */
+RULE(codes_of_weights)
+RULE(take_of_codes)
+RULE(turn_before_decoder)
+RULE(turned_codes)
+
 /* small_product.c */
 RULE(product_of_codes)
 
