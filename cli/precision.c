@@ -443,9 +443,8 @@ bool run_precision(struct cli *cli, struct module *module, const struct pipeline
         precision_check_small(cli, r, n_small);
         r->numbers = precision_list_numbers(&cli->ctx->perm, module);
     }
-    if (r->options.exact && !r->options.simulate_only)
-        for (const struct node *node = module->main->first; node; node = node->next)
-            r->n_floats += is_product(node->op) && node->outputs[0]->type.dtype == DTYPE_F32;
+    if (ok && !r->options.simulate_only)
+        precision_check_floats(cli, r, module);
     samples_close(samples);
     return ok;
 }

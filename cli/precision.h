@@ -17,8 +17,9 @@ struct precision_request {
     bool has_how;
     long long limit;
     struct quantize_report report;
-    int n_floats;        /* products in floats, of --arithmetic integer */
-    const char *numbers; /* "weights f8e4m3, data f8e4m3: 3 products" */
+    int n_floats, n_float_products; /* nodes in floats where integers were asked for */
+    const char **float_names;       /* [n_floats], raw */
+    const char *numbers;            /* "weights f8e4m3, data f8e4m3: 3 products" */
     bool done;
     const struct calibration_source *stand_in; /* where there is no --data: numbers that are made
                                                   up, for sizes only; else NULL */
@@ -33,6 +34,11 @@ void precision_check_kept(struct cli *cli, const struct precision_request *r);
  * else. */
 int precision_count_small(const struct module *module);
 void precision_check_small(struct cli *cli, const struct precision_request *r, int n_small);
+
+/* Finds the nodes that compute in floats though their precision is for integers (int8, or FP8 with
+ * --arithmetic integer), and warns of them by name. */
+void precision_check_floats(struct cli *cli, struct precision_request *r,
+                            const struct module *module);
 
 /* Which formats products read now: "weights f8e4m3, data f8e4m3: 3 products". NULL = no products.
  */

@@ -65,6 +65,101 @@ void precision_check_small(struct cli *cli, const struct precision_request *r, i
     diag_help(cli->ctx, "compile it without --precision, or give the float model");
 }
 
+/* --- floats where integers were asked for ------------------------------------------------------
+ */
+
+/* Whether it computes: not a constant's reader, a view, or a border between floats and codes. */
+static bool computes_in_floats(const struct node *node)
+{
+    bool reads = false;
+
+    if (node->op == OP_QNN_QUANTIZE || node->op == OP_QNN_DEQUANTIZE || node->op == OP_CAST ||
+        op_row(node->op)->pattern == PATTERN_VIEW)
+        return false;
+    for (int i = 0; i < node->n_inputs; i++)
+        reads |= node->inputs[i] && node->inputs[i]->kind != VALUE_CONSTANT &&
+                 dtype_is_float(node->inputs[i]->type.dtype);
+    return reads || dtype_is_float(node->outputs[0]->type.dtype);
+}
+
+/* What the user said of the node; NULL = nothing is known of it: a pass made it. */
+static const struct precision *precision_of(const struct quantize_report *report,
+                                            const struct node *node)
+{
+    for (int i = 0; i < report->n; i++)
+        if (strcmp(report->lines[i].node, node->outputs[0]->name) == 0)
+            return &report->lines[i].precision;
+    return NULL;
+}
+
+static bool wants_integers(const struct quantize_options *options,
+                           const struct precision *precision)
+{
+    return precision->mode == PRECISION_INT8 ||
+           (precision->mode == PRECISION_FP8 && options->exact);
+}
+
+/* What can be done about it. */
+static const char *way_out(enum op op, bool exact)
+{
+    switch (op) {
+    case OP_RESIZE:
+        return exact ? "resize by nearest neighbours is of integers; int8 has a linear one, too"
+                     : "resize in two dimensions, by nearest or linear, is of integers";
+    case OP_LAYER_NORM:
+    case OP_INSTANCE_NORM:
+    case OP_GROUP_NORM:
+    case OP_LRN:
+    case OP_LP_NORMALIZE:
+        return "a batch norm in place of the norm goes into the weights; a network trained so "
+               "needs no square root";
+    case OP_DIVIDE: return "divide by a constant, or multiply";
+    case OP_SOFTMAX:
+    case OP_LOG_SOFTMAX:
+        return "softmax of int8 is of integers; argmax of its input gives the same class";
+    case OP_LSTM:
+    case OP_GRU:
+    case OP_RNN: return "a recurrent layer keeps its state in f32";
+    default: return NULL;
+    }
+}
+
+void precision_check_floats(struct cli *cli, struct precision_request *r,
+                            const struct module *module)
+{
+    struct str list = { .arena = &cli->ctx->perm };
+    const char *help = NULL;
+    int n_nodes = 0;
+
+    for (const struct node *node = module->main->first; node; node = node->next)
+        n_nodes++;
+    r->float_names = arena_array(&cli->ctx->perm, const char *, n_nodes);
+    for (const struct node *node = module->main->first; node; node = node->next) {
+        const struct precision *own = precision_of(&r->report, node);
+
+        if (!computes_in_floats(node) ||
+            !wants_integers(&r->options, own ? own : &r->options.precision))
+            continue;
+        r->n_float_products += is_product(node->op);
+        r->float_names[r->n_floats++] = arena_strdup(&cli->ctx->perm, node->outputs[0]->name);
+        if (r->n_floats <= 8)
+            str_printf(&list, "%s'%s' (%s)", r->n_floats > 1 ? ", " : "",
+                       str_safe(&cli->ctx->perm, node->outputs[0]->name, 100), op_name(node->op));
+        help = help ? help : way_out(node->op, r->options.exact);
+    }
+    if (!r->n_floats)
+        return;
+    diag_warn(cli->ctx, DIAG_QUANTIZE, NULL, "%d node%s compute%s in floats: %s%s", r->n_floats,
+              str_plural(r->n_floats), r->n_floats == 1 ? "s" : "", str_text(&list),
+              r->n_floats > 8 ? " and others" : "");
+    diag_note(cli->ctx,
+              "there is no integer form of them here (docs/%s says of what there is): a "
+              "processor without an FPU calls functions for floats",
+              r->options.exact ? "fp8.md" : "quantised.md");
+    if (help)
+        diag_help(cli->ctx, "%s", help);
+}
+
 static const char *format_name(struct arena *arena, const struct value *value)
 {
     const struct minifloat *codec = type_minifloat(&value->type);
@@ -118,7 +213,7 @@ static void report_json(struct cli *cli, const struct precision_request *r)
 {
     const struct quantize_report *report = &r->report;
     struct arena *arena = &cli->ctx->perm;
-    cJSON *json = cJSON_AddObjectToObject(cli->json, "precision"), *nodes, *rules;
+    cJSON *json = cJSON_AddObjectToObject(cli->json, "precision"), *nodes, *rules, *floats;
 
     cJSON_AddStringToObject(json, "wanted", precision_text(arena, &r->options.precision));
     cJSON_AddNumberToObject(json, "products", report->n_products);
@@ -133,7 +228,7 @@ static void report_json(struct cli *cli, const struct precision_request *r)
     cJSON_AddNumberToObject(json, "rounded_products", report->n_rounded);
     cJSON_AddBoolToObject(json, "rounding_taken_back", report->is_unrounded);
     cJSON_AddBoolToObject(json, "corrections_taken_back", report->is_restored);
-    cJSON_AddNumberToObject(json, "float_products", r->n_floats);
+    cJSON_AddNumberToObject(json, "float_products", r->n_float_products);
     rules = cJSON_AddArrayToObject(json, "data_scale_rules");
     for (int i = 0; i < report->n_rules; i++) {
         cJSON *rule = cJSON_CreateObject();
@@ -143,6 +238,9 @@ static void report_json(struct cli *cli, const struct precision_request *r)
         cJSON_AddNumberToObject(rule, "loss", report->rules[i].loss);
         cJSON_AddBoolToObject(rule, "chosen", i == report->chosen_rule);
     }
+    floats = cJSON_AddArrayToObject(json, "float_nodes");
+    for (int i = 0; i < r->n_floats; i++)
+        cJSON_AddItemToArray(floats, cJSON_CreateString(str_safe(arena, r->float_names[i], 4096)));
     nodes = cJSON_AddArrayToObject(json, "nodes");
     for (int i = 0; i < report->n; i++) {
         const struct quantize_line *line = &report->lines[i];
@@ -195,6 +293,15 @@ static void report_corrections(struct cli *cli, const struct quantize_report *re
             str_plural(report->n_uncorrected), why);
 }
 
+/* Results that are indices say nothing of scales. */
+static bool is_decided(const struct quantize_report *report)
+{
+    for (int i = 0; i < report->n_rules; i++)
+        if (report->rules[i].loss != report->rules[0].loss)
+            return true;
+    return false;
+}
+
 static void report_rules(struct cli *cli, const struct quantize_report *report)
 {
     struct str others = { .arena = &cli->ctx->perm };
@@ -204,7 +311,7 @@ static void report_rules(struct cli *cli, const struct quantize_report *report)
         if (i != report->chosen_rule)
             str_printf(&others, "%s%s %.3g", others.n ? ", " : "", report->rules[i].name,
                        report->rules[i].loss);
-    if (report->n_rules)
+    if (is_decided(report))
         say(cli, "  scales  of data by %s, by which the results lose least (1 - cosine %.3g; %s)\n",
             chosen->name, chosen->loss, str_text(&others));
 }
@@ -226,9 +333,6 @@ void report_precision(struct cli *cli)
         str_plural(report->n_products), report->weight_bytes_before, report->weight_bytes_after);
     report_rules(cli, report);
     report_corrections(cli, report);
-    if (r->n_floats)
-        say(cli, "  float   %d product%s computed in floats nevertheless: docs/fp8.md says when\n",
-            r->n_floats, str_plural(r->n_floats));
     if (report->n_f32_io)
         say(cli,
             "  f32     %d of the model's inputs and outputs: not all who read them read integers\n",

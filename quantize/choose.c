@@ -183,8 +183,8 @@ const struct precision *precision_of_node(const struct quantization *q, const st
 /* --- operators -------------------------------------------------------------------------------- */
 
 /* What operators read as small numbers: by default all their inputs, in all precisions with small
- * data. Comparisons of nearly equal numbers would find ties where there were none; recurrent cells
- * keep their states in f32. */
+ * data. Comparisons of nearly equal numbers would find ties where there were none, but int8 promises
+ * integers; recurrent cells keep their states in f32. */
 bool reads_small(const struct node *node, int input, const struct precision *precision)
 {
     if (!precision->has_data)
@@ -197,11 +197,11 @@ bool reads_small(const struct node *node, int input, const struct precision *pre
     case OP_GRU:
     case OP_RNN:
     case OP_TOPK:
-    case OP_ARGMAX:
-    case OP_ARGMIN:
     case OP_HARDMAX:
     case OP_CUMSUM:
     case OP_ONE_HOT: return false;
+    case OP_ARGMAX:
+    case OP_ARGMIN:
     case OP_SOFTMAX:
     case OP_LOG_SOFTMAX: return precision->mode == PRECISION_INT8;
     case OP_RESIZE:

@@ -48,6 +48,7 @@ $ relayc eval $MODELS/dense_softmax.onnx --data x.npy --labels labels.txt --metr
 		"corrections_taken_back":	false,
 		"float_products":	0,
 		"data_scale_rules":	[],
+		"float_nodes":	[],
 		"nodes":	[{
 				"name":	"logits:dense",
 				"op":	"nn.dense",

@@ -38,6 +38,12 @@ error[R0501]: the rule auto for scales of data needs samples
  --> MODELS/conv_bn_relu.onnx
 help: give --data PATH, or another rule: max, percentile, kl ...
 [2]
+# What computes in floats although integers were asked for
+$ relayc compile $MODELS/attention_block.onnx --precision fp8 --arithmetic integer -q -o floats
+warning[R0701]: 1 node computes in floats: 'normed' (nn.layer_norm)
+ --> MODELS/attention_block.onnx
+note: there is no integer form of them here (docs/fp8.md says of what there is): a processor without an FPU calls functions for floats
+help: a batch norm in place of the norm goes into the weights; a network trained so needs no square root
 # A command to copy
 $ relayc compile $MODELS/conv_bn_relu.onnx --precision 'afp=afp<4,3>' -o afp | tail -1
   next    relayc verify MODELS/conv_bn_relu.onnx --precision 'afp=afp<4,3>'
