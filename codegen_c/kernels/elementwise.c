@@ -3,8 +3,11 @@
  * method   dims along which every operand runs, or every operand repeats, are taken together; where
  *          that leaves one, it is a flat loop */
 #include <inttypes.h>
+#include <string.h>
 
+#include "base/embedded.h"
 #include "codegen_c/kernels/pitch.h"
+#include "codegen_c/scalar.h"
 #include "relay_ir/ops/qnn.h"
 
 /* The dims of y in groups; group g ends with dim last[g]. */
@@ -117,6 +120,40 @@ static void bind_pixels(struct bind *bind, const struct loops *loops, bool singl
     bind_text(bind, "at", "%s * %" PRId64 " + %s", position->pixel, pitch, position->channel);
 }
 
+/* Whether the helpers that a node needs compute for long: those that are made for vector code. */
+static bool needs_function(struct bind *bind, const struct node *node)
+{
+    const char *needs = NULL;
+
+    if (!scalar_text(bind->arena, node, &needs) || !needs)
+        return false;
+    needs = scalar_expand(bind, node, needs, NULL);
+    for (const char *word = needs; *word; word += strspn(word, " ")) {
+        const size_t n = strcspn(word, " ");
+        const struct embedded_file *file =
+            embedded_find(arena_printf(bind->arena, "runtime/embed/%.*s.h", (int)n, word));
+
+        if (file && strstr(file->text, "INLINE_F32 float "))
+            return true;
+        word += n;
+    }
+    return false;
+}
+
+/* Other operators wait for memory, and short loops are none of whole vectors. */
+static void bind_wide(struct bind *bind, int64_t innermost)
+{
+    enum { LANES = 16 };
+    bool wide = false;
+
+    if (bind->machine->lanes != 1 && innermost % LANES == 0)
+        for (const struct node *n = bind->region->fn->first; n; n = n->next)
+            wide = wide || needs_function(bind, n);
+    if (wide)
+        bind_helper(bind, "wide_loops");
+    bind_text(bind, "wide", "%s", wide ? "WIDE_LOOPS " : "");
+}
+
 bool bind_elementwise(struct bind *bind)
 {
     const struct function *fn = bind->region->fn;
@@ -141,5 +178,6 @@ bool bind_elementwise(struct bind *bind)
         }
     }
     bind_text(bind, "linear", nested ? "at" : "i");
+    bind_wide(bind, nested ? loops.extent[loops.n - 1] : type_elements(y));
     return bind_epilogue(bind, NULL, &position);
 }

@@ -37,6 +37,37 @@ bool accepts_softmax_rows(const struct region *region, const char **why)
            reads_rows(region, x->dim[axis]);
 }
 
+/* Rows that are no whole vectors are copied, with -infinity behind them, whose powers are 0: what
+ * is left over would be computed number by number. Long rows have little of that, and scalars
+ * nothing. */
+static int64_t padded_row(const struct bind *bind, int64_t len)
+{
+    enum { LANES = 16, LONGEST = 512 };
+    const int64_t whole = (len + LANES - 1) / LANES * LANES;
+
+    return bind->machine->lanes == 1 || len > LONGEST ? len : whole;
+}
+
+static void bind_row_of_powers(struct bind *bind, int64_t len)
+{
+    const int64_t n = padded_row(bind, len);
+    const bool padded = n > len;
+    const bool fused = bind->region->fn->ret->inputs[0] != bind->region->anchor->outputs[0];
+    const bool apart = padded || fused; /* y has no room for what will be divided */
+
+    bind_flag(bind, "padded", padded);
+    bind_flag(bind, "apart", apart);
+    bind_text(bind, "whole", "%s",
+              padded ? arena_printf(bind->arena, ", WHOLE = %" PRId64, n) : "");
+    bind_text(bind, "n", "%s", padded ? "WHOLE" : "LEN");
+    bind_text(bind, "from", "%s", padded ? "powers" : "in");
+    bind_text(bind, "highest", "%s", padded ? "highest, " : "");
+    if (padded)
+        bind_include(bind, "math.h");
+    if (apart)
+        bind_scratch_elements(bind, n);
+}
+
 bool bind_softmax_rows(struct bind *bind)
 {
     const struct type *x = anchor_input(bind->region, 0);
@@ -46,11 +77,12 @@ bool bind_softmax_rows(struct bind *bind)
     bind_input(bind, "x", 0);
     bind_int(bind, "rows", type_span(x, 0, axis));
     bind_int(bind, "len", x->dim[axis]);
+    bind_helper(bind, "wide_loops");
     bind_helper(bind, "row_max_f32");
     bind_helper(bind, by_log ? "row_powers_f32" : "row_sum_f32");
     bind_helper(bind, by_log ? "log_f32" : "exp_f32");
-    if (!by_log && bind_fused(bind)) /* y has no room for what will be divided */
-        bind_scratch_elements(bind, x->dim[axis]);
+    if (!by_log)
+        bind_row_of_powers(bind, x->dim[axis]);
     return bind_epilogue_at(bind, "v", "at");
 }
 

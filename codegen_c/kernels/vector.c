@@ -6,6 +6,7 @@ void bind_vector(struct bind *bind)
     static const char name[] = "vector_f32";
     struct keys keys;
 
+    bind_helper(bind, "wide_loops");
     if (bind_own_helper(bind, name))
         return;
     keys_init(&keys, bind->arena);

@@ -12,21 +12,19 @@
 /* e^v, off by 1.02 ulp at most. Without a branch, so that loops around it become vector code. */
 INLINE_F32 float exp_f32(float v)
 {
-    /* x = n * log(2) + r, n whole: the last bit of the sum is worth 1. */
-    const float x = limited_f32(v, 176.0f); /* n from -254 to 254 */
-    const uint32_t sum = f32_bits(x * 0x1.715476p+0f + 0x1.8p+23f);
-    const float n = f32_of_bits(sum) - 0x1.8p+23f;
+    const float x = limited_f32(v, 176.0f); /* 2^-254 is 0 at once, not rounded to it, which takes long */
+    /* x = n * log(2) + r, n whole: the last bit of the sum is worth 1, its last bits are those of n + 254. */
+    const float sum = x * 0x1.715476p+0f + 0x1.8001fcp+23f;
+    const float n = sum - 0x1.8001fcp+23f;
     const float r = x - n * 0x1.62e4p-1f - n * 0x1.7f7d1cp-20f;
     /* e^r = 1 + r + r^2 * (1/2 + ...) */
     const float p = (((0x1.6a3fb4p-10f * r + 0x1.1239e0p-7f) * r + 0x1.5558bep-5f) * r + 0x1.555492p-3f) * r
                     + 0x1.fffffcp-2f;
     const float power = 1.0f + (r + r * r * p);
-    /* 2^n in two factors: a float holds no more than 2^127, and 2^-254 becomes 0 at once. */
-    const uint32_t exponent = sum - 0x4b3fff00u; /* n + 256 */
-    const float factor = f32_of_bits((exponent / 2 - 1) << 23);
-    const float rest = f32_of_bits((exponent - exponent / 2 - 1) << 23);
+    /* 2^n in two factors: a float holds no more than 2^127, and results below 2^-126 are rounded once. */
+    const uint32_t half = f32_bits(sum) >> 1 << 23;
 
-    return choose_f32(v == v, power * factor * rest, v);
+    return choose_f32(v == v, power * f32_of_bits(half) * f32_of_bits((f32_bits(sum) << 23) - half), v);
 }
 
 #endif

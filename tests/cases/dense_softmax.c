@@ -18,6 +18,15 @@
 
 #include <stdint.h>
 
+/* --- from runtime/embed/wide_loops.h ---------------------------------------------------------- */
+
+/* gcc takes half of the vectors of processors with AVX-512 unless told otherwise. */
+#if defined __AVX512F__ && defined __GNUC__ && __GNUC__ >= 8 && !defined __clang__
+#define WIDE_LOOPS __attribute__((target("prefer-vector-width=512")))
+#else
+#define WIDE_LOOPS
+#endif
+
 /* --- from templates/helpers/vector_f32.c.tmpl ------------------------------------------------- */
 
 /* As many floats as a vector register of the processor holds, one where there are none. */
@@ -40,11 +49,6 @@ typedef float vector_f32 __attribute__((vector_size(LANES * 4), aligned(4), may_
 #define WIDE __attribute__((min_vector_width(512))) /* else clang splits vectors into halves */
 #else
 #define WIDE
-#endif
-#if defined __AVX512F__ && defined __GNUC__ && __GNUC__ >= 8 && !defined __clang__
-#define WIDE_LOOPS __attribute__((target("prefer-vector-width=512"))) /* gcc would take half-vectors */
-#else
-#define WIDE_LOOPS
 #endif
 
 /* --- from templates/helpers/gemv.c.tmpl ------------------------------------------------------- */
@@ -189,21 +193,19 @@ INLINE_F32 float limited_f32(float v, float most)
 /* e^v, off by 1.02 ulp at most. Without a branch, so that loops around it become vector code. */
 INLINE_F32 float exp_f32(float v)
 {
-    /* x = n * log(2) + r, n whole: the last bit of the sum is worth 1. */
-    const float x = limited_f32(v, 176.0f); /* n from -254 to 254 */
-    const uint32_t sum = f32_bits(x * 0x1.715476p+0f + 0x1.8p+23f);
-    const float n = f32_of_bits(sum) - 0x1.8p+23f;
+    const float x = limited_f32(v, 176.0f); /* 2^-254 is 0 at once, not rounded to it, which takes long */
+    /* x = n * log(2) + r, n whole: the last bit of the sum is worth 1, its last bits are those of n + 254. */
+    const float sum = x * 0x1.715476p+0f + 0x1.8001fcp+23f;
+    const float n = sum - 0x1.8001fcp+23f;
     const float r = x - n * 0x1.62e4p-1f - n * 0x1.7f7d1cp-20f;
     /* e^r = 1 + r + r^2 * (1/2 + ...) */
     const float p = (((0x1.6a3fb4p-10f * r + 0x1.1239e0p-7f) * r + 0x1.5558bep-5f) * r + 0x1.555492p-3f) * r
                     + 0x1.fffffcp-2f;
     const float power = 1.0f + (r + r * r * p);
-    /* 2^n in two factors: a float holds no more than 2^127, and 2^-254 becomes 0 at once. */
-    const uint32_t exponent = sum - 0x4b3fff00u; /* n + 256 */
-    const float factor = f32_of_bits((exponent / 2 - 1) << 23);
-    const float rest = f32_of_bits((exponent - exponent / 2 - 1) << 23);
+    /* 2^n in two factors: a float holds no more than 2^127, and results below 2^-126 are rounded once. */
+    const uint32_t half = f32_bits(sum) >> 1 << 23;
 
-    return choose_f32(v == v, power * factor * rest, v);
+    return choose_f32(v == v, power * f32_of_bits(half) * f32_of_bits((f32_bits(sum) << 23) - half), v);
 }
 
 /* --- constants -------------------------------------------------------------------------------- */

@@ -14,15 +14,13 @@
 
 #include <stdint.h>
 
-/* --- from runtime/embed/inline_f32.h ---------------------------------------------------------- */
+/* --- from runtime/embed/wide_loops.h ---------------------------------------------------------- */
 
-/* Functions of f32 become part of the loops around them wherever those can be vector code; gcc calls what
- * a file has many times otherwise. */
-#if defined __OPTIMIZE__ && !defined __OPTIMIZE_SIZE__ \
-    && (defined __SSE2__ || defined __ARM_NEON || defined __riscv_vector)
-#define INLINE_F32 static inline __attribute__((always_inline))
+/* gcc takes half of the vectors of processors with AVX-512 unless told otherwise. */
+#if defined __AVX512F__ && defined __GNUC__ && __GNUC__ >= 8 && !defined __clang__
+#define WIDE_LOOPS __attribute__((target("prefer-vector-width=512")))
 #else
-#define INLINE_F32 static inline
+#define WIDE_LOOPS
 #endif
 
 /* --- from runtime/embed/f32_bits.h ------------------------------------------------------------ */
@@ -53,6 +51,17 @@ static inline float f32_of_bits(uint32_t bits)
     return both.number;
 }
 
+/* --- from runtime/embed/inline_f32.h ---------------------------------------------------------- */
+
+/* Functions of f32 become part of the loops around them wherever those can be vector code; gcc calls what
+ * a file has many times otherwise. */
+#if defined __OPTIMIZE__ && !defined __OPTIMIZE_SIZE__ \
+    && (defined __SSE2__ || defined __ARM_NEON || defined __riscv_vector)
+#define INLINE_F32 static inline __attribute__((always_inline))
+#else
+#define INLINE_F32 static inline
+#endif
+
 /* --- from runtime/embed/choose_f32.h ---------------------------------------------------------- */
 
 /* condition (0 or 1) ? a : b, both computed: a compiler that must mind traps makes a branch of what stands in
@@ -62,6 +71,34 @@ INLINE_F32 float choose_f32(int condition, float a, float b)
     const uint32_t mask = 0u - (uint32_t)condition;
 
     return f32_of_bits((f32_bits(a) & mask) | (f32_bits(b) & ~mask));
+}
+
+/* --- from runtime/embed/exp_parts_f32.h ------------------------------------------------------- */
+
+/* e^(v - minus) = (1 + less) * factor * rest, for v from -176 to 176 and a small `minus`, which v has no bits
+ * left for. */
+struct exp_parts {
+    float less;         /* from -0.3 to 0.42, off by little more than 1/2 ulp */
+    float factor, rest; /* powers of two */
+};
+
+INLINE_F32 struct exp_parts exp_parts_f32(float v, float minus)
+{
+    struct exp_parts parts;
+    /* v - minus = n * log(2) + r, n whole: the last bit of the sum is worth 1, its last bits are those of n + 254. */
+    const float sum = (v - minus) * 0x1.715476p+0f + 0x1.8001fcp+23f;
+    const float n = sum - 0x1.8001fcp+23f;
+    const float head = v - n * 0x1.62e4p-1f, tail = n * 0x1.7f7d1cp-20f; /* head is exact */
+    const float r = head - tail - minus;
+    /* e^r - 1 = r + r^2 * (1/2 + ...) */
+    const float p = (((0x1.6a3fb4p-10f * r + 0x1.1239e0p-7f) * r + 0x1.5558bep-5f) * r + 0x1.555492p-3f) * r
+                    + 0x1.fffffcp-2f;
+    const uint32_t half = f32_bits(sum) >> 1 << 23;
+
+    parts.less = head + (r * r * p - tail - minus);
+    parts.factor = f32_of_bits(half);
+    parts.rest = f32_of_bits((f32_bits(sum) << 23) - half);
+    return parts;
 }
 
 /* --- from runtime/embed/limited_f32.h --------------------------------------------------------- */
@@ -75,45 +112,21 @@ INLINE_F32 float limited_f32(float v, float most)
     return f32_of_bits((uint32_t)(magnitude < limit ? magnitude : limit) | sign);
 }
 
-/* --- from runtime/embed/exp_f32.h ------------------------------------------------------------- */
-
-/* e^v, off by 1.02 ulp at most. Without a branch, so that loops around it become vector code. */
-INLINE_F32 float exp_f32(float v)
-{
-    /* x = n * log(2) + r, n whole: the last bit of the sum is worth 1. */
-    const float x = limited_f32(v, 176.0f); /* n from -254 to 254 */
-    const uint32_t sum = f32_bits(x * 0x1.715476p+0f + 0x1.8p+23f);
-    const float n = f32_of_bits(sum) - 0x1.8p+23f;
-    const float r = x - n * 0x1.62e4p-1f - n * 0x1.7f7d1cp-20f;
-    /* e^r = 1 + r + r^2 * (1/2 + ...) */
-    const float p = (((0x1.6a3fb4p-10f * r + 0x1.1239e0p-7f) * r + 0x1.5558bep-5f) * r + 0x1.555492p-3f) * r
-                    + 0x1.fffffcp-2f;
-    const float power = 1.0f + (r + r * r * p);
-    /* 2^n in two factors: a float holds no more than 2^127, and 2^-254 becomes 0 at once. */
-    const uint32_t exponent = sum - 0x4b3fff00u; /* n + 256 */
-    const float factor = f32_of_bits((exponent / 2 - 1) << 23);
-    const float rest = f32_of_bits((exponent - exponent / 2 - 1) << 23);
-
-    return choose_f32(v == v, power * factor * rest, v);
-}
-
-/* --- from runtime/embed/sigmoid_f32.h --------------------------------------------------------- */
-
-/* 1 / (1 + e^-v) = 1 - power / (1 + power) for v >= 0, power times that below; off by 1.9 ulp at most. */
-INLINE_F32 float sigmoid_f32(float v)
-{
-    const float power = exp_f32(f32_of_bits(f32_bits(v) | 0x80000000u)); /* e^-|v| */
-    const float most = choose_f32(v < 0.0f, power, 1.0f);
-
-    return most - most * (power / (1.0f + power));
-}
-
 /* --- from runtime/embed/silu_f32.h ------------------------------------------------------------ */
 
-/* v / (1 + e^-v), off by 2.8 ulp at most (results below 2^-119: of that number's). */
+/* v / (1 + e^-v), v * e^v / (1 + e^v) below 0; off by 1.8 ulp at most (results below 2^-119: of that number's). */
 INLINE_F32 float silu_f32(float v)
 {
-    return v * sigmoid_f32(v);
+    const float x = limited_f32(f32_of_bits(f32_bits(v) | 0x80000000u), 176.0f);
+    const struct exp_parts parts = exp_parts_f32(x, 0);
+    const float power = (1.0f + parts.less) * parts.factor * parts.rest; /* e^-|v| */
+    const float sum = 1.0f + power, lost = power - (sum - 1.0f);
+    /* x * e^x / factors, and what it was rounded by */
+    const float more = x * parts.less, product = x + more, rounded = more - (product - x);
+    const float below = (product - (product * lost - rounded)) * parts.factor;
+    const float quotient = choose_f32(v < 0.0f, below, v) / sum;
+
+    return quotient * choose_f32(v < 0.0f, parts.rest, 1.0f);
 }
 
 /* --- constants -------------------------------------------------------------------------------- */
@@ -133,7 +146,7 @@ static const float element_wise_scale[3] = {
 
 /* scale (Mul) + gate (Sigmoid) + swish (Mul) + shift (Sub)
  * x f32 [1,3,4,4] -> y f32 [1,3,4,4] */
-static NOINLINE void region_scale(const float *restrict x, float *restrict y)
+static NOINLINE WIDE_LOOPS void region_scale(const float *restrict x, float *restrict y)
 {
     enum { N0 = 3, N1 = 16 };
 

@@ -14,6 +14,15 @@
 
 #include <stdint.h>
 
+/* --- from runtime/embed/wide_loops.h ---------------------------------------------------------- */
+
+/* gcc takes half of the vectors of processors with AVX-512 unless told otherwise. */
+#if defined __AVX512F__ && defined __GNUC__ && __GNUC__ >= 8 && !defined __clang__
+#define WIDE_LOOPS __attribute__((target("prefer-vector-width=512")))
+#else
+#define WIDE_LOOPS
+#endif
+
 /* --- from templates/helpers/vector_f32.c.tmpl ------------------------------------------------- */
 
 /* As many floats as a vector register of the processor holds, one where there are none. */
@@ -36,11 +45,6 @@ typedef float vector_f32 __attribute__((vector_size(LANES * 4), aligned(4), may_
 #define WIDE __attribute__((min_vector_width(512))) /* else clang splits vectors into halves */
 #else
 #define WIDE
-#endif
-#if defined __AVX512F__ && defined __GNUC__ && __GNUC__ >= 8 && !defined __clang__
-#define WIDE_LOOPS __attribute__((target("prefer-vector-width=512"))) /* gcc would take half-vectors */
-#else
-#define WIDE_LOOPS
 #endif
 
 /* --- from templates/helpers/tile_shape.c.tmpl ------------------------------------------------- */
