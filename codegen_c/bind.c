@@ -158,6 +158,11 @@ void bind_helper(struct bind *bind, const char *name)
     map_set(&codegen->helpers, arena_strdup(&codegen->arena, name), helper);
 }
 
+bool sums_are_fused(const struct bind *bind)
+{
+    return bind->codegen->fused;
+}
+
 const char *bind_own_helper(struct bind *bind, const char *name)
 {
     const struct helper *helper = map_get(&bind->codegen->helpers, name);

@@ -148,6 +148,9 @@ const char *bind_codes(struct bind *bind, const char *name, const struct type *t
  * parameter `void *scratch` (restrict) to "params". */
 void bind_scratch(struct bind *bind, size_t bytes);
 
+/* Whether the text says where a product and a sum are rounded once (docs/deterministic.md). */
+bool sums_are_fused(const struct bind *bind);
+
 /* A helper that the text uses: "erf_f32" is runtime/embed/erf_f32.h, pasted once into the file;
  * "f8e4m3_to_f32" and the like are made by codec.c.
  * Lines with # are not pasted: includes of system headers move to the top of the file, an include

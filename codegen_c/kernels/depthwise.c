@@ -163,7 +163,7 @@ bool bind_depthwise(struct bind *bind)
         bind_scratch_numbers(bind, chunk * ((coded ? rows * w.in[2] : 0) +
                                             (small ? window_k_len(&w) * w.out_c / w.in_c : 0)));
     bind_depthwise_weight(bind, &w);
-    bind_row_tiles(bind, &w, most_columns(&w));
+    bind_row_tiles(bind, &w, most_columns(&w), sums_are_fused(bind) ? vector.fuse : NULL);
     bind_places(bind, &w);
     return bind_depthwise_epilogue(bind, &w);
 }

@@ -108,16 +108,19 @@ bool has_row_tiles(const struct window *w, int most_columns)
 
 /* --- their text ------------------------------------------------------------------------------- */
 
-/* "s0 += w2 * v; s1 += w0 * v;" for an input column under the tile. */
+/* "s0 += w2 * v; s1 += w0 * v;" for an input column under the tile; `fuse`: "FUSE(s0, w2, v); ...".
+ */
 static const char *adds_text(struct bind *bind, const struct window *w, const struct row_tile *tile,
-                             int64_t column)
+                             int64_t column, const char *fuse)
 {
     struct str text = { .arena = bind->arena };
 
     for (int o = 0; o < tile->n; o++)
         for (int kw = 0; kw < w->k[2]; kw++)
             if (column_at(w, tile->first + o, kw) == column)
-                str_printf(&text, "%ss%d += w%d * v;", text.n ? " " : "", o, kw);
+                str_printf(&text, "%s%s", text.n ? " " : "",
+                           fuse ? arena_printf(bind->arena, "%s(s%d, v, w%d);", fuse, o, kw)
+                                : arena_printf(bind->arena, "s%d += w%d * v;", o, kw));
     return str_text(&text);
 }
 
@@ -145,7 +148,7 @@ static void bind_tile_weights(struct bind *bind, const struct window *w,
 
 /* The input columns under a tile, counted from the first of them. */
 static void bind_tile_inputs(struct bind *bind, const struct window *w, const struct row_tile *tile,
-                             int t)
+                             int t, const char *fuse)
 {
     const int64_t from = column_at(w, tile->first, 0);
     const int64_t to = column_at(w, tile->first + tile->n - 1, w->k[2] - 1);
@@ -153,7 +156,7 @@ static void bind_tile_inputs(struct bind *bind, const struct window *w, const st
     int n = 0;
 
     for (int64_t column = from < 0 ? 0 : from; column <= to && column < w->in[2]; column++) {
-        const char *adds = adds_text(bind, w, tile, column);
+        const char *adds = adds_text(bind, w, tile, column, fuse);
 
         if (!*adds)
             continue;
@@ -179,7 +182,7 @@ static const char *sums_text(struct bind *bind, int n)
     return str_text(&text);
 }
 
-void bind_row_tiles(struct bind *bind, const struct window *w, int most_columns)
+void bind_row_tiles(struct bind *bind, const struct window *w, int most_columns, const char *fuse)
 {
     struct row_tile tiles[MOST_TILES];
     const int n = tiles_of_row(w, most_columns, tiles);
@@ -205,7 +208,7 @@ void bind_row_tiles(struct bind *bind, const struct window *w, int most_columns)
         bind_text(bind, tile_key(bind, "sums", t), "%s", sums_text(bind, tiles[t].n));
         bind_int(bind, tile_key(bind, "n_sums", t), tiles[t].n);
         bind_tile_weights(bind, w, &tiles[t], t);
-        bind_tile_inputs(bind, w, &tiles[t], t);
+        bind_tile_inputs(bind, w, &tiles[t], t, fuse);
     }
     bind_int(bind, "n_tiles", n);
     bind_flag(bind, "uneven", uneven);

@@ -31,8 +31,10 @@ bool has_row_tiles(const struct window *window, int most_columns);
  * and more                    declares it: ", columns" n_sums0, sums0 ..       of tile 0: how many,
  * and what they begin as: "s0 = { 0 }, s1 = { 0 }" left0 ..                the first input column
  *   n_inputs0, input0_0 ..  the input columns, counted from that,
- *   adds0_0 ..              and what they add: "s0 += w1 * v; s1 += w0 * v;"
+ *   adds0_0 ..              and what they add: "s0 += w1 * v; s1 += w0 * v;"; with `fuse` a macro
+ *                           (sum, x, w), else NULL: "FUSE_VECTOR(s0, v, w1); ..."
  *   n_weights0, weight0_0   which weights there are */
-void bind_row_tiles(struct bind *bind, const struct window *window, int most_columns);
+void bind_row_tiles(struct bind *bind, const struct window *window, int most_columns,
+                    const char *fuse);
 
 #endif

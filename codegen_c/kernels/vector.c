@@ -7,6 +7,8 @@ void bind_vector(struct bind *bind)
     struct keys keys;
 
     bind_helper(bind, "wide_loops");
+    if (sums_are_fused(bind))
+        bind_helper(bind, "fuse_lanes");
     if (bind_own_helper(bind, name))
         return;
     keys_init(&keys, bind->arena);
@@ -30,9 +32,19 @@ int64_t row_chunk(int64_t n, int64_t most)
     return n;
 }
 
+/* Numbers one by one. */
+static struct row_vector single_float(struct bind *bind)
+{
+    if (sums_are_fused(bind))
+        bind_helper(bind, "fuse_float");
+    return (struct row_vector){ .type = "float", .lanes = "1", .fuse = "FUSE_FLOAT", .most = 1 };
+}
+
 struct row_vector bind_row_vector(struct bind *bind, int64_t n)
 {
-    struct row_vector vector = { .type = "vector_f32", .lanes = "LANES", .most = MOST_LANES };
+    struct row_vector vector = {
+        .type = "vector_f32", .lanes = "LANES", .fuse = "FUSE_VECTOR", .most = MOST_LANES
+    };
     const char *name;
     struct keys keys;
 
@@ -40,17 +52,20 @@ struct row_vector bind_row_vector(struct bind *bind, int64_t n)
     while (vector.most >= LEAST_LANES && n < vector.most)
         vector.most /= 2;
     if (vector.most < LEAST_LANES)
-        return (struct row_vector){ .type = "float", .lanes = "1", .most = 1 };
+        return single_float(bind);
     vector.overlaps = n % vector.most != 0;
     if (vector.most == MOST_LANES)
         return vector;
     name = arena_printf(bind->arena, "vector%d_f32", vector.most);
     vector.type = bind_own_helper(bind, name);
     vector.lanes = arena_printf(bind->arena, "LANES%d", vector.most);
+    vector.fuse = arena_printf(bind->arena, "FUSE_VECTOR%d", vector.most);
     if (vector.type)
         return vector;
     keys_init(&keys, bind->arena);
     keys_set_int(&keys, "most", vector.most);
+    keys_offer(&keys, "bits", vector.most == 8 ? "256" : "");
+    keys_offer(&keys, "whole", vector.most == 8 ? "256" : "128");
     vector.type = bind_new_helper(bind, name, "templates/helpers/vector_most_f32.c.tmpl", &keys);
     return vector;
 }

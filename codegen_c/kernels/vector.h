@@ -24,6 +24,7 @@ int64_t row_chunk(int64_t n, int64_t most);
 /* Vectors for rows of n floats, which are no longer than a row. */
 struct row_vector {
     const char *type, *lanes; /* in C: "vector8_f32", "LANES8" */
+    const char *fuse;         /* where sums_are_fused: a macro (sum, x, w) */
     int most;                 /* lanes that it may have, on whatever processor */
     bool overlaps;            /* the last vector of a row must begin before its place */
 };

@@ -1,0 +1,29 @@
+#ifndef EMBED_FUSE_LANES_H
+#define EMBED_FUSE_LANES_H
+
+#include <stdint.h>
+#include <string.h>
+
+#ifdef __GNUC__
+__attribute__((unused)) /* where there are instructions for it */
+#endif
+/* sum += x * w of n numbers, rounded once. The products are exact in double. Where a sum is not, its last bit is
+ * made odd, so that the second rounding does not see a tie. */
+static void fuse_lanes(float *sum, const float *x, const float *w, int n)
+{
+    for (int i = 0; i < n; i++) {
+        const double product = (double)x[i] * w[i], whole = product + sum[i], part = whole - product;
+        const double lost = (product - (whole - part)) + (sum[i] - part);
+        double odd = whole;
+        uint64_t bits;
+
+        memcpy(&bits, &whole, sizeof bits);
+        if ((lost > 0 || lost < 0) && bits % 2 == 0) {
+            bits = (lost > 0) == (whole > 0) ? bits + 1 : bits - 1;
+            memcpy(&odd, &bits, sizeof odd);
+        }
+        sum[i] = (float)odd;
+    }
+}
+
+#endif
