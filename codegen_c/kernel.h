@@ -28,6 +28,7 @@ struct region {
     const char *const *results;    /* and of its results: "y", "y2" */
     size_t scratch_bytes; /* asked for by bind; an extra `void *scratch` parameter, after the
                              results */
+    size_t parallel_loop; /* where in its text the loop begins that //#parallel stands above */
     size_t scratch_naive; /* what it would be without sharing, where that differs; else 0 */
     int winograd_tile;    /* outputs in each direction; 0 = another kernel. Set by bind, and … */
     size_t winograd_more; /* … the bytes of its weights beyond those of direct products */

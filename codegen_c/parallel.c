@@ -3,49 +3,27 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/embedded.h"
 #include "codegen_c/emit.h"
-
-/* The loop of each kernel that is divided: the first in its text over one of these variables. What
- * stands before it is done by every part, and its scratch is each part's own. */
-static const struct {
-    const char *kernel, *loops[3];
-} splits[] = {
-    { "conv", { "first" } },
-    { "conv_band", { "oh" } },
-    { "conv_small", { "first" } },
-    { "dense_rows", { "first" } },
-    { "dense_tiles", { "first" } },
-    { "depthwise", { "first", "oh" } },
-    { "elementwise", { "i", "i0" } },
-    { "gemv", { "first" } },
-    { "global_pool", { "first" } },
-    { "layer_norm", { "row" } },
-    { "log_softmax_rows", { "row" } },
-    { "matmul_tiles", { "left" } },
-    { "pool", { "oh" } },
-    { "pool_tiles", { "oh" } },
-    { "qnn_conv_tiles", { "first" } },
-    { "qnn_dense_tiles", { "first", "block" } },
-    { "qnn_depthwise", { "position" } },
-    { "softmax", { "outer" } },
-    { "softmax_rows", { "row" } },
-    { "winograd", { "first" } },
-};
 
 /* Below that a region takes some ten microseconds on a fast core, and handing over parts a few. */
 enum { LEAST_MACS = 1 << 18, LEAST_ELEMENTS = 1 << 15, GRAIN = 16 };
 
-static const char *const *split_loops(const struct region *region)
+/* Its kernel's template says so, if it does. */
+static bool has_parallel_loop(const struct codegen *codegen, const struct region *region)
 {
-    for (size_t i = 0; region->kernel && i < sizeof splits / sizeof *splits; i++)
-        if (strcmp(splits[i].kernel, region->kernel->name) == 0)
-            return splits[i].loops;
-    return NULL;
+    const struct embedded_file *template =
+        region->kernel
+            ? embedded_find(arena_printf(&codegen->ctx->scratch, "templates/kernels/%s.c.tmpl",
+                                         region->kernel->name))
+            : NULL;
+
+    return template && strstr(template->text, "//#parallel");
 }
 
 bool region_is_split(const struct codegen *codegen, const struct region *region)
 {
-    return codegen->options->parts > 1 && split_loops(region) &&
+    return codegen->options->parts > 1 && has_parallel_loop(codegen, region) &&
            (codegen->emitted[region->index].macs >= LEAST_MACS ||
             type_elements(&region->fn->ret->inputs[0]->type) >= LEAST_ELEMENTS);
 }
@@ -55,26 +33,31 @@ bool region_is_split(const struct codegen *codegen, const struct region *region)
  */
 struct loop {
     const char *at, *end; /* in the text */
-    const char *limit, *step, *more;
+    const char *var, *limit, *step, *more;
 };
 
-static bool parse_loop(struct arena *arena, const char *at, const char *var, struct loop *out)
+static bool parse_loop(struct arena *arena, const char *at, struct loop *out)
 {
-    const char *head = arena_printf(arena, "for (int %s = 0", var);
-    const char *limit, *limit_end, *step, *end;
+    static const char head[] = "for (int ";
+    const char *limit, *limit_end, *step, *end, *after;
+    size_t n_var;
 
-    if (!str_starts(at, head) || (at[strlen(head)] != ';' && at[strlen(head)] != ','))
+    at += strspn(at, " ");
+    n_var = strcspn(at + strlen(head), " ");
+    after = at + strlen(head) + n_var + strlen(" = 0");
+    if (!str_starts(at, head) || !str_starts(after - strlen(" = 0"), " = 0"))
         return false;
-    limit = strstr(at, arena_printf(arena, "; %s < ", var));
+    *out = (struct loop){ .at = at, .more = "" };
+    out->var = arena_strndup(arena, at + strlen(head), n_var);
+    limit = strstr(at, arena_printf(arena, "; %s < ", out->var));
     end = strchr(at, '\n');
     if (!limit || limit > end)
         return false;
-    *out = (struct loop){ .at = at, .more = "" };
-    if (at[strlen(head)] == ',')
-        out->more = arena_strndup(arena, at + strlen(head), (size_t)(limit - at) - strlen(head));
-    limit += strlen("; ") + strlen(var) + strlen(" < ");
+    if (*after == ',')
+        out->more = arena_strndup(arena, after, (size_t)(limit - after));
+    limit += strlen("; ") + n_var + strlen(" < ");
     limit_end = strchr(limit, ';');
-    step = limit_end + strlen("; ") + strlen(var);
+    step = limit_end + strlen("; ") + n_var;
     out->limit = arena_strndup(arena, limit, (size_t)(limit_end - limit));
     out->end = strchr(step, ')');
     if (str_starts(step, "++"))
@@ -85,22 +68,11 @@ static bool parse_loop(struct arena *arena, const char *at, const char *var, str
     return true;
 }
 
-static bool find_loop(struct arena *arena, const char *text, const char *const *vars,
-                      struct loop *loop, const char **var)
-{
-    for (const char *at = strstr(text, "for (int "); at; at = strstr(at + 1, "for (int "))
-        for (int i = 0; i < 3 && vars[i]; i++)
-            if (parse_loop(arena, at, vars[i], loop)) {
-                *var = vars[i];
-                return true;
-            }
-    return false;
-}
-
 /* In two lines; the first goes on where the text stands. */
 static void add_split_loop(struct arena *arena, struct str *out, const struct loop *loop,
-                           const char *var, int indent)
+                           int indent)
 {
+    const char *var = loop->var;
     const bool by_outputs = *loop->more && loop->step; /* gemv's: as many as it took */
     const char *grain = by_outputs              ? "GEMV"
                         : loop->step            ? loop->step
@@ -186,9 +158,9 @@ const char *split_region(struct codegen *codegen, const struct region *region, c
     struct arena *arena = &codegen->arena;
     struct str out = { .arena = arena };
     struct loop loop;
-    const char *var = "", *parameters_end = strstr(text, ")\n{");
+    const char *parameters_end = strstr(text, ")\n{");
     int indent = 0;
-    const bool found = find_loop(arena, text, split_loops(region), &loop, &var);
+    const bool found = parse_loop(arena, text + region->parallel_loop, &loop);
 
     assert(found && parameters_end && parameters_end < loop.at);
     if (!found || !parameters_end)
@@ -198,7 +170,7 @@ const char *split_region(struct codegen *codegen, const struct region *region, c
     str_addn(&out, parameters_end, (size_t)(loop.at - parameters_end));
     for (const char *at = loop.at; at[-1] == ' '; at--)
         indent++;
-    add_split_loop(arena, &out, &loop, var, indent);
+    add_split_loop(arena, &out, &loop, indent);
     str_add(&out, loop.end);
     str_add(&out, "\n");
     add_hand_over(codegen, &out, region, text, part_name, part_scratch);

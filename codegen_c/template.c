@@ -355,6 +355,20 @@ static int expand_block(struct expansion *x, int open, int to)
     return end;
 }
 
+static bool is_parallel(const struct line *line)
+{
+    const char *control = control_word(line);
+
+    return control && is_word(line, control, "parallel");
+}
+
+/* The first that is written counts: others are its further dims, or in blocks left out. */
+static void mark_loop(struct expansion *x)
+{
+    if (!x->silent && !x->keys->parallel)
+        x->keys->parallel = x->out->n;
+}
+
 static void expand_lines(struct expansion *x, int from, int to)
 {
     for (int i = from; i < to; i++) {
@@ -362,7 +376,9 @@ static void expand_lines(struct expansion *x, int from, int to)
             error(x, i, "the text becomes too long");
             return;
         }
-        if (control_word(&x->lines[i]))
+        if (is_parallel(&x->lines[i]))
+            mark_loop(x);
+        else if (control_word(&x->lines[i]))
             i = expand_block(x, i, to);
         else
             expand_line(x, i);

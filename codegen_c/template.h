@@ -7,6 +7,8 @@
  *                                set or false); false are flags that are off, "0" and ""
  *   //#for i N ... //#end        repeated with ${i} = 0 .. N-1; N a number or a key; inside,
  *                                ${a${i}} looks up a composed key
+ *   //#parallel                  the loop that begins on the next line is divided among threads
+ * where it is asked for (parallel.h); the text is the same otherwise
  *
  * Control lines stand alone on their lines and vanish; ${...} in their words is expanded. Unknown
  * keys, keys never used and open blocks are errors with template file and line (DIAG_TEMPLATE). A
@@ -33,6 +35,9 @@ struct keys {
      * for an unknown key; *why may then say more. What is written is computed once. */
     const char *(*compute)(void *user, const char *key, bool written, const char **why);
     void *user;
+
+    size_t parallel; /* set by template_expand: where in out the line behind //#parallel is; 0 =
+                        none */
 };
 
 /* Keys and texts are copied. Setting a key again replaces its text. */

@@ -109,6 +109,8 @@ static void see_control(struct check *check, char *text)
             wrong(check, check->line, "this //#end closes no block");
         return;
     }
+    if (strcmp(words[0], "parallel") == 0 && n == 1)
+        return;
     if (!(strcmp(words[0], "if") == 0 && n == 2) && !(strcmp(words[0], "for") == 0 && n == 3)) {
         wrong(check, check->line,
               arena_printf(&check->ctx->perm,

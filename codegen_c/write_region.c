@@ -196,8 +196,11 @@ bool region_text(struct codegen *codegen, struct region *region, const char *fn,
     }
     keys_offer(&keys, "shapes", shapes_comment(codegen, region));
     keys_offer(&keys, "params", parameter_list(codegen, region, template->text, fn));
-    return codegen->ctx->diags.n_errors == n_errors &&
-           template_expand(codegen->ctx, path, template->text, &keys, out);
+    if (codegen->ctx->diags.n_errors > n_errors ||
+        !template_expand(codegen->ctx, path, template->text, &keys, out))
+        return false;
+    region->parallel_loop = keys.parallel;
+    return true;
 }
 
 bool write_region(struct codegen *codegen, struct region *region)

@@ -89,6 +89,23 @@ START_TEST(template_expands_or_says_what_is_wrong)
 }
 END_TEST
 
+START_TEST(the_first_loop_to_be_divided_that_is_written_is_known_by_its_place)
+{
+    static const char text[] =
+        "a\n//#if nope\n//#parallel\nb\n//#end\n  //#parallel\n  c\n//#parallel\nd\n";
+    struct ctx *ctx = ctx_new(NULL);
+    struct str out = { .arena = &ctx->perm };
+    struct keys keys;
+
+    keys_init(&keys, &ctx->perm);
+    ck_assert(template_expand(ctx, "t", text, &keys, &out));
+    ck_assert_str_eq(str_text(&out), "a\n  c\nd\n");
+    ck_assert_uint_eq(keys.parallel, strlen("a\n"));
+    ck_assert(template_check(ctx, "t", text, NULL));
+    ctx_free(ctx);
+}
+END_TEST
+
 START_TEST(a_key_that_nothing_uses_is_an_error)
 {
     struct ctx *ctx = ctx_new(NULL);
@@ -166,6 +183,7 @@ int main(void)
     tcase_add_loop_test(tcase, template_expands_or_says_what_is_wrong, 0,
                         (int)(sizeof cases / sizeof *cases));
     tcase_add_loop_test(tcase, no_template_runs_forever_or_uses_up_the_stack, 0, 6);
+    tcase_add_test(tcase, the_first_loop_to_be_divided_that_is_written_is_known_by_its_place);
     tcase_add_test(tcase, a_key_that_nothing_uses_is_an_error);
     tcase_add_test(tcase, a_key_used_only_in_a_block_left_out_counts_as_used);
     tcase_add_test(tcase, setting_a_key_again_replaces_its_text);
