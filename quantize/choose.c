@@ -183,8 +183,8 @@ const struct precision *precision_of_node(const struct quantization *q, const st
 /* --- operators -------------------------------------------------------------------------------- */
 
 /* What operators read as small numbers: by default all their inputs, in all precisions with small
- * data. Comparisons of nearly equal numbers would find ties where there were none, but int8 promises
- * integers; recurrent cells keep their states in f32. */
+ * data. Comparisons of nearly equal numbers would find ties where there were none, but int8
+ * promises integers; recurrent cells keep their states in f32. */
 bool reads_small(const struct node *node, int input, const struct precision *precision)
 {
     if (!precision->has_data)
