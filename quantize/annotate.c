@@ -47,6 +47,15 @@ static struct value *zero_of(struct function *fn, enum dtype dtype, int32_t zero
     return constant_new(fn, name, &type, data);
 }
 
+static struct value *scale_of(struct function *fn, float scale, const char *name)
+{
+    const struct type type = type_scalar(DTYPE_F32);
+    float *data = constant_alloc(fn, &type);
+
+    *data = scale;
+    return constant_new(fn, name, &type, data);
+}
+
 /* The codes as numbers, in front of the first of their readers. */
 static struct value *decoded_weights(struct annotation *a, const struct small_weights *w,
                                      struct node *reader)
@@ -57,30 +66,47 @@ static struct value *decoded_weights(struct annotation *a, const struct small_we
     const char *name = arena_printf(arena, "%s.f32", w->codes->name);
     struct value *inputs[] = { w->codes, w->scales, NULL };
 
-    if (!w->scales)
+    if (!w->scales && w->codes->type.dtype == DTYPE_I8) /* integer operators want to see one */
+        inputs[1] = scale_of(a->fn, 1, arena_printf(arena, "%s.scale", w->codes->name));
+    if (!inputs[1])
         return make(a, OP_CAST, &cast, name, reader->origin, reader, 1, inputs);
     inputs[2] =
         zero_of(a->fn, w->codes->type.dtype, 0, arena_printf(arena, "%s.zero", w->codes->name));
     return make(a, OP_QNN_DEQUANTIZE, &along, name, reader->origin, reader, 3, inputs);
 }
 
-static bool weights_are_fine(struct annotation *a, const struct node *node,
-                             const struct value *weight)
+static bool weights_are_fine(struct ctx *ctx, const struct node *node, const struct value *weight)
 {
-    struct ctx *ctx = a->q->ctx;
     const int64_t at = weights_non_finite(weight);
 
     if (at < 0)
         return true;
-    a->ok = diag_error(ctx, DIAG_QUANTIZE, node_origin(node),
-                       "element %lld of the weight '%s' is %s, which no small number stands for",
-                       (long long)at, str_safe(&ctx->perm, weight->name, 200),
-                       ((const float *)weight->data)[at] > 0   ? "infinite"
-                       : ((const float *)weight->data)[at] < 0 ? "-infinite"
-                                                               : "NaN");
+    diag_error(ctx, DIAG_QUANTIZE, node_origin(node),
+               "element %lld of the weight '%s' is %s, which no small number stands for",
+               (long long)at, str_safe(&ctx->perm, weight->name, 200),
+               ((const float *)weight->data)[at] > 0   ? "infinite"
+               : ((const float *)weight->data)[at] < 0 ? "-infinite"
+                                                       : "NaN");
     diag_help(ctx, "repair the model, or leave this node alone with --keep-f32 %s",
               str_safe(&ctx->perm, node->outputs[0]->name, 200));
     return false;
+}
+
+static bool has_weights(const struct node *node, const struct precision *precision)
+{
+    return is_product(node->op) && precision->has_weights &&
+           node->inputs[1]->kind == VALUE_CONSTANT && node->inputs[1]->type.dtype == DTYPE_F32;
+}
+
+/* Before anything is computed, which may take long: all that is wrong with names and weights. */
+bool quantize_check(struct quantization *q)
+{
+    bool ok = choose_check(q);
+
+    for (const struct node *node = q->module->main->first; node; node = node->next)
+        if (has_weights(node, precision_of_node(q, node, NULL)))
+            ok = weights_are_fine(q->ctx, node, node->inputs[1]) && ok;
+    return ok;
 }
 
 /* The constant vector that is added to the product's channels; NULL = there is none. */
@@ -147,8 +173,6 @@ static void annotate_weights(struct annotation *a, struct node *node,
     line->weight_bytes_before = type_bytes(&weight->type);
     numbers = map_get(&a->coded, weight_key(a, node, precision, axis, least));
     if (!numbers) {
-        if (!weights_are_fine(a, node, weight))
-            return;
         if ((searched || a->q->options->log) && !precision->weights.block)
             search_weight_scales(a->q, node, axis, precision, &chosen);
         weights_encode(weight, axis, precision, searched && chosen.n ? &chosen : NULL, least,
@@ -187,16 +211,11 @@ static struct value *quantized(struct annotation *a, struct value *value, struct
     const union attrs cast = { .cast = { .dtype = format->dtype, .saturate = true } };
     const union attrs attrs = { .quantize = { .saturate = true } };
     const char *name = storage_name(a, value, format);
-    const struct type scalar = type_scalar(DTYPE_F32);
     struct value *inputs[3] = { value };
-    float *scale;
 
     if (format->dtype != DTYPE_I8 && s.scale == 1)
         return make(a, OP_CAST, &cast, name, origin, place_behind(value), 1, inputs);
-    scale = constant_alloc(a->fn, &scalar);
-    *scale = s.scale;
-    inputs[1] =
-        constant_new(a->fn, arena_printf(&a->q->module->arena, "%s.scale", name), &scalar, scale);
+    inputs[1] = scale_of(a->fn, s.scale, arena_printf(&a->q->module->arena, "%s.scale", name));
     inputs[2] =
         zero_of(a->fn, format->dtype, s.zero, arena_printf(&a->q->module->arena, "%s.zero", name));
     return make(a, OP_QNN_QUANTIZE, &attrs, name, origin, place_behind(value), 3, inputs);

@@ -121,11 +121,8 @@ static void check_conflicts(struct quantization *q)
     }
 }
 
-bool choose_begin(struct quantization *q)
+static void find_ends(struct quantization *q)
 {
-    bool ok = check_keep(q);
-
-    ok = (!q->options->qtable || qtable_check(q->ctx, q->options->qtable, q->module->main)) && ok;
     q->first = q->last = NULL;
     for (const struct node *node = q->module->main->first; node; node = node->next) {
         if (!is_product(node->op))
@@ -135,10 +132,24 @@ bool choose_begin(struct quantization *q)
         if (q->options->keep_last)
             q->last = node;
     }
+}
+
+bool choose_check(struct quantization *q)
+{
+    const struct qtable *qtable = q->options->qtable;
+    bool ok = check_keep(q);
+
+    ok = (!qtable || qtable_check(q->ctx, qtable, q->module->main)) && ok;
+    if (ok)
+        check_conflicts(q);
+    find_ends(q);
+    return ok;
+}
+
+bool choose_begin(struct quantization *q)
+{
+    find_ends(q);
     q->kept = (struct map){ .arena = &q->ctx->perm };
-    if (!ok)
-        return false;
-    check_conflicts(q);
     return keep_worst(q);
 }
 

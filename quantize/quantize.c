@@ -64,6 +64,8 @@ struct row {
     }
 
 static const struct row rows[] = {
+    ROW(check, SIMULATE, quantize_check,
+        "finds names that no node has, and weights that no code has"),
     ROW(equalize, SIMULATE, quantize_equalize, "evens out the channels of adjacent layers"),
     ROW(smooth, SIMULATE, quantize_smooth, "moves ranges of data into weights, behind norms"),
     ROW(calibrate, SIMULATE, quantize_calibrate, "float values get the ranges that were measured"),

@@ -32,6 +32,7 @@ struct quantization {
     const struct value *unknown[NAMED_VALUES], *broken[NAMED_VALUES]; /* the first of them */
 };
 
+bool quantize_check(struct quantization *q); /* annotate.c */
 bool quantize_equalize(struct quantization *q);
 bool quantize_smooth(struct quantization *q);
 bool quantize_calibrate(struct quantization *q);
@@ -57,7 +58,10 @@ struct precision precision_with_rule(const struct quantization *q,
 
 /* --- choose.c: which precision a node has ----------------------------------------------------- */
 
-/* Finds first, last and topk, and checks the names that the user gave. */
+/* Checks the names that the user gave. */
+bool choose_check(struct quantization *q);
+
+/* Finds first, last and topk. */
 bool choose_begin(struct quantization *q);
 
 /* qtable row, keep list, first and last, topk, else the common one. *why (which may be NULL): what
