@@ -247,8 +247,11 @@ static void note_peak(struct cli *cli, const struct codegen_options *options,
                    result->n_striped, result->arena_whole_bytes);
     if (options->measured && options->measured->has_stack)
         str_printf(&text, "the stack takes %zu of it\n", options->measured->stack);
-    str_printf(&text, "inputs and outputs, %zu bytes, are the caller's and not counted",
-               result->io_bytes);
+    if (options->io_in_arena)
+        str_add(&text, "inputs and outputs are in the arena");
+    else
+        str_printf(&text, "inputs and outputs, %zu bytes, are the caller's and not counted",
+                   result->io_bytes);
     diag_note(cli->ctx, "%s", str_text(&text));
 }
 

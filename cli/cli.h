@@ -30,6 +30,7 @@ struct cli {
     const struct choices *choices; /* what --tune-log says; NULL without it */
     int parts;                     /* … and --parallel; 0: none */
     size_t ram;                    /* … and --ram; 0: as much as it takes */
+    bool io_in_arena;              /* --io-in-arena */
     int n_pools;                   /* --pool; none: one arena */
     const struct codegen_pool *pools;
     const struct board *board;           /* what --board names (cli/board.h); NULL without it */

@@ -81,6 +81,8 @@ static const char *banner_options(struct cli *cli)
                        base_name(option_text(&cli->args, budgets[i], "")));
     if (has_option(&cli->args, OPTION_GUARD))
         str_add(&text, " --guard");
+    if (has_option(&cli->args, OPTION_IO_IN_ARENA))
+        str_add(&text, " --io-in-arena");
     for (int i = 0; i < cli->args.options[OPTION_POOL].n; i++)
         str_printf(&text, " --pool %s", cli->args.options[OPTION_POOL].at[i]);
     if (cli->machine != &machines[0])
@@ -170,6 +172,8 @@ static void report(struct cli *cli, const struct module *module, const struct bu
     if (cli->ram)
         say(cli, " --ram %s", option_text(&cli->args, OPTION_RAM, ""));
     repeat_pools(cli);
+    if (options->io_in_arena)
+        say(cli, " --io-in-arena");
     say(cli, "%s\n", offload_options(cli, true));
     if (cli->json) {
         cJSON *files = cJSON_AddArrayToObject(cli->json, "files");
@@ -273,6 +277,7 @@ bool command_compile(struct cli *cli)
     options.flash_bytes = budget.flash;
     options.parts = cli->parts;
     options.ram = budget.ram;
+    options.io_in_arena = cli->io_in_arena;
     options.n_pools = cli->n_pools;
     options.pools = cli->pools;
     options.choices = cli->choices;

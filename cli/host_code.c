@@ -234,6 +234,7 @@ bool host_code_write(struct cli *cli, struct module *module, bool step,
     options.parts = cli->parts;
     options.deterministic = cli->deterministic;
     options.ram = cli->ram;
+    options.io_in_arena = cli->io_in_arena;
     options.n_pools = cli->n_pools;
     options.pools = cli->pools;
     options.targets = cli->offload.targets.first ? &cli->offload.targets : NULL;
@@ -247,14 +248,25 @@ void host_code_explain(struct cli *cli, const struct module *module, const struc
 }
 
 /* Pools of constants have no pointer. */
-static struct adapter_memory memory_of(struct cli *cli, const struct host_code *code)
+static struct adapter_memory memory_of(struct cli *cli, const struct function *main,
+                                       const struct host_code *code)
 {
+    size_t *in_at = arena_array(&cli->ctx->perm, size_t, main->n_params);
+    size_t *out_at = arena_array(&cli->ctx->perm, size_t, main->ret->n_inputs);
     size_t *bytes = arena_array(&cli->ctx->perm, size_t, cli->n_pools);
     struct adapter_memory memory = { .pool_bytes = bytes, .n_regions = code->result.n_regions };
 
     for (int p = 0; p < cli->n_pools; p++)
         if (cli->pools[p].takes != POOL_OF_CONSTANTS)
             bytes[memory.n_pools++] = code->result.pool_bytes[p];
+    if (!cli->io_in_arena || memory.n_regions == 0)
+        return memory;
+    memory.in_at = in_at;
+    memory.out_at = out_at;
+    for (int i = 0; i < main->n_params; i++)
+        in_at[i] = code->result.places[main->params[i]->id].offset;
+    for (int i = 0; i < main->ret->n_inputs; i++)
+        out_at[i] = code->result.places[main->ret->inputs[i]->id].offset;
     return memory;
 }
 
@@ -267,7 +279,7 @@ bool host_code_build(struct cli *cli, struct module *module, bool step, struct h
         return false;
     for (size_t i = 0; i < sizeof made / sizeof *made; i++)
         host_code_path(cli, out, made[i]);
-    options.memory = memory_of(cli, out);
+    options.memory = memory_of(cli, module->main, out);
     options.dir = out->dir;
     options.flags = host_flags(cli);
     options.files = out->files;

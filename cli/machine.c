@@ -39,6 +39,7 @@ bool prepare_machine(struct cli *cli)
         ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "--ram: an arena of 0 bytes");
 
     cli->deterministic = has_option(&cli->args, OPTION_DETERMINISTIC);
+    cli->io_in_arena = has_option(&cli->args, OPTION_IO_IN_ARENA);
     cli->machine =
         machine_find(cli->ctx, option_text(&cli->args, OPTION_TARGET,
                                            cli->board ? cli->board->machine->name : "generic"));

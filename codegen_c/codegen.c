@@ -242,6 +242,18 @@ static void store_constants(struct codegen *codegen)
         stored_constant(codegen, v);
 }
 
+/* Pointers into the arena in the place of parameters. */
+static void name_io(struct codegen *codegen, const bool *used)
+{
+    const struct function *main = codegen->module->main;
+
+    for (int i = 0; i < main->n_params; i++)
+        if (used[main->params[i]->id])
+            codegen->local_names[main->params[i]->id] = codegen->input_names[i];
+    for (int i = 0; i < main->ret->n_inputs; i++)
+        codegen->local_names[main->ret->inputs[i]->id] = codegen->output_names[i];
+}
+
 /* Parameters of NAME_run and the pointers in it. */
 static void name_values(struct codegen *codegen)
 {
@@ -276,6 +288,8 @@ static void name_values(struct codegen *codegen)
                 codegen->local_names[value->id] =
                     names_unique(&locals, c_identifier(arena, value->name));
         }
+    if (io_is_inside(codegen))
+        name_io(codegen, used);
     for (struct value *v = main->constants; v; v = v->next)
         codegen->local_names[v->id] = stored_constant(codegen, v);
 }
@@ -455,9 +469,11 @@ static bool prepare(struct codegen *codegen, bool *again)
     ok = check_interface(codegen);
     if (!choose_kernels(codegen) || !ok)
         return false;
-    part = plan_parts(&codegen->arena, main, codegen->regions, codegen->n_regions);
+    part = plan_parts(&codegen->arena, main, codegen->regions, codegen->n_regions,
+                      codegen->options->io_in_arena);
     drop_regions(codegen);
-    plan_liveness(plan, &codegen->arena, main, part, codegen->regions, codegen->n_regions);
+    plan_liveness(plan, &codegen->arena, main, part, codegen->regions, codegen->n_regions,
+                  codegen->options->io_in_arena);
     plan_alias(plan, &codegen->arena, codegen->regions);
     plan_pitches(plan, &codegen->arena, codegen->regions);
     if (!write_regions(codegen))

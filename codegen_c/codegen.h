@@ -63,6 +63,7 @@ struct codegen_options {
     bool deterministic; /* the same bits everywhere, or errors (codegen_c/deterministic.h) */
     bool optimize_size; /* regions that differ in constants only share a function */
     bool guard;         /* codegen_c/guard.h */
+    bool io_in_arena;   /* inputs and outputs as well; NAME.h says where */
     int n_pools;        /* 0 = one arena, of any size */
     const struct codegen_pool *pools;
     const struct codegen_measured *measured; /* for NAME.h and NAME.json; NULL = not measured */

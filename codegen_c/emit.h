@@ -210,6 +210,16 @@ bool pool_has_arena(const struct codegen *codegen, int pool);
 const char *pool_arena(struct codegen *codegen, int pool);
 const char *pool_base(struct codegen *codegen, int pool);
 
+/* Whether inputs and outputs are in the arena: then they are no parameters of NAME_run. */
+bool io_is_inside(const struct codegen *codegen);
+
+/* The name of the function of NAME.h that says where: "kws_input_data". */
+const char *io_accessor(struct codegen *codegen, const char *c_name, bool is_input);
+
+/* Where that is: "arena_sram" and bytes. */
+const char *io_arena(struct codegen *codegen, const struct value *value);
+size_t io_offset(const struct codegen *codegen, const struct value *value);
+
 /* NAME_run and NAME_step; "int NAME_run(const float x[...], ...)" and the tail behind it. */
 void add_entry(struct codegen *codegen, struct str *out);
 void add_prototype(struct codegen *codegen, struct str *out, bool step, const char *tail);

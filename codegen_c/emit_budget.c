@@ -40,9 +40,9 @@ void find_peak(struct codegen *codegen)
     struct codegen_peak *peak = &codegen->result->peak;
     const int r = greatest_region(plan, &peak->bytes);
 
-    for (int i = 0; i < main->n_params; i++)
+    for (int i = 0; i < main->n_params && !plan->io_inside; i++)
         codegen->result->io_bytes += type_bytes(&main->params[i]->type);
-    for (int i = 0; i < main->ret->n_inputs; i++)
+    for (int i = 0; i < main->ret->n_inputs && !plan->io_inside; i++)
         codegen->result->io_bytes += type_bytes(&main->ret->inputs[i]->type);
     if (r < 0)
         return;

@@ -54,6 +54,27 @@ const char *pool_base(struct codegen *codegen, int pool)
     return pool_pointer(codegen, "base", pool);
 }
 
+bool io_is_inside(const struct codegen *codegen)
+{
+    return codegen->plan.io_inside;
+}
+
+const char *io_accessor(struct codegen *codegen, const char *c_name, bool is_input)
+{
+    return arena_printf(&codegen->arena, "%s_%s_%s", codegen->options->name,
+                        is_input ? "input" : "output", c_name);
+}
+
+const char *io_arena(struct codegen *codegen, const struct value *value)
+{
+    return pool_arena(codegen, codegen->plan.blocks[codegen->plan.block[value->id]].pool);
+}
+
+size_t io_offset(const struct codegen *codegen, const struct value *value)
+{
+    return codegen->plan.place[value->id].offset;
+}
+
 /* Pools that are not needed may be NULL. */
 static void add_alignment(struct codegen *codegen, struct str *out)
 {
@@ -75,7 +96,7 @@ static void add_checks(struct codegen *codegen, struct str *out)
 {
     const struct function *main = codegen->module->main;
     const struct plan *plan = &codegen->plan;
-    const int n_io = main->n_params + main->ret->n_inputs;
+    const int n_io = io_is_inside(codegen) ? 0 : main->n_params + main->ret->n_inputs;
     struct str test = { .arena = &codegen->arena };
     size_t line = 0;
 
@@ -138,6 +159,23 @@ static void add_pointer(struct codegen *codegen, struct str *out, const struct v
                region ? over_comment(codegen, region) : "");
 }
 
+static void add_inputs(struct codegen *codegen, struct str *out)
+{
+    const struct function *main = codegen->module->main;
+
+    for (int i = 0; i < main->n_params; i++) {
+        const struct value *param = main->params[i];
+
+        if (codegen->local_names[param->id])
+            str_printf(
+                out, "    const %s *const %s = (const void *)(%s + %zu); /* %s */\n",
+                dtype_c_type(param->type.dtype), codegen->local_names[param->id],
+                pool_base(codegen, codegen->plan.blocks[codegen->plan.block[param->id]].pool),
+                codegen->plan.place[param->id].offset,
+                shape_comment(&codegen->arena, &param->type));
+    }
+}
+
 static void add_pointers(struct codegen *codegen, struct str *out)
 {
     const struct plan *plan = &codegen->plan;
@@ -148,6 +186,8 @@ static void add_pointers(struct codegen *codegen, struct str *out)
         if (plan->pools[p].bytes > 0)
             str_printf(out, "    unsigned char *const %s = %s;\n", pool_base(codegen, p),
                        pool_arena(codegen, p));
+    if (io_is_inside(codegen))
+        add_inputs(codegen, out);
     for (const struct node *node = codegen->module->main->first; node; node = node->next) {
         const struct region *region = r < codegen->n_regions && codegen->regions[r].call == node
                                           ? &codegen->regions[r++]
@@ -228,9 +268,9 @@ static void add_run_by_steps(struct codegen *codegen, struct str *out)
     int n = 0;
 
     items[n++] = "region";
-    for (int i = 0; i < main->n_params; i++)
+    for (int i = 0; i < main->n_params && !io_is_inside(codegen); i++)
         items[n++] = codegen->input_names[i];
-    for (int i = 0; i < main->ret->n_inputs; i++)
+    for (int i = 0; i < main->ret->n_inputs && !io_is_inside(codegen); i++)
         items[n++] = codegen->output_names[i];
     for (int p = 0; p < codegen->plan.n_pools; p++)
         if (pool_has_arena(codegen, p))

@@ -257,9 +257,9 @@ void add_prototype(struct codegen *codegen, struct str *out, bool step, const ch
 
     if (step)
         items[n++] = "int region";
-    for (int i = 0; i < main->n_params; i++)
+    for (int i = 0; i < main->n_params && !io_is_inside(codegen); i++)
         items[n++] = array_parameter(arena, &main->params[i]->type, codegen->input_names[i], true);
-    for (int i = 0; i < main->ret->n_inputs; i++)
+    for (int i = 0; i < main->ret->n_inputs && !io_is_inside(codegen); i++)
         items[n++] =
             array_parameter(arena, &main->ret->inputs[i]->type, codegen->output_names[i], false);
     for (int p = 0; p < codegen->plan.n_pools; p++)
@@ -287,18 +287,53 @@ static void add_pool_comment(struct codegen *codegen, struct str *out)
     }
 }
 
-static void add_functions(struct codegen *codegen, struct str *out)
+/* Where an input or output is. */
+static void add_accessor(struct codegen *codegen, struct str *out, const struct value *value,
+                         const char *c_name, bool is_input)
+{
+    const char *type = dtype_c_type(value->type.dtype), *arena = io_arena(codegen, value);
+    const char *constant = is_input ? "" : "const ";
+
+    str_printf(out,
+               "static inline %s%s *%s(void *%s)\n{\n"
+               "    return (%s%s *)(void *)((unsigned char *)%s + %zu);\n}\n\n",
+               constant, type, io_accessor(codegen, c_name, is_input), arena, constant, type, arena,
+               io_offset(codegen, value));
+}
+
+static void add_accessors(struct codegen *codegen, struct str *out)
 {
     const struct function *main = codegen->module->main;
 
-    str_printf(out, "/* Runs the whole network.\n");
-    add_tensors(codegen, out, "Inputs, only read:", main->n_params, main->params,
-                codegen->input_names, NULL);
-    add_tensors(codegen, out, "Outputs, written (also in between) and read:", main->ret->n_inputs,
-                main->ret->inputs, codegen->output_names, main->result_names);
+    if (!io_is_inside(codegen))
+        return;
     str_add(out,
-            " *\n * The arrays must not overlap. The arena needs no initial contents and holds "
-            "nothing afterwards;\n");
+            "/* Where inputs are to be written before a run, and outputs can be read after it. "
+            "*/\n");
+    for (int i = 0; i < main->n_params; i++)
+        add_accessor(codegen, out, main->params[i], codegen->input_names[i], true);
+    for (int i = 0; i < main->ret->n_inputs; i++)
+        add_accessor(codegen, out, main->ret->inputs[i], codegen->output_names[i], false);
+}
+
+static void add_functions(struct codegen *codegen, struct str *out)
+{
+    const struct function *main = codegen->module->main;
+    const bool inside = io_is_inside(codegen);
+
+    add_accessors(codegen, out);
+    str_printf(out, "/* Runs the whole network.\n");
+    add_tensors(codegen, out,
+                inside ? "Inputs, in the arena, of which nothing is left afterwards:"
+                       : "Inputs, only read:",
+                main->n_params, main->params, codegen->input_names, NULL);
+    add_tensors(codegen, out,
+                inside ? "Outputs, in the arena:" : "Outputs, written (also in between) and read:",
+                main->ret->n_inputs, main->ret->inputs, codegen->output_names, main->result_names);
+    str_add(out, inside ? " *\n * The arena needs no other initial contents and holds nothing else "
+                          "afterwards;\n"
+                        : " *\n * The arrays must not overlap. The arena needs no initial contents "
+                          "and holds nothing afterwards;\n");
     if (codegen->options->n_pools) {
         str_add(out,
                 " * several networks may share its pools, one after the other. A pool of 0 bytes "
@@ -313,8 +348,10 @@ static void add_functions(struct codegen *codegen, struct str *out)
     if (codegen->n_modules)
         str_add(out, "Regions of other\n * targets may keep a state of their own. */\n");
     else
-        str_add(out, "Nothing else is written: calls with\n * different outputs and arenas may run "
-                     "at the same time. */\n");
+        str_printf(out,
+                   "Nothing else is written: calls with\n * different %sarenas may run at the same "
+                   "time. */\n",
+                   inside ? "" : "outputs and ");
     add_prototype(codegen, out, false, ");\n");
     if (!codegen->options->step)
         return;

@@ -26,15 +26,21 @@ static cJSON *shape_json(const struct type *type)
     return list;
 }
 
-static cJSON *tensor_json(struct codegen *codegen, const struct type *type, const char *c_name,
-                          const char *name)
+static cJSON *tensor_json(struct codegen *codegen, const struct value *value, const char *c_name,
+                          const char *name, bool is_input)
 {
+    const struct type *type = &value->type;
     cJSON *tensor = cJSON_CreateObject();
 
     cJSON_AddStringToObject(tensor, "parameter", c_name);
     cJSON_AddStringToObject(tensor, "name", safe(codegen, name));
     cJSON_AddStringToObject(tensor, "dtype", dtype_name(type->dtype));
     cJSON_AddItemToObject(tensor, "shape", shape_json(type));
+    if (io_is_inside(codegen)) {
+        cJSON_AddStringToObject(tensor, "function", io_accessor(codegen, c_name, is_input));
+        cJSON_AddStringToObject(tensor, "arena", io_arena(codegen, value));
+        add_number(tensor, "offset", (double)io_offset(codegen, value));
+    }
     return tensor;
 }
 
@@ -45,11 +51,12 @@ static void add_interface(struct codegen *codegen, cJSON *root)
     cJSON *outputs = cJSON_AddArrayToObject(root, "outputs");
 
     for (int i = 0; i < main->n_params; i++)
-        cJSON_AddItemToArray(inputs, tensor_json(codegen, &main->params[i]->type,
-                                                 codegen->input_names[i], main->params[i]->name));
+        cJSON_AddItemToArray(inputs, tensor_json(codegen, main->params[i], codegen->input_names[i],
+                                                 main->params[i]->name, true));
     for (int i = 0; i < main->ret->n_inputs; i++)
-        cJSON_AddItemToArray(outputs, tensor_json(codegen, &main->ret->inputs[i]->type,
-                                                  codegen->output_names[i], main->result_names[i]));
+        cJSON_AddItemToArray(outputs,
+                             tensor_json(codegen, main->ret->inputs[i], codegen->output_names[i],
+                                         main->result_names[i], false));
 }
 
 /* The C names of all values in a block, or the region whose scratch it is. */

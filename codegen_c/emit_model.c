@@ -87,6 +87,11 @@ static const char *block_text(struct codegen *codegen, int block)
     if (!plan->blocks[block].value)
         return arena_printf(&codegen->arena, "scratch of %s",
                             codegen->regions[plan->blocks[block].first].c_name);
+    for (int i = 0; i < plan->main->n_params; i++)
+        if (plan->block[plan->main->params[i]->id] == block) {
+            str_add(&out, codegen->input_names[i]);
+            column += out.n + 2;
+        }
     for (const struct node *node = plan->main->first; node; node = node->next)
         for (int i = 0; i < node->n_outputs && node->op == OP_CALL; i++) {
             const int id = node->outputs[i]->id;

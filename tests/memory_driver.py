@@ -30,17 +30,25 @@ def main():
               f"        state = state * 1664525u + 1013904223u;\n"
               f"        t{i}[i] = ({TYPES.get(tensor['dtype'], 'uint8_t')})("
               + ("(double)(state >> 8) / 8388608.0 - 1" if real else "state >> 28") + ");\n    }")
-    print("    for (int round = 0; round < 3; round++) {")
+    print("    for (int round = 0; round < 3; round++) {\n        int code;\n")
     for p, name in enumerate(pools):
-        print(f"        void *arena{p} = pool(NET_{name}, fills[round]);")
-    arguments = [f"t{i}" for i in range(len(tensors))] + [f"arena{p}" for p in range(len(pools))]
-    print(f"        const int code = net_run({', '.join(arguments)});\n")
+        print(f"        void *const arena{p} = pool(NET_{name}, fills[round]);")
+    inside = "--io-in-arena" in model["options"]
+    arguments = [f"t{i}" for i in range(len(tensors)) if not inside] + [f"arena{p}" for p in range(len(pools))]
+    arenas = ["arena_" + pool["name"] for pool in model["arena"].get("pools", []) if pool["has_arena"]] or ["arena"]
+    at = [f"{t['function']}(arena{arenas.index(t['arena'])})" for t in tensors] if inside else []
+    if inside:
+        for i in range(len(model["inputs"])):
+            print(f"        memcpy({at[i]}, t{i}, sizeof t{i});")
+    print(f"        code = net_run({', '.join(arguments)});\n")
     print("        if (code) {\n            printf(\"code %d\\n\", code);")
     if "--guard" in model["options"]:
         print("            printf(\"%s wrote behind '%s' or in front of '%s'\\n\", net_overrun.region,\n"
               "                   net_overrun.tensor, net_overrun.next);")
     print("            return 1;\n        }")
     for i in range(len(model["inputs"]), len(tensors)):
+        if inside:
+            print(f"        memcpy(t{i}, {at[i]}, sizeof t{i});")
         print(f"        for (size_t i = 0; i < sizeof t{i}; i++)\n"
               f"            hash = (hash ^ ((const unsigned char *)t{i})[i]) * UINT64_C(1099511628211);\n"
               f"        memset(t{i}, 0, sizeof t{i});")

@@ -62,7 +62,10 @@ bool plan_may_go_over(const struct plan *plan, const struct region *region, int 
 {
     const struct value *root = plan->root[region->call->inputs[i]->id];
 
+    int index;
+
     return region->call->n_outputs == 1 && !region->external &&
+           !(plan->io_inside && is_main_result(plan, root, &index)) && /* it is read later */
            plan_whole(plan, region->call->outputs[0]) == region->call->outputs[0] &&
            plan->place[region->call->outputs[0]->id].kind == PLACE_ARENA &&
            plan->place[root->id].kind == PLACE_ARENA && plan->block[root->id] >= 0 &&
@@ -91,7 +94,7 @@ static void place_result(struct plan *plan, struct region *region, const struct 
         plan->naive_bytes += plan_round(bytes);
         return;
     }
-    if (is_main_result(plan, value, &place->index)) {
+    if (!plan->io_inside && is_main_result(plan, value, &place->index)) {
         place->kind = PLACE_OUTPUT;
         return;
     }
@@ -110,6 +113,25 @@ static void place_result(struct plan *plan, struct region *region, const struct 
     plan->blocks[plan->n_blocks++] = (struct block){
         .value = value, .bytes = bytes, .first = plan->first[id], .last = plan->last[id]
     };
+}
+
+static void place_inputs(struct plan *plan)
+{
+    for (int i = 0; i < plan->main->n_params; i++) {
+        const struct value *param = plan->main->params[i];
+        const size_t bytes = type_bytes(&param->type);
+
+        plan->place[param->id] = (struct codegen_place){ PLACE_INPUT, i, 0, 0 };
+        if (!plan->io_inside)
+            continue;
+        plan->place[param->id].kind = PLACE_ARENA;
+        plan->naive_bytes += plan_round(bytes);
+        plan->block[param->id] = plan->n_blocks;
+        plan->blocks[plan->n_blocks++] = (struct block){ .value = param,
+                                                         .bytes = bytes,
+                                                         .first = plan->first[param->id],
+                                                         .last = plan->last[param->id] };
+    }
 }
 
 static void place_results(struct plan *plan, struct region *regions)
@@ -131,12 +153,11 @@ void plan_alias(struct plan *plan, struct arena *arena, struct region *regions)
 {
     const struct function *main = plan->main;
 
-    plan->capacity = plan->n_regions; /* scratch */
+    plan->capacity = plan->n_regions + main->n_params; /* scratch, and inputs */
     for (const struct node *node = main->first; node; node = node->next)
         plan->capacity += node->n_outputs;
     plan->blocks = arena_array(arena, struct block, plan->capacity);
-    for (int i = 0; i < main->n_params; i++)
-        plan->place[main->params[i]->id] = (struct codegen_place){ PLACE_INPUT, i, 0, 0 };
+    place_inputs(plan);
     for (const struct value *v = main->constants; v; v = v->next)
         plan->place[v->id] = (struct codegen_place){ PLACE_CONSTANT, 0, 0, 0 };
     place_results(plan, regions);

@@ -29,13 +29,28 @@ static void read_by(struct plan *plan, const struct value *value, int region)
         *last = region;
 }
 
+/* Inputs that nobody reads must not hurt others when they are written: they stay all the time. */
+static void keep_io(struct plan *plan)
+{
+    const struct function *main = plan->main;
+
+    for (int i = 0; i < main->n_params; i++) {
+        plan->first[main->params[i]->id] = 0;
+        if (plan->last[main->params[i]->id] < 0)
+            plan->last[main->params[i]->id] = plan->n_regions - 1;
+    }
+    for (int i = 0; i < main->ret->n_inputs; i++)
+        read_by(plan, main->ret->inputs[i], plan->n_regions - 1);
+}
+
 void plan_liveness(struct plan *plan, struct arena *arena, const struct function *main,
-                   struct part *part, const struct region *regions, int n_regions)
+                   struct part *part, const struct region *regions, int n_regions, bool io_inside)
 {
     const int n = main->n_values;
 
     *plan = (struct plan){ .main = main,
                            .n_regions = n_regions,
+                           .io_inside = io_inside && n_regions > 0,
                            .part = part,
                            .root = arena_array(arena, const struct value *, n),
                            .first = arena_array(arena, int, n),
@@ -67,4 +82,6 @@ void plan_liveness(struct plan *plan, struct arena *arena, const struct function
             read_by(plan, call->outputs[i], r); /* results that nobody reads are written, too */
         }
     }
+    if (plan->io_inside)
+        keep_io(plan);
 }

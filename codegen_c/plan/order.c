@@ -30,50 +30,80 @@ static const struct value *read_first_at(const struct plan *plan, const struct n
     return root;
 }
 
+struct writers {
+    const struct plan *plan;
+    int *region_of;            /* by node id; -1 = none */
+    const struct value **left; /* to be looked at: as many as there are values at most, as each is
+                                  part of one concatenation */
+};
+
 /* Counts the regions that make a root, and lists them where `list` is not NULL: the one whose
- * result it is, or, of a concatenation without a region, those of the operands. */
-static int add_writers(const struct plan *plan, const int *region_of, const struct value *root,
-                       int *list, int n)
+ * result it is, or, of a concatenation without a region, those of the operands. No recursion:
+ * concatenations may be nested as deeply as a model likes. */
+static int add_writers(const struct writers *writers, const struct value *root, int *list, int n)
 {
-    if (!root->def)
-        return n;
-    if (region_of[root->def->id] >= 0) {
-        if (list)
-            list[n] = region_of[root->def->id];
-        return n + 1;
+    int n_left = 0;
+
+    writers->left[n_left++] = root;
+    while (n_left > 0) {
+        const struct node *def = writers->left[--n_left]->def;
+
+        if (!def)
+            continue;
+        if (writers->region_of[def->id] >= 0) {
+            if (list)
+                list[n] = writers->region_of[def->id];
+            n++;
+            continue;
+        }
+        for (int i = def->n_inputs - 1; i >= 0; i--)
+            writers->left[n_left++] = writers->plan->root[def->inputs[i]->id];
     }
-    for (int i = 0; i < root->def->n_inputs; i++)
-        n = add_writers(plan, region_of, plan->root[root->def->inputs[i]->id], list, n);
     return n;
 }
 
+/* With inputs and outputs in the arena there is a task before all regions, which writes the former,
+ * and one behind, which reads the latter. */
 static void find_tasks(const struct plan *plan, struct arena *arena, const struct region *regions,
                        const int *buffer, struct schedule_task *tasks)
 {
-    int *region_of = arena_array(arena, int, plan->main->n_nodes + 1); /* by node id; -1 = none */
+    const int shift = plan->io_inside;
+    const struct writers writers = { plan, arena_array(arena, int, plan->main->n_nodes + 1),
+                                     arena_array(arena, const struct value *,
+                                                 plan->main->n_values + 1) };
 
     for (int i = 0; i <= plan->main->n_nodes; i++)
-        region_of[i] = -1;
+        writers.region_of[i] = -1;
     for (int r = 0; r < plan->n_regions; r++)
-        region_of[regions[r].call->id] = r;
+        writers.region_of[regions[r].call->id] = r + shift;
     for (int r = 0; r < plan->n_regions; r++) {
         const struct node *call = regions[r].call;
-        int *after, *over = arena_array(arena, int, call->n_inputs), n = 0;
+        struct schedule_task *task = &tasks[r + shift];
+        int *after, *over = arena_array(arena, int, call->n_inputs), n = shift;
 
         for (int i = 0; i < call->n_inputs; i++)
-            n = add_writers(plan, region_of, plan->root[call->inputs[i]->id], NULL, n);
+            n = add_writers(&writers, plan->root[call->inputs[i]->id], NULL, n);
         after = arena_array(arena, int, n);
-        tasks[r] = (struct schedule_task){ .after = after, .over = over };
+        *task = (struct schedule_task){ .after = after, .n_after = shift, .over = over };
         if (regions[r].scratch_bytes > 0)
-            tasks[r].scratch = plan_round(regions[r].scratch_bytes);
+            task->scratch = plan_round(regions[r].scratch_bytes);
         for (int i = 0; i < call->n_inputs; i++) {
             const struct value *root = read_first_at(plan, call, i);
 
             if (root)
-                tasks[r].n_after = add_writers(plan, region_of, root, after, tasks[r].n_after);
+                task->n_after = add_writers(&writers, root, after, task->n_after);
             if (root && plan_may_go_over(plan, &regions[r], i))
-                over[tasks[r].n_over++] = buffer[root->id];
+                over[task->n_over++] = buffer[root->id];
         }
+    }
+    if (shift) {
+        const int last = plan->n_regions + 1;
+        int *after = arena_array(arena, int, last);
+
+        for (int i = 0; i < last; i++)
+            after[i] = i;
+        tasks[0] = (struct schedule_task){ 0 };
+        tasks[last] = (struct schedule_task){ .after = after, .n_after = last };
     }
 }
 
@@ -99,20 +129,36 @@ static void touch_all(const struct plan *plan, const int *buffer, struct value *
     }
 }
 
+/* What is there to the end: see plan_liveness. */
+static void touch_kept(const struct plan *plan, const int *buffer, struct lists *readers)
+{
+    const struct function *main = plan->main;
+
+    touch_all(plan, buffer, main->ret->inputs, main->ret->n_inputs, plan->n_regions + 1, readers);
+    for (int i = 0; i < main->n_params; i++)
+        if (readers[buffer[main->params[i]->id]].n == 0) /* nobody reads it */
+            touch(&readers[buffer[main->params[i]->id]], plan->n_regions + 1);
+}
+
 /* Who writes and who reads each buffer: counts first, then lists. */
 static void find_users(const struct plan *plan, struct arena *arena, const struct region *regions,
                        const int *buffer, struct schedule_buffer *buffers, int n)
 {
+    const int shift = plan->io_inside;
     struct lists *writers = arena_array(arena, struct lists, n);
     struct lists *readers = arena_array(arena, struct lists, n);
 
     for (int pass = 0; pass < 2; pass++) {
+        if (shift)
+            touch_all(plan, buffer, plan->main->params, plan->main->n_params, 0, writers);
         for (int r = 0; r < plan->n_regions; r++) {
             const struct node *call = regions[r].call;
 
-            touch_all(plan, buffer, call->outputs, call->n_outputs, r, writers);
-            touch_all(plan, buffer, call->inputs, call->n_inputs, r, readers);
+            touch_all(plan, buffer, call->outputs, call->n_outputs, r + shift, writers);
+            touch_all(plan, buffer, call->inputs, call->n_inputs, r + shift, readers);
         }
+        if (shift)
+            touch_kept(plan, buffer, readers);
         for (int i = 0; i < n && pass == 0; i++) {
             writers[i] = (struct lists){ .at = arena_array(arena, int, writers[i].n) };
             readers[i] = (struct lists){ .at = arena_array(arena, int, readers[i].n) };
@@ -132,6 +178,13 @@ static int find_buffers(const struct plan *plan, struct arena *arena, const stru
 {
     bool *known = arena_array(arena, bool, plan->main->n_values);
     int n = 0;
+
+    for (int i = 0; i < plan->main->n_params && plan->io_inside; i++) {
+        const struct value *param = plan->main->params[i];
+
+        buffer[param->id] = n;
+        buffers[n++] = (struct schedule_buffer){ .bytes = plan_round(type_bytes(&param->type)) };
+    }
 
     for (int r = 0; r < plan->n_regions; r++)
         for (int i = 0; i < regions[r].call->n_outputs; i++) {
@@ -187,9 +240,10 @@ static void reorder_main(struct function *main, struct arena *arena, const struc
 bool plan_order(struct plan *plan, struct arena *arena, struct function *main,
                 const struct region *regions)
 {
-    int n_values = 0;
-    struct schedule_problem problem = { .n_tasks = plan->n_regions };
-    struct schedule_task *tasks = arena_array(arena, struct schedule_task, plan->n_regions);
+    int n_values = plan->main->n_params;
+    const int shift = plan->io_inside, n_tasks = plan->n_regions + 2 * shift;
+    struct schedule_problem problem = { .n_tasks = n_tasks };
+    struct schedule_task *tasks = arena_array(arena, struct schedule_task, n_tasks);
     struct schedule_buffer *buffers;
     int *buffer = arena_array(arena, int, plan->main->n_values);
     struct schedule schedule;
@@ -206,6 +260,8 @@ bool plan_order(struct plan *plan, struct arena *arena, struct function *main,
     plan->order_bound = schedule.lower_bound;
     if (!main || schedule.peak == schedule.given_peak)
         return false;
+    for (int i = 0; i < plan->n_regions && shift; i++)
+        schedule.order[i] = schedule.order[i + 1] - 1;
     reorder_main(main, arena, regions, schedule.order, plan->n_regions);
     return true;
 }

@@ -20,6 +20,7 @@ struct parts {
     const struct value **work; /* of find_views */
     int64_t steps;             /* left for trials */
     size_t least;              /* the arena's lower bound so far */
+    bool io_inside;            /* see struct plan */
 };
 
 static int64_t pixel_of(const struct type *type)
@@ -198,7 +199,8 @@ static size_t lower_bound(struct parts *parts)
     struct plan plan;
     size_t bytes;
 
-    plan_liveness(&plan, &scratch, parts->main, parts->part, parts->regions, parts->n_regions);
+    plan_liveness(&plan, &scratch, parts->main, parts->part, parts->regions, parts->n_regions,
+                  parts->io_inside);
     plan_alias(&plan, &scratch, parts->regions);
     bytes = pack_lower_bound(&scratch, plan.blocks, plan.n_blocks);
     arena_release(&scratch);
@@ -261,9 +263,10 @@ static bool is_concat(const struct region *region)
 }
 
 struct part *plan_parts(struct arena *arena, const struct function *main, struct region *regions,
-                        int n_regions)
+                        int n_regions, bool io_inside)
 {
     struct parts parts = { .main = main,
+                           .io_inside = io_inside,
                            .regions = regions,
                            .n_regions = n_regions,
                            .region_of = arena_array(arena, struct region *, main->n_nodes + 1),

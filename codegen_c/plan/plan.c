@@ -95,26 +95,34 @@ bool plan_pack(struct plan *plan, struct ctx *ctx, const struct region *regions,
 /* What each block holds while the regions run. */
 struct contents {
     const struct plan *plan;
-    const struct value **of; /* by block: a whole, NULL = nothing yet */
-    bool *has_parts;         /* by value id: is a whole */
-    bool *written;           /* by value id: of a root, and still there */
+    const struct value **of;   /* by block: a whole, NULL = nothing yet */
+    bool *has_parts;           /* by value id: is a whole */
+    bool *written;             /* by value id: of a root, and still there */
+    const struct value **left; /* of can_read */
 };
 
-/* A whole can be read when its parts are there. */
+/* A whole can be read when its parts are there, and the parts of these. No recursion: they may be
+ * nested as deeply as a model likes. */
 static bool can_read(const struct contents *contents, const struct value *value)
 {
     const struct plan *plan = contents->plan;
-    const struct value *root = plan->root[value->id];
-    const int block = plan->block[root->id];
+    int n_left = 0;
 
-    if (block >= 0 && contents->of[block] != plan_whole(plan, root))
-        return false;
-    if (root->kind != VALUE_OUTPUT || contents->written[root->id])
-        return true;
-    for (int i = 0; i < root->def->n_inputs; i++)
-        if (!plan->part[root->def->inputs[i]->id].whole ||
-            !can_read(contents, root->def->inputs[i]))
+    contents->left[n_left++] = value;
+    while (n_left > 0) {
+        const struct value *root = plan->root[contents->left[--n_left]->id];
+        const int block = plan->block[root->id];
+
+        if (block >= 0 && contents->of[block] != plan_whole(plan, root))
             return false;
+        if (root->kind != VALUE_OUTPUT || contents->written[root->id])
+            continue;
+        for (int i = 0; i < root->def->n_inputs; i++) {
+            if (!plan->part[root->def->inputs[i]->id].whole || n_left >= plan->main->n_values)
+                return false;
+            contents->left[n_left++] = root->def->inputs[i];
+        }
+    }
     return true;
 }
 
@@ -162,8 +170,9 @@ static bool results_have_places(const struct plan *plan)
 
     for (int i = 0; i < ret->n_inputs; i++) {
         const struct codegen_place *place = &plan->place[ret->inputs[i]->id];
+        const bool inside = place->kind == PLACE_ARENA && plan->block[ret->inputs[i]->id] >= 0;
 
-        if (place->kind != PLACE_OUTPUT || place->index != i)
+        if (plan->io_inside ? !inside : place->kind != PLACE_OUTPUT || place->index != i)
             return false;
     }
     return true;
@@ -218,13 +227,16 @@ bool plan_verify(const struct plan *plan, struct arena *arena, const struct regi
 {
     const int n = plan->main->n_values;
     struct contents contents = { plan, arena_array(arena, const struct value *, plan->n_blocks),
-                                 arena_array(arena, bool, n), arena_array(arena, bool, n) };
+                                 arena_array(arena, bool, n), arena_array(arena, bool, n),
+                                 arena_array(arena, const struct value *, n + 1) };
 
     for (int i = 0; i < n; i++)
         if (plan->part[i].whole)
             contents.has_parts[plan->part[i].whole->id] = true;
     if (!parts_are_apart(plan) || !pools_are_packed(plan, arena) || !results_have_places(plan))
         return false;
+    for (int i = 0; i < plan->main->n_params && plan->io_inside; i++)
+        contents.of[plan->block[plan->main->params[i]->id]] = plan->main->params[i];
     for (int r = 0; r < plan->n_regions; r++) {
         const struct node *call = regions[r].call;
 
@@ -239,5 +251,8 @@ bool plan_verify(const struct plan *plan, struct arena *arena, const struct regi
             if (!write(&contents, &regions[r], call->outputs[i]))
                 return false;
     }
+    for (int i = 0; i < plan->main->ret->n_inputs; i++)
+        if (!can_read(&contents, plan->main->ret->inputs[i]))
+            return false;
     return true;
 }

@@ -51,6 +51,8 @@ struct part {
 struct plan {
     const struct function *main; /* numbered */
     int n_regions;
+    bool io_inside; /* inputs are in the arena, from before the first region on, and outputs, until
+                       after the last; results may go over inputs */
 
     /* By value id. A view (reshape) is stored where its root is, which may be part of a whole. */
     struct part *part;
@@ -80,11 +82,11 @@ struct plan {
  * region->absent of the concatenations: where all operands are, there is nothing left to do, and
  * the region is to be left out from here on. */
 struct part *plan_parts(struct arena *arena, const struct function *main, struct region *regions,
-                        int n_regions);
+                        int n_regions, bool io_inside);
 
 /* Begins a plan: fills root, first and last. */
 void plan_liveness(struct plan *plan, struct arena *arena, const struct function *main,
-                   struct part *part, const struct region *regions, int n_regions);
+                   struct part *part, const struct region *regions, int n_regions, bool io_inside);
 
 /* What a value's memory belongs to: the whole, or the root itself; and where it begins in that. */
 const struct value *plan_whole(const struct plan *plan, const struct value *value);

@@ -20,6 +20,7 @@ static const int64_t MOST_WORK = 400000000;
 struct whole {
     size_t bytes;
     int first, last; /* calls that write or read it */
+    bool is_kept;    /* from before the first, or until behind the last */
 };
 
 struct run {
@@ -56,6 +57,14 @@ static void touch(struct whole *whole, int call)
         whole->last = call;
 }
 
+/* Inputs and outputs in the arena. */
+static void keep(struct whole *whole, const struct type *type, int call)
+{
+    whole->bytes = plan_round(type_bytes(type));
+    whole->is_kept = true;
+    touch(whole, call);
+}
+
 static void find_wholes(struct stripe_search *search, const struct plan *plan)
 {
     const int n = plan->main->n_values;
@@ -79,6 +88,11 @@ static void find_wholes(struct stripe_search *search, const struct plan *plan)
         }
         call++;
     }
+    for (int i = 0; i < plan->main->n_params && plan->io_inside; i++)
+        keep(&by_id[plan->main->params[i]->id], &plan->main->params[i]->type, 0);
+    for (int i = 0; i < plan->main->ret->n_inputs && plan->io_inside; i++)
+        keep(&by_id[plan_whole(plan, plan->main->ret->inputs[i])->id],
+             &plan_whole(plan, plan->main->ret->inputs[i])->type, call - 1);
     search->wholes = arena_array(search->arena, struct whole, n);
     for (int i = 0; i < n; i++)
         if (by_id[i].first >= 0)
@@ -94,7 +108,7 @@ static size_t bytes_around(const struct stripe_search *search, int first, int la
         const struct whole *whole = &search->wholes[i];
 
         if (whole->first <= last && whole->last >= first &&
-            (whole->first < first || whole->last > last))
+            (whole->is_kept || whole->first < first || whole->last > last))
             bytes += whole->bytes;
     }
     return bytes;
