@@ -7,7 +7,7 @@
 
 #include "base/file.h"
 #include "base/str.h"
-#include "cli/budget.h"
+#include "cli/compile.h"
 #include "cli/footprint.h"
 #include "cli/graph_json.h"
 #include "codegen_c/codegen.h"
@@ -209,51 +209,86 @@ static bool plan_only(struct module *module, const struct codegen_options *optio
     return codegen_c(module, &plan, set, result);
 }
 
-static bool write_files(struct cli *cli, struct module *module, const struct budget *budget,
-                        struct codegen_options *options, struct emit emit)
+/* Begins the files. */
+static bool write_files(struct cli *cli, struct output_set *set, struct compilation *c)
 {
-    struct output_set set = { .ctx = cli->ctx };
-    struct codegen_result result = { 0 };
-    bool is_small = true, force = has_option(&cli->args, OPTION_FORCE);
+    const bool force = has_option(&cli->args, OPTION_FORCE);
 
-    if (emit.c && has_option(&cli->args, OPTION_CC)) {
-        options->measured = measure_footprint(cli, module, options);
-        if (!options->measured)
+    c->fits = true;
+    if (c->emit.c && has_option(&cli->args, OPTION_CC)) {
+        c->options.measured = measure_footprint(cli, c->module, &c->options);
+        if (!c->options.measured)
             return false;
     }
-    if (emit.c && (budget->ram || budget->flash)) { /* before any file is begun */
-        if (!plan_only(module, options, &set, &result))
+    if (c->emit.c && (c->budget.ram || c->budget.flash)) { /* before any file is begun */
+        if (!plan_only(c->module, &c->options, set, &c->result))
             return false;
-        is_small = check_budget(cli, budget, options, &result);
-        if (!is_small && !force)
+        c->fits = check_budget(cli, &c->budget, &c->options, &c->result);
+        if (!c->fits && !force)
             return false;
     }
-    if ((emit.json && !write_graph_json(cli, module, &set, options->dir, options->name)) ||
-        (emit.c && !codegen_c(module, options, &set, &result))) {
-        output_abort(&set);
+    return (!c->emit.json ||
+            write_graph_json(cli, c->module, set, c->options.dir, c->options.name)) &&
+           (!c->emit.c || codegen_c(c->module, &c->options, set, &c->result));
+}
+
+void compile_report(struct cli *cli, const struct compilation *c)
+{
+    if (c->emit.c)
+        report(cli, c->module, &c->budget, &c->options, &c->result);
+    if (c->emit.json)
+        report_graph_json(cli, c->module, c->options.dir, c->options.name);
+}
+
+bool compile_model(struct cli *cli, struct output_set *set, struct compilation *c)
+{
+    static const char *const forms[] = { "auto", "inline", "file", NULL };
+    struct codegen_options *options = &c->options;
+    int weights;
+    bool ok;
+
+    *c = (struct compilation){ .options = { .dir = option_text(&cli->args, OPTION_OUTPUT_DIR, "."),
+                                            .step = has_option(&cli->args, OPTION_STEP),
+                                            .guard = has_option(&cli->args, OPTION_GUARD),
+                                            .deterministic =
+                                                has_option(&cli->args, OPTION_DETERMINISTIC) } };
+    ok = option_word(cli->ctx, &cli->args, OPTION_WEIGHTS, forms, WEIGHTS_AUTO, &weights);
+    ok = check_dump_option(cli) && ok;
+    ok = parse_emit(cli, &c->emit) && ok;
+    ok = prepare_budget(cli, &c->budget) && ok;
+    ok = prepare_pools(cli) && ok;
+    ok = prepare_machine(cli) && ok;
+    ok = prepare_offload(cli) && ok;
+    if (!model_name(cli, &options->name) || !ok)
         return false;
-    }
-    if (!output_commit(&set))
+    options->weights = (enum weights_form)weights;
+    options->machine = cli->machine;
+    options->ram_bytes = c->budget.ram;
+    options->flash_bytes = c->budget.flash;
+    options->parts = cli->parts;
+    options->ram = c->budget.ram;
+    options->io_in_arena = cli->io_in_arena;
+    options->n_pools = cli->n_pools;
+    options->pools = cli->pools;
+    options->choices = cli->choices;
+    options->winograd = cli->winograd;
+    options->optimize_size = cli->optimize_size;
+    c->module = load_model(cli);
+    if (!c->module)
         return false;
-    if (emit.c)
-        report(cli, module, budget, options, &result);
-    if (emit.json)
-        report_graph_json(cli, module, options->dir, options->name);
-    return is_small;
+    options->model_file = base_name(cli->args.operands[0]);
+    options->model_sha256 = model_sha256(cli->ctx, cli->args.operands[0]);
+    options->command = banner_options(cli);
+    ok = options->model_sha256 && run_passes(cli, c->module);
+    options->numbers = chosen_numbers(cli);
+    options->targets = cli->offload.targets.first ? &cli->offload.targets : NULL;
+    return ok && write_files(cli, set, c);
 }
 
 bool command_compile(struct cli *cli)
 {
-    static const char *const forms[] = { "auto", "inline", "file", NULL };
-    struct codegen_options options = { .dir = option_text(&cli->args, OPTION_OUTPUT_DIR, "."),
-                                       .step = has_option(&cli->args, OPTION_STEP),
-                                       .guard = has_option(&cli->args, OPTION_GUARD),
-                                       .deterministic =
-                                           has_option(&cli->args, OPTION_DETERMINISTIC) };
-    struct module *module;
-    struct emit emit;
-    struct budget budget;
-    int weights;
+    struct output_set set = { .ctx = cli->ctx };
+    struct compilation compilation;
     bool ok;
 
     if (has_option(&cli->args, OPTION_PASSES)) {
@@ -262,37 +297,14 @@ bool command_compile(struct cli *cli)
     }
     if (show_machines_wanted(cli) || show_boards_wanted(cli))
         return true;
-    ok = option_word(cli->ctx, &cli->args, OPTION_WEIGHTS, forms, WEIGHTS_AUTO, &weights);
-    ok = check_dump_option(cli) && ok;
-    ok = parse_emit(cli, &emit) && ok;
-    ok = prepare_budget(cli, &budget) && ok;
-    ok = prepare_pools(cli) && ok;
-    ok = prepare_machine(cli) && ok;
-    ok = prepare_offload(cli) && ok;
-    if (!model_name(cli, &options.name) || !ok)
-        return false;
-    options.weights = (enum weights_form)weights;
-    options.machine = cli->machine;
-    options.ram_bytes = budget.ram;
-    options.flash_bytes = budget.flash;
-    options.parts = cli->parts;
-    options.ram = budget.ram;
-    options.io_in_arena = cli->io_in_arena;
-    options.n_pools = cli->n_pools;
-    options.pools = cli->pools;
-    options.choices = cli->choices;
-    options.winograd = cli->winograd;
-    options.optimize_size = cli->optimize_size;
-    module = load_model(cli);
-    if (!module)
-        return false;
-    options.model_file = base_name(cli->args.operands[0]);
-    options.model_sha256 = model_sha256(cli->ctx, cli->args.operands[0]);
-    options.command = banner_options(cli);
-    ok = options.model_sha256 && run_passes(cli, module);
-    options.numbers = chosen_numbers(cli);
-    options.targets = cli->offload.targets.first ? &cli->offload.targets : NULL;
-    ok = ok && write_files(cli, module, &budget, &options, emit);
-    module_free(module);
-    return ok;
+    if (cli->args.n_operands > 1 || has_option(&cli->args, OPTION_SHARE_ARENA))
+        return compile_shared(cli);
+    ok = compile_model(cli, &set, &compilation);
+    if (!ok)
+        output_abort(&set);
+    ok = ok && output_commit(&set);
+    if (ok)
+        compile_report(cli, &compilation);
+    module_free(compilation.module);
+    return ok && compilation.fits;
 }
