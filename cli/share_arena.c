@@ -112,7 +112,7 @@ static void write_asserts(struct writer *w, struct arena *arena, const struct co
 {
     for (int i = 0; i < n; i++)
         writer_printf(w,
-                      "_Static_assert(%s_%s <= SHARED_%s,\n"
+                      "_Static_assert((int)%s_%s <= (int)SHARED_%s,\n"
                       "               \"%s: compile all models again, with --share-arena\");\n",
                       upper(arena, all[i].options.name), constant, constant, all[i].options.name);
 }
