@@ -233,7 +233,6 @@ int main(void)
     SRunner *runner = srunner_create(suite);
     int failed;
 
-    generated_fewer_builds();
     tcase_set_timeout(tcase, 300);
     tcase_add_loop_test(tcase, operators_read_codes, 0, N_KINDS * N_ROWS(storages));
     tcase_set_timeout(processors, 300);

@@ -208,7 +208,6 @@ int main(void)
     SRunner *runner = srunner_create(suite);
     int n_failed;
 
-    generated_fewer_builds();
     suite_add_tcase(suite, tests);
     tcase_set_timeout(tests, 600);
     tcase_add_loop_test(tests, weights_of_every_format_are_decoded, 0, N_ROWS(formats));

@@ -155,7 +155,6 @@ int main(void)
     SRunner *runner;
     int failed;
 
-    generated_fewer_builds();
     generated_vector_builds();
     tcase_set_timeout(tcase, 600);
     tcase_add_loop_test(tcase, weights_are_those_of_the_paper, 0, 2);

@@ -268,7 +268,6 @@ int main(void)
     const int n = N_ROWS(blocks) * N_FORMATS;
     int failed;
 
-    generated_fewer_builds();
     tcase_set_timeout(tcase, 300);
     tcase_add_loop_test(tcase, blocks_keep_nothing_but_codes, 0, n);
     tcase_add_loop_test(tcase, blocks_compute_what_they_did, 0, n);

@@ -28,18 +28,16 @@ struct generated_case {
     const struct targets *targets; /* whose regions the graph has; NULL = c's only */
 };
 
-/* Compiles with gcc and with clang, with every warning that generated C promises not to raise as an
- * error, with and without undefined-behaviour traps, and runs on random inputs. A difference, a
- * warning or a trap fails the test. Where RELAYC_TEST_ONE_BUILD is set, gcc alone does it, once:
- * for runs under sanitizers, which look at relayc. */
+/* Compiles with every warning that generated C promises not to raise as an error, and runs on
+ * random inputs: built by gcc, by clang with undefined-behaviour traps, and in one more way of the
+ * other two (gcc with traps, clang without), chosen by the graph's text; in all four where
+ * RELAYC_TEST_ALL_BUILDS is set, as make check-full does. A difference, a warning or a trap fails
+ * the test. Where RELAYC_TEST_ONE_BUILD is set, gcc alone does it, once: for runs under sanitizers,
+ * which look at relayc. */
 void generated_check(const struct generated_case *row);
 
-/* From here on two builds do it, gcc's and clang's with traps: for tests of very much code. All
- * four where RELAYC_TEST_ALL_BUILDS is set, as make check-full does. */
-void generated_fewer_builds(void);
-
-/* From here on builds for the vectors of newer processors do it as well, as far as this machine has
- * them: for kernels that are not the same with all. */
+/* From here on one of the builds for the vectors of newer processors does it as well, or all, as
+ * far as this machine has them: for kernels that are not the same with all. */
 void generated_vector_builds(void);
 
 /* The same for a module that has passed fuse_ops, on these inputs (NULL = random). */
