@@ -5,11 +5,13 @@
 
 #include "base/str.h"
 #include "cli/bench.h"
+#include "cli/latency.h"
 
 /* A row of the table. */
 struct row {
     int index;
     const char *name, *kernel, *shape; /* of its first output */
+    const char *signature;             /* NULL of other targets' */
     double seconds, share;             /* of the sum of all regions */
     int64_t macs;
     size_t activation_bytes, weight_bytes;
@@ -28,19 +30,6 @@ static double flops(int64_t macs, double seconds)
     return seconds > 0 ? 2 * (double)macs / seconds : 0;
 }
 
-/* What it reads and writes in the arena, the model's inputs and outputs; constants are weights. */
-static size_t count_activations(const struct node *call)
-{
-    size_t bytes = 0;
-
-    for (int i = 0; i < call->n_inputs; i++)
-        if (call->inputs[i]->kind != VALUE_CONSTANT)
-            bytes += type_bytes(&call->inputs[i]->type);
-    for (int i = 0; i < call->n_outputs; i++)
-        bytes += type_bytes(&call->outputs[i]->type);
-    return bytes;
-}
-
 static struct row make_row(const struct bench *bench, int index)
 {
     const struct codegen_region *region = &bench->own.code.result.regions[index];
@@ -51,9 +40,10 @@ static struct row make_row(const struct bench *bench, int index)
         .name = str_starts(name, "region_") ? name + strlen("region_") : name,
         .kernel = region->kernel ? region->kernel : region->compiler,
         .shape = shape_text(&bench->cli->ctx->perm, &region->call->outputs[0]->type),
+        .signature = region->signature,
         .seconds = summarise(&bench->regions[index]).median,
         .macs = region->macs,
-        .activation_bytes = count_activations(region->call),
+        .activation_bytes = call_activation_bytes(region->call),
         .weight_bytes = region->weight_bytes,
     };
 }
@@ -240,6 +230,10 @@ static cJSON *row_json(const struct table *table, const struct row *row,
     cJSON_AddStringToObject(json, "name", row->name);
     cJSON_AddStringToObject(json, "kernel", row->kernel);
     cJSON_AddStringToObject(json, "output", row->shape);
+    if (row->signature)
+        cJSON_AddStringToObject(json, "signature", row->signature);
+    else
+        cJSON_AddNullToObject(json, "signature");
     add_summary(json, "ms", summarise(series), 1e3);
     cJSON_AddNumberToObject(json, "percent", 100 * row->share);
     cJSON_AddNumberToObject(json, "macs", (double)row->macs);

@@ -11,7 +11,7 @@
 #include "cli/precision.h"
 #include "cli/progress.h"
 #include "cli/search_judge.h"
-#include "quantize/workers.h"
+#include "cli/search_price.h"
 #include "search/strategies.h"
 
 #define DEFAULT_PREFIX "search"
@@ -41,6 +41,7 @@ struct request {
     struct progress progress;
     int rank, n_ranks;
     struct search_judge *judge; /* of --metric; NULL without it */
+    struct search_price price;
 };
 
 /* --- what is asked for ------------------------------------------------------------------------ */
@@ -153,8 +154,7 @@ static bool parse_numbers(struct request *r)
     ok = option_integer(cli->ctx, &cli->args, OPTION_MAX_FLOAT_LAYERS, MAX_FLOAT, &max_float) && ok;
     ok = option_bytes(cli->ctx, &cli->args, OPTION_MEM, default_mem, &r->search.mem) && ok;
     ok = option_integer(cli->ctx, &cli->args, OPTION_TRIALS, DEFAULT_TRIALS, &trials) && ok;
-    ok = option_bytes(cli->ctx, &cli->args, OPTION_FLASH, 0, &r->options.flash) && ok;
-    ok = option_bytes(cli->ctx, &cli->args, OPTION_RAM, 0, &r->options.ram) && ok;
+    ok = search_price_prepare(cli, &r->price, &r->options) && ok;
     r->options.n_trials = trials < 1 ? 1 : trials < 1000 ? (int)trials : 1000;
     r->options.max_float = max_float < 1 << 20 ? (int)max_float : 1 << 20;
     if (r->options.target > 1)
@@ -288,33 +288,6 @@ static void show_progress(void *user, int64_t done, int64_t n)
     progress_show(user, "trials", done, n);
 }
 
-/* What the generated C of a proposal takes. */
-static bool price(void *user, struct search *search, const struct proposal *proposal,
-                  struct price *out)
-{
-    struct request *r = user;
-    const struct pipeline_options fuse = { .part = PIPELINE_FUSE };
-    const struct codegen_options options = { .name = "model",
-                                             .dir = ".",
-                                             .model_file = "",
-                                             .model_sha256 = "",
-                                             .command = "",
-                                             .plan_only = true };
-    struct ctx *ctx = ctx_new(r->cli->ctx->diags.input_name);
-    struct module *module = search_realise(search, proposal, ctx);
-    struct codegen_result *result = arena_new(&ctx->perm, struct codegen_result);
-    struct output_set set = { .ctx = ctx };
-    bool ok = module && pipeline_run(module, &fuse) && codegen_c(module, &options, &set, result);
-
-    output_abort(&set);
-    *out = (struct price){ result->weight_bytes, result->arena_bytes };
-    if (!ok)
-        workers_report(r->cli->ctx, ctx, proposal->what);
-    module_free(module);
-    ctx_free(ctx);
-    return ok;
-}
-
 /* --- what was found --------------------------------------------------------------------------- */
 
 static double decibels(double snr)
@@ -398,7 +371,7 @@ static bool write_files(struct request *r, const struct search *search, const st
 
 static void say_score(struct cli *cli, const char *what, const struct score *s)
 {
-    say(cli, "%-52.52s %10.6f %10.2f %12.5g", what, s->cos, decibels(s->snr), s->mse);
+    say(cli, "%-60.60s %10.6f %10.2f %12.5g", what, s->cos, decibels(s->snr), s->mse);
     if (!isnan(s->task))
         say(cli, " %10.5g", s->task);
     say(cli, "\n");
@@ -416,6 +389,24 @@ static void add_score(cJSON *json, const char *name, const struct score *s)
         cJSON_AddNumberToObject(row, "metric", s->task);
 }
 
+static void add_front(cJSON *json, const struct found *found)
+{
+    cJSON *front = cJSON_AddArrayToObject(json, "front");
+
+    for (int i = 0; i < found->n_front; i++) {
+        const struct priced *at = &found->front[i];
+        cJSON *row = cJSON_CreateObject();
+
+        cJSON_AddStringToObject(row, "network", at->what);
+        cJSON_AddNumberToObject(row, "flash", (double)at->price.flash);
+        cJSON_AddNumberToObject(row, "ram", (double)at->price.ram);
+        if (at->price.latency > 0)
+            cJSON_AddNumberToObject(row, "seconds", at->price.latency);
+        add_score(row, "score", &at->score);
+        cJSON_AddItemToArray(front, row);
+    }
+}
+
 static void report_json(const struct request *r, const struct search *search,
                         const struct found *found)
 {
@@ -429,6 +420,8 @@ static void report_json(const struct request *r, const struct search *search,
             cJSON_AddItemToArray(kept, cJSON_CreateString(str_safe(
                                            &cli->ctx->perm, search->units.at[i].name, 4096)));
     cJSON_AddNumberToObject(cli->json, "trials", trials_count(search->trials));
+    if (found->n_front)
+        add_front(cli->json, found);
 }
 
 /* Which parts of the weights and of the multiplications are in 8 bits or less; a multiplication is
@@ -454,6 +447,35 @@ static void small_shares(const struct search *search, const int *settings, doubl
     }
     *weights = all_weights > 0 ? *weights / all_weights : 0;
     *macs = all_macs > 0 ? *macs / all_macs : 0;
+}
+
+static const char *latency_text(struct arena *arena, const struct price *price)
+{
+    return price->latency > 0 ? arena_printf(arena, "%.4g", 1e3 * price->latency) : "";
+}
+
+/* Pareto's front. */
+static void report_front(const struct request *r, const struct found *found)
+{
+    struct cli *cli = r->cli;
+
+    if (!found->n_front)
+        return;
+    say(cli, "\n%-36s %10s %10s %10s %10s %12s\n", "none of these is beaten in all", "flash", "RAM",
+        r->options.tells_latency ? "ms" : "", "cosine", "loss");
+    for (int i = 0; i < found->n_front; i++) {
+        const struct priced *at = &found->front[i];
+
+        say(cli, "%-36.36s %10zu %10zu %10s %10.6f %12.6g\n", at->what, at->price.flash,
+            at->price.ram, latency_text(&cli->ctx->perm, &at->price), at->score.cos,
+            at->score.loss);
+    }
+    if (r->price.unknown_share > 0)
+        say(cli,
+            "up to %.1f %% of a time is of regions that are in no --latency-log: scaled from "
+            "others\n",
+            100 * r->price.unknown_share);
+    say(cli, "\n");
 }
 
 static void report_ranking(const struct request *r, const struct search *search,
@@ -489,12 +511,13 @@ static void report(const struct request *r, const struct search *search, const s
         search->units.n, (long long)r->search.n_samples, trials_count(search->trials), kept.n_kept,
         kept.n_values, (double)kept.bytes / (1 << 20));
     report_ranking(r, search, found);
-    say(cli, "\n%-52s %10s %10s %12s%s\n", "network", "cosine", "SQNR dB", "mse",
+    say(cli, "\n%-60s %10s %10s %12s%s\n", "network", "cosine", "SQNR dB", "mse",
         r->judge ? "     metric" : "");
     say_score(cli, "start", &found->start);
     for (int i = 0; i < found->n_stages; i++)
         say_score(cli, found->stages[i].what, &found->stages[i].score);
     say_score(cli, found->is_start ? "found: the start" : "found", &found->end);
+    report_front(r, found);
     small_shares(search, found->settings, &weights, &macs);
     say(cli, "%.1f %% of the weights and %.1f %% of the multiplications in 8 bits or less\n",
         100 * weights, 100 * macs);
@@ -519,8 +542,6 @@ static bool search_module(struct request *r, struct module *module)
     r->progress = progress_begin(cli);
     r->search.progress = r->rank == 0 ? show_progress : NULL;
     r->search.user = &r->progress;
-    r->options.price = price;
-    r->options.price_user = r;
     ok = search_open(&search, cli->ctx, module, &r->search) &&
          strategies[r->strategy].run(&search, &r->options, &found);
     progress_end(&r->progress);

@@ -13,8 +13,8 @@
  *   greedy-pairs  again and again the unit, or the two neighbours, that gain most per unit in f32;
  *                 until the target is reached
  *
- *   budget        of several precisions for each unit those that lose least for the bytes that are
- *                 there; without a budget, the fewest bytes that reach the target
+ *   budget        of several precisions for each unit those that lose least for the bytes and the
+ *                 time that there are; without a budget, the fewest bytes that reach the target
  *
  *   bayes         a format of its own for each unit's weights: few bits, at the target; KL times
  *                 cost as in the AFP paper, Bayesian optimisation of what bits cost where. Where
@@ -26,9 +26,10 @@
 #include "quantize/metrics.h"
 #include "search/search.h"
 
-/* What a network takes, in bytes. */
+/* What a network takes. */
 struct price {
-    size_t flash, ram;
+    size_t flash, ram; /* bytes */
+    double latency;    /* seconds of a run, estimated; 0 = nobody tells */
 };
 
 struct strategy_options {
@@ -42,10 +43,14 @@ struct strategy_options {
 
     int n_choices; /* budget: */
     const struct precision *choices;
-    size_t flash, ram; /* 0 = any */
-    /* What the proposal takes; NULL: its weights are counted. False after an error. */
+    size_t flash, ram;    /* 0 = any */
+    double latency;       /* seconds; 0 = any */
+    double latency_share; /* likewise, of what the network takes in f32 */
+    bool tells_latency;   /* the price does */
+    /* What the proposal takes; NULL: its weights are counted. seconds, if not NULL: [units.n] of it
+     * in each unit, 0 at first. False after an error. */
     bool (*price)(void *user, struct search *search, const struct proposal *proposal,
-                  struct price *out);
+                  struct price *out, double *seconds);
     void *price_user;
 };
 
@@ -56,10 +61,19 @@ struct ranked {
     int setting;
 };
 
+/* A network and what it takes. */
+struct priced {
+    const char *what;
+    struct price price;
+    struct score score;
+};
+
 struct found {
     const int *settings;             /* [units.n] */
     const struct calib_table *table; /* NULL = the given one is as good */
     struct price price;              /* budget: of what was found */
+    int n_front;                     /* budget: networks of which no other is better in all that */
+    const struct priced *front;      /* is priced and in loss, the smallest first */
     struct score start, end;         /* all in the precision, and what was found */
     bool is_start;                   /* nothing better was found, or nothing had to be */
     int n_float;                     /* units that stay f32 though the start has them small */

@@ -43,10 +43,12 @@ void found_stage(struct search *search, struct found *out, const char *what,
 
 bool found_begin(struct search *search, const int *settings, struct found *out)
 {
-    const struct proposal start = { .what = arena_printf(&search->ctx->perm, "all in %s",
-                                                         search->settings[settings[0]].text),
-                                    .settings = settings };
+    struct proposal start = { .settings = settings };
+    int setting = 0; /* of all that are not f32 */
 
+    for (int i = 0; i < search->units.n && setting == 0; i++)
+        setting = settings[i];
+    start.what = arena_printf(&search->ctx->perm, "all in %s", search->settings[setting].text);
     *out = (struct found){ .settings = settings, .is_start = true };
     if (!search_judge_one(search, &start, &out->start))
         return false;

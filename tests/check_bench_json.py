@@ -6,7 +6,7 @@ import json
 import sys
 
 SUMMARY = {"n", "median", "low", "high", "min"}
-REGION = {"name", "kernel", "output", "ms", "percent", "macs", "gflops", "percent_of_peak",
+REGION = {"name", "kernel", "output", "signature", "ms", "percent", "macs", "gflops", "percent_of_peak",
           "activation_bytes", "weight_bytes"}  # fmt: skip
 PEER = {"name", "version", "warm_ms", "cold_ms", "ratio", "cold_ratio", "outputs_error"}
 WHOLE = {"schema", "cflags", "core", "onnx_nodes", "macs", "warm_ms", "cold_ms", "gflops",

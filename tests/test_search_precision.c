@@ -476,6 +476,110 @@ START_TEST(a_budget_is_kept)
 }
 END_TEST
 
+/* A unit's time is its multiplications, fewer in integers, and more by half where only weights are
+ * small. */
+static double time_of(const struct unit *unit, const struct precision *precision)
+{
+    const double factor = precision->mode == PRECISION_INT8    ? 0.25
+                          : precision->mode == PRECISION_INT8W ? 1.5
+                                                               : 1;
+
+    return (double)(unit->macs + 1) * factor * 1e-6;
+}
+
+static bool price_times(void *user, struct search *search, const struct proposal *proposal,
+                        struct price *out, double *seconds)
+{
+    (void)user;
+    *out = (struct price){ .flash = 0 };
+    for (int i = 0; i < search->units.n; i++) {
+        const struct unit *unit = &search->units.at[i];
+        const struct precision *p = &search->settings[proposal->settings[i]].precision;
+
+        out->flash += (size_t)unit_bytes(unit, p);
+        out->latency += time_of(unit, p);
+        if (seconds)
+            seconds[i] += time_of(unit, p);
+    }
+    return true;
+}
+
+static double front_loss(const struct found *found, double latency)
+{
+    double least = INFINITY;
+
+    for (int i = 0; i < found->n_front; i++)
+        if (found->front[i].price.latency <= latency)
+            least = fmin(least, found->front[i].score.loss);
+    return least;
+}
+
+static void check_front(const struct found *found)
+{
+    ck_assert_int_gt(found->n_front, 0);
+    for (int i = 0; i < found->n_front; i++)
+        for (int k = 0; k < found->n_front; k++) {
+            const struct priced *a = &found->front[i], *b = &found->front[k];
+
+            ck_assert(i == k || a->price.flash < b->price.flash || a->price.ram < b->price.ram ||
+                      a->price.latency < b->price.latency || a->score.loss < b->score.loss);
+        }
+}
+
+START_TEST(a_time_is_kept)
+{
+    static const double shares[] = { 0.3, 0.5, 0.9 };
+    const struct proposal f32 = { .what = "f32", .settings = arena_array(&ctx->perm, int, 16) };
+    struct search search;
+    struct found found;
+    struct price whole;
+    double limit;
+
+    strategy.tells_latency = true;
+    strategy.price = price_times;
+    strategy.latency_share = shares[_i];
+    run(&search, search_budget, &found);
+    ck_assert(price_times(NULL, &search, &f32, &whole, NULL));
+    limit = shares[_i] * whole.latency;
+    ck_assert_double_le(found.price.latency, limit);
+    ck_assert_double_eq(found.end.loss, front_loss(&found, limit)); /* the best that fits */
+    check_front(&found);
+    search_close(&search);
+
+    strategy.latency_share = 0; /* the same as a time */
+    strategy.latency = limit;
+    {
+        struct found again;
+
+        run(&search, search_budget, &again);
+        ck_assert_double_eq(again.end.loss, found.end.loss);
+        search_close(&search);
+    }
+}
+END_TEST
+
+/* Bytes and a time at once: what fits both, or else what exceeds them least. */
+START_TEST(a_time_and_bytes_are_kept)
+{
+    struct search search;
+    struct found found;
+
+    strategy.tells_latency = true;
+    strategy.price = price_times;
+    strategy.latency_share = 0.6;
+    strategy.flash = 2600;
+    run(&search, search_budget, &found);
+    ck_assert_uint_le(found.price.flash, 2600);
+    check_front(&found);
+    search_close(&search);
+    strategy.latency_share = 0.01; /* nothing is so fast */
+    run(&search, search_budget, &found);
+    for (int i = 0; i < found.n_front; i++)
+        ck_assert_double_ge(found.front[i].price.latency, found.price.latency);
+    search_close(&search);
+}
+END_TEST
+
 START_TEST(without_a_budget_the_target_is_reached_with_few_bytes)
 {
     struct search search;
@@ -529,6 +633,8 @@ int main(void)
     tcase_add_test(tcase, tensors_can_be_compared_instead_of_results);
     tcase_add_test(tcase, a_judge_decides);
     tcase_add_test(tcase, a_budget_is_kept);
+    tcase_add_loop_test(tcase, a_time_is_kept, 0, 3);
+    tcase_add_test(tcase, a_time_and_bytes_are_kept);
     tcase_add_test(tcase, without_a_budget_the_target_is_reached_with_few_bytes);
     tcase_add_test(tcase, bayes_saves_bits);
     tcase_add_test(tcase, the_new_table_has_the_chosen_threshold_in_front);

@@ -99,6 +99,39 @@ $ rm boxes/a.txt; relayc eval $MODELS/element_wise.onnx --data images --preproce
 error[R0009]: boxes has no label file for any of 2 images
 help: boxes/a.txt would be the first
 [3]
+# a detector of one box, the left half of the image, and a classifier of bright images
+$ mkdir two found; echo iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAADklEQVR42mP4DwYMEAoAU7oL9YXEbhEAAAAASUVORK5CYII= | base64 -d >two/white.png; echo iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAC0lEQVR42mNgQAYAAA4AATo1BFYAAAAASUVORK5CYII= | base64 -d >two/black.png; printf '3 0.25 0.5 0.5 1\n' >found/white.txt; echo '{"resize": {"mode": "exact", "width": 4, "height": 4}, "scale": 0.00392156862745098}' >bright.json
+$ echo CAc67wEKGQoBeBIBYSIRR2xvYmFsQXZlcmFnZVBvb2wKDwoBYRIBZiIHRmxhdHRlbgoSCgFmCgF3CgFiEgF5IgRHZW1tEgNkZXQqUwgDCAYQAUIBd0pIAAAAAAAAAAAAAAAAAAAAAM3MzD0AAAAAAAAAAAAAAAAAAAAAAAAAAM3MzD0AAAAAAAAAAAAAAAAAAAAAAAAAAM3MzD0AAAAAKiEIBhABQgFiShgAAAAAAAAAAAAAAEAAAIBAAAAAPwAAAABaGwoBeBIWChQIARIQCgIIAQoCCAMKAggECgIIBGITCgF5Eg4KDAgBEggKAggBCgIIBkIECgAQDQ== | base64 -d >det.onnx; echo CAc6rwEKGQoBeBIBYSIRR2xvYmFsQXZlcmFnZVBvb2wKDwoBYRIBZiIHRmxhdHRlbgoSCgFmCgF3CgFiEgF5IgRHZW1tEgN0d28qIwgDCAIQAUIBd0oYAACAvwAAgD8AAIC/AACAPwAAgL8AAIA/KhEIAhABQgFiSggAAMA/AADAv1obCgF4EhYKFAgBEhAKAggBCgIIAwoCCAQKAggEYhMKAXkSDgoMCAESCAoCCAEKAggCQgQKABAN | base64 -d >two.onnx
+$ printf '0 0.25 0.5 0.5 1\n' >boxes/white.txt; printf '0 0.75 0.5 0.5 1\n' >boxes/black.txt; relayc eval det.onnx --data two --preprocess bright.json --metric map50,map --labels boxes --decode boxes
+2 samples
+map50          0.5050
+map            0.5050
+$ relayc eval det.onnx --data two --preprocess bright.json --metric map50 --labels boxes --decode boxes --precision fp8w --against f32
+fp8w: 1 of 1 product, constants 96 -> 67 bytes
+2 samples
+metric            f32  quantised             change      agree  lost / won
+map50          0.5050     0.5050   +0.0000 ± 0.0000
+$ relayc eval two.onnx --data two --preprocess bright.json --metric accuracy,auc --labels found --present 3:0.4
+2 samples
+accuracy     100.00 %
+auc            1.0000
+$ relayc eval two.onnx --data two --preprocess bright.json --metric accuracy --labels found --present 3:0.6
+2 samples
+accuracy      50.00 %
+$ relayc eval two.onnx --data two --preprocess bright.json --metric accuracy --labels found --present 3:much
+error[R0501]: --present: '3:much' is neither CLASS nor CLASS:SHARE
+help: 0:0.005 asks for boxes of class 0 that cover half a percent of the image
+[2]
+# a precision for each node
+$ printf 'y fp8w=f4e2m1\n' >q.qtable; relayc eval two.onnx --data two --preprocess bright.json --metric accuracy --labels found --present 3 --qtable q.qtable --against f32
+f32: 1 of 1 product, constants 32 -> 20 bytes
+2 samples
+metric            f32  quantised             change      agree  lost / won
+accuracy     100.00 %   100.00 %       +0.00 ± 0.00   100.00 %  0 / 0
+$ printf 'z fp8w\n' >q.qtable; relayc eval two.onnx --data two --preprocess bright.json --metric accuracy --labels found --present 3 --qtable q.qtable
+error[R0007]: q.qtable:1: no node is called 'z'
+help: did you mean 'a'?
+[3]
 # usage
 $ relayc eval $MODELS/dense_softmax.onnx
 error[R0501]: 'relayc eval' needs --metric
