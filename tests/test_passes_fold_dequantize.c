@@ -247,6 +247,24 @@ static const struct pass_case rows[] = {
       "  %y = multiply(%y.subtract, %y.take_3)\n"
       "}\n" },
     { "take_of_codes",
+      "fn main(%i: () i64) -> (%y) {\n"
+      "  const @w : (3,2) i8 = [3, 1, 4, 1, 5, 9]\n"
+      "  const @s : (3) f32 = [0.5, 1, 2]\n"
+      "  const @z : () i8 = [7]\n"
+      "  %f = qnn.dequantize(@w, @s, @z) {axis=0}\n"
+      "  %y = take(%f, %i) {axis=0}\n"
+      "}\n",
+      "fn main(%i: () i64) -> (%y) {\n"
+      "  const @w : (3,2) i8 = [3, 1, 4, 1, 5, 9]\n"
+      "  const @z.rows : (1) f32 = [7]\n"
+      "  const @s.rows : (3,1) f32 = [0.5, 1, 2]\n"
+      "  %y.take = take(@w, %i) {axis=0}\n"
+      "  %y.cast = cast(%y.take) {dtype=f32, saturate=true}\n"
+      "  %y.subtract = subtract(%y.cast, @z.rows)\n"
+      "  %y.take_2 = take(@s.rows, %i) {axis=0}\n"
+      "  %y = multiply(%y.subtract, %y.take_2)\n"
+      "}\n" },
+    { "take_of_codes",
       "fn main(%i: (4,2) i64) -> (%y) {\n"
       "  const @w : (3,2) i8 = [3, 1, 4, 1, 5, 9]\n"
       "  const @s : (2) f32 = [0.5, 1]\n"

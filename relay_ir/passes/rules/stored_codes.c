@@ -56,10 +56,15 @@ static struct value *take_rows(struct rewrite *rewrite, const struct node *root,
     struct value *y = rule_build2(rewrite, OP_TAKE, &root->attrs, decode->inputs[0], indices);
 
     y = rule_build1(rewrite, OP_CAST, &to_f32, y);
-    if (!all_zero(zero))
-        y = rule_build2(rewrite, OP_SUBTRACT, NULL, y,
-                        rule_build2(rewrite, OP_TAKE, &root->attrs,
-                                    along(rewrite, zero, rank, axis, "rows"), indices));
+    if (!all_zero(zero)) {
+        const bool one = type_elements(&zero->type) == 1;
+        struct value *zeros =
+            along(rewrite, zero, one ? root->outputs[0]->type.rank : rank, one ? 0 : axis, "rows");
+
+        if (!one)
+            zeros = rule_build2(rewrite, OP_TAKE, &root->attrs, zeros, indices);
+        y = rule_build2(rewrite, OP_SUBTRACT, NULL, y, zeros);
+    }
     return rule_build2(rewrite, OP_MULTIPLY, NULL, y,
                        rule_build2(rewrite, OP_TAKE, &root->attrs,
                                    along(rewrite, decode->inputs[1], rank, axis, "rows"), indices));
@@ -73,7 +78,8 @@ static struct value *take_of_channels(struct rewrite *rewrite, const struct node
     const int64_t axis = root->attrs.axis.axis;
     union attrs attrs = decode->attrs;
 
-    if (!is_constant(decode->inputs[1]) || !is_constant(decode->inputs[2]))
+    if (!is_constant(decode->inputs[1]) || !is_constant(decode->inputs[2]) ||
+        type_elements(&decode->inputs[2]->type) > type_elements(&decode->inputs[1]->type))
         return NULL;
     rule_covers(rewrite, decode);
     if (type_elements(&decode->inputs[1]->type) == 1)
