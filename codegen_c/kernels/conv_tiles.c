@@ -79,7 +79,7 @@ static bool is_pointwise(const struct window *w)
     return window_k_len(w) == 1 && !w->padded && window_in_len(w) == window_out_len(w);
 }
 
-static struct panels panels_of(struct bind *bind, const struct window *w)
+static struct panels panels_of(const struct window *w, int64_t width)
 {
     const int64_t in_c = w->in_c / w->groups, taps = window_k_len(w);
     struct panels panels = { .groups = w->groups,
@@ -90,7 +90,7 @@ static struct panels panels_of(struct bind *bind, const struct window *w)
                              .len_step = taps,
                              .inner = in_c,
                              .outer_step = 1,
-                             .width = tile_panel(bind->machine),
+                             .width = width,
                              .ragged = true };
 
     panels.slack = panels.width - panels_last_width(&panels);
@@ -146,7 +146,8 @@ static int64_t usual_chunk(const struct machine *machine, int64_t out_c,
     return chunk < out_c && (machine->lanes != 1 || machine->l2_bytes > 0) ? chunk : out_c;
 }
 
-static void bind_chunk(struct bind *bind, const struct window *w, const struct panels *panels)
+/* Returns whether there is a loop over chunks. */
+static bool bind_chunk(struct bind *bind, const struct window *w, const struct panels *panels)
 {
     const int64_t out_c = w->out_c / w->groups;
     int64_t values[MOST_CHUNKS], chunk;
@@ -167,6 +168,7 @@ static void bind_chunk(struct bind *bind, const struct window *w, const struct p
     else
         bind_text(bind, "last_block",
                   out_c % chunk ? "chunk + CHUNK && block < OUT_C" : "chunk + CHUNK");
+    return chunked;
 }
 
 static bool has_offsets(const struct window *w, const struct panels *panels)
@@ -174,10 +176,17 @@ static bool has_offsets(const struct window *w, const struct panels *panels)
     return !w->channels_last && !w->padded && panels->len <= MOST_OFFSETS;
 }
 
-/* Of the tiles that do not reach into the padding. */
-static enum tile_form form_of(const struct window *w, const struct panels *panels)
+/* Weights that do not stay in the second cache are fetched into it a chunk ahead. */
+static enum tile_form bind_form(struct bind *bind, const struct window *w,
+                                const struct panels *panels, bool chunked)
 {
-    return has_offsets(w, panels) ? TILE_OFFSETS : TILE_TAPS;
+    const bool offsets = has_offsets(w, panels);
+    const bool fetches = chunked && !offsets && w->groups == 1 && w->batch == 1;
+
+    bind_flag(bind, "fetches", fetches);
+    bind_text(bind, "ahead", fetches ? "ahead, " : "");
+    bind_int(bind, "line", tile_line());
+    return offsets ? TILE_OFFSETS : fetches ? TILE_AHEAD : TILE_TAPS;
 }
 
 /* Whether what lies under a row of the kernel is one run of x. */
@@ -286,12 +295,13 @@ static bool bind_tiles_of_channels(struct bind *bind, const struct window *w,
 bool bind_conv(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
-    const struct panels panels = panels_of(bind, &w);
-    const struct tile tile =
-        bind_tile_of_rows(bind, window_out_len(&w), panels.n_rows, form_of(&w, &panels));
+    const int64_t columns = w.out_c / w.groups;
+    const struct panels panels = panels_of(&w, tile_panel_of(bind->machine, columns));
+    const bool chunked = bind_chunk(bind, &w, &panels);
+    const struct tile tile = bind_tile_of_rows(bind, window_out_len(&w), panels.n_rows,
+                                               bind_form(bind, &w, &panels, chunked));
 
     bind_reading(bind, &w, &panels, &tile);
-    bind_chunk(bind, &w, &panels);
     conv_tell_features(bind, &w, &panels);
     return bind_tiles_of_channels(bind, &w, &panels, &tile);
 }
@@ -346,7 +356,8 @@ static void bind_band(struct bind *bind, const struct window *w, const struct ti
 bool bind_conv_band(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
-    const struct panels panels = panels_of(bind, &w);
+    const int64_t columns = w.out_c / w.groups;
+    const struct panels panels = panels_of(&w, tile_panel_of(bind->machine, columns));
     const bool stepped = tiles_fill_rows(bind->machine, w.out[1], w.out[2], panels.n_rows);
     const struct tile tile =
         stepped ? bind_tile_by_steps(bind, w.out[2], panels.n_rows, w.stride[2])
@@ -362,7 +373,7 @@ bool bind_conv_band(struct bind *bind)
 bool bind_conv_small(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
-    const struct panels panels = panels_of(bind, &w);
+    const struct panels panels = panels_of(&w, tile_panel(bind->machine));
     const struct tile tile = bind_tile_f32(bind, panels.n_rows, TILE_MORE);
     const int64_t in_c = w.in_c / w.groups;
     const bool wide = in_c >= CHUNK;

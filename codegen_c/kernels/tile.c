@@ -7,6 +7,9 @@
 
 enum {
     PANEL = 32,
+    WIDE_PANEL = 64,
+    WIDE_VECTORS = 4, /* of a panel of 64 with 16 lanes: fewer loads for each product than 2 x 8 */
+    WIDE_PIXELS = 6,
     SCALAR_COLUMNS = 4,
     NARROW_16 = 14,    /* pixels of a tile of one vector, with 32 registers … */
     NARROW = 12,       /* … and with 16 */
@@ -14,7 +17,7 @@ enum {
     FEWEST_SUMS = 8,   /* that hide how long it takes to add to one */
     MOST_ADAPTED = 8,  /* pixels that may become one more: 32 registers */
     MOST_STEPPED = 24, /* of one vector, with 32 registers, where one pointer tells where all are */
-    AHEAD = 32         /* rows of weights that are fetched before they are needed: a page */
+    LINE = 16          /* numbers of a cache line */
 };
 
 /* What --target generic leaves to the C compiler: the same tiles as the rows of machines.def. */
@@ -34,6 +37,41 @@ enum { N_SHAPES = sizeof shapes / sizeof *shapes };
 int tile_panel(const struct machine *machine)
 {
     return machine->lanes == 1 ? SCALAR_COLUMNS : PANEL;
+}
+
+/* Vectors of 16 lanes that tiles of so many channels make of these columns, the last tile being
+ * one of half as many where that is enough. */
+static int64_t vectors_made(int64_t columns, int64_t tile)
+{
+    const int64_t rest = columns % tile;
+
+    return (columns / tile * 2 + (rest == 0 ? 0 : rest <= tile / 2 ? 1 : 2)) * (tile / 2 / 16);
+}
+
+/* Wide panels unless they leave a sixteenth more unused. */
+static bool is_wide(const struct machine *machine, int64_t columns)
+{
+    return (machine->lanes == 0 || machine->lanes == 16) && columns > PANEL &&
+           vectors_made(columns, WIDE_PANEL) * 15 <= vectors_made(columns, PANEL) * 16;
+}
+
+int tile_panel_of(const struct machine *machine, int64_t columns)
+{
+    return is_wide(machine, columns) ? WIDE_PANEL : tile_panel(machine);
+}
+
+int tile_line(void)
+{
+    return LINE;
+}
+
+static struct shape widened(struct shape shape)
+{
+    if (shape.lanes == 16) {
+        shape.vectors = WIDE_VECTORS;
+        shape.pixels = WIDE_PIXELS;
+    }
+    return shape;
 }
 
 /* One vector of many pixels, where more would hold no channels. */
@@ -76,12 +114,13 @@ static int64_t tile_cost(int64_t vectors, int64_t pixels)
 static struct shape fitted(struct shape shape, int64_t rows, bool stepped)
 {
     const int usual = shape.pixels;
-    const int most = shape.vectors > 1                      ? usual + (usual == MOST_ADAPTED)
+    const bool one_more = usual == MOST_ADAPTED || shape.vectors == WIDE_VECTORS;
+    const int most = shape.vectors > 1                      ? usual + one_more
                      : stepped && shape.pixels == NARROW_16 ? MOST_STEPPED
                                                             : usual;
     int64_t least = 0;
 
-    if (rows == 0 || shape.lanes == 1 || shape.vectors > 2)
+    if (rows == 0 || shape.lanes == 1 || (shape.vectors > 2 && shape.lanes < 16))
         return shape;
     for (int pixels = usual / 2; pixels <= most; pixels++) {
         const int64_t tiles = (rows + pixels - 1) / pixels;
@@ -105,19 +144,21 @@ enum { MOST_TILES = 40 };
 
 /* Whether sums and weights fit into the registers, and the tile into a panel, and enough of it
  * holds channels. One vector of many channels loads twice for each sum: not worth a trial. */
-static bool is_tile(const struct machine *machine, int64_t vectors, int64_t pixels, int64_t columns)
+static bool is_tile(const struct machine *machine, int64_t panel, int64_t vectors, int64_t pixels,
+                    int64_t columns)
 {
     const int64_t lanes = machine->lanes, sums = vectors * pixels;
     const int64_t registers = machine->registers ? machine->registers : REGISTERS;
 
-    return tile_panel(machine) % (vectors * lanes) == 0 && sums + vectors <= registers &&
+    return panel % (vectors * lanes) == 0 && sums + vectors <= registers &&
            sums >= (lanes > 1 ? FEWEST_SUMS : FEWEST_SUMS / 2) &&
            (vectors == 1 ? columns <= lanes || lanes == 1 : (vectors - 1) * lanes < columns);
 }
 
 /* The tile that is chosen for the region: `usual`, unless there are choices. A machine without a
  * number of lanes has none: what is best for one number is not for another. */
-static struct shape chosen_shape(struct bind *bind, struct shape usual, int64_t columns)
+static struct shape chosen_shape(struct bind *bind, struct shape usual, int64_t panel,
+                                 int64_t columns)
 {
     static const int pixels[] = { 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 14, 16, 20, 24, 28 };
     const int64_t pair[2] = { usual.vectors, usual.pixels };
@@ -126,7 +167,7 @@ static struct shape chosen_shape(struct bind *bind, struct shape usual, int64_t 
 
     for (int64_t vectors = 1; vectors <= 8; vectors *= 2)
         for (size_t i = 0; i < sizeof pixels / sizeof *pixels && n < MOST_TILES; i++)
-            if (is_tile(bind->machine, vectors, pixels[i], columns)) {
+            if (is_tile(bind->machine, panel, vectors, pixels[i], columns)) {
                 values[n][0] = vectors;
                 values[n++][1] = pixels[i];
             }
@@ -190,6 +231,7 @@ static int64_t class_of(const struct machine *machine, int64_t columns)
 struct naming {
     const char *suffix, *pixels, *tile;
     int64_t narrow; /* 0, or the class of columns */
+    bool wide;      /* in panels of 64 */
     int64_t rows;   /* 0: not known */
     bool stepped;   /* where one pointer tells where all pixels are */
     struct shape shape;
@@ -197,45 +239,54 @@ struct naming {
 
 /* Of the shapes that --target generic leaves to the C compiler, number i. Of those that a class of
  * columns does not narrow, the name would not tell the pixels. */
+static struct shape classed(const struct naming *naming, struct shape shape)
+{
+    return naming->wide ? widened(shape)
+                        : narrowed(shape, naming->narrow ? naming->narrow : PANEL);
+}
+
 static struct shape named_shape(const struct naming *naming, int i)
 {
-    const struct shape shape = narrowed(shapes[i], naming->narrow ? naming->narrow : PANEL);
+    const struct shape shape = classed(naming, shapes[i]);
 
     if (naming->narrow && shape.vectors > 1)
         return shape;
     return fitted(shape, naming->rows, naming->stepped);
 }
 
-/* "_8", "_9or6", "_8_24or12", "_by5": the class, and unusual numbers of pixels with 16 and 8 lanes.
- */
+/* "_8", "_64", "_9or6", "_8_24or12", "_by5": the class, and unusual numbers of pixels with 16 and 8
+ * lanes. */
 static const char *suffix_of(struct arena *arena, const struct naming *naming)
 {
-    const int wide = named_shape(naming, 0).pixels, half = named_shape(naming, 1).pixels;
-    const int64_t columns = naming->narrow ? naming->narrow : PANEL;
-    const char *narrow = naming->narrow ? arena_printf(arena, "_%d", (int)naming->narrow) : "";
+    const int most = named_shape(naming, 0).pixels, half = named_shape(naming, 1).pixels;
+    const int64_t columns = naming->wide ? WIDE_PANEL : naming->narrow;
+    const char *name = columns ? arena_printf(arena, "_%d", (int)columns) : "";
 
-    if (wide == narrowed(shapes[0], columns).pixels && half == narrowed(shapes[1], columns).pixels)
-        return narrow;
-    if (wide == half)
-        return arena_printf(arena, "%s_by%d", narrow, wide);
-    return arena_printf(arena, "%s_%dor%d", narrow, wide, half);
+    if (most == classed(naming, shapes[0]).pixels && half == classed(naming, shapes[1]).pixels)
+        return name;
+    if (most == half)
+        return arena_printf(arena, "%s_by%d", name, most);
+    return arena_printf(arena, "%s_%dor%d", name, most, half);
 }
 
-static struct naming naming_of(struct bind *bind, int64_t rows, int64_t columns, bool stepped)
+static struct naming naming_of(struct bind *bind, int64_t rows, int64_t columns, bool wide,
+                               bool stepped)
 {
     const struct machine *machine = bind->machine;
     struct naming naming = { .narrow = class_of(machine, columns),
+                             .wide = wide,
                              .rows = rows,
                              .stepped = stepped };
 
     if (!machine->lanes) {
         naming.suffix = suffix_of(bind->arena, &naming);
     } else {
-        const int64_t narrow = naming.narrow;
-        const struct shape usual = narrowed(shape_of_machine(machine), narrow ? narrow : PANEL);
+        const int64_t class = wide ? WIDE_PANEL : naming.narrow;
+        const struct shape usual = classed(&naming, shape_of_machine(machine));
 
-        naming.suffix = narrow ? arena_printf(bind->arena, "_%d", (int)narrow) : "";
-        naming.shape = chosen_shape(bind, fitted(usual, rows, stepped), columns);
+        naming.suffix = class ? arena_printf(bind->arena, "_%d", (int)class) : "";
+        naming.shape = chosen_shape(bind, fitted(usual, rows, stepped),
+                                    wide ? WIDE_PANEL : tile_panel(machine), columns);
         if (naming.shape.vectors != usual.vectors || naming.shape.pixels != usual.pixels)
             naming.suffix =
                 arena_printf(bind->arena, "_%dx%d", naming.shape.vectors, naming.shape.pixels);
@@ -274,7 +325,7 @@ static void bind_shapes(struct bind *bind, const struct naming *naming, struct t
     bind_new_helper(bind, name, "templates/helpers/tile_shape.c.tmpl", &keys);
 }
 
-static const char *const forms[] = { "taps", "offsets", "rows", "more" };
+static const char *const forms[] = { "taps", "ahead", "offsets", "rows", "more" };
 
 static const char *new_tile(struct bind *bind, const char *name, const struct naming *naming,
                             const char *each_vector, enum tile_form form, int64_t step)
@@ -286,11 +337,14 @@ static const char *new_tile(struct bind *bind, const char *name, const struct na
     keys_set(&keys, "TILE", naming->tile);
     keys_set(&keys, "each_pixel", arena_printf(bind->arena, "EACH_PIXEL%s", naming->suffix));
     keys_set(&keys, "each_vector", each_vector);
-    for (int i = 0; i < (int)(sizeof forms / sizeof *forms); i++)
-        keys_set_flag(&keys, forms[i], i == (int)form);
+    keys_set_flag(&keys, "taps", form == TILE_TAPS || form == TILE_AHEAD);
+    keys_set_flag(&keys, "fetches", form == TILE_AHEAD);
+    keys_set_flag(&keys, "offsets", form == TILE_OFFSETS);
+    keys_set_flag(&keys, "rows", form == TILE_ROWS);
+    keys_set_flag(&keys, "more", form == TILE_MORE);
     keys_set_flag(&keys, "pointers", step == 0);
     keys_set_int(&keys, "step", step);
-    keys_set_int(&keys, "ahead", AHEAD);
+    keys_set_int(&keys, "line", LINE);
     keys_set_flag(&keys, "strided", form == TILE_ROWS || form == TILE_MORE);
     return bind_new_helper(bind, name, "templates/helpers/tile_f32.c.tmpl", &keys);
 }
@@ -324,7 +378,7 @@ static struct tile named_tile(struct bind *bind, const struct naming *naming, en
 
 struct tile bind_tile_f32(struct bind *bind, int64_t columns, enum tile_form form)
 {
-    const struct naming naming = naming_of(bind, 0, columns, false);
+    const struct naming naming = naming_of(bind, 0, columns, false, false);
 
     return named_tile(bind, &naming, form, 0);
 }
@@ -346,9 +400,12 @@ static bool needs_halves(const struct bind *bind, const struct naming *naming, i
 {
     if (bind->machine->lanes)
         return leaves_half(&naming->shape, columns);
-    for (int i = 0; i < N_SHAPES && !naming->narrow; i++)
-        if (leaves_half(&shapes[i], columns))
+    for (int i = 0; i < N_SHAPES && !naming->narrow; i++) {
+        const struct shape shape = named_shape(naming, i);
+
+        if (leaves_half(&shape, columns))
             return true;
+    }
     return false;
 }
 
@@ -364,7 +421,7 @@ static const char *bind_half_list(struct bind *bind, const struct naming *naming
     if (bind_own_helper(bind, name))
         return list;
     for (int i = 0; i < n; i++) {
-        const int vectors = (n == 1 ? naming->shape.vectors : shapes[i].vectors) / 2;
+        const int vectors = (n == 1 ? naming->shape : named_shape(naming, i)).vectors / 2;
 
         add_condition(&text, n, i);
         add_list_of_vectors(&text, list, vectors);
@@ -381,7 +438,8 @@ static const char *bind_half_list(struct bind *bind, const struct naming *naming
 static struct tile tile_of_rows(struct bind *bind, int64_t rows, int64_t columns,
                                 enum tile_form form, int64_t step)
 {
-    const struct naming naming = naming_of(bind, rows, columns, step > 0);
+    const struct naming naming =
+        naming_of(bind, rows, columns, is_wide(bind->machine, columns), step > 0);
     const struct tile tile = named_tile(bind, &naming, form, step);
     const bool halves = needs_halves(bind, &naming, columns);
 
@@ -423,10 +481,13 @@ static bool fills(struct shape usual, int64_t rows, int64_t len)
 
 bool tiles_fill_rows(const struct machine *machine, int64_t rows, int64_t len, int64_t columns)
 {
-    if (machine->lanes)
-        return fills(narrowed(shape_of_machine(machine), columns), rows, len);
-    for (int i = 0; i < N_SHAPES; i++)
-        if (!fills(narrowed(shapes[i], columns), rows, len))
+    const bool wide = is_wide(machine, columns);
+
+    for (int i = 0; i < (machine->lanes ? 1 : N_SHAPES); i++) {
+        const struct shape usual = machine->lanes ? shape_of_machine(machine) : shapes[i];
+
+        if (!fills(wide ? widened(usual) : narrowed(usual, columns), rows, len))
             return false;
+    }
     return true;
 }

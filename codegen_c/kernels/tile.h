@@ -12,6 +12,13 @@
 /* Columns of a panel on this machine: every TILE that it may have divides it. */
 int tile_panel(const struct machine *machine);
 
+/* Of a matrix of so many columns whose tiles bind_tile_of_rows or bind_tile_by_steps names: 64
+ * where 16 lanes may take four vectors at once. */
+int tile_panel_of(const struct machine *machine, int64_t columns);
+
+/* Numbers of a line of the cache, which TILE_AHEAD and TILE_ROWS fetch for each input. */
+int tile_line(void);
+
 /* The tile of a matrix of so many columns; where the machine leaves it to the C compiler, that of a
  * server with AVX-512. */
 void tile_extents(const struct machine *machine, int64_t columns, int *pixels, int *channels);
@@ -19,8 +26,9 @@ void tile_extents(const struct machine *machine, int64_t columns, int *pixels, i
 /* How a tile reads x; templates/helpers/tile_f32.c.tmpl says it in C. */
 enum tile_form {
     TILE_TAPS,    /* through pointers to pixels, several taps of a kernel one after the other */
+    TILE_AHEAD,   /* the same; fetches what is needed later, a line of the cache for each input */
     TILE_OFFSETS, /* through pointers to pixels, elements at the offsets of a table */
-    TILE_ROWS,    /* rows of an array; fetches weights ahead */
+    TILE_ROWS,    /* rows of an array; fetches likewise */
     TILE_MORE     /* rows of an array; adds to the sums that are there */
 };
 

@@ -223,6 +223,8 @@ bool bind_winograd(struct bind *bind)
     bind_weights(bind, s.m, &panels);
     bind_transforms(bind, &w, s.m);
     bind_text(bind, "tile_rows", "%s", tile.fn);
+    bind_int(bind, "line", tile_line());
+    bind_int(bind, "lines", (panels.width + tile_line() - 1) / tile_line());
     bind_flag(bind, "ragged", ragged);
     bind_text(bind, "n_channels", "%s", ragged ? "n_channels" : tile.channels);
     bind_scratch_numbers(bind,
