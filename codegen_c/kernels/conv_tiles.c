@@ -24,7 +24,8 @@ enum {
     CHUNK = 32,         /* weights of a channel that are decoded at a time, on the stack … */
     GROUP = 4,        /* … for so many tiles: decoding costs about an eighth of their products */
     MOST_CHUNKS = 12, /* values of the knob */
-    MOST_OFFSETS = 256, /* of x that is channels first; they are on the stack */
+    MOST_OFFSETS = 256,     /* of x that is channels first; they are on the stack */
+    MOST_AHEAD = 512 << 10, /* bytes of a chunk that are fetched while another is in use */
     SHORTEST_SPAN = 4,
     MOST_BAND = 16 << 10, /* bytes of x in a band, or what one row of y needs */
     MOST_RUN = 192 /* inputs of a row of the kernel that are taken as one: more gain nothing */
@@ -146,8 +147,8 @@ static int64_t usual_chunk(const struct machine *machine, int64_t out_c,
     return chunk < out_c && (machine->lanes != 1 || machine->l2_bytes > 0) ? chunk : out_c;
 }
 
-/* Returns whether there is a loop over chunks. */
-static bool bind_chunk(struct bind *bind, const struct window *w, const struct panels *panels)
+/* Returns the channels of a chunk: out_c if there is no loop over them. */
+static int64_t bind_chunk(struct bind *bind, const struct window *w, const struct panels *panels)
 {
     const int64_t out_c = w->out_c / w->groups;
     int64_t values[MOST_CHUNKS], chunk;
@@ -168,7 +169,7 @@ static bool bind_chunk(struct bind *bind, const struct window *w, const struct p
     else
         bind_text(bind, "last_block",
                   out_c % chunk ? "chunk + CHUNK && block < OUT_C" : "chunk + CHUNK");
-    return chunked;
+    return chunk;
 }
 
 static bool has_offsets(const struct window *w, const struct panels *panels)
@@ -176,17 +177,27 @@ static bool has_offsets(const struct window *w, const struct panels *panels)
     return !w->channels_last && !w->padded && panels->len <= MOST_OFFSETS;
 }
 
-/* Weights that do not stay in the second cache are fetched into it a chunk ahead. */
+/* Weights that do not stay in the second cache are fetched into it a chunk ahead. Else, where so
+ * few channels are made of each input that the processor would wait for it, the inputs of the tiles
+ * that follow. */
 static enum tile_form bind_form(struct bind *bind, const struct window *w,
-                                const struct panels *panels, bool chunked)
+                                const struct panels *panels, int64_t chunk)
 {
-    const bool offsets = has_offsets(w, panels);
-    const bool fetches = chunked && !offsets && w->groups == 1 && w->batch == 1;
+    const int64_t number = (int64_t)sizeof(float);
+    const int64_t cache = bind->machine->l2_bytes ? (int64_t)bind->machine->l2_bytes / 2 : CACHED;
+    const bool single = w->groups == 1 && w->batch == 1 && bind->machine->lanes != 1;
+    const bool weights =
+        single && chunk < panels->n_rows && chunk * panels->len * number <= MOST_AHEAD;
+    const bool inputs = single && chunk == panels->n_rows && panels->n_rows <= panels->width &&
+                        w->in_c >= w->out_c && w->channels_last && is_pointwise(w) &&
+                        window_in_len(w) * w->in_c * number > cache;
+    const bool fetches = !has_offsets(w, panels) && (weights || inputs);
 
-    bind_flag(bind, "fetches", fetches);
+    bind_flag(bind, "fetches_weights", fetches && weights);
+    bind_flag(bind, "fetches_inputs", fetches && inputs);
     bind_text(bind, "ahead", fetches ? "ahead, " : "");
     bind_int(bind, "line", tile_line());
-    return offsets ? TILE_OFFSETS : fetches ? TILE_AHEAD : TILE_TAPS;
+    return has_offsets(w, panels) ? TILE_OFFSETS : fetches ? TILE_AHEAD : TILE_TAPS;
 }
 
 /* Whether what lies under a row of the kernel is one run of x. */
@@ -297,9 +308,9 @@ bool bind_conv(struct bind *bind)
     const struct window w = window_of_conv(bind->region);
     const int64_t columns = w.out_c / w.groups;
     const struct panels panels = panels_of(&w, tile_panel_of(bind->machine, columns));
-    const bool chunked = bind_chunk(bind, &w, &panels);
+    const int64_t chunk = bind_chunk(bind, &w, &panels);
     const struct tile tile = bind_tile_of_rows(bind, window_out_len(&w), panels.n_rows,
-                                               bind_form(bind, &w, &panels, chunked));
+                                               bind_form(bind, &w, &panels, chunk));
 
     bind_reading(bind, &w, &panels, &tile);
     conv_tell_features(bind, &w, &panels);

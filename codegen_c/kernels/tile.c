@@ -241,8 +241,7 @@ struct naming {
  * columns does not narrow, the name would not tell the pixels. */
 static struct shape classed(const struct naming *naming, struct shape shape)
 {
-    return naming->wide ? widened(shape)
-                        : narrowed(shape, naming->narrow ? naming->narrow : PANEL);
+    return naming->wide ? widened(shape) : narrowed(shape, naming->narrow ? naming->narrow : PANEL);
 }
 
 static struct shape named_shape(const struct naming *naming, int i)
@@ -273,10 +272,9 @@ static struct naming naming_of(struct bind *bind, int64_t rows, int64_t columns,
                                bool stepped)
 {
     const struct machine *machine = bind->machine;
-    struct naming naming = { .narrow = class_of(machine, columns),
-                             .wide = wide,
-                             .rows = rows,
-                             .stepped = stepped };
+    struct naming naming = {
+        .narrow = class_of(machine, columns), .wide = wide, .rows = rows, .stepped = stepped
+    };
 
     if (!machine->lanes) {
         naming.suffix = suffix_of(bind->arena, &naming);
