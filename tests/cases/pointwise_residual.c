@@ -77,8 +77,8 @@ enum { PIXELS_4_by9 = 4, TILE_4_by9 = 4 };
 
 /* sum[j * TILE_4_by9 + i] becomes the sum of x[j][offset[k]] * w[k * width + i] over k < len, in this order.
  * Vectors may read up to TILE_4_by9 - 1 weights beyond the last. */
-static WIDE void tile_4_by9_offsets(const float *const *x, const int *offset, int len, const float *w, int width,
-                       float *sum)
+static inline WIDE void tile_4_by9_offsets(const float *const *x, const int *offset, int len, const float *w, int width,
+                              float *sum)
 {
 #define BEGIN(j, v) vector_f32 sum##j##v = { 0 };
 #define BEGIN_PIXEL(j) EACH_VECTOR_4_by9(BEGIN, j)
