@@ -4,6 +4,7 @@
 
 #include "base/str.h"
 #include "cli/precision.h"
+#include "cli/progress.h"
 
 /* What a memory has to hold. */
 struct need {
@@ -179,32 +180,30 @@ static bool may_help(struct cli *cli, const struct change *change,
            !has_option(&cli->args, OPTION_FP8_PARAMS);
 }
 
-/* The first change that does is the help, the others are listed behind it. */
+/* In their order, up to the first that is enough: the model is compiled again for each. */
 static void suggest_changes(struct cli *cli, const struct budget *budget,
                             const struct codegen_options *options,
                             const struct codegen_result *result, cJSON *json)
 {
     cJSON *list = json ? cJSON_AddArrayToObject(json, "changes") : NULL;
     struct str text = { .arena = &cli->ctx->perm };
+    struct progress progress = progress_begin(cli);
     bool found = false;
 
     if (strcmp(cli->args.operands[0], "-") == 0) /* a pipe cannot be read again */
         return;
-    for (int i = 0; i < N_CHANGES; i++) {
+    for (int i = 0; i < N_CHANGES && !found; i++) {
         const char *name = option_name(changes[i].option);
         struct need need;
         bool enough;
 
         if (!may_help(cli, &changes[i], result) || !try_change(cli, options, &changes[i], &need))
             continue;
+        progress_show(&progress, "ways to make it fit", i + 1, N_CHANGES);
         enough = fits(budget, &need);
         str_printf(&text, "%s--%s %s %s: RAM %zu bytes, flash %zu", text.n ? "\n" : "", name,
-                   changes[i].value,
-                   !enough ? "is not enough"
-                   : found ? "fits, too"
-                           : "fits",
-                   need.ram, need.flash);
-        found = found || enough;
+                   changes[i].value, enough ? "fits" : "is not enough", need.ram, need.flash);
+        found = enough;
         if (list) {
             cJSON *row = cJSON_CreateObject();
 
@@ -216,6 +215,7 @@ static void suggest_changes(struct cli *cli, const struct budget *budget,
             cJSON_AddItemToArray(list, row);
         }
     }
+    progress_end(&progress);
     if (text.n)
         diag_help(cli->ctx, "%s", str_text(&text));
 }

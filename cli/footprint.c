@@ -74,17 +74,11 @@ static int count_sources(const struct host_code *code)
  * supplement, 3.2.2); frames do not count it. */
 enum { RED_ZONE = 128 };
 
-/* What frames leave out. */
-static void add_machine_stack(struct footprint *f, struct codegen_measured *measured)
+/* What frames leave out. Arguments that are pushed for calls are in them (stack_usage.h). */
+static void add_machine_stack(const struct footprint *f, struct codegen_measured *measured)
 {
-    const bool is_x86 = f->size.machine == OBJECT_386 || f->size.machine == OBJECT_X86_64;
-
     if (f->size.machine == OBJECT_X86_64)
         measured->stack += RED_ZONE;
-    if (is_x86 && !strstr(f->flags, "-maccumulate-outgoing-args"))
-        measured->beyond =
-            arena_printf(&f->cli->ctx->perm, "arguments that are pushed for calls%s%s",
-                         *measured->beyond ? ", " : "", measured->beyond);
 }
 
 static void find_stack(struct footprint *f, const char *entry, struct codegen_measured *measured)

@@ -67,6 +67,10 @@ static void add_call(struct graph *graph, struct function *from, struct function
     from->calls[from->n_calls++] = to;
 }
 
+/* Where a function pushes arguments of its calls, gcc states the most of them ("dynamic,bounded"),
+ * but not what it leaves free above them to align the stack to 16 bytes: less than that. */
+enum { PUSH_PADDING = 16 };
+
 /* node: { title: "kws.c:f" label: "f\nkws.c:411:27\n1344 bytes (static)" }; the \n are two letters.
  * One that is only called has no bytes. */
 static void add_node(struct graph *graph, const char *line)
@@ -87,6 +91,8 @@ static void add_node(struct graph *graph, const char *line)
     while (at > label && at[-1] >= '0' && at[-1] <= '9')
         at--;
     function->frame = strtoull(at, NULL, 10);
+    if (strstr(label, "(dynamic,bounded)"))
+        function->frame += PUSH_PADDING;
 }
 
 static void add_edge(struct graph *graph, const char *line)

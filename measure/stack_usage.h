@@ -2,9 +2,10 @@
  * -fcallgraph-info=su makes NAME.ci, a graph in the language of VCG with the frame of each
  * function.
  *
- * A frame is known where gcc says "static"; "dynamic,bounded" is an upper bound. Functions that
- * none of the files defines (expf, memset) are beyond our knowledge and are listed. Calls through
- * pointers are taken to go to any function that nothing else calls. */
+ * A frame is known where gcc says "static"; "dynamic,bounded" is an upper bound, to which 16 bytes
+ * are added (arguments that are pushed are aligned). Functions that none of the files defines
+ * (expf, memset) are beyond our knowledge and are listed. Calls through pointers are taken to go to
+ * any function that nothing else calls. */
 #ifndef MEASURE_STACK_USAGE_H
 #define MEASURE_STACK_USAGE_H
 
