@@ -172,6 +172,9 @@ static bool choose_kernels(struct codegen *codegen)
                 map_get(&codegen->options->choices->by_signature, codegen->emitted[i].signature);
         region->kernel = kernel_choose(codegen->ctx, region);
         ok = region->kernel && ok;
+        /* Parts that run at the same time keep no order; pools are packed without leads. */
+        region->can_lead = codegen->options->parts <= 1 && codegen->options->n_pools == 0 &&
+                           kernel_leads(region, &region->lead);
     }
     return ok;
 }
@@ -399,6 +402,7 @@ static void fill_result(struct codegen *codegen)
             .knobs = codegen->emitted[i].signature ? knobs_kept(arena, &codegen->regions[i]) : NULL,
             .features = arena_memdup(arena, &codegen->regions[i].features,
                                      sizeof codegen->regions[i].features),
+            .leads = codegen->regions[i].leads,
             .macs = codegen->emitted[i].macs,
             .weight_bytes = codegen->emitted[i].weight_bytes,
             .results = results
@@ -482,6 +486,27 @@ static bool prepare(struct codegen *codegen, bool *again)
     return true;
 }
 
+/* Results that reach into what their regions read, now that they have places: these functions are
+ * written again, for arguments that may share memory. */
+static bool write_leads(struct codegen *codegen)
+{
+    bool ok = true;
+
+    plan_take_leads(&codegen->plan, codegen->regions);
+    for (int i = 0; i < codegen->n_regions && ok; i++) {
+        struct region *region = &codegen->regions[i];
+
+        if (!region->leads)
+            continue;
+        if (codegen->emitted[i].same_as) {
+            region = &codegen->regions[codegen->emitted[i].same_as->index];
+            region->leads = true;
+        }
+        ok = write_region(codegen, region);
+    }
+    return ok;
+}
+
 static bool pack(struct codegen *codegen)
 {
     struct plan *plan = &codegen->plan;
@@ -492,8 +517,10 @@ static bool pack(struct codegen *codegen)
         plan_guard(plan, GUARD_ZONE);
     store_constants(codegen);
     offer_constants(codegen);
+    plan_leads(plan, &codegen->arena, codegen->regions);
     if (!plan_pack(plan, codegen->ctx, codegen->regions, codegen->options->pools,
-                   codegen->one_arena ? 0 : codegen->options->n_pools))
+                   codegen->one_arena ? 0 : codegen->options->n_pools) ||
+        !write_leads(codegen))
         return false;
     if (!plan_verify(plan, &codegen->arena, codegen->regions))
         return diag_error(codegen->ctx, DIAG_INTERNAL, NULL,

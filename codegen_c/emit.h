@@ -205,6 +205,9 @@ const char *section_macro(struct codegen *codegen, const struct codegen_pool *po
 /* Whether NAME_run has a pointer to the pool. */
 bool pool_has_arena(const struct codegen *codegen, int pool);
 
+/* The value that a block reaches into (struct block, `before`), by its name in C. */
+const char *reached_name(struct codegen *codegen, int block);
+
 /* Of a pool in NAME_run: the parameter "arena", or "arena_dtcm"; the pointer "base", "base_dtcm".
  */
 const char *pool_arena(struct codegen *codegen, int pool);

@@ -19,11 +19,8 @@ static int greatest_region(const struct plan *plan, size_t *most)
 
     *most = 0;
     for (int r = 0; r < plan->n_regions; r++) {
-        size_t bytes = 0;
+        const size_t bytes = plan_alive(plan, r);
 
-        for (int i = 0; i < plan->n_blocks; i++)
-            if (plan->blocks[i].first <= r && r <= plan->blocks[i].last)
-                bytes += plan_round(plan->blocks[i].bytes);
         if (bytes > *most) {
             *most = bytes;
             found = r;

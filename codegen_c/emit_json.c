@@ -126,6 +126,8 @@ static void add_arena(struct codegen *codegen, cJSON *root)
         add_number(block, "written", plan->blocks[i].first);
         add_number(block, "last_read", plan->blocks[i].last);
         add_block_values(codegen, i, block);
+        if (plan->blocks[i].before)
+            cJSON_AddStringToObject(block, "reaches_into", reached_name(codegen, i));
         cJSON_AddItemToArray(map, block);
     }
 }
@@ -161,6 +163,8 @@ static cJSON *region_json(struct codegen *codegen, const struct region *region)
         add_number(json, "winograd_more_weight_bytes", (double)region->winograd_more);
     }
     cJSON_AddBoolToObject(json, "in_place", region->in_place);
+    if (region->leads)
+        add_number(json, "lead", (double)region->lead.bytes);
     return json;
 }
 

@@ -111,6 +111,14 @@ static const char *block_text(struct codegen *codegen, int block)
     return str_text(&out);
 }
 
+const char *reached_name(struct codegen *codegen, int block)
+{
+    const struct region *region = &codegen->regions[codegen->plan.blocks[block].first];
+    const struct value *x = region->call->inputs[region->lead.param];
+
+    return codegen->local_names[codegen->plan.root[x->id]->id];
+}
+
 static void add_pool_lines(struct codegen *codegen, struct str *out)
 {
     const struct plan *plan = &codegen->plan;
@@ -155,8 +163,12 @@ static void add_arena_map(struct codegen *codegen, struct str *out)
         str_add(out, " * ");
         if (codegen->options->n_pools)
             str_printf(out, "%-8s ", plan->pools[block->pool].of->name);
-        str_printf(out, " %10zu  %10zu  %7d  %9d  %s\n", block->offset, block->bytes, block->first,
+        str_printf(out, " %10zu  %10zu  %7d  %9d  %s", block->offset, block->bytes, block->first,
                    block->last, block_text(codegen, i));
+        if (block->before)
+            str_printf(out, ",\n *%*sreaches into %s", VALUES_COLUMN - 2, "",
+                       reached_name(codegen, i));
+        str_add(out, "\n");
     }
     str_add(out, " */\n");
 }

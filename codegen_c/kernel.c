@@ -10,9 +10,11 @@ static const struct kernel kernels[] = {
 #define KERNEL(name, anchor, accepts_function, bind_function, in_place)                            \
     { #name, OP_##anchor, accepts_function, bind_function, in_place },
 #define PITCHED(name, reads_function, writes_function)
+#define LEADS(name, leads_function)
 #include "codegen_c/kernels.def"
 #undef KERNEL
 #undef PITCHED
+#undef LEADS
 };
 
 static const struct pitched {
@@ -22,9 +24,24 @@ static const struct pitched {
 } pitched[] = {
 #define KERNEL(name, anchor, accepts_function, bind_function, in_place)
 #define PITCHED(name, reads_function, writes_function) { #name, reads_function, writes_function },
+#define LEADS(name, leads_function)
 #include "codegen_c/kernels.def"
 #undef KERNEL
 #undef PITCHED
+#undef LEADS
+};
+
+static const struct leading {
+    const char *name;
+    bool (*leads)(const struct region *region, struct lead *lead);
+} leading[] = {
+#define KERNEL(name, anchor, accepts_function, bind_function, in_place)
+#define PITCHED(name, reads_function, writes_function)
+#define LEADS(name, leads_function) { #name, leads_function },
+#include "codegen_c/kernels.def"
+#undef KERNEL
+#undef PITCHED
+#undef LEADS
 };
 
 enum { N_KERNELS = sizeof kernels / sizeof *kernels };
@@ -152,4 +169,29 @@ bool kernel_writes_pitched(const struct region *region)
     const struct pitched *row = find_pitched(region);
 
     return row && row->writes(region);
+}
+
+/* The compiler may take accesses of different types apart, but for those of bytes. */
+static bool may_share_memory(enum dtype a, enum dtype b)
+{
+    return a == b || dtype_bytes(a) == 1 || dtype_bytes(b) == 1;
+}
+
+bool kernel_leads(const struct region *region, struct lead *lead)
+{
+    const struct leading *row = NULL;
+    const struct value *x;
+
+    if (!region->kernel || !region->anchor || region->fn->ret->n_inputs != 1)
+        return false;
+    for (size_t i = 0; i < sizeof leading / sizeof *leading; i++)
+        if (strcmp(leading[i].name, region->kernel->name) == 0)
+            row = &leading[i];
+    x = anchor_source(region, 0);
+    if (!row || x->kind != VALUE_PARAM || value_n_uses(x) != 1 ||
+        value_n_uses(region->anchor->inputs[0]) != 1 ||
+        !may_share_memory(x->type.dtype, region->fn->ret->inputs[0]->type.dtype))
+        return false;
+    *lead = (struct lead){ .param = x->index };
+    return row->leads(region, lead);
 }

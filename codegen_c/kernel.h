@@ -13,6 +13,13 @@
 #include "codegen_c/template.h"
 #include "relay_ir/region.h"
 
+/* How a result may lie over what its region reads (codegen_c/kernels/lead.h). */
+struct lead {
+    int param;    /* of the region: what is read */
+    size_t bytes; /* that the result begins in front of it, or more … */
+    bool exact;   /* … or no more */
+};
+
 /* One region function about to be written. */
 struct region {
     struct function *fn;
@@ -34,6 +41,9 @@ struct region {
     size_t winograd_more; /* … the bytes of its weights beyond those of direct products */
     bool in_place;        /* the plan put the first result over a parameter of the same size … */
     int over;             /* … this one: they are one argument, and have one name */
+    bool can_lead;    /* its result may reach into what it reads … */
+    struct lead lead; /* … so … */
+    bool leads;       /* … which the plan has made use of: no `restrict` for the two */
     const struct choice *choice;         /* how to write it (knob.h); NULL = as usual */
     struct knob_range knobs[KNOB_COUNT]; /* what there was to choose, once bind has run */
     struct features features;            /* of its time, if bind tells them */
@@ -66,6 +76,9 @@ struct kernel {
                       and type agree: element i is written after its last read */
 };
 
+/* Kernels whose result may begin in front of what the anchor's input 0 reads, and reach into it, are
+ * LEADS(name, leads): whether it may, of this region, and how many bytes in front (at least:
+ * codegen_c/kernels/lead.h). Element-wise operands lie elsewhere. */
 /* Kernels whose pixels may be parts of greater ones are PITCHED(name, reads, writes): whether the
  * region can read input i of its anchor, and write its results, so. A pixel is what lies along the
  * last dim of the value, in as many elements as that has. What writes with a pitch, with one anchor
@@ -74,9 +87,12 @@ struct kernel {
 #define PITCHED(name, reads_function, writes_function)                                             \
     bool reads_function(const struct region *region, int input);                                   \
     bool writes_function(const struct region *region);
+#define LEADS(name, leads_function)                                                                \
+    bool leads_function(const struct region *region, struct lead *lead);
 #include "codegen_c/kernels.def"
 #undef KERNEL
 #undef PITCHED
+#undef LEADS
 
 /* A row of kernels.def is KERNEL(name, anchor, accepts, bind, in_place): the name without quotes,
  * the anchor without OP_ (COUNT for element-wise chains), two functions, declared here from the
@@ -85,9 +101,11 @@ struct kernel {
     bool accepts_function(const struct region *region, const char **why);                          \
     bool bind_function(struct bind *binding);
 #define PITCHED(name, reads_function, writes_function)
+#define LEADS(name, leads_function)
 #include "codegen_c/kernels.def"
 #undef KERNEL
 #undef PITCHED
+#undef LEADS
 
 /* For regions that are computed together in stripes (codegen_c/stripe_text.c). */
 bool accepts_stripes(const struct region *region, const char **why);
@@ -109,6 +127,9 @@ const struct kernel *kernel_named(const struct region *region, const char *name)
  */
 bool kernel_reads_pitched(const struct region *region, int input);
 bool kernel_writes_pitched(const struct region *region);
+
+/* Whether the region's result may lie over what the anchor's input 0 reads, and nothing else. */
+bool kernel_leads(const struct region *region, struct lead *lead);
 
 /* --- for bind functions --------------------------------------------------------------------- */
 

@@ -6,16 +6,6 @@
 
 enum { MOST_NAMED = 4 }; /* blocks in the message */
 
-static size_t alive_at(const struct plan *plan, int region)
-{
-    size_t bytes = 0;
-
-    for (int i = 0; i < plan->n_blocks; i++)
-        if (plan->blocks[i].first <= region && region <= plan->blocks[i].last)
-            bytes += plan_round(plan->blocks[i].bytes);
-    return bytes;
-}
-
 static int compare_blocks(const void *a, const void *b)
 {
     const struct block *x = *(const struct block *const *)a, *y = *(const struct block *const *)b;
@@ -73,7 +63,7 @@ bool ram_check(struct codegen *codegen)
     if (!wanted || plan->arena_bytes <= wanted || codegen->options->ram_bytes)
         return true; /* compile judges by itself, and knows of a way out */
     for (int r = 1; r < codegen->n_regions; r++)
-        if (alive_at(plan, r) > alive_at(plan, peak))
+        if (plan_alive(plan, r) > plan_alive(plan, peak))
             peak = r;
     diag_error(codegen->ctx, DIAG_RAM, node_origin(codegen->regions[peak].call),
                "the arena takes %zu bytes, --ram allows %zu", plan->arena_bytes, wanted);

@@ -89,11 +89,13 @@ static const char *parameter_list(struct codegen *codegen, const struct region *
 
     for (int i = 0; i < fn->n_params; i++)
         if (!(region->in_place && region->over == i) && !is_absent(region, i))
-            items[n++] = arena_printf(arena, "const %s *restrict %s",
-                                      dtype_c_type(fn->params[i]->type.dtype), region->params[i]);
+            items[n++] = arena_printf(
+                arena, "const %s *%s%s", dtype_c_type(fn->params[i]->type.dtype),
+                region->leads && region->lead.param == i ? "" : "restrict ", region->params[i]);
     for (int i = 0; i < fn->ret->n_inputs; i++)
-        items[n++] = arena_printf(arena, "%s *restrict %s",
-                                  dtype_c_type(fn->ret->inputs[i]->type.dtype), region->results[i]);
+        items[n++] = arena_printf(
+            arena, "%s *%s%s", dtype_c_type(fn->ret->inputs[i]->type.dtype),
+            region->leads ? "" : "restrict ", region->results[i]);
     if (region->scratch_bytes)
         items[n++] = "void *restrict scratch";
     for (int i = 0; i < emitted->n_arrays; i++)

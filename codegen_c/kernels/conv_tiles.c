@@ -11,6 +11,8 @@
  * with their padding.
  *
  * conv_small: weights or x that are decoded, chunk by chunk. */
+#include <assert.h>
+
 #include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/conv_features.h"
 #include "codegen_c/kernels/conv_places.h"
@@ -22,7 +24,7 @@
 enum {
     CACHED = 256 << 10, /* bytes of weights, where the machine has no second cache to tell */
     CHUNK = 32,         /* weights of a channel that are decoded at a time, on the stack … */
-    GROUP = 4,        /* … for so many tiles: decoding costs about an eighth of their products */
+    GROUP = SMALL_TILES, /* … for so many tiles: decoding costs about an eighth of their products */
     MOST_CHUNKS = 12, /* values of the knob */
     MOST_OFFSETS = 256,     /* of x that is channels first; they are on the stack */
     MOST_AHEAD = 512 << 10, /* bytes of a chunk that are fetched while another is in use */
@@ -159,7 +161,7 @@ static int64_t bind_chunk(struct bind *bind, const struct window *w, const struc
     for (chunk = panels->width; chunk < out_c && n < MOST_CHUNKS; chunk *= 2)
         values[n++] = chunk;
     chunk = bind_knob(bind, KNOB_CHUNK, usual_chunk(bind->machine, out_c, panels), n, values);
-    chunked = chunk < out_c;
+    chunked = chunk < out_c && !bind->region->leads; /* then all channels of a position go together */
 
     bind_flag(bind, "chunked", chunked);
     bind_int(bind, "chunk_c", chunk);
@@ -312,6 +314,7 @@ bool bind_conv(struct bind *bind)
     const struct tile tile = bind_tile_of_rows(bind, window_out_len(&w), panels.n_rows,
                                                bind_form(bind, &w, &panels, chunk));
 
+    assert(tile.most_pixels <= MOST_TILE_PIXELS);
     bind_reading(bind, &w, &panels, &tile);
     conv_tell_features(bind, &w, &panels);
     return bind_tiles_of_channels(bind, &w, &panels, &tile);
@@ -389,6 +392,7 @@ bool bind_conv_small(struct bind *bind)
     const int64_t in_c = w.in_c / w.groups;
     const bool wide = in_c >= CHUNK;
 
+    assert(tile.most_pixels <= MOST_TILE_PIXELS);
     bind_data(bind);
     bind_conv_places(bind, &w);
     bind_weights(bind, &panels);

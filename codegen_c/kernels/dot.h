@@ -8,7 +8,10 @@
 
 #include "codegen_c/kernel.h"
 
-enum { DOT_BLOCK = 32 };
+enum {
+    DOT_BLOCK = 32,
+    MOST_DOT_PIXELS = 8 /* DOT_PIXELS is no more on any processor */
+};
 
 /* How the constant lies: weight k of a channel is element
  * channel * channel_step + k / minor * major_step + k % minor * minor_step. */

@@ -9,6 +9,11 @@
 
 #include "codegen_c/kernel.h"
 
+enum {
+    MOST_TILE_PIXELS = 32, /* no tile has more */
+    SMALL_TILES = 4        /* that conv_small computes together */
+};
+
 /* Columns of a panel on this machine: every TILE that it may have divides it. */
 int tile_panel(const struct machine *machine);
 

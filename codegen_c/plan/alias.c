@@ -58,7 +58,7 @@ static bool is_alone(const struct plan *plan, const struct node *call, int param
     return whole == plan->root[call->inputs[param]->id];
 }
 
-bool plan_may_go_over(const struct plan *plan, const struct region *region, int i)
+bool plan_has_place_alone(const struct plan *plan, const struct region *region, int i)
 {
     const struct value *root = plan->root[region->call->inputs[i]->id];
 
@@ -69,7 +69,12 @@ bool plan_may_go_over(const struct plan *plan, const struct region *region, int 
            plan_whole(plan, region->call->outputs[0]) == region->call->outputs[0] &&
            plan->place[region->call->outputs[0]->id].kind == PLACE_ARENA &&
            plan->place[root->id].kind == PLACE_ARENA && plan->block[root->id] >= 0 &&
-           is_alone(plan, region->call, i) && kernel_allows(region, i);
+           is_alone(plan, region->call, i);
+}
+
+bool plan_may_go_over(const struct plan *plan, const struct region *region, int i)
+{
+    return plan_has_place_alone(plan, region, i) && kernel_allows(region, i);
 }
 
 /* The parameter that the region's only result goes over, -1 if there is none. */

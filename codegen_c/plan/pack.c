@@ -2,12 +2,14 @@
  *
  * needs    blocks with sizes and lifetimes
  * gives    offsets, the size of the arena, a lower bound
- * method   best fit with gaps, for several orders of the blocks; then the search of pack_exact.c */
+ * method   best fit with gaps, for several orders of the blocks; then the search of pack_exact.c,
+ *          or, where blocks reach into others, that of pack_leads.c */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "codegen_c/plan/pack_exact.h"
+#include "codegen_c/plan/pack_leads.h"
 #include "codegen_c/plan/plan.h"
 
 static const size_t NOT_PLACED = SIZE_MAX;
@@ -200,10 +202,33 @@ static size_t best_fit(struct arena *scratch, struct block *blocks, int n, size_
     return n ? best : 0;
 }
 
+size_t pack_shared(const struct block *blocks, int i)
+{
+    const struct block *y = &blocks[i];
+    size_t x_bytes, y_bytes, both;
+
+    if (!y->before)
+        return 0;
+    x_bytes = plan_round(blocks[y->before - 1].bytes);
+    y_bytes = plan_round(y->bytes);
+    both = y->lead + x_bytes > y_bytes ? y->lead + x_bytes : y_bytes;
+    return x_bytes + y_bytes > both ? x_bytes + y_bytes - both : 0;
+}
+
+static bool has_leads(const struct block *blocks, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (blocks[i].before)
+            return true;
+    return false;
+}
+
 struct packing pack_blocks(struct arena *scratch, struct block *blocks, int n, uint64_t work)
 {
     struct packing packing = { .lower_bound = pack_lower_bound(scratch, blocks, n) };
 
+    if (has_leads(blocks, n))
+        return pack_leads(scratch, blocks, n, work);
     packing.bytes = best_fit(scratch, blocks, n, packing.lower_bound);
     if (packing.bytes > packing.lower_bound)
         pack_exact(scratch, blocks, n, work, &packing);
@@ -223,12 +248,23 @@ size_t pack_lower_bound(struct arena *scratch, const struct block *blocks, int n
     for (int i = 0; i < n; i++) {
         alive[blocks[i].first] += plan_round(blocks[i].bytes);
         alive[blocks[i].last + 1] -= plan_round(blocks[i].bytes);
+        alive[blocks[i].first] -= pack_shared(blocks, i); /* only then are both alive */
+        alive[blocks[i].first + 1] += pack_shared(blocks, i);
     }
     for (int i = 0; i < end; i++) {
         now += alive[i];
         most = now > most ? now : most;
     }
     return most;
+}
+
+/* Whether block i may lie over the beginning of block j, as it does. */
+static bool reaches_into(const struct block *blocks, int i, int j)
+{
+    const size_t from = blocks[i].offset + blocks[i].lead;
+
+    return blocks[i].before == j + 1 && blocks[i].first == blocks[j].last &&
+           (blocks[i].exact ? from == blocks[j].offset : from <= blocks[j].offset);
 }
 
 bool pack_verify(const struct block *blocks, int n, size_t bytes)
@@ -239,7 +275,8 @@ bool pack_verify(const struct block *blocks, int n, size_t bytes)
             return false;
         for (int j = 0; j < i; j++)
             if (overlap_in_time(&blocks[i], &blocks[j]) && blocks[i].offset < end_of(&blocks[j]) &&
-                blocks[j].offset < end_of(&blocks[i]))
+                blocks[j].offset < end_of(&blocks[i]) && !reaches_into(blocks, i, j) &&
+                !reaches_into(blocks, j, i))
                 return false;
     }
     return true;

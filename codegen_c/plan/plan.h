@@ -21,7 +21,11 @@ struct block {
     size_t bytes;              /* as asked for, not rounded */
     int first, last;
     size_t offset;
-    int pool; /* index into plan->pools */
+    int pool;    /* index into plan->pools */
+    int before;  /* the number, plus 1, of a block whose last region is the first of this one: this
+                    one may reach into it, if it begins `lead` bytes or more in front; 0 = none */
+    size_t lead; /* a multiple of PLAN_ALIGN */
+    bool exact;  /* no more than `lead` */
 };
 
 /* What lies in one memory. Without --pool there is one, which is called "arena". */
@@ -102,6 +106,23 @@ void plan_pitches(const struct plan *plan, struct arena *arena, struct region *r
  * that later. After plan_alias. */
 bool plan_may_go_over(const struct plan *plan, const struct region *region, int i);
 
+/* Whether the region has one result, and that and parameter i lie in the arena, each by itself. */
+bool plan_has_place_alone(const struct plan *plan, const struct region *region, int i);
+
+/* Bytes that the result of a region shares with what it reads while it runs, where it lies over
+ * parameter region->lead.param; 0 = it may not, or there are none. After plan_alias. */
+size_t plan_lead_bytes(const struct plan *plan, const struct region *region);
+
+/* Where more than order_peak would be alive: results may reach into what their regions read. Between
+ * plan_order and plan_pack. */
+void plan_leads(struct plan *plan, struct arena *arena, const struct region *regions);
+
+/* After plan_pack: sets region->leads where they do. */
+void plan_take_leads(struct plan *plan, struct region *regions);
+
+/* Bytes that are alive while the region runs. */
+size_t plan_alive(const struct plan *plan, int region);
+
 /* Sets order_peak and order_bound. True: main (the plan's; NULL: it is to stay as it is) has got an
  * order in which less memory is alive at once; plan and regions are of no more use. When scratch is
  * known. */
@@ -138,11 +159,14 @@ struct packing {
  * at one time, an exact search follows, which stops after `work` steps (0 = no search). */
 struct packing pack_blocks(struct arena *scratch, struct block *blocks, int n, uint64_t work);
 
+/* Bytes that block i shares with the one before it; 0 = there is none. */
+size_t pack_shared(const struct block *blocks, int i);
+
 /* The most bytes that are alive at one time: no packing can need less. */
 size_t pack_lower_bound(struct arena *scratch, const struct block *blocks, int n);
 
-/* Whether no two blocks that are alive at the same time overlap, and all offsets are aligned and
- * lie within `bytes`. */
+/* Whether no two blocks that are alive at the same time overlap, but as `before` allows, and all
+ * offsets are aligned and lie within `bytes`. */
 bool pack_verify(const struct block *blocks, int n, size_t bytes);
 
 /* pack_verify, and: what a region reads still holds what was written there; results lie over

@@ -100,6 +100,9 @@ static size_t simulate(struct simulation *s, int task)
             s->n_left[b] == touches_of(s, task, b))
             saved = buffers[b].bytes;
     }
+    if (t->lap_bytes > saved && written > 0 && s->n_written[t->lap] > 0 &&
+        s->n_left[t->lap] == touches_of(s, task, t->lap))
+        saved = t->lap_bytes;
     most = s->alive + written - saved + t->scratch;
     s->alive += written;
     for (int k = s->first[task]; k < s->first[task + 1]; k++) {
@@ -232,6 +235,8 @@ static bool is_before_one_of(struct reach *r, int t, const int *tasks, int n)
 /* What the task may save by writing over what it reads, where nobody must read that later. */
 static size_t saved_at_most(struct reach *r, const struct schedule_problem *problem, int t)
 {
+    const struct schedule_task *task = &problem->tasks[t];
+    const struct schedule_buffer *lap = task->lap_bytes ? &problem->buffers[task->lap] : NULL;
     size_t most = 0;
 
     for (int i = 0; i < problem->tasks[t].n_over; i++) {
@@ -241,6 +246,10 @@ static size_t saved_at_most(struct reach *r, const struct schedule_problem *prob
             !is_before_one_of(r, t, b->writers, b->n_writers))
             most = b->bytes;
     }
+    if (lap && task->lap_bytes > most &&
+        !is_before_one_of(r, t, lap->readers, lap->n_readers) &&
+        !is_before_one_of(r, t, lap->writers, lap->n_writers))
+        most = task->lap_bytes;
     return most;
 }
 

@@ -2,7 +2,9 @@
  *
  * Knows no graph of operators: tasks touch buffers, and some tasks come before others. A buffer is
  * alive from the first task that writes it to the last that touches it. A task may put what it
- * writes over a buffer that nobody else touches afterwards: then the two are not alive together.
+ * writes over a buffer that nobody else touches afterwards: then the two are not alive together. Or
+ * it lets what it writes begin in front of such a buffer and reach into it: then the two share some
+ * bytes while it runs.
  * Memory is what buffers need; whether they can be packed without gaps is pack.c's question.
  *
  * Exact where the search finishes, which it does for the networks we know; else the best that was
@@ -31,6 +33,8 @@ struct schedule_task {
     size_t scratch;  /* bytes that it needs while it runs */
     const int *over; /* buffers that what it writes may take over, of the same size as that */
     int n_over;
+    int lap;          /* a buffer that shares lap_bytes with the one that it writes while it runs, … */
+    size_t lap_bytes; /* … if nobody touches it later; 0 = there is none */
 };
 
 struct schedule_problem {

@@ -108,6 +108,10 @@ static size_t run_task(const struct stretch *s, const struct state *state, int t
             dies_with(b, &state->done, t))
             saved = b->bytes;
     }
+    if (task->lap_bytes > saved && written > 0 &&
+        is_written(&s->buffers[task->lap], &state->done) &&
+        dies_with(&s->buffers[task->lap], &state->done, t))
+        saved = task->lap_bytes;
     *alive_after = state->alive + written - freed;
     return state->alive + written - saved + task->scratch;
 }

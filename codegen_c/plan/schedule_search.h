@@ -25,6 +25,8 @@ struct local_task {
     size_t scratch;
     const int *writes, *touches, *over; /* local buffers */
     int n_writes, n_touches, n_over;
+    int lap; /* local, as in schedule.h */
+    size_t lap_bytes;
 };
 
 struct stretch {

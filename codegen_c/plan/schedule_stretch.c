@@ -152,6 +152,9 @@ static void find_needs(struct stretch *s, const struct building *b, const int *o
             over[i] = local_of[task->over[i]]; /* the task reads it: it is local */
         s->tasks[t].over = over;
         s->tasks[t].n_over = task->n_over;
+        s->tasks[t].lap_bytes = task->lap_bytes;
+        if (task->lap_bytes)
+            s->tasks[t].lap = local_of[task->lap];
     }
 }
 

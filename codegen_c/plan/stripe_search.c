@@ -123,9 +123,7 @@ static void find_alone(struct stripe_search *search, const struct plan *plan,
         if (node->op != OP_CALL)
             continue;
         if (r < plan->n_regions && regions[r].call == node) {
-            for (int i = 0; i < plan->n_blocks; i++)
-                if (plan->blocks[i].first <= r && r <= plan->blocks[i].last)
-                    search->alone[call] += plan_round(plan->blocks[i].bytes);
+            search->alone[call] = plan_alive(plan, r);
             search->scratch[call] = regions[r].scratch_bytes;
             if (regions[r].winograd_tile)
                 search->regions[call].why = "Winograd's sums depend on where its tiles begin";

@@ -1,0 +1,141 @@
+/* lead.c - see lead.h; and the leads of the kernels, whose templates show the order. */
+#include "codegen_c/kernels/lead.h"
+
+#include "codegen_c/kernels/anchor.h"
+#include "codegen_c/kernels/dot.h"
+#include "codegen_c/kernels/operands.h"
+#include "codegen_c/kernels/tile.h"
+
+/* The first input position along a dim that window o, or a later one, reads. */
+static int64_t first_read(const struct window *w, int dim, int64_t o)
+{
+    const int64_t at = o * w->stride[dim] - w->pad[dim];
+
+    return at > 0 ? at : 0;
+}
+
+/* The first input position that output position f, or a later one, reads: of volumes, where the
+ * plane begins. */
+static int64_t first_needed(const struct window *w, int64_t f)
+{
+    const int64_t column = f % w->out[2], row = f / w->out[2] % w->out[1];
+    const int64_t plane = f / w->out[2] / w->out[1];
+    int64_t needed, next;
+
+    if (w->in[0] > 1 || w->out[0] > 1)
+        return first_read(w, 0, plane) * w->in[1] * w->in[2];
+    needed = first_read(w, 1, row) * w->in[2] + first_read(w, 2, column);
+    next = first_read(w, 1, row + 1) * w->in[2];
+    return row + 1 < w->out[1] && next < needed ? next : needed;
+}
+
+static size_t element_bytes(const struct value *value)
+{
+    return dtype_bytes(value->type.dtype);
+}
+
+size_t lead_of_windows(const struct region *region, const struct window *w, int64_t group)
+{
+    const int64_t x_pixel = w->in_c * (int64_t)element_bytes(anchor_source(region, 0));
+    const int64_t y_pixel = w->out_c * (int64_t)element_bytes(region->fn->ret->inputs[0]);
+    const int64_t n = window_out_len(w), step = group == GROUP_OF_ROW ? w->out[2] : 1;
+    int64_t lead = 0;
+
+    if (group == GROUP_OF_ROW)
+        group = w->out[2];
+    for (int64_t f = 0; f < n; f += step) {
+        const int64_t end = f + group < n ? f + group : n;
+        const int64_t ahead = end * y_pixel - first_needed(w, f) * x_pixel;
+
+        lead = ahead > lead ? ahead : lead;
+    }
+    return (size_t)lead;
+}
+
+static bool is_last(const struct window *w)
+{
+    return w->channels_last && w->out_channels_last && w->batch == 1;
+}
+
+/* --- rows LEADS of kernels.def ------------------------------------------------------------------
+ */
+
+/* Tiles of positions; all channels of one before the next, but where the channels are chunked,
+ * which bind leaves off then. */
+bool leads_conv(const struct region *region, struct lead *lead)
+{
+    const struct window w = window_of_conv(region);
+
+    lead->bytes = lead_of_windows(region, &w, MOST_TILE_PIXELS);
+    return is_last(&w) && w.groups == 1;
+}
+
+/* Of few channels: else the panels come one after the other. */
+bool leads_conv_small(const struct region *region, struct lead *lead)
+{
+    const struct window w = window_of_conv(region);
+
+    lead->bytes = lead_of_windows(region, &w, SMALL_TILES * MOST_TILE_PIXELS);
+    return is_last(&w) && w.groups == 1 && w.out_c <= tile_panel(region->machine);
+}
+
+/* Row by row. Numbers that are decoded go chunk by chunk of the channels: all rows of a chunk, then
+ * the next. Rows of x are decoded before the rows of y are written that lie at the same place, so
+ * that the result may lie right over x, and just there, where pixels have the same size: a chunk of
+ * a pixel of y lies over that chunk of an earlier pixel of x, or of the same. */
+bool leads_depthwise(const struct region *region, struct lead *lead)
+{
+    const struct window w = window_of_conv(region);
+    const size_t x_bytes = element_bytes(anchor_source(region, 0));
+
+    if (!is_last(&w))
+        return false;
+    lead->exact = data_is_small(region);
+    if (lead->exact)
+        return w.in_c == w.out_c && x_bytes == element_bytes(region->fn->ret->inputs[0]) &&
+               w.out[2] <= w.in[2] && w.pad[1] <= (w.k[1] - 1) * w.dil[1];
+    lead->bytes = lead_of_windows(region, &w, GROUP_OF_ROW);
+    return !weight_is_small(region);
+}
+
+/* Position by position, of volumes as well. */
+bool leads_pool(const struct region *region, struct lead *lead)
+{
+    const struct window w = window_of_pool(region);
+
+    lead->bytes = lead_of_windows(region, &w, 1);
+    return is_last(&w);
+}
+
+bool leads_pool_tiles(const struct region *region, struct lead *lead)
+{
+    const struct window w = window_of_pool(region);
+
+    lead->bytes = lead_of_windows(region, &w, GROUP_OF_ROW);
+    return is_last(&w);
+}
+
+/* The bytes under a tile's windows are gathered before its sums are taken. */
+bool leads_qnn_conv_tiles(const struct region *region, struct lead *lead)
+{
+    const struct window w = window_of_conv(region);
+
+    lead->bytes = lead_of_windows(region, &w, MOST_DOT_PIXELS);
+    return is_last(&w) && w.groups == 1;
+}
+
+bool leads_qnn_conv(const struct region *region, struct lead *lead)
+{
+    const struct window w = window_of_conv(region);
+
+    lead->bytes = lead_of_windows(region, &w, 1);
+    return is_last(&w) && w.groups == 1;
+}
+
+bool leads_qnn_depthwise(const struct region *region, struct lead *lead)
+{
+    const struct window w = window_of_conv(region);
+
+    lead->bytes = lead_of_windows(region, &w, 1);
+    return is_last(&w);
+}

@@ -1,0 +1,94 @@
+/* leads.c - results that reach into what their regions read (codegen_c/kernels/lead.h).
+ *
+ * needs    a plan with aliases, its regions' scratch, and order_peak
+ * gives    block->before, block->lead; with offsets, region->leads
+ * method   only where more would be alive than must be: then other regions keep their text, and
+ *          what a compiler may assume of their arguments */
+#include "codegen_c/plan/plan.h"
+
+/* May be 0, unlike plan_round's. */
+static size_t round_lead(const struct region *region)
+{
+    return (region->lead.bytes + PLAN_ALIGN - 1) / PLAN_ALIGN * PLAN_ALIGN;
+}
+
+size_t plan_lead_bytes(const struct plan *plan, const struct region *region)
+{
+    const struct value *x, *y = region->call->outputs[0];
+    struct block pair[2] = { 0 };
+
+    if (!region->can_lead || !plan_has_place_alone(plan, region, region->lead.param))
+        return 0;
+    x = plan->root[region->call->inputs[region->lead.param]->id];
+    pair[0].bytes = type_bytes(&x->type);
+    pair[1].bytes = type_bytes(&y->type);
+    pair[1].before = 1;
+    pair[1].lead = round_lead(region);
+    return pack_shared(pair, 1);
+}
+
+size_t plan_alive(const struct plan *plan, int region)
+{
+    size_t bytes = 0;
+
+    for (int i = 0; i < plan->n_blocks; i++)
+        if (plan->blocks[i].first <= region && region <= plan->blocks[i].last)
+            bytes += plan_round(plan->blocks[i].bytes) -
+                     (plan->blocks[i].first == region ? pack_shared(plan->blocks, i) : 0);
+    return bytes;
+}
+
+/* By region, scratch included. */
+static size_t *alive_by_region(const struct plan *plan, struct arena *arena,
+                               const struct region *regions)
+{
+    size_t *alive = arena_array(arena, size_t, plan->n_regions + 1), now = 0;
+
+    for (int i = 0; i < plan->n_blocks; i++) { /* size_t wraps and comes back */
+        alive[plan->blocks[i].first] += plan_round(plan->blocks[i].bytes);
+        alive[plan->blocks[i].last + 1] -= plan_round(plan->blocks[i].bytes);
+    }
+    for (int r = 0; r < plan->n_regions; r++) {
+        now += alive[r];
+        alive[r] = now + (regions[r].scratch_bytes ? plan_round(regions[r].scratch_bytes) : 0);
+    }
+    return alive;
+}
+
+void plan_leads(struct plan *plan, struct arena *arena, const struct region *regions)
+{
+    const size_t *alive = alive_by_region(plan, arena, regions);
+
+    for (int r = 0; r < plan->n_regions; r++) {
+        const struct region *region = &regions[r];
+        const struct value *x;
+        struct block *block;
+
+        if (alive[r] <= plan->order_peak || region->in_place ||
+            plan_lead_bytes(plan, region) == 0)
+            continue;
+        x = plan->root[region->call->inputs[region->lead.param]->id];
+        if (plan->last[x->id] != r)
+            continue;
+        block = &plan->blocks[plan->block[region->call->outputs[0]->id]];
+        block->before = plan->block[x->id] + 1;
+        block->lead = round_lead(region);
+        block->exact = region->lead.exact;
+    }
+}
+
+void plan_take_leads(struct plan *plan, struct region *regions)
+{
+    for (int i = 0; i < plan->n_blocks; i++) {
+        struct block *y = &plan->blocks[i];
+        const struct block *x = y->before ? &plan->blocks[y->before - 1] : NULL;
+
+        if (!x)
+            continue;
+        if (y->offset < x->offset + plan_round(x->bytes) &&
+            x->offset < y->offset + plan_round(y->bytes))
+            regions[y->first].leads = true;
+        else
+            y->before = 0;
+    }
+}

@@ -1,0 +1,261 @@
+/* pack_leads.c - see pack_leads.h.
+ *
+ * needs    blocks with sizes and lifetimes, of which some may begin in front of another one, `lead`
+ *          bytes or more, and reach into it
+ * gives    offsets, the size of the arena, a lower bound
+ * method   Blocks one by one to the lowest place that is free. The first order is by size; then the
+ *          block that ends highest is put before the others, again and again, as often as the work
+ *          allows: what is in the way of others is placed first. A chain of blocks that reach each
+ *          into the next wants room in front of the last: its floor, and the bound */
+#include "codegen_c/plan/pack_leads.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_ROUNDS = 2000 };
+
+struct leads {
+    struct block *blocks;
+    int n;
+    size_t *floor; /* by block: what its chain needs in front of it */
+    int **together; /* by block: those alive with it … */
+    int *n_together; /* … and how many */
+    size_t *top;    /* of a placement: by block in its order */
+    int *order, *place; /* blocks by order, and the order by block */
+    uint64_t work;
+};
+
+static size_t end_of(const struct block *block)
+{
+    return block->offset + plan_round(block->bytes);
+}
+
+/* Whether block `low`, at that offset, is out of the way of block `high` at this one, or reaches
+ * into it as it may. */
+static bool is_in_front(const struct block *blocks, int low, size_t low_at, int high,
+                        size_t high_at)
+{
+    if (low_at + plan_round(blocks[low].bytes) <= high_at)
+        return true;
+    if (blocks[low].before != high + 1)
+        return false;
+    return blocks[low].exact ? low_at + blocks[low].lead == high_at
+                             : low_at + blocks[low].lead <= high_at;
+}
+
+static bool is_free(const struct leads *leads, int i, size_t at, const int *placed, int n)
+{
+    if (at < leads->floor[i])
+        return false;
+    for (int k = 0; k < n; k++) {
+        const size_t other = leads->blocks[placed[k]].offset;
+
+        if (!is_in_front(leads->blocks, i, at, placed[k], other) &&
+            !is_in_front(leads->blocks, placed[k], other, i, at))
+            return false;
+    }
+    return true;
+}
+
+/* The lowest place of block i among those that are placed: its floor, behind one of them, or where
+ * one of the two reaches into the other. */
+static size_t lowest(struct leads *leads, int i, const int *placed, int n)
+{
+    const struct block *blocks = leads->blocks;
+    const uint64_t work = (uint64_t)n * (uint64_t)n + 1;
+    size_t best = SIZE_MAX;
+
+    leads->work -= leads->work < work ? leads->work : work;
+    if (is_free(leads, i, leads->floor[i], placed, n))
+        return leads->floor[i];
+    for (int k = 0; k < n; k++) {
+        const struct block *other = &blocks[placed[k]];
+
+        if (end_of(other) < best && is_free(leads, i, end_of(other), placed, n))
+            best = end_of(other);
+        if (other->before == i + 1 && other->offset + other->lead < best &&
+            is_free(leads, i, other->offset + other->lead, placed, n))
+            best = other->offset + other->lead;
+        if (blocks[i].before == placed[k] + 1 && other->offset >= blocks[i].lead &&
+            other->offset - blocks[i].lead < best &&
+            is_free(leads, i, other->offset - blocks[i].lead, placed, n))
+            best = other->offset - blocks[i].lead;
+    }
+    return best;
+}
+
+/* Places all blocks in their order; returns the bytes needed, and the block that ends there. */
+static size_t place_all(struct leads *leads, int *placed, int *highest)
+{
+    size_t needed = 0;
+
+    for (int k = 0; k < leads->n; k++) {
+        const int i = leads->order[k];
+        int n = 0;
+
+        for (int j = 0; j < leads->n_together[i]; j++)
+            if (leads->place[leads->together[i][j]] < k)
+                placed[n++] = leads->together[i][j];
+        leads->blocks[i].offset = lowest(leads, i, placed, n);
+        if (end_of(&leads->blocks[i]) > needed) {
+            needed = end_of(&leads->blocks[i]);
+            *highest = i;
+        }
+    }
+    return needed;
+}
+
+static void find_together(struct leads *leads, struct arena *scratch)
+{
+    const int n = leads->n;
+    int *list = arena_array(scratch, int, n);
+
+    leads->together = arena_array(scratch, int *, n);
+    leads->n_together = arena_array(scratch, int, n);
+    for (int i = 0; i < n; i++) {
+        int n_list = 0;
+
+        for (int j = 0; j < n; j++)
+            if (j != i && leads->blocks[i].first <= leads->blocks[j].last &&
+                leads->blocks[j].first <= leads->blocks[i].last)
+                list[n_list++] = j;
+        leads->together[i] = arena_memdup(scratch, list, (size_t)n_list * sizeof *list);
+        leads->n_together[i] = n_list;
+    }
+}
+
+/* The blocks in front of which others begin come after those in time: the last begins lowest. */
+static void find_floors(struct leads *leads, struct arena *scratch)
+{
+    bool again = true;
+
+    leads->floor = arena_array(scratch, size_t, leads->n);
+    while (again) {
+        again = false;
+        for (int i = 0; i < leads->n; i++) {
+            const struct block *y = &leads->blocks[i];
+            const size_t floor = leads->floor[i] + y->lead;
+
+            if (y->before && leads->floor[y->before - 1] < floor) {
+                leads->floor[y->before - 1] = floor;
+                again = true;
+            }
+        }
+    }
+}
+
+static void move_first(struct leads *leads, int block)
+{
+    int k = leads->place[block];
+
+    for (; k > 0; k--)
+        leads->order[k] = leads->order[k - 1];
+    leads->order[0] = block;
+    for (k = 0; k < leads->n; k++)
+        leads->place[leads->order[k]] = k;
+}
+
+static void order_by_size(struct leads *leads)
+{
+    for (int i = 0; i < leads->n; i++) {
+        int k = i;
+
+        for (; k > 0 && leads->blocks[leads->order[k - 1]].bytes < leads->blocks[i].bytes; k--)
+            leads->order[k] = leads->order[k - 1];
+        leads->order[k] = i;
+    }
+    for (int k = 0; k < leads->n; k++)
+        leads->place[leads->order[k]] = k;
+}
+
+static void keep(const struct leads *leads, size_t *offsets)
+{
+    for (int i = 0; i < leads->n; i++)
+        offsets[i] = leads->blocks[i].offset;
+}
+
+static size_t search(struct leads *leads, struct arena *scratch, size_t enough)
+{
+    int *placed = arena_array(scratch, int, leads->n), highest = 0;
+    size_t *offsets = arena_array(scratch, size_t, leads->n), best = SIZE_MAX;
+
+    order_by_size(leads);
+    for (int round = 0; round < MOST_ROUNDS && best > enough && leads->work > 0; round++) {
+        const size_t needed = place_all(leads, placed, &highest);
+
+        if (needed < best) {
+            best = needed;
+            keep(leads, offsets);
+        }
+        /* A block that is first already ends where it must: the one behind it is next. */
+        move_first(leads, leads->order[0] == highest ? leads->order[leads->n - 1 - round % 3 % leads->n]
+                                                     : highest);
+    }
+    for (int i = 0; i < leads->n; i++)
+        leads->blocks[i].offset = offsets[i];
+    return best;
+}
+
+/* What no packing goes below, `bytes` at most: one that needs less has two blocks that would not fit
+ * side by side reach the one into the other, and chains of such lie one in front of the other. */
+static size_t chain_bound(struct arena *scratch, const struct block *blocks, int n, size_t bytes)
+{
+    struct block *forced = arena_memdup(scratch, blocks, (size_t)n * sizeof *blocks);
+    struct leads leads = { .blocks = forced, .n = n };
+    size_t bound = 0;
+
+    for (int i = 0; i < n; i++) {
+        size_t alive = 0;
+
+        for (int j = 0; j < n && blocks[i].before; j++)
+            if (blocks[j].first <= blocks[i].first && blocks[i].first <= blocks[j].last)
+                alive += plan_round(blocks[j].bytes);
+        if (alive < bytes)
+            forced[i].before = 0;
+    }
+    find_floors(&leads, scratch);
+    for (int i = 0; i < n; i++)
+        if (leads.floor[i] + plan_round(blocks[i].bytes) > bound)
+            bound = leads.floor[i] + plan_round(blocks[i].bytes);
+    return bound < bytes ? bound : bytes;
+}
+
+static struct packing pack_apart(struct arena *scratch, const struct block *blocks, int n,
+                                 uint64_t work, struct block **packed)
+{
+    *packed = arena_memdup(scratch, blocks, (size_t)n * sizeof *blocks);
+    for (int i = 0; i < n; i++)
+        (*packed)[i].before = 0;
+    return pack_blocks(scratch, *packed, n, work);
+}
+
+struct packing pack_leads(struct arena *scratch, struct block *blocks, int n, uint64_t work)
+{
+    struct leads leads = { .blocks = blocks,
+                           .n = n,
+                           .order = arena_array(scratch, int, n),
+                           .place = arena_array(scratch, int, n),
+                           .work = work };
+    struct packing packing = { .lower_bound = pack_lower_bound(scratch, blocks, n) };
+    size_t chains;
+
+    find_together(&leads, scratch);
+    find_floors(&leads, scratch);
+    packing.bytes = search(&leads, scratch, packing.lower_bound);
+    packing.work = work - leads.work;
+    if (packing.bytes > packing.lower_bound) {
+        struct block *packed;
+        const struct packing other = pack_apart(scratch, blocks, n, work, &packed);
+
+        if (other.bytes < packing.bytes) {
+            packing.bytes = other.bytes;
+            for (int i = 0; i < n; i++)
+                blocks[i].offset = packed[i].offset;
+        }
+    }
+    chains = chain_bound(scratch, blocks, n, packing.bytes);
+    if (chains > packing.lower_bound)
+        packing.lower_bound = chains;
+    packing.optimal = packing.bytes == packing.lower_bound;
+    return packing;
+}
