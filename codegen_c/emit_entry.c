@@ -136,7 +136,7 @@ static const char *over_comment(struct codegen *codegen, const struct region *re
                         value_name(codegen, region->call->inputs[region->over]));
 }
 
-/* Of what is in the arena, or a part of an output. The region is NULL where nothing is left of it.
+/* Of what is in the arena, or a part of an output or an input. The region is NULL where nothing is left of it.
  */
 static void add_pointer(struct codegen *codegen, struct str *out, const struct value *value,
                         const struct region *region)
@@ -148,8 +148,11 @@ static void add_pointer(struct codegen *codegen, struct str *out, const struct v
 
     if (!name)
         return;
-    str_printf(out, "    %s *const %s = ", dtype_c_type(value->type.dtype), name);
-    if (place->kind == PLACE_OUTPUT)
+    str_printf(out, "    %s%s *const %s = ", place->kind == PLACE_INPUT ? "const " : "",
+               dtype_c_type(value->type.dtype), name);
+    if (place->kind == PLACE_INPUT)
+        str_printf(out, "%s + %" PRId64, codegen->input_names[place->index], part->at);
+    else if (place->kind == PLACE_OUTPUT)
         str_printf(out, "%s + %" PRId64, codegen->output_names[place->index], part->at);
     else
         str_printf(out, "(void *)(%s + %zu)",

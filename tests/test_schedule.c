@@ -137,6 +137,14 @@ static struct schedule_problem random_problem(unsigned seed, int n, unsigned rea
             if (b.buffers[x].n_readers > 0 &&
                 b.buffers[x].readers[b.buffers[x].n_readers - 1] == t &&
                 next_random(&seed) % 2 == 0) {
+                if (next_random(&seed) % 2 == 0) {
+                    b.tasks[t].lap = x;
+                    b.tasks[t].lap_bytes =
+                        (b.buffers[x].bytes < b.buffers[y].bytes ? b.buffers[x].bytes
+                                                                 : b.buffers[y].bytes) -
+                        next_random(&seed) % 10;
+                    break;
+                }
                 b.buffers[y].bytes = b.buffers[x].bytes;
                 may_go_over(&b, t, x);
                 break;
@@ -151,7 +159,7 @@ static struct schedule_problem random_problem(unsigned seed, int n, unsigned rea
 /* Written from the header, by definition: for each task of an order all buffers are looked at. */
 static size_t alive_at(const struct schedule_problem *p, const int *order, int at)
 {
-    size_t alive = p->tasks[order[at]].scratch, saved = 0, written_new = 0;
+    size_t alive = p->tasks[order[at]].scratch, saved = 0, lap = 0, written_new = 0;
     int *position = calloc((size_t)p->n_tasks, sizeof *position);
 
     for (int i = 0; i < p->n_tasks; i++)
@@ -175,9 +183,13 @@ static size_t alive_at(const struct schedule_problem *p, const int *order, int a
             is_over = is_over || p->tasks[order[at]].over[k] == i;
         if (is_over && last == at && first < at && b->bytes > saved)
             saved = b->bytes;
+        if (p->tasks[order[at]].lap_bytes && p->tasks[order[at]].lap == i && last == at &&
+            first < at)
+            lap = p->tasks[order[at]].lap_bytes;
     }
     free(position);
-    return alive - (written_new >= saved ? saved : 0);
+    saved = written_new >= saved ? saved : 0;
+    return alive - (written_new && lap > saved ? lap : saved);
 }
 
 static size_t peak_of(const struct schedule_problem *p, const int *order)

@@ -1,10 +1,12 @@
-/* parts.c - which values are stored as parts of a concatenation that reads them.
+/* parts.c - which values are stored as parts of a concatenation that reads them, or of what they are
+ * a piece of.
  *
  * needs    main numbered, kernels chosen
  * gives    plan->part, region->absent
  * method   from the last concatenation to the first, so that one may be part of another; each
  *          operand for itself: whoever writes and reads it must be able to with the pitch that it
- *          gets, and the arena must not have to grow, as a whole lives from its first part on */
+ *          gets, and the arena must not have to grow, as a whole lives from its first part on. Then
+ *          splits and slices, whose results stay where they are: views, if all who read them can */
 #include "codegen_c/plan/plan.h"
 
 /* Plans are made on trial while there are fewer steps than this; beyond, no operand is refused for
@@ -143,7 +145,7 @@ static bool part_of_concat(const struct parts *parts, const struct region *conca
     for (int k = 0; k < i; k++)
         at += node->inputs[k]->type.dim[axis] * inner;
     *part =
-        (struct part){ concat->call->outputs[0], concat->call->outputs[0], at, single ? 0 : row };
+        (struct part){ concat->call->outputs[0], concat->call->outputs[0], at, single ? 0 : row, false };
     if (!whole->whole)
         return single || run == pixel_of(x);
     /* The concatenation is part of another one. Where it has a pitch there, its pixel must be what
@@ -262,6 +264,142 @@ static bool is_concat(const struct region *region)
            region->fn->ret->inputs[0] == region->anchor->outputs[0];
 }
 
+/* --- splits and slices --------------------------------------------------------------------------
+ */
+
+/* The only dim along which result i of the anchor is a piece of what it reads, and from where on;
+ * false where there are several, or elements are left out between others. */
+static bool piece_of(const struct node *node, int i, int *axis, int64_t *begin)
+{
+    const struct type *x = &node->inputs[0]->type, *y = &node->outputs[i]->type;
+    const struct slice_attrs *slice = &node->attrs.slice;
+    int n = 0;
+
+    *axis = 0;
+    *begin = 0;
+    if (node->op == OP_SPLIT) {
+        *axis = (int)node->attrs.split.axis;
+        for (int k = 0; k < i; k++)
+            *begin += node->outputs[k]->type.dim[*axis];
+        return true;
+    }
+    for (int k = 0; k < y->rank; k++) {
+        if (y->dim[k] == x->dim[k] && slice->strides.at[k] == 1)
+            continue;
+        if (slice->strides.at[k] != 1)
+            return false;
+        *axis = k;
+        *begin = slice->begin.at[k];
+        n++;
+    }
+    return n <= 1;
+}
+
+/* Where result i of a split or slice lies in what it is a piece of, which may be a part itself. */
+static bool part_of_piece(const struct parts *parts, const struct region *region, int i,
+                          struct part *part)
+{
+    const struct node *node = region->anchor;
+    const struct value *root = root_of(region->call->inputs[node->inputs[0]->index]);
+    const struct type *x = &node->inputs[0]->type, *y = &node->outputs[i]->type;
+    const struct part *known = &parts->part[root->id];
+    int64_t begin, inner, run, at;
+    int axis;
+
+    if (!piece_of(node, i, &axis, &begin))
+        return false;
+    inner = type_span(x, axis + 1, x->rank);
+    run = y->dim[axis] * inner;
+    at = begin * inner;
+    *part = (struct part){ .whole = known->whole ? known->whole : root,
+                           .of = root,
+                           .at = known->at,
+                           .pitch = known->pitch,
+                           .is_view = true };
+    if (type_span(x, 0, axis) == 1 && (!known->pitch || (at % pixel_of(x) == 0 &&
+                                                          run % pixel_of(x) == 0 &&
+                                                          pixel_of(y) == pixel_of(x)))) {
+        part->at += known->pitch ? at / pixel_of(x) * known->pitch : at;
+        return true;
+    }
+    part->at += at;
+    if (!known->pitch)
+        part->pitch = x->dim[axis] * inner;
+    return run == pixel_of(y) && x->dim[axis] * inner == pixel_of(x);
+}
+
+static bool has_external_reader(const struct parts *parts, const struct value *value)
+{
+    const int n = find_views(parts, value);
+
+    for (int i = 0; i < n; i++)
+        for (const struct use *use = parts->work[i]->uses; use; use = use->next)
+            if (!is_view(use->node) && use->node != parts->main->ret &&
+                parts->region_of[use->node->id]->external)
+                return true;
+    return false;
+}
+
+static bool can_be_view(const struct parts *parts, const struct region *region, int i,
+                        struct part *part)
+{
+    const struct value *y = region->call->outputs[i];
+    const struct value *root = root_of(region->call->inputs[region->anchor->inputs[0]->index]);
+
+    if (root->kind == VALUE_CONSTANT || parts->part[y->id].whole || type_elements(&y->type) == 0 ||
+        is_result(parts, y) || has_external_reader(parts, y) ||
+        !part_of_piece(parts, region, i, part))
+        return false;
+    return !part->pitch || all_read(parts, y, pixel_of(&y->type));
+}
+
+/* All results, or none: else the region has to run anyway. */
+static void try_views(struct parts *parts, struct arena *arena, struct region *region)
+{
+    const struct node *call = region->call;
+    bool *absent;
+    size_t bytes;
+
+    for (int i = 0; i < call->n_outputs; i++) {
+        struct part part;
+
+        if (!can_be_view(parts, region, i, &part))
+            return;
+    }
+    for (int i = 0; i < call->n_outputs; i++) {
+        struct part part;
+
+        part_of_piece(parts, region, i, &part);
+        set_part(parts, call->outputs[i], &part);
+    }
+    bytes = parts->steps > 0 ? lower_bound(parts) : parts->least;
+    if (bytes > parts->least) {
+        for (int i = 0; i < call->n_outputs; i++)
+            set_part(parts, call->outputs[i], &(struct part){ 0 });
+        return;
+    }
+    parts->least = bytes;
+    absent = arena_array(arena, bool, region->fn->n_params);
+    for (int i = 0; i < region->fn->n_params; i++)
+        absent[i] = true;
+    region->absent = absent;
+}
+
+/* Of one parameter, and nothing else in the region. */
+static bool is_split(const struct region *region)
+{
+    const struct node *anchor = region->anchor;
+
+    if (region->external || !anchor || (anchor->op != OP_SPLIT && anchor->op != OP_STRIDED_SLICE) ||
+        anchor->inputs[0]->kind != VALUE_PARAM || region->fn->n_params != 1 ||
+        region->fn->ret->n_inputs != anchor->n_outputs)
+        return false;
+    for (int i = 0; i < anchor->n_outputs; i++)
+        if (region->fn->ret->inputs[i] != anchor->outputs[i])
+            return false;
+    return true;
+}
+
 struct part *plan_parts(struct arena *arena, const struct function *main, struct region *regions,
                         int n_regions, bool io_inside)
 {
@@ -280,5 +418,8 @@ struct part *plan_parts(struct arena *arena, const struct function *main, struct
     for (int r = n_regions - 1; r >= 0; r--)
         if (is_concat(&regions[r]))
             find_operands(&parts, arena, &regions[r]);
+    for (int r = 0; r < n_regions; r++)
+        if (is_split(&regions[r]))
+            try_views(&parts, arena, &regions[r]);
     return parts.part;
 }

@@ -117,6 +117,10 @@ static bool can_read(const struct contents *contents, const struct value *value)
             return false;
         if (root->kind != VALUE_OUTPUT || contents->written[root->id])
             continue;
+        if (plan->part[root->id].is_view) {
+            contents->left[n_left++] = root->def->inputs[0];
+            continue;
+        }
         for (int i = 0; i < root->def->n_inputs; i++) {
             if (!plan->part[root->def->inputs[i]->id].whole || n_left >= plan->main->n_values)
                 return false;
@@ -196,7 +200,7 @@ static bool parts_are_apart(const struct plan *plan)
                 const struct value *a = node->inputs[i], *b = node->inputs[k];
                 const struct part *p = &plan->part[a->id], *q = &plan->part[b->id];
 
-                if (p->of && p->of == q->of && plan->root[a->id] != plan->root[b->id] &&
+                if (p->of && p->of == q->of && !p->is_view && !q->is_view && plan->root[a->id] != plan->root[b->id] &&
                     (p->pitch != q->pitch ||
                      (p->at < q->at + part_run(b, q) && q->at < p->at + part_run(a, p))))
                     return false;

@@ -44,12 +44,15 @@ struct plan_constant {
 };
 
 /* A value that is stored within another one, of which it becomes a part: an operand of a
- * concatenation. Its pixels (what lies along its last dim) are runs of the whole. */
+ * concatenation, or a result of a split or slice. Its pixels (what lies along its last dim) are runs
+ * of the whole. */
 struct part {
     const struct value *whole; /* no part itself; NULL = the value is stored by itself */
-    const struct value *of;    /* the concatenation that takes it: the whole or a part of that */
+    const struct value *of;    /* the concatenation that takes it, or what is split: the whole or a
+                                  part of that */
     int64_t at;                /* elements of the whole before the value's first */
     int64_t pitch; /* elements from one pixel to the next; 0: they lie side by side, as usual */
+    bool is_view;  /* of a split or slice: who wrote the whole wrote it */
 };
 
 struct plan {
