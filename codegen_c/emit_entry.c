@@ -136,7 +136,8 @@ static const char *over_comment(struct codegen *codegen, const struct region *re
                         value_name(codegen, region->call->inputs[region->over]));
 }
 
-/* Of what is in the arena, or a part of an output or an input. The region is NULL where nothing is left of it.
+/* Of what is in the arena, or a part of an output or an input. The region is NULL where nothing is
+ * left of it.
  */
 static void add_pointer(struct codegen *codegen, struct str *out, const struct value *value,
                         const struct region *region)

@@ -41,9 +41,9 @@ struct region {
     size_t winograd_more; /* … the bytes of its weights beyond those of direct products */
     bool in_place;        /* the plan put the first result over a parameter of the same size … */
     int over;             /* … this one: they are one argument, and have one name */
-    bool can_lead;    /* its result may reach into what it reads … */
-    struct lead lead; /* … so … */
-    bool leads;       /* … which the plan has made use of: no `restrict` for the two */
+    bool can_lead;        /* its result may reach into what it reads … */
+    struct lead lead;     /* … so … */
+    bool leads;           /* … which the plan has made use of: no `restrict` for the two */
     const struct choice *choice;         /* how to write it (knob.h); NULL = as usual */
     struct knob_range knobs[KNOB_COUNT]; /* what there was to choose, once bind has run */
     struct features features;            /* of its time, if bind tells them */
@@ -76,8 +76,8 @@ struct kernel {
                       and type agree: element i is written after its last read */
 };
 
-/* Kernels whose result may begin in front of what the anchor's input 0 reads, and reach into it, are
- * LEADS(name, leads): whether it may, of this region, and how many bytes in front (at least:
+/* Kernels whose result may begin in front of what the anchor's input 0 reads, and reach into it,
+ * are LEADS(name, leads): whether it may, of this region, and how many bytes in front (at least:
  * codegen_c/kernels/lead.h). Element-wise operands lie elsewhere. */
 /* Kernels whose pixels may be parts of greater ones are PITCHED(name, reads, writes): whether the
  * region can read input i of its anchor, and write its results, so. A pixel is what lies along the

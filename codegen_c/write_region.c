@@ -93,9 +93,8 @@ static const char *parameter_list(struct codegen *codegen, const struct region *
                 arena, "const %s *%s%s", dtype_c_type(fn->params[i]->type.dtype),
                 region->leads && region->lead.param == i ? "" : "restrict ", region->params[i]);
     for (int i = 0; i < fn->ret->n_inputs; i++)
-        items[n++] = arena_printf(
-            arena, "%s *%s%s", dtype_c_type(fn->ret->inputs[i]->type.dtype),
-            region->leads ? "" : "restrict ", region->results[i]);
+        items[n++] = arena_printf(arena, "%s *%s%s", dtype_c_type(fn->ret->inputs[i]->type.dtype),
+                                  region->leads ? "" : "restrict ", region->results[i]);
     if (region->scratch_bytes)
         items[n++] = "void *restrict scratch";
     for (int i = 0; i < emitted->n_arrays; i++)

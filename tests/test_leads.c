@@ -1,6 +1,6 @@
 /* Results that reach into what their regions read: every kernel of kernels.def that says it can,
- * with no byte more in front than it asks for, against the reference; and how blocks are packed that
- * reach into others. */
+ * with no byte more in front than it asks for, against the reference; and how blocks are packed
+ * that reach into others. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>

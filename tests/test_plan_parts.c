@@ -126,7 +126,11 @@ static struct value *grow_slice(struct growth *g, struct value *x)
                                      .strides = ints_fill(4, 1),
                                      .size = ints_of(4, x->type.dim) } };
 
-    attrs.slice.size.at[3] = 1 + below(g, (int)x->type.dim[3]);
+    const int axis = below(g, 2) ? 3 : below(g, 4);
+    const int size = 1 + below(g, (int)x->type.dim[axis]);
+
+    attrs.slice.size.at[axis] = size;
+    attrs.slice.begin.at[axis] = below(g, (int)x->type.dim[axis] - size + 1);
     return make1(g, OP_STRIDED_SLICE, &attrs, x);
 }
 
@@ -185,11 +189,35 @@ static struct module *grow(struct ctx *ctx, unsigned seed)
 /* --- places -------------------------------------------------------------------------------------
  */
 
-/* What an element is: which one of which value computed it. A concatenation has its operands'. */
+/* What an element is: which one of which value computed it. A concatenation has its operands', what
+ * is a piece of a value has those of that. */
 struct content {
     const struct value *value;
     int64_t element;
 };
+
+static struct content content_of(const struct value *value, int64_t element);
+
+/* Of a result of a split or slice without strides. */
+static struct content content_of_piece(const struct value *value, int64_t element)
+{
+    const struct node *call = value->def, *node = call->callee->first;
+    const struct type *x = &node->inputs[0]->type;
+    int64_t at[MAX_RANK], index = 0;
+    int k = 0;
+
+    for (int d = value->type.rank - 1; d >= 0; d--) {
+        at[d] = element % value->type.dim[d];
+        element /= value->type.dim[d];
+    }
+    for (int d = 0; d < x->rank && node->op == OP_STRIDED_SLICE; d++)
+        at[d] += node->attrs.slice.begin.at[d];
+    for (; node->op == OP_SPLIT && call->outputs[k] != value; k++)
+        at[node->attrs.split.axis] += node->outputs[k]->type.dim[node->attrs.split.axis];
+    for (int d = 0; d < x->rank; d++)
+        index = index * x->dim[d] + at[d];
+    return content_of(call->inputs[0], index);
+}
 
 static struct content content_of(const struct value *value, int64_t element)
 {
@@ -202,6 +230,9 @@ static struct content content_of(const struct value *value, int64_t element)
         def = value->def;
     }
     concat = def ? def->callee->first : NULL;
+    if (concat && def->callee->last == concat &&
+        (concat->op == OP_SPLIT || concat->op == OP_STRIDED_SLICE))
+        return content_of_piece(value, element);
     if (!concat || concat->op != OP_CONCATENATE || def->callee->last != concat)
         return (struct content){ value, element };
     axis = (int)concat->attrs.axis.axis;
@@ -287,13 +318,14 @@ static void check_places(struct ctx *ctx, struct module *module,
     read_values(&m, module->main->ret);
 }
 
-/* Concatenations that have no region left. */
-static int count_gone(const struct module *module, const struct codegen_result *result, int *n)
+/* Regions of this operator alone that are not left, and (in *n) how many there were. */
+static int count_gone(const struct module *module, const struct codegen_result *result, enum op op,
+                      int *n)
 {
     int gone = 0;
 
     for (const struct node *node = module->main->first; node; node = node->next) {
-        if (node->op != OP_CALL || node->callee->first->op != OP_CONCATENATE)
+        if (node->op != OP_CALL || node->callee->first->op != op)
             continue;
         ++*n;
         ++gone;
@@ -305,7 +337,7 @@ static int count_gone(const struct module *module, const struct codegen_result *
 
 START_TEST(every_element_is_where_it_is_read)
 {
-    int gone = 0, concats = 0;
+    int gone = 0, concats = 0, views = 0, pieces = 0;
 
     for (unsigned seed = 0; seed < N_PLANS; seed++) {
         struct ctx *ctx = ctx_new(NULL);
@@ -321,12 +353,16 @@ START_TEST(every_element_is_where_it_is_read)
         ck_assert_msg(codegen_c(module, &options, &set, &result), "%u: %s", seed, expect_text(ctx));
         output_abort(&set);
         check_places(ctx, module, &result);
-        gone += count_gone(module, &result, &concats);
+        gone += count_gone(module, &result, OP_CONCATENATE, &concats);
+        views += count_gone(module, &result, OP_SPLIT, &pieces) +
+                 count_gone(module, &result, OP_STRIDED_SLICE, &pieces);
         module_free(module);
         ctx_free(ctx);
     }
     ck_assert_msg(gone > concats / 4, "%d of %d concatenations have no region", gone, concats);
-    printf("%d of %d concatenations have no region\n", gone, concats);
+    ck_assert_msg(views > pieces / 4, "%d of %d splits and slices have no region", views, pieces);
+    printf("%d of %d concatenations have no region, %d of %d splits and slices\n", gone, concats,
+           views, pieces);
 }
 END_TEST
 

@@ -140,9 +140,9 @@ static struct schedule_problem random_problem(unsigned seed, int n, unsigned rea
                 if (next_random(&seed) % 2 == 0) {
                     b.tasks[t].lap = x;
                     b.tasks[t].lap_bytes =
-                        (b.buffers[x].bytes < b.buffers[y].bytes ? b.buffers[x].bytes
-                                                                 : b.buffers[y].bytes) -
-                        next_random(&seed) % 10;
+                        1 + next_random(&seed) % (b.buffers[x].bytes < b.buffers[y].bytes
+                                                      ? b.buffers[x].bytes
+                                                      : b.buffers[y].bytes);
                     break;
                 }
                 b.buffers[y].bytes = b.buffers[x].bytes;

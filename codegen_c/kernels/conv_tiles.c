@@ -25,7 +25,7 @@ enum {
     CACHED = 256 << 10, /* bytes of weights, where the machine has no second cache to tell */
     CHUNK = 32,         /* weights of a channel that are decoded at a time, on the stack … */
     GROUP = SMALL_TILES, /* … for so many tiles: decoding costs about an eighth of their products */
-    MOST_CHUNKS = 12, /* values of the knob */
+    MOST_CHUNKS = 12,    /* values of the knob */
     MOST_OFFSETS = 256,     /* of x that is channels first; they are on the stack */
     MOST_AHEAD = 512 << 10, /* bytes of a chunk that are fetched while another is in use */
     SHORTEST_SPAN = 4,
@@ -161,7 +161,8 @@ static int64_t bind_chunk(struct bind *bind, const struct window *w, const struc
     for (chunk = panels->width; chunk < out_c && n < MOST_CHUNKS; chunk *= 2)
         values[n++] = chunk;
     chunk = bind_knob(bind, KNOB_CHUNK, usual_chunk(bind->machine, out_c, panels), n, values);
-    chunked = chunk < out_c && !bind->region->leads; /* then all channels of a position go together */
+    chunked =
+        chunk < out_c && !bind->region->leads; /* then all channels of a position go together */
 
     bind_flag(bind, "chunked", chunked);
     bind_int(bind, "chunk_c", chunk);

@@ -1,15 +1,16 @@
 /* lead.h - results that lie over what is read.
  *
  * A kernel that computes its result in the order in which it lies in memory is done with the
- * beginning of its input before it reads the end. So the result may lie over the input, if it begins
- * far enough in front of it: `lead` bytes. Then nothing is written over that is still to be read:
+ * beginning of its input before it reads the end. So the result may lie over the input, if it
+ * begins far enough in front of it: `lead` bytes. Then nothing is written over that is still to be
+ * read:
  *
  *     y ----------------
  *     |lead| x --------------------
  *
  * A kernel that can do so is a row LEADS of kernels.def: its function says of a region how many
- * bytes that takes (struct lead). The order of its loops is the proof, and belongs into its comment;
- * tests/test_leads runs every such kernel with no byte more. */
+ * bytes that takes (struct lead). The order of its loops is the proof, and belongs into its
+ * comment; tests/test_leads runs every such kernel with no byte more. */
 #ifndef CODEGEN_C_KERNELS_LEAD_H
 #define CODEGEN_C_KERNELS_LEAD_H
 

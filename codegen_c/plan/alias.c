@@ -61,7 +61,6 @@ static bool is_alone(const struct plan *plan, const struct node *call, int param
 bool plan_has_place_alone(const struct plan *plan, const struct region *region, int i)
 {
     const struct value *root = plan->root[region->call->inputs[i]->id];
-
     int index;
 
     return region->call->n_outputs == 1 && !region->external &&

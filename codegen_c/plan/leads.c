@@ -64,8 +64,7 @@ void plan_leads(struct plan *plan, struct arena *arena, const struct region *reg
         const struct value *x;
         struct block *block;
 
-        if (alive[r] <= plan->order_peak || region->in_place ||
-            plan_lead_bytes(plan, region) == 0)
+        if (alive[r] <= plan->order_peak || region->in_place || plan_lead_bytes(plan, region) == 0)
             continue;
         x = plan->root[region->call->inputs[region->lead.param]->id];
         if (plan->last[x->id] != r)

@@ -95,9 +95,9 @@ static void find_tasks(const struct plan *plan, struct arena *arena, const struc
             if (root && plan_may_go_over(plan, &regions[r], i))
                 over[task->n_over++] = buffer[root->id];
         }
-        tasks[r].lap_bytes = plan_lead_bytes(plan, &regions[r]);
-        if (tasks[r].lap_bytes)
-            tasks[r].lap = buffer[plan->root[call->inputs[regions[r].lead.param]->id]->id];
+        task->lap_bytes = plan_lead_bytes(plan, &regions[r]);
+        if (task->lap_bytes)
+            task->lap = buffer[plan->root[call->inputs[regions[r].lead.param]->id]->id];
     }
     if (shift) {
         const int last = plan->n_regions + 1;

@@ -17,10 +17,10 @@ enum { MOST_ROUNDS = 2000 };
 struct leads {
     struct block *blocks;
     int n;
-    size_t *floor; /* by block: what its chain needs in front of it */
-    int **together; /* by block: those alive with it … */
-    int *n_together; /* … and how many */
-    size_t *top;    /* of a placement: by block in its order */
+    size_t *floor;      /* by block: what its chain needs in front of it */
+    int **together;     /* by block: those alive with it … */
+    int *n_together;    /* … and how many */
+    size_t *top;        /* of a placement: by block in its order */
     int *order, *place; /* blocks by order, and the order by block */
     uint64_t work;
 };
@@ -188,16 +188,18 @@ static size_t search(struct leads *leads, struct arena *scratch, size_t enough)
             keep(leads, offsets);
         }
         /* A block that is first already ends where it must: the one behind it is next. */
-        move_first(leads, leads->order[0] == highest ? leads->order[leads->n - 1 - round % 3 % leads->n]
-                                                     : highest);
+        move_first(leads, leads->order[0] == highest
+                              ? leads->order[leads->n - 1 - round % 3 % leads->n]
+                              : highest);
     }
     for (int i = 0; i < leads->n; i++)
         leads->blocks[i].offset = offsets[i];
     return best;
 }
 
-/* What no packing goes below, `bytes` at most: one that needs less has two blocks that would not fit
- * side by side reach the one into the other, and chains of such lie one in front of the other. */
+/* What no packing goes below, `bytes` at most: one that needs less has two blocks that would not
+ * fit side by side reach the one into the other, and chains of such lie one in front of the other.
+ */
 static size_t chain_bound(struct arena *scratch, const struct block *blocks, int n, size_t bytes)
 {
     struct block *forced = arena_memdup(scratch, blocks, (size_t)n * sizeof *blocks);

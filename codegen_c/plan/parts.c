@@ -1,5 +1,5 @@
-/* parts.c - which values are stored as parts of a concatenation that reads them, or of what they are
- * a piece of.
+/* parts.c - which values are stored as parts of a concatenation that reads them, or of what they
+ * are a piece of.
  *
  * needs    main numbered, kernels chosen
  * gives    plan->part, region->absent
@@ -144,8 +144,8 @@ static bool part_of_concat(const struct parts *parts, const struct region *conca
 
     for (int k = 0; k < i; k++)
         at += node->inputs[k]->type.dim[axis] * inner;
-    *part =
-        (struct part){ concat->call->outputs[0], concat->call->outputs[0], at, single ? 0 : row, false };
+    *part = (struct part){ concat->call->outputs[0], concat->call->outputs[0], at, single ? 0 : row,
+                           false };
     if (!whole->whole)
         return single || run == pixel_of(x);
     /* The concatenation is part of another one. Where it has a pitch there, its pixel must be what
@@ -316,9 +316,9 @@ static bool part_of_piece(const struct parts *parts, const struct region *region
                            .at = known->at,
                            .pitch = known->pitch,
                            .is_view = true };
-    if (type_span(x, 0, axis) == 1 && (!known->pitch || (at % pixel_of(x) == 0 &&
-                                                          run % pixel_of(x) == 0 &&
-                                                          pixel_of(y) == pixel_of(x)))) {
+    if (type_span(x, 0, axis) == 1 &&
+        (!known->pitch ||
+         (at % pixel_of(x) == 0 && run % pixel_of(x) == 0 && pixel_of(y) == pixel_of(x)))) {
         part->at += known->pitch ? at / pixel_of(x) * known->pitch : at;
         return true;
     }

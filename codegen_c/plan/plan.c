@@ -200,7 +200,8 @@ static bool parts_are_apart(const struct plan *plan)
                 const struct value *a = node->inputs[i], *b = node->inputs[k];
                 const struct part *p = &plan->part[a->id], *q = &plan->part[b->id];
 
-                if (p->of && p->of == q->of && !p->is_view && !q->is_view && plan->root[a->id] != plan->root[b->id] &&
+                if (p->of && p->of == q->of && !p->is_view && !q->is_view &&
+                    plan->root[a->id] != plan->root[b->id] &&
                     (p->pitch != q->pitch ||
                      (p->at < q->at + part_run(b, q) && q->at < p->at + part_run(a, p))))
                     return false;

@@ -44,8 +44,8 @@ struct plan_constant {
 };
 
 /* A value that is stored within another one, of which it becomes a part: an operand of a
- * concatenation, or a result of a split or slice. Its pixels (what lies along its last dim) are runs
- * of the whole. */
+ * concatenation, or a result of a split or slice. Its pixels (what lies along its last dim) are
+ * runs of the whole. */
 struct part {
     const struct value *whole; /* no part itself; NULL = the value is stored by itself */
     const struct value *of;    /* the concatenation that takes it, or what is split: the whole or a
@@ -116,8 +116,8 @@ bool plan_has_place_alone(const struct plan *plan, const struct region *region, 
  * parameter region->lead.param; 0 = it may not, or there are none. After plan_alias. */
 size_t plan_lead_bytes(const struct plan *plan, const struct region *region);
 
-/* Where more than order_peak would be alive: results may reach into what their regions read. Between
- * plan_order and plan_pack. */
+/* Where more than order_peak would be alive: results may reach into what their regions read.
+ * Between plan_order and plan_pack. */
 void plan_leads(struct plan *plan, struct arena *arena, const struct region *regions);
 
 /* After plan_pack: sets region->leads where they do. */

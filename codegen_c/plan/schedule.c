@@ -246,8 +246,7 @@ static size_t saved_at_most(struct reach *r, const struct schedule_problem *prob
             !is_before_one_of(r, t, b->writers, b->n_writers))
             most = b->bytes;
     }
-    if (lap && task->lap_bytes > most &&
-        !is_before_one_of(r, t, lap->readers, lap->n_readers) &&
+    if (lap && task->lap_bytes > most && !is_before_one_of(r, t, lap->readers, lap->n_readers) &&
         !is_before_one_of(r, t, lap->writers, lap->n_writers))
         most = task->lap_bytes;
     return most;

@@ -33,7 +33,7 @@ struct schedule_task {
     size_t scratch;  /* bytes that it needs while it runs */
     const int *over; /* buffers that what it writes may take over, of the same size as that */
     int n_over;
-    int lap;          /* a buffer that shares lap_bytes with the one that it writes while it runs, … */
+    int lap; /* a buffer that shares lap_bytes with the one that it writes while it runs, … */
     size_t lap_bytes; /* … if nobody touches it later; 0 = there is none */
 };
 

@@ -11,12 +11,13 @@
  *      2  region_pool2    pool2        pool_tiles  f32 [1,2,2,2]
  *      3  region_pool2_2  pool2        copy        f32 [1,2,2,2]
  *
- * Arena: 368 bytes; without sharing 400
+ * Arena: 320 bytes; without sharing 400
  * Optimal: no order of the regions and no offsets need less.
  *      offset       bytes  written  last read  values
- *           0         288        0          1  x_nhwc
- *         288          72        1          2  pool1_y
- *           0          32        2          3  pool2_y_nhwc
+ *          32         288        0          1  x_nhwc
+ *           0          72        1          2  pool1_y,
+ *                                              reaches into x_nhwc
+ *          80          32        2          3  pool2_y_nhwc
  */
 #include "pool_flatten.h"
 
@@ -132,7 +133,7 @@ static NOINLINE void region_x_nhwc(const float *restrict x, float *restrict y)
  *
  * Padding does not take part; NaN wins. CHUNK channels of COLUMNS windows at a time: first what
  * is one below the other in each input column is put together, then the columns of each window. */
-static NOINLINE WIDE void region_pool1(const float *restrict x, float *restrict y)
+static NOINLINE WIDE void region_pool1(const float *x, float *y)
 {
     enum {
         IN_H = 6, IN_W = 6, CHANNELS = 2, CHUNK = 2, OUT_H = 3, OUT_W = 3,
@@ -263,9 +264,9 @@ int pool_flatten_run(const float x[2 * 6 * 6], float y[8], void *arena)
         return POOL_FLATTEN_MISALIGNED_ARENA;
 
     unsigned char *const base = arena;
-    float *const x_nhwc = (void *)(base + 0); /* f32 [1,6,6,2] */
-    float *const pool1_y = (void *)(base + 288); /* f32 [1,3,3,2] */
-    float *const pool2_y_nhwc = (void *)(base + 0); /* f32 [1,2,2,2] */
+    float *const x_nhwc = (void *)(base + 32); /* f32 [1,6,6,2] */
+    float *const pool1_y = (void *)(base + 0); /* f32 [1,3,3,2] */
+    float *const pool2_y_nhwc = (void *)(base + 80); /* f32 [1,2,2,2] */
 
     region_x_nhwc(x, x_nhwc);
     region_pool1(x_nhwc, pool1_y);
