@@ -161,8 +161,9 @@ static int64_t bind_chunk(struct bind *bind, const struct window *w, const struc
     for (chunk = panels->width; chunk < out_c && n < MOST_CHUNKS; chunk *= 2)
         values[n++] = chunk;
     chunk = bind_knob(bind, KNOB_CHUNK, usual_chunk(bind->machine, out_c, panels), n, values);
-    chunked =
-        chunk < out_c && !bind->region->leads; /* then all channels of a position go together */
+    if (bind->region->leads) /* then all channels of a position go together */
+        chunk = out_c;
+    chunked = chunk < out_c;
 
     bind_flag(bind, "chunked", chunked);
     bind_int(bind, "chunk_c", chunk);

@@ -191,7 +191,7 @@ error[R0501]: --offload: a name is missing between the commas
 $ relayc compile $MODELS/pool_flatten.onnx --offload c -o host
 pool_flatten: 3 ONNX nodes -> 4 regions, 0.00 M MACs
   flash   0 bytes of weights
-  arena   368 bytes (without sharing: 400)
+  arena   320 bytes (without sharing: 400)
   wrote   host/pool_flatten.h, host/pool_flatten.c, host/pool_flatten.json
   next    relayc verify MODELS/pool_flatten.onnx --offload c
 $ relayc compile $MODELS/pool_flatten.onnx --assign cost --no-cost
