@@ -55,23 +55,23 @@ relu1 int8w weights=i4
 # times that were measured: of this convolution in f32, and of another one in integers
 $ echo '{"schema": "relayc-bench-1", "regions": [{"signature": "nn.conv2d(p0 f32[1,2,6,6], c f32[3,2,3,3]) {strides=[1,1], padding=[0,0,0,0], dilation=[1,1], groups=1, data_layout=\"NCHW\", out_layout=\"NCHW\", kernel_layout=\"OIHW\"}; nn.bias_add(_, c f32[3]); nn.relu(_)", "ms": {"median": 2}, "macs": 864, "activation_bytes": 480}, {"signature": "qnn.conv2d(p0 i8[1,9,9,9], c i8[8,9,3,3]) {groups=1}", "ms": {"median": 3}, "macs": 2592, "activation_bytes": 900}, {"signature": "qnn.quantize(p0 f32[10])", "ms": {"median": 0.1}, "macs": 0, "activation_bytes": 100}]}' >times.json
 $ relayc search $MODELS/conv_bn_relu.onnx --precision int8 --calib c.json --data arrays --strategy budget --choices int8 --latency-log times.json --latency 95% -o l | sed -n '/beaten/,/others/p'; grep -v '^#' l.qtable | head -1
-error[R0501]: unknown option '--latency-log'
-error[R0501]: unknown option '--latency'
-error[R0501]: 'relayc search' takes MODEL.onnx, not also 'times.json'
-grep: l.qtable: No such file or directory
+none of these is beaten in all            flash        RAM         ms     cosine         loss
+network 1 by bytes                          347        224       1.61   1.000000  6.41871e-10
+network 0 by bytes                          412          0          2   1.000000            0
+up to 100.0 % of a time is of regions that are in no --latency-log: scaled from others
+conv1 int8
 $ relayc search $MODELS/conv_bn_relu.onnx --precision int8 --calib c.json --data arrays --strategy budget --choices int8 --latency-log times.json --latency 2.1ms -o l -q; grep -v '^#' l.qtable | head -1
-error[R0501]: unknown option '--latency-log'
-error[R0501]: unknown option '--latency'
-error[R0501]: 'relayc search' takes MODEL.onnx, not also 'times.json'
-grep: l.qtable: No such file or directory
+conv1 f32
 $ echo '{"schema": "relayc-bench-1", "regions": []}' >empty.json; relayc search $MODELS/conv_bn_relu.onnx --precision int8 --calib c.json --data arrays --strategy budget --latency 5 --latency-log empty.json --latency-log c.json -o b -q
-error[R0501]: unknown option '--latency'
-error[R0501]: unknown option '--latency-log'
-error[R0501]: 'relayc search' takes MODEL.onnx, not also '5'
-[2]
+error[R0501]: --latency: '5' is no time such as 2.5ms, 800us or 0.01s, and no share such as 80%
+error[R0011]: empty.json is no report of relayc bench --json with regions
+help: relayc bench MODEL.onnx --target host --json >empty.json
+error[R0011]: c.json is no report of relayc bench --json, or of an old version
+help: relayc bench MODEL.onnx --target host --json >c.json
+[3]
 $ relayc search $MODELS/conv_bn_relu.onnx --precision int8 --calib c.json --data arrays --strategy budget --latency 5us -o b -q
-error[R0501]: unknown option '--latency'
-error[R0501]: 'relayc search' takes MODEL.onnx, not also '5us'
+error[R0501]: --latency needs --latency-log
+help: what relayc bench --json prints of the network in f32 and in each of --choices, on the machine that counts (docs/search.md)
 [2]
 # metrics of relayc eval: classes, and boxes of a detector that finds one, the left half of the image
 $ { printf '\223NUMPY\001\000\106\000%-69s\n' "{'descr': '|u1', 'fortran_order': False, 'shape': (4,6), }"; printf '\000\001\002\000\000\001\003\000\000\000\002\000\000\000\000\004\000\000\001\000\000\000\000\005'; } >x.npy; printf '0\n1\n2\n3\n' >labels.txt
@@ -85,7 +85,7 @@ $ mkdir two boxes; echo iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAADklEQVR4
 $ relayc search det.onnx --precision fp8w=f4e2m1 --data two --preprocess bright.json --labels boxes --decode boxes --metric map50 --strategy greedy-pairs -o d -q && grep metric d.log
 start                                                        loss 0.495049505, cosine 1.000000000, SQNR inf dB, mse 0, metric 0.504950495
 found: the start                                             loss 0.495049505, cosine 1.000000000, SQNR inf dB, mse 0, metric 0.504950495
-all in f32                                                   loss 0.495049505, cosine 1.000000000, SQNR inf dB, mse 0, metric 0.504950495
+all in fp8w=f4e2m1                                           loss 0.495049505, cosine 1.000000000, SQNR inf dB, mse 0, metric 0.504950495
 $ relayc search det.onnx --precision fp8w --data two --preprocess bright.json --labels boxes --metric map50 -o d -q
 error[R0501]: map and map50 need to know how the model gives its boxes: --decode
 help: decoders are yolov5, yolox, yolov8, boxes, ssd (docs/eval.md)

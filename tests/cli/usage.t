@@ -35,16 +35,16 @@ error[R0501]: unknown command 'nonsense'
 help: 'relayc --help' lists the commands
 [2]
 $ relayc compile
-error[R0501]: 'relayc compile' needs MODEL.onnx
+error[R0501]: 'relayc compile' needs MODEL.onnx ...
 help: 'relayc compile --help' shows how it is used
 [2]
 $ relayc compile a.onnx b.onnx
-error[R0501]: 'relayc compile' takes MODEL.onnx, not also 'b.onnx'
+error[R0501]: compile takes one model
+help: --share-arena compiles several, for one arena
 [2]
 $ relayc compile --weight=file --colour never a.onnx
 error[R0501]: unknown option '--colour'
 help: did you mean --color?
-error[R0501]: 'relayc compile' takes MODEL.onnx, not also 'a.onnx'
 [2]
 $ relayc compile --weights=blob a.onnx
 error[R0501]: --weights: 'blob' is not auto, inline or file
@@ -55,7 +55,7 @@ help: 'relayc compile --help' lists its options
 [2]
 $ relayc compile -o
 error[R0501]: option '-o' needs a value
-error[R0501]: 'relayc compile' needs MODEL.onnx
+error[R0501]: 'relayc compile' needs MODEL.onnx ...
 help: 'relayc compile --help' shows how it is used
 [2]
 $ relayc compile --step=3 a.onnx
