@@ -297,136 +297,6 @@ static void name_values(struct codegen *codegen)
         codegen->local_names[v->id] = stored_constant(codegen, v);
 }
 
-/* For the result, which outlives the emission. */
-static const struct knob_range *knobs_kept(struct arena *arena, const struct region *region)
-{
-    struct knob_range *kept = arena_memdup(arena, region->knobs, sizeof region->knobs);
-
-    for (int k = 0; k < KNOB_COUNT; k++) {
-        struct knob_range *range = &kept[k];
-        const char **values = arena_array(arena, const char *, range->n);
-
-        for (int i = 0; i < range->n; i++) {
-            values[i] = arena_strdup(arena, range->values[i]);
-            if (region->knobs[k].usual == range->values[i])
-                range->usual = values[i];
-            if (region->knobs[k].taken == range->values[i])
-                range->taken = values[i];
-        }
-        range->values = values;
-    }
-    return kept;
-}
-
-static void count_winograd(const struct region *region, struct codegen_result *result)
-{
-    if (!region->winograd_tile)
-        return;
-    result->n_winograd++;
-    result->winograd_weight_bytes += region->winograd_more;
-    if (region->scratch_bytes > result->winograd_scratch_bytes)
-        result->winograd_scratch_bytes = region->scratch_bytes;
-}
-
-static const size_t *pool_sizes(const struct codegen *codegen, bool constants)
-{
-    const struct plan *plan = &codegen->plan;
-    size_t *bytes = arena_array(&codegen->ctx->perm, size_t, plan->n_pools);
-
-    for (int p = 0; p < plan->n_pools; p++)
-        bytes[p] = constants ? plan->pools[p].constant_bytes : plan->pools[p].bytes;
-    return bytes;
-}
-
-/* Where a value is, for those who see the pools as one arena. */
-static struct codegen_place place_in_all(const struct codegen *codegen, const struct value *value)
-{
-    const struct plan *plan = &codegen->plan;
-    const int block = plan->block[value->id];
-    struct codegen_place place = plan->place[value->id];
-
-    for (int p = 0; block >= 0 && p < plan->blocks[block].pool; p++)
-        place.offset += plan->pools[p].bytes;
-    return place;
-}
-
-static const struct codegen_place *all_places(const struct codegen *codegen)
-{
-    const struct function *main = codegen->module->main;
-    struct codegen_place *places =
-        arena_array(&codegen->ctx->perm, struct codegen_place, main->n_values);
-
-    for (int i = 0; i < main->n_params; i++)
-        places[main->params[i]->id] = place_in_all(codegen, main->params[i]);
-    for (const struct value *v = main->constants; v; v = v->next)
-        places[v->id] = place_in_all(codegen, v);
-    for (const struct node *node = main->first; node; node = node->next)
-        for (int i = 0; i < node->n_outputs; i++)
-            places[node->outputs[i]->id] = place_in_all(codegen, node->outputs[i]);
-    return places;
-}
-
-static void count_stripes(const struct region *region, struct codegen_result *result)
-{
-    if (!is_striped(region->fn))
-        return;
-    result->n_stripes++;
-    for (const struct node *call = region->fn->first; call; call = call->next)
-        result->n_striped++;
-}
-
-static void fill_result(struct codegen *codegen)
-{
-    struct codegen_result *result = codegen->result;
-    struct arena *arena = &codegen->ctx->perm;
-    struct codegen_region *regions = arena_array(arena, struct codegen_region, codegen->n_regions);
-    struct map nodes = { .arena = &codegen->arena };
-    /* .h .c .json _weights.h */
-    const int max_files = codegen->n_weight_files + 4 + external_count_files(codegen);
-
-    result->files = arena_array(arena, const char *, max_files);
-    codegen->writers = arena_array(&codegen->arena, struct writer *, max_files);
-    for (int i = 0; i < codegen->n_regions; i++) {
-        const struct node *call = codegen->regions[i].call;
-        struct codegen_place *results = arena_array(arena, struct codegen_place, call->n_outputs);
-
-        for (int k = 0; k < call->n_outputs; k++)
-            results[k] = place_in_all(codegen, call->outputs[k]);
-        regions[i] = (struct codegen_region){
-            .call = call,
-            .c_name = arena_strdup(arena, codegen->regions[i].c_name),
-            .compiler = codegen->regions[i].external ? codegen->regions[i].fn->compiler : NULL,
-            .kernel = codegen->regions[i].kernel ? codegen->regions[i].kernel->name : NULL,
-            .signature = codegen->emitted[i].signature,
-            .chosen = codegen->regions[i].choice != NULL,
-            .knobs = codegen->emitted[i].signature ? knobs_kept(arena, &codegen->regions[i]) : NULL,
-            .features = arena_memdup(arena, &codegen->regions[i].features,
-                                     sizeof codegen->regions[i].features),
-            .leads = codegen->regions[i].leads,
-            .macs = codegen->emitted[i].macs,
-            .weight_bytes = codegen->emitted[i].weight_bytes,
-            .results = results
-        };
-        for (const struct origin *o = call->origin; o; o = o->next)
-            map_set(&nodes, arena_printf(&codegen->arena, "%ld", o->index), codegen);
-        result->macs += codegen->emitted[i].macs;
-        count_winograd(&codegen->regions[i], result);
-        count_stripes(&codegen->regions[i], result);
-    }
-    result->regions = regions;
-    result->places = all_places(codegen);
-    result->n_regions = codegen->n_regions;
-    result->n_onnx_nodes =
-        codegen->module->n_onnx_nodes ? codegen->module->n_onnx_nodes : (int)nodes.n;
-    result->arena_bytes = codegen->plan.arena_bytes;
-    result->pool_bytes = pool_sizes(codegen, false);
-    result->pool_constant_bytes = pool_sizes(codegen, true);
-    result->arena_naive_bytes = codegen->plan.naive_bytes;
-    result->weight_bytes = codegen->weights.bytes;
-    find_peak(codegen);
-    external_host_files(codegen);
-}
-
 /* Concatenations all of whose operands are written where they belong. */
 static void drop_regions(struct codegen *codegen)
 {
@@ -460,9 +330,7 @@ static void begin(struct codegen *codegen)
     collect_regions(codegen);
 }
 
-/* Regions, their text, and the plan but offsets. *again, if it was true: whether main has got a
- * better order, so that all is to be done again. */
-static bool prepare(struct codegen *codegen, bool *again)
+bool codegen_prepare(struct codegen *codegen, bool *again)
 {
     struct function *main = codegen->module->main;
     struct plan *plan = &codegen->plan;
@@ -507,7 +375,7 @@ static bool write_leads(struct codegen *codegen)
     return ok;
 }
 
-static bool pack(struct codegen *codegen)
+bool codegen_pack(struct codegen *codegen)
 {
     struct plan *plan = &codegen->plan;
 
@@ -532,132 +400,6 @@ static bool pack(struct codegen *codegen)
     return true;
 }
 
-/* Times that the order may change: scratch depends a little on it, so that two orders could each be
- * the better one by the other's scratch. */
-enum { ORDERS = 3 };
-
-/* From the module to a packed arena; main may have got another order. */
-static bool plan_all(struct codegen *codegen, const struct codegen *fresh)
-{
-    bool again = true, ok = prepare(codegen, &again);
-
-    for (int i = 1; ok && again; i++) {
-        arena_release(&codegen->arena);
-        module_sweep(fresh->module);
-        *codegen = *fresh;
-        again = i < ORDERS;
-        ok = prepare(codegen, &again);
-    }
-    return ok && pack(codegen);
-}
-
-static bool plan_anew(struct codegen *codegen, const struct codegen *fresh)
-{
-    arena_release(&codegen->arena);
-    module_sweep(fresh->module);
-    *codegen = *fresh;
-    return plan_all(codegen, fresh);
-}
-
-/* Times that a plan with stripes may turn out to need more than the search had reckoned. */
-enum { STRIPE_TRIALS = 4 };
-
-/* Where the arena takes more than it may: parts of the network in stripes. The smallest arena that
- * was found stays, which is the one without stripes where these do not help. */
-static bool plan_stripes(struct codegen *codegen, const struct codegen *fresh)
-{
-    const size_t ram = codegen->ram, whole = codegen->plan.arena_bytes;
-    struct arena arena = { NULL };
-    struct stripe_search *search;
-    struct stripe_plan best = { .bytes = whole }, tried = { .n = 0 };
-    size_t wanted = ram;
-    bool ok = true;
-
-    if (!ram || whole <= ram)
-        return true;
-    search = stripe_search_new(&arena, &codegen->plan, codegen->regions);
-    for (int i = 0; ok && i < STRIPE_TRIALS && best.bytes > ram; i++) {
-        tried = stripe_search_plan(search, wanted);
-        if (tried.n == 0)
-            break;
-        ok = stripes_outline(codegen->module, &tried) && plan_anew(codegen, fresh);
-        if (!ok)
-            break;
-        if (codegen->plan.arena_bytes < best.bytes) {
-            best = tried;
-            best.bytes = codegen->plan.arena_bytes;
-        }
-        if (codegen->plan.arena_bytes <= ram)
-            break;
-        ok = stripes_inline(codegen->module);
-        wanted = tried.bytes - (codegen->plan.arena_bytes - tried.bytes) - 1;
-        if (tried.bytes > ram || codegen->plan.arena_bytes <= tried.bytes) /* no plan needs less */
-            break;
-    }
-    if (ok && codegen->plan.arena_bytes > ram)
-        ok = (best.n == 0 || stripes_outline(codegen->module, &best)) && plan_anew(codegen, fresh);
-    codegen->result->arena_whole_bytes = whole;
-    arena_release(&arena);
-    return ok;
-}
-
-/* Stripes as for one arena of so many bytes, and then into the pools. */
-static bool plan_striped_pools(struct codegen *codegen, const struct codegen *fresh, size_t ram)
-{
-    struct codegen one = *fresh;
-
-    one.one_arena = true;
-    one.ram = ram;
-    return stripes_inline(fresh->module) && plan_anew(codegen, &one) &&
-           plan_stripes(codegen, &one) && plan_anew(codegen, fresh);
-}
-
-static bool fits_ram(const struct codegen *codegen)
-{
-    return !codegen->options->ram || codegen->plan.arena_bytes <= codegen->options->ram;
-}
-
-/* With --pool. Where layers do not fit as they are, they are computed in stripes: for as much as
- * the pools have together, then for the greatest alone, as blocks lie in one pool or another. */
-static bool plan_pools_and_stripes(struct codegen *codegen, const struct codegen *fresh)
-{
-    const struct codegen_options *options = codegen->options;
-    struct diags saved = diag_save(codegen->ctx);
-    size_t sum = 0, greatest = 0, most[2];
-    bool whole, ok;
-
-    for (int p = 0; p < options->n_pools; p++)
-        if (options->pools[p].takes != POOL_OF_CONSTANTS) {
-            sum += options->pools[p].bytes;
-            greatest = options->pools[p].bytes > greatest ? options->pools[p].bytes : greatest;
-        }
-    if (options->ram && options->ram < sum)
-        sum = options->ram;
-    most[0] = sum;
-    most[1] = greatest < sum ? greatest : 0;
-    whole = plan_all(codegen, fresh);
-    ok = whole && fits_ram(codegen);
-    if (ok && codegen->ctx->diags.n_warnings) { /* once more, for these */
-        diag_restore(codegen->ctx, saved);
-        return plan_anew(codegen, fresh);
-    }
-    if (!whole && codegen->ctx->diags.latest->code != DIAG_RAM)
-        most[0] = most[1] = 0;
-    for (int i = 0; i < 2 && !ok && most[i]; i++) {
-        diag_restore(codegen->ctx, saved);
-        saved = diag_save(codegen->ctx);
-        whole = plan_striped_pools(codegen, fresh, most[i]);
-        ok = whole && fits_ram(codegen);
-    }
-    diag_restore(codegen->ctx, saved);
-    if (whole) /* --ram is for the caller to judge */
-        return true;
-    ok = stripes_inline(fresh->module) && plan_anew(codegen, fresh); /* for its errors */
-    if (!ok && most[0])
-        diag_note(codegen->ctx, "layers in stripes do not fit either (docs/memory.md)");
-    return ok;
-}
-
 bool codegen_c(struct module *module, const struct codegen_options *options, struct output_set *set,
                struct codegen_result *result)
 {
@@ -672,13 +414,7 @@ bool codegen_c(struct module *module, const struct codegen_options *options, str
     bool ok;
 
     *result = (struct codegen_result){ 0 };
-    if ((options->ram || options->n_pools) && !stripes_inline(module)) /* of a call before */
-        return false;
-    if (options->n_pools)
-        ok = plan_pools_and_stripes(&codegen, &fresh);
-    else
-        ok = plan_all(&codegen, &fresh) && plan_stripes(&codegen, &fresh);
-    ok = ok && ram_check(&codegen);
+    ok = plan_anyhow(&codegen, &fresh) && ram_check(&codegen);
     if (ok) {
         place_weights(&codegen);
         fill_result(&codegen);

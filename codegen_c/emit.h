@@ -97,6 +97,30 @@ struct codegen {
     struct writer **writers; /* [result->n_files] */
 };
 
+/* --- codegen.c -----------------------------------------------------------------------------------
+ */
+
+/* From the module on: regions, their text, and the plan but offsets. *again, if it was true:
+ * whether main has got a better order, so that all is to be done again. */
+bool codegen_prepare(struct codegen *codegen, bool *again);
+
+/* Then the offsets, and what depends on them. */
+bool codegen_pack(struct codegen *codegen);
+
+/* --- plan_attempts.c ----------------------------------------------------------------------------
+ */
+
+/* Both, until what is wanted fits, or else the best that was found: in other orders, in stripes
+ * (--ram), in pools. `fresh` is *codegen as it began. Main may have got another order, and regions
+ * of layers in stripes. */
+bool plan_anyhow(struct codegen *codegen, const struct codegen *fresh);
+
+/* --- result.c -----------------------------------------------------------------------------------
+ */
+
+/* *codegen->result, of a packed plan, and room for the names of the files. */
+void fill_result(struct codegen *codegen);
+
 /* --- weights.c -----------------------------------------------------------------------------------
  */
 
