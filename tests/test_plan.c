@@ -123,8 +123,7 @@ static const struct {
       "  %t = transpose(%x) {axes=[1,0]} : (8,4) f32\n"
       "  %e = exp(%t) : (8,4) f32\n"
       "  %y = concatenate(%e, %t) {axis=0} : (16,4) f32\n}\n",
-      { "region_e(t, e);",
-        "void region_e(const float *restrict x, float *restrict y)" } },
+      { "region_e(t, e);", "void region_e(const float *restrict x, float *restrict y)" } },
     /* A view costs nothing: no region, the same pointer. */
     { "fn main(%x: (4,8) f32) -> (%y) {\n"
       "  %t = transpose(%x) {axes=[1,0]} : (8,4) f32\n"
