@@ -76,39 +76,51 @@ static void add_region_table(struct codegen *codegen, struct str *out)
 /* Where the last column of the arena's map begins, and where it ends. */
 enum { VALUES_COLUMN = 48, LAST_COLUMN = 100 };
 
-/* Names of all values that share the block, in the order of writing, over several lines if need be.
- */
-static const char *block_text(struct codegen *codegen, int block)
+/* Of a block: the names of all values that share it, over several lines if need be. */
+struct block_text {
+    struct str text;
+    size_t column;
+};
+
+static void add_value_name(struct block_text *block, const char *name)
+{
+    if (block->text.n && block->column + strlen(name) + 1 > LAST_COLUMN) {
+        str_printf(&block->text, ",\n *%*s", VALUES_COLUMN - 2, "");
+        block->column = VALUES_COLUMN;
+    } else if (block->text.n) {
+        str_add(&block->text, ", ");
+    }
+    str_add(&block->text, name);
+    block->column += strlen(name) + 2;
+}
+
+/* Of all blocks [n_blocks], values in the order of writing. */
+static struct block_text *block_texts(struct codegen *codegen)
 {
     const struct plan *plan = &codegen->plan;
-    struct str out = { .arena = &codegen->arena };
-    size_t column = VALUES_COLUMN;
+    struct block_text *blocks = arena_array(&codegen->arena, struct block_text, plan->n_blocks);
 
-    if (!plan->blocks[block].value)
-        return arena_printf(&codegen->arena, "scratch of %s",
-                            codegen->regions[plan->blocks[block].first].c_name);
-    for (int i = 0; i < plan->main->n_params; i++)
-        if (plan->block[plan->main->params[i]->id] == block) {
-            str_add(&out, codegen->input_names[i]);
-            column += out.n + 2;
-        }
+    for (int i = 0; i < plan->n_blocks; i++) {
+        blocks[i].text.arena = &codegen->arena;
+        blocks[i].column = VALUES_COLUMN;
+        if (!plan->blocks[i].value)
+            str_printf(&blocks[i].text, "scratch of %s",
+                       codegen->regions[plan->blocks[i].first].c_name);
+    }
+    for (int i = 0; i < plan->main->n_params; i++) {
+        const int block = plan->block[plan->main->params[i]->id];
+
+        if (block >= 0)
+            add_value_name(&blocks[block], codegen->input_names[i]);
+    }
     for (const struct node *node = plan->main->first; node; node = node->next)
         for (int i = 0; i < node->n_outputs && node->op == OP_CALL; i++) {
             const int id = node->outputs[i]->id;
-            const char *const name = codegen->local_names[id];
 
-            if (plan->block[id] != block || !name)
-                continue;
-            if (out.n && column + strlen(name) + 1 > LAST_COLUMN) {
-                str_printf(&out, ",\n *%*s", VALUES_COLUMN - 2, "");
-                column = VALUES_COLUMN;
-            } else if (out.n) {
-                str_add(&out, ", ");
-            }
-            str_add(&out, name);
-            column += strlen(name) + 2;
+            if (plan->block[id] >= 0 && codegen->local_names[id])
+                add_value_name(&blocks[plan->block[id]], codegen->local_names[id]);
         }
-    return str_text(&out);
+    return blocks;
 }
 
 const char *reached_name(struct codegen *codegen, int block)
@@ -137,6 +149,7 @@ static void add_pool_lines(struct codegen *codegen, struct str *out)
 static void add_arena_map(struct codegen *codegen, struct str *out)
 {
     const struct plan *plan = &codegen->plan;
+    const struct block_text *values;
 
     if (plan->n_blocks == 0) {
         str_add(out, " * Arena: none\n */\n");
@@ -157,6 +170,7 @@ static void add_arena_map(struct codegen *codegen, struct str *out)
                    codegen->result->n_striped, codegen->result->arena_whole_bytes);
     str_printf(out, " * %s     offset       bytes  written  last read  values\n",
                codegen->options->n_pools ? "pool     " : "");
+    values = block_texts(codegen);
     for (int i = 0; i < plan->n_blocks; i++) {
         const struct block *block = &plan->blocks[i];
 
@@ -164,7 +178,7 @@ static void add_arena_map(struct codegen *codegen, struct str *out)
         if (codegen->options->n_pools)
             str_printf(out, "%-8s ", plan->pools[block->pool].of->name);
         str_printf(out, " %10zu  %10zu  %7d  %9d  %s", block->offset, block->bytes, block->first,
-                   block->last, block_text(codegen, i));
+                   block->last, str_text(&values[i].text));
         if (block->before)
             str_printf(out, ",\n *%*sreaches into %s", VALUES_COLUMN - 2, "",
                        reached_name(codegen, i));
