@@ -213,26 +213,63 @@ static void thread_of_thresholds(void *user)
     find_thresholds(((struct worker *)user)->run);
 }
 
-/* What the worker that failed on the first sample has to say. */
-static bool report(struct ctx *ctx, const struct worker *workers, int n)
+/* The worker that failed on the first sample of all that failed; NULL = none did. */
+static const struct worker *first_failed(const struct worker *workers, int n)
 {
     const struct worker *first = NULL;
 
     for (int i = 0; i < n; i++)
         if (workers[i].failed && (!first || workers[i].sample < first->sample))
             first = &workers[i];
-    if (!first)
+    return first;
+}
+
+static bool report(struct ctx *ctx, const struct worker *workers, int n)
+{
+    const struct worker *first = first_failed(workers, n);
+
+    if (first)
+        workers_report(ctx, first->ctx, NULL);
+    return !first;
+}
+
+/* Loads one more sample for what there is to say against it. */
+static bool is_readable(const struct run *run, struct worker *worker, int64_t sample,
+                        struct ctx *to)
+{
+    struct ctx *ctx = ctx_new(worker->ctx->diags.input_name);
+    struct bulk bulk = { 0 };
+    const bool ok = run->source->load(run->source->user, ctx, &bulk, sample, worker->inputs);
+
+    if (!ok && to)
+        workers_report(to, ctx, NULL);
+    bulk_release(&bulk);
+    ctx_free(ctx);
+    return ok;
+}
+
+/* Whoever mends the first bad file wants to know of the others. */
+static void report_others(const struct run *run, struct ctx *ctx, struct worker *workers, int n)
+{
+    const int64_t first = first_failed(workers, n)->sample;
+    int64_t n_bad = 1;
+
+    if (is_readable(run, &workers[0], first, NULL)) /* it was the network that failed */
+        return;
+    for (int64_t i = first + 1; i < run->source->n; i++)
+        n_bad += !is_readable(run, &workers[0], i, n_bad < CALIBRATION_MOST_NAMED ? ctx : NULL);
+    if (n_bad > CALIBRATION_MOST_NAMED)
+        diag_note(ctx, "and %lld more samples cannot be used",
+                  (long long)(n_bad - CALIBRATION_MOST_NAMED));
+}
+
+static bool observe_samples(struct run *run, struct ctx *ctx, struct worker *workers, int n)
+{
+    if (!workers_run(ctx, workers, sizeof *workers, n, thread_of_samples))
+        return false;
+    if (report(ctx, workers, n))
         return true;
-    for (const struct diag *d = first->ctx->diags.first; d; d = d->next) {
-        if (d->severity == DIAG_ERROR)
-            diag_error(ctx, d->code, d->origin, "%s", d->message);
-        else
-            diag_warn(ctx, d->code, d->origin, "%s", d->message);
-        if (d->note)
-            diag_note(ctx, "%s", d->note);
-        if (d->help)
-            diag_help(ctx, "%s", d->help);
-    }
+    report_others(run, ctx, workers, n);
     return false;
 }
 
@@ -296,9 +333,7 @@ bool calibrate(struct ctx *ctx, struct function *fn, const struct calibration_so
     watch_all(&run, &arena);
     workers = make_workers(&run, ctx, &arena, n);
     ok = workers_run(ctx, workers, sizeof *workers, 1, thread_of_engines) &&
-         report(ctx, workers, n) &&
-         workers_run(ctx, workers, sizeof *workers, n, thread_of_samples) &&
-         report(ctx, workers, n);
+         report(ctx, workers, n) && observe_samples(&run, ctx, workers, n);
     if (ok) {
         make_table(&run, &ctx->perm);
         ok = workers_run(ctx, workers, sizeof *workers, n, thread_of_thresholds);

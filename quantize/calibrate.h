@@ -9,6 +9,9 @@
 #include "quantize/calib_table.h"
 #include "relay_ir/ir.h"
 
+/* Of samples that cannot be loaded so many are named, the others counted. */
+enum { CALIBRATION_MOST_NAMED = 20 };
+
 /* `load` is called from several threads at once, each with its own ctx and bulk, which are emptied
  * after the sample. It fills one tensor per parameter of the function, or gives an error. */
 struct calibration_source {

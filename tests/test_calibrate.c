@@ -180,16 +180,29 @@ START_TEST(memory_does_not_grow_with_the_samples)
 }
 END_TEST
 
-START_TEST(the_first_sample_that_fails_is_reported)
+START_TEST(samples_that_fail_are_reported_in_their_order)
 {
     struct module *module = graph_parse(ctx, graph, 1);
     struct numbers numbers = { .n = 40, .fails_from = 23 };
     struct calib_table table;
 
     ck_assert(!run(module, &numbers, 1 + _i, &table));
-    ck_assert_int_eq(ctx->diags.n_errors, 1);
-    ck_assert_msg(expect_error(ctx, DIAG_FILE_READ, "sample 23 is not there"), "%s",
-                  expect_text(ctx));
+    ck_assert_int_eq(ctx->diags.n_errors, 17);
+    ck_assert_str_eq(ctx->diags.first->message, "sample 23 is not there");
+    ck_assert_str_eq(ctx->diags.latest->message, "sample 39 is not there");
+    module_free(module);
+}
+END_TEST
+
+START_TEST(of_many_samples_that_fail_twenty_are_named)
+{
+    struct module *module = graph_parse(ctx, graph, 1);
+    struct numbers numbers = { .n = 60, .fails_from = 10 };
+    struct calib_table table;
+
+    ck_assert(!run(module, &numbers, 2, &table));
+    ck_assert_int_eq(ctx->diags.n_errors, 20);
+    ck_assert_str_eq(ctx->diags.latest->note, "and 30 more samples cannot be used");
     module_free(module);
 }
 END_TEST
@@ -320,7 +333,8 @@ int main(void)
     tcase_add_test(tests, the_number_of_threads_does_not_matter);
     tcase_add_test(tests, every_tensor_is_what_the_reference_computes);
     tcase_add_test(tests, memory_does_not_grow_with_the_samples);
-    tcase_add_loop_test(tests, the_first_sample_that_fails_is_reported, 0, 4);
+    tcase_add_loop_test(tests, samples_that_fail_are_reported_in_their_order, 0, 4);
+    tcase_add_test(tests, of_many_samples_that_fail_twenty_are_named);
     tcase_add_test(tests, folders_of_arrays_are_taken_by_name);
     tcase_add_test(tests, an_archive_has_a_member_for_each_input);
     tcase_add_test(tests, data_that_do_not_fit_are_refused);

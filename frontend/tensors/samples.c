@@ -156,25 +156,40 @@ static bool list_folder(struct ctx *ctx, struct samples *s, const char *path)
     return true;
 }
 
-static bool count_arrays(struct ctx *ctx, struct samples *s)
+/* The samples of a file; 0 after an error. */
+static int64_t count_array(struct ctx *ctx, const struct samples *s, const char *path)
 {
-    bool ok = true;
+    struct bulk bulk = { 0 };
+    struct mapping mapping;
+    struct tensor tensor;
+    int64_t n = 0;
 
-    for (int i = 0; i < s->n_files && ok; i++) {
-        struct bulk bulk = { 0 };
-        struct mapping mapping;
-        struct tensor tensor;
-        int64_t n;
-
-        if (!map_array(ctx, s->files[i].path, &bulk, &mapping, &tensor))
-            return false;
-        n = check_array(ctx, s->files[i].path, s->fn->params[0], &tensor.type);
-        ok = n > 0;
-        s->files[i].end = s->n += n;
-        bulk_release(&bulk);
+    if (map_array(ctx, path, &bulk, &mapping, &tensor)) {
+        n = check_array(ctx, path, s->fn->params[0], &tensor.type);
         file_unmap(&mapping);
     }
-    return ok;
+    bulk_release(&bulk);
+    return n;
+}
+
+/* All files, so that all that cannot be used are named. */
+static bool count_arrays(struct ctx *ctx, struct samples *s)
+{
+    int n_bad = 0;
+
+    for (int i = 0; i < s->n_files; i++) {
+        const bool named = n_bad < SAMPLES_MOST_NAMED;
+        const struct diags before = named ? ctx->diags : diag_save(ctx);
+        const int64_t n = count_array(ctx, s, s->files[i].path);
+
+        if (!named)
+            diag_restore(ctx, before);
+        n_bad += n == 0;
+        s->files[i].end = s->n += n;
+    }
+    if (n_bad > SAMPLES_MOST_NAMED)
+        diag_note(ctx, "and %d more files cannot be used", n_bad - SAMPLES_MOST_NAMED);
+    return n_bad == 0;
 }
 
 static bool open_folder(struct ctx *ctx, struct samples *s, const char *path)

@@ -15,6 +15,9 @@
 
 struct samples; /* opaque */
 
+/* Of files that cannot be used so many are named, the others counted. */
+enum { SAMPLES_MOST_NAMED = 20 };
+
 /* For the parameters of fn. `how` (NULL: none was given) is for images only. NULL after an error.
  */
 struct samples *samples_open(struct ctx *ctx, const char *path, const struct function *fn,
