@@ -31,6 +31,7 @@ struct origin {
     const char *name;    /* ONNX node name, "" if it has none; raw text of the model: print it with
                             str_safe only */
     const char *op_type; /* "Conv"; also raw text */
+    const char *output;  /* what the model calls its first output, likewise; NULL = not known */
     long index;          /* position in the ONNX file, from 0; -1 = not from a node */
     const struct origin *next;
 };

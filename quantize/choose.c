@@ -13,7 +13,7 @@ static const struct precision f32 = { .mode = PRECISION_F32 };
 static bool node_has_name(const struct node *node, const char *name)
 {
     for (const struct origin *o = node->origin; o; o = o->next)
-        if (o->name && strcmp(o->name, name) == 0)
+        if ((o->name && strcmp(o->name, name) == 0) || (o->output && strcmp(o->output, name) == 0))
             return true;
     for (int i = 0; i < node->n_outputs; i++)
         if (strcmp(node->outputs[i]->name, name) == 0)

@@ -82,6 +82,9 @@ const struct qtable_row *qtable_find(const struct qtable *qtable, const struct n
             row = map_get(&qtable->by_name, o->name);
     for (int i = 0; i < node->n_outputs && !row; i++)
         row = map_get(&qtable->by_name, node->outputs[i]->name);
+    for (const struct origin *o = node->origin; o && !row; o = o->next)
+        if (o->output) /* of a node that has become a part of this one */
+            row = map_get(&qtable->by_name, o->output);
     return row;
 }
 
@@ -93,9 +96,12 @@ static struct map names_of(const struct function *fn, struct arena *arena)
     for (const struct node *node = fn->first; node; node = node->next) {
         void *value = (void *)(uintptr_t)node;
 
-        for (const struct origin *o = node->origin; o; o = o->next)
+        for (const struct origin *o = node->origin; o; o = o->next) {
             if (o->name && *o->name)
                 map_set(&names, o->name, value);
+            if (o->output && !map_get(&names, o->output))
+                map_set(&names, o->output, value);
+        }
         for (int i = 0; i < node->n_outputs; i++)
             map_set(&names, node->outputs[i]->name, value);
     }

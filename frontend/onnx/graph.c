@@ -224,6 +224,8 @@ static const struct origin *make_origin(struct import *im, const struct scope *s
 
     origin->name = arena_strdup(&im->ctx->perm, proto->name);
     origin->op_type = arena_strdup(&im->ctx->perm, proto->op_type);
+    if (proto->n_output > 0 && *proto->output[0])
+        origin->output = arena_strdup(&im->ctx->perm, proto->output[0]);
     origin->index = scope->node_index >= 0 ? scope->node_index : (long)index;
     return origin;
 }

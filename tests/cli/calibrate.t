@@ -41,6 +41,8 @@ x 1 -1 1
 $ relayc calibrate $MODELS/element_wise.onnx --data images -o no.json; ls no.json
 error[R0004]: cannot read images/a.png: it becomes (1,3,2,2) f32, the model's input is (1,3,4,4) f32
 help: --preprocess says how images are resized, cropped and laid out
+error[R0004]: cannot read images/b.PNG: it becomes (1,3,2,2) f32, the model's input is (1,3,4,4) f32
+help: --preprocess says how images are resized, cropped and laid out
 ls: cannot access 'no.json': No such file or directory
 [2]
 $ head -c 60 images/a.png >images/b.PNG; relayc calibrate $MODELS/element_wise.onnx --data images --preprocess spec.json -o no.json; ls no.json

@@ -99,6 +99,9 @@ conv_bn_relu: 3 ONNX nodes -> 1 region, 0.00 M MACs
   flash   124 bytes of weights
   arena   0 bytes (without sharing: 0)
 # what would change nothing, or cannot be, is said
+$ relayc compile $MODELS/conv_bn_relu.onnx --precision fp8w --keep-f32 conv1_y -o kept | head -2 # a node that became a part of another, by its output
+fp8w: 0 of 1 product, constants 228 -> 228 bytes
+  f32     bn1_y.multiply (nn.conv2d): --keep-f32
 $ relayc compile $MODELS/conv_bn_relu.onnx --precision fp8 --scale search --formats i8,f8e3m4,i4
 error[R0501]: --formats: precision fp8 cannot compute with data of i8
 error[R0501]: --formats: precision fp8 cannot compute with data of i4
