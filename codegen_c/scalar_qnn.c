@@ -144,17 +144,28 @@ static const char *scaled(struct arena *arena, const char *helper, const char *x
                         factor.shift);
 }
 
+/* Whether requantize_down, in 32 bits, computes this: x and what becomes of it have to fit as well.
+ */
+static bool goes_down(struct fixed_point factor)
+{
+    return factor.shift < 0 && factor.shift >= -31;
+}
+
 static struct fixed_point requantize_factor(const struct node *node, int64_t channel)
 {
     const struct value *in_scale = node->inputs[1];
     const int64_t at = type_elements(&in_scale->type) == 1 ? 0 : channel;
+    struct fixed_point factor;
 
     if (is_exact(node)) {
-        const struct exact_factor factor = exact_channel_factor(node, channel);
+        const struct exact_factor exact = exact_channel_factor(node, channel);
 
-        return (struct fixed_point){ factor.multiplier, factor.shift };
+        return (struct fixed_point){ exact.multiplier, exact.shift };
     }
-    return fixed_point_of(real_of(in_scale, at) / real_of(node->inputs[3], 0));
+    factor = fixed_point_of(real_of(in_scale, at) / real_of(node->inputs[3], 0));
+    if (factor.multiplier == 0) /* with any shift: with one that requantize_down takes */
+        factor.shift = -1;
+    return factor;
 }
 
 /* Whether all channels have one factor. */
@@ -180,27 +191,32 @@ static bool stays_small(const struct node *node, int64_t in_zero)
 
     if (node->inputs[0]->type.dtype != DTYPE_I32 || in_zero != 0 || n == 0 || is_exact(node))
         return false;
-    for (int64_t i = 0; i < n; i++) {
-        const struct fixed_point factor = requantize_factor(node, i);
-
-        if (factor.shift >= 0 && factor.multiplier != 0)
+    for (int64_t i = 0; i < n; i++)
+        if (!goes_down(requantize_factor(node, i)))
             return false;
-    }
     return true;
+}
+
+/* clamp(x + zero) as an element of the result's type; 32 bits hold all of it. */
+static const char *clamped(struct arena *arena, const struct node *node, const char *x,
+                           int64_t zero)
+{
+    const enum dtype dtype = node->outputs[0]->type.dtype;
+
+    return arena_printf(arena, "($t)clamp_int(%s, %" PRId64 ", %" PRId64 ")", plus(arena, x, zero),
+                        least_of(dtype), most_of(dtype));
 }
 
 /* As below, in 32 bits. */
 static const char *requantize_down_text(struct arena *arena, const struct node *node,
                                         int64_t out_zero, const char **needs)
 {
-    const enum dtype dtype = node->outputs[0]->type.dtype;
     const char *y = one_factor(node)
                         ? scaled(arena, "requantize_down", "$a", requantize_factor(node, 0))
                         : "requantize_down($a, $A, $B)";
 
     *needs = "requantize_down clamp_int";
-    return arena_printf(arena, "($t)clamp_int(%s, %" PRId64 ", %" PRId64 ")",
-                        plus(arena, y, out_zero), least_of(dtype), most_of(dtype));
+    return clamped(arena, node, y, out_zero);
 }
 
 static const char *requantize_text(struct arena *arena, const struct node *node, const char **needs)
@@ -260,6 +276,20 @@ static bool binary_of(const struct node *node, struct binary *out)
            is_known(node->inputs[7], &out->out_zero);
 }
 
+/* An operand of 8 bits in the sum's scale: a number below 2^8, times 2^shift, times the factor. Of
+ * the operand with the greater scale that is 1/2, so that nothing is to be rounded. */
+static const char *addend(struct arena *arena, const char *x, struct fixed_point factor, int shift)
+{
+    if (factor.multiplier == 1 << 30 && factor.shift == 0)
+        return arena_printf(arena, "%s * %d", x, 1 << (shift - 1));
+    return scaled(arena, "requantize_down", arena_printf(arena, "%s * %d", x, 1 << shift), factor);
+}
+
+static bool is_addend(struct fixed_point factor)
+{
+    return (factor.multiplier == 1 << 30 && factor.shift == 0) || goes_down(factor);
+}
+
 static const char *add_text(struct arena *arena, const struct node *node, const char **needs)
 {
     const enum dtype dtype = qnn_wider(node->inputs[0]->type.dtype, node->inputs[1]->type.dtype);
@@ -271,10 +301,17 @@ static const char *add_text(struct arena *arena, const struct node *node, const 
 
     if (!binary_of(node, &binary))
         return NULL;
-    *needs = "requantize saturate_int";
     factors = qnn_add_factors_of(dtype, binary.a_scale, binary.b_scale, binary.out_scale);
     a = centred(arena, "$a", binary.a_zero);
     b = centred(arena, "$b", binary.b_zero);
+    if (!wide && is_addend(factors.a) && is_addend(factors.b) && goes_down(factors.out)) {
+        *needs = "requantize_down clamp_int";
+        sum = arena_printf(arena, "%s %c %s", addend(arena, a, factors.a, factors.shift), sign,
+                           addend(arena, b, factors.b, factors.shift));
+        return clamped(arena, node, scaled(arena, "requantize_down", sum, factors.out),
+                       binary.out_zero);
+    }
+    *needs = "requantize saturate_int";
     a = arena_printf(arena, "%s%s * %d", wide ? "(int64_t)" : "", a, 1 << factors.shift);
     b = arena_printf(arena, "%s%s * %d", wide ? "(int64_t)" : "", b, 1 << factors.shift);
     sum = arena_printf(arena, "(int64_t)%s %c %s", scaled(arena, "requantize", a, factors.a), sign,
@@ -286,19 +323,23 @@ static const char *mul_text(struct arena *arena, const struct node *node, const 
 {
     const bool wide =
         dtype_bytes(qnn_wider(node->inputs[0]->type.dtype, node->inputs[1]->type.dtype)) > 1;
+    struct fixed_point factor;
     const char *a, *b, *product;
     struct binary binary;
 
     if (!binary_of(node, &binary))
         return NULL;
-    *needs = "requantize saturate_int";
+    factor = qnn_mul_factor_of(binary.a_scale, binary.b_scale, binary.out_scale);
     a = centred(arena, "$a", binary.a_zero);
     b = centred(arena, "$b", binary.b_zero);
     product = arena_printf(arena, "%s%s * %s", wide ? "(int64_t)" : "", a, b);
-    return saturated(arena, node,
-                     scaled(arena, "requantize", product,
-                            qnn_mul_factor_of(binary.a_scale, binary.b_scale, binary.out_scale)),
-                     binary.out_zero);
+    if (!wide && goes_down(factor)) { /* of less than 2^16 */
+        *needs = "requantize_down clamp_int";
+        return clamped(arena, node, scaled(arena, "requantize_down", product, factor),
+                       binary.out_zero);
+    }
+    *needs = "requantize saturate_int";
+    return saturated(arena, node, scaled(arena, "requantize", product, factor), binary.out_zero);
 }
 
 /* $A is the array, $B the row of the channel, with a " + " behind it, or nothing. */
