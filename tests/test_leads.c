@@ -75,6 +75,7 @@ static const struct kind {
     { "qnn_conv_tiles", "qnn.conv2d", "i8", "i8", "i32", CODES_EXACT, false },
     { "qnn_conv", "qnn.conv2d", "i16", "i8", "i32", CODES_EXACT, false },
     { "qnn_depthwise", "qnn.conv2d", "i8", "i8", "i32", CODES_EXACT, true },
+    { "qnn_avg_pool", "qnn.avg_pool2d", "i8", NULL, "i8", NOTHING, true },
 };
 
 static void add_behind(struct str *out, const struct kind *kind, const char *type)
@@ -125,11 +126,11 @@ static const char *text_of(struct arena *arena, const struct kind *kind, const s
                    kind->behind == CODES ? ", out_dtype=f32" : "", type, kind->out);
     else
         str_printf(&out,
-                   "  %%%s = %s(%%a) {pool_size=[%d,%d], strides=[%d,%d], padding=%s, "
+                   "  %%%s = %s(%%a%s) {pool_size=[%d,%d], strides=[%d,%d], padding=%s, "
                    "dilation=[1,1], ceil_mode=false, count_include_pad=false, p=0, "
                    "storage_order=0, layout=\"NHWC\"} : %s %s\n",
-                   result, kind->op, s->k_h, s->k_w, s->stride, s->stride, padding, type,
-                   kind->out);
+                   result, kind->op, str_starts(kind->op, "qnn") ? ", @s, @zx, @s, @zx" : "",
+                   s->k_h, s->k_w, s->stride, s->stride, padding, type, kind->out);
     if (kind->behind != NOTHING)
         add_behind(&out, kind, type);
     str_printf(&out, "  %%y = transpose(%%b) {axes=[0,2,1,3]} : (1,%d,%d,%d) %s\n}\n", s->out_w,
