@@ -158,6 +158,9 @@ const char *shapes_comment(struct codegen *codegen, const struct region *region)
             str_add(&out, out.n == line ? "-> " : " -> ");
         str_add(&out, text);
     }
+    if (region->leads)
+        str_printf(&out, "\n* %s lies over a part of %s that is read before it is written over.",
+                   region->results[0], region->params[region->lead.param]);
     return str_text(&out);
 }
 

@@ -163,6 +163,7 @@ static NOINLINE void region_x_nhwc(const float *restrict x, float *restrict y)
 
 /* dw (Conv) + relu6 (Clip)
  * x f32 [1,7,7,4] -> y f32 [1,4,4,4]
+ * y lies over a part of x that is read before it is written over.
  *
  * CHUNK channels of a few columns at a time, LANES4 of them at once: each input is read once, and added
  * to all sums whose windows it is under. A sum runs over the kernel in row-major order. */

@@ -130,6 +130,7 @@ static NOINLINE void region_x_nhwc(const float *restrict x, float *restrict y)
 
 /* pool1 (MaxPool)
  * x f32 [1,6,6,2] -> y f32 [1,3,3,2]
+ * y lies over a part of x that is read before it is written over.
  *
  * Padding does not take part; NaN wins. CHUNK channels of COLUMNS windows at a time: first what
  * is one below the other in each input column is put together, then the columns of each window. */
