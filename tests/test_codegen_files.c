@@ -289,7 +289,7 @@ int main(void)
     int failed;
 
     tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_set_timeout(tcase, 60);
+    tcase_set_timeout(tcase, 0);
     tcase_add_test(tcase, every_misuse_has_a_return_code);
     tcase_add_test(tcase, the_header_says_what_goes_in_and_out);
     tcase_add_test(tcase, weights_are_inline_or_in_files);

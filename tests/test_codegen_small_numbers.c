@@ -233,9 +233,9 @@ int main(void)
     SRunner *runner = srunner_create(suite);
     int failed;
 
-    tcase_set_timeout(tcase, 300);
+    tcase_set_timeout(tcase, 0);
     tcase_add_loop_test(tcase, operators_read_codes, 0, N_KINDS * N_ROWS(storages));
-    tcase_set_timeout(processors, 300);
+    tcase_set_timeout(processors, 0);
     tcase_add_loop_test(processors, what_is_rounded_once_has_the_same_bits_on_every_processor, 0,
                         N_ROWS(storages));
     suite_add_tcase(suite, tcase);

@@ -410,7 +410,7 @@ int main(void)
     SRunner *runner = srunner_create(suite);
     int failed;
 
-    tcase_set_timeout(tests, 60);
+    tcase_set_timeout(tests, 0);
     tcase_add_checked_fixture(tests, setup, teardown);
     tcase_add_loop_test(tests, moments_are_those_of_the_integral, 0, N_ROWS(normals));
     tcase_add_test(tests, clips_and_lines_are_exact);

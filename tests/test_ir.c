@@ -414,8 +414,10 @@ END_TEST
 
 START_TEST(origins_join_in_the_order_of_the_file_without_doubles)
 {
-    const struct origin c = { "c", "Relu", 9, NULL }, a = { "a", "Conv", 2, &c };
-    const struct origin c_again = { "c", "Relu", 9, NULL }, b = { "b", "Add", 5, &c_again };
+    const struct origin c = { .name = "c", .op_type = "Relu", .index = 9 };
+    const struct origin a = { .name = "a", .op_type = "Conv", .index = 2, .next = &c };
+    const struct origin c_again = { .name = "c", .op_type = "Relu", .index = 9 };
+    const struct origin b = { .name = "b", .op_type = "Add", .index = 5, .next = &c_again };
     const struct origin *o = origin_join(module, &b, &a);
 
     for (const char *want = "abc"; *want; want++, o = o->next) {

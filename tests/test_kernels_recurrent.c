@@ -85,7 +85,7 @@ int main(void)
     int n_failed;
 
     suite_add_tcase(suite, tests);
-    tcase_set_timeout(tests, 600);
+    tcase_set_timeout(tests, 0);
     tcase_add_test(tests, steps_run_in_every_direction_and_form);
     srunner_run_all(runner, CK_NORMAL);
     n_failed = srunner_ntests_failed(runner);

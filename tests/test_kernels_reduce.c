@@ -172,7 +172,7 @@ int main(void)
     int n_failed;
 
     suite_add_tcase(suite, tests);
-    tcase_set_timeout(tests, 600);
+    tcase_set_timeout(tests, 0);
     tcase_add_test(tests, any_axes_are_reduced);
     tcase_add_test(tests, lines_are_searched_summed_and_sorted);
     srunner_run_all(runner, CK_NORMAL);

@@ -128,7 +128,7 @@ int main(void)
 
     suite_add_tcase(suite, tests);
     tcase_add_checked_fixture(tests, setup, teardown);
-    tcase_set_timeout(tests, 120);
+    tcase_set_timeout(tests, 0);
     tcase_add_test(tests, a_model_cut_off_anywhere_is_survived);
     tcase_add_test(tests, each_flipped_bit_is_survived);
     tcase_add_test(tests, thousands_of_seeded_corruptions_are_survived);

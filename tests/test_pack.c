@@ -255,7 +255,7 @@ int main(void)
     SRunner *runner = srunner_create(suite);
     int failed;
 
-    tcase_set_timeout(packing, 60);
+    tcase_set_timeout(packing, 0);
     tcase_add_loop_test(packing, no_packing_of_few_blocks_is_smaller, 0, 300);
     tcase_add_loop_test(packing, search_finds_and_proves_the_least_by_itself, 0, 300);
     tcase_add_loop_test(packing, learning_from_failures_does_not_change_what_is_possible, 0, 200);

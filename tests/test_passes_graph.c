@@ -251,7 +251,7 @@ START_TEST(a_long_chain_that_becomes_one_node_keeps_some_of_its_origins)
         struct origin *origin = arena_new(&ctx->perm, struct origin);
         union attrs attrs = { .shape = { .shape = { 2, { 2 + i % 2, 3 - i % 2 } } } };
 
-        *origin = (struct origin){ "", "Reshape", i, NULL };
+        *origin = (struct origin){ .name = "", .op_type = "Reshape", .index = i };
         x = build(fn, OP_RESHAPE, &attrs, "r", origin, NULL, 1, &x);
     }
     result_add(fn, x, "r");

@@ -236,7 +236,7 @@ int main(void)
     SRunner *runner;
     int failed;
 
-    tcase_set_timeout(tests, 30);
+    tcase_set_timeout(tests, 0);
     tcase_add_loop_test(tests, a_random_network_computes_the_same_after_all_passes, 0, N_SEEDS);
     tcase_add_loop_test(tests, the_passes_are_deterministic, 0, 3);
     tcase_add_test(tests, dumps_times_and_statistics_go_to_the_log);

@@ -445,12 +445,12 @@ int main(void)
     SRunner *runner = srunner_create(suite);
     int failed;
 
-    tcase_set_timeout(operators, 300);
+    tcase_set_timeout(operators, 0);
     tcase_add_loop_test(operators, stripes_have_the_bits_of_layers, 0,
                         N_ROWS(cases) * N_ROWS(parts));
     tcase_add_test(operators, some_of_the_regions);
     tcase_add_loop_test(operators, what_has_no_stripes, 0, N_ROWS(refusals));
-    tcase_set_timeout(search, 300);
+    tcase_set_timeout(search, 0);
     tcase_add_loop_test(search, random_chains_fit_and_have_the_bits, 0, N_RANDOM);
     tcase_add_test(search, nothing_changes_unasked);
     suite_add_tcase(suite, operators);

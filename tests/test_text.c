@@ -416,7 +416,7 @@ int main(void)
     SRunner *runner;
     int failed;
 
-    tcase_set_timeout(tests, 60);
+    tcase_set_timeout(tests, 0);
     tcase_add_loop_test(tests, printed_text_is_parsed_and_printed_the_same, 0, N_ROWS(printed));
     tcase_add_loop_test(tests, spaces_comments_and_order_are_free, 0, N_ROWS(loose));
     tcase_add_test(tests, big_constants_come_back_from_the_module_that_has_them);

@@ -234,7 +234,7 @@ int main(void)
 
     suite_add_tcase(suite, tests);
     tcase_add_checked_fixture(tests, setup, teardown);
-    tcase_set_timeout(tests, 60);
+    tcase_set_timeout(tests, 0);
     tcase_add_test(tests, the_image_holds_the_graph_and_not_the_weights);
     tcase_add_test(tests, a_file_cannot_spell_the_index_of_a_payload);
     tcase_add_loop_test(tests, broken_encodings_are_refused_with_the_reason, 0,
