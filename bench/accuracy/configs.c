@@ -29,7 +29,7 @@
         INT8, "int8 " rule ", bias corrected", "int8", .data_scale = rule, .bias = BIAS_BY_DATA    \
     }
 
-/* Each way to round, alone and with corrected biases. */
+/* Each way to round, alone, with corrected biases, and with equalised layers as well. */
 #define ROUNDINGS(shown, precision, ...)                                                           \
     { ROUNDING, shown ", nearest", precision, .bias = BIAS_AS_IS, __VA_ARGS__ },                   \
         { ROUNDING, shown ", nearest, bias", precision, .bias = BIAS_BY_DATA, __VA_ARGS__ },       \
@@ -40,10 +40,16 @@
           .round = ROUND_ADAROUND,                                                                 \
           .bias = BIAS_BY_DATA,                                                                    \
           __VA_ARGS__ },                                                                           \
+        { ROUNDING,         shown ", adaround, equalized, bias",                                   \
+          precision,        .round = ROUND_ADAROUND,                                               \
+          .equalize = true, .bias = BIAS_BY_DATA,                                                  \
+          __VA_ARGS__ },                                                                           \
         { ROUNDING, shown ", gptq", precision, .round = ROUND_GPTQ, __VA_ARGS__ },                 \
+        { ROUNDING,   shown ", gptq, bias", precision, .round = ROUND_GPTQ, .bias = BIAS_BY_DATA,  \
+          __VA_ARGS__ },                                                                           \
     {                                                                                              \
-        ROUNDING, shown ", gptq, bias", precision, .round = ROUND_GPTQ, .bias = BIAS_BY_DATA,      \
-                                                   __VA_ARGS__                                     \
+        ROUNDING, shown ", gptq, equalized, bias", precision,                                      \
+            .round = ROUND_GPTQ, .equalize = true, .bias = BIAS_BY_DATA, __VA_ARGS__               \
     }
 
 const struct config accuracy_configs[] = {
