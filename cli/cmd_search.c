@@ -495,6 +495,18 @@ static void report_ranking(const struct request *r, const struct search *search,
     }
 }
 
+static void report_target(const struct request *r, const struct search *search,
+                          const struct found *found)
+{
+    const double target = found->target > 0 ? found->target : r->options.target;
+
+    if (found->target > 0)
+        say(r->cli, "asked for: a cosine of %.6g, as that of different samples is %.4g\n", target,
+            1 - search_spread(search));
+    if (found->end.cos < target)
+        say(r->cli, "the target %g was not reached\n", target);
+}
+
 static void report(const struct request *r, const struct search *search, const struct found *found)
 {
     struct cli *cli = r->cli;
@@ -521,8 +533,7 @@ static void report(const struct request *r, const struct search *search, const s
     small_shares(search, found->settings, &weights, &macs);
     say(cli, "%.1f %% of the weights and %.1f %% of the multiplications in 8 bits or less\n",
         100 * weights, 100 * macs);
-    if (found->end.cos < r->options.target)
-        say(cli, "the target %g was not reached\n", r->options.target);
+    report_target(r, search, found);
     say(cli, "wrote %s.qtable, %s%s%s.log, %s.jsonl\n", r->prefix, has_table ? r->prefix : "",
         has_table ? ".calib.json, " : "", r->prefix, r->prefix);
     say(cli, "  next    relayc compile %s --qtable %s.qtable%s%s%s\n",

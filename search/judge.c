@@ -249,6 +249,23 @@ bool search_see_f32(struct search *search)
     return ok;
 }
 
+double search_spread(const struct search *search)
+{
+    const int64_t n_pairs = search->options->n_samples - 1;
+    struct sums sums = { .cos = 0 };
+    double spread;
+
+    for (int64_t i = 0; i < n_pairs * search->n_seen; i++) {
+        const struct value *result =
+            search->base->main->ret->inputs[search->first_seen + i % search->n_seen];
+
+        compare(search->wanted[i], search->wanted[i + search->n_seen], type_elements(&result->type),
+                &sums);
+    }
+    spread = n_pairs > 0 ? 1 - sums.cos / (double)(n_pairs * search->n_seen) : 0;
+    return spread > 0 && spread < 1 ? spread : 1;
+}
+
 /* --- many ------------------------------------------------------------------------------------- */
 
 struct queue {

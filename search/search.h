@@ -95,6 +95,10 @@ bool search_judge_all(struct search *search, int n, const struct proposal *candi
                       struct score *scores);
 bool search_judge_one(struct search *search, const struct proposal *candidate, struct score *score);
 
+/* 1 - cosine between a sample's results in f32 and the next one's, in the mean: what tells samples
+ * apart, beside which a loss is great or small. 1 where nothing does. */
+double search_spread(const struct search *search);
+
 /* From now on what this candidate computes is what is kept. */
 bool search_rebase(struct search *search, const struct proposal *candidate);
 

@@ -17,9 +17,9 @@
  *                 time that there are; without a budget, the fewest bytes that reach the target
  *
  *   bayes         a format of its own for each unit's weights: few bits, at the target; KL times
- *                 cost as in the AFP paper, Bayesian optimisation of what bits cost where. Where
- *                 the start reaches the target so does the end, in fewer bits; it may lose more
- *                 than the start then: that is what was asked for */
+ *                 cost as in the AFP paper, Bayesian optimisation of what bits cost where. Its
+ *                 results may be further from f32's than the start's as far as the target allows;
+ *                 a task's metric is never less than the start's */
 #ifndef SEARCH_STRATEGIES_H
 #define SEARCH_STRATEGIES_H
 
@@ -36,7 +36,7 @@ struct strategy_options {
     struct precision precision; /* of everything, to start from */
     int n_rules;                /* sensitive: rules for the scales of data */
     const struct scale_rule *rules;
-    double target;  /* a mean cosine: when it is reached the search ends */
+    double target;  /* a mean cosine: when it is reached the search ends; bayes: see found */
     int max_float;  /* at most so many units go back to f32 */
     enum loss loss; /* bayes: what formats lose; the paper's is LOSS_KLD */
     int n_trials;   /* bayes: of the process, and again so many of single layers */
@@ -75,6 +75,8 @@ struct found {
     int n_front;                     /* budget: networks of which no other is better in all that */
     const struct priced *front;      /* is priced and in loss, the smallest first */
     struct score start, end;         /* all in the precision, and what was found */
+    double target;                   /* bayes: the cosine that is asked for: 1 - target in units of
+                                        search_spread */
     bool is_start;                   /* nothing better was found, or nothing had to be */
     int n_float;                     /* units that stay f32 though the start has them small */
     int n_ranked;                    /* 0: the strategy ranks nothing */

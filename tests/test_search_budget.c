@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "runtime/engine/engine.h"
+#include "tests/support/executions.h"
 #include "tests/support/search_case.h"
 
 static struct search_case net;
@@ -162,6 +164,18 @@ START_TEST(without_a_budget_the_target_is_reached_with_few_bytes)
 }
 END_TEST
 
+static double cosine(const struct tensor *x, const struct tensor *y)
+{
+    double xy = 0, xx = 0, yy = 0;
+
+    for (int i = 0; i < SEARCH_RESULTS; i++) {
+        xy += tensor_at(x, i) * tensor_at(y, i);
+        xx += tensor_at(x, i) * tensor_at(x, i);
+        yy += tensor_at(y, i) * tensor_at(y, i);
+    }
+    return xy / sqrt(xx * yy);
+}
+
 /* Fewer bits than all alike have, at no greater loss than the target allows. */
 START_TEST(bayes_saves_bits)
 {
@@ -171,10 +185,56 @@ START_TEST(bayes_saves_bits)
     net.strategy.target = 0.97;
     search_case_run(&net, search_bayes, &search, &found);
     ck_assert(!found.is_start);
-    ck_assert_double_ge(found.end.cos, 0.97);
+    ck_assert_double_ge(found.start.cos, found.target);
+    ck_assert_double_ge(found.end.cos, found.target);
     ck_assert_double_lt(
         weight_bytes(&search, found.settings),
         0.9 * weight_bytes(&search, start_settings(&search, &net.strategy.precision, 1)));
+    search_close(&search);
+}
+END_TEST
+
+/* A target is a share of what tells samples apart. */
+START_TEST(bayes_asks_for_a_share_of_what_tells_samples_apart)
+{
+    struct tensor y[SEARCH_SAMPLES];
+    struct engine *engine;
+    struct search search;
+    struct found found;
+    double spread = 0;
+
+    net.strategy.target = 0.9;
+    search_case_run(&net, search_bayes, &search, &found);
+    engine_use_one_core();
+    engine = engine_new(net.ctx, net.module->main);
+    for (int s = 0; s < SEARCH_SAMPLES; s++) {
+        ck_assert(engine_run(engine, &net.inputs[s], &y[s], &net.bulk, NULL));
+        if (s > 0)
+            spread += (1 - cosine(&y[s - 1], &y[s])) / (SEARCH_SAMPLES - 1);
+    }
+    engine_free(engine);
+    ck_assert_double_gt(spread, 1e-3);
+    ck_assert_double_lt(spread, 0.9);
+    ck_assert_double_eq_tol(found.target, 1 - 0.1 * spread, 1e-6);
+    search_close(&search);
+}
+END_TEST
+
+START_TEST(bayes_loses_nothing_of_the_metric)
+{
+    struct search search;
+    struct found found;
+    double less = 0; /* trials in which something of it was lost */
+
+    net.strategy.target = 0.5;
+    net.options.measure = MEASURE_TASK;
+    net.options.judge = &judge_of_first;
+    search_case_run(&net, search_bayes, &search, &found);
+    ck_assert(!found.is_start);
+    ck_assert_double_ge(found.end.task, found.start.task);
+    for (int i = 0; i < trials_count(search.trials); i++)
+        less += trials_at(search.trials, i)->score.task < found.start.task;
+    ck_assert_double_gt(less, 0);
     search_close(&search);
 }
 END_TEST
@@ -193,6 +253,8 @@ int main(void)
     tcase_add_test(tcase, a_time_and_bytes_are_kept);
     tcase_add_test(tcase, without_a_budget_the_target_is_reached_with_few_bytes);
     tcase_add_test(tcase, bayes_saves_bits);
+    tcase_add_test(tcase, bayes_asks_for_a_share_of_what_tells_samples_apart);
+    tcase_add_test(tcase, bayes_loses_nothing_of_the_metric);
     suite_add_tcase(suite, tcase);
     runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

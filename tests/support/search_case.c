@@ -1,6 +1,7 @@
 #include "tests/support/search_case.h"
 
 #include <check.h>
+#include <stdlib.h>
 
 #include "quantize/calibrate.h"
 #include "tests/support/executions.h"
@@ -97,3 +98,34 @@ void search_case_run(struct search_case *net, strategy_run *how, struct search *
     ck_assert(search_open(search, net->ctx, net->module, &net->options));
     ck_assert(how(search, &net->strategy, found));
 }
+
+/* --- the judge ------------------------------------------------------------------------------- */
+
+static void *begin(void *user)
+{
+    (void)user;
+    return calloc(SEARCH_SAMPLES, sizeof(double));
+}
+
+static bool see(void *user, void *trial, struct ctx *own, int64_t sample, const struct tensor *in,
+                const struct tensor *outputs)
+{
+    (void)user;
+    (void)own;
+    (void)in;
+    ((double *)trial)[sample] = tensor_at(&outputs[0], 0);
+    return true;
+}
+
+static bool end(void *user, void *trial, struct ctx *own, double *value)
+{
+    (void)user;
+    (void)own;
+    *value = 0;
+    for (int i = 0; i < SEARCH_SAMPLES; i++)
+        *value += ((double *)trial)[i] / SEARCH_SAMPLES;
+    free(trial);
+    return true;
+}
+
+const struct judge judge_of_first = { "first", begin, see, end, NULL };
