@@ -321,7 +321,9 @@ static void drop_regions(struct codegen *codegen)
 static void begin(struct codegen *codegen)
 {
     function_number(codegen->module->main);
-    codegen->fused = codegen->options->deterministic && codegen->machine->fma;
+    /* For Helium always: gcc 12 makes a product and a sum of every a += x * w there. */
+    codegen->fused = (codegen->options->deterministic && codegen->machine->fma) ||
+                     codegen->machine->dot == DOT_MVE;
     codegen->upper = upper_case(&codegen->arena, codegen->options->name);
     codegen->helpers.arena = &codegen->arena;
     codegen->includes.arena = &codegen->arena;

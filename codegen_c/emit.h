@@ -90,8 +90,8 @@ struct codegen {
     bool one_arena; /* --pool is not looked at yet */
     bool inline_weights;
     int n_split; /* regions in parts: see parallel.h */
-    bool fused;  /* --deterministic, for a machine with FMA: products of tiles are fused in the text
-                  */
+    bool fused;  /* products of tiles are fused in the text: for Helium, and for all machines with
+                  * FMA if --deterministic */
     bool strict; /* --deterministic, and there are floats: see deterministic.h */
     int n_weight_files;
     struct writer **writers; /* [result->n_files] */

@@ -170,7 +170,8 @@ const char *bind_codes(struct bind *bind, const char *name, const struct type *t
  * parameter `void *scratch` (restrict) to "params". */
 void bind_scratch(struct bind *bind, size_t bytes);
 
-/* Whether the text says where a product and a sum are rounded once (docs/deterministic.md). */
+/* Whether the text says where a product and a sum are rounded once (docs/deterministic.md; for
+ * Helium always). */
 bool sums_are_fused(const struct bind *bind);
 
 /* A helper that the text uses: "erf_f32" is runtime/embed/erf_f32.h, pasted once into the file;

@@ -298,6 +298,7 @@ static const char *vector_max(struct bind *bind, const struct row_vector *vector
     keys_set(&keys, "vector", vector->type);
     keys_set(&keys, "lanes", vector->lanes);
     keys_set_flag(&keys, "scalar", vector->most == 1);
+    keys_set_flag(&keys, "helium", bind->machine->dot == DOT_MVE);
     return bind_new_helper(bind, name, "templates/helpers/vector_max_f32.c.tmpl", &keys);
 }
 

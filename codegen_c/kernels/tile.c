@@ -14,7 +14,7 @@ enum {
     NARROW_16 = 14,    /* pixels of a tile of one vector, with 32 registers … */
     NARROW = 12,       /* … and with 16 */
     REGISTERS = 16,    /* where the machine does not tell */
-    FEWEST_SUMS = 8,   /* that hide how long it takes to add to one */
+    FEWEST_SUMS = 8,   /* that hide how long it takes to add to one, where there are registers */
     MOST_ADAPTED = 8,  /* pixels that may become one more: 32 registers */
     MOST_STEPPED = 24, /* of one vector, with 32 registers, where one pointer tells where all are */
     LINE = 16          /* numbers of a cache line */
@@ -77,9 +77,11 @@ static struct shape widened(struct shape shape)
 /* One vector of many pixels, where more would hold no channels. */
 static struct shape narrowed(struct shape shape, int64_t columns)
 {
+    const int sums = shape.vectors * shape.pixels;
+
     if (shape.lanes > 1 && columns <= shape.lanes) {
         shape.vectors = 1;
-        shape.pixels = shape.lanes == 16 ? NARROW_16 : NARROW;
+        shape.pixels = shape.lanes == 16 ? NARROW_16 : sums < FEWEST_SUMS ? sums : NARROW;
     }
     return shape;
 }
@@ -151,7 +153,7 @@ static bool is_tile(const struct machine *machine, int64_t panel, int64_t vector
     const int64_t registers = machine->registers ? machine->registers : REGISTERS;
 
     return panel % (vectors * lanes) == 0 && sums + vectors <= registers &&
-           sums >= (lanes > 1 ? FEWEST_SUMS : FEWEST_SUMS / 2) &&
+           sums >= (lanes > 1 && registers > FEWEST_SUMS ? FEWEST_SUMS : FEWEST_SUMS / 2) &&
            (vectors == 1 ? columns <= lanes || lanes == 1 : (vectors - 1) * lanes < columns);
 }
 

@@ -11,7 +11,7 @@ cortex-m0        1  no   -      Armv6-M: no FPU, products of 32 bits only
 cortex-m3        1  no   -      Armv7-M: no FPU
 cortex-m33       1  yes  smlad  Armv8-M with FPU and DSP instructions
 cortex-m4        1  yes  smlad  Armv7E-M with FPU and DSP instructions
-cortex-m55       1  yes  mve    Armv8.1-M with Helium (MVE)
+cortex-m55       4  yes  mve    Armv8.1-M with Helium (MVE)
 cortex-m7        1  yes  smlad  Armv7E-M with caches, FPU and DSP instructions
 rv32imc          1  no   -      RISC-V, 32 bits: no FPU
 rv32imafc        1  yes  -      RISC-V, 32 bits, with FPU
