@@ -2,7 +2,6 @@
  *
  * Several processes may share the work (mpirun, or by hand): all do the same search, each takes
  * trials that nobody else has, and the one with rank 0 writes the files. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,12 +11,12 @@
 #include "cli/progress.h"
 #include "cli/search_judge.h"
 #include "cli/search_price.h"
-#include "search/strategies.h"
+#include "cli/search_report.h"
 
 #define DEFAULT_PREFIX "search"
 #define DEFAULT_RULES "max,percentile,kl"
 
-enum { DEFAULT_SAMPLES = 30, MAX_FLOAT = 5, SHOWN = 10, DEFAULT_TRIALS = 40 };
+enum { DEFAULT_SAMPLES = 30, MAX_FLOAT = 5, DEFAULT_TRIALS = 40 };
 
 static const size_t default_mem = (size_t)256 << 20;
 
@@ -288,259 +287,6 @@ static void show_progress(void *user, int64_t done, int64_t n)
     progress_show(user, "trials", done, n);
 }
 
-/* --- what was found --------------------------------------------------------------------------- */
-
-static double decibels(double snr)
-{
-    return snr > 0 ? -10 * log10(snr) : (double)INFINITY;
-}
-
-static void write_score(struct writer *w, const char *what, const struct score *s)
-{
-    writer_printf(w, "%-60s loss %.9g, cosine %.9f, SQNR %.2f dB, mse %.6g", what, s->loss, s->cos,
-                  decibels(s->snr), s->mse);
-    if (!isnan(s->task))
-        writer_printf(w, ", metric %.9g", s->task);
-    writer_text(w, "\n");
-}
-
-static int by_name(const void *a, const void *b)
-{
-    const struct judged *x = *(const struct judged *const *)a;
-    const struct judged *y = *(const struct judged *const *)b;
-    const int order = strcmp(x->what, y->what);
-
-    if (order)
-        return order;
-    return x->key.a != y->key.a ? (x->key.a < y->key.a ? -1 : 1)
-                                : (x->key.b > y->key.b) - (x->key.b < y->key.b);
-}
-
-/* In an order that does not depend on who did what when. */
-static void write_trials(struct writer *w, struct arena *arena, const struct trials *trials)
-{
-    const int n = trials_count(trials);
-    const struct judged **all = arena_array(arena, const struct judged *, n);
-
-    for (int i = 0; i < n; i++)
-        all[i] = trials_at(trials, i);
-    qsort(all, (size_t)n, sizeof *all, by_name);
-    writer_printf(w, "\n%d trials\n", n);
-    for (int i = 0; i < n; i++)
-        write_score(w, all[i]->what, &all[i]->score);
-}
-
-static void write_log(struct request *r, const struct search *search, const struct found *found,
-                      struct writer *w)
-{
-    struct arena *arena = &r->cli->ctx->perm;
-
-    writer_printf(w, "relayc search --strategy %s --precision %s\n\n", strategies[r->strategy].name,
-                  precision_text(arena, &r->options.precision));
-    write_score(w, "start", &found->start);
-    for (int i = 0; i < found->n_stages; i++)
-        write_score(w, found->stages[i].what, &found->stages[i].score);
-    write_score(w, found->is_start ? "found: the start" : "found", &found->end);
-    writer_text(w, "\n");
-    for (int i = 0; i < found->n_ranked; i++) {
-        const struct ranked *row = &found->ranking[i];
-        const struct unit *unit = &search->units.at[row->unit];
-
-        writer_printf(w, "the layer %s is %d sensitive layer, loss is %.17g, type is %s, by %s\n",
-                      str_safe(arena, unit->name, 400), i, row->score.loss, op_name(unit->op),
-                      search->settings[row->setting].text);
-    }
-    write_trials(w, arena, search->trials);
-}
-
-static bool write_files(struct request *r, const struct search *search, const struct found *found)
-{
-    struct cli *cli = r->cli;
-    struct arena *arena = &cli->ctx->perm;
-    const struct calib_table *table = found->table ? found->table : r->search.calib;
-    struct output_set set = { .ctx = cli->ctx };
-    struct qtable qtable;
-
-    search_qtable(search, found->settings, arena, &qtable);
-    qtable_write(output_open(&set, arena_printf(arena, "%s.qtable", r->prefix)), &qtable);
-    if (table)
-        calib_write_json(output_open(&set, arena_printf(arena, "%s.calib.json", r->prefix)), table);
-    write_log(r, search, found, output_open(&set, arena_printf(arena, "%s.log", r->prefix)));
-    return output_commit(&set);
-}
-
-static void say_score(struct cli *cli, const char *what, const struct score *s)
-{
-    say(cli, "%-60.60s %10.6f %10.2f %12.5g", what, s->cos, decibels(s->snr), s->mse);
-    if (!isnan(s->task))
-        say(cli, " %10.5g", s->task);
-    say(cli, "\n");
-}
-
-static void add_score(cJSON *json, const char *name, const struct score *s)
-{
-    cJSON *row = cJSON_AddObjectToObject(json, name);
-
-    cJSON_AddNumberToObject(row, "loss", s->loss);
-    cJSON_AddNumberToObject(row, "cos", s->cos);
-    cJSON_AddNumberToObject(row, "snr", s->snr);
-    cJSON_AddNumberToObject(row, "mse", s->mse);
-    if (!isnan(s->task))
-        cJSON_AddNumberToObject(row, "metric", s->task);
-}
-
-static void add_front(cJSON *json, const struct found *found)
-{
-    cJSON *front = cJSON_AddArrayToObject(json, "front");
-
-    for (int i = 0; i < found->n_front; i++) {
-        const struct priced *at = &found->front[i];
-        cJSON *row = cJSON_CreateObject();
-
-        cJSON_AddStringToObject(row, "network", at->what);
-        cJSON_AddNumberToObject(row, "flash", (double)at->price.flash);
-        cJSON_AddNumberToObject(row, "ram", (double)at->price.ram);
-        if (at->price.latency > 0)
-            cJSON_AddNumberToObject(row, "seconds", at->price.latency);
-        add_score(row, "score", &at->score);
-        cJSON_AddItemToArray(front, row);
-    }
-}
-
-static void report_json(const struct request *r, const struct search *search,
-                        const struct found *found)
-{
-    struct cli *cli = r->cli;
-    cJSON *kept = cJSON_AddArrayToObject(cli->json, "f32");
-
-    add_score(cli->json, "start", &found->start);
-    add_score(cli->json, "found", &found->end);
-    for (int i = 0; i < search->units.n; i++)
-        if (found->settings[i] == 0)
-            cJSON_AddItemToArray(kept, cJSON_CreateString(str_safe(
-                                           &cli->ctx->perm, search->units.at[i].name, 4096)));
-    cJSON_AddNumberToObject(cli->json, "trials", trials_count(search->trials));
-    if (found->n_front)
-        add_front(cli->json, found);
-}
-
-/* Which parts of the weights and of the multiplications are in 8 bits or less; a multiplication is
- * where its weights are. */
-static void small_shares(const struct search *search, const int *settings, double *weights,
-                         double *macs)
-{
-    double all_weights = 0, all_macs = 0;
-
-    *weights = *macs = 0;
-    for (int i = 0; i < search->units.n; i++) {
-        const struct unit *unit = &search->units.at[i];
-        const struct precision *p = &search->settings[settings[i]].precision;
-
-        if (unit->n_weights == 0)
-            continue;
-        all_weights += (double)unit->n_weights;
-        all_macs += (double)unit->macs;
-        if (!p->has_weights || number_format_bits(&p->weights) > 8)
-            continue;
-        *weights += (double)unit->n_weights;
-        *macs += (double)unit->macs;
-    }
-    *weights = all_weights > 0 ? *weights / all_weights : 0;
-    *macs = all_macs > 0 ? *macs / all_macs : 0;
-}
-
-static const char *latency_text(struct arena *arena, const struct price *price)
-{
-    return price->latency > 0 ? arena_printf(arena, "%.4g", 1e3 * price->latency) : "";
-}
-
-/* Pareto's front. */
-static void report_front(const struct request *r, const struct found *found)
-{
-    struct cli *cli = r->cli;
-
-    if (!found->n_front)
-        return;
-    say(cli, "\n%-36s %10s %10s %10s %10s %12s\n", "none of these is beaten in all", "flash", "RAM",
-        r->options.tells_latency ? "ms" : "", "cosine", "loss");
-    for (int i = 0; i < found->n_front; i++) {
-        const struct priced *at = &found->front[i];
-
-        say(cli, "%-36.36s %10zu %10zu %10s %10.6f %12.6g\n", at->what, at->price.flash,
-            at->price.ram, latency_text(&cli->ctx->perm, &at->price), at->score.cos,
-            at->score.loss);
-    }
-    if (r->price.unknown_share > 0)
-        say(cli,
-            "up to %.1f %% of a time is of regions that are in no --latency-log: scaled from "
-            "others\n",
-            100 * r->price.unknown_share);
-    say(cli, "\n");
-}
-
-static void report_ranking(const struct request *r, const struct search *search,
-                           const struct found *found)
-{
-    struct cli *cli = r->cli;
-
-    if (!found->n_ranked)
-        return;
-    say(cli, "\n%-44s %-16s %12s  %s\n", "what loses most alone", "operator", "loss", "least with");
-    for (int i = 0; i < found->n_ranked && i < SHOWN; i++) {
-        const struct unit *unit = &search->units.at[found->ranking[i].unit];
-
-        say(cli, "%-44s %-16s %12.6g  %s\n", str_safe(&cli->ctx->perm, unit->name, 44),
-            op_name(unit->op), found->ranking[i].score.loss,
-            search->settings[found->ranking[i].setting].text);
-    }
-}
-
-static void report_target(const struct request *r, const struct search *search,
-                          const struct found *found)
-{
-    const double target = found->target > 0 ? found->target : r->options.target;
-
-    if (found->target > 0)
-        say(r->cli, "asked for: a cosine of %.6g, as that of different samples is %.4g\n", target,
-            1 - search_spread(search));
-    if (found->end.cos < target)
-        say(r->cli, "the target %g was not reached\n", target);
-}
-
-static void report(const struct request *r, const struct search *search, const struct found *found)
-{
-    struct cli *cli = r->cli;
-    const struct reuse_report kept = reuse_report(search->reuse);
-    const char *prefix = for_shell(cli, r->prefix);
-    const bool has_table = found->table || r->search.calib;
-    double weights, macs;
-
-    if (cli->json) {
-        report_json(r, search, found);
-        return;
-    }
-    say(cli, "%d units, %lld samples, %d trials; %d of %d activations kept in %.0f MiB\n",
-        search->units.n, (long long)r->search.n_samples, trials_count(search->trials), kept.n_kept,
-        kept.n_values, (double)kept.bytes / (1 << 20));
-    report_ranking(r, search, found);
-    say(cli, "\n%-60s %10s %10s %12s%s\n", "network", "cosine", "SQNR dB", "mse",
-        r->judge ? "     metric" : "");
-    say_score(cli, "start", &found->start);
-    for (int i = 0; i < found->n_stages; i++)
-        say_score(cli, found->stages[i].what, &found->stages[i].score);
-    say_score(cli, found->is_start ? "found: the start" : "found", &found->end);
-    report_front(r, found);
-    small_shares(search, found->settings, &weights, &macs);
-    say(cli, "%.1f %% of the weights and %.1f %% of the multiplications in 8 bits or less\n",
-        100 * weights, 100 * macs);
-    report_target(r, search, found);
-    say(cli, "wrote %s.qtable, %s%s%s.log, %s.jsonl\n", r->prefix, has_table ? r->prefix : "",
-        has_table ? ".calib.json, " : "", r->prefix, r->prefix);
-    say(cli, "  next    relayc compile %s --qtable %s.qtable%s%s%s\n",
-        for_shell(cli, cli->args.operands[0]), prefix, has_table ? " --calib " : "",
-        has_table ? prefix : "", has_table ? ".calib.json" : "");
-}
-
 /* --- work ------------------------------------------------------------------------------------- */
 
 static bool search_module(struct request *r, struct module *module)
@@ -557,9 +303,15 @@ static bool search_module(struct request *r, struct module *module)
          strategies[r->strategy].run(&search, &r->options, &found);
     progress_end(&r->progress);
     if (ok && r->rank == 0) {
-        ok = write_files(r, &search, &found);
+        const struct search_report report = { .cli = cli,
+                                              .strategy = strategies[r->strategy].name,
+                                              .prefix = r->prefix,
+                                              .options = &r->options,
+                                              .unknown_share = r->price.unknown_share };
+
+        ok = search_write_files(&report, &search, &found);
         if (ok)
-            report(r, &search, &found);
+            search_say(&report, &search, &found);
     }
     search_close(&search);
     search_judge_close(r->judge);

@@ -58,6 +58,7 @@ $ relayc search $MODELS/conv_bn_relu.onnx --precision int8 --calib c.json --data
 none of these is beaten in all            flash        RAM         ms     cosine         loss
 network 1 by bytes                          347        224       1.61   1.000000  6.41871e-10
 network 0 by bytes                          412          0          2   1.000000            0
+found takes 347 bytes of flash, 224 of RAM, ms: 1.61
 up to 100.0 % of a time is of regions that are in no --latency-log: scaled from others
 conv1 int8
 $ relayc search $MODELS/conv_bn_relu.onnx --precision int8 --calib c.json --data arrays --strategy budget --choices int8 --latency-log times.json --latency 2.1ms -o l -q; grep -v '^#' l.qtable | head -1
