@@ -3,6 +3,7 @@
 
 #include "base/str.h"
 #include "cli/precision.h"
+#include "relay_ir/ops/exact.h"
 #include "relay_ir/products.h"
 
 /* Where weights alone are small, keeping what has none changes nothing: a convolution with a bias,
@@ -120,15 +121,43 @@ static const char *way_out(enum op op, bool exact)
     case OP_LSTM:
     case OP_GRU:
     case OP_RNN: return "a recurrent layer keeps its state in f32";
+    case OP_TOPK:
+    case OP_HARDMAX: return "argmax is of integers; or give out what it reads";
     default: return NULL;
     }
+}
+
+/* Each of them once. */
+struct ways_out {
+    const char *at[OP_COUNT];
+    int n;
+};
+
+static void add_way_out(struct ways_out *ways, const char *way)
+{
+    for (int i = 0; i < ways->n; i++)
+        if (strcmp(ways->at[i], way) == 0)
+            return;
+    ways->at[ways->n++] = way;
+}
+
+/* Sums of FP8 are exact in 64 bits but for formats that reach too far. */
+static const char *way_out_of(const struct node *node, bool exact)
+{
+    const struct minifloat *codec =
+        exact && is_product(node->op) ? type_minifloat(&node->inputs[0]->type) : NULL;
+
+    if (codec && exact_greatest(codec) == 0)
+        return "E5M2 reaches too far for sums of 64 bits: f8e4m3 and f8e3m4 have them";
+    return way_out(node->op, exact);
 }
 
 void precision_check_floats(struct cli *cli, struct precision_request *r,
                             const struct module *module)
 {
     struct str list = { .arena = &cli->ctx->perm };
-    const char *help = NULL;
+    struct ways_out ways = { .n = 0 };
+    struct str help = { .arena = &cli->ctx->perm };
     int n_nodes = 0;
 
     for (const struct node *node = module->main->first; node; node = node->next)
@@ -136,6 +165,7 @@ void precision_check_floats(struct cli *cli, struct precision_request *r,
     r->float_names = arena_array(&cli->ctx->perm, const char *, n_nodes);
     for (const struct node *node = module->main->first; node; node = node->next) {
         const struct precision *own = precision_of(&r->report, node);
+        const char *way;
 
         if (!computes_in_floats(node) ||
             !wants_integers(&r->options, own ? own : &r->options.precision))
@@ -145,7 +175,9 @@ void precision_check_floats(struct cli *cli, struct precision_request *r,
         if (r->n_floats <= 8)
             str_printf(&list, "%s'%s' (%s)", r->n_floats > 1 ? ", " : "",
                        str_safe(&cli->ctx->perm, node->outputs[0]->name, 100), op_name(node->op));
-        help = help ? help : way_out(node->op, r->options.exact);
+        way = way_out_of(node, r->options.exact);
+        if (way)
+            add_way_out(&ways, way);
     }
     if (!r->n_floats)
         return;
@@ -156,8 +188,10 @@ void precision_check_floats(struct cli *cli, struct precision_request *r,
               "there is no integer form of them here (docs/%s says of what there is): a "
               "processor without an FPU calls functions for floats",
               r->options.exact ? "fp8.md" : "quantised.md");
-    if (help)
-        diag_help(cli->ctx, "%s", help);
+    for (int i = 0; i < ways.n; i++)
+        str_printf(&help, "%s%s", i ? "; " : "", ways.at[i]);
+    if (ways.n)
+        diag_help(cli->ctx, "%s", str_text(&help));
 }
 
 static const char *format_name(struct arena *arena, const struct value *value)

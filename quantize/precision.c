@@ -62,6 +62,24 @@ bool precision_takes(const struct precision *p, const struct number_format *form
     return !for_data || number_format_is_fp8(format);
 }
 
+/* Those of check_formats, for people. */
+static const char *formats_of(enum precision_mode mode)
+{
+    switch (mode) {
+    case PRECISION_AFP: return "afp3 ... afp8, afp<e,m>, afp<e,m,k>";
+    case PRECISION_BF16W: return "bf16";
+    case PRECISION_F16W: return "f16";
+    case PRECISION_FP8:
+        return "f8e4m3, f8e3m4, f8e5m2, f8e4m3fnuz, f8e5m2fnuz, hfp8_143 for data, weights also "
+               "f6e3m2, f6e2m3, f4e2m1";
+    case PRECISION_FP8W:
+        return "f8e4m3, f8e3m4, f8e5m2, f8e4m3fnuz, f8e5m2fnuz, hfp8_143, f6e3m2, f6e2m3, f4e2m1";
+    case PRECISION_INT8: return "i8";
+    case PRECISION_INT8W: return "i8, i4";
+    default: return "blocks of its own number of bits, of f8e4m3, f8e5m2, f6e3m2, f6e2m3, f4e2m1";
+    }
+}
+
 /* Which formats a mode may have. */
 static bool check_formats(struct ctx *ctx, const char *what, const struct precision *p)
 {
@@ -95,7 +113,7 @@ static bool check_formats(struct ctx *ctx, const char *what, const struct precis
         return true;
     diag_error(ctx, DIAG_USAGE, NULL, "%s: precision %s cannot have the format %s", what,
                rows[p->mode].name, wrong);
-    diag_help(ctx, "docs/quantize.md says which formats each precision has");
+    diag_help(ctx, "it can have %s (docs/quantize.md)", formats_of(p->mode));
     return false;
 }
 

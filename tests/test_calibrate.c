@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/str.h"
 #include "frontend/tensors/samples.h"
 #include "frontend/tensors/tensor_file.h"
 #include "quantize/calibrate.h"
@@ -209,9 +210,9 @@ END_TEST
 
 /* --- samples ---------------------------------------------------------------------------------- */
 
-/* A .npy file with the numbers first, first + 1, ... */
-static void write_npy(const char *name, enum dtype dtype, int rank, const int64_t *dim,
-                      double first)
+/* A .npy file with the numbers first, first + 1, ..., and `other` in place of number `at`. */
+static void write_npy_but(const char *name, enum dtype dtype, int rank, const int64_t *dim,
+                          double first, int64_t at, double other)
 {
     struct output_set set = { .ctx = ctx };
     struct bulk bulk = { 0 };
@@ -219,10 +220,16 @@ static void write_npy(const char *name, enum dtype dtype, int rank, const int64_
     const struct tensor tensor = tensor_new(&bulk, &type);
 
     for (int64_t i = 0; i < type_elements(&type); i++)
-        dtype_store(dtype, tensor.data, i, first + (double)i);
+        dtype_store(dtype, tensor.data, i, i == at ? other : first + (double)i);
     npy_write(output_open(&set, temp_path(&dir, name)), &tensor);
     ck_assert(output_commit(&set));
     bulk_release(&bulk);
+}
+
+static void write_npy(const char *name, enum dtype dtype, int rank, const int64_t *dim,
+                      double first)
+{
+    write_npy_but(name, dtype, rank, dim, first, -1, 0);
 }
 
 /* The first number of each sample. */
@@ -321,6 +328,39 @@ START_TEST(data_that_do_not_fit_are_refused)
 }
 END_TEST
 
+static bool load_sample(void *user, struct ctx *own, struct bulk *bulk, int64_t index,
+                        struct tensor *inputs)
+{
+    return samples_load(user, own, bulk, index, inputs);
+}
+
+START_TEST(samples_with_nan_and_infinities_are_named_all_at_once)
+{
+    struct module *module = graph_parse(ctx, small, 1);
+    const struct calibration_options options = { .n_threads = 2 };
+    struct calibration_source source = { .load = load_sample };
+    struct calib_table table;
+    const struct diag *first, *second;
+
+    write_npy("a.npy", DTYPE_F32, 3, (int64_t[]){ 1, 2, 2 }, 1);
+    write_npy_but("b.npy", DTYPE_F32, 3, (int64_t[]){ 3, 2, 2 }, 1, 5, NAN);
+    write_npy_but("c.npy", DTYPE_F32, 3, (int64_t[]){ 1, 2, 2 }, 1, 3, -INFINITY);
+    source.user = samples_open(ctx, dir.path, module->main, NULL);
+    ck_assert_msg(source.user != NULL, "%s", expect_text(ctx));
+    source.n = samples_count(source.user);
+    ck_assert(!calibrate(ctx, module->main, &source, &options, &table));
+    ck_assert_int_eq(ctx->diags.n_errors, 2);
+    first = ctx->diags.first;
+    second = ctx->diags.latest;
+    ck_assert(strncmp(first->message, "sample 1 of ", 12) == 0);
+    ck_assert(str_ends(first->message, "b.npy: element 1 of the input 'x' is NaN"));
+    ck_assert(strncmp(second->message, dir.path, strlen(dir.path)) == 0);
+    ck_assert(str_ends(second->message, "c.npy: element 3 of the input 'x' is infinite"));
+    samples_close(source.user);
+    module_free(module);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("calibrate");
@@ -338,6 +378,7 @@ int main(void)
     tcase_add_test(tests, folders_of_arrays_are_taken_by_name);
     tcase_add_test(tests, an_archive_has_a_member_for_each_input);
     tcase_add_test(tests, data_that_do_not_fit_are_refused);
+    tcase_add_test(tests, samples_with_nan_and_infinities_are_named_all_at_once);
     suite_add_tcase(suite, tests);
     srunner_run_all(runner, CK_NORMAL);
     failed = srunner_ntests_failed(runner);

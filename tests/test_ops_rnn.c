@@ -1,6 +1,7 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include "tests/support/graph.h"
 #include "tests/support/op_case.h"
 
 #define FORM(hidden, direction, activations, alpha, beta)                                          \
@@ -229,6 +230,27 @@ START_TEST(operands_that_do_not_fit_are_reported)
 }
 END_TEST
 
+#define TANH FORM("2", "forward", "Tanh", "[]", "[]")
+
+/* A type that only tells of the numbers is no other type. */
+START_TEST(states_that_are_calibrated_are_taken)
+{
+    static const char graph[] =
+        "fn main(%x: (3,1,1) f32 calibrated(min=-1, max=1, threshold=1), "
+        "%h: (1,1,2) f32 calibrated(min=-2, max=1, threshold=2)) -> (%y) {\n"
+        "  const @w : (1,2,1) f32 = [1, 1]\n"
+        "  const @r : (1,2,2) f32 = [1, 1, 1, 1]\n"
+        "  %y, %n = nn.rnn(%x, @w, @r, _, _, %h) " TANH " : (3,1,1,2) f32, (1,1,2) f32\n"
+        "}\n";
+    struct ctx *ctx = ctx_new(NULL);
+    struct module *module = graph_parse(ctx, graph, 1);
+
+    ck_assert_ptr_nonnull(module->main); /* graph_parse fails the test where types do not fit */
+    module_free(module);
+    ctx_free(ctx);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("ops_rnn");
@@ -239,6 +261,7 @@ int main(void)
     tcase_add_loop_test(tcase, recurrences_by_hand, 0, N_ROWS(by_hand));
     tcase_add_loop_test(tcase, recurrences_as_specified, 0, N_ROWS(computed));
     tcase_add_loop_test(tcase, operands_that_do_not_fit_are_reported, 0, N_ROWS(errors));
+    tcase_add_test(tcase, states_that_are_calibrated_are_taken);
     suite_add_tcase(suite, tcase);
     srunner_run_all(runner, CK_NORMAL);
     failed = srunner_ntests_failed(runner);

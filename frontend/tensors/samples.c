@@ -1,6 +1,8 @@
 #include "frontend/tensors/samples.h"
 
 #include <dirent.h>
+#include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -20,6 +22,7 @@ struct samples {
     struct arena arena;
     const struct function *fn;
     struct preprocessing how;
+    const char *path;
     bool images;
     int64_t n;
     int n_files; /* a folder's; 0 = one file of stacked arrays, open: */
@@ -269,6 +272,7 @@ struct samples *samples_open(struct ctx *ctx, const char *path, const struct fun
 
     s->arena = arena; /* it lives in its own arena */
     s->fn = fn;
+    s->path = arena_strdup(&s->arena, path);
     s->how = how ? *how : preprocessing_default();
     ok = fn->n_params > 0 ||
          diag_error(ctx, DIAG_INPUT_MISMATCH, NULL, "the model has no inputs to feed");
@@ -355,8 +359,44 @@ static bool load_array(const struct samples *s, struct ctx *ctx, struct bulk *bu
     return ok;
 }
 
-bool samples_load(struct samples *s, struct ctx *ctx, struct bulk *bulk, int64_t index,
-                  struct tensor *inputs)
+/* "FILE", or "sample 3 of FILE" where it holds several. */
+static const char *sample_text(const struct samples *s, struct arena *arena, int64_t index)
+{
+    const int file = s->n_files ? find_file(s, index) : 0;
+    const int64_t start = s->n_files && !s->images && file ? s->files[file - 1].end : 0;
+    const int64_t end = s->images ? 1 : s->n_files ? s->files[file].end : s->n;
+    const char *path =
+        str_safe(arena, s->n_files ? s->files[s->images ? (int)index : file].path : s->path, 4096);
+
+    return s->images || end - start == 1
+               ? path
+               : arena_printf(arena, "sample %" PRId64 " of %s", index - start, path);
+}
+
+/* No range holds them, and whatever they meet becomes one of them. */
+static bool check_finite(const struct samples *s, struct ctx *ctx, int64_t index,
+                         const struct tensor *inputs)
+{
+    for (int i = 0; i < s->fn->n_params; i++) {
+        const int64_t n = dtype_is_float(inputs[i].type.dtype) ? type_elements(&inputs[i].type) : 0;
+
+        for (int64_t k = 0; k < n; k++) {
+            const double number = tensor_at(&inputs[i], k);
+
+            if (isfinite(number))
+                continue;
+            return diag_error(ctx, DIAG_TENSOR_FILE, NULL,
+                              "%s: element %" PRId64 " of the input '%s' is %s",
+                              sample_text(s, &ctx->perm, index), k,
+                              str_safe(&ctx->perm, s->fn->params[i]->name, 200),
+                              isnan(number) ? "NaN" : "infinite");
+        }
+    }
+    return true;
+}
+
+static bool load_inputs(struct samples *s, struct ctx *ctx, struct bulk *bulk, int64_t index,
+                        struct tensor *inputs)
 {
     if (s->images)
         return load_image(s, ctx, bulk, s->files[index].path, &inputs[0]);
@@ -365,6 +405,12 @@ bool samples_load(struct samples *s, struct ctx *ctx, struct bulk *bulk, int64_t
     for (int i = 0; i < s->fn->n_params; i++)
         inputs[i] = take_sample(&s->stacked[i], &s->fn->params[i]->type, index, bulk);
     return true;
+}
+
+bool samples_load(struct samples *s, struct ctx *ctx, struct bulk *bulk, int64_t index,
+                  struct tensor *inputs)
+{
+    return load_inputs(s, ctx, bulk, index, inputs) && check_finite(s, ctx, index, inputs);
 }
 
 void samples_close(struct samples *s)

@@ -28,8 +28,8 @@ int64_t samples_count(const struct samples *samples);
 /* The file that is this sample; NULL where a file holds several, or one file all. */
 const char *samples_path(const struct samples *samples, int64_t index);
 
-/* Fills one tensor per parameter: of bulk, or borrowed from the samples. Several threads may load
- * at once, each with its own ctx and bulk. */
+/* Fills one tensor per parameter: of bulk, or borrowed from the samples. NaN and infinities are an
+ * error. Several threads may load at once, each with its own ctx and bulk. */
 bool samples_load(struct samples *samples, struct ctx *ctx, struct bulk *bulk, int64_t index,
                   struct tensor *inputs);
 

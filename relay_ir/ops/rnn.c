@@ -103,7 +103,7 @@ static bool check_shape(struct ctx *ctx, const struct node *node, int input,
                                          "initial_h", "initial_c", "p" };
 
     if (input >= node->n_inputs || !node->inputs[input] ||
-        type_equal(input_type(node, input), wanted))
+        type_same_storage(input_type(node, input), wanted))
         return true;
     return diag_error(ctx, DIAG_SHAPE, node_origin(node), "%s: %s is %s, wanted is %s",
                       op_name(node->op), names[input],

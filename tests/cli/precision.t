@@ -44,6 +44,28 @@ warning[R0701]: 1 node computes in floats: 'normed' (nn.layer_norm)
  --> MODELS/attention_block.onnx
 note: there is no integer form of them here (docs/fp8.md says of what there is): a processor without an FPU calls functions for floats
 help: a batch norm in place of the norm goes into the weights; a network trained so needs no square root
+$ relayc compile $MODELS/conv_bn_relu.onnx --precision fp8=f8e5m2 --arithmetic integer -q -o floats
+warning[R0701]: 4 nodes compute in floats: 'bn1_y.multiply.conv2d' (nn.conv2d), 'bn1_y.multiply' (multiply), 'bn1_y' (nn.bias_add), 'y' (nn.relu)
+ --> MODELS/conv_bn_relu.onnx
+note: there is no integer form of them here (docs/fp8.md says of what there is): a processor without an FPU calls functions for floats
+help: E5M2 reaches too far for sums of 64 bits: f8e4m3 and f8e3m4 have them
+$ relayc compile $MODELS/conv_bn_relu.onnx --precision int8=i4 --data nowhere
+error[R0501]: --precision: precision int8 cannot have the format i4
+help: it can have i8 (docs/quantize.md)
+[2]
+$ relayc compile $MODELS/conv_bn_relu.onnx --precision fp8=f8e4m3,f6e2m3
+error[R0501]: --precision: precision fp8 cannot have the format f6e2m3
+help: it can have f8e4m3, f8e3m4, f8e5m2, f8e4m3fnuz, f8e5m2fnuz, hfp8_143 for data, weights also f6e3m2, f6e2m3, f4e2m1 (docs/quantize.md)
+[2]
+# Samples with NaN: named at once, whatever reads them
+$ mkdir nan; for v in 1 2 3; do { printf '\223NUMPY\001\000\106\000%-69s\n' "{'descr': '<f4', 'fortran_order': False, 'shape': (1,2,6,6), }"; for i in $(seq 72); do if [ $i = $((9 * v)) ] && [ $v != 2 ]; then printf '\000\000\300\177'; else printf '\000\000\200\077'; fi; done; } >nan/$v.npy; done; relayc compile $MODELS/conv_bn_relu.onnx --precision int8 --data nan -o nan
+error[R0003]: nan/1.npy: element 8 of the input 'x' is NaN
+error[R0003]: nan/3.npy: element 26 of the input 'x' is NaN
+[3]
+$ relayc compare $MODELS/conv_bn_relu.onnx --precision fp8 --data nan
+error[R0003]: nan/1.npy: element 8 of the input 'x' is NaN
+error[R0003]: nan/3.npy: element 26 of the input 'x' is NaN
+[3]
 # A command to copy
 $ relayc compile $MODELS/conv_bn_relu.onnx --precision 'afp=afp<4,3>' -o afp | tail -1
   next    relayc verify MODELS/conv_bn_relu.onnx --precision 'afp=afp<4,3>'
