@@ -10,6 +10,7 @@
  *
  * Where a compiler or QEMU is not installed, that machine is skipped, and said so. */
 #include <check.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -478,6 +479,50 @@ START_TEST(keyword_spotter_has_no_floats)
 }
 END_TEST
 
+/* Against ONNX Runtime's results, in steps of the result. Why qdq is not exact: docs/quantised.md.
+ */
+static const struct {
+    const char *model;
+    double step;
+    int most;
+} spotters[] = {
+    { "micro_kws_qdq", 1.0 / 255, 1 },
+    { "micro_kws_qoperator", 1.0 / 256, 0 },
+};
+
+START_TEST(keyword_spotters_are_within_a_step)
+{
+    const char *shared = getenv("RELAYC_SHARED");
+    struct arena arena = { 0 };
+    struct network network;
+    struct tensor result;
+    const char *dir =
+        arena_printf(&arena, "%s/models/%s", shared ? shared : "../shared", spotters[_i].model);
+
+    if (access(dir, R_OK) != 0) {
+        printf("SKIPPED: there is no %s\n", dir);
+        arena_release(&arena);
+        return;
+    }
+    ck_assert(network_load(&network, dir));
+    run_part(&network, PIPELINE_PREPARE);
+    run_part(&network, PIPELINE_FUSE);
+    ck_assert_int_eq(network.n_sets, 2);
+    for (int set = 0; set < network.n_sets; set++) {
+        const struct io_set *io = &network.sets[set];
+
+        ck_assert(
+            interpret(network.ctx, network.module->main, io->inputs, &result, &network.bulk, NULL));
+        for (int64_t i = 0; i < type_elements(&result.type); i++)
+            ck_assert_int_le(labs(lrint((tensor_at(&result, i) - tensor_at(io->outputs, i)) /
+                                        spotters[_i].step)),
+                             spotters[_i].most);
+    }
+    network_free(&network);
+    arena_release(&arena);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("without floats");
@@ -490,6 +535,8 @@ int main(void)
     tcase_add_test(tests, exact_fp8_network_has_no_floats);
     tcase_add_test(tests, floats_would_be_found);
     tcase_add_test(tests, keyword_spotter_has_no_floats);
+    tcase_add_loop_test(tests, keyword_spotters_are_within_a_step, 0,
+                        sizeof spotters / sizeof *spotters);
     suite_add_tcase(suite, tests);
     runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);
