@@ -23,19 +23,47 @@ bool accepts_tuples(const struct region *region, const char **why)
     return false;
 }
 
-/* x, the indices with their type, and the helper that keeps an index within its axis. */
-static void bind_indexed(struct bind *bind)
+/* The indices with their type, and the helper that keeps an index within its axis. */
+static void bind_indices(struct bind *bind)
 {
-    bind_type(bind);
-    bind_input(bind, "x", 0);
     bind_input(bind, "indices", 1);
     bind_text(bind, "tindex", "%s", dtype_c_type(anchor_input(bind->region, 1)->dtype));
     bind_helper(bind, "index_within");
 }
 
+/* x besides. */
+static void bind_indexed(struct bind *bind)
+{
+    bind_type(bind);
+    bind_input(bind, "x", 0);
+    bind_indices(bind);
+}
+
+/* Known codes of 4 bits lie two in a byte, the first one in its lower half. */
+static bool bind_halves(struct bind *bind)
+{
+    const struct value *x = bind->region->anchor->inputs[0];
+    const bool halves = x->kind == VALUE_CONSTANT && type_packed_bits(&x->type) == 4;
+    const bool is_signed = x->type.dtype == DTYPE_I4;
+
+    bind_flag(bind, "halves", halves);
+    bind_flag(bind, "whole", !halves);
+    keys_offer(bind->keys, "ty", dtype_c_type(x->type.dtype));
+    keys_offer(bind->keys, "sign", is_signed ? " ^ 8" : "");
+    keys_offer(bind->keys, "least", is_signed ? " - 8" : "");
+    if (halves) {
+        bind_text(bind, "tx", "uint8_t");
+        bind_text(bind, "x", "%s", bind_codes(bind, x->name, &x->type, x->data, ""));
+    }
+    return halves;
+}
+
 bool bind_take(struct bind *bind)
 {
-    bind_indexed(bind);
+    if (bind_halves(bind))
+        bind_indices(bind);
+    else
+        bind_indexed(bind);
     bind_axis(bind, bind->region->anchor->attrs.axis.axis);
     bind_int(bind, "n", type_elements(anchor_input(bind->region, 1)));
     return true;
