@@ -26,6 +26,7 @@ static bool keeps_numbers(const struct node *node)
     case OP_REVERSE_SEQUENCE:
     case OP_TAKE:
     case OP_GATHER:
+    case OP_TOPK:
     case OP_MAX_POOL1D:
     case OP_MAX_POOL2D:
     case OP_MAX_POOL3D:

@@ -168,6 +168,35 @@ START_TEST(no_float_is_left)
 }
 END_TEST
 
+/* No rule, since it has two results. Behind a reshape: rules go first. */
+START_TEST(topk_chooses_codes)
+{
+    static const char *const texts[] = {
+        "fn main(%x: (2,4,6,5) i8) -> (%v, %i) {\n" IN DX
+        "  %v, %i = topk(%xf) {axis=2, k=3, largest=true, sorted=true} : (2,4,3,5) f32, (2,4,3,5) "
+        "i64\n}\n",
+        "fn main(%x: (2,4,6,5) i8) -> (%y, %i) {\n" IN OUT DX "  %r = reshape(%xf) {shape=[8,30]}\n"
+        "  %v, %i = topk(%r) {axis=1, k=7, largest=false, sorted=true} : (8,7) f32, (8,7) i64\n"
+        "  %p = reshape(%v) {shape=[56]}\n" END("p"),
+    };
+    struct ctx *ctx = ctx_new(NULL);
+    struct module *before = graph_parse(ctx, texts[_i], 1);
+    struct module *after = graph_parse(ctx, texts[_i], 1);
+    const struct node *topk;
+
+    ck_assert_msg(pipeline_run_one(after, "fake_quant_to_integer"), "%s", expect_text(ctx));
+    for (topk = after->main->first; topk->op != OP_TOPK;)
+        topk = topk->next;
+    ck_assert_int_eq(topk->inputs[0]->type.dtype, DTYPE_I8);
+    ck_assert_msg(_i == 0 || !has_floats(after), "%s", graph_text(after, true));
+    for (unsigned seed = 0; seed < 5; seed++)
+        fake_quant_compare(after, before, seed);
+    module_free(after);
+    module_free(before);
+    ctx_free(ctx);
+}
+END_TEST
+
 START_TEST(every_rule_has_a_row)
 {
     int n;
@@ -185,6 +214,7 @@ int main(void)
     int failed;
 
     tcase_add_loop_test(tests, no_float_is_left, 0, N_ROWS(rows));
+    tcase_add_loop_test(tests, topk_chooses_codes, 0, 2);
     tcase_add_test(tests, every_rule_has_a_row);
     suite_add_tcase(suite, tests);
     runner = srunner_create(suite);

@@ -60,7 +60,11 @@ static const struct rule rules[] = {
 
 bool pass_fake_quant_to_integer(struct module *module)
 {
-    return rewrite_module(module, rules, sizeof rules / sizeof *rules);
+    const int n = sizeof rules / sizeof *rules;
+    bool changed = false;
+
+    return rewrite_module(module, rules, n) && topk_before_dequantize(module, &changed) &&
+           (!changed || rewrite_module(module, rules, n));
 }
 
 const struct rule *fake_quant_to_integer_rules(int *n)

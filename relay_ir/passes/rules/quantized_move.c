@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/str.h"
 #include "relay_ir/ops/qnn.h"
 #include "relay_ir/ops/resize.h"
 #include "relay_ir/passes/rules/quantized.h"
@@ -162,6 +163,56 @@ struct value *arg_before_dequantize(struct rewrite *rewrite, struct node *root)
         return NULL;
     rule_covers(rewrite, node);
     return rule_build1(rewrite, root->op, &root->attrs, node->inputs[0]);
+}
+
+/* topk(dequantize(x)) -> dequantize(values), indices of topk(x). It has two results, which rules
+ * cannot have. */
+static bool topk_of_codes(struct rewrite *rewrite, struct node *root, bool *changed)
+{
+    struct affine affine;
+    const struct node *node = dequantize_of(rewrite, root->inputs[0], &affine);
+    const char *const names[] = { arena_printf(&rewrite->ctx->scratch, "%s.topk", rewrite->name),
+                                  arena_printf(&rewrite->ctx->scratch, "%s.index", rewrite->name) };
+    struct node_args args = { .op = OP_TOPK,
+                              .n_inputs = 1,
+                              .n_outputs = 2,
+                              .names = names,
+                              .attrs = &root->attrs,
+                              .before = root };
+    struct node *codes;
+    struct value *values;
+
+    if (!node || affine.scale < 0x1p-100) /* differences must not vanish */
+        return true;
+    rule_covers(rewrite, node);
+    args.inputs = &node->inputs[0];
+    args.origin = rewrite->origin;
+    codes = node_new(rewrite->fn, &args);
+    values = codes ? dequantize_like(rewrite, node, 0, codes->outputs[0]) : NULL;
+    if (!values)
+        return false;
+    value_supplant(root->outputs[0], values);
+    value_supplant(root->outputs[1], codes->outputs[1]);
+    remove_dead(root);
+    *changed = true;
+    return true;
+}
+
+bool topk_before_dequantize(struct module *module, bool *changed)
+{
+    for (struct function *fn = module->functions; fn; fn = fn->next)
+        for (struct node *node = fn->first, *next; node && !function_is_region(fn); node = next) {
+            struct rewrite rewrite = { .ctx = module->ctx,
+                                       .fn = fn,
+                                       .root = node,
+                                       .name = node->outputs[0]->name,
+                                       .origin = node->origin };
+
+            next = node->next;
+            if (node->op == OP_TOPK && !topk_of_codes(&rewrite, node, changed))
+                return false;
+        }
+    return true;
 }
 
 /* --- before a quantize ------------------------------------------------------------------------ */

@@ -101,6 +101,7 @@ RULE(pad_before_dequantize)
 RULE(clip_before_dequantize)
 RULE(join_before_dequantize)
 RULE(arg_before_dequantize)
+bool topk_before_dequantize(struct module *module, bool *changed);
 RULE(quantize_of_split)
 RULE(quantize_of_pad)
 RULE(quantize_of_move)
