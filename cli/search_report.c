@@ -173,12 +173,14 @@ static void small_shares(const struct search *search, const int *settings, doubl
     *macs = all_macs > 0 ? *macs / all_macs : 0;
 }
 
-static int n_in_f32(const struct search *search, const int *settings)
+/* Of those that the precision changes. */
+static int n_in_f32(const struct search *search, const struct precision *precision,
+                    const int *settings)
 {
     int n = 0;
 
     for (int i = 0; i < search->units.n; i++)
-        n += settings[i] == 0;
+        n += settings[i] == 0 && unit_takes(&search->units.at[i], precision);
     return n;
 }
 
@@ -271,7 +273,7 @@ void search_say(const struct search_report *r, const struct search *search,
     say(cli,
         "%.1f %% of the weights and %.1f %% of the multiplications in 8 bits or less; %d units in "
         "f32\n",
-        100 * weights, 100 * macs, n_in_f32(search, found->settings));
+        100 * weights, 100 * macs, n_in_f32(search, &r->options->precision, found->settings));
     report_target(r, search, found);
     say(cli, "wrote %s.qtable, %s%s%s.log, %s.jsonl\n", r->prefix, has_table ? r->prefix : "",
         has_table ? ".calib.json, " : "", r->prefix, r->prefix);

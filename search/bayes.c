@@ -14,7 +14,7 @@
  *          Objective: bits per weight in the mean, with a penalty for a loss above what is allowed,
  *          and for a task's metric below the start's. A Gaussian process (gaussian.h) proposes,
  *          after a first design of corners; then layers whose formats could be smaller, or must be
- *          larger, are changed one by one
+ *          larger, are changed one by one. At last it has to beat the same bits everywhere
  *
  * target   a share of what tells samples apart (search_spread). A cosine alone says nothing:
  *          squeezenet11 averages what comes out of relus, so that the results of any two images
@@ -30,7 +30,7 @@
 #include "search/gaussian.h"
 #include "search/strategies.h"
 
-enum { DIMS = 4, LEVELS = 9, FIRST_DESIGN = 9, MOST_FORMATS = 64 };
+enum { DIMS = 4, LEVELS = 9, FIRST_DESIGN = 9, MOST_FORMATS = 64, LEAST_BITS = 3, MOST_BITS = 8 };
 
 struct layer {
     double *divergence; /* [n_formats]: KL of its weights (or another loss), */
@@ -74,7 +74,7 @@ static void list_formats(struct bayes *b)
 {
     struct arena *arena = &b->search->ctx->perm;
 
-    for (int bits = 3; bits <= 8; bits++)
+    for (int bits = LEAST_BITS; bits <= MOST_BITS; bits++)
         for (int e = 1; e < bits; e++)
             add_format(b, arena_printf(arena, "afp<%d,%d>", e, bits - 1 - e));
     add_format(b, "f8e4m3");
@@ -294,20 +294,24 @@ static bool optimise(struct bayes *b)
 
 /* --- layer by layer --------------------------------------------------------------------------- */
 
+/* The layer's format of so many bits with the least noise; -1 = there is none. */
+static int quietest(const struct bayes *b, int unit, double bits)
+{
+    int best = -1;
+
+    for (int k = 0; k < b->n_formats; k++)
+        if (b->bits[k] == bits &&
+            (best < 0 || b->layers[unit].noise[k] < b->layers[unit].noise[best]))
+            best = k;
+    return best < 0 ? -1 : b->settings[best];
+}
+
 /* The layer's best format of one bit less (or more); -1 = there is none. */
 static int neighbour(const struct bayes *b, int unit, int setting, int step)
 {
     const struct precision *now = &b->search->settings[setting].precision;
-    const double bits = now->has_weights ? number_format_bits(&now->weights) : 0;
-    double least = (double)INFINITY;
-    int best = -1;
 
-    for (int k = 0; bits > 0 && k < b->n_formats; k++)
-        if (b->bits[k] == bits + step && b->layers[unit].noise[k] < least) {
-            least = b->layers[unit].noise[k];
-            best = b->settings[k];
-        }
-    return best;
+    return now->has_weights ? quietest(b, unit, number_format_bits(&now->weights) + step) : -1;
 }
 
 /* Layers with the most weights first: a bit less there saves most. */
@@ -367,10 +371,34 @@ static bool refine(struct bayes *b)
     return true;
 }
 
+/* The same bits everywhere, which formats of their own have to beat. */
+static bool try_alike(struct bayes *b)
+{
+    const struct units *units = &b->search->units;
+    struct arena *arena = &b->search->ctx->perm;
+
+    for (int bits = MOST_BITS; bits >= LEAST_BITS; bits--) {
+        int *settings = arena_array(arena, int, units->n);
+        bool any = true;
+        double value;
+
+        for (int i = 0; i < units->n && any; i++) {
+            settings[i] = b->start[i] ? quietest(b, i, bits) : 0;
+            any = settings[i] >= 0;
+        }
+        if (!any)
+            continue;
+        b->search->n_expected++;
+        if (!evaluate(b, settings, arena_printf(arena, "all alike: %d bits", bits), &value))
+            return false;
+    }
+    return true;
+}
+
 bool search_bayes(struct search *search, const struct strategy_options *options, struct found *out)
 {
     struct bayes b = { .search = search, .options = options, .out = out };
-    const int own = search_setting(search, &options->precision);
+    const int own = search_setting(search, &options->precision), *best;
 
     b.start = start_settings(search, &options->precision, own);
     search->n_expected = 1;
@@ -385,5 +413,8 @@ bool search_bayes(struct search *search, const struct strategy_options *options,
                           "--strategy bayes chooses formats of weights, which precision %s has not",
                           precision_name(options->precision.mode));
     measure_layers(&b);
-    return optimise(&b) && refine(&b);
+    if (!optimise(&b) || !refine(&b))
+        return false;
+    best = out->settings;
+    return try_alike(&b) && (out->settings == best || refine(&b));
 }

@@ -2,6 +2,7 @@
  * best of what keeps them. */
 #include <check.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "runtime/engine/engine.h"
@@ -194,6 +195,43 @@ START_TEST(bayes_saves_bits)
 }
 END_TEST
 
+static double bits_per_weight(const struct search *search, const int *settings)
+{
+    double bits = 0, n = 0;
+
+    for (int i = 0; i < search->units.n; i++) {
+        const struct unit *unit = &search->units.at[i];
+
+        n += (double)unit->n_weights;
+        if (unit->n_weights > 0)
+            bits += (double)unit->n_weights *
+                    number_format_bits(&search->settings[settings[i]].precision.weights);
+    }
+    return bits / n;
+}
+
+START_TEST(bayes_needs_no_more_bits_than_the_same_everywhere)
+{
+    struct search search;
+    struct found found;
+    int n_good = 0, bits;
+
+    net.strategy.target = 0.5;
+    search_case_run(&net, search_bayes, &search, &found);
+    for (int i = 0; i < trials_count(search.trials); i++) {
+        const struct judged *trial = trials_at(search.trials, i);
+
+        if (sscanf(trial->what, "all alike: %d bits", &bits) != 1 ||
+            trial->score.cos < found.target)
+            continue;
+        n_good++;
+        ck_assert_double_le(bits_per_weight(&search, found.settings), bits);
+    }
+    ck_assert_int_gt(n_good, 0); /* of five bits; what is computed by others has their names */
+    search_close(&search);
+}
+END_TEST
+
 /* A target is a share of what tells samples apart. */
 START_TEST(bayes_asks_for_a_share_of_what_tells_samples_apart)
 {
@@ -253,6 +291,7 @@ int main(void)
     tcase_add_test(tcase, a_time_and_bytes_are_kept);
     tcase_add_test(tcase, without_a_budget_the_target_is_reached_with_few_bytes);
     tcase_add_test(tcase, bayes_saves_bits);
+    tcase_add_test(tcase, bayes_needs_no_more_bits_than_the_same_everywhere);
     tcase_add_test(tcase, bayes_asks_for_a_share_of_what_tells_samples_apart);
     tcase_add_test(tcase, bayes_loses_nothing_of_the_metric);
     suite_add_tcase(suite, tcase);

@@ -101,7 +101,7 @@ y.qtable
 $ relayc search $MODELS/dense_softmax.onnx --precision afp --data x.npy --labels labels.txt --metric top1 --strategy bayes --trials 3 -o z | grep -A1 asked; grep -c 'metric 0.25$' z.log
 asked for: a cosine of 0.997295, as that of different samples is 0.7295
 wrote z.qtable, z.log, z.jsonl
-7
+11
 $ relayc search $MODELS/conv_bn_relu.onnx --precision int8 --calib c.json --data arrays --strategy budget --choices int8+magic -o b -q
 error[R0501]: --choices: there is no precision 'magic'
 help: there are afp, bf16w, f16w, f32, fp8, fp8w, int8, int8w, mxfp4, mxfp6, mxfp8; fp8=f8e5m2 and the like name another format
