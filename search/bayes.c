@@ -18,7 +18,7 @@
  *
  * target   a share of what tells samples apart (search_spread). A cosine alone says nothing:
  *          squeezenet11 averages what comes out of relus, so that the results of any two images
- *          have one of 0.87, and at 0.97 to f32's it has lost a third of its answers */
+ *          have one of nearly 0.9, and at 0.97 to f32's it has lost a third of its answers */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
