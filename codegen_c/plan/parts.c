@@ -7,11 +7,20 @@
  *          operand for itself: whoever writes and reads it must be able to with the pitch that it
  *          gets, and the arena must not have to grow, as a whole lives from its first part on. Then
  *          splits and slices, whose results stay where they are: views, if all who read them can */
+#include <stdlib.h>
+
 #include "codegen_c/plan/plan.h"
 
-/* Plans are made on trial while there are fewer steps than this; beyond, no operand is refused for
- * the arena's sake. */
-enum { MOST_TRIAL_STEPS = 20000000 };
+/* A plan is made on trial for each operand while there are fewer steps than this, then for as many
+ * at a time as were good before, and as many again; after twice these steps the rest is copied. */
+enum { MOST_TRIAL_STEPS = 4000000 };
+
+/* A value that has become a part since the last trial. */
+struct pending {
+    const struct value *value;
+    struct region *region; /* that reads it, or whose result it is */
+    bool *absent;          /* that says so; NULL = region->absent does */
+};
 
 struct parts {
     const struct function *main;
@@ -20,7 +29,10 @@ struct parts {
     struct region **region_of; /* by node id */
     struct part *part;         /* by value id */
     const struct value **work; /* of find_views */
-    int64_t steps;             /* left for trials */
+    int *times;                /* by value id: how often find_operands' concatenation reads it */
+    struct pending *pending;   /* a trial undoes these, the latest: none is part of an older one */
+    int n_pending, group;      /* as many as a trial is made for */
+    int64_t walk, steps;       /* of one trial, and left for trials */
     size_t least;              /* the arena's lower bound so far */
     bool io_inside;            /* see struct plan */
 };
@@ -129,9 +141,10 @@ static void set_part(struct parts *parts, const struct value *value, const struc
         parts->part[parts->work[i]->id] = *part;
 }
 
-/* Where operand i would lie in the concatenation; false if it cannot lie there. */
+/* Where operand i, which begins at this place of the axis, would lie in the concatenation; false if
+ * it cannot lie there. */
 static bool part_of_concat(const struct parts *parts, const struct region *concat, int i,
-                           struct part *part)
+                           int64_t begin, struct part *part)
 {
     const struct node *node = concat->anchor;
     const struct type *x = &node->inputs[i]->type, *y = &node->outputs[0]->type;
@@ -140,10 +153,8 @@ static bool part_of_concat(const struct parts *parts, const struct region *conca
     const int64_t row = y->dim[axis] * inner;
     const struct part *whole = &parts->part[concat->call->outputs[0]->id];
     const bool single = type_span(y, 0, axis) == 1;
-    int64_t at = 0;
+    const int64_t at = begin * inner;
 
-    for (int k = 0; k < i; k++)
-        at += node->inputs[k]->type.dim[axis] * inner;
     *part = (struct part){ concat->call->outputs[0], concat->call->outputs[0], at, single ? 0 : row,
                            false };
     if (!whole->whole)
@@ -167,24 +178,16 @@ static const struct value *operand_root(const struct region *concat, int i)
     return param->kind == VALUE_PARAM ? root_of(concat->call->inputs[param->index]) : NULL;
 }
 
-static int count_operand(const struct region *concat, const struct value *root)
-{
-    int n = 0;
-
-    for (int i = 0; i < concat->anchor->n_inputs; i++)
-        n += operand_root(concat, i) == root;
-    return n;
-}
-
 /* Whether `root`, operand i of the concatenation, can be written and read there. */
 static bool can_be_part(const struct parts *parts, const struct region *concat, int i,
-                        const struct value *root, struct part *part)
+                        int64_t begin, const struct value *root, struct part *part)
 {
     const struct region *writer = root->def ? parts->region_of[root->def->id] : NULL;
     const struct type *x = &concat->anchor->inputs[i]->type;
 
-    if (!writer || parts->part[root->id].whole || count_operand(concat, root) != 1 ||
-        type_elements(x) == 0 || is_result(parts, root) || !part_of_concat(parts, concat, i, part))
+    if (!writer || parts->part[root->id].whole || parts->times[root->id] != 1 ||
+        type_elements(x) == 0 || is_result(parts, root) ||
+        !part_of_concat(parts, concat, i, begin, part))
         return false;
     if (writer->external && part->at * (int64_t)dtype_bytes(x->dtype) % PLAN_ALIGN != 0)
         return false;
@@ -206,56 +209,93 @@ static size_t lower_bound(struct parts *parts)
     plan_alias(&plan, &scratch, parts->regions);
     bytes = pack_lower_bound(&scratch, plan.blocks, plan.n_blocks);
     arena_release(&scratch);
-    parts->steps -= parts->n_regions;
+    parts->steps -= parts->walk;
     return bytes;
 }
 
-static bool try_part(struct parts *parts, const struct region *concat, int i)
+/* Keeps what is pending if the arena need not grow for it. */
+static void settle(struct parts *parts)
+{
+    const size_t bytes =
+        parts->steps > -MOST_TRIAL_STEPS && parts->n_pending ? lower_bound(parts) : SIZE_MAX;
+
+    if (bytes <= parts->least) {
+        parts->least = bytes;
+        parts->group = parts->steps > 0 ? 1 : 2 * parts->group;
+        parts->n_pending = 0;
+        return;
+    }
+    while (parts->n_pending > 0) {
+        const struct pending *last = &parts->pending[--parts->n_pending];
+
+        set_part(parts, last->value, &(struct part){ 0 });
+        if (last->absent)
+            *last->absent = false;
+        else
+            last->region->absent = NULL;
+    }
+    parts->group = 1;
+}
+
+static void add_pending(struct parts *parts, const struct value *value, const struct part *part,
+                        struct region *region, bool *absent)
+{
+    set_part(parts, value, part);
+    parts->pending[parts->n_pending++] = (struct pending){ value, region, absent };
+}
+
+static void try_part(struct parts *parts, struct region *concat, int i, int64_t begin, bool *absent)
 {
     const struct value *root = operand_root(concat, i);
     struct part part;
-    size_t bytes;
 
-    if (!can_be_part(parts, concat, i, root, &part))
-        return false;
-    set_part(parts, root, &part);
-    if (parts->steps <= 0)
-        return true;
-    bytes = lower_bound(parts);
-    if (bytes > parts->least) {
-        set_part(parts, root, &(struct part){ 0 });
-        return false;
-    }
-    parts->least = bytes;
-    return true;
+    if (!can_be_part(parts, concat, i, begin, root, &part))
+        return;
+    *absent = true;
+    add_pending(parts, root, &part, concat, absent);
+    if (parts->n_pending >= parts->group)
+        settle(parts);
 }
 
-/* The operand not tried yet that is written last; -1 = none. */
-static int last_written(const struct parts *parts, const struct region *concat, const bool *tried)
+/* An operand that a region of main computes. */
+struct operand {
+    int i, writer; /* the index of that region */
+    int64_t begin; /* along the axis */
+};
+
+static int later_first(const void *a, const void *b)
 {
-    int last = -1, found = -1;
+    const struct operand *x = a, *y = b;
 
-    for (int i = 0; i < concat->anchor->n_inputs; i++) {
-        const struct value *root = operand_root(concat, i);
-
-        if (root && root->def && !tried[i] && parts->region_of[root->def->id]->index > last) {
-            last = parts->region_of[root->def->id]->index;
-            found = i;
-        }
-    }
-    return found;
+    return x->writer != y->writer ? y->writer - x->writer : x->i - y->i;
 }
 
 /* Later operands first: the whole need not live longer for them. */
 static void find_operands(struct parts *parts, struct arena *arena, struct region *concat)
 {
+    const struct node *node = concat->anchor;
+    struct operand *operands = arena_array(arena, struct operand, node->n_inputs);
     bool *absent = arena_array(arena, bool, concat->fn->n_params);
-    bool *tried = arena_array(arena, bool, concat->anchor->n_inputs);
+    int64_t begin = 0;
+    int n = 0;
 
     concat->absent = absent;
-    for (int i; (i = last_written(parts, concat, tried)) >= 0; tried[i] = true)
-        if (try_part(parts, concat, i))
-            absent[concat->anchor->inputs[i]->index] = true;
+    for (int i = 0; i < node->n_inputs; i++) {
+        const struct value *root = operand_root(concat, i);
+
+        if (root)
+            parts->times[root->id]++;
+        if (root && root->def)
+            operands[n++] = (struct operand){ i, parts->region_of[root->def->id]->index, begin };
+        begin += node->inputs[i]->type.dim[node->attrs.axis.axis];
+    }
+    qsort(operands, (size_t)n, sizeof *operands, later_first);
+    for (int k = 0; k < n; k++)
+        try_part(parts, concat, operands[k].i, operands[k].begin,
+                 &absent[node->inputs[operands[k].i]->index]);
+    for (int i = 0; i < node->n_inputs; i++)
+        if (operand_root(concat, i))
+            parts->times[operand_root(concat, i)->id] = 0;
 }
 
 static bool is_concat(const struct region *region)
@@ -357,8 +397,7 @@ static bool can_be_view(const struct parts *parts, const struct region *region, 
 static void try_views(struct parts *parts, struct arena *arena, struct region *region)
 {
     const struct node *call = region->call;
-    bool *absent;
-    size_t bytes;
+    bool *absent = arena_array(arena, bool, region->fn->n_params);
 
     for (int i = 0; i < call->n_outputs; i++) {
         struct part part;
@@ -366,23 +405,17 @@ static void try_views(struct parts *parts, struct arena *arena, struct region *r
         if (!can_be_view(parts, region, i, &part))
             return;
     }
+    for (int i = 0; i < region->fn->n_params; i++)
+        absent[i] = true;
+    region->absent = absent;
     for (int i = 0; i < call->n_outputs; i++) {
         struct part part;
 
         part_of_piece(parts, region, i, &part);
-        set_part(parts, call->outputs[i], &part);
+        add_pending(parts, call->outputs[i], &part, region, NULL);
     }
-    bytes = parts->steps > 0 ? lower_bound(parts) : parts->least;
-    if (bytes > parts->least) {
-        for (int i = 0; i < call->n_outputs; i++)
-            set_part(parts, call->outputs[i], &(struct part){ 0 });
-        return;
-    }
-    parts->least = bytes;
-    absent = arena_array(arena, bool, region->fn->n_params);
-    for (int i = 0; i < region->fn->n_params; i++)
-        absent[i] = true;
-    region->absent = absent;
+    if (parts->n_pending >= parts->group)
+        settle(parts);
 }
 
 /* Of one parameter, and nothing else in the region. */
@@ -410,16 +443,24 @@ struct part *plan_parts(struct arena *arena, const struct function *main, struct
                            .region_of = arena_array(arena, struct region *, main->n_nodes + 1),
                            .part = arena_array(arena, struct part, main->n_values),
                            .work = arena_array(arena, const struct value *, main->n_values),
+                           .times = arena_array(arena, int, main->n_values),
+                           .pending = arena_array(arena, struct pending, main->n_values),
+                           .group = 1,
+                           .walk = main->n_values,
                            .steps = MOST_TRIAL_STEPS };
 
-    for (int r = 0; r < n_regions; r++)
+    for (int r = 0; r < n_regions; r++) {
         parts.region_of[regions[r].call->id] = &regions[r];
+        parts.walk += regions[r].call->n_inputs;
+    }
     parts.least = lower_bound(&parts);
     for (int r = n_regions - 1; r >= 0; r--)
         if (is_concat(&regions[r]))
             find_operands(&parts, arena, &regions[r]);
+    settle(&parts); /* views may be of these */
     for (int r = 0; r < n_regions; r++)
         if (is_split(&regions[r]))
             try_views(&parts, arena, &regions[r]);
+    settle(&parts);
     return parts.part;
 }
