@@ -245,7 +245,8 @@ static void store_constants(struct codegen *codegen)
         stored_constant(codegen, v);
 }
 
-/* Pointers into the arena in the place of parameters. */
+/* Pointers into the arena in the place of parameters; a concatenation whose parts are all in their
+ * places needs none. */
 static void name_io(struct codegen *codegen, const bool *used)
 {
     const struct function *main = codegen->module->main;
@@ -254,7 +255,8 @@ static void name_io(struct codegen *codegen, const bool *used)
         if (used[main->params[i]->id])
             codegen->local_names[main->params[i]->id] = codegen->input_names[i];
     for (int i = 0; i < main->ret->n_inputs; i++)
-        codegen->local_names[main->ret->inputs[i]->id] = codegen->output_names[i];
+        if (used[main->ret->inputs[i]->id])
+            codegen->local_names[main->ret->inputs[i]->id] = codegen->output_names[i];
 }
 
 /* Parameters of NAME_run and the pointers in it. */

@@ -218,7 +218,9 @@ struct row_region rows_of_region(struct arena *arena, struct node *call)
 
     for (int i = 0; i < call->n_inputs; i++)
         region.reads[i].axis = -1;
-    region.why = read_region(&region, call->callee);
+    region.why = call->n_outputs == 1 && !call->outputs[0]->uses
+                     ? "nobody reads its result" /* a run of such would have none */
+                     : read_region(&region, call->callee);
     for (int i = 0; i < call->n_inputs && !region.why; i++)
         if (call->inputs[i]->kind == VALUE_CONSTANT)
             region.why = "it reads a constant of the network";
