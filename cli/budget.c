@@ -16,8 +16,9 @@ static const struct change {
     enum option_id option;
     const char *value;
 } changes[] = {
-    { OPTION_WINOGRAD, "off" },   { OPTION_PRECISION, "f16w" }, { OPTION_PRECISION, "int8w" },
-    { OPTION_PRECISION, "fp8w" }, { OPTION_PRECISION, "int8" }, { OPTION_PRECISION, "fp8" },
+    { OPTION_POOL, "board" },      { OPTION_WINOGRAD, "off" },   { OPTION_PRECISION, "f16w" },
+    { OPTION_PRECISION, "int8w" }, { OPTION_PRECISION, "fp8w" }, { OPTION_PRECISION, "int8" },
+    { OPTION_PRECISION, "fp8" },
 };
 
 enum { N_CHANGES = sizeof changes / sizeof *changes, MOST_ALIVE = 8 };
@@ -133,6 +134,11 @@ static bool try_module(struct cli *trial, const struct codegen_options *options,
         return false;
     own.plan_only = true;
     own.winograd = trial->winograd;
+    if (own.n_pools == 0 && trial->n_pools > 0) { /* each has its own limit */
+        own.n_pools = trial->n_pools;
+        own.pools = trial->pools;
+        own.ram = own.ram_bytes = 0;
+    }
     return codegen_c(module, &own, &set, result);
 }
 
@@ -155,7 +161,7 @@ static bool try_change(struct cli *cli, const struct codegen_options *options,
     trial.json = NULL;
     trial.quiet = true;
     trial.offload.partition = NULL;
-    ok = prepare_precision(&trial);
+    ok = prepare_precision(&trial) && (change->option != OPTION_POOL || prepare_pools(&trial));
     if (change->option == OPTION_WINOGRAD)
         trial.winograd = WINOGRAD_OFF;
     ok = ok && (module = load_model(&trial)) != NULL;
@@ -169,11 +175,28 @@ static bool try_change(struct cli *cli, const struct codegen_options *options,
     return ok;
 }
 
-static bool may_help(struct cli *cli, const struct change *change,
+/* Bytes of all memories of the board that the arena may lie in; 0 where there are not several. */
+static size_t ram_of_pools(const struct board *board)
+{
+    size_t bytes = 0;
+    int n = 0;
+
+    for (int i = 0; board && i < board->n_pools; i++)
+        if (!board->pools[i].is_flash) {
+            bytes += board->pools[i].bytes;
+            n++;
+        }
+    return n > 1 ? bytes : 0;
+}
+
+static bool may_help(struct cli *cli, const struct change *change, const struct budget *budget,
                      const struct codegen_result *result)
 {
     const char *now = option_text(&cli->args, OPTION_PRECISION, "f32");
 
+    if (change->option == OPTION_POOL) /* of the greatest the arena is too much */
+        return result->arena_bytes > budget->ram && ram_of_pools(cli->board) &&
+               !has_option(&cli->args, OPTION_RAM) && !has_option(&cli->args, OPTION_POOL);
     if (change->option == OPTION_WINOGRAD)
         return result->n_winograd > 0;
     return strcmp(now, change->value) != 0 && !has_option(&cli->args, OPTION_QTABLE) &&
@@ -194,13 +217,17 @@ static void suggest_changes(struct cli *cli, const struct budget *budget,
         return;
     for (int i = 0; i < N_CHANGES && !found; i++) {
         const char *name = option_name(changes[i].option);
+        struct budget all = *budget;
         struct need need;
         bool enough;
 
-        if (!may_help(cli, &changes[i], result) || !try_change(cli, options, &changes[i], &need))
+        if (!may_help(cli, &changes[i], budget, result) ||
+            !try_change(cli, options, &changes[i], &need))
             continue;
         progress_show(&progress, "ways to make it fit", i + 1, N_CHANGES);
-        enough = fits(budget, &need);
+        if (changes[i].option == OPTION_POOL)
+            all.ram = ram_of_pools(cli->board);
+        enough = fits(&all, &need);
         str_printf(&text, "%s--%s %s %s: RAM %zu bytes, flash %zu", text.n ? "\n" : "", name,
                    changes[i].value, enough ? "fits" : "is not enough", need.ram, need.flash);
         found = enough;

@@ -119,6 +119,23 @@ conv_bn_relu: 3 ONNX nodes -> 1 region, 0.00 M MACs
   fits    RAM 0 of 1024 bytes (0.0 %)
   wrote   mine/conv_bn_relu.h, mine/conv_bn_relu.c, mine/conv_bn_relu.json
   next    relayc verify MODELS/conv_bn_relu.onnx --target cortex-m4
+$ echo '{ "name": "two", "target": "cortex-m4", "pools": [ { "name": "sram", "bytes": 4800, "kind": "ram" }, { "name": "ccm", "bytes": 4800, "kind": "ram" } ] }' >two.json; relayc compile digits.onnx -o two --board two.json
+error[R0410]: the network needs 6784 bytes of RAM, 1984 more than the pool sram of two allows (4800)
+ --> digits.onnx
+note: most is alive in region_conv1_Conv: its scratch of 4736 bytes, /pool/MaxPool_output_0 of 2048 bytes
+      3 layers are in stripes already, which is the least that was found; layer by layer the arena takes 11904
+      inputs and outputs, 296 bytes, are the caller's and not counted
+help: --pool board fits: RAM 6784 bytes, flash 43928
+[1]
+$ relayc compile digits.onnx -o two --board two.json --pool board
+digits: 9 ONNX nodes -> 2 regions, 0.31 M MACs
+  flash   43928 bytes of weights
+  arena   6784 bytes (without sharing: 6784)
+  sram    2048 of 4800 bytes
+  ccm     4736 of 4800 bytes
+  stripes 3 layers in 1 group, row by row: layer by layer the arena takes 13440 bytes; the operations are the same
+  wrote   two/digits.h, two/digits.c, two/digits_weights.h, two/digits_weights.c, two/digits.json
+  next    relayc verify digits.onnx --target cortex-m4 --pool sram=4800 --pool ccm=4800
 $ relayc compile digits.onnx -o pools --pool dtcm=8K,fast,section=.dtcm --pool sram=12K --pool psram=1M,slow
 digits: 9 ONNX nodes -> 4 regions, 0.31 M MACs
   flash   43992 bytes of weights
