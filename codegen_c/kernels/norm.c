@@ -37,6 +37,19 @@ bool accepts_softmax_rows(const struct region *region, const char **why)
            reads_rows(region, x->dim[axis]);
 }
 
+/* The same, many rows with fewer numbers than make vectors worth their reductions (24 measured). */
+bool accepts_softmax_short(const struct region *region, const char **why)
+{
+    enum { LONGEST = 24, FEWEST = 16 };
+    const struct type *x = anchor_input(region, 0);
+    const int axis = type_axis(x, region->anchor->attrs.axis.axis);
+
+    *why = "not 16 rows or more of f32, of 2 to 24 along the last axis";
+    return takes_sizes(region, why) && type_span(x, axis + 1, x->rank) == 1 && x->dim[axis] > 1 &&
+           x->dim[axis] <= LONGEST && type_span(x, 0, axis) >= FEWEST && x->dtype == DTYPE_F32 &&
+           !anchor_decoder(region->anchor, 0);
+}
+
 /* Rows that are no whole vectors are copied, with -infinity behind them, whose powers are 0: what
  * is left over would be computed number by number. Long rows have little of that, and scalars
  * nothing. */
@@ -83,6 +96,23 @@ bool bind_softmax_rows(struct bind *bind)
     bind_helper(bind, by_log ? "log_f32" : "exp_f32");
     if (!by_log)
         bind_row_of_powers(bind, x->dim[axis]);
+    return bind_epilogue_at(bind, "v", "at");
+}
+
+bool bind_softmax_short(struct bind *bind)
+{
+    enum { LANES = 16, SCALARS = 4 };
+    const struct type *x = anchor_input(bind->region, 0);
+    const int axis = type_axis(x, bind->region->anchor->attrs.axis.axis);
+    const int side = bind->machine->lanes == 1 ? SCALARS : LANES;
+
+    bind_input(bind, "x", 0);
+    bind_int(bind, "rows", type_span(x, 0, axis));
+    bind_int(bind, "len", x->dim[axis]);
+    bind_int(bind, "side", side);
+    bind_helper(bind, "wide_loops");
+    bind_helper(bind, "exp_f32");
+    bind_scratch_elements(bind, x->dim[axis] * side);
     return bind_epilogue_at(bind, "v", "at");
 }
 
