@@ -121,8 +121,12 @@ static const char *way_out(enum op op, bool exact)
     case OP_LSTM:
     case OP_GRU:
     case OP_RNN: return "a recurrent layer keeps its state in f32";
+    case OP_ARGMAX:
+    case OP_ARGMIN:
     case OP_TOPK:
-    case OP_HARDMAX: return "argmax is of integers (of int8 topk, too); or give out what it reads";
+    case OP_HARDMAX:
+        return exact ? "int8 has argmax and topk of integers; or give out what they read"
+                     : "argmax and topk are of integers; or give out what it reads";
     default: return NULL;
     }
 }

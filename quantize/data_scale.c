@@ -32,6 +32,8 @@ static bool keeps_numbers(const struct node *node)
     case OP_MAX_POOL3D:
     case OP_GLOBAL_MAX_POOL:
     case OP_RESIZE: return true;
+    case OP_RELU: /* behind what interpolates: nothing finer is known, and integers have none */
+    case OP_CLIP: return node->inputs[0]->def && node->inputs[0]->def->op == OP_RESIZE;
     case OP_PAD: return node->n_inputs < 2 || !node->inputs[1];
     default: return op_row(node->op)->pattern == PATTERN_VIEW;
     }

@@ -18,7 +18,7 @@
 
 enum { SEED = 3 };
 
-/* Every value of the graph, measured as lying in -2 .. 6. */
+/* Every value of the graph, measured as lying in -2 .. 6; those called "low" in 0 .. 3. */
 static void measure(struct ctx *ctx, const struct function *fn, struct calib_table *table)
 {
     int n = fn->n_params;
@@ -36,9 +36,11 @@ static void measure(struct ctx *ctx, const struct function *fn, struct calib_tab
     for (int i = 0; i < table->n; i++) {
         struct calib_threshold *threshold = arena_new(&ctx->perm, struct calib_threshold);
 
-        *threshold = (struct calib_threshold){ "max", 6 };
-        table->at[i].min = -2;
-        table->at[i].max = 6;
+        const bool low = strcmp(table->at[i].name, "low") == 0;
+
+        *threshold = (struct calib_threshold){ "max", low ? 3 : 6 };
+        table->at[i].min = low ? 0 : -2;
+        table->at[i].max = low ? 3 : 6;
         table->at[i].thresholds = threshold;
         table->at[i].n_thresholds = 1;
     }
@@ -117,6 +119,17 @@ static const char gated[] = X W "  %c = nn.conv2d(%x, @w) " CONV "\n"
                                 "  %s = sigmoid(%c)\n"
                                 "  %y = nn.hard_swish(%s)\n"
                                 "}\n";
+static const char resized[] =
+    X W "  %c = nn.conv2d(%x, @w) " CONV "\n"
+        "  %s = image.resize(%c) {size=[1,2,8,8], method=\"linear\", "
+        "coordinate_transformation_mode=\"half_pixel\", rounding_method=\"\"}\n"
+        "  %low = nn.relu(%s)\n"
+        "  %y = nn.conv2d(%low, @w) " CONV "\n"
+        "}\n";
+static const char chosen[] = X W "  %c = nn.conv2d(%x, @w) " CONV "\n"
+                                 "  %low, %i = topk(%c) {axis=3, k=2, largest=true, sorted=true}\n"
+                                 "  %y = nn.relu(%low)\n"
+                                 "}\n";
 static const char viewed[] =
     "fn main(%x: (1,2,2,2) f32)" RESULT "  const @w : (3,8) f32 = crc32:00000000\n"
     "  %a = abs(%x)\n"
@@ -158,6 +171,17 @@ static const struct {
       "qnn.dequantize add relu qnn.quantize qnn.dequantize conv2d qnn.quantize qnn.dequantize",
       "qnn.quantize qnn.conv2d qnn.requantize qnn.add clip qnn.conv2d qnn.requantize "
       "qnn.dequantize" },
+    /* what bounds interpolated numbers has their scale, which an integer resize keeps */
+    { resized, "int8", true,
+      "qnn.quantize qnn.dequantize qnn.dequantize conv2d qnn.quantize qnn.dequantize image.resize "
+      "relu qnn.quantize qnn.dequantize conv2d qnn.quantize qnn.dequantize",
+      "qnn.quantize qnn.conv2d qnn.requantize qnn.resize clip qnn.conv2d qnn.requantize "
+      "qnn.dequantize" },
+    /* what topk chooses has the scale of what it chooses from */
+    { chosen, "int8", true,
+      "qnn.quantize qnn.dequantize qnn.dequantize conv2d qnn.quantize qnn.dequantize topk "
+      "qnn.quantize qnn.dequantize relu qnn.quantize qnn.dequantize",
+      "qnn.quantize qnn.conv2d qnn.requantize topk clip qnn.dequantize" },
     /* a chain of functions is one table */
     { gated, "int8", true,
       "qnn.quantize qnn.dequantize qnn.dequantize conv2d qnn.quantize qnn.dequantize sigmoid "
