@@ -50,6 +50,19 @@ bool accepts_softmax_short(const struct region *region, const char **why)
            !anchor_decoder(region->anchor, 0);
 }
 
+/* Rows so short that what is done to one waits for itself (of 200, groups gain a tenth). */
+bool accepts_softmax_group(const struct region *region, const char **why)
+{
+    enum { LONGEST = 128, FEWEST = 8 };
+    const struct type *x = anchor_input(region, 0);
+    const int axis = type_axis(x, region->anchor->attrs.axis.axis);
+
+    if (!accepts_softmax_rows(region, why))
+        return false;
+    *why = "the axis is longer than 128, or there are less than 8 rows";
+    return x->dim[axis] <= LONGEST && type_span(x, 0, axis) >= FEWEST;
+}
+
 /* Rows that are no whole vectors are copied, with -infinity behind them, whose powers are 0: what
  * is left over would be computed number by number. Long rows have little of that, and scalars
  * nothing. */
@@ -96,6 +109,28 @@ bool bind_softmax_rows(struct bind *bind)
     bind_helper(bind, by_log ? "log_f32" : "exp_f32");
     if (!by_log)
         bind_row_of_powers(bind, x->dim[axis]);
+    return bind_epilogue_at(bind, "v", "at");
+}
+
+bool bind_softmax_group(struct bind *bind)
+{
+    enum { GROUP = 8 };
+    const struct type *x = anchor_input(bind->region, 0);
+    const int axis = type_axis(x, bind->region->anchor->attrs.axis.axis);
+    const int64_t whole = padded_row(bind, x->dim[axis]);
+    const int group = bind->machine->lanes == 1 ? 1 : GROUP;
+
+    bind_input(bind, "x", 0);
+    bind_int(bind, "rows", type_span(x, 0, axis));
+    bind_int(bind, "len", x->dim[axis]);
+    bind_int(bind, "whole", whole);
+    bind_int(bind, "group", group);
+    bind_helper(bind, "wide_loops");
+    bind_helper(bind, "row_max_f32");
+    bind_helper(bind, "row_sum_f32");
+    bind_helper(bind, "exp_f32");
+    bind_include(bind, "math.h");
+    bind_scratch_elements(bind, whole * group);
     return bind_epilogue_at(bind, "v", "at");
 }
 
