@@ -117,7 +117,7 @@ check-full-run: check-run
 	+BUILD=$(BUILD) tests/run_full
 unit: $(test_programs)
 
-sanitize := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+sanitize := -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 
 # The same with sanitizers, in a build folder of its own.
 .PHONY: unit-sanitized
