@@ -26,9 +26,15 @@ static double exact_sigmoid(double v)
     return v < 0 ? exp(v) / (1 + exp(v)) : 1 / (1 + exp(-v));
 }
 
+/* v * share, and what it comes to where v is -infinity and the share 0: formulas say NaN. */
+static double share_of(double v, double share)
+{
+    return isinf(v) && share == 0 ? -0.0 : v * share;
+}
+
 static double exact_silu(double v)
 {
-    return v * exact_sigmoid(v);
+    return share_of(v, exact_sigmoid(v));
 }
 
 static double exact_softplus(double v)
@@ -38,12 +44,12 @@ static double exact_softplus(double v)
 
 static double exact_mish(double v)
 {
-    return v * tanh(exact_softplus(v));
+    return share_of(v, tanh(exact_softplus(v)));
 }
 
 static double exact_gelu(double v)
 {
-    return 0.5 * v * erfc(-v * 0.70710678118654752440);
+    return share_of(v, 0.5 * erfc(-v * 0.70710678118654752440));
 }
 
 static double exact_gelu_tanh(double v)
