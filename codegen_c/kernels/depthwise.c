@@ -19,7 +19,7 @@ enum {
     REGISTERS = 16, /* of the processors with the fewest: sums, weights, an input and a product */
     MOST_MULTIPLIER = 3, /* with few channels, where tiles of output channels would be better */
     ENOUGH_CHANNELS = 8,
-    CHUNK = 64,        /* channels; their sums are on the stack */
+    CHUNK = 64,        /* channels, at most; their sums are on the stack */
     WIDE_LANES = 16,   /* of the widest vectors */
     DECODED_CHUNK = 16 /* of what has to be decoded; the numbers are scratch */
 };
@@ -49,6 +49,15 @@ bool accepts_depthwise(const struct region *region, const char **why)
         return false;
     *why = "the kernel is too wide, or misses the input somewhere";
     return w.k[2] <= MOST_K_W && has_row_tiles(&w, most_columns(&w));
+}
+
+/* Channels at a time: one of the widest vectors, whose sums compilers then keep in registers until
+ * the epilogue has had them; a few vectors that overlap where that many do not fit. */
+static int64_t chunk_of(int64_t channels, bool decoded)
+{
+    if (decoded)
+        return row_chunk(channels, DECODED_CHUNK);
+    return channels % WIDE_LANES == 0 ? WIDE_LANES : row_chunk(channels, CHUNK);
 }
 
 /* --- what the tiles read ---------------------------------------------------------------------- */
@@ -134,8 +143,7 @@ bool bind_depthwise(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
     const bool coded = data_is_small(bind->region), small = weight_is_small(bind->region);
-    const int64_t chunk = row_chunk(w.in_c, coded || small ? DECODED_CHUNK : CHUNK),
-                  rows = (w.k[1] - 1) * w.dil[1] + 1;
+    const int64_t chunk = chunk_of(w.in_c, coded || small), rows = (w.k[1] - 1) * w.dil[1] + 1;
     const struct row_vector vector = bind_row_vector(bind, chunk);
 
     bind_data(bind);
