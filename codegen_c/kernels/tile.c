@@ -13,6 +13,8 @@ enum {
     SCALAR_COLUMNS = 4,
     NARROW_16 = 14,    /* pixels of a tile of one vector, with 32 registers … */
     NARROW = 12,       /* … and with 16 */
+    NARROW_4 = 4,      /* pixels of a tile of two vectors of 4 lanes, with 16 */
+    LEAST_LANES = 4,   /* of vectors */
     REGISTERS = 16,    /* where the machine does not tell */
     FEWEST_SUMS = 8,   /* that hide how long it takes to add to one, where there are registers */
     MOST_ADAPTED = 8,  /* pixels that may become one more: 32 registers */
@@ -74,7 +76,8 @@ static struct shape widened(struct shape shape)
     return shape;
 }
 
-/* One vector of many pixels, where more would hold no channels. */
+/* One vector of many pixels, where more would hold no channels, and that no longer than they need:
+ * there are processors with twice as many instructions a cycle for vectors of half the length. */
 static struct shape narrowed(struct shape shape, int64_t columns)
 {
     const int sums = shape.vectors * shape.pixels;
@@ -82,6 +85,11 @@ static struct shape narrowed(struct shape shape, int64_t columns)
     if (shape.lanes > 1 && columns <= shape.lanes) {
         shape.vectors = 1;
         shape.pixels = shape.lanes == 16 ? NARROW_16 : sums < FEWEST_SUMS ? sums : NARROW;
+        while (shape.lanes > LEAST_LANES && columns <= shape.lanes / 2)
+            shape.lanes /= 2;
+    } else if (shape.lanes > 1 && shape.vectors > 2 && columns <= 2 * shape.lanes) {
+        shape.vectors = 2;
+        shape.pixels = NARROW_4;
     }
     return shape;
 }
@@ -199,7 +207,7 @@ static void add_condition(struct str *out, int n, int i)
 }
 
 static void add_shape(struct str *out, const char *pixels, const char *tile, const char *suffix,
-                      const struct shape *shape)
+                      const char *lanes, const struct shape *shape)
 {
     const bool one = shape->vectors == 1 && shape->lanes > 1;
 
@@ -207,7 +215,7 @@ static void add_shape(struct str *out, const char *pixels, const char *tile, con
     if (!one)
         str_printf(out, "%d", shape->vectors);
     if (shape->lanes > 1)
-        str_add(out, one ? "LANES" : " * LANES");
+        str_printf(out, "%s%s", one ? "" : " * ", lanes);
     str_printf(out, " };\n#define EACH_PIXEL%s(DO)", suffix);
     for (int j = 0; j < shape->pixels; j++)
         str_printf(out, " DO(%d)", j);
@@ -223,7 +231,9 @@ static int64_t class_of(const struct machine *machine, int64_t columns)
     for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
         const int64_t lanes = machine->lanes;
 
-        if (columns <= classes[i] && (lanes == 0 || (lanes > 1 && lanes == classes[i])))
+        if (columns <= classes[i] &&
+            (lanes == 0 ||
+             (lanes > 1 && lanes * (machine->tile_vectors > 2 ? 2 : 1) >= classes[i])))
             return classes[i];
     }
     return 0;
@@ -236,6 +246,7 @@ struct naming {
     bool wide;      /* in panels of 64 */
     int64_t rows;   /* 0: not known */
     bool stepped;   /* where one pointer tells where all pixels are */
+    struct row_vector vector;
     struct shape shape;
 };
 
@@ -270,6 +281,22 @@ static const char *suffix_of(struct arena *arena, const struct naming *naming)
     return arena_printf(arena, "%s_%dor%d", name, most, half);
 }
 
+/* Whether no tile of the class needs the longest vectors that the processor may have. */
+static bool is_short(const struct machine *machine, const struct naming *naming)
+{
+    return naming->narrow && naming->narrow < (machine->lanes ? machine->lanes : shapes[0].lanes);
+}
+
+/* The vectors of the tile, once their helpers have been asked for. */
+static struct row_vector bind_tile_vector(struct bind *bind, const struct naming *naming)
+{
+    bind_vector(bind);
+    return is_short(bind->machine, naming) ? bind_row_vector(bind, naming->narrow)
+                                           : (struct row_vector){ .type = "vector_f32",
+                                                                  .lanes = "LANES",
+                                                                  .most = shapes[0].lanes };
+}
+
 static struct naming naming_of(struct bind *bind, int64_t rows, int64_t columns, bool wide,
                                bool stepped)
 {
@@ -288,8 +315,9 @@ static struct naming naming_of(struct bind *bind, int64_t rows, int64_t columns,
         naming.shape = chosen_shape(bind, fitted(usual, rows, stepped),
                                     wide ? WIDE_PANEL : tile_panel(machine), columns);
         if (naming.shape.vectors != usual.vectors || naming.shape.pixels != usual.pixels)
-            naming.suffix =
-                arena_printf(bind->arena, "_%dx%d", naming.shape.vectors, naming.shape.pixels);
+            naming.suffix = arena_printf(bind->arena, "%s_%dx%d",
+                                         is_short(machine, &naming) ? naming.suffix : "",
+                                         naming.shape.vectors, naming.shape.pixels);
     }
     naming.pixels = arena_printf(bind->arena, "PIXELS%s", naming.suffix);
     naming.tile = arena_printf(bind->arena, "TILE%s", naming.suffix);
@@ -308,7 +336,7 @@ static void bind_shapes(struct bind *bind, const struct naming *naming, struct t
         const struct shape shape = n == 1 ? naming->shape : named_shape(naming, i);
 
         add_condition(&text, n, i);
-        add_shape(&text, out->pixels, out->channels, naming->suffix, &shape);
+        add_shape(&text, out->pixels, out->channels, naming->suffix, naming->vector.lanes, &shape);
         if (shape.pixels > out->most_pixels)
             out->most_pixels = shape.pixels;
         if (shape.vectors * shape.lanes > out->most_channels)
@@ -337,6 +365,10 @@ static const char *new_tile(struct bind *bind, const char *name, const struct na
     keys_set(&keys, "TILE", naming->tile);
     keys_set(&keys, "each_pixel", arena_printf(bind->arena, "EACH_PIXEL%s", naming->suffix));
     keys_set(&keys, "each_vector", each_vector);
+    keys_set(&keys, "vector", naming->vector.type);
+    keys_set(&keys, "lanes", naming->vector.lanes);
+    keys_set_flag(&keys, "short", is_short(bind->machine, naming));
+    keys_offer(&keys, "fuse", naming->vector.fuse ? naming->vector.fuse : "");
     keys_set_flag(&keys, "taps", form == TILE_TAPS || form == TILE_AHEAD);
     keys_set_flag(&keys, "fetches", form == TILE_AHEAD);
     keys_set_flag(&keys, "offsets", form == TILE_OFFSETS);
@@ -358,7 +390,7 @@ static const char *name_of(struct arena *arena, const struct naming *naming, con
     return step ? arena_printf(arena, "%s_by_%d", name, (int)step) : name;
 }
 
-static struct tile named_tile(struct bind *bind, const struct naming *naming, enum tile_form form,
+static struct tile named_tile(struct bind *bind, struct naming *naming, enum tile_form form,
                               int64_t step)
 {
     const char *name = name_of(bind->arena, naming, "", form, step);
@@ -366,7 +398,7 @@ static struct tile named_tile(struct bind *bind, const struct naming *naming, en
                          .pixels = naming->pixels,
                          .channels = naming->tile };
 
-    bind_vector(bind);
+    naming->vector = tile.vector = bind_tile_vector(bind, naming);
     bind_shapes(bind, naming, &tile);
     if (!tile.fn)
         tile.fn = new_tile(bind, name, naming,
@@ -378,7 +410,7 @@ static struct tile named_tile(struct bind *bind, const struct naming *naming, en
 
 struct tile bind_tile_f32(struct bind *bind, int64_t columns, enum tile_form form)
 {
-    const struct naming naming = naming_of(bind, 0, columns, false, false);
+    struct naming naming = naming_of(bind, 0, columns, false, false);
 
     return named_tile(bind, &naming, form, 0);
 }
@@ -438,7 +470,7 @@ static const char *bind_half_list(struct bind *bind, const struct naming *naming
 static struct tile tile_of_rows(struct bind *bind, int64_t rows, int64_t columns,
                                 enum tile_form form, int64_t step)
 {
-    const struct naming naming =
+    struct naming naming =
         naming_of(bind, rows, columns, is_wide(bind->machine, columns), step > 0);
     const struct tile tile = named_tile(bind, &naming, form, step);
     const bool halves = needs_halves(bind, &naming, columns);

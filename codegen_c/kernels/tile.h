@@ -8,6 +8,7 @@
 #define CODEGEN_C_KERNELS_TILE_H
 
 #include "codegen_c/kernel.h"
+#include "codegen_c/kernels/vector.h"
 
 enum {
     MOST_TILE_PIXELS = 32, /* no tile has more */
@@ -41,6 +42,7 @@ struct tile {
     const char *fn;
     const char *pixels, *channels;  /* the names of its extents in C */
     int most_pixels, most_channels; /* that it may have, on whatever processor */
+    struct row_vector vector;       /* that its channels are whole ones of */
 };
 
 /* Asks for the helper whose tile suits a matrix of so many columns. The keys pixels and tile are

@@ -165,7 +165,7 @@ static const char *bind_transform(struct bind *bind, const char *which, int m,
     const char *name = arena_printf(bind->arena, "winograd%d_%s", m, which), *fn;
     struct keys keys;
 
-    if (vector && vector->most != 16)
+    if (vector->most != 16)
         name = arena_printf(bind->arena, "%s_%d", name, vector->most);
     fn = bind_own_helper(bind, name);
     if (fn)
@@ -174,14 +174,15 @@ static const char *bind_transform(struct bind *bind, const char *which, int m,
     keys_set_flag(&keys, "four", m == 4);
     keys_set_int(&keys, "m", m);
     keys_set_int(&keys, "n", m + 2);
-    keys_offer(&keys, "vector", vector ? vector->type : "vector_f32");
+    keys_offer(&keys, "vector", vector->type);
     return bind_new_helper(bind, name,
                            arena_printf(bind->arena, "templates/helpers/winograd_%s.c.tmpl", which),
                            &keys);
 }
 
 /* Vectors of input channels, and the two transforms. */
-static void bind_transforms(struct bind *bind, const struct window *w, int m)
+static void bind_transforms(struct bind *bind, const struct window *w, int m,
+                            const struct tile *tile)
 {
     const struct row_vector vector = bind_row_vector(bind, w->in_c);
 
@@ -193,7 +194,8 @@ static void bind_transforms(struct bind *bind, const struct window *w, int m)
     else
         bind_text(bind, "channel", "block");
     bind_text(bind, "transform_input", "%s", bind_transform(bind, "input", m, &vector));
-    bind_text(bind, "transform_output", "%s", bind_transform(bind, "output", m, NULL));
+    bind_text(bind, "transform_output", "%s", bind_transform(bind, "output", m, &tile->vector));
+    bind_text(bind, "out_lanes", "%s", tile->vector.lanes);
 }
 
 static bool bind_sums(struct bind *bind, const struct window *w, const struct tile *tile)
@@ -221,7 +223,7 @@ bool bind_winograd(struct bind *bind)
 
     bind_geometry(bind, &w, &s);
     bind_weights(bind, s.m, &panels);
-    bind_transforms(bind, &w, s.m);
+    bind_transforms(bind, &w, s.m, &tile);
     bind_text(bind, "tile_rows", "%s", tile.fn);
     bind_int(bind, "line", tile_line());
     bind_int(bind, "lines", (panels.width + tile_line() - 1) / tile_line());

@@ -57,24 +57,35 @@ typedef float vector_f32 __attribute__((vector_size(LANES * 4), aligned(4), may_
 #define WIDE
 #endif
 
+/* --- from templates/helpers/vector_most_f32.c.tmpl -------------------------------------------- */
+
+/* The same for rows that have no more than a few times 4 floats. */
+#if LANES > 4
+#define LANES4 4
+typedef float vector4_f32 __attribute__((vector_size(4 * 4), aligned(4), may_alias));
+#else
+#define LANES4 LANES
+typedef vector_f32 vector4_f32;
+#endif
+
 /* --- from templates/helpers/tile_shape.c.tmpl ------------------------------------------------- */
 
 /* A tile of PIXELS_4 x TILE_4 sums fills the registers; each vector of sums is a variable of its own. DO
  * stands once for each pixel j, or for each vector v of a pixel's channels. */
 #if LANES == 16
-enum { PIXELS_4 = 14, TILE_4 = LANES };
+enum { PIXELS_4 = 14, TILE_4 = LANES4 };
 #define EACH_PIXEL_4(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11) DO(12) DO(13)
 #define EACH_VECTOR_4(DO, j) DO(j, 0)
 #elif LANES == 8
-enum { PIXELS_4 = 12, TILE_4 = LANES };
+enum { PIXELS_4 = 12, TILE_4 = LANES4 };
 #define EACH_PIXEL_4(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11)
 #define EACH_VECTOR_4(DO, j) DO(j, 0)
 #elif LANES == 4 && defined __aarch64__
-enum { PIXELS_4 = 12, TILE_4 = LANES };
+enum { PIXELS_4 = 12, TILE_4 = LANES4 };
 #define EACH_PIXEL_4(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11)
 #define EACH_VECTOR_4(DO, j) DO(j, 0)
 #elif LANES == 4
-enum { PIXELS_4 = 12, TILE_4 = LANES };
+enum { PIXELS_4 = 12, TILE_4 = LANES4 };
 #define EACH_PIXEL_4(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11)
 #define EACH_VECTOR_4(DO, j) DO(j, 0)
 #else
@@ -89,11 +100,11 @@ enum { PIXELS_4 = 4, TILE_4 = 4 };
  * t < n_taps and k < len, in this order. Vectors may read up to TILE_4 - 1 weights beyond the last. */
 static inline WIDE void tile_4_taps(const float *const *x, int n_taps, int len, const float *w, int width, float *sum)
 {
-#define BEGIN(j, v) vector_f32 sum##j##v = { 0 };
+#define BEGIN(j, v) vector4_f32 sum##j##v = { 0 };
 #define BEGIN_PIXEL(j) EACH_VECTOR_4(BEGIN, j)
     EACH_PIXEL_4(BEGIN_PIXEL)
 
-#define WEIGHT(j, v) const vector_f32 w##v = *(const vector_f32 *)&w[v * LANES];
+#define WEIGHT(j, v) const vector4_f32 w##v = *(const vector4_f32 *)&w[v * LANES4];
 #define ADD(j, v) sum##j##v += xk * w##v;
 #define POINT(j) const float *const x##j = x[j];
 #define ADD_PIXEL(j) { const float xk = x##j[k]; EACH_VECTOR_4(ADD, j) }
@@ -105,7 +116,7 @@ static inline WIDE void tile_4_taps(const float *const *x, int n_taps, int len, 
             EACH_PIXEL_4(ADD_PIXEL)
         }
     }
-#define END(j, v) *(vector_f32 *)&sum[j * TILE_4 + v * LANES] = sum##j##v;
+#define END(j, v) *(vector4_f32 *)&sum[j * TILE_4 + v * LANES4] = sum##j##v;
 #define END_PIXEL(j) EACH_VECTOR_4(END, j)
     EACH_PIXEL_4(END_PIXEL)
 #undef BEGIN

@@ -47,24 +47,35 @@ typedef float vector_f32 __attribute__((vector_size(LANES * 4), aligned(4), may_
 #define WIDE
 #endif
 
+/* --- from templates/helpers/vector_most_f32.c.tmpl -------------------------------------------- */
+
+/* The same for rows that have no more than a few times 4 floats. */
+#if LANES > 4
+#define LANES4 4
+typedef float vector4_f32 __attribute__((vector_size(4 * 4), aligned(4), may_alias));
+#else
+#define LANES4 LANES
+typedef vector_f32 vector4_f32;
+#endif
+
 /* --- from templates/helpers/tile_shape.c.tmpl ------------------------------------------------- */
 
 /* A tile of PIXELS_4_by9 x TILE_4_by9 sums fills the registers; each vector of sums is a variable of its own. DO
  * stands once for each pixel j, or for each vector v of a pixel's channels. */
 #if LANES == 16
-enum { PIXELS_4_by9 = 9, TILE_4_by9 = LANES };
+enum { PIXELS_4_by9 = 9, TILE_4_by9 = LANES4 };
 #define EACH_PIXEL_4_by9(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8)
 #define EACH_VECTOR_4_by9(DO, j) DO(j, 0)
 #elif LANES == 8
-enum { PIXELS_4_by9 = 9, TILE_4_by9 = LANES };
+enum { PIXELS_4_by9 = 9, TILE_4_by9 = LANES4 };
 #define EACH_PIXEL_4_by9(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8)
 #define EACH_VECTOR_4_by9(DO, j) DO(j, 0)
 #elif LANES == 4 && defined __aarch64__
-enum { PIXELS_4_by9 = 9, TILE_4_by9 = LANES };
+enum { PIXELS_4_by9 = 9, TILE_4_by9 = LANES4 };
 #define EACH_PIXEL_4_by9(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8)
 #define EACH_VECTOR_4_by9(DO, j) DO(j, 0)
 #elif LANES == 4
-enum { PIXELS_4_by9 = 9, TILE_4_by9 = LANES };
+enum { PIXELS_4_by9 = 9, TILE_4_by9 = LANES4 };
 #define EACH_PIXEL_4_by9(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8)
 #define EACH_VECTOR_4_by9(DO, j) DO(j, 0)
 #else
@@ -80,11 +91,11 @@ enum { PIXELS_4_by9 = 4, TILE_4_by9 = 4 };
 static inline WIDE void tile_4_by9_offsets(const float *const *x, const int *offset, int len, const float *w, int width,
                               float *sum)
 {
-#define BEGIN(j, v) vector_f32 sum##j##v = { 0 };
+#define BEGIN(j, v) vector4_f32 sum##j##v = { 0 };
 #define BEGIN_PIXEL(j) EACH_VECTOR_4_by9(BEGIN, j)
     EACH_PIXEL_4_by9(BEGIN_PIXEL)
 
-#define WEIGHT(j, v) const vector_f32 w##v = *(const vector_f32 *)&w[v * LANES];
+#define WEIGHT(j, v) const vector4_f32 w##v = *(const vector4_f32 *)&w[v * LANES4];
 #define ADD(j, v) sum##j##v += xk * w##v;
 #define POINT(j) const float *const x##j = x[j];
 #define ADD_PIXEL(j) { const float xk = x##j[at]; EACH_VECTOR_4_by9(ADD, j) }
@@ -95,7 +106,7 @@ static inline WIDE void tile_4_by9_offsets(const float *const *x, const int *off
         EACH_VECTOR_4_by9(WEIGHT, 0)
         EACH_PIXEL_4_by9(ADD_PIXEL)
     }
-#define END(j, v) *(vector_f32 *)&sum[j * TILE_4_by9 + v * LANES] = sum##j##v;
+#define END(j, v) *(vector4_f32 *)&sum[j * TILE_4_by9 + v * LANES4] = sum##j##v;
 #define END_PIXEL(j) EACH_VECTOR_4_by9(END, j)
     EACH_PIXEL_4_by9(END_PIXEL)
 #undef BEGIN
@@ -146,7 +157,6 @@ static NOINLINE WIDE_LOOPS void region_conv1(const float *restrict x, float *res
         IN_C = 4, IN_H = 3, IN_W = 3,
         OUT_C = 4, OUT_H = 3, OUT_W = 3,
         K_H = 1, K_W = 1, TAPS = K_H * K_W,
-        SPAN = TILE_4_by9 < 4 ? TILE_4_by9 : 4, /* of which both OUT_C and TILE_4_by9 are multiples */
         OUT_LEN = OUT_H * OUT_W
     };
     const float *const in = x; /* [IN_C, IN_H, IN_W] */
@@ -169,11 +179,10 @@ static NOINLINE WIDE_LOOPS void region_conv1(const float *restrict x, float *res
             tap[j] = &in[top * IN_W + left];
         }
         for (int block = 0; block < OUT_C; block += TILE_4_by9) {
-            const int n_channels = OUT_C - block < TILE_4_by9 ? OUT_C - block : TILE_4_by9;
             float sum[PIXELS_4_by9 * TILE_4_by9];
 
             tile_4_by9_offsets(tap, offset, TAPS * IN_C, &weight[block], 4, sum);
-            for (int i = 0; i < n_channels; i++)
+            for (int i = 0; i < TILE_4_by9; i++)
             for (int j = 0; j < n_pixels; j++) {
                 const int oc = block + i;
                 const int at = oc * OUT_LEN + first + j;

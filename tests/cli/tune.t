@@ -23,9 +23,9 @@ conv_bn_relu: 3 ONNX nodes -> 1 region, 0.00 M MACs
   arena   0 
   wrote   ./conv_bn_relu.h, ./conv_bn_relu.c, ./conv_bn_relu.json
   next    relayc verify MODELS/conv_bn_relu.onnx --target x86-64-v3 --tune-log v3.jsonl
-$ grep -E 'options|PIXELS_1x14 =' conv_bn_relu.c
+$ grep -E 'options|PIXELS_4_1x14 =' conv_bn_relu.c
  *    options  --target x86-64-v3 --tune-log v3.jsonl
-enum { PIXELS_1x14 = 14, TILE_1x14 = LANES };
+enum { PIXELS_4_1x14 = 14, TILE_4_1x14 = LANES4 };
 $ relayc compile $MODELS/conv_bn_relu.onnx --target x86-64-v3 --tune-log v3.jsonl --json | grep -A4 tuned
 	"tuned":	[{
 			"function":	"region_conv1",
