@@ -26,7 +26,9 @@ static const struct {
     { "dense_tiles", "%x: (37,100) f32", "w : (101,100)", "nn.dense(%x, @w)", "(37,101)" },
     { "matmul_tiles", "%x: (37,100) f32, %w: (101,100) f32", "", "nn.dense(%x, %w)", "(37,101)" },
     { "pool_tiles", "%x: (1,131,66,16) f32", "", "nn.max_pool2d(%x) " POOL, "(1,65,33,16)" },
-    { "softmax_rows", "%x: (333,112) f32", "", "nn.softmax(%x) {axis=1}", "(333,112)" },
+    { "softmax_short", "%x: (3001,13) f32", "", "nn.softmax(%x) {axis=1}", "(3001,13)" },
+    { "softmax_group", "%x: (333,112) f32", "", "nn.softmax(%x) {axis=1}", "(333,112)" },
+    { "softmax_rows", "%x: (333,132) f32", "", "nn.softmax(%x) {axis=1}", "(333,132)" },
     { "layer_norm", "%x: (333,101) f32", "s : (101)",
       "nn.layer_norm(%x, @s, @s) {axis=1, epsilon=0.001}", "(333,101)" },
 };
