@@ -14,12 +14,18 @@
 
 static const char to_f32[] = "_to_f32", from_f32[] = "f32_to_", unsaturated[] = "_unsaturated";
 
-/* All numbers, and the constants of the text, are normal f32. */
+/* The one format of 16 bits. */
+static bool is_half(const struct minifloat *format)
+{
+    return format->mantissa_bits > 7;
+}
+
+/* All numbers, and the constants of the text, are normal f32, and codes are of 8 bits, or f16's. */
 static bool is_within_f32(const struct minifloat *format)
 {
     const int unit = 1 - format->bias - format->mantissa_bits;
 
-    return unit >= -126 && unit + 23 <= 127 && minifloat_bits(format) <= 8;
+    return unit >= -126 && unit + 23 <= 127 && (minifloat_bits(format) <= 8 || is_half(format));
 }
 
 /* As a part of a C name: "afp<4,3,-2>" is afp_4_3_m2. */
@@ -42,6 +48,10 @@ static bool format_of(struct arena *arena, const char *name, struct minifloat *f
 {
     struct str afp = { .arena = arena };
 
+    if (strcmp(name, "f16") == 0) {
+        *format = *decode_format(&(struct type){ .dtype = DTYPE_F16 });
+        return true;
+    }
     if (!str_starts(name, "afp_"))
         return minifloat_from_name(name, format);
     str_add(&afp, "afp<");
@@ -60,7 +70,7 @@ const char *codec_encoder(struct arena *arena, const struct minifloat *format, b
 {
     return is_within_f32(format)
                ? arena_printf(arena, "%s%s%s", from_f32, identifier(arena, format),
-                              saturate ? "" : unsaturated)
+                              saturate || is_half(format) ? "" : unsaturated)
                : NULL;
 }
 
@@ -73,7 +83,11 @@ static void set_number(struct keys *keys, const char *key, double number)
 
 static const char *hex(struct keys *keys, unsigned number)
 {
-    return arena_printf(keys->arena, number > 0xFF ? "0x%08X" : "0x%02X", number);
+    return arena_printf(keys->arena,
+                        number > 0xFFFF ? "0x%08X"
+                        : number > 0xFF ? "0x%04X"
+                                        : "0x%02X",
+                        number);
 }
 
 static void set_keys(struct keys *keys, const struct minifloat *format, bool saturate)
@@ -100,7 +114,10 @@ static void set_keys(struct keys *keys, const struct minifloat *format, bool sat
     keys_set(keys, "greatest", hex(keys, greatest));
     keys_set(keys, "overflow", hex(keys, overflow));
     keys_set(keys, "beyond", overflow == greatest ? "that" : ieee ? "infinity" : "NaN");
-    keys_set(keys, "nan", hex(keys, minifloat_nan(format)));
+    keys_set(keys, "tc", is_half(format) ? "uint16_t" : "uint8_t");
+    /* A half's NaN is the quiet one that base/dtype.c gives. */
+    keys_set(keys, "nan",
+             hex(keys, is_half(format) ? greatest + 1 + (1u << (m - 1)) : minifloat_nan(format)));
     keys_set_flag(keys, "fnuz", format->specials == MINIFLOAT_FNUZ);
 }
 
@@ -116,7 +133,7 @@ static bool bind_decoder(struct bind *bind, const char *name)
         type.dtype = DTYPE_AFP;
         type.quant = codec;
     }
-    return type_minifloat(&type) && decode_function(bind, &type);
+    return decode_format(&type) && decode_function(bind, &type);
 }
 
 static bool bind_encoder(struct bind *bind, const char *name)
@@ -130,7 +147,7 @@ static bool bind_encoder(struct bind *bind, const char *name)
         !is_within_f32(&format))
         return false;
     keys_init(&keys, bind->arena);
-    set_keys(&keys, &format, saturate);
+    set_keys(&keys, &format, saturate && !is_half(&format));
     bind_new_helper(bind, name, "templates/helpers/f32_to_minifloat.c.tmpl", &keys);
     return true;
 }

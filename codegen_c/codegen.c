@@ -179,26 +179,6 @@ static bool choose_kernels(struct codegen *codegen)
     return ok;
 }
 
-/* Types of what passes through main untouched are checked here; regions have kernels that do. */
-static bool check_interface(struct codegen *codegen)
-{
-    const struct function *main = codegen->module->main;
-    bool ok = true;
-
-    for (int i = 0; i < main->n_params + main->ret->n_inputs; i++) {
-        const struct value *value =
-            i < main->n_params ? main->params[i] : main->ret->inputs[i - main->n_params];
-
-        if (*dtype_c_type(value->type.dtype))
-            continue;
-        ok = diag_error(codegen->ctx, DIAG_NO_KERNEL, NULL, "%s '%s' is %s, which has no type in C",
-                        i < main->n_params ? "input" : "output",
-                        str_safe(&codegen->ctx->perm, value->name, 80),
-                        dtype_name(value->type.dtype));
-    }
-    return ok;
-}
-
 static bool write_regions(struct codegen *codegen)
 {
     bool ok = !codegen->options->optimize_size || share_regions(codegen);
@@ -339,11 +319,9 @@ bool codegen_prepare(struct codegen *codegen, bool *again)
     struct function *main = codegen->module->main;
     struct plan *plan = &codegen->plan;
     struct part *part;
-    bool ok;
 
     begin(codegen);
-    ok = check_interface(codegen);
-    if (!choose_kernels(codegen) || !ok)
+    if (!choose_kernels(codegen))
         return false;
     part = plan_parts(&codegen->arena, main, codegen->regions, codegen->n_regions,
                       codegen->options->io_in_arena);

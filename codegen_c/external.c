@@ -97,9 +97,9 @@ static bool check_types(struct codegen *codegen, const struct external *external
         const struct value *value =
             i < fn->n_params ? fn->params[i] : fn->ret->inputs[i - fn->n_params];
 
-        if (!*dtype_c_type(value->type.dtype))
+        if (dtype_is_half(value->type.dtype))
             ok = diag_error(codegen->ctx, DIAG_OFFLOAD, node_origin(external->region->call),
-                            "'%s' is %s, which has no type in C",
+                            "'%s' is %s, which has no arithmetic in C",
                             str_safe(&codegen->arena, value->name, 80),
                             dtype_name(value->type.dtype));
     }
@@ -311,9 +311,9 @@ static bool collect_constants(struct codegen *codegen, struct external *external
         for (const struct value *v = composite->fn->constants; v; v = v->next) {
             if (!v->uses)
                 continue;
-            if (!*dtype_c_type(v->type.dtype))
+            if (dtype_is_half(v->type.dtype))
                 ok = diag_error(codegen->ctx, DIAG_OFFLOAD, node_origin(composite->call),
-                                "'%s' is %s, which has no type in C",
+                                "'%s' is %s, which has no arithmetic in C",
                                 str_safe(&codegen->arena, v->name, 80), dtype_name(v->type.dtype));
             else
                 external_read(codegen, external, v->name, &v->type, v->data, "");

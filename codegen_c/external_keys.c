@@ -26,8 +26,8 @@ static const char *array(struct asking *asking, const char *name, const struct t
 {
     struct codegen *codegen = asking->codegen;
 
-    if (!*dtype_c_type(type->dtype)) {
-        *why = arena_printf(&codegen->arena, "it is %s, which has no type in C",
+    if (dtype_is_half(type->dtype)) {
+        *why = arena_printf(&codegen->arena, "it is %s, which has no arithmetic in C",
                             dtype_name(type->dtype));
         return NULL;
     }

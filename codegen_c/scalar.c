@@ -7,6 +7,7 @@
 
 #include "codegen_c/codec.h"
 #include "codegen_c/emit.h"
+#include "codegen_c/kernels/decode.h"
 #include "codegen_c/scalar_qnn.h"
 
 /* The element types that rows are for. */
@@ -92,39 +93,58 @@ static bool fits_f32(enum dtype dtype)
 const char *scalar_decoded(struct arena *arena, const struct type *from, const char *operand,
                            const char **needs)
 {
-    *needs = codec_decoder(arena, type_minifloat(from));
+    *needs = from->dtype == DTYPE_BF16 ? "bf16_to_f32" : codec_decoder(arena, decode_format(from));
     return *needs ? arena_printf(arena, "%s(%s)", *needs, operand) : NULL;
 }
 
 const char *scalar_encoded(struct arena *arena, const struct type *to, const char *operand,
                            bool saturate, const char **needs)
 {
-    *needs = codec_encoder(arena, type_minifloat(to), saturate);
+    *needs =
+        to->dtype == DTYPE_BF16 ? "f32_to_bf16" : codec_encoder(arena, decode_format(to), saturate);
     return *needs ? arena_printf(arena, "%s(%s)", *needs, operand) : NULL;
+}
+
+/* A number as an f32 that rounds to fewer digits as the number itself does; NULL: integers of 64
+ * bits, which are no doubles either. */
+static const char *narrow_text(struct arena *arena, enum dtype from, const char *operand,
+                               const char **needs)
+{
+    if (fits_f32(from))
+        return from == DTYPE_F32 ? operand : arena_printf(arena, "(float)%s", operand);
+    if (from != DTYPE_F64 && dtype_bytes(from) == 8)
+        return NULL;
+    *needs = "f64_to_odd_f32";
+    return arena_printf(arena, "f64_to_odd_f32(%s%s)", from == DTYPE_F64 ? "" : "(double)",
+                        operand);
+}
+
+static bool has_codec(enum dtype dtype)
+{
+    return dtype_kind(dtype) == KIND_MINIFLOAT || dtype_is_half(dtype);
 }
 
 /* Small floats have no arithmetic in C: their numbers are f32 in between. */
 static const char *cast_text(struct arena *arena, const struct node *node, const char **needs)
 {
     const struct type *from = &node->inputs[0]->type, *to = &node->outputs[0]->type;
-    const bool decodes = dtype_kind(from->dtype) == KIND_MINIFLOAT;
+    const bool decodes = has_codec(from->dtype);
     const enum dtype between = decodes ? DTYPE_F32 : from->dtype;
-    const char *operand = "$a", *first = "", *second = "";
+    const char *operand = "$a", *first = "", *odd = "", *second = "";
 
     if (from->dtype == to->dtype)
         return "$a";
     if (decodes)
         operand = scalar_decoded(arena, from, operand, &first);
-    if (operand && dtype_kind(to->dtype) == KIND_MINIFLOAT) {
-        if (!fits_f32(between))
-            return NULL;
-        operand = arena_printf(arena, "%s%s", between == DTYPE_F32 ? "" : "(float)", operand);
-        operand = scalar_encoded(arena, to, operand, node->attrs.cast.saturate, &second);
+    if (operand && has_codec(to->dtype)) {
+        operand = narrow_text(arena, between, operand, &odd);
+        operand =
+            operand ? scalar_encoded(arena, to, operand, node->attrs.cast.saturate, &second) : NULL;
     } else if (operand) {
         operand = plain_cast_text(arena, between, to->dtype, operand, &second);
     }
     if (operand)
-        *needs = arena_printf(arena, "%s %s", first, second);
+        *needs = arena_printf(arena, "%s %s %s", first, odd, second);
     return operand;
 }
 
@@ -235,7 +255,7 @@ static const char *special_text(struct arena *arena, const struct node *node, co
     const unsigned kind = operand_kind(node);
 
     switch (node->op) {
-    case OP_CAST: return kind & BITS ? cast_text(arena, node, needs) : NULL;
+    case OP_CAST: return cast_text(arena, node, needs);
     case OP_CLIP: return kind & NUMBER ? clip_text(arena, node, needs) : NULL;
     case OP_GELU: return kind & FLOAT ? gelu_text(node, needs) : NULL;
     case OP_ISINF: return kind & FLOAT ? isinf_text(node, needs) : NULL;
@@ -325,6 +345,27 @@ static bool is_weight(const struct region *region, const struct node *node, int 
            node->inputs[1]->kind == VALUE_CONSTANT;
 }
 
+/* Halves are stored, moved and converted, not calculated with. */
+static bool takes_halves(enum op op)
+{
+    switch (op) {
+    case OP_BROADCAST_TO:
+    case OP_CAST:
+    case OP_CONCATENATE:
+    case OP_COPY:
+    case OP_DEPTH_TO_SPACE:
+    case OP_EXPAND_DIMS:
+    case OP_RESHAPE:
+    case OP_SPACE_TO_DEPTH:
+    case OP_SPLIT:
+    case OP_SQUEEZE:
+    case OP_STRIDED_SLICE:
+    case OP_TILE:
+    case OP_TRANSPOSE: return true;
+    default: return false;
+    }
+}
+
 bool scalar_accepts(struct arena *arena, const struct region *region, const char **why)
 {
     for (const struct node *n = region->fn->first; n; n = n->next) {
@@ -334,8 +375,10 @@ bool scalar_accepts(struct arena *arena, const struct region *region, const char
             const struct value *value =
                 i < n->n_inputs ? n->inputs[i] : n->outputs[i - n->n_inputs];
 
-            if (value && !*dtype_c_type(value->type.dtype) && !is_weight(region, n, i)) {
-                *why = arena_printf(arena, "%s has no type in C", dtype_name(value->type.dtype));
+            if (value && dtype_is_half(value->type.dtype) && !takes_halves(n->op) &&
+                !is_weight(region, n, i)) {
+                *why = arena_printf(arena, "%s has no arithmetic in C: it is moved and cast only",
+                                    dtype_name(value->type.dtype));
                 return false;
             }
         }

@@ -240,7 +240,7 @@ START_TEST(element_types_without_c_are_errors)
           "  %y = call k(%x) : (4) f16\n}\n"
           "fn k(%x: (4) f16) -> (%y) compiler \"toy\" composite \"toy.clip\" {\n"
           "  %y = clip(%x) {a_min=0, a_max=6} : (4) f16\n}\n",
-          DIAG_OFFLOAD, "'x' is f16, which has no type in C" },
+          DIAG_OFFLOAD, "'x' is f16, which has no arithmetic in C" },
         { "fn main(%x: (2,4) f32) -> (%y) {\n"
           "  %y = call toy_scale(%x) : (2,4) f32\n}\n"
           "fn toy_scale(%x: (2,4) f32) -> (%y) compiler \"toy\" {\n"
@@ -249,7 +249,7 @@ START_TEST(element_types_without_c_are_errors)
           "  const @h : (2,4) f16 = [1, 2, 3, 4, 5, 6, 7, 8]\n"
           "  %c = cast(@h) {dtype=f32, saturate=true} : (2,4) f32\n"
           "  %y = add(%x, %c) : (2,4) f32\n}\n",
-          DIAG_TEMPLATE, "unknown key 'h': it is f16, which has no type in C" },
+          DIAG_TEMPLATE, "unknown key 'h': it is f16, which has no arithmetic in C" },
     };
     static const char json[] =
         "{ \"name\": \"toy\", \"description\": \"\", \"format\": \"c\",\n"

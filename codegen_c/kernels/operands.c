@@ -100,8 +100,6 @@ void bind_scratch_numbers(struct bind *bind, int64_t n)
 
 const char *stored_c_type(const struct type *type)
 {
-    if (type->dtype == DTYPE_F16 || type->dtype == DTYPE_BF16)
-        return "uint16_t";
     return type_packed_bits(type) < 8 ? "uint8_t" : dtype_c_type(type->dtype);
 }
 

@@ -19,11 +19,12 @@ extern const char *const stage_names[N_STAGES];
 /* What a child found out; lives in memory shared with it. */
 struct report {
     enum verdict verdict;
-    enum stage stage; /* under way, or where the verdict was reached */
-    bool has_c;       /* generated C lies in the case's work folder; stage C is still to run */
-    bool broken_data; /* strings, sequences and the like */
-    int n_params;     /* of the imported graph: inputs that were not frozen */
-    uint64_t frozen;  /* bit i: input i became a constant, as its number must be known */
+    enum stage stage;      /* under way, or where the verdict was reached */
+    bool has_c;            /* generated C lies in the case's work folder; stage C is still to run */
+    bool broken_data;      /* strings, sequences and the like */
+    int n_params;          /* of the imported graph: inputs that were not frozen */
+    uint64_t frozen;       /* bit i: input i became a constant, as its number must be known */
+    uint64_t bf16_outputs; /* bit i: output i is bf16, whose expected data may be bare bits */
     char reason[400];
     char key[160]; /* reasons of one kind have the same */
 };

@@ -204,6 +204,9 @@ static bool stage_generate(struct examination *e)
         judge_errors(e);
         return false;
     }
+    for (int i = 0; i < main_fn->ret->n_inputs; i++)
+        if (main_fn->ret->inputs[i]->type.dtype == DTYPE_BF16)
+            e->report->bf16_outputs |= (uint64_t)1 << i;
     e->report->has_c = true;
     return true;
 }

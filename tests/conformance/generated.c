@@ -263,6 +263,9 @@ void generated_examine(const struct settings *settings, const struct test_case *
         reason = "the library lacks its function";
     for (int i = 0; ok && data_set_read(ctx, test, i, &bulk, &set, &broken); i++) {
         data_set_freeze(&set, test->report->frozen);
+        for (int k = 0; k < set.n_outputs; k++)
+            if (test->report->bf16_outputs >> k & 1)
+                set.outputs[k].type.dtype = DTYPE_BF16;
         ok = run_set(ctx, &code, &set, &reason);
     }
     if (!ok)

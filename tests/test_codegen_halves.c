@@ -1,0 +1,97 @@
+/* f16 and bf16 in generated C: moved and converted, with the bits of the simulation on every
+ * processor. */
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/ctx.h"
+#include "base/dtype.h"
+#include "relay_ir/interpret.h"
+#include "relay_ir/ir.h"
+#include "tests/support/bits.h"
+#include "tests/support/run_generated.h"
+
+enum { CODES = 65536, TIES = 3 * CODES };
+
+/* Every code of both, and what stands between numbers of f16 and of bf16: ties, and the nearest
+ * numbers on both sides, which a detour over f32 must not make ties of. */
+static const char text[] =
+    "fn main(%h: (256,256) f16, %b: (256,256) bf16, %x: (3,65536) f32, %d: (3,65536) f64, "
+    "%i: (65536) i32) -> (%hx, %hb, %h8, %bx, %bh, %xh, %xb, %dh, %db, %d8, %ih, %moved, %both) {\n"
+    "  const @known : (1,256) f16 = crc32:00000000\n"
+    "  %hx = cast(%h) {dtype=f32, saturate=true} : (256,256) f32\n"
+    "  %hb = cast(%h) {dtype=bf16, saturate=true} : (256,256) bf16\n"
+    "  %h8 = cast(%h) {dtype=f8e4m3, saturate=false} : (256,256) f8e4m3\n"
+    "  %bx = cast(%b) {dtype=f64, saturate=true} : (256,256) f64\n"
+    "  %bh = cast(%b) {dtype=f16, saturate=true} : (256,256) f16\n"
+    "  %xh = cast(%x) {dtype=f16, saturate=true} : (3,65536) f16\n"
+    "  %xb = cast(%x) {dtype=bf16, saturate=true} : (3,65536) bf16\n"
+    "  %dh = cast(%d) {dtype=f16, saturate=true} : (3,65536) f16\n"
+    "  %db = cast(%d) {dtype=bf16, saturate=true} : (3,65536) bf16\n"
+    "  %d8 = cast(%d) {dtype=f8e5m2, saturate=true} : (3,65536) f8e5m2\n"
+    "  %ih = cast(%i) {dtype=f16, saturate=true} : (65536) f16\n"
+    "  %t = transpose(%h) {axes=[1,0]} : (256,256) f16\n"
+    "  %part = strided_slice(%t) {begin=[3,0], strides=[2,1], size=[99,256]} "
+    ": (99,256) f16\n"
+    "  %moved = concatenate(%h, %part, @known) {axis=0} : (356,256) f16\n"
+    "  %up = cast(%b) {dtype=f32, saturate=true} : (256,256) f32\n"
+    "  %half = nn.relu(%up) : (256,256) f32\n"
+    "  %both = cast(%half) {dtype=bf16, saturate=true} : (256,256) bf16\n}\n";
+
+/* Half way between a code's number and the next one's of the same sign. */
+static double between(int code, bool is_bf16)
+{
+    const uint16_t bits = (uint16_t)code, next = (uint16_t)(code + 1);
+    const double a = (double)(is_bf16 ? bf16_to_f32(bits) : f16_to_f32(bits));
+    const double b = (double)(is_bf16 ? bf16_to_f32(next) : f16_to_f32(next));
+
+    return isfinite(a) && isfinite(b) ? (a + b) / 2 : a;
+}
+
+START_TEST(halves_have_the_bits_of_the_simulation)
+{
+    static uint16_t codes[CODES];
+    static float floats[TIES];
+    static double doubles[TIES];
+    static int32_t integers[CODES];
+    struct ctx *ctx = ctx_new("net.onnx");
+    struct module *module = generated_module(ctx, &(struct generated_case){ .text = text });
+    struct tensor inputs[5];
+    void *const data[5] = { codes, codes, floats, doubles, integers };
+
+    for (int i = 0; i < CODES; i++) {
+        /* f16's ties of even codes, and bf16's of odd ones: f32 holds both. */
+        const double tie = between(i, i & 1);
+
+        codes[i] = (uint16_t)i;
+        integers[i] = (i - CODES / 2) * 3 + (i % 7 == 0) * (i << 12);
+        floats[i] = (float)tie;
+        floats[CODES + i] = nextafterf((float)tie, INFINITY);
+        floats[2 * CODES + i] = nextafterf((float)tie, -INFINITY);
+        /* RISC-V's conversion from f64 forgets the sign of NaN. */
+        doubles[i] = isnan(tie) ? 1 : tie;
+        doubles[CODES + i] = nextafter(doubles[i], INFINITY);
+        doubles[2 * CODES + i] = nextafter(doubles[i], -INFINITY);
+    }
+    for (int i = 0; i < 5; i++)
+        inputs[i] = (struct tensor){ module->main->params[i]->type, data[i] };
+    bits_check_module(module, inputs);
+    ctx_free(ctx);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("codegen_halves");
+    TCase *tests = tcase_create("all");
+    SRunner *runner = srunner_create(suite);
+    int n_failed;
+
+    suite_add_tcase(suite, tests);
+    tcase_set_timeout(tests, 0);
+    tcase_add_test(tests, halves_have_the_bits_of_the_simulation);
+    srunner_run_all(runner, CK_NORMAL);
+    n_failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
