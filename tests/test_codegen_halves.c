@@ -76,6 +76,7 @@ START_TEST(halves_have_the_bits_of_the_simulation)
     for (int i = 0; i < 5; i++)
         inputs[i] = (struct tensor){ module->main->params[i]->type, data[i] };
     bits_check_module(module, inputs);
+    module_free(module);
     ctx_free(ctx);
 }
 END_TEST
