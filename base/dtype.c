@@ -43,6 +43,7 @@ int dtype_packed_bits(enum dtype dtype)
         return 4;
     return format ? minifloat_bits(format) : (int)rows[dtype].bits;
 }
+
 bool dtype_is_half(enum dtype dtype)
 {
     return dtype == DTYPE_F16 || dtype == DTYPE_BF16;

@@ -46,11 +46,6 @@ bool takes_float(const struct region *region, const char **why)
     return false;
 }
 
-bool takes_any(const struct region *region, const char **why)
-{
-    return takes_sizes(region, why);
-}
-
 bool takes_number(const struct region *region, const char **why)
 {
     enum dtype dtype = anchor_input(region, 0)->dtype;

@@ -15,8 +15,7 @@ const struct type *anchor_output(const struct region *region, int i);
  * padding of blocks. */
 bool takes_float(const struct region *region, const char **why);  /* input 0 is f32 or f64 */
 bool takes_number(const struct region *region, const char **why); /* or an integer */
-bool takes_any(const struct region *region, const char **why);   /* or bool: anything stored in C */
-bool takes_sizes(const struct region *region, const char **why); /* of any element type */
+bool takes_sizes(const struct region *region, const char **why);  /* of any element type */
 /* Input 0 is f32 as it is read, and runs of `len` of its elements are worth the many sums of
  * runtime/embed/row_sum_f32.h and its kin. */
 bool reads_rows(const struct region *region, int64_t len);

@@ -25,7 +25,7 @@ static bool takes_codes(const struct region *region, const char **why)
         if (!format || minifloat_bits(format) != 8)
             return false;
     }
-    return takes_any(region, why);
+    return takes_sizes(region, why);
 }
 
 /* Binds x_steps or w_steps, the table of the operand's format. */
@@ -121,7 +121,7 @@ bool bind_exact_matmul(struct bind *bind)
 bool accepts_exact_softmax(const struct region *region, const char **why)
 {
     *why = "the operands are no small floats of 8 bits with known scales";
-    return type_minifloat(anchor_input(region, X)) && takes_any(region, why) &&
+    return type_minifloat(anchor_input(region, X)) && takes_sizes(region, why) &&
            region->anchor->inputs[1]->kind == VALUE_CONSTANT &&
            region->anchor->inputs[3]->kind == VALUE_CONSTANT;
 }

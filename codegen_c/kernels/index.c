@@ -8,14 +8,14 @@
 
 bool accepts_index(const struct region *region, const char **why)
 {
-    return takes_any(region, why);
+    return takes_sizes(region, why);
 }
 
 bool accepts_tuples(const struct region *region, const char **why)
 {
     const struct type *indices = anchor_input(region, 1);
 
-    if (!takes_any(region, why))
+    if (!takes_sizes(region, why))
         return false;
     if (indices->dim[indices->rank - 1] > 0)
         return true;

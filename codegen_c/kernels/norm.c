@@ -174,7 +174,7 @@ bool bind_softmax(struct bind *bind)
 
 bool accepts_qnn_softmax(const struct region *region, const char **why)
 {
-    return takes_any(region, why) && takes_qnn_scales(region, 0, why);
+    return takes_sizes(region, why) && takes_qnn_scales(region, 0, why);
 }
 
 /* What is added to a result: " - 128", or nothing. */

@@ -105,7 +105,7 @@ bool accepts_max_pool_codes(const struct region *region, const char **why)
     const struct window w = window_of_pool(region);
 
     *why = "the element type is no small float";
-    return type_minifloat(anchor_input(region, 0)) && takes_any(region, why) &&
+    return type_minifloat(anchor_input(region, 0)) && takes_sizes(region, why) &&
            takes_window(&w, why);
 }
 
@@ -196,7 +196,7 @@ bool accepts_qnn_avg_pool(const struct region *region, const char **why)
 {
     const struct window w = window_of_pool(region);
 
-    return takes_any(region, why) && takes_window(&w, why) &&
+    return takes_sizes(region, why) && takes_window(&w, why) &&
            takes_qnn_scales(region, window_k_len(&w), why);
 }
 

@@ -46,7 +46,7 @@ bool accepts_qnn_conv(const struct region *region, const char **why)
 {
     const struct window w = window_of_conv(region);
 
-    return takes_any(region, why) && takes_window(&w, why);
+    return takes_sizes(region, why) && takes_window(&w, why);
 }
 
 /* Where a result lies: oc counts the channels of all images. */
@@ -132,7 +132,7 @@ bool bind_qnn_conv(struct bind *bind)
 
 bool accepts_qnn_matmul(const struct region *region, const char **why)
 {
-    if (!takes_any(region, why))
+    if (!takes_sizes(region, why))
         return false;
     if (anchor_input(region, X)->rank >= 2 && anchor_input(region, W)->rank >= 2)
         return true;

@@ -41,7 +41,7 @@ bool accepts_qnn_conv_tiles(const struct region *region, const char **why)
         *why = "the groups have few channels";
         return false;
     }
-    return takes_any(region, why) && takes_window(&w, why) && takes_dot(region, &dot, why);
+    return takes_sizes(region, why) && takes_window(&w, why) && takes_dot(region, &dot, why);
 }
 
 /* Where inputs and results lie; `all` are the channels of all groups. */
@@ -106,7 +106,7 @@ bool accepts_qnn_depthwise(const struct region *region, const char **why)
 
     *why = "the convolution is not depthwise, with the channels last, in at most two dimensions";
     return w.rank < 3 && w.channels_last && w.out_channels_last && w.groups == w.in_c &&
-           w.groups == w.out_c && takes_any(region, why) && takes_window(&w, why) &&
+           w.groups == w.out_c && takes_sizes(region, why) && takes_window(&w, why) &&
            takes_dot(region, &dot, why);
 }
 
@@ -194,7 +194,7 @@ bool accepts_qnn_dense_tiles(const struct region *region, const char **why)
         (region->anchor->op == OP_QNN_MATMUL && region->anchor->attrs.matmul.transpose_a))
         return false;
     dot = dot_of_dense(region);
-    return takes_any(region, why) && takes_dot(region, &dot, why);
+    return takes_sizes(region, why) && takes_dot(region, &dot, why);
 }
 
 bool bind_qnn_dense_tiles(struct bind *bind)

@@ -188,7 +188,7 @@ static void bind_reduction(struct bind *bind, enum op op, enum dtype dtype, int6
 
 bool accepts_reduce(const struct region *region, const char **why)
 {
-    return takes_any(region, why);
+    return takes_sizes(region, why);
 }
 
 bool bind_reduce(struct bind *bind)
@@ -254,7 +254,7 @@ bool accepts_qnn_reduce(const struct region *region, const char **why)
 {
     const int64_t n = type_elements(anchor_output(region, 0));
 
-    return takes_any(region, why) &&
+    return takes_sizes(region, why) &&
            takes_qnn_scales(region, n ? type_elements(anchor_input(region, 0)) / n : 0, why);
 }
 

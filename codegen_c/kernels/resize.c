@@ -50,7 +50,7 @@ bool accepts_resize_linear(const struct region *region, const char **why)
 
 bool accepts_resize_nearest(const struct region *region, const char **why)
 {
-    if (!takes_any(region, why))
+    if (!takes_sizes(region, why))
         return false;
     if (strcmp(region->anchor->attrs.resize.method, "nearest_neighbor") == 0 ||
         extents_of(region).n_changed == 0)
@@ -208,7 +208,7 @@ bool bind_resize_linear(struct bind *bind)
 
 bool accepts_qnn_resize(const struct region *region, const char **why)
 {
-    return takes_any(region, why);
+    return takes_sizes(region, why);
 }
 
 bool bind_qnn_resize(struct bind *bind)
