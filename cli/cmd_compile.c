@@ -122,6 +122,20 @@ static void report_measured(struct cli *cli, const struct codegen_measured *meas
         cJSON_AddNumberToObject(json, "stack", (double)measured->stack);
 }
 
+/* With --pool nothing is proved of the sum. */
+static void report_arena(struct cli *cli, const struct codegen_options *options,
+                         const struct codegen_result *result)
+{
+    say(cli, "  arena   %zu bytes", result->arena_bytes);
+    if (result->arena_optimal)
+        say(cli, " = lower bound, optimal");
+    else if (!options->n_pools)
+        say(cli, ", lower bound %zu (in this order %zu)", result->arena_order_bound,
+            result->arena_lower_bound);
+    say(cli, "; without sharing %zu, in-place only %zu\n", result->arena_naive_bytes,
+        result->arena_in_place_bytes);
+}
+
 static void report(struct cli *cli, const struct module *module, const struct budget *budget,
                    const struct codegen_options *options, const struct codegen_result *result)
 {
@@ -139,8 +153,7 @@ static void report(struct cli *cli, const struct module *module, const struct bu
             "goes without\n",
             result->n_winograd, result->n_winograd == 1 ? "" : "s", result->winograd_weight_bytes,
             result->winograd_scratch_bytes);
-    say(cli, "  arena   %zu bytes (without sharing: %zu)\n", result->arena_bytes,
-        result->arena_naive_bytes);
+    report_arena(cli, options, result);
     report_pools(cli, options, result);
     report_measured(cli, options->measured);
     report_budget(cli, budget, options, result);

@@ -111,7 +111,12 @@ struct codegen_peak {
 
 /* What was made, for the command's summary and for verify. Everything in the arena of ctx->perm. */
 struct codegen_result {
-    size_t arena_bytes, arena_naive_bytes; /* naive: every intermediate its own place */
+    size_t arena_bytes;
+    bool arena_optimal; /* no order of the regions and no offsets need less: false with --pool */
+    size_t arena_lower_bound, arena_order_bound; /* no offsets in this order need less; no order */
+    /* Before any layers are in stripes: every intermediate its own place; what plan/in_place_only.h
+     * says of the paper's reuse, and the most of that at once. */
+    size_t arena_naive_bytes, arena_in_place_bytes, arena_in_place_alive;
     size_t arena_whole_bytes; /* what it would be without stripes, where there are some, or where
                                  they did not help; else 0 */
     int n_stripes,

@@ -111,7 +111,9 @@ static void add_arena(struct codegen *codegen, cJSON *root)
     cJSON_AddBoolToObject(arena, "optimal", plan->optimal);
     add_number(arena, "order_lower_bound", (double)plan->order_bound);
     cJSON_AddBoolToObject(arena, "order_optimal", plan->order_peak == plan->order_bound);
-    add_number(arena, "without_sharing", (double)plan->naive_bytes);
+    add_number(arena, "without_sharing", (double)codegen->result->arena_naive_bytes);
+    add_number(arena, "in_place_only", (double)codegen->result->arena_in_place_bytes);
+    add_number(arena, "in_place_only_alive", (double)codegen->result->arena_in_place_alive);
     add_pools(codegen, arena);
     if (codegen->result->n_stripes)
         add_number(arena, "without_stripes", (double)codegen->result->arena_whole_bytes);

@@ -155,15 +155,18 @@ static void add_arena_map(struct codegen *codegen, struct str *out)
         str_add(out, " * Arena: none\n */\n");
         return;
     }
-    str_printf(out, " * Arena: %zu bytes; without sharing %zu\n", plan->arena_bytes,
-               plan->naive_bytes);
+    str_printf(out, " * Arena: %zu bytes.", plan->arena_bytes);
+    if (codegen->options->n_pools)
+        str_add(out, "\n");
+    else if (codegen->result->arena_optimal)
+        str_add(out, " Optimal: no order of the regions and no offsets need less.\n");
+    else
+        str_printf(out, " Lower bound: %zu, in this order %zu.\n", plan->order_bound,
+                   plan->lower_bound);
+    str_printf(out, " * Without sharing %zu, in-place element-wise only %zu.\n",
+               codegen->result->arena_naive_bytes, codegen->result->arena_in_place_bytes);
     if (codegen->options->n_pools)
         add_pool_lines(codegen, out);
-    else if (plan->arena_bytes == plan->order_bound)
-        str_add(out, " * Optimal: no order of the regions and no offsets need less.\n");
-    else
-        str_printf(out, " * No offsets need less than %zu in this order, no order less than %zu.\n",
-                   plan->lower_bound, plan->order_bound);
     if (codegen->result->n_stripes)
         str_printf(out,
                    " * %d layers are computed in stripes; layer by layer it would be %zu bytes.\n",

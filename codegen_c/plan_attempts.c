@@ -1,11 +1,26 @@
 /* plan_attempts.c - one plan after the other, each from the module on, until one fits: better
  * orders, layers in stripes, pools. */
 #include "codegen_c/emit.h"
+#include "codegen_c/plan/in_place_only.h"
 #include "codegen_c/plan/stripe.h"
 
 /* Times that the order may change: scratch depends a little on it, so that two orders could each be
  * the better one by the other's scratch. */
 enum { ORDERS = 3 };
+
+/* What the network takes without this planner, layer by layer. */
+static void note_unplanned(struct codegen *codegen)
+{
+    struct in_place_only needed;
+
+    for (int r = 0; r < codegen->n_regions; r++)
+        if (is_striped(codegen->regions[r].fn))
+            return;
+    needed = plan_in_place_only(&codegen->plan, &codegen->arena, codegen->regions);
+    codegen->result->arena_naive_bytes = codegen->plan.naive_bytes;
+    codegen->result->arena_in_place_bytes = needed.bytes;
+    codegen->result->arena_in_place_alive = needed.alive;
+}
 
 /* From the module to a packed arena; main may have got another order. */
 static bool plan_all(struct codegen *codegen, const struct codegen *fresh)
@@ -19,7 +34,10 @@ static bool plan_all(struct codegen *codegen, const struct codegen *fresh)
         again = i < ORDERS;
         ok = codegen_prepare(codegen, &again);
     }
-    return ok && codegen_pack(codegen);
+    if (!ok || !codegen_pack(codegen))
+        return false;
+    note_unplanned(codegen);
+    return true;
 }
 
 static bool plan_anew(struct codegen *codegen, const struct codegen *fresh)

@@ -129,7 +129,10 @@ void fill_result(struct codegen *codegen)
     result->arena_bytes = codegen->plan.arena_bytes;
     result->pool_bytes = pool_sizes(codegen, false);
     result->pool_constant_bytes = pool_sizes(codegen, true);
-    result->arena_naive_bytes = codegen->plan.naive_bytes;
+    result->arena_lower_bound = codegen->plan.lower_bound;
+    result->arena_order_bound = codegen->plan.order_bound;
+    result->arena_optimal =
+        !codegen->options->n_pools && result->arena_bytes == result->arena_order_bound;
     result->weight_bytes = codegen->weights.bytes;
     find_peak(codegen);
     external_host_files(codegen);

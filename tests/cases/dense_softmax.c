@@ -9,8 +9,8 @@
  *      0  region_fc       fc       gemv     f32 [1,4]
  *      1  region_softmax  softmax  softmax  f32 [1,4]
  *
- * Arena: 16 bytes; without sharing 16
- * Optimal: no order of the regions and no offsets need less.
+ * Arena: 16 bytes. Optimal: no order of the regions and no offsets need less.
+ * Without sharing 16, in-place element-wise only 16.
  *      offset       bytes  written  last read  values
  *           0          16        0          1  logits
  */

@@ -10,8 +10,8 @@
  *      1  region_dw      dw + relu6   depthwise  f32 [1,4,4,4]
  *      2  region_relu6   relu6        copy       f32 [1,4,4,4]
  *
- * Arena: 848 bytes; without sharing 1040
- * Optimal: no order of the regions and no offsets need less.
+ * Arena: 848 bytes. Optimal: no order of the regions and no offsets need less.
+ * Without sharing 1040, in-place element-wise only 1040.
  *      offset       bytes  written  last read  values
  *          64         784        0          1  x_nhwc
  *           0         256        1          2  y_nhwc,

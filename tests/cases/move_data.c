@@ -10,8 +10,8 @@
  *      1  region_concat  concat  copy    f32 [1,2,4,4]
  *      2  region_nhwc    nhwc    copy    f32 [1,4,4,2]
  *
- * Arena: 192 bytes; without sharing 192
- * Optimal: no order of the regions and no offsets need less.
+ * Arena: 192 bytes. Optimal: no order of the regions and no offsets need less.
+ * Without sharing 192, in-place element-wise only 192.
  *      offset       bytes  written  last read  values
  *         128          64        0          1  middle
  *           0         128        1          2  doubled

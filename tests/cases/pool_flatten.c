@@ -11,8 +11,8 @@
  *      2  region_pool2    pool2        pool_tiles  f32 [1,2,2,2]
  *      3  region_pool2_2  pool2        copy        f32 [1,2,2,2]
  *
- * Arena: 320 bytes; without sharing 400
- * Optimal: no order of the regions and no offsets need less.
+ * Arena: 320 bytes. Optimal: no order of the regions and no offsets need less.
+ * Without sharing 400, in-place element-wise only 400.
  *      offset       bytes  written  last read  values
  *          32         288        0          1  x_nhwc
  *           0          72        1          2  pool1_y,

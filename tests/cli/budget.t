@@ -2,7 +2,7 @@
 $ relayc compile $MODELS/conv_bn_relu.onnx -o fits --ram 1K --flash 1K; ls fits
 conv_bn_relu: 3 ONNX nodes -> 1 region, 0.00 M MACs
   flash   412 bytes of weights
-  arena   0 bytes (without sharing: 0)
+  arena   0 bytes = lower bound, optimal; without sharing 0, in-place only 0
   fits    RAM 0 of 1024 bytes (0.0 %), flash 412 of 1024 bytes (40.2 %)
   wrote   fits/conv_bn_relu.h, fits/conv_bn_relu.c, fits/conv_bn_relu.json
   next    relayc verify MODELS/conv_bn_relu.onnx --ram 1K
@@ -85,7 +85,7 @@ $ relayc compile digits.onnx -o out --ram 2K --json | grep -A6 '"ram"'
 $ relayc compile digits.onnx -o board --board nrf52840-dk --ram 64K
 digits: 9 ONNX nodes -> 4 regions, 0.31 M MACs
   flash   43928 bytes of weights
-  arena   11904 bytes (without sharing: 15904)
+  arena   11904 bytes = lower bound, optimal; without sharing 15904, in-place only 15904
   fits    RAM 11904 of 65536 bytes (18.2 %), flash 43928 of 1048576 bytes (4.2 %)
   wrote   board/digits.h, board/digits.c, board/digits_weights.h, board/digits_weights.c, board/digits.json
   next    relayc verify digits.onnx --target cortex-m4 --ram 64K
@@ -115,7 +115,7 @@ error[R0601]: mine.json:1:92: the "kind" of a pool is "ram" or "flash"
 $ echo '{ "name": "mine", "target": "cortex-m4", "pools": [ { "name": "a", "bytes": "1K", "kind": "ram" } ] }' >mine.json; relayc compile $MODELS/conv_bn_relu.onnx -o mine --board mine.json
 conv_bn_relu: 3 ONNX nodes -> 1 region, 0.00 M MACs
   flash   300 bytes of weights
-  arena   0 bytes (without sharing: 0)
+  arena   0 bytes = lower bound, optimal; without sharing 0, in-place only 0
   fits    RAM 0 of 1024 bytes (0.0 %)
   wrote   mine/conv_bn_relu.h, mine/conv_bn_relu.c, mine/conv_bn_relu.json
   next    relayc verify MODELS/conv_bn_relu.onnx --target cortex-m4
@@ -130,7 +130,7 @@ help: --pool board fits: RAM 6784 bytes, flash 43928
 $ relayc compile digits.onnx -o two --board two.json --pool board
 digits: 9 ONNX nodes -> 2 regions, 0.31 M MACs
   flash   43928 bytes of weights
-  arena   6784 bytes (without sharing: 6784)
+  arena   6784 bytes; without sharing 15904, in-place only 15904
   sram    2048 of 4800 bytes
   ccm     4736 of 4800 bytes
   stripes 3 layers in 1 group, row by row: layer by layer the arena takes 13440 bytes; the operations are the same
@@ -139,13 +139,13 @@ digits: 9 ONNX nodes -> 2 regions, 0.31 M MACs
 $ relayc compile digits.onnx -o pools --pool dtcm=8K,fast,section=.dtcm --pool sram=12K --pool psram=1M,slow
 digits: 9 ONNX nodes -> 4 regions, 0.31 M MACs
   flash   43992 bytes of weights
-  arena   13440 bytes (without sharing: 15936)
+  arena   13440 bytes; without sharing 15936, in-place only 15936
   dtcm    5248 of 8192 bytes
   sram    8192 of 12288 bytes
   psram   0 of 1048576 bytes
   wrote   pools/digits.h, pools/digits.c, pools/digits_weights.h, pools/digits_weights.c, pools/digits.json
   next    relayc verify digits.onnx --pool dtcm=8K,fast,section=.dtcm --pool sram=12K --pool psram=1M,slow
-$ grep -A3 -n 'arena_' pools/digits.h; grep -A10 'Arena:' pools/digits.c
+$ grep -A3 -n 'arena_' pools/digits.h; grep -A11 'Arena:' pools/digits.c
 39: *    arena_dtcm: fast, section .dtcm
 40: *    arena_psram: slow
 41- * Nothing else is written: calls with
@@ -155,7 +155,8 @@ $ grep -A3 -n 'arena_' pools/digits.h; grep -A10 'Arena:' pools/digits.c
 45-
 46-#ifdef __cplusplus
 47-}
- * Arena: 13440 bytes; without sharing 15936
+ * Arena: 13440 bytes.
+ * Without sharing 15936, in-place element-wise only 15936.
  *    dtcm           5248 of 8192 bytes, 309376 bytes loaded and stored
  *    sram           8192 of 12288 bytes, 16384 bytes loaded and stored
  *    psram             0 of 1048576 bytes, 0 bytes loaded and stored

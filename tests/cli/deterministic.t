@@ -16,7 +16,7 @@ note: dnnl took nothing; `relayc targets --explain MODELS/dense_softmax.onnx --o
 dense_softmax: 2 ONNX nodes -> 2 regions, 0.00 M MACs
   targets c 2 regions
   flash   224 bytes of weights
-  arena   16 bytes (without sharing: 16)
+  arena   16 bytes = lower bound, optimal; without sharing 16, in-place only 16
   wrote   ./dense_softmax.h, ./dense_softmax.c, ./dense_softmax.json
   next    relayc verify MODELS/dense_softmax.onnx --deterministic --offload dnnl --no-cost
 $ relayc run --deterministic $MODELS/conv_bn_relu.onnx

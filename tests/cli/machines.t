@@ -43,7 +43,7 @@ error[R0501]: --target says nothing without --with generated
 $ relayc compile --target cortex-m4 $MODELS/conv_bn_relu.onnx
 conv_bn_relu: 3 ONNX nodes -> 1 region, 0.00 M MACs
   flash   300 bytes of weights
-  arena   0 bytes (without sharing: 0)
+  arena   0 bytes = lower bound, optimal; without sharing 0, in-place only 0
   wrote   ./conv_bn_relu.h, ./conv_bn_relu.c, ./conv_bn_relu.json
   next    relayc verify MODELS/conv_bn_relu.onnx --target cortex-m4
 $ head -8 conv_bn_relu.c; grep target conv_bn_relu.json

@@ -119,7 +119,7 @@ help: products are 'bn1_y.multiply'
 fp8w: 1 of 1 product, constants 228 -> 79 bytes
 conv_bn_relu: 3 ONNX nodes -> 1 region, 0.00 M MACs
   flash   124 bytes of weights
-  arena   0 bytes (without sharing: 0)
+  arena   0 bytes = lower bound, optimal; without sharing 0, in-place only 0
 # what would change nothing, or cannot be, is said
 $ relayc compile $MODELS/conv_bn_relu.onnx --precision fp8w --keep-f32 conv1_y -o kept | head -2 # a node that became a part of another, by its output
 fp8w: 0 of 1 product, constants 228 -> 228 bytes

@@ -9,7 +9,7 @@ $ relayc compile $MODELS/conv_bn_relu.onnx --ram 0
 error[R0501]: --ram: an arena of 0 bytes
 [2]
 $ relayc compile $MODELS/conv_bn_relu.onnx --ram 64K | grep -e arena -e next
-  arena   0 bytes (without sharing: 0)
+  arena   0 bytes = lower bound, optimal; without sharing 0, in-place only 0
   next    relayc verify MODELS/conv_bn_relu.onnx --ram 64K
 $ grep 'options' conv_bn_relu.c
  *    options  --ram 64K

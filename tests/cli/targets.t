@@ -191,7 +191,7 @@ error[R0501]: --offload: a name is missing between the commas
 $ relayc compile $MODELS/pool_flatten.onnx --offload c -o host
 pool_flatten: 3 ONNX nodes -> 4 regions, 0.00 M MACs
   flash   0 bytes of weights
-  arena   320 bytes (without sharing: 400)
+  arena   320 bytes = lower bound, optimal; without sharing 400, in-place only 400
   wrote   host/pool_flatten.h, host/pool_flatten.c, host/pool_flatten.json
   next    relayc verify MODELS/pool_flatten.onnx --offload c
 $ relayc compile $MODELS/pool_flatten.onnx --assign cost --no-cost
@@ -275,7 +275,7 @@ $ relayc compile $MODELS/pointwise_residual.onnx --target-dir npu --offload npu,
 pointwise_residual: 3 ONNX nodes -> 2 regions, 0.00 M MACs
   targets dnnl 1 region, npu 1 region
   flash   80 bytes of weights
-  arena   432 bytes (without sharing: 432)
+  arena   432 bytes = lower bound, optimal; without sharing 432, in-place only 432
   wrote   out/pointwise_residual.h, out/pointwise_residual.c, out/pointwise_residual_npu.h, out/pointwise_residual_npu.c, out/relayc_abi.h, out/pointwise_residual_dnnl.h, out/pointwise_residual_dnnl.c, out/relayc_dnnl.h, out/pointwise_residual.json
   next    relayc verify MODELS/pointwise_residual.onnx --target-dir npu --offload npu,dnnl,c --assign priority --no-cost
 pointwise_residual.c
@@ -344,7 +344,7 @@ note: acme took nothing; `relayc targets --explain MODELS/pool_flatten.onnx --ta
 pool_flatten: 3 ONNX nodes -> 1 region, 0.00 M MACs
   targets dnnl 1 region
   flash   0 bytes of weights
-  arena   80 bytes (without sharing: 80)
+  arena   80 bytes = lower bound, optimal; without sharing 80, in-place only 80
   next    relayc verify MODELS/pool_flatten.onnx --target-dir acme --offload acme,dnnl --assign priority --no-cost
 $ for c in compile\ -q\ -oout compile\ -oout\ --json; do relayc $c $MODELS/pool_flatten.onnx --target-dir acme --offload acme | grep -A 1 notes; done
 	"notes":	["acme took nothing; `relayc targets --explain MODELS/pool_flatten.onnx --target-dir acme --offload acme` says why"],
@@ -427,7 +427,7 @@ $ relayc compile $MODELS/conv_bn_relu.onnx --offload sim_npu --precision fp8 --a
 conv_bn_relu: 3 ONNX nodes -> 1 region, 0.00 M MACs
   targets sim_npu 1 region
   flash   432 bytes of weights
-  arena   0 bytes (without sharing: 0)
+  arena   0 bytes = lower bound, optimal; without sharing 0, in-place only 0
 $ relayc compile $MODELS/conv_bn_relu.onnx --offload sim_npu --precision fp8=f8e5m2 --assign priority --no-cost -o fp8 --json | grep -A 1 '"precision":.{'
 	"precision":	{
 		"wanted":	"fp8=f8e5m2",

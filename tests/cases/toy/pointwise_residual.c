@@ -9,8 +9,8 @@
  *      0  pointwise_residual_toy_conv1  conv1 + add1  toy, 2 composites  f32 [1,4,3,3]
  *      1  region_relu1                  relu1         elementwise        f32 [1,4,3,3]
  *
- * Arena: 304 bytes; without sharing 304
- * Optimal: no order of the regions and no offsets need less.
+ * Arena: 304 bytes. Optimal: no order of the regions and no offsets need less.
+ * Without sharing 304, in-place element-wise only 304.
  *      offset       bytes  written  last read  values
  *         160         144        0          1  add1_y
  *           0         160        0          0  scratch of pointwise_residual_toy_conv1
