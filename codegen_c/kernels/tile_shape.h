@@ -1,0 +1,50 @@
+/* tile_shape.h - how many pixels and vectors a register tile has, by the machine and the matrix:
+ * rules and their model of time. What becomes of them in C is tile.c's. */
+#ifndef CODEGEN_C_KERNELS_TILE_SHAPE_H
+#define CODEGEN_C_KERNELS_TILE_SHAPE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "codegen_c/machine.h"
+
+enum {
+    TILE_PANEL = 32,
+    WIDE_TILE_PANEL = 64, /* of columns that tile_is_wide says */
+    N_TILE_SHAPES = 5
+};
+
+struct tile_shape {
+    const char *condition; /* of the C compiler's macros; "" = what is left */
+    int lanes, vectors, pixels;
+};
+
+/* What --target generic leaves to the C compiler, from the longest vectors to none: the same tiles
+ * as the rows of machines.def. */
+extern const struct tile_shape tile_shapes[N_TILE_SHAPES];
+
+struct tile_shape tile_shape_of_machine(const struct machine *machine);
+
+/* Whether matrices of so many columns lie in panels of 64. */
+bool tile_is_wide(const struct machine *machine, int64_t columns);
+
+/* The tile of such panels. */
+struct tile_shape tile_widened(struct tile_shape shape);
+
+/* The tile of so few columns, if they are few. */
+struct tile_shape tile_narrowed(struct tile_shape shape, int64_t columns);
+
+/* The tile for so many rows, of about as many pixels. 0 rows: it is not known how many. `stepped`:
+ * one pointer tells where all pixels are, so that there may be more. */
+struct tile_shape tile_fitted(struct tile_shape shape, int64_t rows, bool stepped);
+
+/* Whether sums and weights fit into the registers, and the tile into a panel, and enough of it
+ * holds channels. */
+bool tile_is_possible(const struct machine *machine, int64_t panel, int64_t vectors, int64_t pixels,
+                      int64_t columns);
+
+/* Which columns share their shapes on all processors in question: the most of them; 0 = all that
+ * are more than a few. */
+int64_t tile_class(const struct machine *machine, int64_t columns);
+
+#endif
