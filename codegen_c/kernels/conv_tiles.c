@@ -390,7 +390,7 @@ bool bind_conv_small(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
     const struct panels panels = panels_of(&w, tile_panel(bind->machine));
-    const struct tile tile = bind_tile_f32(bind, panels.n_rows, TILE_MORE);
+    const struct tile tile = bind_tile_f32(bind, 0, panels.n_rows, TILE_MORE);
     const int64_t in_c = w.in_c / w.groups;
     const bool wide = in_c >= CHUNK;
 

@@ -14,7 +14,7 @@ enum { SCALARS = 4 /* columns that are always there (panels.h, ragged) */ };
 /* Returns the C expression of a sum in its tile. */
 static const char *bind_tiles(struct bind *bind, int64_t columns, int *most_pixels)
 {
-    const struct tile tile = bind_tile_f32(bind, columns, TILE_TAPS);
+    const struct tile tile = bind_tile_f32(bind, 0, columns, TILE_TAPS);
 
     bind_text(bind, "tile_f32", "%s", tile.fn);
     bind_int(bind, "most_pixels", tile.most_pixels);

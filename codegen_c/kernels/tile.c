@@ -245,9 +245,9 @@ static struct tile named_tile(struct bind *bind, struct naming *naming, enum til
     return tile;
 }
 
-struct tile bind_tile_f32(struct bind *bind, int64_t columns, enum tile_form form)
+struct tile bind_tile_f32(struct bind *bind, int64_t rows, int64_t columns, enum tile_form form)
 {
-    struct naming naming = naming_of(bind, 0, columns, false, false);
+    struct naming naming = naming_of(bind, rows, columns, false, false);
 
     return named_tile(bind, &naming, form, 0);
 }

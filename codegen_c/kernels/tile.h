@@ -25,9 +25,10 @@ int tile_panel_of(const struct machine *machine, int64_t columns);
 /* Numbers of a line of the cache, which TILE_AHEAD and TILE_ROWS fetch for each input. */
 int tile_line(void);
 
-/* The tile of a matrix of so many columns; where the machine leaves it to the C compiler, that of a
- * server with AVX-512. */
-void tile_extents(const struct machine *machine, int64_t columns, int *pixels, int *channels);
+/* The tile of a matrix of so many columns, and rows if that is not 0, as bind_tile_f32 takes it;
+ * where the machine leaves it to the C compiler, that of a server with AVX-512. */
+void tile_extents(const struct machine *machine, int64_t rows, int64_t columns, int *pixels,
+                  int *channels);
 
 /* How a tile reads x; templates/helpers/tile_f32.c.tmpl says it in C. */
 enum tile_form {
@@ -45,9 +46,10 @@ struct tile {
     struct row_vector vector;       /* that its channels are whole ones of */
 };
 
-/* Asks for the helper whose tile suits a matrix of so many columns. The keys pixels and tile are
- * set to the names of its extents, which are those of all forms for as many columns. */
-struct tile bind_tile_f32(struct bind *bind, int64_t columns, enum tile_form form);
+/* Asks for the helper whose tile suits a matrix of so many columns, and rows if that is not 0. The
+ * keys pixels and tile are set to the names of its extents, which are those of all forms for as
+ * many columns. */
+struct tile bind_tile_f32(struct bind *bind, int64_t rows, int64_t columns, enum tile_form form);
 
 /* The same, of as many pixels as leave few over where there are `rows` of them. Sets halves, and
  * half_fn to a function that computes the first half of a tile's columns, where no more are left at

@@ -87,10 +87,12 @@ struct tile_shape tile_shape_of_machine(const struct machine *machine)
                                 .pixels = machine->tile_columns };
 }
 
-void tile_extents(const struct machine *machine, int64_t columns, int *pixels, int *channels)
+void tile_extents(const struct machine *machine, int64_t rows, int64_t columns, int *pixels,
+                  int *channels)
 {
-    const struct tile_shape shape =
-        tile_narrowed(machine->lanes ? tile_shape_of_machine(machine) : tile_shapes[0], columns);
+    const struct tile_shape usual =
+        machine->lanes ? tile_shape_of_machine(machine) : tile_shapes[0];
+    const struct tile_shape shape = tile_fitted(tile_narrowed(usual, columns), rows, false);
 
     *pixels = shape.pixels;
     *channels = shape.vectors * shape.lanes;

@@ -65,14 +65,16 @@ static struct winograd_shape chosen_shape(struct bind *bind, const struct window
     int64_t groups[N_GROUPS];
     int n = 0, pixels, channels;
 
-    tile_extents(bind->machine, w->out_c, &pixels, &channels);
     if (bind->region->winograd == WINOGRAD_AUTO) {
         s.m = (int)bind_knob(bind, KNOB_WINOGRAD, s.m ? s.m : 4, 2, sizes);
         s = winograd_shape_of(bind->region, w, s.m);
     }
+    tile_extents(bind->machine, s.tiles, w->out_c, &pixels, &channels);
     for (; n < N_GROUPS && (n == 0 || groups[n - 1] < s.tiles); n++)
         groups[n] = tiles_of_group[n] * pixels;
     s.group = bind_knob(bind, KNOB_GROUP, s.group, n, groups);
+    if (s.group > s.tiles)
+        s.group = s.tiles;
     return s;
 }
 
@@ -217,7 +219,7 @@ bool bind_winograd(struct bind *bind)
     const struct window w = window_of_conv(bind->region);
     const struct winograd_shape s = chosen_shape(bind, &w);
     const struct panels panels = panels_of(bind, &w, s.m);
-    const struct tile tile = bind_tile_f32(bind, w.out_c, TILE_ROWS);
+    const struct tile tile = bind_tile_f32(bind, s.tiles, w.out_c, TILE_ROWS);
     const bool ragged = w.out_c % panels.width != 0;
     const int64_t room = s.group + tile.most_pixels - 1;
 

@@ -7,8 +7,9 @@
 enum {
     CALL = 4,      /* per sum of a tile */
     TRANSFORM = 8, /* per element of what is multiplied, and of the products */
-    STREAM = 10,   /* per weight, if they do not lie in the second cache … */
-    NEAR = 1       /* … and if they do */
+    NEAR = 1,      /* per weight */
+    STREAM = 10    /* until one is there that did not lie in the second cache: it is fetched while
+                      others are in use */
 };
 
 enum {
@@ -25,7 +26,6 @@ enum {
 struct plain { /* what both ways have in common */
     const struct machine *machine;
     const struct window *w;
-    int pixels, channels; /* of a register tile */
 };
 
 static int64_t round_up(int64_t n, int64_t multiple)
@@ -38,15 +38,29 @@ static int64_t cache_of(const struct machine *machine)
     return machine->lanes == 0 ? CACHE : (int64_t)machine->l2_bytes;
 }
 
+struct extents { /* of a register tile */
+    int pixels, channels;
+};
+
+static struct extents tile_of(const struct plain *p, int64_t rows)
+{
+    struct extents tile;
+
+    tile_extents(p->machine, rows, p->w->out_c, &tile.pixels, &tile.channels);
+    return tile;
+}
+
 /* n_products matrices of n rows of in_c by those of in_c by out_c. */
 static int64_t products_cost(const struct plain *p, int64_t n_products, int64_t n, int64_t len)
 {
-    const int64_t out_c = round_up(p->w->out_c, p->channels);
+    const struct extents tile = tile_of(p, n);
+    const int64_t out_c = round_up(p->w->out_c, tile.channels);
     const int64_t weights = n_products * p->w->in_c * p->w->out_c;
-    const bool streamed = weights * (int64_t)sizeof(float) > cache_of(p->machine) / 2;
+    const bool streamed = weights * (int64_t)sizeof(float) > cache_of(p->machine) / 4 * 3;
+    const int64_t waits = streamed && n < STREAM ? STREAM - n : 0;
 
-    return n_products / len * round_up(n, p->pixels) * out_c * (len * p->w->in_c + CALL) +
-           weights * (streamed ? STREAM : NEAR);
+    return n_products / len * round_up(n, tile.pixels) * out_c * (len * p->w->in_c + CALL) +
+           weights * (NEAR + waits);
 }
 
 static int64_t tiles_of(const struct window *w, int m)
@@ -59,7 +73,8 @@ static int64_t winograd_cost(const struct plain *p, int m)
     const int64_t products = (m + 2) * (m + 2), tiles = tiles_of(p->w, m);
 
     return products_cost(p, products, tiles, 1) +
-           tiles * products * TRANSFORM * (p->w->in_c + round_up(p->w->out_c, p->channels));
+           tiles * products * TRANSFORM *
+               (p->w->in_c + round_up(p->w->out_c, tile_of(p, tiles).channels));
 }
 
 static int cheapest(const struct plain *p)
@@ -76,14 +91,16 @@ static int cheapest(const struct plain *p)
 /* Whole register tiles; what is computed of a group lies in half of the second cache. */
 static int64_t group_of(const struct plain *p, int m)
 {
+    const struct extents tile = tile_of(p, tiles_of(p->w, m));
     const int64_t tile_bytes =
-        (m + 2) * (m + 2) * (int64_t)sizeof(float) * (p->w->in_c + p->channels);
+        (m + 2) * (m + 2) * (int64_t)sizeof(float) * (p->w->in_c + tile.channels);
     const int64_t fit = cache_of(p->machine) / 2 / tile_bytes;
     const int64_t wanted = fit < FEWEST ? FEWEST : fit > MOST_GROUP ? MOST_GROUP : fit;
-    const int64_t tiles = round_up(tiles_of(p->w, m), p->pixels);
-    const int64_t whole = wanted / p->pixels * p->pixels;
+    const int64_t tiles = round_up(tiles_of(p->w, m), tile.pixels);
+    const int64_t whole = wanted / tile.pixels * tile.pixels;
+    const int64_t group = whole < FEWEST ? whole + tile.pixels : whole;
 
-    return tiles < whole ? tiles : whole > 0 ? whole : p->pixels;
+    return tiles < group ? tiles : group;
 }
 
 static int size_of(const struct region *region, const struct plain *p)
@@ -104,10 +121,9 @@ static int size_of(const struct region *region, const struct plain *p)
 
 struct winograd_shape winograd_shape_of(const struct region *region, const struct window *w, int m)
 {
-    struct plain p = { .machine = region->machine, .w = w };
+    const struct plain p = { .machine = region->machine, .w = w };
     struct winograd_shape shape = { .m = m };
 
-    tile_extents(region->machine, w->out_c, &p.pixels, &p.channels);
     if (m) {
         shape.tiles = tiles_of(w, m);
         shape.group = group_of(&p, m);
@@ -117,8 +133,7 @@ struct winograd_shape winograd_shape_of(const struct region *region, const struc
 
 struct winograd_shape winograd_shape(const struct region *region, const struct window *w)
 {
-    struct plain p = { .machine = region->machine, .w = w };
+    const struct plain p = { .machine = region->machine, .w = w };
 
-    tile_extents(region->machine, w->out_c, &p.pixels, &p.channels);
     return winograd_shape_of(region, w, size_of(region, &p));
 }
