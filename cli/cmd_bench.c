@@ -2,9 +2,9 @@
  *
  *   build     the model's files and a harness, as a program
  *   check     its outputs against the oneDNN engine's (and the peer's): wrong code gets no time
- *   measure   rounds of: a block of runs of the program, one of the peer, a sweep over the regions,
- * the machine's peak; all on one core, in CPU time report    per region and whole, as text or JSON
- */
+ *   measure   rounds of: a block of runs of the program, one of the peer, a sweep over the
+ *             regions, the machine's peak; all on one core, in CPU time
+ *   report    per region and whole, as text or JSON */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,8 +3,9 @@
  *
  *   regions   those that compute the same are one (codegen_c/signature.h)
  *   search    choices of knobs, each built, checked against the usual code and timed beside it
- * (tune/) confirm   the best once more, in fresh processes log       a line for each trial, at
- * once: what is there already is not measured again */
+ *             (tune/)
+ *   confirm   the best once more, in fresh processes
+ *   log       a line for each trial, at once: what is there already is not measured again */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* truth.h - what is known to be right, sample by sample, and the files that say it.
  *
  *   classes   lines "FILE LABEL", or "LABEL" alone, in the order of the samples; labels are 0, 1
- * ... Empty lines and those that begin with # are passed over. boxes     a folder with a file
- * NAME.txt for each image NAME.jpg, as YOLO has them: lines "CLASS CX CY WIDTH HEIGHT", centre and
- * size in parts of the image. No file: no boxes. */
+ *             ... Empty lines and those that begin with # are passed over.
+ *   boxes     a folder with a file NAME.txt for each image NAME.jpg, as YOLO has them: lines "CLASS
+ *             CX CY WIDTH HEIGHT", centre and size in parts of the image. No file: no boxes. */
 #ifndef EVAL_TRUTH_H
 #define EVAL_TRUTH_H
 

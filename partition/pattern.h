@@ -155,8 +155,11 @@ const struct capture *match_capture(const struct match *match, const char *name)
  *   of a value    dtype rank shape dim elements bytes const; of a constant also: value (the number
  *                 that all elements equal), min, max
  *   of a node     its attributes by name (strides[0], groups, axis), op, and the fields of its
- * output bare          nodes macs weight_bytes input_bytes output_bytes (of the match), and `out`,
- * the root's output A capture of the pattern that did not take part is absent. */
+ *                 output
+ *   bare          nodes macs weight_bytes input_bytes output_bytes (of the match), and `out`, the
+ *                 root's output
+ *
+ * A capture of the pattern that did not take part is absent. */
 struct scope match_scope(struct arena *arena, const struct pattern *pattern,
                          const struct match *match);
 

@@ -6,10 +6,10 @@
  *   choose_scale   the rule `auto`: by which rule for scales of data the results lose least
  *   annotate       data that a node reads as small numbers goes through qnn.quantize and
  *                  qnn.dequantize, weights become codes behind a qnn.dequantize (or cast): the QDQ
- * form, still computed in f32: the simulation of the quantised model correct_bias   what
- * quantisation shifts the mean of an output channel by goes into the bias realise
- * fake_quant_to_integer, fold_dequantize and the simplifying passes: integers and small floats are
- * what is stored and computed with
+ *                  form, still computed in f32: the simulation of the quantised model
+ *   correct_bias   what quantisation shifts the mean of an output channel by goes into the bias
+ *   realise        fake_quant_to_integer, fold_dequantize and the simplifying passes: integers and
+ *                  small floats are what is stored and computed with
  *
  * Each step rewrites nodes; nothing is remembered beside the graph. docs/quantize.md tells the
  * rules. */
