@@ -6,13 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "quantize/logits.h"
 #include "quantize/workers.h"
 #include "runtime/engine/engine.h"
 
 /* One tensor that is watched. */
 struct watched {
     const struct value *value;
-    int index; /* in the order of the table */
+    int index;       /* in the order of the table */
+    int logits_axis; /* of a softmax that alone reads it: what that sees is counted; else -1 */
     pthread_mutex_t lock;
     struct tally tally;
     double sum;
@@ -71,7 +73,10 @@ static void watch(struct run *run, struct arena *arena, const struct value *valu
 
     if (!dtype_is_float(value->type.dtype))
         return;
-    *w = (struct watched){ .value = value, .index = run->n, .tally = tally_new(arena) };
+    *w = (struct watched){ .value = value,
+                           .index = run->n,
+                           .logits_axis = logits_axis(value),
+                           .tally = tally_new(arena) };
     pthread_mutex_init(&w->lock, NULL);
     run->by_value[run->n++] = w;
 }
@@ -102,7 +107,15 @@ static void see(void *user, const struct value *value, const struct tensor *tens
 
     if (!w)
         return;
-    tally_fill(&worker->tally, tensor);
+    if (w->logits_axis >= 0) {
+        struct arena arena = { NULL };
+        const struct tensor seen = logits_seen(&arena, tensor, w->logits_axis);
+
+        tally_fill(&worker->tally, &seen);
+        arena_release(&arena);
+    } else {
+        tally_fill(&worker->tally, tensor);
+    }
     worker->sums[w->index] = worker->tally.sum;
     pthread_mutex_lock(&w->lock);
     tally_merge(&w->tally, &worker->tally);

@@ -167,6 +167,58 @@ START_TEST(every_tensor_is_what_the_reference_computes)
 }
 END_TEST
 
+/* Rows of four: a mask of -infinity, one of -1e9, none, nothing but -infinity. */
+static bool load_masked(void *user, struct ctx *own, struct bulk *bulk, int64_t index,
+                        struct tensor *inputs)
+{
+    static const float rows[4][4] = { { 1, -INFINITY, 2, -INFINITY },
+                                      { -3, -1e9f, -1e9f, -1e9f },
+                                      { 5, 4, -6, -14 },
+                                      { -INFINITY, -INFINITY, -INFINITY, -INFINITY } };
+    const struct type type = type_make(DTYPE_F32, 2, (int64_t[]){ 4, 4 });
+
+    (void)user;
+    (void)own;
+    (void)index;
+    inputs[0] = tensor_new(bulk, &type);
+    memcpy(inputs[0].data, rows, sizeof rows);
+    return true;
+}
+
+/* Of the same numbers, with and without a reader that sees what the softmax does not. */
+START_TEST(of_logits_only_what_softmax_sees_is_counted)
+{
+    struct module *seen = graph_parse(ctx,
+                                      "fn main(%x: (4,4) f32) -> (%r) {\n"
+                                      "  %r = nn.softmax(%x) {axis=1} : (4,4) f32\n"
+                                      "}\n",
+                                      1);
+    struct module *read = graph_parse(ctx,
+                                      "fn main(%x: (4,4) f32) -> (%r, %n) {\n"
+                                      "  %r = nn.softmax(%x) {axis=1} : (4,4) f32\n"
+                                      "  %n = negative(%x) : (4,4) f32\n"
+                                      "}\n",
+                                      1);
+    const struct calibration_source source = { 2, load_masked, NULL };
+    const struct calibration_options options = { .n_threads = 1 };
+    struct calib_table table;
+
+    ck_assert_msg(calibrate(ctx, seen->main, &source, &options, &table), "%s", expect_text(ctx));
+    ck_assert_double_eq(table.at[0].min, -3 - 16);
+    ck_assert_double_eq(table.at[0].max, 5);
+    ck_assert_uint_eq(table.at[0].histogram->n, 2 * 12);
+    ck_assert_uint_eq(table.at[0].non_finite, 2 * 4);
+    /* Sums: 1 - 14 + 2 - 14, -3 - 3 * 19, 5 + 4 - 6 - 11. */
+    ck_assert_double_eq(table.at[0].mean, (-25.0 - 60 - 8) / 12);
+
+    ck_assert_msg(calibrate(ctx, read->main, &source, &options, &table), "%s", expect_text(ctx));
+    ck_assert_double_eq(table.at[0].min, -1e9);
+    ck_assert_uint_eq(table.at[0].non_finite, 2 * 6);
+    module_free(seen);
+    module_free(read);
+}
+END_TEST
+
 START_TEST(memory_does_not_grow_with_the_samples)
 {
     struct module *module = graph_parse(ctx, graph, 1);
@@ -372,6 +424,7 @@ int main(void)
     tcase_add_checked_fixture(tests, setup, teardown);
     tcase_add_test(tests, the_number_of_threads_does_not_matter);
     tcase_add_test(tests, every_tensor_is_what_the_reference_computes);
+    tcase_add_test(tests, of_logits_only_what_softmax_sees_is_counted);
     tcase_add_test(tests, memory_does_not_grow_with_the_samples);
     tcase_add_loop_test(tests, samples_that_fail_are_reported_in_their_order, 0, 4);
     tcase_add_test(tests, of_many_samples_that_fail_twenty_are_named);
