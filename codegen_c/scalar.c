@@ -345,27 +345,6 @@ static bool is_weight(const struct region *region, const struct node *node, int 
            node->inputs[1]->kind == VALUE_CONSTANT;
 }
 
-/* Halves are stored, moved and converted, not calculated with. */
-static bool takes_halves(enum op op)
-{
-    switch (op) {
-    case OP_BROADCAST_TO:
-    case OP_CAST:
-    case OP_CONCATENATE:
-    case OP_COPY:
-    case OP_DEPTH_TO_SPACE:
-    case OP_EXPAND_DIMS:
-    case OP_RESHAPE:
-    case OP_SPACE_TO_DEPTH:
-    case OP_SPLIT:
-    case OP_SQUEEZE:
-    case OP_STRIDED_SLICE:
-    case OP_TILE:
-    case OP_TRANSPOSE: return true;
-    default: return false;
-    }
-}
-
 bool scalar_accepts(struct arena *arena, const struct region *region, const char **why)
 {
     for (const struct node *n = region->fn->first; n; n = n->next) {
@@ -375,7 +354,7 @@ bool scalar_accepts(struct arena *arena, const struct region *region, const char
             const struct value *value =
                 i < n->n_inputs ? n->inputs[i] : n->outputs[i - n->n_inputs];
 
-            if (value && dtype_is_half(value->type.dtype) && !takes_halves(n->op) &&
+            if (value && dtype_is_half(value->type.dtype) && !op_takes_halves(n->op) &&
                 !is_weight(region, n, i)) {
                 *why = arena_printf(arena, "%s has no arithmetic in C: it is moved and cast only",
                                     dtype_name(value->type.dtype));

@@ -36,6 +36,26 @@ bool op_is_elementwise(enum op op)
     return rows[op].pattern == PATTERN_ELEMWISE || rows[op].pattern == PATTERN_BROADCAST;
 }
 
+bool op_takes_halves(enum op op)
+{
+    switch (op) {
+    case OP_BROADCAST_TO:
+    case OP_CAST:
+    case OP_CONCATENATE:
+    case OP_COPY:
+    case OP_DEPTH_TO_SPACE:
+    case OP_EXPAND_DIMS:
+    case OP_RESHAPE:
+    case OP_SPACE_TO_DEPTH:
+    case OP_SPLIT:
+    case OP_SQUEEZE:
+    case OP_STRIDED_SLICE:
+    case OP_TILE:
+    case OP_TRANSPOSE: return true;
+    default: return false;
+    }
+}
+
 int op_spatial_rank(enum op op)
 {
     switch (op) {

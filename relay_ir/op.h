@@ -52,6 +52,8 @@ const struct op_row *op_row(enum op op);
 const char *op_name(enum op op);
 enum op op_from_name(const char *name); /* OP_COUNT if unknown */
 bool op_is_elementwise(enum op op);     /* ELEMWISE or BROADCAST */
-int op_spatial_rank(enum op op);        /* 1, 2, 3 for the convNd and poolNd families, else 0 */
+bool op_takes_halves(
+    enum op op); /* f16, bf16: which are stored, moved and cast, not calculated with */
+int op_spatial_rank(enum op op); /* 1, 2, 3 for the convNd and poolNd families, else 0 */
 
 #endif

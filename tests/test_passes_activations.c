@@ -1,6 +1,8 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include "relay_ir/passes/pipeline.h"
+#include "tests/support/graph.h"
 #include "tests/support/pass_case.h"
 
 static const struct pass_case rows[] = {
@@ -324,6 +326,54 @@ START_TEST(definitions_become_activations)
 }
 END_TEST
 
+/* Of a model of f16: its numbers are rounded, and so is one that is divided by. */
+static const char *const rounded_gelus[] = {
+    "fn main(%x: (40) f32) -> (%y) {\n"
+    "  const @k : () f32 = [0.044708252]\n"
+    "  const @s : () f32 = [0.7978515625]\n"
+    "  const @one : () f32 = [1]\n"
+    "  const @half : () f32 = [0.5]\n"
+    "  const @three : () f32 = [3]\n"
+    "  %c = power(%x, @three) : (40) f32\n"
+    "  %m = multiply(%c, @k) : (40) f32\n"
+    "  %b = add(%x, %m) : (40) f32\n"
+    "  %i = multiply(%b, @s) : (40) f32\n"
+    "  %t = tanh(%i) : (40) f32\n"
+    "  %a = add(%t, @one) : (40) f32\n"
+    "  %h = multiply(%x, @half) : (40) f32\n"
+    "  %y = multiply(%h, %a) : (40) f32\n"
+    "}\n",
+    "fn main(%x: (40) f32) -> (%y) {\n"
+    "  const @root : () f32 = [1.4140625]\n"
+    "  const @one : () f32 = [1]\n"
+    "  const @half : () f32 = [0.5]\n"
+    "  %d = divide(%x, @root) : (40) f32\n"
+    "  %e = erf(%d) : (40) f32\n"
+    "  %a = add(%e, @one) : (40) f32\n"
+    "  %m = multiply(%x, %a) : (40) f32\n"
+    "  %y = multiply(%m, @half) : (40) f32\n"
+    "}\n",
+};
+
+START_TEST(definitions_in_halves_become_activations)
+{
+    struct ctx *ctx = ctx_new(NULL);
+    struct module *module = graph_parse(ctx, rounded_gelus[_i], 1);
+    struct bulk bulk = { NULL, 0 };
+    struct tensor *before = graph_run(module, 2, &bulk), *after;
+
+    ck_assert(pipeline_run_one(module, "simplify_expr"));
+    ck_assert(module->main->first == module->main->last);
+    ck_assert(module->main->first->op == OP_GELU);
+    after = graph_run(module, 2, &bulk);
+    ck_assert_double_lt(graph_difference(after, before, 1),
+                        5e-5); /* a tenth of a step of f16 at 1 */
+    bulk_release(&bulk);
+    module_free(module);
+    ctx_free(ctx);
+}
+END_TEST
+
 START_TEST(every_rule_has_a_row)
 {
     int n;
@@ -341,6 +391,7 @@ int main(void)
     int failed;
 
     tcase_add_loop_test(tests, definitions_become_activations, 0, N_ROWS(rows));
+    tcase_add_loop_test(tests, definitions_in_halves_become_activations, 0, N_ROWS(rounded_gelus));
     tcase_add_test(tests, every_rule_has_a_row);
     suite_add_tcase(suite, tests);
     runner = srunner_create(suite);

@@ -23,6 +23,7 @@
 static const struct pass passes[] = {
     ROW(inline_functions, "puts functions that are no regions into main"),
     ROW(infer_type, "infers all types again, in order"),
+    ROW(widen_halves, "calculates in f32 where a model does in f16 or bf16"),
     RULES_ROW(fake_quant_to_integer, "computes in integers between dequantize and quantize"),
     RULES_ROW(fold_dequantize,
               "keeps weights and FP8 data small, with their scales behind products"),

@@ -92,6 +92,7 @@ bool pass_fold_dequantize(struct module *module);
 bool pass_fold_scale_axis(struct module *module);
 bool pass_fuse_ops(struct module *module);
 bool pass_infer_type(struct module *module);
+bool pass_widen_halves(struct module *module);
 bool pass_inline_functions(struct module *module);
 bool pass_simplify_expr(struct module *module);
 bool pass_simplify_inference(struct module *module);

@@ -17,9 +17,30 @@ static const double sqrt_half = 0.70710678118654752440;
 static const double sqrt_2_over_pi = 0.79788456080286535588;
 
 /* The numbers in a file are f32, and were products of f32 numbers. */
-static bool is_near(double found, double wanted)
+static bool is_about(double found, double wanted)
 {
     return fabs(found - wanted) <= 2e-6 * fabs(wanted);
+}
+
+static double rounded(enum dtype half, double number)
+{
+    uint16_t bits;
+
+    dtype_store(half, &bits, 0, number);
+    return dtype_load(half, &bits, 0);
+}
+
+/* Or such a number, or what divides, was rounded to a half: of a model that calculates with these.
+ */
+static bool is_near(double found, double wanted)
+{
+    static const enum dtype halves[] = { DTYPE_F16, DTYPE_BF16 };
+
+    for (int i = 0; i < 2; i++)
+        if (is_about(found, rounded(halves[i], wanted)) ||
+            is_about(1 / found, rounded(halves[i], 1 / wanted)))
+            return true;
+    return is_about(found, wanted);
 }
 
 /* Multiplies the value's factors into *product. False when they are too many. */
