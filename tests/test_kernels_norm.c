@@ -79,6 +79,8 @@ static const struct kernel_case norms[] = {
     { "lrn", "nn.lrn", "size=5, alpha=0.1, beta=0.75, bias=1", "f32[2,7,4]" },
     { "lrn", "nn.lrn", "size=4, alpha=0.1, beta=0.75, bias=2", "f32[1,7,4,2]" },
     { "lrn", "nn.lrn", "size=3, alpha=0.1, beta=0.5, bias=2", "f64[1,2,3]" },
+    { "lrn", "nn.lrn", "size=5, alpha=0.1, beta=0.75, bias=1", "f32[1,3,9,15]" },
+    { "lrn", "nn.lrn", "size=7, alpha=2, beta=1.5, bias=0.5", "f32[3,131]" },
 };
 
 START_TEST(softmaxes_run_along_any_axis)

@@ -338,9 +338,11 @@ bool bind_lp_normalize(struct bind *bind)
 
 bool bind_lrn(struct bind *bind)
 {
+    enum { BLOCK = 64 };
     const struct lrn_attrs *attrs = &bind->region->anchor->attrs.lrn;
     const struct type *x = anchor_input(bind->region, 0);
     const int axis = layout_channel_axis(attrs->layout, x->rank);
+    const bool last = type_span(x, axis + 1, x->rank) == 1;
 
     bind_type(bind);
     bind_input(bind, "x", 0);
@@ -351,6 +353,11 @@ bool bind_lrn(struct bind *bind)
     bind_number(bind, "alpha", attrs->alpha);
     bind_number(bind, "beta", attrs->beta);
     bind_number(bind, "bias", attrs->bias);
-    bind_math(bind, "pow", "pow");
+    bind_int(bind, "block", BLOCK);
+    bind_flag(bind, "last", last);
+    bind_text(bind, "what", last ? "Channels, BLOCK" : "BLOCK positions of a channel");
+    bind_helper(bind, "wide_loops");
+    bind_own_math(bind, "exp", "exp");
+    bind_own_math(bind, "log", "log");
     return bind_epilogue_at(bind, "v", "at");
 }
