@@ -24,8 +24,15 @@ const char *for_shell(const struct cli *cli, const char *value)
 {
     const char *safe = str_safe(&cli->ctx->perm, value, 4096);
 
-    return strpbrk(safe, " <>|&;()$`\"*?[]{}!#~") ? arena_printf(&cli->ctx->perm, "'%s'", safe)
-                                                  : safe;
+    struct str quoted = { .arena = &cli->ctx->perm };
+
+    if (!strpbrk(safe, " <>|&;()$`\"'\\*?[]{}!#~"))
+        return safe;
+    str_add(&quoted, "'");
+    for (const char *c = safe; *c; c++)
+        str_printf(&quoted, "%.*s%c", *c == '\'' ? 3 : 0, "'\\'", *c); /* ' is '\'' */
+    str_add(&quoted, "'");
+    return str_text(&quoted);
 }
 
 static const char *option_value(const struct cli *cli, const char *value, enum option_kind kind,

@@ -77,14 +77,15 @@ END_TEST
 /* All of them at once; in the middle of a chain, and in a kernel's own text. */
 START_TEST(every_node_is_named)
 {
-    static const char text[] = "fn main(%x: (1,2,4,4) f32) -> (%z, %l) {\n"
-                               "  %a = nn.relu(%x) : (1,2,4,4) f32\n"
-                               "  %b = cos(%a) : (1,2,4,4) f32\n"
-                               "  %c = exp(%b) : (1,2,4,4) f32\n"
-                               "  %z = tan(%c) : (1,2,4,4) f32\n"
-                               "  %l = nn.lp_pool2d(%x) {pool_size=[2,2], strides=[2,2], padding=[0,0,0,0], "
+    static const char text[] =
+        "fn main(%x: (1,2,4,4) f32) -> (%z, %l) {\n"
+        "  %a = nn.relu(%x) : (1,2,4,4) f32\n"
+        "  %b = cos(%a) : (1,2,4,4) f32\n"
+        "  %c = exp(%b) : (1,2,4,4) f32\n"
+        "  %z = tan(%c) : (1,2,4,4) f32\n"
+        "  %l = nn.lp_pool2d(%x) {pool_size=[2,2], strides=[2,2], padding=[0,0,0,0], "
         "dilation=[1,1], ceil_mode=false, count_include_pad=false, p=3} : (1,2,2,2) f32\n"
-                               "}\n";
+        "}\n";
     struct ctx *ctx = ctx_new("net.onnx");
     struct output_set set = { .ctx = ctx };
     struct module *module = generated_module(ctx, &(struct generated_case){ .text = text });

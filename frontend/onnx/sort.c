@@ -121,8 +121,12 @@ static void report_cycle(struct sorter *s, const size_t *stack, size_t n)
     for (size_t i = 0; i < shown; i++) {
         const struct origin *o = s->origins[stack[i]];
 
-        str_printf(&text, "%s\"%s\" (%s)", i ? " reads " : "", str_safe(&ctx->perm, o->name, 60),
-                   str_safe(&ctx->perm, o->op_type, 40));
+        str_add(&text, i ? " reads " : "");
+        if (*o->name)
+            str_printf(&text, "\"%s\"", str_safe(&ctx->perm, o->name, 60));
+        else
+            str_printf(&text, "#%ld", (long)o->index);
+        str_printf(&text, " (%s)", str_safe(&ctx->perm, o->op_type, 40));
     }
     if (shown < n)
         str_printf(&text, " and so on, %zu nodes", n);

@@ -92,3 +92,5 @@ $ relayc run $MODELS/conv_bn_relu.onnx --json | grep -e schema -e outputs -e nam
 	"outputs":	[{
 			"name":	"y",
 			"dtype":	"f32",
+$ cp $MODELS/conv_bn_relu.onnx "it's.onnx"; relayc compile "it's.onnx" -o quoted | tail -n 1
+  next    relayc verify 'it'\''s.onnx'
