@@ -131,6 +131,33 @@ static const struct {
       "  %v = reshape(%t) {shape=[32]} : (32) f32\n"
       "  %y = concatenate(%v, %v) {axis=0} : (64) f32\n}\n",
       { "region_t(x, t);", "region_y(t, y);" } },
+    /* A concatenation over what its operands are computed from: a stays in t, and b, behind it, is
+     * written over; neither the split nor the concatenation is left. */
+    { "fn main(%x: (4,8) f32) -> (%y) {\n"
+      "  %t = transpose(%x) {axes=[1,0]} : (8,4) f32\n"
+      "  %a, %b = split(%t) {axis=1, sizes=[1,3]} : (8,1) f32, (8,3) f32\n"
+      "  %e = exp(%b) : (8,3) f32\n"
+      "  %d = concatenate(%a, %e) {axis=1} : (8,4) f32\n"
+      "  %y = transpose(%d) {axes=[1,0]} : (4,8) f32\n}\n",
+      { "region_t(x, t);\n    region_e(e);\n    region_y(d, y);",
+        "void region_e(float *restrict y)", " * Arena: 128 bytes. Optimal" } },
+    /* Not where the pieces change places, */
+    { "fn main(%x: (4,8) f32) -> (%y) {\n"
+      "  %t = transpose(%x) {axes=[1,0]} : (8,4) f32\n"
+      "  %a, %b = split(%t) {axis=1, sizes=[2,2]} : (8,2) f32, (8,2) f32\n"
+      "  %e = exp(%b) : (8,2) f32\n"
+      "  %d = concatenate(%e, %a) {axis=1} : (8,4) f32\n"
+      "  %y = transpose(%d) {axes=[1,0]} : (4,8) f32\n}\n",
+      { " * Arena: 256 bytes." } },
+    /* nor where a piece is read again after it would be written over. */
+    { "fn main(%x: (4,8) f32) -> (%y, %z) {\n"
+      "  %t = transpose(%x) {axes=[1,0]} : (8,4) f32\n"
+      "  %a, %b = split(%t) {axis=1, sizes=[2,2]} : (8,2) f32, (8,2) f32\n"
+      "  %e = exp(%b) : (8,2) f32\n"
+      "  %d = concatenate(%a, %e) {axis=1} : (8,4) f32\n"
+      "  %y = transpose(%d) {axes=[1,0]} : (4,8) f32\n"
+      "  %z = add(%b, %e) : (8,2) f32\n}\n",
+      { "void region_e(const float *restrict x, float *restrict y)" } },
     /* An output that others read is written where the caller wants it, and read there. */
     { "fn main(%x: (4,8) f32) -> (%t, %y) {\n"
       "  %t = transpose(%x) {axes=[1,0]} : (8,4) f32\n"

@@ -32,8 +32,7 @@ static bool anchor_reads(const struct region *region, const struct value *param,
     return reads;
 }
 
-/* Whether the region's function, as text, may write its result over this parameter. */
-static bool kernel_allows(const struct region *region, int param)
+bool plan_goes_over(const struct region *region, int param)
 {
     const struct value *x = region->fn->params[param], *y = region->fn->ret->inputs[0];
     bool elsewhere;
@@ -74,7 +73,7 @@ bool plan_has_place_alone(const struct plan *plan, const struct region *region, 
 bool plan_may_go_over(const struct plan *plan, const struct region *region, int i)
 {
     /* What takes longer last: concatenations may have thousands of parameters. */
-    return !region->external && kernel_allows(region, i) && plan_has_place_alone(plan, region, i);
+    return !region->external && plan_goes_over(region, i) && plan_has_place_alone(plan, region, i);
 }
 
 /* The parameter that the region's only result goes over, -1 if there is none. */
@@ -84,6 +83,22 @@ static int find_dying(const struct plan *plan, const struct region *region)
         if (plan->last[plan->root[region->call->inputs[i]->id]->id] == region->index &&
             plan_may_go_over(plan, region, i))
             return i;
+    return -1;
+}
+
+/* The parameter that lies, as a piece of the same whole, where the result does (overlay.c); -1 if
+ * none does. */
+static int find_overlaid(const struct plan *plan, const struct region *region,
+                         const struct value *result)
+{
+    const struct part *y = &plan->part[result->id];
+
+    for (int i = 0; i < region->call->n_inputs; i++) {
+        const struct part *x = &plan->part[region->call->inputs[i]->id];
+
+        if (x->is_view && x->whole == y->whole && x->at == y->at && x->pitch == y->pitch)
+            return i;
+    }
     return -1;
 }
 
@@ -97,6 +112,10 @@ static void place_result(struct plan *plan, struct region *region, const struct 
 
     if (plan_whole(plan, value) != value) {
         plan->naive_bytes += plan_round(bytes);
+        if (region && (over = find_overlaid(plan, region, value)) >= 0) {
+            region->in_place = true;
+            region->over = over;
+        }
         return;
     }
     if (!plan->io_inside && is_main_result(plan, value, &place->index)) {

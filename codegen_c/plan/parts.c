@@ -7,35 +7,13 @@
  *          operand for itself: whoever writes and reads it must be able to with the pitch that it
  *          gets, and the arena must not have to grow, as a whole lives from its first part on. Then
  *          splits and slices, whose results stay where they are: views, if all who read them can */
-#include <stdlib.h>
+#include "codegen_c/plan/parts.h"
 
-#include "codegen_c/plan/plan.h"
+#include <stdlib.h>
 
 /* A plan is made on trial for each operand while there are fewer steps than this, then for as many
  * at a time as were good before, and as many again; after twice these steps the rest is copied. */
 enum { MOST_TRIAL_STEPS = 4000000 };
-
-/* A value that has become a part since the last trial. */
-struct pending {
-    const struct value *value;
-    struct region *region; /* that reads it, or whose result it is */
-    bool *absent;          /* that says so; NULL = region->absent does */
-};
-
-struct parts {
-    const struct function *main;
-    struct region *regions;
-    int n_regions;
-    struct region **region_of; /* by node id */
-    struct part *part;         /* by value id */
-    const struct value **work; /* of find_views */
-    int *times;                /* by value id: how often find_operands' concatenation reads it */
-    struct pending *pending;   /* a trial undoes these, the latest: none is part of an older one */
-    int n_pending, group;      /* as many as a trial is made for */
-    int64_t walk, steps;       /* of one trial, and left for trials */
-    size_t least;              /* the arena's lower bound so far */
-    bool io_inside;            /* see struct plan */
-};
 
 static int64_t pixel_of(const struct type *type)
 {
@@ -49,7 +27,7 @@ static bool is_view(const struct node *node)
 
 /* The value, its views, their views ... into parts->work; how many. A list, not a recursion: a
  * chain of views may be as long as the model. */
-static int find_views(const struct parts *parts, const struct value *value)
+int parts_find_views(const struct parts *parts, const struct value *value)
 {
     int n = 0;
 
@@ -101,7 +79,7 @@ static bool region_writes(const struct region *region)
 /* Whether everybody who reads the value, or a view of it, can do so. */
 static bool all_read(const struct parts *parts, const struct value *value, int64_t pixel)
 {
-    const int n = find_views(parts, value);
+    const int n = parts_find_views(parts, value);
 
     for (int i = 0; i < n; i++)
         for (const struct use *use = parts->work[i]->uses; use; use = use->next)
@@ -112,9 +90,9 @@ static bool all_read(const struct parts *parts, const struct value *value, int64
     return true;
 }
 
-static bool is_result(const struct parts *parts, const struct value *value)
+bool parts_is_result(const struct parts *parts, const struct value *value)
 {
-    const int n = find_views(parts, value);
+    const int n = parts_find_views(parts, value);
 
     for (int i = 0; i < n; i++)
         for (const struct use *use = parts->work[i]->uses; use; use = use->next)
@@ -126,7 +104,7 @@ static bool is_result(const struct parts *parts, const struct value *value)
 /* --- parts --------------------------------------------------------------------------------------
  */
 
-static const struct value *root_of(const struct value *value)
+const struct value *parts_root(const struct value *value)
 {
     while (value->def && is_view(value->def))
         value = value->def->inputs[0];
@@ -135,7 +113,7 @@ static const struct value *root_of(const struct value *value)
 
 static void set_part(struct parts *parts, const struct value *value, const struct part *part)
 {
-    const int n = find_views(parts, value);
+    const int n = parts_find_views(parts, value);
 
     for (int i = 0; i < n; i++)
         parts->part[parts->work[i]->id] = *part;
@@ -143,8 +121,8 @@ static void set_part(struct parts *parts, const struct value *value, const struc
 
 /* Where operand i, which begins at this place of the axis, would lie in the concatenation; false if
  * it cannot lie there. */
-static bool part_of_concat(const struct parts *parts, const struct region *concat, int i,
-                           int64_t begin, struct part *part)
+bool parts_slot(const struct parts *parts, const struct region *concat, int i, int64_t begin,
+                struct part *part)
 {
     const struct node *node = concat->anchor;
     const struct type *x = &node->inputs[i]->type, *y = &node->outputs[0]->type;
@@ -171,23 +149,23 @@ static bool part_of_concat(const struct parts *parts, const struct region *conca
 }
 
 /* What the concatenation reads as operand i; NULL = a constant of its own. */
-static const struct value *operand_root(const struct region *concat, int i)
+const struct value *parts_operand_root(const struct region *concat, int i)
 {
     const struct value *param = concat->anchor->inputs[i];
 
-    return param->kind == VALUE_PARAM ? root_of(concat->call->inputs[param->index]) : NULL;
+    return param->kind == VALUE_PARAM ? parts_root(concat->call->inputs[param->index]) : NULL;
 }
 
 /* Whether `root`, operand i of the concatenation, can be written and read there. */
-static bool can_be_part(const struct parts *parts, const struct region *concat, int i,
-                        int64_t begin, const struct value *root, struct part *part)
+bool parts_can_be_part(const struct parts *parts, const struct region *concat, int i, int64_t begin,
+                       const struct value *root, struct part *part)
 {
     const struct region *writer = root->def ? parts->region_of[root->def->id] : NULL;
     const struct type *x = &concat->anchor->inputs[i]->type;
 
     if (!writer || parts->part[root->id].whole || parts->times[root->id] != 1 ||
-        type_elements(x) == 0 || is_result(parts, root) ||
-        !part_of_concat(parts, concat, i, begin, part))
+        type_elements(x) == 0 || parts_is_result(parts, root) ||
+        !parts_slot(parts, concat, i, begin, part))
         return false;
     if (writer->external && part->at * (int64_t)dtype_bytes(x->dtype) % PLAN_ALIGN != 0)
         return false;
@@ -214,7 +192,7 @@ static size_t lower_bound(struct parts *parts)
 }
 
 /* Keeps what is pending if the arena need not grow for it. */
-static void settle(struct parts *parts)
+void parts_settle(struct parts *parts)
 {
     const size_t bytes =
         parts->steps > -MOST_TRIAL_STEPS && parts->n_pending ? lower_bound(parts) : SIZE_MAX;
@@ -237,8 +215,8 @@ static void settle(struct parts *parts)
     parts->group = 1;
 }
 
-static void add_pending(struct parts *parts, const struct value *value, const struct part *part,
-                        struct region *region, bool *absent)
+void parts_add_pending(struct parts *parts, const struct value *value, const struct part *part,
+                       struct region *region, bool *absent)
 {
     set_part(parts, value, part);
     parts->pending[parts->n_pending++] = (struct pending){ value, region, absent };
@@ -246,15 +224,15 @@ static void add_pending(struct parts *parts, const struct value *value, const st
 
 static void try_part(struct parts *parts, struct region *concat, int i, int64_t begin, bool *absent)
 {
-    const struct value *root = operand_root(concat, i);
+    const struct value *root = parts_operand_root(concat, i);
     struct part part;
 
-    if (!can_be_part(parts, concat, i, begin, root, &part))
+    if (!parts_can_be_part(parts, concat, i, begin, root, &part))
         return;
     *absent = true;
-    add_pending(parts, root, &part, concat, absent);
+    parts_add_pending(parts, root, &part, concat, absent);
     if (parts->n_pending >= parts->group)
-        settle(parts);
+        parts_settle(parts);
 }
 
 /* An operand that a region of main computes. */
@@ -281,7 +259,7 @@ static void find_operands(struct parts *parts, struct arena *arena, struct regio
 
     concat->absent = absent;
     for (int i = 0; i < node->n_inputs; i++) {
-        const struct value *root = operand_root(concat, i);
+        const struct value *root = parts_operand_root(concat, i);
 
         if (root)
             parts->times[root->id]++;
@@ -294,11 +272,11 @@ static void find_operands(struct parts *parts, struct arena *arena, struct regio
         try_part(parts, concat, operands[k].i, operands[k].begin,
                  &absent[node->inputs[operands[k].i]->index]);
     for (int i = 0; i < node->n_inputs; i++)
-        if (operand_root(concat, i))
-            parts->times[operand_root(concat, i)->id] = 0;
+        if (parts_operand_root(concat, i))
+            parts->times[parts_operand_root(concat, i)->id] = 0;
 }
 
-static bool is_concat(const struct region *region)
+bool parts_is_concat(const struct region *region)
 {
     return !region->external && region->anchor && region->anchor->op == OP_CONCATENATE &&
            region->fn->ret->inputs[0] == region->anchor->outputs[0];
@@ -340,7 +318,7 @@ static bool part_of_piece(const struct parts *parts, const struct region *region
                           struct part *part)
 {
     const struct node *node = region->anchor;
-    const struct value *root = root_of(region->call->inputs[node->inputs[0]->index]);
+    const struct value *root = parts_root(region->call->inputs[node->inputs[0]->index]);
     const struct type *x = &node->inputs[0]->type, *y = &node->outputs[i]->type;
     const struct part *known = &parts->part[root->id];
     int64_t begin, inner, run, at;
@@ -370,7 +348,7 @@ static bool part_of_piece(const struct parts *parts, const struct region *region
 
 static bool has_external_reader(const struct parts *parts, const struct value *value)
 {
-    const int n = find_views(parts, value);
+    const int n = parts_find_views(parts, value);
 
     for (int i = 0; i < n; i++)
         for (const struct use *use = parts->work[i]->uses; use; use = use->next)
@@ -380,14 +358,14 @@ static bool has_external_reader(const struct parts *parts, const struct value *v
     return false;
 }
 
-static bool can_be_view(const struct parts *parts, const struct region *region, int i,
-                        struct part *part)
+bool parts_can_be_view(const struct parts *parts, const struct region *region, int i,
+                       struct part *part)
 {
     const struct value *y = region->call->outputs[i];
-    const struct value *root = root_of(region->call->inputs[region->anchor->inputs[0]->index]);
+    const struct value *root = parts_root(region->call->inputs[region->anchor->inputs[0]->index]);
 
     if (root->kind == VALUE_CONSTANT || parts->part[y->id].whole || type_elements(&y->type) == 0 ||
-        is_result(parts, y) || has_external_reader(parts, y) ||
+        parts_is_result(parts, y) || has_external_reader(parts, y) ||
         !part_of_piece(parts, region, i, part))
         return false;
     return !part->pitch || all_read(parts, y, pixel_of(&y->type));
@@ -402,7 +380,7 @@ static void try_views(struct parts *parts, struct arena *arena, struct region *r
     for (int i = 0; i < call->n_outputs; i++) {
         struct part part;
 
-        if (!can_be_view(parts, region, i, &part))
+        if (!parts_can_be_view(parts, region, i, &part))
             return;
     }
     for (int i = 0; i < region->fn->n_params; i++)
@@ -412,14 +390,14 @@ static void try_views(struct parts *parts, struct arena *arena, struct region *r
         struct part part;
 
         part_of_piece(parts, region, i, &part);
-        add_pending(parts, call->outputs[i], &part, region, NULL);
+        parts_add_pending(parts, call->outputs[i], &part, region, NULL);
     }
     if (parts->n_pending >= parts->group)
-        settle(parts);
+        parts_settle(parts);
 }
 
 /* Of one parameter, and nothing else in the region. */
-static bool is_split(const struct region *region)
+bool parts_is_split(const struct region *region)
 {
     const struct node *anchor = region->anchor;
 
@@ -454,13 +432,17 @@ struct part *plan_parts(struct arena *arena, const struct function *main, struct
         parts.walk += regions[r].call->n_inputs;
     }
     parts.least = lower_bound(&parts);
-    for (int r = n_regions - 1; r >= 0; r--)
-        if (is_concat(&regions[r]))
-            find_operands(&parts, arena, &regions[r]);
-    settle(&parts); /* views may be of these */
     for (int r = 0; r < n_regions; r++)
-        if (is_split(&regions[r]))
+        if (parts_is_split(&regions[r]))
+            parts_try_overlay(&parts, arena, &regions[r]);
+    parts_settle(&parts);
+    for (int r = n_regions - 1; r >= 0; r--)
+        if (parts_is_concat(&regions[r]) && !regions[r].absent)
+            find_operands(&parts, arena, &regions[r]);
+    parts_settle(&parts); /* views may be of these */
+    for (int r = 0; r < n_regions; r++)
+        if (parts_is_split(&regions[r]))
             try_views(&parts, arena, &regions[r]);
-    settle(&parts);
+    parts_settle(&parts);
     return parts.part;
 }

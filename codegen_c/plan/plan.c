@@ -98,8 +98,48 @@ struct contents {
     const struct value **of;   /* by block: a whole, NULL = nothing yet */
     bool *has_parts;           /* by value id: is a whole */
     bool *written;             /* by value id: of a root, and still there */
-    const struct value **left; /* of can_read */
+    bool *is_overlaid;         /* by value id: a whole of which parts were written later */
+    const struct value **left; /* of can_read, and the piece that is read of each, or it itself */
+    const struct value **piece;
 };
+
+/* Elements of its whole from the first to behind the last that the value's first pixel, or all of
+ * it, takes. */
+static int64_t part_run(const struct value *value, const struct part *part)
+{
+    const struct type *type = &value->type;
+
+    return part->pitch ? type->dim[type->rank - 1] : type_elements(type);
+}
+
+/* Of one whole; true where it is not known. */
+static bool parts_overlap(const struct plan *plan, const struct value *a, const struct value *b)
+{
+    const struct part *p = &plan->part[a->id], *q = &plan->part[b->id];
+
+    return p->pitch != q->pitch ||
+           (p->at < q->at + part_run(b, q) && q->at < p->at + part_run(a, p));
+}
+
+/* Whether a result lies over this piece of a whole that was written before (overlay.c). */
+static bool is_written_over(const struct contents *contents, const struct value *whole,
+                            const struct value *piece)
+{
+    const struct plan *plan = contents->plan;
+
+    if (!contents->is_overlaid[whole->id])
+        return false;
+    for (const struct node *node = plan->main->first; node; node = node->next)
+        for (int i = 0; i < node->n_outputs; i++) {
+            const struct value *over = node->outputs[i];
+
+            if (plan->root[over->id] == over && plan->part[over->id].whole == whole &&
+                !plan->part[over->id].is_view && contents->written[over->id] &&
+                parts_overlap(plan, over, piece))
+                return true;
+        }
+    return false;
+}
 
 /* A whole can be read when its parts are there, and the parts of these. No recursion: they may be
  * nested as deeply as a model likes. */
@@ -108,23 +148,30 @@ static bool can_read(const struct contents *contents, const struct value *value)
     const struct plan *plan = contents->plan;
     int n_left = 0;
 
-    contents->left[n_left++] = value;
+    contents->left[n_left] = value;
+    contents->piece[n_left++] = value;
     while (n_left > 0) {
         const struct value *root = plan->root[contents->left[--n_left]->id];
+        const struct value *piece = contents->piece[n_left];
         const int block = plan->block[root->id];
 
         if (block >= 0 && contents->of[block] != plan_whole(plan, root))
             return false;
-        if (root->kind != VALUE_OUTPUT || contents->written[root->id])
+        if (root->kind != VALUE_OUTPUT || contents->written[root->id]) {
+            if (plan_whole(plan, root) == root && is_written_over(contents, root, piece))
+                return false;
             continue;
+        }
         if (plan->part[root->id].is_view) {
-            contents->left[n_left++] = root->def->inputs[0];
+            contents->left[n_left] = root->def->inputs[0];
+            contents->piece[n_left++] = piece; /* what is asked for */
             continue;
         }
         for (int i = 0; i < root->def->n_inputs; i++) {
             if (!plan->part[root->def->inputs[i]->id].whole || n_left >= plan->main->n_values)
                 return false;
-            contents->left[n_left++] = root->def->inputs[i];
+            contents->left[n_left] = root->def->inputs[i];
+            contents->piece[n_left++] = root->def->inputs[i];
         }
     }
     return true;
@@ -153,6 +200,8 @@ static bool write(struct contents *contents, const struct region *region,
     const struct value *whole = plan_whole(plan, result);
 
     contents->written[result->id] = true;
+    if (whole != result && contents->written[whole->id])
+        contents->is_overlaid[whole->id] = true;
     if (block < 0)
         return true;
     for (int i = 0; i < region->call->n_inputs; i++)
@@ -182,15 +231,6 @@ static bool results_have_places(const struct plan *plan)
     return true;
 }
 
-/* Elements of its whole from the first to behind the last that the value's first pixel, or all of
- * it, takes. */
-static int64_t part_run(const struct value *value, const struct part *part)
-{
-    const struct type *type = &value->type;
-
-    return part->pitch ? type->dim[type->rank - 1] : type_elements(type);
-}
-
 /* Whether operands that lie in a concatenation have places of their own there. */
 static bool parts_are_apart(const struct plan *plan)
 {
@@ -201,9 +241,7 @@ static bool parts_are_apart(const struct plan *plan)
                 const struct part *p = &plan->part[a->id], *q = &plan->part[b->id];
 
                 if (p->of && p->of == q->of && !p->is_view && !q->is_view &&
-                    plan->root[a->id] != plan->root[b->id] &&
-                    (p->pitch != q->pitch ||
-                     (p->at < q->at + part_run(b, q) && q->at < p->at + part_run(a, p))))
+                    plan->root[a->id] != plan->root[b->id] && parts_overlap(plan, a, b))
                     return false;
             }
     return true;
@@ -231,9 +269,13 @@ static bool pools_are_packed(const struct plan *plan, struct arena *arena)
 bool plan_verify(const struct plan *plan, struct arena *arena, const struct region *regions)
 {
     const int n = plan->main->n_values;
-    struct contents contents = { plan, arena_array(arena, const struct value *, plan->n_blocks),
-                                 arena_array(arena, bool, n), arena_array(arena, bool, n),
-                                 arena_array(arena, const struct value *, n + 1) };
+    struct contents contents = { .plan = plan,
+                                 .of = arena_array(arena, const struct value *, plan->n_blocks),
+                                 .has_parts = arena_array(arena, bool, n),
+                                 .written = arena_array(arena, bool, n),
+                                 .is_overlaid = arena_array(arena, bool, n),
+                                 .left = arena_array(arena, const struct value *, n + 1),
+                                 .piece = arena_array(arena, const struct value *, n + 1) };
 
     for (int i = 0; i < n; i++)
         if (plan->part[i].whole)

@@ -45,11 +45,12 @@ struct plan_constant {
 
 /* A value that is stored within another one, of which it becomes a part: an operand of a
  * concatenation, or a result of a split or slice. Its pixels (what lies along its last dim) are
- * runs of the whole. */
+ * runs of the whole. A concatenation that lies over what its operands are computed from is a part
+ * of that, all of it, and so are they (overlay.c). */
 struct part {
     const struct value *whole; /* no part itself; NULL = the value is stored by itself */
-    const struct value *of;    /* the concatenation that takes it, or what is split: the whole or a
-                                  part of that */
+    const struct value *of;    /* the concatenation that takes it, or what is split or lies under
+                                  it: the whole or a part of that */
     int64_t at;                /* elements of the whole before the value's first */
     int64_t pitch; /* elements from one pixel to the next; 0: they lie side by side, as usual */
     bool is_view;  /* of a split or slice: who wrote the whole wrote it */
@@ -104,6 +105,10 @@ void plan_alias(struct plan *plan, struct arena *arena, struct region *regions);
 
 /* Sets the regions' param_pitch and result_pitch. */
 void plan_pitches(const struct plan *plan, struct arena *arena, struct region *regions);
+
+/* Whether the region's function, as text, may write its result over this parameter: it reads each
+ * element before it writes it. */
+bool plan_goes_over(const struct region *region, int param);
 
 /* Whether the result of a region that has one may be written over parameter i, if nobody else reads
  * that later. After plan_alias. */

@@ -237,6 +237,7 @@ static void write_values(const struct memory *m, const struct codegen_region *re
         for (int64_t e = 0; e < type_elements(&call->outputs[i]->type); e++)
             *element_at(m, call->outputs[i], e) = content_of(call->outputs[i], e);
     followed->n_in_place += n_over && !region->leads;
+    followed->n_overlaid += n_over && m->result->places[call->outputs[0]->id].pitch;
     followed->n_leads += region->leads;
     followed->n_striped += is_striped(call->callee);
 }

@@ -5,9 +5,9 @@
 
 #include "codegen_c/codegen.h"
 
-/* Regions of each kind that were met. */
+/* Regions of each kind that were met; n_overlaid: in place, over a piece of a greater value. */
 struct followed {
-    int n_in_place, n_leads, n_striped;
+    int n_in_place, n_overlaid, n_leads, n_striped;
 };
 
 /* For graphs of f32 whose regions stand for themselves (those of image_graph, in stripes or not):

@@ -116,6 +116,26 @@ static struct value *grow_split(struct growth *g, struct value *x)
     return g->values[g->n - 1]->def->outputs[1];
 }
 
+/* Pieces, of which some are computed on, put together again: mostly in their order, and mostly read
+ * by nobody else. */
+static struct value *grow_overlay(struct growth *g, struct value *x)
+{
+    const union attrs axis = { .axis = { .axis = 3 } };
+    const int swap = below(g, 4) == 0;
+    struct value *pieces[2], *joined[2], *last;
+
+    if (x->type.dim[3] < 2)
+        return NULL;
+    last = grow_split(g, below(g, 4) ? make1(g, OP_TANH, NULL, x) : x);
+    pieces[0] = last->def->outputs[0];
+    pieces[1] = last;
+    if (below(g, 4))
+        g->n--; /* nobody else reads it */
+    for (int i = 0; i < 2; i++)
+        joined[i ^ swap] = below(g, 3) ? make1(g, OP_TANH, NULL, pieces[i]) : pieces[i];
+    return make(g, OP_CONCATENATE, &axis, 2, joined);
+}
+
 static struct value *grow_slice(struct growth *g, struct value *x)
 {
     union attrs attrs = { .slice = { .begin = ints_fill(4, 0),
@@ -156,8 +176,8 @@ static struct value *grow_transpose(struct growth *g, struct value *x)
 }
 
 static struct value *(*const pieces[])(struct growth *, struct value *) = {
-    grow_conv,   grow_conv,  grow_conv,  grow_pool,        grow_resize, grow_concat,   grow_concat,
-    grow_concat, grow_split, grow_slice, grow_elementwise, grow_view,   grow_transpose
+    grow_conv,   grow_conv,  grow_conv,  grow_pool,        grow_resize, grow_concat,    grow_concat,
+    grow_concat, grow_split, grow_slice, grow_elementwise, grow_view,   grow_transpose, grow_overlay
 };
 
 struct module *image_graph(struct ctx *ctx, const struct image_graph *of, unsigned seed)
@@ -171,7 +191,8 @@ struct module *image_graph(struct ctx *ctx, const struct image_graph *of, unsign
     ck_assert_int_le(of->n_nodes, MOST_NODES);
     g.values[g.n++] = param_new(module->main, "x", &type);
     while (g.n < of->n_nodes) {
-        struct value *y = pieces[below(&g, sizeof pieces / sizeof *pieces)](&g, pick(&g));
+        const int n = (int)(sizeof pieces / sizeof *pieces) - !of->overlays; /* the last */
+        struct value *y = pieces[below(&g, n)](&g, pick(&g));
 
         if (y && type_elements(&y->type) <= of->most_elements)
             g.values[g.n++] = y;

@@ -9,6 +9,7 @@ struct image_graph {
     int n_nodes, most_n, h, w, most_c; /* of the input: up to most_n images, most_c / 2 channels */
     int64_t most_elements;             /* of any value */
     bool strides;                      /* some windows move by two */
+    bool overlays;                     /* pieces of a value are put together again */
 };
 
 /* The same seed gives the same graph. */
