@@ -49,6 +49,22 @@ static const char net[] =
     "  %f = nn.dense(%q, @wd) : (1,70) f32\n"
     "}\n";
 
+/* Bytes: a convolution of more than one chunk of channels, rows and one row of a dense layer whose
+ * sums have a number of steps that can be halved twice. */
+static const char bytes[] =
+    "fn main(%x: (1,7,9,20) u8, %r: (5,32) i8, %q: (1,32) i8) -> (%a, %b, %c) {\n"
+    "  const @wa : (72,20,3,3) i8 = crc32:00000000\n"
+    "  const @wb : (70,32) i8 = crc32:00000001\n"
+    "  const @zx : () u8 = [100]\n  const @zr : () i8 = [-7]\n  const @zw : () i8 = [0]\n"
+    "  %a = qnn.conv2d(%x, @wa, @zx, @zw) {strides=[1,1], padding=[1,1,1,1], dilation=[1,1], "
+    "groups=1" LAST "} : (1,7,9,72) i32\n"
+    "  %b = qnn.dense(%r, @wb, @zr, @zw) : (5,70) i32\n"
+    "  %c = qnn.dense(%q, @wb, @zr, @zw) : (1,70) i32\n"
+    "}\n";
+
+static const char *const nets[] = { net, bytes };
+enum { N_NETS = sizeof nets / sizeof *nets };
+
 static const struct machine *machine_named(const char *name)
 {
     const struct machine *machine = machine_find(ctx, name);
@@ -106,17 +122,22 @@ static int most_values(const struct codegen_result *result)
     return most;
 }
 
+/* Of each: all nets. */
 static const char *const machines_tried[] = { "generic", "x86-64-v3", "x86-64-v4", "cortex-m4" };
 enum { MOST_TRIED = 6, N_MACHINES = sizeof machines_tried / sizeof *machines_tried };
 
 START_TEST(all_values_compute_the_same)
 {
-    struct generated_case row = { .text = net, .tolerance = 1e-5, .one_build = true };
+    struct generated_case row = { .text = nets[_i / N_MACHINES],
+                                  .tolerance = 1e-5,
+                                  .low = _i / N_MACHINES ? -128 : 0,
+                                  .high = _i / N_MACHINES ? 256 : 0,
+                                  .one_build = true };
     struct module *module = generated_module(ctx, &row);
     struct codegen_result result;
     int n;
 
-    row.machine = machine_named(machines_tried[_i]);
+    row.machine = machine_named(machines_tried[_i % N_MACHINES]);
     result = generate(module, &row);
     n = most_values(&result);
     ck_assert_int_gt(n, 1);
@@ -192,6 +213,38 @@ START_TEST(a_choice_is_seen_in_the_text)
 }
 END_TEST
 
+/* The values of a knob are those that fit: 180 products and 32 in steps of four. */
+START_TEST(only_what_fits_is_offered)
+{
+    struct generated_case row = { .text = bytes, .machine = machine_named("x86-64-v4") };
+    struct module *module = generated_module(ctx, &row);
+    const struct codegen_result usual = generate(module, &row);
+    struct choices choices = { .by_signature = { .arena = &ctx->perm } };
+    struct choice choice = { .value = { [KNOB_UNROLL] = "4", [KNOB_CHUNK] = "32" } };
+    const char *text;
+
+    for (int i = 0; i < 3; i++) {
+        const struct knob_range *unroll = &usual.regions[i].knobs[KNOB_UNROLL];
+
+        ck_assert_int_eq(unroll->n, i == 0 ? 1 : 3); /* 45 steps, 8 steps */
+        ck_assert_str_eq(unroll->usual, "1");
+        ck_assert_int_eq(usual.regions[i].knobs[KNOB_CHUNK].n, i == 2 ? 0 : 3);
+    }
+    map_set(&choices.by_signature, usual.regions[1].signature, &choice);
+    row.choices = &choices;
+    text = generated_text(ctx, &row, ".c");
+    ck_assert_ptr_nonnull(strstr(text, "dot_tile_by_4("));
+    ck_assert_ptr_nonnull(strstr(text, "for (int chunk = 0; chunk < OUT_C; chunk += CHUNK)"));
+    choice.value[KNOB_UNROLL] = "3";
+    generate(module, &row);
+    ck_assert_int_eq(ctx->diags.n_warnings, 1);
+    ck_assert_str_eq(
+        ctx->diags.first->message,
+        "the tuning log says unroll=3, which the kernel qnn_dense_tiles does not offer here");
+    module_free(module);
+}
+END_TEST
+
 START_TEST(stale_choices_are_told_and_left)
 {
     static const struct {
@@ -202,6 +255,7 @@ START_TEST(stale_choices_are_told_and_left)
           "says kernel=conv_of_yore, which does not take this region" },
         { KNOB_TILE, "5x5", "says tile=5x5, which the kernel conv does not offer here" },
         { KNOB_CHUNK, "yes", "says chunk=yes, which the kernel conv does not offer here" },
+        { KNOB_UNROLL, "4", "says unroll=4, which the kernel conv does not offer here" },
     };
     struct generated_case row = { .text = net,
                                   .machine = machine_named("x86-64-v3"),
@@ -323,9 +377,10 @@ int main(void)
 
     tcase_set_timeout(tcase, 0);
     tcase_add_checked_fixture(tcase, begin, end);
-    tcase_add_loop_test(tcase, all_values_compute_the_same, 0, N_MACHINES);
+    tcase_add_loop_test(tcase, all_values_compute_the_same, 0, N_NETS * N_MACHINES);
     tcase_add_loop_test(tcase, all_kernels_compute_the_same, 0, N_MACHINES);
     tcase_add_test(tcase, a_choice_is_seen_in_the_text);
+    tcase_add_test(tcase, only_what_fits_is_offered);
     tcase_add_test(tcase, stale_choices_are_told_and_left);
     tcase_add_test(tcase, knobs_that_a_kernel_lacks_are_told);
     tcase_add_test(tcase, signatures_are_stable);

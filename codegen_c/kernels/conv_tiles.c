@@ -14,12 +14,12 @@
 #include <assert.h>
 
 #include "codegen_c/kernels/anchor.h"
-#include "codegen_c/kernels/conv_features.h"
 #include "codegen_c/kernels/conv_places.h"
 #include "codegen_c/kernels/operands.h"
 #include "codegen_c/kernels/panels.h"
 #include "codegen_c/kernels/pitch.h"
 #include "codegen_c/kernels/tile.h"
+#include "codegen_c/kernels/tile_features.h"
 
 enum {
     CACHED = 256 << 10, /* bytes of weights, where the machine has no second cache to tell */
@@ -312,13 +312,14 @@ bool bind_conv(struct bind *bind)
     const struct window w = window_of_conv(bind->region);
     const int64_t columns = w.out_c / w.groups;
     const struct panels panels = panels_of(&w, tile_panel_of(bind->machine, columns));
+    const struct tiled tiled = tiled_conv(&w, false);
     const int64_t chunk = bind_chunk(bind, &w, &panels);
     const struct tile tile = bind_tile_of_rows(bind, window_out_len(&w), panels.n_rows,
                                                bind_form(bind, &w, &panels, chunk));
 
     assert(tile.most_pixels <= MOST_TILE_PIXELS);
     bind_reading(bind, &w, &panels, &tile);
-    conv_tell_features(bind, &w, &panels);
+    tile_tell_features(bind, &tiled);
     return bind_tiles_of_channels(bind, &w, &panels, &tile);
 }
 
@@ -375,6 +376,7 @@ bool bind_conv_band(struct bind *bind)
     const int64_t columns = w.out_c / w.groups;
     const struct panels panels = panels_of(&w, tile_panel_of(bind->machine, columns));
     const bool stepped = tiles_fill_rows(bind->machine, w.out[1], w.out[2], panels.n_rows);
+    const struct tiled tiled = tiled_conv(&w, stepped);
     const struct tile tile =
         stepped ? bind_tile_by_steps(bind, w.out[2], panels.n_rows, w.stride[2])
                 : bind_tile_of_rows(bind, window_out_len(&w), panels.n_rows, TILE_OFFSETS);
@@ -383,6 +385,7 @@ bool bind_conv_band(struct bind *bind)
     bind_flag(bind, "stepped", stepped);
     bind_text(bind, "under", stepped ? "under" : "tap");
     bind_band(bind, &w, &tile);
+    tile_tell_features(bind, &tiled);
     return bind_tiles_of_channels(bind, &w, &panels, &tile);
 }
 

@@ -152,7 +152,7 @@ static void bind_gemv_weight(struct bind *bind, const struct panels *panels)
         return;
     }
     bind_text(bind, "panel_shape", "[IN_C, 32]");
-    bind_text(bind, "gemv", "%s", gemv_function(bind));
+    bind_text(bind, "gemv", "%s", gemv_function(bind, gemv_unroll(bind)));
     bind_text(bind, "tw", "%s", stored_c_type(&weight->type));
     if (!small) {
         bind_panels(bind, "weight", 1, panels, layout);

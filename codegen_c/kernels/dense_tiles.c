@@ -8,6 +8,7 @@
 #include "codegen_c/kernels/operands.h"
 #include "codegen_c/kernels/panels.h"
 #include "codegen_c/kernels/tile.h"
+#include "codegen_c/kernels/tile_features.h"
 
 enum { SCALARS = 4 /* columns that are always there (panels.h, ragged) */ };
 
@@ -71,9 +72,17 @@ static bool bind_dense_tiles_shape(struct bind *bind, const struct dense *d)
                                    .width = width,
                                    .ragged = true,
                                    .slack = width - SCALARS };
+    const struct tiled tiled = { .groups = 1,
+                                 .rows = 1,
+                                 .row_len = d->rows,
+                                 .columns = d->out_c,
+                                 .len = d->in_c,
+                                 .pointers = 1,
+                                 .x_bytes = d->rows * d->in_c * (int64_t)sizeof(float) };
     int most_pixels;
     const char *sum = bind_tiles(bind, d->out_c, &most_pixels);
 
+    tile_tell_features(bind, &tiled);
     bind_input(bind, "x", 0);
     bind_panels(bind, "weight", 1, &panels,
                 arena_printf(bind->arena, "panels of %d of out_c: [in_c, %d]", width, width));

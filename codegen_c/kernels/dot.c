@@ -10,6 +10,8 @@ enum { X, W, X_ZERO, W_ZERO };
 /* A sum of so many products has 32 bits, and so has the sum of its weights times 255. */
 enum { LONGEST = 60000 };
 
+enum { MOST_UNROLLS = 3 }; /* 1, 2, 4 steps of four products */
+
 /* Of a patch in scratch, in bytes for each number: 7 positions of bytes; or 3 of 16 bits, and the
  * bytes of which they are made. A single position needs 3. */
 enum { TILE_BYTES = 7, ROW_BYTES = 3 };
@@ -104,16 +106,44 @@ static void bind_packed_weights(struct bind *bind, const struct dot *dot)
     bind_int(bind, "stored", stored);
 }
 
-/* The function, pasted into the file once. */
-static const char *dot_function(struct bind *bind, const char *name)
+/* How many steps of four products are written out: of those numbers that leave no steps over. */
+static int64_t dot_unroll(struct bind *bind, const struct dot *dot)
 {
-    const char *path = arena_printf(bind->arena, "templates/helpers/%s.c.tmpl", name);
+    int64_t values[MOST_UNROLLS];
+    int n = 0;
+
+    for (int64_t unroll = 1; n < MOST_UNROLLS; unroll *= 2)
+        if (round_up_to_4(dot->len) / 4 % unroll == 0)
+            values[n++] = unroll;
+        else
+            break;
+    return bind_knob(bind, KNOB_UNROLL, 1, n, values);
+}
+
+/* Of the step number u of those that are written out: what its sums start with, and where it is. */
+static void add_step_keys(struct keys *keys, int u)
+{
+    keys_offer(keys, arena_printf(keys->arena, "times%d", u), u ? "0" : "times");
+    keys_offer(keys, arena_printf(keys->arena, "k%d", u),
+               u ? arena_printf(keys->arena, "(k + %d)", 4 * u) : "k");
+}
+
+/* The function, pasted into the file once. */
+static const char *dot_function(struct bind *bind, const char *kind, int64_t unroll)
+{
+    const char *path = arena_printf(bind->arena, "templates/helpers/%s.c.tmpl", kind);
+    const char *name = unroll > 1 ? arena_printf(bind->arena, "%s_by_%d", kind, (int)unroll) : kind;
     const char *fn = bind_own_helper(bind, name);
     struct keys keys;
 
     if (fn)
         return fn;
     keys_init(&keys, bind->arena);
+    keys_offer(&keys, "unrolled", unroll > 1 ? "1" : "0");
+    keys_offer(&keys, "unroll", arena_printf(bind->arena, "%d", (int)unroll));
+    keys_offer(&keys, "step", arena_printf(bind->arena, "%d", (int)(4 * unroll)));
+    for (int u = 0; u < unroll; u++)
+        add_step_keys(&keys, u);
     keys_offer(&keys, "pixels0", "7");
     keys_offer(&keys, "pixels1", "3");
     return bind_new_helper(bind, name, path, &keys);
@@ -127,8 +157,9 @@ void bind_dot(struct bind *bind, const struct dot *dot, bool one_row)
 
     value_uniform(bind->region->anchor->inputs[X_ZERO], &zero);
     bind_include(bind, "string.h");
-    dot_function(bind, "dot");
-    bind_text(bind, "dot", "%s", dot_function(bind, one_row ? "dot_row" : "dot_tile"));
+    dot_function(bind, "dot", 1);
+    bind_text(bind, "dot", "%s",
+              dot_function(bind, one_row ? "dot_row" : "dot_tile", dot_unroll(bind, dot)));
     bind_packed_weights(bind, dot);
     bind_scratch(bind, (size_t)(len * (one_row ? ROW_BYTES : TILE_BYTES)));
     bind_int(bind, "x_zero", (int64_t)zero);

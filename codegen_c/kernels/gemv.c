@@ -15,9 +15,17 @@ void gemv_panel_helper(struct bind *bind)
     bind_new_helper(bind, name, "templates/helpers/gemv.c.tmpl", &keys);
 }
 
-const char *gemv_function(struct bind *bind)
+int64_t gemv_unroll(struct bind *bind)
 {
-    static const char name[] = "gemv_f32";
+    static const int64_t values[] = { 1, 2, 4, 8 };
+
+    return bind_knob(bind, KNOB_UNROLL, 1, sizeof values / sizeof *values, values);
+}
+
+const char *gemv_function(struct bind *bind, int64_t unroll)
+{
+    const char *name =
+        unroll > 1 ? arena_printf(bind->arena, "gemv_f32_by_%d", (int)unroll) : "gemv_f32";
     const char *fn = bind_own_helper(bind, name);
     struct keys keys;
 
@@ -25,6 +33,10 @@ const char *gemv_function(struct bind *bind)
         return fn;
     gemv_panel_helper(bind);
     keys_init(&keys, bind->arena);
+    keys_set_flag(&keys, "unrolled", unroll > 1);
+    keys_set_int(&keys, "unroll", unroll);
+    keys_set_flag(&keys, "first_part_0", true);
+    keys_set_flag(&keys, "first_part_1", false);
     return bind_new_helper(bind, name, "templates/helpers/gemv_f32.c.tmpl", &keys);
 }
 
@@ -37,7 +49,7 @@ const char *gemv_matvec(struct bind *bind)
     if (fn)
         return fn;
     keys_init(&keys, bind->arena);
-    keys_set(&keys, "gemv", gemv_function(bind));
+    keys_set(&keys, "gemv", gemv_function(bind, 1));
     return bind_new_helper(bind, name, "templates/helpers/matvec_f32.c.tmpl", &keys);
 }
 

@@ -14,8 +14,12 @@ enum {
     GEMV_SLACK = GEMV_PANEL - 4 /* weights that vectors may read beyond the last panel */
 };
 
-/* Asks for the helper of templates/helpers/gemv_f32.c.tmpl: the name of its function. */
-const char *gemv_function(struct bind *bind);
+/* Asks for the helper of templates/helpers/gemv_f32.c.tmpl, whose loop takes so many inputs in a
+ * round: the name of its function. */
+const char *gemv_function(struct bind *bind, int64_t unroll);
+
+/* How many that are to be: a knob of the region. */
+int64_t gemv_unroll(struct bind *bind);
 
 /* The function y = matrix * x, for all of y: templates/helpers/matvec_f32.c.tmpl. */
 const char *gemv_matvec(struct bind *bind);

@@ -12,6 +12,7 @@
 enum { X, W };
 enum { FEW = 4 };            /* output channels of a group: tiles would be empty */
 enum { MOST_UNROLLED = 25 }; /* taps */
+enum { MOST_CHUNKS = 8 };    /* values of the knob */
 
 /* Sums run over (k_h, k_w, in_c), so that what lies side by side with the channels last is copied
  * as one; of a planar input over (in_c, k_h, k_w), as the weights lie. */
@@ -78,6 +79,29 @@ static void bind_conv_places(struct bind *bind, const struct window *w)
         bind_text(bind, "at", "(%s * %s + oc) * PLANE + (first + p) %% PLANE", image, all);
 }
 
+/* How many channels are gone through before the next positions: all of them, unless they are chosen
+ * to be so few that their weights stay in a cache while all positions go by, whose inputs are then
+ * gathered for each chunk. */
+static void bind_dot_chunk(struct bind *bind, int64_t channels)
+{
+    int64_t values[MOST_CHUNKS], chunk;
+    int n = 0;
+
+    values[n++] = channels;
+    for (chunk = DOT_BLOCK; chunk < channels && n < MOST_CHUNKS; chunk *= 2)
+        values[n++] = chunk;
+    chunk = bind_knob(bind, KNOB_CHUNK, channels, n, values);
+    if (bind->region->leads) /* then all channels of a position go together */
+        chunk = channels;
+    bind_flag(bind, "chunked", chunk < channels);
+    bind_int(bind, "chunk_c", chunk);
+    bind_text(bind, "first_block", chunk < channels ? "chunk" : "0");
+    bind_text(bind, "last_block",
+              chunk >= channels      ? "OUT_C"
+              : channels % chunk > 0 ? "chunk + CHUNK && block < OUT_C"
+                                     : "chunk + CHUNK");
+}
+
 bool bind_qnn_conv_tiles(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
@@ -93,6 +117,7 @@ bool bind_qnn_conv_tiles(struct bind *bind)
     bind_int(bind, "out_c", w.out_c / w.groups);
     bind_conv_places(bind, &w);
     bind_dot(bind, &dot, w.batch * window_out_len(&w) == 1);
+    bind_dot_chunk(bind, dot.channels);
     position_by_division(bind, "at", &position);
     if (w.out_c > 1)
         position.coord[w.out_channels_last ? position.rank - 1 : 1] = "oc";
@@ -210,6 +235,8 @@ bool bind_qnn_dense_tiles(struct bind *bind)
     bind_int(bind, "in_c", dot.len);
     bind_int(bind, "out_c", dot.channels);
     bind_dot(bind, &dot, rows == 1);
+    if (rows > 1)
+        bind_dot_chunk(bind, dot.channels);
     position_by_division(bind, "at", &position);
     if (dot.channels > 1)
         position.coord[position.rank - 1] = rows == 1 ? "at" : "oc";

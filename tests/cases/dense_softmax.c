@@ -68,63 +68,47 @@ static WIDE int gemv_f32(const float *x, int len, const float *w, int first, int
     const int end = (out_c + 3) / 4 * 4, panel = first / 32 * 32;
     const int width = end - panel < 32 ? end - panel : 32;
 
-#define SUM(v) (*(vector_f32 *)&sum[v * LANES])
+/* Vector v stands LANES behind vector v - 1, or in the next panel. */
+#define BEGIN(v) vector_f32 s##v = *(const vector_f32 *)&sum[v * LANES];
+#define WEIGHT(v) *(const vector_f32 *)&w[v * LANES / 32 * 32 * len + v * LANES % 32]
+#define ADD(v) s##v += xk * WEIGHT(v);
+#define END(v) *(vector_f32 *)&sum[v * LANES] = s##v;
     w += panel * len + first % 32;
+#define EACH(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
     if ((GEMV > 32 ? end / 32 * 32 : panel + width) - first >= GEMV) {
-        vector_f32 s0 = SUM(0), s1 = SUM(1), s2 = SUM(2), s3 = SUM(3);
-        vector_f32 s4 = SUM(4), s5 = SUM(5), s6 = SUM(6), s7 = SUM(7);
-
-/* Where vector v stands, from vector 0: maybe in another panel. */
-#define AT(v) (v * LANES / 32 * 32 * len + v * LANES % 32)
-#define LOAD(v) (*(const vector_f32 *)&w[AT(v)])
+        EACH(BEGIN)
         for (int k = 0; k < len; k++, w += width) {
-            s0 += x[k] * LOAD(0);
-            s1 += x[k] * LOAD(1);
-            s2 += x[k] * LOAD(2);
-            s3 += x[k] * LOAD(3);
-            s4 += x[k] * LOAD(4);
-            s5 += x[k] * LOAD(5);
-            s6 += x[k] * LOAD(6);
-            s7 += x[k] * LOAD(7);
+            const float xk = x[k];
+
+            EACH(ADD)
         }
-#undef AT
-#undef LOAD
-        SUM(0) = s0;
-        SUM(1) = s1;
-        SUM(2) = s2;
-        SUM(3) = s3;
-        SUM(4) = s4;
-        SUM(5) = s5;
-        SUM(6) = s6;
-        SUM(7) = s7;
-        first += GEMV;
-        return first < out_c ? GEMV : GEMV - (first - out_c);
+        EACH(END)
+#undef EACH
+        return first + GEMV < out_c ? GEMV : out_c - first;
     }
+#if LANES == 16
+#define EACH(DO) DO(0) DO(1)
+#else
+#define EACH(DO) DO(0) DO(1) DO(2) DO(3)
+#endif
     {
         enum { REST = LANES == 16 ? 32 : 4 * LANES }; /* no more than a panel */
         const int n = panel + width - first < REST ? panel + width - first : REST;
-        vector_f32 s0 = SUM(0), s1 = SUM(1);
-#if LANES < 16
-        vector_f32 s2 = SUM(2), s3 = SUM(3);
-#endif
 
+        EACH(BEGIN)
         for (int k = 0; k < len; k++, w += width) {
-            s0 += x[k] * *(const vector_f32 *)w;
-            s1 += x[k] * *(const vector_f32 *)&w[LANES];
-#if LANES < 16
-            s2 += x[k] * *(const vector_f32 *)&w[2 * LANES];
-            s3 += x[k] * *(const vector_f32 *)&w[3 * LANES];
-#endif
+            const float xk = x[k];
+
+            EACH(ADD)
         }
-        SUM(0) = s0;
-        SUM(1) = s1;
-#if LANES < 16
-        SUM(2) = s2;
-        SUM(3) = s3;
-#endif
-#undef SUM
+        EACH(END)
+#undef EACH
         return n < out_c - first ? n : out_c - first;
     }
+#undef BEGIN
+#undef WEIGHT
+#undef ADD
+#undef END
 }
 
 /* --- from runtime/embed/f32_bits.h ------------------------------------------------------------ */
