@@ -197,8 +197,19 @@ START_TEST(pointwise_depthwise_and_dense_convolutions_have_kernels_of_their_own)
 END_TEST
 
 static const struct kernel_case transposed_last[] = {
-    { "conv_transpose", "nn.conv2d_transpose", "groups=1, strides=[2,2], data_layout=\"NHWC\"",
-      "f32[1,6,7,5]; const f32[5,24,2,2]" },
+    { "conv_transpose_tiles", "nn.conv2d_transpose",
+      "groups=1, strides=[2,2], data_layout=\"NHWC\"", "f32[1,6,7,5]; const f32[5,24,2,2]" },
+    /* all taps reach every position; in one dim some reach none; padding and what is added to it */
+    { "conv_transpose_tiles", "nn.conv2d_transpose",
+      "groups=1, strides=[1,1], padding=[1,1,1,1], data_layout=\"NHWC\"",
+      "f32[2,5,6,3]; const f32[3,70,3,3]" },
+    { "conv_transpose_tiles", "nn.conv2d_transpose",
+      "groups=1, strides=[2,3], padding=[1,0,2,1], dilation=[2,1], output_padding=[1,2], "
+      "data_layout=\"NHWC\"",
+      "f32[2,4,5,4]; const f32[4,7,3,2]" },
+    { "conv_transpose_tiles", "nn.conv1d_transpose",
+      "groups=1, strides=[2], padding=[1,1], data_layout=\"NWC\"",
+      "f32[1,9,3]; const f32[3,33,4]" },
     { "conv_transpose", "nn.conv2d_transpose",
       "groups=2, strides=[2,3], padding=[1,0,2,1], dilation=[2,1], output_padding=[1,2], "
       "data_layout=\"NHWC\"",

@@ -11,6 +11,12 @@ static bool is_packed_f32(const struct node *node)
     return node->inputs[1]->kind == VALUE_CONSTANT && node->outputs[0]->type.dtype == DTYPE_F32;
 }
 
+/* Likewise; blocks that share scales lie along the channels that the constant has them in. */
+static bool is_packed_plain(const struct node *node)
+{
+    return is_packed_f32(node) && !type_has_blocks(&node->inputs[1]->type);
+}
+
 /* n_images: 0 = the first input; ALL = every one. */
 enum { ALL = -1 };
 
@@ -30,8 +36,11 @@ static const struct row {
     [OP_BROADCAST_TO] = { .kind = LAYOUT_FREE },
     [OP_CONCATENATE] = { .kind = LAYOUT_FREE, .n_images = ALL },
     [OP_CONV1D] = { LAYOUT_SPATIAL, 1, true, is_packed_f32 },
+    [OP_CONV1D_TRANSPOSE] = { LAYOUT_SPATIAL, 1, false, is_packed_plain },
     [OP_CONV2D] = { LAYOUT_SPATIAL, 1, true, is_packed_f32 },
+    [OP_CONV2D_TRANSPOSE] = { LAYOUT_SPATIAL, 1, false, is_packed_plain },
     [OP_CONV3D] = { LAYOUT_SPATIAL, 1, true, is_packed_f32 },
+    [OP_CONV3D_TRANSPOSE] = { LAYOUT_SPATIAL, 1, false, is_packed_plain },
     [OP_CUMSUM] = { .kind = LAYOUT_FREE },
     [OP_DEPTH_TO_SPACE] = { .kind = LAYOUT_SPATIAL },
     [OP_EXPAND_DIMS] = { .kind = LAYOUT_VIEW },
