@@ -22,10 +22,19 @@ static const char *word_of(const struct node *node, const char *name)
     return "";
 }
 
+/* Norms of channels name their axis: 1 or the last. */
+static bool is_channel_norm(const struct node *node)
+{
+    return node->op == OP_GROUP_NORM || node->op == OP_INSTANCE_NORM;
+}
+
 const char *node_layout(const struct node *node)
 {
-    const char *data = word_of(node, "data_layout");
+    const char *data;
 
+    if (is_channel_norm(node))
+        return node->attrs.norm.axis == 1 ? "NCHW" : "NHWC"; /* whatever the rank */
+    data = word_of(node, "data_layout");
     return *data ? data : word_of(node, "layout");
 }
 

@@ -43,6 +43,30 @@ static const struct pass_case rows[] = {
       "  %y.nhwc = nn.relu(%c)\n"
       "  %y = transpose(%y.nhwc) {axes=[0,3,1,2]}\n"
       "}\n" },
+    /* what stands between convolutions has kernels for channels last, too */
+    { NULL,
+      "fn main(%x: (1,3,8,8) f32) -> (%y) {\n"
+      "  const @w : (4,3,1,1) f32 = crc32:00000000\n"
+      "  const @t : (4,6,2,2) f32 = crc32:00000000\n"
+      "  const @s : (6) f32 = crc32:00000000\n"
+      "  const @v : (2,6,1,1) f32 = crc32:00000000\n"
+      "  %c = nn.conv2d(%x, @w) {groups=1}\n"
+      "  %u = nn.conv2d_transpose(%c, @t) {strides=[2,2], groups=1}\n"
+      "  %n = nn.group_norm(%u, @s, @s) {axis=1, groups=2}\n"
+      "  %i = nn.instance_norm(%n, @s, @s) {axis=1}\n"
+      "  %y = nn.conv2d(%i, @v) {groups=1}\n"
+      "}\n",
+      "fn main(%x: (1,3,8,8) f32) -> (%y) {\n"
+      "  const @w : (4,3,1,1) f32 = crc32:00000000\n"
+      "  const @t : (4,6,2,2) f32 = crc32:00000000\n"
+      "  const @s : (6) f32 = crc32:00000000\n"
+      "  const @v : (2,6,1,1) f32 = crc32:00000000\n"
+      "  %c = nn.conv2d(%x, @w) {groups=1, data_layout=\"NCHW\", out_layout=\"NHWC\"}\n"
+      "  %u = nn.conv2d_transpose(%c, @t) {strides=[2,2], groups=1, data_layout=\"NHWC\"}\n"
+      "  %n = nn.group_norm(%u, @s, @s) {axis=3, groups=2}\n"
+      "  %i = nn.instance_norm(%n, @s, @s) {axis=3}\n"
+      "  %y = nn.conv2d(%i, @v) {groups=1, data_layout=\"NHWC\", out_layout=\"NCHW\"}\n"
+      "}\n" },
     /* transposes of the model vanish */
     { NULL,
       "fn main(%x: (1,8,8,3) f32) -> (%y) {\n"

@@ -68,6 +68,16 @@ static struct value *grow_transposed_conv(struct growth *g, struct value *x)
     return make(g, OP_CONV2D_TRANSPOSE, &attrs, 2, (struct value *[]){ x, w });
 }
 
+static struct value *grow_norm(struct growth *g, struct value *x)
+{
+    const int64_t c = x->type.dim[1];
+    const bool halves = c % 2 == 0 && below(g, 2);
+    const union attrs attrs = { .norm = { .axis = 1, .groups = halves ? 2 : 1, .epsilon = 0.01 } };
+
+    return make(g, below(g, 2) ? OP_GROUP_NORM : OP_INSTANCE_NORM, &attrs, 3,
+                (struct value *[]){ x, constant(g, 1, &c), constant(g, 1, &c) });
+}
+
 static struct value *grow_pool(struct growth *g, struct value *x)
 {
     static const enum op ops[] = { OP_MAX_POOL2D, OP_AVG_POOL2D, OP_GLOBAL_AVG_POOL };
@@ -205,7 +215,7 @@ static struct value *grow_space(struct growth *g, struct value *x)
 static struct value *(*const pieces[])(struct growth *, struct value *) = {
     grow_conv, grow_conv,      grow_conv, grow_transposed_conv, grow_pool,  grow_resize,
     grow_axis, grow_broadcast, grow_move, grow_transpose,       grow_space, grow_view,
-    grow_join, grow_join,      grow_axis, grow_broadcast,
+    grow_join, grow_join,      grow_axis, grow_broadcast,       grow_norm,
 };
 
 /* The same seed gives the same graph. */

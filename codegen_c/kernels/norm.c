@@ -6,6 +6,7 @@
 #include "codegen_c/kernels/average.h"
 #include "relay_ir/layout.h"
 #include "relay_ir/ops/walk.h"
+#include "codegen_c/kernels/vector.h"
 
 bool accepts_norm(const struct region *region, const char **why)
 {
@@ -17,6 +18,14 @@ bool accepts_group_norm(const struct region *region, const char **why)
     if (region->anchor->attrs.norm.axis == 1)
         return takes_float(region, why);
     *why = "the channels are last";
+    return false;
+}
+
+bool accepts_group_norm_last(const struct region *region, const char **why)
+{
+    if (region->anchor->attrs.norm.axis != 1)
+        return takes_float(region, why);
+    *why = "the channels are not last";
     return false;
 }
 
@@ -302,6 +311,35 @@ bool bind_group_norm(struct bind *bind)
     position_by_division(bind, "at", &position);
     if (x->dim[1] > 1)
         position.coord[1] = "c";
+    return bind_epilogue(bind, "v", &position);
+}
+
+bool bind_group_norm_last(struct bind *bind)
+{
+    enum { CHUNK = 64 /* channels; their sums are on the stack */ };
+    const struct node *node = bind->region->anchor;
+    const struct type *x = anchor_input(bind->region, 0);
+    const int64_t channels = x->dim[x->rank - 1];
+    struct position position;
+
+    bind_type(bind);
+    bind_helper(bind, "wide_loops");
+    bind_input(bind, "x", 0);
+    bind_input(bind, "scale", 1);
+    bind_input(bind, "bias", 2);
+    bind_flag(bind, "batched", x->dim[0] > 1);
+    bind_int(bind, "batch", x->dim[0]);
+    bind_int(bind, "plane", type_span(x, 1, x->rank - 1));
+    bind_int(bind, "channels", channels);
+    bind_int(bind, "chunk", row_chunk(channels, CHUNK));
+    bind_int(bind, "groups", node->op == OP_GROUP_NORM ? node->attrs.norm.groups : channels);
+    bind_text(bind, "at_p", x->dim[0] > 1 ? "(n * PLANE + p)" : "p");
+    bind_number(bind, "epsilon", node->attrs.norm.epsilon);
+    bind_math(bind, "sqrt", "sqrt");
+    bind_scratch(bind, (size_t)(2 * channels) * dtype_bytes(x->dtype));
+    position_by_division(bind, "at", &position);
+    if (channels > 1)
+        position.coord[x->rank - 1] = "c";
     return bind_epilogue(bind, "v", &position);
 }
 

@@ -46,7 +46,9 @@ static const struct row {
     [OP_EXPAND_DIMS] = { .kind = LAYOUT_VIEW },
     [OP_GLOBAL_AVG_POOL] = { .kind = LAYOUT_SPATIAL },
     [OP_GLOBAL_MAX_POOL] = { .kind = LAYOUT_SPATIAL },
+    [OP_GROUP_NORM] = { .kind = LAYOUT_SPATIAL },
     [OP_HARDMAX] = { .kind = LAYOUT_FREE },
+    [OP_INSTANCE_NORM] = { .kind = LAYOUT_SPATIAL },
     [OP_LOG_SOFTMAX] = { .kind = LAYOUT_FREE },
     [OP_LP_NORMALIZE] = { .kind = LAYOUT_FREE },
     [OP_LP_POOL1D] = { .kind = LAYOUT_SPATIAL },
@@ -248,6 +250,7 @@ void layout_turn_attrs(const struct node *node, const struct order *in, bool in_
         attrs->lp_normalize.axis = turned_axis(in, rank, attrs->lp_normalize.axis);
         break;
     case ATTRS_lrn: attrs->lrn.layout = word(rank, in_last); break;
+    case ATTRS_norm: attrs->norm.axis = in_last ? rank - 1 : 1; break;
     case ATTRS_pad:
         turn_list(in, rank, &attrs->pad.pad_before);
         turn_list(in, rank, &attrs->pad.pad_after);
