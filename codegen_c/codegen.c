@@ -63,6 +63,7 @@ static void reserve_names(struct codegen *codegen)
                                           "LANES8",
                                           "WIDE",
                                           "WIDE_LOOPS",
+                                          "APART",
                                           "NOINLINE",
                                           "PIXELS",
                                           "TILE",

@@ -80,6 +80,7 @@ struct naming {
     bool wide;      /* in panels of 64 */
     int64_t rows;   /* 0: not known */
     bool stepped;   /* where one pointer tells where all pixels are */
+    bool apart;     /* a function of its own in the C compiler's hands, too: computes_functions */
     struct row_vector vector;
     struct tile_shape shape;
 };
@@ -134,13 +135,37 @@ static struct row_vector bind_tile_vector(struct bind *bind, const struct naming
                                                                   .most = tile_shapes[0].lanes };
 }
 
+/* Whether sums go through functions whose constants take many registers. */
+static bool computes_functions(const struct region *region)
+{
+    for (const struct node *node = region->fn->first; node; node = node->next)
+        switch (node->op) {
+        case OP_CELU:
+        case OP_ELU:
+        case OP_ERF:
+        case OP_EXP:
+        case OP_GELU:
+        case OP_LOG:
+        case OP_MISH:
+        case OP_SELU:
+        case OP_SIGMOID:
+        case OP_SILU:
+        case OP_SOFTPLUS:
+        case OP_TANH: return true;
+        default: break;
+        }
+    return false;
+}
+
 static struct naming naming_of(struct bind *bind, int64_t rows, int64_t columns, bool wide,
                                bool stepped)
 {
     const struct machine *machine = bind->machine;
-    struct naming naming = {
-        .narrow = tile_class(machine, columns), .wide = wide, .rows = rows, .stepped = stepped
-    };
+    struct naming naming = { .narrow = tile_class(machine, columns),
+                             .wide = wide,
+                             .rows = rows,
+                             .stepped = stepped,
+                             .apart = machine->lanes != 1 && computes_functions(bind->region) };
 
     if (!machine->lanes) {
         naming.suffix = suffix_of(bind->arena, &naming);
@@ -198,6 +223,9 @@ static const char *new_tile(struct bind *bind, const char *name, const struct na
     struct keys keys;
 
     keys_init(&keys, bind->arena);
+    if (naming->apart)
+        bind_helper(bind, "apart");
+    keys_set(&keys, "linkage", naming->apart ? "static APART" : "static inline");
     keys_set(&keys, "PIXELS", naming->pixels);
     keys_set(&keys, "TILE", naming->tile);
     keys_set(&keys, "each_pixel", arena_printf(bind->arena, "EACH_PIXEL%s", naming->suffix));
@@ -222,7 +250,8 @@ static const char *new_tile(struct bind *bind, const char *name, const struct na
 static const char *name_of(struct arena *arena, const struct naming *naming, const char *half,
                            enum tile_form form, int64_t step)
 {
-    const char *name = arena_printf(arena, "tile%s%s_%s", naming->suffix, half, forms[form]);
+    const char *name = arena_printf(arena, "tile%s%s%s_%s", naming->suffix, half,
+                                    naming->apart ? "_apart" : "", forms[form]);
 
     return step ? arena_printf(arena, "%s_by_%d", name, (int)step) : name;
 }
