@@ -7,8 +7,9 @@ A trial's time is a sum of its features (codegen_c/features.def), each times a c
 kernel that is not negative: least squares of the relative error, so that small layers count as large ones.
 Times are warm ratios times the median of the region's usual times, which takes out how fast the machine was.
 
-What is told of the model: for each region that was left out of the fit, how much slower the choice is that
-the model picks among the region's trials than the best of them. Needs numpy.
+What is told of the model: for each log (a network's) that was left out of the fit with all its regions, how much
+slower the choice is that the model picks among a region's trials than the best of them, beside what was
+usual. Needs numpy.
 """
 import argparse
 import json
@@ -89,23 +90,28 @@ def loss_of_pick(x, trials):
     return pick[1] / best, usual[0] / best if usual else None
 
 
-def validate(regions):
-    picks, usuals = [], []
-    for left_out in regions:
-        if len(regions[left_out]) < 3:
+def validate(regions, left_out):
+    """left_out: for each log its regions of this kernel. Only regions whose usual code was tried."""
+    picks, usuals, seen = [], [], set()
+    for of_log in left_out:
+        rest = {r: t for r, t in regions.items() if r not in of_log}
+        mine = [r for r in of_log if r not in seen and len(regions[r]) >= 3]
+        seen.update(of_log)
+        if not rest or not mine:
             continue
-        x = fit({r: t for r, t in regions.items() if r != left_out})
-        pick, usual = loss_of_pick(x, regions[left_out])
-        picks.append(pick)
-        if usual:
-            usuals.append(usual)
+        x = fit(rest)
+        for region in mine:
+            pick, usual = loss_of_pick(x, regions[region])
+            if usual:
+                picks.append(pick)
+                usuals.append(usual)
     return np.array(picks), np.array(usuals)
 
 
 def describe(name, losses):
     if len(losses):
         print(f"  {name}: {np.mean(losses <= 1.05):.0%} of {len(losses)} regions within 5 % of the best, "
-              f"median {np.median(losses):.3f}, worst {losses.max():.3f}")
+              f"median {np.median(losses):.3f}, mean {losses.mean():.3f}, worst {losses.max():.3f}")
 
 
 def main():
@@ -113,6 +119,7 @@ def main():
     parser.add_argument("logs", nargs="+", type=Path)
     args = parser.parse_args()
     names = feature_names()
+    of_logs = [read([log], names) for log in args.logs]
     for key, regions in read(args.logs, names).items():
         n = sum(len(t) for t in regions.values())
         print(f"{key[0]} {key[1]}: {n} trials of {len(regions)} regions")
@@ -123,8 +130,8 @@ def main():
         errors = [abs(np.dot(f, x) / (1000 * t) - 1) for r in regions.values() for f, t, _ in r]
         print("  ns: " + ", ".join(f"{n} {c:.4g}" for n, c in zip(names, x)))
         print(f"  error of a time: median {np.median(errors):.1%}, 90 % {np.quantile(errors, 0.9):.1%}")
-        picks, usuals = validate(regions)
-        describe("the model, regions left out of the fit", picks)
+        picks, usuals = validate(regions, [log[key] for log in of_logs if key in log])
+        describe("the model, networks left out of the fit", picks)
         describe("what was usual", usuals)
     return 0
 

@@ -188,11 +188,18 @@ static void bind_tap_panels(struct bind *bind, const struct window *w, const str
                   (int)(panels_rows(&panels) / width * width), (int)panels_last_width(&panels));
 }
 
+/* Positions of the first set, which is the largest. */
+static int64_t most_positions(const struct window *w)
+{
+    return ((w->out[1] + w->stride[1] - 1) / w->stride[1]) *
+           ((w->out[2] + w->stride[2] - 1) / w->stride[2]);
+}
+
 bool bind_conv_transpose_tiles(struct bind *bind)
 {
     const struct window w = window_of_conv_transpose(bind->region);
     const struct taps taps = taps_of(bind->arena, &w);
-    const struct tile tile = bind_tile_f32(bind, w.out_c, TILE_TAPS);
+    const struct tile tile = bind_tile_f32(bind, most_positions(&w), w.out_c, TILE_TAPS);
     const bool ragged = w.out_c % tile.most_channels != 0;
     struct position position;
 
