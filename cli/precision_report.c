@@ -105,16 +105,21 @@ static const char *way_out(enum op op, bool exact)
 {
     switch (op) {
     case OP_RESIZE:
-        return exact ? "resize by nearest neighbours is of integers; int8 has a linear one, too"
-                     : "resize in two dimensions, by nearest or linear, is of integers";
+        return "resize by nearest, linear or cubic (alpha from -1 to 1) in at most three "
+               "dimensions "
+               "is of integers";
     case OP_LAYER_NORM:
     case OP_INSTANCE_NORM:
     case OP_GROUP_NORM:
     case OP_LRN:
     case OP_LP_NORMALIZE:
-        return "a batch norm in place of the norm goes into the weights; a network trained so "
-               "needs no square root";
-    case OP_DIVIDE: return "divide by a constant, or multiply";
+        return exact ? "int8 has norms of integers; a batch norm in their place goes into the "
+                       "weights"
+                     : "norms are of integers where their scale and bias are constants, and the "
+                       "channels dimension 1";
+    case OP_DIVIDE:
+        return exact ? "int8 has quotients of integers; or divide by a constant, or multiply"
+                     : "divide by 8 bits or a constant, or multiply";
     case OP_SOFTMAX:
     case OP_LOG_SOFTMAX:
         return "softmax of int8 is of integers; argmax of its input gives the same class";
@@ -124,9 +129,7 @@ static const char *way_out(enum op op, bool exact)
     case OP_ARGMAX:
     case OP_ARGMIN:
     case OP_TOPK:
-    case OP_HARDMAX:
-        return exact ? "int8 has argmax and topk of integers; or give out what they read"
-                     : "argmax and topk are of integers; or give out what it reads";
+    case OP_HARDMAX: return "give out what it reads: the greatest of the scores is that of codes";
     default: return NULL;
     }
 }

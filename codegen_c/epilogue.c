@@ -170,16 +170,21 @@ static void read_lut(struct epilogue *e, const struct node *node, const char **o
                       : arena_printf(arena, "%s * %d + ", in_parentheses(arena, at), QNN_CODES);
 }
 
-/* Multipliers and shifts, one per channel. */
+/* Multipliers and shifts, one per channel; the tables of others. */
 static void read_tables(struct epilogue *e, const struct node *node, const char **operands)
 {
-    const char *at = e->position->coord[qnn_vector_axis(node, 1)];
     struct value *tables[QNN_TABLES];
+    const char *at;
 
     if (node->op == OP_QNN_LUT) {
         read_lut(e, node, operands);
         return;
     }
+    if (node->op == OP_QNN_DIV) {
+        operands[0] = bind_operand(e->bind, qnn_reciprocals(e->bind, node));
+        return;
+    }
+    at = e->position->coord[qnn_vector_axis(node, 1)];
     qnn_tables(e->bind, node, tables);
     for (int i = 0; i < QNN_TABLES; i++)
         operands[i] = arena_printf(e->bind->arena, "%s[%s]", bind_operand(e->bind, tables[i]), at);

@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "codegen_c/emit.h"
 #include "codegen_c/scalar.h"
@@ -290,6 +291,28 @@ static bool is_addend(struct fixed_point factor)
     return (factor.multiplier == 1 << 30 && factor.shift == 0) || goes_down(factor);
 }
 
+static struct qnn_div div_of(const struct node *node, const struct binary *binary)
+{
+    return qnn_div_of(node->inputs[1]->type.dtype, binary->b_zero, binary->a_scale, binary->b_scale,
+                      binary->out_scale);
+}
+
+struct value *qnn_reciprocals(struct bind *bind, const struct node *node)
+{
+    const int64_t n = QNN_CODES;
+    const struct type type = type_make(DTYPE_I32, 1, &n);
+    struct function *fn = bind->region->fn;
+    int32_t *reciprocals = constant_alloc(fn, &type);
+    struct binary binary;
+    struct qnn_div div;
+
+    binary_of(node, &binary);
+    div = div_of(node, &binary);
+    memcpy(reciprocals, div.reciprocals, sizeof div.reciprocals);
+    return constant_new(fn, arena_printf(bind->arena, "%s_reciprocal", node->outputs[0]->name),
+                        &type, reciprocals);
+}
+
 static const char *add_text(struct arena *arena, const struct node *node, const char **needs)
 {
     const enum dtype dtype = qnn_wider(node->inputs[0]->type.dtype, node->inputs[1]->type.dtype);
@@ -342,6 +365,23 @@ static const char *mul_text(struct arena *arena, const struct node *node, const 
     return saturated(arena, node, scaled(arena, "requantize", product, factor), binary.out_zero);
 }
 
+/* $A is the array of reciprocals. */
+static const char *div_text(struct arena *arena, const struct node *node, const char **needs)
+{
+    struct binary binary;
+    int64_t least;
+
+    if (!binary_of(node, &binary))
+        return NULL;
+    least = least_of(node->inputs[1]->type.dtype);
+    *needs = "quotient_of_codes saturate_int";
+    return saturated(arena, node,
+                     arena_printf(arena, "quotient_of_codes(%s, $A[%s], %d)",
+                                  plus(arena, "$a", -binary.a_zero), plus(arena, "$b", -least),
+                                  div_of(node, &binary).shift),
+                     binary.out_zero);
+}
+
 /* $A is the array, $B the row of the channel, with a " + " behind it, or nothing. */
 static const char *lut_text(struct arena *arena, const struct node *node)
 {
@@ -358,6 +398,7 @@ const char *qnn_text(struct arena *arena, const struct node *node, const char **
     case OP_QNN_ADD:
     case OP_QNN_SUBTRACT: return add_text(arena, node, needs);
     case OP_QNN_LUT: return lut_text(arena, node);
+    case OP_QNN_DIV: return div_text(arena, node, needs);
     case OP_QNN_DEQUANTIZE: return dequantize_text(arena, node, needs);
     case OP_QNN_MUL: return mul_text(arena, node, needs);
     case OP_QNN_QUANTIZE: return quantize_text(arena, node, needs);

@@ -321,11 +321,21 @@ static bool annotate_data(struct annotation *a, struct node *node, int input,
 
 /* --- nodes ------------------------------------------------------------------------------------ */
 
-/* Exact arithmetic has a softmax of FP8. */
-static bool is_exact_softmax(const struct annotation *a, const struct node *node,
-                             const struct precision *precision)
+/* Exact arithmetic has these of FP8. */
+static bool has_exact_form(const struct annotation *a, const struct node *node,
+                           const struct precision *precision)
 {
-    return a->q->options->exact && precision->has_data && node->op == OP_SOFTMAX;
+    if (!a->q->options->exact || !precision->has_data)
+        return false;
+    switch (node->op) {
+    case OP_ARGMAX:
+    case OP_ARGMIN:
+    case OP_HARDMAX:
+    case OP_LOG_SOFTMAX:
+    case OP_SOFTMAX:
+    case OP_TOPK: return true;
+    default: return false;
+    }
 }
 
 static void annotate_node(struct annotation *a, struct node *node, struct quantize_line *line)
@@ -343,7 +353,7 @@ static void annotate_node(struct annotation *a, struct node *node, struct quanti
         const struct value *value = node->inputs[i];
 
         if (value && value->kind != VALUE_CONSTANT && value->type.dtype == DTYPE_F32 &&
-            (reads_small(node, i, precision) || is_exact_softmax(a, node, precision)) &&
+            (reads_small(node, i, precision) || has_exact_form(a, node, precision)) &&
             crosses(a, value, node, precision) && !(value->def && value->def->id >= a->n_nodes))
             annotate_data(a, node, i, precision);
     }

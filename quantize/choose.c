@@ -207,11 +207,11 @@ bool reads_small(const struct node *node, int input, const struct precision *pre
     case OP_LSTM:
     case OP_GRU:
     case OP_RNN:
-    case OP_HARDMAX:
     case OP_CUMSUM:
     case OP_ONE_HOT: return false;
     case OP_ARGMAX:
     case OP_ARGMIN:
+    case OP_HARDMAX:
     case OP_TOPK:
     case OP_SOFTMAX:
     case OP_LOG_SOFTMAX: return precision->mode == PRECISION_INT8;

@@ -27,96 +27,9 @@
 #include "tests/support/executions.h"
 #include "tests/support/expect.h"
 #include "tests/support/graph.h"
+#include "tests/support/integer_networks.h"
 #include "tests/support/network.h"
 #include "tests/support/temp_dir.h"
-
-#define Q(to, from, scale, zero)                                                                   \
-    "  %" to "_q = qnn.quantize(%" from ", " scale ", " zero ") {axis=0, saturate=true}\n"         \
-    "  %" to " = qnn.dequantize(%" to "_q, " scale ", " zero ")\n"
-
-/* Convolution, depthwise convolution, sums, joins, pools, tables, products, softmax. */
-/* clang-format off */
-static const char small_network[] =
-    "fn main(%x: (1,2,10,10) f32) -> (%y) {\n"
-    "  const @s : () f32 = [0.02]\n"
-    "  const @t : () f32 = [0.05]\n"
-    "  const @u : () f32 = [0.031]\n"
-    "  const @z : () i8 = [3]\n"
-    "  const @low : () i8 = [-128]\n"
-    "  const @n : () i8 = [0]\n"
-    "  const @p : () f32 = [0.00390625]\n"
-    "  const @i : () i32 = [0]\n"
-    "  const @w1 : (4,2,3,3) i8 = crc32:00000000\n"
-    "  const @b1 : (4) f32 = crc32:00000000\n"
-    "  const @s1 : (4) f32 = [0.01, 0.005, 0.02, 0.001]\n"
-    "  const @n1 : (4) i8 = [0, 0, 0, 0]\n"
-    "  const @w2 : (4,1,3,3) i8 = crc32:00000000\n"
-    "  const @w3 : (6,8) i8 = crc32:00000000\n"
-    "  const @shift : (4,1,1) f32 = [0.1, -0.2, 0.3, 0.25]\n" Q("xd", "x", "@s", "@z")
-    "  %w1f = qnn.dequantize(@w1, @s1, @n1) {axis=0}\n"
-    "  %w2f = qnn.dequantize(@w2, @s, @n)\n"
-    "  %w3f = qnn.dequantize(@w3, @s, @n)\n"
-    "  %c1 = nn.conv2d(%xd, %w1f) {padding=[1,1,1,1], groups=1}\n"
-    "  %c1b = nn.bias_add(%c1, @b1) {axis=1}\n" Q("c1d", "c1b", "@t", "@z")
-    "  %h = nn.hard_swish(%c1d)\n" Q("hd", "h", "@u", "@low")
-    "  %c2 = nn.conv2d(%hd, %w2f) {padding=[1,1,1,1], groups=4}\n"
-    "  %r = nn.relu(%c2)\n" Q("rd", "r", "@t", "@low")
-    "  %a = add(%rd, %hd)\n" Q("ad", "a", "@t", "@z")
-    "  %o = add(%ad, @shift)\n" Q("od", "o", "@u", "@z")
-    "  %g = nn.avg_pool2d(%od) {pool_size=[3,3], strides=[2,2], padding=[1,1,1,1]}\n" Q("gd", "g", "@u", "@z")
-    "  %m = nn.max_pool2d(%rd) {pool_size=[2,2], strides=[2,2]}\n" Q("md", "m", "@t", "@low")
-    "  %j = concatenate(%gd, %md) {axis=1}\n" Q("jd", "j", "@t", "@z")
-    "  %e = sigmoid(%jd)\n" Q("ed", "e", "@p", "@low")
-    "  %k = multiply(%jd, %ed)\n" Q("kd", "k", "@t", "@z")
-    "  %zo = image.resize(%kd) {size=[1,8,7,9], method=\"linear\", coordinate_transformation_mode=\"half_pixel\"}\n" Q("zd", "zo", "@t", "@z")
-    "  %v = nn.global_avg_pool(%zd)\n" Q("vd", "v", "@s", "@z")
-    "  %f = reshape(%vd) {shape=[1,8]}\n"
-    "  %l = nn.dense(%f, %w3f)\n" Q("ld", "l", "@t", "@z")
-    "  %lo = nn.log_softmax(%ld) {axis=1}\n" Q("lod", "lo", "@t", "@z")
-    "  %q = nn.softmax(%lod) {axis=1}\n" Q("y", "q", "@p", "@low")
-    "}\n";
-/* clang-format on */
-
-/* The same kinds of operators on FP8: decoded, computed, encoded. */
-#define E(to, from, scale)                                                                         \
-    "  %" to "_q = qnn.quantize(%" from ", " scale ", @z) {axis=0, saturate=true}\n"               \
-    "  %" to " = qnn.dequantize(%" to "_q, " scale ", @z) {axis=0}\n"
-
-/* clang-format off */
-static const char fp8_network[] =
-    "fn main(%x: (1,2,10,10) f8e4m3) -> (%y) {\n"
-    "  const @s : () f32 = [0.02]\n"
-    "  const @t : () f32 = [0.05]\n"
-    "  const @u : () f32 = [0.031]\n"
-    "  const @z : () f8e4m3 = [0x00]\n"
-    "  const @w1 : (4,2,3,3) f8e4m3 = crc32:00000000\n"
-    "  const @b1 : (4) f32 = crc32:00000000\n"
-    "  const @s1 : (4) f32 = [0.01, 0.005, 0.02, 0.001]\n"
-    "  const @w2 : (4,1,3,3) f8e4m3 = crc32:00000000\n"
-    "  const @w3 : (6,8) f8e4m3 = crc32:00000000\n"
-    "  %xd = qnn.dequantize(%x, @s, @z) {axis=0}\n"
-    "  %w1f = qnn.dequantize(@w1, @s1, @z) {axis=0}\n"
-    "  %w2f = cast(@w2) {dtype=f32, saturate=true}\n"
-    "  %w3f = cast(@w3) {dtype=f32, saturate=true}\n"
-    "  %c1 = nn.conv2d(%xd, %w1f) {padding=[1,1,1,1], groups=1}\n"
-    "  %c1b = nn.bias_add(%c1, @b1) {axis=1}\n" E("c1d", "c1b", "@t")
-    "  %h = nn.hard_swish(%c1d)\n" E("hd", "h", "@u")
-    "  %c2 = nn.conv2d(%hd, %w2f) {padding=[1,1,1,1], groups=4}\n"
-    "  %a2 = add(%c2, %hd)\n"
-    "  %r = clip(%a2) {a_min=0, a_max=6}\n" E("rd", "r", "@t")
-    "  %a = add(%rd, %hd)\n"
-    "  %ar = nn.relu(%a)\n" E("ad", "ar", "@t")
-    "  %g = nn.avg_pool2d(%ad) {pool_size=[2,2], strides=[2,2]}\n" E("gd", "g", "@u")
-    "  %m = nn.max_pool2d(%rd) {pool_size=[2,2], strides=[2,2]}\n" E("md", "m", "@t")
-    "  %j = concatenate(%gd, %md) {axis=1}\n" E("jd", "j", "@t")
-    "  %e = sigmoid(%jd)\n" E("ed", "e", "@s")
-    "  %k = multiply(%jd, %ed)\n" E("kd", "k", "@t")
-    "  %v = nn.global_avg_pool(%kd)\n" E("vd", "v", "@s")
-    "  %f = reshape(%vd) {shape=[1,8]}\n"
-    "  %l = nn.dense(%f, %w3f)\n"
-    "  %y = qnn.quantize(%l, @t, @z) {axis=0, saturate=true}\n"
-    "}\n";
-/* clang-format on */
 
 struct machine {
     const char *name, *compiler, *flags, *runner, *nm;
@@ -441,6 +354,18 @@ START_TEST(small_network_has_no_floats)
 }
 END_TEST
 
+START_TEST(norms_have_no_floats)
+{
+    struct program program;
+
+    open_text(&program, norm_network);
+    prepare(&program, true);
+    check_bare(&program);
+    check_hosts(&program);
+    program_free(&program);
+}
+END_TEST
+
 /* With floats at the interface, the search finds some. */
 START_TEST(floats_would_be_found)
 {
@@ -532,6 +457,7 @@ int main(void)
 
     tcase_set_timeout(tests, 0);
     tcase_add_test(tests, small_network_has_no_floats);
+    tcase_add_test(tests, norms_have_no_floats);
     tcase_add_test(tests, exact_fp8_network_has_no_floats);
     tcase_add_test(tests, floats_would_be_found);
     tcase_add_test(tests, keyword_spotter_has_no_floats);

@@ -96,6 +96,13 @@ static const struct kernel_case pools[] = {
 };
 
 static const struct kernel_case softmaxes[] = {
+    { "exact_log_softmax", "qnn.log_softmax", "axis=1",
+      "f8e4m3[2,9,3]; const f32[] 0.05; " ZERO "; const f32[] 0.03; " ZERO },
+    { "exact_log_softmax", "qnn.log_softmax", "axis=2",
+      "f8e4m3[1,2,15] " ALL_CODES "; const f32[] 1; " ZERO "; const f32[] 1; const f8e3m4[] 0" },
+    { "exact_log_softmax", "qnn.log_softmax", "axis=0",
+      "f8e4m3fnuz[5] 127 255 127 1 0; const f32[] 0.01; const f8e4m3fnuz[] 0; const f32[] 0.004; "
+      "const f8e4m3fnuz[] 0" },
     { "exact_softmax", "qnn.softmax", "axis=1",
       "f8e4m3[2,9,3]; const f32[] 0.7; " ZERO "; const f32[] 0.00223; " ZERO },
     { "exact_softmax", "qnn.softmax", "axis=2",

@@ -94,11 +94,22 @@ static const struct kernel_case log_softmaxes[] = {
     "method=\"linear\", coordinate_transformation_mode=\"align_corners\", "                        \
     "rounding_method=\"round_prefer_floor\""
 
+#define CUBIC                                                                                      \
+    "method=\"cubic\", cubic_alpha=-0.75, coordinate_transformation_mode=\"half_pixel\", "         \
+    "rounding_method=\"round_prefer_floor\""
+
 static const struct kernel_case resizes[] = {
     { "qnn_resize", "qnn.resize", "size=[1,3,8,10], " FLAT, "i8[1,3,4,5]" },
     { "qnn_resize", "qnn.resize", "size=[2,7,9,3], " CORNERS, "u8[2,4,5,3]" },
     { "qnn_resize", "qnn.resize", "size=[2,7], " CORNERS, "i8[2,16] -128 127 -128 127" },
     { "qnn_resize", "qnn.resize", "size=[2,3,1], " FLAT, "u8[2,7,1] 255 0" },
+    { "qnn_resize_wide", "qnn.resize", "size=[1,3,8,10], " CUBIC, "i8[1,3,4,5]" },
+    { "qnn_resize_wide", "qnn.resize", "size=[13], " CUBIC ", exclude_outside=true",
+      "u8[4] 0 255 0 255" },
+    { "qnn_resize_wide", "qnn.resize", "size=[1,2,5,6,7], " FLAT, "i8[1,2,3,4,5]" },
+    { "qnn_resize_wide", "qnn.resize", "size=[1,2,3,6,7], " CUBIC, "u8[1,2,4,4,5]" },
+    { "qnn_resize_wide", "qnn.resize", "size=[1,3,8,10], " FLAT, "f8e4m3[1,3,4,5]" },
+    { "qnn_resize_wide", "qnn.resize", "size=[2,7,9,3], " CUBIC, "f8e3m4[2,4,5,3]" },
 };
 
 static const struct kernel_case elements[] = {

@@ -66,8 +66,10 @@ static const struct op_case cases[] = {
       "u8[1,4] 4 4 4 4", NULL },
     { "qnn.log_softmax", "{axis=0}", "i8[0]; f32[] 1; i8[] 0; f32[] 0.1; i8[] -128", "i8[0]",
       NULL },
-    { "qnn.log_softmax", "{axis=0}", "f8e4m3[2] 0x38; f32[] 1; f8e4m3[] 0; f32[] 1; f8e4m3[] 0", "",
+    { "qnn.log_softmax", "{axis=0}", "i16[2] 7; f32[] 1; i16[] 0; f32[] 1; i8[] 0", "",
       "wanted is i8 or u8" },
+    { "qnn.log_softmax", "{axis=0}", "f8e4m3[2] 0x38; f32[] 1; f8e4m3[] 0; f32[] 1; f8e4m3[] 0", "",
+      "the zero point of f8e4m3 is not the constant 0" },
 
     /* a quarter and three quarters between -8 and 8; halves go up */
     { "qnn.resize",
@@ -85,15 +87,15 @@ static const struct op_case cases[] = {
     { "qnn.resize",
       "{size=[4], scales=[], roi=[], method=\"cubic\", "
       "coordinate_transformation_mode=\"half_pixel\", "
-      "rounding_method=\"floor\", cubic_alpha=0, exclude_outside=false, antialias=false, "
+      "rounding_method=\"floor\", cubic_alpha=-0.75, exclude_outside=false, antialias=false, "
       "extrapolation_value=0}",
-      "i8[2] 1", "", "is linear, in at most two dimensions" },
+      "i8[2] -120 120", "i8[4] -128 -66 66 127", NULL },
     { "qnn.resize",
       "{size=[4], scales=[], roi=[], method=\"linear\", "
       "coordinate_transformation_mode=\"half_pixel\", "
       "rounding_method=\"floor\", cubic_alpha=0, exclude_outside=false, antialias=false, "
       "extrapolation_value=0}",
-      "f32[2] 1", "", "wanted is i8 or u8" },
+      "f32[2] 1", "", "wanted is i8, u8 or FP8" },
 
     { "qnn.lut", "{axis=0}", "u8[2] 0 255; i8[256] 5; f32[] 1; i8[] 0", "i8[2] 5 5", NULL },
     { "qnn.lut", "{axis=1}", "i8[1,2] -128 127; u16[2,256] 500; f32[] 1; u16[] 0",

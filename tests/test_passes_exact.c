@@ -86,6 +86,32 @@ static const struct exact_case {
       "fn main(%x: (2,9,3) f8e4m3) -> (%y) {\n" Z S
       "  const @p : () f32 = [0.002232142857]\n" DECODE(
           "xf", "x", "s") "  %c = nn.softmax(%xf) {axis=1}\n" ENCODE("y", "c", "p") "}\n" },
+    { "exact_softmax",
+      "fn main(%x: (2,9,3) f8e4m3) -> (%y) {\n" Z S DECODE(
+          "xf", "x", "s") "  %c = nn.log_softmax(%xf) {axis=1}\n" ENCODE("y", "c", "s") "}\n" },
+    { "resize_before_decode",
+      "fn main(%x: (1,2,4,5) f8e4m3) -> (%y) {\n" Z S DECODE(
+          "xf", "x",
+          "s") "  %c = image.resize(%xf) {size=[1,2,7,9], method=\"nearest_neighbor\", "
+               "coordinate_transformation_mode=\"asymmetric\", rounding_method=\"floor\"}\n" ENCODE(
+                   "y", "c", "s") "}\n" },
+    { "exact_resize",
+      "fn main(%x: (1,2,4,5) f8e4m3) -> (%y) {\n" Z S DECODE(
+          "xf", "x", "s") "  %c = image.resize(%xf) {size=[1,2,7,9], method=\"linear\", "
+                          "coordinate_transformation_mode=\"half_pixel\"}\n" ENCODE("y", "c",
+                                                                                    "s") "}\n" },
+    { "arg_before_decode", "fn main(%x: (2,9,3) f8e4m3) -> (%y) {\n" Z S DECODE(
+                               "xf", "x", "s") "  %y = argmax(%xf) {axis=1}\n}\n" },
+    { "arg_before_decode",
+      "fn main(%x: (2,9,3) f8e4m3) -> (%y) {\n  %xf = cast(%x) {dtype=f32, saturate=true}\n"
+      "  %y = argmin(%xf) {axis=2, keepdims=true, select_last_index=true}\n}\n" },
+    { "encode_of_decode", /* topk, whose two results no rule can have */
+      "fn main(%x: (2,9,3) f8e4m3) -> (%y, %i) {\n" Z S DECODE(
+          "xf", "x", "s") "  %v, %i = topk(%xf) {axis=1, k=3, largest=true, "
+                          "sorted=true}\n" ENCODE("y", "v", "s") "}\n" },
+    { "hardmax_before_decode",
+      "fn main(%x: (2,9,3) f8e4m3) -> (%y) {\n" Z S DECODE(
+          "xf", "x", "s") "  %c = nn.hardmax(%xf) {axis=1}\n" ENCODE("y", "c", "t") "}\n" },
     { "encode_of_elements", /* silu, written out: x * sigmoid(x) of two decoders, and a number */
       "fn main(%x: (2,3) f8e4m3) -> (%y) {\n" Z S DECODE("xf", "x", "s") DECODE(
           "xg", "x",
@@ -142,8 +168,10 @@ static int distance(const struct tensor *a, const struct tensor *b, int n_result
 
     for (int r = 0; r < n_results; r++)
         for (int64_t i = 0; i < type_elements(&a[r].type); i++) {
-            const int d = abs(rank_of(((const uint8_t *)a[r].data)[i]) -
-                              rank_of(((const uint8_t *)b[r].data)[i]));
+            const bool codes = dtype_kind(a[r].type.dtype) == KIND_MINIFLOAT;
+            const int d = !codes ? tensor_at(&a[r], i) != tensor_at(&b[r], i)
+                                 : abs(rank_of(((const uint8_t *)a[r].data)[i]) -
+                                       rank_of(((const uint8_t *)b[r].data)[i]));
 
             most = d > most ? d : most;
             *n_off += d != 0;

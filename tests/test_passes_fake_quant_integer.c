@@ -12,6 +12,10 @@
 #define END(x) QUANTIZE(x) "}\n"
 #define LINEAR                                                                                     \
     "method=\"linear\", coordinate_transformation_mode=\"half_pixel\", rounding_method=\"floor\""
+#define CUBIC(alpha)                                                                               \
+    "method=\"cubic\", coordinate_transformation_mode=\"half_pixel\", rounding_method=\"floor\", " \
+    "cubic_alpha=" alpha
+#define SAME(x) "  %y = qnn.quantize(%" x ", @xs, @xz) {axis=0, saturate=true}\n}\n"
 #define FN_U8                                                                                      \
     "fn main(%a: (2,3) i8, %b: (1,3) u8) -> (%y) {\n" IN "  const @bs : () f32 = [0.25]\n"         \
     "  const @bz : () u8 = [1]\n" OUT DA DB
@@ -68,8 +72,43 @@ static const struct pass_case rows[] = {
     { "binary_to_integer", /* a constant too great for 16 bits */
       FN_FINE "  const @c : (5) f32 = [1, 2, -3.3, 0.5, 100000]\n  %s = add(%xf, @c)\n" END("s"),
       NULL },
-    { "binary_to_integer", /* a quotient of two */
-      FN_U8 "  %s = divide(%af, %bf)\n" END("s"), NULL },
+    { "binary_to_integer", FN_U8 "  %s = divide(%af, %bf)\n" END("s"), "" },
+    { "binary_to_integer", /* no table of 65536 */
+      "fn main(%a: (2,3) i8, %b: (1,3) i16) -> (%y) {\n" IN "  const @bs : () f32 = [0.25]\n"
+      "  const @bz : () i16 = [1]\n" OUT DA DB "  %s = divide(%af, %bf)\n" END("s"),
+      NULL },
+
+    { "hardmax_before_dequantize", FN_FINE "  %h = nn.hardmax(%xf) {axis=1}\n" END("h"), "" },
+    { "norm_to_integer",
+      FN_FINE "  const @g : (6,5) f32 = crc32:00000000\n  const @o : (6,5) f32 = crc32:00000000\n"
+              "  %n = nn.layer_norm(%xf, @g, @o) {axis=2, epsilon=1e-5}\n" END("n"),
+      "" },
+    { "norm_to_integer",
+      FN_FINE "  const @g : (5) f32 = [1, 0.5, 2, -1, 0]\n"
+              "  %n = nn.layer_norm(%xf, @g) {axis=3, epsilon=1e-5}\n" END("n"),
+      "" },
+    { "norm_to_integer",
+      FN_FINE "  const @g : (4) f32 = [1, 0.5, 2, -1]\n"
+              "  %n = nn.instance_norm(%xf, @g, @g) {axis=1, epsilon=1e-5}\n"
+              "  %r = nn.relu(%n)\n" END("r"),
+      "" },
+    { "norm_to_integer",
+      FN_FINE "  const @g : (4) f32 = [1, 0.5, 2, -1]\n"
+              "  %n = nn.group_norm(%xf, @g, @g) {axis=1, groups=2, epsilon=1e-5}\n" END("n"),
+      "" },
+    { "norm_to_integer", /* a scale that is computed */
+      "fn main(%x: (2,4,6,5) i8, %g: (5) f32) -> (%y) {\n" IN FINE DX
+      "  %n = nn.layer_norm(%xf, %g) {axis=3, epsilon=1e-5}\n" END("n"),
+      NULL },
+    { "norm_to_integer", /* no number */
+      FN_FINE "  const @g : (5) f32 = [1, 0.5, 2, -1, inf]\n"
+              "  %n = nn.layer_norm(%xf, @g) {axis=3, epsilon=1e-5}\n" END("n"),
+      NULL },
+    { "reduction_to_integer", FN_FINE "  %n = nn.lp_normalize(%xf) {axis=1, p=2}\n" END("n"), "" },
+    { "reduction_to_integer",
+      FN "  %n = nn.lrn(%xf) {size=3, alpha=0.01, beta=0.75, bias=1}\n" END("n"), "" },
+    { "reduction_to_integer", /* below 0 */
+      FN "  %n = nn.lrn(%xf) {size=3, alpha=0.01, beta=-0.75, bias=1}\n" END("n"), NULL },
 
     { "reduction_to_integer", FN "  %p = nn.avg_pool2d(%xf) {pool_size=[2,2]}\n" END("p"), "" },
     { "reduction_to_integer",
@@ -81,14 +120,18 @@ static const struct pass_case rows[] = {
     { "reduction_to_integer", FN_FINE "  %p = nn.log_softmax(%xf) {axis=1}\n" END("p"), "" },
     { "resize_to_integer", FN "  %p = image.resize(%xf) {size=[2,4,9,10], " LINEAR "}\n" END("p"),
       "" },
-    { "resize_to_integer", /* in three dimensions */
-      FN "  %p = image.resize(%xf) {size=[2,5,9,10], " LINEAR "}\n" END("p"), NULL },
+    { "resize_to_integer", FN "  %p = image.resize(%xf) {size=[2,5,9,10], " LINEAR "}\n" END("p"),
+      "" },
+    { "resize_to_integer", /* in four dimensions */
+      FN "  %p = image.resize(%xf) {size=[3,5,9,10], " LINEAR "}\n" END("p"), NULL },
     { "resize_to_integer", /* steps behind it that are finer */
       FN_FINE "  %p = image.resize(%xf) {size=[2,4,9,10], " LINEAR "}\n" END("p"), NULL },
     { "resize_to_integer",
-      FN "  %p = image.resize(%xf) {size=[2,4,9,10], method=\"cubic\", "
-         "coordinate_transformation_mode=\"half_pixel\", rounding_method=\"floor\"}\n" END("p"),
-      NULL },
+      FN "  %p = image.resize(%xf) {size=[2,4,9,10], " CUBIC("-0.75") "}\n" SAME("p"), "" },
+    { "resize_to_integer", /* another scale would bound what overshoots otherwise */
+      FN "  %p = image.resize(%xf) {size=[2,4,9,10], " CUBIC("-0.75") "}\n" END("p"), NULL },
+    { "resize_to_integer", /* weights that are too great */
+      FN "  %p = image.resize(%xf) {size=[2,4,9,10], " CUBIC("-2") "}\n" SAME("p"), NULL },
     { "reduction_to_integer", /* no table of 65536 */
       FN_16 "  %p = nn.softmax(%xf) {axis=1}\n" END("p"), NULL },
     { "reduction_to_integer",

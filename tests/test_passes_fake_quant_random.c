@@ -243,6 +243,50 @@ static struct value *reduced(struct layer *layer, double *size)
     return make(layer, ops[form], &attrs, 1, &x);
 }
 
+/* Norms of all kinds, quotients, hardmax. */
+static struct value *normed(struct layer *layer, double *size)
+{
+    static const enum op ops[] = { OP_LAYER_NORM, OP_INSTANCE_NORM, OP_GROUP_NORM, OP_LP_NORMALIZE,
+                                   OP_LRN,        OP_HARDMAX,       OP_DIVIDE };
+    const int form = pick(layer, 7);
+    const int64_t dim[] = { 2, 4, 3 + pick(layer, 40) };
+    struct value *x, *inputs[3];
+    union attrs attrs = {
+        .norm = { .axis = form == 0 ? 2 : 1, .groups = 2, .epsilon = real_between(layer, 0, 0.01) }
+    };
+
+    if (form >= 4 && dtype_bytes(layer->dtype) != 1)
+        layer->dtype = pick(layer, 2) ? DTYPE_I8 : DTYPE_U8;
+    x = inputs[0] = operand(layer, 3, dim, layer->scale, zero_point(layer, layer->dtype));
+    *size = form < 3 ? 4 : 1;
+    for (int i = 1; i < 3 && form < 3; i++)
+        inputs[i] =
+            random_constant(layer->fn, "scale", 1, &dim[form == 0 ? 2 : 1], -1, 2, &layer->seed);
+    if (form < 3)
+        return make(layer, ops[form], &attrs, form == 0 && pick(layer, 2) ? 2 : 3, inputs);
+    if (form == 3)
+        attrs =
+            (union attrs){ .lp_normalize = { .axis = pick(layer, 3), .p = 1 + pick(layer, 2) } };
+    if (form == 4)
+        attrs = (union attrs){ .lrn = { .size = 1 + pick(layer, 5),
+                                        .alpha = real_between(layer, 0, 2),
+                                        .beta = real_between(layer, 0, 1),
+                                        .bias = real_between(layer, 1, 2),
+                                        .layout = "" } };
+    if (form == 5)
+        attrs = (union attrs){ .axis = { .axis = pick(layer, 3) } };
+    if (form < 6) {
+        *size = form == 4 ? layer->scale * range(layer->dtype) / 2 : 1;
+        return make(layer, ops[form], &attrs, 1, &x);
+    }
+    /* by one sign, and hardly ever by 0: 0 / 0 is 0 in integers, but no number in floats */
+    inputs[1] =
+        operand(layer, 3, dim, real_between(layer, 0.01, 0.5),
+                scalar(layer, layer->dtype, least(layer->dtype) + range(layer->dtype), "z"));
+    *size = layer->scale * range(layer->dtype);
+    return make(layer, OP_DIVIDE, NULL, 2, inputs);
+}
+
 /* What only numbers of 8 bits can go through: a table. */
 static struct value *curved(struct layer *layer, double *size)
 {
@@ -294,7 +338,7 @@ static struct value *bounded(struct layer *layer, struct value *x, double size)
 static struct module *random_layer(struct ctx *ctx, unsigned seed)
 {
     static struct value *(*const kinds[])(struct layer * layer, double *size) = {
-        convolution, dense, binary, moved, reduced, curved, with_constant
+        convolution, dense, binary, moved, reduced, curved, with_constant, normed
     };
     static const enum dtype dtypes[] = { DTYPE_I8, DTYPE_U8,  DTYPE_I8,
                                          DTYPE_U8, DTYPE_I16, DTYPE_U16 };
@@ -307,7 +351,7 @@ static struct module *random_layer(struct ctx *ctx, unsigned seed)
 
     layer.dtype = pick(&layer, 3) ? out : dtypes[pick(&layer, 6)];
     layer.scale = real_between(&layer, 0.01, 0.5) / (dtype_bytes(layer.dtype) == 2 ? 256 : 1);
-    y = kinds[pick(&layer, 7)](&layer, &size);
+    y = kinds[pick(&layer, 8)](&layer, &size);
     y = bounded(&layer, y, size);
     scale = pick(&layer, 4) ? size / range(out) * real_between(&layer, 0.2, 2) : layer.scale;
     y = make(&layer, OP_QNN_QUANTIZE, &attrs, 3,

@@ -8,6 +8,7 @@
 
 #include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/dense.h"
+#include "codegen_c/kernels/exact.h"
 #include "codegen_c/kernels/qnn.h"
 #include "codegen_c/kernels/window.h"
 #include "codegen_c/scalar_exact.h"
@@ -28,8 +29,7 @@ static bool takes_codes(const struct region *region, const char **why)
     return takes_sizes(region, why);
 }
 
-/* Binds x_steps or w_steps, the table of the operand's format. */
-static void bind_steps(struct bind *bind, const char *key, int input)
+void bind_steps(struct bind *bind, const char *key, int input)
 {
     const struct type *type = anchor_input(bind->region, input);
     int32_t *steps = table_new(bind, DTYPE_I32, CODES);
@@ -126,6 +126,21 @@ bool accepts_exact_softmax(const struct region *region, const char **why)
            region->anchor->inputs[3]->kind == VALUE_CONSTANT;
 }
 
+/* The tables of exp. */
+static void bind_powers(struct bind *bind, const struct exact_powers *powers)
+{
+    const char *name = bind->region->anchor->outputs[0]->name;
+    uint32_t *mantissa = table_new(bind, DTYPE_U32, CODES);
+    int16_t *exponent = table_new(bind, DTYPE_I16, CODES);
+
+    memcpy(mantissa, powers->mantissa, sizeof powers->mantissa);
+    memcpy(exponent, powers->exponent, sizeof powers->exponent);
+    bind_table(bind, "mantissa", arena_printf(bind->arena, "%s_mantissa", name), DTYPE_U32, CODES,
+               mantissa);
+    bind_table(bind, "exponent", arena_printf(bind->arena, "%s_exponent", name), DTYPE_I16, CODES,
+               exponent);
+}
+
 bool bind_exact_softmax(struct bind *bind)
 {
     const struct node *node = bind->region->anchor;
@@ -133,24 +148,42 @@ bool bind_exact_softmax(struct bind *bind)
     const struct tensor out_scale = value_tensor(node->inputs[3]);
     const struct minifloat *to = type_minifloat(anchor_output(bind->region, 0));
     const struct exact_factor factor = exact_softmax_of(to, tensor_at(&out_scale, 0));
-    const char *name = node->outputs[0]->name;
     struct exact_powers powers;
-    uint32_t *mantissa = table_new(bind, DTYPE_U32, CODES);
-    int16_t *exponent = table_new(bind, DTYPE_I16, CODES);
 
     exact_powers_of(type_minifloat(anchor_input(bind->region, X)), tensor_at(&in_scale, 0),
                     &powers);
-    memcpy(mantissa, powers.mantissa, sizeof powers.mantissa);
-    memcpy(exponent, powers.exponent, sizeof powers.exponent);
     bind_type(bind);
     bind_input(bind, "x", X);
     bind_axis(bind, node->attrs.axis.axis);
-    bind_table(bind, "mantissa", arena_printf(bind->arena, "%s_mantissa", name), DTYPE_U32, CODES,
-               mantissa);
-    bind_table(bind, "exponent", arena_printf(bind->arena, "%s_exponent", name), DTYPE_I16, CODES,
-               exponent);
+    bind_powers(bind, &powers);
     bind_text(bind, "factor", "%" PRId32 ", %d, %s", factor.multiplier, factor.shift,
               exact_format_text(bind->arena, to));
     bind_helper(bind, "scale_to_minifloat");
+    return true;
+}
+
+bool bind_exact_log_softmax(struct bind *bind)
+{
+    const struct node *node = bind->region->anchor;
+    const struct tensor in_scale = value_tensor(node->inputs[1]);
+    const struct tensor out_scale = value_tensor(node->inputs[3]);
+    const struct minifloat *to = type_minifloat(anchor_output(bind->region, 0));
+    uint32_t *logs = table_new(bind, DTYPE_U32, CODES + 1);
+    struct exact_log_softmax of;
+
+    exact_log_softmax_of(type_minifloat(anchor_input(bind->region, X)), tensor_at(&in_scale, 0), to,
+                         tensor_at(&out_scale, 0), &of);
+    memcpy(logs, of.logs, sizeof of.logs);
+    bind_type(bind);
+    bind_input(bind, "x", X);
+    bind_axis(bind, node->attrs.axis.axis);
+    bind_powers(bind, &of.powers);
+    bind_steps(bind, "x_steps", X);
+    bind_table(bind, "logs", arena_printf(bind->arena, "%s_logs", node->outputs[0]->name),
+               DTYPE_U32, CODES + 1, logs);
+    bind_text(bind, "step", "UINT64_C(%" PRIu64 ")", of.step);
+    bind_text(bind, "format", "-%d, %s", EXACT_LOG_BITS, exact_format_text(bind->arena, to));
+    bind_helper(bind, "log_of_sum");
+    bind_helper(bind, "round_to_minifloat");
     return true;
 }

@@ -1,9 +1,8 @@
 /* norm.c - softmax and its kin, and the normalisations. */
 #include <inttypes.h>
-#include <string.h>
 
 #include "codegen_c/kernels/anchor.h"
-#include "codegen_c/kernels/average.h"
+#include "codegen_c/kernels/norm.h"
 #include "relay_ir/layout.h"
 #include "relay_ir/ops/walk.h"
 #include "codegen_c/kernels/vector.h"
@@ -181,80 +180,6 @@ bool bind_softmax(struct bind *bind)
     return bind_epilogue_at(bind, "v", "at");
 }
 
-bool accepts_qnn_softmax(const struct region *region, const char **why)
-{
-    return takes_sizes(region, why) && takes_qnn_scales(region, 0, why);
-}
-
-/* What is added to a result: " - 128", or nothing. */
-static void bind_out_zero(struct bind *bind, const struct qnn_scales *scales)
-{
-    bind_text(bind, "plus_zero", "%s",
-              scales->out_zero
-                  ? arena_printf(bind->arena, " %c %" PRId64, scales->out_zero < 0 ? '-' : '+',
-                                 scales->out_zero < 0 ? -scales->out_zero : scales->out_zero)
-                  : "");
-}
-
-static void bind_out_type(struct bind *bind)
-{
-    const enum dtype out = anchor_output(bind->region, 0)->dtype;
-
-    bind_text(bind, "ty", "%s", dtype_c_type(out));
-    bind_int(bind, "least", (int64_t)dtype_least(out));
-    bind_int(bind, "most", (int64_t)dtype_greatest(out));
-    bind_helper(bind, "saturate_int");
-}
-
-static void bind_powers(struct bind *bind, const uint32_t powers[QNN_CODES])
-{
-    const char *name =
-        arena_printf(bind->arena, "%s_powers", bind->region->anchor->outputs[0]->name);
-    uint32_t *table = table_new(bind, DTYPE_U32, QNN_CODES);
-
-    memcpy(table, powers, QNN_CODES * sizeof *powers);
-    bind_table(bind, "powers", name, DTYPE_U32, QNN_CODES, table);
-}
-
-bool bind_qnn_log_softmax(struct bind *bind)
-{
-    const struct node *node = bind->region->anchor;
-    const struct qnn_scales scales = known_qnn_scales(node);
-    const struct qnn_log_softmax of = qnn_log_softmax_of(scales.in_scale, scales.out_scale);
-    uint32_t *logs = table_new(bind, DTYPE_U32, QNN_CODES + 1);
-
-    memcpy(logs, of.logs, sizeof of.logs);
-    bind_type(bind);
-    bind_input(bind, "x", 0);
-    bind_axis(bind, node->attrs.axis.axis);
-    bind_powers(bind, of.powers);
-    bind_table(bind, "logs", arena_printf(bind->arena, "%s_logs", node->outputs[0]->name),
-               DTYPE_U32, QNN_CODES + 1, logs);
-    bind_text(bind, "step", "UINT64_C(%" PRIu64 ")", of.step);
-    bind_text(bind, "zero", "%" PRId64, scales.out_zero);
-    bind_out_type(bind);
-    bind_helper(bind, "log_of_sum");
-    return true;
-}
-
-bool bind_qnn_softmax(struct bind *bind)
-{
-    const struct node *node = bind->region->anchor;
-    const struct qnn_scales scales = known_qnn_scales(node);
-    const struct qnn_softmax softmax = qnn_softmax_of(scales.in_scale, scales.out_scale);
-
-    bind_type(bind);
-    bind_input(bind, "x", 0);
-    bind_axis(bind, node->attrs.axis.axis);
-    bind_powers(bind, softmax.powers);
-    bind_text(bind, "numerator", "UINT64_C(%" PRIu64 ")", softmax.numerator);
-    bind_text(bind, "half", "(UINT64_C(1) << %d)", softmax.shift - 1);
-    bind_int(bind, "shift", softmax.shift);
-    bind_out_zero(bind, &scales);
-    bind_out_type(bind);
-    return true;
-}
-
 /* Mean and spread of runs of `len` elements. */
 static void bind_row_statistics(struct bind *bind, int64_t len)
 {
@@ -374,6 +299,20 @@ bool bind_lp_normalize(struct bind *bind)
     return bind_epilogue_at(bind, "v", "at");
 }
 
+void bind_lrn_places(struct bind *bind)
+{
+    const struct lrn_attrs *attrs = &bind->region->anchor->attrs.lrn;
+    const struct type *x = anchor_input(bind->region, 0);
+    const int axis = layout_channel_axis(attrs->layout, x->rank);
+
+    bind_type(bind);
+    bind_input(bind, "x", 0);
+    bind_int(bind, "batch", type_span(x, 0, axis));
+    bind_int(bind, "channels", x->dim[axis]);
+    bind_int(bind, "plane", type_span(x, axis + 1, x->rank));
+    bind_int(bind, "size", attrs->size);
+}
+
 bool bind_lrn(struct bind *bind)
 {
     enum { BLOCK = 64 };
@@ -382,12 +321,7 @@ bool bind_lrn(struct bind *bind)
     const int axis = layout_channel_axis(attrs->layout, x->rank);
     const bool last = type_span(x, axis + 1, x->rank) == 1;
 
-    bind_type(bind);
-    bind_input(bind, "x", 0);
-    bind_int(bind, "batch", type_span(x, 0, axis)); /* with the channels last: positions */
-    bind_int(bind, "channels", x->dim[axis]);
-    bind_int(bind, "plane", type_span(x, axis + 1, x->rank));
-    bind_int(bind, "size", attrs->size);
+    bind_lrn_places(bind);
     bind_number(bind, "alpha", attrs->alpha);
     bind_number(bind, "beta", attrs->beta);
     bind_number(bind, "bias", attrs->bias);

@@ -7,7 +7,10 @@
 
 #include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/copies.h"
+#include "codegen_c/kernels/exact.h"
 #include "codegen_c/kernels/pitch.h"
+#include "codegen_c/scalar_exact.h"
+#include "relay_ir/ops/walk.h"
 
 /* The dims of y; neighbours that stay as they are made one. */
 struct extents {
@@ -64,13 +67,20 @@ static bool is_of_codes(const struct bind *bind)
     return bind->region->anchor->op == OP_QNN_RESIZE;
 }
 
+static bool is_wide(const struct bind *bind)
+{
+    return is_of_codes(bind) && qnn_resize_is_wide(bind->region->anchor);
+}
+
 /* Tables place${d} (offsets in x, -1 = outside) and, when weighed, weight${d}, each [out, taps],
  * for the changed dim number i of the extents. The number of taps. */
 static int bind_taps(struct bind *bind, const struct extents *e, int i, bool weighed, bool *outside)
 {
     const struct node *node = bind->region->anchor;
     const bool of_codes = is_of_codes(bind);
-    const enum dtype dtype = of_codes ? DTYPE_U32 : node->inputs[0]->type.dtype;
+    const enum dtype dtype = is_wide(bind) ? DTYPE_I32
+                             : of_codes    ? DTYPE_U32
+                                           : node->inputs[0]->type.dtype;
     struct bulk bulk = { NULL, 0 };
     const struct resize_taps *taps = resize_taps(&bulk, node, e->dim[i]);
     const int64_t n_out = e->out[i];
@@ -90,7 +100,7 @@ static int bind_taps(struct bind *bind, const struct extents *e, int i, bool wei
                 dtype_store(dtype, weight, o * most + k, taps[o].weight[k]);
         }
         if (of_codes)
-            qnn_resize_weights(&taps[o], qnn_resize_bits(node), (uint32_t *)weight + o * most);
+            qnn_resize_weights(&taps[o], qnn_resize_bits(node), (int32_t *)weight + o * most);
     }
     bind_table(bind, arena_printf(bind->arena, "place%d", i), "resize_place", DTYPE_I32,
                n_out * most, place);
@@ -143,7 +153,11 @@ static void bind_extents(struct bind *bind, const struct extents *e, bool weighe
             str_printf(&dims, ", TAPS%d = %d", i, taps);
         str_printf(&from, weighed ? "%splace%d[i%d * TAPS%d + k%d]" : "%splace%d[i%d]", plus, i, i,
                    i, i);
-        str_printf(&weight, "%sweight%d[i%d * TAPS%d + k%d]", changed ? " * " : "", i, i, i, i);
+        str_printf(&weight, "%sweight%d[i%d * TAPS%d + k%d]",
+                   changed         ? " * "
+                   : is_wide(bind) ? "(int64_t)"
+                                   : "",
+                   i, i, i, i);
         str_printf(&missing, weighed ? "%splace%d[i%d * TAPS%d] < 0" : "%splace%d[i%d] < 0",
                    changed ? " || " : "", i, i, i);
         bind_int(bind, arena_printf(bind->arena, "changed%d", changed++), i);
@@ -164,12 +178,38 @@ static void bind_extents(struct bind *bind, const struct extents *e, bool weighe
                            bind->region->anchor->attrs.resize.extrapolation_value));
 }
 
+/* Sums of 64 bits: of codes, or of what they stand for. */
+static void bind_wide(struct bind *bind, int shift)
+{
+    const struct type *x = anchor_input(bind->region, 0);
+    const struct minifloat *format = type_minifloat(x);
+
+    bind_flag(bind, "exact", format != NULL);
+    if (format) {
+        bind_steps(bind, "x_steps", 0);
+        bind_text(bind, "share", "steps_to_minifloat(sum, -%d, %s)", shift,
+                  exact_format_text(bind->arena, format));
+        bind_helper(bind, "steps_to_minifloat");
+        return;
+    }
+    bind_text(bind, "share",
+              "(%s)saturate_int(shift_to_nearest(sum, %d), %" PRId64 ", %" PRId64 ")",
+              dtype_c_type(x->dtype), shift, (int64_t)dtype_least(x->dtype),
+              (int64_t)dtype_greatest(x->dtype));
+    bind_helper(bind, "shift_to_nearest");
+    bind_helper(bind, "saturate_int");
+}
+
 static void bind_codes_of_x(struct bind *bind, const struct extents *e)
 {
     const bool is_signed = anchor_input(bind->region, 0)->dtype == DTYPE_I8;
     const int shift = e->n_changed ? qnn_resize_bits(bind->region->anchor) * e->n_changed : 0;
 
     bind_int(bind, "shift", shift);
+    if (is_wide(bind)) {
+        bind_wide(bind, shift);
+        return;
+    }
     bind_int(bind, "half", shift ? 1 << (shift - 1) : 0);
     bind_text(bind, "from_least", is_signed ? " + 128" : "");
     bind_text(bind, "plus_least", is_signed ? " - 128" : "");
@@ -208,7 +248,14 @@ bool bind_resize_linear(struct bind *bind)
 
 bool accepts_qnn_resize(const struct region *region, const char **why)
 {
-    return takes_sizes(region, why);
+    *why = "it is cubic, in three dimensions, or of FP8";
+    return !qnn_resize_is_wide(region->anchor) && takes_sizes(region, why);
+}
+
+bool accepts_qnn_resize_wide(const struct region *region, const char **why)
+{
+    *why = "nothing is resized";
+    return extents_of(region).n_changed > 0 && takes_sizes(region, why);
 }
 
 bool bind_qnn_resize(struct bind *bind)

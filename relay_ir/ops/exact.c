@@ -151,3 +151,14 @@ struct exact_factor exact_softmax_of(const struct minifloat *to, double out_scal
 {
     return exact_factor_of(ldexp(1 / out_scale, -32 - exact_unit(to)));
 }
+
+void exact_log_softmax_of(const struct minifloat *from, double in_scale, const struct minifloat *to,
+                          double out_scale, struct exact_log_softmax *of)
+{
+    const double unit = ldexp(out_scale, exact_unit(to) - EXACT_LOG_BITS);
+
+    exact_powers_of(from, in_scale, &of->powers);
+    for (int k = 0; k <= 256; k++)
+        of->logs[k] = (uint32_t)fmin(rint(log1p(k / 256.0) / unit), (double)UINT32_MAX);
+    of->step = (uint64_t)fmin(rint(ldexp(in_scale, exact_unit(from)) / unit), 0x1p43);
+}

@@ -80,6 +80,20 @@ void exact_powers_of(const struct minifloat *format, double scale, struct exact_
 /* For the result, in units of 2^-32. */
 struct exact_factor exact_softmax_of(const struct minifloat *to, double out_scale);
 
+/* qnn.log_softmax: numbers of x, and logarithms of the powers' sums, in 2^-16 of the least step of
+ * the result. `step` is the least step of x; logs[k] is the logarithm of 1 + k / 256. What stands d
+ * steps below the greatest of its line is d * step + log(sum of the line's powers) - log(power of
+ * the greatest) below 0, rounded once. Both logarithms are linear between two entries: 2e-6 off. */
+enum { EXACT_LOG_BITS = 16 };
+struct exact_log_softmax {
+    struct exact_powers powers;
+    uint32_t logs[257];
+    uint64_t step;
+};
+
+void exact_log_softmax_of(const struct minifloat *from, double in_scale, const struct minifloat *to,
+                          double out_scale, struct exact_log_softmax *of);
+
 /* --- the qnn operators on small floats --------------------------------------------------------
  * What qnn.c and qnn_product.c hand over: those whose input is one, and requantize whose result is
  * one, or i64. All zero points are the constant 0. */
@@ -91,9 +105,15 @@ struct exact_factor exact_softmax_of(const struct minifloat *to, double out_scal
 EXACT_OPERATOR(binary)
 EXACT_OPERATOR(conv)
 EXACT_OPERATOR(dense)
+EXACT_OPERATOR(log_softmax)
 EXACT_OPERATOR(matmul)
 EXACT_OPERATOR(requantize)
 EXACT_OPERATOR(softmax)
 #undef EXACT_OPERATOR
+
+/* For their type inference: input `input` is of a format with exact_greatest; it is the constant 0,
+ * once or n times. */
+bool exact_check_codes(struct ctx *ctx, const struct node *node, int input);
+bool exact_check_zero(struct ctx *ctx, const struct node *node, int input, int64_t n);
 
 #endif

@@ -10,7 +10,8 @@
  * x * significand / 2^31, to nearest, halves up, and then the shift right by -shift, to nearest,
  * halves away from zero.
  *
- * runtime/embed/requantize.h and requantize_once.h are the same for generated C. */
+ * runtime/embed/requantize.h, requantize_once.h and shift_to_nearest.h are the same for generated
+ * C. */
 #include <math.h>
 #include <string.h>
 
@@ -59,6 +60,11 @@ static wide half(int n)
 static wide nearest_half_up(wide x, int n)
 {
     return shifted_down(x + half(n), n);
+}
+
+int64_t shifted_to_nearest(int64_t x, int n)
+{
+    return (int64_t)nearest_half_up(x, n);
 }
 
 static wide nearest_half_away(wide x, int n)

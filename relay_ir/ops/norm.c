@@ -6,14 +6,38 @@
 
 #include "relay_ir/layout.h"
 #include "relay_ir/ops/check.h"
+#include "relay_ir/ops/norm.h"
 #include "relay_ir/ops/ops.h"
 #include "relay_ir/ops/spatial.h"
 
-/* Input i is a vector of n elements of x's type. */
+static bool is_layer_norm(const struct node *node)
+{
+    return node->op == OP_LAYER_NORM || node->op == OP_QNN_LAYER_NORM;
+}
+
+static bool is_group_norm(const struct node *node)
+{
+    return node->op == OP_GROUP_NORM || node->op == OP_QNN_GROUP_NORM;
+}
+
+/* Scales and biases are of x's type, or of f32 where x is codes. */
+static bool check_norm_dtype(struct ctx *ctx, const struct node *node, int input)
+{
+    const enum dtype dtype = input_type(node, input)->dtype;
+
+    if (!dtype_is_integer(input_type(node, 0)->dtype))
+        return check_same_dtype(ctx, node, 0, input);
+    if (dtype == DTYPE_F32)
+        return true;
+    return diag_error(ctx, DIAG_TYPE, node_origin(node), "input %d of %s is %s, wanted is f32",
+                      input, op_name(node->op), dtype_name(dtype));
+}
+
+/* Input i is a vector of n elements. */
 static bool check_vector(struct ctx *ctx, const struct node *node, int i, const char *what,
                          int64_t n)
 {
-    if (!check_same_dtype(ctx, node, 0, i) || !check_rank(ctx, node, i, 1, 1))
+    if (!check_norm_dtype(ctx, node, i) || !check_rank(ctx, node, i, 1, 1))
         return false;
     if (input_type(node, i)->dim[0] == n)
         return true;
@@ -57,7 +81,7 @@ bool eval_batch_norm(struct ctx *ctx, const struct node *node, const struct tens
     return true;
 }
 
-static bool check_channel_norm(struct ctx *ctx, struct node *node)
+static bool check_channel_norm(struct ctx *ctx, struct node *node, int scale)
 {
     const struct type *x = input_type(node, 0);
     const int64_t groups = node->attrs.norm.groups;
@@ -70,16 +94,16 @@ static bool check_channel_norm(struct ctx *ctx, struct node *node)
                           "%s: the channels are axis %lld, wanted is axis 1 or the last",
                           op_name(node->op), (long long)node->attrs.norm.axis);
     channels = x->dim[node->attrs.norm.axis];
-    if (node->op == OP_GROUP_NORM && (groups < 1 || channels % groups))
+    if (is_group_norm(node) && (groups < 1 || channels % groups))
         return diag_error(ctx, DIAG_SHAPE, node_origin(node),
                           "%s: %lld groups do not divide %lld channels", op_name(node->op),
                           (long long)groups, (long long)channels);
-    return check_vector(ctx, node, 1, "scale", channels) &&
-           check_vector(ctx, node, 2, "bias", channels);
+    return check_vector(ctx, node, scale, "scale", channels) &&
+           check_vector(ctx, node, scale + 1, "bias", channels);
 }
 
 /* Scale and bias have the shape of what is normalised. */
-static bool check_layer_norm(struct ctx *ctx, struct node *node)
+static bool check_layer_norm(struct ctx *ctx, struct node *node, int scale)
 {
     const struct type *x = input_type(node, 0);
     struct type wanted;
@@ -88,21 +112,28 @@ static bool check_layer_norm(struct ctx *ctx, struct node *node)
         return false;
     wanted =
         type_make(x->dtype, x->rank - (int)node->attrs.norm.axis, x->dim + node->attrs.norm.axis);
-    for (int i = 1; i < node->n_inputs; i++) {
+    for (int i = scale; i < node->n_inputs; i++) {
         if (!node->inputs[i])
             continue;
-        if (!check_same_dtype(ctx, node, 0, i))
+        if (!check_norm_dtype(ctx, node, i))
             return false;
+        wanted.dtype = input_type(node, i)->dtype;
         if (!type_same_shape(input_type(node, i), &wanted))
             return diag_error(
                 ctx, DIAG_SHAPE, node_origin(node),
                 "%s: %s has shape %s, wanted is %s, the dimensions of x from axis %lld "
                 "on",
-                op_name(node->op), i == 1 ? "scale" : "bias",
+                op_name(node->op), i == scale ? "scale" : "bias",
                 shape_text(&ctx->perm, input_type(node, i)), shape_text(&ctx->perm, &wanted),
                 (long long)node->attrs.norm.axis);
     }
     return true;
+}
+
+bool norm_check(struct ctx *ctx, struct node *node, int scale)
+{
+    return is_layer_norm(node) ? check_layer_norm(ctx, node, scale)
+                               : check_channel_norm(ctx, node, scale);
 }
 
 bool infer_norm(struct ctx *ctx, struct node *node)
@@ -112,28 +143,21 @@ bool infer_norm(struct ctx *ctx, struct node *node)
     if (!check_kinds(ctx, node, 0, KINDS_FLOAT))
         return false;
     set_output(node, 0, x->dtype, x);
-    return node->op == OP_LAYER_NORM ? check_layer_norm(ctx, node) : check_channel_norm(ctx, node);
+    return norm_check(ctx, node, 1);
 }
 
-/* Of a tensor with the channels first: elements that share a mean lie together; so do those that
- * share a scale. */
-struct blocks {
-    int64_t size;       /* of a block with one mean */
-    int64_t scale_size; /* elements in a row with the same scale … */
-    int64_t n_scales;   /* … before the scales start again */
-};
-
-static struct blocks blocks_of(const struct node *node, const struct type *x)
+struct norm_blocks norm_blocks_of(const struct node *node, const struct type *x)
 {
     const int axis = (int)node->attrs.norm.axis;
     const int64_t spatial = x->rank > 2 ? type_span(x, 2, x->rank) : 1;
     const int64_t size = type_span(x, axis, x->rank);
 
-    if (node->op == OP_LAYER_NORM)
-        return (struct blocks){ size, 1, size };
-    if (node->op == OP_INSTANCE_NORM)
-        return (struct blocks){ spatial, spatial, x->dim[1] };
-    return (struct blocks){ x->dim[1] / node->attrs.norm.groups * spatial, spatial, x->dim[1] };
+    if (is_layer_norm(node))
+        return (struct norm_blocks){ size, 1, size };
+    if (!is_group_norm(node))
+        return (struct norm_blocks){ spatial, spatial, x->dim[1] };
+    return (struct norm_blocks){ x->dim[1] / node->attrs.norm.groups * spatial, spatial,
+                                 x->dim[1] };
 }
 
 static void mean_and_variance(const double *x, int64_t n, double *mean, double *variance)
@@ -156,7 +180,7 @@ bool eval_norm(struct ctx *ctx, const struct node *node, const struct tensor *co
     struct bulk bulk = { NULL, 0 };
     const struct tensor data = tensor_channels_first(&bulk, in[0], layout);
     struct tensor result = tensor_first_for(&bulk, out, layout);
-    const struct blocks blocks = blocks_of(node, &data.type);
+    const struct norm_blocks blocks = norm_blocks_of(node, &data.type);
     const int64_t n = type_elements(&data.type);
     double *x = doubles_of(&bulk, &data);
 

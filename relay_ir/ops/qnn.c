@@ -1,6 +1,6 @@
-/* qnn.c - qnn.quantize, dequantize, requantize, add, subtract and mul: numbers with a scale and a
- * zero point, real = scale * (stored - zero). qnn_product.c has the products, qnn_reduce.c averages
- * and sums, qnn_table.c what goes through a table.
+/* qnn.c - qnn.quantize, dequantize, requantize, add, subtract, mul and div: numbers with a scale
+ * and a zero point, real = scale * (stored - zero). qnn_product.c has the products, qnn_reduce.c
+ * averages and sums, qnn_table.c what goes through a table.
  *
  * quantize      saturate(round(x / scale) + zero): the quotient rounded to f32, then to a whole
  *               number, ties to even; NaN becomes 0. To FP8: the quotient rounded to f32, then cast
@@ -15,8 +15,10 @@
  *                                 rescaled((b - b_zero) * 2^n, b_scale / t),
  *                                 t / (2^n * out_scale)) + out_zero)
  * subtract      the same with the second term subtracted
+ * div           saturate((a - a_zero) * reciprocal of b's code + out_zero), b of 8 bits:
+ * qnn_div_of. A reciprocal has 30 bits, and is rounded to nearest; no division takes part
  *
- * a, b and the result of these three may be of different types. */
+ * a, b and the result of these four may be of different types. */
 #include <math.h>
 
 #include "base/minifloat.h"
@@ -228,6 +230,10 @@ bool infer_qnn_binary(struct ctx *ctx, struct node *node)
         !qnn_check_zero(ctx, node, A_ZERO, a->dtype, 1) ||
         !qnn_check_zero(ctx, node, B_ZERO, b->dtype, 1))
         return false;
+    if (node->op == OP_QNN_DIV && dtype_bytes(b->dtype) != 1)
+        return diag_error(ctx, DIAG_TYPE, node_origin(node),
+                          "input 1 of %s is %s, wanted is i8 or u8", op_name(node->op),
+                          dtype_name(b->dtype));
     for (int i = A_SCALE; i <= OUT_SCALE; i += 2)
         if (!qnn_check_scale(ctx, node, i, 1))
             return false;
@@ -237,6 +243,36 @@ bool infer_qnn_binary(struct ctx *ctx, struct node *node)
                           op_name(node->op), shape_text(&ctx->perm, a), shape_text(&ctx->perm, b));
     set_scaled_output(node, input_type(node, OUT_ZERO)->dtype, &shape, OUT_SCALE, OUT_ZERO, -1);
     return true;
+}
+
+struct qnn_div qnn_div_of(enum dtype b, int64_t b_zero, double a_scale, double b_scale,
+                          double out_scale)
+{
+    const double factor = a_scale / (b_scale * out_scale);
+    const int64_t least = (int64_t)dtype_least(b);
+    struct qnn_div div = { .shift = 46 };
+
+    while (div.shift > 1 && !(ldexp(factor, div.shift) <= 0x1p30))
+        div.shift--;
+    for (int code = 0; code < QNN_CODES; code++) {
+        const int64_t d = code + least - b_zero;
+        const double reciprocal = d ? rint(ldexp(factor / (double)d, div.shift)) : 0;
+
+        div.reciprocals[code] = d == 0 ? QNN_BY_ZERO
+                                : isnan(reciprocal)
+                                    ? 0
+                                    : (int32_t)fmax(fmin(reciprocal, 0x1p30), -0x1p30);
+    }
+    return div;
+}
+
+static int64_t divided(const struct qnn_div *div, int64_t a, int64_t code)
+{
+    const int64_t reciprocal = div->reciprocals[code];
+
+    if (reciprocal == QNN_BY_ZERO)
+        return a > 0 ? INT32_MAX : a < 0 ? INT32_MIN : 0;
+    return shifted_to_nearest(a * reciprocal, div->shift);
 }
 
 /* sign: of b. */
@@ -257,22 +293,32 @@ bool eval_qnn_binary(struct ctx *ctx, const struct node *node, const struct tens
     const struct qnn_add_factors factors = qnn_add_factors_of(
         qnn_wider(in[A]->type.dtype, in[B]->type.dtype), a_scale, b_scale, out_scale);
     const struct fixed_point factor = qnn_mul_factor_of(a_scale, b_scale, out_scale);
+    const int64_t least =
+        dtype_is_integer(in[B]->type.dtype) ? (int64_t)dtype_least(in[B]->type.dtype) : 0;
+    struct qnn_div div;
     const int64_t n = type_elements(&out->type), zero = tensor_int_at(in[OUT_ZERO], 0);
     struct walk walk = walk_begin(out->type.rank, out->type.dim);
 
     if (dtype_kind(out->type.dtype) == KIND_MINIFLOAT)
         return eval_exact_binary(ctx, node, in, out);
     (void)ctx;
+    if (node->op == OP_QNN_DIV)
+        div = qnn_div_of(in[B]->type.dtype, tensor_int_at(in[B_ZERO], 0), a_scale, b_scale,
+                         out_scale);
     walk_add_broadcast(&walk, &in[A]->type);
     walk_add_broadcast(&walk, &in[B]->type);
     for (int64_t i = 0; i < n; i++, walk_next(&walk)) {
         const int64_t a = tensor_int_at(in[A], walk.offset[0]) - tensor_int_at(in[A_ZERO], 0);
         const int64_t b = tensor_int_at(in[B], walk.offset[1]) - tensor_int_at(in[B_ZERO], 0);
 
-        qnn_put_saturated(out, i,
-                          zero + (node->op == OP_QNN_MUL
-                                      ? fixed_point_apply(factor, a * b, ROUND_DOUBLE)
-                                      : added(&factors, a, b, node->op == OP_QNN_ADD ? 1 : -1)));
+        int64_t y;
+
+        switch (node->op) {
+        case OP_QNN_DIV: y = divided(&div, a, b + tensor_int_at(in[B_ZERO], 0) - least); break;
+        case OP_QNN_MUL: y = fixed_point_apply(factor, a * b, ROUND_DOUBLE); break;
+        default: y = added(&factors, a, b, node->op == OP_QNN_ADD ? 1 : -1); break;
+        }
+        qnn_put_saturated(out, i, zero + y);
     }
     return true;
 }

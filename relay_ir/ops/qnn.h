@@ -21,6 +21,9 @@ enum fixed_point_rounding { ROUND_DOUBLE, ROUND_SINGLE };
 /* x * factor, rounded and saturated to 32 bits. x is saturated to 32 bits before. */
 int32_t fixed_point_apply(struct fixed_point factor, int64_t x, enum fixed_point_rounding rounding);
 
+/* x / 2^n, to nearest, halves up. */
+int64_t shifted_to_nearest(int64_t x, int n);
+
 /* Of the attribute `rounding`: "double" (also "") or "single". */
 enum fixed_point_rounding fixed_point_rounding_of(const char *word);
 
@@ -40,10 +43,23 @@ enum dtype qnn_wider(enum dtype a, enum dtype b);
 /* The factor of qnn.mul. */
 struct fixed_point qnn_mul_factor_of(double a_scale, double b_scale, double out_scale);
 
+enum { QNN_CODES = 256 }; /* of 8 bits */
+
+/* The integers of qnn.div: a divided by the number d of a code of b (8 bits, counted from the
+ * least) is a * reciprocals[code] / 2^shift, to nearest, halves up. QNN_BY_ZERO is that of 0: then
+ * the result is the greatest number of a's sign, and 0 of 0. */
+#define QNN_BY_ZERO INT32_MIN
+
+struct qnn_div {
+    int32_t reciprocals[QNN_CODES]; /* at most 2^30 */
+    int shift;                      /* 1 .. 46 */
+};
+
+struct qnn_div qnn_div_of(enum dtype b, int64_t b_zero, double a_scale, double b_scale,
+                          double out_scale);
+
 /* --- tables (qnn_table.c) ----------------------------------------------------------------------
  */
-
-enum { QNN_CODES = 256 }; /* of 8 bits */
 
 /* The integers of qnn.softmax: what stands `d` steps below the greatest of its line has the power
  * powers[d] = exp(-d * scale) * 2^31, and the result, with `sum` that of all powers of the line, is
@@ -66,6 +82,10 @@ struct qnn_log_softmax {
 };
 
 struct qnn_log_softmax qnn_log_softmax_of(double in_scale, double out_scale);
+
+/* The logarithm of sum / 2^31, a sum of 2^31 or more, in the unit of the table; linear between two
+ * of its entries: 2e-6 off at most. */
+uint64_t qnn_log_of(const uint32_t logs[QNN_CODES + 1], uint64_t sum);
 
 /* --- averages and sums (qnn_reduce.c) ----------------------------------------------------------
  */
@@ -92,6 +112,56 @@ int64_t qnn_average_of(const struct node *node, const struct qnn_scales *scales,
  * out_zero, which gives the type; and for evaluation. */
 bool qnn_check_scales(struct ctx *ctx, const struct node *node);
 struct qnn_scales qnn_scales_of(const struct tensor *const *in);
+
+/* --- norms (qnn_norm.c has the formulas) -------------------------------------------------------
+ */
+
+/* 1 / sqrt(x) = significand / 2^shift, relative error below 2^-30; x is not 0. */
+struct inverse_root {
+    uint32_t significand; /* 2^30 .. 2^31 */
+    int shift;            /* 31 .. 62 */
+};
+
+struct inverse_root inverse_root_of(uint64_t x);
+
+/* The integers of qnn.layer_norm, instance_norm and group_norm: the variance, times the square of
+ * the number of elements, in units of 2^-(2 * fraction); scale and bias in 2^-shift steps of the
+ * result. */
+struct qnn_norm {
+    int fraction; /* 0 .. 24 */
+    uint64_t epsilon;
+    int shift; /* 0 .. 30 */
+};
+
+enum { QNN_NORM_BITS = 16 }; /* behind the point of what has the mean 0 and the variance 1 */
+
+/* Of blocks of n elements of the dtype; scale and bias (NULL = none) are known. */
+struct qnn_norm qnn_norm_of(const struct qnn_scales *scales, double epsilon, enum dtype dtype,
+                            int64_t n, const struct tensor *scale, const struct tensor *bias);
+
+/* A scale or bias in 2^-shift steps of the result, at most 2^30. */
+int32_t qnn_norm_steps(double number, double out_scale, int shift);
+
+/* The longest block whose sums fit into 64 bits. */
+int64_t qnn_norm_longest(enum dtype dtype);
+
+/* The integers of qnn.lp_normalize: the factor of what has 30 bits behind the point. */
+enum { QNN_SHARE_BITS = 30 };
+struct fixed_point qnn_share_factor_of(double out_scale);
+
+/* The integers of qnn.lrn: (1 + alpha * squares / (size * bias))^-beta, in 2^-31. In it,
+ * 2^unit + step * (sum of squared codes) is a mantissa, 1 + k / 256, k = 0 .. 256, with the power
+ * powers[k], times 2^e with the power exponents[e]. What is multiplied by it is rounded to 2^-14
+ * steps of x, and multiplied by the factor. */
+enum { QNN_LRN_EXPONENTS = 64, QNN_LRN_BITS = 14 };
+struct qnn_lrn {
+    uint32_t powers[QNN_CODES + 1], exponents[QNN_LRN_EXPONENTS];
+    int unit; /* 0 .. 61 */
+    uint64_t step;
+    struct fixed_point factor;
+};
+
+struct qnn_lrn qnn_lrn_of(const struct lrn_attrs *attrs, const struct qnn_scales *scales);
 
 /* --- types ------------------------------------------------------------------------------------ */
 

@@ -16,7 +16,7 @@ enum { X, W, X_ZERO, W_ZERO };
 
 /* --- type inference --------------------------------------------------------------------------- */
 
-static bool check_exact(struct ctx *ctx, const struct node *node, int input)
+bool exact_check_codes(struct ctx *ctx, const struct node *node, int input)
 {
     const struct type *type = input_type(node, input);
 
@@ -43,8 +43,7 @@ static bool is_zero(const struct value *value)
     return zero;
 }
 
-/* A zero point: the constant 0, once or n times. */
-static bool check_zero(struct ctx *ctx, const struct node *node, int input, int64_t n)
+bool exact_check_zero(struct ctx *ctx, const struct node *node, int input, int64_t n)
 {
     if (!qnn_check_vector(ctx, node, input, n))
         return false;
@@ -61,8 +60,8 @@ static bool infer_product(struct ctx *ctx, struct node *node, const struct type 
 {
     int64_t most;
 
-    if (!check_exact(ctx, node, X) || !check_exact(ctx, node, W) ||
-        !check_zero(ctx, node, X_ZERO, 1) || !check_zero(ctx, node, W_ZERO, channels))
+    if (!exact_check_codes(ctx, node, X) || !exact_check_codes(ctx, node, W) ||
+        !exact_check_zero(ctx, node, X_ZERO, 1) || !exact_check_zero(ctx, node, W_ZERO, channels))
         return false;
     if (*out_dtype != DTYPE_NONE && *out_dtype != DTYPE_I64)
         return diag_error(ctx, DIAG_TYPE, node_origin(node),
@@ -126,8 +125,8 @@ bool infer_exact_requantize(struct ctx *ctx, struct node *node)
     else
         n = x->dim[attrs->axis];
     if (!qnn_check_scale(ctx, node, 1, n) || !qnn_check_scale(ctx, node, 3, 1) ||
-        !check_zero(ctx, node, 2, 1) || !check_zero(ctx, node, 4, 1) ||
-        (input_type(node, 4)->dtype != DTYPE_I64 && !check_exact(ctx, node, 4)) ||
+        !exact_check_zero(ctx, node, 2, 1) || !exact_check_zero(ctx, node, 4, 1) ||
+        (input_type(node, 4)->dtype != DTYPE_I64 && !exact_check_codes(ctx, node, 4)) ||
         !check_word(ctx, node, "rounding", &attrs->rounding, words, 1))
         return false;
     if (x->dtype != DTYPE_I64)
@@ -138,17 +137,6 @@ bool infer_exact_requantize(struct ctx *ctx, struct node *node)
         set_output(node, 0, DTYPE_I64, x);
     else
         set_scaled_output(node, input_type(node, 4)->dtype, x, 3, 4, -1);
-    return true;
-}
-
-bool infer_exact_softmax(struct ctx *ctx, struct node *node)
-{
-    if (!check_exact(ctx, node, 0) || !check_exact(ctx, node, 4) ||
-        !qnn_check_scale(ctx, node, 1, 1) || !check_zero(ctx, node, 2, 1) ||
-        !qnn_check_scale(ctx, node, 3, 1) || !check_zero(ctx, node, 4, 1) ||
-        !check_axis(ctx, node, input_type(node, 0), &node->attrs.axis.axis))
-        return false;
-    set_scaled_output(node, input_type(node, 4)->dtype, input_type(node, 0), 3, 4, -1);
     return true;
 }
 
@@ -164,11 +152,12 @@ bool infer_exact_binary(struct ctx *ctx, struct node *node)
         return diag_error(ctx, DIAG_UNSUPPORTED_TYPE, node_origin(node),
                           "%s of %s is not supported, only qnn.add and qnn.mul are",
                           op_name(node->op), dtype_name(a->dtype));
-    if (!check_exact(ctx, node, A) || !check_same_dtype(ctx, node, A, B) ||
+    if (!exact_check_codes(ctx, node, A) || !check_same_dtype(ctx, node, A, B) ||
         !check_same_dtype(ctx, node, A, OUT_ZERO))
         return false;
     for (int i = A_SCALE; i <= OUT_ZERO; i++)
-        if (i % 2 == A_SCALE % 2 ? !qnn_check_scale(ctx, node, i, 1) : !check_zero(ctx, node, i, 1))
+        if (i % 2 == A_SCALE % 2 ? !qnn_check_scale(ctx, node, i, 1)
+                                 : !exact_check_zero(ctx, node, i, 1))
             return false;
     if (!shape_broadcast(a, b, &shape))
         return diag_error(ctx, DIAG_SHAPE, node_origin(node),
@@ -345,53 +334,5 @@ bool eval_exact_binary(struct ctx *ctx, const struct node *node, const struct te
             (uint8_t)(node->op == OP_QNN_ADD ? added(format, &add, a, b)
                                              : exact_scale(format, a * b, mul));
     }
-    return true;
-}
-
-/* A line of n elements `step` apart. */
-static void softmax_line(const struct exact_powers *powers, const struct minifloat *to,
-                         struct exact_factor factor, const uint8_t *x, int64_t n, int64_t step,
-                         uint8_t *y)
-{
-    uint64_t sum = 0, share = 0;
-    int top = powers->exponent[x[0]];
-
-    for (int64_t i = 1; i < n; i++)
-        top = powers->exponent[x[i * step]] > top ? powers->exponent[x[i * step]] : top;
-    for (int pass = 0; pass < 2; pass++) {
-        for (int64_t i = 0; i < n; i++) {
-            const int down = top - powers->exponent[x[i * step]];
-            const uint64_t power = down < 32 ? powers->mantissa[x[i * step]] >> down : 0;
-
-            if (pass == 0)
-                sum += power;
-            else
-                y[i * step] = (uint8_t)exact_scale(to, (int64_t)(power * share >> 30), factor);
-        }
-        share = ((uint64_t)1 << 62) / sum;
-    }
-}
-
-bool eval_exact_softmax(struct ctx *ctx, const struct node *node, const struct tensor *const *in,
-                        struct tensor *out)
-{
-    const struct minifloat *to = type_minifloat(&out->type);
-    const struct exact_factor factor = exact_softmax_of(to, tensor_at(in[3], 0));
-    const int axis = (int)node->attrs.axis.axis;
-    const struct type *x = &in[0]->type;
-    const int64_t n = x->dim[axis], inner = type_span(x, axis + 1, x->rank);
-    const int64_t lines = n > 0 ? type_span(x, 0, axis) * inner : 0;
-    struct bulk bulk = { NULL, 0 };
-    struct exact_powers *powers = bulk_alloc(&bulk, sizeof *powers);
-
-    (void)ctx;
-    exact_powers_of(type_minifloat(x), tensor_at(in[1], 0), powers);
-    for (int64_t i = 0; i < lines; i++) {
-        const int64_t from = i / inner * n * inner + i % inner;
-
-        softmax_line(powers, to, factor, (const uint8_t *)in[0]->data + from, n, inner,
-                     (uint8_t *)out->data + from);
-    }
-    bulk_release(&bulk);
     return true;
 }

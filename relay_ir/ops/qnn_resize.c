@@ -1,17 +1,26 @@
-/* qnn_resize.c - qnn.resize: image.resize of codes of 8 bits, linear, in one or two dimensions. The
- * result has the scale and the zero point of x: weights are whole numbers whose sum is 2^20 (in two
- * dimensions 2^10 each), and a result is the sum of codes times weights by 2^20, rounded to
- * nearest, halves up: at most 0.25 off, and half a step. */
+/* qnn_resize.c - qnn.resize: image.resize of codes, linear or cubic, in one to three dimensions.
+ * The result has the type, the scale and the zero point of x.
+ *
+ * Weights are whole numbers, those of a position and dimension with the sum 2^bits: linear ones in
+ * one or two dimensions have 20 bits, shared by them, so that sums of 8 bits have 32; others have
+ * 14 bits each, and sums of 64 bits (qnn_resize_is_wide). S is the sum of what is read times
+ * weights; all of it is exact.
+ *
+ * 8 bits  saturate(S / 2^(bits * dimensions)), to nearest, halves up: half a step, and what weights
+ * are off: 0.25 at most of 20 bits, 0.05 of 14 (cubic ones, in three dimensions) FP8     S in steps
+ * (exact.h), rounded once: exact_round */
 #include <math.h>
 #include <string.h>
 
 #include "relay_ir/ops/check.h"
+#include "relay_ir/ops/exact.h"
 #include "relay_ir/ops/ops.h"
+#include "relay_ir/ops/qnn.h"
 #include "relay_ir/ops/resize.h"
 #include "relay_ir/ops/scales.h"
 #include "relay_ir/ops/walk.h"
 
-enum { MOST_CHANGED = 2 };
+enum { MOST_CHANGED = 3, NARROW_CHANGED = 2, NARROW_BITS = 20, WIDE_BITS = 14 };
 
 static int count_changed(const struct node *node)
 {
@@ -22,48 +31,69 @@ static int count_changed(const struct node *node)
     return n;
 }
 
+static bool is_linear(const struct node *node)
+{
+    return strcmp(node->attrs.resize.method, "linear") == 0;
+}
+
+/* Weights of cubic ones are below 2 as long as alpha is. */
 bool qnn_resize_takes(const struct node *node)
 {
     const struct resize_attrs *attrs = &node->attrs.resize;
 
-    return strcmp(attrs->method, "linear") == 0 &&
+    return (is_linear(node) ||
+            (strcmp(attrs->method, "cubic") == 0 && fabs(attrs->cubic_alpha) <= 1)) &&
            strcmp(attrs->coordinate_transformation_mode, "tf_crop_and_resize") != 0 &&
            count_changed(node) <= MOST_CHANGED;
+}
+
+bool qnn_resize_is_wide(const struct node *node)
+{
+    return !is_linear(node) || count_changed(node) > NARROW_CHANGED ||
+           !dtype_is_integer(node->inputs[0]->type.dtype);
 }
 
 int qnn_resize_bits(const struct node *node)
 {
     const int n = count_changed(node);
 
-    return n ? QNN_RESIZE_BITS / n : QNN_RESIZE_BITS;
+    if (qnn_resize_is_wide(node))
+        return WIDE_BITS;
+    return n ? NARROW_BITS / n : NARROW_BITS;
 }
 
-void qnn_resize_weights(const struct resize_taps *taps, int bits, uint32_t *weights)
+void qnn_resize_weights(const struct resize_taps *taps, int bits, int32_t *weights)
 {
     int64_t left = (int64_t)1 << bits;
     int greatest = 0;
 
     for (int k = 0; k < taps->n; k++) {
-        weights[k] = (uint32_t)rint(ldexp(taps->weight[k], bits));
+        weights[k] = (int32_t)rint(ldexp(taps->weight[k], bits));
         left -= weights[k];
         greatest = weights[k] > weights[greatest] ? k : greatest;
     }
-    weights[greatest] = (uint32_t)(weights[greatest] + left);
+    weights[greatest] = (int32_t)(weights[greatest] + left);
 }
 
 bool infer_qnn_resize(struct ctx *ctx, struct node *node)
 {
     const enum dtype dtype = input_type(node, 0)->dtype;
 
-    if (dtype != DTYPE_I8 && dtype != DTYPE_U8)
+    if (dtype_kind(dtype) == KIND_MINIFLOAT) {
+        if (!exact_check_codes(ctx, node, 0))
+            return false;
+    } else if (dtype != DTYPE_I8 && dtype != DTYPE_U8) {
         return diag_error(ctx, DIAG_TYPE, node_origin(node),
-                          "input 0 of %s is %s, wanted is i8 or u8", op_name(node->op),
+                          "input 0 of %s is %s, wanted is i8, u8 or FP8", op_name(node->op),
                           dtype_name(dtype));
+    }
     if (!infer_resize(ctx, node))
         return false;
     if (!qnn_resize_takes(node))
         return diag_error(ctx, DIAG_SHAPE, node_origin(node),
-                          "%s is linear, in at most two dimensions", op_name(node->op));
+                          "%s is linear, or cubic with an alpha of -1 to 1, in at most three "
+                          "dimensions",
+                          op_name(node->op));
     pass_scales(node, 0, 0, -1);
     return true;
 }
@@ -72,31 +102,40 @@ bool infer_qnn_resize(struct ctx *ctx, struct node *node)
 struct place {
     const struct resize_taps *taps;
     int64_t step;
-    uint32_t *weights;
+    int32_t *weights;
 };
 
-/* Codes count from `least`. */
-static uint32_t weigh(const struct place *places, int n, const struct tensor *x, int64_t from,
-                      int64_t least)
+static int64_t weigh(const struct place *places, int n, const int32_t *x, int64_t from)
 {
-    uint32_t sum = 0;
+    int64_t sum = 0;
 
     if (n == 0)
-        return (uint32_t)(tensor_int_at(x, from) - least);
+        return x[from];
     for (int k = 0; k < places->taps->n; k++)
         sum += places->weights[k] *
-               weigh(places + 1, n - 1, x, from + places->taps->at[k] * places->step, least);
+               weigh(places + 1, n - 1, x, from + places->taps->at[k] * places->step);
     return sum;
 }
 
-static void resize_element(const struct node *node, struct resize_taps *const *taps, int64_t i,
-                           struct arena *arena, const struct tensor *x, struct tensor *y)
+/* sum / 2^bits as an element of y. */
+static void put(struct tensor *y, int64_t i, int64_t sum, int bits)
 {
+    const struct minifloat *format = type_minifloat(&y->type);
+
+    if (format)
+        ((uint8_t *)y->data)[i] =
+            (uint8_t)exact_round(format, (uint64_t)(sum < 0 ? -sum : sum), -bits, sum < 0);
+    else
+        qnn_put_saturated(y, i, shifted_to_nearest(sum, bits));
+}
+
+static void resize_element(const struct node *node, struct resize_taps *const *taps, int64_t i,
+                           struct arena *arena, const int32_t *x, struct tensor *y)
+{
+    const struct type *shape = &node->inputs[0]->type;
     const int bits = qnn_resize_bits(node);
-    const int64_t least = (int64_t)dtype_least(x->type.dtype);
     struct place places[MOST_CHANGED];
     int64_t rest = i, from = 0, step = 1;
-    uint32_t sum;
     int n = 0;
 
     for (int d = y->type.rank - 1; d >= 0; d--) {
@@ -104,18 +143,28 @@ static void resize_element(const struct node *node, struct resize_taps *const *t
 
         if (taps[d]) {
             places[n] = (struct place){ &taps[d][at], step, NULL };
-            places[n].weights = arena_array(arena, uint32_t, taps[d][at].n);
+            places[n].weights = arena_array(arena, int32_t, taps[d][at].n);
             qnn_resize_weights(&taps[d][at], bits, places[n++].weights);
         } else {
             from += at * step;
         }
         rest /= y->type.dim[d];
-        step *= x->type.dim[d];
+        step *= shape->dim[d];
     }
-    sum = weigh(places, n, x, from, least);
-    if (n > 0)
-        sum = (sum + (1u << (bits * n - 1))) >> (bits * n);
-    dtype_store_int(y->type.dtype, y->data, i, (int64_t)sum + least);
+    put(y, i, weigh(places, n, x, from), bits * n);
+}
+
+/* The codes as numbers, of FP8 in steps. */
+static int32_t *numbers_of(struct bulk *bulk, const struct tensor *x)
+{
+    const struct minifloat *format = type_minifloat(&x->type);
+    const int64_t n = type_elements(&x->type);
+    int32_t *numbers = bulk_alloc(bulk, (size_t)(n > 0 ? n : 1) * sizeof *numbers);
+
+    for (int64_t i = 0; i < n; i++)
+        numbers[i] = format ? exact_steps(format, ((const uint8_t *)x->data)[i])
+                            : (int32_t)tensor_int_at(x, i);
+    return numbers;
 }
 
 bool eval_qnn_resize(struct ctx *ctx, const struct node *node, const struct tensor *const *in,
@@ -124,6 +173,7 @@ bool eval_qnn_resize(struct ctx *ctx, const struct node *node, const struct tens
     const int64_t n = type_elements(&out->type);
     struct resize_taps *taps[MAX_RANK] = { NULL };
     struct bulk bulk = { NULL, 0 };
+    const int32_t *x = numbers_of(&bulk, in[0]);
 
     (void)ctx;
     for (int d = 0; d < out->type.rank && n > 0; d++)
@@ -132,7 +182,7 @@ bool eval_qnn_resize(struct ctx *ctx, const struct node *node, const struct tens
     for (int64_t i = 0; i < n; i++) {
         struct arena arena = { NULL };
 
-        resize_element(node, taps, i, &arena, in[0], out);
+        resize_element(node, taps, i, &arena, x, out);
         arena_release(&arena);
     }
     bulk_release(&bulk);

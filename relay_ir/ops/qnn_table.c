@@ -135,7 +135,9 @@ bool infer_qnn_softmax(struct ctx *ctx, struct node *node)
 
 bool infer_qnn_log_softmax(struct ctx *ctx, struct node *node)
 {
-    return infer_line(ctx, node);
+    return dtype_kind(input_type(node, 0)->dtype) == KIND_MINIFLOAT
+               ? infer_exact_log_softmax(ctx, node)
+               : infer_line(ctx, node);
 }
 
 /* The line of n elements `step` apart that begins with element `at`. */
@@ -181,8 +183,7 @@ bool eval_qnn_softmax(struct ctx *ctx, const struct node *node, const struct ten
     return true;
 }
 
-/* The logarithm of sum / 2^31, linear between two entries of the table: 2e-6 off at most. */
-static uint64_t log_of(const uint32_t logs[QNN_CODES + 1], uint64_t sum)
+uint64_t qnn_log_of(const uint32_t logs[QNN_CODES + 1], uint64_t sum)
 {
     int exponent = 31;
     uint64_t fraction, k, rest;
@@ -210,7 +211,7 @@ static void log_softmax_line(const struct qnn_log_softmax *of, const struct tens
     }
     for (int64_t i = 0; i < n; i++)
         sum += of->powers[highest - tensor_int_at(x, at + i * step)];
-    log = log_of(of->logs, sum);
+    log = qnn_log_of(of->logs, sum);
     for (int64_t i = 0; i < n; i++) {
         const uint64_t below = (uint64_t)(highest - tensor_int_at(x, at + i * step));
 
@@ -222,6 +223,9 @@ static void log_softmax_line(const struct qnn_log_softmax *of, const struct tens
 bool eval_qnn_log_softmax(struct ctx *ctx, const struct node *node, const struct tensor *const *in,
                           struct tensor *out)
 {
+    if (dtype_kind(in[0]->type.dtype) == KIND_MINIFLOAT)
+        return eval_exact_log_softmax(ctx, node, in, out);
+
     const struct qnn_scales scales = qnn_scales_of(in);
     const struct qnn_log_softmax of = qnn_log_softmax_of(scales.in_scale, scales.out_scale);
     const int axis = (int)node->attrs.axis.axis;

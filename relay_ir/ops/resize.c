@@ -144,8 +144,13 @@ static bool check_element(struct ctx *ctx, const struct node *node)
 {
     const enum dtype dtype = input_type(node, 0)->dtype;
 
-    if (method_of(&node->attrs.resize) == NEAREST)
-        return check_kinds(ctx, node, 0, KINDS_PLAIN);
+    if (node->op == OP_QNN_RESIZE) /* which says what it takes */
+        return true;
+    if (method_of(&node->attrs.resize) == NEAREST) {
+        const bool bytes = dtype_packed_bits(dtype) == 8 && !is_crop(&node->attrs.resize);
+
+        return check_kinds(ctx, node, 0, bytes ? KINDS_PLAIN | 1 << KIND_MINIFLOAT : KINDS_PLAIN);
+    }
     if (!check_kinds(ctx, node, 0, KINDS_NUMBER))
         return false;
     if (dtype_is_integer(dtype) && dtype_bytes(dtype) > 4)

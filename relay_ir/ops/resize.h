@@ -21,15 +21,14 @@ bool resize_changes(const struct node *node, int dim);
 /* --- of codes (qnn_resize.c) -------------------------------------------------------------------
  */
 
-/* What qnn.resize can be: linear, of one or two dimensions. */
+/* What qnn.resize can be: linear or cubic, of one to three dimensions. */
 bool qnn_resize_takes(const struct node *node);
 
-/* The product of the weights of all dimensions that change has so many bits, and that of each its
- * share of them. */
-enum { QNN_RESIZE_BITS = 20 };
+/* The bits of the weights of one dimension; whether sums need 64 bits, and results a bound. */
 int qnn_resize_bits(const struct node *node);
+bool qnn_resize_is_wide(const struct node *node);
 
 /* The weights of a position as whole numbers, whose sum is 2^bits. */
-void qnn_resize_weights(const struct resize_taps *taps, int bits, uint32_t *weights);
+void qnn_resize_weights(const struct resize_taps *taps, int bits, int32_t *weights);
 
 #endif

@@ -8,11 +8,12 @@
  * rules. What moves, and tables, change no bit. Products, sums and averages are rounded once, from
  * the exact sum, where f32 rounds each partial sum as well: their results may be one code apart
  *
- * These stay in floats: normalisations, log_softmax, resize, recurrent layers; averages along
- * axes that are not the last ones, or over padding that does not count; element-wise operators on
- * more than one decoded value but add and multiply of one format; a product with anything but
- * biases, relu, clip and an added FP8 value (a residual) behind it; formats without an exact form
- * (relay_ir/ops/exact.h); scales that are computed; results that others read as floats as well. */
+ * These stay in floats: normalisations, quotients, recurrent layers, resizes that change the scale;
+ * averages along axes that are not the last ones, or over padding that does not count; element-wise
+ * operators on more than one decoded value but add and multiply of one format; a product with
+ * anything but biases, relu, clip and an added FP8 value (a residual) behind it; formats without an
+ * exact form (relay_ir/ops/exact.h); scales that are computed; results that others read as floats
+ * as well. */
 #include "relay_ir/passes/pipeline.h"
 
 #include "relay_ir/passes/rules/rules.h"
@@ -24,6 +25,7 @@ static const struct rule rules[] = {
       ROOTS(OP_COPY, OP_RESHAPE, OP_SQUEEZE, OP_EXPAND_DIMS, OP_TRANSPOSE, OP_STRIDED_SLICE,
             OP_DEPTH_TO_SPACE, OP_SPACE_TO_DEPTH, OP_TAKE, OP_MAX_POOL1D, OP_MAX_POOL2D,
             OP_MAX_POOL3D) },
+    { "resize_before_decode", resize_before_decode, ROOTS(OP_RESIZE) },
     { "pad_before_decode", pad_before_decode, ROOTS(OP_PAD) },
     { "join_before_decode", join_before_decode, ROOTS(OP_CONCATENATE) },
 
@@ -33,12 +35,19 @@ static const struct rule rules[] = {
     { "exact_binary", exact_binary, ENCODE },
     { "exact_average", exact_average, ENCODE },
     { "exact_product", exact_product, ENCODE },
+    { "exact_resize", exact_resize, ENCODE },
     { "exact_softmax", exact_softmax, ENCODE },
+    { "arg_before_decode", arg_before_decode, ROOTS(OP_ARGMAX, OP_ARGMIN) },
+    { "hardmax_before_decode", hardmax_before_decode, ROOTS(OP_HARDMAX) },
 };
 
 bool pass_fake_quant_to_exact(struct module *module)
 {
-    return rewrite_module(module, rules, sizeof rules / sizeof *rules);
+    const int n = sizeof rules / sizeof *rules;
+    bool changed = false;
+
+    return rewrite_module(module, rules, n) && topk_before_decode(module, &changed) &&
+           (!changed || rewrite_module(module, rules, n));
 }
 
 const struct rule *fake_quant_to_exact_rules(int *n)

@@ -20,6 +20,9 @@ bool small_equal(const struct small *a, const struct small *b);
 bool encodes(struct rewrite *rewrite, const struct node *node, struct small *small);
 struct node *decoder_of(struct rewrite *rewrite, const struct value *value, struct small *small);
 
+/* The codes as numbers again, as the decoder `like` does it. */
+struct value *decode_like(struct rewrite *rewrite, const struct node *like, struct value *codes);
+
 /* Whether both are one value, or decode the same codes alike: each reader has its own decoder. */
 bool same_numbers(struct rewrite *rewrite, const struct value *a, const struct value *b);
 

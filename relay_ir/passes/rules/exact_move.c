@@ -1,12 +1,13 @@
 /* exact_move.c - what needs no arithmetic on FP8: operators that move or choose codes go in front
  * of what decodes them, chains of element-wise operators become tables of 256 codes. */
+#include <math.h>
 #include <string.h>
 
+#include "relay_ir/ops/exact.h"
+#include "relay_ir/ops/resize.h"
 #include "relay_ir/passes/rules/exact.h"
 
-/* The codes as numbers again, as `like` does it. */
-static struct value *decode_like(struct rewrite *rewrite, const struct node *like,
-                                 struct value *codes)
+struct value *decode_like(struct rewrite *rewrite, const struct node *like, struct value *codes)
 {
     const union attrs axis = { .axis = { 0 } };
 
@@ -28,6 +29,17 @@ struct value *move_before_decode(struct rewrite *rewrite, struct node *root)
     inputs[0] = decoder->inputs[0];
     return decode_like(rewrite, decoder,
                        rule_build(rewrite, root->op, &root->attrs, root->n_inputs, inputs));
+}
+
+/* resize by nearest neighbours */
+struct value *resize_before_decode(struct rewrite *rewrite, struct node *root)
+{
+    const struct resize_attrs *attrs = &root->attrs.resize;
+
+    return strcmp(attrs->method, "nearest_neighbor") == 0 &&
+                   strcmp(attrs->coordinate_transformation_mode, "tf_crop_and_resize") != 0
+               ? move_before_decode(rewrite, root)
+               : NULL;
 }
 
 /* pad with 0, with or without codes: all zeros are the same. */
@@ -140,22 +152,52 @@ struct value *encode_of_elements(struct rewrite *rewrite, struct node *root)
     return y;
 }
 
-/* encode(softmax(decode(x))) -> qnn.softmax(x) */
+/* The logarithm is 2e-6 off: 1/8 of the least step. Steps of x have 8 bits, so that what is far
+ * from the greatest number is 2^-9 of itself off. */
+static bool log_is_fine(const struct small *in, const struct small *out)
+{
+    const double least = ldexp(out->scale, exact_unit(out->format));
+    const double ratio = ldexp(in->scale, exact_unit(in->format)) / least;
+
+    return least >= 0x1p-16 && ratio >= 0x1p-8 && ratio <= 0x1p26;
+}
+
+/* encode(softmax or log_softmax(decode(x))) -> qnn.softmax(x), qnn.log_softmax(x) */
 struct value *exact_softmax(struct rewrite *rewrite, struct node *root)
 {
-    const struct node *node = defined_by(root->inputs[0], OP_SOFTMAX), *decoder;
+    const struct node *node = root->inputs[0]->def, *decoder;
+    const bool by_log = node && node->op == OP_LOG_SOFTMAX;
     struct small in, out;
 
-    if (!node || !encodes(rewrite, root, &out) || !read_once(root->inputs[0], root))
+    if (!node || (!by_log && node->op != OP_SOFTMAX) || !encodes(rewrite, root, &out) ||
+        !read_once(root->inputs[0], root))
         return NULL;
     decoder = decoder_of(rewrite, node->inputs[0], &in);
-    if (!decoder || in.scale * (double)minifloat_max(in.format) > 10000) /* 2^exponent: 16 bits */
+    if (!decoder || in.scale * (double)minifloat_max(in.format) > 10000 || /* 2^exponent: 16 bits */
+        (by_log && !log_is_fine(&in, &out)))
         return NULL;
     rule_covers(rewrite, decoder);
     rule_covers(rewrite, node);
-    return rule_build(rewrite, OP_QNN_SOFTMAX, &node->attrs, 5,
+    return rule_build(rewrite, by_log ? OP_QNN_LOG_SOFTMAX : OP_QNN_SOFTMAX, &node->attrs, 5,
                       (struct value *[]){ decoder->inputs[0], scale_operand(rewrite, in.scale),
                                           zero_operand(rewrite, in.dtype),
                                           scale_operand(rewrite, out.scale),
                                           zero_operand(rewrite, out.dtype) });
+}
+
+/* encode(resize(decode(x))) -> qnn.resize(x), in one scale and format */
+struct value *exact_resize(struct rewrite *rewrite, struct node *root)
+{
+    const struct node *node = defined_by(root->inputs[0], OP_RESIZE), *decoder;
+    struct small in, out;
+
+    if (!node || !qnn_resize_takes(node) || !encodes(rewrite, root, &out) ||
+        !read_once(root->inputs[0], root))
+        return NULL;
+    decoder = decoder_of(rewrite, node->inputs[0], &in);
+    if (!decoder || !small_equal(&in, &out))
+        return NULL;
+    rule_covers(rewrite, decoder);
+    rule_covers(rewrite, node);
+    return rule_build1(rewrite, OP_QNN_RESIZE, &node->attrs, decoder->inputs[0]);
 }

@@ -135,7 +135,13 @@ bool may_become_integer(const struct value *value)
     case OP_CONV3D:
     case OP_CONV3D_TRANSPOSE:
     case OP_DENSE:
+    case OP_DIVIDE:
     case OP_GLOBAL_AVG_POOL:
+    case OP_GROUP_NORM:
+    case OP_INSTANCE_NORM:
+    case OP_LAYER_NORM:
+    case OP_LP_NORMALIZE:
+    case OP_LRN:
     case OP_MATMUL:
     case OP_MAXIMUM:
     case OP_MEAN:

@@ -1,5 +1,5 @@
-/* quantized_binary.c - sums, differences and products of dequantized numbers, and of constants,
- * right before a qnn.quantize. */
+/* quantized_binary.c - sums, differences, products and quotients of dequantized numbers, and of
+ * constants, right before a qnn.quantize. */
 #include <math.h>
 
 #include "relay_ir/ops/qnn.h"
@@ -24,7 +24,7 @@ static enum op integer_op(enum op op)
     switch (op) {
     case OP_ADD:
     case OP_BIAS_ADD: return OP_QNN_ADD;
-    case OP_DIVIDE: /* by a constant */
+    case OP_DIVIDE: /* by a constant; else qnn.div */
     case OP_MULTIPLY: return OP_QNN_MUL;
     case OP_SUBTRACT: return OP_QNN_SUBTRACT;
     default: return OP_COUNT;
@@ -59,7 +59,14 @@ static bool find_operand(struct rewrite *rewrite, struct binary *b, int side)
 
     operand->value = b->node->inputs[side];
     operand->node = dequantize_of(rewrite, operand->value, &operand->affine);
-    return operand->node ? !divides : find_constant(rewrite, divides, operand);
+    return operand->node ? !divides || dtype_bytes(operand->affine.dtype) == 1
+                         : find_constant(rewrite, divides, operand);
+}
+
+/* A quotient of two activations: by a table of reciprocals. */
+static bool is_quotient(const struct binary *b)
+{
+    return b->node->op == OP_DIVIDE && b->side[1].node;
 }
 
 /* What a constant's 16 bits are off is at most a sixteenth of a step of the result. One number
@@ -103,6 +110,8 @@ static bool find_binary(struct rewrite *rewrite, const struct node *root, struct
     for (int side = 0; side < 2; side++)
         if (!find_operand(rewrite, b, side))
             return false;
+    if (is_quotient(b))
+        return b->side[0].node != NULL;
     return constant_is_fine(b, 0) && constant_is_fine(b, 1) &&
            (integer_op(b->node->op) == OP_QNN_MUL
                 ? mul_is_fine(&b->side[0].affine, &b->side[1].affine)
@@ -152,7 +161,7 @@ static struct value *stored(struct rewrite *rewrite, struct binary *b, int side)
 }
 
 /* quantize(add, subtract, multiply or divide of dequantize(a) and dequantize(b) or a constant)
- * -> qnn.add, subtract, mul */
+ * -> qnn.add, subtract, mul, div */
 struct value *binary_to_integer(struct rewrite *rewrite, struct node *root)
 {
     struct value *inputs[8];
@@ -168,5 +177,6 @@ struct value *binary_to_integer(struct rewrite *rewrite, struct node *root)
     rule_covers(rewrite, b.node);
     inputs[6] = b.out.scale_value;
     inputs[7] = b.out.zero_value;
-    return rule_build(rewrite, integer_op(b.node->op), NULL, 8, inputs);
+    return rule_build(rewrite, is_quotient(&b) ? OP_QNN_DIV : integer_op(b.node->op), NULL, 8,
+                      inputs);
 }

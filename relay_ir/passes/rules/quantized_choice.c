@@ -127,3 +127,45 @@ struct value *quantize_of_clip(struct rewrite *rewrite, struct node *root)
         return y;
     return rule_build1(rewrite, OP_CLIP, &attrs, y);
 }
+
+struct value *one_hot_of_greatest(struct rewrite *rewrite, const struct node *root,
+                                  struct value *codes, enum dtype dtype, unsigned one)
+{
+    const int64_t axis = root->attrs.axis.axis, two = 2;
+    const union attrs arg = { .arg = { .axis = axis } };
+    const union attrs one_hot = { .one_hot = { .axis = axis,
+                                               .depth = root->inputs[0]->type.dim[axis] } };
+    const struct type type = type_make(dtype, 1, &two);
+    uint8_t *values = constant_alloc(rewrite->fn, &type);
+    struct value *greatest = rule_build1(rewrite, OP_ARGMAX, &arg, codes);
+
+    values[0] = 0;
+    values[1] = (uint8_t)one;
+    if (!greatest)
+        return NULL;
+    return rule_build(
+        rewrite, OP_ONE_HOT, &one_hot, 2,
+        (struct value *[]){
+            greatest, constant_new(rewrite->fn,
+                                   arena_printf(&rewrite->ctx->scratch, "%s.values", rewrite->name),
+                                   &type, values) });
+}
+
+/* hardmax(dequantize(x)) -> dequantize(one_hot(argmax(x)) of i8, in whole numbers) */
+struct value *hardmax_before_dequantize(struct rewrite *rewrite, struct node *root)
+{
+    struct affine in, out = { .dtype = DTYPE_I8, .scale = 1 };
+    const struct node *node = dequantize_of(rewrite, root->inputs[0], &in);
+    struct value *codes;
+
+    if (!node || in.scale < 0x1p-100 || /* differences must not vanish */
+        type_elements(&root->inputs[0]->type) == 0)
+        return NULL;
+    rule_covers(rewrite, node);
+    codes = one_hot_of_greatest(rewrite, root, node->inputs[0], DTYPE_I8, 1);
+    if (!codes)
+        return NULL;
+    make_affine_values(rewrite, &out);
+    return rule_build3(rewrite, OP_QNN_DEQUANTIZE, &(union attrs){ .axis = { 0 } }, codes,
+                       out.scale_value, out.zero_value);
+}

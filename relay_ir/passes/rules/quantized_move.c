@@ -165,54 +165,27 @@ struct value *arg_before_dequantize(struct rewrite *rewrite, struct node *root)
     return rule_build1(rewrite, root->op, &root->attrs, node->inputs[0]);
 }
 
-/* topk(dequantize(x)) -> dequantize(values), indices of topk(x). It has two results, which rules
- * cannot have. */
-static bool topk_of_codes(struct rewrite *rewrite, struct node *root, bool *changed)
+/* topk(dequantize(x)) -> dequantize(values), indices of topk(x) */
+static struct value *codes_in_order(struct rewrite *rewrite, const struct node *root)
 {
     struct affine affine;
     const struct node *node = dequantize_of(rewrite, root->inputs[0], &affine);
-    const char *const names[] = { arena_printf(&rewrite->ctx->scratch, "%s.topk", rewrite->name),
-                                  arena_printf(&rewrite->ctx->scratch, "%s.index", rewrite->name) };
-    struct node_args args = { .op = OP_TOPK,
-                              .n_inputs = 1,
-                              .n_outputs = 2,
-                              .names = names,
-                              .attrs = &root->attrs,
-                              .before = root };
-    struct node *codes;
-    struct value *values;
 
     if (!node || affine.scale < 0x1p-100) /* differences must not vanish */
-        return true;
+        return NULL;
     rule_covers(rewrite, node);
-    args.inputs = &node->inputs[0];
-    args.origin = rewrite->origin;
-    codes = node_new(rewrite->fn, &args);
-    values = codes ? dequantize_like(rewrite, node, 0, codes->outputs[0]) : NULL;
-    if (!values)
-        return false;
-    value_supplant(root->outputs[0], values);
-    value_supplant(root->outputs[1], codes->outputs[1]);
-    remove_dead(root);
-    *changed = true;
-    return true;
+    return node->inputs[0];
+}
+
+static struct value *dequantized(struct rewrite *rewrite, const struct node *root,
+                                 struct value *values)
+{
+    return dequantize_like(rewrite, root->inputs[0]->def, 0, values);
 }
 
 bool topk_before_dequantize(struct module *module, bool *changed)
 {
-    for (struct function *fn = module->functions; fn; fn = fn->next)
-        for (struct node *node = fn->first, *next; node && !function_is_region(fn); node = next) {
-            struct rewrite rewrite = { .ctx = module->ctx,
-                                       .fn = fn,
-                                       .root = node,
-                                       .name = node->outputs[0]->name,
-                                       .origin = node->origin };
-
-            next = node->next;
-            if (node->op == OP_TOPK && !topk_of_codes(&rewrite, node, changed))
-                return false;
-        }
-    return true;
+    return topk_before(module, codes_in_order, dequantized, changed);
 }
 
 /* --- before a quantize ------------------------------------------------------------------------ */
@@ -308,8 +281,9 @@ struct value *quantize_of_move(struct rewrite *rewrite, struct node *root)
                                    out.scale_value, out.zero_value));
 }
 
-/* quantize(resize(dequantize(x))) -> qnn.resize(x), linear ones: whose weights have the sum 1, so
- * that zero points stay what they are. A finer scale behind it would show how it rounds. */
+/* quantize(resize(dequantize(x))) -> qnn.resize(x), linear and cubic ones: whose weights have the
+ * sum 1, so that zero points stay what they are. A finer scale behind it would show how it rounds.
+ * Cubic ones overshoot: theirs is the scale of x, or it would be bounded otherwise. */
 struct value *resize_to_integer(struct rewrite *rewrite, struct node *root)
 {
     const struct node *node = root->inputs[0]->def, *x;
@@ -321,7 +295,8 @@ struct value *resize_to_integer(struct rewrite *rewrite, struct node *root)
         !affine_of(rewrite, root, root->outputs[0], &out))
         return NULL;
     x = dequantize_of(rewrite, node->inputs[0], &in);
-    if (!x || dtype_bytes(in.dtype) != 1 || in.scale > out.scale)
+    if (!x || dtype_bytes(in.dtype) != 1 || in.scale > out.scale ||
+        (strcmp(node->attrs.resize.method, "cubic") == 0 && !affine_equal(&in, &out)))
         return NULL;
     rule_covers(rewrite, x);
     rule_covers(rewrite, node);

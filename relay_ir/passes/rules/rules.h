@@ -47,10 +47,12 @@ RULE(select_branch)
 /* exact_move.c */
 RULE(move_before_decode)
 RULE(pad_before_decode)
+RULE(resize_before_decode)
 RULE(join_before_decode)
 RULE(encode_of_concatenate)
 RULE(encode_of_decode)
 RULE(encode_of_elements)
+RULE(exact_resize)
 RULE(exact_softmax)
 
 /* exact_binary.c, exact_product.c */
@@ -119,6 +121,7 @@ RULE(quantize_of_dequantize)
 RULE(quantize_of_clip)
 RULE(quantize_of_concatenate)
 RULE(choice_to_integer)
+RULE(hardmax_before_dequantize)
 
 /* quantized_binary.c */
 RULE(binary_to_integer)
@@ -127,6 +130,7 @@ RULE(binary_to_integer)
 RULE(product_to_integer)
 
 /* quantized_reduce.c */
+RULE(norm_to_integer)
 RULE(reduction_to_integer)
 RULE(resize_to_integer)
 
@@ -142,6 +146,11 @@ RULE(turned_codes)
 
 /* small_product.c */
 RULE(product_of_codes)
+
+/* exact_order.c */
+RULE(arg_before_decode)
+RULE(hardmax_before_decode)
+bool topk_before_decode(struct module *module, bool *changed);
 
 #undef RULE
 

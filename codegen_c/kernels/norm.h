@@ -1,0 +1,11 @@
+/* norm.h - what the kernels of norms of floats and of codes share. */
+#ifndef CODEGEN_C_KERNELS_NORM_H
+#define CODEGEN_C_KERNELS_NORM_H
+
+#include "codegen_c/kernel.h"
+
+/* Binds x, its batch, channels and plane (with the channels last: positions, channels, 1), and the
+ * size of the window of channels, of nn.lrn and qnn.lrn. */
+void bind_lrn_places(struct bind *bind);
+
+#endif

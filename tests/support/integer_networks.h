@@ -1,0 +1,145 @@
+/* integer_networks.h - small networks, as text of the IR, from which test_integer_only makes
+ * programs without floats. */
+#ifndef TESTS_SUPPORT_INTEGER_NETWORKS_H
+#define TESTS_SUPPORT_INTEGER_NETWORKS_H
+
+#define Q(to, from, scale, zero)                                                                   \
+    "  %" to "_q = qnn.quantize(%" from ", " scale ", " zero ") {axis=0, saturate=true}\n"         \
+    "  %" to " = qnn.dequantize(%" to "_q, " scale ", " zero ")\n"
+
+/* Convolution, depthwise convolution, sums, joins, pools, tables, products, softmax. */
+/* clang-format off */
+static const char small_network[] =
+    "fn main(%x: (1,2,10,10) f32) -> (%y) {\n"
+    "  const @s : () f32 = [0.02]\n"
+    "  const @t : () f32 = [0.05]\n"
+    "  const @u : () f32 = [0.031]\n"
+    "  const @z : () i8 = [3]\n"
+    "  const @low : () i8 = [-128]\n"
+    "  const @n : () i8 = [0]\n"
+    "  const @p : () f32 = [0.00390625]\n"
+    "  const @i : () i32 = [0]\n"
+    "  const @w1 : (4,2,3,3) i8 = crc32:00000000\n"
+    "  const @b1 : (4) f32 = crc32:00000000\n"
+    "  const @s1 : (4) f32 = [0.01, 0.005, 0.02, 0.001]\n"
+    "  const @n1 : (4) i8 = [0, 0, 0, 0]\n"
+    "  const @w2 : (4,1,3,3) i8 = crc32:00000000\n"
+    "  const @w3 : (6,8) i8 = crc32:00000000\n"
+    "  const @shift : (4,1,1) f32 = [0.1, -0.2, 0.3, 0.25]\n" Q("xd", "x", "@s", "@z")
+    "  %w1f = qnn.dequantize(@w1, @s1, @n1) {axis=0}\n"
+    "  %w2f = qnn.dequantize(@w2, @s, @n)\n"
+    "  %w3f = qnn.dequantize(@w3, @s, @n)\n"
+    "  %c1 = nn.conv2d(%xd, %w1f) {padding=[1,1,1,1], groups=1}\n"
+    "  %c1b = nn.bias_add(%c1, @b1) {axis=1}\n" Q("c1d", "c1b", "@t", "@z")
+    "  %h = nn.hard_swish(%c1d)\n" Q("hd", "h", "@u", "@low")
+    "  %c2 = nn.conv2d(%hd, %w2f) {padding=[1,1,1,1], groups=4}\n"
+    "  %r = nn.relu(%c2)\n" Q("rd", "r", "@t", "@low")
+    "  %a = add(%rd, %hd)\n" Q("ad", "a", "@t", "@z")
+    "  %o = add(%ad, @shift)\n" Q("od", "o", "@u", "@z")
+    "  %g = nn.avg_pool2d(%od) {pool_size=[3,3], strides=[2,2], padding=[1,1,1,1]}\n" Q("gd", "g", "@u", "@z")
+    "  %m = nn.max_pool2d(%rd) {pool_size=[2,2], strides=[2,2]}\n" Q("md", "m", "@t", "@low")
+    "  %j = concatenate(%gd, %md) {axis=1}\n" Q("jd", "j", "@t", "@z")
+    "  %e = sigmoid(%jd)\n" Q("ed", "e", "@p", "@low")
+    "  %k = multiply(%jd, %ed)\n" Q("kd", "k", "@t", "@z")
+    "  %zo = image.resize(%kd) {size=[1,8,7,9], method=\"linear\", coordinate_transformation_mode=\"half_pixel\"}\n" Q("zd", "zo", "@t", "@z")
+    "  %v = nn.global_avg_pool(%zd)\n" Q("vd", "v", "@s", "@z")
+    "  %f = reshape(%vd) {shape=[1,8]}\n"
+    "  %l = nn.dense(%f, %w3f)\n" Q("ld", "l", "@t", "@z")
+    "  %lo = nn.log_softmax(%ld) {axis=1}\n" Q("lod", "lo", "@t", "@z")
+    "  %q = nn.softmax(%lod) {axis=1}\n" Q("y", "q", "@p", "@low")
+    "}\n";
+/* clang-format on */
+
+/* The same kinds of operators on FP8: decoded, computed, encoded. */
+#define E(to, from, scale)                                                                         \
+    "  %" to "_q = qnn.quantize(%" from ", " scale ", @z) {axis=0, saturate=true}\n"               \
+    "  %" to " = qnn.dequantize(%" to "_q, " scale ", @z) {axis=0}\n"
+
+/* clang-format off */
+static const char fp8_network[] =
+    "fn main(%x: (1,2,10,10) f8e4m3) -> (%y, %re, %tq, %ti, %i) {\n"
+    "  const @s : () f32 = [0.02]\n"
+    "  const @t : () f32 = [0.05]\n"
+    "  const @u : () f32 = [0.031]\n"
+    "  const @z : () f8e4m3 = [0x00]\n"
+    "  const @w1 : (4,2,3,3) f8e4m3 = crc32:00000000\n"
+    "  const @b1 : (4) f32 = crc32:00000000\n"
+    "  const @s1 : (4) f32 = [0.01, 0.005, 0.02, 0.001]\n"
+    "  const @w2 : (4,1,3,3) f8e4m3 = crc32:00000000\n"
+    "  const @w3 : (6,8) f8e4m3 = crc32:00000000\n"
+    "  %xd = qnn.dequantize(%x, @s, @z) {axis=0}\n"
+    "  %w1f = qnn.dequantize(@w1, @s1, @z) {axis=0}\n"
+    "  %w2f = cast(@w2) {dtype=f32, saturate=true}\n"
+    "  %w3f = cast(@w3) {dtype=f32, saturate=true}\n"
+    "  %c1 = nn.conv2d(%xd, %w1f) {padding=[1,1,1,1], groups=1}\n"
+    "  %c1b = nn.bias_add(%c1, @b1) {axis=1}\n" E("c1d", "c1b", "@t")
+    "  %h = nn.hard_swish(%c1d)\n" E("hd", "h", "@u")
+    "  %c2 = nn.conv2d(%hd, %w2f) {padding=[1,1,1,1], groups=4}\n"
+    "  %a2 = add(%c2, %hd)\n"
+    "  %r = clip(%a2) {a_min=0, a_max=6}\n" E("rd", "r", "@t")
+    "  %a = add(%rd, %hd)\n"
+    "  %ar = nn.relu(%a)\n" E("ad", "ar", "@t")
+    "  %g = nn.avg_pool2d(%ad) {pool_size=[2,2], strides=[2,2]}\n" E("gd", "g", "@u")
+    "  %m = nn.max_pool2d(%rd) {pool_size=[2,2], strides=[2,2]}\n" E("md", "m", "@t")
+    "  %j = concatenate(%gd, %md) {axis=1}\n" E("jd", "j", "@t")
+    "  %e = sigmoid(%jd)\n" E("ed", "e", "@s")
+    "  %k = multiply(%jd, %ed)\n" E("kd", "k", "@t")
+    "  %v = nn.global_avg_pool(%kd)\n" E("vd", "v", "@s")
+    "  %f = reshape(%vd) {shape=[1,8]}\n"
+    "  %l = nn.dense(%f, %w3f)\n" E("ld", "l", "@t")
+    "  %lo = nn.log_softmax(%ld) {axis=1}\n"
+    "  %y = qnn.quantize(%lo, @t, @z) {axis=0, saturate=true}\n"
+    "  %zo = image.resize(%kd) {size=[1,8,7,9], method=\"linear\", coordinate_transformation_mode=\"half_pixel\"}\n"
+    "  %re = qnn.quantize(%zo, @t, @z) {axis=0, saturate=true}\n"
+    "  %to, %ti = topk(%ld) {axis=1, k=2, largest=true, sorted=true}\n"
+    "  %tq = qnn.quantize(%to, @t, @z) {axis=0, saturate=true}\n"
+    "  %i = argmax(%ld) {axis=1}\n"
+    "}\n";
+/* clang-format on */
+
+/* An attention block with its norms and residuals; and the other norms, quotients, a cubic resize.
+ */
+/* clang-format off */
+static const char norm_network[] =
+    "fn main(%x: (1,6,16) f32) -> (%y, %h, %i) {\n"
+    "  const @s : () f32 = [0.02]\n"
+    "  const @t : () f32 = [0.05]\n"
+    "  const @z : () i8 = [3]\n"
+    "  const @low : () i8 = [-128]\n"
+    "  const @n : () i8 = [0]\n"
+    "  const @p : () f32 = [0.00390625]\n"
+    "  const @g : (16) f32 = [1, 0.5, 1.5, 0.7, -1, 1, 1.2, 0.9, 1, 1, 0.3, 2, 1, 1, 1, 0.25]\n"
+    "  const @b : (16) f32 = [0.1, 0.5, -0.5, 0, 0, 0.2, 0.3, -0.1, 0, 0, 0, 0, 1, -1, 0.01, 0.02]\n"
+    "  const @c : (6) f32 = [1, 0.5, 1.5, 0.7, -1, 1]\n"
+    "  const @wq : (16,16) i8 = crc32:00000000\n"
+    "  const @wk : (16,16) i8 = crc32:00000000\n"
+    "  const @wv : (16,16) i8 = crc32:00000000\n" Q("xd", "x", "@s", "@z")
+    "  %wqf = qnn.dequantize(@wq, @p, @n)\n"
+    "  %wkf = qnn.dequantize(@wk, @p, @n)\n"
+    "  %wvf = qnn.dequantize(@wv, @p, @n)\n"
+    "  %ln = nn.layer_norm(%xd, @g, @b) {axis=2, epsilon=1e-5}\n" Q("lnd", "ln", "@s", "@n")
+    "  %q = nn.matmul(%lnd, %wqf)\n" Q("qd", "q", "@t", "@z")
+    "  %k = nn.matmul(%lnd, %wkf)\n" Q("kd", "k", "@t", "@z")
+    "  %v = nn.matmul(%lnd, %wvf)\n" Q("vd", "v", "@t", "@z")
+    "  %qk = nn.matmul(%qd, %kd) {transpose_b=true}\n" Q("qkd", "qk", "@t", "@n")
+    "  %a = nn.softmax(%qkd) {axis=2}\n" Q("ad", "a", "@p", "@low")
+    "  %av = nn.matmul(%ad, %vd)\n" Q("avd", "av", "@t", "@z")
+    "  %r = add(%avd, %xd)\n" Q("rd", "r", "@t", "@z")
+    "  %l2 = nn.layer_norm(%rd, @g) {axis=2, epsilon=1e-5}\n" Q("l2d", "l2", "@s", "@n")
+    "  %in = nn.instance_norm(%l2d, @c, @c) {axis=1, epsilon=1e-3}\n"
+    "  %re = nn.relu(%in)\n" Q("ind", "re", "@s", "@low")
+    "  %gn = nn.group_norm(%ind, @c, @c) {axis=1, groups=2, epsilon=1e-3}\n" Q("gnd", "gn", "@s", "@n")
+    "  %lr = nn.lrn(%gnd) {size=3, alpha=0.1, beta=0.75, bias=1}\n" Q("lrd", "lr", "@s", "@n")
+    "  %lp = nn.lp_normalize(%lrd) {axis=1, p=2}\n" Q("lpd", "lp", "@p", "@n")
+    "  %e = sigmoid(%gnd)\n" Q("ed", "e", "@p", "@low")
+    "  %d = divide(%lpd, %ed)\n" Q("dd", "d", "@s", "@z")
+    "  %cu = image.resize(%dd) {size=[1,6,24], method=\"cubic\", coordinate_transformation_mode=\"half_pixel\", "
+    "rounding_method=\"\", cubic_alpha=-0.75}\n" Q("cud", "cu", "@s", "@z")
+    "  %ha = nn.hardmax(%cud) {axis=1}\n"
+    "  %h = qnn.quantize(%ha, @p, @low) {axis=0, saturate=true}\n"
+    "  %y = qnn.quantize(%cud, @s, @z) {axis=0, saturate=true}\n"
+    "  %i = argmax(%cud) {axis=2}\n"
+    "}\n";
+/* clang-format on */
+
+#endif
