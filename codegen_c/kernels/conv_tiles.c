@@ -276,8 +276,10 @@ static void bind_reading(struct bind *bind, const struct window *w, const struct
  * has a known length and becomes vector code. */
 static void bind_span(struct bind *bind, int64_t channels, const struct tile *tile)
 {
-    int span = tile->most_channels > 1 ? tile->most_channels / 2 : 1;
+    int span = 1;
 
+    while (4 * span <= tile->most_channels && tile->most_channels % (2 * span) == 0)
+        span *= 2;
     while (channels % span != 0)
         span /= 2;
     bind_flag(bind, "spans", channels > 0 && span >= SHORTEST_SPAN);

@@ -32,6 +32,7 @@ static struct tile_shape chosen_shape(struct bind *bind, struct tile_shape usual
                 values[n++][1] = pixels[i];
             }
     bind_knob_pair(bind, KNOB_TILE, pair, n, values, taken);
+    usual.short_end = usual.short_end && taken[0] == usual.vectors;
     usual.vectors = (int)taken[0];
     usual.pixels = (int)taken[1];
     return usual;
@@ -62,9 +63,11 @@ static void add_shape(struct str *out, const char *pixels, const char *tile, con
     const bool one = shape->vectors == 1 && shape->lanes > 1;
 
     str_printf(out, "enum { %s = %d, %s = ", pixels, shape->pixels, tile);
-    if (!one)
+    if (shape->short_end)
+        str_printf(out, "%d", tile_channels(shape));
+    else if (!one)
         str_printf(out, "%d", shape->vectors);
-    if (shape->lanes > 1)
+    if (shape->lanes > 1 && !shape->short_end)
         str_printf(out, "%s%s", one ? "" : " * ", lanes);
     str_printf(out, " };\n#define EACH_PIXEL%s(DO)", suffix);
     for (int j = 0; j < shape->pixels; j++)
@@ -90,7 +93,9 @@ struct naming {
 static struct tile_shape classed(const struct naming *naming, struct tile_shape shape)
 {
     return naming->wide ? tile_widened(shape)
-                        : tile_narrowed(shape, naming->narrow ? naming->narrow : TILE_PANEL);
+           : naming->narrow == TILE_THREE_QUARTERS
+               ? tile_three_quarters(shape)
+               : tile_narrowed(shape, naming->narrow ? naming->narrow : TILE_PANEL);
 }
 
 static struct tile_shape named_shape(const struct naming *naming, int i)
@@ -125,10 +130,30 @@ static bool is_short(const struct machine *machine, const struct naming *naming)
            naming->narrow < (machine->lanes ? machine->lanes : tile_shapes[0].lanes);
 }
 
+/* Whether vectors of the tile may differ in length: which is which, VECTOR24 says. */
+static bool is_mixed(const struct machine *machine, const struct naming *naming)
+{
+    return machine->lanes ? naming->shape.short_end : naming->narrow == TILE_THREE_QUARTERS;
+}
+
+static void bind_vector24(struct bind *bind)
+{
+    struct keys keys;
+
+    bind_row_vector(bind, TILE_THREE_QUARTERS / 3);
+    if (bind_own_helper(bind, "vector24"))
+        return;
+    keys_init(&keys, bind->arena);
+    keys_set_flag(&keys, "generic", bind->machine->lanes == 0);
+    bind_new_helper(bind, "vector24", "templates/helpers/vector24.c.tmpl", &keys);
+}
+
 /* The vectors of the tile, once their helpers have been asked for. */
 static struct row_vector bind_tile_vector(struct bind *bind, const struct naming *naming)
 {
     bind_vector(bind);
+    if (is_mixed(bind->machine, naming))
+        bind_vector24(bind);
     return is_short(bind->machine, naming) ? bind_row_vector(bind, naming->narrow)
                                            : (struct row_vector){ .type = "vector_f32",
                                                                   .lanes = "LANES",
@@ -157,11 +182,15 @@ static bool computes_functions(const struct region *region)
     return false;
 }
 
-static struct naming naming_of(struct bind *bind, int64_t rows, int64_t columns, bool wide,
+/* `alike`: all vectors of the tile have the same length, and no panel is wide. */
+static struct naming naming_of(struct bind *bind, int64_t rows, int64_t columns, bool alike,
                                bool stepped)
 {
     const struct machine *machine = bind->machine;
-    struct naming naming = { .narrow = tile_class(machine, columns),
+    const bool wide = !alike && tile_is_wide(machine, columns);
+    const bool three_quarters = !alike && tile_is_three_quarters(machine, columns);
+    struct naming naming = { .narrow = three_quarters ? TILE_THREE_QUARTERS
+                                                      : tile_class(machine, columns),
                              .wide = wide,
                              .rows = rows,
                              .stepped = stepped,
@@ -177,9 +206,10 @@ static struct naming naming_of(struct bind *bind, int64_t rows, int64_t columns,
         naming.shape = chosen_shape(bind, tile_fitted(usual, rows, stepped),
                                     wide ? WIDE_TILE_PANEL : tile_panel(machine), columns);
         if (naming.shape.vectors != usual.vectors || naming.shape.pixels != usual.pixels)
-            naming.suffix = arena_printf(bind->arena, "%s_%dx%d",
-                                         is_short(machine, &naming) ? naming.suffix : "",
-                                         naming.shape.vectors, naming.shape.pixels);
+            naming.suffix =
+                arena_printf(bind->arena, "%s_%dx%d",
+                             is_short(machine, &naming) || three_quarters ? naming.suffix : "",
+                             naming.shape.vectors, naming.shape.pixels);
     }
     naming.pixels = arena_printf(bind->arena, "PIXELS%s", naming.suffix);
     naming.tile = arena_printf(bind->arena, "TILE%s", naming.suffix);
@@ -201,8 +231,8 @@ static void bind_shapes(struct bind *bind, const struct naming *naming, struct t
         add_shape(&text, out->pixels, out->channels, naming->suffix, naming->vector.lanes, &shape);
         if (shape.pixels > out->most_pixels)
             out->most_pixels = shape.pixels;
-        if (shape.vectors * shape.lanes > out->most_channels)
-            out->most_channels = shape.vectors * shape.lanes;
+        if (tile_channels(&shape) > out->most_channels)
+            out->most_channels = tile_channels(&shape);
     }
     if (n > 1)
         str_add(&text, "#endif\n");
@@ -220,6 +250,7 @@ static const char *const forms[] = { "taps", "ahead", "offsets", "rows", "more" 
 static const char *new_tile(struct bind *bind, const char *name, const struct naming *naming,
                             const char *each_vector, enum tile_form form, int64_t step)
 {
+    const bool mixed = is_mixed(bind->machine, naming);
     struct keys keys;
 
     keys_init(&keys, bind->arena);
@@ -230,10 +261,10 @@ static const char *new_tile(struct bind *bind, const char *name, const struct na
     keys_set(&keys, "TILE", naming->tile);
     keys_set(&keys, "each_pixel", arena_printf(bind->arena, "EACH_PIXEL%s", naming->suffix));
     keys_set(&keys, "each_vector", each_vector);
-    keys_set(&keys, "vector", naming->vector.type);
+    keys_set(&keys, "vector", mixed ? "VECTOR24(v)" : naming->vector.type);
     keys_set(&keys, "lanes", naming->vector.lanes);
-    keys_set_flag(&keys, "short", is_short(bind->machine, naming));
-    keys_offer(&keys, "fuse", naming->vector.fuse ? naming->vector.fuse : "");
+    keys_set_flag(&keys, "short", mixed || is_short(bind->machine, naming));
+    keys_offer(&keys, "fuse", mixed ? "FUSE24(v)" : naming->vector.fuse ? naming->vector.fuse : "");
     keys_set_flag(&keys, "taps", form == TILE_TAPS || form == TILE_AHEAD);
     keys_set_flag(&keys, "fetches", form == TILE_AHEAD);
     keys_set_flag(&keys, "offsets", form == TILE_OFFSETS);
@@ -276,7 +307,7 @@ static struct tile named_tile(struct bind *bind, struct naming *naming, enum til
 
 struct tile bind_tile_f32(struct bind *bind, int64_t rows, int64_t columns, enum tile_form form)
 {
-    struct naming naming = naming_of(bind, rows, columns, false, false);
+    struct naming naming = naming_of(bind, rows, columns, true, false);
 
     return named_tile(bind, &naming, form, 0);
 }
@@ -336,8 +367,7 @@ static const char *bind_half_list(struct bind *bind, const struct naming *naming
 static struct tile tile_of_rows(struct bind *bind, int64_t rows, int64_t columns,
                                 enum tile_form form, int64_t step)
 {
-    struct naming naming =
-        naming_of(bind, rows, columns, tile_is_wide(bind->machine, columns), step > 0);
+    struct naming naming = naming_of(bind, rows, columns, false, step > 0);
     const struct tile tile = named_tile(bind, &naming, form, step);
     const bool halves = needs_halves(bind, &naming, columns);
 

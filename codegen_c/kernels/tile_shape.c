@@ -7,24 +7,30 @@ enum {
     WIDE_VECTORS = 4, /* of a panel of 64 with 16 lanes: fewer loads for each product than 2 x 8 */
     WIDE_PIXELS = 6,
     SCALAR_COLUMNS = 4,
-    NARROW_16 = 14,   /* pixels of a tile of one vector, with 32 registers … */
-    NARROW = 12,      /* … and with 16 */
-    NARROW_4 = 4,     /* pixels of a tile of two vectors of 4 lanes, with 16 */
-    LEAST_LANES = 4,  /* of vectors */
-    REGISTERS = 16,   /* where the machine does not tell */
-    FEWEST_SUMS = 8,  /* that hide how long it takes to add to one, where there are registers */
-    MOST_ADAPTED = 8, /* pixels that may become one more: 32 registers */
-    MOST_STEPPED = 24 /* of one vector, with 32 registers, where one pointer tells where all are */
+    NARROW_16 = 14,    /* pixels of a tile of one vector, with 32 registers … */
+    NARROW = 12,       /* … and with 16 */
+    THIRDS_PIXELS = 4, /* of a tile of three vectors of 8 lanes: 12 sums of 16 registers */
+    NARROW_4 = 4,      /* pixels of a tile of two vectors of 4 lanes, with 16 */
+    LEAST_LANES = 4,   /* of vectors */
+    REGISTERS = 16,    /* where the machine does not tell */
+    FEWEST_SUMS = 8,   /* that hide how long it takes to add to one, where there are registers */
+    MOST_ADAPTED = 8,  /* pixels that may become one more: 32 registers */
+    MOST_STEPPED = 24  /* of one vector, with 32 registers, where one pointer tells where all are */
 };
 
 /* What --target generic leaves to the C compiler: the same tiles as the rows of machines.def. */
 const struct tile_shape tile_shapes[N_TILE_SHAPES] = {
-    { "LANES == 16", 16, 2, 8 },
-    { "LANES == 8", 8, 2, 6 },
-    { "LANES == 4 && defined __aarch64__", 4, 2, 8 },
-    { "LANES == 4", 4, 4, 2 },
-    { "", 1, SCALAR_COLUMNS, 4 },
+    { "LANES == 16", 16, 2, 8, false },
+    { "LANES == 8", 8, 2, 6, false },
+    { "LANES == 4 && defined __aarch64__", 4, 2, 8, false },
+    { "LANES == 4", 4, 4, 2, false },
+    { "", 1, SCALAR_COLUMNS, 4, false },
 };
+
+int tile_channels(const struct tile_shape *shape)
+{
+    return shape->vectors * shape->lanes - (shape->short_end ? shape->lanes / 2 : 0);
+}
 
 int tile_panel(const struct machine *machine)
 {
@@ -79,6 +85,29 @@ struct tile_shape tile_narrowed(struct tile_shape shape, int64_t columns)
     return shape;
 }
 
+/* Of 16 lanes one vector, and one of 8: where such are begun two a cycle, they take half the time.
+ * All divide 24. */
+struct tile_shape tile_three_quarters(struct tile_shape shape)
+{
+    if (shape.lanes == 16) {
+        shape.short_end = true;
+    } else if (shape.lanes == 8) {
+        shape.vectors = 3;
+        shape.pixels = THIRDS_PIXELS;
+    } else if (shape.lanes > 1 && shape.vectors > 2) {
+        shape.vectors = 2;
+        shape.pixels = NARROW_4;
+    }
+    return shape;
+}
+
+bool tile_is_three_quarters(const struct machine *machine, int64_t columns)
+{
+    return columns > 16 && columns <= TILE_THREE_QUARTERS &&
+           (machine->lanes == 0 || machine->lanes >= 8 ||
+            (machine->lanes == 4 && machine->tile_vectors > 2));
+}
+
 struct tile_shape tile_shape_of_machine(const struct machine *machine)
 {
     return (struct tile_shape){ .condition = "",
@@ -95,7 +124,7 @@ void tile_extents(const struct machine *machine, int64_t rows, int64_t columns, 
     const struct tile_shape shape = tile_fitted(tile_narrowed(usual, columns), rows, false);
 
     *pixels = shape.pixels;
-    *channels = shape.vectors * shape.lanes;
+    *channels = tile_channels(&shape);
 }
 
 /* Steps of time that a tile takes for each k, less what all take: products, two of which are begun
@@ -184,8 +213,12 @@ bool tiles_fill_rows(const struct machine *machine, int64_t rows, int64_t len, i
     for (int i = 0; i < (machine->lanes ? 1 : N_TILE_SHAPES); i++) {
         const struct tile_shape usual =
             machine->lanes ? tile_shape_of_machine(machine) : tile_shapes[i];
+        const struct tile_shape shape = wide ? tile_widened(usual)
+                                        : tile_is_three_quarters(machine, columns)
+                                            ? tile_three_quarters(usual)
+                                            : tile_narrowed(usual, columns);
 
-        if (!fills(wide ? tile_widened(usual) : tile_narrowed(usual, columns), rows, len))
+        if (!fills(shape, rows, len))
             return false;
     }
     return true;

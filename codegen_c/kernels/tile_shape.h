@@ -11,13 +11,18 @@
 enum {
     TILE_PANEL = 32,
     WIDE_TILE_PANEL = 64, /* of columns that tile_is_wide says */
+    TILE_THREE_QUARTERS = 24,
     N_TILE_SHAPES = 5
 };
 
 struct tile_shape {
     const char *condition; /* of the C compiler's macros; "" = what is left */
     int lanes, vectors, pixels;
+    bool short_end; /* the last vector has half the lanes */
 };
+
+/* Channels of the tile. */
+int tile_channels(const struct tile_shape *shape);
 
 /* What --target generic leaves to the C compiler, from the longest vectors to none: the same tiles
  * as the rows of machines.def. */
@@ -34,6 +39,9 @@ struct tile_shape tile_widened(struct tile_shape shape);
 /* The tile of so few columns, if they are few. */
 struct tile_shape tile_narrowed(struct tile_shape shape, int64_t columns);
 
+/* The tile of TILE_THREE_QUARTERS columns, where 32 would leave a quarter of it unused. */
+struct tile_shape tile_three_quarters(struct tile_shape shape);
+
 /* The tile for so many rows, of about as many pixels. 0 rows: it is not known how many. `stepped`:
  * one pointer tells where all pixels are, so that there may be more. */
 struct tile_shape tile_fitted(struct tile_shape shape, int64_t rows, bool stepped);
@@ -46,5 +54,8 @@ bool tile_is_possible(const struct machine *machine, int64_t panel, int64_t vect
 /* Which columns share their shapes on all processors in question: the most of them; 0 = all that
  * are more than a few. */
 int64_t tile_class(const struct machine *machine, int64_t columns);
+
+/* Whether tile_three_quarters is for so many columns. */
+bool tile_is_three_quarters(const struct machine *machine, int64_t columns);
 
 #endif
