@@ -5,6 +5,24 @@
 #include "tests/support/graph.h"
 #include "tests/support/pass_case.h"
 
+/* As PyTorch writes it, with these numbers. */
+#define TANH_GELU(k, s)                                                                            \
+    "fn main(%x: (40) f32) -> (%y) {\n"                                                            \
+    "  const @k : () f32 = [" k "]\n"                                                              \
+    "  const @s : () f32 = [" s "]\n"                                                              \
+    "  const @one : () f32 = [1]\n"                                                                \
+    "  const @half : () f32 = [0.5]\n"                                                             \
+    "  const @three : () f32 = [3]\n"                                                              \
+    "  %c = power(%x, @three) : (40) f32\n"                                                        \
+    "  %m = multiply(%c, @k) : (40) f32\n"                                                         \
+    "  %b = add(%x, %m) : (40) f32\n"                                                              \
+    "  %i = multiply(%b, @s) : (40) f32\n"                                                         \
+    "  %t = tanh(%i) : (40) f32\n"                                                                 \
+    "  %a = add(%t, @one) : (40) f32\n"                                                            \
+    "  %h = multiply(%x, @half) : (40) f32\n"                                                      \
+    "  %y = multiply(%h, %a) : (40) f32\n"                                                         \
+    "}\n"
+
 static const struct pass_case rows[] = {
     /* as PyTorch writes it */
     { "find_gelu_erf",
@@ -100,22 +118,7 @@ static const struct pass_case rows[] = {
       NULL },
 
     /* with the cube */
-    { "find_gelu_tanh",
-      "fn main(%x: (40) f32) -> (%y) {\n"
-      "  const @k : () f32 = [0.0447149985]\n"
-      "  const @s : () f32 = [0.797884583]\n"
-      "  const @one : () f32 = [1]\n"
-      "  const @half : () f32 = [0.5]\n"
-      "  const @three : () f32 = [3]\n"
-      "  %c = power(%x, @three) : (40) f32\n"
-      "  %m = multiply(%c, @k) : (40) f32\n"
-      "  %b = add(%x, %m) : (40) f32\n"
-      "  %i = multiply(%b, @s) : (40) f32\n"
-      "  %t = tanh(%i) : (40) f32\n"
-      "  %a = add(%t, @one) : (40) f32\n"
-      "  %h = multiply(%x, @half) : (40) f32\n"
-      "  %y = multiply(%h, %a) : (40) f32\n"
-      "}\n",
+    { "find_gelu_tanh", TANH_GELU("0.0447149985", "0.797884583"),
       "fn main(%x: (40) f32) -> (%y) {\n"
       "  %y = nn.gelu(%x) {approximate=\"tanh\"} : (40) f32\n"
       "}\n" },
@@ -143,23 +146,7 @@ static const struct pass_case rows[] = {
       "}\n" },
 
     /* another coefficient */
-    { "find_gelu_tanh",
-      "fn main(%x: (40) f32) -> (%y) {\n"
-      "  const @k : () f32 = [0.05]\n"
-      "  const @s : () f32 = [0.797884583]\n"
-      "  const @one : () f32 = [1]\n"
-      "  const @half : () f32 = [0.5]\n"
-      "  const @three : () f32 = [3]\n"
-      "  %c = power(%x, @three) : (40) f32\n"
-      "  %m = multiply(%c, @k) : (40) f32\n"
-      "  %b = add(%x, %m) : (40) f32\n"
-      "  %i = multiply(%b, @s) : (40) f32\n"
-      "  %t = tanh(%i) : (40) f32\n"
-      "  %a = add(%t, @one) : (40) f32\n"
-      "  %h = multiply(%x, @half) : (40) f32\n"
-      "  %y = multiply(%h, %a) : (40) f32\n"
-      "}\n",
-      NULL },
+    { "find_gelu_tanh", TANH_GELU("0.05", "0.797884583"), NULL },
 
     /* product first */
     { "find_hard_swish",
@@ -328,21 +315,7 @@ END_TEST
 
 /* Of a model of f16: its numbers are rounded, and so is one that is divided by. */
 static const char *const rounded_gelus[] = {
-    "fn main(%x: (40) f32) -> (%y) {\n"
-    "  const @k : () f32 = [0.044708252]\n"
-    "  const @s : () f32 = [0.7978515625]\n"
-    "  const @one : () f32 = [1]\n"
-    "  const @half : () f32 = [0.5]\n"
-    "  const @three : () f32 = [3]\n"
-    "  %c = power(%x, @three) : (40) f32\n"
-    "  %m = multiply(%c, @k) : (40) f32\n"
-    "  %b = add(%x, %m) : (40) f32\n"
-    "  %i = multiply(%b, @s) : (40) f32\n"
-    "  %t = tanh(%i) : (40) f32\n"
-    "  %a = add(%t, @one) : (40) f32\n"
-    "  %h = multiply(%x, @half) : (40) f32\n"
-    "  %y = multiply(%h, %a) : (40) f32\n"
-    "}\n",
+    TANH_GELU("0.044708252", "0.7978515625"),
     "fn main(%x: (40) f32) -> (%y) {\n"
     "  const @root : () f32 = [1.4140625]\n"
     "  const @one : () f32 = [1]\n"
