@@ -133,7 +133,8 @@ const struct kernel *kernel_choose(struct ctx *ctx, struct region *region)
         }
     if (!any)
         diag_note(ctx, "there is no kernel for this operator");
-    diag_help(ctx, "export the model in float32, or compute this part outside of it");
+    diag_help(ctx, "%scompute this part outside of the model",
+              refused_type(region)->dtype == DTYPE_F32 ? "" : "export the model in float32, or ");
     return NULL;
 }
 

@@ -376,10 +376,13 @@ START_TEST(the_text_reads_as_c)
 }
 END_TEST
 
-START_TEST(types_without_arithmetic_are_refused_all_at_once)
+/* What is refused for its type is helped otherwise than what is too big. */
+START_TEST(what_has_no_kernel_is_refused_all_at_once)
 {
-    static const char text[] = "fn main(%x: (2) f16, %z: (3) bf16) -> (%y, %w) {\n"
-                               "  %y = nn.relu(%x) : (2) f16\n  %w = exp(%z) : (3) bf16\n}\n";
+    static const char text[] =
+        "fn main(%x: (2) f16, %z: (3) bf16, %v: (1073741824) f32) -> (%y, %w, %s) {\n"
+        "  %y = nn.relu(%x) : (2) f16\n  %w = exp(%z) : (3) bf16\n"
+        "  %s = sum(%v) {axis=[0]} : () f32\n}\n";
     struct ctx *ctx = ctx_new("net.onnx");
     struct module *module = generated_module(ctx, &(struct generated_case){ .text = text });
     const struct codegen_options options = { .name = "net",
@@ -395,6 +398,9 @@ START_TEST(types_without_arithmetic_are_refused_all_at_once)
     ck_assert(expect_error(ctx, DIAG_NO_KERNEL, "this element-wise chain of (3) bf16"));
     ck_assert_ptr_nonnull(
         strstr(expect_text(ctx), "bf16 has no arithmetic in C: it is moved and cast only"));
+    ck_assert_ptr_nonnull(strstr(expect_text(ctx), "help: export the model in float32, or "));
+    ck_assert(expect_error(ctx, DIAG_NO_KERNEL, "no kernel takes sum of (1073741824) f32"));
+    ck_assert_ptr_nonnull(strstr(expect_text(ctx), "help: compute this part outside of the model"));
     output_abort(&set);
     module_free(module);
     ctx_free(ctx);
@@ -413,7 +419,7 @@ int main(void)
     tcase_add_loop_test(tcase, special_numbers_agree_with_the_reference, 0, N_DTYPES - 1);
     tcase_add_loop_test(tcase, operands_are_broadcast, 0, (int)(sizeof graphs / sizeof *graphs));
     tcase_add_loop_test(tcase, the_text_reads_as_c, 0, (int)(sizeof texts / sizeof *texts));
-    tcase_add_test(tcase, types_without_arithmetic_are_refused_all_at_once);
+    tcase_add_test(tcase, what_has_no_kernel_is_refused_all_at_once);
     suite_add_tcase(suite, tcase);
     srunner_run_all(runner, CK_NORMAL);
     failed = srunner_ntests_failed(runner);
