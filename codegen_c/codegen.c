@@ -99,9 +99,27 @@ static const char *region_name(struct codegen *codegen, const struct region *reg
     return names_unique(&codegen->names, wanted);
 }
 
+/* Results of main are the caller's. */
+static size_t largest_value(const struct function *main)
+{
+    size_t largest = 0;
+
+    for (const struct node *node = main->first; node; node = node->next)
+        for (int i = 0; i < node->n_outputs; i++) {
+            const size_t bytes = type_bytes(&node->outputs[i]->type);
+            bool is_result = false;
+
+            for (int k = 0; k < main->ret->n_inputs; k++)
+                is_result = is_result || main->ret->inputs[k] == node->outputs[i];
+            largest = !is_result && bytes > largest ? bytes : largest;
+        }
+    return largest;
+}
+
 static void collect_regions(struct codegen *codegen)
 {
     const struct function *main = codegen->module->main;
+    const size_t largest = largest_value(main);
 
     codegen->regions = arena_array(&codegen->arena, struct region, main->n_nodes);
     codegen->emitted = arena_array(&codegen->arena, struct emitted, main->n_nodes);
@@ -115,6 +133,7 @@ static void collect_regions(struct codegen *codegen)
         region->index = codegen->n_regions++;
         region->machine = codegen->machine;
         region->winograd = codegen->options->winograd;
+        region->largest = largest;
         if (is_external(region->fn)) {
             region->c_name = region_name(codegen, region);
             codegen->emitted[region->index].macs = external_macs(region->fn);

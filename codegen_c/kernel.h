@@ -31,6 +31,8 @@ struct region {
     enum winograd winograd;        /* --winograd */
     const char *c_name;            /* "region_conv1": an identifier, unique in the file */
     int index;                     /* execution order */
+    size_t largest;                /* bytes of the largest value between regions: scratch that fits
+                                      beside what is read without being more costs no memory */
     const char *const *params;     /* C names of fn's parameters: "x", "x2", "residual" */
     const char *const *results;    /* and of its results: "y", "y2" */
     size_t scratch_bytes; /* asked for by bind; an extra `void *scratch` parameter, after the

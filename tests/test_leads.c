@@ -35,15 +35,42 @@ static int positions(int in, int k, int dil, int stride, int pad)
     return (in + pad - (k - 1) * dil - 1) / stride + 1;
 }
 
-static struct shape random_shape(unsigned *seed, bool pool)
+/* What stands between the operator's result and the next region: nothing, an activation, or what
+ * makes 8 bits of it again. */
+enum behind { NOTHING, RELU, CODES, CODES_EXACT };
+
+static const struct kind {
+    const char *kernel, *op, *in, *weight, *out; /* of the operator: types */
+    enum behind behind;
+    bool depthwise, strided; /* always */
+} kinds[] = {
+    { "conv", "nn.conv2d", "f32", "f32", "f32", RELU, false, false },
+    { "conv", "nn.conv2d", "f32", "f32", "f32", NOTHING, false, false },
+    { "depthwise", "nn.conv2d", "f32", "f32", "f32", RELU, true, false },
+    { "pool_tiles", "nn.max_pool2d", "f32", NULL, "f32", NOTHING, true, false },
+    { "pool_tiles", "nn.avg_pool2d", "f32", NULL, "f32", RELU, true, false },
+    { "pool", "nn.max_pool2d", "u8", NULL, "u8", NOTHING, true, false },
+    { "max_pool_codes", "nn.max_pool2d", "f8e4m3", NULL, "f8e4m3", NOTHING, true, false },
+    { "conv_small", "nn.conv2d", "f8e4m3", "f8e4m3", "f32", CODES, false, false },
+    { "exact_conv", "qnn.conv2d", "f8e4m3", "f8e4m3", "i64", CODES_EXACT, false, false },
+    { "exact_conv", "qnn.conv2d", "f8e4m3", "f8e4m3", "i64", CODES_EXACT, true, true },
+    { "depthwise", "nn.conv2d", "f8e4m3", "f8e4m3", "f32", CODES, true, false },
+    { "qnn_conv_tiles", "qnn.conv2d", "i8", "i8", "i32", CODES_EXACT, false, false },
+    { "qnn_conv", "qnn.conv2d", "i16", "i8", "i32", CODES_EXACT, false, false },
+    { "qnn_depthwise", "qnn.conv2d", "i8", "i8", "i32", CODES_EXACT, true, false },
+    { "qnn_avg_pool", "qnn.avg_pool2d", "i8", NULL, "i8", NOTHING, true, false },
+};
+
+static struct shape random_shape(unsigned *seed, const struct kind *kind)
 {
+    const bool pool = !kind->weight;
     struct shape s = { .h = 12 + (int)next(seed, 12), .w = 5 + (int)next(seed, 9) };
 
     s.c = (int[]){ 3, 8, 16, 20, 33 }[next(seed, 5)];
     s.out_c = (int[]){ 2, 8, 16, 24, 40 }[next(seed, 5)];
     s.k_h = 1 + (int)next(seed, 3);
     s.k_w = next(seed, 3) ? s.k_h : 1 + (int)next(seed, 3);
-    s.stride = 1 + (int)next(seed, 3) / 2;
+    s.stride = 1 + (kind->strided || next(seed, 3) == 2);
     s.dil = s.k_h * s.k_w > 1 && !pool && next(seed, 4) == 0 ? 2 : 1;
     for (int i = 0; i < 4; i++)
         s.pad[i] = (int)next(seed, (unsigned)((i % 2 ? s.k_w : s.k_h) - 1) * (unsigned)s.dil + 1);
@@ -53,30 +80,6 @@ static struct shape random_shape(unsigned *seed, bool pool)
     s.out_w = positions(s.w, s.k_w, s.dil, s.stride, s.pad[1] + s.pad[3]);
     return s;
 }
-
-/* What stands between the operator's result and the next region: nothing, an activation, or what
- * makes 8 bits of it again. */
-enum behind { NOTHING, RELU, CODES, CODES_EXACT };
-
-static const struct kind {
-    const char *kernel, *op, *in, *weight, *out; /* of the operator: types */
-    enum behind behind;
-    bool depthwise;
-} kinds[] = {
-    { "conv", "nn.conv2d", "f32", "f32", "f32", RELU, false },
-    { "conv", "nn.conv2d", "f32", "f32", "f32", NOTHING, false },
-    { "depthwise", "nn.conv2d", "f32", "f32", "f32", RELU, true },
-    { "pool_tiles", "nn.max_pool2d", "f32", NULL, "f32", NOTHING, true },
-    { "pool_tiles", "nn.avg_pool2d", "f32", NULL, "f32", RELU, true },
-    { "pool", "nn.max_pool2d", "u8", NULL, "u8", NOTHING, true },
-    { "max_pool_codes", "nn.max_pool2d", "f8e4m3", NULL, "f8e4m3", NOTHING, true },
-    { "conv_small", "nn.conv2d", "f8e4m3", "f8e4m3", "f32", CODES, false },
-    { "depthwise", "nn.conv2d", "f8e4m3", "f8e4m3", "f32", CODES, true },
-    { "qnn_conv_tiles", "qnn.conv2d", "i8", "i8", "i32", CODES_EXACT, false },
-    { "qnn_conv", "qnn.conv2d", "i16", "i8", "i32", CODES_EXACT, false },
-    { "qnn_depthwise", "qnn.conv2d", "i8", "i8", "i32", CODES_EXACT, true },
-    { "qnn_avg_pool", "qnn.avg_pool2d", "i8", NULL, "i8", NOTHING, true },
-};
 
 static void add_behind(struct str *out, const struct kind *kind, const char *type)
 {
@@ -104,6 +107,7 @@ static const char *text_of(struct arena *arena, const struct kind *kind, const s
     const char *padding =
         arena_printf(arena, "[%d,%d,%d,%d]", s->pad[0], s->pad[1], s->pad[2], s->pad[3]);
     const char *result = kind->behind == NOTHING ? "b" : "k";
+    const bool floats = str_starts(kind->in, "f8");
     struct str out = { .arena = arena };
 
     str_printf(&out, "fn main(%%x: (1,%d,%d,%d) %s) -> (%%y) {\n", s->w, s->h, s->c, kind->in);
@@ -112,9 +116,10 @@ static const char *text_of(struct arena *arena, const struct kind *kind, const s
                    kind->depthwise ? 1 : s->c, s->k_h, s->k_w, kind->weight);
     if (str_starts(kind->op, "qnn"))
         str_printf(&out,
-                   "  const @zx : () %s = [-3]\n  const @zw : () i8 = [0]\n  const @z : () i32 = "
+                   "  const @zx : () %s = [%s]\n  const @zw : () %s = [%s]\n  const @z : () %s = "
                    "[0]\n  const @s : () f32 = [0.003]\n  const @t : () f32 = [0.4]\n",
-                   kind->in);
+                   kind->in, floats ? "0x00" : "-3", kind->weight ? kind->weight : "i8",
+                   floats ? "0x00" : "0", floats ? "i64" : "i32");
     str_printf(&out, "  %%a = transpose(%%x) {axes=[0,2,1,3]} : (1,%d,%d,%d) %s\n", s->h, s->w,
                s->c, kind->in);
     if (kind->weight)
@@ -221,7 +226,7 @@ START_TEST(kernels_keep_what_they_have_to_read)
 
     for (int i = 0; i < N_SHAPES; i++) {
         struct arena arena = { NULL };
-        const struct shape shape = random_shape(&seed, !kind->weight);
+        const struct shape shape = random_shape(&seed, kind);
 
         n += check(text_of(&arena, kind, &shape), kind->kernel, flags[i % N_ROWS(flags)]);
         arena_release(&arena);

@@ -398,14 +398,17 @@ bool bind_conv_small(struct bind *bind)
     const struct tile tile = bind_tile_f32(bind, 0, panels.n_rows, TILE_MORE);
     const int64_t in_c = w.in_c / w.groups;
     const bool wide = in_c >= CHUNK;
+    int pixels, channels;
 
-    assert(tile.most_pixels <= MOST_TILE_PIXELS);
+    tile_extents(bind->machine, panels.n_rows, &pixels, &channels);
+    assert(tile.most_pixels <= (bind->region->choice ? MOST_TILE_PIXELS : pixels)); /* its lead */
     bind_data(bind);
     bind_conv_places(bind, &w);
     bind_weights(bind, &panels);
     bind_width(bind, &panels, "block");
     bind_text(bind, "tile_more", "%s", tile.fn);
     bind_int(bind, "panel", panels.width);
+    bind_flag(bind, "together", bind->region->leads && panels.n_rows > panels.width);
     bind_flag(bind, "wide", wide);
     bind_int(bind, "chunk", CHUNK);
     bind_int(bind, "chunk_taps", wide ? 1 : CHUNK / in_c);

@@ -5,6 +5,8 @@
  *          every sum; for one row of the kernel at a time, a line for each input column adds it,
  *          times the weights, to the sums that it belongs to. So rows may be clipped by a loop's
  *          bounds, columns are where the line is missing */
+#include "codegen_c/kernels/depthwise.h"
+
 #include <inttypes.h>
 
 #include "codegen_c/kernels/anchor.h"
@@ -19,9 +21,10 @@ enum {
     REGISTERS = 16, /* of the processors with the fewest: sums, weights, an input and a product */
     MOST_MULTIPLIER = 3, /* with few channels, where tiles of output channels would be better */
     ENOUGH_CHANNELS = 8,
-    CHUNK = 64,        /* channels, at most; their sums are on the stack */
-    WIDE_LANES = 16,   /* of the widest vectors */
-    DECODED_CHUNK = 16 /* of what has to be decoded; the numbers are scratch */
+    CHUNK = 64,         /* channels, at most; their sums are on the stack */
+    WIDE_LANES = 16,    /* of the widest vectors */
+    DECODED_CHUNK = 16, /* of what has to be decoded; the numbers are scratch, or on the stack … */
+    MOST_STRIP_ROWS = 5 /* … so many rows of a strip, at most */
 };
 
 static int most_columns(const struct window *w)
@@ -58,6 +61,27 @@ static int64_t chunk_of(int64_t channels, bool decoded)
     if (decoded)
         return row_chunk(channels, DECODED_CHUNK);
     return channels % WIDE_LANES == 0 ? WIDE_LANES : row_chunk(channels, CHUNK);
+}
+
+/* Rows of x that a window covers. */
+static int64_t rows_of(const struct window *w)
+{
+    return (w->k[1] - 1) * w->dil[1] + 1;
+}
+
+/* Of f32, what rows that are kept take. */
+static int64_t kept_numbers(const struct window *w)
+{
+    return chunk_of(w->in_c, true) * rows_of(w) * w->in[2];
+}
+
+bool depthwise_goes_down_strips(const struct region *region, const struct window *w)
+{
+    const size_t x_bytes = type_bytes(&anchor_source(region, 0)->type);
+
+    return data_is_small(region) && w->stride[1] > 1 && w->out_c == w->in_c &&
+           rows_of(w) <= MOST_STRIP_ROWS &&
+           x_bytes + (size_t)kept_numbers(w) * sizeof(float) > region->largest;
 }
 
 /* --- what the tiles read ---------------------------------------------------------------------- */
@@ -143,7 +167,8 @@ bool bind_depthwise(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
     const bool coded = data_is_small(bind->region), small = weight_is_small(bind->region);
-    const int64_t chunk = chunk_of(w.in_c, coded || small), rows = (w.k[1] - 1) * w.dil[1] + 1;
+    const bool strips = depthwise_goes_down_strips(bind->region, &w), kept = coded && !strips;
+    const int64_t chunk = chunk_of(w.in_c, coded || small), rows = rows_of(&w);
     const struct row_vector vector = bind_row_vector(bind, chunk);
 
     bind_data(bind);
@@ -161,15 +186,17 @@ bool bind_depthwise(struct bind *bind)
     bind_int(bind, "multiplier", w.out_c / w.in_c);
     bind_int(bind, "rows", rows);
     bind_flag(bind, "by_chunk", coded || small);
+    bind_flag(bind, "strips", strips);
+    bind_flag(bind, "kept", kept);
     bind_text(bind, "vector", "%s", vector.type);
     bind_text(bind, "lanes", "%s", vector.lanes);
     bind_text(bind, "channel",
               vector.overlaps ? "block + %s < CHUNK ? block : CHUNK - %s" : "block", vector.lanes,
               vector.lanes);
-    bind_text(bind, "numbers", coded ? "rows + ROWS * IN_W * CHUNK" : "scratch");
-    if (coded || small)
-        bind_scratch_numbers(bind, chunk * ((coded ? rows * w.in[2] : 0) +
-                                            (small ? window_k_len(&w) * w.out_c / w.in_c : 0)));
+    bind_text(bind, "numbers", kept ? "rows + ROWS * IN_W * CHUNK" : "scratch");
+    if (kept || small)
+        bind_scratch_numbers(bind, (kept ? kept_numbers(&w) : 0) +
+                                       (small ? chunk * window_k_len(&w) * w.out_c / w.in_c : 0));
     bind_depthwise_weight(bind, &w);
     bind_row_tiles(bind, &w, most_columns(&w), sums_are_fused(bind) ? vector.fuse : NULL);
     bind_places(bind, &w);

@@ -2,6 +2,7 @@
 #include "codegen_c/kernels/lead.h"
 
 #include "codegen_c/kernels/anchor.h"
+#include "codegen_c/kernels/depthwise.h"
 #include "codegen_c/kernels/dot.h"
 #include "codegen_c/kernels/operands.h"
 #include "codegen_c/kernels/tile.h"
@@ -52,6 +53,35 @@ size_t lead_of_windows(const struct region *region, const struct window *w, int6
     return (size_t)lead;
 }
 
+/* Whether what is written is behind all that is still to be read, pixel over pixel of the same
+ * size, when columns go down `rows` rows from `row` on, one column after the other, or a few
+ * together. */
+static bool strip_lies_over(const struct window *w, int64_t row, int64_t rows)
+{
+    for (int64_t end = 1; end <= w->out[2]; end++) {
+        const int64_t written = (row + rows - 1) * w->out[2] + end;
+        const int64_t next = end < w->out[2] ? row * w->out[2] + end : (row + rows) * w->out[2];
+
+        if (next < window_out_len(w) && written > first_needed(w, next))
+            return false;
+    }
+    return true;
+}
+
+/* Whether the result may lie right over x: row by row, or, doubling, as many rows at a time as
+ * there are above. */
+static bool lies_over(const struct window *w, bool doubling)
+{
+    for (int64_t row = 0, rows; row < w->out[1]; row += rows) {
+        rows = doubling && row > 1 ? row : 1;
+        if (rows > w->out[1] - row)
+            rows = w->out[1] - row;
+        if (!strip_lies_over(w, row, rows))
+            return false;
+    }
+    return true;
+}
+
 static bool is_last(const struct window *w)
 {
     return w->channels_last && w->out_channels_last && w->batch == 1;
@@ -70,19 +100,24 @@ bool leads_conv(const struct region *region, struct lead *lead)
     return is_last(&w) && w.groups == 1;
 }
 
-/* Of few channels: else the panels come one after the other. */
+/* Tiles of positions; the panels of one before the next, which only regions that lead do. */
 bool leads_conv_small(const struct region *region, struct lead *lead)
 {
     const struct window w = window_of_conv(region);
+    int pixels, channels;
 
-    lead->bytes = lead_of_windows(region, &w, SMALL_TILES * MOST_TILE_PIXELS);
-    return is_last(&w) && w.groups == 1 && w.out_c <= tile_panel(region->machine);
+    tile_extents(region->machine, w.out_c, &pixels, &channels);
+    if (region->choice) /* another tile, maybe */
+        pixels = MOST_TILE_PIXELS;
+    lead->bytes = lead_of_windows(region, &w, SMALL_TILES * pixels);
+    return is_last(&w) && w.groups == 1;
 }
 
 /* Row by row. Numbers that are decoded go chunk by chunk of the channels: all rows of a chunk, then
- * the next. Rows of x are decoded before the rows of y are written that lie at the same place, so
- * that the result may lie right over x, and just there, where pixels have the same size: a chunk of
- * a pixel of y lies over that chunk of an earlier pixel of x, or of the same. */
+ * the next. So the result may lie right over x, and just there, where pixels have the same size: a
+ * chunk of a pixel of y lies over that chunk of an earlier pixel of x, or of the same. Whole rows
+ * of x are decoded before the rows of y are written that lie at the same place; of strips that
+ * depends on the window. */
 bool leads_depthwise(const struct region *region, struct lead *lead)
 {
     const struct window w = window_of_conv(region);
@@ -91,9 +126,12 @@ bool leads_depthwise(const struct region *region, struct lead *lead)
     if (!is_last(&w))
         return false;
     lead->exact = data_is_small(region);
+    if (lead->exact && (w.in_c != w.out_c || x_bytes != element_bytes(region->fn->ret->inputs[0])))
+        return false;
+    if (lead->exact && depthwise_goes_down_strips(region, &w))
+        return lies_over(&w, true);
     if (lead->exact)
-        return w.in_c == w.out_c && x_bytes == element_bytes(region->fn->ret->inputs[0]) &&
-               w.out[2] <= w.in[2] && w.pad[1] <= (w.k[1] - 1) * w.dil[1];
+        return w.out[2] <= w.in[2] && w.pad[1] <= (w.k[1] - 1) * w.dil[1];
     lead->bytes = lead_of_windows(region, &w, GROUP_OF_ROW);
     return !weight_is_small(region);
 }
@@ -136,6 +174,19 @@ bool leads_qnn_depthwise(const struct region *region, struct lead *lead)
 {
     const struct window w = window_of_conv(region);
 
+    lead->bytes = lead_of_windows(region, &w, 1);
+    return is_last(&w);
+}
+
+/* Position by position. Where each channel is a group of its own, all positions of one before the
+ * next. */
+bool leads_exact_conv(const struct region *region, struct lead *lead)
+{
+    const struct window w = window_of_conv(region);
+
+    lead->exact = w.groups > 1;
+    if (lead->exact)
+        return is_last(&w) && w.in_c == w.groups && w.out_c == w.groups && lies_over(&w, false);
     lead->bytes = lead_of_windows(region, &w, 1);
     return is_last(&w);
 }

@@ -4,6 +4,7 @@
  *          tried, for all sizes; what is left on both sides is cut evenly */
 #include "codegen_c/kernels/row_tiles.h"
 
+#include <inttypes.h>
 #include <limits.h>
 
 /* The outputs from *begin to *end - 1 have all their taps in the row. */
@@ -146,13 +147,19 @@ static void bind_tile_weights(struct bind *bind, const struct window *w,
     bind_int(bind, tile_key(bind, "n_weights", t), n);
 }
 
+/* The columns of x under a tile. */
+struct reads {
+    const char *left; /* the first of them, in C */
+    int64_t extent;
+};
+
 /* The input columns under a tile, counted from the first of them. */
 static void bind_tile_inputs(struct bind *bind, const struct window *w, const struct row_tile *tile,
-                             int t, const char *fuse)
+                             int t, const char *fuse, struct reads *reads)
 {
     const int64_t from = column_at(w, tile->first, 0);
     const int64_t to = column_at(w, tile->first + tile->n - 1, w->k[2] - 1);
-    int64_t first = -1;
+    int64_t first = -1, last = -1;
     int n = 0;
 
     for (int64_t column = from < 0 ? 0 : from; column <= to && column < w->in[2]; column++) {
@@ -161,15 +168,17 @@ static void bind_tile_inputs(struct bind *bind, const struct window *w, const st
         if (!*adds)
             continue;
         first = first < 0 ? column : first;
+        last = column;
         bind_int(bind, arena_printf(bind->arena, "input%d_%d", t, n), column - first);
         bind_text(bind, arena_printf(bind->arena, "adds%d_%d", t, n++), "%s", adds);
     }
     bind_int(bind, tile_key(bind, "n_inputs", t), n);
-    if (tile->count == 1)
-        bind_int(bind, tile_key(bind, "left", t), first);
-    else
-        bind_text(bind, tile_key(bind, "left", t), "%s%s",
-                  w->stride[2] > 1 ? "ow * STRIDE_W" : "ow", w->pad[2] ? " - PAD_LEFT" : "");
+    reads->left = tile->count == 1
+                      ? arena_printf(bind->arena, "%" PRId64, first)
+                      : arena_printf(bind->arena, "%s%s", w->stride[2] > 1 ? "ow * STRIDE_W" : "ow",
+                                     w->pad[2] ? " - PAD_LEFT" : "");
+    reads->extent = last - first + 1;
+    bind_text(bind, tile_key(bind, "left", t), "%s", reads->left);
 }
 
 /* "s0 = { 0 }, s1 = { 0 }". */
@@ -182,17 +191,27 @@ static const char *sums_text(struct bind *bind, int n)
     return str_text(&text);
 }
 
+/* Of one tile or another, by its column: "ow < 8 ? 0 : ow * STRIDE_W". */
+static void add_choice(struct str *out, const struct row_tile *tile, bool last, const char *value)
+{
+    if (!last)
+        str_printf(out, "ow < %d ? ", tile->first + tile->n * tile->count);
+    str_printf(out, "%s%s", value, last ? "" : " : ");
+}
+
 void bind_row_tiles(struct bind *bind, const struct window *w, int most_columns, const char *fuse)
 {
     struct row_tile tiles[MOST_TILES];
     const int n = tiles_of_row(w, most_columns, tiles);
-    struct str choice = { .arena = bind->arena };
+    struct str choice = { .arena = bind->arena }, left = choice, extent = choice;
+    int64_t most_extent = 0;
     int most = 0;
     bool uneven = false;
 
     for (int t = 0; t < n; t++) {
         const int end = tiles[t].first + tiles[t].n * tiles[t].count;
         const bool last = t + 1 == n;
+        struct reads reads;
 
         most = tiles[t].n > most ? tiles[t].n : most;
         uneven = uneven || tiles[t].n != tiles[0].n;
@@ -208,8 +227,14 @@ void bind_row_tiles(struct bind *bind, const struct window *w, int most_columns,
         bind_text(bind, tile_key(bind, "sums", t), "%s", sums_text(bind, tiles[t].n));
         bind_int(bind, tile_key(bind, "n_sums", t), tiles[t].n);
         bind_tile_weights(bind, w, &tiles[t], t);
-        bind_tile_inputs(bind, w, &tiles[t], t, fuse);
+        bind_tile_inputs(bind, w, &tiles[t], t, fuse, &reads);
+        add_choice(&left, &tiles[t], last, reads.left);
+        add_choice(&extent, &tiles[t], last, arena_printf(bind->arena, "%" PRId64, reads.extent));
+        most_extent = reads.extent > most_extent ? reads.extent : most_extent;
     }
+    bind_text(bind, "strip_left", "%s", str_text(&left));
+    bind_text(bind, "strip_extent", "%s", str_text(&extent));
+    bind_int(bind, "most_extent", most_extent);
     bind_int(bind, "n_tiles", n);
     bind_flag(bind, "uneven", uneven);
     bind_text(bind, "choice_of_columns", "%s", str_text(&choice));

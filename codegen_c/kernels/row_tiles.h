@@ -33,7 +33,9 @@ bool has_row_tiles(const struct window *window, int most_columns);
  *   n_inputs0, input0_0 ..  the input columns, counted from that,
  *   adds0_0 ..              and what they add: "s0 += w1 * v; s1 += w0 * v;"; with `fuse` a macro
  *                           (sum, x, w), else NULL: "FUSE_VECTOR(s0, v, w1); ..."
- *   n_weights0, weight0_0   which weights there are */
+ *   n_weights0, weight0_0   which weights there are
+ *   strip_left, strip_extent  by the tile's column: the first input column under it, and how many
+ *   most_extent             columns there are; at most */
 void bind_row_tiles(struct bind *bind, const struct window *window, int most_columns,
                     const char *fuse);
 
