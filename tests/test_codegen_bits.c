@@ -114,7 +114,7 @@ static const char *network(struct arena *arena, const struct format *format)
     struct str s = { .arena = arena };
 
     str_printf(&s,
-               "fn main(%%x: (1,6,9,7) %s, %%p: (2,5,4,3) %s, %%l: (2,4,3,5) %s, %%d: (1,75) %s, "
+               "fn main(%%x: (1,6,9,7) %s, %%p: (2,5,4,3) %s, %%l: (2,4,3,5) %s, %%d: (1,147) %s, "
                "%%r: (5,39) %s) "
                "-> (%%conv, %%point, %%depth, %%last, %%back, %%one, %%many, %%mat, %%pool) {\n",
                x, x, x, x, x);
@@ -122,7 +122,7 @@ static const char *network(struct arena *arena, const struct format *format)
     add_weight(&s, "wp", "7,5,1,1", format, 35);
     add_weight(&s, "wd", "5,1,3,3", format, 45);
     add_weight(&s, "wt", "5,3,2,3", format, 90);
-    add_weight(&s, "w1", "11,75", format, 825);
+    add_weight(&s, "w1", "139,147", format, 20433);
     add_weight(&s, "wn", "10,39", format, 390);
     add_weight(&s, "wm", "39,10", format, 390);
     add_weight(&s, "s", "10,1,1", &formats[0], 10);
@@ -136,7 +136,7 @@ static const char *network(struct arena *arena, const struct format *format)
                "dilation=[1,1], output_padding=[0,0], groups=1, data_layout=\"NCHW\", "
                "kernel_layout=\"IOHW\"%s} : (2,3,8,5) f32\n",
                end);
-    str_printf(&s, "  %%one = nn.dense(%%d, @w1)%s : (1,11) f32\n", alone);
+    str_printf(&s, "  %%one = nn.dense(%%d, @w1)%s : (1,139) f32\n", alone);
     str_printf(&s, "  %%many = nn.dense(%%r, @wn)%s : (5,10) f32\n", alone);
     str_printf(
         &s, "  %%mat = nn.matmul(%%r, @wm) {transpose_a=false, transpose_b=false%s} : (5,10) f32\n",

@@ -33,6 +33,8 @@ static const struct kernel_case products[] = {
       "f8e4m3[1,3000] " GREATEST "; const f8e4m3[2,3000] " GREATEST "; " ZERO "; " ZERO },
     { "exact_matmul", "qnn.dense", "",
       "f8e4m3[2,3,7] 126 200 1 127 255 3 66; const f8e4m3[5,7] 1 254 77 128 2; " ZERO "; " ZERO },
+    { "exact_matmul", "qnn.dense", "",
+      "f8e4m3[2,150] 126 200 1 127 255 3; const f8e4m3[70,150] 1 254 77 128 2; " ZERO "; " ZERO },
     { "exact_matmul", "qnn.matmul", "", "f8e4m3[4,3]; f8e4m3[3,5]; " ZERO "; " ZERO },
     { "exact_matmul", "qnn.matmul", "transpose_a=true",
       "f8e4m3[2,3,4]; f8e4m3[3,5]; " ZERO "; " ZERO },

@@ -11,7 +11,11 @@
 #include "codegen_c/kernels/operands.h"
 #include "codegen_c/kernels/panels.h"
 
-enum { TILE = 4, COLUMNS = 16 }; /* as the templates have them */
+enum {
+    TILE = 4,
+    COLUMNS = 16,       /* as the templates have them */
+    MOST_ON_STACK = 128 /* numbers that are decoded at once */
+};
 
 bool bind_dense_shape(struct bind *bind, const struct dense *d)
 {
@@ -30,9 +34,14 @@ bool bind_dense_shape(struct bind *bind, const struct dense *d)
     bind_int(bind, "in_c", d->in_c);
     bind_int(bind, "out_c", d->out_c);
     if (!many) {
-        if (data_is_small(bind->region))
+        const bool coded = data_is_small(bind->region);
+        const bool chunked = coded && weight_is_small(bind->region);
+
+        bind_flag(bind, "chunked", chunked);
+        bind_flag(bind, "whole", coded && !chunked);
+        if (coded && !chunked)
             bind_scratch_numbers(bind, d->in_c);
-        return bind_epilogue_at(bind, "sum[i]", "at");
+        return bind_epilogue_at(bind, chunked ? "sum[at - start]" : "sum[i]", "at");
     }
     bind_int(bind, "rows", d->rows);
     bind_scratch_numbers(bind, d->in_c * TILE);
@@ -138,6 +147,22 @@ bool accepts_matmul_gemv(const struct region *region, const char **why)
     return takes_gemv(region, why) && accepts_matmul_dense(region, why);
 }
 
+/* Inputs that are decoded: all of them at once if they are few, or a chunk for many outputs; into
+ * scratch only for weights in f32. */
+static void bind_gemv_inputs(struct bind *bind, int64_t in_c, bool words, bool unpacked)
+{
+    const bool coded = data_is_small(bind->region), few = in_c <= MOST_ON_STACK;
+    const bool whole = coded && !unpacked && (few || !words);
+
+    bind_flag(bind, "whole", whole);
+    bind_flag(bind, "chunked", coded && words && !few);
+    bind_text(bind, "in", few ? "float in[IN_C];" : "float *const in = scratch; /* [IN_C] */");
+    bind_text(bind, "chunk", coded ? "in" : "&in[k]");
+    bind_text(bind, "from", words ? "0, IN_C, " : "");
+    if (whole && !few)
+        bind_scratch_numbers(bind, in_c);
+}
+
 /* Weights as they are stored in panels, and what reads them. */
 static void bind_gemv_weight(struct bind *bind, const struct panels *panels)
 {
@@ -147,6 +172,7 @@ static void bind_gemv_weight(struct bind *bind, const struct panels *panels)
     struct type type;
 
     bind_flag(bind, "unpacked", small && !words);
+    bind_gemv_inputs(bind, panels->len, words, small && !words);
     if (words) {
         gemv_bind_words(bind, weight, panels);
         return;
@@ -178,8 +204,6 @@ bool bind_gemv_shape(struct bind *bind, const struct dense *d)
     bind_gemv_weight(bind, &panels);
     bind_int(bind, "in_c", d->in_c);
     bind_int(bind, "out_c", d->out_c);
-    if (data_is_small(bind->region))
-        bind_scratch_numbers(bind, d->in_c);
     return bind_epilogue_at(bind, "sum[i]", "at");
 }
 

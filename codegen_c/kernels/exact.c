@@ -109,12 +109,10 @@ bool bind_exact_matmul(struct bind *bind)
 
     bind_product(bind, &p);
     bind_factors(bind);
-    if (p.transpose_b) { /* the codes of a column lie side by side */
-        bind_scratch(bind, (size_t)(p.k > 0 ? p.k : 1) * sizeof(int32_t));
+    if (p.transpose_b) /* the codes of a column lie side by side */
         bind_dot(bind);
-    } else {
+    else
         bind_flag(bind, "dot", false);
-    }
     return bind_epilogue_at(bind, "acc", "at");
 }
 

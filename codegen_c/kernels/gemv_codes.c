@@ -190,6 +190,8 @@ static void set_vector_keys(struct bind *bind, struct keys *keys, const struct t
     keys_set_int(keys, "room", FLOAT_BIAS - exponent / 2);
     keys_set(keys, "prescale",
              exponent ? arena_printf(bind->arena, " * 0x1p%df", exponent / 2) : "");
+    keys_set(keys, "unscale",
+             exponent ? arena_printf(bind->arena, " * 0x1p-%df", exponent - exponent / 2) : "");
     keys_set(keys, "rescale",
              exponent ? arena_printf(bind->arena, " * 0x1p%df", exponent - exponent / 2) : "");
 }
