@@ -6,11 +6,10 @@
 
 #include "codegen_c/codegen.h"
 #include "codegen_c/machine.h"
-#include "frontend/onnx/import.h"
-#include "quantize/quantize.h"
 #include "tests/support/bits.h"
 #include "tests/support/expect.h"
 #include "tests/support/graph.h"
+#include "tests/support/precision.h"
 
 #define N_ROWS(rows) ((int)(sizeof(rows) / sizeof *(rows)))
 
@@ -20,74 +19,52 @@
  * sums of weights, those of each layer up to the next 32; 144 bytes likewise behind its codes; and
  * 48 since it reads patches of 9 numbers as 12. */
 static const struct {
-    const char *precision;
-    bool calibrated, exact, quantized_io;
+    struct precision_case mode;
     int bits, of_channel, besides; /* of weights: in bytes but for the first */
     int numbers;                   /* bytes of each number in the arena */
     int scratch;                   /* the most besides them, in bytes */
 } modes[] = {
-    { "f32", false, false, false, 32, 4, 112, 4, 0 },
-    { "f16w", false, false, false, 16, 4, 112, 4, 0 },
-    { "bf16w", false, false, false, 16, 4, 112, 4, 0 },
-    { "fp8w", false, false, false, 8, 8, 112, 4, 0 },
-    { "int8w", false, false, false, 8, 8, 112, 4, 0 },
-    { "int8w=i4", false, false, false, 4, 8, 112, 4, 0 },
-    { "afp=afp5", false, false, false, 5, 4, 18, 4, 0 },
-    { "afp=afp6", false, false, false, 6, 4, 21, 4, 0 },
-    { "mxfp4", false, false, false, 4, 4, 368, 4, 0 },
-    { "mxfp6", false, false, false, 6, 4, 368, 4, 0 },
-    { "mxfp8", false, false, false, 8, 4, 368, 4, 0 },
-    { "fp8", false, false, false, 8, 8, 112, 1, 0 },
-    { "fp8", true, false, false, 8, 8, 112, 1, 0 },
-    { "fp8=f8e5m2", true, false, false, 8, 8, 112, 1, 0 },
-    { "fp8=f8e3m4,f8e4m3fnuz", true, false, false, 8, 8, 112, 1, 0 },
-    { "fp8=hfp8_143,f8e5m2fnuz", true, false, false, 8, 8, 112, 1, 0 },
-    { "fp8", true, true, true, 8, 13, 0, 1, 576 },
-    { "int8", true, false, false, 8, 9, 576, 1, 1008 },
-    { "int8", true, false, true, 8, 9, 576, 1, 1008 },
+    { { "f32", false, false, false }, 32, 4, 112, 4, 0 },
+    { { "f16w", false, false, false }, 16, 4, 112, 4, 0 },
+    { { "bf16w", false, false, false }, 16, 4, 112, 4, 0 },
+    { { "fp8w", false, false, false }, 8, 8, 112, 4, 0 },
+    { { "int8w", false, false, false }, 8, 8, 112, 4, 0 },
+    { { "int8w=i4", false, false, false }, 4, 8, 112, 4, 0 },
+    { { "afp=afp5", false, false, false }, 5, 4, 18, 4, 0 },
+    { { "afp=afp6", false, false, false }, 6, 4, 21, 4, 0 },
+    { { "mxfp4", false, false, false }, 4, 4, 368, 4, 0 },
+    { { "mxfp6", false, false, false }, 6, 4, 368, 4, 0 },
+    { { "mxfp8", false, false, false }, 8, 4, 368, 4, 0 },
+    { { "fp8", false, false, false }, 8, 8, 112, 1, 0 },
+    { { "fp8", true, false, false }, 8, 8, 112, 1, 0 },
+    { { "fp8=f8e5m2", true, false, false }, 8, 8, 112, 1, 0 },
+    { { "fp8=f8e3m4,f8e4m3fnuz", true, false, false }, 8, 8, 112, 1, 0 },
+    { { "fp8=hfp8_143,f8e5m2fnuz", true, false, false }, 8, 8, 112, 1, 0 },
+    { { "fp8", true, true, true }, 8, 13, 0, 1, 576 },
+    { { "int8", true, false, false }, 8, 9, 576, 1, 1008 },
+    { { "int8", true, false, true }, 8, 9, 576, 1, 1008 },
 };
 
 /* Two samples of ramps: enough for ranges. */
 static bool load(void *user, struct ctx *ctx, struct bulk *bulk, int64_t index,
                  struct tensor *inputs)
 {
-    const struct function *fn = user;
+    const int64_t dims[] = { 1, 1, 8, 8 };
+    const struct type type = type_make(DTYPE_F32, 4, dims);
 
+    (void)user;
     (void)ctx;
-    for (int i = 0; i < fn->n_params; i++) {
-        const int64_t n = type_elements(&fn->params[i]->type);
-
-        inputs[i] = tensor_new(bulk, &fn->params[i]->type);
-        for (int64_t j = 0; j < n; j++)
-            dtype_store(inputs[i].type.dtype, inputs[i].data, j,
-                        (double)((j * 37 + index * 11) % 64) / 16 - 2);
-    }
+    inputs[0] = tensor_new(bulk, &type);
+    for (int64_t j = 0; j < type_elements(&type); j++)
+        dtype_store(DTYPE_F32, inputs[0].data, j, (double)((j * 37 + index * 11) % 64) / 16 - 2);
     return true;
 }
 
 static struct module *quantized(struct ctx *ctx, const char *path, int mode)
 {
-    const struct import_options import = { .n_shapes = 0 };
-    struct pipeline_options pipeline = { .part = PIPELINE_PREPARE };
-    struct module *module = onnx_import(ctx, path, &import);
-    struct calibration_source samples = { .n = 2, .load = load };
-    struct quantize_options options = { .n_threads = 1,
-                                        .exact = modes[mode].exact,
-                                        .quantized_io = modes[mode].quantized_io };
-    struct quantize_report report;
+    const struct calibration_source samples = { .n = 2, .load = load };
 
-    ck_assert_msg(module != NULL, "%s", expect_text(ctx));
-    ck_assert(precision_parse(ctx, "", modes[mode].precision, &options.precision));
-    samples.user = module->main;
-    if (modes[mode].calibrated)
-        options.samples = &samples;
-    ck_assert_msg(pipeline_run(module, &pipeline), "%s", expect_text(ctx));
-    ck_assert_msg(!quantize_wanted(&options) ||
-                      quantize_module(module, &options, &pipeline, &report),
-                  "%s", expect_text(ctx));
-    pipeline.part = PIPELINE_FUSE;
-    ck_assert_msg(pipeline_run(module, &pipeline), "%s", expect_text(ctx));
-    return module;
+    return precision_network(ctx, path, &modes[mode].mode, false, &samples);
 }
 
 START_TEST(digits_have_the_bits_of_the_simulation)

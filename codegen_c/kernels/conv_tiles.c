@@ -400,7 +400,7 @@ bool bind_conv_small(struct bind *bind)
     const bool wide = in_c >= CHUNK;
     int pixels, channels;
 
-    tile_extents(bind->machine, panels.n_rows, &pixels, &channels);
+    tile_extents(bind->machine, 0, panels.n_rows, &pixels, &channels);
     assert(tile.most_pixels <= (bind->region->choice ? MOST_TILE_PIXELS : pixels)); /* its lead */
     bind_data(bind);
     bind_conv_places(bind, &w);

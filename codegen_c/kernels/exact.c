@@ -14,7 +14,12 @@
 #include "codegen_c/scalar_exact.h"
 #include "relay_ir/ops/exact.h"
 
-enum { X, W, CODES = 256 };
+enum {
+    X,
+    W,
+    CODES = 256,
+    MOST_ON_STACK = 256 /* numbers of a patch; more are scratch */
+};
 
 /* Whether both factors are small floats in bytes of their own: weights of fewer bits are packed. */
 static bool takes_codes(const struct region *region, const char **why)
@@ -92,7 +97,9 @@ bool bind_exact_conv(struct bind *bind)
     struct position position;
 
     bind_qnn_places(bind, &w, &position);
-    bind_scratch(bind, (size_t)(n_patch > 0 ? n_patch : 1) * sizeof(int32_t));
+    bind_flag(bind, "few", n_patch > 0 && n_patch <= MOST_ON_STACK);
+    if (n_patch == 0 || n_patch > MOST_ON_STACK)
+        bind_scratch(bind, (size_t)(n_patch > 0 ? n_patch : 1) * sizeof(int32_t));
     bind_factors(bind);
     bind_dot(bind);
     return bind_epilogue(bind, "acc", &position);

@@ -106,7 +106,7 @@ bool leads_conv_small(const struct region *region, struct lead *lead)
     const struct window w = window_of_conv(region);
     int pixels, channels;
 
-    tile_extents(region->machine, w.out_c, &pixels, &channels);
+    tile_extents(region->machine, 0, w.out_c, &pixels, &channels);
     if (region->choice) /* another tile, maybe */
         pixels = MOST_TILE_PIXELS;
     lead->bytes = lead_of_windows(region, &w, SMALL_TILES * pixels);

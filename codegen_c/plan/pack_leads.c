@@ -12,7 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ROUNDS = 2000 };
+enum {
+    MOST_ROUNDS = 2000,
+    MOST_FEWER = 8 /* searches with a part of the leads */
+};
 
 struct leads {
     struct block *blocks;
@@ -197,6 +200,58 @@ static size_t search(struct leads *leads, struct arena *scratch, size_t enough)
     return best;
 }
 
+/* Bytes that are alive when block i begins, side by side. */
+static size_t alive_with(const struct block *blocks, int n, int i)
+{
+    size_t alive = 0;
+
+    for (int j = 0; j < n; j++)
+        if (blocks[j].first <= blocks[i].first && blocks[i].first <= blocks[j].last)
+            alive += plan_round(blocks[j].bytes);
+    return alive;
+}
+
+/* The least that is alive, side by side, with a block that may reach into another one, of what is
+ * at least `from` and below `end`; `end` = nothing. */
+static size_t next_alive(const struct block *blocks, int n, size_t from, size_t end)
+{
+    for (int i = 0; i < n; i++) {
+        const size_t alive = blocks[i].before ? alive_with(blocks, n, i) : end;
+
+        if (alive >= from && alive < end)
+            end = alive;
+    }
+    return end;
+}
+
+/* What leads add up to may be more than they save. So the search is made again with those alone
+ * that an arena of fewer bytes needs, for some sizes between the bound and what was found. */
+static void search_fewer(struct arena *scratch, const struct leads *leads, struct packing *packing)
+{
+    const int n = leads->n;
+    struct leads fewer = *leads;
+    size_t wanted = packing->lower_bound;
+
+    for (int i = 0; i < MOST_FEWER && fewer.work > 0; i++, wanted++) {
+        size_t found;
+
+        wanted = next_alive(leads->blocks, n, wanted, packing->bytes);
+        if (wanted >= packing->bytes)
+            return;
+        fewer.blocks = arena_memdup(scratch, leads->blocks, (size_t)n * sizeof *fewer.blocks);
+        for (int k = 0; k < n; k++)
+            if (leads->blocks[k].before && alive_with(leads->blocks, n, k) <= wanted)
+                fewer.blocks[k].before = 0;
+        find_floors(&fewer, scratch);
+        found = search(&fewer, scratch, wanted);
+        if (found < packing->bytes) {
+            packing->bytes = found;
+            for (int k = 0; k < n; k++)
+                leads->blocks[k].offset = fewer.blocks[k].offset;
+        }
+    }
+}
+
 /* What no packing goes below, `bytes` at most: one that needs less has two blocks that would not
  * fit side by side reach the one into the other, and chains of such lie one in front of the other.
  */
@@ -206,15 +261,9 @@ static size_t chain_bound(struct arena *scratch, const struct block *blocks, int
     struct leads leads = { .blocks = forced, .n = n };
     size_t bound = 0;
 
-    for (int i = 0; i < n; i++) {
-        size_t alive = 0;
-
-        for (int j = 0; j < n && blocks[i].before; j++)
-            if (blocks[j].first <= blocks[i].first && blocks[i].first <= blocks[j].last)
-                alive += plan_round(blocks[j].bytes);
-        if (alive < bytes)
+    for (int i = 0; i < n; i++)
+        if (blocks[i].before && alive_with(blocks, n, i) < bytes)
             forced[i].before = 0;
-    }
     find_floors(&leads, scratch);
     for (int i = 0; i < n; i++)
         if (leads.floor[i] + plan_round(blocks[i].bytes) > bound)
@@ -245,6 +294,7 @@ struct packing pack_leads(struct arena *scratch, struct block *blocks, int n, ui
     find_floors(&leads, scratch);
     packing.bytes = search(&leads, scratch, packing.lower_bound);
     packing.work = work - leads.work;
+    search_fewer(scratch, &leads, &packing);
     if (packing.bytes > packing.lower_bound) {
         struct block *packed;
         const struct packing other = pack_apart(scratch, blocks, n, work, &packed);

@@ -100,6 +100,7 @@ struct bench {
     int n_in, n_out;
     const struct tensor *inputs;
     struct tensor *wanted;
+    bool deterministic;
     const char *files; /* for a compiler's command */
 };
 
@@ -109,7 +110,9 @@ static void generate(struct bench *bench)
                                              .dir = bench->dir.path,
                                              .model_file = "net.onnx",
                                              .model_sha256 = "",
-                                             .command = "" };
+                                             .command = "",
+                                             .winograd = WINOGRAD_OFF,
+                                             .deterministic = bench->deterministic };
     struct ctx *ctx = bench->ctx;
     struct output_set set = { .ctx = ctx };
     struct str files = { .arena = &ctx->perm };
@@ -185,7 +188,7 @@ static void check_machine(struct bench *bench, const struct machine *machine)
     file_unmap(&results);
 }
 
-void bits_check_module(struct module *module, const struct tensor *inputs)
+static void check_module(struct module *module, const struct tensor *inputs, bool deterministic)
 {
     const int n_machines =
         getenv("RELAYC_TEST_ONE_BUILD") ? 1 : (int)(sizeof machines / sizeof *machines);
@@ -197,7 +200,8 @@ void bits_check_module(struct module *module, const struct tensor *inputs)
                            .module = module,
                            .n_in = module->main->n_params,
                            .n_out = module->main->ret->n_inputs,
-                           .inputs = inputs };
+                           .inputs = inputs,
+                           .deterministic = deterministic };
 
     if (!inputs)
         bench.inputs = random_inputs(&ctx->perm, &bulk, module->main, -2, 2, &seed);
@@ -210,6 +214,16 @@ void bits_check_module(struct module *module, const struct tensor *inputs)
         check_machine(&bench, &machines[i]);
     bulk_release(&bulk);
     temp_dir_free(&bench.dir);
+}
+
+void bits_check_module(struct module *module, const struct tensor *inputs)
+{
+    check_module(module, inputs, false);
+}
+
+void bits_check_deterministic(struct module *module, const struct tensor *inputs)
+{
+    check_module(module, inputs, true);
 }
 
 void bits_check(const char *text)

@@ -12,6 +12,9 @@
  * code for this machine is run. */
 void bits_check_module(struct module *module, const struct tensor *inputs);
 
+/* The same of what --deterministic makes. */
+void bits_check_deterministic(struct module *module, const struct tensor *inputs);
+
 /* The same from IR text, after fuse_ops. */
 void bits_check(const char *text);
 

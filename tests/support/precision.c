@@ -1,0 +1,44 @@
+#include "tests/support/precision.h"
+
+#include <check.h>
+
+#include "frontend/onnx/import.h"
+#include "relay_ir/passes/pipeline.h"
+#include "tests/support/expect.h"
+
+static void drop_softmax(struct function *main)
+{
+    for (int i = 0; i < main->ret->n_inputs; i++) {
+        const struct node *def = main->ret->inputs[i]->def;
+
+        if (def && def->op == OP_SOFTMAX)
+            node_set_input(main->ret, i, def->inputs[0]);
+    }
+}
+
+struct module *precision_network(struct ctx *ctx, const char *path,
+                                 const struct precision_case *mode, bool logits,
+                                 const struct calibration_source *samples)
+{
+    const struct import_options import = { .n_shapes = 0 };
+    struct pipeline_options pipeline = { .part = PIPELINE_PREPARE };
+    struct module *module = onnx_import(ctx, path, &import);
+    struct quantize_options options = { .n_threads = 1,
+                                        .exact = mode->exact,
+                                        .quantized_io = mode->quantized_io };
+    struct quantize_report report;
+
+    ck_assert_msg(module != NULL, "%s", expect_text(ctx));
+    if (logits)
+        drop_softmax(module->main);
+    ck_assert(precision_parse(ctx, "", mode->precision, &options.precision));
+    if (mode->calibrated)
+        options.samples = samples;
+    ck_assert_msg(pipeline_run(module, &pipeline), "%s", expect_text(ctx));
+    ck_assert_msg(!quantize_wanted(&options) ||
+                      quantize_module(module, &options, &pipeline, &report),
+                  "%s", expect_text(ctx));
+    pipeline.part = PIPELINE_FUSE;
+    ck_assert_msg(pipeline_run(module, &pipeline), "%s", expect_text(ctx));
+    return module;
+}
