@@ -125,7 +125,9 @@ static const char *way_out(enum op op, bool exact)
         return "softmax of int8 is of integers; argmax of its input gives the same class";
     case OP_LSTM:
     case OP_GRU:
-    case OP_RNN: return "a recurrent layer keeps its state in f32";
+    case OP_RNN:
+        return "a recurrent layer of one step, whose state is an input and an output, is of "
+               "integers";
     case OP_ARGMAX:
     case OP_ARGMIN:
     case OP_TOPK:

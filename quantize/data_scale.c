@@ -64,22 +64,29 @@ static const struct value *behind_rounding(const struct value *value)
     return quantize && quantize->n_inputs > 0 ? quantize->inputs[0] : value;
 }
 
+/* The operand whose numbers the value holds; NULL = it has numbers of its own. */
+static const struct value *kept_from(const struct value *value)
+{
+    return value->def && keeps_numbers(value->def) &&
+                   value->def->inputs[0]->kind != VALUE_CONSTANT &&
+                   value->def->inputs[0]->type.dtype == DTYPE_F32
+               ? value->def->inputs[0]
+               : NULL;
+}
+
 const struct value *data_scale_source(const struct value *value)
 {
     for (;;) {
-        const struct value *whole;
+        const struct value *whole, *kept;
 
         value = behind_rounding(value);
-        whole = joined_into(value);
-
-        if (whole)
-            value = whole;
-        else if (value->def && keeps_numbers(value->def) &&
-                 value->def->inputs[0]->kind != VALUE_CONSTANT &&
-                 value->def->inputs[0]->type.dtype == DTYPE_F32)
-            value = value->def->inputs[0];
-        else
+        kept = kept_from(value);
+        /* Views of a value have one place, and so one scale: whoever else reads one decides, too.
+         */
+        whole = kept && op_row(value->def->op)->pattern == PATTERN_VIEW ? NULL : joined_into(value);
+        if (!whole && !kept)
             return value;
+        value = whole ? whole : kept;
     }
 }
 

@@ -28,6 +28,7 @@ static const struct pass passes[] = {
     RULES_ROW(fold_dequantize,
               "keeps weights and FP8 data small, with their scales behind products"),
     ROW(fold_constant, "evaluates what depends on constants only"),
+    ROW(unroll_recurrent, "writes recurrent layers of one step as products and gates"),
     ROW(dead_code, "removes nodes that no result needs"),
     RULES_ROW(simplify_inference, "turns batch norms into multiply and add"),
     RULES_ROW(canonicalize, "brings equivalent forms to one form"),

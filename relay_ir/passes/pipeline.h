@@ -96,6 +96,7 @@ bool pass_widen_halves(struct module *module);
 bool pass_inline_functions(struct module *module);
 bool pass_simplify_expr(struct module *module);
 bool pass_simplify_inference(struct module *module);
+bool pass_unroll_recurrent(struct module *module);
 bool pass_unshare_dequantize(struct module *module);
 
 #endif
