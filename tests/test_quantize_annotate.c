@@ -137,6 +137,15 @@ static const char viewed[] =
     "  %y = nn.dense(%f, @w)\n"
     "}\n";
 
+/* Both views of %low, of which only one is joined. */
+static const char joined[] = X W "  %c = nn.conv2d(%x, @w) " CONV "\n"
+                                 "  %low = nn.relu(%c)\n"
+                                 "  %v = reshape(%low) {shape=[1,32]}\n"
+                                 "  %u = reshape(%low) {shape=[1,32]}\n"
+                                 "  %s = sigmoid(%u)\n"
+                                 "  %y = concatenate(%v, %s) {axis=1}\n"
+                                 "}\n";
+
 static const struct {
     const char *text, *precision;
     bool calibrated;
@@ -182,6 +191,13 @@ static const struct {
       "qnn.quantize qnn.dequantize qnn.dequantize conv2d qnn.quantize qnn.dequantize topk "
       "qnn.quantize qnn.dequantize relu qnn.quantize qnn.dequantize",
       "qnn.quantize qnn.conv2d qnn.requantize topk clip qnn.dequantize" },
+    /* a value has one scale, though a view of it is part of something with another one */
+    { joined, "int8", true,
+      "qnn.quantize qnn.dequantize qnn.dequantize conv2d relu qnn.quantize reshape reshape "
+      "qnn.dequantize sigmoid qnn.quantize qnn.dequantize qnn.dequantize concatenate qnn.quantize "
+      "qnn.dequantize",
+      "qnn.quantize qnn.conv2d qnn.requantize reshape reshape qnn.lut cast qnn.requantize "
+      "concatenate qnn.dequantize" },
     /* a chain of functions is one table */
     { gated, "int8", true,
       "qnn.quantize qnn.dequantize qnn.dequantize conv2d qnn.quantize qnn.dequantize sigmoid "
