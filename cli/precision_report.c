@@ -113,12 +113,10 @@ static const char *way_out(enum op op, bool exact)
     case OP_GROUP_NORM:
     case OP_LRN:
     case OP_LP_NORMALIZE:
-        return exact ? "int8 has norms of integers; a batch norm in their place goes into the "
-                       "weights"
-                     : "norms are of integers where their scale and bias are constants, and the "
-                       "channels dimension 1";
+        return "norms are of integers where their scale and bias are constants, and the "
+               "channels dimension 1";
     case OP_DIVIDE:
-        return exact ? "int8 has quotients of integers; or divide by a constant, or multiply"
+        return exact ? "divide by a constant, or numbers of one format, or multiply"
                      : "divide by 8 bits or a constant, or multiply";
     case OP_SOFTMAX:
     case OP_LOG_SOFTMAX:

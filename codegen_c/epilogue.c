@@ -173,7 +173,7 @@ static void read_lut(struct epilogue *e, const struct node *node, const char **o
 /* Multipliers and shifts, one per channel; the tables of others. */
 static void read_tables(struct epilogue *e, const struct node *node, const char **operands)
 {
-    struct value *tables[QNN_TABLES];
+    struct value *tables[QNN_TABLES] = { NULL };
     const char *at;
 
     if (node->op == OP_QNN_LUT) {
@@ -181,7 +181,9 @@ static void read_tables(struct epilogue *e, const struct node *node, const char 
         return;
     }
     if (node->op == OP_QNN_DIV) {
-        operands[0] = bind_operand(e->bind, qnn_reciprocals(e->bind, node));
+        qnn_div_tables(e->bind, node, tables);
+        for (int i = 0; i < QNN_TABLES; i++)
+            operands[i] = tables[i] ? bind_operand(e->bind, tables[i]) : NULL;
         return;
     }
     at = e->position->coord[qnn_vector_axis(node, 1)];

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "base/minifloat.h"
 
@@ -12,7 +13,8 @@ bool is_exact(const struct node *node)
 
     if (node->op == OP_QNN_REQUANTIZE && y->dtype == DTYPE_I64)
         return true;
-    return (node->op == OP_QNN_REQUANTIZE || node->op == OP_QNN_ADD || node->op == OP_QNN_MUL) &&
+    return (node->op == OP_QNN_REQUANTIZE || node->op == OP_QNN_ADD || node->op == OP_QNN_DIV ||
+            node->op == OP_QNN_MUL) &&
            type_minifloat(y);
 }
 
@@ -116,10 +118,42 @@ static const char *add_text(struct arena *arena, const struct node *node, const 
                         format, add.a_multiplier, format, add.b_multiplier, add.shift, format);
 }
 
+static const char *div_text(struct arena *arena, const struct node *node, const char **needs)
+{
+    const char *format = format_text(arena, node);
+
+    if (!known(node, A_SCALE))
+        return NULL;
+    *needs = "minifloat_steps divide_minifloat";
+    return arena_printf(arena, "divide_minifloat(minifloat_steps($a, %s), $A[$b], $B[$b], %s)",
+                        format, format);
+}
+
+void exact_div_tables(struct bind *bind, const struct node *node, struct value *tables[2])
+{
+    enum { CODES = 256 };
+    const int64_t n = CODES;
+    const struct type multiplier = type_make(DTYPE_I32, 1, &n), shift = type_make(DTYPE_I8, 1, &n);
+    struct function *fn = bind->region->fn;
+    int32_t *multipliers = constant_alloc(fn, &multiplier);
+    int8_t *shifts = constant_alloc(fn, &shift);
+    const char *name = node->outputs[0]->name;
+    struct exact_div div;
+
+    exact_div_of(type_minifloat(&node->outputs[0]->type), real_of(node, A_SCALE, 0),
+                 real_of(node, B_SCALE, 0), real_of(node, OUT_SCALE, 0), &div);
+    memcpy(multipliers, div.multiplier, sizeof div.multiplier);
+    memcpy(shifts, div.shift, sizeof div.shift);
+    tables[0] = constant_new(fn, arena_printf(bind->arena, "%s_multiplier", name), &multiplier,
+                             multipliers);
+    tables[1] = constant_new(fn, arena_printf(bind->arena, "%s_shift", name), &shift, shifts);
+}
+
 const char *exact_text(struct arena *arena, const struct node *node, const char **needs)
 {
     switch (node->op) {
     case OP_QNN_ADD: return add_text(arena, node, needs);
+    case OP_QNN_DIV: return div_text(arena, node, needs);
     case OP_QNN_MUL: return mul_text(arena, node, needs);
     default: return requantize_text(arena, node, needs);
     }

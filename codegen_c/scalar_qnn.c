@@ -297,7 +297,7 @@ static struct qnn_div div_of(const struct node *node, const struct binary *binar
                       binary->out_scale);
 }
 
-struct value *qnn_reciprocals(struct bind *bind, const struct node *node)
+void qnn_div_tables(struct bind *bind, const struct node *node, struct value *tables[QNN_TABLES])
 {
     const int64_t n = QNN_CODES;
     const struct type type = type_make(DTYPE_I32, 1, &n);
@@ -306,11 +306,15 @@ struct value *qnn_reciprocals(struct bind *bind, const struct node *node)
     struct binary binary;
     struct qnn_div div;
 
+    if (is_exact(node)) {
+        exact_div_tables(bind, node, tables);
+        return;
+    }
     binary_of(node, &binary);
     div = div_of(node, &binary);
     memcpy(reciprocals, div.reciprocals, sizeof div.reciprocals);
-    return constant_new(fn, arena_printf(bind->arena, "%s_reciprocal", node->outputs[0]->name),
-                        &type, reciprocals);
+    tables[0] = constant_new(fn, arena_printf(bind->arena, "%s_reciprocal", node->outputs[0]->name),
+                             &type, reciprocals);
 }
 
 static const char *add_text(struct arena *arena, const struct node *node, const char **needs)

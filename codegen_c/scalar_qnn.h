@@ -7,13 +7,14 @@
 
 /* As scalar_text. $A and $B stand for what qnn_tables gives; of qnn.lut for its table and the first
  * entry of the channel's row; of
- * qnn.div $A stands for what qnn_reciprocals gives. */
+ * qnn.div for what qnn_div_tables gives. */
 const char *qnn_text(struct arena *arena, const struct node *node, const char **needs);
 
 /* The multipliers and shifts of a qnn.requantize whose scale is a vector along its axis. */
 enum { QNN_TABLES = 2 };
 void qnn_tables(struct bind *bind, const struct node *node, struct value *tables[QNN_TABLES]);
 
-struct value *qnn_reciprocals(struct bind *bind, const struct node *node);
+/* The reciprocals of a qnn.div; of small floats their multipliers and shifts. */
+void qnn_div_tables(struct bind *bind, const struct node *node, struct value *tables[QNN_TABLES]);
 
 #endif

@@ -330,8 +330,13 @@ static bool has_exact_form(const struct annotation *a, const struct node *node,
     switch (node->op) {
     case OP_ARGMAX:
     case OP_ARGMIN:
+    case OP_GROUP_NORM:
     case OP_HARDMAX:
+    case OP_INSTANCE_NORM:
+    case OP_LAYER_NORM:
     case OP_LOG_SOFTMAX:
+    case OP_LP_NORMALIZE:
+    case OP_LRN:
     case OP_SOFTMAX:
     case OP_TOPK: return true;
     default: return false;

@@ -326,12 +326,14 @@ static void open_text(struct program *program, const char *text)
     network->module = graph_parse(network->ctx, text, 3);
 }
 
+static const char *const fp8_networks[] = { fp8_network, fp8_norm_network };
+
 /* Codes up to the greatest, on both ways of summing: of a Cortex-M0, and of all others. */
 START_TEST(exact_fp8_network_has_no_floats)
 {
     struct program program;
 
-    open_text(&program, fp8_network);
+    open_text(&program, fp8_networks[_i]);
     ck_assert_msg(pass_fake_quant_to_exact(program.network.module) &&
                       pipeline_run_one(program.network.module, "dead_code"),
                   "%s", expect_text(program.network.ctx));
@@ -458,7 +460,8 @@ int main(void)
     tcase_set_timeout(tests, 0);
     tcase_add_test(tests, small_network_has_no_floats);
     tcase_add_test(tests, norms_have_no_floats);
-    tcase_add_test(tests, exact_fp8_network_has_no_floats);
+    tcase_add_loop_test(tests, exact_fp8_network_has_no_floats, 0,
+                        sizeof fp8_networks / sizeof *fp8_networks);
     tcase_add_test(tests, floats_would_be_found);
     tcase_add_test(tests, keyword_spotter_has_no_floats);
     tcase_add_loop_test(tests, keyword_spotters_are_within_a_step, 0,

@@ -44,6 +44,11 @@ static const struct kernel_case products[] = {
     { "exact_matmul", "qnn.dense", "", "f8e4m3[3,0]; f8e4m3[2,0]; " ZERO "; " ZERO },
 };
 
+#define ALL_CODES                                                                                  \
+    "127 1 255 0 128 200 3 254 126 129 64 190 5 133 77 99 120 248 124 252 125 253 123 251 122 "    \
+    "250 "                                                                                         \
+    "17 145 40 168"
+
 static const struct kernel_case elements[] = {
     { "elementwise", "qnn.lut", "axis=0",
       "f8e4m3[4] 0 255 128 7; const f8e4m3[256] 5 250 3 255; const f32[] 1; " ZERO },
@@ -79,13 +84,16 @@ static const struct kernel_case elements[] = {
       "f32[] "
       "0.1; const f8e4m3fnuz[] 0; const f32[] 0.2; const f8e4m3fnuz[] 0; const f32[] 0.05; const "
       "f8e4m3fnuz[] 0" },
+    { "elementwise", "qnn.div", "",
+      "f8e4m3[30] " ALL_CODES "; f8e4m3[5,30]; const f32[] 0.1; " ZERO "; const f32[] 0.2; " ZERO
+      "; const f32[] 0.05; " ZERO },
+    { "elementwise", "qnn.div", "",
+      "f8e4m3[5,1] 0 1 254 126 56; f8e4m3[30] " ALL_CODES "; const f32[] 1; " ZERO
+      "; const f32[] 1; " ZERO "; const f32[] 1; " ZERO },
+    { "elementwise", "qnn.div", "",
+      "f8e3m4[2,5]; f8e3m4[5] 127 255 3 129 0; const f32[] 0.1; const f8e3m4[] 0; const f32[] 0.2; "
+      "const f8e3m4[] 0; const f32[] 0.001; const f8e3m4[] 0" },
 };
-
-#define ALL_CODES                                                                                  \
-    "127 1 255 0 128 200 3 254 126 129 64 190 5 133 77 99 120 248 124 252 125 253 123 251 122 "    \
-    "250 "                                                                                         \
-    "17 145 40 168"
-
 static const struct kernel_case pools[] = {
     { "max_pool_codes", "nn.max_pool2d", "pool_size=[2,2], strides=[2,2]",
       "f8e4m3[1,2,3,5] " ALL_CODES },
@@ -114,6 +122,57 @@ static const struct kernel_case softmaxes[] = {
       "const "
       "f8e4m3fnuz[] 0" },
 };
+
+#define SCALES "; const f32[] 0.05; " ZERO "; const f32[] 0.03; " ZERO
+#define TO_E3M4 "; const f32[] 0.05; " ZERO "; const f32[] 0.5; const f8e3m4[] 0"
+
+static const struct kernel_case norms[] = {
+    { "exact_norm", "qnn.layer_norm", "axis=2, epsilon=1e-5",
+      "f8e4m3[2,3,40]" SCALES "; const f32[40]; const f32[40]" },
+    { "exact_norm", "qnn.layer_norm", "axis=1, epsilon=0.001",
+      "f8e4m3[1,2,15] " ALL_CODES TO_E3M4 "; const f32[2,15]" },
+    /* no spread; the least there is; the greatest; sums of 64 bits */
+    { "exact_norm", "qnn.layer_norm", "axis=1, epsilon=0",
+      "f8e4m3[2,9] 70" SCALES "; const f32[9]; const f32[9]" },
+    { "exact_norm", "qnn.layer_norm", "axis=0, epsilon=0",
+      "f8e4m3[1] 5" SCALES "; const f32[1]; const f32[1]" },
+    { "exact_norm", "qnn.layer_norm", "axis=1, epsilon=0",
+      "f8e4m3[1,33] 1 0 0 0 0 0 0 0 0 0 0" SCALES "; const f32[33]; const f32[33]" },
+    { "exact_norm", "qnn.layer_norm", "axis=1, epsilon=1e30",
+      "f8e4m3[1,33] 1 126 254" SCALES "; const f32[33]; const f32[33]" },
+    { "exact_norm", "qnn.layer_norm", "axis=1, epsilon=1e-5",
+      "f8e4m3[1,20000] 126 254 3 77" SCALES "; const f32[20000]; const f32[20000]" },
+    { "exact_norm", "qnn.layer_norm", "axis=1, epsilon=1e-5",
+      "f8e4m3fnuz[3,40]; const f32[] 0.01; const f8e4m3fnuz[] 0; const f32[] 0.004; const "
+      "f8e4m3fnuz[] 0; const f32[40]" },
+    { "exact_norm", "qnn.instance_norm", "axis=1, epsilon=1e-5",
+      "f8e4m3[2,3,4,5]" SCALES "; const f32[3]; const f32[3]" },
+    { "exact_norm", "qnn.instance_norm", "axis=1, epsilon=1e-5",
+      "hfp8_143[1,3,17]; const f32[] 1; const hfp8_143[] 0; const f32[] 0.1; const hfp8_143[] 0; "
+      "const f32[3] 1; const f32[3] 0" },
+    { "exact_norm", "qnn.group_norm", "axis=1, groups=2, epsilon=1e-5",
+      "f8e3m4[2,6,3,3]; const f32[] 0.5; const f8e3m4[] 0; const f32[] 0.25; " ZERO
+      "; const f32[6]; const f32[6]" },
+    { "exact_norm", "qnn.group_norm", "axis=1, groups=1, epsilon=1e-3",
+      "f8e4m3[1,4,15]" SCALES "; const f32[4]; const f32[4]" },
+    { "exact_lrn", "qnn.lrn", "size=5, alpha=0.001, beta=0.75, bias=1", "f8e4m3[2,9,3,4]" SCALES },
+    { "exact_lrn", "qnn.lrn", "size=4, alpha=0.5, beta=0.5, bias=2",
+      "f8e4m3[1,2,15] " ALL_CODES TO_E3M4 },
+    { "exact_lrn", "qnn.lrn", "size=3, alpha=10000, beta=2, bias=1, layout=\"NWC\"",
+      "f8e4m3[2,5,6] 126 254" SCALES },
+    { "exact_lp_normalize", "qnn.lp_normalize", "axis=1, p=2", "f8e4m3[3,10]" SCALES },
+    { "exact_lp_normalize", "qnn.lp_normalize", "axis=1, p=2", "f8e4m3[2,3,4]" TO_E3M4 },
+    { "exact_lp_normalize", "qnn.lp_normalize", "axis=1, p=1", "f8e4m3[1,30] " ALL_CODES SCALES },
+    { "exact_lp_normalize", "qnn.lp_normalize", "axis=0, p=2", "f8e4m3[9] 0 1 129" SCALES },
+    { "exact_lp_normalize", "qnn.lp_normalize", "axis=0, p=1", "f8e4m3[9] 0 1 129" SCALES },
+    { "exact_lp_normalize", "qnn.lp_normalize", "axis=1, p=2", "f8e4m3[2,5] 128" SCALES },
+};
+
+START_TEST(norms_agree_exactly)
+{
+    KERNEL_CASES_CHECK(norms, 0);
+}
+END_TEST
 
 START_TEST(softmaxes_agree_exactly)
 {
@@ -203,6 +262,7 @@ int main(void)
     tcase_add_test(tests, products_agree_exactly);
     tcase_add_test(tests, elements_agree_exactly);
     tcase_add_test(tests, pools_agree_exactly);
+    tcase_add_test(tests, norms_agree_exactly);
     tcase_add_test(tests, softmaxes_agree_exactly);
     tcase_add_loop_test(tests, one_region_for_all, 0, N_ROWS(fused));
     tcase_add_loop_test(tests, no_float_is_written, 0, N_ROWS(fused));

@@ -59,7 +59,7 @@ static const struct op_case cases[] = {
     { "qnn.lrn", LRN("3", "-1", "1", "1"), "i8[1,1,1] 5" TENTHS, "",
       "wanted are no negative ones" },
     { "qnn.lrn", LRN("3", "1", "1", "1"), "i16[1,1,1] 5; f32[] 1; i16[] 0; f32[] 1; i8[] 0", "",
-      "input 0 of qnn.lrn is i16, wanted is i8 or u8" },
+      "input 0 of qnn.lrn is i16, wanted is i8, u8 or FP8" },
 
     /* 7/2 and -7/2: halves up; by 0: the greatest, the least, none */
     { "qnn.div", "", "i8[2] 7 -7; i8[1] 2; f32[] 1; i8[] 0; f32[] 1; i8[] 0; f32[] 1; i8[] 1",
@@ -69,8 +69,8 @@ static const struct op_case cases[] = {
     { "qnn.div", "", "i8[1] 7; i16[1] 2; f32[] 1; i8[] 0; f32[] 1; i16[] 0; f32[] 1; i8[] 1", "",
       "input 1 of qnn.div is i16, wanted is i8 or u8" },
     { "qnn.div", "",
-      "f8e4m3[1] 7; f8e4m3[1] 2; f32[] 1; f8e4m3[] 0; f32[] 1; f8e4m3[] 0; f32[] 1; f8e4m3[] 0", "",
-      "qnn.div" },
+      "f8e5m2[1] 7; f8e5m2[1] 2; f32[] 1; f8e5m2[] 0; f32[] 1; f8e5m2[] 0; f32[] 1; f8e5m2[] 0", "",
+      "numbers fit into 32 bits" },
 };
 
 START_TEST(by_hand)

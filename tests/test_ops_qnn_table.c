@@ -68,7 +68,7 @@ static const struct op_case cases[] = {
       NULL },
     { "qnn.log_softmax", "{axis=0}", "i16[2] 7; f32[] 1; i16[] 0; f32[] 1; i8[] 0", "",
       "wanted is i8 or u8" },
-    { "qnn.log_softmax", "{axis=0}", "f8e4m3[2] 0x38; f32[] 1; f8e4m3[] 0; f32[] 1; f8e4m3[] 0", "",
+    { "qnn.log_softmax", "{axis=0}", "f8e4m3[2] 0x38; f32[] 1; f8e4m3[] 0; f32[] 1; f8e4m3[] 1", "",
       "the zero point of f8e4m3 is not the constant 0" },
 
     /* a quarter and three quarters between -8 and 8; halves go up */

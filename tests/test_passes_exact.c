@@ -89,6 +89,59 @@ static const struct exact_case {
     { "exact_softmax",
       "fn main(%x: (2,9,3) f8e4m3) -> (%y) {\n" Z S DECODE(
           "xf", "x", "s") "  %c = nn.log_softmax(%xf) {axis=1}\n" ENCODE("y", "c", "s") "}\n" },
+    { "exact_norm",
+      "fn main(%x: (2,3,8) f8e4m3) -> (%y) {\n" Z S
+      "  const @g : (8) f32 = [1, 0.5, 1.5, 0.7, -1, 1, 1.2, 0.9]\n" DECODE(
+          "xf", "x",
+          "s") "  %c = nn.layer_norm(%xf, @g, @g) {axis=2, epsilon=1e-5}\n" ENCODE("y", "c",
+                                                                                   "s") "}\n" },
+    { "exact_norm", /* no bias, bounds behind it, casts */
+      "fn main(%x: (2,8) f8e4m3) -> (%y) {\n"
+      "  const @g : (8) f32 = [1, 0.5, 1.5, 0.7, -1, 1, 1.2, 0.9]\n"
+      "  %xf = cast(%x) {dtype=f32, saturate=true}\n"
+      "  %c = nn.layer_norm(%xf, @g) {axis=1, epsilon=1e-5}\n  %d = nn.relu(%c)\n"
+      "  %y = cast(%d) {dtype=f8e3m4, saturate=true}\n}\n" },
+    { "exact_norm", "fn main(%x: (2,4,3,3) f8e4m3) -> (%y) {\n" Z S
+                    "  const @g : (4) f32 = [1, 0.5, 1.5, 0.7]\n" DECODE(
+                        "xf", "x", "s") "  %c = nn.group_norm(%xf, @g, @g) {axis=1, groups=2, "
+                                        "epsilon=1e-5}\n" ENCODE("y", "c", "u") "}\n" },
+    { "exact_norm",
+      "fn main(%x: (2,4,3,3) f8e4m3) -> (%y) {\n" Z S
+      "  const @g : (4) f32 = [1, 0.5, 1.5, 0.7]\n" DECODE(
+          "xf", "x",
+          "s") "  %c = nn.instance_norm(%xf, @g, @g) {axis=1, epsilon=1e-5}\n" ENCODE("y", "c",
+                                                                                      "u") "}\n" },
+    { NULL, /* the channels are last; a scale of 2^25 least steps; one that is computed */
+      "fn main(%x: (2,3,3,4) f8e4m3) -> (%y) {\n" Z S
+      "  const @g : (4) f32 = [1, 0.5, 1.5, 0.7]\n" DECODE(
+          "xf", "x",
+          "s") "  %c = nn.instance_norm(%xf, @g, @g) {axis=3, epsilon=1e-5}\n" ENCODE("y", "c",
+                                                                                      "u") "}\n" },
+    { NULL, "fn main(%x: (2,4) f8e4m3) -> (%y) {\n" Z S
+            "  const @g : (4) f32 = [1, 0.5, 1.5, 40000]\n" DECODE(
+                "xf", "x",
+                "s") "  %c = nn.layer_norm(%xf, @g) {axis=1, epsilon=1e-5}\n" ENCODE("y", "c",
+                                                                                     "u") "}\n" },
+    { NULL, "fn main(%x: (2,4) f8e4m3, %g: (4) f32) -> (%y) {\n" Z S DECODE(
+                "xf", "x",
+                "s") "  %c = nn.layer_norm(%xf, %g) {axis=1, epsilon=1e-5}\n" ENCODE("y", "c",
+                                                                                     "u") "}\n" },
+    { "exact_normalize",
+      "fn main(%x: (2,5,6) f8e4m3) -> (%y) {\n" Z S DECODE(
+          "xf", "x",
+          "s") "  %c = nn.lrn(%xf) {size=3, alpha=0.5, beta=0.75, bias=1}\n" ENCODE("y", "c",
+                                                                                    "s") "}\n" },
+    { NULL, "fn main(%x: (2,5,6) f8e4m3) -> (%y) {\n" Z S DECODE(
+                "xf", "x",
+                "s") "  %c = nn.lrn(%xf) {size=3, alpha=0.5, beta=5, bias=1}\n" ENCODE("y", "c",
+                                                                                       "s") "}\n" },
+    { "exact_normalize",
+      "fn main(%x: (2,5,6) f8e4m3) -> (%y) {\n" Z S DECODE(
+          "xf", "x", "s") "  %c = nn.lp_normalize(%xf) {axis=1, p=2}\n  %d = clip(%c) {a_min=0, "
+                          "a_max=0.5}\n" ENCODE("y", "d", "s") "}\n" },
+    { "exact_binary",
+      "fn main(%a: (2,3) f8e4m3, %b: (1,3) f8e4m3) -> (%y) {\n" Z S DECODE("af", "a", "s")
+          DECODE("bf", "b", "t") "  %c = divide(%af, %bf)\n" ENCODE("y", "c", "u") "}\n" },
     { "resize_before_decode",
       "fn main(%x: (1,2,4,5) f8e4m3) -> (%y) {\n" Z S DECODE(
           "xf", "x",

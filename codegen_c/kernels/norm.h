@@ -3,9 +3,13 @@
 #define CODEGEN_C_KERNELS_NORM_H
 
 #include "codegen_c/kernel.h"
+#include "relay_ir/ops/qnn.h"
 
 /* Binds x, its batch, channels and plane (with the channels last: positions, channels, 1), and the
  * size of the window of channels, of nn.lrn and qnn.lrn. */
 void bind_lrn_places(struct bind *bind);
+
+/* Binds what makes powers of sums of squares, and their tables. */
+void bind_lrn_powers(struct bind *bind, const struct qnn_lrn_powers *lrn);
 
 #endif

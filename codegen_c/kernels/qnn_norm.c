@@ -217,27 +217,33 @@ bool bind_qnn_lp_normalize(struct bind *bind)
     return bind_epilogue_at(bind, "v", "at");
 }
 
+void bind_lrn_powers(struct bind *bind, const struct qnn_lrn_powers *lrn)
+{
+    const char *name = bind->region->anchor->outputs[0]->name;
+    uint32_t *powers = table_new(bind, DTYPE_U32, QNN_CODES + 1);
+    uint32_t *exponents = table_new(bind, DTYPE_U32, QNN_LRN_EXPONENTS);
+
+    memcpy(powers, lrn->powers, sizeof lrn->powers);
+    memcpy(exponents, lrn->exponents, sizeof lrn->exponents);
+    bind_int(bind, "unit", lrn->unit);
+    bind_text(bind, "step", "UINT64_C(%" PRIu64 ")", lrn->step);
+    bind_table(bind, "powers", arena_printf(bind->arena, "%s_powers", name), DTYPE_U32,
+               QNN_CODES + 1, powers);
+    bind_table(bind, "exponents", arena_printf(bind->arena, "%s_exponents", name), DTYPE_U32,
+               QNN_LRN_EXPONENTS, exponents);
+    bind_helper(bind, "power_of_sum");
+}
+
 bool bind_qnn_lrn(struct bind *bind)
 {
     const struct node *node = bind->region->anchor;
     const struct lrn_attrs *attrs = &node->attrs.lrn;
     const struct qnn_scales scales = known_qnn_scales(node);
-    const struct qnn_lrn lrn = qnn_lrn_of(attrs, &scales);
-    const char *name = node->outputs[0]->name;
-    uint32_t *powers = table_new(bind, DTYPE_U32, QNN_CODES + 1);
-    uint32_t *exponents = table_new(bind, DTYPE_U32, QNN_LRN_EXPONENTS);
+    const struct qnn_lrn_powers lrn = qnn_lrn_powers_of(attrs, scales.in_scale, QNN_CODES);
 
-    memcpy(powers, lrn.powers, sizeof lrn.powers);
-    memcpy(exponents, lrn.exponents, sizeof lrn.exponents);
     bind_lrn_places(bind);
-    bind_int(bind, "unit", lrn.unit);
-    bind_text(bind, "step", "UINT64_C(%" PRIu64 ")", lrn.step);
-    bind_table(bind, "powers", arena_printf(bind->arena, "%s_powers", name), DTYPE_U32,
-               QNN_CODES + 1, powers);
-    bind_table(bind, "exponents", arena_printf(bind->arena, "%s_exponents", name), DTYPE_U32,
-               QNN_LRN_EXPONENTS, exponents);
+    bind_lrn_powers(bind, &lrn);
     bind_int(bind, "less", 31 - QNN_LRN_BITS);
-    bind_rescaled(bind, &scales, lrn.factor);
-    bind_helper(bind, "power_of_sum");
+    bind_rescaled(bind, &scales, qnn_lrn_factor_of(attrs, &scales));
     return bind_epilogue_at(bind, "v", "at");
 }

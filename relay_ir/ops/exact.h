@@ -12,13 +12,14 @@
  *           of the format, ties to even, subnormals included. What is beyond the greatest number
  *           becomes it. A result of zero has no sign.
  *
- * runtime/embed/round_to_minifloat.h, scale_to_minifloat.h and scale_to_i64.h are the same for
- * generated C. */
+ * runtime/embed/round_to_minifloat.h, scale_to_minifloat.h, scale_to_i64.h and inverse_deviation.h
+ * are the same for generated C. */
 #ifndef RELAY_IR_OPS_EXACT_H
 #define RELAY_IR_OPS_EXACT_H
 
 #include "base/minifloat.h"
 #include "relay_ir/ir.h"
+#include "relay_ir/ops/qnn.h"
 
 /* The exponent of the least step. */
 int exact_unit(const struct minifloat *format);
@@ -94,6 +95,78 @@ struct exact_log_softmax {
 void exact_log_softmax_of(const struct minifloat *from, double in_scale, const struct minifloat *to,
                           double out_scale, struct exact_log_softmax *of);
 
+/* --- norms ------------------------------------------------------------------------------------
+ * Sums of steps and of their squares are exact: blocks and windows are such that 63 bits hold the
+ * latter. */
+
+/* The most numbers whose squares' sum stays below 2^63, and 2^27. */
+int64_t exact_most_squares(const struct minifloat *format);
+
+/* 1 / sqrt(x) or 1 / x is significand / 2^shift, at most 2^-29 of it off: 2^29 .. 2^31 - 1; 0 for
+ * x = 0. shift may be negative. */
+struct exact_inverse {
+    int32_t significand;
+    int shift;
+};
+
+struct exact_inverse exact_inverse_of(uint64_t x);
+struct exact_inverse exact_inverse_root_of(uint64_t x);
+
+/* qnn.layer_norm, instance_norm and group_norm of blocks of n numbers, whose steps have the sum S,
+ * and their squares the sum Q:
+ *
+ * V         n * Q - S^2, which is n^2 times the variance, below 2^90: exact
+ * W         V + epsilon, in 60 bits, what is below cut off; epsilon is that of the operator times
+ *           n^2 / (x's least step)^2
+ * z         (n * x - S) / sqrt(W), by exact_inverse_root_of, to the nearest multiple of
+ *           2^-fraction, ties to even
+ * result    z * scale + bias, exact, rounded once; scale and bias in 2^-shift least steps of the
+ *           result, at most 2^30 of them
+ *
+ * So before the rounding a result is 2^-29 of itself off, and by 2^-fraction of the scale and
+ * 2^-shift steps. */
+struct exact_norm {
+    uint64_t epsilon; /* 2^60 .. 2^62, or 0 */
+    int exponent;     /* of epsilon: times 2^exponent; even */
+    int fraction;     /* 17 .. 30 */
+    int shift;        /* 0 .. 30 */
+};
+
+/* scale and bias (NULL = none) are known. */
+struct exact_norm exact_norm_of(const struct minifloat *from, double in_scale,
+                                const struct minifloat *to, double out_scale, double epsilon,
+                                int64_t n, const struct tensor *scale, const struct tensor *bias);
+
+/* A scale or bias in 2^-shift least steps of the result, at most 2^30. */
+int32_t exact_norm_steps(const struct minifloat *to, double number, double out_scale, int shift);
+
+/* 1 / sqrt(W). */
+struct exact_inverse exact_inverse_deviation(const struct exact_norm *norm, int64_t n, int64_t sum,
+                                             uint64_t squares);
+
+/* qnn.lp_normalize: of a share, x / sum or x / root, whose inverse is given: multiplied by x's
+ * steps it counts in steps of the result. 2^-28 off. */
+struct exact_factor exact_share_of(const struct minifloat *to, double out_scale);
+struct exact_factor exact_share_factor(struct exact_inverse inverse, struct exact_factor share);
+
+/* qnn.lrn: as of codes (qnn.h), the squares being those of steps; x's steps times the power, in
+ * 2^-31, times the factor is rounded once. */
+struct qnn_lrn_powers exact_lrn_of(const struct lrn_attrs *attrs, const struct minifloat *from,
+                                   double in_scale);
+struct exact_factor exact_lrn_factor(const struct lrn_attrs *attrs, const struct minifloat *from,
+                                     double in_scale, const struct minifloat *to, double out_scale);
+
+/* qnn.div: the factor by which a's steps become those of a quotient, for each code of b; its sign
+ * is the multiplier's. Of 0 it is the greatest there is: all numbers but 0 become the greatest.
+ * All three are of one format. */
+struct exact_div {
+    int32_t multiplier[256];
+    int8_t shift[256];
+};
+
+void exact_div_of(const struct minifloat *format, double a_scale, double b_scale, double out_scale,
+                  struct exact_div *div);
+
 /* --- the qnn operators on small floats --------------------------------------------------------
  * What qnn.c and qnn_product.c hand over: those whose input is one, and requantize whose result is
  * one, or i64. All zero points are the constant 0. */
@@ -111,9 +184,20 @@ EXACT_OPERATOR(requantize)
 EXACT_OPERATOR(softmax)
 #undef EXACT_OPERATOR
 
+/* Types of these are inferred as those of codes are (qnn_norm.c, qnn_normalize.c). */
+bool eval_exact_norm(struct ctx *ctx, const struct node *node, const struct tensor *const *in,
+                     struct tensor *out);
+bool eval_exact_lp_normalize(struct ctx *ctx, const struct node *node,
+                             const struct tensor *const *in, struct tensor *out);
+bool eval_exact_lrn(struct ctx *ctx, const struct node *node, const struct tensor *const *in,
+                    struct tensor *out);
+
 /* For their type inference: input `input` is of a format with exact_greatest; it is the constant 0,
  * once or n times. */
 bool exact_check_codes(struct ctx *ctx, const struct node *node, int input);
 bool exact_check_zero(struct ctx *ctx, const struct node *node, int input, int64_t n);
+
+/* Inputs 0 to 4 of softmax, norms and the like: x, in_scale, in_zero, out_scale, out_zero. */
+bool exact_check_scales(struct ctx *ctx, const struct node *node);
 
 #endif

@@ -25,7 +25,7 @@ static bool check_norm_dtype(struct ctx *ctx, const struct node *node, int input
 {
     const enum dtype dtype = input_type(node, input)->dtype;
 
-    if (!dtype_is_integer(input_type(node, 0)->dtype))
+    if (dtype_is_float(input_type(node, 0)->dtype))
         return check_same_dtype(ctx, node, 0, input);
     if (dtype == DTYPE_F32)
         return true;

@@ -154,14 +154,18 @@ struct fixed_point qnn_share_factor_of(double out_scale);
  * powers[k], times 2^e with the power exponents[e]. What is multiplied by it is rounded to 2^-14
  * steps of x, and multiplied by the factor. */
 enum { QNN_LRN_EXPONENTS = 64, QNN_LRN_BITS = 14 };
-struct qnn_lrn {
+struct qnn_lrn_powers {
     uint32_t powers[QNN_CODES + 1], exponents[QNN_LRN_EXPONENTS];
     int unit; /* 0 .. 61 */
     uint64_t step;
-    struct fixed_point factor;
 };
 
-struct qnn_lrn qnn_lrn_of(const struct lrn_attrs *attrs, const struct qnn_scales *scales);
+/* greatest: the distance from the zero point that the windows' `size` numbers may have. */
+struct qnn_lrn_powers qnn_lrn_powers_of(const struct lrn_attrs *attrs, double in_scale,
+                                        double greatest);
+int64_t qnn_lrn_power(const struct qnn_lrn_powers *lrn, uint64_t squares);
+struct fixed_point qnn_lrn_factor_of(const struct lrn_attrs *attrs,
+                                     const struct qnn_scales *scales);
 
 /* --- types ------------------------------------------------------------------------------------ */
 

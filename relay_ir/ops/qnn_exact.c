@@ -1,8 +1,12 @@
-/* qnn_exact.c - qnn.conv1d ... matmul, add and mul of small floats: exact.h has the arithmetic.
+/* qnn_exact.c - qnn.conv1d ... matmul, add, mul and div of small floats: exact.h has the
+ * arithmetic.
  *
  * products  sum of steps of x times steps of w, as i64; what pads adds nothing
  * add       the two operands times their factors, added in 64 bits, rounded once
- * mul       the product of the steps times one factor, rounded once */
+ * mul       the product of the steps times one factor, rounded once
+ * div       the steps of a times a factor for each code of b, rounded once */
+#include <stdlib.h>
+
 #include "relay_ir/layout.h"
 #include "relay_ir/ops/check.h"
 #include "relay_ir/ops/exact.h"
@@ -52,6 +56,13 @@ bool exact_check_zero(struct ctx *ctx, const struct node *node, int input, int64
     return diag_error(ctx, DIAG_UNSUPPORTED_FORM, node_origin(node),
                       "%s: the zero point of %s is not the constant 0", op_name(node->op),
                       dtype_name(input_type(node, input)->dtype));
+}
+
+bool exact_check_scales(struct ctx *ctx, const struct node *node)
+{
+    return exact_check_codes(ctx, node, 0) && exact_check_codes(ctx, node, 4) &&
+           qnn_check_scale(ctx, node, 1, 1) && exact_check_zero(ctx, node, 2, 1) &&
+           qnn_check_scale(ctx, node, 3, 1) && exact_check_zero(ctx, node, 4, 1);
 }
 
 /* Sums of `terms` products must fit into 64 bits, whatever the order. */
@@ -148,9 +159,9 @@ bool infer_exact_binary(struct ctx *ctx, struct node *node)
     const struct type *a = input_type(node, A), *b = input_type(node, B);
     struct type shape;
 
-    if (node->op != OP_QNN_ADD && node->op != OP_QNN_MUL)
+    if (node->op != OP_QNN_ADD && node->op != OP_QNN_MUL && node->op != OP_QNN_DIV)
         return diag_error(ctx, DIAG_UNSUPPORTED_TYPE, node_origin(node),
-                          "%s of %s is not supported, only qnn.add and qnn.mul are",
+                          "%s of %s is not supported, only qnn.add, qnn.mul and qnn.div are",
                           op_name(node->op), dtype_name(a->dtype));
     if (!exact_check_codes(ctx, node, A) || !check_same_dtype(ctx, node, A, B) ||
         !check_same_dtype(ctx, node, A, OUT_ZERO))
@@ -311,6 +322,15 @@ static unsigned added(const struct minifloat *format, const struct exact_add *ad
     return exact_round(format, (uint64_t)(sum < 0 ? -sum : sum), add->shift, sum < 0);
 }
 
+static unsigned divided(const struct minifloat *format, const struct exact_div *div, int64_t a,
+                        unsigned code)
+{
+    const int32_t multiplier = div->multiplier[code];
+
+    return exact_scale(format, multiplier < 0 ? -a : a,
+                       (struct exact_factor){ abs(multiplier), div->shift[code] });
+}
+
 bool eval_exact_binary(struct ctx *ctx, const struct node *node, const struct tensor *const *in,
                        struct tensor *out)
 {
@@ -322,17 +342,24 @@ bool eval_exact_binary(struct ctx *ctx, const struct node *node, const struct te
     const uint8_t *a_codes = in[A]->data, *b_codes = in[B]->data;
     const int64_t n = type_elements(&out->type);
     struct walk walk = walk_begin(out->type.rank, out->type.dim);
+    struct exact_div div;
 
     (void)ctx;
+    if (node->op == OP_QNN_DIV)
+        exact_div_of(format, a_scale, b_scale, out_scale, &div);
     walk_add_broadcast(&walk, &in[A]->type);
     walk_add_broadcast(&walk, &in[B]->type);
     for (int64_t i = 0; i < n; i++, walk_next(&walk)) {
         const int64_t a = exact_steps(format, a_codes[walk.offset[0]]);
         const int64_t b = exact_steps(format, b_codes[walk.offset[1]]);
+        unsigned y;
 
-        ((uint8_t *)out->data)[i] =
-            (uint8_t)(node->op == OP_QNN_ADD ? added(format, &add, a, b)
-                                             : exact_scale(format, a * b, mul));
+        switch (node->op) {
+        case OP_QNN_ADD: y = added(format, &add, a, b); break;
+        case OP_QNN_DIV: y = divided(format, &div, a, b_codes[walk.offset[1]]); break;
+        default: y = exact_scale(format, a * b, mul); break;
+        }
+        ((uint8_t *)out->data)[i] = (uint8_t)y;
     }
     return true;
 }

@@ -8,9 +8,7 @@
 
 static bool infer_line(struct ctx *ctx, struct node *node)
 {
-    if (!exact_check_codes(ctx, node, 0) || !exact_check_codes(ctx, node, 4) ||
-        !qnn_check_scale(ctx, node, 1, 1) || !exact_check_zero(ctx, node, 2, 1) ||
-        !qnn_check_scale(ctx, node, 3, 1) || !exact_check_zero(ctx, node, 4, 1) ||
+    if (!exact_check_scales(ctx, node) ||
         !check_axis(ctx, node, input_type(node, 0), &node->attrs.axis.axis))
         return false;
     set_scaled_output(node, input_type(node, 4)->dtype, input_type(node, 0), 3, 4, -1);

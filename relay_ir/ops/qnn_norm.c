@@ -15,10 +15,13 @@
  * result: `shift` is the greatest, at most 30, for which all fit into 30 bits
  *
  * So a result is off by half a step, and by 2^-17 * (scale / out_scale) + 2^-30 of itself. V fits
- * into 62 bits for blocks of 2^24 codes of 8 bits, 2^16 of 16 bits: longer ones are refused. */
+ * into 62 bits for blocks of 2^24 codes of 8 bits, 2^16 of 16 bits: longer ones are refused.
+ *
+ * Small floats: exact.h (exact_norm). */
 #include <math.h>
 
 #include "relay_ir/ops/check.h"
+#include "relay_ir/ops/exact.h"
 #include "relay_ir/ops/norm.h"
 #include "relay_ir/ops/ops.h"
 #include "relay_ir/ops/qnn.h"
@@ -96,15 +99,17 @@ struct qnn_norm qnn_norm_of(const struct qnn_scales *scales, double epsilon, enu
 bool infer_qnn_norm(struct ctx *ctx, struct node *node)
 {
     const struct type *x = input_type(node, 0);
+    const struct minifloat *format = type_minifloat(x);
     int64_t longest;
 
-    if (!qnn_check_scales(ctx, node) || !norm_check(ctx, node, SCALE))
+    if (!(format ? exact_check_scales(ctx, node) : qnn_check_scales(ctx, node)) ||
+        !norm_check(ctx, node, SCALE))
         return false;
     if (node->op != OP_QNN_LAYER_NORM && node->attrs.norm.axis != 1)
         return diag_error(ctx, DIAG_UNSUPPORTED_FORM, node_origin(node),
                           "%s: the channels are axis %lld, wanted is axis 1", op_name(node->op),
                           (long long)node->attrs.norm.axis);
-    longest = qnn_norm_longest(x->dtype);
+    longest = format ? exact_most_squares(format) : qnn_norm_longest(x->dtype);
     if (norm_blocks_of(node, x).size > longest)
         return diag_error(ctx, DIAG_TOO_BIG, node_origin(node),
                           "%s: %lld numbers have one mean, wanted are at most %lld of %s",
@@ -139,8 +144,7 @@ static void normalise(const struct qnn_norm *norm, const struct tensor *x, int64
                                                 root.shift - norm->fraction - QNN_NORM_BITS);
 }
 
-bool eval_qnn_norm(struct ctx *ctx, const struct node *node, const struct tensor *const *in,
-                   struct tensor *out)
+static void eval_codes(const struct node *node, const struct tensor *const *in, struct tensor *out)
 {
     const struct tensor *bias = node->n_inputs > BIAS ? in[BIAS] : NULL;
     const struct norm_blocks blocks = norm_blocks_of(node, &out->type);
@@ -151,7 +155,6 @@ bool eval_qnn_norm(struct ctx *ctx, const struct node *node, const struct tensor
     struct bulk bulk = { NULL, 0 };
     int64_t *z = bulk_alloc(&bulk, (size_t)(n > 0 ? blocks.size : 1) * sizeof *z);
 
-    (void)ctx;
     for (int64_t start = 0; start < n; start += blocks.size) {
         normalise(&norm, in[0], start, blocks.size, z);
         for (int64_t i = 0; i < blocks.size; i++) {
@@ -168,5 +171,13 @@ bool eval_qnn_norm(struct ctx *ctx, const struct node *node, const struct tensor
         }
     }
     bulk_release(&bulk);
+}
+
+bool eval_qnn_norm(struct ctx *ctx, const struct node *node, const struct tensor *const *in,
+                   struct tensor *out)
+{
+    if (type_minifloat(&in[0]->type))
+        return eval_exact_norm(ctx, node, in, out);
+    eval_codes(node, in, out);
     return true;
 }

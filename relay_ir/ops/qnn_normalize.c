@@ -13,17 +13,39 @@
  *               result = saturate(rescaled(d * power to the nearest 2^-14, in_scale * bias^-beta /
  *                        (out_scale * 2^-14)) + out_zero)
  *
- * rescaled() is fixed_point_apply in single rounding. */
+ * rescaled() is fixed_point_apply in single rounding. Small floats: exact.h (exact_share_of,
+ * exact_lrn_factor). */
 #include <math.h>
 
 #include "relay_ir/layout.h"
 #include "relay_ir/ops/check.h"
+#include "relay_ir/ops/exact.h"
 #include "relay_ir/ops/ops.h"
 #include "relay_ir/ops/qnn.h"
 #include "relay_ir/ops/scales.h"
 #include "relay_ir/ops/spatial.h"
 
 enum { OUT_SCALE = 3, OUT_ZERO };
+
+/* 63 bits hold the squares of n numbers of input 0; of integers of 16 bits any of them. */
+static bool check_squares(struct ctx *ctx, const struct node *node, int64_t n)
+{
+    const struct minifloat *format = type_minifloat(input_type(node, 0));
+    const int64_t most = format ? exact_most_squares(format) : INT64_MAX;
+
+    if (n <= most)
+        return true;
+    return diag_error(ctx, DIAG_TOO_BIG, node_origin(node),
+                      "%s: squares of %lld numbers are added, wanted are at most %lld of %s",
+                      op_name(node->op), (long long)n, (long long)most,
+                      dtype_name(input_type(node, 0)->dtype));
+}
+
+static bool check_scales(struct ctx *ctx, const struct node *node)
+{
+    return type_minifloat(input_type(node, 0)) ? exact_check_scales(ctx, node)
+                                               : qnn_check_scales(ctx, node);
+}
 
 /* --- lp_normalize ----------------------------------------------------------------------------- */
 
@@ -32,11 +54,13 @@ bool infer_qnn_lp_normalize(struct ctx *ctx, struct node *node)
     const struct type *x = input_type(node, 0);
     const int64_t p = node->attrs.lp_normalize.p;
 
-    if (!qnn_check_scales(ctx, node) || !check_axis(ctx, node, x, &node->attrs.lp_normalize.axis))
+    if (!check_scales(ctx, node) || !check_axis(ctx, node, x, &node->attrs.lp_normalize.axis))
         return false;
     if (p != 1 && p != 2)
         return diag_error(ctx, DIAG_UNSUPPORTED_FORM, node_origin(node),
                           "%s: p is %lld, wanted is 1 or 2", op_name(node->op), (long long)p);
+    if (!check_squares(ctx, node, x->dim[node->attrs.lp_normalize.axis]))
+        return false;
     set_scaled_output(node, input_type(node, OUT_ZERO)->dtype, x, OUT_SCALE, OUT_ZERO, -1);
     return true;
 }
@@ -81,7 +105,8 @@ bool eval_qnn_lp_normalize(struct ctx *ctx, const struct node *node, const struc
     const int64_t n = type->dim[axis], step = type_span(type, axis + 1, type->rank);
     const int64_t n_lines = type_span(type, 0, axis) * step;
 
-    (void)ctx;
+    if (type_minifloat(&in[0]->type))
+        return eval_exact_lp_normalize(ctx, node, in, out);
     for (int64_t line = 0; line < n_lines; line++)
         normalise_line(&scales, node->attrs.lp_normalize.p, in[0],
                        line / step * n * step + line % step, n, step, out);
@@ -95,11 +120,11 @@ bool infer_qnn_lrn(struct ctx *ctx, struct node *node)
     const struct type *x = input_type(node, 0);
     const struct lrn_attrs *attrs = &node->attrs.lrn;
 
-    if (!qnn_check_scales(ctx, node) || !check_rank(ctx, node, 0, 2, MAX_RANK))
+    if (!check_scales(ctx, node) || !check_rank(ctx, node, 0, 2, MAX_RANK))
         return false;
     if (dtype_bytes(x->dtype) != 1)
         return diag_error(ctx, DIAG_TYPE, node_origin(node),
-                          "input 0 of %s is %s, wanted is i8 or u8", op_name(node->op),
+                          "input 0 of %s is %s, wanted is i8, u8 or FP8", op_name(node->op),
                           dtype_name(x->dtype));
     if (attrs->size < 1 || attrs->size > SPATIAL_MOST)
         return diag_error(ctx, DIAG_SHAPE, node_origin(node),
@@ -110,18 +135,20 @@ bool infer_qnn_lrn(struct ctx *ctx, struct node *node)
                           "%s: alpha %g, beta %g, bias %g: wanted are no negative ones, and a bias "
                           "above 0",
                           op_name(node->op), attrs->alpha, attrs->beta, attrs->bias);
-    if (!spatial_check_layout(ctx, node, "layout", x->rank - 2, &node->attrs.lrn.layout))
+    if (!spatial_check_layout(ctx, node, "layout", x->rank - 2, &node->attrs.lrn.layout) ||
+        !check_squares(ctx, node, attrs->size))
         return false;
     set_scaled_output(node, input_type(node, OUT_ZERO)->dtype, x, OUT_SCALE, OUT_ZERO, -1);
     return true;
 }
 
-struct qnn_lrn qnn_lrn_of(const struct lrn_attrs *attrs, const struct qnn_scales *scales)
+struct qnn_lrn_powers qnn_lrn_powers_of(const struct lrn_attrs *attrs, double in_scale,
+                                        double greatest)
 {
-    const double in = scales->in_scale, size = (double)attrs->size;
-    const double per_square = attrs->alpha * in * in / (size * attrs->bias);
-    const double most = 1 + fmin(per_square * size * 65536, 0x1p60);
-    struct qnn_lrn lrn = { .unit = 61 };
+    const double size = (double)attrs->size;
+    const double per_square = attrs->alpha * in_scale * in_scale / (size * attrs->bias);
+    const double most = 1 + fmin(per_square * size * greatest * greatest, 0x1p60);
+    struct qnn_lrn_powers lrn = { .unit = 61 };
 
     while (lrn.unit > 0 && !(ldexp(most, lrn.unit) < 0x1p62))
         lrn.unit--;
@@ -130,13 +157,16 @@ struct qnn_lrn qnn_lrn_of(const struct lrn_attrs *attrs, const struct qnn_scales
         lrn.powers[k] = (uint32_t)rint(ldexp(pow(1 + k / 256.0, -attrs->beta), 31));
     for (int e = 0; e < QNN_LRN_EXPONENTS; e++)
         lrn.exponents[e] = (uint32_t)rint(ldexp(pow(2, -attrs->beta * e), 31));
-    lrn.factor = fixed_point_of(
-        ldexp(in * pow(attrs->bias, -attrs->beta) / scales->out_scale, -QNN_LRN_BITS));
     return lrn;
 }
 
-/* The power in 2^-31. */
-static int64_t power_of(const struct qnn_lrn *lrn, uint64_t squares)
+struct fixed_point qnn_lrn_factor_of(const struct lrn_attrs *attrs, const struct qnn_scales *scales)
+{
+    return fixed_point_of(ldexp(
+        scales->in_scale * pow(attrs->bias, -attrs->beta) / scales->out_scale, -QNN_LRN_BITS));
+}
+
+int64_t qnn_lrn_power(const struct qnn_lrn_powers *lrn, uint64_t squares)
 {
     const uint64_t sum = ((uint64_t)1 << lrn->unit) + lrn->step * squares;
     uint64_t fraction, k, rest, power;
@@ -156,14 +186,16 @@ bool eval_qnn_lrn(struct ctx *ctx, const struct node *node, const struct tensor 
 {
     const struct lrn_attrs *attrs = &node->attrs.lrn;
     const struct qnn_scales scales = qnn_scales_of(in);
-    const struct qnn_lrn lrn = qnn_lrn_of(attrs, &scales);
+    const struct qnn_lrn_powers lrn = qnn_lrn_powers_of(attrs, scales.in_scale, 256);
+    const struct fixed_point factor = qnn_lrn_factor_of(attrs, &scales);
     const struct type *type = &out->type;
     const int axis = layout_channel_axis(attrs->layout, type->rank);
     const int64_t channels = type->dim[axis], n = type_elements(type);
     const int64_t step = type_span(type, axis + 1, type->rank);
     const int64_t before = (attrs->size - 1) / 2, after = attrs->size - 1 - before;
 
-    (void)ctx;
+    if (type_minifloat(&in[0]->type))
+        return eval_exact_lrn(ctx, node, in, out);
     for (int64_t i = 0; i < n; i++) {
         const int64_t c = i / step % channels, d = tensor_int_at(in[0], i) - scales.in_zero;
         const int64_t from = c > before ? c - before : 0;
@@ -175,12 +207,12 @@ bool eval_qnn_lrn(struct ctx *ctx, const struct node *node, const struct tensor 
 
             squares += (uint64_t)(near * near);
         }
-        qnn_put_saturated(
-            out, i,
-            fixed_point_apply(lrn.factor,
-                              shifted_to_nearest(d * power_of(&lrn, squares), 31 - QNN_LRN_BITS),
-                              ROUND_SINGLE) +
-                scales.out_zero);
+        qnn_put_saturated(out, i,
+                          fixed_point_apply(factor,
+                                            shifted_to_nearest(d * qnn_lrn_power(&lrn, squares),
+                                                               31 - QNN_LRN_BITS),
+                                            ROUND_SINGLE) +
+                              scales.out_zero);
     }
     return true;
 }

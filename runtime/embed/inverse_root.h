@@ -1,3 +1,6 @@
+#ifndef EMBED_INVERSE_ROOT_H
+#define EMBED_INVERSE_ROOT_H
+
 #include <stdint.h>
 
 /* 1 / sqrt(x) = result / 2^*shift, less than 2^-30 of it off; x is not 0. The result has 31 bits (or is 2^31),
@@ -16,3 +19,5 @@ static uint32_t inverse_root(uint64_t x, int *shift)
             root |= bit;
     return (uint32_t)(((uint64_t)1 << 62) / root);
 }
+
+#endif

@@ -38,12 +38,8 @@ error[R0501]: the rule auto for scales of data needs samples
  --> MODELS/conv_bn_relu.onnx
 help: give --data PATH, or another rule: max, percentile, kl ...
 [2]
-# What computes in floats although integers were asked for
+# What computes in floats although integers were asked for: nothing of attention, products of E5M2
 $ relayc compile $MODELS/attention_block.onnx --precision fp8 --arithmetic integer -q -o floats
-warning[R0701]: 1 node computes in floats: 'normed' (nn.layer_norm)
- --> MODELS/attention_block.onnx
-note: there is no integer form of them here (docs/fp8.md says of what there is): a processor without an FPU calls functions for floats
-help: int8 has norms of integers; a batch norm in their place goes into the weights
 $ relayc compile $MODELS/conv_bn_relu.onnx --precision fp8=f8e5m2 --arithmetic integer -q -o floats
 warning[R0701]: 4 nodes compute in floats: 'bn1_y.multiply.conv2d' (nn.conv2d), 'bn1_y.multiply' (multiply), 'bn1_y' (nn.bias_add), 'y' (nn.relu)
  --> MODELS/conv_bn_relu.onnx

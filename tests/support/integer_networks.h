@@ -97,6 +97,31 @@ static const char fp8_network[] =
     "}\n";
 /* clang-format on */
 
+/* Norms, quotients, and what is between them. */
+/* clang-format off */
+static const char fp8_norm_network[] =
+    "fn main(%x: (1,6,16) f8e4m3) -> (%y) {\n"
+    "  const @s : () f32 = [0.02]\n"
+    "  const @t : () f32 = [0.05]\n"
+    "  const @p : () f32 = [0.0025]\n"
+    "  const @z : () f8e4m3 = [0x00]\n"
+    "  const @g : (16) f32 = [1, 0.5, 1.5, 0.7, -1, 1, 1.2, 0.9, 1, 1, 0.3, 2, 1, 1, 1, 0.25]\n"
+    "  const @b : (16) f32 = [0.1, 0.5, -0.5, 0, 0, 0.2, 0.3, -0.1, 0, 0, 0, 0, 1, -1, 0.01, 0.02]\n"
+    "  const @c : (6) f32 = [1, 0.5, 1.5, 0.7, -1, 1]\n"
+    "  %xd = qnn.dequantize(%x, @s, @z) {axis=0}\n"
+    "  %ln = nn.layer_norm(%xd, @g, @b) {axis=2, epsilon=1e-5}\n" E("lnd", "ln", "@s")
+    "  %in = nn.instance_norm(%lnd, @c, @c) {axis=1, epsilon=1e-3}\n"
+    "  %re = nn.relu(%in)\n" E("ind", "re", "@s")
+    "  %gn = nn.group_norm(%ind, @c, @c) {axis=1, groups=2, epsilon=1e-3}\n" E("gnd", "gn", "@t")
+    "  %lr = nn.lrn(%gnd) {size=3, alpha=0.1, beta=0.75, bias=1}\n" E("lrd", "lr", "@t")
+    "  %lp = nn.lp_normalize(%lrd) {axis=1, p=2}\n" E("lpd", "lp", "@p")
+    "  %l1 = nn.lp_normalize(%lpd) {axis=2, p=1}\n" E("l1d", "l1", "@p")
+    "  %e = sigmoid(%gnd)\n" E("ed", "e", "@p")
+    "  %d = divide(%l1d, %ed)\n"
+    "  %y = qnn.quantize(%d, @p, @z) {axis=0, saturate=true}\n"
+    "}\n";
+/* clang-format on */
+
 /* An attention block with its norms and residuals; and the other norms, quotients, a cubic resize.
  */
 /* clang-format off */

@@ -85,7 +85,21 @@ static int read_tensors(struct bulk *bulk, const char *text, struct tensor *tens
     return n;
 }
 
-/* A node on parameters of the given types, or NULL after an error. */
+/* Zero points of small floats must be known: one number of them is a constant, all else is a
+ * parameter. */
+static struct value *operand(struct module *module, const struct tensor *input)
+{
+    const struct type *type = &input->type;
+    void *data;
+
+    if (type->rank > 0 || dtype_kind(type->dtype) != KIND_MINIFLOAT)
+        return param_new(module->main, "x", type);
+    data = constant_alloc(module->main, type);
+    memcpy(data, input->data, type_bytes(type));
+    return constant_new(module->main, "zero", type, data);
+}
+
+/* A node on operands of the given types, or NULL after an error. */
 static struct node *make_node(struct ctx *ctx, struct module *module, const char *op,
                               const char *attrs_text, int n_inputs, const struct tensor *inputs,
                               int n_outputs)
@@ -99,7 +113,7 @@ static struct node *make_node(struct ctx *ctx, struct module *module, const char
     ck_assert_msg(attrs_parse(&ctx->perm, op_row(code)->attrs, &attrs_text, &attrs, &reason),
                   "%s: %s", op, reason);
     for (int i = 0; i < n_inputs; i++)
-        values[i] = inputs[i].data ? param_new(module->main, "x", &inputs[i].type) : NULL;
+        values[i] = inputs[i].data ? operand(module, &inputs[i]) : NULL;
     return node_new(module->main, &(struct node_args){ .op = code,
                                                        .n_inputs = n_inputs,
                                                        .inputs = values,

@@ -223,3 +223,23 @@ struct value *through_table(struct rewrite *rewrite, struct value *codes, const 
                       (struct value *[]){ codes, table, scale_operand(rewrite, to->scale),
                                           zero_operand(rewrite, to->dtype) });
 }
+
+bool exact_find_behind(struct rewrite *rewrite, const struct node *root,
+                       struct exact_behind *behind)
+{
+    if (!encodes(rewrite, root, &behind->out))
+        return false;
+    behind->value = behind_bounds(root->inputs[0], root, behind->bounds, &behind->n_bounds);
+    return behind->value && behind->value->def;
+}
+
+struct value *exact_bounded(struct rewrite *rewrite, const struct exact_behind *behind,
+                            const struct node *root, struct value *codes)
+{
+    for (int i = 0; i < behind->n_bounds; i++)
+        rule_covers(rewrite, behind->bounds[i]);
+    if (!codes || behind->n_bounds == 0)
+        return codes;
+    return through_table(rewrite, codes, &behind->out, behind->value, root->inputs[0],
+                         &behind->out);
+}

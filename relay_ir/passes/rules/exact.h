@@ -46,4 +46,20 @@ struct value *through_table(struct rewrite *rewrite, struct value *codes, const 
                             const struct value *leaf, const struct value *value,
                             const struct small *to);
 
+/* What is between a value and its encoder. Bounds become a table of codes: encoding is monotonous,
+ * so that it does not matter which comes first. */
+struct exact_behind {
+    struct small out;
+    struct value *value; /* in front of the bounds */
+    int n_bounds;
+    const struct node *bounds[MAX_BOUNDS];
+};
+
+bool exact_find_behind(struct rewrite *rewrite, const struct node *root,
+                       struct exact_behind *behind);
+
+/* The codes, made of what stood in front of the bounds, with them. */
+struct value *exact_bounded(struct rewrite *rewrite, const struct exact_behind *behind,
+                            const struct node *root, struct value *codes);
+
 #endif

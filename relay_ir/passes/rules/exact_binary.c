@@ -1,39 +1,11 @@
-/* exact_binary.c - sums, products and averages of FP8 numbers that are encoded again. Bounds (relu,
- * clip) between them and the encoder become a table of codes: encoding is monotonous, so that it
- * does not matter which comes first. */
+/* exact_binary.c - sums, products, quotients and averages of FP8 numbers that are encoded again.
+ * Bounds (relu, clip) between them and the encoder become a table of codes: encoding is monotonous,
+ * so that it does not matter which comes first. */
 #include <math.h>
 #include <string.h>
 
 #include "relay_ir/ops/exact.h"
 #include "relay_ir/passes/rules/exact.h"
-
-/* What is between a value and its encoder. */
-struct behind {
-    struct small out;
-    struct value *value; /* in front of the bounds */
-    int n_bounds;
-    const struct node *bounds[MAX_BOUNDS];
-};
-
-static bool find_behind(struct rewrite *rewrite, const struct node *root, struct behind *behind)
-{
-    if (!encodes(rewrite, root, &behind->out))
-        return false;
-    behind->value = behind_bounds(root->inputs[0], root, behind->bounds, &behind->n_bounds);
-    return behind->value && behind->value->def;
-}
-
-/* The codes, made of what stood in front of the bounds, with them. */
-static struct value *bounded(struct rewrite *rewrite, const struct behind *behind,
-                             const struct node *root, struct value *codes)
-{
-    for (int i = 0; i < behind->n_bounds; i++)
-        rule_covers(rewrite, behind->bounds[i]);
-    if (!codes || behind->n_bounds == 0)
-        return codes;
-    return through_table(rewrite, codes, &behind->out, behind->value, root->inputs[0],
-                         &behind->out);
-}
 
 /* The multiplier of the operand with the smaller scale must keep 16 bits. */
 static bool add_is_fine(const struct small *a, const struct small *b)
@@ -43,43 +15,57 @@ static bool add_is_fine(const struct small *a, const struct small *b)
     return ratio <= 0x1p15 && ratio >= 0x1p-15;
 }
 
-static bool scales_are_fine(bool add, const struct small *a, const struct small *b,
+static bool scales_are_fine(enum op op, const struct small *a, const struct small *b,
                             const struct small *out)
 {
-    const double factor =
-        add ? fmax(a->scale, b->scale) / out->scale : a->scale * b->scale / out->scale;
+    double factor = a->scale * b->scale / out->scale;
 
-    return factor >= 0x1p-60 && factor <= 0x1p30 && (!add || add_is_fine(a, b));
+    if (op == OP_ADD)
+        factor = fmax(a->scale, b->scale) / out->scale;
+    else if (op == OP_DIVIDE)
+        factor = a->scale / b->scale / out->scale;
+    return factor >= 0x1p-60 && factor <= 0x1p30 && (op != OP_ADD || add_is_fine(a, b));
 }
 
-/* encode(add or multiply of decode(a) and decode(b)) -> qnn.add, qnn.mul; all of one format */
+static enum op exact_op(enum op op)
+{
+    switch (op) {
+    case OP_ADD: return OP_QNN_ADD;
+    case OP_DIVIDE: return OP_QNN_DIV;
+    case OP_MULTIPLY: return OP_QNN_MUL;
+    default: return OP_COUNT;
+    }
+}
+
+/* encode(add, multiply or divide of decode(a) and decode(b)) -> qnn.add, qnn.mul, qnn.div; all of
+ * one format */
 struct value *exact_binary(struct rewrite *rewrite, struct node *root)
 {
     const struct node *node, *a_node, *b_node;
     struct small a, b;
-    struct behind behind;
+    struct exact_behind behind;
     struct value *y;
 
-    if (!find_behind(rewrite, root, &behind))
+    if (!exact_find_behind(rewrite, root, &behind))
         return NULL;
     node = behind.value->def;
-    if (node->op != OP_ADD && node->op != OP_MULTIPLY)
+    if (exact_op(node->op) == OP_COUNT)
         return NULL;
     a_node = decoder_of(rewrite, node->inputs[0], &a);
     b_node = decoder_of(rewrite, node->inputs[1], &b);
     if (!a_node || !b_node || a.dtype != b.dtype || a.dtype != behind.out.dtype ||
-        !scales_are_fine(node->op == OP_ADD, &a, &b, &behind.out))
+        !scales_are_fine(node->op, &a, &b, &behind.out))
         return NULL;
     rule_covers(rewrite, a_node);
     rule_covers(rewrite, b_node);
     rule_covers(rewrite, node);
-    y = rule_build(rewrite, node->op == OP_ADD ? OP_QNN_ADD : OP_QNN_MUL, NULL, 8,
+    y = rule_build(rewrite, exact_op(node->op), NULL, 8,
                    (struct value *[]){
                        a_node->inputs[0], b_node->inputs[0], scale_operand(rewrite, a.scale),
                        zero_operand(rewrite, a.dtype), scale_operand(rewrite, b.scale),
                        zero_operand(rewrite, a.dtype), scale_operand(rewrite, behind.out.scale),
                        zero_operand(rewrite, a.dtype) });
-    return bounded(rewrite, &behind, root, y);
+    return exact_bounded(rewrite, &behind, root, y);
 }
 
 /* --- averages
@@ -216,12 +202,12 @@ static bool is_average(const struct node *node)
 struct value *exact_average(struct rewrite *rewrite, struct node *root)
 {
     const struct node *node, *decoder;
-    struct behind behind;
+    struct exact_behind behind;
     struct small in;
     struct value *x, *y;
     int64_t n;
 
-    if (!find_behind(rewrite, root, &behind))
+    if (!exact_find_behind(rewrite, root, &behind))
         return NULL;
     node = behind.value->def;
     if (!is_average(node))
@@ -237,5 +223,5 @@ struct value *exact_average(struct rewrite *rewrite, struct node *root)
     y = op_spatial_rank(node->op)
             ? average_windows(rewrite, node, x, &in, &behind.out)
             : average_rows(rewrite, x, n, &in, &behind.out, &node->outputs[0]->type);
-    return bounded(rewrite, &behind, root, y);
+    return exact_bounded(rewrite, &behind, root, y);
 }

@@ -55,9 +55,11 @@ RULE(encode_of_elements)
 RULE(exact_resize)
 RULE(exact_softmax)
 
-/* exact_binary.c, exact_product.c */
+/* exact_binary.c, exact_norm.c, exact_product.c */
 RULE(exact_average)
 RULE(exact_binary)
+RULE(exact_norm)
+RULE(exact_normalize)
 RULE(exact_product)
 
 /* clamp.c */
