@@ -15,6 +15,11 @@ bool is_product(enum op op)
     }
 }
 
+bool is_recurrent(enum op op)
+{
+    return op == OP_RNN || op == OP_GRU || op == OP_LSTM;
+}
+
 enum dtype *product_out_dtype(struct node *node)
 {
     switch (node->op) {

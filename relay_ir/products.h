@@ -7,6 +7,9 @@
 
 bool is_product(enum op op);
 
+/* nn.rnn, nn.gru, nn.lstm: products inside, with weights in inputs 1 and 2, row by row. */
+bool is_recurrent(enum op op);
+
 /* The attribute out_dtype of a product. */
 enum dtype *product_out_dtype(struct node *node);
 

@@ -20,7 +20,13 @@ const struct rnn_kind *rnn_kind(enum op op)
         { OP_LSTM, 4, 3, "Sigmoid,Tanh,Tanh" },
     };
 
-    return op == OP_RNN ? &kinds[0] : op == OP_GRU ? &kinds[1] : &kinds[2];
+    switch (op) {
+    case OP_RNN:
+    case OP_QNN_RNN: return &kinds[0];
+    case OP_GRU:
+    case OP_QNN_GRU: return &kinds[1];
+    default: return &kinds[2];
+    }
 }
 
 static double affine(double x, double a, double b)
@@ -77,29 +83,36 @@ static double softplus(double x, double a, double b)
     return fmax(x, 0) + log1p(exp(-fabs(x)));
 }
 
-double (*rnn_activation(const char *name, size_t n))(double x, double alpha, double beta)
-{
-    static const struct {
-        const char *name;
-        double (*function)(double x, double alpha, double beta);
-    } rows[] = {
-        { "Affine", affine },
-        { "Elu", elu },
-        { "HardSigmoid", hard_sigmoid },
-        { "LeakyRelu", leaky_relu },
-        { "Relu", relu },
-        { "ScaledTanh", scaled_tanh },
-        { "Sigmoid", sigmoid },
-        { "Softplus", softplus },
-        { "Softsign", softsign },
-        { "Tanh", tanh_of },
-        { "ThresholdedRelu", threshold },
-    };
+static const struct {
+    const char *name;
+    double (*function)(double x, double alpha, double beta);
+} functions[RNN_FUNCTION_COUNT] = {
+    [RNN_AFFINE] = { "Affine", affine },
+    [RNN_ELU] = { "Elu", elu },
+    [RNN_HARD_SIGMOID] = { "HardSigmoid", hard_sigmoid },
+    [RNN_LEAKY_RELU] = { "LeakyRelu", leaky_relu },
+    [RNN_RELU] = { "Relu", relu },
+    [RNN_SCALED_TANH] = { "ScaledTanh", scaled_tanh },
+    [RNN_SIGMOID] = { "Sigmoid", sigmoid },
+    [RNN_SOFTPLUS] = { "Softplus", softplus },
+    [RNN_SOFTSIGN] = { "Softsign", softsign },
+    [RNN_TANH] = { "Tanh", tanh_of },
+    [RNN_THRESHOLDED_RELU] = { "ThresholdedRelu", threshold },
+};
 
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (strlen(rows[i].name) == n && memcmp(rows[i].name, name, n) == 0)
-            return rows[i].function;
-    return NULL;
+enum rnn_function rnn_function_of(const char *name, size_t n)
+{
+    enum rnn_function f = 0;
+
+    while (f < RNN_FUNCTION_COUNT &&
+           (strlen(functions[f].name) != n || memcmp(functions[f].name, name, n) != 0))
+        f++;
+    return f;
+}
+
+double rnn_activate(const struct rnn_activation *activation, double x)
+{
+    return functions[activation->function].function(x, activation->alpha, activation->beta);
 }
 
 static double activate(const struct rnn_cell *cell, int i, double x)
@@ -108,7 +121,7 @@ static double activate(const struct rnn_cell *cell, int i, double x)
 
     if (clip > 0)
         x = fmin(fmax(x, -clip), clip);
-    return cell->activation[i].function(x, cell->activation[i].alpha, cell->activation[i].beta);
+    return rnn_activate(&cell->activation[i], x);
 }
 
 /* y = m v + b for rows from .. to - 1; b may be NULL. */

@@ -9,21 +9,39 @@ enum { MAX_GATES = 4, MAX_ACTIVATIONS = 3 };
 
 /* What the three operators differ in. */
 struct rnn_kind {
-    enum op op;
+    enum op op;              /* that of floats */
     int gates;               /* rnn: h; gru: z, r, h; lstm: i, o, f, c */
     int n_activations;       /* per direction */
     const char *activations; /* when nothing is said */
 };
 
+/* Of an operator of floats or of codes. */
 const struct rnn_kind *rnn_kind(enum op op);
 
+enum rnn_function {
+    RNN_AFFINE,
+    RNN_ELU,
+    RNN_HARD_SIGMOID,
+    RNN_LEAKY_RELU,
+    RNN_RELU,
+    RNN_SCALED_TANH,
+    RNN_SIGMOID,
+    RNN_SOFTPLUS,
+    RNN_SOFTSIGN,
+    RNN_TANH,
+    RNN_THRESHOLDED_RELU,
+    RNN_FUNCTION_COUNT
+};
+
 struct rnn_activation {
-    double (*function)(double x, double alpha, double beta);
+    enum rnn_function function;
     double alpha, beta;
 };
 
-/* The function of a name, which is `n` bytes long; NULL if there is none. */
-double (*rnn_activation(const char *name, size_t n))(double x, double alpha, double beta);
+/* The function of a name, which is `n` bytes long; RNN_FUNCTION_COUNT if there is none. */
+enum rnn_function rnn_function_of(const char *name, size_t n);
+
+double rnn_activate(const struct rnn_activation *activation, double x);
 
 struct rnn_cell {
     const struct rnn_kind *kind;

@@ -87,19 +87,25 @@ static const struct qtype *keep(struct arena *arena, const struct qtype *scratch
     return quant;
 }
 
-void set_scaled_output(struct node *node, enum dtype dtype, const struct type *shape, int scale,
-                       int zero, int64_t axis)
+void set_scaled_output_at(struct node *node, int output, enum dtype dtype, const struct type *shape,
+                          int scale, int zero, int64_t axis)
 {
-    struct type *type = &node->outputs[0]->type;
+    struct type *type = &node->outputs[output]->type;
     const struct type before = *type;
     struct qtype found;
 
-    set_output(node, 0, dtype, shape);
+    set_output(node, output, dtype, shape);
     if (!read_scaled(node, scale, zero, axis, &found))
         return;
     type->quant = &found;
     /* Inference runs after each pass: what it said before is not stored again. */
     type->quant = type_equal(&before, type) ? before.quant : keep(&node->fn->module->arena, &found);
+}
+
+void set_scaled_output(struct node *node, enum dtype dtype, const struct type *shape, int scale,
+                       int zero, int64_t axis)
+{
+    set_scaled_output_at(node, 0, dtype, shape, scale, zero, axis);
 }
 
 void pass_scales(struct node *node, int output, int input, int axis)

@@ -11,6 +11,8 @@
  * that are not positive and finite, say nothing. */
 void set_scaled_output(struct node *node, enum dtype dtype, const struct type *shape, int scale,
                        int zero, int64_t axis);
+void set_scaled_output_at(struct node *node, int output, enum dtype dtype, const struct type *shape,
+                          int scale, int zero, int64_t axis);
 
 /* Behind set_output of the same dtype: the output's codes mean what those of the input do. axis:
  * where the axis of the input lies along which there are scales; -1 = nowhere, then only what has

@@ -8,8 +8,6 @@
 
 #include "relay_ir/interpret.h"
 
-enum { MAX_TENSORS = 32 };
-
 static void read_number(struct tensor *tensor, int64_t i, const char **text)
 {
     char *end;
@@ -32,7 +30,7 @@ static struct tensor read_tensor(struct bulk *bulk, const char **text)
     struct type type = { 0 };
     struct tensor tensor;
     char name[16];
-    const char *numbers;
+    const char *numbers, *behind = NULL;
     int used = 0;
 
     ck_assert_msg(sscanf(*text, " %15[a-z0-9_] [%n", name, &used) == 1 && used, "no type at '%s'",
@@ -52,10 +50,13 @@ static struct tensor read_tensor(struct bulk *bulk, const char **text)
     numbers = *text;
     for (int64_t i = 0; i < type_elements(&type); i++) {
         *text += strspn(*text, " ");
-        if (**text == ';' || !**text)
+        if (**text == ';' || !**text) {
+            behind = *text;
             *text = numbers;
+        }
         read_number(&tensor, i, text);
     }
+    *text = behind ? behind : *text; /* all of them were read, whichever was the last */
     *text += strspn(*text, " ");
     ck_assert_msg(!**text || **text == ';', "too many numbers: '%s'", *text);
     return tensor;
@@ -66,13 +67,12 @@ struct tensor tensor_from_text(struct bulk *bulk, const char *text)
     return read_tensor(bulk, &text);
 }
 
-/* Reads all; absent ones get a NULL payload. */
-static int read_tensors(struct bulk *bulk, const char *text, struct tensor *tensors)
+int tensors_from_text(struct bulk *bulk, const char *text, struct tensor *tensors)
 {
     int n = 0;
 
     while (*text) {
-        ck_assert_int_lt(n, MAX_TENSORS);
+        ck_assert_int_lt(n, OP_CASE_TENSORS);
         text += strspn(text, " ");
         if (*text == '_') {
             tensors[n++] = (struct tensor){ .data = NULL };
@@ -105,7 +105,7 @@ static struct node *make_node(struct ctx *ctx, struct module *module, const char
                               int n_outputs)
 {
     const enum op code = op_from_name(op);
-    struct value *values[MAX_TENSORS];
+    struct value *values[OP_CASE_TENSORS];
     union attrs attrs;
     const char *reason = "";
 
@@ -126,7 +126,7 @@ static bool apply(struct ctx *ctx, struct bulk *bulk, const char *op, const char
 {
     struct module *module = module_new(ctx);
     struct node *node = make_node(ctx, module, op, attrs, n_inputs, inputs, n_outputs);
-    const struct tensor *in[MAX_TENSORS];
+    const struct tensor *in[OP_CASE_TENSORS];
     bool ok = false;
 
     for (int i = 0; i < n_inputs; i++)
@@ -140,12 +140,19 @@ static bool apply(struct ctx *ctx, struct bulk *bulk, const char *op, const char
     return ok;
 }
 
+void op_apply_all(struct ctx *ctx, struct bulk *bulk, const char *op, const char *attrs,
+                  int n_inputs, const struct tensor *inputs, int n_outputs, struct tensor *outputs)
+{
+    ck_assert_msg(apply(ctx, bulk, op, attrs, n_inputs, inputs, n_outputs, outputs), "%s: %s", op,
+                  ctx->diags.first ? ctx->diags.first->message : "");
+}
+
 struct tensor op_apply(struct ctx *ctx, struct bulk *bulk, const char *op, const char *attrs,
                        int n_inputs, const struct tensor *inputs)
 {
     struct tensor output;
 
-    ck_assert(apply(ctx, bulk, op, attrs, n_inputs, inputs, 1, &output));
+    op_apply_all(ctx, bulk, op, attrs, n_inputs, inputs, 1, &output);
     return output;
 }
 
@@ -193,8 +200,8 @@ void op_case_check(const struct op_case *row)
 {
     struct ctx *ctx = ctx_new(NULL);
     struct bulk bulk = { 0 };
-    struct tensor inputs[MAX_TENSORS], outputs[MAX_TENSORS], want[MAX_TENSORS];
-    const int n_inputs = read_tensors(&bulk, row->inputs, inputs);
+    struct tensor inputs[OP_CASE_TENSORS], outputs[OP_CASE_TENSORS], want[OP_CASE_TENSORS];
+    const int n_inputs = tensors_from_text(&bulk, row->inputs, inputs);
     const int n_outputs = count_outputs(row->want);
     const char *what = arena_printf(&ctx->perm, "%s%s of %s", row->op, row->attrs, row->inputs);
     const bool ok = apply(ctx, &bulk, row->op, row->attrs, n_inputs, inputs, n_outputs, outputs);
@@ -205,7 +212,7 @@ void op_case_check(const struct op_case *row)
                       what, ctx->diags.first->message);
     } else {
         ck_assert_msg(ok, "%s: %s", what, ok ? "" : ctx->diags.first->message);
-        read_tensors(&bulk, row->want, want);
+        tensors_from_text(&bulk, row->want, want);
         for (int i = 0; i < n_outputs; i++)
             check_tensor(ctx, what, &outputs[i], &want[i]);
     }
