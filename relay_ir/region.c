@@ -82,6 +82,11 @@ bool op_decodes(enum op op, int input)
     return false;
 }
 
+bool op_leaves_results(enum op op)
+{
+    return op == OP_QNN_GRU || op == OP_QNN_LSTM || op == OP_QNN_RNN;
+}
+
 struct node *region_anchor(const struct function *region)
 {
     for (struct node *node = region->first; node; node = node->next)

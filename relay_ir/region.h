@@ -15,6 +15,10 @@ bool is_decoder(const struct node *node);
  * element by element. A row of region.c for each such operator. */
 bool op_decodes(enum op op, int input);
 
+/* Whether the kernels of an operator need not write a result that nobody reads: then it is none of
+ * the region's. Others use such results as memory. */
+bool op_leaves_results(enum op op);
+
 /* The node of a region that is not element-wise; NULL = a chain. */
 struct node *region_anchor(const struct function *region);
 

@@ -3,6 +3,16 @@
 
 #include "tests/support/pass_case.h"
 
+#define CODES                                                                                      \
+    "  const @s : () f32 = [0.5]\n"                                                                \
+    "  const @z : () i8 = [0]\n"                                                                   \
+    "  const @w : (1,3,2) i8 = [1, 2, 3, 4, 5, 6]\n"                                               \
+    "  const @r : (1,3,3) i8 = [1, 2, 3, 4, 5, 6, 7, 8, 9]\n"
+#define RNN                                                                                        \
+    "{hidden_size=3, direction=\"forward\", activations=\"Tanh\", clip=0, "                        \
+    "linear_before_reset=false, input_forget=false, activation_alpha=[0], activation_beta=[0], "   \
+    "batch_major=false}"
+
 static const struct pass_case rows[] = {
     /* a convolution with bias, activation and residual; constants are bound inside */
     { NULL,
@@ -383,6 +393,20 @@ static const struct pass_case rows[] = {
       "\n"
       "fn z(%y: (2) f32) -> (%z) compiler \"c\" composite \"c.exp\" {\n"
       "  %z = exp(%y) : (2) f32\n"
+      "}\n" },
+
+    /* results that nobody reads: kernels of recurrent layers of codes need not write them */
+    { NULL,
+      "fn main(%x: (4,1,2) i8) -> (%h) {\n" CODES "  %o, %h = qnn.rnn(%x, @s, @z, @s, @z, @w, @s, "
+      "@r, @s) " RNN " : (4,1,1,3) i8 scaled(scale=0.5), (1,1,3) i8 scaled(scale=0.5)\n"
+      "}\n",
+      "fn main(%x: (4,1,2) i8) -> (%h) {\n"
+      "  %h = call h(%x) : (1,1,3) i8 scaled(scale=0.5)\n"
+      "}\n"
+      "\n"
+      "fn h(%x: (4,1,2) i8) -> (%h) compiler \"c\" composite \"c.qnn.rnn\" {\n" CODES
+      "  %o, %h = qnn.rnn(%x, @s, @z, @s, @z, @w, @s, @r, @s) " RNN
+      " : (4,1,1,3) i8 scaled(scale=0.5), (1,1,3) i8 scaled(scale=0.5)\n"
       "}\n" },
 };
 

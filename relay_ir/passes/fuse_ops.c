@@ -209,10 +209,11 @@ static const char *composite_name(struct module *module, const struct group *gro
     return str_text(&name);
 }
 
-static struct function *region_new(struct fusion *fusion, const struct group *group)
+/* Called as its first result. */
+static struct function *region_new(struct fusion *fusion, const struct group *group,
+                                   const char *wanted)
 {
     struct module *module = fusion->module;
-    const char *const wanted = group->nodes[group->n - 1]->outputs[0]->name;
     const char *name = wanted;
     struct function *region;
 
@@ -225,11 +226,26 @@ static struct function *region_new(struct fusion *fusion, const struct group *gr
     return region;
 }
 
+/* The outputs that the region returns: `wanted` of the node's. */
+static int find_results(const struct node *last, struct value **wanted)
+{
+    int n = 0;
+
+    for (int i = 0; i < last->n_outputs; i++)
+        if (last->outputs[i]->uses || !op_leaves_results(last->op))
+            wanted[n++] = last->outputs[i];
+    if (n == 0) /* nobody reads any of them */
+        wanted[n++] = last->outputs[0];
+    return n;
+}
+
 /* Makes the region, and the call that stands where the group's last node stands. */
 static bool outline(struct fusion *fusion, const struct group *group)
 {
     struct node *const last = group->nodes[group->n - 1];
-    struct function *region = region_new(fusion, group);
+    struct value **results = arena_array(fusion->scratch, struct value *, last->n_outputs);
+    const int n_results = find_results(last, results);
+    struct function *region = region_new(fusion, group, results[0]->name);
     const struct origin *origin = NULL;
     struct value **outer;
     struct node *call;
@@ -243,17 +259,17 @@ static bool outline(struct fusion *fusion, const struct group *group)
             return false;
         origin = origin_join(fusion->module, origin, group->nodes[i]->origin);
     }
-    for (int i = 0; i < last->n_outputs; i++)
-        result_add(region, region->last->outputs[i], last->outputs[i]->name);
+    for (int i = 0; i < n_results; i++)
+        result_add(region, region->last->outputs[results[i]->index], results[i]->name);
     call = node_new(fusion->fn, &(struct node_args){ .op = OP_CALL,
                                                      .n_inputs = region->n_params,
                                                      .inputs = outer,
-                                                     .n_outputs = last->n_outputs,
+                                                     .n_outputs = n_results,
                                                      .origin = origin,
                                                      .callee = region,
                                                      .before = last });
-    for (int i = 0; call && i < last->n_outputs; i++)
-        value_supplant(last->outputs[i], call->outputs[i]);
+    for (int i = 0; call && i < n_results; i++)
+        value_supplant(results[i], call->outputs[i]);
     for (int i = group->n; call && i-- > 0;)
         node_remove(group->nodes[i]);
     return call != NULL;

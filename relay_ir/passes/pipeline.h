@@ -65,7 +65,7 @@ bool pipeline_run_one(struct module *module, const char *name);
  * reader is an element-wise node, or the anchor at an input that op_decodes names: then the decoder
  * is the prologue of that input. Nothing but decoders stands before the anchor;
  *  - a region with element-wise nodes behind its anchor has one result; a region without has all
- *    outputs of its anchor as results;
+ *    outputs of its anchor as results, less those that nobody reads where op_leaves_results;
  *  - constants are bound inside the region (which may have no parameters then); fn->compiler is
  * "c", fn->composite is "c." and the operators' names joined by '_' without "nn."; fn->name is the
  *    name of the first result, unique in the module;

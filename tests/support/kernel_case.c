@@ -12,7 +12,7 @@
 #include "tests/support/op_case.h"
 #include "tests/support/run_generated.h"
 
-enum { MAX_INPUTS = 8, MAX_REGIONS = 400 };
+enum { MAX_INPUTS = 24, MAX_REGIONS = 400 };
 
 /* The network under construction. */
 struct network {
