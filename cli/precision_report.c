@@ -124,8 +124,11 @@ static const char *way_out(enum op op, bool exact)
     case OP_LSTM:
     case OP_GRU:
     case OP_RNN:
-        return "a recurrent layer of one step, whose state is an input and an output, is of "
-               "integers";
+        return exact
+                   ? "int8 has recurrent layers of integers; or one step, whose state is an input "
+                     "and an output"
+                   : "recurrent layers are of integers where their weights and scales are known "
+                     "and all that reads them is";
     case OP_ARGMAX:
     case OP_ARGMIN:
     case OP_TOPK:

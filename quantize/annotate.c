@@ -92,10 +92,18 @@ static bool weights_are_fine(struct ctx *ctx, const struct node *node, const str
     return false;
 }
 
-static bool has_weights(const struct node *node, const struct precision *precision)
+/* Where the weights of a node are that become codes, up to input `last`: of products, and of
+ * recurrent layers in int8. 0 = there are none. */
+static int last_weight(const struct node *node, const struct precision *precision)
 {
-    return is_product(node->op) && precision->has_weights &&
-           node->inputs[1]->kind == VALUE_CONSTANT && node->inputs[1]->type.dtype == DTYPE_F32;
+    if (is_product(node->op))
+        return precision->has_weights ? 1 : 0;
+    return precision->mode == PRECISION_INT8 && is_recurrent(node->op) ? 2 : 0;
+}
+
+static bool has_numbers(const struct value *weight)
+{
+    return weight->kind == VALUE_CONSTANT && weight->type.dtype == DTYPE_F32;
 }
 
 /* Before anything is computed, which may take long: all that is wrong with names and weights. */
@@ -104,8 +112,9 @@ bool quantize_check(struct quantization *q)
     bool ok = choose_check(q);
 
     for (const struct node *node = q->module->main->first; node; node = node->next)
-        if (has_weights(node, precision_of_node(q, node, NULL)))
-            ok = weights_are_fine(q->ctx, node, node->inputs[1]) && ok;
+        for (int i = last_weight(node, precision_of_node(q, node, NULL)); i > 0; i--)
+            if (has_numbers(node->inputs[i]))
+                ok = weights_are_fine(q->ctx, node, node->inputs[i]) && ok;
     return ok;
 }
 
@@ -142,38 +151,40 @@ static float *least_scales(struct annotation *a, const struct node *node,
 }
 
 /* Equal for readers that want the weight alike. In ctx->perm. */
-static const char *weight_key(const struct annotation *a, const struct node *node,
+static const char *weight_key(const struct annotation *a, const struct node *node, int input,
                               const struct precision *precision, int axis, bool own)
 {
-    return arena_printf(&a->q->ctx->perm, "%s %s %s %d %s", node->inputs[1]->name,
+    return arena_printf(&a->q->ctx->perm, "%s %s %s %d %s", node->inputs[input]->name,
                         precision->weights.name, precision->weight_scale.name, axis,
                         own ? node->outputs[0]->name : "");
 }
 
-static void annotate_weights(struct annotation *a, struct node *node,
+/* Those of a recurrent layer have a scale for each row of gates, which both directions share, by
+ * the rule: no search tries others. */
+static void annotate_weights(struct annotation *a, struct node *node, int input,
                              const struct precision *precision, struct quantize_line *line)
 {
-    struct value *weight = node->inputs[1];
-    const bool searched =
-        precision->weight_scale.kind == SCALE_SEARCH || precision->weights.chooses_split;
+    struct value *weight = node->inputs[input];
+    const bool product = is_product(node->op);
+    const bool searched = product && (precision->weight_scale.kind == SCALE_SEARCH ||
+                                      precision->weights.chooses_split);
     struct chosen_scales chosen = { .n = 0 };
     struct small_weights made;
     struct value *numbers;
     const float *least;
     int axis, rank;
 
-    if (weight->kind != VALUE_CONSTANT || weight->type.dtype != DTYPE_F32 ||
-        type_elements(&weight->type) == 0) {
+    if (!has_numbers(weight) || type_elements(&weight->type) == 0) {
         line->why =
             weight->kind == VALUE_CONSTANT ? "its weights are no f32" : "its weights are computed";
         return;
     }
-    axis = product_channel_axis(node, &rank);
-    least = least_scales(a, node, precision, axis);
-    line->weight_bytes_before = type_bytes(&weight->type);
-    numbers = map_get(&a->coded, weight_key(a, node, precision, axis, least));
+    axis = product ? product_channel_axis(node, &rank) : 1;
+    least = product ? least_scales(a, node, precision, axis) : NULL;
+    line->weight_bytes_before += type_bytes(&weight->type);
+    numbers = map_get(&a->coded, weight_key(a, node, input, precision, axis, least));
     if (!numbers) {
-        if ((searched || a->q->options->log) && !precision->weights.block)
+        if (product && (searched || a->q->options->log) && !precision->weights.block)
             search_weight_scales(a->q, node, axis, precision, &chosen);
         weights_encode(weight, axis, precision, searched && chosen.n ? &chosen : NULL, least,
                        &made);
@@ -182,12 +193,13 @@ static void annotate_weights(struct annotation *a, struct node *node,
             a->ok = false;
             return;
         }
-        line->weight_bytes_after = weights_bytes(&made);
-        round_remember(a->q, weight, numbers->def);
+        line->weight_bytes_after += weights_bytes(&made);
+        if (product)
+            round_remember(a->q, weight, numbers->def);
         /* the weight has another name now, under which other readers know it */
-        map_set(&a->coded, weight_key(a, node, precision, axis, least), numbers);
+        map_set(&a->coded, weight_key(a, node, input, precision, axis, least), numbers);
     }
-    node_set_input(node, 1, numbers);
+    node_set_input(node, input, numbers);
 }
 
 /* --- data ------------------------------------------------------------------------------------- */
@@ -352,8 +364,8 @@ static void annotate_node(struct annotation *a, struct node *node, struct quanti
     };
     if (op_row(node->op)->pattern == PATTERN_VIEW)
         return; /* no code reads through it */
-    if (is_product(node->op) && precision->has_weights)
-        annotate_weights(a, node, precision, line);
+    for (int i = 1; i <= last_weight(node, precision); i++)
+        annotate_weights(a, node, i, precision, line);
     for (int i = 0; i < node->n_inputs; i++) {
         const struct value *value = node->inputs[i];
 

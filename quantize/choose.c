@@ -195,7 +195,7 @@ const struct precision *precision_of_node(const struct quantization *q, const st
 
 /* What operators read as small numbers: by default all their inputs, in all precisions with small
  * data. Comparisons of nearly equal numbers would find ties where there were none, but int8
- * promises integers; recurrent cells keep their states in f32. */
+ * promises integers, of recurrent layers as well, whose states are otherwise f32. */
 bool reads_small(const struct node *node, int input, const struct precision *precision)
 {
     if (!precision->has_data)
@@ -204,14 +204,14 @@ bool reads_small(const struct node *node, int input, const struct precision *pre
     case OP_CALL:
     case OP_QNN_QUANTIZE:
     case OP_CAST:
-    case OP_LSTM:
-    case OP_GRU:
-    case OP_RNN:
     case OP_CUMSUM:
     case OP_ONE_HOT: return false;
     case OP_ARGMAX:
     case OP_ARGMIN:
+    case OP_GRU:
     case OP_HARDMAX:
+    case OP_LSTM:
+    case OP_RNN:
     case OP_TOPK:
     case OP_SOFTMAX:
     case OP_LOG_SOFTMAX: return precision->mode == PRECISION_INT8;

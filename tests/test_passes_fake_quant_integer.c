@@ -25,6 +25,18 @@
     "fn main(%x: (2,3) i16) -> (%y) {\n  const @xs : () f32 = [0.001]\n"                           \
     "  const @xz : () i16 = [5]\n" OUT DX
 
+/* Recurrent layers: of one direction and three numbers each. */
+#define FN_RNN(results, w, more)                                                                   \
+    "fn main(%x: (4,2,3) i8, %i: (1,2,3) i16, %b: (1,6) f32) -> (" results ") {\n" IN              \
+    "  const @us : () f32 = [0.0078125]\n  const @uz : () i8 = [2]\n"                              \
+    "  const @ss : () f32 = [0.00004]\n  const @sz : () i16 = [0]\n"                               \
+    "  const @ws : () f32 = [0.01]\n  const @wz : () i8 = [0]\n"                                   \
+    "  const @w : (1," w ",3) i8 = crc32:00000000\n"                                               \
+    "  const @r : (1," w ",3) i8 = crc32:00000000\n" DX DW                                         \
+    "  %rf = qnn.dequantize(@r, @ws, @wz)\n" more "}\n"
+#define DI "  %if = qnn.dequantize(%i, @ss, @sz)\n"
+#define UNIT(to, of) "  %" to " = qnn.quantize(%" of ", @us, @uz) {axis=0, saturate=true}\n"
+
 /* after: NULL = the rule must not fire; any text: it must, and floats are gone. */
 static const struct pass_case rows[] = {
     { "arg_before_dequantize", FN "  %y = argmax(%xf) {axis=1}\n}\n", "" },
@@ -179,6 +191,41 @@ static const struct pass_case rows[] = {
       FN_FINE "  %s = sigmoid(%xf)\n  %q = qnn.quantize(%s, @ys, @yz) {axis=0, saturate=true}\n"
               "  %d = qnn.dequantize(%q, @ys, @yz)\n  %t = tanh(%d)\n" END("t"),
       "" },
+
+    { "recurrent_to_integer",
+      FN_RNN("%y", "3", "  %o, %h = nn.rnn(%xf, %wf, %rf) {hidden_size=3}\n" UNIT("y", "o")), "" },
+    { "recurrent_to_integer", /* all results, an initial state */
+      FN_RNN("%y, %z", "9",
+             DI "  %o, %h = nn.gru(%xf, %wf, %rf, _, _, %if) {hidden_size=3}\n" UNIT("y", "o")
+                 UNIT("z", "h")),
+      "" },
+    { "recurrent_to_integer", /* the last states only, one of them initially known */
+      FN_RNN("%y, %z", "12",
+             DI "  const @c : (1,2,3) f32 = [1, -0.5, 0.3, 0, 0.7, 2]\n"
+                "  %o, %h, %l = nn.lstm(%xf, %wf, %rf, _, _, %if, @c) {hidden_size=3}\n" UNIT(
+                    "y", "h") UNIT("z", "l")),
+      "" },
+    { "recurrent_to_integer", /* y is read twice, in one way */
+      FN_RNN("%y, %z", "12",
+             "  %o, %h, %l = nn.lstm(%xf, %wf, %rf) {hidden_size=3}\n" UNIT("y", "o")
+                 UNIT("z", "o")),
+      "" },
+    { "recurrent_to_integer", /* a result in floats */
+      FN_RNN("%y, %h", "9", "  %o, %h = nn.gru(%xf, %wf, %rf) {hidden_size=3}\n" UNIT("y", "o")),
+      NULL },
+    { "recurrent_to_integer", /* biases are computed */
+      FN_RNN("%y", "3", "  %o, %h = nn.rnn(%xf, %wf, %rf, %b) {hidden_size=3}\n" UNIT("y", "o")),
+      NULL },
+    { "recurrent_to_integer", /* weights around another number than 0 */
+      FN_RNN("%y", "3",
+             "  const @v : (1,3,3) i8 = crc32:00000000\n  %vf = qnn.dequantize(@v, @us, @uz)\n"
+             "  %o, %h = nn.rnn(%xf, %vf, %rf) {hidden_size=3}\n" UNIT("y", "o")),
+      NULL },
+    { "recurrent_to_integer", /* a bias that 32 bits do not hold */
+      FN_RNN("%y", "3",
+             "  const @v : (1,6) f32 = [1, 2, 3, 1, 2, 600]\n"
+             "  %o, %h = nn.rnn(%xf, %wf, %rf, @v) {hidden_size=3}\n" UNIT("y", "o")),
+      NULL },
 };
 
 static bool has_floats(const struct module *module)

@@ -115,6 +115,13 @@ static const char pooled[] = X W "  %c = nn.conv2d(%x, @w) " CONV "\n"
                                  "  %p = nn.max_pool2d(%c) " POOL "\n"
                                  "  %y = nn.conv2d(%p, @w) " CONV "\n"
                                  "}\n";
+static const char recurrent[] =
+    "fn main(%x: (3,1,4) f32)" RESULT "  const @w : (1,20,4) f32 = crc32:00000000\n"
+    "  const @r : (1,20,5) f32 = crc32:00000000\n  const @b : (1,40) f32 = crc32:00000000\n"
+    "  const @v : (2,5) f32 = crc32:00000000\n"
+    "  %o, %h, %c = nn.lstm(%x, @w, @r, @b) {hidden_size=5, activations=\"Affine,Affine,Affine\", "
+    "activation_alpha=[0.1,1,1], activation_beta=[1,0,0]}\n"
+    "  %f = reshape(%o) {shape=[3,5]}\n  %y = nn.dense(%f, @v)\n}\n";
 static const char gated[] = X W "  %c = nn.conv2d(%x, @w) " CONV "\n"
                                 "  %s = sigmoid(%c)\n"
                                 "  %y = nn.hard_swish(%s)\n"
@@ -203,6 +210,15 @@ static const struct {
       "qnn.quantize qnn.dequantize qnn.dequantize conv2d qnn.quantize qnn.dequantize sigmoid "
       "hard_swish qnn.quantize qnn.dequantize",
       "qnn.quantize qnn.conv2d qnn.requantize qnn.lut qnn.dequantize" },
+    /* recurrent layers keep floats but in int8; whose last state nobody reads, is not one */
+    { recurrent, "fp8", true, "lstm qnn.quantize reshape qnn.dequantize qnn.dequantize dense",
+      "lstm qnn.quantize reshape dense multiply" },
+    { recurrent, "fp8w", false, "lstm reshape qnn.dequantize dense",
+      "lstm reshape dense multiply" },
+    { recurrent, "int8", true,
+      "qnn.quantize qnn.dequantize qnn.dequantize qnn.dequantize lstm qnn.quantize reshape "
+      "qnn.dequantize qnn.dequantize dense qnn.quantize qnn.dequantize",
+      "qnn.quantize qnn.lstm reshape qnn.dense qnn.requantize qnn.dequantize" },
     /* views are views of codes */
     { viewed, "fp8", false, "cast cast abs cast reshape qnn.dequantize cast dense",
       "cast cast abs cast reshape dense multiply" },

@@ -45,6 +45,7 @@ static const struct rule rules[] = {
     { "reduction_to_integer", reduction_to_integer, QUANTIZE },
     { "norm_to_integer", norm_to_integer, QUANTIZE },
     { "resize_to_integer", resize_to_integer, QUANTIZE },
+    { "recurrent_to_integer", recurrent_to_integer, QUANTIZE },
     { "chain_to_table", chain_to_table, QUANTIZE },
     { "quantize_of_move", quantize_of_move, QUANTIZE },
     { "table_of_table", table_of_table, ROOTS(OP_QNN_LUT) },

@@ -167,4 +167,59 @@ static const char norm_network[] =
     "}\n";
 /* clang-format on */
 
+/* Recurrent layers of both directions, all kinds, all activation functions of ONNX, with states
+ * that come and go. */
+/* clang-format off */
+static const char recurrent_network[] =
+    "fn main(%x: (5,1,6) f32, %h: (2,1,4) f32, %c: (2,1,4) f32) -> (%y, %lh, %lc, %gh) {\n"
+    "  const @s : () f32 = [0.02]\n"
+    "  const @t : () f32 = [0.05]\n"
+    "  const @u : () f32 = [0.0078125]\n"
+    "  const @v : () f32 = [0.00025]\n"
+    "  const @z : () i8 = [3]\n"
+    "  const @n : () i8 = [0]\n"
+    "  const @m : () i16 = [0]\n"
+    "  const @l : (1) i32 = [3]\n"
+    "  const @w1 : (2,16,6) i8 = crc32:00000000\n"
+    "  const @r1 : (2,16,4) i8 = crc32:00000000\n"
+    "  const @b1 : (2,32) f32 = crc32:00000000\n"
+    "  const @p1 : (2,12) f32 = crc32:00000000\n"
+    "  const @w2 : (2,9,8) i8 = crc32:00000000\n"
+    "  const @r2 : (2,9,3) i8 = crc32:00000000\n"
+    "  const @b2 : (2,18) f32 = crc32:00000000\n"
+    "  const @w3 : (1,15,6) i8 = crc32:00000000\n"
+    "  const @r3 : (1,15,5) i8 = crc32:00000000\n"
+    "  const @w4 : (2,4,5) i8 = crc32:00000000\n"
+    "  const @r4 : (2,4,4) i8 = crc32:00000000\n"
+    "  const @w5 : (1,12,8) i8 = crc32:00000000\n"
+    "  const @r5 : (1,12,3) i8 = crc32:00000000\n" Q("xd", "x", "@s", "@z") Q("hd", "h", "@u", "@n") Q("cd", "c", "@v", "@m")
+    "  %w1f = qnn.dequantize(@w1, @s, @n)\n  %r1f = qnn.dequantize(@r1, @s, @n)\n"
+    "  %w2f = qnn.dequantize(@w2, @s, @n)\n  %r2f = qnn.dequantize(@r2, @s, @n)\n"
+    "  %w3f = qnn.dequantize(@w3, @s, @n)\n  %r3f = qnn.dequantize(@r3, @s, @n)\n"
+    "  %w4f = qnn.dequantize(@w4, @s, @n)\n  %r4f = qnn.dequantize(@r4, @u, @n)\n"
+    "  %w5f = qnn.dequantize(@w5, @s, @n)\n  %r5f = qnn.dequantize(@r5, @u, @n)\n"
+    "  %o1, %h1, %c1 = nn.lstm(%xd, %w1f, %r1f, @b1, @l, %hd, %cd, @p1) {hidden_size=4, direction=\"bidirectional\"}\n"
+    "  %lh = qnn.quantize(%h1, @u, @n) {axis=0, saturate=true}\n"
+    "  %lc = qnn.quantize(%c1, @v, @m) {axis=0, saturate=true}\n" Q("o1d", "o1", "@u", "@n")
+    "  %t1 = transpose(%o1d) {axes=[0,2,1,3]}\n"
+    "  %f1 = reshape(%t1) {shape=[5,1,8]}\n"
+    "  %o2, %h2 = nn.gru(%f1, %w2f, %r2f, @b2) {hidden_size=3, direction=\"bidirectional\", "
+    "activations=\"HardSigmoid,Softsign,Sigmoid,ScaledTanh\", clip=3, linear_before_reset=true, activation_alpha=[0.3,0,0,1.5], "
+    "activation_beta=[0.4,0,0,0.5]}\n" Q("o2d", "o2", "@u", "@n")
+    "  %t2 = transpose(%o2d) {axes=[0,2,1,3]}\n"
+    "  %f2 = reshape(%t2) {shape=[5,1,6]}\n"
+    "  %o3, %h3 = nn.gru(%f2, %w3f, %r3f) {hidden_size=5, direction=\"reverse\", "
+    "activations=\"Sigmoid,Softplus\"}\n" Q("o3d", "o3", "@t", "@n")
+    "  %gh = qnn.quantize(%h3, @v, @m) {axis=0, saturate=true}\n"
+    "  %f3 = reshape(%o3d) {shape=[5,1,5]}\n"
+    "  %o4, %h4 = nn.rnn(%f3, %w4f, %r4f) {hidden_size=4, direction=\"bidirectional\", activations=\"Elu,LeakyRelu\", "
+    "activation_alpha=[0.7,0.1]}\n" Q("o4d", "o4", "@t", "@n")
+    "  %t4 = transpose(%o4d) {axes=[0,2,1,3]}\n"
+    "  %f4 = reshape(%t4) {shape=[5,1,8]}\n"
+    "  %o5, %h5, %c5 = nn.lstm(%f4, %w5f, %r5f) {hidden_size=3, activations=\"Sigmoid,ThresholdedRelu,Affine\", input_forget=true, "
+    "activation_alpha=[0,0.2,0.5], activation_beta=[0,0,0.1]}\n"
+    "  %y = qnn.quantize(%o5, @t, @n) {axis=0, saturate=true}\n"
+    "}\n";
+/* clang-format on */
+
 #endif

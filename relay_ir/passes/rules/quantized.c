@@ -24,19 +24,23 @@ static bool one_number(struct rewrite *rewrite, const struct value *value, doubl
     return ok;
 }
 
+bool affine_from(struct rewrite *rewrite, enum dtype dtype, struct value *scale, struct value *zero,
+                 struct affine *affine)
+{
+    double number;
+
+    *affine = (struct affine){ .dtype = dtype, .scale_value = scale, .zero_value = zero };
+    if (!is_quantized(dtype) || !one_number(rewrite, scale, &affine->scale) ||
+        !one_number(rewrite, zero, &number))
+        return false;
+    affine->zero = (int64_t)number;
+    return affine->scale > 0 && isfinite(affine->scale);
+}
+
 bool affine_of(struct rewrite *rewrite, const struct node *node, const struct value *of,
                struct affine *affine)
 {
-    double zero;
-
-    *affine = (struct affine){ .dtype = of->type.dtype,
-                               .scale_value = node->inputs[1],
-                               .zero_value = node->inputs[2] };
-    if (!is_quantized(of->type.dtype) || !one_number(rewrite, node->inputs[1], &affine->scale) ||
-        !one_number(rewrite, node->inputs[2], &zero))
-        return false;
-    affine->zero = (int64_t)zero;
-    return affine->scale > 0 && isfinite(affine->scale);
+    return affine_from(rewrite, of->type.dtype, node->inputs[1], node->inputs[2], affine);
 }
 
 bool affine_equal(const struct affine *a, const struct affine *b)
@@ -138,10 +142,12 @@ bool may_become_integer(const struct value *value)
     case OP_DIVIDE:
     case OP_GLOBAL_AVG_POOL:
     case OP_GROUP_NORM:
+    case OP_GRU:
     case OP_INSTANCE_NORM:
     case OP_LAYER_NORM:
     case OP_LP_NORMALIZE:
     case OP_LRN:
+    case OP_LSTM:
     case OP_MATMUL:
     case OP_MAXIMUM:
     case OP_MEAN:
@@ -149,6 +155,7 @@ bool may_become_integer(const struct value *value)
     case OP_MULTIPLY:
     case OP_QNN_DEQUANTIZE:
     case OP_RESIZE:
+    case OP_RNN:
     case OP_SUBTRACT:
     case OP_SUM:
     case OP_WHERE: return true;

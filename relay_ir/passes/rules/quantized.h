@@ -17,6 +17,8 @@ struct affine {
  * u8, i16 or u16. False when there is more than one scale, or not all of it is known. */
 bool affine_of(struct rewrite *rewrite, const struct node *node, const struct value *of,
                struct affine *affine);
+bool affine_from(struct rewrite *rewrite, enum dtype dtype, struct value *scale, struct value *zero,
+                 struct affine *affine);
 bool affine_equal(const struct affine *a, const struct affine *b);
 
 /* The qnn.dequantize that computes the value, with its affine; else NULL. */

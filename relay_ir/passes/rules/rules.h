@@ -136,6 +136,9 @@ RULE(norm_to_integer)
 RULE(reduction_to_integer)
 RULE(resize_to_integer)
 
+/* quantized_recurrent.c */
+RULE(recurrent_to_integer)
+
 /* quantized_table.c */
 RULE(chain_to_table)
 RULE(table_of_table)

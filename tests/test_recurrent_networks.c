@@ -1,0 +1,183 @@
+/* Networks with recurrent layers in int8: all of integers, with the bits of the reference in
+ * generated C, and near to the float network. */
+#include <check.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "quantize/quantize.h"
+#include "relay_ir/passes/pipeline.h"
+#include "tests/support/bits.h"
+#include "tests/support/executions.h"
+#include "tests/support/expect.h"
+#include "tests/support/graph.h"
+
+enum { SEED = 11, N_SAMPLES = 8 };
+
+/* A convolution over time, LSTM in both directions, GRU that begins with a given state, a dense
+ * layer. */
+#define LAYERS                                                                                     \
+    "  const @k : (8,6,3) f32 = crc32:00000000\n"                                                  \
+    "  const @w1 : (2,48,8) f32 = crc32:00000000\n  const @r1 : (2,48,12) f32 = crc32:00000000\n"  \
+    "  const @b1 : (2,96) f32 = crc32:00000000\n"                                                  \
+    "  const @w2 : (1,30,24) f32 = crc32:00000000\n"                                               \
+    "  const @r2 : (1,30,10) f32 = crc32:00000000\n"                                               \
+    "  const @b2 : (1,60) f32 = crc32:00000000\n"                                                  \
+    "  const @d : (4,10) f32 = crc32:00000000\n"                                                   \
+    "  %c = nn.conv1d(%x, @k) {padding=[1,1], groups=1}\n"                                         \
+    "  %cr = nn.relu(%c)\n"                                                                        \
+    "  %ct = transpose(%cr) {axes=[2,0,1]}\n"                                                      \
+    "  %l, %lh, %lc = nn.lstm(%ct, @w1, @r1, @b1) {hidden_size=12, direction=\"bidirectional\"}\n" \
+    "  %lt = transpose(%l) {axes=[0,2,1,3]}\n"                                                     \
+    "  %lf = reshape(%lt) {shape=[20,1,24]}\n"
+#define END                                                                                        \
+    "  %gf = reshape(%gh) {shape=[1,10]}\n"                                                        \
+    "  %y = nn.dense(%gf, @d)\n"                                                                   \
+    "}\n"
+
+static const char *const texts[] = {
+    "fn main(%x: (1,6,20) f32, %s: (1,1,10) f32) -> (%y, %gh) {\n" LAYERS
+    "  %g, %gh = nn.gru(%lf, @w2, @r2, @b2, _, %s) {hidden_size=10, "
+    "linear_before_reset=true}\n" END,
+    "fn main(%x: (1,6,20) f32) -> (%y) {\n" LAYERS
+    "  %g, %gh = nn.gru(%lf, @w2, @r2, @b2) {hidden_size=10, direction=\"reverse\"}\n" END,
+};
+
+/* Sample `index`: random numbers, those of parameters in order. */
+static bool load(void *user, struct ctx *ctx, struct bulk *bulk, int64_t index,
+                 struct tensor *inputs)
+{
+    const struct function *fn = user;
+    unsigned seed = (unsigned)index * 7 + 1;
+
+    (void)ctx;
+    for (int i = 0; i < fn->n_params; i++) {
+        inputs[i] = tensor_new(bulk, &fn->params[i]->type);
+        fill_random(&inputs[i], -1, 1, &seed);
+    }
+    return true;
+}
+
+static void run_part(struct module *module, enum pipeline_part part)
+{
+    ck_assert_msg(pipeline_run(module, &(struct pipeline_options){ .part = part }), "%s",
+                  expect_text(module->ctx));
+}
+
+static struct module *parsed(struct ctx *ctx, const char *text)
+{
+    struct module *module = graph_parse(ctx, text, SEED);
+
+    run_part(module, PIPELINE_PREPARE);
+    return module;
+}
+
+static struct module *quantized(struct ctx *ctx, const char *text, bool quantized_io, bool simulate)
+{
+    struct module *module = parsed(ctx, text), *samples = parsed(ctx, text);
+    const struct calibration_source source = { N_SAMPLES, load, samples->main };
+    struct quantize_options options = {
+        .n_threads = 1, .samples = &source, .quantized_io = quantized_io, .simulate_only = simulate
+    };
+    struct quantize_report report;
+
+    ck_assert(precision_parse(ctx, "", "int8", &options.precision));
+    ck_assert_msg(
+        quantize_module(module, &options, &(struct pipeline_options){ .part = 0 }, &report), "%s",
+        expect_text(ctx));
+    module_free(samples);
+    return module;
+}
+
+static int count(const struct module *module, enum op op)
+{
+    int n = 0;
+
+    for (const struct node *node = module->main->first; node; node = node->next)
+        n += node->op == op;
+    return n;
+}
+
+START_TEST(all_is_integers)
+{
+    struct ctx *ctx = ctx_new(NULL);
+    struct module *module = quantized(ctx, texts[_i], true, false);
+
+    ck_assert_int_eq(count(module, OP_QNN_LSTM), 1);
+    ck_assert_int_eq(count(module, OP_QNN_GRU), 1);
+    for (const struct node *node = module->main->first; node; node = node->next)
+        for (int i = 0; i < node->n_outputs; i++)
+            ck_assert_msg(!dtype_is_float(node->outputs[i]->type.dtype), "%s",
+                          graph_text(module, false));
+    module_free(module);
+    ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(generated_c_has_the_bits_of_the_reference)
+{
+    struct ctx *ctx = ctx_new(NULL);
+    struct module *module = quantized(ctx, texts[_i], _i == 0, false);
+
+    run_part(module, PIPELINE_FUSE);
+    bits_check_module(module, NULL);
+    module_free(module);
+    ctx_free(ctx);
+}
+END_TEST
+
+/* On samples that calibration has not seen, relative to the greatest number of the results: near to
+ * the float network (whose random weights amplify what its inputs are rounded by), and at most a
+ * step from the simulation, which rounds as much and computes in f32. */
+START_TEST(results_are_near)
+{
+    struct ctx *ctx = ctx_new(NULL);
+    struct module *floats = parsed(ctx, texts[_i]),
+                  *integers = quantized(ctx, texts[_i], false, false),
+                  *simulation = quantized(ctx, texts[_i], false, true);
+    double from_floats = 0, from_simulation = 0, sum = 0;
+
+    for (int k = N_SAMPLES; k < 3 * N_SAMPLES; k++) {
+        struct bulk bulk = { NULL, 0 };
+        struct tensor inputs[2], wanted[2], simulated[2], got[2];
+
+        ck_assert(load(floats->main, ctx, &bulk, k, inputs));
+        ck_assert(interpret(ctx, floats->main, inputs, wanted, &bulk, NULL));
+        ck_assert(interpret(ctx, simulation->main, inputs, simulated, &bulk, NULL));
+        ck_assert(interpret(ctx, integers->main, inputs, got, &bulk, NULL));
+        for (int i = 0; i < floats->main->ret->n_inputs; i++) {
+            from_floats = fmax(from_floats, difference(&got[i], &wanted[i]));
+            from_simulation = fmax(from_simulation, difference(&got[i], &simulated[i]));
+            sum += difference(&got[i], &wanted[i]) / (2 * N_SAMPLES);
+        }
+        bulk_release(&bulk);
+    }
+    printf("network %d: %.4f of the greatest number, %.4f from the simulation\n", _i, from_floats,
+           from_simulation);
+    ck_assert(from_floats < 0.1 && sum < 0.05 && from_simulation < 0.02);
+    module_free(floats);
+    module_free(integers);
+    module_free(simulation);
+    ctx_free(ctx);
+}
+END_TEST
+
+int main(void)
+{
+    const int n = (int)(sizeof texts / sizeof *texts);
+    Suite *suite = suite_create("networks with recurrent layers in int8");
+    TCase *tests = tcase_create("all");
+    SRunner *runner;
+    int failed;
+
+    tcase_set_timeout(tests, 0);
+    tcase_add_loop_test(tests, all_is_integers, 0, n);
+    tcase_add_loop_test(tests, generated_c_has_the_bits_of_the_reference, 0, n);
+    tcase_add_loop_test(tests, results_are_near, 0, n);
+    suite_add_tcase(suite, tests);
+    runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
