@@ -81,6 +81,7 @@ bool prepare_precision(struct cli *cli);
 
 /* Whether quantize/ has something to do, and its steps. */
 bool precision_wanted(const struct cli *cli);
+bool precision_keeps_recurrent(const struct cli *cli); /* pipeline_options.keep_recurrent */
 void collect_for_precision(struct cli *cli, const struct module *module); /* before all passes */
 bool run_precision(struct cli *cli, struct module *module, const struct pipeline_options *pipeline);
 bool check_no_regions(struct cli *cli, const struct module *module, const char *what);

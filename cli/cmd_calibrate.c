@@ -11,6 +11,7 @@
 #include "quantize/calib_zeros.h"
 #include "quantize/calibrate.h"
 #include "relay_ir/passes/pipeline.h"
+#include "relay_ir/products.h"
 
 enum table_form { FORM_JSON, FORM_TPU_MLIR };
 
@@ -168,9 +169,52 @@ static void report(struct cli *cli, const struct request *r, const struct calib_
     cJSON_AddNumberToObject(cli->json, "samples", (double)table->n_samples);
 }
 
-bool command_calibrate(struct cli *cli)
+static int count_recurrent(const struct module *module)
+{
+    int n = 0;
+
+    for (const struct node *node = module->main->first; node; node = node->next)
+        n += is_recurrent(node->op);
+    return n;
+}
+
+/* Adds the tensors of `more` whose names the table does not have. */
+static void merge_tables(struct ctx *ctx, struct calib_table *table, const struct calib_table *more)
+{
+    struct calib_tensor *at = arena_array(&ctx->perm, struct calib_tensor, table->n + more->n);
+    int n = table->n;
+
+    memcpy(at, table->at, (size_t)table->n * sizeof *at);
+    for (int i = 0; i < more->n; i++)
+        if (!calib_find(table, more->at[i].name))
+            at[n++] = more->at[i];
+    table->at = at;
+    table->n = n;
+}
+
+/* int8 keeps recurrent layers of one step, which other precisions have as products and gates: one
+ * table serves both. `kept`: how many layers the module of the table has. */
+static bool calibrate_unrolled(struct cli *cli, const struct request *r, int kept,
+                               struct calib_table *table)
 {
     const struct pipeline_options prepare = { .part = PIPELINE_PREPARE, .log = stderr };
+    struct module *module = kept ? load_model(cli) : NULL;
+    struct calib_table more = { .n = 0 };
+    bool ok = !kept ||
+              (module && pipeline_run(module, &prepare) &&
+               (count_recurrent(module) == kept || run_calibration(cli, module->main, r, &more)));
+
+    if (ok)
+        merge_tables(cli->ctx, table, &more);
+    module_free(module);
+    return ok;
+}
+
+bool command_calibrate(struct cli *cli)
+{
+    const struct pipeline_options prepare = { .part = PIPELINE_PREPARE,
+                                              .keep_recurrent = true,
+                                              .log = stderr };
     struct request request = { .data = NULL };
     struct calib_table table;
     struct module *module;
@@ -181,7 +225,8 @@ bool command_calibrate(struct cli *cli)
     module = load_model(cli);
     ok = module && pipeline_run(module, &prepare) &&
          check_no_regions(cli, module, "relayc calibrate") &&
-         run_calibration(cli, module->main, &request, &table);
+         run_calibration(cli, module->main, &request, &table) &&
+         calibrate_unrolled(cli, &request, count_recurrent(module), &table);
     if (ok) {
         const char *path = cli->args.operands[0], *slash = strrchr(path, '/');
 

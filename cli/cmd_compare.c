@@ -16,7 +16,9 @@ struct compared {
 
 static bool load_both(struct cli *cli, struct compared *both)
 {
-    const struct pipeline_options prepare = { .part = PIPELINE_PREPARE, .log = stderr };
+    const struct pipeline_options prepare = { .part = PIPELINE_PREPARE,
+                                              .keep_recurrent = precision_keeps_recurrent(cli),
+                                              .log = stderr };
 
     both->reference = load_model(cli);
     both->quantized = both->reference ? load_model(cli) : NULL;

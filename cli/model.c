@@ -71,6 +71,7 @@ bool run_passes(struct cli *cli, struct module *module)
         .dump_after = option_text(&cli->args, OPTION_DUMP_AFTER, NULL),
         .time_passes = has_option(&cli->args, OPTION_TIME_PASSES),
         .stats = has_option(&cli->args, OPTION_STATS),
+        .keep_recurrent = precision_keeps_recurrent(cli),
         .log = stderr,
     };
     struct pipeline_options part = options;

@@ -352,6 +352,13 @@ bool precision_wanted(const struct cli *cli)
     return cli->precision && quantize_wanted(&cli->precision->options);
 }
 
+/* A qtable names the products and gates that `relayc search` knows. */
+bool precision_keeps_recurrent(const struct cli *cli)
+{
+    return precision_wanted(cli) && cli->precision->options.precision.mode == PRECISION_INT8 &&
+           !cli->precision->options.qtable;
+}
+
 /* --- the work --------------------------------------------------------------------------------- */
 
 static bool load(void *user, struct ctx *ctx, struct bulk *bulk, int64_t index,

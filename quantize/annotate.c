@@ -225,7 +225,7 @@ static struct value *quantized(struct annotation *a, struct value *value, struct
     const char *name = storage_name(a, value, format);
     struct value *inputs[3] = { value };
 
-    if (format->dtype != DTYPE_I8 && s.scale == 1)
+    if (!dtype_is_integer(format->dtype) && s.scale == 1)
         return make(a, OP_CAST, &cast, name, origin, place_behind(value), 1, inputs);
     inputs[1] = scale_of(a->fn, s.scale, arena_printf(&a->q->module->arena, "%s.scale", name));
     inputs[2] =
@@ -313,17 +313,35 @@ static bool crosses(const struct annotation *a, const struct value *value, const
     return integers && !is_part_of_store(node) && !(is_function(node) && is_function(value->def));
 }
 
+/* The state in 16 bits, and where the reader computes with it, what of that it reads. */
+static struct value *annotate_state(struct annotation *a, struct node *node, int input,
+                                    struct data_scale wide, struct data_scale s)
+{
+    struct value *value = node->inputs[input];
+    struct value *codes = codes_of(a, value, wide, node->origin);
+    struct value *numbers = codes ? decoded(a, codes, value, node) : NULL;
+
+    if (!numbers || node->op == OP_RETURN || reads_state(node, input) || moves_state(node))
+        return numbers;
+    codes = quantized(a, numbers, s, node->origin);
+    return codes ? decoded(a, codes, value, node) : NULL;
+}
+
 /* False when nothing is known about the value: reported at the end, for all. */
 static bool annotate_data(struct annotation *a, struct node *node, int input,
                           const struct precision *precision)
 {
     struct value *value = node->inputs[input], *codes, *numbers;
-    struct data_scale s;
+    struct data_scale s, wide;
 
     if (!data_scale_of(a->q, precision, value, &s))
         return false;
-    codes = codes_of(a, value, s, node->origin);
-    numbers = codes ? decoded(a, codes, value, node) : NULL;
+    if (state_scale_of(a->q, precision, value, &wide)) {
+        numbers = annotate_state(a, node, input, wide, s);
+    } else {
+        codes = codes_of(a, value, s, node->origin);
+        numbers = codes ? decoded(a, codes, value, node) : NULL;
+    }
     for (int i = input; numbers && i < node->n_inputs; i++)
         if (node->inputs[i] == value)
             node_set_input(node, i, numbers);

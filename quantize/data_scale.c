@@ -9,10 +9,7 @@
 #include "quantize/steps.h"
 #include "relay_ir/region.h"
 
-/* Operators whose result holds numbers of their input 0, or between two of them, and nothing else
- * but 0.
- */
-static bool keeps_numbers(const struct node *node)
+bool keeps_numbers(const struct node *node)
 {
     switch (node->op) {
     case OP_COPY:

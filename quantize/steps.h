@@ -84,6 +84,10 @@ struct data_scale {
 /* The value whose numbers decide how this one is stored: what it is moved from, or joined into. */
 const struct value *data_scale_source(const struct value *value);
 
+/* Operators whose result holds numbers of their input 0, or between two of them, and nothing else
+ * but 0. */
+bool keeps_numbers(const struct node *node);
+
 /* How the value is to be stored for a reader of this precision. False, with the value remembered
  * for data_scale_report, when nothing is known about it. */
 bool data_scale_of(struct quantization *q, const struct precision *precision,
@@ -91,6 +95,17 @@ bool data_scale_of(struct quantization *q, const struct precision *precision,
 
 /* An error for all values that nothing was known about, or whose numbers were not finite. */
 bool data_scale_report(struct quantization *q);
+
+/* --- state_scale.c: states of recurrent layers between calls ---------------------------------- */
+
+/* True where the value holds such states, with their scale in 16 bits. After data_scale_of, which
+ * says whether anything is known about it. */
+bool state_scale_of(struct quantization *q, const struct precision *precision,
+                    const struct value *value, struct data_scale *out);
+
+/* Whether the node reads this input as an initial state; whether it only moves numbers. */
+bool reads_state(const struct node *node, int input);
+bool moves_state(const struct node *node);
 
 /* --- search_scales.c: the rule `search` ------------------------------------------------------- */
 

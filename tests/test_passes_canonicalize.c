@@ -48,6 +48,32 @@ static const struct pass_case rows[] = {
       "}\n",
       NULL },
 
+    /* of integers, where nothing is to be repeated */
+    { "multiply_zero",
+      "fn main(%x: () i64) -> (%a, %b) {\n"
+      "  const @c : () i64 = [0]\n"
+      "  %b = abs(%x) : () i64\n"
+      "  %m = multiply(@c, %x) : () i64\n"
+      "  %a = add(%m, %b) : () i64\n"
+      "}\n",
+      "fn main(%x: () i64) -> (%a, %b) {\n"
+      "  const @c : () i64 = [0]\n"
+      "  %b = abs(%x) : () i64\n"
+      "  %a = add(%b, @c) : () i64\n"
+      "}\n" },
+    { "multiply_zero",
+      "fn main(%x: () f32) -> (%a) {\n"
+      "  const @c : () f32 = [0]\n"
+      "  %a = multiply(%x, @c) : () f32\n"
+      "}\n",
+      NULL },
+    { "multiply_zero",
+      "fn main(%x: (2) i64) -> (%a) {\n"
+      "  const @c : () i64 = [0]\n"
+      "  %a = multiply(%x, @c) : (2) i64\n"
+      "}\n",
+      NULL },
+
     /* by powers of two */
     { "divide_to_multiply",
       "fn main(%x: (2) f32) -> (%a) {\n"

@@ -122,6 +122,17 @@ static const char recurrent[] =
     "  %o, %h, %c = nn.lstm(%x, @w, @r, @b) {hidden_size=5, activations=\"Affine,Affine,Affine\", "
     "activation_alpha=[0.1,1,1], activation_beta=[1,0,0]}\n"
     "  %f = reshape(%o) {shape=[3,5]}\n  %y = nn.dense(%f, @v)\n}\n";
+/* A step of an LSTM, whose states are one input, and with its result another one. */
+static const char streaming[] =
+    "fn main(%x: (1,1,4) f32, %s: (2,1,1,5) f32) -> (%y, %n) {\n"
+    "  const @w : (1,20,4) f32 = crc32:00000000\n  const @r : (1,20,5) f32 = crc32:00000000\n"
+    "  const @v : (2,5) f32 = crc32:00000000\n"
+    "  const @zero : () i64 = [0]\n  const @one : () i64 = [1]\n"
+    "  %h = take(%s, @zero) {axis=0}\n  %c = take(%s, @one) {axis=0}\n"
+    "  %o, %nh, %nc = nn.lstm(%x, @w, @r, _, _, %h, %c) {hidden_size=5, "
+    "activations=\"Affine,Affine,Affine\", activation_alpha=[0.1,1,1], activation_beta=[1,0,0]}\n"
+    "  %n = concatenate(%nh, %nc) {axis=0}\n"
+    "  %f = reshape(%nh) {shape=[1,5]}\n  %y = nn.dense(%f, @v)\n}\n";
 static const char gated[] = X W "  %c = nn.conv2d(%x, @w) " CONV "\n"
                                 "  %s = sigmoid(%c)\n"
                                 "  %y = nn.hard_swish(%s)\n"
@@ -219,6 +230,15 @@ static const struct {
       "qnn.quantize qnn.dequantize qnn.dequantize qnn.dequantize lstm qnn.quantize reshape "
       "qnn.dequantize qnn.dequantize dense qnn.quantize qnn.dequantize",
       "qnn.quantize qnn.lstm reshape qnn.dense qnn.requantize qnn.dequantize" },
+    /* states that come and go have 16 bits; what computes with one reads 8 of them */
+    { streaming, "int8", true,
+      "qnn.quantize qnn.quantize qnn.dequantize take qnn.quantize qnn.dequantize take qnn.quantize "
+      "qnn.dequantize qnn.dequantize qnn.dequantize qnn.dequantize qnn.dequantize lstm "
+      "qnn.quantize "
+      "qnn.quantize qnn.dequantize qnn.dequantize concatenate qnn.quantize reshape qnn.dequantize "
+      "qnn.dequantize qnn.quantize qnn.dequantize dense qnn.quantize qnn.dequantize qnn.dequantize",
+      "qnn.quantize qnn.quantize take take qnn.lstm concatenate reshape cast qnn.requantize "
+      "qnn.dense qnn.requantize qnn.dequantize qnn.dequantize" },
     /* views are views of codes */
     { viewed, "fp8", false, "cast cast abs cast reshape qnn.dequantize cast dense",
       "cast cast abs cast reshape dense multiply" },

@@ -34,6 +34,7 @@ static const struct rule rules[] = {
     { "constant_to_right", constant_to_right, ROOTS(OP_ADD, OP_MULTIPLY, OP_MAXIMUM, OP_MINIMUM) },
     { "subtract_to_add", subtract_to_add, ROOTS(OP_SUBTRACT) },
     { "divide_to_multiply", divide_to_multiply, ROOTS(OP_DIVIDE) },
+    { "multiply_zero", multiply_zero, ROOTS(OP_MULTIPLY) },
 
     { "clip_to_relu", clip_to_relu, ROOTS(OP_CLIP) },
     { "merge_clips", merge_clips, ROOTS(OP_CLIP, OP_RELU) },

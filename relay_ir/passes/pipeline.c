@@ -160,7 +160,8 @@ bool pipeline_run(struct module *module, const struct pipeline_options *options)
         assert(n > 0);
     }
     for (; ok && i < n; i++)
-        ok = run_pass(module, &passes[i], options);
+        if (!options->keep_recurrent || passes[i].run != pass_unroll_recurrent)
+            ok = run_pass(module, &passes[i], options);
     if (options->stats && options->part != PIPELINE_PREPARE)
         print_stats(module, options->log);
     return ok;

@@ -35,6 +35,7 @@ struct pipeline_options {
     enum pipeline_part part;
     const char *dump_after; /* name of a pass (after each of its runs), "all", or NULL */
     const char *stop_after; /* run up to and including the last run of this pass; NULL = all */
+    bool keep_recurrent;    /* no unroll_recurrent: int8 has layers of one step as they are */
     bool time_passes;       /* a line per pass on `log`: milliseconds, nodes before and after */
     bool stats;             /* a line per rewrite rule on `log`: how often it fired */
     FILE *log;              /* where dumps, times and statistics go */

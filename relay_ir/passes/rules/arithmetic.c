@@ -82,6 +82,18 @@ struct value *divide_to_multiply(struct rewrite *rewrite, struct node *root)
                        map_constant(rewrite, root->inputs[1], invert));
 }
 
+/* x * 0 -> 0 of integers, whose 0 is that of all numbers */
+struct value *multiply_zero(struct rewrite *rewrite, struct node *root)
+{
+    struct value *const zero = root->inputs[1];
+
+    (void)rewrite;
+    return dtype_is_integer(root->outputs[0]->type.dtype) && is_number(zero, 0) &&
+                   type_same_storage(&zero->type, &root->outputs[0]->type)
+               ? zero
+               : NULL;
+}
+
 /* x + 0 -> x; -0 + 0 would be +0, which compares equal. */
 struct value *drop_add_zero(struct rewrite *rewrite, struct node *root)
 {
