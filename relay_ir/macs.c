@@ -1,6 +1,8 @@
 /* macs.c - see macs.h. */
 #include "relay_ir/macs.h"
 
+#include "relay_ir/ops/qnn_recurrent.h"
+
 static int64_t multiply(int64_t a, int64_t b)
 {
     int64_t product;
@@ -8,10 +10,27 @@ static int64_t multiply(int64_t a, int64_t b)
     return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
 }
 
+/* Each weight meets every entry of the batch at every step; x [steps, batch, input], or the first
+ * two the other way. */
+static int64_t recurrent_macs(const struct node *node, int w, int r)
+{
+    return multiply(type_span(&node->inputs[0]->type, 0, 2),
+                    type_elements(&node->inputs[w]->type) + type_elements(&node->inputs[r]->type));
+}
+
 int64_t node_macs(const struct node *node)
 {
     const struct type *x, *w, *y;
 
+    switch (node->op) {
+    case OP_RNN:
+    case OP_GRU:
+    case OP_LSTM: return recurrent_macs(node, 1, 2);
+    case OP_QNN_RNN:
+    case OP_QNN_GRU:
+    case OP_QNN_LSTM: return recurrent_macs(node, QNN_RNN_W, QNN_RNN_R);
+    default: break;
+    }
     if (node->n_inputs < 2 || !node->inputs[0] || !node->inputs[1] || node->n_outputs != 1)
         return 0;
     x = &node->inputs[0]->type;

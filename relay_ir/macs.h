@@ -4,7 +4,8 @@
 
 #include "relay_ir/ir.h"
 
-/* Of convolutions, dense layers and matrix products; 0 of everything else. Saturates. */
+/* Of convolutions, dense layers, matrix products and recurrent layers; 0 of everything else.
+ * Saturates. */
 int64_t node_macs(const struct node *node);
 
 #endif

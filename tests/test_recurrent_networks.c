@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "quantize/quantize.h"
+#include "relay_ir/macs.h"
 #include "relay_ir/passes/pipeline.h"
 #include "tests/support/bits.h"
 #include "tests/support/executions.h"
@@ -132,6 +133,31 @@ START_TEST(all_is_integers)
 }
 END_TEST
 
+static int64_t sum_of_macs(const struct module *module)
+{
+    int64_t sum = 0;
+
+    for (const struct node *node = module->main->first; node; node = node->next)
+        sum += node_macs(node);
+    return sum;
+}
+
+START_TEST(multiplications_are_counted)
+{
+    const int64_t conv = 8 * 20 * 6 * 3, lstm = 20 * 2 * 48 * (8 + 12), gru = 20 * 30 * (24 + 10),
+                  dense = 4 * 10;
+    struct ctx *ctx = ctx_new(NULL);
+    struct module *floats = parsed(ctx, texts[_i], true),
+                  *integers = quantized(ctx, texts[_i], true, true, false);
+
+    ck_assert_int_eq(sum_of_macs(floats), conv + lstm + gru + dense);
+    ck_assert_int_eq(sum_of_macs(integers), conv + lstm + gru + dense);
+    module_free(floats);
+    module_free(integers);
+    ctx_free(ctx);
+}
+END_TEST
+
 START_TEST(generated_c_has_the_bits_of_the_reference)
 {
     struct ctx *ctx = ctx_new(NULL);
@@ -241,6 +267,7 @@ int main(void)
 
     tcase_set_timeout(tests, 0);
     tcase_add_loop_test(tests, all_is_integers, 0, n);
+    tcase_add_loop_test(tests, multiplications_are_counted, 0, n);
     tcase_add_loop_test(tests, generated_c_has_the_bits_of_the_reference, 0, n);
     tcase_add_loop_test(tests, results_are_near, 0, n);
     tcase_add_test(tests, states_between_calls_have_16_bits);
