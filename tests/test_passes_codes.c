@@ -11,6 +11,9 @@
 #define D(y, x) "  %" y " = qnn.dequantize(%" x ", @s, @z)\n"
 #define Q(y, x) "  %" y " = qnn.quantize(%" x ", @s, @z) {saturate=true}\n"
 #define CAST(y, x, type) "  %" y " = cast(%" x ") {dtype=" type ", saturate=true}\n"
+#define SPLIT(y, x) "  %" y " = split(%" x ") {axis=1, sizes=[3,2]}\n"
+#define TABLE(t) "  const @" t " : (256) f8e4m3 = crc32:00000000\n"
+#define LUT(y, x, t) "  %" y " = qnn.lut(%" x ", @" t ", @s, @z) {axis=0}\n"
 #define POOL "{pool_size=[2,2], strides=[2,2], padding=[0,0,0,0], dilation=[1,1]}"
 
 static const struct pass_case rows[] = {
@@ -71,6 +74,23 @@ static const struct pass_case rows[] = {
       "fn main(%x: (2,3) f32) -> (%t, %y) {\n"
       "  %t = transpose(%x) {axes=[1,0]}\n" CAST("y", "t", "f8e4m3") "}\n",
       NULL },
+    { "encode_of_split",
+      "fn main(%x: (2,5) f8e4m3) -> (%y, %z) {\n" CAST("f", "x", "f32") SPLIT("a, %b", "f")
+          CAST("y", "a", "f8e4m3") CAST("z", "b", "f8e4m3") "}\n",
+      "fn main(%x: (2,5) f8e4m3) -> (%a.split as \"y\", %b.split as \"z\") {\n" SPLIT(
+          "a.split, %b.split", "x") "}\n" },
+    /* a split would store the other piece twice */
+    { "encode_of_split",
+      "fn main(%x: (2,5) f8e4m3) -> (%a, %z) {\n" CAST("f", "x", "f32") SPLIT("a, %b", "f")
+          CAST("z", "b", "f8e4m3") "}\n",
+      "fn main(%x: (2,5) f8e4m3) -> (%a, %z.strided_slice as \"z\") {\n" CAST("f", "x", "f32")
+          SPLIT("a, %b", "f") "  %z.strided_slice = strided_slice(%x) "
+                              "{begin=[0,3], strides=[1,1], size=[2,2]}\n}\n" },
+    { "table_of_table",
+      "fn main(%x: (700) f8e4m3) -> (%y) {\n" SCALE TABLE("t") TABLE("u") LUT("a", "x", "t")
+          LUT("y", "a", "u") "}\n",
+      "fn main(%x: (700) f8e4m3) -> (%y) {\n" SCALE TABLE("y.table")
+          LUT("y", "x", "y.table") "}\n" },
 };
 
 START_TEST(codes_are_moved_as_they_are)

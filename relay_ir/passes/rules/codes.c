@@ -186,33 +186,59 @@ struct value *encode_before_move(struct rewrite *rewrite, struct node *root)
     return rule_build(rewrite, node->op, &node->attrs, node->n_inputs, parts);
 }
 
-/* encode(split(decode(x))[k]) -> encode(decode(strided_slice(x))): the parts need not be f32. */
-struct value *encode_of_split(struct rewrite *rewrite, struct node *root)
+/* Whether all that is split is encoded, piece by piece. */
+static bool all_encoded(const struct node *split)
 {
-    const struct node *split = defined_by(root->inputs[0], OP_SPLIT), *node;
-    union attrs attrs;
-    const struct type *whole;
-    int64_t begin[MAX_RANK] = { 0 }, size[MAX_RANK], step[MAX_RANK];
-    struct coding in, out;
-    int axis;
+    struct coding coding;
 
-    if (!split || !encodes(root, &out) || !(node = decoder_of(split->inputs[0], &in)))
-        return NULL;
-    whole = &node->inputs[0]->type;
-    axis = type_axis(whole, split->attrs.split.axis);
-    for (int i = 0; i < whole->rank; i++) {
-        size[i] = root->inputs[0]->type.dim[i];
-        step[i] = 1;
+    for (int i = 0; i < split->n_outputs; i++) {
+        const struct use *use = split->outputs[i]->uses;
+
+        if (!use)
+            return false;
+        for (; use; use = use->next)
+            if (!encodes(use->node, &coding))
+                return false;
     }
-    for (int k = 0; k < root->inputs[0]->index; k++)
-        begin[axis] += split->outputs[k]->type.dim[axis];
+    return true;
+}
+
+/* Piece k alone, where others are read as f32 as well: a split would store them twice. */
+static struct value *piece_of_codes(struct rewrite *rewrite, const struct node *split, int k,
+                                    struct value *codes)
+{
+    const struct type *whole = &codes->type, *piece = &split->outputs[k]->type;
+    const int axis = type_axis(whole, split->attrs.split.axis);
+    int64_t begin[MAX_RANK] = { 0 }, step[MAX_RANK];
+    union attrs attrs;
+
+    for (int i = 0; i < whole->rank; i++)
+        step[i] = 1;
+    for (int i = 0; i < k; i++)
+        begin[axis] += split->outputs[i]->type.dim[axis];
     memset(&attrs, 0, sizeof attrs);
     attrs.slice.begin = ints_of(whole->rank, begin);
     attrs.slice.strides = ints_of(whole->rank, step);
-    attrs.slice.size = ints_of(whole->rank, size);
+    attrs.slice.size = ints_of(whole->rank, piece->dim);
+    return rule_build1(rewrite, OP_STRIDED_SLICE, &attrs, codes);
+}
+
+/* encode(split(decode(x))[k]) -> encode(decode(split(x)[k])): the parts need not be f32. */
+struct value *encode_of_split(struct rewrite *rewrite, struct node *root)
+{
+    struct node *split = defined_by(root->inputs[0], OP_SPLIT), *codes;
+    const int k = root->inputs[0]->index;
+    const struct node *node;
+    struct coding in, out;
+
+    if (!split || !encodes(root, &out) || !(node = decoder_of(split->inputs[0], &in)))
+        return NULL;
     rule_covers(rewrite, node);
     rule_covers(rewrite, split);
-    return coded_like(
-        rewrite, root,
-        coded_like(rewrite, node, rule_build1(rewrite, OP_STRIDED_SLICE, &attrs, node->inputs[0])));
+    if (!split_found(split, node->inputs[0]) && !all_encoded(split))
+        return coded_like(
+            rewrite, root,
+            coded_like(rewrite, node, piece_of_codes(rewrite, split, k, node->inputs[0])));
+    codes = split_before(rewrite, split, node->inputs[0]);
+    return codes ? coded_like(rewrite, root, coded_like(rewrite, node, codes->outputs[k])) : NULL;
 }

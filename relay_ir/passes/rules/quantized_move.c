@@ -190,34 +190,6 @@ bool topk_before_dequantize(struct module *module, bool *changed)
 
 /* --- before a quantize ------------------------------------------------------------------------ */
 
-static bool same_split(const struct node *a, const struct node *b)
-{
-    return a->n_outputs == b->n_outputs && a->attrs.split.axis == b->attrs.split.axis &&
-           ints_equal(&a->attrs.split.sizes, &b->attrs.split.sizes);
-}
-
-/* The split of the integers before a split of dequantized ones; it may be there already. */
-static struct node *integer_split(struct rewrite *rewrite, struct node *split, struct value *x)
-{
-    struct node *const found = split->prev;
-    const char **names =
-        arena_array(&rewrite->ctx->scratch, const char *, (size_t)split->n_outputs);
-    struct node_args args = { .op = OP_SPLIT,
-                              .n_inputs = 1,
-                              .inputs = &x,
-                              .n_outputs = split->n_outputs,
-                              .names = names,
-                              .attrs = &split->attrs,
-                              .origin = rewrite->origin,
-                              .before = split };
-
-    if (found && found->op == OP_SPLIT && found->inputs[0] == x && same_split(found, split))
-        return found;
-    for (int i = 0; i < split->n_outputs; i++)
-        names[i] = arena_printf(&rewrite->ctx->scratch, "%s.split", split->outputs[i]->name);
-    return node_new(rewrite->fn, &args);
-}
-
 /* quantize(split(dequantize(x))[k]) -> requantize(split(x)[k]) */
 struct value *quantize_of_split(struct rewrite *rewrite, struct node *root)
 {
@@ -231,7 +203,7 @@ struct value *quantize_of_split(struct rewrite *rewrite, struct node *root)
         return NULL;
     rule_covers(rewrite, node);
     rule_covers(rewrite, split);
-    whole = integer_split(rewrite, split, node->inputs[0]);
+    whole = split_before(rewrite, split, node->inputs[0]);
     return whole ? requantized_to(rewrite, whole->outputs[root->inputs[0]->index], &in, &out)
                  : NULL;
 }

@@ -257,29 +257,39 @@ struct value *chain_to_table(struct rewrite *rewrite, struct node *root)
     return rule_build(rewrite, OP_QNN_LUT, &attrs, 4, inputs);
 }
 
+/* Which entry of a table an element of another one, or of what goes through it, stands for. */
+static int64_t entry_of(const struct tensor *codes, int64_t i)
+{
+    return dtype_kind(codes->type.dtype) == KIND_MINIFLOAT
+               ? ((const uint8_t *)codes->data)[i]
+               : (int64_t)(tensor_at(codes, i) - least_stored(codes->type.dtype));
+}
+
 /* lut(lut(x)) -> lut(x), where nobody else reads what lies between; one table each. */
 struct value *table_of_table(struct rewrite *rewrite, struct node *root)
 {
     const struct node *first = only_defined_by(root->inputs[0], OP_QNN_LUT);
     const struct value *inner = first ? first->inputs[1] : NULL, *outer = root->inputs[1];
-    const double least = first ? least_stored(root->inputs[0]->type.dtype) : 0;
     union attrs attrs = { .axis = { 0 } };
-    struct tensor from, through;
+    struct tensor from;
     struct value *inputs[4];
     struct type type;
-    void *data;
+    size_t bytes;
+    char *data;
 
     if (!first || inner->kind != VALUE_CONSTANT || outer->kind != VALUE_CONSTANT ||
         outer->type.rank != 1)
         return NULL;
     rule_covers(rewrite, first);
     from = value_tensor(inner);
-    through = value_tensor(outer);
-    type = type_make(outer->type.dtype, inner->type.rank, inner->type.dim);
+    type = outer->type; /* in the shape of the inner one */
+    type.rank = inner->type.rank;
+    memcpy(type.dim, inner->type.dim, sizeof type.dim);
+    bytes = dtype_bytes(type.dtype);
     data = constant_alloc(rewrite->fn, &type);
     for (int64_t i = 0; i < type_elements(&type); i++)
-        dtype_store(type.dtype, data, i,
-                    tensor_at(&through, (int64_t)(tensor_at(&from, i) - least)));
+        memcpy(data + (size_t)i * bytes,
+               (const char *)outer->data + (size_t)entry_of(&from, i) * bytes, bytes);
     attrs.axis.axis = first->attrs.axis.axis;
     inputs[0] = first->inputs[0];
     inputs[1] = constant_new(

@@ -30,6 +30,11 @@ RULE(drop_resize)
 RULE(drop_pool)
 RULE(drop_reduction)
 
+/* split.c: a split of x like `split`, right in front of it: the one that is there (NULL = none is),
+ * or, from split_before, a new one (NULL after an error). */
+struct node *split_found(const struct node *split, const struct value *x);
+struct node *split_before(struct rewrite *rewrite, struct node *split, struct value *x);
+
 /* arithmetic.c */
 RULE(constant_to_right)
 RULE(subtract_to_add)
