@@ -350,6 +350,7 @@ bool codegen_prepare(struct codegen *codegen, bool *again)
                   codegen->options->io_in_arena);
     plan_alias(plan, &codegen->arena, codegen->regions);
     plan_pitches(plan, &codegen->arena, codegen->regions);
+    plan_tight(plan, &codegen->arena, codegen->regions);
     if (!write_regions(codegen))
         return false;
     *again = plan_order(plan, &codegen->arena, *again ? main : NULL, codegen->regions);

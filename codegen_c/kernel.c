@@ -11,10 +11,12 @@ static const struct kernel kernels[] = {
     { #name, OP_##anchor, accepts_function, bind_function, in_place },
 #define PITCHED(name, reads_function, writes_function)
 #define LEADS(name, leads_function)
+#define SPARES(name, scratch_function)
 #include "codegen_c/kernels.def"
 #undef KERNEL
 #undef PITCHED
 #undef LEADS
+#undef SPARES
 };
 
 static const struct pitched {
@@ -25,10 +27,12 @@ static const struct pitched {
 #define KERNEL(name, anchor, accepts_function, bind_function, in_place)
 #define PITCHED(name, reads_function, writes_function) { #name, reads_function, writes_function },
 #define LEADS(name, leads_function)
+#define SPARES(name, scratch_function)
 #include "codegen_c/kernels.def"
 #undef KERNEL
 #undef PITCHED
 #undef LEADS
+#undef SPARES
 };
 
 static const struct leading {
@@ -38,10 +42,27 @@ static const struct leading {
 #define KERNEL(name, anchor, accepts_function, bind_function, in_place)
 #define PITCHED(name, reads_function, writes_function)
 #define LEADS(name, leads_function) { #name, leads_function },
+#define SPARES(name, scratch_function)
 #include "codegen_c/kernels.def"
 #undef KERNEL
 #undef PITCHED
 #undef LEADS
+#undef SPARES
+};
+
+static const struct sparing {
+    const char *name;
+    size_t (*scratch)(const struct region *region);
+} sparing[] = {
+#define KERNEL(name, anchor, accepts_function, bind_function, in_place)
+#define PITCHED(name, reads_function, writes_function)
+#define LEADS(name, leads_function)
+#define SPARES(name, scratch_function) { #name, scratch_function },
+#include "codegen_c/kernels.def"
+#undef KERNEL
+#undef PITCHED
+#undef LEADS
+#undef SPARES
 };
 
 enum { N_KERNELS = sizeof kernels / sizeof *kernels };
@@ -195,4 +216,12 @@ bool kernel_leads(const struct region *region, struct lead *lead)
         return false;
     *lead = (struct lead){ .param = x->index };
     return row->leads(region, lead);
+}
+
+size_t kernel_spares(const struct region *region)
+{
+    for (size_t i = 0; region->kernel && i < sizeof sparing / sizeof *sparing; i++)
+        if (strcmp(sparing[i].name, region->kernel->name) == 0)
+            return sparing[i].scratch(region);
+    return 0;
 }

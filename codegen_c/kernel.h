@@ -46,6 +46,7 @@ struct region {
     bool can_lead;        /* its result may reach into what it reads … */
     struct lead lead;     /* … so … */
     bool leads;           /* … which the plan has made use of: no `restrict` for the two */
+    bool tight;           /* the plan wants it to do without the scratch that it can spare */
     const struct choice *choice;         /* how to write it (knob.h); NULL = as usual */
     struct knob_range knobs[KNOB_COUNT]; /* what there was to choose, once bind has run */
     struct features features;            /* of its time, if bind tells them */
@@ -81,6 +82,9 @@ struct kernel {
 /* Kernels whose result may begin in front of what the anchor's input 0 reads, and reach into it,
  * are LEADS(name, leads): whether it may, of this region, and how many bytes in front (at least:
  * codegen_c/kernels/lead.h). Element-wise operands lie elsewhere. */
+/* Kernels that can do without scratch, where the arena would have to be larger for it
+ * (region->tight), are SPARES(name, scratch): how many bytes of the arena the region takes else; 0
+ * = it cannot do with less. */
 /* Kernels whose pixels may be parts of greater ones are PITCHED(name, reads, writes): whether the
  * region can read input i of its anchor, and write its results, so. A pixel is what lies along the
  * last dim of the value, in as many elements as that has. What writes with a pitch, with one anchor
@@ -91,10 +95,12 @@ struct kernel {
     bool writes_function(const struct region *region);
 #define LEADS(name, leads_function)                                                                \
     bool leads_function(const struct region *region, struct lead *lead);
+#define SPARES(name, scratch_function) size_t scratch_function(const struct region *region);
 #include "codegen_c/kernels.def"
 #undef KERNEL
 #undef PITCHED
 #undef LEADS
+#undef SPARES
 
 /* A row of kernels.def is KERNEL(name, anchor, accepts, bind, in_place): the name without quotes,
  * the anchor without OP_ (COUNT for element-wise chains), two functions, declared here from the
@@ -104,10 +110,12 @@ struct kernel {
     bool bind_function(struct bind *binding);
 #define PITCHED(name, reads_function, writes_function)
 #define LEADS(name, leads_function)
+#define SPARES(name, scratch_function)
 #include "codegen_c/kernels.def"
 #undef KERNEL
 #undef PITCHED
 #undef LEADS
+#undef SPARES
 
 /* For regions that are computed together in stripes (codegen_c/stripe_text.c). */
 bool accepts_stripes(const struct region *region, const char **why);
@@ -132,6 +140,9 @@ bool kernel_writes_pitched(const struct region *region);
 
 /* Whether the region's result may lie over what the anchor's input 0 reads, and nothing else. */
 bool kernel_leads(const struct region *region, struct lead *lead);
+
+/* Bytes of scratch that the region takes unless it is tight; 0 = it has no other way. */
+size_t kernel_spares(const struct region *region);
 
 /* --- for bind functions --------------------------------------------------------------------- */
 

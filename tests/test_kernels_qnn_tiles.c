@@ -100,6 +100,48 @@ static const struct kernel_case products[] = {
       "i8[1,30]; const u8[1,41,30] 101 99; const i8[] 5; const u8[41] 100" },
     { "qnn_dense_tiles", "qnn.matmul", "", "u8[3,1]; const i8[1,1]; const u8[] 9; const i8[] 0" },
 };
+
+/* Without scratch: whole patches on the stack (planes, channels last, groups, one position), and in
+ * parts: rows of the kernel; taps, where a row is too long, or for groups or dilations; pieces of
+ * the channels; a last part that is no multiple of 4. */
+static const struct kernel_case spared[] = {
+    { "qnn_conv_tiles", "qnn.conv2d", "groups=1, padding=[1,1,1,1], strides=[2,2]",
+      "u8[1,3,9,10]; const i8[24,3,3,3]; const u8[] 128; const i8[] 0" },
+    { "qnn_conv_tiles", "qnn.conv2d", "groups=1, padding=[1,1,1,1], data_layout=\"NHWC\"",
+      "i8[1,9,8,16]; const i8[20,16,3,3] -128 127 5; const i8[] -128; const i8[] 0" },
+    { "qnn_conv_tiles", "qnn.conv2d", "groups=3, padding=[1,1,1,1], data_layout=\"NHWC\"",
+      "u8[2,5,5,12]; const i8[15,4,3,3]; const u8[] 9; const i8[] 0" },
+    { "qnn_conv_tiles", "qnn.conv2d", "groups=1, padding=[1,1,1,1], data_layout=\"NHWC\"",
+      "u8[1,7,9,20] 255 0 7; const i8[40,20,3,3] -128 127 -1; const u8[] 3; const i8[] 0" },
+    { "qnn_conv_tiles", "qnn.conv2d",
+      "groups=1, padding=[3,3,3,3], strides=[2,1], data_layout=\"NHWC\"",
+      "i8[2,11,8,3]; const i8[70,3,7,7]; const i8[] 5; const i8[] 0" },
+    { "qnn_conv_tiles", "qnn.conv2d",
+      "groups=1, padding=[2,2,2,2], data_layout=\"NHWC\", out_layout=\"NCHW\"",
+      "u8[1,6,7,33]; const i8[12,33,5,5] -128 127 3; const u8[] 77; const i8[] 0" },
+    { "qnn_conv_tiles", "qnn.conv2d",
+      "groups=1, padding=[1,2,1,2], dilation=[1,2], data_layout=\"NHWC\"",
+      "i8[1,8,9,22]; const u8[9,22,3,3] 100 227 0; const i8[] 5; const u8[] 100" },
+    { "qnn_conv_tiles", "qnn.conv2d", "groups=2, padding=[1,1,1,1], data_layout=\"NHWC\"",
+      "u8[2,5,6,72]; const i8[24,36,3,3]; const u8[] 9; const i8[] 0" },
+    { "qnn_conv_tiles", "qnn.conv2d", "groups=1, padding=[1,1,1,1], data_layout=\"NHWC\"",
+      "i8[1,4,5,320]; const i8[36,320,3,3] -128 127 -1 0; const i8[] 127; const i8[] 0" },
+    { "qnn_conv_tiles", "qnn.conv2d", "groups=1, padding=[0,1,0,1], data_layout=\"NHWC\"",
+      "i8[1,2,6,129]; const i8[66,129,1,3] -128 127 3; const i8[] -7; const i8[] 0" },
+    { "qnn_conv_tiles", "qnn.conv2d", "groups=1, data_layout=\"NHWC\"",
+      "u8[1,5,5,640]; const i8[64,640,1,1]; const u8[] 3; const i8[] 0" },
+    { "qnn_conv_tiles", "qnn.conv2d", "groups=1, data_layout=\"NHWC\"",
+      "u8[1,3,3,96]; const i8[70,96,3,3]; const u8[] 3; const i8[] 0" },
+    { "qnn_conv_tiles", "qnn.conv1d", "groups=1, padding=[2,1], strides=[2], data_layout=\"NWC\"",
+      "u8[3,11,50]; const i8[9,50,4]; const u8[] 100; const i8[9] 0" },
+    { "qnn_dense_tiles", "qnn.dense", "", "i8[1,7]; const i8[5,7]; const i8[] 2; const i8[] 0" },
+    { "qnn_dense_tiles", "qnn.dense", "",
+      "u8[1,1003]; const i8[100,1003] -128 127; const u8[] 200; const i8[] 0" },
+    { "qnn_dense_tiles", "qnn.dense", "",
+      "i8[16,333]; const i8[64,333] -128 127 3 1; const i8[] -5; const i8[] 0" },
+    { "qnn_dense_tiles", "qnn.matmul", "",
+      "u8[2,4,30]; const i8[30,5]; const u8[] 9; const i8[] 0" },
+};
 /* clang-format on */
 
 START_TEST(convolutions_agree_exactly)
@@ -131,6 +173,17 @@ START_TEST(products_agree_exactly)
 }
 END_TEST
 
+START_TEST(without_scratch_they_agree_exactly)
+{
+    struct ctx *ctx = ctx_new("machine");
+
+    kernel_cases_check_tight(spared, (int)(sizeof spared / sizeof *spared), 0, 0, NULL);
+    kernel_cases_check_tight(spared, (int)(sizeof spared / sizeof *spared), 0, 0,
+                             machine_find(ctx, "cortex-m4"));
+    ctx_free(ctx);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("kernels_qnn_tiles");
@@ -145,6 +198,7 @@ int main(void)
     tcase_add_test(tests, products_agree_exactly);
     tcase_add_test(tests, channels_last_agree_exactly);
     tcase_add_test(tests, scalars_agree_exactly);
+    tcase_add_test(tests, without_scratch_they_agree_exactly);
     srunner_run_all(runner, CK_NORMAL);
     n_failed = srunner_ntests_failed(runner);
     srunner_free(runner);

@@ -11,10 +11,29 @@ enum { X, W, X_ZERO, W_ZERO };
 enum { LONGEST = 60000 };
 
 enum { MOST_UNROLLS = 3 }; /* 1, 2, 4 steps of four products */
+enum { SCALAR_SUMS = 4 };  /* of the functions without vectors */
 
 /* Of a patch in scratch, in bytes for each number: 7 positions of bytes; or 3 of 16 bits, and the
  * bytes of which they are made. A single position needs 3. */
 enum { TILE_BYTES = 7, ROW_BYTES = 3 };
+
+/* Of that, on the stack: a patch of 3 x 3 x 16 is not cut, which would cost it a twelfth. */
+enum { MOST_LOCAL_BYTES = 1120 };
+
+static int64_t round_up_to_4(int64_t n)
+{
+    return (n + 3) / 4 * 4;
+}
+
+size_t dot_scratch(const struct dot *dot, bool one_row)
+{
+    return (size_t)(round_up_to_4(dot->len) * (one_row ? ROW_BYTES : TILE_BYTES));
+}
+
+int64_t dot_most_part(bool one_row)
+{
+    return MOST_LOCAL_BYTES / (one_row ? ROW_BYTES : TILE_BYTES) / 4 * 4;
+}
 
 static bool is_byte(const struct type *type)
 {
@@ -61,11 +80,6 @@ bool takes_dot(const struct region *region, const struct dot *dot, const char **
         return false;
     *why = "a weight less its zero point is no byte";
     return are_bytes(region, dot);
-}
-
-static int64_t round_up_to_4(int64_t n)
-{
-    return (n + 3) / 4 * 4;
 }
 
 /* How many lanes the last block lacks. */
@@ -121,47 +135,77 @@ static int64_t dot_unroll(struct bind *bind, const struct dot *dot)
 }
 
 /* Of the step number u of those that are written out: what its sums start with, and where it is. */
-static void add_step_keys(struct keys *keys, int u)
+static void add_step_keys(struct keys *keys, bool more, int u)
 {
-    keys_offer(keys, arena_printf(keys->arena, "times%d", u), u ? "0" : "times");
+    keys_offer(keys, arena_printf(keys->arena, "times%d", u), u ? "0" : more ? "1" : "times");
     keys_offer(keys, arena_printf(keys->arena, "k%d", u),
                u ? arena_printf(keys->arena, "(k + %d)", 4 * u) : "k");
 }
 
-/* The function, pasted into the file once. */
-static const char *dot_function(struct bind *bind, const char *kind, int64_t unroll)
+/* The function, pasted into the file once; `more` adds to what is in the tile. */
+static const char *dot_function(struct bind *bind, const char *kind, bool more, int64_t unroll)
 {
     const char *path = arena_printf(bind->arena, "templates/helpers/%s.c.tmpl", kind);
-    const char *name = unroll > 1 ? arena_printf(bind->arena, "%s_by_%d", kind, (int)unroll) : kind;
-    const char *fn = bind_own_helper(bind, name);
+    const char *name = more ? arena_printf(bind->arena, "%s_more", kind) : kind, *fn;
     struct keys keys;
+
+    if (unroll > 1)
+        name = arena_printf(bind->arena, "%s_by_%d", name, (int)unroll);
+    fn = bind_own_helper(bind, name);
 
     if (fn)
         return fn;
     keys_init(&keys, bind->arena);
+    keys_offer(&keys, "more", more ? "1" : "0");
     keys_offer(&keys, "unrolled", unroll > 1 ? "1" : "0");
     keys_offer(&keys, "unroll", arena_printf(bind->arena, "%d", (int)unroll));
     keys_offer(&keys, "step", arena_printf(bind->arena, "%d", (int)(4 * unroll)));
     for (int u = 0; u < unroll; u++)
-        add_step_keys(&keys, u);
+        add_step_keys(&keys, more, u);
+    keys_offer(&keys, "start", more ? "tile" : "sums");
+    for (int c = 0; c < SCALAR_SUMS; c++) {
+        const char *at = c ? arena_printf(bind->arena, "[i + %d]", c) : "[i]";
+
+        keys_offer(&keys, arena_printf(bind->arena, "start_at%d", c),
+                   arena_printf(bind->arena, more ? "tile%s" : "(sums%s * times)", at));
+    }
     keys_offer(&keys, "pixels0", "7");
     keys_offer(&keys, "pixels1", "3");
     return bind_new_helper(bind, name, path, &keys);
 }
 
-void bind_dot(struct bind *bind, const struct dot *dot, bool one_row)
+/* The patches, in the arena or on the stack. */
+static void bind_patches(struct bind *bind, const struct dot *dot, bool one_row, int64_t part)
+{
+    const bool tight = bind->region->tight;
+
+    bind_flag(bind, "local", tight);
+    bind_flag(bind, "parts", tight && part < round_up_to_4(dot->len));
+    bind_int(bind, "part", part);
+    bind_text(bind, "local_len", part < round_up_to_4(dot->len) ? "PART" : "LEN");
+    if (!tight)
+        bind_scratch(bind, dot_scratch(dot, one_row));
+}
+
+void bind_dot(struct bind *bind, const struct dot *dot, bool one_row, int64_t part)
 {
     const int64_t len = round_up_to_4(dot->len);
+    const bool parts = bind->region->tight && part < len;
+    const char *kind = one_row ? "dot_row" : "dot_tile";
+    const int64_t last = parts && len % part ? len % part : part;
+    int64_t unroll = dot_unroll(bind, dot);
     const bool is_ragged = dot->channels > DOT_BLOCK && dot->channels % DOT_BLOCK != 0;
     double zero = 0;
 
     value_uniform(bind->region->anchor->inputs[X_ZERO], &zero);
     bind_include(bind, "string.h");
-    dot_function(bind, "dot", 1);
-    bind_text(bind, "dot", "%s",
-              dot_function(bind, one_row ? "dot_row" : "dot_tile", dot_unroll(bind, dot)));
+    if (parts && (part % (4 * unroll) || last % (4 * unroll)))
+        unroll = 1;
+    dot_function(bind, "dot", false, 1);
+    bind_text(bind, "dot", "%s", dot_function(bind, kind, false, unroll));
+    bind_text(bind, "dot_more", "%s", parts ? dot_function(bind, kind, true, unroll) : "");
     bind_packed_weights(bind, dot);
-    bind_scratch(bind, (size_t)(len * (one_row ? ROW_BYTES : TILE_BYTES)));
+    bind_patches(bind, dot, one_row, part);
     bind_int(bind, "x_zero", (int64_t)zero);
     bind_int(bind, "x_signed", anchor_input(bind->region, X)->dtype == DTYPE_I8);
     bind_flag(bind, "ragged", is_ragged);

@@ -29,10 +29,17 @@ bool takes_dot(const struct region *region, const struct dot *dot, const char **
 /* A weight less its zero point; the channel counts those of all groups. */
 int64_t dot_weight(const struct region *region, const struct dot *dot, int64_t channel, int64_t k);
 
+/* The scratch of such products; and how many numbers of a sum there are on the stack at most, where
+ * that is to be spared: a multiple of 4. */
+size_t dot_scratch(const struct dot *dot, bool one_row);
+int64_t dot_most_part(bool one_row);
+
 /* Packs the weights and sets len and stored (of a sum, and the channels of a group, as they are
  * stored: rounded up to 4), x_zero, x_signed, weight, sums (of each channel's weights), dot (the
  * function for tiles, or for a single row), channels and ragged (how many of a block are real); and
- * the scratch. */
-void bind_dot(struct bind *bind, const struct dot *dot, bool one_row);
+ * the scratch. Of regions that are tight that is an array on the stack (local), for `part`
+ * numbers of a sum at a time (parts: fewer than all), a multiple of 4; a second
+ * function (dot_more) adds to the tile. */
+void bind_dot(struct bind *bind, const struct dot *dot, bool one_row, int64_t part);
 
 #endif

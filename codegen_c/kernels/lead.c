@@ -153,7 +153,8 @@ bool leads_pool_tiles(const struct region *region, struct lead *lead)
     return is_last(&w);
 }
 
-/* The bytes under a tile's windows are gathered before its sums are taken. */
+/* The bytes under a tile's windows are gathered before its sums are taken; of tight regions for
+ * each block of channels anew, but no tile lies over what its own windows read. */
 bool leads_qnn_conv_tiles(const struct region *region, struct lead *lead)
 {
     const struct window w = window_of_conv(region);

@@ -29,6 +29,76 @@ static struct dot dot_of_conv(const struct window *w)
                          .minor_step = taps };
 }
 
+/* How a patch is gathered on the stack: `len` numbers at a time, by copies of `run`: rows of the
+ * kernel, taps, or, with 0, what is left of a tap or of the part. */
+struct patch_part {
+    int64_t len, run;
+    bool by_rows;
+};
+
+static int64_t divide_up(int64_t n, int64_t by)
+{
+    return (n + by - 1) / by;
+}
+
+/* As few parts as there may be, about as long as each other, of whole runs and steps of four; false
+ * where that is more than a part holds. */
+static bool part_of_runs(int64_t n, int64_t run, int64_t most_numbers, struct patch_part *part)
+{
+    const int64_t unit = run % 4 == 0 ? 1 : run % 2 == 0 ? 2 : 4; /* runs */
+    const int64_t most = most_numbers / (run * unit) * unit;
+
+    if (most == 0)
+        return false;
+    part->run = run;
+    part->len = run * unit * divide_up(divide_up(n, divide_up(n, most)), unit);
+    return true;
+}
+
+static bool is_one_row(const struct window *w)
+{
+    return w->batch * window_out_len(w) == 1;
+}
+
+/* What lies side by side in x, and in a patch, for a row of the kernel. */
+static bool has_rows(const struct window *w)
+{
+    return w->dil[2] == 1 && (!w->channels_last || w->groups == 1);
+}
+
+/* As few parts of n numbers as there may be, about as long as each other, in steps of four. */
+static int64_t even_part(int64_t n, int64_t most)
+{
+    return divide_up(n, 4 * divide_up(n, most)) * 4;
+}
+
+/* False: neither a small patch, which is gathered whole, nor one whose channels lie side by side.
+ */
+static bool part_of_patch(const struct window *w, struct patch_part *part)
+{
+    const int64_t in_c = w->in_c / w->groups, taps = window_k_len(w), row = w->k[2] * in_c;
+    const int64_t most = dot_most_part(is_one_row(w));
+
+    *part = (struct patch_part){ .len = divide_up(in_c * taps, 4) * 4 };
+    if (part->len <= most)
+        return true;
+    if (!w->channels_last)
+        return false;
+    part->by_rows = has_rows(w) && part_of_runs(w->k[0] * w->k[1], row, most, part);
+    if (!part->by_rows && !part_of_runs(taps, in_c, most, part))
+        part->len = even_part(in_c * taps, most);
+    return true;
+}
+
+size_t scratch_qnn_conv_tiles(const struct region *region)
+{
+    const struct window w = window_of_conv(region);
+    const struct dot dot = dot_of_conv(&w);
+    struct patch_part part;
+
+    return part_of_patch(&w, &part) ? dot_scratch(&dot, is_one_row(&w)) : 0;
+}
+
 bool accepts_qnn_conv_tiles(const struct region *region, const char **why)
 {
     const struct window w = window_of_conv(region);
@@ -55,7 +125,7 @@ static void bind_conv_places(struct bind *bind, const struct window *w)
 
     bind_flag(bind, "many", many);
     bind_flag(bind, "planar", planar);
-    bind_flag(bind, "rows", w->dil[2] == 1 && (planar || !many));
+    bind_flag(bind, "rows", has_rows(w));
     bind_text(bind, "whose", many ? "a group" : "all groups");
     bind_text(bind, "step", "%s", step);
     bind_text(bind, "row", planar ? "K_W" : "K_W * IN_C");
@@ -106,17 +176,24 @@ bool bind_qnn_conv_tiles(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
     const struct dot dot = dot_of_conv(&w);
+    struct patch_part part = { 0 };
     struct position position;
 
+    part_of_patch(&w, &part);
     bind_type(bind);
     bind_input(bind, "x", X);
     bind_window(bind, &w);
+    bind_int(bind, "run", part.run);
+    bind_flag(bind, "by_rows", part.by_rows);
+    bind_flag(bind, "by_taps", !part.by_rows && part.run > 0);
+    bind_flag(bind, "by_runs", part.run > 0);
+    bind_flag(bind, "by_pieces", part.run == 0);
     bind_text(bind, "pixels", w.batch > 1 ? "%" PRId64 " * PLANE" : "PLANE", w.batch);
     bind_int(bind, "groups", w.groups);
     bind_int(bind, "in_c", w.in_c / w.groups);
     bind_int(bind, "out_c", w.out_c / w.groups);
     bind_conv_places(bind, &w);
-    bind_dot(bind, &dot, w.batch * window_out_len(&w) == 1);
+    bind_dot(bind, &dot, is_one_row(&w), part.len);
     bind_dot_chunk(bind, dot.channels);
     position_by_division(bind, "at", &position);
     if (w.out_c > 1)
@@ -222,11 +299,24 @@ bool accepts_qnn_dense_tiles(const struct region *region, const char **why)
     return takes_sizes(region, why) && takes_dot(region, &dot, why);
 }
 
+static int64_t rows_of(const struct region *region)
+{
+    const struct type *x = anchor_input(region, X);
+
+    return type_span(x, 0, x->rank - 1);
+}
+
+size_t scratch_qnn_dense_tiles(const struct region *region)
+{
+    const struct dot dot = dot_of_dense(region);
+
+    return dot_scratch(&dot, rows_of(region) == 1);
+}
+
 bool bind_qnn_dense_tiles(struct bind *bind)
 {
     const struct dot dot = dot_of_dense(bind->region);
-    const struct type *x = anchor_input(bind->region, X);
-    const int64_t rows = type_span(x, 0, x->rank - 1);
+    const int64_t rows = rows_of(bind->region);
     struct position position;
 
     bind_input(bind, "x", X);
@@ -234,7 +324,7 @@ bool bind_qnn_dense_tiles(struct bind *bind)
     bind_int(bind, "rows", rows);
     bind_int(bind, "in_c", dot.len);
     bind_int(bind, "out_c", dot.channels);
-    bind_dot(bind, &dot, rows == 1);
+    bind_dot(bind, &dot, rows == 1, even_part(dot.len, dot_most_part(rows == 1)));
     if (rows > 1)
         bind_dot_chunk(bind, dot.channels);
     position_by_division(bind, "at", &position);

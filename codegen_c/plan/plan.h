@@ -121,6 +121,10 @@ bool plan_has_place_alone(const struct plan *plan, const struct region *region, 
  * parameter region->lead.param; 0 = it may not, or there are none. After plan_alias. */
 size_t plan_lead_bytes(const struct plan *plan, const struct region *region);
 
+/* Sets region->tight of those whose scratch would be what the arena depends on. After plan_alias,
+ * before the regions' text. */
+void plan_tight(const struct plan *plan, struct arena *arena, struct region *regions);
+
 /* Where more than order_peak would be alive: results may reach into what their regions read.
  * Between plan_order and plan_pack. */
 void plan_leads(struct plan *plan, struct arena *arena, const struct region *regions);

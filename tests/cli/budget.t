@@ -21,7 +21,7 @@ note: most is alive in region_conv1_Conv: its scratch of 4736 bytes, /pool/MaxPo
 help: --precision f16w is not enough: RAM 5632 bytes, flash 22168
       --precision int8w is not enough: RAM 5632 bytes, flash 11488
       --precision fp8w is not enough: RAM 5632 bytes, flash 11488
-      --precision int8 is not enough: RAM 2480 bytes, flash 11994
+      --precision int8 is not enough: RAM 2336 bytes, flash 11994
       --precision fp8 is not enough: RAM 1728 bytes, flash 11488
 digits.onnx
 fits
@@ -34,7 +34,7 @@ note: most is alive in region_conv1_Conv: its scratch of 4736 bytes, /pool/MaxPo
 help: --precision f16w is not enough: RAM 5632 bytes, flash 22168
       --precision int8w is not enough: RAM 5632 bytes, flash 11488
       --precision fp8w is not enough: RAM 5632 bytes, flash 11488
-      --precision int8 is not enough: RAM 2480 bytes, flash 11994
+      --precision int8 is not enough: RAM 2336 bytes, flash 11994
       --precision fp8 fits: RAM 1728 bytes, flash 11488
 exit 1
 digits.c
@@ -69,7 +69,7 @@ $ relayc compile digits.onnx -o out --ram 2K --json | grep -A6 '"ram"'
 			}, {
 				"option":	"precision",
 				"value":	"int8",
-				"ram":	2480,
+				"ram":	2336,
 				"flash":	11994,
 				"fits":	false
 			}, {

@@ -252,6 +252,62 @@ static void check_kernel(struct network *net, int i)
                   net->module->main->result_names[i], kernel->name, net->kernels[i]);
 }
 
+/* Two regions, one of which reads what the other computes. */
+static void add_tiny_value(struct network *net)
+{
+    const struct type type = type_make(DTYPE_F32, 2, (int64_t[]){ 2, 2 });
+    const union attrs attrs = { .axes = { .axes = { .n = 2, .at = { 1, 0 } } } };
+    struct value *x = random_operand(net, &type, false);
+
+    for (int i = 0; i < 2; i++)
+        x = then(net, OP_TRANSPOSE, &attrs, x, NULL);
+    net->kernels[net->n_regions++] = "copy";
+    result_add(net->module->main, x, "tiny");
+}
+
+/* Whether no scratch is larger; with 0, none but what fits where the tiny value is. */
+static void check_spared(struct network *net, size_t most_scratch)
+{
+    const struct codegen_options options = { .name = "net",
+                                             .dir = ".",
+                                             .model_file = "net.onnx",
+                                             .model_sha256 = "",
+                                             .command = "",
+                                             .machine = net->machine,
+                                             .plan_only = true };
+    struct output_set set = { .ctx = net->ctx };
+    struct codegen_result result;
+
+    ck_assert_msg(codegen_c(net->module, &options, &set, &result), "%s", expect_text(net->ctx));
+    ck_assert_uint_le(result.arena_bytes, most_scratch ? most_scratch : 16);
+    output_abort(&set);
+}
+
+static void check_rows(struct network *net, const struct kernel_case *rows, int n, double tolerance,
+                       bool tight, size_t most_scratch)
+{
+    const struct generated_case how = { .tolerance = tolerance,
+                                        .winograd = net->winograd,
+                                        .machine = net->machine };
+
+    net->ctx = ctx_new("net.onnx");
+    net->module = module_new(net->ctx);
+    net->inputs = arena_array(&net->ctx->perm, struct tensor, (n + 1) * 4 * MAX_INPUTS);
+    for (int i = 0; i < n; i++)
+        add_region(net, &rows[i], i);
+    if (tight)
+        add_tiny_value(net);
+    ck_assert_msg(pipeline_run_one(net->module, "fuse_ops"), "%s", expect_text(net->ctx));
+    for (int i = 0; i < net->n_regions; i++)
+        check_kernel(net, i);
+    if (tight)
+        check_spared(net, most_scratch);
+    generated_check_module(net->module, &how, net->inputs);
+    bulk_release(&net->bulk);
+    module_free(net->module);
+    ctx_free(net->ctx);
+}
+
 void kernel_cases_check(const struct kernel_case *rows, int n, double tolerance)
 {
     kernel_cases_check_as(rows, n, tolerance, WINOGRAD_AUTO, NULL);
@@ -260,25 +316,17 @@ void kernel_cases_check(const struct kernel_case *rows, int n, double tolerance)
 void kernel_cases_check_as(const struct kernel_case *rows, int n, double tolerance,
                            enum winograd winograd, const struct machine *machine)
 {
-    static const struct generated_case how = { .text = NULL };
-    struct generated_case row = how;
-    struct network net = { .ctx = ctx_new("net.onnx"),
-                           .seed = 7,
+    struct network net = { .seed = 7,
                            .winograd = winograd,
                            .machine = machine ? machine : &machines[0] };
 
-    net.module = module_new(net.ctx);
-    net.inputs = arena_array(&net.ctx->perm, struct tensor, n * 4 * MAX_INPUTS);
-    for (int i = 0; i < n; i++)
-        add_region(&net, &rows[i], i);
-    ck_assert_msg(pipeline_run_one(net.module, "fuse_ops"), "%s", expect_text(net.ctx));
-    for (int i = 0; i < net.n_regions; i++)
-        check_kernel(&net, i);
-    row.tolerance = tolerance;
-    row.winograd = winograd;
-    row.machine = machine;
-    generated_check_module(net.module, &row, net.inputs);
-    bulk_release(&net.bulk);
-    module_free(net.module);
-    ctx_free(net.ctx);
+    check_rows(&net, rows, n, tolerance, false, 0);
+}
+
+void kernel_cases_check_tight(const struct kernel_case *rows, int n, double tolerance,
+                              size_t most_scratch, const struct machine *machine)
+{
+    struct network net = { .seed = 7, .machine = machine ? machine : &machines[0] };
+
+    check_rows(&net, rows, n, tolerance, true, most_scratch);
 }
