@@ -2,7 +2,9 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include "codegen_c/machine.h"
 #include "tests/support/kernel_case.h"
+#include "tests/support/run_generated.h"
 
 static const struct kernel_case known_weights[] = {
     { "gemv", "nn.dense", "", "f32[1,37]; const f32[11,37]" },
@@ -42,6 +44,23 @@ static const struct kernel_case operands[] = {
     { "matmul_tiles", "nn.matmul", "", "f32[2,1,3,2,4]; f32[3,1,4,8]" },
 };
 
+/* With less scratch: parts of sums, in y meanwhile; each fourth from the third on has a result of
+ * bool, which cannot take them, and little scratch. */
+static const struct kernel_case spared[] = {
+    { "matmul_tiles", "nn.matmul", "out_dtype=f32", "f8e4m3[19,200]; f8e4m3[200,70]" },
+    { "matmul_tiles", "nn.matmul", "transpose_a=true, out_dtype=f32",
+      "f8e5m2[201,9]; f8e4m3[201,33]" },
+    { "matmul_tiles", "nn.matmul", "out_dtype=f32", "f8e4m3[5,7]; f8e4m3[7,9]" },
+    { "matmul_tiles", "nn.matmul", "transpose_b=true, out_dtype=f32",
+      "f8e4m3[2,3,5,203]; f8e4m3[3,9,203]" },
+    { "matmul_tiles", "nn.matmul", "out_dtype=f32", "f8e4m3[2,64,192]; f8e4m3[2,192,64]" },
+    { "matmul_tiles", "nn.matmul", "out_dtype=f32", "f8e4m3fnuz[2,3,230]; f8e4m3[230,32]" },
+    { "matmul_tiles", "nn.matmul", "out_dtype=f32", "f8e4m3[5,7]; f8e4m3[7,9]" },
+    { "matmul_tiles", "nn.matmul", "transpose_a=true, transpose_b=true, out_dtype=f32",
+      "f8e3m4[2,300,7]; f8e4m3[2,39,300]" },
+    { "matmul_tiles", "nn.dense", "out_dtype=f32", "f8e4m3[5,211]; f8e4m3[9,211]" },
+};
+
 static const struct kernel_case integers[] = {
     { "matmul_int", "nn.matmul", "", "i32[2,3,5,7]; i32[7,9]" },
     { "matmul_int", "nn.matmul", "transpose_b=true", "u8[2,5,7]; u8[2,9,7]" },
@@ -65,6 +84,17 @@ START_TEST(two_operands_multiply_in_every_form)
 }
 END_TEST
 
+START_TEST(with_less_scratch_parts_add_up)
+{
+    struct ctx *ctx = ctx_new("machine");
+
+    kernel_cases_check_tight(spared, (int)(sizeof spared / sizeof *spared), 1e-5, 2816, NULL);
+    kernel_cases_check_tight(spared, (int)(sizeof spared / sizeof *spared), 1e-5, 2816,
+                             machine_find(ctx, "cortex-m4"));
+    ctx_free(ctx);
+}
+END_TEST
+
 START_TEST(integer_products_wrap_as_the_reference_does)
 {
     KERNEL_CASES_CHECK(integers, 0);
@@ -82,6 +112,7 @@ int main(void)
     tcase_set_timeout(tests, 0);
     tcase_add_test(tests, known_weights_are_packed);
     tcase_add_test(tests, two_operands_multiply_in_every_form);
+    tcase_add_test(tests, with_less_scratch_parts_add_up);
     tcase_add_test(tests, integer_products_wrap_as_the_reference_does);
     srunner_run_all(runner, CK_NORMAL);
     n_failed = srunner_ntests_failed(runner);

@@ -186,6 +186,23 @@ START_TEST(pools_agree_exactly)
 }
 END_TEST
 
+/* clang-format off */
+/* Without scratch: the channels of a patch in parts. */
+static const struct kernel_case spared[] = {
+    { "exact_conv", "qnn.conv2d", "groups=1, padding=[1,0,2,1], strides=[2,1]",
+      "f8e4m3[2,100,5,6]; const f8e4m3[70,100,3,3]; " ZERO "; " ZERO },
+    { "exact_conv", "qnn.conv2d", "groups=2, padding=[1,1,1,1], dilation=[1,2]",
+      "f8e4m3[2,122,5,6]; const f8e4m3[6,61,3,2]; " ZERO "; const f8e4m3[6] 0" },
+    { "exact_conv", "qnn.conv2d", "groups=1, padding=[0,1,0,1], data_layout=\"NHWC\"",
+      "f8e4m3[1,3,4,131]; f8e4m3[129,131,1,3]; " ZERO "; " ZERO },
+    { "exact_conv", "qnn.conv3d", "groups=1, strides=[1,2,1]",
+      "f8e4m3[1,40,3,4,4]; const f8e4m3[65,40,1,2,4]; " ZERO "; " ZERO },
+    { "exact_conv", "qnn.conv2d", "groups=1",
+      "f8e4m3[1,400,1,1] " GREATEST "; const f8e4m3[5,400,1,1] " GREATEST " 254 254 126; " ZERO
+      "; " ZERO },
+};
+/* clang-format on */
+
 START_TEST(products_agree_exactly)
 {
     KERNEL_CASES_CHECK(products, 0);
@@ -226,6 +243,12 @@ static const char dense_and_residual[] =
 
 static const char *const fused[] = { convolution, dense_and_residual };
 
+START_TEST(without_scratch_they_agree_exactly)
+{
+    kernel_cases_check_tight(spared, N_ROWS(spared), 0, 0, NULL);
+}
+END_TEST
+
 START_TEST(one_region_for_all)
 {
     const struct generated_case row = { .text = fused[_i], .low = -448, .high = 448 };
@@ -264,6 +287,7 @@ int main(void)
     tcase_add_test(tests, pools_agree_exactly);
     tcase_add_test(tests, norms_agree_exactly);
     tcase_add_test(tests, softmaxes_agree_exactly);
+    tcase_add_test(tests, without_scratch_they_agree_exactly);
     tcase_add_loop_test(tests, one_region_for_all, 0, N_ROWS(fused));
     tcase_add_loop_test(tests, no_float_is_written, 0, N_ROWS(fused));
     srunner_run_all(runner, CK_NORMAL);

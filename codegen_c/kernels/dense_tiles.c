@@ -10,12 +10,16 @@
 #include "codegen_c/kernels/tile.h"
 #include "codegen_c/kernels/tile_features.h"
 
-enum { SCALARS = 4 /* columns that are always there (panels.h, ragged) */ };
+enum {
+    SCALARS = 4,        /* columns that are always there (panels.h, ragged) */
+    TIGHT_NUMBERS = 704 /* of scratch that is to be spared: 16 positions of the widest panel */
+};
 
 /* Returns the C expression of a sum in its tile. */
-static const char *bind_tiles(struct bind *bind, int64_t columns, int *most_pixels)
+static const char *bind_tiles(struct bind *bind, int64_t columns, enum tile_form form,
+                              int *most_pixels)
 {
-    const struct tile tile = bind_tile_f32(bind, 0, columns, TILE_TAPS);
+    const struct tile tile = bind_tile_f32(bind, 0, columns, form);
 
     bind_text(bind, "tile_f32", "%s", tile.fn);
     bind_int(bind, "most_pixels", tile.most_pixels);
@@ -80,7 +84,7 @@ static bool bind_dense_tiles_shape(struct bind *bind, const struct dense *d)
                                  .pointers = 1,
                                  .x_bytes = d->rows * d->in_c * (int64_t)sizeof(float) };
     int most_pixels;
-    const char *sum = bind_tiles(bind, d->out_c, &most_pixels);
+    const char *sum = bind_tiles(bind, d->out_c, TILE_TAPS, &most_pixels);
 
     tile_tell_features(bind, &tiled);
     bind_input(bind, "x", 0);
@@ -121,13 +125,49 @@ bool accepts_matmul_tiles(const struct region *region, const char **why)
     return product_of(region).m > 1;
 }
 
+/* Numbers of a panel, and of `pixels` rows beside it, so many positions of INNER at a time. */
+static int64_t panel_numbers(int64_t part, int panel, int pixels)
+{
+    return (part + 1) * panel + part * pixels;
+}
+
+/* How many positions there are at a time in scratch that is to be spared, about as many in each
+ * part: y has the sums meanwhile. */
+static int64_t part_of_inner(int64_t inner, int panel, int pixels)
+{
+    const int64_t most = (TIGHT_NUMBERS - panel) / (panel + pixels);
+    const int64_t n_parts = (inner + most - 1) / most;
+
+    return n_parts ? (inner + n_parts - 1) / n_parts : 0;
+}
+
+/* Where numbers are decoded on the way: f32 keeps its panels, as parts take up to 1.45 times as
+ * long. */
+size_t scratch_matmul_tiles(const struct region *region)
+{
+    const struct product p = product_of(region);
+    const struct value *y = region->fn->ret->inputs[0];
+    const int panel = tile_panel(region->machine);
+    int pixels, channels;
+
+    tile_extents(region->machine, 0, p.n, &pixels, &channels);
+    if (region->choice) /* another tile, maybe */
+        pixels = MOST_TILE_PIXELS;
+    if (!data_is_small(region) || region->fn->ret->n_inputs != 1 || y->type.dtype != DTYPE_F32 ||
+        region->in_place || p.k <= part_of_inner(p.k, panel, pixels))
+        return 0;
+    return (size_t)panel_numbers(p.k, panel, pixels) * sizeof(float);
+}
+
 bool bind_matmul_tiles(struct bind *bind)
 {
     const struct product p = product_of(bind->region);
+    const bool parts = bind->region->tight;
     const bool gathered = p.transpose_a || data_is_small(bind->region);
     const int panel = tile_panel(bind->machine);
     int most_pixels;
-    const char *sum = bind_tiles(bind, p.n, &most_pixels);
+    const char *sum = bind_tiles(bind, p.n, parts ? TILE_MORE : TILE_TAPS, &most_pixels);
+    const int64_t part = parts ? part_of_inner(p.k, panel, most_pixels) : p.k;
 
     bind_data(bind);
     bind_product_shape(bind, &p);
@@ -135,6 +175,10 @@ bool bind_matmul_tiles(struct bind *bind)
     bind_weight_elements(bind);
     bind_flag(bind, "b_is_transposed", p.transpose_b);
     bind_flag(bind, "gathered", gathered);
-    bind_scratch_numbers(bind, (p.k + 1) * panel + (gathered ? p.k * most_pixels : 0));
+    bind_flag(bind, "parts", parts);
+    bind_int(bind, "part", part);
+    bind_flag(bind, "even", part > 0 && p.k % part == 0);
+    bind_text(bind, "part_len", part > 0 && p.k % part == 0 ? "PART" : "len");
+    bind_scratch_numbers(bind, panel_numbers(part, panel, gathered ? most_pixels : 0));
     return bind_tile_epilogue(bind, sum, p.m, "column");
 }

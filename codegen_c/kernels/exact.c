@@ -90,16 +90,54 @@ bool accepts_exact_conv(const struct region *region, const char **why)
     return takes_codes(region, why) && accepts_qnn_conv(region, why);
 }
 
+static int64_t patch_of(const struct window *w)
+{
+    return w->in_c / w->groups * window_k_len(w);
+}
+
+size_t scratch_exact_conv(const struct region *region)
+{
+    const struct window w = window_of_conv(region);
+    const bool parts = patch_of(&w) > MOST_ON_STACK && window_k_len(&w) <= MOST_ON_STACK;
+
+    return parts ? (size_t)patch_of(&w) * sizeof(int32_t) : 0;
+}
+
+/* Of a patch on the stack: about as many in each part. */
+static int64_t channels_of_part(const struct window *w)
+{
+    const int64_t in_c = w->in_c / w->groups, most = MOST_ON_STACK / window_k_len(w);
+    const int64_t n_parts = (in_c + most - 1) / most;
+
+    return (in_c + n_parts - 1) / n_parts;
+}
+
+/* Where a patch is gathered. */
+static void bind_patch(struct bind *bind, const struct window *w)
+{
+    const bool parts = bind->region->tight;
+    const int64_t n = patch_of(w);
+    const bool few = n > 0 && n <= MOST_ON_STACK;
+
+    bind_flag(bind, "parts", parts);
+    bind_flag(bind, "few", few && !parts);
+    bind_flag(bind, "large", !few && !parts);
+    bind_int(bind, "part_c", parts ? channels_of_part(w) : 0);
+    bind_text(bind, "row",
+              w->batch > 1    ? "(g %% GROUPS * OUT_C + i)"
+              : w->groups > 1 ? "(g * OUT_C + i)"
+                              : "i");
+    if (!few && !parts)
+        bind_scratch(bind, (size_t)(n > 0 ? n : 1) * sizeof(int32_t));
+}
+
 bool bind_exact_conv(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
-    const int64_t n_patch = w.in_c / w.groups * window_k_len(&w);
     struct position position;
 
     bind_qnn_places(bind, &w, &position);
-    bind_flag(bind, "few", n_patch > 0 && n_patch <= MOST_ON_STACK);
-    if (n_patch == 0 || n_patch > MOST_ON_STACK)
-        bind_scratch(bind, (size_t)(n_patch > 0 ? n_patch : 1) * sizeof(int32_t));
+    bind_patch(bind, &w);
     bind_factors(bind);
     bind_dot(bind);
     return bind_epilogue(bind, "acc", &position);
