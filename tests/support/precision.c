@@ -2,7 +2,6 @@
 
 #include <check.h>
 
-#include "frontend/onnx/import.h"
 #include "relay_ir/passes/pipeline.h"
 #include "tests/support/expect.h"
 
@@ -17,12 +16,13 @@ static void drop_softmax(struct function *main)
 }
 
 struct module *precision_network(struct ctx *ctx, const char *path,
+                                 const struct import_options *import,
                                  const struct precision_case *mode, bool logits,
                                  const struct calibration_source *samples)
 {
-    const struct import_options import = { .n_shapes = 0 };
+    const struct import_options fixed = { .n_shapes = 0 };
     struct pipeline_options pipeline = { .part = PIPELINE_PREPARE };
-    struct module *module = onnx_import(ctx, path, &import);
+    struct module *module = onnx_import(ctx, path, import ? import : &fixed);
     struct quantize_options options = { .n_threads = 1,
                                         .exact = mode->exact,
                                         .quantized_io = mode->quantized_io };

@@ -2,6 +2,7 @@
 #ifndef TESTS_SUPPORT_PRECISION_H
 #define TESTS_SUPPORT_PRECISION_H
 
+#include "frontend/onnx/import.h"
 #include "quantize/quantize.h"
 #include "relay_ir/ir.h"
 
@@ -12,9 +13,10 @@ struct precision_case {
     bool quantized_io;     /* --quantized-io */
 };
 
-/* The network after fuse_ops. With `logits` results that a softmax makes are given as they are
- * before it. Fails the test after an error. */
+/* The network after fuse_ops. `import` binds its open shapes (NULL = it has none). With `logits`
+ * results that a softmax makes are given as they are before it. Fails the test after an error. */
 struct module *precision_network(struct ctx *ctx, const char *path,
+                                 const struct import_options *import,
                                  const struct precision_case *mode, bool logits,
                                  const struct calibration_source *samples);
 
