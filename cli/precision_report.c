@@ -105,9 +105,8 @@ static const char *way_out(enum op op, bool exact)
 {
     switch (op) {
     case OP_RESIZE:
-        return "resize by nearest, linear or cubic (alpha from -1 to 1) in at most three "
-               "dimensions "
-               "is of integers";
+        return "resize by nearest, linear or cubic (alpha from -1 to 1) in at most four "
+               "dimensions is of integers";
     case OP_LAYER_NORM:
     case OP_INSTANCE_NORM:
     case OP_GROUP_NORM:

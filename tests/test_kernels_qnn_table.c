@@ -108,7 +108,10 @@ static const struct kernel_case resizes[] = {
       "u8[4] 0 255 0 255" },
     { "qnn_resize_wide", "qnn.resize", "size=[1,2,5,6,7], " FLAT, "i8[1,2,3,4,5]" },
     { "qnn_resize_wide", "qnn.resize", "size=[1,2,3,6,7], " CUBIC, "u8[1,2,4,4,5]" },
+    { "qnn_resize_wide", "qnn.resize", "size=[3,3,5,6], " FLAT, "i8[2,2,4,4] -128 127" },
     { "qnn_resize_wide", "qnn.resize", "size=[1,3,8,10], " FLAT, "f8e4m3[1,3,4,5]" },
+    { "qnn_resize_wide", "qnn.resize", "size=[3,3,5,6], " CUBIC, "f8e4m3[2,2,4,4] 126 254" },
+    { "qnn_resize_wide", "qnn.resize", "size=[1,3,3,5,6], " FLAT, "f8e3m4[1,2,2,4,4]" },
     { "qnn_resize_wide", "qnn.resize", "size=[2,7,9,3], " CUBIC, "f8e3m4[2,4,5,3]" },
 };
 

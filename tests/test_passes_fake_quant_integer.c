@@ -135,7 +135,7 @@ static const struct pass_case rows[] = {
     { "resize_to_integer", FN "  %p = image.resize(%xf) {size=[2,5,9,10], " LINEAR "}\n" END("p"),
       "" },
     { "resize_to_integer", /* in four dimensions */
-      FN "  %p = image.resize(%xf) {size=[3,5,9,10], " LINEAR "}\n" END("p"), NULL },
+      FN "  %p = image.resize(%xf) {size=[3,5,9,10], " LINEAR "}\n" END("p"), "" },
     { "resize_to_integer", /* steps behind it that are finer */
       FN_FINE "  %p = image.resize(%xf) {size=[2,4,9,10], " LINEAR "}\n" END("p"), NULL },
     { "resize_to_integer",

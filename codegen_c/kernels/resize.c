@@ -248,7 +248,7 @@ bool bind_resize_linear(struct bind *bind)
 
 bool accepts_qnn_resize(const struct region *region, const char **why)
 {
-    *why = "it is cubic, in three dimensions, or of FP8";
+    *why = "it is cubic, in three dimensions or more, or of FP8";
     return !qnn_resize_is_wide(region->anchor) && takes_sizes(region, why);
 }
 

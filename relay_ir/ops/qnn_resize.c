@@ -1,14 +1,17 @@
-/* qnn_resize.c - qnn.resize: image.resize of codes, linear or cubic, in one to three dimensions.
+/* qnn_resize.c - qnn.resize: image.resize of codes, linear or cubic, in one to four dimensions.
  * The result has the type, the scale and the zero point of x.
  *
- * Weights are whole numbers, those of a position and dimension with the sum 2^bits: linear ones in
- * one or two dimensions have 20 bits, shared by them, so that sums of 8 bits have 32; others have
- * 14 bits each, and sums of 64 bits (qnn_resize_is_wide). S is the sum of what is read times
- * weights; all of it is exact.
+ * Weights are whole numbers, those of a position and dimension with the sum 2^bits. Linear ones of
+ * 8 bits in one or two dimensions have 20 bits, shared by them, so that sums have 32; all others
+ * have sums of 64 bits (qnn_resize_is_wide), and 14 bits each, of FP8 up to 28; 42 together. S is
+ * the sum of what is read times weights; all of it is exact.
  *
  * 8 bits  saturate(S / 2^(bits * dimensions)), to nearest, halves up: half a step, and what weights
- * are off: 0.25 at most of 20 bits, 0.05 of 14 (cubic ones, in three dimensions) FP8     S in steps
- * (exact.h), rounded once: exact_round */
+ *         are off: 0.25 at most of 20 bits, 0.05 of 14 (cubic ones, in three dimensions), 0.5 of 10
+ *         (linear ones, in four)
+ * FP8     S in steps (exact.h), rounded once: exact_round. What weights are off is 2^-8 of the
+ *         greatest number that is read in four dimensions, 2^-12 in three, less in others. Steps
+ *         have 18 bits, cubic weights magnitudes with a sum of 1.5 at most: 2^63 is out of reach */
 #include <math.h>
 #include <string.h>
 
@@ -20,7 +23,14 @@
 #include "relay_ir/ops/scales.h"
 #include "relay_ir/ops/walk.h"
 
-enum { MOST_CHANGED = 3, NARROW_CHANGED = 2, NARROW_BITS = 20, WIDE_BITS = 14 };
+enum {
+    MOST_CHANGED = 4,
+    NARROW_CHANGED = 2,
+    NARROW_BITS = 20,
+    WIDE_BITS = 14,
+    MOST_BITS = 28,
+    ALL_BITS = 42
+};
 
 static int count_changed(const struct node *node)
 {
@@ -56,9 +66,10 @@ bool qnn_resize_is_wide(const struct node *node)
 int qnn_resize_bits(const struct node *node)
 {
     const int n = count_changed(node);
+    const int most = dtype_is_integer(node->inputs[0]->type.dtype) ? WIDE_BITS : MOST_BITS;
 
     if (qnn_resize_is_wide(node))
-        return WIDE_BITS;
+        return n * most <= ALL_BITS ? most : ALL_BITS / n;
     return n ? NARROW_BITS / n : NARROW_BITS;
 }
 
@@ -91,7 +102,7 @@ bool infer_qnn_resize(struct ctx *ctx, struct node *node)
         return false;
     if (!qnn_resize_takes(node))
         return diag_error(ctx, DIAG_SHAPE, node_origin(node),
-                          "%s is linear, or cubic with an alpha of -1 to 1, in at most three "
+                          "%s is linear, or cubic with an alpha of -1 to 1, in at most four "
                           "dimensions",
                           op_name(node->op));
     pass_scales(node, 0, 0, -1);

@@ -21,7 +21,7 @@ bool resize_changes(const struct node *node, int dim);
 /* --- of codes (qnn_resize.c) -------------------------------------------------------------------
  */
 
-/* What qnn.resize can be: linear or cubic, of one to three dimensions. */
+/* What qnn.resize can be: linear or cubic, of one to four dimensions. */
 bool qnn_resize_takes(const struct node *node);
 
 /* The bits of the weights of one dimension; whether sums need 64 bits, and results a bound. */

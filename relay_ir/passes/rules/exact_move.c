@@ -185,19 +185,24 @@ struct value *exact_softmax(struct rewrite *rewrite, struct node *root)
                                           zero_operand(rewrite, out.dtype) });
 }
 
-/* encode(resize(decode(x))) -> qnn.resize(x), in one scale and format */
+/* encode(resize(decode(x))) -> qnn.resize(x), and a table to another scale or format, which rounds
+ * once more. Cubic ones overshoot: what bounds them is the format of x. */
 struct value *exact_resize(struct rewrite *rewrite, struct node *root)
 {
     const struct node *node = defined_by(root->inputs[0], OP_RESIZE), *decoder;
     struct small in, out;
+    struct value *y;
 
     if (!node || !qnn_resize_takes(node) || !encodes(rewrite, root, &out) ||
         !read_once(root->inputs[0], root))
         return NULL;
     decoder = decoder_of(rewrite, node->inputs[0], &in);
-    if (!decoder || !small_equal(&in, &out))
+    if (!decoder || (strcmp(node->attrs.resize.method, "cubic") == 0 && !small_equal(&in, &out)))
         return NULL;
     rule_covers(rewrite, decoder);
     rule_covers(rewrite, node);
-    return rule_build1(rewrite, OP_QNN_RESIZE, &node->attrs, decoder->inputs[0]);
+    y = rule_build1(rewrite, OP_QNN_RESIZE, &node->attrs, decoder->inputs[0]);
+    return !y || small_equal(&in, &out)
+               ? y
+               : through_table(rewrite, y, &in, root->inputs[0], root->inputs[0], &out);
 }
