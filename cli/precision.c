@@ -10,6 +10,7 @@
 #include "quantize/fp8_params.h"
 #include "quantize/quantize.h"
 #include "quantize/search.h"
+#include "relay_ir/ops/exact.h"
 #include "relay_ir/products.h"
 
 /* --- the options ------------------------------------------------------------------------------ */
@@ -276,14 +277,62 @@ static bool says_nothing(struct cli *cli, enum option_id option, const char *wit
                       option_name(option), without);
 }
 
+/* Whether integers can compute with the format; an error that says where it was named, else. Other
+ * numbers than small floats are no concern of --arithmetic. */
+static bool has_integers(struct cli *cli, const char *where, const struct number_format *format)
+{
+    const struct minifloat *codec = &format->codec;
+
+    if (dtype_kind(format->dtype) != KIND_MINIFLOAT || format->chooses_bias ||
+        (minifloat_bits(codec) == 8 && exact_greatest(codec) > 0))
+        return true;
+    return diag_error(
+        cli->ctx, DIAG_USAGE, NULL,
+        minifloat_bits(codec) == 8
+            ? "%s: %s has no --arithmetic integer: it reaches so far that one product "
+              "of two numbers needs more than 64 bits"
+            : "%s: %s has no --arithmetic integer: that is of codes of 8 bits",
+        where, format->name);
+}
+
+/* With --arithmetic integer all formats of FP8 must have an exact form. */
+static bool check_exact_formats(struct cli *cli, const struct quantize_options *options)
+{
+    const struct qtable *qtable = options->qtable;
+    const struct precision *p = &options->precision;
+    bool ok = true;
+
+    if (!options->exact)
+        return true;
+    if (p->mode == PRECISION_FP8) {
+        ok = has_integers(cli, "--precision", &p->data) && ok;
+        if (strcmp(p->data.name, p->weights.name) != 0)
+            ok = has_integers(cli, "--precision", &p->weights) && ok;
+    }
+    for (int i = 0; i < options->n_formats; i++)
+        ok = has_integers(cli, "--formats", &options->formats[i]) && ok;
+    for (int i = 0; qtable && i < qtable->n; i++) {
+        const struct qtable_row *row = &qtable->rows[i];
+        const char *where = arena_printf(&cli->ctx->perm, "%s:%d", qtable->path, row->line);
+
+        if (row->precision.mode == PRECISION_FP8)
+            ok = has_integers(cli, where, &row->precision.data) &&
+                 has_integers(cli, where, &row->precision.weights) && ok;
+    }
+    if (!ok)
+        diag_help(cli->ctx, "f8e4m3, f8e3m4, f8e4m3fnuz and hfp8_143 have it (docs/fp8.md); or do "
+                            "without --arithmetic integer");
+    return ok;
+}
+
 /* Which a qtable may bring, row by row. */
 static bool check_precision(struct cli *cli, const struct precision_request *r)
 {
     const struct precision *p = &r->options.precision;
-    bool ok = true;
+    bool ok = check_exact_formats(cli, &r->options);
 
     if (r->options.qtable)
-        return true;
+        return ok;
     if (has_option(&cli->args, OPTION_SCALE) && !p->has_data) {
         ok = diag_error(cli->ctx, DIAG_USAGE, NULL,
                         "--scale says nothing with --precision %s, whose data is f32",

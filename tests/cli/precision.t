@@ -38,13 +38,21 @@ error[R0501]: the rule auto for scales of data needs samples
  --> MODELS/conv_bn_relu.onnx
 help: give --data PATH, or another rule: max, percentile, kl ...
 [2]
-# What computes in floats although integers were asked for: nothing of attention, products of E5M2
+# What computes in floats although integers were asked for: nothing of attention. Formats without integers are errors
 $ relayc compile $MODELS/attention_block.onnx --precision fp8 --arithmetic integer -q -o floats
 $ relayc compile $MODELS/conv_bn_relu.onnx --precision fp8=f8e5m2 --arithmetic integer -q -o floats
-warning[R0701]: 4 nodes compute in floats: 'bn1_y.multiply.conv2d' (nn.conv2d), 'bn1_y.multiply' (multiply), 'bn1_y' (nn.bias_add), 'y' (nn.relu)
- --> MODELS/conv_bn_relu.onnx
-note: there is no integer form of them here (docs/fp8.md says of what there is): a processor without an FPU calls functions for floats
-help: E5M2 reaches too far for sums of 64 bits: f8e4m3 and f8e3m4 have them
+error[R0501]: --precision: f8e5m2 has no --arithmetic integer: it reaches so far that one product of two numbers needs more than 64 bits
+help: f8e4m3, f8e3m4, f8e4m3fnuz and hfp8_143 have it (docs/fp8.md); or do without --arithmetic integer
+[2]
+$ relayc compile $MODELS/conv_bn_relu.onnx --precision fp8=f6e2m3,f8e4m3 --arithmetic integer --scale-weights search --formats f8e4m3,f8e5m2fnuz -q -o floats
+error[R0501]: --precision: f6e2m3 has no --arithmetic integer: that is of codes of 8 bits
+error[R0501]: --formats: f8e5m2fnuz has no --arithmetic integer: it reaches so far that one product of two numbers needs more than 64 bits
+help: f8e4m3, f8e3m4, f8e4m3fnuz and hfp8_143 have it (docs/fp8.md); or do without --arithmetic integer
+[2]
+$ printf 'y fp8 data=f8e5m2\n' >far.qtable; relayc compile $MODELS/conv_bn_relu.onnx --qtable far.qtable --arithmetic integer
+error[R0501]: far.qtable:1: f8e5m2 has no --arithmetic integer: it reaches so far that one product of two numbers needs more than 64 bits
+help: f8e4m3, f8e3m4, f8e4m3fnuz and hfp8_143 have it (docs/fp8.md); or do without --arithmetic integer
+[2]
 $ relayc compile $MODELS/conv_bn_relu.onnx --precision int8=i4 --data nowhere
 error[R0501]: --precision: precision int8 cannot have the format i4
 help: it can have i8 (docs/quantize.md)
