@@ -14,7 +14,7 @@ bool is_exact(const struct node *node)
     if (node->op == OP_QNN_REQUANTIZE && y->dtype == DTYPE_I64)
         return true;
     return (node->op == OP_QNN_REQUANTIZE || node->op == OP_QNN_ADD || node->op == OP_QNN_DIV ||
-            node->op == OP_QNN_MUL) &&
+            node->op == OP_QNN_MUL || node->op == OP_QNN_SUBTRACT) &&
            type_minifloat(y);
 }
 
@@ -110,7 +110,7 @@ static const char *add_text(struct arena *arena, const struct node *node, const 
     if (!known(node, A_SCALE))
         return NULL;
     *needs = "minifloat_steps sum_to_minifloat";
-    add = exact_add_of(real_of(node, A_SCALE, 0), real_of(node, B_SCALE, 0),
+    add = exact_add_of(node->op, real_of(node, A_SCALE, 0), real_of(node, B_SCALE, 0),
                        real_of(node, OUT_SCALE, 0));
     return arena_printf(arena,
                         "sum_to_minifloat((int64_t)minifloat_steps($a, %s) * %" PRId32
@@ -152,7 +152,8 @@ void exact_div_tables(struct bind *bind, const struct node *node, struct value *
 const char *exact_text(struct arena *arena, const struct node *node, const char **needs)
 {
     switch (node->op) {
-    case OP_QNN_ADD: return add_text(arena, node, needs);
+    case OP_QNN_ADD:
+    case OP_QNN_SUBTRACT: return add_text(arena, node, needs);
     case OP_QNN_DIV: return div_text(arena, node, needs);
     case OP_QNN_MUL: return mul_text(arena, node, needs);
     default: return requantize_text(arena, node, needs);

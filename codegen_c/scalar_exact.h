@@ -1,5 +1,5 @@
-/* scalar_exact.h - qnn.requantize, add, mul and div to small floats as C text, for scalar_qnn.c;
- * the arithmetic is that of relay_ir/ops/exact.h. */
+/* scalar_exact.h - qnn.requantize, add, subtract, mul and div to small floats as C text, for
+ * scalar_qnn.c; the arithmetic is that of relay_ir/ops/exact.h. */
 #ifndef CODEGEN_C_SCALAR_EXACT_H
 #define CODEGEN_C_SCALAR_EXACT_H
 

@@ -84,6 +84,10 @@ static const struct kernel_case elements[] = {
       "f32[] "
       "0.1; const f8e4m3fnuz[] 0; const f32[] 0.2; const f8e4m3fnuz[] 0; const f32[] 0.05; const "
       "f8e4m3fnuz[] 0" },
+    { "elementwise", "qnn.subtract", "",
+      "f8e4m3[5,30]; f8e4m3[30] " ALL_CODES "; const f32[] 0.1; " ZERO "; const f32[] 0.2; " ZERO
+      "; const f32[] 0.05; " ZERO },
+    { "elementwise", "where", "", "bool[2,1] 1 0; f8e4m3[2,30] " ALL_CODES "; f8e4m3[30] 1 2 3" },
     { "elementwise", "qnn.div", "",
       "f8e4m3[30] " ALL_CODES "; f8e4m3[5,30]; const f32[] 0.1; " ZERO "; const f32[] 0.2; " ZERO
       "; const f32[] 0.05; " ZERO },
@@ -103,6 +107,31 @@ static const struct kernel_case pools[] = {
       "f8e5m2[1,2,15] 127 1 255 0 128 200 3 64 190 124 252 7 133 77 99" },
     { "max_pool_codes", "nn.max_pool3d", "pool_size=[2,1,2], dilation=[1,1,2]",
       "f8e3m4[1,1,2,3,5] " ALL_CODES },
+};
+
+#define FROM "; const f32[] 0.05; " ZERO "; const f32[] 0.03; " ZERO
+#define OVER                                                                                       \
+    "pool_size=[3,2], strides=[2,1], padding=[1,1,1,1], dilation=[1,1], ceil_mode=true, "          \
+    "count_include_pad="
+
+static const struct kernel_case averages[] = {
+    { "qnn_avg_pool", "qnn.avg_pool2d", "pool_size=[2,2], strides=[2,2]", "f8e4m3[2,3,6,5]" FROM },
+    { "qnn_avg_pool", "qnn.avg_pool2d", OVER "false", "f8e4m3[1,2,6,5] " ALL_CODES FROM },
+    { "qnn_avg_pool", "qnn.avg_pool2d", OVER "true", "f8e4m3[2,3,6,5]" FROM },
+    { "qnn_avg_pool", "qnn.avg_pool2d", OVER "false, layout=\"NHWC\"", "f8e4m3[2,6,5,3]" FROM },
+    { "qnn_avg_pool", "qnn.avg_pool1d", "pool_size=[3], strides=[1], padding=[2,2], dilation=[2]",
+      "f8e3m4[2,3,1]; const f32[] 0.5; const f8e3m4[] 0; const f32[] 0.25; " ZERO },
+    { "qnn_avg_pool", "qnn.avg_pool3d",
+      "pool_size=[2,2,2], padding=[1,0,1,0,1,1], dilation=[1,1,2], ceil_mode=true",
+      "f8e4m3fnuz[1,2,3,4,5]; const f32[] 0.1; const f8e4m3fnuz[] 0; const f32[] 0.1; " ZERO },
+    /* sums of 64 bits */
+    { "qnn_avg_pool", "qnn.avg_pool2d", "pool_size=[100,100]",
+      "f8e4m3[1,1,100,100] 126 126 254 126" FROM },
+    { "reduce", "qnn.mean", "axis=[2,3], keepdims=true", "f8e4m3[2,3,4,5]" FROM },
+    { "reduce", "qnn.mean", "axis=[0,2], keepdims=false", "f8e4m3[1,2,15] " ALL_CODES FROM },
+    { "reduce", "qnn.mean", "axis=[0,1], keepdims=false", "f8e4m3[200,100] 126 126 254 126" FROM },
+    { "reduce", "qnn.sum", "axis=[1], keepdims=false",
+      "f8e3m4[2,3,4,5]; const f32[] 0.5; const f8e3m4[] 0; const f32[] 0.25; " ZERO },
 };
 
 static const struct kernel_case softmaxes[] = {
@@ -167,6 +196,12 @@ static const struct kernel_case norms[] = {
     { "exact_lp_normalize", "qnn.lp_normalize", "axis=0, p=1", "f8e4m3[9] 0 1 129" SCALES },
     { "exact_lp_normalize", "qnn.lp_normalize", "axis=1, p=2", "f8e4m3[2,5] 128" SCALES },
 };
+
+START_TEST(averages_agree_exactly)
+{
+    KERNEL_CASES_CHECK(averages, 0);
+}
+END_TEST
 
 START_TEST(norms_agree_exactly)
 {
@@ -285,6 +320,7 @@ int main(void)
     tcase_add_test(tests, products_agree_exactly);
     tcase_add_test(tests, elements_agree_exactly);
     tcase_add_test(tests, pools_agree_exactly);
+    tcase_add_test(tests, averages_agree_exactly);
     tcase_add_test(tests, norms_agree_exactly);
     tcase_add_test(tests, softmaxes_agree_exactly);
     tcase_add_test(tests, without_scratch_they_agree_exactly);

@@ -79,9 +79,24 @@ static const struct exact_case {
     { "exact_average", "fn main(%x: (2,3,6,5) f8e4m3) -> (%y) {\n" Z S
                            DECODE("xf", "x", "s") "  %c = nn.avg_pool2d(%xf) " POOL(
                                "[1,0,1,1]", "true") "\n" ENCODE("y", "c", "s") "}\n" },
-    { NULL, "fn main(%x: (2,3,6,5) f8e4m3) -> (%y) {\n" Z S
-                DECODE("xf", "x", "s") "  %c = nn.avg_pool2d(%xf) " POOL(
-                    "[1,0,1,1]", "false") "\n" ENCODE("y", "c", "s") "}\n" },
+    { "exact_average", "fn main(%x: (2,3,6,5) f8e4m3) -> (%y) {\n" Z S
+                           DECODE("xf", "x", "s") "  %c = nn.avg_pool2d(%xf) " POOL(
+                               "[1,0,1,1]", "false") "\n" ENCODE("y", "c", "s") "}\n" },
+    { "exact_average", /* windows that hang over; bounds behind them; casts */
+      "fn main(%x: (2,3,8,4,5) f8e4m3) -> (%y) {\n"
+      "  %xf = cast(%x) {dtype=f32, saturate=true}\n"
+      "  %c = nn.avg_pool3d(%xf) {pool_size=[3,2,2], strides=[2,3,2], padding=[1,0,1,1,1,0], "
+      "dilation=[2,1,1], ceil_mode=true, count_include_pad=true, p=0, storage_order=0, "
+      "layout=\"NCDHW\"}\n"
+      "  %d = clip(%c) {a_min=0, a_max=6}\n"
+      "  %y = cast(%d) {dtype=f8e3m4, saturate=true}\n}\n" },
+    { "exact_average", "fn main(%x: (2,3,4,5) f8e4m3) -> (%y) {\n" Z S DECODE(
+                           "xf", "x", "s") "  %c = mean(%xf) {axis=[0,2], "
+                                           "keepdims=true}\n" ENCODE("y", "c", "s") "}\n" },
+    { "exact_average",
+      "fn main(%x: (2,3,4,5) f8e4m3) -> (%y) {\n" Z S DECODE(
+          "xf", "x", "s") "  %c = sum(%xf) {axis=[1], keepdims=false}\n" ENCODE("y", "c",
+                                                                                "t") "}\n" },
     { "exact_softmax",
       "fn main(%x: (2,9,3) f8e4m3) -> (%y) {\n" Z S
       "  const @p : () f32 = [0.002232142857]\n" DECODE(
@@ -153,6 +168,15 @@ static const struct exact_case {
           "xf", "x", "s") "  %c = image.resize(%xf) {size=[1,2,7,9], method=\"linear\", "
                           "coordinate_transformation_mode=\"half_pixel\"}\n" ENCODE("y", "c",
                                                                                     "s") "}\n" },
+    { "exact_resize", /* in four dimensions, to another scale */
+      "fn main(%x: (2,2,4,5) f8e4m3) -> (%y) {\n" Z S DECODE(
+          "xf", "x", "s") "  %c = image.resize(%xf) {size=[4,4,8,10], method=\"linear\", "
+                          "coordinate_transformation_mode=\"half_pixel\"}\n" ENCODE("y", "c",
+                                                                                    "u") "}\n" },
+    { NULL, "fn main(%x: (1,2,4,5) f8e4m3) -> (%y) {\n" Z S DECODE(
+                "xf", "x", "s") "  %c = image.resize(%xf) {size=[1,2,7,9], method=\"cubic\", "
+                                "coordinate_transformation_mode=\"half_pixel\", "
+                                "cubic_alpha=-0.75}\n" ENCODE("y", "c", "u") "}\n" },
     { "arg_before_decode", "fn main(%x: (2,9,3) f8e4m3) -> (%y) {\n" Z S DECODE(
                                "xf", "x", "s") "  %y = argmax(%xf) {axis=1}\n}\n" },
     { "arg_before_decode",
@@ -173,10 +197,59 @@ static const struct exact_case {
                    "y", "e", "t") "}\n" },
     { "encode_of_elements", "fn main(%x: (2,3) f8e4m3) -> (%y) {\n" Z S DECODE("xf", "x", "s")
                                 ENCODE("y", "xf", "t") "}\n" },
-    { NULL, /* another number for each element */
+    { "exact_affine", /* another number for each element */
       "fn main(%x: (2,3) f8e4m3) -> (%y) {\n" Z S DECODE(
-          "xf", "x", "s") "  const @two : (3) f32 = [1, 2, 3]\n  %e = multiply(%xf, "
+          "xf", "x", "s") "  const @two : (3) f32 = [1, -2, 3]\n  %e = multiply(%xf, "
                           "@two)\n" ENCODE("y", "e", "t") "}\n" },
+    { "exact_affine", /* a batch norm, bounds, casts */
+      "fn main(%x: (2,3,4,5) f8e4m3) -> (%y) {\n"
+      "  const @m : (3,1,1) f32 = [1.3, -0.02, 7]\n  const @b : (3) f32 = [0.1, 0, -12]\n"
+      "  const @d : (5) f32 = [1, 3, 0.1, -1, 7]\n  const @e : (4,1) f32 = [1, 3, 0.1, -1]\n"
+      "  %xf = cast(%x) {dtype=f32, saturate=true}\n  %c = multiply(@m, %xf)\n"
+      "  %d0 = nn.bias_add(%c, @b) {axis=1}\n  %d1 = divide(%d0, @d)\n  %d2 = subtract(@e, %d1)\n"
+      "  %d3 = subtract(%d2, @e)\n  %g = nn.relu(%d3)\n"
+      "  %y = cast(%g) {dtype=f8e3m4, saturate=true}\n}\n" },
+    { "exact_affine", /* positions are added */
+      "fn main(%x: (2,3,5) f8e4m3) -> (%y) {\n" Z S
+      "  const @p : (3,5) f32 = crc32:00000000\n" DECODE(
+          "xf", "x", "s") "  %c = add(%xf, @p)\n" ENCODE("y", "c", "u") "}\n" },
+    { "exact_affine", /* a mask */
+      "fn main(%x: (2,3) f8e4m3) -> (%y) {\n" Z S "  const @p : (3) f32 = [0, -inf, inf]\n" DECODE(
+          "xf", "x", "s") "  %c = add(%xf, @p)\n" ENCODE("y", "c", "u") "}\n" },
+    { NULL, /* a factor 2^21 times another one's, and both are seen */
+      "fn main(%x: (2,2) f8e4m3) -> (%y) {\n" Z S DECODE(
+          "xf", "x", "s") "  const @two : (2) f32 = [1, 2097152]\n  %e = multiply(%xf, "
+                          "@two)\n" ENCODE("y", "e", "t") "}\n" },
+    { NULL, /* it becomes longer */
+      "fn main(%x: (1,3) f8e4m3) -> (%y) {\n" Z S DECODE(
+          "xf", "x", "s") "  const @two : (2,1) f32 = [1, 2]\n  %e = multiply(%xf, "
+                          "@two)\n" ENCODE("y", "e", "t") "}\n" },
+    { "exact_binary",
+      "fn main(%a: (2,3) f8e4m3, %b: (1,3) f8e4m3) -> (%y) {\n" Z S DECODE("af", "a", "s")
+          DECODE("bf", "b", "t") "  %c = subtract(%af, %bf)\n" ENCODE("y", "c", "u") "}\n" },
+    { "greatest_before_decode",
+      "fn main(%x: (2,9,3) f8e4m3) -> (%y, %y2) {\n" Z S DECODE(
+          "xf", "x",
+          "s") "  %c = max(%xf) {axis=[1], keepdims=false}\n  %d = min(%xf) {axis=[0,2], "
+               "keepdims=true}\n" ENCODE("y", "c", "t") ENCODE("y2", "d", "s") "}\n" },
+    { "greatest_before_decode",
+      "fn main(%x: (2,3,4,5) f8e4m3) -> (%y) {\n" Z S DECODE(
+          "xf", "x", "s") "  %c = nn.global_max_pool(%xf)\n" ENCODE("y", "c", "s") "}\n" },
+    { "exact_choice",
+      "fn main(%a: (2,3) f8e4m3, %b: (1,3) f8e3m4) -> (%y) {\n" Z
+      "  const @z4 : () f8e3m4 = [0x00]\n" S DECODE(
+          "af", "a", "s") "  %bf = qnn.dequantize(%b, @t, @z4) {axis=0}\n  %c = maximum(%af, "
+                          "%bf)\n" ENCODE("y", "c", "s") "}\n" },
+    { "exact_choice",
+      "fn main(%a: (2,3) f8e4m3) -> (%y) {\n" Z S
+      "  const @p : (3) f32 = [0.31, -4, 11.3]\n" DECODE(
+          "af", "a", "s") "  %c = minimum(@p, %af)\n  %d = nn.relu(%c)\n" ENCODE("y", "d",
+                                                                                 "t") "}\n" },
+    { "exact_choice",
+      "fn main(%q: (1,3) f8e4m3, %a: (2,3) f8e4m3, %b: (2,1) f8e4m3) -> (%y) {\n" Z S
+      "  const @yes : (3) bool = [1, 0, 1]\n" DECODE("af", "a", "s") DECODE("bf", "b", "t")
+          DECODE("qf", "q", "s") "  %c = where(@yes, %af, %bf)\n" ENCODE("c8", "c", "s") DECODE(
+              "cf", "c8", "s") "  %d = where(@yes, %qf, %cf)\n" ENCODE("y", "d", "u") "}\n" },
     { "encode_of_concatenate",
       "fn main(%a: (2,3) f8e4m3, %b: (2,1) f8e4m3) -> (%y) {\n" Z S DECODE("af", "a", "s") DECODE(
           "bf", "b", "t") "  %c = concatenate(%af, %bf) {axis=1}\n" ENCODE("y", "c", "t") "}\n" },
@@ -303,6 +376,11 @@ START_TEST(rules_leave_no_floats)
     ck_assert_msg(has_floats(after) == !row->rule, "%s", graph_text(after, false));
     ck_assert_msg(!row->rule || map_get(&after->fired, row->rule), "%s did not fire:\n%s",
                   row->rule, graph_text(after, false));
+    for (unsigned seed = 0; seed < 8; seed++)
+        ck_assert_msg(compare(ctx, before, after, seed, &n, &n_off) <= 1, "%s",
+                      graph_text(after, false));
+    /* which merges tables, among others */
+    ck_assert(pass_fake_quant_to_integer(after) && pipeline_run_one(after, "dead_code"));
     for (unsigned seed = 0; seed < 8; seed++)
         ck_assert_msg(compare(ctx, before, after, seed, &n, &n_off) <= 1, "%s",
                       graph_text(after, false));

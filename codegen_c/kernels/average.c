@@ -4,6 +4,9 @@
 #include <inttypes.h>
 
 #include "codegen_c/kernels/anchor.h"
+#include "codegen_c/kernels/exact.h"
+#include "codegen_c/scalar_exact.h"
+#include "relay_ir/ops/exact.h"
 #include "relay_ir/ops/walk.h"
 
 bool takes_qnn_scales(const struct region *region, int64_t n, const char **why)
@@ -16,7 +19,7 @@ bool takes_qnn_scales(const struct region *region, int64_t n, const char **why)
             *why = "a scale or zero point is not known at compile time";
             return false;
         }
-    if (n <= INT32_MAX / codes)
+    if (type_minifloat(anchor_input(region, 0)) || n <= INT32_MAX / codes)
         return true;
     *why = "a sum may leave 32 bits";
     return false;
@@ -32,6 +35,30 @@ struct qnn_scales known_qnn_scales(const struct node *node)
         in[i] = &tensors[i];
     }
     return qnn_scales_of(in);
+}
+
+struct fixed_point average_factor(const struct node *node, int64_t n)
+{
+    const struct minifloat *from = type_minifloat(&node->inputs[0]->type);
+    const struct qnn_scales scales = known_qnn_scales(node);
+    struct exact_factor factor;
+
+    if (!from)
+        return qnn_average_factor_of(&scales, n);
+    factor = exact_average_of(from, scales.in_scale, type_minifloat(&node->outputs[0]->type),
+                              scales.out_scale, n);
+    return (struct fixed_point){ factor.multiplier, factor.shift };
+}
+
+const char *bind_average_sum(struct bind *bind, int64_t n)
+{
+    const struct minifloat *from = type_minifloat(anchor_input(bind->region, 0));
+    const bool fits = !from || exact_greatest(from) <= INT32_MAX / (n > 0 ? n : 1);
+
+    bind_flag(bind, "exact", from != NULL);
+    if (from)
+        bind_steps(bind, "x_steps", 0);
+    return fits ? "int32_t" : "int64_t";
 }
 
 static enum dtype out_dtype(const struct bind *bind)
@@ -62,8 +89,14 @@ const char *plain_average(struct bind *bind, const char *sum, int64_t n, const c
 const char *rescaled_sum_by(struct bind *bind, const char *sum, const char *multiplier,
                             const char *shift)
 {
+    const struct minifloat *to = type_minifloat(anchor_output(bind->region, 0));
     const int64_t zero = known_qnn_scales(bind->region->anchor).out_zero;
 
+    if (to) {
+        bind_helper(bind, "scale_to_minifloat");
+        return arena_printf(bind->arena, "scale_to_minifloat(%s, %s, %s, %s)", sum, multiplier,
+                            shift, exact_format_text(bind->arena, to));
+    }
     bind_helper(bind, "requantize_once");
     bind_helper(bind, "saturate_int");
     return arena_printf(

@@ -214,14 +214,14 @@ static const char *entry(struct bind *bind, const char *ending, enum dtype dtype
 }
 
 /* Factors for every number of elements that a window may have. */
-static const char *average_by_table(struct bind *bind, const struct qnn_scales *scales, int64_t n)
+static const char *average_by_table(struct bind *bind, int64_t n)
 {
     int32_t *multipliers = table_new(bind, DTYPE_I32, n + 1);
     int8_t *shifts = table_new(bind, DTYPE_I8, n + 1);
     const char *multiplier;
 
     for (int64_t i = 0; i <= n; i++) {
-        const struct fixed_point factor = qnn_average_factor_of(scales, i);
+        const struct fixed_point factor = average_factor(bind->region->anchor, i);
 
         multipliers[i] = factor.multiplier;
         shifts[i] = (int8_t)factor.shift;
@@ -253,9 +253,9 @@ static const char *average_text(struct bind *bind, const struct counting *c,
     const char *average;
 
     if (!plain && c->varies)
-        return average_by_table(bind, scales, n);
+        return average_by_table(bind, n);
     if (!plain)
-        return rescaled_sum(bind, "sum", qnn_average_factor_of(scales, n));
+        return rescaled_sum(bind, "sum", average_factor(bind->region->anchor, n));
     average = plain_average(bind, "sum", n, c->varies ? "n" : NULL);
     return c->may_be_none ? arena_printf(bind->arena, "(%s)(n == 0 ? %" PRId64 " : %s)",
                                          dtype_c_type(anchor_output(bind->region, 0)->dtype),
@@ -280,6 +280,7 @@ bool bind_qnn_avg_pool(struct bind *bind)
     bind_flag(bind, "counts", c.counts);
     bind_flag(bind, "clips_padding", c.varies && c.counts);
     bind_flag(bind, "plain", plain);
+    bind_text(bind, "tsum", "%s", bind_average_sum(bind, window_k_len(&w)));
     bind_shift(bind, &c, scales.in_zero);
     bind_text(bind, "ty", "%s", dtype_c_type(anchor_output(bind->region, 0)->dtype));
     bind_text(bind, "mean", "%s", average_text(bind, &c, &scales, window_k_len(&w), plain));

@@ -204,6 +204,7 @@ bool bind_reduce(struct bind *bind)
     bind_input(bind, "x", 0);
     bind_rows(bind, &spans, row_helper(bind, &spans));
     bind_reduction(bind, bind->region->anchor->op, x->dtype, n, count_text(bind, &spans));
+    bind_flag(bind, "exact", false);
     bind_fused(bind);
     return bind_epilogue_at(bind, "v", "at");
 }
@@ -273,12 +274,12 @@ bool bind_qnn_reduce(struct bind *bind)
     bind_input(bind, "x", 0);
     bind_rows(bind, &spans, NULL);
     bind_reduction(bind, OP_SUM, DTYPE_I32, n, "");
-    bind_text(bind, "tacc", "int32_t");
+    bind_text(bind, "tacc", "%s", bind_average_sum(bind, n));
     bind_text(bind, "widen", "%s", "");
     bind_int(bind, "start", -n * scales.in_zero);
     bind_text(bind, "outcome", "%s",
               plain ? plain_average(bind, "sum", n, NULL)
-                    : rescaled_sum(bind, "sum", qnn_average_factor_of(&scales, mean ? n : 1)));
+                    : rescaled_sum(bind, "sum", average_factor(node, mean ? n : 1)));
     return true;
 }
 

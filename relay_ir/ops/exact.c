@@ -114,12 +114,15 @@ static int32_t multiplier_at(double factor, int shift)
     return factor > 0 ? (int32_t)fmin(rint(ldexp(factor, -shift)), INT32_MAX) : 0;
 }
 
-struct exact_add exact_add_of(double a_scale, double b_scale, double out_scale)
+struct exact_add exact_add_of(enum op op, double a_scale, double b_scale, double out_scale)
 {
     const double a = a_scale / out_scale, b = b_scale / out_scale;
     const int shift = exact_factor_of(a > b ? a : b).shift;
 
-    return (struct exact_add){ multiplier_at(a, shift), multiplier_at(b, shift), shift };
+    return (struct exact_add){ multiplier_at(a, shift),
+                               op == OP_QNN_SUBTRACT ? -multiplier_at(b, shift)
+                                                     : multiplier_at(b, shift),
+                               shift };
 }
 
 struct exact_factor exact_mul_of(const struct minifloat *format, double a_scale, double b_scale,
@@ -132,6 +135,14 @@ struct exact_factor exact_requantize_of(const struct minifloat *to, double in_sc
                                         double out_scale)
 {
     return exact_factor_of(ldexp(in_scale / out_scale, to ? -exact_unit(to) : 0));
+}
+
+struct exact_factor exact_average_of(const struct minifloat *from, double in_scale,
+                                     const struct minifloat *to, double out_scale, int64_t n)
+{
+    const double steps = ldexp(in_scale / out_scale, exact_unit(from) - exact_unit(to));
+
+    return exact_factor_of(n > 0 ? steps / (double)n : 0);
 }
 
 void exact_powers_of(const struct minifloat *format, double scale, struct exact_powers *powers)

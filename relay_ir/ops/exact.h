@@ -51,13 +51,14 @@ unsigned exact_scale(const struct minifloat *format, int64_t x, struct exact_fac
 int64_t exact_scale_whole(int64_t x, struct exact_factor factor);
 
 /* qnn.add: a * a_multiplier + b * b_multiplier, in units of 2^shift steps of the result. The
- * multipliers have one exponent, so the smaller one has fewer bits. */
+ * multipliers have one exponent, so the smaller one has fewer bits. Of qnn.subtract that of b is
+ * negative. */
 struct exact_add {
     int32_t a_multiplier, b_multiplier;
     int shift;
 };
 
-struct exact_add exact_add_of(double a_scale, double b_scale, double out_scale);
+struct exact_add exact_add_of(enum op op, double a_scale, double b_scale, double out_scale);
 
 /* qnn.mul: for the product of the operands' steps. All three are of one format. */
 struct exact_factor exact_mul_of(const struct minifloat *format, double a_scale, double b_scale,
@@ -66,6 +67,10 @@ struct exact_factor exact_mul_of(const struct minifloat *format, double a_scale,
 /* qnn.requantize: for sums in units of in_scale. to: NULL = integers of 64 bits. */
 struct exact_factor exact_requantize_of(const struct minifloat *to, double in_scale,
                                         double out_scale);
+
+/* qnn.avg_pool, mean and sum: for the sum of x's steps, divided by n (of a sum 1, of nothing 0). */
+struct exact_factor exact_average_of(const struct minifloat *from, double in_scale,
+                                     const struct minifloat *to, double out_scale, int64_t n);
 
 /* qnn.softmax: exp(number of a code) is mantissa * 2^(exponent - 30); exponents beyond 16000 become
  * that. A line's power i is mantissa >> (greatest exponent - exponent), 0 from 32 on; `share` is
@@ -184,13 +189,21 @@ EXACT_OPERATOR(requantize)
 EXACT_OPERATOR(softmax)
 #undef EXACT_OPERATOR
 
-/* Types of these are inferred as those of codes are (qnn_norm.c, qnn_normalize.c). */
+/* Types of these, and of averages and sums (pool.c, qnn_reduce.c), are inferred as those of codes
+ * are (qnn_norm.c, qnn_normalize.c). */
 bool eval_exact_norm(struct ctx *ctx, const struct node *node, const struct tensor *const *in,
                      struct tensor *out);
 bool eval_exact_lp_normalize(struct ctx *ctx, const struct node *node,
                              const struct tensor *const *in, struct tensor *out);
 bool eval_exact_lrn(struct ctx *ctx, const struct node *node, const struct tensor *const *in,
                     struct tensor *out);
+
+/* Element i of qnn.avg_pool, mean (n numbers) or sum (n = 1), whose steps have the sum `sum`. */
+void exact_put_average(const struct node *node, const struct qnn_scales *scales, int64_t sum,
+                       int64_t n, struct tensor *out, int64_t i);
+
+/* A tensor of codes as steps, i64, in `bulk`. */
+struct tensor exact_steps_of(struct bulk *bulk, const struct tensor *codes);
 
 /* For their type inference: input `input` is of a format with exact_greatest; it is the constant 0,
  * once or n times. */

@@ -7,12 +7,14 @@
  * ceil_mode lets hang over). A dilated window may miss the input altogether: then the maximum is
  * the least number of the type, its index 0, and the average 0. A NaN is a maximum.
  *
- * qnn.avg_pool: sums as here, averages as qnn_reduce.c says. */
+ * qnn.avg_pool: sums as here, of small floats those of steps, which doubles hold exactly; averages
+ * as qnn_reduce.c says. */
 #include <math.h>
 
 #include "base/minifloat.h"
 #include "relay_ir/layout.h"
 #include "relay_ir/ops/check.h"
+#include "relay_ir/ops/exact.h"
 #include "relay_ir/ops/ops.h"
 #include "relay_ir/ops/scales.h"
 #include "relay_ir/ops/qnn.h"
@@ -288,7 +290,7 @@ static void put_result(const struct node *node, const struct spatial *spatial,
                                                      : window->best_at);
 }
 
-/* scales: of averages of integers, else NULL. */
+/* scales: of averages of integers or of steps, else NULL. */
 static void pool_one(const struct node *node, const struct spatial *spatial, const double *x,
                      const struct qnn_scales *scales, int64_t plane, int64_t i, struct tensor *out)
 {
@@ -301,7 +303,9 @@ static void pool_one(const struct node *node, const struct spatial *spatial, con
     const int64_t to = plane * s[0].out * s[1].out * s[2].out + i;
     const int64_t n = counted(node, &window, taps);
 
-    if (scales)
+    if (scales && type_minifloat(&out->type))
+        exact_put_average(node, scales, (int64_t)window.sum, n, out, to);
+    else if (scales)
         qnn_put_saturated(
             out, to,
             qnn_average_of(node, scales, (int64_t)window.sum - window.n * scales->in_zero, n));
@@ -368,9 +372,12 @@ bool eval_qnn_avg_pool(struct ctx *ctx, const struct node *node, const struct te
                        struct tensor *out)
 {
     const struct qnn_scales scales = qnn_scales_of(in);
+    struct bulk bulk = { NULL, 0 };
+    const struct tensor x = type_minifloat(&in[0]->type) ? exact_steps_of(&bulk, in[0]) : *in[0];
 
     (void)ctx;
-    pool_all(node, in[0], &scales, out);
+    pool_all(node, &x, &scales, out);
+    bulk_release(&bulk);
     return true;
 }
 

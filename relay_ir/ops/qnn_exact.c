@@ -1,8 +1,8 @@
-/* qnn_exact.c - qnn.conv1d ... matmul, add, mul and div of small floats: exact.h has the
+/* qnn_exact.c - qnn.conv1d ... matmul, add, subtract, mul and div of small floats: exact.h has the
  * arithmetic.
  *
  * products  sum of steps of x times steps of w, as i64; what pads adds nothing
- * add       the two operands times their factors, added in 64 bits, rounded once
+ * add       the two operands times their factors, added in 64 bits, rounded once; subtract as well
  * mul       the product of the steps times one factor, rounded once
  * div       the steps of a times a factor for each code of b, rounded once */
 #include <stdlib.h>
@@ -159,10 +159,6 @@ bool infer_exact_binary(struct ctx *ctx, struct node *node)
     const struct type *a = input_type(node, A), *b = input_type(node, B);
     struct type shape;
 
-    if (node->op != OP_QNN_ADD && node->op != OP_QNN_MUL && node->op != OP_QNN_DIV)
-        return diag_error(ctx, DIAG_UNSUPPORTED_TYPE, node_origin(node),
-                          "%s of %s is not supported, only qnn.add, qnn.mul and qnn.div are",
-                          op_name(node->op), dtype_name(a->dtype));
     if (!exact_check_codes(ctx, node, A) || !check_same_dtype(ctx, node, A, B) ||
         !check_same_dtype(ctx, node, A, OUT_ZERO))
         return false;
@@ -180,8 +176,7 @@ bool infer_exact_binary(struct ctx *ctx, struct node *node)
 
 /* --- evaluation ------------------------------------------------------------------------------- */
 
-/* A tensor of codes as steps, i64. */
-static struct tensor steps_of(struct bulk *bulk, const struct tensor *codes)
+struct tensor exact_steps_of(struct bulk *bulk, const struct tensor *codes)
 {
     const struct minifloat *format = type_minifloat(&codes->type);
     const int64_t n = type_elements(&codes->type);
@@ -249,7 +244,7 @@ bool eval_exact_conv(struct ctx *ctx, const struct node *node, const struct tens
     const int64_t positions = type_span(y_type, 2, 2 + rank), n = type_elements(y_type);
     const int64_t x_plane = type_span(x_type, 2, 2 + rank), w_len = type_span(w_type, 1, 2 + rank);
     const int64_t out_w = y_type->dim[1 + rank], out_h = rank > 1 ? y_type->dim[rank] : 1;
-    const int64_t *x = steps_of(&bulk, &data).data, *w = steps_of(&bulk, in[W]).data;
+    const int64_t *x = exact_steps_of(&bulk, &data).data, *w = exact_steps_of(&bulk, in[W]).data;
 
     (void)ctx;
     for (int64_t i = 0; i < n; i++) {
@@ -272,7 +267,7 @@ static bool eval_matrices(struct ctx *ctx, const struct node *node, const struct
                                            const struct tensor *const *in, struct tensor *out))
 {
     struct bulk bulk = { NULL, 0 };
-    const struct tensor x = steps_of(&bulk, in[X]), w = steps_of(&bulk, in[W]);
+    const struct tensor x = exact_steps_of(&bulk, in[X]), w = exact_steps_of(&bulk, in[W]);
     const bool ok = evaluate(ctx, node, (const struct tensor *const[]){ &x, &w }, out);
 
     bulk_release(&bulk);
@@ -314,6 +309,16 @@ bool eval_exact_requantize(struct ctx *ctx, const struct node *node, const struc
     return true;
 }
 
+void exact_put_average(const struct node *node, const struct qnn_scales *scales, int64_t sum,
+                       int64_t n, struct tensor *out, int64_t i)
+{
+    const struct minifloat *to = type_minifloat(&out->type);
+    const struct exact_factor factor = exact_average_of(type_minifloat(&node->inputs[0]->type),
+                                                        scales->in_scale, to, scales->out_scale, n);
+
+    ((uint8_t *)out->data)[i] = (uint8_t)exact_scale(to, sum, factor);
+}
+
 static unsigned added(const struct minifloat *format, const struct exact_add *add, int64_t a,
                       int64_t b)
 {
@@ -337,7 +342,7 @@ bool eval_exact_binary(struct ctx *ctx, const struct node *node, const struct te
     const struct minifloat *format = type_minifloat(&out->type);
     const double a_scale = tensor_at(in[A_SCALE], 0), b_scale = tensor_at(in[B_SCALE], 0);
     const double out_scale = tensor_at(in[OUT_SCALE], 0);
-    const struct exact_add add = exact_add_of(a_scale, b_scale, out_scale);
+    const struct exact_add add = exact_add_of(node->op, a_scale, b_scale, out_scale);
     const struct exact_factor mul = exact_mul_of(format, a_scale, b_scale, out_scale);
     const uint8_t *a_codes = in[A]->data, *b_codes = in[B]->data;
     const int64_t n = type_elements(&out->type);
@@ -355,7 +360,8 @@ bool eval_exact_binary(struct ctx *ctx, const struct node *node, const struct te
         unsigned y;
 
         switch (node->op) {
-        case OP_QNN_ADD: y = added(format, &add, a, b); break;
+        case OP_QNN_ADD:
+        case OP_QNN_SUBTRACT: y = added(format, &add, a, b); break;
         case OP_QNN_DIV: y = divided(format, &div, a, b_codes[walk.offset[1]]); break;
         default: y = exact_scale(format, a * b, mul); break;
         }

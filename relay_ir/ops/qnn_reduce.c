@@ -14,8 +14,11 @@
  *
  * sum      saturate(rescaled(S, in_scale / out_scale) + out_zero)
  *
- * The sum is one of 64 bits here; generated C, which sums in 32, refuses what could leave them. */
+ * The sum is one of 64 bits here; generated C, which sums in 32, refuses what could leave them.
+ *
+ * Small floats: the sum of steps, exact, times exact_average_of (exact.h), rounded once. */
 #include "relay_ir/ops/check.h"
+#include "relay_ir/ops/exact.h"
 #include "relay_ir/ops/ops.h"
 #include "relay_ir/ops/qnn.h"
 #include "relay_ir/ops/scales.h"
@@ -25,23 +28,32 @@ enum { IN_SCALE = 1, IN_ZERO, OUT_SCALE, OUT_ZERO };
 
 bool qnn_check_scales(struct ctx *ctx, const struct node *node)
 {
+    if (type_minifloat(input_type(node, 0)))
+        return exact_check_scales(ctx, node);
     return qnn_check_quantized(ctx, node, 0) && qnn_check_scale(ctx, node, IN_SCALE, 1) &&
            qnn_check_zero(ctx, node, IN_ZERO, input_type(node, 0)->dtype, 1) &&
            qnn_check_scale(ctx, node, OUT_SCALE, 1) && qnn_check_vector(ctx, node, OUT_ZERO, 1) &&
            qnn_check_quantized(ctx, node, OUT_ZERO);
 }
 
+/* Small floats have none. */
+static int64_t zero_of(const struct tensor *zero)
+{
+    return type_minifloat(&zero->type) ? 0 : tensor_int_at(zero, 0);
+}
+
 struct qnn_scales qnn_scales_of(const struct tensor *const *in)
 {
     return (struct qnn_scales){ .in_scale = tensor_at(in[IN_SCALE], 0),
                                 .out_scale = tensor_at(in[OUT_SCALE], 0),
-                                .in_zero = tensor_int_at(in[IN_ZERO], 0),
-                                .out_zero = tensor_int_at(in[OUT_ZERO], 0) };
+                                .in_zero = zero_of(in[IN_ZERO]),
+                                .out_zero = zero_of(in[OUT_ZERO]) };
 }
 
 bool qnn_average_is_plain(const struct node *node, const struct qnn_scales *scales)
 {
-    return node->inputs[0]->type.dtype == node->outputs[0]->type.dtype &&
+    return !type_minifloat(&node->inputs[0]->type) &&
+           node->inputs[0]->type.dtype == node->outputs[0]->type.dtype &&
            scales->in_scale == scales->out_scale && scales->in_zero == scales->out_zero;
 }
 
@@ -69,29 +81,40 @@ bool infer_qnn_reduce(struct ctx *ctx, struct node *node)
     return true;
 }
 
+/* Element i of an average or a sum, whose n elements have the sum `sum` of distances from the zero
+ * point. */
+static void put(const struct node *node, const struct qnn_scales *scales, int64_t sum, int64_t n,
+                struct tensor *out, int64_t i)
+{
+    const struct fixed_point factor = fixed_point_of(scales->in_scale / scales->out_scale);
+
+    if (type_minifloat(&out->type))
+        exact_put_average(node, scales, sum, node->op == OP_QNN_MEAN ? n : 1, out, i);
+    else
+        qnn_put_saturated(out, i,
+                          node->op == OP_QNN_MEAN
+                              ? qnn_average_of(node, scales, sum, n)
+                              : scales->out_zero + fixed_point_apply(factor, sum, ROUND_SINGLE));
+}
+
 bool eval_qnn_reduce(struct ctx *ctx, const struct node *node, const struct tensor *const *in,
                      struct tensor *out)
 {
     const struct qnn_scales scales = qnn_scales_of(in);
-    const struct fixed_point factor = fixed_point_of(scales.in_scale / scales.out_scale);
     const int64_t n_out = type_elements(&out->type);
     const int64_t n = n_out ? type_elements(&in[0]->type) / n_out : 0;
     struct type type = out->type;
     struct bulk bulk = { NULL, 0 };
+    const struct tensor x = type_minifloat(&in[0]->type) ? exact_steps_of(&bulk, in[0]) : *in[0];
     struct tensor sums;
 
     type.dtype = DTYPE_I64;
+    type.quant = NULL;
     sums = tensor_new(&bulk, &type);
-    reduce_sums(&node->attrs.reduce.axis, in[0], &sums);
+    reduce_sums(&node->attrs.reduce.axis, &x, &sums);
     (void)ctx;
-    for (int64_t i = 0; i < n_out; i++) {
-        const int64_t sum = tensor_int_at(&sums, i) - n * scales.in_zero;
-
-        qnn_put_saturated(out, i,
-                          node->op == OP_QNN_MEAN
-                              ? qnn_average_of(node, &scales, sum, n)
-                              : scales.out_zero + fixed_point_apply(factor, sum, ROUND_SINGLE));
-    }
+    for (int64_t i = 0; i < n_out; i++)
+        put(node, &scales, tensor_int_at(&sums, i) - n * scales.in_zero, n, out, i);
     bulk_release(&bulk);
     return true;
 }

@@ -4,17 +4,15 @@
  * needs    types; the simulated form of quantize.h; constants not folded yet (fold_constant would
  *          decode the weights)
  * gives    qnn.conv, dense, matmul with sums of 64 bits and qnn.requantize; qnn.add, mul, div,
- *          norms and the like; tables (qnn.lut); operators that move or choose read and write codes
+ *          averages, norms and the like; tables (qnn.lut); operators that move or choose read and
+ *          write codes
  * method   local rewrite rules. What moves, and tables, change no bit. Products, sums, averages and
  *          norms are rounded once, from the exact sum, where f32 rounds each partial sum as well:
  *          their results may be one code apart
  *
- * These stay in floats: norms whose scale is computed, or whose channels are last; recurrent
- * layers, resizes that change the scale; averages along axes that are not the last ones, or over
- * padding that does not count; element-wise operators on more than one decoded value but add,
- * multiply and divide of one format; a product with anything but biases, relu, clip and an added
- * FP8 value (a residual) behind it; formats without an exact form (relay_ir/ops/exact.h); scales
- * that are computed; results that others read as floats as well. */
+ * docs/fp8.md lists what stays in floats. So does a product with anything but biases, relu, clip
+ * and an added FP8 value (a residual) behind it; formats without an exact form
+ * (relay_ir/ops/exact.h); scales that are computed; results that others read as floats as well. */
 #include "relay_ir/passes/pipeline.h"
 
 #include "relay_ir/passes/rules/rules.h"
@@ -34,13 +32,16 @@ static const struct rule rules[] = {
     { "encode_of_elements", encode_of_elements, ENCODE },
     { "encode_of_concatenate", encode_of_concatenate, ENCODE },
     { "exact_binary", exact_binary, ENCODE },
+    { "exact_affine", exact_affine, ENCODE },
     { "exact_average", exact_average, ENCODE },
+    { "exact_choice", exact_choice, ENCODE },
     { "exact_norm", exact_norm, ENCODE },
     { "exact_normalize", exact_normalize, ENCODE },
     { "exact_product", exact_product, ENCODE },
     { "exact_resize", exact_resize, ENCODE },
     { "exact_softmax", exact_softmax, ENCODE },
     { "arg_before_decode", arg_before_decode, ROOTS(OP_ARGMAX, OP_ARGMIN) },
+    { "greatest_before_decode", greatest_before_decode, ROOTS(OP_MAX, OP_MIN, OP_GLOBAL_MAX_POOL) },
     { "hardmax_before_decode", hardmax_before_decode, ROOTS(OP_HARDMAX) },
 };
 

@@ -122,6 +122,40 @@ static const char fp8_norm_network[] =
     "}\n";
 /* clang-format on */
 
+/* Averages over padding that does not count, sums, the greatest and the least, choices,
+ * differences, constants of several numbers, a mask, a resize in four dimensions. */
+/* clang-format off */
+static const char fp8_average_network[] =
+    "fn main(%x: (2,6,9,8) f8e4m3) -> (%y, %re) {\n"
+    "  const @s : () f32 = [0.02]\n"
+    "  const @t : () f32 = [0.05]\n"
+    "  const @p : () f32 = [0.0025]\n"
+    "  const @z : () f8e4m3 = [0x00]\n"
+    "  const @m : (6,1,1) f32 = [1, 0.5, 1.5, 0.7, -1, 1]\n"
+    "  const @b : (6) f32 = [0.1, 0.5, -0.5, 0, 0, 0.2]\n"
+    "  const @mask : (4) f32 = [0, 0, -inf, 0]\n"
+    "  const @yes : (4) bool = [1, 0, 1, 1]\n"
+    "  %xd = qnn.dequantize(%x, @s, @z) {axis=0}\n"
+    "  %ap = nn.avg_pool2d(%xd) {pool_size=[3,3], strides=[2,2], padding=[1,1,1,1], count_include_pad=false}\n" E("apd", "ap", "@s")
+    "  %bn = multiply(%apd, @m)\n"
+    "  %bb = nn.bias_add(%bn, @b) {axis=1}\n"
+    "  %br = nn.relu(%bb)\n" E("bnd", "br", "@t")
+    "  %su = subtract(%apd, %bnd)\n" E("sud", "su", "@t")
+    "  %ma = maximum(%sud, %apd)\n" E("mad", "ma", "@t")
+    "  %me = mean(%mad) {axis=[1], keepdims=true}\n" E("med", "me", "@s")
+    "  %mi = minimum(%med, %apd)\n" E("mid", "mi", "@s")
+    "  %sm = sum(%mid) {axis=[2], keepdims=true}\n" E("smd", "sm", "@s")
+    "  %mx = max(%mid) {axis=[2], keepdims=true}\n"
+    "  %wh = where(@yes, %mx, %smd)\n" E("whd", "wh", "@p")
+    "  %ad = add(%whd, @mask)\n"
+    "  %y = qnn.quantize(%ad, @t, @z) {axis=0, saturate=true}\n"
+    "  %gm = nn.global_max_pool(%bnd)\n"
+    "  %gt = subtract(%mid, %gm)\n" E("gtd", "gt", "@t")
+    "  %zo = image.resize(%gtd) {size=[3,7,6,5], method=\"linear\", coordinate_transformation_mode=\"half_pixel\"}\n"
+    "  %re = qnn.quantize(%zo, @t, @z) {axis=0, saturate=true}\n"
+    "}\n";
+/* clang-format on */
+
 /* An attention block with its norms and residuals; and the other norms, quotients, a cubic resize.
  */
 /* clang-format off */

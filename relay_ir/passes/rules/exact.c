@@ -224,6 +224,26 @@ struct value *through_table(struct rewrite *rewrite, struct value *codes, const 
                                           zero_operand(rewrite, to->dtype) });
 }
 
+struct value *exact_numbers_of(struct rewrite *rewrite, struct value *codes,
+                               const struct small *small, double unit)
+{
+    const union attrs axis = { .axis = { 0 } }, cast = { .cast = { DTYPE_I64, true } };
+    const int64_t n = CODES;
+    const struct type type = type_make(DTYPE_I32, 1, &n);
+    int32_t *table = constant_alloc(rewrite->fn, &type);
+
+    for (unsigned code = 0; code < CODES; code++)
+        table[code] =
+            (int32_t)rint(ldexp((double)exact_steps(small->format, code) * small->scale / unit,
+                                exact_unit(small->format)));
+    return rule_build1(
+        rewrite, OP_CAST, &cast,
+        rule_build(rewrite, OP_QNN_LUT, &axis, 4,
+                   (struct value *[]){ codes, constant_new(rewrite->fn, "table", &type, table),
+                                       scale_operand(rewrite, unit),
+                                       zero_operand(rewrite, DTYPE_I32) }));
+}
+
 bool exact_find_behind(struct rewrite *rewrite, const struct node *root,
                        struct exact_behind *behind)
 {

@@ -46,6 +46,10 @@ struct value *through_table(struct rewrite *rewrite, struct value *codes, const 
                             const struct value *leaf, const struct value *value,
                             const struct small *to);
 
+/* The codes' numbers in units of `unit`, to nearest, below 2^31, through a table: i64. */
+struct value *exact_numbers_of(struct rewrite *rewrite, struct value *codes,
+                               const struct small *small, double unit);
+
 /* What is between a value and its encoder. Bounds become a table of codes: encoding is monotonous,
  * so that it does not matter which comes first. */
 struct exact_behind {

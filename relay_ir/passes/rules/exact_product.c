@@ -11,7 +11,7 @@
 #include "relay_ir/passes/rules/exact.h"
 #include "relay_ir/products.h"
 
-enum { MAX_STEPS = 8, CODES = 256 };
+enum { MAX_STEPS = 8 };
 
 /* The greatest magnitude of each thing that is added or compared with, and of the sum of products:
  * what comes together stays below 2^63. */
@@ -266,27 +266,6 @@ static double residual_unit(const struct product *p, const struct small *residua
     return parts >= 6 && ldexp(step, -parts) >= 0x1p-126 ? ldexp(step, -parts) : 0;
 }
 
-/* The codes' numbers in units of `unit`, i32, through a table; as i64. */
-static struct value *residual_numbers(struct rewrite *rewrite, const struct step *step, double unit)
-{
-    const union attrs axis = { .axis = { 0 } }, cast = { .cast = { DTYPE_I64, true } };
-    const struct small *small = &step->residual_small;
-    const int64_t n = CODES;
-    const struct type type = type_make(DTYPE_I32, 1, &n);
-    int32_t *table = constant_alloc(rewrite->fn, &type);
-
-    for (unsigned code = 0; code < CODES; code++)
-        table[code] =
-            (int32_t)rint(ldexp((double)exact_steps(small->format, code) * small->scale / unit,
-                                exact_unit(small->format)));
-    return rule_build1(
-        rewrite, OP_CAST, &cast,
-        rule_build(rewrite, OP_QNN_LUT, &axis, 4,
-                   (struct value *[]){
-                       step->residual->inputs[0], constant_new(rewrite->fn, "table", &type, table),
-                       scale_operand(rewrite, unit), zero_operand(rewrite, DTYPE_I32) }));
-}
-
 static struct value *add_residual(struct rewrite *rewrite, struct product *p,
                                   const struct step *step, struct value *sum)
 {
@@ -298,7 +277,9 @@ static struct value *add_residual(struct rewrite *rewrite, struct product *p,
     p->channels = 1;
     p->units[0] = unit;
     rule_covers(rewrite, step->residual);
-    return rule_build2(rewrite, OP_ADD, NULL, sum, residual_numbers(rewrite, step, unit));
+    return rule_build2(
+        rewrite, OP_ADD, NULL, sum,
+        exact_numbers_of(rewrite, step->residual->inputs[0], &step->residual_small, unit));
 }
 
 static struct value *apply_step(struct rewrite *rewrite, struct product *p, const struct step *step,

@@ -66,6 +66,10 @@ bool topk_before(struct module *module, ordered_codes *ordered, decoded_values *
 struct value *one_hot_of_greatest(struct rewrite *rewrite, const struct node *root,
                                   struct value *codes, enum dtype dtype, unsigned one);
 
+/* A nn.global_avg_pool as an average over one window, which targets have: its operator of codes,
+ * and the attributes. Of more than three dimensions a mean. */
+enum op global_average_as_pool(const struct node *node, union attrs *attrs);
+
 /* The numbers that a type holds. */
 double least_stored(enum dtype dtype);
 double greatest_stored(enum dtype dtype);

@@ -38,8 +38,7 @@ static int64_t terms_of(const struct node *node)
     return n;
 }
 
-/* Global averages as averages over one window: targets have those. */
-static enum op as_pool(const struct node *node, union attrs *attrs)
+enum op global_average_as_pool(const struct node *node, union attrs *attrs)
 {
     static const enum op pools[] = { OP_QNN_AVG_POOL1D, OP_QNN_AVG_POOL2D, OP_QNN_AVG_POOL3D };
     const struct type *x = &node->inputs[0]->type;
@@ -98,7 +97,7 @@ struct value *reduction_to_integer(struct rewrite *rewrite, struct node *root)
         return NULL;
     attrs = node->attrs;
     if (node->op == OP_GLOBAL_AVG_POOL)
-        op = as_pool(node, &attrs);
+        op = global_average_as_pool(node, &attrs);
     rule_covers(rewrite, x);
     rule_covers(rewrite, node);
     return rule_build(rewrite, op, &attrs, 5,

@@ -61,7 +61,8 @@ RULE(encode_of_elements)
 RULE(exact_resize)
 RULE(exact_softmax)
 
-/* exact_binary.c, exact_norm.c, exact_product.c */
+/* exact_affine.c, exact_binary.c, exact_norm.c, exact_product.c, exact_reduce.c */
+RULE(exact_affine)
 RULE(exact_average)
 RULE(exact_binary)
 RULE(exact_norm)
@@ -160,6 +161,8 @@ RULE(product_of_codes)
 
 /* exact_order.c */
 RULE(arg_before_decode)
+RULE(exact_choice)
+RULE(greatest_before_decode)
 RULE(hardmax_before_decode)
 bool topk_before_decode(struct module *module, bool *changed);
 

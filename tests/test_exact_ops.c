@@ -18,6 +18,13 @@
 #define NORM(axis, groups, epsilon) "{axis=" axis ", groups=" groups ", epsilon=" epsilon "}"
 #define LRN(size, alpha, beta, bias)                                                               \
     "{size=" size ", alpha=" alpha ", beta=" beta ", bias=" bias ", layout=\"\"}"
+#define POOL(counted)                                                                              \
+    "{pool_size=[3,2], strides=[2,1], padding=[1,1,1,1], dilation=[1,1], ceil_mode=true, "         \
+    "count_include_pad=" counted ", p=0, storage_order=0, layout=\"NCHW\"}"
+#define POOL1(padding, counted)                                                                    \
+    "{pool_size=[2], strides=[1], padding=" padding                                                \
+    ", dilation=[1], ceil_mode=false, count_include_pad=" counted                                  \
+    ", p=0, storage_order=0, layout=\"NCW\"}"
 #define SAME "; f32[] 1; f8e4m3[] 0; f32[] 1; f8e4m3[] 0"
 
 /* Codes of E4M3: 0x38 = 56 is 1, 64 is 2, 48 is 0.5, 184 is -1, 1 is 2^-9, 126 is 448. */
@@ -69,6 +76,18 @@ static const struct op_case cases[] = {
       "wanted are no negative ones" },
     { "qnn.lrn", LRN("150000000", "1", "1", "1"), "f8e4m3[1,1,1] 56" SAME, "",
       "squares of 150000000 numbers are added, wanted are at most 134217728" },
+
+    /* 1 and 2, the padding does not count, or does; ties to even: of 16 and 18 it is 16
+     */
+    { "qnn.avg_pool1d", POOL1("[1,0]", "false"), "f8e4m3[1,1,2] 56 64" SAME, "f8e4m3[1,1,2] 56 60",
+      NULL },
+    { "qnn.avg_pool1d", POOL1("[1,0]", "true"), "f8e4m3[1,1,2] 56 64" SAME, "f8e4m3[1,1,2] 48 60",
+      NULL },
+    { "qnn.mean", "{axis=[0], keepdims=true}", "f8e4m3[2] 88 89" SAME, "f8e4m3[1] 88", NULL },
+    { "qnn.sum", "{axis=[0], keepdims=true}", "f8e4m3[3] 126 126 254" SAME, "f8e4m3[1] 126", NULL },
+    { "qnn.sum", "{axis=[0], keepdims=true}", "f8e4m3[3] 1 127 1" SAME, "f8e4m3[1] 2", NULL },
+    { "qnn.mean", "{axis=[0], keepdims=true}",
+      "f8e5m2[2] 88 89; f32[] 1; f8e5m2[] 0; f32[] 1; f8e5m2[] 0", "", "numbers fit into 32 bits" },
 
     /* 1 / 2, -1 / 2^-9; by both zeros: the greatest; 0 / 0 */
     { "qnn.div", "",
@@ -204,6 +223,11 @@ static const struct pair pairs[] = {
     { "qnn.group_norm", "nn.group_norm", NORM("1", "2", "1e-3"), E3M4, E4M3, 3, { 20, 6, 9 }, 0.02, 0.02, 2, 6, 0.50001 },
     { "qnn.lp_normalize", "nn.lp_normalize", "{axis=2, p=2}", E4M3, E4M3, 3, { 20, 6, 90 }, 0.02, 0.0078125, 0, 0, 0.50001 },
     { "qnn.lp_normalize", "nn.lp_normalize", "{axis=1, p=1}", E4M3, E4M3, 3, { 20, 60, 9 }, 0.02, 0.003, 0, 0, 0.50001 },
+    { "qnn.avg_pool2d", "nn.avg_pool2d", POOL("true"), E4M3, E4M3, 4, { 3, 5, 9, 8 }, 0.02, 0.013, 0, 0, 0.500001 },
+    { "qnn.avg_pool2d", "nn.avg_pool2d", POOL("false"), E4M3, E3M4, 4, { 3, 5, 9, 8 }, 0.02, 0.1, 0, 0, 0.500001 },
+    { "qnn.mean", "mean", "{axis=[0,2], keepdims=true}", E3M4, E4M3, 4, { 3, 50, 9, 8 }, 0.02, 0.001, 0, 0, 0.500001 },
+    { "qnn.mean", "mean", "{axis=[1,2,3], keepdims=false}", E4M3, E4M3, 4, { 300, 1, 9, 8 }, 1, 1, 0, 0, 0.500001 },
+    { "qnn.sum", "sum", "{axis=[1], keepdims=false}", E4M3, E4M3, 4, { 3, 5, 9, 8 }, 0.02, 0.1, 0, 0, 0.500001 },
     { "qnn.lrn", "nn.lrn", LRN("5", "0.0001", "0.75", "1"), E4M3, E4M3, 3, { 20, 60, 9 }, 1, 1, 0, 0, 0.501 },
     { "qnn.lrn", "nn.lrn", LRN("4", "2", "0.5", "3"), E4M3, E3M4, 3, { 20, 6, 9 }, 0.1, 0.01, 0, 0, 0.501 },
     { "qnn.lrn", "nn.lrn", LRN("3", "0.001", "4", "0.5"), E4M3, E4M3, 3, { 20, 6, 9 }, 0.01, 0.1, 0, 0, 0.502 },
@@ -284,7 +308,8 @@ START_TEST(as_far_from_floats_as_said)
     codes = op_apply(ctx, &bulk, p->op, p->attrs, 5 + p->n_vectors, in);
     wanted = op_apply(ctx, &bulk, p->of_floats, p->attrs, 1 + p->n_vectors, floats);
     to = type_minifloat(&codes.type);
-    for (int64_t i = 0; i < type_elements(&of_x); i++)
+    ck_assert(type_same_shape(&codes.type, &wanted.type));
+    for (int64_t i = 0; i < type_elements(&codes.type); i++)
         worst = fmax(worst, units_off(to, tensor_at(&wanted, i) / tensor_at(&in[3], 0),
                                       number_of(to, ((const uint8_t *)codes.data)[i])));
     ck_assert_msg(worst <= p->most && worst > 0.4, "%s: %.9g units", p->op, worst);
@@ -326,7 +351,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("norms and quotients of small floats");
+    Suite *suite = suite_create("operators on small floats, in integers");
     TCase *tests = tcase_create("all");
     SRunner *runner;
     int failed;
