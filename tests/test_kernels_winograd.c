@@ -49,6 +49,27 @@ static const struct kernel_case large[] = {
     EXTENT(15, 16, 150, 100),
 };
 
+/* With strides of 2: every extent of y from 1 to 10 and of x even and odd, paddings of all kinds,
+ * images, groups. */
+static const struct kernel_case strided[] = {
+#define STRIDED(pads, shape, in_c, out_c)                                                          \
+    {                                                                                              \
+        "winograd", "nn.conv2d",                                                                   \
+            "groups=1, strides=[2,2], padding=[" pads "], data_layout=\"NHWC\"",                   \
+            "f32[" shape "," #in_c "]; const f32[" #out_c "," #in_c ",3,3]"                        \
+    }
+    STRIDED("1,1,1,1", "1,1,1", 3, 5),   STRIDED("1,1,1,1", "1,2,20", 3, 2),
+    STRIDED("1,1,1,1", "1,3,19", 5, 8),  STRIDED("1,1,1,1", "1,5,5", 8, 16),
+    STRIDED("1,1,1,1", "1,7,17", 7, 17), STRIDED("1,1,1,1", "1,10,12", 9, 12),
+    STRIDED("1,1,1,1", "1,13,14", 5, 9), STRIDED("0,0,0,0", "1,9,9", 16, 16),
+    STRIDED("0,0,0,0", "2,17,9", 6, 7),  STRIDED("0,0,1,1", "1,16,15", 20, 4),
+    STRIDED("1,0,0,1", "1,7,8", 6, 33),  STRIDED("0,2,1,0", "1,8,7", 20, 4),
+    STRIDED("2,1,1,2", "1,2,3", 4, 10),  STRIDED("2,2,2,2", "1,3,3", 7, 7),
+    STRIDED("1,1,1,1", "3,5,6", 9, 17),  STRIDED("0,0,1,1", "2,8,8", 32, 32),
+    STRIDED("1,1,1,1", "1,72,70", 9, 6), STRIDED("1,1,1,1", "1,16,18", 70, 100),
+    STRIDED("0,0,0,0", "1,3,3", 2, 65),
+};
+
 static const enum winograd sizes[] = { WINOGRAD_F2, WINOGRAD_F4 };
 
 static void check(const struct kernel_case *rows, int n, enum winograd size)
@@ -77,6 +98,12 @@ START_TEST(groups_of_tiles_agree_with_the_reference)
 }
 END_TEST
 
+START_TEST(strides_agree_with_the_reference)
+{
+    CHECK(strided, sizes[_i]);
+}
+END_TEST
+
 /* What is refused goes to the direct kernels, whatever --winograd says. */
 START_TEST(other_convolutions_stay_direct)
 {
@@ -88,6 +115,10 @@ START_TEST(other_convolutions_stay_direct)
           "f32[1,8,8,16]; const f32[16,16,3,3]" },
         { "conv", "nn.conv2d", "groups=1, strides=[2,1], data_layout=\"NHWC\"",
           "f32[1,8,8,16]; const f32[16,16,3,3]" },
+        { "conv", "nn.conv2d", "groups=1, strides=[3,3], data_layout=\"NHWC\"",
+          "f32[1,8,8,16]; const f32[16,16,3,3]" },
+        { "conv", "nn.conv2d", "groups=1, strides=[2,2], padding=[3,0,0,0], data_layout=\"NHWC\"",
+          "f32[1,9,9,16]; const f32[16,16,3,3]" },
         { "conv", "nn.conv2d", "groups=1, dilation=[1,2], data_layout=\"NHWC\"",
           "f32[1,8,8,16]; const f32[16,16,3,3]" },
         { "conv", "nn.conv2d", "groups=1, padding=[3,0,0,0], data_layout=\"NHWC\"",
@@ -107,42 +138,92 @@ START_TEST(other_convolutions_stay_direct)
 }
 END_TEST
 
+enum { MOST_N = 9, MOST_M = 4 };
+
+/* The matrices of a tile: of n inputs, and of the n products of which m outputs are made. */
+struct paper {
+    int m, stride, n;
+    double in[MOST_N][MOST_N], out[MOST_M][MOST_N];
+};
+
+/* F(2, 3) and F(4, 3) of Lavin and Gray; with strides F(2, 2) and F(4, 2) of what is at even
+ * places, and what is at odd places as it is. */
+static const struct paper papers[] = {
+    { 2,
+      1,
+      4,
+      { { 1, 0, -1, 0 }, { 0, 1, 1, 0 }, { 0, -1, 1, 0 }, { 0, 1, 0, -1 } },
+      { { 1, 1, 1, 0 }, { 0, 1, -1, -1 } } },
+    { 4,
+      1,
+      6,
+      { { 4, 0, -5, 0, 1, 0 },
+        { 0, -4, -4, 1, 1, 0 },
+        { 0, 4, -4, -1, 1, 0 },
+        { 0, -2, -1, 2, 1, 0 },
+        { 0, 2, -1, -2, 1, 0 },
+        { 0, 4, 0, -5, 0, 1 } },
+      { { 1, 1, 1, 1, 1, 0 },
+        { 0, 1, -1, 2, -2, 0 },
+        { 0, 1, 1, 4, 4, 0 },
+        { 0, 1, -1, 8, -8, 1 } } },
+    { 2,
+      2,
+      5,
+      { { 1, 0, -1 }, { 0, 0, 1 }, { 0, 0, -1, 0, 1 }, { 0, 1 }, { 0, 0, 0, 1 } },
+      { { 1, 1, 0, 1, 0 }, { 0, 1, 1, 0, 1 } } },
+    { 4,
+      2,
+      9,
+      { { 2, 0, -1, 0, -2, 0, 1 },
+        { 0, 0, 2, 0, 1, 0, -1 },
+        { 0, 0, -2, 0, 3, 0, -1 },
+        { 0, 0, -1, 0, 0, 0, 1 },
+        { 0, 0, 2, 0, -1, 0, -2, 0, 1 },
+        { 0, 1 },
+        { 0, 0, 0, 1 },
+        { 0, 0, 0, 0, 0, 1 },
+        { 0, 0, 0, 0, 0, 0, 0, 1 } },
+      { { 1, 1, 1, 1, 0, 1, 0, 0, 0 },
+        { 0, 1, -1, 2, 0, 0, 1, 0, 0 },
+        { 0, 1, 1, 4, 0, 0, 0, 1, 0 },
+        { 0, 1, -1, 8, 1, 0, 0, 0, 1 } } },
+};
+
+/* Which row or column of the weights product i of a line has: all odd places have the last. */
+static int matrix_of(const struct paper *p, int i)
+{
+    return i < p->m + 2 ? i : p->m + 1;
+}
+
 /* A convolution of one tile, in double, by the weights as they are stored and the transforms of the
- * paper: equal to the sum over the window. */
+ * papers: equal to the sum over the window. */
 START_TEST(weights_are_those_of_the_paper)
 {
-    static const double in_two[4][4] = {
-        { 1, 0, -1, 0 }, { 0, 1, 1, 0 }, { 0, -1, 1, 0 }, { 0, 1, 0, -1 }
-    };
-    static const double out_two[2][4] = { { 1, 1, 1, 0 }, { 0, 1, -1, -1 } };
-    static const double in_four[6][6] = { { 4, 0, -5, 0, 1, 0 },  { 0, -4, -4, 1, 1, 0 },
-                                          { 0, 4, -4, -1, 1, 0 }, { 0, -2, -1, 2, 1, 0 },
-                                          { 0, 2, -1, -2, 1, 0 }, { 0, 4, 0, -5, 0, 1 } };
-    static const double out_four[4][6] = {
-        { 1, 1, 1, 1, 1, 0 }, { 0, 1, -1, 2, -2, 0 }, { 0, 1, 1, 4, 4, 0 }, { 0, 1, -1, 8, -8, 1 }
-    };
-    const int m = _i == 0 ? 2 : 4, n = m + 2;
-    const double *in = _i == 0 ? *in_two : *in_four, *out = _i == 0 ? *out_two : *out_four;
+    const struct paper *p = &papers[_i];
+    const int n = p->n;
     static const float kernel[9] = { 0.5f, -1, 2, 3, 0.25f, -0.75f, 1, -2, 1.5f };
-    double transformed[36], x[36], v[36] = { 0 };
+    double transformed[36], x[MOST_N * MOST_N], v[MOST_N * MOST_N] = { 0 };
 
-    winograd_transform(m, kernel, transformed);
+    winograd_transform(p->m, p->stride, kernel, transformed);
     for (int i = 0; i < n * n; i++)
         x[i] = (i * 7 % 11 - 5) / 4.0;
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++)
             for (int k = 0; k < n; k++)
                 for (int l = 0; l < n; l++)
-                    v[i * n + j] += in[i * n + k] * x[k * n + l] * in[j * n + l];
-    for (int i = 0; i < m; i++)
-        for (int j = 0; j < m; j++) {
+                    v[i * n + j] += p->in[i][k] * x[k * n + l] * p->in[j][l];
+    for (int i = 0; i < p->m; i++)
+        for (int j = 0; j < p->m; j++) {
             double wanted = 0, got = 0;
 
             for (int k = 0; k < 9; k++)
-                wanted += kernel[k] * x[(i + k / 3) * n + j + k % 3];
+                wanted += kernel[k] * x[(i * p->stride + k / 3) * n + j * p->stride + k % 3];
             for (int k = 0; k < n; k++)
                 for (int l = 0; l < n; l++)
-                    got += out[i * n + k] * v[k * n + l] * transformed[k * n + l] * out[j * n + l];
+                    got += p->out[i][k] * v[k * n + l] *
+                           transformed[matrix_of(p, k) * (p->m + 2) + matrix_of(p, l)] *
+                           p->out[j][l];
             ck_assert_double_eq_tol(got, wanted, 1e-13);
         }
 }
@@ -157,10 +238,11 @@ int main(void)
 
     generated_vector_builds();
     tcase_set_timeout(tcase, 0);
-    tcase_add_loop_test(tcase, weights_are_those_of_the_paper, 0, 2);
+    tcase_add_loop_test(tcase, weights_are_those_of_the_paper, 0, sizeof papers / sizeof *papers);
     tcase_add_loop_test(tcase, extents_agree_with_the_reference, 0, 2);
     tcase_add_loop_test(tcase, paddings_agree_with_the_reference, 0, 2);
     tcase_add_loop_test(tcase, groups_of_tiles_agree_with_the_reference, 0, 2);
+    tcase_add_loop_test(tcase, strides_agree_with_the_reference, 0, 2);
     tcase_add_loop_test(tcase, other_convolutions_stay_direct, 0, 2);
     suite_add_tcase(suite, tcase);
     runner = srunner_create(suite);

@@ -1,6 +1,6 @@
 /* winograd.c - see winograd.h.
  *
- * method   the inputs under a group of tiles are transformed, (m + 2)^2 matrices of [tiles, in_c];
+ * method   the inputs under a group of tiles are transformed, n^2 matrices of [tiles, in_c];
  *          each is multiplied with its matrix of weights by register tiles (tile.h), and what comes
  *          out is transformed back, `tile` output channels at a time, right before the epilogue */
 #include "codegen_c/kernels/pitch.h"
@@ -26,13 +26,13 @@ static bool takes_winograd(const struct region *region, struct window *out, cons
     *why = "the channels are not last";
     if (!w.channels_last || !w.out_channels_last)
         return false;
-    *why = "it is no convolution of 3 x 3 without strides, dilation and groups";
-    if (w.k[1] != 3 || w.k[2] != 3 || w.groups != 1 || w.stride[1] * w.stride[2] != 1 ||
-        w.dil[1] * w.dil[2] != 1)
+    *why = "it is no convolution of 3 x 3 with strides of 1 or 2, without dilation and groups";
+    if (w.k[1] != 3 || w.k[2] != 3 || w.groups != 1 || w.stride[1] != w.stride[2] ||
+        w.stride[1] > 2 || w.dil[1] * w.dil[2] != 1)
         return false;
     *why = "there are outputs that see nothing but padding";
     for (int i = 1; i < 3; i++)
-        if (w.pad[i] > MOST_PAD || w.out[i] + 2 - w.in[i] - w.pad[i] > MOST_PAD)
+        if (w.pad[i] > MOST_PAD || (w.out[i] - 1) * w.stride[i] + 3 - w.in[i] - w.pad[i] > MOST_PAD)
             return false;
     *out = w;
     return true;
@@ -78,11 +78,17 @@ static struct winograd_shape chosen_shape(struct bind *bind, const struct window
     return s;
 }
 
-static struct panels panels_of(struct bind *bind, const struct window *w, int m)
+static int matrices_of(const struct winograd_shape *s)
+{
+    return (s->m + 2) * (s->m + 2);
+}
+
+static struct panels panels_of(struct bind *bind, const struct window *w,
+                               const struct winograd_shape *s)
 {
     struct panels panels = { .groups = 1,
                              .n_rows = w->out_c,
-                             .len = (m + 2) * (m + 2) * w->in_c,
+                             .len = matrices_of(s) * w->in_c,
                              .width = tile_panel(bind->machine),
                              .ragged = true };
 
@@ -90,11 +96,12 @@ static struct panels panels_of(struct bind *bind, const struct window *w, int m)
     return panels;
 }
 
-static void bind_weights(struct bind *bind, int m, const struct panels *panels)
+static void bind_weights(struct bind *bind, const struct winograd_shape *s,
+                         const struct panels *panels)
 {
     struct value *weights = bind->region->anchor->inputs[1];
     struct type type = type_scalar(DTYPE_F32);
-    const void *packed = winograd_weights(bind, m, weights, panels, &type);
+    const void *packed = winograd_weights(bind, s, weights, panels, &type);
     const int64_t rows = panels_rows(panels), last = panels_last_width(panels);
     const int width = (int)panels->width;
 
@@ -103,34 +110,37 @@ static void bind_weights(struct bind *bind, int m, const struct panels *panels)
                           arena_printf(bind->arena,
                                        "transformed for tiles of %d x %d outputs: "
                                        "[out_c / %d, %d, in_c, %d of out_c]",
-                                       m, m, width, (m + 2) * (m + 2), width)));
+                                       s->m, s->m, width, matrices_of(s), width)));
     if (rows < width)
-        bind_text(bind, "weight_shape", "[N * N, IN_C, %d]", (int)rows);
+        bind_text(bind, "weight_shape", "[MATRICES, IN_C, %d]", (int)rows);
     else
-        bind_text(bind, "weight_shape", "[OUT_C / %d, N * N, IN_C, %d]", width, width);
+        bind_text(bind, "weight_shape", "[OUT_C / %d, MATRICES, IN_C, %d]", width, width);
     if (last == width || rows == last)
         bind_int(bind, "width", last);
     else
         bind_text(bind, "width", "block < %d ? %d : %d", (int)(rows - last), width, (int)last);
     if (panels->n_rows > width)
-        bind_text(bind, "panel_at", "&weight[block / %d * %d * N * N * IN_C + block %% %d]", width,
-                  width, width);
+        bind_text(bind, "panel_at", "&weight[block / %d * %d * MATRICES * IN_C + block %% %d]",
+                  width, width, width);
     else
         bind_text(bind, "panel_at", "&weight[block]");
 }
 
 /* Whether the inputs under some tile are not all there. */
-static bool reaches_outside(const struct window *w, int m)
+static bool reaches_outside(const struct window *w, const struct winograd_shape *s)
 {
-    for (int i = 1; i < 3; i++)
-        if (w->pad[i] > 0 || (w->out[i] + m - 1) / m * m + 2 > w->in[i])
+    for (int i = 1; i < 3; i++) {
+        const int64_t before = (w->out[i] - 1) / s->m * s->m * s->stride; /* the last tile */
+
+        if (w->pad[i] > 0 || before + s->n > w->in[i])
             return true;
+    }
     return false;
 }
 
 static void bind_geometry(struct bind *bind, const struct window *w, const struct winograd_shape *s)
 {
-    const bool reaches = reaches_outside(w, s->m), pitched = input_pitch(bind->region, 0) != 0;
+    const bool reaches = reaches_outside(w, s), pitched = input_pitch(bind->region, 0) != 0;
     const char *pitch = pitch_of_x(bind->region, "IN_C");
     struct str steps = { .arena = bind->arena };
 
@@ -151,6 +161,13 @@ static void bind_geometry(struct bind *bind, const struct window *w, const struc
     bind_int(bind, "in_c", w->in_c);
     bind_int(bind, "out_c", w->out_c);
     bind_int(bind, "m", s->m);
+    bind_text(bind, "n", "%s", s->stride == 2 ? "2 * M + 1" : "M + 2");
+    bind_text(bind, "stride", "%s", s->stride == 2 ? ", stride 2" : "");
+    bind_text(bind, "between", "%s", s->stride == 2 ? "2 * M" : "M");
+    bind_text(bind, "matrix", "%s",
+              s->stride == 2
+                  ? "((f / N > M ? M + 1 : f / N) * (M + 2) + (f % N > M ? M + 1 : f % N))"
+                  : "f");
     bind_int(bind, "group", s->group);
     bind_int(bind, "gap", WINOGRAD_GAP);
     bind_flag(bind, "reaches", reaches);
@@ -161,10 +178,11 @@ static void bind_geometry(struct bind *bind, const struct window *w, const struc
     bind_text(bind, "column", "%s", pitched && reaches ? "column_step" : pitch);
 }
 
-static const char *bind_transform(struct bind *bind, const char *which, int m,
-                                  const struct row_vector *vector)
+static const char *bind_transform(struct bind *bind, const char *which,
+                                  const struct winograd_shape *s, const struct row_vector *vector)
 {
-    const char *name = arena_printf(bind->arena, "winograd%d_%s", m, which), *fn;
+    const char *kind = s->stride == 2 ? "strided_" : "", *fn;
+    const char *name = arena_printf(bind->arena, "winograd%d_%s%s", s->m, kind, which);
     struct keys keys;
 
     if (vector->most != 16)
@@ -173,18 +191,18 @@ static const char *bind_transform(struct bind *bind, const char *which, int m,
     if (fn)
         return fn;
     keys_init(&keys, bind->arena);
-    keys_set_flag(&keys, "four", m == 4);
-    keys_set_int(&keys, "m", m);
-    keys_set_int(&keys, "n", m + 2);
+    keys_set_flag(&keys, "four", s->m == 4);
+    keys_set_int(&keys, "m", s->m);
+    keys_set_int(&keys, "n", s->n);
     keys_offer(&keys, "vector", vector->type);
-    return bind_new_helper(bind, name,
-                           arena_printf(bind->arena, "templates/helpers/winograd_%s.c.tmpl", which),
-                           &keys);
+    return bind_new_helper(
+        bind, name,
+        arena_printf(bind->arena, "templates/helpers/winograd_%s%s.c.tmpl", kind, which), &keys);
 }
 
 /* Vectors of input channels, and the two transforms. */
-static void bind_transforms(struct bind *bind, const struct window *w, int m,
-                            const struct tile *tile)
+static void bind_transforms(struct bind *bind, const struct window *w,
+                            const struct winograd_shape *s, const struct tile *tile)
 {
     const struct row_vector vector = bind_row_vector(bind, w->in_c);
 
@@ -195,8 +213,8 @@ static void bind_transforms(struct bind *bind, const struct window *w, int m,
                   vector.lanes);
     else
         bind_text(bind, "channel", "block");
-    bind_text(bind, "transform_input", "%s", bind_transform(bind, "input", m, &vector));
-    bind_text(bind, "transform_output", "%s", bind_transform(bind, "output", m, &tile->vector));
+    bind_text(bind, "transform_input", "%s", bind_transform(bind, "input", s, &vector));
+    bind_text(bind, "transform_output", "%s", bind_transform(bind, "output", s, &tile->vector));
     bind_text(bind, "out_lanes", "%s", tile->vector.lanes);
 }
 
@@ -218,24 +236,24 @@ bool bind_winograd(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
     const struct winograd_shape s = chosen_shape(bind, &w);
-    const struct panels panels = panels_of(bind, &w, s.m);
+    const struct panels panels = panels_of(bind, &w, &s);
     const struct tile tile = bind_tile_f32(bind, s.tiles, w.out_c, TILE_ROWS);
     const bool ragged = w.out_c % panels.width != 0;
     const int64_t room = s.group + tile.most_pixels - 1;
 
     bind_geometry(bind, &w, &s);
-    bind_weights(bind, s.m, &panels);
-    bind_transforms(bind, &w, s.m, &tile);
+    bind_weights(bind, &s, &panels);
+    bind_transforms(bind, &w, &s, &tile);
     bind_text(bind, "tile_rows", "%s", tile.fn);
     bind_int(bind, "line", tile_line());
     bind_int(bind, "lines", (panels.width + tile_line() - 1) / tile_line());
     bind_flag(bind, "ragged", ragged);
     bind_text(bind, "n_channels", "%s", ragged ? "n_channels" : tile.channels);
     bind_scratch_numbers(bind,
-                         (s.m + 2) * (s.m + 2) *
+                         (int64_t)s.n * s.n *
                              (room * (w.in_c + tile.most_channels) + 2 * WINOGRAD_GAP + w.in_c));
     bind->region->winograd_tile = s.m;
-    bind->region->winograd_more = (size_t)(panels_rows(&panels) * w.in_c *
-                                           ((s.m + 2) * (s.m + 2) - 9) * (int64_t)sizeof(float));
+    bind->region->winograd_more =
+        (size_t)(panels_rows(&panels) * w.in_c * (matrices_of(&s) - 9) * (int64_t)sizeof(float));
     return bind_sums(bind, &w, &tile);
 }

@@ -3,6 +3,12 @@
  *
  * A tile of m x m outputs takes (m + 2)^2 products per pair of channels in place of 9 m^2: 2.25
  * times fewer for m = 2, 4 times for m = 4; and the weights take 1.78 or 4 times the memory.
+ *
+ * With strides of 2 (Yepez and Ko, Stride 2 1-D, 2-D, and 3-D Winograd for Convolutional Neural
+ * Networks, 2020) an output is that of F(m, 2) on the inputs of even places, whose taps are the
+ * outer two, and the middle tap's of the odd ones, in each direction: (2 m + 1)^2 products, 1.44
+ * and 1.78 times fewer. The products of odd places have one weight, so that these are (m + 2)^2
+ * as well.
  * Figures and errors: docs/kernels.md. */
 #ifndef CODEGEN_C_KERNELS_WINOGRAD_H
 #define CODEGEN_C_KERNELS_WINOGRAD_H
@@ -14,6 +20,8 @@ enum { WINOGRAD_GAP = 16 /* floats between matrices whose rows would meet in a s
 
 struct winograd_shape {
     int m;         /* outputs of a tile in each direction: 2 or 4; 0 = the products are direct */
+    int stride;    /* in each direction: 1 or 2 */
+    int n;         /* inputs under a tile, and products, in each direction */
     int64_t tiles; /* of an image */
     int64_t group; /* tiles at a time */
 };
@@ -25,12 +33,13 @@ struct winograd_shape winograd_shape(const struct region *region, const struct w
 struct winograd_shape winograd_shape_of(const struct region *region, const struct window *window,
                                         int m);
 
-/* The (m + 2)^2 numbers that stand for a kernel of 3 x 3, row by row: G w G^T. */
-void winograd_transform(int m, const float *kernel, double *to);
+/* The (m + 2)^2 numbers that stand for a kernel of 3 x 3, row by row: G w G^T. With a stride of 2
+ * the last row and the last column are those of the products of odd places. */
+void winograd_transform(int m, int stride, const float *kernel, double *to);
 
 /* The weights, transformed in double: each row of the panels has in_c numbers for each of the
- * (m + 2)^2 products, one product after the other. *type gets the shape. */
-void *winograd_weights(struct bind *bind, int m, const struct value *weights,
-                       const struct panels *panels, struct type *type);
+ * (m + 2)^2 matrices, one after the other. *type gets the shape. */
+void *winograd_weights(struct bind *bind, const struct winograd_shape *shape,
+                       const struct value *weights, const struct panels *panels, struct type *type);
 
 #endif

@@ -5,11 +5,12 @@
 /* What things cost in the time of a multiply-accumulate of a register tile; measured
  * (docs/kernels.md). */
 enum {
-    CALL = 4,      /* per sum of a tile */
-    TRANSFORM = 8, /* per element of what is multiplied, and of the products */
-    NEAR = 1,      /* per weight */
-    STREAM = 10    /* until one is there that did not lie in the second cache: it is fetched while
-                      others are in use */
+    CALL = 4,              /* per sum of a tile */
+    TRANSFORM = 8,         /* per element of what is multiplied, and of the products */
+    TRANSFORM_STRIDED = 3, /* likewise: most are only moved, or come of one subtraction */
+    NEAR = 1,              /* per weight */
+    STREAM = 10 /* until one is there that did not lie in the second cache: it is fetched while
+                   others are in use */
 };
 
 enum {
@@ -20,13 +21,26 @@ enum {
     PERCENT = 90,      /* of the direct products' time; the rest is for what is not in the model */
     PERCENT_FOUR = 88, /* of the time of F(2,3), whose weights and errors are smaller */
     FEWEST = 16,       /* tiles at a time: each weight that is read serves all of them */
-    MOST_GROUP = 32    /* of 16 channels 28 are as fast as 56, and 14 are slower */
+    MOST_GROUP = 32,   /* of 16 channels 28 are as fast as 56, and 14 are slower */
+    STRIDED_GROUP = 8  /* as fast as 16, which take twice the scratch: there are 81 products */
 };
 
 struct plain { /* what both ways have in common */
     const struct machine *machine;
     const struct window *w;
+    int stride;
 };
+
+static struct plain plain_of(const struct region *region, const struct window *w)
+{
+    return (struct plain){ .machine = region->machine, .w = w, .stride = (int)w->stride[1] };
+}
+
+/* Inputs under a tile, and products, in each direction. */
+static int inputs_of(const struct plain *p, int m)
+{
+    return p->stride * (m - 1) + 3;
+}
 
 static int64_t round_up(int64_t n, int64_t multiple)
 {
@@ -50,12 +64,13 @@ static struct extents tile_of(const struct plain *p, int64_t rows)
     return tile;
 }
 
-/* n_products matrices of n rows of in_c by those of in_c by out_c. */
-static int64_t products_cost(const struct plain *p, int64_t n_products, int64_t n, int64_t len)
+/* n_products matrices of n rows of in_c by those of in_c by out_c, of which n_matrices differ. */
+static int64_t products_cost(const struct plain *p, int64_t n_products, int64_t n_matrices,
+                             int64_t n, int64_t len)
 {
     const struct extents tile = tile_of(p, n);
     const int64_t out_c = round_up(p->w->out_c, tile.channels);
-    const int64_t weights = n_products * p->w->in_c * p->w->out_c;
+    const int64_t weights = n_matrices * p->w->in_c * p->w->out_c;
     const bool streamed = weights * (int64_t)sizeof(float) > cache_of(p->machine) / 4 * 3;
     const int64_t waits = streamed && n < STREAM ? STREAM - n : 0;
 
@@ -70,16 +85,17 @@ static int64_t tiles_of(const struct window *w, int m)
 
 static int64_t winograd_cost(const struct plain *p, int m)
 {
-    const int64_t products = (m + 2) * (m + 2), tiles = tiles_of(p->w, m);
+    const int64_t products = (int64_t)inputs_of(p, m) * inputs_of(p, m);
+    const int64_t tiles = tiles_of(p->w, m);
 
-    return products_cost(p, products, tiles, 1) +
-           tiles * products * TRANSFORM *
+    return products_cost(p, products, (int64_t)(m + 2) * (m + 2), tiles, 1) +
+           tiles * products * (p->stride == 2 ? TRANSFORM_STRIDED : TRANSFORM) *
                (p->w->in_c + round_up(p->w->out_c, tile_of(p, tiles).channels));
 }
 
 static int cheapest(const struct plain *p)
 {
-    const int64_t direct = products_cost(p, 9, p->w->out[1] * p->w->out[2], 9);
+    const int64_t direct = products_cost(p, 9, 9, p->w->out[1] * p->w->out[2], 9);
     const int64_t two = winograd_cost(p, 2), four = winograd_cost(p, 4);
     const bool is_four = four < two / 100 * PERCENT_FOUR;
 
@@ -92,13 +108,15 @@ static int cheapest(const struct plain *p)
 static int64_t group_of(const struct plain *p, int m)
 {
     const struct extents tile = tile_of(p, tiles_of(p->w, m));
-    const int64_t tile_bytes =
-        (m + 2) * (m + 2) * (int64_t)sizeof(float) * (p->w->in_c + tile.channels);
+    const int64_t tile_bytes = (int64_t)inputs_of(p, m) * inputs_of(p, m) * (int64_t)sizeof(float) *
+                               (p->w->in_c + tile.channels);
     const int64_t fit = cache_of(p->machine) / 2 / tile_bytes;
-    const int64_t wanted = fit < FEWEST ? FEWEST : fit > MOST_GROUP ? MOST_GROUP : fit;
+    const int64_t fewest = p->stride == 2 ? STRIDED_GROUP : FEWEST;
+    const int64_t most = p->stride == 2 ? STRIDED_GROUP : MOST_GROUP;
+    const int64_t wanted = fit < fewest ? fewest : fit > most ? most : fit;
     const int64_t tiles = round_up(tiles_of(p->w, m), tile.pixels);
     const int64_t whole = wanted / tile.pixels * tile.pixels;
-    const int64_t group = whole < FEWEST ? whole + tile.pixels : whole;
+    const int64_t group = whole < fewest ? whole + tile.pixels : whole;
 
     return tiles < group ? tiles : group;
 }
@@ -121,10 +139,11 @@ static int size_of(const struct region *region, const struct plain *p)
 
 struct winograd_shape winograd_shape_of(const struct region *region, const struct window *w, int m)
 {
-    const struct plain p = { .machine = region->machine, .w = w };
-    struct winograd_shape shape = { .m = m };
+    const struct plain p = plain_of(region, w);
+    struct winograd_shape shape = { .m = m, .stride = p.stride };
 
     if (m) {
+        shape.n = inputs_of(&p, m);
         shape.tiles = tiles_of(w, m);
         shape.group = group_of(&p, m);
     }
@@ -133,7 +152,7 @@ struct winograd_shape winograd_shape_of(const struct region *region, const struc
 
 struct winograd_shape winograd_shape(const struct region *region, const struct window *w)
 {
-    const struct plain p = { .machine = region->machine, .w = w };
+    const struct plain p = plain_of(region, w);
 
     return winograd_shape_of(region, w, size_of(region, &p));
 }

@@ -1,5 +1,6 @@
 /* winograd_weights.c - G w G^T of every kernel of 3 x 3, where G is the matrix of F(m, 3) at the
- * points 0, 1, -1 (and 2, -2) and infinity. */
+ * points 0, 1, -1 (and 2, -2) and infinity; with a stride of 2 that of F(m, 2) at 0, 1 (and -1, 2)
+ * and infinity, of the outer taps, and a row for the middle one. */
 #include "codegen_c/kernels/winograd.h"
 
 enum { K = 3, MOST = 6 };
@@ -11,15 +12,24 @@ static const double four[][K] = { { 1.0 / 4, 0, 0 },
                                   { 1.0 / 24, 1.0 / 12, 1.0 / 6 },
                                   { 1.0 / 24, -1.0 / 12, 1.0 / 6 },
                                   { 0, 0, 1 } };
+static const double two_strided[][K] = { { 1, 0, 0 }, { 1, 0, 1 }, { 0, 0, 1 }, { 0, 1, 0 } };
+static const double four_strided[][K] = { { 1.0 / 2, 0, 0 },
+                                          { 1.0 / 2, 0, 1.0 / 2 },
+                                          { 1.0 / 6, 0, -1.0 / 6 },
+                                          { 1.0 / 6, 0, 1.0 / 3 },
+                                          { 0, 0, 1 },
+                                          { 0, 1, 0 } };
 
 static double dot(const double *g, double a, double b, double c)
 {
     return g[0] * a + g[1] * b + g[2] * c;
 }
 
-void winograd_transform(int m, const float *kernel, double *to)
+void winograd_transform(int m, int stride, const float *kernel, double *to)
 {
-    const double(*g)[K] = m == 4 ? four : two;
+    const double(*direct)[K] = m == 4 ? four : two;
+    const double(*strided)[K] = m == 4 ? four_strided : two_strided;
+    const double(*g)[K] = stride == 2 ? strided : direct;
     const int n = m + 2;
     double half[MOST][K]; /* G w */
 
@@ -31,19 +41,19 @@ void winograd_transform(int m, const float *kernel, double *to)
             to[i * n + j] = dot(g[j], half[i][0], half[i][1], half[i][2]);
 }
 
-void *winograd_weights(struct bind *bind, int m, const struct value *weights,
-                       const struct panels *panels, struct type *type)
+void *winograd_weights(struct bind *bind, const struct winograd_shape *shape,
+                       const struct value *weights, const struct panels *panels, struct type *type)
 {
-    const int products = (m + 2) * (m + 2);
-    const int64_t in_c = panels->len / products;
+    const int matrices = (shape->m + 2) * (shape->m + 2);
+    const int64_t in_c = panels->len / matrices;
     const float *from = weights->data; /* OIHW */
     float *to = panels_new(bind, panels, type);
     double of_kernel[MOST * MOST];
 
     for (int64_t oc = 0; oc < panels->n_rows; oc++)
         for (int64_t ic = 0; ic < in_c; ic++) {
-            winograd_transform(m, &from[(oc * in_c + ic) * K * K], of_kernel);
-            for (int f = 0; f < products; f++)
+            winograd_transform(shape->m, shape->stride, &from[(oc * in_c + ic) * K * K], of_kernel);
+            for (int f = 0; f < matrices; f++)
                 to[panels_place(panels, 0, oc, f * in_c + ic)] = (float)of_kernel[f];
         }
     return to;
