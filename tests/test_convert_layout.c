@@ -29,6 +29,33 @@ static const struct pass_case rows[] = {
       "  %p = nn.max_pool2d(%r) {pool_size=[2,2], strides=[2,2], layout=\"NHWC\"}\n"
       "  %y = nn.conv2d(%p, @v) {groups=1, data_layout=\"NHWC\", out_layout=\"NCHW\"}\n"
       "}\n" },
+    /* one with windows over many channels does neither: a copy is cheap beside its products */
+    { NULL,
+      "fn main(%x: (1,8,8,8) f32) -> (%y) {\n"
+      "  const @w : (8,8,3,3) f32 = crc32:00000000\n"
+      "  %y = nn.conv2d(%x, @w) {padding=[1,1,1,1], groups=1}\n"
+      "}\n",
+      "fn main(%x: (1,8,8,8) f32) -> (%y) {\n"
+      "  const @w : (8,8,3,3) f32 = crc32:00000000\n"
+      "  %x.nhwc = transpose(%x) {axes=[0,2,3,1]}\n"
+      "  %y.nhwc = nn.conv2d(%x.nhwc, @w) {padding=[1,1,1,1], groups=1, data_layout=\"NHWC\", "
+      "out_layout=\"NHWC\"}\n"
+      "  %y = transpose(%y.nhwc) {axes=[0,3,1,2]}\n"
+      "}\n" },
+    /* a window to few channels, or a convolution of points: planes */
+    { NULL,
+      "fn main(%x: (1,8,8,8) f32) -> (%y) {\n"
+      "  const @v : (8,8,1,1) f32 = crc32:00000000\n"
+      "  const @w : (4,8,3,3) f32 = crc32:00000000\n"
+      "  %p = nn.conv2d(%x, @v) {groups=1}\n"
+      "  %y = nn.conv2d(%p, @w) {groups=1}\n"
+      "}\n",
+      "fn main(%x: (1,8,8,8) f32) -> (%y) {\n"
+      "  const @v : (8,8,1,1) f32 = crc32:00000000\n"
+      "  const @w : (4,8,3,3) f32 = crc32:00000000\n"
+      "  %p = nn.conv2d(%x, @v) {groups=1, data_layout=\"NCHW\", out_layout=\"NHWC\"}\n"
+      "  %y = nn.conv2d(%p, @w) {groups=1, data_layout=\"NHWC\", out_layout=\"NCHW\"}\n"
+      "}\n" },
     /* a depthwise convolution does neither; what is elementwise stays with it */
     { NULL,
       "fn main(%x: (1,4,8,8) f32) -> (%y) {\n"

@@ -4,8 +4,9 @@
  * otherwise than it is written costs one copy, its bytes read and written, however many readers
  * want it so; a copy before an element-wise reader costs a little more, since it keeps that reader
  * out of the region before. A convolution that reads or writes planes, where it can, costs a
- * quarter of a copy: its loads and stores are strided, but it moves no byte more. Where the
- * elements lie alike in both orders, nothing is moved. */
+ * quarter of a copy: its loads and stores are strided, but it moves no byte more; one that has
+ * windows over many channels costs more than a copy. Where the elements lie alike in both orders,
+ * nothing is moved. */
 #include "base/min_cut.h"
 #include "relay_ir/passes/layout/plan.h"
 
@@ -71,9 +72,25 @@ static int64_t copy_cost(const struct place *place, const struct value *value)
     return 8 * bytes + (splits ? bytes : 0);
 }
 
-static int64_t plane_cost(const struct place *place)
+/* Windows over many channels, to many: what is fast there (Winograd's tiles, dots of four channels)
+ * has the channels last on both sides. MANY is where the stems end, which have colours only. */
+static bool wants_channels_last(const struct node *conv)
 {
-    return is_free_move(place) ? 2 : 2 * (int64_t)type_bytes(&place->type);
+    enum { MANY = 8 };
+    const struct type *kernel = &conv->inputs[1]->type; /* OI and the window */
+
+    for (int d = 2; d < kernel->rank; d++)
+        if (kernel->dim[d] > 1)
+            return kernel->dim[0] >= MANY && kernel->dim[1] >= MANY;
+    return false;
+}
+
+/* Of a convolution, on one of its sides. */
+static int64_t plane_cost(const struct place *place, const struct node *conv)
+{
+    const int64_t quarter = 2 * (int64_t)type_bytes(&place->type);
+
+    return is_free_move(place) ? 2 : wants_channels_last(conv) ? 5 * quarter : quarter;
 }
 
 /* One copy for all readers that want the other order: a vertex stands for "somebody wants it". */
@@ -122,9 +139,9 @@ static void add_role(struct choice *choice, const struct node *node)
             role->in = min_cut_vertex(choice->cut);
             role->out = min_cut_vertex(choice->cut);
             min_cut_edge(choice->cut, MIN_CUT_SOURCE, role->in,
-                         plane_cost(&plan->places[node->inputs[0]->id]), 0);
+                         plane_cost(&plan->places[node->inputs[0]->id], node), 0);
             min_cut_edge(choice->cut, MIN_CUT_SOURCE, role->out,
-                         plane_cost(&plan->places[node->outputs[0]->id]), 0);
+                         plane_cost(&plan->places[node->outputs[0]->id], node), 0);
         }
         return;
     case LAYOUT_VIEW:
