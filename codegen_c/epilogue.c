@@ -1,16 +1,21 @@
 /* epilogue.c - the element-wise nodes of a region as C statements inside a kernel's loop nest.
  *
  * method   one `const` variable per node, in order; operands are read where they are used, uniform
- *          constants stand there as numbers */
+ *          constants stand there as numbers; of four channels at a time
+ * (templates/helpers/fours.c.tmpl) the same text, with vectors as variables and the helpers' names
+ * for them */
 #include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
 #include "codegen_c/emit.h"
+#include "codegen_c/lanes.h"
 #include "codegen_c/scalar.h"
 #include "codegen_c/scalar_qnn.h"
 #include "relay_ir/ops/qnn.h"
+
+enum { LEAST_LANES = 8 }; /* of integers, on x86 */
 
 struct epilogue {
     struct bind *bind;
@@ -96,6 +101,16 @@ static const char *uniform_literal(struct bind *bind, const struct value *value)
     return text;
 }
 
+static const char *read_at(struct epilogue *e, struct value *value, const char *index)
+{
+    const char *array = bind_operand(e->bind, value);
+    const int lanes = e->position->lanes;
+
+    return lanes ? arena_printf(e->bind->arena, "i32x%d_load_%s(&%s[%s])", lanes,
+                                dtype_name(value->type.dtype), array, index)
+                 : arena_printf(e->bind->arena, "%s[%s]", array, index);
+}
+
 static const char *read_operand(struct epilogue *e, const struct node *node, int input)
 {
     struct value *value = node->inputs[input];
@@ -108,8 +123,7 @@ static const char *read_operand(struct epilogue *e, const struct node *node, int
     literal = uniform_literal(e->bind, value);
     if (literal)
         return literal;
-    return arena_printf(e->bind->arena, "%s[%s]", bind_operand(e->bind, value),
-                        index_at(e, value, &e->bind->region->fn->ret->inputs[0]->type, axis));
+    return read_at(e, value, index_at(e, value, &e->bind->region->fn->ret->inputs[0]->type, axis));
 }
 
 static int count_placeholder(const char *text, char letter)
@@ -139,7 +153,10 @@ static const char *add_variable(struct epilogue *e, enum dtype dtype, const char
 {
     const char *name = arena_printf(e->bind->arena, "%s_%d", stem, ++e->n_variables);
 
-    str_printf(&e->text, "const %s %s = %s;\n", dtype_c_type(dtype), name, expression);
+    if (e->position->lanes)
+        str_printf(&e->text, "const i32x%d %s = %s;\n", e->position->lanes, name, expression);
+    else
+        str_printf(&e->text, "const %s %s = %s;\n", dtype_c_type(dtype), name, expression);
     return name;
 }
 
@@ -189,7 +206,12 @@ static void read_tables(struct epilogue *e, const struct node *node, const char 
     at = e->position->coord[qnn_vector_axis(node, 1)];
     qnn_tables(e->bind, node, tables);
     for (int i = 0; i < QNN_TABLES; i++)
-        operands[i] = arena_printf(e->bind->arena, "%s[%s]", bind_operand(e->bind, tables[i]), at);
+        operands[i] = read_at(e, tables[i], at);
+}
+
+static bool is_result(const struct epilogue *e, const struct node *node)
+{
+    return node->outputs[0] == e->bind->region->fn->ret->inputs[0];
 }
 
 static bool add_node(struct epilogue *e, const struct node *node)
@@ -201,6 +223,12 @@ static bool add_node(struct epilogue *e, const struct node *node)
     if (!text) /* scalar_accepts said otherwise */
         return diag_error(bind->ctx, DIAG_INTERNAL, node_origin(node), "no C text for %s",
                           op_name(node->op));
+    if (e->position->lanes) {
+        text = node->op == OP_BIAS_ADD
+                   ? "$a + $b"
+                   : lanes_text(bind->arena, text, e->position->lanes, is_result(e, node));
+        needs = "";
+    }
     if (count_placeholder(text, 'A'))
         read_tables(e, node, operands + SCALAR_OPERANDS - QNN_TABLES);
     for (int i = 0; i < node->n_inputs && i < SCALAR_OPERANDS - QNN_TABLES; i++) {
@@ -226,20 +254,92 @@ static bool add_node(struct epilogue *e, const struct node *node)
     return true;
 }
 
+/* Whether an operand's index is that of the result or that of its channel: what lies side by side.
+ */
+static bool goes_along(struct epilogue *e, const struct node *node, int input)
+{
+    const struct position *at = e->position;
+    const struct value *value = node->inputs[input];
+    const int axis = node->op == OP_BIAS_ADD && input == 1 ? (int)node->attrs.axis.axis
+                                                           : qnn_vector_axis(node, input);
+    const char *index;
+
+    if (map_get(&e->expressions, value->name) || uniform_literal(e->bind, value))
+        return true;
+    index = index_at(e, value, &e->bind->region->fn->ret->inputs[0]->type, axis);
+    return strcmp(index, at->linear) == 0 || strcmp(index, at->coord[at->rank - 1]) == 0;
+}
+
+static bool node_takes_lanes(struct epilogue *e, const struct node *node)
+{
+    const char *needs, *text;
+
+    if (node->op != OP_BIAS_ADD && node->op != OP_QNN_REQUANTIZE && node->op != OP_QNN_ADD &&
+        node->op != OP_QNN_SUBTRACT)
+        return false;
+    text = scalar_text(e->bind->arena, node, &needs);
+    if (!text || (*needs && strcmp(needs, "requantize_down clamp_int") != 0))
+        return false;
+    for (int i = 0; i < node->n_inputs && i < SCALAR_OPERANDS - QNN_TABLES; i++)
+        if (count_placeholder(text, (char)('a' + i)) && !goes_along(e, node, i))
+            return false;
+    return !count_placeholder(text, 'A') || qnn_vector_axis(node, 1) == e->position->rank - 1;
+}
+
+static struct epilogue epilogue_begin(struct bind *bind, const struct position *position)
+{
+    return (struct epilogue){ .bind = bind,
+                              .position = position,
+                              .text = { .arena = bind->arena },
+                              .expressions = { .arena = bind->arena } };
+}
+
+static bool is_in_epilogue(const struct region *region, const struct node *node)
+{
+    return node != region->anchor && !is_prologue(node, region->anchor);
+}
+
+static bool takes_lanes(struct bind *bind, const struct position *position)
+{
+    struct epilogue e = epilogue_begin(bind, position);
+    const struct region *region = bind->region;
+    const enum dtype dtype = region->fn->ret->inputs[0]->type.dtype;
+    char *const computed = arena_strdup(bind->arena, "computed");
+
+    if (dtype != DTYPE_I8 && dtype != DTYPE_U8)
+        return false;
+    map_set(&e.expressions, region->anchor->outputs[0]->name, computed);
+    for (const struct node *n = region->fn->first; n; n = n->next)
+        if (is_in_epilogue(region, n)) {
+            if (!node_takes_lanes(&e, n))
+                return false;
+            map_set(&e.expressions, n->outputs[0]->name, computed);
+        }
+    return true;
+}
+
+int epilogue_lanes(struct bind *bind, const struct position *position, int64_t channels)
+{
+    int lanes = machine_integer_lanes(bind->machine);
+
+    while (lanes && channels % lanes != 0)
+        lanes = lanes > LEAST_LANES && bind->machine->arch == ARCH_X86_64 ? lanes / 2 : 0;
+    return lanes && takes_lanes(bind, position) ? lanes : 0;
+}
+
 bool bind_epilogue(struct bind *bind, const char *acc, const struct position *position)
 {
     const struct region *region = bind->region;
     const struct value *result = region->fn->ret->inputs[0];
-    struct epilogue e = { .bind = bind,
-                          .position = position,
-                          .text = { .arena = bind->arena },
-                          .expressions = { .arena = bind->arena } };
+    struct epilogue e = epilogue_begin(bind, position);
     bool ok = true;
 
+    if (position->lanes)
+        bind_lanes(bind, position->lanes);
     if (region->anchor)
         map_set(&e.expressions, region->anchor->outputs[0]->name, arena_strdup(bind->arena, acc));
     for (const struct node *n = region->fn->first; n && ok; n = n->next)
-        if (n != region->anchor && !is_prologue(n, region->anchor))
+        if (is_in_epilogue(region, n))
             ok = add_node(&e, n);
     if (!ok)
         return false;

@@ -212,7 +212,16 @@ struct position {
                                     pixels lay side by side */
     const char *pixel, *channel; /* C expressions, of kernels that write with a pitch: linear is
                                     pixel * channels + channel; without operators around */
+    int lanes;                   /* of so many channels, the last dim, they are those of the first;
+                                    0 = of one element */
 };
+
+/* How many channels at a time (16, 8 or 4; they divide `channels`) the element-wise nodes behind
+ * the anchor can be written for at such a position; 0 = one by one. For bytes whose operands are
+ * numbers or lie side by side, as the result does, on machines with vectors of which compilers do
+ * not make good use by themselves. Then the text is of vectors (i32x16:
+ * templates/helpers/lanes_i32.c.tmpl), and so is acc. Measured: docs/measured.md. */
+int epilogue_lanes(struct bind *bind, const struct position *position, int64_t channels);
 
 /* Turns the element-wise nodes of the region into statements and sets
  *   key "epilogue"   lines such as: const float add_1 = acc + conv1_bias[oc];   (possibly none)

@@ -125,6 +125,13 @@ static bool has_avx(const struct machine *machine)
     return machine->lanes >= 8;
 }
 
+int machine_integer_lanes(const struct machine *machine)
+{
+    if (has_avx(machine))
+        return machine->lanes;
+    return has_neon(machine) || has_mve(machine) ? 4 : 0;
+}
+
 /* Macros by how they begin, the more particular ones first; the architectures that have them, and
  * which of their machines do (NULL: any may). */
 static const struct {

@@ -57,6 +57,10 @@ const struct machine *machine_host(void);
  */
 const struct machine *machine_find(struct ctx *ctx, const char *name);
 
+/* Lanes of 32 bits of its vectors of integers, where codegen_c writes such code for it; 0 = none.
+ */
+int machine_integer_lanes(const struct machine *machine);
+
 /* No compiler for the machine defines this macro (__AVX2__ on a Cortex-M): what stands under it is
  * nothing to its reader. False where that is not known. */
 bool machine_never_defines(const struct machine *machine, const char *macro);

@@ -163,6 +163,8 @@ START_TEST(scalars_agree_exactly)
 
     kernel_cases_check_as(last, (int)(sizeof last / sizeof *last), 0, WINOGRAD_AUTO,
                           machine_find(ctx, "cortex-m4"));
+    kernel_cases_check_as(last, (int)(sizeof last / sizeof *last), 0, WINOGRAD_AUTO,
+                          machine_find(ctx, "cortex-m55"));
     ctx_free(ctx);
 }
 END_TEST
