@@ -43,9 +43,9 @@ static const struct kernel_case weights_only[] = {
     { "conv_transpose3d", "nn.conv3d_transpose", "groups=2, strides=[2,2,2], out_dtype=f32",
       "f32[1,2,2,2,2]; const %s[2,1,2,2,3]" },
     { "gemv", "nn.dense", "out_dtype=f32", "f32[1,77]; const %s[11,77]" },
-    { "dense_rows", "nn.dense", "out_dtype=f32", "f32[5,39]; const %s[10,39]" },
+    { "conv_small", "nn.dense", "out_dtype=f32", "f32[5,39]; const %s[10,39]" },
     { "gemv", "nn.matmul", "out_dtype=f32", "f32[1,37]; const %s[37,11]" },
-    { "dense_rows", "nn.matmul", "transpose_b=true, out_dtype=f32", "f32[2,3,7]; const %s[9,7]" },
+    { "conv_small", "nn.matmul", "transpose_b=true, out_dtype=f32", "f32[2,3,7]; const %s[9,7]" },
     { "matmul", "nn.matmul", "out_dtype=f32", "f32[2,3,7]; const %s[2,7,5]" },
     { "matmul", "nn.matmul", "transpose_b=true, out_dtype=f32", "f32[3,7]; const %s[2,5,7]" },
 };
@@ -80,8 +80,8 @@ static const struct kernel_case data_too[] = {
     { "conv_transpose3d", "nn.conv3d_transpose", "groups=2, strides=[2,2,2], out_dtype=f32",
       "f8e5m2fnuz[1,2,2,2,2]; const %s[2,1,2,2,3]" },
     { "gemv", "nn.dense", "out_dtype=f32", "f8e4m3[1,77]; const %s[11,77]" },
-    { "dense_rows", "nn.dense", "out_dtype=f32", "f6e3m2[5,39]; const %s[10,39]" },
-    { "dense_rows", "nn.matmul", "out_dtype=f32", "f4e2m1[5,37]; const %s[37,11]" },
+    { "conv_small", "nn.dense", "out_dtype=f32", "f6e3m2[5,39]; const %s[10,39]" },
+    { "conv_small", "nn.matmul", "out_dtype=f32", "f4e2m1[5,37]; const %s[37,11]" },
     { "matmul", "nn.matmul", "out_dtype=f32", "f8e4m3[2,3,7]; const %s[2,7,5]" },
 };
 

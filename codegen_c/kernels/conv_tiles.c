@@ -10,11 +10,12 @@
  * conv_band: f32, x of few planes, or of one channel, and padded: some rows at a time are copied
  * with their padding.
  *
- * conv_small: weights or x that are decoded, chunk by chunk. */
+ * conv_small: weights or x that are decoded, chunk by chunk; of rows by a known matrix as well. */
 #include <assert.h>
 
 #include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/conv_places.h"
+#include "codegen_c/kernels/dense.h"
 #include "codegen_c/kernels/operands.h"
 #include "codegen_c/kernels/panels.h"
 #include "codegen_c/kernels/pitch.h"
@@ -44,6 +45,19 @@ bool accepts_conv_small(const struct region *region, const char **why)
         return false;
     *why = "nothing is added up";
     return w.in_c * window_k_len(&w) > 0;
+}
+
+bool accepts_dense_small(const struct region *region, const char **why)
+{
+    return accepts_dense_rows(region, why) && accepts_conv_small(region, why);
+}
+
+bool accepts_matmul_dense_small(const struct region *region, const char **why)
+{
+    if (!accepts_matmul_dense_rows(region, why) || !accepts_conv_small(region, why))
+        return false;
+    *why = "blocks of weights that share scales lie across the sums";
+    return region->anchor->attrs.matmul.transpose_b || !type_has_blocks(anchor_input(region, 1));
 }
 
 bool accepts_conv(const struct region *region, const char **why)
@@ -391,10 +405,23 @@ bool bind_conv_band(struct bind *bind)
     return bind_tiles_of_channels(bind, &w, &panels, &tile);
 }
 
+/* As the constant of a product of rows lies. */
+static struct panels panels_of_anchor(const struct bind *bind, const struct window *w)
+{
+    struct panels panels = panels_of(w, tile_panel(bind->machine));
+    struct dense dense;
+
+    if (window_is_dense(bind->region, &dense) && dense.transposed) {
+        panels.row_step = 1;
+        panels.len_step = dense.out_c;
+    }
+    return panels;
+}
+
 bool bind_conv_small(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
-    const struct panels panels = panels_of(&w, tile_panel(bind->machine));
+    const struct panels panels = panels_of_anchor(bind, &w);
     const struct tile tile = bind_tile_f32(bind, 0, panels.n_rows, TILE_MORE);
     const int64_t in_c = w.in_c / w.groups;
     const bool wide = in_c >= CHUNK;

@@ -2,6 +2,7 @@
 #include "codegen_c/kernels/window.h"
 
 #include "codegen_c/kernels/anchor.h"
+#include "codegen_c/kernels/dense.h"
 #include "relay_ir/layout.h"
 
 /* Everything that both layouts say; pads may be longer than the spatial rank, begins come first.
@@ -47,13 +48,45 @@ static bool reaches_outside(const struct window *w)
     return window_reaches_out(w, 0) || window_reaches_out(w, 1) || window_reaches_out(w, 2);
 }
 
+/* Rows of a matrix, as pixels. */
+static struct window window_of_rows(const struct dense *d)
+{
+    return (struct window){ .rank = 1,
+                            .batch = 1,
+                            .groups = 1,
+                            .in_c = d->in_c,
+                            .out_c = d->out_c,
+                            .in = { 1, 1, d->rows },
+                            .out = { 1, 1, d->rows },
+                            .k = { 1, 1, 1 },
+                            .stride = { 1, 1, 1 },
+                            .dil = { 1, 1, 1 },
+                            .channels_last = true,
+                            .out_channels_last = true };
+}
+
+bool window_is_dense(const struct region *region, struct dense *dense)
+{
+    const enum op op = region->anchor->op;
+
+    if (op != OP_DENSE && op != OP_MATMUL)
+        return false;
+    *dense = op == OP_DENSE ? dense_of(region) : dense_of_matmul(region);
+    return true;
+}
+
 struct window window_of_conv(const struct region *region)
 {
     const struct conv_attrs *attrs = &region->anchor->attrs.conv;
     const struct type *weight = anchor_input(region, 1);
-    struct ints k = ints_of(weight->rank - 2, weight->dim + 2);
-    struct window w =
-        window_make(anchor_input(region, 0), attrs->data_layout, anchor_output(region, 0),
+    struct dense dense;
+    struct window w;
+    struct ints k;
+
+    if (window_is_dense(region, &dense))
+        return window_of_rows(&dense);
+    k = ints_of(weight->rank - 2, weight->dim + 2);
+    w = window_make(anchor_input(region, 0), attrs->data_layout, anchor_output(region, 0),
                     attrs->out_layout, &k, &attrs->strides, &attrs->dilation, &attrs->padding);
 
     w.groups = attrs->groups;

@@ -17,7 +17,14 @@ struct window {
     bool channels_last, out_channels_last; /* how x lies, and y: NHWC or NCHW */
 };
 
+/* Of a convolution; of the product of rows by a known matrix (nn.dense, nn.matmul), whose rows are
+ * pixels in a line. */
 struct window window_of_conv(const struct region *region);
+
+/* Whether the anchor is such a product, and which (dense.h). */
+struct dense;
+bool window_is_dense(const struct region *region, struct dense *dense);
+
 struct window window_of_conv_transpose(const struct region *region);
 struct window window_of_pool(const struct region *region);
 
