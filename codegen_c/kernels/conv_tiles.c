@@ -23,10 +23,9 @@
 #include "codegen_c/kernels/tile_features.h"
 
 enum {
-    CACHED = 256 << 10, /* bytes of weights, where the machine has no second cache to tell */
-    CHUNK = 32,         /* weights of a channel that are decoded at a time, on the stack … */
-    GROUP = SMALL_TILES, /* … for so many tiles: decoding costs about an eighth of their products */
-    MOST_CHUNKS = 12,    /* values of the knob */
+    CACHED = 256 << 10,     /* bytes of weights, where the machine has no second cache to tell */
+    CHUNK = 32,             /* weights of a channel that are decoded at a time, on the stack */
+    MOST_CHUNKS = 12,       /* values of the knob */
     MOST_OFFSETS = 256,     /* of x that is channels first; they are on the stack */
     MOST_AHEAD = 512 << 10, /* bytes of a chunk that are fetched while another is in use */
     SHORTEST_SPAN = 4,
@@ -440,7 +439,7 @@ bool bind_conv_small(struct bind *bind)
     bind_int(bind, "chunk", CHUNK);
     bind_int(bind, "chunk_taps", wide ? 1 : CHUNK / in_c);
     bind_text(bind, "under", wide ? "CHUNK" : "CHUNK_TAPS * IN_C");
-    bind_int(bind, "group", GROUP);
+    bind_int(bind, "group", tile_group(bind->region));
     bind_text(bind, "panel_at", "%sblock * LEN", group_start(bind, &w, &panels, "LEN"));
     bind_text(bind, "scale_row",
               w.groups == 1  ? "block"

@@ -32,6 +32,13 @@ int tile_channels(const struct tile_shape *shape)
     return shape->vectors * shape->lanes - (shape->short_end ? shape->lanes / 2 : 0);
 }
 
+int tile_group(const struct region *region)
+{
+    enum { MANY_LANES = 16 };
+
+    return region->machine->lanes >= MANY_LANES && !region->leads ? 2 * SMALL_TILES : SMALL_TILES;
+}
+
 int tile_panel(const struct machine *machine)
 {
     return machine->lanes == 1 ? SCALAR_COLUMNS : TILE_PANEL;
