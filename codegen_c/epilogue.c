@@ -1,9 +1,8 @@
 /* epilogue.c - the element-wise nodes of a region as C statements inside a kernel's loop nest.
  *
  * method   one `const` variable per node, in order; operands are read where they are used, uniform
- *          constants stand there as numbers; of four channels at a time
- * (templates/helpers/fours.c.tmpl) the same text, with vectors as variables and the helpers' names
- * for them */
+ *          constants stand there as numbers; of several channels at a time the same text,
+ *          with vectors as variables and the helpers for them (lanes.h) */
 #include <ctype.h>
 #include <inttypes.h>
 #include <math.h>

@@ -94,8 +94,6 @@ bool bind_exact_norm(struct bind *bind)
     const struct type *x = anchor_input(bind->region, X);
     const int64_t len = norm_blocks_of(node, x).size;
     const bool grouped = node->op != OP_QNN_LAYER_NORM;
-    const int64_t groups = node->op == OP_QNN_GROUP_NORM ? node->attrs.norm.groups : x->dim[1];
-    struct position position;
 
     bind_type(bind);
     bind_input(bind, "x", X);
@@ -112,15 +110,7 @@ bool bind_exact_norm(struct bind *bind)
         bind_int(bind, "len", len);
         return bind_epilogue_at(bind, "v", "at");
     }
-    bind_int(bind, "batch", x->dim[0]);
-    bind_int(bind, "groups", groups);
-    bind_int(bind, "group_c", x->dim[1] / groups);
-    bind_int(bind, "plane", type_span(x, 2, x->rank));
-    bind_text(bind, "group", x->dim[0] > 1 ? "g %% GROUPS" : "g");
-    position_by_division(bind, "at", &position);
-    if (x->dim[1] > 1)
-        position.coord[1] = "c";
-    return bind_epilogue(bind, "v", &position);
+    return bind_norm_groups(bind);
 }
 
 /* --- lp_normalize, lrn ------------------------------------------------------------------------ */

@@ -12,4 +12,8 @@ void bind_lrn_places(struct bind *bind);
 /* Binds what makes powers of sums of squares, and their tables. */
 void bind_lrn_powers(struct bind *bind, const struct qnn_lrn_powers *lrn);
 
+/* Of qnn.group_norm and qnn.instance_norm of any codes: binds batch, groups, group_c, plane, group,
+ * and what is behind the number `v` of channel c. */
+bool bind_norm_groups(struct bind *bind);
+
 #endif

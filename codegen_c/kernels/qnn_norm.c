@@ -158,14 +158,13 @@ bool bind_qnn_layer_norm(struct bind *bind)
     return bind_epilogue_at(bind, "v", "at");
 }
 
-bool bind_qnn_group_norm(struct bind *bind)
+bool bind_norm_groups(struct bind *bind)
 {
     const struct node *node = bind->region->anchor;
     const struct type *x = anchor_input(bind->region, 0);
     const int64_t groups = node->op == OP_QNN_GROUP_NORM ? node->attrs.norm.groups : x->dim[1];
     struct position position;
 
-    bind_norm(bind);
     bind_int(bind, "batch", x->dim[0]);
     bind_int(bind, "groups", groups);
     bind_int(bind, "group_c", x->dim[1] / groups);
@@ -175,6 +174,12 @@ bool bind_qnn_group_norm(struct bind *bind)
     if (x->dim[1] > 1)
         position.coord[1] = "c";
     return bind_epilogue(bind, "v", &position);
+}
+
+bool bind_qnn_group_norm(struct bind *bind)
+{
+    bind_norm(bind);
+    return bind_norm_groups(bind);
 }
 
 /* Behind an element of x: " - 3", or nothing; and what a number is multiplied by, for the result.

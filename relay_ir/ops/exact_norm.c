@@ -51,19 +51,7 @@ static double least_step(const struct minifloat *format, double scale)
 
 int32_t exact_norm_steps(const struct minifloat *to, double number, double out_scale, int shift)
 {
-    const double steps = rint(ldexp(number / least_step(to, out_scale), shift));
-
-    return isnan(steps) ? 0 : (int32_t)fmax(fmin(steps, 0x1p30), -0x1p30);
-}
-
-static double greatest_of(const struct tensor *vector)
-{
-    const int64_t n = vector ? type_elements(&vector->type) : 0;
-    double greatest = 0;
-
-    for (int64_t i = 0; i < n; i++)
-        greatest = fmax(greatest, fabs(tensor_at(vector, i)));
-    return greatest;
+    return qnn_norm_steps(number, least_step(to, out_scale), shift);
 }
 
 /* Of the least power of two that is n at least. */
@@ -92,7 +80,7 @@ struct exact_norm exact_norm_of(const struct minifloat *from, double in_scale,
                                 const struct minifloat *to, double out_scale, double epsilon,
                                 int64_t n, const struct tensor *scale, const struct tensor *bias)
 {
-    const double steps = fmax(greatest_of(scale), greatest_of(bias)) / least_step(to, out_scale);
+    const double steps = qnn_norm_greatest(scale, bias) / least_step(to, out_scale);
     const double per_step = (double)n / least_step(from, in_scale);
     const int fraction = 31 - (bits_of(n) + 1) / 2;
     struct exact_norm norm = { .fraction = fraction < 30 ? fraction : 30, .shift = 30 };

@@ -139,6 +139,9 @@ enum { QNN_NORM_BITS = 16 }; /* behind the point of what has the mean 0 and the 
 struct qnn_norm qnn_norm_of(const struct qnn_scales *scales, double epsilon, enum dtype dtype,
                             int64_t n, const struct tensor *scale, const struct tensor *bias);
 
+/* The greatest magnitude of a scale and a bias; NULL = none. */
+double qnn_norm_greatest(const struct tensor *scale, const struct tensor *bias);
+
 /* A scale or bias in 2^-shift steps of the result, at most 2^30. */
 int32_t qnn_norm_steps(double number, double out_scale, int shift);
 

@@ -81,10 +81,15 @@ static double greatest_of(const struct tensor *vector)
     return greatest;
 }
 
+double qnn_norm_greatest(const struct tensor *scale, const struct tensor *bias)
+{
+    return fmax(greatest_of(scale), greatest_of(bias));
+}
+
 struct qnn_norm qnn_norm_of(const struct qnn_scales *scales, double epsilon, enum dtype dtype,
                             int64_t n, const struct tensor *scale, const struct tensor *bias)
 {
-    const double steps = fmax(greatest_of(scale), greatest_of(bias)) / scales->out_scale;
+    const double steps = qnn_norm_greatest(scale, bias) / scales->out_scale;
     struct qnn_norm norm = { .fraction = 31 - bits_of(n) - (dtype_bytes(dtype) == 1 ? 7 : 15),
                              .shift = 30 };
     const double per_step = (double)n / scales->in_scale;
