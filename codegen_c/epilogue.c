@@ -196,6 +196,11 @@ static void read_tables(struct epilogue *e, const struct node *node, const char 
         read_lut(e, node, operands);
         return;
     }
+    if (node->op == OP_QNN_PWL) {
+        for (int i = 0; i < QNN_TABLES; i++)
+            operands[i] = bind_operand(e->bind, node->inputs[1 + i]);
+        return;
+    }
     if (node->op == OP_QNN_DIV) {
         qnn_div_tables(e->bind, node, tables);
         for (int i = 0; i < QNN_TABLES; i++)

@@ -369,6 +369,23 @@ static const char *mul_text(struct arena *arena, const struct node *node, const 
     return saturated(arena, node, scaled(arena, "requantize", product, factor), binary.out_zero);
 }
 
+/* By 16 bits. */
+static const char *quotient_of_steps_text(struct arena *arena, const struct node *node,
+                                          const struct binary *binary, const char **needs)
+{
+    const struct fixed_point factor =
+        qnn_div_factor_of(binary->a_scale, binary->b_scale, binary->out_scale);
+    const int shift = 31 + QNN_DIV_BITS - factor.shift;
+
+    *needs = "quotient_of_steps saturate_int";
+    return saturated(arena, node,
+                     arena_printf(arena, "quotient_of_steps(%s, %s, %" PRId32 ", %d)",
+                                  plus(arena, "$a", -binary->a_zero),
+                                  plus(arena, "$b", -binary->b_zero), factor.multiplier,
+                                  shift < 63 ? shift : 63), /* beyond: 0, as of 63 */
+                     binary->out_zero);
+}
+
 /* $A is the array of reciprocals. */
 static const char *div_text(struct arena *arena, const struct node *node, const char **needs)
 {
@@ -377,6 +394,8 @@ static const char *div_text(struct arena *arena, const struct node *node, const 
 
     if (!binary_of(node, &binary))
         return NULL;
+    if (dtype_bytes(node->inputs[1]->type.dtype) > 1)
+        return quotient_of_steps_text(arena, node, &binary, needs);
     least = least_of(node->inputs[1]->type.dtype);
     *needs = "quotient_of_codes saturate_int";
     return saturated(arena, node,
@@ -394,6 +413,22 @@ static const char *lut_text(struct arena *arena, const struct node *node)
     return least == 0 ? "$A[$B$a]" : arena_printf(arena, "$A[$B$a + %" PRId64 "]", -least);
 }
 
+/* $A is the array of starts, $B that of lines. */
+static const char *pwl_text(struct arena *arena, const struct node *node, const char **needs)
+{
+    const int64_t least = least_of(node->inputs[0]->type.dtype);
+    int64_t zero;
+
+    if (!is_known(node->inputs[4], &zero))
+        return NULL;
+    *needs = "on_segment clamp_int";
+    return clamped(arena, node,
+                   arena_printf(arena, "on_segment(%s, $A, $B, %" PRId64 ", %d)",
+                                plus(arena, "$a", -least), type_elements(&node->inputs[1]->type),
+                                qnn_pwl_bits(node->outputs[0]->type.dtype)),
+                   zero);
+}
+
 const char *qnn_text(struct arena *arena, const struct node *node, const char **needs)
 {
     if (is_exact(node))
@@ -405,6 +440,7 @@ const char *qnn_text(struct arena *arena, const struct node *node, const char **
     case OP_QNN_DIV: return div_text(arena, node, needs);
     case OP_QNN_DEQUANTIZE: return dequantize_text(arena, node, needs);
     case OP_QNN_MUL: return mul_text(arena, node, needs);
+    case OP_QNN_PWL: return pwl_text(arena, node, needs);
     case OP_QNN_QUANTIZE: return quantize_text(arena, node, needs);
     case OP_QNN_REQUANTIZE: return requantize_text(arena, node, needs);
     default: return NULL;

@@ -339,6 +339,8 @@ static bool annotate_data(struct annotation *a, struct node *node, int input,
     if (state_scale_of(a->q, precision, value, &wide)) {
         numbers = annotate_state(a, node, input, wide, s);
     } else {
+        if (square_scale_of(a->q, precision, value, &wide))
+            s = wide;
         codes = codes_of(a, value, s, node->origin);
         numbers = codes ? decoded(a, codes, value, node) : NULL;
     }

@@ -107,6 +107,13 @@ bool state_scale_of(struct quantization *q, const struct precision *precision,
 bool reads_state(const struct node *node, int input);
 bool moves_state(const struct node *node);
 
+/* --- square_scale.c: between squares and roots ------------------------------------------------ */
+
+/* True where the value is one that only a sum of squares can be, on its way to a root: with its
+ * scale in 16 bits. After data_scale_of, as above. */
+bool square_scale_of(struct quantization *q, const struct precision *precision,
+                     const struct value *value, struct data_scale *out);
+
 /* --- search_scales.c: the rule `search` ------------------------------------------------------- */
 
 /* Of the weight of this product. */

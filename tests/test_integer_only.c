@@ -368,6 +368,18 @@ START_TEST(norms_have_no_floats)
 }
 END_TEST
 
+START_TEST(numbers_of_16_bits_have_no_floats)
+{
+    struct program program;
+
+    open_text(&program, wide_network);
+    prepare(&program, true);
+    check_bare(&program);
+    check_hosts(&program);
+    program_free(&program);
+}
+END_TEST
+
 START_TEST(recurrent_layers_have_no_floats)
 {
     struct program program;
@@ -474,6 +486,7 @@ int main(void)
     tcase_add_test(tests, norms_have_no_floats);
     tcase_add_loop_test(tests, exact_fp8_network_has_no_floats, 0,
                         sizeof fp8_networks / sizeof *fp8_networks);
+    tcase_add_test(tests, numbers_of_16_bits_have_no_floats);
     tcase_add_test(tests, recurrent_layers_have_no_floats);
     tcase_add_test(tests, floats_would_be_found);
     tcase_add_test(tests, keyword_spotter_has_no_floats);

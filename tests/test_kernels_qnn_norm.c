@@ -42,6 +42,11 @@ static const struct kernel_case norms[] = {
 
 static const struct kernel_case neighbours[] = {
     { "qnn_lrn", "qnn.lrn", "size=5, alpha=0.001, beta=0.75, bias=1", "i8[2,9,3,4]" I8 },
+    { "qnn_lrn", "qnn.lrn", "size=5, alpha=0.001, beta=0.75, bias=1",
+      "i16[2,9,3,4]; const f32[] 0.002; const i16[] 5; const f32[] 0.0015; const i16[] -7" },
+    { "qnn_lrn", "qnn.lrn", "size=4, alpha=2, beta=0.5, bias=3",
+      "u16[1,7,6] 65535 0 65535; const f32[] 0.002; const u16[] 0; const f32[] 0.01; const i8[] "
+      "3" },
     { "qnn_lrn", "qnn.lrn", "size=4, alpha=0.5, beta=0.5, bias=2", "u8[1,7,6]" U8 },
     { "qnn_lrn", "qnn.lrn", "size=3, alpha=0, beta=1, bias=0.5", "i8[1,2,2]" I8 },
     { "qnn_lrn", "qnn.lrn", "size=3, alpha=10000, beta=2, bias=1, layout=\"NWC\"",

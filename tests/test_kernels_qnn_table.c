@@ -73,6 +73,11 @@ static const struct kernel_case softmaxes[] = {
       "u8[3,7]; const f32[] 0.02; const u8[] 0; const f32[] 0.0000152587890625; const u16[] 0" },
     { "qnn_softmax", "qnn.softmax", "axis=1",
       "u8[3,7]; const f32[] 0.02; const u8[] 0; const f32[] 3; const i16[] 100" },
+    { "qnn_softmax", "qnn.softmax", "axis=1",
+      "i16[3,70]; const f32[] 0.0002; const i16[] 5; const f32[] 0.00390625; const i8[] -128" },
+    { "qnn_softmax", "qnn.softmax", "axis=1",
+      "u16[2,7,3]; const f32[] 0.0001; const u16[] 0; const f32[] 0.0000152587890625; const u16[] "
+      "0" },
 };
 
 #define TO_20TH "; const f32[] 0.1; const i8[] 3; const f32[] 0.05; const i8[] 127"
@@ -85,6 +90,10 @@ static const struct kernel_case log_softmaxes[] = {
     { "qnn_log_softmax", "qnn.log_softmax", "axis=0", "i8[2] -128 127" TO_20TH },
     { "qnn_log_softmax", "qnn.log_softmax", "axis=1",
       "u8[3,7]; const f32[] 0.02; const u8[] 0; const f32[] 0.0001; const u16[] 65535" },
+    { "qnn_log_softmax", "qnn.log_softmax", "axis=1",
+      "i16[3,70]; const f32[] 0.0002; const i16[] 5; const f32[] 0.0002; const i16[] 32767" },
+    { "qnn_log_softmax", "qnn.log_softmax", "axis=0",
+      "u16[9,5] 0 65535 1; const f32[] 0.01; const u16[] 0; const f32[] 0.05; const i8[] 127" },
 };
 
 #define FLAT                                                                                       \
@@ -136,6 +145,24 @@ static const struct kernel_case elements[] = {
     { "elementwise", "qnn.add", "",
       "u8[2,3]; i16[2,3]; const f32[] 0.1; const u8[] 3; const f32[] 0.0002; const i16[] -4; const "
       "f32[] 0.05; const i8[] 5" },
+    { "elementwise", "qnn.pwl", "",
+      "i16[3,50]; const u16[3] 0 30000 40000; const i32[3,2] 1000000 -3000 500 7000 9 0; const "
+      "f32[] 1; const i16[] 0" },
+    { "elementwise", "qnn.pwl", "",
+      "u16[2,3,7] 0 65535 39999 40000; const u16[3] 0 30000 40000; const i32[3,2] 1000000 -3000 "
+      "500 7000 9 42000; const f32[] 1; const u8[] 100" },
+    { "elementwise", "qnn.pwl", "",
+      "u16[9]; const u16[1] 0; const i32[1,2] 0 16000; const f32[] 1; const i8[] -128" },
+    { "elementwise", "qnn.div", "",
+      "i16[2,30]; u16[2,30]; const f32[] 0.1; const i16[] 3; const f32[] 0.02; const u16[] 40; "
+      "const "
+      "f32[] 0.5; const i8[] 5" },
+    { "elementwise", "qnn.div", "",
+      "u8[2,3] 200 0 7; i16[3] 0 -5 5; const f32[] 1; const u8[] 7; const f32[] 1; const i16[] 0; "
+      "const f32[] 0.01; const i16[] -9" },
+    { "elementwise", "qnn.div", "",
+      "i8[9]; i16[9]; const f32[] 1e-9; const i8[] 7; const f32[] 1; const i16[] 0; const f32[] "
+      "1000; const i16[] -9" },
     { "elementwise", "qnn.mul", "",
       "u8[2,3]; i16[2,3]; const f32[] 0.1; const u8[] 3; const f32[] 0.0002; const i16[] -4; const "
       "f32[] 0.05; const i8[] 5" },

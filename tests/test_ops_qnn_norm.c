@@ -7,6 +7,7 @@
 
 #include "relay_ir/ops/qnn.h"
 #include "relay_ir/ops/walk.h"
+#include "runtime/embed/quotient_of_steps.h"
 #include "tests/support/executions.h"
 #include "tests/support/expect.h"
 #include "tests/support/op_case.h"
@@ -58,16 +59,25 @@ static const struct op_case cases[] = {
     { "qnn.lrn", LRN("3", "0", "2", "2"), "i8[1,2,1] 5 -1" TENTHS, "i8[1,2,1] 3 -4", NULL },
     { "qnn.lrn", LRN("3", "-1", "1", "1"), "i8[1,1,1] 5" TENTHS, "",
       "wanted are no negative ones" },
-    { "qnn.lrn", LRN("3", "1", "1", "1"), "i16[1,1,1] 5; f32[] 1; i16[] 0; f32[] 1; i8[] 0", "",
-      "input 0 of qnn.lrn is i16, wanted is i8, u8 or FP8" },
+    { "qnn.lrn", LRN("3", "3", "1", "1"), "i16[1,1,1] 5; f32[] 0.5; i16[] 3; f32[] 0.1; i8[] 1",
+      "i8[1,1,1] 6", NULL },
+    { "qnn.lrn", LRN("3", "1", "1", "1"), "f32[1,1,1] 5; f32[] 1; i16[] 0; f32[] 1; i8[] 0", "",
+      "wanted is i8, u8, i16 or u16" },
 
     /* 7/2 and -7/2: halves up; by 0: the greatest, the least, none */
     { "qnn.div", "", "i8[2] 7 -7; i8[1] 2; f32[] 1; i8[] 0; f32[] 1; i8[] 0; f32[] 1; i8[] 1",
       "i8[2] 5 -2", NULL },
     { "qnn.div", "", "i8[3] 7 -7 0; u8[1] 9; f32[] 1; i8[] 0; f32[] 1; u8[] 9; f32[] 1; i8[] 1",
       "i8[3] 127 -128 1", NULL },
-    { "qnn.div", "", "i8[1] 7; i16[1] 2; f32[] 1; i8[] 0; f32[] 1; i16[] 0; f32[] 1; i8[] 1", "",
-      "input 1 of qnn.div is i16, wanted is i8 or u8" },
+    /* by 16 bits: halves go away from 0 */
+    { "qnn.div", "",
+      "i8[5] 7 -7 9 7 -7; i16[5] 2 2 -4 0 0; f32[] 1; i8[] 0; f32[] 1; i16[] 0; f32[] 1; i8[] 1",
+      "i8[5] 5 -3 -1 127 -128", NULL },
+    { "qnn.div", "",
+      "u16[2] 65535 0; u16[1] 1; f32[] 1; u16[] 0; f32[] 0.5; u16[] 0; f32[] 2; u16[] 3",
+      "u16[2] 65535 3", NULL },
+    { "qnn.div", "", "i8[1] 7; f32[1] 2; f32[] 1; i8[] 0; f32[] 1; f32[] 0; f32[] 1; i8[] 1", "",
+      "input 1 of qnn.div is f32, wanted is i8, u8, i16 or u16" },
     { "qnn.div", "",
       "f8e5m2[1] 7; f8e5m2[1] 2; f32[] 1; f8e5m2[] 0; f32[] 1; f8e5m2[] 0; f32[] 1; f8e5m2[] 0", "",
       "numbers fit into 32 bits" },
@@ -195,6 +205,12 @@ static const struct pair pairs[] = {
       0.502 },
     { "qnn.lrn", "nn.lrn", LRN("3", "1", "4", "0.5"), DTYPE_I8, DTYPE_I8, SPATIAL, 0.01, 0.1, 0, 0,
       0.502 },
+    { "qnn.lrn", "nn.lrn", LRN("5", "0.0001", "0.75", "1"), DTYPE_I16, DTYPE_I8, SPATIAL, 0.002,
+      0.45, 0, 0, 0.502 },
+    { "qnn.lrn", "nn.lrn", LRN("5", "0.01", "0.75", "1"), DTYPE_I16, DTYPE_I16, SPATIAL, 0.002,
+      0.0015, 0, 0, 0.6 },
+    { "qnn.lrn", "nn.lrn", LRN("4", "2", "0.5", "3"), DTYPE_U16, DTYPE_U16, SPATIAL, 0.0005,
+      0.00003, 0, 0, 0.6 },
 };
 
 static struct tensor one_number(struct bulk *bulk, enum dtype dtype, double number)
@@ -276,6 +292,31 @@ START_TEST(quotients_are_nearest)
 }
 END_TEST
 
+/* The same by 16 bits, and of 16 bits: the ends, their neighbours, and some between. */
+START_TEST(wide_quotients_are_nearest)
+{
+    static const double factors[] = { 1.0 / 65535, 0.037, 1, 12.3, 1e-9, 30000 };
+    static const int numbers[] = { 1,    2,    3,     7,     100,   255,   256,  1000,
+                                   4095, 9999, 32767, 32768, 40001, 65534, 65535 };
+
+    for (int f = 0; f < 6; f++)
+        for (int i = 0; i < 15; i++)
+            for (int k = 0; k < 15; k++) {
+                const int64_t a = i % 2 ? -numbers[i] : numbers[i], b = numbers[k];
+                const struct fixed_point factor = qnn_div_factor_of(1, 1, 1 / factors[f]);
+                const double exact = (double)a * factors[f] / (double)b;
+                const int64_t found = qnn_quotient(factor, a, b);
+
+                ck_assert_int_eq(qnn_quotient(factor, a, -b), -found);
+                ck_assert_int_eq(quotient_of_steps((int32_t)a, (int32_t)b, factor.multiplier,
+                                                   46 - factor.shift < 63 ? 46 - factor.shift : 63),
+                                 found);
+                ck_assert_msg(fabs((double)found - exact) <= 0.5 + 1e-4 + fabs(exact) * 0x1p-30,
+                              "%d / %d: %d, wanted %g", (int)a, (int)b, (int)found, exact);
+            }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("ops: norms and quotients of quantised numbers");
@@ -287,6 +328,7 @@ int main(void)
     tcase_add_test(tests, inverse_root_is_near);
     tcase_add_loop_test(tests, as_far_from_floats_as_said, 0, N_ROWS(pairs));
     tcase_add_test(tests, quotients_are_nearest);
+    tcase_add_test(tests, wide_quotients_are_nearest);
     suite_add_tcase(suite, tests);
     runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "relay_ir/ops/qnn.h"
+#include "runtime/embed/power_of_steps.h"
 #include "tests/support/expect.h"
 #include "tests/support/op_case.h"
 
@@ -52,8 +53,13 @@ static const struct op_case cases[] = {
       NULL },
     { "qnn.softmax", "{axis=0}", "i8[2] 7 7; f32[] 1; i8[] 0; f32[] nan; i8[] 3", "i8[2] 3 3",
       NULL },
-    { "qnn.softmax", "{axis=0}", "i16[2] 7; f32[] 1; i16[] 0; f32[] 1; i8[] 0", "",
-      "wanted is i8 or u8" },
+    { "qnn.softmax", "{axis=0}", "i16[2] 7; f32[] 1; i16[] 0; f32[] 0.00390625; i8[] -128",
+      "i8[2] 0 0", NULL },
+    { "qnn.softmax", "{axis=0}",
+      "i16[2] -32768 32767; f32[] 0.0001; i16[] 0; f32[] 0.0000152587890625; u16[] 0",
+      "u16[2] 93 65443", NULL },
+    { "qnn.softmax", "{axis=0}", "f32[2] 7; f32[] 1; i16[] 0; f32[] 1; i8[] 0", "",
+      "wanted is i8, u8, i16 or u16" },
     { "qnn.softmax", "{axis=1}", "i8[2] 7; f32[] 1; i8[] 0; f32[] 1; i8[] 0", "",
       "axis 1 is out of range" },
 
@@ -66,8 +72,10 @@ static const struct op_case cases[] = {
       "u8[1,4] 4 4 4 4", NULL },
     { "qnn.log_softmax", "{axis=0}", "i8[0]; f32[] 1; i8[] 0; f32[] 0.1; i8[] -128", "i8[0]",
       NULL },
-    { "qnn.log_softmax", "{axis=0}", "i16[2] 7; f32[] 1; i16[] 0; f32[] 1; i8[] 0", "",
-      "wanted is i8 or u8" },
+    { "qnn.log_softmax", "{axis=0}", "u16[2] 7 7; f32[] 1; u16[] 0; f32[] 0.1; i8[] 127",
+      "i8[2] 120 120", NULL },
+    { "qnn.log_softmax", "{axis=0}", "f32[2] 7; f32[] 1; i16[] 0; f32[] 1; i8[] 0", "",
+      "wanted is i8, u8, i16 or u16" },
     { "qnn.log_softmax", "{axis=0}", "f8e4m3[2] 0x38; f32[] 1; f8e4m3[] 0; f32[] 1; f8e4m3[] 1", "",
       "the zero point of f8e4m3 is not the constant 0" },
 
@@ -143,6 +151,33 @@ START_TEST(softmax_is_nearest)
 }
 END_TEST
 
+/* The same of 16 bits, and with results of as many. */
+START_TEST(wide_softmax_is_nearest)
+{
+    static const double in_scales[] = { 1e-5, 0.000371, 0.02, 1 };
+    static const double out_scales[] = { 1.0 / 256, 1.0 / 65536, 1.6e-5 };
+
+    for (int i = 0; i < 4; i++)
+        for (int k = 0; k < 3; k++) {
+            const struct qnn_softmax softmax = qnn_softmax_of(in_scales[i], out_scales[k]);
+            const uint64_t half = (uint64_t)1 << (softmax.shift - 1);
+
+            for (int d = 0; d < QNN_WIDE_CODES; d++) {
+                const uint64_t power = qnn_power_at(softmax.powers, d);
+                const uint64_t sum = ((uint64_t)1 << 31) + power;
+                const double found =
+                    (double)((power * (softmax.numerator / sum) + half) >> softmax.shift);
+                const double real = exp(-d * in_scales[i]);
+                const double exact = real / (1 + real) / out_scales[k];
+
+                ck_assert_uint_eq(power_of_steps(d, softmax.powers), power);
+                ck_assert_msg(fabs(found - exact) <= 0.5 + 1e-3, "%d: %g, wanted %g", d, found,
+                              exact);
+            }
+        }
+}
+END_TEST
+
 /* Against exact arithmetic: half a step, and 1/30 of one. */
 START_TEST(log_softmax_is_nearest)
 {
@@ -178,6 +213,7 @@ int main(void)
 
     tcase_add_loop_test(tests, by_hand, 0, N_ROWS(cases));
     tcase_add_test(tests, softmax_is_nearest);
+    tcase_add_test(tests, wide_softmax_is_nearest);
     tcase_add_test(tests, log_softmax_is_nearest);
     suite_add_tcase(suite, tests);
     runner = srunner_create(suite);

@@ -25,6 +25,10 @@
     "fn main(%x: (2,3) i16) -> (%y) {\n  const @xs : () f32 = [0.001]\n"                           \
     "  const @xz : () i16 = [5]\n" OUT DX
 
+#define FINE_AS(x)                                                                                 \
+    "  const @fs : () f32 = [0.01]\n  %y = qnn.quantize(%" x                                       \
+    ", @fs, @yz) {axis=0, saturate=true}\n}\n"
+
 /* Recurrent layers: of one direction and three numbers each. */
 #define FN_RNN(results, w, more)                                                                   \
     "fn main(%x: (4,2,3) i8, %i: (1,2,3) i16, %b: (1,6) f32) -> (" results ") {\n" IN              \
@@ -85,10 +89,10 @@ static const struct pass_case rows[] = {
       FN_FINE "  const @c : (5) f32 = [1, 2, -3.3, 0.5, 100000]\n  %s = add(%xf, @c)\n" END("s"),
       NULL },
     { "binary_to_integer", FN_U8 "  %s = divide(%af, %bf)\n" END("s"), "" },
-    { "binary_to_integer", /* no table of 65536 */
+    { "binary_to_integer", /* by 16 bits */
       "fn main(%a: (2,3) i8, %b: (1,3) i16) -> (%y) {\n" IN "  const @bs : () f32 = [0.25]\n"
       "  const @bz : () i16 = [1]\n" OUT DA DB "  %s = divide(%af, %bf)\n" END("s"),
-      NULL },
+      "" },
 
     { "hardmax_before_dequantize", FN_FINE "  %h = nn.hardmax(%xf) {axis=1}\n" END("h"), "" },
     { "norm_to_integer",
@@ -144,8 +148,8 @@ static const struct pass_case rows[] = {
       FN "  %p = image.resize(%xf) {size=[2,4,9,10], " CUBIC("-0.75") "}\n" END("p"), NULL },
     { "resize_to_integer", /* weights that are too great */
       FN "  %p = image.resize(%xf) {size=[2,4,9,10], " CUBIC("-2") "}\n" SAME("p"), NULL },
-    { "reduction_to_integer", /* no table of 65536 */
-      FN_16 "  %p = nn.softmax(%xf) {axis=1}\n" END("p"), NULL },
+    { "reduction_to_integer", FN_16 "  %p = nn.softmax(%xf) {axis=1}\n" END("p"), "" },
+    { "reduction_to_integer", FN_16 "  %p = nn.log_softmax(%xf) {axis=0}\n" END("p"), "" },
     { "reduction_to_integer",
       FN_FINE "  %p = nn.avg_pool2d(%xf) {pool_size=[2,2]}\n  %r = nn.relu(%p)\n" END("r"), "" },
     { "reduction_to_integer", /* the average is read as floats, too */
@@ -176,7 +180,13 @@ static const struct pass_case rows[] = {
               "  %w = where(%g, %e, %xf)\n" END("w"),
       "" },
     { "chain_to_table", FN_FINE "  %s = log(%xf)\n" END("s"), "" }, /* of negative numbers: NaN */
-    { "chain_to_table", FN_16 "  %s = sigmoid(%xf)\n" END("s"), NULL },
+    { "chain_to_table", FN_16 "  %s = sigmoid(%xf)\n" END("s"), "" },
+    { "chain_to_table", FN_16 "  %s = sqrt(%xf)\n  %m = multiply(%s, %xf)\n" END("m"), "" },
+    { "chain_to_table", /* too many segments */
+      FN_16 "  const @f : () f32 = [1000]\n  %m = multiply(%xf, @f)\n  %s = sin(%m)\n" FINE_AS("s"),
+      NULL },
+    { "chain_to_table", /* segments for each channel */
+      FN_16 "  const @c : (3) f32 = [0.1, 0.2, -3]\n  %s = nn.prelu(%xf, @c)\n" END("s"), NULL },
     { "chain_to_table", /* of two axes */
       FN_FINE "  const @c : (4,1,5) f32 = crc32:00000000\n  %s = sigmoid(%xf)\n"
               "  %t = nn.prelu(%s, @c)\n" END("t"),

@@ -255,8 +255,6 @@ static struct value *normed(struct layer *layer, double *size)
         .norm = { .axis = form == 0 ? 2 : 1, .groups = 2, .epsilon = real_between(layer, 0, 0.01) }
     };
 
-    if (form >= 4 && dtype_bytes(layer->dtype) != 1)
-        layer->dtype = pick(layer, 2) ? DTYPE_I8 : DTYPE_U8;
     x = inputs[0] = operand(layer, 3, dim, layer->scale, zero_point(layer, layer->dtype));
     *size = form < 3 ? 4 : 1;
     for (int i = 1; i < 3 && form < 3; i++)
@@ -287,7 +285,7 @@ static struct value *normed(struct layer *layer, double *size)
     return make(layer, OP_DIVIDE, NULL, 2, inputs);
 }
 
-/* What only numbers of 8 bits can go through: a table. */
+/* What goes through a table; of 16 bits through segments, or stays (slopes along an axis). */
 static struct value *curved(struct layer *layer, double *size)
 {
     static const enum op ops[] = {
@@ -295,8 +293,6 @@ static struct value *curved(struct layer *layer, double *size)
     };
     struct value *x, *y;
 
-    if (dtype_bytes(layer->dtype) != 1)
-        layer->dtype = pick(layer, 2) ? DTYPE_I8 : DTYPE_U8;
     x = operand(layer, 3, (int64_t[]){ 2, 3, 4 }, layer->scale, zero_point(layer, layer->dtype));
     y = make(layer, ops[pick(layer, 6)], NULL, 1, &x);
     if (pick(layer, 2))

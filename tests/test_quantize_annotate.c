@@ -148,6 +148,20 @@ static const char chosen[] = X W "  %c = nn.conv2d(%x, @w) " CONV "\n"
                                  "  %low, %i = topk(%c) {axis=3, k=2, largest=true, sorted=true}\n"
                                  "  %y = nn.relu(%low)\n"
                                  "}\n";
+static const char squared[] = X W "  const @two : () f32 = [2]\n"
+                                  "  %c = nn.conv2d(%x, @w) " CONV "\n"
+                                  "  %p = multiply(%c, %c)\n"
+                                  "  %q = power(%x, @two)\n"
+                                  "  %s = add(%p, %q)\n"
+                                  "  %y = sqrt(%s)\n"
+                                  "}\n";
+/* Somebody else reads the sum, too. */
+static const char squared_for_others[] = X W "  %c = nn.conv2d(%x, @w) " CONV "\n"
+                                             "  %p = multiply(%c, %c)\n"
+                                             "  %r = sqrt(%p)\n"
+                                             "  %d = nn.conv2d(%p, @w) " CONV "\n"
+                                             "  %y = add(%r, %d)\n"
+                                             "}\n";
 static const char viewed[] =
     "fn main(%x: (1,2,2,2) f32)" RESULT "  const @w : (3,8) f32 = crc32:00000000\n"
     "  %a = abs(%x)\n"
@@ -239,6 +253,18 @@ static const struct {
       "qnn.dequantize qnn.quantize qnn.dequantize dense qnn.quantize qnn.dequantize qnn.dequantize",
       "qnn.quantize qnn.quantize take take qnn.lstm concatenate reshape cast qnn.requantize "
       "qnn.dense qnn.requantize qnn.dequantize qnn.dequantize" },
+    /* squares are added in 16 bits, on their way to a root; and in 8 where others read them */
+    { squared, "int8", true,
+      "qnn.quantize qnn.dequantize qnn.dequantize conv2d qnn.quantize qnn.dequantize multiply "
+      "qnn.quantize qnn.dequantize power qnn.quantize qnn.dequantize qnn.dequantize add "
+      "qnn.quantize qnn.dequantize sqrt qnn.quantize qnn.dequantize",
+      "qnn.quantize qnn.conv2d qnn.requantize qnn.mul qnn.lut qnn.add qnn.pwl qnn.dequantize" },
+    { squared_for_others, "int8", true,
+      "qnn.quantize qnn.dequantize qnn.dequantize conv2d qnn.quantize qnn.dequantize multiply "
+      "qnn.quantize qnn.dequantize sqrt qnn.quantize qnn.dequantize conv2d qnn.quantize "
+      "qnn.dequantize qnn.dequantize add qnn.quantize qnn.dequantize",
+      "qnn.quantize qnn.conv2d qnn.requantize qnn.mul qnn.lut qnn.conv2d qnn.requantize qnn.add "
+      "qnn.dequantize" },
     /* views are views of codes */
     { viewed, "fp8", false, "cast cast abs cast reshape qnn.dequantize cast dense",
       "cast cast abs cast reshape dense multiply" },

@@ -32,6 +32,8 @@ static bool runs_along(const struct node *node, int input, const struct type *y,
 
     if (node->op == OP_BIAS_ADD && input == 1)
         return i == node->attrs.axis.axis;
+    if (node->op == OP_QNN_PWL && input > 0)
+        return false;
     if (node->op == OP_QNN_LUT && input > 0)
         return i == qnn_vector_axis(node, input) && x->rank == 2 && x->dim[0] != 1;
     if (qnn_vector_axis(node, input) >= 0)

@@ -34,14 +34,20 @@ static void bind_out_type(struct bind *bind)
     bind_helper(bind, "saturate_int");
 }
 
-static void bind_powers(struct bind *bind, const uint32_t powers[QNN_CODES])
+/* Those of differences of 8 bits need the first half alone. */
+static void bind_powers(struct bind *bind, const uint32_t powers[QNN_POWERS])
 {
+    const bool of_16 = dtype_bytes(anchor_input(bind->region, 0)->dtype) > 1;
+    const int n = of_16 ? QNN_POWERS : QNN_CODES;
     const char *name =
         arena_printf(bind->arena, "%s_powers", bind->region->anchor->outputs[0]->name);
-    uint32_t *table = table_new(bind, DTYPE_U32, QNN_CODES);
+    uint32_t *table = table_new(bind, DTYPE_U32, n);
 
-    memcpy(table, powers, QNN_CODES * sizeof *powers);
-    bind_table(bind, "powers", name, DTYPE_U32, QNN_CODES, table);
+    memcpy(table, powers, (size_t)n * sizeof *powers);
+    bind_table(bind, "powers", name, DTYPE_U32, n, table);
+    bind_flag(bind, "wide", of_16);
+    if (of_16)
+        bind_helper(bind, "power_of_steps");
 }
 
 bool bind_qnn_log_softmax(struct bind *bind)
@@ -244,7 +250,8 @@ bool bind_qnn_lrn(struct bind *bind)
     const struct node *node = bind->region->anchor;
     const struct lrn_attrs *attrs = &node->attrs.lrn;
     const struct qnn_scales scales = known_qnn_scales(node);
-    const struct qnn_lrn_powers lrn = qnn_lrn_powers_of(attrs, scales.in_scale, QNN_CODES);
+    const struct qnn_lrn_powers lrn =
+        qnn_lrn_powers_of(attrs, scales.in_scale, qnn_lrn_reach(node->inputs[0]->type.dtype));
 
     bind_lrn_places(bind);
     bind_lrn_powers(bind, &lrn);

@@ -230,10 +230,6 @@ bool infer_qnn_binary(struct ctx *ctx, struct node *node)
         !qnn_check_zero(ctx, node, A_ZERO, a->dtype, 1) ||
         !qnn_check_zero(ctx, node, B_ZERO, b->dtype, 1))
         return false;
-    if (node->op == OP_QNN_DIV && dtype_bytes(b->dtype) != 1)
-        return diag_error(ctx, DIAG_TYPE, node_origin(node),
-                          "input 1 of %s is %s, wanted is i8 or u8", op_name(node->op),
-                          dtype_name(b->dtype));
     for (int i = A_SCALE; i <= OUT_SCALE; i += 2)
         if (!qnn_check_scale(ctx, node, i, 1))
             return false;
@@ -266,13 +262,32 @@ struct qnn_div qnn_div_of(enum dtype b, int64_t b_zero, double a_scale, double b
     return div;
 }
 
+static int64_t by_zero(int64_t a)
+{
+    return a > 0 ? INT32_MAX : a < 0 ? INT32_MIN : 0;
+}
+
 static int64_t divided(const struct qnn_div *div, int64_t a, int64_t code)
 {
     const int64_t reciprocal = div->reciprocals[code];
 
-    if (reciprocal == QNN_BY_ZERO)
-        return a > 0 ? INT32_MAX : a < 0 ? INT32_MIN : 0;
-    return shifted_to_nearest(a * reciprocal, div->shift);
+    return reciprocal == QNN_BY_ZERO ? by_zero(a) : shifted_to_nearest(a * reciprocal, div->shift);
+}
+
+struct fixed_point qnn_div_factor_of(double a_scale, double b_scale, double out_scale)
+{
+    return fixed_point_of(a_scale / (b_scale * out_scale));
+}
+
+int64_t qnn_quotient(struct fixed_point factor, int64_t a, int64_t b)
+{
+    const int64_t sign = (a < 0) == (b < 0) ? 1 : -1;
+    int64_t quotient;
+
+    if (b == 0)
+        return by_zero(a);
+    quotient = ((a < 0 ? -a : a) * factor.multiplier << QNN_DIV_BITS) / (b < 0 ? -b : b);
+    return sign * shifted_to_nearest(quotient, 31 + QNN_DIV_BITS - factor.shift);
 }
 
 /* sign: of b. */
@@ -292,7 +307,10 @@ bool eval_qnn_binary(struct ctx *ctx, const struct node *node, const struct tens
     const double out_scale = tensor_at(in[OUT_SCALE], 0);
     const struct qnn_add_factors factors = qnn_add_factors_of(
         qnn_wider(in[A]->type.dtype, in[B]->type.dtype), a_scale, b_scale, out_scale);
-    const struct fixed_point factor = qnn_mul_factor_of(a_scale, b_scale, out_scale);
+    const bool by_table = node->op == OP_QNN_DIV && dtype_bytes(in[B]->type.dtype) == 1;
+    const struct fixed_point factor = node->op == OP_QNN_DIV
+                                          ? qnn_div_factor_of(a_scale, b_scale, out_scale)
+                                          : qnn_mul_factor_of(a_scale, b_scale, out_scale);
     const int64_t least =
         dtype_is_integer(in[B]->type.dtype) ? (int64_t)dtype_least(in[B]->type.dtype) : 0;
     struct qnn_div div;
@@ -302,7 +320,7 @@ bool eval_qnn_binary(struct ctx *ctx, const struct node *node, const struct tens
     if (dtype_kind(out->type.dtype) == KIND_MINIFLOAT)
         return eval_exact_binary(ctx, node, in, out);
     (void)ctx;
-    if (node->op == OP_QNN_DIV)
+    if (by_table)
         div = qnn_div_of(in[B]->type.dtype, tensor_int_at(in[B_ZERO], 0), a_scale, b_scale,
                          out_scale);
     walk_add_broadcast(&walk, &in[A]->type);
@@ -314,7 +332,10 @@ bool eval_qnn_binary(struct ctx *ctx, const struct node *node, const struct tens
         int64_t y;
 
         switch (node->op) {
-        case OP_QNN_DIV: y = divided(&div, a, b + tensor_int_at(in[B_ZERO], 0) - least); break;
+        case OP_QNN_DIV:
+            y = by_table ? divided(&div, a, b + tensor_int_at(in[B_ZERO], 0) - least)
+                         : qnn_quotient(factor, a, b);
+            break;
         case OP_QNN_MUL: y = fixed_point_apply(factor, a * b, ROUND_DOUBLE); break;
         default: y = added(&factors, a, b, node->op == OP_QNN_ADD ? 1 : -1); break;
         }

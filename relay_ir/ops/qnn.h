@@ -58,14 +58,28 @@ struct qnn_div {
 struct qnn_div qnn_div_of(enum dtype b, int64_t b_zero, double a_scale, double b_scale,
                           double out_scale);
 
+/* The same by b of 16 bits, with one division of 64 bits: |a| * multiplier * 2^QNN_DIV_BITS / |b|,
+ * rounded down, that to nearest by 2^(31 + QNN_DIV_BITS - shift), halves up, and the sign. */
+enum { QNN_DIV_BITS = 15 };
+struct fixed_point qnn_div_factor_of(double a_scale, double b_scale, double out_scale);
+int64_t qnn_quotient(struct fixed_point factor, int64_t a, int64_t b);
+
 /* --- tables (qnn_table.c) ----------------------------------------------------------------------
  */
 
+/* exp(-d * scale) * 2^31, of d = 0 .. 255; then of d = 256 k, k = 0 .. 255. */
+enum { QNN_POWERS = 2 * QNN_CODES };
+
+void qnn_powers_of(double scale, uint32_t powers[QNN_POWERS]);
+
+/* Of any d below 65536, rounded down: the product of two of them. */
+uint32_t qnn_power_at(const uint32_t powers[QNN_POWERS], int64_t d);
+
 /* The integers of qnn.softmax: what stands `d` steps below the greatest of its line has the power
- * powers[d] = exp(-d * scale) * 2^31, and the result, with `sum` that of all powers of the line, is
- * (powers[d] * (numerator / sum) + half) >> shift, plus the zero point, saturated. */
+ * above, and the result, with `sum` that of all powers of the line, is (power * (numerator / sum) +
+ * half) >> shift, plus the zero point, saturated. */
 struct qnn_softmax {
-    uint32_t powers[QNN_CODES];
+    uint32_t powers[QNN_POWERS];
     uint64_t numerator;
     int shift; /* 31 .. 62 */
 };
@@ -77,8 +91,8 @@ struct qnn_softmax qnn_softmax_of(double in_scale, double out_scale);
  * above, by 2^31) below 0; that is rounded to nearest, halves away from 0, and saturated. logs[k]
  * is the logarithm of 1 + k / 256. */
 struct qnn_log_softmax {
-    uint32_t powers[QNN_CODES], logs[QNN_CODES + 1];
-    uint64_t step;
+    uint32_t powers[QNN_POWERS], logs[QNN_CODES + 1];
+    uint64_t step; /* at most 2^46 */
 };
 
 struct qnn_log_softmax qnn_log_softmax_of(double in_scale, double out_scale);
@@ -86,6 +100,33 @@ struct qnn_log_softmax qnn_log_softmax_of(double in_scale, double out_scale);
 /* The logarithm of sum / 2^31, a sum of 2^31 or more, in the unit of the table; linear between two
  * of its entries: 2e-6 off at most. */
 uint64_t qnn_log_of(const uint32_t logs[QNN_CODES + 1], uint64_t sum);
+
+/* --- functions of 16 bits (qnn_pwl.c) ----------------------------------------------------------
+ *
+ * A line gives what is at most this many steps off, before it is rounded to the nearest. */
+#define QNN_PWL_ERROR_8 (1.0 / 32)
+#define QNN_PWL_ERROR_16 (1.0 / 8)
+
+enum { QNN_WIDE_CODES = 65536, QNN_PWL_MOST = 1024 };
+
+struct qnn_pwl {
+    int n;
+    uint16_t starts[QNN_PWL_MOST];
+    int32_t lines[QNN_PWL_MOST][2]; /* value at the start, slope, in 2^-qnn_pwl_bits steps */
+};
+
+/* What the result is stored in. */
+struct qnn_pwl_range {
+    enum dtype out;
+    int64_t zero;
+};
+
+int qnn_pwl_bits(enum dtype out);
+
+/* wanted: the result of every code, from the least one on, in steps from its zero point; no NaN.
+ * False where more segments are needed than QNN_PWL_MOST. */
+bool qnn_pwl_fit(const double wanted[QNN_WIDE_CODES], const struct qnn_pwl_range *range,
+                 struct qnn_pwl *out);
 
 /* --- averages and sums (qnn_reduce.c) ----------------------------------------------------------
  */
@@ -163,7 +204,9 @@ struct qnn_lrn_powers {
     uint64_t step;
 };
 
-/* greatest: the distance from the zero point that the windows' `size` numbers may have. */
+/* greatest: the distance from the zero point that the windows' `size` numbers may have; of integers
+ * of this type at most qnn_lrn_reach. */
+double qnn_lrn_reach(enum dtype dtype);
 struct qnn_lrn_powers qnn_lrn_powers_of(const struct lrn_attrs *attrs, double in_scale,
                                         double greatest);
 int64_t qnn_lrn_power(const struct qnn_lrn_powers *lrn, uint64_t squares);

@@ -6,7 +6,7 @@
  *                        nearest multiple of 2^-30, halves up; 0 where N is 0
  *               result = saturate(rescaled(share * 2^30, 1 / (out_scale * 2^30)) + out_zero)
  *
- * lrn           of 8 bits: W = the sum of d^2 of the channels around it.
+ * lrn           W = the sum of d^2 of the channels around it.
  *               power  = (1 + alpha * in_scale^2 / (size * bias) * W)^-beta: the mantissa's from a
  *                        table of 257, linear between its entries (beta * (beta + 1) * 2e-6 of it
  *                        off), times that of the exponent, in 2^-31
@@ -122,10 +122,6 @@ bool infer_qnn_lrn(struct ctx *ctx, struct node *node)
 
     if (!check_scales(ctx, node) || !check_rank(ctx, node, 0, 2, MAX_RANK))
         return false;
-    if (dtype_bytes(x->dtype) != 1)
-        return diag_error(ctx, DIAG_TYPE, node_origin(node),
-                          "input 0 of %s is %s, wanted is i8, u8 or FP8", op_name(node->op),
-                          dtype_name(x->dtype));
     if (attrs->size < 1 || attrs->size > SPATIAL_MOST)
         return diag_error(ctx, DIAG_SHAPE, node_origin(node),
                           "%s: size is %lld, wanted is 1 to %lld", op_name(node->op),
@@ -140,6 +136,11 @@ bool infer_qnn_lrn(struct ctx *ctx, struct node *node)
         return false;
     set_scaled_output(node, input_type(node, OUT_ZERO)->dtype, x, OUT_SCALE, OUT_ZERO, -1);
     return true;
+}
+
+double qnn_lrn_reach(enum dtype dtype)
+{
+    return ldexp(1, 8 * (int)dtype_bytes(dtype));
 }
 
 struct qnn_lrn_powers qnn_lrn_powers_of(const struct lrn_attrs *attrs, double in_scale,
@@ -186,7 +187,8 @@ bool eval_qnn_lrn(struct ctx *ctx, const struct node *node, const struct tensor 
 {
     const struct lrn_attrs *attrs = &node->attrs.lrn;
     const struct qnn_scales scales = qnn_scales_of(in);
-    const struct qnn_lrn_powers lrn = qnn_lrn_powers_of(attrs, scales.in_scale, 256);
+    const struct qnn_lrn_powers lrn =
+        qnn_lrn_powers_of(attrs, scales.in_scale, qnn_lrn_reach(in[0]->type.dtype));
     const struct fixed_point factor = qnn_lrn_factor_of(attrs, &scales);
     const struct type *type = &out->type;
     const int axis = layout_channel_axis(attrs->layout, type->rank);

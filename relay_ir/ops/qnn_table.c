@@ -2,13 +2,15 @@
  *
  * qnn.lut      y = table[x - least code], or table[channel, x - least code] with the channel along
  *              `axis`. Of FP8 (and other small floats of 8 bits) codes are looked up as u8,
- *              and the table may be i32. Inputs:
- * x, table, out_scale, out_zero: the latter say what the table's numbers mean, and are read by
- * nobody here qnn.softmax  see qnn_softmax_of. Inputs: x, in_scale, in_zero (without effect: only
- * differences count), out_scale, out_zero. qnn.log_softmax has the same inputs, see
- * qnn_log_softmax_of. The greatest of a line has the power 2^31, so that the
- * sum of a line is never 0; it has 64 bits. The one division of a line rounds down, which is less
- * than 2^-22 of a step of 1/256; the result is rounded to nearest, halves up */
+ *              and the table may be i32. Inputs: x, table, out_scale, out_zero: the latter say what
+ *              the table's numbers mean, and are read by nobody here. Codes of 16 bits: qnn_pwl.c
+ * qnn.softmax  see qnn_softmax_of. Inputs: x, in_scale, in_zero (without effect: only differences
+ *              count), out_scale, out_zero. qnn.log_softmax has the same inputs, see
+ *              qnn_log_softmax_of. Powers of differences of 16 bits are products of two entries
+ *
+ * The greatest of a line has the power 2^31, so that the sum of a line is never 0; it has 64 bits.
+ * The one division of a line rounds down, which is less than 2^-22 of a step of 1/256; the result
+ * is rounded to nearest, halves up */
 #include <math.h>
 #include <string.h>
 
@@ -84,13 +86,26 @@ bool eval_qnn_lut(struct ctx *ctx, const struct node *node, const struct tensor 
     return true;
 }
 
+void qnn_powers_of(double scale, uint32_t powers[QNN_POWERS])
+{
+    for (int d = 0; d < QNN_POWERS; d++) {
+        const int steps = d < QNN_CODES ? d : (d - QNN_CODES) * QNN_CODES;
+
+        powers[d] = (uint32_t)fmin(rint(ldexp(exp(-steps * scale), 31)), 0x1p31);
+    }
+}
+
+uint32_t qnn_power_at(const uint32_t powers[QNN_POWERS], int64_t d)
+{
+    return (uint32_t)((uint64_t)powers[QNN_CODES + d / QNN_CODES] * powers[d % QNN_CODES] >> 31);
+}
+
 struct qnn_softmax qnn_softmax_of(double in_scale, double out_scale)
 {
     struct qnn_softmax softmax = { .shift = 31 };
     int exponent;
 
-    for (int d = 0; d < QNN_CODES; d++)
-        softmax.powers[d] = (uint32_t)fmin(rint(ldexp(exp(-d * in_scale), 31)), 0x1p31);
+    qnn_powers_of(in_scale, softmax.powers);
     if (!(out_scale > 0) || isinf(out_scale)) /* no scale: 0 */
         return softmax;
     frexp(out_scale, &exponent);
@@ -112,7 +127,7 @@ struct qnn_log_softmax qnn_log_softmax_of(double in_scale, double out_scale)
         of.logs[k] =
             (uint32_t)fmin(rint(ldexp(log1p(k / 256.0) / out_scale, 16)), (double)UINT32_MAX);
     if (in_scale > 0)
-        of.step = (uint64_t)fmin(rint(ldexp(in_scale / out_scale, 16)), 0x1p50);
+        of.step = (uint64_t)fmin(rint(ldexp(in_scale / out_scale, 16)), 0x1p46);
     return of;
 }
 
@@ -120,7 +135,7 @@ static bool infer_line(struct ctx *ctx, struct node *node)
 {
     const struct type *x = input_type(node, 0);
 
-    if (!check_8_bits(ctx, node) || !qnn_check_scales(ctx, node) ||
+    if (!qnn_check_quantized(ctx, node, 0) || !qnn_check_scales(ctx, node) ||
         !check_axis(ctx, node, x, &node->attrs.axis.axis))
         return false;
     set_scaled_output(node, input_type(node, 4)->dtype, x, 3, 4, -1);
@@ -153,10 +168,11 @@ static void softmax_line(const struct qnn_softmax *softmax, const struct tensor 
         highest = v > highest ? v : highest;
     }
     for (int64_t i = 0; i < n; i++)
-        sum += softmax->powers[highest - tensor_int_at(x, at + i * step)];
+        sum += qnn_power_at(softmax->powers, highest - tensor_int_at(x, at + i * step));
     factor = softmax->numerator / sum;
     for (int64_t i = 0; i < n; i++) {
-        const uint64_t power = softmax->powers[highest - tensor_int_at(x, at + i * step)];
+        const uint64_t power =
+            qnn_power_at(softmax->powers, highest - tensor_int_at(x, at + i * step));
         const uint64_t half = (uint64_t)1 << (softmax->shift - 1);
 
         qnn_put_saturated(out, at + i * step,
@@ -210,7 +226,7 @@ static void log_softmax_line(const struct qnn_log_softmax *of, const struct tens
         highest = v > highest ? v : highest;
     }
     for (int64_t i = 0; i < n; i++)
-        sum += of->powers[highest - tensor_int_at(x, at + i * step)];
+        sum += qnn_power_at(of->powers, highest - tensor_int_at(x, at + i * step));
     log = qnn_log_of(of->logs, sum);
     for (int64_t i = 0; i < n; i++) {
         const uint64_t below = (uint64_t)(highest - tensor_int_at(x, at + i * step));

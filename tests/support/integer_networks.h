@@ -201,6 +201,40 @@ static const char norm_network[] =
     "}\n";
 /* clang-format on */
 
+/* Numbers of 16 bits: squares on their way to a root, functions, quotients, softmax of both kinds,
+ * LRN. */
+/* clang-format off */
+static const char wide_network[] =
+    "fn main(%x: (1,4,9) f32) -> (%y, %l, %e) {\n"
+    "  const @s : () f32 = [0.02]\n"
+    "  const @w : () f32 = [0.0003]\n"
+    "  const @v : () f32 = [0.00005]\n"
+    "  const @z : () i8 = [3]\n"
+    "  const @low : () i8 = [-128]\n"
+    "  const @m : () i16 = [5]\n"
+    "  const @least : () i16 = [-32768]\n"
+    "  const @n : () u16 = [0]\n"
+    "  const @p : () f32 = [0.0000152587890625]\n"
+    "  const @k : () f32 = [0.1]\n" Q("xd", "x", "@s", "@z")
+    "  %a = multiply(%xd, %xd)\n" Q("ad", "a", "@w", "@least")
+    "  %b = transpose(%ad) {axes=[0,1,2]}\n"
+    "  %c = add(%ad, %b)\n" Q("cd", "c", "@w", "@least")
+    "  %r = sqrt(%cd)\n" Q("rd", "r", "@s", "@low")
+    "  %t = tanh(%cd)\n" Q("td", "t", "@v", "@m")
+    "  %lo = log(%cd)\n" Q("lod", "lo", "@w", "@m")
+    "  %re = reciprocal(%cd)\n" Q("red", "re", "@w", "@n")
+    "  %d = divide(%td, %cd)\n" Q("dd", "d", "@w", "@m")
+    "  %h = divide(%rd, %td)\n" Q("hd", "h", "@s", "@z")
+    "  %u = add(%dd, %red)\n" Q("ud", "u", "@w", "@m")
+    "  %lr = nn.lrn(%ud) {size=3, alpha=0.1, beta=0.75, bias=1}\n" Q("lrd", "lr", "@w", "@m")
+    "  %sm = nn.softmax(%lrd) {axis=2}\n"
+    "  %y = qnn.quantize(%sm, @p, @n) {axis=0, saturate=true}\n"
+    "  %ls = nn.log_softmax(%lod) {axis=1}\n"
+    "  %l = qnn.quantize(%ls, @w, @m) {axis=0, saturate=true}\n"
+    "  %e = qnn.quantize(%hd, @k, @z) {axis=0, saturate=true}\n"
+    "}\n";
+/* clang-format on */
+
 /* Recurrent layers of both directions, all kinds, all activation functions of ONNX, with states
  * that come and go. */
 /* clang-format off */

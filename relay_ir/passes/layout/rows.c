@@ -77,6 +77,7 @@ static const struct row {
     [OP_QNN_LUT] = { .kind = LAYOUT_FREE },
     [OP_QNN_MEAN] = { .kind = LAYOUT_REDUCE },
     [OP_QNN_MUL] = { .kind = LAYOUT_FREE, .n_images = 2 },
+    [OP_QNN_PWL] = { .kind = LAYOUT_FREE },
     [OP_QNN_QUANTIZE] = { .kind = LAYOUT_FREE },
     [OP_QNN_REQUANTIZE] = { .kind = LAYOUT_FREE },
     [OP_QNN_LOG_SOFTMAX] = { .kind = LAYOUT_FREE },

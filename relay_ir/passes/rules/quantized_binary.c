@@ -59,11 +59,10 @@ static bool find_operand(struct rewrite *rewrite, struct binary *b, int side)
 
     operand->value = b->node->inputs[side];
     operand->node = dequantize_of(rewrite, operand->value, &operand->affine);
-    return operand->node ? !divides || dtype_bytes(operand->affine.dtype) == 1
-                         : find_constant(rewrite, divides, operand);
+    return operand->node || find_constant(rewrite, divides, operand);
 }
 
-/* A quotient of two activations: by a table of reciprocals. */
+/* A quotient of two activations. */
 static bool is_quotient(const struct binary *b)
 {
     return b->node->op == OP_DIVIDE && b->side[1].node;

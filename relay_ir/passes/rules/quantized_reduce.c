@@ -60,19 +60,17 @@ enum op global_average_as_pool(const struct node *node, union attrs *attrs)
 static bool lrn_is_fine(const struct lrn_attrs *attrs, const struct affine *in,
                         const struct affine *out)
 {
-    return dtype_bytes(in->dtype) == 1 && attrs->alpha >= 0 && attrs->bias > 0 &&
-           attrs->beta >= 0 && attrs->beta <= 4 &&
+    return attrs->alpha >= 0 && attrs->bias > 0 && attrs->beta >= 0 && attrs->beta <= 4 &&
            in->scale * pow(attrs->bias, -attrs->beta) / out->scale <= 0x1p10;
 }
 
-/* Exact sums of 32 bits; the powers of softmax are a table, and its results fit what it divides. */
+/* Exact sums of 32 bits; the results of softmax fit what it divides. */
 static bool is_fine(const struct node *node, const struct affine *in, const struct affine *out)
 {
     if (node->op == OP_SOFTMAX)
-        return dtype_bytes(in->dtype) == 1 && out->scale >= 0x1p-24 && out->scale <= 0x1p24;
+        return out->scale >= 0x1p-24 && out->scale <= 0x1p24;
     if (node->op == OP_LOG_SOFTMAX) /* the logarithm is 2e-6 off: 1/30 of a step of 2^-14 */
-        return dtype_bytes(in->dtype) == 1 && out->scale >= 0x1p-14 && out->scale <= 0x1p24 &&
-               in->scale <= ldexp(out->scale, 30);
+        return out->scale >= 0x1p-14 && out->scale <= 0x1p24 && in->scale <= ldexp(out->scale, 30);
     if (node->op == OP_LRN)
         return lrn_is_fine(&node->attrs.lrn, in, out);
     if (node->op == OP_LP_NORMALIZE) /* what is divided has 30 bits */

@@ -1,9 +1,13 @@
-/* quantized_table.c - element-wise operators between the qnn.dequantize of one 8-bit value and a
- * qnn.quantize become one table of 256 entries: whatever stands there, sigmoid or ten operators and
- * their constants. The entries are computed here by the operators' reference evaluators, so that
- * the result is that of the float form, to the bit.
+/* quantized_table.c - element-wise operators between the qnn.dequantize of one value and a
+ * qnn.quantize become one table: whatever stands there, sigmoid or ten operators and their
+ * constants. The operators' reference evaluators compute it here, for every code.
  *
- * Constants that lie along one axis (the slopes of a prelu) give a table for each channel. */
+ * Of 8 bits the table has 256 entries, so that the result is that of the float form, to the bit.
+ * Constants that lie along one axis (the slopes of a prelu) give a table for each channel.
+ *
+ * Of 16 bits it has segments (ops/qnn_pwl.c): at most one step away from the float form. What would
+ * need too many of them stays in floats, as do constants along an axis. */
+#include <math.h>
 #include <string.h>
 
 #include "relay_ir/interpret.h"
@@ -34,7 +38,7 @@ static bool add_source(struct chain *chain, struct node *node)
     struct affine affine;
 
     if (!affine_of(chain->rewrite, node, node->inputs[0], &affine) ||
-        dtype_bytes(affine.dtype) != 1 || node->inputs[0]->kind == VALUE_CONSTANT)
+        node->inputs[0]->kind == VALUE_CONSTANT)
         return false;
     if (!chain->source) {
         chain->source = node;
@@ -132,9 +136,15 @@ static int64_t channels_of(const struct chain *chain)
     return chain->axis < 0 ? 1 : chain->shape->dim[chain->axis];
 }
 
+static int64_t codes_of(const struct chain *chain)
+{
+    return dtype_bytes(chain->affine.dtype) == 1 ? QNN_CODES : QNN_WIDE_CODES;
+}
+
 static struct tensor grid(struct chain *chain, enum dtype dtype)
 {
-    const struct type type = type_make(dtype, 2, (int64_t[]){ channels_of(chain), QNN_CODES });
+    const struct type type =
+        type_make(dtype, 2, (int64_t[]){ channels_of(chain), codes_of(chain) });
 
     return tensor_new(&chain->bulk, &type);
 }
@@ -146,7 +156,7 @@ static struct tensor codes(struct chain *chain)
 
     for (int64_t i = 0; i < type_elements(&tensor.type); i++)
         dtype_store(tensor.type.dtype, tensor.data, i,
-                    least_stored(tensor.type.dtype) + (double)(i % QNN_CODES));
+                    least_stored(tensor.type.dtype) + (double)(i % codes_of(chain)));
     return tensor;
 }
 
@@ -209,52 +219,100 @@ static bool evaluate(struct chain *chain, const struct node *node, struct tensor
     return op_row(node->op)->evaluate(ctx, &copy, in, out);
 }
 
-static struct value *table_of(struct chain *chain, const struct node *root)
+/* The codes that the root makes of every code. */
+static bool evaluate_all(struct chain *chain, const struct node *root, struct tensor *table)
 {
-    struct function *fn = chain->rewrite->fn;
-    const int64_t channels = channels_of(chain);
-    struct tensor table;
-    struct type type;
-    void *data;
-
     for (int i = 0; i < chain->n; i++)
         if (!evaluate(chain, chain->nodes[i], &chain->results[i]))
-            return NULL;
-    if (!evaluate(chain, root, &table))
-        return NULL;
-    type = channels == 1 ? type_make(table.type.dtype, 1, (int64_t[]){ QNN_CODES })
-                         : type_make(table.type.dtype, 2, (int64_t[]){ channels, QNN_CODES });
-    data = constant_alloc(fn, &type);
-    memcpy(data, table.data, type_bytes(&type));
-    return constant_new(
-        fn, arena_printf(&chain->rewrite->ctx->scratch, "%s.table", chain->rewrite->name), &type,
-        data);
+            return false;
+    return evaluate(chain, root, table);
 }
 
-/* quantize(element-wise operators of dequantize(x) and constants) -> qnn.lut(x, table) */
+static struct value *constant_of(struct chain *chain, const char *suffix, const struct type *type,
+                                 const void *numbers)
+{
+    struct function *fn = chain->rewrite->fn;
+    void *data = constant_alloc(fn, type);
+
+    memcpy(data, numbers, type_bytes(type));
+    return constant_new(
+        fn, arena_printf(&chain->rewrite->ctx->scratch, "%s.%s", chain->rewrite->name, suffix),
+        type, data);
+}
+
+static void cover_all(const struct chain *chain)
+{
+    for (int i = 0; i < chain->n; i++)
+        rule_covers(chain->rewrite, chain->nodes[i]);
+}
+
+static struct value *lut_of(struct chain *chain, const struct node *root, const struct affine *out)
+{
+    const union attrs attrs = { .axis = { chain->axis < 0 ? 0 : chain->axis } };
+    const int64_t channels = channels_of(chain);
+    struct tensor codes;
+    struct type type;
+
+    if (!evaluate_all(chain, root, &codes))
+        return NULL;
+    type = channels == 1 ? type_make(codes.type.dtype, 1, (int64_t[]){ QNN_CODES })
+                         : type_make(codes.type.dtype, 2, (int64_t[]){ channels, QNN_CODES });
+    cover_all(chain);
+    return rule_build(chain->rewrite, OP_QNN_LUT, &attrs, 4,
+                      (struct value *[]){ chain->source->inputs[0],
+                                          constant_of(chain, "table", &type, codes.data),
+                                          out->scale_value, out->zero_value });
+}
+
+/* Where the result is no number, or an infinite one, its code says what is wanted. */
+static void find_wanted(const struct tensor *reals, const struct tensor *codes,
+                        const struct affine *out, double wanted[QNN_WIDE_CODES])
+{
+    for (int64_t i = 0; i < QNN_WIDE_CODES; i++) {
+        wanted[i] = tensor_at(reals, i) / out->scale;
+        if (!isfinite(wanted[i]))
+            wanted[i] = tensor_at(codes, i) - (double)out->zero;
+    }
+}
+
+static struct value *pwl_of(struct chain *chain, const struct node *root, const struct affine *out)
+{
+    struct arena *scratch = &chain->rewrite->ctx->scratch;
+    const struct qnn_pwl_range range = { out->dtype, out->zero };
+    double *wanted = arena_array(scratch, double, QNN_WIDE_CODES);
+    struct qnn_pwl *pwl = arena_new(scratch, struct qnn_pwl);
+    struct type starts, lines;
+    struct tensor codes;
+
+    if (chain->axis >= 0 || !evaluate_all(chain, root, &codes))
+        return NULL;
+    find_wanted(result_of(chain, root->inputs[0]), &codes, out, wanted);
+    if (!qnn_pwl_fit(wanted, &range, pwl))
+        return NULL;
+    starts = type_make(DTYPE_U16, 1, (int64_t[]){ pwl->n });
+    lines = type_make(DTYPE_I32, 2, (int64_t[]){ pwl->n, 2 });
+    cover_all(chain);
+    return rule_build(chain->rewrite, OP_QNN_PWL, NULL, 5,
+                      (struct value *[]){ chain->source->inputs[0],
+                                          constant_of(chain, "starts", &starts, pwl->starts),
+                                          constant_of(chain, "lines", &lines, pwl->lines),
+                                          out->scale_value, out->zero_value });
+}
+
+/* quantize(element-wise operators of dequantize(x) and constants) -> qnn.lut(x, table), of 16 bits
+ * qnn.pwl(x, starts, lines) */
 struct value *chain_to_table(struct rewrite *rewrite, struct node *root)
 {
     struct chain *chain = arena_new(&rewrite->ctx->scratch, struct chain);
-    struct value *table, *inputs[4];
-    union attrs attrs = { .axis = { 0 } };
+    struct value *y = NULL;
     struct affine out;
 
     *chain = (struct chain){ .rewrite = rewrite, .shape = &root->outputs[0]->type, .axis = -1 };
-    table = affine_of(rewrite, root, root->outputs[0], &out) && add_value(chain, root->inputs[0]) &&
-                    chain->source && chain->n > 1
-                ? table_of(chain, root)
-                : NULL;
+    if (affine_of(rewrite, root, root->outputs[0], &out) && add_value(chain, root->inputs[0]) &&
+        chain->source && chain->n > 1)
+        y = (codes_of(chain) == QNN_CODES ? lut_of : pwl_of)(chain, root, &out);
     bulk_release(&chain->bulk);
-    if (!table)
-        return NULL;
-    for (int i = 0; i < chain->n; i++)
-        rule_covers(rewrite, chain->nodes[i]);
-    attrs.axis.axis = chain->axis < 0 ? 0 : chain->axis;
-    inputs[0] = chain->source->inputs[0];
-    inputs[1] = table;
-    inputs[2] = out.scale_value;
-    inputs[3] = out.zero_value;
-    return rule_build(rewrite, OP_QNN_LUT, &attrs, 4, inputs);
+    return y;
 }
 
 /* Which entry of a table an element of another one, or of what goes through it, stands for. */
