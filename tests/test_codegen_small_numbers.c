@@ -55,7 +55,7 @@ static const struct row {
     { "2,6,4", "strided_slice(X) {begin=[0,4,1], strides=[1,-2,1], size=[2,2,3]}", "2,2,3", 0 },
     { "2,3", "broadcast_to(X) {shape=[4,2,3]}", "4,2,3", 0 },
     { "2,3", "tile(X) {shape=[2,2]}", "4,6", 0 },
-    { "1,8,2,3", "nn.depth_to_space(X) {block_size=2, mode=\"DCR\"}", "1,2,4,6", 0 },
+    { "1,8,2,3", "nn.depth_to_space(X) {block_size=[2,2], mode=\"DCR\"}", "1,2,4,6", 0 },
     { "2,3", "nn.pad(X) {pad_before=[0,1], pad_after=[1,0], mode=\"constant\", value=1.5}", "3,4",
       0 },
     { "2,5", "nn.pad(X) {pad_before=[0,2], pad_after=[0,1], mode=\"reflect\", value=0}", "2,8", 0 },

@@ -203,7 +203,7 @@ static struct value *grow_join(struct growth *g, struct value *x)
 
 static struct value *grow_space(struct growth *g, struct value *x)
 {
-    const union attrs attrs = { .block = { .block_size = 2 } };
+    const union attrs attrs = { .block = { .block_size = ints_fill(2, 2) } };
 
     if (x->type.dim[1] % 4 == 0)
         return make1(g, OP_DEPTH_TO_SPACE, &attrs, x);

@@ -32,8 +32,8 @@ static const struct kernel_case pools[] = {
 static const struct kernel_case moves[] = {
     { "copy", "broadcast_to", "shape=[2,3,4]", "f32[3,1]" },
     { "copy", "concatenate", "axis=1", "f32[2,3]; f32[2,4]" },
-    { "copy", "nn.depth_to_space", "block_size=2", "f32[1,8,2,3]" },
-    { "copy", "nn.space_to_depth", "block_size=2", "f32[1,2,4,6]" },
+    { "copy", "nn.depth_to_space", "block_size=[2,2]", "f32[1,8,2,3]" },
+    { "copy", "nn.space_to_depth", "block_size=[2,2]", "f32[1,2,4,6]" },
     { "copy", "strided_slice", "begin=[1,4], strides=[1,-2], size=[2,3]", "f32[3,6]" },
     { "copy", "tile", "shape=[2,2]", "f32[2,3]" },
     { "copy", "transpose", "axes=[2,0,1]", "f32[2,3,4]" },

@@ -236,6 +236,41 @@ START_TEST(kernels_keep_what_they_have_to_read)
 }
 END_TEST
 
+/* Copies between two element-wise regions, so that both sides lie in the arena: of a f32 or an i8
+ * image. */
+static const char *const copies[] = {
+    "(1,6,5,8) strided_slice {begin=[0,1,1,2], strides=[1,1,1,1], size=[1,4,3,5]} (1,4,3,5)",
+    "(1,9,9,7) strided_slice {begin=[0,0,1,0], strides=[1,2,3,1], size=[1,5,3,7]} (1,5,3,7)",
+    "(1,9,9,7) strided_slice {begin=[0,0,0,1], strides=[1,1,1,2], size=[1,9,9,3]} (1,9,9,3)",
+    "(1,5,4,12) nn.depth_to_space {block_size=[2,2], layout=\"NHWC\"} (1,10,8,3)",
+    "(1,4,3,12) nn.depth_to_space {block_size=[2,2], mode=\"CRD\", layout=\"NHWC\"} (1,8,6,3)",
+    "(1,3,3,80) nn.depth_to_space {block_size=[4,4], mode=\"CRD\", layout=\"NHWC\"} (1,12,12,5)",
+    "(1,7,3,18) nn.depth_to_space {block_size=[3,2], layout=\"NHWC\"} (1,21,6,3)",
+    "(1,3,5,6) nn.depth_to_space {block_size=[1,3], layout=\"NHWC\"} (1,3,15,2)",
+    "(1,3,4,2,24) nn.depth_to_space {block_size=[2,3,2], layout=\"NDHWC\"} (1,6,12,4,2)",
+    "(1,8,6) nn.depth_to_space {block_size=[3], mode=\"CRD\", layout=\"NWC\"} (1,24,2)",
+};
+
+START_TEST(copies_keep_what_they_have_to_read)
+{
+    const char *const dtype = _i % 2 ? "i8" : "f32", *const bounds = "{a_min=-100, a_max=100}";
+    struct ctx *ctx = ctx_new(NULL);
+    char x[32], op[32], y[32], attrs[96];
+    const char *text;
+
+    ck_assert_int_eq(sscanf(copies[_i / 2], "%31s %31s %95[^}]} %31s", x, op, attrs, y), 4);
+    text = arena_printf(&ctx->perm,
+                        "fn main(%%x: %s %s) -> (%%y) {\n  %%a = clip(%%x) %s : %s %s\n"
+                        "  %%b = %s(%%a) %s} : %s %s\n  %%y = clip(%%b) %s : %s %s\n}\n",
+                        x, dtype, bounds, x, dtype, op, attrs, y, dtype, bounds, y, dtype);
+    ck_assert_msg(check(text, "copy",
+                        "-O1 -Wall -Wextra -Wconversion -Werror -fsanitize=undefined "
+                        "-fsanitize-undefined-trap-on-error"),
+                  "%s: it does not lead", text);
+    ctx_free(ctx);
+}
+END_TEST
+
 /* --- packing ------------------------------------------------------------------------------------
  */
 
@@ -351,6 +386,7 @@ int main(void)
 
     tcase_set_timeout(kernels, 0);
     tcase_add_loop_test(kernels, kernels_keep_what_they_have_to_read, 0, N_ROWS(kinds));
+    tcase_add_loop_test(kernels, copies_keep_what_they_have_to_read, 0, 2 * N_ROWS(copies));
     tcase_set_timeout(packing, 0);
     tcase_add_test(packing, blocks_reach_into_others_as_they_may);
     tcase_add_test(packing, no_packing_goes_below_the_bound);

@@ -262,7 +262,7 @@ static const struct {
     { "%n = negative(%q)\n  %y = concatenate(%q, %n) {axis=1}", "(1,8,2,2) i8" },
     { "%y = take(%q, @i) {axis=1}", "(1,2,2,2) i8 " ONE },
     { "%y = take(%qs, @i) {axis=2}", "(1,4,2,2) u8" },
-    { "%y = nn.depth_to_space(%q) {block_size=2, mode=\"DCR\"}", "(1,1,4,4) i8 " ONE },
+    { "%y = nn.depth_to_space(%q) {block_size=[2,2], mode=\"DCR\"}", "(1,1,4,4) i8 " ONE },
     { "%y = tile(%qs) {shape=[2,1,1,1]}", "(2,4,2,2) u8 " FOUR("1") },
     { "%y = max(%q) {axis=[1], keepdims=false}", "(1,2,2) i8 " ONE },
     { "%y = qnn.mul(%q, %q, @s, @z, @s, @z, @s, @z)", "(1,4,2,2) i8 " ONE },

@@ -135,7 +135,8 @@ static const char *transpose_text(struct arena *arena, const struct copy *copy)
     return str_text(&out);
 }
 
-static const char *copy_text(struct arena *arena, const struct copy *copy)
+/* leads: y may lie over what else is read. */
+static const char *copy_text(struct arena *arena, const struct copy *copy, bool leads)
 {
     const int last = copy->n - 1;
     const bool decodes = copy->get && *copy->get;
@@ -147,7 +148,7 @@ static const char *copy_text(struct arena *arena, const struct copy *copy)
 
     add_loops(&out, copy, n_loops);
     if (runs)
-        str_printf(&out, "memcpy(%s, %s, %" PRId64 " * sizeof *%s);",
+        str_printf(&out, "%s(%s, %s, %" PRId64 " * sizeof *%s);", leads ? "memmove" : "memcpy",
                    address_text(arena, copy->y, to), address_text(arena, copy->x, from),
                    copy->extent[last], copy->y);
     else
@@ -204,8 +205,8 @@ void bind_copies(struct bind *bind, struct copy *copies, int n)
             bind_helper(bind, "transpose_f32");
             text = transpose_text(bind->arena, &copies[i]);
         } else {
-            text = copy_text(bind->arena, &copies[i]);
-            if (strstr(text, "memcpy("))
+            text = copy_text(bind->arena, &copies[i], region->leads);
+            if (strstr(text, "mem"))
                 bind_include(bind, "string.h");
         }
         bind_text(bind, arena_printf(bind->arena, "copy%d", k++), "%s", text);

@@ -6,6 +6,7 @@
 #include "codegen_c/kernels/dot.h"
 #include "codegen_c/kernels/operands.h"
 #include "codegen_c/kernels/tile.h"
+#include "relay_ir/layout.h"
 
 /* The first input position along a dim that window o, or a later one, reads. */
 static int64_t first_read(const struct window *w, int dim, int64_t o)
@@ -177,6 +178,30 @@ bool leads_qnn_depthwise(const struct region *region, struct lead *lead)
 
     lead->bytes = lead_of_windows(region, &w, 1);
     return is_last(&w);
+}
+
+/* Runs of elements, in the order in which y lies. strided_slice reads each where y has it, or
+ * further on; depth_to_space moves what lies under the first rows of blocks, whole, then what lies
+ * under the next. */
+bool leads_copy(const struct region *region, struct lead *lead)
+{
+    const struct node *node = region->anchor;
+    const struct value *x = anchor_source(region, 0);
+    const struct ints *strides = &node->attrs.slice.strides;
+
+    if (element_bytes(x) != element_bytes(region->fn->ret->inputs[0]))
+        return false;
+    if (node->op == OP_STRIDED_SLICE) {
+        for (int i = 0; i < strides->n; i++)
+            if (strides->at[i] < 0)
+                return false;
+        return true;
+    }
+    if (node->op != OP_DEPTH_TO_SPACE || !layout_is_last(node->attrs.block.layout) ||
+        x->type.dim[0] != 1)
+        return false;
+    lead->bytes = type_bytes(&x->type) / (size_t)x->type.dim[1];
+    return true;
 }
 
 /* Position by position. Where each channel is a group of its own, all positions of one before the

@@ -5,6 +5,7 @@
 #include "codegen_c/kernels/copies.h"
 #include "codegen_c/kernels/pitch.h"
 #include "relay_ir/layout.h"
+#include "relay_ir/ops/rearrange.h"
 
 bool accepts_move(const struct region *region, const char **why)
 {
@@ -16,8 +17,11 @@ bool accepts_move(const struct region *region, const char **why)
 /* Copies along regular steps, which are those of a shape. */
 bool reads_copied(const struct region *region, int input)
 {
+    const struct node *node = region->anchor;
+
     (void)input;
-    return region->anchor->op != OP_DEPTH_TO_SPACE && region->anchor->op != OP_SPACE_TO_DEPTH;
+    return (node->op != OP_DEPTH_TO_SPACE && node->op != OP_SPACE_TO_DEPTH) ||
+           layout_is_last(node->attrs.block.layout);
 }
 
 bool writes_copied(const struct region *region)
@@ -159,34 +163,26 @@ bool bind_tile(struct bind *bind)
     return true;
 }
 
-/* One copy over (n, c, h, block row, w, block column), where h and w count blocks. In the deep
- * tensor, block row and column are channels: DCR (row, column, c), CRD (c, row, column). */
 bool bind_depth_space(struct bind *bind)
 {
     const struct node *node = bind->region->anchor;
     const bool to_space = node->op == OP_DEPTH_TO_SPACE;
-    const int64_t block = node->attrs.block.block_size;
-    const char *layout = node->attrs.block.layout;
-    const struct type *deep = &(to_space ? node->inputs[0] : node->outputs[0])->type;
-    const struct type *flat = &(to_space ? node->outputs[0] : node->inputs[0])->type;
-    const struct type image = type_channels_first(deep, layout);
-    const struct layout_steps d = layout_steps(deep, layout), f = layout_steps(flat, layout);
-    const int64_t c = image.dim[1] / (block * block), w = image.dim[3];
-    const bool c_first = strcmp(node->attrs.block.mode, "CRD") == 0;
-    const int64_t c_step = c_first ? d.channel * block * block : d.channel;
-    const int64_t block_step = c_first ? d.channel : d.channel * c;
-    const int64_t dims[] = { image.dim[0], c, image.dim[2], block, w, block };
-    const int64_t deep_step[] = { d.image, c_step,    w * d.place, block * block_step,
-                                  d.place, block_step };
-    const int64_t flat_step[] = {
-        f.image,         f.channel, block * block * w * f.place, block * w * f.place,
-        block * f.place, f.place
-    };
+    const struct depth_space_steps s =
+        depth_space_steps(node, input_pitch(bind->region, 0), result_pitch(bind->region, 0));
+    const int64_t *const x_step = to_space ? s.deep : s.flat;
+    const int64_t *const y_step = to_space ? s.flat : s.deep;
     struct copy copy = copy_begin(bind);
+    bool done[MAX_RANK] = { false };
 
-    for (int i = 0; i < 6; i++)
-        copy_add_dim(&copy, dims[i], to_space ? deep_step[i] : flat_step[i],
-                     to_space ? flat_step[i] : deep_step[i]);
+    for (int k = 0; k < s.n; k++) { /* in the order in which y lies */
+        int next = -1;
+
+        for (int i = 0; i < s.n; i++)
+            if (!done[i] && (next < 0 || y_step[i] > y_step[next]))
+                next = i;
+        done[next] = true;
+        copy_add_dim(&copy, s.dim[next], x_step[next], y_step[next]);
+    }
     bind_copies(bind, &copy, 1);
     return true;
 }

@@ -230,16 +230,17 @@ bool convert_tile(struct onnx_node *node)
 bool convert_depth_space(struct onnx_node *node)
 {
     const char *mode = onnx_word(node, "mode", "DCR");
-    union attrs attrs = { .block = { .block_size = onnx_int(node, "blocksize", 0),
+    const int64_t size = onnx_int(node, "blocksize", 0);
+    union attrs attrs = { .block = { .block_size = ints_fill(2, size),
                                      .mode = strcmp(mode, "CRD") == 0 ? "CRD" : "DCR" } };
 
     if (!onnx_check_inputs(node, 1, 1) || !onnx_check_rank(node, 0, 4, 4) || !onnx_ok(node))
         return false;
     if (strcmp(mode, attrs.block.mode) != 0)
         return bad_attribute(node, "attribute mode is neither DCR nor CRD");
-    if (attrs.block.block_size < 1 || attrs.block.block_size > 1 << 15)
+    if (size < 1 || size > 1 << 15)
         return bad_attribute(node, "attribute blocksize is %lld, wanted 1 or more",
-                             (long long)attrs.block.block_size);
+                             (long long)size);
     return onnx_output(node, 0,
                        onnx_build1(node, (enum op)node->arg, &attrs, "", onnx_input(node, 0)));
 }

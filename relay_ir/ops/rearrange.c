@@ -1,6 +1,9 @@
 /* rearrange.c - depth_to_space, space_to_depth, trilu and reverse_sequence. */
+#include "relay_ir/ops/rearrange.h"
+
 #include <string.h>
 
+#include "base/str.h"
 #include "relay_ir/layout.h"
 #include "relay_ir/ops/check.h"
 #include "relay_ir/ops/ops.h"
@@ -8,80 +11,140 @@
 #include "relay_ir/ops/spatial.h"
 #include "relay_ir/ops/walk.h"
 
-enum { N, C, H, W }; /* axes */
-enum { MAX_BLOCK = 4096 };
+enum { N, C, FIRST }; /* axes: batch, channels, first spatial dim */
+enum { MAX_BLOCK = 4096, MAX_PLACES = MAX_BLOCK * MAX_BLOCK }; /* of a block */
 
+/* Elements of a block; the sizes are in range. */
+static int64_t block_len(const struct ints *block)
+{
+    int64_t len = 1;
+
+    for (int i = 0; i < block->n; i++)
+        len *= block->at[i];
+    return len;
+}
+
+static bool check_blocks(struct ctx *ctx, const struct node *node, const struct ints *block)
+{
+    for (int i = 0; i < block->n; i++)
+        if (block->at[i] < 1 || block->at[i] > MAX_BLOCK)
+            return diag_error(ctx, DIAG_SHAPE, node_origin(node),
+                              "%s: block size %lld, wanted is 1 to %d", op_name(node->op),
+                              (long long)block->at[i], MAX_BLOCK);
+    if (block_len(block) > MAX_PLACES)
+        return diag_error(ctx, DIAG_TOO_BIG, node_origin(node), "%s: blocks of %lld, wanted are %d",
+                          op_name(node->op), (long long)block_len(block), MAX_PLACES);
+    return true;
+}
+
+static bool divides(const struct type *shape, const struct ints *block, bool to_space)
+{
+    bool ok = !to_space || shape->dim[C] % block_len(block) == 0;
+
+    for (int i = 0; i < block->n && !to_space; i++)
+        ok = ok && shape->dim[FIRST + i] % block->at[i] == 0;
+    return ok;
+}
+
+/* "2x2" */
+static const char *block_text(struct arena *arena, const struct ints *block)
+{
+    struct str out = { .arena = arena };
+
+    for (int i = 0; i < block->n; i++)
+        str_printf(&out, "%s%lld", i ? "x" : "", (long long)block->at[i]);
+    return str_text(&out);
+}
+
+/* x (n, c, spatial...) -> y (n, c / block, spatial * block...), and back; or with the channels
+ * last. */
 bool infer_depth_space(struct ctx *ctx, struct node *node)
 {
     static const char *const modes[] = { "DCR", "CRD" };
     const bool to_space = node->op == OP_DEPTH_TO_SPACE;
     const struct type *x = input_type(node, 0);
-    const int64_t block = node->attrs.block.block_size;
+    const int rank = x->rank - 2;
+    struct ints *block = &node->attrs.block.block_size;
     struct type shape;
-    bool divides;
 
-    if (!check_rank(ctx, node, 0, 4, 4) ||
-        !spatial_check_layout(ctx, node, "layout", 2, &node->attrs.block.layout) ||
-        !check_word(ctx, node, "mode", &node->attrs.block.mode, modes, to_space ? 2 : 1))
+    if (!check_rank(ctx, node, 0, 3, 2 + MAX_SPATIAL) ||
+        !spatial_check_layout(ctx, node, "layout", rank, &node->attrs.block.layout) ||
+        !check_word(ctx, node, "mode", &node->attrs.block.mode, modes, to_space ? 2 : 1) ||
+        !spatial_check_list(ctx, node, "block_size", rank, 1, 1, block) ||
+        !check_blocks(ctx, node, block))
         return false;
-    if (block < 1 || block > MAX_BLOCK)
-        return diag_error(ctx, DIAG_SHAPE, node_origin(node),
-                          "%s: block size %lld, wanted is 1 to %d", op_name(node->op),
-                          (long long)block, MAX_BLOCK);
     shape = type_channels_first(x, node->attrs.block.layout);
-    divides = to_space ? shape.dim[C] % (block * block) == 0
-                       : shape.dim[H] % block == 0 && shape.dim[W] % block == 0;
-    if (!divides)
+    if (!divides(&shape, block, to_space))
         return diag_error(ctx, DIAG_SHAPE, node_origin(node),
-                          "%s: shape %s does not divide into blocks of %lldx%lld",
-                          op_name(node->op), shape_text(&ctx->perm, x), (long long)block,
-                          (long long)block);
-    shape.dim[C] = to_space ? shape.dim[C] / (block * block) : shape.dim[C] * block * block;
-    shape.dim[H] = to_space ? shape.dim[H] * block : shape.dim[H] / block;
-    shape.dim[W] = to_space ? shape.dim[W] * block : shape.dim[W] / block;
+                          "%s: shape %s does not divide into blocks of %s", op_name(node->op),
+                          shape_text(&ctx->perm, x), block_text(&ctx->perm, block));
+    shape.dim[C] = to_space ? shape.dim[C] / block_len(block) : shape.dim[C] * block_len(block);
+    for (int i = 0; i < rank; i++)
+        shape.dim[FIRST + i] =
+            to_space ? shape.dim[FIRST + i] * block->at[i] : shape.dim[FIRST + i] / block->at[i];
     shape = type_in_layout(&shape, node->attrs.block.layout);
     set_output(node, 0, x->dtype, &shape);
     pass_scales(node, 0, 0, -1);
     return true;
 }
 
-/* Element steps of (n, c, h, w) in a tensor of this layout. */
-static void image_steps(const struct type *type, const char *layout, int64_t *step)
+static struct layout_steps pitched(const struct type *type, const char *layout, int64_t pitch)
 {
-    int64_t own[MAX_RANK];
-    int order[MAX_RANK];
+    struct layout_steps steps = layout_steps(type, layout);
 
-    shape_strides(type, own);
-    layout_to_first(layout, type->rank, order);
-    for (int i = 0; i < type->rank; i++)
-        step[i] = own[order[i]];
+    if (pitch) {
+        steps.image = steps.image / steps.place * pitch;
+        steps.place = pitch;
+    }
+    return steps;
 }
 
-/* Both directions are one copy over (n, c, h, block row, w, block column), where h and w count
- * blocks: in space, steps follow from the image; in depth, block row and column are channels. */
+struct depth_space_steps depth_space_steps(const struct node *node, int64_t x_pitch,
+                                           int64_t y_pitch)
+{
+    const bool to_space = node->op == OP_DEPTH_TO_SPACE;
+    const struct type *x = &node->inputs[0]->type, *y = &node->outputs[0]->type;
+    const struct type *deep = to_space ? x : y, *flat = to_space ? y : x;
+    const char *layout = node->attrs.block.layout;
+    const struct ints *block = &node->attrs.block.block_size;
+    const struct type image = type_channels_first(deep, layout);
+    const struct layout_steps d = pitched(deep, layout, to_space ? x_pitch : y_pitch);
+    const struct layout_steps f = pitched(flat, layout, to_space ? y_pitch : x_pitch);
+    const bool channel_first = strcmp(node->attrs.block.mode, "CRD") == 0;
+    const int64_t channels = image.dim[C] / block_len(block);
+    struct depth_space_steps s = { .n = 2 + 2 * block->n, .dim = { image.dim[N], channels } };
+    int64_t in_block = channel_first ? d.channel : d.channel * channels;
+    int64_t d_place = d.place, f_place = f.place;
+
+    s.deep[N] = d.image;
+    s.flat[N] = f.image;
+    s.deep[C] = channel_first ? d.channel * block_len(block) : d.channel;
+    s.flat[C] = f.channel;
+    for (int i = block->n - 1; i >= 0; i--) { /* from the innermost */
+        const int at = FIRST + 2 * i;
+
+        s.dim[at] = image.dim[FIRST + i];
+        s.deep[at] = d_place;
+        s.flat[at] = f_place * block->at[i];
+        s.dim[at + 1] = block->at[i];
+        s.deep[at + 1] = in_block;
+        s.flat[at + 1] = f_place;
+        d_place *= image.dim[FIRST + i];
+        f_place *= image.dim[FIRST + i] * block->at[i];
+        in_block *= block->at[i];
+    }
+    return s;
+}
+
 bool eval_depth_space(struct ctx *ctx, const struct node *node, const struct tensor *const *in,
                       struct tensor *out)
 {
     const bool to_space = node->op == OP_DEPTH_TO_SPACE;
-    const int64_t block = node->attrs.block.block_size;
-    const char *layout = node->attrs.block.layout;
-    const struct type deep = type_channels_first(to_space ? &in[0]->type : &out->type, layout);
-    const int64_t channels = deep.dim[C] / (block * block);
-    const int64_t dims[] = { deep.dim[N], channels, deep.dim[H], block, deep.dim[W], block };
-    const bool channel_first = strcmp(node->attrs.block.mode, "CRD") == 0;
-    int64_t d[4], f[4]; /* steps of the deep and of the flat image */
+    const struct depth_space_steps s = depth_space_steps(node, 0, 0);
 
     (void)ctx;
-    image_steps(to_space ? &in[0]->type : &out->type, layout, d);
-    image_steps(to_space ? &out->type : &in[0]->type, layout, f);
-    /* channel of deep: DCR (row, column, c), CRD (c, row, column) */
-    const int64_t c_step = d[C] * (channel_first ? block * block : 1);
-    const int64_t block_step = d[C] * (channel_first ? 1 : channels);
-    const int64_t deep_step[] = { d[N], c_step, d[H], block * block_step, d[W], block_step };
-    const int64_t flat_step[] = { f[N], f[C], f[H] * block, f[H], f[W] * block, f[W] };
-
-    copy_steps(6, dims, dtype_bytes(out->type.dtype), out->data, to_space ? flat_step : deep_step,
-               in[0]->data, to_space ? deep_step : flat_step);
+    copy_steps(s.n, s.dim, dtype_bytes(out->type.dtype), out->data, to_space ? s.flat : s.deep,
+               in[0]->data, to_space ? s.deep : s.flat);
     return true;
 }
 

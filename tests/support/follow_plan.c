@@ -160,21 +160,49 @@ static int64_t last_window(const struct extents *e, int d, int64_t at, int64_t n
     return last;
 }
 
+/* The element of a strided_slice that is element `read` of its input; -1 = none is. */
+static int64_t slice_element(const struct node *node, int64_t read)
+{
+    const struct slice_attrs *slice = &node->attrs.slice;
+    const struct type *x = &node->inputs[0]->type, *y = &node->outputs[0]->type;
+    int64_t element = 0, step = 1;
+
+    for (int i = x->rank - 1; i >= 0; i--) {
+        const int64_t at = read % x->dim[i] - slice->begin.at[i];
+
+        if (at % slice->strides.at[i] || at / slice->strides.at[i] < 0 ||
+            at / slice->strides.at[i] >= y->dim[i])
+            return -1;
+        element += at / slice->strides.at[i] * step;
+        step *= y->dim[i];
+        read /= x->dim[i];
+    }
+    return element;
+}
+
 /* Whether no window of a later position than that of result element `written` covers element `read`
  * of the input, positions being computed row by row. */
-static bool is_read_before(const struct function *fn, const struct value *param, int64_t read,
-                           int64_t written)
+static bool window_is_read_before(const struct node *anchor, int64_t read, int64_t written)
 {
-    const struct node *anchor = region_anchor(fn);
-    const struct type *x = &param->type, *y = &fn->ret->inputs[0]->type;
+    const struct type *x = &anchor->inputs[0]->type, *y = &anchor->outputs[0]->type;
     const struct extents e = extents_of(anchor);
     const int64_t pixel = read / x->dim[3];
     const int64_t row = last_window(&e, 0, pixel / x->dim[2], y->dim[1]);
     const int64_t column = last_window(&e, 1, pixel % x->dim[2], y->dim[2]);
 
-    if (anchor->inputs[0] != param || x->dim[0] != 1)
+    return x->dim[0] == 1 &&
+           (row < 0 || column < 0 || row * y->dim[2] + column <= written / y->dim[3]);
+}
+
+static bool is_read_before(const struct function *fn, const struct value *param, int64_t read,
+                           int64_t written)
+{
+    const struct node *anchor = region_anchor(fn);
+
+    if (anchor->inputs[0] != param)
         ck_abort_msg("a result lies over '%s'", param->name);
-    return row < 0 || column < 0 || row * y->dim[2] + column <= written / y->dim[3];
+    return anchor->op == OP_STRIDED_SLICE ? slice_element(anchor, read) <= written
+                                          : window_is_read_before(anchor, read, written);
 }
 
 static bool may_overwrite(const struct codegen_region *region, int input, int64_t read,
