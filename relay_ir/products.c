@@ -45,7 +45,13 @@ int product_channel_axis(const struct node *node, int *scales_rank)
     case OP_CONV2D_TRANSPOSE:
     case OP_CONV3D_TRANSPOSE:
         *scales_rank = weight_rank - 1;
-        return node->attrs.conv_transpose.groups == 1 ? 1 : -1;
+        if (node->attrs.conv_transpose.groups == 1)
+            return 1;
+        /* a group's share of the channels does not lie along a dim, but where it is one channel */
+        return node->attrs.conv_transpose.groups == node->inputs[1]->type.dim[0] &&
+                       node->inputs[1]->type.dim[1] == 1
+                   ? 0
+                   : -1;
     default: *scales_rank = weight_rank - 1; return 0; /* (out_c,1,1) over (n,out_c,h,w) */
     }
 }

@@ -14,8 +14,8 @@ bool is_recurrent(enum op op);
 enum dtype *product_out_dtype(struct node *node);
 
 /* The axis of a product's second input that counts the output channels; -1 when there is none (a
- * vector, a transposed convolution with groups). *scales_rank: of how many dims a vector along the
- * channels must be, (n,1,1) say, to broadcast over the result. */
+ * vector, a transposed convolution whose groups have several channels). *scales_rank: of how many
+ * dims a vector along the channels must be, (n,1,1) say, to broadcast over the result. */
 int product_channel_axis(const struct node *node, int *scales_rank);
 
 #endif

@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "relay_ir/passes/pipeline.h"
 #include "relay_ir/passes/rewrite.h"
+#include "tests/support/codes.h"
 #include "tests/support/executions.h"
 #include "tests/support/expect.h"
 #include "tests/support/graph.h"
@@ -62,6 +63,12 @@ static const struct exact_case {
       "fn main(%x: (2,4,6) f8e4m3, %v: (2,6,3) f8e4m3) -> (%y) {\n" Z S DECODE("xf", "x", "s")
           DECODE("vf", "v", "u") "  %c = nn.matmul(%xf, %vf) {transpose_a=false, "
                                  "transpose_b=false}\n" ENCODE("y", "c", "t") "}\n" },
+    { "exact_transpose_in_phases",
+      "fn main(%x: (1,3,5,4) f8e4m3) -> (%y) {\n" Z S
+      "  const @w : (3,2,4,3) f8e4m3 = crc32:00000000\n  const @ws : (2) f32 = [0.01, 0.002]\n"
+      "  %wf = qnn.dequantize(@w, @ws, @z) {axis=1}\n" DECODE(
+          "xf", "x", "s") "  %c = nn.conv2d_transpose(%xf, %wf) {strides=[2,2], padding=[1,1,1,1], "
+                          "groups=1}\n  %d = nn.relu(%c)\n" ENCODE("y", "d", "t") "}\n" },
     { "exact_binary",
       "fn main(%a: (2,3) f8e4m3, %b: (1,3) f8e4m3) -> (%y) {\n" Z S DECODE("af", "a", "s")
           DECODE("bf", "b", "t") "  %c = add(%af, %bf)\n  %d = nn.relu(%c)\n" ENCODE("y", "d",
@@ -276,91 +283,6 @@ static const struct exact_case {
             "  %y = qnn.quantize(%c, @s, @z5) {axis=0, saturate=true}\n}\n" },
 };
 
-/* --- comparing ----------------------------------------------------------------------------------
- */
-
-/* Place of a code among all numbers of its format, zero in the middle. */
-static int rank_of(unsigned code)
-{
-    return code & 128 ? -(int)(code & 127) : (int)code;
-}
-
-/* The greatest distance of two results, in codes; *n and *n_off count all, and those that differ.
- */
-static int distance(const struct tensor *a, const struct tensor *b, int n_results, long *n,
-                    long *n_off)
-{
-    int most = 0;
-
-    for (int r = 0; r < n_results; r++)
-        for (int64_t i = 0; i < type_elements(&a[r].type); i++) {
-            const bool codes = dtype_kind(a[r].type.dtype) == KIND_MINIFLOAT;
-            const int d = !codes ? tensor_at(&a[r], i) != tensor_at(&b[r], i)
-                                 : abs(rank_of(((const uint8_t *)a[r].data)[i]) -
-                                       rank_of(((const uint8_t *)b[r].data)[i]));
-
-            most = d > most ? d : most;
-            *n_off += d != 0;
-            ++*n;
-        }
-    return most;
-}
-
-static bool has_floats(const struct module *module)
-{
-    for (const struct node *n = module->main->first; n; n = n->next)
-        if (dtype_is_float(n->outputs[0]->type.dtype))
-            return true;
-    return false;
-}
-
-/* A code of a finite number of E4M3, its FNUZ form or E3M4: neither 127 nor 128 is one in all. */
-static uint8_t random_code(unsigned *seed)
-{
-    *seed = *seed * 1664525U + 1013904223U;
-    return (uint8_t)((*seed >> 24 & 128) | (1 + (*seed >> 16) % (*seed >> 31 ? 126 : 95)));
-}
-
-static struct tensor *code_inputs(struct ctx *ctx, struct bulk *bulk, const struct function *fn,
-                                  unsigned *seed)
-{
-    struct tensor *inputs = arena_array(&ctx->perm, struct tensor, fn->n_params);
-
-    for (int i = 0; i < fn->n_params; i++) {
-        inputs[i] = tensor_new(bulk, &fn->params[i]->type);
-        for (int64_t k = 0; k < type_elements(&inputs[i].type); k++)
-            ((uint8_t *)inputs[i].data)[k] = random_code(seed);
-    }
-    return inputs;
-}
-
-static void fill_codes(struct module *module)
-{
-    unsigned seed = 77;
-
-    for (const struct value *c = module->main->constants; c; c = c->next)
-        if (type_elements(&c->type) > 1 && dtype_kind(c->type.dtype) == KIND_MINIFLOAT)
-            for (int64_t i = 0; i < type_elements(&c->type); i++)
-                ((uint8_t *)(uintptr_t)c->data)[i] = random_code(&seed);
-}
-
-static int compare(struct ctx *ctx, struct module *before, struct module *after, unsigned seed,
-                   long *n, long *n_off)
-{
-    const int n_results = before->main->ret->n_inputs;
-    struct tensor *a = arena_array(&ctx->perm, struct tensor, n_results);
-    struct tensor *b = arena_array(&ctx->perm, struct tensor, n_results);
-    struct bulk bulk = { NULL, 0 };
-    const struct tensor *inputs = code_inputs(ctx, &bulk, before->main, &seed);
-    int most;
-
-    ck_assert(interpret(ctx, before->main, inputs, a, &bulk, NULL));
-    ck_assert_msg(interpret(ctx, after->main, inputs, b, &bulk, NULL), "%s", expect_text(ctx));
-    most = distance(a, b, n_results, n, n_off);
-    bulk_release(&bulk);
-    return most;
-}
-
 START_TEST(rules_leave_no_floats)
 {
     const struct exact_case *row = &cases[_i];
@@ -369,20 +291,20 @@ START_TEST(rules_leave_no_floats)
                   *after = graph_parse(ctx, row->graph, 1);
     long n = 0, n_off = 0;
 
-    fill_codes(before);
-    fill_codes(after);
+    codes_fill(before);
+    codes_fill(after);
     ck_assert_msg(pass_fake_quant_to_exact(after) && pipeline_run_one(after, "dead_code"), "%s",
                   expect_text(ctx));
-    ck_assert_msg(has_floats(after) == !row->rule, "%s", graph_text(after, false));
+    ck_assert_msg(codes_has_floats(after) == !row->rule, "%s", graph_text(after, false));
     ck_assert_msg(!row->rule || map_get(&after->fired, row->rule), "%s did not fire:\n%s",
                   row->rule, graph_text(after, false));
     for (unsigned seed = 0; seed < 8; seed++)
-        ck_assert_msg(compare(ctx, before, after, seed, &n, &n_off) <= 1, "%s",
+        ck_assert_msg(codes_compare(ctx, before, after, seed, &n, &n_off) <= 1, "%s",
                       graph_text(after, false));
     /* which merges tables, among others */
     ck_assert(pass_fake_quant_to_integer(after) && pipeline_run_one(after, "dead_code"));
     for (unsigned seed = 0; seed < 8; seed++)
-        ck_assert_msg(compare(ctx, before, after, seed, &n, &n_off) <= 1, "%s",
+        ck_assert_msg(codes_compare(ctx, before, after, seed, &n, &n_off) <= 1, "%s",
                       graph_text(after, false));
     module_free(after);
     module_free(before);
@@ -485,11 +407,11 @@ START_TEST(random_layers_are_at_most_one_code_off)
         const char *text = random_layer(ctx, seed * 2654435761U + 1);
         struct module *before = graph_parse(ctx, text, seed), *after = graph_parse(ctx, text, seed);
 
-        fill_codes(before);
-        fill_codes(after);
+        codes_fill(before);
+        codes_fill(after);
         ck_assert(pass_fake_quant_to_exact(after) && pipeline_run_one(after, "dead_code"));
-        ck_assert_msg(!has_floats(after), "%s", graph_text(after, false));
-        ck_assert_msg(compare(ctx, before, after, seed, &n, &n_off) <= 1, "%s", text);
+        ck_assert_msg(!codes_has_floats(after), "%s", graph_text(after, false));
+        ck_assert_msg(codes_compare(ctx, before, after, seed, &n, &n_off) <= 1, "%s", text);
         module_free(after);
         module_free(before);
         ctx_free(ctx);
@@ -519,9 +441,9 @@ START_TEST(order_does_not_matter)
     struct tensor y[2];
     unsigned seed = 9;
 
-    fill_codes(module);
+    codes_fill(module);
     for (int i = 0; i < 20; i++) {
-        const struct tensor *inputs = code_inputs(ctx, &bulk, module->main, &seed);
+        const struct tensor *inputs = codes_inputs(ctx, &bulk, module->main, &seed);
 
         ck_assert(interpret(ctx, module->main, inputs, y, &bulk, NULL));
         ck_assert(tensor_equal(&y[0], &y[1]));

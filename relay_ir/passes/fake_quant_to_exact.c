@@ -37,6 +37,7 @@ static const struct rule rules[] = {
     { "exact_choice", exact_choice, ENCODE },
     { "exact_norm", exact_norm, ENCODE },
     { "exact_normalize", exact_normalize, ENCODE },
+    { "exact_transpose_in_phases", exact_transpose_in_phases, ENCODE },
     { "exact_product", exact_product, ENCODE },
     { "exact_resize", exact_resize, ENCODE },
     { "exact_softmax", exact_softmax, ENCODE },

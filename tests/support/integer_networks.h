@@ -290,4 +290,89 @@ static const char recurrent_network[] =
     "}\n";
 /* clang-format on */
 
+/* A U-Net: transposed convolutions of one dimension and two, with and without groups, whose kernels
+ * are as long as the strides, longer and shorter. */
+/* clang-format off */
+static const char unet_network[] =
+    "fn main(%x: (1,2,12,12) f32) -> (%y, %line) {\n"
+    "  const @s : () f32 = [0.02]\n"
+    "  const @t : () f32 = [0.05]\n"
+    "  const @z : () i8 = [3]\n"
+    "  const @low : () i8 = [-128]\n"
+    "  const @n : () i8 = [0]\n"
+    "  const @wa : (4,2,3,3) i8 = crc32:00000000\n"
+    "  const @wb : (6,4,3,3) i8 = crc32:00000000\n"
+    "  const @wu : (6,4,2,2) i8 = crc32:00000000\n"
+    "  const @su : (4) f32 = [0.01, 0.005, 0.02, 0.001]\n"
+    "  const @bu : (4) f32 = crc32:00000000\n"
+    "  const @wv : (8,2,4,4) i8 = crc32:00000000\n"
+    "  const @wd : (8,1,3,3) i8 = crc32:00000000\n"
+    "  const @sd : (8) f32 = [0.01, 0.005, 0.02, 0.001, 0.01, 0.03, 0.005, 0.002]\n"
+    "  const @wl : (12,3,5) i8 = crc32:00000000\n" Q("xd", "x", "@s", "@z")
+    "  %waf = qnn.dequantize(@wa, @s, @n)\n"
+    "  %wbf = qnn.dequantize(@wb, @s, @n)\n"
+    "  %wuf = qnn.dequantize(@wu, @su, @n) {axis=1}\n"
+    "  %wvf = qnn.dequantize(@wv, @s, @n)\n"
+    "  %wdf = qnn.dequantize(@wd, @sd, @n) {axis=0}\n"
+    "  %wlf = qnn.dequantize(@wl, @s, @n)\n"
+    "  %a = nn.conv2d(%xd, %waf) {padding=[1,1,1,1], groups=1}\n"
+    "  %ar = nn.relu(%a)\n" Q("ad", "ar", "@t", "@low")
+    "  %p = nn.max_pool2d(%ad) {pool_size=[2,2], strides=[2,2]}\n" Q("pd", "p", "@t", "@low")
+    "  %b = nn.conv2d(%pd, %wbf) {padding=[1,1,1,1], groups=1}\n" Q("bd", "b", "@t", "@z")
+    "  %u = nn.conv2d_transpose(%bd, %wuf) {strides=[2,2], groups=1}\n"
+    "  %ub = nn.bias_add(%u, @bu) {axis=1}\n"
+    "  %ur = nn.relu(%ub)\n" Q("ud", "ur", "@t", "@low")
+    "  %j = concatenate(%ud, %ad) {axis=1}\n" Q("jd", "j", "@t", "@low")
+    "  %v = nn.conv2d_transpose(%jd, %wvf) {strides=[2,2], padding=[1,1,1,1], groups=1}\n"
+    "  %y = qnn.quantize(%v, @t, @z) {axis=0, saturate=true}\n"
+    "  %d = nn.conv2d_transpose(%jd, %wdf) {strides=[2,1], padding=[1,1,1,1], output_padding=[1,0], groups=8}\n"
+    Q("dd", "d", "@t", "@z")
+    "  %f = reshape(%dd) {shape=[1,12,192]}\n"
+    "  %l = nn.conv1d_transpose(%f, %wlf) {strides=[3], padding=[2,0], dilation=[2], groups=1}\n"
+    "  %line = qnn.quantize(%l, @t, @z) {axis=0, saturate=true}\n"
+    "}\n";
+/* clang-format on */
+
+/* The same in FP8; a volume. */
+/* clang-format off */
+static const char fp8_unet_network[] =
+    "fn main(%x: (1,2,12,12) f8e4m3, %v: (1,3,2,3,4) f8e4m3) -> (%y, %line, %volume) {\n"
+    "  const @s : () f32 = [0.02]\n"
+    "  const @t : () f32 = [0.05]\n"
+    "  const @z : () f8e4m3 = [0x00]\n"
+    "  const @wb : (6,2,3,3) f8e4m3 = crc32:00000000\n"
+    "  const @wu : (6,4,2,2) f8e4m3 = crc32:00000000\n"
+    "  const @su : (4) f32 = [0.01, 0.005, 0.02, 0.001]\n"
+    "  const @bu : (4) f32 = crc32:00000000\n"
+    "  const @wv : (6,2,4,4) f8e4m3 = crc32:00000000\n"
+    "  const @wd : (6,1,3,3) f8e4m3 = crc32:00000000\n"
+    "  const @sd : (6) f32 = [0.01, 0.005, 0.02, 0.001, 0.01, 0.03]\n"
+    "  const @wl : (12,3,5) f8e4m3 = crc32:00000000\n"
+    "  const @w3 : (3,2,3,2,2) f8e4m3 = crc32:00000000\n"
+    "  %xd = qnn.dequantize(%x, @s, @z) {axis=0}\n"
+    "  %vd = qnn.dequantize(%v, @s, @z) {axis=0}\n"
+    "  %wbf = cast(@wb) {dtype=f32, saturate=true}\n"
+    "  %wuf = qnn.dequantize(@wu, @su, @z) {axis=1}\n"
+    "  %wvf = cast(@wv) {dtype=f32, saturate=true}\n"
+    "  %wdf = qnn.dequantize(@wd, @sd, @z) {axis=0}\n"
+    "  %wlf = cast(@wl) {dtype=f32, saturate=true}\n"
+    "  %w3f = cast(@w3) {dtype=f32, saturate=true}\n"
+    "  %p = nn.max_pool2d(%xd) {pool_size=[2,2], strides=[2,2]}\n" E("pd", "p", "@s")
+    "  %b = nn.conv2d(%pd, %wbf) {padding=[1,1,1,1], groups=1}\n" E("bd", "b", "@t")
+    "  %u = nn.conv2d_transpose(%bd, %wuf) {strides=[2,2], groups=1}\n"
+    "  %ub = nn.bias_add(%u, @bu) {axis=1}\n"
+    "  %ur = clip(%ub) {a_min=0, a_max=6}\n" E("ud", "ur", "@s")
+    "  %j = concatenate(%ud, %xd) {axis=1}\n" E("jd", "j", "@s")
+    "  %c = nn.conv2d_transpose(%jd, %wvf) {strides=[2,2], padding=[1,1,1,1], groups=1}\n"
+    "  %y = qnn.quantize(%c, @t, @z) {axis=0, saturate=true}\n"
+    "  %d = nn.conv2d_transpose(%jd, %wdf) {strides=[2,1], padding=[1,1,1,1], output_padding=[1,0], groups=6}\n"
+    E("dd", "d", "@t")
+    "  %f = reshape(%dd) {shape=[1,12,144]}\n"
+    "  %l = nn.conv1d_transpose(%f, %wlf) {strides=[3], padding=[2,0], dilation=[2], groups=1}\n"
+    "  %line = qnn.quantize(%l, @t, @z) {axis=0, saturate=true}\n"
+    "  %o = nn.conv3d_transpose(%vd, %w3f) {strides=[2,1,2], padding=[1,0,0,0,0,1], groups=1}\n"
+    "  %volume = qnn.quantize(%o, @t, @z) {axis=0, saturate=true}\n"
+    "}\n";
+/* clang-format on */
+
 #endif

@@ -69,6 +69,10 @@ RULE(exact_norm)
 RULE(exact_normalize)
 RULE(exact_product)
 
+/* transposed.c */
+RULE(exact_transpose_in_phases)
+RULE(transpose_in_phases)
+
 /* clamp.c */
 RULE(clip_to_relu)
 RULE(merge_clips)
