@@ -116,18 +116,15 @@ static const char *way_out(enum op op, bool exact)
                "channels dimension 1";
     case OP_DIVIDE:
         return exact ? "divide by a constant, or numbers of one format, or multiply"
-                     : "divide by 8 bits or a constant, or multiply";
+                     : "divide by a constant, or multiply";
     case OP_SOFTMAX:
     case OP_LOG_SOFTMAX:
         return "softmax of int8 is of integers; argmax of its input gives the same class";
     case OP_LSTM:
     case OP_GRU:
     case OP_RNN:
-        return exact
-                   ? "int8 has recurrent layers of integers; or one step, whose state is an input "
-                     "and an output"
-                   : "recurrent layers are of integers where their weights and scales are known "
-                     "and all that reads them is";
+        return "recurrent layers are of integers where their weights and scales are known and all "
+               "that reads them is";
     case OP_ARGMAX:
     case OP_ARGMIN:
     case OP_TOPK:

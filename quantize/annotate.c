@@ -92,13 +92,20 @@ static bool weights_are_fine(struct ctx *ctx, const struct node *node, const str
     return false;
 }
 
+/* Whether all is computed in integers. */
+static bool wants_integers(const struct quantization *q, const struct precision *precision)
+{
+    return precision->mode == PRECISION_INT8 || (q->options->exact && precision->has_data);
+}
+
 /* Where the weights of a node are that become codes, up to input `last`: of products, and of
- * recurrent layers in int8. 0 = there are none. */
-static int last_weight(const struct node *node, const struct precision *precision)
+ * recurrent layers in integers. 0 = there are none. */
+static int last_weight(const struct quantization *q, const struct node *node,
+                       const struct precision *precision)
 {
     if (is_product(node->op))
         return precision->has_weights ? 1 : 0;
-    return precision->mode == PRECISION_INT8 && is_recurrent(node->op) ? 2 : 0;
+    return is_recurrent(node->op) && precision->has_weights && wants_integers(q, precision) ? 2 : 0;
 }
 
 static bool has_numbers(const struct value *weight)
@@ -112,7 +119,7 @@ bool quantize_check(struct quantization *q)
     bool ok = choose_check(q);
 
     for (const struct node *node = q->module->main->first; node; node = node->next)
-        for (int i = last_weight(node, precision_of_node(q, node, NULL)); i > 0; i--)
+        for (int i = last_weight(q, node, precision_of_node(q, node, NULL)); i > 0; i--)
             if (has_numbers(node->inputs[i]))
                 ok = weights_are_fine(q->ctx, node, node->inputs[i]) && ok;
     return ok;
@@ -363,12 +370,15 @@ static bool has_exact_form(const struct annotation *a, const struct node *node,
     case OP_ARGMAX:
     case OP_ARGMIN:
     case OP_GROUP_NORM:
+    case OP_GRU:
     case OP_HARDMAX:
     case OP_INSTANCE_NORM:
     case OP_LAYER_NORM:
     case OP_LOG_SOFTMAX:
     case OP_LP_NORMALIZE:
     case OP_LRN:
+    case OP_LSTM:
+    case OP_RNN:
     case OP_SOFTMAX:
     case OP_TOPK: return true;
     default: return false;
@@ -384,7 +394,7 @@ static void annotate_node(struct annotation *a, struct node *node, struct quanti
     };
     if (op_row(node->op)->pattern == PATTERN_VIEW)
         return; /* no code reads through it */
-    for (int i = 1; i <= last_weight(node, precision); i++)
+    for (int i = 1; i <= last_weight(a->q, node, precision); i++)
         annotate_weights(a, node, i, precision, line);
     for (int i = 0; i < node->n_inputs; i++) {
         const struct value *value = node->inputs[i];

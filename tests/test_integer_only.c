@@ -327,7 +327,7 @@ static void open_text(struct program *program, const char *text)
 }
 
 static const char *const fp8_networks[] = { fp8_network, fp8_norm_network, fp8_average_network,
-                                            fp8_unet_network };
+                                            fp8_unet_network, fp8_recurrent_network };
 
 /* Codes up to the greatest, on both ways of summing: of a Cortex-M0, and of all others. */
 START_TEST(exact_fp8_network_has_no_floats)

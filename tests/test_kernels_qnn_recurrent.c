@@ -107,6 +107,58 @@ static const struct kernel_case lstms[] = {
       I16("3,2,3") W("1", "20", "3", "5") "; const f32[1,40]" },
 };
 
+/* Small floats: x, scales; weights with one scale, or one for each row. */
+#define F8(x)                                                                                      \
+    "f8e4m3[" x "] 56 184 126 254 1 129 127 255 66 0 200; const f32[] 0.03; const f8e4m3[] 0; "    \
+    "const f32[] 0.01; const f8e4m3[] 0"
+#define TO_E3M4(x)                                                                                 \
+    "f8e4m3[" x "] 56 184 126 66; const f32[] 0.03; const f8e4m3[] 0; const f32[] 0.125; const "   \
+    "f8e3m4[] 0"
+#define F8_NUMBERS " 56 184 60 190 1 129 48 176 64 192 40 0 126"
+#define F8_W(type, d, rows, in, hidden)                                                            \
+    "; const " type "[" d "," rows "," in "]" F8_NUMBERS "; const f32[] 0.2; const " type "[" d    \
+    "," rows "," hidden "]" F8_NUMBERS "; const f32[] 0.1"
+#define F8_ROWS(d, rows, in, hidden)                                                               \
+    "; const f8e4m3[" d "," rows "," in "]" F8_NUMBERS "; const f32[" rows                         \
+    "] 0.2 0.1 0.3; const f8e4m3[" d "," rows "," hidden "]" F8_NUMBERS "; const f32[" rows        \
+    "] 0.1 0.2 0.05 0.003"
+#define F8_LAST "; const f32[] 0.02; const f8e4m3[] 0"
+#define F8_CODES(dims) "; f8e4m3[" dims "] 56 184 70 1; const f32[] 0.2; const f8e4m3[] 0"
+
+static const struct kernel_case exact_layers[] = {
+    { "qnn_rnn", "qnn.rnn", FORWARD, F8("4,1,3") F8_W("f8e4m3", "1", "5", "3", "5") },
+    { "qnn_rnn", "qnn.rnn", BOTH,
+      F8("4,2,3")
+          F8_ROWS("2", "9", "3", "9") "; const f32[2,18]; i32[2] 2 4" F8_LAST F8_CODES("2,2,9") },
+    { "qnn_rnn", "qnn.rnn", REVERSE,
+      TO_E3M4("2,3,3") F8_W("f8e3m4", "1", "8", "3", "8") "; _; _; const f32[] 0.001; const i16[] "
+                                                          "5" F8_CODES("2,1,8") },
+    { "qnn_rnn", "qnn.rnn", FORWARD ", activations=\"Relu\"",
+      F8("4,1,300") F8_W("f8e4m3", "1", "5", "300", "5") },
+    { "qnn_gru", "qnn.gru", FORWARD, F8("4,1,3") F8_W("f8e4m3", "1", "15", "3", "5") },
+    { "qnn_gru", "qnn.gru", BOTH,
+      F8("4,2,3")
+          F8_ROWS("2", "27", "3", "9") "; const f32[2,54]; i32[2] 2 4" F8_LAST F8_CODES("2,2,9") },
+    { "qnn_gru", "qnn.gru", BOTH ", linear_before_reset=true",
+      F8("4,2,3")
+          F8_ROWS("2", "27", "3", "9") "; const f32[2,54]; i32[2] 0 4" F8_LAST F8_CODES("2,2,9") },
+    { "qnn_lstm", "qnn.lstm", FORWARD, F8("4,1,3") F8_W("f8e4m3", "1", "20", "3", "5") },
+    { "qnn_lstm", "qnn.lstm", BOTH,
+      F8("4,2,3") F8_ROWS("2", "36", "3", "9") "; const f32[2,72]; i32[2] 2 4" F8_LAST F8_CODES(
+          "2,2,9") F8_LAST F8_CODES("2,2,9") P("2", "27") },
+    { "qnn_lstm", "qnn.lstm", FORWARD ", clip=0.5, input_forget=true",
+      TO_E3M4("3,2,3")
+          F8_W("f8e3m4", "1", "20", "3",
+               "5") "; const f32[1,40]; i32[2] 0 3; _; _; _; _; _; const f32[] 0.0002; const i16[] "
+                    "7" F8_CODES("1,2,5") P("1", "15") },
+};
+
+START_TEST(exact_layers_agree)
+{
+    KERNEL_CASES_CHECK(exact_layers, 0);
+}
+END_TEST
+
 START_TEST(rnns_agree_exactly)
 {
     KERNEL_CASES_CHECK(rnns, 0);
@@ -136,6 +188,7 @@ int main(void)
     tcase_add_test(tests, rnns_agree_exactly);
     tcase_add_test(tests, grus_agree_exactly);
     tcase_add_test(tests, lstms_agree_exactly);
+    tcase_add_test(tests, exact_layers_agree);
     suite_add_tcase(suite, tests);
     runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

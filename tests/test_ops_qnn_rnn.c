@@ -59,10 +59,21 @@ static const struct op_case cases[] = {
       "i8[1,1,1] 2; f32[] 0.5; i8[] 0; f32[1,3] 3 2 6",
       "i8[1,1,1,1] 127; i8[1,1,1] 127; u8[1,1,1] 32", NULL },
 
+    /* small floats: 0x38 = 56 is 1, 64 is 2, 68 is 3. 1 * 2 + 0.5, 2 * 2 + 0.5 + 2.5 * 3 = 12,
+     * in quarters */
+    { "qnn.rnn", AFFINE("1", "", "Affine", "[1]", "[0]"),
+      "f8e4m3[2,1,1] 56 64; f32[] 1; f8e4m3[] 0; f32[] 0.25; f8e4m3[] 0; f8e4m3[1,1,1] 64; f32[] "
+      "1; "
+      "f8e4m3[1,1,1] 68; f32[] 1; f32[1,2] 0.5 0",
+      "f8e4m3[2,1,1,1] 82 100; f8e4m3[1,1,1] 100", NULL },
+    { "qnn.rnn", FORM("1", "", ""),
+      "f8e4m3[1,1,1] 56; f32[] 1; f8e4m3[] 0; f32[] 1; f8e4m3[] 0; i8[1,1,1] 64; f32[] 1; "
+      "f8e4m3[1,1,1] 68; f32[] 1",
+      ";", "input 5 of qnn.rnn is i8, wanted is a small float" },
     { "qnn.rnn", FORM("1", "", ""), "f32[1,1,1] 3" HALVES W1, ";", "wanted is i8, u8, i16 or u16" },
     { "qnn.rnn", FORM("1", "", ""),
       "i8[1,1,1] 3" HALVES "; u8[1,1,1] 2; f32[] 1; i8[1,1,1] 2; f32[] 1", ";",
-      "w is (1,1,1) u8, wanted is (1,1,1) i8" },
+      "input 5 of qnn.rnn is u8, wanted is i8" },
     { "qnn.rnn", FORM("2", "", ""), "i8[1,1,1] 3" HALVES W1, ";", "wanted is (1,2,1) i8" },
     { "qnn.rnn", FORM("1", "sideways", ""), "i8[1,1,1] 3" HALVES W1, ";", "sideways" },
     { "qnn.rnn", FORM("1", "", ""),
@@ -202,6 +213,18 @@ static const struct pair {
       11, 3, 5, 9, BIASES | LENGTHS | STATES | LAST | PEEPHOLES | PER_ROW, 0.9, 0.52 },
     { "qnn.lstm", "nn.lstm", FORM("128", "", ", clip=3"), DTYPE_I8, DTYPE_I8, 60, 1, 128, 128,
       BIASES | STATES | LAST, 0.2, 0.52 },
+    /* small floats; results in units of the last place, less what gates are off (steps_off) */
+    { "qnn.rnn", "nn.rnn", FORM("20", "", ""), DTYPE_F8E4M3, DTYPE_F8E4M3, 30, 2, 10, 20, BIASES,
+      0.4, 0.5001 },
+    { "qnn.gru", "nn.gru", FORM("9", "bidirectional", ", clip=0.75, linear_before_reset=true"),
+      DTYPE_F8E3M4, DTYPE_F8E4M3, 11, 3, 5, 9, BIASES | LENGTHS | STATES, 0.9, 0.5001 },
+    { "qnn.gru", "nn.gru", FORM("20", "reverse", ""), DTYPE_F8E4M3FNUZ, DTYPE_F8E4M3FNUZ, 30, 2, 10,
+      20, BIASES | STATES | LAST | PER_ROW, 0.5, 0.5001 },
+    { "qnn.lstm", "nn.lstm", FORM("9", "bidirectional", ", input_forget=true"), DTYPE_F8E4M3,
+      DTYPE_F8E3M4, 11, 3, 5, 9, BIASES | LENGTHS | STATES | LAST | PEEPHOLES | PER_ROW, 0.9,
+      0.5001 },
+    { "qnn.lstm", "nn.lstm", FORM("128", "", ", clip=3"), DTYPE_F8E4M3, DTYPE_F8E4M3, 60, 1, 128,
+      128, BIASES | STATES | LAST, 0.2, 0.5001 },
     /* results of 16 bits */
     { "qnn.lstm", "nn.lstm", FORM("32", "", ""), DTYPE_I16, DTYPE_I16, 40, 1, 16, 32,
       BIASES | STATES | LAST | PER_ROW, 0.4, 12 },
@@ -215,6 +238,25 @@ struct both {
     unsigned seed;
     struct tensor in[QNN_RNN_INPUTS], floats[8];
 };
+
+static bool is_small_float(enum dtype dtype)
+{
+    return dtype_minifloat(dtype) != NULL;
+}
+
+/* The greatest number of integers, or of small floats. */
+static double greatest_of(enum dtype dtype)
+{
+    const struct minifloat *format = dtype_minifloat(dtype);
+
+    return format ? ldexp((double)exact_greatest(format), exact_unit(format))
+                  : (double)dtype_greatest(dtype);
+}
+
+static double least_of(enum dtype dtype)
+{
+    return is_small_float(dtype) ? -greatest_of(dtype) : (double)dtype_least(dtype);
+}
 
 static void put_number(struct both *both, int i, enum dtype dtype, double number)
 {
@@ -243,13 +285,13 @@ static void put_codes(struct both *both, int i, int of_floats, const struct type
 {
     const struct type scales = type_make(DTYPE_F32, rows ? 1 : 0, &rows);
     const struct type doubles = type_make(DTYPE_F64, type->rank, type->dim);
-    const double greatest = (double)dtype_greatest(type->dtype);
+    const double greatest = greatest_of(type->dtype);
     const int64_t row = type->dim[type->rank - 1];
 
     both->in[i] = tensor_new(&both->bulk, type);
     both->in[i + 1] = tensor_new(&both->bulk, &scales);
     both->floats[of_floats] = tensor_new(&both->bulk, &doubles);
-    fill_random(&both->in[i], (double)dtype_least(type->dtype), greatest, &both->seed);
+    fill_random(&both->in[i], least_of(type->dtype), greatest, &both->seed);
     fill_random(&both->in[i + 1], most / greatest / 4, most / greatest, &both->seed);
     for (int64_t k = 0; k < type_elements(type); k++)
         tensor_put(&both->floats[of_floats], k,
@@ -259,13 +301,13 @@ static void put_codes(struct both *both, int i, int of_floats, const struct type
 
 static double middle(enum dtype dtype)
 {
-    return floor(((double)dtype_least(dtype) + (double)dtype_greatest(dtype)) / 2) + 5;
+    return is_small_float(dtype) ? 0 : floor((least_of(dtype) + greatest_of(dtype)) / 2) + 5;
 }
 
 /* Scale and zero point of what reaches up to `most`. */
 static void put_affine(struct both *both, int i, enum dtype dtype, double most)
 {
-    put_number(both, i, DTYPE_F32, most / (double)(dtype_greatest(dtype) - dtype_least(dtype)) * 2);
+    put_number(both, i, DTYPE_F32, most / (greatest_of(dtype) - least_of(dtype)) * 2);
     put_number(both, i + 1, dtype, middle(dtype));
 }
 
@@ -284,11 +326,12 @@ static void make_inputs(struct both *both, const struct pair *p)
     const int64_t d = strstr(p->attrs, "bidirectional") ? 2 : 1, n = p->hidden;
     const int64_t rows = (op == OP_RNN ? 1 : op == OP_GRU ? 3 : 4) * n;
     const int64_t of_row = p->with & PER_ROW ? rows : 0;
+    const enum dtype weights = is_small_float(p->dtype) ? p->dtype : DTYPE_I8;
     const struct type x = type_make(p->dtype, 3,
                                     (int64_t[]){ batch_major ? p->batch : p->steps,
                                                  batch_major ? p->steps : p->batch, p->input });
-    const struct type w = type_make(DTYPE_I8, 3, (int64_t[]){ d, rows, p->input });
-    const struct type r = type_make(DTYPE_I8, 3, (int64_t[]){ d, rows, n });
+    const struct type w = type_make(weights, 3, (int64_t[]){ d, rows, p->input });
+    const struct type r = type_make(weights, 3, (int64_t[]){ d, rows, n });
     const struct type b = type_make(DTYPE_F32, 2, (int64_t[]){ d, 2 * rows });
     const struct type peepholes = type_make(DTYPE_F32, 2, (int64_t[]){ d, 3 * n });
     const struct type lengths = type_make(DTYPE_I32, 1, &p->batch);
@@ -320,18 +363,32 @@ static void make_inputs(struct both *both, const struct pair *p)
         put_floats(both, QNN_RNN_P, 7, &peepholes, 0.5);
 }
 
-/* The greatest distance of codes from numbers, in their steps; saturated. */
+/* In steps; of small floats in units of the last place, that of what is wanted, less 2e-4: what a
+ * hidden state may be off, however small it is. */
+static double distance(const struct type *type, double found, double wanted, double scale)
+{
+    const struct minifloat *format = type_minifloat(type);
+    int exponent;
+
+    if (!format)
+        return fabs(found - wanted);
+    (void)frexp(wanted, &exponent);
+    return fmax(fabs(found - wanted) - 2e-4 / scale, 0) /
+           ldexp(1, (int)fmax(exponent - 1 - format->mantissa_bits, exact_unit(format)));
+}
+
+/* The greatest distance of codes from numbers; saturated. */
 static double steps_off(const struct tensor *codes, const struct tensor *wanted, double scale,
                         double zero)
 {
-    const double least = (double)dtype_least(codes->type.dtype),
-                 greatest = (double)dtype_greatest(codes->type.dtype);
+    const double least = least_of(codes->type.dtype), greatest = greatest_of(codes->type.dtype);
     double worst = 0;
 
     for (int64_t i = 0; i < type_elements(&codes->type); i++) {
         const double steps = tensor_at(wanted, i) / scale + zero;
 
-        worst = fmax(worst, fabs(fmax(fmin(steps, greatest), least) - tensor_at(codes, i)));
+        worst = fmax(worst, distance(&codes->type, tensor_at(codes, i),
+                                     fmax(fmin(steps, greatest), least), scale));
     }
     return worst;
 }

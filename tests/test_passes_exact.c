@@ -170,6 +170,33 @@ static const struct exact_case {
           "s") "  %c = image.resize(%xf) {size=[1,2,7,9], method=\"nearest_neighbor\", "
                "coordinate_transformation_mode=\"asymmetric\", rounding_method=\"floor\"}\n" ENCODE(
                    "y", "c", "s") "}\n" },
+    { "exact_recurrent",
+      "fn main(%x: (4,2,3) f8e4m3, %i: (1,2,3) f8e4m3) -> (%y, %h, %c) {\n" Z S
+      "  const @w : (1,12,3) f8e4m3 = crc32:00000000\n"
+      "  const @r : (1,12,3) f8e4m3 = crc32:00000000\n  const @b : (1,24) f32 = crc32:00000000\n"
+      "  const @ws : (12) f32 = [0.01, 0.002, 0.005, 0.01, 0.002, 0.001, 0.01, 0.002, 0.005, 0.01, "
+      "0.002, 0.001]\n  const @rs : () f32 = [0.002]\n" DECODE("xf", "x", "s")
+          DECODE("if", "i", "rs") "  %rf = qnn.dequantize(@r, @rs, @z) {axis=0}\n"
+                                  "  %wf = qnn.dequantize(@w, @ws, @z) {axis=1}\n"
+                                  "  %o, %oh, %oc = nn.lstm(%xf, %wf, %rf, @b, _, %if, %if) "
+                                  "{hidden_size=3}\n" ENCODE("y", "o", "s") ENCODE("h", "oh", "u")
+                                      ENCODE("c", "oc", "t") "}\n" },
+    { "exact_recurrent", /* scales of 1, bounds behind it */
+      "fn main(%x: (4,2,3) f8e4m3) -> (%y) {\n" Z S "  const @w : (1,9,3) f8e3m4 = crc32:00000000\n"
+      "  const @r : (1,9,3) f8e3m4 = crc32:00000000\n"
+      "  %xf = cast(%x) {dtype=f32, saturate=true}\n"
+      "  %wf = cast(@w) {dtype=f32, saturate=true}\n"
+      "  %rf = cast(@r) {dtype=f32, saturate=true}\n"
+      "  %o, %oh = nn.gru(%xf, %wf, %rf) {hidden_size=3, linear_before_reset=true}\n"
+      "  %n = nn.relu(%o)\n" ENCODE("y", "n", "s") "}\n" },
+    { NULL, /* its states may be beyond 1024 */
+      "fn main(%x: (4,2,3) f8e4m3) -> (%y) {\n" Z S "  const @w : (1,3,3) f8e4m3 = crc32:00000000\n"
+      "  const @r : (1,3,3) f8e4m3 = crc32:00000000\n" DECODE(
+          "xf", "x",
+          "s") "  %wf = qnn.dequantize(@w, @s, @z) {axis=0}\n"
+               "  %rf = qnn.dequantize(@r, @s, @z) {axis=0}\n"
+               "  %o, %oh = nn.rnn(%xf, %wf, %rf) {hidden_size=3, activations=\"Relu\"}\n"
+               "  %y = cast(%o) {dtype=f8e4m3, saturate=true}\n}\n" },
     { "exact_resize",
       "fn main(%x: (1,2,4,5) f8e4m3) -> (%y) {\n" Z S DECODE(
           "xf", "x", "s") "  %c = image.resize(%xf) {size=[1,2,7,9], method=\"linear\", "

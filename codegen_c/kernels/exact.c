@@ -34,15 +34,21 @@ static bool takes_codes(const struct region *region, const char **why)
     return takes_sizes(region, why);
 }
 
-void bind_steps(struct bind *bind, const char *key, int input)
+const char *exact_steps_table(struct bind *bind, int input)
 {
     const struct type *type = anchor_input(bind->region, input);
+    const struct type of_table = type_make(DTYPE_I32, 1, (int64_t[]){ CODES });
+    const char *name = arena_printf(bind->arena, "%s_steps", dtype_name(type->dtype));
     int32_t *steps = table_new(bind, DTYPE_I32, CODES);
 
     for (unsigned code = 0; code < CODES; code++)
         steps[code] = exact_steps(type_minifloat(type), code);
-    bind_table(bind, key, arena_printf(bind->arena, "%s_steps", dtype_name(type->dtype)), DTYPE_I32,
-               CODES, steps);
+    return bind_operand(bind, constant_new(bind->region->fn, name, &of_table, steps));
+}
+
+void bind_steps(struct bind *bind, const char *key, int input)
+{
+    bind_text(bind, key, "%s", exact_steps_table(bind, input));
 }
 
 static void bind_factors(struct bind *bind)
@@ -64,12 +70,9 @@ static bool may_split(int64_t x, int64_t w)
     return x * (lower > upper ? lower : upper) * BLOCK <= INT32_MAX;
 }
 
-/* Binds "dot", the function for sums of products of numbers of x with codes of w. */
-static void bind_dot(struct bind *bind)
+const char *exact_dot(struct bind *bind, const struct minifloat *w, int64_t most)
 {
-    const struct minifloat *x = type_minifloat(anchor_input(bind->region, X));
-    const struct minifloat *w = type_minifloat(anchor_input(bind->region, W));
-    const bool split = may_split(exact_greatest(x), exact_greatest(w));
+    const bool split = may_split(most, exact_greatest(w));
     const char *name = split ? "exact_dot" : "exact_dot_wide", *fn = bind_own_helper(bind, name);
     struct keys keys;
 
@@ -82,7 +85,16 @@ static void bind_dot(struct bind *bind)
         }
         fn = bind_new_helper(bind, name, "templates/helpers/exact_dot.c.tmpl", &keys);
     }
-    bind_text(bind, "dot", "%s", fn);
+    return fn;
+}
+
+/* Binds "dot", for numbers of x with codes of w. */
+static void bind_dot(struct bind *bind)
+{
+    const struct minifloat *x = type_minifloat(anchor_input(bind->region, X));
+    const struct minifloat *w = type_minifloat(anchor_input(bind->region, W));
+
+    bind_text(bind, "dot", "%s", exact_dot(bind, w, exact_greatest(x)));
 }
 
 bool accepts_exact_conv(const struct region *region, const char **why)

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "codegen_c/kernels/anchor.h"
+#include "codegen_c/kernels/exact.h"
+#include "codegen_c/scalar_exact.h"
 #include "relay_ir/ops/qnn_recurrent.h"
 #include "relay_ir/ops/walk.h"
 
@@ -212,6 +214,13 @@ static void bind_result(struct bind *bind, const char *key, int i, const struct 
     while (ret->inputs[k] != bind->region->anchor->outputs[i])
         k++;
     bind_text(bind, key, "%s", bind->region->results[k]);
+    if (state->format) {
+        bind_text(bind, arena_printf(bind->arena, "%s_code", key),
+                  "scale_to_minifloat(%s, %" PRId32 ", %d, %s)", v, state->exact.multiplier,
+                  state->exact.shift, exact_format_text(bind->arena, state->format));
+        bind_helper(bind, "scale_to_minifloat");
+        return;
+    }
     bind_text(bind, arena_printf(bind->arena, "%s_code", key),
               "(%s)saturate_int(%srequantize_once(%s, %" PRId32 ", %d)%s, %" PRId64 ", %" PRId64
               ")",
@@ -226,10 +235,29 @@ static const char *initial_state(struct bind *bind, const struct qnn_state *stat
 {
     if (!has_input(bind, input))
         return "0";
+    if (state->format) {
+        bind_helper(bind, "scale_to_i64");
+        return arena_printf(
+            bind->arena,
+            "saturate_int(scale_to_i64(%s[%s[at + k]], %" PRId32 ", %d), INT32_MIN, INT32_MAX)",
+            exact_steps_table(bind, input), bind_operand(bind, bind->region->anchor->inputs[input]),
+            state->exact.multiplier, state->exact.shift);
+    }
     bind_helper(bind, "requantize_once");
     return arena_printf(bind->arena, "requantize_once(%s[at + k]%s, %" PRId32 ", %d)",
                         bind_operand(bind, bind->region->anchor->inputs[input]),
                         plus(bind, -state->zero), state->factor.multiplier, state->factor.shift);
+}
+
+/* Of the hidden state: sums of small floats read numbers of 32 bits. */
+static const char *h_type(const struct qnn_recurrent *of)
+{
+    return of->exact ? "int32_t" : "int16_t";
+}
+
+static const char *to_h(const struct qnn_recurrent *of)
+{
+    return of->exact ? "" : "(int16_t)";
 }
 
 /* Sets `key` to the expression `v` in 2^-bits as a hidden state. */
@@ -239,7 +267,7 @@ static void bind_hidden(struct bind *bind, const char *key, const struct qnn_rec
     const int shift = bits - of->h_bits;
     const char *moved = shift ? arena_printf(bind->arena, "shift_to_nearest(%s, %d)", v, shift) : v;
 
-    bind_text(bind, key, "(int16_t)saturate_int(%s, H_LEAST, H_MOST)", moved);
+    bind_text(bind, key, "%ssaturate_int(%s, H_LEAST, H_MOST)", to_h(of), moved);
 }
 
 /* --- kernels ---------------------------------------------------------------------------------- */
@@ -265,24 +293,70 @@ static void bind_places(struct bind *bind, const struct qnn_recurrent *of)
         bind_input(bind, "lengths", QNN_RNN_LENGTHS);
 }
 
-static void bind_weights(struct bind *bind, const struct qnn_recurrent *of)
+/* Sums of products with i8, in 32 bits; and times their factors. */
+static void bind_sums(struct bind *bind, bool begins_with_0)
 {
-    const struct node *node = bind->region->anchor;
-    const int64_t rows = of->sizes.rows, n = of->sizes.directions * rows;
-    const char *weigh =
-        arena_printf(bind->arena, "weigh_%s", dtype_name(node->inputs[QNN_RNN_X]->type.dtype));
+    const char *weigh = arena_printf(bind->arena, "weigh_%s",
+                                     dtype_name(anchor_input(bind->region, QNN_RNN_X)->dtype));
 
     bind_helper(bind, weigh);
     bind_helper(bind, "weigh_i16");
-    bind_text(bind, "weigh", "%s", weigh);
+    bind_text(bind, "tsum", "int32_t");
+    bind_text(bind, "sum_x", "%s(&weight[line * IN], in, IN, %s)", weigh,
+              begins_with_0 ? "0" : "x_start[line]");
+    bind_text(bind, "sum_h", "weigh_i16(&recurrent[line * HIDDEN], h, HIDDEN, 0)");
+    keys_offer(bind->keys, "sum_reset_h",
+               "weigh_i16(&recurrent[line * HIDDEN], reset_h, HIDDEN, 0)");
+    bind_text(bind, "scaled_x", "shift_to_nearest((int64_t)from_x * x_factor[row], X_SHIFT)");
+    bind_text(bind, "scaled_h", "shift_to_nearest((int64_t)from_h * h_factor[row], H_SHIFT)");
+}
+
+/* The same of small floats, in 64 bits. */
+static void bind_exact_sums(struct bind *bind)
+{
+    const struct minifloat *x = type_minifloat(anchor_input(bind->region, QNN_RNN_X));
+    const struct minifloat *w = type_minifloat(anchor_input(bind->region, QNN_RNN_W));
+    const struct minifloat *r = type_minifloat(anchor_input(bind->region, QNN_RNN_R));
+    const char *dot_x = exact_dot(bind, w, exact_greatest(x)), *dot_h = exact_dot(bind, r, 1 << 15);
+    const char *w_steps = exact_steps_table(bind, QNN_RNN_W),
+               *r_steps = exact_steps_table(bind, QNN_RNN_R);
+
+    bind_helper(bind, "scale_to_i64");
+    bind_text(bind, "x_steps", "%s", exact_steps_table(bind, QNN_RNN_X));
+    bind_text(bind, "tsum", "int64_t");
+    bind_text(bind, "sum_x", "%s(%s, &weight[line * IN], in, IN)", dot_x, w_steps);
+    bind_text(bind, "sum_h", "%s(%s, &recurrent[line * HIDDEN], h, HIDDEN)", dot_h, r_steps);
+    keys_offer(bind->keys, "sum_reset_h",
+               arena_printf(bind->arena, "%s(%s, &recurrent[line * HIDDEN], reset_h, HIDDEN)",
+                            dot_h, r_steps));
+    bind_text(bind, "scaled_x",
+              "(int64_t)saturate_int(scale_to_i64(from_x, x_factor[row], -X_SHIFT), INT32_MIN, "
+              "INT32_MAX)");
+    bind_text(bind, "scaled_h",
+              "saturate_int(scale_to_i64(from_h, h_factor[row], -H_SHIFT), INT32_MIN, INT32_MAX)");
+}
+
+static void bind_weights(struct bind *bind, const struct qnn_recurrent *of)
+{
+    const int64_t rows = of->sizes.rows, n = of->sizes.directions * rows;
+    const bool starts = bind_optional(bind, "x_start", of->x_start, n);
+
+    bind_flag(bind, "exact", of->exact);
+    if (of->exact)
+        bind_exact_sums(bind);
+    else
+        bind_sums(bind, !starts);
+    bind_text(bind, "th", "%s", h_type(of));
+    keys_offer(bind->keys, "as_h", of->exact ? "" : "(int16_t *)"); /* of 32 bits already */
+    keys_offer(bind->keys, "to_h", to_h(of));
+    bind_text(bind, "tw", "%s", dtype_c_type(anchor_input(bind->region, QNN_RNN_W)->dtype));
+    bind_text(bind, "tr", "%s", dtype_c_type(anchor_input(bind->region, QNN_RNN_R)->dtype));
     bind_input(bind, "weight", QNN_RNN_W);
     bind_input(bind, "recurrent", QNN_RNN_R);
     bind_text(bind, "x_factor", "%s", numbers_of(bind, "x_factor", of->x_factor, rows));
     bind_text(bind, "h_factor", "%s", numbers_of(bind, "h_factor", of->h_factor, rows));
     bind_int(bind, "x_shift", of->x_shift);
     bind_int(bind, "h_shift", of->h_shift);
-    bind_text(bind, "start", "%s",
-              bind_optional(bind, "x_start", of->x_start, n) ? "x_start[line]" : "0");
     bind_text(bind, "plus_bias", "%s",
               bind_optional(bind, "bias", of->bias, n) ? " + bias[line]" : "");
 }
@@ -292,7 +366,7 @@ static void bind_states(struct bind *bind, const struct qnn_recurrent *of)
     const char *h = initial_state(bind, &of->initial_h, QNN_RNN_H);
 
     if (strcmp(h, "0") != 0)
-        h = arena_printf(bind->arena, "(int16_t)saturate_int(%s, H_LEAST, H_MOST)", h);
+        h = arena_printf(bind->arena, "%ssaturate_int(%s, H_LEAST, H_MOST)", to_h(of), h);
     bind_text(bind, "initial_h", "%s", h);
     bind_int(bind, "h_bits", of->h_bits);
     bind_int(bind, "h_most", of->h_most);
@@ -338,9 +412,13 @@ static struct qnn_recurrent begin(struct bind *bind, struct bulk *bulk)
     return of;
 }
 
-static bool end(struct bind *bind, struct bulk *bulk, int64_t bytes_of_unit)
+/* Numbers of 32 bits, and hidden states, for each unit; what is read of x, as steps. */
+static bool end(struct bind *bind, struct bulk *bulk, const struct qnn_recurrent *of,
+                int64_t n_wide)
 {
-    bind_scratch(bind, (size_t)(bytes_of_unit * bind->region->anchor->attrs.rnn.hidden_size));
+    const int64_t bytes = n_wide * 4 + 2 * (of->exact ? 4 : 2);
+
+    bind_scratch(bind, (size_t)(bytes * of->sizes.hidden + (of->exact ? 4 * of->sizes.input : 0)));
     bulk_release(bulk);
     return true;
 }
@@ -352,7 +430,7 @@ bool bind_qnn_rnn(struct bind *bind)
 
     bind_gate(bind, "f", &of, 0, "of_x + of_h");
     bind_hidden(bind, "hidden_of_gate", &of, "gate", QNN_GATE_BITS);
-    return end(bind, &bulk, 2 * sizeof(int16_t));
+    return end(bind, &bulk, &of, 0);
 }
 
 bool bind_qnn_gru(struct bind *bind)
@@ -374,7 +452,7 @@ bool bind_qnn_gru(struct bind *bind)
               bind_optional(bind, "h_bias", of.h_bias, of.sizes.directions * of.sizes.hidden)
                   ? " + h_bias[d * HIDDEN + k]"
                   : "");
-    return end(bind, &bulk, linear ? 2 * sizeof(int16_t) : 2 * sizeof(int16_t) + sizeof(int32_t));
+    return end(bind, &bulk, &of, linear ? 0 : 1);
 }
 
 /* A sum, with the share of a peephole where there are any. */
@@ -401,5 +479,5 @@ bool bind_qnn_lstm(struct bind *bind)
     bind_gate(bind, "change", &of, 1, "sum[3]");
     bind_gate(bind, "shown", &of, 2, "now");
     bind_hidden(bind, "hidden_of_gates", &of, "(int64_t)out_gate * shown", 2 * QNN_GATE_BITS);
-    return end(bind, &bulk, sizeof(int32_t) + 2 * sizeof(int16_t));
+    return end(bind, &bulk, &of, 1);
 }

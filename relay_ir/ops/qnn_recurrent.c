@@ -12,6 +12,7 @@
 #include "relay_ir/ops/walk.h"
 
 enum { STATE_BITS = 15, LEAST_STATE_BITS = 7, FACTOR_BITS = 30, MOST_SHIFT = 62 };
+enum { MOST_EXACT_SHIFT = 127 };
 
 static const double most_sum = 0x1p10; /* of a bias, a state: half of what 32 bits hold */
 
@@ -41,11 +42,22 @@ static bool refuse(struct making *making, const char *why)
 static struct qnn_state state_of(const struct making *making, int i, struct qnn_state other)
 {
     const struct tensor *scale = input(making, i), *zero = input(making, i + 1);
+    struct qnn_state state = other;
 
-    return scale ? (struct qnn_state){ .dtype = zero->type.dtype,
-                                       .scale = tensor_at(scale, 0),
-                                       .zero = tensor_int_at(zero, 0) }
-                 : other;
+    if (!scale)
+        return other;
+    state = (struct qnn_state){ .dtype = zero->type.dtype,
+                                .scale = tensor_at(scale, 0),
+                                .format = type_minifloat(&zero->type) };
+    if (!state.format)
+        state.zero = tensor_int_at(zero, 0);
+    return state;
+}
+
+/* What one code, or step, stands for. */
+static double step_of(const struct qnn_state *state)
+{
+    return state->format ? ldexp(state->scale, exact_unit(state->format)) : state->scale;
 }
 
 /* The greatest magnitude that codes stand for. */
@@ -53,6 +65,8 @@ static double reach_of(const struct qnn_state *state)
 {
     const double zero = (double)state->zero;
 
+    if (state->format)
+        return step_of(state) * (double)exact_greatest(state->format);
     return state->scale * fmax((double)dtype_greatest(state->dtype) - zero,
                                zero - (double)dtype_least(state->dtype));
 }
@@ -139,6 +153,25 @@ static int64_t row_reach(const struct tensor *weights, int64_t row, int64_t n, i
     return reach;
 }
 
+/* Sums of n products of steps with numbers up to `most`. */
+static bool fit_64_bits(const struct tensor *weights, int64_t most, int64_t n)
+{
+    return n <= INT64_MAX / most / exact_greatest(type_minifloat(&weights->type));
+}
+
+static bool fit_exact_sums(struct making *making)
+{
+    struct qnn_recurrent *of = making->of;
+    const int64_t most = exact_greatest(type_minifloat(&input(making, QNN_RNN_X)->type));
+    const int64_t n = of->sizes.directions * of->sizes.rows;
+
+    of->x_start = bulk_alloc(making->bulk, (size_t)n * sizeof *of->x_start); /* 0 */
+    of->h_most = (1 << STATE_BITS) - 1;
+    return (fit_64_bits(input(making, QNN_RNN_W), most, of->sizes.input) &&
+            fit_64_bits(input(making, QNN_RNN_R), 1 << STATE_BITS, of->sizes.hidden)) ||
+           refuse(making, "sums of products may leave 64 bits");
+}
+
 static bool read_x_sums(struct making *making)
 {
     struct qnn_recurrent *of = making->of;
@@ -182,11 +215,17 @@ static bool fit_h_sums(struct making *making)
            refuse(making, "sums of products with the hidden state may leave 32 bits");
 }
 
+static bool fit_sums(struct making *making)
+{
+    return making->of->exact ? fit_exact_sums(making) : read_x_sums(making) && fit_h_sums(making);
+}
+
 /* The greatest shift with which no factor leaves FACTOR_BITS. */
 static bool find_factors(struct making *making, const struct tensor *scales, double unit,
                          int32_t *factors, int64_t n, int *shift)
 {
     const int64_t n_scales = type_elements(&scales->type);
+    const int most_shift = making->of->exact ? MOST_EXACT_SHIFT : MOST_SHIFT;
     double greatest = 0;
     int exponent;
 
@@ -200,10 +239,16 @@ static bool find_factors(struct making *making, const struct tensor *scales, dou
     if (!(greatest < 0x1p29) || greatest < 0x1p-60)
         return refuse(making, "a scale of weights is too great, or too small");
     (void)frexp(greatest, &exponent); /* greatest < 2^exponent */
-    *shift = FACTOR_BITS - exponent < MOST_SHIFT ? FACTOR_BITS - exponent : MOST_SHIFT;
+    *shift = FACTOR_BITS - exponent < most_shift ? FACTOR_BITS - exponent : most_shift;
     for (int64_t i = 0; i < n; i++)
         factors[i] = (int32_t)rint(ldexp(tensor_at(scales, n_scales == 1 ? 0 : i) * unit, *shift));
     return true;
+}
+
+/* The exponent of what the numbers of an input are counted in. */
+static int unit_of(const struct making *making, int i)
+{
+    return making->of->exact ? exact_unit(type_minifloat(&input(making, i)->type)) : 0;
 }
 
 static bool read_factors(struct making *making)
@@ -211,13 +256,15 @@ static bool read_factors(struct making *making)
     struct qnn_recurrent *of = making->of;
     const int64_t rows = of->sizes.rows;
     const double x_scale = tensor_at(input(making, QNN_RNN_X_SCALE), 0);
+    const int x_unit = unit_of(making, QNN_RNN_X) + unit_of(making, QNN_RNN_W) + QNN_SUM_BITS;
+    const int h_unit = unit_of(making, QNN_RNN_R) + QNN_SUM_BITS - of->h_bits;
 
     of->x_factor = bulk_alloc(making->bulk, (size_t)rows * sizeof *of->x_factor);
     of->h_factor = bulk_alloc(making->bulk, (size_t)rows * sizeof *of->h_factor);
-    return find_factors(making, input(making, QNN_RNN_W_SCALE), ldexp(x_scale, QNN_SUM_BITS),
+    return find_factors(making, input(making, QNN_RNN_W_SCALE), ldexp(x_scale, x_unit),
                         of->x_factor, rows, &of->x_shift) &&
-           find_factors(making, input(making, QNN_RNN_R_SCALE), ldexp(1, QNN_SUM_BITS - of->h_bits),
-                        of->h_factor, rows, &of->h_shift);
+           find_factors(making, input(making, QNN_RNN_R_SCALE), ldexp(1, h_unit), of->h_factor,
+                        rows, &of->h_shift);
 }
 
 /* --- biases, peepholes ------------------------------------------------------------------------ */
@@ -277,15 +324,31 @@ static bool read_peepholes(struct making *making)
 
 /* --- all of it -------------------------------------------------------------------------------- */
 
+static void set_factor(struct qnn_state *state, double factor)
+{
+    state->factor = fixed_point_of(factor);
+    state->exact = exact_factor_of(factor);
+}
+
 static void set_state_factors(struct qnn_recurrent *of)
 {
     const double h = ldexp(1, -of->h_bits), c = ldexp(1, -QNN_SUM_BITS);
 
-    of->y.factor = fixed_point_of(h / of->y.scale);
-    of->last_h.factor = fixed_point_of(h / of->last_h.scale);
-    of->last_c.factor = fixed_point_of(c / of->last_c.scale);
-    of->initial_h.factor = fixed_point_of(of->initial_h.scale / h);
-    of->initial_c.factor = fixed_point_of(of->initial_c.scale / c);
+    set_factor(&of->y, h / step_of(&of->y));
+    set_factor(&of->last_h, h / step_of(&of->last_h));
+    set_factor(&of->last_c, c / step_of(&of->last_c));
+    set_factor(&of->initial_h, step_of(&of->initial_h) / h);
+    set_factor(&of->initial_c, step_of(&of->initial_c) / c);
+}
+
+int64_t qnn_recurrent_scaled(const struct qnn_recurrent *of, int64_t sum, int32_t factor, int shift)
+{
+    int64_t scaled;
+
+    if (!of->exact)
+        return shifted_to_nearest(sum * factor, shift);
+    scaled = exact_scale_whole(sum, (struct exact_factor){ factor, -shift });
+    return scaled < INT32_MIN ? INT32_MIN : scaled > INT32_MAX ? INT32_MAX : scaled;
 }
 
 bool qnn_recurrent_of(const struct node *node, const struct tensor *const *in, struct bulk *bulk,
@@ -297,9 +360,9 @@ bool qnn_recurrent_of(const struct node *node, const struct tensor *const *in, s
 
     *of = (struct qnn_recurrent){ .kind = rnn_kind(node->op), .sizes = rnn_sizes_of(node) };
     of->clip = clip > 0 && clip < 2 * most_sum ? (int32_t)fmax(rint(clip * 0x1p20), 1) : 0;
-    ok = read_states(&making) && read_functions(&making) && read_x_sums(&making) &&
-         fit_h_sums(&making) && read_factors(&making) && read_biases(&making) &&
-         read_peepholes(&making);
+    of->exact = type_minifloat(&in[QNN_RNN_X]->type) != NULL;
+    ok = read_states(&making) && read_functions(&making) && fit_sums(&making) &&
+         read_factors(&making) && read_biases(&making) && read_peepholes(&making);
     if (ok)
         set_state_factors(of);
     *why = making.why;

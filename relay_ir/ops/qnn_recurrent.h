@@ -4,10 +4,15 @@
  * The shapes are those of nn.rnn (rnn.h). x is i8, u8, i16 or u16, weights are i8 around 0, with
  * one scale or one for each row of gates, which both directions share; biases and peepholes are f32
  * in the graph, and integers in compiled code. What is absent: b and p are 0, the last states have
- * the scale of y (h), or 1/16 and i8 (c), initial states are 0. */
+ * the scale of y (h), or 1/16 and i8 (c), initial states are 0.
+ *
+ * Small floats (exact.h): then x, w and r are of formats with exact arithmetic, and all scales count
+ * in numbers of these. Sums of their steps are exact, in 64 bits; what is behind the sums is the
+ * same. States and y may be either. */
 #ifndef RELAY_IR_OPS_QNN_RECURRENT_H
 #define RELAY_IR_OPS_QNN_RECURRENT_H
 
+#include "relay_ir/ops/exact.h"
 #include "relay_ir/ops/qnn.h"
 #include "relay_ir/ops/qnn_gate.h"
 #include "relay_ir/ops/rnn.h"
@@ -45,15 +50,19 @@ struct qnn_state {
     double scale;
     int64_t zero;
     struct fixed_point factor; /* from codes to the state; of results from the state to codes */
+    const struct minifloat *format; /* NULL = integers; else this, the least steps being codes: */
+    struct exact_factor exact;
 };
 
-/* Sums times factors are in 2^-QNN_SUM_BITS: sum * factor / 2^shift, to nearest, halves up. */
+/* Sums times factors are in 2^-QNN_SUM_BITS: sum * factor / 2^shift, to nearest, halves up; of small
+ * floats (qnn_recurrent_scaled) to nearest, ties to even, saturated to 32 bits. */
 struct qnn_recurrent {
     const struct rnn_kind *kind;
     struct rnn_sizes sizes;
+    bool exact;                    /* x, w and r are small floats */
     int h_bits;                    /* the hidden state is h / 2^h_bits, -h_most - 1 .. h_most */
     int32_t h_most;                /* 127 .. 32767 */
-    int x_shift, h_shift, p_shift; /* 1 .. 62 */
+    int x_shift, h_shift, p_shift; /* 1 .. 62; of small floats 127 at most, the first two */
     int32_t *x_factor, *h_factor;  /* [rows], at most 2^30 */
     int32_t *x_start;              /* [directions, rows]: what sums of x begin with */
     int32_t *bias;                 /* [directions, rows], in 2^-QNN_SUM_BITS */
@@ -70,5 +79,9 @@ struct qnn_recurrent {
  * not fit: *why says what (a text in English without a full stop). */
 bool qnn_recurrent_of(const struct node *node, const struct tensor *const *in, struct bulk *bulk,
                       struct qnn_recurrent *of, const char **why);
+
+/* A sum of products in 2^-QNN_SUM_BITS. */
+int64_t qnn_recurrent_scaled(const struct qnn_recurrent *of, int64_t sum, int32_t factor,
+                             int shift);
 
 #endif

@@ -2,12 +2,13 @@
  * gives the same bits.
  *
  * sums      W x and R h of a row exactly, in 32 bits; each times its factor, to nearest multiple of
- *           2^-20, halves up, and added to the bias (and p (.) c); saturated to 32 bits, clipped
+ *           2^-20, halves up, and added to the bias (and p (.) c); saturated to 32 bits, clipped.
+ *           Of small floats in 64 bits; to nearest, ties to even, each saturated to 32 bits as well
  * gates     qnn_gate.c: in 2^-15
  * cell      32 bits in 2^-20: (f * c + i * g) to nearest, halves up, saturated
  * hidden    16 bits in 2^-h_bits: the products of gates to nearest, halves up, saturated
  * results   codes of the hidden state, of the last hidden state and of the last cells: times one
- *           factor, rounded once, to nearest, halves up
+ *           factor, rounded once, to nearest, halves up; small floats ties to even (exact_scale)
  *
  * So a state has about 16 bits, whatever y has, and what is rounded on the way is no more than a
  * few units of them: a result is half a step off, and less than a hundredth of a step of 8 bits
@@ -35,6 +36,20 @@ static bool check_type(struct ctx *ctx, const struct node *node, int input, enum
                       input, op_name(node->op), dtype_name(found), dtype_name(wanted));
 }
 
+/* Integers, or small floats. */
+static bool check_codes(struct ctx *ctx, const struct node *node, int input)
+{
+    return type_minifloat(input_type(node, input)) ? exact_check_codes(ctx, node, input)
+                                                   : qnn_check_quantized(ctx, node, input);
+}
+
+static bool check_zero(struct ctx *ctx, const struct node *node, int input, enum dtype dtype)
+{
+    return type_minifloat(input_type(node, input)) && input_type(node, input)->dtype == dtype
+               ? exact_check_zero(ctx, node, input, 1)
+               : qnn_check_zero(ctx, node, input, dtype, 1);
+}
+
 /* Codes, with a scale and a zero point behind them, or nothing at all. */
 static bool check_state(struct ctx *ctx, const struct node *node, int codes, const char *name,
                         const struct rnn_sizes *s)
@@ -47,10 +62,9 @@ static bool check_state(struct ctx *ctx, const struct node *node, int codes, con
         return diag_error(ctx, DIAG_SHAPE, node_origin(node),
                           "%s: the scale or zero point of %s is missing", op_name(node->op), name);
     wanted = rnn_state_type(s, input_type(node, codes)->dtype);
-    return qnn_check_quantized(ctx, node, codes) &&
-           rnn_check_input(ctx, node, codes, name, &wanted) &&
+    return check_codes(ctx, node, codes) && rnn_check_input(ctx, node, codes, name, &wanted) &&
            qnn_check_scale(ctx, node, codes + 1, 1) &&
-           qnn_check_zero(ctx, node, codes + 2, wanted.dtype, 1);
+           check_zero(ctx, node, codes + 2, wanted.dtype);
 }
 
 /* The scale and zero point of a last state; the latter gives its type. */
@@ -61,20 +75,27 @@ static bool check_result(struct ctx *ctx, const struct node *node, int scale)
                           "%s: of inputs %d and %d one is missing", op_name(node->op), scale,
                           scale + 1);
     return !has(node, scale) ||
-           (qnn_check_scale(ctx, node, scale, 1) && qnn_check_quantized(ctx, node, scale + 1) &&
-            qnn_check_vector(ctx, node, scale + 1, 1));
+           (qnn_check_scale(ctx, node, scale, 1) && check_codes(ctx, node, scale + 1) &&
+            check_zero(ctx, node, scale + 1, input_type(node, scale + 1)->dtype));
+}
+
+/* i8, or small floats where x is one. */
+static bool check_weights(struct ctx *ctx, const struct node *node, int input)
+{
+    return type_minifloat(input_type(node, QNN_RNN_X)) ? exact_check_codes(ctx, node, input)
+                                                       : check_type(ctx, node, input, DTYPE_I8);
 }
 
 static bool check_shapes(struct ctx *ctx, const struct node *node, const struct rnn_sizes *s)
 {
+    const enum dtype w = input_type(node, QNN_RNN_W)->dtype, r = input_type(node, QNN_RNN_R)->dtype;
     const struct {
         int input;
         const char *name;
         struct type wanted;
     } inputs[] = {
-        { QNN_RNN_W, "w", type_make(DTYPE_I8, 3, (int64_t[]){ s->directions, s->rows, s->input }) },
-        { QNN_RNN_R, "r",
-          type_make(DTYPE_I8, 3, (int64_t[]){ s->directions, s->rows, s->hidden }) },
+        { QNN_RNN_W, "w", type_make(w, 3, (int64_t[]){ s->directions, s->rows, s->input }) },
+        { QNN_RNN_R, "r", type_make(r, 3, (int64_t[]){ s->directions, s->rows, s->hidden }) },
         { QNN_RNN_B, "b", type_make(DTYPE_F32, 2, (int64_t[]){ s->directions, 2 * s->rows }) },
         { QNN_RNN_LENGTHS, "sequence_lens", type_make(DTYPE_I32, 1, (int64_t[]){ s->batch }) },
         { QNN_RNN_P, "p", type_make(DTYPE_F32, 2, (int64_t[]){ s->directions, 3 * s->hidden }) },
@@ -105,7 +126,8 @@ bool infer_qnn_rnn(struct ctx *ctx, struct node *node)
     if (!qnn_check_scales(ctx, node) || !rnn_check_attrs(ctx, node))
         return false;
     s = rnn_sizes_of(node);
-    if (!check_shapes(ctx, node, &s) || !check_type(ctx, node, QNN_RNN_W, DTYPE_I8) ||
+    if (!check_shapes(ctx, node, &s) || !check_weights(ctx, node, QNN_RNN_W) ||
+        !check_weights(ctx, node, QNN_RNN_R) ||
         !qnn_check_scale(ctx, node, QNN_RNN_W_SCALE, s.rows) ||
         !qnn_check_scale(ctx, node, QNN_RNN_R_SCALE, s.rows) ||
         !check_state(ctx, node, QNN_RNN_H, "initial_h", &s) ||
@@ -134,12 +156,12 @@ struct cell {
     const struct rnn_attrs *attrs;
     int64_t direction;
     const struct qnn_gate *gate;
-    const struct tensor *x, *w, *r;
-    int64_t x_at;     /* element of x that this step begins with */
-    int64_t *sum_x;   /* [rows], biases included, in 2^-20 */
-    int64_t *sum_h;   /* [rows], likewise */
-    int64_t *h, *c;   /* [hidden], the states */
-    int64_t *reset_h; /* [hidden] */
+    const struct tensor *x, *w, *r; /* small floats as steps */
+    int64_t x_at;                   /* element of x that this step begins with */
+    int64_t *sum_x;                 /* [rows], biases included, in 2^-20 */
+    int64_t *sum_h;                 /* [rows], likewise */
+    int64_t *h, *c;                 /* [hidden], the states */
+    int64_t *reset_h;               /* [hidden] */
 };
 
 static int64_t limited(int64_t x, int64_t most)
@@ -176,7 +198,7 @@ static int64_t weigh_x(const struct cell *cell, int64_t row)
     for (int64_t i = 0; i < of->sizes.input; i++)
         sum += tensor_int_at(cell->w, at * of->sizes.input + i) *
                tensor_int_at(cell->x, cell->x_at + i);
-    return shifted_to_nearest(sum * of->x_factor[row], of->x_shift) + of->bias[at];
+    return qnn_recurrent_scaled(of, sum, of->x_factor[row], of->x_shift) + of->bias[at];
 }
 
 static int64_t weigh_h(const struct cell *cell, int64_t row, const int64_t *h)
@@ -188,7 +210,7 @@ static int64_t weigh_h(const struct cell *cell, int64_t row, const int64_t *h)
 
     for (int64_t i = 0; i < n; i++)
         sum += tensor_int_at(cell->r, row_of(cell, row) * n + i) * h[i];
-    sum = shifted_to_nearest(sum * of->h_factor[row], of->h_shift);
+    sum = qnn_recurrent_scaled(of, sum, of->h_factor[row], of->h_shift);
     return apart ? sum + of->h_bias[cell->direction * n + row - first] : sum;
 }
 
@@ -270,23 +292,33 @@ static void step(struct cell *cell)
 
 /* --- sequences -------------------------------------------------------------------------------- */
 
+/* What element i of the codes stands for, in units of a state; not limited yet. */
+static int64_t loaded(const struct qnn_state *state, const struct tensor *codes, int64_t i)
+{
+    if (state->format)
+        return exact_scale_whole(exact_steps(state->format, ((const uint8_t *)codes->data)[i]),
+                                 state->exact);
+    return fixed_point_apply(state->factor, tensor_int_at(codes, i) - state->zero, ROUND_SINGLE);
+}
+
 static void load(const struct qnn_state *state, const struct tensor *codes, int64_t first,
                  int64_t n, int64_t most, int64_t *to)
 {
     for (int64_t i = 0; i < n; i++)
-        to[i] = codes ? limited(fixed_point_apply(state->factor,
-                                                  tensor_int_at(codes, first + i) - state->zero,
-                                                  ROUND_SINGLE),
-                                most)
-                      : 0;
+        to[i] = codes ? limited(loaded(state, codes, first + i), most) : 0;
 }
 
 static void store(const struct qnn_state *state, struct tensor *out, int64_t first, int64_t n,
                   const int64_t *from)
 {
     for (int64_t i = 0; i < n; i++)
-        qnn_put_saturated(out, first + i,
-                          fixed_point_apply(state->factor, from[i], ROUND_SINGLE) + state->zero);
+        if (state->format)
+            ((uint8_t *)out->data)[first + i] =
+                (uint8_t)exact_scale(state->format, from[i], state->exact);
+        else
+            qnn_put_saturated(out, first + i,
+                              fixed_point_apply(state->factor, from[i], ROUND_SINGLE) +
+                                  state->zero);
 }
 
 static const struct tensor *input(const struct node *node, const struct tensor *const *in, int i)
@@ -326,11 +358,10 @@ bool eval_qnn_rnn(struct ctx *ctx, const struct node *node, const struct tensor 
 {
     struct bulk bulk = { NULL, 0 };
     struct qnn_recurrent of;
-    struct cell cell = { .of = &of,
-                         .attrs = &node->attrs.rnn,
-                         .x = in[QNN_RNN_X],
-                         .w = in[QNN_RNN_W],
-                         .r = in[QNN_RNN_R] };
+    struct tensor steps[3]; /* of x, w, r; of integers themselves */
+    struct cell cell = {
+        .of = &of, .attrs = &node->attrs.rnn, .x = &steps[0], .w = &steps[1], .r = &steps[2]
+    };
     const char *why;
     bool ok = rnn_check_lengths(ctx, node, input(node, in, QNN_RNN_LENGTHS));
 
@@ -339,7 +370,10 @@ bool eval_qnn_rnn(struct ctx *ctx, const struct node *node, const struct tensor 
                         why);
     if (ok) {
         const size_t hidden = (size_t)of.sizes.hidden * sizeof(int64_t);
+        const struct tensor *const factors[] = { in[QNN_RNN_X], in[QNN_RNN_W], in[QNN_RNN_R] };
 
+        for (int i = 0; i < 3; i++)
+            steps[i] = of.exact ? exact_steps_of(&bulk, factors[i]) : *factors[i];
         cell.sum_x = bulk_alloc(&bulk, (size_t)of.sizes.rows * sizeof(int64_t));
         cell.sum_h = bulk_alloc(&bulk, (size_t)of.sizes.rows * sizeof(int64_t));
         cell.h = bulk_alloc(&bulk, hidden);

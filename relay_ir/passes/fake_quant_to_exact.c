@@ -39,6 +39,7 @@ static const struct rule rules[] = {
     { "exact_normalize", exact_normalize, ENCODE },
     { "exact_transpose_in_phases", exact_transpose_in_phases, ENCODE },
     { "exact_product", exact_product, ENCODE },
+    { "exact_recurrent", exact_recurrent, ENCODE },
     { "exact_resize", exact_resize, ENCODE },
     { "exact_softmax", exact_softmax, ENCODE },
     { "arg_before_decode", arg_before_decode, ROOTS(OP_ARGMAX, OP_ARGMIN) },

@@ -156,6 +156,49 @@ static const char fp8_average_network[] =
     "}\n";
 /* clang-format on */
 
+/* Recurrent layers on FP8, with states that come and go. */
+/* clang-format off */
+static const char fp8_recurrent_network[] =
+    "fn main(%x: (5,1,6) f8e4m3, %h: (2,1,4) f8e4m3, %c: (2,1,4) f8e4m3) -> (%y, %lh, %lc) {\n"
+    "  const @s : () f32 = [0.002]\n"
+    "  const @t : () f32 = [0.01]\n"
+    "  const @u : () f32 = [0.0025]\n"
+    "  const @z : () f8e4m3 = [0x00]\n"
+    "  const @zn : () f8e3m4 = [0x00]\n"
+    "  const @l : (1) i32 = [3]\n"
+    "  const @w1 : (2,16,6) f8e4m3 = crc32:00000000\n"
+    "  const @r1 : (2,16,4) f8e4m3 = crc32:00000000\n"
+    "  const @b1 : (2,32) f32 = crc32:00000000\n"
+    "  const @p1 : (2,12) f32 = crc32:00000000\n"
+    "  const @w2 : (2,9,8) f8e3m4 = crc32:00000000\n"
+    "  const @r2 : (2,9,3) f8e3m4 = crc32:00000000\n"
+    "  const @b2 : (2,18) f32 = crc32:00000000\n"
+    "  const @w3 : (1,15,6) f8e4m3 = crc32:00000000\n"
+    "  const @r3 : (1,15,5) f8e4m3 = crc32:00000000\n"
+    "  const @w4 : (2,4,5) f8e4m3 = crc32:00000000\n"
+    "  const @r4 : (2,4,4) f8e4m3 = crc32:00000000\n"
+    "  %xd = qnn.dequantize(%x, @s, @z) {axis=0}\n"
+    "  %hd = qnn.dequantize(%h, @u, @z) {axis=0}\n"
+    "  %cd = qnn.dequantize(%c, @u, @z) {axis=0}\n"
+    "  %w1f = qnn.dequantize(@w1, @t, @z)\n  %r1f = qnn.dequantize(@r1, @t, @z)\n"
+    "  %w2f = qnn.dequantize(@w2, @t, @zn)\n  %r2f = qnn.dequantize(@r2, @t, @zn)\n"
+    "  %w3f = qnn.dequantize(@w3, @t, @z)\n  %r3f = qnn.dequantize(@r3, @t, @z)\n"
+    "  %w4f = qnn.dequantize(@w4, @t, @z)\n  %r4f = qnn.dequantize(@r4, @t, @z)\n"
+    "  %o1, %h1, %c1 = nn.lstm(%xd, %w1f, %r1f, @b1, @l, %hd, %cd, @p1) {hidden_size=4, direction=\"bidirectional\"}\n"
+    "  %lh = qnn.quantize(%h1, @u, @z) {axis=0, saturate=true}\n"
+    "  %lc = qnn.quantize(%c1, @t, @z) {axis=0, saturate=true}\n" E("o1d", "o1", "@u")
+    "  %t1 = transpose(%o1d) {axes=[0,2,1,3]}\n"
+    "  %f1 = reshape(%t1) {shape=[5,1,8]}\n"
+    "  %o2, %h2 = nn.gru(%f1, %w2f, %r2f, @b2) {hidden_size=3, direction=\"bidirectional\", clip=3, linear_before_reset=true}\n" E("o2d", "o2", "@u")
+    "  %t2 = transpose(%o2d) {axes=[0,2,1,3]}\n"
+    "  %f2 = reshape(%t2) {shape=[5,1,6]}\n"
+    "  %o3, %h3 = nn.gru(%f2, %w3f, %r3f) {hidden_size=5, direction=\"reverse\", activations=\"Sigmoid,Softplus\"}\n" E("o3d", "o3", "@t")
+    "  %f3 = reshape(%o3d) {shape=[5,1,5]}\n"
+    "  %o4, %h4 = nn.rnn(%f3, %w4f, %r4f) {hidden_size=4, direction=\"bidirectional\", activations=\"Elu,Tanh\", activation_alpha=[0.7,0]}\n"
+    "  %y = qnn.quantize(%o4, @t, @z) {axis=0, saturate=true}\n"
+    "}\n";
+/* clang-format on */
+
 /* An attention block with its norms and residuals; and the other norms, quotients, a cubic resize.
  */
 /* clang-format off */

@@ -1,16 +1,19 @@
 /* quantized_recurrent.c - nn.rnn, nn.gru and nn.lstm between qnn.dequantize and qnn.quantize, in
- * integers; ops/qnn_rnn.c says how they round. */
+ * integers; ops/qnn_rnn.c says how they round. And of FP8 numbers that are decoded and encoded
+ * again, for fake_quant_to_exact: `exact`. */
 #include <math.h>
 #include <string.h>
 
 #include "relay_ir/ops/qnn_recurrent.h"
+#include "relay_ir/passes/rules/exact.h"
 #include "relay_ir/passes/rules/quantized.h"
 
 enum { X, W, R, B, LENGTHS, H, C, P };
 
 struct recurrent {
-    struct node *node;      /* the operator on floats */
-    struct node *x, *w, *r; /* the dequantize of its operands */
+    bool exact;
+    struct node *node; /* the operator on floats */
+    struct node *x;    /* the decoder of its operand */
     struct value *inputs[QNN_RNN_INPUTS];
 };
 
@@ -29,7 +32,89 @@ static struct value *input(const struct node *node, int i)
     return i < node->n_inputs ? node->inputs[i] : NULL;
 }
 
-/* Codes of i8 around 0, with one scale or one for each row of gates. */
+/* --- integers, or small floats ------------------------------------------------------------------
+ */
+
+static void affine_of_small(struct rewrite *rewrite, const struct small *small,
+                            struct affine *affine)
+{
+    *affine =
+        (struct affine){ .dtype = small->dtype,
+                         .scale = small->scale,
+                         .scale_value = small->scale_value ? small->scale_value
+                                                           : scale_operand(rewrite, small->scale),
+                         .zero_value = zero_operand(rewrite, small->dtype) };
+}
+
+/* What decodes the value; NULL = nothing does. */
+static struct node *decoder(struct rewrite *rewrite, bool exact, const struct value *value,
+                            struct affine *affine)
+{
+    struct small small;
+    struct node *node;
+
+    if (!exact)
+        return dequantize_of(rewrite, value, affine);
+    node = decoder_of(rewrite, value, &small);
+    if (node)
+        affine_of_small(rewrite, &small, affine);
+    return node;
+}
+
+/* Whether the node encodes. */
+static bool encoder(struct rewrite *rewrite, bool exact, const struct node *node,
+                    struct affine *affine)
+{
+    struct small small;
+
+    if (!exact)
+        return node->op == OP_QNN_QUANTIZE && affine_of(rewrite, node, node->outputs[0], affine);
+    if (!encodes(rewrite, node, &small))
+        return false;
+    affine_of_small(rewrite, &small, affine);
+    return true;
+}
+
+/* What all that read the value encode it to. Small floats may be bounded before. */
+static bool encoded(struct rewrite *rewrite, bool exact, const struct value *value,
+                    struct affine *affine)
+{
+    const struct node *user = value_only_user(value);
+    struct affine other;
+
+    while (exact && user && (user->op == OP_RELU || user->op == OP_CLIP)) {
+        value = user->outputs[0];
+        user = value_only_user(value);
+    }
+    if (!value->uses || !encoder(rewrite, exact, value->uses->node, affine))
+        return false;
+    for (const struct use *use = value->uses->next; use; use = use->next)
+        if (!encoder(rewrite, exact, use->node, &other) || !affine_equal(affine, &other))
+            return false;
+    return true;
+}
+
+/* Codes of small floats, with one scale or one for each row of gates. */
+static bool read_exact_weights(struct rewrite *rewrite, const struct value *value,
+                               struct value **codes, struct value **scale)
+{
+    const struct node *node = value->def;
+    const bool cast = node && node->op == OP_CAST;
+    const struct minifloat *format;
+
+    if (!node || (!cast && node->op != OP_QNN_DEQUANTIZE) ||
+        node->inputs[0]->kind != VALUE_CONSTANT)
+        return false;
+    format = dtype_minifloat(node->inputs[0]->type.dtype);
+    if (!format || minifloat_bits(format) != 8 || exact_greatest(format) == 0)
+        return false;
+    *codes = node->inputs[0];
+    *scale = cast ? scale_operand(rewrite, 1) : node->inputs[1];
+    return cast || ((*scale)->kind == VALUE_CONSTANT &&
+                    (type_elements(&(*scale)->type) == 1 || node->attrs.axis.axis == 1));
+}
+
+/* Codes of i8 around 0, likewise. */
 static struct node *weights_of(struct rewrite *rewrite, const struct value *value)
 {
     struct node *node = defined_by(value, OP_QNN_DEQUANTIZE);
@@ -44,6 +129,21 @@ static struct node *weights_of(struct rewrite *rewrite, const struct value *valu
         ok = tensor_at(&zero, i) == 0;
     bulk_release(&bulk);
     return ok ? node : NULL;
+}
+
+static bool read_weights(struct rewrite *rewrite, struct recurrent *of, int from, int to)
+{
+    const struct value *value = of->node->inputs[from];
+    const struct node *node;
+
+    if (of->exact)
+        return read_exact_weights(rewrite, value, &of->inputs[to], &of->inputs[to + 1]);
+    node = weights_of(rewrite, value);
+    if (node) {
+        of->inputs[to] = node->inputs[0];
+        of->inputs[to + 1] = node->inputs[1];
+    }
+    return node != NULL;
 }
 
 /* --- states ----------------------------------------------------------------------------------- */
@@ -76,33 +176,31 @@ static bool read_state(struct rewrite *rewrite, struct recurrent *of, int from, 
 {
     struct value *state = input(of->node, from), *codes;
     struct affine affine;
-    const struct node *decoder;
+    const struct node *node;
 
     if (!state || is_number(state, 0))
         return true;
-    decoder = dequantize_of(rewrite, state, &affine);
-    if (!decoder && (state->kind != VALUE_CONSTANT || state->type.dtype != DTYPE_F32))
+    node = decoder(rewrite, of->exact, state, &affine);
+    if (!node && (state->kind != VALUE_CONSTANT || state->type.dtype != DTYPE_F32))
         return false;
-    codes = decoder ? decoder->inputs[0] : coded_state(rewrite, state, &affine);
-    if (decoder)
-        rule_covers(rewrite, decoder);
+    codes = node ? node->inputs[0] : coded_state(rewrite, state, &affine);
+    if (node)
+        rule_covers(rewrite, node);
     of->inputs[to] = codes;
     of->inputs[to + 1] = affine.scale_value;
     of->inputs[to + 2] = affine.zero_value;
     return codes != NULL;
 }
 
-/* What output i becomes: of all quantize that read it, which do the same. */
+/* What output i becomes: of all that encode it, which do the same. */
 static bool read_result(struct rewrite *rewrite, struct recurrent *of, int i, int scale)
 {
     const struct value *output = of->node->outputs[i];
-    const struct node *first = output->uses ? output->uses->node : NULL;
     struct affine affine;
 
-    if (!first)
+    if (!output->uses)
         return true;
-    if (first->op != OP_QNN_QUANTIZE || !affine_of(rewrite, first, first->outputs[0], &affine) ||
-        !only_quantized(rewrite, output, first))
+    if (!encoded(rewrite, of->exact, output, &affine))
         return false;
     of->inputs[scale] = affine.scale_value;
     of->inputs[scale + 1] = affine.zero_value;
@@ -138,18 +236,14 @@ static bool find_recurrent(struct rewrite *rewrite, struct recurrent *of)
     const struct node *node = of->node;
     struct affine x;
 
-    of->x = dequantize_of(rewrite, node->inputs[X], &x);
-    of->w = weights_of(rewrite, node->inputs[W]);
-    of->r = weights_of(rewrite, node->inputs[R]);
-    if (!of->x || !of->w || !of->r || !is_known(input(node, B)) || !is_known(input(node, P)))
+    of->x = decoder(rewrite, of->exact, node->inputs[X], &x);
+    if (!of->x || !read_weights(rewrite, of, W, QNN_RNN_W) ||
+        !read_weights(rewrite, of, R, QNN_RNN_R) || !is_known(input(node, B)) ||
+        !is_known(input(node, P)))
         return false;
     of->inputs[QNN_RNN_X] = of->x->inputs[0];
     of->inputs[QNN_RNN_X_SCALE] = x.scale_value;
     of->inputs[QNN_RNN_X_ZERO] = x.zero_value;
-    of->inputs[QNN_RNN_W] = of->w->inputs[0];
-    of->inputs[QNN_RNN_W_SCALE] = of->w->inputs[1];
-    of->inputs[QNN_RNN_R] = of->r->inputs[0];
-    of->inputs[QNN_RNN_R_SCALE] = of->r->inputs[1];
     of->inputs[QNN_RNN_B] = input(node, B);
     of->inputs[QNN_RNN_LENGTHS] = input(node, LENGTHS);
     of->inputs[QNN_RNN_P] = input(node, P);
@@ -271,35 +365,57 @@ static struct node *found_before(struct rewrite *rewrite, const struct node *nod
 }
 
 /* Whether result i of the codes is what `root` makes of that of floats. */
-static bool gives(struct rewrite *rewrite, const struct node *made, int i, const struct node *root)
+static bool gives(struct rewrite *rewrite, const struct recurrent *of, const struct node *made,
+                  int i, const struct node *root)
 {
     static const int scales[] = { QNN_RNN_Y_SCALE, QNN_RNN_LAST_H_SCALE, QNN_RNN_LAST_C_SCALE };
-    struct value *scale = input(made, scales[i]), *zero = input(made, scales[i] + 1);
-    struct affine wanted, found;
+    const struct value *scale = input(made, scales[i]), *zero = input(made, scales[i] + 1);
+    struct affine wanted;
+    double number, code = 0; /* small floats have no zero point */
 
-    return scale && affine_of(rewrite, root, root->outputs[0], &wanted) &&
-           affine_from(rewrite, zero->type.dtype, scale, zero, &found) &&
-           affine_equal(&wanted, &found);
+    return scale && encoder(rewrite, of->exact, root, &wanted) && value_uniform(scale, &number) &&
+           (of->exact || value_uniform(zero, &code)) && zero->type.dtype == wanted.dtype &&
+           number == wanted.scale && code == (double)wanted.zero;
+}
+
+/* The codes of output `floats` of a recurrent layer, for `root`. */
+static struct value *codes_of_result(struct rewrite *rewrite, bool exact,
+                                     const struct value *floats, const struct node *root)
+{
+    struct recurrent of = { .exact = exact, .node = floats->def };
+    struct node *made;
+
+    if (!of.node || integer_op(of.node->op) == OP_COUNT)
+        return NULL;
+    made = found_before(rewrite, of.node);
+    if (made && !gives(rewrite, &of, made, floats->index, root))
+        made = NULL;
+    if (!made && find_recurrent(rewrite, &of))
+        made = integer_node(rewrite, &of);
+    return made ? made->outputs[floats->index] : NULL;
 }
 
 /* quantize(rnn, gru or lstm of dequantize(x), dequantize(w), dequantize(r) ...) -> qnn.rnn ..., all
  * of whose results that anybody reads are quantized */
 struct value *recurrent_to_integer(struct rewrite *rewrite, struct node *root)
 {
-    struct recurrent of = { .node = root->inputs[0]->def };
-    const int i = root->inputs[0]->index;
-    struct node *made;
+    struct value *codes = codes_of_result(rewrite, false, root->inputs[0], root);
 
-    if (!of.node || integer_op(of.node->op) == OP_COUNT)
+    if (codes && !codes->uses)
+        value_take_name(codes, root->outputs[0]);
+    return codes;
+}
+
+/* encode(rnn, gru or lstm of decode(x), decode(w), decode(r) ...) -> qnn.rnn ..., likewise */
+struct value *exact_recurrent(struct rewrite *rewrite, struct node *root)
+{
+    struct exact_behind behind;
+    struct value *codes;
+
+    if (!exact_find_behind(rewrite, root, &behind))
         return NULL;
-    made = found_before(rewrite, of.node);
-    if (made && !gives(rewrite, made, i, root))
-        made = NULL;
-    if (!made && find_recurrent(rewrite, &of))
-        made = integer_node(rewrite, &of);
-    if (!made)
-        return NULL;
-    if (!made->outputs[i]->uses)
-        value_take_name(made->outputs[i], root->outputs[0]);
-    return made->outputs[i];
+    codes = codes_of_result(rewrite, true, behind.value, root);
+    if (codes && !codes->uses && behind.n_bounds == 0)
+        value_take_name(codes, root->outputs[0]);
+    return exact_bounded(rewrite, &behind, root, codes);
 }

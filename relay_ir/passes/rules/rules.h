@@ -149,6 +149,7 @@ RULE(resize_to_integer)
 
 /* quantized_recurrent.c */
 RULE(recurrent_to_integer)
+RULE(exact_recurrent)
 
 /* quantized_table.c */
 RULE(chain_to_table)
