@@ -101,7 +101,7 @@ static bool wants_integers(const struct quantize_options *options,
 }
 
 /* What can be done about it. */
-static const char *way_out(enum op op, bool exact)
+static const char *way_out(enum op op)
 {
     switch (op) {
     case OP_RESIZE:
@@ -114,9 +114,7 @@ static const char *way_out(enum op op, bool exact)
     case OP_LP_NORMALIZE:
         return "norms are of integers where their scale and bias are constants, and the "
                "channels dimension 1";
-    case OP_DIVIDE:
-        return exact ? "divide by a constant, or numbers of one format, or multiply"
-                     : "divide by a constant, or multiply";
+    case OP_DIVIDE: return "divide by a constant, or multiply";
     case OP_SOFTMAX:
     case OP_LOG_SOFTMAX:
         return "softmax of int8 is of integers; argmax of its input gives the same class";
@@ -155,7 +153,7 @@ static const char *way_out_of(const struct node *node, bool exact)
 
     if (codec && exact_greatest(codec) == 0)
         return "E5M2 reaches too far for sums of 64 bits: f8e4m3 and f8e3m4 have them";
-    return way_out(node->op, exact);
+    return way_out(node->op);
 }
 
 void precision_check_floats(struct cli *cli, struct precision_request *r,

@@ -86,47 +86,54 @@ static const char *requantize_text(struct arena *arena, const struct node *node,
 
 enum { A_SCALE = 2, B_SCALE = 4, OUT_SCALE = 6 };
 
+/* The steps of an operand: of "$a" or "$b". */
+static const char *steps_text(struct arena *arena, const char *operand,
+                              const struct minifloat *format)
+{
+    return arena_printf(arena, "minifloat_steps(%s, %s)", operand,
+                        exact_format_text(arena, format));
+}
+
 static const char *mul_text(struct arena *arena, const struct node *node, const char **needs)
 {
-    const char *format = format_text(arena, node);
+    const struct exact_formats formats = exact_formats_of(node);
     struct exact_factor factor;
 
     if (!known(node, A_SCALE))
         return NULL;
     *needs = "minifloat_steps scale_to_minifloat";
-    factor = exact_mul_of(type_minifloat(&node->outputs[0]->type), real_of(node, A_SCALE, 0),
-                          real_of(node, B_SCALE, 0), real_of(node, OUT_SCALE, 0));
-    return arena_printf(arena,
-                        "scale_to_minifloat((int64_t)minifloat_steps($a, %s) * "
-                        "minifloat_steps($b, %s), %" PRId32 ", %d, %s)",
-                        format, format, factor.multiplier, factor.shift, format);
+    factor = exact_mul_of(&formats, real_of(node, A_SCALE, 0), real_of(node, B_SCALE, 0),
+                          real_of(node, OUT_SCALE, 0));
+    return arena_printf(arena, "scale_to_minifloat((int64_t)%s * %s, %" PRId32 ", %d, %s)",
+                        steps_text(arena, "$a", formats.a), steps_text(arena, "$b", formats.b),
+                        factor.multiplier, factor.shift, format_text(arena, node));
 }
 
 static const char *add_text(struct arena *arena, const struct node *node, const char **needs)
 {
-    const char *format = format_text(arena, node);
+    const struct exact_formats formats = exact_formats_of(node);
     struct exact_add add;
 
     if (!known(node, A_SCALE))
         return NULL;
     *needs = "minifloat_steps sum_to_minifloat";
-    add = exact_add_of(node->op, real_of(node, A_SCALE, 0), real_of(node, B_SCALE, 0),
+    add = exact_add_of(node->op, &formats, real_of(node, A_SCALE, 0), real_of(node, B_SCALE, 0),
                        real_of(node, OUT_SCALE, 0));
-    return arena_printf(arena,
-                        "sum_to_minifloat((int64_t)minifloat_steps($a, %s) * %" PRId32
-                        " + (int64_t)minifloat_steps($b, %s) * %" PRId32 ", %d, %s)",
-                        format, add.a_multiplier, format, add.b_multiplier, add.shift, format);
+    return arena_printf(
+        arena, "sum_to_minifloat((int64_t)%s * %" PRId32 " + (int64_t)%s * %" PRId32 ", %d, %s)",
+        steps_text(arena, "$a", formats.a), add.a_multiplier, steps_text(arena, "$b", formats.b),
+        add.b_multiplier, add.shift, format_text(arena, node));
 }
 
 static const char *div_text(struct arena *arena, const struct node *node, const char **needs)
 {
-    const char *format = format_text(arena, node);
+    const struct exact_formats formats = exact_formats_of(node);
 
     if (!known(node, A_SCALE))
         return NULL;
     *needs = "minifloat_steps divide_minifloat";
-    return arena_printf(arena, "divide_minifloat(minifloat_steps($a, %s), $A[$b], $B[$b], %s)",
-                        format, format);
+    return arena_printf(arena, "divide_minifloat(%s, $A[$b], $B[$b], %s)",
+                        steps_text(arena, "$a", formats.a), format_text(arena, node));
 }
 
 void exact_div_tables(struct bind *bind, const struct node *node, struct value *tables[2])
@@ -138,10 +145,11 @@ void exact_div_tables(struct bind *bind, const struct node *node, struct value *
     int32_t *multipliers = constant_alloc(fn, &multiplier);
     int8_t *shifts = constant_alloc(fn, &shift);
     const char *name = node->outputs[0]->name;
+    const struct exact_formats formats = exact_formats_of(node);
     struct exact_div div;
 
-    exact_div_of(type_minifloat(&node->outputs[0]->type), real_of(node, A_SCALE, 0),
-                 real_of(node, B_SCALE, 0), real_of(node, OUT_SCALE, 0), &div);
+    exact_div_of(&formats, real_of(node, A_SCALE, 0), real_of(node, B_SCALE, 0),
+                 real_of(node, OUT_SCALE, 0), &div);
     memcpy(multipliers, div.multiplier, sizeof div.multiplier);
     memcpy(shifts, div.shift, sizeof div.shift);
     tables[0] = constant_new(fn, arena_printf(bind->arena, "%s_multiplier", name), &multiplier,

@@ -303,8 +303,8 @@ static const struct operator_case {
       { 0 } },
     { "a : (1) f8e4m3 = [0x01]; b : (1) f8e3m4 = [0x01]; s : () f32 = [1]",
       "qnn.add(@a, @b, @s, @z, @s, @z, @s, @z) : (1) f8e4m3",
-      "wanted is one type for both",
-      { 0 } },
+      NULL,
+      { 9.0 / 512 } }, /* of two formats */
 };
 
 static const char *graph_of(struct ctx *ctx, const struct operator_case *row)

@@ -94,6 +94,27 @@ static const struct op_case cases[] = {
       "f8e4m3[2] 56 184; f8e4m3[2] 64 1; f32[] 1; f8e4m3[] 0; f32[] 1; f8e4m3[] 0; f32[] 1; "
       "f8e4m3[] 0",
       "f8e4m3[2] 48 254", NULL },
+    /* of two formats, to a third: 1 + 2 (of E3M4 0x40 = 64) - 0.5 ...; E3M4 has 16 steps of 2^-6 in
+     * what E4M3 has 8 of 2^-9 */
+    { "qnn.add", "",
+      "f8e4m3[3] 56 184 1; f8e3m4[3] 64 48 0; f32[] 1; f8e4m3[] 0; f32[] 1; f8e3m4[] 0; f32[] 1; "
+      "f8e4m3[] 0",
+      "f8e4m3[3] 68 0 1", NULL },
+    { "qnn.subtract", "",
+      "f8e3m4[2] 64 48; f8e4m3[2] 56 56; f32[] 1; f8e3m4[] 0; f32[] 1; f8e4m3[] 0; f32[] 0.5; "
+      "f8e3m4[] 0",
+      "f8e3m4[2] 64 0", NULL },
+    { "qnn.mul", "",
+      "f8e3m4[2] 64 176; f8e4m3[2] 68 68; f32[] 1; f8e3m4[] 0; f32[] 2; f8e4m3[] 0; f32[] 1; "
+      "f8e4m3[] 0",
+      "f8e4m3[2] 84 204", NULL },
+    { "qnn.div", "",
+      "f8e4m3[2] 68 68; f8e3m4[2] 64 192; f32[] 1; f8e4m3[] 0; f32[] 1; f8e3m4[] 0; f32[] 1; "
+      "f8e4m3[] 0",
+      "f8e4m3[2] 60 188", NULL },
+    { "qnn.add", "",
+      "f8e4m3[1] 56; f8e5m2[1] 64; f32[] 1; f8e4m3[] 0; f32[] 1; f8e5m2[] 0; f32[] 1; f8e4m3[] 0",
+      "", "numbers fit into 32 bits" },
     { "qnn.div", "",
       "f8e4m3[4] 1 1 129 0; f8e4m3[4] 0 128 0 0; f32[] 1; f8e4m3[] 0; f32[] 1; f8e4m3[] 0; f32[] "
       "1; f8e4m3[] 0",
@@ -329,7 +350,7 @@ START_TEST(quotients_are_nearest)
     for (int f = 0; f < 5; f++) {
         struct exact_div div;
 
-        exact_div_of(format, factors[f], 1, 1, &div);
+        exact_div_of(&(struct exact_formats){ format, format, format }, factors[f], 1, 1, &div);
         for (unsigned a = 0; a < 256; a++)
             for (unsigned b = 0; b < 256; b++) {
                 const int64_t steps = exact_steps(format, a);

@@ -79,6 +79,18 @@ static const struct kernel_case elements[] = {
       "f8e3m4[2,5] 126 254 127 1 129; const f8e3m4[] 126; const f32[] 0.1; const f8e3m4[] "
       "0; "
       "const f32[] 20; const f8e3m4[] 0; const f32[] 7; const f8e3m4[] 0" },
+    { "elementwise", "qnn.add", "",
+      "f8e4m3[2,70]; f8e3m4[2,70]; const f32[] 0.1; const f8e4m3[] 0; const f32[] 0.7; const "
+      "f8e3m4[] 0; const f32[] 0.3; const f8e4m3fnuz[] 0" },
+    { "elementwise", "qnn.subtract", "",
+      "f8e3m4[2,70]; f8e4m3[70]; const f32[] 0.1; const f8e3m4[] 0; const f32[] 0.7; const "
+      "f8e4m3[] 0; const f32[] 0.3; const f8e3m4[] 0" },
+    { "elementwise", "qnn.mul", "",
+      "f8e4m3[2,70]; hfp8_143[2,70]; const f32[] 0.1; const f8e4m3[] 0; const f32[] 0.7; const "
+      "hfp8_143[] 0; const f32[] 0.3; const f8e3m4[] 0" },
+    { "elementwise", "qnn.div", "",
+      "f8e4m3[2,70]; f8e3m4[2,70]; const f32[] 0.1; const f8e4m3[] 0; const f32[] 0.7; const "
+      "f8e3m4[] 0; const f32[] 0.3; const f8e4m3[] 0" },
     { "elementwise", "qnn.mul", "",
       "f8e4m3fnuz[2,5] 127 255 127 1 129 0 128 56 184 90; f8e4m3fnuz[5] 127 255 3 129 57; const "
       "f32[] "

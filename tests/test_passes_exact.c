@@ -170,6 +170,31 @@ static const struct exact_case {
           "s") "  %c = image.resize(%xf) {size=[1,2,7,9], method=\"nearest_neighbor\", "
                "coordinate_transformation_mode=\"asymmetric\", rounding_method=\"floor\"}\n" ENCODE(
                    "y", "c", "s") "}\n" },
+    { "exact_binary", /* of two formats, to a third */
+      "fn main(%a: (2,3) f8e4m3, %b: (1,3) f8e3m4) -> (%y) {\n" Z S
+      "  const @e : () f8e3m4 = [0x00]\n  const @f : () f8e4m3fnuz = [0x00]\n" DECODE(
+          "af", "a", "s") "  %bf = qnn.dequantize(%b, @t, @e) {axis=0}\n  %c = add(%af, %bf)\n"
+                          "  %y = qnn.quantize(%c, @u, @f) {axis=0, saturate=true}\n}\n" },
+    { "exact_binary",
+      "fn main(%a: (2,3) f8e4m3, %b: (2,1) f8e3m4) -> (%y) {\n" Z S
+      "  const @e : () f8e3m4 = [0x00]\n" DECODE(
+          "af", "a", "s") "  %bf = qnn.dequantize(%b, @s, @e) {axis=0}\n  %c = multiply(%af, %bf)\n"
+                          "  %r = nn.relu(%c)\n" ENCODE("y", "r", "u") "}\n" },
+    { "encode_of_channels", /* slopes of a prelu */
+      "fn main(%x: (2,3,4) f8e4m3) -> (%y) {\n" Z S
+      "  const @k : (3,1) f32 = [0.5, -0.25, 2]\n" DECODE(
+          "xf", "x", "s") "  %p = nn.prelu(%xf, @k)\n" ENCODE("y", "p", "u") "}\n" },
+    { "encode_of_channels", /* a chain with several, and a bias */
+      "fn main(%x: (2,3,4) f8e4m3) -> (%y) {\n" Z S "  const @k : (1,3,1) f32 = [0.5, -0.25, 2]\n"
+      "  const @b : (3) f32 = [0.1, -3, 1]\n  const @two : () f32 = [2]\n" DECODE(
+          "xf", "x",
+          "s") "  %m = multiply(%xf, @k)\n  %a = nn.bias_add(%m, @b) {axis=1}\n"
+               "  %g = sigmoid(%a)\n  %h = multiply(%g, @two)\n  %q = multiply(%h, %xf)\n" ENCODE(
+                   "y", "q", "s") "}\n" },
+    { NULL, /* along two axes */
+      "fn main(%x: (2,3,4) f8e4m3) -> (%y) {\n" Z S
+      "  const @k : (3,4) f32 = crc32:00000000\n" DECODE(
+          "xf", "x", "s") "  %p = nn.prelu(%xf, @k)\n" ENCODE("y", "p", "u") "}\n" },
     { "exact_recurrent",
       "fn main(%x: (4,2,3) f8e4m3, %i: (1,2,3) f8e4m3) -> (%y, %h, %c) {\n" Z S
       "  const @w : (1,12,3) f8e4m3 = crc32:00000000\n"
@@ -250,9 +275,9 @@ static const struct exact_case {
     { "exact_affine", /* a mask */
       "fn main(%x: (2,3) f8e4m3) -> (%y) {\n" Z S "  const @p : (3) f32 = [0, -inf, inf]\n" DECODE(
           "xf", "x", "s") "  %c = add(%xf, @p)\n" ENCODE("y", "c", "u") "}\n" },
-    { NULL, /* a factor 2^21 times another one's, and both are seen */
+    { NULL, /* a factor 2^21 times another one's, and both are seen; along two axes */
       "fn main(%x: (2,2) f8e4m3) -> (%y) {\n" Z S DECODE(
-          "xf", "x", "s") "  const @two : (2) f32 = [1, 2097152]\n  %e = multiply(%xf, "
+          "xf", "x", "s") "  const @two : (2,2) f32 = [1, 2097152, 1, 1]\n  %e = multiply(%xf, "
                           "@two)\n" ENCODE("y", "e", "t") "}\n" },
     { NULL, /* it becomes longer */
       "fn main(%x: (1,3) f8e4m3) -> (%y) {\n" Z S DECODE(

@@ -114,9 +114,19 @@ static int32_t multiplier_at(double factor, int shift)
     return factor > 0 ? (int32_t)fmin(rint(ldexp(factor, -shift)), INT32_MAX) : 0;
 }
 
-struct exact_add exact_add_of(enum op op, double a_scale, double b_scale, double out_scale)
+struct exact_formats exact_formats_of(const struct node *node)
 {
-    const double a = a_scale / out_scale, b = b_scale / out_scale;
+    return (struct exact_formats){ type_minifloat(&node->inputs[0]->type),
+                                   type_minifloat(&node->inputs[1]->type),
+                                   type_minifloat(&node->outputs[0]->type) };
+}
+
+struct exact_add exact_add_of(enum op op, const struct exact_formats *formats, double a_scale,
+                              double b_scale, double out_scale)
+{
+    const int unit = exact_unit(formats->out);
+    const double a = ldexp(a_scale / out_scale, exact_unit(formats->a) - unit);
+    const double b = ldexp(b_scale / out_scale, exact_unit(formats->b) - unit);
     const int shift = exact_factor_of(a > b ? a : b).shift;
 
     return (struct exact_add){ multiplier_at(a, shift),
@@ -125,10 +135,12 @@ struct exact_add exact_add_of(enum op op, double a_scale, double b_scale, double
                                shift };
 }
 
-struct exact_factor exact_mul_of(const struct minifloat *format, double a_scale, double b_scale,
-                                 double out_scale)
+struct exact_factor exact_mul_of(const struct exact_formats *formats, double a_scale,
+                                 double b_scale, double out_scale)
 {
-    return exact_factor_of(ldexp(a_scale * b_scale / out_scale, exact_unit(format)));
+    const int unit = exact_unit(formats->a) + exact_unit(formats->b) - exact_unit(formats->out);
+
+    return exact_factor_of(ldexp(a_scale * b_scale / out_scale, unit));
 }
 
 struct exact_factor exact_requantize_of(const struct minifloat *to, double in_scale,

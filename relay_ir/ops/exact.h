@@ -50,6 +50,13 @@ unsigned exact_scale(const struct minifloat *format, int64_t x, struct exact_fac
 /* x * factor as an integer: to nearest, ties to even; magnitudes above 2^62 become it. */
 int64_t exact_scale_whole(int64_t x, struct exact_factor factor);
 
+/* Of the operands and the result of qnn.add, subtract, mul and div: any three. */
+struct exact_formats {
+    const struct minifloat *a, *b, *out;
+};
+
+struct exact_formats exact_formats_of(const struct node *node);
+
 /* qnn.add: a * a_multiplier + b * b_multiplier, in units of 2^shift steps of the result. The
  * multipliers have one exponent, so the smaller one has fewer bits. Of qnn.subtract that of b is
  * negative. */
@@ -58,11 +65,12 @@ struct exact_add {
     int shift;
 };
 
-struct exact_add exact_add_of(enum op op, double a_scale, double b_scale, double out_scale);
+struct exact_add exact_add_of(enum op op, const struct exact_formats *formats, double a_scale,
+                              double b_scale, double out_scale);
 
-/* qnn.mul: for the product of the operands' steps. All three are of one format. */
-struct exact_factor exact_mul_of(const struct minifloat *format, double a_scale, double b_scale,
-                                 double out_scale);
+/* qnn.mul: for the product of the operands' steps. */
+struct exact_factor exact_mul_of(const struct exact_formats *formats, double a_scale,
+                                 double b_scale, double out_scale);
 
 /* qnn.requantize: for sums in units of in_scale. to: NULL = integers of 64 bits. */
 struct exact_factor exact_requantize_of(const struct minifloat *to, double in_scale,
@@ -162,15 +170,14 @@ struct exact_factor exact_lrn_factor(const struct lrn_attrs *attrs, const struct
                                      double in_scale, const struct minifloat *to, double out_scale);
 
 /* qnn.div: the factor by which a's steps become those of a quotient, for each code of b; its sign
- * is the multiplier's. Of 0 it is the greatest there is: all numbers but 0 become the greatest.
- * All three are of one format. */
+ * is the multiplier's. Of 0 it is the greatest there is: all numbers but 0 become the greatest. */
 struct exact_div {
     int32_t multiplier[256];
     int8_t shift[256];
 };
 
-void exact_div_of(const struct minifloat *format, double a_scale, double b_scale, double out_scale,
-                  struct exact_div *div);
+void exact_div_of(const struct exact_formats *formats, double a_scale, double b_scale,
+                  double out_scale, struct exact_div *div);
 
 /* --- the qnn operators on small floats --------------------------------------------------------
  * What qnn.c and qnn_product.c hand over: those whose input is one, and requantize whose result is

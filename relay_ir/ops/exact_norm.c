@@ -151,10 +151,13 @@ struct exact_factor exact_lrn_factor(const struct lrn_attrs *attrs, const struct
 
 /* --- quotients -------------------------------------------------------------------------------- */
 
-void exact_div_of(const struct minifloat *format, double a_scale, double b_scale, double out_scale,
-                  struct exact_div *div)
+void exact_div_of(const struct exact_formats *formats, double a_scale, double b_scale,
+                  double out_scale, struct exact_div *div)
 {
-    const double factor = a_scale / b_scale / least_step(format, out_scale);
+    const struct minifloat *format = formats->b;
+    const double factor =
+        ldexp(a_scale / b_scale / out_scale,
+              exact_unit(formats->a) - exact_unit(formats->b) - exact_unit(formats->out));
 
     for (unsigned code = 0; code < 256; code++) {
         const bool negative = code >> (minifloat_bits(format) - 1) & 1;

@@ -159,8 +159,8 @@ bool infer_exact_binary(struct ctx *ctx, struct node *node)
     const struct type *a = input_type(node, A), *b = input_type(node, B);
     struct type shape;
 
-    if (!exact_check_codes(ctx, node, A) || !check_same_dtype(ctx, node, A, B) ||
-        !check_same_dtype(ctx, node, A, OUT_ZERO))
+    if (!exact_check_codes(ctx, node, A) || !exact_check_codes(ctx, node, B) ||
+        !exact_check_codes(ctx, node, OUT_ZERO))
         return false;
     for (int i = A_SCALE; i <= OUT_ZERO; i++)
         if (i % 2 == A_SCALE % 2 ? !qnn_check_scale(ctx, node, i, 1)
@@ -170,7 +170,7 @@ bool infer_exact_binary(struct ctx *ctx, struct node *node)
         return diag_error(ctx, DIAG_SHAPE, node_origin(node),
                           "%s: shapes %s and %s do not broadcast: dimensions must be equal or 1",
                           op_name(node->op), shape_text(&ctx->perm, a), shape_text(&ctx->perm, b));
-    set_scaled_output(node, a->dtype, &shape, OUT_SCALE, OUT_ZERO, -1);
+    set_scaled_output(node, input_type(node, OUT_ZERO)->dtype, &shape, OUT_SCALE, OUT_ZERO, -1);
     return true;
 }
 
@@ -339,11 +339,11 @@ static unsigned divided(const struct minifloat *format, const struct exact_div *
 bool eval_exact_binary(struct ctx *ctx, const struct node *node, const struct tensor *const *in,
                        struct tensor *out)
 {
-    const struct minifloat *format = type_minifloat(&out->type);
+    const struct exact_formats formats = exact_formats_of(node);
     const double a_scale = tensor_at(in[A_SCALE], 0), b_scale = tensor_at(in[B_SCALE], 0);
     const double out_scale = tensor_at(in[OUT_SCALE], 0);
-    const struct exact_add add = exact_add_of(node->op, a_scale, b_scale, out_scale);
-    const struct exact_factor mul = exact_mul_of(format, a_scale, b_scale, out_scale);
+    const struct exact_add add = exact_add_of(node->op, &formats, a_scale, b_scale, out_scale);
+    const struct exact_factor mul = exact_mul_of(&formats, a_scale, b_scale, out_scale);
     const uint8_t *a_codes = in[A]->data, *b_codes = in[B]->data;
     const int64_t n = type_elements(&out->type);
     struct walk walk = walk_begin(out->type.rank, out->type.dim);
@@ -351,19 +351,19 @@ bool eval_exact_binary(struct ctx *ctx, const struct node *node, const struct te
 
     (void)ctx;
     if (node->op == OP_QNN_DIV)
-        exact_div_of(format, a_scale, b_scale, out_scale, &div);
+        exact_div_of(&formats, a_scale, b_scale, out_scale, &div);
     walk_add_broadcast(&walk, &in[A]->type);
     walk_add_broadcast(&walk, &in[B]->type);
     for (int64_t i = 0; i < n; i++, walk_next(&walk)) {
-        const int64_t a = exact_steps(format, a_codes[walk.offset[0]]);
-        const int64_t b = exact_steps(format, b_codes[walk.offset[1]]);
+        const int64_t a = exact_steps(formats.a, a_codes[walk.offset[0]]);
+        const int64_t b = exact_steps(formats.b, b_codes[walk.offset[1]]);
         unsigned y;
 
         switch (node->op) {
         case OP_QNN_ADD:
-        case OP_QNN_SUBTRACT: y = added(format, &add, a, b); break;
-        case OP_QNN_DIV: y = divided(format, &div, a, b_codes[walk.offset[1]]); break;
-        default: y = exact_scale(format, a * b, mul); break;
+        case OP_QNN_SUBTRACT: y = added(formats.out, &add, a, b); break;
+        case OP_QNN_DIV: y = divided(formats.out, &div, a, b_codes[walk.offset[1]]); break;
+        default: y = exact_scale(formats.out, a * b, mul); break;
         }
         ((uint8_t *)out->data)[i] = (uint8_t)y;
     }

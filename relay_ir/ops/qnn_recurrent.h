@@ -6,9 +6,9 @@
  * in the graph, and integers in compiled code. What is absent: b and p are 0, the last states have
  * the scale of y (h), or 1/16 and i8 (c), initial states are 0.
  *
- * Small floats (exact.h): then x, w and r are of formats with exact arithmetic, and all scales count
- * in numbers of these. Sums of their steps are exact, in 64 bits; what is behind the sums is the
- * same. States and y may be either. */
+ * Small floats (exact.h): then x, w and r are of formats with exact arithmetic, and all scales
+ * count in numbers of these. Sums of their steps are exact, in 64 bits; what is behind the sums is
+ * the same. States and y may be either. */
 #ifndef RELAY_IR_OPS_QNN_RECURRENT_H
 #define RELAY_IR_OPS_QNN_RECURRENT_H
 
@@ -54,8 +54,8 @@ struct qnn_state {
     struct exact_factor exact;
 };
 
-/* Sums times factors are in 2^-QNN_SUM_BITS: sum * factor / 2^shift, to nearest, halves up; of small
- * floats (qnn_recurrent_scaled) to nearest, ties to even, saturated to 32 bits. */
+/* Sums times factors are in 2^-QNN_SUM_BITS: sum * factor / 2^shift, to nearest, halves up; of
+ * small floats (qnn_recurrent_scaled) to nearest, ties to even, saturated to 32 bits. */
 struct qnn_recurrent {
     const struct rnn_kind *kind;
     struct rnn_sizes sizes;

@@ -42,6 +42,7 @@ static const struct rule rules[] = {
     { "exact_recurrent", exact_recurrent, ENCODE },
     { "exact_resize", exact_resize, ENCODE },
     { "exact_softmax", exact_softmax, ENCODE },
+    { "encode_of_channels", encode_of_channels, ENCODE }, /* where nothing smaller does it */
     { "arg_before_decode", arg_before_decode, ROOTS(OP_ARGMAX, OP_ARGMIN) },
     { "greatest_before_decode", greatest_before_decode, ROOTS(OP_MAX, OP_MIN, OP_GLOBAL_MAX_POOL) },
     { "hardmax_before_decode", hardmax_before_decode, ROOTS(OP_HARDMAX) },

@@ -7,7 +7,11 @@
 #include "relay_ir/interpret.h"
 #include "relay_ir/ops/exact.h"
 
-enum { CODES = 256, MAX_CHAIN = 32 };
+enum {
+    CODES = 256,
+    MAX_CHAIN = 32,
+    MAX_CHANNELS = 4096 /* 1 MiB of table; more of it than of weights would not be worth it */
+};
 
 bool small_equal(const struct small *a, const struct small *b)
 {
@@ -121,6 +125,8 @@ struct chain {
     const struct value *leaf;
     struct value *numbers; /* of the leaf, for all codes */
     int n_built;           /* bounds the work: a value may be reached in many ways */
+    bool by_channel;       /* constants may lie along one axis: */
+    int axis;              /* -1 = none does yet */
 };
 
 /* A constant that is one number, as a scalar; else NULL. */
@@ -139,6 +145,66 @@ static struct value *uniform(struct chain *chain, const struct value *value)
     return scalar;
 }
 
+/* The axis of the chain along which a constant lies; -1: none, or several. */
+static int axis_of(const struct chain *chain, const struct type *constant)
+{
+    int axis = -1;
+
+    for (int i = 0; i < constant->rank; i++)
+        if (constant->dim[i] != 1) {
+            if (axis >= 0)
+                return -1;
+            axis = chain->leaf->type.rank - constant->rank + i;
+        }
+    return axis;
+}
+
+/* A constant along the axis, the only one of the chain, as a column beside all codes. */
+static struct value *column(struct chain *chain, const struct value *value, int axis)
+{
+    const int64_t n = type_elements(&value->type);
+    const struct type type = type_make(value->type.dtype, 2, (int64_t[]){ n, 1 });
+
+    if (!chain->by_channel || value->kind != VALUE_CONSTANT || value->type.dtype != DTYPE_F32 ||
+        axis < 0 || n > MAX_CHANNELS || chain->leaf->type.dim[axis] != n ||
+        (chain->axis >= 0 && chain->axis != axis))
+        return NULL;
+    chain->axis = axis;
+    return constant_new(chain->rewrite->fn, value->name, &type, value->data);
+}
+
+static struct value *rebuilt(struct chain *chain, const struct value *value);
+
+static struct value *rebuilt_constant(struct chain *chain, const struct value *value)
+{
+    struct value *scalar = uniform(chain, value);
+
+    return scalar ? scalar : column(chain, value, axis_of(chain, &value->type));
+}
+
+static struct value *rebuilt_bias(struct chain *chain, const struct node *node)
+{
+    struct value *x = rebuilt(chain, node->inputs[0]);
+    struct value *bias = column(chain, node->inputs[1], (int)node->attrs.axis.axis);
+
+    return x && bias && ++chain->n_built <= MAX_CHAIN
+               ? build(chain->rewrite->fn, OP_ADD, NULL, "table", NULL, chain->rewrite->root, 2,
+                       (struct value *[]){ x, bias })
+               : NULL;
+}
+
+/* The slopes of a prelu lie along its input: that in as many rows. */
+static struct value *in_rows(struct chain *chain, struct value *x, const struct value *slopes)
+{
+    const union attrs attrs = { .shape = { .shape = ints_of(
+                                               2, (int64_t[]){ slopes->type.dim[0], CODES }) } };
+
+    return x->type.rank == 2 || slopes->type.rank < 2
+               ? x
+               : build(chain->rewrite->fn, OP_BROADCAST_TO, &attrs, "table", NULL,
+                       chain->rewrite->root, 1, &x);
+}
+
 static struct value *rebuilt(struct chain *chain, const struct value *value)
 {
     const struct node *node = value->def;
@@ -147,7 +213,9 @@ static struct value *rebuilt(struct chain *chain, const struct value *value)
     if (same_numbers(chain->rewrite, chain->leaf, value))
         return chain->numbers;
     if (!node)
-        return uniform(chain, value);
+        return rebuilt_constant(chain, value);
+    if (node->op == OP_BIAS_ADD && chain->by_channel)
+        return rebuilt_bias(chain, node);
     if (!op_is_elementwise(node->op) || node->n_inputs < 1 || node->n_inputs > MAX_BOUNDS ||
         node->n_outputs != 1 || node->op == OP_BIAS_ADD || ++chain->n_built > MAX_CHAIN)
         return NULL;
@@ -156,6 +224,10 @@ static struct value *rebuilt(struct chain *chain, const struct value *value)
         if (!inputs[i])
             return NULL;
     }
+    if (node->op == OP_PRELU)
+        inputs[0] = in_rows(chain, inputs[0], inputs[1]);
+    if (!inputs[0])
+        return NULL;
     return build(chain->rewrite->fn, node->op, &node->attrs, "table", NULL, chain->rewrite->root,
                  node->n_inputs, inputs);
 }
@@ -180,7 +252,7 @@ static struct value *folded(struct rewrite *rewrite, const struct value *value)
     struct value *constant = NULL;
     void *data;
 
-    if (interpret_constant(rewrite->ctx, value, CODES, &bulk, &tensor)) {
+    if (interpret_constant(rewrite->ctx, value, type_elements(&value->type), &bulk, &tensor)) {
         data = constant_alloc(rewrite->fn, &value->type);
         memcpy(data, tensor.data, type_bytes(&value->type));
         constant = constant_new(rewrite->fn,
@@ -198,14 +270,14 @@ static void remove_built(struct rewrite *rewrite, const struct node *prev)
         node_remove(rewrite->root->prev);
 }
 
-struct value *through_table(struct rewrite *rewrite, struct value *codes, const struct small *from,
-                            const struct value *leaf, const struct value *value,
-                            const struct small *to)
+static struct value *through(struct rewrite *rewrite, struct value *codes, const struct small *from,
+                             const struct value *leaf, const struct value *value,
+                             const struct small *to, bool by_channel)
 {
     const union attrs decode = { .axis = { 0 } }, encode = { .quantize = { .saturate = true } };
-    const union attrs lut = { .axis = { 0 } };
+    union attrs lut = { .axis = { 0 } };
     const struct node *const prev = rewrite->root->prev;
-    struct chain chain = { .rewrite = rewrite, .leaf = leaf };
+    struct chain chain = { .rewrite = rewrite, .leaf = leaf, .by_channel = by_channel, .axis = -1 };
     struct value *numbers, *table = NULL;
 
     chain.numbers =
@@ -219,9 +291,24 @@ struct value *through_table(struct rewrite *rewrite, struct value *codes, const 
     remove_built(rewrite, prev);
     if (!table)
         return NULL;
+    lut.axis.axis = table->type.rank == 2 ? chain.axis : 0;
     return rule_build(rewrite, OP_QNN_LUT, &lut, 4,
                       (struct value *[]){ codes, table, scale_operand(rewrite, to->scale),
                                           zero_operand(rewrite, to->dtype) });
+}
+
+struct value *through_table(struct rewrite *rewrite, struct value *codes, const struct small *from,
+                            const struct value *leaf, const struct value *value,
+                            const struct small *to)
+{
+    return through(rewrite, codes, from, leaf, value, to, false);
+}
+
+struct value *through_tables(struct rewrite *rewrite, struct value *codes, const struct small *from,
+                             const struct value *leaf, const struct value *value,
+                             const struct small *to)
+{
+    return through(rewrite, codes, from, leaf, value, to, true);
 }
 
 struct value *exact_numbers_of(struct rewrite *rewrite, struct value *codes,

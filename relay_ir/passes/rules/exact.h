@@ -46,6 +46,11 @@ struct value *through_table(struct rewrite *rewrite, struct value *codes, const 
                             const struct value *leaf, const struct value *value,
                             const struct small *to);
 
+/* The same where constants lie along one axis of the leaf: a table for each of its channels. */
+struct value *through_tables(struct rewrite *rewrite, struct value *codes, const struct small *from,
+                             const struct value *leaf, const struct value *value,
+                             const struct small *to);
+
 /* The codes' numbers in units of `unit`, to nearest, below 2^31, through a table: i64. */
 struct value *exact_numbers_of(struct rewrite *rewrite, struct value *codes,
                                const struct small *small, double unit);

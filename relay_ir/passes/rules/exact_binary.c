@@ -6,10 +6,15 @@
 #include "relay_ir/ops/exact.h"
 #include "relay_ir/passes/rules/exact.h"
 
-/* The multiplier of the operand with the smaller scale must keep 16 bits. */
+static double least_step(const struct small *small)
+{
+    return ldexp(small->scale, exact_unit(small->format));
+}
+
+/* The multiplier of the operand with the smaller steps must keep 16 bits. */
 static bool add_is_fine(const struct small *a, const struct small *b)
 {
-    const double ratio = a->scale / b->scale;
+    const double ratio = least_step(a) / least_step(b);
 
     return ratio <= 0x1p15 && ratio >= 0x1p-15;
 }
@@ -38,7 +43,7 @@ static enum op exact_op(enum op op)
     }
 }
 
-/* encode(add, subtract, multiply or divide of decode(a) and decode(b)) -> qnn.add ...; all of one
+/* encode(add, subtract, multiply or divide of decode(a) and decode(b)) -> qnn.add ...; each of any
  * format */
 struct value *exact_binary(struct rewrite *rewrite, struct node *root)
 {
@@ -54,8 +59,7 @@ struct value *exact_binary(struct rewrite *rewrite, struct node *root)
         return NULL;
     a_node = decoder_of(rewrite, node->inputs[0], &a);
     b_node = decoder_of(rewrite, node->inputs[1], &b);
-    if (!a_node || !b_node || a.dtype != b.dtype || a.dtype != behind.out.dtype ||
-        !scales_are_fine(node->op, &a, &b, &behind.out))
+    if (!a_node || !b_node || !scales_are_fine(node->op, &a, &b, &behind.out))
         return NULL;
     rule_covers(rewrite, a_node);
     rule_covers(rewrite, b_node);
@@ -64,7 +68,7 @@ struct value *exact_binary(struct rewrite *rewrite, struct node *root)
                    (struct value *[]){
                        a_node->inputs[0], b_node->inputs[0], scale_operand(rewrite, a.scale),
                        zero_operand(rewrite, a.dtype), scale_operand(rewrite, b.scale),
-                       zero_operand(rewrite, a.dtype), scale_operand(rewrite, behind.out.scale),
-                       zero_operand(rewrite, a.dtype) });
+                       zero_operand(rewrite, b.dtype), scale_operand(rewrite, behind.out.scale),
+                       zero_operand(rewrite, behind.out.dtype) });
     return exact_bounded(rewrite, &behind, root, y);
 }

@@ -136,8 +136,11 @@ static bool find_leaf(struct rewrite *rewrite, struct value *value, int depth, s
     return true;
 }
 
-/* encode(f(decode(x))) -> qnn.lut(x): f of element-wise operators with numbers */
-struct value *encode_of_elements(struct rewrite *rewrite, struct node *root)
+typedef struct value *tables(struct rewrite *rewrite, struct value *codes, const struct small *from,
+                             const struct value *leaf, const struct value *value,
+                             const struct small *to);
+
+static struct value *encode_by(tables *through, struct rewrite *rewrite, const struct node *root)
 {
     struct value *leaf = NULL, *y;
     struct small in, out;
@@ -146,10 +149,23 @@ struct value *encode_of_elements(struct rewrite *rewrite, struct node *root)
         !type_same_shape(&leaf->type, &root->outputs[0]->type))
         return NULL;
     (void)decoder_of(rewrite, leaf, &in);
-    y = through_table(rewrite, leaf->def->inputs[0], &in, leaf, root->inputs[0], &out);
+    y = through(rewrite, leaf->def->inputs[0], &in, leaf, root->inputs[0], &out);
     if (y)
         rule_covers(rewrite, leaf->def);
     return y;
+}
+
+/* encode(f(decode(x))) -> qnn.lut(x): f of element-wise operators with numbers */
+struct value *encode_of_elements(struct rewrite *rewrite, struct node *root)
+{
+    return encode_by(through_table, rewrite, root);
+}
+
+/* The same with constants along one axis (the slopes of a prelu) -> qnn.lut(x) with a table for
+ * each channel */
+struct value *encode_of_channels(struct rewrite *rewrite, struct node *root)
+{
+    return encode_by(through_tables, rewrite, root);
 }
 
 /* The logarithm is 2e-6 off: 1/8 of the least step. Steps of x have 8 bits, so that what is far

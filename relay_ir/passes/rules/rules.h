@@ -58,6 +58,7 @@ RULE(join_before_decode)
 RULE(encode_of_concatenate)
 RULE(encode_of_decode)
 RULE(encode_of_elements)
+RULE(encode_of_channels)
 RULE(exact_resize)
 RULE(exact_softmax)
 
