@@ -123,6 +123,22 @@ static const char *way_out(enum op op)
     case OP_RNN:
         return "recurrent layers are of integers where their weights and scales are known and all "
                "that reads them is";
+    case OP_CONV1D_TRANSPOSE:
+    case OP_CONV2D_TRANSPOSE:
+    case OP_CONV3D_TRANSPOSE:
+        return "transposed convolutions are of integers where their weights are constants, and "
+               "their strides at most a few times the kernel";
+    case OP_EQUAL:
+    case OP_GREATER:
+    case OP_GREATER_EQUAL:
+    case OP_LESS:
+    case OP_LESS_EQUAL:
+    case OP_NOT_EQUAL: return "comparisons of 8 bits are of integers, or of more in one scale";
+    case OP_SCATTER_ELEMENTS:
+    case OP_SCATTER_ND: return "scatter is of integers where it neither adds nor multiplies";
+    case OP_LP_POOL1D:
+    case OP_LP_POOL2D:
+    case OP_LP_POOL3D: return "lp_pool of 8 bits is of integers with p = 1, and in int8 with p = 2";
     case OP_ARGMAX:
     case OP_ARGMIN:
     case OP_TOPK:

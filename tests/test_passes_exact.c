@@ -104,6 +104,14 @@ static const struct exact_case {
       "fn main(%x: (2,3,4,5) f8e4m3) -> (%y) {\n" Z S DECODE(
           "xf", "x", "s") "  %c = sum(%xf) {axis=[1], keepdims=false}\n" ENCODE("y", "c",
                                                                                 "t") "}\n" },
+    { "exact_lp_pool",
+      "fn main(%x: (2,3,6,5) f8e4m3) -> (%y) {\n" Z S DECODE(
+          "xf", "x", "s") "  %c = nn.lp_pool2d(%xf) {pool_size=[3,2], strides=[2,1], "
+                          "padding=[1,0,0,1], dilation=[1,2], p=1}\n" ENCODE("y", "c", "t") "}\n" },
+    { NULL,
+      "fn main(%x: (2,3,6) f8e4m3) -> (%y) {\n" Z S DECODE(
+          "xf", "x", "s") "  %c = nn.lp_pool1d(%xf) {pool_size=[3], p=2}\n" ENCODE("y", "c",
+                                                                                   "t") "}\n" },
     { "exact_softmax",
       "fn main(%x: (2,9,3) f8e4m3) -> (%y) {\n" Z S
       "  const @p : () f32 = [0.002232142857]\n" DECODE(
@@ -309,6 +317,31 @@ static const struct exact_case {
       "  const @yes : (3) bool = [1, 0, 1]\n" DECODE("af", "a", "s") DECODE("bf", "b", "t")
           DECODE("qf", "q", "s") "  %c = where(@yes, %af, %bf)\n" ENCODE("c8", "c", "s") DECODE(
               "cf", "c8", "s") "  %d = where(@yes, %qf, %cf)\n" ENCODE("y", "d", "u") "}\n" },
+    { "compare_before_decode", /* two formats */
+      "fn main(%a: (2,3) f8e4m3, %b: (1,3) f8e3m4) -> (%y) {\n" Z
+      "  const @z4 : () f8e3m4 = [0x00]\n" S DECODE(
+          "af", "a", "s") "  %bf = qnn.dequantize(%b, @t, @z4) {axis=0}\n  %y = greater(%af, "
+                          "%bf)\n}\n" },
+    { "compare_before_decode", /* numbers that the codes have, and others */
+      "fn main(%a: (2,3) f8e4m3) -> (%y, %n) {\n"
+      "  const @p : (2,3) f32 = [0.3125, -4, 11.3, 0, -0.0146484375, inf]\n"
+      "  %af = cast(%a) {dtype=f32, saturate=true}\n  %y = less_equal(@p, %af)\n"
+      "  %n = not_equal(%af, @p)\n}\n" },
+    { "encode_of_bool",
+      "fn main(%a: (2,3) f8e4m3, %b: (1,3) f8e4m3) -> (%y) {\n" Z S DECODE("af", "a", "s")
+          DECODE("bf", "b", "t") "  %c = equal(%af, %bf)\n  %d = cast(%c) {dtype=f32, "
+                                 "saturate=true}\n" ENCODE("y", "d", "s") "}\n" },
+    { "exact_choice",
+      "fn main(%a: (2,3) f8e4m3, %b: (2,2) f8e4m3) -> (%y, %g) {\n" Z S
+      "  const @i : (2,2) i64 = [2, 0, 1, 1]\n" DECODE("af", "a", "s")
+          DECODE("bf", "b",
+                 "t") "  %c = scatter_elements(%af, @i, %bf) {axis=1, "
+                      "reduction=\"none\"}\n  %d = scatter_elements(%af, @i, %bf) {axis=1, "
+                      "reduction=\"max\"}\n" ENCODE("y", "c", "s") ENCODE("g", "d", "u") "}\n" },
+    { NULL, "fn main(%a: (2,3) f8e4m3, %b: (2,2) f8e4m3) -> (%y) {\n" Z S
+            "  const @i : (2,2) i64 = [2, 0, 1, 1]\n" DECODE("af", "a", "s")
+                DECODE("bf", "b", "t") "  %c = scatter_elements(%af, @i, %bf) {axis=1, "
+                                       "reduction=\"add\"}\n" ENCODE("y", "c", "s") "}\n" },
     { "encode_of_concatenate",
       "fn main(%a: (2,3) f8e4m3, %b: (2,1) f8e4m3) -> (%y) {\n" Z S DECODE("af", "a", "s") DECODE(
           "bf", "b", "t") "  %c = concatenate(%af, %bf) {axis=1}\n" ENCODE("y", "c", "t") "}\n" },

@@ -95,6 +95,59 @@ static const struct pass_case rows[] = {
       "" },
 
     { "hardmax_before_dequantize", FN_FINE "  %h = nn.hardmax(%xf) {axis=1}\n" END("h"), "" },
+    { "lp_pool_to_average",
+      FN "  %p = nn.lp_pool2d(%xf) {pool_size=[3,2], strides=[2,1], padding=[1,0,0,1], "
+         "dilation=[1,2], p=1}\n  %r = clip(%p) {a_min=1, a_max=100}\n" END("r"),
+      "" },
+    { "lp_pool_to_average",
+      FN "  %p = nn.lp_pool2d(%xf) {pool_size=[3,2], strides=[2,1], padding=[1,0,0,1], p=2}\n" END(
+          "p"),
+      "" },
+    { "lp_pool_to_average", /* another power; windows that hang over */
+      FN "  %p = nn.lp_pool2d(%xf) {pool_size=[3,2], p=3}\n" END("p"), NULL },
+    { "lp_pool_to_average",
+      FN
+      "  %p = nn.lp_pool2d(%xf) {pool_size=[3,2], strides=[2,2], ceil_mode=true, p=1}\n" END("p"),
+      NULL },
+    /* of two types and scales; of constants, among them numbers that x can be */
+    { "compare_before_dequantize", FN_U8 "  %y = greater(%af, %bf)\n}\n", "" },
+    { "compare_before_dequantize",
+      "fn main(%x: (2,3) i8) -> (%y, %n) {\n" IN "  const @p : (3) f32 = [1.5, -2.25, 1000]\n" DX
+      "  %y = less_equal(@p, %xf)\n  %n = equal(%xf, @p)\n}\n",
+      "" },
+    /* 16 bits, of one scale; of another, and of constants, they would need too long a table */
+    { "compare_before_dequantize",
+      "fn main(%x: (2,3) i16, %b: (3) i16) -> (%y) {\n  const @xs : () f32 = [0.001]\n"
+      "  const @xz : () i16 = [5]\n" DX "  %bf = qnn.dequantize(%b, @xs, @xz)\n"
+      "  %y = not_equal(%xf, %bf)\n}\n",
+      "" },
+    { "compare_before_dequantize",
+      "fn main(%x: (2,3) i16) -> (%y) {\n  const @xs : () f32 = [0.001]\n"
+      "  const @xz : () i16 = [5]\n  const @p : () f32 = [1.5]\n" DX "  %y = less(%xf, @p)\n}\n",
+      NULL },
+    { "compare_before_dequantize", /* no number */
+      "fn main(%x: (2,3) i8) -> (%y) {\n" IN "  const @p : (3) f32 = [1.5, nan, 1000]\n" DX
+      "  %y = less(%xf, @p)\n}\n",
+      NULL },
+    { "compare_before_dequantize", /* a table has all of it */
+      FN_FINE "  const @p : () f32 = [1.5]\n  %g = greater(%xf, @p)\n  %e = exp(%xf)\n"
+              "  %w = where(%g, %e, %xf)\n" END("w"),
+      NULL },
+    { "encode_of_bool",
+      FN_U8 "  %g = equal(%af, %bf)\n  %c = cast(%g) {dtype=f32, saturate=true}\n" FINE_AS("c"),
+      "" },
+    { "choice_to_integer", /* scattered into others, by indices and tuples */
+      FN_U8 "  const @i : (1,3) i64 = [1, 0, 1]\n"
+            "  %s = scatter_elements(%af, @i, %bf) {axis=0, reduction=\"min\"}\n" END("s"),
+      "" },
+    { "choice_to_integer",
+      FN_U8 "  const @i : (1,1) i64 = [1]\n"
+            "  %s = scatter_nd(%af, @i, %bf) {reduction=\"none\"}\n" END("s"),
+      "" },
+    { "choice_to_integer", /* sums */
+      FN_U8 "  const @i : (1,1) i64 = [1]\n"
+            "  %s = scatter_nd(%af, @i, %bf) {reduction=\"add\"}\n" END("s"),
+      NULL },
     { "norm_to_integer",
       FN_FINE "  const @g : (6,5) f32 = crc32:00000000\n  const @o : (6,5) f32 = crc32:00000000\n"
               "  %n = nn.layer_norm(%xf, @g, @o) {axis=2, epsilon=1e-5}\n" END("n"),

@@ -319,6 +319,85 @@ static struct value *with_constant(struct layer *layer, double *size)
                 side ? (struct value *[]){ c, x } : (struct value *[]){ x, c });
 }
 
+/* Windows of magnitudes and squares; results that hardly saturate, and such that do. */
+static struct value *pooled(struct layer *layer, double *size)
+{
+    const int p = 1 + pick(layer, 2), rank = 1 + pick(layer, 2);
+    const int64_t dim[] = { 2, 3, 5 + pick(layer, 4), 4 + pick(layer, 3) };
+    union attrs attrs = { .pool = { .p = p, .layout = "" } };
+    struct value *x;
+
+    if (dtype_bytes(layer->dtype) != 1)
+        layer->dtype = pick(layer, 2) ? DTYPE_I8 : DTYPE_U8;
+    x = operand(layer, 2 + rank, dim, layer->scale, zero_point(layer, layer->dtype));
+    attrs.pool.pool_size.n = attrs.pool.strides.n = rank;
+    attrs.pool.padding.n = 2 * rank;
+    *size = layer->scale * range(layer->dtype) / 2;
+    for (int i = 0; i < rank; i++) {
+        attrs.pool.pool_size.at[i] = 2 + pick(layer, 3);
+        attrs.pool.strides.at[i] = 1 + pick(layer, 2);
+        attrs.pool.padding.at[i] = pick(layer, 2);
+        attrs.pool.padding.at[rank + i] = pick(layer, 2);
+        *size *= pow((double)attrs.pool.pool_size.at[i], 1.0 / p);
+    }
+    return make(layer, rank == 1 ? OP_LP_POOL1D : OP_LP_POOL2D, &attrs, 1, &x);
+}
+
+/* As a number that is 0 or 1, or as the condition of a choice; of two values, of one scale or two,
+ * or of a value and constants, half of which are numbers that it can be. */
+static struct value *compared(struct layer *layer, double *size)
+{
+    static const enum op ops[] = { OP_EQUAL, OP_GREATER,    OP_GREATER_EQUAL,
+                                   OP_LESS,  OP_LESS_EQUAL, OP_NOT_EQUAL };
+    const union attrs cast = { .cast = { .dtype = DTYPE_F32, .saturate = true } };
+    const int64_t dim[] = { 2, 3, 4 };
+    const int form = pick(layer, 3), side = pick(layer, 2);
+    struct value *pair[2], *x, *truth;
+
+    if (dtype_bytes(layer->dtype) != 1 && form != 0)
+        layer->dtype = pick(layer, 2) ? DTYPE_I8 : DTYPE_U8;
+    x = pair[side] = operand(layer, 3, dim, layer->scale, zero_point(layer, layer->dtype));
+    if (form == 0) {
+        pair[1 - side] = operand(layer, 3, dim, layer->scale, x->def->inputs[2]);
+    } else if (form == 1) {
+        pair[1 - side] = operand(layer, 3, dim, layer->scale * (pick(layer, 2) ? 3 : 1),
+                                 zero_point(layer, layer->dtype));
+    } else {
+        const struct type type = type_make(DTYPE_F32, 2, &dim[1]);
+        float *numbers = constant_alloc(layer->fn, &type);
+
+        for (int i = 0; i < 12; i++)
+            numbers[i] = (float)((double)(float)layer->scale * (pick(layer, 400) - 200) / 2);
+        pair[1 - side] = constant_new(layer->fn, "numbers", &type, numbers);
+    }
+    truth = make(layer, ops[pick(layer, 6)], NULL, 2, pair);
+    *size = layer->scale * range(layer->dtype);
+    if (pick(layer, 2))
+        return make(layer, OP_WHERE, NULL, 3, (struct value *[]){ truth, pair[0], pair[1] });
+    *size = 1;
+    return make(layer, OP_CAST, &cast, 1, &truth);
+}
+
+/* Into one of the numbers of each line, or the greatest or least of both. */
+static struct value *scattered(struct layer *layer, double *size)
+{
+    static const char *const reductions[] = { "none", "max", "min" };
+    const int64_t dim[] = { 2, 3, 4 }, short_dim[] = { 2, 1, 4 };
+    const struct type type = type_make(DTYPE_I64, 3, short_dim);
+    int64_t *indices = constant_alloc(layer->fn, &type);
+    union attrs attrs = { .scatter = { .axis = 1, .reduction = reductions[pick(layer, 3)] } };
+    struct value *inputs[3];
+
+    for (int i = 0; i < 8; i++)
+        indices[i] = pick(layer, 3);
+    inputs[0] = operand(layer, 3, dim, layer->scale, zero_point(layer, layer->dtype));
+    inputs[1] = constant_new(layer->fn, "indices", &type, indices);
+    inputs[2] = operand(layer, 3, short_dim, real_between(layer, 0.01, 0.5),
+                        zero_point(layer, layer->dtype));
+    *size = layer->scale * range(layer->dtype);
+    return make(layer, OP_SCATTER_ELEMENTS, &attrs, 3, inputs);
+}
+
 static struct value *bounded(struct layer *layer, struct value *x, double size)
 {
     const union attrs attrs = { .clip = { real_between(layer, -size, 0),
@@ -334,7 +413,8 @@ static struct value *bounded(struct layer *layer, struct value *x, double size)
 static struct module *random_layer(struct ctx *ctx, unsigned seed)
 {
     static struct value *(*const kinds[])(struct layer * layer, double *size) = {
-        convolution, dense, binary, moved, reduced, curved, with_constant, normed
+        convolution,   dense,  binary,   moved,     reduced, curved,
+        with_constant, normed, compared, scattered, pooled
     };
     static const enum dtype dtypes[] = { DTYPE_I8, DTYPE_U8,  DTYPE_I8,
                                          DTYPE_U8, DTYPE_I16, DTYPE_U16 };
@@ -347,7 +427,7 @@ static struct module *random_layer(struct ctx *ctx, unsigned seed)
 
     layer.dtype = pick(&layer, 3) ? out : dtypes[pick(&layer, 6)];
     layer.scale = real_between(&layer, 0.01, 0.5) / (dtype_bytes(layer.dtype) == 2 ? 256 : 1);
-    y = kinds[pick(&layer, 8)](&layer, &size);
+    y = kinds[pick(&layer, 11)](&layer, &size);
     y = bounded(&layer, y, size);
     scale = pick(&layer, 4) ? size / range(out) * real_between(&layer, 0.2, 2) : layer.scale;
     y = make(&layer, OP_QNN_QUANTIZE, &attrs, 3,

@@ -34,7 +34,9 @@ static const struct rule rules[] = {
     { "exact_binary", exact_binary, ENCODE },
     { "exact_affine", exact_affine, ENCODE },
     { "exact_average", exact_average, ENCODE },
+    { "encode_of_bool", encode_of_bool, ENCODE },
     { "exact_choice", exact_choice, ENCODE },
+    { "exact_lp_pool", exact_lp_pool, ENCODE },
     { "exact_norm", exact_norm, ENCODE },
     { "exact_normalize", exact_normalize, ENCODE },
     { "exact_transpose_in_phases", exact_transpose_in_phases, ENCODE },
@@ -46,19 +48,25 @@ static const struct rule rules[] = {
     { "arg_before_decode", arg_before_decode, ROOTS(OP_ARGMAX, OP_ARGMIN) },
     { "greatest_before_decode", greatest_before_decode, ROOTS(OP_MAX, OP_MIN, OP_GLOBAL_MAX_POOL) },
     { "hardmax_before_decode", hardmax_before_decode, ROOTS(OP_HARDMAX) },
+
+    /* … of which tables have left none */
+    { "compare_before_decode", compare_before_decode,
+      ROOTS(OP_EQUAL, OP_GREATER, OP_GREATER_EQUAL, OP_LESS, OP_LESS_EQUAL, OP_NOT_EQUAL) },
 };
+
+enum { N_RULES = sizeof rules / sizeof *rules, N_LAST = 1 };
 
 bool pass_fake_quant_to_exact(struct module *module)
 {
-    const int n = sizeof rules / sizeof *rules;
     bool changed = false;
 
-    return rewrite_module(module, rules, n) && topk_before_decode(module, &changed) &&
-           (!changed || rewrite_module(module, rules, n));
+    return rewrite_module(module, rules, N_RULES - N_LAST) &&
+           rewrite_module(module, rules, N_RULES) && topk_before_decode(module, &changed) &&
+           (!changed || rewrite_module(module, rules, N_RULES));
 }
 
 const struct rule *fake_quant_to_exact_rules(int *n)
 {
-    *n = sizeof rules / sizeof *rules;
+    *n = N_RULES;
     return rules;
 }

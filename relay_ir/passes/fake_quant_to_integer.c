@@ -42,7 +42,9 @@ static const struct rule rules[] = {
     { "arg_before_dequantize", arg_before_dequantize, ROOTS(OP_ARGMAX, OP_ARGMIN) },
     { "quantize_of_split", quantize_of_split, QUANTIZE },
     { "quantize_of_pad", quantize_of_pad, QUANTIZE },
+    { "encode_of_bool", encode_of_bool, ENCODE },
     { "choice_to_integer", choice_to_integer, QUANTIZE },
+    { "lp_pool_to_average", lp_pool_to_average, QUANTIZE },
     { "reduction_to_integer", reduction_to_integer, QUANTIZE },
     { "norm_to_integer", norm_to_integer, QUANTIZE },
     { "resize_to_integer", resize_to_integer, QUANTIZE },
@@ -60,19 +62,25 @@ static const struct rule rules[] = {
     { "encode_of_decode", encode_of_decode, ENCODE },
     { "encode_of_split", encode_of_split, ENCODE },
     { "encode_before_move", encode_before_move, ENCODE },
+
+    /* … of which tables have left none */
+    { "compare_before_dequantize", compare_before_dequantize,
+      ROOTS(OP_EQUAL, OP_GREATER, OP_GREATER_EQUAL, OP_LESS, OP_LESS_EQUAL, OP_NOT_EQUAL) },
 };
+
+enum { N_RULES = sizeof rules / sizeof *rules, N_LAST = 1 };
 
 bool pass_fake_quant_to_integer(struct module *module)
 {
-    const int n = sizeof rules / sizeof *rules;
     bool changed = false;
 
-    return rewrite_module(module, rules, n) && topk_before_dequantize(module, &changed) &&
-           (!changed || rewrite_module(module, rules, n));
+    return rewrite_module(module, rules, N_RULES - N_LAST) &&
+           rewrite_module(module, rules, N_RULES) && topk_before_dequantize(module, &changed) &&
+           (!changed || rewrite_module(module, rules, N_RULES));
 }
 
 const struct rule *fake_quant_to_integer_rules(int *n)
 {
-    *n = sizeof rules / sizeof *rules;
+    *n = N_RULES;
     return rules;
 }

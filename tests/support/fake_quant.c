@@ -36,7 +36,8 @@ void fake_quant_compare(struct module *got, struct module *wanted, unsigned seed
     const struct tensor *a = run(got, seed, &bulk), *b = run(wanted, seed, &bulk);
 
     for (int i = 0; i < wanted->main->ret->n_inputs; i++) {
-        const double step = dtype_is_float(b[i].type.dtype) ? 0 : 1;
+        const enum dtype dtype = b[i].type.dtype;
+        const double step = dtype_is_float(dtype) || dtype == DTYPE_BOOL ? 0 : 1;
 
         ck_assert(type_same_storage(&a[i].type, &b[i].type));
         for (int64_t k = 0; k < type_elements(&b[i].type); k++)

@@ -27,7 +27,8 @@
 #define QUANTIZE(x) "  %y = qnn.quantize(%" x ", @ys, @yz) {axis=0, saturate=true}\n"
 
 /* Runs the pass on `before`: the graph must become `after` (payloads included), the rule must have
- * fired, and random inputs must give the same floats to the bit and integers up to one step. */
+ * fired, and random inputs must give the same floats to the bit, bools, and integers up to one
+ * step. */
 void fake_quant_check(const struct pass_case *row);
 
 /* Fails the test unless the results of `got` are those of `wanted`, as above, for random inputs. */

@@ -418,4 +418,60 @@ static const char fp8_unet_network[] =
     "}\n";
 /* clang-format on */
 
+/* What compares, what puts numbers into others, and lp_pool. */
+/* clang-format off */
+static const char compare_network[] =
+    "fn main(%x: (2,5,6) f32, %v: (2,5,6) f32) -> (%y, %k, %h, %l1, %l2) {\n"
+    "  const @s : () f32 = [0.02]\n"
+    "  const @t : () f32 = [0.05]\n"
+    "  const @z : () i8 = [3]\n"
+    "  const @n : () i8 = [0]\n"
+    "  const @level : (5,1) f32 = [0.5, 0.02, -0.31, 0, -0.3]\n"
+    "  const @i : (2,2,6) i64 = [1, 0, 3, 2, 4, 4, 0, 2, 1, 3, 0, 1, 1, 0, 3, 2, 4, 4, 0, 2, 1, 3, 0, 1]\n"
+    "  const @j : (1,2) i64 = [1, 3]\n" Q("xd", "x", "@s", "@z") Q("vd", "v", "@t", "@n")
+    "  %g = greater(%xd, %vd)\n"
+    "  %k = less_equal(%xd, @level)\n"
+    "  %m = cast(%g) {dtype=f32, saturate=true}\n" Q("md", "m", "@s", "@n")
+    "  %p = multiply(%md, %vd)\n" Q("pd", "p", "@t", "@z")
+    "  %w = where(%k, %pd, %xd)\n" Q("wd", "w", "@s", "@z")
+    "  %u = strided_slice(%wd) {begin=[0,1,0], strides=[1,2,1], size=[2,2,6]}\n"
+    "  %a = scatter_elements(%vd, @i, %u) {axis=1, reduction=\"max\"}\n" Q("ad", "a", "@t", "@n")
+    "  %r = strided_slice(%ad) {begin=[0,2,0], strides=[1,1,1], size=[1,1,6]}\n"
+    "  %q = reshape(%r) {shape=[1,6]}\n"
+    "  %b = scatter_nd(%ad, @j, %q) {reduction=\"none\"}\n"
+    "  %y = qnn.quantize(%b, @t, @n) {axis=0, saturate=true}\n"
+    "  %o = nn.lp_pool1d(%ad) {pool_size=[3], strides=[2], padding=[1,0], p=1}\n"
+    "  %l1 = qnn.quantize(%o, @t, @n) {axis=0, saturate=true}\n"
+    "  %e = nn.lp_pool1d(%xd) {pool_size=[2], strides=[1], p=2}\n"
+    "  %l2 = qnn.quantize(%e, @s, @n) {axis=0, saturate=true}\n"
+    "  %h = equal(%ad, %wd)\n"
+    "}\n";
+
+static const char fp8_compare_network[] =
+    "fn main(%x: (2,5,6) f8e4m3, %v: (2,5,6) f8e4m3) -> (%y, %k, %h, %l1) {\n"
+    "  const @s : () f32 = [0.02]\n"
+    "  const @t : () f32 = [0.05]\n"
+    "  const @z : () f8e4m3 = [0x00]\n"
+    "  const @level : (5,1) f32 = [0.5, 0.02, -0.31, 0, -0.3]\n"
+    "  const @i : (2,2,6) i64 = [1, 0, 3, 2, 4, 4, 0, 2, 1, 3, 0, 1, 1, 0, 3, 2, 4, 4, 0, 2, 1, 3, 0, 1]\n"
+    "  const @j : (1,2) i64 = [1, 3]\n"
+    "  %xd = qnn.dequantize(%x, @s, @z) {axis=0}\n"
+    "  %vd = qnn.dequantize(%v, @t, @z) {axis=0}\n"
+    "  %g = greater(%xd, %vd)\n"
+    "  %k = less_equal(%xd, @level)\n"
+    "  %m = cast(%g) {dtype=f32, saturate=true}\n" E("md", "m", "@s")
+    "  %p = multiply(%md, %vd)\n" E("pd", "p", "@t")
+    "  %w = where(%k, %pd, %xd)\n" E("wd", "w", "@s")
+    "  %u = strided_slice(%wd) {begin=[0,1,0], strides=[1,2,1], size=[2,2,6]}\n"
+    "  %a = scatter_elements(%vd, @i, %u) {axis=1, reduction=\"max\"}\n" E("ad", "a", "@t")
+    "  %r = strided_slice(%ad) {begin=[0,2,0], strides=[1,1,1], size=[1,1,6]}\n"
+    "  %q = reshape(%r) {shape=[1,6]}\n"
+    "  %b = scatter_nd(%ad, @j, %q) {reduction=\"none\"}\n"
+    "  %y = qnn.quantize(%b, @t, @z) {axis=0, saturate=true}\n"
+    "  %o = nn.lp_pool1d(%ad) {pool_size=[3], strides=[2], padding=[1,0], p=1}\n"
+    "  %l1 = qnn.quantize(%o, @t, @z) {axis=0, saturate=true}\n"
+    "  %h = equal(%ad, %wd)\n"
+    "}\n";
+/* clang-format on */
+
 #endif

@@ -4,6 +4,7 @@
  * another one makes codes of places. Both zeros have the place 0, and so has NaN, as in all exact
  * arithmetic (relay_ir/ops/exact.h). */
 #include <math.h>
+#include <string.h>
 
 #include "relay_ir/passes/rules/exact.h"
 #include "relay_ir/passes/rules/quantized.h"
@@ -145,35 +146,51 @@ static struct value *encoded(struct rewrite *rewrite, struct value *operand,
                : through_table(rewrite, decoder->inputs[0], &in, operand, operand, out);
 }
 
-/* encode(maximum, minimum or where of decode(x) ... and constants) -> the same of codes, or of
- * their places: encoding is monotonous, so that it does not matter which comes first. */
+/* scatter that computes nothing: of places, if it chooses the greatest or least. */
+static bool is_scatter(const struct node *node)
+{
+    const char *reduction = node->attrs.scatter.reduction;
+
+    return (node->op == OP_SCATTER_ELEMENTS || node->op == OP_SCATTER_ND) &&
+           strcmp(reduction, "add") != 0 && strcmp(reduction, "mul") != 0;
+}
+
+static bool orders(const struct node *node)
+{
+    return node->op == OP_MAXIMUM || node->op == OP_MINIMUM ||
+           (is_scatter(node) && (strcmp(node->attrs.scatter.reduction, "max") == 0 ||
+                                 strcmp(node->attrs.scatter.reduction, "min") == 0));
+}
+
+/* encode(maximum, minimum, where or scatter of decode(x) ... and constants) -> the same of codes,
+ * or of their places: encoding is monotonous, so that it does not matter which comes first. */
 struct value *exact_choice(struct rewrite *rewrite, struct node *root)
 {
     struct value *inputs[3], *y;
     struct exact_behind behind;
     const struct node *node;
-    int first;
 
     if (!exact_find_behind(rewrite, root, &behind))
         return NULL;
     node = behind.value->def;
-    if (node->op != OP_MAXIMUM && node->op != OP_MINIMUM && node->op != OP_WHERE)
+    if (!orders(node) && node->op != OP_WHERE && !is_scatter(node))
         return NULL;
-    first = node->op == OP_WHERE;
-    for (int i = first; i < node->n_inputs; i++)
-        if (!is_operand(rewrite, node->inputs[i]))
+    for (int i = 0; i < node->n_inputs; i++)
+        if (node->inputs[i]->type.dtype == DTYPE_F32 && !is_operand(rewrite, node->inputs[i]))
             return NULL;
     rule_covers(rewrite, node);
-    inputs[0] = node->inputs[0];
-    for (int i = first; i < node->n_inputs; i++) {
+    for (int i = 0; i < node->n_inputs; i++) {
+        inputs[i] = node->inputs[i];
+        if (inputs[i]->type.dtype != DTYPE_F32)
+            continue; /* a condition, indices */
         inputs[i] = encoded(rewrite, node->inputs[i], &behind.out);
-        if (inputs[i] && node->op != OP_WHERE)
+        if (inputs[i] && orders(node))
             inputs[i] = places_of(rewrite, behind.out.format, inputs[i]);
         if (!inputs[i])
             return NULL;
     }
-    y = rule_build(rewrite, node->op, NULL, node->n_inputs, inputs);
-    if (y && node->op != OP_WHERE)
+    y = rule_build(rewrite, node->op, &node->attrs, node->n_inputs, inputs);
+    if (y && orders(node))
         y = codes_at(rewrite, &behind.out, y);
     return exact_bounded(rewrite, &behind, root, y);
 }

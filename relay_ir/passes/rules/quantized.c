@@ -146,6 +146,9 @@ bool may_become_integer(const struct value *value)
     case OP_INSTANCE_NORM:
     case OP_LAYER_NORM:
     case OP_LP_NORMALIZE:
+    case OP_LP_POOL1D:
+    case OP_LP_POOL2D:
+    case OP_LP_POOL3D:
     case OP_LRN:
     case OP_LSTM:
     case OP_MATMUL:
@@ -156,6 +159,8 @@ bool may_become_integer(const struct value *value)
     case OP_QNN_DEQUANTIZE:
     case OP_RESIZE:
     case OP_RNN:
+    case OP_SCATTER_ELEMENTS:
+    case OP_SCATTER_ND:
     case OP_SUBTRACT:
     case OP_SUM:
     case OP_WHERE: return true;

@@ -55,8 +55,8 @@ static struct value *as_stored(struct rewrite *rewrite, const struct node *root,
     return requantized_to(rewrite, node->inputs[0], &in, out);
 }
 
-/* The root's operator, of what is stored, from input `first` on; the inputs before stay. */
-static struct value *of_stored(struct rewrite *rewrite, struct node *root, int first)
+/* The root's operator, of what is stored; inputs that are no numbers (conditions, indices) stay. */
+static struct value *of_stored(struct rewrite *rewrite, struct node *root)
 {
     const struct node *node = root->inputs[0]->def;
     struct value **parts =
@@ -66,35 +66,48 @@ static struct value *of_stored(struct rewrite *rewrite, struct node *root, int f
     if (!only_quantized(rewrite, root->inputs[0], root) ||
         !affine_of(rewrite, root, root->outputs[0], &out))
         return NULL;
-    for (int i = first; i < node->n_inputs; i++)
-        if (!is_operand(rewrite, node->inputs[i]))
+    for (int i = 0; i < node->n_inputs; i++)
+        if (node->inputs[i]->type.dtype == DTYPE_F32 && !is_operand(rewrite, node->inputs[i]))
             return NULL;
     rule_covers(rewrite, node);
     for (int i = 0; i < node->n_inputs; i++)
-        parts[i] = i < first ? node->inputs[i] : as_stored(rewrite, root, node->inputs[i], &out);
+        parts[i] = node->inputs[i]->type.dtype == DTYPE_F32
+                       ? as_stored(rewrite, root, node->inputs[i], &out)
+                       : node->inputs[i];
     return rule_build(rewrite, node->op, &node->attrs, node->n_inputs, parts);
 }
 
 /* quantize(concatenate(dequantize(x) ...)) -> concatenate(requantize(x) ...) */
 struct value *quantize_of_concatenate(struct rewrite *rewrite, struct node *root)
 {
-    return defined_by(root->inputs[0], OP_CONCATENATE) ? of_stored(rewrite, root, 0) : NULL;
+    return defined_by(root->inputs[0], OP_CONCATENATE) ? of_stored(rewrite, root) : NULL;
 }
 
-/* quantize(maximum, minimum or where of dequantize(x) ...) -> maximum ... of requantize(x): to
- * quantize is monotonous. One number beside a value of 8 bits is left to a table. */
+/* Whether it puts numbers into others, and computes none: the greatest of two is one of them. */
+static bool is_scatter(const struct node *node)
+{
+    const char *reduction = node->attrs.scatter.reduction;
+
+    return (node->op == OP_SCATTER_ELEMENTS || node->op == OP_SCATTER_ND) &&
+           strcmp(reduction, "add") != 0 && strcmp(reduction, "mul") != 0;
+}
+
+/* quantize(maximum, minimum, where or scatter of dequantize(x) ...) -> maximum ... of
+ * requantize(x): to quantize is monotonous. One number beside a value of 8 bits is left to a table.
+ */
 struct value *choice_to_integer(struct rewrite *rewrite, struct node *root)
 {
     const struct node *node = root->inputs[0]->def;
 
-    if (!node || (node->op != OP_MAXIMUM && node->op != OP_MINIMUM && node->op != OP_WHERE))
+    if (!node || (node->op != OP_MAXIMUM && node->op != OP_MINIMUM && node->op != OP_WHERE &&
+                  !is_scatter(node)))
         return NULL;
-    for (int i = 0; i < 2 && node->op != OP_WHERE; i++)
+    for (int i = 0; i < 2 && (node->op == OP_MAXIMUM || node->op == OP_MINIMUM); i++)
         if (node->inputs[i]->kind == VALUE_CONSTANT && type_elements(&node->inputs[i]->type) == 1 &&
             node->inputs[1 - i]->def && node->inputs[1 - i]->def->op == OP_QNN_DEQUANTIZE &&
             dtype_bytes(node->inputs[1 - i]->def->inputs[0]->type.dtype) == 1)
             return NULL;
-    return of_stored(rewrite, root, node->op == OP_WHERE ? 1 : 0);
+    return of_stored(rewrite, root);
 }
 
 /* --- relu and clip ---------------------------------------------------------------------------- */

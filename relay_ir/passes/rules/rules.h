@@ -74,6 +74,15 @@ RULE(exact_product)
 RULE(exact_transpose_in_phases)
 RULE(transpose_in_phases)
 
+/* compare.c */
+RULE(compare_before_decode)
+RULE(compare_before_dequantize)
+RULE(encode_of_bool)
+
+/* lp_pool.c */
+RULE(exact_lp_pool)
+RULE(lp_pool_to_average)
+
 /* clamp.c */
 RULE(clip_to_relu)
 RULE(merge_clips)
