@@ -113,8 +113,8 @@ static void set_keys(struct keys *keys, const struct minifloat *format, bool sat
     keys_set(keys, "least_bits", hex(keys, (unsigned)(128 - format->bias) << 23));
     keys_set(keys, "greatest", hex(keys, greatest));
     keys_set(keys, "overflow", hex(keys, overflow));
-    keys_set(keys, "beyond", overflow == greatest ? "that" : ieee ? "infinity" : "NaN");
-    keys_set(keys, "tc", is_half(format) ? "uint16_t" : "uint8_t");
+    keys_offer(keys, "beyond", overflow == greatest ? "that" : ieee ? "infinity" : "NaN");
+    keys_offer(keys, "tc", is_half(format) ? "uint16_t" : "uint8_t");
     /* A half's NaN is the quiet one that base/dtype.c gives. */
     keys_set(keys, "nan",
              hex(keys, is_half(format) ? greatest + 1 + (1u << (m - 1)) : minifloat_nan(format)));
@@ -136,20 +136,99 @@ static bool bind_decoder(struct bind *bind, const char *name)
     return decode_format(&type) && decode_function(bind, &type);
 }
 
+/* Of an encoder's name. */
+static bool encoded_format(struct bind *bind, const char *name, struct minifloat *format,
+                           bool *saturate)
+{
+    size_t n;
+
+    if (!str_starts(name, from_f32))
+        return false;
+    *saturate = !str_ends(name, unsaturated);
+    n = strlen(name) - strlen(from_f32) - (*saturate ? 0 : strlen(unsaturated));
+    return format_of(bind->arena, arena_strndup(bind->arena, name + strlen(from_f32), n), format) &&
+           is_within_f32(format);
+}
+
 static bool bind_encoder(struct bind *bind, const char *name)
 {
-    const bool saturate = !str_ends(name, unsaturated);
-    const size_t n = strlen(name) - strlen(from_f32) - (saturate ? 0 : strlen(unsaturated));
     struct minifloat format;
     struct keys keys;
+    bool saturate;
 
-    if (!format_of(bind->arena, arena_strndup(bind->arena, name + strlen(from_f32), n), &format) ||
-        !is_within_f32(&format))
+    if (!encoded_format(bind, name, &format, &saturate))
         return false;
     keys_init(&keys, bind->arena);
     set_keys(&keys, &format, saturate && !is_half(&format));
     bind_new_helper(bind, name, "templates/helpers/f32_to_minifloat.c.tmpl", &keys);
     return true;
+}
+
+/* The function that encodes a vector as that encoder does a number, and where `many` that which
+ * encodes n numbers; NULL where there is none. */
+static const char *bind_pack(struct bind *bind, const char *encoder, bool many)
+{
+    const char *format_name, *codes, *pack;
+    struct minifloat format;
+    struct keys keys;
+    bool saturate;
+
+    if (!machine_has_deep_stack(bind->machine) ||
+        !encoded_format(bind, encoder, &format, &saturate) || is_half(&format) ||
+        minifloat_bits(&format) != 8)
+        return NULL;
+    format_name = encoder + strlen(from_f32);
+    codes = arena_printf(bind->arena, "%s_codes", format_name);
+    pack = arena_printf(bind->arena, "pack_%s", format_name);
+    bind_bytes_helper(bind, "store_bytes");
+    if (!bind_own_helper(bind, codes)) {
+        keys_init(&keys, bind->arena);
+        set_keys(&keys, &format, saturate);
+        keys_set(&keys, "encode", encoder);
+        bind_new_helper(bind, codes, "templates/helpers/codes.c.tmpl", &keys);
+    }
+    if (many && !bind_own_helper(bind, pack)) {
+        bind_helper(bind, encoder);
+        keys_init(&keys, bind->arena);
+        keys_set(&keys, "encode", encoder);
+        keys_set(&keys, "codes", bind_own_helper(bind, codes));
+        bind_new_helper(bind, pack, "templates/helpers/pack.c.tmpl", &keys);
+    }
+    return bind_own_helper(bind, many ? pack : codes);
+}
+
+static bool is_whole(const struct bind *bind, int64_t multiple)
+{
+    return multiple > 0 && multiple % bind->machine->lanes == 0;
+}
+
+const char *codec_pack(struct bind *bind, const char *encoder, const char *numbers, const char *n,
+                       const char *codes, int64_t multiple)
+{
+    const bool whole = is_whole(bind, multiple);
+    const char *fn = bind_pack(bind, encoder, !whole);
+
+    if (!fn)
+        return NULL;
+    return whole ? arena_printf(bind->arena,
+                                "for (int v = 0; v < %s; v += LANES)\n"
+                                "    store_bytes(%s + v, %s(*(const vector_f32 *)&%s[v]));",
+                                n, codes, fn, numbers)
+                 : arena_printf(bind->arena, "%s(%s, %s, %s);", fn, numbers, n, codes);
+}
+
+const char *codec_unpack(struct bind *bind, const struct type *type, const char *codes,
+                         const char *first, const char *n, const char *numbers, int64_t multiple)
+{
+    if (!decode_has_vectors(bind, type))
+        return NULL;
+    return is_whole(bind, multiple)
+               ? arena_printf(bind->arena,
+                              "for (int v = 0; v < %s; v += LANES)\n"
+                              "    *(vector_f32 *)(%s + v) = %s(load_bytes(&%s[%s + v]));",
+                              n, numbers, decode_of_bytes(bind, type), codes, first)
+               : arena_printf(bind->arena, "%s(%s, %s, %s, %s);", decode_unpack(bind, type), codes,
+                              first, n, numbers);
 }
 
 bool codec_bind(struct bind *bind, const char *name)

@@ -14,6 +14,16 @@ const char *codec_decoder(struct arena *arena, const struct minifloat *format);
  * bias). */
 const char *codec_encoder(struct arena *arena, const struct minifloat *format, bool saturate);
 
+/* Statements that encode `n` numbers (of C: an array and where codes go) as that encoder
+ * ("f32_to_f8e4m3") does, by vectors; inline where n is a multiple of `multiple`, and that of the
+ * vectors. NULL where there are none: on other machines than PCs, of codes that are no bytes. */
+const char *codec_pack(struct bind *bind, const char *encoder, const char *numbers, const char *n,
+                       const char *codes, int64_t multiple);
+
+/* The same of n codes that become numbers, if they are floats of a byte. */
+const char *codec_unpack(struct bind *bind, const struct type *type, const char *codes,
+                         const char *first, const char *n, const char *numbers, int64_t multiple);
+
 /* Asks for the function of that name; false when it is none of these. */
 bool codec_bind(struct bind *bind, const char *name);
 

@@ -8,7 +8,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "codegen_c/codec.h"
 #include "codegen_c/emit.h"
+#include "codegen_c/kernels/decode.h"
 #include "codegen_c/lanes.h"
 #include "codegen_c/scalar.h"
 #include "codegen_c/scalar_qnn.h"
@@ -19,7 +21,10 @@ enum { LEAST_LANES = 8 }; /* of integers, on x86 */
 struct epilogue {
     struct bind *bind;
     const struct position *position;
-    struct str text;
+    const struct epilogue_row *row; /* NULL: elements are read, and written, one by one */
+    struct str text, before;        /* … what stands before the loop over a row, … */
+    const struct node *last; /* … the node of the result, which may be encoded behind it, … */
+    const char *needs;       /* … and its helpers */
     int n_variables;
     struct map expressions; /* name of a value computed so far -> its C expression */
 };
@@ -213,6 +218,61 @@ static void read_tables(struct epilogue *e, const struct node *node, const char 
         operands[i] = read_at(e, tables[i], at);
 }
 
+/* Whether an operand's elements lie side by side as those of the result do: then a row of codes is
+ * decoded before the loop. Sets *at to where it begins. */
+static bool lies_in_rows(struct epilogue *e, const struct value *value, const char **at)
+{
+    const struct type *result = &e->bind->region->fn->ret->inputs[0]->type;
+    const struct position *const position = e->position;
+
+    if (value->kind != VALUE_PARAM || !type_same_shape(&value->type, result))
+        return false;
+    e->position = &e->row->start;
+    *at = index_at(e, value, result, -1);
+    e->position = position;
+    return true;
+}
+
+/* Names with blanks between them, but for one. */
+static const char *names_without(struct arena *arena, const char *names, const char *name)
+{
+    struct str out = { .arena = arena };
+
+    for (size_t n; *names; names += n + (names[n] == ' ')) {
+        n = strcspn(names, " ");
+        if (strcmp(arena_strndup(arena, names, n), name) != 0)
+            str_printf(&out, "%s%.*s", out.n ? " " : "", (int)n, names);
+    }
+    return str_text(&out);
+}
+
+/* The text of a node that decodes such an operand, without its decoder, and the number instead of
+ * the code. */
+static const char *decoded_before(struct epilogue *e, const struct node *node, const char *text,
+                                  const char **operand, const char **needs)
+{
+    struct arena *arena = e->bind->arena;
+    const struct value *value = node->n_inputs ? node->inputs[0] : NULL;
+    const struct minifloat *format = value ? decode_format(&value->type) : NULL;
+    const char *decode, *found, *at, *array;
+
+    if (!e->row || !format || !decode_has_vectors(e->bind, &value->type) ||
+        !lies_in_rows(e, value, &at))
+        return text;
+    decode = arena_printf(arena, "%s($a)", codec_decoder(arena, format));
+    found = strstr(text, decode);
+    if (!found || count_placeholder(text, 'a') != 1)
+        return text;
+    array = arena_printf(arena, "%s_number", bind_operand(e->bind, node->inputs[0]));
+    if (!strstr(str_text(&e->before), arena_printf(arena, " %s[", array)))
+        str_printf(&e->before, "float %s[%s];\n\n%s\n", array, e->row->most,
+                   codec_unpack(e->bind, &value->type, bind_operand(e->bind, node->inputs[0]), at,
+                                e->row->n, array, e->row->multiple));
+    *operand = arena_printf(arena, "%s[%s]", array, e->row->i);
+    *needs = names_without(arena, *needs, codec_decoder(arena, format));
+    return arena_printf(arena, "%.*s$a%s", (int)(found - text), text, found + strlen(decode));
+}
+
 static bool is_result(const struct epilogue *e, const struct node *node)
 {
     return node->outputs[0] == e->bind->region->fn->ret->inputs[0];
@@ -233,6 +293,7 @@ static bool add_node(struct epilogue *e, const struct node *node)
                    : lanes_text(bind->arena, text, e->position->lanes, is_result(e, node));
         needs = "";
     }
+    text = decoded_before(e, node, text, &operands[0], &needs);
     if (count_placeholder(text, 'A'))
         read_tables(e, node, operands + SCALAR_OPERANDS - QNN_TABLES);
     for (int i = 0; i < node->n_inputs && i < SCALAR_OPERANDS - QNN_TABLES; i++) {
@@ -241,14 +302,20 @@ static bool add_node(struct epilogue *e, const struct node *node)
 
         if (n == 0)
             continue;
-        operands[i] = read_operand(e, node, i);
+        if (!operands[i])
+            operands[i] = read_operand(e, node, i);
         if (uniform_literal(bind, value))
             continue;
         if (!is_primary(operands[i]) || (n > 1 && !is_name(operands[i])))
             operands[i] = add_variable(e, value->type.dtype,
                                        stem_of(bind->arena, value, operands[i]), operands[i]);
     }
-    scalar_needs(bind, node, needs);
+    if (e->row && is_result(e, node)) {
+        e->last = node;
+        e->needs = needs;
+    } else {
+        scalar_needs(bind, node, needs);
+    }
     text = scalar_expand(bind, node, text, operands);
     if (text_is_operand(text, operands[0]))
         map_set(&e->expressions, node->outputs[0]->name, arena_strdup(bind->arena, text));
@@ -295,6 +362,7 @@ static struct epilogue epilogue_begin(struct bind *bind, const struct position *
     return (struct epilogue){ .bind = bind,
                               .position = position,
                               .text = { .arena = bind->arena },
+                              .before = { .arena = bind->arena },
                               .expressions = { .arena = bind->arena } };
 }
 
@@ -331,23 +399,117 @@ int epilogue_lanes(struct bind *bind, const struct position *position, int64_t c
     return lanes && takes_lanes(bind, position) ? lanes : 0;
 }
 
+static bool add_nodes(struct epilogue *e, const char *acc)
+{
+    const struct region *region = e->bind->region;
+
+    if (region->anchor)
+        map_set(&e->expressions, region->anchor->outputs[0]->name,
+                arena_strdup(e->bind->arena, acc));
+    for (const struct node *n = region->fn->first; n; n = n->next)
+        if (is_in_epilogue(region, n) && !add_node(e, n))
+            return false;
+    return true;
+}
+
+static const char *result_of(struct epilogue *e)
+{
+    return map_get(&e->expressions, e->bind->region->fn->ret->inputs[0]->name);
+}
+
 bool bind_epilogue(struct bind *bind, const char *acc, const struct position *position)
 {
-    const struct region *region = bind->region;
-    const struct value *result = region->fn->ret->inputs[0];
     struct epilogue e = epilogue_begin(bind, position);
-    bool ok = true;
 
     if (position->lanes)
         bind_lanes(bind, position->lanes);
-    if (region->anchor)
-        map_set(&e.expressions, region->anchor->outputs[0]->name, arena_strdup(bind->arena, acc));
-    for (const struct node *n = region->fn->first; n && ok; n = n->next)
-        if (is_in_epilogue(region, n))
-            ok = add_node(&e, n);
-    if (!ok)
+    if (!add_nodes(&e, acc))
         return false;
     bind_text(bind, "epilogue", "%s", str_text(&e.text));
-    bind_text(bind, "result", "%s", (const char *)map_get(&e.expressions, result->name));
+    bind_text(bind, "result", "%s", result_of(&e));
+    return true;
+}
+
+/* --- by rows ------------------------------------------------------------------------------------
+ */
+
+/* Whether `text` is "FUNCTION(...)" to its end. */
+static bool is_call(const char *text)
+{
+    int depth = 0;
+
+    for (text += strcspn(text, "("); *text; text++) {
+        depth += (*text == '(') - (*text == ')');
+        if (depth == 0)
+            return text[1] == '\0';
+    }
+    return false;
+}
+
+/* If the last variable is the result, "const uint8_t cast_4 = f32_to_f8e4m3(NUMBER);": takes it off
+ * the text, sets *number and *encoder and returns statements that encode a row of them; else NULL.
+ */
+static const char *take_encoder(struct epilogue *e, const char **number, const char **encoder)
+{
+    struct arena *arena = e->bind->arena;
+    char *const text = arena_strdup(arena, str_text(&e->text));
+    const size_t n = strlen(text);
+    const char *equals, *pack;
+    char *line = text + n;
+
+    while (line > text && (line == text + n || line[-1] != '\n'))
+        line--;
+    equals = strstr(line, " = ");
+    if (!equals || !str_ends(text, ");\n") ||
+        !str_ends(arena_strndup(arena, line, (size_t)(equals - line)), result_of(e)))
+        return NULL;
+    equals += strlen(" = ");
+    *number = arena_strndup(arena, equals, strlen(equals) - strlen(";\n"));
+    *encoder = arena_strndup(arena, *number, strcspn(*number, "("));
+    pack = is_call(*number)
+               ? codec_pack(e->bind, *encoder, "result", e->row->n, "&y[start]", e->row->multiple)
+               : NULL;
+    if (!pack)
+        return NULL;
+    *number = arena_strndup(arena, *number + strlen(*encoder) + 1,
+                            strlen(*number) - strlen(*encoder) - 2);
+    *line = '\0';
+    e->text = (struct str){ .arena = arena };
+    str_add(&e->text, text);
+    return pack;
+}
+
+/* Whether the name stands in the text. */
+static bool has_word(const char *text, const char *word)
+{
+    for (const char *at = text; (at = strstr(at, word)); at++)
+        if ((at == text || !(isalnum((unsigned char)at[-1]) || at[-1] == '_')) &&
+            !(isalnum((unsigned char)at[strlen(word)]) || at[strlen(word)] == '_'))
+            return true;
+    return false;
+}
+
+bool bind_row_epilogue(struct bind *bind, const char *acc, const struct position *position,
+                       const struct epilogue_row *row)
+{
+    struct epilogue e = epilogue_begin(bind, position);
+    const char *number = NULL, *encoder = "", *pack, *result, *text;
+
+    e.row = row;
+    if (!add_nodes(&e, acc))
+        return false;
+    pack = take_encoder(&e, &number, &encoder);
+    if (e.last)
+        scalar_needs(bind, e.last, names_without(bind->arena, e.needs, pack ? encoder : ""));
+    result = pack ? number : result_of(&e);
+    text = arena_printf(bind->arena, "%s%s", str_text(&e.text), result);
+    bind_text(bind, "epilogue", "%s", str_text(&e.text));
+    bind_text(bind, "result", "%s", result);
+    bind_text(bind, "decoded", "%s", str_text(&e.before));
+    bind_flag(bind, "packed", pack != NULL);
+    bind_text(bind, "pack", "%s", pack ? pack : "");
+    bind_flag(bind, "uses_at", !pack || has_word(text, "at"));
+    bind_flag(bind, "uses_oc", !pack || has_word(text, "oc") || has_word(text, "at"));
+    bind_flag(bind, "uses_start", pack || has_word(str_text(&e.before), "start"));
     return true;
 }

@@ -233,6 +233,25 @@ int epilogue_lanes(struct bind *bind, const struct position *position, int64_t c
  * used twice x_1; templates keep clear of names that end in '_' and a number. */
 bool bind_epilogue(struct bind *bind, const char *acc, const struct position *position);
 
+/* How templates with loops over rows of results (of `n` elements side by side, in y and in codes
+ * that are read along) have these decoded and encoded by vectors. */
+struct epilogue_row {
+    struct position start; /* of a row's first element: its index is "start" */
+    const char *i;         /* C: which element of the row `position` is */
+    const char *n, *most;  /* C: how many a row has; the most, a constant */
+    int64_t multiple;      /* that how many always is one of */
+};
+
+/* As bind_epilogue, of an element "at" of such a row. Sets also
+ *   key "decoded"   lines before the loop: arrays of numbers that were codes (possibly none)
+ *   keys "packed", "pack"
+ *                   whether the result is a number that is still to be encoded; statements that do
+ *                   so behind the loop, with all of an array `result` to y[start]
+ *   keys "uses_at", "uses_oc", "uses_start"
+ *                   whether these have to be declared */
+bool bind_row_epilogue(struct bind *bind, const char *acc, const struct position *position,
+                       const struct epilogue_row *row);
+
 /* The keys every template has: fn, params (the parameter list), t (C type of y), and the comment
  * lines `origin` ("conv1 (Conv) + relu1 (Relu)") and `shapes` ("x f32 [1,6,6,2] -> y ..."), which
  * may have several lines and stand in the comment above the function, in lines that begin with a

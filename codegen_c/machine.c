@@ -125,6 +125,11 @@ static bool has_avx(const struct machine *machine)
     return machine->lanes >= 8;
 }
 
+bool machine_has_deep_stack(const struct machine *machine)
+{
+    return machine->lanes > 1 && machine->l2_bytes > 0 && machine->arch != ARCH_WASM32;
+}
+
 int machine_integer_lanes(const struct machine *machine)
 {
     if (has_avx(machine))

@@ -57,6 +57,10 @@ const struct machine *machine_host(void);
  */
 const struct machine *machine_find(struct ctx *ctx, const char *name);
 
+/* Whether it is a PC or the like: vectors of one length, a second cache, and a stack on which a
+ * function may have 128 KiB. (Not that of WebAssembly, whose linkers give 64 KiB to all of it.) */
+bool machine_has_deep_stack(const struct machine *machine);
+
 /* Lanes of 32 bits of its vectors of integers, where codegen_c writes such code for it; 0 = none.
  */
 int machine_integer_lanes(const struct machine *machine);

@@ -40,7 +40,7 @@ static void bind_geometry(struct bind *bind, const struct window *w)
               steps.n ? arena_printf(bind->arena, "%s,", str_text(&steps)) : "");
     bind_flag(bind, "many", w->batch * w->groups > 1);
     bind_int(bind, "batch", w->batch);
-    bind_int(bind, "groups", w->groups);
+    keys_offer(bind->keys, "groups", arena_printf(bind->arena, "%lld", (long long)w->groups));
     bind_pitches(bind);
     bind_int(bind, "in_c", w->in_c / w->groups);
     bind_int(bind, "out_c", w->out_c / w->groups);
@@ -153,7 +153,7 @@ static void bind_output_places(struct bind *bind, const struct window *w, struct
     const char *image = grouped ? "g / GROUPS" : "g";
     const char *group = batched ? "g % GROUPS" : "g";
 
-    bind_flag(bind, "out_planar", !w->out_channels_last);
+    keys_offer(bind->keys, "out_planar", w->out_channels_last ? "" : "1");
     if (grouped)
         bind_text(bind, "oc", "%s * OUT_C + block + i", group);
     else
@@ -186,4 +186,19 @@ bool bind_conv_position(struct bind *bind, const struct window *w, const char *s
 
     bind_output_places(bind, w, &position);
     return bind_epilogue(bind, sum, &position);
+}
+
+bool bind_conv_rows(struct bind *bind, const struct window *w, const char *sum, const char *most)
+{
+    struct epilogue_row row = { .i = "i", .n = "n", .most = most, .multiple = w->out_c };
+    struct position position;
+
+    bind_output_places(bind, w, &position);
+    row.start = position;
+    row.start.linear = "start";
+    row.start.channel = "block";
+    if (w->out_c > 1)
+        row.start.coord[position.rank - 1] = "block";
+    bind_text(bind, "start", "%s * %s + block", position.pixel, pitch_of_y(bind->region, "OUT_C"));
+    return bind_row_epilogue(bind, sum, &position, &row);
 }

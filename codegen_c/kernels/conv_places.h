@@ -47,4 +47,9 @@ void bind_conv_places(struct bind *bind, const struct window *window);
 /* The epilogue at `at` and `oc`; false after errors. */
 bool bind_conv_position(struct bind *bind, const struct window *window, const char *sum);
 
+/* The same of y channels last, row by row (bind_row_epilogue): of the `n` channels, no more than
+ * `most`, from `block` on. Sets start, and uses_oc. */
+bool bind_conv_rows(struct bind *bind, const struct window *window, const char *sum,
+                    const char *most);
+
 #endif

@@ -15,6 +15,7 @@
 
 #include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/conv_places.h"
+#include "codegen_c/kernels/conv_tiles.h"
 #include "codegen_c/kernels/dense.h"
 #include "codegen_c/kernels/operands.h"
 #include "codegen_c/kernels/panels.h"
@@ -95,7 +96,7 @@ static bool is_pointwise(const struct window *w)
     return window_k_len(w) == 1 && !w->padded && window_in_len(w) == window_out_len(w);
 }
 
-static struct panels panels_of(const struct window *w, int64_t width)
+struct panels conv_panels(const struct window *w, int64_t width)
 {
     const int64_t in_c = w->in_c / w->groups, taps = window_k_len(w);
     struct panels panels = { .groups = w->groups,
@@ -113,8 +114,7 @@ static struct panels panels_of(const struct window *w, int64_t width)
     return panels;
 }
 
-/* Sets `width`: the channels of the panel in which channel `from` lies. */
-static void bind_width(struct bind *bind, const struct panels *panels, const char *from)
+void bind_conv_width(struct bind *bind, const struct panels *panels, const char *from)
 {
     const int64_t rows = panels_rows(panels), last = panels_last_width(panels);
 
@@ -125,7 +125,7 @@ static void bind_width(struct bind *bind, const struct panels *panels, const cha
                   (int)last);
 }
 
-static void bind_weights(struct bind *bind, const struct panels *panels)
+void bind_conv_weights(struct bind *bind, const struct panels *panels)
 {
     const bool grouped = panels->groups > 1;
     const int width = (int)panels->width, rows = (int)panels_rows(panels);
@@ -308,8 +308,8 @@ static bool bind_tiles_of_channels(struct bind *bind, const struct window *w,
     const int width = (int)panels->width;
 
     bind_conv_places(bind, w);
-    bind_weights(bind, panels);
-    bind_width(bind, panels, "block");
+    bind_conv_weights(bind, panels);
+    bind_conv_width(bind, panels, "block");
     bind_flag(bind, "ragged", ragged);
     bind_text(bind, "n_channels", "%s", ragged ? "n_channels" : tile->channels);
     bind_span(bind, ragged ? panels->n_rows : 0, tile);
@@ -326,7 +326,7 @@ bool bind_conv(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
     const int64_t columns = w.out_c / w.groups;
-    const struct panels panels = panels_of(&w, tile_panel_of(bind->machine, columns));
+    const struct panels panels = conv_panels(&w, tile_panel_of(bind->machine, columns));
     const struct tiled tiled = tiled_conv(&w, false);
     const int64_t chunk = bind_chunk(bind, &w, &panels);
     const struct tile tile = bind_tile_of_rows(bind, window_out_len(&w), panels.n_rows,
@@ -389,7 +389,7 @@ bool bind_conv_band(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
     const int64_t columns = w.out_c / w.groups;
-    const struct panels panels = panels_of(&w, tile_panel_of(bind->machine, columns));
+    const struct panels panels = conv_panels(&w, tile_panel_of(bind->machine, columns));
     const bool stepped = tiles_fill_rows(bind->machine, w.out[1], w.out[2], panels.n_rows);
     const struct tiled tiled = tiled_conv(&w, stepped);
     const struct tile tile =
@@ -404,10 +404,9 @@ bool bind_conv_band(struct bind *bind)
     return bind_tiles_of_channels(bind, &w, &panels, &tile);
 }
 
-/* As the constant of a product of rows lies. */
-static struct panels panels_of_anchor(const struct bind *bind, const struct window *w)
+struct panels conv_panels_of_anchor(const struct bind *bind, const struct window *w)
 {
-    struct panels panels = panels_of(w, tile_panel(bind->machine));
+    struct panels panels = conv_panels(w, tile_panel(bind->machine));
     struct dense dense;
 
     if (window_is_dense(bind->region, &dense) && dense.transposed) {
@@ -420,7 +419,7 @@ static struct panels panels_of_anchor(const struct bind *bind, const struct wind
 bool bind_conv_small(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
-    const struct panels panels = panels_of_anchor(bind, &w);
+    const struct panels panels = conv_panels_of_anchor(bind, &w);
     const struct tile tile = bind_tile_f32(bind, 0, panels.n_rows, TILE_MORE);
     const int64_t in_c = w.in_c / w.groups;
     const bool wide = in_c >= CHUNK;
@@ -430,8 +429,8 @@ bool bind_conv_small(struct bind *bind)
     assert(tile.most_pixels <= (bind->region->choice ? MOST_TILE_PIXELS : pixels)); /* its lead */
     bind_data(bind);
     bind_conv_places(bind, &w);
-    bind_weights(bind, &panels);
-    bind_width(bind, &panels, "block");
+    bind_conv_weights(bind, &panels);
+    bind_conv_width(bind, &panels, "block");
     bind_text(bind, "tile_more", "%s", tile.fn);
     bind_int(bind, "panel", panels.width);
     bind_flag(bind, "together", bind->region->leads && panels.n_rows > panels.width);
@@ -440,6 +439,9 @@ bool bind_conv_small(struct bind *bind)
     bind_int(bind, "chunk_taps", wide ? 1 : CHUNK / in_c);
     bind_text(bind, "under", wide ? "CHUNK" : "CHUNK_TAPS * IN_C");
     bind_int(bind, "group", tile_group(bind->region));
+    bind_flag(bind, "zeros_behind",
+              machine_has_deep_stack(bind->machine) &&
+                  panels_last_width(&panels) % tile.most_channels != 0);
     bind_text(bind, "panel_at", "%sblock * LEN", group_start(bind, &w, &panels, "LEN"));
     bind_text(bind, "scale_row",
               w.groups == 1  ? "block"

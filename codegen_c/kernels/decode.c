@@ -6,8 +6,9 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "codegen_c/kernels/vector.h"
 
-enum { COLUMNS = 100, INDENT = 4 };
+enum { COLUMNS = 100, INDENT = 4, F32_MANTISSA = 23, F32_BIAS = 127 };
 
 bool decode_takes(const struct type *type)
 {
@@ -164,10 +165,66 @@ void decode_element(struct bind *bind, const struct type *type, const char *get,
     bind_text(bind, got, "%s", small && !integer ? ")" : "");
 }
 
+static const char *hex(struct bind *bind, unsigned number)
+{
+    return arena_printf(bind->arena, "0x%08X", number);
+}
+
+bool decode_has_vectors(const struct bind *bind, const struct type *type)
+{
+    return machine_has_deep_stack(bind->machine) && decode_format(type) && has_trick(type) &&
+           type_packed_bits(type) == 8;
+}
+
+void bind_bytes_helper(struct bind *bind, const char *name)
+{
+    const char *const names[] = { "vector_u32", name };
+
+    bind_vector(bind);
+    bind_include(bind, "stdint.h");
+    bind_include(bind, "string.h");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct keys keys;
+
+        if (bind_own_helper(bind, names[i]))
+            continue;
+        keys_init(&keys, bind->arena);
+        bind_new_helper(bind, names[i],
+                        arena_printf(bind->arena, "templates/helpers/%s.c.tmpl", names[i]), &keys);
+    }
+}
+
+const char *decode_of_bytes(struct bind *bind, const struct type *type)
+{
+    const struct minifloat *format = decode_format(type);
+    const char *name = arena_printf(bind->arena, "%s_of_bytes", decode_name(bind, type));
+    const char *function = bind_own_helper(bind, name);
+    const int raise = F32_MANTISSA - format->mantissa_bits, sign_bit = n_codes(type) / 2;
+    struct keys keys;
+
+    if (function)
+        return function;
+    bind_bytes_helper(bind, "load_bytes");
+    keys_init(&keys, bind->arena);
+    keys_set(&keys, "format", format->name);
+    keys_set_int(&keys, "raise", raise);
+    keys_set(&keys, "magnitude", hex(bind, (unsigned)(sign_bit - 1) << raise));
+    keys_set(&keys, "base", hex(bind, (unsigned)(F32_BIAS - format->bias) << F32_MANTISSA));
+    keys_set(&keys, "least", bind_literal(bind, DTYPE_F32, ldexp(1, 1 - format->bias)));
+    keys_set_int(&keys, "sign_shift", 32 - type_packed_bits(type) - raise);
+    keys_set_flag(&keys, "specials",
+                  format->specials == MINIFLOAT_IEEE || format->specials == MINIFLOAT_FN);
+    keys_set(&keys, "greatest",
+             hex(bind, (unsigned)minifloat_encode(format, INFINITY, true) << raise));
+    keys_set_flag(&keys, "fnuz", format->specials == MINIFLOAT_FNUZ);
+    keys_set_int(&keys, "sign_bit", sign_bit);
+    return bind_new_helper(bind, name, "templates/helpers/of_bytes.c.tmpl", &keys);
+}
+
 const char *decode_unpack(struct bind *bind, const struct type *type)
 {
     const int bits = type_packed_bits(type);
-    const bool convert = type->dtype == DTYPE_I8;
+    const bool convert = type->dtype == DTYPE_I8, vectors = decode_has_vectors(bind, type);
     const char *name = arena_printf(bind->arena, "unpack_%s", decode_name(bind, type));
     const char *function = bind_own_helper(bind, name);
     const char *to = convert || function ? "" : decode_function(bind, type);
@@ -176,6 +233,9 @@ const char *decode_unpack(struct bind *bind, const struct type *type)
     if (function)
         return function;
     keys_init(&keys, bind->arena);
+    keys_offer(&keys, "of_bytes", vectors ? decode_of_bytes(bind, type) : "");
+    keys_set_flag(&keys, "vectors", vectors);
+    keys_set_flag(&keys, "loops", !vectors && bits >= 8);
     keys_set(&keys, "format",
              decode_format(type) ? decode_format(type)->name : dtype_name(type->dtype));
     keys_set(&keys, "tc", convert ? "int8_t" : bits > 8 ? "uint16_t" : "uint8_t");

@@ -31,4 +31,13 @@ void decode_element(struct bind *bind, const struct type *type, const char *get,
  * unpack_NAME(codes, first, n, numbers). */
 const char *decode_unpack(struct bind *bind, const struct type *type);
 
+/* Whether that function decodes a vector at a time: of floats of a byte, on a PC. */
+bool decode_has_vectors(const struct bind *bind, const struct type *type);
+
+/* Then, of a vector: f8e4m3_of_bytes(load_bytes(&code)). */
+const char *decode_of_bytes(struct bind *bind, const struct type *type);
+
+/* Asks for load_bytes or store_bytes: bytes in the lanes of a vector_u32. */
+void bind_bytes_helper(struct bind *bind, const char *name);
+
 #endif

@@ -9,6 +9,7 @@
 
 #include <inttypes.h>
 
+#include "codegen_c/codec.h"
 #include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/operands.h"
 #include "codegen_c/kernels/panels.h"
@@ -144,8 +145,26 @@ static void bind_depthwise_weight(struct bind *bind, const struct window *w)
     }
 }
 
-static bool bind_depthwise_epilogue(struct bind *bind, const struct window *w)
+/* The result's channels of a chunk lie side by side; on PCs codes are made of them, and of what is
+ * read along, by vectors. */
+static bool bind_rows_of_channels(struct bind *bind, const struct position *position, int64_t chunk)
 {
+    struct epilogue_row row = {
+        .start = *position, .i = "i", .n = "CHUNK", .most = "CHUNK", .multiple = chunk
+    };
+
+    row.start.linear = "start";
+    row.start.channel = "first";
+    row.start.coord[position->rank - 1] = "first";
+    bind_text(bind, "start", "%s * %s + first", position->pixel,
+              pitch_of_y(bind->region, "CHANNELS"));
+    return bind_row_epilogue(bind, "sum[j * CHUNK + i]", position, &row);
+}
+
+static bool bind_depthwise_epilogue(struct bind *bind, const struct window *w, int64_t chunk)
+{
+    const bool in_rows = bind->region->fn->ret->inputs[0]->type.dtype != DTYPE_F32 &&
+                         machine_has_deep_stack(bind->machine) && w->out_c == w->in_c;
     struct position position;
     const int rank = w->rank + 2;
 
@@ -160,7 +179,29 @@ static bool bind_depthwise_epilogue(struct bind *bind, const struct window *w)
         position.coord[rank - 2] = "ow + j";
     if (w->out_c > 1)
         position.coord[rank - 1] = "oc";
-    return bind_epilogue(bind, "sum[j * CHUNK + i]", &position);
+    bind_flag(bind, "in_rows", in_rows);
+    return in_rows ? bind_rows_of_channels(bind, &position, chunk)
+                   : bind_epilogue(bind, "sum[j * CHUNK + i]", &position);
+}
+
+/* How CHUNK codes of a pixel are decoded by vectors, into what is kept of all rows or of a strip's.
+ */
+static void bind_decoding(struct bind *bind, const struct window *w, bool strips, int64_t chunk)
+{
+    struct arena *arena = bind->arena;
+    struct value *x = anchor_source(bind->region, 0);
+    const bool coded = data_is_small(bind->region) && !anchor_decoder(bind->region->anchor, 0);
+    const char *row = w->batch > 1 ? "(n * IN_H + n_rows)" : "n_rows";
+    const char *from = arena_printf(arena, "(%s * IN_W + %siw) * %s + first", row,
+                                    strips ? "left + " : "", pitch_of_x(bind->region, "CHANNELS"));
+    const char *to =
+        arena_printf(arena, "&rows[(n_rows %% ROWS * %s + iw) * CHUNK]", strips ? "WIDTH" : "IN_W");
+    const char *decode =
+        coded ? codec_unpack(bind, &x->type, bind_operand(bind, x), from, "CHUNK", to, chunk)
+              : NULL;
+
+    bind_flag(bind, "by_vector", decode != NULL);
+    bind_text(bind, "decode", "%s", decode ? decode : "");
 }
 
 bool bind_depthwise(struct bind *bind)
@@ -200,5 +241,6 @@ bool bind_depthwise(struct bind *bind)
     bind_depthwise_weight(bind, &w);
     bind_row_tiles(bind, &w, most_columns(&w), sums_are_fused(bind) ? vector.fuse : NULL);
     bind_places(bind, &w);
-    return bind_depthwise_epilogue(bind, &w);
+    bind_decoding(bind, &w, strips, chunk);
+    return bind_depthwise_epilogue(bind, &w, chunk);
 }

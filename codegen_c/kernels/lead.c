@@ -2,6 +2,7 @@
 #include "codegen_c/kernels/lead.h"
 
 #include "codegen_c/kernels/anchor.h"
+#include "codegen_c/kernels/conv_decoded.h"
 #include "codegen_c/kernels/depthwise.h"
 #include "codegen_c/kernels/dot.h"
 #include "codegen_c/kernels/operands.h"
@@ -48,6 +49,23 @@ size_t lead_of_windows(const struct region *region, const struct window *w, int6
     for (int64_t f = 0; f < n; f += step) {
         const int64_t end = f + group < n ? f + group : n;
         const int64_t ahead = end * y_pixel - first_needed(w, f) * x_pixel;
+
+        lead = ahead > lead ? ahead : lead;
+    }
+    return (size_t)lead;
+}
+
+/* The same where everything under the windows of some positions is read before any of these is
+ * written, and nothing of it later: positions in groups of a multiple of `step`. */
+static size_t lead_of_copies(const struct region *region, const struct window *w, int64_t step)
+{
+    const int64_t x_pixel = w->in_c * (int64_t)element_bytes(anchor_source(region, 0));
+    const int64_t y_pixel = w->out_c * (int64_t)element_bytes(region->fn->ret->inputs[0]);
+    const int64_t n = window_out_len(w);
+    int64_t lead = 0;
+
+    for (int64_t end = step; end < n; end += step) {
+        const int64_t ahead = end * y_pixel - first_needed(w, end) * x_pixel;
 
         lead = ahead > lead ? ahead : lead;
     }
@@ -112,6 +130,18 @@ bool leads_conv_small(const struct region *region, struct lead *lead)
         pixels = MOST_TILE_PIXELS;
     lead->bytes = lead_of_windows(region, &w, SMALL_TILES * pixels);
     return is_last(&w) && w.groups == 1;
+}
+
+/* Groups of positions, whose inputs are decoded before they are written; where the channels are
+ * more than have their sums kept, once more for the next of them. */
+bool leads_conv_decoded(const struct region *region, struct lead *lead)
+{
+    const struct window w = window_of_conv(region);
+    const int64_t group = decoded_group(&w);
+
+    lead->bytes =
+        group ? lead_of_windows(region, &w, group) : lead_of_copies(region, &w, decoded_step(&w));
+    return is_last(&w);
 }
 
 /* Row by row. Numbers that are decoded go chunk by chunk of the channels: all rows of a chunk, then

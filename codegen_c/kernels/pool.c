@@ -6,6 +6,7 @@
 #include "base/minifloat.h"
 #include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/average.h"
+#include "codegen_c/kernels/vector.h"
 #include "codegen_c/kernels/window.h"
 
 bool accepts_max_pool(const struct region *region, const char **why)
@@ -113,6 +114,71 @@ bool accepts_max_pool_codes(const struct region *region, const char **why)
 static unsigned lowest_code(const struct minifloat *format)
 {
     return minifloat_encode(format, -INFINITY, format->specials != MINIFLOAT_IEEE);
+}
+
+enum { FEWEST_CODES = 16 }; /* that are compared at once */
+
+/* Bytes at a time: whole vectors, or as many as the channels have. */
+static int64_t codes_at_once(const struct region *region)
+{
+    const int64_t channels = window_of_pool(region).in_c;
+    int64_t n = 4 * region->machine->lanes;
+
+    while (n > FEWEST_CODES && n > channels)
+        n /= 2;
+    return n;
+}
+
+bool accepts_max_pool_lanes(const struct region *region, const char **why)
+{
+    const struct window w = window_of_pool(region);
+
+    if (!accepts_max_pool_codes(region, why))
+        return false;
+    *why = "it is for vectors of bytes, of PCs";
+    if (!machine_has_deep_stack(region->machine) || type_packed_bits(anchor_input(region, 0)) != 8)
+        return false;
+    *why = "something is computed from the code";
+    if (region->fn->ret->inputs[0] != region->anchor->outputs[0])
+        return false;
+    *why = "the channels are not last, or few";
+    return w.channels_last && w.in_c >= FEWEST_CODES;
+}
+
+bool bind_max_pool_lanes(struct bind *bind)
+{
+    const struct minifloat *format = type_minifloat(anchor_input(bind->region, 0));
+    const struct window w = window_of_pool(bind->region);
+    const int64_t n = codes_at_once(bind->region);
+    const char *name = arena_printf(bind->arena, "vector%d_i8", (int)n);
+    struct window deep = w;
+    struct keys keys;
+
+    deep.rank = 3;
+    bind_vector(bind);
+    if (!bind_own_helper(bind, name)) {
+        keys_init(&keys, bind->arena);
+        keys_set_int(&keys, "bytes", n);
+        bind_new_helper(bind, name, "templates/helpers/vector_i8.c.tmpl", &keys);
+    }
+    bind_text(bind, "vector", "%s", bind_own_helper(bind, name));
+    bind_int(bind, "lanes", n);
+    bind_input(bind, "x", 0);
+    bind_window(bind, &deep);
+    keys_offer(bind->keys, "padded", "");
+    bind_helper(bind, "window");
+    bind_flag(bind, "batched", w.batch > 1);
+    bind_int(bind, "batch", w.batch);
+    bind_int(bind, "in_c", w.in_c);
+    bind_text(bind, "image", w.batch > 1 ? "image * IN_D + " : "");
+    bind_text(bind, "out_image", w.batch > 1 ? "image * OUT_D + " : "");
+    bind_int(bind, "lowest", lowest_code(format));
+    bind_flag(bind, "nan", format->specials != MINIFLOAT_NONE);
+    if (format->specials == MINIFLOAT_FNUZ)
+        bind_text(bind, "is_nan", "v == (int8_t)%u", minifloat_nan(format));
+    else
+        bind_text(bind, "is_nan", "(size > %u)", lowest_code(format) & 127);
+    return true;
 }
 
 /* Codes of small floats, for all ranks at once: those below 3 have a depth of 1. */

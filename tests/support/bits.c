@@ -8,21 +8,31 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "codegen_c/codegen.h"
+#include "codegen_c/machine.h"
 #include "relay_ir/interpret.h"
 #include "tests/support/executions.h"
 #include "tests/support/expect.h"
 #include "tests/support/run_generated.h"
 #include "tests/support/temp_dir.h"
 
-static const struct machine {
+static const struct build {
     const char *name, *compiler, *emulator;
-} machines[] = {
-    { "x86-64, gcc", "gcc -O2", "" },
-    { "x86-64, gcc, tables", "gcc -O2 -U__SSE2__", "" },
-    { "x86-64, clang", "clang -O3 -march=x86-64-v3 -ffp-contract=off", "" },
-    { "aarch64", "aarch64-linux-gnu-gcc -O3 -static", "qemu-aarch64" },
-    { "armhf", "arm-linux-gnueabihf-gcc -O2 -static", "qemu-arm" },
-    { "riscv64", "riscv64-linux-gnu-gcc -O2 -static", "qemu-riscv64" },
+    const char *target; /* --target; NULL = generic */
+} builds[] = {
+    { "x86-64, gcc", "gcc -O2", "", NULL },
+    { "x86-64, gcc, tables", "gcc -O2 -U__SSE2__", "", NULL },
+    { "x86-64, clang", "clang -O3 -march=x86-64-v3 -ffp-contract=off", "", NULL },
+    { "aarch64", "aarch64-linux-gnu-gcc -O3 -static", "qemu-aarch64", NULL },
+    { "armhf", "arm-linux-gnueabihf-gcc -O2 -static", "qemu-arm", NULL },
+    { "riscv64", "riscv64-linux-gnu-gcc -O2 -static", "qemu-riscv64", NULL },
+}, target_builds[] = {
+    { "x86-64, gcc", "gcc -O2", "", "x86-64" },
+    { "x86-64, gcc, no SSE2's intrinsics", "gcc -O2 -U__SSE2__", "", "x86-64" },
+    { "x86-64-v3, gcc", "gcc -O3 -march=x86-64-v3 -ffp-contract=off", "", "x86-64-v3" },
+    { "x86-64-v3, clang", "clang -O2 -march=x86-64-v3 -ffp-contract=off", "", "x86-64-v3" },
+    { "x86-64-v4, gcc", "gcc -O2 -march=x86-64-v4 -ffp-contract=off", "", "x86-64-v4" },
+    { "x86-64-v4, clang", "clang -O3 -march=x86-64-v4 -ffp-contract=off", "", "x86-64-v4" },
+    { "aarch64", "aarch64-linux-gnu-gcc -O3 -static", "qemu-aarch64", "aarch64" },
 };
 
 #define STRICT "-std=c99 -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Werror"
@@ -104,7 +114,7 @@ struct bench {
     const char *files; /* for a compiler's command */
 };
 
-static void generate(struct bench *bench)
+static void generate(struct bench *bench, const char *target)
 {
     const struct codegen_options options = { .name = "net",
                                              .dir = bench->dir.path,
@@ -112,7 +122,9 @@ static void generate(struct bench *bench)
                                              .model_sha256 = "",
                                              .command = "",
                                              .winograd = WINOGRAD_OFF,
-                                             .deterministic = bench->deterministic };
+                                             .deterministic = bench->deterministic,
+                                             .machine =
+                                                 target ? machine_find(bench->ctx, target) : NULL };
     struct ctx *ctx = bench->ctx;
     struct output_set set = { .ctx = ctx };
     struct str files = { .arena = &ctx->perm };
@@ -147,7 +159,7 @@ static bool is_nan_bits(const struct tensor *tensor, int64_t i)
     return number != number;
 }
 
-static void compare(const struct machine *machine, const struct bench *bench, int output,
+static void compare(const struct build *build, const struct bench *bench, int output,
                     const unsigned char *found)
 {
     const struct tensor *wanted = &bench->wanted[output];
@@ -159,39 +171,46 @@ static void compare(const struct machine *machine, const struct bench *bench, in
         const bool same = memcmp(found + at, (const char *)wanted->data + at, bytes) == 0;
 
         ck_assert_msg(same || (is_nan_bits(wanted, i) && is_nan_bits(&other, i)),
-                      "%s: output %d '%s', element %lld is %a, wanted %a", machine->name, output,
+                      "%s: output %d '%s', element %lld is %a, wanted %a", build->name, output,
                       bench->module->main->result_names[output], (long long)i, tensor_at(&other, i),
                       tensor_at(wanted, i));
     }
 }
 
-static void check_machine(struct bench *bench, const struct machine *machine)
+static void check_build(struct bench *bench, const struct build *build)
 {
     struct arena *arena = &bench->ctx->perm;
     const char *dir = bench->dir.path;
-    const char *build = arena_printf(arena, "%s " STRICT " -I%s -o %s/program %s/main.c%s -lm",
-                                     machine->compiler, dir, dir, dir, bench->files);
+    const char *command = arena_printf(arena, "%s " STRICT " -I%s -o %s/program %s/main.c%s -lm",
+                                       build->compiler, dir, dir, dir, bench->files);
     const char *start =
-        arena_printf(arena, "%s %s/program %s/in.bin %s/out.bin", machine->emulator, dir, dir, dir);
+        arena_printf(arena, "%s %s/program %s/in.bin %s/out.bin", build->emulator, dir, dir, dir);
     struct mapping results;
     size_t at = 0;
 
-    ck_assert_msg(system(build) == 0, "%s: %s", machine->name, build);
-    ck_assert_msg(system(start) == 0, "%s: %s", machine->name, start);
+    ck_assert_msg(system(command) == 0, "%s: %s", build->name, command);
+    ck_assert_msg(system(start) == 0, "%s: %s", build->name, start);
     ck_assert_msg(file_map(bench->ctx, temp_path(&bench->dir, "out.bin"), &results), "%s",
                   expect_text(bench->ctx));
     for (int i = 0; i < bench->n_out; i++) {
         ck_assert_uint_le(at + type_bytes(&bench->wanted[i].type), results.size);
-        compare(machine, bench, i, (const unsigned char *)results.data + at);
+        compare(build, bench, i, (const unsigned char *)results.data + at);
         at += type_bytes(&bench->wanted[i].type);
     }
     file_unmap(&results);
 }
 
-static void check_module(struct module *module, const struct tensor *inputs, bool deterministic)
+/* Whether programs for it run on this machine. */
+static bool runs_here(const struct build *build, struct ctx *ctx)
 {
-    const int n_machines =
-        getenv("RELAYC_TEST_ONE_BUILD") ? 1 : (int)(sizeof machines / sizeof *machines);
+    return *build->emulator || !strstr(build->compiler, "-march") || !build->target ||
+           *machine_flags_here(machine_find(ctx, build->target));
+}
+
+static void check_module(struct module *module, const struct tensor *inputs, bool deterministic,
+                         const struct build *all, int n)
+{
+    const char *target = NULL;
     struct ctx *ctx = module->ctx;
     struct bulk bulk = { NULL, 0 };
     unsigned seed = 11;
@@ -208,22 +227,35 @@ static void check_module(struct module *module, const struct tensor *inputs, boo
     bench.wanted = arena_array(&ctx->perm, struct tensor, bench.n_out);
     ck_assert_msg(interpret_f32_sums(ctx, module->main, bench.inputs, bench.wanted, &bulk, NULL),
                   "%s", expect_text(ctx));
-    generate(&bench);
-    write_program(&bench);
-    for (int i = 0; i < n_machines; i++)
-        check_machine(&bench, &machines[i]);
+    if (getenv("RELAYC_TEST_ONE_BUILD"))
+        n = 1;
+    for (int i = 0; i < n; i++) {
+        if (i == 0 || (all[i].target && strcmp(all[i].target, target) != 0))
+            generate(&bench, target = all[i].target);
+        if (i == 0)
+            write_program(&bench);
+        if (runs_here(&all[i], ctx))
+            check_build(&bench, &all[i]);
+    }
     bulk_release(&bulk);
     temp_dir_free(&bench.dir);
 }
 
+#define ALL(rows) rows, (int)(sizeof(rows) / sizeof *(rows))
+
 void bits_check_module(struct module *module, const struct tensor *inputs)
 {
-    check_module(module, inputs, false);
+    check_module(module, inputs, false, ALL(builds));
 }
 
 void bits_check_deterministic(struct module *module, const struct tensor *inputs)
 {
-    check_module(module, inputs, true);
+    check_module(module, inputs, true, ALL(builds));
+}
+
+void bits_check_targets(struct module *module, const struct tensor *inputs)
+{
+    check_module(module, inputs, false, ALL(target_builds));
 }
 
 void bits_check(const char *text)

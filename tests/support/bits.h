@@ -15,7 +15,11 @@ void bits_check_module(struct module *module, const struct tensor *inputs);
 /* The same of what --deterministic makes. */
 void bits_check_deterministic(struct module *module, const struct tensor *inputs);
 
-/* The same from IR text, after fuse_ops. */
+/* The same of C for machines with vectors (--target), by compilers that make use of them, as far as
+ * such programs run here. */
+void bits_check_targets(struct module *module, const struct tensor *inputs);
+
+/* As bits_check_module from IR text, after fuse_ops. */
 void bits_check(const char *text);
 
 #endif
