@@ -111,9 +111,7 @@ static const char *way_out(enum op op)
     case OP_INSTANCE_NORM:
     case OP_GROUP_NORM:
     case OP_LRN:
-    case OP_LP_NORMALIZE:
-        return "norms are of integers where their scale and bias are constants, and the "
-               "channels dimension 1";
+    case OP_LP_NORMALIZE: return "norms are of integers where their scale and bias are constants";
     case OP_DIVIDE: return "divide by a constant, or multiply";
     case OP_SOFTMAX:
     case OP_LOG_SOFTMAX:

@@ -59,8 +59,11 @@ static const struct op_case cases[] = {
     { "qnn.group_norm", NORM("1", "1", "0"),
       "f8e4m3[1,2,2] 64 72 72 64" SAME "; f32[2] 1 2; f32[2] 0 1", "f8e4m3[1,2,2] 184 56 68 184",
       NULL },
-    { "qnn.instance_norm", NORM("2", "0", "0"), "f8e4m3[1,2,2] 3" SAME "; f32[2] 1; f32[2] 0", "",
-      "the channels are axis 2, wanted is axis 1" },
+    { "qnn.instance_norm", NORM("2", "0", "0"), /* the channels last */
+      "f8e4m3[1,2,2] 64 0 72 1" SAME "; f32[2] 1 2; f32[2] 0 1", "f8e4m3[1,2,2] 184 184 56 68",
+      NULL },
+    { "qnn.instance_norm", NORM("2", "0", "0"), "f8e4m3[1,2,2,2] 3" SAME "; f32[2] 1; f32[2] 0", "",
+      "the channels are axis 2, wanted is axis 1 or the last" },
 
     /* 3 and 4 of 5: 0.6 and 0.8; 1 and 3 of 4; lines of zeros stay */
     { "qnn.lp_normalize", "{axis=1, p=2}", "f8e4m3[2,2] 68 72 0 128" SAME, "f8e4m3[2,2] 50 53 0 0",

@@ -196,6 +196,13 @@ static const struct kernel_case norms[] = {
       "; const f32[6]; const f32[6]" },
     { "exact_norm", "qnn.group_norm", "axis=1, groups=1, epsilon=1e-3",
       "f8e4m3[1,4,15]" SCALES "; const f32[4]; const f32[4]" },
+    { "exact_norm", "qnn.instance_norm", "axis=3, epsilon=1e-5",
+      "f8e4m3[2,4,5,3]" SCALES "; const f32[3]; const f32[3]" },
+    { "exact_norm", "qnn.group_norm", "axis=2, groups=2, epsilon=1e-3",
+      "f8e4m3[1,15,4]" SCALES "; const f32[4]; const f32[4]" },
+    { "exact_norm", "qnn.group_norm", "axis=3, groups=3, epsilon=1e-3",
+      "f8e3m4[2,3,3,6]; const f32[] 0.5; const f8e3m4[] 0; const f32[] 0.25; " ZERO
+      "; const f32[6]; const f32[6]" },
     { "exact_lrn", "qnn.lrn", "size=5, alpha=0.001, beta=0.75, bias=1", "f8e4m3[2,9,3,4]" SCALES },
     { "exact_lrn", "qnn.lrn", "size=4, alpha=0.5, beta=0.5, bias=2",
       "f8e4m3[1,2,15] " ALL_CODES TO_E3M4 },

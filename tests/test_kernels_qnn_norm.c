@@ -38,6 +38,13 @@ static const struct kernel_case norms[] = {
       "i8[2,6,3,3]" I8 "; const f32[6]; const f32[6]" },
     { "qnn_group_norm", "qnn.group_norm", "axis=1, groups=1, epsilon=1e-3",
       "i16[1,4,5]" OF_16 "; const f32[4]; const f32[4]" },
+    /* the channels last */
+    { "qnn_group_norm", "qnn.instance_norm", "axis=3, epsilon=1e-5",
+      "i8[2,4,5,3]" I8 "; const f32[3]; const f32[3]" },
+    { "qnn_group_norm", "qnn.group_norm", "axis=2, groups=2, epsilon=1e-5",
+      "u8[1,17,6]" U8 "; const f32[6]; const f32[6]" },
+    { "qnn_group_norm", "qnn.group_norm", "axis=3, groups=3, epsilon=1e-3",
+      "i16[2,5,2,6]" OF_16 "; const f32[6]; const f32[6]" },
 };
 
 static const struct kernel_case neighbours[] = {

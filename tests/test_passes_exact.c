@@ -141,17 +141,18 @@ static const struct exact_case {
           "xf", "x",
           "s") "  %c = nn.instance_norm(%xf, @g, @g) {axis=1, epsilon=1e-5}\n" ENCODE("y", "c",
                                                                                       "u") "}\n" },
-    { NULL, /* the channels are last; a scale of 2^25 least steps; one that is computed */
+    { "exact_norm", /* the channels are last */
       "fn main(%x: (2,3,3,4) f8e4m3) -> (%y) {\n" Z S
       "  const @g : (4) f32 = [1, 0.5, 1.5, 0.7]\n" DECODE(
           "xf", "x",
           "s") "  %c = nn.instance_norm(%xf, @g, @g) {axis=3, epsilon=1e-5}\n" ENCODE("y", "c",
                                                                                       "u") "}\n" },
-    { NULL, "fn main(%x: (2,4) f8e4m3) -> (%y) {\n" Z S
-            "  const @g : (4) f32 = [1, 0.5, 1.5, 40000]\n" DECODE(
-                "xf", "x",
-                "s") "  %c = nn.layer_norm(%xf, @g) {axis=1, epsilon=1e-5}\n" ENCODE("y", "c",
-                                                                                     "u") "}\n" },
+    { NULL, /* a scale of 2^25 least steps; one that is computed */
+      "fn main(%x: (2,4) f8e4m3) -> (%y) {\n" Z S
+      "  const @g : (4) f32 = [1, 0.5, 1.5, 40000]\n" DECODE(
+          "xf", "x",
+          "s") "  %c = nn.layer_norm(%xf, @g) {axis=1, epsilon=1e-5}\n" ENCODE("y", "c",
+                                                                               "u") "}\n" },
     { NULL, "fn main(%x: (2,4) f8e4m3, %g: (4) f32) -> (%y) {\n" Z S DECODE(
                 "xf", "x",
                 "s") "  %c = nn.layer_norm(%xf, %g) {axis=1, epsilon=1e-5}\n" ENCODE("y", "c",

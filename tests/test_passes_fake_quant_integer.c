@@ -165,6 +165,10 @@ static const struct pass_case rows[] = {
       FN_FINE "  const @g : (4) f32 = [1, 0.5, 2, -1]\n"
               "  %n = nn.group_norm(%xf, @g, @g) {axis=1, groups=2, epsilon=1e-5}\n" END("n"),
       "" },
+    { "norm_to_integer", /* the channels are last */
+      FN_FINE "  const @g : (5) f32 = [1, 0.5, 2, -1, 0.1]\n"
+              "  %n = nn.instance_norm(%xf, @g, @g) {axis=3, epsilon=1e-5}\n" END("n"),
+      "" },
     { "norm_to_integer", /* a scale that is computed */
       "fn main(%x: (2,4,6,5) i8, %g: (5) f32) -> (%y) {\n" IN FINE DX
       "  %n = nn.layer_norm(%xf, %g) {axis=3, epsilon=1e-5}\n" END("n"),

@@ -92,7 +92,8 @@ bool bind_exact_norm(struct bind *bind)
 {
     const struct node *node = bind->region->anchor;
     const struct type *x = anchor_input(bind->region, X);
-    const int64_t len = norm_blocks_of(node, x).size;
+    const struct type first = norm_first(node, x);
+    const int64_t len = norm_blocks_of(node, &first).size;
     const bool grouped = node->op != OP_QNN_LAYER_NORM;
 
     bind_type(bind);
@@ -106,6 +107,8 @@ bool bind_exact_norm(struct bind *bind)
     bind_text(bind, "block", grouped ? "group of an image's channels" : "row");
     bind_text(bind, "c", grouped ? "c" : "i");
     if (!grouped) {
+        bind_flag(bind, "last", false);
+        bind_text(bind, "start", "g * LEN");
         bind_int(bind, "blocks", len ? type_elements(x) / len : 0);
         bind_int(bind, "len", len);
         return bind_epilogue_at(bind, "v", "at");

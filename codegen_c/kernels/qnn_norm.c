@@ -125,7 +125,8 @@ static void bind_sums(struct bind *bind, int64_t len)
 static void bind_norm(struct bind *bind)
 {
     const struct node *node = bind->region->anchor;
-    const int64_t len = norm_blocks_of(node, &node->inputs[0]->type).size;
+    const struct type first = norm_first(node, &node->inputs[0]->type);
+    const int64_t len = norm_blocks_of(node, &first).size;
     const struct qnn_scales scales = known_qnn_scales(node);
     const struct tensor scale = value_tensor(node->inputs[SCALE]);
     const bool biased = node->n_inputs > BIAS;
@@ -167,18 +168,24 @@ bool bind_qnn_layer_norm(struct bind *bind)
 bool bind_norm_groups(struct bind *bind)
 {
     const struct node *node = bind->region->anchor;
-    const struct type *x = anchor_input(bind->region, 0);
-    const int64_t groups = node->op == OP_QNN_GROUP_NORM ? node->attrs.norm.groups : x->dim[1];
+    const struct type x = norm_first(node, anchor_input(bind->region, 0));
+    const bool last = norm_is_last(node);
+    const int64_t groups = node->op == OP_QNN_GROUP_NORM ? node->attrs.norm.groups : x.dim[1];
     struct position position;
 
-    bind_int(bind, "batch", x->dim[0]);
+    bind_int(bind, "batch", x.dim[0]);
     bind_int(bind, "groups", groups);
-    bind_int(bind, "group_c", x->dim[1] / groups);
-    bind_int(bind, "plane", type_span(x, 2, x->rank));
-    bind_text(bind, "group", x->dim[0] > 1 ? "g %% GROUPS" : "g");
+    bind_int(bind, "group_c", x.dim[1] / groups);
+    bind_int(bind, "plane", type_span(&x, 2, x.rank));
+    bind_text(bind, "group", x.dim[0] > 1 ? "g %% GROUPS" : "g");
+    bind_flag(bind, "last", last);
+    bind_text(bind, "start",
+              !last          ? "g * LEN"
+              : x.dim[0] > 1 ? "(g / GROUPS * PLANE * CHANNELS + g %% GROUPS * GROUP_C)"
+                             : "g * GROUP_C");
     position_by_division(bind, "at", &position);
-    if (x->dim[1] > 1)
-        position.coord[1] = "c";
+    if (x.dim[1] > 1)
+        position.coord[last ? x.rank - 1 : 1] = "c";
     return bind_epilogue(bind, "v", &position);
 }
 

@@ -146,6 +146,23 @@ bool infer_norm(struct ctx *ctx, struct node *node)
     return norm_check(ctx, node, 1);
 }
 
+bool norm_is_last(const struct node *node)
+{
+    return !is_layer_norm(node) && node->attrs.norm.axis != 1;
+}
+
+struct type norm_first(const struct node *node, const struct type *x)
+{
+    struct type first = *x;
+
+    if (!norm_is_last(node))
+        return first;
+    first.dim[1] = x->dim[x->rank - 1];
+    for (int i = 2; i < x->rank; i++)
+        first.dim[i] = x->dim[i - 1];
+    return first;
+}
+
 struct norm_blocks norm_blocks_of(const struct node *node, const struct type *x)
 {
     const int axis = (int)node->attrs.norm.axis;
@@ -175,7 +192,7 @@ static void mean_and_variance(const double *x, int64_t n, double *mean, double *
 bool eval_norm(struct ctx *ctx, const struct node *node, const struct tensor *const *in,
                struct tensor *out)
 {
-    const char *layout = node->op != OP_LAYER_NORM && node->attrs.norm.axis != 1 ? "NHWC" : "NCHW";
+    const char *layout = norm_is_last(node) ? "NHWC" : "NCHW";
     const struct tensor *bias = node->n_inputs > 2 ? in[2] : NULL;
     struct bulk bulk = { NULL, 0 };
     const struct tensor data = tensor_channels_first(&bulk, in[0], layout);

@@ -14,6 +14,13 @@ struct norm_blocks {
 
 struct norm_blocks norm_blocks_of(const struct node *node, const struct type *x);
 
+/* Whether the channels are the last dimension of x, and not the second: of instance_norm and
+ * group_norm. */
+bool norm_is_last(const struct node *node);
+
+/* The shape of x with the channels first. */
+struct type norm_first(const struct node *node, const struct type *x);
+
 /* For type inference: the attributes of instance_norm, group_norm or layer_norm, and inputs `scale`
  * and `scale` + 1, what is multiplied and added behind. */
 bool norm_check(struct ctx *ctx, struct node *node, int scale);

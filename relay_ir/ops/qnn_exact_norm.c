@@ -53,19 +53,23 @@ static void normalise(const struct exact_norm *norm, const struct ends *ends, co
 bool eval_exact_norm(struct ctx *ctx, const struct node *node, const struct tensor *const *in,
                      struct tensor *out)
 {
+    const char *layout = norm_is_last(node) ? "NHWC" : "NCHW";
     const struct tensor *bias = node->n_inputs > BIAS ? in[BIAS] : NULL;
-    const struct norm_blocks blocks = norm_blocks_of(node, &out->type);
+    struct bulk bulk = { NULL, 0 };
+    const struct tensor x = tensor_channels_first(&bulk, in[0], layout);
+    struct tensor first = tensor_first_for(&bulk, out, layout);
+    const struct norm_blocks blocks = norm_blocks_of(node, &x.type);
     const struct ends ends = ends_of(in, out);
+    uint8_t *y = first.data;
     const struct exact_norm norm =
         exact_norm_of(ends.from, ends.in_scale, ends.to, ends.out_scale, node->attrs.norm.epsilon,
                       blocks.size, in[SCALE], bias);
     const int64_t n = type_elements(&out->type), one = (int64_t)1 << norm.fraction;
-    struct bulk bulk = { NULL, 0 };
     int64_t *z = bulk_alloc(&bulk, (size_t)(n > 0 ? blocks.size : 1) * sizeof *z);
 
     (void)ctx;
     for (int64_t start = 0; start < n; start += blocks.size) {
-        normalise(&norm, &ends, ends.x + start, blocks.size, z);
+        normalise(&norm, &ends, (const uint8_t *)x.data + start, blocks.size, z);
         for (int64_t i = 0; i < blocks.size; i++) {
             const int64_t c = (start + i) / blocks.scale_size % blocks.n_scales;
             const int64_t scale =
@@ -75,10 +79,11 @@ bool eval_exact_norm(struct ctx *ctx, const struct node *node, const struct tens
                      : 0;
             const int64_t steps = z[i] * scale + moved * one;
 
-            ends.y[start + i] = (uint8_t)exact_round(ends.to, (uint64_t)llabs(steps),
-                                                     -(norm.shift + norm.fraction), steps < 0);
+            y[start + i] = (uint8_t)exact_round(ends.to, (uint64_t)llabs(steps),
+                                                -(norm.shift + norm.fraction), steps < 0);
         }
     }
+    tensor_store_first(&first, layout, out);
     bulk_release(&bulk);
     return true;
 }

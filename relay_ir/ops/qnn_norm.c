@@ -20,6 +20,7 @@
  * Small floats: exact.h (exact_norm). */
 #include <math.h>
 
+#include "relay_ir/layout.h"
 #include "relay_ir/ops/check.h"
 #include "relay_ir/ops/exact.h"
 #include "relay_ir/ops/norm.h"
@@ -105,20 +106,18 @@ bool infer_qnn_norm(struct ctx *ctx, struct node *node)
 {
     const struct type *x = input_type(node, 0);
     const struct minifloat *format = type_minifloat(x);
+    struct type first;
     int64_t longest;
 
     if (!(format ? exact_check_scales(ctx, node) : qnn_check_scales(ctx, node)) ||
         !norm_check(ctx, node, SCALE))
         return false;
-    if (node->op != OP_QNN_LAYER_NORM && node->attrs.norm.axis != 1)
-        return diag_error(ctx, DIAG_UNSUPPORTED_FORM, node_origin(node),
-                          "%s: the channels are axis %lld, wanted is axis 1", op_name(node->op),
-                          (long long)node->attrs.norm.axis);
     longest = format ? exact_most_squares(format) : qnn_norm_longest(x->dtype);
-    if (norm_blocks_of(node, x).size > longest)
+    first = norm_first(node, x);
+    if (norm_blocks_of(node, &first).size > longest)
         return diag_error(ctx, DIAG_TOO_BIG, node_origin(node),
                           "%s: %lld numbers have one mean, wanted are at most %lld of %s",
-                          op_name(node->op), (long long)norm_blocks_of(node, x).size,
+                          op_name(node->op), (long long)norm_blocks_of(node, &first).size,
                           (long long)longest, dtype_name(x->dtype));
     set_scaled_output(node, input_type(node, OUT_ZERO)->dtype, x, OUT_SCALE, OUT_ZERO, -1);
     return true;
@@ -151,17 +150,20 @@ static void normalise(const struct qnn_norm *norm, const struct tensor *x, int64
 
 static void eval_codes(const struct node *node, const struct tensor *const *in, struct tensor *out)
 {
+    const char *layout = norm_is_last(node) ? "NHWC" : "NCHW";
     const struct tensor *bias = node->n_inputs > BIAS ? in[BIAS] : NULL;
-    const struct norm_blocks blocks = norm_blocks_of(node, &out->type);
+    struct bulk bulk = { NULL, 0 };
+    const struct tensor x = tensor_channels_first(&bulk, in[0], layout);
+    struct tensor y = tensor_first_for(&bulk, out, layout);
+    const struct norm_blocks blocks = norm_blocks_of(node, &x.type);
     const struct qnn_scales scales = qnn_scales_of(in);
     const struct qnn_norm norm = qnn_norm_of(&scales, node->attrs.norm.epsilon, in[0]->type.dtype,
                                              blocks.size, in[SCALE], bias);
     const int64_t n = type_elements(&out->type), one = (int64_t)1 << QNN_NORM_BITS;
-    struct bulk bulk = { NULL, 0 };
     int64_t *z = bulk_alloc(&bulk, (size_t)(n > 0 ? blocks.size : 1) * sizeof *z);
 
     for (int64_t start = 0; start < n; start += blocks.size) {
-        normalise(&norm, in[0], start, blocks.size, z);
+        normalise(&norm, &x, start, blocks.size, z);
         for (int64_t i = 0; i < blocks.size; i++) {
             const int64_t c = (start + i) / blocks.scale_size % blocks.n_scales;
             const int64_t scale =
@@ -170,11 +172,12 @@ static void eval_codes(const struct node *node, const struct tensor *const *in, 
                 bias ? qnn_norm_steps(tensor_at(bias, c), scales.out_scale, norm.shift) : 0;
 
             qnn_put_saturated(
-                out, start + i,
+                &y, start + i,
                 shifted_to_nearest(z[i] * scale + shift * one, norm.shift + QNN_NORM_BITS) +
                     scales.out_zero);
         }
     }
+    tensor_store_first(&y, layout, out);
     bulk_release(&bulk);
 }
 

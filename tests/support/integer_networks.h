@@ -97,7 +97,7 @@ static const char fp8_network[] =
     "}\n";
 /* clang-format on */
 
-/* Norms, quotients, and what is between them. */
+/* Norms, quotients, slopes for each channel, and what is between them. */
 /* clang-format off */
 static const char fp8_norm_network[] =
     "fn main(%x: (1,6,16) f8e4m3) -> (%y) {\n"
@@ -108,12 +108,15 @@ static const char fp8_norm_network[] =
     "  const @g : (16) f32 = [1, 0.5, 1.5, 0.7, -1, 1, 1.2, 0.9, 1, 1, 0.3, 2, 1, 1, 1, 0.25]\n"
     "  const @b : (16) f32 = [0.1, 0.5, -0.5, 0, 0, 0.2, 0.3, -0.1, 0, 0, 0, 0, 1, -1, 0.01, 0.02]\n"
     "  const @c : (6) f32 = [1, 0.5, 1.5, 0.7, -1, 1]\n"
+    "  const @sl : (6,1) f32 = [0.1, 0.5, -1, 0.7, 2, 0]\n"
     "  %xd = qnn.dequantize(%x, @s, @z) {axis=0}\n"
     "  %ln = nn.layer_norm(%xd, @g, @b) {axis=2, epsilon=1e-5}\n" E("lnd", "ln", "@s")
     "  %in = nn.instance_norm(%lnd, @c, @c) {axis=1, epsilon=1e-3}\n"
     "  %re = nn.relu(%in)\n" E("ind", "re", "@s")
     "  %gn = nn.group_norm(%ind, @c, @c) {axis=1, groups=2, epsilon=1e-3}\n" E("gnd", "gn", "@t")
-    "  %lr = nn.lrn(%gnd) {size=3, alpha=0.1, beta=0.75, bias=1}\n" E("lrd", "lr", "@t")
+    "  %gl = nn.group_norm(%gnd, @g, @b) {axis=2, groups=4, epsilon=1e-3}\n" E("gld", "gl", "@t")
+    "  %pr = nn.prelu(%gld, @sl)\n" E("prd", "pr", "@t")
+    "  %lr = nn.lrn(%prd) {size=3, alpha=0.1, beta=0.75, bias=1}\n" E("lrd", "lr", "@t")
     "  %lp = nn.lp_normalize(%lrd) {axis=1, p=2}\n" E("lpd", "lp", "@p")
     "  %l1 = nn.lp_normalize(%lpd) {axis=2, p=1}\n" E("l1d", "l1", "@p")
     "  %e = sigmoid(%gnd)\n" E("ed", "e", "@p")
@@ -258,6 +261,7 @@ static const char wide_network[] =
     "  const @least : () i16 = [-32768]\n"
     "  const @n : () u16 = [0]\n"
     "  const @p : () f32 = [0.0000152587890625]\n"
+    "  const @g : (9) f32 = [1, 0.5, 1.5, 0.7, -1, 1, 1.2, 0.9, 1]\n"
     "  const @k : () f32 = [0.1]\n" Q("xd", "x", "@s", "@z")
     "  %a = multiply(%xd, %xd)\n" Q("ad", "a", "@w", "@least")
     "  %b = transpose(%ad) {axes=[0,1,2]}\n"
@@ -269,7 +273,8 @@ static const char wide_network[] =
     "  %d = divide(%td, %cd)\n" Q("dd", "d", "@w", "@m")
     "  %h = divide(%rd, %td)\n" Q("hd", "h", "@s", "@z")
     "  %u = add(%dd, %red)\n" Q("ud", "u", "@w", "@m")
-    "  %lr = nn.lrn(%ud) {size=3, alpha=0.1, beta=0.75, bias=1}\n" Q("lrd", "lr", "@w", "@m")
+    "  %in = nn.instance_norm(%ud, @g, @g) {axis=2, epsilon=1e-3}\n" Q("ind", "in", "@w", "@m")
+    "  %lr = nn.lrn(%ind) {size=3, alpha=0.1, beta=0.75, bias=1}\n" Q("lrd", "lr", "@w", "@m")
     "  %sm = nn.softmax(%lrd) {axis=2}\n"
     "  %y = qnn.quantize(%sm, @p, @n) {axis=0, saturate=true}\n"
     "  %ls = nn.log_softmax(%lod) {axis=1}\n"

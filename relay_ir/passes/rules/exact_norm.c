@@ -47,12 +47,13 @@ static bool is_known(struct rewrite *rewrite, const struct value *vector, const 
 static bool norm_is_fine(struct rewrite *rewrite, const struct node *node, const struct small *in,
                          const struct small *out)
 {
+    const struct type first = norm_first(node, &node->inputs[0]->type);
+
     for (int i = 1; i < node->n_inputs; i++)
         if (node->inputs[i] && !is_known(rewrite, node->inputs[i], out))
             return false;
-    return (node->op == OP_LAYER_NORM || node->attrs.norm.axis == 1) &&
-           node->attrs.norm.epsilon >= 0 &&
-           norm_blocks_of(node, &node->inputs[0]->type).size <= exact_most_squares(in->format);
+    return node->attrs.norm.epsilon >= 0 &&
+           norm_blocks_of(node, &first).size <= exact_most_squares(in->format);
 }
 
 /* The power has 31 bits behind the point: what they are off is 1/32 of a least step at most. */

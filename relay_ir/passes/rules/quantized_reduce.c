@@ -129,12 +129,13 @@ static bool is_known_norm(struct rewrite *rewrite, const struct value *vector, d
 static bool norm_is_fine(struct rewrite *rewrite, const struct node *node, enum dtype dtype,
                          double out_scale)
 {
+    const struct type first = norm_first(node, &node->inputs[0]->type);
+
     for (int i = 1; i < node->n_inputs; i++)
         if (node->inputs[i] && !is_known_norm(rewrite, node->inputs[i], out_scale))
             return false;
-    return (node->op == OP_LAYER_NORM || node->attrs.norm.axis == 1) &&
-           node->attrs.norm.epsilon >= 0 &&
-           norm_blocks_of(node, &node->inputs[0]->type).size <= qnn_norm_longest(dtype);
+    return node->attrs.norm.epsilon >= 0 &&
+           norm_blocks_of(node, &first).size <= qnn_norm_longest(dtype);
 }
 
 /* quantize(layer_norm, instance_norm or group_norm of dequantize(x)) -> qnn.layer_norm ... */
