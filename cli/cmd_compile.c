@@ -153,6 +153,11 @@ static void report(struct cli *cli, const struct module *module, const struct bu
             "goes without\n",
             result->n_winograd, result->n_winograd == 1 ? "" : "s", result->winograd_weight_bytes,
             result->winograd_scratch_bytes);
+    if (result->n_pairs)
+        say(cli,
+            "  pairs   %d convolution%s: two products by one multiplication; --winograd off goes "
+            "without\n",
+            result->n_pairs, result->n_pairs == 1 ? "" : "s");
     report_arena(cli, options, result);
     report_pools(cli, options, result);
     report_measured(cli, options->measured);
@@ -204,6 +209,7 @@ static void report(struct cli *cli, const struct module *module, const struct bu
             cli->json, "arena_bytes_without_stripes",
             (double)(result->n_stripes ? result->arena_whole_bytes : result->arena_bytes));
         cJSON_AddNumberToObject(cli->json, "winograd_regions", result->n_winograd);
+        cJSON_AddNumberToObject(cli->json, "pairs_regions", result->n_pairs);
         cJSON_AddNumberToObject(cli->json, "winograd_more_weight_bytes",
                                 (double)result->winograd_weight_bytes);
         cJSON_AddNumberToObject(cli->json, "winograd_scratch_bytes",

@@ -127,8 +127,9 @@ struct codegen_result {
     size_t io_bytes;                   /* of inputs and outputs, which are the caller's */
     struct codegen_peak peak;
     /* Of the regions that --winograd is about: how many there are, the bytes of their weights
-     * beyond those of direct products, and the scratch of that with the most. */
-    int n_winograd;
+     * beyond those of direct products, and the scratch of that with the most; and how many take two
+     * products by one multiplication. */
+    int n_winograd, n_pairs;
     size_t winograd_weight_bytes, winograd_scratch_bytes;
     int n_regions, n_onnx_nodes;
     const struct codegen_region *regions; /* [n_regions] */

@@ -41,6 +41,7 @@ struct region {
     size_t scratch_naive; /* what it would be without sharing, where that differs; else 0 */
     int winograd_tile;    /* outputs in each direction; 0 = another kernel. Set by bind, and … */
     size_t winograd_more; /* … the bytes of its weights beyond those of direct products */
+    bool pairs;           /* sums by pairs of products (kernels/conv_pairs.c). Set by bind */
     bool in_place;        /* the plan put the first result over a parameter of the same size … */
     int over;             /* … this one: they are one argument, and have one name */
     bool can_lead;        /* its result may reach into what it reads … */

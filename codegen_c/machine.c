@@ -12,10 +12,10 @@
 enum { KIB = 1024 };
 
 const struct machine machines[] = {
-#define MACHINE(name, arch, lanes, registers, fpu, fma, dot, l1, l2, vectors, columns, flags,      \
-                description)                                                                       \
-    { name,     ARCH_##arch, lanes,   registers, fpu,   fma,        DOT_##dot,                     \
-      l1 * KIB, l2 * KIB,    vectors, columns,   flags, description },
+#define MACHINE(name, arch, lanes, registers, fpu, fma, adders, dot, l1, l2, vectors, columns,     \
+                flags, description)                                                                \
+    { name,      ARCH_##arch, lanes,    registers, fpu,     fma,   adders,                         \
+      DOT_##dot, l1 * KIB,    l2 * KIB, vectors,   columns, flags, description },
 #include "codegen_c/machines.def"
 #undef MACHINE
 };
@@ -49,7 +49,7 @@ static const char *host_name(void)
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
         __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vnni"))
-        return "x86-64-v4";
+        return __builtin_cpu_is("amd") ? "znver4" : "x86-64-v4";
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? "x86-64-v3" : "x86-64";
 #elif defined(__aarch64__)
     return getauxval(AT_HWCAP) >> 20 & 1 ? "aarch64" : "generic"; /* HWCAP_ASIMDDP */
@@ -178,5 +178,7 @@ const char *machine_flags_here(const struct machine *machine)
 {
     const struct machine *host = machine_host();
 
+    if (strcmp(machine->flags, host->flags) == 0)
+        return machine->flags;
     return machine->arch == host->arch && machine <= host ? machine->flags : "";
 }

@@ -35,6 +35,7 @@ struct machine {
     int registers; /* for vectors, or for f32 where lanes is 1; 0 = none, or not known */
     bool fpu;      /* f32 is computed in hardware */
     bool fma;
+    bool adders; /* additions have units of their own beside those of products */
     enum machine_dot dot;
     size_t l1_bytes, l2_bytes; /* of data; 0 = no such cache */
     /* The best register block of a matrix product: vectors of outputs (where lanes is 1: outputs)

@@ -28,6 +28,7 @@ static const struct knob_range *knobs_kept(struct arena *arena, const struct reg
 
 static void count_winograd(const struct region *region, struct codegen_result *result)
 {
+    result->n_pairs += region->pairs;
     if (!region->winograd_tile)
         return;
     result->n_winograd++;

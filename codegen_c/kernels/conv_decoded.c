@@ -49,12 +49,6 @@ static int64_t band_bytes(const struct window *w, int64_t n)
     return band_height(w, n) * band_width(w) * w->in_c * NUMBER;
 }
 
-/* A kernel of extent 1 that visits every input position once. */
-static bool is_pointwise(const struct window *w)
-{
-    return window_k_len(w) == 1 && !w->padded && window_in_len(w) == window_out_len(w);
-}
-
 static bool takes_rows(const struct window *w)
 {
     return w->rank < 3 && w->dil[2] == 1 && w->stride[2] <= w->k[2] && band_width(w) > w->pad[2] &&
@@ -72,7 +66,7 @@ static enum form form_of(const struct window *w)
 {
     const int64_t n = window_out_len(w), fit = points_that_fit(w);
 
-    if (!is_pointwise(w))
+    if (!conv_is_pointwise(w))
         return takes_rows(w) ? FORM_ROWS : FORM_GATHERED;
     return w->channels_last && (fit >= ENOUGH_N || fit >= n + MOST_TILE_PIXELS) ? FORM_POINTS
                                                                                 : FORM_GATHERED;

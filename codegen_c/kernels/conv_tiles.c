@@ -90,8 +90,7 @@ bool accepts_conv_band(const struct region *region, const char **why)
            kernel_len(&w) <= MOST_OFFSETS && band_width(&w) > w.pad[2];
 }
 
-/* A kernel of extent 1 that visits every input position once. */
-static bool is_pointwise(const struct window *w)
+bool conv_is_pointwise(const struct window *w)
 {
     return window_k_len(w) == 1 && !w->padded && window_in_len(w) == window_out_len(w);
 }
@@ -125,24 +124,27 @@ void bind_conv_width(struct bind *bind, const struct panels *panels, const char 
                   (int)last);
 }
 
-void bind_conv_weights(struct bind *bind, const struct panels *panels)
+const char *bind_conv_weight_shape(struct bind *bind, const struct panels *panels)
 {
     const bool grouped = panels->groups > 1;
     const int width = (int)panels->width, rows = (int)panels_rows(panels);
 
-    bind_weight_tiles(bind, panels,
-                      arena_printf(bind->arena, "[%sout_c / %d, kernel, in_c, %d of out_c]",
-                                   grouped ? "groups, " : "", width, width));
     if (rows < width && !grouped)
         bind_text(bind, "weight_shape", "[kernel, IN_C, %d]", rows);
     else
         bind_text(bind, "weight_shape", "[%sOUT_C / %d, kernel, IN_C, %d]",
                   grouped ? "GROUPS, " : "", width, width);
+    return arena_printf(bind->arena, "[%sout_c / %d, kernel, in_c, %d of out_c]",
+                        grouped ? "groups, " : "", width, width);
 }
 
-/* The group's weights as an addend of their index: "g % GROUPS * 40 * TAPS * IN_C + ". */
-static const char *group_start(struct bind *bind, const struct window *w, const struct panels *p,
-                               const char *row_len)
+void bind_conv_weights(struct bind *bind, const struct panels *panels)
+{
+    bind_weight_tiles(bind, panels, bind_conv_weight_shape(bind, panels));
+}
+
+const char *conv_group_start(struct bind *bind, const struct window *w, const struct panels *p,
+                             const char *row_len)
 {
     if (w->groups == 1)
         return "";
@@ -162,8 +164,7 @@ static int64_t usual_chunk(const struct machine *machine, int64_t out_c,
     return chunk < out_c && (machine->lanes != 1 || machine->l2_bytes > 0) ? chunk : out_c;
 }
 
-/* Returns the channels of a chunk: out_c if there is no loop over them. */
-static int64_t bind_chunk(struct bind *bind, const struct window *w, const struct panels *panels)
+int64_t bind_conv_chunk(struct bind *bind, const struct window *w, const struct panels *panels)
 {
     const int64_t out_c = w->out_c / w->groups;
     int64_t values[MOST_CHUNKS], chunk;
@@ -194,6 +195,11 @@ static bool has_offsets(const struct window *w, const struct panels *panels)
     return !w->channels_last && !w->padded && panels->len <= MOST_OFFSETS;
 }
 
+bool conv_fetches_weights(const struct panels *panels, int64_t chunk)
+{
+    return chunk < panels->n_rows && chunk * panels->len * (int64_t)sizeof(float) <= MOST_AHEAD;
+}
+
 /* Weights that do not stay in the second cache are fetched into it a chunk ahead. Else, where so
  * few channels are made of each input that the processor would wait for it, the inputs of the tiles
  * that follow. */
@@ -203,10 +209,9 @@ static enum tile_form bind_form(struct bind *bind, const struct window *w,
     const int64_t number = (int64_t)sizeof(float);
     const int64_t cache = bind->machine->l2_bytes ? (int64_t)bind->machine->l2_bytes / 2 : CACHED;
     const bool single = w->groups == 1 && w->batch == 1 && bind->machine->lanes != 1;
-    const bool weights =
-        single && chunk < panels->n_rows && chunk * panels->len * number <= MOST_AHEAD;
+    const bool weights = single && conv_fetches_weights(panels, chunk);
     const bool inputs = single && chunk == panels->n_rows && panels->n_rows <= panels->width &&
-                        w->in_c >= w->out_c && w->channels_last && is_pointwise(w) &&
+                        w->in_c >= w->out_c && w->channels_last && conv_is_pointwise(w) &&
                         window_in_len(w) * w->in_c * number > cache;
     const bool fetches = !has_offsets(w, panels) && (weights || inputs);
 
@@ -267,7 +272,7 @@ static void bind_reading(struct bind *bind, const struct window *w, const struct
     bind_flag(bind, "pointed", !planar);
     bind_flag(bind, "offsets", offsets);
     bind_flag(bind, "copied", planar && !offsets);
-    bind_flag(bind, "pointwise", is_pointwise(w) && !planar);
+    bind_flag(bind, "pointwise", conv_is_pointwise(w) && !planar);
     bind_flag(bind, "runs", runs);
     bind_flag(bind, "zeros",
               !planar && (runs ? window_reaches_out(w, 0) || window_reaches_out(w, 1) : w->padded));
@@ -299,17 +304,13 @@ static void bind_span(struct bind *bind, int64_t channels, const struct tile *ti
     bind_text(bind, "span", "%s < %d ? %s : %d", tile->channels, span, tile->channels, span);
 }
 
-/* Weights, channels and what is done to sums, which all ways of reading x share. */
-static bool bind_tiles_of_channels(struct bind *bind, const struct window *w,
-                                   const struct panels *panels, const struct tile *tile)
+void bind_conv_channels(struct bind *bind, const struct window *w, const struct panels *panels,
+                        const struct tile *tile)
 {
     const bool ragged = panels->n_rows % tile->most_channels != 0;
-    const char *group = group_start(bind, w, panels, "TAPS * IN_C");
+    const char *group = conv_group_start(bind, w, panels, "TAPS * IN_C");
     const int width = (int)panels->width;
 
-    bind_conv_places(bind, w);
-    bind_conv_weights(bind, panels);
-    bind_conv_width(bind, panels, "block");
     bind_flag(bind, "ragged", ragged);
     bind_text(bind, "n_channels", "%s", ragged ? "n_channels" : tile->channels);
     bind_span(bind, ragged ? panels->n_rows : 0, tile);
@@ -318,6 +319,16 @@ static bool bind_tiles_of_channels(struct bind *bind, const struct window *w,
                   group, width, width, width);
     else
         bind_text(bind, "weight_at", "&weight[%sblock]", group);
+}
+
+/* Weights, channels and what is done to sums, which all ways of reading x share. */
+static bool bind_tiles_of_channels(struct bind *bind, const struct window *w,
+                                   const struct panels *panels, const struct tile *tile)
+{
+    bind_conv_places(bind, w);
+    bind_conv_weights(bind, panels);
+    bind_conv_width(bind, panels, "block");
+    bind_conv_channels(bind, w, panels, tile);
     return bind_conv_position(bind, w,
                               arena_printf(bind->arena, "sum[j * %s + i]", tile->channels));
 }
@@ -328,7 +339,7 @@ bool bind_conv(struct bind *bind)
     const int64_t columns = w.out_c / w.groups;
     const struct panels panels = conv_panels(&w, tile_panel_of(bind->machine, columns));
     const struct tiled tiled = tiled_conv(&w, false);
-    const int64_t chunk = bind_chunk(bind, &w, &panels);
+    const int64_t chunk = bind_conv_chunk(bind, &w, &panels);
     const struct tile tile = bind_tile_of_rows(bind, window_out_len(&w), panels.n_rows,
                                                bind_form(bind, &w, &panels, chunk));
 
@@ -442,7 +453,7 @@ bool bind_conv_small(struct bind *bind)
     bind_flag(bind, "zeros_behind",
               machine_has_deep_stack(bind->machine) &&
                   panels_last_width(&panels) % tile.most_channels != 0);
-    bind_text(bind, "panel_at", "%sblock * LEN", group_start(bind, &w, &panels, "LEN"));
+    bind_text(bind, "panel_at", "%sblock * LEN", conv_group_start(bind, &w, &panels, "LEN"));
     bind_text(bind, "scale_row",
               w.groups == 1  ? "block"
               : w.batch == 1 ? "g * OUT_C + block"

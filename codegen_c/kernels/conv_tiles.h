@@ -1,4 +1,5 @@
-/* conv_tiles.h - what convolutions by register tiles share: their weights in panels. */
+/* conv_tiles.h - what convolutions by register tiles share: their weights in panels, and the loops
+ * over these. */
 #ifndef CODEGEN_C_KERNELS_CONV_TILES_H
 #define CODEGEN_C_KERNELS_CONV_TILES_H
 
@@ -13,10 +14,36 @@ struct panels conv_panels(const struct window *window, int64_t width);
 /* The same as wide as tile_panel says; the constant of a product of rows as it lies there. */
 struct panels conv_panels_of_anchor(const struct bind *bind, const struct window *window);
 
+/* A kernel of extent 1 that visits every input position once. */
+bool conv_is_pointwise(const struct window *window);
+
 /* Sets what bind_weight_tiles does (operands.h), and weight_shape. */
 void bind_conv_weights(struct bind *bind, const struct panels *panels);
 
+/* Sets weight_shape alone, of panels without codes, for a comment; returns it for the weights'
+ * file. */
+const char *bind_conv_weight_shape(struct bind *bind, const struct panels *panels);
+
 /* Sets `width`: the channels of the panel in which channel `from` lies. */
 void bind_conv_width(struct bind *bind, const struct panels *panels, const char *from);
+
+/* What a group has of rows of row_len numbers, as an addend of an index:
+ * "g % GROUPS * 40 * TAPS * IN_C + "; "" without groups. */
+const char *conv_group_start(struct bind *bind, const struct window *window,
+                             const struct panels *panels, const char *row_len);
+
+/* As many output channels at a time as have their weights in half of the second cache (KNOB_CHUNK):
+ * sets chunked, chunk_c, first_block and last_block. Returns the channels of a chunk: out_c if
+ * there is no loop over them. */
+int64_t bind_conv_chunk(struct bind *bind, const struct window *window,
+                        const struct panels *panels);
+
+/* Whether the weights of the next chunk are fetched while one is in use. */
+bool conv_fetches_weights(const struct panels *panels, int64_t chunk);
+
+/* Of the tile at `block`: weight_at, where its weights begin; ragged, n_channels, spans and span,
+ * how its sums are written where a group has no multiple of its channels. */
+void bind_conv_channels(struct bind *bind, const struct window *window, const struct panels *panels,
+                        const struct tile *tile);
 
 #endif

@@ -43,7 +43,11 @@ enum tile_form {
     TILE_AHEAD,   /* the same; fetches what is needed later, a line of the cache for each input */
     TILE_OFFSETS, /* through pointers to pixels, elements at the offsets of a table */
     TILE_ROWS,    /* rows of an array; fetches likewise */
-    TILE_MORE     /* rows of an array; adds to the sums that are there */
+    TILE_MORE,    /* rows of an array; adds to the sums that are there */
+    TILE_PAIRS,   /* through pointers to pixels; templates/helpers/tile_pairs.c.tmpl */
+    TILE_PAIRS_AHEAD,
+    TILE_STORES, /* pairs whose sums go to y with a bias, within limits */
+    TILE_STORES_AHEAD
 };
 
 struct tile {
@@ -67,6 +71,12 @@ struct tile bind_tile_of_rows(struct bind *bind, int64_t rows, int64_t columns,
 /* The same as TILE_OFFSETS, of pixels that lie `step` elements apart, so that a single pointer
  * tells where they are: with one for each of 14 pixels compilers run out of registers. */
 struct tile bind_tile_by_steps(struct bind *bind, int64_t rows, int64_t columns, int64_t step);
+
+/* The same as TILE_PAIRS, or, `ahead`, TILE_PAIRS_AHEAD; halves and half_fn as bind_tile_of_rows;
+ * tile_fn is the tile of TILE_TAPS, of the same extents; `stores`: store_fn is that of TILE_STORES.
+ */
+struct tile bind_tile_of_pairs(struct bind *bind, int64_t rows, int64_t columns, bool ahead,
+                               bool stores);
 
 /* Whether tiles of single rows, of `len` pixels each, are nearly as many as those of rows * len
  * pixels: within a twentieth of the time. */

@@ -125,7 +125,7 @@ static void find_alone(struct stripe_search *search, const struct plan *plan,
         if (r < plan->n_regions && regions[r].call == node) {
             search->alone[call] = plan_alive(plan, r);
             search->scratch[call] = regions[r].scratch_bytes;
-            if (regions[r].winograd_tile)
+            if (regions[r].winograd_tile || regions[r].pairs)
                 search->regions[call].why = "Winograd's sums depend on where its tiles begin";
             r++;
         }

@@ -1,0 +1,248 @@
+/* conv_pairs.c - convolutions of extent 1 in f32 on processors whose additions have units of their
+ * own: two products by one multiplication (templates/helpers/pairs.c.tmpl).
+ *
+ * A sum of n products takes n / 3 multiplications of pairs and n / 3 others: 2/3 of the time, as
+ * far as the multipliers are what it waits for. Errors: with u = 2^-24 and the norms of a pixel's
+ * inputs |x| and of a channel's weights |w|, every sum of pairs is rounded by at most about
+ * n u (|x| + |w|)^2, where products themselves give n u |x| |w|. So weights are stored times powers
+ * of two that make their norms that of inputs of mean square 1, and tiles whose inputs are not
+ * near that (LEAST, MOST) are computed by products. */
+#include <math.h>
+
+#include "codegen_c/kernels/anchor.h"
+#include "codegen_c/kernels/conv_places.h"
+#include "codegen_c/kernels/conv_tiles.h"
+#include "codegen_c/kernels/dense.h"
+#include "codegen_c/kernels/operands.h"
+#include "codegen_c/kernels/pitch.h"
+#include "codegen_c/kernels/tile.h"
+
+enum {
+    LANES = 16,        /* what ADD_PAIR is written for */
+    FEWEST_PIXELS = 6, /* of a tile */
+    /* Mean squares of inputs, from 1 / LEAST to MOST: weights' are 1/16 to 1/4, so that the norms
+     * differ by 16 at most where inputs are small, and 32 where they are great. Networks with batch
+     * normalisation have 1/130 to 2 (mobilenetv2), those without more. */
+    LEAST = 1024,
+    MOST = 64
+};
+
+static int64_t paired(int64_t len)
+{
+    return len / 3 * 2;
+}
+
+static bool takes_pairs(const struct region *region, const char **why)
+{
+    const struct window w = window_of_conv(region);
+
+    if (!accepts_conv(region, why))
+        return false;
+    *why = "--winograd off";
+    if (region->winograd == WINOGRAD_OFF)
+        return false;
+    *why = "the machine has no vectors of 16 numbers";
+    if (region->machine->lanes != LANES)
+        return false;
+    *why = "its channels fill no vector of 16 numbers";
+    if (w.out_c / w.groups <= LANES / 2)
+        return false;
+    *why = "the kernel is not of extent 1, or padded, or x is in planes, or of few channels";
+    return w.channels_last && !w.padded && window_k_len(&w) == 1 && w.in_c / w.groups >= LANES;
+}
+
+/* Vectors of 16 lanes that tiles of 32 make of the channels, in halves; the tiles of conv have one
+ * of 24. */
+static double vectors_of(int64_t out_c, bool pairs)
+{
+    if (!pairs && out_c > 16 && out_c <= 24)
+        return 1.5;
+    return (double)((out_c + LANES - 1) / LANES);
+}
+
+/* Cycles for each pixel, if products alone counted: of products; and with those of pairs, what
+ * sum_pairs takes before. Measured: 2.5 for 16 inputs of pairs, 8 for the pixel. */
+static bool pays(const struct window *w)
+{
+    const double len = (double)(w->in_c / w->groups);
+    const int64_t out_c = w->out_c / w->groups;
+    const double products = vectors_of(out_c, false) * len;
+    const double pairs = vectors_of(out_c, true) * len * 2 / 3 + len * 2 / 3 / LANES * 2.5 + 8;
+
+    return window_out_len(w) >= FEWEST_PIXELS && pairs < 0.95 * products;
+}
+
+bool accepts_conv_pairs(const struct region *region, const char **why)
+{
+    const struct window w = window_of_conv(region);
+
+    if (!takes_pairs(region, why))
+        return false;
+    *why = "additions have no units of their own, or too few channels are made of each input";
+    return region->machine->adders && pays(&w);
+}
+
+bool accepts_dense_pairs(const struct region *region, const char **why)
+{
+    return accepts_dense_rows(region, why) && accepts_conv_pairs(region, why);
+}
+
+bool accepts_matmul_pairs(const struct region *region, const char **why)
+{
+    return accepts_matmul_dense_rows(region, why) && accepts_conv_pairs(region, why);
+}
+
+bool accepts_conv_pairs_anyway(const struct region *region, const char **why)
+{
+    return takes_pairs(region, why);
+}
+
+/* The power of two by which the weights of a channel are divided, so that the mean square of those
+ * that are taken in pairs is from 1/16 to 1/4. */
+static float scale_of(const float *weights, int64_t step, int64_t n)
+{
+    double squares = 0;
+    int exponent;
+
+    for (int64_t k = 0; k < n; k++)
+        squares += (double)weights[k * step] * (double)weights[k * step];
+    if (!(squares > 0) || isinf(squares))
+        return 1;
+    frexp(sqrt(squares / (double)n) * sqrt(2),
+          &exponent); /* a mantissa from 1/2 to 1, over sqrt 2 */
+    return ldexpf(1, exponent < -60 ? -60 : exponent > 60 ? 60 : exponent);
+}
+
+/* Weights over their scales, the scales, whose name is returned, and for each channel the
+ * alternating sum of the products of pairs. */
+static const char *bind_weights(struct bind *bind, const struct window *w,
+                                const struct panels *panels)
+{
+    struct value *value = bind->region->anchor->inputs[1], scaled = *value;
+    const int64_t n = panels->len, group_rows = panels->n_rows, rows = panels_rows(panels);
+    const float *from = value->data;
+    float *numbers = arena_array(bind->arena, float, w->out_c *n);
+    struct type per_channel = type_scalar(DTYPE_F32), type = per_channel;
+    const char *scale;
+    float *scales, *pairs;
+
+    per_channel.rank = 1;
+    per_channel.dim[0] = w->out_c;
+    scales = constant_alloc(bind->region->fn, &per_channel);
+    scale = bind_codes(bind, arena_printf(bind->arena, "%s.scale", value->name), &per_channel,
+                       scales, "powers of two");
+    per_channel.dim[0] = w->groups * rows + panels->slack;
+    pairs = constant_alloc(bind->region->fn, &per_channel);
+    for (int64_t oc = 0; oc < w->out_c; oc++) {
+        const int64_t group = oc / group_rows, row = oc % group_rows, step = panels->len_step;
+        const int64_t at = group * panels->group_step + row * panels->row_step;
+        double sum = 0;
+
+        scales[oc] = scale_of(&from[at], step, paired(n));
+        for (int64_t k = 0; k < n; k++)
+            numbers[at + k * step] = from[at + k * step] / scales[oc];
+        for (int64_t k = 0; k < paired(n); k += 2)
+            sum += (k % 4 == 0 ? 1 : -1) * (double)numbers[at + k * step] *
+                   (double)numbers[at + (k + 1) * step];
+        pairs[group * rows + row] = (float)sum;
+    }
+    scaled.data = numbers;
+    bind_text(bind, "weight", "%s",
+              bind_packed(bind, value, &type, panels_make(bind, &scaled, panels, &type),
+                          arena_printf(bind->arena, "%s, over scales",
+                                       bind_conv_weight_shape(bind, panels))));
+    bind_text(bind, "scale", "%s", scale);
+    bind_text(bind, "pairs_at", "%s[%sblock]",
+              bind_codes(bind, arena_printf(bind->arena, "%s.pairs", value->name), &per_channel,
+                         pairs, "alternating sums of products of neighbours"),
+              conv_group_start(bind, w, panels, "1"));
+    return scale;
+}
+
+static void bind_sums_of_pairs(struct bind *bind)
+{
+    const char *name = "sum_pairs", *fn = bind_own_helper(bind, name);
+    struct keys keys;
+
+    if (!fn) {
+        bind_include(bind, "stdint.h");
+        bind_helper(bind, "apart");
+        keys_init(&keys, bind->arena);
+        keys_set_int(&keys, "least", LEAST);
+        keys_set_int(&keys, "most", MOST);
+        fn = bind_new_helper(bind, name, "templates/helpers/pairs.c.tmpl", &keys);
+    }
+    bind_text(bind, "sum_pairs", "%s", fn);
+}
+
+/* What is done to sums, where it is no more than a bias for each channel and limits: sums go
+ * straight to y, without the way over the stack that others take. */
+struct limited {
+    struct value *bias;
+    double low, high;
+};
+
+static bool is_limited(const struct region *region, const struct window *w, struct limited *out)
+{
+    const struct node *bias = region->anchor->next, *last = bias ? bias->next : NULL;
+
+    if (!bias || bias->op != OP_BIAS_ADD || bias->inputs[0] != region->anchor->outputs[0] ||
+        bias->attrs.axis.axis != bias->outputs[0]->type.rank - 1 ||
+        bias->inputs[1]->kind != VALUE_CONSTANT || !w->out_channels_last ||
+        w->groups * w->batch > 1 || w->out_c < 2 * LANES /* a tile */ || result_pitch(region, 0) ||
+        region->fn->ret->n_inputs != 1)
+        return false;
+    *out = (struct limited){ .bias = bias->inputs[1], .low = -INFINITY, .high = INFINITY };
+    if (last && last->op == OP_RELU)
+        out->low = 0;
+    if (last && last->op == OP_CLIP) {
+        out->high = isnan(last->attrs.clip.a_max) ? INFINITY : last->attrs.clip.a_max;
+        out->low = isnan(last->attrs.clip.a_min) ? -INFINITY : last->attrs.clip.a_min;
+        if (out->low > out->high)
+            out->low = out->high;
+    }
+    if (last && (last->inputs[0] != bias->outputs[0] || last->next ||
+                 (last->op != OP_RELU && last->op != OP_CLIP)))
+        return false;
+    return region->fn->ret->inputs[0] == (last ? last : bias)->outputs[0] &&
+           region->fn->ret->inputs[0]->type.dtype == DTYPE_F32;
+}
+
+static void bind_limited(struct bind *bind, const struct limited *limited)
+{
+    bind_include(bind, "math.h"); /* INFINITY */
+    bind_text(bind, "bias", "%s", bind_operand(bind, limited->bias));
+    bind_text(bind, "low", "%s", bind_literal(bind, DTYPE_F32, limited->low));
+    bind_text(bind, "high", "%s", bind_literal(bind, DTYPE_F32, limited->high));
+}
+
+bool bind_conv_pairs(struct bind *bind)
+{
+    const struct window w = window_of_conv(bind->region);
+    const struct panels panels = conv_panels_of_anchor(bind, &w);
+    const int64_t chunk = bind_conv_chunk(bind, &w, &panels);
+    const bool ahead = w.groups * w.batch == 1 && conv_fetches_weights(&panels, chunk);
+    struct limited limited;
+    const bool stores = is_limited(bind->region, &w, &limited);
+    const char *scale;
+    struct tile tile;
+
+    bind_vector(bind);
+    bind_sums_of_pairs(bind);
+    tile = bind_tile_of_pairs(bind, window_out_len(&w), panels.n_rows, ahead, stores);
+    bind_conv_places(bind, &w);
+    scale = bind_weights(bind, &w, &panels);
+    bind_conv_width(bind, &panels, "block");
+    bind_flag(bind, "stores", stores);
+    if (stores)
+        bind_limited(bind, &limited);
+    bind_flag(bind, "pointwise", conv_is_pointwise(&w));
+    bind_flag(bind, "fetches_weights", ahead);
+    bind_text(bind, "ahead", ahead ? "ahead, " : "");
+    bind_int(bind, "line", tile_line());
+    bind_text(bind, "pairs_fn", "%s", tile.fn);
+    bind_conv_channels(bind, &w, &panels, &tile);
+    bind->region->pairs = true;
+    return bind_conv_position(
+        bind, &w, arena_printf(bind->arena, "sum[j * %s + i] * %s[oc]", tile.channels, scale));
+}
