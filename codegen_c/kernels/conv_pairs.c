@@ -3,10 +3,10 @@
  *
  * A sum of n products takes n / 3 multiplications of pairs and n / 3 others: 2/3 of the time, as
  * far as the multipliers are what it waits for. Errors: with u = 2^-24, the norms of a pixel's
- * inputs |x| and of a channel's weights |w|, and t = |x| / |w|, a sum of pairs is rounded by at most
- * about n u (|x| + |w|)^2 = n u |x| |w| (t + 2 + 1 / t), where products themselves give n u |x| |w|.
- * So weights are stored times powers of two, and tiles whose inputs are of another size (LEAST,
- * MOST) are computed by products. */
+ * inputs |x| and of a channel's weights |w|, and t = |x| / |w|, a sum of pairs is rounded by at
+ * most about n u (|x| + |w|)^2 = n u |x| |w| (t + 2 + 1 / t), where products themselves give n u
+ * |x| |w|. So weights are stored times powers of two, and tiles whose inputs are of another size
+ * (LEAST, MOST) are computed by products. */
 #include <math.h>
 
 #include "codegen_c/kernels/anchor.h"
