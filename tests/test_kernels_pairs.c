@@ -55,6 +55,8 @@ static const struct kernel_case rows[] = {
       "f32[1,5,7,32]; const f32[16,32,1,1]" },
     { "conv", "nn.conv2d", "groups=1, data_layout=\"NHWC\"",
       "f32[1,5,7,15]; const f32[256,15,1,1]" },
+    { "conv", "nn.conv2d", "groups=1, data_layout=\"NHWC\"",
+      "f32[1,5,7,64]; const f32[96,64,1,1] 1 2 inf 3 5" },
     { "conv", "nn.conv2d", "groups=1, padding=[1,0,0,0], data_layout=\"NHWC\"",
       "f32[1,5,7,64]; const f32[96,64,1,1]" },
 };

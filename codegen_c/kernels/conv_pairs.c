@@ -20,9 +20,9 @@
 enum {
     LANES = 16,        /* what ADD_PAIR is written for */
     FEWEST_PIXELS = 6, /* of a tile */
-    /* Mean squares of inputs, from 1 / LEAST to MOST: weights' are 1/16 to 1/4, so that the norms
-     * differ by 16 at most where inputs are small, and 32 where they are great. Networks with batch
-     * normalisation have 1/130 to 2 (mobilenetv2), those without more. */
+    /* Mean squares of inputs, from 1 / LEAST to MOST: weights' are 1/8 to 1/2, so that t is from
+     * 1/23 to 23, and t + 2 + 1 / t at most 25; 4 where both are alike. Behind batch normalisation
+     * inputs have 1/130 to 2 (mobilenetv2). */
     LEAST = 1024,
     MOST = 64
 };
@@ -30,6 +30,17 @@ enum {
 static int64_t paired(int64_t len)
 {
     return len / 3 * 2;
+}
+
+/* An infinite weight would meet itself with the other sign. */
+static bool are_finite(const struct value *weights)
+{
+    const float *numbers = weights->data;
+
+    for (int64_t i = 0; i < type_elements(&weights->type); i++)
+        if (!isfinite(numbers[i]))
+            return false;
+    return true;
 }
 
 static bool takes_pairs(const struct region *region, const char **why)
@@ -48,7 +59,10 @@ static bool takes_pairs(const struct region *region, const char **why)
     if (w.out_c / w.groups <= LANES / 2)
         return false;
     *why = "the kernel is not of extent 1, or padded, or x is in planes, or of few channels";
-    return w.channels_last && !w.padded && window_k_len(&w) == 1 && w.in_c / w.groups >= LANES;
+    if (!w.channels_last || w.padded || window_k_len(&w) > 1 || w.in_c / w.groups < LANES)
+        return false;
+    *why = "a weight is no finite number";
+    return are_finite(region->anchor->inputs[1]);
 }
 
 /* Vectors of 16 lanes that tiles of 32 make of the channels, in halves; the tiles of conv have one
@@ -98,7 +112,7 @@ bool accepts_conv_pairs_anyway(const struct region *region, const char **why)
 }
 
 /* The power of two by which the weights of a channel are divided, so that the mean square of those
- * that are taken in pairs is from 1/16 to 1/4. */
+ * that are taken in pairs is from 1/8 to 1/2. */
 static float scale_of(const float *weights, int64_t step, int64_t n)
 {
     double squares = 0;
@@ -108,8 +122,7 @@ static float scale_of(const float *weights, int64_t step, int64_t n)
         squares += (double)weights[k * step] * (double)weights[k * step];
     if (!(squares > 0) || isinf(squares))
         return 1;
-    frexp(sqrt(squares / (double)n) * sqrt(2),
-          &exponent); /* a mantissa from 1/2 to 1, over sqrt 2 */
+    frexp(sqrt(2 * squares / (double)n), &exponent); /* 1/2 to 1 times 2^exponent */
     return ldexpf(1, exponent < -60 ? -60 : exponent > 60 ? 60 : exponent);
 }
 
@@ -121,7 +134,8 @@ static const char *bind_weights(struct bind *bind, const struct window *w,
     struct value *value = bind->region->anchor->inputs[1], scaled = *value;
     const int64_t n = panels->len, group_rows = panels->n_rows, rows = panels_rows(panels);
     const float *from = value->data;
-    float *numbers = arena_array(bind->arena, float, w->out_c *n);
+    const int64_t n_weights = w->out_c * n;
+    float *numbers = arena_array(bind->arena, float, n_weights);
     struct type per_channel = type_scalar(DTYPE_F32), type = per_channel;
     const char *scale;
     float *scales, *pairs;

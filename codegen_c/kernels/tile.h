@@ -44,7 +44,8 @@ enum tile_form {
     TILE_OFFSETS, /* through pointers to pixels, elements at the offsets of a table */
     TILE_ROWS,    /* rows of an array; fetches likewise */
     TILE_MORE,    /* rows of an array; adds to the sums that are there */
-    TILE_PAIRS,   /* through pointers to pixels; templates/helpers/tile_pairs.c.tmpl */
+    /* templates/helpers/tile_pairs.c.tmpl, from here on: through pointers to pixels */
+    TILE_PAIRS,
     TILE_PAIRS_AHEAD,
     TILE_STORES, /* pairs whose sums go to y with a bias, within limits */
     TILE_STORES_AHEAD
