@@ -64,6 +64,11 @@ static const struct pass_case rows[] = {
     { "encode_of_decode",
       "fn main(%x: (4) f8e5m2) -> (%y) {\n" CAST("f", "x", "f32") CAST("y", "f", "f8e5m2") "}\n",
       NULL },
+    /* ... and may come from any of several pieces */
+    { "encode_of_decode",
+      "fn main(%x: (4) f8e5m2) -> (%y) {\n"
+      "  %c = concatenate(%x, %x) {axis=0}\n" CAST("f", "c", "f32") CAST("y", "f", "f8e5m2") "}\n",
+      NULL },
     { "encode_before_move",
       "fn main(%x: (2,3) f32) -> (%y) {\n"
       "  %t = transpose(%x) {axes=[1,0]}\n" CAST("y", "t", "f8e4m3") "}\n",

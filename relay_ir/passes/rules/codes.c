@@ -128,7 +128,7 @@ static bool codes_survive(const struct node *encoder, const struct value *codes,
         return false;
     if (format->specials != MINIFLOAT_IEEE || !saturates)
         return true;
-    while (codes->def && !encodes(codes->def, &coding))
+    while (codes && codes->def && !encodes(codes->def, &coding)) /* of several pieces: not known */
         codes = codes->def->n_inputs == 1 ? codes->def->inputs[0] : NULL;
     return codes && codes->def &&
            (codes->def->op == OP_CAST ? codes->def->attrs.cast.saturate
