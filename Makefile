@@ -22,14 +22,16 @@ warnings := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prot
 packages := libprotobuf-c libcjson libzip zlib libmd libpng libjpeg
 libs     := -lprotobuf-c -lcjson -lzip -lpng -ljpeg -lz -lmd -ldnnl -ldl -lpthread -lm
 
-compile = $(CC) -std=c11 -D_POSIX_C_SOURCE=200809L $(warnings) $(CFLAGS) $(CPPFLAGS) -I. -I$(BUILD)/gen \
+# Products and sums are rounded one by one, as in the C that simulate/ computes.
+compile = $(CC) -std=c11 -ffp-contract=off -D_POSIX_C_SOURCE=200809L $(warnings) $(CFLAGS) $(CPPFLAGS) -I. -I$(BUILD)/gen \
           -MMD -MP
 
 # --- sources -------------------------------------------------------------------------------------
 # A folder per stage; every .c file of a stage belongs to the program.
-stages  := $(wildcard base relay_ir frontend partition quantize runtime/engine measure codegen_c tune eval search)
+stages  := $(wildcard base relay_ir frontend partition quantize runtime/engine measure codegen_c simulate tune eval search)
 sources := $(sort $(foreach stage,$(stages),$(shell find $(stage) -name '*.c')))
-objects := $(sources:%.c=$(BUILD)/%.o) $(BUILD)/gen/frontend/onnx/onnx.pb-c.o $(BUILD)/gen/embedded.o
+objects := $(sources:%.c=$(BUILD)/%.o) $(BUILD)/gen/frontend/onnx/onnx.pb-c.o $(BUILD)/gen/embedded.o \
+           $(BUILD)/gen/scalars_f32.o
 cli     := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard cli/*.c)))
 texts   := $(sort $(wildcard templates/*/*.c.tmpl runtime/embed/*.h runtime/abi/*.h runtime/bench/* boards/*.json \
                      partition/targets/*/*.json partition/targets/*/*.tmpl \
@@ -62,9 +64,13 @@ $(BUILD)/gen/embedded.c: base/embed.awk Makefile $(texts)
 	@mkdir -p $(@D)
 	awk -f base/embed.awk $(texts) > $@
 
+$(BUILD)/gen/scalars_f32.c: simulate/scalars.awk codegen_c/scalar_ops.def
+	@mkdir -p $(@D)
+	awk -f simulate/scalars.awk codegen_c/scalar_ops.def > $@
+
 $(BUILD)/gen/%.o: $(BUILD)/gen/%.c
 	@mkdir -p $(@D)
-	$(CC) -std=c11 $(CFLAGS) -I. -I$(BUILD)/gen -MMD -MP -c -o $@ $<
+	$(CC) -std=c11 -ffp-contract=off $(CFLAGS) -I. -I$(BUILD)/gen -MMD -MP -c -o $@ $<
 
 # --- tests ---------------------------------------------------------------------------------------
 $(BUILD)/tests/test_%: $(BUILD)/tests/test_%.o $(test_support) $(BUILD)/librelayc.a

@@ -7,8 +7,9 @@
 #include "cli/host_code.h"
 #include "frontend/tensors/tensor_file.h"
 #include "runtime/engine/engine.h"
+#include "simulate/simulate.h"
 
-enum executor { WITH_ENGINE, WITH_REFERENCE, WITH_GENERATED };
+enum executor { WITH_ENGINE, WITH_REFERENCE, WITH_GENERATED, WITH_SIMULATION };
 
 static bool run_engine(struct cli *cli, struct function *fn, const struct tensor *inputs,
                        struct tensor *outputs)
@@ -43,6 +44,8 @@ static bool execute(struct cli *cli, struct module *module, enum executor with,
     case WITH_REFERENCE:
         return interpret(cli->ctx, module->main, inputs, outputs, &cli->bulk, NULL);
     case WITH_GENERATED: return run_generated(cli, module, inputs, outputs);
+    case WITH_SIMULATION:
+        return simulate(cli->ctx, module->main, inputs, outputs, &cli->bulk, NULL);
     }
     return false;
 }
@@ -125,7 +128,8 @@ static void show(struct cli *cli, const struct function *fn, const struct tensor
 
 bool command_run(struct cli *cli)
 {
-    static const char *const executors[] = { "engine", "reference", "generated", NULL };
+    static const char *const executors[] = { "engine", "reference", "generated", "simulation",
+                                             NULL };
     struct tensor *inputs, *outputs;
     struct module *module;
     int with;
@@ -142,6 +146,9 @@ bool command_run(struct cli *cli)
                         "--deterministic says nothing without --with generated");
     if (ok && with != WITH_GENERATED && has_option(&cli->args, OPTION_POOL))
         ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "--pool says nothing without --with generated");
+    if (ok && with == WITH_SIMULATION && has_option(&cli->args, OPTION_OFFLOAD))
+        ok = diag_error(cli->ctx, DIAG_USAGE, NULL,
+                        "--with simulation computes what our own C does, without --offload");
     ok = prepare_machine(cli) && ok;
     ok = prepare_pools(cli) && ok;
     if (!prepare_offload(cli) || !ok)

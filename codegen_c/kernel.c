@@ -159,6 +159,17 @@ const struct kernel *kernel_choose(struct ctx *ctx, struct region *region)
     return NULL;
 }
 
+const struct kernel *kernel_usual(const struct region *region)
+{
+    const enum op anchor = region->anchor ? region->anchor->op : OP_COUNT;
+    const char *why;
+
+    for (size_t i = 0; i < N_KERNELS; i++)
+        if (kernels[i].anchor == anchor && kernels[i].accepts(region, &why))
+            return &kernels[i];
+    return NULL;
+}
+
 const struct kernel *kernel_named(const struct region *region, const char *name)
 {
     const enum op anchor = region->anchor ? region->anchor->op : OP_COUNT;

@@ -131,6 +131,9 @@ bool bind_nothing(struct bind *bind);
  * lists every candidate and why it was refused. */
 const struct kernel *kernel_choose(struct ctx *ctx, struct region *region);
 
+/* The first row that takes the region, which is chosen where nobody says otherwise; NULL = none. */
+const struct kernel *kernel_usual(const struct region *region);
+
 /* The row of this name that takes the region; NULL = there is none. */
 const struct kernel *kernel_named(const struct region *region, const char *name);
 

@@ -5,12 +5,11 @@
 
 #include "base/map.h"
 #include "base/str.h"
-#include "relay_ir/ops/f32_sums.h"
 
 /* How to run: also through calls. */
 struct how {
     const struct observer *observer;
-    bool f32_sums; /* in the order of generated C */
+    node_evaluator *evaluator; /* asked first; NULL = none */
 };
 
 /* One execution of a function. Arrays are indexed by value id. */
@@ -41,14 +40,14 @@ static bool evaluate(struct ctx *ctx, const struct node *node, const struct tens
 {
     const bool silent = how->observer && !how->observer->inside_regions;
     struct arena arena = { NULL };
-    struct how inside = { silent ? NULL : how->observer, how->f32_sums };
+    struct how inside = { silent ? NULL : how->observer, how->evaluator };
     struct tensor *arguments;
     bool ok;
 
     if (node->op != OP_CALL) {
         for (int i = 0; i < node->n_outputs; i++)
             outputs[i] = tensor_new(owners[i], &node->outputs[i]->type);
-        if (how->f32_sums && evaluate_f32_sums(node, in, outputs))
+        if (how->evaluator && how->evaluator(node, in, outputs))
             return true;
         return op_row(node->op)->evaluate(ctx, node, in, outputs);
     }
@@ -162,11 +161,12 @@ static struct bulk **repeat(struct arena *arena, int n, struct bulk *bulk)
     return owners;
 }
 
-bool interpret(struct ctx *ctx, struct function *fn, const struct tensor *inputs,
-               struct tensor *outputs, struct bulk *bulk, const struct observer *observer)
+bool interpret_by(struct ctx *ctx, struct function *fn, const struct tensor *inputs,
+                  struct tensor *outputs, struct bulk *bulk, const struct observer *observer,
+                  node_evaluator *evaluator)
 {
     struct arena arena = { NULL };
-    const struct how how = { observer, false };
+    const struct how how = { observer, evaluator };
     const bool ok =
         run_function(ctx, fn, inputs, outputs, repeat(&arena, fn->ret->n_inputs, bulk), &how);
 
@@ -174,23 +174,17 @@ bool interpret(struct ctx *ctx, struct function *fn, const struct tensor *inputs
     return ok;
 }
 
-bool interpret_f32_sums(struct ctx *ctx, struct function *fn, const struct tensor *inputs,
-                        struct tensor *outputs, struct bulk *bulk, const struct observer *observer)
+bool interpret(struct ctx *ctx, struct function *fn, const struct tensor *inputs,
+               struct tensor *outputs, struct bulk *bulk, const struct observer *observer)
 {
-    struct arena arena = { NULL };
-    const struct how how = { observer, true };
-    const bool ok =
-        run_function(ctx, fn, inputs, outputs, repeat(&arena, fn->ret->n_inputs, bulk), &how);
-
-    arena_release(&arena);
-    return ok;
+    return interpret_by(ctx, fn, inputs, outputs, bulk, observer, NULL);
 }
 
 bool interpret_node(struct ctx *ctx, const struct node *node, const struct tensor *const *inputs,
                     struct tensor *outputs, struct bulk *bulk)
 {
     struct arena arena = { NULL };
-    const struct how how = { NULL, false };
+    const struct how how = { NULL, NULL };
     const bool ok =
         evaluate(ctx, node, inputs, outputs, repeat(&arena, node->n_outputs, bulk), &how);
 
@@ -256,7 +250,7 @@ static bool want(struct search *search, const struct value *value)
 
 static bool evaluate_known(struct search *search, const struct node *node)
 {
-    const struct how how = { NULL, false };
+    const struct how how = { NULL, NULL };
     const struct tensor **in = arena_array(&search->arena, const struct tensor *, node->n_inputs);
     struct tensor *out = arena_array(&search->arena, struct tensor, node->n_outputs);
 

@@ -19,14 +19,16 @@ struct observer {
 bool interpret(struct ctx *ctx, struct function *fn, const struct tensor *inputs,
                struct tensor *outputs, struct bulk *bulk, const struct observer *observer);
 
-/* The same with the sums of generated C (relay_ir/ops/f32_sums.h): f32, rounded after each product
- * and each addition, in the order that the templates document. Where a network is made of
- * convolutions, dense, matmul, average and maximum pools, arithmetic and what moves elements, the
- * results are those of generated C, bit for bit, on every processor with IEEE floats, if it is
- * compiled with -ffp-contract=off (gcc's -std=c99 implies it, clang's does not). Functions of
- * <math.h> round as the C library does: softmax, exp, tanh ... */
-bool interpret_f32_sums(struct ctx *ctx, struct function *fn, const struct tensor *inputs,
-                        struct tensor *outputs, struct bulk *bulk, const struct observer *observer);
+/* Evaluates a node otherwise than relay_ir does: inputs and outputs as those of
+ * op_row(op)->evaluate. False: it leaves that to relay_ir; the outputs are zeroed still. */
+typedef bool node_evaluator(const struct node *node, const struct tensor *const *inputs,
+                            struct tensor *outputs);
+
+/* The same by other evaluators, where they take a node (simulate/simulate.h: as generated C
+ * computes). */
+bool interpret_by(struct ctx *ctx, struct function *fn, const struct tensor *inputs,
+                  struct tensor *outputs, struct bulk *bulk, const struct observer *observer,
+                  node_evaluator *evaluator);
 
 /* Evaluates one node on given inputs (NULL = absent); outputs are allocated in bulk. */
 bool interpret_node(struct ctx *ctx, const struct node *node, const struct tensor *const *inputs,

@@ -119,7 +119,7 @@ static struct tensor result_of(struct ctx *ctx, struct bulk *bulk, const char *t
 {
     struct module *module = graph_parse(ctx, text, SEED);
     struct tensor *got =
-        sums ? graph_run_f32_sums(module, SEED, bulk) : graph_run(module, SEED, bulk);
+        sums ? graph_run_simulated(module, SEED, bulk) : graph_run(module, SEED, bulk);
 
     ck_assert_msg(got, "%s\n%s", text, expect_text(ctx));
     got->type.quant = NULL; /* of the module */

@@ -64,7 +64,7 @@ static struct module *quantized(struct ctx *ctx, const char *path, int mode)
 {
     const struct calibration_source samples = { .n = 2, .load = load };
 
-    return precision_network(ctx, path, NULL, &modes[mode].mode, false, &samples);
+    return precision_network(ctx, path, NULL, &modes[mode].mode, &samples);
 }
 
 START_TEST(digits_have_the_bits_of_the_simulation)

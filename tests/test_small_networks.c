@@ -28,6 +28,8 @@ static const char *models(void)
     return shared ? shared : "../shared";
 }
 
+enum { MOST_INPUTS = 3 };
+
 /* Networks with several inputs, or shapes that are open. */
 static const struct open_network {
     const char *name;
@@ -66,8 +68,7 @@ static bool load(void *user, struct ctx *ctx, struct bulk *bulk, int64_t index,
     return ok;
 }
 
-static struct module *network(struct ctx *ctx, const char *name, const struct precision_case *mode,
-                              bool logits)
+static struct module *network(struct ctx *ctx, const char *name, const struct precision_case *mode)
 {
     const struct open_network open = open_of(name);
     struct sample sample = { arena_printf(&ctx->perm, "%s/models/%s", models(), name),
@@ -76,31 +77,17 @@ static struct module *network(struct ctx *ctx, const char *name, const struct pr
     const struct import_options import = { .n_shapes = open.n_shapes, .shapes = open.shapes };
 
     return precision_network(ctx, arena_printf(&ctx->perm, "%s/model.onnx", sample.folder), &import,
-                             mode, logits, &source);
+                             mode, &source);
 }
 
 /* --- bits ---------------------------------------------------------------------------------------
  */
 
-/* Before the softmax at their end, as far as that is computed in floats: the simulation takes it in
- * double. In integers it is exact, and some networks are tested there only: those with such
- * functions in between, and micro_kws_fp32, which in floats is 8e-7 off the simulation for a reason
- * that is not known. */
-static const struct {
-    const char *name;
-    bool integers_only;
-} nets[] = {
-    { "kws_dscnn", false },
-    { "ic_resnet8", false },
-    { "mobilenetv1_025_128", false },
-    { "resnet20_cifar10", false },
-    { "mnist8", false },
-    { "ad_autoencoder", false },
-    { "micro_kws_fp32", true },
-    { "silero_vad_16k_op15", true },
-    { "tinyvit_demo", true },
-    { "vww_mobilenetv1", true },
-    { "cct_transformer", true },
+/* Whole networks, from their inputs of floats or codes to their results, softmax and all. */
+static const char *const nets[] = {
+    "kws_dscnn",    "silero_vad_16k_op15", "micro_kws_fp32",  "ic_resnet8",
+    "tinyvit_demo", "mobilenetv1_025_128", "vww_mobilenetv1", "resnet20_cifar10",
+    "mnist8",       "ad_autoencoder",      "cct_transformer",
 };
 
 static const struct {
@@ -108,7 +95,7 @@ static const struct {
     int n_always; /* of the networks above, tested without RELAYC_TEST_ALL_BUILDS */
 } bit_modes[] = {
     { { "f32", false, false, false }, 0 },       { { "fp8w", false, false, false }, 0 },
-    { { "fp8", false, false, false }, 0 },       { { "fp8", true, false, false }, 1 },
+    { { "fp8", false, false, false }, 0 },       { { "fp8", true, false, false }, 3 },
     { { "fp8=f8e5m2", true, false, false }, 0 }, { { "fp8=f8e3m4", true, false, false }, 0 },
     { { "afp", false, false, false }, 0 },       { { "afp=afp5", false, false, false }, 0 },
     { { "mxfp8", false, false, false }, 0 },     { { "mxfp6", false, false, false }, 0 },
@@ -120,14 +107,15 @@ static const struct {
 static void check_bits(const char *name, const struct precision_case *mode)
 {
     struct ctx *ctx = ctx_new(NULL);
-    struct module *module = network(ctx, name, mode, !mode->quantized_io);
-    struct sample of = { arena_printf(&ctx->perm, "%s/models/%s", models(), name), 1 };
+    struct module *module = network(ctx, name, mode);
+    struct sample of = { arena_printf(&ctx->perm, "%s/models/%s", models(), name),
+                         open_of(name).n_inputs };
     struct bulk bulk = { NULL, 0 };
-    struct tensor sample;
+    struct tensor samples[MOST_INPUTS];
 
     printf("%s, %s%s\n", name, mode->precision, mode->exact ? ", in integers" : "");
-    ck_assert(load(&of, ctx, &bulk, 0, &sample));
-    bits_check_deterministic(module, mode->quantized_io ? NULL : &sample);
+    ck_assert(load(&of, ctx, &bulk, 0, samples));
+    bits_check_deterministic(module, mode->quantized_io ? NULL : samples);
     bulk_release(&bulk);
     module_free(module);
     ctx_free(ctx);
@@ -139,8 +127,7 @@ START_TEST(real_networks_have_the_bits_of_the_simulation)
     const int n = tests_all() ? N_ROWS(nets) : bit_modes[_i].n_always;
 
     for (int i = 0; i < n; i++)
-        if (mode->quantized_io || !nets[i].integers_only)
-            check_bits(nets[i].name, mode);
+        check_bits(nets[i], mode);
 }
 END_TEST
 
@@ -161,7 +148,7 @@ static const char *const machines_of[] = { "generic", "cortex-m4", "x86-64-v4" }
 static size_t arena_of(const char *name, const struct precision_case *mode, const char *machine)
 {
     struct ctx *ctx = ctx_new(NULL);
-    struct module *module = network(ctx, name, mode, false);
+    struct module *module = network(ctx, name, mode);
     const struct codegen_options options = { .name = "net",
                                              .dir = ".",
                                              .model_file = "model.onnx",

@@ -1,8 +1,9 @@
 /* conformance.h - the ONNX backend tests as one program: the pieces.
  *
  * A case is a folder with model.onnx and test_data_set_N/{input,output}_M.pb. Each goes through
- * four stages, and each stage computes the expected outputs: the imported graph in the reference
- * interpreter; the same after the pass pipeline; the oneDNN engine; the generated C. Cases run in
+ * five stages, and each stage computes the expected outputs: the imported graph in the reference
+ * interpreter; the same after the pass pipeline; the oneDNN engine; the generated C; and this once
+ * more, whose outputs must be those of simulate/simulate.h to the last bit. Cases run in
  * child processes, so that a crash is one failure; children report through shared memory. */
 #ifndef TESTS_CONFORMANCE_CONFORMANCE_H
 #define TESTS_CONFORMANCE_CONFORMANCE_H
@@ -10,7 +11,7 @@
 #include "frontend/onnx/import.h"
 #include "frontend/onnx/onnx.pb-c.h"
 
-enum stage { STAGE_IMPORT, STAGE_PASSES, STAGE_ENGINE, STAGE_C, N_STAGES };
+enum stage { STAGE_IMPORT, STAGE_PASSES, STAGE_ENGINE, STAGE_C, STAGE_BITS, N_STAGES };
 
 enum verdict { VERDICT_FAIL, VERDICT_PASS, VERDICT_UNSUPPORTED };
 
@@ -21,6 +22,7 @@ struct report {
     enum verdict verdict;
     enum stage stage;      /* under way, or where the verdict was reached */
     bool has_c;            /* generated C lies in the case's work folder; stage C is still to run */
+    bool simulated;        /* and so do the bits that it must have: stage bits is to be done, too */
     bool broken_data;      /* strings, sequences and the like */
     int n_params;          /* of the imported graph: inputs that were not frozen */
     uint64_t frozen;       /* bit i: input i became a constant, as its number must be known */
@@ -92,6 +94,10 @@ void examine(const struct settings *settings, const struct test_case *test);
 
 /* Writes the function that calls the generated code by arrays of pointers. */
 bool adapter_write(struct ctx *ctx, const struct test_case *test, int n_inputs, int n_outputs);
+
+/* What the simulation makes of data set `index`, in the work folder. */
+bool simulated_write(struct ctx *ctx, const struct test_case *test, int index, int output,
+                     const struct tensor *tensor);
 
 /* Builds and loads the generated C of all cases that have some, a shared object for many cases. A
  * case that does not compile is reported. */

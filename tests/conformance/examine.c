@@ -6,11 +6,12 @@
 #include "base/str.h"
 #include "codegen_c/codegen.h"
 #include "relay_ir/interpret.h"
+#include "simulate/simulate.h"
 #include "relay_ir/passes/pipeline.h"
 #include "runtime/engine/engine.h"
 #include "tests/conformance/conformance.h"
 
-const char *const stage_names[N_STAGES] = { "import", "passes", "engine", "c" };
+const char *const stage_names[N_STAGES] = { "import", "passes", "engine", "c", "bits" };
 
 /* A case under examination. */
 struct examination {
@@ -80,6 +81,19 @@ static bool by_interpreter(struct examination *e, const struct tensor *inputs,
 {
     (void)user;
     return interpret(e->ctx, e->module->main, inputs, outputs, &e->bulk, NULL);
+}
+
+/* What the bits of generated C must be, for the stage behind. */
+static bool by_simulation(struct examination *e, const struct tensor *inputs,
+                          struct tensor *outputs, void *user)
+{
+    int *index = user;
+    bool ok = simulate(e->ctx, e->module->main, inputs, outputs, &e->bulk, NULL);
+
+    for (int i = 0; ok && i < e->module->main->ret->n_inputs; i++)
+        ok = simulated_write(e->ctx, e->test, *index, i, &outputs[i]);
+    ++*index;
+    return ok;
 }
 
 static bool by_engine(struct examination *e, const struct tensor *inputs, struct tensor *outputs,
@@ -193,8 +207,9 @@ static bool stage_generate(struct examination *e)
     struct output_set files = { .ctx = e->ctx };
     struct codegen_result result;
     const struct function *main_fn = e->module->main;
+    int index = 0;
 
-    if (!e->settings->stages[STAGE_C])
+    if (!e->settings->stages[STAGE_C] && !e->settings->stages[STAGE_BITS])
         return true;
     e->report->stage = STAGE_C;
     mkdir(e->test->work, 0777);
@@ -207,6 +222,9 @@ static bool stage_generate(struct examination *e)
     for (int i = 0; i < main_fn->ret->n_inputs; i++)
         if (main_fn->ret->inputs[i]->type.dtype == DTYPE_BF16)
             e->report->bf16_outputs |= (uint64_t)1 << i;
+    e->report->simulated = e->settings->stages[STAGE_BITS] && !simulate_exception(&result);
+    if (e->report->simulated && !run_sets(e, by_simulation, &index))
+        return false;
     e->report->has_c = true;
     return true;
 }

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "tests/conformance/conformance.h"
+#include "tests/support/executions.h"
 
 enum { BATCH = 40, MAX_WORDS = 400, GUARD = 64, ALIGN = 64 };
 
@@ -211,8 +212,48 @@ static bool find_code(struct ctx *ctx, const struct test_case *test, struct code
     return true;
 }
 
-static bool run_set(struct ctx *ctx, const struct code *code, const struct data_set *set,
-                    const char **reason)
+static const char *simulated_path(struct ctx *ctx, const struct test_case *test, int index,
+                                  int output)
+{
+    return arena_printf(&ctx->perm, "%s/simulated_%d_%d.bin", test->work, index, output);
+}
+
+bool simulated_write(struct ctx *ctx, const struct test_case *test, int index, int output,
+                     const struct tensor *tensor)
+{
+    FILE *file = fopen(simulated_path(ctx, test, index, output), "wb");
+    const size_t bytes = type_bytes(&tensor->type);
+    const bool ok = file && fwrite(tensor->data, 1, bytes, file) == bytes;
+
+    return file && fclose(file) == 0 && ok;
+}
+
+static bool has_bits(struct ctx *ctx, const struct test_case *test, int index, int output,
+                     const struct tensor *found, const char **why)
+{
+    struct tensor wanted = { found->type, NULL };
+    struct mapping file;
+    int64_t i;
+
+    if (type_elements(&found->type) == 0)
+        return true;
+    if (!file_map(ctx, simulated_path(ctx, test, index, output), &file)) {
+        *why = "was not simulated";
+        return false;
+    }
+    wanted.data = (void *)(uintptr_t)file.data;
+    i = other_bits(found, &wanted);
+    if (i >= 0)
+        *why = arena_printf(&ctx->perm,
+                            "has other bits than the simulation: element %lld is %a, "
+                            "simulated %a",
+                            (long long)i, tensor_at(found, i), tensor_at(&wanted, i));
+    file_unmap(&file);
+    return i < 0;
+}
+
+static bool run_set(struct ctx *ctx, const struct test_case *test, int index,
+                    const struct code *code, const struct data_set *set, const char **reason)
 {
     const void *in[MAX_TENSORS] = { NULL };
     void *out[MAX_TENSORS] = { NULL }, *arena = guarded(code->arena_bytes);
@@ -243,6 +284,11 @@ static bool run_set(struct ctx *ctx, const struct code *code, const struct data_
             *reason = arena_printf(&ctx->perm, "output %d %s", i, why);
             return false;
         }
+        if (test->report->simulated && !has_bits(ctx, test, index, i, &found, &why)) {
+            test->report->stage = STAGE_BITS;
+            *reason = arena_printf(&ctx->perm, "output %d %s", i, why);
+            return false;
+        }
     }
     return true;
 }
@@ -266,10 +312,10 @@ void generated_examine(const struct settings *settings, const struct test_case *
         for (int k = 0; k < set.n_outputs; k++)
             if (test->report->bf16_outputs >> k & 1)
                 set.outputs[k].type.dtype = DTYPE_BF16;
-        ok = run_set(ctx, &code, &set, &reason);
+        ok = run_set(ctx, test, i, &code, &set, &reason);
     }
     if (!ok)
-        report_fail(test->report, STAGE_C, reason);
+        report_fail(test->report, test->report->stage, reason);
     bulk_release(&bulk);
     ctx_free(ctx);
 }

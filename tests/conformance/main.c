@@ -1,6 +1,6 @@
 /* main.c - conformance: runs the ONNX backend tests found beneath the given folders.
  *
- *   conformance [--only TEXT]... [--stages import,passes,engine,c] [--jobs N] [--work DIR]
+ *   conformance [--only TEXT]... [--stages import,passes,engine,c,bits] [--jobs N] [--work DIR]
  *               [--quiet] FOLDER...
  *
  * Prints a line per case and a closing line; exit code 1 when a case failed, 2 for a wrong command
@@ -191,7 +191,7 @@ static void run_chunk(const struct options *options, struct test_case *tests, in
     const struct settings *settings = &options->settings;
 
     children_run(settings, tests, n, every_case, examine);
-    if (settings->stages[STAGE_C]) {
+    if (settings->stages[STAGE_C] || settings->stages[STAGE_BITS]) {
         generated_build_all(settings, tests, n);
         children_run(settings, tests, n, has_library, generated_examine);
         generated_close_all(tests, n);
@@ -220,7 +220,7 @@ static bool read_stages(const char *text, struct settings *settings)
 
 static int usage(void)
 {
-    fprintf(stderr, "usage: conformance [--only TEXT]... [--stages import,passes,engine,c] "
+    fprintf(stderr, "usage: conformance [--only TEXT]... [--stages import,passes,engine,c,bits] "
                     "[--jobs N] [--work DIR] [--quiet] FOLDER...\n");
     return 2;
 }
@@ -254,7 +254,8 @@ static int read_options(int argc, char **argv, struct options *options)
 
 int main(int argc, char **argv)
 {
-    struct options options = { .settings = { .stages = { true, true, true, true }, .jobs = 2 } };
+    struct options options = { .settings = { .stages = { true, true, true, true, true },
+                                             .jobs = 2 } };
     struct suite suite = { .options = &options };
     const char *compiler = getenv("CC");
     int at = read_options(argc, argv, &options), status;

@@ -10,6 +10,7 @@
 #include "codegen_c/codegen.h"
 #include "codegen_c/machine.h"
 #include "relay_ir/interpret.h"
+#include "simulate/simulate.h"
 #include "tests/support/executions.h"
 #include "tests/support/expect.h"
 #include "tests/support/run_generated.h"
@@ -152,32 +153,8 @@ static void write_program(struct bench *bench)
     ck_assert_int_eq(fclose(file), 0);
 }
 
-static bool is_nan_bits(const struct tensor *tensor, int64_t i)
-{
-    const double number = dtype_is_float(tensor->type.dtype) ? tensor_at(tensor, i) : 0;
-
-    return number != number;
-}
-
-static void compare(const struct build *build, const struct bench *bench, int output,
-                    const unsigned char *found)
-{
-    const struct tensor *wanted = &bench->wanted[output];
-    const struct tensor other = { wanted->type, (void *)(uintptr_t)found };
-    const size_t bytes = dtype_bytes(wanted->type.dtype);
-
-    for (int64_t i = 0; i < type_elements(&wanted->type); i++) {
-        const size_t at = (size_t)i * bytes;
-        const bool same = memcmp(found + at, (const char *)wanted->data + at, bytes) == 0;
-
-        ck_assert_msg(same || (is_nan_bits(wanted, i) && is_nan_bits(&other, i)),
-                      "%s: output %d '%s', element %lld is %a, wanted %a", build->name, output,
-                      bench->module->main->result_names[output], (long long)i, tensor_at(&other, i),
-                      tensor_at(wanted, i));
-    }
-}
-
-static void check_build(struct bench *bench, const struct build *build)
+/* Builds the program and runs it; the outputs, one after the other. */
+static void run_build(struct bench *bench, const struct build *build, struct mapping *results)
 {
     struct arena *arena = &bench->ctx->perm;
     const char *dir = bench->dir.path;
@@ -185,18 +162,44 @@ static void check_build(struct bench *bench, const struct build *build)
                                        build->compiler, dir, dir, dir, bench->files);
     const char *start =
         arena_printf(arena, "%s %s/program %s/in.bin %s/out.bin", build->emulator, dir, dir, dir);
-    struct mapping results;
-    size_t at = 0;
+    size_t bytes = 0;
 
     ck_assert_msg(system(command) == 0, "%s: %s", build->name, command);
     ck_assert_msg(system(start) == 0, "%s: %s", build->name, start);
-    ck_assert_msg(file_map(bench->ctx, temp_path(&bench->dir, "out.bin"), &results), "%s",
+    ck_assert_msg(file_map(bench->ctx, temp_path(&bench->dir, "out.bin"), results), "%s",
                   expect_text(bench->ctx));
+    for (int i = 0; i < bench->n_out; i++)
+        bytes += type_bytes(&bench->wanted[i].type);
+    ck_assert_uint_eq(bytes, results->size);
+}
+
+/* Whether all bits are those of the simulation. */
+static bool compare(const struct build *build, const struct bench *bench,
+                    const struct mapping *results, bool must_be_same)
+{
+    const unsigned char *at = results->data;
+    bool same = true;
+
     for (int i = 0; i < bench->n_out; i++) {
-        ck_assert_uint_le(at + type_bytes(&bench->wanted[i].type), results.size);
-        compare(build, bench, i, (const unsigned char *)results.data + at);
-        at += type_bytes(&bench->wanted[i].type);
+        const struct tensor *wanted = &bench->wanted[i];
+        const struct tensor got = { wanted->type, (void *)(uintptr_t)at };
+        const int64_t k = other_bits(&got, wanted);
+
+        ck_assert_msg(k < 0 || !must_be_same, "%s: output %d '%s', element %lld is %a, wanted %a",
+                      build->name, i, bench->module->main->result_names[i], (long long)k,
+                      tensor_at(&got, k), tensor_at(wanted, k));
+        same = same && k < 0;
+        at += type_bytes(&wanted->type);
     }
+    return same;
+}
+
+static void check_build(struct bench *bench, const struct build *build)
+{
+    struct mapping results;
+
+    run_build(bench, build, &results);
+    compare(build, bench, &results, true);
     file_unmap(&results);
 }
 
@@ -207,12 +210,11 @@ static bool runs_here(const struct build *build, struct ctx *ctx)
            *machine_flags_here(machine_find(ctx, build->target));
 }
 
-static void check_module(struct module *module, const struct tensor *inputs, bool deterministic,
-                         const struct build *all, int n)
+/* `bulk` holds the inputs, if they are random, and what is wanted. */
+static struct bench bench_begin(struct module *module, const struct tensor *inputs,
+                                bool deterministic, struct bulk *bulk)
 {
-    const char *target = NULL;
     struct ctx *ctx = module->ctx;
-    struct bulk bulk = { NULL, 0 };
     unsigned seed = 11;
     struct bench bench = { .ctx = ctx,
                            .dir = temp_dir_new(),
@@ -223,10 +225,20 @@ static void check_module(struct module *module, const struct tensor *inputs, boo
                            .deterministic = deterministic };
 
     if (!inputs)
-        bench.inputs = random_inputs(&ctx->perm, &bulk, module->main, -2, 2, &seed);
+        bench.inputs = random_inputs(&ctx->perm, bulk, module->main, -2, 2, &seed);
     bench.wanted = arena_array(&ctx->perm, struct tensor, bench.n_out);
-    ck_assert_msg(interpret_f32_sums(ctx, module->main, bench.inputs, bench.wanted, &bulk, NULL),
-                  "%s", expect_text(ctx));
+    ck_assert_msg(simulate(ctx, module->main, bench.inputs, bench.wanted, bulk, NULL), "%s",
+                  expect_text(ctx));
+    return bench;
+}
+
+static void check_module(struct module *module, const struct tensor *inputs, bool deterministic,
+                         const struct build *all, int n)
+{
+    const char *target = NULL;
+    struct bulk bulk = { NULL, 0 };
+    struct bench bench = bench_begin(module, inputs, deterministic, &bulk);
+
     if (getenv("RELAYC_TEST_ONE_BUILD"))
         n = 1;
     for (int i = 0; i < n; i++) {
@@ -234,11 +246,49 @@ static void check_module(struct module *module, const struct tensor *inputs, boo
             generate(&bench, target = all[i].target);
         if (i == 0)
             write_program(&bench);
-        if (runs_here(&all[i], ctx))
+        if (runs_here(&all[i], bench.ctx))
             check_build(&bench, &all[i]);
     }
     bulk_release(&bulk);
     temp_dir_free(&bench.dir);
+}
+
+/* In NAME.c, wherever it stands. */
+static void replace_text(struct bench *bench, const char *from, const char *to)
+{
+    struct str changed = { .arena = &bench->ctx->perm };
+    struct mapping file;
+    const char *text, *next;
+
+    ck_assert_msg(file_map(bench->ctx, temp_path(&bench->dir, "net.c"), &file), "%s",
+                  expect_text(bench->ctx));
+    text = arena_strndup(&bench->ctx->perm, (const char *)file.data, file.size);
+    file_unmap(&file);
+    ck_assert_msg(strstr(text, from) != NULL, "no '%s' in the C", from);
+    for (; (next = strstr(text, from)); text = next + strlen(from)) {
+        str_addn(&changed, text, (size_t)(next - text));
+        str_add(&changed, to);
+    }
+    str_add(&changed, text);
+    temp_file(&bench->dir, "net.c", str_text(&changed), changed.n);
+}
+
+bool bits_differ(struct module *module, const char *from, const char *to)
+{
+    struct bulk bulk = { NULL, 0 };
+    struct bench bench = bench_begin(module, NULL, true, &bulk);
+    struct mapping results;
+    bool same;
+
+    generate(&bench, NULL);
+    write_program(&bench);
+    replace_text(&bench, from, to);
+    run_build(&bench, &builds[0], &results);
+    same = compare(&builds[0], &bench, &results, false);
+    file_unmap(&results);
+    bulk_release(&bulk);
+    temp_dir_free(&bench.dir);
+    return !same;
 }
 
 #define ALL(rows) rows, (int)(sizeof(rows) / sizeof *(rows))

@@ -1,6 +1,6 @@
 /* bits.h - generated C on other processors, bit for bit: it is compiled for x86-64 (gcc, clang),
  * AArch64, ARMv7 and RV64, run (there under QEMU), and its results must be those of
- * interpret_f32_sums to the last bit. Products and sums are not contracted. NaN is NaN, whatever
+ * simulate() to the last bit. Products and sums are not contracted. NaN is NaN, whatever
  * its payload. */
 #ifndef TESTS_SUPPORT_BITS_H
 #define TESTS_SUPPORT_BITS_H
@@ -18,6 +18,10 @@ void bits_check_deterministic(struct module *module, const struct tensor *inputs
 /* The same of C for machines with vectors (--target), by compilers that make use of them, as far as
  * such programs run here. */
 void bits_check_targets(struct module *module, const struct tensor *inputs);
+
+/* Whether the results have other bits, on this machine, where a piece of the text of NAME.c, which
+ * must be there, is replaced. */
+bool bits_differ(struct module *module, const char *from, const char *to);
 
 /* As bits_check_module from IR text, after fuse_ops. */
 void bits_check(const char *text);

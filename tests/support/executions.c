@@ -80,6 +80,25 @@ static double worst_output(const struct function *fn, const struct tensor *got,
     return worst;
 }
 
+static bool is_nan_at(const struct tensor *tensor, int64_t i)
+{
+    return dtype_is_float(tensor->type.dtype) && isnan(tensor_at(tensor, i));
+}
+
+int64_t other_bits(const struct tensor *got, const struct tensor *wanted)
+{
+    const size_t bytes = dtype_bytes(wanted->type.dtype);
+
+    for (int64_t i = 0; i < type_elements(&wanted->type); i++) {
+        const size_t at = (size_t)i * bytes;
+
+        if (memcmp((const char *)got->data + at, (const char *)wanted->data + at, bytes) != 0 &&
+            !(is_nan_at(got, i) && is_nan_at(wanted, i)))
+            return i;
+    }
+    return -1;
+}
+
 double engine_difference(struct ctx *ctx, struct function *fn, struct engine *engine,
                          const struct tensor *inputs, int n_runs)
 {

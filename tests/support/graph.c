@@ -6,6 +6,7 @@
 
 #include "relay_ir/text.h"
 #include "relay_ir/verify.h"
+#include "simulate/simulate.h"
 #include "tests/support/executions.h"
 #include "tests/support/expect.h"
 
@@ -102,14 +103,14 @@ struct tensor *graph_run(struct module *module, unsigned seed, struct bulk *bulk
     return interpret(ctx, fn, inputs, outputs, bulk, NULL) ? outputs : NULL;
 }
 
-struct tensor *graph_run_f32_sums(struct module *module, unsigned seed, struct bulk *bulk)
+struct tensor *graph_run_simulated(struct module *module, unsigned seed, struct bulk *bulk)
 {
     struct ctx *ctx = module->ctx;
     struct function *fn = module->main;
     struct tensor *inputs = random_inputs(&ctx->perm, bulk, fn, -2, 2, &seed);
     struct tensor *outputs = arena_array(&ctx->perm, struct tensor, fn->ret->n_inputs);
 
-    return interpret_f32_sums(ctx, fn, inputs, outputs, bulk, NULL) ? outputs : NULL;
+    return simulate(ctx, fn, inputs, outputs, bulk, NULL) ? outputs : NULL;
 }
 
 /* As difference(), but a tensor that is zero but for rounding is not measured by its own size. */

@@ -23,8 +23,8 @@ const char *graph_without_payloads(struct ctx *ctx, const char *text);
 /* The results of main for random parameters: floats in [-2, 2). In *bulk. NULL when it fails. */
 struct tensor *graph_run(struct module *module, unsigned seed, struct bulk *bulk);
 
-/* The same with the sums of generated C, see interpret_f32_sums. */
-struct tensor *graph_run_f32_sums(struct module *module, unsigned seed, struct bulk *bulk);
+/* The same as generated C computes it, see simulate/simulate.h. */
+struct tensor *graph_run_simulated(struct module *module, unsigned seed, struct bulk *bulk);
 
 /* The greatest difference between two runs of n results each; see executions.h. */
 double graph_difference(const struct tensor *a, const struct tensor *b, int n);

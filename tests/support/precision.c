@@ -5,19 +5,9 @@
 #include "relay_ir/passes/pipeline.h"
 #include "tests/support/expect.h"
 
-static void drop_softmax(struct function *main)
-{
-    for (int i = 0; i < main->ret->n_inputs; i++) {
-        const struct node *def = main->ret->inputs[i]->def;
-
-        if (def && def->op == OP_SOFTMAX)
-            node_set_input(main->ret, i, def->inputs[0]);
-    }
-}
-
 struct module *precision_network(struct ctx *ctx, const char *path,
                                  const struct import_options *import,
-                                 const struct precision_case *mode, bool logits,
+                                 const struct precision_case *mode,
                                  const struct calibration_source *samples)
 {
     const struct import_options fixed = { .n_shapes = 0 };
@@ -29,8 +19,6 @@ struct module *precision_network(struct ctx *ctx, const char *path,
     struct quantize_report report;
 
     ck_assert_msg(module != NULL, "%s", expect_text(ctx));
-    if (logits)
-        drop_softmax(module->main);
     ck_assert(precision_parse(ctx, "", mode->precision, &options.precision));
     if (mode->calibrated)
         options.samples = samples;

@@ -13,11 +13,11 @@ struct precision_case {
     bool quantized_io;     /* --quantized-io */
 };
 
-/* The network after fuse_ops. `import` binds its open shapes (NULL = it has none). With `logits`
- * results that a softmax makes are given as they are before it. Fails the test after an error. */
+/* The network after fuse_ops. `import` binds its open shapes (NULL = it has none). Fails the test
+ * after an error. */
 struct module *precision_network(struct ctx *ctx, const char *path,
                                  const struct import_options *import,
-                                 const struct precision_case *mode, bool logits,
+                                 const struct precision_case *mode,
                                  const struct calibration_source *samples);
 
 #endif

@@ -5,9 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codegen_c/machine.h"
 #include "relay_ir/interpret.h"
 #include "relay_ir/passes/pipeline.h"
 #include "runtime/engine/generated.h"
+#include "simulate/simulate.h"
 #include "tests/support/executions.h"
 #include "tests/support/expect.h"
 #include "tests/support/graph.h"
@@ -117,6 +119,26 @@ static bool run(struct generated *generated, const struct generated_case *row, i
     return ok;
 }
 
+static void check_bits(struct module *module, const struct tensor *inputs,
+                       const struct tensor *found)
+{
+    struct ctx *ctx = module->ctx;
+    const int n = module->main->ret->n_inputs;
+    struct tensor *wanted = arena_array(&ctx->perm, struct tensor, n);
+    struct bulk bulk = { NULL, 0 };
+
+    ck_assert_msg(simulate(ctx, module->main, inputs, wanted, &bulk, NULL), "%s", expect_text(ctx));
+    for (int i = 0; i < n; i++) {
+        const int64_t at =
+            wanted[i].type.dtype == DTYPE_F64 ? -1 : other_bits(&found[i], &wanted[i]);
+
+        ck_assert_msg(at < 0, "output %d '%s': element %lld is %a, simulated %a", i,
+                      module->main->result_names[i], (long long)at, tensor_at(&found[i], at),
+                      tensor_at(&wanted[i], at));
+    }
+    bulk_release(&bulk);
+}
+
 static void check_build(struct module *module, const struct generated_case *row, int build,
                         const struct tensor *inputs, const struct tensor *wanted)
 {
@@ -146,6 +168,9 @@ static void check_build(struct module *module, const struct generated_case *row,
         ck_assert_msg(d <= row->tolerance, "%s: output %d '%s' differs by %g",
                       builds[build].compiler, i, module->main->result_names[i], d);
     }
+    if (build == 0 && !simulate_exception(&result) &&
+        !(row->machine && row->machine->dot == DOT_MVE)) /* which fuses products always */
+        check_bits(module, inputs, found);
     generated_free(generated);
     bulk_release(&bulk);
     temp_dir_free(&dir);

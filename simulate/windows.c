@@ -1,21 +1,10 @@
-/* f32_sums.c - see f32_sums.h. Every product is a variable of its own, so that no compiler makes
- * one operation of it and the sum. */
-#include "relay_ir/ops/f32_sums.h"
+/* windows.c - convolutions and pools. Every product is a variable of its own, so that no compiler
+ * makes one operation of it and the sum. */
+#include <math.h>
 
 #include "relay_ir/layout.h"
-#include "relay_ir/ops/ops.h"
 #include "relay_ir/ops/spatial.h"
-
-/* The numbers of an operand; those that are stored as less than f32 are f32 numbers all. */
-static float *floats_of(struct bulk *bulk, const struct tensor *tensor)
-{
-    const int64_t n = type_elements(&tensor->type);
-    float *to = bulk_alloc(bulk, (size_t)n * sizeof *to);
-
-    for (int64_t i = 0; i < n; i++)
-        to[i] = (float)tensor_at(tensor, i);
-    return to;
-}
+#include "simulate/operators.h"
 
 /* --- convolutions ------------------------------------------------------------------------------
  */
@@ -93,12 +82,12 @@ static bool covers_input(const struct spatial *s)
     return true;
 }
 
-/* One output: over the kernel in row-major order and, at each tap, over the input channels. x has
- * these steps; w is always one channel after the other. */
+/* One output: over the kernel in row-major order and, at each tap, over the input channels, or
+ * (by_channels) the other way round. x has these steps; w is always one channel after the other. */
 static float conv_sum(const struct spatial *s, const struct place *y, int64_t in_c, const float *x,
-                      const struct layout_steps *step, const float *w)
+                      const struct layout_steps *step, const float *w, bool by_channels)
 {
-    const bool last = step->channel == 1 || !covers_input(s);
+    const bool last = !by_channels && (step->channel == 1 || !covers_input(s));
     const int64_t n_taps = taps_of(s), n = in_c * n_taps;
     float sum = 0;
 
@@ -124,92 +113,10 @@ static void set_out(struct spatial *s, int rank, const int64_t *extents)
         s->dim[i].out = i < MAX_SPATIAL - rank ? 1 : extents[i - (MAX_SPATIAL - rank)];
 }
 
-/* --- matrix products ----------------------------------------------------------- */
-
-/* y[.., m, n] = a[.., m, k] * b[.., k, n], as steps in elements. */
-struct rows {
-    int64_t k, a_step, b_step;
-};
-
-/* One after the other. */
-static float plain_sum(const struct rows *p, const float *a, const float *b)
-{
-    float sum = 0;
-
-    for (int64_t k = 0; k < p->k; k++) {
-        const float product = a[k * p->a_step] * b[k * p->b_step];
-
-        sum += product;
-    }
-    return sum;
-}
-
-static void eval_dense_sums(const struct tensor *const *in, struct tensor *out)
-{
-    const struct type *x = &in[0]->type;
-    const int64_t m = type_span(x, 0, x->rank - 1), n = in[1]->type.dim[0];
-    const struct rows p = { .k = in[1]->type.dim[1], .a_step = 1, .b_step = 1 };
-    struct bulk bulk = { NULL, 0 };
-    const float *a = floats_of(&bulk, in[0]), *b = floats_of(&bulk, in[1]);
-    float *y = out->data;
-
-    for (int64_t i = 0; i < m * n; i++)
-        y[i] = plain_sum(&p, a + i / n * p.k, b + i % n * p.k);
-    bulk_release(&bulk);
-}
-
-/* The matrix of an operand that belongs to the result's matrix number `index`. */
-static int64_t matrix_of(const struct type *y, const struct type *x, int64_t index)
-{
-    int64_t number = 0, step = 1;
-
-    for (int i = 3; i <= y->rank; i++) {
-        const int64_t extent = y->dim[y->rank - i], own = i <= x->rank ? x->dim[x->rank - i] : 1;
-
-        number += own > 1 ? index % extent * step : 0;
-        step *= own;
-        index /= extent;
-    }
-    return number;
-}
-
-/* Matrices only: of vectors there is no kernel. */
-static bool eval_matmul_sums(const struct node *node, const struct tensor *const *in,
-                             struct tensor *out)
-{
-    const struct matmul_attrs *attrs = &node->attrs.matmul;
-    const struct type *a = &in[0]->type, *b = &in[1]->type, *y = &out->type;
-    struct bulk bulk = { NULL, 0 };
-    const float *left, *right;
-    struct rows p;
-    int64_t m, n;
-
-    if (a->rank < 2 || b->rank < 2)
-        return false;
-    m = y->dim[y->rank - 2];
-    n = y->dim[y->rank - 1];
-    p.k = a->dim[a->rank - (attrs->transpose_a ? 2 : 1)];
-    p.a_step = attrs->transpose_a ? m : 1;
-    p.b_step = attrs->transpose_b ? 1 : n;
-    left = floats_of(&bulk, in[0]);
-    right = floats_of(&bulk, in[1]);
-    for (int64_t i = 0; i < type_elements(y); i++) {
-        const int64_t matrix = i / n / m, row = i / n % m, column = i % n;
-        const float *from = left + matrix_of(y, a, matrix) * m * p.k;
-        const float *to = right + matrix_of(y, b, matrix) * n * p.k;
-
-        ((float *)out->data)[i] = plain_sum(&p, from + row * (attrs->transpose_a ? 1 : p.k),
-                                            to + column * (attrs->transpose_b ? p.k : 1));
-    }
-    bulk_release(&bulk);
-    return true;
-}
-
 /* --- operators with windows --------------------------------------------------------------------
  */
 
-static void eval_conv_sums(const struct node *node, const struct tensor *const *in,
-                           struct tensor *out)
+bool simulate_conv(const struct node *node, const struct tensor *const *in, struct tensor *out)
 {
     const struct conv_attrs *attrs = &node->attrs.conv;
     const struct type x = type_channels_first(&in[0]->type, attrs->data_layout);
@@ -222,6 +129,7 @@ static void eval_conv_sums(const struct node *node, const struct tensor *const *
     struct bulk bulk = { NULL, 0 };
     const float *data = floats_of(&bulk, in[0]), *weights = floats_of(&bulk, in[1]);
     const int64_t len = group_in * taps_of(&s);
+    const bool as_it_lies = has_kernel(node, "conv_direct"); /* a weight that comes at run time */
     int64_t n_out;
 
     set_out(&s, x.rank - 2, y.dim + 2);
@@ -232,9 +140,10 @@ static void eval_conv_sums(const struct node *node, const struct tensor *const *
         const struct place place = place_of(&s, i % n_out);
 
         ((float *)out->data)[image * to.image + oc * to.channel + i % n_out * to.place] =
-            conv_sum(&s, &place, group_in, at, &from, weights + oc * len);
+            conv_sum(&s, &place, group_in, at, &from, weights + oc * len, as_it_lies);
     }
     bulk_release(&bulk);
+    return true;
 }
 
 /* The weight of an input channel and a tap, in a transposed convolution. */
@@ -270,8 +179,8 @@ static float transposed_sum(const struct spatial *s, const struct place *y, int6
     return sum;
 }
 
-static void eval_conv_transpose_sums(const struct node *node, const struct tensor *const *in,
-                                     struct tensor *out)
+bool simulate_conv_transpose(const struct node *node, const struct tensor *const *in,
+                             struct tensor *out)
 {
     const struct conv_transpose_attrs *attrs = &node->attrs.conv_transpose;
     const struct type x = type_channels_first(&in[0]->type, attrs->data_layout), *w = &in[1]->type;
@@ -301,6 +210,7 @@ static void eval_conv_transpose_sums(const struct node *node, const struct tenso
                            &of_channel);
     }
     bulk_release(&bulk);
+    return true;
 }
 
 /* --- averages -----------------------------------------------------------------------------------
@@ -311,7 +221,7 @@ static float average(float sum, int64_t n)
     return n > 0 ? sum / (float)n : 0;
 }
 
-static void eval_global_sums(const struct node *node, const struct tensor *const *in,
+bool simulate_global_average(const struct node *node, const struct tensor *const *in,
                              struct tensor *out)
 {
     const char *layout = node->attrs.layout.layout;
@@ -332,6 +242,7 @@ static void eval_global_sums(const struct node *node, const struct tensor *const
         ((float *)out->data)[plane] = average(sum, len);
     }
     bulk_release(&bulk);
+    return true;
 }
 
 /* How many elements of a window count: those in the input, or in the input and its padding. */
@@ -355,58 +266,81 @@ static int64_t counted(const struct spatial *s, const struct place *y, bool with
     return n;
 }
 
-static void eval_pool_sums(const struct node *node, const struct tensor *const *in,
-                           struct tensor *out)
+/* What a pool does to an element, and to the sum: the p-norm, or (p = 0) nothing. */
+static float pooled_part(float x, int64_t p)
+{
+    return p == 0 ? x : p == 1 ? fabsf(x) : p == 2 ? x * x : powf(fabsf(x), (float)p);
+}
+
+static float pooled(float sum, int64_t p)
+{
+    return p <= 1 ? sum : p == 2 ? sqrtf(sum) : powf(sum, 1 / (float)p);
+}
+
+/* Over the kernel in row-major order. */
+static float window_sum(const struct spatial *s, const struct place *y, const float *x,
+                        int64_t step, int64_t p)
+{
+    float sum = 0;
+
+    for (int64_t k = 0; k < taps_of(s); k++) {
+        const int64_t tap[] = { k / (s->dim[1].kernel * s->dim[2].kernel),
+                                k / s->dim[2].kernel % s->dim[1].kernel, k % s->dim[2].kernel };
+        const int64_t at = element_under(s, y, tap);
+
+        if (at >= 0)
+            sum += pooled_part(x[at * step], p);
+    }
+    return sum;
+}
+
+/* First what is one below the other in each column, then the columns' sums. */
+static float column_sum(const struct spatial *s, const struct place *y, const float *x,
+                        int64_t step)
+{
+    float sum = 0;
+
+    for (int64_t kw = 0; kw < s->dim[2].kernel; kw++) {
+        float column = 0;
+
+        for (int64_t kh = 0; kh < s->dim[1].kernel; kh++) {
+            const int64_t tap[] = { 0, kh, kw }, at = element_under(s, y, tap);
+
+            if (at >= 0)
+                column += x[at * step];
+        }
+        sum += column;
+    }
+    return sum;
+}
+
+bool simulate_pool(const struct node *node, const struct tensor *const *in, struct tensor *out)
 {
     const struct pool_attrs *attrs = &node->attrs.pool;
     const struct type x = type_channels_first(&in[0]->type, attrs->layout);
     const struct type y = type_channels_first(&out->type, attrs->layout);
     const struct layout_steps from = layout_steps(&in[0]->type, attrs->layout);
     const struct layout_steps to = layout_steps(&out->type, attrs->layout);
+    const bool is_lp =
+        node->op == OP_LP_POOL1D || node->op == OP_LP_POOL2D || node->op == OP_LP_POOL3D;
+    const bool by_columns = has_kernel(node, "pool_tiles");
     struct spatial s = spatial_make(x.rank - 2, x.dim + 2, attrs->pool_size.at, &attrs->strides,
                                     &attrs->padding, &attrs->dilation);
-    struct bulk bulk = { NULL, 0 };
-    const float *data = floats_of(&bulk, in[0]);
+    const float *data = in[0]->data;
     int64_t n_out;
-    float *ones;
 
     set_out(&s, x.rank - 2, y.dim + 2);
     n_out = extent_of(&s, true);
-    ones = bulk_alloc(&bulk, (size_t)taps_of(&s) * sizeof *ones);
-    for (int64_t i = 0; i < taps_of(&s); i++)
-        ones[i] = 1;
     for (int64_t i = 0; i < type_elements(&out->type); i++) {
         const int64_t c = i / n_out % y.dim[1], image = i / n_out / y.dim[1];
         const struct place place = place_of(&s, i % n_out);
         const float *at = data + image * from.image + c * from.channel;
+        const float sum = by_columns ? column_sum(&s, &place, at, from.place)
+                                     : window_sum(&s, &place, at, from.place, is_lp ? attrs->p : 0);
 
         ((float *)out->data)[image * to.image + c * to.channel + i % n_out * to.place] =
-            average(conv_sum(&s, &place, 1, at, &from, ones),
-                    counted(&s, &place, attrs->count_include_pad));
+            is_lp ? pooled(sum, attrs->p)
+                  : average(sum, counted(&s, &place, attrs->count_include_pad));
     }
-    bulk_release(&bulk);
-}
-
-/* --- the table -------------------------------------------------------------------------------- */
-
-bool evaluate_f32_sums(const struct node *node, const struct tensor *const *inputs,
-                       struct tensor *outputs)
-{
-    if (node->n_outputs < 1 || outputs->type.dtype != DTYPE_F32)
-        return false;
-    switch (node->op) {
-    case OP_CONV1D:
-    case OP_CONV2D:
-    case OP_CONV3D: eval_conv_sums(node, inputs, outputs); return true;
-    case OP_CONV1D_TRANSPOSE:
-    case OP_CONV2D_TRANSPOSE:
-    case OP_CONV3D_TRANSPOSE: eval_conv_transpose_sums(node, inputs, outputs); return true;
-    case OP_DENSE: eval_dense_sums(inputs, outputs); return true;
-    case OP_MATMUL: return eval_matmul_sums(node, inputs, outputs);
-    case OP_AVG_POOL1D:
-    case OP_AVG_POOL2D:
-    case OP_AVG_POOL3D: eval_pool_sums(node, inputs, outputs); return true;
-    case OP_GLOBAL_AVG_POOL: eval_global_sums(node, inputs, outputs); return true;
-    default: return false;
-    }
+    return true;
 }

@@ -1,0 +1,83 @@
+/* products.c - dense and matmul: one sum per result, one product after the other. Every product is
+ * a variable of its own, so that no compiler makes one operation of it and the sum. */
+#include "simulate/operators.h"
+
+/* y[.., m, n] = a[.., m, k] * b[.., k, n], as steps in elements. */
+struct rows {
+    int64_t k, a_step, b_step;
+};
+
+/* One after the other. */
+static float plain_sum(const struct rows *p, const float *a, const float *b)
+{
+    float sum = 0;
+
+    for (int64_t k = 0; k < p->k; k++) {
+        const float product = a[k * p->a_step] * b[k * p->b_step];
+
+        sum += product;
+    }
+    return sum;
+}
+
+bool simulate_dense(const struct node *node, const struct tensor *const *in, struct tensor *out)
+{
+    const struct type *x = &in[0]->type;
+    const int64_t m = type_span(x, 0, x->rank - 1), n = in[1]->type.dim[0];
+    const struct rows p = { .k = in[1]->type.dim[1], .a_step = 1, .b_step = 1 };
+    struct bulk bulk = { NULL, 0 };
+    const float *a = floats_of(&bulk, in[0]), *b = floats_of(&bulk, in[1]);
+    float *y = out->data;
+
+    (void)node;
+    for (int64_t i = 0; i < m * n; i++)
+        y[i] = plain_sum(&p, a + i / n * p.k, b + i % n * p.k);
+    bulk_release(&bulk);
+    return true;
+}
+
+/* The matrix of an operand that belongs to the result's matrix number `index`. */
+static int64_t matrix_of(const struct type *y, const struct type *x, int64_t index)
+{
+    int64_t number = 0, step = 1;
+
+    for (int i = 3; i <= y->rank; i++) {
+        const int64_t extent = y->dim[y->rank - i], own = i <= x->rank ? x->dim[x->rank - i] : 1;
+
+        number += own > 1 ? index % extent * step : 0;
+        step *= own;
+        index /= extent;
+    }
+    return number;
+}
+
+/* Matrices only: of vectors there is no kernel. */
+bool simulate_matmul(const struct node *node, const struct tensor *const *in, struct tensor *out)
+{
+    const struct matmul_attrs *attrs = &node->attrs.matmul;
+    const struct type *a = &in[0]->type, *b = &in[1]->type, *y = &out->type;
+    struct bulk bulk = { NULL, 0 };
+    const float *left, *right;
+    struct rows p;
+    int64_t m, n;
+
+    if (a->rank < 2 || b->rank < 2)
+        return false;
+    m = y->dim[y->rank - 2];
+    n = y->dim[y->rank - 1];
+    p.k = a->dim[a->rank - (attrs->transpose_a ? 2 : 1)];
+    p.a_step = attrs->transpose_a ? m : 1;
+    p.b_step = attrs->transpose_b ? 1 : n;
+    left = floats_of(&bulk, in[0]);
+    right = floats_of(&bulk, in[1]);
+    for (int64_t i = 0; i < type_elements(y); i++) {
+        const int64_t matrix = i / n / m, row = i / n % m, column = i % n;
+        const float *from = left + matrix_of(y, a, matrix) * m * p.k;
+        const float *to = right + matrix_of(y, b, matrix) * n * p.k;
+
+        ((float *)out->data)[i] = plain_sum(&p, from + row * (attrs->transpose_a ? 1 : p.k),
+                                            to + column * (attrs->transpose_b ? p.k : 1));
+    }
+    bulk_release(&bulk);
+    return true;
+}

@@ -1,0 +1,71 @@
+/* reduce.c - sum, mean and prod over any axes, in the order of the elements. Where the innermost of
+ * the axes longer than 1 is reduced, and its runs are read as rows: first each of these
+ * (runtime/embed/row_sum_f32.h), then their sums. */
+#include "relay_ir/ops/ops.h"
+#include "relay_ir/ops/walk.h"
+#include "runtime/embed/row_sum_f32.h"
+#include "simulate/operators.h"
+
+/* How many elements of x in a row are reduced to one. */
+static int64_t row_length(const struct type *x, const struct ints *axes)
+{
+    int64_t len = 1;
+
+    for (int i = x->rank - 1; i >= 0 && (x->dim[i] == 1 || ints_has(axes, i)); i--)
+        len *= x->dim[i];
+    return len;
+}
+
+/* Two walks through x: over what stays and, for each of these, over what is reduced. */
+struct reduction {
+    struct walk kept, reduced;
+    int64_t n; /* elements reduced to one */
+};
+
+static struct reduction reduction_begin(const struct type *x, const struct ints *axes)
+{
+    int64_t step[MAX_RANK], dim[2][MAX_RANK], part_step[2][MAX_RANK];
+    struct reduction reduction = { .n = 1 };
+    int rank[2] = { 0, 0 };
+
+    shape_strides(x, step);
+    for (int i = 0; i < x->rank; i++) {
+        const int part = ints_has(axes, i);
+
+        dim[part][rank[part]] = x->dim[i];
+        part_step[part][rank[part]++] = step[i];
+        reduction.n *= part ? x->dim[i] : 1;
+    }
+    reduction.kept = walk_begin(rank[0], dim[0]);
+    walk_add(&reduction.kept, part_step[0]);
+    reduction.reduced = walk_begin(rank[1], dim[1]);
+    walk_add(&reduction.reduced, part_step[1]);
+    return reduction;
+}
+
+bool simulate_reduce(const struct node *node, const struct tensor *const *in, struct tensor *out)
+{
+    const int64_t n = type_elements(&out->type);
+    const int64_t len = row_length(&in[0]->type, &node->attrs.reduce.axis);
+    const bool by_rows = node->op != OP_PROD && adds_by_rows(node, len);
+    struct reduction r = reduction_begin(&in[0]->type, &node->attrs.reduce.axis);
+    const float *x = in[0]->data;
+    float *y = out->data;
+
+    for (int64_t i = 0; i < n; i++, walk_next(&r.kept)) {
+        float result = node->op == OP_PROD ? 1 : 0;
+
+        for (int64_t k = 0; k < r.n; k++, walk_next(&r.reduced)) {
+            const float *at = x + r.kept.offset[0] + r.reduced.offset[0];
+
+            if (node->op == OP_PROD)
+                result *= *at;
+            else if (!by_rows)
+                result += *at;
+            else if (k % len == 0)
+                result += row_sum_f32(at, (int)len);
+        }
+        y[i] = node->op == OP_MEAN ? result / (float)r.n : result;
+    }
+    return true;
+}

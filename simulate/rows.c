@@ -1,0 +1,132 @@
+/* rows.c - what runs along one axis: softmax and log_softmax, lp_normalize, cumsum. */
+#include <math.h>
+
+#include "relay_ir/type.h"
+#include "runtime/embed/exp_f32.h"
+#include "runtime/embed/log_f32.h"
+#include "runtime/embed/row_powers_f32.h"
+#include "runtime/embed/row_sum_f32.h"
+#include "simulate/operators.h"
+
+/* Elements at[0], at[step], ... of x and y: n of them. */
+struct line {
+    const float *x;
+    float *y;
+    int64_t step, n;
+};
+
+static int64_t count_lines(const struct type *type, int64_t axis)
+{
+    return type->dim[axis] ? type_elements(type) / type->dim[axis] : 0;
+}
+
+/* Line number i of the lines along an axis. */
+static struct line line_along(const struct tensor *x, struct tensor *y, int64_t axis, int64_t i)
+{
+    const struct type *type = &x->type;
+    const int64_t step = type_span(type, (int)axis + 1, type->rank), n = type->dim[axis];
+    const int64_t start = i / step * step * n + i % step;
+
+    return (struct line){ (const float *)x->data + start, (float *)y->data + start, step, n };
+}
+
+/* Which of equal numbers, and NaN or not: then all results are NaN anyway. */
+static float highest_of(const struct line *line)
+{
+    float highest = line->x[0];
+
+    for (int64_t i = 1; i < line->n; i++)
+        highest = line->x[i * line->step] > highest ? line->x[i * line->step] : highest;
+    return highest;
+}
+
+/* The sum of e^(x - highest), which stand in y then: one after the other. */
+static float powers(const struct line *line, float highest)
+{
+    float sum = 0;
+
+    for (int64_t i = 0; i < line->n; i++)
+        sum += line->y[i * line->step] = exp_f32(line->x[i * line->step] - highest);
+    return sum;
+}
+
+/* softmax: divides by a sum that is taken one after the other. softmax_short: multiplies by its
+ * inverse. softmax_group, softmax_rows: likewise, the sum by rows. */
+bool simulate_softmax(const struct node *node, const struct tensor *const *in, struct tensor *out)
+{
+    const int64_t axis = node->attrs.axis.axis, n = count_lines(&out->type, axis);
+    const bool is_short = has_kernel(node, "softmax_short");
+    const bool by_rows = has_kernel(node, "softmax_group") || has_kernel(node, "softmax_rows");
+
+    for (int64_t i = 0; i < n; i++) {
+        const struct line line = line_along(in[0], out, axis, i);
+        float sum = powers(&line, highest_of(&line));
+
+        if (by_rows)
+            sum = row_sum_f32(line.y, (int)line.n);
+        for (int64_t k = 0; k < line.n; k++)
+            line.y[k * line.step] = is_short || by_rows ? line.y[k * line.step] * (1 / sum)
+                                                        : line.y[k * line.step] / sum;
+    }
+    return true;
+}
+
+bool simulate_log_softmax(const struct node *node, const struct tensor *const *in,
+                          struct tensor *out)
+{
+    const int64_t axis = node->attrs.axis.axis, n = count_lines(&out->type, axis);
+    const bool by_rows = has_kernel(node, "log_softmax_rows");
+
+    for (int64_t i = 0; i < n; i++) {
+        const struct line line = line_along(in[0], out, axis, i);
+        const float highest = highest_of(&line);
+        const float log_sum = log_f32(by_rows ? row_powers_f32(line.x, (int)line.n, highest)
+                                              : powers(&line, highest));
+
+        for (int64_t k = 0; k < line.n; k++)
+            line.y[k * line.step] = line.x[k * line.step] - highest - log_sum;
+    }
+    return true;
+}
+
+bool simulate_lp_normalize(const struct node *node, const struct tensor *const *in,
+                           struct tensor *out)
+{
+    const int64_t axis = node->attrs.lp_normalize.axis, n = count_lines(&out->type, axis);
+    const bool squares = node->attrs.lp_normalize.p == 2;
+
+    for (int64_t i = 0; i < n; i++) {
+        const struct line line = line_along(in[0], out, axis, i);
+        float norm = 0;
+
+        for (int64_t k = 0; k < line.n; k++) {
+            const float v = line.x[k * line.step];
+
+            norm += squares ? v * v : fabsf(v);
+        }
+        norm = squares ? sqrtf(norm) : norm;
+        for (int64_t k = 0; k < line.n; k++)
+            line.y[k * line.step] = norm == 0 ? 0 : line.x[k * line.step] / norm;
+    }
+    return true;
+}
+
+bool simulate_cumsum(const struct node *node, const struct tensor *const *in, struct tensor *out)
+{
+    const struct cumsum_attrs *attrs = &node->attrs.cumsum;
+    const int64_t n = count_lines(&out->type, attrs->axis);
+
+    for (int64_t i = 0; i < n; i++) {
+        const struct line line = line_along(in[0], out, attrs->axis, i);
+        float sum = 0;
+
+        for (int64_t k = 0; k < line.n; k++) {
+            const int64_t at = (attrs->reverse ? line.n - 1 - k : k) * line.step;
+            const float before = sum;
+
+            sum += line.x[at];
+            line.y[at] = attrs->exclusive ? before : sum;
+        }
+    }
+    return true;
+}

@@ -1,0 +1,30 @@
+/* simulate.h - what generated C computes, on the host and bit for bit.
+ *
+ * relay_ir's evaluators compute in double and round once: they are the oracle of what an operator
+ * means. Here f32 is computed as the C does: rounded after every operation, functions by the very
+ * text that is pasted into the C (runtime/embed, codegen_c/scalar_ops.def), sums in the order of
+ * the kernel that takes the node, which codegen_c is asked for. Whole numbers, codes and what only
+ * moves elements are exact in relay_ir's evaluators already.
+ *
+ * The results are those of the C, NaN being NaN whatever its payload, on every processor with IEEE
+ * floats, where products and sums are rounded one by one: with --deterministic for the generic
+ * machine that is so everywhere; without it where the compiler is told (-ffp-contract=off; gcc's
+ * -std=c99 implies it, clang's does not). docs/simulation.md names what is outside of that: f64,
+ * functions of <math.h> (those of the C library that relayc runs with), Winograd's tiles and pairs
+ * of products (simulate_exception), fused products (--deterministic with a --target that has FMA,
+ * and Helium), kernels that a --tune-log chose. */
+#ifndef SIMULATE_SIMULATE_H
+#define SIMULATE_SIMULATE_H
+
+#include "codegen_c/codegen.h"
+#include "relay_ir/interpret.h"
+
+/* As interpret(), of a function that fuse_ops has been through and whose regions are all c's. */
+bool simulate(struct ctx *ctx, struct function *fn, const struct tensor *inputs,
+              struct tensor *outputs, struct bulk *bulk, const struct observer *observer);
+
+/* The first region of generated C that computes otherwise than simulate(); NULL = none does. Of the
+ * machine, and of products that are fused, the caller knows. */
+const struct codegen_region *simulate_exception(const struct codegen_result *result);
+
+#endif
