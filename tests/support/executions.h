@@ -21,8 +21,8 @@ struct tensor *random_inputs(struct arena *arena, struct bulk *bulk, const struc
  * than floats: 0 or infinity. NaN in one of them only is infinity, too. */
 double difference(const struct tensor *got, const struct tensor *wanted);
 
-/* The first element of two tensors of one type whose bits differ, NaN being NaN whatever its payload;
- * -1 = none. */
+/* The first element of two tensors of one type whose bits differ, NaN being NaN whatever its
+ * payload; -1 = none. */
 int64_t other_bits(const struct tensor *got, const struct tensor *wanted);
 
 /* Runs fn on the reference and on the engine (n_runs times, on the same inputs) and returns the

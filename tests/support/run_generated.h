@@ -29,11 +29,11 @@ struct generated_case {
 };
 
 /* Compiles with every warning that generated C promises not to raise as an error, and runs on
- * random inputs: built by gcc (then with the bits of simulate/simulate.h), by clang with undefined-behaviour traps, and in one more way of the
- * other two (gcc with traps, clang without), chosen by the graph's text; in all four where
- * RELAYC_TEST_ALL_BUILDS is set, as make check-full does. A difference, a warning or a trap fails
- * the test. Where RELAYC_TEST_ONE_BUILD is set, gcc alone does it, once: for runs under sanitizers,
- * which look at relayc. */
+ * random inputs: built by gcc (then with the bits of simulate/simulate.h), by clang with
+ * undefined-behaviour traps, and in one more way of the other two (gcc with traps, clang without),
+ * chosen by the graph's text; in all four where RELAYC_TEST_ALL_BUILDS is set, as make check-full
+ * does. A difference, a warning or a trap fails the test. Where RELAYC_TEST_ONE_BUILD is set, gcc
+ * alone does it, once: for runs under sanitizers, which look at relayc. */
 void generated_check(const struct generated_case *row);
 
 /* From here on one of the builds for the vectors of newer processors does it as well, or all, as
