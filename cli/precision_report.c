@@ -126,14 +126,14 @@ static const char *way_out(enum op op)
     case OP_CONV3D_TRANSPOSE:
         return "transposed convolutions are of integers where their weights are constants, and "
                "their strides at most a few times the kernel";
-    case OP_EQUAL:
-    case OP_GREATER:
-    case OP_GREATER_EQUAL:
-    case OP_LESS:
-    case OP_LESS_EQUAL:
-    case OP_NOT_EQUAL: return "comparisons of 8 bits are of integers, or of more in one scale";
+    case OP_POWER: return "powers are of integers where the exponent is a constant";
+    case OP_PROD: return "multiply the values themselves: products of two are of integers";
+    case OP_GRID_SAMPLE: return "int8 has grid_sample in integers, within 8184 elements";
+    case OP_ROI_ALIGN: return "resize and strided_slice are of integers";
     case OP_SCATTER_ELEMENTS:
-    case OP_SCATTER_ND: return "scatter is of integers where it neither adds nor multiplies";
+    case OP_SCATTER_ND: return "scatter is of integers where it does not multiply";
+    case OP_BATCH_NORM: return "batch norms become part of a product where their numbers are known";
+    case OP_PRELU: return "prelu is of integers where its slopes are constants";
     case OP_LP_POOL1D:
     case OP_LP_POOL2D:
     case OP_LP_POOL3D: return "lp_pool of 8 bits is of integers with p = 1, and in int8 with p = 2";
@@ -159,6 +159,14 @@ static void add_way_out(struct ways_out *ways, const char *way)
     ways->at[ways->n++] = way;
 }
 
+static bool reads(const struct node *node, enum dtype dtype)
+{
+    for (int i = 0; i < node->n_inputs; i++)
+        if (node->inputs[i] && node->inputs[i]->type.dtype == dtype)
+            return true;
+    return false;
+}
+
 /* Sums of FP8 are exact in 64 bits but for formats that reach too far. */
 static const char *way_out_of(const struct node *node, bool exact)
 {
@@ -167,6 +175,11 @@ static const char *way_out_of(const struct node *node, bool exact)
 
     if (codec && exact_greatest(codec) == 0)
         return "E5M2 reaches too far for sums of 64 bits: f8e4m3 and f8e3m4 have them";
+    if (reads(node, DTYPE_F64))
+        return "numbers of f64 are left alone: export the model in f32";
+    if (exact && (node->op == OP_SOFTMAX || node->op == OP_LOG_SOFTMAX))
+        return "softmax of FP8 is of integers up to 10000, log_softmax where its results reach "
+               "beyond 0.9; argmax of its input gives the same class";
     return way_out(node->op);
 }
 
@@ -203,9 +216,9 @@ void precision_check_floats(struct cli *cli, struct precision_request *r,
               str_plural(r->n_floats), r->n_floats == 1 ? "s" : "", str_text(&list),
               r->n_floats > 8 ? " and others" : "");
     diag_note(cli->ctx,
-              "there is no integer form of them here (docs/%s says of what there is): a "
-              "processor without an FPU calls functions for floats",
-              r->options.exact ? "fp8.md" : "quantised.md");
+              "there is no integer form of %s here (docs/floats.md lists why): a processor "
+              "without an FPU calls functions for floats",
+              r->n_floats == 1 ? "it" : "them");
     for (int i = 0; i < ways.n; i++)
         str_printf(&help, "%s%s", i ? "; " : "", ways.at[i]);
     if (ways.n)

@@ -6,19 +6,22 @@
  * of each reader. Weights: codes behind a qnn.dequantize. FP8 with scale 1, and formats without a
  *          scale, have a cast instead. The graph still computes in f32: it simulates
  * method   regions are those that fuse_ops would make: what stays inside of one is not rounded */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/str.h"
+#include "quantize/border.h"
 #include "quantize/round_weights.h"
 #include "quantize/steps.h"
 #include "quantize/weights.h"
+#include "relay_ir/ops/exact.h"
 
 struct annotation {
     struct quantization *q;
     struct function *fn;
-    const void **group_of; /* by node->id, of the nodes that were there before */
-    int n_nodes;
+    struct borders borders;
+    int n_nodes;       /* that were there before */
     struct map stored; /* "value format scale zero" -> struct value *, the codes */
     struct map coded;  /* "weight precision axis" -> struct value *, decoded weights */
     bool ok;
@@ -34,6 +37,11 @@ static struct value *make(struct annotation *a, enum op op, const union attrs *a
     if (value)
         value->def->id = a->n_nodes;
     return value;
+}
+
+static const char *storage_name(struct annotation *a, const struct value *value, enum dtype dtype)
+{
+    return arena_printf(&a->q->module->arena, "%s.%s", value->name, dtype_name(dtype));
 }
 
 /* --- weights ---------------------------------------------------------------------------------- */
@@ -137,24 +145,38 @@ static const struct value *bias_of(const struct node *node, int64_t channels)
     return reader->inputs[1];
 }
 
-/* Integer sums are 32 bits wide, and a bias is counted in units of x_scale * w_scale: a channel of
- * next to nothing but its bias must not have a scale so fine that the bias does not fit. NULL = any
- * scale will do. */
+/* Integer sums are 32 bits wide (those of FP8 have 64), and a bias is counted in units of x_scale *
+ * w_scale (and of the formats' least steps): a channel of next to nothing but its bias must not
+ * have a scale so fine that the bias, or the unit, does not fit. NULL = any scale will do. */
 static float *least_scales(struct annotation *a, const struct node *node,
                            const struct precision *precision, int axis)
 {
+    const struct minifloat *w_format = dtype_minifloat(precision->weights.dtype);
     const struct value *weight = node->inputs[1], *bias;
+    const bool int8 = precision->mode == PRECISION_INT8;
+    double most = 0x1p29, unit = 1, finest = 0;
     struct data_scale x;
     float *least;
 
-    if (precision->mode != PRECISION_INT8 || axis < 0 ||
+    if (axis < 0 || !wants_integers(a->q, precision) ||
         !data_scale_of(a->q, precision, node->inputs[0], &x))
         return NULL;
     bias = bias_of(node, weight->type.dim[axis]);
+    if (!bias)
+        return NULL;
+    unit = (double)x.scale;
+    if (!int8) {
+        if (!w_format || !dtype_minifloat(x.format.dtype))
+            return NULL;
+        unit *= ldexp(1, exact_unit(w_format) + exact_unit(dtype_minifloat(x.format.dtype)));
+        most = 0x1p57;
+        finest = 0x1p-125;
+    }
     least = arena_array(&a->q->ctx->scratch, float, (size_t)weight->type.dim[axis]);
-    for (int64_t i = 0; bias && i < weight->type.dim[axis]; i++)
-        least[i] = fabsf(((const float *)bias->data)[i]) / 0x1p29f / x.scale;
-    return bias ? least : NULL;
+    for (int64_t i = 0; i < weight->type.dim[axis]; i++)
+        least[i] =
+            (float)(fmax(fabs((double)((const float *)bias->data)[i]) / most, finest) / unit);
+    return least;
 }
 
 /* Equal for readers that want the weight alike. In ctx->perm. */
@@ -181,6 +203,8 @@ static void annotate_weights(struct annotation *a, struct node *node, int input,
     const float *least;
     int axis, rank;
 
+    if (weight->kind != VALUE_CONSTANT && wants_integers(a->q, precision))
+        return; /* they are data */
     if (!has_numbers(weight) || type_elements(&weight->type) == 0) {
         line->why =
             weight->kind == VALUE_CONSTANT ? "its weights are no f32" : "its weights are computed";
@@ -209,13 +233,46 @@ static void annotate_weights(struct annotation *a, struct node *node, int input,
     node_set_input(node, input, numbers);
 }
 
-/* --- data ------------------------------------------------------------------------------------- */
-
-static const char *storage_name(struct annotation *a, const struct value *value,
-                                const struct number_format *format)
+/* A constant on the left of a matrix product with computed numbers: a transform, or places of a
+ * grid. It is read as data are: one scale; in int8 16 bits, where 32 hold the sums. */
+static void annotate_left(struct annotation *a, struct node *node,
+                          const struct precision *precision)
 {
-    return arena_printf(&a->q->module->arena, "%s.%s", value->name, dtype_name(format->dtype));
+    struct value *left = node->inputs[0];
+    const int64_t n = type_elements(&left->type);
+    const int64_t terms = n ? left->type.dim[left->type.rank - 1] : 0;
+    const enum dtype dtype = terms * 255 <= INT32_MAX / INT16_MAX ? DTYPE_I16 : DTYPE_I8;
+    const double most = dtype == DTYPE_I16 ? INT16_MAX : INT8_MAX;
+    const struct type type = type_make(dtype, left->type.rank, left->type.dim);
+    struct small_weights codes = { .axis = 0 };
+    double greatest = 0;
+    void *data;
+
+    if (n == 0 || weights_non_finite(left) >= 0)
+        return;
+    if (precision->mode != PRECISION_INT8) {
+        weights_encode(left, -1, precision, NULL, NULL, &codes);
+    } else {
+        const float *numbers = left->data;
+
+        for (int64_t i = 0; i < n; i++)
+            greatest = fmax(greatest, fabs((double)numbers[i]));
+        greatest = (double)(float)fmax(greatest / most, FLT_MIN);
+        data = constant_alloc(a->fn, &type);
+        for (int64_t i = 0; i < n; i++)
+            dtype_store_int(dtype, data, i,
+                            (int64_t)fmax(-most, fmin(most, rint((double)numbers[i] / greatest))));
+        codes.codes = constant_new(a->fn, storage_name(a, left, dtype), &type, data);
+        codes.scales = scale_of(a->fn, (float)greatest,
+                                arena_printf(&a->q->module->arena, "%s.scale", codes.codes->name));
+    }
+    left = decoded_weights(a, &codes, node);
+    a->ok = a->ok && left;
+    if (left)
+        node_set_input(node, 0, left);
 }
+
+/* --- data ------------------------------------------------------------------------------------- */
 
 /* Directly behind what computes the value. */
 static struct node *place_behind(const struct value *value)
@@ -229,7 +286,7 @@ static struct value *quantized(struct annotation *a, struct value *value, struct
     const struct number_format *format = &s.format;
     const union attrs cast = { .cast = { .dtype = format->dtype, .saturate = true } };
     const union attrs attrs = { .quantize = { .saturate = true } };
-    const char *name = storage_name(a, value, format);
+    const char *name = storage_name(a, value, format->dtype);
     struct value *inputs[3] = { value };
 
     if (!dtype_is_integer(format->dtype) && s.scale == 1)
@@ -256,7 +313,7 @@ static struct value *codes_of(struct annotation *a, struct value *value, struct 
         view->inputs[0]->kind != VALUE_CONSTANT) {
         struct value *behind = codes_of(a, view->inputs[0], s, origin);
 
-        codes = behind ? make(a, view->op, &view->attrs, storage_name(a, value, format),
+        codes = behind ? make(a, view->op, &view->attrs, storage_name(a, value, format->dtype),
                               view->origin, view->next, 1, &behind)
                        : NULL;
     } else {
@@ -286,40 +343,6 @@ static struct value *decoded(struct annotation *a, struct value *codes, const st
                 reader->op == OP_RETURN ? NULL : reader, 3, inputs);
 }
 
-static const void *group_of(const struct annotation *a, const struct node *node)
-{
-    return node && node->id < a->n_nodes ? a->group_of[node->id] : NULL;
-}
-
-/* What the store of an integer operator does along with it: a bias, bounds. */
-static bool is_part_of_store(const struct node *node)
-{
-    return node->op == OP_BIAS_ADD || node->op == OP_RELU || node->op == OP_CLIP;
-}
-
-/* A function of one number, which integers take from a table, together with others of its kind. */
-static bool is_function(const struct node *node)
-{
-    int n_computed = 0;
-
-    for (int i = 0; i < node->n_inputs; i++)
-        n_computed += node->inputs[i] && node->inputs[i]->kind != VALUE_CONSTANT;
-    return op_is_elementwise(node->op) && n_computed == 1 && !is_part_of_store(node);
-}
-
-/* Whether the value comes from memory when the node reads it. Integer operators do not compute with
- * what is not rounded yet, so that there is a border between any two of them. */
-static bool crosses(const struct annotation *a, const struct value *value, const struct node *node,
-                    const struct precision *precision)
-{
-    const bool integers = precision->mode == PRECISION_INT8 || a->q->options->exact;
-
-    if (value->kind == VALUE_PARAM || !group_of(a, value->def) ||
-        group_of(a, value->def) != group_of(a, node))
-        return true;
-    return integers && !is_part_of_store(node) && !(is_function(node) && is_function(value->def));
-}
-
 /* The state in 16 bits, and where the reader computes with it, what of that it reads. */
 static struct value *annotate_state(struct annotation *a, struct node *node, int input,
                                     struct data_scale wide, struct data_scale s)
@@ -336,7 +359,7 @@ static struct value *annotate_state(struct annotation *a, struct node *node, int
 
 /* False when nothing is known about the value: reported at the end, for all. */
 static bool annotate_data(struct annotation *a, struct node *node, int input,
-                          const struct precision *precision)
+                          const struct precision *precision, enum border border)
 {
     struct value *value = node->inputs[input], *codes, *numbers;
     struct data_scale s, wide;
@@ -346,7 +369,8 @@ static bool annotate_data(struct annotation *a, struct node *node, int input,
     if (state_scale_of(a->q, precision, value, &wide)) {
         numbers = annotate_state(a, node, input, wide, s);
     } else {
-        if (square_scale_of(a->q, precision, value, &wide))
+        if (square_scale_of(a->q, precision, value, &wide) ||
+            (border == BORDER_WIDE && wide_scale_of(value, &wide)))
             s = wide;
         codes = codes_of(a, value, s, node->origin);
         numbers = codes ? decoded(a, codes, value, node) : NULL;
@@ -369,6 +393,7 @@ static bool has_exact_form(const struct annotation *a, const struct node *node,
     switch (node->op) {
     case OP_ARGMAX:
     case OP_ARGMIN:
+    case OP_CUMSUM:
     case OP_GROUP_NORM:
     case OP_GRU:
     case OP_HARDMAX:
@@ -396,13 +421,20 @@ static void annotate_node(struct annotation *a, struct node *node, struct quanti
         return; /* no code reads through it */
     for (int i = 1; i <= last_weight(a->q, node, precision); i++)
         annotate_weights(a, node, i, precision, line);
+    if (node->op == OP_MATMUL && has_numbers(node->inputs[0]) && node->inputs[0]->type.rank >= 2 &&
+        node->inputs[1]->kind != VALUE_CONSTANT && wants_integers(a->q, precision))
+        annotate_left(a, node, precision);
     for (int i = 0; i < node->n_inputs; i++) {
         const struct value *value = node->inputs[i];
 
         if (value && value->kind != VALUE_CONSTANT && value->type.dtype == DTYPE_F32 &&
             (reads_small(node, i, precision) || has_exact_form(a, node, precision)) &&
-            crosses(a, value, node, precision) && !(value->def && value->def->id >= a->n_nodes))
-            annotate_data(a, node, i, precision);
+            !(value->def && value->def->id >= a->n_nodes)) {
+            const enum border border = border_before(&a->borders, value, node, precision);
+
+            if (border != BORDER_NONE)
+                annotate_data(a, node, i, precision, border);
+        }
     }
 }
 
@@ -423,7 +455,7 @@ static void annotate_results(struct annotation *a)
         if (value->type.dtype == DTYPE_F32 && value->kind == VALUE_OUTPUT && p->has_data && node &&
             node->op != OP_QNN_DEQUANTIZE &&
             (p->mode == PRECISION_INT8 || a->q->options->exact || a->q->options->quantized_io))
-            annotate_data(a, ret, i, p);
+            annotate_data(a, ret, i, p, BORDER_SMALL);
     }
 }
 
@@ -465,13 +497,14 @@ bool quantize_annotate(struct quantization *q)
 
     if (!choose_begin(q))
         return false;
-    a.group_of = fuse_ops_groups(q->module);
-    a.n_nodes = fn->n_nodes;
+    a.borders = (struct borders){ .q = q, .group_of = fuse_ops_groups(q->module) };
+    a.n_nodes = a.borders.n_nodes = fn->n_nodes;
     nodes = arena_array(&q->ctx->scratch, struct node *, a.n_nodes);
     report->lines = arena_array(&q->ctx->perm, struct quantize_line, a.n_nodes);
     report->weight_bytes_before = constant_bytes(fn);
     for (struct node *node = fn->first; node; node = node->next)
         nodes[node->id] = node;
+    borders_find(&a.borders, nodes, a.n_nodes);
     for (int i = 0; i < a.n_nodes; i++)
         annotate_node(&a, nodes[i], &report->lines[report->n++]);
     annotate_results(&a);

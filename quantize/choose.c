@@ -204,10 +204,10 @@ bool reads_small(const struct node *node, int input, const struct precision *pre
     case OP_CALL:
     case OP_QNN_QUANTIZE:
     case OP_CAST:
-    case OP_CUMSUM:
     case OP_ONE_HOT: return false;
     case OP_ARGMAX:
     case OP_ARGMIN:
+    case OP_CUMSUM:
     case OP_GRU:
     case OP_HARDMAX:
     case OP_LSTM:
@@ -215,8 +215,8 @@ bool reads_small(const struct node *node, int input, const struct precision *pre
     case OP_TOPK:
     case OP_SOFTMAX:
     case OP_LOG_SOFTMAX: return precision->mode == PRECISION_INT8;
+    case OP_GRID_SAMPLE: return input == 0 || precision->mode == PRECISION_INT8;
     case OP_RESIZE:
-    case OP_GRID_SAMPLE:
     case OP_ROI_ALIGN: return input == 0;
     default: return true;
     }

@@ -23,10 +23,12 @@ bool keeps_numbers(const struct node *node)
     case OP_REVERSE_SEQUENCE:
     case OP_TAKE:
     case OP_GATHER:
+    case OP_GRID_SAMPLE:
     case OP_TOPK:
     case OP_MAX_POOL1D:
     case OP_MAX_POOL2D:
     case OP_MAX_POOL3D:
+    case OP_MAX_POOL_INDICES:
     case OP_GLOBAL_MAX_POOL:
     case OP_RESIZE: return true;
     case OP_RELU: /* behind what interpolates: nothing finer is known, and integers have none */

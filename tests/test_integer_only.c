@@ -328,7 +328,8 @@ static void open_text(struct program *program, const char *text)
 
 static const char *const fp8_networks[] = { fp8_network,           fp8_norm_network,
                                             fp8_average_network,   fp8_unet_network,
-                                            fp8_recurrent_network, fp8_compare_network };
+                                            fp8_recurrent_network, fp8_compare_network,
+                                            fp8_sums_network };
 
 /* Codes up to the greatest, on both ways of summing: of a Cortex-M0, and of all others. */
 START_TEST(exact_fp8_network_has_no_floats)
@@ -411,6 +412,18 @@ START_TEST(comparisons_have_no_floats)
     struct program program;
 
     open_text(&program, compare_network);
+    prepare(&program, true);
+    check_bare(&program);
+    check_hosts(&program);
+    program_free(&program);
+}
+END_TEST
+
+START_TEST(sums_have_no_floats)
+{
+    struct program program;
+
+    open_text(&program, sums_network);
     prepare(&program, true);
     check_bare(&program);
     check_hosts(&program);
@@ -516,6 +529,7 @@ int main(void)
     tcase_add_test(tests, recurrent_layers_have_no_floats);
     tcase_add_test(tests, transposed_convolutions_have_no_floats);
     tcase_add_test(tests, comparisons_have_no_floats);
+    tcase_add_test(tests, sums_have_no_floats);
     tcase_add_test(tests, floats_would_be_found);
     tcase_add_test(tests, keyword_spotter_has_no_floats);
     tcase_add_loop_test(tests, keyword_spotters_are_within_a_step, 0,

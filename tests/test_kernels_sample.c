@@ -1,5 +1,5 @@
 /* image.grid_sample and vision.roi_align as generated C: the kernels of
- * codegen_c/kernels/sample.c. */
+ * codegen_c/kernels/sample.c, and qnn.grid_sample. */
 #include <check.h>
 #include <stdlib.h>
 
@@ -51,6 +51,43 @@ static const struct kernel_case places[] = {
          "f32[1,1,3] 1 2 3; f32[1,6,1] nan inf -inf 7 -9 11"),
 };
 
+#define CODES(method, padding, align, inputs)                                                      \
+    {                                                                                              \
+        "qnn_grid_sample", "qnn.grid_sample",                                                      \
+            "method=\"" method "\", padding_mode=\"" padding "\", align_corners=" align, inputs    \
+    }
+#define X8 "i8[2,3,4,5]; i16[2,6,7,2]; const i8[] 3; const f32[] 0.00006; const i16[] -100"
+
+/* Half of the places are outside. */
+static const struct kernel_case codes[] = {
+    CODES("linear", "zeros", "false", X8),
+    CODES("linear", "zeros", "true", X8),
+    CODES("linear", "border", "false", X8),
+    CODES("linear", "border", "true", X8),
+    CODES("linear", "reflection", "false", X8),
+    CODES("linear", "reflection", "true", X8),
+    CODES("nearest_neighbor", "zeros", "false", X8),
+    CODES("nearest_neighbor", "border", "true", X8),
+    CODES("nearest_neighbor", "reflection", "false", X8),
+    CODES("cubic", "zeros", "false", X8),
+    CODES("cubic", "border", "true", X8),
+    CODES("cubic", "reflection", "true", X8),
+    /* other ranks and types; an x of one element */
+    CODES("linear", "zeros", "false",
+          "u8[1,2,9]; u8[1,12,1]; const u8[] 100; const f32[] 0.01; const u8[] 128"),
+    CODES("cubic", "zeros", "false",
+          "u8[1,2,9]; i8[1,12,1]; const u8[] 100; const f32[] 0.01; const i8[] 0"),
+    CODES("linear", "border", "true",
+          "i8[2,2,3,4,5]; u16[2,2,3,4,3]; const i8[] -128; const f32[] 0.00003; const u16[] 32768"),
+    CODES("linear", "reflection", "false",
+          "i16[1,2,3,4]; const i16[1,2,3,2]; const i16[] 7; const f32[] 0.0001; const i16[] 0"),
+    CODES("linear", "reflection", "true",
+          "i8[1,2,1,1]; i16[1,2,3,2]; const i8[] 0; const f32[] 0.0001; const i16[] 0"),
+    CODES("nearest_neighbor", "zeros", "true",
+          "i8[1,1,5] 1 2 3 4 5; i16[1,6,1] -192 -64 64 192 320 -320; const i8[] 0; const f32[] "
+          "0.00390625; const i16[] 0"),
+};
+
 #define ROI(attrs, inputs)                                                                         \
     {                                                                                              \
         "roi_align", "vision.roi_align", attrs, inputs                                             \
@@ -83,6 +120,12 @@ static const struct kernel_case regions[] = {
         "f32[1,1,1,1] 4; const f32[2,4] 0 0 4 4 -3 -3 1 1; const i64[2] 0"),
 };
 
+START_TEST(codes_at_places_of_codes)
+{
+    KERNEL_CASES_CHECK(codes, 0);
+}
+END_TEST
+
 START_TEST(places_are_read_as_the_reference_does)
 {
     KERNEL_CASES_CHECK(places, 1e-5);
@@ -104,6 +147,7 @@ int main(void)
 
     suite_add_tcase(suite, tests);
     tcase_set_timeout(tests, 0);
+    tcase_add_test(tests, codes_at_places_of_codes);
     tcase_add_test(tests, places_are_read_as_the_reference_does);
     tcase_add_test(tests, regions_are_pooled_from_the_samples_of_the_reference);
     srunner_run_all(runner, CK_NORMAL);

@@ -32,6 +32,10 @@
     "{pool_size=[2,2], strides=[2,2], padding=" padding ", dilation=[1,1], ceil_mode=false, "      \
     "count_include_pad=" counted ", p=0, storage_order=0, layout=\"NCHW\"}"
 
+#define SCATTER                                                                                    \
+    "fn main(%a: (2,3) f8e4m3, %b: (2,2) f8e4m3) -> (%y) {\n" Z S                                  \
+    "  const @i : (2,2) i64 = [2, 0, 1, 1]\n"
+
 static const struct exact_case {
     const char *rule; /* that must fire; NULL = nothing may, floats stay */
     const char *graph;
@@ -339,10 +343,22 @@ static const struct exact_case {
                  "t") "  %c = scatter_elements(%af, @i, %bf) {axis=1, "
                       "reduction=\"none\"}\n  %d = scatter_elements(%af, @i, %bf) {axis=1, "
                       "reduction=\"max\"}\n" ENCODE("y", "c", "s") ENCODE("g", "d", "u") "}\n" },
-    { NULL, "fn main(%a: (2,3) f8e4m3, %b: (2,2) f8e4m3) -> (%y) {\n" Z S
-            "  const @i : (2,2) i64 = [2, 0, 1, 1]\n" DECODE("af", "a", "s")
+    { "exact_sums", SCATTER DECODE("af", "a", "s")
+                        DECODE("bf", "b", "t") "  %c = scatter_elements(%af, @i, %bf) {axis=1, "
+                                               "reduction=\"add\"}\n" ENCODE("y", "c", "s") "}\n" },
+    { "exact_sums",
+      SCATTER DECODE(
+          "af", "a",
+          "s") "  const @n : (2,2) f32 = [0.25, -3, 0.01, 7]\n  %c = scatter_elements(%af, @i, @n) "
+               "{axis=1, reduction=\"add\"}\n  %d = nn.relu(%c)\n" ENCODE("y", "d", "t") "}\n" },
+    { "exact_sums",
+      SCATTER DECODE("af", "a", "s") "  %c = cumsum(%af) {axis=1, reverse=true}\n" ENCODE(
+          "y", "c", "t") "}\n" },
+    { NULL, SCATTER DECODE("af", "a", "s")
                 DECODE("bf", "b", "t") "  %c = scatter_elements(%af, @i, %bf) {axis=1, "
-                                       "reduction=\"add\"}\n" ENCODE("y", "c", "s") "}\n" },
+                                       "reduction=\"mul\"}\n" ENCODE("y", "c", "s") "}\n" },
+    { "predicate_before_decode", SCATTER DECODE("af", "a", "s") "  %y = isfinite(%af)\n}\n" },
+    { "predicate_before_decode", SCATTER DECODE("af", "a", "s") "  %y = isnan(%af)\n}\n" },
     { "encode_of_concatenate",
       "fn main(%a: (2,3) f8e4m3, %b: (2,1) f8e4m3) -> (%y) {\n" Z S DECODE("af", "a", "s") DECODE(
           "bf", "b", "t") "  %c = concatenate(%af, %bf) {axis=1}\n" ENCODE("y", "c", "t") "}\n" },

@@ -41,6 +41,14 @@
 #define DI "  %if = qnn.dequantize(%i, @ss, @sz)\n"
 #define UNIT(to, of) "  %" to " = qnn.quantize(%" of ", @us, @uz) {axis=0, saturate=true}\n"
 
+#define FN_AB_MASK "fn main(%a: (2,3) i8) -> (%y) {\n" IN OUT DA
+#define FN_AB_SCATTER                                                                              \
+    "fn main(%a: (4,3) i8, %b: (4,3) i8) -> (%y) {\n" IN B OUT                                     \
+    "  const @i : (4,3) i64 = [0, 0, 3, 0, 1, -1, 0, 2, 1, 0, 3, 2]\n"
+#define FN_WIDE                                                                                    \
+    "fn main(%a: (2,3) i16, %b: (2,3) i8) -> (%y) {\n  const @as : () f32 = [0.0007]\n"            \
+    "  const @az : () i16 = [-5]\n" B "  %af = qnn.dequantize(%a, @as, @az)\n"
+
 /* after: NULL = the rule must not fire; any text: it must, and floats are gone. */
 static const struct pass_case rows[] = {
     { "arg_before_dequantize", FN "  %y = argmax(%xf) {axis=1}\n}\n", "" },
@@ -115,7 +123,7 @@ static const struct pass_case rows[] = {
       "fn main(%x: (2,3) i8) -> (%y, %n) {\n" IN "  const @p : (3) f32 = [1.5, -2.25, 1000]\n" DX
       "  %y = less_equal(@p, %xf)\n  %n = equal(%xf, @p)\n}\n",
       "" },
-    /* 16 bits, of one scale; of another, and of constants, they would need too long a table */
+    /* 16 bits, of one scale, and of constants */
     { "compare_before_dequantize",
       "fn main(%x: (2,3) i16, %b: (3) i16) -> (%y) {\n  const @xs : () f32 = [0.001]\n"
       "  const @xz : () i16 = [5]\n" DX "  %bf = qnn.dequantize(%b, @xs, @xz)\n"
@@ -124,7 +132,7 @@ static const struct pass_case rows[] = {
     { "compare_before_dequantize",
       "fn main(%x: (2,3) i16) -> (%y) {\n  const @xs : () f32 = [0.001]\n"
       "  const @xz : () i16 = [5]\n  const @p : () f32 = [1.5]\n" DX "  %y = less(%xf, @p)\n}\n",
-      NULL },
+      "" },
     { "compare_before_dequantize", /* no number */
       "fn main(%x: (2,3) i8) -> (%y) {\n" IN "  const @p : (3) f32 = [1.5, nan, 1000]\n" DX
       "  %y = less(%xf, @p)\n}\n",
@@ -293,6 +301,87 @@ static const struct pass_case rows[] = {
              "  const @v : (1,6) f32 = [1, 2, 3, 1, 2, 600]\n"
              "  %o, %h = nn.rnn(%xf, %wf, %rf, @v) {hidden_size=3}\n" UNIT("y", "o")),
       NULL },
+
+    /* sums that keep their places */
+    { "sums_to_integer", FN "  %c = cumsum(%xf) {axis=2}\n" END("c"), "" },
+    { "sums_to_integer", FN "  %c = cumsum(%xf) {axis=-1, exclusive=true, reverse=true}\n" END("c"),
+      "" },
+    { "sums_to_integer", FN_16 "  %c = cumsum(%xf) {axis=1}\n" END("c"), "" },
+    { "sums_to_integer",
+      FN_AB_SCATTER DA DB
+      "  %c = scatter_elements(%af, @i, %bf) {axis=0, reduction=\"add\"}\n" END("c"),
+      "" },
+    { "sums_to_integer", /* into zeros, all of them to one place */
+      FN_AB_SCATTER DA
+      "  const @o : (4,3) f32 = [0,0,0,0,0,0,0,0,0,0,0,0]\n"
+      "  %c = scatter_elements(@o, @i, %af) {axis=0, reduction=\"add\"}\n" END("c"),
+      "" },
+    { "sums_to_integer",
+      FN_AB_SCATTER DA "  const @k : (5,1) i64 = [0, 1, 0, 0, 1]\n"
+                       "  const @u : (5,3) f32 = [1.25, -3, 0.6, 2, 7, 1, 0, 0.1, -9, 1, 1, 1, "
+                       "-2, 3, 4]\n"
+                       "  %c = scatter_nd(%af, @k, @u) {reduction=\"add\"}\n" END("c"),
+      "" },
+    { "sums_to_integer",
+      FN_AB_SCATTER DA DB
+      "  %c = scatter_elements(%af, @i, %bf) {axis=0, reduction=\"mul\"}\n" END("c"),
+      NULL },
+
+    /* masks: what saturates does so with any number that is as small */
+    { "binary_to_integer",
+      FN_AB_MASK "  const @m : (2,3) f32 = [0, -inf, -3.4e38, 0.5, 0, -1e4]\n"
+                 "  %c = add(%af, @m)\n" END("c"),
+      "" },
+    { "binary_to_integer",
+      FN_AB_MASK "  const @m : (2,3) f32 = [0, inf, 3.4e38, 0.5, 0, 1e4]\n"
+                 "  %c = subtract(%af, @m)\n" END("c"),
+      "" },
+    { "binary_to_integer",
+      FN_AB_MASK "  const @m : (2,3) f32 = [0, inf, -inf, 0.5, 0, 1e4]\n"
+                 "  %c = subtract(@m, %af)\n" END("c"),
+      "" },
+    { "binary_to_integer",
+      FN_AB_MASK "  const @m : (2,3) f32 = [0, nan, 1, 0.5, 0, 1e4]\n"
+                 "  %c = add(%af, @m)\n" END("c"),
+      NULL },
+
+    /* an index as a vector */
+    { "choice_to_integer",
+      "fn main(%i: (2,3) i64) -> (%y) {\n" OUT "  const @v : (2) f32 = [-0.5, 7]\n"
+      "  %c = one_hot(%i, @v) {axis=1, depth=4}\n" END("c"),
+      "" },
+
+    /* 16 bits compared with 8 or 16 in another scale, with constants */
+    { "compare_before_dequantize", FN_WIDE DB "  %y = greater(%af, %bf)\n}\n", "" },
+    { "compare_before_dequantize", FN_WIDE DB "  %y = less_equal(%bf, %af)\n}\n", "" },
+    { "compare_before_dequantize", FN_WIDE DB "  %y = equal(%af, %bf)\n}\n", "" },
+    { "compare_before_dequantize",
+      FN_WIDE "  const @l : (3) f32 = [0.25, 0.0007, -inf]\n  %y = greater_equal(%af, @l)\n}\n",
+      "" },
+    { "compare_before_dequantize",
+      FN_WIDE "  const @l : (3) f32 = [-0.25, 1e9, 0.01]\n  %y = less(@l, %af)\n}\n", "" },
+    { "compare_before_dequantize",
+      FN_WIDE "  const @l : (3) f32 = [-0.25, nan, 0.01]\n  %y = less(@l, %af)\n}\n", NULL },
+
+    /* places of codes */
+    { "grid_sample_to_integer",
+      "fn main(%x: (2,4,6,5) i8, %g: (2,3,4,2) i16) -> (%y) {\n" IN OUT
+      "  const @gs : () f32 = [0.00005]\n  const @gz : () i16 = [100]\n" DX
+      "  %gf = qnn.dequantize(%g, @gs, @gz)\n"
+      "  %s = image.grid_sample(%xf, %gf) {method=\"linear\", padding_mode=\"zeros\"}\n" END("s"),
+      "" },
+    { "grid_sample_to_integer", /* places beyond all images */
+      "fn main(%x: (2,4,6,5) i8, %g: (2,3,4,2) i16) -> (%y) {\n" IN OUT
+      "  const @gs : () f32 = [1]\n  const @gz : () i16 = [100]\n" DX
+      "  %gf = qnn.dequantize(%g, @gs, @gz)\n"
+      "  %s = image.grid_sample(%xf, %gf) {method=\"linear\", padding_mode=\"zeros\"}\n" END("s"),
+      NULL },
+
+    /* numbers with a scale are finite */
+    { "predicate_before_dequantize", FN "  %y = isnan(%xf)\n}\n", "" },
+    { "predicate_before_dequantize",
+      FN "  %y = isinf(%xf) {detect_negative=true, detect_positive=true}\n}\n", "" },
+    { "predicate_before_dequantize", FN "  %y = isfinite(%xf)\n}\n", "" },
 };
 
 static bool has_floats(const struct module *module)
@@ -326,7 +415,7 @@ START_TEST(no_float_is_left)
 END_TEST
 
 /* No rule, since it has two results. Behind a reshape: rules go first. */
-START_TEST(topk_chooses_codes)
+START_TEST(pairs_are_chosen_from_codes)
 {
     static const char *const texts[] = {
         "fn main(%x: (2,4,6,5) i8) -> (%v, %i) {\n" IN DX
@@ -335,16 +424,19 @@ START_TEST(topk_chooses_codes)
         "fn main(%x: (2,4,6,5) i8) -> (%y, %i) {\n" IN OUT DX "  %r = reshape(%xf) {shape=[8,30]}\n"
         "  %v, %i = topk(%r) {axis=1, k=7, largest=false, sorted=true} : (8,7) f32, (8,7) i64\n"
         "  %p = reshape(%v) {shape=[56]}\n" END("p"),
+        "fn main(%x: (2,4,6,5) i8) -> (%y, %i) {\n" IN OUT DX
+        "  %v, %i = nn.max_pool_indices(%xf) {pool_size=[2,3], strides=[1,2], padding=[1,1,0,1]} : "
+        "(2,4,6,3) f32, (2,4,6,3) i64\n" END("v"),
     };
     struct ctx *ctx = ctx_new(NULL);
     struct module *before = graph_parse(ctx, texts[_i], 1);
     struct module *after = graph_parse(ctx, texts[_i], 1);
-    const struct node *topk;
+    const struct node *pair;
 
     ck_assert_msg(pipeline_run_one(after, "fake_quant_to_integer"), "%s", expect_text(ctx));
-    for (topk = after->main->first; topk->op != OP_TOPK;)
-        topk = topk->next;
-    ck_assert_int_eq(topk->inputs[0]->type.dtype, DTYPE_I8);
+    for (pair = after->main->first; pair->n_outputs != 2;)
+        pair = pair->next;
+    ck_assert_int_eq(pair->inputs[0]->type.dtype, DTYPE_I8);
     ck_assert_msg(_i == 0 || !has_floats(after), "%s", graph_text(after, true));
     for (unsigned seed = 0; seed < 5; seed++)
         fake_quant_compare(after, before, seed);
@@ -371,7 +463,7 @@ int main(void)
     int failed;
 
     tcase_add_loop_test(tests, no_float_is_left, 0, N_ROWS(rows));
-    tcase_add_loop_test(tests, topk_chooses_codes, 0, 2);
+    tcase_add_loop_test(tests, pairs_are_chosen_from_codes, 0, 3);
     tcase_add_test(tests, every_rule_has_a_row);
     suite_add_tcase(suite, tests);
     runner = srunner_create(suite);

@@ -1,9 +1,11 @@
-/* sample.c - reading x between its elements, at places that another input gives: image.grid_sample
- * and vision.roi_align. */
+/* sample.c - reading x between its elements, at places that another input gives: image.grid_sample,
+ * of floats and of codes, and vision.roi_align. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "codegen_c/kernels/anchor.h"
+#include "relay_ir/ops/grid_sample.h"
+#include "relay_ir/ops/walk.h"
 #include "relay_ir/ops/spatial.h"
 
 bool accepts_grid_sample(const struct region *region, const char **why)
@@ -67,21 +69,18 @@ static int bind_method(struct bind *bind, const char *method)
     return taps;
 }
 
-bool bind_grid_sample(struct bind *bind)
+/* What both kinds have; n: how many elements a place is made of in a dimension. */
+static void bind_places(struct bind *bind, int n)
 {
     const struct grid_sample_attrs *attrs = &bind->region->anchor->attrs.grid_sample;
     const struct type *x = anchor_input(bind->region, 0), *y = anchor_output(bind->region, 0);
     const bool border = strcmp(attrs->padding_mode, "border") == 0;
     const bool reflection = strcmp(attrs->padding_mode, "reflection") == 0;
-    const int taps = bind_method(bind, attrs->method);
     int most = 1;
 
     for (int d = 2; d < x->rank; d++)
-        most *= taps;
+        most *= n;
     bind_type(bind);
-    bind_include(bind, "math.h");
-    if (reflection)
-        bind_helper(bind, "mirrored");
     bind_input(bind, "x", 0);
     bind_input(bind, "grid", 1);
     bind_text(bind, "tgrid", "%s", dtype_c_type(anchor_input(bind->region, 1)->dtype));
@@ -91,12 +90,95 @@ bool bind_grid_sample(struct bind *bind)
     bind_int(bind, "in_len", type_span(x, 2, x->rank));
     bind_int(bind, "out_len", type_span(y, 2, y->rank));
     bind_int(bind, "most", most);
-    bind_flag(bind, "align_corners", attrs->align_corners);
     bind_flag(bind, "zeros", !border && !reflection);
     bind_flag(bind, "border", border);
     bind_flag(bind, "reflection", reflection);
     bind_flag(bind, "bounded", border || reflection);
     bind_combination(bind, x);
+}
+
+bool bind_grid_sample(struct bind *bind)
+{
+    const struct grid_sample_attrs *attrs = &bind->region->anchor->attrs.grid_sample;
+
+    bind_include(bind, "math.h");
+    if (strcmp(attrs->padding_mode, "reflection") == 0)
+        bind_helper(bind, "mirrored");
+    bind_flag(bind, "align_corners", attrs->align_corners);
+    bind_places(bind, bind_method(bind, attrs->method));
+    return true;
+}
+
+static double one_number(const struct value *value)
+{
+    const struct tensor tensor = value_tensor(value);
+
+    return tensor_at(&tensor, 0);
+}
+
+bool accepts_qnn_grid_sample(const struct region *region, const char **why)
+{
+    for (int i = 2; i < 5; i++)
+        if (region->anchor->inputs[i]->kind != VALUE_CONSTANT) {
+            *why = "its scales are computed";
+            return false;
+        }
+    return takes_sizes(region, why);
+}
+
+/* The sum as an element. Only cubic weights, some of which are negative, leave the range of x. */
+static void bind_sum(struct bind *bind)
+{
+    const struct node *node = bind->region->anchor;
+    const enum dtype dtype = anchor_input(bind->region, 0)->dtype;
+    const bool is_wide = qnn_grid_sample_is_wide(node);
+    const int bits = qnn_grid_sample_bits(node);
+
+    bind_int(bind, "shift", bits);
+    bind_text(bind, "tsum", is_wide ? "int64_t" : "int32_t");
+    bind_text(bind, "widen", is_wide ? "(int64_t)" : "");
+    bind_int(bind, "half", is_wide || bits == 0 ? 0 : 1 << (bits - 1));
+    if (is_wide) {
+        bind_helper(bind, "saturate_int");
+        bind_helper(bind, "shift_to_nearest");
+        bind_text(bind, "element",
+                  "(%s)saturate_int(shift_to_nearest(sum, SHIFT) + X_ZERO, %" PRId64 ", %" PRId64
+                  ")",
+                  dtype_c_type(dtype), (int64_t)dtype_least(dtype), (int64_t)dtype_greatest(dtype));
+    } else {
+        bind_text(bind, "element", "(%s)(%s + X_ZERO)", dtype_c_type(dtype),
+                  bits ? "shift_down(sum, SHIFT)" : "sum");
+    }
+}
+
+bool bind_qnn_grid_sample(struct bind *bind)
+{
+    const struct node *node = bind->region->anchor;
+    const struct grid_sample_attrs *attrs = &node->attrs.grid_sample;
+    const bool nearest = strcmp(attrs->method, "nearest_neighbor") == 0;
+    const bool cubic = strcmp(attrs->method, "cubic") == 0;
+    const struct type *x = anchor_input(bind->region, 0);
+    struct str factors = { .arena = bind->arena };
+
+    for (int d = 2; d < x->rank; d++)
+        str_printf(&factors, "%s%" PRId64, d > 2 ? ", " : "",
+                   qnn_place_factor(attrs->align_corners, x->dim[d], one_number(node->inputs[3])));
+    bind_helper(bind, "place_of_steps");
+    bind_helper(bind, "shift_down");
+    if (strcmp(attrs->padding_mode, "reflection") == 0)
+        bind_helper(bind, "mirrored_place");
+    bind_text(bind, "factors", "%s", str_text(&factors));
+    bind_int(bind, "x_zero", (int64_t)one_number(node->inputs[2]));
+    bind_int(bind, "grid_zero", (int64_t)one_number(node->inputs[4]));
+    bind_text(bind, "begin", attrs->align_corners ? "0" : "-ONE / 2");
+    bind_text(bind, "beyond", attrs->align_corners ? "" : " + ONE / 2");
+    bind_text(bind, "before", cubic ? " - 1" : "");
+    bind_flag(bind, "nearest", nearest);
+    bind_flag(bind, "cubic", cubic);
+    bind_flag(bind, "linear", !nearest && !cubic);
+    bind_int(bind, "taps", nearest ? 1 : cubic ? 4 : 2);
+    bind_places(bind, nearest ? 1 : cubic ? 4 : 2);
+    bind_sum(bind);
     return true;
 }
 

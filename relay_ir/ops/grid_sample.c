@@ -5,6 +5,8 @@
  * padding_mode says what lies beyond the edges: zeros, the element at the edge, or the mirror
  * image; edges are the centres of the outermost elements with align_corners, else their outer
  * borders. Places that are no number, or further away than can be counted, read as 0. */
+#include "relay_ir/ops/grid_sample.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -27,14 +29,13 @@ static int word_index(const char *word, const char *const *words, int n)
     return 0;
 }
 
-bool infer_grid_sample(struct ctx *ctx, struct node *node)
+bool grid_sample_shape(struct ctx *ctx, struct node *node)
 {
     struct grid_sample_attrs *attrs = &node->attrs.grid_sample;
     const struct type *x = input_type(node, 0), *grid = input_type(node, 1);
     struct type y = *x;
 
-    if (!check_kinds(ctx, node, 0, KINDS_FLOAT) || !check_kinds(ctx, node, 1, KINDS_FLOAT) ||
-        !check_rank(ctx, node, 0, 3, 2 + MAX_SPATIAL) ||
+    if (!check_rank(ctx, node, 0, 3, 2 + MAX_SPATIAL) ||
         !check_rank(ctx, node, 1, x->rank, x->rank) ||
         !check_word(ctx, node, "method", &attrs->method, method_words, N_METHODS) ||
         !check_word(ctx, node, "padding_mode", &attrs->padding_mode, padding_words, N_PADDINGS))
@@ -56,6 +57,12 @@ bool infer_grid_sample(struct ctx *ctx, struct node *node)
     }
     set_output(node, 0, x->dtype, &y);
     return true;
+}
+
+bool infer_grid_sample(struct ctx *ctx, struct node *node)
+{
+    return check_kinds(ctx, node, 0, KINDS_FLOAT) && check_kinds(ctx, node, 1, KINDS_FLOAT) &&
+           grid_sample_shape(ctx, node);
 }
 
 /* One spatial dimension of x; first and last are its edges. */

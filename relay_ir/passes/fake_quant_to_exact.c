@@ -36,6 +36,7 @@ static const struct rule rules[] = {
     { "exact_average", exact_average, ENCODE },
     { "encode_of_bool", encode_of_bool, ENCODE },
     { "exact_choice", exact_choice, ENCODE },
+    { "exact_sums", exact_sums, ENCODE },
     { "exact_lp_pool", exact_lp_pool, ENCODE },
     { "exact_norm", exact_norm, ENCODE },
     { "exact_normalize", exact_normalize, ENCODE },
@@ -52,16 +53,17 @@ static const struct rule rules[] = {
     /* … of which tables have left none */
     { "compare_before_decode", compare_before_decode,
       ROOTS(OP_EQUAL, OP_GREATER, OP_GREATER_EQUAL, OP_LESS, OP_LESS_EQUAL, OP_NOT_EQUAL) },
+    { "predicate_before_decode", predicate_before_decode, ROOTS(OP_ISFINITE, OP_ISINF, OP_ISNAN) },
 };
 
-enum { N_RULES = sizeof rules / sizeof *rules, N_LAST = 1 };
+enum { N_RULES = sizeof rules / sizeof *rules, N_LAST = 2 };
 
 bool pass_fake_quant_to_exact(struct module *module)
 {
     bool changed = false;
 
     return rewrite_module(module, rules, N_RULES - N_LAST) &&
-           rewrite_module(module, rules, N_RULES) && topk_before_decode(module, &changed) &&
+           rewrite_module(module, rules, N_RULES) && pairs_before_decode(module, &changed) &&
            (!changed || rewrite_module(module, rules, N_RULES));
 }
 

@@ -44,9 +44,11 @@ static const struct rule rules[] = {
     { "quantize_of_pad", quantize_of_pad, QUANTIZE },
     { "encode_of_bool", encode_of_bool, ENCODE },
     { "choice_to_integer", choice_to_integer, QUANTIZE },
+    { "sums_to_integer", sums_to_integer, QUANTIZE },
     { "lp_pool_to_average", lp_pool_to_average, QUANTIZE },
     { "reduction_to_integer", reduction_to_integer, QUANTIZE },
     { "norm_to_integer", norm_to_integer, QUANTIZE },
+    { "grid_sample_to_integer", grid_sample_to_integer, QUANTIZE },
     { "resize_to_integer", resize_to_integer, QUANTIZE },
     { "recurrent_to_integer", recurrent_to_integer, QUANTIZE },
     { "chain_to_table", chain_to_table, QUANTIZE },
@@ -66,16 +68,18 @@ static const struct rule rules[] = {
     /* … of which tables have left none */
     { "compare_before_dequantize", compare_before_dequantize,
       ROOTS(OP_EQUAL, OP_GREATER, OP_GREATER_EQUAL, OP_LESS, OP_LESS_EQUAL, OP_NOT_EQUAL) },
+    { "predicate_before_dequantize", predicate_before_dequantize,
+      ROOTS(OP_ISFINITE, OP_ISINF, OP_ISNAN) },
 };
 
-enum { N_RULES = sizeof rules / sizeof *rules, N_LAST = 1 };
+enum { N_RULES = sizeof rules / sizeof *rules, N_LAST = 2 };
 
 bool pass_fake_quant_to_integer(struct module *module)
 {
     bool changed = false;
 
     return rewrite_module(module, rules, N_RULES - N_LAST) &&
-           rewrite_module(module, rules, N_RULES) && topk_before_dequantize(module, &changed) &&
+           rewrite_module(module, rules, N_RULES) && pairs_before_dequantize(module, &changed) &&
            (!changed || rewrite_module(module, rules, N_RULES));
 }
 

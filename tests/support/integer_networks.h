@@ -479,4 +479,60 @@ static const char fp8_compare_network[] =
     "}\n";
 /* clang-format on */
 
+/* Sums that keep their places, masks, indices as vectors, where the greatest was, comparisons of 16
+ * bits, constants on the left. */
+/* clang-format off */
+static const char sums_network[] =
+    "fn main(%x: (2,5,6) f32, %v: (2,5,6) f32, %w: (2,5,6) f32) -> (%y, %k, %n, %m, %i, %h, %l, %p, %e) {\n"
+    "  const @s : () f32 = [0.02]\n"
+    "  const @t : () f32 = [0.05]\n"
+    "  const @f : () f32 = [0.0002]\n"
+    "  const @z : () i8 = [3]\n"
+    "  const @n8 : () i8 = [0]\n"
+    "  const @n16 : () i16 = [-7]\n"
+    "  const @level : (5,1) f32 = [0.5, 0.02, -0.31, 0, -0.3]\n"
+    "  const @mask : (5,6) f32 = [0, -inf, -inf, -inf, -inf, -inf, 0, 0, -inf, -inf, -inf, -inf, 0, 0, 0, -inf, -inf, -inf, 0, 0, 0, 0, -inf, -inf, 0, 0, 0, 0, 0, -inf]\n"
+    "  const @at : (2,2,6) i64 = [1, 0, 3, 2, 4, 4, 0, 2, 1, 3, 0, 1, 1, 0, 3, 2, 4, 4, 0, 2, 1, 3, 0, 1]\n"
+    "  const @left : (4,5) i16 = crc32:00000000\n"
+    "  const @hot : (2) f32 = [0, 1]\n" Q("xd", "x", "@s", "@z") Q("vd", "v", "@t", "@n8") Q("wd", "w", "@f", "@n16")
+    "  %c = cumsum(%xd) {axis=2}\n" Q("cd", "c", "@t", "@n8")
+    "  %u = strided_slice(%vd) {begin=[0,1,0], strides=[1,2,1], size=[2,2,6]}\n"
+    "  %a = scatter_elements(%cd, @at, %u) {axis=1, reduction=\"add\"}\n" Q("ad", "a", "@t", "@n8")
+    "  %b = add(%ad, @mask)\n" Q("bd", "b", "@t", "@z")
+    "  %y = qnn.quantize(%bd, @t, @z) {axis=0, saturate=true}\n"
+    "  %k = greater(%wd, %vd)\n"
+    "  %l = less(%wd, @level)\n"
+    "  %n = isfinite(%vd)\n"
+    "  %q, %i = nn.max_pool_indices(%xd) {pool_size=[3], strides=[2], padding=[1,1]} : (2,5,3) f32, (2,5,3) i64\n"
+    "  %m = qnn.quantize(%q, @s, @z) {axis=0, saturate=true}\n"
+    "  %o = one_hot(%i, @hot) {axis=-1, depth=60}\n"
+    "  %h = qnn.quantize(%o, @s, @n8) {axis=0, saturate=true}\n"
+    "  %lf = qnn.dequantize(@left, @f, @n16)\n"
+    "  %r = nn.matmul(%lf, %xd)\n"
+    "  %p = qnn.quantize(%r, @t, @n8) {axis=0, saturate=true}\n"
+    "  %im = reshape(%vd) {shape=[1,2,5,6]}\n"
+    "  %gs = strided_slice(%wd) {begin=[0,0,0], strides=[1,1,1], size=[1,5,2]}\n"
+    "  %g = reshape(%gs) {shape=[1,5,1,2]}\n"
+    "  %sg = image.grid_sample(%im, %g) {method=\"linear\", padding_mode=\"reflection\"}\n"
+    "  %e = qnn.quantize(%sg, @t, @n8) {axis=0, saturate=true}\n"
+    "}\n";
+
+static const char fp8_sums_network[] =
+    "fn main(%x: (2,5,6) f8e4m3, %v: (2,5,6) f8e4m3) -> (%y, %n, %m, %i) {\n"
+    "  const @s : () f32 = [0.02]\n"
+    "  const @t : () f32 = [0.05]\n"
+    "  const @z : () f8e4m3 = [0x00]\n"
+    "  const @at : (2,2,6) i64 = [1, 0, 3, 2, 4, 4, 0, 2, 1, 3, 0, 1, 1, 0, 3, 2, 4, 4, 0, 2, 1, 3, 0, 1]\n"
+    "  %xd = qnn.dequantize(%x, @s, @z) {axis=0}\n"
+    "  %vd = qnn.dequantize(%v, @t, @z) {axis=0}\n"
+    "  %c = cumsum(%xd) {axis=2}\n" E("cd", "c", "@t")
+    "  %u = strided_slice(%vd) {begin=[0,1,0], strides=[1,2,1], size=[2,2,6]}\n"
+    "  %a = scatter_elements(%cd, @at, %u) {axis=1, reduction=\"add\"}\n"
+    "  %y = qnn.quantize(%a, @t, @z) {axis=0, saturate=true}\n"
+    "  %n = isinf(%vd) {detect_negative=true, detect_positive=true}\n"
+    "  %q, %i = nn.max_pool_indices(%xd) {pool_size=[3], strides=[2], padding=[1,1]} : (2,5,3) f32, (2,5,3) i64\n"
+    "  %m = qnn.quantize(%q, @s, @z) {axis=0, saturate=true}\n"
+    "}\n";
+/* clang-format on */
+
 #endif

@@ -168,14 +168,14 @@ struct value *encode_of_channels(struct rewrite *rewrite, struct node *root)
     return encode_by(through_tables, rewrite, root);
 }
 
-/* The logarithm is 2e-6 off: 1/8 of the least step. Steps of x have 8 bits, so that what is far
- * from the greatest number is 2^-9 of itself off. */
+/* The logarithm is 2e-6 off: half of the least step at most. Steps of x have 8 bits, so that what
+ * is far from the greatest number is 2^-9 of itself off. */
 static bool log_is_fine(const struct small *in, const struct small *out)
 {
     const double least = ldexp(out->scale, exact_unit(out->format));
     const double ratio = ldexp(in->scale, exact_unit(in->format)) / least;
 
-    return least >= 0x1p-16 && ratio >= 0x1p-8 && ratio <= 0x1p26;
+    return least >= 0x1p-18 && ratio >= 0x1p-8 && ratio <= 0x1p26;
 }
 
 /* encode(softmax or log_softmax(decode(x))) -> qnn.softmax(x), qnn.log_softmax(x) */

@@ -104,9 +104,9 @@ static struct value *decoded(struct rewrite *rewrite, const struct node *root, s
     return codes ? decode_like(rewrite, decoder, codes) : NULL;
 }
 
-bool topk_before_decode(struct module *module, bool *changed)
+bool pairs_before_decode(struct module *module, bool *changed)
 {
-    return topk_before(module, places, decoded, changed);
+    return pairs_before(module, places, decoded, changed);
 }
 
 /* max, min or global_max_pool(decode(x)) -> decode(that of places of x, as codes) */
@@ -162,8 +162,9 @@ static bool orders(const struct node *node)
                                  strcmp(node->attrs.scatter.reduction, "min") == 0));
 }
 
-/* encode(maximum, minimum, where or scatter of decode(x) ... and constants) -> the same of codes,
- * or of their places: encoding is monotonous, so that it does not matter which comes first. */
+/* encode(maximum, minimum, where, scatter or one_hot of decode(x) ... and constants) -> the same of
+ * codes, or of their places: encoding is monotonous, so that it does not matter which comes first.
+ */
 struct value *exact_choice(struct rewrite *rewrite, struct node *root)
 {
     struct value *inputs[3], *y;
@@ -173,7 +174,7 @@ struct value *exact_choice(struct rewrite *rewrite, struct node *root)
     if (!exact_find_behind(rewrite, root, &behind))
         return NULL;
     node = behind.value->def;
-    if (!orders(node) && node->op != OP_WHERE && !is_scatter(node))
+    if (!orders(node) && node->op != OP_WHERE && node->op != OP_ONE_HOT && !is_scatter(node))
         return NULL;
     for (int i = 0; i < node->n_inputs; i++)
         if (node->inputs[i]->type.dtype == DTYPE_F32 && !is_operand(rewrite, node->inputs[i]))

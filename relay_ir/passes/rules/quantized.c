@@ -138,9 +138,11 @@ bool may_become_integer(const struct value *value)
     case OP_CONV2D_TRANSPOSE:
     case OP_CONV3D:
     case OP_CONV3D_TRANSPOSE:
+    case OP_CUMSUM:
     case OP_DENSE:
     case OP_DIVIDE:
     case OP_GLOBAL_AVG_POOL:
+    case OP_GRID_SAMPLE:
     case OP_GROUP_NORM:
     case OP_GRU:
     case OP_INSTANCE_NORM:

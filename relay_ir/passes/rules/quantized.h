@@ -52,14 +52,14 @@ struct value *int32_constant(struct rewrite *rewrite, int32_t number, const char
 /* Constants "name.scale" and "name.zero" of an affine that has none yet. */
 void make_affine_values(struct rewrite *rewrite, struct affine *affine);
 
-/* topk.c: every topk reads the integers that `ordered` gives (in the order of what the root reads;
- * NULL = this one stays), and `decoded` makes floats of those that it chose. False after an error.
- */
+/* pairs.c: every topk and max_pool_indices reads the integers that `ordered` gives (in the order of
+ * what the root reads; NULL = this one stays), and `decoded` makes floats of those that it chose.
+ * False after an error. */
 typedef struct value *ordered_codes(struct rewrite *rewrite, const struct node *root);
 typedef struct value *decoded_values(struct rewrite *rewrite, const struct node *root,
                                      struct value *values);
-bool topk_before(struct module *module, ordered_codes *ordered, decoded_values *decoded,
-                 bool *changed);
+bool pairs_before(struct module *module, ordered_codes *ordered, decoded_values *decoded,
+                  bool *changed);
 
 /* The hardmax `root` of integers that are in the order of what it reads: one_hot of their argmax,
  * of `dtype`, where `one` stands for 1, and 0 for 0. */

@@ -11,6 +11,7 @@ struct operand {
     struct value *value;     /* as the operator reads it */
     const struct node *node; /* the qnn.dequantize; NULL: a constant */
     struct affine affine;
+    double least, greatest; /* of a constant: what is beyond gives the same results */
 };
 
 struct binary {
@@ -31,9 +32,46 @@ static enum op integer_op(enum op op)
     }
 }
 
-/* Symmetric, its greatest magnitude 32767; of the reciprocals where it divides. */
-static bool find_constant(struct rewrite *rewrite, bool divides, struct operand *operand)
+/* A number of a constant as the operator uses it. */
+static double used_number(const struct binary *b, int side, double number)
 {
+    const double used = b->node->op == OP_DIVIDE && side == 1 ? 1 / number : number;
+
+    return fmax(fmin(used, b->side[side].greatest), b->side[side].least);
+}
+
+/* A sum with what saturates whatever it is added to, -infinity of a mask say, saturates as well
+ * with the nearest number that does so for all of them. */
+static void find_limits(struct binary *b, int side)
+{
+    const struct affine *other = &b->side[1 - side].affine, *out = &b->out;
+    const double least = ((double)least_stored(other->dtype) - (double)other->zero) * other->scale;
+    const double greatest =
+        ((double)greatest_stored(other->dtype) - (double)other->zero) * other->scale;
+    const double down = (least_stored(out->dtype) - (double)out->zero - 1) * out->scale;
+    const double up = (greatest_stored(out->dtype) - (double)out->zero + 1) * out->scale;
+    struct operand *constant = &b->side[side];
+
+    constant->least = -(double)INFINITY;
+    constant->greatest = (double)INFINITY;
+    if (integer_op(b->node->op) == OP_QNN_MUL || !b->side[1 - side].node)
+        return;
+    if (integer_op(b->node->op) == OP_QNN_ADD) {
+        constant->least = down - greatest;
+        constant->greatest = up - least;
+    } else if (side == 0) { /* constant - other */
+        constant->least = down + least;
+        constant->greatest = up + greatest;
+    } else {
+        constant->least = least - up;
+        constant->greatest = greatest - down;
+    }
+}
+
+/* Symmetric, its greatest magnitude 32767; of the reciprocals where it divides. */
+static bool find_constant(struct rewrite *rewrite, struct binary *b, int side)
+{
+    struct operand *operand = &b->side[side];
     struct bulk bulk = { NULL, 0 };
     struct tensor tensor;
     double greatest = 0;
@@ -41,9 +79,9 @@ static bool find_constant(struct rewrite *rewrite, bool divides, struct operand 
               static_tensor(rewrite, operand->value, &bulk, &tensor);
 
     for (int64_t i = 0; ok && i < type_elements(&operand->value->type); i++) {
-        const double number = tensor_at(&tensor, i), used = divides ? 1 / number : number;
+        const double number = tensor_at(&tensor, i), used = used_number(b, side, number);
 
-        ok = isfinite(used);
+        ok = !isnan(number) && isfinite(used);
         greatest = fmax(greatest, fabs(used));
     }
     bulk_release(&bulk);
@@ -52,14 +90,21 @@ static bool find_constant(struct rewrite *rewrite, bool divides, struct operand 
     return ok && operand->affine.scale >= 0x1p-126;
 }
 
-static bool find_operand(struct rewrite *rewrite, struct binary *b, int side)
+/* Both operands; what is known of the one bounds a constant. */
+static bool find_operands(struct rewrite *rewrite, struct binary *b)
 {
-    struct operand *operand = &b->side[side];
-    const bool divides = b->node->op == OP_DIVIDE && side == 1;
-
-    operand->value = b->node->inputs[side];
-    operand->node = dequantize_of(rewrite, operand->value, &operand->affine);
-    return operand->node || find_constant(rewrite, divides, operand);
+    for (int side = 0; side < 2; side++) {
+        b->side[side].value = b->node->inputs[side];
+        b->side[side].node = dequantize_of(rewrite, b->side[side].value, &b->side[side].affine);
+    }
+    for (int side = 0; side < 2; side++) {
+        if (b->side[side].node)
+            continue;
+        find_limits(b, side);
+        if (!find_constant(rewrite, b, side))
+            return false;
+    }
+    return true;
 }
 
 /* A quotient of two activations. */
@@ -68,19 +113,20 @@ static bool is_quotient(const struct binary *b)
     return b->node->op == OP_DIVIDE && b->side[1].node;
 }
 
-/* What a constant's 16 bits are off is at most a sixteenth of a step of the result. One number
- * beside a value of 8 bits is left to a table, which is exact. */
+/* What a constant's 16 bits are off is at most a sixteenth of a step of a result of 8 bits, and
+ * half of one of 16. One number beside a value of 8 bits is left to a table, which is exact. */
 static bool constant_is_fine(const struct binary *b, int side)
 {
     const struct operand *constant = &b->side[side], *other = &b->side[1 - side];
     const bool product = integer_op(b->node->op) == OP_QNN_MUL;
     const double reach = product ? (double)affine_reach(&other->affine) * other->affine.scale : 1;
+    const double part = dtype_bytes(b->out.dtype) == 1 ? 16 : 2;
 
     if (constant->node)
         return true;
     return other->node &&
            (type_elements(&constant->value->type) > 1 || dtype_bytes(other->affine.dtype) > 1) &&
-           constant->affine.scale / 2 * reach <= b->out.scale / 16;
+           constant->affine.scale / 2 * reach <= b->out.scale / part;
 }
 
 /* qnn.add rounds its operands in units of t / 2^shift, t twice the greater scale. Refused where
@@ -106,9 +152,8 @@ static bool find_binary(struct rewrite *rewrite, const struct node *root, struct
         !only_quantized(rewrite, root->inputs[0], root) ||
         !affine_of(rewrite, root, root->outputs[0], &b->out))
         return false;
-    for (int side = 0; side < 2; side++)
-        if (!find_operand(rewrite, b, side))
-            return false;
+    if (!find_operands(rewrite, b))
+        return false;
     if (is_quotient(b))
         return b->side[0].node != NULL;
     return constant_is_fine(b, 0) && constant_is_fine(b, 1) &&
@@ -135,7 +180,6 @@ static struct type constant_shape(const struct binary *b, const struct type *typ
 static struct value *stored(struct rewrite *rewrite, struct binary *b, int side)
 {
     struct operand *operand = &b->side[side];
-    const bool divides = b->node->op == OP_DIVIDE;
     struct bulk bulk = { NULL, 0 };
     struct tensor tensor;
     struct type shape;
@@ -149,10 +193,9 @@ static struct value *stored(struct rewrite *rewrite, struct binary *b, int side)
     data = constant_alloc(rewrite->fn, &shape);
     static_tensor(rewrite, operand->value, &bulk, &tensor);
     for (int64_t i = 0; i < type_elements(&shape); i++) {
-        const double number = tensor_at(&tensor, i);
+        const double used = used_number(b, side, tensor_at(&tensor, i));
 
-        data[i] =
-            (int16_t)fmin(rint((divides ? 1 / number : number) / operand->affine.scale), INT16_MAX);
+        data[i] = (int16_t)fmin(rint(used / operand->affine.scale), INT16_MAX);
     }
     bulk_release(&bulk);
     make_affine_values(rewrite, &operand->affine);

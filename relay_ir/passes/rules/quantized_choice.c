@@ -92,7 +92,7 @@ static bool is_scatter(const struct node *node)
            strcmp(reduction, "add") != 0 && strcmp(reduction, "mul") != 0;
 }
 
-/* quantize(maximum, minimum, where or scatter of dequantize(x) ...) -> maximum ... of
+/* quantize(maximum, minimum, where, scatter or one_hot of dequantize(x) ...) -> maximum ... of
  * requantize(x): to quantize is monotonous. One number beside a value of 8 bits is left to a table.
  */
 struct value *choice_to_integer(struct rewrite *rewrite, struct node *root)
@@ -100,7 +100,7 @@ struct value *choice_to_integer(struct rewrite *rewrite, struct node *root)
     const struct node *node = root->inputs[0]->def;
 
     if (!node || (node->op != OP_MAXIMUM && node->op != OP_MINIMUM && node->op != OP_WHERE &&
-                  !is_scatter(node)))
+                  node->op != OP_ONE_HOT && !is_scatter(node)))
         return NULL;
     for (int i = 0; i < 2 && (node->op == OP_MAXIMUM || node->op == OP_MINIMUM); i++)
         if (node->inputs[i]->kind == VALUE_CONSTANT && type_elements(&node->inputs[i]->type) == 1 &&

@@ -165,7 +165,7 @@ struct value *arg_before_dequantize(struct rewrite *rewrite, struct node *root)
     return rule_build1(rewrite, root->op, &root->attrs, node->inputs[0]);
 }
 
-/* topk(dequantize(x)) -> dequantize(values), indices of topk(x) */
+/* topk(dequantize(x)), and max_pool_indices -> dequantize(values), indices of topk(x) */
 static struct value *codes_in_order(struct rewrite *rewrite, const struct node *root)
 {
     struct affine affine;
@@ -183,9 +183,9 @@ static struct value *dequantized(struct rewrite *rewrite, const struct node *roo
     return dequantize_like(rewrite, root->inputs[0]->def, 0, values);
 }
 
-bool topk_before_dequantize(struct module *module, bool *changed)
+bool pairs_before_dequantize(struct module *module, bool *changed)
 {
-    return topk_before(module, codes_in_order, dequantized, changed);
+    return pairs_before(module, codes_in_order, dequantized, changed);
 }
 
 /* --- before a quantize ------------------------------------------------------------------------ */

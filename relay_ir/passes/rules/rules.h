@@ -78,10 +78,19 @@ RULE(transpose_in_phases)
 RULE(compare_before_decode)
 RULE(compare_before_dequantize)
 RULE(encode_of_bool)
+RULE(predicate_before_decode)
+RULE(predicate_before_dequantize)
 
 /* lp_pool.c */
 RULE(exact_lp_pool)
 RULE(lp_pool_to_average)
+
+/* sample.c */
+RULE(grid_sample_to_integer)
+
+/* sums.c */
+RULE(exact_sums)
+RULE(sums_to_integer)
 
 /* clamp.c */
 RULE(clip_to_relu)
@@ -126,7 +135,7 @@ RULE(pad_before_dequantize)
 RULE(clip_before_dequantize)
 RULE(join_before_dequantize)
 RULE(arg_before_dequantize)
-bool topk_before_dequantize(struct module *module, bool *changed);
+bool pairs_before_dequantize(struct module *module, bool *changed);
 RULE(quantize_of_split)
 RULE(quantize_of_pad)
 RULE(quantize_of_move)
@@ -179,7 +188,7 @@ RULE(arg_before_decode)
 RULE(exact_choice)
 RULE(greatest_before_decode)
 RULE(hardmax_before_decode)
-bool topk_before_decode(struct module *module, bool *changed);
+bool pairs_before_decode(struct module *module, bool *changed);
 
 #undef RULE
 

@@ -1,14 +1,15 @@
-/* topk.c - topk in front of what decodes its input. It has two results, which rules of one cannot
- * have. */
+/* pairs.c - topk and max_pool_indices in front of what decodes their input. They have two results,
+ * numbers and where these were, which rules of one cannot have. */
 #include "relay_ir/passes/rules/quantized.h"
 
 /* False after an error. */
 static bool before_decoder(struct rewrite *rewrite, struct node *root, ordered_codes *ordered,
                            decoded_values *decoded, bool *changed)
 {
-    const char *const names[] = { arena_printf(&rewrite->ctx->scratch, "%s.topk", rewrite->name),
+    const char *const names[] = { arena_printf(&rewrite->ctx->scratch, "%s.greatest",
+                                               rewrite->name),
                                   arena_printf(&rewrite->ctx->scratch, "%s.index", rewrite->name) };
-    struct node_args args = { .op = OP_TOPK,
+    struct node_args args = { .op = root->op,
                               .n_inputs = 1,
                               .n_outputs = 2,
                               .names = names,
@@ -32,8 +33,8 @@ static bool before_decoder(struct rewrite *rewrite, struct node *root, ordered_c
     return true;
 }
 
-bool topk_before(struct module *module, ordered_codes *ordered, decoded_values *decoded,
-                 bool *changed)
+bool pairs_before(struct module *module, ordered_codes *ordered, decoded_values *decoded,
+                  bool *changed)
 {
     for (struct function *fn = module->functions; fn; fn = fn->next)
         for (struct node *node = fn->first, *next; node && !function_is_region(fn); node = next) {
@@ -44,7 +45,8 @@ bool topk_before(struct module *module, ordered_codes *ordered, decoded_values *
                                        .origin = node->origin };
 
             next = node->next;
-            if (node->op == OP_TOPK && !before_decoder(&rewrite, node, ordered, decoded, changed))
+            if ((node->op == OP_TOPK || node->op == OP_MAX_POOL_INDICES) &&
+                !before_decoder(&rewrite, node, ordered, decoded, changed))
                 return false;
         }
     return true;
