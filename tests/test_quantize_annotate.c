@@ -374,6 +374,33 @@ START_TEST(moved_numbers_keep_their_scale)
 }
 END_TEST
 
+/* What a caller gets as a state can be given in again as it is, whichever of both was measured to
+ * be greater. */
+START_TEST(a_state_has_one_scale_at_both_ends)
+{
+    struct quantized q = quantized(streaming, "int8", true);
+    int n_states = 0;
+
+    for (int i = 0; i < q.table.n; i++)
+        if (strcmp(q.table.at[i].name, _i ? "s" : "n") == 0) { /* at the other end it is 6 */
+            q.table.at[i].max = 20;
+            q.table.at[i].thresholds[0].value = 20;
+        }
+    q.options.simulate_only = true;
+    run(&q);
+    ck_assert_msg(q.ok, "%s", expect_text(q.ctx));
+    for (const struct node *node = q.module->main->first; node; node = node->next)
+        if (node->op == OP_QNN_QUANTIZE &&
+            (strcmp(node->inputs[0]->name, "s") == 0 || strcmp(node->inputs[0]->name, "n") == 0)) {
+            ck_assert_int_eq(node->outputs[0]->type.dtype, DTYPE_I16);
+            ck_assert_float_eq((float)number(node->inputs[1]), 20.0f / 32767);
+            n_states++;
+        }
+    ck_assert_int_eq(n_states, 2);
+    end(&q);
+}
+END_TEST
+
 /* --- choices ---------------------------------------------------------------------------------- */
 
 START_TEST(what_is_kept_stays_f32)
@@ -526,6 +553,7 @@ int main(void)
     tcase_add_test(tcase, fp8_scales_are_threshold_by_greatest);
     tcase_add_test(tcase, integer_scales_cover_the_range_and_zero);
     tcase_add_test(tcase, moved_numbers_keep_their_scale);
+    tcase_add_loop_test(tcase, a_state_has_one_scale_at_both_ends, 0, 2);
     tcase_add_test(tcase, what_is_kept_stays_f32);
     tcase_add_test(tcase, first_last_and_worst_are_kept);
     tcase_add_test(tcase, all_weights_that_are_not_finite_are_named);
