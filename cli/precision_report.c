@@ -127,7 +127,7 @@ static const char *way_out(enum op op)
         return "transposed convolutions are of integers where their weights are constants, and "
                "their strides at most a few times the kernel";
     case OP_POWER: return "powers are of integers where the exponent is a constant";
-    case OP_PROD: return "multiply the values themselves: products of two are of integers";
+    case OP_PROD: return "prod of at most 7 numbers of int8, and 3 of E4M3, is of integers";
     case OP_GRID_SAMPLE: return "int8 has grid_sample in integers, within 8184 elements";
     case OP_ROI_ALIGN: return "resize and strided_slice are of integers";
     case OP_SCATTER_ELEMENTS:

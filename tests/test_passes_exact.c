@@ -357,6 +357,11 @@ static const struct exact_case {
     { NULL, SCATTER DECODE("af", "a", "s")
                 DECODE("bf", "b", "t") "  %c = scatter_elements(%af, @i, %bf) {axis=1, "
                                        "reduction=\"mul\"}\n" ENCODE("y", "c", "s") "}\n" },
+    { "exact_prod",
+      SCATTER DECODE("af", "a", "s") "  %c = prod(%af) {axis=[0]}\n  %d = nn.relu(%c)\n" ENCODE(
+          "y", "d", "t") "}\n" },
+    { NULL, SCATTER DECODE("af", "a", "s") "  %c = prod(%af) {axis=[0,1]}\n" ENCODE("y", "c",
+                                                                                    "t") "}\n" },
     { "predicate_before_decode", SCATTER DECODE("af", "a", "s") "  %y = isfinite(%af)\n}\n" },
     { "predicate_before_decode", SCATTER DECODE("af", "a", "s") "  %y = isnan(%af)\n}\n" },
     { "encode_of_concatenate",

@@ -377,6 +377,13 @@ static const struct pass_case rows[] = {
       "  %s = image.grid_sample(%xf, %gf) {method=\"linear\", padding_mode=\"zeros\"}\n" END("s"),
       NULL },
 
+    /* products of a few */
+    { "prod_to_integer", FN_AB_SCATTER DA "  %c = prod(%af) {axis=[0]}\n" END("c"), "" },
+    { "prod_to_integer", FN_AB_SCATTER DA "  %c = prod(%af) {axis=[1], keepdims=true}\n" END("c"),
+      "" },
+    { "prod_to_integer", FN_16 "  %c = prod(%xf) {axis=[1]}\n" END("c"), "" },
+    { "prod_to_integer", FN "  %c = prod(%xf) {axis=[2,3]}\n" END("c"), NULL },
+
     /* numbers with a scale are finite */
     { "predicate_before_dequantize", FN "  %y = isnan(%xf)\n}\n", "" },
     { "predicate_before_dequantize",

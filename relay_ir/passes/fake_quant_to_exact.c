@@ -34,6 +34,7 @@ static const struct rule rules[] = {
     { "exact_binary", exact_binary, ENCODE },
     { "exact_affine", exact_affine, ENCODE },
     { "exact_average", exact_average, ENCODE },
+    { "exact_prod", exact_prod, ENCODE },
     { "encode_of_bool", encode_of_bool, ENCODE },
     { "exact_choice", exact_choice, ENCODE },
     { "exact_sums", exact_sums, ENCODE },

@@ -46,6 +46,7 @@ static const struct rule rules[] = {
     { "choice_to_integer", choice_to_integer, QUANTIZE },
     { "sums_to_integer", sums_to_integer, QUANTIZE },
     { "lp_pool_to_average", lp_pool_to_average, QUANTIZE },
+    { "prod_to_integer", prod_to_integer, QUANTIZE },
     { "reduction_to_integer", reduction_to_integer, QUANTIZE },
     { "norm_to_integer", norm_to_integer, QUANTIZE },
     { "grid_sample_to_integer", grid_sample_to_integer, QUANTIZE },

@@ -483,7 +483,7 @@ static const char fp8_compare_network[] =
  * bits, constants on the left. */
 /* clang-format off */
 static const char sums_network[] =
-    "fn main(%x: (2,5,6) f32, %v: (2,5,6) f32, %w: (2,5,6) f32) -> (%y, %k, %n, %m, %i, %h, %l, %p, %e) {\n"
+    "fn main(%x: (2,5,6) f32, %v: (2,5,6) f32, %w: (2,5,6) f32) -> (%y, %k, %n, %m, %i, %h, %l, %p, %e, %pr) {\n"
     "  const @s : () f32 = [0.02]\n"
     "  const @t : () f32 = [0.05]\n"
     "  const @f : () f32 = [0.0002]\n"
@@ -510,6 +510,9 @@ static const char sums_network[] =
     "  %lf = qnn.dequantize(@left, @f, @n16)\n"
     "  %r = nn.matmul(%lf, %xd)\n"
     "  %p = qnn.quantize(%r, @t, @n8) {axis=0, saturate=true}\n"
+    "  %ps = strided_slice(%vd) {begin=[0,0,0], strides=[1,1,1], size=[2,3,6]}\n"
+    "  %po = prod(%ps) {axis=[1]}\n"
+    "  %pr = qnn.quantize(%po, @t, @n8) {axis=0, saturate=true}\n"
     "  %im = reshape(%vd) {shape=[1,2,5,6]}\n"
     "  %gs = strided_slice(%wd) {begin=[0,0,0], strides=[1,1,1], size=[1,5,2]}\n"
     "  %g = reshape(%gs) {shape=[1,5,1,2]}\n"
@@ -518,13 +521,16 @@ static const char sums_network[] =
     "}\n";
 
 static const char fp8_sums_network[] =
-    "fn main(%x: (2,5,6) f8e4m3, %v: (2,5,6) f8e4m3) -> (%y, %n, %m, %i) {\n"
+    "fn main(%x: (2,5,6) f8e4m3, %v: (2,5,6) f8e4m3) -> (%y, %n, %m, %i, %pr) {\n"
     "  const @s : () f32 = [0.02]\n"
     "  const @t : () f32 = [0.05]\n"
     "  const @z : () f8e4m3 = [0x00]\n"
     "  const @at : (2,2,6) i64 = [1, 0, 3, 2, 4, 4, 0, 2, 1, 3, 0, 1, 1, 0, 3, 2, 4, 4, 0, 2, 1, 3, 0, 1]\n"
     "  %xd = qnn.dequantize(%x, @s, @z) {axis=0}\n"
     "  %vd = qnn.dequantize(%v, @t, @z) {axis=0}\n"
+    "  %ps = strided_slice(%vd) {begin=[0,0,0], strides=[1,1,1], size=[2,3,6]}\n"
+    "  %po = prod(%ps) {axis=[1]}\n"
+    "  %pr = qnn.quantize(%po, @t, @z) {axis=0, saturate=true}\n"
     "  %c = cumsum(%xd) {axis=2}\n" E("cd", "c", "@t")
     "  %u = strided_slice(%vd) {begin=[0,1,0], strides=[1,2,1], size=[2,2,6]}\n"
     "  %a = scatter_elements(%cd, @at, %u) {axis=1, reduction=\"add\"}\n"

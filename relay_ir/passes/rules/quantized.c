@@ -158,6 +158,7 @@ bool may_become_integer(const struct value *value)
     case OP_MEAN:
     case OP_MINIMUM:
     case OP_MULTIPLY:
+    case OP_PROD:
     case OP_QNN_DEQUANTIZE:
     case OP_RESIZE:
     case OP_RNN:

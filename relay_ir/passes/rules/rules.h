@@ -85,6 +85,10 @@ RULE(predicate_before_dequantize)
 RULE(exact_lp_pool)
 RULE(lp_pool_to_average)
 
+/* prod.c */
+RULE(exact_prod)
+RULE(prod_to_integer)
+
 /* sample.c */
 RULE(grid_sample_to_integer)
 
