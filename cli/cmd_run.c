@@ -45,7 +45,7 @@ static bool execute(struct cli *cli, struct module *module, enum executor with,
         return interpret(cli->ctx, module->main, inputs, outputs, &cli->bulk, NULL);
     case WITH_GENERATED: return run_generated(cli, module, inputs, outputs);
     case WITH_SIMULATION:
-        return simulate(cli->ctx, module->main, inputs, outputs, &cli->bulk, NULL);
+        return simulate(cli->ctx, module->main, NULL, inputs, outputs, &cli->bulk, NULL);
     }
     return false;
 }

@@ -9,7 +9,7 @@
 /* How to run: also through calls. */
 struct how {
     const struct observer *observer;
-    node_evaluator *evaluator; /* asked first; NULL = none */
+    const struct other_evaluator *other; /* asked first; NULL = none */
 };
 
 /* One execution of a function. Arrays are indexed by value id. */
@@ -40,14 +40,14 @@ static bool evaluate(struct ctx *ctx, const struct node *node, const struct tens
 {
     const bool silent = how->observer && !how->observer->inside_regions;
     struct arena arena = { NULL };
-    struct how inside = { silent ? NULL : how->observer, how->evaluator };
+    struct how inside = { silent ? NULL : how->observer, how->other };
     struct tensor *arguments;
     bool ok;
 
     if (node->op != OP_CALL) {
         for (int i = 0; i < node->n_outputs; i++)
             outputs[i] = tensor_new(owners[i], &node->outputs[i]->type);
-        if (how->evaluator && how->evaluator(node, in, outputs))
+        if (how->other && how->other->evaluate(how->other->user, node, in, outputs))
             return true;
         return op_row(node->op)->evaluate(ctx, node, in, outputs);
     }
@@ -163,10 +163,10 @@ static struct bulk **repeat(struct arena *arena, int n, struct bulk *bulk)
 
 bool interpret_by(struct ctx *ctx, struct function *fn, const struct tensor *inputs,
                   struct tensor *outputs, struct bulk *bulk, const struct observer *observer,
-                  node_evaluator *evaluator)
+                  const struct other_evaluator *other)
 {
     struct arena arena = { NULL };
-    const struct how how = { observer, evaluator };
+    const struct how how = { observer, other };
     const bool ok =
         run_function(ctx, fn, inputs, outputs, repeat(&arena, fn->ret->n_inputs, bulk), &how);
 

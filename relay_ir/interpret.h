@@ -21,14 +21,17 @@ bool interpret(struct ctx *ctx, struct function *fn, const struct tensor *inputs
 
 /* Evaluates a node otherwise than relay_ir does: inputs and outputs as those of
  * op_row(op)->evaluate. False: it leaves that to relay_ir; the outputs are zeroed still. */
-typedef bool node_evaluator(const struct node *node, const struct tensor *const *inputs,
-                            struct tensor *outputs);
+struct other_evaluator {
+    bool (*evaluate)(void *user, const struct node *node, const struct tensor *const *inputs,
+                     struct tensor *outputs);
+    void *user;
+};
 
 /* The same by other evaluators, where they take a node (simulate/simulate.h: as generated C
  * computes). */
 bool interpret_by(struct ctx *ctx, struct function *fn, const struct tensor *inputs,
                   struct tensor *outputs, struct bulk *bulk, const struct observer *observer,
-                  node_evaluator *evaluator);
+                  const struct other_evaluator *other);
 
 /* Evaluates one node on given inputs (NULL = absent); outputs are allocated in bulk. */
 bool interpret_node(struct ctx *ctx, const struct node *node, const struct tensor *const *inputs,

@@ -12,7 +12,8 @@ static const float *numbers(const struct tensor *tensor)
     return tensor->data;
 }
 
-bool simulate_scalar(const struct node *node, const struct tensor *const *in, struct tensor *out)
+bool simulate_scalar(const struct simulation *sim, const struct node *node,
+                     const struct tensor *const *in, struct tensor *out)
 {
     const struct scalar *scalar = &scalars_f32[node->op];
     const float p = scalar->has_attributes ? (float)node->attrs.alpha_beta.alpha : 0;
@@ -21,6 +22,7 @@ bool simulate_scalar(const struct node *node, const struct tensor *const *in, st
     const int64_t n = type_elements(&out->type);
     float *y = out->data;
 
+    (void)sim;
     if (!scalar->function || node->n_inputs > 2)
         return false;
     for (int i = 0; i < node->n_inputs; i++) {
@@ -34,13 +36,15 @@ bool simulate_scalar(const struct node *node, const struct tensor *const *in, st
     return true;
 }
 
-bool simulate_gelu(const struct node *node, const struct tensor *const *in, struct tensor *out)
+bool simulate_gelu(const struct simulation *sim, const struct node *node,
+                   const struct tensor *const *in, struct tensor *out)
 {
     const bool by_tanh = strcmp(node->attrs.gelu.approximate, "tanh") == 0;
     const int64_t n = type_elements(&out->type);
     const float *x = in[0]->data;
     float *y = out->data;
 
+    (void)sim;
     for (int64_t i = 0; i < n; i++)
         y[i] = by_tanh ? gelu_tanh_f32(x[i]) : gelu_f32(x[i]);
     return true;

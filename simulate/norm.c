@@ -10,8 +10,8 @@
 #include "runtime/embed/row_sum_f32.h"
 #include "simulate/operators.h"
 
-bool simulate_batch_norm(const struct node *node, const struct tensor *const *in,
-                         struct tensor *out)
+bool simulate_batch_norm(const struct simulation *sim, const struct node *node,
+                         const struct tensor *const *in, struct tensor *out)
 {
     const float *x = in[0]->data, *scale = in[1]->data, *bias = in[2]->data;
     const float *mean = in[3]->data, *variance = in[4]->data;
@@ -21,6 +21,7 @@ bool simulate_batch_norm(const struct node *node, const struct tensor *const *in
     const float epsilon = (float)node->attrs.batch_norm.epsilon;
     float *y = out->data;
 
+    (void)sim;
     for (int64_t i = 0; i < n; i++) {
         const int64_t c = i / size % type->dim[axis];
         const float factor = scale[c] / sqrtf(variance[c] + epsilon);
@@ -52,14 +53,14 @@ static struct moments moments_of(const float *x, int64_t n, bool by_rows, float 
     return (struct moments){ mean, 1 / sqrtf(variance / (float)n + epsilon) };
 }
 
-bool simulate_layer_norm(const struct node *node, const struct tensor *const *in,
-                         struct tensor *out)
+bool simulate_layer_norm(const struct simulation *sim, const struct node *node,
+                         const struct tensor *const *in, struct tensor *out)
 {
     const float *x = in[0]->data, *scale = in[1]->data;
     const float *bias = node->n_inputs > 2 && in[2] ? in[2]->data : NULL;
     const int64_t n = type_elements(&out->type);
     const int64_t len = type_span(&out->type, (int)node->attrs.norm.axis, out->type.rank);
-    const bool by_rows = adds_by_rows(node, len);
+    const bool by_rows = adds_by_rows(sim, node, len);
     float *y = out->data;
 
     for (int64_t start = 0; start < n; start += len) {
@@ -120,8 +121,8 @@ static struct moments moments_last(const float *x, int64_t group_c, int64_t plan
     return (struct moments){ mean, 1 / sqrtf(variance / n + epsilon) };
 }
 
-bool simulate_group_norm(const struct node *node, const struct tensor *const *in,
-                         struct tensor *out)
+bool simulate_group_norm(const struct simulation *sim, const struct node *node,
+                         const struct tensor *const *in, struct tensor *out)
 {
     const struct type *type = &out->type;
     const bool last = norm_is_last(node);
@@ -130,7 +131,7 @@ bool simulate_group_norm(const struct node *node, const struct tensor *const *in
     const int64_t group_c = channels / groups;
     const int64_t plane =
         last ? type_span(type, 1, type->rank - 1) : type_span(type, 2, type->rank);
-    const bool by_rows = !last && adds_by_rows(node, group_c * plane);
+    const bool by_rows = !last && adds_by_rows(sim, node, group_c * plane);
     const float epsilon = (float)node->attrs.norm.epsilon;
     const float *scale = in[1]->data, *bias = in[2]->data;
 
@@ -154,7 +155,8 @@ bool simulate_group_norm(const struct node *node, const struct tensor *const *in
 }
 
 /* The squares of the channels from the first to the last. */
-bool simulate_lrn(const struct node *node, const struct tensor *const *in, struct tensor *out)
+bool simulate_lrn(const struct simulation *sim, const struct node *node,
+                  const struct tensor *const *in, struct tensor *out)
 {
     const struct lrn_attrs *attrs = &node->attrs.lrn;
     const struct type *type = &out->type;
@@ -165,6 +167,7 @@ bool simulate_lrn(const struct node *node, const struct tensor *const *in, struc
     const float *x = in[0]->data;
     float *y = out->data;
 
+    (void)sim;
     for (int64_t i = 0; i < n; i++) {
         const int64_t c = i / step % channels;
         float sum = 0;

@@ -5,8 +5,16 @@
 #define SIMULATE_OPERATORS_H
 
 #include "relay_ir/ir.h"
+#include "simulate/simulate.h"
 
-typedef bool simulated(const struct node *node, const struct tensor *const *in, struct tensor *out);
+/* What is simulated. */
+struct simulation {
+    const struct machine *machine;
+    bool fused; /* products and sums in the text of some kernels */
+};
+
+typedef bool simulated(const struct simulation *sim, const struct node *node,
+                       const struct tensor *const *in, struct tensor *out);
 
 simulated simulate_batch_norm, simulate_conv, simulate_conv_transpose, simulate_cumsum,
     simulate_dense, simulate_gelu, simulate_global_average, simulate_grid_sample,
@@ -16,10 +24,16 @@ simulated simulate_batch_norm, simulate_conv, simulate_conv_transpose, simulate_
 
 /* Whether the C of a node is usually this kernel's (codegen_c/kernels.def): the order of some
  * operators' sums is their kernel's. */
-bool has_kernel(const struct node *node, const char *kernel);
+bool has_kernel(const struct simulation *sim, const struct node *node, const char *kernel);
+
+/* Whether its products are added without being rounded before. */
+bool fuses_products(const struct simulation *sim, const struct node *node);
+
+/* sum + a * b, rounded twice, or (fused) once. */
+float add_product(float sum, float a, float b, bool fused);
 
 /* Whether sums over runs of `len` elements of input 0 are those of runtime/embed/row_sum_f32.h. */
-bool adds_by_rows(const struct node *node, int64_t len);
+bool adds_by_rows(const struct simulation *sim, const struct node *node, int64_t len);
 
 /* The numbers of an operand; those that are stored as less than f32 are f32 numbers all. In bulk.
  */

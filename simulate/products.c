@@ -5,6 +5,7 @@
 /* y[.., m, n] = a[.., m, k] * b[.., k, n], as steps in elements. */
 struct rows {
     int64_t k, a_step, b_step;
+    bool fused;
 };
 
 /* One after the other. */
@@ -12,24 +13,23 @@ static float plain_sum(const struct rows *p, const float *a, const float *b)
 {
     float sum = 0;
 
-    for (int64_t k = 0; k < p->k; k++) {
-        const float product = a[k * p->a_step] * b[k * p->b_step];
-
-        sum += product;
-    }
+    for (int64_t k = 0; k < p->k; k++)
+        sum = add_product(sum, a[k * p->a_step], b[k * p->b_step], p->fused);
     return sum;
 }
 
-bool simulate_dense(const struct node *node, const struct tensor *const *in, struct tensor *out)
+bool simulate_dense(const struct simulation *sim, const struct node *node,
+                    const struct tensor *const *in, struct tensor *out)
 {
     const struct type *x = &in[0]->type;
     const int64_t m = type_span(x, 0, x->rank - 1), n = in[1]->type.dim[0];
-    const struct rows p = { .k = in[1]->type.dim[1], .a_step = 1, .b_step = 1 };
+    const struct rows p = {
+        .k = in[1]->type.dim[1], .a_step = 1, .b_step = 1, .fused = fuses_products(sim, node)
+    };
     struct bulk bulk = { NULL, 0 };
     const float *a = floats_of(&bulk, in[0]), *b = floats_of(&bulk, in[1]);
     float *y = out->data;
 
-    (void)node;
     for (int64_t i = 0; i < m * n; i++)
         y[i] = plain_sum(&p, a + i / n * p.k, b + i % n * p.k);
     bulk_release(&bulk);
@@ -52,7 +52,8 @@ static int64_t matrix_of(const struct type *y, const struct type *x, int64_t ind
 }
 
 /* Matrices only: of vectors there is no kernel. */
-bool simulate_matmul(const struct node *node, const struct tensor *const *in, struct tensor *out)
+bool simulate_matmul(const struct simulation *sim, const struct node *node,
+                     const struct tensor *const *in, struct tensor *out)
 {
     const struct matmul_attrs *attrs = &node->attrs.matmul;
     const struct type *a = &in[0]->type, *b = &in[1]->type, *y = &out->type;
@@ -66,6 +67,7 @@ bool simulate_matmul(const struct node *node, const struct tensor *const *in, st
     m = y->dim[y->rank - 2];
     n = y->dim[y->rank - 1];
     p.k = a->dim[a->rank - (attrs->transpose_a ? 2 : 1)];
+    p.fused = fuses_products(sim, node);
     p.a_step = attrs->transpose_a ? m : 1;
     p.b_step = attrs->transpose_b ? 1 : n;
     left = floats_of(&bulk, in[0]);

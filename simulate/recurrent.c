@@ -23,6 +23,7 @@ enum { X, W, R, B, LENGTHS, H, C, P };
 struct cell {
     const struct rnn_attrs *attrs;
     struct rnn_sizes size;
+    bool fused;
     const float *w, *r;    /* [gates * hidden, input], [gates * hidden, hidden] */
     const float *b;        /* [2, gates * hidden]; NULL = none */
     const float *peephole; /* [3, hidden]; NULL = none */
@@ -59,14 +60,12 @@ static float activate(const struct cell *cell, int i, float v)
 }
 
 /* y = m x, for n rows of `columns`. */
-static void times(const float *m, const float *x, int64_t n, int64_t columns, float *y)
+static void times(const float *m, const float *x, int64_t n, int64_t columns, float *y, bool fused)
 {
     for (int64_t i = 0; i < n; i++) {
         y[i] = 0;
         for (int64_t k = 0; k < columns; k++) {
-            const float product = x[k] * m[i * columns + k];
-
-            y[i] += product;
+            y[i] = add_product(y[i], x[k], m[i * columns + k], fused);
         }
     }
 }
@@ -100,7 +99,7 @@ static void step_gru(struct cell *cell)
     } else {
         for (int64_t k = 0; k < n; k++)
             cell->reset_h[k] = activate(cell, 0, from_x[n + k] + from_h[n + k]) * cell->h[k];
-        times(cell->r + 2 * n * n, cell->reset_h, n, n, from_h + 2 * n);
+        times(cell->r + 2 * n * n, cell->reset_h, n, n, from_h + 2 * n, cell->fused);
         for (int64_t k = 2 * n; k < rows; k++)
             from_x[k] += b ? from_h[k] + b[rows + k] : from_h[k];
     }
@@ -133,8 +132,8 @@ static void step_lstm(struct cell *cell)
 
 static void step(struct cell *cell, enum op op, const float *x)
 {
-    times(cell->w, x, cell->size.rows, cell->size.input, cell->from_x);
-    times(cell->r, cell->h, cell->size.rows, cell->size.hidden, cell->from_h);
+    times(cell->w, x, cell->size.rows, cell->size.input, cell->from_x, cell->fused);
+    times(cell->r, cell->h, cell->size.rows, cell->size.hidden, cell->from_h, cell->fused);
     if (op == OP_RNN)
         step_rnn(cell);
     else if (op == OP_GRU)
@@ -201,7 +200,8 @@ static void run_sequence(const struct node *node, const struct tensor *const *in
     }
 }
 
-bool simulate_recurrent(const struct node *node, const struct tensor *const *in, struct tensor *out)
+bool simulate_recurrent(const struct simulation *sim, const struct node *node,
+                        const struct tensor *const *in, struct tensor *out)
 {
     const struct rnn_sizes s = rnn_sizes_of(node);
     const struct tensor *lengths = node->n_inputs > LENGTHS ? in[LENGTHS] : NULL;
@@ -213,6 +213,7 @@ bool simulate_recurrent(const struct node *node, const struct tensor *const *in,
         struct bulk bulk = { NULL, 0 };
         struct cell cell = cell_of(node, in, &bulk, d);
 
+        cell.fused = fuses_products(sim, node);
         for (int64_t b = 0; b < s.batch; b++)
             run_sequence(node, in, &cell, d, b, lengths ? tensor_int_at(lengths, b) : s.steps, out);
         bulk_release(&bulk);

@@ -43,11 +43,12 @@ static struct reduction reduction_begin(const struct type *x, const struct ints 
     return reduction;
 }
 
-bool simulate_reduce(const struct node *node, const struct tensor *const *in, struct tensor *out)
+bool simulate_reduce(const struct simulation *sim, const struct node *node,
+                     const struct tensor *const *in, struct tensor *out)
 {
     const int64_t n = type_elements(&out->type);
     const int64_t len = row_length(&in[0]->type, &node->attrs.reduce.axis);
-    const bool by_rows = node->op != OP_PROD && adds_by_rows(node, len);
+    const bool by_rows = node->op != OP_PROD && adds_by_rows(sim, node, len);
     struct reduction r = reduction_begin(&in[0]->type, &node->attrs.reduce.axis);
     const float *x = in[0]->data;
     float *y = out->data;

@@ -52,11 +52,13 @@ static float powers(const struct line *line, float highest)
 
 /* softmax: divides by a sum that is taken one after the other. softmax_short: multiplies by its
  * inverse. softmax_group, softmax_rows: likewise, the sum by rows. */
-bool simulate_softmax(const struct node *node, const struct tensor *const *in, struct tensor *out)
+bool simulate_softmax(const struct simulation *sim, const struct node *node,
+                      const struct tensor *const *in, struct tensor *out)
 {
     const int64_t axis = node->attrs.axis.axis, n = count_lines(&out->type, axis);
-    const bool is_short = has_kernel(node, "softmax_short");
-    const bool by_rows = has_kernel(node, "softmax_group") || has_kernel(node, "softmax_rows");
+    const bool is_short = has_kernel(sim, node, "softmax_short");
+    const bool by_rows =
+        has_kernel(sim, node, "softmax_group") || has_kernel(sim, node, "softmax_rows");
 
     for (int64_t i = 0; i < n; i++) {
         const struct line line = line_along(in[0], out, axis, i);
@@ -71,11 +73,11 @@ bool simulate_softmax(const struct node *node, const struct tensor *const *in, s
     return true;
 }
 
-bool simulate_log_softmax(const struct node *node, const struct tensor *const *in,
-                          struct tensor *out)
+bool simulate_log_softmax(const struct simulation *sim, const struct node *node,
+                          const struct tensor *const *in, struct tensor *out)
 {
     const int64_t axis = node->attrs.axis.axis, n = count_lines(&out->type, axis);
-    const bool by_rows = has_kernel(node, "log_softmax_rows");
+    const bool by_rows = has_kernel(sim, node, "log_softmax_rows");
 
     for (int64_t i = 0; i < n; i++) {
         const struct line line = line_along(in[0], out, axis, i);
@@ -89,12 +91,13 @@ bool simulate_log_softmax(const struct node *node, const struct tensor *const *i
     return true;
 }
 
-bool simulate_lp_normalize(const struct node *node, const struct tensor *const *in,
-                           struct tensor *out)
+bool simulate_lp_normalize(const struct simulation *sim, const struct node *node,
+                           const struct tensor *const *in, struct tensor *out)
 {
     const int64_t axis = node->attrs.lp_normalize.axis, n = count_lines(&out->type, axis);
     const bool squares = node->attrs.lp_normalize.p == 2;
 
+    (void)sim;
     for (int64_t i = 0; i < n; i++) {
         const struct line line = line_along(in[0], out, axis, i);
         float norm = 0;
@@ -111,11 +114,13 @@ bool simulate_lp_normalize(const struct node *node, const struct tensor *const *
     return true;
 }
 
-bool simulate_cumsum(const struct node *node, const struct tensor *const *in, struct tensor *out)
+bool simulate_cumsum(const struct simulation *sim, const struct node *node,
+                     const struct tensor *const *in, struct tensor *out)
 {
     const struct cumsum_attrs *attrs = &node->attrs.cumsum;
     const int64_t n = count_lines(&out->type, attrs->axis);
 
+    (void)sim;
     for (int64_t i = 0; i < n; i++) {
         const struct line line = line_along(in[0], out, attrs->axis, i);
         float sum = 0;

@@ -48,7 +48,8 @@ static float resized_sum(const struct resized *r, const int64_t *at, const int64
     return sum;
 }
 
-bool simulate_resize(const struct node *node, const struct tensor *const *in, struct tensor *out)
+bool simulate_resize(const struct simulation *sim, const struct node *node,
+                     const struct tensor *const *in, struct tensor *out)
 {
     const struct resize_attrs *attrs = &node->attrs.resize;
     const struct type *y = &out->type;
@@ -57,6 +58,7 @@ bool simulate_resize(const struct node *node, const struct tensor *const *in, st
     struct resized r = { .n = 0 };
     int64_t step[MAX_RANK];
 
+    (void)sim;
     for (int i = 0; i < y->rank && n > 0; i++)
         if (resize_changes(node, i)) {
             r.taps[r.n] = resize_taps(&bulk, node, i);
@@ -184,8 +186,8 @@ static int combine(const struct type *x, const struct sampling *s, const struct 
     return n;
 }
 
-bool simulate_grid_sample(const struct node *node, const struct tensor *const *in,
-                          struct tensor *out)
+bool simulate_grid_sample(const struct simulation *sim, const struct node *node,
+                          const struct tensor *const *in, struct tensor *out)
 {
     const struct sampling sampling = sampling_of(&node->attrs.grid_sample);
     const struct type *x = &in[0]->type;
@@ -193,6 +195,7 @@ bool simulate_grid_sample(const struct node *node, const struct tensor *const *i
     const int64_t channels = x->dim[1], plane = type_span(x, 2, x->rank);
     const int64_t n_places = type_span(&out->type, 2, out->type.rank);
 
+    (void)sim;
     for (int64_t i = 0; i < x->dim[0] * n_places; i++) {
         struct taps taps[MAX_SPATIAL];
         int64_t from[MOST_SHARES];
@@ -275,13 +278,15 @@ static bool is_usual(const struct span *span)
     return fabs(span->start) < (double)SPATIAL_MOST && span->bin <= ROI_MOST_SAMPLES;
 }
 
-bool simulate_roi_align(const struct node *node, const struct tensor *const *in, struct tensor *out)
+bool simulate_roi_align(const struct simulation *sim, const struct node *node,
+                        const struct tensor *const *in, struct tensor *out)
 {
     const struct roi_align_attrs *attrs = &node->attrs.roi_align;
     const struct type *x = &in[0]->type, *y = &out->type;
     const bool max = strcmp(attrs->mode, "max") == 0;
     const int64_t plane = x->dim[2] * x->dim[3], region = type_span(y, 1, 4);
 
+    (void)sim;
     for (int64_t r = 0; r < y->dim[0]; r++) {
         const int64_t image = index_within(tensor_int_at(in[2], r), (int)x->dim[0]);
         const float *roi = (const float *)in[1]->data + 4 * r;

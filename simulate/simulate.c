@@ -2,6 +2,7 @@
 #include "simulate/simulate.h"
 
 #include <float.h>
+#include <math.h>
 #include <string.h>
 
 #include "codegen_c/kernels/anchor.h"
@@ -79,16 +80,25 @@ static simulated *const functions[OP_COUNT] = {
     [OP_THRESHOLDED_RELU] = simulate_scalar,
 };
 
-static bool evaluate(const struct node *node, const struct tensor *const *in, struct tensor *out)
+static bool evaluate(void *user, const struct node *node, const struct tensor *const *in,
+                     struct tensor *out)
 {
     return node->n_outputs > 0 && functions[node->op] && out->type.dtype == DTYPE_F32 &&
-           functions[node->op](node, in, out);
+           functions[node->op](user, node, in, out);
 }
 
-bool simulate(struct ctx *ctx, struct function *fn, const struct tensor *inputs,
-              struct tensor *outputs, struct bulk *bulk, const struct observer *observer)
+bool simulate(struct ctx *ctx, struct function *fn, const struct simulate_options *options,
+              const struct tensor *inputs, struct tensor *outputs, struct bulk *bulk,
+              const struct observer *observer)
 {
-    return interpret_by(ctx, fn, inputs, outputs, bulk, observer, evaluate);
+    struct simulation sim = { .machine = &machines[0] };
+
+    if (options && options->machine)
+        sim.machine = options->machine;
+    sim.fused =
+        (options && options->deterministic && sim.machine->fma) || sim.machine->dot == DOT_MVE;
+    return interpret_by(ctx, fn, inputs, outputs, bulk, observer,
+                        &(struct other_evaluator){ evaluate, &sim });
 }
 
 const struct codegen_region *simulate_exception(const struct codegen_result *result)
@@ -102,27 +112,47 @@ const struct codegen_region *simulate_exception(const struct codegen_result *res
     return NULL;
 }
 
-static struct region region_of(const struct node *node)
+static struct region region_of(const struct simulation *sim, const struct node *node)
 {
     return (struct region){ .fn = node->fn,
                             .anchor = (struct node *)(uintptr_t)node,
-                            .machine = &machines[0],
+                            .machine = sim->machine,
                             .winograd = WINOGRAD_OFF };
 }
 
-bool has_kernel(const struct node *node, const char *kernel)
+bool has_kernel(const struct simulation *sim, const struct node *node, const char *kernel)
 {
-    const struct region region = region_of(node);
+    const struct region region = region_of(sim, node);
     const struct kernel *usual = kernel_usual(&region);
 
     return usual && strcmp(usual->name, kernel) == 0;
 }
 
-bool adds_by_rows(const struct node *node, int64_t len)
+bool adds_by_rows(const struct simulation *sim, const struct node *node, int64_t len)
 {
-    const struct region region = region_of(node);
+    const struct region region = region_of(sim, node);
 
     return reads_rows(&region, len);
+}
+
+bool fuses_products(const struct simulation *sim, const struct node *node)
+{
+    static const char *const kernels[] = {
+        "conv", "conv_band", "conv_decoded", "conv_transpose_tiles", "dense_tiles", "depthwise",
+        "gemv", "gru",       "lstm",         "matmul_tiles",         "rnn"
+    };
+    bool fuses = false;
+
+    for (size_t i = 0; sim->fused && i < sizeof kernels / sizeof *kernels; i++)
+        fuses = fuses || has_kernel(sim, node, kernels[i]);
+    return fuses;
+}
+
+float add_product(float sum, float a, float b, bool fused)
+{
+    const float product = a * b;
+
+    return fused ? fmaf(a, b, sum) : sum + product;
 }
 
 float *floats_of(struct bulk *bulk, const struct tensor *tensor)

@@ -1,5 +1,4 @@
-/* windows.c - convolutions and pools. Every product is a variable of its own, so that no compiler
- * makes one operation of it and the sum. */
+/* windows.c - convolutions and pools. */
 #include <math.h>
 
 #include "relay_ir/layout.h"
@@ -85,7 +84,7 @@ static bool covers_input(const struct spatial *s)
 /* One output: over the kernel in row-major order and, at each tap, over the input channels, or
  * (by_channels) the other way round. x has these steps; w is always one channel after the other. */
 static float conv_sum(const struct spatial *s, const struct place *y, int64_t in_c, const float *x,
-                      const struct layout_steps *step, const float *w, bool by_channels)
+                      const struct layout_steps *step, const float *w, bool by_channels, bool fused)
 {
     const bool last = !by_channels && (step->channel == 1 || !covers_input(s));
     const int64_t n_taps = taps_of(s), n = in_c * n_taps;
@@ -97,11 +96,9 @@ static float conv_sum(const struct spatial *s, const struct place *y, int64_t in
                                 k / s->dim[2].kernel % s->dim[1].kernel, k % s->dim[2].kernel };
         const int64_t at = element_under(s, y, tap);
 
-        if (at >= 0) {
-            const float product = x[ic * step->channel + at * step->place] * w[ic * n_taps + k];
-
-            sum += product;
-        }
+        if (at >= 0)
+            sum = add_product(sum, x[ic * step->channel + at * step->place], w[ic * n_taps + k],
+                              fused);
     }
     return sum;
 }
@@ -116,7 +113,8 @@ static void set_out(struct spatial *s, int rank, const int64_t *extents)
 /* --- operators with windows --------------------------------------------------------------------
  */
 
-bool simulate_conv(const struct node *node, const struct tensor *const *in, struct tensor *out)
+bool simulate_conv(const struct simulation *sim, const struct node *node,
+                   const struct tensor *const *in, struct tensor *out)
 {
     const struct conv_attrs *attrs = &node->attrs.conv;
     const struct type x = type_channels_first(&in[0]->type, attrs->data_layout);
@@ -129,7 +127,9 @@ bool simulate_conv(const struct node *node, const struct tensor *const *in, stru
     struct bulk bulk = { NULL, 0 };
     const float *data = floats_of(&bulk, in[0]), *weights = floats_of(&bulk, in[1]);
     const int64_t len = group_in * taps_of(&s);
-    const bool as_it_lies = has_kernel(node, "conv_direct"); /* a weight that comes at run time */
+    const bool fused = fuses_products(sim, node);
+    const bool as_it_lies =
+        has_kernel(sim, node, "conv_direct"); /* a weight that comes at run time */
     int64_t n_out;
 
     set_out(&s, x.rank - 2, y.dim + 2);
@@ -140,7 +140,7 @@ bool simulate_conv(const struct node *node, const struct tensor *const *in, stru
         const struct place place = place_of(&s, i % n_out);
 
         ((float *)out->data)[image * to.image + oc * to.channel + i % n_out * to.place] =
-            conv_sum(&s, &place, group_in, at, &from, weights + oc * len, as_it_lies);
+            conv_sum(&s, &place, group_in, at, &from, weights + oc * len, as_it_lies, fused);
     }
     bulk_release(&bulk);
     return true;
@@ -157,7 +157,7 @@ struct transposed_weights {
  * channels. x begins at the group's first channel. */
 static float transposed_sum(const struct spatial *s, const struct place *y, int64_t in_c,
                             const float *x, const struct layout_steps *step,
-                            const struct transposed_weights *w)
+                            const struct transposed_weights *w, bool fused)
 {
     const bool last = step->channel == 1;
     const int64_t k_w = s->dim[2].kernel, k_h = s->dim[1].kernel, n = in_c * taps_of(s);
@@ -169,18 +169,15 @@ static float transposed_sum(const struct spatial *s, const struct place *y, int6
         const int64_t tap[] = { row / k_h, row % k_h, kw };
         const int64_t at = element_behind(s, y, tap);
 
-        if (at >= 0) {
-            const float product =
-                w->at[ic * w->step + row * k_w + kw] * x[ic * step->channel + at * step->place];
-
-            sum += product;
-        }
+        if (at >= 0)
+            sum = add_product(sum, w->at[ic * w->step + row * k_w + kw],
+                              x[ic * step->channel + at * step->place], fused);
     }
     return sum;
 }
 
-bool simulate_conv_transpose(const struct node *node, const struct tensor *const *in,
-                             struct tensor *out)
+bool simulate_conv_transpose(const struct simulation *sim, const struct node *node,
+                             const struct tensor *const *in, struct tensor *out)
 {
     const struct conv_transpose_attrs *attrs = &node->attrs.conv_transpose;
     const struct type x = type_channels_first(&in[0]->type, attrs->data_layout), *w = &in[1]->type;
@@ -192,6 +189,7 @@ bool simulate_conv_transpose(const struct node *node, const struct tensor *const
                                     &attrs->padding, &attrs->dilation);
     struct bulk bulk = { NULL, 0 };
     const float *data = floats_of(&bulk, in[0]), *weights = floats_of(&bulk, in[1]);
+    const bool fused = fuses_products(sim, node);
     int64_t n_out, n_taps;
 
     set_out(&s, x.rank - 2, y.dim + 2);
@@ -207,7 +205,7 @@ bool simulate_conv_transpose(const struct node *node, const struct tensor *const
         ((float *)out->data)[image * to.image + oc * to.channel + i % n_out * to.place] =
             transposed_sum(&s, &place, group_in,
                            data + image * from.image + group * group_in * from.channel, &from,
-                           &of_channel);
+                           &of_channel, fused);
     }
     bulk_release(&bulk);
     return true;
@@ -221,8 +219,8 @@ static float average(float sum, int64_t n)
     return n > 0 ? sum / (float)n : 0;
 }
 
-bool simulate_global_average(const struct node *node, const struct tensor *const *in,
-                             struct tensor *out)
+bool simulate_global_average(const struct simulation *sim, const struct node *node,
+                             const struct tensor *const *in, struct tensor *out)
 {
     const char *layout = node->attrs.layout.layout;
     const struct type *type = &in[0]->type;
@@ -233,6 +231,7 @@ bool simulate_global_average(const struct node *node, const struct tensor *const
     struct bulk bulk = { NULL, 0 };
     const float *x = floats_of(&bulk, in[0]);
 
+    (void)sim;
     for (int64_t plane = 0; plane < type_elements(&out->type); plane++) {
         const float *at = x + plane / channels * step.image + plane % channels * step.channel;
         float sum = 0;
@@ -314,7 +313,8 @@ static float column_sum(const struct spatial *s, const struct place *y, const fl
     return sum;
 }
 
-bool simulate_pool(const struct node *node, const struct tensor *const *in, struct tensor *out)
+bool simulate_pool(const struct simulation *sim, const struct node *node,
+                   const struct tensor *const *in, struct tensor *out)
 {
     const struct pool_attrs *attrs = &node->attrs.pool;
     const struct type x = type_channels_first(&in[0]->type, attrs->layout);
@@ -323,7 +323,7 @@ bool simulate_pool(const struct node *node, const struct tensor *const *in, stru
     const struct layout_steps to = layout_steps(&out->type, attrs->layout);
     const bool is_lp =
         node->op == OP_LP_POOL1D || node->op == OP_LP_POOL2D || node->op == OP_LP_POOL3D;
-    const bool by_columns = has_kernel(node, "pool_tiles");
+    const bool by_columns = has_kernel(sim, node, "pool_tiles");
     struct spatial s = spatial_make(x.rank - 2, x.dim + 2, attrs->pool_size.at, &attrs->strides,
                                     &attrs->padding, &attrs->dilation);
     const float *data = in[0]->data;

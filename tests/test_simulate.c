@@ -134,6 +134,47 @@ START_TEST(operators_have_the_bits_of_the_simulation)
 }
 END_TEST
 
+/* Convolutions in all their kernels: channels last, depthwise, one pixel, transposed, weights of
+ * codes; dense layers of one row and of many, matrices, recurrent gates. */
+static const char products[] =
+    "fn main(%x: (1,3,9,8) f32, %l: (1,9,8,16) f32, %p: (1,1,1,40) f32, %d: (1,70) f32, %r: (7,70) "
+    "f32, "
+    "%m: (2,9,11) f32, %n: (2,11,19) f32) -> (%a, %b, %c, %e, %f, %g, %h, %i, %j, %k) {\n"
+    "  const @wa : (20,3,3,3) f32 = crc32:00000000\n"
+    "  const @wb : (24,16,3,3) f32 = crc32:00000000\n"
+    "  const @wc : (16,1,3,3) f32 = crc32:00000000\n"
+    "  const @we : (33,40,1,1) f32 = crc32:00000000\n"
+    "  const @wf : (16,6,3,3) f32 = crc32:00000000\n"
+    "  const @wg : (33,70) f32 = crc32:00000000\n"
+    "  const @wk : (5,16,3,3) f32 = crc32:00000000\n"
+    "  %a = nn.conv2d(%x, @wa) {padding=[1,1,1,1], groups=1}\n"
+    "  %b = nn.conv2d(%l, @wb) {padding=[1,1,1,1], groups=1, data_layout=\"NHWC\", "
+    "out_layout=\"NHWC\"}\n"
+    "  %c = nn.conv2d(%l, @wc) {padding=[1,1,1,1], groups=16, data_layout=\"NHWC\", "
+    "out_layout=\"NHWC\"}\n"
+    "  %e = nn.conv2d(%p, @we) {groups=1, data_layout=\"NHWC\", out_layout=\"NHWC\"}\n"
+    "  %f = nn.conv2d_transpose(%l, @wf) {groups=1, data_layout=\"NHWC\"}\n"
+    "  %g = nn.dense(%d, @wg)\n"
+    "  %h = nn.dense(%r, @wg)\n"
+    "  %i = nn.matmul(%m, %n)\n"
+    "  %j = nn.dense(%d, %r)\n"
+    "  %k = nn.conv2d(%l, @wk) {strides=[2,2], groups=1, data_layout=\"NHWC\", "
+    "out_layout=\"NHWC\"}\n"
+    "}\n";
+
+static const char *const fused_texts[] = { products, recurrent, windows, rows };
+
+START_TEST(products_are_fused_as_in_the_c)
+{
+    struct ctx *ctx = ctx_new("net.onnx");
+    struct module *module = module_of(ctx, fused_texts[_i]);
+
+    bits_check_fused(module, NULL);
+    module_free(module);
+    ctx_free(ctx);
+}
+END_TEST
+
 /* One bit of one coefficient of the C, or one order of a sum, is another: the comparison above sees
  * it. */
 static const struct {
@@ -164,6 +205,8 @@ int main(void)
 
     tcase_add_loop_test(tests, operators_have_the_bits_of_the_simulation, 0,
                         (int)(sizeof texts / sizeof *texts));
+    tcase_add_loop_test(tests, products_are_fused_as_in_the_c, 0,
+                        (int)(sizeof fused_texts / sizeof *fused_texts));
     tcase_add_loop_test(tests, a_changed_coefficient_is_seen, 0,
                         (int)(sizeof changes / sizeof *changes));
     suite_add_tcase(suite, tests);

@@ -88,7 +88,7 @@ static bool by_simulation(struct examination *e, const struct tensor *inputs,
                           struct tensor *outputs, void *user)
 {
     int *index = user;
-    bool ok = simulate(e->ctx, e->module->main, inputs, outputs, &e->bulk, NULL);
+    bool ok = simulate(e->ctx, e->module->main, NULL, inputs, outputs, &e->bulk, NULL);
 
     for (int i = 0; ok && i < e->module->main->ret->n_inputs; i++)
         ok = simulated_write(e->ctx, e->test, *index, i, &outputs[i]);

@@ -34,6 +34,14 @@ static const struct build {
     { "x86-64-v4, gcc", "gcc -O2 -march=x86-64-v4 -ffp-contract=off", "", "x86-64-v4" },
     { "x86-64-v4, clang", "clang -O3 -march=x86-64-v4 -ffp-contract=off", "", "x86-64-v4" },
     { "aarch64", "aarch64-linux-gnu-gcc -O3 -static", "qemu-aarch64", "aarch64" },
+}, fused_builds[] = { /* the second without the instruction: it computes the same by way of double */
+    { "x86-64-v3, gcc", "gcc -O2 -march=x86-64-v3", "", "x86-64-v3" },
+    { "x86-64, gcc, C for v3", "gcc -O2 -Wno-psabi", "", "x86-64-v3" },
+    { "x86-64-v3, clang", "clang -O2 -march=x86-64-v3", "", "x86-64-v3" },
+    { "x86-64-v4, gcc", "gcc -O2 -march=x86-64-v4", "", "x86-64-v4" },
+    { "aarch64", "aarch64-linux-gnu-gcc -O3 -static", "qemu-aarch64", "aarch64" },
+    { "armhf", "arm-linux-gnueabihf-gcc -O2 -mfpu=neon-vfpv4 -static", "qemu-arm", "armv7" },
+    { "riscv64", "riscv64-linux-gnu-gcc -O2 -static", "qemu-riscv64", "rv64gc" },
 };
 
 #define STRICT "-std=c99 -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Werror"
@@ -111,12 +119,16 @@ struct bench {
     int n_in, n_out;
     const struct tensor *inputs;
     struct tensor *wanted;
+    struct bulk *bulk; /* of the inputs, if they are random, and of what is wanted */
     bool deterministic;
     const char *files; /* for a compiler's command */
 };
 
+/* The C for a machine, and what it must compute. */
 static void generate(struct bench *bench, const char *target)
 {
+    const struct machine *machine = target ? machine_find(bench->ctx, target) : NULL;
+    const struct simulate_options how = { machine, bench->deterministic };
     const struct codegen_options options = { .name = "net",
                                              .dir = bench->dir.path,
                                              .model_file = "net.onnx",
@@ -124,8 +136,7 @@ static void generate(struct bench *bench, const char *target)
                                              .command = "",
                                              .winograd = WINOGRAD_OFF,
                                              .deterministic = bench->deterministic,
-                                             .machine =
-                                                 target ? machine_find(bench->ctx, target) : NULL };
+                                             .machine = machine };
     struct ctx *ctx = bench->ctx;
     struct output_set set = { .ctx = ctx };
     struct str files = { .arena = &ctx->perm };
@@ -137,6 +148,9 @@ static void generate(struct bench *bench, const char *target)
         if (str_ends(result.files[i], ".c"))
             str_printf(&files, " %s", result.files[i]);
     bench->files = str_text(&files);
+    ck_assert_msg(
+        simulate(ctx, bench->module->main, &how, bench->inputs, bench->wanted, bench->bulk, NULL),
+        "%s", expect_text(ctx));
 }
 
 static void write_program(struct bench *bench)
@@ -210,7 +224,6 @@ static bool runs_here(const struct build *build, struct ctx *ctx)
            *machine_flags_here(machine_find(ctx, build->target));
 }
 
-/* `bulk` holds the inputs, if they are random, and what is wanted. */
 static struct bench bench_begin(struct module *module, const struct tensor *inputs,
                                 bool deterministic, struct bulk *bulk)
 {
@@ -222,15 +235,16 @@ static struct bench bench_begin(struct module *module, const struct tensor *inpu
                            .n_in = module->main->n_params,
                            .n_out = module->main->ret->n_inputs,
                            .inputs = inputs,
+                           .bulk = bulk,
                            .deterministic = deterministic };
 
     if (!inputs)
         bench.inputs = random_inputs(&ctx->perm, bulk, module->main, -2, 2, &seed);
     bench.wanted = arena_array(&ctx->perm, struct tensor, bench.n_out);
-    ck_assert_msg(simulate(ctx, module->main, bench.inputs, bench.wanted, bulk, NULL), "%s",
-                  expect_text(ctx));
     return bench;
 }
+
+#define ALL(rows) rows, (int)(sizeof(rows) / sizeof *(rows))
 
 static void check_module(struct module *module, const struct tensor *inputs, bool deterministic,
                          const struct build *all, int n)
@@ -251,6 +265,11 @@ static void check_module(struct module *module, const struct tensor *inputs, boo
     }
     bulk_release(&bulk);
     temp_dir_free(&bench.dir);
+}
+
+void bits_check_fused(struct module *module, const struct tensor *inputs)
+{
+    check_module(module, inputs, true, ALL(fused_builds));
 }
 
 /* In NAME.c, wherever it stands. */
@@ -290,8 +309,6 @@ bool bits_differ(struct module *module, const char *from, const char *to)
     temp_dir_free(&bench.dir);
     return !same;
 }
-
-#define ALL(rows) rows, (int)(sizeof(rows) / sizeof *(rows))
 
 void bits_check_module(struct module *module, const struct tensor *inputs)
 {

@@ -19,6 +19,9 @@ void bits_check_deterministic(struct module *module, const struct tensor *inputs
  * such programs run here. */
 void bits_check_targets(struct module *module, const struct tensor *inputs);
 
+/* The same of what --deterministic makes for machines with FMA, where the text fuses. */
+void bits_check_fused(struct module *module, const struct tensor *inputs);
+
 /* Whether the results have other bits, on this machine, where a piece of the text of NAME.c, which
  * must be there, is replaced. */
 bool bits_differ(struct module *module, const char *from, const char *to);

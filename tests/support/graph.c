@@ -110,7 +110,7 @@ struct tensor *graph_run_simulated(struct module *module, unsigned seed, struct 
     struct tensor *inputs = random_inputs(&ctx->perm, bulk, fn, -2, 2, &seed);
     struct tensor *outputs = arena_array(&ctx->perm, struct tensor, fn->ret->n_inputs);
 
-    return simulate(ctx, fn, inputs, outputs, bulk, NULL) ? outputs : NULL;
+    return simulate(ctx, fn, NULL, inputs, outputs, bulk, NULL) ? outputs : NULL;
 }
 
 /* As difference(), but a tensor that is zero but for rounding is not measured by its own size. */

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codegen_c/machine.h"
 #include "relay_ir/interpret.h"
 #include "relay_ir/passes/pipeline.h"
 #include "runtime/engine/generated.h"
@@ -119,15 +118,17 @@ static bool run(struct generated *generated, const struct generated_case *row, i
     return ok;
 }
 
-static void check_bits(struct module *module, const struct tensor *inputs,
-                       const struct tensor *found)
+static void check_bits(struct module *module, const struct generated_case *row,
+                       const struct tensor *inputs, const struct tensor *found)
 {
+    const struct simulate_options options = { .machine = row->machine };
     struct ctx *ctx = module->ctx;
     const int n = module->main->ret->n_inputs;
     struct tensor *wanted = arena_array(&ctx->perm, struct tensor, n);
     struct bulk bulk = { NULL, 0 };
 
-    ck_assert_msg(simulate(ctx, module->main, inputs, wanted, &bulk, NULL), "%s", expect_text(ctx));
+    ck_assert_msg(simulate(ctx, module->main, &options, inputs, wanted, &bulk, NULL), "%s",
+                  expect_text(ctx));
     for (int i = 0; i < n; i++) {
         const int64_t at =
             wanted[i].type.dtype == DTYPE_F64 ? -1 : other_bits(&found[i], &wanted[i]);
@@ -168,9 +169,8 @@ static void check_build(struct module *module, const struct generated_case *row,
         ck_assert_msg(d <= row->tolerance, "%s: output %d '%s' differs by %g",
                       builds[build].compiler, i, module->main->result_names[i], d);
     }
-    if (build == 0 && !simulate_exception(&result) &&
-        !(row->machine && row->machine->dot == DOT_MVE)) /* which fuses products always */
-        check_bits(module, inputs, found);
+    if (build == 0 && !simulate_exception(&result))
+        check_bits(module, row, inputs, found);
     generated_free(generated);
     bulk_release(&bulk);
     temp_dir_free(&dir);
