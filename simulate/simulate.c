@@ -138,8 +138,9 @@ bool adds_by_rows(const struct simulation *sim, const struct node *node, int64_t
 bool fuses_products(const struct simulation *sim, const struct node *node)
 {
     static const char *const kernels[] = {
-        "conv", "conv_band", "conv_decoded", "conv_transpose_tiles", "dense_tiles", "depthwise",
-        "gemv", "gru",       "lstm",         "matmul_tiles",         "rnn"
+        "conv",         "conv_band", "conv_decoded", "conv_small", "conv_transpose_tiles",
+        "dense_tiles",  "depthwise", "gemv",         "gru",        "lstm",
+        "matmul_tiles", "rnn"
     };
     bool fuses = false;
 

@@ -38,7 +38,8 @@ static const struct build {
     { "x86-64-v3, gcc", "gcc -O2 -march=x86-64-v3", "", "x86-64-v3" },
     { "x86-64, gcc, C for v3", "gcc -O2 -Wno-psabi", "", "x86-64-v3" },
     { "x86-64-v3, clang", "clang -O2 -march=x86-64-v3", "", "x86-64-v3" },
-    { "x86-64-v4, gcc", "gcc -O2 -march=x86-64-v4", "", "x86-64-v4" },
+    /* not -O2: gcc 12.2 clears an array in the red zone there as if it were aligned, and crashes */
+    { "x86-64-v4, gcc", "gcc -O3 -march=x86-64-v4", "", "x86-64-v4" },
     { "aarch64", "aarch64-linux-gnu-gcc -O3 -static", "qemu-aarch64", "aarch64" },
     { "armhf", "arm-linux-gnueabihf-gcc -O2 -mfpu=neon-vfpv4 -static", "qemu-arm", "armv7" },
     { "riscv64", "riscv64-linux-gnu-gcc -O2 -static", "qemu-riscv64", "rv64gc" },
