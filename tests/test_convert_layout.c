@@ -297,6 +297,53 @@ static const struct pass_case rows[] = {
       "  %m = multiply(%c, %s)\n"
       "  %y = nn.conv2d(%m, @v) {groups=1, data_layout=\"NHWC\", out_layout=\"NCHW\"}\n"
       "}\n" },
+    /* a shuffle of channels: one copy, of what has the channels last */
+    { NULL,
+      "fn main(%x: (1,4,8,8) f32) -> (%y) {\n"
+      "  const @w : (4,2,1,1) f32 = crc32:00000000\n"
+      "  const @v : (4,1,3,3) f32 = crc32:00000000\n"
+      "  const @u : (4,4,1,1) f32 = crc32:00000000\n"
+      "  %c = nn.conv2d(%x, @w) {groups=2}\n"
+      "  %s = reshape(%c) {shape=[1,2,2,8,8]}\n"
+      "  %t = transpose(%s) {axes=[0,2,1,3,4]}\n"
+      "  %m = reshape(%t) {shape=[1,4,8,8]}\n"
+      "  %d = nn.conv2d(%m, @v) {padding=[1,1,1,1], groups=4}\n"
+      "  %y = nn.conv2d(%d, @u) {groups=1}\n"
+      "}\n",
+      "fn main(%x: (1,4,8,8) f32) -> (%y) {\n"
+      "  const @w : (4,2,1,1) f32 = crc32:00000000\n"
+      "  const @v : (4,1,3,3) f32 = crc32:00000000\n"
+      "  const @u : (4,4,1,1) f32 = crc32:00000000\n"
+      "  %x.nhwc = transpose(%x) {axes=[0,2,3,1]}\n"
+      "  %c = nn.conv2d(%x.nhwc, @w) {groups=2, data_layout=\"NHWC\", out_layout=\"NHWC\"}\n"
+      "  %s = reshape(%c) {shape=[1,8,8,2,2]}\n"
+      "  %t = transpose(%s) {axes=[0,1,2,4,3]}\n"
+      "  %m = reshape(%t) {shape=[1,8,8,4]}\n"
+      "  %d = nn.conv2d(%m, @v) {padding=[1,1,1,1], groups=4, data_layout=\"NHWC\", "
+      "out_layout=\"NHWC\"}\n"
+      "  %y = nn.conv2d(%d, @u) {groups=1, data_layout=\"NHWC\", out_layout=\"NCHW\"}\n"
+      "}\n" },
+    /* an image of one row, and one of one column: the same memory */
+    { NULL,
+      "fn main(%x: (1,3,1,8) f32) -> (%y) {\n"
+      "  const @w : (4,3,1,3) f32 = crc32:00000000\n"
+      "  const @v : (4,4,1,1) f32 = crc32:00000000\n"
+      "  %c = nn.conv2d(%x, @w) {padding=[0,1,0,1], groups=1}\n"
+      "  %r = nn.relu(%c)\n"
+      "  %s = reshape(%r) {shape=[1,4,8,1]}\n"
+      "  %p = nn.max_pool2d(%s) {pool_size=[2,1], strides=[2,1]}\n"
+      "  %y = nn.conv2d(%p, @v) {groups=1}\n"
+      "}\n",
+      "fn main(%x: (1,3,1,8) f32) -> (%y) {\n"
+      "  const @w : (4,3,1,3) f32 = crc32:00000000\n"
+      "  const @v : (4,4,1,1) f32 = crc32:00000000\n"
+      "  %c = nn.conv2d(%x, @w) {padding=[0,1,0,1], groups=1, data_layout=\"NCHW\", "
+      "out_layout=\"NHWC\"}\n"
+      "  %r = nn.relu(%c)\n"
+      "  %s = reshape(%r) {shape=[1,8,1,4]}\n"
+      "  %p = nn.max_pool2d(%s) {pool_size=[2,1], strides=[2,1], layout=\"NHWC\"}\n"
+      "  %y = nn.conv2d(%p, @v) {groups=1, data_layout=\"NHWC\", out_layout=\"NCHW\"}\n"
+      "}\n" },
     /* no spatial operators */
     { NULL,
       "fn main(%x: (1,4,8,8) f32) -> (%y) {\n"

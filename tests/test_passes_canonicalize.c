@@ -277,6 +277,36 @@ static const struct pass_case rows[] = {
       "}\n",
       NULL },
 
+    /* bias, scale and activation of a convolution over time, written as one over an image of a row
+     */
+    { "squeeze_behind_elementwise",
+      "fn main(%x: (1,2,1,5) f32) -> (%y) {\n"
+      "  const @w : (4,2,1,1) f32 = crc32:00000000\n"
+      "  const @k : (4,1) f32 = crc32:00000000\n"
+      "  %c = nn.conv2d(%x, @w) " CONV " : (1,4,1,5) f32\n"
+      "  %s = squeeze(%c) {axes=[2]} : (1,4,5) f32\n"
+      "  %m = multiply(%s, @k) : (1,4,5) f32\n"
+      "  %y = nn.relu(%m) : (1,4,5) f32\n"
+      "}\n",
+      "fn main(%x: (1,2,1,5) f32) -> (%y) {\n"
+      "  const @w : (4,2,1,1) f32 = crc32:00000000\n"
+      "  const @k : (1,4,1,1) f32 = crc32:00000000\n"
+      "  %c = nn.conv2d(%x, @w) " CONV " : (1,4,1,5) f32\n"
+      "  %m.multiply = multiply(%c, @k) : (1,4,1,5) f32\n"
+      "  %y.relu = nn.relu(%m.multiply) : (1,4,1,5) f32\n"
+      "  %y = reshape(%y.relu) {shape=[1,4,5]} : (1,4,5) f32\n"
+      "}\n" },
+
+    /* the view joins two dims: sink_views does it, when layouts are chosen */
+    { "squeeze_behind_elementwise",
+      "fn main(%x: (1,2,3,5) f32) -> (%y) {\n"
+      "  const @w : (4,2,1,1) f32 = crc32:00000000\n"
+      "  %c = nn.conv2d(%x, @w) " CONV " : (1,4,3,5) f32\n"
+      "  %s = reshape(%c) {shape=[1,4,15]} : (1,4,15) f32\n"
+      "  %y = nn.relu(%s) : (1,4,15) f32\n"
+      "}\n",
+      NULL },
+
     /* behind a bias, in both forms */
     { "merge_biases",
       "fn main(%x: (1,2,3,3) f32) -> (%d) {\n"

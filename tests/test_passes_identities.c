@@ -84,6 +84,38 @@ static const struct pass_case rows[] = {
       "  %r = exp(%x) : (2,3,4) f32\n"
       "}\n" },
 
+    /* along the last axis, when it is turned */
+    { "softmax_behind_transpose",
+      "fn main(%x: (2,3,4) f32) -> (%z) {\n"
+      "  %y = nn.softmax(%x) {axis=1} : (2,3,4) f32\n"
+      "  %z = transpose(%y) {axes=[0,2,1]} : (2,4,3) f32\n"
+      "}\n",
+      "fn main(%x: (2,3,4) f32) -> (%z) {\n"
+      "  %z.transpose = transpose(%x) {axes=[0,2,1]} : (2,4,3) f32\n"
+      "  %z = nn.softmax(%z.transpose) {axis=2} : (2,4,3) f32\n"
+      "}\n" },
+
+    /* the same, with a dim more in between */
+    { "softmax_behind_transpose",
+      "fn main(%x: (2,3,4) f32) -> (%z) {\n"
+      "  %y = nn.log_softmax(%x) {axis=1} : (2,3,4) f32\n"
+      "  %v = reshape(%y) {shape=[2,1,3,4]} : (2,1,3,4) f32\n"
+      "  %z = transpose(%v) {axes=[0,3,1,2]} : (2,4,1,3) f32\n"
+      "}\n",
+      "fn main(%x: (2,3,4) f32) -> (%z) {\n"
+      "  %z.reshape = reshape(%x) {shape=[2,1,3,4]} : (2,1,3,4) f32\n"
+      "  %z.transpose = transpose(%z.reshape) {axes=[0,3,1,2]} : (2,4,1,3) f32\n"
+      "  %z = nn.log_softmax(%z.transpose) {axis=3} : (2,4,1,3) f32\n"
+      "}\n" },
+
+    /* along the last axis as it is */
+    { "softmax_behind_transpose",
+      "fn main(%x: (2,3,4) f32) -> (%z) {\n"
+      "  %y = nn.softmax(%x) {axis=2} : (2,3,4) f32\n"
+      "  %z = transpose(%y) {axes=[0,2,1]} : (2,4,3) f32\n"
+      "}\n",
+      NULL },
+
     /* a copy in the middle */
     { "drop_copy",
       "fn main(%x: (2) f32) -> (%z) {\n"

@@ -19,6 +19,50 @@ static const struct pass_case rows[] = {
       "\"c\" #1\n"
       "}\n" },
 
+    /* of a network with the channels last */
+    { "pad_behind_transpose",
+      "fn main(%x: (1,3,3,2) f32) -> (%y) {\n"
+      "  %p = nn.pad(%x) {pad_before=[0,0,1,0], pad_after=[0,2,1,0], mode=\"constant\", "
+      "value=0} : (1,5,5,2) f32\n"
+      "  %y = transpose(%p) {axes=[0,3,1,2]} : (1,2,5,5) f32\n"
+      "}\n",
+      "fn main(%x: (1,3,3,2) f32) -> (%y) {\n"
+      "  %y.transpose = transpose(%x) {axes=[0,3,1,2]} : (1,2,3,3) f32\n"
+      "  %y = nn.pad(%y.transpose) {pad_before=[0,0,0,1], pad_after=[0,0,2,1], "
+      "mode=\"constant\", value=0} : (1,2,5,5) f32\n"
+      "}\n" },
+
+    /* somebody else reads what is padded */
+    { "pad_behind_transpose",
+      "fn main(%x: (1,3,3,2) f32) -> (%y, %p) {\n"
+      "  %p = nn.pad(%x) {pad_before=[0,0,1,0], pad_after=[0,2,1,0], mode=\"constant\", "
+      "value=0} : (1,5,5,2) f32\n"
+      "  %y = transpose(%p) {axes=[0,3,1,2]} : (1,2,5,5) f32\n"
+      "}\n",
+      NULL },
+
+    /* causal, over time */
+    { "pad_behind_reshape",
+      "fn main(%x: (1,2,5) f32) -> (%y) {\n"
+      "  %p = nn.pad(%x) {pad_before=[0,0,2], pad_after=[0,0,0], mode=\"constant\", "
+      "value=0} : (1,2,7) f32\n"
+      "  %y = reshape(%p) {shape=[1,2,1,7]} : (1,2,1,7) f32\n"
+      "}\n",
+      "fn main(%x: (1,2,5) f32) -> (%y) {\n"
+      "  %y.reshape = reshape(%x) {shape=[1,2,1,5]} : (1,2,1,5) f32\n"
+      "  %y = nn.pad(%y.reshape) {pad_before=[0,0,0,2], pad_after=[0,0,0,0], "
+      "mode=\"constant\", value=0} : (1,2,1,7) f32\n"
+      "}\n" },
+
+    /* the dims are others */
+    { "pad_behind_reshape",
+      "fn main(%x: (1,2,5) f32) -> (%y) {\n"
+      "  %p = nn.pad(%x) {pad_before=[0,0,2], pad_after=[0,0,1], mode=\"constant\", "
+      "value=0} : (1,2,8) f32\n"
+      "  %y = reshape(%p) {shape=[1,2,2,4]} : (1,2,2,4) f32\n"
+      "}\n",
+      NULL },
+
     /* another number */
     { "pad_into_conv",
       "fn main(%x: (1,2,3,3) f32) -> (%y) {\n"
@@ -213,7 +257,7 @@ START_TEST(every_rule_has_a_row)
     int n;
     const struct rule *rules = canonicalize_rules(&n);
 
-    pass_case_coverage(rules, n, "pad_into_conv", "pool_to_global_pool", rows, N_ROWS(rows));
+    pass_case_coverage(rules, n, "pad_behind_transpose", "pool_to_global_pool", rows, N_ROWS(rows));
 }
 END_TEST
 

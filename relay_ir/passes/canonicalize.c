@@ -14,6 +14,7 @@ static const struct rule rules[] = {
     { "drop_reshape", drop_reshape, ROOTS(OP_RESHAPE) },
     { "drop_transpose", drop_transpose, ROOTS(OP_TRANSPOSE) },
     { "merge_transposes", merge_transposes, ROOTS(OP_TRANSPOSE) },
+    { "softmax_behind_transpose", softmax_behind_transpose, ROOTS(OP_TRANSPOSE) },
 
     { "drop_copy", drop_copy, ROOTS(OP_COPY) },
     { "drop_cast", drop_cast, ROOTS(OP_CAST) },
@@ -43,10 +44,13 @@ static const struct rule rules[] = {
 
     { "matmul_to_dense", matmul_to_dense, ROOTS(OP_MATMUL) },
     { "sink_unflatten", sink_unflatten, NULL },
+    { "squeeze_behind_elementwise", squeeze_behind_elementwise, NULL },
     { "merge_biases", merge_biases, ROOTS(OP_ADD, OP_BIAS_ADD) },
     { "add_to_bias", add_to_bias, ROOTS(OP_ADD) },
     { "drop_zero_bias", drop_zero_bias, ROOTS(OP_BIAS_ADD) },
 
+    { "pad_behind_transpose", pad_behind_transpose, ROOTS(OP_TRANSPOSE) },
+    { "pad_behind_reshape", pad_behind_reshape, ROOTS(OP_RESHAPE) },
     { "pad_into_conv", pad_into_conv, ROOTS(OP_CONV1D, OP_CONV2D, OP_CONV3D) },
     { "pad_into_qnn_conv", pad_into_qnn_conv, ROOTS(OP_QNN_CONV1D, OP_QNN_CONV2D, OP_QNN_CONV3D) },
     { "pad_into_average_pool", pad_into_average_pool,

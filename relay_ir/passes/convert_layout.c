@@ -228,7 +228,8 @@ static bool turn_node(struct conversion *c, struct node *node)
     layout_turn_attrs(node, &order, role->in_last, role->out_last, &node->attrs);
     for (int i = 0; i < node->n_outputs; i++)
         c->lies[node->outputs[i]->id].order =
-            c->plan.places[node->outputs[i]->id].order[role->out_last];
+            role->kind == LAYOUT_FREE ? order
+                                      : c->plan.places[node->outputs[i]->id].order[role->out_last];
     return node_infer(c->fn->module->ctx, node);
 }
 
@@ -252,9 +253,10 @@ static bool keep_node(struct conversion *c, struct node *node, struct node *befo
 static bool drop_transpose(struct conversion *c, struct node *node)
 {
     struct value *x = node->inputs[0], *y = node->outputs[0];
-    const bool last = role_of(c, node)->in_last;
+    const struct order *order = &c->plan.places[y->id].order[role_of(c, node)->in_last];
+    const struct order wanted = order_before_transpose(&node->attrs.axes.axes, order);
     const struct copy *newest = c->copies[x->id];
-    struct value *value = in_order(c, x, &c->plan.places[x->id].order[last], node);
+    struct value *value = in_order(c, x, &wanted, node);
 
     if (!value)
         return false;
@@ -262,26 +264,31 @@ static bool drop_transpose(struct conversion *c, struct node *node)
         value_take_name(value, y);
         value->def->origin = node->origin;
     }
-    c->lies[y->id] = (struct lies){ value, c->plan.places[y->id].order[last] };
+    c->lies[y->id] = (struct lies){ value, *order };
     return true;
 }
 
-/* A view of its input as that lies, or in the order that is wanted. */
+/* A view of its input as that lies, or in the order that is wanted; where the two orders do not go
+ * together the input is copied so that they do, or else whoever reads the view will copy it. */
 static bool turn_view(struct conversion *c, struct node *node)
 {
     const struct role *role = role_of(c, node);
     struct value *x = node->inputs[0], *y = node->outputs[0], *view;
     const struct place *from = &c->plan.places[x->id], *to = &c->plan.places[y->id];
-    const bool anyhow = order_same_memory(&from->type, &from->order[0], &from->order[1]);
+    const bool copies = role->copies[role->in_last];
+    const bool anyhow = !copies && order_same_memory(&from->type, &from->order[0], &from->order[1]);
+    struct order order = from->order[role->in_last], made = to->order[role->out_last];
     struct lies *lies = &c->lies[y->id];
     union attrs attrs = { .shape = { .shape = { 0 } } };
     struct type type = to->type;
 
-    x = anyhow ? c->lies[x->id].value : in_order(c, x, &from->order[role->in_last], node);
+    if (copies && !order_through_reshape(&to->type, &made, &from->type, &order))
+        order_through_reshape(&from->type, &order, &to->type, &made);
+    x = anyhow ? c->lies[x->id].value : in_order(c, x, &order, node);
     if (!x)
         return false;
     if (to->known) {
-        lies->order = to->order[role->out_last];
+        lies->order = made;
         type = order_type(&to->type, &lies->order);
     }
     attrs.shape.shape = ints_of(type.rank, type.dim);

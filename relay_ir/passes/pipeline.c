@@ -41,6 +41,7 @@ static const struct pass passes[] = {
     ROW(common_subexpr, "computes equal expressions once"),
     ROW(dead_code, "removes nodes that no result needs"),
     ROW(convert_layout, "puts the channels last where convolutions and pools read"),
+    RULES_ROW(sink_views, "computes element by element what a view stood before"),
     ROW(unshare_dequantize, "gives each reader of small numbers a dequantize of its own"),
     ROW(fuse_ops, "groups nodes into region functions"),
 };

@@ -21,14 +21,14 @@ struct pass {
     const struct rule *(*rules)(int *n); /* its rewrite rules; NULL = it has none */
 };
 
-enum { PIPELINE_N_FUSE = 3 /* passes at the end of the table: PIPELINE_FUSE */ };
+enum { PIPELINE_N_FUSE = 4 /* passes at the end of the table: PIPELINE_FUSE */ };
 
 /* Quantisation and the partitioner run in between, see quantize/quantize.h and
  * partition/partition.h. */
 enum pipeline_part {
     PIPELINE_WHOLE,
     PIPELINE_PREPARE, /* what stands before convert_layout */
-    PIPELINE_FUSE     /* convert_layout, unshare_dequantize, fuse_ops */
+    PIPELINE_FUSE     /* convert_layout, sink_views, unshare_dequantize, fuse_ops */
 };
 
 struct pipeline_options {
@@ -97,6 +97,7 @@ bool pass_widen_halves(struct module *module);
 bool pass_inline_functions(struct module *module);
 bool pass_simplify_expr(struct module *module);
 bool pass_simplify_inference(struct module *module);
+bool pass_sink_views(struct module *module);
 bool pass_unroll_recurrent(struct module *module);
 bool pass_unshare_dequantize(struct module *module);
 

@@ -41,6 +41,7 @@ const struct rule *fold_dequantize_rules(int *n);
 const struct rule *fold_scale_axis_rules(int *n);
 const struct rule *simplify_expr_rules(int *n);
 const struct rule *simplify_inference_rules(int *n);
+const struct rule *sink_views_rules(int *n);
 
 /* Removes the node if nobody needs it, and then what only it needed. */
 void remove_dead(struct node *node);

@@ -124,6 +124,17 @@ static void join_readers(struct choice *choice, const struct value *value, int64
     }
 }
 
+/* Of a role whose output has to be copied in one of the orders, whoever reads it. */
+static void add_copies(struct choice *choice, const struct role *role, const struct place *made)
+{
+    const int64_t cost = 8 * (int64_t)type_bytes(&made->type);
+
+    if (role->copies[0])
+        min_cut_edge(choice->cut, MIN_CUT_SOURCE, role->in, cost, 0);
+    if (role->copies[1])
+        min_cut_edge(choice->cut, role->in, MIN_CUT_SINK, cost, 0);
+}
+
 /* What a role may be, and what it costs to be so. */
 static void add_role(struct choice *choice, const struct node *node)
 {
@@ -151,9 +162,10 @@ static void add_role(struct choice *choice, const struct node *node)
             if (!is_free_move(&plan->places[node->outputs[0]->id]))
                 min_cut_edge(choice->cut, role->in, role->out, MIN_CUT_NEVER, MIN_CUT_NEVER);
         }
-        return;
+        break;
     default: role->in = role->out = min_cut_vertex(choice->cut);
     }
+    add_copies(choice, role, &plan->places[node->outputs[0]->id]);
 }
 
 static bool is_last(const struct choice *choice, int vertex)

@@ -136,6 +136,16 @@ static bool has_orders(const struct spread *spread, const struct value *value,
            order_equal(&place->order[1], &order[1], value->type.rank);
 }
 
+/* The same but for dims of 1, which a view can put elsewhere. */
+static bool lies_alike(const struct spread *spread, const struct value *value,
+                       const struct order order[2])
+{
+    const struct place *place = place_of(spread, value);
+
+    return place->known && order_same_memory(&place->type, &place->order[0], &order[0]) &&
+           order_same_memory(&place->type, &place->order[1], &order[1]);
+}
+
 /* Whether the places of what the node reads and writes are those that it can take. */
 static bool free_fits(const struct spread *spread, const struct node *node)
 {
@@ -143,9 +153,9 @@ static bool free_fits(const struct spread *spread, const struct node *node)
     bool fits = place_of(spread, node->outputs[0])->known;
 
     for (int i = 0; i < layout_n_images(node) && fits; i++)
-        fits = !shares_order(node, node->inputs[i]) || has_orders(spread, node->inputs[i], order);
+        fits = !shares_order(node, node->inputs[i]) || lies_alike(spread, node->inputs[i], order);
     for (int i = 0; i < node->n_outputs && fits; i++)
-        fits = has_orders(spread, node->outputs[i], order);
+        fits = lies_alike(spread, node->outputs[i], order);
     return fits;
 }
 
@@ -162,19 +172,46 @@ static bool spatial_fits(const struct spread *spread, const struct node *node)
                                         order_of_layout(out, rank, true) });
 }
 
-static bool one_fits(const struct spread *spread, const struct node *node)
+static bool reduce_fits(const struct spread *spread, const struct node *node)
+{
+    const struct place *x = place_of(spread, node->inputs[0]);
+    struct order order[2];
+
+    return x->known && orders_through(node, false, x->order, order) &&
+           has_orders(spread, node->outputs[0], order);
+}
+
+/* A transpose can make any order of any other, by a copy. */
+static bool transpose_fits(const struct spread *spread, const struct node *node, bool copies[2])
 {
     const struct place *x = place_of(spread, node->inputs[0]);
     const struct place *y = place_of(spread, node->outputs[0]);
-    struct order order[2];
 
     if (!x->known || !y->known)
         return false;
-    if (layout_kind(node) == LAYOUT_VIEW)
-        return order_same_elements(&x->type, &x->order[0], &y->type, &y->order[0]) &&
-               order_same_elements(&x->type, &x->order[1], &y->type, &y->order[1]);
-    return orders_through(node, false, x->order, order) &&
-           has_orders(spread, node->outputs[0], order);
+    for (int k = 0; k < 2; k++) {
+        const struct order wanted = order_before_transpose(&node->attrs.axes.axes, &y->order[k]);
+
+        copies[k] = !order_same_memory(&x->type, &x->order[k], &wanted);
+    }
+    return true;
+}
+
+/* A view where the elements lie in the same order; else a copy either of its input before it, or of
+ * its output behind it, if one of the two can be seen as the other. */
+static bool view_fits(const struct spread *spread, const struct node *node, bool copies[2])
+{
+    const struct place *x = place_of(spread, node->inputs[0]);
+    const struct place *y = place_of(spread, node->outputs[0]);
+    struct order order;
+    bool fits = x->known && y->known;
+
+    for (int k = 0; k < 2 && fits; k++) {
+        copies[k] = !order_same_elements(&x->type, &x->order[k], &y->type, &y->order[k]);
+        fits = !copies[k] || order_through_reshape(&x->type, &x->order[k], &y->type, &order) ||
+               order_through_reshape(&y->type, &y->order[k], &x->type, &order);
+    }
+    return fits;
 }
 
 /* The batch stays the first dim, and the elements behind it belong to weights. */
@@ -196,13 +233,16 @@ static void check_role(struct spread *spread, const struct node *node)
     case LAYOUT_FREE: fits = free_fits(spread, node); break;
     case LAYOUT_SPATIAL: fits = spatial_fits(spread, node); break;
     case LAYOUT_VIEW:
-        fits = one_fits(spread, node);
+        fits = view_fits(spread, node, role->copies);
         role->flattens = !fits && flattens(spread, node);
         break;
-    default: fits = one_fits(spread, node); break;
+    case LAYOUT_TRANSPOSE: fits = transpose_fits(spread, node, role->copies); break;
+    case LAYOUT_REDUCE: fits = reduce_fits(spread, node); break;
     }
-    if (!fits)
+    if (!fits) {
         role->kind = role->flattens ? LAYOUT_VIEW : LAYOUT_FIXED;
+        role->copies[0] = role->copies[1] = false;
+    }
 }
 
 void plan_places(struct plan *plan)

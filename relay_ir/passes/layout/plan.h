@@ -18,7 +18,9 @@ struct role {
     enum layout_kind kind; /* FIXED where a place is not known, or does not fit */
     bool flattens;         /* a view to a matrix whose readers are dense layers only */
     bool spread;           /* its values have their places */
-    int in, out;           /* vertices of the cut; MIN_CUT_SOURCE is [1], MIN_CUT_SINK [0] */
+    bool copies[2]; /* a transpose or a view that makes another order than its output's [0] or
+                       [1] of its input's, so that it costs a copy: a shuffle of channels */
+    int in, out;    /* vertices of the cut; MIN_CUT_SOURCE is [1], MIN_CUT_SINK [0] */
     bool in_last, out_last;
 };
 

@@ -14,7 +14,10 @@ RULE(merge_reshapes)
 RULE(drop_reshape)
 RULE(drop_transpose)
 RULE(merge_transposes)
+RULE(softmax_behind_transpose)
 RULE(sink_unflatten)
+RULE(view_behind_elementwise)
+RULE(squeeze_behind_elementwise)
 
 /* identity.c */
 RULE(drop_copy)
@@ -110,6 +113,8 @@ RULE(matmul_to_dense)
 RULE(transpose_into_matmul)
 
 /* window.c */
+RULE(pad_behind_transpose)
+RULE(pad_behind_reshape)
 RULE(pad_into_conv)
 RULE(pad_into_qnn_conv)
 RULE(pad_into_average_pool)

@@ -71,6 +71,63 @@ struct value *pad_into_qnn_conv(struct rewrite *rewrite, struct node *root)
         (struct value *[]){ pad->inputs[0], root->inputs[1], root->inputs[2], root->inputs[3] });
 }
 
+static struct ints permuted(const struct ints *ints, const struct ints *axes)
+{
+    struct ints to = { .n = axes->n };
+
+    for (int i = 0; i < axes->n; i++)
+        to.at[i] = ints->at[axes->at[i]];
+    return to;
+}
+
+/* transpose(pad(x)) -> pad(transpose(x)): so exporters of networks with the channels last write the
+ * padding of a convolution, which can take it only when it stands beside it. */
+struct value *pad_behind_transpose(struct rewrite *rewrite, struct node *root)
+{
+    const struct node *pad = only_defined_by(root->inputs[0], OP_PAD);
+    const struct ints *axes = &root->attrs.axes.axes;
+    union attrs attrs;
+
+    if (!pad)
+        return NULL;
+    attrs = pad->attrs;
+    attrs.pad.pad_before = permuted(&pad->attrs.pad.pad_before, axes);
+    attrs.pad.pad_after = permuted(&pad->attrs.pad.pad_after, axes);
+    rule_covers(rewrite, pad);
+    return rule_build1(rewrite, OP_PAD, &attrs,
+                       rule_build1(rewrite, OP_TRANSPOSE, &root->attrs, pad->inputs[0]));
+}
+
+/* reshape(pad(x)) -> pad(reshape(x)), where the reshape adds dims of 1: likewise of networks that
+ * were written over time. */
+struct value *pad_behind_reshape(struct rewrite *rewrite, struct node *root)
+{
+    const struct node *pad = only_defined_by(root->inputs[0], OP_PAD);
+    struct type type = root->outputs[0]->type;
+    union attrs attrs;
+    int i = 0;
+
+    if (!pad)
+        return NULL;
+    attrs = pad->attrs;
+    attrs.pad.pad_before.n = attrs.pad.pad_after.n = type.rank;
+    for (int j = 0; j < type.rank; j++) {
+        const bool same =
+            i < root->inputs[0]->type.rank && type.dim[j] == root->inputs[0]->type.dim[i];
+
+        if (!same && type.dim[j] != 1)
+            return NULL;
+        attrs.pad.pad_before.at[j] = same ? pad->attrs.pad.pad_before.at[i] : 0;
+        attrs.pad.pad_after.at[j] = same ? pad->attrs.pad.pad_after.at[i] : 0;
+        type.dim[j] -= attrs.pad.pad_before.at[j] + attrs.pad.pad_after.at[j];
+        i += same;
+    }
+    if (i < root->inputs[0]->type.rank)
+        return NULL;
+    rule_covers(rewrite, pad);
+    return rule_build1(rewrite, OP_PAD, &attrs, rule_reshape(rewrite, pad->inputs[0], &type));
+}
+
 /* Whether every window holds some element of the input: pools want that of their padding. */
 static bool fits_windows(const struct pool_attrs *pool)
 {
