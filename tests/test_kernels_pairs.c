@@ -1,14 +1,20 @@
-/* Convolutions by pairs of products (codegen_c/kernels/conv_pairs.c), as generated C. */
+/* Sums by pairs of products (codegen_c/kernels/pairs.h), as generated C: conv_pairs and winograd.
+ */
 #include <check.h>
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "codegen_c/machine.h"
 #include "tests/support/kernel_case.h"
+#include "tests/support/expect.h"
 #include "tests/support/run_generated.h"
 
 /* Errors relative to the largest output: of inputs of the size that weights are scaled for, and at
- * most, where inputs are as small or as great as may be. */
+ * most, where inputs are as small or as great as may be; of Winograd's tiles of 2 x 2 and 4 x 4
+ * those that they have without pairs (test_kernels_winograd.c). */
 static const double tolerance = 2e-6, most_tolerance = 4e-6;
+static const double tolerance_two = 2e-6, tolerance_four = 2e-5;
 
 static const struct kernel_case rows[] = {
 /* Lengths of every remainder by 3, and of PAIRED(len) by 16 lanes; whole tiles, halves, parts. */
@@ -88,13 +94,86 @@ START_TEST(winograd_off_and_other_machines_go_without)
 }
 END_TEST
 
-/* Inputs of 2^-12 to 2^12: those of tiles that are too small or too great are multiplied one by
- * one. At the edges of what is taken in pairs the errors are greatest. */
+/* Whole tiles, halves, parts; more tiles than are taken at a time; padding, images, strides. */
+static const struct kernel_case tiles[] = {
+#define TILES(attrs, shape, in_c, out_c)                                                           \
+    {                                                                                              \
+        "winograd", "nn.conv2d", "groups=1, data_layout=\"NHWC\", " attrs,                         \
+            "f32[" shape "," #in_c "]; const f32[" #out_c "," #in_c ",3,3]"                        \
+    }
+#define PADDED "padding=[1,1,1,1]"
+    TILES(PADDED, "1,8,8", 64, 64),
+    TILES(PADDED, "1,9,14", 49, 70),
+    TILES(PADDED, "1,20,21", 48, 192),
+    TILES(PADDED, "1,7,7", 96, 80),
+    TILES(PADDED, "2,12,5", 50, 48),
+    TILES("padding=[0,0,0,0]", "1,28,30", 64, 33),
+    TILES("padding=[0,2,1,0]", "1,6,7", 130, 40),
+    TILES(PADDED ", strides=[2,2]", "1,15,16", 64, 96),
+    TILES("padding=[0,0,1,1], strides=[2,2]", "1,24,24", 70, 40),
+};
+
+static const enum winograd sizes[] = { WINOGRAD_AUTO, WINOGRAD_F2, WINOGRAD_F4 };
+
+START_TEST(tiles_agree_with_the_reference)
+{
+    struct ctx *ctx = ctx_new("tiles");
+
+    kernel_cases_check_as(tiles, (int)(sizeof tiles / sizeof *tiles),
+                          sizes[_i] == WINOGRAD_F2 ? tolerance_two : tolerance_four, sizes[_i],
+                          znver4(ctx));
+    ctx_free(ctx);
+}
+END_TEST
+
+/* A convolution of 3 x 3 that F(4,3) takes, and in pairs where the channels are enough. */
+static const char *three_by_three(struct ctx *ctx, int in_c, int out_c)
+{
+    return arena_printf(&ctx->perm,
+                        "fn main(%%x: (1,16,16,%d) f32) -> (%%y) {\n"
+                        "  const @w : (%d,%d,3,3) f32 = crc32:00000000\n"
+                        "  %%y = nn.conv2d(%%x, @w) {padding=[1,1,1,1], groups=1, "
+                        "data_layout=\"NHWC\", out_layout=\"NHWC\"} : (1,16,16,%d) f32\n"
+                        "}\n",
+                        in_c, out_c, in_c, out_c);
+}
+
+static bool tiles_are_paired(struct ctx *ctx, const struct generated_case *row)
+{
+    const char *text = generated_text(ctx, row, ".c");
+
+    ck_assert_msg(strstr(text, "Winograd's F("), "%s", text);
+    return strstr(text, "pair_rows(") != NULL;
+}
+
+START_TEST(tiles_are_paired_where_it_pays)
+{
+    struct ctx *ctx = ctx_new("where");
+    struct generated_case row = { .text = three_by_three(ctx, 64, 64), .machine = znver4(ctx) };
+
+    ck_assert(tiles_are_paired(ctx, &row));
+    row.winograd = WINOGRAD_F4;
+    ck_assert(tiles_are_paired(ctx, &row));
+    row.winograd = WINOGRAD_AUTO;
+    row.machine = machine_find(ctx, "x86-64-v4");
+    ck_assert(!tiles_are_paired(ctx, &row));
+    row.machine = znver4(ctx);
+    row.text = three_by_three(ctx, 32, 64); /* too few inputs */
+    ck_assert(!tiles_are_paired(ctx, &row));
+    row.text = three_by_three(ctx, 64, 16); /* too few outputs */
+    ck_assert(!tiles_are_paired(ctx, &row));
+    ctx_free(ctx);
+}
+END_TEST
+
+/* Inputs of 2^-60 to 2^40: beyond what weights are scaled for they are multiplied with powers of
+ * two. At the edges of what is taken as it is the errors are greatest. 0: one by one. */
 START_TEST(inputs_of_every_size)
 {
-    static const double sizes[] = { 1.0 / 4096, 1.0 / 64, 1.0 / 20, 0.25, 1, 4, 13, 40, 4096 };
+    static const double most[] = { 0x1p-60, 1.0 / 4096, 1.0 / 64, 1.0 / 20, 0.1, 0.25,
+                                   1,       4,          6.9,      13,       40,  0x1p40 };
     struct ctx *ctx = ctx_new("sizes");
-    struct generated_case row = {
+    struct generated_case rows_of_pixels = {
         .text = "fn main(%x: (1,9,9,96) f32) -> (%y) {\n"
                 "  const @w : (64,96,1,1) f32 = crc32:00000000\n"
                 "  %y = nn.conv2d(%x, @w) {groups=1, data_layout=\"NHWC\", out_layout=\"NHWC\"} : "
@@ -103,12 +182,47 @@ START_TEST(inputs_of_every_size)
         .tolerance = most_tolerance,
         .machine = znver4(ctx),
     };
+    struct generated_case winograd = { .text = three_by_three(ctx, 64, 64),
+                                       .tolerance = tolerance_four,
+                                       .machine = znver4(ctx) };
 
-    row.low = -sizes[_i];
-    row.high = sizes[_i];
-    generated_check(&row);
-    row.low = 0; /* products of pairs have one sign, as behind a relu: their sum is great */
-    generated_check(&row);
+    rows_of_pixels.low = winograd.low = -most[_i];
+    rows_of_pixels.high = winograd.high = most[_i];
+    generated_check(&rows_of_pixels);
+    generated_check(&winograd);
+    /* Products of pairs have one sign, as behind a relu: their sum is great. */
+    rows_of_pixels.low = winograd.low = 0;
+    generated_check(&rows_of_pixels);
+    generated_check(&winograd);
+    ctx_free(ctx);
+}
+END_TEST
+
+/* What is no number, or infinite, is multiplied one by one with all that is in its tile: it does
+ * not reach other pixels. A tile of zeros gives exact zeros. */
+START_TEST(numbers_that_are_none)
+{
+    static const char text[] =
+        "fn main(%x: (1,6,10,96) f32) -> (%y) {\n"
+        "  const @w : (64,96,1,1) f32 = crc32:00000000\n"
+        "  %y = nn.conv2d(%x, @w) {groups=1, data_layout=\"NHWC\", out_layout=\"NHWC\"} : "
+        "(1,6,10,64) f32\n"
+        "}\n";
+    struct ctx *ctx = ctx_new("none");
+    struct generated_case row = { .text = text, .tolerance = tolerance, .machine = znver4(ctx) };
+    struct module *module = generated_module(ctx, &row);
+    float *numbers = arena_array(&ctx->perm, float, 60 * 96);
+    const struct tensor input = { module->main->params[0]->type, numbers };
+
+    for (int i = 12 * 96; i < 60 * 96; i++) /* the first tile is of zeros */
+        numbers[i] = (float)(i * 37 % 101) / 50 - 1;
+    numbers[17 * 96 + 5] = INFINITY;
+    numbers[18 * 96 + 40] = -INFINITY;
+    numbers[30 * 96 + 95] = NAN;
+    generated_check_module(module, &row, &input);
+    numbers[45 * 96 + 7] = 3e38f; /* its square is too great */
+    generated_check_module(module, &row, &input);
+    module_free(module);
     ctx_free(ctx);
 }
 END_TEST
@@ -125,7 +239,10 @@ int main(void)
     tcase_set_timeout(tests, 0);
     tcase_add_test(tests, rows_agree_with_the_reference);
     tcase_add_test(tests, winograd_off_and_other_machines_go_without);
-    tcase_add_loop_test(tests, inputs_of_every_size, 0, 9);
+    tcase_add_loop_test(tests, tiles_agree_with_the_reference, 0, 3);
+    tcase_add_test(tests, tiles_are_paired_where_it_pays);
+    tcase_add_loop_test(tests, inputs_of_every_size, 0, 12);
+    tcase_add_test(tests, numbers_that_are_none);
     srunner_run_all(runner, CK_ENV);
     n_failed = srunner_ntests_failed(runner);
     srunner_free(runner);

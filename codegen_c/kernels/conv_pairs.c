@@ -1,12 +1,5 @@
 /* conv_pairs.c - convolutions of extent 1 in f32 on processors whose additions have units of their
- * own: two products by one multiplication (templates/helpers/pairs.c.tmpl).
- *
- * A sum of n products takes n / 3 multiplications of pairs and n / 3 others: 2/3 of the time, as
- * far as the multipliers are what it waits for. Errors: with u = 2^-24, the norms of a pixel's
- * inputs |x| and of a channel's weights |w|, and t = |x| / |w|, a sum of pairs is rounded by at
- * most about n u (|x| + |w|)^2 = n u |x| |w| (t + 2 + 1 / t), where products themselves give n u
- * |x| |w|. So weights are stored times powers of two, and tiles whose inputs are of another size
- * (LEAST, MOST) are computed by products. */
+ * own: two products by one multiplication (pairs.h). */
 #include <math.h>
 
 #include "codegen_c/kernels/anchor.h"
@@ -14,34 +7,13 @@
 #include "codegen_c/kernels/conv_tiles.h"
 #include "codegen_c/kernels/dense.h"
 #include "codegen_c/kernels/operands.h"
+#include "codegen_c/kernels/pairs.h"
 #include "codegen_c/kernels/pitch.h"
 #include "codegen_c/kernels/tile.h"
 
 enum {
-    LANES = 16,        /* what ADD_PAIR is written for */
-    FEWEST_PIXELS = 6, /* of a tile */
-    /* Mean squares of inputs, from 1 / LEAST to MOST: weights' are 1/8 to 1/2, so that t is from
-     * 1/23 to 23, and t + 2 + 1 / t at most 25; 4 where both are alike. Behind batch normalisation
-     * inputs have 1/130 to 2 (mobilenetv2). */
-    LEAST = 1024,
-    MOST = 64
+    FEWEST_PIXELS = 6 /* of a tile */
 };
-
-static int64_t paired(int64_t len)
-{
-    return len / 3 * 2;
-}
-
-/* An infinite weight would meet itself with the other sign. */
-static bool are_finite(const struct value *weights)
-{
-    const float *numbers = weights->data;
-
-    for (int64_t i = 0; i < type_elements(&weights->type); i++)
-        if (!isfinite(numbers[i]))
-            return false;
-    return true;
-}
 
 static bool takes_pairs(const struct region *region, const char **why)
 {
@@ -53,16 +25,16 @@ static bool takes_pairs(const struct region *region, const char **why)
     if (region->winograd == WINOGRAD_OFF)
         return false;
     *why = "the machine has no vectors of 16 numbers";
-    if (region->machine->lanes != LANES)
+    if (region->machine->lanes != PAIRS_LANES)
         return false;
     *why = "its channels fill no vector of 16 numbers";
-    if (w.out_c / w.groups <= LANES / 2)
+    if (w.out_c / w.groups <= PAIRS_LANES / 2)
         return false;
     *why = "the kernel is not of extent 1, or padded, or x is in planes, or of few channels";
-    if (!w.channels_last || w.padded || window_k_len(&w) > 1 || w.in_c / w.groups < LANES)
+    if (!w.channels_last || w.padded || window_k_len(&w) > 1 || w.in_c / w.groups < PAIRS_LANES)
         return false;
     *why = "a weight is no finite number";
-    return are_finite(region->anchor->inputs[1]);
+    return pairs_are_finite(region->anchor->inputs[1]);
 }
 
 /* Vectors of 16 lanes that tiles of 32 make of the channels, in halves; the tiles of conv have one
@@ -71,17 +43,18 @@ static double vectors_of(int64_t out_c, bool pairs)
 {
     if (!pairs && out_c > 16 && out_c <= 24)
         return 1.5;
-    return (double)((out_c + LANES - 1) / LANES);
+    return (double)((out_c + PAIRS_LANES - 1) / PAIRS_LANES);
 }
 
 /* Cycles for each pixel, if products alone counted: of products; and with those of pairs, what
- * sum_pairs takes before. Measured: 2.5 for 16 inputs of pairs, 8 for the pixel. */
+ * sum_pairs takes before. */
 static bool pays(const struct window *w)
 {
     const double len = (double)(w->in_c / w->groups);
     const int64_t out_c = w->out_c / w->groups;
     const double products = vectors_of(out_c, false) * len;
-    const double pairs = vectors_of(out_c, true) * len * 2 / 3 + len * 2 / 3 / LANES * 2.5 + 8;
+    const double pairs =
+        vectors_of(out_c, true) * len * 2 / 3 + pairs_sum_cycles(w->in_c / w->groups);
 
     return window_out_len(w) >= FEWEST_PIXELS && pairs < 0.95 * products;
 }
@@ -111,21 +84,6 @@ bool accepts_conv_pairs_anyway(const struct region *region, const char **why)
     return takes_pairs(region, why);
 }
 
-/* The power of two by which the weights of a channel are divided, so that the mean square of those
- * that are taken in pairs is from 1/8 to 1/2. */
-static float scale_of(const float *weights, int64_t step, int64_t n)
-{
-    double squares = 0;
-    int exponent;
-
-    for (int64_t k = 0; k < n; k++)
-        squares += (double)weights[k * step] * (double)weights[k * step];
-    if (!(squares > 0) || isinf(squares))
-        return 1;
-    frexp(sqrt(2 * squares / (double)n), &exponent); /* 1/2 to 1 times 2^exponent */
-    return ldexpf(1, exponent < -60 ? -60 : exponent > 60 ? 60 : exponent);
-}
-
 /* Weights over their scales, the scales, whose name is returned, and for each channel the
  * alternating sum of the products of pairs. */
 static const char *bind_weights(struct bind *bind, const struct window *w,
@@ -150,15 +108,11 @@ static const char *bind_weights(struct bind *bind, const struct window *w,
     for (int64_t oc = 0; oc < w->out_c; oc++) {
         const int64_t group = oc / group_rows, row = oc % group_rows, step = panels->len_step;
         const int64_t at = group * panels->group_step + row * panels->row_step;
-        double sum = 0;
 
-        scales[oc] = scale_of(&from[at], step, paired(n));
+        scales[oc] = pairs_scale(&from[at], step, n, 1);
         for (int64_t k = 0; k < n; k++)
             numbers[at + k * step] = from[at + k * step] / scales[oc];
-        for (int64_t k = 0; k < paired(n); k += 2)
-            sum += (k % 4 == 0 ? 1 : -1) * (double)numbers[at + k * step] *
-                   (double)numbers[at + (k + 1) * step];
-        pairs[group * rows + row] = (float)sum;
+        pairs[group * rows + row] = pairs_sum(&numbers[at], step, n);
     }
     scaled.data = numbers;
     bind_text(bind, "weight", "%s",
@@ -171,22 +125,6 @@ static const char *bind_weights(struct bind *bind, const struct window *w,
                          pairs, "alternating sums of products of neighbours"),
               conv_group_start(bind, w, panels, "1"));
     return scale;
-}
-
-static void bind_sums_of_pairs(struct bind *bind)
-{
-    const char *name = "sum_pairs", *fn = bind_own_helper(bind, name);
-    struct keys keys;
-
-    if (!fn) {
-        bind_include(bind, "stdint.h");
-        bind_helper(bind, "apart");
-        keys_init(&keys, bind->arena);
-        keys_set_int(&keys, "least", LEAST);
-        keys_set_int(&keys, "most", MOST);
-        fn = bind_new_helper(bind, name, "templates/helpers/pairs.c.tmpl", &keys);
-    }
-    bind_text(bind, "sum_pairs", "%s", fn);
 }
 
 /* What is done to sums, where it is no more than a bias for each channel and limits: sums go
@@ -203,8 +141,8 @@ static bool is_limited(const struct region *region, const struct window *w, stru
     if (!bias || bias->op != OP_BIAS_ADD || bias->inputs[0] != region->anchor->outputs[0] ||
         bias->attrs.axis.axis != bias->outputs[0]->type.rank - 1 ||
         bias->inputs[1]->kind != VALUE_CONSTANT || !w->out_channels_last ||
-        w->groups * w->batch > 1 || w->out_c < 2 * LANES /* a tile */ || result_pitch(region, 0) ||
-        region->fn->ret->n_inputs != 1)
+        w->groups * w->batch > 1 || w->out_c < 2 * PAIRS_LANES /* a tile */ ||
+        result_pitch(region, 0) || region->fn->ret->n_inputs != 1)
         return false;
     *out = (struct limited){ .bias = bias->inputs[1], .low = -INFINITY, .high = INFINITY };
     if (last && last->op == OP_RELU)
@@ -256,7 +194,9 @@ bool bind_conv_pairs(struct bind *bind)
     bind_int(bind, "line", tile_line());
     bind_text(bind, "pairs_fn", "%s", tile.fn);
     bind_conv_channels(bind, &w, &panels, &tile);
+    bind_scratch_numbers(bind, tile.most_pixels * (w.in_c / w.groups));
     bind->region->pairs = true;
     return bind_conv_position(
-        bind, &w, arena_printf(bind->arena, "sum[j * %s + i] * %s[oc]", tile.channels, scale));
+        bind, &w,
+        arena_printf(bind->arena, "sum[j * %s + i] * back * %s[oc]", tile.channels, scale));
 }

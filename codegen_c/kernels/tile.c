@@ -6,9 +6,8 @@
 #include "codegen_c/kernels/vector.h"
 
 enum {
-    MOST_TILES = 40,  /* values of the knob */
-    LINE = 16,        /* numbers of a cache line */
-    PAIRS_PIXELS = 12 /* of a tile of two vectors: 175 GFLOP/s where 8 have 172, peak 117 (Zen 4) */
+    MOST_TILES = 40, /* values of the knob */
+    LINE = 16        /* numbers of a cache line */
 };
 
 int tile_line(void)
@@ -217,13 +216,12 @@ static struct naming naming_of(struct bind *bind, const struct wish *wish)
     } else {
         const int64_t class = wide ? WIDE_TILE_PANEL : naming.narrow;
         const struct tile_shape usual = classed(&naming, tile_shape_of_machine(machine));
-        struct tile_shape wished = usual;
+        const struct tile_shape wished = wish->pairs ? tile_fitted_to_pairs(usual, rows)
+                                                     : tile_fitted(usual, rows, wish->stepped);
 
-        if (wish->pairs && wished.vectors == 2)
-            wished.pixels = PAIRS_PIXELS;
         naming.suffix = class ? arena_printf(bind->arena, "_%d", (int)class) : "";
-        naming.shape = chosen_shape(bind, tile_fitted(wished, rows, wish->stepped),
-                                    wide ? WIDE_TILE_PANEL : tile_panel(machine), wish);
+        naming.shape =
+            chosen_shape(bind, wished, wide ? WIDE_TILE_PANEL : tile_panel(machine), wish);
         if (naming.shape.vectors != usual.vectors || naming.shape.pixels != usual.pixels)
             naming.suffix =
                 arena_printf(bind->arena, "%s_%dx%d",
@@ -264,13 +262,17 @@ static void bind_shapes(struct bind *bind, const struct naming *naming, struct t
     bind_new_helper(bind, name, "templates/helpers/tile_shape.c.tmpl", &keys);
 }
 
-static const char *const forms[] = { "taps",  "ahead",       "offsets", "rows",        "more",
-                                     "pairs", "pairs_ahead", "stores",  "stores_ahead" };
+static const char *const forms[] = {
+    "taps",  "ahead",       "offsets", "rows",         "more",
+    "pairs", "pairs_ahead", "stores",  "stores_ahead", "pair_rows"
+};
 
 static const char *new_tile(struct bind *bind, const char *name, const struct naming *naming,
                             const char *each_vector, enum tile_form form, int64_t step)
 {
     const bool mixed = is_mixed(bind->machine, naming);
+    const bool fetches = form == TILE_AHEAD || form == TILE_PAIRS_AHEAD ||
+                         form == TILE_STORES_AHEAD || form == TILE_PAIRS_ROWS;
     struct keys keys;
 
     keys_init(&keys, bind->arena);
@@ -285,14 +287,14 @@ static const char *new_tile(struct bind *bind, const char *name, const struct na
     keys_set(&keys, "lanes", naming->vector.lanes);
     keys_offer(&keys, "short", mixed || is_short(bind->machine, naming) ? "1" : "");
     keys_offer(&keys, "fuse", mixed ? "FUSE24(v)" : naming->vector.fuse ? naming->vector.fuse : "");
-    keys_set_flag(&keys, "fetches",
-                  form == TILE_AHEAD || form == TILE_PAIRS_AHEAD || form == TILE_STORES_AHEAD);
+    keys_set_flag(&keys, "fetches", fetches);
     keys_set_int(&keys, "line", LINE);
     if (form >= TILE_PAIRS) {
         keys_set_flag(&keys, "stores", form == TILE_STORES || form == TILE_STORES_AHEAD);
-        keys_set(&keys, "ahead",
-                 form == TILE_PAIRS_AHEAD || form == TILE_STORES_AHEAD ? "const float *ahead, "
-                                                                       : "");
+        keys_set_flag(&keys, "rows", form == TILE_PAIRS_ROWS);
+        keys_set(&keys, "x",
+                 form == TILE_PAIRS_ROWS ? "const float *x, int step" : "const float *const *x");
+        keys_set(&keys, "ahead", fetches ? "const float *ahead, " : "");
         return bind_new_helper(bind, name, "templates/helpers/tile_pairs.c.tmpl", &keys);
     }
     keys_set_flag(&keys, "taps", form == TILE_TAPS || form == TILE_AHEAD);
@@ -445,5 +447,17 @@ struct tile bind_tile_of_pairs(struct bind *bind, int64_t rows, int64_t columns,
         keys_set(bind->keys, "store_fn",
                  named_tile(bind, &naming, ahead ? TILE_STORES_AHEAD : TILE_STORES, 0).fn);
     bind_half(bind, &naming, columns, form, 0);
+    return pairs;
+}
+
+struct tile bind_tile_of_pair_rows(struct bind *bind, int64_t rows, int64_t columns)
+{
+    const struct wish wish = { .rows = rows, .columns = columns, .alike = true, .pairs = true };
+    struct naming naming = naming_of(bind, &wish), seldom = naming;
+    const struct tile pairs = named_tile(bind, &naming, TILE_PAIRS_ROWS, 0);
+
+    seldom.apart = true;
+    keys_offer(bind->keys, "tile_fn", named_tile(bind, &seldom, TILE_ROWS, 0).fn);
+    bind_half(bind, &naming, columns, TILE_PAIRS_ROWS, 0);
     return pairs;
 }

@@ -37,6 +37,10 @@ int tile_line(void);
 void tile_extents(const struct machine *machine, int64_t rows, int64_t columns, int *pixels,
                   int *channels);
 
+/* The same as bind_tile_of_pairs takes it. */
+void tile_extents_of_pairs(const struct machine *machine, int64_t rows, int64_t columns,
+                           int *pixels, int *channels);
+
 /* How a tile reads x; templates/helpers/tile_f32.c.tmpl says it in C. */
 enum tile_form {
     TILE_TAPS,    /* through pointers to pixels, several taps of a kernel one after the other */
@@ -48,7 +52,8 @@ enum tile_form {
     TILE_PAIRS,
     TILE_PAIRS_AHEAD,
     TILE_STORES, /* pairs whose sums go to y with a bias, within limits */
-    TILE_STORES_AHEAD
+    TILE_STORES_AHEAD,
+    TILE_PAIRS_ROWS /* rows of an array, times a scale for each channel; fetches likewise */
 };
 
 struct tile {
@@ -78,6 +83,9 @@ struct tile bind_tile_by_steps(struct bind *bind, int64_t rows, int64_t columns,
  */
 struct tile bind_tile_of_pairs(struct bind *bind, int64_t rows, int64_t columns, bool ahead,
                                bool stores);
+
+/* The same as TILE_PAIRS_ROWS; tile_fn is the tile of TILE_ROWS. */
+struct tile bind_tile_of_pair_rows(struct bind *bind, int64_t rows, int64_t columns);
 
 /* Whether tiles of single rows, of `len` pixels each, are nearly as many as those of rows * len
  * pixels: within a twentieth of the time. */

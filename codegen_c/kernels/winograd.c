@@ -3,13 +3,14 @@
  * method   the inputs under a group of tiles are transformed, n^2 matrices of [tiles, in_c];
  *          each is multiplied with its matrix of weights by register tiles (tile.h), and what comes
  *          out is transformed back, `tile` output channels at a time, right before the epilogue */
-#include "codegen_c/kernels/pitch.h"
 #include "codegen_c/kernels/winograd.h"
 
 #include <inttypes.h>
 
 #include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/operands.h"
+#include "codegen_c/kernels/pairs.h"
+#include "codegen_c/kernels/pitch.h"
 #include "codegen_c/kernels/tile.h"
 #include "codegen_c/kernels/vector.h"
 
@@ -56,10 +57,12 @@ bool accepts_winograd_anyway(const struct region *region, const char **why)
     return region->winograd == WINOGRAD_AUTO && takes_winograd(region, &w, why);
 }
 
-/* --winograd tells the size; else it, and how many tiles are done at a time, may be chosen. */
+/* --winograd tells the size; else it, and whether products are taken in pairs, and how many tiles
+ * are done at a time, may be chosen. */
 static struct winograd_shape chosen_shape(struct bind *bind, const struct window *w)
 {
     static const int64_t sizes[] = { 2, 4 }, tiles_of_group[] = { 1, 2, 3, 4, 6, 8, 12 };
+    static const int64_t without_and_with[] = { 0, 1 };
     enum { N_GROUPS = sizeof tiles_of_group / sizeof *tiles_of_group };
     struct winograd_shape s = winograd_shape(bind->region, w);
     int64_t groups[N_GROUPS];
@@ -67,9 +70,14 @@ static struct winograd_shape chosen_shape(struct bind *bind, const struct window
 
     if (bind->region->winograd == WINOGRAD_AUTO) {
         s.m = (int)bind_knob(bind, KNOB_WINOGRAD, s.m ? s.m : 4, 2, sizes);
-        s = winograd_shape_of(bind->region, w, s.m);
+        if (winograd_takes_pairs(bind->region, w))
+            s.pairs = bind_knob(bind, KNOB_PAIRS, s.pairs, 2, without_and_with) != 0;
+        s = winograd_shape_of(bind->region, w, s.m, s.pairs);
     }
-    tile_extents(bind->machine, s.tiles, w->out_c, &pixels, &channels);
+    if (s.pairs)
+        tile_extents_of_pairs(bind->machine, s.tiles, w->out_c, &pixels, &channels);
+    else
+        tile_extents(bind->machine, s.tiles, w->out_c, &pixels, &channels);
     for (; n < N_GROUPS && (n == 0 || groups[n - 1] < s.tiles); n++)
         groups[n] = tiles_of_group[n] * pixels;
     s.group = bind_knob(bind, KNOB_GROUP, s.group, n, groups);
@@ -96,21 +104,65 @@ static struct panels panels_of(struct bind *bind, const struct window *w,
     return panels;
 }
 
+/* The scales of weights that are taken in pairs, and the sums of what becomes of these: the keys
+ * scale and w_pairs, and room_c, how many of each a matrix has. */
+static void bind_pairs_of_weights(struct bind *bind, const struct winograd_shape *s,
+                                  const struct panels *panels, const struct tile *tile,
+                                  float *weights)
+{
+    const int64_t room =
+        (panels->n_rows + tile->most_channels - 1) / tile->most_channels * tile->most_channels;
+    const char *of = bind->region->anchor->inputs[1]->name;
+    struct type type = type_scalar(DTYPE_F32);
+    float *scales, *sums;
+
+    type.rank = 2;
+    type.dim[0] = matrices_of(s);
+    type.dim[1] = room;
+    scales = constant_alloc(bind->region->fn, &type);
+    sums = constant_alloc(bind->region->fn, &type);
+    winograd_scale_weights(s, weights, panels, room, scales, sums);
+    bind_int(bind, "room_c", room);
+    bind_text(bind, "scale", "%s",
+              bind_codes(bind, arena_printf(bind->arena, "%s.scale", of), &type, scales,
+                         "powers of two"));
+    bind_text(bind, "w_pairs", "%s",
+              bind_codes(bind, arena_printf(bind->arena, "%s.pairs", of), &type, sums,
+                         "alternating sums of products of neighbours"));
+}
+
+/* The mean squares that rows of transformed inputs are expected to have: "42, 34, 34, 10". */
+static void bind_usual_squares(struct bind *bind, const struct winograd_shape *s)
+{
+    struct str text = { .arena = bind->arena };
+
+    for (int i = 0; i < s->n; i++)
+        str_printf(&text, "%s%g", i ? ", " : "",
+                   winograd_usual_square(s->m, s->stride, i < s->m + 1 ? i : s->m + 1));
+    bind_text(bind, "usual", "%s", str_text(&text));
+}
+
 static void bind_weights(struct bind *bind, const struct winograd_shape *s,
-                         const struct panels *panels)
+                         const struct panels *panels, const struct tile *tile)
 {
     struct value *weights = bind->region->anchor->inputs[1];
     struct type type = type_scalar(DTYPE_F32);
-    const void *packed = winograd_weights(bind, s, weights, panels, &type);
+    float *packed = winograd_weights(bind, s, weights, panels, &type);
     const int64_t rows = panels_rows(panels), last = panels_last_width(panels);
     const int width = (int)panels->width;
 
+    bind_flag(bind, "pairs", s->pairs);
+    if (s->pairs) {
+        bind_pairs_of_weights(bind, s, panels, tile, packed);
+        bind_usual_squares(bind, s);
+    }
     bind_text(bind, "weight", "%s",
               bind_packed(bind, weights, &type, packed,
                           arena_printf(bind->arena,
                                        "transformed for tiles of %d x %d outputs: "
-                                       "[out_c / %d, %d, in_c, %d of out_c]",
-                                       s->m, s->m, width, matrices_of(s), width)));
+                                       "[out_c / %d, %d, in_c, %d of out_c]%s",
+                                       s->m, s->m, width, matrices_of(s), width,
+                                       s->pairs ? ", over scales" : "")));
     if (rows < width)
         bind_text(bind, "weight_shape", "[MATRICES, IN_C, %d]", (int)rows);
     else
@@ -232,26 +284,38 @@ static bool bind_sums(struct bind *bind, const struct window *w, const struct ti
         bind, arena_printf(bind->arena, "out[(i * M + j) * %s + c]", tile->channels), &position);
 }
 
+static struct tile bind_tile_of_shape(struct bind *bind, const struct window *w,
+                                      const struct winograd_shape *s)
+{
+    if (!s->pairs)
+        return bind_tile_f32(bind, s->tiles, w->out_c, TILE_ROWS);
+    bind_vector(bind);
+    bind_sums_of_pairs(bind);
+    return bind_tile_of_pair_rows(bind, s->tiles, w->out_c);
+}
+
 bool bind_winograd(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
     const struct winograd_shape s = chosen_shape(bind, &w);
     const struct panels panels = panels_of(bind, &w, &s);
-    const struct tile tile = bind_tile_f32(bind, s.tiles, w.out_c, TILE_ROWS);
+    const struct tile tile = bind_tile_of_shape(bind, &w, &s);
     const bool ragged = w.out_c % panels.width != 0;
     const int64_t room = s.group + tile.most_pixels - 1;
 
     bind_geometry(bind, &w, &s);
-    bind_weights(bind, &s, &panels);
+    bind_weights(bind, &s, &panels, &tile);
     bind_transforms(bind, &w, &s, &tile);
-    bind_text(bind, "tile_rows", "%s", tile.fn);
+    bind_text(bind, s.pairs ? "pairs_fn" : "tile_rows", "%s", tile.fn);
+    bind_text(bind, "patch", "%s", s.pairs ? "x_pairs + N * N * ROOM" : "sum + N * N * SUM_STEP");
     bind_int(bind, "line", tile_line());
     bind_int(bind, "lines", (panels.width + tile_line() - 1) / tile_line());
     bind_flag(bind, "ragged", ragged);
     bind_text(bind, "n_channels", "%s", ragged ? "n_channels" : tile.channels);
-    bind_scratch_numbers(bind,
-                         (int64_t)s.n * s.n *
-                             (room * (w.in_c + tile.most_channels) + 2 * WINOGRAD_GAP + w.in_c));
+    bind_scratch_numbers(
+        bind, (int64_t)s.n * s.n *
+                  (room * (w.in_c + tile.most_channels + s.pairs) + 2 * WINOGRAD_GAP + w.in_c));
+    bind->region->pairs = s.pairs;
     bind->region->winograd_tile = s.m;
     bind->region->winograd_more =
         (size_t)(panels_rows(&panels) * w.in_c * (matrices_of(&s) - 9) * (int64_t)sizeof(float));

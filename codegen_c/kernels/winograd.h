@@ -24,14 +24,23 @@ struct winograd_shape {
     int n;         /* inputs under a tile, and products, in each direction */
     int64_t tiles; /* of an image */
     int64_t group; /* tiles at a time */
+    bool pairs;    /* products are taken in pairs (pairs.h) */
 };
 
 /* What pays, or what --winograd says, for a convolution that can be computed so. */
 struct winograd_shape winograd_shape(const struct region *region, const struct window *window);
 
-/* That of tiles of m x m outputs. */
+/* That of tiles of m x m outputs, with products in pairs or without. */
 struct winograd_shape winograd_shape_of(const struct region *region, const struct window *window,
-                                        int m);
+                                        int m, bool pairs);
+
+/* Whether products can be taken in pairs, be it faster or not. */
+bool winograd_takes_pairs(const struct region *region, const struct window *window);
+
+/* The mean square of row i, i < m + 2, of transformed inputs, where that of inputs is 1 and they do
+ * not depend on each other; of a row and a column the product. With a stride of 2 the last row
+ * stands for all that are of odd places. */
+double winograd_usual_square(int m, int stride, int i);
 
 /* The (m + 2)^2 numbers that stand for a kernel of 3 x 3, row by row: G w G^T. With a stride of 2
  * the last row and the last column are those of the products of odd places. */
@@ -39,7 +48,13 @@ void winograd_transform(int m, int stride, const float *kernel, double *to);
 
 /* The weights, transformed in double: each row of the panels has in_c numbers for each of the
  * (m + 2)^2 matrices, one after the other. *type gets the shape. */
-void *winograd_weights(struct bind *bind, const struct winograd_shape *shape,
-                       const struct value *weights, const struct panels *panels, struct type *type);
+float *winograd_weights(struct bind *bind, const struct winograd_shape *shape,
+                        const struct value *weights, const struct panels *panels,
+                        struct type *type);
+
+/* Divides what winograd_weights gave by scales[matrix * step + oc], and sets these, powers of two,
+ * and sums[matrix * step + oc], the sums of products of neighbours that are left (pairs.h). */
+void winograd_scale_weights(const struct winograd_shape *shape, float *weights,
+                            const struct panels *panels, int64_t step, float *scales, float *sums);
 
 #endif

@@ -1,4 +1,5 @@
 /* winograd_shape.c - whether a convolution is worth Winograd's transforms, of which size. */
+#include "codegen_c/kernels/pairs.h"
 #include "codegen_c/kernels/tile.h"
 #include "codegen_c/kernels/winograd.h"
 
@@ -18,22 +19,30 @@ enum {
        cache. */
     SMALLEST = 1 << 20,
     CACHE = 512 << 10,
-    PERCENT = 90,      /* of the direct products' time; the rest is for what is not in the model */
-    PERCENT_FOUR = 88, /* of the time of F(2,3), whose weights and errors are smaller */
-    FEWEST = 16,       /* tiles at a time: each weight that is read serves all of them */
-    MOST_GROUP = 32,   /* of 16 channels 28 are as fast as 56, and 14 are slower */
-    STRIDED_GROUP = 8  /* as fast as 16, which take twice the scratch: there are 81 products */
+    PERCENT = 90,       /* of the direct products' time; the rest is for what is not in the model */
+    PERCENT_PAIRS = 95, /* of the time of products one by one */
+    FEWEST_PAIRED =
+        48, /* inputs: tiles of fewer wait for the second cache (16 took 1.09, 32 1.05) */
+    PERCENT_FOUR = 88,     /* of the time of F(2,3), whose weights and errors are smaller */
+    FEWEST = 16,           /* tiles at a time: each weight that is read serves all of them */
+    MOST_GROUP = 32,       /* of 16 channels 28 are as fast as 56, and 14 are slower */
+    MOST_GROUP_PAIRS = 36, /* three tiles of 12 pixels */
+    STRIDED_GROUP = 8      /* as fast as 16, which take twice the scratch: there are 81 products */
 };
 
 struct plain { /* what both ways have in common */
     const struct machine *machine;
     const struct window *w;
     int stride;
+    bool pairs; /* may be taken */
 };
 
 static struct plain plain_of(const struct region *region, const struct window *w)
 {
-    return (struct plain){ .machine = region->machine, .w = w, .stride = (int)w->stride[1] };
+    return (struct plain){ .machine = region->machine,
+                           .w = w,
+                           .stride = (int)w->stride[1],
+                           .pairs = region->machine->adders && winograd_takes_pairs(region, w) };
 }
 
 /* Inputs under a tile, and products, in each direction. */
@@ -56,26 +65,46 @@ struct extents { /* of a register tile */
     int pixels, channels;
 };
 
-static struct extents tile_of(const struct plain *p, int64_t rows)
+static struct extents tile_of(const struct plain *p, int64_t rows, bool pairs)
 {
     struct extents tile;
 
-    tile_extents(p->machine, rows, p->w->out_c, &tile.pixels, &tile.channels);
+    if (pairs)
+        tile_extents_of_pairs(p->machine, rows, p->w->out_c, &tile.pixels, &tile.channels);
+    else
+        tile_extents(p->machine, rows, p->w->out_c, &tile.pixels, &tile.channels);
     return tile;
+}
+
+static int64_t weights_cost(const struct plain *p, int64_t n_matrices, int64_t n)
+{
+    const int64_t weights = n_matrices * p->w->in_c * p->w->out_c;
+    const bool streamed = weights * (int64_t)sizeof(float) > cache_of(p->machine) / 4 * 3;
+
+    return weights * (NEAR + (streamed && n < STREAM ? STREAM - n : 0));
 }
 
 /* n_products matrices of n rows of in_c by those of in_c by out_c, of which n_matrices differ. */
 static int64_t products_cost(const struct plain *p, int64_t n_products, int64_t n_matrices,
                              int64_t n, int64_t len)
 {
-    const struct extents tile = tile_of(p, n);
+    const struct extents tile = tile_of(p, n, false);
     const int64_t out_c = round_up(p->w->out_c, tile.channels);
-    const int64_t weights = n_matrices * p->w->in_c * p->w->out_c;
-    const bool streamed = weights * (int64_t)sizeof(float) > cache_of(p->machine) / 4 * 3;
-    const int64_t waits = streamed && n < STREAM ? STREAM - n : 0;
 
     return n_products / len * round_up(n, tile.pixels) * out_c * (len * p->w->in_c + CALL) +
-           weights * (NEAR + waits);
+           weights_cost(p, n_matrices, n);
+}
+
+/* The same of products in pairs; tiles have halves. */
+static int64_t pairs_cost(const struct plain *p, int64_t n_products, int64_t n_matrices, int64_t n)
+{
+    const struct extents tile = tile_of(p, n, true);
+    const int64_t out_c = round_up(p->w->out_c, PAIRS_LANES);
+    const int64_t multiplications = p->w->in_c - pairs_paired(p->w->in_c) / 2;
+    const int64_t sums = (int64_t)(pairs_sum_cycles(p->w->in_c) * PAIRS_LANES);
+
+    return n_products * round_up(n, tile.pixels) * (out_c * (multiplications + CALL) + sums) +
+           weights_cost(p, n_matrices, n);
 }
 
 static int64_t tiles_of(const struct window *w, int m)
@@ -83,14 +112,27 @@ static int64_t tiles_of(const struct window *w, int m)
     return (w->out[1] + m - 1) / m * ((w->out[2] + m - 1) / m);
 }
 
-static int64_t winograd_cost(const struct plain *p, int m)
+static bool pays_in_pairs(const struct plain *p, int m)
 {
-    const int64_t products = (int64_t)inputs_of(p, m) * inputs_of(p, m);
+    const int64_t n = (int64_t)inputs_of(p, m) * inputs_of(p, m), matrices = (m + 2) * (m + 2);
     const int64_t tiles = tiles_of(p->w, m);
 
-    return products_cost(p, products, (int64_t)(m + 2) * (m + 2), tiles, 1) +
+    return p->pairs && p->w->in_c >= FEWEST_PAIRED &&
+           pairs_cost(p, n, matrices, tiles) <
+               products_cost(p, n, matrices, tiles, 1) / 100 * PERCENT_PAIRS;
+}
+
+static int64_t winograd_cost(const struct plain *p, int m)
+{
+    const int64_t products = (int64_t)inputs_of(p, m) * inputs_of(p, m),
+                  matrices = (m + 2) * (m + 2);
+    const int64_t tiles = tiles_of(p->w, m);
+    const bool pairs = pays_in_pairs(p, m);
+
+    return (pairs ? pairs_cost(p, products, matrices, tiles)
+                  : products_cost(p, products, matrices, tiles, 1)) +
            tiles * products * (p->stride == 2 ? TRANSFORM_STRIDED : TRANSFORM) *
-               (p->w->in_c + round_up(p->w->out_c, tile_of(p, tiles).channels));
+               (p->w->in_c + round_up(p->w->out_c, tile_of(p, tiles, pairs).channels));
 }
 
 static int cheapest(const struct plain *p)
@@ -105,14 +147,14 @@ static int cheapest(const struct plain *p)
 }
 
 /* Whole register tiles; what is computed of a group lies in half of the second cache. */
-static int64_t group_of(const struct plain *p, int m)
+static int64_t group_of(const struct plain *p, int m, bool pairs)
 {
-    const struct extents tile = tile_of(p, tiles_of(p->w, m));
+    const struct extents tile = tile_of(p, tiles_of(p->w, m), pairs);
     const int64_t tile_bytes = (int64_t)inputs_of(p, m) * inputs_of(p, m) * (int64_t)sizeof(float) *
                                (p->w->in_c + tile.channels);
     const int64_t fit = cache_of(p->machine) / 2 / tile_bytes;
     const int64_t fewest = p->stride == 2 ? STRIDED_GROUP : FEWEST;
-    const int64_t most = p->stride == 2 ? STRIDED_GROUP : MOST_GROUP;
+    const int64_t most = p->stride == 2 ? STRIDED_GROUP : pairs ? MOST_GROUP_PAIRS : MOST_GROUP;
     const int64_t wanted = fit < fewest ? fewest : fit > most ? most : fit;
     const int64_t tiles = round_up(tiles_of(p->w, m), tile.pixels);
     const int64_t whole = wanted / tile.pixels * tile.pixels;
@@ -137,22 +179,36 @@ static int size_of(const struct region *region, const struct plain *p)
     return machine->l2_bytes ? cheapest(p) : 0;
 }
 
-struct winograd_shape winograd_shape_of(const struct region *region, const struct window *w, int m)
+static struct winograd_shape shape_of(const struct plain *p, int m, bool pairs)
 {
-    const struct plain p = plain_of(region, w);
-    struct winograd_shape shape = { .m = m, .stride = p.stride };
+    struct winograd_shape shape = { .m = m, .stride = p->stride, .pairs = m && pairs };
 
     if (m) {
-        shape.n = inputs_of(&p, m);
-        shape.tiles = tiles_of(w, m);
-        shape.group = group_of(&p, m);
+        shape.n = inputs_of(p, m);
+        shape.tiles = tiles_of(p->w, m);
+        shape.group = group_of(p, m, pairs);
     }
     return shape;
+}
+
+struct winograd_shape winograd_shape_of(const struct region *region, const struct window *w, int m,
+                                        bool pairs)
+{
+    const struct plain p = plain_of(region, w);
+
+    return shape_of(&p, m, pairs);
 }
 
 struct winograd_shape winograd_shape(const struct region *region, const struct window *w)
 {
     const struct plain p = plain_of(region, w);
+    const int m = size_of(region, &p);
 
-    return winograd_shape_of(region, w, size_of(region, &p));
+    return shape_of(&p, m, m && pays_in_pairs(&p, m));
+}
+
+bool winograd_takes_pairs(const struct region *region, const struct window *w)
+{
+    return region->machine->lanes == PAIRS_LANES && w->in_c >= PAIRS_LANES &&
+           w->out_c > PAIRS_LANES && pairs_are_finite(region->anchor->inputs[1]);
 }

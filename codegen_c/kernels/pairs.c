@@ -1,0 +1,67 @@
+/* pairs.c - see pairs.h. */
+#include "codegen_c/kernels/pairs.h"
+
+#include <math.h>
+
+enum { MOST_EXPONENT = 60 /* of a scale: products of two stay numbers */ };
+
+int64_t pairs_paired(int64_t len)
+{
+    return len / 3 * 2;
+}
+
+double pairs_sum_cycles(int64_t len)
+{
+    return (double)pairs_paired(len) / PAIRS_LANES * 2.5 + 8; /* measured */
+}
+
+bool pairs_are_finite(const struct value *weights)
+{
+    const float *numbers = weights->data;
+
+    for (int64_t i = 0; i < type_elements(&weights->type); i++)
+        if (!isfinite(numbers[i]))
+            return false;
+    return true;
+}
+
+float pairs_scale(const float *weights, int64_t step, int64_t len, double usual)
+{
+    const int64_t n = pairs_paired(len);
+    double squares = 0;
+    int exponent;
+
+    for (int64_t k = 0; k < n; k++)
+        squares += (double)weights[k * step] * (double)weights[k * step];
+    if (!(squares > 0) || isinf(squares))
+        return 1;
+    frexp(sqrt(2 * squares / ((double)n * usual)), &exponent); /* 1/2 to 1 times 2^exponent */
+    return ldexpf(1, exponent < -MOST_EXPONENT  ? -MOST_EXPONENT
+                     : exponent > MOST_EXPONENT ? MOST_EXPONENT
+                                                : exponent);
+}
+
+float pairs_sum(const float *weights, int64_t step, int64_t len)
+{
+    double sum = 0;
+
+    for (int64_t k = 0; k < pairs_paired(len); k += 2)
+        sum += (k % 4 == 0 ? 1 : -1) * (double)weights[k * step] * (double)weights[(k + 1) * step];
+    return (float)sum;
+}
+
+void bind_sums_of_pairs(struct bind *bind)
+{
+    const char *name = "sum_pairs", *fn = bind_own_helper(bind, name);
+    struct keys keys;
+
+    if (!fn) {
+        bind_include(bind, "stdint.h");
+        bind_helper(bind, "apart");
+        keys_init(&keys, bind->arena);
+        keys_set_int(&keys, "least", PAIRS_LEAST);
+        keys_set_int(&keys, "most", PAIRS_MOST);
+        fn = bind_new_helper(bind, name, "templates/helpers/pairs.c.tmpl", &keys);
+    }
+    bind_text(bind, "sum_pairs", "%s", fn);
+}

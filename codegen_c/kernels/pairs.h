@@ -1,0 +1,44 @@
+/* pairs.h - two products by one multiplication, on processors whose additions have units of their
+ * own: what the kernels that sum so have in common (templates/helpers/{pairs,tile_pairs}.c.tmpl).
+ *
+ * A sum of n products takes n / 3 multiplications of pairs and n / 3 others: 2/3 of the time, as
+ * far as the multipliers are what it waits for. Errors: with u = 2^-24, the norms of a row's
+ * inputs |x| and of a channel's weights |w|, and t = |x| / |w|, a sum of pairs is rounded by at
+ * most about n u (|x| + |w|)^2 = n u |x| |w| (t + 2 + 1 / t), where products themselves give n u
+ * |x| |w|. So weights are stored times powers of two, and inputs are taken times one where the mean
+ * of their squares is not from 1 / PAIRS_LEAST to PAIRS_MOST. */
+#ifndef CODEGEN_C_KERNELS_PAIRS_H
+#define CODEGEN_C_KERNELS_PAIRS_H
+
+#include "codegen_c/kernel.h"
+
+enum {
+    PAIRS_LANES = 16, /* what ADD_PAIR is written for: the machine's */
+
+    /* Weights' mean square is 1/8 to 1/2, so that t is from 1/11 to 11, and t + 2 + 1 / t at most
+     * 14; 4 where both are alike. Behind batch normalisation inputs have 1/130 to 2 (mobilenetv2),
+     * without it up to 2^13 (squeezenet11). */
+    PAIRS_LEAST = 256,
+    PAIRS_MOST = 16
+};
+
+/* How many of the first of len inputs are taken in pairs. */
+int64_t pairs_paired(int64_t len);
+
+/* Cycles in which the sums of a row's products of neighbours, and of its squares, are made. */
+double pairs_sum_cycles(int64_t len);
+
+/* Whether all weights are finite: an infinite one would meet itself with the other sign. */
+bool pairs_are_finite(const struct value *weights);
+
+/* The power of two by which a channel's weights, len of them, `step` apart, are divided, so that
+ * the mean square of those that are taken in pairs is from 1/8 to 1/2 of `usual`. */
+float pairs_scale(const float *weights, int64_t step, int64_t len, double usual);
+
+/* w0 w1 - w2 w3 + w4 w5 ... of those that are taken in pairs. */
+float pairs_sum(const float *weights, int64_t step, int64_t len);
+
+/* Sets sum_pairs, the function that does the same for inputs. */
+void bind_sums_of_pairs(struct bind *bind);
+
+#endif
