@@ -180,7 +180,7 @@ bool bind_conv_pairs(struct bind *bind)
     struct tile tile;
 
     bind_vector(bind);
-    bind_sums_of_pairs(bind);
+    bind_sums_of_pairs(bind, PAIRS_MOST_TO_COPY);
     tile = bind_tile_of_pairs(bind, window_out_len(&w), panels.n_rows, ahead, stores);
     bind_conv_places(bind, &w);
     scale = bind_weights(bind, &w, &panels);

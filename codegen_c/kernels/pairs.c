@@ -50,7 +50,7 @@ float pairs_sum(const float *weights, int64_t step, int64_t len)
     return (float)sum;
 }
 
-void bind_sums_of_pairs(struct bind *bind)
+void bind_sums_of_pairs(struct bind *bind, int most)
 {
     const char *name = "sum_pairs", *fn = bind_own_helper(bind, name);
     struct keys keys;
@@ -60,8 +60,8 @@ void bind_sums_of_pairs(struct bind *bind)
         bind_helper(bind, "apart");
         keys_init(&keys, bind->arena);
         keys_set_int(&keys, "least", PAIRS_LEAST);
-        keys_set_int(&keys, "most", PAIRS_MOST);
         fn = bind_new_helper(bind, name, "templates/helpers/pairs.c.tmpl", &keys);
     }
     bind_text(bind, "sum_pairs", "%s", fn);
+    bind_int(bind, "most", most);
 }

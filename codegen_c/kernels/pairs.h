@@ -6,7 +6,7 @@
  * inputs |x| and of a channel's weights |w|, and t = |x| / |w|, a sum of pairs is rounded by at
  * most about n u (|x| + |w|)^2 = n u |x| |w| (t + 2 + 1 / t), where products themselves give n u
  * |x| |w|. So weights are stored times powers of two, and inputs are taken times one where the mean
- * of their squares is not from 1 / PAIRS_LEAST to PAIRS_MOST. */
+ * of their squares is not from 1 / PAIRS_LEAST to PAIRS_MOST, or PAIRS_MOST_TO_COPY. */
 #ifndef CODEGEN_C_KERNELS_PAIRS_H
 #define CODEGEN_C_KERNELS_PAIRS_H
 
@@ -15,11 +15,14 @@
 enum {
     PAIRS_LANES = 16, /* what ADD_PAIR is written for: the machine's */
 
-    /* Weights' mean square is 1/8 to 1/2, so that t is from 1/11 to 11, and t + 2 + 1 / t at most
-     * 14; 4 where both are alike. Behind batch normalisation inputs have 1/130 to 2 (mobilenetv2),
-     * without it up to 2^13 (squeezenet11). */
+    /* The mean square of weights is 1/8 to 1/2, that of inputs from 1 / PAIRS_LEAST to `most`: so t
+     * is from 1/11 to 11 where that is PAIRS_MOST, and t + 2 + 1 / t at most 14; 4 where both are
+     * alike. With PAIRS_MOST_TO_COPY, where inputs have to be copied to be multiplied, t is up to
+     * 23, t + 2 + 1 / t at most 25. Behind batch normalisation inputs have 1/130 to 2
+     * (mobilenetv2), without it up to 2^13 (squeezenet11). */
     PAIRS_LEAST = 256,
-    PAIRS_MOST = 16
+    PAIRS_MOST = 16,
+    PAIRS_MOST_TO_COPY = 64
 };
 
 /* How many of the first of len inputs are taken in pairs. */
@@ -38,7 +41,7 @@ float pairs_scale(const float *weights, int64_t step, int64_t len, double usual)
 /* w0 w1 - w2 w3 + w4 w5 ... of those that are taken in pairs. */
 float pairs_sum(const float *weights, int64_t step, int64_t len);
 
-/* Sets sum_pairs, the function that does the same for inputs. */
-void bind_sums_of_pairs(struct bind *bind);
+/* Sets sum_pairs, the function that does the same for inputs, and its argument `most`. */
+void bind_sums_of_pairs(struct bind *bind, int most);
 
 #endif

@@ -290,7 +290,7 @@ static struct tile bind_tile_of_shape(struct bind *bind, const struct window *w,
     if (!s->pairs)
         return bind_tile_f32(bind, s->tiles, w->out_c, TILE_ROWS);
     bind_vector(bind);
-    bind_sums_of_pairs(bind);
+    bind_sums_of_pairs(bind, PAIRS_MOST);
     return bind_tile_of_pair_rows(bind, s->tiles, w->out_c);
 }
 
