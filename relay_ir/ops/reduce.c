@@ -58,33 +58,6 @@ bool infer_reduce(struct ctx *ctx, struct node *node)
     return true;
 }
 
-/* Two walks through x: over what stays and, for each of these, over what is reduced. */
-struct reduction {
-    struct walk kept, reduced;
-    int64_t n; /* elements reduced to one */
-};
-
-static struct reduction reduction_begin(const struct type *x, const struct ints *axes)
-{
-    int64_t step[MAX_RANK], dim[2][MAX_RANK], part_step[2][MAX_RANK];
-    struct reduction reduction = { .n = 1 };
-    int rank[2] = { 0, 0 };
-
-    shape_strides(x, step);
-    for (int i = 0; i < x->rank; i++) {
-        const int part = ints_has(axes, i);
-
-        dim[part][rank[part]] = x->dim[i];
-        part_step[part][rank[part]++] = step[i];
-        reduction.n *= part ? x->dim[i] : 1;
-    }
-    reduction.kept = walk_begin(rank[0], dim[0]);
-    walk_add(&reduction.kept, part_step[0]);
-    reduction.reduced = walk_begin(rank[1], dim[1]);
-    walk_add(&reduction.reduced, part_step[1]);
-    return reduction;
-}
-
 static double reduce_real(enum op op, struct reduction *r, const struct tensor *x)
 {
     double result = op == OP_PROD ? 1 : op == OP_MAX ? -INFINITY : op == OP_MIN ? INFINITY : 0;

@@ -43,6 +43,27 @@ void walk_next(struct walk *walk)
     }
 }
 
+struct reduction reduction_begin(const struct type *x, const struct ints *axes)
+{
+    int64_t step[MAX_RANK], dim[2][MAX_RANK] = { { 0 } }, part_step[2][MAX_RANK] = { { 0 } };
+    struct reduction reduction = { .n = 1 };
+    int rank[2] = { 0, 0 };
+
+    shape_strides(x, step);
+    for (int i = 0; i < x->rank; i++) {
+        const int part = ints_has(axes, i);
+
+        dim[part][rank[part]] = x->dim[i];
+        part_step[part][rank[part]++] = step[i];
+        reduction.n *= part ? x->dim[i] : 1;
+    }
+    reduction.kept = walk_begin(rank[0], dim[0]);
+    walk_add(&reduction.kept, part_step[0]);
+    reduction.reduced = walk_begin(rank[1], dim[1]);
+    walk_add(&reduction.reduced, part_step[1]);
+    return reduction;
+}
+
 void copy_steps(int rank, const int64_t *dim, size_t bytes, void *to, const int64_t *to_step,
                 const void *from, const int64_t *from_step)
 {

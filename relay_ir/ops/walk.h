@@ -21,6 +21,14 @@ void walk_add(struct walk *walk, const int64_t *step); /* the next operand */
 void walk_add_broadcast(struct walk *walk, const struct type *operand);
 void walk_next(struct walk *walk); /* behind the last element it starts again */
 
+/* Two walks through x: over what stays and, for each of these, over what is reduced. */
+struct reduction {
+    struct walk kept, reduced;
+    int64_t n; /* elements reduced to one */
+};
+
+struct reduction reduction_begin(const struct type *x, const struct ints *axes);
+
 /* Copies elements of `bytes` bytes: to[c . to_step] = from[c . from_step] for all coordinates c of
  * a shape. Works for every element type, since it only moves bits. */
 void copy_steps(int rank, const int64_t *dim, size_t bytes, void *to, const int64_t *to_step,

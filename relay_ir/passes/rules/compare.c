@@ -160,17 +160,6 @@ static struct value *of_wide_and_constant(struct rewrite *rewrite, struct node *
     return rule_build2(rewrite, root->op, NULL, inputs[0], inputs[1]);
 }
 
-static struct value *wide_constant(struct rewrite *rewrite, int64_t number, const char *suffix)
-{
-    const struct type type = type_scalar(DTYPE_I64);
-    int64_t *data = constant_alloc(rewrite->fn, &type);
-
-    *data = number;
-    return constant_new(rewrite->fn,
-                        arena_printf(&rewrite->ctx->scratch, "%s.%s", rewrite->name, suffix), &type,
-                        data);
-}
-
 /* (code - zero) * factor, in i64. */
 static struct value *times(struct rewrite *rewrite, const struct operand *operand,
                            const struct affine *affine, int64_t factor)
@@ -181,8 +170,8 @@ static struct value *times(struct rewrite *rewrite, const struct operand *operan
     rule_covers(rewrite, operand->decoder);
     if (affine->zero != 0)
         x = rule_build2(rewrite, OP_SUBTRACT, NULL, x,
-                        wide_constant(rewrite, affine->zero, "zero"));
-    return rule_build2(rewrite, OP_MULTIPLY, NULL, x, wide_constant(rewrite, factor, "factor"));
+                        int64_constant(rewrite, affine->zero, "zero"));
+    return rule_build2(rewrite, OP_MULTIPLY, NULL, x, int64_constant(rewrite, factor, "factor"));
 }
 
 /* The root of both, in units of the last bit of the finer scale. */

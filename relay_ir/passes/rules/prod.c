@@ -35,17 +35,6 @@ static struct value *rounded(struct rewrite *rewrite, struct value *products, do
                             scale_operand(rewrite, scale), zero_operand(rewrite, dtype) });
 }
 
-static struct value *wide_constant(struct rewrite *rewrite, int64_t number, const char *suffix)
-{
-    const struct type type = type_scalar(DTYPE_I64);
-    int64_t *data = constant_alloc(rewrite->fn, &type);
-
-    *data = number;
-    return constant_new(rewrite->fn,
-                        arena_printf(&rewrite->ctx->scratch, "%s.%s", rewrite->name, suffix), &type,
-                        data);
-}
-
 /* Whole steps of the result, i64, as codes. */
 static struct value *as_codes(struct rewrite *rewrite, struct value *steps,
                               const struct affine *out)
@@ -54,9 +43,9 @@ static struct value *as_codes(struct rewrite *rewrite, struct value *steps,
     const union attrs attrs = { .requantize = { .rounding = "single" } };
 
     steps = rule_build2(rewrite, OP_MAXIMUM, NULL, steps,
-                        wide_constant(rewrite, -((int64_t)1 << 30), "least"));
+                        int64_constant(rewrite, -((int64_t)1 << 30), "least"));
     steps = rule_build2(rewrite, OP_MINIMUM, NULL, steps,
-                        wide_constant(rewrite, (int64_t)1 << 30, "most"));
+                        int64_constant(rewrite, (int64_t)1 << 30, "most"));
     return rule_build(rewrite, OP_QNN_REQUANTIZE, &attrs, 5,
                       (struct value *[]){ rule_build1(rewrite, OP_CAST, &cast, steps),
                                           out->scale_value, int32_constant(rewrite, 0, "in_zero"),
@@ -83,7 +72,7 @@ struct value *prod_to_integer(struct rewrite *rewrite, struct node *root)
     rule_covers(rewrite, node);
     y = rule_build1(rewrite, OP_CAST, &cast, x->inputs[0]);
     if (in.zero != 0)
-        y = rule_build2(rewrite, OP_SUBTRACT, NULL, y, wide_constant(rewrite, in.zero, "zero"));
+        y = rule_build2(rewrite, OP_SUBTRACT, NULL, y, int64_constant(rewrite, in.zero, "zero"));
     y = rule_build1(rewrite, OP_PROD, &node->attrs, y);
     return as_codes(rewrite, rounded(rewrite, y, pow(in.scale, (double)n), out.scale, DTYPE_I64),
                     &out);

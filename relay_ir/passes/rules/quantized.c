@@ -96,6 +96,17 @@ struct value *int32_constant(struct rewrite *rewrite, int32_t number, const char
                         data);
 }
 
+struct value *int64_constant(struct rewrite *rewrite, int64_t number, const char *suffix)
+{
+    const struct type type = type_scalar(DTYPE_I64);
+    int64_t *data = constant_alloc(rewrite->fn, &type);
+
+    *data = number;
+    return constant_new(rewrite->fn,
+                        arena_printf(&rewrite->ctx->scratch, "%s.%s", rewrite->name, suffix), &type,
+                        data);
+}
+
 static struct value *scalar_constant(struct rewrite *rewrite, enum dtype dtype, double number,
                                      const char *suffix)
 {

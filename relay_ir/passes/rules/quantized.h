@@ -46,8 +46,9 @@ bool may_become_integer(const struct value *value);
 /* What qnn.quantize makes of a number. */
 double stored_number(const struct affine *affine, double real);
 
-/* A constant "name.suffix" of i32. */
+/* A constant "name.suffix" of i32; of i64. */
 struct value *int32_constant(struct rewrite *rewrite, int32_t number, const char *suffix);
+struct value *int64_constant(struct rewrite *rewrite, int64_t number, const char *suffix);
 
 /* Constants "name.scale" and "name.zero" of an affine that has none yet. */
 void make_affine_values(struct rewrite *rewrite, struct affine *affine);
