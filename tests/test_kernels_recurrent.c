@@ -2,7 +2,10 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include "codegen_c/machine.h"
 #include "tests/support/kernel_case.h"
+
+#define N_ROWS(rows) ((int)(sizeof(rows) / sizeof *(rows)))
 
 static const struct kernel_case cells[] = {
     { "rnn", "nn.rnn", "hidden_size=5, direction=\"forward\"",
@@ -71,9 +74,53 @@ static const struct kernel_case cells[] = {
       "f32[3,2,3]; const f32[1,16,3]; const f32[1,16,4]; const f32[1,32]" },
 };
 
+/* More steps, and more gates, than a tile of the inputs' products has rows and columns, some left
+ * over; sequences of other lengths. */
+#define STATE_WEIGHTS                                                                              \
+    " 0.11 -0.13 0.07 0.02 -0.09 0.05 -0.03" /* else roundings grow with the steps */
+static const struct kernel_case ahead[] = {
+    { "rnn", "nn.rnn", "hidden_size=45, direction=\"forward\"",
+      "f32[17,2,6]; const f32[1,45,6]; const f32[1,45,45]" STATE_WEIGHTS
+      "; const f32[1,90]; i32[2] 0 13" },
+    { "rnn", "nn.rnn", "hidden_size=5, direction=\"bidirectional\", batch_major=true",
+      "f32[2,2,6]; const f32[2,5,6]; const f32[2,5,5]" STATE_WEIGHTS },
+    { "gru", "nn.gru", "hidden_size=35, direction=\"bidirectional\"",
+      "f32[19,2,6]; const f32[2,105,6]; const f32[2,105,35]" STATE_WEIGHTS
+      "; const f32[2,210]; i32[2] 19 4; f32[2,2,35]" },
+    { "gru", "nn.gru", "hidden_size=35, direction=\"reverse\", linear_before_reset=true",
+      "f32[9,1,6]; const f32[1,105,6]; const f32[1,105,35]" STATE_WEIGHTS "; const f32[1,210]" },
+    { "lstm", "nn.lstm", "hidden_size=33, direction=\"bidirectional\", batch_major=true",
+      "f32[2,11,6]; const f32[2,132,6]; const f32[2,132,33]" STATE_WEIGHTS
+      "; const f32[2,264]; i32[2] 11 7; f32[2,2,33]; f32[2,2,33]; const f32[2,99]" },
+    { "lstm", "nn.lstm", "hidden_size=9, direction=\"reverse\"",
+      "f32[5,2,6]; const f32[1,36,6]; const f32[1,36,9]" STATE_WEIGHTS "; const f32[1,72]" },
+};
+
 START_TEST(steps_run_in_every_direction_and_form)
 {
     KERNEL_CASES_CHECK(cells, 1e-5);
+}
+END_TEST
+
+START_TEST(inputs_of_several_steps_are_multiplied_at_once)
+{
+    static const char *const names[] = { NULL, "x86-64", "x86-64-v4", "cortex-m4" };
+    struct ctx *ctx = ctx_new("kernels_recurrent");
+
+    kernel_cases_check_as(ahead, N_ROWS(ahead), 1e-5, WINOGRAD_AUTO,
+                          names[_i] ? machine_find(ctx, names[_i]) : NULL);
+    ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(small_machines_spare_the_scratch_for_that)
+{
+    enum { OWN = 4 * 2 * 132 }; /* of one step, of the largest of them */
+    struct ctx *ctx = ctx_new("kernels_recurrent");
+
+    kernel_cases_check_tight(ahead, N_ROWS(ahead), 1e-5, OWN, NULL);
+    kernel_cases_check_tight(ahead, N_ROWS(ahead), 1e-5, OWN, machine_find(ctx, "cortex-m4"));
+    ctx_free(ctx);
 }
 END_TEST
 
@@ -87,6 +134,8 @@ int main(void)
     suite_add_tcase(suite, tests);
     tcase_set_timeout(tests, 0);
     tcase_add_test(tests, steps_run_in_every_direction_and_form);
+    tcase_add_loop_test(tests, inputs_of_several_steps_are_multiplied_at_once, 0, 4);
+    tcase_add_test(tests, small_machines_spare_the_scratch_for_that);
     srunner_run_all(runner, CK_NORMAL);
     n_failed = srunner_ntests_failed(runner);
     srunner_free(runner);

@@ -1,11 +1,16 @@
 /* recurrent.c - nn.rnn, nn.gru and nn.lstm: one time step after the other.
  *
- * The weights of each gate are packed in panels of 32 rows (f32) or four (f64). The state develops
- * in the outputs that return its last value. */
+ * The products with the state wait for the step before. Those with the inputs do not: in f32 they
+ * are taken for several steps at once by register tiles (tile.h), which read the weights once for
+ * all of them. The sums are the same: one for each row, over the inputs in order. The weights of
+ * all gates are one matrix, in panels. The state develops in the outputs that return its last
+ * value. */
 #include <string.h>
 
+#include "base/str.h"
 #include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/gemv.h"
+#include "codegen_c/kernels/tile.h"
 
 enum { PANEL = 4 }; /* as matvec_f64 reads them */
 
@@ -106,23 +111,56 @@ static void bind_activation(struct bind *bind, const char *key, int i, const cha
     bind_text(bind, key, "%s)", str_text(&call));
 }
 
-/* A weight [directions, gates * hidden, len] as panels of each gate. */
-static void bind_gate_weight(struct bind *bind, const char *key, int i)
+static int64_t n_steps(const struct region *region)
+{
+    return anchor_input(region, 0)->dim[region->anchor->attrs.rnn.batch_major ? 1 : 0];
+}
+
+static int64_t n_rows(const struct region *region)
+{
+    return n_gates(region->anchor->op) * region->anchor->attrs.rnn.hidden_size;
+}
+
+static bool may_run_ahead(const struct region *region)
+{
+    return anchor_input(region, 0)->dtype == DTYPE_F32 && n_steps(region) > 1;
+}
+
+/* On machines without a second cache or vectors, and where it is not known which one it is, speed
+ * is not worth a larger arena. */
+size_t scratch_recurrent(const struct region *region)
+{
+    int pixels, channels;
+
+    if (!may_run_ahead(region) || (region->machine->lanes > 1 && region->machine->l2_bytes > 0))
+        return 0;
+    tile_extents(region->machine, n_steps(region), n_rows(region), &pixels, &channels);
+    if (region->choice) /* another tile, maybe */
+        pixels = MOST_TILE_PIXELS;
+    return (size_t)((pixels + 1) * n_rows(region)) * sizeof(float);
+}
+
+/* A weight [directions, gates * hidden, len] as a matrix in panels for each direction, or, of
+ * `gates` of them, for each gate. The key panel_key is set to their width. */
+static void bind_gate_weight(struct bind *bind, const char *key, int i, int64_t gates, int width,
+                             const char *panel_key)
 {
     const struct type *weight = anchor_input(bind->region, i);
-    const int64_t hidden = bind->region->anchor->attrs.rnn.hidden_size, len = weight->dim[2];
-    struct panels panels = gemv_panels(weight->dim[0] * weight->dim[1] / hidden, hidden, len);
+    struct panels panels =
+        gemv_panels(weight->dim[0] * gates, weight->dim[1] / gates, weight->dim[2]);
 
+    panels.width = width;
     if (weight->dtype == DTYPE_F64) {
-        panels.width = PANEL;
         panels.ragged = false;
         panels.slack = 0;
     }
-    bind_int(bind, "panel", panels.width);
+    bind_int(bind, panel_key, width);
     bind_panels(bind, key, i, &panels,
-                arena_printf(bind->arena, "%spanels of %lld of hidden",
-                             panels.groups > 1 ? "of directions and gates, " : "",
-                             (long long)panels.width));
+                arena_printf(bind->arena, "%spanels of %d of %s",
+                             panels.groups == 1 ? ""
+                             : gates > 1        ? "of directions and gates, "
+                                                : "of directions, ",
+                             width, gates > 1 ? "hidden" : "gates and hidden"));
 }
 
 /* Sets `key` to the optional input i, which is also a flag. */
@@ -150,6 +188,24 @@ static void bind_places(struct bind *bind)
     bind_text(bind, "h_at", batch_major ? "(n * DIRECTIONS + d)" : "(d * BATCH + n)");
 }
 
+/* Which step of time `step` is, and how far from it the inputs of the next one are. */
+static void bind_direction(struct bind *bind)
+{
+    const struct rnn_attrs *attrs = &bind->region->anchor->attrs.rnn;
+    const char *next = attrs->batch_major ? "IN" : "BATCH * IN";
+
+    if (is_bidirectional(bind->region)) {
+        bind_text(bind, "t", "d == 0 ? step : len - 1 - step");
+        bind_text(bind, "x_step", "d == 0 ? %s : -%s", next, next);
+    } else if (strcmp(attrs->direction, "reverse") == 0) {
+        bind_text(bind, "t", "len - 1 - step");
+        bind_text(bind, "x_step", "-%s", next);
+    } else {
+        bind_text(bind, "t", "step");
+        bind_text(bind, "x_step", "%s", next);
+    }
+}
+
 static void bind_matvec(struct bind *bind)
 {
     if (anchor_input(bind->region, 0)->dtype == DTYPE_F32) {
@@ -160,43 +216,90 @@ static void bind_matvec(struct bind *bind)
     }
 }
 
+/* The function that multiplies the inputs of several steps, for so many rows of weights. Returns
+ * how many steps at most. */
+static int bind_steps_ahead(struct bind *bind)
+{
+    const struct tile tile =
+        bind_tile_f32(bind, n_steps(bind->region), n_rows(bind->region), TILE_TAPS);
+    const char *name = arena_printf(bind->arena, "rows_f32_of_%s", tile.fn);
+    const char *fn = bind_own_helper(bind, name);
+    struct keys keys;
+
+    if (!fn) {
+        bind_helper(bind, "wide_loops");
+        keys_init(&keys, bind->arena);
+        keys_set(&keys, "PIXELS", tile.pixels);
+        keys_set(&keys, "TILE", tile.channels);
+        keys_set(&keys, "tile_f32", tile.fn);
+        keys_set_int(&keys, "panel", tile_panel(bind->machine));
+        fn = bind_new_helper(bind, name, "templates/helpers/rows_f32.c.tmpl", &keys);
+    }
+    bind_text(bind, "rows", "%s", fn);
+    return tile.most_pixels;
+}
+
+/* Scratch for what comes from the inputs of the steps that are multiplied at once, and from the
+ * state; and for `n_more` vectors of the state's length. */
+static void bind_products(struct bind *bind, int64_t n_more)
+{
+    const struct region *region = bind->region;
+    const bool ahead = may_run_ahead(region) && !region->tight;
+    const bool f64 = anchor_input(region, 0)->dtype == DTYPE_F64;
+    const int width = f64 ? PANEL : GEMV_PANEL;
+    const bool waits =
+        region->anchor->op == OP_GRU && !region->anchor->attrs.rnn.linear_before_reset;
+    int most = 1;
+
+    bind_matvec(bind);
+    if (ahead)
+        most = bind_steps_ahead(bind);
+    bind_flag(bind, "ahead", ahead);
+    bind_gate_weight(bind, "weight", 1, 1, ahead ? tile_panel(bind->machine) : width,
+                     "weight_panel");
+    bind_gate_weight(bind, "recurrent", 2, waits ? n_gates(OP_GRU) : 1, width, "panel");
+    bind_scratch_elements(bind, (most + 1) * n_rows(region) +
+                                    n_more * region->anchor->attrs.rnn.hidden_size);
+}
+
+/* Functions of vectors take whole registers. */
+static void bind_wide(struct bind *bind)
+{
+    const bool wide =
+        bind->machine->lanes != 1 && anchor_input(bind->region, 0)->dtype == DTYPE_F32;
+
+    if (wide)
+        bind_helper(bind, "wide_loops");
+    bind_text(bind, "wide", "%s", wide ? "WIDE_LOOPS " : "");
+}
+
 static void bind_recurrent(struct bind *bind)
 {
     const struct node *node = bind->region->anchor;
     const struct rnn_attrs *attrs = &node->attrs.rnn;
     const struct type *x = anchor_input(bind->region, 0);
-    const bool both = is_bidirectional(bind->region);
 
     bind_type(bind);
     keys_offer(bind->keys, "suffix", dtype_name(anchor_input(bind->region, 0)->dtype));
-    bind_matvec(bind);
     bind_input(bind, "x", 0);
-    bind_gate_weight(bind, "weight", 1);
-    bind_gate_weight(bind, "recurrent", 2);
     bind_optional(bind, "biased", "bias", 3);
     bind_optional(bind, "lengths", "lengths", 4);
     bind_optional(bind, "initial_h", "initial_h", 5);
-    bind_int(bind, "steps", x->dim[attrs->batch_major ? 1 : 0]);
+    bind_int(bind, "steps", n_steps(bind->region));
     bind_int(bind, "batch", x->dim[attrs->batch_major ? 0 : 1]);
     bind_int(bind, "in", x->dim[2]);
     bind_int(bind, "hidden", attrs->hidden_size);
-    bind_int(bind, "directions", both ? 2 : 1);
-    bind_flag(bind, "both", both);
-    bind_flag(bind, "backward", strcmp(attrs->direction, "reverse") == 0);
-    bind_flag(bind, "forward", !both && strcmp(attrs->direction, "reverse") != 0);
+    bind_int(bind, "directions", is_bidirectional(bind->region) ? 2 : 1);
     bind_places(bind);
-}
-
-static void bind_gate_scratch(struct bind *bind, int64_t n_vectors)
-{
-    bind_scratch_elements(bind, n_vectors * bind->region->anchor->attrs.rnn.hidden_size);
+    bind_direction(bind);
+    bind_wide(bind);
 }
 
 bool bind_rnn(struct bind *bind)
 {
     bind_recurrent(bind);
     bind_activation(bind, "f_sum", 0, "sum");
-    bind_gate_scratch(bind, 2);
+    bind_products(bind, 0);
     return true;
 }
 
@@ -207,7 +310,7 @@ bool bind_gru(struct bind *bind)
     bind_activation(bind, "f_reset", 0, "to_reset");
     bind_activation(bind, "g_hidden", 1, "to_hidden");
     bind_flag(bind, "linear_before_reset", bind->region->anchor->attrs.rnn.linear_before_reset);
-    bind_gate_scratch(bind, 2 * n_gates(OP_GRU) + 1);
+    bind_products(bind, 1);
     return true;
 }
 
@@ -222,6 +325,6 @@ bool bind_lstm(struct bind *bind)
     bind_activation(bind, "f_output", 0, "to_output");
     bind_activation(bind, "g_cell", 1, "to_cell");
     bind_activation(bind, "h_cell", 2, "cell");
-    bind_gate_scratch(bind, 2 * n_gates(OP_LSTM));
+    bind_products(bind, 0);
     return true;
 }
