@@ -42,6 +42,14 @@ static const struct kernel_case rows[] = {
       "f32[1,5,5,128]; const f32[96,64,1,1]" },
     { "conv_pairs", "nn.conv2d", "groups=3, strides=[1,2], data_layout=\"NHWC\"",
       "f32[2,3,5,144]; const f32[198,48,1,1]" },
+    /* pixels of x, or their copies, that would share a set of the first cache */
+    PAIRS("1,3,5", 1024, 64),
+    { "conv_pairs", "nn.conv2d", "groups=1, strides=[2,2], data_layout=\"NHWC\"",
+      "f32[1,5,9,512]; const f32[40,512,1,1]" },
+    { "conv_pairs", "nn.conv2d", "groups=2, data_layout=\"NHWC\"",
+      "f32[1,2,5,1024]; const f32[96,512,1,1]" },
+    { "conv_pairs", "nn.conv2d", "groups=2, data_layout=\"NHWC\"",
+      "f32[1,2,5,2048]; const f32[96,1024,1,1]" },
     /* y in planes; other ranks */
     { "conv_pairs", "nn.conv2d", "groups=1, data_layout=\"NHWC\", out_layout=\"NCHW\"",
       "f32[1,5,7,48]; const f32[72,48,1,1]" },
@@ -186,14 +194,24 @@ START_TEST(inputs_of_every_size)
                                        .tolerance = tolerance_four,
                                        .machine = znver4(ctx) };
 
-    rows_of_pixels.low = winograd.low = -most[_i];
-    rows_of_pixels.high = winograd.high = most[_i];
-    generated_check(&rows_of_pixels);
-    generated_check(&winograd);
-    /* Products of pairs have one sign, as behind a relu: their sum is great. */
-    rows_of_pixels.low = winograd.low = 0;
-    generated_check(&rows_of_pixels);
-    generated_check(&winograd);
+    /* Pixels 4096 bytes apart: all are copied, multiplied or not. */
+    struct generated_case copied = rows_of_pixels;
+    struct generated_case *const cases[] = { &rows_of_pixels, &winograd, &copied };
+    const int n_cases =
+        _i % 5 == 0 ? 3 : 2; /* too small, right and too great are enough of these */
+
+    copied.text = "fn main(%x: (1,3,5,1024) f32) -> (%y) {\n"
+                  "  const @w : (33,1024,1,1) f32 = crc32:00000000\n"
+                  "  %y = nn.conv2d(%x, @w) {groups=1, data_layout=\"NHWC\", "
+                  "out_layout=\"NHWC\"} : (1,3,5,33) f32\n"
+                  "}\n";
+    for (int i = 0; i < n_cases; i++) {
+        cases[i]->low = -most[_i];
+        cases[i]->high = most[_i];
+        generated_check(cases[i]);
+        cases[i]->low = 0; /* products of pairs have one sign, as behind a relu: a great sum */
+        generated_check(cases[i]);
+    }
     ctx_free(ctx);
 }
 END_TEST

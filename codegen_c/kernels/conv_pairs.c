@@ -12,7 +12,12 @@
 #include "codegen_c/kernels/tile.h"
 
 enum {
-    FEWEST_PIXELS = 6 /* of a tile */
+    FEWEST_PIXELS = 6, /* of a tile */
+
+    /* Numbers that lie so far apart are in one set of the first cache, which has as many sets of
+     * lines on every processor with pairs (64 lines of 64 bytes), and eight lines in each. */
+    SET_STEP = 1024,
+    GAP = 16 /* a line */
 };
 
 static bool takes_pairs(const struct region *region, const char **why)
@@ -168,6 +173,22 @@ static void bind_limited(struct bind *bind, const struct limited *limited)
     bind_text(bind, "high", "%s", bind_literal(bind, DTYPE_F32, limited->high));
 }
 
+/* Copies of inputs: of those that are multiplied by a power of two; and of all, with a gap from
+ * each pixel to the next, where they lie so that a tile of them would drive itself out of the cache
+ * at every step (1024 inputs: 0.70 to 0.85 of the time, the copies included). */
+static void bind_copies(struct bind *bind, const struct window *w, const struct tile *tile)
+{
+    const int64_t in_c = w->in_c / w->groups, pitch = input_pitch(bind->region, 0);
+    const bool one_set = (pitch ? pitch : w->in_c) * w->stride[2] % SET_STEP == 0;
+    const int gap = one_set || in_c % SET_STEP == 0 ? GAP : 0;
+
+    bind_flag(bind, "gaps", gap > 0);
+    bind_int(bind, "gap", gap);
+    bind_text(bind, "scaled_pitch", gap ? "(IN_C + GAP)" : "IN_C");
+    bind_text(bind, "copies", one_set ? "factor != 0" : "factor != 0 && factor != 1");
+    bind_scratch_numbers(bind, tile->most_pixels * (in_c + gap));
+}
+
 bool bind_conv_pairs(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
@@ -194,7 +215,7 @@ bool bind_conv_pairs(struct bind *bind)
     bind_int(bind, "line", tile_line());
     bind_text(bind, "pairs_fn", "%s", tile.fn);
     bind_conv_channels(bind, &w, &panels, &tile);
-    bind_scratch_numbers(bind, tile.most_pixels * (w.in_c / w.groups));
+    bind_copies(bind, &w, &tile);
     bind->region->pairs = true;
     return bind_conv_position(
         bind, &w,
