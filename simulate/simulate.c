@@ -103,11 +103,14 @@ bool simulate(struct ctx *ctx, struct function *fn, const struct simulate_option
 
 const struct codegen_region *simulate_exception(const struct codegen_result *result)
 {
+    static const char *const others[] = { "winograd", "depthwise_winograd", "conv_pairs" };
+
     for (int i = 0; i < result->n_regions; i++) {
         const char *kernel = result->regions[i].kernel;
 
-        if (!kernel || strcmp(kernel, "winograd") == 0 || strcmp(kernel, "conv_pairs") == 0)
-            return &result->regions[i];
+        for (size_t k = 0; k < sizeof others / sizeof *others; k++)
+            if (!kernel || strcmp(kernel, others[k]) == 0)
+                return &result->regions[i];
     }
     return NULL;
 }

@@ -6,6 +6,7 @@
 #include "codegen_c/kernels/conv_places.h"
 #include "codegen_c/kernels/conv_tiles.h"
 #include "codegen_c/kernels/dense.h"
+#include "codegen_c/kernels/limits.h"
 #include "codegen_c/kernels/operands.h"
 #include "codegen_c/kernels/pairs.h"
 #include "codegen_c/kernels/pitch.h"
@@ -132,45 +133,20 @@ static const char *bind_weights(struct bind *bind, const struct window *w,
     return scale;
 }
 
-/* What is done to sums, where it is no more than a bias for each channel and limits: sums go
- * straight to y, without the way over the stack that others take. */
-struct limited {
-    struct value *bias;
-    double low, high;
-};
-
-static bool is_limited(const struct region *region, const struct window *w, struct limited *out)
+/* Whether tiles write their sums straight to y, with a bias and within limits. */
+static bool stores_tiles(const struct region *region, const struct window *w, struct limits *limits)
 {
-    const struct node *bias = region->anchor->next, *last = bias ? bias->next : NULL;
-
-    if (!bias || bias->op != OP_BIAS_ADD || bias->inputs[0] != region->anchor->outputs[0] ||
-        bias->attrs.axis.axis != bias->outputs[0]->type.rank - 1 ||
-        bias->inputs[1]->kind != VALUE_CONSTANT || !w->out_channels_last ||
-        w->groups * w->batch > 1 || w->out_c < 2 * PAIRS_LANES /* a tile */ ||
-        result_pitch(region, 0) || region->fn->ret->n_inputs != 1)
-        return false;
-    *out = (struct limited){ .bias = bias->inputs[1], .low = -INFINITY, .high = INFINITY };
-    if (last && last->op == OP_RELU)
-        out->low = 0;
-    if (last && last->op == OP_CLIP) {
-        out->high = isnan(last->attrs.clip.a_max) ? INFINITY : last->attrs.clip.a_max;
-        out->low = isnan(last->attrs.clip.a_min) ? -INFINITY : last->attrs.clip.a_min;
-        if (out->low > out->high)
-            out->low = out->high;
-    }
-    if (last && (last->inputs[0] != bias->outputs[0] || last->next ||
-                 (last->op != OP_RELU && last->op != OP_CLIP)))
-        return false;
-    return region->fn->ret->inputs[0] == (last ? last : bias)->outputs[0] &&
-           region->fn->ret->inputs[0]->type.dtype == DTYPE_F32;
+    return region_limits(region, limits) && limits->bias && w->out_channels_last &&
+           w->groups * w->batch == 1 && w->out_c >= 2 * PAIRS_LANES /* a tile */ &&
+           !result_pitch(region, 0);
 }
 
-static void bind_limited(struct bind *bind, const struct limited *limited)
+static void bind_limited(struct bind *bind, const struct limits *limits)
 {
     bind_include(bind, "math.h"); /* INFINITY */
-    bind_text(bind, "bias", "%s", bind_operand(bind, limited->bias));
-    bind_text(bind, "low", "%s", bind_literal(bind, DTYPE_F32, limited->low));
-    bind_text(bind, "high", "%s", bind_literal(bind, DTYPE_F32, limited->high));
+    bind_text(bind, "bias", "%s", bind_operand(bind, limits->bias));
+    bind_text(bind, "low", "%s", bind_literal(bind, DTYPE_F32, limits->low));
+    bind_text(bind, "high", "%s", bind_literal(bind, DTYPE_F32, limits->high));
 }
 
 /* Copies of inputs: of those that are multiplied by a power of two; and of all, with a gap from
@@ -195,20 +171,22 @@ bool bind_conv_pairs(struct bind *bind)
     const struct panels panels = conv_panels_of_anchor(bind, &w);
     const int64_t chunk = bind_conv_chunk(bind, &w, &panels);
     const bool ahead = w.groups * w.batch == 1 && conv_fetches_weights(&panels, chunk);
-    struct limited limited;
-    const bool stores = is_limited(bind->region, &w, &limited);
+    struct limits limits;
+    const bool stores = stores_tiles(bind->region, &w, &limits);
     const char *scale;
     struct tile tile;
 
     bind_vector(bind);
     bind_sums_of_pairs(bind, PAIRS_MOST_TO_COPY);
+    if (stores)
+        bind_limit_macros(bind);
     tile = bind_tile_of_pairs(bind, window_out_len(&w), panels.n_rows, ahead, stores);
     bind_conv_places(bind, &w);
     scale = bind_weights(bind, &w, &panels);
     bind_conv_width(bind, &panels, "block");
     bind_flag(bind, "stores", stores);
     if (stores)
-        bind_limited(bind, &limited);
+        bind_limited(bind, &limits);
     bind_flag(bind, "pointwise", conv_is_pointwise(&w));
     bind_flag(bind, "fetches_weights", ahead);
     bind_text(bind, "ahead", ahead ? "ahead, " : "");

@@ -1,0 +1,127 @@
+/* depthwise_winograd.c - depthwise convolutions of 3 x 3 in f32, channels last, on processors whose
+ * additions have units of their own.
+ *
+ * method   F(2, 3) from top to bottom, in place: of two rows of y the sums over a column of the
+ *          kernel are 4 products and 8 additions in place of 6 products, of 2/3 of the time where
+ *          additions take none. Weights are transformed where they are loaded, once for all
+ *          positions: they stay in registers, as do the sums of three columns (12 and 12 of 32).
+ *          So each input is loaded twice, and nothing is stored but y
+ *
+ * Errors: a sum is rounded by a few 2^-24 of the sum of the sizes of its products, at most. With x
+ * and w the greatest of a window and of a kernel those are 24 x w, and without Winograd 9 x w. */
+#include "codegen_c/kernels/anchor.h"
+#include "codegen_c/kernels/depthwise.h"
+#include "codegen_c/kernels/limits.h"
+#include "codegen_c/kernels/operands.h"
+#include "codegen_c/kernels/pairs.h"
+#include "codegen_c/kernels/panels.h"
+#include "codegen_c/kernels/pitch.h"
+#include "codegen_c/kernels/vector.h"
+
+enum {
+    K = 3,
+    ROWS = 4,        /* of x under two of y */
+    LANES = 16,      /* of the machine: with fewer there are not so many registers */
+    LEAST_LANES = 8, /* of which channels are a multiple: vectors do not overlap */
+    FEWEST_ROWS = 3  /* with two, and padding, the kernel has no more products itself */
+};
+
+/* Rows, or columns, outside of x: on both sides. */
+static bool is_padded_by_one(const struct window *w, int dim)
+{
+    const int64_t behind = w->out[dim] - 1 + K - w->pad[dim] - w->in[dim];
+
+    return w->k[dim] == K && w->stride[dim] == 1 && w->dil[dim] == 1 && w->pad[dim] <= 1 &&
+           behind <= 1;
+}
+
+bool accepts_depthwise_winograd_anyway(const struct region *region, const char **why)
+{
+    const struct window w = window_of_conv(region);
+    struct limits limits;
+
+    if (!accepts_depthwise(region, why))
+        return false;
+    *why = "--winograd off";
+    if (region->winograd == WINOGRAD_OFF)
+        return false;
+    *why = "the machine has no vectors of 16 numbers";
+    if (region->machine->lanes != LANES)
+        return false;
+    *why = "weights or data have to be decoded";
+    if (data_is_small(region) || weight_is_small(region))
+        return false;
+    *why = "it is not 3 x 3 with a padding of at most one, without strides and dilation";
+    if (w.rank != 2 || !is_padded_by_one(&w, 1) || !is_padded_by_one(&w, 2))
+        return false;
+    *why = "its channels are no multiple of 8, or have several results each";
+    if (w.out_c != w.in_c || w.in_c % LEAST_LANES != 0)
+        return false;
+    *why = "more than a bias, relu or clip follows";
+    if (!region_limits(region, &limits))
+        return false;
+    *why = "a weight is no finite number";
+    return pairs_are_finite(region->anchor->inputs[1]);
+}
+
+bool accepts_depthwise_winograd(const struct region *region, const char **why)
+{
+    if (!accepts_depthwise_winograd_anyway(region, why))
+        return false;
+    *why = "additions have no units of their own, or the image is of two rows";
+    return region->machine->adders && window_of_conv(region).out[1] >= FEWEST_ROWS;
+}
+
+static void bind_weight(struct bind *bind, const struct window *w)
+{
+    const struct panels panels = { .groups = 1,
+                                   .n_rows = w->in_c,
+                                   .len = K * K,
+                                   .group_step = K * K,
+                                   .row_step = K * K,
+                                   .len_step = 1,
+                                   .width = w->in_c };
+
+    bind_panels(bind, "weight", 1, &panels, "[k_h, k_w, channels]");
+}
+
+bool bind_depthwise_winograd(struct bind *bind)
+{
+    const struct window w = window_of_conv(bind->region);
+    const bool batched = w.batch > 1;
+    const struct row_vector vector =
+        bind_row_vector(bind, w.in_c % LANES == 0 ? LANES : LEAST_LANES);
+    struct limits limits;
+
+    region_limits(bind->region, &limits);
+    bind_input(bind, "x", 0);
+    bind_int(bind, "in_h", w.in[1]);
+    bind_int(bind, "in_w", w.in[2]);
+    bind_int(bind, "out_h", w.out[1]);
+    bind_int(bind, "out_w", w.out[2]);
+    bind_int(bind, "pad_top", w.pad[1]);
+    bind_weight(bind, &w);
+    bind_limits(bind, &limits);
+    bind_text(bind, "limit_first", "%s", limit_text(bind, &limits, "first_sum"));
+    bind_text(bind, "limit_second", "%s", limit_text(bind, &limits, "second_sum"));
+    bind_pitches(bind);
+    bind_flag(bind, "batched", batched);
+    bind_int(bind, "batch", w.batch);
+    bind_int(bind, "in_c", w.in_c);
+    bind_text(bind, "in_step", "%s", pitch_of_x(bind->region, "CHANNELS"));
+    bind_text(bind, "out_step", "%s", pitch_of_y(bind->region, "CHANNELS"));
+    bind_text(bind, "vector", "%s", vector.type);
+    bind_text(bind, "lanes", "%s", vector.lanes);
+    bind_flag(bind, "fused", sums_are_fused(bind));
+    bind_text(bind, "fuse", "%s", vector.fuse);
+    bind_int(bind, "n_columns", K);
+    bind_int(bind, "n_rows", ROWS);
+    bind_flag(bind, "begins_outside", w.pad[2] > 0);
+    bind_flag(bind, "ends_outside", w.in[2] - w.out[2] + w.pad[2] < K - 1);
+    for (int r = 0; r < ROWS; r++)
+        bind_text(bind, arena_printf(bind->arena, "row%d", r),
+                  batched ? "(n * IN_H + ih%d)" : "ih%d", r);
+    bind_text(bind, "out_row", batched ? "(n * OUT_H + oh)" : "oh");
+    bind->region->winograd_tile = 2;
+    return true;
+}

@@ -1,0 +1,27 @@
+/* limits.h - results that are the anchor's sums, with a bias for each channel, within limits: the
+ * usual end of a convolution. Kernels that have their sums in vectors write these straight to y,
+ * without the way over the stack that other element-wise nodes take. */
+#ifndef CODEGEN_C_KERNELS_LIMITS_H
+#define CODEGEN_C_KERNELS_LIMITS_H
+
+#include "codegen_c/kernel.h"
+
+struct limits {
+    struct value *bias; /* [channels], a constant; NULL = none */
+    double low, high;   /* -INFINITY, INFINITY = none; low is no more than high */
+};
+
+/* Whether the region has one result, in f32 and channels last, and no other nodes. */
+bool region_limits(const struct region *region, struct limits *out);
+
+/* Asks for the macros AT_LEAST, AT_MOST and WITHIN. */
+void bind_limit_macros(struct bind *bind);
+
+/* Sets bias to its array, and low and high to literals; nothing where there is none. */
+void bind_limits(struct bind *bind, const struct limits *limits);
+
+/* A statement that keeps a variable, a vector, within the limits, two more vectors: "WITHIN(v, low,
+ * high)"; nothing if there are none. NaN, and what compares equal to a limit, stay as they are. */
+const char *limit_text(struct bind *bind, const struct limits *limits, const char *vector);
+
+#endif
