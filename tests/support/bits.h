@@ -8,8 +8,8 @@
 #include "relay_ir/ir.h"
 
 /* A module that has passed fuse_ops, whose regions are all c's; NULL inputs: random ones. A warning
- * of a compiler or a difference fails the test. Where RELAYC_TEST_ONE_BUILD is set, only gcc's
- * code for this machine is run. */
+ * of a compiler or a difference fails the test. Where RELAYC_TEST_NO_BUILDS is set, nothing
+ * is built (run_generated.h). */
 void bits_check_module(struct module *module, const struct tensor *inputs);
 
 /* The same of what --deterministic makes. */
