@@ -244,10 +244,118 @@ START_TEST(numbers_that_are_none)
 }
 END_TEST
 
+/* Relative to limits, not to the sums that they cut off. */
+static const double limited_tolerance = 1e-5;
+
+/* Nodes behind the products, of 25 pixels: tiles of 9, 9 and 7. `name` is a part of what the
+ * tile is called that stores their results, NULL: sums go over an array. */
+static const struct {
+    int out_c;
+    const char *nodes, *name;
+} endings[] = {
+    { 64, "%y = nn.relu(%c)", "_stores_relu" },
+    { 64, "%d = nn.bias_add(%c, @b) {axis=3} : T\n %y = nn.relu(%d)", "_stores_bias_add_relu" },
+    { 64, "%d = nn.bias_add(%c, @b) {axis=3} : T\n %y = clip(%d) {a_min=-0.5, a_max=0.75}",
+      "_stores_bias_add_within" },
+    { 64, "%y = clip(%c) {a_min=-0.5, a_max=inf}", "_stores_at_least" },
+    { 64, "%y = clip(%c) {a_min=-inf, a_max=0.25}", "_stores_at_most" },
+    { 64, "%y = clip(%c) {a_min=2, a_max=0.25}", "_stores_within" },
+    { 64, "%d = nn.bias_add(%c, @b) {axis=3} : T\n %e = add(%d, %r) : T\n %y = nn.relu(%e)",
+      "_stores_bias_add_add_results_relu" },
+    { 64, "%d = subtract(%r, %c) : T\n %y = multiply(%d, @b)",
+      "_stores_subtract_of_results_v_0_multiply" },
+    { 64, "%d = subtract(@b, %c) : T\n %y = subtract(%d, @n)",
+      "_stores_subtract_of_channels_v_0_subtract_number" },
+    { 64, "%y = nn.leaky_relu(%c) {alpha=0.1, beta=0}", "_stores_leaky_relu" },
+    { 64, "%y = nn.prelu(%c, @b)", "_stores_prelu" },
+    { 64, "%y = nn.hard_sigmoid(%c) {alpha=0.2, beta=0.5}", "_stores_hard_sigmoid" },
+    { 64, "%y = nn.hard_swish(%c)", "_stores_hard_swish" },
+    { 64,
+      "%d = nn.hard_sigmoid(%c) {alpha=0.2, beta=0.5} : T\n %e = multiply(%c, %d) : T\n %y = "
+      "add(%r, %e)",
+      "_stores_hard_sigmoid_multiply_v_0_v_1_add_of_results_v_2" },
+    { 80, "%d = nn.bias_add(%c, @b) {axis=3} : T\n %y = add(%d, %r)",
+      "_half_pairs_stores_bias_add_add_results" },
+    { 70, "%d = nn.bias_add(%c, @b) {axis=3} : T\n %y = add(%d, %r)",
+      "_stores_bias_add_add_results" },
+    { 90, "%d = nn.bias_add(%c, @b) {axis=3} : T\n %y = add(%d, %r)",
+      "_stores_bias_add_add_results" },
+    { 64, "%y = nn.silu(%c)", NULL },
+    { 64, "%d = add(%c, @p) : T\n %y = nn.relu(%d)", NULL }, /* a number for each row of pixels */
+};
+
+/* The nodes, where T is the type of all of them. */
+static const char *ending_text(struct ctx *ctx, int out_c, const char *nodes, int in_c, int groups)
+{
+    struct arena *arena = &ctx->perm;
+    const char *type = arena_printf(arena, "(1,5,5,%d) f32", out_c);
+    struct str text = { .arena = arena };
+
+    str_printf(&text,
+               "fn main(%%x: (1,5,5,%d) f32, %%r: %s) -> (%%y) {\n"
+               "  const @w : (%d,%d,1,1) f32 = crc32:00000000\n"
+               "  const @b : (%d) f32 = crc32:00000000\n"
+               "  const @n : (1) f32 = crc32:00000000\n"
+               "  const @p : (5,1,1) f32 = crc32:00000000\n"
+               "  %%c = nn.conv2d(%%x, @w) {groups=%d, data_layout=\"NHWC\", "
+               "out_layout=\"NHWC\"} : %s\n ",
+               in_c, type, out_c, in_c / groups, out_c, groups, type);
+    for (; *nodes; nodes++)
+        if (*nodes == 'T')
+            str_add(&text, type);
+        else
+            str_addn(&text, nodes, 1);
+    str_printf(&text, " : %s\n}\n", type);
+    return str_text(&text);
+}
+
+START_TEST(sums_go_from_registers_to_y)
+{
+    const char *name = endings[_i].name;
+    struct ctx *ctx = ctx_new("endings");
+
+    for (int groups = 1; groups <= 2; groups++) {
+        struct generated_case row = { .tolerance = limited_tolerance, .machine = znver4(ctx) };
+        const char *text;
+
+        row.text =
+            ending_text(ctx, groups * endings[_i].out_c, endings[_i].nodes, groups * 48, groups);
+        text = generated_text(ctx, &row, ".c");
+        ck_assert_msg(strstr(text, name ? name : "_pairs(tap"), "no %s", name ? name : "pairs");
+        ck_assert(name || !strstr(text, "_stores"));
+        generated_check(&row);
+    }
+    ctx_free(ctx);
+}
+END_TEST
+
+/* Few inputs, and weights that are fetched a chunk ahead: one pointer tells where all pixels are.
+ */
+START_TEST(pixels_a_step_apart)
+{
+    static const struct {
+        int in_c, out_c;
+        const char *name;
+    } cases[] = { { 24, 64, "_pairs_stores_relu_by_24(tap[0]" },
+                  { 700, 512, "_pairs_ahead_stores_relu_by_700(tap[0]" },
+                  { 48, 64, "_pairs_stores_relu(tap," } };
+    struct ctx *ctx = ctx_new("steps");
+    struct generated_case row = { .tolerance = tolerance, .machine = znver4(ctx) };
+
+    row.text = ending_text(ctx, cases[_i].out_c, "%y = nn.relu(%c)", cases[_i].in_c, 1);
+    ck_assert_msg(strstr(generated_text(ctx, &row, ".c"), cases[_i].name), "no %s", cases[_i].name);
+    generated_check(&row);
+    row.low = -0x1p-40; /* they are copied */
+    row.high = 0x1p-40;
+    generated_check(&row);
+    ctx_free(ctx);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("kernels_pairs");
-    TCase *tests = tcase_create("all");
+    TCase *tests = tcase_create("all"), *ends = tcase_create("ends");
     SRunner *runner = srunner_create(suite);
     int n_failed;
 
@@ -260,6 +368,11 @@ int main(void)
     tcase_add_test(tests, tiles_are_paired_where_it_pays);
     tcase_add_loop_test(tests, inputs_of_every_size, 0, 3);
     tcase_add_test(tests, numbers_that_are_none);
+    suite_add_tcase(suite, ends);
+    tcase_set_timeout(ends, 0);
+    tcase_add_loop_test(ends, sums_go_from_registers_to_y, 0,
+                        (int)(sizeof endings / sizeof *endings));
+    tcase_add_loop_test(ends, pixels_a_step_apart, 0, 3);
     srunner_run_all(runner, CK_ENV);
     n_failed = srunner_ntests_failed(runner);
     srunner_free(runner);

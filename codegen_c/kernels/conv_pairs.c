@@ -1,12 +1,9 @@
 /* conv_pairs.c - convolutions of extent 1 in f32 on processors whose additions have units of their
  * own: two products by one multiplication (pairs.h). */
-#include <math.h>
-
 #include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/conv_places.h"
 #include "codegen_c/kernels/conv_tiles.h"
 #include "codegen_c/kernels/dense.h"
-#include "codegen_c/kernels/limits.h"
 #include "codegen_c/kernels/operands.h"
 #include "codegen_c/kernels/pairs.h"
 #include "codegen_c/kernels/pitch.h"
@@ -14,6 +11,8 @@
 
 enum {
     FEWEST_PIXELS = 6, /* of a tile */
+    FEW_INPUTS = 32,
+    FEW_PIXELS = 24,
 
     /* Numbers that lie so far apart are in one set of the first cache, which has as many sets of
      * lines on every processor with pairs (64 lines of 64 bytes), and eight lines in each. */
@@ -125,7 +124,6 @@ static const char *bind_weights(struct bind *bind, const struct window *w,
               bind_packed(bind, value, &type, panels_make(bind, &scaled, panels, &type),
                           arena_printf(bind->arena, "%s, over scales",
                                        bind_conv_weight_shape(bind, panels))));
-    bind_text(bind, "scale", "%s", scale);
     bind_text(bind, "pairs_at", "%s[%sblock]",
               bind_codes(bind, arena_printf(bind->arena, "%s.pairs", value->name), &per_channel,
                          pairs, "alternating sums of products of neighbours"),
@@ -133,36 +131,77 @@ static const char *bind_weights(struct bind *bind, const struct window *w,
     return scale;
 }
 
-/* Whether tiles write their sums straight to y, with a bias and within limits. */
-static bool stores_tiles(const struct region *region, const struct window *w, struct limits *limits)
+/* Whether a tile of pixels would drive itself out of the cache at every step. */
+static bool shares_set(const struct region *region, const struct window *w)
 {
-    return region_limits(region, limits) && limits->bias && w->out_channels_last &&
-           w->groups * w->batch == 1 && w->out_c >= 2 * PAIRS_LANES /* a tile */ &&
-           !result_pitch(region, 0);
+    const int64_t pitch = input_pitch(region, 0);
+
+    return (pitch ? pitch : w->in_c) * w->stride[2] % SET_STEP == 0;
 }
 
-static void bind_limited(struct bind *bind, const struct limits *limits)
+/* How far apart the pixels of a tile lie in x, or their copies, where one pointer is to tell where
+ * all are; else 0. With a pointer for each gcc keeps what it computes from them in registers for
+ * vectors, if the tile fetches weights (160 to 960 at 7x7: 0.66 of the time with one pointer), else
+ * on the stack, which matters where inputs are few (24 to 144 at 56x56: 0.92), or weights are used
+ * once or twice (256 to 256 at 3x3: 0.97). It is more text, for each number of inputs. */
+static int64_t step_of(const struct bind *bind, const struct window *w, bool ahead)
 {
-    bind_include(bind, "math.h"); /* INFINITY */
-    bind_text(bind, "bias", "%s", bind_operand(bind, limits->bias));
-    bind_text(bind, "low", "%s", bind_literal(bind, DTYPE_F32, limits->low));
-    bind_text(bind, "high", "%s", bind_literal(bind, DTYPE_F32, limits->high));
+    const int64_t pitch = input_pitch(bind->region, 0);
+    const bool matters = ahead || w->in_c < FEW_INPUTS || window_out_len(w) <= FEW_PIXELS;
+
+    if (w->groups > 1 || !conv_is_pointwise(w) || !matters)
+        return 0;
+    return shares_set(bind->region, w) ? w->in_c + GAP : pitch ? pitch : w->in_c;
 }
 
-/* Copies of inputs: of those that are multiplied by a power of two; and of all, with a gap from
- * each pixel to the next, where they lie so that a tile of them would drive itself out of the cache
- * at every step (1024 inputs: 0.70 to 0.85 of the time, the copies included). */
-static void bind_copies(struct bind *bind, const struct window *w, const struct tile *tile)
+/* Where a tile begins. */
+static struct tile_place place_of(struct bind *bind, const struct window *w)
 {
-    const int64_t in_c = w->in_c / w->groups, pitch = input_pitch(bind->region, 0);
-    const bool one_set = (pitch ? pitch : w->in_c) * w->stride[2] % SET_STEP == 0;
-    const int gap = one_set || in_c % SET_STEP == 0 ? GAP : 0;
+    const bool grouped = w->groups > 1, batched = w->batch > 1;
+    const char *group = batched ? "g % GROUPS" : "g", *image = grouped ? "g / GROUPS" : "g";
+
+    return (struct tile_place){
+        .pixel = batched ? arena_printf(bind->arena, "(%s * OUT_LEN + first)", image) : "first",
+        .channel = grouped ? arena_printf(bind->arena, "%s * OUT_C + block", group) : "block",
+        .channels = grouped ? "(GROUPS * OUT_C)" : "OUT_C",
+    };
+}
+
+/* Which tiles store their sums, if the size of the inputs allows it. */
+static void bind_stored(struct bind *bind, const struct panels *panels, const struct tile *tile,
+                        bool rest)
+{
+    const int64_t left = panels->n_rows % tile->most_channels;
+    const char *whole = arena_printf(bind->arena, "OUT_C - block >= %s", tile->channels);
+
+    if (left == 0 && rest) /* others are not read */
+        bind_text(bind, "n_summed", "n_pixels");
+    if (left == 0)
+        bind_text(bind, "stored", "%s", "");
+    else if (left != tile->most_channels / 2)
+        bind_text(bind, "stored", " && %s", whole);
+    else
+        bind_text(bind, "stored", " && (n_pixels == %s || %s)", tile->pixels, whole);
+}
+
+/* Copies of inputs: of those that are multiplied by a power of two; and of all that share a set,
+ * with a gap from each pixel to the next (1024 inputs: 0.70 to 0.85 of the time, the copies
+ * included). They lie `step` apart, if that is not 0. */
+static void bind_copies(struct bind *bind, const struct window *w, const struct tile *tile,
+                        int64_t step)
+{
+    const int64_t in_c = w->in_c / w->groups;
+    const bool all = shares_set(bind->region, w);
+    const int gap = all || (step == 0 && in_c % SET_STEP == 0) ? GAP : 0;
 
     bind_flag(bind, "gaps", gap > 0);
     bind_int(bind, "gap", gap);
-    bind_text(bind, "scaled_pitch", gap ? "(IN_C + GAP)" : "IN_C");
-    bind_text(bind, "copies", one_set ? "factor != 0" : "factor != 0 && factor != 1");
-    bind_scratch_numbers(bind, tile->most_pixels * (in_c + gap));
+    bind_text(bind, "scaled_pitch", "%s",
+              gap    ? "(IN_C + GAP)"
+              : step ? pitch_of_x(bind->region, "IN_C")
+                     : "IN_C");
+    bind_text(bind, "copies", all ? "factor != 0" : "factor != 0 && factor != 1");
+    bind_scratch_numbers(bind, tile->most_pixels * (step ? step : in_c + gap));
 }
 
 bool bind_conv_pairs(struct bind *bind)
@@ -171,29 +210,35 @@ bool bind_conv_pairs(struct bind *bind)
     const struct panels panels = conv_panels_of_anchor(bind, &w);
     const int64_t chunk = bind_conv_chunk(bind, &w, &panels);
     const bool ahead = w.groups * w.batch == 1 && conv_fetches_weights(&panels, chunk);
-    struct limits limits;
-    const bool stores = stores_tiles(bind->region, &w, &limits);
+    const int64_t step = step_of(bind, &w, ahead);
+    const struct tile_place place = place_of(bind, &w);
+    struct tile_end end;
+    const bool stores = panels.n_rows >= 2 * PAIRS_LANES /* a tile */ &&
+                        tile_end_of(bind, &w, &place, "vector_f32", "LANES", &end);
     const char *scale;
     struct tile tile;
 
     bind_vector(bind);
     bind_sums_of_pairs(bind, PAIRS_MOST_TO_COPY);
-    if (stores)
-        bind_limit_macros(bind);
-    tile = bind_tile_of_pairs(bind, window_out_len(&w), panels.n_rows, ahead, stores);
+    tile = bind_tile_of_pairs(bind, window_out_len(&w), panels.n_rows, ahead, step,
+                              stores ? &end : NULL);
     bind_conv_places(bind, &w);
     scale = bind_weights(bind, &w, &panels);
     bind_conv_width(bind, &panels, "block");
     bind_flag(bind, "stores", stores);
-    if (stores)
-        bind_limited(bind, &limits);
+    bind_text(bind, "n_summed", "%s", tile.pixels);
+    if (stores) {
+        bind_text(bind, "inputs", step ? "tap[0]" : "tap");
+        bind_text(bind, "end_args", "%s%s", tile_end_y(bind, &place), end.args);
+        bind_stored(bind, &panels, &tile, window_out_len(&w) % tile.most_pixels > 0);
+        bind_text(bind, "scale_at", "&%s[%s]", scale, place.channel);
+    }
     bind_flag(bind, "pointwise", conv_is_pointwise(&w));
     bind_flag(bind, "fetches_weights", ahead);
     bind_text(bind, "ahead", ahead ? "ahead, " : "");
     bind_int(bind, "line", tile_line());
-    bind_text(bind, "pairs_fn", "%s", tile.fn);
     bind_conv_channels(bind, &w, &panels, &tile);
-    bind_copies(bind, &w, &tile);
+    bind_copies(bind, &w, &tile, stores ? step : 0);
     bind->region->pairs = true;
     return bind_conv_position(
         bind, &w,

@@ -14,7 +14,7 @@ struct limits {
 /* Whether the region has one result, in f32 and channels last, and no other nodes. */
 bool region_limits(const struct region *region, struct limits *out);
 
-/* Asks for the macros AT_LEAST, AT_MOST and WITHIN. */
+/* Asks for the macros AT_LEAST, AT_MOST, WITHIN, WHERE_NEGATIVE and KEEP_ORDER. */
 void bind_limit_macros(struct bind *bind);
 
 /* Sets bias to its array, and low and high to literals; nothing where there is none. */

@@ -2,6 +2,8 @@
 #include "codegen_c/kernels/tile.h"
 
 #include "base/str.h"
+#include "codegen_c/kernels/limits.h"
+#include "codegen_c/kernels/tile_end.h"
 #include "codegen_c/kernels/tile_shape.h"
 #include "codegen_c/kernels/vector.h"
 
@@ -21,6 +23,7 @@ struct wish {
     bool alike;            /* all vectors of the tile have the same length, and no panel is wide */
     bool stepped;          /* one pointer tells where all pixels are */
     bool pairs;            /* TILE_PAIRS */
+    bool rest;             /* rows that whole tiles leave over have a tile of their own */
 };
 
 /* Whether there are registers for sums, for weights of three inputs, and for what ADD_PAIR needs.
@@ -100,6 +103,7 @@ struct naming {
     int64_t rows;   /* 0: not known */
     bool stepped;   /* where one pointer tells where all pixels are */
     bool apart;     /* a function of its own in the C compiler's hands, too: computes_functions */
+    const struct tile_end *end; /* where sums go straight to y, else NULL */
     struct row_vector vector;
     struct tile_shape shape;
 };
@@ -216,7 +220,7 @@ static struct naming naming_of(struct bind *bind, const struct wish *wish)
     } else {
         const int64_t class = wide ? WIDE_TILE_PANEL : naming.narrow;
         const struct tile_shape usual = classed(&naming, tile_shape_of_machine(machine));
-        const struct tile_shape wished = wish->pairs ? tile_fitted_to_pairs(usual, rows)
+        const struct tile_shape wished = wish->pairs ? tile_fitted_to_pairs(usual, rows, wish->rest)
                                                      : tile_fitted(usual, rows, wish->stepped);
 
         naming.suffix = class ? arena_printf(bind->arena, "_%d", (int)class) : "";
@@ -262,17 +266,55 @@ static void bind_shapes(struct bind *bind, const struct naming *naming, struct t
     bind_new_helper(bind, name, "templates/helpers/tile_shape.c.tmpl", &keys);
 }
 
-static const char *const forms[] = {
-    "taps",  "ahead",       "offsets", "rows",         "more",
-    "pairs", "pairs_ahead", "stores",  "stores_ahead", "pair_rows"
-};
+static const char *const forms[] = { "taps", "ahead", "offsets",     "rows",
+                                     "more", "pairs", "pairs_ahead", "pair_rows" };
+
+/* What becomes of the sums, if it is not an array. */
+static void bind_end(struct bind *bind, const struct tile_end *end, struct keys *keys)
+{
+    keys_set_flag(keys, "stores", end != NULL);
+    keys_offer(keys, "end_params", end ? end->params : "");
+    keys_offer(keys, "end_shared", end ? end->shared : "");
+    keys_offer(keys, "end_channel", end ? end->channel : "");
+    keys_offer(keys, "end_first", end ? end->first : "");
+    keys_offer(keys, "end_nodes", end ? end->nodes : "");
+    keys_offer(keys, "end_result", end ? end->result : "");
+    if (end)
+        bind_limit_macros(bind);
+}
+
+/* How the tile of pairs reads x, and what it does with its sums. */
+static const char *new_tile_of_pairs(struct bind *bind, const char *name,
+                                     const struct naming *naming, enum tile_form form, int64_t step,
+                                     struct keys *keys)
+{
+    const bool rows = form == TILE_PAIRS_ROWS, ahead = rows || form == TILE_PAIRS_AHEAD;
+    struct arena *arena = bind->arena;
+
+    keys_set_flag(keys, "rows", rows);
+    keys_set_flag(keys, "stepped", step > 0);
+    keys_set_flag(keys, "pointers", !rows && step == 0);
+    keys_set(keys, "x",
+             rows       ? "const float *x, int step"
+             : step > 0 ? "const float *x"
+                        : "const float *const *x");
+    keys_set(keys, "ahead", ahead ? "const float *ahead, " : "");
+    keys_set(keys, "input", step ? arena_printf(arena, "x[j * %d]", (int)step) : "x##j[k]");
+    keys_set(keys, "next_input",
+             step ? arena_printf(arena, "x[j * %d + 1]", (int)step) : "x##j[k + 1]");
+    keys_set(keys, "other_input", step ? arena_printf(arena, "at[j * %d]", (int)step) : "x##j[at]");
+    keys_set(keys, "next", step ? "x += 2" : "k += 2");
+    keys_set(keys, "is_pair", step ? "x < end" : "k < paired");
+    keys_offer(keys, "of_x", step ? arena_printf(arena, "x[j * %d + k]", (int)step) : "x[j][k]");
+    bind_end(bind, naming->end, keys);
+    return bind_new_helper(bind, name, "templates/helpers/tile_pairs.c.tmpl", keys);
+}
 
 static const char *new_tile(struct bind *bind, const char *name, const struct naming *naming,
                             const char *each_vector, enum tile_form form, int64_t step)
 {
     const bool mixed = is_mixed(bind->machine, naming);
-    const bool fetches = form == TILE_AHEAD || form == TILE_PAIRS_AHEAD ||
-                         form == TILE_STORES_AHEAD || form == TILE_PAIRS_ROWS;
+    const bool fetches = form == TILE_AHEAD || form == TILE_PAIRS_AHEAD || form == TILE_PAIRS_ROWS;
     struct keys keys;
 
     keys_init(&keys, bind->arena);
@@ -289,14 +331,8 @@ static const char *new_tile(struct bind *bind, const char *name, const struct na
     keys_offer(&keys, "fuse", mixed ? "FUSE24(v)" : naming->vector.fuse ? naming->vector.fuse : "");
     keys_set_flag(&keys, "fetches", fetches);
     keys_set_int(&keys, "line", LINE);
-    if (form >= TILE_PAIRS) {
-        keys_set_flag(&keys, "stores", form == TILE_STORES || form == TILE_STORES_AHEAD);
-        keys_set_flag(&keys, "rows", form == TILE_PAIRS_ROWS);
-        keys_set(&keys, "x",
-                 form == TILE_PAIRS_ROWS ? "const float *x, int step" : "const float *const *x");
-        keys_set(&keys, "ahead", fetches ? "const float *ahead, " : "");
-        return bind_new_helper(bind, name, "templates/helpers/tile_pairs.c.tmpl", &keys);
-    }
+    if (form >= TILE_PAIRS)
+        return new_tile_of_pairs(bind, name, naming, form, step, &keys);
     keys_set_flag(&keys, "taps", form == TILE_TAPS || form == TILE_AHEAD);
     keys_set_flag(&keys, "offsets", form == TILE_OFFSETS);
     keys_set_flag(&keys, "rows", form == TILE_ROWS);
@@ -311,8 +347,9 @@ static const char *new_tile(struct bind *bind, const char *name, const struct na
 static const char *name_of(struct arena *arena, const struct naming *naming, const char *half,
                            enum tile_form form, int64_t step)
 {
-    const char *name = arena_printf(arena, "tile%s%s%s_%s", naming->suffix, half,
-                                    naming->apart ? "_apart" : "", forms[form]);
+    const char *end = naming->end ? arena_printf(arena, "_stores%s", naming->end->name) : "";
+    const char *name = arena_printf(arena, "tile%s%s%s_%s%s", naming->suffix, half,
+                                    naming->apart ? "_apart" : "", forms[form], end);
 
     return step ? arena_printf(arena, "%s_by_%d", name, (int)step) : name;
 }
@@ -433,21 +470,71 @@ struct tile bind_tile_by_steps(struct bind *bind, int64_t rows, int64_t columns,
     return tile_of_rows(bind, rows, columns, TILE_OFFSETS, step);
 }
 
+/* The tile of the rows that whole ones leave over. */
+static void bind_rest(struct bind *bind, const struct naming *whole, int64_t rows,
+                      enum tile_form form, int64_t step)
+{
+    const int pixels = (int)(rows % whole->shape.pixels);
+    struct naming rest = *whole;
+
+    keys_set_flag(bind->keys, "rest", pixels > 0);
+    keys_offer(bind->keys, "rest_fn", "");
+    if (pixels == 0)
+        return;
+    rest.shape.pixels = pixels;
+    rest.suffix = arena_printf(bind->arena, "_%dx%d", rest.shape.vectors, pixels);
+    rest.pixels = arena_printf(bind->arena, "PIXELS%s", rest.suffix);
+    rest.tile = arena_printf(bind->arena, "TILE%s", rest.suffix);
+    keys_offer(bind->keys, "rest_fn", named_tile(bind, &rest, form, step).fn);
+    keys_offer(bind->keys, "pixels", whole->pixels);
+    keys_offer(bind->keys, "tile", whole->tile);
+}
+
+/* The first half of a tile that stores. */
+static void bind_store_half(struct bind *bind, const struct naming *naming, enum tile_form form,
+                            int64_t step)
+{
+    const char *list = bind_half_list(bind, naming);
+    const char *name = name_of(bind->arena, naming, "_half", form, step);
+    const char *fn = bind_own_helper(bind, name);
+
+    keys_offer(bind->keys, "store_half_fn",
+               fn ? fn : new_tile(bind, name, naming, list, form, step));
+}
+
 struct tile bind_tile_of_pairs(struct bind *bind, int64_t rows, int64_t columns, bool ahead,
-                               bool stores)
+                               int64_t step, const struct tile_end *end)
 {
     const enum tile_form form = ahead ? TILE_PAIRS_AHEAD : TILE_PAIRS;
-    const struct wish wish = { .rows = rows, .columns = columns, .alike = true, .pairs = true };
+    const struct wish wish = {
+        .rows = rows, .columns = columns, .alike = true, .pairs = true, .rest = end != NULL
+    };
     struct naming naming = naming_of(bind, &wish), seldom = naming;
-    const struct tile pairs = named_tile(bind, &naming, form, 0);
+    struct tile tile;
+    int64_t left, half;
 
     seldom.apart = true; /* one copy of what is there for few inputs */
-    keys_offer(bind->keys, "tile_fn", named_tile(bind, &seldom, TILE_TAPS, 0).fn);
-    if (stores)
-        keys_set(bind->keys, "store_fn",
-                 named_tile(bind, &naming, ahead ? TILE_STORES_AHEAD : TILE_STORES, 0).fn);
-    bind_half(bind, &naming, columns, form, 0);
-    return pairs;
+    tile = named_tile(bind, &seldom, TILE_TAPS, 0);
+    keys_offer(bind->keys, "tile_fn", tile.fn);
+    naming.vector = tile.vector;
+    left = columns % tile.most_channels;
+    half = tile.most_channels / 2;
+    keys_set_flag(bind->keys, "others", left > half);
+    if (!end || left > half)
+        keys_set(bind->keys, "pairs_fn", named_tile(bind, &naming, form, 0).fn);
+    keys_set_flag(bind->keys, "half_stores", end && left == half);
+    keys_set_flag(bind->keys, "halves", false);
+    if (!end || left != half || rows % naming.shape.pixels > 0)
+        bind_half(bind, &naming, columns, form, 0);
+    keys_set_flag(bind->keys, "rest", false);
+    if (!end)
+        return tile;
+    naming.end = end;
+    keys_set(bind->keys, "store_fn", named_tile(bind, &naming, form, step).fn);
+    bind_rest(bind, &naming, rows, form, step);
+    if (left == half)
+        bind_store_half(bind, &naming, form, step);
+    return tile;
 }
 
 struct tile bind_tile_of_pair_rows(struct bind *bind, int64_t rows, int64_t columns)

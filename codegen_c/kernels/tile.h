@@ -8,6 +8,7 @@
 #define CODEGEN_C_KERNELS_TILE_H
 
 #include "codegen_c/kernel.h"
+#include "codegen_c/kernels/tile_end.h"
 #include "codegen_c/kernels/vector.h"
 
 enum {
@@ -51,8 +52,6 @@ enum tile_form {
     /* templates/helpers/tile_pairs.c.tmpl, from here on: through pointers to pixels */
     TILE_PAIRS,
     TILE_PAIRS_AHEAD,
-    TILE_STORES, /* pairs whose sums go to y with a bias, within limits */
-    TILE_STORES_AHEAD,
     TILE_PAIRS_ROWS /* rows of an array, times a scale for each channel; fetches likewise */
 };
 
@@ -78,11 +77,18 @@ struct tile bind_tile_of_rows(struct bind *bind, int64_t rows, int64_t columns,
  * tells where they are: with one for each of 14 pixels compilers run out of registers. */
 struct tile bind_tile_by_steps(struct bind *bind, int64_t rows, int64_t columns, int64_t step);
 
-/* The same as TILE_PAIRS, or, `ahead`, TILE_PAIRS_AHEAD; halves and half_fn as bind_tile_of_rows;
- * tile_fn is the tile of TILE_TAPS, of the same extents; `stores`: store_fn is that of TILE_STORES.
- */
+/* The same as TILE_PAIRS, or, `ahead`, TILE_PAIRS_AHEAD; halves and half_fn as bind_tile_of_rows.
+ * Other keys: tile_fn is the tile of TILE_TAPS, of the same extents; others, and pairs_fn, are set
+ * if tiles are needed whose sums go to an array although more than half of their channels are
+ * there.
+ *
+ * If not NULL, `end` says how whole tiles store their sums. Their functions take y (tile_end_y) and
+ * what `end` says besides; where `step` is not 0, pixels of x lie so far apart, and the functions
+ * take the first of them instead of a pointer for each. store_fn is that of whole tiles; if rest is
+ * set, rest_fn that of as many pixels as these leave over; if half_stores is set, the channels end
+ * with half of a tile, and store_half_fn stores it. */
 struct tile bind_tile_of_pairs(struct bind *bind, int64_t rows, int64_t columns, bool ahead,
-                               bool stores);
+                               int64_t step, const struct tile_end *end);
 
 /* The same as TILE_PAIRS_ROWS; tile_fn is the tile of TILE_ROWS. */
 struct tile bind_tile_of_pair_rows(struct bind *bind, int64_t rows, int64_t columns);

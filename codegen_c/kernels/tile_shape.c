@@ -142,7 +142,8 @@ void tile_extents(const struct machine *machine, int64_t rows, int64_t columns, 
 void tile_extents_of_pairs(const struct machine *machine, int64_t rows, int64_t columns,
                            int *pixels, int *channels)
 {
-    const struct tile_shape shape = tile_fitted_to_pairs(usual_shape(machine, columns), rows);
+    const struct tile_shape shape =
+        tile_fitted_to_pairs(usual_shape(machine, columns), rows, false);
 
     *pixels = shape.pixels;
     *channels = tile_channels(&shape);
@@ -191,11 +192,37 @@ struct tile_shape tile_fitted(struct tile_shape shape, int64_t rows, bool steppe
     return fitted(shape, rows, usual / 2, most);
 }
 
-struct tile_shape tile_fitted_to_pairs(struct tile_shape shape, int64_t rows)
+/* Steps of time of all rows, where those that whole tiles leave over have one of their own, and
+ * what it takes to load weights for fewer. */
+static int64_t cost_with_rest(const struct tile_shape *shape, int64_t rows)
+{
+    const int64_t rest = rows % shape->pixels;
+
+    return rows / shape->pixels * tile_cost(shape->vectors, shape->pixels) +
+           (rest > 0 ? tile_cost(shape->vectors, rest) + (shape->pixels - rest) / 2 : 0);
+}
+
+/* As many pixels as may be, or as take a fiftieth less: 10 of 49, and 9; 8 of 16. */
+static struct tile_shape fitted_with_rest(struct tile_shape shape, int64_t rows)
+{
+    struct tile_shape best;
+
+    if (shape.pixels > rows)
+        shape.pixels = (int)rows;
+    best = shape;
+    for (; shape.pixels >= FEWEST_PAIRS; shape.pixels--)
+        if (cost_with_rest(&shape, rows) * 50 < cost_with_rest(&best, rows) * 49)
+            best = shape;
+    return best;
+}
+
+struct tile_shape tile_fitted_to_pairs(struct tile_shape shape, int64_t rows, bool rest)
 {
     if (shape.vectors == 2)
         shape.pixels = PAIRS_PIXELS;
-    return rows == 0 ? shape : fitted(shape, rows, FEWEST_PAIRS, shape.pixels);
+    return rows == 0 ? shape
+           : rest    ? fitted_with_rest(shape, rows)
+                     : fitted(shape, rows, FEWEST_PAIRS, shape.pixels);
 }
 
 /* Whether sums and weights fit into the registers, and the tile into a panel, and enough of it

@@ -46,8 +46,9 @@ struct tile_shape tile_three_quarters(struct tile_shape shape);
  * one pointer tells where all pixels are, so that there may be more. */
 struct tile_shape tile_fitted(struct tile_shape shape, int64_t rows, bool stepped);
 
-/* The same of a tile whose products are taken in pairs (pairs.h). */
-struct tile_shape tile_fitted_to_pairs(struct tile_shape shape, int64_t rows);
+/* The same of a tile whose products are taken in pairs (pairs.h); `rest`: the rows that whole tiles
+ * leave over have one of their own. */
+struct tile_shape tile_fitted_to_pairs(struct tile_shape shape, int64_t rows, bool rest);
 
 /* Whether sums and weights fit into the registers, and the tile into a panel, and enough of it
  * holds channels. */

@@ -1,0 +1,39 @@
+/* tile_end.h - what becomes of a tile's sums where they leave the registers: the element-wise nodes
+ * behind the anchor, by vectors of channels, and y. So sums need no array on the stack.
+ *
+ * The bits are those of the text that goes element by element (codegen_c/scalar_ops.def): the same
+ * operations in the same order. */
+#ifndef CODEGEN_C_KERNELS_TILE_END_H
+#define CODEGEN_C_KERNELS_TILE_END_H
+
+#include "codegen_c/kernel.h"
+#include "codegen_c/kernels/window.h"
+
+/* C text for the template of a tile: EACH_VECTOR's j is a pixel, v a vector of its channels. */
+struct tile_end {
+    const char *name;    /* of the operators: ends of the same name have the same text */
+    const char *params;  /* ", const float *bias_1, float low_2" */
+    const char *shared;  /* statements: variables for all vectors */
+    const char *channel; /* of macro CHANNEL(j, v): declarations for the vectors of a pixel */
+    const char *first;   /* the name of the variable that macro END(j, v) is to begin with, … */
+    const char *nodes;   /* … what follows then, … */
+    const char *result;  /* … and the name of the variable with the result */
+    const char *args;    /* of the call: as many as params */
+};
+
+/* Where the tile begins. C, without operators around. */
+struct tile_place {
+    const char *pixel;    /* the first pixel of y: "first" */
+    const char *channel;  /* the first channel: "block" */
+    const char *channels; /* how many a pixel of y has: "OUT_C" */
+};
+
+/* The end of the region's tiles of so many channels; vectors have the type and lanes that these
+ * texts name. False: y is not in f32, or not channels last, or a node has no text for vectors. */
+bool tile_end_of(struct bind *bind, const struct window *w, const struct tile_place *place,
+                 const char *vector, const char *lanes, struct tile_end *out);
+
+/* "&y[...]" and from a pixel to the next, the last two arguments. */
+const char *tile_end_y(struct bind *bind, const struct tile_place *place);
+
+#endif
