@@ -50,6 +50,9 @@ static const struct kernel_case rows[] = {
       "f32[1,2,5,1024]; const f32[96,512,1,1]" },
     { "conv_pairs", "nn.conv2d", "groups=2, data_layout=\"NHWC\"",
       "f32[1,2,5,2048]; const f32[96,1024,1,1]" },
+    /* weights that are fetched ahead, over the stack, the last tile not whole */
+    { "conv_pairs", "nn.conv2d", "groups=1, data_layout=\"NHWC\", out_layout=\"NCHW\"",
+      "f32[1,5,5,1200]; const f32[112,1200,1,1]" },
     /* y in planes; other ranks */
     { "conv_pairs", "nn.conv2d", "groups=1, data_layout=\"NHWC\", out_layout=\"NCHW\"",
       "f32[1,5,7,48]; const f32[72,48,1,1]" },

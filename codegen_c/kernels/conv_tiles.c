@@ -152,19 +152,28 @@ const char *conv_group_start(struct bind *bind, const struct window *w, const st
                         (int)panels_rows(p), row_len);
 }
 
-/* Usually as many output channels as have their weights in half of the second cache, in whole
- * panels; out_c where there is no loop over chunks. */
-static int64_t usual_chunk(const struct machine *machine, int64_t out_c,
-                           const struct panels *panels)
+/* As many output channels as have their weights in so many bytes, in whole panels. */
+static int64_t channels_within(int64_t bytes, const struct panels *panels)
 {
-    const int64_t cache = machine->l2_bytes ? (int64_t)machine->l2_bytes / 2 : CACHED;
-    const int64_t fit = cache / (panels->len * (int64_t)sizeof(float)) / panels->width;
-    const int64_t chunk = (fit > 0 ? fit : 1) * panels->width;
+    const int64_t fit = bytes / (panels->len * (int64_t)sizeof(float)) / panels->width;
 
-    return chunk < out_c && (machine->lanes != 1 || machine->l2_bytes > 0) ? chunk : out_c;
+    return (fit > 0 ? fit : 1) * panels->width;
 }
 
-int64_t bind_conv_chunk(struct bind *bind, const struct window *w, const struct panels *panels)
+/* Usually as many output channels as have their weights in half of the second cache, or a part of
+ * that; out_c where there is no loop over chunks. */
+static int64_t usual_chunk(const struct machine *machine, int64_t out_c,
+                           const struct panels *panels, int part)
+{
+    const int64_t cache = machine->l2_bytes ? (int64_t)machine->l2_bytes / 2 : CACHED;
+
+    if (channels_within(cache, panels) >= out_c || (machine->lanes == 1 && machine->l2_bytes == 0))
+        return out_c;
+    return channels_within(cache / part, panels);
+}
+
+int64_t bind_conv_chunk(struct bind *bind, const struct window *w, const struct panels *panels,
+                        int part)
 {
     const int64_t out_c = w->out_c / w->groups;
     int64_t values[MOST_CHUNKS], chunk;
@@ -174,7 +183,7 @@ int64_t bind_conv_chunk(struct bind *bind, const struct window *w, const struct 
     values[n++] = out_c;
     for (chunk = panels->width; chunk < out_c && n < MOST_CHUNKS; chunk *= 2)
         values[n++] = chunk;
-    chunk = bind_knob(bind, KNOB_CHUNK, usual_chunk(bind->machine, out_c, panels), n, values);
+    chunk = bind_knob(bind, KNOB_CHUNK, usual_chunk(bind->machine, out_c, panels, part), n, values);
     if (bind->region->leads) /* then all channels of a position go together */
         chunk = out_c;
     chunked = chunk < out_c;
@@ -339,7 +348,7 @@ bool bind_conv(struct bind *bind)
     const int64_t columns = w.out_c / w.groups;
     const struct panels panels = conv_panels(&w, tile_panel_of(bind->machine, columns));
     const struct tiled tiled = tiled_conv(&w, false);
-    const int64_t chunk = bind_conv_chunk(bind, &w, &panels);
+    const int64_t chunk = bind_conv_chunk(bind, &w, &panels, 1);
     const struct tile tile = bind_tile_of_rows(bind, window_out_len(&w), panels.n_rows,
                                                bind_form(bind, &w, &panels, chunk));
 

@@ -32,11 +32,12 @@ void bind_conv_width(struct bind *bind, const struct panels *panels, const char 
 const char *conv_group_start(struct bind *bind, const struct window *window,
                              const struct panels *panels, const char *row_len);
 
-/* As many output channels at a time as have their weights in half of the second cache (KNOB_CHUNK):
- * sets chunked, chunk_c, first_block and last_block. Returns the channels of a chunk: out_c if
- * there is no loop over them. */
-int64_t bind_conv_chunk(struct bind *bind, const struct window *window,
-                        const struct panels *panels);
+/* All output channels at a time if their weights fit into half of the second cache, else as many as
+ * have theirs in `part` (1: all, 4: a quarter) of that half (KNOB_CHUNK): sets chunked, chunk_c,
+ * first_block and last_block. Returns the channels of a chunk: out_c if there is no loop over
+ * them. */
+int64_t bind_conv_chunk(struct bind *bind, const struct window *window, const struct panels *panels,
+                        int part);
 
 /* Whether the weights of the next chunk are fetched while one is in use. */
 bool conv_fetches_weights(const struct panels *panels, int64_t chunk);

@@ -521,11 +521,11 @@ struct tile bind_tile_of_pairs(struct bind *bind, int64_t rows, int64_t columns,
     half = tile.most_channels / 2;
     keys_set_flag(bind->keys, "others", left > half);
     if (!end || left > half)
-        keys_set(bind->keys, "pairs_fn", named_tile(bind, &naming, form, 0).fn);
+        keys_set(bind->keys, "pairs_fn", named_tile(bind, &naming, form, end ? 0 : step).fn);
     keys_set_flag(bind->keys, "half_stores", end && left == half);
     keys_set_flag(bind->keys, "halves", false);
     if (!end || left != half || rows % naming.shape.pixels > 0)
-        bind_half(bind, &naming, columns, form, 0);
+        bind_half(bind, &naming, columns, form, end ? 0 : step);
     keys_set_flag(bind->keys, "rest", false);
     if (!end)
         return tile;

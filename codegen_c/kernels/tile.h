@@ -83,10 +83,11 @@ struct tile bind_tile_by_steps(struct bind *bind, int64_t rows, int64_t columns,
  * there.
  *
  * If not NULL, `end` says how whole tiles store their sums. Their functions take y (tile_end_y) and
- * what `end` says besides; where `step` is not 0, pixels of x lie so far apart, and the functions
- * take the first of them instead of a pointer for each. store_fn is that of whole tiles; if rest is
- * set, rest_fn that of as many pixels as these leave over; if half_stores is set, the channels end
- * with half of a tile, and store_half_fn stores it. */
+ * what `end` says besides; where `step` is not 0, pixels of x lie so far apart, and these
+ * functions, or pairs_fn and half_fn if `end` is NULL, take the first of them instead of a pointer
+ * for each. store_fn is that of whole tiles; if rest is set, rest_fn that of as many pixels as
+ * these leave over; if half_stores is set, the channels end with half of a tile, and store_half_fn
+ * stores it. */
 struct tile bind_tile_of_pairs(struct bind *bind, int64_t rows, int64_t columns, bool ahead,
                                int64_t step, const struct tile_end *end);
 
