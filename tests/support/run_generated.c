@@ -55,7 +55,7 @@ static const char *flags_of(struct ctx *ctx, const struct generated_case *row, i
 
 static unsigned seed_of(const struct generated_case *row)
 {
-    unsigned seed = 1;
+    unsigned seed = row->seed + 1;
 
     for (const char *c = row->text ? row->text : ""; *c; c++)
         seed = seed * 31 + (unsigned char)*c;
