@@ -315,6 +315,8 @@ static void drop_regions(struct codegen *codegen)
         codegen->regions[n] = codegen->regions[r];
         codegen->emitted[n] = codegen->emitted[r];
         codegen->regions[n].index = n;
+        if (codegen->regions[n].external)
+            codegen->regions[n].external->region = &codegen->regions[n];
         n++;
     }
     codegen->n_regions = n;

@@ -139,6 +139,54 @@ START_TEST(an_array_of_two_files_is_stored_once)
 }
 END_TEST
 
+/* A concatenation whose operands lie in it already has no function: what comes after it moves up,
+ * and keeps its own names and scratch. */
+START_TEST(regions_behind_one_that_is_dropped)
+{
+    static const char text[] =
+        "fn main(%x: (1,2,3,4) f32) -> (%z) {\n"
+        "  %a = call left(%x) : (1,2,3,4) f32\n"
+        "  %b = call right(%x) : (1,2,3,4) f32\n"
+        "  %c = call both(%a, %b) : (1,2,3,8) f32\n"
+        "  %y = call toy_two(%c) : (1,2,3,8) f32\n"
+        "  %z = call left_of_all(%y) : (1,2,3,8) f32\n"
+        "}\n"
+        "fn left(%x: (1,2,3,4) f32) -> (%y) compiler \"c\" composite \"c.clip\" {\n"
+        "  %y = clip(%x) {a_min=0.0, a_max=6.0} : (1,2,3,4) f32\n"
+        "}\n"
+        "fn right(%x: (1,2,3,4) f32) -> (%y) compiler \"c\" composite \"c.negative\" {\n"
+        "  %y = negative(%x) : (1,2,3,4) f32\n"
+        "}\n"
+        "fn both(%a: (1,2,3,4) f32, %b: (1,2,3,4) f32) -> (%y) compiler \"c\" composite "
+        "\"c.concatenate\" {\n"
+        "  %y = concatenate(%a, %b) {axis=3} : (1,2,3,8) f32\n"
+        "}\n"
+        "fn left_of_all(%x: (1,2,3,8) f32) -> (%y) compiler \"c\" composite \"c.abs\" {\n"
+        "  %y = abs(%x) : (1,2,3,8) f32\n"
+        "}\n"
+        "fn toy_two(%x: (1,2,3,8) f32) -> (%y) compiler \"toy\" global_symbol \"toy_two\" {\n"
+        "  %a = call clipped(%x) : (1,2,3,8) f32\n"
+        "  %y = call sum(%a, %x) : (1,2,3,8) f32\n"
+        "}\n"
+        "fn clipped(%x: (1,2,3,8) f32) -> (%y) compiler \"toy\" composite \"toy.clip\" {\n"
+        "  %y = clip(%x) {a_min=-0.5, a_max=0.5} : (1,2,3,8) f32\n"
+        "}\n"
+        "fn sum(%x: (1,2,3,8) f32, %z: (1,2,3,8) f32) -> (%y) compiler \"toy\" composite "
+        "\"toy.add\" {\n"
+        "  %y = add(%x, %z) : (1,2,3,8) f32\n"
+        "}\n";
+    struct codegen_result result;
+
+    bench_check(&bench, text, toy_plain(bench.ctx), WEIGHTS_AUTO, true);
+    result = bench_generate(&bench, text, toy_plain(bench.ctx), WEIGHTS_AUTO, false);
+    ck_assert_int_eq(result.n_regions, 4); /* the concatenation is gone */
+    ck_assert_str_eq(result.regions[2].compiler, "toy");
+    bench_has(&bench, "net_toy.h",
+              "int net_toy_two(const float *input0, float *output0, void *scratch);\n");
+    bench_has(&bench, "net.c", "scratch of net_toy_two");
+}
+END_TEST
+
 /* --- scratch -----------------------------------------------------------------------------------
  */
 
@@ -323,6 +371,7 @@ int main(void)
     tcase_add_test(tcase, the_files_say_what_runs_where);
     tcase_add_test(tcase, views_copies_and_several_outputs);
     tcase_add_test(tcase, an_array_of_two_files_is_stored_once);
+    tcase_add_test(tcase, regions_behind_one_that_is_dropped);
     tcase_add_test(tcase, scratch_is_counted_exactly);
     tcase_add_test(tcase, outputs_take_over_what_dies);
     tcase_add_loop_test(tcase, random_regions_keep_what_they_need, 0, 5);

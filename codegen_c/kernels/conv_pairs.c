@@ -1,8 +1,11 @@
 /* conv_pairs.c - convolutions of extent 1 in f32 on processors whose additions have units of their
- * own: two products by one multiplication (pairs.h). */
+ * own: two products by one multiplication (pairs.h). Weights may be stored small. */
+#include "codegen_c/kernels/conv_pairs.h"
+
 #include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/conv_places.h"
 #include "codegen_c/kernels/conv_tiles.h"
+#include "codegen_c/kernels/decode.h"
 #include "codegen_c/kernels/dense.h"
 #include "codegen_c/kernels/operands.h"
 #include "codegen_c/kernels/pairs.h"
@@ -20,17 +23,45 @@ enum {
      */
     SMALL_IMAGE = 64, /* pixels */
 
+    /* Weights that are stored small are decoded a chunk at a time, at least a panel: so many bytes,
+     * on the stack if they are few. */
+    MOST_DECODED = 64 << 10,
+    MOST_ON_STACK = 96 << 10,
+    LINE = 64,
+    NUMBER = 4,
+
     /* Numbers that lie so far apart are in one set of the first cache, which has as many sets of
      * lines on every processor with pairs (64 lines of 64 bytes), and eight lines in each. */
     SET_STEP = 1024,
     GAP = 16 /* a line */
 };
 
+bool pairs_are_decoded_at_once(const struct region *region)
+{
+    const struct window w = window_of_conv(region);
+    const struct panels panels = conv_panels(&w, tile_panel(region->machine));
+
+    return !weight_is_small(region) || conv_channels_within(MOST_DECODED, &panels) >= panels.n_rows;
+}
+
+/* Weights as numbers, or codes that are decoded. */
+static bool takes_stored(const struct region *region, const char **why)
+{
+    *why = "x is not stored in f32";
+    if (data_is_small(region))
+        return false;
+    *why = "blocks of weights share scales";
+    if (type_has_blocks(anchor_input(region, 1)))
+        return false;
+    *why = "weights are decoded, and results encoded";
+    return !weight_is_small(region) || !decode_takes(&region->fn->ret->inputs[0]->type);
+}
+
 static bool takes_pairs(const struct region *region, const char **why)
 {
     const struct window w = window_of_conv(region);
 
-    if (!accepts_conv(region, why))
+    if (!accepts_conv_small(region, why) || !takes_stored(region, why))
         return false;
     *why = "--winograd off";
     if (region->winograd == WINOGRAD_OFF)
@@ -58,16 +89,17 @@ static double vectors_of(int64_t out_c, bool pairs)
 }
 
 /* Cycles for each pixel, if products alone counted: of products; and with those of pairs, what
- * sum_pairs takes before. */
-static bool pays(const struct window *w)
+ * sum_pairs takes before. The tiles of conv_decoded are as wide as those of pairs; both decode
+ * weights as often, but for the greatest of images. */
+static bool pays(const struct window *w, bool decoded)
 {
     const double len = (double)(w->in_c / w->groups);
     const int64_t out_c = w->out_c / w->groups;
-    const double products = vectors_of(out_c, false) * len;
+    const double products = vectors_of(out_c, decoded) * len;
     const double pairs =
         vectors_of(out_c, true) * len * 2 / 3 + pairs_sum_cycles(w->in_c / w->groups);
 
-    return window_out_len(w) >= FEWEST_PIXELS && pairs < 0.95 * products;
+    return window_out_len(w) >= FEWEST_PIXELS && pairs < (decoded ? 1.1 : 0.95) * products;
 }
 
 bool accepts_conv_pairs(const struct region *region, const char **why)
@@ -77,7 +109,7 @@ bool accepts_conv_pairs(const struct region *region, const char **why)
     if (!takes_pairs(region, why))
         return false;
     *why = "additions have no units of their own, or too few channels are made of each input";
-    return region->machine->adders && pays(&w);
+    return region->machine->adders && pays(&w, weight_is_small(region));
 }
 
 bool accepts_dense_pairs(const struct region *region, const char **why)
@@ -95,46 +127,113 @@ bool accepts_conv_pairs_anyway(const struct region *region, const char **why)
     return takes_pairs(region, why);
 }
 
-/* Weights over their scales, the scales, whose name is returned, and for each channel the
- * alternating sum of the products of pairs. */
+/* The constant in panels: numbers, or what is decoded. */
+static void bind_panels_of(struct bind *bind, struct value *value, const float *numbers,
+                           const struct panels *panels)
+{
+    const char *layout = bind_conv_weight_shape(bind, panels);
+    const bool small = weight_is_small(bind->region);
+    struct value scaled = *value;
+    struct type type = small ? codes_type(bind, &value->type, 0, NULL) : type_scalar(DTYPE_F32);
+
+    keys_offer(bind->keys, "tw", stored_c_type(&value->type));
+    if (small) {
+        bind_text(
+            bind, "weight", "%s",
+            bind_codes(bind, value->name, &type, panels_make(bind, value, panels, &type), layout));
+        return;
+    }
+    scaled.data = (void *)(uintptr_t)numbers;
+    bind_text(bind, "weight", "%s",
+              bind_packed(bind, value, &type, panels_make(bind, &scaled, panels, &type),
+                          arena_printf(bind->arena, "%s, over scales", layout)));
+}
+
+/* How many numbers vectors read beyond the scales of the last panel. */
+static int64_t beyond_scales(const struct panels *panels)
+{
+    const int64_t last = panels->n_rows % panels->width;
+
+    return (PAIRS_LANES - last % PAIRS_LANES) % PAIRS_LANES;
+}
+
+/* Weights, over their scales where they are not decoded; the scales, whose name is returned, and
+ * for each channel the alternating sum of the products of pairs. */
 static const char *bind_weights(struct bind *bind, const struct window *w,
                                 const struct panels *panels)
 {
-    struct value *value = bind->region->anchor->inputs[1], scaled = *value;
+    struct value *value = bind->region->anchor->inputs[1];
     const int64_t n = panels->len, group_rows = panels->n_rows, rows = panels_rows(panels);
-    const float *from = value->data;
-    const int64_t n_weights = w->out_c * n;
-    float *numbers = arena_array(bind->arena, float, n_weights);
-    struct type per_channel = type_scalar(DTYPE_F32), type = per_channel;
+    const bool small = weight_is_small(bind->region);
+    float *const numbers = arena_array(bind->arena, float, small ? 1 : w->out_c *n);
+    float *const row_numbers = arena_array(bind->arena, float, n);
+    struct type per_channel = type_scalar(DTYPE_F32), per_row;
     const char *scale;
     float *scales, *pairs;
 
     per_channel.rank = 1;
-    per_channel.dim[0] = w->out_c;
+    per_channel.dim[0] = w->out_c + (small ? beyond_scales(panels) : 0);
     scales = constant_alloc(bind->region->fn, &per_channel);
-    scale = bind_codes(bind, arena_printf(bind->arena, "%s.scale", value->name), &per_channel,
-                       scales, "powers of two");
-    per_channel.dim[0] = w->groups * rows + panels->slack;
-    pairs = constant_alloc(bind->region->fn, &per_channel);
+    for (int64_t i = 0; i < per_channel.dim[0]; i++)
+        scales[i] = 1;
+    per_row = per_channel;
+    per_row.dim[0] = w->groups * rows + panels->slack;
+    pairs = constant_alloc(bind->region->fn, &per_row);
     for (int64_t oc = 0; oc < w->out_c; oc++) {
         const int64_t group = oc / group_rows, row = oc % group_rows, step = panels->len_step;
         const int64_t at = group * panels->group_step + row * panels->row_step;
 
-        scales[oc] = pairs_scale(&from[at], step, n, 1);
         for (int64_t k = 0; k < n; k++)
-            numbers[at + k * step] = from[at + k * step] / scales[oc];
-        pairs[group * rows + row] = pairs_sum(&numbers[at], step, n);
+            row_numbers[k] = decode_number(&value->type, value->data, at + k * step);
+        scales[oc] = pairs_scale(row_numbers, 1, n, 1);
+        for (int64_t k = 0; k < n; k++) {
+            row_numbers[k] /= scales[oc];
+            if (!small)
+                numbers[at + k * step] = row_numbers[k];
+        }
+        pairs[group * rows + row] = pairs_sum(row_numbers, 1, n);
     }
-    scaled.data = numbers;
-    bind_text(bind, "weight", "%s",
-              bind_packed(bind, value, &type, panels_make(bind, &scaled, panels, &type),
-                          arena_printf(bind->arena, "%s, over scales",
-                                       bind_conv_weight_shape(bind, panels))));
+    scale = bind_codes(bind, arena_printf(bind->arena, "%s.scale", value->name), &per_channel,
+                       scales, "powers of two");
+    bind_panels_of(bind, value, numbers, panels);
     bind_text(bind, "pairs_at", "%s[%sblock]",
-              bind_codes(bind, arena_printf(bind->arena, "%s.pairs", value->name), &per_channel,
-                         pairs, "alternating sums of products of neighbours"),
+              bind_codes(bind, arena_printf(bind->arena, "%s.pairs", value->name), &per_row, pairs,
+                         "alternating sums of products of neighbours"),
               conv_group_start(bind, w, panels, "1"));
     return scale;
+}
+
+/* Where the weights of the tile at `block` begin; of those that are decoded also what decodes a
+ * chunk of them into scratch. Returns how many numbers of it that takes. */
+static int64_t bind_decoded_weights(struct bind *bind, const struct window *w,
+                                    const struct panels *panels, int64_t chunk,
+                                    const char *scale_at)
+{
+    const bool small = weight_is_small(bind->region), chunked = chunk < panels->n_rows;
+    const int64_t rows = chunked ? chunk : panels_rows(panels);
+    const int64_t n = small ? rows * panels->len + panels->width /* vectors go on */ : 0;
+    const int width = (int)panels->width;
+    const char *block = chunked ? "(block - chunk)" : "block";
+
+    bind_flag(bind, "small", small);
+    bind_flag(bind, "braces", small && (chunked || w->groups * w->batch > 1));
+    bind_text(bind, "brace_of_chunk", small ? " {" : "");
+    bind_text(bind, "brace_of_group", small && !chunked ? " {" : "");
+    bind_text(bind, "of_chunk", chunked ? "a chunk" : "all channels");
+    bind_int(bind, "panel", width);
+    if (!small) {
+        bind_conv_weight_at(bind, w, panels);
+        return n;
+    }
+    bind_text(bind, "unpack_panel", "%s",
+              decode_unpack_panel(bind, &bind->region->anchor->inputs[1]->type));
+    bind_text(bind, "panel_at", "%sblock * IN_C", conv_group_start(bind, w, panels, "IN_C"));
+    bind_text(bind, "panel_scale", "%s", scale_at);
+    bind_text(bind, "decoded_at", "&weight[%s * IN_C]", block);
+    bind_text(bind, "weight_at",
+              panels->n_rows > width ? "&weight[%s / %d * %d * IN_C + block %% %d]" : "&weight[%s]",
+              block, width, width, width);
+    return n;
 }
 
 /* Whether a tile of pixels would drive itself out of the cache at every step. */
@@ -190,12 +289,27 @@ static void bind_stored(struct bind *bind, const struct panels *panels, const st
         bind_text(bind, "stored", " && (n_pixels == %s || %s)", tile->pixels, whole);
 }
 
+/* Room for so many decoded weights, and copies of inputs. */
+static void bind_buffers(struct bind *bind, int64_t n_weights, int64_t n_copies)
+{
+    const bool on_stack = n_weights > 0 && (n_weights + n_copies) * NUMBER <= MOST_ON_STACK;
+
+    bind_flag(bind, "on_stack", on_stack);
+    bind_int(bind, "n_weights", n_weights);
+    bind_int(bind, "n_scaled", n_copies);
+    if (n_weights > 0)
+        bind_helper(bind, on_stack ? "line_aligned" : "first_line");
+    if (!on_stack)
+        bind_scratch_numbers(bind, n_weights + n_copies + (n_weights > 0 ? LINE / NUMBER - 1 : 0));
+}
+
 /* Copies of inputs: of those that are multiplied by a power of two; and of all that share a set,
  * with a gap from each pixel to the next (1024 inputs: 0.70 to 0.85 of the time, the copies
  * included). They lie `step` apart, if that is not 0. Where surplus pixels are read a step apart,
- * those of a tile that has some are copied, as there may be nothing behind x. */
+ * those of a tile that has some are copied, as there may be nothing behind x. n_weights: see
+ * bind_buffers. */
 static void bind_copies(struct bind *bind, const struct window *w, const struct tile *tile,
-                        int64_t step, bool surplus)
+                        int64_t step, bool surplus, int64_t n_weights)
 {
     const int64_t in_c = w->in_c / w->groups;
     const bool all = shares_set(bind->region, w);
@@ -211,23 +325,28 @@ static void bind_copies(struct bind *bind, const struct window *w, const struct 
         bind_text(bind, "copies", "factor != 0 && (factor != 1 || n_pixels < %s)", tile->pixels);
     else
         bind_text(bind, "copies", all ? "factor != 0" : "factor != 0 && factor != 1");
-    bind_scratch_numbers(bind, tile->most_pixels * (step ? step : in_c + gap));
+    bind_buffers(bind, n_weights, tile->most_pixels * (step ? step : in_c + gap));
 }
 
 bool bind_conv_pairs(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
     const struct panels panels = conv_panels_of_anchor(bind, &w);
-    const bool small = window_out_len(&w) <= SMALL_IMAGE && !shares_set(bind->region, &w);
-    const int64_t chunk = bind_conv_chunk(bind, &w, &panels, small ? 4 : 1);
-    const bool ahead = w.groups * w.batch == 1 && conv_fetches_weights(&panels, chunk);
+    const bool few = window_out_len(&w) <= SMALL_IMAGE && !shares_set(bind->region, &w);
+    const bool decoded = weight_is_small(bind->region);
+    const int64_t chunk =
+        bind_conv_chunk(bind, &w, &panels,
+                        decoded ? conv_channels_within(MOST_DECODED, &panels)
+                                : conv_cached_chunk(bind->machine, &panels, few ? 4 : 1));
+    const bool ahead = w.groups * w.batch == 1 && !decoded && conv_fetches_weights(&panels, chunk);
     const int64_t step = step_of(bind, &w, ahead);
     const struct tile_place place = place_of(bind, &w);
     struct tile_end end;
     const bool stores = panels.n_rows >= 2 * PAIRS_LANES /* a tile */ &&
                         tile_end_of(bind, &w, &place, "vector_f32", "LANES", &end);
-    const char *scale;
+    const char *scale, *scale_at;
     struct tile tile;
+    int64_t n_weights;
 
     bind_vector(bind);
     bind_sums_of_pairs(bind, PAIRS_MOST_TO_COPY);
@@ -235,6 +354,8 @@ bool bind_conv_pairs(struct bind *bind)
                               stores ? &end : NULL);
     bind_conv_places(bind, &w);
     scale = bind_weights(bind, &w, &panels);
+    scale_at = arena_printf(bind->arena, "&%s[%s]", scale, place.channel);
+    n_weights = bind_decoded_weights(bind, &w, &panels, chunk, scale_at);
     bind_conv_width(bind, &panels, "block");
     bind_flag(bind, "stores", stores);
     bind_text(bind, "n_summed", "%s", tile.pixels);
@@ -243,15 +364,15 @@ bool bind_conv_pairs(struct bind *bind)
     if (stores) {
         bind_text(bind, "end_args", "%s%s", tile_end_y(bind, &place), end.args);
         bind_stored(bind, &panels, &tile, window_out_len(&w) % tile.most_pixels > 0);
-        bind_text(bind, "scale_at", "&%s[%s]", scale, place.channel);
+        bind_text(bind, "scale_at", "%s", scale_at);
     }
     bind_flag(bind, "pointwise", conv_is_pointwise(&w));
     bind_flag(bind, "fetches_weights", ahead);
     bind_text(bind, "ahead", ahead ? "ahead, " : "");
     bind_int(bind, "line", tile_line());
-    bind_conv_channels(bind, &w, &panels, &tile);
+    bind_conv_channels(bind, &panels, &tile);
     bind_copies(bind, &w, &tile, step,
-                step > 0 && !stores && window_out_len(&w) % tile.most_pixels > 0);
+                step > 0 && !stores && window_out_len(&w) % tile.most_pixels > 0, n_weights);
     bind->region->pairs = true;
     return bind_conv_position(
         bind, &w,

@@ -173,6 +173,18 @@ static void bind_output_places(struct bind *bind, const struct window *w, struct
         position->coord[w->out_channels_last ? position->rank - 1 : 1] = "oc";
 }
 
+struct tile_place conv_tile_place(const struct bind *bind, const struct window *w)
+{
+    const bool grouped = w->groups > 1, batched = w->batch > 1;
+    const char *group = batched ? "g % GROUPS" : "g", *image = grouped ? "g / GROUPS" : "g";
+
+    return (struct tile_place){
+        .pixel = batched ? arena_printf(bind->arena, "(%s * OUT_LEN + first)", image) : "first",
+        .channel = grouped ? arena_printf(bind->arena, "%s * OUT_C + block", group) : "block",
+        .channels = grouped ? "(GROUPS * OUT_C)" : "OUT_C",
+    };
+}
+
 void bind_conv_places(struct bind *bind, const struct window *w)
 {
     bind_geometry(bind, w);

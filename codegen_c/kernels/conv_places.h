@@ -3,6 +3,7 @@
 #ifndef CODEGEN_C_KERNELS_CONV_PLACES_H
 #define CODEGEN_C_KERNELS_CONV_PLACES_H
 
+#include "codegen_c/kernels/tile_end.h"
 #include "codegen_c/kernels/window.h"
 
 /* Sets these keys (a blank line between them keeps clang-format from filling):
@@ -43,6 +44,9 @@
  *
  *   out_planar: whether y is channels first */
 void bind_conv_places(struct bind *bind, const struct window *window);
+
+/* Where the tile begins whose first position is `first`, and its first channel `block`. */
+struct tile_place conv_tile_place(const struct bind *bind, const struct window *window);
 
 /* The epilogue at `at` and `oc`; false after errors. */
 bool bind_conv_position(struct bind *bind, const struct window *window, const char *sum);

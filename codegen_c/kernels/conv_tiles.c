@@ -152,28 +152,25 @@ const char *conv_group_start(struct bind *bind, const struct window *w, const st
                         (int)panels_rows(p), row_len);
 }
 
-/* As many output channels as have their weights in so many bytes, in whole panels. */
-static int64_t channels_within(int64_t bytes, const struct panels *panels)
+int64_t conv_channels_within(int64_t bytes, const struct panels *panels)
 {
     const int64_t fit = bytes / (panels->len * (int64_t)sizeof(float)) / panels->width;
 
     return (fit > 0 ? fit : 1) * panels->width;
 }
 
-/* Usually as many output channels as have their weights in half of the second cache, or a part of
- * that; out_c where there is no loop over chunks. */
-static int64_t usual_chunk(const struct machine *machine, int64_t out_c,
-                           const struct panels *panels, int part)
+int64_t conv_cached_chunk(const struct machine *machine, const struct panels *panels, int part)
 {
     const int64_t cache = machine->l2_bytes ? (int64_t)machine->l2_bytes / 2 : CACHED;
 
-    if (channels_within(cache, panels) >= out_c || (machine->lanes == 1 && machine->l2_bytes == 0))
-        return out_c;
-    return channels_within(cache / part, panels);
+    if (conv_channels_within(cache, panels) >= panels->n_rows ||
+        (machine->lanes == 1 && machine->l2_bytes == 0))
+        return panels->n_rows;
+    return conv_channels_within(cache / part, panels);
 }
 
 int64_t bind_conv_chunk(struct bind *bind, const struct window *w, const struct panels *panels,
-                        int part)
+                        int64_t usual)
 {
     const int64_t out_c = w->out_c / w->groups;
     int64_t values[MOST_CHUNKS], chunk;
@@ -183,7 +180,7 @@ int64_t bind_conv_chunk(struct bind *bind, const struct window *w, const struct 
     values[n++] = out_c;
     for (chunk = panels->width; chunk < out_c && n < MOST_CHUNKS; chunk *= 2)
         values[n++] = chunk;
-    chunk = bind_knob(bind, KNOB_CHUNK, usual_chunk(bind->machine, out_c, panels, part), n, values);
+    chunk = bind_knob(bind, KNOB_CHUNK, usual < out_c ? usual : out_c, n, values);
     if (bind->region->leads) /* then all channels of a position go together */
         chunk = out_c;
     chunked = chunk < out_c;
@@ -226,7 +223,7 @@ static enum tile_form bind_form(struct bind *bind, const struct window *w,
 
     bind_flag(bind, "fetches_weights", fetches && weights);
     bind_flag(bind, "fetches_inputs", fetches && inputs);
-    bind_text(bind, "ahead", fetches ? "ahead, " : "");
+    bind_text(bind, "ahead", fetches ? " ahead," : "");
     bind_int(bind, "line", tile_line());
     return has_offsets(w, panels) ? TILE_OFFSETS : fetches ? TILE_AHEAD : TILE_TAPS;
 }
@@ -313,16 +310,20 @@ static void bind_span(struct bind *bind, int64_t channels, const struct tile *ti
     bind_text(bind, "span", "%s < %d ? %s : %d", tile->channels, span, tile->channels, span);
 }
 
-void bind_conv_channels(struct bind *bind, const struct window *w, const struct panels *panels,
-                        const struct tile *tile)
+void bind_conv_channels(struct bind *bind, const struct panels *panels, const struct tile *tile)
 {
     const bool ragged = panels->n_rows % tile->most_channels != 0;
-    const char *group = conv_group_start(bind, w, panels, "TAPS * IN_C");
-    const int width = (int)panels->width;
 
     bind_flag(bind, "ragged", ragged);
     bind_text(bind, "n_channels", "%s", ragged ? "n_channels" : tile->channels);
     bind_span(bind, ragged ? panels->n_rows : 0, tile);
+}
+
+void bind_conv_weight_at(struct bind *bind, const struct window *w, const struct panels *panels)
+{
+    const char *group = conv_group_start(bind, w, panels, "TAPS * IN_C");
+    const int width = (int)panels->width;
+
     if (panels->n_rows > panels->width)
         bind_text(bind, "weight_at", "&weight[%sblock / %d * %d * TAPS * IN_C + block %% %d]",
                   group, width, width, width);
@@ -337,7 +338,10 @@ static bool bind_tiles_of_channels(struct bind *bind, const struct window *w,
     bind_conv_places(bind, w);
     bind_conv_weights(bind, panels);
     bind_conv_width(bind, panels, "block");
-    bind_conv_channels(bind, w, panels, tile);
+    bind_conv_weight_at(bind, w, panels);
+    bind_conv_channels(bind, panels, tile);
+    if (tile->stores)
+        return true;
     return bind_conv_position(bind, w,
                               arena_printf(bind->arena, "sum[j * %s + i]", tile->channels));
 }
@@ -348,9 +352,11 @@ bool bind_conv(struct bind *bind)
     const int64_t columns = w.out_c / w.groups;
     const struct panels panels = conv_panels(&w, tile_panel_of(bind->machine, columns));
     const struct tiled tiled = tiled_conv(&w, false);
-    const int64_t chunk = bind_conv_chunk(bind, &w, &panels, 1);
+    const int64_t chunk =
+        bind_conv_chunk(bind, &w, &panels, conv_cached_chunk(bind->machine, &panels, 1));
+    const struct tile_stores stores = { &w, conv_tile_place(bind, &w) };
     const struct tile tile = bind_tile_of_rows(bind, window_out_len(&w), panels.n_rows,
-                                               bind_form(bind, &w, &panels, chunk));
+                                               bind_form(bind, &w, &panels, chunk), &stores);
 
     assert(tile.most_pixels <= MOST_TILE_PIXELS);
     bind_reading(bind, &w, &panels, &tile);
@@ -412,9 +418,10 @@ bool bind_conv_band(struct bind *bind)
     const struct panels panels = conv_panels(&w, tile_panel_of(bind->machine, columns));
     const bool stepped = tiles_fill_rows(bind->machine, w.out[1], w.out[2], panels.n_rows);
     const struct tiled tiled = tiled_conv(&w, stepped);
+    const struct tile_stores stores = { &w, conv_tile_place(bind, &w) };
     const struct tile tile =
-        stepped ? bind_tile_by_steps(bind, w.out[2], panels.n_rows, w.stride[2])
-                : bind_tile_of_rows(bind, window_out_len(&w), panels.n_rows, TILE_OFFSETS);
+        stepped ? bind_tile_by_steps(bind, w.out[2], panels.n_rows, w.stride[2], &stores)
+                : bind_tile_of_rows(bind, window_out_len(&w), panels.n_rows, TILE_OFFSETS, &stores);
 
     bind_text(bind, "tile_fn", "%s", tile.fn);
     bind_flag(bind, "stepped", stepped);

@@ -32,19 +32,27 @@ void bind_conv_width(struct bind *bind, const struct panels *panels, const char 
 const char *conv_group_start(struct bind *bind, const struct window *window,
                              const struct panels *panels, const char *row_len);
 
-/* All output channels at a time if their weights fit into half of the second cache, else as many as
- * have theirs in `part` (1: all, 4: a quarter) of that half (KNOB_CHUNK): sets chunked, chunk_c,
- * first_block and last_block. Returns the channels of a chunk: out_c if there is no loop over
- * them. */
+/* As many output channels as have their weights in so many bytes, in whole panels, at least one. */
+int64_t conv_channels_within(int64_t bytes, const struct panels *panels);
+
+/* All output channels if their weights fit into half of the second cache, else as many as have
+ * theirs in a part of that half (1: all of it, 4: a quarter). */
+int64_t conv_cached_chunk(const struct machine *machine, const struct panels *panels, int part);
+
+/* So many output channels at a time, usually (KNOB_CHUNK): sets chunked, chunk_c, first_block and
+ * last_block. Returns the channels of a chunk: out_c if there is no loop over them. */
 int64_t bind_conv_chunk(struct bind *bind, const struct window *window, const struct panels *panels,
-                        int part);
+                        int64_t usual);
 
 /* Whether the weights of the next chunk are fetched while one is in use. */
 bool conv_fetches_weights(const struct panels *panels, int64_t chunk);
 
-/* Of the tile at `block`: weight_at, where its weights begin; ragged, n_channels, spans and span,
- * how its sums are written where a group has no multiple of its channels. */
-void bind_conv_channels(struct bind *bind, const struct window *window, const struct panels *panels,
-                        const struct tile *tile);
+/* Sets weight_at, where the weights of the tile at `block` begin. */
+void bind_conv_weight_at(struct bind *bind, const struct window *window,
+                         const struct panels *panels);
+
+/* Of the tile at `block`: ragged, n_channels, spans and span, how its sums are written where a
+ * group has no multiple of its channels. */
+void bind_conv_channels(struct bind *bind, const struct panels *panels, const struct tile *tile);
 
 #endif

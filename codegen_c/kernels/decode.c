@@ -6,9 +6,11 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "codegen_c/kernels/operands.h"
 #include "codegen_c/kernels/vector.h"
 
 enum { COLUMNS = 100, INDENT = 4, F32_MANTISSA = 23, F32_BIAS = 127 };
+enum { HALF_MANTISSA = 10, HALF_BIAS = 15, HALF_EXPONENT_BITS = 5, MOST_HALF_BIAS = 60 };
 
 bool decode_takes(const struct type *type)
 {
@@ -21,6 +23,17 @@ bool decode_takes(const struct type *type)
     case DTYPE_I4: return true;
     default: return format && minifloat_bits(format) <= 8;
     }
+}
+
+float decode_number(const struct type *type, const void *data, int64_t i)
+{
+    const struct minifloat *format = type_minifloat(type);
+
+    if (type->dtype == DTYPE_I4)
+        return (float)(((((const uint8_t *)data)[i] & 15) ^ 8) - 8);
+    if (format)
+        return minifloat_decode(format, ((const uint8_t *)data)[i]);
+    return (float)dtype_load(type->dtype, data, i);
 }
 
 /* f16 as a row that the templates can take. */
@@ -245,4 +258,53 @@ const char *decode_unpack(struct bind *bind, const struct type *type)
     keys_set(&keys, "get", convert ? "(float)" : arena_printf(bind->arena, "%s(", to));
     keys_set(&keys, "got", convert ? "" : ")");
     return bind_new_helper(bind, name, "templates/helpers/unpack.c.tmpl", &keys);
+}
+
+/* Whether the bits of the finite codes of a byte are those of halves, of another bias. */
+static bool are_halves(const struct minifloat *format)
+{
+    const bool fits =
+        format->exponent_bits < HALF_EXPONENT_BITS ||
+        (format->exponent_bits == HALF_EXPONENT_BITS && format->specials == MINIFLOAT_IEEE);
+
+    return fits && abs(format->bias) <= MOST_HALF_BIAS;
+}
+
+static void set_half_keys(struct bind *bind, const struct minifloat *format, struct keys *keys)
+{
+    const int shift = HALF_MANTISSA - format->mantissa_bits, less = format->bias - HALF_BIAS;
+
+    keys_set_int(keys, "less", less);
+    keys_set_int(keys, "shift", shift);
+    keys_set(keys, "mask", arena_printf(bind->arena, "0x%04X", 0x8000u | 0x7Fu << shift));
+    keys_set(keys, "times", bind_literal(bind, DTYPE_F32, ldexp(1, -less)));
+}
+
+const char *decode_unpack_panel(struct bind *bind, const struct type *type)
+{
+    const bool vectors = decode_has_vectors(bind, type);
+    const bool halves = vectors && are_halves(decode_format(type));
+    const char *name = arena_printf(bind->arena, "unpack_panel_%s", decode_name(bind, type));
+    const char *function = bind_own_helper(bind, name);
+    const char *of_bytes = vectors && !function ? decode_of_bytes(bind, type) : "";
+    struct keys keys;
+
+    if (function)
+        return function;
+    bind_vector(bind);
+    keys_init(&keys, bind->arena);
+    keys_set_flag(&keys, "vectors", vectors);
+    keys_set_flag(&keys, "halves", halves);
+    keys_offer(&keys, "of_bytes", of_bytes);
+    keys_set(&keys, "format",
+             decode_format(type) ? decode_format(type)->name : dtype_name(type->dtype));
+    keys_set(&keys, "tc", stored_c_type(type));
+    keys_set(&keys, "one", halves ? "TIMES" : "1");
+    keys_offer(&keys, "get",
+               halves ? "NUMBERS(" : arena_printf(bind->arena, "%s(load_bytes(", of_bytes));
+    keys_offer(&keys, "got", halves ? ")" : "))");
+    keys_offer(&keys, "unpack", vectors ? "" : decode_unpack(bind, type));
+    if (halves)
+        set_half_keys(bind, decode_format(type), &keys);
+    return bind_new_helper(bind, name, "templates/helpers/unpack_panel.c.tmpl", &keys);
 }

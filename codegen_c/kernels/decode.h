@@ -19,6 +19,10 @@ const struct minifloat *decode_format(const struct type *type);
  * minifloats whose codec is known. */
 bool decode_takes(const struct type *type);
 
+/* Element i of an array of such a type, one code in each element (u8 for codes of less than 8
+ * bits), or of f32. */
+float decode_number(const struct type *type, const void *data, int64_t i);
+
 /* The name of the function from a code of a minifloat (f16, bf16, i4) to its number, for which it
  * asks. */
 const char *decode_function(struct bind *bind, const struct type *type);
@@ -36,6 +40,10 @@ bool decode_has_vectors(const struct bind *bind, const struct type *type);
 
 /* Then, of a vector: f8e4m3_of_bytes(load_bytes(&code)). */
 const char *decode_of_bytes(struct bind *bind, const struct type *type);
+
+/* The function that decodes panels of weights for tiles, and divides them by the scales of their
+ * channels: unpack_panel_NAME(codes, first, len, width, scale, numbers). */
+const char *decode_unpack_panel(struct bind *bind, const struct type *type);
 
 /* Asks for load_bytes or store_bytes: bytes in the lanes of a vector_u32. */
 void bind_bytes_helper(struct bind *bind, const char *name);

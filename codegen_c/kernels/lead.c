@@ -3,6 +3,7 @@
 
 #include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/conv_decoded.h"
+#include "codegen_c/kernels/conv_pairs.h"
 #include "codegen_c/kernels/depthwise.h"
 #include "codegen_c/kernels/dot.h"
 #include "codegen_c/kernels/operands.h"
@@ -117,6 +118,12 @@ bool leads_conv(const struct region *region, struct lead *lead)
 
     lead->bytes = lead_of_windows(region, &w, MOST_TILE_PIXELS);
     return is_last(&w) && w.groups == 1;
+}
+
+/* The same; not where all weights would have to be decoded at a time, and are many. */
+bool leads_conv_pairs(const struct region *region, struct lead *lead)
+{
+    return leads_conv(region, lead) && pairs_are_decoded_at_once(region);
 }
 
 /* Tiles of positions; the panels of one before the next, which only regions that lead do. */

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "codegen_c/kernels/decode.h"
+
 enum { MOST_EXPONENT = 60 /* of a scale: products of two stay numbers */ };
 
 int64_t pairs_paired(int64_t len)
@@ -17,10 +19,8 @@ double pairs_sum_cycles(int64_t len)
 
 bool pairs_are_finite(const struct value *weights)
 {
-    const float *numbers = weights->data;
-
     for (int64_t i = 0; i < type_elements(&weights->type); i++)
-        if (!isfinite(numbers[i]))
+        if (!isfinite(decode_number(&weights->type, weights->data, i)))
             return false;
     return true;
 }

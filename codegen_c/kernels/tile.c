@@ -111,6 +111,7 @@ static void bind_end(struct bind *bind, const struct tile_end *end, struct keys 
     keys_set_flag(keys, "stores", end != NULL);
     keys_offer(keys, "end_params", end ? end->params : "");
     keys_offer(keys, "end_shared", end ? end->shared : "");
+    keys_offer(keys, "channels", end && *end->channel ? "1" : "");
     keys_offer(keys, "end_channel", end ? end->channel : "");
     keys_offer(keys, "end_first", end ? end->first : "");
     keys_offer(keys, "end_nodes", end ? end->nodes : "");
@@ -119,9 +120,8 @@ static void bind_end(struct bind *bind, const struct tile_end *end, struct keys 
         bind_limit_macros(bind);
 }
 
-/* How the tile of pairs reads x, and what it does with its sums. */
-static const char *new_tile_of_pairs(struct bind *bind, const char *name,
-                                     const struct tile_name *naming, enum tile_form form,
+/* How the tile of pairs reads x. */
+static const char *new_tile_of_pairs(struct bind *bind, const char *name, enum tile_form form,
                                      int64_t step, struct keys *keys)
 {
     const bool rows = form == TILE_PAIRS_ROWS, ahead = rows || form == TILE_PAIRS_AHEAD;
@@ -142,7 +142,6 @@ static const char *new_tile_of_pairs(struct bind *bind, const char *name,
     keys_set(keys, "next", step ? "x += 2" : "k += 2");
     keys_set(keys, "is_pair", step ? "x < end" : "k < paired");
     keys_offer(keys, "of_x", step ? arena_printf(arena, "x[j * %d + k]", (int)step) : "x[j][k]");
-    bind_end(bind, naming->end, keys);
     return bind_new_helper(bind, name, "templates/helpers/tile_pairs.c.tmpl", keys);
 }
 
@@ -167,14 +166,23 @@ static const char *new_tile(struct bind *bind, const char *name, const struct ti
     keys_offer(&keys, "fuse", mixed ? "FUSE24(v)" : naming->vector.fuse ? naming->vector.fuse : "");
     keys_set_flag(&keys, "fetches", fetches);
     keys_set_int(&keys, "line", LINE);
+    bind_end(bind, naming->end, &keys);
     if (form >= TILE_PAIRS)
-        return new_tile_of_pairs(bind, name, naming, form, step, &keys);
+        return new_tile_of_pairs(bind, name, form, step, &keys);
     keys_set_flag(&keys, "taps", form == TILE_TAPS || form == TILE_AHEAD);
     keys_set_flag(&keys, "offsets", form == TILE_OFFSETS);
     keys_set_flag(&keys, "rows", form == TILE_ROWS);
     keys_set_flag(&keys, "more", form == TILE_MORE);
     keys_set_flag(&keys, "pointers", step == 0);
     keys_set_int(&keys, "step", step);
+    keys_offer(&keys, "results",
+               naming->end ? arena_printf(bind->arena, "float *y, int step, int n_pixels%s",
+                                          naming->end->params)
+                           : "float *sum");
+    keys_offer(&keys, "becomes",
+               naming->end ? "y[j * step + i] of pixel j < n_pixels and channel i becomes"
+                           : arena_printf(bind->arena, "sum[j * %s + i] becomes", naming->tile));
+    keys_offer(&keys, "then", naming->end ? ", and then END" : "");
     keys_set_flag(&keys, "strided", form == TILE_ROWS || form == TILE_MORE);
     return bind_new_helper(bind, name, "templates/helpers/tile_f32.c.tmpl", &keys);
 }
@@ -274,25 +282,75 @@ static void bind_half(struct bind *bind, const struct tile_name *naming, int64_t
     }
 }
 
+/* Whether so many columns are whole tiles of this shape, the last of them perhaps half of one. */
+static bool are_whole(const struct tile_shape *shape, int64_t columns)
+{
+    const int64_t tile = tile_channels(shape), rest = columns % tile;
+
+    return rest == 0 || (rest * 2 == tile && leaves_half(shape, columns));
+}
+
+/* Whether they are of all tiles of a name. */
+static bool are_all_whole(const struct bind *bind, const struct tile_name *naming, int64_t columns)
+{
+    if (bind->machine->lanes)
+        return are_whole(&naming->shape, columns);
+    for (int i = 0; i < N_TILE_SHAPES; i++) {
+        const struct tile_shape shape = tile_named_shape(naming, i);
+
+        if (!are_whole(&shape, columns))
+            return false;
+    }
+    return true;
+}
+
+/* Whether compilers have instructions for the comparisons of vectors that limits are made of: for
+ * Helium and RISC-V gcc 12 makes them number by number. */
+static bool has_comparisons(const struct machine *machine)
+{
+    switch (machine->arch) {
+    case ARCH_ANY:
+    case ARCH_AARCH64:
+    case ARCH_WASM32:
+    case ARCH_X86_64: return machine->lanes != 1;
+    default: return false;
+    }
+}
+
 static struct tile tile_of_rows(struct bind *bind, int64_t rows, int64_t columns,
-                                enum tile_form form, int64_t step)
+                                enum tile_form form, int64_t step, const struct tile_stores *stores)
 {
     const struct tile_wish wish = { .rows = rows, .columns = columns, .stepped = step > 0 };
     struct tile_name naming = tile_name_of(bind, &wish);
-    const struct tile tile = named_tile(bind, &naming, form, step);
+    struct tile_end end;
+    struct tile tile;
 
+    naming.vector = bind_tile_vector(bind, &naming);
+    if (has_comparisons(bind->machine) && !tile_is_mixed(bind->machine, &naming) &&
+        are_all_whole(bind, &naming, columns) &&
+        tile_end_of(bind, stores->w, &stores->place, naming.vector.type, naming.vector.lanes, &end))
+        naming.end = &end;
+    tile = named_tile(bind, &naming, form, step);
+    tile.stores = naming.end != NULL;
+    keys_set_flag(bind->keys, "stores", tile.stores);
+    bind_text(bind, "results", "%s",
+              tile.stores ? arena_printf(bind->arena, "\n                    %s, n_pixels%s",
+                                         tile_end_y(bind, &stores->place), end.args)
+                          : " sum");
     bind_half(bind, &naming, columns, form, step);
     return tile;
 }
 
-struct tile bind_tile_of_rows(struct bind *bind, int64_t rows, int64_t columns, enum tile_form form)
+struct tile bind_tile_of_rows(struct bind *bind, int64_t rows, int64_t columns, enum tile_form form,
+                              const struct tile_stores *stores)
 {
-    return tile_of_rows(bind, rows, columns, form, 0);
+    return tile_of_rows(bind, rows, columns, form, 0, stores);
 }
 
-struct tile bind_tile_by_steps(struct bind *bind, int64_t rows, int64_t columns, int64_t step)
+struct tile bind_tile_by_steps(struct bind *bind, int64_t rows, int64_t columns, int64_t step,
+                               const struct tile_stores *stores)
 {
-    return tile_of_rows(bind, rows, columns, TILE_OFFSETS, step);
+    return tile_of_rows(bind, rows, columns, TILE_OFFSETS, step, stores);
 }
 
 /* The tile of the rows that whole ones leave over. */

@@ -55,11 +55,18 @@ enum tile_form {
     TILE_PAIRS_ROWS /* rows of an array, times a scale for each channel; fetches likewise */
 };
 
+/* A convolution whose tiles may store their results themselves. */
+struct tile_stores {
+    const struct window *w;
+    struct tile_place place;
+};
+
 struct tile {
     const char *fn;
     const char *pixels, *channels;  /* the names of its extents in C */
     int most_pixels, most_channels; /* that it may have, on whatever processor */
     struct row_vector vector;       /* that its channels are whole ones of */
+    bool stores;                    /* results in y, in place of sums in an array */
 };
 
 /* Asks for the helper whose tile suits a matrix of so many columns, and rows if that is not 0. The
@@ -69,13 +76,18 @@ struct tile bind_tile_f32(struct bind *bind, int64_t rows, int64_t columns, enum
 
 /* The same, of as many pixels as leave few over where there are `rows` of them. Sets halves, and
  * half_fn to a function that computes the first half of a tile's columns, where no more are left at
- * the end. */
-struct tile bind_tile_of_rows(struct bind *bind, int64_t rows, int64_t columns,
-                              enum tile_form form);
+ * the end.
+ *
+ * If there is a text for it (tile_end.h), and vectors of channels are whole ones on every
+ * processor, the tile stores its first n_pixels pixels. The key stores is set then, and `results`
+ * is the last arguments of the functions; else "sum". */
+struct tile bind_tile_of_rows(struct bind *bind, int64_t rows, int64_t columns, enum tile_form form,
+                              const struct tile_stores *stores);
 
 /* The same as TILE_OFFSETS, of pixels that lie `step` elements apart, so that a single pointer
  * tells where they are: with one for each of 14 pixels compilers run out of registers. */
-struct tile bind_tile_by_steps(struct bind *bind, int64_t rows, int64_t columns, int64_t step);
+struct tile bind_tile_by_steps(struct bind *bind, int64_t rows, int64_t columns, int64_t step,
+                               const struct tile_stores *stores);
 
 /* The same as TILE_PAIRS, or, `ahead`, TILE_PAIRS_AHEAD; halves and half_fn as bind_tile_of_rows.
  * Other keys: tile_fn is the tile of TILE_TAPS, of the same extents; others, and pairs_fn, are set

@@ -104,7 +104,7 @@ static const char *read_input(struct ending *e, const struct node *node, int inp
         if (input == 0)
             str_add(&e->name, "_of_channels");
         str_printf(&e->params, ", const float *%s", name);
-        str_printf(&e->channel, "const %s %s_##v = *(const %s *)&%s[v * %s]; ", e->vector, name,
+        str_printf(&e->channel, " const %s %s_##v = *(const %s *)&%s[v * %s];", e->vector, name,
                    e->vector, name, e->lanes);
         str_printf(&e->args, ", &%s[%s]", bind_operand(e->bind, value), e->place->channel);
         return arena_printf(arena, "%s_##v", name);

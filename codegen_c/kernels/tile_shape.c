@@ -17,7 +17,7 @@ enum {
     MOST_ADAPTED = 8,  /* pixels that may become one more: 32 registers */
     PAIRS_PIXELS = 12, /* of two vectors: 175 GFLOP/s where 8 have 172, peak 117 (Zen 4) */
     FEWEST_PAIRS = 4,  /* pixels: 8 sums */
-    MOST_STEPPED = 24  /* of one vector, with 32 registers, where one pointer tells where all are */
+    MOST_STEPPED = 16  /* of one vector, with 32 registers, where one pointer tells where all are */
 };
 
 /* What --target generic leaves to the C compiler: the same tiles as the rows of machines.def. */

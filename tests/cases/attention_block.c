@@ -98,7 +98,8 @@ enum { PIXELS_4 = 4, TILE_4 = 4 };
 
 /* sum[j * TILE_4 + i] becomes the sum of x[t * PIXELS_4 + j][k] * w[(t * len + k) * width + i] over
  * t < n_taps and k < len, in this order. Vectors may read up to TILE_4 - 1 weights beyond the last. */
-static inline WIDE void tile_4_taps(const float *const *x, int n_taps, int len, const float *w, int width, float *sum)
+static inline WIDE void tile_4_taps(const float *const *x, int n_taps, int len, const float *w, int width,
+                              float *sum)
 {
 #define BEGIN(j, v) vector4_f32 sum##j##v = { 0 };
 #define BEGIN_PIXEL(j) EACH_VECTOR_4(BEGIN, j)

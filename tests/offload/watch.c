@@ -24,6 +24,20 @@ static void allow(const struct watch *watch, size_t offset, size_t bytes)
     memcpy(watch->before + offset, watch->after + offset, bytes);
 }
 
+/* Pixels that lie a pitch apart have others' between them. */
+static void allow_result(const struct watch *watch, const struct codegen_place *place,
+                         const struct type *type)
+{
+    const size_t whole = type_bytes(type);
+    const size_t pixel = place->pitch ? (size_t)type->dim[type->rank - 1] : 1;
+    const size_t width = type_bytes(type) / (size_t)type_elements(type);
+    const size_t bytes = place->pitch ? pixel * width : whole;
+    const size_t step = place->pitch ? (size_t)place->pitch * width : whole;
+
+    for (size_t i = 0; i * bytes < whole; i++)
+        allow(watch, place->offset + i * step, bytes);
+}
+
 static void allow_region(const struct watch *watch, int region)
 {
     const struct codegen_region *r = &watch->result->regions[region];
@@ -31,7 +45,7 @@ static void allow_region(const struct watch *watch, int region)
 
     for (int i = 0; i < r->call->n_outputs; i++)
         if (r->results[i].kind == PLACE_ARENA)
-            allow(watch, r->results[i].offset, type_bytes(&r->call->outputs[i]->type));
+            allow_result(watch, &r->results[i], &r->call->outputs[i]->type);
     cJSON_ArrayForEach(entry, watch->map)
     {
         if (cJSON_HasObjectItem(entry, "scratch_of") && number(entry, "written") == (size_t)region)
