@@ -5,6 +5,8 @@
 
 #if defined(__aarch64__) || defined(__riscv)
 #include <sys/auxv.h> /* getauxval */
+#elif defined(__x86_64__)
+#include <cpuid.h>
 #endif
 
 #include "base/str.h"
@@ -14,7 +16,7 @@ enum { KIB = 1024 };
 const struct machine machines[] = {
 #define MACHINE(name, arch, lanes, registers, fpu, fma, adders, dot, l1, l2, vectors, columns,     \
                 flags, description)                                                                \
-    { name,      ARCH_##arch, lanes,    registers, fpu,     fma,   adders,                         \
+    { name,      ARCH_##arch, lanes,    registers, fpu,     fma,   ADDERS_##adders,                \
       DOT_##dot, l1 * KIB,    l2 * KIB, vectors,   columns, flags, description },
 #include "codegen_c/machines.def"
 #undef MACHINE
@@ -41,6 +43,18 @@ static const struct machine *row(const char *name)
     return NULL;
 }
 
+#if defined(__x86_64__)
+/* Whether the processor, an AMD one, is a Zen 5 or later, which __builtin_cpu_is of gcc 12 does not
+ * know: by its family (AMD64 Architecture Programmer's Manual, volume 3, CPUID Fn0000_0001_EAX). */
+static bool is_znver5(void)
+{
+    enum { ZEN_5 = 0x1a };
+    unsigned int eax = 0, ebx, ecx, edx;
+
+    return __get_cpuid(1, &eax, &ebx, &ecx, &edx) && (eax >> 8 & 0xf) + (eax >> 20 & 0xff) >= ZEN_5;
+}
+#endif
+
 /* What the processor says of itself, where one binary runs on several. */
 static const char *host_name(void)
 {
@@ -49,7 +63,7 @@ static const char *host_name(void)
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
         __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vnni"))
-        return __builtin_cpu_is("amd") ? "znver4" : "x86-64-v4";
+        return !__builtin_cpu_is("amd") ? "x86-64-v4" : is_znver5() ? "znver5" : "znver4";
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? "x86-64-v3" : "x86-64";
 #elif defined(__aarch64__)
     return getauxval(AT_HWCAP) >> 20 & 1 ? "aarch64" : "generic"; /* HWCAP_ASIMDDP */

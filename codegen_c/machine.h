@@ -28,6 +28,15 @@ enum machine_dot {
     DOT_MVE    /* Helium: sixteen s8 * s8 into one sum */
 };
 
+/* Whether additions have units of their own beside those of products, which multiply-adds leave
+ * idle; and where these units best take a number that all lanes share from. */
+enum machine_adders {
+    ADDERS_NONE,
+    ADDERS_MEMORY,   /* from memory, as an operand: a load into a register takes one of the units */
+    ADDERS_REGISTERS /* from a register, so that it is loaded once: no more loads are begun than
+                        half as many as additions and products */
+};
+
 struct machine {
     const char *name; /* as --target says it */
     enum machine_arch arch;
@@ -35,7 +44,7 @@ struct machine {
     int registers; /* for vectors, or for f32 where lanes is 1; 0 = none, or not known */
     bool fpu;      /* f32 is computed in hardware */
     bool fma;
-    bool adders; /* additions have units of their own beside those of products */
+    enum machine_adders adders;
     enum machine_dot dot;
     size_t l1_bytes, l2_bytes; /* of data; 0 = no such cache */
     /* The best register block of a matrix product: vectors of outputs (where lanes is 1: outputs)

@@ -79,25 +79,20 @@ static bool takes_pairs(const struct region *region, const char **why)
     return pairs_are_finite(region->anchor->inputs[1]);
 }
 
-/* Vectors of 16 lanes that tiles of 32 make of the channels, in halves; the tiles of conv have one
- * of 24. */
-static double vectors_of(int64_t out_c, bool pairs)
+static int64_t vectors_of(int64_t out_c)
 {
-    if (!pairs && out_c > 16 && out_c <= 24)
-        return 1.5;
-    return (double)((out_c + PAIRS_LANES - 1) / PAIRS_LANES);
+    return (out_c + PAIRS_LANES - 1) / PAIRS_LANES;
 }
 
-/* Cycles for each pixel, if products alone counted: of products; and with those of pairs, what
- * sum_pairs takes before. The tiles of conv_decoded are as wide as those of pairs; both decode
- * weights as often, but for the greatest of images. */
-static bool pays(const struct window *w, bool decoded)
+/* Times for each pixel, if products alone counted: of products, of which conv has tiles of 24
+ * channels; and with those of pairs, what sum_pairs takes before. The tiles of conv_decoded are as
+ * wide as those of pairs; both decode weights as often, but for the greatest of images. */
+static bool pays(const struct machine *machine, const struct window *w, bool decoded)
 {
-    const double len = (double)(w->in_c / w->groups);
-    const int64_t out_c = w->out_c / w->groups;
-    const double products = vectors_of(out_c, decoded) * len;
-    const double pairs =
-        vectors_of(out_c, true) * len * 2 / 3 + pairs_sum_cycles(w->in_c / w->groups);
+    const int64_t len = w->in_c / w->groups, out_c = w->out_c / w->groups;
+    const bool is_24 = !decoded && out_c > 16 && out_c <= 24;
+    const double products = (is_24 ? 1.5 : (double)vectors_of(out_c)) * (double)len;
+    const double pairs = pairs_time(machine, vectors_of(out_c), len) + pairs_sum_time(machine, len);
 
     return window_out_len(w) >= FEWEST_PIXELS && pairs < (decoded ? 1.1 : 0.95) * products;
 }
@@ -109,7 +104,8 @@ bool accepts_conv_pairs(const struct region *region, const char **why)
     if (!takes_pairs(region, why))
         return false;
     *why = "additions have no units of their own, or too few channels are made of each input";
-    return region->machine->adders && pays(&w, weight_is_small(region));
+    return region->machine->adders != ADDERS_NONE &&
+           pays(region->machine, &w, weight_is_small(region));
 }
 
 bool accepts_dense_pairs(const struct region *region, const char **why)
@@ -244,6 +240,20 @@ static bool shares_set(const struct region *region, const struct window *w)
     return (pitch ? pitch : w->in_c) * w->stride[2] % SET_STEP == 0;
 }
 
+/* Whether all pixels are copied before they are read: those that share a set; and those that lie no
+ * constant step apart, if they have to. */
+static bool copies_all(const struct region *region, const struct window *w)
+{
+    return shares_set(region, w) ||
+           (pairs_want_one_pointer(region->machine) && (w->groups > 1 || !conv_is_pointwise(w)));
+}
+
+/* What lies between two copied pixels, where they need not lie as in x. */
+static int gap_of_copies(const struct region *region, const struct window *w)
+{
+    return shares_set(region, w) || w->in_c / w->groups % SET_STEP == 0 ? GAP : 0;
+}
+
 /* How far apart the pixels of a tile lie in x, or their copies, where one pointer is to tell where
  * all are; else 0. With a pointer for each gcc keeps what it computes from them in registers for
  * vectors, if the tile fetches weights (160 to 960 at 7x7: 0.66 of the time with one pointer), else
@@ -251,12 +261,15 @@ static bool shares_set(const struct region *region, const struct window *w)
  * once or twice (256 to 256 at 3x3: 0.97). It is more text, for each number of inputs. */
 static int64_t step_of(const struct bind *bind, const struct window *w, bool ahead)
 {
-    const int64_t pitch = input_pitch(bind->region, 0);
+    const int64_t pitch = input_pitch(bind->region, 0), in_c = w->in_c / w->groups;
     const bool matters = ahead || w->in_c < FEW_INPUTS || window_out_len(w) <= FEW_PIXELS;
 
-    if (w->groups > 1 || !conv_is_pointwise(w) || !matters)
+    if (!pairs_want_one_pointer(bind->machine) &&
+        (w->groups > 1 || !conv_is_pointwise(w) || !matters))
         return 0;
-    return shares_set(bind->region, w) ? w->in_c + GAP : pitch ? pitch : w->in_c;
+    if (copies_all(bind->region, w))
+        return in_c + gap_of_copies(bind->region, w);
+    return pitch ? pitch : w->in_c;
 }
 
 /* Where a tile begins. */
@@ -311,21 +324,20 @@ static void bind_buffers(struct bind *bind, int64_t n_weights, int64_t n_copies)
 static void bind_copies(struct bind *bind, const struct window *w, const struct tile *tile,
                         int64_t step, bool surplus, int64_t n_weights)
 {
-    const int64_t in_c = w->in_c / w->groups;
-    const bool all = shares_set(bind->region, w);
-    const int gap = all || (step == 0 && in_c % SET_STEP == 0) ? GAP : 0;
+    const bool all = copies_all(bind->region, w), as_in_x = step && !all;
+    const int gap = as_in_x ? 0 : gap_of_copies(bind->region, w);
 
     bind_flag(bind, "gaps", gap > 0);
     bind_int(bind, "gap", gap);
     bind_text(bind, "scaled_pitch", "%s",
-              gap    ? "(IN_C + GAP)"
-              : step ? pitch_of_x(bind->region, "IN_C")
-                     : "IN_C");
+              gap       ? "(IN_C + GAP)"
+              : as_in_x ? pitch_of_x(bind->region, "IN_C")
+                        : "IN_C");
     if (surplus && !all)
         bind_text(bind, "copies", "factor != 0 && (factor != 1 || n_pixels < %s)", tile->pixels);
     else
         bind_text(bind, "copies", all ? "factor != 0" : "factor != 0 && factor != 1");
-    bind_buffers(bind, n_weights, tile->most_pixels * (step ? step : in_c + gap));
+    bind_buffers(bind, n_weights, tile->most_pixels * (as_in_x ? step : w->in_c / w->groups + gap));
 }
 
 bool bind_conv_pairs(struct bind *bind)

@@ -69,7 +69,7 @@ bool accepts_depthwise_winograd(const struct region *region, const char **why)
     if (!accepts_depthwise_winograd_anyway(region, why))
         return false;
     *why = "additions have no units of their own, or the image is of two rows";
-    return region->machine->adders && window_of_conv(region).out[1] >= FEWEST_ROWS;
+    return region->machine->adders != ADDERS_NONE && window_of_conv(region).out[1] >= FEWEST_ROWS;
 }
 
 static void bind_weight(struct bind *bind, const struct window *w)

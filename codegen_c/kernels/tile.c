@@ -120,6 +120,27 @@ static void bind_end(struct bind *bind, const struct tile_end *end, struct keys 
         bind_limit_macros(bind);
 }
 
+/* What a pixel reads of x for a pair and a product: operands in memory, or registers
+ * (pairs.c.tmpl). */
+static void set_inputs_of_pairs(struct bind *bind, int64_t step, struct keys *keys)
+{
+    struct arena *arena = bind->arena;
+    const char *input = step ? arena_printf(arena, "x[j * %d]", (int)step) : "x##j[k]";
+    const char *next = step ? arena_printf(arena, "x[j * %d + 1]", (int)step) : "x##j[k + 1]";
+    const char *other = step ? arena_printf(arena, "at[j * %d]", (int)step) : "x##j[at]";
+    const bool registers = bind->machine->adders == ADDERS_REGISTERS;
+    const char *read =
+        arena_printf(arena, "{ SPREAD(u0, %s) SPREAD(u1, %s) SPREAD(u2, %s) ", input, next, other);
+
+    keys_set_flag(keys, "registers", registers);
+    keys_set(keys, "input", registers ? "u0" : input);
+    keys_set(keys, "next_input", registers ? "u1" : next);
+    keys_set(keys, "other_input", registers ? "u2" : other);
+    keys_set(keys, "read", registers ? read : "");
+    keys_set(keys, "read_other", registers ? arena_printf(arena, "{ SPREAD(u2, %s) ", other) : "");
+    keys_set(keys, "end_read", registers ? " }" : "");
+}
+
 /* How the tile of pairs reads x. */
 static const char *new_tile_of_pairs(struct bind *bind, const char *name, enum tile_form form,
                                      int64_t step, struct keys *keys)
@@ -130,18 +151,19 @@ static const char *new_tile_of_pairs(struct bind *bind, const char *name, enum t
     keys_set_flag(keys, "rows", rows);
     keys_set_flag(keys, "stepped", step > 0);
     keys_set_flag(keys, "pointers", !rows && step == 0);
+    keys_set_flag(keys, "strided", rows && step == 0);
     keys_set(keys, "x",
-             rows       ? "const float *x, int step"
-             : step > 0 ? "const float *x"
-                        : "const float *const *x");
+             step > 0 ? "const float *x"
+             : rows   ? "const float *x, int step"
+                      : "const float *const *x");
     keys_set(keys, "ahead", ahead ? "const float *ahead, " : "");
-    keys_set(keys, "input", step ? arena_printf(arena, "x[j * %d]", (int)step) : "x##j[k]");
-    keys_set(keys, "next_input",
-             step ? arena_printf(arena, "x[j * %d + 1]", (int)step) : "x##j[k + 1]");
-    keys_set(keys, "other_input", step ? arena_printf(arena, "at[j * %d]", (int)step) : "x##j[at]");
+    set_inputs_of_pairs(bind, step, keys);
     keys_set(keys, "next", step ? "x += 2" : "k += 2");
     keys_set(keys, "is_pair", step ? "x < end" : "k < paired");
-    keys_offer(keys, "of_x", step ? arena_printf(arena, "x[j * %d + k]", (int)step) : "x[j][k]");
+    keys_offer(keys, "of_x",
+               step   ? arena_printf(arena, "x[j * %d + k]", (int)step)
+               : rows ? "x[j * step + k]"
+                      : "x[j][k]");
     return bind_new_helper(bind, name, "templates/helpers/tile_pairs.c.tmpl", keys);
 }
 
@@ -420,16 +442,16 @@ struct tile bind_tile_of_pairs(struct bind *bind, int64_t rows, int64_t columns,
     return tile;
 }
 
-struct tile bind_tile_of_pair_rows(struct bind *bind, int64_t rows, int64_t columns)
+struct tile bind_tile_of_pair_rows(struct bind *bind, int64_t rows, int64_t columns, int64_t step)
 {
     const struct tile_wish wish = {
         .rows = rows, .columns = columns, .alike = true, .pairs = true
     };
     struct tile_name naming = tile_name_of(bind, &wish), seldom = naming;
-    const struct tile pairs = named_tile(bind, &naming, TILE_PAIRS_ROWS, 0);
+    const struct tile pairs = named_tile(bind, &naming, TILE_PAIRS_ROWS, step);
 
     seldom.apart = true;
     keys_offer(bind->keys, "tile_fn", named_tile(bind, &seldom, TILE_ROWS, 0).fn);
-    bind_half(bind, &naming, columns, TILE_PAIRS_ROWS, 0);
+    bind_half(bind, &naming, columns, TILE_PAIRS_ROWS, step);
     return pairs;
 }

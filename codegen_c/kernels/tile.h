@@ -103,8 +103,9 @@ struct tile bind_tile_by_steps(struct bind *bind, int64_t rows, int64_t columns,
 struct tile bind_tile_of_pairs(struct bind *bind, int64_t rows, int64_t columns, bool ahead,
                                int64_t step, const struct tile_end *end);
 
-/* The same as TILE_PAIRS_ROWS; tile_fn is the tile of TILE_ROWS. */
-struct tile bind_tile_of_pair_rows(struct bind *bind, int64_t rows, int64_t columns);
+/* The same as TILE_PAIRS_ROWS, of rows that lie `step` apart, if that is not 0: it is no argument
+ * then. tile_fn is the tile of TILE_ROWS. */
+struct tile bind_tile_of_pair_rows(struct bind *bind, int64_t rows, int64_t columns, int64_t step);
 
 /* Whether tiles of single rows, of `len` pixels each, are nearly as many as those of rows * len
  * pixels: within a twentieth of the time. */

@@ -119,8 +119,9 @@ struct tile_name tile_name_of(struct bind *bind, const struct tile_wish *wish)
     } else {
         const int64_t class = wide ? WIDE_TILE_PANEL : name.narrow;
         const struct tile_shape usual = classed(&name, tile_shape_of_machine(machine));
-        const struct tile_shape wished = wish->pairs ? tile_fitted_to_pairs(usual, rows, wish->rest)
-                                                     : tile_fitted(usual, rows, wish->stepped);
+        const struct tile_shape wished =
+            wish->pairs ? tile_fitted_to_pairs(machine, usual, rows, wish->rest)
+                        : tile_fitted(usual, rows, wish->stepped);
 
         name.suffix = class ? arena_printf(bind->arena, "_%d", (int)class) : "";
         name.shape = chosen_shape(bind, wished, wide ? WIDE_TILE_PANEL : tile_panel(machine), wish);

@@ -16,8 +16,11 @@ enum {
     FEWEST_SUMS = 8,   /* that hide how long it takes to add to one, where there are registers */
     MOST_ADAPTED = 8,  /* pixels that may become one more: 32 registers */
     PAIRS_PIXELS = 12, /* of two vectors: 175 GFLOP/s where 8 have 172, peak 117 (Zen 4) */
-    FEWEST_PAIRS = 4,  /* pixels: 8 sums */
-    MOST_STEPPED = 16  /* of one vector, with 32 registers, where one pointer tells where all are */
+    /* where inputs are in registers, too: of 12 clang 14 puts sums on the stack (Zen 5, 192 inputs:
+     * 380 to 400 GFLOP/s with 8 to 11, 234 with 12; gcc 12 398 with 11 and 403 with 12) */
+    PAIRS_PIXELS_REGISTERS = 10,
+    FEWEST_PAIRS = 4, /* pixels: 8 sums */
+    MOST_STEPPED = 16 /* of one vector, with 32 registers, where one pointer tells where all are */
 };
 
 /* What --target generic leaves to the C compiler: the same tiles as the rows of machines.def. */
@@ -143,7 +146,7 @@ void tile_extents_of_pairs(const struct machine *machine, int64_t rows, int64_t 
                            int *pixels, int *channels)
 {
     const struct tile_shape shape =
-        tile_fitted_to_pairs(usual_shape(machine, columns), rows, false);
+        tile_fitted_to_pairs(machine, usual_shape(machine, columns), rows, false);
 
     *pixels = shape.pixels;
     *channels = tile_channels(&shape);
@@ -216,10 +219,11 @@ static struct tile_shape fitted_with_rest(struct tile_shape shape, int64_t rows)
     return best;
 }
 
-struct tile_shape tile_fitted_to_pairs(struct tile_shape shape, int64_t rows, bool rest)
+struct tile_shape tile_fitted_to_pairs(const struct machine *machine, struct tile_shape shape,
+                                       int64_t rows, bool rest)
 {
     if (shape.vectors == 2)
-        shape.pixels = PAIRS_PIXELS;
+        shape.pixels = machine->adders == ADDERS_REGISTERS ? PAIRS_PIXELS_REGISTERS : PAIRS_PIXELS;
     return rows == 0 ? shape
            : rest    ? fitted_with_rest(shape, rows)
                      : fitted(shape, rows, FEWEST_PAIRS, shape.pixels);

@@ -48,7 +48,8 @@ struct tile_shape tile_fitted(struct tile_shape shape, int64_t rows, bool steppe
 
 /* The same of a tile whose products are taken in pairs (pairs.h); `rest`: the rows that whole tiles
  * leave over have one of their own. */
-struct tile_shape tile_fitted_to_pairs(struct tile_shape shape, int64_t rows, bool rest);
+struct tile_shape tile_fitted_to_pairs(const struct machine *machine, struct tile_shape shape,
+                                       int64_t rows, bool rest);
 
 /* Whether sums and weights fit into the registers, and the tile into a panel, and enough of it
  * holds channels. */

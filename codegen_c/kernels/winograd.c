@@ -291,7 +291,9 @@ static struct tile bind_tile_of_shape(struct bind *bind, const struct window *w,
         return bind_tile_f32(bind, s->tiles, w->out_c, TILE_ROWS);
     bind_vector(bind);
     bind_sums_of_pairs(bind, PAIRS_MOST);
-    return bind_tile_of_pair_rows(bind, s->tiles, w->out_c);
+    bind_text(bind, "step", pairs_want_one_pointer(bind->machine) ? "" : "IN_C, ");
+    return bind_tile_of_pair_rows(bind, s->tiles, w->out_c,
+                                  pairs_want_one_pointer(bind->machine) ? w->in_c : 0);
 }
 
 bool bind_winograd(struct bind *bind)

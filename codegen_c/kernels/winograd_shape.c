@@ -42,7 +42,8 @@ static struct plain plain_of(const struct region *region, const struct window *w
     return (struct plain){ .machine = region->machine,
                            .w = w,
                            .stride = (int)w->stride[1],
-                           .pairs = region->machine->adders && winograd_takes_pairs(region, w) };
+                           .pairs = region->machine->adders != ADDERS_NONE &&
+                                    winograd_takes_pairs(region, w) };
 }
 
 /* Inputs under a tile, and products, in each direction. */
@@ -99,11 +100,11 @@ static int64_t products_cost(const struct plain *p, int64_t n_products, int64_t 
 static int64_t pairs_cost(const struct plain *p, int64_t n_products, int64_t n_matrices, int64_t n)
 {
     const struct extents tile = tile_of(p, n, true);
-    const int64_t out_c = round_up(p->w->out_c, PAIRS_LANES);
-    const int64_t multiplications = p->w->in_c - pairs_paired(p->w->in_c) / 2;
-    const int64_t sums = (int64_t)(pairs_sum_cycles(p->w->in_c) * PAIRS_LANES);
+    const int64_t vectors = (p->w->out_c + PAIRS_LANES - 1) / PAIRS_LANES;
+    const double time = pairs_time(p->machine, vectors, p->w->in_c) + (double)(vectors * CALL) +
+                        pairs_sum_time(p->machine, p->w->in_c);
 
-    return n_products * round_up(n, tile.pixels) * (out_c * (multiplications + CALL) + sums) +
+    return n_products * round_up(n, tile.pixels) * (int64_t)(time * PAIRS_LANES) +
            weights_cost(p, n_matrices, n);
 }
 

@@ -5,7 +5,8 @@ generic          -  yes  -      any compiler and processor: the C asks the compi
 x86-64           4  yes  -      SSE2: every PC with 64 bits
 x86-64-v3        8  yes  -      AVX2 and FMA: Haswell, Zen and later
 x86-64-v4       16  yes  vnni   AVX-512 with VNNI: Ice Lake, Zen 4 and later
-znver4          16  yes  vnni   Zen 4 and later: AVX-512, and additions beside products
+znver4          16  yes  vnni   Zen 4: AVX-512, and additions beside products
+znver5          16  yes  vnni   Zen 5 and later: the same, of twice the width
 aarch64          4  yes  sdot   Armv8.2-A: Cortex-A55, A76, Neoverse and later
 armv7            1  yes  -      Armv7-A: Cortex-A7, A15
 cortex-m0        1  no   -      Armv6-M: no FPU, products of 32 bits only
@@ -36,7 +37,7 @@ $ relayc targets --json | grep -A11 '"cortex-m4"'
 			"name":	"cortex-m55",
 $ relayc compile --target cortex-m44 $MODELS/conv_bn_relu.onnx
 error[R0501]: --target: 'cortex-m44' is no machine
-help: did you mean cortex-m4? There are generic, x86-64, x86-64-v3, x86-64-v4, znver4, aarch64, armv7, cortex-m0, cortex-m3, cortex-m33, cortex-m4, cortex-m55, cortex-m7, rv32imc, rv32imafc, rv64gc, rv64gcv, wasm32, host
+help: did you mean cortex-m4? There are generic, x86-64, x86-64-v3, x86-64-v4, znver4, znver5, aarch64, armv7, cortex-m0, cortex-m3, cortex-m33, cortex-m4, cortex-m55, cortex-m7, rv32imc, rv32imafc, rv64gc, rv64gcv, wasm32, host
 [2]
 $ relayc run --target x86-64 $MODELS/conv_bn_relu.onnx
 error[R0501]: --target says nothing without --with generated
