@@ -344,7 +344,7 @@ bool bind_conv_pairs(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
     const struct panels panels = conv_panels_of_anchor(bind, &w);
-    const bool few = window_out_len(&w) <= SMALL_IMAGE && !shares_set(bind->region, &w);
+    const bool few = window_out_len(&w) <= SMALL_IMAGE && !copies_all(bind->region, &w);
     const bool decoded = weight_is_small(bind->region);
     const int64_t chunk =
         bind_conv_chunk(bind, &w, &panels,
@@ -361,7 +361,8 @@ bool bind_conv_pairs(struct bind *bind)
     int64_t n_weights;
 
     bind_vector(bind);
-    bind_sums_of_pairs(bind, PAIRS_MOST_TO_COPY);
+    bind_sums_of_pairs(bind, PAIRS_MOST_TO_COPY,
+                       conv_is_pointwise(&w) && w.groups == 1 ? "next" : "0");
     tile = bind_tile_of_pairs(bind, window_out_len(&w), panels.n_rows, ahead, step,
                               stores ? &end : NULL);
     bind_conv_places(bind, &w);

@@ -2,6 +2,7 @@
 #include "codegen_c/kernels/pairs.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "codegen_c/kernels/decode.h"
 
@@ -68,9 +69,10 @@ float pairs_sum(const float *weights, int64_t step, int64_t len)
     return (float)sum;
 }
 
-void bind_sums_of_pairs(struct bind *bind, int most)
+void bind_sums_of_pairs(struct bind *bind, int most, const char *next)
 {
     const char *name = "sum_pairs", *fn = bind_own_helper(bind, name);
+    const bool registers = bind->machine->adders == ADDERS_REGISTERS;
     struct keys keys;
 
     if (!fn) {
@@ -78,9 +80,12 @@ void bind_sums_of_pairs(struct bind *bind, int most)
         bind_helper(bind, "apart");
         keys_init(&keys, bind->arena);
         keys_set_int(&keys, "least", PAIRS_LEAST);
-        keys_set_flag(&keys, "registers", bind->machine->adders == ADDERS_REGISTERS);
+        keys_set_flag(&keys, "registers", registers);
+        keys_set(&keys, "next", registers ? "int next, " : "");
         fn = bind_new_helper(bind, name, "templates/helpers/pairs.c.tmpl", &keys);
     }
     bind_text(bind, "sum_pairs", "%s", fn);
     bind_int(bind, "most", most);
+    bind_text(bind, "next", "%s", registers ? arena_printf(bind->arena, "%s, ", next) : "");
+    bind_flag(bind, "fetches_next", registers && strcmp(next, "0") != 0);
 }
