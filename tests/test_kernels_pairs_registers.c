@@ -43,7 +43,7 @@ static const struct kernel_case rows[] = {
     { "conv_pairs", "nn.conv2d", "groups=3, strides=[1,2], data_layout=\"NHWC\"",
       "f32[2,3,5,144]; const f32[288,48,1,1]" },
     { "conv_pairs", "nn.conv2d", "groups=2, data_layout=\"NHWC\"",
-      "f32[1,2,7,2048]; const f32[96,1024,1,1]" },
+      "f32[1,2,7,2048]; const f32[384,1024,1,1]" },
     /* weights that are fetched ahead; y in planes, where sums go over an array, the last tile not
        whole */
     { "conv_pairs", "nn.conv2d", LAST ", out_layout=\"NCHW\"",

@@ -85,14 +85,17 @@ static int64_t vectors_of(int64_t out_c)
 }
 
 /* Times for each pixel, if products alone counted: of products, of which conv has tiles of 24
- * channels; and with those of pairs, what sum_pairs takes before. The tiles of conv_decoded are as
+ * channels; and with those of pairs, what sum_pairs takes before, and on a Zen 5 as long again in
+ * which the first products wait for it (measured: 32 to 64 channels 44 in all, 64 to 64 47, 256 to
+ * 48 115, 384 to 64 225). The tiles of conv_decoded are as
  * wide as those of pairs; both decode weights as often, but for the greatest of images. */
 static bool pays(const struct machine *machine, const struct window *w, bool decoded)
 {
     const int64_t len = w->in_c / w->groups, out_c = w->out_c / w->groups;
     const bool is_24 = !decoded && out_c > 16 && out_c <= 24;
     const double products = (is_24 ? 1.5 : (double)vectors_of(out_c)) * (double)len;
-    const double pairs = pairs_time(machine, vectors_of(out_c), len) + pairs_sum_time(machine, len);
+    const double sums = pairs_sum_time(machine, len) * (pairs_want_one_pointer(machine) ? 2 : 1);
+    const double pairs = pairs_time(machine, vectors_of(out_c), len) + sums;
 
     return window_out_len(w) >= FEWEST_PIXELS && pairs < (decoded ? 1.1 : 0.95) * products;
 }

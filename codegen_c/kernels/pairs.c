@@ -28,7 +28,7 @@ double pairs_sum_time(const struct machine *machine, int64_t len)
 {
     const double cycles = (double)pairs_paired(len) / PAIRS_LANES * 2.5 + 8; /* measured */
 
-    return machine->adders == ADDERS_REGISTERS ? 2 * cycles : cycles;
+    return machine->adders == ADDERS_REGISTERS ? 2 * cycles /* two multiply-adds each */ : cycles;
 }
 
 bool pairs_want_one_pointer(const struct machine *machine)
