@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """make bench-latency: the generated C against its peers, network by network.
 
-  bench/latency.py [--isa native,x86-64-v3,x86-64] [--only NAME,...] [--seconds S] [--markdown]
+  bench/latency.py [--isa native,generic,x86-64-v3,x86-64] [--only NAME,...] [--seconds S] [--markdown]
 
-One `relayc bench --json` per network and instruction set; all of them are kept in $BUILD/bench. With
-native instructions the peer is ONNX Runtime. It cannot be told to use fewer, so for the others it is oneDNN,
+One `relayc bench --json` per network and instruction set, the C written for that machine (--target); all of them are
+kept in $BUILD/bench. With native instructions the peer is ONNX Runtime. It cannot be told to use fewer, so for the others it is oneDNN,
 which can, as `relayc run` uses it. $BUILD is the build folder, $RELAYC_SHARED has the
 models.
 """
@@ -20,11 +20,13 @@ TOP = pathlib.Path(__file__).resolve().parent.parent
 BUILD = TOP / os.environ.get("BUILD", "build")
 SHARED = pathlib.Path(os.environ.get("RELAYC_SHARED", TOP / ".." / "shared"))
 
-# name -> the compiler's flags, the peer, what oneDNN may use
+# name -> --target, the compiler's flags, the peer, what oneDNN may use. generic is C for any processor, with Winograd as
+# users get it who ask for speed, and no word about the machine.
 ISAS = {
-    "native": ("-O3 -march=native -ffp-contract=fast", "onnxruntime", None),
-    "x86-64-v3": ("-O2 -march=x86-64-v3 -ffp-contract=fast", "engine", "AVX2"),
-    "x86-64": ("-O2 -march=x86-64", "engine", "SSE41"),
+    "native": ("host", "-O3 -march=native -ffp-contract=fast", "onnxruntime", None),
+    "generic": ("generic", "-O3 -march=native -ffp-contract=fast", "onnxruntime", None),
+    "x86-64-v3": ("x86-64-v3", "-O2 -march=x86-64-v3 -ffp-contract=fast", "engine", "AVX2"),
+    "x86-64": ("x86-64", "-O2 -march=x86-64", "engine", "SSE41"),
 }
 
 COLUMNS = ("network", "input", "ours ms", "peer ms", "ratio", "quartiles", "to reach", "% of peak", "cold ratio",
@@ -56,9 +58,8 @@ def model_file(name, source):
 
 
 def bench(model, options, isa, arguments):
-    flags, peer, limit = ISAS[isa]
-    # C for any processor, as users get it who ask for speed.
-    words = [BUILD / "relayc", "bench", model, "--json", "--cflags", flags, "--winograd", "auto", *options]
+    target, flags, peer, limit = ISAS[isa]
+    words = [BUILD / "relayc", "bench", model, "--json", "--target", target, "--cflags", flags, "--winograd", "auto", *options]
     words += ["--vs", "plain" if options else peer]
     environment = dict(os.environ)
     if limit:
@@ -101,9 +102,9 @@ def show(row, markdown):
 
 
 def table(isa, arguments):
-    flags, peer, limit = ISAS[isa]
+    target, flags, peer, limit = ISAS[isa]
     text, failed = 0, 0
-    print(f"\n{isa}: {flags}; the peer is {peer}" + (f", capped to {limit}" if limit else "")
+    print(f"\n{isa}: --target {target}, {flags}; the peer is {peer}" + (f", capped to {limit}" if limit else "")
           + "; of the network with another precision our own f32")  # fmt: skip
     show(COLUMNS, arguments.markdown)
     if arguments.markdown:
