@@ -53,7 +53,7 @@ float pairs_sum(const float *weights, int64_t step, int64_t len);
 /* Sets sum_pairs, the function that does the same for inputs, and its arguments `most` and `next`,
  * which is how many numbers further the inputs of the next tile lie. A machine that takes inputs
  * from registers fetches these meanwhile: the sums, which the products wait for, would wait for the
- * second cache (256 to 32 channels at 27x27: 0.92 of the time). `next` is a variable, for which
+ * second cache (128 to 32 channels at 27x27: 0.91 of the time). `next` is a variable, for which
  * fetches_next is set, or "0". */
 void bind_sums_of_pairs(struct bind *bind, int most, const char *next);
 
