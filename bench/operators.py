@@ -1,0 +1,320 @@
+#!/usr/bin/env python3
+"""make bench-operators: operators alone, the generated C against ONNX Runtime, the slowest first.
+
+  bench/operators.py [--only NAME,...] [--list] [--seconds S] [--cflags FLAGS] [--target MACHINE] [--markdown]
+
+A model of one operator for each row of OPERATORS, and one `relayc bench --json --vs onnxruntime` of it; models and
+results are kept in $BUILD/bench/operators. --only takes names, and beginnings of names that end with '*'. Run by
+$BUILD/python/bin/python3, which has onnx.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import numpy
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+TOP = pathlib.Path(__file__).resolve().parent.parent
+BUILD = TOP / os.environ.get("BUILD", "build")
+FOLDER = BUILD / "bench" / "operators"
+OPSET = 20
+
+COLUMNS = ("operator", "inputs", "ours us", "peer us", "ratio", "quartiles", "cold ratio")
+
+
+class Weight(tuple):
+    """The shape of a constant of random numbers."""
+
+
+class Values(list):
+    """A constant with these numbers: whole ones are i64."""
+
+
+def one(op, *inputs, outputs=1, **attributes):
+    """An operator of inputs (shapes, that is, from outside), constants and None; 'positive' keeps it so."""
+    return op, inputs, outputs, attributes
+
+
+def flat(op, shape=(64, 3136), **attributes):
+    return one(op, shape, **attributes)
+
+
+ATTENTION = (12, 197, 197)
+
+# name -> the operator
+OPERATORS = {
+    # Element-wise: 200704 numbers
+    "exp": flat("Exp"),
+    "sigmoid": flat("Sigmoid"),
+    "tanh": flat("Tanh"),
+    "erf": flat("Erf"),
+    "gelu": flat("Gelu"),
+    "gelu_tanh": flat("Gelu", approximate="tanh"),
+    "silu": [one("Sigmoid", (64, 3136)), one("Mul", (64, 3136))],
+    "softplus": flat("Softplus"),
+    "mish": flat("Mish"),
+    "elu": flat("Elu"),
+    "hard_swish": flat("HardSwish"),
+    "hard_sigmoid": flat("HardSigmoid"),
+    "leaky_relu": flat("LeakyRelu"),
+    "prelu": one("PRelu", (1, 64, 56, 56), Weight((64, 1, 1))),
+    "relu": flat("Relu"),
+    "clip": one("Clip", (64, 3136), Values([0.0]), Values([6.0])),
+    "sqrt": flat("Sqrt"),
+    "rsqrt": [flat("Sqrt"), flat("Reciprocal")],
+    "reciprocal": flat("Reciprocal"),
+    "log": flat("Log"),
+    "abs": flat("Abs"),
+    "floor": flat("Floor"),
+    "round": flat("Round"),
+    "sin": flat("Sin"),
+    "cos": flat("Cos"),
+    "pow_2": one("Pow", (64, 3136), Values([2.0])),
+    "pow_3": one("Pow", (64, 3136), Values([3.0])),
+    "pow_half": one("Pow", (64, 3136), Values([0.5])),
+    "add": one("Add", (64, 3136), (64, 3136)),
+    "add_channel": one("Add", (1, 64, 56, 56), (1, 64, 1, 1)),
+    "multiply_last": one("Mul", (197, 768), (768,)),
+    "divide": one("Div", (64, 3136), (64, 3136)),
+    "where": [one("Less", (64, 3136), (64, 3136)), one("Where", (64, 3136), (64, 3136))],
+    "cast_i32": flat("Cast", to=TensorProto.INT32),
+    # Softmax and norms
+    "softmax_12x197x197": one("Softmax", ATTENTION, axis=-1),
+    "softmax_8x49x49": one("Softmax", (64, 3, 49, 49), axis=-1),
+    "softmax_640x100": one("Softmax", (640, 100), axis=-1),
+    "softmax_8x128x128": one("Softmax", (8, 128, 128), axis=-1),
+    "softmax_8x512x512": one("Softmax", (8, 512, 512), axis=-1),
+    "softmax_1x1000": one("Softmax", (1, 1000), axis=-1),
+    "softmax_1x10": one("Softmax", (1, 10), axis=-1),
+    "softmax_4096x16": one("Softmax", (4096, 16), axis=-1),
+    "softmax_3600x21": one("Softmax", (3600, 21), axis=-1),
+    "softmax_channels": one("Softmax", (1, 21, 60, 60), axis=1),
+    "softmax_middle": one("Softmax", (1, 16, 4, 8400), axis=1),
+    "log_softmax_64x1000": one("LogSoftmax", (64, 1000), axis=-1),
+    "log_softmax_96x29": one("LogSoftmax", (96, 29), axis=-1),
+    "layer_norm": one("LayerNormalization", (197, 768), Weight((768,)), Weight((768,)), axis=-1),
+    "layer_norm_96": one("LayerNormalization", (3136, 96), Weight((96,)), Weight((96,)), axis=-1),
+    "instance_norm": one("InstanceNormalization", (1, 32, 56, 56), Weight((32,)), Weight((32,))),
+    "lrn": one("LRN", (1, 64, 28, 28), size=5),
+    # Reductions
+    "sum_last": one("ReduceSum", (197, 768), Values([1])),
+    "sum_first": one("ReduceSum", (197, 768), Values([0])),
+    "mean_last": one("ReduceMean", (197, 768), Values([1])),
+    "mean_first": one("ReduceMean", (197, 768), Values([0])),
+    "mean_planes": one("ReduceMean", (1, 64, 56, 56), Values([2, 3])),
+    "mean_channels": one("ReduceMean", (1, 64, 56, 56), Values([1])),
+    "max_last": one("ReduceMax", (197, 768), Values([1])),
+    "max_first": one("ReduceMax", (197, 768), Values([0])),
+    "max_channels": one("ReduceMax", (1, 64, 56, 56), Values([1])),
+    "l2_last": one("ReduceL2", (197, 768), Values([1])),
+    "argmax_last": one("ArgMax", (512, 1000), axis=-1),
+    "argmax_channels": one("ArgMax", (1, 21, 60, 60), axis=1),
+    "topk": one("TopK", (1, 8400), Values([300]), outputs=2),
+    "cumsum": one("CumSum", (64, 1024), numpy.array(1, numpy.int64)),
+    # Moves
+    "to_nhwc": one("Transpose", (1, 64, 56, 56), perm=[0, 2, 3, 1]),
+    "to_nchw": one("Transpose", (1, 56, 56, 64), perm=[0, 3, 1, 2]),
+    "transpose_yolo": one("Transpose", (1, 3, 85, 80, 80), perm=[0, 1, 3, 4, 2]),
+    "transpose_85x3549": one("Transpose", (85, 3549), perm=[1, 0]),
+    "transpose_768x768": one("Transpose", (768, 768), perm=[1, 0]),
+    "transpose_heads": one("Transpose", (1, 197, 12, 64), perm=[0, 2, 1, 3]),
+    "transpose_keys": one("Transpose", (1, 197, 12, 64), perm=[0, 2, 3, 1]),
+    "transpose_shuffle": one("Transpose", (1, 2, 58, 28, 28), perm=[0, 2, 1, 3, 4]),
+    "concat_channels": one("Concat", (1, 32, 56, 56), (1, 32, 56, 56), axis=1),
+    "concat_last": one("Concat", (3136, 32), (3136, 32), axis=1),
+    "split": one("Split", (1, 64, 56, 56), outputs=2, axis=1, num_outputs=2),
+    "slice_focus": one("Slice", (1, 3, 640, 640), Values([0, 0]), Values([640, 640]), Values([2, 3]), Values([2, 2])),
+    "pad": one("Pad", (1, 64, 56, 56), Values([0, 0, 1, 1, 0, 0, 1, 1])),
+    "pad_reflect": one("Pad", (1, 16, 56, 56), Values([0, 0, 1, 1, 0, 0, 1, 1]), mode="reflect"),
+    "gather_rows": one("Gather", (1000, 768), Values([int(i * 37 % 1000) for i in range(197)]), axis=0),
+    "gather_columns": one("Gather", (197, 768), Values([int(i * 37 % 768) for i in range(256)]), axis=1),
+    "expand": one("Expand", (1, 64, 1, 56), Values([1, 64, 56, 56])),
+    "tile": one("Tile", (1, 64, 28, 28), Values([1, 1, 2, 2])),
+    "depth_to_space": one("DepthToSpace", (1, 64, 56, 56), blocksize=2),
+    "space_to_depth": one("SpaceToDepth", (1, 16, 112, 112), blocksize=2),
+    # Pictures
+    "resize_nearest": one("Resize", (1, 64, 28, 28), None, Values([1.0, 1.0, 2.0, 2.0]), mode="nearest",
+                          coordinate_transformation_mode="asymmetric", nearest_mode="floor"),
+    "resize_linear": one("Resize", (1, 64, 28, 28), None, Values([1.0, 1.0, 2.0, 2.0]), mode="linear"),
+    "resize_linear_odd": one("Resize", (1, 21, 33, 33), None, None, Values([1, 21, 129, 129]), mode="linear",
+                             coordinate_transformation_mode="align_corners"),
+    "resize_cubic": one("Resize", (1, 3, 64, 64), None, Values([1.0, 1.0, 2.0, 2.0]), mode="cubic"),
+    "max_pool_3x3s2": one("MaxPool", (1, 64, 112, 112), kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1]),
+    "max_pool_2x2s2": one("MaxPool", (1, 64, 56, 56), kernel_shape=[2, 2], strides=[2, 2]),
+    "max_pool_5x5": one("MaxPool", (1, 128, 20, 20), kernel_shape=[5, 5], pads=[2, 2, 2, 2]),
+    "average_pool_3x3": one("AveragePool", (1, 64, 28, 28), kernel_shape=[3, 3], pads=[1, 1, 1, 1]),
+    "average_pool_2x2s2": one("AveragePool", (1, 64, 56, 56), kernel_shape=[2, 2], strides=[2, 2]),
+    "global_average": one("GlobalAveragePool", (1, 512, 7, 7)),
+    "global_max": one("GlobalMaxPool", (1, 512, 7, 7)),
+    "grid_sample": one("GridSample", (1, 16, 32, 32), (1, 32, 32, 2)),
+    # Products
+    "matmul_scores": one("MatMul", (12, 197, 64), (12, 64, 197)),
+    "matmul_context": one("MatMul", (12, 197, 197), (12, 197, 64)),
+    "matmul_128": one("MatMul", (128, 128), (128, 128)),
+    "matmul_run_time": one("MatMul", (197, 768), (768, 768)),
+    "matmul_row": one("MatMul", (1, 768), (768, 768)),
+    "matmul_column": one("MatMul", (768, 768), (768, 1)),
+    "matmul_small": one("MatMul", (64, 49, 32), (64, 32, 49)),
+    "gemm_transposed": one("Gemm", (128, 256), (512, 256), transB=1),
+    "matmul": one("MatMul", (197, 768), Weight((768, 768))),
+    "gemm_row": one("Gemm", (1, 1280), Weight((1000, 1280)), Weight((1000,)), transB=1),
+    "conv_run_time": one("Conv", (1, 64, 28, 28), (64, 64, 3, 3), pads=[1, 1, 1, 1]),
+    "conv_run_time_1x1": one("Conv", (1, 128, 28, 28), (128, 128, 1, 1)),
+    "conv_run_time_depthwise": one("Conv", (1, 256, 22, 22), (256, 1, 7, 7), group=256),
+    "conv_3x3": one("Conv", (1, 64, 28, 28), Weight((64, 64, 3, 3)), pads=[1, 1, 1, 1]),
+    "conv_dilated": one("Conv", (1, 64, 28, 28), Weight((64, 64, 3, 3)), pads=[2, 2, 2, 2], dilations=[2, 2]),
+    "conv_grouped": one("Conv", (1, 128, 28, 28), Weight((128, 4, 3, 3)), pads=[1, 1, 1, 1], group=32),
+    "conv_grouped_16": one("Conv", (1, 128, 28, 28), Weight((128, 16, 3, 3)), pads=[1, 1, 1, 1], group=8),
+    "conv_1d": one("Conv", (1, 64, 400), Weight((64, 64, 9)), pads=[4, 4]),
+    "conv_3d": one("Conv", (1, 16, 8, 28, 28), Weight((32, 16, 3, 3, 3)), pads=[1, 1, 1, 1, 1, 1]),
+    "conv_7x7": one("Conv", (1, 32, 56, 56), Weight((32, 32, 7, 7)), pads=[3, 3, 3, 3]),
+    "depthwise_3x3": one("Conv", (1, 96, 56, 56), Weight((96, 1, 3, 3)), pads=[1, 1, 1, 1], group=96),
+    "depthwise_5x5": one("Conv", (1, 96, 28, 28), Weight((96, 1, 5, 5)), pads=[2, 2, 2, 2], group=96),
+    "depthwise_7x7": one("Conv", (1, 96, 56, 56), Weight((96, 1, 7, 7)), pads=[3, 3, 3, 3], group=96),
+    "conv_transpose_2x2": one("ConvTranspose", (1, 64, 28, 28), Weight((64, 32, 2, 2)), strides=[2, 2]),
+    "conv_transpose_4x4": one("ConvTranspose", (1, 64, 28, 28), Weight((64, 32, 4, 4)), strides=[2, 2],
+                              pads=[1, 1, 1, 1]),
+    # Recurrent layers: [time, batch, inputs], weights [1, gates * hidden, inputs or hidden]
+    "lstm": one("LSTM", (32, 1, 64), Weight((1, 512, 64)), Weight((1, 512, 128)), hidden_size=128),
+    "lstm_batch": one("LSTM", (32, 8, 64), Weight((1, 512, 64)), Weight((1, 512, 128)), hidden_size=128),
+    "gru": one("GRU", (32, 1, 64), Weight((1, 384, 64)), Weight((1, 384, 128)), hidden_size=128),
+    "gru_batch": one("GRU", (32, 8, 64), Weight((1, 384, 64)), Weight((1, 384, 128)), hidden_size=128),
+}  # fmt: skip
+
+# Of these the square roots and logarithms of negative numbers are none.
+POSITIVE = ("Sqrt", "Log")
+
+
+def constant(value, name, random):
+    if isinstance(value, Weight):
+        value = random.uniform(-0.1, 0.1, value).astype(numpy.float32)
+    elif isinstance(value, Values):
+        value = numpy.array(value, numpy.float32 if isinstance(value[0], float) else numpy.int64)
+        if value.dtype == numpy.float32 and value.size == 1:
+            value = value.reshape(())
+    return numpy_helper.from_array(value, name)
+
+
+def model(chain):
+    """Operators one behind the other: the first input of each but the first is what its predecessor made. Of silu
+    the second is the network's own."""
+    random = numpy.random.default_rng(1)
+    nodes, parameters, constants, before = [], [], [], None
+
+    def parameter(shape):
+        parameters.append(helper.make_tensor_value_info(f"x{len(parameters)}", TensorProto.FLOAT, shape))
+        return parameters[-1].name
+
+    for op, inputs, n_outputs, attributes in chain:
+        names = [before] if before else []
+        for value in inputs[1 if before and op in ("Reciprocal", "Where") else 0:]:
+            if value is None:
+                names.append("")
+            elif isinstance(value, (Weight, Values, numpy.ndarray)):
+                constants.append(constant(value, f"w{len(constants)}", random))
+                names.append(constants[-1].name)
+            else:
+                names.append("x0" if before and len(parameters) > 0 and op in ("Mul", "Where") else parameter(value))
+        if op == "Where":
+            names.append("x1")
+        if op in POSITIVE:
+            nodes.append(helper.make_node("Abs", [names[0]], ["positive"]))
+            names[0] = "positive"
+        outputs = [f"{op}{len(nodes)}_{i}" for i in range(n_outputs)]
+        nodes.append(helper.make_node(op, names, outputs, **attributes))
+        before = outputs[0]
+    results = [onnx.ValueInfoProto(name=name) for name in nodes[-1].output]
+    graph = helper.make_graph(nodes, "operator", parameters, results, constants)
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=9)
+    inferred = onnx.shape_inference.infer_shapes(made)
+    onnx.checker.check_model(inferred, full_check=True)
+    return inferred
+
+
+def bench(name, arguments):
+    path = FOLDER / f"{name}.onnx"
+    chain = OPERATORS[name]
+    chain = chain if isinstance(chain, list) else [chain]
+    onnx.save(model(chain), path)
+    words = [BUILD / "relayc", "bench", path, "--json", "--vs", "onnxruntime", "--target", arguments.target]
+    words += ["--regions", "0", "--seconds", arguments.seconds]
+    if arguments.cflags:
+        words += ["--cflags", arguments.cflags]
+    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        result = json.loads(done.stdout)
+    except json.JSONDecodeError:
+        print(f"{name}: {done.stderr or done.stdout}", file=sys.stderr)
+        return None
+    for diagnostic in result.get("diagnostics", []):
+        print(f"{name}: {diagnostic['message']}", file=sys.stderr)
+    if done.returncode != 0:
+        return None
+    (FOLDER / f"{name}.json").write_text(json.dumps(result, indent=1))
+    shapes = [value for value in chain[0][1] if type(value) is tuple]
+    return (name, " ".join("x".join(map(str, shape)) for shape in shapes), result)
+
+
+def cells(name, shapes, result):
+    peer = result["peer"]
+    ratio = peer["ratio"]
+    return (
+        name,
+        shapes,
+        f"{1000 * result['warm_ms']['median']:.4g}",
+        f"{1000 * peer['warm_ms']['median']:.4g}",
+        f"{ratio['median']:.3f}",
+        f"{ratio['low']:.3f} .. {ratio['high']:.3f}",
+        f"{peer['cold_ratio']['median']:.3f}",
+    )
+
+
+def show(row, markdown):
+    if markdown:
+        print("| " + " | ".join(row) + " |")
+    else:
+        print(f"{row[0]:<24} {row[1]:<24}", *(f"{c:>9}" for c in row[2:5]), f"{row[5]:>16} {row[6]:>11}")
+    sys.stdout.flush()
+
+
+def chosen(only):
+    return [
+        name
+        for name in OPERATORS
+        if not only or any(name == word or (word[-1:] == "*" and name.startswith(word[:-1])) for word in only)
+    ]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--only", default=[], type=lambda text: text.split(","))
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("--seconds", default="0.3")
+    parser.add_argument("--cflags")
+    parser.add_argument("--target", default="host")
+    parser.add_argument("--markdown", action="store_true")
+    arguments = parser.parse_args()
+    names = chosen(arguments.only)
+    if not names:
+        parser.error("--only: no such operator (--list has them)")
+    if arguments.list:
+        print("\n".join(names))
+        return
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    results = [bench(name, arguments) for name in names]
+    rows = [row for row in results if row]
+    rows.sort(key=lambda row: -row[2]["peer"]["ratio"]["median"])
+    show(COLUMNS, arguments.markdown)
+    if arguments.markdown:
+        show(["---", "---"] + ["---:"] * (len(COLUMNS) - 2), True)
+    for row in rows:
+        show(cells(*row), arguments.markdown)
+    sys.exit(1 if len(rows) < len(results) else 0)
+
+
+main()
