@@ -3,6 +3,7 @@
 
 #include "relay_ir/type.h"
 #include "runtime/embed/exp_f32.h"
+#include "runtime/embed/exp_negative_f32.h"
 #include "runtime/embed/log_f32.h"
 #include "runtime/embed/row_powers_f32.h"
 #include "runtime/embed/row_sum_f32.h"
@@ -41,12 +42,12 @@ static float highest_of(const struct line *line)
 }
 
 /* The sum of e^(x - highest), which stand in y then: one after the other. */
-static float powers(const struct line *line, float highest)
+static float powers(const struct line *line, float highest, float (*power)(float))
 {
     float sum = 0;
 
     for (int64_t i = 0; i < line->n; i++)
-        sum += line->y[i * line->step] = exp_f32(line->x[i * line->step] - highest);
+        sum += line->y[i * line->step] = power(line->x[i * line->step] - highest);
     return sum;
 }
 
@@ -62,7 +63,8 @@ bool simulate_softmax(const struct simulation *sim, const struct node *node,
 
     for (int64_t i = 0; i < n; i++) {
         const struct line line = line_along(in[0], out, axis, i);
-        float sum = powers(&line, highest_of(&line));
+        float sum =
+            powers(&line, highest_of(&line), is_short || by_rows ? exp_negative_f32 : exp_f32);
 
         if (by_rows)
             sum = row_sum_f32(line.y, (int)line.n);
@@ -83,7 +85,7 @@ bool simulate_log_softmax(const struct simulation *sim, const struct node *node,
         const struct line line = line_along(in[0], out, axis, i);
         const float highest = highest_of(&line);
         const float log_sum = log_f32(by_rows ? row_powers_f32(line.x, (int)line.n, highest)
-                                              : powers(&line, highest));
+                                              : powers(&line, highest, exp_f32));
 
         for (int64_t k = 0; k < line.n; k++)
             line.y[k * line.step] = line.x[k * line.step] - highest - log_sum;

@@ -58,16 +58,16 @@ bool accepts_softmax_short(const struct region *region, const char **why)
            !anchor_decoder(region->anchor, 0);
 }
 
-/* Rows so short that what is done to one waits for itself (of 200, groups gain a tenth). */
+/* Rows so short that what is done to one waits for itself. */
 bool accepts_softmax_group(const struct region *region, const char **why)
 {
-    enum { LONGEST = 128, FEWEST = 8 };
+    enum { LONGEST = 512, FEWEST = 8 };
     const struct type *x = anchor_input(region, 0);
     const int axis = type_axis(x, region->anchor->attrs.axis.axis);
 
     if (!accepts_softmax_rows(region, why))
         return false;
-    *why = "the axis is longer than 128, or there are less than 8 rows";
+    *why = "the axis is longer than 512, or there are less than 8 rows";
     return x->dim[axis] <= LONGEST && type_span(x, 0, axis) >= FEWEST;
 }
 
@@ -82,41 +82,70 @@ static int64_t padded_row(const struct bind *bind, int64_t len)
     return bind->machine->lanes == 1 || len > LONGEST ? len : whole;
 }
 
-static void bind_row_of_powers(struct bind *bind, int64_t len)
+/* How a row is read, and whether 16 powers at a time are computed and summed. */
+static int64_t bind_padding(struct bind *bind, int64_t len)
 {
     const int64_t n = padded_row(bind, len);
+
+    bind_flag(bind, "padded", n > len);
+    bind_text(bind, "whole", "%s",
+              n > len ? arena_printf(bind->arena, ", WHOLE = %" PRId64, n) : "");
+    if (n > len)
+        bind_include(bind, "math.h");
+    return n;
+}
+
+/* Where the powers of `rows` rows wait for their sums: in y, where it has room for them. */
+static void bind_row_of_powers(struct bind *bind, int64_t len, int rows)
+{
+    enum { LANES = 16 };
+    const int64_t n = bind_padding(bind, len);
     const bool padded = n > len;
     const bool fused = bind->region->fn->ret->inputs[0] != bind->region->anchor->outputs[0];
-    const bool apart = padded || fused; /* y has no room for what will be divided */
 
-    bind_flag(bind, "padded", padded);
-    bind_flag(bind, "apart", apart);
-    bind_text(bind, "whole", "%s",
-              padded ? arena_printf(bind->arena, ", WHOLE = %" PRId64, n) : "");
+    bind_flag(bind, "apart", padded || fused);
+    bind_flag(bind, "sixteens", bind->machine->lanes != 1 && n % LANES == 0);
     bind_text(bind, "n", "%s", padded ? "WHOLE" : "LEN");
     bind_text(bind, "from", "%s", padded ? "powers" : "in");
-    bind_text(bind, "highest", "%s", padded ? "highest, " : "");
-    if (padded)
-        bind_include(bind, "math.h");
-    if (apart)
-        bind_scratch_elements(bind, n);
+    if (padded || fused)
+        bind_scratch_elements(bind, n * rows);
+}
+
+static void bind_softmax_helpers(struct bind *bind, const char *sum)
+{
+    bind_helper(bind, "wide_loops");
+    bind_helper(bind, "row_highest_f32");
+    bind_helper(bind, sum);
+}
+
+bool bind_log_softmax_rows(struct bind *bind)
+{
+    const struct type *x = anchor_input(bind->region, 0);
+    const int axis = type_axis(x, bind->region->anchor->attrs.axis.axis);
+    const int64_t len = x->dim[axis];
+
+    bind_input(bind, "x", 0);
+    bind_int(bind, "rows", type_span(x, 0, axis));
+    bind_int(bind, "len", len);
+    if (bind_padding(bind, len) > len)
+        bind_scratch_elements(bind, padded_row(bind, len));
+    bind_softmax_helpers(bind, "row_powers_f32");
+    bind_helper(bind, "log_f32");
+    return bind_epilogue_at(bind, "v", "at");
 }
 
 bool bind_softmax_rows(struct bind *bind)
 {
     const struct type *x = anchor_input(bind->region, 0);
     const int axis = type_axis(x, bind->region->anchor->attrs.axis.axis);
-    const bool by_log = bind->region->anchor->op == OP_LOG_SOFTMAX;
 
     bind_input(bind, "x", 0);
     bind_int(bind, "rows", type_span(x, 0, axis));
     bind_int(bind, "len", x->dim[axis]);
-    bind_helper(bind, "wide_loops");
-    bind_helper(bind, "row_max_f32");
-    bind_helper(bind, by_log ? "row_powers_f32" : "row_sum_f32");
-    bind_helper(bind, by_log ? "log_f32" : "exp_f32");
-    if (!by_log)
-        bind_row_of_powers(bind, x->dim[axis]);
+    bind_row_of_powers(bind, x->dim[axis], 1);
+    bind_text(bind, "highest", "%s", padded_row(bind, x->dim[axis]) > x->dim[axis] ? "highest, " : "");
+    bind_softmax_helpers(bind, "row_sum_f32");
+    bind_helper(bind, "exp_negative_f32");
     return bind_epilogue_at(bind, "v", "at");
 }
 
@@ -125,20 +154,15 @@ bool bind_softmax_group(struct bind *bind)
     enum { GROUP = 8 };
     const struct type *x = anchor_input(bind->region, 0);
     const int axis = type_axis(x, bind->region->anchor->attrs.axis.axis);
-    const int64_t whole = padded_row(bind, x->dim[axis]);
     const int group = bind->machine->lanes == 1 ? 1 : GROUP;
 
     bind_input(bind, "x", 0);
     bind_int(bind, "rows", type_span(x, 0, axis));
     bind_int(bind, "len", x->dim[axis]);
-    bind_int(bind, "whole", whole);
     bind_int(bind, "group", group);
-    bind_helper(bind, "wide_loops");
-    bind_helper(bind, "row_max_f32");
-    bind_helper(bind, "row_sum_f32");
-    bind_helper(bind, "exp_f32");
-    bind_include(bind, "math.h");
-    bind_scratch_elements(bind, whole * group);
+    bind_row_of_powers(bind, x->dim[axis], group);
+    bind_softmax_helpers(bind, "row_sum_f32");
+    bind_helper(bind, "exp_negative_f32");
     return bind_epilogue_at(bind, "v", "at");
 }
 
@@ -154,7 +178,7 @@ bool bind_softmax_short(struct bind *bind)
     bind_int(bind, "len", x->dim[axis]);
     bind_int(bind, "side", side);
     bind_helper(bind, "wide_loops");
-    bind_helper(bind, "exp_f32");
+    bind_helper(bind, "exp_negative_f32");
     bind_scratch_elements(bind, x->dim[axis] * side);
     return bind_epilogue_at(bind, "v", "at");
 }

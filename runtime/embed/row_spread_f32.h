@@ -1,3 +1,5 @@
+#include "runtime/embed/sum_of_16_f32.h"
+
 /* The sum of the squares of n numbers' distances from their mean, in 16 sums side by side. */
 static float row_spread_f32(const float *x, int n, float mean)
 {
@@ -9,8 +11,5 @@ static float row_spread_f32(const float *x, int n, float mean)
             sum[lane] += (x[i + lane] - mean) * (x[i + lane] - mean);
     for (int lane = 0; i + lane < n; lane++)
         sum[lane] += (x[i + lane] - mean) * (x[i + lane] - mean);
-    for (int half = 8; half > 0; half /= 2)
-        for (int lane = 0; lane < half; lane++)
-            sum[lane] += sum[lane + half];
-    return sum[0];
+    return sum_of_16_f32(sum);
 }

@@ -1,3 +1,5 @@
+#include "runtime/embed/sum_of_16_f32.h"
+
 /* The sum of n numbers, in 16 sums side by side: number i in sum i % 16. */
 static float row_sum_f32(const float *x, int n)
 {
@@ -9,8 +11,5 @@ static float row_sum_f32(const float *x, int n)
             sum[lane] += x[i + lane];
     for (int lane = 0; i + lane < n; lane++)
         sum[lane] += x[i + lane];
-    for (int half = 8; half > 0; half /= 2)
-        for (int lane = 0; lane < half; lane++)
-            sum[lane] += sum[lane + half];
-    return sum[0];
+    return sum_of_16_f32(sum);
 }
