@@ -354,7 +354,7 @@ static const struct {
       "    }\n" },
     { "fn main(%x: (2) f32) -> (%y) {\n  %y = nn.leaky_relu(%x) {alpha=0.5} : (2) f32\n}\n",
       "        const float x_1 = x[i];\n"
-      "        const float leaky_relu_2 = x_1 < 0.0f ? 0.5f * x_1 : x_1;\n" },
+      "        const float leaky_relu_2 = choose_f32(x_1 < 0.0f, 0.5f * x_1, x_1);\n" },
     { "fn main(%x: (2) f32) -> (%y) {\n  %y = nn.silu(%x) : (2) f32\n}\n",
       "        const float silu_1 = silu_f32(x[i]);\n" },
     { "fn main(%x: (2) f32) -> (%y) {\n  const @c : (2) f32 = [0.1,1e10]\n"

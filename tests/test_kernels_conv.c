@@ -145,25 +145,36 @@ static const struct kernel_case depthwise[] = {
       "f32[3,41,20]; const f32[20,1,5]" },
 };
 
-/* Weights that come in at run time. */
+/* Weights that come in at run time: packed, or, of f64, of few positions, as they lie. */
 static const struct kernel_case direct[] = {
-    { "conv_direct", "nn.conv2d", "groups=1, padding=[1,1,1,1]", "f32[1,3,7,9]; f32[5,3,3,3]" },
-    { "conv_direct", "nn.conv2d", "groups=1, strides=[2,1], padding=[0,1,2,0], dilation=[1,2]",
+    { "conv", "nn.conv2d", "groups=1, padding=[1,1,1,1]", "f32[1,3,7,9]; f32[5,3,3,3]" },
+    { "conv", "nn.conv2d", "groups=1, strides=[2,1], padding=[0,1,2,0], dilation=[1,2]",
       "f32[2,4,8,5]; f32[6,4,3,2]" },
-    { "conv_direct", "nn.conv2d", "groups=2, padding=[5,5,5,5]", "f32[2,4,3,3]; f32[6,2,3,3]" },
-    { "conv_direct", "nn.conv2d", "groups=1, strides=[2,2]", "const f32[1,4,6,6]; f32[8,4,3,3]" },
-    { "conv_direct", "nn.conv2d", "groups=3", "f32[1,6,5,4]; f32[9,2,1,1]" },
+    { "conv", "nn.conv2d", "groups=2, padding=[5,5,5,5]", "f32[2,4,3,3]; f32[6,2,3,3]" },
+    { "conv", "nn.conv2d", "groups=1, strides=[2,2]", "const f32[1,4,6,6]; f32[8,4,3,3]" },
+    { "conv", "nn.conv2d", "groups=3", "f32[1,6,5,4]; f32[9,2,1,1]" },
+    { "conv", "nn.conv2d", "groups=1, padding=[1,1,1,1], data_layout=\"NHWC\", out_layout=\"NHWC\"",
+      "f32[1,7,9,3]; f32[70,3,3,3]" },
+    { "conv", "nn.conv2d", "groups=1, data_layout=\"NHWC\"", "f32[1,5,4,40]; f32[33,40,1,1]" },
+    { "conv", "nn.conv2d", "groups=1, out_layout=\"NHWC\"", "f32[1,40,5,4]; f32[64,40,3,3]" },
+    { "conv", "nn.conv2d",
+      "groups=2, strides=[2,2], padding=[1,1,1,1], data_layout=\"NHWC\", out_layout=\"NHWC\"",
+      "f32[2,6,5,4]; f32[10,2,3,3]" },
+    { "conv", "nn.conv2d", "groups=1, data_layout=\"NHWC\", out_layout=\"NHWC\"",
+      "f32[1,3,3,5]; f32[6,5,3,3]" },
+    { "conv_direct", "nn.conv2d", "groups=1", "f32[1,5,3,3]; f32[6,5,2,3]" },
     { "conv_direct", "nn.conv2d", "groups=1", "f64[2,3,4,4]; f64[1,3,4,4]" },
-    { "conv_direct", "nn.conv2d", "groups=2", "f32[1,2,5,4]; f32[10,1,2,2]" },
-    { "conv_direct", "nn.conv1d", "groups=1, strides=[2], padding=[1,2], dilation=[2]",
+    { "conv", "nn.conv2d", "groups=2", "f32[1,2,5,4]; f32[10,1,2,2]" },
+    { "conv", "nn.conv1d", "groups=1, strides=[2], padding=[1,2], dilation=[2]",
       "f32[2,3,20]; f32[5,3,4]" },
+    { "conv", "nn.conv1d", "groups=1, padding=[1,1], data_layout=\"NWC\", out_layout=\"NWC\"",
+      "f32[1,9,6]; f32[7,6,3]" },
     { "conv_direct", "nn.conv1d", "groups=1", "f32[1,3,5]; f32[8,3,5]" },
-    { "conv_direct", "nn.conv3d",
-      "groups=1, strides=[1,2,1], padding=[1,0,1,0,1,1], dilation=[1,1,2]",
+    { "conv", "nn.conv3d", "groups=1, strides=[1,2,1], padding=[1,0,1,0,1,1], dilation=[1,1,2]",
       "f32[2,3,4,5,6]; f32[4,3,2,3,3]" },
-    { "conv_direct", "nn.conv3d", "groups=2", "f32[1,4,4,5,6]; f32[4,2,2,3,3]" },
+    { "conv", "nn.conv3d", "groups=2", "f32[1,4,4,5,6]; f32[4,2,2,3,3]" },
     { "conv_direct", "nn.conv3d", "groups=2, padding=[1,1,1,1,1,1]",
-      "f32[2,2,3,3,3]; f32[2,1,3,3,3]" },
+      "f64[2,2,3,3,3]; f64[2,1,3,3,3]" },
 };
 
 static const struct kernel_case transposed[] = {

@@ -8,6 +8,7 @@
 #include "runtime/embed/elu_f32.h"
 #include "runtime/embed/erf_f32.h"
 #include "runtime/embed/exp_f32.h"
+#include "runtime/embed/exp_negative_f32.h"
 #include "runtime/embed/gelu_f32.h"
 #include "runtime/embed/gelu_tanh_f32.h"
 #include "runtime/embed/log_f32.h"
@@ -63,6 +64,14 @@ static const struct {
     { "exp", exp_f32, 3e38f, INFINITY },
     { "exp", exp_f32, INFINITY, INFINITY },
     { "exp", exp_f32, NAN, NAN },
+    { "exp_negative", exp_negative_f32, 0, 1 },
+    { "exp_negative", exp_negative_f32, -0.0f, 1 },
+    { "exp_negative", exp_negative_f32, -1e-45f, 1 },
+    { "exp_negative", exp_negative_f32, -88, 0 },
+    { "exp_negative", exp_negative_f32, -3e38f, 0 },
+    { "exp_negative", exp_negative_f32, -INFINITY, 0 },
+    { "exp_negative", exp_negative_f32, NAN, NAN },
+    { "exp_negative", exp_negative_f32, -NAN, NAN },
     { "gelu", gelu_f32, -0.0f, -0.0f },
     { "gelu", gelu_f32, -1e30f, -0.0f },
     { "gelu", gelu_f32, 3e38f, 3e38f },

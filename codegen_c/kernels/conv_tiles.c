@@ -1,4 +1,5 @@
-/* conv_tiles.c - convolutions with constant weights: register tiles of output pixels and channels.
+/* conv_tiles.c - convolutions: register tiles of output pixels and channels. Weights are constant,
+ * but of conv, which packs others first (conv_packs.c).
  *
  * All shapes: 1-D (as 2-D of height 1) to 3-D, strides, dilation, padding, groups, x and y channels
  * last or first.
@@ -14,6 +15,7 @@
 #include <assert.h>
 
 #include "codegen_c/kernels/anchor.h"
+#include "codegen_c/kernels/conv_packs.h"
 #include "codegen_c/kernels/conv_places.h"
 #include "codegen_c/kernels/conv_tiles.h"
 #include "codegen_c/kernels/dense.h"
@@ -331,12 +333,11 @@ void bind_conv_weight_at(struct bind *bind, const struct window *w, const struct
         bind_text(bind, "weight_at", "&weight[%sblock]", group);
 }
 
-/* Weights, channels and what is done to sums, which all ways of reading x share. */
+/* Channels and what is done to sums, which all ways of reading x share. */
 static bool bind_tiles_of_channels(struct bind *bind, const struct window *w,
                                    const struct panels *panels, const struct tile *tile)
 {
     bind_conv_places(bind, w);
-    bind_conv_weights(bind, panels);
     bind_conv_width(bind, panels, "block");
     bind_conv_weight_at(bind, w, panels);
     bind_conv_channels(bind, panels, tile);
@@ -354,12 +355,18 @@ bool bind_conv(struct bind *bind)
     const struct tiled tiled = tiled_conv(&w, false);
     const int64_t chunk =
         bind_conv_chunk(bind, &w, &panels, conv_cached_chunk(bind->machine, &panels, 1));
+    const bool packs = bind->region->anchor->inputs[1]->kind != VALUE_CONSTANT;
     const struct tile_stores stores = { &w, conv_tile_place(bind, &w) };
     const struct tile tile = bind_tile_of_rows(bind, window_out_len(&w), panels.n_rows,
                                                bind_form(bind, &w, &panels, chunk), &stores);
 
     assert(tile.most_pixels <= MOST_TILE_PIXELS);
     bind_reading(bind, &w, &panels, &tile);
+    bind_flag(bind, "packs", packs);
+    if (packs)
+        bind_conv_packing(bind, &w, &panels);
+    else
+        bind_conv_weights(bind, &panels);
     tile_tell_features(bind, &tiled);
     return bind_tiles_of_channels(bind, &w, &panels, &tile);
 }
@@ -427,6 +434,7 @@ bool bind_conv_band(struct bind *bind)
     bind_flag(bind, "stepped", stepped);
     bind_text(bind, "under", stepped ? "under" : "tap");
     bind_band(bind, &w, &tile);
+    bind_conv_weights(bind, &panels);
     tile_tell_features(bind, &tiled);
     return bind_tiles_of_channels(bind, &w, &panels, &tile);
 }

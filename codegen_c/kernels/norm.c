@@ -100,22 +100,19 @@ static void bind_row_of_powers(struct bind *bind, int64_t len, int rows)
 {
     enum { LANES = 16 };
     const int64_t n = bind_padding(bind, len);
-    const bool padded = n > len;
+    const bool padded = n > len, sixteens = bind->machine->lanes != 1 && n % LANES == 0;
     const bool fused = bind->region->fn->ret->inputs[0] != bind->region->anchor->outputs[0];
 
     bind_flag(bind, "apart", padded || fused);
-    bind_flag(bind, "sixteens", bind->machine->lanes != 1 && n % LANES == 0);
+    bind_flag(bind, "sixteens", sixteens);
     bind_text(bind, "n", "%s", padded ? "WHOLE" : "LEN");
     bind_text(bind, "from", "%s", padded ? "powers" : "in");
-    if (padded || fused)
-        bind_scratch_elements(bind, n * rows);
-}
-
-static void bind_softmax_helpers(struct bind *bind, const char *sum)
-{
     bind_helper(bind, "wide_loops");
     bind_helper(bind, "row_highest_f32");
-    bind_helper(bind, sum);
+    bind_helper(bind, "exp_negative_f32");
+    bind_helper(bind, sixteens ? "sum_of_16_f32" : "row_sum_f32");
+    if (padded || fused)
+        bind_scratch_elements(bind, n * rows);
 }
 
 bool bind_log_softmax_rows(struct bind *bind)
@@ -129,7 +126,9 @@ bool bind_log_softmax_rows(struct bind *bind)
     bind_int(bind, "len", len);
     if (bind_padding(bind, len) > len)
         bind_scratch_elements(bind, padded_row(bind, len));
-    bind_softmax_helpers(bind, "row_powers_f32");
+    bind_helper(bind, "wide_loops");
+    bind_helper(bind, "row_highest_f32");
+    bind_helper(bind, "row_powers_f32");
     bind_helper(bind, "log_f32");
     return bind_epilogue_at(bind, "v", "at");
 }
@@ -144,8 +143,6 @@ bool bind_softmax_rows(struct bind *bind)
     bind_int(bind, "len", x->dim[axis]);
     bind_row_of_powers(bind, x->dim[axis], 1);
     bind_text(bind, "highest", "%s", padded_row(bind, x->dim[axis]) > x->dim[axis] ? "highest, " : "");
-    bind_softmax_helpers(bind, "row_sum_f32");
-    bind_helper(bind, "exp_negative_f32");
     return bind_epilogue_at(bind, "v", "at");
 }
 
@@ -161,8 +158,6 @@ bool bind_softmax_group(struct bind *bind)
     bind_int(bind, "len", x->dim[axis]);
     bind_int(bind, "group", group);
     bind_row_of_powers(bind, x->dim[axis], group);
-    bind_softmax_helpers(bind, "row_sum_f32");
-    bind_helper(bind, "exp_negative_f32");
     return bind_epilogue_at(bind, "v", "at");
 }
 

@@ -4,11 +4,24 @@
 
 #include "base/str.h"
 #include "relay_ir/layout.h"
+#include "relay_ir/region.h"
 
 /* Of f32, with weights that are known: packed for the kernel. */
 static bool is_packed_f32(const struct node *node)
 {
     return node->inputs[1]->kind == VALUE_CONSTANT && node->outputs[0]->type.dtype == DTYPE_F32;
+}
+
+/* Or with weights of f32, which are packed at run time, where nothing is decoded. Depthwise kernels
+ * of such weights know planes only. */
+static bool is_conv_f32(const struct node *node)
+{
+    const struct value *x = node->inputs[0], *w = node->inputs[1];
+
+    if (w->kind == VALUE_CONSTANT || w->type.dtype != DTYPE_F32 || x->type.dtype != DTYPE_F32)
+        return is_packed_f32(node);
+    return w->type.dim[1] > 1 && !(x->def && is_decoder(x->def)) &&
+           node->outputs[0]->type.dtype == DTYPE_F32;
 }
 
 /* Likewise; blocks that share scales lie along the channels that the constant has them in. */
@@ -35,11 +48,11 @@ static const struct row {
     [OP_BIAS_ADD] = { .kind = LAYOUT_FREE },
     [OP_BROADCAST_TO] = { .kind = LAYOUT_FREE },
     [OP_CONCATENATE] = { .kind = LAYOUT_FREE, .n_images = ALL },
-    [OP_CONV1D] = { LAYOUT_SPATIAL, 1, true, is_packed_f32 },
+    [OP_CONV1D] = { LAYOUT_SPATIAL, 1, true, is_conv_f32 },
     [OP_CONV1D_TRANSPOSE] = { LAYOUT_SPATIAL, 1, false, is_packed_plain },
-    [OP_CONV2D] = { LAYOUT_SPATIAL, 1, true, is_packed_f32 },
+    [OP_CONV2D] = { LAYOUT_SPATIAL, 1, true, is_conv_f32 },
     [OP_CONV2D_TRANSPOSE] = { LAYOUT_SPATIAL, 1, false, is_packed_plain },
-    [OP_CONV3D] = { LAYOUT_SPATIAL, 1, true, is_packed_f32 },
+    [OP_CONV3D] = { LAYOUT_SPATIAL, 1, true, is_conv_f32 },
     [OP_CONV3D_TRANSPOSE] = { LAYOUT_SPATIAL, 1, false, is_packed_plain },
     [OP_CUMSUM] = { .kind = LAYOUT_FREE },
     [OP_DEPTH_TO_SPACE] = { .kind = LAYOUT_SPATIAL },
