@@ -40,7 +40,11 @@ static const struct kernel_case operands[] = {
     { "matmul", "nn.matmul", "transpose_a=true, transpose_b=true", "f64[2,7,5]; f64[2,9,7]" },
     { "matmul_tiles", "nn.matmul", "", "f32[4,5,7]; const f32[4,7,9]" },
     { "matmul", "nn.matmul", "", "f32[2,1,7]; f32[2,7,1]" },
-    { "matmul", "nn.matmul", "", "f32[1,7]; f32[7,16]" },
+    { "matmul", "nn.matmul", "transpose_b=true", "f32[1,7]; f32[16,7]" },
+    { "matmul_row", "nn.matmul", "", "f32[1,7]; f32[7,16]" },
+    { "matmul_row", "nn.matmul", "", "f32[1,8]; const f32[2,8,37]" },
+    { "matmul_row", "nn.matmul", "transpose_a=true", "f32[2,3,9,1]; f32[3,9,4]" },
+    { "matmul_row", "nn.matmul", "", "f32[1,3]; f32[2,2,3,5]" },
     { "matmul_tiles", "nn.matmul", "", "f32[2,1,3,2,4]; f32[3,1,4,8]" },
 };
 

@@ -288,7 +288,7 @@ static const char *matrix_number(struct bind *bind, const struct type *y, const 
     return out.n ? arena_printf(bind->arena, "(%s)", str_text(&out)) : "0";
 }
 
-void bind_product_shape(struct bind *bind, const struct product *p)
+void bind_product_matrices(struct bind *bind, const struct product *p)
 {
     const struct type *y = anchor_output(bind->region, 0);
     const bool batched = p->batch > 1;
@@ -300,14 +300,19 @@ void bind_product_shape(struct bind *bind, const struct product *p)
               batched ? matrix_number(bind, y, anchor_input(bind->region, 0)) : "0");
     bind_text(bind, "b_matrix", "%s",
               batched ? matrix_number(bind, y, anchor_input(bind->region, 1)) : "0");
-    bind_text(bind, "row", batched ? "(batch * ROWS + row)" : "row");
+    bind_int(bind, "inner", p->k);
+    bind_int(bind, "columns", p->n);
+}
+
+void bind_product_shape(struct bind *bind, const struct product *p)
+{
+    bind_product_matrices(bind, p);
+    bind_text(bind, "row", p->batch > 1 ? "(batch * ROWS + row)" : "row");
     bind_text(bind, "a_at", p->transpose_a ? "k * ROWS + row" : "row * INNER + k");
     bind_text(bind, "b_at", p->transpose_b ? "column * INNER + k" : "k * COLUMNS + column");
     bind_text(bind, "a_shape", p->transpose_a ? "[INNER, ROWS]" : "[ROWS, INNER]");
     bind_text(bind, "b_shape", p->transpose_b ? "[COLUMNS, INNER]" : "[INNER, COLUMNS]");
     bind_int(bind, "rows", p->m);
-    bind_int(bind, "inner", p->k);
-    bind_int(bind, "columns", p->n);
 }
 
 void bind_product(struct bind *bind, const struct product *p)

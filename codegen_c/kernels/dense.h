@@ -31,8 +31,11 @@ struct product {
 
 struct product product_of(const struct region *region);
 
-/* Sets the keys a, batched, batch, a_matrix, b_matrix, row, a_at, b_at, a_shape, b_shape, rows,
- * inner and columns of the templates of two computed operands. */
+/* Sets the keys a, batched, batch, a_matrix, b_matrix, inner and columns of the templates of two
+ * computed operands. */
+void bind_product_matrices(struct bind *bind, const struct product *product);
+
+/* The same, and row, a_at, b_at, a_shape, b_shape and rows. */
 void bind_product_shape(struct bind *bind, const struct product *product);
 
 /* Binds everything in matmul_int.c.tmpl but the types that sums have and the epilogue. */
