@@ -171,13 +171,17 @@ static inline float f32_of_bits(uint32_t bits)
 
 /* --- from runtime/embed/choose_f32.h ---------------------------------------------------------- */
 
-/* condition (0 or 1) ? a : b, both computed: a compiler that must mind traps makes a branch of what stands in
- * an arm of ?:, and no vector code of the loop around it. */
+/* condition (0 or 1) ? a : b, both computed where vectors are: a compiler that must mind traps makes a branch of
+ * what stands in an arm of ?:, and no vector code of the loop around it. */
 INLINE_F32 float choose_f32(int condition, float a, float b)
 {
+#if defined __SSE2__ || defined __ARM_NEON || defined __riscv_vector
     const uint32_t mask = 0u - (uint32_t)condition;
 
     return f32_of_bits((f32_bits(a) & mask) | (f32_bits(b) & ~mask));
+#else
+    return condition ? a : b;
+#endif
 }
 
 /* --- from runtime/embed/limited_f32.h --------------------------------------------------------- */

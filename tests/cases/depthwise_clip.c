@@ -41,16 +41,60 @@ static inline void transpose_4x4_f32(const float *restrict x, int x_step, float 
     y[0] = a3; y[1] = b3; y[2] = c3; y[3] = d3;
 }
 
+/* --- from runtime/embed/transpose_8x8_f32.h --------------------------------------------------- */
+
+#if defined __AVX__ && (defined __clang__ || (defined __GNUC__ && __GNUC__ >= 12))
+#define TRANSPOSES_EIGHTS
+
+/* y[j * y_step + i] = x[i * x_step + j] for i, j < 8. Halves of the rows i and i + 4 are a vector; pairs of these
+ * are mixed, and pairs of what comes out are four columns. */
+static inline void transpose_8x8_f32(const float *restrict x, int x_step, float *restrict y, int y_step)
+{
+    typedef float four_f32 __attribute__((vector_size(16), aligned(4), may_alias));
+    typedef float eight_f32 __attribute__((vector_size(32), aligned(4), may_alias));
+#define HALVES(i) __builtin_shufflevector(*(const four_f32 *)&x[(i) * x_step], \
+                                          *(const four_f32 *)&x[((i) + 4) * x_step], 0, 1, 2, 3, 4, 5, 6, 7)
+
+    for (int half = 0; half < 2; half++) {
+        const eight_f32 a = HALVES(0), b = HALVES(1), c = HALVES(2), d = HALVES(3);
+        const eight_f32 ab_01 = __builtin_shufflevector(a, b, 0, 8, 1, 9, 4, 12, 5, 13); /* columns 0 and 1 */
+        const eight_f32 ab_23 = __builtin_shufflevector(a, b, 2, 10, 3, 11, 6, 14, 7, 15);
+        const eight_f32 cd_01 = __builtin_shufflevector(c, d, 0, 8, 1, 9, 4, 12, 5, 13);
+        const eight_f32 cd_23 = __builtin_shufflevector(c, d, 2, 10, 3, 11, 6, 14, 7, 15);
+
+        *(eight_f32 *)y = __builtin_shufflevector(ab_01, cd_01, 0, 1, 8, 9, 4, 5, 12, 13);
+        *(eight_f32 *)&y[y_step] = __builtin_shufflevector(ab_01, cd_01, 2, 3, 10, 11, 6, 7, 14, 15);
+        *(eight_f32 *)&y[2 * y_step] = __builtin_shufflevector(ab_23, cd_23, 0, 1, 8, 9, 4, 5, 12, 13);
+        *(eight_f32 *)&y[3 * y_step] = __builtin_shufflevector(ab_23, cd_23, 2, 3, 10, 11, 6, 7, 14, 15);
+        x += 4;
+        y += 4 * y_step;
+    }
+#undef HALVES
+}
+#endif
+
 /* --- from runtime/embed/transpose_f32.h ------------------------------------------------------- */
 
-/* y[j * y_step + i] = x[i * x_step + j] for i < rows, j < columns; in blocks of 4 x 4. */
+/* y[j * y_step + i] = x[i * x_step + j] for i < rows, j < columns; in blocks of 8 x 8 where vectors are that
+ * long, and of 4 x 4. */
 static void transpose_f32(const float *restrict x, int x_step, float *restrict y, int y_step, int rows,
                           int columns)
 {
     const int whole_rows = rows - rows % 4, whole_columns = columns - columns % 4;
+#ifdef TRANSPOSES_EIGHTS
+    const int eight_rows = rows - rows % 8, eight_columns = columns - columns % 8;
+    const int strip = rows > 256 ? 16 : 8; /* of more rows, the first cache does not keep a line each */
+
+    for (int left = 0; left < eight_columns; left += strip)
+        for (int i = 0; i < eight_rows; i += 8)
+            for (int j = left; j < left + strip && j < eight_columns; j += 8)
+                transpose_8x8_f32(&x[i * x_step + j], x_step, &y[j * y_step + i], y_step);
+#else
+    const int eight_rows = 0, eight_columns = 0;
+#endif
 
     for (int j = 0; j < whole_columns; j += 4)
-        for (int i = 0; i < whole_rows; i += 4)
+        for (int i = j < eight_columns ? eight_rows : 0; i < whole_rows; i += 4)
             transpose_4x4_f32(&x[i * x_step + j], x_step, &y[j * y_step + i], y_step);
     for (int j = 0; j < columns; j++)
         for (int i = j < whole_columns ? whole_rows : 0; i < rows; i++)
