@@ -149,6 +149,11 @@ bench: deps-bench all $(patsubst %,$(BUILD)/tests/%,make minimalloc network part
 bench-latency: deps-bench all $(BUILD)/tests/make
 	BUILD=$(BUILD) bench/latency.py $(ARGS)
 
+# Operators alone against ONNX Runtime; make bench-operators ARGS='--only softmax*,exp'
+.PHONY: bench-operators
+bench-operators: deps-bench all
+	BUILD=$(BUILD) $(BUILD)/python/bin/python3 bench/operators.py $(ARGS)
+
 # Arenas of all networks beside other schemes; make bench-memory ARGS='mobilenetv2 yolov5n_640'
 bench-memory: deps all $(BUILD)/tests/minimalloc $(BUILD)/tests/plan_speed
 	BUILD=$(BUILD) $(BUILD)/python/bin/python3 bench/memory.py $(ARGS)

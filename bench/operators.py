@@ -36,7 +36,7 @@ class Values(list):
 
 
 def one(op, *inputs, outputs=1, **attributes):
-    """An operator of inputs (shapes, that is, from outside), constants and None; 'positive' keeps it so."""
+    """An operator; a shape is an input from outside (x0, x1 ...), a text the name of a value, "" an absent one."""
     return op, inputs, outputs, attributes
 
 
@@ -55,7 +55,7 @@ OPERATORS = {
     "erf": flat("Erf"),
     "gelu": flat("Gelu"),
     "gelu_tanh": flat("Gelu", approximate="tanh"),
-    "silu": [one("Sigmoid", (64, 3136)), one("Mul", (64, 3136))],
+    "silu": [one("Sigmoid", (64, 3136)), one("Mul", "x0", "Sigmoid")],
     "softplus": flat("Softplus"),
     "mish": flat("Mish"),
     "elu": flat("Elu"),
@@ -66,7 +66,7 @@ OPERATORS = {
     "relu": flat("Relu"),
     "clip": one("Clip", (64, 3136), Values([0.0]), Values([6.0])),
     "sqrt": flat("Sqrt"),
-    "rsqrt": [flat("Sqrt"), flat("Reciprocal")],
+    "rsqrt": [flat("Sqrt"), one("Reciprocal", "Sqrt")],
     "reciprocal": flat("Reciprocal"),
     "log": flat("Log"),
     "abs": flat("Abs"),
@@ -81,11 +81,11 @@ OPERATORS = {
     "add_channel": one("Add", (1, 64, 56, 56), (1, 64, 1, 1)),
     "multiply_last": one("Mul", (197, 768), (768,)),
     "divide": one("Div", (64, 3136), (64, 3136)),
-    "where": [one("Less", (64, 3136), (64, 3136)), one("Where", (64, 3136), (64, 3136))],
+    "where": [one("Less", (64, 3136), (64, 3136)), one("Where", "Less", "x0", "x1")],
     "cast_i32": flat("Cast", to=TensorProto.INT32),
     # Softmax and norms
     "softmax_12x197x197": one("Softmax", ATTENTION, axis=-1),
-    "softmax_8x49x49": one("Softmax", (64, 3, 49, 49), axis=-1),
+    "softmax_64x3x49x49": one("Softmax", (64, 3, 49, 49), axis=-1),
     "softmax_640x100": one("Softmax", (640, 100), axis=-1),
     "softmax_8x128x128": one("Softmax", (8, 128, 128), axis=-1),
     "softmax_8x512x512": one("Softmax", (8, 512, 512), axis=-1),
@@ -138,12 +138,12 @@ OPERATORS = {
     "depth_to_space": one("DepthToSpace", (1, 64, 56, 56), blocksize=2),
     "space_to_depth": one("SpaceToDepth", (1, 16, 112, 112), blocksize=2),
     # Pictures
-    "resize_nearest": one("Resize", (1, 64, 28, 28), None, Values([1.0, 1.0, 2.0, 2.0]), mode="nearest",
+    "resize_nearest": one("Resize", (1, 64, 28, 28), "", Values([1.0, 1.0, 2.0, 2.0]), mode="nearest",
                           coordinate_transformation_mode="asymmetric", nearest_mode="floor"),
-    "resize_linear": one("Resize", (1, 64, 28, 28), None, Values([1.0, 1.0, 2.0, 2.0]), mode="linear"),
-    "resize_linear_odd": one("Resize", (1, 21, 33, 33), None, None, Values([1, 21, 129, 129]), mode="linear",
+    "resize_linear": one("Resize", (1, 64, 28, 28), "", Values([1.0, 1.0, 2.0, 2.0]), mode="linear"),
+    "resize_linear_odd": one("Resize", (1, 21, 33, 33), "", "", Values([1, 21, 129, 129]), mode="linear",
                              coordinate_transformation_mode="align_corners"),
-    "resize_cubic": one("Resize", (1, 3, 64, 64), None, Values([1.0, 1.0, 2.0, 2.0]), mode="cubic"),
+    "resize_cubic": one("Resize", (1, 3, 64, 64), "", Values([1.0, 1.0, 2.0, 2.0]), mode="cubic"),
     "max_pool_3x3s2": one("MaxPool", (1, 64, 112, 112), kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1]),
     "max_pool_2x2s2": one("MaxPool", (1, 64, 56, 56), kernel_shape=[2, 2], strides=[2, 2]),
     "max_pool_5x5": one("MaxPool", (1, 128, 20, 20), kernel_shape=[5, 5], pads=[2, 2, 2, 2]),
@@ -201,33 +201,26 @@ def constant(value, name, random):
 
 
 def model(chain):
-    """Operators one behind the other: the first input of each but the first is what its predecessor made. Of silu
-    the second is the network's own."""
+    """Operators one behind the other; the last one's outputs are the network's."""
     random = numpy.random.default_rng(1)
-    nodes, parameters, constants, before = [], [], [], None
+    nodes, parameters, constants = [], [], []
 
-    def parameter(shape):
-        parameters.append(helper.make_tensor_value_info(f"x{len(parameters)}", TensorProto.FLOAT, shape))
+    def operand(value):
+        if isinstance(value, str):
+            return value
+        if isinstance(value, (Weight, Values, numpy.ndarray)):
+            constants.append(constant(value, f"w{len(constants)}", random))
+            return constants[-1].name
+        parameters.append(helper.make_tensor_value_info(f"x{len(parameters)}", TensorProto.FLOAT, value))
         return parameters[-1].name
 
     for op, inputs, n_outputs, attributes in chain:
-        names = [before] if before else []
-        for value in inputs[1 if before and op in ("Reciprocal", "Where") else 0:]:
-            if value is None:
-                names.append("")
-            elif isinstance(value, (Weight, Values, numpy.ndarray)):
-                constants.append(constant(value, f"w{len(constants)}", random))
-                names.append(constants[-1].name)
-            else:
-                names.append("x0" if before and len(parameters) > 0 and op in ("Mul", "Where") else parameter(value))
-        if op == "Where":
-            names.append("x1")
+        names = [operand(value) for value in inputs]
         if op in POSITIVE:
             nodes.append(helper.make_node("Abs", [names[0]], ["positive"]))
             names[0] = "positive"
-        outputs = [f"{op}{len(nodes)}_{i}" for i in range(n_outputs)]
+        outputs = [op] + [f"{op}_{i}" for i in range(1, n_outputs)]
         nodes.append(helper.make_node(op, names, outputs, **attributes))
-        before = outputs[0]
     results = [onnx.ValueInfoProto(name=name) for name in nodes[-1].output]
     graph = helper.make_graph(nodes, "operator", parameters, results, constants)
     made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=9)

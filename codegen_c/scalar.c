@@ -70,6 +70,10 @@ static const char *plain_cast_text(struct arena *arena, enum dtype from, enum dt
         return arena_printf(arena, "($t)(%s & 15)", operand);
     if (!is_float || dtype_is_float(to))
         return arena_printf(arena, "($t)%s", operand);
+    if (from == DTYPE_F32 && to == DTYPE_I32) {
+        *needs = "f32_to_i32";
+        return arena_printf(arena, "f32_to_i32(%s)", operand);
+    }
     if (from == DTYPE_F32 && bits > 16)
         operand = arena_printf(arena, "(double)%s", operand);
     if (bits == 64) {

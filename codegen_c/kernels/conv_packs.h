@@ -1,4 +1,5 @@
-/* conv_packs.h - convolutions whose weights come at run time: they are packed into scratch first. */
+/* conv_packs.h - convolutions whose weights come at run time: they are packed into scratch first.
+ */
 #ifndef CODEGEN_C_KERNELS_CONV_PACKS_H
 #define CODEGEN_C_KERNELS_CONV_PACKS_H
 

@@ -1,5 +1,5 @@
-/* matmul_row.c - a row times a matrix, both computed (queries of one token, attention that pools): nothing is
- * packed, as every number of the matrix is used once. */
+/* matmul_row.c - a row times a matrix, both computed (queries of one token, attention that pools):
+ * nothing is packed, as every number of the matrix is used once. */
 #include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/dense.h"
 #include "codegen_c/kernels/operands.h"

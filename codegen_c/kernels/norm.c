@@ -142,7 +142,8 @@ bool bind_softmax_rows(struct bind *bind)
     bind_int(bind, "rows", type_span(x, 0, axis));
     bind_int(bind, "len", x->dim[axis]);
     bind_row_of_powers(bind, x->dim[axis], 1);
-    bind_text(bind, "highest", "%s", padded_row(bind, x->dim[axis]) > x->dim[axis] ? "highest, " : "");
+    bind_text(bind, "highest", "%s",
+              padded_row(bind, x->dim[axis]) > x->dim[axis] ? "highest, " : "");
     return bind_epilogue_at(bind, "v", "at");
 }
 

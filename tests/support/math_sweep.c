@@ -61,7 +61,8 @@ static double exact_gelu_tanh(double v)
 const struct math_function math_functions[] = {
     { "erf_f32", erf_f32, erf, 1.95, 0, 0, 1.1283791670955126, -INFINITY, INFINITY },
     { "exp_f32", exp_f32, exp, 1.02, 0, 1, 1, -INFINITY, INFINITY },
-    { "exp_negative_f32", exp_negative_f32, exp, 1.02, 0, 1, 1, -0x1.5d589ep+6f, 0 }, /* to 2^-126 */
+    { "exp_negative_f32", exp_negative_f32, exp, 1.02, 0, 1, 1, -0x1.5d589ep+6f,
+      0 }, /* to 2^-126 */
     { "exp_negative_f32", exp_negative_f32, exp, 1.02, 0x1p-102, 1, 1, -INFINITY, -0x1.5d589ep+6f },
     { "expm1_f32", expm1_f32, expm1, 1.5, 0, 0, 1, -INFINITY, 20 },
     { "gelu_f32", gelu_f32, exact_gelu, 2, 0x1p-119, 0, 0.5, -INFINITY, INFINITY },
