@@ -9,6 +9,7 @@
 #include "runtime/embed/erf_f32.h"
 #include "runtime/embed/exp_f32.h"
 #include "runtime/embed/exp_negative_f32.h"
+#include "runtime/embed/f32_to_i32.h"
 #include "runtime/embed/gelu_f32.h"
 #include "runtime/embed/gelu_tanh_f32.h"
 #include "runtime/embed/log_f32.h"
@@ -38,11 +39,25 @@ static float elu(float v)
     return elu_f32(v, 0.5f);
 }
 
+static float to_i32(float v)
+{
+    return (float)f32_to_i32(v);
+}
+
 static const struct {
     const char *name;
     float (*own)(float v);
     float of, want;
 } edges[] = {
+    { "to_i32", to_i32, -0.75f, 0 },
+    { "to_i32", to_i32, 1.75f, 1 },
+    { "to_i32", to_i32, -1.75f, -1 },
+    { "to_i32", to_i32, 2147483520.0f, 2147483520.0f },
+    { "to_i32", to_i32, 2147483648.0f, 2147483648.0f }, /* INT32_MAX, as f32 */
+    { "to_i32", to_i32, -2147483648.0f, -2147483648.0f },
+    { "to_i32", to_i32, -3e9f, -2147483648.0f },
+    { "to_i32", to_i32, INFINITY, 2147483648.0f },
+    { "to_i32", to_i32, NAN, 0 },
     { "elu", elu, -INFINITY, -0.5f },
     { "elu", elu, -0.0f, -0.0f },
     { "elu", elu, 3e38f, 3e38f },

@@ -16,10 +16,10 @@ enum {
 };
 
 /* Returns the C expression of a sum in its tile. */
-static const char *bind_tiles(struct bind *bind, int64_t columns, enum tile_form form,
+static const char *bind_tiles(struct bind *bind, int64_t rows, int64_t columns, enum tile_form form,
                               int *most_pixels)
 {
-    const struct tile tile = bind_tile_f32(bind, 0, columns, form);
+    const struct tile tile = bind_tile_f32(bind, rows, columns, form);
 
     bind_text(bind, "tile_f32", "%s", tile.fn);
     bind_int(bind, "most_pixels", tile.most_pixels);
@@ -84,7 +84,7 @@ static bool bind_dense_tiles_shape(struct bind *bind, const struct dense *d)
                                  .pointers = 1,
                                  .x_bytes = d->rows * d->in_c * (int64_t)sizeof(float) };
     int most_pixels;
-    const char *sum = bind_tiles(bind, d->out_c, TILE_TAPS, &most_pixels);
+    const char *sum = bind_tiles(bind, 0, d->out_c, TILE_TAPS, &most_pixels);
 
     tile_tell_features(bind, &tiled);
     bind_input(bind, "x", 0);
@@ -166,7 +166,9 @@ bool bind_matmul_tiles(struct bind *bind)
     const bool gathered = p.transpose_a || data_is_small(bind->region);
     const int panel = tile_panel(bind->machine);
     int most_pixels;
-    const char *sum = bind_tiles(bind, p.n, parts ? TILE_MORE : TILE_TAPS, &most_pixels);
+    /* What is gathered has room for the usual tile. */
+    const int64_t rows = gathered || parts ? 0 : p.m;
+    const char *sum = bind_tiles(bind, rows, p.n, parts ? TILE_MORE : TILE_TAPS, &most_pixels);
     const int64_t part = parts ? part_of_inner(p.k, panel, most_pixels) : p.k;
 
     bind_data(bind);
