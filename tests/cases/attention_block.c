@@ -70,56 +70,56 @@ typedef vector_f32 vector4_f32;
 
 /* --- from templates/helpers/tile_shape.c.tmpl ------------------------------------------------- */
 
-/* A tile of PIXELS_4 x TILE_4 sums fills the registers; each vector of sums is a variable of its own. DO
+/* A tile of PIXELS_4_by8 x TILE_4_by8 sums fills the registers; each vector of sums is a variable of its own. DO
  * stands once for each pixel j, or for each vector v of a pixel's channels. */
 #if LANES == 16
-enum { PIXELS_4 = 14, TILE_4 = LANES4 };
-#define EACH_PIXEL_4(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11) DO(12) DO(13)
-#define EACH_VECTOR_4(DO, j) DO(j, 0)
+enum { PIXELS_4_by8 = 8, TILE_4_by8 = LANES4 };
+#define EACH_PIXEL_4_by8(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
+#define EACH_VECTOR_4_by8(DO, j) DO(j, 0)
 #elif LANES == 8
-enum { PIXELS_4 = 12, TILE_4 = LANES4 };
-#define EACH_PIXEL_4(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11)
-#define EACH_VECTOR_4(DO, j) DO(j, 0)
+enum { PIXELS_4_by8 = 8, TILE_4_by8 = LANES4 };
+#define EACH_PIXEL_4_by8(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
+#define EACH_VECTOR_4_by8(DO, j) DO(j, 0)
 #elif LANES == 4 && defined __aarch64__
-enum { PIXELS_4 = 12, TILE_4 = LANES4 };
-#define EACH_PIXEL_4(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11)
-#define EACH_VECTOR_4(DO, j) DO(j, 0)
+enum { PIXELS_4_by8 = 8, TILE_4_by8 = LANES4 };
+#define EACH_PIXEL_4_by8(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
+#define EACH_VECTOR_4_by8(DO, j) DO(j, 0)
 #elif LANES == 4
-enum { PIXELS_4 = 12, TILE_4 = LANES4 };
-#define EACH_PIXEL_4(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11)
-#define EACH_VECTOR_4(DO, j) DO(j, 0)
+enum { PIXELS_4_by8 = 8, TILE_4_by8 = LANES4 };
+#define EACH_PIXEL_4_by8(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
+#define EACH_VECTOR_4_by8(DO, j) DO(j, 0)
 #else
-enum { PIXELS_4 = 4, TILE_4 = 4 };
-#define EACH_PIXEL_4(DO) DO(0) DO(1) DO(2) DO(3)
-#define EACH_VECTOR_4(DO, j) DO(j, 0) DO(j, 1) DO(j, 2) DO(j, 3)
+enum { PIXELS_4_by8 = 4, TILE_4_by8 = 4 };
+#define EACH_PIXEL_4_by8(DO) DO(0) DO(1) DO(2) DO(3)
+#define EACH_VECTOR_4_by8(DO, j) DO(j, 0) DO(j, 1) DO(j, 2) DO(j, 3)
 #endif
 
 /* --- from templates/helpers/tile_f32.c.tmpl --------------------------------------------------- */
 
-/* sum[j * TILE_4 + i] becomes the sum of x[t * PIXELS_4 + j][k] * w[(t * len + k) * width + i] over
- * t < n_taps and k < len, in this order. Vectors may read up to TILE_4 - 1 weights beyond the last. */
-static inline WIDE void tile_4_taps(const float *const *x, int n_taps, int len, const float *w, int width,
+/* sum[j * TILE_4_by8 + i] becomes the sum of x[t * PIXELS_4_by8 + j][k] * w[(t * len + k) * width + i] over
+ * t < n_taps and k < len, in this order. Vectors may read up to TILE_4_by8 - 1 weights beyond the last. */
+static inline WIDE void tile_4_by8_taps(const float *const *x, int n_taps, int len, const float *w, int width,
                               float *sum)
 {
 #define BEGIN(j, v) vector4_f32 sum##j##v = { 0 };
-#define BEGIN_PIXEL(j) EACH_VECTOR_4(BEGIN, j)
-    EACH_PIXEL_4(BEGIN_PIXEL)
+#define BEGIN_PIXEL(j) EACH_VECTOR_4_by8(BEGIN, j)
+    EACH_PIXEL_4_by8(BEGIN_PIXEL)
 
 #define WEIGHT(j, v) const vector4_f32 w##v = *(const vector4_f32 *)&w[v * LANES4];
 #define ADD(j, v) sum##j##v += xk * w##v;
 #define POINT(j) const float *const x##j = x[j];
-#define ADD_PIXEL(j) { const float xk = x##j[k]; EACH_VECTOR_4(ADD, j) }
-    for (int t = 0; t < n_taps; t++, x += PIXELS_4) {
-        EACH_PIXEL_4(POINT)
+#define ADD_PIXEL(j) { const float xk = x##j[k]; EACH_VECTOR_4_by8(ADD, j) }
+    for (int t = 0; t < n_taps; t++, x += PIXELS_4_by8) {
+        EACH_PIXEL_4_by8(POINT)
 
         for (int k = 0; k < len; k++, w += width) {
-            EACH_VECTOR_4(WEIGHT, 0)
-            EACH_PIXEL_4(ADD_PIXEL)
+            EACH_VECTOR_4_by8(WEIGHT, 0)
+            EACH_PIXEL_4_by8(ADD_PIXEL)
         }
     }
-#define END(j, v) *(vector4_f32 *)&sum[j * TILE_4 + v * LANES4] = sum##j##v;
-#define END_PIXEL(j) EACH_VECTOR_4(END, j)
-    EACH_PIXEL_4(END_PIXEL)
+#define END(j, v) *(vector4_f32 *)&sum[j * TILE_4_by8 + v * LANES4] = sum##j##v;
+#define END_PIXEL(j) EACH_VECTOR_4_by8(END, j)
+    EACH_PIXEL_4_by8(END_PIXEL)
 #undef BEGIN
 #undef BEGIN_PIXEL
 #undef POINT
@@ -272,8 +272,8 @@ static NOINLINE void region_ln(const float *restrict x, float *restrict y)
 /* keys (Transpose) + scores (MatMul)
  * x f32 [1,3,4] -> y f32 [1,3,3]
  *
- * PANEL columns of b at a time are packed side by side; PIXELS_4 rows of a at a time take their sums with
- * TILE_4 of these columns. A sum runs over INNER in order. */
+ * PANEL columns of b at a time are packed side by side; PIXELS_4_by8 rows of a at a time take their sums with
+ * TILE_4_by8 of these columns. A sum runs over INNER in order. */
 static NOINLINE WIDE_LOOPS void region_keys(const float *restrict x, float *restrict y,
                                             void *restrict scratch)
 {
@@ -292,25 +292,25 @@ static NOINLINE WIDE_LOOPS void region_keys(const float *restrict x, float *rest
 
             packed[k * PANEL + i] = b[column * INNER + k];
         }
-        for (int top = 0; top < ROWS; top += PIXELS_4) {
-            const int n_rows = ROWS - top < PIXELS_4 ? ROWS - top : PIXELS_4;
-            const float *line[14];
+        for (int top = 0; top < ROWS; top += PIXELS_4_by8) {
+            const int n_rows = ROWS - top < PIXELS_4_by8 ? ROWS - top : PIXELS_4_by8;
+            const float *line[8];
 
-            for (int j = 0; j < PIXELS_4; j++) { /* surplus sums are not stored */
+            for (int j = 0; j < PIXELS_4_by8; j++) { /* surplus sums are not stored */
                 const int row = top + (j < n_rows ? j : 0);
 
                 line[j] = &a[row * INNER];
             }
-            for (int first = 0; first < n_packed; first += TILE_4) {
-                const int n_columns = n_packed - first < TILE_4 ? n_packed - first : TILE_4;
-                float sum[PIXELS_4 * TILE_4];
+            for (int first = 0; first < n_packed; first += TILE_4_by8) {
+                const int n_columns = n_packed - first < TILE_4_by8 ? n_packed - first : TILE_4_by8;
+                float sum[PIXELS_4_by8 * TILE_4_by8];
 
-                tile_4_taps(line, 1, INNER, &packed[first], PANEL, sum);
+                tile_4_by8_taps(line, 1, INNER, &packed[first], PANEL, sum);
                 for (int j = 0; j < n_rows; j++)
                 for (int i = 0; i < n_columns; i++) {
                     const int row = top + j, column = left + first + i, at = row * COLUMNS + column;
 
-                    y[at] = sum[j * TILE_4 + i];
+                    y[at] = sum[j * TILE_4_by8 + i];
                 }
             }
         }
@@ -347,8 +347,8 @@ static NOINLINE void region_softmax(float *restrict y)
 /* context (MatMul)
  * x f32 [1,3,3], x2 f32 [1,3,4] -> y f32 [1,3,4]
  *
- * PANEL columns of b at a time are packed side by side; PIXELS_4 rows of a at a time take their sums with
- * TILE_4 of these columns. A sum runs over INNER in order. */
+ * PANEL columns of b at a time are packed side by side; PIXELS_4_by8 rows of a at a time take their sums with
+ * TILE_4_by8 of these columns. A sum runs over INNER in order. */
 static NOINLINE WIDE_LOOPS void region_context(const float *restrict x, const float *restrict x2,
                                                float *restrict y, void *restrict scratch)
 {
@@ -366,25 +366,25 @@ static NOINLINE WIDE_LOOPS void region_context(const float *restrict x, const fl
 
             packed[k * PANEL + i] = b[k * COLUMNS + column];
         }
-        for (int top = 0; top < ROWS; top += PIXELS_4) {
-            const int n_rows = ROWS - top < PIXELS_4 ? ROWS - top : PIXELS_4;
-            const float *line[14];
+        for (int top = 0; top < ROWS; top += PIXELS_4_by8) {
+            const int n_rows = ROWS - top < PIXELS_4_by8 ? ROWS - top : PIXELS_4_by8;
+            const float *line[8];
 
-            for (int j = 0; j < PIXELS_4; j++) { /* surplus sums are not stored */
+            for (int j = 0; j < PIXELS_4_by8; j++) { /* surplus sums are not stored */
                 const int row = top + (j < n_rows ? j : 0);
 
                 line[j] = &a[row * INNER];
             }
-            for (int first = 0; first < n_packed; first += TILE_4) {
-                const int n_columns = n_packed - first < TILE_4 ? n_packed - first : TILE_4;
-                float sum[PIXELS_4 * TILE_4];
+            for (int first = 0; first < n_packed; first += TILE_4_by8) {
+                const int n_columns = n_packed - first < TILE_4_by8 ? n_packed - first : TILE_4_by8;
+                float sum[PIXELS_4_by8 * TILE_4_by8];
 
-                tile_4_taps(line, 1, INNER, &packed[first], PANEL, sum);
+                tile_4_by8_taps(line, 1, INNER, &packed[first], PANEL, sum);
                 for (int j = 0; j < n_rows; j++)
                 for (int i = 0; i < n_columns; i++) {
                     const int row = top + j, column = left + first + i, at = row * COLUMNS + column;
 
-                    y[at] = sum[j * TILE_4 + i];
+                    y[at] = sum[j * TILE_4_by8 + i];
                 }
             }
         }
