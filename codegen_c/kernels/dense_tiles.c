@@ -177,8 +177,7 @@ bool bind_matmul_tiles(struct bind *bind)
     bind_weight_elements(bind);
     bind_flag(bind, "b_is_transposed", p.transpose_b);
     bind_flag(bind, "gathered", gathered);
-    bind_flag(bind, "whole_and_rest",
-              bind->machine->lanes != 1 && p.n > panel && p.n % panel != 0);
+    bind_flag(bind, "whole_and_rest", bind->machine->lanes != 1 && p.n > panel && p.n % panel != 0);
     bind_flag(bind, "parts", parts);
     bind_int(bind, "part", part);
     bind_flag(bind, "even", part > 0 && p.k % part == 0);
