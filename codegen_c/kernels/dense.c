@@ -13,8 +13,9 @@
 
 enum {
     TILE = 4,
-    COLUMNS = 16,       /* as the templates have them */
-    MOST_ON_STACK = 128 /* numbers that are decoded at once */
+    COLUMNS = 16,        /* as the templates have them */
+    MOST_ON_STACK = 128, /* numbers that are decoded at once */
+    UNPACKED_PANEL = 32  /* of weights that are decoded first, as the template has it */
 };
 
 bool bind_dense_shape(struct bind *bind, const struct dense *d)
@@ -166,18 +167,22 @@ static void bind_gemv_inputs(struct bind *bind, int64_t in_c, bool words, bool u
 /* Weights as they are stored in panels, and what reads them. */
 static void bind_gemv_weight(struct bind *bind, const struct panels *panels)
 {
-    static const char layout[] = "panels of 32 of out_c: [in_c, 32]";
     struct value *weight = bind->region->anchor->inputs[1];
     const bool small = weight_is_small(bind->region), words = small && gemv_takes_words(weight);
     struct type type;
 
+    const char *layout;
+
     bind_flag(bind, "unpacked", small && !words);
     bind_gemv_inputs(bind, panels->len, words, small && !words);
+    bind_int(bind, "panel", panels->width);
     if (words) {
         gemv_bind_words(bind, weight, panels);
         return;
     }
-    bind_text(bind, "panel_shape", "[IN_C, 32]");
+    layout = arena_printf(bind->arena, "panels of %d of out_c: [in_c, %d]", (int)panels->width,
+                          (int)panels->width);
+    bind_text(bind, "panel_shape", "[IN_C, %d]", (int)panels->width);
     bind_text(bind, "gemv", "%s", gemv_function(bind, gemv_unroll(bind)));
     bind_text(bind, "tw", "%s", stored_c_type(&weight->type));
     if (!small) {
@@ -193,7 +198,10 @@ static void bind_gemv_weight(struct bind *bind, const struct panels *panels)
 
 bool bind_gemv_shape(struct bind *bind, const struct dense *d)
 {
-    struct panels panels = gemv_panels(1, d->out_c, d->in_c);
+    const struct value *weight = bind->region->anchor->inputs[1];
+    const bool unpacked = weight_is_small(bind->region) && !gemv_takes_words(weight);
+    struct panels panels =
+        gemv_panels(1, d->out_c, d->in_c, unpacked ? UNPACKED_PANEL : gemv_panel(bind->machine));
 
     if (d->transposed) {
         panels.row_step = 1;

@@ -3,6 +3,24 @@
 
 #include "codegen_c/kernels/vector.h"
 
+int gemv_panel(const struct machine *machine)
+{
+    return machine->lanes > 4 ? 8 * machine->lanes : 32;
+}
+
+void gemv_set_panel(struct bind *bind, struct keys *keys, int units)
+{
+    const bool generic = bind->machine->lanes == 0;
+    const char *times = units > 1 ? arena_printf(bind->arena, " * %d", units) : "";
+
+    keys_offer(keys, "panel", arena_printf(bind->arena, "%d", gemv_panel(bind->machine)));
+    keys_set_flag(keys, "generic", generic);
+    keys_offer(keys, "sum", generic ? "SUM(v)" : "sum[v * LANES]");
+    keys_offer(keys, "weight",
+               generic ? "WEIGHT(v)" : arena_printf(bind->arena, "w[v * LANES%s]", times));
+    keys_offer(keys, "next", generic ? "NEXT" : arena_printf(bind->arena, "w += width%s", times));
+}
+
 void gemv_panel_helper(struct bind *bind)
 {
     static const char name[] = "gemv";
@@ -12,6 +30,7 @@ void gemv_panel_helper(struct bind *bind)
         return;
     bind_vector(bind);
     keys_init(&keys, bind->arena);
+    gemv_set_panel(bind, &keys, 1);
     bind_new_helper(bind, name, "templates/helpers/gemv.c.tmpl", &keys);
 }
 
@@ -33,6 +52,7 @@ const char *gemv_function(struct bind *bind, int64_t unroll)
         return fn;
     gemv_panel_helper(bind);
     keys_init(&keys, bind->arena);
+    gemv_set_panel(bind, &keys, 1);
     keys_set_flag(&keys, "unrolled", unroll > 1);
     keys_set_int(&keys, "unroll", unroll);
     keys_set_flag(&keys, "first_part_0", true);
@@ -53,7 +73,7 @@ const char *gemv_matvec(struct bind *bind)
     return bind_new_helper(bind, name, "templates/helpers/matvec_f32.c.tmpl", &keys);
 }
 
-struct panels gemv_panels(int64_t groups, int64_t n_rows, int64_t len)
+struct panels gemv_panels(int64_t groups, int64_t n_rows, int64_t len, int width)
 {
     return (struct panels){ .groups = groups,
                             .n_rows = n_rows,
@@ -61,7 +81,7 @@ struct panels gemv_panels(int64_t groups, int64_t n_rows, int64_t len)
                             .group_step = n_rows * len,
                             .row_step = len,
                             .len_step = 1,
-                            .width = GEMV_PANEL,
+                            .width = width,
                             .ragged = true,
-                            .slack = GEMV_SLACK };
+                            .slack = width - 4 };
 }

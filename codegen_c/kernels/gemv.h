@@ -1,7 +1,7 @@
 /* gemv.h - a matrix of known weights times a vector: dense layers of one row, and the gates of
  * recurrent networks.
  *
- * Such products wait for memory, so the weights stand in panels of 32 outputs (panels.h, ragged) in
+ * Such products wait for memory, so the weights stand in panels of outputs (panels.h, ragged) in
  * the order in which they are read, and eight vectors of outputs are summed up side by side. There
  * is one sum per output, over the inputs in order: the same bits whatever the vectors' length. */
 #ifndef CODEGEN_C_KERNELS_GEMV_H
@@ -9,10 +9,9 @@
 
 #include "codegen_c/kernels/panels.h"
 
-enum {
-    GEMV_PANEL = 32,
-    GEMV_SLACK = GEMV_PANEL - 4 /* weights that vectors may read beyond the last panel */
-};
+/* Outputs of a panel: those that are summed up side by side, so that the weights of all are read in
+ * one go; 32 where that is less or the vectors' length is not known. */
+int gemv_panel(const struct machine *machine);
 
 /* Asks for the helper of templates/helpers/gemv_f32.c.tmpl, whose loop takes so many inputs in a
  * round: the name of its function. */
@@ -24,11 +23,13 @@ int64_t gemv_unroll(struct bind *bind);
 /* The function y = matrix * x, for all of y: templates/helpers/matvec_f32.c.tmpl. */
 const char *gemv_matvec(struct bind *bind);
 
-/* What both stand on: templates/helpers/gemv.c.tmpl. */
+/* What both stand on: templates/helpers/gemv.c.tmpl; and the keys of its panels, for weights that
+ * take so many elements of their array each. */
 void gemv_panel_helper(struct bind *bind);
+void gemv_set_panel(struct bind *bind, struct keys *keys, int units);
 
-/* `groups` matrices [n_rows, len] of a constant, as both read them. */
-struct panels gemv_panels(int64_t groups, int64_t n_rows, int64_t len);
+/* `groups` matrices [n_rows, len] of a constant in panels of `width`. */
+struct panels gemv_panels(int64_t groups, int64_t n_rows, int64_t len, int width);
 
 /* --- weights that are codes (gemv_codes.c) ------------------------------------------------------
  */

@@ -181,6 +181,8 @@ static void set_vector_keys(struct bind *bind, struct keys *keys, const struct t
             shift ? arena_printf(bind->arena, "(vector_u32)((vector_i32)%s >> %d)", code, shift)
                   : code;
 
+        keys_offer(keys, "mask", hex(keys, magnitude | 0x80000000u));
+        keys_offer(keys, "shift", arena_printf(bind->arena, "%d", shift));
         numbers = arena_printf(bind->arena, "((vector_f32)(%s & %su))", moved,
                                hex(keys, magnitude | 0x80000000u));
     }
@@ -196,15 +198,15 @@ static void set_vector_keys(struct bind *bind, struct keys *keys, const struct t
              exponent ? arena_printf(bind->arena, " * 0x1p%df", exponent - exponent / 2) : "");
 }
 
-static void bind_vector_words(struct bind *bind)
+static void bind_vectors_of(struct bind *bind, const char *name)
 {
-    static const char name[] = "vector_u32";
     struct keys keys;
 
     if (bind->machine->lanes == 1 || bind_own_helper(bind, name))
         return;
     keys_init(&keys, bind->arena);
-    bind_new_helper(bind, name, "templates/helpers/vector_u32.c.tmpl", &keys);
+    bind_new_helper(bind, name, arena_printf(bind->arena, "templates/helpers/%s.c.tmpl", name),
+                    &keys);
 }
 
 static const char *words_function(struct bind *bind, const struct value *weight)
@@ -214,6 +216,7 @@ static const char *words_function(struct bind *bind, const struct value *weight)
     const bool careful = format && has_many_subnormals(weight, format);
     const int per = WORD_BITS / type_packed_bits(type), units = per == 2 ? 2 : 4;
     const bool scalars = bind->machine->lanes <= 1, vectors = bind->machine->lanes != 1;
+    const bool halves = format && per == 4 && !careful && vectors;
     const char *name = arena_printf(bind->arena, "gemv_%s%s", decode_name(bind, type),
                                     careful && vectors ? "_subnormals" : "");
     const char *fn = bind_own_helper(bind, name);
@@ -222,13 +225,17 @@ static const char *words_function(struct bind *bind, const struct value *weight)
     if (fn)
         return fn;
     gemv_panel_helper(bind);
-    bind_vector_words(bind);
+    bind_vectors_of(bind, "vector_u32");
+    if (halves)
+        bind_vectors_of(bind, "vector_i16");
     keys_init(&keys, bind->arena);
     keys_set(&keys, "format", format ? format->name : dtype_name(type->dtype));
     keys_set(&keys, "tc", stored_c_type(type));
     keys_set_int(&keys, "per", per);
     keys_set_int(&keys, "per_less_1", per - 1);
     keys_set_int(&keys, "units", units);
+    gemv_set_panel(bind, &keys, units);
+    keys_set_flag(&keys, "halves", halves);
     keys_set_flag(&keys, "scalars", scalars);
     keys_set_flag(&keys, "vectors", vectors);
     keys_set_flag(&keys, "careful", careful && vectors);
@@ -249,12 +256,14 @@ void gemv_bind_words(struct bind *bind, const struct value *weight, const struct
     const void *words = words_make(bind, weight, panels, &type);
     const int per = WORD_BITS / type_packed_bits(&weight->type);
 
+    const int width = (int)panels->width;
+
     bind_text(
         bind, "weight", "%s",
         bind_codes(bind, weight->name, &type, words,
-                   arena_printf(bind->arena, "panels of 32 of out_c: [in_c / %d, 32, %d of in_c]",
-                                per, per)));
+                   arena_printf(bind->arena, "panels of %d of out_c: [in_c / %d, %d, %d of in_c]",
+                                width, per, width, per)));
     bind_text(bind, "tw", "%s", stored_c_type(&weight->type));
     bind_text(bind, "gemv", "%s", words_function(bind, weight));
-    bind_text(bind, "panel_shape", "[(IN_C + %d) / %d, 32, %d of IN_C]", per - 1, per, per);
+    bind_text(bind, "panel_shape", "[(IN_C + %d) / %d, %d, %d of IN_C]", per - 1, per, width, per);
 }

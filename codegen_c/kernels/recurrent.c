@@ -147,9 +147,8 @@ static void bind_gate_weight(struct bind *bind, const char *key, int i, int64_t 
 {
     const struct type *weight = anchor_input(bind->region, i);
     struct panels panels =
-        gemv_panels(weight->dim[0] * gates, weight->dim[1] / gates, weight->dim[2]);
+        gemv_panels(weight->dim[0] * gates, weight->dim[1] / gates, weight->dim[2], width);
 
-    panels.width = width;
     if (weight->dtype == DTYPE_F64) {
         panels.ragged = false;
         panels.slack = 0;
@@ -246,7 +245,7 @@ static void bind_products(struct bind *bind, int64_t n_more)
     const struct region *region = bind->region;
     const bool ahead = may_run_ahead(region) && !region->tight;
     const bool f64 = anchor_input(region, 0)->dtype == DTYPE_F64;
-    const int width = f64 ? PANEL : GEMV_PANEL;
+    const int width = f64 ? PANEL : gemv_panel(bind->machine);
     const bool waits =
         region->anchor->op == OP_GRU && !region->anchor->attrs.rnn.linear_before_reset;
     int most = 1;

@@ -1,0 +1,144 @@
+/* Matrices times one vector, by vectors of sums side by side (codegen_c/kernels/gemv.h): of every
+ * count of outputs that is left behind the panels, in f32 and in codes. */
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/minifloat.h"
+#include "base/str.h"
+#include "codegen_c/machine.h"
+#include "tests/support/bits.h"
+#include "tests/support/kernel_case.h"
+#include "tests/support/run_generated.h"
+
+#define N_ROWS(rows) ((int)(sizeof(rows) / sizeof *(rows)))
+
+/* --- every remainder ---------------------------------------------------------------------------
+ */
+
+/* One panel of 32 and less, panels that are full, and full ones before a narrow one; what 8, 16 and
+ * 128 outputs side by side leave. */
+static const struct kernel_case remainders[] = {
+    { "gemv", "nn.dense", "", "f32[1,9]; const f32[44,9]" },
+    { "gemv", "nn.dense", "", "f32[1,7]; const f32[64,7]" },
+    { "gemv", "nn.dense", "", "f32[1,7]; const f32[96,7]" },
+    { "gemv", "nn.dense", "", "f32[1,5]; const f32[127,5]" },
+    { "gemv", "nn.dense", "", "f32[1,6]; const f32[164,6]" },
+    { "gemv", "nn.dense", "", "f32[1,6]; const f32[228,6]" },
+    { "gemv", "nn.matmul", "", "f32[1,3]; const f32[3,105]" },
+    { "gemv", "nn.dense", "out_dtype=f32", "f32[1,77]; const f8e4m3[28,77]" },
+    { "gemv", "nn.dense", "out_dtype=f32", "f32[1,78]; const f8e5m2[44,78]" },
+    { "gemv", "nn.dense", "out_dtype=f32", "f32[1,79]; const f8e4m3[96,79]" },
+    { "gemv", "nn.dense", "out_dtype=f32", "f32[1,80]; const f8e4m3[108,80] 0x38 0x49 0xc2 0x91" },
+    { "gemv", "nn.dense", "out_dtype=f32", "f32[1,13]; const i8[150,13]" },
+    { "gemv", "nn.dense", "out_dtype=f32", "f32[1,13]; const i4[75,13]" },
+    { "gemv", "nn.dense", "out_dtype=f32", "f32[1,13]; const bf16[231,13]" },
+    { "gemv", "nn.dense", "out_dtype=f32", "f8e4m3[1,300]; const f8e4m3[228,300] 0x38 0xba" },
+};
+
+static const char *const machine_names[] = { "generic", "x86-64", "x86-64-v3", "x86-64-v4",
+                                             "cortex-m4" };
+
+START_TEST(every_remainder_is_computed)
+{
+    struct ctx *ctx = ctx_new("machine");
+
+    kernel_cases_check_as(remainders, N_ROWS(remainders), 1e-5, WINOGRAD_OFF,
+                          machine_find(ctx, machine_names[_i]));
+    ctx_free(ctx);
+}
+END_TEST
+
+/* --- bits --------------------------------------------------------------------------------------
+ */
+
+static const char *const formats[] = { "f8e4m3",     "f8e5m2", "f8e4m3fnuz",
+                                       "f8e5m2fnuz", "f8e3m4", "hfp8_143" };
+
+/* Codes of a format, of both signs; without subnormal ones those of which halves of words move two
+ * at a time. */
+static void add_codes(struct str *out, char name, int rows, int columns, const char *format,
+                      bool subnormals)
+{
+    struct minifloat row;
+
+    ck_assert(minifloat_from_name(format, &row));
+    str_printf(out, "  const @%c : (%d,%d) %s = ", name, rows, columns, format);
+    for (int i = 0; i < rows * columns; i++) {
+        const unsigned code = (unsigned)(i * 37 + i / 7 + 11) % 256;
+        const bool subnormal = (code & 127) < 1u << row.mantissa_bits;
+
+        str_printf(out, "%s0x%02x", i ? ", " : "[",
+                   isfinite(minifloat_decode(&row, code)) && (subnormals || !subnormal) ? code
+                                                                                        : 0x3bu);
+    }
+    str_add(out, "]\n");
+}
+
+/* Layers one behind the other, so that each of them is a region: 77 to 44 to 231 to 300 to 9. */
+static const char *network(struct arena *arena, const char *format, bool subnormals)
+{
+    static const int widths[] = { 77, 44, 231, 300, 9 };
+    struct str out = { .arena = arena };
+
+    str_printf(&out,
+               "fn main(%%x0: (1,%d) f32) -> (%%x%d) {\n"
+               "  const @s : () f32 = [0.0078125]\n",
+               widths[0], N_ROWS(widths) - 1);
+    for (int i = 1; i < N_ROWS(widths); i++) {
+        if (format)
+            add_codes(&out, (char)('v' + i), widths[i], widths[i - 1], format, subnormals);
+        else
+            str_printf(&out, "  const @%c : (%d,%d) f32 = crc32:00000000\n", 'v' + i, widths[i],
+                       widths[i - 1]);
+        str_printf(&out,
+                   "  %%p%d = nn.dense(%%x%d, @%c)%s : (1,%d) f32\n"
+                   "  %%q%d = multiply(%%p%d, @s) : (1,%d) f32\n"
+                   "  %%x%d = nn.relu(%%q%d) : (1,%d) f32\n",
+                   i, i - 1, 'v' + i, format ? " {out_dtype=f32}" : "", widths[i], i, i, widths[i],
+                   i, i, widths[i]);
+    }
+    str_add(&out, "}\n");
+    return str_text(&out);
+}
+
+static void check(const char *format, bool subnormals)
+{
+    struct ctx *ctx = ctx_new("net.onnx");
+    const char *text = network(&ctx->perm, format, subnormals);
+    struct module *module = generated_module(ctx, &(struct generated_case){ .text = text });
+
+    bits_check_targets(module, NULL);
+    module_free(module);
+    ctx_free(ctx);
+}
+
+START_TEST(codes_have_the_bits_of_the_simulation)
+{
+    check(formats[_i / 2], _i % 2);
+}
+END_TEST
+
+START_TEST(f32_has_the_bits_of_the_simulation)
+{
+    check(NULL, false);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("kernels_gemv");
+    TCase *tests = tcase_create("all");
+    SRunner *runner = srunner_create(suite);
+    int n_failed;
+
+    suite_add_tcase(suite, tests);
+    tcase_set_timeout(tests, 0);
+    tcase_add_loop_test(tests, every_remainder_is_computed, 0, N_ROWS(machine_names));
+    tcase_add_loop_test(tests, codes_have_the_bits_of_the_simulation, 0, 2 * N_ROWS(formats));
+    tcase_add_test(tests, f32_has_the_bits_of_the_simulation);
+    srunner_run_all(runner, CK_NORMAL);
+    n_failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
