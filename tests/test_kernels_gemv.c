@@ -3,6 +3,7 @@
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/minifloat.h"
 #include "base/str.h"
@@ -33,6 +34,8 @@ static const struct kernel_case remainders[] = {
     { "gemv", "nn.dense", "out_dtype=f32", "f32[1,13]; const i8[150,13]" },
     { "gemv", "nn.dense", "out_dtype=f32", "f32[1,13]; const i4[75,13]" },
     { "gemv", "nn.dense", "out_dtype=f32", "f32[1,13]; const bf16[231,13]" },
+    { "gemv", "nn.dense", "out_dtype=f32",
+      "f32[1,13]; const f16[108,13] 0.5 -3.1e-6 1.25 -0 6e-8 -1.875 0.0001" },
     { "gemv", "nn.dense", "out_dtype=f32", "f8e4m3[1,300]; const f8e4m3[228,300] 0x38 0xba" },
 };
 
@@ -55,6 +58,8 @@ END_TEST
 static const char *const formats[] = { "f8e4m3",     "f8e5m2", "f8e4m3fnuz",
                                        "f8e5m2fnuz", "f8e3m4", "hfp8_143" };
 
+static const char *const types[] = { "f32", "f16", "bf16" };
+
 /* Codes of a format, of both signs; without subnormal ones those of which halves of words move two
  * at a time. */
 static void add_codes(struct str *out, char name, int rows, int columns, const char *format,
@@ -75,9 +80,20 @@ static void add_codes(struct str *out, char name, int rows, int columns, const c
     str_add(out, "]\n");
 }
 
+/* Numbers of f32, f16 or bf16, some of them subnormal in f16. */
+static void add_numbers(struct str *out, char name, int rows, int columns, const char *type)
+{
+    str_printf(out, "  const @%c : (%d,%d) %s = ", name, rows, columns, type);
+    for (int i = 0; i < rows * columns; i++)
+        str_printf(out, "%s%g", i ? ", " : "[",
+                   ldexp((i * 37 + i / 7 + 11) % 101 - 50, i % 13 == 0 ? -24 : -5));
+    str_add(out, "]\n");
+}
+
 /* Layers one behind the other, so that each of them is a region: 77 to 44 to 231 to 300 to 9. */
 static const char *network(struct arena *arena, const char *format, bool subnormals)
 {
+    const bool codes = minifloat_from_name(format, &(struct minifloat){ 0 });
     static const int widths[] = { 77, 44, 231, 300, 9 };
     struct str out = { .arena = arena };
 
@@ -86,17 +102,16 @@ static const char *network(struct arena *arena, const char *format, bool subnorm
                "  const @s : () f32 = [0.0078125]\n",
                widths[0], N_ROWS(widths) - 1);
     for (int i = 1; i < N_ROWS(widths); i++) {
-        if (format)
+        if (codes)
             add_codes(&out, (char)('v' + i), widths[i], widths[i - 1], format, subnormals);
         else
-            str_printf(&out, "  const @%c : (%d,%d) f32 = crc32:00000000\n", 'v' + i, widths[i],
-                       widths[i - 1]);
+            add_numbers(&out, (char)('v' + i), widths[i], widths[i - 1], format);
         str_printf(&out,
                    "  %%p%d = nn.dense(%%x%d, @%c)%s : (1,%d) f32\n"
                    "  %%q%d = multiply(%%p%d, @s) : (1,%d) f32\n"
                    "  %%x%d = nn.relu(%%q%d) : (1,%d) f32\n",
-                   i, i - 1, 'v' + i, format ? " {out_dtype=f32}" : "", widths[i], i, i, widths[i],
-                   i, i, widths[i]);
+                   i, i - 1, 'v' + i, strcmp(format, "f32") != 0 ? " {out_dtype=f32}" : "",
+                   widths[i], i, i, widths[i], i, i, widths[i]);
     }
     str_add(&out, "}\n");
     return str_text(&out);
@@ -119,9 +134,9 @@ START_TEST(codes_have_the_bits_of_the_simulation)
 }
 END_TEST
 
-START_TEST(f32_has_the_bits_of_the_simulation)
+START_TEST(numbers_have_the_bits_of_the_simulation)
 {
-    check(NULL, false);
+    check(types[_i], false);
 }
 END_TEST
 
@@ -136,7 +151,7 @@ int main(void)
     tcase_set_timeout(tests, 0);
     tcase_add_loop_test(tests, every_remainder_is_computed, 0, N_ROWS(machine_names));
     tcase_add_loop_test(tests, codes_have_the_bits_of_the_simulation, 0, 2 * N_ROWS(formats));
-    tcase_add_test(tests, f32_has_the_bits_of_the_simulation);
+    tcase_add_loop_test(tests, numbers_have_the_bits_of_the_simulation, 0, N_ROWS(types));
     srunner_run_all(runner, CK_NORMAL);
     n_failed = srunner_ntests_failed(runner);
     srunner_free(runner);

@@ -164,28 +164,40 @@ static void bind_gemv_inputs(struct bind *bind, int64_t in_c, bool words, bool u
         bind_scratch_numbers(bind, in_c);
 }
 
+/* How gemv reads weights that are codes. */
+enum gemv_codes { GEMV_F32, GEMV_WORDS, GEMV_HALVES, GEMV_UNPACKED };
+
+static enum gemv_codes gemv_codes_of(const struct region *region)
+{
+    const struct value *weight = region->anchor->inputs[1];
+
+    return !weight_is_small(region)                     ? GEMV_F32
+           : gemv_takes_halves(region->machine, weight) ? GEMV_HALVES
+           : gemv_takes_words(weight)                   ? GEMV_WORDS
+                                                        : GEMV_UNPACKED;
+}
+
 /* Weights as they are stored in panels, and what reads them. */
-static void bind_gemv_weight(struct bind *bind, const struct panels *panels)
+static void bind_gemv_weight(struct bind *bind, const struct panels *panels, enum gemv_codes codes)
 {
     struct value *weight = bind->region->anchor->inputs[1];
-    const bool small = weight_is_small(bind->region), words = small && gemv_takes_words(weight);
+    const char *layout = arena_printf(bind->arena, "panels of %d of out_c: [in_c, %d]",
+                                      (int)panels->width, (int)panels->width);
     struct type type;
 
-    const char *layout;
-
-    bind_flag(bind, "unpacked", small && !words);
-    bind_gemv_inputs(bind, panels->len, words, small && !words);
+    bind_flag(bind, "unpacked", codes == GEMV_UNPACKED);
+    bind_gemv_inputs(bind, panels->len, codes == GEMV_WORDS, codes == GEMV_UNPACKED);
     bind_int(bind, "panel", panels->width);
-    if (words) {
+    if (codes == GEMV_WORDS) {
         gemv_bind_words(bind, weight, panels);
         return;
     }
-    layout = arena_printf(bind->arena, "panels of %d of out_c: [in_c, %d]", (int)panels->width,
-                          (int)panels->width);
     bind_text(bind, "panel_shape", "[IN_C, %d]", (int)panels->width);
-    bind_text(bind, "gemv", "%s", gemv_function(bind, gemv_unroll(bind)));
+    bind_text(bind, "gemv", "%s",
+              codes == GEMV_HALVES ? gemv_halves_function(bind, &weight->type)
+                                   : gemv_function(bind, gemv_unroll(bind)));
     bind_text(bind, "tw", "%s", stored_c_type(&weight->type));
-    if (!small) {
+    if (codes == GEMV_F32) {
         bind_panels(bind, "weight", 1, panels, layout);
         return;
     }
@@ -193,15 +205,15 @@ static void bind_gemv_weight(struct bind *bind, const struct panels *panels)
     bind_text(
         bind, "weight", "%s",
         bind_codes(bind, weight->name, &type, panels_make(bind, weight, panels, &type), layout));
-    bind_text(bind, "unpack", "%s", decode_unpack(bind, &weight->type));
+    if (codes == GEMV_UNPACKED)
+        bind_text(bind, "unpack", "%s", decode_unpack(bind, &weight->type));
 }
 
 bool bind_gemv_shape(struct bind *bind, const struct dense *d)
 {
-    const struct value *weight = bind->region->anchor->inputs[1];
-    const bool unpacked = weight_is_small(bind->region) && !gemv_takes_words(weight);
-    struct panels panels =
-        gemv_panels(1, d->out_c, d->in_c, unpacked ? UNPACKED_PANEL : gemv_panel(bind->machine));
+    const enum gemv_codes codes = gemv_codes_of(bind->region);
+    struct panels panels = gemv_panels(
+        1, d->out_c, d->in_c, codes == GEMV_UNPACKED ? UNPACKED_PANEL : gemv_panel(bind->machine));
 
     if (d->transposed) {
         panels.row_step = 1;
@@ -209,7 +221,7 @@ bool bind_gemv_shape(struct bind *bind, const struct dense *d)
     }
     bind_data(bind);
     bind_input(bind, "x", 0);
-    bind_gemv_weight(bind, &panels);
+    bind_gemv_weight(bind, &panels, codes);
     bind_int(bind, "in_c", d->in_c);
     bind_int(bind, "out_c", d->out_c);
     return bind_epilogue_at(bind, "sum[i]", "at");

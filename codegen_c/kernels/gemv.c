@@ -1,7 +1,10 @@
 /* gemv.c - see gemv.h. */
 #include "codegen_c/kernels/gemv.h"
 
+#include "codegen_c/kernels/decode.h"
+#include "codegen_c/kernels/operands.h"
 #include "codegen_c/kernels/vector.h"
+#include "codegen_c/machine.h"
 
 int gemv_panel(const struct machine *machine)
 {
@@ -41,23 +44,52 @@ int64_t gemv_unroll(struct bind *bind)
     return bind_knob(bind, KNOB_UNROLL, 1, sizeof values / sizeof *values, values);
 }
 
-const char *gemv_function(struct bind *bind, int64_t unroll)
+/* `number` is the vector of weights v, in C. */
+static const char *new_function(struct bind *bind, const char *name, const char *tw,
+                                const char *number, int64_t unroll)
 {
-    const char *name =
-        unroll > 1 ? arena_printf(bind->arena, "gemv_f32_by_%d", (int)unroll) : "gemv_f32";
-    const char *fn = bind_own_helper(bind, name);
     struct keys keys;
 
-    if (fn)
-        return fn;
     gemv_panel_helper(bind);
     keys_init(&keys, bind->arena);
     gemv_set_panel(bind, &keys, 1);
+    keys_set(&keys, "tw", tw);
+    keys_set(&keys, "number", number);
     keys_set_flag(&keys, "unrolled", unroll > 1);
     keys_set_int(&keys, "unroll", unroll);
     keys_set_flag(&keys, "first_part_0", true);
     keys_set_flag(&keys, "first_part_1", false);
     return bind_new_helper(bind, name, "templates/helpers/gemv_f32.c.tmpl", &keys);
+}
+
+const char *gemv_function(struct bind *bind, int64_t unroll)
+{
+    const char *name =
+        unroll > 1 ? arena_printf(bind->arena, "gemv_f32_by_%d", (int)unroll) : "gemv_f32";
+    const char *fn = bind_own_helper(bind, name);
+    const char *weight = bind->machine->lanes == 0 ? "WEIGHT(v)" : "w[v * LANES]";
+
+    if (fn)
+        return fn;
+    return new_function(bind, name, "float",
+                        arena_printf(bind->arena, "*(const vector_f32 *)&%s", weight), unroll);
+}
+
+bool gemv_takes_halves(const struct machine *machine, const struct value *weight)
+{
+    return weight->type.dtype == DTYPE_F16 && machine->arch == ARCH_X86_64 && machine->lanes >= 8;
+}
+
+const char *gemv_halves_function(struct bind *bind, const struct type *type)
+{
+    static const char name[] = "gemv_f16";
+    const char *fn = bind_own_helper(bind, name);
+
+    if (fn)
+        return fn;
+    decode_function(bind, type);
+    bind_bytes_helper(bind, "f16_numbers");
+    return new_function(bind, name, stored_c_type(type), "f16_numbers(&w[v * LANES])", 1);
 }
 
 const char *gemv_matvec(struct bind *bind)

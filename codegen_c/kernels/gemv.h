@@ -20,6 +20,11 @@ const char *gemv_function(struct bind *bind, int64_t unroll);
 /* How many that are to be: a knob of the region. */
 int64_t gemv_unroll(struct bind *bind);
 
+/* Weights of f16 that the processor converts on its way to them, vectors of codes as f32 has
+ * vectors of numbers: the function that reads them. */
+bool gemv_takes_halves(const struct machine *machine, const struct value *weight);
+const char *gemv_halves_function(struct bind *bind, const struct type *type);
+
 /* The function y = matrix * x, for all of y: templates/helpers/matvec_f32.c.tmpl. */
 const char *gemv_matvec(struct bind *bind);
 
