@@ -163,6 +163,11 @@ bool sums_are_fused(const struct bind *bind)
     return bind->codegen->fused;
 }
 
+bool bits_are_promised(const struct bind *bind)
+{
+    return bind->codegen->options->deterministic;
+}
+
 const char *bind_own_helper(struct bind *bind, const char *name)
 {
     const struct helper *helper = map_get(&bind->codegen->helpers, name);

@@ -191,6 +191,10 @@ void bind_scratch(struct bind *bind, size_t bytes);
  * Helium always). */
 bool sums_are_fused(const struct bind *bind);
 
+/* Whether numbers of any size, subnormal ones, too, have the same bits everywhere
+ * (--deterministic). */
+bool bits_are_promised(const struct bind *bind);
+
 /* A helper that the text uses: "erf_f32" is runtime/embed/erf_f32.h, pasted once into the file;
  * "f8e4m3_to_f32" and the like are made by codec.c.
  * Lines with # are not pasted: includes of system headers move to the top of the file, an include

@@ -7,6 +7,7 @@
  * more than a few, their numbers are computed the careful way, which takes twice as long
  * (docs/measured.md) */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/minifloat.h"
@@ -152,6 +153,12 @@ static void set_scalar_keys(struct bind *bind, struct keys *keys, const struct t
     }
 }
 
+/* " * 0x1p60f", nothing for 0. */
+static void set_scale_key(struct keys *keys, const char *key, int exponent)
+{
+    keys_offer(keys, key, exponent ? arena_printf(keys->arena, " * 0x1p%df", exponent) : "");
+}
+
 /* How the vector of code j of the words q becomes floats. */
 static void set_vector_keys(struct bind *bind, struct keys *keys, const struct type *type,
                             bool careful)
@@ -161,11 +168,17 @@ static void set_vector_keys(struct bind *bind, struct keys *keys, const struct t
     const int shift = format ? 8 - format->exponent_bits : 0;
     const unsigned magnitude =
         format ? ((1u << (bits - 1)) - 1) << (FLOAT_MANTISSA - format->mantissa_bits) : 0x7FFF0000u;
-    const int exponent = format && !careful ? FLOAT_BIAS - format->bias : 0;
+    const bool in_place = is_integer(type) && !bits_are_promised(bind);
+    /* By which power of two numbers are too small, or, where it is less than 0, too great. */
+    const int exponent = in_place ? -top : format && !careful ? FLOAT_BIAS - format->bias : 0;
     const char *code = arena_printf(bind->arena, "(q << (uint32_t)(%d - %d * j))", top, bits);
     const char *numbers;
 
-    if (is_integer(type)) {
+    if (in_place) {
+        numbers =
+            arena_printf(bind->arena, "__builtin_convertvector((vector_i32)(%s & %su), vector_f32)",
+                         code, hex(keys, ~0u << top));
+    } else if (is_integer(type)) {
         numbers = arena_printf(
             bind->arena, "__builtin_convertvector((vector_i32)%s >> %d, vector_f32)", code, top);
     } else if (careful) {
@@ -189,14 +202,15 @@ static void set_vector_keys(struct bind *bind, struct keys *keys, const struct t
     }
     keys_set(keys, "vector_numbers", numbers);
     keys_set_flag(keys, "scaled", exponent != 0);
-    keys_set_int(keys, "exponent", exponent);
-    keys_set_int(keys, "room", FLOAT_BIAS - exponent / 2);
-    keys_set(keys, "prescale",
-             exponent ? arena_printf(bind->arena, " * 0x1p%df", exponent / 2) : "");
-    keys_set(keys, "unscale",
-             exponent ? arena_printf(bind->arena, " * 0x1p-%df", exponent - exponent / 2) : "");
-    keys_set(keys, "rescale",
-             exponent ? arena_printf(bind->arena, " * 0x1p%df", exponent - exponent / 2) : "");
+    keys_set_flag(keys, "too_small", exponent > 0);
+    keys_set_flag(keys, "too_great", exponent < 0);
+    keys_offer(keys, "exponent", arena_printf(bind->arena, "%d", abs(exponent)));
+    keys_offer(keys, "room", arena_printf(bind->arena, "%d", FLOAT_BIAS - exponent / 2));
+    keys_offer(keys, "most_sum", arena_printf(bind->arena, "%d", FLOAT_BIAS + exponent / 2));
+    keys_offer(keys, "least_x", arena_printf(bind->arena, "%d", 1 - FLOAT_BIAS - exponent / 2));
+    set_scale_key(keys, "prescale", exponent / 2);
+    set_scale_key(keys, "unscale", exponent / 2 - exponent);
+    set_scale_key(keys, "rescale", exponent - exponent / 2);
 }
 
 static void bind_vectors_of(struct bind *bind, const char *name)
@@ -229,7 +243,7 @@ static const char *words_function(struct bind *bind, const struct value *weight)
 {
     const struct type *type = &weight->type;
     const struct minifloat *format = decode_format(type);
-    const bool careful = format && has_many_subnormals(weight, format);
+    const bool careful = format && (bits_are_promised(bind) || has_many_subnormals(weight, format));
     const int per = WORD_BITS / type_packed_bits(type), units = per == 2 ? 2 : 4;
     const bool scalars = bind->machine->lanes <= 1, vectors = bind->machine->lanes != 1;
     const bool halves = format && per == 4 && !careful && vectors;
