@@ -53,11 +53,20 @@ typedef float vector_f32 __attribute__((vector_size(LANES * 4), aligned(4), may_
 
 /* --- from templates/helpers/gemv.c.tmpl ------------------------------------------------------- */
 
-/* Matrices of known weights times a vector. The weights of 32 outputs stand side by side, in panels
- * [len, 32], the last of them as narrow as its outputs allow, a multiple of 4; vectors may read up to 28
- * weights beyond it. Outputs are computed GEMV at a time, eight vectors of sums, so that no product waits
- * for the one before it. */
-enum { GEMV = 8 * LANES };
+/* Matrices of known weights times a vector. The weights of GEMV_PANEL outputs stand side by side, in panels
+ * [len, GEMV_PANEL], the last of them as narrow as its outputs allow, a multiple of 4; vectors may read up to
+ * GEMV_PANEL - 4 weights beyond it. Outputs are computed GEMV at a time, eight vectors of sums, so that no
+ * product waits for the one before it; where GEMV_FEW or less are left, by fewer vectors. */
+enum { GEMV = 8 * LANES, GEMV_FEW = LANES == 16 ? 32 : 4 * LANES, GEMV_PANEL = 32 };
+
+/* GEMV outputs may take several panels: vector v stands LANES behind vector v - 1, or in the next one. So many as
+ * `before` says stand before the last one, which may be narrower and is always that of the last vectors. Where
+ * there are fewer than GEMV_PANELS, vectors have nothing to do: they read the first panel, and what they add
+ * up is written over. */
+enum { GEMV_PANELS = GEMV > GEMV_PANEL ? GEMV / GEMV_PANEL : 1 };
+#define GEMV_IS_LAST(v) (v * LANES / GEMV_PANEL == GEMV_PANELS - 1)
+#define GEMV_OFFSET(v) ((v * LANES / GEMV_PANEL < before ? v * LANES / GEMV_PANEL : 0) * GEMV_PANEL)
+#define GEMV_SUM(v) sum[(GEMV_IS_LAST(v) ? before : v * LANES / GEMV_PANEL) * GEMV_PANEL + v * LANES % GEMV_PANEL]
 
 /* --- from templates/helpers/gemv_f32.c.tmpl --------------------------------------------------- */
 
@@ -65,19 +74,23 @@ enum { GEMV = 8 * LANES };
  * as are returned. sum has room for GEMV. */
 static WIDE int gemv_f32(const float *x, int len, const float *w, int first, int out_c, float *sum)
 {
-    const int end = (out_c + 3) / 4 * 4, panel = first / 32 * 32;
-    const int width = end - panel < 32 ? end - panel : 32;
+    const int end = (out_c + 3) / 4 * 4, panel = first / GEMV_PANEL * GEMV_PANEL;
+    const int n_before = (end - first - 1) / GEMV_PANEL;
+    const int before = n_before < GEMV_PANELS ? n_before : GEMV_PANELS - 1;
+    const int left = end - panel - before * GEMV_PANEL, width = left < GEMV_PANEL ? left : GEMV_PANEL;
+    const float *last = w + (panel + before * GEMV_PANEL) * len + first % GEMV_PANEL;
 
-/* Vector v stands LANES behind vector v - 1, or in the next panel. */
-#define BEGIN(v) vector_f32 s##v = *(const vector_f32 *)&sum[v * LANES];
-#define WEIGHT(v) *(const vector_f32 *)&w[v * LANES / 32 * 32 * len + v * LANES % 32]
-#define ADD(v) s##v += xk * WEIGHT(v);
-#define END(v) *(vector_f32 *)&sum[v * LANES] = s##v;
-    w += panel * len + first % 32;
+    w += panel * len + first % GEMV_PANEL;
+#define BEGIN(v) vector_f32 s##v = *(const vector_f32 *)&SUM(v);
+#define ADD(v) s##v += xk * *(const vector_f32 *)&WEIGHT(v);
+#define END(v) *(vector_f32 *)&SUM(v) = s##v;
+#define WEIGHT(v) (GEMV_IS_LAST(v) ? last : &w[GEMV_OFFSET(v) * len])[v * LANES % GEMV_PANEL]
+#define SUM(v) GEMV_SUM(v)
+#define NEXT w += GEMV_PANEL, last += width
 #define EACH(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
-    if ((GEMV > 32 ? end / 32 * 32 : panel + width) - first >= GEMV) {
+    if (end - first > GEMV_FEW) {
         EACH(BEGIN)
-        for (int k = 0; k < len; k++, w += width) {
+        for (int k = 0; k < len; k++, NEXT) {
             const float xk = x[k];
 
             EACH(ADD)
@@ -86,27 +99,32 @@ static WIDE int gemv_f32(const float *x, int len, const float *w, int first, int
 #undef EACH
         return first + GEMV < out_c ? GEMV : out_c - first;
     }
+#undef WEIGHT
+#undef SUM
+#undef NEXT
+#define WEIGHT(v) w[v * LANES]
+#define SUM(v) sum[v * LANES]
+#define NEXT w += width
 #if LANES == 16
 #define EACH(DO) DO(0) DO(1)
 #else
 #define EACH(DO) DO(0) DO(1) DO(2) DO(3)
 #endif
     {
-        enum { REST = LANES == 16 ? 32 : 4 * LANES }; /* no more than a panel */
-        const int n = panel + width - first < REST ? panel + width - first : REST;
-
         EACH(BEGIN)
-        for (int k = 0; k < len; k++, w += width) {
+        for (int k = 0; k < len; k++, NEXT) {
             const float xk = x[k];
 
             EACH(ADD)
         }
         EACH(END)
 #undef EACH
-        return n < out_c - first ? n : out_c - first;
+        return out_c - first;
     }
-#undef BEGIN
 #undef WEIGHT
+#undef SUM
+#undef NEXT
+#undef BEGIN
 #undef ADD
 #undef END
 }
