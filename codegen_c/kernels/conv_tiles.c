@@ -8,9 +8,6 @@
  * or to rows of them; what is outside are zeros; nothing is padded, and of few channels copied only
  * what reaches beyond a side. x in planes is read at offsets, or gathered tile by tile.
  *
- * conv_band: f32, x of few planes, or of one channel, and padded: some rows at a time are copied
- * with their padding.
- *
  * conv_small: weights or x that are decoded, chunk by chunk; of rows by a known matrix as well. */
 #include <assert.h>
 
@@ -32,7 +29,6 @@ enum {
     MOST_OFFSETS = 256,     /* of x that is channels first; they are on the stack */
     MOST_AHEAD = 512 << 10, /* bytes of a chunk that are fetched while another is in use */
     SHORTEST_SPAN = 4,
-    MOST_BAND = 16 << 10, /* bytes of x in a band, or what one row of y needs */
     MOST_RUN = 192 /* inputs of a row of the kernel that are taken as one: more gain nothing */
 };
 
@@ -68,28 +64,6 @@ bool accepts_conv(const struct region *region, const char **why)
         return false;
     *why = "weights or data have to be decoded";
     return !weight_is_small(region) && !data_is_small(region);
-}
-
-static int64_t kernel_len(const struct window *w)
-{
-    return window_k_len(w) * (w->in_c / w->groups);
-}
-
-/* Of a row of x with its padding, what lies under the kernel. */
-static int64_t band_width(const struct window *w)
-{
-    return (w->out[2] - 1) * w->stride[2] + (w->k[2] - 1) * w->dil[2] + 1;
-}
-
-bool accepts_conv_band(const struct region *region, const char **why)
-{
-    const struct window w = window_of_conv(region);
-
-    if (!accepts_conv(region, why))
-        return false;
-    *why = "x is not in planes, or has no padding, or too much lies under the kernel";
-    return w.rank < 3 && w.padded && (!w.channels_last || w.in_c == 1) &&
-           kernel_len(&w) <= MOST_OFFSETS && band_width(&w) > w.pad[2];
 }
 
 bool conv_is_pointwise(const struct window *w)
@@ -333,9 +307,8 @@ void bind_conv_weight_at(struct bind *bind, const struct window *w, const struct
         bind_text(bind, "weight_at", "&weight[%sblock]", group);
 }
 
-/* Channels and what is done to sums, which all ways of reading x share. */
-static bool bind_tiles_of_channels(struct bind *bind, const struct window *w,
-                                   const struct panels *panels, const struct tile *tile)
+bool bind_conv_tiles(struct bind *bind, const struct window *w, const struct panels *panels,
+                     const struct tile *tile)
 {
     bind_conv_places(bind, w);
     bind_conv_width(bind, panels, "block");
@@ -368,75 +341,7 @@ bool bind_conv(struct bind *bind)
     else
         bind_conv_weights(bind, &panels);
     tile_tell_features(bind, &tiled);
-    return bind_tiles_of_channels(bind, &w, &panels, &tile);
-}
-
-/* Rows of x that n rows of y need. */
-static int64_t band_rows(const struct window *w, int64_t n)
-{
-    return (n - 1) * w->stride[1] + (w->k[1] - 1) * w->dil[1] + 1;
-}
-
-/* "(BAND - 1) * STRIDE_H + K_H": the extent that positions 0 .. last of the kernel cover. */
-static const char *covered(struct bind *bind, const struct window *w, int dim, const char *last)
-{
-    const char *axis = dim == 1 ? "H" : "W";
-    const char *step = w->stride[dim] > 1 ? arena_printf(bind->arena, " * STRIDE_%s", axis) : "";
-
-    if (w->dil[dim] > 1)
-        return arena_printf(bind->arena, "%s%s + (K_%s - 1) * DIL_%s + 1", last, step, axis, axis);
-    return arena_printf(bind->arena, "%s%s + K_%s", last, step, axis);
-}
-
-static void bind_band(struct bind *bind, const struct window *w, const struct tile *tile)
-{
-    const int64_t in_c = w->in_c / w->groups;
-    const int64_t band_w = band_width(w);
-    const int64_t inside = band_w - w->pad[2] < w->in[2] ? band_w - w->pad[2] : w->in[2];
-    const int64_t row_bytes = in_c * band_w * (int64_t)sizeof(float);
-    int64_t rows = 1;
-
-    while (rows < w->out[1] && band_rows(w, rows + 1) * row_bytes <= MOST_BAND)
-        rows++;
-    bind_int(bind, "band", rows);
-    bind_text(bind, "band_h", "%s", covered(bind, w, 1, "(BAND - 1)"));
-    bind_text(bind, "band_w", "%s", covered(bind, w, 2, "(OUT_W - 1)"));
-    bind_int(bind, "width_copied", inside);
-    bind_flag(bind, "padded_in_front", w->pad[2] > 0);
-    bind_flag(bind, "padded_behind", w->pad[2] + inside < band_w);
-    bind_text(bind, "in_front", w->pad[2] > 0 ? "PAD_W + " : "");
-    bind_text(bind, "band_top", "oh%s%s", w->stride[1] > 1 ? " * STRIDE_H" : "",
-              w->pad[1] > 0 ? " - PAD_H" : "");
-    bind_text(bind, "band_offset", "(ic * BAND_H + kh%s) * BAND_W + kw%s",
-              w->dil[1] > 1 ? " * DIL_H" : "", w->dil[2] > 1 ? " * DIL_W" : "");
-    bind_text(bind, "band_pixel", "p / OUT_W%s * BAND_W + p %% OUT_W%s",
-              w->stride[1] > 1 ? " * STRIDE_H" : "", w->stride[2] > 1 ? " * STRIDE_W" : "");
-    bind_text(bind, "band_row_pixel", "row%s * BAND_W + left%s",
-              w->stride[1] > 1 ? " * STRIDE_H" : "", w->stride[2] > 1 ? " * STRIDE_W" : "");
-    /* Surplus pixels of a row's last tile are read beyond it. */
-    bind_scratch_numbers(bind, band_rows(w, rows) * in_c * band_w +
-                                   (tile->most_pixels - 1) * w->stride[2]);
-}
-
-bool bind_conv_band(struct bind *bind)
-{
-    const struct window w = window_of_conv(bind->region);
-    const int64_t columns = w.out_c / w.groups;
-    const struct panels panels = conv_panels(&w, tile_panel_of(bind->machine, columns));
-    const bool stepped = tiles_fill_rows(bind->machine, w.out[1], w.out[2], panels.n_rows);
-    const struct tiled tiled = tiled_conv(&w, stepped);
-    const struct tile_stores stores = { &w, conv_tile_place(bind, &w) };
-    const struct tile tile =
-        stepped ? bind_tile_by_steps(bind, w.out[2], panels.n_rows, w.stride[2], &stores)
-                : bind_tile_of_rows(bind, window_out_len(&w), panels.n_rows, TILE_OFFSETS, &stores);
-
-    bind_text(bind, "tile_fn", "%s", tile.fn);
-    bind_flag(bind, "stepped", stepped);
-    bind_text(bind, "under", stepped ? "under" : "tap");
-    bind_band(bind, &w, &tile);
-    bind_conv_weights(bind, &panels);
-    tile_tell_features(bind, &tiled);
-    return bind_tiles_of_channels(bind, &w, &panels, &tile);
+    return bind_conv_tiles(bind, &w, &panels, &tile);
 }
 
 struct panels conv_panels_of_anchor(const struct bind *bind, const struct window *w)

@@ -55,4 +55,9 @@ void bind_conv_weight_at(struct bind *bind, const struct window *window,
  * group has no multiple of its channels. */
 void bind_conv_channels(struct bind *bind, const struct panels *panels, const struct tile *tile);
 
+/* Sets what all ways of reading x share, once weights are bound: places (conv_places.h), channels
+ * and, unless the tile stores results itself, what is done to sums. False after errors. */
+bool bind_conv_tiles(struct bind *bind, const struct window *window, const struct panels *panels,
+                     const struct tile *tile);
+
 #endif

@@ -1,0 +1,120 @@
+/* conv_band.c - convolutions of few planes, or of one channel, with constant weights in f32: some
+ * rows of x at a time are copied with their padding, and read at offsets from the kernel's first
+ * element by register tiles of output pixels and channels. */
+#include "codegen_c/kernels/conv_band.h"
+
+#include "codegen_c/kernels/conv_places.h"
+#include "codegen_c/kernels/conv_tiles.h"
+#include "codegen_c/kernels/operands.h"
+#include "codegen_c/kernels/tile_features.h"
+
+enum {
+    MOST_OFFSETS = 256,  /* they are on the stack */
+    MOST_BAND = 16 << 10 /* bytes of x in a band, or what one row of y needs */
+};
+
+int64_t band_width(const struct window *w)
+{
+    return (w->out[2] - 1) * w->stride[2] + (w->k[2] - 1) * w->dil[2] + 1;
+}
+
+int64_t band_width_inside(const struct window *w)
+{
+    const int64_t behind = band_width(w) - w->pad[2];
+
+    return behind < w->in[2] ? behind : w->in[2];
+}
+
+int64_t band_rows(const struct window *w, int64_t n)
+{
+    return (n - 1) * w->stride[1] + (w->k[1] - 1) * w->dil[1] + 1;
+}
+
+int64_t band_most_rows(const struct window *w, int64_t row_bytes)
+{
+    int64_t rows = 1;
+
+    while (rows < w->out[1] && band_rows(w, rows + 1) * row_bytes <= MOST_BAND)
+        rows++;
+    return rows;
+}
+
+bool takes_band(const struct region *region, const char **why)
+{
+    const struct window w = window_of_conv(region);
+
+    if (!accepts_conv(region, why))
+        return false;
+    *why = "x is not in planes, or too much lies under the kernel";
+    return w.rank < 3 && (!w.channels_last || w.in_c == 1) &&
+           window_k_len(&w) * (w.in_c / w.groups) <= MOST_OFFSETS && band_width(&w) > w.pad[2];
+}
+
+bool accepts_conv_band(const struct region *region, const char **why)
+{
+    if (!takes_band(region, why))
+        return false;
+    *why = "x has no padding";
+    return window_of_conv(region).padded;
+}
+
+const char *band_covered(struct bind *bind, const struct window *w, int dim, const char *last)
+{
+    const char *axis = dim == 1 ? "H" : "W";
+    const char *step = w->stride[dim] > 1 ? arena_printf(bind->arena, " * STRIDE_%s", axis) : "";
+
+    if (w->dil[dim] > 1)
+        return arena_printf(bind->arena, "%s%s + (K_%s - 1) * DIL_%s + 1", last, step, axis, axis);
+    return arena_printf(bind->arena, "%s%s + K_%s", last, step, axis);
+}
+
+void bind_band_rows(struct bind *bind, const struct window *w, int64_t rows)
+{
+    bind_int(bind, "band", rows);
+    bind_text(bind, "band_h", "%s", band_covered(bind, w, 1, "(BAND - 1)"));
+    bind_text(bind, "band_top", "oh%s%s", w->stride[1] > 1 ? " * STRIDE_H" : "",
+              w->pad[1] > 0 ? " - PAD_H" : "");
+    bind_int(bind, "width_copied", band_width_inside(w));
+}
+
+static void bind_band(struct bind *bind, const struct window *w, const struct tile *tile)
+{
+    const int64_t in_c = w->in_c / w->groups, width = band_width(w);
+    const int64_t rows = band_most_rows(w, in_c * width * (int64_t)sizeof(float));
+
+    bind_band_rows(bind, w, rows);
+    bind_text(bind, "band_w", "%s", band_covered(bind, w, 2, "(OUT_W - 1)"));
+    bind_flag(bind, "padded_in_front", w->pad[2] > 0);
+    bind_flag(bind, "padded_behind", w->pad[2] + band_width_inside(w) < width);
+    bind_text(bind, "in_front", w->pad[2] > 0 ? "PAD_W + " : "");
+    bind_text(bind, "band_offset", "(ic * BAND_H + kh%s) * BAND_W + kw%s",
+              w->dil[1] > 1 ? " * DIL_H" : "", w->dil[2] > 1 ? " * DIL_W" : "");
+    bind_text(bind, "band_pixel", "p / OUT_W%s * BAND_W + p %% OUT_W%s",
+              w->stride[1] > 1 ? " * STRIDE_H" : "", w->stride[2] > 1 ? " * STRIDE_W" : "");
+    bind_text(bind, "band_row_pixel", "row%s * BAND_W + left%s",
+              w->stride[1] > 1 ? " * STRIDE_H" : "", w->stride[2] > 1 ? " * STRIDE_W" : "");
+    /* Surplus pixels of a row's last tile are read beyond it. */
+    bind_scratch_numbers(bind, band_rows(w, rows) * in_c * width +
+                                   (tile->most_pixels - 1) * w->stride[2]);
+}
+
+bool bind_conv_band(struct bind *bind)
+{
+    const struct window w = window_of_conv(bind->region);
+    const int64_t columns = w.out_c / w.groups;
+    const struct panels panels = conv_panels(&w, tile_panel_of(bind->machine, columns));
+    const bool stepped = tiles_fill_rows(bind->machine, w.out[1], w.out[2], panels.n_rows);
+    const struct tiled tiled = tiled_conv(&w, stepped);
+    const struct tile_stores stores = { &w, conv_tile_place(bind, &w) };
+    const struct tile tile =
+        stepped ? bind_tile_by_steps(bind, w.out[2], panels.n_rows, w.stride[2], &stores)
+                : bind_tile_of_rows(bind, window_out_len(&w), panels.n_rows, TILE_OFFSETS, &stores);
+
+    bind_text(bind, "tile_fn", "%s", tile.fn);
+    bind_flag(bind, "stepped", stepped);
+    bind_text(bind, "under", stepped ? "under" : "tap");
+    bind_band(bind, &w, &tile);
+    bind_conv_weights(bind, &panels);
+    tile_tell_features(bind, &tiled);
+    return bind_conv_tiles(bind, &w, &panels, &tile);
+}
