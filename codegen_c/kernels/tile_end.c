@@ -8,7 +8,7 @@
 #include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/pitch.h"
 
-/* How an operand lies beside the sums. */
+/* How an operand lies beside the sums: beside vectors across channels results do not. */
 enum beside {
     BESIDE_NOTHING, /* in another way: the tile does not take it */
     BESIDE_SUMS,    /* it is one of them, or made of them */
@@ -36,6 +36,8 @@ static enum beside lies(const struct ending *e, const struct node *node, int inp
 {
     const struct value *value = node->inputs[input];
     const struct type *type = &value->type, *result = result_type(e);
+    const int channels = e->w->out_channels_last ? result->rank - 1 : 1; /* the dim of them */
+    const int own = type->rank - result->rank + channels;
     const int64_t n = type_elements(type);
     double number;
 
@@ -46,11 +48,10 @@ static enum beside lies(const struct ending *e, const struct node *node, int inp
     if (value->kind == VALUE_CONSTANT && value_uniform(value, &number))
         return BESIDE_ALL;
     if (node->op == OP_BIAS_ADD && input == 1)
-        return node->attrs.axis.axis == result->rank - 1 ? BESIDE_CHANNELS : BESIDE_NOTHING;
+        return node->attrs.axis.axis == channels ? BESIDE_CHANNELS : BESIDE_NOTHING;
     if (type_same_shape(type, result))
-        return BESIDE_RESULTS;
-    return type->rank > 0 && n == e->w->out_c && type->dim[type->rank - 1] == n ? BESIDE_CHANNELS
-                                                                                : BESIDE_NOTHING;
+        return e->place->across ? BESIDE_NOTHING : BESIDE_RESULTS;
+    return own >= 0 && n == e->w->out_c && type->dim[own] == n ? BESIDE_CHANNELS : BESIDE_NOTHING;
 }
 
 /* Adds a number that all sums share as a parameter; the name of its vector is returned. */
@@ -104,9 +105,11 @@ static const char *read_input(struct ending *e, const struct node *node, int inp
         if (input == 0)
             str_add(&e->name, "_of_channels");
         str_printf(&e->params, ", const float *%s", name);
+        str_printf(&e->args, ", &%s[%s]", bind_operand(e->bind, value), e->place->channel);
+        if (e->place->across)
+            return arena_printf(arena, "(%s[c] - (%s){ 0 })", name, e->vector);
         str_printf(&e->channel, " const %s %s_##v = *(const %s *)&%s[v * %s];", e->vector, name,
                    e->vector, name, e->lanes);
-        str_printf(&e->args, ", &%s[%s]", bind_operand(e->bind, value), e->place->channel);
         return arena_printf(arena, "%s_##v", name);
     case BESIDE_RESULTS: {
         const char *pitch = pitch_of(e, value);
@@ -239,7 +242,7 @@ bool tile_end_of(struct bind *bind, const struct window *w, const struct tile_pl
                         .args = empty_text(bind),
                         .variables = { .arena = bind->arena } };
 
-    if (!w->out_channels_last || region->fn->ret->n_inputs != 1 ||
+    if ((!w->out_channels_last && !place->across) || region->fn->ret->n_inputs != 1 ||
         region->fn->first != region->anchor || result_type(&e)->dtype != DTYPE_F32 ||
         region->anchor->outputs[0]->type.dtype != DTYPE_F32)
         return false;

@@ -26,10 +26,12 @@ struct tile_place {
     const char *pixel;    /* the first pixel of y: "first" */
     const char *channel;  /* the first channel: "block" */
     const char *channels; /* how many a pixel of y has: "OUT_C" */
+    bool across;          /* a vector is one channel of several pixels: c, a macro's parameter */
 };
 
 /* The end of the region's tiles of so many channels; vectors have the type and lanes that these
- * texts name. False: y is not in f32, or not channels last, or a node has no text for vectors. */
+ * texts name. False: y is not in f32, or, unless `across`, not channels last, or a node has no text
+ * for vectors. */
 bool tile_end_of(struct bind *bind, const struct window *w, const struct tile_place *place,
                  const char *vector, const char *lanes, struct tile_end *out);
 

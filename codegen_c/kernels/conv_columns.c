@@ -1,0 +1,165 @@
+/* conv_columns.c - convolutions of few planes to few output channels, in f32 with constant weights:
+ * first layers, whose channels do not fill a vector.
+ *
+ * method   neighbouring pixels are the lanes of a vector, so that no lane is idle and each weight
+ *          serves all of them; columns of x that are read together, as far apart as the stride, are
+ *          brought together where rows are copied with their padding (conv_band.h). Sums become
+ *          channels side by side when they are stored. Their order is that of conv_band */
+#include "codegen_c/kernels/columns.h"
+#include "codegen_c/kernels/conv_band.h"
+#include "codegen_c/kernels/conv_places.h"
+#include "codegen_c/kernels/conv_tiles.h"
+#include "codegen_c/kernels/operands.h"
+#include "codegen_c/kernels/pitch.h"
+#include "codegen_c/kernels/tile.h"
+
+enum {
+    MOST_CHANNELS =
+        8,          /* 16 fill vectors of AVX-512, and are not faster by more than a tenth else */
+    REGISTERS = 16, /* at least */
+    WIDE_LANES = 16
+};
+
+/* Vectors of a row of y; the last may begin before the one in front ends. */
+static int64_t vectors_in_row(const struct window *w, int64_t lanes)
+{
+    return (w->out[2] + lanes - 1) / lanes;
+}
+
+bool accepts_conv_columns_anyway(const struct region *region, const char **why)
+{
+    const struct machine *machine = region->machine;
+    const struct window w = window_of_conv(region);
+
+    if (!takes_band(region, why))
+        return false;
+    *why = "the machine has no vectors of known length, with shuffles and comparisons";
+    if (machine->lanes <= 1 || machine->registers < REGISTERS ||
+        (machine->arch != ARCH_X86_64 && machine->arch != ARCH_AARCH64 &&
+         machine->arch != ARCH_WASM32))
+        return false;
+    *why = "it has groups, more than 8 output channels, or rows shorter than a vector";
+    return w.groups == 1 && w.out_c <= MOST_CHANNELS && w.out[2] >= machine->lanes;
+}
+
+bool accepts_conv_columns(const struct region *region, const char **why)
+{
+    const struct window w = window_of_conv(region);
+    const int64_t lanes = region->machine->lanes;
+
+    if (!accepts_conv_columns_anyway(region, why))
+        return false;
+    *why = "where it was not measured";
+    if (region->machine->arch != ARCH_X86_64)
+        return false;
+    *why = "more than a quarter of what vectors compute would be computed twice";
+    return w.out[2] * 4 >= vectors_in_row(&w, lanes) * lanes * 3;
+}
+
+/* Where column i of a row with its padding lies in the band. */
+static const char *column(struct bind *bind, const struct window *w, const char *i)
+{
+    return w->stride[2] == 1
+               ? i
+               : arena_printf(bind->arena, "%s %% STRIDE_W * ROW_W + %s / STRIDE_W", i, i);
+}
+
+/* How rows of x are copied. */
+static void bind_copy(struct bind *bind, const struct window *w)
+{
+    const int64_t stride = w->stride[2], pad = w->pad[2];
+    const bool halved = stride == 2;
+
+    bind_text(bind, "padded_w", "%s", band_covered(bind, w, 2, "(OUT_W - 1)"));
+    bind_flag(bind, "strided", stride > 1);
+    bind_flag(bind, "padded_in_front", pad > 0);
+    bind_flag(bind, "padded_behind", pad + band_width_inside(w) < band_width(w));
+    bind_text(bind, "in_front", pad > 0 ? "PAD_W + " : "");
+    keys_offer(bind->keys, "column", column(bind, w, "i"));
+    keys_offer(bind->keys, "column_of_x", column(bind, w, pad > 0 ? "(PAD_W + i)" : "i"));
+    bind_flag(bind, "halved", halved);
+    keys_offer(bind->keys, "halve", halved ? bind_halve_row(bind) : "");
+    keys_offer(bind->keys, "halves",
+               pad == 0       ? "to, &to[ROW_W]"
+               : pad % 2 == 0 ? "&to[PAD_W / 2], &to[ROW_W + PAD_W / 2]"
+                              : "&to[ROW_W + PAD_W / 2], &to[PAD_W / 2 + 1]");
+}
+
+static int64_t bind_columns_band(struct bind *bind, const struct window *w)
+{
+    const int64_t stride = w->stride[2], width = (band_width(w) + stride - 1) / stride * stride;
+    const int64_t rows = band_most_rows(w, w->in_c * width * (int64_t)sizeof(float));
+
+    bind_band_rows(bind, w, rows);
+    bind_copy(bind, w);
+    bind_text(bind, "band_offset", "(ic * BAND_H + kh%s) * BAND_W + %s",
+              w->dil[1] > 1 ? " * DIL_H" : "",
+              column(bind, w, w->dil[2] > 1 ? "kw * DIL_W" : "kw"));
+    bind_text(bind, "by_row", w->stride[1] > 1 ? " * STRIDE_H" : "");
+    return band_rows(w, rows) * w->in_c * width;
+}
+
+/* Where a vector's results begin, in y or in an array of sums, and what else the tile is told. */
+static void bind_results(struct bind *bind, const struct window *w, const struct columns *columns,
+                         const struct tile_end *end)
+{
+    const char *image = w->batch > 1 ? "g * " : "";
+    const struct tile_place place = conv_tile_place(bind, w);
+    const char *pitch = pitch_of_y(bind->region, "OUT_C"), *args = end ? end->args : "";
+
+    if (!end) {
+        bind_text(bind, "to", columns->planar ? "sum[v * LANES]" : "sum[v * LANES * CHANNELS]");
+        bind_text(bind, "results", "%s",
+                  columns->joined   ? ""
+                  : columns->planar ? ", VECTORS * LANES"
+                                    : ", CHANNELS");
+        return;
+    }
+    if (columns->planar)
+        bind_text(bind, "to",
+                  w->batch > 1 ? "y[(%sOUT_C + block) * OUT_LEN + first]"
+                               : "y[%sblock * OUT_LEN + first]",
+                  image);
+    else
+        bind_text(bind, "to", "y[%s * %s + block]", place.pixel, pitch);
+    bind_text(bind, "results", "%s%s%s", columns->joined ? "" : ", ",
+              columns->joined   ? ""
+              : columns->planar ? "OUT_LEN"
+                                : pitch,
+              args);
+}
+
+bool bind_conv_columns(struct bind *bind)
+{
+    const struct window w = window_of_conv(bind->region);
+    const struct panels panels = conv_panels(&w, tile_panel_of(bind->machine, w.out_c));
+    const bool pitched = result_pitch(bind->region, 0) != 0;
+    const bool planar = !w.out_channels_last || (w.out_c == 1 && !pitched);
+    const struct columns columns = columns_of(bind->machine, w.out_c, planar);
+    const bool whole = w.out_c % columns.channels == 0;
+    struct tile_place place = conv_tile_place(bind, &w);
+    const int64_t band = bind_columns_band(bind, &w);
+    struct tile_end end;
+    bool stores;
+
+    place.across = true;
+    stores = whole && (!columns.joined || (w.out_c == columns.channels && !pitched)) &&
+             tile_end_of(bind, &w, &place, "vector_f32", "LANES", &end);
+    bind_flag(bind, "stores", stores);
+    bind_int(bind, "vectors", columns.vectors);
+    bind_int(bind, "channels", columns.channels);
+    bind_flag(bind, "splat", columns.splat);
+    keys_offer(bind->keys, "ragged", whole ? "" : " && block + i < OUT_C");
+    bind_text(bind, "tile_fn", "%s", bind_columns(bind, &columns, stores ? &end : NULL));
+    bind_results(bind, &w, &columns, stores ? &end : NULL);
+    bind_conv_places(bind, &w);
+    bind_conv_weights(bind, &panels);
+    bind_conv_width(bind, &panels, "block");
+    bind_text(bind, "weight_at", columns.splat ? "&copies[block * LANES]" : "&weight[block]");
+    bind_scratch_numbers(
+        bind, band + (columns.splat ? panels.len * panels_last_width(&panels) * bind->machine->lanes
+                                    : 0));
+    return stores || bind_conv_position(bind, &w,
+                                        planar ? "sum[(i * VECTORS + v) * LANES + j]"
+                                               : "sum[(v * LANES + j) * CHANNELS + i]");
+}
