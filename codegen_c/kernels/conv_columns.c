@@ -87,7 +87,8 @@ static void bind_copy(struct bind *bind, const struct window *w)
 
 static int64_t bind_columns_band(struct bind *bind, const struct window *w)
 {
-    const int64_t stride = w->stride[2], width = (band_width(w) + stride - 1) / stride * stride;
+    const int64_t stride = w->stride[2], lanes = bind->machine->lanes;
+    const int64_t wide = stride * lanes, width = (band_width(w) + wide - 1) / wide * wide;
     const int64_t rows = band_most_rows(w, w->in_c * width * (int64_t)sizeof(float));
 
     bind_band_rows(bind, w, rows);
