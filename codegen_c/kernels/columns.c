@@ -10,9 +10,9 @@ enum {
     MANY_SUMS = 16, /* of a tile with so many registers, … */
     SUMS = 8,       /* … and with 16: 12 were slower */
     MOST_CHANNELS = 8,
-    FOUR = 4, /* channels that are stored together */
-    WIDE_LANES =
-        16 /* of vectors that are stored whole: parts of them gcc -O2 takes from the stack */
+    MOST_VECTORS = 8, /* a pointer each */
+    FOUR = 4,         /* channels that are stored together */
+    WIDE_LANES = 16   /* vectors are stored whole: gcc -O2 takes their parts from the stack */
 };
 
 struct columns columns_of(const struct machine *machine, int64_t out_c, bool planar)
@@ -27,7 +27,7 @@ struct columns columns_of(const struct machine *machine, int64_t out_c, bool pla
 
     return (struct columns){ .channels = channels,
                              .vectors =
-                                 sums / channels < MOST_CHANNELS ? sums / channels : MOST_CHANNELS,
+                                 sums / channels < MOST_VECTORS ? sums / channels : MOST_VECTORS,
                              .planar = planar,
                              .splat = splat,
                              .joined = !planar && machine->lanes == WIDE_LANES };

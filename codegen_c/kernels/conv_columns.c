@@ -14,10 +14,8 @@
 #include "codegen_c/kernels/tile.h"
 
 enum {
-    MOST_CHANNELS =
-        8,          /* 16 fill vectors of AVX-512, and are not faster by more than a tenth else */
-    REGISTERS = 16, /* at least */
-    WIDE_LANES = 16
+    MOST_CHANNELS = 8, /* 16 fill vectors of AVX-512, and gain nothing with shorter ones */
+    REGISTERS = 16     /* at least */
 };
 
 /* Vectors of a row of y; the last may begin before the one in front ends. */
@@ -85,12 +83,16 @@ static void bind_copy(struct bind *bind, const struct window *w)
                               : "&to[ROW_W + PAD_W / 2], &to[PAD_W / 2 + 1]");
 }
 
-static int64_t bind_columns_band(struct bind *bind, const struct window *w)
+/* Binds the band and tells how many numbers it has; a tile takes no more vectors than it makes. */
+static int64_t bind_columns_band(struct bind *bind, const struct window *w, struct columns *columns)
 {
     const int64_t stride = w->stride[2], lanes = bind->machine->lanes;
     const int64_t wide = stride * lanes, width = (band_width(w) + wide - 1) / wide * wide;
     const int64_t rows = band_most_rows(w, w->in_c * width * (int64_t)sizeof(float));
+    const int64_t vectors = rows * vectors_in_row(w, lanes);
 
+    if (columns->vectors > vectors)
+        columns->vectors = (int)vectors;
     bind_band_rows(bind, w, rows);
     bind_copy(bind, w);
     bind_text(bind, "band_offset", "(ic * BAND_H + kh%s) * BAND_W + %s",
@@ -104,30 +106,29 @@ static int64_t bind_columns_band(struct bind *bind, const struct window *w)
 static void bind_results(struct bind *bind, const struct window *w, const struct columns *columns,
                          const struct tile_end *end)
 {
-    const char *image = w->batch > 1 ? "g * " : "";
-    const struct tile_place place = conv_tile_place(bind, w);
-    const char *pitch = pitch_of_y(bind->region, "OUT_C"), *args = end ? end->args : "";
+    const bool batched = w->batch > 1;
+    const char *pitch = pitch_of_y(bind->region, "OUT_C"), *step;
 
+    keys_offer(bind->keys, "sum_shape",
+               columns->planar ? "SUMS, VECTORS, LANES" : "VECTORS, LANES, SUMS");
     if (!end) {
-        bind_text(bind, "to", columns->planar ? "sum[v * LANES]" : "sum[v * LANES * CHANNELS]");
-        bind_text(bind, "results", "%s",
-                  columns->joined   ? ""
-                  : columns->planar ? ", VECTORS * LANES"
-                                    : ", CHANNELS");
-        return;
-    }
-    if (columns->planar)
+        step = columns->planar ? "VECTORS * LANES" : "SUMS";
         bind_text(bind, "to",
-                  w->batch > 1 ? "y[(%sOUT_C + block) * OUT_LEN + first]"
-                               : "y[%sblock * OUT_LEN + first]",
-                  image);
-    else
-        bind_text(bind, "to", "y[%s * %s + block]", place.pixel, pitch);
-    bind_text(bind, "results", "%s%s%s", columns->joined ? "" : ", ",
-              columns->joined   ? ""
-              : columns->planar ? "OUT_LEN"
-                                : pitch,
-              args);
+                  columns->planar ? "sum[(block * VECTORS + v) * LANES]"
+                                  : "sum[v * LANES * SUMS + block]");
+    } else if (columns->planar) {
+        step = "OUT_LEN";
+        bind_text(bind, "to",
+                  batched ? "y[(g * OUT_C + block) * OUT_LEN + begin[v]]"
+                          : "y[block * OUT_LEN + begin[v]]");
+    } else {
+        step = pitch;
+        bind_text(bind, "to",
+                  batched ? "y[(g * OUT_LEN + begin[v]) * %s + block]" : "y[begin[v] * %s + block]",
+                  pitch);
+    }
+    bind_text(bind, "results", "%s%s%s", columns->joined ? "" : ", ", columns->joined ? "" : step,
+              end ? end->args : "");
 }
 
 bool bind_conv_columns(struct bind *bind)
@@ -136,10 +137,10 @@ bool bind_conv_columns(struct bind *bind)
     const struct panels panels = conv_panels(&w, tile_panel_of(bind->machine, w.out_c));
     const bool pitched = result_pitch(bind->region, 0) != 0;
     const bool planar = !w.out_channels_last || (w.out_c == 1 && !pitched);
-    const struct columns columns = columns_of(bind->machine, w.out_c, planar);
+    struct columns columns = columns_of(bind->machine, w.out_c, planar);
     const bool whole = w.out_c % columns.channels == 0;
     struct tile_place place = conv_tile_place(bind, &w);
-    const int64_t band = bind_columns_band(bind, &w);
+    const int64_t band = bind_columns_band(bind, &w, &columns);
     struct tile_end end;
     bool stores;
 
@@ -150,7 +151,6 @@ bool bind_conv_columns(struct bind *bind)
     bind_int(bind, "vectors", columns.vectors);
     bind_int(bind, "channels", columns.channels);
     bind_flag(bind, "splat", columns.splat);
-    keys_offer(bind->keys, "ragged", whole ? "" : " && block + i < OUT_C");
     bind_text(bind, "tile_fn", "%s", bind_columns(bind, &columns, stores ? &end : NULL));
     bind_results(bind, &w, &columns, stores ? &end : NULL);
     bind_conv_places(bind, &w);
@@ -160,7 +160,12 @@ bool bind_conv_columns(struct bind *bind)
     bind_scratch_numbers(
         bind, band + (columns.splat ? panels.len * panels_last_width(&panels) * bind->machine->lanes
                                     : 0));
-    return stores || bind_conv_position(bind, &w,
-                                        planar ? "sum[(i * VECTORS + v) * LANES + j]"
-                                               : "sum[(v * LANES + j) * CHANNELS + i]");
+    if (stores)
+        return true;
+    if (!bind_conv_position(bind, &w,
+                            planar ? "sum[(i * VECTORS + v) * LANES + j]"
+                                   : "sum[(v * LANES + j) * SUMS + i]"))
+        return false;
+    bind_text(bind, "oc", "i"); /* all blocks together */
+    return true;
 }
