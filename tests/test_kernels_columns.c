@@ -43,6 +43,7 @@ static const struct kernel_case planar[] = {
     ROW("strides=[2,2], padding=[0,0,1,1]", "f32[1,3,64,64]; const f32[8,3,3,3]"),
     ROW("padding=[1,1,1,1]", "f32[2,3,5,45]; const f32[3,3,3,3]"),
     ROW("padding=[2,2,2,2]", "f32[1,2,8,61]; const f32[1,2,5,5]"),
+    ROW("padding=[2,2,2,2]", "f32[1,1,8,61]; const f32[1,1,5,5]"),
     ROW("strides=[2,2], padding=[1,1,1,1]", "f32[2,4,9,93]; const f32[5,4,3,3]"),
     ROW("strides=[1,3], padding=[0,1,1,0]", "f32[1,2,4,95]; const f32[7,2,3,2]"),
     ROW("", "f32[1,3,4,29]; const f32[2,3,1,1]"),
