@@ -6,10 +6,12 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "codegen_c/knob.h"
 #include "codegen_c/machine.h"
 #include "tests/support/expect.h"
 #include "tests/support/kernel_case.h"
 #include "tests/support/run_generated.h"
+#include "tests/support/temp_dir.h"
 
 /* With vectors of 4, 8 and 16 lanes. */
 static const char *const machines_with_vectors[] = { "x86-64", "x86-64-v3", "x86-64-v4" };
@@ -28,15 +30,15 @@ static const struct kernel_case channels_last[] = {
     ROW("strides=[2,2], padding=[1,1,1,1]" LAST, "f32[2,3,11,61]; const f32[8,3,3,3]"),
     ROW("strides=[1,2], padding=[0,2,0,1]" LAST, "f32[1,2,6,94]; const f32[4,2,2,4]"),
     ROW("strides=[2,1], padding=[3,3,3,3]" LAST, "f32[1,4,9,16]; const f32[6,4,7,7]"),
-    ROW("strides=[3,3], padding=[1,2,2,1]" LAST, "f32[1,3,19,97]; const f32[3,3,5,5]"),
-    ROW("strides=[2,4], dilation=[2,3], padding=[2,3,2,3]" LAST,
+    ROW("strides=[3,2], padding=[1,2,2,1]" LAST, "f32[1,3,19,97]; const f32[3,3,5,5]"),
+    ROW("strides=[4,2], dilation=[2,3], padding=[2,3,2,3]" LAST,
         "f32[1,2,12,126]; const f32[5,2,3,3]"),
     ROW("strides=[2,2], dilation=[1,2]" LAST, "f32[2,3,7,67]; const f32[7,3,2,3]"),
     ROW("padding=[1,1,1,1]" LAST, "f32[1,1,4,28]; const f32[8,1,3,3]"),
     ROW("strides=[2,2], padding=[9,9,9,9]" LAST, "f32[1,1,1,16]; const f32[4,1,3,3]"),
     ROW("padding=[2,2,2,2]" LAST, "f32[3,1,3,31]; const f32[1,1,5,5]"),
     ROW("padding=[1,1,1,1], data_layout=\"NHWC\"", "f32[1,9,31,1]; const f32[8,1,5,4]"),
-    ROW("" LAST, "f32[1,4,3,16]; const f32[2,4,1,1]"),
+    ROW("" LAST, "f32[1,4,3,17]; const f32[2,4,1,2]"),
 };
 
 static const struct kernel_case planar[] = {
@@ -45,7 +47,7 @@ static const struct kernel_case planar[] = {
     ROW("padding=[2,2,2,2]", "f32[1,2,8,61]; const f32[1,2,5,5]"),
     ROW("padding=[2,2,2,2]", "f32[1,1,8,61]; const f32[1,1,5,5]"),
     ROW("strides=[2,2], padding=[1,1,1,1]", "f32[2,4,9,93]; const f32[5,4,3,3]"),
-    ROW("strides=[1,3], padding=[0,1,1,0]", "f32[1,2,4,95]; const f32[7,2,3,2]"),
+    ROW("strides=[1,2], padding=[0,1,1,0]", "f32[1,2,4,95]; const f32[7,2,3,2]"),
     ROW("", "f32[1,3,4,29]; const f32[2,3,1,1]"),
     ROW("padding=[1,1,1,1]", "f32[1,2,3,16]; const f32[6,2,3,3]"),
     ROW("padding=[4,4,4,4]", "f32[1,3,20,32]; const f32[4,3,9,9]"),
@@ -203,16 +205,16 @@ START_TEST(pixels_that_are_parts_of_others)
 {
     struct ctx *ctx = ctx_new("parts");
     struct generated_case row = {
-#define CONV(y, w, channels)                                                                       \
+#define PART(y, w, channels)                                                                       \
     "  " y " = nn.conv2d(%x, " w ") {padding=[1,1,1,1], groups=1, data_layout=\"NCHW\", "          \
     "out_layout=\"NHWC\"} : (2,6,31," channels ") f32\n"
         .text =
             "fn main(%x: (2,3,6,31) f32) -> (%y) {\n"
             "  const @u : (1,3,3,3) f32 = crc32:00000000\n"
             "  const @v : (4,3,3,3) f32 = crc32:00000001\n"
-            "  const @w : (8,3,3,3) f32 = crc32:00000002\n" CONV("%a", "@u", "1") CONV("%b", "@v",
+            "  const @w : (8,3,3,3) f32 = crc32:00000002\n" PART("%a", "@u", "1") PART("%b", "@v",
                                                                                        "4")
-                CONV("%c", "@w", "8") "  %y = concatenate(%a, %b, %c) {axis=3} : (2,6,31,13) f32\n"
+                PART("%c", "@w", "8") "  %y = concatenate(%a, %b, %c) {axis=3} : (2,6,31,13) f32\n"
                                       "}\n",
         .tolerance = 1e-5,
         .machine = machine_find(ctx, machines_with_vectors[_i])
@@ -258,6 +260,54 @@ START_TEST(others_have_tiles_of_channels)
 }
 END_TEST
 
+/* What is not chosen as usual, but can be (KNOB_KERNEL). */
+START_TEST(what_was_not_faster_may_be_chosen)
+{
+    static const char *const names[] = { "x86-64", "x86-64-v4", "aarch64", "wasm32" };
+    struct ctx *ctx = ctx_new("chosen");
+    struct choice choice = { .value = { [KNOB_KERNEL] = "conv_columns" } };
+    struct choices choices = { .by_signature = { .arena = &ctx->perm } };
+    struct output_set set = { .ctx = ctx };
+    struct temp_dir dir = temp_dir_new();
+    struct generated_case row = {
+#define CONV(y, w, attrs, type)                                                                    \
+    "  " y " = nn.conv2d(%x, " w ") {" attrs ", groups=1, data_layout=\"NCHW\", "                  \
+    "out_layout=\"NHWC\"} : " type " f32\n"
+        .text = "fn main(%x: (1,3,9,62) f32) -> (%a, %b, %c, %d) {\n"
+                "  const @u : (4,3,3,3) f32 = crc32:00000000\n"
+                "  const @v : (5,3,1,1) f32 = crc32:00000001\n"
+                "  const @w : (8,3,3,3) f32 = crc32:00000002\n" CONV(
+                    "%a", "@u", "strides=[2,3], padding=[1,1,1,1]",
+                    "(1,5,21,4)") CONV("%b", "@v", "strides=[1,1]", "(1,9,62,5)")
+                    CONV("%c", "@w", "strides=[1,3], padding=[0,5,0,6]", "(1,7,24,8)")
+                        CONV("%d", "@w", "strides=[2,2], padding=[1,1,1,1]", "(1,5,31,8)") "}\n",
+        .tolerance = 1e-5,
+        .machine = machine_find(ctx, names[_i]),
+        .one_build = true,
+        .choices = &choices
+    };
+    const struct codegen_options options = { .name = "net",
+                                             .dir = dir.path,
+                                             .model_file = "net.onnx",
+                                             .model_sha256 = "",
+                                             .command = "",
+                                             .machine = row.machine };
+    struct module *module = generated_module(ctx, &row);
+    struct codegen_result result;
+
+    ck_assert_msg(codegen_c(module, &options, &set, &result), "%s", expect_text(ctx));
+    output_abort(&set);
+    for (int i = 0; i < result.n_regions; i++)
+        map_set(&choices.by_signature, result.regions[i].signature, &choice);
+    ck_assert_int_eq(count(ctx, &row, layers), 4);
+    generated_check_module(module, &row, NULL);
+    ck_assert_msg(ctx->diags.n_warnings == 0, "%s", expect_text(ctx));
+    temp_dir_free(&dir);
+    module_free(module);
+    ctx_free(ctx);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("kernels_columns");
@@ -274,6 +324,7 @@ int main(void)
     tcase_add_loop_test(tests, numbers_that_are_none_stay_so, 0, 3);
     tcase_add_loop_test(tests, pixels_that_are_parts_of_others, 0, 3);
     tcase_add_test(tests, others_have_tiles_of_channels);
+    tcase_add_loop_test(tests, what_was_not_faster_may_be_chosen, 0, 4);
     srunner_run_all(runner, CK_ENV);
     n_failed = srunner_ntests_failed(runner);
     srunner_free(runner);

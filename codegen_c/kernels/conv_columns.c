@@ -15,7 +15,8 @@
 
 enum {
     MOST_CHANNELS = 8, /* 16 fill vectors of AVX-512, and gain nothing with shorter ones */
-    REGISTERS = 16     /* at least */
+    REGISTERS = 16,    /* at least */
+    WIDE_LANES = 16
 };
 
 /* Vectors of a row of y; the last may begin before the one in front ends. */
@@ -40,18 +41,33 @@ bool accepts_conv_columns_anyway(const struct region *region, const char **why)
     return w.groups == 1 && w.out_c <= MOST_CHANNELS && w.out[2] >= machine->lanes;
 }
 
+/* Whether so few of what vectors compute is computed twice that it is faster than a tile of
+ * channels, half of whose lanes may be idle. */
+static bool fills_vectors(const struct window *w, int64_t lanes)
+{
+    const int64_t computed = vectors_in_row(w, lanes) * lanes;
+
+    return lanes == WIDE_LANES ? w->out[2] * 4 >= computed * 3 : w->out[2] * 8 >= computed * 7;
+}
+
 bool accepts_conv_columns(const struct region *region, const char **why)
 {
     const struct window w = window_of_conv(region);
-    const int64_t lanes = region->machine->lanes;
+    const struct machine *machine = region->machine;
 
     if (!accepts_conv_columns_anyway(region, why))
         return false;
-    *why = "where it was not measured";
-    if (region->machine->arch != ARCH_X86_64)
+    *why = "it was measured on x86-64 only";
+    if (machine->arch != ARCH_X86_64)
         return false;
-    *why = "more than a quarter of what vectors compute would be computed twice";
-    return w.out[2] * 4 >= vectors_in_row(&w, lanes) * lanes * 3;
+    *why = "its columns are more than two apart, which are copied one by one";
+    if (w.stride[2] > 2)
+        return false;
+    *why = "there is too little to compute for what it takes to make channels of pixels";
+    if (machine->lanes != WIDE_LANES && window_k_len(&w) == 1 && w.out_channels_last && w.out_c > 1)
+        return false;
+    *why = "rows leave too much of their last vector over";
+    return fills_vectors(&w, machine->lanes);
 }
 
 /* Where column i of a row with its padding lies in the band. */
@@ -142,15 +158,20 @@ bool bind_conv_columns(struct bind *bind)
     struct tile_place place = conv_tile_place(bind, &w);
     const int64_t band = bind_columns_band(bind, &w, &columns);
     struct tile_end end;
-    bool stores;
+    bool stores, skips;
 
     place.across = true;
     stores = whole && (!columns.joined || (w.out_c == columns.channels && !pitched)) &&
              tile_end_of(bind, &w, &place, "vector_f32", "LANES", &end);
+    /* Elements that are finished one by one are so once: y may lie over what is read beside them.
+     */
+    skips = !stores && bind->region->fn->n_params > 1 && w.out[2] % bind->machine->lanes != 0;
     bind_flag(bind, "stores", stores);
     bind_int(bind, "vectors", columns.vectors);
     bind_int(bind, "channels", columns.channels);
     bind_flag(bind, "splat", columns.splat);
+    bind_flag(bind, "skips", skips);
+    keys_offer(bind->keys, "fresh", skips ? "done[v]" : "0");
     bind_text(bind, "tile_fn", "%s", bind_columns(bind, &columns, stores ? &end : NULL));
     bind_results(bind, &w, &columns, stores ? &end : NULL);
     bind_conv_places(bind, &w);
