@@ -29,6 +29,7 @@ bool bind_matmul_row(struct bind *bind)
     bind_product_matrices(bind, &p);
     bind_input(bind, "b", 1);
     bind_helper(bind, "wide_loops");
+    bind_flag(bind, "left", p.k % 4 != 0);
     bind_scratch_numbers(bind, p.n);
     bind_text(bind, "at", p.batch > 1 ? "batch * COLUMNS + column" : "column");
     position_by_division(bind, "at", &position);
