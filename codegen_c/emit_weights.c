@@ -275,7 +275,8 @@ static void write_sections(struct codegen *codegen, struct writer *out, int file
                 "*/\n"
                 "#ifndef %s\n"
                 "#if defined __GNUC__ && defined __ELF__\n"
-                "#define %s __attribute__((section(\"%s\"), used)) /* also where the compiler knows its numbers */\n"
+                "#define %s __attribute__((section(\"%s\"), used)) /* also where the compiler "
+                "knows its numbers */\n"
                 "#else\n#define %s\n#endif\n#endif\n\n",
                 pool->name, macro, macro, macro, section_text(codegen, pool), macro);
     }
