@@ -9,6 +9,7 @@
 #include "codegen_c/knob.h"
 #include "codegen_c/machine.h"
 #include "tests/support/expect.h"
+#include "tests/support/graph.h"
 #include "tests/support/kernel_case.h"
 #include "tests/support/run_generated.h"
 #include "tests/support/temp_dir.h"
@@ -119,32 +120,12 @@ static const char *endings_text(struct ctx *ctx, int images)
                    "  %%c%d = nn.conv2d(%%x, @w%d) {strides=[2,2], padding=[1,1,1,1], groups=1, "
                    "data_layout=\"NCHW\", out_layout=\"NHWC\"} : %s\n ",
                    i, i, type);
-        for (const char *c = endings[i].nodes; *c; c++) {
-            if (*c == 'T')
-                str_add(&nodes, type);
-            else
-                str_addn(&nodes, c, 1);
-            if ((*c == '%' || *c == '@') && c[1]) {
-                str_addn(&nodes, ++c, 1);
-                str_printf(&nodes, "%d", i);
-            }
-        }
+        graph_add_numbered(&nodes, endings[i].nodes, type, i);
         str_printf(&nodes, " : %s\n", type);
     }
     return arena_printf(arena, "fn main(%%x: (%d,3,19,90) f32%s) -> (%s) {\n%s%s}\n", images,
                         str_text(&params), str_text(&results), str_text(&constants),
                         str_text(&nodes));
-}
-
-/* How often a text is in the generated C. */
-static int count(struct ctx *ctx, const struct generated_case *row, const char *what)
-{
-    const char *text = generated_text(ctx, row, ".c");
-    int n = 0;
-
-    for (; (text = strstr(text, what)) != NULL; text += strlen(what))
-        n++;
-    return n;
 }
 
 static const char layers[] = "A vector has LANES neighbouring pixels";
@@ -160,10 +141,10 @@ START_TEST(sums_are_finished_before_they_are_stored)
                                   .machine = machine_find(ctx, machines_with_vectors[_i]) };
 
     row.text = endings_text(ctx, 1);
-    ck_assert_int_eq(count(ctx, &row, layers), N_ENDINGS);
+    ck_assert_int_eq(generated_count(ctx, &row, layers), N_ENDINGS);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        ck_assert_msg(count(ctx, &row, names[i]) > 0, "no %s", names[i]);
-    ck_assert_int_eq(count(ctx, &row, "_stores_bias_add_silu"), 0);
+        ck_assert_msg(generated_count(ctx, &row, names[i]) > 0, "no %s", names[i]);
+    ck_assert_int_eq(generated_count(ctx, &row, "_stores_bias_add_silu"), 0);
     generated_check(&row);
     row.text = endings_text(ctx, 2);
     row.parts = 3;
@@ -220,8 +201,8 @@ START_TEST(pixels_that_are_parts_of_others)
         .machine = machine_find(ctx, machines_with_vectors[_i])
     };
 
-    ck_assert_int_eq(count(ctx, &row, layers), 3);
-    ck_assert_int_gt(count(ctx, &row, "OUT_PITCH = 13"), 0);
+    ck_assert_int_eq(generated_count(ctx, &row, layers), 3);
+    ck_assert_int_gt(generated_count(ctx, &row, "OUT_PITCH = 13"), 0);
     generated_check(&row);
     ctx_free(ctx);
 }
@@ -299,7 +280,7 @@ START_TEST(what_was_not_faster_may_be_chosen)
     output_abort(&set);
     for (int i = 0; i < result.n_regions; i++)
         map_set(&choices.by_signature, result.regions[i].signature, &choice);
-    ck_assert_int_eq(count(ctx, &row, layers), 4);
+    ck_assert_int_eq(generated_count(ctx, &row, layers), 4);
     generated_check_module(module, &row, NULL);
     ck_assert_msg(ctx->diags.n_warnings == 0, "%s", expect_text(ctx));
     temp_dir_free(&dir);

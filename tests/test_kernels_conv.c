@@ -6,6 +6,7 @@
 
 #include "base/str.h"
 #include "codegen_c/machine.h"
+#include "tests/support/graph.h"
 #include "tests/support/kernel_case.h"
 #include "tests/support/run_generated.h"
 
@@ -317,16 +318,7 @@ static const char *endings_text(struct ctx *ctx, int images)
                    "  %%c%d = nn.conv2d(%%x, @w%d) {padding=[%d,%d,%d,%d], groups=%d, "
                    "data_layout=\"NHWC\", out_layout=\"NHWC\"} : %s\n ",
                    i, i, kernel / 2, kernel / 2, kernel / 2, kernel / 2, groups, type);
-        for (const char *c = endings[i].nodes; *c; c++) {
-            if (*c == 'T')
-                str_add(&nodes, type);
-            else
-                str_addn(&nodes, c, 1);
-            if ((*c == '%' || *c == '@') && c[1]) {
-                str_addn(&nodes, ++c, 1);
-                str_printf(&nodes, "%d", i);
-            }
-        }
+        graph_add_numbered(&nodes, endings[i].nodes, type, i);
         str_printf(&nodes, " : %s\n", type);
     }
     return arena_printf(arena, "fn main(%%x: (%d,5,5,16) f32%s) -> (%s) {\n%s%s}\n", images,

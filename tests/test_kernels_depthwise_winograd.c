@@ -81,20 +81,9 @@ static const char *network(struct ctx *ctx, const struct layer *layers, int n)
                         str_text(&results), str_text(&text));
 }
 
-/* How often a text is in the generated C. */
-static int count(struct ctx *ctx, const struct generated_case *row, const char *what)
-{
-    const char *text = generated_text(ctx, row, ".c");
-    int n = 0;
-
-    for (; (text = strstr(text, what)) != NULL; text += strlen(what))
-        n++;
-    return n;
-}
-
 static int n_taken(struct ctx *ctx, const struct generated_case *row)
 {
-    return count(ctx, row, "Winograd's F(2, 3)");
+    return generated_count(ctx, row, "Winograd's F(2, 3)");
 }
 
 START_TEST(layers_agree_with_the_reference)
@@ -190,8 +179,8 @@ START_TEST(pixels_that_are_parts_of_others)
     };
 
     ck_assert_int_eq(n_taken(ctx, &row), 3);
-    ck_assert_int_gt(count(ctx, &row, "OUT_PITCH = 32"), 0);
-    ck_assert_int_gt(count(ctx, &row, "IN_PITCH = 32"), 0);
+    ck_assert_int_gt(generated_count(ctx, &row, "OUT_PITCH = 32"), 0);
+    ck_assert_int_gt(generated_count(ctx, &row, "IN_PITCH = 32"), 0);
     generated_check(&row);
     ctx_free(ctx);
 }

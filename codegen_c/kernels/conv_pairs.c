@@ -94,7 +94,8 @@ static bool pays(const struct machine *machine, const struct window *w, bool dec
     const int64_t len = w->in_c / w->groups, out_c = w->out_c / w->groups;
     const bool is_24 = !decoded && out_c > 16 && out_c <= 24;
     const double products = (is_24 ? 1.5 : (double)vectors_of(out_c)) * (double)len;
-    const double sums = pairs_sum_time(machine, len) * (pairs_want_one_pointer(machine) ? 2 : 1);
+    const double sums =
+        pairs_sum_time(machine, len) * (machine->adders == ADDERS_REGISTERS ? 2 : 1);
     const double pairs = pairs_time(machine, vectors_of(out_c), len) + sums;
 
     return window_out_len(w) >= FEWEST_PIXELS && pairs < (decoded ? 1.1 : 0.95) * products;

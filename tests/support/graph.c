@@ -135,3 +135,17 @@ double graph_difference(const struct tensor *a, const struct tensor *b, int n)
         worst = fmax(worst, scaled_difference(&a[i], &b[i]));
     return worst;
 }
+
+void graph_add_numbered(struct str *out, const char *text, const char *type, int i)
+{
+    for (const char *c = text; *c; c++) {
+        if (*c == 'T')
+            str_add(out, type);
+        else
+            str_addn(out, c, 1);
+        if ((*c == '%' || *c == '@') && c[1]) {
+            str_addn(out, ++c, 1);
+            str_printf(out, "%d", i);
+        }
+    }
+}

@@ -2,6 +2,7 @@
 #ifndef TESTS_SUPPORT_GRAPH_H
 #define TESTS_SUPPORT_GRAPH_H
 
+#include "base/str.h"
 #include "relay_ir/interpret.h"
 #include "relay_ir/ir.h"
 
@@ -19,6 +20,11 @@ const char *graph_text(const struct module *module, bool payloads);
 
 /* Printed text (ending with a newline) without the payloads of constants. In ctx->perm. */
 const char *graph_without_payloads(struct ctx *ctx, const char *text);
+
+/* Adds text of which each T is the type, and each name %c or @c, of one letter, number i of its
+ * kind
+ * ("%c3"). */
+void graph_add_numbered(struct str *out, const char *text, const char *type, int i);
 
 /* The results of main for random parameters: floats in [-2, 2). In *bulk. NULL when it fails. */
 struct tensor *graph_run(struct module *module, unsigned seed, struct bulk *bulk);

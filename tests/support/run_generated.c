@@ -334,3 +334,13 @@ const char *generated_text(struct ctx *ctx, const struct generated_case *row, co
     temp_dir_free(&dir);
     return text;
 }
+
+int generated_count(struct ctx *ctx, const struct generated_case *row, const char *what)
+{
+    const char *text = generated_text(ctx, row, ".c");
+    int n = 0;
+
+    for (; (text = strstr(text, what)) != NULL; text += strlen(what))
+        n++;
+    return n;
+}

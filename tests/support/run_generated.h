@@ -58,6 +58,9 @@ void generated_check_module(struct module *module, const struct generated_case *
  * called "net". In ctx->perm; fails the test when there is no such file. */
 const char *generated_text(struct ctx *ctx, const struct generated_case *row, const char *suffix);
 
+/* How often a text, not empty, is in the generated C. */
+int generated_count(struct ctx *ctx, const struct generated_case *row, const char *what);
+
 /* All passes on a parsed graph, or fuse_ops alone; fails the test when one fails. */
 struct module *generated_module(struct ctx *ctx, const struct generated_case *row);
 
