@@ -22,6 +22,7 @@ struct epilogue {
     struct bind *bind;
     const struct position *position;
     const struct epilogue_row *row; /* NULL: elements are read, and written, one by one */
+    struct str of_channels;         /* what stands before a loop over positions */
     struct str text, before;        /* … what stands before the loop over a row, … */
     const struct node *last; /* … the node of the result, which may be encoded behind it, … */
     const char *needs;       /* … and its helpers */
@@ -105,14 +106,22 @@ static const char *uniform_literal(struct bind *bind, const struct value *value)
     return text;
 }
 
-static const char *read_at(struct epilogue *e, struct value *value, const char *index)
+/* `role` is what a variable would be called. */
+static const char *read_at(struct epilogue *e, struct value *value, const char *index,
+                           const char *role)
 {
-    const char *array = bind_operand(e->bind, value);
-    const int lanes = e->position->lanes;
+    const char *array = bind_operand(e->bind, value), *load;
+    const struct position *at = e->position;
 
-    return lanes ? arena_printf(e->bind->arena, "i32x%d_load_%s(&%s[%s])", lanes,
-                                dtype_name(value->type.dtype), array, index)
-                 : arena_printf(e->bind->arena, "%s[%s]", array, index);
+    if (!at->lanes)
+        return arena_printf(e->bind->arena, "%s[%s]", array, index);
+    load = arena_printf(e->bind->arena, "i32x%d_load_%s(&%s[%s])", at->lanes,
+                        dtype_name(value->type.dtype), array, index);
+    if (!at->hoists || value->kind != VALUE_CONSTANT || strcmp(index, at->coord[at->rank - 1]) != 0)
+        return load;
+    role = arena_printf(e->bind->arena, "%s_%d", role, ++e->n_variables);
+    str_printf(&e->of_channels, "const i32x%d %s = %s;\n", at->lanes, role, load);
+    return role;
 }
 
 static const char *read_operand(struct epilogue *e, const struct node *node, int input)
@@ -127,7 +136,8 @@ static const char *read_operand(struct epilogue *e, const struct node *node, int
     literal = uniform_literal(e->bind, value);
     if (literal)
         return literal;
-    return read_at(e, value, index_at(e, value, &e->bind->region->fn->ret->inputs[0]->type, axis));
+    return read_at(e, value, index_at(e, value, &e->bind->region->fn->ret->inputs[0]->type, axis),
+                   node->op == OP_BIAS_ADD ? "bias" : "operand");
 }
 
 static int count_placeholder(const char *text, char letter)
@@ -215,7 +225,7 @@ static void read_tables(struct epilogue *e, const struct node *node, const char 
     at = e->position->coord[qnn_vector_axis(node, 1)];
     qnn_tables(e->bind, node, tables);
     for (int i = 0; i < QNN_TABLES; i++)
-        operands[i] = read_at(e, tables[i], at);
+        operands[i] = read_at(e, tables[i], at, i ? "shift" : "multiplier");
 }
 
 /* Whether an operand's elements lie side by side as those of the result do: then a row of codes is
@@ -341,7 +351,7 @@ static bool goes_along(struct epilogue *e, const struct node *node, int input)
     return strcmp(index, at->linear) == 0 || strcmp(index, at->coord[at->rank - 1]) == 0;
 }
 
-static bool node_takes_lanes(struct epilogue *e, const struct node *node)
+static bool node_takes_lanes(struct epilogue *e, const struct node *node, int lanes)
 {
     const char *needs, *text;
 
@@ -349,7 +359,8 @@ static bool node_takes_lanes(struct epilogue *e, const struct node *node)
         node->op != OP_QNN_SUBTRACT)
         return false;
     text = scalar_text(e->bind->arena, node, &needs);
-    if (!text || (*needs && strcmp(needs, "requantize_down clamp_int") != 0))
+    if (!text || (*needs && strcmp(needs, "requantize_down clamp_int") != 0 &&
+                  !(lanes >= LEAST_LANES && requantize_takes_lanes(node))))
         return false;
     for (int i = 0; i < node->n_inputs && i < SCALAR_OPERANDS - QNN_TABLES; i++)
         if (count_placeholder(text, (char)('a' + i)) && !goes_along(e, node, i))
@@ -361,6 +372,7 @@ static struct epilogue epilogue_begin(struct bind *bind, const struct position *
 {
     return (struct epilogue){ .bind = bind,
                               .position = position,
+                              .of_channels = { .arena = bind->arena },
                               .text = { .arena = bind->arena },
                               .before = { .arena = bind->arena },
                               .expressions = { .arena = bind->arena } };
@@ -371,7 +383,7 @@ static bool is_in_epilogue(const struct region *region, const struct node *node)
     return node != region->anchor && !is_prologue(node, region->anchor);
 }
 
-static bool takes_lanes(struct bind *bind, const struct position *position)
+static bool takes_lanes(struct bind *bind, const struct position *position, int lanes)
 {
     struct epilogue e = epilogue_begin(bind, position);
     const struct region *region = bind->region;
@@ -383,7 +395,7 @@ static bool takes_lanes(struct bind *bind, const struct position *position)
     map_set(&e.expressions, region->anchor->outputs[0]->name, computed);
     for (const struct node *n = region->fn->first; n; n = n->next)
         if (is_in_epilogue(region, n)) {
-            if (!node_takes_lanes(&e, n))
+            if (!node_takes_lanes(&e, n, lanes))
                 return false;
             map_set(&e.expressions, n->outputs[0]->name, computed);
         }
@@ -396,7 +408,7 @@ int epilogue_lanes(struct bind *bind, const struct position *position, int64_t c
 
     while (lanes && channels % lanes != 0)
         lanes = lanes > LEAST_LANES && bind->machine->arch == ARCH_X86_64 ? lanes / 2 : 0;
-    return lanes && takes_lanes(bind, position) ? lanes : 0;
+    return lanes && takes_lanes(bind, position, lanes) ? lanes : 0;
 }
 
 static bool add_nodes(struct epilogue *e, const char *acc)
@@ -421,12 +433,14 @@ bool bind_epilogue(struct bind *bind, const char *acc, const struct position *po
 {
     struct epilogue e = epilogue_begin(bind, position);
 
-    if (position->lanes)
-        bind_lanes(bind, position->lanes);
     if (!add_nodes(&e, acc))
         return false;
+    if (position->lanes)
+        bind_lanes_of(bind, position->lanes, str_text(&e.text));
     bind_text(bind, "epilogue", "%s", str_text(&e.text));
     bind_text(bind, "result", "%s", result_of(&e));
+    if (position->hoists)
+        bind_text(bind, "of_channels", "%s", str_text(&e.of_channels));
     return true;
 }
 

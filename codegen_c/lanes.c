@@ -7,14 +7,15 @@
  * are stored. */
 static const char *without_clamp(struct arena *arena, const char *text)
 {
-    static const char clamp[] = "($t)clamp_int(";
+    static const char *const clamps[] = { "($t)clamp_int(", "($t)saturate_int(" };
     const char *const most = strrchr(text, ','), *end = most;
+    const int i = str_starts(text, clamps[1]);
 
-    if (!str_starts(text, clamp) || !most)
+    if (!str_starts(text, clamps[i]) || !most)
         return text;
     while (*--end != ',')
         continue;
-    text += strlen(clamp);
+    text += strlen(clamps[i]);
     return arena_strndup(arena, text, (size_t)(end - text));
 }
 
@@ -23,8 +24,11 @@ const char *lanes_text(struct arena *arena, const char *text, int n, bool is_sto
     static const struct {
         const char *of_one, *of_lanes;
     } words[] = { { "($t)", "" },
+                  { "(int64_t)", "" },
                   { "requantize_down(", "requantize(" },
-                  { "clamp_int(", "clamp(" } };
+                  { "requantize(", "requantize_any(" },
+                  { "clamp_int(", "clamp(" },
+                  { "saturate_int(", "clamp(" } };
     enum { N_WORDS = sizeof words / sizeof *words };
     struct str out = { .arena = arena };
 
@@ -88,4 +92,25 @@ void bind_lanes(struct bind *bind, int n)
                    i ? "_mm_packus_epi16" : "_mm_packs_epi16");
     }
     bind_new_helper(bind, name, "templates/helpers/lanes_i32.c.tmpl", &keys);
+}
+
+/* Few networks have such factors: the function stands in their files only. */
+static void bind_requantize_any(struct bind *bind, int n)
+{
+    const char *name = arena_printf(bind->arena, "i32x%d_requantized_any", n);
+    struct keys keys;
+
+    if (bind_own_helper(bind, name))
+        return;
+    keys_init(&keys, bind->arena);
+    keys_set_int(&keys, "n", n);
+    keys_set_int(&keys, "bytes", 4 * n);
+    bind_new_helper(bind, name, "templates/helpers/lanes_requantize_any.c.tmpl", &keys);
+}
+
+void bind_lanes_of(struct bind *bind, int n, const char *text)
+{
+    bind_lanes(bind, n);
+    if (strstr(text, "_requantize_any("))
+        bind_requantize_any(bind, n);
 }

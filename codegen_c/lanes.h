@@ -10,7 +10,9 @@
  * that is_stored without its clamp, since stores saturate. */
 const char *lanes_text(struct arena *arena, const char *text, int n, bool is_stored);
 
-/* Pastes the type i32xN and its functions into the file, once. */
+/* Pastes the type i32xN and its functions into the file, once; those, too, that only some texts
+ * need. */
 void bind_lanes(struct bind *bind, int n);
+void bind_lanes_of(struct bind *bind, int n, const char *text);
 
 #endif

@@ -198,6 +198,16 @@ static bool stays_small(const struct node *node, int64_t in_zero)
     return true;
 }
 
+bool requantize_takes_lanes(const struct node *node)
+{
+    int64_t in_zero;
+
+    return node->op == OP_QNN_REQUANTIZE && node->inputs[0]->type.dtype == DTYPE_I32 &&
+           dtype_bytes(node->outputs[0]->type.dtype) == 1 && !is_exact(node) &&
+           fixed_point_rounding_of(node->attrs.requantize.rounding) != ROUND_SINGLE &&
+           is_known(node->inputs[2], &in_zero) && in_zero == 0;
+}
+
 /* clamp(x + zero) as an element of the result's type; 32 bits hold all of it. */
 static const char *clamped(struct arena *arena, const struct node *node, const char *x,
                            int64_t zero)

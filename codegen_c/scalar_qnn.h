@@ -10,6 +10,10 @@
  * qnn.div for what qnn_div_tables gives. */
 const char *qnn_text(struct arena *arena, const struct node *node, const char **needs);
 
+/* Whether a qnn.requantize of any factors can be written for vectors (lanes_requantize_any.c.tmpl):
+ * it makes 8 bits of 32, without a zero point before. */
+bool requantize_takes_lanes(const struct node *node);
+
 /* The multipliers and shifts of a qnn.requantize whose scale is a vector along its axis. */
 enum { QNN_TABLES = 2 };
 void qnn_tables(struct bind *bind, const struct node *node, struct value *tables[QNN_TABLES]);

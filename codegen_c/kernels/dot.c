@@ -20,6 +20,19 @@ enum { TILE_BYTES = 7, ROW_BYTES = 3 };
 /* Of that, on the stack: a patch of 3 x 3 x 16 is not cut, which would cost it a twelfth. */
 enum { MOST_LOCAL_BYTES = 1120 };
 
+struct dot dot_of_conv(const struct window *w)
+{
+    const int64_t in_c = w->in_c / w->groups, taps = window_k_len(w);
+
+    return (struct dot){ .groups = w->groups,
+                         .channels = w->out_c / w->groups,
+                         .len = in_c * taps,
+                         .channel_step = in_c * taps,
+                         .minor = w->channels_last && in_c > 0 ? in_c : 1,
+                         .major_step = 1,
+                         .minor_step = taps };
+}
+
 static int64_t round_up_to_4(int64_t n)
 {
     return (n + 3) / 4 * 4;
@@ -213,4 +226,14 @@ void bind_dot(struct bind *bind, const struct dot *dot, bool one_row, int64_t pa
               is_ragged                   ? "channels"
               : dot->channels > DOT_BLOCK ? "32"
                                           : "OUT_C");
+}
+
+bool bind_sums_epilogue(struct bind *bind, const char *acc, struct position *position, int lanes)
+{
+    position->lanes = lanes;
+    bind_flag(bind, "vectors", lanes > 0);
+    bind_int(bind, "lanes", lanes);
+    bind_text(bind, "vector", "i32x%d", lanes);
+    bind_text(bind, "y_type", "%s", dtype_name(bind->region->fn->ret->inputs[0]->type.dtype));
+    return bind_epilogue(bind, acc, position);
 }

@@ -6,7 +6,7 @@
 #ifndef CODEGEN_C_KERNELS_DOT_H
 #define CODEGEN_C_KERNELS_DOT_H
 
-#include "codegen_c/kernel.h"
+#include "codegen_c/kernels/window.h"
 
 enum {
     DOT_BLOCK = 32,
@@ -20,6 +20,10 @@ struct dot {
     int64_t len;              /* of a sum */
     int64_t channel_step, minor, major_step, minor_step;
 };
+
+/* Sums run over (k_h, k_w, in_c), so that what lies side by side with the channels last is copied
+ * as one; of a planar input over (in_c, k_h, k_w), as the weights lie. */
+struct dot dot_of_conv(const struct window *window);
 
 /* For accepts_: whether the anchor's sums of products of inputs 0 and 1, less their zero points
  * (inputs 2 and 3), are such dot products: of bytes, weights that are known, and whose distances
@@ -41,5 +45,9 @@ int64_t dot_most_part(bool one_row);
  * numbers of a sum at a time (parts: fewer than all), a multiple of 4; a second
  * function (dot_more) adds to the tile. */
 void bind_dot(struct bind *bind, const struct dot *dot, bool one_row, int64_t part);
+
+/* The element-wise nodes behind the sums `acc`, `lanes` channels at a time (epilogue_lanes; 0 = one).
+ * Sets vectors, lanes, vector ("i32x16") and y_type; with position->hoists of_channels. */
+bool bind_sums_epilogue(struct bind *bind, const char *acc, struct position *position, int lanes);
 
 #endif

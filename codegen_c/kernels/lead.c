@@ -217,6 +217,14 @@ bool leads_qnn_depthwise(const struct region *region, struct lead *lead)
     return is_last(&w);
 }
 
+bool leads_qnn_depthwise_rows(const struct region *region, struct lead *lead)
+{
+    const struct window w = window_of_conv(region);
+
+    lead->bytes = lead_of_windows(region, &w, GROUP_OF_ROW);
+    return is_last(&w);
+}
+
 /* Runs of elements, in the order in which y lies. strided_slice reads each where y has it, or
  * further on; depth_to_space moves what lies under the first rows of blocks, whole, then what lies
  * under the next. */

@@ -11,24 +11,7 @@
 
 enum { X, W };
 enum { FEW = 4 };            /* output channels of a group: tiles would be empty */
-enum { MOST_UNROLLED = 25 }; /* taps */
-enum { LEAST_OF_PAIRS = 8 }; /* lanes */
 enum { MOST_CHUNKS = 8 };    /* values of the knob */
-
-/* Sums run over (k_h, k_w, in_c), so that what lies side by side with the channels last is copied
- * as one; of a planar input over (in_c, k_h, k_w), as the weights lie. */
-static struct dot dot_of_conv(const struct window *w)
-{
-    const int64_t in_c = w->in_c / w->groups, taps = window_k_len(w);
-
-    return (struct dot){ .groups = w->groups,
-                         .channels = w->out_c / w->groups,
-                         .len = in_c * taps,
-                         .channel_step = in_c * taps,
-                         .minor = w->channels_last && in_c > 0 ? in_c : 1,
-                         .major_step = 1,
-                         .minor_step = taps };
-}
 
 /* How a patch is gathered on the stack: `len` numbers at a time, by copies of `run`: rows of the
  * kernel, taps, or, with 0, what is left of a tap or of the part. */
@@ -173,17 +156,6 @@ static void bind_dot_chunk(struct bind *bind, int64_t channels)
                                      : "chunk + CHUNK");
 }
 
-/* The element-wise nodes behind sums, several channels at a time if that goes. */
-static bool bind_sums_epilogue(struct bind *bind, struct position *position, int lanes)
-{
-    position->lanes = lanes;
-    bind_flag(bind, "vectors", lanes > 0);
-    bind_int(bind, "lanes", lanes);
-    bind_text(bind, "vector", "i32x%d", lanes);
-    bind_text(bind, "y_type", "%s", dtype_name(bind->region->fn->ret->inputs[0]->type.dtype));
-    return bind_epilogue(bind, "acc", position);
-}
-
 bool bind_qnn_conv_tiles(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
@@ -211,114 +183,7 @@ bool bind_qnn_conv_tiles(struct bind *bind)
     if (w.out_c > 1)
         position.coord[w.out_channels_last ? position.rank - 1 : 1] = "oc";
     return bind_sums_epilogue(
-        bind, &position, w.out_channels_last ? epilogue_lanes(bind, &position, dot.channels) : 0);
-}
-
-bool accepts_qnn_depthwise(const struct region *region, const char **why)
-{
-    const struct window w = window_of_conv(region);
-    const struct dot dot = dot_of_conv(&w);
-
-    *why = "the convolution is not depthwise, with the channels last, in at most two dimensions";
-    return w.rank < 3 && w.channels_last && w.out_channels_last && w.groups == w.in_c &&
-           w.groups == w.out_c && takes_sizes(region, why) && takes_window(&w, why) &&
-           takes_dot(region, &dot, why);
-}
-
-/* Whether two products of such a weight and a byte with a sign have a sum of 16 bits. */
-static bool takes_pairs(struct bind *bind, const struct dot *dot, int lanes)
-{
-    if (lanes < LEAST_OF_PAIRS || dot->len > MOST_UNROLLED)
-        return false;
-    for (int64_t c = 0; c < dot->groups; c++)
-        for (int64_t k = 0; k < dot->len; k++)
-            if (dot_weight(bind->region, dot, c, k) == INT8_MIN)
-                return false;
-    return true;
-}
-
-/* The taps 0 and 1, 2 and 3, ... */
-static void bind_pairs(struct bind *bind, int64_t n)
-{
-    bind_int(bind, "pairs", n / 2);
-    for (int p = 0; p < n / 2; p++) {
-        bind_int(bind, arena_printf(bind->arena, "first%d", p), 2 * p);
-        bind_int(bind, arena_printf(bind->arena, "second%d", p), 2 * p + 1);
-    }
-    bind_flag(bind, "odd", n % 2 != 0);
-    bind_int(bind, "last", n - 1);
-}
-
-/* Compilers make vectors of products of 16 bits. For scalars, and for vectors that are written so,
- * a product without a zero point is fewer instructions: sums start with what it adds to them,
- * negated. Pairs take bytes with a sign. */
-static void bind_depthwise_products(struct bind *bind, const struct dot *dot, int64_t channels,
-                                    int zero, int lanes, bool pairs)
-{
-    const bool scalars = bind->machine->lanes == 1 && bind->machine->dot != DOT_MVE;
-    int32_t *start;
-
-    if (pairs && anchor_input(bind->region, X)->dtype == DTYPE_U8)
-        zero -= 128;
-    bind_flag(bind, "scalars", scalars);
-    bind_flag(bind, "paired", pairs);
-    bind_pairs(bind, pairs ? dot->len : 0);
-    bind_text(bind, "note", scalars || lanes ? "" : " A product of bytes has 16\n * bits.");
-    if (!(scalars || lanes) || zero == 0) {
-        keys_set(bind->keys, "start", "");
-        return;
-    }
-    start = table_new(bind, DTYPE_I32, channels);
-    for (int64_t c = 0; c < channels; c++)
-        for (int64_t k = 0; k < dot->len; k++)
-            start[c] -= zero * (int32_t)dot_weight(bind->region, dot, c, k);
-    bind_table(bind, "start",
-               arena_printf(bind->arena, "%s_start", bind->region->anchor->inputs[W]->name),
-               DTYPE_I32, channels, start);
-}
-
-static void bind_depthwise_weights(struct bind *bind, const struct window *w, const struct dot *dot)
-{
-    const int64_t dims[] = { w->k[1], w->k[2], w->in_c };
-    const struct type type = type_make(DTYPE_I8, 3, dims);
-    int8_t *packed = constant_alloc(bind->region->fn, &type);
-
-    for (int64_t k = 0; k < dot->len; k++)
-        for (int64_t c = 0; c < w->in_c; c++)
-            packed[k * w->in_c + c] = (int8_t)dot_weight(bind->region, dot, c, k);
-    bind_text(
-        bind, "weight", "%s",
-        bind_packed(bind, bind->region->anchor->inputs[W], &type, packed, "[K_H, K_W, channels]"));
-}
-
-bool bind_qnn_depthwise(struct bind *bind)
-{
-    const struct window w = window_of_conv(bind->region);
-    const struct dot dot = dot_of_conv(&w);
-    struct position position;
-    double zero = 0;
-    bool pairs;
-    int lanes;
-
-    position_by_division(bind, "at", &position);
-    if (w.in_c > 1)
-        position.coord[position.rank - 1] = "c";
-    lanes = epilogue_lanes(bind, &position, w.in_c);
-    pairs = takes_pairs(bind, &dot, lanes);
-    value_uniform(bind->region->anchor->inputs[2], &zero);
-    bind_type(bind);
-    bind_input(bind, "x", X);
-    bind_text(bind, "x_type", "%s", dtype_name(anchor_input(bind->region, X)->dtype));
-    bind_depthwise_weights(bind, &w, &dot);
-    bind_depthwise_products(bind, &dot, w.in_c, (int)zero, lanes, pairs);
-    bind_window(bind, &w);
-    bind_int(bind, "channels", w.in_c);
-    bind_int(bind, "batch", w.batch);
-    bind_int(bind, "x_zero", (int64_t)zero);
-    bind_int(bind, "unrolled", dot.len <= MOST_UNROLLED ? dot.len : 0);
-    bind_flag(bind, "rolled", dot.len > MOST_UNROLLED);
-    bind_scratch(bind, (size_t)w.in_c);
-    return bind_sums_epilogue(bind, &position, lanes);
+        bind, "acc", &position, w.out_channels_last ? epilogue_lanes(bind, &position, dot.channels) : 0);
 }
 
 /* Every row of x times the same matrix: [out_c, in_c] of qnn.dense, [in_c, out_c] of qnn.matmul,
@@ -383,5 +248,5 @@ bool bind_qnn_dense_tiles(struct bind *bind)
     position_by_division(bind, "at", &position);
     if (dot.channels > 1)
         position.coord[position.rank - 1] = rows == 1 ? "at" : "oc";
-    return bind_sums_epilogue(bind, &position, epilogue_lanes(bind, &position, dot.channels));
+    return bind_sums_epilogue(bind, "acc", &position, epilogue_lanes(bind, &position, dot.channels));
 }
