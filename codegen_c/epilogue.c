@@ -300,7 +300,8 @@ static bool add_node(struct epilogue *e, const struct node *node)
     if (e->position->lanes) {
         text = node->op == OP_BIAS_ADD
                    ? "$a + $b"
-                   : lanes_text(bind->arena, text, e->position->lanes, is_result(e, node));
+                   : lanes_text(bind->arena, text, e->position->lanes, is_result(e, node),
+                                e->position->lanes >= LEAST_LANES && requantizes_from_0(node));
         needs = "";
     }
     text = decoded_before(e, node, text, &operands[0], &needs);

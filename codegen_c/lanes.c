@@ -19,13 +19,13 @@ static const char *without_clamp(struct arena *arena, const char *text)
     return arena_strndup(arena, text, (size_t)(end - text));
 }
 
-const char *lanes_text(struct arena *arena, const char *text, int n, bool is_stored)
+const char *lanes_text(struct arena *arena, const char *text, int n, bool is_stored, bool from_0)
 {
-    static const struct {
+    const struct {
         const char *of_one, *of_lanes;
     } words[] = { { "($t)", "" },
                   { "(int64_t)", "" },
-                  { "requantize_down(", "requantize(" },
+                  { "requantize_down(", from_0 ? "requantize_from_0(" : "requantize(" },
                   { "requantize(", "requantize_any(" },
                   { "clamp_int(", "clamp(" },
                   { "saturate_int(", "clamp(" } };

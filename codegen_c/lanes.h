@@ -7,8 +7,9 @@
 
 /* The text of an element-wise operator on quantised numbers (scalar_qnn.h) for n lanes: without the
  * cast of its result, which the lanes hold as well, and with the helpers for vectors; of a result
- * that is_stored without its clamp, since stores saturate. */
-const char *lanes_text(struct arena *arena, const char *text, int n, bool is_stored);
+ * that is_stored without its clamp, since stores saturate. from_0: what is requantized is clamped
+ * where it is 0 or less. */
+const char *lanes_text(struct arena *arena, const char *text, int n, bool is_stored, bool from_0);
 
 /* Pastes the type i32xN and its functions into the file, once; those, too, that only some texts
  * need. */

@@ -208,6 +208,15 @@ bool requantize_takes_lanes(const struct node *node)
            is_known(node->inputs[2], &in_zero) && in_zero == 0;
 }
 
+bool requantizes_from_0(const struct node *node)
+{
+    int64_t out_zero;
+
+    return node->op == OP_QNN_REQUANTIZE && dtype_bytes(node->outputs[0]->type.dtype) == 1 &&
+           is_known(node->inputs[4], &out_zero) &&
+           out_zero == least_of(node->outputs[0]->type.dtype);
+}
+
 /* clamp(x + zero) as an element of the result's type; 32 bits hold all of it. */
 static const char *clamped(struct arena *arena, const struct node *node, const char *x,
                            int64_t zero)

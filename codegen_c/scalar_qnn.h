@@ -14,6 +14,9 @@ const char *qnn_text(struct arena *arena, const struct node *node, const char **
  * it makes 8 bits of 32, without a zero point before. */
 bool requantize_takes_lanes(const struct node *node);
 
+/* Whether it makes its least number of everything below 0. */
+bool requantizes_from_0(const struct node *node);
+
 /* The multipliers and shifts of a qnn.requantize whose scale is a vector along its axis. */
 enum { QNN_TABLES = 2 };
 void qnn_tables(struct bind *bind, const struct node *node, struct value *tables[QNN_TABLES]);

@@ -90,6 +90,33 @@ static const struct kernel_case last[] = {
       "f32[2,3,4,5,3] nan 1 -2 inf -inf 7 3 2" },
 };
 
+/* Depthwise, along rows of y: strides, dilations, paddings beyond x and beyond the kernel, kernels of
+ * one, two and eight rows; a column of y; bytes with and without a sign, zero points at their ends.
+ */
+static const struct kernel_case by_rows[] = {
+    { "qnn_depthwise_rows", "qnn.conv2d", "groups=16, padding=[1,1,1,1], data_layout=\"NHWC\"",
+      "u8[1,5,6,16] 255 0 3 254; const i8[16,1,3,3] -128 127 1; const u8[] 0; const i8[] 0" },
+    { "qnn_depthwise_rows", "qnn.conv2d",
+      "groups=40, padding=[1,1,1,1], strides=[2,1], data_layout=\"NHWC\"",
+      "u8[2,7,6,40] 255 0 3; const i8[40,1,3,3] -128 127; const u8[] 255; const i8[] 0" },
+    { "qnn_depthwise_rows", "qnn.conv2d",
+      "groups=24, padding=[0,0,1,1], strides=[2,2], data_layout=\"NHWC\"",
+      "i8[1,8,10,24] -128 127 0; const i8[24,1,3,3] -128 127; const i8[] -128; const i8[] 0" },
+    { "qnn_depthwise_rows", "qnn.conv2d",
+      "groups=48, padding=[2,3,2,3], dilation=[1,2], data_layout=\"NHWC\"",
+      "i8[1,9,8,48]; const u8[48,1,5,6] 100 120; const i8[] 127; const u8[48] 110" },
+    { "qnn_depthwise_rows", "qnn.conv2d",
+      "groups=8, padding=[6,5,1,9], dilation=[3,1], data_layout=\"NHWC\"",
+      "i8[2,4,3,8]; const i8[8,1,2,8]; const i8[] 5; const i8[] 0" },
+    { "qnn_depthwise_rows", "qnn.conv2d",
+      "groups=32, padding=[4,0,4,0], strides=[3,5], data_layout=\"NHWC\"",
+      "u8[1,9,7,32]; const i8[32,1,8,1]; const u8[] 128; const i8[] 0" },
+    { "qnn_depthwise_rows", "qnn.conv2d", "groups=16, padding=[5,5,5,5], data_layout=\"NHWC\"",
+      "u8[1,2,2,16]; const i8[16,1,4,4]; const u8[] 7; const i8[] 0" },
+    { "qnn_depthwise_rows", "qnn.conv2d", "groups=16, strides=[1,2], data_layout=\"NHWC\"",
+      "u8[1,6,4,16]; const i8[16,1,3,3]; const u8[] 7; const i8[] 0" },
+};
+
 static const struct kernel_case products[] = {
     { "qnn_dense_tiles", "qnn.dense", "", "i8[1,7]; const i8[5,7]; const i8[] 2; const i8[] 0" },
     { "qnn_dense_tiles", "qnn.dense", "", "u8[2,3,7]; const i8[5,7]; const u8[] 128; const i8[5] 0" },
@@ -169,6 +196,18 @@ START_TEST(scalars_agree_exactly)
 }
 END_TEST
 
+START_TEST(rows_agree_exactly)
+{
+    static const char *const names[] = { "x86-64-v3", "x86-64-v4", "znver5" };
+    struct ctx *ctx = ctx_new("machine");
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        kernel_cases_check_as(by_rows, (int)(sizeof by_rows / sizeof *by_rows), 0, WINOGRAD_AUTO,
+                              machine_find(ctx, names[i]));
+    ctx_free(ctx);
+}
+END_TEST
+
 START_TEST(products_agree_exactly)
 {
     KERNEL_CASES_CHECK(products, 0);
@@ -199,6 +238,7 @@ int main(void)
     tcase_add_test(tests, convolutions_agree_exactly);
     tcase_add_test(tests, products_agree_exactly);
     tcase_add_test(tests, channels_last_agree_exactly);
+    tcase_add_test(tests, rows_agree_exactly);
     tcase_add_test(tests, scalars_agree_exactly);
     tcase_add_test(tests, without_scratch_they_agree_exactly);
     srunner_run_all(runner, CK_NORMAL);

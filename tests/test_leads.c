@@ -63,6 +63,8 @@ static const struct kind {
     { "qnn_conv_tiles", "qnn.conv2d", "i8", "i8", "i32", CODES_EXACT, false, false, NULL },
     { "qnn_conv", "qnn.conv2d", "i16", "i8", "i32", CODES_EXACT, false, false, NULL },
     { "qnn_depthwise", "qnn.conv2d", "i8", "i8", "i32", CODES_EXACT, true, false, NULL },
+    { "qnn_depthwise_rows", "qnn.conv2d", "i8", "i8", "i32", CODES_EXACT, true, false,
+      "x86-64-v4" },
     { "qnn_avg_pool", "qnn.avg_pool2d", "i8", NULL, "i8", NOTHING, true, false, NULL },
 };
 
@@ -74,6 +76,10 @@ static struct shape random_shape(unsigned *seed, const struct kind *kind)
     s.c = (int[]){ 3, 8, 16, 20, 33 }[kind->target && pool ? 2 + next(seed, 3) : next(seed, 5)];
     s.out_c = (int[]){ 2, 8, 16, 24, 40 }[next(seed, 5)];
     s.k_h = 1 + (int)next(seed, 3);
+    if (str_ends(kind->kernel, "_rows")) { /* takes no others */
+        s.c = s.out_c == 2 ? 48 : s.out_c;
+        s.k_h += s.k_h == 1;
+    }
     s.k_w = next(seed, 3) ? s.k_h : 1 + (int)next(seed, 3);
     s.stride = 1 + (kind->strided || next(seed, 3) == 2);
     s.dil = s.k_h * s.k_w > 1 && !pool && next(seed, 4) == 0 ? 2 : 1;

@@ -257,5 +257,9 @@ bool bind_qnn_depthwise_rows(struct bind *bind)
     bind_int(bind, "columns", columns_of(&w));
     bind_int(bind, "column", lanes * WORD);
     bind_scratch(bind, (size_t)(words_of(&w) * columns_of(&w) * lanes * WORD));
-    return bind_sums_epilogue(bind, vectors ? "acc" : "acc[i]", &position, vectors ? lanes : 0);
+    if (!bind_sums_epilogue(bind, vectors ? "acc" : "acc[i]", &position, vectors ? lanes : 0))
+        return false;
+    bind_int(bind, "lanes", lanes); /* of the sums, in any case */
+    bind_text(bind, "vector", "i32x%d", lanes);
+    return true;
 }

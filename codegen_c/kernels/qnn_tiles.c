@@ -156,6 +156,14 @@ static void bind_dot_chunk(struct bind *bind, int64_t channels)
                                      : "chunk + CHUNK");
 }
 
+/* Whether the bytes under the windows of a tile lie as its patches do, and stay until all channels
+ * are done. */
+static bool lies_as_patches(const struct region *region, const struct window *w)
+{
+    return w->channels_last && w->groups == 1 && window_k_len(w) == 1 && !w->padded &&
+           w->stride[1] == 1 && w->stride[2] == 1 && w->in_c % 4 == 0 && !region->leads;
+}
+
 bool bind_qnn_conv_tiles(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
@@ -179,7 +187,9 @@ bool bind_qnn_conv_tiles(struct bind *bind)
     bind_conv_places(bind, &w);
     bind_dot(bind, &dot, is_one_row(&w), part.len);
     bind_dot_chunk(bind, dot.channels);
+    bind_flag(bind, "direct", lies_as_patches(bind->region, &w));
     position_by_division(bind, "at", &position);
+    position.hoists = true;
     if (w.out_c > 1)
         position.coord[w.out_channels_last ? position.rank - 1 : 1] = "oc";
     return bind_sums_epilogue(
@@ -246,6 +256,7 @@ bool bind_qnn_dense_tiles(struct bind *bind)
     if (rows > 1)
         bind_dot_chunk(bind, dot.channels);
     position_by_division(bind, "at", &position);
+    position.hoists = rows > 1;
     if (dot.channels > 1)
         position.coord[position.rank - 1] = rows == 1 ? "at" : "oc";
     return bind_sums_epilogue(bind, "acc", &position, epilogue_lanes(bind, &position, dot.channels));
