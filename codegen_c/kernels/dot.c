@@ -10,6 +10,7 @@ enum { X, W, X_ZERO, W_ZERO };
 /* A sum of so many products has 32 bits, and so has the sum of its weights times 255. */
 enum { LONGEST = 60000 };
 
+enum { QUAD_LANES = 8 };   /* of the machine's vectors, at least */
 enum { MOST_UNROLLS = 3 }; /* 1, 2, 4 steps of four products */
 enum { SCALAR_SUMS = 4 };  /* of the functions without vectors */
 
@@ -31,6 +32,17 @@ struct dot dot_of_conv(const struct window *w)
                          .minor = w->channels_last && in_c > 0 ? in_c : 1,
                          .major_step = 1,
                          .minor_step = taps };
+}
+
+struct dot dot_of_conv_tiles(const struct region *region, const struct window *w)
+{
+    struct dot dot = dot_of_conv(w);
+
+    dot.quads = machine_integer_lanes(region->machine) >= QUAD_LANES && !w->channels_last &&
+                w->k[2] == 3 && w->dil[2] == 1 && w->in[2] > 3;
+    if (dot.quads)
+        dot.len = dot.len / 3 * 4;
+    return dot;
 }
 
 static int64_t round_up_to_4(int64_t n)
@@ -57,9 +69,12 @@ int64_t dot_weight(const struct region *region, const struct dot *dot, int64_t c
 {
     const struct tensor w = value_tensor(region->anchor->inputs[W]);
     const struct tensor zero = value_tensor(region->anchor->inputs[W_ZERO]);
-    const int64_t at = channel * dot->channel_step + k / dot->minor * dot->major_step +
-                       k % dot->minor * dot->minor_step;
+    const int64_t i = dot->quads ? k - k / 4 : k;
+    const int64_t at = channel * dot->channel_step + i / dot->minor * dot->major_step +
+                       i % dot->minor * dot->minor_step;
 
+    if (dot->quads && k % 4 == 3)
+        return 0;
     return (int64_t)tensor_at(&w, at) -
            (int64_t)tensor_at(&zero, type_elements(&zero.type) == 1 ? 0 : channel);
 }

@@ -19,11 +19,16 @@ struct dot {
     int64_t groups, channels; /* channels: of a group */
     int64_t len;              /* of a sum */
     int64_t channel_step, minor, major_step, minor_step;
+    bool quads; /* of a sum in fours, the last of which is no element, but 0 */
 };
 
 /* Sums run over (k_h, k_w, in_c), so that what lies side by side with the channels last is copied
  * as one; of a planar input over (in_c, k_h, k_w), as the weights lie. */
 struct dot dot_of_conv(const struct window *window);
+
+/* The same for tiles: where x is in planes, and rows of the kernel are three numbers, they become four on
+ * machines with vectors of bytes, which gather four as fast as one. */
+struct dot dot_of_conv_tiles(const struct region *region, const struct window *window);
 
 /* For accepts_: whether the anchor's sums of products of inputs 0 and 1, less their zero points
  * (inputs 2 and 3), are such dot products: of bytes, weights that are known, and whose distances

@@ -58,12 +58,12 @@ static int64_t even_part(int64_t n, int64_t most)
 
 /* False: neither a small patch, which is gathered whole, nor one whose channels lie side by side.
  */
-static bool part_of_patch(const struct window *w, struct patch_part *part)
+static bool part_of_patch(const struct window *w, const struct dot *dot, struct patch_part *part)
 {
     const int64_t in_c = w->in_c / w->groups, taps = window_k_len(w), row = w->k[2] * in_c;
     const int64_t most = dot_most_part(is_one_row(w));
 
-    *part = (struct patch_part){ .len = divide_up(in_c * taps, 4) * 4 };
+    *part = (struct patch_part){ .len = divide_up(dot->len, 4) * 4 };
     if (part->len <= most)
         return true;
     if (!w->channels_last)
@@ -77,16 +77,16 @@ static bool part_of_patch(const struct window *w, struct patch_part *part)
 size_t scratch_qnn_conv_tiles(const struct region *region)
 {
     const struct window w = window_of_conv(region);
-    const struct dot dot = dot_of_conv(&w);
+    const struct dot dot = dot_of_conv_tiles(region, &w);
     struct patch_part part;
 
-    return part_of_patch(&w, &part) ? dot_scratch(&dot, is_one_row(&w)) : 0;
+    return part_of_patch(&w, &dot, &part) ? dot_scratch(&dot, is_one_row(&w)) : 0;
 }
 
 bool accepts_qnn_conv_tiles(const struct region *region, const char **why)
 {
     const struct window w = window_of_conv(region);
-    const struct dot dot = dot_of_conv(&w);
+    const struct dot dot = dot_of_conv_tiles(region, &w);
 
     if (w.rank == 3) {
         *why = "the convolution has three dimensions";
@@ -100,7 +100,7 @@ bool accepts_qnn_conv_tiles(const struct region *region, const char **why)
 }
 
 /* Where inputs and results lie; `all` are the channels of all groups. */
-static void bind_conv_places(struct bind *bind, const struct window *w)
+static void bind_conv_places(struct bind *bind, const struct window *w, bool quads)
 {
     const bool many = w->groups > 1, planar = !w->channels_last;
     const char *all = many ? "(GROUPS * IN_C)" : "IN_C", *step = planar ? "1" : all;
@@ -112,11 +112,18 @@ static void bind_conv_places(struct bind *bind, const struct window *w)
     bind_flag(bind, "rows", has_rows(w));
     bind_text(bind, "whose", many ? "a group" : "all groups");
     bind_text(bind, "step", "%s", step);
-    bind_text(bind, "row", planar ? "K_W" : "K_W * IN_C");
+    bind_flag(bind, "quads", quads);
+    bind_text(bind, "wide", quads ? "4" : "K_W");
+    bind_flag(bind, "inside", has_rows(w) && window_k_len(w) > 1);
+    bind_text(bind, "pixel_step", planar ? "" : " * %s", all);
+    bind_text(bind, "row", quads ? "4" : planar ? "K_W" : "K_W * IN_C");
     bind_text(bind, "row_at", planar ? "(ic * IN_H + ih) * IN_W + left" : "(ih * IN_W + left) * %s",
               all);
     bind_text(bind, "in_shape", planar ? "[IN_C, IN_H, IN_W]" : "[IN_H, IN_W, %s]", all);
-    bind_text(bind, "patch_shape", planar ? "[IN_C, K_H, K_W]" : "[K_H, K_W, IN_C]");
+    bind_text(bind, "patch_shape",
+              quads    ? "[IN_C, K_H, K_W and one more]"
+              : planar ? "[IN_C, K_H, K_W]"
+                       : "[K_H, K_W, IN_C]");
     bind_text(bind, "in_at", "%s%s%s%s%s", image, w->batch > 1 ? " * " : "",
               w->batch > 1 ? in_len : "", w->batch > 1 && many ? " + " : "",
               many           ? planar ? "g * IN_C * IN_H * IN_W" : "g * IN_C"
@@ -167,11 +174,11 @@ static bool lies_as_patches(const struct region *region, const struct window *w)
 bool bind_qnn_conv_tiles(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
-    const struct dot dot = dot_of_conv(&w);
+    const struct dot dot = dot_of_conv_tiles(bind->region, &w);
     struct patch_part part = { 0 };
     struct position position;
 
-    part_of_patch(&w, &part);
+    part_of_patch(&w, &dot, &part);
     bind_type(bind);
     bind_input(bind, "x", X);
     bind_window(bind, &w);
@@ -184,7 +191,7 @@ bool bind_qnn_conv_tiles(struct bind *bind)
     bind_int(bind, "groups", w.groups);
     bind_int(bind, "in_c", w.in_c / w.groups);
     bind_int(bind, "out_c", w.out_c / w.groups);
-    bind_conv_places(bind, &w);
+    bind_conv_places(bind, &w, dot.quads);
     bind_dot(bind, &dot, is_one_row(&w), part.len);
     bind_dot_chunk(bind, dot.channels);
     bind_flag(bind, "direct", lies_as_patches(bind->region, &w));
