@@ -352,10 +352,21 @@ static bool goes_along(struct epilogue *e, const struct node *node, int input)
     return strcmp(index, at->linear) == 0 || strcmp(index, at->coord[at->rank - 1]) == 0;
 }
 
+/* Bytes that become numbers of 32 bits, as which lanes hold them anyway. */
+static bool widens_bytes(const struct node *node)
+{
+    const enum dtype from = node->inputs[0]->type.dtype;
+
+    return node->op == OP_CAST && (from == DTYPE_I8 || from == DTYPE_U8) &&
+           node->outputs[0]->type.dtype == DTYPE_I32;
+}
+
 static bool node_takes_lanes(struct epilogue *e, const struct node *node, int lanes)
 {
     const char *needs, *text;
 
+    if (widens_bytes(node))
+        return goes_along(e, node, 0);
     if (node->op != OP_BIAS_ADD && node->op != OP_QNN_REQUANTIZE && node->op != OP_QNN_ADD &&
         node->op != OP_QNN_SUBTRACT)
         return false;

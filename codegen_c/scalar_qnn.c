@@ -198,6 +198,13 @@ static bool stays_small(const struct node *node, int64_t in_zero)
     return true;
 }
 
+/* That has 8 bits. */
+static bool was_byte(const struct value *value)
+{
+    return value->def && value->def->op == OP_CAST &&
+           dtype_bytes(value->def->inputs[0]->type.dtype) == 1;
+}
+
 bool requantize_takes_lanes(const struct node *node)
 {
     int64_t in_zero;
@@ -205,7 +212,7 @@ bool requantize_takes_lanes(const struct node *node)
     return node->op == OP_QNN_REQUANTIZE && node->inputs[0]->type.dtype == DTYPE_I32 &&
            dtype_bytes(node->outputs[0]->type.dtype) == 1 && !is_exact(node) &&
            fixed_point_rounding_of(node->attrs.requantize.rounding) != ROUND_SINGLE &&
-           is_known(node->inputs[2], &in_zero) && in_zero == 0;
+           is_known(node->inputs[2], &in_zero) && (in_zero == 0 || was_byte(node->inputs[0]));
 }
 
 bool requantizes_from_0(const struct node *node)

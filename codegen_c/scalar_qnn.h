@@ -11,7 +11,7 @@
 const char *qnn_text(struct arena *arena, const struct node *node, const char **needs);
 
 /* Whether a qnn.requantize of any factors can be written for vectors (lanes_requantize_any.c.tmpl):
- * it makes 8 bits of 32, without a zero point before. */
+ * it makes 8 bits of 32, without a zero point before, or of 8 bits that were cast. */
 bool requantize_takes_lanes(const struct node *node);
 
 /* Whether it makes its least number of everything below 0. */

@@ -194,7 +194,8 @@ bool bind_qnn_conv_tiles(struct bind *bind)
     bind_conv_places(bind, &w, dot.quads);
     bind_dot(bind, &dot, is_one_row(&w), part.len);
     bind_dot_chunk(bind, dot.channels);
-    bind_flag(bind, "direct", lies_as_patches(bind->region, &w));
+    bind_flag(bind, "direct",
+              lies_as_patches(bind->region, &w) && !(bind->region->tight && part.len < dot.len));
     position_by_division(bind, "at", &position);
     position.hoists = true;
     if (w.out_c > 1)
