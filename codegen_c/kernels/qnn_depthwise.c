@@ -12,7 +12,9 @@ enum {
     LEAST_LANES = 8,    /* of pairs of products, and of rows: on x86 */
     WORD = 4,           /* bytes that a dot product takes */
     MOST_K = 8,         /* along a side */
-    SIGN = 128
+    SIGN = 128,
+    MOST_BLOCK = 96, /* channels that have their sums side by side */
+    BLOCK_STEP = 8
 };
 
 bool accepts_qnn_depthwise(const struct region *region, const char **why)
@@ -68,21 +70,50 @@ static void bind_start(struct bind *bind, const struct dot *dot, int64_t channel
                DTYPE_I32, channels, start);
 }
 
-/* Compilers make vectors of products of 16 bits. For scalars, and for vectors that are written so,
- * a product without a zero point is fewer instructions: sums start with what it adds to them,
- * negated. Pairs take bytes with a sign. */
+/* The most channels, of MOST_BLOCK, that divide them into equal blocks for compilers to make vectors
+ * of; 0: none do. */
+static int64_t block_of(int64_t channels)
+{
+    int64_t block = MOST_BLOCK;
+
+    while (block > 0 && channels % block != 0)
+        block -= BLOCK_STEP;
+    return block;
+}
+
+/* Where the text has no vectors, products of a tap are loops over a block of channels, which
+ * compilers make vectors of products of 16 bits of, at -O2 as well (gcc 12, 3x3, 64 channels: 0.27
+ * of the time of one channel after the other with AVX2, 0.5 with SSE2). */
+static int64_t bind_blocks(struct bind *bind, int64_t channels, int lanes)
+{
+    const bool scalars = bind->machine->lanes == 1 && bind->machine->dot != DOT_MVE;
+    const int64_t block = scalars || lanes ? 0 : block_of(channels);
+    const char *name = "CHANNELS_AT_A_TIME";
+    struct keys keys;
+
+    bind_flag(bind, "blocks", block > 0);
+    bind_int(bind, "block", block);
+    if (block > 0 && !bind_own_helper(bind, name)) {
+        keys_init(&keys, bind->arena);
+        bind_new_helper(bind, name, "templates/helpers/channels_at_a_time.c.tmpl", &keys);
+    }
+    bind_text(bind, "at_a_time", "%s", block > 0 ? bind_own_helper(bind, name) : "");
+    return block;
+}
+
+/* A product without a zero point is fewer instructions: sums start with what it adds to them,
+ * negated. But products of 16 bits in loops over blocks have it. Pairs take bytes with a sign. */
 static void bind_depthwise_products(struct bind *bind, const struct dot *dot, int64_t channels,
                                     int zero, int lanes, bool pairs)
 {
-    const bool scalars = bind->machine->lanes == 1 && bind->machine->dot != DOT_MVE;
+    const int64_t block = bind_blocks(bind, channels, lanes);
 
     if (pairs && anchor_input(bind->region, X)->dtype == DTYPE_U8)
-        zero -= 128;
-    bind_flag(bind, "scalars", scalars);
+        zero -= SIGN;
     bind_flag(bind, "paired", pairs);
     bind_pairs(bind, pairs ? dot->len : 0);
-    bind_text(bind, "note", scalars || lanes ? "" : " A product of bytes has 16\n * bits.");
-    bind_start(bind, dot, channels, scalars || lanes ? zero : 0);
+    bind_text(bind, "note", block ? " A product of bytes has 16\n * bits." : "");
+    bind_start(bind, dot, channels, block ? 0 : zero);
 }
 
 static void bind_depthwise_weights(struct bind *bind, const struct window *w, const struct dot *dot)
