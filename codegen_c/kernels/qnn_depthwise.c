@@ -162,14 +162,25 @@ bool bind_qnn_depthwise(struct bind *bind)
 
 /* --- along rows ------------------------------------------------------------------------------- */
 
-/* How many channels go together; 0: the machine has no vectors for it, or they leave some over. */
+/* How many channels go together; 0: the machine has no vectors for it, or they leave some over.
+ * Helium has registers for half of it. */
 static int lanes_of_rows(const struct region *region, const struct window *w)
 {
-    int lanes = machine_integer_lanes(region->machine);
+    const struct machine *machine = region->machine;
+    const int least = machine->arch == ARCH_X86_64 ? LEAST_LANES : WORD;
+    int lanes = machine->dot == DOT_MVE ? 0 : machine_integer_lanes(machine);
 
-    while (lanes >= LEAST_LANES && w->in_c % lanes != 0)
+    while (lanes >= least && w->in_c % lanes != 0)
         lanes /= 2;
-    return lanes >= LEAST_LANES ? lanes : 0;
+    return lanes >= least ? lanes : 0;
+}
+
+/* What bytes are turned by, and moved: dot products take those of one sign (dot.c.tmpl). */
+static int turn_of(const struct bind *bind)
+{
+    const bool is_signed = anchor_input(bind->region, X)->dtype == DTYPE_I8;
+
+    return is_signed == (bind->machine->arch == ARCH_X86_64) ? SIGN : 0;
 }
 
 /* A column of the kernel is so many words. */
@@ -244,6 +255,9 @@ static void bind_row_helpers(struct bind *bind, int lanes, int lines)
     keys_offer(&keys, "cast", lanes == 16 ? "" : "(const void *)");
     keys_set_flag(&keys, "n16", lanes == 16);
     keys_set_flag(&keys, "n8", lanes == 8);
+    keys_set_flag(&keys, "n4", lanes == 4);
+    keys_offer(&keys, "sign", lanes == 4 ? "with" : "without");
+    keys_offer(&keys, "byte", lanes == 4 ? "(int8_t)" : "");
     if (!bind_own_helper(bind, dot))
         bind_new_helper(bind, dot, "templates/helpers/lanes_dot.c.tmpl", &keys);
     keys_init(&keys, bind->arena);
@@ -261,8 +275,8 @@ bool bind_qnn_depthwise_rows(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
     const struct dot dot = dot_of_conv(&w);
-    const bool is_signed = anchor_input(bind->region, X)->dtype == DTYPE_I8;
     const int lanes = lanes_of_rows(bind->region, &w), lines = w.k[1] < WORD ? (int)w.k[1] : WORD;
+    const int turn = turn_of(bind);
     struct position position;
     double zero = 0;
     bool vectors;
@@ -278,12 +292,12 @@ bool bind_qnn_depthwise_rows(struct bind *bind)
     bind_include(bind, "string.h");
     bind_row_helpers(bind, lanes, lines);
     bind_words(bind, &w, &dot, lanes);
-    bind_start(bind, &dot, w.in_c, (int)zero + (is_signed ? SIGN : 0));
+    bind_start(bind, &dot, w.in_c, (int)zero + (lanes >= LEAST_LANES ? turn : -turn));
     bind_window(bind, &w);
     bind_int(bind, "channels", w.in_c);
     bind_int(bind, "batch", w.batch);
     bind_int(bind, "x_zero", (int64_t)zero);
-    bind_int(bind, "turn", is_signed ? SIGN : 0);
+    bind_int(bind, "turn", turn);
     bind_int(bind, "lines", lines);
     bind_int(bind, "columns", columns_of(&w));
     bind_int(bind, "column", lanes * WORD);
