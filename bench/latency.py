@@ -4,7 +4,7 @@
   bench/latency.py [--isa native,generic,x86-64-v3,x86-64] [--only NAME,...] [--seconds S] [--markdown]
 
 One `relayc bench --json` per network and instruction set, the C written for that machine (--target); all of them are
-kept in $BUILD/bench. With native instructions the peer is ONNX Runtime. It cannot be told to use fewer, so for the others it is oneDNN,
+kept in $BUILD/bench. Networks in u8 are what ONNX Runtime's own tools make of those in f32. With native instructions the peer is ONNX Runtime. It cannot be told to use fewer, so for the others it is oneDNN,
 which can, as `relayc run` uses it. $BUILD is the build folder, $RELAYC_SHARED has the
 models.
 """
@@ -52,8 +52,17 @@ def model_file(name, source):
             return None
         return path
     path = BUILD / "bench" / f"{name}.onnx"
-    if not path.exists():
+    if path.exists():
+        return path
+    if source == "made":
         subprocess.run([BUILD / "tests" / "make", f"--{name}", path], check=True)
+        return path
+    (base,) = networks([name.removesuffix(".u8")])
+    base = model_file(*base[:2])
+    python = os.environ.get("RELAYC_PYTHON", BUILD / "python/bin/python3")
+    if not base or subprocess.run([python, TOP / "bench/quantise.py", base, path]).returncode != 0:
+        print(f"SKIPPED {name}: it could not be quantised", file=sys.stderr)
+        return None
     return path
 
 
@@ -110,6 +119,8 @@ def table(isa, arguments):
     if arguments.markdown:
         show(["---"] + ["---:"] * (len(COLUMNS) - 1), True)
     for name, source, shape, goal, options in networks(arguments.only):
+        if source == "quantised" and peer != "onnxruntime":
+            continue  # oneDNN has no such operators here
         model = model_file(name, source)
         result = bench(model, options, isa, arguments) if model else None
         if not result:
