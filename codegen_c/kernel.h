@@ -222,8 +222,8 @@ struct position {
                                     pixel * channels + channel; without operators around */
     int lanes;                   /* of so many channels, the last dim, they are those of the first;
                                     0 = of one element */
-    bool hoists;                 /* of lanes: constants of these channels are read before a loop over
-                                    positions, in lines of key "of_channels" */
+    bool hoists; /* of lanes: constants of these channels are read before a loop over
+                    positions, in lines of key "of_channels" */
 };
 
 /* How many channels at a time (16, 8 or 4; they divide `channels`) the element-wise nodes behind

@@ -80,7 +80,8 @@ void bind_lanes(struct bind *bind, int n)
                    arena_printf(bind->arena, "%sint32x4_t", sign));
         keys_offer(&keys, arena_printf(bind->arena, "arm%d", i), i ? "u8" : "s8");
         keys_offer(&keys, arena_printf(bind->arena, "half%d", i), i ? "u16" : "s16");
-        keys_offer(&keys, arena_printf(bind->arena, "narrow%d", i), i ? "vqmovun_s16" : "vqmovn_s16");
+        keys_offer(&keys, arena_printf(bind->arena, "narrow%d", i),
+                   i ? "vqmovun_s16" : "vqmovn_s16");
         keys_offer(&keys, arena_printf(bind->arena, "least%d", i), i ? "0" : "-128");
         keys_offer(&keys, arena_printf(bind->arena, "most%d", i), i ? "255" : "127");
         keys_offer(

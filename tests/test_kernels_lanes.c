@@ -74,16 +74,20 @@ static const struct row {
       NONE },
     { "fn main(%x: (3,5,7,8) u8) -> (%y) {\n" SCALES "  const @w : (8,1,3,3) i8 = crc32:00000000\n"
       "  const @m : (8) f32 = [0.05, 0.0004, 0.1, 25, 0.02, 0.024, 0.0000001, 0.03]\n"
-      "  %c = qnn.conv2d(%x, @w, @u, @n) " CONV("8", "") " : (3,5,7,8) i32\n"
-      "  %d = qnn.requantize(%c, @m, @i, @t, @z) {axis=3, rounding=\"double\"} : (3,5,7,8) i8\n"
-      "  %y = qnn.add(%d, %d, @t, @z, @t, @z, @t, @z) : (3,5,7,8) i8\n}\n",
+      "  %c = qnn.conv2d(%x, @w, @u, @n) " CONV(
+          "8", "") " : (3,5,7,8) i32\n"
+                   "  %d = qnn.requantize(%c, @m, @i, @t, @z) {axis=3, rounding=\"double\"} : "
+                   "(3,5,7,8) i8\n"
+                   "  %y = qnn.add(%d, %d, @t, @z, @t, @z, @t, @z) : (3,5,7,8) i8\n}\n",
       X86 },
     /* all below 0 is the least number: one rounding */
     { "fn main(%x: (1,5,6,8) u8) -> (%y) {\n" SCALES "  const @w : (8,1,3,3) i8 = crc32:00000000\n"
       "  const @0 : () u8 = [0]\n"
-      "  %c = qnn.conv2d(%x, @w, @u, @n) " CONV("8", "") " : (1,5,6,8) i32\n"
-      "  %d = nn.bias_add(%c, @b) {axis=3} : (1,5,6,8) i32\n"
-      "  %y = qnn.requantize(%d, @s, @i, @t, @0) {axis=3, rounding=\"double\"} : (1,5,6,8) u8\n}\n",
+      "  %c = qnn.conv2d(%x, @w, @u, @n) " CONV(
+          "8", "") " : (1,5,6,8) i32\n"
+                   "  %d = nn.bias_add(%c, @b) {axis=3} : (1,5,6,8) i32\n"
+                   "  %y = qnn.requantize(%d, @s, @i, @t, @0) {axis=3, rounding=\"double\"} : "
+                   "(1,5,6,8) u8\n}\n",
       ALL },
     { "fn main(%x: (9,33) i8) -> (%y) {\n" SCALES "  const @w : (8,33) i8 = crc32:00000000\n"
       "  const @l : () i8 = [-128]\n"

@@ -91,8 +91,8 @@ static const struct kernel_case last[] = {
 };
 
 /* Depthwise, along rows of y: strides, dilations, paddings beyond x and beyond the kernel, kernels of
- * one, two and eight rows; a column of y; bytes with and without a sign, zero points at their ends.
- */
+ * one, two and eight rows; a column of y; bytes with and without a sign, zero points at their ends;
+ * padding that is too much. */
 static const struct kernel_case by_rows[] = {
     { "qnn_depthwise_rows", "qnn.conv2d", "groups=16, padding=[1,1,1,1], data_layout=\"NHWC\"",
       "u8[1,5,6,16] 255 0 3 254; const i8[16,1,3,3] -128 127 1; const u8[] 0; const i8[] 0" },
@@ -114,6 +114,9 @@ static const struct kernel_case by_rows[] = {
     { "qnn_depthwise_rows", "qnn.conv2d", "groups=16, padding=[5,5,5,5], data_layout=\"NHWC\"",
       "u8[1,2,2,16]; const i8[16,1,4,4]; const u8[] 7; const i8[] 0" },
     { "qnn_depthwise_rows", "qnn.conv2d", "groups=16, strides=[1,2], data_layout=\"NHWC\"",
+      "u8[1,6,4,16]; const i8[16,1,3,3]; const u8[] 7; const i8[] 0" },
+    { "qnn_depthwise", "qnn.conv2d",
+      "groups=16, padding=[1,16380,1,16380], strides=[1,20000], data_layout=\"NHWC\"",
       "u8[1,6,4,16]; const i8[16,1,3,3]; const u8[] 7; const i8[] 0" },
 };
 

@@ -26,8 +26,8 @@ struct dot {
  * as one; of a planar input over (in_c, k_h, k_w), as the weights lie. */
 struct dot dot_of_conv(const struct window *window);
 
-/* The same for tiles: where x is in planes, and rows of the kernel are three numbers, they become four on
- * machines with vectors of bytes, which gather four as fast as one. */
+/* The same for tiles: where x is in planes, and rows of the kernel are three numbers, they become
+ * four on machines with vectors of bytes, which gather four as fast as one. */
 struct dot dot_of_conv_tiles(const struct region *region, const struct window *window);
 
 /* For accepts_: whether the anchor's sums of products of inputs 0 and 1, less their zero points
@@ -51,8 +51,8 @@ int64_t dot_most_part(bool one_row);
  * function (dot_more) adds to the tile. */
 void bind_dot(struct bind *bind, const struct dot *dot, bool one_row, int64_t part);
 
-/* The element-wise nodes behind the sums `acc`, `lanes` channels at a time (epilogue_lanes; 0 = one).
- * Sets vectors, lanes, vector ("i32x16") and y_type; with position->hoists of_channels. */
+/* The element-wise nodes behind the sums `acc`, `lanes` channels at a time (epilogue_lanes; 0 =
+ * one). Sets vectors, lanes, vector ("i32x16") and y_type; with position->hoists of_channels. */
 bool bind_sums_epilogue(struct bind *bind, const char *acc, struct position *position, int lanes);
 
 #endif

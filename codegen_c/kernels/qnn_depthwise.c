@@ -1,5 +1,5 @@
-/* qnn_depthwise.c - depthwise convolutions of bytes with known weights, channels last: along rows of
- * y, where there are dot products of bytes (qnn_depthwise_rows), else position by position. */
+/* qnn_depthwise.c - depthwise convolutions of bytes with known weights, channels last: along rows
+ * of y, where there are dot products of bytes (qnn_depthwise_rows), else position by position. */
 #include <inttypes.h>
 
 #include "codegen_c/kernels/anchor.h"
@@ -12,6 +12,7 @@ enum {
     LEAST_LANES = 8,    /* of pairs of products, and of rows: on x86 */
     WORD = 4,           /* bytes that a dot product takes */
     MOST_K = 8,         /* along a side */
+    MOST_COLUMNS = 1 << 14,
     SIGN = 128,
     MOST_BLOCK = 96, /* channels that have their sums side by side */
     BLOCK_STEP = 8
@@ -70,8 +71,8 @@ static void bind_start(struct bind *bind, const struct dot *dot, int64_t channel
                DTYPE_I32, channels, start);
 }
 
-/* The most channels, of MOST_BLOCK, that divide them into equal blocks for compilers to make vectors
- * of; 0: none do. */
+/* The most channels, of MOST_BLOCK, that divide them into equal blocks for compilers to make
+ * vectors of; 0: none do. */
 static int64_t block_of(int64_t channels)
 {
     int64_t block = MOST_BLOCK;
@@ -208,7 +209,10 @@ bool accepts_qnn_depthwise_rows(const struct region *region, const char **why)
     if (lanes_of_rows(region, &w) == 0)
         return false;
     *why = "the kernel is one row, or too large";
-    return w.k[1] > 1 && w.k[1] <= MOST_K && w.k[2] <= MOST_K;
+    if (w.k[1] == 1 || w.k[1] > MOST_K || w.k[2] > MOST_K)
+        return false;
+    *why = "a row with its padding is too long";
+    return columns_of(&w) <= MOST_COLUMNS;
 }
 
 /* Words of the kernel's columns, for each tap: what lies in a word beyond the kernel is 0. */
@@ -227,10 +231,11 @@ static void bind_words(struct bind *bind, const struct window *w, const struct d
             packed[(tap * lanes + c % lanes) * WORD + kh % WORD] =
                 (int8_t)dot_weight(bind->region, dot, c, k);
         }
-    bind_text(bind, "weight", "%s",
-              bind_packed(bind, bind->region->anchor->inputs[W], &type, packed,
-                          arena_printf(bind->arena, "[channels / %d, %" PRId64 ", K_W, %d, K_H up to 4]",
-                                       lanes, words, lanes)));
+    bind_text(
+        bind, "weight", "%s",
+        bind_packed(bind, bind->region->anchor->inputs[W], &type, packed,
+                    arena_printf(bind->arena, "[channels / %d, %" PRId64 ", K_W, %d, K_H up to 4]",
+                                 lanes, words, lanes)));
     bind_int(bind, "words", words);
     bind_int(bind, "taps", words * w->k[2]);
     for (int64_t word = 0, tap = 0; word < words; word++)

@@ -10,8 +10,8 @@
 #include "codegen_c/kernels/window.h"
 
 enum { X, W };
-enum { FEW = 4 };            /* output channels of a group: tiles would be empty */
-enum { MOST_CHUNKS = 8 };    /* values of the knob */
+enum { FEW = 4 };         /* output channels of a group: tiles would be empty */
+enum { MOST_CHUNKS = 8 }; /* values of the knob */
 
 /* How a patch is gathered on the stack: `len` numbers at a time, by copies of `run`: rows of the
  * kernel, taps, or, with 0, what is left of a tap or of the part. */
@@ -200,8 +200,9 @@ bool bind_qnn_conv_tiles(struct bind *bind)
     position.hoists = true;
     if (w.out_c > 1)
         position.coord[w.out_channels_last ? position.rank - 1 : 1] = "oc";
-    return bind_sums_epilogue(
-        bind, "acc", &position, w.out_channels_last ? epilogue_lanes(bind, &position, dot.channels) : 0);
+    return bind_sums_epilogue(bind, "acc", &position,
+                              w.out_channels_last ? epilogue_lanes(bind, &position, dot.channels)
+                                                  : 0);
 }
 
 /* Every row of x times the same matrix: [out_c, in_c] of qnn.dense, [in_c, out_c] of qnn.matmul,
@@ -267,5 +268,6 @@ bool bind_qnn_dense_tiles(struct bind *bind)
     position.hoists = rows > 1;
     if (dot.channels > 1)
         position.coord[position.rank - 1] = rows == 1 ? "at" : "oc";
-    return bind_sums_epilogue(bind, "acc", &position, epilogue_lanes(bind, &position, dot.channels));
+    return bind_sums_epilogue(bind, "acc", &position,
+                              epilogue_lanes(bind, &position, dot.channels));
 }
