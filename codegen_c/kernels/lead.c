@@ -7,6 +7,7 @@
 #include "codegen_c/kernels/depthwise.h"
 #include "codegen_c/kernels/dot.h"
 #include "codegen_c/kernels/operands.h"
+#include "codegen_c/kernels/qnn_depthwise.h"
 #include "codegen_c/kernels/tile.h"
 #include "relay_ir/layout.h"
 
@@ -217,11 +218,13 @@ bool leads_qnn_depthwise(const struct region *region, struct lead *lead)
     return is_last(&w);
 }
 
+/* Row by row, in which a block of channels comes after the other. */
 bool leads_qnn_depthwise_rows(const struct region *region, struct lead *lead)
 {
     const struct window w = window_of_conv(region);
 
-    lead->bytes = lead_of_windows(region, &w, GROUP_OF_ROW);
+    lead->bytes = depthwise_rows_are_copied(region, &w) ? lead_of_copies(region, &w, w.out[2])
+                                                        : lead_of_windows(region, &w, GROUP_OF_ROW);
     return is_last(&w);
 }
 

@@ -2,6 +2,8 @@
  * of y, where there are dot products of bytes (qnn_depthwise_rows), else position by position. */
 #include <inttypes.h>
 
+#include "codegen_c/kernels/qnn_depthwise.h"
+
 #include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/dot.h"
 #include "codegen_c/lanes.h"
@@ -13,6 +15,7 @@ enum {
     WORD = 4,           /* bytes that a dot product takes */
     MOST_K = 8,         /* along a side */
     MOST_COLUMNS = 1 << 14,
+    MOST_LOCAL_BYTES = 8192, /* on the stack, where scratch is to be spared */
     SIGN = 128,
     MOST_BLOCK = 96, /* channels that have their sums side by side */
     BLOCK_STEP = 8
@@ -176,6 +179,11 @@ static int lanes_of_rows(const struct region *region, const struct window *w)
     return lanes >= least ? lanes : 0;
 }
 
+bool depthwise_rows_are_copied(const struct region *region, const struct window *w)
+{
+    return w->in_c == lanes_of_rows(region, w);
+}
+
 /* What bytes are turned by, and moved: dot products take those of one sign (dot.c.tmpl). */
 static int turn_of(const struct bind *bind)
 {
@@ -197,6 +205,19 @@ static int64_t columns_of(const struct window *w)
     const int64_t there = w->pad[2] + w->in[2];
 
     return read > there ? read : there;
+}
+
+static size_t bytes_of_columns(const struct window *w, int lanes)
+{
+    return (size_t)(words_of(w) * columns_of(w) * lanes * WORD);
+}
+
+size_t scratch_qnn_depthwise_rows(const struct region *region)
+{
+    const struct window w = window_of_conv(region);
+    const size_t bytes = bytes_of_columns(&w, lanes_of_rows(region, &w));
+
+    return bytes <= MOST_LOCAL_BYTES ? bytes : 0;
 }
 
 bool accepts_qnn_depthwise_rows(const struct region *region, const char **why)
@@ -306,7 +327,9 @@ bool bind_qnn_depthwise_rows(struct bind *bind)
     bind_int(bind, "lines", lines);
     bind_int(bind, "columns", columns_of(&w));
     bind_int(bind, "column", lanes * WORD);
-    bind_scratch(bind, (size_t)(words_of(&w) * columns_of(&w) * lanes * WORD));
+    bind_flag(bind, "local", bind->region->tight);
+    if (!bind->region->tight)
+        bind_scratch(bind, bytes_of_columns(&w, lanes));
     if (!bind_sums_epilogue(bind, vectors ? "acc" : "acc[i]", &position, vectors ? lanes : 0))
         return false;
     bind_int(bind, "lanes", lanes); /* of the sums, in any case */
