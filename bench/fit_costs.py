@@ -1,51 +1,98 @@
 #!/usr/bin/env python3
-"""Fits a model of time to tuning logs, and says how well it would choose.
+"""Fits the time of register tiles to tuning logs, and says how well it chooses.
 
-    bench/fit_costs.py LOG.jsonl ...
+    bench/fit_costs.py [--kernel conv] [--for MACHINE] [--table] LOG.jsonl ...
 
-A trial's time is a sum of its features (codegen_c/features.def), each times a coefficient of its target and
-kernel that is not negative: least squares of the relative error, so that small layers count as large ones.
+A trial's features (codegen_c/features.def) say of which shape its tiles are, how many there are and how long their
+sums; some are halves at the end of the channels. Its time is taken for
+
+    tiles * (length * step[shape] + begin[shape]) + halves * (the same of half the vectors)
+    + outputs * epilogue[operators]
+
+with numbers that are not negative: least squares of the relative error, so that small layers count as large ones.
 Times are warm ratios times the median of the region's usual times, which takes out how fast the machine was.
 
-What is told of the model: for each log (a network's) that was left out of the fit with all its regions, how much
-slower the choice is that the model picks among a region's trials than the best of them, beside what was
-usual. Needs numpy.
+What is told: for each log (a network's) that was left out of the fit with all its regions, how much slower than the
+best of a region's trials is what codegen_c/kernels/tile_time.c would choose, beside what was usual in the log.
+--table writes the rows of codegen_c/tile_times.def, in picoseconds. Needs numpy.
 """
 import argparse
 import json
 import re
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 
 import numpy as np
 
-TOP = Path(__file__).resolve().parent.parent
-ONE = re.compile(r'FEATURE\(\w+, "(\w+)"')
+NOTICEABLE = 0.98  # as tile_time.c
+OPERATOR = re.compile(r"; ([a-z_.0-9]+)\(")
+FEWEST_SUMS = 8
+FEWEST_TRIALS = 5
+SHORTEST_US = 0.5  # shorter regions tell more of the clock
 
 
-def feature_names():
-    return ONE.findall((TOP / "codegen_c/features.def").read_text())
+class Trial:
+    def __init__(self, signature, features, time):
+        self.operators = tuple(OPERATOR.findall(signature))
+        self.shape = tuple(int(features[key]) for key in ("whole", "vectors", "pixels"))
+        self.length = features["length"]
+        self.tiles = features.get("tiles", 0), features.get("halves", 0)
+        self.outputs = features["outputs"]
+        self.time = time  # ns
+
+    def terms(self):
+        """(coefficient, how often)"""
+        whole, vectors, pixels = self.shape
+        for tiles, shape in zip(self.tiles, (self.shape, (whole, vectors // 2, pixels))):
+            if tiles:
+                yield ("step", *shape), tiles * self.length
+                yield ("begin", *shape), tiles
+        yield ("epilogue", *self.operators), self.outputs
 
 
-def read(paths, names):
-    """(target, kernel) -> region -> [(features, microseconds, knobs)]"""
-    trials = defaultdict(lambda: defaultdict(list))
-    usual = defaultdict(list)
-    rows = []
+class Region:
+    def __init__(self):
+        self.trials, self.usual, self.logs = {}, None, set()
+
+    def best(self):
+        return min(trial.time for trial in self.trials.values())
+
+
+def read(paths, kernel, machine=None):
+    """target (all: machine) -> region -> Region"""
+    rows, usual_us = [], defaultdict(list)
     for path in paths:
         for line in path.read_text().splitlines(keepends=True):
             if not line.endswith("\n"):
                 continue  # a run that was killed while it wrote
             row = json.loads(line)
-            if row["verdict"] == "ok" and "features" in row and not row["confirmed"]:
-                rows.append(row)
-                usual[row["target"], row["region"]].append(row["usual_warm_us"])
-    for row in rows:
-        time = row["warm_ratio"] * float(np.median(usual[row["target"], row["region"]]))
-        features = [row["features"].get(name, 0.0) for name in names]
-        trials[row["target"], row["kernel"]][row["region"]].append((features, time, row["knobs"]))
-    return trials
+            if (row["verdict"] == "ok" and "lanes" in row.get("features", {}) and not row["confirmed"]
+                    and row["kernel"] == kernel and set(row["knobs"]) <= {"tile"}):
+                row["target"] = machine or row["target"]
+                rows.append((path, row))
+                usual_us[row["target"], row["region"]].append(row["usual_warm_us"])
+    lanes = defaultdict(int)  # of targets
+    for _, row in rows:
+        lanes[row["target"]] = max(lanes[row["target"]], row["features"]["lanes"])
+    targets = defaultdict(lambda: defaultdict(Region))
+    times = defaultdict(list)
+    for path, row in rows:
+        us = float(np.median(usual_us[row["target"], row["region"]]))
+        if us < SHORTEST_US:
+            continue
+        region = targets[row["target"]][row["region"]]
+        region.logs.add(path)
+        # Vectors that are shorter than the machine's, for few channels, are taken for alike.
+        whole = row["features"]["lanes"] == lanes[row["target"]]
+        trial = Trial(row["region"], row["features"] | {"whole": whole}, 0)
+        times[row["target"], row["region"], trial.shape].append(row["warm_ratio"] * us * 1000)
+        trial.time = float(np.median(times[row["target"], row["region"], trial.shape]))
+        region.trials[trial.shape] = trial
+        if not row["knobs"]:
+            region.usual = trial.shape
+    return {target: {name: r for name, r in regions.items() if r.usual and len(r.trials) > 1}
+            for target, regions in targets.items()}
 
 
 def nnls(a, b):
@@ -74,38 +121,58 @@ def nnls(a, b):
 
 
 def fit(regions):
-    rows = [trial for trials in regions.values() for trial in trials]
-    features = np.array([f for f, _, _ in rows], float)
-    times = np.array([t for _, t, _ in rows], float) * 1000  # nanoseconds
-    scale = features.max(axis=0)
-    scale[scale == 0] = 1
-    return nnls(features / scale / times[:, None], np.ones(len(rows))) / scale
+    """Coefficient -> ns, of shapes that were tried often enough"""
+    trials = [trial for region in regions for trial in region.trials.values()]
+    seen = Counter(name for trial in trials for name, _ in trial.terms())
+    columns = {}
+    for trial in trials:
+        for name, _ in trial.terms():
+            columns.setdefault(name, len(columns))
+    a = np.zeros((len(trials), len(columns)))
+    for i, trial in enumerate(trials):
+        for name, n in trial.terms():
+            a[i, columns[name]] = n / trial.time
+    scale = a.max(axis=0)
+    x = nnls(a / scale, np.ones(len(trials))) / scale
+    return {name: x[i] for name, i in columns.items() if seen[name] >= FEWEST_TRIALS}
 
 
-def loss_of_pick(x, trials):
-    """How much slower than the best is what the model picks, and what is usual (None: no trial)."""
-    best = min(t for _, t, _ in trials)
-    pick = min(trials, key=lambda trial: float(np.dot(trial[0], x)))
-    usual = [t for _, t, knobs in trials if not knobs]
-    return pick[1] / best, usual[0] / best if usual else None
+def predict(model, trial, terms=("step", "begin", "epilogue")):
+    """None: a shape that was not tried."""
+    mine = [(name, n) for name, n in trial.terms() if name[0] in terms]
+    return sum(model[name] * n for name, n in mine) if all(name in model for name, _ in mine) else None
 
 
-def validate(regions, left_out):
-    """left_out: for each log its regions of this kernel. Only regions whose usual code was tried."""
-    picks, usuals, seen = [], [], set()
-    for of_log in left_out:
-        rest = {r: t for r, t in regions.items() if r not in of_log}
-        mine = [r for r in of_log if r not in seen and len(regions[r]) >= 3]
-        seen.update(of_log)
+def waits(trial):
+    """Whether halves have too few sums: there are too few such regions to tell how long they take."""
+    return trial.tiles[1] > 0 and trial.shape[1] // 2 * trial.shape[2] < FEWEST_SUMS
+
+
+def choose(model, region):
+    """As tile_fastest, for which the epilogue is the same whatever the tile."""
+    times = {shape: predict(model, trial, ("step", "begin")) for shape, trial in region.trials.items()
+             if shape == region.usual or not waits(trial)}
+    most = times[region.usual]
+    if most is None:
+        return region.usual
+    best = min((s for s, t in times.items() if t is not None), key=lambda s: times[s])
+    return best if times[best] < NOTICEABLE * most else region.usual
+
+
+def validate(regions):
+    """Losses of the model, whose fit knows no region of the log, and of what was usual."""
+    chosen, usual, seen = [], [], set()
+    for log in sorted({log for region in regions.values() for log in region.logs}):
+        mine = [r for name, r in regions.items() if log in r.logs and name not in seen]
+        seen.update(name for name, r in regions.items() if log in r.logs)
+        rest = [r for r in regions.values() if log not in r.logs]
         if not rest or not mine:
             continue
-        x = fit(rest)
+        model = fit(rest)
         for region in mine:
-            pick, usual = loss_of_pick(x, regions[region])
-            if usual:
-                picks.append(pick)
-                usuals.append(usual)
-    return np.array(picks), np.array(usuals)
+            chosen.append(region.trials[choose(model, region)].time / region.best())
+            usual.append(region.trials[region.usual].time / region.best())
+    return np.array(chosen), np.array(usual)
 
 
 def describe(name, losses):
@@ -114,25 +181,32 @@ def describe(name, losses):
               f"median {np.median(losses):.3f}, mean {losses.mean():.3f}, worst {losses.max():.3f}")
 
 
+def print_table(target, model):
+    for shape in sorted(name[1:] for name in model if name[0] == "step"):
+        step, begin = (1000 * model[what, *shape] for what in ("step", "begin"))
+        if step > 0:
+            print(f'TILE_TIME("{target}", {str(bool(shape[0])).lower()}, {shape[1]}, {shape[2]}, {step:.0f}, {begin:.0f})')
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("logs", nargs="+", type=Path)
+    parser.add_argument("--kernel", default="conv", help="of kernels.def, whose trials are taken")
+    parser.add_argument("--for", dest="machine", metavar="MACHINE", help="that all logs are taken for the logs of")
+    parser.add_argument("--table", action="store_true", help="write rows of tile_times.def")
     args = parser.parse_args()
-    names = feature_names()
-    of_logs = [read([log], names) for log in args.logs]
-    for key, regions in read(args.logs, names).items():
-        n = sum(len(t) for t in regions.values())
-        print(f"{key[0]} {key[1]}: {n} trials of {len(regions)} regions")
-        if len(regions) < 3:
-            print("  too few regions")
+    for target, regions in read(args.logs, args.kernel, args.machine).items():
+        model = fit(regions.values())
+        if args.table:
+            print_table(target, model)
             continue
-        x = fit(regions)
-        errors = [abs(np.dot(f, x) / (1000 * t) - 1) for r in regions.values() for f, t, _ in r]
-        print("  ns: " + ", ".join(f"{n} {c:.4g}" for n, c in zip(names, x)))
+        trials = [t for r in regions.values() for t in r.trials.values()]
+        errors = [abs(time / t.time - 1) for t in trials if (time := predict(model, t)) is not None]
+        print(f"{target} {args.kernel}: {len(trials)} trials of {len(regions)} regions")
         print(f"  error of a time: median {np.median(errors):.1%}, 90 % {np.quantile(errors, 0.9):.1%}")
-        picks, usuals = validate(regions, [log[key] for log in of_logs if key in log])
-        describe("the model, networks left out of the fit", picks)
-        describe("what was usual", usuals)
+        chosen, usual = validate(regions)
+        describe("the model, networks left out of the fit", chosen)
+        describe("what was usual", usual)
     return 0
 
 

@@ -145,6 +145,8 @@ static cJSON *region_json(struct codegen *codegen, const struct region *region)
         add_external_json(codegen, region->external, json);
     else
         cJSON_AddStringToObject(json, "kernel", region->kernel->name);
+    if (emitted->signature)
+        cJSON_AddStringToObject(json, "signature", emitted->signature);
     nodes = cJSON_AddArrayToObject(json, "nodes");
     for (const struct origin *o = region->call->origin; o; o = o->next) {
         cJSON *node = cJSON_CreateObject();
@@ -164,6 +166,7 @@ static cJSON *region_json(struct codegen *codegen, const struct region *region)
         add_number(json, "winograd_tile", region->winograd_tile);
         add_number(json, "winograd_more_weight_bytes", (double)region->winograd_more);
     }
+    features_add_json(&region->features, json);
     cJSON_AddBoolToObject(json, "in_place", region->in_place);
     if (region->leads)
         add_number(json, "lead", (double)region->lead.bytes);

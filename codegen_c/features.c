@@ -1,13 +1,22 @@
 /* features.c - see features.h. */
 #include "codegen_c/features.h"
 
+#include <cjson/cJSON.h>
+
 static const char *const names[] = {
 #define FEATURE(symbol, name, what) name,
 #include "codegen_c/features.def"
 #undef FEATURE
 };
 
-const char *feature_name(enum feature feature)
+void features_add_json(const struct features *features, cJSON *json)
 {
-    return names[feature];
+    cJSON *list = NULL;
+
+    for (int i = 0; i < FEATURE_COUNT; i++) {
+        if (features->of[i] > 0 && !list)
+            list = cJSON_AddObjectToObject(json, "features");
+        if (features->of[i] > 0)
+            cJSON_AddNumberToObject(list, names[i], features->of[i]);
+    }
 }

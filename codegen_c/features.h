@@ -4,6 +4,8 @@
 #ifndef CODEGEN_C_FEATURES_H
 #define CODEGEN_C_FEATURES_H
 
+struct cJSON;
+
 enum feature {
 #define FEATURE(symbol, name, what) FEATURE_##symbol,
 #include "codegen_c/features.def"
@@ -11,10 +13,11 @@ enum feature {
     FEATURE_COUNT
 };
 
-const char *feature_name(enum feature feature);
-
 struct features {
     double of[FEATURE_COUNT]; /* all 0: not known */
 };
+
+/* As a member "features", if they are known. */
+void features_add_json(const struct features *features, struct cJSON *json);
 
 #endif

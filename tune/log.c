@@ -258,18 +258,6 @@ struct tune_file *tune_file_open(struct ctx *ctx, const char *path)
     return file;
 }
 
-static void add_features(cJSON *json, const struct trial *trial)
-{
-    cJSON *features = NULL;
-
-    for (int i = 0; i < FEATURE_COUNT; i++) {
-        if (trial->features.of[i] > 0 && !features)
-            features = cJSON_AddObjectToObject(json, "features");
-        if (trial->features.of[i] > 0)
-            cJSON_AddNumberToObject(features, feature_name((enum feature)i), trial->features.of[i]);
-    }
-}
-
 static void add_times(cJSON *json, const struct trial *trial)
 {
     cJSON_AddNumberToObject(json, "error", trial->error);
@@ -281,7 +269,7 @@ static void add_times(cJSON *json, const struct trial *trial)
         cJSON_AddNumberToObject(json, "usual_cold_us", trial->usual_cold * 1e6);
         cJSON_AddNumberToObject(json, "cold_ratio", trial->cold_ratio);
     }
-    add_features(json, trial);
+    features_add_json(&trial->features, json);
 }
 
 static cJSON *trial_json(const struct trial *trial)

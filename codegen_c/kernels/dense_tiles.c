@@ -81,8 +81,7 @@ static bool bind_dense_tiles_shape(struct bind *bind, const struct dense *d)
                                  .row_len = d->rows,
                                  .columns = d->out_c,
                                  .len = d->in_c,
-                                 .pointers = 1,
-                                 .x_bytes = d->rows * d->in_c * (int64_t)sizeof(float) };
+                                 .alike = true };
     int most_pixels;
     const char *sum = bind_tiles(bind, 0, d->out_c, TILE_TAPS, &most_pixels);
 

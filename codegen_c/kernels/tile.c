@@ -119,7 +119,11 @@ static bool has_comparisons(const struct machine *machine)
 static struct tile tile_of_rows(struct bind *bind, int64_t rows, int64_t columns,
                                 enum tile_form form, int64_t step, const struct tile_stores *stores)
 {
-    const struct tile_wish wish = { .rows = rows, .columns = columns, .stepped = step > 0 };
+    const struct window *w = stores->w;
+    const int64_t len = form == TILE_OFFSETS ? 0 : window_k_len(w) * w->in_c / w->groups;
+    const struct tile_wish wish = {
+        .rows = rows, .columns = columns, .len = len, .stepped = step > 0
+    };
     struct tile_name naming = tile_name_of(bind, &wish);
     struct tile_end end;
     struct tile tile;

@@ -9,8 +9,7 @@ struct tiled {
     int64_t groups;        /* products, of batch and groups */
     int64_t rows, row_len; /* of places; no tile crosses the end of a row */
     int64_t columns, len;  /* output channels, and the length of a sum */
-    int64_t pointers;      /* for each place and chunk of channels */
-    int64_t x_bytes;       /* of all groups */
+    bool alike;            /* all vectors of a tile have the same length */
 };
 
 /* A convolution's, whose tiles cross rows; by_row: they do not. */

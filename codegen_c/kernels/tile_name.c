@@ -1,6 +1,8 @@
 /* tile_name.c - see tile_name.h. */
 #include "codegen_c/kernels/tile_name.h"
 
+#include "codegen_c/kernels/tile_time.h"
+
 enum { MOST_TILES = 40 /* values of the knob */ };
 
 /* Whether there are registers for sums, for weights of three inputs, and for what ADD_PAIR needs.
@@ -32,6 +34,17 @@ static struct tile_shape chosen_shape(struct bind *bind, struct tile_shape usual
     usual.vectors = (int)taken[0];
     usual.pixels = (int)taken[1];
     return usual;
+}
+
+/* The tile that the region has without choices. */
+static struct tile_shape wished_shape(const struct machine *machine, struct tile_shape usual,
+                                      int64_t panel, const struct tile_wish *wish)
+{
+    const struct tile_product product = { wish->rows, wish->columns, wish->len };
+
+    if (wish->pairs)
+        return tile_fitted_to_pairs(machine, usual, wish->rows, wish->rest);
+    return tile_fastest(machine, tile_fitted(usual, wish->rows, wish->stepped), panel, &product);
 }
 
 /* Of the shapes that --target generic leaves to the C compiler, number i. Of those that a class of
@@ -119,12 +132,10 @@ struct tile_name tile_name_of(struct bind *bind, const struct tile_wish *wish)
     } else {
         const int64_t class = wide ? WIDE_TILE_PANEL : name.narrow;
         const struct tile_shape usual = classed(&name, tile_shape_of_machine(machine));
-        const struct tile_shape wished =
-            wish->pairs ? tile_fitted_to_pairs(machine, usual, rows, wish->rest)
-                        : tile_fitted(usual, rows, wish->stepped);
+        const int64_t panel = wide ? WIDE_TILE_PANEL : tile_panel(machine);
 
         name.suffix = class ? arena_printf(bind->arena, "_%d", (int)class) : "";
-        name.shape = chosen_shape(bind, wished, wide ? WIDE_TILE_PANEL : tile_panel(machine), wish);
+        name.shape = chosen_shape(bind, wished_shape(machine, usual, panel, wish), panel, wish);
         if (name.shape.vectors != usual.vectors || name.shape.pixels != usual.pixels)
             name.suffix =
                 arena_printf(bind->arena, "%s_%dx%d",

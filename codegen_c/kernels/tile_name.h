@@ -8,6 +8,7 @@
 /* What a tile is asked for. */
 struct tile_wish {
     int64_t rows, columns; /* rows 0: it is not known how many */
+    int64_t len;           /* of a sum; 0: tile_times.def was not fitted to such tiles */
     bool alike;            /* all vectors of the tile have the same length, and no panel is wide */
     bool stepped;          /* one pointer tells where all pixels are */
     bool pairs;            /* TILE_PAIRS */
