@@ -32,6 +32,11 @@ FEWEST_TRIALS = 5
 SHORTEST_US = 0.5  # shorter regions tell more of the clock
 
 
+TOP = Path(__file__).resolve().parent.parent
+MACHINE = re.compile(r'^MACHINE\("([^"]+)", \w+, \d+, (\d+)', re.M)
+REGISTERS = {name: int(n) for name, n in MACHINE.findall((TOP / "codegen_c/machines.def").read_text())}
+
+
 class Trial:
     def __init__(self, signature, features, time):
         self.operators = tuple(OPERATOR.findall(signature))
@@ -148,10 +153,16 @@ def waits(trial):
     return trial.tiles[1] > 0 and trial.shape[1] // 2 * trial.shape[2] < FEWEST_SUMS
 
 
-def choose(model, region):
+def has_room(trial, registers):
+    """Whether there is a register for an input beside sums and weights."""
+    _, vectors, pixels = trial.shape
+    return vectors * (pixels + 1) < registers
+
+
+def choose(model, region, registers):
     """As tile_fastest, for which the epilogue is the same whatever the tile."""
     times = {shape: predict(model, trial, ("step", "begin")) for shape, trial in region.trials.items()
-             if shape == region.usual or not waits(trial)}
+             if shape == region.usual or (has_room(trial, registers) and not waits(trial))}
     most = times[region.usual]
     if most is None:
         return region.usual
@@ -159,7 +170,7 @@ def choose(model, region):
     return best if times[best] < NOTICEABLE * most else region.usual
 
 
-def validate(regions):
+def validate(regions, registers):
     """Losses of the model, whose fit knows no region of the log, and of what was usual."""
     chosen, usual, seen = [], [], set()
     for log in sorted({log for region in regions.values() for log in region.logs}):
@@ -170,7 +181,7 @@ def validate(regions):
             continue
         model = fit(rest)
         for region in mine:
-            chosen.append(region.trials[choose(model, region)].time / region.best())
+            chosen.append(region.trials[choose(model, region, registers)].time / region.best())
             usual.append(region.trials[region.usual].time / region.best())
     return np.array(chosen), np.array(usual)
 
@@ -204,7 +215,7 @@ def main():
         errors = [abs(time / t.time - 1) for t in trials if (time := predict(model, t)) is not None]
         print(f"{target} {args.kernel}: {len(trials)} trials of {len(regions)} regions")
         print(f"  error of a time: median {np.median(errors):.1%}, 90 % {np.quantile(errors, 0.9):.1%}")
-        chosen, usual = validate(regions)
+        chosen, usual = validate(regions, REGISTERS[target])
         describe("the model, networks left out of the fit", chosen)
         describe("what was usual", usual)
     return 0

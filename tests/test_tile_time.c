@@ -157,6 +157,7 @@ START_TEST(what_is_chosen_fits_and_is_faster)
         if (is_same(usual, chosen))
             continue;
         ck_assert_int_eq(chosen.lanes, usual.lanes);
+        ck_assert_int_lt(chosen.vectors * (chosen.pixels + 1), machine->registers);
         ck_assert(tile_is_possible(machine, panel, chosen.vectors, chosen.pixels, product.columns));
         ck_assert(tile_time(machine, &chosen, &product) <
                   0.98 * tile_time(machine, &usual, &product));
