@@ -196,7 +196,8 @@ def print_table(target, model):
     for shape in sorted(name[1:] for name in model if name[0] == "step"):
         step, begin = (1000 * model[what, *shape] for what in ("step", "begin"))
         if step > 0:
-            print(f'TILE_TIME("{target}", {str(bool(shape[0])).lower()}, {shape[1]}, {shape[2]}, {step:.0f}, {begin:.0f})')
+            whole = "true" if shape[0] else "false"
+            print(f'TILE_TIME("{target}", {whole}, {shape[1]}, {shape[2]}, {step:.0f}, {begin:.0f})')
 
 
 def main():

@@ -109,12 +109,12 @@ def run(*command):
     return done.stdout
 
 
-def emit(args, to, tiles=(), signatures=()):
-    """Writes the network to a folder, each region with the first of the tiles that it may have."""
+def emit(args, to, tiles=()):
+    """Writes the network to a folder; tiles: of signatures; usual where they may not have them."""
     log = to.with_suffix(".jsonl")
-    lines = [{"relayc_tune": 1, "region": s, "target": args.target, "compiler": "", "flags": "", "cpu": "", "runner": "",
-              "knobs": {"tile": tiles[s]}, "kernel": "", "confirmed": True, "verdict": "ok", "error": 0, "warm_us": 1,
-              "usual_warm_us": 2, "warm_ratio": 0.5} for s in signatures if s in tiles]
+    lines = [{"relayc_tune": 1, "region": s, "target": args.target, "compiler": "", "flags": "", "cpu": "",
+              "runner": "", "knobs": {"tile": tiles[s]}, "kernel": "", "confirmed": True, "verdict": "ok", "error": 0,
+              "warm_us": 1, "usual_warm_us": 2, "warm_ratio": 0.5} for s in tiles]
     log.write_text("".join(json.dumps(line) + "\n" for line in lines))
     run(RELAYC, "compile", args.model, "-o", to, "--target", args.target, "--name", "model",
         *shlex.split(args.compile), *(["--tune-log", log] if lines else []))
@@ -178,7 +178,6 @@ def link(args, folder, variants, n_networks):
             "input": bytes_of(usual["inputs"][0]), "output": bytes_of(usual["outputs"][0]),
             "arena": max(n["arena"]["bytes"] for n in variants) + 4096 & ~63}
     text = re.sub(r"@(\w+)@", lambda m: str(keys[m[1]]), MAIN)
-    # the declaration of functions has no pointers, the table no types: one list serves both
     (folder / "main.c").write_text(text)
     run(*shlex.split(args.cc), "-O1", "-w", "-o", folder / "program", folder / "main.c",
         *(folder / f"{i}.o" for i in range(n_networks)), "-lm")
@@ -213,7 +212,7 @@ def variants_of(args, folder):
     tiled = {r["signature"]: int(r["features"]["vectors"]) for r in variants[0]["regions"] if tile_of(r)}
     for i in range(max(len(ONE), len(MORE))):
         tiles = {s: ONE[i % len(ONE)] if v == 1 else MORE[i % len(MORE)] for s, v in tiled.items()}
-        variants.append(emit(args, folder / f"v{i + 1}", tiles, tiled))
+        variants.append(emit(args, folder / f"v{i + 1}", tiles))
     return variants
 
 
