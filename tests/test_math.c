@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/embed/cos_f32.h"
 #include "runtime/embed/elu_f32.h"
 #include "runtime/embed/erf_f32.h"
 #include "runtime/embed/exp_f32.h"
@@ -16,7 +17,9 @@
 #include "runtime/embed/mish_f32.h"
 #include "runtime/embed/sigmoid_f32.h"
 #include "runtime/embed/silu_f32.h"
+#include "runtime/embed/sin_f32.h"
 #include "runtime/embed/softplus_f32.h"
+#include "runtime/embed/sqrt_f32.h"
 #include "runtime/embed/tanh_f32.h"
 #include "tests/support/math_sweep.h"
 
@@ -58,6 +61,10 @@ static const struct {
     { "to_i32", to_i32, -3e9f, -2147483648.0f },
     { "to_i32", to_i32, INFINITY, 2147483648.0f },
     { "to_i32", to_i32, NAN, 0 },
+    { "cos", cos_f32, -0.0f, 1 },
+    { "cos", cos_f32, 1e-45f, 1 },
+    { "cos", cos_f32, -INFINITY, NAN },
+    { "cos", cos_f32, NAN, NAN },
     { "elu", elu, -INFINITY, -0.5f },
     { "elu", elu, -0.0f, -0.0f },
     { "elu", elu, 3e38f, 3e38f },
@@ -120,10 +127,19 @@ static const struct {
     { "silu", silu_f32, INFINITY, INFINITY },
     { "silu", silu_f32, -INFINITY, -0.0f },
     { "silu", silu_f32, NAN, NAN },
+    { "sin", sin_f32, -0.0f, -0.0f },
+    { "sin", sin_f32, -1e-45f, -1e-45f },
+    { "sin", sin_f32, 0x1.fffffep+127f, -0x1.0b3366p-1f },
+    { "sin", sin_f32, INFINITY, NAN },
+    { "sin", sin_f32, NAN, NAN },
     { "softplus", softplus_f32, -INFINITY, 0 },
     { "softplus", softplus_f32, 3e38f, 3e38f },
     { "softplus", softplus_f32, INFINITY, INFINITY },
     { "softplus", softplus_f32, NAN, NAN },
+    { "sqrt", sqrt_f32, -0.0f, -0.0f },
+    { "sqrt", sqrt_f32, 1e-45f, 0x1.6a09e6p-75f },
+    { "sqrt", sqrt_f32, -1e-45f, NAN },
+    { "sqrt", sqrt_f32, INFINITY, INFINITY },
     { "tanh", tanh_f32, -INFINITY, -1 },
     { "tanh", tanh_f32, -0.0f, -0.0f },
     { "tanh", tanh_f32, 1e-45f, 1e-45f },

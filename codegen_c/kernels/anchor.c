@@ -133,7 +133,9 @@ void bind_lp(struct bind *bind, int64_t p)
     keys_offer(bind->keys, "p2", p == 2 ? "1" : "");
     keys_offer(bind->keys, "pn", p > 2 ? "1" : "");
     keys_offer(bind->keys, "abs", is_f32 ? "fabsf" : "fabs");
-    keys_offer(bind->keys, "sqrt", is_f32 ? "sqrtf" : "sqrt");
+    keys_offer(bind->keys, "sqrt", is_f32 ? "sqrt_f32" : "sqrt");
+    if (is_f32 && p == 2)
+        bind_helper(bind, "sqrt_f32");
     keys_offer(bind->keys, "pow", is_f32 ? "powf" : "pow");
 }
 

@@ -228,7 +228,7 @@ bool bind_layer_norm(struct bind *bind)
     bind_int(bind, "len", type_span(x, axis, x->rank));
     bind_row_statistics(bind, type_span(x, axis, x->rank));
     bind_number(bind, "epsilon", node->attrs.norm.epsilon);
-    bind_math(bind, "sqrt", "sqrt");
+    bind_own_math(bind, "sqrt", "sqrt");
     return bind_epilogue_at(bind, "v", "at");
 }
 
@@ -252,7 +252,7 @@ bool bind_group_norm(struct bind *bind)
     bind_row_statistics(bind, group_c * type_span(x, 2, x->rank));
     bind_text(bind, "group", x->dim[0] > 1 ? "g %% GROUPS" : "g");
     bind_number(bind, "epsilon", node->attrs.norm.epsilon);
-    bind_math(bind, "sqrt", "sqrt");
+    bind_own_math(bind, "sqrt", "sqrt");
     position_by_division(bind, "at", &position);
     if (x->dim[1] > 1)
         position.coord[1] = "c";
@@ -280,7 +280,7 @@ bool bind_group_norm_last(struct bind *bind)
     bind_int(bind, "groups", node->op == OP_GROUP_NORM ? node->attrs.norm.groups : channels);
     bind_text(bind, "at_p", x->dim[0] > 1 ? "(n * PLANE + p)" : "p");
     bind_number(bind, "epsilon", node->attrs.norm.epsilon);
-    bind_math(bind, "sqrt", "sqrt");
+    bind_own_math(bind, "sqrt", "sqrt");
     bind_scratch(bind, (size_t)(2 * channels) * dtype_bytes(x->dtype));
     position_by_division(bind, "at", &position);
     if (channels > 1)
@@ -301,7 +301,7 @@ bool bind_batch_norm(struct bind *bind)
         bind_input(bind, keys[i], 1 + i);
     bind_axis(bind, node->attrs.batch_norm.axis);
     bind_number(bind, "epsilon", node->attrs.batch_norm.epsilon);
-    bind_math(bind, "sqrt", "sqrt");
+    bind_own_math(bind, "sqrt", "sqrt");
     position_by_division(bind, "at", &position);
     if (x->dim[type_axis(x, node->attrs.batch_norm.axis)] > 1)
         position.coord[type_axis(x, node->attrs.batch_norm.axis)] = "c";

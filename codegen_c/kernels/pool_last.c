@@ -106,10 +106,12 @@ static void bind_norm(struct bind *bind, int64_t p)
     struct arena *arena = bind->arena;
 
     bind_include(bind, "math.h");
+    if (is_f32 && p == 2)
+        bind_helper(bind, "sqrt_f32");
     if (p == 1)
         bind_sum(bind, arena_printf(arena, "fabs%s(v)", f), "sum[i]");
     else if (p == 2)
-        bind_sum(bind, "v * v", arena_printf(arena, "sqrt%s(sum[i])", f));
+        bind_sum(bind, "v * v", is_f32 ? "sqrt_f32(sum[i])" : "sqrt(sum[i])");
     else
         bind_sum(bind, arena_printf(arena, "pow%s(fabs%s(v), %" PRId64 ")", f, f, p),
                  arena_printf(arena, "pow%s(sum[i], 1 / (%s)%" PRId64 ")", f, t, p));

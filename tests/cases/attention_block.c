@@ -24,6 +24,30 @@
 #include <math.h>
 #include <stdint.h>
 
+/* --- from runtime/embed/inline_f32.h ---------------------------------------------------------- */
+
+/* Functions of f32 become part of the loops around them wherever those can be vector code; gcc calls what
+ * a file has many times otherwise. */
+#if defined __OPTIMIZE__ && !defined __OPTIMIZE_SIZE__ \
+    && (defined __SSE2__ || defined __ARM_NEON || defined __riscv_vector)
+#define INLINE_F32 static inline __attribute__((always_inline))
+#else
+#define INLINE_F32 static inline
+#endif
+
+/* --- from runtime/embed/sqrt_f32.h ------------------------------------------------------------ */
+
+#if defined __GNUC__
+/* Nobody reads errno: an instruction where the processor has one, and vector code, not a branch for numbers below 0. */
+float sqrtf(float v) __attribute__((const));
+#endif
+
+/* The square root of v, rounded to nearest. */
+INLINE_F32 float sqrt_f32(float v)
+{
+    return sqrtf(v);
+}
+
 /* --- from runtime/embed/wide_loops.h ---------------------------------------------------------- */
 
 /* gcc takes half of the vectors of processors with AVX-512 unless told otherwise. */
@@ -158,17 +182,6 @@ static inline float f32_of_bits(uint32_t bits)
     return both.number;
 }
 
-/* --- from runtime/embed/inline_f32.h ---------------------------------------------------------- */
-
-/* Functions of f32 become part of the loops around them wherever those can be vector code; gcc calls what
- * a file has many times otherwise. */
-#if defined __OPTIMIZE__ && !defined __OPTIMIZE_SIZE__ \
-    && (defined __SSE2__ || defined __ARM_NEON || defined __riscv_vector)
-#define INLINE_F32 static inline __attribute__((always_inline))
-#else
-#define INLINE_F32 static inline
-#endif
-
 /* --- from runtime/embed/choose_f32.h ---------------------------------------------------------- */
 
 /* condition (0 or 1) ? a : b, both computed where vectors are: a compiler that must mind traps makes a branch of
@@ -259,7 +272,7 @@ static NOINLINE void region_ln(const float *restrict x, float *restrict y)
             variance += distance * distance;
         }
         variance /= (float)LEN;
-        factor = 1 / sqrtf(variance + epsilon);
+        factor = 1 / sqrt_f32(variance + epsilon);
         for (int i = 0; i < LEN; i++) {
             const int at = row * LEN + i;
             const float v = (in[i] - mean) * factor * scale[i] + bias[i];

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "runtime/embed/cos_f32.h"
 #include "runtime/embed/erf_f32.h"
 #include "runtime/embed/exp_f32.h"
 #include "runtime/embed/exp_negative_f32.h"
@@ -16,7 +17,9 @@
 #include "runtime/embed/mish_f32.h"
 #include "runtime/embed/sigmoid_f32.h"
 #include "runtime/embed/silu_f32.h"
+#include "runtime/embed/sin_f32.h"
 #include "runtime/embed/softplus_f32.h"
+#include "runtime/embed/sqrt_f32.h"
 #include "runtime/embed/tanh_f32.h"
 
 /* --- in double, and careful where subtraction would lose everything -----------------------------
@@ -59,6 +62,7 @@ static double exact_gelu_tanh(double v)
 }
 
 const struct math_function math_functions[] = {
+    { "cos_f32", cos_f32, cos, 1.7, 0, 1, 0, -INFINITY, INFINITY },
     { "erf_f32", erf_f32, erf, 1.95, 0, 0, 1.1283791670955126, -INFINITY, INFINITY },
     { "exp_f32", exp_f32, exp, 1.02, 0, 1, 1, -INFINITY, INFINITY },
     { "exp_negative_f32", exp_negative_f32, exp, 1.02, 0, 1, 1, -0x1.5d589ep+6f,
@@ -73,8 +77,10 @@ const struct math_function math_functions[] = {
     { "mish_f32", mish_f32, exact_mish, 1.95, 0x1p-119, 0, 0.6, -INFINITY, INFINITY },
     { "sigmoid_f32", sigmoid_f32, exact_sigmoid, 1.9, 0, 0.5, 0.25, -INFINITY, INFINITY },
     { "silu_f32", silu_f32, exact_silu, 1.85, 0x1p-119, 0, 0.5, -INFINITY, INFINITY },
+    { "sin_f32", sin_f32, sin, 1.7, 0, 0, 1, -INFINITY, INFINITY },
     { "softplus_f32", softplus_f32, exact_softplus, 1.8, 0, 0.69314718055994530942, 0.5, -INFINITY,
       INFINITY },
+    { "sqrt_f32", sqrt_f32, sqrt, 0.5, 0, 0, NAN, -INFINITY, INFINITY },
     { "tanh_f32", tanh_f32, tanh, 1.5, 0, 0, 1, -INFINITY, INFINITY },
 };
 const int n_math_functions = sizeof math_functions / sizeof *math_functions;
