@@ -2,6 +2,7 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include "codegen_c/machine.h"
 #include "tests/support/kernel_case.h"
 
 static const struct kernel_case reductions[] = {
@@ -152,6 +153,24 @@ static const struct kernel_case lines[] = {
     { "topk", "topk", "axis=0, k=3, largest=true", "f64[5]" },
 };
 
+/* Ties at the level, zeros of either sign, more than k NaN, all of a row. */
+static const struct kernel_case many[] = {
+    { "topk_rows", "topk", "axis=1, k=64, largest=true", "f32[3,200]" },
+    { "topk_rows", "topk", "axis=1, k=100, largest=true", "f32[2,100]" },
+    { "topk_rows", "topk", "axis=1, k=99, largest=true", "f32[1,100]" },
+    { "topk_rows", "topk", "axis=0, k=300, largest=true", "f32[2057,1]" },
+    { "topk_rows", "topk", "axis=0, k=65, largest=true", "f32[301] 5" },
+    { "topk_rows", "topk", "axis=0, k=65, largest=true", "f32[301] nan" },
+    { "topk_rows", "topk", "axis=0, k=65, largest=true", "f32[301] -inf" },
+    { "topk_rows", "topk", "axis=0, k=65, largest=true", "f32[301] inf nan" },
+    { "topk_rows", "topk", "axis=0, k=64, largest=true", "f32[301] 0 -0 -1 -2 -3 -4" },
+    { "topk_rows", "topk", "axis=0, k=290, largest=true", "f32[301] -inf 1e-45 -1e-45 3e38 -3e38" },
+    { "topk_rows", "topk", "axis=0, k=64, largest=true", "f32[200] 1 nan 3 3 nan -inf inf 2 -1" },
+    { "topk", "topk", "axis=0, k=63, largest=true", "f32[200]" },
+    { "topk", "topk", "axis=0, k=64", "f32[200]" },
+    { "topk", "topk", "axis=0, k=64, largest=true", "f32[200,2]" },
+};
+
 START_TEST(any_axes_are_reduced)
 {
     KERNEL_CASES_CHECK(reductions, 1e-5);
@@ -161,6 +180,16 @@ END_TEST
 START_TEST(lines_are_searched_summed_and_sorted)
 {
     KERNEL_CASES_CHECK(lines, 1e-5);
+}
+END_TEST
+
+START_TEST(many_are_sorted_behind_a_level)
+{
+    struct ctx *ctx = ctx_new("net");
+
+    kernel_cases_check_as(many, (int)(sizeof many / sizeof *many), 0, WINOGRAD_OFF,
+                          machine_find(ctx, "x86-64-v4"));
+    ctx_free(ctx);
 }
 END_TEST
 
@@ -175,6 +204,7 @@ int main(void)
     tcase_set_timeout(tests, 0);
     tcase_add_test(tests, any_axes_are_reduced);
     tcase_add_test(tests, lines_are_searched_summed_and_sorted);
+    tcase_add_test(tests, many_are_sorted_behind_a_level);
     srunner_run_all(runner, CK_NORMAL);
     n_failed = srunner_ntests_failed(runner);
     srunner_free(runner);

@@ -334,3 +334,38 @@ bool bind_topk(struct bind *bind)
     bind_text(bind, "beats", attrs->largest ? ">" : "<");
     return true;
 }
+
+/* Whether a level among the numbers is found, and what lies above it sorted; few numbers are sorted
+ * in faster one by one, as are all where numbers are not counted by vectors. Room for the keys must
+ * not matter. */
+bool accepts_topk_rows(const struct region *region, const char **why)
+{
+    enum { FEWEST = 64 };
+    const struct type *x = anchor_input(region, 0);
+    const struct topk_attrs *attrs = &region->anchor->attrs.topk;
+    const struct machine *machine = region->machine;
+
+    *why = "it is not of rows of f32, or for the least numbers, or for few";
+    if (x->dtype != DTYPE_F32 || !attrs->largest || attrs->k < FEWEST ||
+        type_span(x, type_axis(x, attrs->axis) + 1, x->rank) != 1)
+        return false;
+    *why = "the machine has no vectors, or no second cache";
+    return machine->lanes > 1 && machine->l2_bytes > 0;
+}
+
+bool bind_topk_rows(struct bind *bind)
+{
+    const struct topk_attrs *attrs = &bind->region->anchor->attrs.topk;
+    const struct type *x = anchor_input(bind->region, 0);
+    const int axis = type_axis(x, attrs->axis);
+
+    bind_input(bind, "x", 0);
+    bind_int(bind, "rows", type_span(x, 0, axis));
+    bind_int(bind, "len", x->dim[axis]);
+    bind_int(bind, "k", attrs->k);
+    bind_helper(bind, "wide_loops");
+    bind_helper(bind, "level_f32");
+    bind_helper(bind, "sort_i64");
+    bind_scratch(bind, (size_t)attrs->k * sizeof(int64_t));
+    return true;
+}
