@@ -1,11 +1,14 @@
-/* products.c - dense and matmul: one sum per result, one product after the other. Every product is
- * a variable of its own, so that no compiler makes one operation of it and the sum. */
+/* products.c - dense and matmul: one sum per result, one product after the other, or 16 of them.
+ * Every product is a variable of its own, so that no compiler makes one operation of it and the
+ * sum. */
 #include "simulate/operators.h"
+
+#include "runtime/embed/sum_of_16_f32.h"
 
 /* y[.., m, n] = a[.., m, k] * b[.., k, n], as steps in elements. */
 struct rows {
     int64_t k, a_step, b_step;
-    bool fused;
+    bool fused, sums_of_16;
 };
 
 /* One after the other. */
@@ -18,20 +21,37 @@ static float plain_sum(const struct rows *p, const float *a, const float *b)
     return sum;
 }
 
+/* As runtime/embed/dots_f32.h. */
+static float sum_in_16(const struct rows *p, const float *a, const float *b)
+{
+    float sum[16] = { 0 };
+
+    for (int64_t k = 0; k < p->k; k++)
+        sum[k % 16] = add_product(sum[k % 16], a[k * p->a_step], b[k * p->b_step], p->fused);
+    return sum_of_16_f32(sum);
+}
+
+static float sum_of(const struct rows *p, const float *a, const float *b)
+{
+    return p->sums_of_16 ? sum_in_16(p, a, b) : plain_sum(p, a, b);
+}
+
 bool simulate_dense(const struct simulation *sim, const struct node *node,
                     const struct tensor *const *in, struct tensor *out)
 {
     const struct type *x = &in[0]->type;
     const int64_t m = type_span(x, 0, x->rank - 1), n = in[1]->type.dim[0];
-    const struct rows p = {
-        .k = in[1]->type.dim[1], .a_step = 1, .b_step = 1, .fused = fuses_products(sim, node)
-    };
+    const struct rows p = { .k = in[1]->type.dim[1],
+                            .a_step = 1,
+                            .b_step = 1,
+                            .fused = fuses_products(sim, node),
+                            .sums_of_16 = has_kernel(sim, node, "matmul_column") };
     struct bulk bulk = { NULL, 0 };
     const float *a = floats_of(&bulk, in[0]), *b = floats_of(&bulk, in[1]);
     float *y = out->data;
 
     for (int64_t i = 0; i < m * n; i++)
-        y[i] = plain_sum(&p, a + i / n * p.k, b + i % n * p.k);
+        y[i] = sum_of(&p, a + i / n * p.k, b + i % n * p.k);
     bulk_release(&bulk);
     return true;
 }
@@ -68,6 +88,7 @@ bool simulate_matmul(const struct simulation *sim, const struct node *node,
     n = y->dim[y->rank - 1];
     p.k = a->dim[a->rank - (attrs->transpose_a ? 2 : 1)];
     p.fused = fuses_products(sim, node);
+    p.sums_of_16 = has_kernel(sim, node, "matmul_column");
     p.a_step = attrs->transpose_a ? m : 1;
     p.b_step = attrs->transpose_b ? 1 : n;
     left = floats_of(&bulk, in[0]);
@@ -77,8 +98,8 @@ bool simulate_matmul(const struct simulation *sim, const struct node *node,
         const float *from = left + matrix_of(y, a, matrix) * m * p.k;
         const float *to = right + matrix_of(y, b, matrix) * n * p.k;
 
-        ((float *)out->data)[i] = plain_sum(&p, from + row * (attrs->transpose_a ? 1 : p.k),
-                                            to + column * (attrs->transpose_b ? p.k : 1));
+        ((float *)out->data)[i] = sum_of(&p, from + row * (attrs->transpose_a ? 1 : p.k),
+                                         to + column * (attrs->transpose_b ? p.k : 1));
     }
     bulk_release(&bulk);
     return true;

@@ -13,7 +13,7 @@ static const struct kernel_case products[] = {
     { "conv_small", "nn.conv1d", "groups=1, out_dtype=f32", "f8e4m3[1,3,9]; const f8e4m3[6,3,3]" },
     { "gemv", "nn.conv3d", "groups=1", "f32[1,3,2,2,2]; const f32[8,3,2,2,2]" },
     { "dense_rows", "nn.conv3d", "groups=1", "f32[2,3,2,2,2]; const f32[8,3,2,2,2]" },
-    { "matmul", "nn.dense", "", "f32[1,7]; f32[5,7]" },
+    { "matmul", "nn.dense", "", "f64[1,7]; f64[5,7]" },
     { "dense", "nn.matmul", "", "f64[1,6]; const f64[6,5]" },
 };
 

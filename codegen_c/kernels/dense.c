@@ -308,18 +308,20 @@ static const char *matrix_number(struct bind *bind, const struct type *y, const 
     return out.n ? arena_printf(bind->arena, "(%s)", str_text(&out)) : "0";
 }
 
+const char *product_matrix(struct bind *bind, const struct product *p, int input)
+{
+    return p->batch > 1 ? matrix_number(bind, anchor_output(bind->region, 0),
+                                        anchor_input(bind->region, input))
+                        : "0";
+}
+
 void bind_product_matrices(struct bind *bind, const struct product *p)
 {
-    const struct type *y = anchor_output(bind->region, 0);
-    const bool batched = p->batch > 1;
-
     bind_input(bind, "a", 0);
-    bind_flag(bind, "batched", batched);
+    bind_flag(bind, "batched", p->batch > 1);
     bind_int(bind, "batch", p->batch);
-    bind_text(bind, "a_matrix", "%s",
-              batched ? matrix_number(bind, y, anchor_input(bind->region, 0)) : "0");
-    bind_text(bind, "b_matrix", "%s",
-              batched ? matrix_number(bind, y, anchor_input(bind->region, 1)) : "0");
+    bind_text(bind, "a_matrix", "%s", product_matrix(bind, p, 0));
+    bind_text(bind, "b_matrix", "%s", product_matrix(bind, p, 1));
     bind_int(bind, "inner", p->k);
     bind_int(bind, "columns", p->n);
 }

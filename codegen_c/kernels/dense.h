@@ -31,6 +31,9 @@ struct product {
 
 struct product product_of(const struct region *region);
 
+/* The number of an input's matrix, from `batch`, that of the output's. */
+const char *product_matrix(struct bind *bind, const struct product *product, int input);
+
 /* Sets the keys a, batched, batch, a_matrix, b_matrix, inner and columns of the templates of two
  * computed operands. */
 void bind_product_matrices(struct bind *bind, const struct product *product);
