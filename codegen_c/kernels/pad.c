@@ -83,39 +83,64 @@ static const char *source_text(struct bind *bind, int loop, int64_t before, int6
     return str_text(&out);
 }
 
+/* The last loop, whose elements lie side by side in x: what the pads repeat is left and right of
+ * what is copied. */
+static void bind_last_loop(struct bind *bind, int64_t before, int64_t after, int64_t extent,
+                           struct str *extents)
+{
+    const bool edges = before > 0 || after > 0;
+    const int64_t len = extent - crop(before) - crop(after);
+
+    bind_flag(bind, "edges", edges);
+    if (edges) {
+        const char *place = arena_printf(bind->arena, "pad_%s", pad_of(bind->region)->mode);
+
+        bind_helper(bind, place);
+        bind_text(bind, "place", "%s", place);
+        str_printf(extents, "BEFORE = %" PRId64 ", ", added(before));
+    }
+    str_printf(extents, "LEN = %" PRId64 ", ALL = %" PRId64, len,
+               added(before) + len + added(after));
+}
+
 bool bind_pad_repeat(struct bind *bind)
 {
     const struct node *node = bind->region->anchor;
     const struct pad_attrs *pad = pad_of(bind->region);
     const struct type *x = &node->inputs[0]->type, *y = &node->outputs[0]->type;
-    struct str extents = { .arena = bind->arena }, loops = extents, at = extents, from = extents;
-    int64_t x_step[MAX_RANK];
+    struct str extents = { .arena = bind->arena }, loops = extents, from = extents;
+    const char *to = "0";
+    int64_t x_step[MAX_RANK], before = 0, after = 0, extent = 1;
     int n = 0;
 
     row_major_steps(x, x_step);
     for (int i = 0; i < y->rank; i++) {
-        const int64_t before = pad->pad_before.at[i], after = pad->pad_after.at[i];
-        int64_t extent = y->dim[i];
-
+        before = pad->pad_before.at[i];
+        after = pad->pad_after.at[i];
+        extent = x->dim[i];
         /* Dims that follow each other and are not padded are one. */
         while (before == 0 && after == 0 && i + 1 < y->rank && pad->pad_before.at[i + 1] == 0 &&
                pad->pad_after.at[i + 1] == 0)
-            extent *= y->dim[++i];
-        str_printf(&extents, "%sN%d = %" PRId64, n ? ", " : "", n, extent);
+            extent *= x->dim[++i];
+        if (i + 1 == y->rank)
+            break;
+        str_printf(&extents, "N%d = %" PRId64 ", ", n,
+                   before == 0 && after == 0 ? extent : y->dim[i]);
         str_printf(&loops, "%sfor (int i%d = 0; i%d < N%d; i%d++)", n ? "\n" : "", n, n, n, n);
-        at.text = arena_printf(bind->arena,
-                               n == 0  ? "i0"
-                               : n > 1 ? "(%s) * N%d + i%d"
-                                       : "%s * N%d + i%d",
-                               at.text, n, n);
+        to = n == 0 ? "i0"
+                    : arena_printf(bind->arena, n > 1 ? "(%s) * N%d + i%d" : "%s * N%d + i%d", to,
+                                   n, n);
         str_printf(&from, "%s%s", n ? " + " : "",
                    source_text(bind, n, before, after, x->dim[i], x_step[i]));
         n++;
     }
+    if (crop(before) > 0 || n == 0)
+        str_printf(&from, "%s%" PRId64, n ? " + " : "", crop(before));
+    bind_last_loop(bind, before, after, extent, &extents);
     bind_text(bind, "extents", "%s", str_text(&extents));
-    bind_text(bind, "loops", "%s", str_text(&loops));
-    bind_text(bind, "at", "%s", n ? at.text : "0");
-    bind_text(bind, "from", "%s", n ? str_text(&from) : "0");
+    bind_text(bind, "loops", n ? "%s {" : "%s{", str_text(&loops));
+    bind_text(bind, "to", n > 1 ? "(%s) * ALL" : "%s * ALL", to);
+    bind_text(bind, "from", "%s", str_text(&from));
     bind_type(bind);
     bind_input(bind, "x", 0);
     return true;
