@@ -117,15 +117,22 @@ static void bind_row_of_powers(struct bind *bind, int64_t len, int rows)
 
 bool bind_log_softmax_rows(struct bind *bind)
 {
+    enum { GROUP = 8 };
     const struct type *x = anchor_input(bind->region, 0);
     const int axis = type_axis(x, bind->region->anchor->attrs.axis.axis);
-    const int64_t len = x->dim[axis];
+    const int64_t len = x->dim[axis], rows = type_span(x, 0, axis);
+    const int64_t group = bind->machine->lanes == 1 || rows == 0 ? 1 : rows < GROUP ? rows : GROUP;
+    int64_t n;
 
     bind_input(bind, "x", 0);
-    bind_int(bind, "rows", type_span(x, 0, axis));
+    bind_int(bind, "rows", rows);
     bind_int(bind, "len", len);
-    if (bind_padding(bind, len) > len)
-        bind_scratch_elements(bind, padded_row(bind, len));
+    bind_int(bind, "group", group);
+    n = bind_padding(bind, len);
+    bind_text(bind, "n", "%s", n > len ? "WHOLE" : "LEN");
+    bind_text(bind, "from", "%s", n > len ? "padded" : "in");
+    if (n > len)
+        bind_scratch_elements(bind, n * group);
     bind_helper(bind, "wide_loops");
     bind_helper(bind, "row_highest_f32");
     bind_helper(bind, "row_powers_f32");
