@@ -3,6 +3,7 @@
 
 #include "relay_ir/layout.h"
 #include "relay_ir/ops/spatial.h"
+#include "runtime/embed/row_sum_f32.h"
 #include "simulate/operators.h"
 
 /* --- convolutions ------------------------------------------------------------------------------
@@ -230,13 +231,13 @@ bool simulate_global_average(const struct simulation *sim, const struct node *no
     const int64_t len = type_span(type, from, from + type->rank - 2);
     struct bulk bulk = { NULL, 0 };
     const float *x = floats_of(&bulk, in[0]);
+    const bool by_rows = has_kernel(sim, node, "global_avg_pool") && adds_by_rows(sim, node, len);
 
-    (void)sim;
     for (int64_t plane = 0; plane < type_elements(&out->type); plane++) {
         const float *at = x + plane / channels * step.image + plane % channels * step.channel;
-        float sum = 0;
+        float sum = by_rows ? row_sum_f32(at, (int)len) : 0;
 
-        for (int64_t i = 0; i < len; i++)
+        for (int64_t i = 0; i < len && !by_rows; i++)
             sum += at[i * step.place];
         ((float *)out->data)[plane] = average(sum, len);
     }

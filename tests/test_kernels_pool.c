@@ -76,6 +76,8 @@ static const struct kernel_case pools[] = {
       "f32[1,1,9] 1 2 nan 3 4 5 6 inf nan" },
     { "global_max_pool", "nn.global_max_pool", "", "f32[1,3,4] 1 nan 2 3 nan 1 5 -1 -1 -2 -3 nan" },
     { "global_max_pool", "nn.global_max_pool", "", "f64[2,3,4,5]" },
+    { "global_max_pool", "nn.global_max_pool", "", "f32[2,3,5,7]" },
+    { "global_max_pool", "nn.global_max_pool", "", "f32[1,5,4,4] -2 -1 -3 -inf nan -5 -6" },
     { "global_avg_pool", "nn.global_avg_pool", "", "f32[2,3,4,5]" },
     { "global_avg_pool", "nn.global_avg_pool", "", "f64[1,5,3]" },
     { "global_avg_pool", "nn.global_avg_pool", "", "f32[1,3,2,2,3]" },

@@ -117,9 +117,55 @@ static const struct kernel_case sizes[] = {
       "f32[4,6]" },
 };
 
+static const struct kernel_case planes[] = {
+    { "resize_rows", "image.resize",
+      "size=[2,3,8,10], method=\"nearest_neighbor\", "
+      "coordinate_transformation_mode=\"asymmetric\", rounding_method=\"floor\", "
+      "cubic_alpha=-0.75",
+      "f32[2,3,4,5]" },
+    { "resize_rows", "image.resize",
+      "size=[1,3,7,20], method=\"nearest_neighbor\", "
+      "coordinate_transformation_mode=\"half_pixel\", rounding_method=\"round_prefer_floor\", "
+      "cubic_alpha=-0.75",
+      "f32[1,3,4,5]" },
+    { "resize_rows", "image.resize",
+      "size=[6,9], method=\"nearest_neighbor\", "
+      "coordinate_transformation_mode=\"asymmetric\", rounding_method=\"floor\", "
+      "cubic_alpha=-0.75",
+      "f32[2,3]" },
+    { "resize_rows", "image.resize",
+      "size=[2,1,3,10], method=\"nearest_neighbor\", "
+      "coordinate_transformation_mode=\"asymmetric\", rounding_method=\"floor\", "
+      "cubic_alpha=-0.75",
+      "f32[2,1,6,5]" },
+    { "resize_rows", "image.resize",
+      "size=[5,4,64], method=\"nearest_neighbor\", "
+      "coordinate_transformation_mode=\"asymmetric\", rounding_method=\"floor\", "
+      "cubic_alpha=-0.75",
+      "f32[5,2,32]" },
+    { "resize_nearest", "image.resize",
+      "size=[2,3,8,10], method=\"nearest_neighbor\", "
+      "coordinate_transformation_mode=\"half_pixel\", rounding_method=\"ceil\", "
+      "cubic_alpha=-0.75",
+      "f32[2,3,4,5]" },
+};
+
 START_TEST(positions_read_where_the_tables_say)
 {
     KERNEL_CASES_CHECK(sizes, 1e-5);
+}
+END_TEST
+
+/* The fourth row is one that nothing follows; what follows the others makes them another kernel's.
+ */
+START_TEST(planes_are_repeated)
+{
+    for (size_t i = 0; i < sizeof planes / sizeof *planes; i++) {
+        struct kernel_case followed = planes[i];
+
+        followed.kernel = "resize_nearest";
+        kernel_cases_check((struct kernel_case[]){ followed, followed, followed, planes[i] }, 4, 0);
+    }
 }
 END_TEST
 
@@ -133,6 +179,7 @@ int main(void)
     suite_add_tcase(suite, tests);
     tcase_set_timeout(tests, 0);
     tcase_add_test(tests, positions_read_where_the_tables_say);
+    tcase_add_test(tests, planes_are_repeated);
     srunner_run_all(runner, CK_NORMAL);
     n_failed = srunner_ntests_failed(runner);
     srunner_free(runner);

@@ -383,12 +383,16 @@ bool bind_global_pool(struct bind *bind)
 {
     const struct type *x = anchor_input(bind->region, 0);
     const bool is_max = bind->region->anchor->op == OP_GLOBAL_MAX_POOL;
+    const bool by_rows = reads_rows(bind->region, type_span(x, 2, x->rank));
 
     bind_type(bind);
     bind_input(bind, "x", 0);
     bind_int(bind, "planes", x->dim[0] * x->dim[1]);
     bind_int(bind, "len", type_span(x, 2, x->rank));
-    if (is_max)
+    bind_flag(bind, "by_rows", by_rows);
+    if (by_rows)
+        bind_helper(bind, is_max ? "row_max_f32" : "row_sum_f32");
+    else if (is_max)
         bind_lowest(bind);
     return bind_epilogue_at(bind, is_max ? "best" : "sum", "plane");
 }

@@ -72,9 +72,10 @@ static bool is_wide(const struct bind *bind)
     return is_of_codes(bind) && qnn_resize_is_wide(bind->region->anchor);
 }
 
-/* Tables place${d} (offsets in x, -1 = outside) and, when weighed, weight${d}, each [out, taps],
+/* Tables `key` (offsets in x, -1 = outside) and, when weighed, weight${d}, each [out, taps],
  * for the changed dim number i of the extents. The number of taps. */
-static int bind_taps(struct bind *bind, const struct extents *e, int i, bool weighed, bool *outside)
+static int bind_taps(struct bind *bind, const struct extents *e, int i, const char *key,
+                     bool weighed, bool *outside)
 {
     const struct node *node = bind->region->anchor;
     const bool of_codes = is_of_codes(bind);
@@ -102,8 +103,7 @@ static int bind_taps(struct bind *bind, const struct extents *e, int i, bool wei
         if (of_codes)
             qnn_resize_weights(&taps[o], qnn_resize_bits(node), (int32_t *)weight + o * most);
     }
-    bind_table(bind, arena_printf(bind->arena, "place%d", i), "resize_place", DTYPE_I32,
-               n_out * most, place);
+    bind_table(bind, key, "resize_place", DTYPE_I32, n_out * most, place);
     if (weighed)
         bind_table(bind, arena_printf(bind->arena, "weight%d", i), "resize_weight", dtype,
                    n_out * most, weight);
@@ -148,7 +148,7 @@ static void bind_extents(struct bind *bind, const struct extents *e, bool weighe
             str_printf(&from, e->step[i] > 1 ? "%si%d * STEP%d" : "%si%d", plus, i, i);
             continue;
         }
-        taps = bind_taps(bind, e, i, weighed, &outside);
+        taps = bind_taps(bind, e, i, arena_printf(bind->arena, "place%d", i), weighed, &outside);
         if (weighed)
             str_printf(&dims, ", TAPS%d = %d", i, taps);
         str_printf(&from, weighed ? "%splace%d[i%d * TAPS%d + k%d]" : "%splace%d[i%d]", plus, i, i,
@@ -239,6 +239,74 @@ static bool bind_resize(struct bind *bind, bool weighed)
 bool bind_resize_nearest(struct bind *bind)
 {
     return bind_resize(bind, false);
+}
+
+/* How many times each element of the last dim stands side by side in y; 0: not so. */
+static int64_t last_factor(const struct node *node)
+{
+    const int dim = node->inputs[0]->type.rank - 1;
+    const int64_t in = node->inputs[0]->type.dim[dim], out = node->outputs[0]->type.dim[dim];
+    struct bulk bulk = { NULL, 0 };
+    const struct resize_taps *taps;
+    const int64_t factor = in > 0 && out % in == 0 ? out / in : 0;
+    bool repeats = factor > 0;
+
+    if (!repeats)
+        return 0;
+    taps = resize_taps(&bulk, node, dim);
+    for (int64_t i = 0; i < out; i++)
+        repeats = repeats && !taps[i].outside && taps[i].at[0] == i / factor;
+    bulk_release(&bulk);
+    return repeats ? factor : 0;
+}
+
+static bool reads_outside(const struct node *node, int dim)
+{
+    struct bulk bulk = { NULL, 0 };
+    const struct resize_taps *taps = resize_taps(&bulk, node, dim);
+    bool outside = false;
+
+    for (int64_t i = 0; i < node->outputs[0]->type.dim[dim]; i++)
+        outside = outside || taps[i].outside;
+    bulk_release(&bulk);
+    return outside;
+}
+
+/* Planes, whose rows and columns are repeated and nothing else is done. */
+bool accepts_resize_rows(const struct region *region, const char **why)
+{
+    const struct node *node = region->anchor;
+    const int rank = node->inputs[0]->type.rank;
+    struct extents e;
+
+    if (!accepts_resize_nearest(region, why))
+        return false;
+    e = extents_of(region);
+    *why = "the last two dims are not what is resized, or something else is done";
+    if (e.n < 2 || e.n > 3 || e.n_changed != 2 || e.dim[e.n - 1] != rank - 1 ||
+        e.dim[e.n - 2] != rank - 2 || has_pitch(region) || anchor_decoder(node, 0) ||
+        region->fn->ret->inputs[0] != node->outputs[0])
+        return false;
+    *why = "columns are not repeated alike, or some rows are outside";
+    return last_factor(node) > 0 && !reads_outside(node, rank - 2);
+}
+
+bool bind_resize_rows(struct bind *bind)
+{
+    const struct node *node = bind->region->anchor;
+    const struct type *x = &node->inputs[0]->type, *y = &node->outputs[0]->type;
+    const struct extents e = extents_of(bind->region);
+    bool outside = false;
+
+    bind_type(bind);
+    bind_input(bind, "x", 0);
+    bind_int(bind, "planes", type_span(x, 0, x->rank - 2));
+    bind_int(bind, "in_plane", type_span(x, x->rank - 2, x->rank));
+    bind_int(bind, "rows", y->dim[x->rank - 2]);
+    bind_int(bind, "in_len", x->dim[x->rank - 1]);
+    bind_int(bind, "factor", last_factor(node));
+    bind_taps(bind, &e, e.n - 2, "place", false, &outside);
+    return true;
 }
 
 bool bind_resize_linear(struct bind *bind)

@@ -85,12 +85,17 @@ static bool wants_channels_last(const struct node *conv)
     return false;
 }
 
+static int64_t quarter_copy(const struct place *place)
+{
+    return is_free_move(place) ? 2 : 2 * (int64_t)type_bytes(&place->type);
+}
+
 /* Of a convolution, on one of its sides. */
 static int64_t plane_cost(const struct place *place, const struct node *conv)
 {
-    const int64_t quarter = 2 * (int64_t)type_bytes(&place->type);
+    const int64_t quarter = quarter_copy(place);
 
-    return is_free_move(place) ? 2 : wants_channels_last(conv) ? 5 * quarter : quarter;
+    return is_free_move(place) ? quarter : wants_channels_last(conv) ? 5 * quarter : quarter;
 }
 
 /* One copy for all readers that want the other order: a vertex stands for "somebody wants it". */
@@ -146,6 +151,11 @@ static void add_role(struct choice *choice, const struct node *node)
     case LAYOUT_FIXED: return;
     case LAYOUT_SPATIAL:
         role->in = role->out = MIN_CUT_SOURCE;
+        if (layout_takes_planes(node)) {
+            role->in = role->out = min_cut_vertex(choice->cut);
+            min_cut_edge(choice->cut, MIN_CUT_SOURCE, role->in,
+                         quarter_copy(&plan->places[node->inputs[0]->id]), 0);
+        }
         if (layout_mixes(node)) {
             role->in = min_cut_vertex(choice->cut);
             role->out = min_cut_vertex(choice->cut);

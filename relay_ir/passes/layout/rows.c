@@ -2,6 +2,8 @@
  * one whose kernels know planes only has no row, and is fixed. */
 #include "relay_ir/passes/layout/rows.h"
 
+#include <string.h>
+
 #include "base/str.h"
 #include "relay_ir/layout.h"
 #include "relay_ir/region.h"
@@ -30,6 +32,22 @@ static bool is_packed_plain(const struct node *node)
     return is_packed_f32(node) && !type_has_blocks(&node->inputs[1]->type);
 }
 
+static bool is_of_f32(const struct node *node)
+{
+    return node->inputs[0]->type.dtype == DTYPE_F32;
+}
+
+/* Whole numbers of times, as a kernel for planes takes it. */
+static bool repeats(const struct node *node)
+{
+    const struct type *x = &node->inputs[0]->type, *y = &node->outputs[0]->type;
+    bool whole = strcmp(node->attrs.resize.method, "nearest_neighbor") == 0;
+
+    for (int i = 0; i < x->rank; i++)
+        whole = whole && x->dim[i] > 0 && y->dim[i] % x->dim[i] == 0;
+    return whole && is_of_f32(node);
+}
+
 /* n_images: 0 = the first input; ALL = every one. */
 enum { ALL = -1 };
 
@@ -38,6 +56,7 @@ static const struct row {
     int n_images;
     bool mixes;                                  /* where there are no groups */
     bool (*has_kernel)(const struct node *node); /* NULL = always */
+    bool (*planes)(const struct node *node);     /* goes nearly as fast channels first; NULL = no */
 } rows[OP_COUNT] = {
     [OP_ARGMAX] = { .kind = LAYOUT_REDUCE },
     [OP_ARGMIN] = { .kind = LAYOUT_REDUCE },
@@ -57,8 +76,8 @@ static const struct row {
     [OP_CUMSUM] = { .kind = LAYOUT_FREE },
     [OP_DEPTH_TO_SPACE] = { .kind = LAYOUT_SPATIAL },
     [OP_EXPAND_DIMS] = { .kind = LAYOUT_VIEW },
-    [OP_GLOBAL_AVG_POOL] = { .kind = LAYOUT_SPATIAL },
-    [OP_GLOBAL_MAX_POOL] = { .kind = LAYOUT_SPATIAL },
+    [OP_GLOBAL_AVG_POOL] = { .kind = LAYOUT_SPATIAL, .planes = is_of_f32 },
+    [OP_GLOBAL_MAX_POOL] = { .kind = LAYOUT_SPATIAL, .planes = is_of_f32 },
     [OP_GROUP_NORM] = { .kind = LAYOUT_SPATIAL },
     [OP_HARDMAX] = { .kind = LAYOUT_FREE },
     [OP_INSTANCE_NORM] = { .kind = LAYOUT_SPATIAL },
@@ -99,7 +118,7 @@ static const struct row {
     [OP_QNN_SUBTRACT] = { .kind = LAYOUT_FREE, .n_images = 2 },
     [OP_QNN_SUM] = { .kind = LAYOUT_REDUCE },
     [OP_RESHAPE] = { .kind = LAYOUT_VIEW },
-    [OP_RESIZE] = { .kind = LAYOUT_SPATIAL },
+    [OP_RESIZE] = { .kind = LAYOUT_SPATIAL, .planes = repeats },
     [OP_SOFTMAX] = { .kind = LAYOUT_FREE },
     [OP_SPACE_TO_DEPTH] = { .kind = LAYOUT_SPATIAL },
     [OP_SPLIT] = { .kind = LAYOUT_FREE },
@@ -130,6 +149,11 @@ int layout_n_images(const struct node *node)
 bool layout_mixes(const struct node *node)
 {
     return rows[node->op].mixes && node->attrs.conv.groups == 1;
+}
+
+bool layout_takes_planes(const struct node *node)
+{
+    return rows[node->op].planes && rows[node->op].planes(node);
 }
 
 bool layout_turns_constant(const struct value *value)

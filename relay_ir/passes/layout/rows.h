@@ -23,6 +23,9 @@ int layout_n_images(const struct node *node);
  */
 bool layout_mixes(const struct node *node);
 
+/* Whether it may read and write planes, nearly as fast. */
+bool layout_takes_planes(const struct node *node);
+
 /* Whether a constant image, or a vector behind it, can be given in another order. */
 bool layout_turns_constant(const struct value *value);
 
