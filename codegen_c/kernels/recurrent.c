@@ -116,6 +116,11 @@ static int64_t n_steps(const struct region *region)
     return anchor_input(region, 0)->dim[region->anchor->attrs.rnn.batch_major ? 1 : 0];
 }
 
+static int64_t n_sequences(const struct region *region)
+{
+    return anchor_input(region, 0)->dim[region->anchor->attrs.rnn.batch_major ? 0 : 1];
+}
+
 static int64_t n_rows(const struct region *region)
 {
     return n_gates(region->anchor->op) * region->anchor->attrs.rnn.hidden_size;
@@ -124,6 +129,17 @@ static int64_t n_rows(const struct region *region)
 static bool may_run_ahead(const struct region *region)
 {
     return anchor_input(region, 0)->dtype == DTYPE_F32 && n_steps(region) > 1;
+}
+
+/* Of several sequences the same step is multiplied at once, where they are of one length. Of those
+ * machines only whose speed is worth a larger arena: see below. */
+static bool goes_together(const struct region *region)
+{
+    const struct rnn_attrs *attrs = &region->anchor->attrs.rnn;
+    const bool waits = region->anchor->op == OP_GRU && !attrs->linear_before_reset;
+
+    return anchor_input(region, 0)->dtype == DTYPE_F32 && n_sequences(region) > 1 && !waits &&
+           !anchor_input(region, 4) && region->machine->lanes > 1 && region->machine->l2_bytes > 0;
 }
 
 /* On machines without a second cache or vectors, and where it is not known which one it is, speed
@@ -187,22 +203,26 @@ static void bind_places(struct bind *bind)
     bind_text(bind, "h_at", batch_major ? "(n * DIRECTIONS + d)" : "(d * BATCH + n)");
 }
 
-/* Which step of time `step` is, and how far from it the inputs of the next one are. */
+/* Which step of time `step` is, and how far from it the inputs of the next one are; how far the
+ * inputs, and the state, of the next sequence are. */
 static void bind_direction(struct bind *bind)
 {
     const struct rnn_attrs *attrs = &bind->region->anchor->attrs.rnn;
+    const char *len = goes_together(bind->region) ? "STEPS" : "len";
     const char *next = attrs->batch_major ? "IN" : "BATCH * IN";
 
     if (is_bidirectional(bind->region)) {
-        bind_text(bind, "t", "d == 0 ? step : len - 1 - step");
+        bind_text(bind, "t", "d == 0 ? step : %s - 1 - step", len);
         bind_text(bind, "x_step", "d == 0 ? %s : -%s", next, next);
     } else if (strcmp(attrs->direction, "reverse") == 0) {
-        bind_text(bind, "t", "len - 1 - step");
+        bind_text(bind, "t", "%s - 1 - step", len);
         bind_text(bind, "x_step", "-%s", next);
     } else {
         bind_text(bind, "t", "step");
         bind_text(bind, "x_step", "%s", next);
     }
+    bind_text(bind, "x_next", attrs->batch_major ? "STEPS * IN" : "IN");
+    bind_text(bind, "h_next", attrs->batch_major ? "DIRECTIONS * HIDDEN" : "HIDDEN");
 }
 
 static void bind_matvec(struct bind *bind)
@@ -215,12 +235,11 @@ static void bind_matvec(struct bind *bind)
     }
 }
 
-/* The function that multiplies the inputs of several steps, for so many rows of weights. Returns
- * how many steps at most. */
-static int bind_steps_ahead(struct bind *bind)
+/* The function that multiplies several steps, or sequences, of which there are `most`. Returns how
+ * many at once. */
+static int bind_rows(struct bind *bind, int64_t most)
 {
-    const struct tile tile =
-        bind_tile_f32(bind, n_steps(bind->region), n_rows(bind->region), TILE_TAPS);
+    const struct tile tile = bind_tile_f32(bind, most, n_rows(bind->region), TILE_TAPS);
     const char *name = arena_printf(bind->arena, "rows_f32_of_%s", tile.fn);
     const char *fn = bind_own_helper(bind, name);
     struct keys keys;
@@ -243,21 +262,25 @@ static int bind_steps_ahead(struct bind *bind)
 static void bind_products(struct bind *bind, int64_t n_more)
 {
     const struct region *region = bind->region;
-    const bool ahead = may_run_ahead(region) && !region->tight;
+    const bool together = goes_together(region);
+    const bool ahead = !together && may_run_ahead(region) && !region->tight;
     const bool f64 = anchor_input(region, 0)->dtype == DTYPE_F64;
-    const int width = f64 ? PANEL : gemv_panel(bind->machine);
+    const int width = f64 ? PANEL : gemv_panel(bind->machine), tile = tile_panel(bind->machine);
     const bool waits =
         region->anchor->op == OP_GRU && !region->anchor->attrs.rnn.linear_before_reset;
-    int most = 1;
+    int64_t most = 1;
 
-    bind_matvec(bind);
-    if (ahead)
-        most = bind_steps_ahead(bind);
+    if (!together)
+        bind_matvec(bind);
+    if (together || ahead)
+        most = bind_rows(bind, together ? n_sequences(region) : n_steps(region));
+    bind_flag(bind, "together", together);
     bind_flag(bind, "ahead", ahead);
-    bind_gate_weight(bind, "weight", 1, 1, ahead ? tile_panel(bind->machine) : width,
-                     "weight_panel");
-    bind_gate_weight(bind, "recurrent", 2, waits ? n_gates(OP_GRU) : 1, width, "panel");
-    bind_scratch_elements(bind, (most + 1) * n_rows(region) +
+    bind_flag(bind, "alone", !together && !ahead);
+    bind_gate_weight(bind, "weight", 1, 1, together || ahead ? tile : width, "weight_panel");
+    bind_gate_weight(bind, "recurrent", 2, waits ? n_gates(OP_GRU) : 1, together ? tile : width,
+                     "panel");
+    bind_scratch_elements(bind, (together ? 2 * most : most + 1) * n_rows(region) +
                                     n_more * region->anchor->attrs.rnn.hidden_size);
 }
 
