@@ -96,6 +96,29 @@ static const struct kernel_case ahead[] = {
       "f32[5,2,6]; const f32[1,36,6]; const f32[1,36,9]" STATE_WEIGHTS "; const f32[1,72]" },
 };
 
+/* More sequences than a tile has rows, some left over; one step, one that is reversed. */
+static const struct kernel_case together[] = {
+    { "rnn", "nn.rnn", "hidden_size=45, direction=\"bidirectional\"",
+      "f32[5,17,6]; const f32[2,45,6]; const f32[2,45,45]" STATE_WEIGHTS "; const f32[2,90]" },
+    { "rnn", "nn.rnn", "hidden_size=5, direction=\"bidirectional\", batch_major=true",
+      "f32[15,3,6]; const f32[2,5,6]; const f32[2,5,5]" STATE_WEIGHTS "; _; _; f32[15,2,5]" },
+    { "gru", "nn.gru", "hidden_size=35, direction=\"bidirectional\", clip=0.5",
+      "f32[3,19,6]; const f32[2,105,6]; const f32[2,105,35]" STATE_WEIGHTS
+      "; const f32[2,210]; _; f32[2,19,35]" },
+    { "gru", "nn.gru", "hidden_size=9, direction=\"bidirectional\", batch_major=true",
+      "f32[16,3,6]; const f32[2,27,6]; const f32[2,27,9]" STATE_WEIGHTS "; _; _; f32[16,2,9]" },
+    { "gru", "nn.gru",
+      "hidden_size=35, direction=\"reverse\", linear_before_reset=true, batch_major=true",
+      "f32[9,2,6]; const f32[1,105,6]; const f32[1,105,35]" STATE_WEIGHTS "; const f32[1,210]" },
+    { "lstm", "nn.lstm", "hidden_size=33, direction=\"bidirectional\", batch_major=true",
+      "f32[11,2,6]; const f32[2,132,6]; const f32[2,132,33]" STATE_WEIGHTS
+      "; const f32[2,264]; _; f32[11,2,33]; f32[11,2,33]; const f32[2,99]" },
+    { "lstm", "nn.lstm", "hidden_size=9, direction=\"reverse\", input_forget=true",
+      "f32[5,2,6]; const f32[1,36,6]; const f32[1,36,9]" STATE_WEIGHTS "; const f32[1,72]" },
+    { "lstm", "nn.lstm", "hidden_size=128, direction=\"forward\"",
+      "f32[1,8,6]; const f32[1,512,6]; const f32[1,512,128]" STATE_WEIGHTS },
+};
+
 START_TEST(steps_run_in_every_direction_and_form)
 {
     KERNEL_CASES_CHECK(cells, 1e-5);
@@ -109,6 +132,17 @@ START_TEST(inputs_of_several_steps_are_multiplied_at_once)
 
     kernel_cases_check_as(ahead, N_ROWS(ahead), 1e-5, WINOGRAD_AUTO,
                           names[_i] ? machine_find(ctx, names[_i]) : NULL);
+    ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(several_sequences_are_multiplied_at_once)
+{
+    static const char *const names[] = { "x86-64", "x86-64-v3", "x86-64-v4", "aarch64" };
+    struct ctx *ctx = ctx_new("kernels_recurrent");
+
+    kernel_cases_check_as(together, N_ROWS(together), 1e-5, WINOGRAD_AUTO,
+                          machine_find(ctx, names[_i]));
     ctx_free(ctx);
 }
 END_TEST
@@ -135,6 +169,7 @@ int main(void)
     tcase_set_timeout(tests, 0);
     tcase_add_test(tests, steps_run_in_every_direction_and_form);
     tcase_add_loop_test(tests, inputs_of_several_steps_are_multiplied_at_once, 0, 4);
+    tcase_add_loop_test(tests, several_sequences_are_multiplied_at_once, 0, 4);
     tcase_add_test(tests, small_machines_spare_the_scratch_for_that);
     srunner_run_all(runner, CK_NORMAL);
     n_failed = srunner_ntests_failed(runner);

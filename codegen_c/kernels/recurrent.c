@@ -135,10 +135,7 @@ static bool may_run_ahead(const struct region *region)
  * machines only whose speed is worth a larger arena: see below. */
 static bool goes_together(const struct region *region)
 {
-    const struct rnn_attrs *attrs = &region->anchor->attrs.rnn;
-    const bool waits = region->anchor->op == OP_GRU && !attrs->linear_before_reset;
-
-    return anchor_input(region, 0)->dtype == DTYPE_F32 && n_sequences(region) > 1 && !waits &&
+    return anchor_input(region, 0)->dtype == DTYPE_F32 && n_sequences(region) > 1 &&
            !anchor_input(region, 4) && region->machine->lanes > 1 && region->machine->l2_bytes > 0;
 }
 
@@ -274,6 +271,8 @@ static void bind_products(struct bind *bind, int64_t n_more)
         bind_matvec(bind);
     if (together || ahead)
         most = bind_rows(bind, together ? n_sequences(region) : n_steps(region));
+    keys_offer(bind->keys, "waits", waits && !together ? "1" : "");
+    keys_offer(bind->keys, "all_wait", waits && together ? "1" : "");
     bind_flag(bind, "together", together);
     bind_flag(bind, "ahead", ahead);
     bind_flag(bind, "alone", !together && !ahead);
@@ -281,7 +280,8 @@ static void bind_products(struct bind *bind, int64_t n_more)
     bind_gate_weight(bind, "recurrent", 2, waits ? n_gates(OP_GRU) : 1, together ? tile : width,
                      "panel");
     bind_scratch_elements(bind, (together ? 2 * most : most + 1) * n_rows(region) +
-                                    n_more * region->anchor->attrs.rnn.hidden_size);
+                                    (together ? most : 1) * n_more *
+                                        region->anchor->attrs.rnn.hidden_size);
 }
 
 /* Functions of vectors take whole registers. */
