@@ -263,8 +263,8 @@ static void check_pair(struct ctx *ctx, struct module *before, struct module *af
     bulk_release(&bulk);
 }
 
-/* Spatial operators of the table read, or write, the channels last; those that take planes, too, read
- * and write alike. */
+/* Spatial operators of the table read, or write, the channels last; those that take planes, too,
+ * read and write alike. */
 static void check_layouts(const struct module *module)
 {
     for (const struct node *n = module->main->first; n; n = n->next) {
