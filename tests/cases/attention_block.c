@@ -37,7 +37,7 @@
 
 /* --- from runtime/embed/sqrt_f32.h ------------------------------------------------------------ */
 
-#if defined __GNUC__
+#if defined __GNUC__ && !defined __PICOLIBC__ /* which has it in its header */
 /* Nobody reads errno: an instruction where the processor has one, and vector code, not a branch for numbers below 0. */
 float sqrtf(float v) __attribute__((const));
 #endif
