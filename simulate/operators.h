@@ -32,6 +32,21 @@ bool fuses_products(const struct simulation *sim, const struct node *node);
 /* sum + a * b, rounded twice, or (fused) once. */
 float add_product(float sum, float a, float b, bool fused);
 
+/* A row of known weights whose blocks share scales, by gemv_blocks: a sum over each block of codes
+ * less their zero points, times its scale. */
+struct block_sums {
+    const float *codes, *scale; /* [rows, len], [rows, blocks of a row] */
+    int64_t len, block;
+    bool fused; /* the sums over a block */
+};
+
+/* False where the kernel is another one. */
+bool sums_by_blocks(const struct simulation *sim, const struct node *node,
+                    const struct tensor *weight, struct bulk *bulk, struct block_sums *sums);
+
+/* Of a row with x, that lies side by side. */
+float block_sum(const struct block_sums *sums, int64_t row, const float *x);
+
 /* Whether sums over runs of `len` elements of input 0 are those of runtime/embed/row_sum_f32.h. */
 bool adds_by_rows(const struct simulation *sim, const struct node *node, int64_t len);
 

@@ -36,6 +36,52 @@ static float sum_of(const struct rows *p, const float *a, const float *b)
     return p->sums_of_16 ? sum_in_16(p, a, b) : plain_sum(p, a, b);
 }
 
+/* --- in blocks ------------------------------------------------------------------------------- */
+
+bool sums_by_blocks(const struct simulation *sim, const struct node *node,
+                    const struct tensor *weight, struct bulk *bulk, struct block_sums *sums)
+{
+    const struct qtype *quant = weight->type.quant;
+    struct tensor codes = *weight;
+    struct qtype unscaled;
+    float *ones;
+
+    if (!type_has_blocks(&weight->type) || !has_kernel(sim, node, "gemv_blocks"))
+        return false;
+    ones = bulk_alloc(bulk, (size_t)quant->n * sizeof *ones);
+    for (int64_t i = 0; i < quant->n; i++)
+        ones[i] = 1;
+    unscaled = *quant;
+    unscaled.scale = ones;
+    codes.type.quant = &unscaled;
+    *sums = (struct block_sums){ .fused = fuses_products(sim, node),
+                                 .codes = floats_of(bulk, &codes),
+                                 .scale = quant->scale,
+                                 .len = type_span(&codes.type, 1, codes.type.rank),
+                                 .block = quant->block };
+    return true;
+}
+
+float block_sum(const struct block_sums *sums, int64_t row, const float *x)
+{
+    const int64_t n_blocks = (sums->len + sums->block - 1) / sums->block;
+    float sum = 0;
+
+    for (int64_t i = 0; i < n_blocks; i++) {
+        const int64_t from = i * sums->block, left = sums->len - from;
+        const struct rows p = { .k = left < sums->block ? left : sums->block,
+                                .a_step = 1,
+                                .b_step = 1,
+                                .fused = sums->fused };
+        const float part = plain_sum(&p, x + from, sums->codes + row * sums->len + from);
+
+        sum = add_product(sum, part, sums->scale[row * n_blocks + i], false);
+    }
+    return sum;
+}
+
+/* ---------------------------------------------------------------------------------------------- */
+
 bool simulate_dense(const struct simulation *sim, const struct node *node,
                     const struct tensor *const *in, struct tensor *out)
 {
@@ -49,9 +95,11 @@ bool simulate_dense(const struct simulation *sim, const struct node *node,
     struct bulk bulk = { NULL, 0 };
     const float *a = floats_of(&bulk, in[0]), *b = floats_of(&bulk, in[1]);
     float *y = out->data;
+    struct block_sums sums;
+    const bool in_blocks = sums_by_blocks(sim, node, in[1], &bulk, &sums);
 
     for (int64_t i = 0; i < m * n; i++)
-        y[i] = sum_of(&p, a + i / n * p.k, b + i % n * p.k);
+        y[i] = in_blocks ? block_sum(&sums, i, a) : sum_of(&p, a + i / n * p.k, b + i % n * p.k);
     bulk_release(&bulk);
     return true;
 }
@@ -79,6 +127,8 @@ bool simulate_matmul(const struct simulation *sim, const struct node *node,
     const struct type *a = &in[0]->type, *b = &in[1]->type, *y = &out->type;
     struct bulk bulk = { NULL, 0 };
     const float *left, *right;
+    struct block_sums sums;
+    bool in_blocks;
     struct rows p;
     int64_t m, n;
 
@@ -93,13 +143,16 @@ bool simulate_matmul(const struct simulation *sim, const struct node *node,
     p.b_step = attrs->transpose_b ? 1 : n;
     left = floats_of(&bulk, in[0]);
     right = floats_of(&bulk, in[1]);
+    in_blocks = sums_by_blocks(sim, node, in[1], &bulk, &sums);
     for (int64_t i = 0; i < type_elements(y); i++) {
         const int64_t matrix = i / n / m, row = i / n % m, column = i % n;
         const float *from = left + matrix_of(y, a, matrix) * m * p.k;
         const float *to = right + matrix_of(y, b, matrix) * n * p.k;
 
-        ((float *)out->data)[i] = sum_of(&p, from + row * (attrs->transpose_a ? 1 : p.k),
-                                         to + column * (attrs->transpose_b ? p.k : 1));
+        ((float *)out->data)[i] = in_blocks
+                                      ? block_sum(&sums, i, left)
+                                      : sum_of(&p, from + row * (attrs->transpose_a ? 1 : p.k),
+                                               to + column * (attrs->transpose_b ? p.k : 1));
     }
     bulk_release(&bulk);
     return true;

@@ -143,8 +143,8 @@ bool fuses_products(const struct simulation *sim, const struct node *node)
     static const char *const kernels[] = { "conv",         "conv_band",  "conv_columns",
                                            "conv_decoded", "conv_small", "conv_transpose_tiles",
                                            "dense_tiles",  "depthwise",  "gemv",
-                                           "gru",          "lstm",       "matmul_tiles",
-                                           "rnn" };
+                                           "gemv_blocks",  "gru",        "lstm",
+                                           "matmul_tiles", "rnn" };
     bool fuses = false;
 
     for (size_t i = 0; sim->fused && i < sizeof kernels / sizeof *kernels; i++)

@@ -131,6 +131,8 @@ bool simulate_conv(const struct simulation *sim, const struct node *node,
     const bool fused = fuses_products(sim, node);
     const bool as_it_lies =
         has_kernel(sim, node, "conv_direct"); /* a weight that comes at run time */
+    struct block_sums sums;
+    const bool in_blocks = sums_by_blocks(sim, node, in[1], &bulk, &sums);
     int64_t n_out;
 
     set_out(&s, x.rank - 2, y.dim + 2);
@@ -141,7 +143,9 @@ bool simulate_conv(const struct simulation *sim, const struct node *node,
         const struct place place = place_of(&s, i % n_out);
 
         ((float *)out->data)[image * to.image + oc * to.channel + i % n_out * to.place] =
-            conv_sum(&s, &place, group_in, at, &from, weights + oc * len, as_it_lies, fused);
+            in_blocks ? block_sum(&sums, oc, at)
+                      : conv_sum(&s, &place, group_in, at, &from, weights + oc * len, as_it_lies,
+                                 fused);
     }
     bulk_release(&bulk);
     return true;

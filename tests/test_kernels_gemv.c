@@ -124,6 +124,7 @@ static void check(const char *format, bool subnormals)
     struct module *module = generated_module(ctx, &(struct generated_case){ .text = text });
 
     bits_check_targets(module, NULL);
+    bits_check_fused(module, NULL);
     module_free(module);
     ctx_free(ctx);
 }
@@ -140,6 +141,108 @@ START_TEST(numbers_have_the_bits_of_the_simulation)
 }
 END_TEST
 
+/* --- blocks that share scales ------------------------------------------------------------------
+ */
+
+/* Blocks that divide the inputs and such that do not, that begin amid words of four bits, that are
+ * longer than what is decoded at a time, and of whole rows; codes that have to be unpacked. */
+static const struct blocks {
+    const char *format;
+    int block;
+    bool reals; /* scales are no powers of two */
+    bool zeros; /* there are zero points */
+    bool coded; /* x is in FP8 */
+} blocks[] = {
+    { .format = "f4e2m1", .block = 32 },
+    { "f4e2m1", 12, .reals = true },
+    { .format = "f4e2m1", .block = 320 },
+    { "f4e2m1", 32, .coded = true },
+    { .format = "f8e4m3", .block = 32 },
+    { "f8e4m3", 160, .coded = true },
+    { "f8e5m2", 4, .reals = true },
+    { .format = "f8e3m4", .block = 64 },
+    { .format = "f6e2m3", .block = 32 },
+    { "f6e3m2", 20, .reals = true },
+    { "f6e3m2", 20, .coded = true },
+    { .format = "i8", .block = 32 },
+    { "i8", 128, .reals = true, .zeros = true },
+    { "i8", 12, .zeros = true },
+    { "i4", 32, .reals = true },
+    { "i4", 4, .zeros = true },
+    { "i4", 28, .reals = true, .zeros = true },
+};
+
+static void add_blocks(struct str *out, const struct blocks *b, const char *shape, int rows,
+                       int columns)
+{
+    const int n = rows * ((columns + b->block - 1) / b->block);
+    struct minifloat row;
+    const bool codes = minifloat_from_name(b->format, &row);
+
+    str_printf(out, "  const @w%d : (%s) %s blocks(%d, scale=", rows, shape, b->format, b->block);
+    for (int i = 0; i < n; i++)
+        str_printf(out, "%s%g", i ? ", " : "[",
+                   ldexp(b->reals ? 1 + i % 5 * 0.3 : 1, i % 11 - 8));
+    for (int i = 0; i < n && b->zeros; i++)
+        str_printf(out, "%s%d", i ? ", " : "], zero=[", i * 5 % 16 - 8);
+    str_add(out, "]) = ");
+    for (int i = 0; i < rows * columns; i++) {
+        const unsigned code = (unsigned)(i * 37 + i / 7 + 11);
+
+        str_add(out, i ? ", " : "[");
+        if (codes)
+            str_printf(out, "0x%02x",
+                       isfinite(minifloat_decode(&row, code % (1u << minifloat_bits(&row))))
+                           ? code % (1u << minifloat_bits(&row))
+                           : 1u);
+        else
+            str_printf(out, "%d", strcmp(b->format, "i4") == 0 ? (int)(code % 16) - 8
+                                                               : (int)(code % 256) - 128);
+    }
+    str_add(out, "]\n");
+}
+
+/* 77 to 44 to 231 to 300 to 9, and a convolution of one position. */
+static const char *network_in_blocks(struct arena *arena, const struct blocks *b)
+{
+    static const int widths[] = { 77, 44, 231, 300, 9 };
+    struct str out = { .arena = arena };
+
+    str_printf(&out, "fn main(%%x0: (1,%d) f32, %%p: (1,3,4,5) f32) -> (%%x%d, %%c) {\n", widths[0],
+               N_ROWS(widths) - 1);
+    for (int i = 1; i < N_ROWS(widths); i++) {
+        const int n = widths[i], before = widths[i - 1];
+
+        add_blocks(&out, b, arena_printf(arena, "%d,%d", n, before), n, before);
+        if (b->coded)
+            str_printf(&out, "  %%d%d = cast(%%x%d) {dtype=f8e4m3, saturate=true} : (1,%d) f8e4m3\n",
+                       i, i - 1, before);
+        str_printf(&out,
+                   "  %%p%d = nn.dense(%%%c%d, @w%d) {out_dtype=f32} : (1,%d) f32\n"
+                   "  %%x%d = nn.relu(%%p%d) : (1,%d) f32\n",
+                   i, b->coded ? 'd' : 'x', b->coded ? i : i - 1, n, n, i, i, n);
+    }
+    add_blocks(&out, b, "7,3,4,5", 7, 60);
+    str_add(&out, "  %c = nn.conv2d(%p, @w7) {strides=[1,1], padding=[0,0,0,0], dilation=[1,1], "
+                  "groups=1, data_layout=\"NCHW\", kernel_layout=\"OIHW\", out_dtype=f32} : "
+                  "(1,7,1,1) f32\n}\n");
+    return str_text(&out);
+}
+
+START_TEST(blocks_have_the_bits_of_the_simulation)
+{
+    struct ctx *ctx = ctx_new("net.onnx");
+    const char *text = network_in_blocks(&ctx->perm, &blocks[_i]);
+    struct module *module = generated_module(ctx, &(struct generated_case){ .text = text });
+
+    bits_check_targets(module, NULL);
+    bits_check_deterministic(module, NULL);
+    bits_check_fused(module, NULL);
+    module_free(module);
+    ctx_free(ctx);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("kernels_gemv");
@@ -152,6 +255,7 @@ int main(void)
     tcase_add_loop_test(tests, every_remainder_is_computed, 0, N_ROWS(machine_names));
     tcase_add_loop_test(tests, codes_have_the_bits_of_the_simulation, 0, 2 * N_ROWS(formats));
     tcase_add_loop_test(tests, numbers_have_the_bits_of_the_simulation, 0, N_ROWS(types));
+    tcase_add_loop_test(tests, blocks_have_the_bits_of_the_simulation, 0, N_ROWS(blocks));
     srunner_run_all(runner, CK_NORMAL);
     n_failed = srunner_ntests_failed(runner);
     srunner_free(runner);

@@ -204,6 +204,18 @@ void bind_blocks_of_taps(struct bind *bind, const struct value *value, const str
                 arena_printf(bind->arena, "each %lld taps", (long long)type->quant->block));
 }
 
+void bind_blocks_of_outputs(struct bind *bind, const struct value *value, int64_t n_rows)
+{
+    const int64_t n = blocks_of_row(&value->type);
+    struct order order = order_new(bind, 2, n, n_rows, 1);
+
+    for (int64_t i = 0; i < n * n_rows; i++)
+        order.block[i] = i % n_rows * n + i / n_rows;
+    bind_arrays(bind, value, &order,
+                arena_printf(bind->arena, "each %lld of in_c and of out_c",
+                             (long long)value->type.quant->block));
+}
+
 void bind_blocks_of_elements(struct bind *bind, const struct value *value)
 {
     bind_element(bind, value);

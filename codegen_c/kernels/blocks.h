@@ -7,7 +7,7 @@
  *   scale_note           ": 2^(n - 127)" for its comment, or nothing
  *   zeros, zero          whether there are zero points, and their array, in the same order
  *   block_len            elements that share a scale
- * and, but for taps, n_scales: so many for a row of the constant. What decodes has in its text a
+ * and, but for taps and outputs, n_scales: so many for a row of the constant. What decodes has in its text a
  * call of scale_fn, or between scale_get and scale_got an element of the array. */
 #ifndef CODEGEN_C_KERNELS_BLOCKS_H
 #define CODEGEN_C_KERNELS_BLOCKS_H
@@ -30,6 +30,9 @@ void bind_blocks_of_panels(struct bind *bind, const struct value *value,
 
 /* [groups, blocks of a row, width], of panels as wide as they have rows. Sets scale_get. */
 void bind_blocks_of_taps(struct bind *bind, const struct value *value, const struct panels *panels);
+
+/* Of a matrix [n_rows, len]: [blocks of a row, n_rows]. */
+void bind_blocks_of_outputs(struct bind *bind, const struct value *value, int64_t n_rows);
 
 /* Row by row, as the constant's do: for single elements (scale_get), or runs of them (scale_row and
  * centre_row). */

@@ -80,6 +80,13 @@ bool bind_conv_dense(struct bind *bind)
     return bind_dense_shape(bind, &dense);
 }
 
+struct dense dense_of_conv(const struct region *region)
+{
+    const struct window w = window_of_conv(region);
+
+    return dense_of_window(&w);
+}
+
 bool accepts_conv_gemv(const struct region *region, const char **why)
 {
     return takes_gemv(region, why) && accepts_conv_dense(region, why);
@@ -87,8 +94,7 @@ bool accepts_conv_gemv(const struct region *region, const char **why)
 
 bool bind_conv_gemv(struct bind *bind)
 {
-    const struct window w = window_of_conv(bind->region);
-    const struct dense dense = dense_of_window(&w);
+    const struct dense dense = dense_of_conv(bind->region);
 
     return bind_gemv_shape(bind, &dense);
 }

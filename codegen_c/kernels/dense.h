@@ -11,8 +11,10 @@ struct dense {
     bool transposed;
 };
 
-/* The product of a nn.dense; of a nn.matmul of rows by one known matrix. */
+/* The product of a nn.dense; of a convolution of one position; of a nn.matmul of rows by one known
+ * matrix. */
 struct dense dense_of(const struct region *region);
+struct dense dense_of_conv(const struct region *region);
 struct dense dense_of_matmul(const struct region *region);
 
 /* Binds everything in gemv.c.tmpl: one row, computed in f32. */

@@ -93,12 +93,22 @@ bool gemv_takes_words(const struct value *weight)
 /* --- the array -----------------------------------------------------------------------------------
  */
 
+/* Where a row of codes has its own of number k: a block that shares a scale begins a word. */
+static int64_t code_place(const struct type *type, int64_t k)
+{
+    const int64_t per = WORD_BITS / type_packed_bits(type);
+    const int64_t block = type_has_blocks(type) ? type->quant->block : 0;
+
+    return block ? k / block * ((block + per - 1) / per * per) + k % block : k;
+}
+
 /* One code after the other, as bind_codes takes them: [panel, word, output, code in the word]. */
 static void *words_make(struct bind *bind, const struct value *weight, const struct panels *p,
                         struct type *type)
 {
     const size_t bytes = dtype_bytes(type->dtype);
-    const int64_t per = WORD_BITS / type_packed_bits(type), words = (p->len + per - 1) / per;
+    const int64_t per = WORD_BITS / type_packed_bits(type);
+    const int64_t words = p->len ? code_place(&weight->type, p->len - 1) / per + 1 : 0;
     const int64_t rows = panels_rows(p);
     const char *from = weight->data;
     char *to;
@@ -112,9 +122,10 @@ static void *words_make(struct bind *bind, const struct value *weight, const str
         const int64_t width = rows - panel < p->width ? rows - panel : p->width;
 
         for (int64_t k = 0; k < p->len; k++) {
-            const int64_t word = panel * words + k / per * width + row - panel;
+            const int64_t place = code_place(&weight->type, k);
+            const int64_t word = panel * words + place / per * width + row - panel;
 
-            memcpy(to + (size_t)(word * per + k % per) * bytes,
+            memcpy(to + (size_t)(word * per + place % per) * bytes,
                    from + (size_t)(row * p->row_step + k * p->len_step) * bytes, bytes);
         }
     }
@@ -129,6 +140,12 @@ static const char *hex(struct keys *keys, unsigned bits)
     return arena_printf(keys->arena, "0x%08X", bits);
 }
 
+/* Codes of integers that zero points are subtracted from. */
+static bool has_zeros(const struct type *type)
+{
+    return type_has_blocks(type) && type->quant->zero;
+}
+
 /* Code j of output i, as a number. */
 static void set_scalar_keys(struct bind *bind, struct keys *keys, const struct type *type,
                             int units)
@@ -140,16 +157,14 @@ static void set_scalar_keys(struct bind *bind, struct keys *keys, const struct t
 
     for (int i = 0; i < 4; i++) {
         const char *first = i ? arena_printf(bind->arena, "%d + ", i * units) : "";
-        const char *key = arena_printf(bind->arena, "code%d", i);
+        const char *number =
+            bits == 4
+                ? arena_printf(bind->arena, "%s(uint8_t)(w[%sj / 2] >> j %% 2 * 4 & 15))", get, first)
+                : arena_printf(bind->arena, "%sw[%sj]%s", get, first,
+                               type->dtype == DTYPE_I8 ? "" : ")");
 
-        if (bits == 4)
-            keys_set(keys, key,
-                     arena_printf(bind->arena, "%s(uint8_t)(w[%sj / 2] >> j %% 2 * 4 & 15))", get,
-                                  first));
-        else
-            keys_set(keys, key,
-                     arena_printf(bind->arena, "%sw[%sj]%s", get, first,
-                                  type->dtype == DTYPE_I8 ? "" : ")"));
+        keys_set(keys, arena_printf(bind->arena, "code%d", i),
+                 has_zeros(type) ? arena_printf(bind->arena, "(%s - z%d)", number, i) : number);
     }
 }
 
@@ -208,6 +223,9 @@ static void set_vector_keys(struct bind *bind, struct keys *keys, const struct t
     keys_offer(keys, "room", arena_printf(bind->arena, "%d", FLOAT_BIAS - exponent / 2));
     keys_offer(keys, "most_sum", arena_printf(bind->arena, "%d", FLOAT_BIAS + exponent / 2));
     keys_offer(keys, "least_x", arena_printf(bind->arena, "%d", 1 - FLOAT_BIAS - exponent / 2));
+    set_scale_key(keys, "centre_scale", -exponent);
+    keys_set(keys, "number", has_zeros(type) ? "(" : "");
+    keys_set(keys, "less_centre", has_zeros(type) ? " - CENTRE(v))" : "");
     set_scale_key(keys, "prescale", exponent / 2);
     set_scale_key(keys, "unscale", exponent / 2 - exponent);
     set_scale_key(keys, "rescale", exponent - exponent / 2);
@@ -239,16 +257,29 @@ static void set_group_keys(struct bind *bind, struct keys *keys, int per)
     keys_set_flag(keys, "fours", !one_by_one && registers < MANY_REGISTERS);
 }
 
+/* "s += x * w" in parts: add, s, times, x, by, w, added. */
+static void set_sum_keys(struct bind *bind, struct keys *keys)
+{
+    const bool fused = sums_are_fused(bind);
+
+    keys_set(keys, "add", fused ? "FUSE(" : "");
+    keys_set(keys, "times", fused ? ", " : " += ");
+    keys_set(keys, "by", fused ? ", " : " * ");
+    keys_set(keys, "added", fused ? ")" : "");
+}
+
 static const char *words_function(struct bind *bind, const struct value *weight)
 {
     const struct type *type = &weight->type;
+    const bool centred = has_zeros(type);
     const struct minifloat *format = decode_format(type);
     const bool careful = format && (bits_are_promised(bind) || has_many_subnormals(weight, format));
     const int per = WORD_BITS / type_packed_bits(type), units = per == 2 ? 2 : 4;
     const bool scalars = bind->machine->lanes <= 1, vectors = bind->machine->lanes != 1;
     const bool halves = format && per == 4 && !careful && vectors;
-    const char *name = arena_printf(bind->arena, "gemv_%s%s", decode_name(bind, type),
-                                    careful && vectors ? "_subnormals" : "");
+    const char *name = arena_printf(bind->arena, "gemv_%s%s%s", decode_name(bind, type),
+                                    careful && vectors ? "_subnormals" : "",
+                                    centred ? "_centred" : "");
     const char *fn = bind_own_helper(bind, name);
     struct keys keys;
 
@@ -266,6 +297,9 @@ static const char *words_function(struct bind *bind, const struct value *weight)
     keys_set_int(&keys, "units", units);
     gemv_set_panel(bind, &keys, units);
     keys_set_flag(&keys, "halves", halves);
+    keys_set_flag(&keys, "centred", centred);
+    set_sum_keys(bind, &keys);
+    keys_set(&keys, "zero_argument", centred ? "const int8_t *zero, " : "");
     keys_set_flag(&keys, "scalars", scalars);
     keys_set_flag(&keys, "vectors", vectors);
     keys_set_flag(&keys, "careful", careful && vectors);
