@@ -226,7 +226,7 @@ const char *codec_unpack(struct bind *bind, const struct type *type, const char 
                ? arena_printf(bind->arena,
                               "for (int v = 0; v < %s; v += LANES)\n"
                               "    *(vector_f32 *)(%s + v) = %s(load_bytes(&%s[%s + v]));",
-                              n, numbers, decode_of_bytes(bind, type), codes, first)
+                              n, numbers, decode_of_loaded(bind, type), codes, first)
                : arena_printf(bind->arena, "%s(%s, %s, %s, %s);", decode_unpack(bind, type), codes,
                               first, n, numbers);
 }

@@ -143,9 +143,9 @@ bool simulate_conv(const struct simulation *sim, const struct node *node,
         const struct place place = place_of(&s, i % n_out);
 
         ((float *)out->data)[image * to.image + oc * to.channel + i % n_out * to.place] =
-            in_blocks ? block_sum(&sums, oc, at)
-                      : conv_sum(&s, &place, group_in, at, &from, weights + oc * len, as_it_lies,
-                                 fused);
+            in_blocks
+                ? block_sum(&sums, oc, at)
+                : conv_sum(&s, &place, group_in, at, &from, weights + oc * len, as_it_lies, fused);
     }
     bulk_release(&bulk);
     return true;

@@ -181,8 +181,7 @@ static void add_blocks(struct str *out, const struct blocks *b, const char *shap
 
     str_printf(out, "  const @w%d : (%s) %s blocks(%d, scale=", rows, shape, b->format, b->block);
     for (int i = 0; i < n; i++)
-        str_printf(out, "%s%g", i ? ", " : "[",
-                   ldexp(b->reals ? 1 + i % 5 * 0.3 : 1, i % 11 - 8));
+        str_printf(out, "%s%g", i ? ", " : "[", ldexp(b->reals ? 1 + i % 5 * 0.3 : 1, i % 11 - 8));
     for (int i = 0; i < n && b->zeros; i++)
         str_printf(out, "%s%d", i ? ", " : "], zero=[", i * 5 % 16 - 8);
     str_add(out, "]) = ");
@@ -196,8 +195,9 @@ static void add_blocks(struct str *out, const struct blocks *b, const char *shap
                            ? code % (1u << minifloat_bits(&row))
                            : 1u);
         else
-            str_printf(out, "%d", strcmp(b->format, "i4") == 0 ? (int)(code % 16) - 8
-                                                               : (int)(code % 256) - 128);
+            str_printf(out, "%d",
+                       strcmp(b->format, "i4") == 0 ? (int)(code % 16) - 8
+                                                    : (int)(code % 256) - 128);
     }
     str_add(out, "]\n");
 }
@@ -215,8 +215,9 @@ static const char *network_in_blocks(struct arena *arena, const struct blocks *b
 
         add_blocks(&out, b, arena_printf(arena, "%d,%d", n, before), n, before);
         if (b->coded)
-            str_printf(&out, "  %%d%d = cast(%%x%d) {dtype=f8e4m3, saturate=true} : (1,%d) f8e4m3\n",
-                       i, i - 1, before);
+            str_printf(&out,
+                       "  %%d%d = cast(%%x%d) {dtype=f8e4m3, saturate=true} : (1,%d) f8e4m3\n", i,
+                       i - 1, before);
         str_printf(&out,
                    "  %%p%d = nn.dense(%%%c%d, @w%d) {out_dtype=f32} : (1,%d) f32\n"
                    "  %%x%d = nn.relu(%%p%d) : (1,%d) f32\n",

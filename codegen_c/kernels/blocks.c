@@ -3,7 +3,9 @@
 
 #include <math.h>
 
+#include "codegen_c/kernels/decode.h"
 #include "codegen_c/kernels/panels.h"
+#include "codegen_c/kernels/vector.h"
 
 enum {
     CHUNK = 32,    /* positions of a panel that are decoded at a time */
@@ -216,10 +218,43 @@ void bind_blocks_of_outputs(struct bind *bind, const struct value *value, int64_
                              (long long)value->type.quant->block));
 }
 
-void bind_blocks_of_elements(struct bind *bind, const struct value *value)
+/* A vector of scales at a time, as numbers. */
+static void bind_scale_vectors(struct bind *bind, bool bytes, bool zeros)
 {
-    bind_element(bind, value);
-    bind_in_rows(bind, value);
+    bind_bytes_helper(bind, bytes || zeros ? "load_bytes" : "vector_u32");
+    if (bytes)
+        bind_helper(bind, "power_of_two_f32");
+}
+
+const char *blocks_function(struct bind *bind, const struct value *value, const char *stem,
+                            bool centred)
+{
+    const bool bytes = type_has_byte_scales(&value->type),
+               zeros = centred && value->type.quant->zero;
+    const char *name =
+        arena_printf(bind->arena, "%s%s%s", stem, bytes ? "" : "_f32", zeros ? "_centred" : "");
+    struct keys keys;
+
+    if (bind_own_helper(bind, name))
+        return name;
+    bind_scale_vectors(bind, bytes, zeros);
+    keys_init(&keys, bind->arena);
+    keys_set_flag(&keys, "bytes", bytes);
+    keys_offer(&keys, "zeros", zeros ? "1" : "");
+    keys_set(&keys, "scale_type", bytes ? "uint8_t" : "float");
+    keys_offer(&keys, "zero_argument", zeros ? "const int8_t *zero, " : "");
+    keys_offer(&keys, "difference", zeros ? "(number[i] - (float)zero[i])" : "number[i]");
+    keys_set(&keys, "scale", bytes ? "power_of_two_f32(scale[i])" : "scale[i]");
+    return bind_new_helper(bind, name,
+                           arena_printf(bind->arena, "templates/helpers/%s.c.tmpl", stem), &keys);
+}
+
+void bind_blocks_of_tiles(struct bind *bind, const struct value *value)
+{
+    bind_blocks_of_outputs(bind, value, value->type.dim[0]);
+    bind_int(bind, "scaled_rows", value->type.dim[0]);
+    keys_offer(bind->keys, "zero_at", value->type.quant->zero ? "&zero[at], " : "");
+    bind_text(bind, "scale_fn", "%s", blocks_function(bind, value, "scale_channels", true));
 }
 
 void bind_blocks_of_rows(struct bind *bind, const struct value *value)

@@ -7,8 +7,8 @@
  *   scale_note           ": 2^(n - 127)" for its comment, or nothing
  *   zeros, zero          whether there are zero points, and their array, in the same order
  *   block_len            elements that share a scale
- * and, but for taps and outputs, n_scales: so many for a row of the constant. What decodes has in its text a
- * call of scale_fn, or between scale_get and scale_got an element of the array. */
+ * and, but for taps and outputs, n_scales: so many for a row of the constant. What decodes has in
+ * its text a call of scale_fn, or between scale_get and scale_got an element of the array. */
 #ifndef CODEGEN_C_KERNELS_BLOCKS_H
 #define CODEGEN_C_KERNELS_BLOCKS_H
 
@@ -34,9 +34,15 @@ void bind_blocks_of_taps(struct bind *bind, const struct value *value, const str
 /* Of a matrix [n_rows, len]: [blocks of a row, n_rows]. */
 void bind_blocks_of_outputs(struct bind *bind, const struct value *value, int64_t n_rows);
 
-/* Row by row, as the constant's do: for single elements (scale_get), or runs of them (scale_row and
- * centre_row). */
-void bind_blocks_of_elements(struct bind *bind, const struct value *value);
+/* The same of the rows of a kernel, and their number, scaled_rows; scale_fn. */
+void bind_blocks_of_tiles(struct bind *bind, const struct value *value);
+
+/* The function of templates/helpers/STEM.c.tmpl, which reads scales, and if centred zero
+ * points, of neighbouring rows by vectors. */
+const char *blocks_function(struct bind *bind, const struct value *value, const char *stem,
+                            bool centred);
+
+/* Row by row, as the constant's do: for runs of elements (scale_row and centre_row). */
 void bind_blocks_of_rows(struct bind *bind, const struct value *value);
 
 #endif

@@ -103,9 +103,6 @@ static bool takes_decoded(const struct region *region, const char **why)
     *why = "no weights have to be decoded";
     if (!weight_is_small(region))
         return false;
-    *why = "blocks of weights share scales";
-    if (type_has_blocks(anchor_input(region, 1)))
-        return false;
     *why = "the data are neither f32 nor codes of a byte";
     if (anchor_decoder(region->anchor, 0) ||
         (x->dtype != DTYPE_F32 && (!decode_takes(x) || type_packed_bits(x) != 8)))

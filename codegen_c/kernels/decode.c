@@ -183,10 +183,14 @@ static const char *hex(struct bind *bind, unsigned number)
     return arena_printf(bind->arena, "0x%08X", number);
 }
 
+static bool has_byte_trick(const struct type *type)
+{
+    return type_packed_bits(type) == 8 && decode_format(type) && has_trick(type);
+}
+
 bool decode_has_vectors(const struct bind *bind, const struct type *type)
 {
-    return machine_has_deep_stack(bind->machine) && decode_format(type) && has_trick(type) &&
-           type_packed_bits(type) == 8;
+    return machine_has_deep_stack(bind->machine) && has_byte_trick(type);
 }
 
 void bind_bytes_helper(struct bind *bind, const char *name)
@@ -217,7 +221,7 @@ const char *decode_of_bytes(struct bind *bind, const struct type *type)
 
     if (function)
         return function;
-    bind_bytes_helper(bind, "load_bytes");
+    bind_bytes_helper(bind, "vector_u32");
     keys_init(&keys, bind->arena);
     keys_set(&keys, "format", format->name);
     keys_set_int(&keys, "raise", raise);
@@ -234,6 +238,44 @@ const char *decode_of_bytes(struct bind *bind, const struct type *type)
     return bind_new_helper(bind, name, "templates/helpers/of_bytes.c.tmpl", &keys);
 }
 
+const char *decode_of_loaded(struct bind *bind, const struct type *type)
+{
+    bind_bytes_helper(bind, "load_bytes");
+    return decode_of_bytes(bind, type);
+}
+
+/* Codes of half a byte and of 6 bits that lanes take apart; on machines without vectors, a table is
+ * as fast. */
+static bool has_lanes(const struct bind *bind, const struct type *type)
+{
+    const int bits = type_packed_bits(type);
+
+    return bind->machine->lanes != 1 && (bits == 4 || bits == 6) &&
+           (type->dtype == DTYPE_I4 || is_within_f32(decode_format(type)));
+}
+
+static const char *lanes_function(struct bind *bind, const struct type *type)
+{
+    const int bits = type_packed_bits(type);
+    const char *name = arena_printf(bind->arena, "load_codes_%d", bits);
+    struct keys keys;
+
+    bind_bytes_helper(bind, "vector_u32");
+    if (!bind_own_helper(bind, name)) {
+        keys_init(&keys, bind->arena);
+        keys_set_flag(&keys, "straddles", bits == 6);
+        keys_set_int(&keys, "bits", bits);
+        bind_new_helper(bind, name, "templates/helpers/load_codes.c.tmpl", &keys);
+    }
+    if (type->dtype != DTYPE_I4)
+        return decode_of_bytes(bind, type);
+    if (!bind_own_helper(bind, "i4_of_nibbles")) {
+        keys_init(&keys, bind->arena);
+        bind_new_helper(bind, "i4_of_nibbles", "templates/helpers/of_nibbles.c.tmpl", &keys);
+    }
+    return "i4_of_nibbles";
+}
+
 const char *decode_unpack(struct bind *bind, const struct type *type)
 {
     const int bits = type_packed_bits(type);
@@ -241,18 +283,24 @@ const char *decode_unpack(struct bind *bind, const struct type *type)
     const char *name = arena_printf(bind->arena, "unpack_%s", decode_name(bind, type));
     const char *function = bind_own_helper(bind, name);
     const char *to = convert || function ? "" : decode_function(bind, type);
+    const bool lanes = has_lanes(bind, type);
+    const bool either = bind->machine->lanes == 0 && has_byte_trick(type);
     struct keys keys;
 
     if (function)
         return function;
     keys_init(&keys, bind->arena);
-    keys_offer(&keys, "of_bytes", vectors ? decode_of_bytes(bind, type) : "");
-    keys_set_flag(&keys, "vectors", vectors);
+    keys_offer(&keys, "of_bytes", vectors || either ? decode_of_loaded(bind, type) : "");
+    keys_set_flag(&keys, "vectors", vectors || either);
+    keys_set_flag(&keys, "either", either);
     keys_set_flag(&keys, "loops", !vectors && bits >= 8);
     keys_set(&keys, "format",
              decode_format(type) ? decode_format(type)->name : dtype_name(type->dtype));
     keys_set(&keys, "tc", convert ? "int8_t" : bits > 8 ? "uint16_t" : "uint8_t");
     keys_set_flag(&keys, "packed", bits < 8);
+    keys_set_flag(&keys, "lanes", lanes);
+    keys_offer(&keys, "lanes_of", lanes ? lanes_function(bind, type) : "");
+    keys_set(&keys, "wide", lanes ? "WIDE " : "");
     keys_set_flag(&keys, "straddles", 8 % bits != 0);
     keys_set_int(&keys, "bits", bits);
     keys_set(&keys, "get", convert ? "(float)" : arena_printf(bind->arena, "%s(", to));
@@ -286,7 +334,7 @@ const char *decode_unpack_panel(struct bind *bind, const struct type *type)
     const bool halves = vectors && are_halves(decode_format(type));
     const char *name = arena_printf(bind->arena, "unpack_panel_%s", decode_name(bind, type));
     const char *function = bind_own_helper(bind, name);
-    const char *of_bytes = vectors && !function ? decode_of_bytes(bind, type) : "";
+    const char *of_bytes = vectors && !function ? decode_of_loaded(bind, type) : "";
     struct keys keys;
 
     if (function)

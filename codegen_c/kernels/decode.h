@@ -38,14 +38,17 @@ const char *decode_unpack(struct bind *bind, const struct type *type);
 /* Whether that function decodes a vector at a time: of floats of a byte, on a PC. */
 bool decode_has_vectors(const struct bind *bind, const struct type *type);
 
-/* Then, of a vector: f8e4m3_of_bytes(load_bytes(&code)). */
+/* Then, of a vector: f8e4m3_of_bytes(load_bytes(&code)), where load_bytes is asked for as well; and
+ * the same function for lanes that come otherwise. */
+const char *decode_of_loaded(struct bind *bind, const struct type *type);
 const char *decode_of_bytes(struct bind *bind, const struct type *type);
 
 /* The function that decodes panels of weights for tiles, and divides them by the scales of their
  * channels: unpack_panel_NAME(codes, first, len, width, scale, numbers). */
 const char *decode_unpack_panel(struct bind *bind, const struct type *type);
 
-/* Asks for load_bytes or store_bytes: bytes in the lanes of a vector_u32. */
+/* Asks for load_bytes or store_bytes: bytes in the lanes of a vector_u32; or for vector_u32 alone.
+ */
 void bind_bytes_helper(struct bind *bind, const char *name);
 
 #endif

@@ -7,7 +7,6 @@
 #include "codegen_c/kernels/gemv.h"
 #include "codegen_c/kernels/operands.h"
 #include "codegen_c/kernels/panels.h"
-#include "codegen_c/kernels/vector.h"
 
 enum {
     CODED_AT_ONCE = 128, /* inputs that are decoded for so many outputs */
@@ -55,27 +54,6 @@ bool accepts_conv_gemv_blocks(const struct region *region, const char **why)
     return takes_blocks(region, &dense, why);
 }
 
-static void bind_add_block(struct bind *bind, const struct value *weight)
-{
-    static const char name[] = "add_block", with_reals[] = "add_block_f32";
-    const bool bytes = type_has_byte_scales(&weight->type);
-    struct keys keys;
-
-    bind_vector(bind);
-    if (bytes) {
-        bind_bytes_helper(bind, "load_bytes");
-        bind_helper(bind, "power_of_two_f32");
-    }
-    bind_text(bind, "add_block", "%s", bytes ? name : with_reals);
-    if (bind_own_helper(bind, bytes ? name : with_reals))
-        return;
-    keys_init(&keys, bind->arena);
-    keys_set_flag(&keys, "bytes", bytes);
-    keys_set(&keys, "scale_type", bytes ? "uint8_t" : "float");
-    keys_set(&keys, "scale", bytes ? "power_of_two_f32(scale[i])" : "scale[i]");
-    bind_new_helper(bind, bytes ? name : with_reals, "templates/helpers/add_block.c.tmpl", &keys);
-}
-
 /* Weights in panels, and what reads them. */
 static void bind_weight(struct bind *bind, const struct dense *d, bool words)
 {
@@ -120,16 +98,19 @@ static bool bind_shape(struct bind *bind, const struct dense *d)
     bind_input(bind, "x", 0);
     bind_weight(bind, d, words);
     bind_blocks_of_outputs(bind, weight, d->out_c);
-    bind_add_block(bind, weight);
+    bind_text(bind, "add_block", "%s", blocks_function(bind, weight, "add_block", false));
     bind_flag(bind, "unpacked", !words);
     bind_flag(bind, "chunked", coded || !words);
     bind_int(bind, "chunk", block < chunk ? block : chunk);
-    bind_text(bind, "outputs", !words  ? "%d"
-                               : coded ? "%d"
-                                       : "GEMV",
+    bind_text(bind, "outputs",
+              !words  ? "%d"
+              : coded ? "%d"
+                      : "GEMV",
               words ? CODED_AT_ONCE : UNPACKED_PANEL);
     bind_text(bind, "zero_at", weight->type.quant->zero ? ", &zero[at_scale + i]" : "");
     bind_code_places(bind, &weight->type, coded ? "k" : "block");
+    bind_text(bind, "part_len",
+              words ? "OUTPUTS" : "OUTPUTS + GEMV"); /* else gcc sees it overrun */
     bind_text(bind, "in_k", coded ? "in" : "&in[k]");
     bind_int(bind, "in_c", d->in_c);
     bind_int(bind, "out_c", d->out_c);

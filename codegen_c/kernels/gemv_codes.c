@@ -21,8 +21,10 @@ enum {
     WORD_BITS = 32,
     FLOAT_BIAS = 127,
     FLOAT_MANTISSA = 23,
-    FEW = 1000,         /* codes to one that is subnormal */
-    MANY_REGISTERS = 32 /* eight vectors of sums, their codes, and inputs */
+    FEW = 1000,          /* codes to one that is subnormal */
+    MANY_REGISTERS = 32, /* eight vectors of sums, their codes, and inputs */
+    LEAST_OF_BYTES = 32, /* the exponent of what is no zero as a byte */
+    MOST_NIBBLE_BIAS = 20
 };
 
 static bool is_integer(const struct type *type)
@@ -102,6 +104,23 @@ static int64_t code_place(const struct type *type, int64_t k)
     return block ? k / block * ((block + per - 1) / per * per) + k % block : k;
 }
 
+/* Codes of 4 bits whose word is two of bytes: of inputs 0 to 3 in the lower halves of its bytes, of
+ * 4 to 7 in the upper ones. As bytes they are those of a format that has no subnormal numbers for
+ * what is one here (nibble_bytes). */
+static bool are_nibbles(const struct type *type)
+{
+    const struct minifloat *format = decode_format(type);
+
+    return format && type_packed_bits(type) == 4 && format->mantissa_bits == 1 &&
+           abs(format->bias) < MOST_NIBBLE_BIAS;
+}
+
+/* Where in a word the code of an input lies. */
+static int64_t place_in_word(const struct type *type, int64_t k)
+{
+    return are_nibbles(type) ? k % 4 * 2 + k / 4 : k;
+}
+
 /* One code after the other, as bind_codes takes them: [panel, word, output, code in the word]. */
 static void *words_make(struct bind *bind, const struct value *weight, const struct panels *p,
                         struct type *type)
@@ -125,7 +144,7 @@ static void *words_make(struct bind *bind, const struct value *weight, const str
             const int64_t place = code_place(&weight->type, k);
             const int64_t word = panel * words + place / per * width + row - panel;
 
-            memcpy(to + (size_t)(word * per + place % per) * bytes,
+            memcpy(to + (size_t)(word * per + place_in_word(&weight->type, place % per)) * bytes,
                    from + (size_t)(row * p->row_step + k * p->len_step) * bytes, bytes);
         }
     }
@@ -159,7 +178,10 @@ static void set_scalar_keys(struct bind *bind, struct keys *keys, const struct t
         const char *first = i ? arena_printf(bind->arena, "%d + ", i * units) : "";
         const char *number =
             bits == 4
-                ? arena_printf(bind->arena, "%s(uint8_t)(w[%sj / 2] >> j %% 2 * 4 & 15))", get, first)
+                ? arena_printf(bind->arena,
+                               are_nibbles(type) ? "%s(uint8_t)(w[%sj %% 4] >> j / 4 * 4 & 15))"
+                                                 : "%s(uint8_t)(w[%sj / 2] >> j %% 2 * 4 & 15))",
+                               get, first)
                 : arena_printf(bind->arena, "%sw[%sj]%s", get, first,
                                type->dtype == DTYPE_I8 ? "" : ")");
 
@@ -174,19 +196,59 @@ static void set_scale_key(struct keys *keys, const char *key, int exponent)
     keys_offer(keys, key, exponent ? arena_printf(keys->arena, " * 0x1p%df", exponent) : "");
 }
 
+/* Bytes of codes of 4 bits: with exponents of 6 bits, the least number that is no zero gets
+ * LEAST_OF_BYTES. */
+static struct minifloat nibble_format(const struct minifloat *format)
+{
+    return (struct minifloat){ "bytes", 6, 1, format->bias + LEAST_OF_BYTES, MINIFLOAT_NONE };
+}
+
+static const char *nibble_function(struct bind *bind, const struct type *type)
+{
+    const struct minifloat *format = decode_format(type);
+    const char *name = arena_printf(bind->arena, "%s_bytes", decode_name(bind, type));
+    struct str table = { .arena = bind->arena };
+    struct keys keys;
+
+    if (bind_own_helper(bind, name))
+        return name;
+    for (unsigned code = 0; code < 16; code++) {
+        const unsigned magnitude = code & 7, sign = code >> 3 << 7;
+        const unsigned byte = magnitude == 0   ? 0
+                              : magnitude == 1 ? 2 * LEAST_OF_BYTES
+                                               : 2 * LEAST_OF_BYTES + magnitude;
+
+        str_printf(&table, "%s%u", code ? ", " : "", sign | byte);
+    }
+    bind_include(bind, "stdint.h");
+    keys_init(&keys, bind->arena);
+    keys_set(&keys, "format", format->name);
+    keys_set(&keys, "table", str_text(&table));
+    return bind_new_helper(bind, name, "templates/helpers/nibble_bytes.c.tmpl", &keys);
+}
+
 /* How the vector of code j of the words q becomes floats. */
 static void set_vector_keys(struct bind *bind, struct keys *keys, const struct type *type,
                             bool careful)
 {
-    const struct minifloat *format = decode_format(type);
-    const int bits = type_packed_bits(type), top = WORD_BITS - bits;
+    const bool nibbles = are_nibbles(type) && !careful;
+    const struct minifloat bytes =
+        nibbles ? nibble_format(decode_format(type)) : (struct minifloat){ 0 };
+    const struct minifloat *format = nibbles ? &bytes : decode_format(type);
+    const int bits = nibbles ? 8 : type_packed_bits(type), top = WORD_BITS - bits;
     const int shift = format ? 8 - format->exponent_bits : 0;
     const unsigned magnitude =
         format ? ((1u << (bits - 1)) - 1) << (FLOAT_MANTISSA - format->mantissa_bits) : 0x7FFF0000u;
     const bool in_place = is_integer(type) && !bits_are_promised(bind);
     /* By which power of two numbers are too small, or, where it is less than 0, too great. */
     const int exponent = in_place ? -top : format && !careful ? FLOAT_BIAS - format->bias : 0;
-    const char *code = arena_printf(bind->arena, "(q << (uint32_t)(%d - %d * j))", top, bits);
+    const char *place = nibbles ? "(j % 4)" : are_nibbles(type) ? "(j % 4 * 2 + j / 4)" : "j";
+    const char *word =
+        nibbles ? arena_printf(bind->arena, "%s(q >> (uint32_t)(j / 4 * 4) & 0x0F0F0F0Fu)",
+                               nibble_function(bind, type))
+                : "q";
+    const char *code =
+        arena_printf(bind->arena, "(%s << (uint32_t)(%d - %d * %s))", word, top, bits, place);
     const char *numbers;
 
     if (in_place) {
@@ -204,7 +266,7 @@ static void set_vector_keys(struct bind *bind, struct keys *keys, const struct t
         keys_set(keys, "magnitude", hex(keys, magnitude));
         keys_set(keys, "base", hex(keys, (unsigned)(FLOAT_BIAS - format->bias) << FLOAT_MANTISSA));
         keys_set(keys, "least", bind_literal(bind, DTYPE_F32, ldexp(1, 1 - format->bias)));
-        numbers = arena_printf(bind->arena, "%s(q << (uint32_t)(%d - %d * j))", fn, top, bits);
+        numbers = arena_printf(bind->arena, "%s%s", fn, code);
     } else {
         const char *moved =
             shift ? arena_printf(bind->arena, "(vector_u32)((vector_i32)%s >> %d)", code, shift)
@@ -244,14 +306,20 @@ static void bind_vectors_of(struct bind *bind, const char *name)
 
 /* How vectors of sums take turns: all eight at a time or by fours, as far as there are registers
  * for their codes (measured: with 32, all take 0.97 of the time of fours, with 16 up to 1.13). */
-static void set_group_keys(struct bind *bind, struct keys *keys, int per)
+static void set_group_keys(struct bind *bind, struct keys *keys, int per, bool nibbles)
 {
     const int registers = bind->machine->registers;
     const bool generic = bind->machine->lanes == 0, one_by_one = !generic && registers < 16;
+    const char *open = one_by_one ? "" : "GROUP(", *shut = one_by_one ? "(v)" : ")";
     struct str adds = { .arena = bind->arena };
 
-    for (int j = 0; j < per; j++)
-        str_printf(&adds, one_by_one ? " ADD_%d(v)" : " GROUP(ADD_%d)", j);
+    for (int j = 0; j < per; j++) {
+        if (j % 4 == 0 && (nibbles || j == 0))
+            str_printf(&adds, "%s%s%sCODES%s%s", j ? " } " : "", nibbles ? "{ " : "", open,
+                       nibbles ? j ? "_UPPER" : "_LOWER" : "", shut);
+        str_printf(&adds, " %sADD_%d%s", open, j, shut);
+    }
+    str_add(&adds, nibbles ? " }" : "");
     keys_set(keys, "adds", str_text(&adds));
     keys_set_flag(keys, "one_by_one", one_by_one);
     keys_set_flag(keys, "fours", !one_by_one && registers < MANY_REGISTERS);
@@ -273,13 +341,15 @@ static const char *words_function(struct bind *bind, const struct value *weight)
     const struct type *type = &weight->type;
     const bool centred = has_zeros(type);
     const struct minifloat *format = decode_format(type);
-    const bool careful = format && (bits_are_promised(bind) || has_many_subnormals(weight, format));
+    const bool careful = format && (bits_are_promised(bind) ||
+                                    (!are_nibbles(type) && has_many_subnormals(weight, format)));
     const int per = WORD_BITS / type_packed_bits(type), units = per == 2 ? 2 : 4;
     const bool scalars = bind->machine->lanes <= 1, vectors = bind->machine->lanes != 1;
-    const bool halves = format && per == 4 && !careful && vectors;
-    const char *name = arena_printf(bind->arena, "gemv_%s%s%s", decode_name(bind, type),
-                                    careful && vectors ? "_subnormals" : "",
-                                    centred ? "_centred" : "");
+    const bool nibbles = are_nibbles(type) && !careful && vectors;
+    const bool halves = nibbles || (format && per == 4 && !careful && vectors);
+    const char *name =
+        arena_printf(bind->arena, "gemv_%s%s%s", decode_name(bind, type),
+                     careful && vectors ? "_subnormals" : "", centred ? "_centred" : "");
     const char *fn = bind_own_helper(bind, name);
     struct keys keys;
 
@@ -297,6 +367,8 @@ static const char *words_function(struct bind *bind, const struct value *weight)
     keys_set_int(&keys, "units", units);
     gemv_set_panel(bind, &keys, units);
     keys_set_flag(&keys, "halves", halves);
+    keys_set_flag(&keys, "nibbles", nibbles);
+    keys_offer(&keys, "bytes", nibbles ? nibble_function(bind, type) : "");
     keys_set_flag(&keys, "centred", centred);
     set_sum_keys(bind, &keys);
     keys_set(&keys, "zero_argument", centred ? "const int8_t *zero, " : "");
@@ -311,7 +383,7 @@ static const char *words_function(struct bind *bind, const struct value *weight)
         set_scalar_keys(bind, &keys, type, units);
     if (vectors) {
         set_vector_keys(bind, &keys, type, careful);
-        set_group_keys(bind, &keys, per);
+        set_group_keys(bind, &keys, per, nibbles);
     }
     return bind_new_helper(bind, name, "templates/helpers/gemv_codes.c.tmpl", &keys);
 }
@@ -327,8 +399,9 @@ void gemv_bind_words(struct bind *bind, const struct value *weight, const struct
     bind_text(
         bind, "weight", "%s",
         bind_codes(bind, weight->name, &type, words,
-                   arena_printf(bind->arena, "panels of %d of out_c: [in_c / %d, %d, %d of in_c]",
-                                width, per, width, per)));
+                   arena_printf(bind->arena, "panels of %d of out_c: [in_c / %d, %d, %d of in_c]%s",
+                                width, per, width, per,
+                                are_nibbles(&weight->type) ? ", 0 4 1 5 2 6 3 7" : "")));
     bind_text(bind, "tw", "%s", stored_c_type(&weight->type));
     bind_text(bind, "gemv", "%s", words_function(bind, weight));
     bind_text(bind, "panel_shape", "[(IN_C + %d) / %d, %d, %d of IN_C]", per - 1, per, width, per);

@@ -179,7 +179,7 @@ void bind_weight_tiles(struct bind *bind, const struct panels *panels, const cha
     if (small)
         bind_text(bind, "unpack", "%s", decode_unpack(bind, from));
     if (blocks)
-        bind_blocks_of_elements(bind, value);
+        bind_blocks_of_tiles(bind, value);
 }
 
 void bind_weight_rows(struct bind *bind)
