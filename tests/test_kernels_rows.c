@@ -59,18 +59,26 @@ static const struct kernel_case samples[] = {
 };
 /* One position of weights whose blocks share scales; several results. */
 static const struct { const char *kernel, *op, *text; } graphs[] = {
-    { "dense", "nn.conv1d",
+    { "gemv_blocks", "nn.conv1d",
       "fn main(%x: (1,3,4) f32) -> (%y) {\n"
       "  const @w : (2,3,4) f4e2m1 blocks(4, scale=[0.5, 1, 2, 0.25, 1, 3]) = crc32:00000000\n"
       "  %y = nn.conv1d(%x, @w) {groups=1, out_dtype=f32} : (1,2,1) f32\n}\n" },
-    { "dense", "nn.conv2d",
+    { "gemv_blocks", "nn.conv2d",
       "fn main(%x: (1,3,2,2) f32) -> (%y) {\n"
       "  const @w : (2,3,2,2) f4e2m1 blocks(4, scale=[0.5, 1, 2, 0.25, 1, 3]) = crc32:00000000\n"
       "  %y = nn.conv2d(%x, @w) {groups=1, out_dtype=f32} : (1,2,1,1) f32\n}\n" },
-    { "dense", "nn.conv3d",
+    { "gemv_blocks", "nn.conv3d",
       "fn main(%x: (1,3,1,2,2) f32) -> (%y) {\n"
       "  const @w : (2,3,1,2,2) f4e2m1 blocks(4, scale=[0.5, 1, 2, 0.25, 1, 3]) = crc32:00000000\n"
       "  %y = nn.conv3d(%x, @w) {groups=1, out_dtype=f32} : (1,2,1,1,1) f32\n}\n" },
+    { "gemv_blocks", "nn.dense",
+      "fn main(%x: (1,6) f32) -> (%y) {\n"
+      "  const @w : (3,6) i8 blocks(4, scale=[0.5, 1, 2, 0.25, 1, 3], zero=[1, 2, -3, 0, 5, 6]) = crc32:00000000\n"
+      "  %y = nn.dense(%x, @w) {out_dtype=f32} : (1,3) f32\n}\n" },
+    { "gemv_blocks", "nn.matmul",
+      "fn main(%x: (1,6) f32) -> (%y) {\n"
+      "  const @w : (3,6) i4 blocks(4, scale=[0.5, 1, 2, 0.25, 1, 3]) = crc32:00000000\n"
+      "  %y = nn.matmul(%x, @w) {transpose_b=true, out_dtype=f32} : (1,3) f32\n}\n" },
     { "copy", "split",
       "fn main(%x: (2,3) f32) -> (%a, %b) {\n"
       "  %a, %b = split(%x) {axis=1, sizes=[1,2]} : (2,1) f32, (2,2) f32\n}\n" },
