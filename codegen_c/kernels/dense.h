@@ -17,6 +17,9 @@ struct dense dense_of(const struct region *region);
 struct dense dense_of_conv(const struct region *region);
 struct dense dense_of_matmul(const struct region *region);
 
+/* Whether a convolution has one position and its weights are rows in the order of x. */
+bool accepts_conv_dense(const struct region *region, const char **why);
+
 /* Binds everything in gemv.c.tmpl: one row, computed in f32. */
 bool takes_gemv(const struct region *region, const char **why);
 bool bind_gemv_shape(struct bind *bind, const struct dense *dense);
