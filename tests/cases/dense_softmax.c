@@ -66,7 +66,8 @@ enum { GEMV = 8 * LANES, GEMV_FEW = LANES == 16 ? 32 : 4 * LANES, GEMV_PANEL = 3
 enum { GEMV_PANELS = GEMV > GEMV_PANEL ? GEMV / GEMV_PANEL : 1 };
 #define GEMV_IS_LAST(v) (v * LANES / GEMV_PANEL == GEMV_PANELS - 1)
 #define GEMV_OFFSET(v) ((v * LANES / GEMV_PANEL < before ? v * LANES / GEMV_PANEL : 0) * GEMV_PANEL)
-#define GEMV_SUM(v) sum[(GEMV_IS_LAST(v) ? before : v * LANES / GEMV_PANEL) * GEMV_PANEL + v * LANES % GEMV_PANEL]
+#define GEMV_AT(v) ((GEMV_IS_LAST(v) ? before : v * LANES / GEMV_PANEL) * GEMV_PANEL + v * LANES % GEMV_PANEL)
+#define GEMV_SUM(v) sum[GEMV_AT(v)]
 
 /* --- from templates/helpers/gemv_f32.c.tmpl --------------------------------------------------- */
 
