@@ -15,7 +15,7 @@
 
 /* Besides codes, weights have for each channel a bias and a scale, of 4 bytes each; in integers the
  * bias has 4 or 8, the factor 5. Beyond the last codes of a dense layer with one row 112 bytes are
- * read, or 28 codes where these are not aligned. MX has a byte for each of 368 blocks. int8 has 96
+ * read, or 28 codes where these are not aligned. MX has a byte for each of 336 blocks. int8 has 96
  * sums of weights, those of each layer up to the next 32; 144 bytes likewise behind its codes; and
  * 48 since it reads patches of 9 numbers as 12. */
 static const struct {
@@ -32,9 +32,9 @@ static const struct {
     { { "int8w=i4", false, false, false }, 4, 8, 112, 4, 0 },
     { { "afp=afp5", false, false, false }, 5, 4, 18, 4, 0 },
     { { "afp=afp6", false, false, false }, 6, 4, 21, 4, 0 },
-    { { "mxfp4", false, false, false }, 4, 4, 368, 4, 0 },
-    { { "mxfp6", false, false, false }, 6, 4, 368, 4, 0 },
-    { { "mxfp8", false, false, false }, 8, 4, 368, 4, 0 },
+    { { "mxfp4", false, false, false }, 4, 4, 448, 4, 0 },
+    { { "mxfp6", false, false, false }, 6, 4, 357, 4, 0 },
+    { { "mxfp8", false, false, false }, 8, 4, 448, 4, 0 },
     { { "fp8", false, false, false }, 8, 8, 112, 1, 0 },
     { { "fp8", true, false, false }, 8, 8, 112, 1, 0 },
     { { "fp8=f8e5m2", true, false, false }, 8, 8, 112, 1, 0 },
