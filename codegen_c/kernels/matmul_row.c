@@ -31,6 +31,12 @@ static bool is_matrix(const struct product *p, int i)
     return i == 0 ? p->n == 1 && (!p->transpose_a || p->m == 1) : p->m == 1 && p->transpose_b;
 }
 
+/* What is known is packed: gemv, which adds in another order, as no choice of a kernel may. */
+static bool is_computed_matrix(const struct region *region, const struct product *p, int i)
+{
+    return is_matrix(p, i) && region->anchor->inputs[i]->kind != VALUE_CONSTANT;
+}
+
 /* Scalars have faster tiles of their own than 16 sums side by side. */
 bool accepts_matmul_column(const struct region *region, const char **why)
 {
@@ -40,8 +46,10 @@ bool accepts_matmul_column(const struct region *region, const char **why)
         return false;
     p = product_of(region);
     *why =
-        "both operands are matrices, or one is read across its rows, or the machine has no vectors";
-    return (is_matrix(&p, 0) || is_matrix(&p, 1)) && region->machine->lanes != 1;
+        "both operands are matrices, or one is known or read across its rows, or the machine has "
+        "no vectors";
+    return (is_computed_matrix(region, &p, 0) || is_computed_matrix(region, &p, 1)) &&
+           region->machine->lanes != 1;
 }
 
 bool bind_matmul_row(struct bind *bind)
