@@ -236,6 +236,12 @@ bool accepts_qnn_depthwise_rows(const struct region *region, const char **why)
     return columns_of(&w) <= MOST_COLUMNS;
 }
 
+/* "2 * ", nothing where there is one. */
+static const char *count_before(struct arena *arena, int64_t n, const char *by)
+{
+    return n == 1 ? "" : arena_printf(arena, "%" PRId64 "%s", n, by);
+}
+
 /* Words of the kernel's columns, for each tap: what lies in a word beyond the kernel is 0. */
 static void bind_words(struct bind *bind, const struct window *w, const struct dot *dot, int lanes)
 {
@@ -252,12 +258,12 @@ static void bind_words(struct bind *bind, const struct window *w, const struct d
             packed[(tap * lanes + c % lanes) * WORD + kh % WORD] =
                 (int8_t)dot_weight(bind->region, dot, c, k);
         }
-    bind_text(
-        bind, "weight", "%s",
-        bind_packed(bind, bind->region->anchor->inputs[W], &type, packed,
-                    arena_printf(bind->arena, "[channels / %d, %" PRId64 ", K_W, %d, K_H up to 4]",
-                                 lanes, words, lanes)));
-    bind_int(bind, "words", words);
+    bind_text(bind, "weight", "%s",
+              bind_packed(bind, bind->region->anchor->inputs[W], &type, packed,
+                          arena_printf(bind->arena, "[channels / %d, %sK_W, %d, K_H up to 4]",
+                                       lanes, count_before(bind->arena, words, ", "), lanes)));
+    bind_text(bind, "dim", "%s", count_before(bind->arena, words, ", "));
+    bind_text(bind, "times", "%s", count_before(bind->arena, words, " * "));
     bind_int(bind, "taps", words * w->k[2]);
     for (int64_t word = 0, tap = 0; word < words; word++)
         for (int64_t kw = 0; kw < w->k[2]; kw++, tap++)
@@ -321,7 +327,7 @@ bool bind_qnn_depthwise_rows(struct bind *bind)
     bind_start(bind, &dot, w.in_c, (int)zero + (lanes >= LEAST_LANES ? turn : -turn));
     bind_window(bind, &w);
     bind_int(bind, "channels", w.in_c);
-    bind_int(bind, "batch", w.batch);
+    bind_text(bind, "images", "%s", count_before(bind->arena, w.batch, " * "));
     bind_int(bind, "x_zero", (int64_t)zero);
     bind_int(bind, "turn", turn);
     bind_int(bind, "lines", lines);
