@@ -49,7 +49,7 @@ static bool write_big(const char *option, const char *path)
 int main(int argc, char **argv)
 {
     struct arena arena = { NULL };
-    const char *dir = argc == 2 ? argv[1] : NULL;
+    const char *dir = argc == 2 && argv[1][0] != '-' ? argv[1] : NULL;
 
     if (argc == 3 && write_big(argv[1], argv[2]))
         return 0;
