@@ -15,11 +15,13 @@ INLINE_F32 float exp_negative_f32(float v)
     const float x = f32_of_bits((bits < limit ? bits : limit) - turn);
     const float sum = x * 0x1.715476p+0f + 0x1.8000fep+23f;
     const float n = sum - 0x1.8000fep+23f;
-    const float r = x - n * 0x1.62e4p-1f - n * 0x1.7f7d1cp-20f;
-    const float p = (((0x1.6a3fb4p-10f * r + 0x1.1239e0p-7f) * r + 0x1.5558bep-5f) * r + 0x1.555492p-3f) * r
-                    + 0x1.fffffcp-2f;
+    const float r = x - n * 0x1.62e4p-1f - n * 0x1.7f7d1cp-20f, square = r * r;
+    const float p = (0x1.6a3fb4p-10f * square + (0x1.1239e0p-7f * r + 0x1.5558bep-5f)) * square
+                    + (0x1.555492p-3f * r + 0x1.fffffcp-2f);
+    const float less = r + square * p;
+    const float factor = f32_of_bits(f32_bits(sum) << 23); /* 2^n, or 0 of n = -127 */
 
-    return (1.0f + (r + r * r * p)) * f32_of_bits(f32_bits(sum) << 23); /* 2^n, or 0 of n = -127 */
+    return factor + factor * less;
 }
 
 #endif

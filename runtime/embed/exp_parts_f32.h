@@ -7,29 +7,26 @@
 #include "runtime/embed/f32_of_bits.h"
 #include "runtime/embed/inline_f32.h"
 
-/* e^(v - minus) = (1 + less) * factor * rest, for v from -176 to 176 and a small `minus`, which v has no bits
- * left for. */
+/* e^(v - minus) = (1 + less) * factor, for v from -88 to 88 and a small `minus`, which v has no bits left for. */
 struct exp_parts {
-    float less;         /* from -0.3 to 0.42, off by little more than 1/2 ulp */
-    float factor, rest; /* powers of two */
+    float less;   /* from -0.3 to 0.42, off by little more than 1/2 ulp */
+    float factor; /* a power of two; 0 below 2^-126 */
 };
 
 INLINE_F32 struct exp_parts exp_parts_f32(float v, float minus)
 {
     struct exp_parts parts;
-    /* v - minus = n * log(2) + r, n whole: the last bit of the sum is worth 1, its last bits are those of n + 254. */
-    const float sum = (v - minus) * 0x1.715476p+0f + 0x1.8001fcp+23f;
-    const float n = sum - 0x1.8001fcp+23f;
+    /* v - minus = n * log(2) + r, n whole: the last bit of the sum is worth 1, its last bits are those of n + 127. */
+    const float sum = (v - minus) * 0x1.715476p+0f + 0x1.8000fep+23f;
+    const float n = sum - 0x1.8000fep+23f;
     const float head = v - n * 0x1.62e4p-1f, tail = n * 0x1.7f7d1cp-20f; /* head is exact */
-    const float r = head - tail - minus;
-    /* e^r - 1 = r + r^2 * (1/2 + ...) */
-    const float p = (((0x1.6a3fb4p-10f * r + 0x1.1239e0p-7f) * r + 0x1.5558bep-5f) * r + 0x1.555492p-3f) * r
-                    + 0x1.fffffcp-2f;
-    const uint32_t half = f32_bits(sum) >> 1 << 23;
+    const float r = head - tail - minus, square = r * r;
+    /* e^r - 1 = r + r^2 * (1/2 + ...), by pairs of terms that need not wait for each other */
+    const float p = (0x1.6a3fb4p-10f * square + (0x1.1239e0p-7f * r + 0x1.5558bep-5f)) * square
+                    + (0x1.555492p-3f * r + 0x1.fffffcp-2f);
 
-    parts.less = head + (r * r * p - tail - minus);
-    parts.factor = f32_of_bits(half);
-    parts.rest = f32_of_bits((f32_bits(sum) << 23) - half);
+    parts.less = head + (square * p - tail - minus);
+    parts.factor = f32_of_bits(f32_bits(sum) << 23);
     return parts;
 }
 

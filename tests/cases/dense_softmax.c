@@ -204,15 +204,16 @@ INLINE_F32 float exp_f32(float v)
     /* x = n * log(2) + r, n whole: the last bit of the sum is worth 1, its last bits are those of n + 254. */
     const float sum = x * 0x1.715476p+0f + 0x1.8001fcp+23f;
     const float n = sum - 0x1.8001fcp+23f;
-    const float r = x - n * 0x1.62e4p-1f - n * 0x1.7f7d1cp-20f;
-    /* e^r = 1 + r + r^2 * (1/2 + ...) */
-    const float p = (((0x1.6a3fb4p-10f * r + 0x1.1239e0p-7f) * r + 0x1.5558bep-5f) * r + 0x1.555492p-3f) * r
-                    + 0x1.fffffcp-2f;
-    const float power = 1.0f + (r + r * r * p);
+    const float r = x - n * 0x1.62e4p-1f - n * 0x1.7f7d1cp-20f, square = r * r;
+    /* e^r = 1 + r + r^2 * (1/2 + ...), by pairs of terms that need not wait for each other */
+    const float p = (0x1.6a3fb4p-10f * square + (0x1.1239e0p-7f * r + 0x1.5558bep-5f)) * square
+                    + (0x1.555492p-3f * r + 0x1.fffffcp-2f);
+    const float less = r + square * p;
     /* 2^n in two factors: a float holds no more than 2^127, and results below 2^-126 are rounded once. */
     const uint32_t half = f32_bits(sum) >> 1 << 23;
+    const float factor = f32_of_bits(half), rest = f32_of_bits((f32_bits(sum) << 23) - half);
 
-    return choose_f32(v == v, power * f32_of_bits(half) * f32_of_bits((f32_bits(sum) << 23) - half), v);
+    return (factor + factor * less) * choose_f32(v == v, rest, v);
 }
 
 /* --- constants -------------------------------------------------------------------------------- */

@@ -79,58 +79,52 @@ INLINE_F32 float choose_f32(int condition, float a, float b)
 
 /* --- from runtime/embed/exp_parts_f32.h ------------------------------------------------------- */
 
-/* e^(v - minus) = (1 + less) * factor * rest, for v from -176 to 176 and a small `minus`, which v has no bits
- * left for. */
+/* e^(v - minus) = (1 + less) * factor, for v from -88 to 88 and a small `minus`, which v has no bits left for. */
 struct exp_parts {
-    float less;         /* from -0.3 to 0.42, off by little more than 1/2 ulp */
-    float factor, rest; /* powers of two */
+    float less;   /* from -0.3 to 0.42, off by little more than 1/2 ulp */
+    float factor; /* a power of two; 0 below 2^-126 */
 };
 
 INLINE_F32 struct exp_parts exp_parts_f32(float v, float minus)
 {
     struct exp_parts parts;
-    /* v - minus = n * log(2) + r, n whole: the last bit of the sum is worth 1, its last bits are those of n + 254. */
-    const float sum = (v - minus) * 0x1.715476p+0f + 0x1.8001fcp+23f;
-    const float n = sum - 0x1.8001fcp+23f;
+    /* v - minus = n * log(2) + r, n whole: the last bit of the sum is worth 1, its last bits are those of n + 127. */
+    const float sum = (v - minus) * 0x1.715476p+0f + 0x1.8000fep+23f;
+    const float n = sum - 0x1.8000fep+23f;
     const float head = v - n * 0x1.62e4p-1f, tail = n * 0x1.7f7d1cp-20f; /* head is exact */
-    const float r = head - tail - minus;
-    /* e^r - 1 = r + r^2 * (1/2 + ...) */
-    const float p = (((0x1.6a3fb4p-10f * r + 0x1.1239e0p-7f) * r + 0x1.5558bep-5f) * r + 0x1.555492p-3f) * r
-                    + 0x1.fffffcp-2f;
-    const uint32_t half = f32_bits(sum) >> 1 << 23;
+    const float r = head - tail - minus, square = r * r;
+    /* e^r - 1 = r + r^2 * (1/2 + ...), by pairs of terms that need not wait for each other */
+    const float p = (0x1.6a3fb4p-10f * square + (0x1.1239e0p-7f * r + 0x1.5558bep-5f)) * square
+                    + (0x1.555492p-3f * r + 0x1.fffffcp-2f);
 
-    parts.less = head + (r * r * p - tail - minus);
-    parts.factor = f32_of_bits(half);
-    parts.rest = f32_of_bits((f32_bits(sum) << 23) - half);
+    parts.less = head + (square * p - tail - minus);
+    parts.factor = f32_of_bits(f32_bits(sum) << 23);
     return parts;
 }
 
-/* --- from runtime/embed/limited_f32.h --------------------------------------------------------- */
+/* --- from runtime/embed/limited_magnitude_f32.h ----------------------------------------------- */
 
-/* v between -most and most; NaN becomes one of them. */
-INLINE_F32 float limited_f32(float v, float most)
+/* |v|, but no more than most; NaN becomes most. */
+INLINE_F32 float limited_magnitude_f32(float v, float most)
 {
-    const uint32_t bits = f32_bits(v), sign = bits & 0x80000000u;
-    const int32_t magnitude = (int32_t)(bits & 0x7fffffffu), limit = (int32_t)f32_bits(most);
+    const int32_t magnitude = (int32_t)(f32_bits(v) & 0x7fffffffu), limit = (int32_t)f32_bits(most);
 
-    return f32_of_bits((uint32_t)(magnitude < limit ? magnitude : limit) | sign);
+    return f32_of_bits((uint32_t)(magnitude < limit ? magnitude : limit));
 }
 
 /* --- from runtime/embed/silu_f32.h ------------------------------------------------------------ */
 
-/* v / (1 + e^-v), v * e^v / (1 + e^v) below 0; off by 1.85 ulp at most (results below 2^-119: of that number's). */
+/* v / (1 + e^-v), v * e^v / (1 + e^v) below 0; off by 2 ulp at most, 0 in place of results below 2^-119. */
 INLINE_F32 float silu_f32(float v)
 {
-    const float x = limited_f32(f32_of_bits(f32_bits(v) | 0x80000000u), 176.0f);
+    const float x = -limited_magnitude_f32(v, 88.0f);
     const struct exp_parts parts = exp_parts_f32(x, 0);
-    const float power = (1.0f + parts.less) * parts.factor * parts.rest; /* e^-|v| */
+    const float rest = 1.0f + parts.less, power = rest * parts.factor; /* e^-|v| */
     const float sum = 1.0f + power, lost = power - (sum - 1.0f);
-    /* x * e^x / factors, and what it was rounded by */
-    const float more = x * parts.less, product = x + more, rounded = more - (product - x);
-    const float below = (product - (product * lost - rounded)) * parts.factor;
-    const float quotient = choose_f32(v < 0.0f, below, v) / sum;
+    /* x * e^x, less by what the sum lost */
+    const float start = x * parts.factor, below = start + start * (parts.less - rest * lost);
 
-    return quotient * choose_f32(v < 0.0f, parts.rest, 1.0f);
+    return choose_f32(v < 0.0f, below, v) / sum;
 }
 
 /* --- constants -------------------------------------------------------------------------------- */
