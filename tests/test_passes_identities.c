@@ -55,6 +55,40 @@ static const struct pass_case rows[] = {
       "  %z = exp(%x) : (2,2,3) f32\n"
       "}\n" },
 
+    /* rows, and then columns of these, the last ones first */
+    { "merge_slices",
+      "fn main(%x: (9,8) f32) -> (%z, %w) {\n"
+      "  %y = strided_slice(%x) {begin=[1,0], strides=[2,1], size=[4,8]} : (4,8) f32 from Slice "
+      "\"a\" #0\n"
+      "  %z = strided_slice(%y) {begin=[0,7], strides=[1,-2], size=[4,4]} : (4,4) f32 from Slice "
+      "\"b\" #1\n"
+      "  %w = strided_slice(%y) {begin=[3,0], strides=[1,2], size=[1,4]} : (1,4) f32 from Slice "
+      "\"c\" #2\n"
+      "}\n",
+      "fn main(%x: (9,8) f32) -> (%z, %w) {\n"
+      "  %z = strided_slice(%x) {begin=[1,7], strides=[2,-2], size=[4,4]} : (4,4) f32  from Slice "
+      "\"a\" #0 + "
+      "Slice \"b\" #1\n"
+      "  %w = strided_slice(%x) {begin=[7,0], strides=[1,2], size=[1,4]} : (1,4) f32  from Slice "
+      "\"a\" #0 + "
+      "Slice \"c\" #2\n"
+      "}\n" },
+
+    /* what others read, or all together more than there is, is sliced once */
+    { "merge_slices",
+      "fn main(%x: (9,8) f32) -> (%z, %y) {\n"
+      "  %y = strided_slice(%x) {begin=[1,0], strides=[2,1], size=[4,8]} : (4,8) f32\n"
+      "  %z = strided_slice(%y) {begin=[0,0], strides=[1,2], size=[4,4]} : (4,4) f32\n"
+      "}\n",
+      NULL },
+    { "merge_slices",
+      "fn main(%x: (9,8) f32) -> (%z, %w) {\n"
+      "  %y = strided_slice(%x) {begin=[1,0], strides=[2,1], size=[4,8]} : (4,8) f32\n"
+      "  %z = strided_slice(%y) {begin=[0,0], strides=[1,1], size=[4,6]} : (4,6) f32\n"
+      "  %w = strided_slice(%y) {begin=[0,2], strides=[1,1], size=[4,6]} : (4,6) f32\n"
+      "}\n",
+      NULL },
+
     /* real work stays */
     { "drop_transpose",
       "fn main(%x: (2,2,3) f32) -> (%y) {\n"

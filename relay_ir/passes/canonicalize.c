@@ -19,6 +19,7 @@ static const struct rule rules[] = {
     { "drop_copy", drop_copy, ROOTS(OP_COPY) },
     { "drop_cast", drop_cast, ROOTS(OP_CAST) },
     { "drop_slice", drop_slice, ROOTS(OP_STRIDED_SLICE) },
+    { "merge_slices", merge_slices, ROOTS(OP_STRIDED_SLICE) },
     { "drop_pad", drop_pad, ROOTS(OP_PAD) },
     { "drop_concatenate", drop_concatenate, ROOTS(OP_CONCATENATE) },
     { "flatten_concatenate", flatten_concatenate, ROOTS(OP_CONCATENATE) },

@@ -37,6 +37,40 @@ struct value *drop_slice(struct rewrite *rewrite, struct node *root)
     return same_shape(root) && all_are(&root->attrs.slice.strides, 1) ? root->inputs[0] : NULL;
 }
 
+/* Whether nothing but slices reads the value, and all together no more than it has: what these copy
+ * can come from where it was sliced from. */
+static bool is_cut_up(const struct value *value)
+{
+    int64_t left = type_elements(&value->type);
+
+    for (const struct use *use = value->uses; use; use = use->next) {
+        if (use->node->op != OP_STRIDED_SLICE)
+            return false;
+        left -= type_elements(&use->node->outputs[0]->type);
+    }
+    return left >= 0;
+}
+
+/* A slice of a slice is one of x: no copy of rows whose columns are taken then. */
+struct value *merge_slices(struct rewrite *rewrite, struct node *root)
+{
+    const struct node *inner = defined_by(root->inputs[0], OP_STRIDED_SLICE);
+    union attrs attrs = root->attrs;
+
+    if (!inner || !is_cut_up(root->inputs[0]))
+        return NULL;
+    for (int i = 0; i < attrs.slice.begin.n; i++) {
+        attrs.slice.begin.at[i] = inner->attrs.slice.begin.at[i] +
+                                  inner->attrs.slice.strides.at[i] * root->attrs.slice.begin.at[i];
+        attrs.slice.strides.at[i] =
+            root->attrs.slice.size.at[i] > 1
+                ? inner->attrs.slice.strides.at[i] * root->attrs.slice.strides.at[i]
+                : 1;
+    }
+    rule_covers(rewrite, inner);
+    return rule_build1(rewrite, OP_STRIDED_SLICE, &attrs, inner->inputs[0]);
+}
+
 /* The same shape is not enough: padding may be negative at one end. */
 struct value *drop_pad(struct rewrite *rewrite, struct node *root)
 {
