@@ -15,7 +15,6 @@ static const struct row {
 #define TILE_TIME(machine, whole, vectors, pixels, step, begin)                                    \
     { machine, whole, vectors, pixels, step, begin },
 #include "codegen_c/tile_times.def"
-#undef TILE_TIME
 };
 
 enum { N_ROWS = sizeof rows / sizeof *rows };

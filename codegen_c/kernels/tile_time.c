@@ -15,15 +15,16 @@ static const struct tile_times {
 #define TILE_TIME(machine, whole, vectors, pixels, step, begin)                                    \
     { machine, whole, vectors, pixels, step, begin },
 #include "codegen_c/tile_times.def"
-#undef TILE_TIME
+};
+
+static const struct {
+    const char *machine, *rows;
+} alike[] = {
+#define TILE_TIMES_OF(machine, rows) { machine, rows },
+#include "codegen_c/tile_times.def"
 };
 
 enum { N_TIMES = sizeof times / sizeof *times, FEWEST_SUMS = 8 };
-
-/* Machines for which this code is the same text, with the same flags. */
-static const struct {
-    const char *machine, *rows;
-} alike[] = { { "znver5", "x86-64-v4" } };
 
 static const char *rows_of(const struct machine *machine)
 {
