@@ -121,9 +121,10 @@ static void bind_conv_places(struct bind *bind, const struct window *w, bool qua
               all);
     bind_text(bind, "in_shape", planar ? "[IN_C, IN_H, IN_W]" : "[IN_H, IN_W, %s]", all);
     bind_text(bind, "patch_shape",
-              quads    ? "[IN_C, K_H, K_W and one more]"
-              : planar ? "[IN_C, K_H, K_W]"
-                       : "[K_H, K_W, IN_C]");
+              quads                  ? "[IN_C, K_H, K_W and one more]"
+              : planar               ? "[IN_C, K_H, K_W]"
+              : window_k_len(w) == 1 ? "[IN_C]"
+                                     : "[K_H, K_W, IN_C]");
     bind_text(bind, "in_at", "%s%s%s%s%s", image, w->batch > 1 ? " * " : "",
               w->batch > 1 ? in_len : "", w->batch > 1 && many ? " + " : "",
               many           ? planar ? "g * IN_C * IN_H * IN_W" : "g * IN_C"
@@ -163,12 +164,27 @@ static void bind_dot_chunk(struct bind *bind, int64_t channels)
                                      : "chunk + CHUNK");
 }
 
-/* Whether the bytes under the windows of a tile lie as its patches do, and stay until all channels
- * are done. */
-static bool lies_as_patches(const struct region *region, const struct window *w)
+/* Whether what lies under a window are the channels of one pixel, the next one's behind them. */
+static bool is_pointwise(const struct window *w)
 {
     return w->channels_last && w->groups == 1 && window_k_len(w) == 1 && !w->padded &&
-           w->stride[1] == 1 && w->stride[2] == 1 && w->in_c % 4 == 0 && !region->leads;
+           w->stride[1] == 1 && w->stride[2] == 1;
+}
+
+/* Whether the bytes under the windows of a tile lie as its patches do, and stay until all channels
+ * are done: where results overwrite them, those of one block. */
+static bool lies_as_patches(const struct region *region, const struct window *w)
+{
+    return is_pointwise(w) && w->in_c % 4 == 0 && (!region->leads || w->out_c <= DOT_BLOCK);
+}
+
+static void bind_pixels(struct bind *bind, const struct window *w, bool parts)
+{
+    const bool direct = !parts && lies_as_patches(bind->region, w);
+
+    bind_flag(bind, "pointwise", !parts && is_pointwise(w));
+    bind_flag(bind, "direct", direct);
+    bind_text(bind, "unless_it_lies", direct ? " && !lies" : "");
 }
 
 bool bind_qnn_conv_tiles(struct bind *bind)
@@ -194,8 +210,7 @@ bool bind_qnn_conv_tiles(struct bind *bind)
     bind_conv_places(bind, &w, dot.quads);
     bind_dot(bind, &dot, is_one_row(&w), part.len);
     bind_dot_chunk(bind, dot.channels);
-    bind_flag(bind, "direct",
-              lies_as_patches(bind->region, &w) && !(bind->region->tight && part.len < dot.len));
+    bind_pixels(bind, &w, bind->region->tight && part.len < dot.len);
     position_by_division(bind, "at", &position);
     position.hoists = true;
     if (w.out_c > 1)
