@@ -332,6 +332,119 @@ static const struct pass_case rows[] = {
       "  %y = add(%n, %b) : (2,8) f32\n"
       "}\n",
       NULL },
+
+    /* group norm as PyTorch writes it: 2 groups of 3 channels */
+    { "find_group_norm",
+      "fn main(%x: (2,6,2,2) f32) -> (%y) {\n"
+      "  const @one : (2) f32 = [1, ...]\n"
+      "  const @zero : (2) f32 = [0, ...]\n"
+      "  const @gamma : (6,1,1) f32 = crc32:00000000\n"
+      "  const @beta : (6,1,1) f32 = crc32:00000000\n"
+      "  %g = reshape(%x) {shape=[2,2,12]} : (2,2,12) f32 from Reshape #0\n"
+      "  %n = nn.instance_norm(%g, @one, @zero) {axis=1, groups=0, epsilon=1e-05} : (2,2,12) f32 "
+      "from InstanceNormalization #1\n"
+      "  %r = reshape(%n) {shape=[2,6,2,2]} : (2,6,2,2) f32 from Reshape #2\n"
+      "  %s = multiply(%r, @gamma) : (2,6,2,2) f32 from Mul #3\n"
+      "  %y = add(%s, @beta) : (2,6,2,2) f32 from Add #4\n"
+      "}\n",
+      "fn main(%x: (2,6,2,2) f32) -> (%y) {\n"
+      "  const @gamma : (6) f32 = crc32:00000000\n"
+      "  const @beta : (6) f32 = crc32:00000000\n"
+      "  %y = nn.group_norm(%x, @gamma, @beta) {axis=1, groups=2, epsilon=1e-05} : (2,6,2,2) f32  "
+      "from Reshape #0 + InstanceNormalization #1 + Reshape #2 + Mul #3 + Add #4\n"
+      "}\n" },
+
+    /* scales and shifts of groups become those of their channels */
+    { "find_group_norm",
+      "fn main(%x: (2,4,3) f32) -> (%y) {\n"
+      "  const @s : (2) f32 = [2, 3]\n"
+      "  const @b : (2) f32 = [5, 7]\n"
+      "  %g = reshape(%x) {shape=[2,2,6]} : (2,2,6) f32\n"
+      "  %n = nn.instance_norm(%g, @s, @b) {axis=1, groups=0, epsilon=1e-05} : (2,2,6) f32\n"
+      "  %y = reshape(%n) {shape=[2,4,3]} : (2,4,3) f32\n"
+      "}\n",
+      "fn main(%x: (2,4,3) f32) -> (%y) {\n"
+      "  const @s : (4) f32 = crc32:00000000\n"
+      "  const @b : (4) f32 = crc32:00000000\n"
+      "  %y = nn.group_norm(%x, @s, @b) {axis=1, groups=2, epsilon=1e-05} : (2,4,3) f32\n"
+      "}\n" },
+
+    /* images are joined: a mean is over both */
+    { "find_group_norm",
+      "fn main(%x: (2,4,3) f32) -> (%y) {\n"
+      "  const @s : (2) f32 = [2, 3]\n"
+      "  const @b : (2) f32 = [5, 7]\n"
+      "  %g = reshape(%x) {shape=[1,2,12]} : (1,2,12) f32\n"
+      "  %n = nn.instance_norm(%g, @s, @b) {axis=1, groups=0, epsilon=1e-05} : (1,2,12) f32\n"
+      "  %y = reshape(%n) {shape=[2,4,3]} : (2,4,3) f32\n"
+      "}\n",
+      NULL },
+
+    /* groups of half a channel */
+    { "find_group_norm",
+      "fn main(%x: (1,2,4) f32) -> (%y) {\n"
+      "  const @s : (4) f32 = crc32:00000000\n"
+      "  const @b : (4) f32 = crc32:00000000\n"
+      "  %g = reshape(%x) {shape=[1,4,2]} : (1,4,2) f32\n"
+      "  %n = nn.instance_norm(%g, @s, @b) {axis=1, groups=0, epsilon=1e-05} : (1,4,2) f32\n"
+      "  %y = reshape(%n) {shape=[1,2,4]} : (1,2,4) f32\n"
+      "}\n",
+      NULL },
+
+    /* one number for all channels */
+    { "scale_of_group_norm",
+      "fn main(%x: (1,4,3) f32) -> (%y) {\n"
+      "  const @s : (4) f32 = crc32:00000000\n"
+      "  const @b : (4) f32 = crc32:00000000\n"
+      "  const @c : () f32 = [3]\n"
+      "  %n = nn.instance_norm(%x, @s, @b) {axis=1, groups=0, epsilon=1e-05} : (1,4,3) f32 from "
+      "InstanceNormalization #0\n"
+      "  %y = multiply(%n, @c) : (1,4,3) f32 from Mul #1\n"
+      "}\n",
+      "fn main(%x: (1,4,3) f32) -> (%y) {\n"
+      "  const @c : (4) f32 = crc32:00000000\n"
+      "  const @b : (4) f32 = crc32:00000000\n"
+      "  %y = nn.instance_norm(%x, @c, @b) {axis=1, groups=0, epsilon=1e-05} : (1,4,3) f32  from "
+      "InstanceNormalization #0 + Mul #1\n"
+      "}\n" },
+
+    { "shift_of_group_norm",
+      "fn main(%x: (1,4,3) f32) -> (%y) {\n"
+      "  const @s : (4) f32 = crc32:00000000\n"
+      "  const @b : (4) f32 = crc32:00000000\n"
+      "  const @c : (1,4,1) f32 = crc32:00000000\n"
+      "  %n = nn.group_norm(%x, @s, @b) {axis=1, groups=2, epsilon=1e-05} : (1,4,3) f32 from "
+      "GroupNormalization #0\n"
+      "  %y = add(%n, @c) : (1,4,3) f32 from Add #1\n"
+      "}\n",
+      "fn main(%x: (1,4,3) f32) -> (%y) {\n"
+      "  const @s : (4) f32 = crc32:00000000\n"
+      "  const @c : (4) f32 = crc32:00000000\n"
+      "  %y = nn.group_norm(%x, @s, @c) {axis=1, groups=2, epsilon=1e-05} : (1,4,3) f32  from "
+      "GroupNormalization #0 + Add #1\n"
+      "}\n" },
+
+    /* a number for each place */
+    { "shift_of_group_norm",
+      "fn main(%x: (1,4,3) f32) -> (%y) {\n"
+      "  const @s : (4) f32 = crc32:00000000\n"
+      "  const @b : (4) f32 = crc32:00000000\n"
+      "  const @c : (3) f32 = crc32:00000000\n"
+      "  %n = nn.group_norm(%x, @s, @b) {axis=1, groups=2, epsilon=1e-05} : (1,4,3) f32\n"
+      "  %y = add(%n, @c) : (1,4,3) f32\n"
+      "}\n",
+      NULL },
+
+    /* what is not multiplied is read as well */
+    { "scale_of_group_norm",
+      "fn main(%x: (1,4,3) f32) -> (%y, %n) {\n"
+      "  const @s : (4) f32 = crc32:00000000\n"
+      "  const @b : (4) f32 = crc32:00000000\n"
+      "  const @c : () f32 = [3]\n"
+      "  %n = nn.group_norm(%x, @s, @b) {axis=1, groups=2, epsilon=1e-05} : (1,4,3) f32\n"
+      "  %y = multiply(%n, @c) : (1,4,3) f32\n"
+      "}\n",
+      NULL },
 };
 
 START_TEST(definitions_become_operators)
@@ -345,7 +458,7 @@ START_TEST(every_rule_has_a_row)
     int n;
     const struct rule *rules = simplify_expr_rules(&n);
 
-    pass_case_coverage(rules, n, "drop_add_zero", "layer_norm_beta", rows, N_ROWS(rows));
+    pass_case_coverage(rules, n, "drop_add_zero", "shift_of_group_norm", rows, N_ROWS(rows));
 }
 END_TEST
 

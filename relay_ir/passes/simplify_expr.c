@@ -22,6 +22,9 @@ static const struct rule rules[] = {
     { "find_softmax", find_softmax, ROOTS(OP_DIVIDE) },
     { "find_layer_norm", find_layer_norm, ROOTS(OP_MULTIPLY) },
     { "layer_norm_beta", layer_norm_beta, ROOTS(OP_ADD) },
+    { "find_group_norm", find_group_norm, ROOTS(OP_RESHAPE) },
+    { "scale_of_group_norm", scale_of_group_norm, ROOTS(OP_MULTIPLY) },
+    { "shift_of_group_norm", shift_of_group_norm, ROOTS(OP_ADD) },
 
     { "find_gelu_erf", find_gelu_erf, ROOTS(OP_MULTIPLY, OP_DIVIDE) },
     { "find_gelu_tanh", find_gelu_tanh, ROOTS(OP_MULTIPLY, OP_DIVIDE) },

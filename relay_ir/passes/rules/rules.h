@@ -138,6 +138,11 @@ RULE(find_softmax)
 RULE(find_layer_norm)
 RULE(layer_norm_beta)
 
+/* group_norm.c */
+RULE(find_group_norm)
+RULE(scale_of_group_norm)
+RULE(shift_of_group_norm)
+
 /* quantized_move.c */
 RULE(move_before_dequantize)
 RULE(transpose_before_dequantize)
