@@ -144,6 +144,20 @@ static const struct kernel_case depthwise[] = {
       "f32[1,9,6]; const f32[6,1,3]" },
     { "depthwise", "nn.conv1d", "groups=20, padding=[4,0], strides=[2], data_layout=\"NWC\"",
       "f32[3,41,20]; const f32[20,1,5]" },
+    /* wider than registers hold weights */
+    { "depthwise", "nn.conv1d", "groups=16, padding=[4,4], data_layout=\"NWC\"",
+      "f32[1,49,16]; const f32[16,1,9]" },
+    { "depthwise", "nn.conv1d", "groups=20, padding=[15,15], strides=[2], data_layout=\"NWC\"",
+      "f32[2,67,20]; const f32[20,1,31]" },
+    { "depthwise", "nn.conv2d", "groups=12, padding=[4,4,4,4], data_layout=\"NHWC\"",
+      "f32[1,11,13,12]; const f32[12,1,9,9]" },
+    /* as a column: no tiles of a row would do */
+    { "depthwise", "nn.conv1d", "groups=16, padding=[32,32], dilation=[16], data_layout=\"NWC\"",
+      "f32[1,70,16]; const f32[16,1,5]" },
+    { "depthwise", "nn.conv1d", "groups=12, padding=[40,0], strides=[3], data_layout=\"NWC\"",
+      "f32[2,90,12]; const f32[24,1,41]" },
+    { "depthwise", "nn.conv1d", "groups=8, padding=[20,20], data_layout=\"NWC\"",
+      "f32[1,5,8]; const f32[8,1,41]" },
 };
 
 /* Weights that come in at run time: packed, or, of f64, of few positions, as they lie. */

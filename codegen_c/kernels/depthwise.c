@@ -1,5 +1,5 @@
 /* depthwise.c - convolutions of one input channel per output channel, channels last. 1-D is bound
- * as 2-D of height 1.
+ * as 2-D of height 1, or, where its kernel is too wide for tiles of columns, of width 1.
  *
  * method   a row of outputs is cut into tiles of columns (row_tiles.h), each with a variable for
  *          every sum; for one row of the kernel at a time, a line for each input column adds it,
@@ -18,7 +18,8 @@
 #include "codegen_c/kernels/vector.h"
 
 enum {
-    MOST_K_W = 7,   /* weights of a row in registers */
+    HELD_K_W = 7,   /* weights of a row in registers; of wider ones they are operands in memory */
+    MOST_K_W = 32,  /* else tiles have too many lines */
     REGISTERS = 16, /* of the processors with the fewest: sums, weights, an input and a product */
     MOST_MULTIPLIER = 3, /* with few channels, where tiles of output channels would be better */
     ENOUGH_CHANNELS = 8,
@@ -30,14 +31,42 @@ enum {
 
 static int most_columns(const struct window *w)
 {
-    const int left = REGISTERS - 2 - (int)w->k[2];
+    const int left = w->k[2] > HELD_K_W ? MOST_TILE_COLUMNS : REGISTERS - 2 - (int)w->k[2];
 
     return left < MOST_TILE_COLUMNS ? left : MOST_TILE_COLUMNS;
 }
 
+static bool has_tiles(const struct window *w)
+{
+    return w->k[2] <= MOST_K_W && has_row_tiles(w, most_columns(w));
+}
+
+static void turn(int64_t extent[3])
+{
+    const int64_t width = extent[2];
+
+    extent[2] = extent[1];
+    extent[1] = width;
+}
+
+struct window depthwise_window(const struct region *region)
+{
+    struct window w = window_of_conv(region);
+
+    if (w.rank > 1 || has_tiles(&w))
+        return w;
+    turn(w.in);
+    turn(w.out);
+    turn(w.k);
+    turn(w.stride);
+    turn(w.dil);
+    turn(w.pad);
+    return w;
+}
+
 bool accepts_depthwise(const struct region *region, const char **why)
 {
-    const struct window w = window_of_conv(region);
+    const struct window w = depthwise_window(region);
 
     if (!takes_operands(region, why) || !takes_window(&w, why) || !takes_constant(region, 1, why))
         return false;
@@ -52,7 +81,7 @@ bool accepts_depthwise(const struct region *region, const char **why)
     if (anchor_output(region, 0)->dtype != DTYPE_F32)
         return false;
     *why = "the kernel is too wide, or misses the input somewhere";
-    return w.k[2] <= MOST_K_W && has_row_tiles(&w, most_columns(&w));
+    return has_tiles(&w);
 }
 
 /* Channels at a time: one of the widest vectors, whose sums compilers then keep in registers until
@@ -173,7 +202,7 @@ static bool bind_depthwise_epilogue(struct bind *bind, const struct window *w, i
             w->out_c > w->in_c ? "(CHANNELS * MULTIPLIER)" : "CHANNELS", "oc", &position);
     if (w->batch > 1)
         position.coord[0] = "n";
-    if (w->rank == 2 && w->out[1] > 1)
+    if (w->out[1] > 1)
         position.coord[1] = "oh";
     if (w->out[2] > 1)
         position.coord[rank - 2] = "ow + j";
@@ -206,7 +235,7 @@ static void bind_decoding(struct bind *bind, const struct window *w, bool strips
 
 bool bind_depthwise(struct bind *bind)
 {
-    const struct window w = window_of_conv(bind->region);
+    const struct window w = depthwise_window(bind->region);
     const bool coded = data_is_small(bind->region), small = weight_is_small(bind->region);
     const bool strips = depthwise_goes_down_strips(bind->region, &w), kept = coded && !strips;
     const int64_t chunk = chunk_of(w.in_c, coded || small), rows = rows_of(&w);

@@ -159,7 +159,7 @@ bool leads_conv_decoded(const struct region *region, struct lead *lead)
  * depends on the window. */
 bool leads_depthwise(const struct region *region, struct lead *lead)
 {
-    const struct window w = window_of_conv(region);
+    const struct window w = depthwise_window(region);
     const size_t x_bytes = element_bytes(anchor_source(region, 0));
 
     if (!is_last(&w))
