@@ -93,6 +93,70 @@ static const struct pass_case rows[] = {
       "}\n",
       NULL },
 
+    /* padded on both sides, and cut off behind */
+    { "slice_into_conv",
+      "fn main(%x: (1,2,6) f32) -> (%y) {\n"
+      "  const @w : (2,2,3) f32 = crc32:00000000\n"
+      "  const @b : (2) f32 = crc32:00000000\n"
+      "  %c = nn.conv1d(%x, @w) {strides=[1], padding=[4,4], dilation=[2], groups=1, "
+      "data_layout=\"NCW\", kernel_layout=\"OIW\"} : (1,2,10) f32 from Conv #0\n"
+      "  %d = nn.bias_add(%c, @b) {axis=1} : (1,2,10) f32 from Conv #0\n"
+      "  %y = strided_slice(%d) {begin=[0,0,0], strides=[1,1,1], size=[1,2,6]} : (1,2,6) f32 from "
+      "Slice #1\n"
+      "}\n",
+      "fn main(%x: (1,2,6) f32) -> (%y) {\n"
+      "  const @w : (2,2,3) f32 = crc32:00000000\n"
+      "  const @b : (2) f32 = crc32:00000000\n"
+      "  %y.conv1d = nn.conv1d(%x, @w) {strides=[1], padding=[4,0], dilation=[2], groups=1, "
+      "data_layout=\"NCW\", kernel_layout=\"OIW\"} : (1,2,6) f32  from Conv #0 + Slice #1\n"
+      "  %y = nn.bias_add(%y.conv1d, @b) {axis=1} : (1,2,6) f32  from Conv #0 + Slice #1\n"
+      "}\n" },
+
+    /* with strides, on both sides; one row of x is under no window, before and behind */
+    { "slice_into_conv",
+      "fn main(%x: (1,2,6,5) f32) -> (%y) {\n"
+      "  const @w : (2,2,3,3) f32 = crc32:00000000\n"
+      "  %c = nn.conv2d(%x, @w) {strides=[2,2], padding=[2,2,1,2], dilation=[1,1], groups=1, " NCHW
+      " : (1,2,4,4) f32\n"
+      "  %y = strided_slice(%c) {begin=[0,0,1,1], strides=[1,1,1,1], size=[1,2,2,2]} : (1,2,2,2) "
+      "f32\n"
+      "}\n",
+      "fn main(%x: (1,2,6,5) f32) -> (%y) {\n"
+      "  const @w : (2,2,3,3) f32 = crc32:00000000\n"
+      "  %y = nn.conv2d(%x, @w) {strides=[2,2], padding=[0,0,0,0], dilation=[1,1], groups=1, " NCHW
+      " : (1,2,2,2) f32\n"
+      "}\n" },
+
+    /* more than padding is cut off */
+    { "slice_into_conv",
+      "fn main(%x: (1,2,6) f32) -> (%y) {\n"
+      "  const @w : (2,2,3) f32 = crc32:00000000\n"
+      "  %c = nn.conv1d(%x, @w) {strides=[1], padding=[1,1], dilation=[1], groups=1, "
+      "data_layout=\"NCW\", kernel_layout=\"OIW\"} : (1,2,6) f32\n"
+      "  %y = strided_slice(%c) {begin=[0,0,2], strides=[1,1,1], size=[1,2,4]} : (1,2,4) f32\n"
+      "}\n",
+      NULL },
+
+    /* channels are cut off */
+    { "slice_into_conv",
+      "fn main(%x: (1,2,6) f32) -> (%y) {\n"
+      "  const @w : (2,2,3) f32 = crc32:00000000\n"
+      "  %c = nn.conv1d(%x, @w) {strides=[1], padding=[1,1], dilation=[1], groups=1, "
+      "data_layout=\"NCW\", kernel_layout=\"OIW\"} : (1,2,6) f32\n"
+      "  %y = strided_slice(%c) {begin=[0,1,0], strides=[1,1,1], size=[1,1,6]} : (1,1,6) f32\n"
+      "}\n",
+      NULL },
+
+    /* what is cut off has another reader */
+    { "slice_into_conv",
+      "fn main(%x: (1,2,6) f32) -> (%y, %c) {\n"
+      "  const @w : (2,2,3) f32 = crc32:00000000\n"
+      "  %c = nn.conv1d(%x, @w) {strides=[1], padding=[2,2], dilation=[1], groups=1, "
+      "data_layout=\"NCW\", kernel_layout=\"OIW\"} : (1,2,8) f32\n"
+      "  %y = strided_slice(%c) {begin=[0,0,0], strides=[1,1,1], size=[1,2,6]} : (1,2,6) f32\n"
+      "}\n",
+      NULL },
+
     /* of integers: the zero point */
     { "pad_into_qnn_conv",
       "fn main(%x: (1,1,3,3) i8) -> (%y) {\n"

@@ -4,8 +4,8 @@
 
 #include "codegen_c/kernels/window.h"
 
-/* The convolution's window as the kernel goes by it: 1-D is a row, or a column (height and width turned)
- * where a row has no tiles. */
+/* The convolution's window as the kernel goes by it: 1-D is a row, or a column (height and width
+ * turned) where a row has no tiles. */
 struct window depthwise_window(const struct region *region);
 
 /* Whether what has to be decoded is decoded a strip of a few columns at a time, onto the stack: the

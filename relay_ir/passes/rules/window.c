@@ -55,7 +55,57 @@ struct value *pad_into_conv(struct rewrite *rewrite, struct node *root)
     return rule_build2(rewrite, root->op, &attrs, pad->inputs[0], root->inputs[1]);
 }
 
-/* The same for qnn.conv, which pads with the zero point of x. */
+/* How much padding leaves those outputs only that the slice takes, all channels of all images;
+ * false where some of x would have to be left out. */
+static bool sliced_padding(const struct slice_attrs *slice, const struct node *conv,
+                           struct ints *padding)
+{
+    const struct type *x = &conv->inputs[0]->type, *w = &conv->inputs[1]->type;
+    const struct type *y = &conv->outputs[0]->type;
+    const struct conv_attrs *attrs = &conv->attrs.conv;
+    const int n = attrs->padding.n / 2;
+
+    *padding = attrs->padding;
+    if (slice->size.at[0] != y->dim[0] || slice->size.at[1] != y->dim[1])
+        return false;
+    for (int i = 0; i < n; i++) {
+        const int64_t stride = attrs->strides.at[i], size = slice->size.at[2 + i];
+        const int64_t covered = (w->dim[2 + i] - 1) * attrs->dilation.at[i] + 1;
+        const int64_t before = attrs->padding.at[i] - slice->begin.at[2 + i] * stride;
+        const int64_t after = (size - 1) * stride + covered - before - x->dim[2 + i];
+
+        if (before < 0 || after <= -stride || size < 1)
+            return false;
+        padding->at[i] = before;
+        padding->at[n + i] = after < 0 ? 0 : after;
+    }
+    return true;
+}
+
+/* strided_slice(conv(x)) -> conv(x) with less padding, also with a bias between: PyTorch pads on
+ * both sides, and causal networks cut off what has seen the future. */
+struct value *slice_into_conv(struct rewrite *rewrite, struct node *root)
+{
+    const struct node *bias = only_defined_by(root->inputs[0], OP_BIAS_ADD);
+    const struct value *sum = bias ? bias->inputs[0] : root->inputs[0];
+    const struct node *conv = value_only_user(sum) ? sum->def : NULL;
+    union attrs attrs;
+    struct value *y;
+
+    if (!conv || (conv->op != OP_CONV1D && conv->op != OP_CONV2D && conv->op != OP_CONV3D) ||
+        !str_starts(conv->attrs.conv.data_layout, "NC") || !all_one(&root->attrs.slice.strides))
+        return NULL;
+    attrs = conv->attrs;
+    if (!sliced_padding(&root->attrs.slice, conv, &attrs.conv.padding))
+        return NULL;
+    rule_covers(rewrite, conv);
+    if (bias)
+        rule_covers(rewrite, bias);
+    y = rule_build2(rewrite, conv->op, &attrs, conv->inputs[0], conv->inputs[1]);
+    return bias ? rule_build2(rewrite, OP_BIAS_ADD, &bias->attrs, y, bias->inputs[1]) : y;
+}
+
+/* pad_into_conv for qnn.conv, which pads with the zero point of x. */
 struct value *pad_into_qnn_conv(struct rewrite *rewrite, struct node *root)
 {
     const struct node *pad = defined_by(root->inputs[0], OP_PAD);
