@@ -57,6 +57,23 @@ static const struct kernel_case planar[] = {
     { "conv_columns", "nn.conv1d", "groups=1", "f32[2,2,33]; const f32[8,2,3]" },
 };
 
+/* x channels last, whose rows are transposed: results of either layout; padding on one side, both
+ * and none; several bands, whose rows at the top and at the bottom are padding; dilation, strides
+ * of rows; channels that are no multiple of what is transposed at a time; images. */
+#define BOTH ", data_layout=\"NHWC\""
+#define MAKES_PLANES ", data_layout=\"NHWC\", out_layout=\"NCHW\""
+static const struct kernel_case transposed[] = {
+    ROW("padding=[1,1,1,1]" MAKES_PLANES, "f32[1,40,32,32]; const f32[3,32,3,3]"),
+    ROW("padding=[4,4,4,4]" BOTH, "f32[1,20,45,16]; const f32[3,16,9,9]"),
+    ROW("" BOTH, "f32[1,7,66,5]; const f32[4,5,3,3]"),
+    ROW("padding=[2,1,0,3]" BOTH, "f32[2,9,31,3]; const f32[1,3,2,4]"),
+    ROW("padding=[2,0,2,4], dilation=[2,2], strides=[2,1]" MAKES_PLANES,
+        "f32[2,11,32,7]; const f32[2,7,3,3]"),
+    ROW("padding=[9,2,9,2]" BOTH, "f32[1,1,16,2]; const f32[3,2,3,5]"),
+    { "conv_columns", "nn.conv1d", "groups=1, padding=[3,3], data_layout=\"NWC\"",
+      "f32[1,64,24]; const f32[1,24,7]" },
+};
+
 #define CHECK(rows)                                                                                \
     kernel_cases_check_as(rows, (int)(sizeof(rows) / sizeof *(rows)), 1e-5, WINOGRAD_AUTO,         \
                           machine_find(ctx, machines_with_vectors[_i]))
@@ -75,6 +92,15 @@ START_TEST(planes_become_planes)
     struct ctx *ctx = ctx_new("planar");
 
     CHECK(planar);
+    ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(channels_are_transposed)
+{
+    struct ctx *ctx = ctx_new("transposed");
+
+    CHECK(transposed);
     ctx_free(ctx);
 }
 END_TEST
@@ -208,8 +234,35 @@ START_TEST(pixels_that_are_parts_of_others)
 }
 END_TEST
 
+/* What is read, b, is a part of y. */
+START_TEST(parts_of_pixels_are_transposed)
+{
+    struct ctx *ctx = ctx_new("read");
+    struct generated_case row = {
+        .text = "fn main(%x: (1,3,6,32) f32) -> (%y, %c) {\n"
+                "  const @v : (4,3,3,3) f32 = crc32:00000001\n"
+                "  const @w : (2,4,3,3) f32 = crc32:00000002\n"
+                "  %a = transpose(%x) {axes=[0,2,3,1]} : (1,6,32,3) f32\n"
+                "  %b = nn.conv2d(%x, @v) {padding=[1,1,1,1], groups=1, data_layout=\"NCHW\", "
+                "out_layout=\"NHWC\"} : (1,6,32,4) f32\n"
+                "  %y = concatenate(%a, %b) {axis=3} : (1,6,32,7) f32\n"
+                "  %c = nn.conv2d(%b, @w) {padding=[1,1,1,1], groups=1, data_layout=\"NHWC\", "
+                "out_layout=\"NHWC\"} : (1,6,32,2) f32\n"
+                "}\n",
+        .tolerance = 1e-5,
+        .machine = machine_find(ctx, machines_with_vectors[_i])
+    };
+
+    ck_assert_int_eq(generated_count(ctx, &row, layers), 2);
+    ck_assert_int_gt(generated_count(ctx, &row, "IN_PITCH = 7"), 0);
+    generated_check(&row);
+    ctx_free(ctx);
+}
+END_TEST
+
 /* Rows that are shorter than a vector or leave too much of one over, groups, more channels, x with
- * the channels last, machines that the C compiler knows alone or that were not measured. */
+ * the channels last and strides, or to more channels than is worth it, machines that the C compiler
+ * knows alone or that were not measured. */
 START_TEST(others_have_tiles_of_channels)
 {
     static const struct {
@@ -227,8 +280,10 @@ START_TEST(others_have_tiles_of_channels)
         OTHER("x86-64-v4", "conv_band", "groups=1", "f32[1,3,4,19]; const f32[8,3,3,3]"),
         OTHER("x86-64-v4", "conv_band", "groups=1", "f32[1,3,4,32]; const f32[9,3,3,3]"),
         OTHER("x86-64-v4", "conv_band", "groups=3", "f32[1,6,4,32]; const f32[6,2,3,3]"),
-        OTHER("x86-64-v4", "conv", "groups=1, data_layout=\"NHWC\"",
-              "f32[1,4,32,3]; const f32[8,3,3,3]"),
+        OTHER("x86-64-v4", "conv", "groups=1, strides=[1,2], data_layout=\"NHWC\"",
+              "f32[1,4,64,3]; const f32[3,3,3,3]"),
+        OTHER("x86-64-v3", "conv", "groups=1, data_layout=\"NHWC\"",
+              "f32[1,4,32,6]; const f32[8,6,5,5]"),
         OTHER("generic", "conv_band", "groups=1", "f32[1,3,4,32]; const f32[8,3,3,3]"),
         OTHER("aarch64", "conv_band", "groups=1", "f32[1,3,4,32]; const f32[8,3,3,3]"),
     };
@@ -301,6 +356,8 @@ int main(void)
     tcase_set_timeout(tests, 0);
     tcase_add_loop_test(tests, pixels_become_channels, 0, 3);
     tcase_add_loop_test(tests, planes_become_planes, 0, 3);
+    tcase_add_loop_test(tests, channels_are_transposed, 0, 3);
+    tcase_add_loop_test(tests, parts_of_pixels_are_transposed, 0, 3);
     tcase_add_loop_test(tests, sums_are_finished_before_they_are_stored, 0, 3);
     tcase_add_loop_test(tests, numbers_that_are_none_stay_so, 0, 3);
     tcase_add_loop_test(tests, pixels_that_are_parts_of_others, 0, 3);

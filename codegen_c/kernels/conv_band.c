@@ -8,10 +8,7 @@
 #include "codegen_c/kernels/operands.h"
 #include "codegen_c/kernels/tile_features.h"
 
-enum {
-    MOST_OFFSETS = 256,  /* they are on the stack */
-    MOST_BAND = 16 << 10 /* bytes of x in a band, or what one row of y needs */
-};
+enum { MOST_OFFSETS = 256 }; /* they are on the stack */
 
 int64_t band_width(const struct window *w)
 {
@@ -30,11 +27,11 @@ int64_t band_rows(const struct window *w, int64_t n)
     return (n - 1) * w->stride[1] + (w->k[1] - 1) * w->dil[1] + 1;
 }
 
-int64_t band_most_rows(const struct window *w, int64_t row_bytes)
+int64_t band_most_rows(const struct window *w, int64_t row_bytes, int64_t most)
 {
     int64_t rows = 1;
 
-    while (rows < w->out[1] && band_rows(w, rows + 1) * row_bytes <= MOST_BAND)
+    while (rows < w->out[1] && band_rows(w, rows + 1) * row_bytes <= most)
         rows++;
     return rows;
 }
@@ -80,7 +77,7 @@ void bind_band_rows(struct bind *bind, const struct window *w, int64_t rows)
 static void bind_band(struct bind *bind, const struct window *w, const struct tile *tile)
 {
     const int64_t in_c = w->in_c / w->groups, width = band_width(w);
-    const int64_t rows = band_most_rows(w, in_c * width * (int64_t)sizeof(float));
+    const int64_t rows = band_most_rows(w, in_c * width * (int64_t)sizeof(float), BAND_BYTES);
 
     bind_band_rows(bind, w, rows);
     bind_text(bind, "band_w", "%s", band_covered(bind, w, 2, "(OUT_W - 1)"));

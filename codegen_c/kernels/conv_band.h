@@ -16,9 +16,12 @@ int64_t band_width_inside(const struct window *window);
 /* Rows of x that n rows of y need. */
 int64_t band_rows(const struct window *window, int64_t n);
 
-/* So many rows of y that what they need of x, rows of so many bytes, has a part of the first cache;
+/* Of x in planes in a band, or what one row of y needs: a part of the first cache. */
+enum { BAND_BYTES = 16 << 10 };
+
+/* So many rows of y that what they need of x, rows of so many bytes, has no more than `most` bytes;
  * at least one. */
-int64_t band_most_rows(const struct window *window, int64_t row_bytes);
+int64_t band_most_rows(const struct window *window, int64_t row_bytes, int64_t most);
 
 /* Sets band and band_h, so many rows of y and what they need; band_top, the first of these; and
  * width_copied, band_width_inside. */

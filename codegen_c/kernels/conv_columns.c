@@ -1,9 +1,10 @@
-/* conv_columns.c - convolutions of few planes to few output channels, in f32 with constant weights:
- * first layers, whose channels do not fill a vector.
+/* conv_columns.c - convolutions to few output channels, in f32 with constant weights: first layers
+ * and those that make a picture, whose channels do not fill a vector.
  *
  * method   neighbouring pixels are the lanes of a vector, so that no lane is idle and each weight
  *          serves all of them; columns of x that are read together, as far apart as the stride, are
- *          brought together where rows are copied with their padding (conv_band.h). Sums become
+ *          brought together where rows are copied with their padding (conv_band.h); rows of x that
+ *          is channels last are transposed into planes there. Sums become
  *          channels side by side when they are stored. Their order is that of conv_band */
 #include "codegen_c/kernels/columns.h"
 #include "codegen_c/kernels/conv_band.h"
@@ -15,8 +16,11 @@
 
 enum {
     MOST_CHANNELS = 8, /* 16 fill vectors of AVX-512, and gain nothing with shorter ones */
-    REGISTERS = 16,    /* at least */
-    WIDE_LANES = 16
+    FEW_CHANNELS = 4,
+    REGISTERS = 16, /* at least */
+    WIDE_LANES = 16,
+    MOST_OFFSETS = 2048,        /* of x that is transposed; they are on the stack */
+    MOST_TRANSPOSED = 128 << 10 /* bytes of it in a band, or what one row of y needs */
 };
 
 /* Vectors of a row of y; the last may begin before the one in front ends. */
@@ -25,12 +29,38 @@ static int64_t vectors_in_row(const struct window *w, int64_t lanes)
     return (w->out[2] + lanes - 1) / lanes;
 }
 
+static bool is_transposed(const struct window *w)
+{
+    return w->channels_last && w->in_c > 1;
+}
+
+/* Whether rows of x, channels last, can be transposed; and are worth it: each number is under more
+ * than one tap. */
+static bool takes_transposed(const struct region *region, const char **why)
+{
+    const struct window w = window_of_conv(region);
+
+    if (!accepts_conv(region, why))
+        return false;
+    *why = "x is channels last, and its columns are apart, or under one tap, or too many taps lie "
+           "over x";
+    return w.rank < 3 && w.stride[2] == 1 && window_k_len(&w) > 1 &&
+           window_k_len(&w) * w.in_c <= MOST_OFFSETS && band_width(&w) > w.pad[2];
+}
+
+bool reads_columns(const struct region *region, int input)
+{
+    const struct window w = window_of_conv(region);
+
+    return input == 0 && is_transposed(&w);
+}
+
 bool accepts_conv_columns_anyway(const struct region *region, const char **why)
 {
     const struct machine *machine = region->machine;
     const struct window w = window_of_conv(region);
 
-    if (!takes_band(region, why))
+    if (!(is_transposed(&w) ? takes_transposed(region, why) : takes_band(region, why)))
         return false;
     *why = "the machine has no vectors of known length, with shuffles and comparisons";
     if (machine->lanes <= 1 || machine->registers < REGISTERS ||
@@ -67,7 +97,11 @@ bool accepts_conv_columns(const struct region *region, const char **why)
     if (machine->lanes != WIDE_LANES && window_k_len(&w) == 1 && w.out_channels_last && w.out_c > 1)
         return false;
     *why = "rows leave too much of their last vector over";
-    return fills_vectors(&w, machine->lanes);
+    if (!fills_vectors(&w, machine->lanes))
+        return false;
+    *why = "tiles of channels, of what need not be transposed, are faster";
+    return !is_transposed(&w) || w.out_c <= FEW_CHANNELS ||
+           (machine->lanes == WIDE_LANES && !accepts_winograd(region, &(const char *){ NULL }));
 }
 
 /* Where column i of a row with its padding lies in the band. */
@@ -82,8 +116,12 @@ static const char *column(struct bind *bind, const struct window *w, const char 
 static void bind_copy(struct bind *bind, const struct window *w)
 {
     const int64_t stride = w->stride[2], pad = w->pad[2];
-    const bool halved = stride == 2;
+    const bool halved = stride == 2, transposed = is_transposed(w);
 
+    bind_flag(bind, "transposed", transposed);
+    if (transposed)
+        bind_helper(bind, "transpose_f32");
+    keys_offer(bind->keys, "to_of_x", pad > 0 ? "&to[PAD_W]" : "to");
     bind_text(bind, "padded_w", "%s", band_covered(bind, w, 2, "(OUT_W - 1)"));
     bind_flag(bind, "strided", stride > 1);
     bind_flag(bind, "padded_in_front", pad > 0);
@@ -104,7 +142,8 @@ static int64_t bind_columns_band(struct bind *bind, const struct window *w, stru
 {
     const int64_t stride = w->stride[2], lanes = bind->machine->lanes;
     const int64_t wide = stride * lanes, width = (band_width(w) + wide - 1) / wide * wide;
-    const int64_t rows = band_most_rows(w, w->in_c * width * (int64_t)sizeof(float));
+    const int64_t rows = band_most_rows(w, w->in_c * width * (int64_t)sizeof(float),
+                                        is_transposed(w) ? MOST_TRANSPOSED : BAND_BYTES);
     const int64_t vectors = rows * vectors_in_row(w, lanes);
 
     if (columns->vectors > vectors)
