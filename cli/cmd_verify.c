@@ -47,7 +47,23 @@ static struct layer *layer_of(const struct verification *v, const struct value *
     return map_get(&v->layers, value->name);
 }
 
-/* How often a layer quantises floats, with *step the greatest scale. */
+/* How far apart the format's numbers of that magnitude lie; integers' always by 1. */
+static double code_step(const struct type *type, double magnitude)
+{
+    const struct minifloat *format = type_minifloat(type);
+
+    return format && magnitude > 0 ? ldexp(1, ilogb(magnitude) - format->mantissa_bits) : 1;
+}
+
+static double greatest_code(const struct type *type)
+{
+    const struct minifloat *format = type_minifloat(type);
+
+    return format ? minifloat_max(format) : 1;
+}
+
+/* How often a layer quantises floats, with *step the greatest step between neighbours: the scale,
+ * of floats times the distance of the greatest codes. */
 static int count_quantisers(const struct function *fn, double *step)
 {
     int count = 0;
@@ -55,9 +71,11 @@ static int count_quantisers(const struct function *fn, double *step)
     for (const struct node *n = fn->first; n; n = n->next)
         if (n->op == OP_QNN_QUANTIZE && n->inputs[1]->kind == VALUE_CONSTANT) {
             const struct tensor scale = value_tensor(n->inputs[1]);
+            const struct type *codes = &n->outputs[0]->type;
+            const double unit = code_step(codes, greatest_code(codes));
 
             for (int64_t i = 0; i < type_elements(&scale.type); i++)
-                *step = fmax(*step, tensor_at(&scale, i));
+                *step = fmax(*step, tensor_at(&scale, i) * unit);
             count++;
         } else if (n->op == OP_CALL) { /* a composite */
             count += count_quantisers(n->callee, step);
@@ -73,7 +91,8 @@ static double layer_tolerance(const struct verification *v, const struct value *
     if (value->def->op == OP_CALL) {
         const int count = count_quantisers(value->def->callee, &step);
 
-        step = dtype_is_float(value->type.dtype) ? count * step : count;
+        step =
+            count * (dtype_is_float(value->type.dtype) ? step : code_step(&value->type, largest));
     }
     return largest > 0 ? v->tolerance + step / largest : v->tolerance + step;
 }
