@@ -364,6 +364,122 @@ static const struct pass_case rows[] = {
       "  %y = nn.conv2d(%a, @w) " CONV_PADDED " : (1,3,4,4) f32\n"
       "}\n",
       NULL },
+
+    /* branches of 3x3 and 1x1, as RepVGG is trained: they join where they lie over the same x */
+    { "join_parallel_convs",
+      "fn main(%x: (1,4,5,5) f32) -> (%y) {\n"
+      "  const @v : (6,4,1,1) f32 = crc32:00000000\n"
+      "  const @w : (6,4,3,3) f32 = crc32:00000000\n"
+      "  const @a : (6) f32 = crc32:00000000\n"
+      "  const @b : (6) f32 = crc32:00000000\n"
+      "  %c = nn.conv2d(%x, @v) {strides=[2,2], padding=[0,0,0,0], dilation=[1,1], groups=1, " NCHW
+      " : (1,6,3,3) f32 from Conv #0\n"
+      "  %d = nn.bias_add(%c, @a) {axis=1} : (1,6,3,3) f32 from Conv #0\n"
+      "  %e = nn.conv2d(%x, @w) {strides=[2,2], padding=[1,1,1,1], dilation=[1,1], groups=1, " NCHW
+      " : (1,6,3,3) f32 from Conv #1\n"
+      "  %f = nn.bias_add(%e, @b) {axis=1} : (1,6,3,3) f32 from Conv #1\n"
+      "  %y = add(%d, %f) : (1,6,3,3) f32 from Add #2\n"
+      "}\n",
+      "fn main(%x: (1,4,5,5) f32) -> (%y) {\n"
+      "  const @w : (6,4,3,3) f32 = crc32:00000000\n"
+      "  const @b : (6) f32 = crc32:00000000\n"
+      "  %y.conv2d = nn.conv2d(%x, @w) {strides=[2,2], padding=[1,1,1,1], dilation=[1,1], "
+      "groups=1, " NCHW " : (1,6,3,3) f32  from Conv #0 + Conv #1 + Add #2\n"
+      "  %y = nn.bias_add(%y.conv2d, @b) {axis=1} : (1,6,3,3) f32  from Conv #0 + Conv #1 + Add "
+      "#2\n"
+      "}\n" },
+
+    /* and x itself behind a batch norm, of groups */
+    { "join_parallel_convs",
+      "fn main(%x: (2,4,3,5) f32) -> (%y) {\n"
+      "  const @w : (4,2,3,5) f32 = crc32:00000000\n"
+      "  const @g : (1,4,1,1) f32 = crc32:00000000\n"
+      "  const @s : (4,1,1) f32 = crc32:00000000\n"
+      "  %c = nn.conv2d(%x, @w) {strides=[1,1], padding=[1,2,1,2], dilation=[1,1], groups=2, " NCHW
+      " : (2,4,3,5) f32\n"
+      "  %m = multiply(%x, @g) : (2,4,3,5) f32\n"
+      "  %a = add(%m, @s) : (2,4,3,5) f32\n"
+      "  %y = add(%a, %c) : (2,4,3,5) f32\n"
+      "}\n",
+      "fn main(%x: (2,4,3,5) f32) -> (%y) {\n"
+      "  const @w : (4,2,3,5) f32 = crc32:00000000\n"
+      "  const @s : (4) f32 = crc32:00000000\n"
+      "  %y.conv2d = nn.conv2d(%x, @w) {strides=[1,1], padding=[1,2,1,2], dilation=[1,1], "
+      "groups=2, " NCHW " : (2,4,3,5) f32\n"
+      "  %y = nn.bias_add(%y.conv2d, @s) {axis=1} : (2,4,3,5) f32\n"
+      "}\n" },
+
+    /* of one size, by one number; no bias */
+    { "join_parallel_convs",
+      "fn main(%x: (1,3,7) f32) -> (%y) {\n"
+      "  const @v : (3,3,3) f32 = crc32:00000000\n"
+      "  const @w : (3,3,5) f32 = crc32:00000000\n"
+      "  const @g : () f32 = [3]\n"
+      "  %c = nn.conv1d(%x, @v) {strides=[1], padding=[2,2], dilation=[2], groups=1, "
+      "data_layout=\"NCW\", kernel_layout=\"OIW\"} : (1,3,7) f32\n"
+      "  %d = nn.conv1d(%x, @w) {strides=[1], padding=[6,2], dilation=[2], groups=1, "
+      "data_layout=\"NCW\", kernel_layout=\"OIW\"} : (1,3,7) f32\n"
+      "  %s = add(%c, %d) : (1,3,7) f32\n"
+      "  %m = multiply(%x, @g) : (1,3,7) f32\n"
+      "  %y = add(%s, %m) : (1,3,7) f32\n"
+      "}\n",
+      "fn main(%x: (1,3,7) f32) -> (%y) {\n"
+      "  const @w : (3,3,5) f32 = crc32:00000000\n"
+      "  %y = nn.conv1d(%x, @w) {strides=[1], padding=[6,2], dilation=[2], groups=1, "
+      "data_layout=\"NCW\", kernel_layout=\"OIW\"} : (1,3,7) f32\n"
+      "}\n" },
+
+    /* a row and a column: neither holds the other */
+    { "join_parallel_convs",
+      "fn main(%x: (1,2,4,4) f32) -> (%y) {\n"
+      "  const @v : (2,2,1,3) f32 = crc32:00000000\n"
+      "  const @w : (2,2,3,1) f32 = crc32:00000000\n"
+      "  %c = nn.conv2d(%x, @v) {strides=[1,1], padding=[0,1,0,1], dilation=[1,1], groups=1, " NCHW
+      " : (1,2,4,4) f32\n"
+      "  %d = nn.conv2d(%x, @w) {strides=[1,1], padding=[1,0,1,0], dilation=[1,1], groups=1, " NCHW
+      " : (1,2,4,4) f32\n"
+      "  %y = add(%c, %d) : (1,2,4,4) f32\n"
+      "}\n",
+      NULL },
+
+    /* taps of one lie between those of the other */
+    { "join_parallel_convs",
+      "fn main(%x: (1,2,8) f32) -> (%y) {\n"
+      "  const @v : (2,2,3) f32 = crc32:00000000\n"
+      "  const @w : (2,2,3) f32 = crc32:00000000\n"
+      "  %c = nn.conv1d(%x, @v) {strides=[1], padding=[1,1], dilation=[1], groups=1, "
+      "data_layout=\"NCW\", kernel_layout=\"OIW\"} : (1,2,8) f32\n"
+      "  %d = nn.conv1d(%x, @w) {strides=[1], padding=[2,2], dilation=[2], groups=1, "
+      "data_layout=\"NCW\", kernel_layout=\"OIW\"} : (1,2,8) f32\n"
+      "  %y = add(%c, %d) : (1,2,8) f32\n"
+      "}\n",
+      NULL },
+
+    /* of another x */
+    { "join_parallel_convs",
+      "fn main(%x: (1,2,8) f32, %z: (1,2,8) f32) -> (%y) {\n"
+      "  const @v : (2,2,3) f32 = crc32:00000000\n"
+      "  const @w : (2,2,3) f32 = crc32:00000000\n"
+      "  %c = nn.conv1d(%x, @v) {strides=[1], padding=[1,1], dilation=[1], groups=1, "
+      "data_layout=\"NCW\", kernel_layout=\"OIW\"} : (1,2,8) f32\n"
+      "  %d = nn.conv1d(%z, @w) {strides=[1], padding=[1,1], dilation=[1], groups=1, "
+      "data_layout=\"NCW\", kernel_layout=\"OIW\"} : (1,2,8) f32\n"
+      "  %y = add(%c, %d) : (1,2,8) f32\n"
+      "}\n",
+      NULL },
+
+    /* one of them has another reader */
+    { "join_parallel_convs",
+      "fn main(%x: (1,2,8) f32) -> (%y, %c) {\n"
+      "  const @v : (2,2,3) f32 = crc32:00000000\n"
+      "  const @w : (2,2,3) f32 = crc32:00000000\n"
+      "  %c = nn.conv1d(%x, @v) {strides=[1], padding=[1,1], dilation=[1], groups=1, "
+      "data_layout=\"NCW\", kernel_layout=\"OIW\"} : (1,2,8) f32\n"
+      "  %d = nn.conv1d(%x, @w) {strides=[1], padding=[1,1], dilation=[1], groups=1, "
+      "data_layout=\"NCW\", kernel_layout=\"OIW\"} : (1,2,8) f32\n"
+      "  %y = add(%c, %d) : (1,2,8) f32\n"
+      "}\n",
+      NULL },
 };
 
 START_TEST(scales_and_shifts_go_into_weights)

@@ -1,7 +1,8 @@
 /* fold_scale_axis.c - constant scales and shifts per channel go into weights and biases.
  *
  * needs    types; batch norms as multiply and add, constants on the right
- * gives    no multiply or add beside a convolution or dense that its weights can hold
+ * gives    no multiply or add beside a convolution or dense that its weights can hold, nor another
+ *          convolution of the same x
  * method   rules; new weights are computed in double and rounded once. A scale moves past relu and
  *          maximum only if it is positive; a shift moves forward only past an unpadded operator,
  *          because the zeros of the padding are not shifted */
@@ -308,6 +309,7 @@ static struct value *shift_from_input(struct rewrite *rewrite, struct node *root
 
 static const struct rule rules[] = {
     { "scale_into_weight", scale_into_weight, ROOTS(OP_MULTIPLY, OP_DIVIDE) },
+    { "join_parallel_convs", join_parallel_convs, ROOTS(OP_ADD) },
     { "merge_biases", merge_biases, ROOTS(OP_ADD, OP_BIAS_ADD) },
     { "add_to_bias", add_to_bias, ROOTS(OP_ADD) },
     { "scale_from_input", scale_from_input,

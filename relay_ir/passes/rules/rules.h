@@ -113,6 +113,9 @@ RULE(merge_biases)
 RULE(matmul_to_dense)
 RULE(transpose_into_matmul)
 
+/* parallel_conv.c */
+RULE(join_parallel_convs)
+
 /* window.c */
 RULE(pad_behind_transpose)
 RULE(pad_behind_reshape)
