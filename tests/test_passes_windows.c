@@ -93,6 +93,49 @@ static const struct pass_case rows[] = {
       "}\n",
       NULL },
 
+    /* outer taps in the padding wherever the middle one is: 1x1 */
+    { "cut_kernel",
+      "fn main(%x: (1,2,4,5) f32) -> (%y) {\n"
+      "  const @w : (3,2,3,3) f32 = crc32:00000000\n"
+      "  %y = nn.conv2d(%x, @w) {strides=[1,1], padding=[6,6,6,6], dilation=[6,6], groups=1, " NCHW
+      " : (1,3,4,5) f32 from Conv #0\n"
+      "}\n",
+      "fn main(%x: (1,2,4,5) f32) -> (%y) {\n"
+      "  const @w : (3,2,1,1) f32 = crc32:00000000\n"
+      "  %y = nn.conv2d(%x, @w) " CONV " : (1,3,4,5) f32  from Conv #0\n"
+      "}\n" },
+
+    /* in one direction, on one side, with strides: the last row reads what is behind */
+    { "cut_kernel",
+      "fn main(%x: (2,4,2,7) f32) -> (%y) {\n"
+      "  const @w : (4,2,3,3) f32 = crc32:00000000\n"
+      "  %y = nn.conv2d(%x, @w) {strides=[2,2], padding=[1,1,1,1], dilation=[1,1], groups=2, " NCHW
+      " : (2,4,1,4) f32\n"
+      "}\n",
+      "fn main(%x: (2,4,2,7) f32) -> (%y) {\n"
+      "  const @w : (4,2,2,3) f32 = crc32:00000000\n"
+      "  %y = nn.conv2d(%x, @w) {strides=[2,2], padding=[0,1,0,1], dilation=[1,1], groups=2, " NCHW
+      " : (2,4,1,4) f32\n"
+      "}\n" },
+
+    /* every tap lies over x somewhere */
+    { "cut_kernel",
+      "fn main(%x: (1,2,7) f32) -> (%y) {\n"
+      "  const @w : (2,2,3) f32 = crc32:00000000\n"
+      "  %y = nn.conv1d(%x, @w) {strides=[1], padding=[6,6], dilation=[6], groups=1, "
+      "data_layout=\"NCW\", kernel_layout=\"OIW\"} : (1,2,7) f32\n"
+      "}\n",
+      NULL },
+
+    /* none of them does */
+    { "cut_kernel",
+      "fn main(%x: (1,2,1) f32) -> (%y) {\n"
+      "  const @w : (2,2,2) f32 = crc32:00000000\n"
+      "  %y = nn.conv1d(%x, @w) {strides=[1], padding=[1,1], dilation=[2], groups=1, "
+      "data_layout=\"NCW\", kernel_layout=\"OIW\"} : (1,2,1) f32\n"
+      "}\n",
+      NULL },
+
     /* padded on both sides, and cut off behind */
     { "slice_into_conv",
       "fn main(%x: (1,2,6) f32) -> (%y) {\n"

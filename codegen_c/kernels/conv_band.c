@@ -3,6 +3,7 @@
  * element by register tiles of output pixels and channels. */
 #include "codegen_c/kernels/conv_band.h"
 
+#include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/conv_places.h"
 #include "codegen_c/kernels/conv_tiles.h"
 #include "codegen_c/kernels/operands.h"
@@ -47,12 +48,22 @@ bool takes_band(const struct region *region, const char **why)
            window_k_len(&w) * (w.in_c / w.groups) <= MOST_OFFSETS && band_width(&w) > w.pad[2];
 }
 
+/* What does not stay in the second cache is read row by row, as memory likes it; else a copy of
+ * what has no padding gains nothing. */
+static bool leaves_cache(const struct region *region)
+{
+    const size_t bytes =
+        type_bytes(anchor_input(region, 0)) + type_bytes(&region->fn->ret->inputs[0]->type);
+
+    return region->machine->l2_bytes > 0 && bytes > region->machine->l2_bytes;
+}
+
 bool accepts_conv_band(const struct region *region, const char **why)
 {
     if (!takes_band(region, why))
         return false;
-    *why = "x has no padding";
-    return window_of_conv(region).padded;
+    *why = "x has no padding, and with y it stays in the second cache";
+    return window_of_conv(region).padded || leaves_cache(region);
 }
 
 const char *band_covered(struct bind *bind, const struct window *w, int dim, const char *last)

@@ -53,6 +53,7 @@ static const struct rule rules[] = {
     { "pad_behind_transpose", pad_behind_transpose, ROOTS(OP_TRANSPOSE) },
     { "pad_behind_reshape", pad_behind_reshape, ROOTS(OP_RESHAPE) },
     { "pad_into_conv", pad_into_conv, ROOTS(OP_CONV1D, OP_CONV2D, OP_CONV3D) },
+    { "cut_kernel", cut_kernel, ROOTS(OP_CONV1D, OP_CONV2D, OP_CONV3D) },
     { "slice_into_conv", slice_into_conv, ROOTS(OP_STRIDED_SLICE) },
     { "pad_into_qnn_conv", pad_into_qnn_conv, ROOTS(OP_QNN_CONV1D, OP_QNN_CONV2D, OP_QNN_CONV3D) },
     { "pad_into_average_pool", pad_into_average_pool,

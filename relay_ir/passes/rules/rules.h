@@ -116,6 +116,9 @@ RULE(transpose_into_matmul)
 /* parallel_conv.c */
 RULE(join_parallel_convs)
 
+/* kernel_taps.c */
+RULE(cut_kernel)
+
 /* window.c */
 RULE(pad_behind_transpose)
 RULE(pad_behind_reshape)
