@@ -69,6 +69,72 @@ static void segment(struct onnx_builder *b)
     builder_output(b, "mask", DTYPE_F32, "1,3,24,20");
 }
 
+/* From a picture to a picture, as PyTorch exports it: branches that are added (RepVGG), a group
+ * norm as an instance norm between reshapes, an atrous convolution most of whose taps lie outside.
+ */
+static void picture(struct onnx_builder *b)
+{
+    static const int64_t groups[] = { 1, 4, -1 }, image[] = { 1, 8, 12, 20 };
+    const struct conv_block wide = { 8, 8, 3, 1, 0, true, NULL },
+                            narrow = { 8, 8, 1, 1, 0, true, NULL };
+    const char *x, *a, *c;
+
+    builder_input(b, "image", DTYPE_F32, "1,3,12,20");
+    x = block_conv_bn_relu(b, "image", 3, 8, 3, 1);
+    a = block_conv(b, x, &wide);
+    c = block_conv(b, x, &narrow);
+    builder_node(b, "Add", arena_printf(&b->arena, "%s %s", a, c), "two");
+    builder_node(b, "Add", arena_printf(&b->arena, "two %s", block_batch_norm(b, x, 8)), "three");
+    builder_ints(b, "groups", "3", groups);
+    builder_ints(b, "shape", "4", image);
+    builder_fill(b, "ones", "4", 1);
+    builder_fill(b, "zeros", "4", 0);
+    builder_random(b, "gamma", "8,1,1", 1);
+    builder_random(b, "beta", "8,1,1", 1);
+    builder_node(b, "Reshape", "three groups", "grouped");
+    builder_node(b, "InstanceNormalization", "grouped ones zeros", "normed");
+    builder_node(b, "Reshape", "normed shape", "channels");
+    builder_node(b, "Mul", "channels gamma", "scaled");
+    builder_node(b, "Add", "scaled beta", "shifted");
+    builder_node(b, "Relu", "shifted", "active");
+    builder_random(b, "atrous.weight", "8,8,3,3", 0.3);
+    builder_node(b, "Conv", "active atrous.weight", "atrous");
+    builder_attrs(b, "dilations=[13,13] pads=[13,13,13,13]");
+    builder_node(b, "Add", "atrous active", "sum");
+    builder_random(b, "last.weight", "3,8,3,3", 0.3);
+    builder_random(b, "last.bias", "3", 0.3);
+    builder_node(b, "Conv", "sum last.weight last.bias", "colours");
+    builder_attrs(b, "pads=[1,1,1,1]");
+    builder_node(b, "Tanh", "colours", "picture");
+    builder_output(b, "picture", DTYPE_F32, "1,3,12,20");
+}
+
+/* Over time: depthwise convolutions with wide and with dilated kernels, and a causal one, which
+ * PyTorch pads on both sides and cuts off. */
+static void causal(struct onnx_builder *b)
+{
+    static const int64_t zero = 0, end = 40, axis = 2;
+
+    builder_input(b, "frames", DTYPE_F32, "1,8,40");
+    builder_random(b, "wide.weight", "8,1,9", 0.4);
+    builder_node(b, "Conv", "frames wide.weight", "wide");
+    builder_attrs(b, "group=8 pads=[4,4]");
+    builder_node(b, "Relu", "wide", "r1");
+    builder_random(b, "causal.weight", "12,8,3", 0.4);
+    builder_random(b, "causal.bias", "12", 0.4);
+    builder_node(b, "Conv", "r1 causal.weight causal.bias", "both");
+    builder_attrs(b, "dilations=[4] pads=[8,8]");
+    builder_ints(b, "zero", "1", &zero);
+    builder_ints(b, "end", "1", &end);
+    builder_ints(b, "axis", "1", &axis);
+    builder_node(b, "Slice", "both zero end axis", "cut");
+    builder_node(b, "Relu", "cut", "r2");
+    builder_random(b, "dilated.weight", "12,1,5", 0.4);
+    builder_node(b, "Conv", "r2 dilated.weight", "y");
+    builder_attrs(b, "group=12 dilations=[16] pads=[32,32]");
+    builder_output(b, "y", DTYPE_F32, "1,12,40");
+}
+
 /* Audio: 1-D convolution, LSTM with its state as input and output. */
 static void recurrent(struct onnx_builder *b)
 {
@@ -236,9 +302,9 @@ static void blocks(struct onnx_builder *b)
 }
 
 const struct recipe networks[] = {
-    { "blocks", blocks },           { "mobile", mobile },     { "quantised", quantised },
-    { "recurrent", recurrent },     { "residual", residual }, { "segment", segment },
-    { "transformer", transformer },
+    { "blocks", blocks },     { "causal", causal },       { "mobile", mobile },
+    { "picture", picture },   { "quantised", quantised }, { "recurrent", recurrent },
+    { "residual", residual }, { "segment", segment },     { "transformer", transformer },
 };
 
 const int n_networks = sizeof networks / sizeof *networks;

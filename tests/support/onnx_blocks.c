@@ -41,7 +41,7 @@ static const char *text_shape(struct onnx_builder *b, int a, int c, int d, int e
 }
 
 /* Batch normalisation whose statistics differ per channel, as after training. */
-static const char *batch_norm(struct onnx_builder *b, const char *x, int channels)
+const char *block_batch_norm(struct onnx_builder *b, const char *x, int channels)
 {
     static const struct {
         const char *name;
@@ -83,7 +83,7 @@ const char *block_conv(struct onnx_builder *b, const char *x, const struct conv_
     builder_attrs(b, "kernel_shape=[%d,%d] strides=[%d,%d] pads=[%d,%d,%d,%d] group=%d", c->kernel,
                   c->kernel, c->stride, c->stride, pad, pad, pad, pad, groups);
     if (c->batch_norm)
-        y = batch_norm(b, y, c->out_c);
+        y = block_batch_norm(b, y, c->out_c);
     return c->activation ? node(b, c->activation, y) : y;
 }
 

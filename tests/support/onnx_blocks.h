@@ -12,6 +12,7 @@ struct conv_block {
     const char *activation;                  /* "Relu", "HardSwish" ...; NULL = none */
 };
 
+const char *block_batch_norm(struct onnx_builder *b, const char *x, int channels);
 const char *block_conv(struct onnx_builder *b, const char *x, const struct conv_block *block);
 const char *block_conv_bn_relu(struct onnx_builder *b, const char *x, int in_c, int out_c,
                                int kernel, int stride);
