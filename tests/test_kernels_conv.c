@@ -47,6 +47,18 @@ static const struct kernel_case general[] = {
 
 /* Channels last; tiles of every width, panels that are not full. */
 static const struct kernel_case channels_last[] = {
+    /* more taps in the padding than over x: those of a tile are left out; all of some tiles are */
+    { "conv", "nn.conv2d", "groups=1, padding=[7,7,7,7], dilation=[7,7], data_layout=\"NHWC\"",
+      "f32[1,9,10,20]; const f32[32,20,3,3]" },
+    { "conv", "nn.conv2d", "groups=1, padding=[4,9,5,8], dilation=[9,9], data_layout=\"NHWC\"",
+      "f32[2,8,8,7]; const f32[13,7,2,2]" },
+    { "conv", "nn.conv2d", "groups=2, padding=[30,6,6,6], dilation=[6,6], data_layout=\"NHWC\"",
+      "f32[1,7,8,8]; const f32[12,4,3,3]" },
+    { "conv", "nn.conv1d", "groups=1, padding=[48,48], dilation=[24], data_layout=\"NWC\"",
+      "f32[1,30,9]; const f32[8,9,5]" },
+    { "conv", "nn.conv3d",
+      "groups=1, padding=[1,3,3,1,3,3], dilation=[1,3,3], data_layout=\"NDHWC\"",
+      "f32[1,2,4,4,5]; const f32[16,5,3,3,3]" },
     { "conv", "nn.conv2d", "groups=1, padding=[1,1,1,1], data_layout=\"NHWC\"",
       "f32[1,7,9,3]; const f32[5,3,3,3]" },
     { "conv", "nn.conv2d",

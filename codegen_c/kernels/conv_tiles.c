@@ -241,6 +241,35 @@ static void bind_runs(struct bind *bind, const struct window *w, int most_pixels
         bind_scratch_numbers(bind, edges * window_k_len(w) * w->in_c);
 }
 
+/* Of all taps at all positions, whether half or more lie in the padding. */
+static bool misses_x(const struct window *w)
+{
+    double inside = 1;
+
+    for (int i = 0; i < 3; i++) {
+        int64_t n = 0;
+
+        for (int64_t o = 0; o < w->out[i]; o++)
+            for (int64_t k = 0; k < w->k[i]; k++) {
+                const int64_t at = o * w->stride[i] + k * w->dil[i] - w->pad[i];
+
+                n += at >= 0 && at < w->in[i];
+            }
+        inside *= (double)n / (double)(w->out[i] * w->k[i]);
+    }
+    return inside <= 0.5;
+}
+
+/* Whether taps in front of those that lie within x, and behind them, are left out tile by tile:
+ * where that is worth a look at all of them. */
+static bool skips_taps(const struct window *w, const struct panels *panels, bool runs)
+{
+    const bool even = panels_last_width(panels) == panels->width ||
+                      panels_last_width(panels) == panels_rows(panels);
+
+    return w->channels_last && w->padded && !runs && even && misses_x(w);
+}
+
 /* How x is read: by pointers to pixels, or, channels first, at offsets from the kernel's first
  * element and, where the kernel reaches into the padding or is large, from a copy. */
 static void bind_reading(struct bind *bind, const struct window *w, const struct panels *panels,
@@ -249,6 +278,7 @@ static void bind_reading(struct bind *bind, const struct window *w, const struct
     const bool planar = !w->channels_last, offsets = has_offsets(w, panels);
     const bool runs = has_runs(w) && !input_pitch(bind->region, 0);
     const char *taps = planar ? "1" : !runs ? "TAPS" : w->rank == 3 ? "K_D * K_H" : "K_H";
+    const bool skips = skips_taps(w, panels, runs);
 
     bind_text(bind, "tile_fn", "%s", tile->fn);
     bind_flag(bind, "pointed", !planar);
@@ -259,7 +289,14 @@ static void bind_reading(struct bind *bind, const struct window *w, const struct
     bind_flag(bind, "zeros",
               !planar && (runs ? window_reaches_out(w, 0) || window_reaches_out(w, 1) : w->padded));
     bind_text(bind, "run", runs ? "K_W * IN_C" : "IN_C");
-    bind_text(bind, "n_tile_taps", "%s", taps);
+    bind_flag(bind, "skips", skips);
+    keys_offer(bind->keys, "taps_read",
+               skips ? arena_printf(bind->arena, "&tap[begin * %s]", tile->pixels) : "tap");
+    keys_offer(
+        bind->keys, "skipped",
+        skips ? arena_printf(bind->arena, " + begin * IN_C * %d", (int)panels_last_width(panels))
+              : "");
+    bind_text(bind, "n_tile_taps", "%s", skips ? "end - begin" : taps);
     if (planar || window_k_len(w) == 1)
         bind_text(bind, "n_pointers", "%s", tile->pixels);
     else
