@@ -236,6 +236,17 @@ static void bind_frame(struct bind *bind, const struct window *w)
     bind_text(bind, "in_pitch", "%s", pitch_of_x(bind->region, "CHANNELS"));
 }
 
+/* Short loops of comparisons, which gcc would take to pieces before it makes vectors of them. */
+static bool compares_shortly(const struct bind *bind, const struct window *w)
+{
+    enum { LONGEST = 16 };
+    const enum op op = bind->region->anchor->op;
+
+    return (op == OP_MAX_POOL1D || op == OP_MAX_POOL2D || op == OP_MAX_POOL3D) &&
+           anchor_input(bind->region, 0)->dtype == DTYPE_F32 && bind->machine->lanes != 1 &&
+           row_chunk(w->in_c, CHUNK) > 1 && row_chunk(w->in_c, CHUNK) <= LONGEST;
+}
+
 static bool bind_windows(struct bind *bind, const struct window *w)
 {
     struct position position;
@@ -243,6 +254,7 @@ static bool bind_windows(struct bind *bind, const struct window *w)
     bind_frame(bind, w);
     bind_type(bind);
     bind_flag(bind, "deep", w->rank == 3);
+    bind_flag(bind, "compares", compares_shortly(bind, w));
     if (w->padded)
         bind_helper(bind, "window");
     bind_text(bind, "row", "%s", row_text(bind, w, "IN", "i"));
