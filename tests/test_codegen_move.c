@@ -15,6 +15,9 @@ static const struct {
     { "%x: (2,5,3,8) f32", "%y = transpose(%x) {axes=[0,3,2,1]} : (2,8,3,5) f32", "%y" },
     { "%x: (1,7,4,6) f32", "%y = transpose(%x) {axes=[0,2,3,1]} : (1,4,6,7) f32", "%y" },
     { "%x: (4,6,4,4) f32", "%y = transpose(%x) {axes=[3,1,2,0]} : (4,6,4,4) f32", "%y" },
+    /* few rows side by side: strips of 16 columns */
+    { "%x: (2,4,5,48) f32", "%y = transpose(%x) {axes=[0,3,2,1]} : (2,48,5,4) f32", "%y" },
+    { "%x: (5,7,32) f32", "%y = transpose(%x) {axes=[2,1,0]} : (32,7,5) f32", "%y" },
     { "%x: (2,3) i8", "%y = transpose(%x) {axes=[1,0]} : (3,2) i8", "%y" },
     { "%x: (2,1,3) i64", "%y = transpose(%x) {axes=[1,0,2]} : (1,2,3) i64", "%y" },
     { "%x: (2,3,4,5) f64", "%y = transpose(%x) {axes=[0,2,1,3]} : (2,4,3,5) f64", "%y" },

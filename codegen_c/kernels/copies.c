@@ -113,6 +113,28 @@ static bool copy_is_transpose(struct copy *copy)
     return true;
 }
 
+/* Matrices of few rows, side by side in y, whose columns become far apart: 16 columns of all of
+ * them go before the next 16, so that lines of y are filled while the cache has them. */
+static void copy_by_strips(struct copy *copy)
+{
+    enum { STRIP = 16 };
+    const int row = copy->n - 2, column = copy->n - 1;
+
+    if (copy->n < 3 || copy->n == COPY_RANK || copy->extent[row] >= STRIP ||
+        copy->extent[column] % STRIP != 0 || copy->extent[column] == STRIP ||
+        copy->y_step[row - 1] != copy->extent[row])
+        return;
+    for (int i = copy->n++; i > 0; i--) {
+        copy->extent[i] = copy->extent[i - 1];
+        copy->x_step[i] = copy->x_step[i - 1];
+        copy->y_step[i] = copy->y_step[i - 1];
+    }
+    copy->extent[0] = copy->extent[copy->n - 1] / STRIP;
+    copy->x_step[0] = STRIP;
+    copy->y_step[0] = STRIP * copy->y_step[copy->n - 1];
+    copy->extent[copy->n - 1] = STRIP;
+}
+
 static void add_loops(struct str *out, const struct copy *copy, int n_loops)
 {
     for (int i = 0; i < n_loops; i++)
@@ -203,6 +225,7 @@ void bind_copies(struct bind *bind, struct copy *copies, int n)
             continue;
         if (is_f32 && copy_is_transpose(&copies[i])) {
             bind_helper(bind, "transpose_f32");
+            copy_by_strips(&copies[i]);
             text = transpose_text(bind->arena, &copies[i]);
         } else {
             text = copy_text(bind->arena, &copies[i], region->leads);
