@@ -24,7 +24,7 @@ struct layer {
 };
 
 /* Heights that are even and odd, all remainders of widths by the three columns that are at hand,
- * paddings on either side or not, vectors of 16 and of 8 lanes, images. */
+ * paddings on either side or not, vectors of 16 and of 8 lanes, and of two pixels, images. */
 static const struct layer taken[] = {
     { 1, 25, 5, 64, { 1, 1, 1, 1 }, true, RELU },
     { 1, 3, 3, 16, { 1, 1, 1, 1 }, false, NULL },
@@ -40,7 +40,13 @@ static const struct layer taken[] = {
     { 2, 7, 12, 80, { 1, 1, 1, 1 }, true, RELU },
     { 1, 3, 4, 16, { 1, 0, 1, 0 }, true, NULL },
     { 1, 12, 9, 8, { 1, 1, 1, 1 }, true, SIX },
+    { 1, 5, 4, 8, { 1, 1, 1, 1 }, true, SIX },
+    { 3, 6, 10, 8, { 0, 1, 0, 1 }, false, RELU },
+    { 1, 7, 2, 8, { 1, 1, 1, 1 }, true, RELU },
 };
+
+/* How many of these have two pixels in a vector. */
+#define N_ABREAST 2
 
 #define N_TAKEN ((int)(sizeof taken / sizeof *taken))
 
@@ -94,6 +100,7 @@ START_TEST(layers_agree_with_the_reference)
                                   .machine = machine_find(ctx, "znver4") };
 
     ck_assert_int_eq(n_taken(ctx, &row), N_TAKEN);
+    ck_assert_int_eq(generated_count(ctx, &row, "of two neighbouring pixels"), N_ABREAST);
     generated_check(&row);
     row.parts = 3;
     row.one_build = true;
@@ -207,9 +214,10 @@ END_TEST
 /* NaN stays within the windows that it is in, and relu keeps it. */
 START_TEST(not_a_number_stays_where_it_is)
 {
-    static const struct layer layer = { 1, 8, 9, 16, { 1, 1, 1, 1 }, true, RELU };
+    static const struct layer layers[] = { { 1, 8, 9, 16, { 1, 1, 1, 1 }, true, RELU },
+                                           { 1, 8, 18, 8, { 1, 1, 1, 1 }, true, RELU } };
     struct ctx *ctx = ctx_new("nan");
-    struct generated_case row = { .text = network(ctx, &layer, 1),
+    struct generated_case row = { .text = network(ctx, &layers[_i], 1),
                                   .tolerance = tolerance,
                                   .machine = machine_find(ctx, "znver4") };
     struct module *module = generated_module(ctx, &row);
@@ -241,7 +249,7 @@ int main(void)
     tcase_add_test(tests, others_stay_direct);
     tcase_add_test(tests, pixels_that_are_parts_of_others);
     tcase_add_loop_test(tests, inputs_of_every_size, 0, 5);
-    tcase_add_test(tests, not_a_number_stays_where_it_is);
+    tcase_add_loop_test(tests, not_a_number_stays_where_it_is, 0, 2);
     srunner_run_all(runner, CK_ENV);
     n_failed = srunner_ntests_failed(runner);
     srunner_free(runner);

@@ -59,17 +59,6 @@ static const char *half_list(struct bind *bind, int first)
     return str_text(&out);
 }
 
-static void bind_shuffle(struct bind *bind)
-{
-    static const char name[] = "shuffle_f32";
-    struct keys keys;
-
-    bind_vector(bind);
-    keys_init(&keys, bind->arena);
-    if (!bind_own_helper(bind, name))
-        bind_new_helper(bind, name, "templates/helpers/shuffle_f32.c.tmpl", &keys);
-}
-
 const char *bind_halve_row(struct bind *bind)
 {
     static const char name[] = "halve_row";

@@ -5,7 +5,8 @@
  *          kernel are 4 products and 8 additions in place of 6 products, of 2/3 of the time where
  *          additions take none. Weights are transformed where they are loaded, once for all
  *          positions: they stay in registers, as do the sums of three columns (12 and 12 of 32).
- *          So each input is loaded twice, and nothing is stored but y
+ *          So each input is loaded twice, and nothing is stored but y. Of 8 channels a vector has
+ * two pixels, and the next begins at the second of them
  *
  * Errors: a sum is rounded by a few 2^-24 of the sum of the sizes of its products, at most. With x
  * and w the greatest of a window and of a kernel those are 24 x w, and without Winograd 9 x w. */
@@ -72,6 +73,18 @@ bool accepts_depthwise_winograd(const struct region *region, const char **why)
     return region->machine->adders != ADDERS_NONE && window_of_conv(region).out[1] >= FEWEST_ROWS;
 }
 
+/* Whether the channels of two neighbouring pixels are one vector of x and of y: with vectors of
+ * half the length there would be twice as many products. */
+static bool goes_abreast(const struct bind *bind, const struct window *w)
+{
+    const int64_t in_pitch = input_pitch(bind->region, 0);
+    const int64_t out_pitch = result_pitch(bind->region, 0);
+
+    return w->in_c == LEAST_LANES && (in_pitch == 0 || in_pitch == w->in_c) &&
+           (out_pitch == 0 || out_pitch == w->in_c) && w->pad[2] == 1 && w->out[2] == w->in[2] &&
+           w->out[2] % 2 == 0 && w->out[2] > 2;
+}
+
 static void bind_weight(struct bind *bind, const struct window *w)
 {
     const struct panels panels = { .groups = 1,
@@ -85,12 +98,25 @@ static void bind_weight(struct bind *bind, const struct window *w)
     bind_panels(bind, "weight", 1, &panels, "[k_h, k_w, channels]");
 }
 
+/* How weights become vectors, and how far results are from one another. */
+static void bind_abreast(struct bind *bind, bool abreast, const struct row_vector *vector)
+{
+    bind_flag(bind, "abreast", abreast);
+    bind_text(bind, "load", abreast ? "TWICE(" : "*(const %s *)", vector->type);
+    bind_text(bind, "loaded", "%s", abreast ? ")" : "");
+    bind_text(bind, "store_step", "%s",
+              abreast ? "2 * CHANNELS" : pitch_of_y(bind->region, "CHANNELS"));
+    if (abreast)
+        bind_shuffle(bind);
+}
+
 bool bind_depthwise_winograd(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
     const bool batched = w.batch > 1;
+    const bool abreast = goes_abreast(bind, &w);
     const struct row_vector vector =
-        bind_row_vector(bind, w.in_c % LANES == 0 ? LANES : LEAST_LANES);
+        bind_row_vector(bind, w.in_c % LANES == 0 || abreast ? LANES : LEAST_LANES);
     struct limits limits;
 
     region_limits(bind->region, &limits);
@@ -112,6 +138,7 @@ bool bind_depthwise_winograd(struct bind *bind)
     bind_text(bind, "out_step", "%s", pitch_of_y(bind->region, "CHANNELS"));
     bind_text(bind, "vector", "%s", vector.type);
     bind_text(bind, "lanes", "%s", vector.lanes);
+    bind_abreast(bind, abreast, &vector);
     bind_flag(bind, "fused", sums_are_fused(bind));
     bind_text(bind, "fuse", "%s", vector.fuse);
     bind_int(bind, "n_columns", K);

@@ -20,6 +20,17 @@ void bind_vector(struct bind *bind)
 
 enum { MOST_LANES = 16, LEAST_LANES = 4 };
 
+void bind_shuffle(struct bind *bind)
+{
+    static const char name[] = "shuffle_f32";
+    struct keys keys;
+
+    bind_vector(bind);
+    keys_init(&keys, bind->arena);
+    if (!bind_own_helper(bind, name))
+        bind_new_helper(bind, name, "templates/helpers/shuffle_f32.c.tmpl", &keys);
+}
+
 int64_t row_chunk(int64_t n, int64_t most)
 {
     for (int64_t multiple = MOST_LANES; multiple >= LEAST_LANES; multiple /= 2)

@@ -15,6 +15,9 @@
  * A float becomes a vector by `number - (vector_f32){ 0 }`. Zeros: `vector_f32 sum = { 0 };`. */
 void bind_vector(struct bind *bind);
 
+/* Asks for the macro SHUFFLE(a, b, ...), which is a vector_f32 of elements of two. */
+void bind_shuffle(struct bind *bind);
+
 /* Into how long parts a row of n elements is best cut: as long as possible but not longer than
  * `most`, all of the same length, and that a multiple of vectors' where it can be. Loops over a
  * part should be long, or gcc takes them to pieces; what is `most`, an array on the stack can hold.
