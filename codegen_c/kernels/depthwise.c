@@ -11,6 +11,7 @@
 
 #include "codegen_c/codec.h"
 #include "codegen_c/kernels/anchor.h"
+#include "codegen_c/kernels/limits.h"
 #include "codegen_c/kernels/operands.h"
 #include "codegen_c/kernels/panels.h"
 #include "codegen_c/kernels/pitch.h"
@@ -190,6 +191,26 @@ static bool bind_rows_of_channels(struct bind *bind, const struct position *posi
     return bind_row_epilogue(bind, "sum[j * CHUNK + i]", position, &row);
 }
 
+/* Whether results leave the registers as vectors, straight to y: they are sums within limits, and
+ * nothing waits on the stack to be decoded. */
+static bool goes_straight(const struct region *region, const struct window *w,
+                          struct limits *limits)
+{
+    return !data_is_small(region) && !weight_is_small(region) && w->out_c == w->in_c &&
+           vectors_are_compared(region->machine) && region_limits(region, limits);
+}
+
+static void bind_straight(struct bind *bind, const struct window *w, const struct limits *limits)
+{
+    const char *row = w->batch > 1 ? "(n * OUT_H + oh)" : "oh";
+    const char *step = pitch_of_y(bind->region, "CHANNELS");
+
+    bind_limits(bind, limits);
+    bind_text(bind, "limit", "%s", limit_text(bind, limits, "s"));
+    bind_text(bind, "to", "(%s * OUT_W + ow) * %s + first + c", row, step);
+    bind_text(bind, "out_step", "%s", step);
+}
+
 static bool bind_depthwise_epilogue(struct bind *bind, const struct window *w, int64_t chunk)
 {
     const bool in_rows = bind->region->fn->ret->inputs[0]->type.dtype != DTYPE_F32 &&
@@ -209,6 +230,7 @@ static bool bind_depthwise_epilogue(struct bind *bind, const struct window *w, i
     if (w->out_c > 1)
         position.coord[rank - 1] = "oc";
     bind_flag(bind, "in_rows", in_rows);
+    bind_flag(bind, "array", !in_rows);
     return in_rows ? bind_rows_of_channels(bind, &position, chunk)
                    : bind_epilogue(bind, "sum[j * CHUNK + i]", &position);
 }
@@ -240,6 +262,8 @@ bool bind_depthwise(struct bind *bind)
     const bool strips = depthwise_goes_down_strips(bind->region, &w), kept = coded && !strips;
     const int64_t chunk = chunk_of(w.in_c, coded || small), rows = rows_of(&w);
     const struct row_vector vector = bind_row_vector(bind, chunk);
+    struct limits limits;
+    const bool straight = goes_straight(bind->region, &w, &limits);
 
     bind_data(bind);
     bind_helper(bind, "window");
@@ -271,5 +295,8 @@ bool bind_depthwise(struct bind *bind)
     bind_row_tiles(bind, &w, most_columns(&w), sums_are_fused(bind) ? vector.fuse : NULL);
     bind_places(bind, &w);
     bind_decoding(bind, &w, strips, chunk);
-    return bind_depthwise_epilogue(bind, &w, chunk);
+    bind_flag(bind, "straight", straight);
+    if (straight)
+        bind_straight(bind, &w, &limits);
+    return straight || bind_depthwise_epilogue(bind, &w, chunk);
 }

@@ -46,6 +46,17 @@ bool region_limits(const struct region *region, struct limits *out)
     return !node && ret->n_inputs == 1 && ret->inputs[0] == last && last->type.dtype == DTYPE_F32;
 }
 
+bool vectors_are_compared(const struct machine *machine)
+{
+    switch (machine->arch) {
+    case ARCH_ANY:
+    case ARCH_AARCH64:
+    case ARCH_WASM32:
+    case ARCH_X86_64: return machine->lanes != 1;
+    default: return false;
+    }
+}
+
 void bind_limit_macros(struct bind *bind)
 {
     static const char name[] = "limits_f32";

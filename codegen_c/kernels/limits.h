@@ -14,6 +14,10 @@ struct limits {
 /* Whether the region has one result, in f32 and channels last, and no other nodes. */
 bool region_limits(const struct region *region, struct limits *out);
 
+/* Whether compilers have instructions for the comparisons of vectors that limits are made of: for
+ * Helium and RISC-V gcc 12 makes them number by number. */
+bool vectors_are_compared(const struct machine *machine);
+
 /* Asks for the macros AT_LEAST, AT_MOST, WITHIN, WHERE_NEGATIVE and KEEP_ORDER. */
 void bind_limit_macros(struct bind *bind);
 

@@ -1,6 +1,7 @@
 /* tile.c - see tile.h. */
 #include "codegen_c/kernels/tile.h"
 
+#include "codegen_c/kernels/limits.h"
 #include "codegen_c/kernels/tile_text.h"
 
 struct tile bind_tile_f32(struct bind *bind, int64_t rows, int64_t columns, enum tile_form form)
@@ -103,19 +104,6 @@ static bool are_all_whole(const struct bind *bind, const struct tile_name *namin
     return true;
 }
 
-/* Whether compilers have instructions for the comparisons of vectors that limits are made of: for
- * Helium and RISC-V gcc 12 makes them number by number. */
-static bool has_comparisons(const struct machine *machine)
-{
-    switch (machine->arch) {
-    case ARCH_ANY:
-    case ARCH_AARCH64:
-    case ARCH_WASM32:
-    case ARCH_X86_64: return machine->lanes != 1;
-    default: return false;
-    }
-}
-
 static struct tile tile_of_rows(struct bind *bind, int64_t rows, int64_t columns,
                                 enum tile_form form, int64_t step, const struct tile_stores *stores)
 {
@@ -129,7 +117,7 @@ static struct tile tile_of_rows(struct bind *bind, int64_t rows, int64_t columns
     struct tile tile;
 
     naming.vector = bind_tile_vector(bind, &naming);
-    if (has_comparisons(bind->machine) && !tile_is_mixed(bind->machine, &naming) &&
+    if (vectors_are_compared(bind->machine) && !tile_is_mixed(bind->machine, &naming) &&
         are_all_whole(bind, &naming, columns) &&
         tile_end_of(bind, stores->w, &stores->place, naming.vector.type, naming.vector.lanes, &end))
         naming.end = &end;

@@ -161,16 +161,31 @@ static int window_end(int first, int step, int n_taps, int len)
     return n < n_taps ? n : n_taps;
 }
 
-/* --- from runtime/embed/clamp_f32.h ----------------------------------------------------------- */
+/* --- from templates/helpers/limits_f32.c.tmpl ------------------------------------------------- */
 
-/* v within low .. high; NaN stays NaN. Both comparisons are with v: so compilers make two
- * instructions on vectors of it, where a chain of choices costs gcc ten. */
-static float clamp_f32(float v, float low, float high)
-{
-    const float up = v > high ? high : v;
-
-    return v < low ? low : up;
-}
+/* v, a vector, is to be no less than `least`, and no more than `most`; NaN stays NaN. WHERE_NEGATIVE puts `other` where v is
+ * less than 0. KEEP_ORDER: what is stored before is stored first, each vector as soon as it is made; compilers would store
+ * all of them at the end, when nothing else is left to do. */
+#if LANES == 1
+#define WHERE(v, is, other) if (is) v = other;
+#else
+#define WHERE(v, is, other) { const __typeof__((v) < (v)) where = is; \
+    v = (__typeof__(v))(((__typeof__(where))v & ~where) | ((__typeof__(where))(other) & where)); }
+#endif
+#define WHERE_NEGATIVE(v, other) WHERE(v, v < 0, other)
+#if (defined __AVX512F__ || (defined __AVX__ && LANES < 16)) && defined __GNUC__
+/* Instructions that take their last operand (the first here) if one is NaN, or both are 0. */
+#define AT_LEAST(v, least) __asm__("vmaxps %0, %1, %0" : "+v"(v) : "v"(least));
+#define AT_MOST(v, most) __asm__("vminps %0, %1, %0" : "+v"(v) : "v"(most));
+#elif LANES == 4 && defined __SSE2__ && defined __GNUC__
+#define AT_LEAST(v, least) { __typeof__(v) limit = least; __asm__("maxps %1, %0" : "+x"(limit) : "x"(v)); v = limit; }
+#define AT_MOST(v, most) { __typeof__(v) limit = most; __asm__("minps %1, %0" : "+x"(limit) : "x"(v)); v = limit; }
+#else
+#define AT_LEAST(v, least) WHERE(v, v < least, least)
+#define AT_MOST(v, most) WHERE(v, v > most, most)
+#endif
+#define WITHIN(v, least, most) AT_LEAST(v, least) AT_MOST(v, most)
+#define KEEP_ORDER __asm__("" ::: "memory");
 
 /* --- constants -------------------------------------------------------------------------------- */
 
@@ -219,7 +234,10 @@ static NOINLINE WIDE void region_dw(const float *x, float *y)
         DIL_H = 1, DIL_W = 1, PAD_TOP = 1, PAD_LEFT = 1
     };
     const float *const weight = depthwise_clip_dw_weight; /* [K_H, K_W, CHANNELS] */
+    const vector4_f32 low = 0.0f - (vector4_f32){ 0 };
+    const vector4_f32 high = 6.0f - (vector4_f32){ 0 };
 
+#define STORE(s, j) s += bias; WITHIN(s, low, high) *(vector4_f32 *)&to[j * CHANNELS] = s;
     for (int oh = 0; oh < OUT_H; oh++) {
         const int top = oh * STRIDE_H - PAD_TOP;
         const int kh_begin = window_begin(top, DIL_H);
@@ -227,10 +245,10 @@ static NOINLINE WIDE void region_dw(const float *x, float *y)
 
         for (int first = 0; first < CHANNELS; first += CHUNK) {
             for (int ow = 0; ow < OUT_W; ow += 4) {
-                float sum[4 * CHUNK];
-
                 for (int block = 0; block < CHUNK; block += LANES4) {
                     const int c = block;
+                    float *const to = &y[(oh * OUT_W + ow) * CHANNELS + first + c];
+                    const vector4_f32 bias = *(const vector4_f32 *)&depthwise_clip_dw_bias[first + c];
 
                     {
                         vector4_f32 s0 = { 0 }, s1 = { 0 }, s2 = { 0 }, s3 = { 0 };
@@ -258,24 +276,16 @@ static NOINLINE WIDE void region_dw(const float *x, float *y)
                             v = *(const vector4_f32 *)&in[6 * CHANNELS];
                             s3 += w1 * v;
                         }
-                        *(vector4_f32 *)&sum[0 * CHUNK + c] = s0;
-                        *(vector4_f32 *)&sum[1 * CHUNK + c] = s1;
-                        *(vector4_f32 *)&sum[2 * CHUNK + c] = s2;
-                        *(vector4_f32 *)&sum[3 * CHUNK + c] = s3;
+                        STORE(s0, 0)
+                        STORE(s1, 1)
+                        STORE(s2, 2)
+                        STORE(s3, 3)
                     }
-                }
-                for (int j = 0; j < 4; j++)
-                for (int i = 0; i < CHUNK; i++) {
-                    const int oc = first + i;
-                    const int at = (oh * OUT_W + ow + j) * CHANNELS + oc;
-                    const float bias_add_1 = sum[j * CHUNK + i] + depthwise_clip_dw_bias[oc];
-                    const float clip_2 = clamp_f32(bias_add_1, 0.0f, 6.0f);
-
-                    y[at] = clip_2;
                 }
             }
         }
     }
+#undef STORE
 }
 
 /* relu6 (Clip)
