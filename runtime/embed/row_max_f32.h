@@ -1,9 +1,11 @@
 #include "runtime/embed/greatest_of_32_f32.h"
 
-/* The greatest of n > 0 numbers, NaN if there is one. 32 side by side: of 16, gcc makes 16 scalars. */
+/* The greatest of n > 0 numbers, NaN if there is one. 32 side by side: of 16, gcc makes 16 scalars. Whether one was NaN
+ * is kept apart, so that a number waits for one comparison of the one before, not for two. */
 static float row_max_f32(const float *x, int n)
 {
     float best[32];
+    int32_t is_nan[32] = { 0 };
 
     for (int lane = 0; lane < 32; lane++)
         best[lane] = x[n >= 32 ? n - 32 + lane : lane < n ? lane : 0];
@@ -11,7 +13,10 @@ static float row_max_f32(const float *x, int n)
         for (int lane = 0; lane < 32; lane++) {
             const float v = x[i + lane], b = best[lane];
 
-            best[lane] = ((v > b) | (v != v)) ? v : b;
+            best[lane] = v > b ? v : b;
+            is_nan[lane] |= v != v;
         }
+    for (int lane = 0; lane < 32; lane++)
+        best[lane] = is_nan[lane] ? f32_of_bits(0x7FC00000u) : best[lane];
     return greatest_of_32_f32(best);
 }
