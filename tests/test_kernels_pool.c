@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "codegen_c/machine.h"
 #include "tests/support/kernel_case.h"
+#include "tests/support/run_generated.h"
 
 static const struct kernel_case pools[] = {
     { "max_pool2d", "nn.max_pool2d", "pool_size=[3,3], strides=[2,2], padding=[1,1,1,1]",
@@ -143,6 +145,11 @@ START_TEST(channels_that_are_last_are_reduced_side_by_side)
         { "pool_tiles", "nn.avg_pool2d", "pool_size=[2,2], strides=[2,2], layout=\"NHWC\"",
           "f32[1,4,4,67]" },
         { "global_pool", "nn.global_avg_pool", "layout=\"NHWC\"", "f32[2,7,7,160]" },
+        { "pool_tiles", "nn.max_pool2d",
+          "pool_size=[3,3], strides=[2,2], padding=[1,1,1,1], layout=\"NHWC\"",
+          "f32[1,7,9,16] 1 nan 2 -3 -inf 7 inf -1 -2 nan nan -5 0 -0 9 4 8" },
+        { "pool_tiles", "nn.max_pool2d", "pool_size=[2,5], layout=\"NHWC\"",
+          "f32[2,5,8,24] -1 -2 -3 nan 5 -inf -7 -8 9 -10 nan nan -13" },
     };
     struct arena arena = { NULL };
     struct kernel_case rows[N];
@@ -152,6 +159,25 @@ START_TEST(channels_that_are_last_are_reduced_side_by_side)
     kernel_cases_check(rows, N, 1e-5);
     KERNEL_CASES_CHECK(many, 1e-5);
     arena_release(&arena);
+}
+END_TEST
+
+/* Vectors of every length, of channels that fill them and that do not; NaN in all places of a
+ * window. */
+START_TEST(machines_have_vectors_of_channels)
+{
+    static const char *const names[] = { "x86-64", "x86-64-v3", "x86-64-v4", "znver5" };
+    static const struct kernel_case vectors[] = {
+        { "global_pool", "nn.global_avg_pool", "layout=\"NHWC\"", "f32[1,5,5,64]" },
+        { "global_pool", "nn.global_avg_pool", "layout=\"NHWC\"", "f32[2,3,7,48]" },
+        { "global_pool", "nn.global_avg_pool", "layout=\"NHWC\"", "f32[1,1,2,20]" },
+        { "global_pool", "nn.global_avg_pool", "layout=\"NHWC\"", "f32[3,4,4,272]" },
+    };
+    struct ctx *ctx = ctx_new("machines");
+
+    kernel_cases_check_as(vectors, (int)(sizeof vectors / sizeof *vectors), 1e-5, WINOGRAD_OFF,
+                          machine_find(ctx, names[_i]));
+    ctx_free(ctx);
 }
 END_TEST
 
@@ -174,9 +200,11 @@ int main(void)
     SRunner *runner = srunner_create(suite);
     int n_failed;
 
+    generated_vector_builds();
     suite_add_tcase(suite, tests);
     tcase_set_timeout(tests, 0);
     tcase_add_test(tests, channels_that_are_last_are_reduced_side_by_side);
+    tcase_add_loop_test(tests, machines_have_vectors_of_channels, 0, 4);
     tcase_add_test(tests, windows_are_reduced_as_the_reference_does);
     tcase_add_test(tests, maxima_come_with_their_places);
     srunner_run_all(runner, CK_NORMAL);

@@ -14,6 +14,7 @@
 
 enum {
     CHUNK = 64,             /* channels; on the stack */
+    MOST_SUMS = 8,          /* vectors of them, in registers: additions that need not wait */
     MOST_COLUMNS = 8,       /* windows at a time … */
     MOST_UNDER = 18 * CHUNK /* … of which so many numbers are on the stack */
 };
@@ -376,15 +377,39 @@ bool bind_pool_tiles(struct bind *bind)
 
 /* --- whole planes ----------------------------------------------------------------------------- */
 
+/* Sums of f32 by vectors of a variable each, on a machine that has them: gcc keeps an array's sums
+ * in memory, where each waits for the one before. */
+static void bind_vector_sums(struct bind *bind, int64_t chunk)
+{
+    const int64_t n = chunk / bind->machine->lanes;
+    struct str sums = { .arena = bind->arena };
+
+    bind_vector(bind);
+    for (int64_t v = 0; v < n; v++)
+        str_printf(&sums, "%ssum%" PRId64 " = { 0 }", v ? ", " : "", v);
+    bind_text(bind, "vector", "vector_f32");
+    bind_text(bind, "vector_sums", "%s", str_text(&sums));
+    bind_int(bind, "n_vectors", n);
+}
+
 bool bind_global_last(struct bind *bind)
 {
     const struct type *x = anchor_input(bind->region, 0);
     const int64_t channels = x->dim[x->rank - 1];
     const bool batched = x->dim[0] > 1;
+    const int64_t lanes = bind->machine->lanes;
+    const bool vectors = bind->region->anchor->op == OP_GLOBAL_AVG_POOL && lanes > 1 &&
+                         channels % lanes == 0 &&
+                         anchor_source(bind->region, 0)->type.dtype == DTYPE_F32;
+    const int64_t chunk = row_chunk(channels, vectors ? MOST_SUMS * lanes : CHUNK);
     struct position position;
 
     bind_type(bind);
     bind_input(bind, "x", 0);
+    bind_flag(bind, "vectors", vectors);
+    bind_text(bind, "wide", "%s", vectors ? "WIDE " : "");
+    if (vectors)
+        bind_vector_sums(bind, chunk);
     if (bind->region->anchor->op == OP_GLOBAL_MAX_POOL) {
         bind_maximum(bind, "i");
         bind_text(bind, "what", "The maximum of each channel; NaN wins.");
@@ -396,7 +421,7 @@ bool bind_global_last(struct bind *bind)
     bind_int(bind, "batch", x->dim[0]);
     bind_int(bind, "len", type_span(x, 1, x->rank - 1));
     bind_int(bind, "channels", channels);
-    bind_int(bind, "chunk", row_chunk(channels, CHUNK));
+    bind_int(bind, "chunk", chunk);
     bind_pitches(bind);
     bind_text(bind, "in_pitch", "%s", pitch_of_x(bind->region, "CHANNELS"));
     bind_text(bind, "image", batched ? "n * LEN * %s + " : "",
