@@ -164,6 +164,21 @@ static bool bind_encoder(struct bind *bind, const char *name)
     return true;
 }
 
+/* Of codes by AVX-512, where what is too great becomes the greatest number, so that limits make it
+ * so before it is rounded. */
+static void set_limit_keys(struct keys *keys, const struct minifloat *format, bool saturate)
+{
+    const int m = format->mantissa_bits, most = (int)ilogbf(minifloat_max(format));
+    const int places = (256 - ((128 - format->bias) << m) % 256) % 256;
+
+    keys_set_flag(keys, "limited",
+                  saturate && format->specials != MINIFLOAT_FNUZ && m > 0 && most + 23 - m < 127);
+    set_number(keys, "most", (double)minifloat_max(format));
+    set_number(keys, "least_normal", ldexp(1, 1 - format->bias));
+    set_number(keys, "factor", ldexp(1 + ldexp(places, -23), 23 - m));
+    keys_set_int(keys, "places", places);
+}
+
 /* The function that encodes a vector as that encoder does a number, and where `many` that which
  * encodes n numbers; NULL where there is none. */
 static const char *bind_pack(struct bind *bind, const char *encoder, bool many)
@@ -184,6 +199,7 @@ static const char *bind_pack(struct bind *bind, const char *encoder, bool many)
     if (!bind_own_helper(bind, codes)) {
         keys_init(&keys, bind->arena);
         set_keys(&keys, &format, saturate);
+        set_limit_keys(&keys, &format, saturate);
         keys_set(&keys, "encode", encoder);
         bind_new_helper(bind, codes, "templates/helpers/codes.c.tmpl", &keys);
     }
@@ -229,6 +245,13 @@ const char *codec_unpack(struct bind *bind, const struct type *type, const char 
                               n, numbers, decode_of_loaded(bind, type), codes, first)
                : arena_printf(bind->arena, "%s(%s, %s, %s, %s);", decode_unpack(bind, type), codes,
                               first, n, numbers);
+}
+
+const char *codec_codes(struct bind *bind, const struct minifloat *format)
+{
+    const char *encoder = codec_encoder(bind->arena, format, true);
+
+    return encoder ? bind_pack(bind, encoder, false) : NULL;
 }
 
 bool codec_bind(struct bind *bind, const char *name)

@@ -20,7 +20,11 @@ const char *codec_encoder(struct arena *arena, const struct minifloat *format, b
 const char *codec_pack(struct bind *bind, const char *encoder, const char *numbers, const char *n,
                        const char *codes, int64_t multiple);
 
-/* The same of n codes that become numbers, if they are floats of a byte. */
+/* The function from a vector of numbers to one of their codes, saturated: f8e4m3_codes(numbers), of
+ * which store_bytes, asked for as well, makes bytes. NULL likewise. */
+const char *codec_codes(struct bind *bind, const struct minifloat *format);
+
+/* As codec_pack of n codes that become numbers, if they are floats of a byte. */
 const char *codec_unpack(struct bind *bind, const struct type *type, const char *codes,
                          const char *first, const char *n, const char *numbers, int64_t multiple);
 
