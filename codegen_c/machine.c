@@ -14,10 +14,10 @@
 enum { KIB = 1024 };
 
 const struct machine machines[] = {
-#define MACHINE(name, arch, lanes, registers, fpu, fma, adders, dot, l1, l2, vectors, columns,     \
-                flags, description)                                                                \
-    { name,      ARCH_##arch, lanes,    registers, fpu,     fma,   ADDERS_##adders,                \
-      DOT_##dot, l1 * KIB,    l2 * KIB, vectors,   columns, flags, description },
+#define MACHINE(name, arch, lanes, registers, fpu, fma, adders, dot, bf16, l1, l2, vectors,        \
+                columns, flags, description)                                                       \
+    { name, ARCH_##arch, lanes,    registers, fpu,     fma,   ADDERS_##adders, DOT_##dot,          \
+      bf16, l1 * KIB,    l2 * KIB, vectors,   columns, flags, description },
 #include "codegen_c/machines.def"
 #undef MACHINE
 };
@@ -63,7 +63,11 @@ static const char *host_name(void)
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
         __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vnni"))
-        return !__builtin_cpu_is("amd") ? "x86-64-v4" : is_znver5() ? "znver5" : "znver4";
+        return !__builtin_cpu_is("amd") || !__builtin_cpu_supports("avx512bf16") ||
+                       !__builtin_cpu_supports("avx512vbmi")
+                   ? "x86-64-v4"
+               : is_znver5() ? "znver5"
+                             : "znver4";
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? "x86-64-v3" : "x86-64";
 #elif defined(__aarch64__)
     return getauxval(AT_HWCAP) >> 20 & 1 ? "aarch64" : "generic"; /* HWCAP_ASIMDDP */

@@ -46,6 +46,9 @@ struct machine {
     bool fma;
     enum machine_adders adders;
     enum machine_dot dot;
+    /* Each lane of f32 takes two products of bf16 by one instruction, one after the other, each
+     * rounded; and tables of 128 bytes are looked up by vectors (AVX512_BF16, AVX512_VBMI). */
+    bool bf16;
     size_t l1_bytes, l2_bytes; /* of data; 0 = no such cache */
     /* The best register block of a matrix product: vectors of outputs (where lanes is 1: outputs)
      * by pixels, or rows. 0 x 0 = as the compiler's macros say. */

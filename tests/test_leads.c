@@ -56,7 +56,9 @@ static const struct kind {
     { "max_pool_lanes", "nn.max_pool2d", "f8e4m3", NULL, "f8e4m3", NOTHING, true, false, "x86-64" },
     { "conv_small", "nn.conv2d", "f8e4m3", "f8e4m3", "f32", CODES, false, false, NULL },
     { "conv_decoded", "nn.conv2d", "f8e4m3", "f8e4m3", "f32", CODES, false, false, "x86-64" },
+    { "conv_bf16", "nn.conv2d", "f8e4m3", "f8e4m3", "f32", CODES, false, false, "znver5" },
     { "depthwise", "nn.conv2d", "f8e4m3", "f8e4m3", "f32", CODES, true, false, "x86-64" },
+    { "depthwise_bf16", "nn.conv2d", "f8e4m3", "f8e4m3", "f32", CODES, true, false, "znver5" },
     { "exact_conv", "qnn.conv2d", "f8e4m3", "f8e4m3", "i64", CODES_EXACT, false, false, NULL },
     { "exact_conv", "qnn.conv2d", "f8e4m3", "f8e4m3", "i64", CODES_EXACT, true, true, NULL },
     { "depthwise", "nn.conv2d", "f8e4m3", "f8e4m3", "f32", CODES, true, false, NULL },
@@ -82,7 +84,10 @@ static struct shape random_shape(unsigned *seed, const struct kind *kind)
     }
     s.k_w = next(seed, 3) ? s.k_h : 1 + (int)next(seed, 3);
     s.stride = 1 + (kind->strided || next(seed, 3) == 2);
-    s.dil = s.k_h * s.k_w > 1 && !pool && next(seed, 4) == 0 ? 2 : 1;
+    s.dil = s.k_h * s.k_w > 1 && !pool && !str_ends(kind->kernel, "depthwise_bf16") &&
+                    next(seed, 4) == 0
+                ? 2
+                : 1;
     for (int i = 0; i < 4; i++)
         s.pad[i] = (int)next(seed, (unsigned)((i % 2 ? s.k_w : s.k_h) - 1) * (unsigned)s.dil + 1);
     if (pool && s.k_h > 1 && s.pad[0] >= s.k_h)

@@ -2,6 +2,7 @@
 #include "codegen_c/kernels/lead.h"
 
 #include "codegen_c/kernels/anchor.h"
+#include "codegen_c/kernels/conv_bf16.h"
 #include "codegen_c/kernels/conv_decoded.h"
 #include "codegen_c/kernels/conv_pairs.h"
 #include "codegen_c/kernels/depthwise.h"
@@ -127,6 +128,16 @@ bool leads_conv_pairs(const struct region *region, struct lead *lead)
     return leads_conv(region, lead) && pairs_are_decoded_at_once(region);
 }
 
+/* Tiles of positions, all channels of one before the next: what lies under a tile is decoded before
+ * the tile is written. Not where channels go by chunks. */
+bool leads_conv_bf16(const struct region *region, struct lead *lead)
+{
+    const struct window w = window_of_conv(region);
+
+    lead->bytes = lead_of_copies(region, &w, 1);
+    return is_last(&w) && bf16_takes_all_channels(&w);
+}
+
 /* Tiles of positions; the panels of one before the next, which only regions that lead do. */
 bool leads_conv_small(const struct region *region, struct lead *lead)
 {
@@ -173,6 +184,17 @@ bool leads_depthwise(const struct region *region, struct lead *lead)
         return w.out[2] <= w.in[2] && w.pad[1] <= (w.k[1] - 1) * w.dil[1];
     lead->bytes = lead_of_windows(region, &w, GROUP_OF_ROW);
     return !weight_is_small(region);
+}
+
+/* Numbers that are decoded, likewise, all of them row by row. */
+bool leads_depthwise_bf16(const struct region *region, struct lead *lead)
+{
+    const struct window w = window_of_conv(region);
+
+    lead->exact = true;
+    return is_last(&w) &&
+           element_bytes(anchor_source(region, 0)) == element_bytes(region->fn->ret->inputs[0]) &&
+           w.out[2] <= w.in[2] && w.pad[1] <= (w.k[1] - 1) * w.dil[1];
 }
 
 /* Position by position, of volumes as well. */

@@ -5,7 +5,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "codegen_c/codec.h"
 #include "codegen_c/kernels/anchor.h"
+#include "codegen_c/kernels/decode.h"
 #include "codegen_c/kernels/pitch.h"
 
 /* How an operand lies beside the sums: beside vectors across channels results do not. */
@@ -83,6 +85,16 @@ static const char *pitch_of(struct ending *e, const struct value *value)
     return pitch ? arena_printf(e->bind->arena, "%" PRId64, pitch) : e->place->channels;
 }
 
+/* Adds an array of one element for each result as a parameter. */
+static void add_results(struct ending *e, struct value *value, const char *type, const char *name)
+{
+    const char *pitch = pitch_of(e, value);
+
+    str_printf(&e->params, ", const %s *%s, int %s_step", type, name, name);
+    str_printf(&e->args, ", &%s[%s], %s", bind_operand(e->bind, value), first_index(e, pitch),
+               pitch);
+}
+
 static const char *read_input(struct ending *e, const struct node *node, int input)
 {
     struct arena *arena = e->bind->arena;
@@ -108,19 +120,28 @@ static const char *read_input(struct ending *e, const struct node *node, int inp
         str_printf(&e->args, ", &%s[%s]", bind_operand(e->bind, value), e->place->channel);
         if (e->place->across)
             return arena_printf(arena, "(%s[c] - (%s){ 0 })", name, e->vector);
-        str_printf(&e->channel, " const %s %s_##v = *(const %s *)&%s[v * %s];", e->vector, name,
-                   e->vector, name, e->lanes);
+        if (e->place->some || e->place->twice)
+            bind_bytes_helper(e->bind, e->place->some ? "load_some" : "load_twice");
+        if (e->place->some)
+            str_printf(&e->channel,
+                       " const %s %s_##v = load_some(&%s[v * %s], n_channels - v * %s);", e->vector,
+                       name, name, e->lanes, e->lanes);
+        else if (e->place->twice)
+            str_printf(&e->channel, " const %s %s_##v = load_twice(%s);", e->vector, name, name);
+        else
+            str_printf(&e->channel, " const %s %s_##v = *(const %s *)&%s[v * %s];", e->vector, name,
+                       e->vector, name, e->lanes);
         return arena_printf(arena, "%s_##v", name);
-    case BESIDE_RESULTS: {
-        const char *pitch = pitch_of(e, value);
-
+    case BESIDE_RESULTS:
         str_printf(&e->name, "_%s", input ? "results" : "of_results");
-        str_printf(&e->params, ", const float *%s, int %s_step", name, name);
-        str_printf(&e->args, ", &%s[%s], %s", bind_operand(e->bind, value), first_index(e, pitch),
-                   pitch);
+        add_results(e, value, "float", name);
+        if (e->place->some)
+            bind_bytes_helper(e->bind, "load_some");
+        if (e->place->some)
+            return arena_printf(arena, "load_some(&%s[j * %s_step + v * %s], n_channels - v * %s)",
+                                name, name, e->lanes, e->lanes);
         return arena_printf(arena, "*(const %s *)&%s[j * %s_step + v * %s]", e->vector, name, name,
                             e->lanes);
-    }
     case BESIDE_NOTHING: break;
     }
     return NULL;
@@ -170,13 +191,63 @@ static const char *short_name(enum op op)
     return dot ? dot + 1 : op_name(op);
 }
 
+/* Codes that are read along with the results become numbers. */
+static bool add_decoder(struct ending *e, const struct node *node)
+{
+    struct arena *arena = e->bind->arena;
+    struct value *value = node->inputs[0];
+    const char *name = arena_printf(arena, "v_%d", ++e->n),
+               *codes = arena_printf(arena, "a_%d", e->n);
+    const char *load = e->place->some ? "load_some_bytes" : "load_bytes";
+    const char *rest = e->place->some ? arena_printf(arena, ", n_channels - v * %s", e->lanes) : "";
+
+    if (!e->place->codes || value->kind != VALUE_PARAM ||
+        !decode_has_vectors(e->bind, &value->type) ||
+        !type_same_shape(&value->type, result_type(e)) || node->outputs[0]->type.dtype != DTYPE_F32)
+        return false;
+    if (e->place->some)
+        bind_bytes_helper(e->bind, load);
+    str_printf(&e->name, "_%s", decode_name(e->bind, &value->type));
+    add_results(e, value, "uint8_t", codes);
+    add_variable(e, name,
+                 arena_printf(arena, "%s(%s(&%s[j * %s_step + v * %s]%s))",
+                              e->place->some ? decode_of_bytes(e->bind, &value->type)
+                                             : decode_of_loaded(e->bind, &value->type),
+                              load, codes, codes, e->lanes, rest));
+    map_set(&e->variables, node->outputs[0]->name, arena_strdup(arena, name));
+    return true;
+}
+
+/* The results become codes, if nothing follows. */
+static bool add_encoder(struct ending *e, const struct node *node)
+{
+    struct arena *arena = e->bind->arena;
+    const struct type *type = &node->outputs[0]->type;
+    const char *name = arena_printf(arena, "v_%d", ++e->n), *codes;
+
+    if (!e->place->codes || node->next || !decode_has_vectors(e->bind, type) ||
+        !node->attrs.cast.saturate || lies(e, node, 0) != BESIDE_SUMS)
+        return false;
+    codes = codec_codes(e->bind, decode_format(type));
+    if (!codes)
+        return false;
+    str_printf(&e->name, "_to_%s", decode_name(e->bind, type));
+    str_printf(&e->nodes, "const vector_u32 %s = %s(%s); ", name, codes, read_input(e, node, 0));
+    map_set(&e->variables, node->outputs[0]->name, arena_strdup(arena, name));
+    return true;
+}
+
 /* What is added to the text does what scalar_ops.def says of the operator. */
 static bool add_node(struct ending *e, const struct node *node)
 {
     struct arena *arena = e->bind->arena;
-    const char *name = arena_printf(arena, "v_%d", ++e->n), *sign = sign_of(node->op);
+    const char *name, *sign = sign_of(node->op);
     const char *a, *b = NULL;
 
+    if (node->op == OP_CAST)
+        return node->inputs[0]->type.dtype == DTYPE_F32 ? add_encoder(e, node)
+                                                        : add_decoder(e, node);
+    name = arena_printf(arena, "v_%d", ++e->n);
     if (node->n_outputs != 1 || !type_same_shape(&node->outputs[0]->type, result_type(e)) ||
         node->outputs[0]->type.dtype != DTYPE_F32)
         return false;
@@ -243,12 +314,13 @@ bool tile_end_of(struct bind *bind, const struct window *w, const struct tile_pl
                         .variables = { .arena = bind->arena } };
 
     if ((!w->out_channels_last && !place->across) || region->fn->ret->n_inputs != 1 ||
-        region->fn->first != region->anchor || result_type(&e)->dtype != DTYPE_F32 ||
+        (!place->codes &&
+         (region->fn->first != region->anchor || result_type(&e)->dtype != DTYPE_F32)) ||
         region->anchor->outputs[0]->type.dtype != DTYPE_F32)
         return false;
     map_set(&e.variables, region->anchor->outputs[0]->name, arena_strdup(bind->arena, "v_0"));
-    for (const struct node *node = region->anchor->next; node; node = node->next)
-        if (!add_node(&e, node))
+    for (const struct node *node = region->fn->first; node; node = node->next)
+        if (node != region->anchor && !add_node(&e, node))
             return false;
     *out = (struct tile_end){
         .name = str_text(&e.name),
@@ -260,6 +332,7 @@ bool tile_end_of(struct bind *bind, const struct window *w, const struct tile_pl
         .result = map_get(&e.variables, region->fn->ret->inputs[0]->name),
         .args = str_text(&e.args),
     };
+    out->codes = result_type(&e)->dtype != DTYPE_F32;
     return out->result != NULL;
 }
 

@@ -18,6 +18,7 @@ struct tile_end {
     const char *first;   /* the name of the variable that macro END(j, v) is to begin with, … */
     const char *nodes;   /* … what follows then, … */
     const char *result;  /* … and the name of the variable with the result */
+    bool codes;          /* which is codes, a vector_u32 */
     const char *args;    /* of the call: as many as params */
 };
 
@@ -27,6 +28,11 @@ struct tile_place {
     const char *channel;  /* the first channel: "block" */
     const char *channels; /* how many a pixel of y has: "OUT_C" */
     bool across;          /* a vector is one channel of several pixels: c, a macro's parameter */
+    bool codes;           /* residuals and results may be floats of a byte */
+    bool some;  /* not all of a tile's channels need be there, but n_channels of them: vectors are
+                   read by load_some and load_some_bytes */
+    bool twice; /* the channels are half as many as lanes: those of two pixels, a vector's first and
+                   second half, which count as one; vectors are read by load_twice */
 };
 
 /* The end of the region's tiles of so many channels; vectors have the type and lanes that these

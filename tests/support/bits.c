@@ -16,6 +16,8 @@
 #include "tests/support/run_generated.h"
 #include "tests/support/temp_dir.h"
 
+#define BF16 "-march=x86-64-v4 -mavx512bf16 -mavx512vbmi"
+
 static const struct build {
     const char *name, *compiler, *emulator;
     const char *target; /* --target; NULL = generic */
@@ -33,6 +35,9 @@ static const struct build {
     { "x86-64-v3, clang", "clang -O2 -march=x86-64-v3 -ffp-contract=off", "", "x86-64-v3" },
     { "x86-64-v4, gcc", "gcc -O2 -march=x86-64-v4 -ffp-contract=off", "", "x86-64-v4" },
     { "x86-64-v4, clang", "clang -O3 -march=x86-64-v4 -ffp-contract=off", "", "x86-64-v4" },
+    { "znver5, gcc", "gcc -O2 " BF16 " -ffp-contract=off", "", "znver5" },
+    { "znver5, clang", "clang -O2 " BF16 " -ffp-contract=off", "", "znver5" },
+    { "x86-64-v4, gcc, C for znver5", "gcc -O3 -march=x86-64-v4 -ffp-contract=off", "", "znver5" },
     { "aarch64", "aarch64-linux-gnu-gcc -O3 -static", "qemu-aarch64", "aarch64" },
 }, fused_builds[] = { /* the second without the instruction: it computes the same by way of double */
     { "x86-64-v3, gcc", "gcc -O2 -march=x86-64-v3", "", "x86-64-v3" },
