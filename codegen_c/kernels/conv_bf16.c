@@ -160,7 +160,7 @@ static void bind_patches(struct bind *bind, const struct window *w)
     keys_offer(bind->keys, "dil_of_row", w->dil[1] > 1 ? " * DIL_H" : "");
     offer_flag(bind, "padded_rows", window_reaches_out(w, 1));
     offer_flag(bind, "padded_columns", window_reaches_out(w, 2));
-    bind_text(bind, "odd", window_k_len(w) * w->in_c % 2 ? " + 1" : "");
+    bind_text(bind, "words", window_k_len(w) * w->in_c % 2 ? "(LEN + 1) / 2" : "LEN / 2");
     if (planes && !on_stack)
         bind_scratch(bind, (size_t)(w->in_c * window_in_len(w)));
     if (!pointwise || planes)
