@@ -4,6 +4,7 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include "base/str.h"
 #include "codegen_c/machine.h"
 #include "tests/support/expect.h"
 #include "tests/support/kernel_case.h"
@@ -83,6 +84,40 @@ START_TEST(rows_agree_with_the_reference)
 }
 END_TEST
 
+/* const @NAME : (32,32,1,1) TYPE, in steps that are exact in both types. */
+static void add_weight(struct str *out, const char *name, const char *type, bool codes)
+{
+    str_printf(out, "  const @%s : (32,32,1,1) %s = [", name, type);
+    for (int i = 0; i < 32 * 32; i++)
+        if (codes)
+            str_printf(out, "%s0x%02x", i ? ", " : "", 0x28 + i * 7 % 24);
+        else
+            str_printf(out, "%s%g", i ? ", " : "", (i * 7 % 24 - 12) / 16.0);
+    str_add(out, "]\n");
+}
+
+#define WHOLE                                                                                      \
+    "strides=[1,1], padding=[0,0,0,0], dilation=[1,1], groups=1, data_layout=\"NHWC\", "           \
+    "kernel_layout=\"OIHW\", out_dtype=f32"
+
+/* Tiles of words and tiles of floats are in one file, each with macros of its own. */
+START_TEST(layers_of_floats_stand_beside)
+{
+    struct ctx *ctx = ctx_new("beside");
+    struct str text = { .arena = &ctx->perm };
+
+    str_add(&text, "fn main(%x: (1,4,5,32) f8e4m3, %v: (1,4,5,32) f32) -> (%y, %z) {\n");
+    add_weight(&text, "a", "f8e4m3", true);
+    add_weight(&text, "b", "f32", false);
+    str_add(&text, "  %y = nn.conv2d(%x, @a) {" WHOLE "} : (1,4,5,32) f32\n"
+                   "  %z = nn.conv2d(%v, @b) {" WHOLE "} : (1,4,5,32) f32\n"
+                   "}\n");
+    generated_check(&(struct generated_case){
+        .text = str_text(&text), .tolerance = 1e-5, .machine = machine_find(ctx, "znver5") });
+    ctx_free(ctx);
+}
+END_TEST
+
 START_TEST(others_go_without)
 {
     static const struct kernel_case plain = { "conv_decoded", "nn.conv2d", LAST "groups=1",
@@ -106,6 +141,7 @@ int main(void)
     suite_add_tcase(suite, tests);
     tcase_set_timeout(tests, 0);
     tcase_add_loop_test(tests, rows_agree_with_the_reference, 0, 2);
+    tcase_add_test(tests, layers_of_floats_stand_beside);
     tcase_add_test(tests, others_go_without);
     srunner_run_all(runner, CK_NORMAL);
     n_failed = srunner_ntests_failed(runner);

@@ -88,13 +88,12 @@ void bind_band_rows(struct bind *bind, const struct window *w, int64_t rows)
 /* Rows that the next band needs as well are copied once more. On a PC bands may be longer than the
  * first cache has room for, until that is less than half of what is new: 0.984 of yolov5n's time,
  * whose 6 rows for each of y move by 2 (Zen 5). */
-static int64_t rows_at_a_time(const struct region *region, const struct window *w,
-                              int64_t row_bytes)
+static int64_t long_band(const struct region *region, const struct window *w, int64_t row_bytes)
 {
     const int64_t most = (int64_t)region->machine->l2_bytes / 8;
     int64_t rows = band_most_rows(w, row_bytes, BAND_BYTES);
 
-    if (!machine_has_deep_stack(region->machine) || region->tight)
+    if (!machine_has_deep_stack(region->machine))
         return rows;
     while (rows < w->out[1] && 2 * band_rows(w, rows) > 3 * rows * w->stride[1] &&
            band_rows(w, rows + 1) * row_bytes <= most)
@@ -102,10 +101,25 @@ static int64_t rows_at_a_time(const struct region *region, const struct window *
     return rows;
 }
 
+static int64_t row_bytes_of(const struct window *w)
+{
+    return w->in_c / w->groups * band_width(w) * (int64_t)sizeof(float);
+}
+
+size_t scratch_conv_band(const struct region *region)
+{
+    const struct window w = window_of_conv(region);
+    const int64_t row = row_bytes_of(&w), rows = long_band(region, &w, row);
+
+    return rows > band_most_rows(&w, row, BAND_BYTES) ? (size_t)(band_rows(&w, rows) * row) : 0;
+}
+
 static void bind_band(struct bind *bind, const struct window *w, const struct tile *tile)
 {
     const int64_t in_c = w->in_c / w->groups, width = band_width(w);
-    const int64_t rows = rows_at_a_time(bind->region, w, in_c * width * (int64_t)sizeof(float));
+    const int64_t row = row_bytes_of(w);
+    const int64_t rows =
+        bind->region->tight ? band_most_rows(w, row, BAND_BYTES) : long_band(bind->region, w, row);
 
     bind_band_rows(bind, w, rows);
     bind_text(bind, "band_w", "%s", band_covered(bind, w, 2, "(OUT_W - 1)"));

@@ -20,7 +20,6 @@
 
 enum {
     MOST_WEIGHTS = 80 << 10, /* bytes of them that are decoded at a time, on the stack */
-    MOST_IMAGE = 96 << 10, /* of these and of x in planes, which is copied there, else to scratch */
     WORD = 4,
     PANEL = 2 * BF16_LANES,
     /* Sums of so many pixels are in registers: of one vector each, as many as hide how long a sum
@@ -138,22 +137,17 @@ static void bind_patches(struct bind *bind, const struct window *w)
 {
     const bool pointwise = w->channels_last && conv_is_pointwise(w);
     const bool side_by_side = pointwise && w->in_c % 2 == 0 && input_pitch(bind->region, 0) == 0;
-    const bool planes = !w->channels_last && w->in_c > 1,
-               on_stack =
-                   w->in_c * window_in_len(w) + chunk_of(w) * words_of(w) * WORD <= MOST_IMAGE;
+    const bool planes = !w->channels_last && w->in_c > 1;
     const bool runs =
-        (w->channels_last ? input_pitch(bind->region, 0) == 0 : true) && w->dil[2] == 1;
+        !planes && w->dil[2] == 1 && (!w->channels_last || input_pitch(bind->region, 0) == 0);
 
     bind_flag(bind, "side_by_side", side_by_side);
     bind_flag(bind, "pointwise", pointwise && !side_by_side);
     bind_flag(bind, "windows", !pointwise);
     offer_flag(bind, "runs", !pointwise && runs);
-    bind_flag(bind, "planes", planes);
-    bind_flag(bind, "image_on_stack", planes && on_stack);
-    bind_flag(bind, "image_in_scratch", planes && !on_stack);
+    offer_flag(bind, "planes", planes);
     offer_flag(bind, "by_taps", !pointwise && (!runs || window_reaches_out(w, 2)));
     offer_flag(bind, "rounded_up", window_k_len(w) * w->in_c % 2 != 0);
-    keys_offer(bind->keys, "in", planes ? "image" : "in");
     keys_offer(bind->keys, "pixel_step",
                w->channels_last ? pitch_of_x(bind->region, "IN_C") : "IN_C");
     keys_offer(bind->keys, "dil_of_column", w->dil[2] > 1 ? " * DIL_W" : "");
@@ -161,9 +155,7 @@ static void bind_patches(struct bind *bind, const struct window *w)
     offer_flag(bind, "padded_rows", window_reaches_out(w, 1));
     offer_flag(bind, "padded_columns", window_reaches_out(w, 2));
     bind_text(bind, "words", window_k_len(w) * w->in_c % 2 ? "(LEN + 1) / 2" : "LEN / 2");
-    if (planes && !on_stack)
-        bind_scratch(bind, (size_t)(w->in_c * window_in_len(w)));
-    if (!pointwise || planes)
+    if (!pointwise)
         bind_include(bind, "string.h");
     bind_text(bind, "unpack_x", "%s", bf16_unpack(bind, &anchor_source(bind->region, 0)->type));
 }
