@@ -20,6 +20,8 @@
 
 enum {
     MOST_WEIGHTS = 80 << 10, /* bytes of them that are decoded at a time, on the stack */
+    MOST_IMAGE = 96 << 10,   /* of these and of x in planes, which is copied there with its channels
+                              * side by side; else they are brought together for each window */
     WORD = 4,
     PANEL = 2 * BF16_LANES,
     /* Sums of so many pixels are in registers: of one vector each, as many as hide how long a sum
@@ -137,7 +139,10 @@ static void bind_patches(struct bind *bind, const struct window *w)
 {
     const bool pointwise = w->channels_last && conv_is_pointwise(w);
     const bool side_by_side = pointwise && w->in_c % 2 == 0 && input_pitch(bind->region, 0) == 0;
-    const bool planes = !w->channels_last && w->in_c > 1;
+    const bool in_planes = !w->channels_last && w->in_c > 1;
+    const bool turned =
+        in_planes && w->in_c * window_in_len(w) + chunk_of(w) * words_of(w) * WORD <= MOST_IMAGE;
+    const bool planes = in_planes && !turned;
     const bool runs =
         !planes && w->dil[2] == 1 && (!w->channels_last || input_pitch(bind->region, 0) == 0);
 
@@ -145,7 +150,9 @@ static void bind_patches(struct bind *bind, const struct window *w)
     bind_flag(bind, "pointwise", pointwise && !side_by_side);
     bind_flag(bind, "windows", !pointwise);
     offer_flag(bind, "runs", !pointwise && runs);
+    bind_flag(bind, "turned", turned);
     offer_flag(bind, "planes", planes);
+    keys_offer(bind->keys, "from", turned ? "image" : "in");
     offer_flag(bind, "by_taps", !pointwise && (!runs || window_reaches_out(w, 2)));
     offer_flag(bind, "rounded_up", window_k_len(w) * w->in_c % 2 != 0);
     keys_offer(bind->keys, "pixel_step",
