@@ -125,7 +125,7 @@ static const struct {
     { "silu", silu_f32, -0.0f, -0.0f },
     { "silu", silu_f32, 3e38f, 3e38f },
     { "silu", silu_f32, INFINITY, INFINITY },
-    { "silu", silu_f32, -INFINITY, -0.0f },
+    { "silu", silu_f32, -INFINITY, 0 },
     { "silu", silu_f32, NAN, NAN },
     { "sin", sin_f32, -0.0f, -0.0f },
     { "sin", sin_f32, -1e-45f, -1e-45f },

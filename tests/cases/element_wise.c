@@ -77,31 +77,6 @@ INLINE_F32 float choose_f32(int condition, float a, float b)
 #endif
 }
 
-/* --- from runtime/embed/exp_parts_f32.h ------------------------------------------------------- */
-
-/* e^(v - minus) = (1 + less) * factor, for v from -88 to 88 and a small `minus`, which v has no bits left for. */
-struct exp_parts {
-    float less;   /* from -0.3 to 0.42, off by little more than 1/2 ulp */
-    float factor; /* a power of two; 0 below 2^-126 */
-};
-
-INLINE_F32 struct exp_parts exp_parts_f32(float v, float minus)
-{
-    struct exp_parts parts;
-    /* v - minus = n * log(2) + r, n whole: the last bit of the sum is worth 1, its last bits are those of n + 127. */
-    const float sum = (v - minus) * 0x1.715476p+0f + 0x1.8000fep+23f;
-    const float n = sum - 0x1.8000fep+23f;
-    const float head = v - n * 0x1.62e4p-1f, tail = n * 0x1.7f7d1cp-20f; /* head is exact */
-    const float r = head - tail - minus, square = r * r;
-    /* e^r - 1 = r + r^2 * (1/2 + ...), by pairs of terms that need not wait for each other */
-    const float p = (0x1.6a3fb4p-10f * square + (0x1.1239e0p-7f * r + 0x1.5558bep-5f)) * square
-                    + (0x1.555492p-3f * r + 0x1.fffffcp-2f);
-
-    parts.less = head + (square * p - tail - minus);
-    parts.factor = f32_of_bits(f32_bits(sum) << 23);
-    return parts;
-}
-
 /* --- from runtime/embed/limited_magnitude_f32.h ----------------------------------------------- */
 
 /* |v|, but no more than most; NaN becomes most. */
@@ -114,17 +89,23 @@ INLINE_F32 float limited_magnitude_f32(float v, float most)
 
 /* --- from runtime/embed/silu_f32.h ------------------------------------------------------------ */
 
-/* v / (1 + e^-v), v * e^v / (1 + e^v) below 0; off by 2 ulp at most, 0 in place of results below 2^-119. */
+/* v / (1 + e^-v), off by 1.75 ulp at most; 0 below -88, in place of results of less than 2^-120. */
 INLINE_F32 float silu_f32(float v)
 {
-    const float x = -limited_magnitude_f32(v, 88.0f);
-    const struct exp_parts parts = exp_parts_f32(x, 0);
-    const float rest = 1.0f + parts.less, power = rest * parts.factor; /* e^-|v| */
-    const float sum = 1.0f + power, lost = power - (sum - 1.0f);
-    /* x * e^x, less by what the sum lost */
-    const float start = x * parts.factor, below = start + start * (parts.less - rest * lost);
+    const uint32_t is_positive = ~f32_bits(v) & 0x80000000u;
+    const float x = f32_of_bits(f32_bits(limited_magnitude_f32(v, 88.0f)) | is_positive); /* -v */
+    /* x = n * log(2) + r, n whole: the last bit of `shifted` is worth 1, its last bits are those of n + 127. */
+    const float shifted = x * 0x1.715476p+0f + 0x1.8000fep+23f;
+    const float n = shifted - 0x1.8000fep+23f, factor = f32_of_bits(f32_bits(shifted) << 23);
+    const float r = x - n * 0x1.62e4p-1f - n * 0x1.7f7d1cp-20f, square = r * r;
+    /* e^r - 1 = r + r^2 * (1/2 + ...), by pairs of terms that need not wait for each other */
+    const float p = (0x1.6a3fb4p-10f * square + (0x1.1239e0p-7f * r + 0x1.5558bep-5f)) * square
+                    + (0x1.555492p-3f * r + 0x1.fffffcp-2f);
+    const float less = r + square * p;
+    /* 1 + factor is exact but from 2^24 on, and below 2^-23 */
+    const float whole = 1.0f + factor, lost = 1.0f - (whole - factor);
 
-    return choose_f32(v < 0.0f, below, v) / sum;
+    return choose_f32(v < -88.0f, 0.0f, v / (whole + (less * factor + lost)));
 }
 
 /* --- constants -------------------------------------------------------------------------------- */

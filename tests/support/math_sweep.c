@@ -76,7 +76,7 @@ const struct math_function math_functions[] = {
     { "log_f32", log_f32, log, 0.85, 0, 0, NAN, -INFINITY, INFINITY },
     { "mish_f32", mish_f32, exact_mish, 2, 0x1p-96, 0, 0.6, -INFINITY, INFINITY },
     { "sigmoid_f32", sigmoid_f32, exact_sigmoid, 1.9, 0x1p-103, 0.5, 0.25, -INFINITY, INFINITY },
-    { "silu_f32", silu_f32, exact_silu, 2, 0x1p-96, 0, 0.5, -INFINITY, INFINITY },
+    { "silu_f32", silu_f32, exact_silu, 1.75, 0x1p-96, 0, 0.5, -INFINITY, INFINITY },
     { "sin_f32", sin_f32, sin, 1.7, 0, 0, 1, -INFINITY, INFINITY },
     { "softplus_f32", softplus_f32, exact_softplus, 1.8, 0x1p-103, 0.69314718055994530942, 0.5, -INFINITY,
       INFINITY },
