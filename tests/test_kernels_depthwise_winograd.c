@@ -14,6 +14,7 @@
 static const double tolerance = 1e-6;
 
 #define RELU "nn.relu(%s)"
+#define SILU "nn.silu(%s)" /* sums wait in y for it */
 #define SIX "clip(%s) {a_min=0, a_max=1.5}"
 
 struct layer {
@@ -43,10 +44,13 @@ static const struct layer taken[] = {
     { 1, 5, 4, 8, { 1, 1, 1, 1 }, true, SIX },
     { 3, 6, 10, 8, { 0, 1, 0, 1 }, false, RELU },
     { 1, 7, 2, 8, { 1, 1, 1, 1 }, true, RELU },
+    { 1, 5, 7, 32, { 1, 1, 1, 1 }, true, SILU },
+    { 2, 6, 5, 24, { 0, 1, 1, 0 }, false, SILU },
+    { 3, 7, 4, 8, { 1, 1, 1, 1 }, true, SILU },
 };
 
 /* How many of these have two pixels in a vector. */
-#define N_ABREAST 2
+#define N_ABREAST 3
 
 #define N_TAKEN ((int)(sizeof taken / sizeof *taken))
 
@@ -126,21 +130,19 @@ START_TEST(winograd_off_and_other_machines_go_without)
 }
 END_TEST
 
-/* Every fourth row of kernel cases has nothing behind it; a bias along another dim, a residual and
- * a change of type refuse the others. */
+/* Every fourth row of kernel cases has nothing behind it; a residual and a change of type refuse two
+ * of the others, a bias along another dim does not. */
 static const struct kernel_case others[] = {
 #define CASE(kernel, attrs, inputs)                                                                \
     {                                                                                              \
         kernel, "nn.conv2d", attrs ", data_layout=\"NHWC\"", inputs                                \
     }
-#define FOLLOWED                                                                                   \
-    CASE("depthwise", "groups=16, padding=[1,1,1,1]", "f32[1,4,5,16]; const f32[16,1,3,3]")
-#define OTHER(kernel, attrs, inputs) FOLLOWED, FOLLOWED, FOLLOWED, CASE(kernel, attrs, inputs)
-    FOLLOWED,
-    FOLLOWED,
-    FOLLOWED,
-    { "depthwise_winograd", "nn.conv2d", "groups=16, padding=[1,1,1,1], data_layout=\"NHWC\"",
-      "f32[1,4,5,16]; const f32[16,1,3,3]" },
+#define USUAL(kernel)                                                                              \
+    CASE(kernel, "groups=16, padding=[1,1,1,1]", "f32[1,4,5,16]; const f32[16,1,3,3]")
+#define FOLLOWED USUAL("depthwise_winograd"), USUAL("depthwise"), USUAL("depthwise")
+#define OTHER(kernel, attrs, inputs) FOLLOWED, CASE(kernel, attrs, inputs)
+    OTHER("depthwise_winograd", "groups=16, padding=[1,1,1,1]",
+          "f32[1,4,5,16]; const f32[16,1,3,3]"),
     OTHER("depthwise", "groups=16, padding=[1,1,1,1], strides=[2,2]",
           "f32[1,9,9,16]; const f32[16,1,3,3]"),
     OTHER("depthwise", "groups=16, padding=[1,1,1,1], strides=[1,2]",

@@ -10,6 +10,8 @@
  *
  * Errors: a sum is rounded by a few 2^-24 of the sum of the sizes of its products, at most. With x
  * and w the greatest of a window and of a kernel those are 24 x w, and without Winograd 9 x w. */
+#include <math.h>
+
 #include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/depthwise.h"
 #include "codegen_c/kernels/limits.h"
@@ -36,6 +38,17 @@ static bool is_padded_by_one(const struct window *w, int dim)
            behind <= 1;
 }
 
+/* Whether the nodes behind the anchor have constants besides its sums: then sums can wait in y for
+ * them, since y lies over nothing that they read. */
+static bool reads_sums_only(const struct region *region)
+{
+    for (const struct node *node = region->anchor->next; node; node = node->next)
+        for (int i = 0; i < node->n_inputs; i++)
+            if (node->inputs[i]->kind == VALUE_PARAM)
+                return false;
+    return region->fn->ret->n_inputs == 1 && region->fn->ret->inputs[0]->type.dtype == DTYPE_F32;
+}
+
 bool accepts_depthwise_winograd_anyway(const struct region *region, const char **why)
 {
     const struct window w = window_of_conv(region);
@@ -58,8 +71,8 @@ bool accepts_depthwise_winograd_anyway(const struct region *region, const char *
     *why = "its channels are no multiple of 8, or have several results each";
     if (w.out_c != w.in_c || w.in_c % LEAST_LANES != 0)
         return false;
-    *why = "more than a bias, relu or clip follows";
-    if (!region_limits(region, &limits))
+    *why = "what follows reads other data, too, or its result is no f32";
+    if (!region_limits(region, &limits) && !reads_sums_only(region))
         return false;
     *why = "a weight is no finite number";
     return pairs_are_finite(region->anchor->inputs[1]);
@@ -110,16 +123,36 @@ static void bind_abreast(struct bind *bind, bool abreast, const struct row_vecto
         bind_shuffle(bind);
 }
 
+/* Functions of sums, after two rows of these have been written to y. */
+static bool bind_functions(struct bind *bind, const struct window *w, int64_t channels)
+{
+    struct position position;
+
+    bind_int(bind, "n_channels", channels);
+    bind_at(bind, w->batch > 1 ? "((n * OUT_H + row) * OUT_W + ow)" : "(row * OUT_W + ow)",
+            "CHANNELS", "oc", &position);
+    if (w->batch > 1)
+        position.coord[0] = "n";
+    if (w->out[1] > 1)
+        position.coord[1] = "row";
+    if (w->out[2] > 1)
+        position.coord[2] = "ow";
+    position.coord[3] = "oc";
+    return bind_epilogue(bind, "y[at]", &position);
+}
+
 bool bind_depthwise_winograd(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
     const bool batched = w.batch > 1;
     const bool abreast = goes_abreast(bind, &w);
-    const struct row_vector vector =
-        bind_row_vector(bind, w.in_c % LANES == 0 || abreast ? LANES : LEAST_LANES);
+    const int64_t channels = w.in_c % LANES == 0 ? LANES : LEAST_LANES;
+    const struct row_vector vector = bind_row_vector(bind, abreast ? LANES : channels);
     struct limits limits;
+    const bool limited = region_limits(bind->region, &limits);
 
-    region_limits(bind->region, &limits);
+    if (!limited)
+        limits = (struct limits){ .low = -INFINITY, .high = INFINITY };
     bind_input(bind, "x", 0);
     bind_int(bind, "in_h", w.in[1]);
     bind_int(bind, "in_w", w.in[2]);
@@ -150,5 +183,7 @@ bool bind_depthwise_winograd(struct bind *bind)
                   batched ? "(n * IN_H + ih%d)" : "ih%d", r);
     bind_text(bind, "out_row", batched ? "(n * OUT_H + oh)" : "oh");
     bind->region->winograd_tile = 2;
-    return true;
+    bind_flag(bind, "functions", !limited);
+    bind_text(bind, "wide", !limited && channels == LANES ? "WIDE WIDE_LOOPS" : "WIDE");
+    return limited || bind_functions(bind, &w, channels);
 }
