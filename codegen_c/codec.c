@@ -164,8 +164,7 @@ static bool bind_encoder(struct bind *bind, const char *name)
     return true;
 }
 
-/* Of codes by AVX-512, where what is too great becomes the greatest number, so that limits make it
- * so before it is rounded. */
+/* Where what is too great becomes the greatest number limits make it so before it is rounded. */
 static void set_limit_keys(struct keys *keys, const struct minifloat *format, bool saturate)
 {
     const int m = format->mantissa_bits, most = (int)ilogbf(minifloat_max(format));
@@ -177,6 +176,8 @@ static void set_limit_keys(struct keys *keys, const struct minifloat *format, bo
     set_number(keys, "least_normal", ldexp(1, 1 - format->bias));
     set_number(keys, "factor", ldexp(1 + ldexp(places, -23), 23 - m));
     keys_set_int(keys, "places", places);
+    keys_set(keys, "greatest_to_nan",
+             hex(keys, minifloat_encode(format, INFINITY, true) ^ minifloat_nan(format)));
 }
 
 /* The function that encodes a vector as that encoder does a number, and where `many` that which

@@ -141,8 +141,9 @@ static const struct kernel_case others[] = {
     CASE(kernel, "groups=16, padding=[1,1,1,1]", "f32[1,4,5,16]; const f32[16,1,3,3]")
 #define FOLLOWED USUAL("depthwise_winograd"), USUAL("depthwise"), USUAL("depthwise")
 #define OTHER(kernel, attrs, inputs) FOLLOWED, CASE(kernel, attrs, inputs)
-    OTHER("depthwise_winograd", "groups=16, padding=[1,1,1,1]",
-          "f32[1,4,5,16]; const f32[16,1,3,3]"),
+    FOLLOWED,
+    { "depthwise_winograd", "nn.conv2d", "groups=16, padding=[1,1,1,1], data_layout=\"NHWC\"",
+      "f32[1,4,5,16]; const f32[16,1,3,3]" },
     OTHER("depthwise", "groups=16, padding=[1,1,1,1], strides=[2,2]",
           "f32[1,9,9,16]; const f32[16,1,3,3]"),
     OTHER("depthwise", "groups=16, padding=[1,1,1,1], strides=[1,2]",

@@ -220,6 +220,8 @@ static void bind_span(struct bind *bind, int64_t channels, const struct tile *ti
     while (channels % span != 0 || tile->most_channels % span != 0)
         span--;
     bind_flag(bind, "spans", span > 1);
+    if (span > 1)
+        bind_helper(bind, "keep_loop");
     bind_int(bind, "span", span);
 }
 

@@ -229,6 +229,7 @@ static bool bind_depthwise_epilogue(struct bind *bind, const struct window *w, i
         position.coord[rank - 2] = "ow + j";
     if (w->out_c > 1)
         position.coord[rank - 1] = "oc";
+    bind_helper(bind, "keep_loop");
     bind_flag(bind, "in_rows", in_rows);
     bind_flag(bind, "array", !in_rows);
     return in_rows ? bind_rows_of_channels(bind, &position, chunk)

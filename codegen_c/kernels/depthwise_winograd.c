@@ -128,6 +128,7 @@ static bool bind_functions(struct bind *bind, const struct window *w, int64_t ch
 {
     struct position position;
 
+    bind_helper(bind, "keep_loop");
     bind_int(bind, "n_channels", channels);
     bind_at(bind, w->batch > 1 ? "((n * OUT_H + row) * OUT_W + ow)" : "(row * OUT_W + ow)",
             "CHANNELS", "oc", &position);

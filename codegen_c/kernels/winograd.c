@@ -280,6 +280,7 @@ static bool bind_sums(struct bind *bind, const struct window *w, const struct ti
             "OUT_C", "oc", &position);
     if (w->out_c > 1)
         position.coord[position.rank - 1] = "oc";
+    bind_helper(bind, "keep_loop");
     return bind_epilogue(
         bind, arena_printf(bind->arena, "out[(i * M + j) * %s + c]", tile->channels), &position);
 }
