@@ -405,6 +405,8 @@ bool bind_conv_pairs(struct bind *bind)
     bind_copies(bind, &w, &tile, step,
                 step > 0 && !stores && window_out_len(&w) % tile.most_pixels > 0, n_weights);
     bind->region->pairs = true;
+    if (!stores && w.out_channels_last)
+        bind_helper(bind, "keep_loop");
     return bind_conv_position(
         bind, &w,
         arena_printf(bind->arena, "sum[j * %s + i] * back * %s[oc]", tile.channels, scale));

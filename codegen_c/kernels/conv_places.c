@@ -196,8 +196,6 @@ bool bind_conv_position(struct bind *bind, const struct window *w, const char *s
 {
     struct position position;
 
-    if (w->out_channels_last)
-        bind_helper(bind, "keep_loop");
     bind_output_places(bind, w, &position);
     return bind_epilogue(bind, sum, &position);
 }

@@ -353,6 +353,8 @@ bool bind_conv_tiles(struct bind *bind, const struct window *w, const struct pan
     bind_conv_channels(bind, panels, tile);
     if (tile->stores)
         return true;
+    if (w->out_channels_last)
+        bind_helper(bind, "keep_loop");
     return bind_conv_position(bind, w,
                               arena_printf(bind->arena, "sum[j * %s + i]", tile->channels));
 }
