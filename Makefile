@@ -23,8 +23,11 @@ packages := libprotobuf-c libcjson libzip zlib libmd libpng libjpeg
 libs     := -lprotobuf-c -lcjson -lzip -lpng -ljpeg -lz -lmd -ldnnl -ldl -lpthread -lm
 
 # Products and sums are rounded one by one, as in the C that simulate/ computes.
-compile = $(CC) -std=c11 -ffp-contract=off -D_POSIX_C_SOURCE=200809L $(warnings) $(CFLAGS) $(CPPFLAGS) -I. -I$(BUILD)/gen \
-          -MMD -MP
+compile = $(CC) -std=c11 -ffp-contract=off -D_POSIX_C_SOURCE=200809L $(warnings) $(CFLAGS) $(shared) $(CPPFLAGS) -I. \
+          -I$(BUILD)/gen -MMD -MP
+
+# Objects go into a shared library, too, whose functions are its own as those of a program are.
+shared := -fPIC -fno-semantic-interposition
 
 # --- sources -------------------------------------------------------------------------------------
 # A folder per stage; every .c file of a stage belongs to the program.
@@ -40,6 +43,7 @@ texts   := $(sort $(wildcard templates/*/*.c.tmpl runtime/embed/*.h runtime/abi/
 
 test_programs := $(patsubst tests/%.c,$(BUILD)/tests/%,$(sort $(wildcard tests/test_*.c)))
 test_support  := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/support/*.c)))
+test_libraries := $(BUILD)/libsupport.so $(BUILD)/librelayc.so
 
 .PHONY: all
 all: $(BUILD)/relayc
@@ -51,7 +55,7 @@ $(BUILD)/librelayc.a: $(objects)
 	rm -f $@
 	ar rcs $@ $^
 
-$(BUILD)/%.o: %.c $(BUILD)/gen/frontend/onnx/onnx.pb-c.h
+$(BUILD)/%.o: %.c $(BUILD)/gen/frontend/onnx/onnx.pb-c.h Makefile
 	@mkdir -p $(@D)
 	$(compile) -c -o $@ $<
 
@@ -68,13 +72,24 @@ $(BUILD)/gen/scalars_f32.c: simulate/scalars.awk codegen_c/scalar_ops.def
 	@mkdir -p $(@D)
 	awk -f simulate/scalars.awk codegen_c/scalar_ops.def > $@
 
-$(BUILD)/gen/%.o: $(BUILD)/gen/%.c
+$(BUILD)/gen/%.o: $(BUILD)/gen/%.c Makefile
 	@mkdir -p $(@D)
-	$(CC) -std=c11 -ffp-contract=off $(CFLAGS) -I. -I$(BUILD)/gen -MMD -MP -c -o $@ $<
+	$(CC) -std=c11 -ffp-contract=off $(CFLAGS) $(shared) -I. -I$(BUILD)/gen -MMD -MP -c -o $@ $<
 
 # --- tests ---------------------------------------------------------------------------------------
-$(BUILD)/tests/test_%: $(BUILD)/tests/test_%.o $(test_support) $(BUILD)/librelayc.a
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcheck -lsubunit -lrt $(libs)
+# The tests share relayc, and what they have in common, as libraries: 200 programs with all of it and
+# its debugging information in each were 7 GB, and took as long to link as to compile.
+link_shared = $(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(@F) -Wl,-Bsymbolic-functions -o $@ $^
+link_test   = $(CC) $(CFLAGS) $(LDFLAGS) -Wl,-rpath,'$$ORIGIN/..' -o $@ $^ -lcheck -lsubunit -lrt $(libs)
+
+$(BUILD)/librelayc.so: $(objects)
+	$(link_shared) $(libs)
+
+$(BUILD)/libsupport.so: $(test_support)
+	$(link_shared)
+
+$(BUILD)/tests/test_%: $(BUILD)/tests/test_%.o $(test_libraries)
+	$(link_test)
 
 # These import the models of tests/make.
 $(BUILD)/tests/test_json: $(patsubst %,$(BUILD)/parts/tests/make/%.o,good_cases networks)
@@ -82,22 +97,22 @@ $(BUILD)/tests/test_json: $(patsubst %,$(BUILD)/parts/tests/make/%.o,good_cases 
 # What bench-accuracy is made of, but its main().
 accuracy := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard bench/accuracy/*.c)))
 $(BUILD)/tests/test_accuracy: $(BUILD)/tests/test_accuracy.o $(filter-out %/main.o,$(accuracy)) \
-                              $(test_support) $(BUILD)/librelayc.a
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcheck -lsubunit -lrt $(libs)
+                              $(test_libraries)
+	$(link_test)
 
 $(BUILD)/bench_accuracy: $(accuracy) $(BUILD)/librelayc.a
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(libs)
 
 # Programs of several files, one folder each: tests/NAME/*.c -> build/tests/NAME. Their objects lie
 # elsewhere, as a folder build/tests/NAME would stand in the program's place.
-$(BUILD)/parts/%.o: %.c $(BUILD)/gen/frontend/onnx/onnx.pb-c.h
+$(BUILD)/parts/%.o: %.c $(BUILD)/gen/frontend/onnx/onnx.pb-c.h Makefile
 	@mkdir -p $(@D)
 	$(compile) -c -o $@ $<
 
 define test_folder
 $(BUILD)/tests/$(1): $$(patsubst %.c,$(BUILD)/parts/%.o,$$(sort $$(wildcard tests/$(1)/*.c))) \
-                     $(test_support) $(BUILD)/librelayc.a
-	$$(CC) $$(CFLAGS) $$(LDFLAGS) -o $$@ $$^ -lcheck -lsubunit -lrt $(libs)
+                     $(test_libraries)
+	$$(link_test)
 endef
 test_folders := coco conformance exhaustive make minimalloc network offload partition_speed plan_speed \
                 robustness
@@ -109,7 +124,7 @@ fuzz:
 	$(MAKE) BUILD=$(BUILD)/fuzz CC=clang CFLAGS='-O1 -g -fsanitize=fuzzer-no-link,address,undefined' \
 	        $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(sort $(wildcard tests/fuzz/*.c)))
 
-$(BUILD)/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/librelayc.a
+$(BUILD)/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/tests/support/temp_dir.o $(BUILD)/librelayc.a
 	$(CC) $(CFLAGS) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(libs)
 
 .PHONY: check check-full check-run check-full-run unit

@@ -93,7 +93,7 @@ void examine(const struct settings *settings, const struct test_case *test);
 /* --- generated.c ------------------------------------------------------------------------------ */
 
 /* Writes the function that calls the generated code by arrays of pointers. */
-bool adapter_write(struct ctx *ctx, const struct test_case *test, int n_inputs, int n_outputs);
+bool case_adapter_write(struct ctx *ctx, const struct test_case *test, int n_inputs, int n_outputs);
 
 /* What the simulation makes of data set `index`, in the work folder. */
 bool simulated_write(struct ctx *ctx, const struct test_case *test, int index, int output,

@@ -214,7 +214,7 @@ static bool stage_generate(struct examination *e)
     e->report->stage = STAGE_C;
     mkdir(e->test->work, 0777);
     if (!codegen_c(e->module, &options, &files, &result) || !output_commit(&files) ||
-        !adapter_write(e->ctx, e->test, main_fn->n_params, main_fn->ret->n_inputs)) {
+        !case_adapter_write(e->ctx, e->test, main_fn->n_params, main_fn->ret->n_inputs)) {
         output_abort(&files);
         judge_errors(e);
         return false;

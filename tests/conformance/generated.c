@@ -18,7 +18,7 @@ enum { BATCH = 40, MAX_WORDS = 400, GUARD = 64, ALIGN = 64 };
 static const char flags[] =
     "-std=c99 -Wall -Wextra -Wpedantic -Wconversion -Werror -O1 -shared -fPIC";
 
-bool adapter_write(struct ctx *ctx, const struct test_case *test, int n_inputs, int n_outputs)
+bool case_adapter_write(struct ctx *ctx, const struct test_case *test, int n_inputs, int n_outputs)
 {
     struct output_set set = { .ctx = ctx };
     struct writer *w =
