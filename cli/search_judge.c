@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/str.h"
 #include "cli/eval.h"
 #include "frontend/tensors/tensor_file.h"
@@ -154,8 +155,10 @@ static bool end_program(void *user, void *trial, struct ctx *ctx, double *value)
     bool ok = npz_write(ctx, output_open(&set, path), &stack->tensors);
 
     if (ok) {
+        temporary_remember(path);
         ok = output_commit(&set) && run_program(j, path, ctx, value);
         unlink(path);
+        temporary_forget(path);
     } else {
         output_abort(&set);
     }

@@ -1,4 +1,3 @@
-#define _DEFAULT_SOURCE /* mkdtemp, mkfifo */
 #include <check.h>
 #include <dirent.h>
 #include <signal.h>
@@ -10,31 +9,28 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "tests/support/temp_dir.h"
 
 #define N_ROWS(rows) ((int)(sizeof(rows) / sizeof *(rows)))
 
 /* A folder of its own for each test, and what stands in it. */
-static char folder[64];
+static struct temp_dir folder;
 static struct ctx *ctx;
 
 static const char *in_folder(const char *name)
 {
-    return arena_printf(&ctx->perm, "%s/%s", folder, name);
+    return temp_path(&folder, name);
 }
 
 static void setup(void)
 {
     ctx = ctx_new("model.onnx");
-    strcpy(folder, "/tmp/test_file-XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(folder));
+    folder = temp_dir_new();
 }
 
 static void teardown(void)
 {
-    char command[128];
-
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    ck_assert_int_eq(system(command), 0);
+    temp_dir_free(&folder);
     ctx_free(ctx);
 }
 
@@ -49,7 +45,7 @@ static void put(const char *name, const char *text)
 
 static int count_files(void)
 {
-    DIR *dir = opendir(folder);
+    DIR *dir = opendir(folder.path);
     int n = 0;
 
     for (struct dirent *entry = readdir(dir); entry; entry = readdir(dir))
@@ -242,7 +238,7 @@ START_TEST(what_is_no_file_is_named)
 
     ck_assert(!file_map(ctx, in_folder(unreadable[_i].path), &file));
     ck_assert_ptr_nonnull(strstr(ctx->diags.first->message, unreadable[_i].message));
-    ck_assert_ptr_nonnull(strstr(ctx->diags.first->message, folder));
+    ck_assert_ptr_nonnull(strstr(ctx->diags.first->message, folder.path));
     ck_assert_int_eq(diag_exit_code(ctx), 3);
 }
 END_TEST

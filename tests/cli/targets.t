@@ -376,7 +376,7 @@ $ for i in 1 2; do relayc compile $MODELS/pointwise_residual.onnx --target-dir a
 			"target_crc32":	"72789304"
  72789304
 # C that the compiler refuses
-$ echo 'wrong = ${a};' >>acme/add.tmpl; LC_ALL=de_DE.UTF-8 relayc verify $MODELS/pointwise_residual.onnx --target-dir acme --offload acme --no-cost --assign priority 2>&1 | grep -E '^(error|help)|wrong'  | sed 's|/tmp/[^/]*/||'
+$ echo 'wrong = ${a};' >>acme/add.tmpl; LC_ALL=de_DE.UTF-8 relayc verify $MODELS/pointwise_residual.onnx --target-dir acme --offload acme --no-cost --assign priority 2>&1 | grep -E '^(error|help)|wrong'  | sed "s|$TMPDIR/[^/]*/||"
 error[R0404]: the C compiler 'cc' failed (exit code 1)
       model_acme.c:27:9: error: 'wrong' undeclared (first use in this function)
          27 |         wrong = input0;

@@ -4,13 +4,13 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "relay_ir/json.h"
 #include "relay_ir/passes/pipeline.h"
 #include "relay_ir/text.h"
 #include "relay_ir/verify.h"
+#include "tests/support/temp_dir.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -33,14 +33,11 @@ static bool has_internal_error(const struct ctx *ctx)
 /* In a folder of its own, which stays for the next input. */
 static const char *folder(void)
 {
-    static char path[] = "/tmp/relayc-fuzz-json-XXXXXX";
-    static const char *made;
+    static struct temp_dir dir;
 
-    if (!made)
-        made = mkdtemp(path);
-    if (!made)
-        abort();
-    return made;
+    if (!dir.path)
+        dir = temp_dir_new();
+    return dir.path;
 }
 
 static void check_round_trip(struct ctx *ctx, const struct module *module)

@@ -1,5 +1,6 @@
-/* temp_dir.h - a folder of its own for a test, removed with everything in it. What cannot be made
- * ends the test program. */
+/* temp_dir.h - a folder of its own for a test, in $TMPDIR, removed with everything in it. What
+ * cannot be made ends the test program. A test that fails leaves its folder for whoever looks into
+ * it; tests/run gives each program a $TMPDIR of its own and removes that. */
 #ifndef TESTS_SUPPORT_TEMP_DIR_H
 #define TESTS_SUPPORT_TEMP_DIR_H
 
