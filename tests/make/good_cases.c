@@ -170,6 +170,26 @@ static void hostile_names(struct onnx_builder *b)
     builder_name(b, "\xff\xfe\xe2\x80\xae");
 }
 
+/* A sum as a code of FP8, and one that has been a code. */
+static void sum_fp8(struct onnx_builder *b)
+{
+    b->model->opset_import[0]->version = 19;
+    builder_input(b, "x", DTYPE_F32, "1,1026");
+    builder_input(b, "z", DTYPE_F32, "1,1026");
+    builder_output(b, "code", DTYPE_F8E4M3, "1");
+    builder_output(b, "number", DTYPE_F32, "1");
+    builder_ints(b, "row", "1", (int64_t[]){ 1 });
+    builder_fill(b, "scale", "", 1);
+    builder_tensor(b, "zero", DTYPE_F8E4M3, "", "\0");
+    builder_node(b, "ReduceSum", "x row", "x_sum");
+    builder_attrs(b, "keepdims=0");
+    builder_node(b, "QuantizeLinear", "x_sum scale zero", "code");
+    builder_node(b, "ReduceSum", "z row", "z_sum");
+    builder_attrs(b, "keepdims=0");
+    builder_node(b, "QuantizeLinear", "z_sum scale zero", "z_code");
+    builder_node(b, "DequantizeLinear", "z_code scale zero", "number");
+}
+
 const struct recipe good_cases[] = {
     { "attention_block", attention_block },
     { "conv_bn_relu", conv_bn_relu },
@@ -181,6 +201,7 @@ const struct recipe good_cases[] = {
     { "odd_interface", odd_interface },
     { "pointwise_residual", pointwise_residual },
     { "pool_flatten", pool_flatten },
+    { "sum_fp8", sum_fp8 },
 };
 
 const int n_good_cases = sizeof good_cases / sizeof *good_cases;
