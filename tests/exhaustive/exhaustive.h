@@ -5,5 +5,6 @@
 
 int sweep_math(void);
 int sweep_minifloats(void);
+int sweep_codes(void);
 
 #endif

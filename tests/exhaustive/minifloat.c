@@ -1,5 +1,5 @@
-/* minifloat.c - exhaustive: encodes all 2^32 f32 into each FP8 format of ONNX, both ways of
- * overflow.
+/* minifloat.c - exhaustive: encodes all 2^32 f32 into each FP8 format of ONNX and f8e3m4, both ways
+ * of overflow.
  *
  * The model knows nothing of bits: positive f32 ascend as their bit patterns do, so each code has
  * one interval of patterns; its ends are half way between the decoded neighbours, a tie going to
@@ -17,7 +17,7 @@ enum { CHUNK = 1 << 13, MAGNITUDES = 128 };
 
 #define INFINITE UINT32_C(0x7F800000)
 
-static const char *const names[] = { "f8e4m3", "f8e4m3fnuz", "f8e5m2", "f8e5m2fnuz" };
+static const char *const names[] = { "f8e3m4", "f8e4m3", "f8e4m3fnuz", "f8e5m2", "f8e5m2fnuz" };
 
 /* The codes of positive f32: code[i] from pattern first[i] on. */
 struct intervals {
