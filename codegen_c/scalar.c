@@ -283,6 +283,15 @@ const char *scalar_text(struct arena *arena, const struct node *node, const char
     return text;
 }
 
+int scalar_count(const char *text, char letter)
+{
+    int n = 0;
+
+    for (; *text; text++)
+        n += text[0] == '$' && text[1] == letter;
+    return n;
+}
+
 /* What a placeholder other than an operand stands for. */
 static const char *placeholder(struct bind *bind, const struct node *node, char letter)
 {
@@ -340,6 +349,18 @@ void scalar_needs(struct bind *bind, const struct node *node, const char *needs)
         else
             bind_helper(bind, word);
     }
+}
+
+const char *scalar_needs_without(struct arena *arena, const char *needs, const char *name)
+{
+    struct str out = { .arena = arena };
+
+    for (size_t n; *needs; needs += n + (needs[n] == ' ')) {
+        n = strcspn(needs, " ");
+        if (strcmp(arena_strndup(arena, needs, n), name) != 0)
+            str_printf(&out, "%s%.*s", out.n ? " " : "", (int)n, needs);
+    }
+    return str_text(&out);
 }
 
 /* Weights of products are decoded: their kernels say what they take. */

@@ -19,8 +19,14 @@ const char *scalar_encoded(struct arena *arena, const struct type *to, const cha
 /* $a to $c, and behind them $A and $B: what a node's tables give (scalar_qnn.h). */
 enum { SCALAR_OPERANDS = 5 };
 
+/* How often a placeholder is in a text. */
+int scalar_count(const char *text, char letter);
+
 /* Asks for them. */
 void scalar_needs(struct bind *bind, const struct node *node, const char *needs);
+
+/* *needs without one of them. */
+const char *scalar_needs_without(struct arena *arena, const char *needs, const char *name);
 
 /* Fills in the placeholders; operands as C expressions that need no parentheses. */
 const char *scalar_expand(struct bind *bind, const struct node *node, const char *text,

@@ -1,0 +1,157 @@
+/* epilogue_operand.c - what an element-wise node reads at a position, as C: an element of an array,
+ * a number, the tables of integers. */
+#include "codegen_c/epilogue.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "codegen_c/emit.h"
+#include "relay_ir/ops/qnn.h"
+
+bool expression_is_primary(const char *expression)
+{
+    int depth = 0;
+
+    for (const char *c = expression; *c; c++) {
+        depth += (*c == '[' || *c == '(') - (*c == ']' || *c == ')');
+        if (depth == 0 && !isalnum((unsigned char)*c) && !strchr("_.])", *c))
+            return false;
+    }
+    return true;
+}
+
+static const char *in_parentheses(struct arena *arena, const char *expression)
+{
+    return expression_is_primary(expression) ? expression : arena_printf(arena, "(%s)", expression);
+}
+
+const char *epilogue_index(struct epilogue *e, const struct value *value, const struct type *shape,
+                           int axis)
+{
+    const struct region *region = e->bind->region;
+    const struct type *operand = &value->type;
+    const struct position *at = e->position;
+    struct arena *arena = e->bind->arena;
+    const int64_t pitch =
+        value->kind == VALUE_PARAM && region->param_pitch ? region->param_pitch[value->index] : 0;
+    const char *index = NULL;
+    int64_t extent = 1; /* of the dims that share the coming coordinate */
+
+    if (axis >= 0)
+        return operand->dim[0] == 1 ? "0" : at->coord[axis];
+    if (pitch) /* the plan has seen to it that the shapes are the same */
+        return arena_printf(arena, "%s * %" PRId64 " + %s", at->pixel, pitch, at->channel);
+    if (type_same_shape(operand, shape))
+        return at->linear;
+    for (int i = 0; i < operand->rank; i++) {
+        const char *coord = at->coord[at->rank - operand->rank + i];
+
+        extent *= operand->dim[i];
+        if (!coord || extent == 1)
+            continue;
+        index = index ? arena_printf(arena, "%s * %" PRId64 " + %s", in_parentheses(arena, index),
+                                     extent, in_parentheses(arena, coord))
+                      : coord;
+        extent = 1;
+    }
+    return index ? index : "0";
+}
+
+/* 64-bit integers are compared exactly only while a double holds them. */
+const char *epilogue_literal(struct bind *bind, const struct value *value)
+{
+    double number;
+    bool needs_math = false;
+    const char *text;
+
+    if (value->kind != VALUE_CONSTANT || !value_uniform(value, &number))
+        return NULL;
+    if (dtype_bytes(value->type.dtype) == 8 && dtype_is_integer(value->type.dtype) &&
+        fabs(number) > 0x1p53 && type_elements(&value->type) > 1)
+        return NULL;
+    text = literal_of_element(bind->arena, value->type.dtype, value->data, 0, &needs_math);
+    if (needs_math)
+        bind_include(bind, "math.h");
+    return text;
+}
+
+int epilogue_axis(const struct node *node, int input)
+{
+    return node->op == OP_BIAS_ADD && input == 1 ? (int)node->attrs.axis.axis
+                                                 : qnn_vector_axis(node, input);
+}
+
+/* `role` is what a variable would be called. */
+static const char *read_at(struct epilogue *e, struct value *value, const char *index,
+                           const char *role)
+{
+    const char *array = bind_operand(e->bind, value), *load;
+    const struct position *at = e->position;
+
+    if (!at->lanes)
+        return arena_printf(e->bind->arena, "%s[%s]", array, index);
+    load = arena_printf(e->bind->arena, "i32x%d_load_%s(&%s[%s])", at->lanes,
+                        dtype_name(value->type.dtype), array, index);
+    if (!at->hoists || value->kind != VALUE_CONSTANT || strcmp(index, at->coord[at->rank - 1]) != 0)
+        return load;
+    role = arena_printf(e->bind->arena, "%s_%d", role, ++e->n_variables);
+    str_printf(&e->of_channels, "const i32x%d %s = %s;\n", at->lanes, role, load);
+    return role;
+}
+
+const char *epilogue_operand(struct epilogue *e, const struct node *node, int input)
+{
+    struct value *value = node->inputs[input];
+    const char *known = map_get(&e->expressions, value->name), *literal;
+
+    if (known)
+        return known;
+    literal = epilogue_literal(e->bind, value);
+    if (literal)
+        return literal;
+    return read_at(e, value,
+                   epilogue_index(e, value, &e->bind->region->fn->ret->inputs[0]->type,
+                                  epilogue_axis(node, input)),
+                   node->op == OP_BIAS_ADD ? "bias" : "operand");
+}
+
+/* The table of a qnn.lut, and which row of it. */
+static void read_lut(struct epilogue *e, const struct node *node, const char **operands)
+{
+    struct arena *arena = e->bind->arena;
+    const struct type *table = &node->inputs[1]->type;
+    const char *at = e->position->coord[qnn_vector_axis(node, 1)];
+
+    operands[0] = bind_operand(e->bind, node->inputs[1]);
+    operands[1] = table->rank == 1 || table->dim[0] == 1
+                      ? ""
+                      : arena_printf(arena, "%s * %d + ", in_parentheses(arena, at), QNN_CODES);
+}
+
+void epilogue_tables(struct epilogue *e, const struct node *node, const char *operands[QNN_TABLES])
+{
+    struct value *tables[QNN_TABLES] = { NULL };
+    const char *at;
+
+    if (node->op == OP_QNN_LUT) {
+        read_lut(e, node, operands);
+        return;
+    }
+    if (node->op == OP_QNN_PWL) {
+        for (int i = 0; i < QNN_TABLES; i++)
+            operands[i] = bind_operand(e->bind, node->inputs[1 + i]);
+        return;
+    }
+    if (node->op == OP_QNN_DIV) {
+        qnn_div_tables(e->bind, node, tables);
+        for (int i = 0; i < QNN_TABLES; i++)
+            operands[i] = tables[i] ? bind_operand(e->bind, tables[i]) : NULL;
+        return;
+    }
+    at = e->position->coord[qnn_vector_axis(node, 1)];
+    qnn_tables(e->bind, node, tables);
+    for (int i = 0; i < QNN_TABLES; i++)
+        operands[i] = read_at(e, tables[i], at, i ? "shift" : "multiplier");
+}
