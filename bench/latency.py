@@ -52,11 +52,11 @@ def model_file(name, source):
             return None
         return path
     path = BUILD / "bench" / f"{name}.onnx"
-    if path.exists():
-        return path
     if source == "made":
-        subprocess.run([BUILD / "tests" / "make", f"--{name}", path], check=True)
+        if not path.exists():
+            subprocess.run([BUILD / "tests" / "make", f"--{name}", path], check=True)
         return path
+    # Anew each time: the file is that of the version which it is then measured against.
     (base,) = networks([name.removesuffix(".u8")])
     base = model_file(*base[:2])
     python = os.environ.get("RELAYC_PYTHON", BUILD / "python/bin/python3")
