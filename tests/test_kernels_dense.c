@@ -56,6 +56,27 @@ static const struct kernel_case operands[] = {
     { "matmul_tiles", "nn.matmul", "", "f32[2,1,3,2,4]; f32[3,1,4,8]" },
 };
 
+/* Columns that are whole vectors, or half a tile at the end, or neither, behind the end of a panel
+ * or not; with every end by turns (kernel_case.h). */
+static const struct kernel_case ends[] = {
+    { "matmul_tiles", "nn.matmul", "", "f32[9,5]; f32[5,64]" },
+    { "matmul_tiles", "nn.matmul", "", "f32[2,9,5]; f32[2,5,64]" },
+    { "matmul_tiles", "nn.matmul", "", "f32[2,9,5]; f32[5,64]" },
+    { "matmul_tiles", "nn.matmul", "", "f32[2,3,9,5]; f32[3,5,64]" },
+    { "matmul_tiles", "nn.matmul", "", "f32[2,9,5]; f32[2,5,48]" },
+    { "matmul_tiles", "nn.matmul", "", "f32[2,9,5]; f32[2,5,48]" },
+    { "matmul_tiles", "nn.matmul", "transpose_b=true", "f32[9,21]; f32[48,21]" },
+    { "matmul_tiles", "nn.matmul", "transpose_a=true", "f32[5,9]; f32[5,48]" },
+    { "matmul_tiles", "nn.matmul", "", "f32[2,7,5]; f32[2,5,49]" },
+    { "matmul_tiles", "nn.matmul", "", "f32[2,7,5]; f32[2,5,49]" },
+    { "matmul_tiles", "nn.matmul", "", "f32[7,5]; f32[5,70]" },
+    { "matmul_tiles", "nn.matmul", "transpose_b=true", "f32[2,3,7,37]; f32[2,3,70,37]" },
+    { "matmul_tiles", "nn.matmul", "transpose_b=true", "f32[2,9,37]; f32[2,19,37]" },
+    { "matmul_tiles", "nn.matmul", "", "f32[2,9,37]; f32[37,19]" },
+    { "matmul_tiles", "nn.matmul", "transpose_a=true, transpose_b=true", "f32[5,9]; f32[53,5]" },
+    { "matmul_tiles", "nn.dense", "", "f32[9,35]; f32[37,35]" },
+};
+
 /* With less scratch: parts of sums, in y meanwhile; each fourth from the third on has a result of
  * bool, which cannot take them, and little scratch. */
 static const struct kernel_case spared[] = {
@@ -96,6 +117,17 @@ START_TEST(two_operands_multiply_in_every_form)
 }
 END_TEST
 
+START_TEST(products_end_straight_in_y)
+{
+    static const char *const names[] = { "generic", "x86-64", "x86-64-v3", "x86-64-v4" };
+    struct ctx *ctx = ctx_new("machine");
+
+    kernel_cases_check_as(ends, (int)(sizeof ends / sizeof *ends), 1e-5, WINOGRAD_OFF,
+                          machine_find(ctx, names[_i]));
+    ctx_free(ctx);
+}
+END_TEST
+
 START_TEST(with_less_scratch_parts_add_up)
 {
     struct ctx *ctx = ctx_new("machine");
@@ -124,6 +156,7 @@ int main(void)
     tcase_set_timeout(tests, 0);
     tcase_add_test(tests, known_weights_are_packed);
     tcase_add_test(tests, two_operands_multiply_in_every_form);
+    tcase_add_loop_test(tests, products_end_straight_in_y, 0, 4);
     tcase_add_test(tests, with_less_scratch_parts_add_up);
     tcase_add_test(tests, integer_products_wrap_as_the_reference_does);
     srunner_run_all(runner, CK_NORMAL);

@@ -4,11 +4,13 @@
 #include <stdint.h>
 
 #include "codegen_c/kernels/anchor.h"
+#include "codegen_c/kernels/decode.h"
 #include "codegen_c/kernels/dense.h"
 #include "codegen_c/kernels/operands.h"
 #include "codegen_c/kernels/panels.h"
 #include "codegen_c/kernels/tile.h"
 #include "codegen_c/kernels/tile_features.h"
+#include "codegen_c/kernels/window.h"
 
 enum {
     SCALARS = 4,        /* columns that are always there (panels.h, ragged) */
@@ -16,19 +18,16 @@ enum {
 };
 
 /* Returns the C expression of a sum in its tile. */
-static const char *bind_tiles(struct bind *bind, int64_t rows, int64_t columns, enum tile_form form,
-                              int *most_pixels)
+static const char *bind_columns(struct bind *bind, const struct tile *tile, int64_t columns)
 {
-    const struct tile tile = bind_tile_f32(bind, rows, columns, form);
+    const bool ragged = columns % tile_panel(bind->machine) != 0;
 
-    bind_text(bind, "tile_f32", "%s", tile.fn);
-    bind_int(bind, "most_pixels", tile.most_pixels);
+    bind_text(bind, "tile_f32", "%s", tile->fn);
+    bind_int(bind, "most_pixels", tile->most_pixels);
     bind_int(bind, "panel", tile_panel(bind->machine));
-    bind_flag(bind, "ragged", columns % tile_panel(bind->machine) != 0);
-    bind_text(bind, "n_columns", "%s",
-              columns % tile_panel(bind->machine) ? "n_columns" : tile.channels);
-    *most_pixels = tile.most_pixels;
-    return arena_printf(bind->arena, "sum[j * %s + i]", tile.channels);
+    bind_flag(bind, "ragged", ragged);
+    bind_text(bind, "n_columns", "%s", ragged ? "n_columns" : tile->channels);
+    return arena_printf(bind->arena, "sum[j * %s + i]", tile->channels);
 }
 
 /* Behind each sum; the coordinates of the last two dims are variables of the templates. */
@@ -82,8 +81,8 @@ static bool bind_dense_tiles_shape(struct bind *bind, const struct dense *d)
                                  .columns = d->out_c,
                                  .len = d->in_c,
                                  .alike = true };
-    int most_pixels;
-    const char *sum = bind_tiles(bind, 0, d->out_c, TILE_TAPS, &most_pixels);
+    const struct tile tile = bind_tile_f32(bind, 0, d->out_c, TILE_TAPS);
+    const char *sum = bind_columns(bind, &tile, d->out_c);
 
     tile_tell_features(bind, &tiled);
     bind_input(bind, "x", 0);
@@ -158,17 +157,57 @@ size_t scratch_matmul_tiles(const struct region *region)
     return (size_t)panel_numbers(p.k, panel, pixels) * sizeof(float);
 }
 
+/* The tile of whole sums, which it stores itself where it can. */
+static struct tile bind_whole_sums(struct bind *bind, const struct product *p, int64_t rows)
+{
+    const struct window columns = { .out_c = p->n, .out_channels_last = true };
+    const struct tile_stores stores = {
+        .w = &columns,
+        .place = { .pixel = p->batch > 1 ? "(batch * ROWS + top)" : "top",
+                   .channel = "left + first",
+                   .channels = "COLUMNS" },
+    };
+    const struct tile tile = bind_tile_of_product(bind, rows, p->n, &stores);
+
+    bind_text(bind, "results", "%s",
+              !tile.stores ? " sum"
+                           : arena_printf(bind->arena, "\n    %s, n_rows%s%s", tile.place,
+                                          tile.some ? ", n_columns" : "", tile.args));
+    bind_flag(bind, "counted",
+              tile.halves || tile.some || (!tile.stores && p->n % tile_panel(bind->machine) != 0));
+    return tile;
+}
+
+/* How columns of b come side by side: by blocks that are transposed, or, of the last ones, by
+ * vectors under a mask. */
+static void bind_packing(struct bind *bind, const struct product *p, bool whole_and_rest)
+{
+    enum { MASKED_LANES = 16 };
+    const bool plain = !weight_is_small(bind->region) && bind->machine->lanes != 1;
+    const bool masks =
+        plain && whole_and_rest && !p->transpose_b && bind->machine->lanes == MASKED_LANES;
+
+    bind_flag(bind, "transposes", plain && p->transpose_b);
+    bind_flag(bind, "masks", masks);
+    if (plain && p->transpose_b)
+        bind_helper(bind, "transpose_f32");
+    if (masks)
+        bind_bytes_helper(bind, "load_some");
+}
+
 bool bind_matmul_tiles(struct bind *bind)
 {
     const struct product p = product_of(bind->region);
     const bool parts = bind->region->tight;
     const bool gathered = p.transpose_a || data_is_small(bind->region);
     const int panel = tile_panel(bind->machine);
-    int most_pixels;
+    const bool whole_and_rest = bind->machine->lanes != 1 && p.n > panel && p.n % panel != 0;
     /* What is gathered has room for the usual tile. */
     const int64_t rows = gathered || parts ? 0 : p.m;
-    const char *sum = bind_tiles(bind, rows, p.n, parts ? TILE_MORE : TILE_TAPS, &most_pixels);
-    const int64_t part = parts ? part_of_inner(p.k, panel, most_pixels) : p.k;
+    const struct tile tile =
+        parts ? bind_tile_f32(bind, rows, p.n, TILE_MORE) : bind_whole_sums(bind, &p, rows);
+    const char *sum = bind_columns(bind, &tile, p.n);
+    const int64_t part = parts ? part_of_inner(p.k, panel, tile.most_pixels) : p.k;
 
     bind_data(bind);
     bind_product_shape(bind, &p);
@@ -176,11 +215,13 @@ bool bind_matmul_tiles(struct bind *bind)
     bind_weight_elements(bind);
     bind_flag(bind, "b_is_transposed", p.transpose_b);
     bind_flag(bind, "gathered", gathered);
-    bind_flag(bind, "whole_and_rest", bind->machine->lanes != 1 && p.n > panel && p.n % panel != 0);
+    bind_flag(bind, "whole_and_rest", whole_and_rest);
     bind_flag(bind, "parts", parts);
     bind_int(bind, "part", part);
     bind_flag(bind, "even", part > 0 && p.k % part == 0);
     bind_text(bind, "part_len", part > 0 && p.k % part == 0 ? "PART" : "len");
-    bind_scratch_numbers(bind, panel_numbers(part, panel, gathered ? most_pixels : 0));
-    return bind_tile_epilogue(bind, sum, p.m, "column");
+    bind_scratch_numbers(bind, panel_numbers(part, panel, gathered ? tile.most_pixels : 0));
+    if (!parts)
+        bind_packing(bind, &p, whole_and_rest);
+    return tile.stores || bind_tile_epilogue(bind, sum, p.m, "column");
 }

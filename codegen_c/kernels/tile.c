@@ -64,8 +64,9 @@ static const char *bind_half_list(struct bind *bind, const struct tile_name *nam
     return list;
 }
 
-/* The function of the first half, where one is needed: the keys halves and half_fn. */
-static void bind_half(struct bind *bind, const struct tile_name *naming, int64_t columns,
+/* The function of the first half, where one is needed, which is returned: the keys halves and
+ * half_fn. */
+static bool bind_half(struct bind *bind, const struct tile_name *naming, int64_t columns,
                       enum tile_form form, int64_t step)
 {
     const bool halves = needs_halves(bind, naming, columns);
@@ -80,6 +81,7 @@ static void bind_half(struct bind *bind, const struct tile_name *naming, int64_t
         keys_offer(bind->keys, "half_fn",
                    fn ? fn : new_tile_fn(bind, name, naming, list, form, step));
     }
+    return halves;
 }
 
 /* Whether so many columns are whole tiles of this shape, the last of them perhaps half of one. */
@@ -104,6 +106,43 @@ static bool are_all_whole(const struct bind *bind, const struct tile_name *namin
     return true;
 }
 
+/* Whether the rest of a row may be stored under a mask. */
+static bool has_masks(const struct bind *bind, const struct tile_name *naming)
+{
+    enum { MASKED_LANES = 16 };
+
+    return bind->machine->lanes == MASKED_LANES && !tile_is_short(bind->machine, naming);
+}
+
+/* `some`: tiles may store although their last columns are no whole vectors. */
+static struct tile tile_that_stores(struct bind *bind, const struct tile_wish *wish,
+                                    enum tile_form form, int64_t step, bool some,
+                                    const struct tile_stores *stores)
+{
+    struct tile_name naming = tile_name_of(bind, wish);
+    const bool whole = are_all_whole(bind, &naming, wish->columns);
+    struct tile_place place = stores->place;
+    struct tile_end end;
+    struct tile tile;
+
+    place.some = some && !whole;
+    naming.vector = bind_tile_vector(bind, &naming);
+    if (vectors_are_compared(bind->machine) && !tile_is_mixed(bind->machine, &naming) &&
+        (whole || (some && has_masks(bind, &naming))) &&
+        tile_end_of(bind, stores->w, &place, naming.vector.type, naming.vector.lanes, &end))
+        naming.end = &end;
+    tile = bind_named_tile(bind, &naming, form, step);
+    tile.stores = naming.end != NULL;
+    keys_set_flag(bind->keys, "stores", tile.stores);
+    if (tile.stores) {
+        tile.place = tile_end_y(bind, &place);
+        tile.args = end.args;
+        tile.some = end.some;
+    }
+    tile.halves = bind_half(bind, &naming, wish->columns, form, step);
+    return tile;
+}
+
 static struct tile tile_of_rows(struct bind *bind, int64_t rows, int64_t columns,
                                 enum tile_form form, int64_t step, const struct tile_stores *stores)
 {
@@ -112,23 +151,12 @@ static struct tile tile_of_rows(struct bind *bind, int64_t rows, int64_t columns
     const struct tile_wish wish = {
         .rows = rows, .columns = columns, .len = len, .stepped = step > 0
     };
-    struct tile_name naming = tile_name_of(bind, &wish);
-    struct tile_end end;
-    struct tile tile;
+    const struct tile tile = tile_that_stores(bind, &wish, form, step, false, stores);
 
-    naming.vector = bind_tile_vector(bind, &naming);
-    if (vectors_are_compared(bind->machine) && !tile_is_mixed(bind->machine, &naming) &&
-        are_all_whole(bind, &naming, columns) &&
-        tile_end_of(bind, stores->w, &stores->place, naming.vector.type, naming.vector.lanes, &end))
-        naming.end = &end;
-    tile = bind_named_tile(bind, &naming, form, step);
-    tile.stores = naming.end != NULL;
-    keys_set_flag(bind->keys, "stores", tile.stores);
     bind_text(bind, "results", "%s",
               tile.stores ? arena_printf(bind->arena, "\n                    %s, n_pixels%s",
-                                         tile_end_y(bind, &stores->place), end.args)
+                                         tile.place, tile.args)
                           : " sum");
-    bind_half(bind, &naming, columns, form, step);
     return tile;
 }
 
@@ -142,6 +170,14 @@ struct tile bind_tile_by_steps(struct bind *bind, int64_t rows, int64_t columns,
                                const struct tile_stores *stores)
 {
     return tile_of_rows(bind, rows, columns, TILE_OFFSETS, step, stores);
+}
+
+struct tile bind_tile_of_product(struct bind *bind, int64_t rows, int64_t columns,
+                                 const struct tile_stores *stores)
+{
+    const struct tile_wish wish = { .rows = rows, .columns = columns, .alike = true };
+
+    return tile_that_stores(bind, &wish, TILE_TAPS, 0, true, stores);
 }
 
 /* The tile of the rows that whole ones leave over. */

@@ -55,7 +55,7 @@ enum tile_form {
     TILE_PAIRS_ROWS /* rows of an array, times a scale for each channel; fetches likewise */
 };
 
-/* A convolution whose tiles may store their results themselves. */
+/* A convolution or a product whose tiles may store their results themselves. */
 struct tile_stores {
     const struct window *w;
     struct tile_place place;
@@ -67,6 +67,10 @@ struct tile {
     int most_pixels, most_channels; /* that it may have, on whatever processor */
     struct row_vector vector;       /* that its channels are whole ones of */
     bool stores;                    /* results in y, in place of sums in an array */
+    const char *place, *args;       /* what a function that stores takes of y, and behind how many
+                                       results are there … */
+    bool some;                      /* … of pixels, and of channels */
+    bool halves;                    /* the last columns need half_fn */
 };
 
 /* Asks for the helper whose tile suits a matrix of so many columns, and rows if that is not 0. The
@@ -83,6 +87,13 @@ struct tile bind_tile_f32(struct bind *bind, int64_t rows, int64_t columns, enum
  * is the last arguments of the functions; else "sum". */
 struct tile bind_tile_of_rows(struct bind *bind, int64_t rows, int64_t columns, enum tile_form form,
                               const struct tile_stores *stores);
+
+/* The tile of a product of two matrices, as TILE_TAPS, in panels of 32: halves, half_fn and stores
+ * as bind_tile_of_rows, and the key some, where tiles store although their last columns are no
+ * whole vectors: those have n_channels behind n_pixels (with 16 lanes, which are stored under
+ * masks). `results` is left to the caller. */
+struct tile bind_tile_of_product(struct bind *bind, int64_t rows, int64_t columns,
+                                 const struct tile_stores *stores);
 
 /* The same as TILE_OFFSETS, of pixels that lie `step` elements apart, so that a single pointer
  * tells where they are: with one for each of 14 pixels compilers run out of registers. */

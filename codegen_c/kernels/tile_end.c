@@ -333,6 +333,7 @@ bool tile_end_of(struct bind *bind, const struct window *w, const struct tile_pl
         .args = str_text(&e.args),
     };
     out->codes = result_type(&e)->dtype != DTYPE_F32;
+    out->some = place->some;
     return out->result != NULL;
 }
 

@@ -19,6 +19,7 @@ struct tile_end {
     const char *nodes;   /* … what follows then, … */
     const char *result;  /* … and the name of the variable with the result */
     bool codes;          /* which is codes, a vector_u32 */
+    bool some;           /* of the place: text may ask for n_channels */
     const char *args;    /* of the call: as many as params */
 };
 

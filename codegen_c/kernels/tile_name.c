@@ -154,7 +154,8 @@ static const char *const forms[] = { "taps", "ahead", "offsets",     "rows",
 const char *tile_fn_name(struct arena *arena, const struct tile_name *name, const char *half,
                          enum tile_form form, int64_t step)
 {
-    const char *end = name->end ? arena_printf(arena, "_stores%s", name->end->name) : "";
+    const char *some = name->end && name->end->some ? "_some" : "";
+    const char *end = name->end ? arena_printf(arena, "_stores%s%s", some, name->end->name) : "";
     const char *fn = arena_printf(arena, "tile%s%s%s_%s%s", name->suffix, half,
                                   name->apart ? "_apart" : "", forms[form], end);
 

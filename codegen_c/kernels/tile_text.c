@@ -1,6 +1,7 @@
 /* tile_text.c - see tile_text.h. */
 #include "codegen_c/kernels/tile_text.h"
 
+#include "codegen_c/kernels/decode.h"
 #include "codegen_c/kernels/limits.h"
 
 enum { LINE = 16 /* numbers of a cache line */ };
@@ -104,6 +105,9 @@ static void bind_shapes(struct bind *bind, const struct tile_name *naming, struc
 static void bind_end(struct bind *bind, const struct tile_end *end, struct keys *keys)
 {
     keys_set_flag(keys, "stores", end != NULL);
+    keys_offer(keys, "some", end && end->some ? "1" : "");
+    if (end && end->some)
+        bind_bytes_helper(bind, "store_some");
     keys_offer(keys, "end_params", end ? end->params : "");
     keys_offer(keys, "end_shared", end ? end->shared : "");
     keys_offer(keys, "channels", end && *end->channel ? "1" : "");
@@ -193,12 +197,17 @@ const char *new_tile_fn(struct bind *bind, const char *name, const struct tile_n
     keys_set_flag(&keys, "pointers", step == 0);
     keys_set_int(&keys, "step", step);
     keys_offer(&keys, "results",
-               naming->end ? arena_printf(bind->arena, "float *y, int step, int n_pixels%s",
-                                          naming->end->params)
-                           : "float *sum");
+               naming->end
+                   ? arena_printf(bind->arena, "float *y, int step, int n_pixels%s%s",
+                                  naming->end->some ? ", int n_channels" : "", naming->end->params)
+                   : "float *sum");
     keys_offer(&keys, "becomes",
-               naming->end ? "y[j * step + i] of pixel j < n_pixels and channel i becomes"
-                           : arena_printf(bind->arena, "sum[j * %s + i] becomes", naming->tile));
+               naming->end
+                   ? arena_printf(bind->arena,
+                                  "y[j * step + i] of pixel j < n_pixels and channel i%s becomes%s",
+                                  naming->end->some ? " < n_channels" : "",
+                                  naming->end->some ? "\n *" : "")
+                   : arena_printf(bind->arena, "sum[j * %s + i] becomes", naming->tile));
     keys_offer(&keys, "then", naming->end ? ", and then END" : "");
     keys_set_flag(&keys, "strided", form == TILE_ROWS || form == TILE_MORE);
     return bind_new_helper(bind, name, "templates/helpers/tile_f32.c.tmpl", &keys);
