@@ -182,14 +182,15 @@ static struct tile bind_whole_sums(struct bind *bind, const struct product *p, i
  * vectors under a mask. */
 static void bind_packing(struct bind *bind, const struct product *p, bool whole_and_rest)
 {
-    enum { MASKED_LANES = 16 };
-    const bool plain = !weight_is_small(bind->region) && bind->machine->lanes != 1;
-    const bool masks =
-        plain && whole_and_rest && !p->transpose_b && bind->machine->lanes == MASKED_LANES;
+    enum { MASKED_LANES = 16, BLOCK = 8 };
+    const int lanes = bind->machine->lanes;
+    const bool plain = !weight_is_small(bind->region);
+    const bool transposes = plain && p->transpose_b && lanes != 1 && p->k >= BLOCK && p->n >= BLOCK;
+    const bool masks = plain && !p->transpose_b && whole_and_rest && lanes == MASKED_LANES;
 
-    bind_flag(bind, "transposes", plain && p->transpose_b);
+    bind_flag(bind, "transposes", transposes);
     bind_flag(bind, "masks", masks);
-    if (plain && p->transpose_b)
+    if (transposes)
         bind_helper(bind, "transpose_f32");
     if (masks)
         bind_bytes_helper(bind, "load_some");

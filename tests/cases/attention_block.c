@@ -229,6 +229,69 @@ INLINE_F32 float exp_f32(float v)
     return (factor + factor * less) * choose_f32(v == v, rest, v);
 }
 
+/* --- from templates/helpers/limits_f32.c.tmpl ------------------------------------------------- */
+
+/* v, a vector, is to be no less than `least`, and no more than `most`; NaN stays NaN. WHERE_NEGATIVE puts `other` where v is
+ * less than 0. KEEP_ORDER: what is stored before is stored first, each vector as soon as it is made; compilers would store
+ * all of them at the end, when nothing else is left to do. */
+#if LANES == 1
+#define WHERE(v, is, other) if (is) v = other;
+#else
+#define WHERE(v, is, other) { const __typeof__((v) < (v)) where = is; \
+    v = (__typeof__(v))(((__typeof__(where))v & ~where) | ((__typeof__(where))(other) & where)); }
+#endif
+#define WHERE_NEGATIVE(v, other) WHERE(v, v < 0, other)
+#if (defined __AVX512F__ || (defined __AVX__ && LANES < 16)) && defined __GNUC__
+/* Instructions that take their last operand (the first here) if one is NaN, or both are 0. */
+#define AT_LEAST(v, least) __asm__("vmaxps %0, %1, %0" : "+v"(v) : "v"(least));
+#define AT_MOST(v, most) __asm__("vminps %0, %1, %0" : "+v"(v) : "v"(most));
+#elif LANES == 4 && defined __SSE2__ && defined __GNUC__
+#define AT_LEAST(v, least) { __typeof__(v) limit = least; __asm__("maxps %1, %0" : "+x"(limit) : "x"(v)); v = limit; }
+#define AT_MOST(v, most) { __typeof__(v) limit = most; __asm__("minps %1, %0" : "+x"(limit) : "x"(v)); v = limit; }
+#else
+#define AT_LEAST(v, least) WHERE(v, v < least, least)
+#define AT_MOST(v, most) WHERE(v, v > most, most)
+#endif
+#define WITHIN(v, least, most) AT_LEAST(v, least) AT_MOST(v, most)
+#define KEEP_ORDER __asm__("" ::: "memory");
+
+/* --- from templates/helpers/tile_f32.c.tmpl --------------------------------------------------- */
+
+/* y[j * step + i] of pixel j < n_pixels and channel i becomes the sum of x[t * PIXELS_4_by8 + j][k] * w[(t * len + k) * width + i] over
+ * t < n_taps and k < len, in this order, and then END. Vectors may read up to TILE_4_by8 - 1 weights beyond the last. */
+static inline WIDE void tile_4_by8_taps_stores(const float *const *x, int n_taps, int len, const float *w, int width,
+                              float *y, int step, int n_pixels)
+{
+#define BEGIN(j, v) vector4_f32 sum##j##v = { 0 };
+#define BEGIN_PIXEL(j) EACH_VECTOR_4_by8(BEGIN, j)
+    EACH_PIXEL_4_by8(BEGIN_PIXEL)
+
+#define WEIGHT(j, v) const vector4_f32 w##v = *(const vector4_f32 *)&w[v * LANES4];
+#define ADD(j, v) sum##j##v += xk * w##v;
+#define POINT(j) const float *const x##j = x[j];
+#define ADD_PIXEL(j) { const float xk = x##j[k]; EACH_VECTOR_4_by8(ADD, j) }
+    for (int t = 0; t < n_taps; t++, x += PIXELS_4_by8) {
+        EACH_PIXEL_4_by8(POINT)
+
+        for (int k = 0; k < len; k++, w += width) {
+            EACH_VECTOR_4_by8(WEIGHT, 0)
+            EACH_PIXEL_4_by8(ADD_PIXEL)
+        }
+    }
+#define END(j, v) { vector4_f32 v_0 = sum##j##v; \
+    *(vector4_f32 *)&y[j * step + v * LANES4] = v_0; KEEP_ORDER }
+#define END_PIXEL(j) if (j < n_pixels) { EACH_VECTOR_4_by8(END, j) }
+    EACH_PIXEL_4_by8(END_PIXEL)
+#undef BEGIN
+#undef BEGIN_PIXEL
+#undef POINT
+#undef WEIGHT
+#undef ADD
+#undef ADD_PIXEL
+#undef END
+#undef END_PIXEL
+}
+
 /* --- constants -------------------------------------------------------------------------------- */
 
 /* ln.weight: f32 [4], -0.894418 .. 0.314635, crc32 23fee7cf */
@@ -390,16 +453,8 @@ static NOINLINE WIDE_LOOPS void region_context(const float *restrict x, const fl
                 line[j] = &a[row * INNER];
             }
             for (int first = 0; first < n_packed; first += TILE_4_by8) {
-                const int n_columns = n_packed - first < TILE_4_by8 ? n_packed - first : TILE_4_by8;
-                float sum[PIXELS_4_by8 * TILE_4_by8];
-
-                tile_4_by8_taps(line, 1, INNER, &packed[first], PANEL, sum);
-                for (int j = 0; j < n_rows; j++)
-                for (int i = 0; i < n_columns; i++) {
-                    const int row = top + j, column = left + first + i, at = row * COLUMNS + column;
-
-                    y[at] = sum[j * TILE_4_by8 + i];
-                }
+                tile_4_by8_taps_stores(line, 1, INNER, &packed[first], PANEL,
+                    &y[top * COLUMNS + left + first], COLUMNS, n_rows);
             }
         }
     }
