@@ -9,18 +9,19 @@
 #include "tests/support/run_generated.h"
 
 static const struct kernel_case pools[] = {
-    { "max_pool2d", "nn.max_pool2d", "pool_size=[3,3], strides=[2,2], padding=[1,1,1,1]",
+    { "max_pool_planes", "nn.max_pool2d", "pool_size=[3,3], strides=[2,2], padding=[1,1,1,1]",
       "f32[1,3,7,9]" },
     { "max_pool2d", "nn.max_pool2d", "pool_size=[2,2], strides=[2,2]", "f64[2,2,8,8]" },
-    { "max_pool2d", "nn.max_pool2d",
+    { "max_pool_planes", "nn.max_pool2d",
       "pool_size=[3,2], strides=[2,1], padding=[0,1,2,0], dilation=[2,3], ceil_mode=true",
       "f32[1,1,8,7]" },
-    { "max_pool2d", "nn.max_pool1d", "pool_size=[3], strides=[2], padding=[1,0]", "f32[2,3,11]" },
+    { "max_pool_planes", "nn.max_pool1d", "pool_size=[3], strides=[2], padding=[1,0]",
+      "f32[2,3,11]" },
     { "max_pool3d", "nn.max_pool3d",
       "pool_size=[2,3,2], strides=[1,2,2], padding=[1,0,1,0,1,0], dilation=[1,1,2]",
       "f32[2,2,4,5,6]" },
     { "max_pool3d", "nn.max_pool3d", "pool_size=[2,2,2], strides=[2,2,2]", "f32[1,2,4,4,6]" },
-    { "max_pool2d", "nn.max_pool2d", "pool_size=[2,2], padding=[1,1,1,1], dilation=[3,3]",
+    { "max_pool_planes", "nn.max_pool2d", "pool_size=[2,2], padding=[1,1,1,1], dilation=[3,3]",
       "f32[1,2,2,5]" },
     { "avg_pool2d", "nn.avg_pool2d", "pool_size=[3,3], strides=[2,2], padding=[1,1,1,1]",
       "f32[1,3,7,9]" },
@@ -74,7 +75,7 @@ static const struct kernel_case pools[] = {
     { "max_pool2d", "nn.max_pool2d", "pool_size=[2,2]", "u8[1,3,7,9]" },
     { "max_pool3d", "nn.max_pool3d", "pool_size=[2,2,2], padding=[1,1,1,1,1,1]", "i32[1,2,3,4,3]" },
     /* NaN wins wherever it stands */
-    { "max_pool2d", "nn.max_pool1d", "pool_size=[3], padding=[1,1]",
+    { "max_pool_planes", "nn.max_pool1d", "pool_size=[3], padding=[1,1]",
       "f32[1,1,9] 1 2 nan 3 4 5 6 inf nan" },
     { "global_max_pool", "nn.global_max_pool", "", "f32[1,3,4] 1 nan 2 3 nan 1 5 -1 -1 -2 -3 nan" },
     { "global_max_pool", "nn.global_max_pool", "", "f64[2,3,4,5]" },
@@ -83,6 +84,24 @@ static const struct kernel_case pools[] = {
     { "global_avg_pool", "nn.global_avg_pool", "", "f32[2,3,4,5]" },
     { "global_avg_pool", "nn.global_avg_pool", "", "f64[1,5,3]" },
     { "global_avg_pool", "nn.global_avg_pool", "", "f32[1,3,2,2,3]" },
+    { "max_pool2d", "nn.max_pool1d", "pool_size=[3], strides=[2], padding=[1,0]", "f64[2,3,11]" },
+};
+
+/* Rows of whole vectors, with a rest, and of few columns; windows that the last rows and columns
+ * are not under, that are all in the padding, and more than once in a row of the kernel. */
+static const struct kernel_case planes[] = {
+    { "max_pool_planes", "nn.max_pool2d", "pool_size=[3,3], strides=[2,2], padding=[1,1,1,1]",
+      "f32[2,3,19,35]" },
+    { "max_pool_planes", "nn.max_pool2d", "pool_size=[2,2], strides=[2,2]", "f32[1,5,9,32]" },
+    { "max_pool_planes", "nn.max_pool2d", "pool_size=[5,5], padding=[2,2,2,2]", "f32[1,3,7,20]" },
+    { "max_pool_planes", "nn.max_pool2d", "pool_size=[2,3], strides=[3,5]", "f32[1,2,10,71]" },
+    { "max_pool_planes", "nn.max_pool2d",
+      "pool_size=[3,3], strides=[2,3], dilation=[2,7], ceil_mode=true", "f32[1,2,9,50]" },
+    { "max_pool_planes", "nn.max_pool2d", "pool_size=[2,2], padding=[2,5,2,5], dilation=[4,9]",
+      "f32[1,2,2,17]" },
+    { "max_pool_planes", "nn.max_pool2d", "pool_size=[1,1], strides=[2,2]", "f32[1,3,4,8]" },
+    { "max_pool_planes", "nn.max_pool1d", "pool_size=[9], strides=[4], padding=[4,4]",
+      "f32[2,3,40] 1 -inf nan 3 -4 5 6 inf 0 -0 2 2 2 -7 1 1 1" },
 };
 
 static const struct kernel_case indices[] = {
@@ -135,6 +154,17 @@ static struct kernel_case with_channels_last(struct arena *arena, const struct k
     last.inputs = type_with_channels_last(arena, row->inputs);
     return last;
 }
+
+START_TEST(planes_are_reduced_by_vectors_along_rows)
+{
+    static const char *const names[] = { "generic", "x86-64", "x86-64-v3", "x86-64-v4" };
+    struct ctx *ctx = ctx_new("machine");
+
+    kernel_cases_check_as(planes, (int)(sizeof planes / sizeof *planes), 0, WINOGRAD_OFF,
+                          machine_find(ctx, names[_i]));
+    ctx_free(ctx);
+}
+END_TEST
 
 START_TEST(channels_that_are_last_are_reduced_side_by_side)
 {
@@ -206,6 +236,7 @@ int main(void)
     tcase_add_test(tests, channels_that_are_last_are_reduced_side_by_side);
     tcase_add_loop_test(tests, machines_have_vectors_of_channels, 0, 4);
     tcase_add_test(tests, windows_are_reduced_as_the_reference_does);
+    tcase_add_loop_test(tests, planes_are_reduced_by_vectors_along_rows, 0, 4);
     tcase_add_test(tests, maxima_come_with_their_places);
     srunner_run_all(runner, CK_NORMAL);
     n_failed = srunner_ntests_failed(runner);

@@ -6,6 +6,7 @@
 #include "base/minifloat.h"
 #include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/average.h"
+#include "codegen_c/kernels/pool.h"
 #include "codegen_c/kernels/vector.h"
 #include "codegen_c/kernels/window.h"
 
@@ -27,7 +28,7 @@ bool accepts_pool(const struct region *region, const char **why)
                                 region->anchor->attrs.pool.layout, why);
 }
 
-static struct window bind_pool_window(struct bind *bind)
+struct window bind_pool_window(struct bind *bind)
 {
     const struct window w = window_of_pool(bind->region);
 
@@ -40,8 +41,7 @@ static struct window bind_pool_window(struct bind *bind)
     return w;
 }
 
-/* The loops run over planes (images times channels) and positions. */
-static bool bind_pool_epilogue(struct bind *bind, const struct window *w, const char *acc)
+bool bind_pool_epilogue(struct bind *bind, const struct window *w, const char *acc)
 {
     static const char *const names[] = { "od", "oh", "ow" };
     const long long c = (long long)w->in_c;

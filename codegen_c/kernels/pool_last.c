@@ -7,7 +7,9 @@
 #include <math.h>
 
 #include "codegen_c/kernels/anchor.h"
+#include "codegen_c/kernels/decode.h"
 #include "codegen_c/kernels/pitch.h"
+#include "codegen_c/kernels/pool.h"
 #include "codegen_c/kernels/vector.h"
 #include "codegen_c/kernels/window.h"
 #include "relay_ir/layout.h"
@@ -309,6 +311,8 @@ static const char *vector_max(struct bind *bind, const struct row_vector *vector
 
     if (fn)
         return fn;
+    if (bind->machine->lanes > 1)
+        bind_bytes_helper(bind, "vector_u32"); /* no warnings of vectors as results */
     keys_init(&keys, bind->arena);
     keys_set(&keys, "vector", vector->type);
     keys_set(&keys, "lanes", vector->lanes);
@@ -332,6 +336,11 @@ static const char *vector_rows(struct bind *bind, const struct row_vector *vecto
     keys_set(&keys, "sum", max ? "best" : "sum");
     keys_set(&keys, "add", max ? arena_printf(bind->arena, "= %s(best, v)", max) : "+= v");
     return bind_new_helper(bind, name, "templates/helpers/vector_rows_f32.c.tmpl", &keys);
+}
+
+const char *bind_greatest_rows(struct bind *bind, const struct row_vector *vector)
+{
+    return vector_rows(bind, vector, vector_max(bind, vector));
 }
 
 bool bind_pool_tiles(struct bind *bind)

@@ -48,6 +48,15 @@ static bool repeats(const struct node *node)
     return whole && is_of_f32(node);
 }
 
+/* Rows of f32 that a kernel for planes takes by vectors. */
+static bool has_long_rows(const struct node *node)
+{
+    enum { LONG = 16 };
+    const struct type *x = &node->inputs[0]->type;
+
+    return is_of_f32(node) && x->dim[x->rank - 1] >= LONG;
+}
+
 /* n_images: 0 = the first input; ALL = every one. */
 enum { ALL = -1 };
 
@@ -88,8 +97,8 @@ static const struct row {
     [OP_LP_POOL3D] = { .kind = LAYOUT_SPATIAL },
     [OP_LRN] = { .kind = LAYOUT_SPATIAL },
     [OP_MAX] = { .kind = LAYOUT_REDUCE },
-    [OP_MAX_POOL1D] = { .kind = LAYOUT_SPATIAL },
-    [OP_MAX_POOL2D] = { .kind = LAYOUT_SPATIAL },
+    [OP_MAX_POOL1D] = { .kind = LAYOUT_SPATIAL, .planes = has_long_rows },
+    [OP_MAX_POOL2D] = { .kind = LAYOUT_SPATIAL, .planes = has_long_rows },
     [OP_MAX_POOL3D] = { .kind = LAYOUT_SPATIAL },
     [OP_MEAN] = { .kind = LAYOUT_REDUCE },
     [OP_MIN] = { .kind = LAYOUT_REDUCE },
