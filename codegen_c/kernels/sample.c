@@ -69,8 +69,9 @@ static int bind_method(struct bind *bind, const char *method)
     return taps;
 }
 
-/* What both kinds have; n: how many elements a place is made of in a dimension. */
-static void bind_places(struct bind *bind, int n)
+/* What both kinds have; n: how many elements a place is made of in a dimension. Returns how many in
+ * all. */
+static int bind_places(struct bind *bind, int n)
 {
     const struct grid_sample_attrs *attrs = &bind->region->anchor->attrs.grid_sample;
     const struct type *x = anchor_input(bind->region, 0), *y = anchor_output(bind->region, 0);
@@ -95,6 +96,18 @@ static void bind_places(struct bind *bind, int n)
     bind_flag(bind, "reflection", reflection);
     bind_flag(bind, "bounded", border || reflection);
     bind_combination(bind, x);
+    return most;
+}
+
+/* How many places are told at a time, in `most` numbers each: about 64 on the stack, where that is
+ * deep. */
+static int places_at_once(const struct machine *machine, int most)
+{
+    enum { MOST_PLACES = 16, NUMBERS = 64 };
+
+    return machine->lanes == 1 || most >= NUMBERS ? 1
+           : most * MOST_PLACES <= NUMBERS        ? MOST_PLACES
+                                                  : NUMBERS / most;
 }
 
 bool bind_grid_sample(struct bind *bind)
@@ -105,7 +118,8 @@ bool bind_grid_sample(struct bind *bind)
     if (strcmp(attrs->padding_mode, "reflection") == 0)
         bind_helper(bind, "mirrored");
     bind_flag(bind, "align_corners", attrs->align_corners);
-    bind_places(bind, bind_method(bind, attrs->method));
+    bind_int(bind, "places",
+             places_at_once(bind->machine, bind_places(bind, bind_method(bind, attrs->method))));
     return true;
 }
 
