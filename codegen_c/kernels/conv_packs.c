@@ -32,6 +32,8 @@ void bind_conv_packing(struct bind *bind, const struct window *w, const struct p
     const size_t before = bind->region->scratch_bytes / sizeof(float);
     const int64_t rows = panels_rows(panels), len = panels->len;
     const bool grouped = w->groups > 1;
+    const bool transposes =
+        window_k_len(w) == 1 && rows == panels->n_rows && bind->machine->lanes != 1;
 
     bind_conv_weight_shape(bind, panels);
     bind_text(bind, "unpacked", "%s", bind_operand(bind, bind->region->anchor->inputs[1]));
@@ -41,6 +43,9 @@ void bind_conv_packing(struct bind *bind, const struct window *w, const struct p
     bind_int(bind, "panel", panels->width);
     bind_conv_width(bind, panels, "block");
     bind_flag(bind, "grouped", grouped);
+    bind_flag(bind, "transposes", transposes);
+    if (transposes)
+        bind_helper(bind, "transpose_f32");
     bind_text(bind, "group_rows", grouped ? "(group * OUT_C + block)" : "block");
     bind_text(bind, "group_panels", grouped ? "(group * %" PRId64 " + block)" : "block", rows);
     if (rows == panels->n_rows)
