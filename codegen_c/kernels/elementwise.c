@@ -1,7 +1,7 @@
 /* elementwise.c - a chain of element-wise operators.
  *
  * method   dims along which every operand runs, or every operand repeats, are taken together; where
- *          that leaves one, it is a flat loop */
+ *          that leaves one, it is a flat loop, in rows where its results are to be encoded by vectors */
 #include <inttypes.h>
 #include <string.h>
 
@@ -72,6 +72,33 @@ static struct loops find_loops(const struct function *fn, const struct type *y, 
         before = i;
     }
     return loops;
+}
+
+enum { ROW = 64 }; /* numbers that wait on the stack to be encoded */
+
+static bool goes_in_rows(const struct bind *bind, const struct type *y)
+{
+    const struct minifloat *format = dtype_minifloat(y->dtype);
+
+    return format && minifloat_bits(format) == 8 && machine_has_deep_stack(bind->machine) &&
+           type_elements(y) >= ROW;
+}
+
+static bool bind_in_rows(struct bind *bind, const struct type *y, struct position *position)
+{
+    const int64_t len = type_elements(y);
+    struct epilogue_row row = { .i = "i", .n = "n", .most = "ROW" };
+
+    position->linear = "at";
+    for (row.multiple = ROW; len % row.multiple != 0; row.multiple /= 2)
+        ;
+    row.start = *position;
+    row.start.linear = "start";
+    bind_int(bind, "len", len);
+    bind_int(bind, "row", ROW);
+    keys_offer(bind->keys, "uses_oc", "");    /* there are no channels, … */
+    keys_offer(bind->keys, "uses_start", ""); /* and a row begins there anyway */
+    return bind_row_epilogue(bind, NULL, position, &row);
 }
 
 static void bind_flat(struct bind *bind, const struct type *y, struct position *position)
@@ -162,10 +189,11 @@ bool bind_elementwise(struct bind *bind)
     const struct type *y = &fn->ret->inputs[0]->type;
     const bool pitched = has_pitch(bind->region);
     const struct loops loops = find_loops(fn, y, pitched);
-    const bool nested = loops.n > 1 || pitched;
+    const bool nested = loops.n > 1 || pitched, rows = !nested && goes_in_rows(bind, y);
     struct position position = { .rank = y->rank };
 
     bind_flag(bind, "nested", nested);
+    bind_flag(bind, "rows", rows);
     if (nested)
         bind_nested(bind, &loops, &position);
     else
@@ -175,11 +203,11 @@ bool bind_elementwise(struct bind *bind)
     for (int i = 0, k = 0; i < y->rank; i++) {
         position.coord[i] = y->dim[i] == 1 ? "0" : NULL;
         if (k < loops.n && loops.last[k] == i) {
-            position.coord[i] = nested ? arena_printf(bind->arena, "i%d", k) : "i";
+            position.coord[i] = nested ? arena_printf(bind->arena, "i%d", k) : rows ? "at" : "i";
             k++;
         }
     }
     bind_text(bind, "linear", nested ? "at" : "i");
     bind_wide(bind, nested ? loops.extent[loops.n - 1] : type_elements(y));
-    return bind_epilogue(bind, NULL, &position);
+    return rows ? bind_in_rows(bind, y, &position) : bind_epilogue(bind, NULL, &position);
 }
