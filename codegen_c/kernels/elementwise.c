@@ -1,7 +1,8 @@
 /* elementwise.c - a chain of element-wise operators.
  *
  * method   dims along which every operand runs, or every operand repeats, are taken together; where
- *          that leaves one, it is a flat loop, in rows where its results are to be encoded by vectors */
+ *          that leaves one, it is a flat loop, in rows where its results are to be encoded by
+ * vectors */
 #include <inttypes.h>
 #include <string.h>
 
