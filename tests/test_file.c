@@ -229,13 +229,14 @@ static const struct {
 } unreadable[] = {
     { "nowhere", "cannot open" },
     { "", "is a folder, a file is needed" },
-    { "../../dev/null", "is a device, a file is needed" },
+    { "null", "is a device, a file is needed" },
 };
 
 START_TEST(what_is_no_file_is_named)
 {
     struct mapping file;
 
+    ck_assert_int_eq(symlink("/dev/null", in_folder("null")), 0);
     ck_assert(!file_map(ctx, in_folder(unreadable[_i].path), &file));
     ck_assert_ptr_nonnull(strstr(ctx->diags.first->message, unreadable[_i].message));
     ck_assert_ptr_nonnull(strstr(ctx->diags.first->message, folder.path));
