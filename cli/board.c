@@ -86,7 +86,10 @@ static void read_board(struct json_file *json, struct board *board)
     if (!pools && !json->failed)
         json_error(json, json->root, "the board has no \"pools\"");
     board->pools = arena_array(&json->ctx->perm, struct board_pool, cJSON_GetArraySize(pools));
-    cJSON_ArrayForEach(item, pools) read_pool(json, item, &board->pools[board->n_pools++]);
+    cJSON_ArrayForEach(item, pools)
+    {
+        read_pool(json, item, &board->pools[board->n_pools++]);
+    }
 }
 
 static const struct board *read_text(struct ctx *ctx, const char *name, const char *text)

@@ -84,7 +84,7 @@ static void add_machine_stack(const struct footprint *f, struct codegen_measured
 static void find_stack(struct footprint *f, const char *entry, struct codegen_measured *measured)
 {
     struct ctx *ctx = f->cli->ctx;
-    struct stack_usage stack;
+    struct stack_usage stack = { 0 };
     struct diags saved;
     const char *why = "it does not write the call graph; gcc 10 and later do";
 

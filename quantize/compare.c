@@ -102,6 +102,7 @@ static bool run_sample(struct run *run, struct engine *const engines[2], int64_t
         run->pairs[i].copy = NULL;
     for (int i = 0; i < 2 && ok; i++)
         ok = engine_run(engines[i], inputs, outputs, &bulk, &observers[i]);
+    run->bulk = NULL;
     bulk_release(&bulk);
     return ok;
 }

@@ -227,6 +227,8 @@ static bool run_sample(struct worker *worker, int64_t sample)
     worker->results = arena_array(&arena, const float *, worker->n_judged);
     ok = source->load(source->user, worker->common.ctx, &bulk, sample, inputs) &&
          engine_run(worker->common.engine, inputs, outputs, &bulk, &observer);
+    worker->bulk = NULL;
+    worker->results = NULL;
     bulk_release(&bulk);
     arena_release(&arena);
     arena_release(&worker->common.ctx->scratch);

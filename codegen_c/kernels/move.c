@@ -1,4 +1,5 @@
 /* move.c - operators that only move elements: each is a few regular copies. */
+#include <assert.h>
 #include <string.h>
 
 #include "codegen_c/kernels/anchor.h"
@@ -180,6 +181,7 @@ bool bind_depth_space(struct bind *bind)
         for (int i = 0; i < s.n; i++)
             if (!done[i] && (next < 0 || y_step[i] > y_step[next]))
                 next = i;
+        assert(next >= 0);
         done[next] = true;
         copy_add_dim(&copy, s.dim[next], x_step[next], y_step[next]);
     }

@@ -1,5 +1,7 @@
 /* qnn_exact_softmax.c - qnn.softmax and qnn.log_softmax of small floats; exact.h has the
  * arithmetic. */
+#include <assert.h>
+
 #include "relay_ir/ops/check.h"
 #include "relay_ir/ops/exact.h"
 #include "relay_ir/ops/ops.h"
@@ -45,6 +47,7 @@ static void softmax_line(const struct exact_powers *powers, const struct miniflo
             else
                 y[i * step] = (uint8_t)exact_scale(to, (int64_t)(power * share >> 30), factor);
         }
+        assert(sum > 0); /* of the greatest, at least */
         share = ((uint64_t)1 << 62) / sum;
     }
 }

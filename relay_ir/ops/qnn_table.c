@@ -11,6 +11,7 @@
  * The greatest of a line has the power 2^31, so that the sum of a line is never 0; it has 64 bits.
  * The one division of a line rounds down, which is less than 2^-22 of a step of 1/256; the result
  * is rounded to nearest, halves up */
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -169,6 +170,7 @@ static void softmax_line(const struct qnn_softmax *softmax, const struct tensor 
     }
     for (int64_t i = 0; i < n; i++)
         sum += qnn_power_at(softmax->powers, highest - tensor_int_at(x, at + i * step));
+    assert(sum > 0); /* of the greatest, at least */
     factor = softmax->numerator / sum;
     for (int64_t i = 0; i < n; i++) {
         const uint64_t power =

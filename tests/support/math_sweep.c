@@ -78,8 +78,8 @@ const struct math_function math_functions[] = {
     { "sigmoid_f32", sigmoid_f32, exact_sigmoid, 1.9, 0x1p-103, 0.5, 0.25, -INFINITY, INFINITY },
     { "silu_f32", silu_f32, exact_silu, 1.75, 0x1p-96, 0, 0.5, -INFINITY, INFINITY },
     { "sin_f32", sin_f32, sin, 1.7, 0, 0, 1, -INFINITY, INFINITY },
-    { "softplus_f32", softplus_f32, exact_softplus, 1.8, 0x1p-103, 0.69314718055994530942, 0.5, -INFINITY,
-      INFINITY },
+    { "softplus_f32", softplus_f32, exact_softplus, 1.8, 0x1p-103, 0.69314718055994530942, 0.5,
+      -INFINITY, INFINITY },
     { "sqrt_f32", sqrt_f32, sqrt, 0.5, 0, 0, NAN, -INFINITY, INFINITY },
     { "tanh_f32", tanh_f32, tanh, 1.5, 0, 0, 1, -INFINITY, INFINITY },
 };

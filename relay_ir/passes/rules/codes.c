@@ -1,6 +1,7 @@
 /* codes.c - codes of small floats between encoder and decoder: a qnn.quantize and a qnn.dequantize
  * with one scale, or casts from and to f32. Operators that only move or compare numbers work on the
  * codes themselves, a quarter of the bytes: no bit of any number changes. */
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -111,6 +112,7 @@ struct value *join_before_decoder(struct rewrite *rewrite, struct node *root)
     }
     for (int i = 0; i < root->n_inputs; i++)
         rule_covers(rewrite, root->inputs[i]->def);
+    assert(node); /* there is one at least */
     return coded_like(rewrite, node,
                       rule_build(rewrite, OP_CONCATENATE, &root->attrs, root->n_inputs, parts));
 }

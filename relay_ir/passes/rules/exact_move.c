@@ -1,5 +1,6 @@
 /* exact_move.c - what needs no arithmetic on FP8: operators that move or choose codes go in front
  * of what decodes them, chains of element-wise operators become tables of 256 codes. */
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -68,6 +69,7 @@ struct value *join_before_decode(struct rewrite *rewrite, struct node *root)
     }
     for (int i = 0; i < root->n_inputs; i++)
         rule_covers(rewrite, root->inputs[i]->def);
+    assert(decoder); /* there is one at least */
     return decode_like(rewrite, decoder,
                        rule_build(rewrite, OP_CONCATENATE, &root->attrs, root->n_inputs, parts));
 }

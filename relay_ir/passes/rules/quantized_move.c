@@ -1,5 +1,6 @@
 /* quantized_move.c - operators that only move, choose or bound numbers go in front of the
  * qnn.dequantize that they follow: op(dequantize(x)) -> dequantize(op(x)), with the same bits. */
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -149,6 +150,7 @@ struct value *join_before_dequantize(struct rewrite *rewrite, struct node *root)
     }
     for (int i = 0; i < root->n_inputs; i++)
         rule_covers(rewrite, root->inputs[i]->def);
+    assert(node); /* there is one at least */
     return dequantize_like(
         rewrite, node, 0, rule_build(rewrite, OP_CONCATENATE, &root->attrs, root->n_inputs, parts));
 }
