@@ -123,8 +123,9 @@ static void bind_band(struct bind *bind, const struct window *w, const struct ti
 
     bind_band_rows(bind, w, rows);
     bind_text(bind, "band_w", "%s", band_covered(bind, w, 2, "(OUT_W - 1)"));
-    bind_flag(bind, "padded_in_front", w->pad[2] > 0);
-    bind_flag(bind, "padded_behind", w->pad[2] + band_width_inside(w) < width);
+    /* Zeros first, in one loop: gcc 12 -O3 loses numbers where it is one for each side and one for
+     * rows outside of x. */
+    bind_flag(bind, "padded_columns", band_width_inside(w) < width);
     bind_text(bind, "in_front", w->pad[2] > 0 ? "PAD_W + " : "");
     bind_text(bind, "band_offset", "(ic * BAND_H + kh%s) * BAND_W + kw%s",
               w->dil[1] > 1 ? " * DIL_H" : "", w->dil[2] > 1 ? " * DIL_W" : "");
