@@ -405,7 +405,7 @@ bool bind_conv_pairs(struct bind *bind)
     bind_copies(bind, &w, &tile, step,
                 step > 0 && !stores && window_out_len(&w) % tile.most_pixels > 0, n_weights);
     bind->region->pairs = true;
-    if (!stores && w.out_channels_last)
+    if (w.out_channels_last) /* also where sums of tiles that are whole need no array */
         bind_helper(bind, "keep_loop");
     return bind_conv_position(
         bind, &w,
