@@ -77,8 +77,8 @@ $(BUILD)/gen/%.o: $(BUILD)/gen/%.c Makefile
 	$(CC) -std=c11 -ffp-contract=off $(CFLAGS) $(shared) -I. -I$(BUILD)/gen -MMD -MP -c -o $@ $<
 
 # --- tests ---------------------------------------------------------------------------------------
-# The tests share relayc, and what they have in common, as libraries: 200 programs with all of it and
-# its debugging information in each were 7 GB, and took as long to link as to compile.
+# The tests share relayc, and what they have in common, as libraries: with all of it and its debugging
+# information in each, 191 programs were 2.3 GB, and those with sanitizers 28 MB each.
 link_shared = $(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(@F) -Wl,-Bsymbolic-functions -o $@ $^
 link_test   = $(CC) $(CFLAGS) $(LDFLAGS) -Wl,-rpath,'$$ORIGIN/..' -o $@ $^ -lcheck -lsubunit -lrt $(libs)
 

@@ -166,6 +166,25 @@ START_TEST(planes_are_reduced_by_vectors_along_rows)
 }
 END_TEST
 
+/* Without a deep stack rows of at most 256 columns, whole vectors and padding, wait there. */
+START_TEST(long_rows_need_a_deep_stack)
+{
+    static const struct {
+        const char *machine, *kernel;
+        int columns;
+    } rows[] = { { "generic", "max_pool_planes", 240 },    { "generic", "max_pool2d", 242 },
+                 { "cortex-m55", "max_pool_planes", 240 }, { "cortex-m55", "max_pool2d", 242 },
+                 { "x86-64", "max_pool_planes", 1000 },    { "x86-64", "max_pool2d", 1100 } };
+    struct ctx *ctx = ctx_new("machine");
+    const struct kernel_case pool = { rows[_i].kernel, "nn.max_pool2d",
+                                      "pool_size=[3,3], padding=[1,1,1,1]",
+                                      arena_printf(&ctx->perm, "f32[1,2,5,%d]", rows[_i].columns) };
+
+    kernel_cases_check_as(&pool, 1, 0, WINOGRAD_OFF, machine_find(ctx, rows[_i].machine));
+    ctx_free(ctx);
+}
+END_TEST
+
 START_TEST(channels_that_are_last_are_reduced_side_by_side)
 {
     enum { N = sizeof pools / sizeof *pools };
@@ -237,6 +256,7 @@ int main(void)
     tcase_add_loop_test(tests, machines_have_vectors_of_channels, 0, 4);
     tcase_add_test(tests, windows_are_reduced_as_the_reference_does);
     tcase_add_loop_test(tests, planes_are_reduced_by_vectors_along_rows, 0, 4);
+    tcase_add_loop_test(tests, long_rows_need_a_deep_stack, 0, 6);
     tcase_add_test(tests, maxima_come_with_their_places);
     srunner_run_all(runner, CK_NORMAL);
     n_failed = srunner_ntests_failed(runner);

@@ -1,8 +1,7 @@
 /* elementwise.c - a chain of element-wise operators.
  *
  * method   dims along which every operand runs, or every operand repeats, are taken together; where
- *          that leaves one, it is a flat loop, in rows where its results are to be encoded by
- * vectors */
+ *          that leaves one, it is a flat loop. Results that vectors encode wait in rows for it */
 #include <inttypes.h>
 #include <string.h>
 

@@ -6,7 +6,8 @@ enum {
     FEWEST = 4,         /* columns of x: the shortest vectors */
     WHOLE = 16,         /* so many places at a time leave no rest, whatever vectors there are */
     ROWS = 4,           /* of y: what is stored is loaded again after the other rows */
-    MOST_COLUMNS = 1024 /* of each, on the stack */
+    MOST_COLUMNS = 256, /* of each on the stack, which then has 5 KiB, about five rows of x */
+    MOST_COLUMNS_DEEP = 1024
 };
 
 /* Columns, with padding, under windows at so many places. */
@@ -36,6 +37,7 @@ static int64_t columns_of_x(const struct window *w)
 bool accepts_max_pool_planes(const struct region *region, const char **why)
 {
     const struct window w = window_of_pool(region);
+    const int most = machine_has_deep_stack(region->machine) ? MOST_COLUMNS_DEEP : MOST_COLUMNS;
 
     if (!accepts_max_pool(region, why))
         return false;
@@ -44,7 +46,7 @@ bool accepts_max_pool_planes(const struct region *region, const char **why)
         anchor_decoder(region->anchor, 0))
         return false;
     *why = "its rows are short, or long";
-    return columns_of_x(&w) >= FEWEST && columns_under(&w, whole_places(&w)) <= MOST_COLUMNS;
+    return columns_of_x(&w) >= FEWEST && columns_under(&w, whole_places(&w)) <= most;
 }
 
 bool bind_max_pool_planes(struct bind *bind)
