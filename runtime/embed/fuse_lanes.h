@@ -12,8 +12,9 @@ __attribute__((unused)) /* where there are instructions for it */
 static void fuse_lanes(float *sum, const float *x, const float *w, int n)
 {
     for (int i = 0; i < n; i++) {
-        const double product = (double)x[i] * w[i], whole = product + sum[i], part = whole - product;
-        const double lost = (product - (whole - part)) + (sum[i] - part);
+        const double product = (double)x[i] * (double)w[i], before = (double)sum[i];
+        const double whole = product + before, part = whole - product;
+        const double lost = (product - (whole - part)) + (before - part);
         double odd = whole;
         uint64_t bits;
 
