@@ -37,7 +37,9 @@ enum {
     /* Numbers that lie so far apart are in one set of the first cache, which has as many sets of
      * lines on every processor with pairs (64 lines of 64 bytes), and eight lines in each. */
     SET_STEP = 1024,
-    GAP = 16 /* a line */
+    GAP = 16, /* a line */
+
+    STRIP_TILES = 16 /* at most, so that parts (--parallel) are alike */
 };
 
 bool pairs_are_decoded_at_once(const struct region *region)
@@ -89,18 +91,19 @@ static int64_t vectors_of(int64_t out_c)
 }
 
 /* Times for each pixel, if products alone counted: of products, of which conv has tiles of 24
- * channels; and with those of pairs, what sum_pairs takes before, and on a Zen 5 as long again in
- * which the first products wait for it (measured: 32 to 64 channels 44 in all, 64 to 64 47, 256 to
- * 48 115, 384 to 64 225). The tiles of conv_decoded are as
- * wide as those of pairs; both decode weights as often, but for the greatest of images. */
+ * channels; and with those of pairs, what sum_pairs takes before, and on a Zen 5, where products
+ * take half the time of others, the beginnings and ends of tiles (measured, of the time of
+ * products: 32 to 32 channels 0.96, 32 to 64 0.89, 64 to 32 0.86, 64 to 64 0.82, 16 to 96 0.98, 192
+ * to 64 0.76). The tiles of conv_decoded are as wide as those of pairs; both decode weights as
+ * often, but for the greatest of images. */
 static bool pays(const struct machine *machine, const struct window *w, bool decoded)
 {
     const int64_t len = w->in_c / w->groups, out_c = w->out_c / w->groups;
     const bool is_24 = !decoded && out_c > 16 && out_c <= 24;
     const double products = (is_24 ? 1.5 : (double)vectors_of(out_c)) * (double)len;
-    const double sums =
-        pairs_sum_time(machine, len) * (machine->adders == ADDERS_REGISTERS ? 2 : 1);
-    const double pairs = pairs_time(machine, vectors_of(out_c), len) + sums;
+    const double ends = machine->adders == ADDERS_REGISTERS ? 4 * (double)vectors_of(out_c) : 0;
+    const double pairs =
+        pairs_time(machine, vectors_of(out_c), len) + pairs_sum_time(machine, len) + ends;
 
     return window_out_len(w) >= FEWEST_PIXELS && pairs < (decoded ? 1.1 : 0.95) * products;
 }
@@ -248,12 +251,12 @@ static bool shares_set(const struct region *region, const struct window *w)
     return (pitch ? pitch : w->in_c) * w->stride[2] % SET_STEP == 0;
 }
 
-/* Whether all pixels are copied before they are read: those that share a set; and those that lie no
- * constant step apart, if they have to. */
+/* Whether all pixels are copied before they are read: those that share a set; those that lie no
+ * constant step apart; and those of groups, where there is one pointer for all. */
 static bool copies_all(const struct region *region, const struct window *w)
 {
-    return shares_set(region, w) ||
-           (pairs_want_one_pointer(region->machine) && (w->groups > 1 || !conv_is_pointwise(w)));
+    return shares_set(region, w) || !conv_is_pointwise(w) ||
+           (pairs_want_one_pointer(region->machine) && w->groups > 1);
 }
 
 /* What lies between two copied pixels, where they need not lie as in x. */
@@ -272,8 +275,8 @@ static int64_t step_of(const struct bind *bind, const struct window *w, bool ahe
     const int64_t pitch = input_pitch(bind->region, 0), in_c = w->in_c / w->groups;
     const bool matters = ahead || w->in_c < FEW_INPUTS || window_out_len(w) <= FEW_PIXELS;
 
-    if (!pairs_want_one_pointer(bind->machine) &&
-        (w->groups > 1 || !conv_is_pointwise(w) || !matters))
+    if (!pairs_want_one_pointer(bind->machine) && !copies_all(bind->region, w) &&
+        (w->groups > 1 || !matters))
         return 0;
     if (copies_all(bind->region, w))
         return in_c + gap_of_copies(bind->region, w);
@@ -301,7 +304,7 @@ static void bind_stored(struct bind *bind, const struct panels *panels, const st
     const char *whole = arena_printf(bind->arena, "OUT_C - block >= %s", tile->channels);
 
     if (left == 0 && rest) /* others are not read */
-        bind_text(bind, "n_summed", "n_pixels");
+        bind_text(bind, "surplus", "%s", "");
     if (left == 0)
         bind_text(bind, "stored", "%s", "");
     else if (left != tile->most_channels / 2)
@@ -341,10 +344,11 @@ static void bind_copies(struct bind *bind, const struct window *w, const struct 
               gap       ? "(IN_C + GAP)"
               : as_in_x ? pitch_of_x(bind->region, "IN_C")
                         : "IN_C");
-    if (surplus && !all)
-        bind_text(bind, "copies", "factor != 0 && (factor != 1 || n_pixels < %s)", tile->pixels);
-    else
-        bind_text(bind, "copies", all ? "factor != 0" : "factor != 0 && factor != 1");
+    bind_flag(bind, "copied", all);
+    bind_text(bind, "copies", "%s",
+              surplus ? arena_printf(bind->arena, "factor != 0 && (factor != 1 || n_pixels < %s)",
+                                     tile->pixels)
+                      : "factor != 0 && factor != 1");
     bind_buffers(bind, n_weights, tile->most_pixels * (as_in_x ? step : w->in_c / w->groups + gap));
 }
 
@@ -360,6 +364,23 @@ static int64_t usual_chunk(const struct bind *bind, const struct window *w,
         few && !weight_is_small(bind->region) && bind->machine->adders == ADDERS_REGISTERS;
 
     return adds_up && chunk < FEWEST_CHUNKED ? FEWEST_CHUNKED : chunk;
+}
+
+/* Pixels whose sums of neighbours are made at once: as many as leave a quarter of the first cache
+ * to weights and results, which are to be read from there again; one tile of those that are copied.
+ * A core begins the next tile while it ends one, which it could not if each waited for sums. */
+static void bind_strips(struct bind *bind, const struct window *w, const struct tile *tile)
+{
+    const int64_t pixels = tile->most_pixels, all = (window_out_len(w) + pixels - 1) / pixels;
+    const int64_t size = w->in_c / w->groups * NUMBER * pixels;
+    const int64_t within = (int64_t)bind->machine->l1_bytes / 4 * 3 / size;
+    const int64_t most = copies_all(bind->region, w) || within < 1 ? 1
+                         : within > STRIP_TILES                    ? STRIP_TILES
+                                                                   : within;
+    const int64_t strips = (all + most - 1) / most;
+
+    bind_int(bind, "strip", (all + strips - 1) / strips * pixels);
+    bind_text(bind, "surplus", "%s", window_out_len(w) % pixels > 0 ? " = { 0 }" : "");
 }
 
 bool bind_conv_pairs(struct bind *bind)
@@ -379,8 +400,7 @@ bool bind_conv_pairs(struct bind *bind)
     int64_t n_weights;
 
     bind_vector(bind);
-    bind_sums_of_pairs(bind, PAIRS_MOST_TO_COPY,
-                       conv_is_pointwise(&w) && w.groups == 1 ? "next" : "0");
+    bind_sums_of_pairs(bind, PAIRS_MOST_TO_COPY);
     tile = bind_tile_of_pairs(bind, window_out_len(&w), panels.n_rows, ahead, step,
                               stores ? &end : NULL);
     bind_conv_places(bind, &w);
@@ -389,7 +409,7 @@ bool bind_conv_pairs(struct bind *bind)
     n_weights = bind_decoded_weights(bind, &w, &panels, chunk, scale_at);
     bind_conv_width(bind, &panels, "block");
     bind_flag(bind, "stores", stores);
-    bind_text(bind, "n_summed", "%s", tile.pixels);
+    bind_strips(bind, &w, &tile);
     bind_text(bind, "inputs", step ? "tap[0]" : "tap");
     bind_text(bind, "summed", step && !stores ? "tap[0]" : "tap");
     if (stores) {

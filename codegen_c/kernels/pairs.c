@@ -2,9 +2,9 @@
 #include "codegen_c/kernels/pairs.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "codegen_c/kernels/decode.h"
+#include "codegen_c/kernels/vector.h"
 
 enum { MOST_EXPONENT = 60 /* of a scale: products of two stay numbers */ };
 
@@ -26,9 +26,9 @@ double pairs_time(const struct machine *machine, int64_t vectors, int64_t len)
 
 double pairs_sum_time(const struct machine *machine, int64_t len)
 {
-    const double cycles = (double)pairs_paired(len) / PAIRS_LANES * 2.5 + 8; /* measured */
+    const double once = machine->adders == ADDERS_REGISTERS ? 3 : 8; /* 8: of one pixel at a time */
 
-    return machine->adders == ADDERS_REGISTERS ? 2 * cycles /* two multiply-adds each */ : cycles;
+    return (double)pairs_paired(len) / PAIRS_LANES * 2.5 + once;
 }
 
 bool pairs_want_one_pointer(const struct machine *machine)
@@ -69,23 +69,19 @@ float pairs_sum(const float *weights, int64_t step, int64_t len)
     return (float)sum;
 }
 
-void bind_sums_of_pairs(struct bind *bind, int most, const char *next)
+void bind_sums_of_pairs(struct bind *bind, int most)
 {
     const char *name = "sum_pairs", *fn = bind_own_helper(bind, name);
-    const bool registers = bind->machine->adders == ADDERS_REGISTERS;
     struct keys keys;
 
     if (!fn) {
-        bind_include(bind, "stdint.h");
+        bind_shuffle(bind);
         bind_helper(bind, "apart");
         keys_init(&keys, bind->arena);
         keys_set_int(&keys, "least", PAIRS_LEAST);
-        keys_set_flag(&keys, "registers", registers);
-        keys_set(&keys, "next", registers ? "int next, " : "");
+        keys_set_flag(&keys, "registers", bind->machine->adders == ADDERS_REGISTERS);
         fn = bind_new_helper(bind, name, "templates/helpers/pairs.c.tmpl", &keys);
     }
     bind_text(bind, "sum_pairs", "%s", fn);
     bind_int(bind, "most", most);
-    bind_text(bind, "next", "%s", registers ? arena_printf(bind->arena, "%s, ", next) : "");
-    bind_flag(bind, "fetches_next", registers && strcmp(next, "0") != 0);
 }

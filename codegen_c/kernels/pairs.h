@@ -50,11 +50,7 @@ float pairs_scale(const float *weights, int64_t step, int64_t len, double usual)
 /* w0 w1 - w2 w3 + w4 w5 ... of those that are taken in pairs. */
 float pairs_sum(const float *weights, int64_t step, int64_t len);
 
-/* Sets sum_pairs, the function that does the same for inputs, and its arguments `most` and `next`,
- * which is how many numbers further the inputs of the next tile lie. A machine that takes inputs
- * from registers fetches these meanwhile: the sums, which the products wait for, would wait for the
- * second cache (128 to 32 channels at 27x27: 0.91 of the time). `next` is a variable, for which
- * fetches_next is set, or "0". */
-void bind_sums_of_pairs(struct bind *bind, int most, const char *next);
+/* Sets sum_pairs, the function that does the same for inputs, and its argument `most`. */
+void bind_sums_of_pairs(struct bind *bind, int most);
 
 #endif

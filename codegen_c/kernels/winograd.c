@@ -291,7 +291,7 @@ static struct tile bind_tile_of_shape(struct bind *bind, const struct window *w,
     if (!s->pairs)
         return bind_tile_f32(bind, s->tiles, w->out_c, TILE_ROWS);
     bind_vector(bind);
-    bind_sums_of_pairs(bind, PAIRS_MOST, "next");
+    bind_sums_of_pairs(bind, PAIRS_MOST);
     bind_text(bind, "step", pairs_want_one_pointer(bind->machine) ? "" : "IN_C, ");
     return bind_tile_of_pair_rows(bind, s->tiles, w->out_c,
                                   pairs_want_one_pointer(bind->machine) ? w->in_c : 0);
