@@ -33,6 +33,8 @@ static const struct kernel_case rows[] = {
     PAIRS("1,5,5", 100, 70),
     PAIRS("3,2,3", 128, 100),
     PAIRS("1,7,7", 320, 1280),
+    PAIRS("1,19,21", 64, 80), /* several strips, the last one shorter, its last tile not whole */
+    PAIRS("1,19,21", 32, 64),
     /* pixels that would share a set of the first cache; images, groups, every second place: copied
      */
     PAIRS("1,3,7", 1024, 64),

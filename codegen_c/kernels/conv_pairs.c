@@ -39,7 +39,7 @@ enum {
     SET_STEP = 1024,
     GAP = 16, /* a line */
 
-    STRIP_TILES = 16 /* at most, so that parts (--parallel) are alike */
+    STRIP_TILES = 16 /* at most: parts (--parallel) are whole strips, and are to be alike */
 };
 
 bool pairs_are_decoded_at_once(const struct region *region)

@@ -6,7 +6,10 @@
  * inputs |x| and of a channel's weights |w|, and t = |x| / |w|, a sum of pairs is rounded by at
  * most about n u (|x| + |w|)^2 = n u |x| |w| (t + 2 + 1 / t), where products themselves give n u
  * |x| |w|. So weights are stored times powers of two, and inputs are taken times one where the mean
- * of their squares is not from 1 / PAIRS_LEAST to PAIRS_MOST, or PAIRS_MOST_TO_COPY. */
+ * of their squares is not from 1 / PAIRS_LEAST to PAIRS_MOST, or PAIRS_MOST_TO_COPY. That mean is
+ * one of all rows that sum_pairs takes at once (of a strip or a tile), so |x| stands for theirs: a
+ * row that is much smaller than its neighbours is as exact as they are, not as it would be alone.
+ */
 #ifndef CODEGEN_C_KERNELS_PAIRS_H
 #define CODEGEN_C_KERNELS_PAIRS_H
 
