@@ -118,8 +118,10 @@ static const char *read_input(struct ending *e, const struct node *node, int inp
             str_add(&e->name, "_of_channels");
         str_printf(&e->params, ", const float *%s", name);
         str_printf(&e->args, ", &%s[%s]", bind_operand(e->bind, value), e->place->channel);
-        if (e->place->across)
+        if (e->place->across) {
+            str_printf(&e->shared, "READ_HERE(%s)\n", name);
             return arena_printf(arena, "(%s[c] - (%s){ 0 })", name, e->vector);
+        }
         if (e->place->some || e->place->twice)
             bind_bytes_helper(e->bind, e->place->some ? "load_some" : "load_twice");
         if (e->place->some)
