@@ -59,6 +59,8 @@ static const struct kind {
     { "conv_bf16", "nn.conv2d", "f8e4m3", "f8e4m3", "f32", CODES, false, false, "znver5" },
     { "depthwise", "nn.conv2d", "f8e4m3", "f8e4m3", "f32", CODES, true, false, "x86-64" },
     { "depthwise_bf16", "nn.conv2d", "f8e4m3", "f8e4m3", "f32", CODES, true, false, "znver5" },
+    { "depthwise_winograd", "nn.conv2d", "f32", "f32", "f32", RELU, true, false, "znver5" },
+    { "conv_pairs", "nn.conv2d", "f32", "f32", "f32", RELU, false, false, "znver5" },
     { "exact_conv", "qnn.conv2d", "f8e4m3", "f8e4m3", "i64", CODES_EXACT, false, false, NULL },
     { "exact_conv", "qnn.conv2d", "f8e4m3", "f8e4m3", "i64", CODES_EXACT, true, true, NULL },
     { "depthwise", "nn.conv2d", "f8e4m3", "f8e4m3", "f32", CODES, true, false, NULL },
@@ -69,6 +71,25 @@ static const struct kind {
       "x86-64-v4" },
     { "qnn_avg_pool", "qnn.avg_pool2d", "i8", NULL, "i8", NOTHING, true, false, NULL },
 };
+
+/* Whether the kernel is one that --winograd off goes without. */
+static bool is_winograd(const struct kind *kind)
+{
+    return strcmp(kind->kernel, "depthwise_winograd") == 0 ||
+           strcmp(kind->kernel, "conv_pairs") == 0;
+}
+
+/* What such kernels take: 3 x 3 over channels that fill vectors, or 1 x 1 of many. */
+static void make_winograd(struct shape *s, const struct kind *kind, unsigned *seed)
+{
+    s->k_h = s->k_w = kind->depthwise ? 3 : 1;
+    s->c = kind->depthwise ? 8 << next(seed, 3) : 32 << next(seed, 2);
+    s->out_c = 32 + 24 * (int)next(seed, 3);
+    s->stride = kind->depthwise ? 1 : s->stride;
+    s->dil = 1;
+    for (int i = 0; i < 4; i++)
+        s->pad[i] = kind->depthwise ? (int)next(seed, 3) > 0 : 0;
+}
 
 static struct shape random_shape(unsigned *seed, const struct kind *kind)
 {
@@ -92,6 +113,8 @@ static struct shape random_shape(unsigned *seed, const struct kind *kind)
         s.pad[i] = (int)next(seed, (unsigned)((i % 2 ? s.k_w : s.k_h) - 1) * (unsigned)s.dil + 1);
     if (pool && s.k_h > 1 && s.pad[0] >= s.k_h)
         s.pad[0] = s.k_h - 1;
+    if (is_winograd(kind))
+        make_winograd(&s, kind, seed);
     s.out_h = positions(s.h, s.k_h, s.dil, s.stride, s.pad[0] + s.pad[2]);
     s.out_w = positions(s.w, s.k_w, s.dil, s.stride, s.pad[1] + s.pad[3]);
     return s;
@@ -187,15 +210,15 @@ static bool check(const char *text, const struct kind *kind, const char *flags)
     struct ctx *ctx = ctx_new("net.onnx");
     struct module *module = generated_module(ctx, &(struct generated_case){ .text = text });
     struct temp_dir dir = temp_dir_new();
-    const struct codegen_options options = { .name = "net",
-                                             .dir = dir.path,
-                                             .model_file = "net.onnx",
-                                             .model_sha256 = "",
-                                             .command = "",
-                                             .winograd = WINOGRAD_OFF,
-                                             .machine = kind->target
-                                                            ? machine_find(ctx, kind->target)
-                                                            : NULL };
+    const struct codegen_options options = {
+        .name = "net",
+        .dir = dir.path,
+        .model_file = "net.onnx",
+        .model_sha256 = "",
+        .command = "",
+        .winograd = is_winograd(kind) ? WINOGRAD_AUTO : WINOGRAD_OFF,
+        .machine = kind->target ? machine_find(ctx, kind->target) : NULL
+    };
     struct output_set set = { .ctx = ctx };
     struct codegen_result result;
     const struct codegen_region *region;

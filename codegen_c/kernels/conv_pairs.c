@@ -2,6 +2,8 @@
  * own: two products by one multiplication (pairs.h). Weights may be stored small. */
 #include "codegen_c/kernels/conv_pairs.h"
 
+#include <assert.h>
+
 #include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/conv_places.h"
 #include "codegen_c/kernels/conv_tiles.h"
@@ -398,11 +400,15 @@ bool bind_conv_pairs(struct bind *bind)
     const char *scale, *scale_at;
     struct tile tile;
     int64_t n_weights;
+    int most_pixels, channels;
 
     bind_vector(bind);
     bind_sums_of_pairs(bind, PAIRS_MOST_TO_COPY);
     tile = bind_tile_of_pairs(bind, window_out_len(&w), panels.n_rows, ahead, step,
                               stores ? &end : NULL);
+    tile_extents_of_pairs(bind->machine, 0, w.out_c, &most_pixels, &channels);
+    assert(tile.most_pixels <=
+           (bind->region->choice ? MOST_TILE_PIXELS : most_pixels)); /* its lead */
     bind_conv_places(bind, &w);
     scale = bind_weights(bind, &w, &panels);
     scale_at = arena_printf(bind->arena, "&%s[%s]", scale, place.channel);

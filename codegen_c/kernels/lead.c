@@ -12,6 +12,8 @@
 #include "codegen_c/kernels/tile.h"
 #include "relay_ir/layout.h"
 
+enum { LINE = 64 }; /* bytes */
+
 /* The first input position along a dim that window o, or a later one, reads. */
 static int64_t first_read(const struct window *w, int dim, int64_t o)
 {
@@ -125,7 +127,14 @@ bool leads_conv(const struct region *region, struct lead *lead)
 /* The same; not where all weights would have to be decoded at a time, and are many. */
 bool leads_conv_pairs(const struct region *region, struct lead *lead)
 {
-    return leads_conv(region, lead) && pairs_are_decoded_at_once(region);
+    const struct window w = window_of_conv(region);
+    int pixels, channels;
+
+    tile_extents_of_pairs(region->machine, 0, w.out_c, &pixels, &channels);
+    if (region->choice) /* another tile, maybe */
+        pixels = MOST_TILE_PIXELS;
+    lead->bytes = lead_of_windows(region, &w, pixels);
+    return is_last(&w) && w.groups == 1 && pairs_are_decoded_at_once(region);
 }
 
 /* Tiles of positions, all channels of one before the next: what lies under a tile is decoded before
@@ -184,6 +193,40 @@ bool leads_depthwise(const struct region *region, struct lead *lead)
         return w.out[2] <= w.in[2] && w.pad[1] <= (w.k[1] - 1) * w.dil[1];
     lead->bytes = lead_of_windows(region, &w, GROUP_OF_ROW);
     return !weight_is_small(region);
+}
+
+/* Whether y may lie over x, `lead` pixels in front, where two rows of it at a time are written,
+ * column by column: over nothing of the rows under them that is further to the right, nor of those
+ * that lie under the next two. */
+static bool two_rows_lie_over(const struct window *w, int64_t lead)
+{
+    for (int64_t row = 0; row < w->out[1]; row += 2)
+        for (int64_t at = row * w->out[2]; at < (row + 2) * w->out[2] && at < window_out_len(w);
+             at++) {
+            const int64_t over = at - lead, first = row - w->pad[1], column = at % w->out[2];
+
+            if (over < 0 || over / w->in[2] < first)
+                continue;
+            if (over % w->in[2] > column || (over / w->in[2] >= first + 2 && row + 2 < w->out[1]))
+                return false;
+        }
+    return true;
+}
+
+/* Some channels of all positions, then the next: so pixels of y, which have the same size, lie
+ * right over pixels of x, as few in front as will do. Vectors that lay in one cache line go on to
+ * do so. */
+bool leads_depthwise_winograd(const struct region *region, struct lead *lead)
+{
+    const struct window w = window_of_conv(region);
+    const int64_t pixel = w.in_c * (int64_t)element_bytes(anchor_source(region, 0));
+    int64_t pixels = 0;
+
+    lead->exact = true;
+    while (pixels * pixel % LINE != 0 || !two_rows_lie_over(&w, pixels))
+        pixels++;
+    lead->bytes = (size_t)(pixels * pixel);
+    return is_last(&w);
 }
 
 /* Numbers that are decoded, likewise, all of them row by row. */
