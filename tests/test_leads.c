@@ -48,6 +48,9 @@ static const struct kind {
 } kinds[] = {
     { "conv", "nn.conv2d", "f32", "f32", "f32", RELU, false, false, NULL },
     { "conv", "nn.conv2d", "f32", "f32", "f32", NOTHING, false, false, NULL },
+    { "conv", "nn.conv2d", "f32", "f32", "f32", RELU, false, false, "rv64gc" },
+    { "conv", "nn.conv2d", "f32", "f32", "f32", RELU, false, false, "x86-64" },
+    { "conv", "nn.conv2d", "f32", "f32", "f32", RELU, false, false, "x86-64-v4" },
     { "depthwise", "nn.conv2d", "f32", "f32", "f32", RELU, true, false, NULL },
     { "pool_tiles", "nn.max_pool2d", "f32", NULL, "f32", NOTHING, true, false, NULL },
     { "pool_tiles", "nn.avg_pool2d", "f32", NULL, "f32", RELU, true, false, NULL },
@@ -83,7 +86,7 @@ static bool is_winograd(const struct kind *kind)
 static void make_winograd(struct shape *s, const struct kind *kind, unsigned *seed)
 {
     s->k_h = s->k_w = kind->depthwise ? 3 : 1;
-    s->c = kind->depthwise ? 8 << next(seed, 3) : 32 << next(seed, 2);
+    s->c = kind->depthwise ? 8 << next(seed, 3) : 64 << next(seed, 2);
     s->out_c = 32 + 24 * (int)next(seed, 3);
     s->stride = kind->depthwise ? 1 : s->stride;
     s->dil = 1;
@@ -113,6 +116,8 @@ static struct shape random_shape(unsigned *seed, const struct kind *kind)
         s.pad[i] = (int)next(seed, (unsigned)((i % 2 ? s.k_w : s.k_h) - 1) * (unsigned)s.dil + 1);
     if (pool && s.k_h > 1 && s.pad[0] >= s.k_h)
         s.pad[0] = s.k_h - 1;
+    if (kind->target && strcmp(kind->kernel, "conv") == 0) /* few are another kernel's */
+        s.out_c += 8;
     if (is_winograd(kind))
         make_winograd(&s, kind, seed);
     s.out_h = positions(s.h, s.k_h, s.dil, s.stride, s.pad[0] + s.pad[2]);

@@ -372,7 +372,7 @@ bool bind_conv(struct bind *bind)
     const struct tile tile = bind_tile_of_rows(bind, window_out_len(&w), panels.n_rows,
                                                bind_form(bind, &w, &panels, chunk), &stores);
 
-    assert(tile.most_pixels <= MOST_TILE_PIXELS);
+    assert(tile.most_pixels <= tile_most_pixels(bind->region, columns)); /* its lead */
     bind_reading(bind, &w, &panels, &tile);
     bind_flag(bind, "packs", packs);
     if (packs)

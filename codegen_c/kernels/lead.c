@@ -120,7 +120,7 @@ bool leads_conv(const struct region *region, struct lead *lead)
 {
     const struct window w = window_of_conv(region);
 
-    lead->bytes = lead_of_windows(region, &w, MOST_TILE_PIXELS);
+    lead->bytes = lead_of_windows(region, &w, tile_most_pixels(region, w.out_c));
     return is_last(&w) && w.groups == 1;
 }
 

@@ -38,6 +38,10 @@ int tile_line(void);
 void tile_extents(const struct machine *machine, int64_t rows, int64_t columns, int *pixels,
                   int *channels);
 
+/* The most pixels that a tile of bind_tile_of_rows or bind_tile_by_steps, of so many columns, may
+ * have for the region. */
+int tile_most_pixels(const struct region *region, int64_t columns);
+
 /* The same as bind_tile_of_pairs takes it. */
 void tile_extents_of_pairs(const struct machine *machine, int64_t rows, int64_t columns,
                            int *pixels, int *channels);

@@ -12,6 +12,7 @@ enum {
     THIRDS_PIXELS = 4, /* of a tile of three vectors of 8 lanes: 12 sums of 16 registers */
     NARROW_4 = 4,      /* pixels of a tile of two vectors of 4 lanes, with 16 */
     LEAST_LANES = 4,   /* of vectors */
+    MOST_LANES = 16,   /* of any */
     REGISTERS = 16,    /* where the machine does not tell */
     FEWEST_SUMS = 8,   /* that hide how long it takes to add to one, where there are registers */
     MOST_ADAPTED = 8,  /* pixels that may become one more: 32 registers */
@@ -126,6 +127,15 @@ struct tile_shape tile_shape_of_machine(const struct machine *machine)
                                 .lanes = machine->lanes,
                                 .vectors = machine->tile_vectors,
                                 .pixels = machine->tile_columns };
+}
+
+/* Scalars have one shape, where there is no choice; more channels than a vector holds two vectors
+ * or more, and sums that fit into 32 registers. */
+int tile_most_pixels(const struct region *region, int64_t columns)
+{
+    if (region->machine->lanes == 1)
+        return region->choice ? MOST_TILE_PIXELS : region->machine->tile_columns;
+    return columns > MOST_LANES ? MOST_TILE_PIXELS / 2 : MOST_TILE_PIXELS;
 }
 
 static struct tile_shape usual_shape(const struct machine *machine, int64_t columns)
