@@ -140,11 +140,21 @@ bool adds_by_rows(const struct simulation *sim, const struct node *node, int64_t
 
 bool fuses_products(const struct simulation *sim, const struct node *node)
 {
-    static const char *const kernels[] = { "conv",         "conv_band",  "conv_columns",
-                                           "conv_decoded", "conv_small", "conv_transpose_tiles",
-                                           "dense_tiles",  "depthwise",  "gemv",
-                                           "gemv_blocks",  "gru",        "lstm",
-                                           "matmul_tiles", "rnn" };
+    static const char *const kernels[] = { "conv",
+                                           "conv_band",
+                                           "conv_columns",
+                                           "conv_decoded",
+                                           "conv_small",
+                                           "conv_stationary",
+                                           "conv_transpose_tiles",
+                                           "dense_tiles",
+                                           "depthwise",
+                                           "gemv",
+                                           "gemv_blocks",
+                                           "gru",
+                                           "lstm",
+                                           "matmul_tiles",
+                                           "rnn" };
     bool fuses = false;
 
     for (size_t i = 0; sim->fused && i < sizeof kernels / sizeof *kernels; i++)

@@ -51,6 +51,7 @@ static const struct kind {
     { "conv", "nn.conv2d", "f32", "f32", "f32", RELU, false, false, "rv64gc" },
     { "conv", "nn.conv2d", "f32", "f32", "f32", RELU, false, false, "x86-64" },
     { "conv", "nn.conv2d", "f32", "f32", "f32", RELU, false, false, "x86-64-v4" },
+    { "conv_stationary", "nn.conv2d", "f32", "f32", "f32", RELU, false, false, "x86-64-v4" },
     { "depthwise", "nn.conv2d", "f32", "f32", "f32", RELU, true, false, NULL },
     { "pool_tiles", "nn.max_pool2d", "f32", NULL, "f32", NOTHING, true, false, NULL },
     { "pool_tiles", "nn.avg_pool2d", "f32", NULL, "f32", RELU, true, false, NULL },
@@ -94,6 +95,16 @@ static void make_winograd(struct shape *s, const struct kind *kind, unsigned *se
         s->pad[i] = kind->depthwise ? (int)next(seed, 3) > 0 : 0;
 }
 
+/* 1 x 1 of few inputs to few channels that fill vectors of 16 lanes, or shorter ones. */
+static void make_stationary(struct shape *s, unsigned *seed)
+{
+    s->c = 1 + (int)next(seed, 8);
+    s->out_c = 4 << next(seed, 4);
+    s->k_h = s->k_w = s->stride = s->dil = 1;
+    for (int i = 0; i < 4; i++)
+        s->pad[i] = 0;
+}
+
 static struct shape random_shape(unsigned *seed, const struct kind *kind)
 {
     const bool pool = !kind->weight;
@@ -116,8 +127,12 @@ static struct shape random_shape(unsigned *seed, const struct kind *kind)
         s.pad[i] = (int)next(seed, (unsigned)((i % 2 ? s.k_w : s.k_h) - 1) * (unsigned)s.dil + 1);
     if (pool && s.k_h > 1 && s.pad[0] >= s.k_h)
         s.pad[0] = s.k_h - 1;
-    if (kind->target && strcmp(kind->kernel, "conv") == 0) /* few are another kernel's */
+    if (kind->target && strcmp(kind->kernel, "conv") == 0) { /* few are another kernel's */
         s.out_c += 8;
+        s.c += 20;
+    }
+    if (strcmp(kind->kernel, "conv_stationary") == 0)
+        make_stationary(&s, seed);
     if (is_winograd(kind))
         make_winograd(&s, kind, seed);
     s.out_h = positions(s.h, s.k_h, s.dil, s.stride, s.pad[0] + s.pad[2]);

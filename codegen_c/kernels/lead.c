@@ -124,7 +124,16 @@ bool leads_conv(const struct region *region, struct lead *lead)
     return is_last(&w) && w.groups == 1;
 }
 
-/* The same; not where all weights would have to be decoded at a time, and are many. */
+/* Strips of positions, of no more than a tile may have. */
+bool leads_conv_stationary(const struct region *region, struct lead *lead)
+{
+    const struct window w = window_of_conv(region);
+
+    lead->bytes = lead_of_windows(region, &w, MOST_TILE_PIXELS);
+    return is_last(&w) && w.groups == 1;
+}
+
+/* As of conv; not where all weights would have to be decoded at a time, and are many. */
 bool leads_conv_pairs(const struct region *region, struct lead *lead)
 {
     const struct window w = window_of_conv(region);
