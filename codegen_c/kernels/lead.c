@@ -12,7 +12,10 @@
 #include "codegen_c/kernels/tile.h"
 #include "relay_ir/layout.h"
 
-enum { LINE = 64 }; /* bytes */
+enum {
+    LINE = 64, /* bytes */
+    STEP = 16  /* of places in the arena (PLAN_ALIGN): a divisor of leads that are exact */
+};
 
 /* The first input position along a dim that window o, or a later one, reads. */
 static int64_t first_read(const struct window *w, int dim, int64_t o)
@@ -165,7 +168,7 @@ bool leads_conv_small(const struct region *region, struct lead *lead)
     tile_extents(region->machine, 0, w.out_c, &pixels, &channels);
     if (region->choice) /* another tile, maybe */
         pixels = MOST_TILE_PIXELS;
-    lead->bytes = lead_of_windows(region, &w, SMALL_TILES * pixels);
+    lead->bytes = lead_of_windows(region, &w, LEADING_TILES * pixels);
     return is_last(&w) && w.groups == 1;
 }
 
@@ -327,14 +330,22 @@ bool leads_copy(const struct region *region, struct lead *lead)
 }
 
 /* Position by position. Where each channel is a group of its own, all positions of one before the
- * next. */
+ * next: so pixels lie right over pixels of the same size. */
 bool leads_exact_conv(const struct region *region, struct lead *lead)
 {
     const struct window w = window_of_conv(region);
+    const int64_t pixel = w.out_c * (int64_t)element_bytes(region->fn->ret->inputs[0]);
 
     lead->exact = w.groups > 1;
-    if (lead->exact)
-        return is_last(&w) && w.in_c == w.groups && w.out_c == w.groups && lies_over(&w, false);
     lead->bytes = lead_of_windows(region, &w, 1);
+    if (!lead->exact)
+        return is_last(&w);
+    if (w.in_c != w.groups || w.out_c != w.groups ||
+        w.in_c * (int64_t)element_bytes(anchor_source(region, 0)) != pixel)
+        return false;
+    if (lies_over(&w, false))
+        lead->bytes = 0;
+    while (lead->bytes % (size_t)pixel != 0 || lead->bytes % STEP != 0)
+        lead->bytes++;
     return is_last(&w);
 }

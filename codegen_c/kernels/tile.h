@@ -13,13 +13,14 @@
 
 enum {
     MOST_TILE_PIXELS = 32, /* no tile has more */
-    SMALL_TILES = 4        /* that conv_small computes together at least */
+    SMALL_TILES = 4,       /* that conv_small computes together at least … */
+    LEADING_TILES = 3      /* … but where its result reaches into x */
 };
 
 /* Tiles that conv_small computes together, for which it decodes weights once: SMALL_TILES, and 8
  * with vectors of 16 lanes (20 KiB of stack): on a Zen 4 in FP8 0.78 of the time of 4 for
  * cct_transformer and 0.83 for resnet20_cifar10; 16 take more than 8. AVX2 and SSE2 gained nothing
- * that could be told from the clock's moods. Where the result reaches into x SMALL_TILES, as more
+ * that could be told from the clock's moods. Where the result reaches into x LEADING_TILES, as more
  * would reach further. */
 int tile_group(const struct region *region);
 

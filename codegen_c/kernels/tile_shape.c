@@ -42,7 +42,9 @@ int tile_group(const struct region *region)
 {
     enum { MANY_LANES = 16 };
 
-    return region->machine->lanes >= MANY_LANES && !region->leads ? 2 * SMALL_TILES : SMALL_TILES;
+    return region->leads                          ? LEADING_TILES
+           : region->machine->lanes >= MANY_LANES ? 2 * SMALL_TILES
+                                                  : SMALL_TILES;
 }
 
 int tile_panel(const struct machine *machine)
