@@ -44,7 +44,7 @@ static void bind_geometry(struct bind *bind, const struct window *w)
     bind_pitches(bind);
     bind_int(bind, "in_c", w->in_c / w->groups);
     bind_int(bind, "out_c", w->out_c / w->groups);
-    bind_text(bind, "taps", deep ? "K_D * K_H * K_W" : "K_H * K_W");
+    keys_offer(bind->keys, "taps", deep ? "K_D * K_H * K_W" : "K_H * K_W");
     bind_text(bind, "out_len", deep ? "OUT_D * OUT_H * OUT_W" : "OUT_H * OUT_W");
     keys_offer(bind->keys, "deep", deep ? "1" : "");
     keys_offer(bind->keys, "padded", w->padded ? "1" : "");

@@ -105,6 +105,9 @@ struct tile bind_tile_of_product(struct bind *bind, int64_t rows, int64_t column
 struct tile bind_tile_by_steps(struct bind *bind, int64_t rows, int64_t columns, int64_t step,
                                const struct tile_stores *stores);
 
+/* The same, whose sums go to an array by whole vectors of one length. */
+struct tile bind_tile_of_sums(struct bind *bind, int64_t rows, int64_t columns, int64_t step);
+
 /* The same as TILE_PAIRS, or, `ahead`, TILE_PAIRS_AHEAD; halves and half_fn as bind_tile_of_rows.
  * Other keys: tile_fn is the tile of TILE_TAPS, of the same extents; others, and pairs_fn, are set
  * if tiles are needed whose sums go to an array although more than half of their channels are

@@ -85,6 +85,12 @@ static const char *pitch_of(struct ending *e, const struct value *value)
     return pitch ? arena_printf(e->bind->arena, "%" PRId64, pitch) : e->place->channels;
 }
 
+/* From a pixel of the tile to the next, where those of y lie so far apart. */
+static const char *step_of(struct bind *bind, const struct tile_place *place, const char *pitch)
+{
+    return place->apart ? arena_printf(bind->arena, "%s * %s", place->apart, pitch) : pitch;
+}
+
 /* Adds an array of one element for each result as a parameter. */
 static void add_results(struct ending *e, struct value *value, const char *type, const char *name)
 {
@@ -92,7 +98,7 @@ static void add_results(struct ending *e, struct value *value, const char *type,
 
     str_printf(&e->params, ", const %s *%s, int %s_step", type, name, name);
     str_printf(&e->args, ", &%s[%s], %s", bind_operand(e->bind, value), first_index(e, pitch),
-               pitch);
+               step_of(e->bind, e->place, pitch));
 }
 
 static const char *read_input(struct ending *e, const struct node *node, int input)
@@ -344,5 +350,5 @@ const char *tile_end_y(struct bind *bind, const struct tile_place *place)
     const char *pitch = pitch_of_y(bind->region, place->channels);
 
     return arena_printf(bind->arena, "&y[%s * %s + %s], %s", place->pixel, pitch, place->channel,
-                        pitch);
+                        step_of(bind, place, pitch));
 }

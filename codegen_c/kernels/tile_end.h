@@ -28,6 +28,7 @@ struct tile_place {
     const char *pixel;    /* the first pixel of y: "first" */
     const char *channel;  /* the first channel: "block" */
     const char *channels; /* how many a pixel of y has: "OUT_C" */
+    const char *apart;    /* how many pixels of y lie from one to the next: "OUT_W"; NULL = 1 */
     bool across;          /* a vector is one channel of several pixels: c, a macro's parameter */
     bool codes;           /* residuals and results may be floats of a byte */
     bool some;  /* not all of a tile's channels need be there, but n_channels of them: vectors are

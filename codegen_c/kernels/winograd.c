@@ -233,7 +233,7 @@ static void bind_geometry(struct bind *bind, const struct window *w, const struc
 static const char *bind_transform(struct bind *bind, const char *which,
                                   const struct winograd_shape *s, const struct row_vector *vector)
 {
-    const char *kind = s->stride == 2 ? "strided_" : "", *fn;
+    const char *kind = s->stride == 2 ? "strided_" : s->n == 8 ? "eight_" : "", *fn;
     const char *name = arena_printf(bind->arena, "winograd%d_%s%s", s->m, kind, which);
     struct keys keys;
 
@@ -243,13 +243,20 @@ static const char *bind_transform(struct bind *bind, const char *which,
     if (fn)
         return fn;
     keys_init(&keys, bind->arena);
-    keys_set_flag(&keys, "four", s->m == 4);
+    keys_offer(&keys, "four", s->m == 4 ? "1" : "");
     keys_set_int(&keys, "m", s->m);
     keys_set_int(&keys, "n", s->n);
     keys_offer(&keys, "vector", vector->type);
     return bind_new_helper(
         bind, name,
         arena_printf(bind->arena, "templates/helpers/winograd_%s%s.c.tmpl", kind, which), &keys);
+}
+
+const char *bind_winograd_input(struct bind *bind, int points, const struct row_vector *vector)
+{
+    const struct winograd_shape shape = { .m = points - 2, .stride = 1, .n = points };
+
+    return bind_transform(bind, "input", &shape, vector);
 }
 
 /* Vectors of input channels, and the two transforms. */

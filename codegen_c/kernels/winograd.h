@@ -14,6 +14,7 @@
 #define CODEGEN_C_KERNELS_WINOGRAD_H
 
 #include "codegen_c/kernels/panels.h"
+#include "codegen_c/kernels/vector.h"
 #include "codegen_c/kernels/window.h"
 
 enum { WINOGRAD_GAP = 16 /* floats between matrices whose rows would meet in a set of a cache */ };
@@ -56,5 +57,9 @@ float *winograd_weights(struct bind *bind, const struct winograd_shape *shape,
  * and sums[matrix * step + oc], the sums of products of neighbours that are left (pairs.h). */
 void winograd_scale_weights(const struct winograd_shape *shape, float *weights,
                             const struct panels *panels, int64_t step, float *scales, float *sums);
+
+/* Asks for the function that transforms six or eight vectors of inputs for F(m, points + 1 - m) at
+ * the points 0, 1, -1, 2, -2, of eight 1/2 and -1/2, and infinity. */
+const char *bind_winograd_input(struct bind *bind, int points, const struct row_vector *vector);
 
 #endif
