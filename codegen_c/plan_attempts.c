@@ -51,6 +51,19 @@ static bool plan_anew(struct codegen *codegen, const struct codegen *fresh)
 /* Times that a plan with stripes may turn out to need more than the search had reckoned. */
 enum { STRIPE_TRIALS = 4 };
 
+/* The plan for so many bytes. As the search reckons with less than what layers as they are take,
+ * `whole`, it may find no stripes needed: then for less and less, until it does. */
+static struct stripe_plan less_than_whole(struct stripe_search *search, size_t wanted, size_t whole)
+{
+    struct stripe_plan plan = stripe_search_plan(search, wanted);
+
+    while (plan.n == 0 && plan.bytes <= wanted && whole - wanted < wanted) {
+        wanted -= whole - wanted + 1;
+        plan = stripe_search_plan(search, wanted);
+    }
+    return plan;
+}
+
 /* Where the arena takes more than it may: parts of the network in stripes. The smallest arena that
  * was found stays, which is the one without stripes where these do not help. */
 static bool plan_stripes(struct codegen *codegen, const struct codegen *fresh)
@@ -66,7 +79,7 @@ static bool plan_stripes(struct codegen *codegen, const struct codegen *fresh)
         return true;
     search = stripe_search_new(&arena, &codegen->plan, codegen->regions);
     for (int i = 0; ok && i < STRIPE_TRIALS && best.bytes > ram; i++) {
-        tried = stripe_search_plan(search, wanted);
+        tried = less_than_whole(search, wanted, whole);
         if (tried.n == 0)
             break;
         ok = stripes_outline(codegen->module, &tried) && plan_anew(codegen, fresh);

@@ -403,6 +403,8 @@ START_TEST(random_chains_fit_and_have_the_bits)
         ck_assert_msg(found <= ram, "%zu bytes, %zu were allowed: %s", found, ram, text);
         least = found;
     }
+    ck_assert_msg(least == bytes || fits(module, bytes - 1, &found),
+                  "%zu bytes are found, but not %zu: %s", least, bytes - 1, text);
     result = run_generated(module, least, inputs, &striped, &bulk);
     ck_assert_uint_le(result.arena_bytes, least);
     ck_assert(least == bytes || result.n_stripes > 0);
