@@ -56,6 +56,31 @@ static const struct kernel_case operands[] = {
     { "matmul_tiles", "nn.matmul", "", "f32[2,1,3,2,4]; f32[3,1,4,8]" },
 };
 
+/* Known weights of few results: in sums side by side, if vectors are long enough for so many. */
+static const struct {
+    const char *machine;
+    struct kernel_case at[5];
+} few[] = {
+    { "x86-64",
+      { { "matmul_column", "nn.dense", "", "f32[1,70]; const f32[2,70]" },
+        { "matmul_column", "nn.dense", "", "f32[1,64]; const f32[1,64]" },
+        { "gemv", "nn.dense", "", "f32[1,64]; const f32[3,64]" },
+        { "gemv", "nn.dense", "", "f32[1,63]; const f32[2,63]" },
+        { "gemv", "nn.dense", "out_dtype=f32", "f32[1,70]; const f8e4m3[2,70]" } } },
+    { "x86-64-v3",
+      { { "matmul_column", "nn.dense", "", "f32[1,77]; const f32[4,77]" },
+        { "matmul_column", "nn.dense", "", "f32[1,260]; const f32[3,260]" },
+        { "gemv", "nn.dense", "", "f32[1,77]; const f32[5,77]" },
+        { "gemv", "nn.dense", "", "f32[1,63]; const f32[4,63]" },
+        { "gemv", "nn.dense", "out_dtype=f32", "f32[1,70]; const bf16[2,70]" } } },
+    { "x86-64-v4",
+      { { "matmul_column", "nn.dense", "", "f32[1,3]; const f32[16,3]" },
+        { "matmul_column", "nn.dense", "", "f32[1,33]; const f32[10,33]" },
+        { "matmul_column", "nn.dense", "", "f32[1,256]; const f32[2,256]" },
+        { "gemv", "nn.dense", "", "f32[1,70]; const f32[17,70]" },
+        { "dense_tiles", "nn.dense", "", "f32[2,70]; const f32[8,70]" } } },
+};
+
 /* Columns that are whole vectors, or half a tile at the end, or neither, behind the end of a panel
  * or not; with every end by turns (kernel_case.h). */
 static const struct kernel_case ends[] = {
@@ -111,6 +136,16 @@ START_TEST(known_weights_are_packed)
 }
 END_TEST
 
+START_TEST(few_results_are_summed_side_by_side)
+{
+    struct ctx *ctx = ctx_new("machine");
+
+    kernel_cases_check_as(few[_i].at, (int)(sizeof few[_i].at / sizeof *few[_i].at), 1e-5,
+                          WINOGRAD_OFF, machine_find(ctx, few[_i].machine));
+    ctx_free(ctx);
+}
+END_TEST
+
 START_TEST(two_operands_multiply_in_every_form)
 {
     KERNEL_CASES_CHECK(operands, 1e-5);
@@ -155,6 +190,8 @@ int main(void)
     suite_add_tcase(suite, tests);
     tcase_set_timeout(tests, 0);
     tcase_add_test(tests, known_weights_are_packed);
+    tcase_add_loop_test(tests, few_results_are_summed_side_by_side, 0,
+                        (int)(sizeof few / sizeof *few));
     tcase_add_test(tests, two_operands_multiply_in_every_form);
     tcase_add_loop_test(tests, products_end_straight_in_y, 0, 4);
     tcase_add_test(tests, with_less_scratch_parts_add_up);

@@ -131,8 +131,35 @@ bool bind_matmul_dense(struct bind *bind)
 /* --- one row, in f32 --------------------------------------------------------------------------
  */
 
+/* Whether gemv, one vector of sums over the inputs in order, would wait for each product: a row
+ * times so few rows of weights is matmul_column's, and no choice, as the order of the sums is
+ * another. Measured on a Zen 5 (docs/kernels.md, "Dense layers of one row"). */
+bool accepts_dense_column(const struct region *region, const char **why)
+{
+    enum { FEWEST_INPUTS = 64 }; /* with vectors of less than 16 lanes */
+    const struct machine *machine = region->machine;
+    const int most = machine->lanes == 16 ? 16 : machine->lanes == 8 ? 4 : 2;
+    struct dense dense;
+
+    *why = "it was measured on x86-64 only";
+    if (region->anchor->op != OP_DENSE || machine->arch != ARCH_X86_64 || machine->lanes <= 1)
+        return false;
+    *why = "weights are computed, or weights or data have to be decoded";
+    if (data_is_small(region) || weight_is_small(region) ||
+        anchor_output(region, 0)->dtype != DTYPE_F32 ||
+        region->anchor->inputs[1]->kind != VALUE_CONSTANT)
+        return false;
+    *why = "there are several rows, more results than a vector's sums pay for, or few inputs";
+    dense = dense_of(region);
+    return dense.rows == 1 && dense.out_c <= most &&
+           (machine->lanes == 16 || dense.in_c >= FEWEST_INPUTS);
+}
+
 bool takes_gemv(const struct region *region, const char **why)
 {
+    *why = "it has so few results that matmul_column is faster";
+    if (accepts_dense_column(region, &(const char *){ NULL }))
+        return false;
     *why = "the product is not f32, or blocks of the weights share scales";
     return anchor_output(region, 0)->dtype == DTYPE_F32 &&
            !type_has_blocks(anchor_input(region, 1));

@@ -16,7 +16,7 @@ note: weights only: --cc COMPILER adds the code
 error[R0410]: the network needs 6784 bytes of RAM, 4736 more than --ram allows (2048)
  --> digits.onnx
 note: most is alive in region_conv1_Conv: its scratch of 4736 bytes, /pool/MaxPool_output_0 of 2048 bytes
-      3 layers are in stripes already, which is the least that was found; layer by layer the arena takes 11904
+      3 layers are in stripes already, which is the least that was found; layer by layer the arena takes 10880
       inputs and outputs, 296 bytes, are the caller's and not counted
 help: --precision f16w is not enough: RAM 5632 bytes, flash 22168
       --precision int8w is not enough: RAM 5632 bytes, flash 11488
@@ -29,7 +29,7 @@ $ relayc compile digits.onnx -o out --ram 2K --force -q; echo "exit $?"; ls out
 error[R0410]: the network needs 6784 bytes of RAM, 4736 more than --ram allows (2048)
  --> digits.onnx
 note: most is alive in region_conv1_Conv: its scratch of 4736 bytes, /pool/MaxPool_output_0 of 2048 bytes
-      3 layers are in stripes already, which is the least that was found; layer by layer the arena takes 11904
+      3 layers are in stripes already, which is the least that was found; layer by layer the arena takes 10880
       inputs and outputs, 296 bytes, are the caller's and not counted
 help: --precision f16w is not enough: RAM 5632 bytes, flash 22168
       --precision int8w is not enough: RAM 5632 bytes, flash 11488
@@ -85,8 +85,8 @@ $ relayc compile digits.onnx -o out --ram 2K --json | grep -A6 '"ram"'
 $ relayc compile digits.onnx -o board --board nrf52840-dk --ram 64K
 digits: 9 ONNX nodes -> 4 regions, 0.31 M MACs
   flash   43928 bytes of weights
-  arena   11904 bytes = lower bound, optimal; without sharing 15904, in-place only 15904
-  fits    RAM 11904 of 65536 bytes (18.2 %), flash 43928 of 1048576 bytes (4.2 %)
+  arena   10176 bytes = lower bound, optimal; without sharing 15904, in-place only 15904
+  fits    RAM 10176 of 65536 bytes (15.5 %), flash 43928 of 1048576 bytes (4.2 %)
   wrote   board/digits.h, board/digits.c, board/digits_weights.h, board/digits_weights.c, board/digits.json
   next    relayc verify digits.onnx --target cortex-m4 --ram 64K
 $ grep -E '^(_Static|typedef)' board/digits.h
@@ -123,7 +123,7 @@ $ echo '{ "name": "two", "target": "cortex-m4", "pools": [ { "name": "sram", "by
 error[R0410]: the network needs 6784 bytes of RAM, 1984 more than the pool sram of two allows (4800)
  --> digits.onnx
 note: most is alive in region_conv1_Conv: its scratch of 4736 bytes, /pool/MaxPool_output_0 of 2048 bytes
-      3 layers are in stripes already, which is the least that was found; layer by layer the arena takes 11904
+      3 layers are in stripes already, which is the least that was found; layer by layer the arena takes 10176
       inputs and outputs, 296 bytes, are the caller's and not counted
 help: --pool board fits: RAM 6784 bytes, flash 43928
 [1]
