@@ -131,9 +131,9 @@ bool bind_matmul_dense(struct bind *bind)
 /* --- one row, in f32 --------------------------------------------------------------------------
  */
 
-/* Whether gemv, one vector of sums over the inputs in order, would wait for each product: a row
- * times so few rows of weights is matmul_column's, and no choice, as the order of the sums is
- * another. Measured on a Zen 5 (docs/kernels.md, "Dense layers of one row"). */
+/* Whether gemv, one vector of sums over the inputs in order, would wait for each product: then a
+ * row times rows of weights is matmul_column's, in another order. Measured on a Zen 5
+ * (docs/kernels.md, "Dense layers of one row"). */
 bool accepts_dense_column(const struct region *region, const char **why)
 {
     enum { FEWEST_INPUTS = 64 }; /* with vectors of less than 16 lanes */

@@ -125,6 +125,7 @@ static const char *read_input(struct ending *e, const struct node *node, int inp
         str_printf(&e->params, ", const float *%s", name);
         str_printf(&e->args, ", &%s[%s]", bind_operand(e->bind, value), e->place->channel);
         if (e->place->across) {
+            bind_helper(e->bind, "read_here");
             str_printf(&e->shared, "READ_HERE(%s)\n", name);
             return arena_printf(arena, "(%s[c] - (%s){ 0 })", name, e->vector);
         }

@@ -233,8 +233,7 @@ INLINE_F32 float exp_f32(float v)
 
 /* v, a vector, is to be no less than `least`, and no more than `most`; NaN stays NaN. WHERE_NEGATIVE puts `other` where v is
  * less than 0. KEEP_ORDER: what is stored before is stored first, each vector as soon as it is made; compilers would store
- * all of them at the end, when nothing else is left to do. READ_HERE: what p points to is read behind this, not in front of
- * loops, where it would take registers that these need. */
+ * all of them at the end, when nothing else is left to do. */
 #if LANES == 1
 #define WHERE(v, is, other) if (is) v = other;
 #else
@@ -255,7 +254,6 @@ INLINE_F32 float exp_f32(float v)
 #endif
 #define WITHIN(v, least, most) AT_LEAST(v, least) AT_MOST(v, most)
 #define KEEP_ORDER __asm__("" ::: "memory");
-#define READ_HERE(p) __asm__ volatile("" : "+r"(p));
 
 /* --- from templates/helpers/tile_f32.c.tmpl --------------------------------------------------- */
 
