@@ -109,10 +109,10 @@ static const struct {
     "fn main(%x: " x " f32) -> (%y) {\n  const @w : " w " f32 = crc32:00000000\n"                  \
     "  %y = nn.conv2d(%x, @w) {" attrs ", data_layout=\"NHWC\", out_layout=\"NHWC\"} : " y         \
     " f32\n}\n"
-    { "_pairs_stores_by_96(tap[0]", CONV("(1,9,9,96)", "(64,96,1,1)", "(1,9,9,64)", "groups=1") },
-    { "_pairs_stores_by_64(tap[0]",
+    { "_pairs_stores_by_96(nearest", CONV("(1,9,9,96)", "(64,96,1,1)", "(1,9,9,64)", "groups=1") },
+    { "_pairs_stores_by_64(nearest",
       CONV("(1,9,9,64)", "(96,64,1,1)", "(1,5,5,96)", "strides=[2,2], groups=1") },
-    { "_pairs_stores_by_64(tap[0]",
+    { "_pairs_stores_by_64(nearest",
       CONV("(1,5,5,128)", "(192,64,1,1)", "(1,5,5,192)", "groups=2") },
     { "_pair_rows_by_64(rows, IN_C, w",
       CONV("(1,16,16,64)", "(64,64,3,3)", "(1,16,16,64)", "padding=[1,1,1,1], groups=1") },

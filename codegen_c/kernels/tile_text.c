@@ -147,6 +147,7 @@ static const char *new_tile_of_pairs(struct bind *bind, const char *name, enum t
     const bool rows = form == TILE_PAIRS_ROWS, ahead = rows || form == TILE_PAIRS_AHEAD;
     struct arena *arena = bind->arena;
 
+    bind_helper(bind, "read_here");
     keys_set_flag(keys, "rows", rows);
     keys_set_flag(keys, "stepped", step > 0);
     keys_set_flag(keys, "pointers", !rows && step == 0);
