@@ -234,7 +234,7 @@ static void add_constants(struct codegen *codegen, struct str *out)
                : pools_take_constants(codegen)
                    ? ", of all pools together and of each, bytes of constants\n * there,"
                    : ", of all pools together and of each,",
-               upper, codegen->plan.arena_bytes, upper, PLAN_ALIGN);
+               upper, codegen->plan.arena_bytes, upper, machine_alignment(codegen->machine));
     add_pool_sizes(codegen, out);
     if (codegen->options->step)
         str_printf(out, ",\n    %s_REGIONS = %d", upper, codegen->n_regions);

@@ -106,7 +106,7 @@ static void add_arena(struct codegen *codegen, cJSON *root)
     cJSON *map;
 
     add_number(arena, "bytes", (double)plan->arena_bytes);
-    add_number(arena, "align", PLAN_ALIGN);
+    add_number(arena, "align", machine_alignment(codegen->machine));
     add_number(arena, "lower_bound", (double)plan->lower_bound);
     cJSON_AddBoolToObject(arena, "optimal", plan->optimal);
     add_number(arena, "order_lower_bound", (double)plan->order_bound);

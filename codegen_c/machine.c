@@ -11,7 +11,7 @@
 
 #include "base/str.h"
 
-enum { KIB = 1024 };
+enum { KIB = 1024, LEAST_ALIGNMENT = 16 /* PLAN_ALIGN: places in the arena are multiples of it */ };
 
 const struct machine machines[] = {
 #define MACHINE(name, arch, lanes, registers, fpu, fma, adders, dot, bf16, l1, l2, vectors,        \
@@ -146,6 +146,13 @@ static bool has_avx(const struct machine *machine)
 bool machine_has_deep_stack(const struct machine *machine)
 {
     return machine->lanes > 1 && machine->l2_bytes > 0 && machine->arch != ARCH_WASM32;
+}
+
+int machine_alignment(const struct machine *machine)
+{
+    const int vector = machine->lanes * (int)sizeof(float);
+
+    return vector > LEAST_ALIGNMENT ? vector : LEAST_ALIGNMENT;
 }
 
 int machine_integer_lanes(const struct machine *machine)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codegen_c/machine.h"
 #include "relay_ir/passes/pipeline.h"
 #include "tests/support/expect.h"
 #include "tests/support/graph.h"
@@ -137,6 +138,23 @@ START_TEST(the_header_says_what_goes_in_and_out)
                                          "-fsyntax-only h.cc",
                                          dir.path)),
                      0);
+}
+END_TEST
+
+START_TEST(the_arena_is_aligned_to_vectors)
+{
+    static const struct {
+        const char *machine;
+        int bytes;
+    } rows[] = { { "generic", 16 }, { "cortex-m4", 16 }, { "aarch64", 16 },
+                 { "x86-64", 16 },  { "x86-64-v3", 32 }, { "x86-64-v4", 64 } };
+    const char *wanted;
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        generate(small, &(struct codegen_options){ .machine = machine_find(ctx, rows[i].machine) });
+        wanted = arena_printf(&ctx->perm, "    NET_ARENA_ALIGN = %d,\n", rows[i].bytes);
+        ck_assert_msg(strstr(file_text("net.h"), wanted) != NULL, "%s", rows[i].machine);
+    }
 }
 END_TEST
 
@@ -293,6 +311,7 @@ int main(void)
     tcase_set_timeout(tcase, 0);
     tcase_add_test(tcase, every_misuse_has_a_return_code);
     tcase_add_test(tcase, the_header_says_what_goes_in_and_out);
+    tcase_add_test(tcase, the_arena_is_aligned_to_vectors);
     tcase_add_test(tcase, weights_are_inline_or_in_files);
     tcase_add_test(tcase, large_weights_are_split);
     tcase_add_test(tcase, equal_constants_are_stored_once);
