@@ -151,4 +151,5 @@ def main():
     sys.exit(1 if sum(table(isa, arguments) for isa in arguments.isa) else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()
