@@ -1,5 +1,5 @@
-/* f16 and bf16 in generated C: moved and converted, with the bits of the simulation on every
- * processor. */
+/* f16 and bf16 in generated C: moved and converted, and f16 as weights, with the bits of the
+ * simulation on every processor. */
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
@@ -81,6 +81,77 @@ START_TEST(halves_have_the_bits_of_the_simulation)
 }
 END_TEST
 
+/* --- as weights --------------------------------------------------------------------------------
+ */
+
+/* A dense layer of one row, one of several, and convolutions: pointwise, and of each channel by
+ * itself. Each result is one product, of a weight that is some code. */
+static const char *products(struct arena *arena, int n)
+{
+    return arena_printf(
+        arena,
+        "fn main(%%x: (1,1) f32, %%r: (3,1) f32, %%p: (1,1,2,3) f32, %%d: (1,%d,1,1) f32) -> "
+        "(%%one, %%many, %%point, %%depth) {\n"
+        "  const @w : (%d,1) f16 = crc32:00000000\n"
+        "  const @k : (%d,1,1,1) f16 = crc32:00000000\n"
+        "  %%one = nn.dense(%%x, @w) {out_dtype=f32} : (1,%d) f32\n"
+        "  %%many = nn.dense(%%r, @w) {out_dtype=f32} : (3,%d) f32\n"
+        "  %%point = nn.conv2d(%%p, @k) {strides=[1,1], padding=[0,0,0,0], dilation=[1,1], "
+        "groups=1, data_layout=\"NCHW\", kernel_layout=\"OIHW\", out_dtype=f32} : (1,%d,2,3) f32\n"
+        "  %%depth = nn.conv2d(%%d, @k) {strides=[1,1], padding=[0,0,0,0], dilation=[1,1], "
+        "groups=%d, data_layout=\"NCHW\", kernel_layout=\"OIHW\", out_dtype=f32} : (1,%d,1,1) f32\n"
+        "}\n",
+        n, n, n, n, n, n, n, n);
+}
+
+/* The codes of +0 up to some magnitude, then those of -0 down to it. */
+static void fill_weights(struct module *module, int magnitudes)
+{
+    int n_filled = 0;
+
+    for (struct function *fn = module->main; fn; fn = fn->next)
+        for (struct value *value = fn->constants; value; value = value->next)
+            for (int i = 0; value->type.dtype == DTYPE_F16 && i < 2 * magnitudes; i++, n_filled++)
+                ((uint16_t *)(uintptr_t)value->data)[i] =
+                    (uint16_t)(i < magnitudes ? i : CODES / 2 + i - magnitudes);
+    ck_assert_int_ge(n_filled, 4 * magnitudes);
+}
+
+enum { CODE_OF_64 = 21 << 10 };
+
+/* Up to 64, which are raised (codegen_c/kernels/halves.h), and all, with infinity and NaN. */
+static const int magnitudes[] = { CODE_OF_64, CODES / 2 };
+
+START_TEST(weights_have_the_bits_of_the_simulation)
+{
+    struct ctx *ctx = ctx_new("net.onnx");
+    struct module *module = generated_module(
+        ctx, &(struct generated_case){ .text = products(&ctx->perm, 2 * magnitudes[_i]) });
+
+    fill_weights(module, magnitudes[_i]);
+    bits_check_module(module, NULL);
+    bits_check_deterministic(module, NULL);
+    bits_check_targets(module, NULL);
+    bits_check_fused(module, NULL);
+    module_free(module);
+    ctx_free(ctx);
+}
+END_TEST
+
+/* One number too great, and the codes stand as they are. */
+START_TEST(weights_below_64_are_raised)
+{
+    struct ctx *ctx = ctx_new("net.onnx");
+    struct module *module = generated_module(
+        ctx, &(struct generated_case){ .text = products(&ctx->perm, 2 * CODE_OF_64) });
+
+    fill_weights(module, CODE_OF_64);
+    ck_assert(bits_differ(module, "define F16_TIMES 0x1p102f", "define F16_TIMES 0x1p101f"));
+    module_free(module);
+    ctx_free(ctx);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("codegen_halves");
@@ -91,6 +162,8 @@ int main(void)
     suite_add_tcase(suite, tests);
     tcase_set_timeout(tests, 0);
     tcase_add_test(tests, halves_have_the_bits_of_the_simulation);
+    tcase_add_loop_test(tests, weights_have_the_bits_of_the_simulation, 0, 2);
+    tcase_add_test(tests, weights_below_64_are_raised);
     srunner_run_all(runner, CK_NORMAL);
     n_failed = srunner_ntests_failed(runner);
     srunner_free(runner);

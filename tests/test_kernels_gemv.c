@@ -36,6 +36,8 @@ static const struct kernel_case remainders[] = {
     { "gemv", "nn.dense", "out_dtype=f32", "f32[1,13]; const bf16[231,13]" },
     { "gemv", "nn.dense", "out_dtype=f32",
       "f32[1,13]; const f16[108,13] 0.5 -3.1e-6 1.25 -0 6e-8 -1.875 0.0001" },
+    { "gemv", "nn.dense", "out_dtype=f32", "f32[1,7]; const f16[231,7] 0.5 -3.1e-6 63.9 -0 6e-8" },
+    { "gemv", "nn.dense", "out_dtype=f32", "f32[1,6]; const f16[44,6] 0.5 -3.1e-6 64 -0 6e-8" },
     { "gemv", "nn.dense", "out_dtype=f32", "f8e4m3[1,300]; const f8e4m3[228,300] 0x38 0xba" },
 };
 

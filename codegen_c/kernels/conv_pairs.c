@@ -143,13 +143,11 @@ static void bind_panels_of(struct bind *bind, struct value *value, const float *
     const char *layout = bind_conv_weight_shape(bind, panels);
     const bool small = weight_is_small(bind->region);
     struct value scaled = *value;
-    struct type type = small ? codes_type(bind, &value->type, 0, NULL) : type_scalar(DTYPE_F32);
+    struct type type = type_scalar(DTYPE_F32);
 
     keys_offer(bind->keys, "tw", stored_c_type(&value->type));
     if (small) {
-        bind_text(
-            bind, "weight", "%s",
-            bind_codes(bind, value->name, &type, panels_make(bind, value, panels, &type), layout));
+        bind_text(bind, "weight", "%s", panels_of_codes(bind, value, panels, layout));
         return;
     }
     scaled.data = (void *)(uintptr_t)numbers;
@@ -235,7 +233,7 @@ static int64_t bind_decoded_weights(struct bind *bind, const struct window *w,
         return n;
     }
     bind_text(bind, "unpack_panel", "%s",
-              decode_unpack_panel(bind, &bind->region->anchor->inputs[1]->type));
+              decode_unpack_panel(bind, bind->region->anchor->inputs[1]));
     bind_text(bind, "panel_at", "%sblock * IN_C", conv_group_start(bind, w, panels, "IN_C"));
     bind_text(bind, "panel_scale", "%s", scale_at);
     bind_text(bind, "decoded_at", "&weight[%s * IN_C]", block);

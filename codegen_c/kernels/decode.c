@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "codegen_c/kernels/halves.h"
 #include "codegen_c/kernels/operands.h"
 #include "codegen_c/kernels/vector.h"
 
@@ -276,22 +277,46 @@ static const char *lanes_function(struct bind *bind, const struct type *type)
     return "i4_of_nibbles";
 }
 
-const char *decode_unpack(struct bind *bind, const struct type *type)
+/* How vectors of codes are decoded: the text before and behind the address of the first. */
+static void set_vector_keys(struct bind *bind, const struct type *type, bool raised, bool vectors,
+                            struct keys *keys)
+{
+    const char *get = "", *got = "";
+
+    if (vectors && type->dtype == DTYPE_F16) {
+        get = arena_printf(bind->arena, "%s(", halves_numbers(bind, raised));
+        got = raised ? ") * F16_TIMES" : ")";
+    } else if (vectors) {
+        get = arena_printf(bind->arena, "%s(load_bytes(", decode_of_loaded(bind, type));
+        got = "))";
+    }
+    keys_offer(keys, "not_called",
+               type->dtype == DTYPE_F16 && vectors ? halves_numbers(bind, raised) : "");
+    keys_offer(keys, "get_vector", get);
+    keys_offer(keys, "got_vector", got);
+}
+
+static const char *unpack_function(struct bind *bind, const struct type *type, bool raised)
 {
     const int bits = type_packed_bits(type);
-    const bool convert = type->dtype == DTYPE_I8, vectors = decode_has_vectors(bind, type);
-    const char *name = arena_printf(bind->arena, "unpack_%s", decode_name(bind, type));
+    const bool convert = type->dtype == DTYPE_I8, is_half = type->dtype == DTYPE_F16;
+    const bool vectors = is_half ? bind->machine->lanes > 1 : decode_has_vectors(bind, type);
+    const char *name =
+        arena_printf(bind->arena, "unpack_%s%s", raised ? "raised_" : "", decode_name(bind, type));
     const char *function = bind_own_helper(bind, name);
-    const char *to = convert || function ? "" : decode_function(bind, type);
+    const char *to = convert || function ? ""
+                     : raised            ? halves_raised_function(bind)
+                                         : decode_function(bind, type);
     const bool lanes = has_lanes(bind, type);
-    const bool either = bind->machine->lanes == 0 && has_byte_trick(type);
+    const bool either = bind->machine->lanes == 0 && (is_half || has_byte_trick(type));
     struct keys keys;
 
     if (function)
         return function;
     keys_init(&keys, bind->arena);
-    keys_offer(&keys, "of_bytes", vectors || either ? decode_of_loaded(bind, type) : "");
+    set_vector_keys(bind, type, raised, vectors || either, &keys);
     keys_set_flag(&keys, "vectors", vectors || either);
+    keys_offer(&keys, "times", raised ? ", 2^10 times them" : "");
     keys_set_flag(&keys, "either", either);
     keys_set_flag(&keys, "loops", !vectors && bits >= 8);
     keys_set(&keys, "format",
@@ -306,6 +331,16 @@ const char *decode_unpack(struct bind *bind, const struct type *type)
     keys_set(&keys, "get", convert ? "(float)" : arena_printf(bind->arena, "%s(", to));
     keys_set(&keys, "got", convert ? "" : ")");
     return bind_new_helper(bind, name, "templates/helpers/unpack.c.tmpl", &keys);
+}
+
+const char *decode_unpack(struct bind *bind, const struct type *type)
+{
+    return unpack_function(bind, type, false);
+}
+
+const char *decode_unpack_weight(struct bind *bind, const struct value *weight)
+{
+    return unpack_function(bind, &weight->type, halves_are_raised(bind->machine, weight));
 }
 
 /* Whether the bits of the finite codes of a byte are those of halves, of another bias. */
@@ -328,11 +363,14 @@ static void set_half_keys(struct bind *bind, const struct minifloat *format, str
     keys_set(keys, "times", bind_literal(bind, DTYPE_F32, ldexp(1, -less)));
 }
 
-const char *decode_unpack_panel(struct bind *bind, const struct type *type)
+const char *decode_unpack_panel(struct bind *bind, const struct value *weight)
 {
+    const struct type *type = &weight->type;
     const bool vectors = decode_has_vectors(bind, type);
     const bool halves = vectors && are_halves(decode_format(type));
-    const char *name = arena_printf(bind->arena, "unpack_panel_%s", decode_name(bind, type));
+    const char *name = arena_printf(bind->arena, "unpack_panel_%s%s",
+                                    halves_are_raised(bind->machine, weight) ? "raised_" : "",
+                                    decode_name(bind, type));
     const char *function = bind_own_helper(bind, name);
     const char *of_bytes = vectors && !function ? decode_of_loaded(bind, type) : "";
     struct keys keys;
@@ -351,7 +389,7 @@ const char *decode_unpack_panel(struct bind *bind, const struct type *type)
     keys_offer(&keys, "get",
                halves ? "NUMBERS(" : arena_printf(bind->arena, "%s(load_bytes(", of_bytes));
     keys_offer(&keys, "got", halves ? ")" : "))");
-    keys_offer(&keys, "unpack", vectors ? "" : decode_unpack(bind, type));
+    keys_offer(&keys, "unpack", vectors ? "" : decode_unpack_weight(bind, weight));
     if (halves)
         set_half_keys(bind, decode_format(type), &keys);
     return bind_new_helper(bind, name, "templates/helpers/unpack_panel.c.tmpl", &keys);

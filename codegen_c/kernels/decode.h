@@ -2,7 +2,8 @@
  *
  * Minifloats (AFP included) have a function NAME_to_f32: bits are moved on processors with vectors,
  * a table of all codes is read on others (a third of the instructions on a Cortex-M4), and always
- * for formats of less than 8 bits. f16 is decoded by bits, bf16 and integers are converted. */
+ * for formats of less than 8 bits. f16 is decoded by bits or by the processor (weights: halves.h),
+ * bf16 and integers are converted. */
 #ifndef CODEGEN_C_KERNELS_DECODE_H
 #define CODEGEN_C_KERNELS_DECODE_H
 
@@ -32,8 +33,10 @@ const char *decode_function(struct bind *bind, const struct type *type);
 void decode_element(struct bind *bind, const struct type *type, const char *get, const char *got);
 
 /* The function that decodes many codes of an array that bind_codes made:
- * unpack_NAME(codes, first, n, numbers). */
+ * unpack_NAME(codes, first, n, numbers); and that of an array of a constant's codes, which may be
+ * raised (halves.h). */
 const char *decode_unpack(struct bind *bind, const struct type *type);
+const char *decode_unpack_weight(struct bind *bind, const struct value *weight);
 
 /* Whether that function decodes a vector at a time: of floats of a byte, on a PC. */
 bool decode_has_vectors(const struct bind *bind, const struct type *type);
@@ -45,7 +48,7 @@ const char *decode_of_bytes(struct bind *bind, const struct type *type);
 
 /* The function that decodes panels of weights for tiles, and divides them by the scales of their
  * channels: unpack_panel_NAME(codes, first, len, width, scale, numbers). */
-const char *decode_unpack_panel(struct bind *bind, const struct type *type);
+const char *decode_unpack_panel(struct bind *bind, const struct value *weight);
 
 /* Asks for load_bytes or store_bytes: bytes in the lanes of a vector_u32; or for vector_u32 alone.
  */

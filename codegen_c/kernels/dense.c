@@ -192,16 +192,16 @@ static void bind_gemv_inputs(struct bind *bind, int64_t in_c, bool words, bool u
 }
 
 /* How gemv reads weights that are codes. */
-enum gemv_codes { GEMV_F32, GEMV_WORDS, GEMV_HALVES, GEMV_UNPACKED };
+enum gemv_codes { GEMV_F32, GEMV_HALVES, GEMV_WORDS, GEMV_UNPACKED };
 
 static enum gemv_codes gemv_codes_of(const struct region *region)
 {
     const struct value *weight = region->anchor->inputs[1];
 
-    return !weight_is_small(region)                     ? GEMV_F32
-           : gemv_takes_halves(region->machine, weight) ? GEMV_HALVES
-           : gemv_takes_words(weight)                   ? GEMV_WORDS
-                                                        : GEMV_UNPACKED;
+    return !weight_is_small(region)          ? GEMV_F32
+           : weight->type.dtype == DTYPE_F16 ? GEMV_HALVES
+           : gemv_takes_words(weight)        ? GEMV_WORDS
+                                             : GEMV_UNPACKED;
 }
 
 /* Weights as they are stored in panels, and what reads them. */
@@ -210,7 +210,6 @@ static void bind_gemv_weight(struct bind *bind, const struct panels *panels, enu
     struct value *weight = bind->region->anchor->inputs[1];
     const char *layout = arena_printf(bind->arena, "panels of %d of out_c: [in_c, %d]",
                                       (int)panels->width, (int)panels->width);
-    struct type type;
 
     bind_flag(bind, "unpacked", codes == GEMV_UNPACKED);
     bind_gemv_inputs(bind, panels->len, codes == GEMV_WORDS, codes == GEMV_UNPACKED);
@@ -221,17 +220,14 @@ static void bind_gemv_weight(struct bind *bind, const struct panels *panels, enu
     }
     bind_text(bind, "panel_shape", "[IN_C, %d]", (int)panels->width);
     bind_text(bind, "gemv", "%s",
-              codes == GEMV_HALVES ? gemv_halves_function(bind, &weight->type)
+              codes == GEMV_HALVES ? gemv_halves_function(bind, weight)
                                    : gemv_function(bind, gemv_unroll(bind)));
     bind_text(bind, "tw", "%s", stored_c_type(&weight->type));
     if (codes == GEMV_F32) {
         bind_panels(bind, "weight", 1, panels, layout);
         return;
     }
-    type = codes_type(bind, &weight->type, 0, NULL);
-    bind_text(
-        bind, "weight", "%s",
-        bind_codes(bind, weight->name, &type, panels_make(bind, weight, panels, &type), layout));
+    bind_text(bind, "weight", "%s", panels_of_codes(bind, weight, panels, layout));
     if (codes == GEMV_UNPACKED)
         bind_text(bind, "unpack", "%s", decode_unpack(bind, &weight->type));
 }
@@ -388,11 +384,12 @@ bool bind_matmul(struct bind *bind)
     bind_product_shape(bind, &p);
     bind_data(bind);
     bind_flag(bind, "packed", packed);
-    if (packed)
+    if (packed) {
         bind_weight_rows(bind);
-    else
+    } else {
         bind_input(bind, "weight", 1);
-    bind_weight_elements(bind);
+        bind_weight_elements(bind);
+    }
     bind_number_helper(bind, "tile_4x4");
     bind_scratch_numbers(bind, p.k * (TILE + COLUMNS));
     return bind_epilogue_at(bind, "sum[j][i]", "at");

@@ -1,8 +1,7 @@
 /* gemv.c - see gemv.h. */
 #include "codegen_c/kernels/gemv.h"
 
-#include "codegen_c/kernels/decode.h"
-#include "codegen_c/kernels/operands.h"
+#include "codegen_c/kernels/halves.h"
 #include "codegen_c/kernels/vector.h"
 #include "codegen_c/machine.h"
 
@@ -22,6 +21,16 @@ void gemv_set_panel(struct bind *bind, struct keys *keys, int units)
     keys_offer(keys, "weight",
                generic ? "WEIGHT(v)" : arena_printf(bind->arena, "w[v * LANES%s]", times));
     keys_offer(keys, "next", generic ? "NEXT" : arena_printf(bind->arena, "w += width%s", times));
+}
+
+void gemv_set_sum(struct bind *bind, struct keys *keys)
+{
+    const bool fused = sums_are_fused(bind);
+
+    keys_set(keys, "add", fused ? "FUSE(" : "");
+    keys_set(keys, "times", fused ? ", " : " += ");
+    keys_set(keys, "by", fused ? ", " : " * ");
+    keys_set(keys, "added", fused ? ")" : "");
 }
 
 void gemv_panel_helper(struct bind *bind)
@@ -75,21 +84,47 @@ const char *gemv_function(struct bind *bind, int64_t unroll)
                         arena_printf(bind->arena, "*(const vector_f32 *)&%s", weight), unroll);
 }
 
-bool gemv_takes_halves(const struct machine *machine, const struct value *weight)
+/* Of raised ones: what their floats are too great or too small by, x and the sums make up, or,
+ * where bits are promised, each number. */
+static const char *raised_function(struct bind *bind)
 {
-    return weight->type.dtype == DTYPE_F16 && machine->arch == ARCH_X86_64 && machine->lanes >= 8;
-}
-
-const char *gemv_halves_function(struct bind *bind, const struct type *type)
-{
-    static const char name[] = "gemv_f16";
+    static const char name[] = "gemv_raised_f16";
     const char *fn = bind_own_helper(bind, name);
+    const bool exact = bits_are_promised(bind), generic = bind->machine->lanes == 0;
+    const bool pairs = generic || bind->machine->arch == ARCH_X86_64;
+    struct keys keys;
 
     if (fn)
         return fn;
-    decode_function(bind, type);
-    bind_bytes_helper(bind, "f16_numbers");
-    return new_function(bind, name, stored_c_type(type), "f16_numbers(&w[v * LANES])", 1);
+    gemv_panel_helper(bind);
+    keys_init(&keys, bind->arena);
+    gemv_set_panel(bind, &keys, 1);
+    gemv_set_sum(bind, &keys);
+    keys_set(&keys, "numbers", halves_numbers(bind, true));
+    keys_set_flag(&keys, "exact", exact);
+    keys_set_flag(&keys, "pairs", pairs);
+    keys_offer(&keys, "pair", generic ? "WEIGHT(p * 2)" : "w[p * 2 * LANES]");
+    keys_set(&keys, "exactly", exact ? " * F16_TIMES" : "");
+    keys_set(&keys, "scaled", exact ? "" : " * scale");
+    keys_set(&keys, "unscaled", exact ? "" : " * unscale");
+    keys_set(&keys, "rescaled", exact ? "" : " * rescale");
+    keys_set_flag(&keys, "first_part_0", true);
+    keys_set_flag(&keys, "first_part_1", false);
+    return bind_new_helper(bind, name, "templates/helpers/gemv_f16.c.tmpl", &keys);
+}
+
+const char *gemv_halves_function(struct bind *bind, const struct value *weight)
+{
+    static const char name[] = "gemv_f16";
+    const char *fn = bind_own_helper(bind, name);
+    const char *at = bind->machine->lanes == 0 ? "WEIGHT(v)" : "w[v * LANES]";
+
+    if (halves_are_raised(bind->machine, weight))
+        return raised_function(bind);
+    if (fn)
+        return fn;
+    return new_function(bind, name, "uint16_t",
+                        arena_printf(bind->arena, "%s(&%s)", halves_numbers(bind, false), at), 1);
 }
 
 const char *gemv_matvec(struct bind *bind)

@@ -20,18 +20,19 @@ const char *gemv_function(struct bind *bind, int64_t unroll);
 /* How many that are to be: a knob of the region. */
 int64_t gemv_unroll(struct bind *bind);
 
-/* Weights of f16 that the processor converts on its way to them, vectors of codes as f32 has
- * vectors of numbers: the function that reads them. */
-bool gemv_takes_halves(const struct machine *machine, const struct value *weight);
-const char *gemv_halves_function(struct bind *bind, const struct type *type);
+/* The function that reads weights of f16, as halves.h stores them, in panels of codes as those of
+ * numbers are. */
+const char *gemv_halves_function(struct bind *bind, const struct value *weight);
 
 /* The function y = matrix * x, for all of y: templates/helpers/matvec_f32.c.tmpl. */
 const char *gemv_matvec(struct bind *bind);
 
-/* What both stand on: templates/helpers/gemv.c.tmpl; and the keys of its panels, for weights that
- * take so many elements of their array each. */
+/* What all stand on: templates/helpers/gemv.c.tmpl; the keys of its panels, for weights that
+ * take so many elements of their array each; and "s += x * w" in parts: add, s, times, x, by, w,
+ * added. */
 void gemv_panel_helper(struct bind *bind);
 void gemv_set_panel(struct bind *bind, struct keys *keys, int units);
+void gemv_set_sum(struct bind *bind, struct keys *keys);
 
 /* `groups` matrices [n_rows, len] of a constant in panels of `width`. */
 struct panels gemv_panels(int64_t groups, int64_t n_rows, int64_t len, int width);
@@ -40,7 +41,7 @@ struct panels gemv_panels(int64_t groups, int64_t n_rows, int64_t len, int width
  */
 
 /* Whether the codes of a constant can lie in words, from which shifts make floats: 4, 8 or 16 bits
- * each, numbers all of them. */
+ * each (not f16), numbers all of them. */
 bool gemv_takes_words(const struct value *weight);
 
 /* The constant as such words in panels, and the function that reads them: sets the keys `weight`,

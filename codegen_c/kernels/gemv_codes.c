@@ -34,10 +34,7 @@ static bool is_integer(const struct type *type)
 
 static unsigned code_at(const struct value *weight, int64_t i)
 {
-    const uint8_t *at =
-        (const uint8_t *)weight->data + i * (int64_t)dtype_bytes(weight->type.dtype);
-
-    return dtype_bytes(weight->type.dtype) == 2 ? at[0] | (unsigned)at[1] << 8 : at[0];
+    return ((const uint8_t *)weight->data)[i];
 }
 
 /* Infinity and NaN, whatever the format calls so. */
@@ -82,7 +79,7 @@ bool gemv_takes_words(const struct value *weight)
     const struct minifloat *format = decode_format(type);
     const int bits = type_packed_bits(type);
 
-    if (bits != 4 && bits != 8 && bits != 16)
+    if ((bits != 4 && bits != 8 && bits != 16) || type->dtype == DTYPE_F16)
         return false;
     if (!format)
         return type->dtype == DTYPE_BF16 || is_integer(type);
@@ -325,17 +322,6 @@ static void set_group_keys(struct bind *bind, struct keys *keys, int per, bool n
     keys_set_flag(keys, "fours", !one_by_one && registers < MANY_REGISTERS);
 }
 
-/* "s += x * w" in parts: add, s, times, x, by, w, added. */
-static void set_sum_keys(struct bind *bind, struct keys *keys)
-{
-    const bool fused = sums_are_fused(bind);
-
-    keys_set(keys, "add", fused ? "FUSE(" : "");
-    keys_set(keys, "times", fused ? ", " : " += ");
-    keys_set(keys, "by", fused ? ", " : " * ");
-    keys_set(keys, "added", fused ? ")" : "");
-}
-
 static const char *words_function(struct bind *bind, const struct value *weight)
 {
     const struct type *type = &weight->type;
@@ -370,7 +356,7 @@ static const char *words_function(struct bind *bind, const struct value *weight)
     keys_set_flag(&keys, "nibbles", nibbles);
     keys_offer(&keys, "bytes", nibbles ? nibble_function(bind, type) : "");
     keys_set_flag(&keys, "centred", centred);
-    set_sum_keys(bind, &keys);
+    gemv_set_sum(bind, &keys);
     keys_set(&keys, "zero_argument", centred ? "const int8_t *zero, " : "");
     keys_set_flag(&keys, "scalars", scalars);
     keys_set_flag(&keys, "vectors", vectors);

@@ -4,6 +4,7 @@
 #include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/blocks.h"
 #include "codegen_c/kernels/decode.h"
+#include "codegen_c/kernels/halves.h"
 #include "codegen_c/kernels/panels.h"
 
 static enum dtype computed_in(const struct region *region)
@@ -115,12 +116,21 @@ struct type codes_type(struct bind *bind, const struct type *from, int rank, con
     return type;
 }
 
+const char *panels_of_codes(struct bind *bind, const struct value *weight,
+                            const struct panels *panels, const char *layout)
+{
+    const struct value stored = halves_stored(bind, weight);
+    struct type type = codes_type(bind, &weight->type, 0, NULL);
+    const void *codes = panels_make(bind, &stored, panels, &type);
+
+    return bind_codes(bind, weight->name, &type, codes, halves_layout(bind, weight, layout));
+}
+
 void bind_weight_panels(struct bind *bind, const struct panels *panels, const char *layout)
 {
     struct value *value = bind->region->anchor->inputs[1];
     const bool small = weight_is_small(bind->region),
                blocks = small && type_has_blocks(&value->type);
-    struct type type;
 
     bind_text(bind, "tw", "%s", stored_c_type(&value->type));
     bind_flag(bind, "small", small);
@@ -129,11 +139,8 @@ void bind_weight_panels(struct bind *bind, const struct panels *panels, const ch
         bind_panels(bind, "weight", 1, panels, layout);
         return;
     }
-    type = codes_type(bind, &value->type, 0, NULL);
-    bind_text(
-        bind, "weight", "%s",
-        bind_codes(bind, value->name, &type, panels_make(bind, value, panels, &type), layout));
-    bind_text(bind, "unpack", "%s", decode_unpack(bind, &value->type));
+    bind_text(bind, "weight", "%s", panels_of_codes(bind, value, panels, layout));
+    bind_text(bind, "unpack", "%s", decode_unpack_weight(bind, value));
     bind_int(bind, "chunk", blocks_chunk(&value->type, panels));
     if (blocks)
         bind_blocks_of_panels(bind, value, panels);
@@ -144,7 +151,6 @@ void bind_weight_taps(struct bind *bind, const struct panels *panels, const char
     struct value *value = bind->region->anchor->inputs[1];
     const bool small = weight_is_small(bind->region),
                blocks = small && type_has_blocks(&value->type);
-    struct type type;
 
     bind_text(bind, "tw", "%s", stored_c_type(&value->type));
     bind_flag(bind, "small", small);
@@ -153,11 +159,8 @@ void bind_weight_taps(struct bind *bind, const struct panels *panels, const char
         bind_panels(bind, "weight", 1, panels, layout);
         return;
     }
-    type = codes_type(bind, &value->type, 0, NULL);
-    bind_text(
-        bind, "weight", "%s",
-        bind_codes(bind, value->name, &type, panels_make(bind, value, panels, &type), layout));
-    bind_text(bind, "unpack", "%s", decode_unpack(bind, &value->type));
+    bind_text(bind, "weight", "%s", panels_of_codes(bind, value, panels, layout));
+    bind_text(bind, "unpack", "%s", decode_unpack_weight(bind, value));
     if (blocks)
         bind_blocks_of_taps(bind, value, panels);
 }
@@ -167,17 +170,16 @@ void bind_weight_tiles(struct bind *bind, const struct panels *panels, const cha
     struct value *value = bind->region->anchor->inputs[1];
     const struct type *from = &value->type;
     const bool small = weight_is_small(bind->region), blocks = small && type_has_blocks(from);
-    struct type type = small ? codes_type(bind, from, 0, NULL) : type_scalar(from->dtype);
-    const void *packed = panels_make(bind, value, panels, &type);
 
     keys_offer(bind->keys, "tw", stored_c_type(from));
     offer_flag(bind, "small", small);
     offer_flag(bind, "blocks", blocks);
-    bind_text(bind, "weight", "%s",
-              small ? bind_codes(bind, value->name, &type, packed, layout)
-                    : bind_packed(bind, value, &type, packed, layout));
-    if (small)
-        bind_text(bind, "unpack", "%s", decode_unpack(bind, from));
+    if (!small) {
+        bind_panels(bind, "weight", 1, panels, layout);
+        return;
+    }
+    bind_text(bind, "weight", "%s", panels_of_codes(bind, value, panels, layout));
+    bind_text(bind, "unpack", "%s", decode_unpack_weight(bind, value));
     if (blocks)
         bind_blocks_of_tiles(bind, value);
 }
@@ -193,13 +195,16 @@ void bind_weight_rows(struct bind *bind)
     bind_flag(bind, "blocks", blocks);
     if (small && value->kind == VALUE_CONSTANT) {
         const struct type codes = codes_type(bind, type, type->rank, type->dim);
+        const struct value stored = halves_stored(bind, value);
 
-        bind_text(bind, "weight", "%s", bind_codes(bind, value->name, &codes, value->data, ""));
+        bind_text(
+            bind, "weight", "%s",
+            bind_codes(bind, value->name, &codes, stored.data, halves_layout(bind, value, "")));
     } else {
         bind_input(bind, "weight", 1);
     }
     if (small)
-        bind_text(bind, "unpack", "%s", decode_unpack(bind, type));
+        bind_text(bind, "unpack", "%s", decode_unpack_weight(bind, value));
     if (blocks) {
         bind_blocks_of_rows(bind, value);
         keys_offer(bind->keys, "row_len",

@@ -34,6 +34,11 @@ struct type codes_type(struct bind *bind, const struct type *from, int rank, con
 
 struct panels;
 
+/* Puts a constant's codes into the weights file in that order, raised where halves.h says so:
+ * returns the array's expression. */
+const char *panels_of_codes(struct bind *bind, const struct value *weight,
+                            const struct panels *panels, const char *layout);
+
 /* Input 1, known before the model runs, in the order in which tiles read it: see panels.h. Sets
  *   weight          the array
  *   tw              its type
