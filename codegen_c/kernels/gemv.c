@@ -53,17 +53,18 @@ int64_t gemv_unroll(struct bind *bind)
     return bind_knob(bind, KNOB_UNROLL, 1, sizeof values / sizeof *values, values);
 }
 
-/* `number` is the vector of weights v, in C. */
-static const char *new_function(struct bind *bind, const char *name, const char *tw,
-                                const char *number, int64_t unroll)
+const char *gemv_function(struct bind *bind, int64_t unroll)
 {
+    const char *name =
+        unroll > 1 ? arena_printf(bind->arena, "gemv_f32_by_%d", (int)unroll) : "gemv_f32";
+    const char *fn = bind_own_helper(bind, name);
     struct keys keys;
 
+    if (fn)
+        return fn;
     gemv_panel_helper(bind);
     keys_init(&keys, bind->arena);
     gemv_set_panel(bind, &keys, 1);
-    keys_set(&keys, "tw", tw);
-    keys_set(&keys, "number", number);
     keys_set_flag(&keys, "unrolled", unroll > 1);
     keys_set_int(&keys, "unroll", unroll);
     keys_set_flag(&keys, "first_part_0", true);
@@ -71,27 +72,14 @@ static const char *new_function(struct bind *bind, const char *name, const char 
     return bind_new_helper(bind, name, "templates/helpers/gemv_f32.c.tmpl", &keys);
 }
 
-const char *gemv_function(struct bind *bind, int64_t unroll)
+/* What floats of raised codes are too great or too small by, x and the sums make up, or, where bits
+ * are promised, each number. */
+const char *gemv_halves_function(struct bind *bind, const struct value *weight)
 {
-    const char *name =
-        unroll > 1 ? arena_printf(bind->arena, "gemv_f32_by_%d", (int)unroll) : "gemv_f32";
-    const char *fn = bind_own_helper(bind, name);
-    const char *weight = bind->machine->lanes == 0 ? "WEIGHT(v)" : "w[v * LANES]";
-
-    if (fn)
-        return fn;
-    return new_function(bind, name, "float",
-                        arena_printf(bind->arena, "*(const vector_f32 *)&%s", weight), unroll);
-}
-
-/* Of raised ones: what their floats are too great or too small by, x and the sums make up, or,
- * where bits are promised, each number. */
-static const char *raised_function(struct bind *bind)
-{
-    static const char name[] = "gemv_raised_f16";
-    const char *fn = bind_own_helper(bind, name);
-    const bool exact = bits_are_promised(bind), generic = bind->machine->lanes == 0;
-    const bool pairs = generic || bind->machine->arch == ARCH_X86_64;
+    const bool raised = halves_are_raised(bind->machine, weight);
+    const bool scaled = raised && !bits_are_promised(bind), generic = bind->machine->lanes == 0;
+    const bool pairs = generic || (bind->machine->arch == ARCH_X86_64 && bind->machine->lanes == 4);
+    const char *name = raised ? "gemv_raised_f16" : "gemv_f16", *fn = bind_own_helper(bind, name);
     struct keys keys;
 
     if (fn)
@@ -100,31 +88,19 @@ static const char *raised_function(struct bind *bind)
     keys_init(&keys, bind->arena);
     gemv_set_panel(bind, &keys, 1);
     gemv_set_sum(bind, &keys);
-    keys_set(&keys, "numbers", halves_numbers(bind, true));
-    keys_set_flag(&keys, "exact", exact);
+    keys_set(&keys, "numbers", halves_numbers(bind, raised));
+    keys_offer(&keys, "of_words", halves_of_words(bind, raised));
+    keys_set_flag(&keys, "raised", raised);
+    keys_set_flag(&keys, "scaled", scaled);
     keys_set_flag(&keys, "pairs", pairs);
     keys_offer(&keys, "pair", generic ? "WEIGHT(p * 2)" : "w[p * 2 * LANES]");
-    keys_set(&keys, "exactly", exact ? " * F16_TIMES" : "");
-    keys_set(&keys, "scaled", exact ? "" : " * scale");
-    keys_set(&keys, "unscaled", exact ? "" : " * unscale");
-    keys_set(&keys, "rescaled", exact ? "" : " * rescale");
+    keys_set(&keys, "exactly", raised && !scaled ? " * F16_TIMES" : "");
+    keys_set(&keys, "scale", scaled ? " * scale" : "");
+    keys_set(&keys, "unscale", scaled ? " * unscale" : "");
+    keys_set(&keys, "rescale", scaled ? " * rescale" : "");
     keys_set_flag(&keys, "first_part_0", true);
     keys_set_flag(&keys, "first_part_1", false);
     return bind_new_helper(bind, name, "templates/helpers/gemv_f16.c.tmpl", &keys);
-}
-
-const char *gemv_halves_function(struct bind *bind, const struct value *weight)
-{
-    static const char name[] = "gemv_f16";
-    const char *fn = bind_own_helper(bind, name);
-    const char *at = bind->machine->lanes == 0 ? "WEIGHT(v)" : "w[v * LANES]";
-
-    if (halves_are_raised(bind->machine, weight))
-        return raised_function(bind);
-    if (fn)
-        return fn;
-    return new_function(bind, name, "uint16_t",
-                        arena_printf(bind->arena, "%s(&%s)", halves_numbers(bind, false), at), 1);
 }
 
 const char *gemv_matvec(struct bind *bind)

@@ -76,6 +76,12 @@ const char *halves_layout(struct bind *bind, const struct value *weight, const c
                : layout;
 }
 
+const char *halves_of_words(struct bind *bind, bool raised)
+{
+    return raised ? "F16_MOVED"
+                  : arena_printf(bind->arena, "%s_of_words", halves_numbers(bind, false));
+}
+
 const char *halves_numbers(struct bind *bind, bool raised)
 {
     const char *name = raised ? "raised_f16_numbers" : "f16_numbers";
@@ -90,7 +96,6 @@ const char *halves_numbers(struct bind *bind, bool raised)
     keys_set_flag(&keys, "raised", raised);
     keys_set_flag(&keys, "careful", !raised);
     keys_offer(&keys, "of_one", raised ? "" : decode_function(bind, &type));
-    keys_offer(&keys, "of_codes", raised ? "" : decode_of_bytes(bind, &type));
     return bind_new_helper(bind, name, "templates/helpers/f16_numbers.c.tmpl", &keys);
 }
 

@@ -21,9 +21,10 @@ const char *halves_layout(struct bind *bind, const struct value *weight, const c
 
 /* Asks for the function from LANES codes anywhere in an array to a vector of their numbers:
  * f16_numbers(codes); or of raised ones: raised_f16_numbers(codes) * F16_TIMES, of which F16_TIMES
- * may wait. Where the processor does not convert them, F16_MOVED(words) does the same with raised
- * codes in the upper halves of words. */
+ * may wait. And the function, or macro, that does the same with codes in the upper halves of
+ * words, where the processor does not convert them and there are vectors. */
 const char *halves_numbers(struct bind *bind, bool raised);
+const char *halves_of_words(struct bind *bind, bool raised);
 
 /* Asks for the function from one raised code to its number. */
 const char *halves_raised_function(struct bind *bind);
