@@ -15,9 +15,9 @@
 
 /* Besides codes, weights have for each channel a bias and a scale, of 4 bytes each; in integers the
  * bias has 4 or 8, the factor 5. Beyond the last codes of a dense layer with one row 112 bytes are
- * read, or 28 codes where these are not aligned. MX has a byte for each of 336 blocks. int8 has 96
- * sums of weights, those of each layer up to the next 32; 144 bytes likewise behind its codes; and
- * 48 since it reads patches of 9 numbers as 12. */
+ * read, or 28 codes where these are not words, as of f16. MX has a byte for each of 336 blocks.
+ * int8 has 96 sums of weights, those of each layer up to the next 32; 144 bytes likewise behind its
+ * codes; and 48 since it reads patches of 9 numbers as 12. */
 static const struct {
     struct precision_case mode;
     int bits, of_channel, besides; /* of weights: in bytes but for the first */
@@ -25,7 +25,7 @@ static const struct {
     int scratch;                   /* the most besides them, in bytes */
 } modes[] = {
     { { "f32", false, false, false }, 32, 4, 112, 4, 0 },
-    { { "f16w", false, false, false }, 16, 4, 112, 4, 0 },
+    { { "f16w", false, false, false }, 16, 4, 56, 4, 0 },
     { { "bf16w", false, false, false }, 16, 4, 112, 4, 0 },
     { { "fp8w", false, false, false }, 8, 8, 112, 4, 0 },
     { { "int8w", false, false, false }, 8, 8, 112, 4, 0 },
