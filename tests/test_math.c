@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/embed/acos_f32.h"
+#include "runtime/embed/asin_f32.h"
+#include "runtime/embed/atan_f32.h"
 #include "runtime/embed/cos_f32.h"
 #include "runtime/embed/elu_f32.h"
 #include "runtime/embed/erf_f32.h"
@@ -61,6 +64,23 @@ static const struct {
     { "to_i32", to_i32, -3e9f, -2147483648.0f },
     { "to_i32", to_i32, INFINITY, 2147483648.0f },
     { "to_i32", to_i32, NAN, 0 },
+    { "acos", acos_f32, -1, 0x1.921fb6p+1f },
+    { "acos", acos_f32, -0.0f, 0x1.921fb6p+0f },
+    { "acos", acos_f32, 1, 0 },
+    { "acos", acos_f32, 0x1.000002p+0f, NAN },
+    { "acos", acos_f32, -INFINITY, NAN },
+    { "acos", acos_f32, NAN, NAN },
+    { "asin", asin_f32, -1, -0x1.921fb6p+0f },
+    { "asin", asin_f32, -0.0f, -0.0f },
+    { "asin", asin_f32, 1e-45f, 1e-45f },
+    { "asin", asin_f32, 0x1.000002p+0f, NAN },
+    { "asin", asin_f32, INFINITY, NAN },
+    { "asin", asin_f32, NAN, NAN },
+    { "atan", atan_f32, -INFINITY, -0x1.921fb6p+0f },
+    { "atan", atan_f32, -0.0f, -0.0f },
+    { "atan", atan_f32, 1e-45f, 1e-45f },
+    { "atan", atan_f32, 3e38f, 0x1.921fb6p+0f },
+    { "atan", atan_f32, NAN, NAN },
     { "cos", cos_f32, -0.0f, 1 },
     { "cos", cos_f32, 1e-45f, 1 },
     { "cos", cos_f32, -INFINITY, NAN },

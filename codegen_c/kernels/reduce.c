@@ -308,7 +308,10 @@ bool bind_arg(struct bind *bind)
 bool bind_cumsum(struct bind *bind)
 {
     const struct cumsum_attrs *attrs = &bind->region->anchor->attrs.cumsum;
-    const enum dtype dtype = anchor_input(bind->region, 0)->dtype;
+    const struct type *x = anchor_input(bind->region, 0);
+    const enum dtype dtype = x->dtype;
+    const int64_t inner = type_span(x, type_axis(x, attrs->axis) + 1, x->rank);
+    const int64_t most = machine_has_deep_stack(bind->machine) ? 64 : 16; /* sums side by side */
 
     bind_type(bind);
     bind_input(bind, "x", 0);
@@ -316,7 +319,9 @@ bool bind_cumsum(struct bind *bind)
     bind_flag(bind, "reverse", attrs->reverse);
     bind_flag(bind, "exclusive", attrs->exclusive);
     bind_accumulator(bind, dtype);
-    bind_text(bind, "outcome", "%s", accumulated(bind, dtype, "sum"));
+    if (inner > 1)
+        bind_int(bind, "chunk", inner < most ? inner : most);
+    bind_text(bind, "outcome", "%s", accumulated(bind, dtype, inner > 1 ? "sum[k]" : "sum"));
     return true;
 }
 

@@ -1,7 +1,16 @@
+#include "runtime/embed/choose_f32.h"
+
 /* v within least .. greatest; NaN becomes 0. */
 static float saturate_f32(float v, float least, float greatest)
 {
+#if defined __AVX2__ || defined __aarch64__ || defined __riscv_vector
+    /* Without a branch, so that loops around it become vector code. */
+    const float up = choose_f32(v > least, v, least), within = choose_f32(up < greatest, up, greatest);
+
+    return choose_f32(v == v, within, 0.0f);
+#else
     if (v != v)
         return 0.0f;
     return v < least ? least : v > greatest ? greatest : v;
+#endif
 }
