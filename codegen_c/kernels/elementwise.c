@@ -183,6 +183,31 @@ static void bind_wide(struct bind *bind, int64_t innermost)
     bind_text(bind, "wide", "%s", wide ? "WIDE_LOOPS " : "");
 }
 
+/* Powers of e alone, on a machine that may have AVX-512: by a helper. */
+static bool bind_exp_row(struct bind *bind, const struct type *y)
+{
+    static const char name[] = "exp_row_f32";
+    const struct function *fn = bind->region->fn;
+    const struct node *exp = fn->first;
+    const bool alone = exp && !exp->next && exp->op == OP_EXP && y->dtype == DTYPE_F32 &&
+                       bind->machine->arch == ARCH_X86_64 && bind->machine->lanes >= 16;
+    const char *helper;
+    struct keys keys;
+
+    if (!alone)
+        return false;
+    bind_helper(bind, "exp_f32");
+    keys_init(&keys, bind->arena);
+    helper = bind_own_helper(bind, name);
+    bind_text(bind, "exp_row", "%s",
+              helper ? helper
+                     : bind_new_helper(bind, name, "templates/helpers/exp_row_f32.c.tmpl", &keys));
+    bind_text(bind, "x", "%s", bind_operand(bind, exp->inputs[0]));
+    bind_int(bind, "len", type_elements(y));
+    bind_text(bind, "wide", "%s", "");
+    return true;
+}
+
 bool bind_elementwise(struct bind *bind)
 {
     const struct function *fn = bind->region->fn;
@@ -194,6 +219,12 @@ bool bind_elementwise(struct bind *bind)
 
     bind_flag(bind, "nested", nested);
     bind_flag(bind, "rows", rows);
+    if (!nested && !rows && bind_exp_row(bind, y)) {
+        bind_flag(bind, "in_loops", false);
+        return true;
+    }
+    bind_flag(bind, "exp_row", false);
+    bind_flag(bind, "in_loops", !rows);
     if (nested)
         bind_nested(bind, &loops, &position);
     else

@@ -1,23 +1,21 @@
-/* The least of n > 0 numbers, NaN if there is one. 32 side by side: of 16, gcc makes 16 scalars. */
+#include "runtime/embed/greatest_of_32_f32.h"
+
+/* The least of n > 0 numbers, NaN if there is one: row_max_f32.h of their negatives. */
 static float row_min_f32(const float *x, int n)
 {
     float best[32];
+    int32_t is_nan[32] = { 0 };
 
     for (int lane = 0; lane < 32; lane++)
-        best[lane] = x[n < 32 ? 0 : n - 32 + lane];
+        best[lane] = x[n >= 32 ? n - 32 + lane : lane < n ? lane : 0];
     for (int i = 0; i + 32 < n; i += 32)
         for (int lane = 0; lane < 32; lane++) {
             const float v = x[i + lane], b = best[lane];
 
-            best[lane] = ((v < b) | (v != v)) ? v : b;
+            best[lane] = v < b ? v : b;
+            is_nan[lane] |= v != v;
         }
-    for (int half = 16; half > 0 && n >= 32; half /= 2)
-        for (int lane = 0; lane < half; lane++) {
-            const float v = best[lane + half], b = best[lane];
-
-            best[lane] = ((v < b) | (v != v)) ? v : b;
-        }
-    for (int i = 1; i < n && n < 32; i++)
-        best[0] = x[i] < best[0] || x[i] != x[i] ? x[i] : best[0];
-    return best[0];
+    for (int lane = 0; lane < 32; lane++)
+        best[lane] = is_nan[lane] ? f32_of_bits(0x7FC00000u) : -best[lane];
+    return -greatest_of_32_f32(best);
 }
