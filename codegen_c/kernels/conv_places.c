@@ -192,6 +192,21 @@ void bind_conv_places(struct bind *bind, const struct window *w)
     bind_input_places(bind, w);
 }
 
+void bind_conv_planes_at(struct bind *bind, const struct window *w)
+{
+    const bool grouped = w->groups > 1, batched = w->batch > 1;
+    const char *channel = !grouped  ? "block"
+                          : batched ? "g % GROUPS * OUT_C + block"
+                                    : "g * OUT_C + block";
+
+    if (batched)
+        bind_text(bind, "planes_at", "(%s + %s) * OUT_LEN + first",
+                  grouped ? "g / GROUPS * (GROUPS * OUT_C)" : "g * OUT_C", channel);
+    else
+        bind_text(bind, "planes_at", grouped ? "(%s) * OUT_LEN + first" : "%s * OUT_LEN + first",
+                  channel);
+}
+
 bool bind_conv_position(struct bind *bind, const struct window *w, const char *sum)
 {
     struct position position;

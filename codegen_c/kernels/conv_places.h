@@ -45,6 +45,9 @@
  *   out_planar: whether y is channels first */
 void bind_conv_places(struct bind *bind, const struct window *window);
 
+/* "planes_at": where in y, whose channels are planes, the first sum of a tile lies. */
+void bind_conv_planes_at(struct bind *bind, const struct window *window);
+
 /* Where the tile begins whose first position is `first`, and its first channel `block`. */
 struct tile_place conv_tile_place(const struct bind *bind, const struct window *window);
 

@@ -344,14 +344,42 @@ void bind_conv_weight_at(struct bind *bind, const struct window *w, const struct
         bind_text(bind, "weight_at", "&weight[%sblock]", group);
 }
 
+/* Whether sums, which nothing follows, leave for planes by a helper that knows vectors of 16. */
+static bool transposes_planes(const struct bind *bind, const struct window *w)
+{
+    const struct machine *machine = bind->machine;
+    const struct function *fn = bind->region->fn;
+
+    return !w->out_channels_last && machine->arch == ARCH_X86_64 && machine->lanes >= 16 &&
+           fn->first == bind->region->anchor && !fn->first->next &&
+           fn->ret->inputs[0]->type.dtype == DTYPE_F32;
+}
+
+static void bind_store_planes(struct bind *bind, const struct window *w)
+{
+    static const char name[] = "store_planes";
+    struct keys keys;
+
+    keys_init(&keys, bind->arena);
+    if (!bind_own_helper(bind, name))
+        bind_new_helper(bind, name, "templates/helpers/store_planes.c.tmpl", &keys);
+    bind_conv_planes_at(bind, w);
+}
+
 bool bind_conv_tiles(struct bind *bind, const struct window *w, const struct panels *panels,
                      const struct tile *tile)
 {
+    const bool transposes = !tile->stores && transposes_planes(bind, w);
+
     bind_conv_places(bind, w);
     bind_conv_width(bind, panels, "block");
     bind_conv_weight_at(bind, w, panels);
     bind_conv_channels(bind, panels, tile);
-    if (tile->stores)
+    bind_flag(bind, "loops", !tile->stores && !transposes);
+    bind_flag(bind, "transposes", transposes);
+    if (transposes)
+        bind_store_planes(bind, w);
+    if (tile->stores || transposes)
         return true;
     if (w->out_channels_last)
         bind_helper(bind, "keep_loop");
