@@ -10,7 +10,7 @@
 #include "runtime/embed/inline_f32.h"
 #include "runtime/embed/sqrt_f32.h"
 
-/* The arc sine, off by 1.6 ulp at most: a series up to 1/2, then pi / 2 less twice that of sqrt((1 - |v|) / 2). */
+/* The arc sine, off by 2 ulp at most: a series up to 1/2, then pi / 2 less twice that of sqrt((1 - |v|) / 2). */
 INLINE_F32 float asin_f32(float v)
 {
     const uint32_t sign = f32_bits(v) & 0x80000000u;

@@ -65,9 +65,9 @@ static double exact_gelu_tanh(double v)
 }
 
 const struct math_function math_functions[] = {
-    { "acos_f32", acos_f32, acos, 1.4, 0, 1.5707963267948966, -1, -1, 1 },
+    { "acos_f32", acos_f32, acos, 1.3, 0, 1.5707963267948966, -1, -1, 1 },
     { "asin_f32", asin_f32, asin, 2, 0, 0, 1, -1, 1 },
-    { "atan_f32", atan_f32, atan, 1.5, 0, 0, 1, -INFINITY, INFINITY },
+    { "atan_f32", atan_f32, atan, 1.7, 0, 0, 1, -INFINITY, INFINITY },
     { "cos_f32", cos_f32, cos, 1.7, 0, 1, 0, -INFINITY, INFINITY },
     { "erf_f32", erf_f32, erf, 2, 0, 0, 1.1283791670955126, -INFINITY, INFINITY },
     { "exp_f32", exp_f32, exp, 1.02, 0, 1, 1, -INFINITY, INFINITY },
