@@ -345,7 +345,7 @@ void bind_conv_weight_at(struct bind *bind, const struct window *w, const struct
 }
 
 /* Whether sums, which nothing follows, leave for planes by a helper that knows vectors of 16. */
-static bool transposes_planes(const struct bind *bind, const struct window *w)
+static bool stores_planes(const struct bind *bind, const struct window *w)
 {
     const struct machine *machine = bind->machine;
     const struct function *fn = bind->region->fn;
@@ -369,17 +369,17 @@ static void bind_store_planes(struct bind *bind, const struct window *w)
 bool bind_conv_tiles(struct bind *bind, const struct window *w, const struct panels *panels,
                      const struct tile *tile)
 {
-    const bool transposes = !tile->stores && transposes_planes(bind, w);
+    const bool planes = !tile->stores && stores_planes(bind, w);
 
     bind_conv_places(bind, w);
     bind_conv_width(bind, panels, "block");
     bind_conv_weight_at(bind, w, panels);
     bind_conv_channels(bind, panels, tile);
-    bind_flag(bind, "loops", !tile->stores && !transposes);
-    bind_flag(bind, "transposes", transposes);
-    if (transposes)
+    bind_flag(bind, "by_element", !tile->stores && !planes);
+    bind_flag(bind, "to_planes", planes);
+    if (planes)
         bind_store_planes(bind, w);
-    if (tile->stores || transposes)
+    if (tile->stores || planes)
         return true;
     if (w->out_channels_last)
         bind_helper(bind, "keep_loop");
