@@ -11,6 +11,6 @@ static float saturate_f32(float v, float least, float greatest)
 #else
     if (v != v)
         return 0.0f;
-    return v < least ? least : v > greatest ? greatest : v;
+    return v < least ? least : choose_f32(v > greatest, greatest, v);
 #endif
 }

@@ -18,7 +18,7 @@ error[R0410]: the network needs 6784 bytes of RAM, 4736 more than --ram allows (
 note: most is alive in region_conv1_Conv: its scratch of 4736 bytes, /pool/MaxPool_output_0 of 2048 bytes
       3 layers are in stripes already, which is the least that was found; layer by layer the arena takes 10880
       inputs and outputs, 296 bytes, are the caller's and not counted
-help: --precision f16w is not enough: RAM 5632 bytes, flash 22168
+help: --precision f16w is not enough: RAM 5632 bytes, flash 22112
       --precision int8w is not enough: RAM 5632 bytes, flash 11488
       --precision fp8w is not enough: RAM 5632 bytes, flash 11488
       --precision int8 is not enough: RAM 2336 bytes, flash 11994
@@ -31,7 +31,7 @@ error[R0410]: the network needs 6784 bytes of RAM, 4736 more than --ram allows (
 note: most is alive in region_conv1_Conv: its scratch of 4736 bytes, /pool/MaxPool_output_0 of 2048 bytes
       3 layers are in stripes already, which is the least that was found; layer by layer the arena takes 10880
       inputs and outputs, 296 bytes, are the caller's and not counted
-help: --precision f16w is not enough: RAM 5632 bytes, flash 22168
+help: --precision f16w is not enough: RAM 5632 bytes, flash 22112
       --precision int8w is not enough: RAM 5632 bytes, flash 11488
       --precision fp8w is not enough: RAM 5632 bytes, flash 11488
       --precision int8 is not enough: RAM 2336 bytes, flash 11994
@@ -52,7 +52,7 @@ $ relayc compile digits.onnx -o out --ram 2K --json | grep -A6 '"ram"'
 				"option":	"precision",
 --
 				"ram":	5632,
-				"flash":	22168,
+				"flash":	22112,
 				"fits":	false
 			}, {
 				"option":	"precision",
