@@ -53,6 +53,16 @@ static bool is_znver5(void)
 
     return __get_cpuid(1, &eax, &ebx, &ecx, &edx) && (eax >> 8 & 0xf) + (eax >> 20 & 0xff) >= ZEN_5;
 }
+
+/* Whether the processor, an Intel one, has AVX512_FP16, of which clang 14 knows no name (Intel SDM,
+ * volume 2, CPUID, leaf 7: EDX bit 23): one of the servers since Sapphire Rapids. */
+static bool is_sapphire_rapids(void)
+{
+    enum { FEATURES = 7, FP16_BIT = 23 };
+    unsigned int eax, ebx, ecx, edx = 0;
+
+    return __get_cpuid_count(FEATURES, 0, &eax, &ebx, &ecx, &edx) && (edx >> FP16_BIT & 1);
+}
 #endif
 
 /* What the processor says of itself, where one binary runs on several. */
@@ -63,11 +73,12 @@ static const char *host_name(void)
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
         __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vnni"))
-        return !__builtin_cpu_is("amd") || !__builtin_cpu_supports("avx512bf16") ||
-                       !__builtin_cpu_supports("avx512vbmi")
+        return !__builtin_cpu_supports("avx512bf16") || !__builtin_cpu_supports("avx512vbmi")
                    ? "x86-64-v4"
-               : is_znver5() ? "znver5"
-                             : "znver4";
+               : __builtin_cpu_is("intel") ? is_sapphire_rapids() ? "sapphirerapids" : "x86-64-v4"
+               : !__builtin_cpu_is("amd")  ? "x86-64-v4"
+               : is_znver5()               ? "znver5"
+                                           : "znver4";
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? "x86-64-v3" : "x86-64";
 #elif defined(__aarch64__)
     return getauxval(AT_HWCAP) >> 20 & 1 ? "aarch64" : "generic"; /* HWCAP_ASIMDDP */
