@@ -65,6 +65,7 @@ static cJSON *machine_json(const struct machine *m)
     cJSON_AddStringToObject(json, "dot", machine_dot_name(m->dot));
     cJSON_AddNumberToObject(json, "l1_bytes", (double)m->l1_bytes);
     cJSON_AddNumberToObject(json, "l2_bytes", (double)m->l2_bytes);
+    cJSON_AddBoolToObject(json, "far_l3", m->far_l3);
     cJSON_AddStringToObject(json, "flags", m->flags);
     return json;
 }

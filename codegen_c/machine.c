@@ -14,10 +14,10 @@
 enum { KIB = 1024, LEAST_ALIGNMENT = 16 /* PLAN_ALIGN: places in the arena are multiples of it */ };
 
 const struct machine machines[] = {
-#define MACHINE(name, arch, lanes, registers, fpu, fma, adders, dot, bf16, l1, l2, vectors,        \
-                columns, flags, description)                                                       \
-    { name, ARCH_##arch, lanes,    registers, fpu,     fma,   ADDERS_##adders, DOT_##dot,          \
-      bf16, l1 * KIB,    l2 * KIB, vectors,   columns, flags, description },
+#define MACHINE(name, arch, lanes, registers, fpu, fma, adders, dot, bf16, l1, l2, far_l3,         \
+                vectors, columns, flags, description)                                              \
+    { name, ARCH_##arch, lanes,    registers, fpu,     fma,     ADDERS_##adders, DOT_##dot,        \
+      bf16, l1 * KIB,    l2 * KIB, far_l3,    vectors, columns, flags,           description },
 #include "codegen_c/machines.def"
 #undef MACHINE
 };

@@ -50,6 +50,7 @@ struct machine {
      * rounded; and tables of 128 bytes are looked up by vectors (AVX512_BF16, AVX512_VBMI). */
     bool bf16;
     size_t l1_bytes, l2_bytes; /* of data; 0 = no such cache */
+    bool far_l3; /* the third cache gives a core a sixth of what the second does, or less */
     /* The best register block of a matrix product: vectors of outputs (where lanes is 1: outputs)
      * by pixels, or rows. 0 x 0 = as the compiler's macros say. */
     int tile_vectors, tile_columns;

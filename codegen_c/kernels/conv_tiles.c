@@ -24,6 +24,7 @@
 
 enum {
     CACHED = 256 << 10,     /* bytes of weights, where the machine has no second cache to tell */
+    STREAMED = 128 << 10,   /* of a chunk, where weights come from a third cache that is far */
     CHUNK = 32,             /* weights of a channel that are decoded at a time, on the stack */
     MOST_CHUNKS = 12,       /* values of the knob */
     MOST_OFFSETS = 256,     /* of x that is channels first; they are on the stack */
@@ -143,6 +144,19 @@ int64_t conv_cached_chunk(const struct machine *machine, const struct panels *pa
         (machine->lanes == 1 && machine->l2_bytes == 0))
         return panels->n_rows;
     return conv_channels_within(cache / part, panels);
+}
+
+/* Weights of other layers than this lie in the second cache before it, so that even what would fit
+ * comes from the third. Where that is far, a tile waits for it much longer than it computes: only
+ * those of the first chunk do, if chunks are small, but each reads all of x, which has to stay. */
+static int64_t usual_chunk(const struct machine *machine, const struct window *w,
+                           const struct panels *panels)
+{
+    const int64_t x_bytes = window_in_len(w) * w->in_c / w->groups * (int64_t)sizeof(float);
+
+    if (machine->far_l3 && x_bytes <= (int64_t)machine->l2_bytes / 2)
+        return conv_channels_within(STREAMED, panels);
+    return conv_cached_chunk(machine, panels, 1);
 }
 
 int64_t bind_conv_chunk(struct bind *bind, const struct window *w, const struct panels *panels,
@@ -394,7 +408,7 @@ bool bind_conv(struct bind *bind)
     const struct panels panels = conv_panels(&w, tile_panel_of(bind->machine, columns));
     const struct tiled tiled = tiled_conv(&w, false);
     const int64_t chunk =
-        bind_conv_chunk(bind, &w, &panels, conv_cached_chunk(bind->machine, &panels, 1));
+        bind_conv_chunk(bind, &w, &panels, usual_chunk(bind->machine, &w, &panels));
     const bool packs = bind->region->anchor->inputs[1]->kind != VALUE_CONSTANT;
     const struct tile_stores stores = { &w, conv_tile_place(bind, &w) };
     const struct tile tile = bind_tile_of_rows(bind, window_out_len(&w), panels.n_rows,

@@ -32,9 +32,9 @@ $ relayc targets --json | grep -A11 '"cortex-m4"'
 			"dot":	"smlad",
 			"l1_bytes":	0,
 			"l2_bytes":	0,
+			"far_l3":	false,
 			"flags":	"-mcpu=cortex-m4 -mthumb -mfpu=fpv4-sp-d16 -mfloat-abi=hard"
 		}, {
-			"name":	"cortex-m55",
 $ relayc compile --target cortex-m44 $MODELS/conv_bn_relu.onnx
 error[R0501]: --target: 'cortex-m44' is no machine
 help: did you mean cortex-m4? There are generic, x86-64, x86-64-v3, x86-64-v4, znver4, znver5, aarch64, armv7, cortex-m0, cortex-m3, cortex-m33, cortex-m4, cortex-m55, cortex-m7, rv32imc, rv32imafc, rv64gc, rv64gcv, wasm32, host
