@@ -145,6 +145,7 @@ bool fuses_products(const struct simulation *sim, const struct node *node)
                                            "conv_band",
                                            "conv_columns",
                                            "conv_decoded",
+                                           "conv_parts",
                                            "conv_small",
                                            "conv_stationary",
                                            "conv_transpose_tiles",

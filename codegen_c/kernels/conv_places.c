@@ -38,8 +38,8 @@ static void bind_geometry(struct bind *bind, const struct window *w)
     add_extents(&steps, w, "PAD", w->pad, 0);
     bind_text(bind, "steps", "%s",
               steps.n ? arena_printf(bind->arena, "%s,", str_text(&steps)) : "");
-    bind_flag(bind, "many", w->batch * w->groups > 1);
-    bind_int(bind, "batch", w->batch);
+    keys_offer(bind->keys, "many", w->batch * w->groups > 1 ? "1" : "");
+    keys_offer(bind->keys, "batch", arena_printf(bind->arena, "%lld", (long long)w->batch));
     keys_offer(bind->keys, "groups", arena_printf(bind->arena, "%lld", (long long)w->groups));
     bind_pitches(bind);
     bind_int(bind, "in_c", w->in_c / w->groups);
@@ -129,9 +129,11 @@ static void bind_input_places(struct bind *bind, const struct window *w)
         keys_offer(bind->keys, "element_wide",
                    arena_printf(bind->arena, "%s * %s + from + i", pixel, pitch));
         bind_text(bind, "in_shape", deep ? "[IN_D, IN_H, IN_W, IN_C]" : "[IN_H, IN_W, IN_C]");
-        bind_text(bind, "image",
-                  grouped ? "&%s[g / GROUPS * %s * %s + g %% GROUPS * IN_C]" : "&%s[g * %s * %s]",
-                  x, len, pitch);
+        keys_offer(bind->keys, "image",
+                   arena_printf(bind->arena,
+                                grouped ? "&%s[g / GROUPS * %s * %s + g %% GROUPS * IN_C]"
+                                        : "&%s[g * %s * %s]",
+                                x, len, pitch));
     } else {
         const char *within =
             deep ? "* IN_D + id) * IN_H + ih) * IN_W + iw" : "* IN_H + ih) * IN_W + iw";

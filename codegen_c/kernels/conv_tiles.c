@@ -196,6 +196,16 @@ bool conv_fetches_weights(const struct panels *panels, int64_t chunk)
     return chunk < panels->n_rows && chunk * panels->len * (int64_t)sizeof(float) <= MOST_AHEAD;
 }
 
+int64_t conv_fetch(const struct panels *panels, int64_t chunk, const struct tile *tile,
+                   int64_t positions)
+{
+    const int64_t tiles = (positions + tile->most_pixels - 1) / tile->most_pixels *
+                          ((chunk + tile->most_channels - 1) / tile->most_channels);
+    const int64_t fetch = ((chunk < panels->n_rows ? chunk : panels->n_rows) + tiles - 1) / tiles;
+
+    return fetch < tile_line() ? fetch : tile_line();
+}
+
 /* Weights that do not stay in the second cache are fetched into it a chunk ahead. Else, where so
  * few channels are made of each input that the processor would wait for it, the inputs of the tiles
  * that follow. */
@@ -211,11 +221,20 @@ static enum tile_form bind_form(struct bind *bind, const struct window *w,
                         window_in_len(w) * w->in_c * number > cache;
     const bool fetches = !has_offsets(w, panels) && (weights || inputs);
 
+    const bool evenly = fetches && weights && bind->machine->far_l3;
+
     bind_flag(bind, "fetches_weights", fetches && weights);
     bind_flag(bind, "fetches_inputs", fetches && inputs);
-    bind_text(bind, "ahead", fetches ? " ahead," : "");
-    bind_int(bind, "line", tile_line());
-    return has_offsets(w, panels) ? TILE_OFFSETS : fetches ? TILE_AHEAD : TILE_TAPS;
+    bind_flag(bind, "evenly", evenly);
+    bind_text(bind, "ahead", evenly ? " ahead, FETCH," : fetches ? " ahead," : "");
+    if (evenly)
+        bind_text(bind, "line", "FETCH");
+    else
+        bind_int(bind, "line", tile_line());
+    return has_offsets(w, panels) ? TILE_OFFSETS
+           : evenly               ? TILE_EVENLY
+           : fetches              ? TILE_AHEAD
+                                  : TILE_TAPS;
 }
 
 /* Whether what lies under a row of the kernel is one run of x. */
@@ -415,6 +434,9 @@ bool bind_conv(struct bind *bind)
                                                bind_form(bind, &w, &panels, chunk), &stores);
 
     assert(tile.most_pixels <= tile_most_pixels(bind->region, columns)); /* its lead */
+    keys_offer(bind->keys, "fetch",
+               arena_printf(bind->arena, "%d",
+                            (int)conv_fetch(&panels, chunk, &tile, window_out_len(&w))));
     bind_reading(bind, &w, &panels, &tile);
     bind_flag(bind, "packs", packs);
     if (packs)

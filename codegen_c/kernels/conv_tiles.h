@@ -47,6 +47,12 @@ int64_t bind_conv_chunk(struct bind *bind, const struct window *window, const st
 /* Whether the weights of the next chunk are fetched while one is in use. */
 bool conv_fetches_weights(const struct panels *panels, int64_t chunk);
 
+/* Numbers of the next chunk of so many channels that are fetched for each input and tap of a tile,
+ * so that all are there when all of so many positions have gone through this one, and none sooner:
+ * what waits for memory holds up loads of what lies in the second cache. */
+int64_t conv_fetch(const struct panels *panels, int64_t chunk, const struct tile *tile,
+                   int64_t positions);
+
 /* Sets weight_at, where the weights of the tile at `block` begin. */
 void bind_conv_weight_at(struct bind *bind, const struct window *window,
                          const struct panels *panels);

@@ -197,6 +197,14 @@ struct tile bind_tile_of_sums(struct bind *bind, int64_t rows, int64_t columns, 
     return tile;
 }
 
+struct tile bind_tile_of_parts(struct bind *bind, int64_t rows, int64_t columns)
+{
+    const struct tile_wish wish = { .rows = rows, .columns = columns };
+    struct tile_name naming = tile_name_of(bind, &wish);
+
+    return bind_named_tile(bind, &naming, TILE_PARTS, 0);
+}
+
 /* The tile of the rows that whole ones leave over. */
 static void bind_rest(struct bind *bind, const struct tile_name *whole, int64_t rows,
                       enum tile_form form, int64_t step)

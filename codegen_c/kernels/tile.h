@@ -51,9 +51,11 @@ void tile_extents_of_pairs(const struct machine *machine, int64_t rows, int64_t 
 enum tile_form {
     TILE_TAPS,    /* through pointers to pixels, several taps of a kernel one after the other */
     TILE_AHEAD,   /* the same; fetches what is needed later, a line of the cache for each input */
+    TILE_EVENLY,  /* the same; fetches as many numbers for each input as it is told */
     TILE_OFFSETS, /* through pointers to pixels, elements at the offsets of a table */
     TILE_ROWS,    /* rows of an array; fetches likewise */
     TILE_MORE,    /* rows of an array; adds to the sums that are there */
+    TILE_PARTS,   /* through pointers to pixels; adds likewise, and fetches as much as it is told */
     /* templates/helpers/tile_pairs.c.tmpl, from here on: through pointers to pixels */
     TILE_PAIRS,
     TILE_PAIRS_AHEAD,
@@ -104,6 +106,9 @@ struct tile bind_tile_of_product(struct bind *bind, int64_t rows, int64_t column
  * tells where they are: with one for each of 14 pixels compilers run out of registers. */
 struct tile bind_tile_by_steps(struct bind *bind, int64_t rows, int64_t columns, int64_t step,
                                const struct tile_stores *stores);
+
+/* The same through pointers as TILE_PARTS, without halves: columns are whole panels. */
+struct tile bind_tile_of_parts(struct bind *bind, int64_t rows, int64_t columns);
 
 /* The same, whose sums go to an array by whole vectors of one length. */
 struct tile bind_tile_of_sums(struct bind *bind, int64_t rows, int64_t columns, int64_t step);

@@ -171,7 +171,9 @@ const char *new_tile_fn(struct bind *bind, const char *name, const struct tile_n
                         const char *each_vector, enum tile_form form, int64_t step)
 {
     const bool mixed = tile_is_mixed(bind->machine, naming);
-    const bool fetches = form == TILE_AHEAD || form == TILE_PAIRS_AHEAD || form == TILE_PAIRS_ROWS;
+    const bool fetches = form == TILE_AHEAD || form == TILE_EVENLY || form == TILE_PAIRS_AHEAD ||
+                         form == TILE_PAIRS_ROWS;
+    const bool evenly = form == TILE_EVENLY;
     struct keys keys;
 
     keys_init(&keys, bind->arena);
@@ -187,14 +189,19 @@ const char *new_tile_fn(struct bind *bind, const char *name, const struct tile_n
     keys_offer(&keys, "short", mixed || tile_is_short(bind->machine, naming) ? "1" : "");
     keys_offer(&keys, "fuse", mixed ? "FUSE24(v)" : naming->vector.fuse ? naming->vector.fuse : "");
     keys_set_flag(&keys, "fetches", fetches);
-    keys_set_int(&keys, "line", LINE);
+    keys_offer(&keys, "line", evenly ? "fetch" : arena_printf(bind->arena, "%d", LINE));
+    keys_offer(&keys, "fetched", evenly ? "`fetch` numbers" : "a cache line");
+    keys_offer(&keys, "are", evenly ? "are" : "is");
+    keys_offer(&keys, "fetch_param", evenly ? " int fetch," : "");
     bind_end(bind, naming->end, &keys);
     if (form >= TILE_PAIRS)
         return new_tile_of_pairs(bind, name, form, step, &keys);
-    keys_set_flag(&keys, "taps", form == TILE_TAPS || form == TILE_AHEAD);
+    keys_set_flag(&keys, "taps", form == TILE_TAPS || form == TILE_AHEAD || evenly);
     keys_set_flag(&keys, "offsets", form == TILE_OFFSETS);
     keys_set_flag(&keys, "rows", form == TILE_ROWS);
     keys_set_flag(&keys, "more", form == TILE_MORE);
+    keys_set_flag(&keys, "parts", form == TILE_PARTS);
+    keys_set_flag(&keys, "adds", form == TILE_MORE || form == TILE_PARTS);
     keys_set_flag(&keys, "pointers", step == 0);
     keys_set_int(&keys, "step", step);
     keys_offer(&keys, "results",

@@ -10,8 +10,9 @@ enum {
     TRANSFORM = 8,         /* per element of what is multiplied, and of the products */
     TRANSFORM_STRIDED = 3, /* likewise: most are only moved, or come of one subtraction */
     NEAR = 1,              /* per weight */
-    STREAM = 10 /* until one is there that did not lie in the second cache: it is fetched while
-                   others are in use */
+    STREAM = 10, /* until one is there that did not lie in the second cache: it is fetched while
+                    others are in use */
+    STREAM_FAR = 25 /* the same where the third cache is far, and memory as far again */
 };
 
 enum {
@@ -87,9 +88,10 @@ static bool streams_weights(const struct plain *p, int64_t n_matrices)
 
 static int64_t weights_cost(const struct plain *p, int64_t n_matrices, int64_t n)
 {
-    const bool waits = streams_weights(p, n_matrices) && n < STREAM;
+    const int64_t stream = p->machine->far_l3 ? STREAM_FAR : STREAM;
+    const bool waits = streams_weights(p, n_matrices) && n < stream;
 
-    return n_matrices * p->w->in_c * p->w->out_c * (NEAR + (waits ? STREAM - n : 0));
+    return n_matrices * p->w->in_c * p->w->out_c * (NEAR + (waits ? stream - n : 0));
 }
 
 /* n_products matrices of n rows of in_c by those of in_c by out_c, of which n_matrices differ. */
