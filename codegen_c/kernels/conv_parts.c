@@ -16,7 +16,8 @@ enum {
     LEAST_WEIGHTS = 1 << 20, /* bytes; fewer are left to conv */
     MOST_POSITIONS = 64,
     MOST_POINTERS = 1024, /* on the stack */
-    PART = 128 << 10      /* bytes of weights */
+    PART = 128 << 10,     /* bytes of weights */
+    LEAST_DEPTH = 64      /* inputs of one; of fewer, sums would be moved too often */
 };
 
 /* Inputs of a part: a divisor of in_c. */
@@ -42,8 +43,8 @@ bool accepts_conv_parts(const struct region *region, const char **why)
     *why = "channels are not last, or fill no whole panels, or there are groups or images";
     if (!w.channels_last || !w.out_channels_last || w.groups * w.batch > 1 || w.out_c % panel != 0)
         return false;
-    *why = "there are too many positions, or too few weights";
-    return window_out_len(&w) <= MOST_POSITIONS &&
+    *why = "there are too many positions, or too few weights, or they have no equal parts";
+    return window_out_len(&w) <= MOST_POSITIONS && depth_of(w.in_c, panel) >= LEAST_DEPTH &&
            window_k_len(&w) * (window_out_len(&w) + MOST_TILE_PIXELS) <= MOST_POINTERS &&
            window_k_len(&w) * w.in_c * w.out_c * (int64_t)sizeof(float) >= LEAST_WEIGHTS;
 }
