@@ -75,17 +75,17 @@ void list_machines(struct cli *cli)
     const char *host = machine_host()->name;
     cJSON *list = cli->json ? cJSON_AddArrayToObject(cli->json, "machines") : NULL;
 
-    say(cli, "%-12s lanes  fpu  dot    for\n", "--target");
+    say(cli, "%-14s lanes  fpu  dot    for\n", "--target");
     for (size_t i = 0; i < n_machines; i++) {
         const struct machine *m = &machines[i];
 
-        say(cli, "%-12s %5s  %-3s  %-5s  %s\n", m->name,
+        say(cli, "%-14s %5s  %-3s  %-5s  %s\n", m->name,
             m->lanes ? arena_printf(&cli->ctx->perm, "%d", m->lanes) : "-", m->fpu ? "yes" : "no",
             m->dot == DOT_NONE ? "-" : machine_dot_name(m->dot), m->description);
         if (list)
             cJSON_AddItemToArray(list, machine_json(m));
     }
-    say(cli, "%-12s the machine that relayc runs on: %s\n", "host", host);
+    say(cli, "%-14s the machine that relayc runs on: %s\n", "host", host);
     if (cli->json)
         cJSON_AddStringToObject(cli->json, "host", host);
 }

@@ -1,25 +1,26 @@
 # --target: the processor that the C is written for.
 $ relayc compile --target help | grep -v '^host'
---target     lanes  fpu  dot    for
-generic          -  yes  -      any compiler and processor: the C asks the compiler's macros for its vectors
-x86-64           4  yes  -      SSE2: every PC with 64 bits
-x86-64-v3        8  yes  -      AVX2 and FMA: Haswell, Zen and later
-x86-64-v4       16  yes  vnni   AVX-512 with VNNI: Ice Lake, Zen 4 and later
-znver4          16  yes  vnni   Zen 4: AVX-512, and additions beside products
-znver5          16  yes  vnni   Zen 5 and later: the same, of twice the width
-aarch64          4  yes  sdot   Armv8.2-A: Cortex-A55, A76, Neoverse and later
-armv7            1  yes  -      Armv7-A: Cortex-A7, A15
-cortex-m0        1  no   -      Armv6-M: no FPU, products of 32 bits only
-cortex-m3        1  no   -      Armv7-M: no FPU
-cortex-m33       1  yes  smlad  Armv8-M with FPU and DSP instructions
-cortex-m4        1  yes  smlad  Armv7E-M with FPU and DSP instructions
-cortex-m55       4  yes  mve    Armv8.1-M with Helium (MVE)
-cortex-m7        1  yes  smlad  Armv7E-M with caches, FPU and DSP instructions
-rv32imc          1  no   -      RISC-V, 32 bits: no FPU
-rv32imafc        1  yes  -      RISC-V, 32 bits, with FPU
-rv64gc           1  yes  -      RISC-V, 64 bits: what Linux asks for
-rv64gcv          4  yes  -      RISC-V, 64 bits, with vectors of at least 128 bits
-wasm32           4  yes  -      WebAssembly with its SIMD of 128 bits
+--target       lanes  fpu  dot    for
+generic            -  yes  -      any compiler and processor: the C asks the compiler's macros for its vectors
+x86-64             4  yes  -      SSE2: every PC with 64 bits
+x86-64-v3          8  yes  -      AVX2 and FMA: Haswell, Zen and later
+x86-64-v4         16  yes  vnni   AVX-512 with VNNI: Ice Lake, Zen 4 and later
+sapphirerapids    16  yes  vnni   Sapphire Rapids, Granite Rapids: AVX-512 with a second cache of 2 MiB
+znver4            16  yes  vnni   Zen 4: AVX-512, and additions beside products
+znver5            16  yes  vnni   Zen 5 and later: the same, of twice the width
+aarch64            4  yes  sdot   Armv8.2-A: Cortex-A55, A76, Neoverse and later
+armv7              1  yes  -      Armv7-A: Cortex-A7, A15
+cortex-m0          1  no   -      Armv6-M: no FPU, products of 32 bits only
+cortex-m3          1  no   -      Armv7-M: no FPU
+cortex-m33         1  yes  smlad  Armv8-M with FPU and DSP instructions
+cortex-m4          1  yes  smlad  Armv7E-M with FPU and DSP instructions
+cortex-m55         4  yes  mve    Armv8.1-M with Helium (MVE)
+cortex-m7          1  yes  smlad  Armv7E-M with caches, FPU and DSP instructions
+rv32imc            1  no   -      RISC-V, 32 bits: no FPU
+rv32imafc          1  yes  -      RISC-V, 32 bits, with FPU
+rv64gc             1  yes  -      RISC-V, 64 bits: what Linux asks for
+rv64gcv            4  yes  -      RISC-V, 64 bits, with vectors of at least 128 bits
+wasm32             4  yes  -      WebAssembly with its SIMD of 128 bits
 $ relayc compile --target help | grep -c '^host'
 1
 $ relayc targets --json | grep -A11 '"cortex-m4"'
@@ -37,7 +38,7 @@ $ relayc targets --json | grep -A11 '"cortex-m4"'
 		}, {
 $ relayc compile --target cortex-m44 $MODELS/conv_bn_relu.onnx
 error[R0501]: --target: 'cortex-m44' is no machine
-help: did you mean cortex-m4? There are generic, x86-64, x86-64-v3, x86-64-v4, znver4, znver5, aarch64, armv7, cortex-m0, cortex-m3, cortex-m33, cortex-m4, cortex-m55, cortex-m7, rv32imc, rv32imafc, rv64gc, rv64gcv, wasm32, host
+help: did you mean cortex-m4? There are generic, x86-64, x86-64-v3, x86-64-v4, sapphirerapids, znver4, znver5, aarch64, armv7, cortex-m0, cortex-m3, cortex-m33, cortex-m4, cortex-m55, cortex-m7, rv32imc, rv32imafc, rv64gc, rv64gcv, wasm32, host
 [2]
 $ relayc run --target x86-64 $MODELS/conv_bn_relu.onnx
 error[R0501]: --target says nothing without --with generated

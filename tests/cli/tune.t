@@ -81,7 +81,7 @@ error[R0407]: the generated code ended with exit code 1
 $ relayc tune $MODELS/conv_bn_relu.onnx --trials many --target pdp11
 error[R0501]: --trials: 'many' is not a whole number of at least 0
 error[R0501]: --target: 'pdp11' is no machine
-help: there are generic, x86-64, x86-64-v3, x86-64-v4, znver4, znver5, aarch64, armv7, cortex-m0, cortex-m3, cortex-m33, cortex-m4, cortex-m55, cortex-m7, rv32imc, rv32imafc, rv64gc, rv64gcv, wasm32, host
+help: there are generic, x86-64, x86-64-v3, x86-64-v4, sapphirerapids, znver4, znver5, aarch64, armv7, cortex-m0, cortex-m3, cortex-m33, cortex-m4, cortex-m55, cortex-m7, rv32imc, rv32imafc, rv64gc, rv64gcv, wasm32, host
 [2]
 $ relayc tune
 error[R0501]: 'relayc tune' needs MODEL.onnx
