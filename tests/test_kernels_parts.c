@@ -93,15 +93,17 @@ START_TEST(results_follow_the_last_part)
 }
 END_TEST
 
-/* Of weights that conv fetches chunk by chunk, so that all of the next are there in time. */
+/* Of weights that conv fetches chunk by chunk, so that all of the next are there in time; and what
+ * its sums are added to. */
 START_TEST(conv_fetches_evenly)
 {
     struct ctx *ctx = ctx_new("evenly");
     struct generated_case row = {
-        .text = "fn main(%x: (1,14,14,256) f32) -> (%y) {\n"
+        .text = "fn main(%x: (1,14,14,256) f32, %r: (1,14,14,512) f32) -> (%y) {\n"
                 "  const @t : (512,256,1,1) f32 = crc32:00000000\n"
-                "  %y = nn.conv2d(%x, @t) {groups=1, data_layout=\"NHWC\", out_layout=\"NHWC\"} : "
+                "  %c = nn.conv2d(%x, @t) {groups=1, data_layout=\"NHWC\", out_layout=\"NHWC\"} : "
                 "(1,14,14,512) f32\n"
+                "  %y = add(%c, %r) : (1,14,14,512) f32\n"
                 "}\n",
         .tolerance = 1e-5,
         .machine = machine_find(ctx, "sapphirerapids")
@@ -109,6 +111,8 @@ START_TEST(conv_fetches_evenly)
 
     ck_assert_int_eq(generated_count(ctx, &row, " ahead, FETCH,"), 1);
     ck_assert_int_eq(generated_count(ctx, &row, "FETCH = 2,"), 1); /* 128 channels, 33 x 2 tiles */
+    ck_assert_int_eq(generated_count(ctx, &row, "prefetch(&b_1[j * b_1_step + v * LANES], 0, 2)"),
+                     1);
     generated_check(&row);
     ctx_free(ctx);
 }

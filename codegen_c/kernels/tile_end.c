@@ -24,7 +24,7 @@ struct ending {
     const struct window *w;
     const struct tile_place *place;
     const char *vector, *lanes;
-    struct str name, params, shared, channel, nodes, args;
+    struct str name, params, shared, channel, fetch, nodes, args;
     struct map variables; /* name of a value computed so far -> its variable */
     int n;                /* nodes */
 };
@@ -144,6 +144,9 @@ static const char *read_input(struct ending *e, const struct node *node, int inp
     case BESIDE_RESULTS:
         str_printf(&e->name, "_%s", input ? "results" : "of_results");
         add_results(e, value, "float", name);
+        if (e->bind->machine->far_l3)
+            str_printf(&e->fetch, " __builtin_prefetch(&%s[j * %s_step + v * %s], 0, 2);", name,
+                       name, e->lanes);
         if (e->place->some)
             bind_bytes_helper(e->bind, "load_some");
         if (e->place->some)
@@ -318,6 +321,7 @@ bool tile_end_of(struct bind *bind, const struct window *w, const struct tile_pl
                         .params = empty_text(bind),
                         .shared = empty_text(bind),
                         .channel = empty_text(bind),
+                        .fetch = empty_text(bind),
                         .nodes = empty_text(bind),
                         .args = empty_text(bind),
                         .variables = { .arena = bind->arena } };
@@ -336,6 +340,7 @@ bool tile_end_of(struct bind *bind, const struct window *w, const struct tile_pl
         .params = str_text(&e.params),
         .shared = str_text(&e.shared),
         .channel = str_text(&e.channel),
+        .fetch = str_text(&e.fetch),
         .first = "v_0",
         .nodes = str_text(&e.nodes),
         .result = map_get(&e.variables, region->fn->ret->inputs[0]->name),

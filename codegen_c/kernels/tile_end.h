@@ -15,6 +15,8 @@ struct tile_end {
     const char *params;  /* ", const float *bias_1, float low_2" */
     const char *shared;  /* statements: variables for all vectors */
     const char *channel; /* of macro CHANNEL(j, v): declarations for the vectors of a pixel */
+    const char *fetch;   /* of macro FETCH(j, v): statements, so that operands as large as y are
+                            there when the sums are; "" where they need not be asked for */
     const char *first;   /* the name of the variable that macro END(j, v) is to begin with, … */
     const char *nodes;   /* … what follows then, … */
     const char *result;  /* … and the name of the variable with the result */

@@ -112,6 +112,8 @@ static void bind_end(struct bind *bind, const struct tile_end *end, struct keys 
     keys_offer(keys, "end_shared", end ? end->shared : "");
     keys_offer(keys, "channels", end && *end->channel ? "1" : "");
     keys_offer(keys, "end_channel", end ? end->channel : "");
+    keys_offer(keys, "end_fetches", end && *end->fetch ? "1" : "");
+    keys_offer(keys, "end_fetch", end ? end->fetch : "");
     keys_offer(keys, "end_first", end ? end->first : "");
     keys_offer(keys, "end_nodes", end ? end->nodes : "");
     keys_offer(keys, "end_result", end ? end->result : "");
