@@ -223,7 +223,7 @@ def main():
     parser.add_argument("--target", default="x86-64-v4")
     parser.add_argument("--cc", default="cc")
     parser.add_argument("--cflags", default="-O3 -march=native -ffp-contract=fast")
-    parser.add_argument("--compile", default="--winograd off", help="options of relayc compile")
+    parser.add_argument("--compile", default="--winograd off --ram 1G", help="options of relayc compile")
     parser.add_argument("--seconds", default=10.0, type=float)
     parser.add_argument("--on", default="")
     args = parser.parse_args()

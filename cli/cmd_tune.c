@@ -86,6 +86,7 @@ static bool collect_regions(struct tuner *tuner, struct module *module)
                                              .model_sha256 = "",
                                              .command = "",
                                              .machine = cli->machine,
+                                             .ram = SIZE_MAX, /* region by region: no stripes */
                                              .targets = cli->offload.targets.first
                                                             ? &cli->offload.targets
                                                             : NULL };

@@ -103,6 +103,30 @@ static bool plan_stripes(struct codegen *codegen, const struct codegen *fresh)
     return ok;
 }
 
+/* Where nothing is said of memory, and the third cache is far: stripes that keep feature maps in
+ * the second one, unless the arena would be larger. Parts that run side by side are of whole
+ * layers. */
+static bool plan_fast_stripes(struct codegen *codegen, const struct codegen *fresh)
+{
+    const size_t whole = codegen->plan.arena_bytes;
+    struct arena arena = { NULL };
+    struct stripe_plan plan;
+    bool ok = true;
+
+    if (!codegen->machine->far_l3 || codegen->options->parts > 1 || codegen->options->optimize_size)
+        return true;
+    plan = stripe_search_fast(stripe_search_new(&arena, &codegen->plan, codegen->regions),
+                              codegen->machine->l2_bytes);
+    if (plan.n > 0) {
+        ok = stripes_outline(codegen->module, &plan) && plan_anew(codegen, fresh);
+        if (ok && codegen->plan.arena_bytes > whole)
+            ok = stripes_inline(codegen->module) && plan_anew(codegen, fresh);
+        codegen->result->arena_whole_bytes = whole;
+    }
+    arena_release(&arena);
+    return ok;
+}
+
 /* Stripes as for one arena of so many bytes, and then into the pools. */
 static bool plan_striped_pools(struct codegen *codegen, const struct codegen *fresh, size_t ram)
 {
@@ -164,9 +188,10 @@ bool plan_anyhow(struct codegen *codegen, const struct codegen *fresh)
 {
     const struct codegen_options *options = codegen->options;
 
-    if ((options->ram || options->n_pools) && !stripes_inline(fresh->module)) /* of a call before */
+    if (!stripes_inline(fresh->module)) /* of a call before */
         return false;
     if (options->n_pools)
         return plan_pools_and_stripes(codegen, fresh);
-    return plan_all(codegen, fresh) && plan_stripes(codegen, fresh);
+    return plan_all(codegen, fresh) &&
+           (options->ram ? plan_stripes(codegen, fresh) : plan_fast_stripes(codegen, fresh));
 }

@@ -110,6 +110,9 @@ struct stripe_search *stripe_search_new(struct arena *arena, const struct plan *
  * none, the one that needs least. */
 struct stripe_plan stripe_search_plan(struct stripe_search *search, size_t most);
 
+/* The plan by which least goes through the cache behind one of so many bytes, by estimate. */
+struct stripe_plan stripe_search_fast(struct stripe_search *search, size_t cache);
+
 /* --- stripe_outline.c ----------------------------------------------------------------------------
  */
 

@@ -6,7 +6,10 @@
  *          longer one in stripes. What a run needs - its buffers, and all that is alive around it -
  *          does not depend on how the rest is cut, so the best cut is a shortest path: first the
  * one whose greatest need is least, or, where less is asked for, the one with the fewest stripes
- *          among those that fit */
+ *          among those that fit
+ *
+ * Or so that feature maps stay in a cache: then the cut that saves most of what would go through
+ * the cache behind it, less what stripes cost. */
 #include "codegen_c/plan/stripe.h"
 
 #include "codegen_c/plan/plan.h"
@@ -343,4 +346,70 @@ struct stripe_plan stripe_search_plan(struct stripe_search *search, size_t most)
     plan = follow_cuts(search, cuts);
     plan.bytes = most;
     return plan;
+}
+
+/* --- for speed ----------------------------------------------------------------------------------
+ */
+
+/* A stripe's cost, as bytes that come from the cache behind in the same time: a call and a tile
+ * that is not full. */
+enum { STRIPE_COST = 8 << 10 };
+
+static size_t constant_bytes(const struct function *fn)
+{
+    size_t bytes = 0;
+
+    for (const struct node *node = fn->first; node; node = node->next)
+        for (int i = 0; i < node->n_inputs; i++)
+            if (node->inputs[i]->kind == VALUE_CONSTANT)
+                bytes += type_bytes(&node->inputs[i]->type);
+    return bytes;
+}
+
+/* What the run writes and reads again only inside, as far as it would have left the cache by then:
+ * all of a map but half of the cache. */
+static int64_t bytes_saved(const struct stripe_search *search, int first, int last, size_t cache)
+{
+    int64_t saved = 0;
+
+    for (int i = 0; i < search->n_wholes; i++) {
+        const struct whole *whole = &search->wholes[i];
+
+        if (!whole->is_kept && first <= whole->first && whole->last <= last &&
+            whole->bytes > cache / 2)
+            saved += 2 * (int64_t)(whole->bytes - cache / 2);
+    }
+    return saved;
+}
+
+struct stripe_plan stripe_search_fast(struct stripe_search *search, size_t cache)
+{
+    struct cut *cuts = arena_array(search->arena, struct cut, search->n + 1);
+    const size_t near = cache / 8 * 3; /* of buffers and weights, beside what else is read */
+    int64_t *gain =
+        arena_array(search->arena, int64_t, search->n + 1); /* of the cuts up to a call */
+
+    search->work = MOST_WORK;
+    for (int last = 0; last < search->n; last++) {
+        size_t weights = constant_bytes(search->regions[last].call->callee);
+
+        gain[last + 1] = gain[last];
+        cuts[last + 1] = (struct cut){ .first = last };
+        for (int first = last - 1; first >= 0 && last - first < LONGEST_RUN; first--) {
+            const int64_t saved = bytes_saved(search, first, last, cache);
+            int64_t n_calls, parts;
+
+            weights += constant_bytes(search->regions[first].call->callee);
+            if (run_at(search, first, last)->least == SIZE_MAX || weights >= near ||
+                gain[first] + saved <= gain[last + 1])
+                continue;
+            parts = fewest_parts(search, first, last,
+                                 run_at(search, first, last)->around + near - weights, &n_calls);
+            if (parts && gain[first] + saved - n_calls * STRIPE_COST > gain[last + 1]) {
+                gain[last + 1] = gain[first] + saved - n_calls * STRIPE_COST;
+                cuts[last + 1] = (struct cut){ .first = first, .parts = parts };
+            }
+        }
+    }
+    return follow_cuts(search, cuts);
 }
