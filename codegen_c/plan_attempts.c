@@ -103,9 +103,17 @@ static bool plan_stripes(struct codegen *codegen, const struct codegen *fresh)
     return ok;
 }
 
-/* Where nothing is said of memory, and the third cache is far: stripes that keep feature maps in
- * the second one, unless the arena would be larger. Parts that run side by side are of whole
- * layers. */
+/* Whether layers are striped for speed: nothing is said of memory, and the third cache is far.
+ * Parts that run side by side are of whole layers. */
+static bool wants_fast_stripes(const struct codegen *codegen)
+{
+    const struct codegen_options *options = codegen->options;
+
+    return codegen->machine->far_l3 && !options->ram && !options->n_pools && options->parts <= 1 &&
+           !options->optimize_size;
+}
+
+/* Stripes that keep feature maps in the second cache, unless the arena would be larger. */
 static bool plan_fast_stripes(struct codegen *codegen, const struct codegen *fresh)
 {
     const size_t whole = codegen->plan.arena_bytes;
@@ -113,8 +121,6 @@ static bool plan_fast_stripes(struct codegen *codegen, const struct codegen *fre
     struct stripe_plan plan;
     bool ok = true;
 
-    if (!codegen->machine->far_l3 || codegen->options->parts > 1 || codegen->options->optimize_size)
-        return true;
     plan = stripe_search_fast(stripe_search_new(&arena, &codegen->plan, codegen->regions),
                               codegen->machine->l2_bytes);
     if (plan.n > 0) {
@@ -187,11 +193,12 @@ static bool plan_pools_and_stripes(struct codegen *codegen, const struct codegen
 bool plan_anyhow(struct codegen *codegen, const struct codegen *fresh)
 {
     const struct codegen_options *options = codegen->options;
+    const bool fast = wants_fast_stripes(fresh);
 
-    if (!stripes_inline(fresh->module)) /* of a call before */
-        return false;
+    if ((options->ram || options->n_pools || fast) && !stripes_inline(fresh->module))
+        return false; /* of a call before */
     if (options->n_pools)
         return plan_pools_and_stripes(codegen, fresh);
     return plan_all(codegen, fresh) &&
-           (options->ram ? plan_stripes(codegen, fresh) : plan_fast_stripes(codegen, fresh));
+           (fast ? plan_fast_stripes(codegen, fresh) : plan_stripes(codegen, fresh));
 }
