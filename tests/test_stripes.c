@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "codegen_c/machine.h"
 #include "codegen_c/plan/stripe.h"
 #include "relay_ir/interpret.h"
 #include "relay_ir/passes/pipeline.h"
@@ -440,6 +441,91 @@ START_TEST(nothing_changes_unasked)
 }
 END_TEST
 
+/* --- for speed ----------------------------------------------------------------------------------
+ */
+
+static const char wide[] = HEAD("(1,112,112,8)") WEIGHT("w", "96,8,1,1") WEIGHT("d", "96,1,3,3")
+    WEIGHT("v", "16,96,1,1") "  %a = nn.conv2d(%x, @w) " POINT ": (1,112,112,96) f32\n"
+                             "  %r = nn.relu(%a) : (1,112,112,96) f32\n"
+                             "  %b = nn.conv2d(%r, @d) " CONV(
+                                 "2,2", "1,1,1,1", "1,1", "96") ": (1,56,56,96) f32\n"
+                                                                "  %y = nn.conv2d(%b, @v) " POINT
+                                                                ": (1,56,56,16) f32\n}\n";
+
+/* How `wide` is made for a machine, and what it computes, if y is not NULL. */
+static struct codegen_result make_wide(struct ctx *ctx, const struct codegen_options *wanted,
+                                       const char *machine, struct tensor *y, struct bulk *bulk)
+{
+    const struct machine *of = machine_find(ctx, machine);
+    struct module *module =
+        generated_module(ctx, &(struct generated_case){ .text = wide, .machine = of });
+    struct temp_dir dir = temp_dir_new();
+    struct codegen_options options = *wanted;
+    struct output_set set = { .ctx = ctx };
+    struct codegen_result result;
+    unsigned seed = 5;
+
+    options.name = "net";
+    options.dir = dir.path;
+    options.model_file = "net.onnx";
+    options.model_sha256 = options.command = "";
+    options.machine = of;
+    ck_assert_msg(codegen_c(module, &options, &set, &result) && output_commit(&set), "%s",
+                  expect_text(ctx));
+    if (y) {
+        const struct generated_options build = { .name = "net",
+                                                 .dir = dir.path,
+                                                 .files = result.files,
+                                                 .n_files = result.n_files,
+                                                 .libs = result.host_flags,
+                                                 .compiler = "gcc",
+                                                 .flags = STRICT " -Wno-psabi" };
+        struct generated *generated = generated_build(ctx, module->main, &build);
+
+        ck_assert_msg(generated != NULL, "%s", expect_text(ctx));
+        ck_assert_msg(generated_run(generated,
+                                    random_inputs(&ctx->perm, bulk, module->main, -1, 1, &seed), y,
+                                    bulk),
+                      "%s", expect_text(ctx));
+        generated_free(generated);
+    }
+    temp_dir_free(&dir);
+    module_free(module);
+    return result;
+}
+
+/* Maps that would leave the second cache, where the third is far: the bits of whole layers, in no
+ * larger an arena; not where --ram, parts or size are asked for. */
+START_TEST(maps_stay_in_the_second_cache)
+{
+    static const char far[] = "sapphirerapids";
+    struct ctx *ctx = ctx_new("net.onnx");
+    struct tensor striped, whole;
+    struct bulk bulk = { NULL, 0 };
+    const struct codegen_result fast =
+        make_wide(ctx, &(struct codegen_options){ .ram = 0 }, far, &striped, &bulk);
+    const struct codegen_result slow =
+        make_wide(ctx, &(struct codegen_options){ .ram = SIZE_MAX }, far, &whole, &bulk);
+
+    ck_assert_int_ge(fast.n_striped, 2);
+    ck_assert_uint_lt(fast.arena_bytes, slow.arena_bytes);
+    ck_assert_uint_eq(fast.arena_whole_bytes, slow.arena_bytes);
+    ck_assert_int_eq(slow.n_stripes, 0);
+    check_bits(&striped, &whole, "stripes for speed");
+    ck_assert_int_eq(
+        make_wide(ctx, &(struct codegen_options){ .parts = 2 }, far, NULL, NULL).n_stripes, 0);
+    ck_assert_int_eq(
+        make_wide(ctx, &(struct codegen_options){ .optimize_size = true }, far, NULL, NULL)
+            .n_stripes,
+        0);
+    ck_assert_int_eq(
+        make_wide(ctx, &(struct codegen_options){ .ram = 0 }, "x86-64-v4", NULL, NULL).n_stripes,
+        0);
+    bulk_release(&bulk);
+    ctx_free(ctx);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("stripes");
@@ -455,6 +541,7 @@ int main(void)
     tcase_set_timeout(search, 0);
     tcase_add_loop_test(search, random_chains_fit_and_have_the_bits, 0, N_RANDOM);
     tcase_add_test(search, nothing_changes_unasked);
+    tcase_add_test(search, maps_stay_in_the_second_cache);
     suite_add_tcase(suite, operators);
     suite_add_tcase(suite, search);
     srunner_run_all(runner, CK_NORMAL);
