@@ -44,7 +44,7 @@ static void reserve_names(struct codegen *codegen)
                                          "fits_ram", "fits_flash", "overrun" };
     static const char *const upper[] = {
         "OK",          "NULL_POINTER", "MISALIGNED_ARENA", "NO_REGION",   "REGION_FAILED",
-        "ARENA_BYTES", "ARENA_ALIGN",  "REGIONS",          "H",           "WRONG_ARITHMETIC",
+        "ARENA_BYTES", "ARENA_ALIGN",  "REGIONS",          "INCLUDED",    "WRONG_ARITHMETIC",
         "PARTS",       "THREADS",      "WEIGHTS_H",        "STACK_BYTES", "RAM_BYTES",
         "FLASH_BYTES", "WEIGHT_BYTES", "CODE_BYTES",       "DATA_BYTES"
     };

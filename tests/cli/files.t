@@ -94,3 +94,8 @@ $ relayc run $MODELS/conv_bn_relu.onnx --json | grep -e schema -e outputs -e nam
 			"dtype":	"f32",
 $ cp $MODELS/conv_bn_relu.onnx "it's.onnx"; relayc compile "it's.onnx" -o quoted | tail -n 1
   next    relayc verify 'it'\''s.onnx'
+# Names of models that kernels give their extents, with _H behind them.
+$ for name in k in out; do relayc compile $MODELS/conv_bn_relu.onnx --name $name -o named >/dev/null && gcc -std=c99 -Wall -Wextra -Werror -c named/$name.c -o named/$name.o && echo "$name is C"; done
+k is C
+in is C
+out is C
