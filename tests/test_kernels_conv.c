@@ -204,6 +204,47 @@ static const struct kernel_case direct[] = {
       "f64[2,2,3,3,3]; f64[2,1,3,3,3]" },
 };
 
+/* Weights of a group: its i-th channel is the i-th of so many elements of a window. */
+#define ELEMENTS_2 " 1 0 0 1"
+#define ELEMENTS_3 " 1 0 0 0 1 0 0 0 1"
+#define ELEMENTS_4 " 1 0 0 0 0 1 0 0 0 0 1 0 0 0 0 1"
+#define ELEMENTS_6 " 1 0 0 0 0 0 0 1 0 0 0 0 0 0 1 0 0 0 0 0 0 1 0 0 0 0 0 0 1 0 0 0 0 0 0 1"
+
+static const struct kernel_case windows[] = {
+    /* with edges of both sides, of one, with none, and rows too short to be taken together */
+    { "overlap_add", "nn.conv2d_transpose", "groups=3, padding=[0,1,1,1]",
+      "f32[2,18,7,21]; const f32[18,1,2,3]" ELEMENTS_6 },
+    { "overlap_add", "nn.conv2d_transpose", "groups=2, dilation=[2,4]",
+      "f32[2,12,5,20]; const f32[12,1,3,2]" ELEMENTS_6 },
+    { "overlap_add", "nn.conv2d_transpose", "groups=2, padding=[1,2,0,0], dilation=[1,2]",
+      "f32[1,8,5,16]; const f32[8,1,2,2]" ELEMENTS_4 },
+    { "overlap_add", "nn.conv2d_transpose", "groups=2, padding=[1,2,1,1], dilation=[1,2]",
+      "f32[1,8,5,16]; const f32[8,1,2,2]" ELEMENTS_4 },
+    { "overlap_add", "nn.conv2d_transpose", "groups=1, padding=[0,1,0,1]",
+      "f32[3,6,4,5]; const f32[6,1,2,3]" ELEMENTS_6 },
+    /* strides, and columns that no window reaches */
+    { "overlap_add", "nn.conv2d_transpose", "groups=5, strides=[2,2]",
+      "f32[1,20,9,11]; const f32[20,1,2,2]" ELEMENTS_4 },
+    { "overlap_add", "nn.conv2d_transpose",
+      "groups=2, strides=[2,3], padding=[1,0,0,1], output_padding=[1,2]",
+      "f32[2,12,6,10]; const f32[12,1,3,2]" ELEMENTS_6 },
+    { "overlap_add", "nn.conv1d_transpose", "groups=4, strides=[2], padding=[1,0]",
+      "f32[2,12,17]; const f32[12,1,3]" ELEMENTS_3 },
+    { "overlap_add", "nn.conv1d_transpose", "groups=3, output_padding=[0]",
+      "f32[1,6,33]; const f32[6,1,2]" ELEMENTS_2 },
+    { "overlap_add", "nn.conv1d_transpose", "groups=2, strides=[2]",
+      "f32[3,2,12]; const f32[2,1,1] 1" },
+    /* one weight of another number, two elements that change places, two channels, f64 */
+    { "conv_transpose2d", "nn.conv2d_transpose", "groups=1",
+      "f32[1,4,3,9]; const f32[4,1,2,2] 1 0 0 0 0 1 0 0 0 0 1 0 0 0 0 2" },
+    { "conv_transpose2d", "nn.conv2d_transpose", "groups=1",
+      "f32[1,4,3,9]; const f32[4,1,2,2] 0 1 0 0 1 0 0 0 0 0 1 0 0 0 0 1" },
+    { "conv_transpose2d", "nn.conv1d_transpose", "groups=1",
+      "f32[1,2,9]; const f32[2,2,1]" ELEMENTS_2 },
+    { "conv_transpose2d", "nn.conv1d_transpose", "groups=2",
+      "f64[1,4,9]; const f64[4,1,2]" ELEMENTS_2 },
+};
+
 static const struct kernel_case transposed[] = {
     { "conv_transpose2d", "nn.conv2d_transpose",
       "groups=1, strides=[2,2], padding=[1,1,1,1], output_padding=[1,1]",
@@ -290,6 +331,18 @@ END_TEST
 START_TEST(transposed_convolutions_add_up_what_reaches_a_row)
 {
     KERNEL_CASES_CHECK(transposed, 1e-5);
+}
+END_TEST
+
+START_TEST(windows_are_added_up_where_they_lie_over_one_another)
+{
+    static const char *const named[] = { "x86-64", "cortex-m4", "cortex-m55", "x86-64-v4" };
+    struct ctx *ctx = ctx_new("windows");
+
+    generated_vector_builds();
+    kernel_cases_check_as(windows, sizeof windows / sizeof *windows, 1e-6, WINOGRAD_OFF,
+                          machine_find(ctx, named[_i]));
+    ctx_free(ctx);
 }
 END_TEST
 
@@ -497,6 +550,7 @@ int main(void)
     tcase_add_test(tests, depthwise_convolutions_read_channels_that_are_last);
     tcase_add_test(tests, weights_that_come_at_run_time_are_read_as_they_lie);
     tcase_add_test(tests, transposed_convolutions_add_up_what_reaches_a_row);
+    tcase_add_loop_test(tests, windows_are_added_up_where_they_lie_over_one_another, 0, 4);
     tcase_add_loop_test(tests, sums_go_from_registers_to_y, 0, 4);
     tcase_add_loop_test(tests, sums_of_bands_go_from_registers_to_y, 0, 4);
     tcase_add_loop_test(tests, bands_as_wide_as_a_vector_keep_their_numbers, 0, 4);

@@ -6,6 +6,7 @@
 
 #include "base/str.h"
 #include "relay_ir/layout.h"
+#include "relay_ir/overlap.h"
 #include "relay_ir/region.h"
 
 /* Of f32, with weights that are known: packed for the kernel. */
@@ -26,10 +27,11 @@ static bool is_conv_f32(const struct node *node)
            node->outputs[0]->type.dtype == DTYPE_F32;
 }
 
-/* Likewise; blocks that share scales lie along the channels that the constant has them in. */
+/* Likewise; blocks that share scales lie along the channels that the constant has them in. What
+ * only adds up windows goes by planes. */
 static bool is_packed_plain(const struct node *node)
 {
-    return is_packed_f32(node) && !type_has_blocks(&node->inputs[1]->type);
+    return is_packed_f32(node) && !type_has_blocks(&node->inputs[1]->type) && !adds_windows(node);
 }
 
 static bool is_of_f32(const struct node *node)
