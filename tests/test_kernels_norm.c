@@ -46,6 +46,16 @@ static const struct kernel_case softmaxes[] = {
     { "softmax", "nn.softmax", "axis=1", "f64[2,7]" },
     { "softmax", "nn.softmax", "axis=0", "f32[5] 1000 1001 -1000 0 1" },
     { "hardmax", "nn.hardmax", "axis=0", "f32[4] 1 3 3 2" },
+    { "hardmax", "nn.hardmax", "axis=1", "f64[3,40]" },
+    { "hardmax_rows", "nn.hardmax", "axis=1", "f32[3,16] 1 3 3 2 3" },
+    { "hardmax_rows", "nn.hardmax", "axis=1", "f32[5,33,1]" },
+    { "hardmax_rows", "nn.hardmax", "axis=2", "f32[2,3,100]" },
+    { "hardmax_rows", "nn.hardmax", "axis=1", "f32[2,40] 0 -0 -1" },
+    { "hardmax_rows", "nn.hardmax", "axis=0", "f32[20] -inf" },
+    { "hardmax_rows", "nn.hardmax", "axis=1", "f32[4,17] nan 1 2 3 2 -nan 5 inf inf" },
+    { "hardmax_rows", "nn.hardmax", "axis=1", "f32[3,70] 1 2 nan 3" },
+    { "hardmax_rows", "nn.hardmax", "axis=0", "f32[33] nan" },
+    { "hardmax_rows", "nn.hardmax", "axis=0", "f32[33] -nan" },
     { "softmax", "nn.softmax", "axis=0", "f32[1]" },
 };
 

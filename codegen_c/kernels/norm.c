@@ -207,6 +207,19 @@ bool bind_softmax(struct bind *bind)
     return bind_epilogue_at(bind, "v", "at");
 }
 
+bool bind_hardmax_rows(struct bind *bind)
+{
+    const struct type *x = anchor_input(bind->region, 0);
+    const int axis = type_axis(x, bind->region->anchor->attrs.axis.axis);
+
+    bind_input(bind, "x", 0);
+    bind_int(bind, "rows", type_span(x, 0, axis));
+    bind_int(bind, "len", x->dim[axis]);
+    bind_helper(bind, "wide_loops");
+    bind_helper(bind, "row_highest_f32");
+    return true;
+}
+
 /* Mean and spread of runs of `len` elements. */
 static void bind_row_statistics(struct bind *bind, int64_t len)
 {
