@@ -3,9 +3,11 @@
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/ctx.h"
 #include "base/dtype.h"
+#include "codegen_c/machine.h"
 #include "relay_ir/interpret.h"
 #include "relay_ir/ir.h"
 #include "tests/support/bits.h"
@@ -76,6 +78,34 @@ START_TEST(halves_have_the_bits_of_the_simulation)
     for (int i = 0; i < 5; i++)
         inputs[i] = (struct tensor){ module->main->params[i]->type, data[i] };
     bits_check_module(module, inputs);
+    bits_check_targets(module, inputs);
+    module_free(module);
+    ctx_free(ctx);
+}
+END_TEST
+
+/* Rows that are no whole vectors, and NaN in the middle of them: their codes keep the sign only. */
+START_TEST(a_cast_alone_takes_whole_vectors)
+{
+    static const char rows[] = "fn main(%x: (1,1003) f32, %z: (1,5) f32) -> (%h, %s) {\n"
+                               "  %h = cast(%x) {dtype=f16, saturate=true} : (1,1003) f16\n"
+                               "  %s = cast(%z) {dtype=f16, saturate=true} : (1,5) f16\n}\n";
+    static const char *const named[] = { "x86-64-v3", "x86-64-v4", "x86-64", "cortex-m4" };
+    static float x[1003], z[5] = { 65519, 65520, -65520, -INFINITY, 0x1.002p-14f };
+    struct ctx *ctx = ctx_new("rows");
+    struct generated_case row = { .text = rows, .machine = machine_find(ctx, named[_i]) };
+    struct module *module = generated_module(ctx, &row);
+    struct tensor inputs[2];
+    const bool has_row = strstr(generated_text(ctx, &row, ".c"), "f32_to_f16_row(");
+
+    ck_assert(has_row == (_i < 2));
+    for (int i = 0; i < 1003; i++)
+        x[i] = i % 7 == 0 ? (i % 2 ? NAN : -NAN)
+                          : (float)ldexp((i % 2 ? 1 : -1) + i * 1e-4, i % 40 - 22);
+    inputs[0] = (struct tensor){ module->main->params[0]->type, x };
+    inputs[1] = (struct tensor){ module->main->params[1]->type, z };
+    generated_vector_builds();
+    generated_check_module(module, &row, inputs);
     module_free(module);
     ctx_free(ctx);
 }
@@ -162,6 +192,7 @@ int main(void)
     suite_add_tcase(suite, tests);
     tcase_set_timeout(tests, 0);
     tcase_add_test(tests, halves_have_the_bits_of_the_simulation);
+    tcase_add_loop_test(tests, a_cast_alone_takes_whole_vectors, 0, 4);
     tcase_add_loop_test(tests, weights_have_the_bits_of_the_simulation, 0, 2);
     tcase_add_test(tests, weights_below_64_are_raised);
     srunner_run_all(runner, CK_NORMAL);

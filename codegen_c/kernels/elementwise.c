@@ -183,26 +183,47 @@ static void bind_wide(struct bind *bind, int64_t innermost)
     bind_text(bind, "wide", "%s", wide ? "WIDE_LOOPS " : "");
 }
 
-/* Powers of e alone, on a machine that may have AVX-512: by a helper. */
-static bool bind_exp_row(struct bind *bind, const struct type *y)
+/* What goes by vectors of its own where it stands alone. */
+static const struct alone {
+    enum op op;
+    enum dtype to; /* of f32 */
+    int lanes;     /* of x86-64 at least, where this is worth it */
+    const char *one, *row;
+} alone[] = {
+    { OP_CAST, DTYPE_F16, 8, "f32_to_f16", "f32_to_f16_row" },
+    { OP_EXP, DTYPE_F32, 16, "exp_f32", "exp_row_f32" },
+};
+
+static const struct alone *find_alone(const struct bind *bind, const struct type *y)
 {
-    static const char name[] = "exp_row_f32";
-    const struct function *fn = bind->region->fn;
-    const struct node *exp = fn->first;
-    const bool alone = exp && !exp->next && exp->op == OP_EXP && y->dtype == DTYPE_F32 &&
-                       bind->machine->arch == ARCH_X86_64 && bind->machine->lanes >= 16;
+    const struct node *node = bind->region->fn->first;
+
+    if (!node || node->next || bind->machine->arch != ARCH_X86_64)
+        return NULL;
+    for (size_t i = 0; i < sizeof alone / sizeof *alone; i++)
+        if (node->op == alone[i].op && y->dtype == alone[i].to &&
+            node->inputs[0]->type.dtype == DTYPE_F32 && bind->machine->lanes >= alone[i].lanes)
+            return &alone[i];
+    return NULL;
+}
+
+static bool bind_alone(struct bind *bind, const struct type *y)
+{
+    const struct alone *found = find_alone(bind, y);
     const char *helper;
     struct keys keys;
 
-    if (!alone)
+    if (!found)
         return false;
-    bind_helper(bind, "exp_f32");
+    bind_helper(bind, found->one);
     keys_init(&keys, bind->arena);
-    helper = bind_own_helper(bind, name);
-    bind_text(bind, "exp_row", "%s",
-              helper ? helper
-                     : bind_new_helper(bind, name, "templates/helpers/exp_row_f32.c.tmpl", &keys));
-    bind_text(bind, "x", "%s", bind_operand(bind, exp->inputs[0]));
+    helper = bind_own_helper(bind, found->row);
+    if (!helper)
+        helper = bind_new_helper(
+            bind, found->row, arena_printf(bind->arena, "templates/helpers/%s.c.tmpl", found->row),
+            &keys);
+    bind_text(bind, "row_fn", "%s", helper);
+    bind_text(bind, "x", "%s", bind_operand(bind, bind->region->fn->first->inputs[0]));
     bind_int(bind, "len", type_elements(y));
     bind_text(bind, "wide", "%s", "");
     return true;
@@ -219,11 +240,12 @@ bool bind_elementwise(struct bind *bind)
 
     bind_flag(bind, "nested", nested);
     bind_flag(bind, "rows", rows);
-    if (!nested && !rows && bind_exp_row(bind, y)) {
+    if (!nested && !rows && bind_alone(bind, y)) {
+        bind_flag(bind, "alone", true);
         bind_flag(bind, "in_loops", false);
         return true;
     }
-    bind_flag(bind, "exp_row", false);
+    bind_flag(bind, "alone", false);
     bind_flag(bind, "in_loops", !rows);
     if (nested)
         bind_nested(bind, &loops, &position);
