@@ -14,6 +14,7 @@
 #include "runtime/embed/exp_f32.h"
 #include "runtime/embed/exp_negative_f32.h"
 #include "runtime/embed/f32_to_i32.h"
+#include "runtime/embed/fmod_f32.h"
 #include "runtime/embed/gelu_f32.h"
 #include "runtime/embed/gelu_tanh_f32.h"
 #include "runtime/embed/log_f32.h"
@@ -180,6 +181,38 @@ START_TEST(zeros_infinities_and_nan_are_what_they_should_be)
 }
 END_TEST
 
+/* Of numbers of all sizes that b is set beside: quotients of any size, just below and above whole
+ * ones, zeros, infinity and NaN. */
+START_TEST(remainders_are_those_of_the_c_library)
+{
+    enum { PAIRS = 2000000, KINDS = 4 };
+    static const float special[] = { 0.0f, -0.0f, INFINITY, -INFINITY, NAN, 0x1p-149f, 0x1p127f };
+    const uint32_t n_special = sizeof special / sizeof *special;
+    uint32_t state = 1;
+
+    for (int i = 0; i < PAIRS; i++) {
+        uint32_t word[2];
+        float a, b, own, theirs;
+
+        for (int k = 0; k < 2; k++)
+            word[k] = state = state * 1664525u + 1013904223u;
+        a = f32_of_bits(word[0]);
+        b = f32_of_bits(word[1] ^ word[0] >> 16);
+        if (i % KINDS == 1) /* 2^0 to 2^31 times as great */
+            b = ldexpf(b, ilogbf(a) - ilogbf(b) - (int)(word[1] >> 27));
+        if (i % KINDS == 2) /* nearly so many times b */
+            a = nextafterf(b * (float)(word[0] >> 7), word[0] & 1 ? INFINITY : 0);
+        if (i % KINDS == 3)
+            *(word[0] >> 31 ? &a : &b) = special[word[1] % n_special];
+        own = fmod_f32(a, b);
+        theirs = fmodf(a, b);
+        ck_assert_msg(f32_bits(own) == f32_bits(theirs) || (own != own && theirs != theirs),
+                      "fmod(%a, %a) = %a, not %a", (double)a, (double)b, (double)own,
+                      (double)theirs);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("math");
@@ -190,6 +223,7 @@ int main(void)
     tcase_add_loop_test(tcase, no_result_is_further_off_than_the_header_says, 0, n_math_functions);
     tcase_add_loop_test(tcase, zeros_infinities_and_nan_are_what_they_should_be, 0,
                         (int)(sizeof edges / sizeof *edges));
+    tcase_add_test(tcase, remainders_are_those_of_the_c_library);
     suite_add_tcase(suite, tcase);
     srunner_run_all(runner, CK_NORMAL);
     failed = srunner_ntests_failed(runner);
