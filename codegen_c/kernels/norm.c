@@ -339,6 +339,34 @@ bool bind_lp_normalize(struct bind *bind)
     return bind_epilogue_at(bind, "v", "at");
 }
 
+/* Vectors that lie side by side, of f32 as it is read. */
+bool accepts_lp_normalize_columns(const struct region *region, const char **why)
+{
+    enum { FEWEST = 16 };
+    const struct type *x = anchor_input(region, 0);
+    const int axis = type_axis(x, region->anchor->attrs.lp_normalize.axis);
+
+    *why = "less than 16 vectors of f32 lie side by side";
+    return takes_sizes(region, why) && type_span(x, axis + 1, x->rank) >= FEWEST &&
+           x->dtype == DTYPE_F32 && !anchor_decoder(region->anchor, 0);
+}
+
+bool bind_lp_normalize_columns(struct bind *bind)
+{
+    enum { SIDE = 64 }; /* a strip of 64 rows stays in the first cache */
+    const struct lp_normalize_attrs *attrs = &bind->region->anchor->attrs.lp_normalize;
+    const struct type *x = anchor_input(bind->region, 0);
+    const int64_t inner = type_span(x, type_axis(x, attrs->axis) + 1, x->rank);
+
+    bind_input(bind, "x", 0);
+    bind_axis(bind, attrs->axis);
+    bind_lp(bind, attrs->p);
+    bind_int(bind, "side", inner < SIDE ? inner : SIDE);
+    bind_helper(bind, "wide_loops");
+    bind_helper(bind, "choose_f32");
+    return bind_epilogue_at(bind, "v", "at");
+}
+
 void bind_lrn_places(struct bind *bind)
 {
     const struct lrn_attrs *attrs = &bind->region->anchor->attrs.lrn;
