@@ -3,12 +3,14 @@
 
 bool adds_windows(const struct node *node)
 {
-    const struct value *w = node->inputs[1];
-    const float *weights = w->data;
+    const struct value *w;
+    const float *weights;
     int64_t window = 1;
 
     if (node->op != OP_CONV1D_TRANSPOSE && node->op != OP_CONV2D_TRANSPOSE)
         return false;
+    w = node->inputs[1];
+    weights = w->data;
     if (w->kind != VALUE_CONSTANT || w->type.dtype != DTYPE_F32 || w->type.quant ||
         node->inputs[0]->type.dtype != DTYPE_F32 || node->outputs[0]->type.dtype != DTYPE_F32)
         return false;

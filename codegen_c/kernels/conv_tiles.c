@@ -220,7 +220,6 @@ static enum tile_form bind_form(struct bind *bind, const struct window *w,
                         w->in_c >= w->out_c && w->channels_last && conv_is_pointwise(w) &&
                         window_in_len(w) * w->in_c * number > cache;
     const bool fetches = !has_offsets(w, panels) && (weights || inputs);
-
     const bool evenly = fetches && weights && bind->machine->far_l3;
 
     bind_flag(bind, "fetches_weights", fetches && weights);
