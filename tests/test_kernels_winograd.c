@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "codegen_c/kernels/winograd.h"
+#include "codegen_c/machine.h"
 #include "tests/support/kernel_case.h"
 #include "tests/support/run_generated.h"
 
@@ -101,6 +102,38 @@ END_TEST
 START_TEST(strides_agree_with_the_reference)
 {
     CHECK(strided, sizes[_i]);
+}
+END_TEST
+
+/* Where the third cache is far, weights that come from there are fetched evenly, for as many tiles
+ * as leave room in the second cache; others stay, and have groups as elsewhere. */
+START_TEST(weights_from_afar_serve_many_tiles)
+{
+#define CONV(h, c)                                                                                 \
+    "fn main(%x: (1," h "," h "," c ") f32) -> (%y) {\n"                                           \
+    "  const @t : (" c "," c ",3,3) f32 = crc32:00000000\n"                                        \
+    "  %y = nn.conv2d(%x, @t) {padding=[1,1,1,1], groups=1, data_layout=\"NHWC\", "                \
+    "out_layout=\"NHWC\"} : (1," h "," h "," c ") f32\n"                                           \
+    "}\n"
+    static const struct {
+        const char *text, *machine, *says;
+    } far[] = {
+        { CONV("14", "256"), "sapphirerapids", "GROUP = 49, FETCH = 5, ROOM" },
+        { CONV("40", "128"), "sapphirerapids", "GROUP = 56, FETCH = 5, ROOM" },
+        { CONV("56", "32"), "sapphirerapids", "GROUP = 32, FETCH = 8, ROOM" },
+        { CONV("14", "256"), "znver5", "GROUP = 16, ROOM" },
+    };
+    struct ctx *ctx = ctx_new("afar");
+    struct generated_case row = {
+        .text = far[_i].text,
+        .tolerance = tolerance_four,
+        .machine = machine_find(ctx, far[_i].machine),
+        .one_build = true,
+    };
+
+    ck_assert_int_eq(generated_count(ctx, &row, far[_i].says), 1);
+    generated_check(&row);
+    ctx_free(ctx);
 }
 END_TEST
 
@@ -244,6 +277,7 @@ int main(void)
     tcase_add_loop_test(tcase, groups_of_tiles_agree_with_the_reference, 0, 2);
     tcase_add_loop_test(tcase, strides_agree_with_the_reference, 0, 2);
     tcase_add_loop_test(tcase, other_convolutions_stay_direct, 0, 2);
+    tcase_add_loop_test(tcase, weights_from_afar_serve_many_tiles, 0, 4);
     suite_add_tcase(suite, tcase);
     runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

@@ -53,9 +53,10 @@ enum tile_form {
     TILE_AHEAD,   /* the same; fetches what is needed later, a line of the cache for each input */
     TILE_EVENLY,  /* the same; fetches as many numbers for each input as it is told */
     TILE_OFFSETS, /* through pointers to pixels, elements at the offsets of a table */
-    TILE_ROWS,    /* rows of an array; fetches likewise */
-    TILE_MORE,    /* rows of an array; adds to the sums that are there */
-    TILE_PARTS,   /* through pointers to pixels; adds likewise, and fetches as much as it is told */
+    TILE_ROWS,    /* rows of an array; fetches as TILE_AHEAD */
+    TILE_ROWS_EVENLY, /* the same; fetches as TILE_EVENLY */
+    TILE_MORE,        /* rows of an array; adds to the sums that are there */
+    TILE_PARTS, /* through pointers to pixels; adds likewise, and fetches as much as it is told */
     /* templates/helpers/tile_pairs.c.tmpl, from here on: through pointers to pixels */
     TILE_PAIRS,
     TILE_PAIRS_AHEAD,

@@ -175,7 +175,8 @@ const char *new_tile_fn(struct bind *bind, const char *name, const struct tile_n
     const bool mixed = tile_is_mixed(bind->machine, naming);
     const bool fetches = form == TILE_AHEAD || form == TILE_EVENLY || form == TILE_PAIRS_AHEAD ||
                          form == TILE_PAIRS_ROWS;
-    const bool evenly = form == TILE_EVENLY;
+    const bool evenly = form == TILE_EVENLY || form == TILE_ROWS_EVENLY;
+    const bool rows = form == TILE_ROWS || form == TILE_ROWS_EVENLY;
     struct keys keys;
 
     keys_init(&keys, bind->arena);
@@ -198,9 +199,9 @@ const char *new_tile_fn(struct bind *bind, const char *name, const struct tile_n
     bind_end(bind, naming->end, &keys);
     if (form >= TILE_PAIRS)
         return new_tile_of_pairs(bind, name, form, step, &keys);
-    keys_set_flag(&keys, "taps", form == TILE_TAPS || form == TILE_AHEAD || evenly);
+    keys_set_flag(&keys, "taps", form == TILE_TAPS || form == TILE_AHEAD || form == TILE_EVENLY);
     keys_set_flag(&keys, "offsets", form == TILE_OFFSETS);
-    keys_set_flag(&keys, "rows", form == TILE_ROWS);
+    keys_set_flag(&keys, "rows", rows);
     keys_set_flag(&keys, "more", form == TILE_MORE);
     keys_set_flag(&keys, "parts", form == TILE_PARTS);
     keys_set_flag(&keys, "adds", form == TILE_MORE || form == TILE_PARTS);
@@ -219,7 +220,7 @@ const char *new_tile_fn(struct bind *bind, const char *name, const struct tile_n
                                   naming->end->some ? "\n *" : "")
                    : arena_printf(bind->arena, "sum[j * %s + i] becomes", naming->tile));
     keys_offer(&keys, "then", naming->end ? ", and then END" : "");
-    keys_set_flag(&keys, "strided", form == TILE_ROWS || form == TILE_MORE);
+    keys_set_flag(&keys, "strided", rows || form == TILE_MORE);
     return bind_new_helper(bind, name, "templates/helpers/tile_f32.c.tmpl", &keys);
 }
 

@@ -296,12 +296,34 @@ static struct tile bind_tile_of_shape(struct bind *bind, const struct window *w,
                                       const struct winograd_shape *s)
 {
     if (!s->pairs)
-        return bind_tile_f32(bind, s->tiles, w->out_c, TILE_ROWS);
+        return bind_tile_f32(bind, s->tiles, w->out_c,
+                             bind->machine->far_l3 ? TILE_ROWS_EVENLY : TILE_ROWS);
     bind_vector(bind);
     bind_sums_of_pairs(bind, PAIRS_MOST);
     bind_text(bind, "step", pairs_want_one_pointer(bind->machine) ? "" : "IN_C, ");
     return bind_tile_of_pair_rows(bind, s->tiles, w->out_c,
                                   pairs_want_one_pointer(bind->machine) ? w->in_c : 0);
+}
+
+/* What each tile fetches of the next matrix: a line for each input, until it is there; or, as conv
+ * does where the third cache is far, as little as is there when all tiles have been done. */
+static void bind_fetch(struct bind *bind, const struct winograd_shape *s,
+                       const struct panels *panels, const struct tile *tile)
+{
+    const int64_t lines = (panels->width + tile_line() - 1) / tile_line();
+    const bool evenly = !s->pairs && bind->machine->far_l3;
+
+    bind_text(bind, "fetch_arg", evenly ? " FETCH," : "");
+    if (evenly) {
+        const int64_t tiles = (s->group + tile->most_pixels - 1) / tile->most_pixels;
+        const int64_t fetch = (panels->width + tiles - 1) / tiles;
+
+        bind_text(bind, "fetch", "FETCH = %d, ", fetch < tile_line() ? (int)fetch : tile_line());
+        bind_text(bind, "part", "FETCH * (t / %s)", tile->pixels);
+    } else {
+        bind_text(bind, "fetch", "%s", "");
+        bind_text(bind, "part", "%d * (t / %s %% %" PRId64 ")", tile_line(), tile->pixels, lines);
+    }
 }
 
 bool bind_winograd(struct bind *bind)
@@ -318,8 +340,7 @@ bool bind_winograd(struct bind *bind)
     bind_transforms(bind, &w, &s, &tile);
     bind_text(bind, s.pairs ? "pairs_fn" : "tile_rows", "%s", tile.fn);
     bind_text(bind, "patch", "%s", s.pairs ? "x_pairs + N * N * ROOM" : "sum + N * N * SUM_STEP");
-    bind_int(bind, "line", tile_line());
-    bind_int(bind, "lines", (panels.width + tile_line() - 1) / tile_line());
+    bind_fetch(bind, &s, &panels, &tile);
     bind_flag(bind, "ragged", ragged);
     bind_text(bind, "n_channels", "%s", ragged ? "n_channels" : tile.channels);
     bind_scratch_numbers(

@@ -10,8 +10,8 @@ enum {
     TRANSFORM = 8,         /* per element of what is multiplied, and of the products */
     TRANSFORM_STRIDED = 3, /* likewise: most are only moved, or come of one subtraction */
     NEAR = 1,              /* per weight */
-    STREAM = 10, /* until one is there that did not lie in the second cache: it is fetched while
-                    others are in use */
+    STREAM = 10,    /* until one is there that did not lie in the second cache: it is fetched while
+                       others are in use */
     STREAM_FAR = 25 /* the same where the third cache is far, and memory as far again */
 };
 
@@ -28,6 +28,7 @@ enum {
     FEWEST = 16,           /* tiles at a time: each weight that is read serves all of them */
     MOST_GROUP = 32,       /* of 16 channels 28 are as fast as 56, and 14 are slower */
     MOST_GROUP_PAIRS = 36, /* three tiles of 12 pixels */
+    FAR_PERCENT = 70,      /* of the second cache */
     STRIDED_GROUP = 8      /* as fast as 16, which take twice the scratch: there are 81 products */
 };
 
@@ -162,12 +163,26 @@ static int cheapest(const struct plain *p)
     return is_four ? 4 : 2;
 }
 
+/* Where weights come from a third cache that is far, each group waits for all of them: as few
+ * groups as lie in most of the second cache, all of the same size. */
+static int64_t group_of_far(const struct plain *p, int64_t tiles, int64_t tile_bytes, int pixels)
+{
+    const int64_t fit = cache_of(p->machine) / 100 * FAR_PERCENT / tile_bytes / pixels * pixels;
+    const int64_t groups = fit > 0 ? (tiles + fit - 1) / fit : tiles;
+
+    return round_up((tiles + groups - 1) / groups, pixels);
+}
+
 /* Whole register tiles; what is computed of a group lies in half of the second cache. */
 static int64_t group_of(const struct plain *p, int m, bool pairs)
 {
     const struct extents tile = tile_of(p, tiles_of(p->w, m), pairs);
     const int64_t tile_bytes = (int64_t)inputs_of(p, m) * inputs_of(p, m) * (int64_t)sizeof(float) *
                                (p->w->in_c + tile.channels);
+
+    if (p->machine->far_l3 && streams_weights(p, (m + 2) * (m + 2)))
+        return group_of_far(p, tiles_of(p->w, m), tile_bytes, tile.pixels);
+
     const int64_t fit = cache_of(p->machine) / 2 / tile_bytes;
     const int64_t fewest = p->stride == 2 ? STRIDED_GROUP : FEWEST;
     const int64_t most = p->stride == 2 ? STRIDED_GROUP : pairs ? MOST_GROUP_PAIRS : MOST_GROUP;
