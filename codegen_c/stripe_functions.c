@@ -33,9 +33,9 @@ static struct stripe_kind kind_at(const struct stripe_lines *lines, int i, int64
 {
     const struct row_region *region = &lines->stripes.regions[i];
     const int n_inputs = region->call->n_inputs;
-    const int64_t step = lines->stripes.step[i], left = region->rows - row;
+    const int64_t end = stripes_end(&lines->stripes, i, row);
     struct stripe_kind kind = { .row = row,
-                                .n = step < left ? step : left,
+                                .n = (end < region->rows ? end : region->rows) - row,
                                 .begin = arena_array(lines->arena, int64_t, n_inputs),
                                 .rows = arena_array(lines->arena, int64_t, n_inputs) };
 
@@ -51,12 +51,11 @@ static struct stripe_kind kind_at(const struct stripe_lines *lines, int i, int64
 static void find_kinds(struct stripe_lines *lines, int i)
 {
     const struct row_region *region = &lines->stripes.regions[i];
-    const int64_t step = lines->stripes.step[i];
     struct stripe_kind *kinds =
-        arena_array(lines->arena, struct stripe_kind, (region->rows + step - 1) / step);
+        arena_array(lines->arena, struct stripe_kind, region->rows / lines->stripes.step[i] + 2);
     int n = 0;
 
-    for (int64_t row = 0; row < region->rows; row += step) {
+    for (int64_t row = 0; row < region->rows; row = stripes_end(&lines->stripes, i, row)) {
         const struct stripe_kind kind = kind_at(lines, i, row);
 
         if (n > 0 && is_same_kind(&kind, &kinds[n - 1], region))

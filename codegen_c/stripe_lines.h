@@ -22,6 +22,7 @@ struct stripe_lines {
     struct stripes stripes;
     const char **name;  /* [n] of buffers, or of the result's parameter */
     const char **done;  /* [n] counters: rows that are there */
+    const char **end;   /* [n] where the next stripe ends, a counter or NULL: `done` + step */
     const char **first; /* [n] the buffer's first row, a counter or NULL: the row that the only
                            reader reads next */
     struct stripe_kind **kinds; /* [n][n_kinds] */

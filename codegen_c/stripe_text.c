@@ -26,19 +26,28 @@ static const char *linear(struct arena *arena, int64_t factor, const char *of, i
 static const char *wanted(const struct stripe_lines *lines, int i, int k)
 {
     const struct row_window *window = &lines->stripes.regions[i].reads[k];
+    const int64_t before = lines->end[i] ? 0 : lines->stripes.step[i];
 
-    return linear(lines->arena, window->stride, lines->done[i],
-                  (lines->stripes.step[i] - 1) * window->stride - window->pad + window->extent);
+    return linear(lines->arena, window->stride, lines->end[i] ? lines->end[i] : lines->done[i],
+                  (before - 1) * window->stride - window->pad + window->extent);
+}
+
+/* Where the last stripe would end, if there were as many rows. */
+static int64_t last_end(const struct stripe_lines *lines, int i)
+{
+    int64_t end = 0;
+
+    while (end < lines->stripes.regions[i].rows)
+        end = stripes_end(&lines->stripes, i, end);
+    return end;
 }
 
 /* Whether that may be more rows than there are. */
 static bool wants_more(const struct stripe_lines *lines, int i, int k)
 {
     const struct row_window *window = &lines->stripes.regions[i].reads[k];
-    const int64_t step = lines->stripes.step[i];
-    const int64_t last = (lines->stripes.regions[i].rows - 1) / step * step;
 
-    return (last + step - 1) * window->stride - window->pad + window->extent > window->rows;
+    return (last_end(lines, i) - 1) * window->stride - window->pad + window->extent > window->rows;
 }
 
 static const char *reads_from(const struct stripe_lines *lines, int i, int k)
@@ -263,22 +272,35 @@ static void add_kinds(const struct stripe_lines *lines, struct str *out, int i)
     }
 }
 
+/* The rows that are there now, and where the next stripe ends. */
+static void add_advance(const struct stripe_lines *lines, struct str *out, int i)
+{
+    const int64_t rows = lines->stripes.regions[i].rows, step = lines->stripes.step[i];
+    const char *done = lines->done[i], *end = lines->end[i];
+    const char *next = end ? end : arena_printf(lines->arena, "%s + %" PRId64, done, step);
+
+    if (last_end(lines, i) > rows)
+        str_printf(out, "    %s = least(%" PRId64 ", %s);\n", done, rows, next);
+    else if (end)
+        str_printf(out, "    %s = %s;\n", done, end);
+    if (end || last_end(lines, i) == rows)
+        str_printf(out, "    %s += %" PRId64 ";\n", end ? end : done, step);
+    str_add(out, "}");
+}
+
 static void add_region(const struct stripe_lines *lines, struct str *out, int i)
 {
     const struct row_region *region = &lines->stripes.regions[i];
-    const int64_t step = lines->stripes.step[i];
+    const int64_t step = lines->stripes.step[i], top = lines->stripes.top[i];
     const struct region named = { .call = region->call, .fn = region->call->callee };
 
-    str_printf(out, "%s/* %s: %" PRId64 " of %" PRId64 " rows */\n", i ? "\n" : "",
-               origin_short(lines->arena, &named), step, region->rows);
+    str_printf(out, "%s/* %s: %" PRId64 " of %" PRId64 " rows%s */\n", i ? "\n" : "",
+               origin_short(lines->arena, &named), step, region->rows,
+               top == step ? "" : arena_printf(lines->arena, ", first %" PRId64, top));
     add_if(lines, out, i);
     add_drop(lines, out, i);
     add_kinds(lines, out, i);
-    if (region->rows % step == 0)
-        str_printf(out, "    %s += %" PRId64 ";\n}", lines->done[i], step);
-    else
-        str_printf(out, "    %s = least(%" PRId64 ", %s + %" PRId64 ");\n}", lines->done[i],
-                   region->rows, lines->done[i], step);
+    add_advance(lines, out, i);
     str_add(out, i + 1 < lines->stripes.n ? "\n" : "");
 }
 
@@ -319,6 +341,9 @@ static void name_things(struct stripe_lines *lines)
                              : names_unique(&names, c_identifier(lines->arena, value->name));
         lines->done[i] =
             names_unique(&names, arena_printf(lines->arena, "%s_rows", lines->name[i]));
+        if (stripes->top[i] != stripes->step[i])
+            lines->end[i] =
+                names_unique(&names, arena_printf(lines->arena, "%s_end", lines->name[i]));
         if (!stripes->is_result[i] && (stripes->stays[i] || n_readers > 1))
             lines->first[i] =
                 names_unique(&names, arena_printf(lines->arena, "%s_first", lines->name[i]));
@@ -339,15 +364,19 @@ static void add_pointers(const struct stripe_lines *lines, struct str *out)
     }
 }
 
-/* Rows that are there of each result; and the first that the buffer holds. */
+/* Rows that are there of each result; where its next stripe ends; the first that the buffer holds.
+ */
 static void add_counters(const struct stripe_lines *lines, struct str *out)
 {
     const int n = lines->stripes.n;
-    const char **items = arena_array(lines->arena, const char *, 2 * n);
+    const char **items = arena_array(lines->arena, const char *, 3 * n);
     int n_items = 0;
 
     for (int i = 0; i < n; i++) {
         items[n_items++] = arena_printf(lines->arena, "%s = 0", lines->done[i]);
+        if (lines->end[i])
+            items[n_items++] =
+                arena_printf(lines->arena, "%s = %" PRId64, lines->end[i], lines->stripes.top[i]);
         if (lines->first[i])
             items[n_items++] = arena_printf(lines->arena, "%s = 0", lines->first[i]);
     }
@@ -400,6 +429,7 @@ bool bind_stripes(struct bind *bind)
                                   .region = bind->region,
                                   .name = arena_array(arena, const char *, n),
                                   .done = arena_array(arena, const char *, n),
+                                  .end = arena_array(arena, const char *, n),
                                   .first = arena_array(arena, const char *, n),
                                   .kinds = arena_array(arena, struct stripe_kind *, n),
                                   .n_kinds = arena_array(arena, int, n),

@@ -526,6 +526,43 @@ START_TEST(maps_stay_in_the_second_cache)
 }
 END_TEST
 
+/* The first stripe has the rows that readers see beyond theirs, so that buffers never hold a whole
+ * stripe more; not where it is one row. */
+START_TEST(stripes_begin_together)
+{
+    static const struct generated_case row = {
+        .text = HEAD("(1,49,8,4)") WEIGHT("w", "4,4,3,3") WEIGHT(
+            "v", "4,4,3,3") "  %a = nn.conv2d(%x, @w) " SAME ": (1,49,8,4) f32\n"
+                            "  %b = nn.conv2d(%a, @v) " SAME ": (1,49,8,4) f32\n"
+                            "  %y = nn.max_pool2d(%b) " POOL("3,3", "2,2", "0,0,0,0", "false",
+                                                             "false") ": (1,24,3,4) f32\n}\n"
+    };
+    static const struct {
+        int64_t parts, step[3], top[3], held[3];
+    } wanted[] = { { 4, { 12, 12, 6 }, { 14, 13, 6 }, { 14, 13, 0 } },
+                   { 49, { 1, 1, 1 }, { 1, 1, 1 }, { 3, 3, 0 } } };
+    struct ctx *ctx = ctx_new("net.onnx");
+    struct module *module = generated_module(ctx, &row);
+    struct stripe_choice choice = { 0, 2, 4 };
+    struct stripes stripes;
+
+    ck_assert(stripes_outline(module, &(struct stripe_plan){ .n = 1, .at = &choice }));
+    stripes = stripes_of(&ctx->perm, module->main->first->callee);
+    for (int k = 0; k < 2; k++) {
+        int64_t work = INT64_MAX;
+
+        ck_assert(stripes_flow(&ctx->perm, &stripes, wanted[k].parts, NULL, SIZE_MAX, &work));
+        for (int i = 0; i < 3; i++) {
+            ck_assert_int_eq(stripes.step[i], wanted[k].step[i]);
+            ck_assert_int_eq(stripes.top[i], wanted[k].top[i]);
+            ck_assert_int_eq(stripes.held[i], wanted[k].held[i]);
+        }
+    }
+    module_free(module);
+    ctx_free(ctx);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("stripes");
@@ -537,6 +574,7 @@ int main(void)
     tcase_add_loop_test(operators, stripes_have_the_bits_of_layers, 0,
                         N_ROWS(cases) * N_ROWS(parts));
     tcase_add_test(operators, some_of_the_regions);
+    tcase_add_test(operators, stripes_begin_together);
     tcase_add_loop_test(operators, what_has_no_stripes, 0, N_ROWS(refusals));
     tcase_set_timeout(search, 0);
     tcase_add_loop_test(search, random_chains_fit_and_have_the_bits, 0, N_RANDOM);

@@ -61,6 +61,8 @@ struct stripes {
 
     /* How they flow; see stripes_flow. */
     int64_t *step;   /* [n] rows of a stripe; the last one may have fewer */
+    int64_t *top;    /* [n] rows of the first: with what its readers see beyond their own stripes,
+                        so that no round leaves them a row short */
     int64_t *held;   /* [n] rows of the buffer, 0 for results */
     bool *stays;     /* [n] whether rows are kept from one round to the next */
     int64_t n_calls; /* stripes in all */
@@ -71,6 +73,9 @@ struct region;
 
 /* Fills in source and is_result. */
 void stripes_link(struct arena *arena, struct stripes *stripes);
+
+/* Where the stripe that begins at row `done` ends: beyond the result, perhaps. */
+int64_t stripes_end(const struct stripes *stripes, int i, int64_t done);
 
 /* Runs the flow in rows only: each round goes over the regions in their order, and a region that is
  * waited for and has the rows it needs computes one stripe. `parts`: about how many stripes each
