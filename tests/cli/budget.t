@@ -22,7 +22,7 @@ help: --precision f16w is not enough: RAM 5632 bytes, flash 22112
       --precision int8w is not enough: RAM 5632 bytes, flash 11488
       --precision fp8w is not enough: RAM 5632 bytes, flash 11488
       --precision int8 is not enough: RAM 2336 bytes, flash 11994
-      --precision fp8 is not enough: RAM 1728 bytes, flash 11488
+      --precision fp8 is not enough: RAM 1600 bytes, flash 11488
 digits.onnx
 fits
 $ relayc compile digits.onnx -o out --ram 2K --force -q; echo "exit $?"; ls out
@@ -35,7 +35,7 @@ help: --precision f16w is not enough: RAM 5632 bytes, flash 22112
       --precision int8w is not enough: RAM 5632 bytes, flash 11488
       --precision fp8w is not enough: RAM 5632 bytes, flash 11488
       --precision int8 is not enough: RAM 2336 bytes, flash 11994
-      --precision fp8 fits: RAM 1728 bytes, flash 11488
+      --precision fp8 fits: RAM 1600 bytes, flash 11488
 exit 1
 digits.c
 digits.h
@@ -75,7 +75,7 @@ $ relayc compile digits.onnx -o out --ram 2K --json | grep -A6 '"ram"'
 			}, {
 				"option":	"precision",
 				"value":	"fp8",
-				"ram":	1728,
+				"ram":	1600,
 				"flash":	11488,
 				"fits":	true
 			}]
