@@ -112,7 +112,7 @@ struct stripe_search *stripe_search_new(struct arena *arena, const struct plan *
                                         const struct region *regions);
 
 /* The plan with the fewest stripes that needs at most so many bytes, by estimate; where there is
- * none, the one that needs least. */
+ * none, the one that needs least, of the smallest stripes: it may need less than is estimated. */
 struct stripe_plan stripe_search_plan(struct stripe_search *search, size_t most);
 
 /* The plan by which least goes through the cache behind one of so many bytes, by estimate. */

@@ -327,6 +327,7 @@ struct stripe_plan stripe_search_plan(struct stripe_search *search, size_t most)
 {
     struct cut *cuts = arena_array(search->arena, struct cut, search->n + 1);
     const size_t least = least_need(search);
+    const bool is_out_of_reach = most < least;
     struct stripe_plan plan;
 
     search->work = MOST_WORK;
@@ -345,6 +346,8 @@ struct stripe_plan stripe_search_plan(struct stripe_search *search, size_t most)
         return (struct stripe_plan){ .bytes = SIZE_MAX };
     plan = follow_cuts(search, cuts);
     plan.bytes = most;
+    for (int i = 0; i < plan.n && is_out_of_reach; i++) /* but the estimate may be too high */
+        plan.at[i].parts = most_rows(search, plan.at[i].first, plan.at[i].last);
     return plan;
 }
 
