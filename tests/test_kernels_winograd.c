@@ -116,12 +116,12 @@ START_TEST(weights_from_afar_serve_many_tiles)
     "out_layout=\"NHWC\"} : (1," h "," h "," c ") f32\n"                                           \
     "}\n"
     static const struct {
-        const char *text, *machine, *says;
+        const char *text, *machine, *group, *fetch;
     } far[] = {
-        { CONV("14", "256"), "sapphirerapids", "GROUP = 49, FETCH = 5, ROOM" },
-        { CONV("40", "128"), "sapphirerapids", "GROUP = 56, FETCH = 5, ROOM" },
-        { CONV("56", "32"), "sapphirerapids", "GROUP = 32, FETCH = 8, ROOM" },
-        { CONV("14", "256"), "znver5", "GROUP = 16, ROOM" },
+        { CONV("14", "256"), "sapphirerapids", "GROUP = 49, ROOM", "FETCH = 5, /*" },
+        { CONV("40", "128"), "sapphirerapids", "GROUP = 56, ROOM", "FETCH = 5, /*" },
+        { CONV("56", "32"), "sapphirerapids", "GROUP = 32, ROOM", "FETCH = 8, /*" },
+        { CONV("14", "256"), "znver5", "GROUP = 16, ROOM", "% 2)" },
     };
     struct ctx *ctx = ctx_new("afar");
     struct generated_case row = {
@@ -131,7 +131,8 @@ START_TEST(weights_from_afar_serve_many_tiles)
         .one_build = true,
     };
 
-    ck_assert_int_eq(generated_count(ctx, &row, far[_i].says), 1);
+    ck_assert_int_eq(generated_count(ctx, &row, far[_i].group), 1);
+    ck_assert_int_eq(generated_count(ctx, &row, far[_i].fetch), 1);
     generated_check(&row);
     ctx_free(ctx);
 }

@@ -313,15 +313,15 @@ static void bind_fetch(struct bind *bind, const struct winograd_shape *s,
     const int64_t lines = (panels->width + tile_line() - 1) / tile_line();
     const bool evenly = !s->pairs && bind->machine->far_l3;
 
-    bind_text(bind, "fetch_arg", evenly ? " FETCH," : "");
+    bind_flag(bind, "evenly", evenly);
+    bind_text(bind, "fetch_arg", "%s", evenly ? ", FETCH" : "");
     if (evenly) {
         const int64_t tiles = (s->group + tile->most_pixels - 1) / tile->most_pixels;
         const int64_t fetch = (panels->width + tiles - 1) / tiles;
 
-        bind_text(bind, "fetch", "FETCH = %d, ", fetch < tile_line() ? (int)fetch : tile_line());
+        bind_int(bind, "fetch", fetch < tile_line() ? fetch : tile_line());
         bind_text(bind, "part", "FETCH * (t / %s)", tile->pixels);
     } else {
-        bind_text(bind, "fetch", "%s", "");
         bind_text(bind, "part", "%d * (t / %s %% %" PRId64 ")", tile_line(), tile->pixels, lines);
     }
 }
