@@ -118,6 +118,28 @@ START_TEST(conv_fetches_evenly)
 }
 END_TEST
 
+/* Of x only what strides leave is read by each chunk: 401,408 bytes, where all of it are 1.6 MB. */
+START_TEST(strides_leave_room_for_chunks)
+{
+    struct ctx *ctx = ctx_new("strides");
+    struct generated_case row = {
+        .text = "fn main(%x: (1,28,28,512) f32) -> (%y) {\n"
+                "  const @t : (1024,512,1,1) f32 = crc32:00000000\n"
+                "  %y = nn.conv2d(%x, @t) {strides=[2,2], groups=1, data_layout=\"NHWC\", "
+                "out_layout=\"NHWC\"} : (1,14,14,1024) f32\n"
+                "}\n",
+        .tolerance = 1e-5,
+        .machine = machine_find(ctx, "sapphirerapids"),
+        .one_build = true,
+    };
+
+    ck_assert_int_eq(generated_count(ctx, &row, "CHUNK = 64,"), 1);
+    ck_assert_int_eq(generated_count(ctx, &row, "FETCH = 2,"), 1);
+    generated_check(&row);
+    ctx_free(ctx);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("kernels_parts");
@@ -132,6 +154,7 @@ int main(void)
     tcase_add_loop_test(tests, other_machines_have_conv, 0, 4);
     tcase_add_test(tests, results_follow_the_last_part);
     tcase_add_test(tests, conv_fetches_evenly);
+    tcase_add_test(tests, strides_leave_room_for_chunks);
     srunner_run_all(runner, CK_ENV);
     n_failed = srunner_ntests_failed(runner);
     srunner_free(runner);

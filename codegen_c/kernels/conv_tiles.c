@@ -146,13 +146,26 @@ int64_t conv_cached_chunk(const struct machine *machine, const struct panels *pa
     return conv_channels_within(cache / part, panels);
 }
 
+/* Positions of x that are read: strides may pass over some. */
+static int64_t positions_read(const struct window *w)
+{
+    int64_t n = 1;
+
+    for (int i = 0; i < 3; i++) {
+        const int64_t most = w->out[i] * (w->k[i] < w->stride[i] ? w->k[i] : w->stride[i]);
+
+        n *= w->in[i] < most ? w->in[i] : most;
+    }
+    return n;
+}
+
 /* Weights of other layers than this lie in the second cache before it, so that even what would fit
  * comes from the third. Where that is far, a tile waits for it much longer than it computes: only
  * those of the first chunk do, if chunks are small, but each reads all of x, which has to stay. */
 static int64_t usual_chunk(const struct machine *machine, const struct window *w,
                            const struct panels *panels)
 {
-    const int64_t x_bytes = window_in_len(w) * w->in_c / w->groups * (int64_t)sizeof(float);
+    const int64_t x_bytes = positions_read(w) * w->in_c / w->groups * (int64_t)sizeof(float);
 
     if (machine->far_l3 && x_bytes <= (int64_t)machine->l2_bytes / 2)
         return conv_channels_within(STREAMED, panels);
