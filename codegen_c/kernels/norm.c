@@ -169,20 +169,32 @@ bool bind_softmax_group(struct bind *bind)
     return bind_epilogue_at(bind, "v", "at");
 }
 
+/* Where there are vectors, rows of 8 numbers and more are laid side by side, and back, by blocks. */
 bool bind_softmax_short(struct bind *bind)
 {
-    enum { LANES = 16, SCALARS = 4 };
+    enum { LANES = 16, SCALARS = 4, BLOCK = 8 };
     const struct type *x = anchor_input(bind->region, 0);
     const int axis = type_axis(x, bind->region->anchor->attrs.axis.axis);
+    const bool blocks = bind->machine->lanes != 1 && x->dim[axis] >= BLOCK;
+    const bool turned =
+        blocks && bind->region->fn->ret->inputs[0] != bind->region->anchor->outputs[0];
     const int side = bind->machine->lanes == 1 ? SCALARS : LANES;
 
     bind_input(bind, "x", 0);
     bind_int(bind, "rows", type_span(x, 0, axis));
     bind_int(bind, "len", x->dim[axis]);
     bind_int(bind, "side", side);
+    bind_flag(bind, "blocks", blocks);
+    bind_flag(bind, "turned", turned);
+    bind_text(bind, "to", turned ? "turned" : "&y[first * LEN]");
     bind_helper(bind, "wide_loops");
     bind_helper(bind, "exp_negative_f32");
-    bind_scratch_elements(bind, x->dim[axis] * side);
+    bind_text(bind, "wide", blocks ? "WIDE_LOOPS WIDE" : "WIDE_LOOPS");
+    if (blocks) {
+        bind_vector(bind);
+        bind_helper(bind, "transpose_f32");
+    }
+    bind_scratch_elements(bind, x->dim[axis] * side * (turned ? 2 : 1));
     return bind_epilogue_at(bind, "v", "at");
 }
 
