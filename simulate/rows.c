@@ -5,7 +5,9 @@
 #include "runtime/embed/exp_f32.h"
 #include "runtime/embed/exp_negative_f32.h"
 #include "runtime/embed/log_f32.h"
+#include "runtime/embed/row_magnitudes_f32.h"
 #include "runtime/embed/row_powers_f32.h"
+#include "runtime/embed/row_squares_f32.h"
 #include "runtime/embed/row_sum_f32.h"
 #include "simulate/operators.h"
 
@@ -93,25 +95,40 @@ bool simulate_log_softmax(const struct simulation *sim, const struct node *node,
     return true;
 }
 
+static float lp_norm(const struct line *line, bool squares)
+{
+    float norm = 0;
+
+    for (int64_t k = 0; k < line->n; k++) {
+        const float v = line->x[k * line->step];
+
+        norm += squares ? v * v : fabsf(v);
+    }
+    return squares ? sqrtf(norm) : norm;
+}
+
+/* lp_normalize_rows adds up by rows, and multiplies by what a 2-norm's inverse is; the others
+ * divide. */
 bool simulate_lp_normalize(const struct simulation *sim, const struct node *node,
                            const struct tensor *const *in, struct tensor *out)
 {
     const int64_t axis = node->attrs.lp_normalize.axis, n = count_lines(&out->type, axis);
     const bool squares = node->attrs.lp_normalize.p == 2;
+    const bool by_rows = has_kernel(sim, node, "lp_normalize_rows");
 
-    (void)sim;
     for (int64_t i = 0; i < n; i++) {
         const struct line line = line_along(in[0], out, axis, i);
-        float norm = 0;
+        const float norm = !by_rows  ? lp_norm(&line, squares)
+                           : squares ? sqrtf(row_squares_f32(line.x, (int)line.n))
+                                     : row_magnitudes_f32(line.x, (int)line.n);
 
         for (int64_t k = 0; k < line.n; k++) {
             const float v = line.x[k * line.step];
 
-            norm += squares ? v * v : fabsf(v);
+            line.y[k * line.step] = by_rows && squares ? v * (norm == 0 ? 0 : 1 / norm)
+                                    : norm == 0        ? 0
+                                                       : v / norm;
         }
-        norm = squares ? sqrtf(norm) : norm;
-        for (int64_t k = 0; k < line.n; k++)
-            line.y[k * line.step] = norm == 0 ? 0 : line.x[k * line.step] / norm;
     }
     return true;
 }

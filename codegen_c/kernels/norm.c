@@ -169,7 +169,8 @@ bool bind_softmax_group(struct bind *bind)
     return bind_epilogue_at(bind, "v", "at");
 }
 
-/* Where there are vectors, rows of 8 numbers and more are laid side by side, and back, by blocks. */
+/* Where there are vectors, rows of 8 numbers and more are laid side by side, and back, by blocks.
+ */
 bool bind_softmax_short(struct bind *bind)
 {
     enum { LANES = 16, SCALARS = 4, BLOCK = 8 };
@@ -348,6 +349,34 @@ bool bind_lp_normalize(struct bind *bind)
     bind_input(bind, "x", 0);
     bind_axis(bind, attrs->axis);
     bind_lp(bind, attrs->p);
+    return bind_epilogue_at(bind, "v", "at");
+}
+
+/* Rows are runs of f32. */
+bool accepts_lp_normalize_rows(const struct region *region, const char **why)
+{
+    const struct type *x = anchor_input(region, 0);
+    const int axis = type_axis(x, region->anchor->attrs.lp_normalize.axis);
+
+    *why = "the axis is not the last, shorter than 16, or not of f32";
+    return takes_sizes(region, why) && type_span(x, axis + 1, x->rank) == 1 &&
+           reads_rows(region, x->dim[axis]);
+}
+
+bool bind_lp_normalize_rows(struct bind *bind)
+{
+    const struct lp_normalize_attrs *attrs = &bind->region->anchor->attrs.lp_normalize;
+    const struct type *x = anchor_input(bind->region, 0);
+    const int axis = type_axis(x, attrs->axis);
+
+    bind_input(bind, "x", 0);
+    bind_int(bind, "rows", type_span(x, 0, axis));
+    bind_int(bind, "len", x->dim[axis]);
+    bind_lp(bind, attrs->p);
+    bind_helper(bind, "wide_loops");
+    bind_helper(bind, attrs->p == 1 ? "row_magnitudes_f32" : "row_squares_f32");
+    if (attrs->p == 1)
+        bind_helper(bind, "choose_f32");
     return bind_epilogue_at(bind, "v", "at");
 }
 

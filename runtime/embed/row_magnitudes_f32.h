@@ -1,0 +1,17 @@
+#include <math.h>
+
+#include "runtime/embed/sum_of_16_f32.h"
+
+/* The sum of the absolute values of n numbers, in 16 sums side by side: number i in sum i % 16. */
+static float row_magnitudes_f32(const float *x, int n)
+{
+    float sum[16] = { 0 };
+    int i = 0;
+
+    for (; i + 16 <= n; i += 16)
+        for (int lane = 0; lane < 16; lane++)
+            sum[lane] += fabsf(x[i + lane]);
+    for (int lane = 0; i + lane < n; lane++)
+        sum[lane] += fabsf(x[i + lane]);
+    return sum_of_16_f32(sum);
+}
