@@ -38,7 +38,7 @@ static const char functions[] =
 static const char rows[] =
     "fn main(%p: (3,7) f32, %s: (17,23) f32, %g: (9,40) f32, %r: (2,131) f32, %c: (3,40) f8e4m3) "
     "-> "
-    "(%a, %b, %d, %e, %f, %h, %i, %j, %k, %l, %m, %n, %o, %q, %t, %u, %v, %w) {\n"
+    "(%a, %b, %d, %e, %f, %h, %i, %j, %k, %l, %m, %n, %o, %aa, %ab, %q, %t, %u, %v, %w) {\n"
     "  %a = nn.softmax(%p) {axis=1}\n"
     "  %b = nn.softmax(%s) {axis=1}\n"
     "  %d = nn.softmax(%g) {axis=1}\n"
@@ -52,6 +52,8 @@ static const char rows[] =
     "  %m = prod(%p) {axis=[1], keepdims=false}\n"
     "  %n = cumsum(%r) {axis=1, exclusive=false, reverse=true}\n"
     "  %o = nn.lp_normalize(%r) {axis=1, p=2}\n"
+    "  %aa = nn.lp_normalize(%r) {axis=1, p=1}\n"
+    "  %ab = nn.lp_normalize(%p) {axis=1, p=2}\n"
     "  %q = nn.lp_normalize(%p) {axis=1, p=1}\n"
     "  %x = cast(%c) {dtype=f32, saturate=true}\n"
     "  %t = nn.softmax(%x) {axis=1}\n"

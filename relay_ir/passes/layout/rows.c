@@ -59,6 +59,15 @@ static bool has_long_rows(const struct node *node)
     return is_of_f32(node) && x->dim[x->rank - 1] >= LONG;
 }
 
+/* Planes of f32 that a kernel for planes takes by vectors. */
+static bool has_large_planes(const struct node *node)
+{
+    enum { LARGE = 16 };
+    const struct type *x = &node->inputs[0]->type;
+
+    return is_of_f32(node) && type_span(x, 2, x->rank) >= LARGE;
+}
+
 /* n_images: 0 = the first input; ALL = every one. */
 enum { ALL = -1 };
 
@@ -89,9 +98,9 @@ static const struct row {
     [OP_EXPAND_DIMS] = { .kind = LAYOUT_VIEW },
     [OP_GLOBAL_AVG_POOL] = { .kind = LAYOUT_SPATIAL, .planes = is_of_f32 },
     [OP_GLOBAL_MAX_POOL] = { .kind = LAYOUT_SPATIAL, .planes = is_of_f32 },
-    [OP_GROUP_NORM] = { .kind = LAYOUT_SPATIAL },
+    [OP_GROUP_NORM] = { .kind = LAYOUT_SPATIAL, .planes = has_large_planes },
     [OP_HARDMAX] = { .kind = LAYOUT_FREE },
-    [OP_INSTANCE_NORM] = { .kind = LAYOUT_SPATIAL },
+    [OP_INSTANCE_NORM] = { .kind = LAYOUT_SPATIAL, .planes = has_large_planes },
     [OP_LOG_SOFTMAX] = { .kind = LAYOUT_FREE },
     [OP_LP_NORMALIZE] = { .kind = LAYOUT_FREE },
     [OP_LP_POOL1D] = { .kind = LAYOUT_SPATIAL },
