@@ -94,6 +94,22 @@ static const struct pass_case rows[] = {
       "  %i = nn.instance_norm(%n, @s, @s) {axis=3}\n"
       "  %y = nn.conv2d(%i, @v) {groups=1, data_layout=\"NHWC\", out_layout=\"NCHW\"}\n"
       "}\n" },
+    /* of planes of f32 that are long enough they stay between planes; small ones are turned */
+    { NULL,
+      "fn main(%x: (1,6,4,4) f32, %z: (2,6,3,5) f32) -> (%y, %o) {\n"
+      "  const @s : (6) f32 = crc32:00000000\n"
+      "  %n = nn.group_norm(%x, @s, @s) {axis=1, groups=2}\n"
+      "  %y = nn.instance_norm(%n, @s, @s) {axis=1}\n"
+      "  %o = nn.instance_norm(%z, @s, @s) {axis=1}\n"
+      "}\n",
+      "fn main(%x: (1,6,4,4) f32, %z: (2,6,3,5) f32) -> (%y, %o) {\n"
+      "  const @s : (6) f32 = crc32:00000000\n"
+      "  %n = nn.group_norm(%x, @s, @s) {axis=1, groups=2}\n"
+      "  %y = nn.instance_norm(%n, @s, @s) {axis=1}\n"
+      "  %z.nhwc = transpose(%z) {axes=[0,2,3,1]}\n"
+      "  %o.nhwc = nn.instance_norm(%z.nhwc, @s, @s) {axis=3}\n"
+      "  %o = transpose(%o.nhwc) {axes=[0,3,1,2]}\n"
+      "}\n" },
     /* transposes of the model vanish */
     { NULL,
       "fn main(%x: (1,8,8,3) f32) -> (%y) {\n"

@@ -2,7 +2,12 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include "codegen_c/machine.h"
+#include "tests/support/graph.h"
 #include "tests/support/kernel_case.h"
+#include "tests/support/run_generated.h"
+
+#define N_ROWS(table) ((int)(sizeof(table) / sizeof *(table)))
 
 static const struct kernel_case softmaxes[] = {
     { "softmax", "nn.softmax", "axis=0", "f32[3,4,5]" },
@@ -154,6 +159,52 @@ START_TEST(norms_take_their_statistics_from_x)
 }
 END_TEST
 
+/* The machines whose C differs: lanes laid side by side by blocks, or number by number. */
+START_TEST(softmaxes_of_machines)
+{
+    static const char *const named[] = { "sapphirerapids", "x86-64-v3", "x86-64", "rv64gc" };
+    struct ctx *ctx = ctx_new("machines");
+
+    kernel_cases_check_as(softmaxes, N_ROWS(softmaxes), 1e-6, WINOGRAD_AUTO,
+                          machine_find(ctx, named[_i]));
+    ctx_free(ctx);
+}
+END_TEST
+
+/* Where the third cache is far, the next rows are fetched if not all of x and y is in the second.
+ */
+START_TEST(rows_from_afar_are_fetched)
+{
+#define SOFTMAX(n, m)                                                                              \
+    "fn main(%x: (" n "," m ") f32) -> (%y) {\n"                                                   \
+    "  %y = nn.softmax(%x) {axis=1} : (" n "," m ") f32\n"                                         \
+    "}\n"
+    static const struct {
+        const char *text, *machine;
+        int n_fetched;
+    } far[] = {
+        { SOFTMAX("5403", "50"), "sapphirerapids", 2 },
+        { SOFTMAX("1031", "256"), "sapphirerapids", 2 },
+        { SOFTMAX("516", "511"), "sapphirerapids", 2 },
+        { SOFTMAX("1024", "256"), "sapphirerapids", 0 },
+        { SOFTMAX("5403", "50"), "znver5", 0 },
+    };
+    struct ctx *ctx = ctx_new("afar");
+    struct generated_case row = {
+        .text = far[_i].text,
+        .tolerance = 1e-6,
+        .machine = machine_find(ctx, far[_i].machine),
+        .one_build = true,
+    };
+
+    ck_assert_int_eq(generated_count(ctx, &row, "__builtin_prefetch("), far[_i].n_fetched);
+    generated_check(&row);
+    row.parts = 3;
+    generated_check(&row);
+    ctx_free(ctx);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("kernels_norm");
@@ -165,6 +216,8 @@ int main(void)
     tcase_set_timeout(tests, 0);
     tcase_add_test(tests, softmaxes_run_along_any_axis);
     tcase_add_test(tests, norms_take_their_statistics_from_x);
+    tcase_add_loop_test(tests, softmaxes_of_machines, 0, 4);
+    tcase_add_loop_test(tests, rows_from_afar_are_fetched, 0, 5);
     srunner_run_all(runner, CK_NORMAL);
     n_failed = srunner_ntests_failed(runner);
     srunner_free(runner);

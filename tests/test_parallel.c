@@ -31,6 +31,8 @@ static const struct {
     { "softmax_short", "%x: (3001,13) f32", "", "nn.softmax(%x) {axis=1}", "(3001,13)" },
     { "softmax_group", "%x: (333,112) f32", "", "nn.softmax(%x) {axis=1}", "(333,112)" },
     { "softmax_rows", "%x: (133,532) f32", "", "nn.softmax(%x) {axis=1}", "(133,532)" },
+    { "lp_normalize_rows", "%x: (333,101) f32", "", "nn.lp_normalize(%x) {axis=1, p=2}",
+      "(333,101)" },
     { "layer_norm", "%x: (333,101) f32", "s : (101)",
       "nn.layer_norm(%x, @s, @s) {axis=1, epsilon=0.001}", "(333,101)" },
 };
