@@ -187,7 +187,11 @@ START_TEST(rows_from_afar_are_fetched)
         { SOFTMAX("1031", "256"), "sapphirerapids", 2 },
         { SOFTMAX("516", "511"), "sapphirerapids", 2 },
         { SOFTMAX("1024", "256"), "sapphirerapids", 0 },
+        { SOFTMAX("300", "1024"), "sapphirerapids", 2 },
+        { SOFTMAX("256", "1024"), "sapphirerapids", 0 },
+        { SOFTMAX("300", "1000"), "sapphirerapids", 0 },
         { SOFTMAX("5403", "50"), "znver5", 0 },
+        { SOFTMAX("300", "1024"), "znver5", 0 },
     };
     struct ctx *ctx = ctx_new("afar");
     struct generated_case row = {
@@ -217,7 +221,7 @@ int main(void)
     tcase_add_test(tests, softmaxes_run_along_any_axis);
     tcase_add_test(tests, norms_take_their_statistics_from_x);
     tcase_add_loop_test(tests, softmaxes_of_machines, 0, 4);
-    tcase_add_loop_test(tests, rows_from_afar_are_fetched, 0, 5);
+    tcase_add_loop_test(tests, rows_from_afar_are_fetched, 0, 9);
     srunner_run_all(runner, CK_NORMAL);
     n_failed = srunner_ntests_failed(runner);
     srunner_free(runner);

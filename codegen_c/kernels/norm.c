@@ -95,6 +95,17 @@ static int64_t bind_padding(struct bind *bind, int64_t len)
     return n;
 }
 
+/* Whether the next rows are fetched meanwhile: x and y are beyond the second cache, and the third
+ * is far. */
+static bool fetches_rows(const struct bind *bind)
+{
+    const struct region *region = bind->region;
+    const size_t x_bytes = type_bytes(anchor_input(region, 0));
+    const size_t y_bytes = type_bytes(&region->fn->ret->inputs[0]->type);
+
+    return bind->machine->far_l3 && x_bytes + y_bytes > bind->machine->l2_bytes;
+}
+
 /* Where the powers of `rows` rows wait for their sums: in y, where it has room for them. */
 static void bind_row_of_powers(struct bind *bind, int64_t len, int rows)
 {
@@ -105,6 +116,7 @@ static void bind_row_of_powers(struct bind *bind, int64_t len, int rows)
 
     bind_flag(bind, "apart", padded || fused);
     bind_flag(bind, "sixteens", sixteens);
+    bind_flag(bind, "fetches", fetches_rows(bind));
     bind_text(bind, "n", "%s", padded ? "WHOLE" : "LEN");
     bind_text(bind, "from", "%s", padded ? "powers" : "in");
     bind_helper(bind, "wide_loops");
@@ -154,17 +166,6 @@ bool bind_softmax_rows(struct bind *bind)
     return bind_epilogue_at(bind, "v", "at");
 }
 
-/* What a core waits for where x and y are beyond its second cache, and the third is far. */
-static bool fetches_rows(const struct bind *bind)
-{
-    const struct region *region = bind->region;
-    const size_t x_bytes = type_bytes(anchor_input(region, 0));
-    const size_t y_bytes = type_bytes(&region->fn->ret->inputs[0]->type);
-
-    return bind->machine->far_l3 && x_bytes + y_bytes > bind->machine->l2_bytes;
-}
-
-/* Rows whose powers are computed while the next ones are fetched. */
 bool bind_softmax_group(struct bind *bind)
 {
     enum { GROUP = 8 };
@@ -176,7 +177,6 @@ bool bind_softmax_group(struct bind *bind)
     bind_int(bind, "rows", type_span(x, 0, axis));
     bind_int(bind, "len", x->dim[axis]);
     bind_int(bind, "group", group);
-    bind_flag(bind, "fetches", fetches_rows(bind));
     bind_row_of_powers(bind, x->dim[axis], group);
     return bind_epilogue_at(bind, "v", "at");
 }
