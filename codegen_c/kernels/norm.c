@@ -202,7 +202,6 @@ bool bind_softmax_short(struct bind *bind)
     bind_text(bind, "to", turned ? "turned" : "&y[first * LEN]");
     bind_helper(bind, "wide_loops");
     bind_helper(bind, "exp_negative_f32");
-    bind_text(bind, "wide", blocks ? "WIDE_LOOPS WIDE" : "WIDE_LOOPS");
     if (blocks) {
         bind_vector(bind);
         bind_helper(bind, "transpose_f32");
