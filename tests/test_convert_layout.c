@@ -313,6 +313,16 @@ static const struct pass_case rows[] = {
       "  %m = multiply(%c, %s)\n"
       "  %y = nn.conv2d(%m, @v) {groups=1, data_layout=\"NHWC\", out_layout=\"NCHW\"}\n"
       "}\n" },
+    /* a picture of half the size, whose columns are read at a constant step, stays in planes */
+    { NULL,
+      "fn main(%x: (1,3,32,32) f32) -> (%y) {\n"
+      "  %y = image.resize(%x) {size=[1,3,16,16], method=\"linear\", "
+      "coordinate_transformation_mode=\"half_pixel\"}\n"
+      "}\n",
+      "fn main(%x: (1,3,32,32) f32) -> (%y) {\n"
+      "  %y = image.resize(%x) {size=[1,3,16,16], method=\"linear\", "
+      "coordinate_transformation_mode=\"half_pixel\"}\n"
+      "}\n" },
     /* a shuffle of channels: one copy, of what has the channels last */
     { NULL,
       "fn main(%x: (1,4,8,8) f32) -> (%y) {\n"

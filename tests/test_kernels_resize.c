@@ -2,6 +2,7 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include "codegen_c/machine.h"
 #include "tests/support/kernel_case.h"
 
 static const struct kernel_case sizes[] = {
@@ -150,6 +151,47 @@ static const struct kernel_case planes[] = {
       "f32[2,3,4,5]" },
 };
 
+#define LINEAR                                                                                     \
+    "method=\"linear\", rounding_method=\"round_prefer_floor\", cubic_alpha=-0.75, "               \
+    "coordinate_transformation_mode="
+
+/* Whole factors down: columns around multiples of vectors, rows that become fewer or more. Of
+ * others the step varies; asymmetric ones read in front of the first column, with a share of 0. */
+static const struct kernel_case steps[] = {
+    { "resize_planes", "image.resize", "size=[1,3,4,16], " LINEAR "\"half_pixel\"",
+      "f32[1,3,8,32]" },
+    { "resize_planes", "image.resize", "size=[2,3,5,17], " LINEAR "\"half_pixel\"",
+      "f32[2,3,10,34]" },
+    { "resize_planes", "image.resize", "size=[1,2,3,15], " LINEAR "\"half_pixel\"",
+      "f32[1,2,9,45]" },
+    { "resize_planes", "image.resize", "size=[2,1,9,33], " LINEAR "\"half_pixel\"",
+      "f32[2,1,5,132]" },
+    { "resize_planes", "image.resize", "size=[7,2], " LINEAR "\"half_pixel\"", "f32[3,4]" },
+    { "resize_planes", "image.resize", "size=[2,2,8,40], " LINEAR "\"half_pixel\"",
+      "f32[2,2,24,80]" },
+    { "resize_linear", "image.resize", "size=[2,2,8,40], " LINEAR "\"asymmetric\"",
+      "f32[2,2,24,80]" },
+    { "resize_planes", "image.resize", "size=[3,5,4], " LINEAR "\"half_pixel\"", "f32[3,8,8]" },
+    { "resize_planes", "image.resize",
+      "size=[1,2,3,9], " LINEAR "\"half_pixel\", scales=[1,1,0.5,0.49]", "f32[1,2,6,19]" },
+    { "resize_linear", "image.resize", "size=[1,2,4,9], " LINEAR "\"half_pixel\"",
+      "f32[1,2,8,19]" },
+    { "resize_linear", "image.resize", "size=[1,4,8,3], " LINEAR "\"half_pixel\"",
+      "f32[1,8,16,3]" },
+};
+
+static const char *const targets[] = { "generic", "x86-64", "x86-64-v3", "x86-64-v4" };
+
+START_TEST(columns_at_a_step_are_vectors)
+{
+    struct ctx *ctx = ctx_new("steps");
+
+    kernel_cases_check_as(steps, (int)(sizeof steps / sizeof *steps), 1e-6, WINOGRAD_AUTO,
+                          machine_find(ctx, targets[_i]));
+    ctx_free(ctx);
+}
+END_TEST
+
 START_TEST(positions_read_where_the_tables_say)
 {
     KERNEL_CASES_CHECK(sizes, 1e-5);
@@ -180,6 +222,8 @@ int main(void)
     tcase_set_timeout(tests, 0);
     tcase_add_test(tests, positions_read_where_the_tables_say);
     tcase_add_test(tests, planes_are_repeated);
+    tcase_add_loop_test(tests, columns_at_a_step_are_vectors, 0,
+                        (int)(sizeof targets / sizeof *targets));
     srunner_run_all(runner, CK_NORMAL);
     n_failed = srunner_ntests_failed(runner);
     srunner_free(runner);

@@ -84,7 +84,7 @@ static const char norms[] =
 
 static const char windows[] =
     "fn main(%x: (1,3,9,8) f32, %l: (1,9,8,5) f32, %c: (1,9,8,5) f8e4m3, %v: (4,3,3,3) f32, "
-    "%g: (1,4,4,2) f32) -> (%a, %b, %d, %e, %f, %h, %i, %j, %k, %m, %n, %o) {\n"
+    "%g: (1,4,4,2) f32) -> (%a, %b, %d, %e, %f, %h, %h2, %i, %j, %k, %m, %n, %o) {\n"
     "  const @w : (4,5,3,3) f32 = crc32:00000000\n"
     "  %a = nn.avg_pool2d(%x) {" POOL "}\n"
     "  %b = nn.avg_pool2d(%l) {" POOL ", count_include_pad=true, layout=\"NHWC\"}\n"
@@ -93,6 +93,7 @@ static const char windows[] =
     "  %e = nn.lp_pool2d(%x) {" POOL ", p=2}\n"
     "  %f = nn.global_avg_pool(%x)\n"
     "  %h = image.resize(%x) {size=[1,3,13,17], method=\"linear\", " RESIZE "}\n"
+    "  %h2 = image.resize(%x) {size=[1,3,5,4], method=\"linear\", " RESIZE "}\n"
     "  %i = image.resize(%x) {size=[1,3,5,11], method=\"cubic\", " RESIZE ", antialias=true}\n"
     "  %y = cast(%c) {dtype=f32, saturate=true}\n"
     "  %j = image.resize(%y) {size=[1,12,8,5], method=\"linear\", " RESIZE "}\n"

@@ -309,6 +309,83 @@ bool bind_resize_rows(struct bind *bind)
     return true;
 }
 
+/* Planes, whose columns read at a constant step: vectors along them. */
+bool accepts_resize_planes(const struct region *region, const char **why)
+{
+    enum { MOST_TAPS = 4 };
+    const struct node *node = region->anchor;
+    const int rank = node->inputs[0]->type.rank;
+    struct bulk bulk = { NULL, 0 };
+    struct extents e;
+    bool few;
+
+    if (!takes_float(region, why))
+        return false;
+    *why = "it is for vectors of f32";
+    if (region->machine->lanes == 1 || anchor_input(region, 0)->dtype != DTYPE_F32 ||
+        anchor_decoder(node, 0))
+        return false;
+    e = extents_of(region);
+    *why = "the last two dims are not what is resized";
+    if (e.n < 2 || e.n > 3 || e.n_changed != 2 || e.dim[e.n - 1] != rank - 1 ||
+        e.dim[e.n - 2] != rank - 2 || has_pitch(region))
+        return false;
+    *why = "columns do not read at a constant step, or some rows are outside";
+    if (resize_step(node, rank - 1) < 2 || reads_outside(node, rank - 2))
+        return false;
+    *why = "each element has many neighbours";
+    few = resize_taps(&bulk, node, rank - 1)->n <= MOST_TAPS &&
+          resize_taps(&bulk, node, rank - 2)->n <= MOST_TAPS;
+    bulk_release(&bulk);
+    return few;
+}
+
+/* The shares of what columns read, [taps, columns]: those of neighbouring columns side by side. */
+static void bind_shares(struct bind *bind)
+{
+    const struct node *node = bind->region->anchor;
+    const int dim = node->inputs[0]->type.rank - 1;
+    const int64_t columns = node->outputs[0]->type.dim[dim];
+    struct bulk bulk = { NULL, 0 };
+    const struct resize_taps *taps = resize_taps(&bulk, node, dim);
+    void *share = table_new(bind, DTYPE_F32, taps->n * columns);
+
+    for (int64_t o = 0; o < columns; o++)
+        for (int k = 0; k < taps->n; k++)
+            dtype_store(DTYPE_F32, share, k * columns + o, taps[o].weight[k]);
+    bind_table(bind, "share", "resize_share", DTYPE_F32, taps->n * columns, share);
+    bind_int(bind, "n_columns", taps->n);
+    bind_text(bind, "first", taps->at[0] ? " + %d" : "", (int)taps->at[0]);
+    bulk_release(&bulk);
+}
+
+bool bind_resize_planes(struct bind *bind)
+{
+    const struct node *node = bind->region->anchor;
+    const struct type *x = &node->inputs[0]->type, *y = &node->outputs[0]->type;
+    const struct extents e = extents_of(bind->region);
+    struct extents rows = e;
+    struct position position;
+    bool outside = false;
+
+    bind_input(bind, "x", 0);
+    bind_helper(bind, "wide_loops");
+    rows.dim[0] = e.dim[e.n - 2];
+    rows.out[0] = e.out[e.n - 2];
+    rows.step[0] = e.step[e.n - 2];
+    bind_int(bind, "n_rows", bind_taps(bind, &rows, 0, "place", true, &outside));
+    bind_shares(bind);
+    bind_int(bind, "planes", type_span(x, 0, x->rank - 2));
+    bind_int(bind, "in_plane", type_span(x, x->rank - 2, x->rank));
+    bind_int(bind, "rows", y->dim[x->rank - 2]);
+    bind_int(bind, "columns", y->dim[x->rank - 1]);
+    bind_int(bind, "step", resize_step(node, x->rank - 1));
+    position_by_division(bind, "at", &position);
+    position.coord[y->rank - 1] = "i";
+    position.coord[y->rank - 2] = "row";
+    return bind_epilogue(bind, "sum", &position);
+}
+
 bool bind_resize_linear(struct bind *bind)
 {
     return bind_resize(bind, true);

@@ -308,6 +308,23 @@ struct resize_taps *resize_taps(struct bulk *bulk, const struct node *node, int 
     return dimension_taps(bulk, &node->attrs.resize, &axis);
 }
 
+int64_t resize_step(const struct node *node, int dim)
+{
+    struct bulk bulk = { NULL, 0 };
+    const struct resize_taps *taps = resize_taps(&bulk, node, dim);
+    const int64_t n = node->outputs[0]->type.dim[dim];
+    const int64_t step = n > 1 ? taps[1].at[0] - taps[0].at[0] : 0;
+    bool alike = step > 0;
+
+    for (int64_t o = 0; alike && o < n; o++) {
+        alike = !taps[o].outside && taps[o].n == taps[0].n;
+        for (int k = 0; alike && k < taps[o].n; k++)
+            alike = taps[o].at[k] == taps[0].at[0] + o * step + k;
+    }
+    bulk_release(&bulk);
+    return alike ? step : 0;
+}
+
 bool resize_changes(const struct node *node, int dim)
 {
     const struct resize_attrs *attrs = &node->attrs.resize;

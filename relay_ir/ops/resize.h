@@ -15,6 +15,11 @@ struct resize_taps {
 /* The taps of all output positions of a dimension of an image.resize node. In `bulk`. */
 struct resize_taps *resize_taps(struct bulk *bulk, const struct node *node, int dim);
 
+/* Elements from what one output position of a dimension reads to what the next does, if that is the
+ * same everywhere and every position has the same number of neighbours, as of whole factors down;
+ * else 0. */
+int64_t resize_step(const struct node *node, int dim);
+
 /* Whether the dimension is resized at all, or shifted. */
 bool resize_changes(const struct node *node, int dim);
 

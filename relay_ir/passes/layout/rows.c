@@ -6,6 +6,7 @@
 
 #include "base/str.h"
 #include "relay_ir/layout.h"
+#include "relay_ir/ops/resize.h"
 #include "relay_ir/overlap.h"
 #include "relay_ir/region.h"
 
@@ -66,6 +67,14 @@ static bool has_large_planes(const struct node *node)
     const struct type *x = &node->inputs[0]->type;
 
     return is_of_f32(node) && type_span(x, 2, x->rank) >= LARGE;
+}
+
+/* Whole numbers of times, or weighed with columns a constant step apart. */
+static bool resizes_planes(const struct node *node)
+{
+    if (strcmp(node->attrs.resize.method, "nearest_neighbor") == 0)
+        return repeats(node);
+    return has_long_rows(node) && resize_step(node, node->inputs[0]->type.rank - 1) > 1;
 }
 
 /* n_images: 0 = the first input; ALL = every one. */
@@ -138,7 +147,7 @@ static const struct row {
     [OP_QNN_SUBTRACT] = { .kind = LAYOUT_FREE, .n_images = 2 },
     [OP_QNN_SUM] = { .kind = LAYOUT_REDUCE },
     [OP_RESHAPE] = { .kind = LAYOUT_VIEW },
-    [OP_RESIZE] = { .kind = LAYOUT_SPATIAL, .planes = repeats },
+    [OP_RESIZE] = { .kind = LAYOUT_SPATIAL, .planes = resizes_planes },
     [OP_SOFTMAX] = { .kind = LAYOUT_FREE },
     [OP_SPACE_TO_DEPTH] = { .kind = LAYOUT_SPATIAL, .planes = is_of_f32 },
     [OP_SPLIT] = { .kind = LAYOUT_FREE },
