@@ -146,6 +146,32 @@ START_TEST(few_results_are_summed_side_by_side)
 }
 END_TEST
 
+/* Where the third cache is far, rows are pixels of the kernel conv, if they are more than a tile:
+ * rows around multiples of its tiles, outputs around panels and vectors, both orders of the
+ * constant, weights in one chunk and in several. */
+static const struct kernel_case far_weights[] = {
+    { "dense_tiles", "nn.dense", "", "f32[8,33]; const f32[64,33]" },
+    { "conv", "nn.dense", "", "f32[9,33]; const f32[64,33]" },
+    { "conv", "nn.dense", "", "f32[12,5]; const f32[71,5]" },
+    { "conv", "nn.dense", "", "f32[3,7,20]; const f32[3,20]" },
+    { "conv", "nn.dense", "", "f32[25,600]; const f32[200,600]" },
+    { "conv", "nn.matmul", "", "f32[19,31]; const f32[31,130]" },
+    { "conv", "nn.matmul", "", "f32[3,4,12]; const f32[12,17]" },
+    { "conv", "nn.matmul", "transpose_b=true", "f32[13,300]; const f32[256,300]" },
+    { "conv", "nn.matmul", "", "f32[17,520]; const f32[520,192]" },
+    { "conv", "nn.matmul", "", "f32[31,1]; const f32[1,9]" },
+};
+
+START_TEST(rows_share_chunks_of_weights)
+{
+    struct ctx *ctx = ctx_new("machine");
+
+    kernel_cases_check_as(far_weights, (int)(sizeof far_weights / sizeof *far_weights), 1e-5,
+                          WINOGRAD_OFF, machine_find(ctx, "sapphirerapids"));
+    ctx_free(ctx);
+}
+END_TEST
+
 START_TEST(two_operands_multiply_in_every_form)
 {
     KERNEL_CASES_CHECK(operands, 1e-5);
@@ -192,6 +218,7 @@ int main(void)
     tcase_add_test(tests, known_weights_are_packed);
     tcase_add_loop_test(tests, few_results_are_summed_side_by_side, 0,
                         (int)(sizeof few / sizeof *few));
+    tcase_add_test(tests, rows_share_chunks_of_weights);
     tcase_add_test(tests, two_operands_multiply_in_every_form);
     tcase_add_loop_test(tests, products_end_straight_in_y, 0, 4);
     tcase_add_test(tests, with_less_scratch_parts_add_up);

@@ -103,7 +103,7 @@ static void bind_weights(struct bind *bind, const struct window *w)
     struct value *value = bind->region->anchor->inputs[1];
     const int64_t len = window_k_len(w) * w->in_c, words = words_of(w);
     const int64_t rows = rounded_up(w->out_c, BF16_LANES), dims[] = { rows * words * 2 };
-    struct panels flat = conv_panels_of_anchor(bind, w);
+    struct panels flat = conv_panels_of_anchor(bind, w, tile_panel(bind->machine));
     struct type type = codes_type(bind, &value->type, 0, NULL);
     struct type stored = codes_type(bind, &value->type, 1, dims);
     uint8_t *const to = constant_alloc(bind->region->fn, &stored);

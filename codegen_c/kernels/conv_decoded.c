@@ -228,7 +228,7 @@ static void bind_span(struct bind *bind, int64_t channels, const struct tile *ti
 bool bind_conv_decoded(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
-    const struct panels panels = conv_panels_of_anchor(bind, &w);
+    const struct panels panels = conv_panels_of_anchor(bind, &w, tile_panel(bind->machine));
     const enum form form = form_of(&w);
     const int64_t n = window_out_len(&w);
     const int64_t most = form == FORM_POINTS ? points_that_fit(&w) : ENOUGH_N;

@@ -405,7 +405,7 @@ static void bind_strips(struct bind *bind, const struct window *w, const struct 
 bool bind_conv_pairs(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
-    const struct panels panels = conv_panels_of_anchor(bind, &w);
+    const struct panels panels = conv_panels_of_anchor(bind, &w, tile_panel(bind->machine));
     const bool decoded = weight_is_small(bind->region);
     const int64_t chunk = bind_conv_chunk(bind, &w, &panels, usual_chunk(bind, &w, &panels));
     const bool ahead = w.groups * w.batch == 1 && !decoded && conv_fetches_weights(&panels, chunk);

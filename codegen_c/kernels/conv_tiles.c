@@ -4,9 +4,10 @@
  * All shapes: 1-D (as 2-D of height 1) to 3-D, strides, dilation, padding, groups, x and y channels
  * last or first.
  *
- * conv: f32. Channels lie side by side, so what is under the kernel is told by pointers, to pixels
- * or to rows of them; what is outside are zeros; nothing is padded, and of few channels copied only
- * what reaches beyond a side. x in planes is read at offsets, or gathered tile by tile.
+ * conv: f32; of rows by a known matrix as well, where the third cache is far. Channels lie side by
+ * side, so what is under the kernel is told by pointers, to pixels or to rows of them; what is
+ * outside are zeros; nothing is padded, and of few channels copied only what reaches beyond a side.
+ * x in planes is read at offsets, or gathered tile by tile.
  *
  * conv_small: weights or x that are decoded, chunk by chunk; of rows by a known matrix as well. */
 #include <assert.h>
@@ -87,6 +88,18 @@ struct panels conv_panels(const struct window *w, int64_t width)
                              .ragged = true };
 
     panels.slack = panels.width - panels_last_width(&panels);
+    return panels;
+}
+
+struct panels conv_panels_of_anchor(const struct bind *bind, const struct window *w, int64_t width)
+{
+    struct panels panels = conv_panels(w, width);
+    struct dense dense;
+
+    if (window_is_dense(bind->region, &dense) && dense.transposed) {
+        panels.row_step = 1;
+        panels.len_step = dense.out_c;
+    }
     return panels;
 }
 
@@ -436,7 +449,8 @@ bool bind_conv(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
     const int64_t columns = w.out_c / w.groups;
-    const struct panels panels = conv_panels(&w, tile_panel_of(bind->machine, columns));
+    const struct panels panels =
+        conv_panels_of_anchor(bind, &w, tile_panel_of(bind->machine, columns));
     const struct tiled tiled = tiled_conv(&w, false);
     const int64_t chunk =
         bind_conv_chunk(bind, &w, &panels, usual_chunk(bind->machine, &w, &panels));
@@ -459,22 +473,10 @@ bool bind_conv(struct bind *bind)
     return bind_conv_tiles(bind, &w, &panels, &tile);
 }
 
-struct panels conv_panels_of_anchor(const struct bind *bind, const struct window *w)
-{
-    struct panels panels = conv_panels(w, tile_panel(bind->machine));
-    struct dense dense;
-
-    if (window_is_dense(bind->region, &dense) && dense.transposed) {
-        panels.row_step = 1;
-        panels.len_step = dense.out_c;
-    }
-    return panels;
-}
-
 bool bind_conv_small(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
-    const struct panels panels = conv_panels_of_anchor(bind, &w);
+    const struct panels panels = conv_panels_of_anchor(bind, &w, tile_panel(bind->machine));
     const struct tile tile = bind_tile_f32(bind, 0, panels.n_rows, TILE_MORE);
     const int64_t in_c = w.in_c / w.groups;
     const bool wide = in_c >= CHUNK;

@@ -12,7 +12,8 @@
 struct panels conv_panels(const struct window *window, int64_t width);
 
 /* The same as wide as tile_panel says; the constant of a product of rows as it lies there. */
-struct panels conv_panels_of_anchor(const struct bind *bind, const struct window *window);
+struct panels conv_panels_of_anchor(const struct bind *bind, const struct window *window,
+                                    int64_t width);
 
 /* A kernel of extent 1 that visits every input position once. */
 bool conv_is_pointwise(const struct window *window);

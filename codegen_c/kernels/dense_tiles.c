@@ -64,6 +64,32 @@ bool accepts_matmul_dense_tiles(const struct region *region, const char **why)
     return takes_dense_tiles(region, why) && accepts_matmul_dense_rows(region, why);
 }
 
+/* The kernel conv takes rows as pixels in a line. Its chunks of weights, which are fetched before
+ * they are used, are worth it where the third cache is far and more than one tile of rows uses
+ * them. */
+static bool takes_conv(const struct region *region, const char **why)
+{
+    struct dense dense;
+    int pixels, channels;
+
+    *why = "the machine's third cache is near, or it has none";
+    if (!region->machine->far_l3 || !window_is_dense(region, &dense))
+        return false;
+    *why = "its rows are one tile";
+    tile_extents(region->machine, 0, dense.out_c, &pixels, &channels);
+    return dense.rows > pixels;
+}
+
+bool accepts_dense_conv(const struct region *region, const char **why)
+{
+    return accepts_dense_tiles(region, why) && takes_conv(region, why);
+}
+
+bool accepts_matmul_dense_conv(const struct region *region, const char **why)
+{
+    return accepts_matmul_dense_tiles(region, why) && takes_conv(region, why);
+}
+
 static bool bind_dense_tiles_shape(struct bind *bind, const struct dense *d)
 {
     const int width = tile_panel(bind->machine);

@@ -5,6 +5,7 @@
 #include "codegen_c/kernels/conv_bf16.h"
 #include "codegen_c/kernels/conv_decoded.h"
 #include "codegen_c/kernels/conv_pairs.h"
+#include "codegen_c/kernels/dense.h"
 #include "codegen_c/kernels/depthwise.h"
 #include "codegen_c/kernels/dot.h"
 #include "codegen_c/kernels/operands.h"
@@ -122,9 +123,11 @@ static bool is_last(const struct window *w)
 bool leads_conv(const struct region *region, struct lead *lead)
 {
     const struct window w = window_of_conv(region);
+    struct dense dense;
 
     lead->bytes = lead_of_windows(region, &w, tile_most_pixels(region, w.out_c));
-    return is_last(&w) && w.groups == 1;
+    /* Products of rows are this kernel's for the sake of chunks, which pass over all of x again. */
+    return is_last(&w) && w.groups == 1 && !window_is_dense(region, &dense);
 }
 
 /* Strips of positions, of no more than a tile may have. */
