@@ -408,7 +408,8 @@ bool bind_conv_pairs(struct bind *bind)
     const struct panels panels = conv_panels_of_anchor(bind, &w, tile_panel(bind->machine));
     const bool decoded = weight_is_small(bind->region);
     const int64_t chunk = bind_conv_chunk(bind, &w, &panels, usual_chunk(bind, &w, &panels));
-    const bool ahead = w.groups * w.batch == 1 && !decoded && conv_fetches_weights(&panels, chunk);
+    const bool ahead =
+        w.groups * w.batch == 1 && !decoded && conv_fetches_weights(bind->machine, &panels, chunk);
     const int64_t step = step_of(bind, &w, ahead);
     const struct tile_place place = place_of(bind, &w);
     struct tile_end end;

@@ -217,9 +217,11 @@ static bool has_offsets(const struct window *w, const struct panels *panels)
     return !w->channels_last && !w->padded && panels->len <= MOST_OFFSETS;
 }
 
-bool conv_fetches_weights(const struct panels *panels, int64_t chunk)
+bool conv_fetches_weights(const struct machine *machine, const struct panels *panels, int64_t chunk)
 {
-    return chunk < panels->n_rows && chunk * panels->len * (int64_t)sizeof(float) <= MOST_AHEAD;
+    const int64_t most = machine->far_l3 ? (int64_t)machine->l2_bytes / 2 : MOST_AHEAD;
+
+    return chunk < panels->n_rows && chunk * panels->len * (int64_t)sizeof(float) <= most;
 }
 
 int64_t conv_fetch(const struct panels *panels, int64_t chunk, const struct tile *tile,
@@ -241,7 +243,7 @@ static enum tile_form bind_form(struct bind *bind, const struct window *w,
     const int64_t number = (int64_t)sizeof(float);
     const int64_t cache = bind->machine->l2_bytes ? (int64_t)bind->machine->l2_bytes / 2 : CACHED;
     const bool single = w->groups == 1 && w->batch == 1 && bind->machine->lanes != 1;
-    const bool weights = single && conv_fetches_weights(panels, chunk);
+    const bool weights = single && conv_fetches_weights(bind->machine, panels, chunk);
     const bool inputs = single && chunk == panels->n_rows && panels->n_rows <= panels->width &&
                         w->in_c >= w->out_c && w->channels_last && conv_is_pointwise(w) &&
                         window_in_len(w) * w->in_c * number > cache;

@@ -46,7 +46,8 @@ int64_t bind_conv_chunk(struct bind *bind, const struct window *window, const st
                         int64_t usual);
 
 /* Whether the weights of the next chunk are fetched while one is in use. */
-bool conv_fetches_weights(const struct panels *panels, int64_t chunk);
+bool conv_fetches_weights(const struct machine *machine, const struct panels *panels,
+                          int64_t chunk);
 
 /* Numbers of the next chunk of so many channels that are fetched for each input and tap of a tile,
  * so that all are there when all of so many positions have gone through this one, and none sooner:
