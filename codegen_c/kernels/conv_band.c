@@ -145,7 +145,7 @@ bool bind_conv_band(struct bind *bind)
     const struct panels panels = conv_panels(&w, tile_panel_of(bind->machine, columns));
     const bool stepped = tiles_fill_rows(bind->machine, w.out[1], w.out[2], panels.n_rows);
     const struct tiled tiled = tiled_conv(&w, stepped);
-    const struct tile_stores stores = { &w, conv_tile_place(bind, &w) };
+    const struct tile_stores stores = { &w, conv_tile_place(bind, &w), false };
     const struct tile tile =
         stepped ? bind_tile_by_steps(bind, w.out[2], panels.n_rows, w.stride[2], &stores)
                 : bind_tile_of_rows(bind, window_out_len(&w), panels.n_rows, TILE_OFFSETS, &stores);

@@ -172,15 +172,30 @@ static int64_t positions_read(const struct window *w)
     return n;
 }
 
+static bool has_offsets(const struct window *w, const struct panels *panels)
+{
+    return !w->channels_last && !w->padded && panels->len <= MOST_OFFSETS;
+}
+
+/* Gathered by vectors of 8 numbers or more (shorter ones are not worth a call), for a long sum. */
+static bool gathers_long(const struct machine *machine, const struct window *w,
+                         const struct panels *panels)
+{
+    return machine->lanes >= 8 && !w->channels_last && !has_offsets(w, panels) &&
+           panels->len > MOST_OFFSETS;
+}
+
 /* Weights of other layers than this lie in the second cache before it, so that even what would fit
  * comes from the third. Where that is far, a tile waits for it much longer than it computes: only
- * those of the first chunk do, if chunks are small, but each reads all of x, which has to stay. */
+ * those of the first chunk do, if chunks are small, but each reads all of x, which has to stay, and
+ * gathers anew what is gathered. */
 static int64_t usual_chunk(const struct machine *machine, const struct window *w,
                            const struct panels *panels)
 {
     const int64_t x_bytes = positions_read(w) * w->in_c / w->groups * (int64_t)sizeof(float);
 
-    if (machine->far_l3 && x_bytes <= (int64_t)machine->l2_bytes / 2)
+    if (machine->far_l3 && x_bytes <= (int64_t)machine->l2_bytes / 2 &&
+        (w->channels_last || has_offsets(w, panels)))
         return conv_channels_within(STREAMED, panels);
     return conv_cached_chunk(machine, panels, 1);
 }
@@ -210,11 +225,6 @@ int64_t bind_conv_chunk(struct bind *bind, const struct window *w, const struct 
         bind_text(bind, "last_block",
                   out_c % chunk ? "chunk + CHUNK && block < OUT_C" : "chunk + CHUNK");
     return chunk;
-}
-
-static bool has_offsets(const struct window *w, const struct panels *panels)
-{
-    return !w->channels_last && !w->padded && panels->len <= MOST_OFFSETS;
 }
 
 bool conv_fetches_weights(const struct machine *machine, const struct panels *panels, int64_t chunk)
@@ -457,7 +467,8 @@ bool bind_conv(struct bind *bind)
     const int64_t chunk =
         bind_conv_chunk(bind, &w, &panels, usual_chunk(bind->machine, &w, &panels));
     const bool packs = bind->region->anchor->inputs[1]->kind != VALUE_CONSTANT;
-    const struct tile_stores stores = { &w, conv_tile_place(bind, &w) };
+    const struct tile_stores stores = { &w, conv_tile_place(bind, &w),
+                                        gathers_long(bind->machine, &w, &panels) };
     const struct tile tile = bind_tile_of_rows(bind, window_out_len(&w), panels.n_rows,
                                                bind_form(bind, &w, &panels, chunk), &stores);
 

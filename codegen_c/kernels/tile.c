@@ -126,6 +126,7 @@ static struct tile tile_that_stores(struct bind *bind, const struct tile_wish *w
     struct tile tile;
 
     place.some = some && !whole;
+    naming.apart = naming.apart || stores->gathered;
     naming.vector = bind_tile_vector(bind, &naming);
     if (vectors_are_compared(bind->machine) && !tile_is_mixed(bind->machine, &naming) &&
         (whole || (some && has_masks(bind, &naming))) &&

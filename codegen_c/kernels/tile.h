@@ -67,6 +67,8 @@ enum tile_form {
 struct tile_stores {
     const struct window *w;
     struct tile_place place;
+    bool gathered; /* what x is gathered with has constants, which gcc would keep in this tile's
+                      registers */
 };
 
 struct tile {
