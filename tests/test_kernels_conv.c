@@ -534,6 +534,28 @@ START_TEST(sums_go_over_an_array_without_comparisons)
 }
 END_TEST
 
+/* Long sums of what is gathered out of planes: positions around multiples of tiles, channels around
+ * panels, padding, groups and images, weights of more than one chunk. */
+static const struct kernel_case gathered[] = {
+    { "conv", "nn.conv2d", "strides=[16,16], groups=1", "f32[1,3,32,48]; const f32[64,3,16,16]" },
+    { "conv", "nn.conv2d", "strides=[16,16], groups=1", "f32[2,3,48,112]; const f32[70,3,16,16]" },
+    { "conv", "nn.conv2d", "strides=[8,8], padding=[3,2,1,4], groups=1",
+      "f32[1,5,21,34]; const f32[24,5,8,9]" },
+    { "conv", "nn.conv2d", "strides=[14,14], groups=2", "f32[1,6,28,42]; const f32[66,3,14,14]" },
+    { "conv", "nn.conv2d", "strides=[16,16], groups=1", "f32[1,3,80,16]; const f32[448,3,16,16]" },
+};
+
+START_TEST(what_is_gathered_is_a_tile_of_its_own)
+{
+    static const char *const names[] = { "x86-64", "x86-64-v3", "x86-64-v4", "sapphirerapids" };
+    struct ctx *ctx = ctx_new("gathered");
+
+    kernel_cases_check_as(gathered, (int)(sizeof gathered / sizeof *gathered), 1e-5, WINOGRAD_OFF,
+                          machine_find(ctx, names[_i]));
+    ctx_free(ctx);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("kernels_conv");
@@ -556,6 +578,7 @@ int main(void)
     tcase_add_loop_test(tests, bands_as_wide_as_a_vector_keep_their_numbers, 0, 4);
     tcase_add_test(tests, numbers_that_are_none_stay_so);
     tcase_add_loop_test(tests, sums_go_over_an_array_without_comparisons, 0, 4);
+    tcase_add_loop_test(tests, what_is_gathered_is_a_tile_of_its_own, 0, 4);
     srunner_run_all(runner, CK_NORMAL);
     n_failed = srunner_ntests_failed(runner);
     srunner_free(runner);
