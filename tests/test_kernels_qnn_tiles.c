@@ -131,6 +131,25 @@ static const struct kernel_case products[] = {
     { "qnn_dense_tiles", "qnn.matmul", "", "u8[3,1]; const i8[1,1]; const u8[] 9; const i8[] 0" },
 };
 
+/* Where vectors are wide, zero points of x that come at run time, and weights that differ by no more
+ * than a byte does but are no bytes of one sign; both; rows and outputs around multiples of tiles;
+ * those that differ by more. */
+static const struct kernel_case unknown[] = {
+    { "qnn_dense_tiles", "qnn.dense", "", "u8[1,7]; const u8[5,7] 0 255 3; u8[]; const u8[] 0" },
+    { "qnn_dense_tiles", "qnn.dense", "", "i8[1,64]; const i8[100,64]; i8[1]; const i8[] 0" },
+    { "qnn_dense_tiles", "qnn.dense", "",
+      "i8[9,30] -128 127 0; const u8[33,30] 255 0 7; i8[]; const u8[] 0" },
+    { "qnn_dense_tiles", "qnn.matmul", "",
+      "u8[16,40] 255; const u8[40,64] 255 0; const u8[] 0; const u8[] 1" },
+    { "qnn_dense_tiles", "qnn.matmul", "",
+      "u8[2,5,129]; const u8[129,71]; u8[]; const u8[] 255" },
+    { "qnn_dense_tiles", "qnn.matmul", "transpose_b=true",
+      "i8[3,21]; const i8[40,21] -128 127; i8[] -128; const i8[] 100" },
+    { "qnn_matmul", "qnn.matmul", "",
+      "u8[4,3]; const u8[3,2] 0 255; const u8[] 7; const u8[2] 255 0" },
+    { "qnn_matmul", "qnn.matmul", "", "u8[4,3]; u8[3,5]; u8[]; const u8[] 0" },
+};
+
 /* Without scratch: whole patches on the stack (planes, channels last, groups, one position), and in
  * parts: rows of the kernel; taps, where a row is too long, or for groups or dilations; pieces of
  * the channels; a last part that is no multiple of 4. */
@@ -183,6 +202,18 @@ END_TEST
 START_TEST(channels_last_agree_exactly)
 {
     KERNEL_CASES_CHECK(last, 0);
+}
+END_TEST
+
+START_TEST(what_is_not_known_agrees_exactly)
+{
+    static const char *const names[] = { "x86-64-v3", "x86-64-v4", "sapphirerapids", "znver5" };
+    const int n = (int)(sizeof unknown / sizeof *unknown);
+    struct ctx *ctx = ctx_new("machine");
+
+    kernel_cases_check_as(unknown, n, 0, WINOGRAD_AUTO, machine_find(ctx, names[_i]));
+    kernel_cases_check_tight(unknown, n, 0, 0, machine_find(ctx, names[_i]));
+    ctx_free(ctx);
 }
 END_TEST
 
@@ -244,6 +275,7 @@ int main(void)
     tcase_add_test(tests, products_agree_exactly);
     tcase_add_test(tests, channels_last_agree_exactly);
     tcase_add_test(tests, rows_agree_exactly);
+    tcase_add_loop_test(tests, what_is_not_known_agrees_exactly, 0, 4);
     tcase_add_test(tests, scalars_agree_exactly);
     tcase_add_test(tests, without_scratch_they_agree_exactly);
     srunner_run_all(runner, CK_NORMAL);

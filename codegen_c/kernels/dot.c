@@ -76,7 +76,7 @@ int64_t dot_weight(const struct region *region, const struct dot *dot, int64_t c
     if (dot->quads && k % 4 == 3)
         return 0;
     return (int64_t)tensor_at(&w, at) -
-           (int64_t)tensor_at(&zero, type_elements(&zero.type) == 1 ? 0 : channel);
+           (int64_t)tensor_at(&zero, type_elements(&zero.type) == 1 ? 0 : channel) - dot->centre;
 }
 
 static bool are_bytes(const struct region *region, const struct dot *dot)
@@ -101,12 +101,14 @@ bool takes_dot(const struct region *region, const struct dot *dot, const char **
         return false;
     *why = "weights or zero points are not known";
     if (node->inputs[W]->kind != VALUE_CONSTANT || node->inputs[W_ZERO]->kind != VALUE_CONSTANT ||
-        node->inputs[X_ZERO]->kind != VALUE_CONSTANT || !value_uniform(node->inputs[X_ZERO], &zero))
+        !(value_uniform(node->inputs[X_ZERO], &zero) ||
+          (dot->any_zero && type_elements(&node->inputs[X_ZERO]->type) == 1)))
         return false;
     *why = "a sum is empty, or may leave 32 bits";
     if (dot->len < 1 || dot->len > LONGEST)
         return false;
-    *why = "a weight less its zero point is no byte";
+    *why = dot->any_zero ? "weights less their zero points differ by more than a byte does"
+                         : "a weight less its zero point is no byte";
     return are_bytes(region, dot);
 }
 

@@ -19,7 +19,9 @@ struct dot {
     int64_t groups, channels; /* channels: of a group */
     int64_t len;              /* of a sum */
     int64_t channel_step, minor, major_step, minor_step;
-    bool quads; /* of a sum in fours, the last of which is no element, but 0 */
+    bool quads;     /* of a sum in fours, the last of which is no element, but 0 */
+    bool any_zero;  /* the zero point of x may be known at run time only */
+    int64_t centre; /* weights less their zero point are less by that; of dense layers, else 0 */
 };
 
 /* Sums run over (k_h, k_w, in_c), so that what lies side by side with the channels last is copied
@@ -35,7 +37,7 @@ struct dot dot_of_conv_tiles(const struct region *region, const struct window *w
  * from their zero point are bytes. */
 bool takes_dot(const struct region *region, const struct dot *dot, const char **why);
 
-/* A weight less its zero point; the channel counts those of all groups. */
+/* A weight less its zero point and the centre; the channel counts those of all groups. */
 int64_t dot_weight(const struct region *region, const struct dot *dot, int64_t channel, int64_t k);
 
 /* The scratch of such products; and how many numbers of a sum there are on the stack at most, where

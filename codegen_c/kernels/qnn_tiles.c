@@ -9,9 +9,10 @@
 #include "codegen_c/kernels/dot.h"
 #include "codegen_c/kernels/window.h"
 
-enum { X, W };
+enum { X, W, X_ZERO, W_ZERO };
 enum { FEW = 4 };         /* output channels of a group: tiles would be empty */
 enum { MOST_CHUNKS = 8 }; /* values of the knob */
+enum { WIDE_LANES = 8 };  /* with fewer (SSE2) what is not known costs as much as it gains */
 
 /* How a patch is gathered on the stack: `len` numbers at a time, by copies of `run`: rows of the
  * kernel, taps, or, with 0, what is left of a tap or of the part. */
@@ -222,6 +223,25 @@ bool bind_qnn_conv_tiles(struct bind *bind)
 
 /* Every row of x times the same matrix: [out_c, in_c] of qnn.dense, [in_c, out_c] of qnn.matmul,
  * unless that is transposed. */
+/* Half way between the least and the greatest weight less its zero point, where these are no bytes
+ * of one sign: sums of the inputs, which are made once for all channels, make up for it. */
+static int64_t centre_of(const struct region *region, const struct dot *dot)
+{
+    const struct node *node = region->anchor;
+    int64_t least = 0, greatest = 0;
+
+    if (node->inputs[W]->kind != VALUE_CONSTANT || node->inputs[W_ZERO]->kind != VALUE_CONSTANT)
+        return 0;
+    for (int64_t channel = 0; channel < dot->channels; channel++)
+        for (int64_t k = 0; k < dot->len; k++) {
+            const int64_t number = dot_weight(region, dot, channel, k);
+
+            least = number < least ? number : least;
+            greatest = number > greatest ? number : greatest;
+        }
+    return least < INT8_MIN || greatest > INT8_MAX ? (least + greatest + 1) / 2 : 0;
+}
+
 static struct dot dot_of_dense(const struct region *region)
 {
     const struct node *node = region->anchor;
@@ -230,12 +250,17 @@ static struct dot dot_of_dense(const struct region *region)
     const int64_t in_c = b->dim[b->rank - (rows ? 1 : 2)];
     const int64_t out_c = b->dim[b->rank - (rows ? 2 : 1)];
 
-    return (struct dot){ .groups = 1,
-                         .channels = out_c,
-                         .len = in_c,
-                         .channel_step = rows ? in_c : 1,
-                         .minor = 1,
-                         .major_step = rows ? 1 : out_c };
+    struct dot dot = { .groups = 1,
+                       .channels = out_c,
+                       .len = in_c,
+                       .channel_step = rows ? in_c : 1,
+                       .minor = 1,
+                       .major_step = rows ? 1 : out_c,
+                       .any_zero = region->machine->lanes >= WIDE_LANES };
+
+    if (dot.any_zero)
+        dot.centre = centre_of(region, &dot);
+    return dot;
 }
 
 bool accepts_qnn_dense_tiles(const struct region *region, const char **why)
@@ -265,11 +290,27 @@ size_t scratch_qnn_dense_tiles(const struct region *region)
     return dot_scratch(&dot, rows_of(region) == 1);
 }
 
+/* The zero point of x, and what stands for the sums where weights are less by a centre. */
+static void bind_zero_and_centre(struct bind *bind, const struct dot *dot)
+{
+    struct value *zero = bind->region->anchor->inputs[X_ZERO];
+    const bool known = zero->kind == VALUE_CONSTANT;
+
+    bind_flag(bind, "known_zero", known);
+    if (known)
+        bind_text(bind, "zero", "X_ZERO");
+    else
+        bind_text(bind, "zero", "%s[0]", bind_operand(bind, zero));
+    bind_flag(bind, "centred", dot->centre != 0);
+    bind_int(bind, "centre", dot->centre);
+}
+
 bool bind_qnn_dense_tiles(struct bind *bind)
 {
     const struct dot dot = dot_of_dense(bind->region);
     const int64_t rows = rows_of(bind->region);
     struct position position;
+    int lanes;
 
     bind_input(bind, "x", X);
     bind_flag(bind, "single", rows == 1);
@@ -279,10 +320,11 @@ bool bind_qnn_dense_tiles(struct bind *bind)
     bind_dot(bind, &dot, rows == 1, even_part(dot.len, dot_most_part(rows == 1)));
     if (rows > 1)
         bind_dot_chunk(bind, dot.channels);
+    bind_zero_and_centre(bind, &dot);
     position_by_division(bind, "at", &position);
     position.hoists = rows > 1;
     if (dot.channels > 1)
         position.coord[position.rank - 1] = rows == 1 ? "at" : "oc";
-    return bind_sums_epilogue(bind, "acc", &position,
-                              epilogue_lanes(bind, &position, dot.channels));
+    lanes = dot.centre ? 0 : epilogue_lanes(bind, &position, dot.channels);
+    return bind_sums_epilogue(bind, "acc", &position, lanes);
 }
