@@ -27,6 +27,10 @@ static const struct kernel_case reads[] = {
     { "take", "take", "axis=0", "const f4e2m1[7,4]; i64[2] 6 1" },
     { "take", "take", "axis=0", "i4[9,3]; i64[4] 8 0 -9 3" },
     { "gather", "gather", "axis=0", "f32[3]; i32[5] 0 2 -3 1 1" },
+    /* known ones, which need no limits; one of which counts from the end */
+    { "gather", "gather", "axis=1", "f32[3,4,5]; const i64[2,2,5] 0 3 1 2 3" },
+    { "gather", "gather", "axis=2", "u8[2,3,33]; const i32[2,3,17] 32 0 7 31" },
+    { "gather", "gather", "axis=0", "f32[3]; const i64[5] 0 2 -3 1 1" },
     { "gather_nd", "gather_nd", "batch_dims=1", "f32[3,4,5]; i64[3,2,1] 0 -1 1 2 2 3" },
     { "gather_nd", "gather_nd", "batch_dims=1", "f32[3,4,5]; i32[3,2] 0 -1 1 2 2 3" },
     { "gather_nd", "gather_nd", "batch_dims=2", "f64[2,3,4,2]; const i64[2,3,2] 0 1 -1 0" },

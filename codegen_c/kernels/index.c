@@ -23,11 +23,16 @@ bool accepts_tuples(const struct region *region, const char **why)
     return false;
 }
 
-/* The indices with their type, and the helper that keeps an index within its axis. */
-static void bind_indices(struct bind *bind)
+static void bind_index_type(struct bind *bind)
 {
     bind_input(bind, "indices", 1);
     bind_text(bind, "tindex", "%s", dtype_c_type(anchor_input(bind->region, 1)->dtype));
+}
+
+/* The indices with their type, and the helper that keeps an index within its axis. */
+static void bind_indices(struct bind *bind)
+{
+    bind_index_type(bind);
     bind_helper(bind, "index_within");
 }
 
@@ -93,13 +98,34 @@ static void bind_coordinates(struct bind *bind, const struct type *type, const s
     bind_int(bind, "axis", axis);
 }
 
+/* Whether they are a constant that tells elements from the start on: nothing has to be kept within
+ * the axis. */
+static bool are_within(const struct value *indices, int64_t len)
+{
+    struct tensor tensor;
+    bool within = indices->kind == VALUE_CONSTANT;
+
+    if (!within)
+        return false;
+    tensor = value_tensor(indices);
+    for (int64_t i = 0; within && i < type_elements(&tensor.type); i++)
+        within = tensor_at(&tensor, i) >= 0 && tensor_at(&tensor, i) < (double)len;
+    return within;
+}
+
 bool bind_gather(struct bind *bind)
 {
     const struct type *x = anchor_input(bind->region, 0);
+    const int axis = type_axis(x, bind->region->anchor->attrs.axis.axis);
+    const bool within = are_within(bind->region->anchor->inputs[1], x->dim[axis]);
 
-    bind_indexed(bind);
-    bind_coordinates(bind, anchor_input(bind->region, 1), x,
-                     type_axis(x, bind->region->anchor->attrs.axis.axis), "index");
+    bind_type(bind);
+    bind_input(bind, "x", 0);
+    bind_index_type(bind);
+    bind_helper(bind, within ? "one_by_one" : "index_within");
+    bind_text(bind, "one_by_one", within ? " ONE_BY_ONE" : "");
+    bind_flag(bind, "within", within);
+    bind_coordinates(bind, anchor_input(bind->region, 1), x, axis, "index");
     return true;
 }
 
