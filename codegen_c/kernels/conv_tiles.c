@@ -24,12 +24,8 @@
 #include "codegen_c/kernels/tile_features.h"
 
 enum {
-    CACHED = 256 << 10,     /* bytes of weights, where the machine has no second cache to tell */
-    STREAMED = 128 << 10,   /* of a chunk, where weights come from a third cache that is far */
-    CHUNK = 32,             /* weights of a channel that are decoded at a time, on the stack */
-    MOST_CHUNKS = 12,       /* values of the knob */
-    MOST_OFFSETS = 256,     /* of x that is channels first; they are on the stack */
-    MOST_AHEAD = 512 << 10, /* bytes of a chunk that are fetched while another is in use */
+    CHUNK = 32,         /* weights of a channel that are decoded at a time, on the stack */
+    MOST_OFFSETS = 256, /* of x that is channels first; they are on the stack */
     SHORTEST_SPAN = 4,
     MOST_RUN = 192 /* inputs of a row of the kernel that are taken as one: more gain nothing */
 };
@@ -142,36 +138,6 @@ const char *conv_group_start(struct bind *bind, const struct window *w, const st
                         (int)panels_rows(p), row_len);
 }
 
-int64_t conv_channels_within(int64_t bytes, const struct panels *panels)
-{
-    const int64_t fit = bytes / (panels->len * (int64_t)sizeof(float)) / panels->width;
-
-    return (fit > 0 ? fit : 1) * panels->width;
-}
-
-int64_t conv_cached_chunk(const struct machine *machine, const struct panels *panels, int part)
-{
-    const int64_t cache = machine->l2_bytes ? (int64_t)machine->l2_bytes / 2 : CACHED;
-
-    if (conv_channels_within(cache, panels) >= panels->n_rows ||
-        (machine->lanes == 1 && machine->l2_bytes == 0))
-        return panels->n_rows;
-    return conv_channels_within(cache / part, panels);
-}
-
-/* Positions of x that are read: strides may pass over some. */
-static int64_t positions_read(const struct window *w)
-{
-    int64_t n = 1;
-
-    for (int i = 0; i < 3; i++) {
-        const int64_t most = w->out[i] * (w->k[i] < w->stride[i] ? w->k[i] : w->stride[i]);
-
-        n *= w->in[i] < most ? w->in[i] : most;
-    }
-    return n;
-}
-
 static bool has_offsets(const struct window *w, const struct panels *panels)
 {
     return !w->channels_last && !w->padded && panels->len <= MOST_OFFSETS;
@@ -185,65 +151,6 @@ static bool gathers_long(const struct machine *machine, const struct window *w,
            panels->len > MOST_OFFSETS;
 }
 
-/* Weights of other layers than this lie in the second cache before it, so that even what would fit
- * comes from the third. Where that is far, a tile waits for it much longer than it computes: only
- * those of the first chunk do, if chunks are small, but each reads all of x, which has to stay, and
- * gathers anew what is gathered. */
-static int64_t usual_chunk(const struct machine *machine, const struct window *w,
-                           const struct panels *panels)
-{
-    const int64_t x_bytes = positions_read(w) * w->in_c / w->groups * (int64_t)sizeof(float);
-
-    if (machine->far_l3 && x_bytes <= (int64_t)machine->l2_bytes / 2 &&
-        (w->channels_last || has_offsets(w, panels)))
-        return conv_channels_within(STREAMED, panels);
-    return conv_cached_chunk(machine, panels, 1);
-}
-
-int64_t bind_conv_chunk(struct bind *bind, const struct window *w, const struct panels *panels,
-                        int64_t usual)
-{
-    const int64_t out_c = w->out_c / w->groups;
-    int64_t values[MOST_CHUNKS], chunk;
-    bool chunked;
-    int n = 0;
-
-    values[n++] = out_c;
-    for (chunk = panels->width; chunk < out_c && n < MOST_CHUNKS; chunk *= 2)
-        values[n++] = chunk;
-    chunk = bind_knob(bind, KNOB_CHUNK, usual < out_c ? usual : out_c, n, values);
-    if (bind->region->leads) /* then all channels of a position go together */
-        chunk = out_c;
-    chunked = chunk < out_c;
-
-    bind_flag(bind, "chunked", chunked);
-    bind_int(bind, "chunk_c", chunk);
-    bind_text(bind, "first_block", chunked ? "chunk" : "0");
-    if (!chunked)
-        bind_text(bind, "last_block", "OUT_C");
-    else
-        bind_text(bind, "last_block",
-                  out_c % chunk ? "chunk + CHUNK && block < OUT_C" : "chunk + CHUNK");
-    return chunk;
-}
-
-bool conv_fetches_weights(const struct machine *machine, const struct panels *panels, int64_t chunk)
-{
-    const int64_t most = machine->far_l3 ? (int64_t)machine->l2_bytes / 2 : MOST_AHEAD;
-
-    return chunk < panels->n_rows && chunk * panels->len * (int64_t)sizeof(float) <= most;
-}
-
-int64_t conv_fetch(const struct panels *panels, int64_t chunk, const struct tile *tile,
-                   int64_t positions)
-{
-    const int64_t tiles = (positions + tile->most_pixels - 1) / tile->most_pixels *
-                          ((chunk + tile->most_channels - 1) / tile->most_channels);
-    const int64_t fetch = ((chunk < panels->n_rows ? chunk : panels->n_rows) + tiles - 1) / tiles;
-
-    return fetch < tile_line() ? fetch : tile_line();
-}
-
 /* Weights that do not stay in the second cache are fetched into it a chunk ahead. Else, where so
  * few channels are made of each input that the processor would wait for it, the inputs of the tiles
  * that follow. */
@@ -251,7 +158,7 @@ static enum tile_form bind_form(struct bind *bind, const struct window *w,
                                 const struct panels *panels, int64_t chunk)
 {
     const int64_t number = (int64_t)sizeof(float);
-    const int64_t cache = bind->machine->l2_bytes ? (int64_t)bind->machine->l2_bytes / 2 : CACHED;
+    const int64_t cache = conv_near_bytes(bind->machine);
     const bool single = w->groups == 1 && w->batch == 1 && bind->machine->lanes != 1;
     const bool weights = single && conv_fetches_weights(bind->machine, panels, chunk);
     const bool inputs = single && chunk == panels->n_rows && panels->n_rows <= panels->width &&
@@ -465,7 +372,9 @@ bool bind_conv(struct bind *bind)
         conv_panels_of_anchor(bind, &w, tile_panel_of(bind->machine, columns));
     const struct tiled tiled = tiled_conv(&w, false);
     const int64_t chunk =
-        bind_conv_chunk(bind, &w, &panels, usual_chunk(bind->machine, &w, &panels));
+        bind_conv_chunk(bind, &w, &panels,
+                        conv_usual_chunk(bind->machine, &w, &panels,
+                                         !w.channels_last && !has_offsets(&w, &panels)));
     const bool packs = bind->region->anchor->inputs[1]->kind != VALUE_CONSTANT;
     const struct tile_stores stores = { &w, conv_tile_place(bind, &w),
                                         gathers_long(bind->machine, &w, &panels) };

@@ -3,6 +3,7 @@
 #ifndef CODEGEN_C_KERNELS_CONV_TILES_H
 #define CODEGEN_C_KERNELS_CONV_TILES_H
 
+#include "codegen_c/kernels/conv_chunk.h"
 #include "codegen_c/kernels/panels.h"
 #include "codegen_c/kernels/tile.h"
 #include "codegen_c/kernels/window.h"
@@ -32,28 +33,6 @@ void bind_conv_width(struct bind *bind, const struct panels *panels, const char 
  * "g % GROUPS * 40 * TAPS * IN_C + "; "" without groups. */
 const char *conv_group_start(struct bind *bind, const struct window *window,
                              const struct panels *panels, const char *row_len);
-
-/* As many output channels as have their weights in so many bytes, in whole panels, at least one. */
-int64_t conv_channels_within(int64_t bytes, const struct panels *panels);
-
-/* All output channels if their weights fit into half of the second cache, else as many as have
- * theirs in a part of that half (1: all of it, 4: a quarter). */
-int64_t conv_cached_chunk(const struct machine *machine, const struct panels *panels, int part);
-
-/* So many output channels at a time, usually (KNOB_CHUNK): sets chunked, chunk_c, first_block and
- * last_block. Returns the channels of a chunk: out_c if there is no loop over them. */
-int64_t bind_conv_chunk(struct bind *bind, const struct window *window, const struct panels *panels,
-                        int64_t usual);
-
-/* Whether the weights of the next chunk are fetched while one is in use. */
-bool conv_fetches_weights(const struct machine *machine, const struct panels *panels,
-                          int64_t chunk);
-
-/* Numbers of the next chunk of so many channels that are fetched for each input and tap of a tile,
- * so that all are there when all of so many positions have gone through this one, and none sooner:
- * what waits for memory holds up loads of what lies in the second cache. */
-int64_t conv_fetch(const struct panels *panels, int64_t chunk, const struct tile *tile,
-                   int64_t positions);
 
 /* Sets weight_at, where the weights of the tile at `block` begin. */
 void bind_conv_weight_at(struct bind *bind, const struct window *window,
