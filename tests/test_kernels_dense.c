@@ -148,18 +148,18 @@ END_TEST
 
 /* Where the third cache is far, rows are pixels of the kernel conv, if they are more than a tile:
  * rows around multiples of its tiles, outputs around panels and vectors, both orders of the
- * constant, weights in one chunk and in several. */
+ * constant; not where all weights are one chunk. */
 static const struct kernel_case far_weights[] = {
-    { "dense_tiles", "nn.dense", "", "f32[8,33]; const f32[64,33]" },
-    { "conv", "nn.dense", "", "f32[9,33]; const f32[64,33]" },
-    { "conv", "nn.dense", "", "f32[12,5]; const f32[71,5]" },
-    { "conv", "nn.dense", "", "f32[3,7,20]; const f32[3,20]" },
-    { "conv", "nn.dense", "", "f32[25,600]; const f32[200,600]" },
-    { "conv", "nn.matmul", "", "f32[19,31]; const f32[31,130]" },
-    { "conv", "nn.matmul", "", "f32[3,4,12]; const f32[12,17]" },
+    { "dense_tiles", "nn.dense", "", "f32[8,600]; const f32[200,600]" },
+    { "conv", "nn.dense", "", "f32[9,600]; const f32[200,600]" },
+    { "conv", "nn.dense", "", "f32[3,7,2049]; const f32[67,2049]" },
+    { "conv", "nn.dense", "", "f32[25,200]; const f32[260,200]" },
+    { "conv", "nn.matmul", "", "f32[19,311]; const f32[311,130]" },
+    { "conv", "nn.matmul", "", "f32[3,4,121]; const f32[121,321]" },
     { "conv", "nn.matmul", "transpose_b=true", "f32[13,300]; const f32[256,300]" },
     { "conv", "nn.matmul", "", "f32[17,520]; const f32[520,192]" },
-    { "conv", "nn.matmul", "", "f32[31,1]; const f32[1,9]" },
+    { "dense_tiles", "nn.matmul", "", "f32[31,512]; const f32[512,64]" },
+    { "dense_tiles", "nn.dense", "", "f32[197,768]; const f32[10,768]" },
 };
 
 START_TEST(rows_share_chunks_of_weights)

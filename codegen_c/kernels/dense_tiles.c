@@ -5,6 +5,7 @@
 
 #include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/decode.h"
+#include "codegen_c/kernels/conv_chunk.h"
 #include "codegen_c/kernels/dense.h"
 #include "codegen_c/kernels/operands.h"
 #include "codegen_c/kernels/panels.h"
@@ -65,15 +66,24 @@ bool accepts_matmul_dense_tiles(const struct region *region, const char **why)
 }
 
 /* The kernel conv takes rows as pixels in a line. Its chunks of weights, which are fetched before
- * they are used, are worth it where the third cache is far and more than one tile of rows uses
- * them. */
+ * they are used, are worth it where the third cache is far, there are several, and more than one
+ * tile of rows uses them. */
 static bool takes_conv(const struct region *region, const char **why)
 {
+    struct panels panels;
+    struct window window;
     struct dense dense;
     int pixels, channels;
 
     *why = "the machine's third cache is near, or it has none";
     if (!region->machine->far_l3 || !window_is_dense(region, &dense))
+        return false;
+    *why = "its weights are one chunk";
+    panels = (struct panels){ .n_rows = dense.out_c,
+                              .len = dense.in_c,
+                              .width = tile_panel_of(region->machine, dense.out_c) };
+    window = window_of_conv(region);
+    if (conv_usual_chunk(region->machine, &window, &panels, false) >= dense.out_c)
         return false;
     *why = "its rows are one tile";
     tile_extents(region->machine, 0, dense.out_c, &pixels, &channels);
