@@ -87,7 +87,7 @@ static bool warm_round(struct rounds *rounds)
         double seconds;
 
         /* One run for the caches, which the contender before has filled. */
-        if ((c->block > 1 && !run(c, 1, &seconds)) || !run(c, c->block, &seconds))
+        if (!run(c, 1, &seconds) || !run(c, c->block, &seconds))
             return false;
         series_add(&c->warm, seconds / (double)c->block);
     }
