@@ -93,48 +93,36 @@ START_TEST(results_follow_the_last_part)
 }
 END_TEST
 
-/* Of weights that conv fetches chunk by chunk, so that all of the next are there in time; and what
- * its sums are added to. */
+/* Of weights that conv fetches chunk by chunk, so that all of the next are there in time: 128
+ * channels by 33 x 2 tiles, and what its sums are added to; where strides leave a quarter of x to
+ * be read by each chunk (401,408 bytes of 1.6 MB), 64 channels by 33 tiles. */
+static const struct {
+    const char *text, *says[3];
+} chunks[] = {
+    { "fn main(%x: (1,14,14,256) f32, %r: (1,14,14,512) f32) -> (%y) {\n"
+      "  const @t : (512,256,1,1) f32 = crc32:00000000\n"
+      "  %c = nn.conv2d(%x, @t) {groups=1, data_layout=\"NHWC\", out_layout=\"NHWC\"} : "
+      "(1,14,14,512) f32\n"
+      "  %y = add(%c, %r) : (1,14,14,512) f32\n"
+      "}\n",
+      { "CHUNK = 128,", "FETCH = 2,", "prefetch(&b_1[j * b_1_step + v * LANES], 0, 2)" } },
+    { "fn main(%x: (1,28,28,512) f32) -> (%y) {\n"
+      "  const @t : (1024,512,1,1) f32 = crc32:00000000\n"
+      "  %y = nn.conv2d(%x, @t) {strides=[2,2], groups=1, data_layout=\"NHWC\", "
+      "out_layout=\"NHWC\"} : (1,14,14,1024) f32\n"
+      "}\n",
+      { "CHUNK = 64,", "FETCH = 2,", " ahead, FETCH," } },
+};
+
 START_TEST(conv_fetches_evenly)
 {
     struct ctx *ctx = ctx_new("evenly");
-    struct generated_case row = {
-        .text = "fn main(%x: (1,14,14,256) f32, %r: (1,14,14,512) f32) -> (%y) {\n"
-                "  const @t : (512,256,1,1) f32 = crc32:00000000\n"
-                "  %c = nn.conv2d(%x, @t) {groups=1, data_layout=\"NHWC\", out_layout=\"NHWC\"} : "
-                "(1,14,14,512) f32\n"
-                "  %y = add(%c, %r) : (1,14,14,512) f32\n"
-                "}\n",
-        .tolerance = 1e-5,
-        .machine = machine_find(ctx, "sapphirerapids")
-    };
+    struct generated_case row = { .text = chunks[_i].text,
+                                  .tolerance = 1e-5,
+                                  .machine = machine_find(ctx, "sapphirerapids") };
 
-    ck_assert_int_eq(generated_count(ctx, &row, " ahead, FETCH,"), 1);
-    ck_assert_int_eq(generated_count(ctx, &row, "FETCH = 2,"), 1); /* 128 channels, 33 x 2 tiles */
-    ck_assert_int_eq(generated_count(ctx, &row, "prefetch(&b_1[j * b_1_step + v * LANES], 0, 2)"),
-                     1);
-    generated_check(&row);
-    ctx_free(ctx);
-}
-END_TEST
-
-/* Of x only what strides leave is read by each chunk: 401,408 bytes, where all of it are 1.6 MB. */
-START_TEST(strides_leave_room_for_chunks)
-{
-    struct ctx *ctx = ctx_new("strides");
-    struct generated_case row = {
-        .text = "fn main(%x: (1,28,28,512) f32) -> (%y) {\n"
-                "  const @t : (1024,512,1,1) f32 = crc32:00000000\n"
-                "  %y = nn.conv2d(%x, @t) {strides=[2,2], groups=1, data_layout=\"NHWC\", "
-                "out_layout=\"NHWC\"} : (1,14,14,1024) f32\n"
-                "}\n",
-        .tolerance = 1e-5,
-        .machine = machine_find(ctx, "sapphirerapids"),
-        .one_build = true,
-    };
-
-    ck_assert_int_eq(generated_count(ctx, &row, "CHUNK = 64,"), 1);
-    ck_assert_int_eq(generated_count(ctx, &row, "FETCH = 2,"), 1);
+    for (int k = 0; k < 3; k++)
+        ck_assert_int_eq(generated_count(ctx, &row, chunks[_i].says[k]), 1);
     generated_check(&row);
     ctx_free(ctx);
 }
@@ -153,8 +141,7 @@ int main(void)
     tcase_add_loop_test(tests, rows_agree_with_the_reference, 0, N_ROWS(rows));
     tcase_add_loop_test(tests, other_machines_have_conv, 0, 4);
     tcase_add_test(tests, results_follow_the_last_part);
-    tcase_add_test(tests, conv_fetches_evenly);
-    tcase_add_test(tests, strides_leave_room_for_chunks);
+    tcase_add_loop_test(tests, conv_fetches_evenly, 0, N_ROWS(chunks));
     srunner_run_all(runner, CK_ENV);
     n_failed = srunner_ntests_failed(runner);
     srunner_free(runner);
