@@ -4,7 +4,11 @@
 #include "codegen_c/kernels/decode.h"
 #include "codegen_c/kernels/limits.h"
 
-enum { LINE = 16 /* numbers of a cache line */ };
+enum {
+    LINE = 16, /* numbers of a cache line */
+    NEAR = 12  /* inputs whose weights are fetched into the first cache before they are needed,
+                  where the third is far: 8 to 16 are alike (docs/kernels.md) */
+};
 
 int tile_line(void)
 {
@@ -192,6 +196,9 @@ const char *new_tile_fn(struct bind *bind, const char *name, const struct tile_n
     keys_offer(&keys, "short", mixed || tile_is_short(bind->machine, naming) ? "1" : "");
     keys_offer(&keys, "fuse", mixed ? "FUSE24(v)" : naming->vector.fuse ? naming->vector.fuse : "");
     keys_set_flag(&keys, "fetches", fetches);
+    keys_offer(&keys, "near",
+               form == TILE_EVENLY || form == TILE_PARTS ? arena_printf(bind->arena, "%d", NEAR)
+                                                         : "");
     keys_offer(&keys, "line", evenly ? "fetch" : arena_printf(bind->arena, "%d", LINE));
     keys_offer(&keys, "fetched", evenly ? "`fetch` numbers" : "a cache line");
     keys_offer(&keys, "are", evenly ? "are" : "is");
