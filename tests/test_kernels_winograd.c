@@ -4,7 +4,9 @@
 #include <stdlib.h>
 
 #include "codegen_c/kernels/winograd.h"
+#include "codegen_c/knob.h"
 #include "codegen_c/machine.h"
+#include "codegen_c/signature.h"
 #include "tests/support/kernel_case.h"
 #include "tests/support/run_generated.h"
 
@@ -106,7 +108,8 @@ START_TEST(strides_agree_with_the_reference)
 END_TEST
 
 /* Where the third cache is far, weights that come from there are fetched evenly, for as many tiles
- * as leave room in the second cache; others stay, and have groups as elsewhere. */
+ * as leave room in the second cache, and are transformed at run time where that is faster; others
+ * stay, and have groups as elsewhere. */
 START_TEST(weights_from_afar_serve_many_tiles)
 {
 #define CONV(h, c)                                                                                 \
@@ -118,8 +121,9 @@ START_TEST(weights_from_afar_serve_many_tiles)
     static const struct {
         const char *text, *machine, *group, *fetch;
     } far[] = {
-        { CONV("14", "256"), "sapphirerapids", "GROUP = 49, ROOM", "FETCH = 5, /*" },
-        { CONV("40", "128"), "sapphirerapids", "GROUP = 56, ROOM", "FETCH = 5, /*" },
+        { CONV("28", "128"), "sapphirerapids", "GROUP = 49, ROOM", "FETCH = 5, /*" },
+        { CONV("7", "512"), "sapphirerapids", "GROUP = 4, ROOM", "FETCH = 8, /*" },
+        { CONV("14", "256"), "sapphirerapids", "GROUP = 16, ROOM", "FETCH = 4, /*" },
         { CONV("56", "32"), "sapphirerapids", "GROUP = 32, ROOM", "FETCH = 8, /*" },
         { CONV("14", "256"), "znver5", "GROUP = 16, ROOM", "% 2)" },
     };
@@ -134,6 +138,56 @@ START_TEST(weights_from_afar_serve_many_tiles)
     ck_assert_int_eq(generated_count(ctx, &row, far[_i].group), 1);
     ck_assert_int_eq(generated_count(ctx, &row, far[_i].fetch), 1);
     generated_check(&row);
+    ctx_free(ctx);
+}
+END_TEST
+
+/* Weights that are transformed when they are needed: on every machine that has vectors, or single
+ * numbers, of known length; some inputs at a time, and all at once. */
+START_TEST(late_weights_agree_with_the_reference)
+{
+#define LATE(shape, y, in_c, out_c, pads)                                                          \
+    "fn main(%x: " shape " f32, %r: " y " f32) -> (%y) {\n"                                        \
+    "  const @t : (" out_c "," in_c ",3,3) f32 = crc32:00000000\n"                                 \
+    "  %c = nn.conv2d(%x, @t) {padding=[" pads "], groups=1, data_layout=\"NHWC\", "               \
+    "out_layout=\"NHWC\"} : " y " f32\n"                                                           \
+    "  %a = add(%c, %r) : " y " f32\n"                                                             \
+    "  %y = nn.relu(%a) : " y " f32\n"                                                             \
+    "}\n"
+    static const struct {
+        const char *text, *machine, *depth, *pairs;
+    } late[] = {
+        { LATE("(1,9,10,24)", "(1,9,10,64)", "24", "64", "1,1,1,1"), "x86-64", "8", NULL },
+        { LATE("(1,9,10,24)", "(1,9,10,64)", "24", "64", "1,1,1,1"), "x86-64-v3", "8", NULL },
+        { LATE("(1,9,10,24)", "(1,9,10,64)", "24", "64", "1,1,1,1"), "x86-64-v4", "8", "0" },
+        { LATE("(1,9,10,24)", "(1,9,10,64)", "24", "64", "1,1,1,1"), "cortex-m7", "8", NULL },
+        { LATE("(2,7,7,32)", "(2,7,7,32)", "32", "32", "1,1,1,1"), "x86-64-v3", "32", NULL },
+        { LATE("(1,6,18,64)", "(1,4,16,96)", "64", "96", "0,0,0,0"), "znver4", "16", "0" },
+        { LATE("(1,1,1,16)", "(1,2,2,32)", "16", "32", "2,1,1,2"), "x86-64-v3", "16", NULL },
+        { LATE("(1,21,22,16)", "(1,21,22,32)", "16", "32", "1,1,1,1"), "sapphirerapids", "8", "0" },
+    };
+    struct ctx *ctx = ctx_new("late");
+    struct choice choice = { .value = { [KNOB_KERNEL] = "winograd",
+                                        [KNOB_WINOGRAD] = "4",
+                                        [KNOB_PAIRS] = late[_i].pairs,
+                                        [KNOB_CHUNK] = late[_i].depth } };
+    struct choices choices = { .by_signature = { .arena = &ctx->perm } };
+    struct generated_case row = {
+        .text = late[_i].text,
+        .tolerance = tolerance_four,
+        .machine = machine_find(ctx, late[_i].machine),
+        .choices = &choices,
+    };
+    struct module *module = generated_module(ctx, &row);
+
+    for (const struct node *node = module->main->first; node; node = node->next)
+        if (node->op == OP_CALL)
+            map_set(&choices.by_signature, region_signature(&ctx->perm, node->callee), &choice);
+    ck_assert_int_eq(generated_count(ctx, &row, "inputs whose weights are transformed at a time"),
+                     1);
+    ck_assert_msg(ctx->diags.n_warnings == 0, "%s", late[_i].machine);
+    generated_check(&row);
+    module_free(module);
     ctx_free(ctx);
 }
 END_TEST
@@ -278,7 +332,8 @@ int main(void)
     tcase_add_loop_test(tcase, groups_of_tiles_agree_with_the_reference, 0, 2);
     tcase_add_loop_test(tcase, strides_agree_with_the_reference, 0, 2);
     tcase_add_loop_test(tcase, other_convolutions_stay_direct, 0, 2);
-    tcase_add_loop_test(tcase, weights_from_afar_serve_many_tiles, 0, 4);
+    tcase_add_loop_test(tcase, weights_from_afar_serve_many_tiles, 0, 5);
+    tcase_add_loop_test(tcase, late_weights_agree_with_the_reference, 0, 8);
     suite_add_tcase(suite, tcase);
     runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

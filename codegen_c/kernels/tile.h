@@ -56,6 +56,7 @@ enum tile_form {
     TILE_ROWS,    /* rows of an array; fetches as TILE_AHEAD */
     TILE_ROWS_EVENLY, /* the same; fetches as TILE_EVENLY */
     TILE_MORE,        /* rows of an array; adds to the sums that are there */
+    TILE_MORE_EVENLY, /* the same; fetches as TILE_EVENLY */
     TILE_PARTS, /* through pointers to pixels; adds likewise, and fetches as much as it is told */
     /* templates/helpers/tile_pairs.c.tmpl, from here on: through pointers to pixels */
     TILE_PAIRS,

@@ -147,9 +147,9 @@ struct tile_name tile_name_of(struct bind *bind, const struct tile_wish *wish)
     return name;
 }
 
-static const char *const forms[] = { "taps",  "ahead",       "evenly",   "offsets",
-                                     "rows",  "rows_evenly", "more",     "parts",
-                                     "pairs", "pairs_ahead", "pair_rows" };
+static const char *const forms[] = { "taps",  "ahead",       "evenly",      "offsets",
+                                     "rows",  "rows_evenly", "more",        "more_evenly",
+                                     "parts", "pairs",       "pairs_ahead", "pair_rows" };
 
 /* What the function is called: of a tile, or of the first half of one; for one step if not 0. */
 const char *tile_fn_name(struct arena *arena, const struct tile_name *name, const char *half,

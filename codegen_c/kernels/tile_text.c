@@ -179,7 +179,8 @@ const char *new_tile_fn(struct bind *bind, const char *name, const struct tile_n
     const bool mixed = tile_is_mixed(bind->machine, naming);
     const bool fetches = form == TILE_AHEAD || form == TILE_EVENLY || form == TILE_PAIRS_AHEAD ||
                          form == TILE_PAIRS_ROWS;
-    const bool evenly = form == TILE_EVENLY || form == TILE_ROWS_EVENLY;
+    const bool more_evenly = form == TILE_MORE_EVENLY, more = more_evenly || form == TILE_MORE;
+    const bool evenly = form == TILE_EVENLY || form == TILE_ROWS_EVENLY || more_evenly;
     const bool rows = form == TILE_ROWS || form == TILE_ROWS_EVENLY;
     struct keys keys;
 
@@ -209,9 +210,11 @@ const char *new_tile_fn(struct bind *bind, const char *name, const struct tile_n
     keys_set_flag(&keys, "taps", form == TILE_TAPS || form == TILE_AHEAD || form == TILE_EVENLY);
     keys_set_flag(&keys, "offsets", form == TILE_OFFSETS);
     keys_set_flag(&keys, "rows", rows);
-    keys_set_flag(&keys, "more", form == TILE_MORE);
+    keys_set_flag(&keys, "more", more);
+    keys_set_flag(&keys, "fetches_rows", rows || more_evenly);
+    keys_offer(&keys, "more_evenly", more_evenly ? "1" : "");
     keys_set_flag(&keys, "parts", form == TILE_PARTS);
-    keys_set_flag(&keys, "adds", form == TILE_MORE || form == TILE_PARTS);
+    keys_set_flag(&keys, "adds", more || form == TILE_PARTS);
     keys_set_flag(&keys, "pointers", step == 0);
     keys_set_int(&keys, "step", step);
     keys_offer(&keys, "results",
@@ -227,7 +230,7 @@ const char *new_tile_fn(struct bind *bind, const char *name, const struct tile_n
                                   naming->end->some ? "\n *" : "")
                    : arena_printf(bind->arena, "sum[j * %s + i] becomes", naming->tile));
     keys_offer(&keys, "then", naming->end ? ", and then END" : "");
-    keys_set_flag(&keys, "strided", rows || form == TILE_MORE);
+    keys_set_flag(&keys, "strided", rows || more);
     return bind_new_helper(bind, name, "templates/helpers/tile_f32.c.tmpl", &keys);
 }
 

@@ -2,10 +2,13 @@
  *
  * method   the inputs under a group of tiles are transformed, n^2 matrices of [tiles, in_c];
  *          each is multiplied with its matrix of weights by register tiles (tile.h), and what comes
- *          out is transformed back, `tile` output channels at a time, right before the epilogue */
+ *          out is transformed back, `tile` output channels at a time, right before the epilogue.
+ *          Weights are transformed at compile time; or, `depth` inputs at a time, when they are
+ *          needed, but for factors that the inputs get instead */
 #include "codegen_c/kernels/winograd.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/operands.h"
@@ -14,7 +17,10 @@
 #include "codegen_c/kernels/tile.h"
 #include "codegen_c/kernels/vector.h"
 
-enum { MOST_PAD = 2 }; /* so that something of each tile lies in x */
+enum {
+    TAPS = 9,
+    MOST_PAD = 2 /* so that something of each tile lies in x */
+};
 
 /* Whether it can be computed so, be it faster or not. */
 static bool takes_winograd(const struct region *region, struct window *out, const char **why)
@@ -55,35 +61,6 @@ bool accepts_winograd_anyway(const struct region *region, const char **why)
 
     *why = "it is not asked for";
     return region->winograd == WINOGRAD_AUTO && takes_winograd(region, &w, why);
-}
-
-/* --winograd tells the size; else it, and whether products are taken in pairs, and how many tiles
- * are done at a time, may be chosen. */
-static struct winograd_shape chosen_shape(struct bind *bind, const struct window *w)
-{
-    static const int64_t sizes[] = { 2, 4 }, tiles_of_group[] = { 1, 2, 3, 4, 6, 8, 12 };
-    static const int64_t without_and_with[] = { 0, 1 };
-    enum { N_GROUPS = sizeof tiles_of_group / sizeof *tiles_of_group };
-    struct winograd_shape s = winograd_shape(bind->region, w);
-    int64_t groups[N_GROUPS];
-    int n = 0, pixels, channels;
-
-    if (bind->region->winograd == WINOGRAD_AUTO) {
-        s.m = (int)bind_knob(bind, KNOB_WINOGRAD, s.m ? s.m : 4, 2, sizes);
-        if (winograd_takes_pairs(bind->region, w))
-            s.pairs = bind_knob(bind, KNOB_PAIRS, s.pairs, 2, without_and_with) != 0;
-        s = winograd_shape_of(bind->region, w, s.m, s.pairs);
-    }
-    if (s.pairs)
-        tile_extents_of_pairs(bind->machine, s.tiles, w->out_c, &pixels, &channels);
-    else
-        tile_extents(bind->machine, s.tiles, w->out_c, &pixels, &channels);
-    for (; n < N_GROUPS && (n == 0 || groups[n - 1] < s.tiles); n++)
-        groups[n] = tiles_of_group[n] * pixels;
-    s.group = bind_knob(bind, KNOB_GROUP, s.group, n, groups);
-    if (s.group > s.tiles)
-        s.group = s.tiles;
-    return s;
 }
 
 static int matrices_of(const struct winograd_shape *s)
@@ -142,6 +119,28 @@ static void bind_usual_squares(struct bind *bind, const struct winograd_shape *s
     bind_text(bind, "usual", "%s", str_text(&text));
 }
 
+/* Kernels of 3 x 3 as they are, those of an input together. */
+static void bind_kernels(struct bind *bind, const struct window *w, const struct winograd_shape *s)
+{
+    const int64_t len = TAPS * w->in_c;
+    const struct panels panels = { .groups = 1,
+                                   .n_rows = w->out_c,
+                                   .len = len,
+                                   .row_step = len,
+                                   .len_step = 1,
+                                   .width = tile_panel(bind->machine) };
+    const int width = (int)panels.width;
+
+    bind_panels(
+        bind, "weight", 1, &panels,
+        arena_printf(bind->arena, "[out_c / %d, in_c, %d, %d of out_c]", width, TAPS, width));
+    bind_text(bind, "weight_shape", "[OUT_C / %d, IN_C, TAPS, %d]", width, width);
+    bind_text(bind, "panel_at", "&weight[block / %d * %d * TAPS * IN_C + block %% %d]", width,
+              width, width);
+    bind_int(bind, "panel", width);
+    bind_int(bind, "depth", s->depth);
+}
+
 static void bind_weights(struct bind *bind, const struct winograd_shape *s,
                          const struct panels *panels, const struct tile *tile)
 {
@@ -151,7 +150,6 @@ static void bind_weights(struct bind *bind, const struct winograd_shape *s,
     const int64_t rows = panels_rows(panels), last = panels_last_width(panels);
     const int width = (int)panels->width;
 
-    bind_flag(bind, "pairs", s->pairs);
     if (s->pairs) {
         bind_pairs_of_weights(bind, s, panels, tile, packed);
         bind_usual_squares(bind, s);
@@ -234,7 +232,8 @@ static const char *bind_transform(struct bind *bind, const char *which,
                                   const struct winograd_shape *s, const struct row_vector *vector)
 {
     const char *kind = s->stride == 2 ? "strided_" : s->n == 8 ? "eight_" : "", *fn;
-    const char *name = arena_printf(bind->arena, "winograd%d_%s%s", s->m, kind, which);
+    const char *scaled = s->depth && strcmp(which, "input") == 0 ? "scaled_" : "";
+    const char *name = arena_printf(bind->arena, "winograd%d_%s%s%s", s->m, kind, scaled, which);
     struct keys keys;
 
     if (vector->most != 16)
@@ -244,8 +243,9 @@ static const char *bind_transform(struct bind *bind, const char *which,
         return fn;
     keys_init(&keys, bind->arena);
     keys_offer(&keys, "four", s->m == 4 ? "1" : "");
-    keys_set_int(&keys, "m", s->m);
-    keys_set_int(&keys, "n", s->n);
+    keys_offer(&keys, "scaled", scaled);
+    keys_offer(&keys, "m", arena_printf(bind->arena, "%d", s->m));
+    keys_offer(&keys, "n", arena_printf(bind->arena, "%d", s->n));
     keys_offer(&keys, "vector", vector->type);
     return bind_new_helper(
         bind, name,
@@ -275,6 +275,8 @@ static void bind_transforms(struct bind *bind, const struct window *w,
     bind_text(bind, "transform_input", "%s", bind_transform(bind, "input", s, &vector));
     bind_text(bind, "transform_output", "%s", bind_transform(bind, "output", s, &tile->vector));
     bind_text(bind, "out_lanes", "%s", tile->vector.lanes);
+    if (s->depth)
+        bind_text(bind, "transform_kernel", "%s", bind_transform(bind, "kernel", s, &tile->vector));
 }
 
 static bool bind_sums(struct bind *bind, const struct window *w, const struct tile *tile)
@@ -295,6 +297,8 @@ static bool bind_sums(struct bind *bind, const struct window *w, const struct ti
 static struct tile bind_tile_of_shape(struct bind *bind, const struct window *w,
                                       const struct winograd_shape *s)
 {
+    if (s->depth)
+        return bind_tile_f32(bind, s->tiles, w->out_c, TILE_MORE_EVENLY);
     if (!s->pairs)
         return bind_tile_f32(bind, s->tiles, w->out_c,
                              bind->machine->far_l3 ? TILE_ROWS_EVENLY : TILE_ROWS);
@@ -305,19 +309,22 @@ static struct tile bind_tile_of_shape(struct bind *bind, const struct window *w,
                                   pairs_want_one_pointer(bind->machine) ? w->in_c : 0);
 }
 
-/* What each tile fetches of the next matrix: a line for each input, until it is there; or, as conv
- * does where the third cache is far, as little as is there when all tiles have been done. */
+/* What each tile fetches of the next matrix, or the next kernels: a line for each input, until it
+ * is there; or, as conv does where the third cache is far, as little as is there when all tiles
+ * have been done. */
 static void bind_fetch(struct bind *bind, const struct winograd_shape *s,
                        const struct panels *panels, const struct tile *tile)
 {
     const int64_t lines = (panels->width + tile_line() - 1) / tile_line();
-    const bool evenly = !s->pairs && bind->machine->far_l3;
+    const bool evenly = s->depth || (!s->pairs && bind->machine->far_l3);
 
     bind_flag(bind, "evenly", evenly);
+    bind_text(bind, "next", "%s", s->depth ? "kernels" : "matrix");
     bind_text(bind, "fetch_arg", "%s", evenly ? ", FETCH" : "");
     if (evenly) {
-        const int64_t tiles = (s->group + tile->most_pixels - 1) / tile->most_pixels;
-        const int64_t fetch = (panels->width + tiles - 1) / tiles;
+        const int64_t tiles =
+            (s->group + tile->most_pixels - 1) / tile->most_pixels * (s->depth ? s->n * s->n : 1);
+        const int64_t fetch = (panels->width * (s->depth ? TAPS : 1) + tiles - 1) / tiles;
 
         bind_int(bind, "fetch", fetch < tile_line() ? fetch : tile_line());
         bind_text(bind, "part", "FETCH * (t / %s)", tile->pixels);
@@ -329,26 +336,37 @@ static void bind_fetch(struct bind *bind, const struct winograd_shape *s,
 bool bind_winograd(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
-    const struct winograd_shape s = chosen_shape(bind, &w);
+    const struct winograd_shape s = winograd_chosen_shape(bind, &w);
     const struct panels panels = panels_of(bind, &w, &s);
     const struct tile tile = bind_tile_of_shape(bind, &w, &s);
     const bool ragged = w.out_c % panels.width != 0;
     const int64_t room = s.group + tile.most_pixels - 1;
 
     bind_geometry(bind, &w, &s);
-    bind_weights(bind, &s, &panels, &tile);
+    bind_flag(bind, "pairs", s.pairs);
+    bind_flag(bind, "late", s.depth > 0);
+    bind_flag(bind, "plain", !s.pairs && s.depth == 0);
+    if (s.depth)
+        bind_kernels(bind, &w, &s);
+    else
+        bind_weights(bind, &s, &panels, &tile);
     bind_transforms(bind, &w, &s, &tile);
     bind_text(bind, s.pairs ? "pairs_fn" : "tile_rows", "%s", tile.fn);
-    bind_text(bind, "patch", "%s", s.pairs ? "x_pairs + N * N * ROOM" : "sum + N * N * SUM_STEP");
+    if (s.depth)
+        bind_text(bind, "patch", "kernel + N * DEPTH * %s", tile.channels);
+    else
+        bind_text(bind, "patch", s.pairs ? "x_pairs + N * N * ROOM" : "sum + N * N * SUM_STEP");
     bind_fetch(bind, &s, &panels, &tile);
     bind_flag(bind, "ragged", ragged);
     bind_text(bind, "n_channels", "%s", ragged ? "n_channels" : tile.channels);
     bind_scratch_numbers(
         bind, (int64_t)s.n * s.n *
-                  (room * (w.in_c + tile.most_channels + s.pairs) + 2 * WINOGRAD_GAP + w.in_c));
+                      (room * (w.in_c + tile.most_channels + s.pairs) + 2 * WINOGRAD_GAP + w.in_c) +
+                  s.n * s.depth * tile.most_channels);
     bind->region->pairs = s.pairs;
     bind->region->winograd_tile = s.m;
-    bind->region->winograd_more =
-        (size_t)(panels_rows(&panels) * w.in_c * (matrices_of(&s) - 9) * (int64_t)sizeof(float));
+    if (!s.depth)
+        bind->region->winograd_more = (size_t)(panels_rows(&panels) * w.in_c *
+                                               (matrices_of(&s) - TAPS) * (int64_t)sizeof(float));
     return bind_sums(bind, &w, &tile);
 }

@@ -26,14 +26,27 @@ struct winograd_shape {
     int64_t tiles; /* of an image */
     int64_t group; /* tiles at a time */
     bool pairs;    /* products are taken in pairs (pairs.h) */
+    int64_t depth; /* inputs whose weights are transformed at a time, when they are needed; 0 = all
+                      of them are, at compile time */
 };
 
 /* What pays, or what --winograd says, for a convolution that can be computed so. */
 struct winograd_shape winograd_shape(const struct region *region, const struct window *window);
 
-/* That of tiles of m x m outputs, with products in pairs or without. */
+/* That of tiles of m x m outputs, with products in pairs or without, and weights transformed
+ * `depth` inputs at a time, or 0. */
 struct winograd_shape winograd_shape_of(const struct region *region, const struct window *window,
-                                        int m, bool pairs);
+                                        int m, bool pairs, int64_t depth);
+
+/* What winograd_shape says, or what is chosen: where --winograd does not tell the size, it, whether
+ * products are taken in pairs, and where weights are transformed; and how many tiles are done at a
+ * time. */
+struct winograd_shape winograd_chosen_shape(struct bind *bind, const struct window *window);
+
+/* Whether the weights of tiles of m x m outputs can be transformed so many inputs at a time when
+ * they are needed, be it faster or not. */
+bool winograd_takes_depth(const struct region *region, const struct window *window, int m,
+                          int64_t depth);
 
 /* Whether products can be taken in pairs, be it faster or not. */
 bool winograd_takes_pairs(const struct region *region, const struct window *window);

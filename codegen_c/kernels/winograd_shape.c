@@ -10,9 +10,13 @@ enum {
     TRANSFORM = 8,         /* per element of what is multiplied, and of the products */
     TRANSFORM_STRIDED = 3, /* likewise: most are only moved, or come of one subtraction */
     NEAR = 1,              /* per weight */
-    STREAM = 10,    /* until one is there that did not lie in the second cache: it is fetched while
-                       others are in use */
-    STREAM_FAR = 25 /* the same where the third cache is far, and memory as far again */
+    STREAM = 10,     /* until one is there that did not lie in the second cache: it is fetched while
+                        others are in use */
+    STREAM_FAR = 25, /* the same where the third cache is far, and memory as far again … */
+    OVERLAP = 4,     /* … and a quarter of it even behind direct products that take longer */
+    LATE = 150,      /* per weight of 3 x 3, until it is transformed where it is needed … */
+    LATE_SUM = 12,   /* … and per sum of a tile, which is added to for each LATE_DEPTH inputs */
+    LATE_DEPTH = 16  /* whose transformed weights lie in the first cache, beside the sums */
 };
 
 enum {
@@ -21,10 +25,13 @@ enum {
     SMALLEST = 1 << 20,
     CACHE = 512 << 10,
     PERCENT = 90,       /* of the direct products' time; the rest is for what is not in the model */
+    PERCENT_FAR = 94,   /* the same where the third cache is far, and waiting for it is in it */
     PERCENT_PAIRS = 95, /* of the time of products one by one */
     FEWEST_PAIRED =
         48, /* inputs: tiles of fewer wait for the second cache (16 took 1.09, 32 1.05) */
     PERCENT_FOUR = 88,     /* of the time of F(2,3), whose weights and errors are smaller */
+    PERCENT_FOUR_FAR = 95, /* the same where the third cache is far */
+    PERCENT_LATE = 98,     /* of the time with weights that are transformed at compile time */
     FEWEST = 16,           /* tiles at a time: each weight that is read serves all of them */
     MOST_GROUP = 32,       /* of 16 channels 28 are as fast as 56, and 14 are slower */
     MOST_GROUP_PAIRS = 36, /* three tiles of 12 pixels */
@@ -64,6 +71,12 @@ static int64_t cache_of(const struct machine *machine)
     return machine->lanes == 0 ? CACHE : (int64_t)machine->l2_bytes;
 }
 
+static bool takes_depth(const struct plain *p, int m, int64_t depth)
+{
+    return m == 4 && p->stride == 1 && p->machine->lanes > 0 &&
+           p->w->out_c % tile_panel(p->machine) == 0 && p->w->in_c % depth == 0;
+}
+
 struct extents { /* of a register tile */
     int pixels, channels;
 };
@@ -87,35 +100,45 @@ static bool streams_weights(const struct plain *p, int64_t n_matrices)
     return bytes > cache_of(p->machine) / 4 * 3;
 }
 
+/* Weights, and how long n multiplications with each of them wait for what streams. */
 static int64_t weights_cost(const struct plain *p, int64_t n_matrices, int64_t n)
 {
-    const int64_t stream = p->machine->far_l3 ? STREAM_FAR : STREAM;
-    const bool waits = streams_weights(p, n_matrices) && n < stream;
+    const bool far = p->machine->far_l3;
+    const int64_t stream = far ? STREAM_FAR : STREAM, least = far ? STREAM_FAR / OVERLAP : 0;
+    const int64_t waits = stream - n > least ? stream - n : least;
 
-    return n_matrices * p->w->in_c * p->w->out_c * (NEAR + (waits ? stream - n : 0));
+    return n_matrices * p->w->in_c * p->w->out_c *
+           (NEAR + (streams_weights(p, n_matrices) ? waits : 0));
 }
 
-/* n_products matrices of n rows of in_c by those of in_c by out_c, of which n_matrices differ. */
-static int64_t products_cost(const struct plain *p, int64_t n_products, int64_t n_matrices,
-                             int64_t n, int64_t len)
+/* The same of Winograd's products, for each group of tiles: where the third cache is far, what is
+ * fetched for them is waited for as if nothing was computed meanwhile. */
+static int64_t matrices_cost(const struct plain *p, int64_t n_matrices, int64_t n, int64_t n_groups)
+{
+    if (!p->machine->far_l3)
+        return weights_cost(p, n_matrices, n);
+    return n_matrices * p->w->in_c * p->w->out_c *
+           (NEAR + (streams_weights(p, n_matrices) ? STREAM_FAR * n_groups : 0));
+}
+
+/* n_products matrices of n rows of in_c by those of in_c by out_c. */
+static int64_t products_cost(const struct plain *p, int64_t n_products, int64_t n, int64_t len)
 {
     const struct extents tile = tile_of(p, n, false);
     const int64_t out_c = round_up(p->w->out_c, tile.channels);
 
-    return n_products / len * round_up(n, tile.pixels) * out_c * (len * p->w->in_c + CALL) +
-           weights_cost(p, n_matrices, n);
+    return n_products / len * round_up(n, tile.pixels) * out_c * (len * p->w->in_c + CALL);
 }
 
 /* The same of products in pairs; tiles have halves. */
-static int64_t pairs_cost(const struct plain *p, int64_t n_products, int64_t n_matrices, int64_t n)
+static int64_t pairs_cost(const struct plain *p, int64_t n_products, int64_t n)
 {
     const struct extents tile = tile_of(p, n, true);
     const int64_t vectors = (p->w->out_c + PAIRS_LANES - 1) / PAIRS_LANES;
     const double time = pairs_time(p->machine, vectors, p->w->in_c) + (double)(vectors * CALL) +
                         pairs_sum_time(p->machine, p->w->in_c);
 
-    return n_products * round_up(n, tile.pixels) * (int64_t)(time * PAIRS_LANES) +
-           weights_cost(p, n_matrices, n);
+    return n_products * round_up(n, tile.pixels) * (int64_t)(time * PAIRS_LANES);
 }
 
 static int64_t tiles_of(const struct window *w, int m)
@@ -130,37 +153,13 @@ static int64_t tiles_of(const struct window *w, int m)
 static bool pays_in_pairs(const struct plain *p, int m)
 {
     const int64_t n = (int64_t)inputs_of(p, m) * inputs_of(p, m), matrices = (m + 2) * (m + 2);
-    const int64_t tiles = tiles_of(p->w, m);
+    const int64_t tiles = tiles_of(p->w, m), weights = weights_cost(p, matrices, tiles);
 
     if (p->machine->adders == ADDERS_REGISTERS && (streams_weights(p, matrices) || p->stride > 1))
         return false;
     return p->pairs && p->w->in_c >= FEWEST_PAIRED &&
-           pairs_cost(p, n, matrices, tiles) <
-               products_cost(p, n, matrices, tiles, 1) / 100 * PERCENT_PAIRS;
-}
-
-static int64_t winograd_cost(const struct plain *p, int m)
-{
-    const int64_t products = (int64_t)inputs_of(p, m) * inputs_of(p, m),
-                  matrices = (m + 2) * (m + 2);
-    const int64_t tiles = tiles_of(p->w, m);
-    const bool pairs = pays_in_pairs(p, m);
-
-    return (pairs ? pairs_cost(p, products, matrices, tiles)
-                  : products_cost(p, products, matrices, tiles, 1)) +
-           tiles * products * (p->stride == 2 ? TRANSFORM_STRIDED : TRANSFORM) *
-               (p->w->in_c + round_up(p->w->out_c, tile_of(p, tiles, pairs).channels));
-}
-
-static int cheapest(const struct plain *p)
-{
-    const int64_t direct = products_cost(p, 9, 9, p->w->out[1] * p->w->out[2], 9);
-    const int64_t two = winograd_cost(p, 2), four = winograd_cost(p, 4);
-    const bool is_four = four < two / 100 * PERCENT_FOUR;
-
-    if ((is_four ? four : two) > direct / 100 * PERCENT)
-        return 0;
-    return is_four ? 4 : 2;
+           pairs_cost(p, n, tiles) + weights <
+               (products_cost(p, n, tiles, 1) + weights) / 100 * PERCENT_PAIRS;
 }
 
 /* Where weights come from a third cache that is far, each group waits for all of them: as few
@@ -174,13 +173,13 @@ static int64_t group_of_far(const struct plain *p, int64_t tiles, int64_t tile_b
 }
 
 /* Whole register tiles; what is computed of a group lies in half of the second cache. */
-static int64_t group_of(const struct plain *p, int m, bool pairs)
+static int64_t group_of(const struct plain *p, int m, bool pairs, bool late)
 {
     const struct extents tile = tile_of(p, tiles_of(p->w, m), pairs);
     const int64_t tile_bytes = (int64_t)inputs_of(p, m) * inputs_of(p, m) * (int64_t)sizeof(float) *
                                (p->w->in_c + tile.channels);
 
-    if (p->machine->far_l3 && streams_weights(p, (m + 2) * (m + 2)))
+    if (late || (p->machine->far_l3 && streams_weights(p, (m + 2) * (m + 2))))
         return group_of_far(p, tiles_of(p->w, m), tile_bytes, tile.pixels);
 
     const int64_t fit = cache_of(p->machine) / 2 / tile_bytes;
@@ -194,48 +193,117 @@ static int64_t group_of(const struct plain *p, int m, bool pairs)
     return tiles < group ? tiles : group;
 }
 
-static int size_of(const struct region *region, const struct plain *p)
+static int64_t groups_of(const struct plain *p, int m, bool pairs, bool late)
+{
+    const int64_t group = group_of(p, m, pairs, late);
+
+    return (tiles_of(p->w, m) + group - 1) / group;
+}
+
+/* Of inputs and of what is multiplied, and back. */
+static int64_t transforms_cost(const struct plain *p, int m, bool pairs)
+{
+    const int64_t tiles = tiles_of(p->w, m), n = inputs_of(p, m);
+    const int64_t out_c = round_up(p->w->out_c, tile_of(p, tiles, pairs).channels);
+
+    return tiles * n * n * (p->stride == 2 ? TRANSFORM_STRIDED : TRANSFORM) * (p->w->in_c + out_c);
+}
+
+static int64_t winograd_cost(const struct plain *p, int m)
+{
+    const int64_t products = (int64_t)inputs_of(p, m) * inputs_of(p, m), tiles = tiles_of(p->w, m);
+    const bool pairs = pays_in_pairs(p, m);
+
+    return (pairs ? pairs_cost(p, products, tiles) : products_cost(p, products, tiles, 1)) +
+           matrices_cost(p, (m + 2) * (m + 2), tiles, groups_of(p, m, pairs, false)) +
+           transforms_cost(p, m, pairs);
+}
+
+/* That of F(4,3) whose weights are transformed where they are needed. */
+static int64_t late_cost(const struct plain *p)
+{
+    const int64_t tiles = tiles_of(p->w, 4), in_c = p->w->in_c, out_c = p->w->out_c;
+    const int64_t rows = round_up(tiles, tile_of(p, tiles, false).pixels);
+
+    return 36 * rows * out_c * (in_c + in_c / LATE_DEPTH * LATE_SUM) +
+           groups_of(p, 4, false, true) * in_c * out_c * LATE + transforms_cost(p, 4, false);
+}
+
+struct choice_of_shape {
+    int m;
+    int64_t depth;
+};
+
+static struct choice_of_shape cheapest(const struct plain *p)
+{
+    const int64_t positions = p->w->out[1] * p->w->out[2];
+    const int64_t direct = products_cost(p, 9, positions, 9) + weights_cost(p, 9, positions);
+    const int64_t two = winograd_cost(p, 2), four = winograd_cost(p, 4);
+    const bool is_four = four < two / 100 * (p->machine->far_l3 ? PERCENT_FOUR_FAR : PERCENT_FOUR);
+    struct choice_of_shape best = { .m = is_four ? 4 : 2 };
+    int64_t cost = is_four ? four : two;
+
+    if (p->machine->far_l3 && takes_depth(p, 4, LATE_DEPTH) &&
+        late_cost(p) < cost / 100 * PERCENT_LATE) {
+        best = (struct choice_of_shape){ .m = 4, .depth = LATE_DEPTH };
+        cost = late_cost(p);
+    }
+    return cost > direct / 100 * (p->machine->far_l3 ? PERCENT_FAR : PERCENT)
+               ? (struct choice_of_shape){ 0 }
+               : best;
+}
+
+static struct choice_of_shape choice_of(const struct region *region, const struct plain *p)
 {
     const struct machine *machine = region->machine;
     const struct window *w = p->w;
 
     switch (region->winograd) {
-    case WINOGRAD_OFF: return 0;
-    case WINOGRAD_F2: return 2;
-    case WINOGRAD_F4: return 4;
+    case WINOGRAD_OFF: return (struct choice_of_shape){ 0 };
+    case WINOGRAD_F2: return (struct choice_of_shape){ .m = 2 };
+    case WINOGRAD_F4: return (struct choice_of_shape){ .m = 4 };
     case WINOGRAD_AUTO: break;
     }
     if (machine->lanes == 0 && 9 * w->in_c * w->out_c * w->out[1] * w->out[2] < SMALLEST)
-        return 0;
-    return machine->l2_bytes ? cheapest(p) : 0;
+        return (struct choice_of_shape){ 0 };
+    return machine->l2_bytes ? cheapest(p) : (struct choice_of_shape){ 0 };
 }
 
-static struct winograd_shape shape_of(const struct plain *p, int m, bool pairs)
+static struct winograd_shape shape_of(const struct plain *p, int m, bool pairs, int64_t depth)
 {
-    struct winograd_shape shape = { .m = m, .stride = p->stride, .pairs = m && pairs };
+    struct winograd_shape shape = {
+        .m = m, .stride = p->stride, .pairs = m && pairs, .depth = depth
+    };
 
     if (m) {
         shape.n = inputs_of(p, m);
         shape.tiles = tiles_of(p->w, m);
-        shape.group = group_of(p, m, pairs);
+        shape.group = group_of(p, m, pairs, depth > 0);
     }
     return shape;
 }
 
 struct winograd_shape winograd_shape_of(const struct region *region, const struct window *w, int m,
-                                        bool pairs)
+                                        bool pairs, int64_t depth)
 {
     const struct plain p = plain_of(region, w);
 
-    return shape_of(&p, m, pairs);
+    return shape_of(&p, m, pairs, depth);
 }
 
 struct winograd_shape winograd_shape(const struct region *region, const struct window *w)
 {
     const struct plain p = plain_of(region, w);
-    const int m = size_of(region, &p);
+    const struct choice_of_shape best = choice_of(region, &p);
 
-    return shape_of(&p, m, m && pays_in_pairs(&p, m));
+    return shape_of(&p, best.m, best.m && !best.depth && pays_in_pairs(&p, best.m), best.depth);
+}
+
+bool winograd_takes_depth(const struct region *region, const struct window *w, int m, int64_t depth)
+{
+    const struct plain p = plain_of(region, w);
+
+    return takes_depth(&p, m, depth);
 }
 
 bool winograd_takes_pairs(const struct region *region, const struct window *w)
