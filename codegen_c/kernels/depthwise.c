@@ -268,6 +268,7 @@ bool bind_depthwise(struct bind *bind)
 
     bind_data(bind);
     bind_helper(bind, "window");
+    bind_helper(bind, "once");
     bind_input(bind, "x", 0);
     bind_window(bind, &w);
     /* gcc's loops of 16 lanes are no help to rows of 8, which it then takes one by one. */

@@ -119,8 +119,10 @@ static void bind_abreast(struct bind *bind, bool abreast, const struct row_vecto
     bind_text(bind, "loaded", "%s", abreast ? ")" : "");
     bind_text(bind, "store_step", "%s",
               abreast ? "2 * CHANNELS" : pitch_of_y(bind->region, "CHANNELS"));
-    if (abreast)
-        bind_shuffle(bind);
+    if (!abreast)
+        return;
+    bind_shuffle(bind);
+    bind_helper(bind, "once"); /* every second load would be from two cache lines, too */
 }
 
 /* Functions of sums, after two rows of these have been written to y. */

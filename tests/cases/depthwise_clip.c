@@ -161,6 +161,16 @@ static int window_end(int first, int step, int n_taps, int len)
     return n < n_taps ? n : n_taps;
 }
 
+/* --- from runtime/embed/once.h ---------------------------------------------------------------- */
+
+/* v is loaded into a register, once: gcc would make a load of each instruction that has it as an operand, and no more
+ * than two loads are begun in a cycle. */
+#if (defined __AVX512F__ || (defined __AVX__ && LANES < 16)) && defined __GNUC__
+#define ONCE(v) __asm__("" : "+v"(v));
+#else
+#define ONCE(v)
+#endif
+
 /* --- from templates/helpers/limits_f32.c.tmpl ------------------------------------------------- */
 
 /* v, a vector, is to be no less than `least`, and no more than `most`; NaN stays NaN. WHERE_NEGATIVE puts `other` where v is
@@ -261,19 +271,19 @@ static NOINLINE WIDE void region_dw(const float *x, float *y)
                             const vector4_f32 w2 = *(const vector4_f32 *)&w[2 * CHANNELS];
                             vector4_f32 v;
 
-                            v = *(const vector4_f32 *)&in[0 * CHANNELS];
+                            v = *(const vector4_f32 *)&in[0 * CHANNELS]; ONCE(v)
                             s0 += w1 * v;
-                            v = *(const vector4_f32 *)&in[1 * CHANNELS];
+                            v = *(const vector4_f32 *)&in[1 * CHANNELS]; ONCE(v)
                             s0 += w2 * v; s1 += w0 * v;
-                            v = *(const vector4_f32 *)&in[2 * CHANNELS];
+                            v = *(const vector4_f32 *)&in[2 * CHANNELS]; ONCE(v)
                             s1 += w1 * v;
-                            v = *(const vector4_f32 *)&in[3 * CHANNELS];
+                            v = *(const vector4_f32 *)&in[3 * CHANNELS]; ONCE(v)
                             s1 += w2 * v; s2 += w0 * v;
-                            v = *(const vector4_f32 *)&in[4 * CHANNELS];
+                            v = *(const vector4_f32 *)&in[4 * CHANNELS]; ONCE(v)
                             s2 += w1 * v;
-                            v = *(const vector4_f32 *)&in[5 * CHANNELS];
+                            v = *(const vector4_f32 *)&in[5 * CHANNELS]; ONCE(v)
                             s2 += w2 * v; s3 += w0 * v;
-                            v = *(const vector4_f32 *)&in[6 * CHANNELS];
+                            v = *(const vector4_f32 *)&in[6 * CHANNELS]; ONCE(v)
                             s3 += w1 * v;
                         }
                         STORE(s0, 0)
