@@ -2,13 +2,16 @@
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "codegen_c/kernels/winograd.h"
 #include "codegen_c/knob.h"
 #include "codegen_c/machine.h"
 #include "codegen_c/signature.h"
+#include "tests/support/expect.h"
 #include "tests/support/kernel_case.h"
 #include "tests/support/run_generated.h"
+#include "tests/support/temp_dir.h"
 
 /* Errors relative to the largest output. A few hundred products of each sum, and differences of
  * tiles of 4 x 4 whose weights are up to 8 times as large. */
@@ -192,6 +195,33 @@ START_TEST(late_weights_agree_with_the_reference)
 }
 END_TEST
 
+/* Where scratch is what --ram has no room for, the message says how to do without. */
+START_TEST(scratch_beyond_ram_has_a_way_out)
+{
+    struct ctx *ctx = ctx_new("ram");
+    const struct generated_case row = { .text = CONV("8", "16") };
+    struct module *module = generated_module(ctx, &row);
+    struct temp_dir dir = temp_dir_new();
+    const struct codegen_options options = { .name = "net",
+                                             .dir = dir.path,
+                                             .model_file = "net.onnx",
+                                             .model_sha256 = "",
+                                             .command = "",
+                                             .machine = machine_find(ctx, "x86-64-v3"),
+                                             .winograd = WINOGRAD_F4,
+                                             .ram = 1024 };
+    struct output_set set = { .ctx = ctx };
+    struct codegen_result result;
+
+    ck_assert(!codegen_c(module, &options, &set, &result));
+    ck_assert_ptr_nonnull(strstr(expect_text(ctx), "--winograd off does without"));
+    output_abort(&set);
+    temp_dir_free(&dir);
+    module_free(module);
+    ctx_free(ctx);
+}
+END_TEST
+
 /* What is refused goes to the direct kernels, whatever --winograd says. */
 START_TEST(other_convolutions_stay_direct)
 {
@@ -334,6 +364,7 @@ int main(void)
     tcase_add_loop_test(tcase, other_convolutions_stay_direct, 0, 2);
     tcase_add_loop_test(tcase, weights_from_afar_serve_many_tiles, 0, 5);
     tcase_add_loop_test(tcase, late_weights_agree_with_the_reference, 0, 8);
+    tcase_add_test(tcase, scratch_beyond_ram_has_a_way_out);
     suite_add_tcase(suite, tcase);
     runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);
