@@ -124,12 +124,14 @@ static bool engine_cold(void *user, size_t flush_bytes, double *seconds)
     return engine_runs(user, 1, seconds);
 }
 
-/* The model by the passes alone, without --precision, --offload and --deterministic. */
+/* The model by the passes alone, without --precision, --offload and --deterministic; and with the
+ * compiler's usual flags where none are given, which do not forbid contraction. */
 bool bench_build_peer(struct bench *bench)
 {
     struct cli *cli = bench->cli;
     struct program *plain = &bench->plain;
     struct pipeline_options options = { .part = PIPELINE_PREPARE, .log = stderr };
+    const char *const cflags = bench->cflags;
     const bool deterministic = cli->deterministic;
     bool ok;
 
@@ -141,8 +143,11 @@ bool bench_build_peer(struct bench *bench)
         return false;
     options.part = PIPELINE_FUSE;
     cli->deterministic = false;
+    if (!option_text(&cli->args, OPTION_CFLAGS, NULL))
+        bench->cflags = bench_default_flags(cli);
     ok = pipeline_run(plain->module, &options) && program_build(bench, plain, NULL);
     cli->deterministic = deterministic;
+    bench->cflags = cflags;
     return ok;
 }
 
