@@ -223,9 +223,10 @@ static int64_t winograd_cost(const struct plain *p, int m)
 static int64_t late_cost(const struct plain *p)
 {
     const int64_t tiles = tiles_of(p->w, 4), in_c = p->w->in_c, out_c = p->w->out_c;
+    const int64_t products = (int64_t)inputs_of(p, 4) * inputs_of(p, 4);
     const int64_t rows = round_up(tiles, tile_of(p, tiles, false).pixels);
 
-    return 36 * rows * out_c * (in_c + in_c / LATE_DEPTH * LATE_SUM) +
+    return products * rows * out_c * (in_c + in_c / LATE_DEPTH * LATE_SUM) +
            groups_of(p, 4, false, true) * in_c * out_c * LATE + transforms_cost(p, 4, false);
 }
 
