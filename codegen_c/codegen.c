@@ -14,6 +14,7 @@
 #include "codegen_c/deterministic.h"
 #include "codegen_c/external.h"
 #include "codegen_c/guard.h"
+#include "codegen_c/parallel.h"
 #include "codegen_c/plan/stripe.h"
 #include "codegen_c/signature.h"
 #include "relay_ir/macs.h"
@@ -192,6 +193,7 @@ static bool choose_kernels(struct codegen *codegen)
                 map_get(&codegen->options->choices->by_signature, codegen->emitted[i].signature);
         region->kernel = kernel_choose(codegen->ctx, region);
         ok = region->kernel && ok;
+        region->parts = region_is_split(codegen, region) ? codegen->options->parts : 1;
         /* Parts that run at the same time keep no order; pools are packed without leads. */
         region->can_lead = codegen->options->parts <= 1 && codegen->options->n_pools == 0 &&
                            kernel_leads(region, &region->lead);

@@ -31,6 +31,7 @@ struct region {
     enum winograd winograd;        /* --winograd */
     const char *c_name;            /* "region_conv1": an identifier, unique in the file */
     int index;                     /* execution order */
+    int parts;                     /* that may run at the same time (parallel.h); 1 = it is whole */
     size_t largest;                /* bytes of the largest value between regions: scratch that fits
                                       beside what is read without being more costs no memory */
     const char *const *params;     /* C names of fn's parameters: "x", "x2", "residual" */

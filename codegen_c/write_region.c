@@ -210,7 +210,7 @@ bool region_text(struct codegen *codegen, struct region *region, const char *fn,
 bool write_region(struct codegen *codegen, struct region *region)
 {
     struct emitted *emitted = &codegen->emitted[region->index];
-    const bool split = region_is_split(codegen, region);
+    const bool split = region->parts > 1;
     const char *fn = split ? names_unique(&codegen->names,
                                           arena_printf(&codegen->arena, "%s_part", region->c_name))
                            : region->c_name;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "codegen_c/machine.h"
 #include "tests/support/run_generated.h"
 
 #define CONV(strides, padding)                                                                     \
@@ -59,6 +60,40 @@ START_TEST(parts_make_the_whole)
 }
 END_TEST
 
+/* Winograd: groups of tiles are divided; or channels, where there are fewer groups than parts, also
+ * of images, of sums of pairs, and of weights that are transformed where they are needed. */
+START_TEST(winograd_is_divided_by_groups_or_channels)
+{
+#define WINOGRAD(image, in_c, out_c)                                                               \
+    "fn main(%x: (" image "," in_c ") f32) -> (%y) {\n"                                            \
+    "  const @w : (" out_c "," in_c ",3,3) f32 = crc32:00000000\n"                                 \
+    "  %y = nn.conv2d(%x, @w) " CONV("1,1", "1,1,1,1") ": (" image "," out_c ") f32\n"             \
+                                                       "}\n"
+    static const struct {
+        const char *text, *machine, *divided, *has;
+        enum winograd winograd;
+    } rows[] = {
+        { WINOGRAD("1,60,59", "16", "40"), "x86-64-v3", "first", "GROUP =", WINOGRAD_F4 },
+        { WINOGRAD("1,7,7", "64", "150"), "x86-64-v3", "block", "GROUP =", WINOGRAD_F4 },
+        { WINOGRAD("2,7,8", "40", "100"), "generic", "block", "BATCH =", WINOGRAD_F2 },
+        { WINOGRAD("1,7,7", "64", "160"), "znver4", "block", "block == part_begin", WINOGRAD_F4 },
+        { WINOGRAD("1,7,7", "512", "256"), "sapphirerapids", "block", "DEPTH =", WINOGRAD_AUTO },
+    };
+    struct ctx *ctx = ctx_new("net.onnx");
+    struct generated_case row = { .text = rows[_i].text,
+                                  .tolerance = 2e-5,
+                                  .parts = 5,
+                                  .winograd = rows[_i].winograd,
+                                  .machine = machine_find(ctx, rows[_i].machine) };
+    const char *loop = arena_printf(&ctx->perm, "for (int %s = part_begin(", rows[_i].divided);
+
+    ck_assert_int_eq(generated_count(ctx, &row, loop), 1);
+    ck_assert_int_eq(generated_count(ctx, &row, rows[_i].has), 1);
+    generated_check(&row);
+    ctx_free(ctx);
+}
+END_TEST
+
 /* What is too small to be worth it has the text that it has without. */
 START_TEST(small_regions_stay_whole)
 {
@@ -82,6 +117,7 @@ int main(void)
 
     tcase_set_timeout(tests, 0);
     tcase_add_loop_test(tests, parts_make_the_whole, 0, (int)(sizeof cases / sizeof *cases));
+    tcase_add_loop_test(tests, winograd_is_divided_by_groups_or_channels, 0, 5);
     tcase_add_test(tests, small_regions_stay_whole);
     suite_add_tcase(suite, tests);
     srunner_run_all(runner, CK_NORMAL);

@@ -333,6 +333,22 @@ static void bind_fetch(struct bind *bind, const struct winograd_shape *s,
     }
 }
 
+/* What is divided among parts (parallel.h): groups of tiles; or channels, where that leaves less to
+ * the part that has most to do, although each part transforms all inputs then. */
+static void bind_division(struct bind *bind, const struct window *w, const struct winograd_shape *s,
+                          const struct tile *tile)
+{
+    const bool by_channels =
+        bind->region->parts > 1 &&
+        winograd_is_best_by_channels(w, s, tile->most_channels, bind->region->parts);
+
+    bind_flag(bind, "by_channels", by_channels);
+    if (by_channels)
+        bind_text(bind, "first_block", "part_begin(part, OUT_C, %s)", tile->channels);
+    else
+        bind_text(bind, "first_block", "0");
+}
+
 bool bind_winograd(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
@@ -357,6 +373,7 @@ bool bind_winograd(struct bind *bind)
     else
         bind_text(bind, "patch", s.pairs ? "x_pairs + N * N * ROOM" : "sum + N * N * SUM_STEP");
     bind_fetch(bind, &s, &panels, &tile);
+    bind_division(bind, &w, &s, &tile);
     bind_flag(bind, "ragged", ragged);
     bind_text(bind, "n_channels", "%s", ragged ? "n_channels" : tile.channels);
     bind_scratch_numbers(

@@ -48,6 +48,12 @@ struct winograd_shape winograd_chosen_shape(struct bind *bind, const struct wind
 bool winograd_takes_depth(const struct region *region, const struct window *window, int m,
                           int64_t depth);
 
+/* Whether `parts` that run at the same time (parallel.h) are done sooner if each has some of the
+ * output channels, `channels` at a time, and transforms all inputs, than if each has some of the
+ * groups of tiles. */
+bool winograd_is_best_by_channels(const struct window *window, const struct winograd_shape *shape,
+                                  int channels, int parts);
+
 /* Whether products can be taken in pairs, be it faster or not. */
 bool winograd_takes_pairs(const struct region *region, const struct window *window);
 

@@ -300,6 +300,20 @@ struct winograd_shape winograd_shape(const struct region *region, const struct w
     return shape_of(&p, best.m, best.m && !best.depth && pays_in_pairs(&p, best.m), best.depth);
 }
 
+bool winograd_is_best_by_channels(const struct window *w, const struct winograd_shape *s,
+                                  int channels, int parts)
+{
+    const int64_t groups = (s->tiles + s->group - 1) / s->group;
+    const int64_t blocks = (w->out_c + channels - 1) / channels;
+    const int64_t input = w->in_c * (s->stride == 2 ? TRANSFORM_STRIDED : TRANSFORM);
+    const int64_t block = channels * (w->in_c + TRANSFORM); /* of the products of a tile */
+    const int64_t most_groups = (groups + parts - 1) / parts,
+                  most_blocks = (blocks + parts - 1) / parts;
+
+    return s->tiles * (input + most_blocks * block) <
+           most_groups * s->group * (input + blocks * block);
+}
+
 bool winograd_takes_depth(const struct region *region, const struct window *w, int m, int64_t depth)
 {
     const struct plain p = plain_of(region, w);
