@@ -4,6 +4,7 @@
 
 #include "codegen_c/machine.h"
 #include "tests/support/kernel_case.h"
+#include "tests/support/run_generated.h"
 
 #define N_ROWS(rows) ((int)(sizeof(rows) / sizeof *(rows)))
 
@@ -119,9 +120,15 @@ static const struct kernel_case together[] = {
       "f32[1,8,6]; const f32[1,512,6]; const f32[1,512,128]" STATE_WEIGHTS },
 };
 
+/* Also where stripes are looked for without being asked for, which see inputs that are absent. */
 START_TEST(steps_run_in_every_direction_and_form)
 {
-    KERNEL_CASES_CHECK(cells, 1e-5);
+    static const char *const names[] = { NULL, "sapphirerapids" };
+    struct ctx *ctx = ctx_new("kernels_recurrent");
+
+    kernel_cases_check_as(cells, N_ROWS(cells), 1e-5, WINOGRAD_AUTO,
+                          names[_i] ? machine_find(ctx, names[_i]) : NULL);
+    ctx_free(ctx);
 }
 END_TEST
 
@@ -147,6 +154,44 @@ START_TEST(several_sequences_are_multiplied_at_once)
 }
 END_TEST
 
+/* Weights of the state that the second cache does not hold are read forwards and backwards by
+ * turns; with rows that are left over, and where the inputs' are multiplied step by step. */
+START_TEST(large_weights_are_read_by_turns)
+{
+    static const struct kernel_case large[] = {
+        { "rnn", "nn.rnn", "hidden_size=229, direction=\"forward\"",
+          "f32[5,1,6]; const f32[1,229,6]; const f32[1,229,229]" STATE_WEIGHTS },
+        { "gru", "nn.gru", "hidden_size=133, direction=\"bidirectional\"",
+          "f32[4,2,6]; const f32[2,399,6]; const f32[2,399,133]" STATE_WEIGHTS "; _; i32[2] 4 3" },
+        { "gru", "nn.gru", "hidden_size=135, direction=\"reverse\", linear_before_reset=true",
+          "f32[4,1,6]; const f32[1,405,6]; const f32[1,405,135]" STATE_WEIGHTS },
+        { "lstm", "nn.lstm", "hidden_size=113, direction=\"bidirectional\"",
+          "f32[5,1,6]; const f32[2,452,6]; const f32[2,452,113]" STATE_WEIGHTS },
+    };
+#define LSTM(hidden, rows)                                                                         \
+    "fn main(%x: (4,1,6) f32) -> (%y) {\n"                                                         \
+    "  const @w : (1," rows ",6) f32 = crc32:00000000\n"                                           \
+    "  const @r : (1," rows "," hidden ") f32 = crc32:00000000\n"                                  \
+    "  %y, %h, %c = nn.lstm(%x, @w, @r) {hidden_size=" hidden                                      \
+    ", direction=\"forward\"} : (4,1,1," hidden ") f32, (1,1," hidden ") f32, (1,1," hidden        \
+    ") f32\n"                                                                                      \
+    "}\n"
+    static const struct {
+        const char *text;
+        int by_turns;
+    } sizes[] = { { LSTM("110", "440"), 0 }, { LSTM("111", "444"), 2 } }; /* 192 KiB are 110.8 */
+    struct ctx *ctx = ctx_new("kernels_recurrent");
+    struct generated_case row = { .machine = machine_find(ctx, "x86-64") };
+
+    kernel_cases_check_as(large, N_ROWS(large), 1e-5, WINOGRAD_AUTO, row.machine);
+    for (int i = 0; i < N_ROWS(sizes); i++) {
+        row.text = sizes[i].text;
+        ck_assert_int_eq(generated_count(ctx, &row, "matvec_f32_by_turns("), sizes[i].by_turns);
+    }
+    ctx_free(ctx);
+}
+END_TEST
+
 START_TEST(small_machines_spare_the_scratch_for_that)
 {
     enum { OWN = 4 * 2 * 132 }; /* of one step, of the largest of them */
@@ -167,9 +212,10 @@ int main(void)
 
     suite_add_tcase(suite, tests);
     tcase_set_timeout(tests, 0);
-    tcase_add_test(tests, steps_run_in_every_direction_and_form);
+    tcase_add_loop_test(tests, steps_run_in_every_direction_and_form, 0, 2);
     tcase_add_loop_test(tests, inputs_of_several_steps_are_multiplied_at_once, 0, 4);
     tcase_add_loop_test(tests, several_sequences_are_multiplied_at_once, 0, 4);
+    tcase_add_test(tests, large_weights_are_read_by_turns);
     tcase_add_test(tests, small_machines_spare_the_scratch_for_that);
     srunner_run_all(runner, CK_NORMAL);
     n_failed = srunner_ntests_failed(runner);

@@ -103,9 +103,9 @@ const char *gemv_halves_function(struct bind *bind, const struct value *weight)
     return bind_new_helper(bind, name, "templates/helpers/gemv_f16.c.tmpl", &keys);
 }
 
-const char *gemv_matvec(struct bind *bind)
+const char *gemv_matvec(struct bind *bind, bool turns)
 {
-    static const char name[] = "matvec_f32";
+    const char *name = turns ? "matvec_f32_by_turns" : "matvec_f32";
     const char *fn = bind_own_helper(bind, name);
     struct keys keys;
 
@@ -113,6 +113,7 @@ const char *gemv_matvec(struct bind *bind)
         return fn;
     keys_init(&keys, bind->arena);
     keys_set(&keys, "gemv", gemv_function(bind, 1));
+    keys_set_flag(&keys, "turns", turns);
     return bind_new_helper(bind, name, "templates/helpers/matvec_f32.c.tmpl", &keys);
 }
 

@@ -24,8 +24,9 @@ int64_t gemv_unroll(struct bind *bind);
  * numbers are. */
 const char *gemv_halves_function(struct bind *bind, const struct value *weight);
 
-/* The function y = matrix * x, for all of y: templates/helpers/matvec_f32.c.tmpl. */
-const char *gemv_matvec(struct bind *bind);
+/* The function y = matrix * x, for all of y: templates/helpers/matvec_f32.c.tmpl. One that takes
+ * turns is told whether to begin with the last rows. */
+const char *gemv_matvec(struct bind *bind, bool turns);
 
 /* What all stand on: templates/helpers/gemv.c.tmpl; the keys of its panels, for weights that
  * take so many elements of their array each; and "s += x * w" in parts: add, s, times, x, by, w,

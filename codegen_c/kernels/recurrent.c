@@ -222,14 +222,30 @@ static void bind_direction(struct bind *bind)
     bind_text(bind, "h_next", attrs->batch_major ? "DIRECTIONS * HIDDEN" : "HIDDEN");
 }
 
-static void bind_matvec(struct bind *bind)
+/* Whether the weights of the state, which every step reads, do not stay in the second cache: then
+ * steps read them forwards and backwards by turns, and find there what the one before read last. */
+static bool takes_turns(const struct bind *bind)
 {
-    if (anchor_input(bind->region, 0)->dtype == DTYPE_F32) {
-        bind_text(bind, "matvec", "%s", gemv_matvec(bind));
-    } else {
-        bind_helper(bind, "matvec_f64");
-        bind_text(bind, "matvec", "matvec_f64");
-    }
+    const int64_t bytes =
+        n_rows(bind->region) * bind->region->anchor->attrs.rnn.hidden_size * (int64_t)sizeof(float);
+
+    return bind->machine->lanes > 0 && bind->machine->l2_bytes > 0 &&
+           bytes > (int64_t)bind->machine->l2_bytes / 4 * 3;
+}
+
+/* The functions that multiply a vector: with the weights of the inputs, if they are `alone`, and
+ * with those of the state. */
+static void bind_matvec(struct bind *bind, bool alone)
+{
+    const bool f64 = anchor_input(bind->region, 0)->dtype == DTYPE_F64;
+    const bool turns = !f64 && takes_turns(bind);
+    const char *plain = f64 ? "matvec_f64" : alone || !turns ? gemv_matvec(bind, false) : "";
+
+    if (f64)
+        bind_helper(bind, plain);
+    bind_text(bind, "matvec", "%s", plain);
+    bind_text(bind, "state_matvec", "%s", turns ? gemv_matvec(bind, true) : plain);
+    bind_text(bind, "turn", "%s", turns ? "step % 2, " : "");
 }
 
 /* The function that multiplies several steps, or sequences, of which there are `most`. Returns how
@@ -268,7 +284,7 @@ static void bind_products(struct bind *bind, int64_t n_more)
     int64_t most = 1;
 
     if (!together)
-        bind_matvec(bind);
+        bind_matvec(bind, !ahead);
     if (together || ahead)
         most = bind_rows(bind, together ? n_sequences(region) : n_steps(region));
     keys_offer(bind->keys, "waits", waits && !together ? "1" : "");

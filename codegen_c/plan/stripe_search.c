@@ -364,7 +364,7 @@ static size_t constant_bytes(const struct function *fn)
 
     for (const struct node *node = fn->first; node; node = node->next)
         for (int i = 0; i < node->n_inputs; i++)
-            if (node->inputs[i]->kind == VALUE_CONSTANT)
+            if (node->inputs[i] && node->inputs[i]->kind == VALUE_CONSTANT)
                 bytes += type_bytes(&node->inputs[i]->type);
     return bytes;
 }
