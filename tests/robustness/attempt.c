@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "codegen_c/codegen.h"
+#include "codegen_c/machine.h"
 #include "frontend/onnx/import.h"
 #include "frontend/tensors/tensor_file.h"
 #include "partition/partition.h"
@@ -24,10 +25,27 @@ static const char *judge(const struct ctx *ctx, bool ok)
     return NULL;
 }
 
-static const char *generate(struct module *module, const char *dir, const struct targets *targets)
+/* What C is generated with: the machines by turns, as the file has it, and where files go. */
+struct output {
+    const struct machine *machine;
+    const char *dir;
+};
+
+static struct output output_of(const uint8_t *bytes, size_t size, const char *dir)
+{
+    size_t sum = size;
+
+    for (size_t i = 0; i < size; i++)
+        sum += bytes[i];
+    return (struct output){ &machines[sum % n_machines], dir };
+}
+
+static const char *generate(struct module *module, const struct output *output,
+                            const struct targets *targets)
 {
     const struct codegen_options options = { .name = "net",
-                                             .dir = dir,
+                                             .dir = output->dir,
+                                             .machine = output->machine,
                                              .model_file = "model.onnx",
                                              .model_sha256 = "",
                                              .command = "",
@@ -42,7 +60,7 @@ static const char *generate(struct module *module, const char *dir, const struct
     return judge(module->ctx, ok);
 }
 
-static const char *compile(struct module *module, const char *dir)
+static const char *compile(struct module *module, const struct output *output)
 {
     struct targets targets;
 
@@ -51,20 +69,21 @@ static const char *compile(struct module *module, const char *dir)
     if (!pipeline_run(module, &(struct pipeline_options){ .log = stderr }))
         return judge(module->ctx, false);
     if (!module_has_foreign_regions(module))
-        return generate(module, dir, NULL);
+        return generate(module, output, NULL);
     if (!targets_load(module->ctx, 0, NULL, &targets))
         return "the targets that ship cannot be loaded";
     if (!partition_check_regions(module, &targets))
         return judge(module->ctx, false);
-    return generate(module, dir, &targets);
+    return generate(module, output, &targets);
 }
 
-static const char *attempt_module(struct ctx *ctx, struct module *module, const char *dir)
+static const char *attempt_module(struct ctx *ctx, struct module *module,
+                                  const struct output *output)
 {
     const char *reason = judge(ctx, module != NULL);
 
     if (module && !reason)
-        reason = compile(module, dir);
+        reason = compile(module, output);
     module_free(module);
     return reason;
 }
@@ -72,20 +91,27 @@ static const char *attempt_module(struct ctx *ctx, struct module *module, const 
 static const char *attempt_model(struct ctx *ctx, const uint8_t *bytes, size_t size,
                                  const char *dir)
 {
+    const struct output output = output_of(bytes, size, dir);
+
     return attempt_module(
-        ctx, onnx_import_bytes(ctx, bytes, size, NULL, &(struct import_options){ 0 }), dir);
+        ctx, onnx_import_bytes(ctx, bytes, size, NULL, &(struct import_options){ 0 }), &output);
 }
 
 static const char *attempt_text(struct ctx *ctx, const uint8_t *bytes, size_t size, const char *dir)
 {
     const char *text = arena_strndup(&ctx->perm, (const char *)bytes, size);
 
-    return attempt_module(ctx, module_parse(ctx, text, NULL, true), dir);
+    const struct output output = output_of(bytes, size, dir);
+
+    return attempt_module(ctx, module_parse(ctx, text, NULL, true), &output);
 }
 
 static const char *attempt_json(struct ctx *ctx, const uint8_t *bytes, size_t size, const char *dir)
 {
-    return attempt_module(ctx, module_read_json_bytes(ctx, (const char *)bytes, size, dir), dir);
+    const struct output output = output_of(bytes, size, dir);
+
+    return attempt_module(ctx, module_read_json_bytes(ctx, (const char *)bytes, size, dir),
+                          &output);
 }
 
 static const char *attempt_tensors(struct ctx *ctx, const uint8_t *bytes, size_t size)
