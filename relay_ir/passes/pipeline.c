@@ -40,6 +40,7 @@ static const struct pass passes[] = {
     ROW(fold_constant, "evaluates what depends on constants only"),
     ROW(common_subexpr, "computes equal expressions once"),
     ROW(dead_code, "removes nodes that no result needs"),
+    ROW(flush_tiny_weights, "takes weights for 0 that no sum can show"),
     ROW(convert_layout, "puts the channels last where convolutions and pools read"),
     RULES_ROW(sink_views, "computes element by element what a view stood before"),
     ROW(unshare_dequantize, "gives each reader of small numbers a dequantize of its own"),

@@ -88,6 +88,7 @@ bool pass_convert_layout(struct module *module);
 bool pass_dead_code(struct module *module);
 bool pass_fake_quant_to_exact(struct module *module); /* of quantize.h's `exact` only */
 bool pass_fake_quant_to_integer(struct module *module);
+bool pass_flush_tiny_weights(struct module *module);
 bool pass_fold_constant(struct module *module);
 bool pass_fold_dequantize(struct module *module);
 bool pass_fold_scale_axis(struct module *module);
