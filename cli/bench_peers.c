@@ -55,6 +55,20 @@ static const char *dims_text(struct arena *arena, const struct type *type)
     return type->rank ? str_text(&text) : "scalar";
 }
 
+/* What is a constant of ours is an input of the model still. */
+static bool freeze_inputs(struct bench *bench, struct worker *worker)
+{
+    const struct option_values *frozen = &bench->cli->args.options[OPTION_FREEZE];
+    bool ok = true;
+
+    for (int i = 0; i < frozen->n && ok; i++) {
+        const char *text = frozen->at[i], *equals = strrchr(text, '=');
+
+        ok = worker_ask(worker, "freeze %s %.*s", equals + 1, (int)(equals - text), text);
+    }
+    return ok;
+}
+
 static bool give_inputs(struct bench *bench, struct worker *worker)
 {
     struct arena *arena = &bench->cli->ctx->perm;
@@ -91,7 +105,7 @@ static bool start_onnxruntime(struct bench *bench)
         return false;
     }
     bench->peer_version = arena_strdup(&cli->ctx->perm, version);
-    return give_inputs(bench, worker);
+    return freeze_inputs(bench, worker) && give_inputs(bench, worker);
 }
 
 /* Outputs are allocated by each run, and freed again: that is part of it. */

@@ -67,6 +67,8 @@ static const char *banner_options(struct cli *cli)
 
     for (int i = 0; i < cli->args.options[OPTION_SHAPE].n; i++)
         str_printf(&text, " --shape %s", cli->args.options[OPTION_SHAPE].at[i]);
+    for (int i = 0; i < cli->args.options[OPTION_FREEZE].n; i++)
+        str_printf(&text, " --freeze %s", cli->args.options[OPTION_FREEZE].at[i]);
     if (has_option(&cli->args, OPTION_WEIGHTS))
         str_printf(&text, " --weights=%s", option_text(&cli->args, OPTION_WEIGHTS, ""));
     if (has_option(&cli->args, OPTION_STEP))
@@ -175,6 +177,8 @@ static void report(struct cli *cli, const struct module *module, const struct bu
     say(cli, "  next    relayc verify %s", for_shell(cli, cli->args.operands[0]));
     for (int i = 0; i < cli->args.options[OPTION_SHAPE].n; i++)
         say(cli, " --shape %s", for_shell(cli, cli->args.options[OPTION_SHAPE].at[i]));
+    for (int i = 0; i < cli->args.options[OPTION_FREEZE].n; i++)
+        say(cli, " --freeze %s", for_shell(cli, cli->args.options[OPTION_FREEZE].at[i]));
     if (has_option(&cli->args, OPTION_TARGET) || cli->board)
         say(cli, " --target %s", cli->machine->name);
     for (int i = 0; i < cli->args.options[OPTION_TUNE_LOG].n; i++)

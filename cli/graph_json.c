@@ -26,6 +26,7 @@ static bool check_options(struct cli *cli)
         const char *name, *help;
     } senseless[] = {
         { OPTION_SHAPE, "--shape", "a JSON graph has all its shapes" },
+        { OPTION_FREEZE, "--freeze", "it was there before, for the ONNX model" },
         { OPTION_EXTERNAL_DATA_DIR, "--external-data-dir", "its data file lies beside it" },
     };
     bool ok = true;

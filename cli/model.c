@@ -45,20 +45,54 @@ malformed:
     return false;
 }
 
+/* "sr=16000", "anchors=1,2.5,4": the last '=' divides here, too. */
+static bool parse_frozen(struct ctx *ctx, const char *text, struct frozen_input *out)
+{
+    const char *equals = strrchr(text, '=');
+    const char *at = equals ? equals + 1 : "";
+    double *numbers = arena_array(&ctx->perm, double, strlen(at) / 2 + 1);
+
+    *out = (struct frozen_input){ .numbers = numbers };
+    for (bool more = equals && equals > text; more; at++) {
+        char *end;
+
+        numbers[out->n] = strtod(at, &end);
+        if (end == at || (*end && *end != ','))
+            break;
+        out->n++;
+        at = end;
+        more = *end == ',';
+        if (!more) {
+            out->name = arena_strndup(&ctx->perm, text, (size_t)(equals - text));
+            return true;
+        }
+    }
+    diag_error(ctx, DIAG_USAGE, NULL, "--freeze: '%s' is not NAME=NUMBER,NUMBER,...",
+               str_safe(&ctx->perm, text, 120));
+    diag_help(ctx, "for example --freeze sr=16000: one number for all elements, or one for each");
+    return false;
+}
+
 struct module *load_model(struct cli *cli)
 {
     struct ctx *ctx = cli->ctx;
     const struct option_values *given = &cli->args.options[OPTION_SHAPE];
     struct shape_binding *shapes = arena_array(&ctx->perm, struct shape_binding, given->n);
+    const struct option_values *fixed = &cli->args.options[OPTION_FREEZE];
+    struct frozen_input *frozen = arena_array(&ctx->perm, struct frozen_input, fixed->n);
     const struct import_options options = {
         .n_shapes = given->n,
         .shapes = shapes,
+        .n_frozen = fixed->n,
+        .frozen = frozen,
         .external_data_dir = option_text(&cli->args, OPTION_EXTERNAL_DATA_DIR, NULL),
     };
     bool ok = true;
 
     for (int i = 0; i < given->n; i++)
         ok &= parse_shape(ctx, given->at[i], &shapes[i]);
+    for (int i = 0; i < fixed->n; i++)
+        ok &= parse_frozen(ctx, fixed->at[i], &frozen[i]);
     if (!ok)
         return NULL;
     ctx->diags.input_name = cli->args.operands[0];

@@ -144,6 +144,8 @@ static bool import_if(struct import *im, struct scope *scope, const Onnx__NodePr
         diag_error(im->ctx, DIAG_UNSUPPORTED_DYNAMIC, origin,
                    "the condition of this If is computed at run time");
         diag_help(im->ctx, "export the model with the condition fixed, so that one branch remains");
+        if (condition)
+            import_help_freeze(im, condition);
         return false;
     }
     if (type_elements(&known.type) != 1)

@@ -11,9 +11,18 @@ struct shape_binding {
     int64_t dim[MAX_RANK];
 };
 
+/* An input of the graph that is always the same, and no parameter then. */
+struct frozen_input {
+    const char *name;
+    int n; /* 1: all elements have this number; else as many as there are elements, row by row */
+    const double *numbers;
+};
+
 struct import_options {
     int n_shapes;
     const struct shape_binding *shapes;
+    int n_frozen;
+    const struct frozen_input *frozen;
     const char *external_data_dir; /* NULL = the model's folder */
 };
 

@@ -1,7 +1,7 @@
 /* importer.h - the importer's state, shared by its files: import.c (the model), inputs.c
- * (parameters and their shapes), graph.c (names, initialisers, nodes), sort.c (order), control.c
- * (nodes that are not operators), attribute.c and question.c (what convert.h offers). Not for
- * converters. */
+ * (parameters and their shapes), freeze.c (inputs that are constants), graph.c (names,
+ * initialisers, nodes), sort.c (order), control.c (nodes that are not operators), attribute.c and
+ * question.c (what convert.h offers). Not for converters. */
 #ifndef FRONTEND_ONNX_IMPORTER_H
 #define FRONTEND_ONNX_IMPORTER_H
 
@@ -87,8 +87,23 @@ int64_t scope_opset(const struct scope *scope, const char *domain);
 /* Makes parameters of the graph's inputs that are no initialisers, all dims bound. */
 void import_inputs(struct import *im, struct scope *scope, const Onnx__GraphProto *graph);
 
+/* Whether a shell takes the name as it is. */
+bool import_is_plain(const char *name);
+
 /* Names the results; a contradiction to the declared type is a warning. */
 void import_outputs(struct import *im, struct scope *scope, const Onnx__GraphProto *graph);
+
+/* --- freeze.c --------------------------------------------------------------------------------- */
+
+/* What the options say of the input; NULL = nothing. */
+const struct frozen_input *import_frozen(const struct import_options *options, const char *name);
+
+/* The constant; NULL after an error: another number of elements, numbers that the type has not. */
+struct value *import_freeze(struct import *im, const struct frozen_input *frozen,
+                            const struct type *type);
+
+/* Help after an error about a value that must be known: which input it would have to be. */
+void import_help_freeze(struct import *im, const struct value *value);
 
 /* --- sort.c ----------------------------------------------------------------------------------- */
 

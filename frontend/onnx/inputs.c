@@ -32,7 +32,7 @@ static bool is_batch(const Onnx__TensorShapeProto__Dimension *dim, size_t axis)
     return axis == 0;
 }
 
-static bool is_plain(const char *name)
+bool import_is_plain(const char *name)
 {
     for (; *name; name++)
         if (!strchr("_.:/-", *name) && !(*name >= '0' && *name <= '9') &&
@@ -56,11 +56,13 @@ static void suggest_shape(struct import *im, const char *name, const Onnx__Tenso
         else if (is_batch(dim, i))
             str_add(&text, "1");
         else
-            str_add(&text, *dim->dim_param && is_plain(dim->dim_param) ? dim->dim_param : "?");
+            str_add(&text,
+                    *dim->dim_param && import_is_plain(dim->dim_param) ? dim->dim_param : "?");
         exact = exact && ((dim->has_dim_value && dim->dim_value >= 0) || is_batch(dim, i));
     }
-    diag_help(im->ctx, is_plain(name) ? "--shape %s=%s%s" : "--shape '%s=%s'%s", safe(im, name),
-              shape ? str_text(&text) : "1,...", exact ? "" : ", with numbers for the open dims");
+    diag_help(im->ctx, import_is_plain(name) ? "--shape %s=%s%s" : "--shape '%s=%s'%s",
+              safe(im, name), shape ? str_text(&text) : "1,...",
+              exact ? "" : ", with numbers for the open dims");
 }
 
 /* --- one input -------------------------------------------------------------------------------- */
@@ -144,8 +146,8 @@ static bool input_type(struct import *im, const Onnx__ValueInfoProto *info, stru
 
 /* --- options that name nothing ---------------------------------------------------------------- */
 
-static bool names_something(const struct scope *scope, const Onnx__GraphProto *graph,
-                            const char *name)
+static bool names_something(const struct import_options *options, const struct scope *scope,
+                            const Onnx__GraphProto *graph, const char *name)
 {
     for (size_t i = 0; i < graph->n_input; i++) {
         const Onnx__TypeProto *type = graph->input[i]->type;
@@ -153,7 +155,8 @@ static bool names_something(const struct scope *scope, const Onnx__GraphProto *g
             type && type->tensor_type ? type->tensor_type->shape : NULL;
         const struct value *value = map_get(&scope->names, graph->input[i]->name);
 
-        if (strcmp(graph->input[i]->name, name) == 0 && value && value->kind != VALUE_CONSTANT)
+        if (strcmp(graph->input[i]->name, name) == 0 && value &&
+            (value->kind != VALUE_CONSTANT || import_frozen(options, name)))
             return true;
         for (size_t k = 0; shape && k < shape->n_dim; k++)
             if (strcmp(shape->dim[k]->dim_param, name) == 0)
@@ -162,24 +165,66 @@ static bool names_something(const struct scope *scope, const Onnx__GraphProto *g
     return false;
 }
 
-static void check_bindings(struct import *im, const struct scope *scope,
-                           const Onnx__GraphProto *graph)
+static const char **input_names(struct import *im, const Onnx__GraphProto *graph)
 {
     const char **names = arena_array(&im->arena, const char *, graph->n_input);
 
     for (size_t i = 0; i < graph->n_input; i++)
         names[i] = graph->input[i]->name;
+    return names;
+}
+
+static void check_bindings(struct import *im, const struct scope *scope,
+                           const Onnx__GraphProto *graph)
+{
+    const char **names = input_names(im, graph);
+
     for (int i = 0; i < im->options->n_shapes; i++) {
         const struct shape_binding *binding = &im->options->shapes[i];
         const char *near;
 
-        if (names_something(scope, graph, binding->name))
+        if (names_something(im->options, scope, graph, binding->name))
             continue;
         refuse_binding(im, binding, "the model has no input and no dimension of this name");
         near = str_nearest(binding->name, names, graph->n_input);
         if (near)
             diag_help(im->ctx, "there is an input \"%s\"", safe(im, near));
     }
+}
+
+/* Whoever gives a name that is none, or has a value in the model, meant something else. */
+static void check_frozen(struct import *im, const Onnx__GraphProto *graph)
+{
+    const char **names = input_names(im, graph);
+
+    for (int i = 0; i < im->options->n_frozen; i++) {
+        const char *name = im->options->frozen[i].name, *near;
+        bool is_input = false, has_value = false;
+
+        for (size_t k = 0; k < graph->n_input; k++)
+            is_input = is_input || strcmp(names[k], name) == 0;
+        for (size_t k = 0; k < graph->n_initializer; k++)
+            has_value = has_value || strcmp(graph->initializer[k]->name, name) == 0;
+        if (is_input && !has_value)
+            continue;
+        diag_error(im->ctx, DIAG_USAGE, NULL, "--freeze %s: %s", safe(im, name),
+                   has_value ? "the model has numbers of its own for it"
+                             : "the model has no input of this name");
+        near = has_value ? NULL : str_nearest(name, names, graph->n_input);
+        if (near)
+            diag_help(im->ctx, "there is an input \"%s\"", safe(im, near));
+    }
+}
+
+static void bind_input(struct import *im, struct scope *scope, const char *name,
+                       const struct type *type)
+{
+    const struct frozen_input *frozen = import_frozen(im->options, name);
+    struct value *value =
+        frozen ? import_freeze(im, frozen, type) : param_new(im->module->main, name, type);
+
+    if (value)
+        scope_bind(im, scope, name, value);
 }
 
 void import_inputs(struct import *im, struct scope *scope, const Onnx__GraphProto *graph)
@@ -206,9 +251,10 @@ void import_inputs(struct import *im, struct scope *scope, const Onnx__GraphProt
         }
         scope_bind(im, scope, info->name, &im->failed);
         if (input_type(im, info, &type))
-            scope_bind(im, scope, info->name, param_new(im->module->main, info->name, &type));
+            bind_input(im, scope, info->name, &type);
     }
     check_bindings(im, scope, graph);
+    check_frozen(im, graph);
 }
 
 /* --- outputs ---------------------------------------------------------------------------------- */

@@ -72,6 +72,7 @@ bool onnx_constant(struct onnx_node *node, int i, struct tensor *out)
     diag_error(node->ctx, DIAG_UNSUPPORTED_DYNAMIC, node->origin,
                "input %d (\"%s\") must be known at compile time, but is computed at run time", i,
                input_name(node, i));
+    import_help_freeze(node->import, value);
     return ask_failed(node);
 }
 

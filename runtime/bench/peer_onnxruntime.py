@@ -3,6 +3,8 @@
   python3 peer_onnxruntime.py MODEL.onnx
 
   input DTYPE D0xD1x... FILE   the next input, in graph order   ok
+  freeze N,N... NAME           the numbers of an input that     ok
+                               stands in no such line
   run N                        N runs of the network            ok SECONDS (of all of them)
   cold N                       N bytes written, then one run    ok SECONDS (of the run)
   save FILE                    all outputs as raw bytes         ok
@@ -55,6 +57,7 @@ class Peer:
             model, options, providers=["CPUExecutionProvider"]
         )
         self.inputs = []
+        self.frozen = {}
         self.binding = None
         self.flush = None
 
@@ -63,13 +66,26 @@ class Peer:
         data = numpy.fromfile(path, dtype=DTYPES[dtype]).reshape(dims)
         self.inputs.append(onnxruntime.OrtValue.ortvalue_from_numpy(data))
 
+    def freeze(self, numbers, *name):
+        name = " ".join(name)
+        given = next(i for i in self.session.get_inputs() if i.name == name)
+        dtype = {"float": "float32", "double": "float64", "float16": "float16", "bool": "bool"}.get(
+            given.type[len("tensor(") : -1], given.type[len("tensor(") : -1]
+        )
+        data = numpy.array([float(n) for n in numbers.split(",")]).astype(dtype)
+        shape = [d if isinstance(d, int) else 1 for d in given.shape]
+        data = numpy.full(shape, data[0]) if data.size == 1 else data.reshape(shape)
+        self.frozen[name] = onnxruntime.OrtValue.ortvalue_from_numpy(data)
+
     def bind(self):
         """Outputs go where the first run's outputs lie: nothing is allocated for them afterwards, but
         for those of which the model says another shape: ONNX Runtime refuses a place for them."""
         if self.binding:
             return
         self.binding = self.session.io_binding()
-        for given, value in zip(self.session.get_inputs(), self.inputs):
+        inputs = iter(self.inputs)
+        for given in self.session.get_inputs():
+            value = self.frozen.get(given.name) or next(inputs)
             self.binding.bind_ortvalue_input(given.name, value)
         self.outputs = [None] * len(self.session.get_outputs())
         self.place_outputs()
@@ -128,9 +144,13 @@ def main():
     for line in sys.stdin:
         name, *arguments = line.rstrip("\n").split(" ", 3)
         try:
-            answer = {"input": peer.input, "run": peer.run, "cold": peer.cold, "save": peer.save}[
-                name
-            ](*arguments)
+            answer = {
+                "input": peer.input,
+                "freeze": peer.freeze,
+                "run": peer.run,
+                "cold": peer.cold,
+                "save": peer.save,
+            }[name](*arguments)
             print("ok", answer or "", flush=True)
         except Exception as problem:
             fail(problem)

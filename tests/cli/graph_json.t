@@ -63,10 +63,13 @@ y (1,3,4,4) f32 = 0 0 0.130631 0 0 0.134666 ...
 $ cat $MODELS/conv_bn_relu.onnx | relayc run -
 y (1,3,4,4) f32 = 0 0 0.130631 0 0 0.134666 ...
 # Options that make no sense.
-$ relayc run net.graph.json --shape x=1 --external-data-dir .
+$ relayc run net.graph.json --shape x=1 --freeze x=1 --external-data-dir .
 error[R0501]: --shape is for ONNX models, and this is a JSON graph
  --> net.graph.json
 help: leave it out: a JSON graph has all its shapes
+error[R0501]: --freeze is for ONNX models, and this is a JSON graph
+ --> net.graph.json
+help: leave it out: it was there before, for the ONNX model
 error[R0501]: --external-data-dir is for ONNX models, and this is a JSON graph
  --> net.graph.json
 help: leave it out: its data file lies beside it

@@ -81,6 +81,18 @@ $ relayc compile --shape x=1,a a.onnx
 error[R0501]: --shape: 'x=1,a' is not NAME=DIM,DIM,...
 help: for example --shape data=1,3,224,224, or --shape batch=1 for a symbolic dimension; at most 8 dimensions
 [2]
+$ relayc compile --freeze sr= a.onnx
+error[R0501]: --freeze: 'sr=' is not NAME=NUMBER,NUMBER,...
+help: for example --freeze sr=16000: one number for all elements, or one for each
+[2]
+$ relayc compile --freeze 16000 --freeze =1 --freeze a=1, a.onnx
+error[R0501]: --freeze: '16000' is not NAME=NUMBER,NUMBER,...
+help: for example --freeze sr=16000: one number for all elements, or one for each
+error[R0501]: --freeze: '=1' is not NAME=NUMBER,NUMBER,...
+help: for example --freeze sr=16000: one number for all elements, or one for each
+error[R0501]: --freeze: 'a=1,' is not NAME=NUMBER,NUMBER,...
+help: for example --freeze sr=16000: one number for all elements, or one for each
+[2]
 $ relayc verify --tolerance=much a.onnx
 error[R0501]: --tolerance: 'much' is not a number of at least 0
 [2]

@@ -29,12 +29,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const struct shape_binding bindings[] = { { "x", 4, { 1, 3, 8, 8 } },
                                                      { "N", 1, { 2 } } };
-    struct import_options options = { .shapes = bindings };
+    static const double numbers[] = { 1, 0, -1, 2.5 };
+    static const struct frozen_input frozen[] = { { "x", 1, numbers }, { "s", 4, numbers } };
+    struct import_options options = { .shapes = bindings, .frozen = frozen };
     struct ctx *ctx = ctx_new("fuzz.onnx");
     struct module *module;
 
     if (size) {
         options.n_shapes = data[0] & 1 ? 2 : 0;
+        options.n_frozen = data[0] & 2 ? 2 : 0;
         data++;
         size--;
     }
