@@ -5,6 +5,7 @@
  *   measure   rounds of: a block of runs of the program, one of the peer, a sweep over the
  *             regions, the machine's peak; all on one core, in CPU time
  *   report    per region and whole, as text or JSON */
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,21 +74,33 @@ static bool is_quantised(const struct module *module)
     return false;
 }
 
-static double outputs_error(const struct tensor *wanted, const struct tensor *found, int n)
+/* *largest: the greatest magnitude of the output that the error is of. */
+static double outputs_error(const struct tensor *wanted, const struct tensor *found, int n,
+                            double *largest)
 {
     double worst = 0;
 
+    *largest = 0;
     for (int i = 0; i < n; i++) {
         if (wanted[i].type.dtype != found[i].type.dtype ||
             !type_same_shape(&wanted[i].type, &found[i].type))
             return NAN;
-        worst = fmax(worst, relative_error(&wanted[i], largest_magnitude(&wanted[i]), &found[i]));
+        const double magnitude = largest_magnitude(&wanted[i]);
+        const double error = relative_error(&wanted[i], magnitude, &found[i]);
+
+        if (error > worst) {
+            worst = error;
+            *largest = magnitude;
+        }
     }
     return worst;
 }
 
-static bool judge(struct bench *bench, double error, const char *whose)
+static bool judge(struct bench *bench, double error, double largest, const char *whose)
 {
+    /* Roundings of numbers of size 1, by which functions such as sigmoid may be off, and outputs
+     * beside which they are large. */
+    const double roundings = 16 * FLT_EPSILON, small = 1e-2;
     struct ctx *ctx = bench->cli->ctx;
 
     if (bench->tolerance < 0 || !(error > bench->tolerance))
@@ -97,6 +110,11 @@ static bool judge(struct bench *bench, double error, const char *whose)
                "%.2e: not timed",
                whose, error, bench->tolerance);
     diag_help(ctx, "'relayc verify' says which layer is wrong; --tolerance allows more");
+    if (largest < small && error * largest < roundings)
+        diag_help(ctx,
+                  "the largest output is %.1e, for random inputs perhaps: real ones (--input) may "
+                  "give outputs beside which such a difference is small",
+                  largest);
     return false;
 }
 
@@ -106,6 +124,7 @@ static bool check_own(struct bench *bench)
     const struct function *fn = bench->own.module->main;
     const int n = fn->ret->n_inputs;
     struct type *types = arena_array(&cli->ctx->perm, struct type, n);
+    double largest;
 
     for (int i = 0; i < n; i++)
         types[i] = fn->ret->inputs[i]->type;
@@ -116,14 +135,15 @@ static bool check_own(struct bench *bench)
         !engine_run(bench->engine, bench->own.inputs, bench->expected, &cli->bulk, NULL) ||
         !bench_fetch_outputs(bench, bench->own.worker, types, bench->outputs))
         return false;
-    bench->engine_error = outputs_error(bench->expected, bench->outputs, n);
-    return judge(bench, bench->engine_error, "oneDNN's");
+    bench->engine_error = outputs_error(bench->expected, bench->outputs, n, &largest);
+    return judge(bench, bench->engine_error, largest, "oneDNN's");
 }
 
 static bool check_peer(struct bench *bench)
 {
     const int n = bench->own.module->main->ret->n_inputs;
     struct tensor *outputs = arena_array(&bench->cli->ctx->perm, struct tensor, n);
+    double largest;
 
     bench->peer_error = NAN;
     if (bench->peer == PEER_ENGINE)
@@ -132,8 +152,8 @@ static bool check_peer(struct bench *bench)
         return true;
     if (!bench_fetch_outputs(bench, bench->contenders[PEER].worker, bench->given_types, outputs))
         return false;
-    bench->peer_error = outputs_error(outputs, bench->outputs, n);
-    return bench->peer == PEER_PLAIN || judge(bench, bench->peer_error, "ONNX Runtime's");
+    bench->peer_error = outputs_error(outputs, bench->outputs, n, &largest);
+    return bench->peer == PEER_PLAIN || judge(bench, bench->peer_error, largest, "ONNX Runtime's");
 }
 
 static bool measure_peak(struct bench *bench)
