@@ -104,7 +104,7 @@ bool simulate(struct ctx *ctx, struct function *fn, const struct simulate_option
 const struct codegen_region *simulate_exception(const struct codegen_result *result)
 {
     static const char *const others[] = { "band_winograd", "winograd", "depthwise_winograd",
-                                         "conv_pairs" };
+                                          "conv_pairs" };
 
     for (int i = 0; i < result->n_regions; i++) {
         const char *kernel = result->regions[i].kernel;

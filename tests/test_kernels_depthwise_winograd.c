@@ -130,8 +130,8 @@ START_TEST(winograd_off_and_other_machines_go_without)
 }
 END_TEST
 
-/* Every fourth row of kernel cases has nothing behind it; a residual and a change of type refuse two
- * of the others, a bias along another dim does not. */
+/* Every fourth row of kernel cases has nothing behind it; a residual and a change of type refuse
+ * two of the others, a bias along another dim does not. */
 static const struct kernel_case others[] = {
 #define CASE(kernel, attrs, inputs)                                                                \
     {                                                                                              \

@@ -249,9 +249,9 @@ static struct choice_of_shape cheapest(const struct plain *p)
         best = (struct choice_of_shape){ .m = 4, .depth = LATE_DEPTH };
         cost = late_cost(p);
     }
-    return cost > direct / 100 * (p->machine->far_l3 ? PERCENT_FAR : PERCENT)
-               ? (struct choice_of_shape){ 0 }
-               : best;
+    if (cost > direct / 100 * (p->machine->far_l3 ? PERCENT_FAR : PERCENT))
+        return (struct choice_of_shape){ 0 };
+    return best;
 }
 
 static struct choice_of_shape choice_of(const struct region *region, const struct plain *p)
