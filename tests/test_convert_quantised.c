@@ -70,6 +70,8 @@ static const struct onnx_row rows[] = {
       DIAG_SHAPE },
     { 21, "DequantizeLinear", "block_size=2", "i8[1,3] 1; =f32[1,2] 2; =i8[1,1] 2",
       "no number for each block", DIAG_SHAPE },
+    { 21, "DequantizeLinear", "block_size=4", "=i4[2,5] 1; =f32[2,2] 2; =u4[2,2] 15",
+      "input 2 is a zero point of type u4, wanted is i4", DIAG_TYPE },
     { 21, "DequantizeLinear", "block_size=-1", "i8[1,3] 1; =f32[1,2] 2", "block_size is -1",
       DIAG_ONNX_ATTRIBUTE },
     { 21, "QuantizeLinear", "block_size=2 axis=0", "f32[3] 1 2 -4; =f32[2] 1 2; =f8e4m3[2] 0",

@@ -274,6 +274,18 @@ static void warn_of_f32(struct onnx_node *node, const struct blocks *blocks)
               "axis of a matrix, or of a kernel whose other axes behind it are 1");
 }
 
+/* Zero points are of the type of what they belong to; of another one they need be no numbers of it.
+ */
+static bool check_zero_type(struct onnx_node *node)
+{
+    const struct value *x = onnx_input(node, 0), *zero = onnx_input(node, 2);
+
+    return !zero || zero->type.dtype == x->type.dtype ||
+           diag_error(node->ctx, DIAG_TYPE, node->origin,
+                      "input 2 is a zero point of type %s, wanted is %s, which input 0 has",
+                      dtype_name(zero->type.dtype), dtype_name(x->type.dtype));
+}
+
 bool dequantize_blocks(struct onnx_node *node, enum dtype dtype)
 {
     const enum dtype_kind kind = dtype_kind(onnx_input(node, 0)->type.dtype);
@@ -284,7 +296,7 @@ bool dequantize_blocks(struct onnx_node *node, enum dtype dtype)
 
     if ((kind != KIND_NIBBLE && kind != KIND_MINIFLOAT &&
          !onnx_check_kind(node, 0, TAKES_INTEGER)) ||
-        !read_blocks(node, &blocks))
+        !read_blocks(node, &blocks) || !check_zero_type(node))
         return false;
     if (is_constant(onnx_input(node, 0)) && can_keep(node, &blocks, &kept))
         return onnx_output(node, 0,
