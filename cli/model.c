@@ -1,4 +1,5 @@
 /* model.c - what every command with a model does first: read it, run the passes. */
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +58,7 @@ static bool parse_frozen(struct ctx *ctx, const char *text, struct frozen_input 
         char *end;
 
         numbers[out->n] = strtod(at, &end);
-        if (end == at || (*end && *end != ','))
+        if (end == at || isspace((unsigned char)*at) || (*end && *end != ','))
             break;
         out->n++;
         at = end;
