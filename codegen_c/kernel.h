@@ -56,6 +56,9 @@ struct region {
     /* Where the plan stored values as parts of others (codegen_c/plan/plan.h): */
     const int64_t *param_pitch; /* [n_params] elements from a pixel to the next; 0: its pixels … */
     const int64_t *result_pitch; /* … lie side by side */
+    int64_t plane_rows; /* of a plane of the anchor's input 0, of which x may have only some; 0 = it
+                           has all, side by side */
+    bool planes_apart;  /* the C reads them where they lie, a plane apart. Set by bind */
     const bool *absent; /* [n_params] of a concatenation: lies in the result already, and is no
                            parameter in C; NULL = none */
     struct external *external; /* another target runs it: no anchor and no kernel; else NULL */

@@ -102,6 +102,18 @@ static const struct kernel *choose_kernel(const struct stripe_lines *lines, cons
     return kernel ? kernel : kernel_choose(ctx, stripe);
 }
 
+/* Rows of the planes of the anchor's input 0, where these would have to be gathered: nobody else
+ * reads that. */
+static int64_t plane_rows(const struct stripe_lines *lines, int i, const struct region *region)
+{
+    const struct value *x = region->anchor ? anchor_source(region, 0) : NULL;
+
+    if (!x || x->kind != VALUE_PARAM || value_n_uses(x) != 1 ||
+        !stripes_gathers(&lines->stripes, i, x->index))
+        return 0;
+    return lines->stripes.regions[i].reads[x->index].rows;
+}
+
 static const char *write_kind(struct stripe_lines *lines, int i, struct stripe_kind *kind)
 {
     struct codegen *codegen = lines->codegen;
@@ -121,12 +133,14 @@ static const char *write_kind(struct stripe_lines *lines, int i, struct stripe_k
     }
     region.anchor = region_anchor(region.fn);
     region.c_name = kind->fn = function_name(lines, i, kind);
+    region.plane_rows = plane_rows(lines, i, &region);
     if (codegen->options->choices)
         region.choice = map_get(&codegen->options->choices->by_signature,
                                 region_signature(lines->arena, region.fn));
     region.kernel = choose_kernel(lines, of->call, &region);
     ok = region.kernel && region_text(codegen, &region, region.c_name, &out);
     kind->works = region.scratch_bytes > 0;
+    kind->apart = region.planes_apart;
     if (region.scratch_bytes > lines->scratch[i])
         lines->scratch[i] = region.scratch_bytes;
     return ok ? str_text(&out) : NULL;
@@ -172,6 +186,15 @@ int stripe_last_reader(const struct stripes *stripes, int i, int *n_readers)
     return last;
 }
 
+/* Whether no kind of region i needs its planes gathered. */
+static bool reads_apart(const struct stripe_lines *lines, int i)
+{
+    for (int k = 0; k < lines->n_kinds[i]; k++)
+        if (!lines->kinds[i][k].apart)
+            return false;
+    return true;
+}
+
 static void place_buffers(struct stripe_lines *lines)
 {
     const struct stripes *stripes = &lines->stripes;
@@ -190,7 +213,7 @@ static void place_buffers(struct stripe_lines *lines)
         lines->working[i] = add_block(lines, lines->scratch[i], i, i);
         lines->gather[i] = arena_array(lines->arena, int, region->call->n_inputs);
         for (int k = 0; k < region->call->n_inputs; k++)
-            lines->gather[i][k] = stripes_gathers(stripes, i, k)
+            lines->gather[i][k] = stripes_gathers(stripes, i, k) && !reads_apart(lines, i)
                                       ? add_block(lines,
                                                   (size_t)(stripes_gathered_rows(stripes, i, k) *
                                                            region->reads[k].planes) *

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/str.h"
 #include "codegen_c/machine.h"
 #include "codegen_c/plan/stripe.h"
@@ -247,6 +248,62 @@ START_TEST(some_of_the_regions)
 
     check_parts(text, 0, 2, 4);
     check_parts(text, 2, 4, 3);
+}
+END_TEST
+
+/* An image in planes: rows are read where they lie, but for groups, whose planes are gathered. */
+#define PLANES(padding, groups, rows)                                                              \
+    "  %a = nn.conv2d(%x, @w) {strides=[2,2], padding=[" padding "], dilation=[1,1], "             \
+    "groups=" groups ", data_layout=\"NCHW\", out_layout=\"NHWC\", kernel_layout=\"OIHW\"} "       \
+    ": (1," rows ",9,6) f32\n"                                                                     \
+    "  %y = nn.conv2d(%a, @t) " SAME ": (1," rows ",9,4) f32\n}\n"
+
+static const struct {
+    const char *text;
+    bool gathers;
+} images[] = {
+    { HEAD("(1,3,37,18)") WEIGHT("w", "6,3,3,3") WEIGHT("t", "4,6,3,3")
+          PLANES("1,1,1,1", "1", "19"),
+      false },
+    { HEAD("(1,3,37,19)") WEIGHT("w", "6,3,3,3") WEIGHT("t", "4,6,3,3")
+          PLANES("0,0,0,0", "1", "18"),
+      false },
+    { HEAD("(1,40,37,18)") WEIGHT("w", "6,40,3,3") WEIGHT("t", "4,6,3,3")
+          PLANES("1,1,1,1", "1", "19"),
+      false }, /* more under the kernel than has offsets */
+    { HEAD("(1,3,37,18)") WEIGHT("w", "6,1,3,3") WEIGHT("t", "4,6,3,3")
+          PLANES("1,1,1,1", "3", "19"),
+      true },
+};
+
+static bool has_text(struct ctx *ctx, const char *dir, const char *wanted)
+{
+    struct mapping file;
+    const char *text;
+
+    ck_assert(file_map(ctx, arena_printf(&ctx->perm, "%s/net.c", dir), &file));
+    text = arena_printf(&ctx->perm, "%.*s", (int)file.size, (const char *)file.data);
+    file_unmap(&file);
+    return strstr(text, wanted) != NULL;
+}
+
+START_TEST(planes_are_read_where_they_lie)
+{
+    const struct generated_case row = { .text = images[_i].text };
+    struct ctx *ctx = ctx_new("net.onnx");
+    struct module *module = generated_module(ctx, &row);
+    struct temp_dir dir = temp_dir_new();
+    struct stripe_choice choice = { 0, 1, 4 };
+
+    check_parts(row.text, 0, 1, 4);
+    check_parts(row.text, 0, 1, 100);
+    ck_assert(stripes_outline(module, &(struct stripe_plan){ .n = 1, .at = &choice }));
+    generate(module, dir.path, 0);
+    ck_assert(has_text(ctx, dir.path, "gather_rows(") == images[_i].gathers);
+    ck_assert(has_text(ctx, dir.path, "PLANE_H") != images[_i].gathers);
+    temp_dir_free(&dir);
+    module_free(module);
+    ctx_free(ctx);
 }
 END_TEST
 
@@ -574,6 +631,7 @@ int main(void)
     tcase_add_loop_test(operators, stripes_have_the_bits_of_layers, 0,
                         N_ROWS(cases) * N_ROWS(parts));
     tcase_add_test(operators, some_of_the_regions);
+    tcase_add_loop_test(operators, planes_are_read_where_they_lie, 0, N_ROWS(images));
     tcase_add_test(operators, stripes_begin_together);
     tcase_add_loop_test(operators, what_has_no_stripes, 0, N_ROWS(refusals));
     tcase_set_timeout(search, 0);

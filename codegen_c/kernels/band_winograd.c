@@ -354,6 +354,7 @@ bool bind_band_winograd(struct bind *bind)
     bind_band(bind, &w, &rows, &tile);
     bind_text(bind, "transform_input", "%s", bind_winograd_input(bind, rows.points, &vector));
     bind_weights(bind, &w, &rows, &panels);
+    bind_planes_apart(bind, &w);
     bind_conv_places(bind, &w);
     bind_conv_width(bind, &panels, "block");
     bind->region->winograd_tile = (int)rows.m;

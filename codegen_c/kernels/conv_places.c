@@ -25,12 +25,38 @@ static void bind_extents(struct bind *bind, const char *key, const struct window
     bind_text(bind, key, "%s", str_text(&out));
 }
 
+void bind_planes_apart(struct bind *bind, const struct window *w)
+{
+    struct region *region = bind->region;
+
+    region->planes_apart =
+        region->plane_rows > 0 && !w->channels_last && w->rank == 2 && w->batch * w->groups == 1;
+}
+
+/* "IN_H", or of how many rows a plane of x has some there. */
+static const char *plane_rows(const struct bind *bind)
+{
+    return bind->region->planes_apart ? "PLANE_H" : "IN_H";
+}
+
+static void bind_input_extents(struct bind *bind, const struct window *w)
+{
+    struct str out = { .arena = bind->arena };
+
+    add_extents(&out, w, "IN", w->in, -1);
+    if (bind->region->planes_apart)
+        str_printf(&out, ", PLANE_H = %lld /* rows of a plane, of which x has IN_H */",
+                   (long long)bind->region->plane_rows);
+    bind_text(bind, "in_extents", "%s", str_text(&out));
+    keys_offer(bind->keys, "plane_h", plane_rows(bind));
+}
+
 static void bind_geometry(struct bind *bind, const struct window *w)
 {
     const bool deep = w->rank == 3;
     struct str steps = { .arena = bind->arena };
 
-    bind_extents(bind, "in_extents", w, "IN", w->in);
+    bind_input_extents(bind, w);
     bind_extents(bind, "out_extents", w, "OUT", w->out);
     bind_extents(bind, "kernel_extents", w, "K", w->k);
     add_extents(&steps, w, "STRIDE", w->stride, 1);
@@ -90,7 +116,8 @@ static void bind_places(struct bind *bind, const struct window *w)
     keys_offer(bind->keys, "offset",
                deep ? arena_printf(bind->arena, "((ic * IN_D + %s) * IN_H + %s) * IN_W + %s",
                                    step[0], step[1], step[2])
-                    : arena_printf(bind->arena, "(ic * IN_H + %s) * IN_W + %s", step[1], step[2]));
+                    : arena_printf(bind->arena, "(ic * %s + %s) * IN_W + %s", plane_rows(bind),
+                                   step[1], step[2]));
     keys_offer(bind->keys, "origins", arena_printf(bind->arena, "%s;", str_text(&begins)));
     keys_offer(bind->keys, "places", arena_printf(bind->arena, "%s;", str_text(&places)));
     keys_offer(bind->keys, "is_outside", str_text(&outside));
@@ -136,7 +163,8 @@ static void bind_input_places(struct bind *bind, const struct window *w)
                                 x, len, pitch));
     } else {
         const char *within =
-            deep ? "* IN_D + id) * IN_H + ih) * IN_W + iw" : "* IN_H + ih) * IN_W + iw";
+            deep ? "* IN_D + id) * IN_H + ih) * IN_W + iw"
+                 : arena_printf(bind->arena, "* %s + ih) * IN_W + iw", plane_rows(bind));
 
         keys_offer(bind->keys, "element",
                    arena_printf(bind->arena, deep ? "((ic %s" : "(ic %s", within));

@@ -45,6 +45,11 @@
  *   out_planar: whether y is channels first */
 void bind_conv_places(struct bind *bind, const struct window *window);
 
+/* Before bind_conv_places, of kernels that have all indices of x from it: where x is some rows of
+ * each of its planes (region->plane_rows), they are read where they lie, and region->planes_apart
+ * is set. `plane_h` is "PLANE_H" then, else "IN_H". Of one image without groups and depth. */
+void bind_planes_apart(struct bind *bind, const struct window *window);
+
 /* "planes_at": where in y, whose channels are planes, the first sum of a tile lies. */
 void bind_conv_planes_at(struct bind *bind, const struct window *window);
 

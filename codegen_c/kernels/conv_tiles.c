@@ -348,6 +348,7 @@ bool bind_conv_tiles(struct bind *bind, const struct window *w, const struct pan
 {
     const bool planes = !tile->stores && stores_planes(bind, w);
 
+    bind_planes_apart(bind, w);
     bind_conv_places(bind, w);
     bind_conv_width(bind, panels, "block");
     bind_conv_weight_at(bind, w, panels);
