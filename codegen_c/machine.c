@@ -210,11 +210,24 @@ bool machine_never_defines(const struct machine *machine, const char *macro)
     return false;
 }
 
+/* Beside machines of its own kind and weaker ones, an x86-64 processor may run code of those that
+ * stand behind it, but have no more than it has. */
+static bool has_all_of(const struct machine *host, const struct machine *machine)
+{
+#if defined(__x86_64__)
+    return machine->lanes <= host->lanes &&
+           (!strstr(machine->flags, "avx512bf16") ||
+            (__builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512vbmi")));
+#else
+    return machine <= host;
+#endif
+}
+
 const char *machine_flags_here(const struct machine *machine)
 {
     const struct machine *host = machine_host();
 
     if (strcmp(machine->flags, host->flags) == 0)
         return machine->flags;
-    return machine->arch == host->arch && machine <= host ? machine->flags : "";
+    return machine->arch == host->arch && has_all_of(host, machine) ? machine->flags : "";
 }

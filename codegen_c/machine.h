@@ -89,7 +89,7 @@ int machine_integer_lanes(const struct machine *machine);
 bool machine_never_defines(const struct machine *machine, const char *macro);
 
 /* The flags of a machine where code for it runs in this process' place, else "": machines stand in
- * their architecture's order of strength. */
+ * their architecture's order of strength; on x86-64 it is asked for the instructions. */
 const char *machine_flags_here(const struct machine *machine);
 
 #endif

@@ -180,7 +180,7 @@ static void bind_tiles(struct bind *bind, const struct window *w, const struct t
     bind_flag(bind, "narrow", narrow && !wide);
     bind_flag(bind, "both", wide && narrow);
     bind_flag(bind, "only_wide", wide && !narrow);
-    keys_offer(bind->keys, "width", wide && narrow ? "width" : "TILE");
+    keys_offer(bind->keys, "width", wide && narrow ? "width" : "BLOCK");
     bind_int(bind, "tile", wide ? PANEL : BF16_LANES);
     keys_offer(bind->keys, "wide_fn", wide ? bf16_tile(bind, 2, pixels, end, some) : "");
     keys_offer(bind->keys, "narrow_fn", narrow ? bf16_tile(bind, 1, pixels, end, some) : "");
@@ -216,5 +216,5 @@ bool bind_conv_bf16(struct bind *bind)
                   end.args);
         return true;
     }
-    return bind_conv_rows(bind, &w, "s[i]", "TILE");
+    return bind_conv_rows(bind, &w, "s[i]", "BLOCK");
 }

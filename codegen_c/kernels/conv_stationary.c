@@ -143,7 +143,7 @@ bool bind_conv_stationary(struct bind *bind)
         bind_text(bind, "results", "%s%s", tile_end_y(bind, &place), end.args);
         return true;
     }
-    bind_text(bind, "results", "sum, TILE");
+    bind_text(bind, "results", "sum, BLOCK");
     bind_helper(bind, "keep_loop");
-    return bind_conv_position(bind, &w, "sum[j * TILE + i]");
+    return bind_conv_position(bind, &w, "sum[j * BLOCK + i]");
 }

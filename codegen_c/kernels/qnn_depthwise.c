@@ -15,7 +15,8 @@ enum {
     WORD = 4,           /* bytes that a dot product takes */
     MOST_K = 8,         /* along a side */
     MOST_COLUMNS = 1 << 14,
-    MOST_LOCAL_BYTES = 8192, /* on the stack, where scratch is to be spared */
+    MOST_LOCAL_BYTES = 8 << 10,  /* on the stack, where scratch is to be spared */
+    DEEP_LOCAL_BYTES = 32 << 10, /* always, of a PC */
     SIGN = 128,
     MOST_BLOCK = 96, /* channels that have their sums side by side */
     BLOCK_STEP = 8
@@ -212,12 +213,18 @@ static size_t bytes_of_columns(const struct window *w, int lanes)
     return (size_t)(words_of(w) * columns_of(w) * lanes * WORD);
 }
 
+/* A PC has room on its stack for columns that do not lie in the arena then, whatever is there. */
+static bool has_room_for_columns(const struct region *region, size_t bytes)
+{
+    return bytes <= DEEP_LOCAL_BYTES && machine_has_deep_stack(region->machine);
+}
+
 size_t scratch_qnn_depthwise_rows(const struct region *region)
 {
     const struct window w = window_of_conv(region);
     const size_t bytes = bytes_of_columns(&w, lanes_of_rows(region, &w));
 
-    return bytes <= MOST_LOCAL_BYTES ? bytes : 0;
+    return bytes <= MOST_LOCAL_BYTES && !has_room_for_columns(region, bytes) ? bytes : 0;
 }
 
 bool accepts_qnn_depthwise_rows(const struct region *region, const char **why)
@@ -309,6 +316,8 @@ bool bind_qnn_depthwise_rows(struct bind *bind)
     const struct dot dot = dot_of_conv(&w);
     const int lanes = lanes_of_rows(bind->region, &w), lines = w.k[1] < WORD ? (int)w.k[1] : WORD;
     const int turn = turn_of(bind);
+    const size_t bytes = bytes_of_columns(&w, lanes);
+    const bool local = bind->region->tight || has_room_for_columns(bind->region, bytes);
     struct position position;
     double zero = 0;
     bool vectors;
@@ -333,9 +342,9 @@ bool bind_qnn_depthwise_rows(struct bind *bind)
     bind_int(bind, "lines", lines);
     bind_int(bind, "columns", columns_of(&w));
     bind_int(bind, "column", lanes * WORD);
-    bind_flag(bind, "local", bind->region->tight);
-    if (!bind->region->tight)
-        bind_scratch(bind, bytes_of_columns(&w, lanes));
+    bind_flag(bind, "local", local);
+    if (!local)
+        bind_scratch(bind, bytes);
     if (!bind_sums_epilogue(bind, vectors ? "acc" : "acc[i]", &position, vectors ? lanes : 0))
         return false;
     bind_int(bind, "lanes", lanes); /* of the sums, in any case */

@@ -7,7 +7,7 @@
 #if defined __FP_FAST_FMAF || defined __FMA__ || defined __ARM_FEATURE_FMA || defined __riscv_flen
 #define FUSE_FLOAT(sum, x, w) sum = __builtin_fmaf(x, w, sum)
 #else
-#define FUSE_FLOAT(sum, x, w) { const float factor = w, other = x; fuse_lanes(&sum, &other, &factor, 1); }
+#define FUSE_FLOAT(sum, x, w) { const float fused_w = w, fused_x = x; fuse_lanes(&sum, &fused_x, &fused_w, 1); }
 #endif
 
 #endif
