@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "base/str.h"
 #include "cli/cli.h"
 #include "cli/graph_json.h"
@@ -74,6 +75,19 @@ static bool parse_frozen(struct ctx *ctx, const char *text, struct frozen_input 
     return false;
 }
 
+/* Each name once: who gives two, means one of them. */
+static bool is_new(struct ctx *ctx, const char *option, const char *name, struct map *names)
+{
+    if (!map_get(names, name)) {
+        map_set(names, name, ctx);
+        return true;
+    }
+    diag_error(ctx, DIAG_USAGE, NULL, "--%s: '%s' is given twice", option,
+               str_safe(&ctx->perm, name, 120));
+    diag_help(ctx, "leave out the one that is not meant");
+    return false;
+}
+
 struct module *load_model(struct cli *cli)
 {
     struct ctx *ctx = cli->ctx;
@@ -88,12 +102,15 @@ struct module *load_model(struct cli *cli)
         .frozen = frozen,
         .external_data_dir = option_text(&cli->args, OPTION_EXTERNAL_DATA_DIR, NULL),
     };
+    struct map shaped = { .arena = &ctx->perm }, frozen_names = shaped;
     bool ok = true;
 
     for (int i = 0; i < given->n; i++)
-        ok &= parse_shape(ctx, given->at[i], &shapes[i]);
+        ok &= parse_shape(ctx, given->at[i], &shapes[i]) &&
+              is_new(ctx, "shape", shapes[i].name, &shaped);
     for (int i = 0; i < fixed->n; i++)
-        ok &= parse_frozen(ctx, fixed->at[i], &frozen[i]);
+        ok &= parse_frozen(ctx, fixed->at[i], &frozen[i]) &&
+              is_new(ctx, "freeze", frozen[i].name, &frozen_names);
     if (!ok)
         return NULL;
     ctx->diags.input_name = cli->args.operands[0];

@@ -93,6 +93,12 @@ help: for example --freeze sr=16000: one number for all elements, or one for eac
 error[R0501]: --freeze: 'a=1,' is not NAME=NUMBER,NUMBER,...
 help: for example --freeze sr=16000: one number for all elements, or one for each
 [2]
+$ relayc compile --shape a=1 --shape b=2 --shape a=3 --freeze c=1 --freeze c=1 a.onnx
+error[R0501]: --shape: 'a' is given twice
+help: leave out the one that is not meant
+error[R0501]: --freeze: 'c' is given twice
+help: leave out the one that is not meant
+[2]
 $ relayc verify --tolerance=much a.onnx
 error[R0501]: --tolerance: 'much' is not a number of at least 0
 [2]
