@@ -313,6 +313,39 @@ static const char *const copies[] = {
     "(1,8,6) nn.depth_to_space {block_size=[3], mode=\"CRD\", layout=\"NWC\"} (1,24,2)",
 };
 
+/* Weights that would all go by for each tile, from a third cache that is far, go by chunks: then
+ * the result does not lie over x. */
+START_TEST(far_weights_do_not_lead)
+{
+    static const char conv[] = "{strides=[1,1], padding=[0,0,0,0], dilation=[1,1], groups=1, "
+                               "data_layout=\"NHWC\", kernel_layout=\"OIHW\"}";
+    static const struct {
+        const char *machine;
+        int channels;
+        bool leads;
+    } rows[] = { { "sapphirerapids", 512, false },
+                 { "sapphirerapids", 256, true }, /* 768 KiB, which stay in the second cache */
+                 { "x86-64-v4", 512, true } };
+    struct ctx *ctx = ctx_new("net.onnx");
+    const int n = rows[_i].channels;
+    const struct generated_case row = { .machine = machine_find(ctx, rows[_i].machine),
+                                        .text = arena_printf(
+                                            &ctx->perm,
+                                            "fn main(%%x: (1,1,82,4) f32) -> (%%y) {\n"
+                                            "  const @u : (%d,4,1,1) f32 = crc32:00000000\n"
+                                            "  const @v : (%d,%d,1,3) f32 = crc32:00000000\n"
+                                            "  const @w : (4,%d,1,1) f32 = crc32:00000000\n"
+                                            "  %%a = nn.conv2d(%%x, @u) %s : (1,1,82,%d) f32\n"
+                                            "  %%b = nn.conv2d(%%a, @v) %s : (1,1,80,%d) f32\n"
+                                            "  %%y = nn.conv2d(%%b, @w) %s : (1,1,80,4) f32\n}\n",
+                                            n, n, n, n, conv, n, conv, n, conv) };
+
+    ck_assert_int_eq(generated_count(ctx, &row, "reaches into a"), rows[_i].leads);
+    ck_assert_int_eq(generated_count(ctx, &row, "CHUNK = ") > 0, !rows[_i].leads);
+    ctx_free(ctx);
+}
+END_TEST
+
 START_TEST(copies_keep_what_they_have_to_read)
 {
     const char *const dtype = _i % 2 ? "i8" : "f32", *const bounds = "{a_min=-100, a_max=100}";
@@ -449,6 +482,7 @@ int main(void)
     tcase_set_timeout(kernels, 0);
     tcase_add_loop_test(kernels, kernels_keep_what_they_have_to_read, 0, N_ROWS(kinds));
     tcase_add_loop_test(kernels, copies_keep_what_they_have_to_read, 0, 2 * N_ROWS(copies));
+    tcase_add_loop_test(kernels, far_weights_do_not_lead, 0, 3);
     tcase_set_timeout(packing, 0);
     tcase_add_test(packing, blocks_reach_into_others_as_they_may);
     tcase_add_test(packing, no_packing_goes_below_the_bound);
