@@ -26,11 +26,10 @@ const size_t n_machines = sizeof machines / sizeof *machines;
 
 const char *machine_dot_name(enum machine_dot dot)
 {
-    static const char *const names[] = { [DOT_NONE] = "none",
-                                         [DOT_VNNI] = "vnni",
-                                         [DOT_SDOT] = "sdot",
-                                         [DOT_SMLAD] = "smlad",
-                                         [DOT_MVE] = "mve" };
+    static const char *const names[] = {
+        [DOT_NONE] = "none", [DOT_VNNI] = "vnni",   [DOT_AMX] = "amx",
+        [DOT_SDOT] = "sdot", [DOT_SMLAD] = "smlad", [DOT_MVE] = "mve"
+    };
 
     return names[dot];
 }

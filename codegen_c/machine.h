@@ -23,6 +23,7 @@ enum machine_arch {
 enum machine_dot {
     DOT_NONE,
     DOT_VNNI,  /* x86: four u8 * s8 into 32 bits, in every lane */
+    DOT_AMX,   /* the same, and products of matrices of up to 16 x 64 by 64 x 16 */
     DOT_SDOT,  /* Arm: four s8 * s8, or u8 * u8 */
     DOT_SMLAD, /* Cortex-M: two s16 * s16 */
     DOT_MVE    /* Helium: sixteen s8 * s8 into one sum */

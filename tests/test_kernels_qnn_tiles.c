@@ -191,6 +191,29 @@ static const struct kernel_case spared[] = {
     { "qnn_dense_tiles", "qnn.matmul", "",
       "u8[2,4,30]; const i8[30,5]; const u8[] 9; const i8[] 0" },
 };
+/* For the registers of AMX, which take 64 numbers of 28 patches, from 128 on: lengths that leave 4 to
+ * 60 over, or none; less than 28 positions, so many, and more; blocks that are not whole; groups; both signs. */
+static const struct kernel_case registers[] = {
+    { "qnn_conv_tiles", "qnn.conv2d", "groups=1, data_layout=\"NHWC\"",
+      "u8[1,4,7,128] 255 0 7; const i8[32,128,1,1] -128 127 -1; const u8[] 3; const i8[] 0" },
+    { "qnn_conv_tiles", "qnn.conv2d", "groups=1, data_layout=\"NHWC\"",
+      "i8[1,5,7,132] -128 127 3; const i8[72,132,1,1] -128 127 5; const i8[] -128; const i8[] 0" },
+    { "qnn_conv_tiles", "qnn.conv2d", "groups=1, padding=[1,1,1,1], data_layout=\"NHWC\"",
+      "u8[1,8,8,16]; const i8[40,16,3,3] -128 127 -1; const u8[] 128; const i8[] 0" },
+    { "qnn_conv_tiles", "qnn.conv2d",
+      "groups=1, padding=[1,1,1,1], strides=[2,2], data_layout=\"NHWC\"",
+      "i8[1,13,9,28]; const i8[64,28,3,3]; const i8[] 5; const i8[] 0" },
+    { "qnn_conv_tiles", "qnn.conv2d", "groups=2, padding=[1,1,1,1], data_layout=\"NHWC\"",
+      "u8[2,5,6,64]; const i8[64,32,3,3]; const u8[] 9; const i8[] 0" },
+    { "qnn_conv_tiles", "qnn.conv2d", "groups=1, data_layout=\"NHWC\"",
+      "u8[1,3,3,256]; const i8[32,256,1,1]; const u8[] 3; const i8[] 0" },
+    { "qnn_dense_tiles", "qnn.dense", "",
+      "u8[61,188] 255 0 7; const i8[96,188] -128 127 3; const u8[] 200; const i8[] 0" },
+    { "qnn_dense_tiles", "qnn.matmul", "",
+      "i8[2,30,131]; const i8[131,70]; const i8[] -5; const i8[] 0" },
+    { "qnn_conv_tiles", "qnn.conv2d", "groups=1, padding=[1,1,1,1]",
+      "i8[1,16,6,6]; const i8[33,16,3,3]; const i8[] -3; const i8[] 0" },
+};
 /* clang-format on */
 
 START_TEST(convolutions_agree_exactly)
@@ -261,6 +284,20 @@ START_TEST(without_scratch_they_agree_exactly)
 }
 END_TEST
 
+START_TEST(registers_agree_exactly)
+{
+    struct ctx *ctx = ctx_new("machine");
+    const struct machine *machine = machine_find(ctx, "sapphirerapids");
+
+    kernel_cases_check_as(registers, (int)(sizeof registers / sizeof *registers), 0, WINOGRAD_AUTO,
+                          machine);
+    kernel_cases_check_tight(registers, (int)(sizeof registers / sizeof *registers) - 1, 0, 0,
+                             machine); /* of planes, the last, patches are not cut */
+    kernel_cases_check_tight(spared, (int)(sizeof spared / sizeof *spared), 0, 0, machine);
+    ctx_free(ctx);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("kernels_qnn_tiles");
@@ -278,6 +315,7 @@ int main(void)
     tcase_add_loop_test(tests, what_is_not_known_agrees_exactly, 0, 4);
     tcase_add_test(tests, scalars_agree_exactly);
     tcase_add_test(tests, without_scratch_they_agree_exactly);
+    tcase_add_test(tests, registers_agree_exactly);
     srunner_run_all(runner, CK_NORMAL);
     n_failed = srunner_ntests_failed(runner);
     srunner_free(runner);

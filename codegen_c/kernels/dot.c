@@ -14,9 +14,9 @@ enum { QUAD_LANES = 8 };   /* of the machine's vectors, at least */
 enum { MOST_UNROLLS = 3 }; /* 1, 2, 4 steps of four products */
 enum { SCALAR_SUMS = 4 };  /* of the functions without vectors */
 
-/* Of a patch in scratch, in bytes for each number: 7 positions of bytes; or 3 of 16 bits, and the
- * bytes of which they are made. A single position needs 3. */
-enum { TILE_BYTES = 7, ROW_BYTES = 3 };
+/* Of a patch in scratch, in bytes for each number: 7 positions of bytes, or 28 by AMX; or 3 of 16
+ * bits, and the bytes of which they are made. A single position needs 3. */
+enum { TILE_BYTES = 7, AMX_BYTES = 28, ROW_BYTES = 3 };
 
 /* Of that, on the stack: a patch of 3 x 3 x 16 is not cut, which would cost it a twelfth. */
 enum { MOST_LOCAL_BYTES = 1120 };
@@ -50,9 +50,14 @@ static int64_t round_up_to_4(int64_t n)
     return (n + 3) / 4 * 4;
 }
 
-size_t dot_scratch(const struct dot *dot, bool one_row)
+int dot_most_pixels(const struct machine *machine)
 {
-    return (size_t)(round_up_to_4(dot->len) * (one_row ? ROW_BYTES : TILE_BYTES));
+    return machine->dot == DOT_AMX ? AMX_BYTES : TILE_BYTES;
+}
+
+size_t dot_scratch(const struct machine *machine, const struct dot *dot, bool one_row)
+{
+    return (size_t)(round_up_to_4(dot->len) * (one_row ? ROW_BYTES : dot_most_pixels(machine)));
 }
 
 int64_t dot_most_part(bool one_row)
@@ -177,6 +182,7 @@ static const char *dot_function(struct bind *bind, const char *kind, bool more, 
 {
     const char *path = arena_printf(bind->arena, "templates/helpers/%s.c.tmpl", kind);
     const char *name = more ? arena_printf(bind->arena, "%s_more", kind) : kind, *fn;
+    const bool amx = bind->machine->dot == DOT_AMX;
     struct keys keys;
 
     if (unroll > 1)
@@ -199,6 +205,9 @@ static const char *dot_function(struct bind *bind, const char *kind, bool more, 
         keys_offer(&keys, arena_printf(bind->arena, "start_at%d", c),
                    arena_printf(bind->arena, more ? "tile%s" : "(sums%s * times)", at));
     }
+    keys_offer(&keys, "amx", amx ? "1" : "");
+    keys_offer(&keys, "name0", amx ? arena_printf(bind->arena, "%s_of_7", name) : name);
+    keys_offer(&keys, "name1", name);
     keys_offer(&keys, "pixels0", "7");
     keys_offer(&keys, "pixels1", "3");
     return bind_new_helper(bind, name, path, &keys);
@@ -214,7 +223,7 @@ static void bind_patches(struct bind *bind, const struct dot *dot, bool one_row,
     bind_int(bind, "part", part);
     bind_text(bind, "local_len", part < round_up_to_4(dot->len) ? "PART" : "LEN");
     if (!tight)
-        bind_scratch(bind, dot_scratch(dot, one_row));
+        bind_scratch(bind, dot_scratch(bind->machine, dot, one_row));
 }
 
 void bind_dot(struct bind *bind, const struct dot *dot, bool one_row, int64_t part)
@@ -232,6 +241,8 @@ void bind_dot(struct bind *bind, const struct dot *dot, bool one_row, int64_t pa
     if (parts && (part % (4 * unroll) || last % (4 * unroll)))
         unroll = 1;
     dot_function(bind, "dot", false, 1);
+    if (!one_row && bind->machine->dot == DOT_AMX)
+        dot_function(bind, "dot_amx", false, 1);
     bind_text(bind, "dot", "%s", dot_function(bind, kind, false, unroll));
     bind_text(bind, "dot_more", "%s", parts ? dot_function(bind, kind, true, unroll) : "");
     bind_packed_weights(bind, dot);

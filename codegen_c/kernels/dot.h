@@ -8,10 +8,10 @@
 
 #include "codegen_c/kernels/window.h"
 
-enum {
-    DOT_BLOCK = 32,
-    MOST_DOT_PIXELS = 8 /* DOT_PIXELS is no more on any processor */
-};
+enum { DOT_BLOCK = 32 };
+
+/* DOT_PIXELS is no more in C for the machine, whatever it is compiled for. */
+int dot_most_pixels(const struct machine *machine);
 
 /* How the constant lies: weight k of a channel is element
  * channel * channel_step + k / minor * major_step + k % minor * minor_step. */
@@ -42,7 +42,7 @@ int64_t dot_weight(const struct region *region, const struct dot *dot, int64_t c
 
 /* The scratch of such products; and how many numbers of a sum there are on the stack at most, where
  * that is to be spared: a multiple of 4. */
-size_t dot_scratch(const struct dot *dot, bool one_row);
+size_t dot_scratch(const struct machine *machine, const struct dot *dot, bool one_row);
 int64_t dot_most_part(bool one_row);
 
 /* Packs the weights and sets len and stored (of a sum, and the channels of a group, as they are

@@ -289,7 +289,7 @@ bool leads_qnn_conv_tiles(const struct region *region, struct lead *lead)
 {
     const struct window w = window_of_conv(region);
 
-    lead->bytes = lead_of_windows(region, &w, MOST_DOT_PIXELS);
+    lead->bytes = lead_of_windows(region, &w, dot_most_pixels(region->machine));
     return is_last(&w) && w.groups == 1;
 }
 

@@ -81,7 +81,7 @@ size_t scratch_qnn_conv_tiles(const struct region *region)
     const struct dot dot = dot_of_conv_tiles(region, &w);
     struct patch_part part;
 
-    return part_of_patch(&w, &dot, &part) ? dot_scratch(&dot, is_one_row(&w)) : 0;
+    return part_of_patch(&w, &dot, &part) ? dot_scratch(region->machine, &dot, is_one_row(&w)) : 0;
 }
 
 bool accepts_qnn_conv_tiles(const struct region *region, const char **why)
@@ -287,7 +287,7 @@ size_t scratch_qnn_dense_tiles(const struct region *region)
 {
     const struct dot dot = dot_of_dense(region);
 
-    return dot_scratch(&dot, rows_of(region) == 1);
+    return dot_scratch(region->machine, &dot, rows_of(region) == 1);
 }
 
 /* The zero point of x, and what stands for the sums where weights are less by a centre. */
