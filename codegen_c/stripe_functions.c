@@ -140,7 +140,7 @@ static const char *write_kind(struct stripe_lines *lines, int i, struct stripe_k
     region.kernel = choose_kernel(lines, of->call, &region);
     ok = region.kernel && region_text(codegen, &region, region.c_name, &out);
     kind->works = region.scratch_bytes > 0;
-    kind->apart = region.planes_apart;
+    kind->apart = region.planes_apart ? anchor_source(&region, 0)->index : -1;
     if (region.scratch_bytes > lines->scratch[i])
         lines->scratch[i] = region.scratch_bytes;
     return ok ? str_text(&out) : NULL;
@@ -186,11 +186,11 @@ int stripe_last_reader(const struct stripes *stripes, int i, int *n_readers)
     return last;
 }
 
-/* Whether no kind of region i needs its planes gathered. */
-static bool reads_apart(const struct stripe_lines *lines, int i)
+/* Whether all kinds of region i read the planes of this input where they lie. */
+static bool reads_apart(const struct stripe_lines *lines, int i, int input)
 {
     for (int k = 0; k < lines->n_kinds[i]; k++)
-        if (!lines->kinds[i][k].apart)
+        if (lines->kinds[i][k].apart != input)
             return false;
     return true;
 }
@@ -213,7 +213,7 @@ static void place_buffers(struct stripe_lines *lines)
         lines->working[i] = add_block(lines, lines->scratch[i], i, i);
         lines->gather[i] = arena_array(lines->arena, int, region->call->n_inputs);
         for (int k = 0; k < region->call->n_inputs; k++)
-            lines->gather[i][k] = stripes_gathers(stripes, i, k) && !reads_apart(lines, i)
+            lines->gather[i][k] = stripes_gathers(stripes, i, k) && !reads_apart(lines, i, k)
                                       ? add_block(lines,
                                                   (size_t)(stripes_gathered_rows(stripes, i, k) *
                                                            region->reads[k].planes) *

@@ -13,7 +13,7 @@ struct stripe_kind {
     int64_t *begin, *rows; /* [n_inputs] of the first stripe: the rows it reads */
     const char *fn;
     bool works; /* its function has a parameter `scratch` */
-    bool apart; /* and reads rows of many planes where they lie */
+    int apart;  /* the input of which it reads rows of many planes where they lie; -1 = none */
 };
 
 struct stripe_lines {

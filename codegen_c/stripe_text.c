@@ -226,7 +226,7 @@ static int add_kind(const struct stripe_lines *lines, struct str *out, int i,
     int n = 0, n_statements = 1;
 
     for (int k = 0; k < call->n_inputs; k++)
-        if (lines->gather[i][k] >= 0 && !kind->apart) {
+        if (lines->gather[i][k] >= 0 && kind->apart != k) {
             add_gather(lines, &text, i, kind, k, indent);
             items[n++] = arena_printf(lines->arena, "(const void *)(base + %zu)",
                                       lines->blocks[lines->gather[i][k]].offset);

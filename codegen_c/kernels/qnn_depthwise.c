@@ -213,7 +213,7 @@ static size_t bytes_of_columns(const struct window *w, int lanes)
     return (size_t)(words_of(w) * columns_of(w) * lanes * WORD);
 }
 
-/* A PC has room on its stack for columns that do not lie in the arena then, whatever is there. */
+/* Columns lie on the stack of a PC, and not in the arena, whether that is full or not. */
 static bool has_room_for_columns(const struct region *region, size_t bytes)
 {
     return bytes <= DEEP_LOCAL_BYTES && machine_has_deep_stack(region->machine);
