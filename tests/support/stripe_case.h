@@ -27,13 +27,13 @@
     HEAD("(1,13,8,8)")                                                                             \
     WEIGHT("w", "24,8,1,1")                                                                        \
     WEIGHT("d", "24,1,3,3")                                                                        \
-        WEIGHT("v", "8,24,1,1") "  %a = nn.conv2d(%x, @w) " POINT ": (1,13,8,24) f32\n"            \
-                                "  %r = nn.relu(%a) : (1,13,8,24) f32\n"                           \
-                                "  %b = nn.conv2d(%r, @d) " CONV(                                  \
-                                    "1,1", "1,1,1,1", "1,1",                                       \
-                                    "24") ": (1,13,8,24) f32\n"                                    \
-                                          "  %c = nn.conv2d(%b, @v) " POINT ": (1,13,8,8) f32\n"   \
-                                          "  %y = add(%c, %x) : (1,13,8,8) f32\n}\n"
+    WEIGHT("v", "8,24,1,1")                                                                        \
+    "  %a = nn.conv2d(%x, @w) " POINT ": (1,13,8,24) f32\n"                                        \
+    "  %r = nn.relu(%a) : (1,13,8,24) f32\n"                                                       \
+    "  %b = nn.conv2d(%r, @d) " CONV("1,1", "1,1,1,1", "1,1",                                      \
+                                     "24") ": (1,13,8,24) f32\n"                                   \
+                                           "  %c = nn.conv2d(%b, @v) " POINT ": (1,13,8,8) f32\n"  \
+                                           "  %y = add(%c, %x) : (1,13,8,8) f32\n}\n"
 
 /* Writes the files of "net" into the folder, for an arena of `ram` bytes; 0 = any. */
 struct codegen_result stripe_generate(struct module *module, const char *dir, size_t ram);
