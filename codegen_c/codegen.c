@@ -134,6 +134,7 @@ static void collect_regions(struct codegen *codegen)
         region->index = codegen->n_regions++;
         region->machine = codegen->machine;
         region->winograd = codegen->options->winograd;
+        region->deterministic = codegen->options->deterministic;
         region->largest = largest;
         if (is_external(region->fn)) {
             region->c_name = region_name(codegen, region);

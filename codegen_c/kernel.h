@@ -29,6 +29,7 @@ struct region {
     const struct kernel *kernel;
     const struct machine *machine; /* that the C is written for; never NULL */
     enum winograd winograd;        /* --winograd */
+    bool deterministic;            /* --deterministic */
     const char *c_name;            /* "region_conv1": an identifier, unique in the file */
     int index;                     /* execution order */
     int parts;                     /* that may run at the same time (parallel.h); 1 = it is whole */

@@ -158,6 +158,11 @@ bool machine_has_deep_stack(const struct machine *machine)
     return machine->lanes > 1 && machine->l2_bytes > 0 && machine->arch != ARCH_WASM32;
 }
 
+bool machine_has_amx(const struct machine *machine)
+{
+    return machine->dot == DOT_AMX;
+}
+
 int machine_alignment(const struct machine *machine)
 {
     const int vector = machine->lanes * (int)sizeof(float);

@@ -76,6 +76,9 @@ const struct machine *machine_find(struct ctx *ctx, const char *name);
  * function may have 128 KiB. (Not that of WebAssembly, whose linkers give 64 KiB to all of it.) */
 bool machine_has_deep_stack(const struct machine *machine);
 
+/* Whether it has AMX: products of matrices of bytes, and of bf16, in registers of 16 x 64 bytes. */
+bool machine_has_amx(const struct machine *machine);
+
 /* How many bytes the arena's address is asked to be a multiple of: as many as a vector has, 16 at
  * least. Vectors that lie across two lines of the cache are read and written in two steps: 16 bytes
  * off, 512 bits, vww_mobilenetv1 takes 1.06 of its time (znver5). */

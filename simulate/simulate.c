@@ -104,7 +104,7 @@ bool simulate(struct ctx *ctx, struct function *fn, const struct simulate_option
 const struct codegen_region *simulate_exception(const struct codegen_result *result)
 {
     static const char *const others[] = { "band_winograd", "winograd", "depthwise_winograd",
-                                          "conv_pairs" };
+                                          "conv_amx", "conv_pairs" };
 
     for (int i = 0; i < result->n_regions; i++) {
         const char *kernel = result->regions[i].kernel;
@@ -121,7 +121,8 @@ static struct region region_of(const struct simulation *sim, const struct node *
     return (struct region){ .fn = node->fn,
                             .anchor = (struct node *)(uintptr_t)node,
                             .machine = sim->machine,
-                            .winograd = WINOGRAD_OFF };
+                            .winograd = WINOGRAD_OFF,
+                            .deterministic = true };
 }
 
 bool has_kernel(const struct simulation *sim, const struct node *node, const char *kernel)

@@ -104,37 +104,6 @@ static const char *list_text(struct bind *bind, const char *format, int n)
     return str_text(&out);
 }
 
-/* A statement that stores a result of the tile. */
-static const char *store_text(struct bind *bind, const struct tile_end *end, bool some)
-{
-    const char *rest = some ? ", n_channels - v * LANES" : "";
-
-    if (some)
-        bind_bytes_helper(bind, end->codes ? "store_some_bytes" : "store_some");
-    if (end->codes)
-        return arena_printf(bind->arena, "%s(&y[j * step + v * LANES], %s%s);",
-                            some ? "store_some_bytes" : "store_bytes", end->result, rest);
-    return some ? arena_printf(bind->arena, "store_some(&y[j * step + v * LANES], %s%s);",
-                               end->result, rest)
-                : arena_printf(bind->arena, "*(vector_f32 *)&y[j * step + v * LANES] = %s;",
-                               end->result);
-}
-
-static void set_end_keys(struct bind *bind, const struct tile_end *end, bool some,
-                         struct keys *keys)
-{
-    keys_set_flag(keys, "stores", end != NULL);
-    keys_set_flag(keys, "channels", end && *end->channel);
-    keys_set_flag(keys, "whole", !some);
-    keys_offer(keys, "ty", end && end->codes ? "uint8_t" : "float");
-    keys_offer(keys, "end_params", end ? end->params : "");
-    keys_offer(keys, "end_channel", end ? end->channel : "");
-    keys_offer(keys, "end_shared", end ? end->shared : "");
-    keys_offer(keys, "end_first", end ? end->first : "");
-    keys_offer(keys, "end_nodes", end ? end->nodes : "");
-    keys_offer(keys, "store", end ? store_text(bind, end, some) : "");
-}
-
 const char *bf16_tile(struct bind *bind, int vectors, int pixels, const struct tile_end *end,
                       bool some)
 {
@@ -156,7 +125,7 @@ const char *bf16_tile(struct bind *bind, int vectors, int pixels, const struct t
     keys_set(&keys, "vectors", list_text(bind, " DO(j, %d)", vectors));
     keys_set(&keys, "pixels", list_text(bind, " DO(%d)", pixels));
     keys_offer(&keys, "tile", arena_printf(bind->arena, "%d", vectors * BF16_LANES));
-    set_end_keys(bind, end, some, &keys);
+    tile_end_keys(bind, end, some, &keys);
     return bind_new_helper(bind, name, "templates/helpers/tile_bf16.c.tmpl", &keys);
 }
 
@@ -210,7 +179,7 @@ const char *bf16_row(struct bind *bind, const struct bf16_row *row, const struct
     for (int64_t kh = 0; kh < row->k_h; kh++)
         for (int64_t kw = 0; kw < row->k_w; kw += 2)
             keys_set(&keys, arena_printf(bind->arena, "read%d", n++), read_text(bind, row, kh, kw));
-    set_end_keys(bind, end, row->some, &keys);
+    tile_end_keys(bind, end, row->some, &keys);
     return bind_new_helper(bind, name, "templates/helpers/row_bf16.c.tmpl", &keys);
 }
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "codegen_c/kernels/amx.h"
 #include "codegen_c/kernels/anchor.h"
 
 enum { X, W, X_ZERO, W_ZERO };
@@ -52,7 +53,7 @@ static int64_t round_up_to_4(int64_t n)
 
 int dot_most_pixels(const struct machine *machine)
 {
-    return machine->dot == DOT_AMX ? AMX_BYTES : TILE_BYTES;
+    return machine_has_amx(machine) ? AMX_BYTES : TILE_BYTES;
 }
 
 size_t dot_scratch(const struct machine *machine, const struct dot *dot, bool one_row)
@@ -182,7 +183,7 @@ static const char *dot_function(struct bind *bind, const char *kind, bool more, 
 {
     const char *path = arena_printf(bind->arena, "templates/helpers/%s.c.tmpl", kind);
     const char *name = more ? arena_printf(bind->arena, "%s_more", kind) : kind, *fn;
-    const bool amx = bind->machine->dot == DOT_AMX;
+    const bool amx = machine_has_amx(bind->machine);
     struct keys keys;
 
     if (unroll > 1)
@@ -240,8 +241,10 @@ void bind_dot(struct bind *bind, const struct dot *dot, bool one_row, int64_t pa
     bind_include(bind, "string.h");
     if (parts && (part % (4 * unroll) || last % (4 * unroll)))
         unroll = 1;
+    if (machine_has_amx(bind->machine))
+        bind_amx(bind);
     dot_function(bind, "dot", false, 1);
-    if (!one_row && bind->machine->dot == DOT_AMX)
+    if (!one_row && machine_has_amx(bind->machine))
         dot_function(bind, "dot_amx", false, 1);
     bind_text(bind, "dot", "%s", dot_function(bind, kind, false, unroll));
     bind_text(bind, "dot_more", "%s", parts ? dot_function(bind, kind, true, unroll) : "");

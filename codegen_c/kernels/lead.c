@@ -1,6 +1,7 @@
 /* lead.c - see lead.h; and the leads of the kernels, whose templates show the order. */
 #include "codegen_c/kernels/lead.h"
 
+#include "codegen_c/kernels/amx.h"
 #include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/conv_bf16.h"
 #include "codegen_c/kernels/conv_chunk.h"
@@ -161,6 +162,18 @@ bool leads_conv_pairs(const struct region *region, struct lead *lead)
         pixels = MOST_TILE_PIXELS;
     lead->bytes = lead_of_windows(region, &w, pixels);
     return is_last(&w) && w.groups == 1 && pairs_are_decoded_at_once(region);
+}
+
+/* As many positions as registers take, all channels of them before the next. */
+bool leads_conv_amx(const struct region *region, struct lead *lead)
+{
+    const struct window w = window_of_conv(region);
+
+    const struct amx_shape shape =
+        amx_shape_of(window_out_len(&w), window_k_len(&w), w.in_c, w.out_c);
+
+    lead->bytes = lead_of_windows(region, &w, (int64_t)shape.high * shape.rows);
+    return is_last(&w);
 }
 
 /* Tiles of positions, all channels of one before the next: what lies under a tile is decoded before

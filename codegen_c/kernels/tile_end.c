@@ -358,3 +358,33 @@ const char *tile_end_y(struct bind *bind, const struct tile_place *place)
     return arena_printf(bind->arena, "&y[%s * %s + %s], %s", place->pixel, pitch, place->channel,
                         step_of(bind, place, pitch));
 }
+
+/* A statement that stores a result of the tile. */
+static const char *store_text(struct bind *bind, const struct tile_end *end, bool some)
+{
+    const char *rest = some ? ", n_channels - v * LANES" : "";
+
+    if (some)
+        bind_bytes_helper(bind, end->codes ? "store_some_bytes" : "store_some");
+    if (end->codes)
+        return arena_printf(bind->arena, "%s(&y[j * step + v * LANES], %s%s);",
+                            some ? "store_some_bytes" : "store_bytes", end->result, rest);
+    return some ? arena_printf(bind->arena, "store_some(&y[j * step + v * LANES], %s%s);",
+                               end->result, rest)
+                : arena_printf(bind->arena, "*(vector_f32 *)&y[j * step + v * LANES] = %s;",
+                               end->result);
+}
+
+void tile_end_keys(struct bind *bind, const struct tile_end *end, bool some, struct keys *keys)
+{
+    keys_offer(keys, "stores", end ? "1" : "");
+    keys_set_flag(keys, "channels", end && *end->channel);
+    keys_set_flag(keys, "whole", !some);
+    keys_offer(keys, "ty", end && end->codes ? "uint8_t" : "float");
+    keys_offer(keys, "end_params", end ? end->params : "");
+    keys_offer(keys, "end_channel", end ? end->channel : "");
+    keys_offer(keys, "end_shared", end ? end->shared : "");
+    keys_offer(keys, "end_first", end ? end->first : "");
+    keys_offer(keys, "end_nodes", end ? end->nodes : "");
+    keys_offer(keys, "store", end ? store_text(bind, end, some) : "");
+}

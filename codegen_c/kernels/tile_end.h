@@ -45,6 +45,12 @@ struct tile_place {
 bool tile_end_of(struct bind *bind, const struct window *w, const struct tile_place *place,
                  const char *vector, const char *lanes, struct tile_end *out);
 
+/* Sets what templates of tiles have of it: stores (whether there is one), channels (CHANNEL has
+ * text), end_params, end_channel, end_shared, end_first, end_nodes, ty (of y), and `store`, a
+ * statement of macro END(j, v) that stores its result to y[j * step + v * LANES]; `whole`: all of
+ * the channels are there, else (`some`) n_channels. NULL = there is none. */
+void tile_end_keys(struct bind *bind, const struct tile_end *end, bool some, struct keys *keys);
+
 /* "&y[...]" and from a pixel to the next, the last two arguments. */
 const char *tile_end_y(struct bind *bind, const struct tile_place *place);
 

@@ -1,0 +1,144 @@
+/* conv_amx.c - convolutions in f32 with known weights, and rows by a known matrix, by products of
+ * matrices in the registers of AMX (amx.h).
+ *
+ * All strides, dilations and paddings, 1-D to 3-D; x and y channels last; no groups.
+ *
+ * Weights are made into parts at compile time, and take 6 bytes each. What lies under the kernel is
+ * made into parts for as many positions as go together, before any of their results is stored; then
+ * every block of channels is made of it. */
+#include "codegen_c/kernels/amx.h"
+#include "codegen_c/kernels/anchor.h"
+#include "codegen_c/kernels/conv_places.h"
+#include "codegen_c/kernels/conv_tiles.h"
+#include "codegen_c/kernels/dense.h"
+#include "codegen_c/kernels/operands.h"
+#include "codegen_c/kernels/tile_shape.h"
+
+enum {
+    PART = 2,                 /* bytes */
+    MOST_ON_STACK = 112 << 10 /* bytes of parts of x */
+};
+
+static struct amx_shape shape_of(const struct window *w)
+{
+    return amx_shape_of(window_out_len(w), window_k_len(w), w->in_c, w->out_c);
+}
+
+/* Cycles of conv, which has two products of 16 channels in each; what begins and ends a tile; and
+ * inputs that are waited for (measured: 0.8 to 0.94 of the peak). */
+static double vectors_time(const struct window *w)
+{
+    const double vectors = (double)(amx_channels(w->out_c) / AMX_LANES * window_out_len(w));
+
+    return vectors * (1.1 * (double)(window_k_len(w) * w->in_c) / 2 + 2);
+}
+
+/* Whether parts of weights are as many as an int can tell. */
+static bool counts(const struct window *w)
+{
+    return amx_channels(w->out_c) * window_k_len(w) * amx_inputs(w->in_c) <= INT32_MAX / AMX_PARTS;
+}
+
+bool accepts_conv_amx(const struct region *region, const char **why)
+{
+    const struct window w = window_of_conv(region);
+
+    *why = "the machine has no AMX";
+    if (!machine_has_amx(region->machine))
+        return false;
+    if (!accepts_conv(region, why))
+        return false;
+    *why = "the same bits are wanted everywhere";
+    if (region->deterministic)
+        return false;
+    *why = "there are groups, or channels are not last";
+    if (w.groups > 1 || !w.channels_last || !w.out_channels_last)
+        return false;
+    *why = "so few products are made faster by vectors";
+    if (shape_of(&w).time > 0.93 * vectors_time(&w))
+        return false;
+    *why = "a weight is no number, or there are too many of them";
+    return counts(&w) && amx_takes_weights(region->anchor->inputs[1]);
+}
+
+bool accepts_dense_amx(const struct region *region, const char **why)
+{
+    return accepts_dense_rows(region, why) && accepts_conv_amx(region, why);
+}
+
+bool accepts_matmul_amx(const struct region *region, const char **why)
+{
+    return accepts_matmul_dense_rows(region, why) && accepts_conv_amx(region, why);
+}
+
+/* Channels that go together, of which the last may be fewer, and what stores their sums. Returns
+ * how many. */
+static int bind_channels(struct bind *bind, const struct amx_shape *shape, const struct window *w,
+                         const struct tile_end *end)
+{
+    const int64_t all = amx_channels(w->out_c), step = 4 / shape->high * AMX_LANES;
+    const int64_t most = all < step ? all : step, rest = all % most;
+    const bool some = w->out_c % AMX_LANES != 0;
+    const int wide = (int)(most / AMX_LANES), narrow = (int)(rest / AMX_LANES);
+
+    bind_int(bind, "channels", most);
+    bind_int(bind, "step", step);
+    if (rest)
+        bind_text(bind, "n_vectors", "OUT_C - block < %d ? %d : %d", (int)most, narrow, wide);
+    else
+        bind_int(bind, "n_vectors", wide);
+    bind_flag(bind, "stores", end != NULL);
+    if (!end)
+        return (int)most;
+    bind_flag(bind, "both", rest > 0);
+    bind_flag(bind, "only_wide", rest == 0);
+    keys_offer(bind->keys, "wide_fn", bind_amx_store(bind, shape, wide, end, some));
+    keys_offer(bind->keys, "narrow_fn", rest ? bind_amx_store(bind, shape, narrow, end, some) : "");
+    return (int)most;
+}
+
+bool bind_conv_amx(struct bind *bind)
+{
+    const struct window w = window_of_conv(bind->region);
+    const struct amx_shape shape = shape_of(&w);
+    const struct panels panels = conv_panels_of_anchor(bind, &w, AMX_LANES);
+    const int pixels = shape.high * shape.rows;
+    const int64_t n_parts = AMX_PARTS * pixels * window_k_len(&w) * amx_inputs(w.in_c);
+    const bool on_stack = n_parts * PART <= MOST_ON_STACK;
+    struct tile_place place = conv_tile_place(bind, &w);
+    struct tile_end end;
+    bool stores;
+    int most;
+
+    bind_text(bind, "products", "%s", bind_amx_products(bind, &shape));
+    bind_text(bind, "split", "%s", bind_amx_split(bind, !conv_is_pointwise(&w)));
+    place.some = w.out_c % AMX_LANES != 0;
+    stores = tile_end_of(bind, &w, &place, "vector_f32", "LANES", &end);
+    bind_conv_places(bind, &w);
+    bind_text(bind, "weight", "%s", bind_amx_weights(bind, &panels));
+    bind_int(bind, "pixels", pixels);
+    bind_int(bind, "rows", shape.rows);
+    bind_int(bind, "three", shape.high == 1);
+    if (shape.high > 1)
+        bind_text(bind, "below", "n_pixels > %d, ", shape.rows);
+    else
+        bind_text(bind, "below", "%s", "");
+    bind_flag(bind, "surplus", window_out_len(&w) % pixels != 0);
+    bind_flag(bind, "pointwise", conv_is_pointwise(&w));
+    if (w.in_c == amx_inputs(w.in_c))
+        bind_text(bind, "inputs", "IN_C");
+    else
+        bind_text(bind, "inputs", "((IN_C + 31) / 32 * 32)");
+    bind_flag(bind, "on_stack", on_stack);
+    if (!on_stack) {
+        bind_helper(bind, "first_line");
+        bind_scratch(bind, (size_t)(n_parts * PART + 63));
+    }
+    most = bind_channels(bind, &shape, &w, stores ? &end : NULL);
+    if (stores) {
+        bind_text(bind, "end_args", "%s, n_pixels, OUT_C - block%s", tile_end_y(bind, &place),
+                  end.args);
+        return true;
+    }
+    return bind_conv_rows(bind, &w, "s[i]", arena_printf(bind->arena, "%d", most));
+}
