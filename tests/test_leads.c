@@ -65,6 +65,7 @@ static const struct kind {
     { "depthwise_bf16", "nn.conv2d", "f8e4m3", "f8e4m3", "f32", CODES, true, false, "znver5" },
     { "depthwise_winograd", "nn.conv2d", "f32", "f32", "f32", RELU, true, false, "znver5" },
     { "conv_pairs", "nn.conv2d", "f32", "f32", "f32", RELU, false, false, "znver5" },
+    { "conv_amx", "nn.conv2d", "f32", "f32", "f32", RELU, false, false, "sapphirerapids" },
     { "exact_conv", "qnn.conv2d", "f8e4m3", "f8e4m3", "i64", CODES_EXACT, false, false, NULL },
     { "exact_conv", "qnn.conv2d", "f8e4m3", "f8e4m3", "i64", CODES_EXACT, true, true, NULL },
     { "depthwise", "nn.conv2d", "f8e4m3", "f8e4m3", "f32", CODES, true, false, NULL },
@@ -105,6 +106,16 @@ static void make_stationary(struct shape *s, unsigned *seed)
         s->pad[i] = 0;
 }
 
+/* 1 x 1 of so many channels that products of matrices pay. */
+static void make_amx(struct shape *s, unsigned *seed)
+{
+    s->c = 93 + 33 * (int)next(seed, 3);
+    s->out_c = 64 + 16 * (int)next(seed, 4);
+    s->k_h = s->k_w = s->stride = s->dil = 1;
+    for (int i = 0; i < 4; i++)
+        s->pad[i] = 0;
+}
+
 static struct shape random_shape(unsigned *seed, const struct kind *kind)
 {
     const bool pool = !kind->weight;
@@ -135,6 +146,8 @@ static struct shape random_shape(unsigned *seed, const struct kind *kind)
         make_stationary(&s, seed);
     if (is_winograd(kind))
         make_winograd(&s, kind, seed);
+    if (strcmp(kind->kernel, "conv_amx") == 0)
+        make_amx(&s, seed);
     s.out_h = positions(s.h, s.k_h, s.dil, s.stride, s.pad[0] + s.pad[2]);
     s.out_w = positions(s.w, s.k_w, s.dil, s.stride, s.pad[1] + s.pad[3]);
     return s;

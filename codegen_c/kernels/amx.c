@@ -38,20 +38,31 @@ void bind_amx(struct bind *bind)
     helper(bind, "amx");
 }
 
-const char *bind_amx_products(struct bind *bind, const struct amx_shape *shape)
+const char *bind_amx_products(struct bind *bind, const struct amx_shape *shape, bool splits)
 {
+    const char *shape_name = shape->high > 1 ? "amx_2_by_2" : "amx_1_by_4";
+    const char *name = splits ? arena_printf(bind->arena, "%s_split", shape_name) : shape_name;
+    const char *fn;
+    struct keys keys;
+
     bind_amx(bind);
     bind_vector(bind);
     bind_bytes_helper(bind, "vector_u32");
     bind_helper(bind, "line_aligned");
     bind_helper(bind, "apart");
     helper(bind, "amx_floats");
-    return helper(bind, shape->high > 1 ? "amx_2_by_2" : "amx_1_by_4");
+    fn = bind_own_helper(bind, name);
+    if (fn)
+        return fn;
+    keys_init(&keys, bind->arena);
+    keys_set_flag(&keys, "splits", splits);
+    return bind_new_helper(
+        bind, name, arena_printf(bind->arena, "templates/helpers/%s.c.tmpl", shape_name), &keys);
 }
 
-const char *bind_amx_split(struct bind *bind, bool taps)
+const char *bind_amx_split(struct bind *bind)
 {
-    return helper(bind, taps ? "amx_split_taps" : "amx_split");
+    return helper(bind, "amx_split_taps");
 }
 
 static int64_t rounded_up(int64_t n, int64_t multiple)
@@ -75,8 +86,8 @@ int64_t amx_channels(int64_t out_c)
 /* Cycles of: a register loaded from the first cache, the second, the third; the time that a product
  * takes, while others may begin; 32 inputs of a position made into parts; 16 sums of a position
  * stored; a block of positions and channels begun. */
-static const double first_load = 8, second_load = 22, third_load = 92, product_time = 52,
-                    parts_time = 8.6, store_time = 3.2, begin_time = 50;
+static const double first_load = 8, second_load = 22, third_load = 150, product_time = 52,
+                    parts_time = 5, store_time = 3.2, begin_time = 50;
 
 static double larger(double a, double b)
 {

@@ -39,13 +39,13 @@ int64_t amx_channels(int64_t out_c);
 void bind_amx(struct bind *bind);
 
 /* Asks for the helpers amx_begin, amx_end and amx_floats, which
- * templates/helpers/amx_floats.c.tmpl tells about; returns the function of the products of a shape:
+ * templates/helpers/amx_floats.c.tmpl tells about; returns the function of the products of a shape,
+ * which `splits` inputs that lie a step apart into parts as it goes:
  * templates/helpers/amx_{2_by_2,1_by_4}.c.tmpl. */
-const char *bind_amx_products(struct bind *bind, const struct amx_shape *shape);
+const char *bind_amx_products(struct bind *bind, const struct amx_shape *shape, bool splits);
 
-/* The function that makes inputs into parts, of positions that lie a step apart, or (`taps`) that
- * are pointed to: templates/helpers/amx_{split,split_taps}.c.tmpl. */
-const char *bind_amx_split(struct bind *bind, bool taps);
+/* The function that makes inputs that are pointed to into parts: amx_split_taps.c.tmpl. */
+const char *bind_amx_split(struct bind *bind);
 
 /* Whether all weights are numbers whose parts are. */
 bool amx_takes_weights(const struct value *weights);

@@ -15,8 +15,10 @@
 #include "codegen_c/kernels/tile_shape.h"
 
 enum {
-    PART = 2,                 /* bytes */
-    MOST_ON_STACK = 112 << 10 /* bytes of parts of x */
+    PART = 2,                  /* bytes */
+    MOST_ON_STACK = 112 << 10, /* bytes of parts of x */
+    MOST_CHUNK = 400 << 10,    /* and of weights, which few positions wait for */
+    CHANNELS = 64
 };
 
 static struct amx_shape shape_of(const struct window *w)
@@ -71,6 +73,18 @@ bool accepts_matmul_amx(const struct region *region, const char **why)
     return accepts_matmul_dense_rows(region, why) && accepts_conv_amx(region, why);
 }
 
+/* Channels that are gone through before the next, so that their weights stay in the second cache;
+ * not where the result lies over x, which is read again for each. */
+static int64_t chunk_of(const struct bind *bind, const struct window *w)
+{
+    const int64_t len = window_k_len(w) * amx_inputs(w->in_c);
+    const int64_t fit = MOST_CHUNK / (AMX_PARTS * PART * len) / CHANNELS * CHANNELS;
+    const int64_t n = fit ? (w->out_c + fit - 1) / fit : w->out_c / CHANNELS;
+    const int64_t chunk = (w->out_c + n * CHANNELS - 1) / (n * CHANNELS) * CHANNELS;
+
+    return bind->region->leads || chunk >= w->out_c ? w->out_c : chunk;
+}
+
 /* Channels that go together, of which the last may be fewer, and what stores their sums. Returns
  * how many. */
 static int bind_channels(struct bind *bind, const struct amx_shape *shape, const struct window *w,
@@ -103,15 +117,18 @@ bool bind_conv_amx(struct bind *bind)
     const struct amx_shape shape = shape_of(&w);
     const struct panels panels = conv_panels_of_anchor(bind, &w, AMX_LANES);
     const int pixels = shape.high * shape.rows;
+    const bool pointwise = conv_is_pointwise(&w);
     const int64_t n_parts = AMX_PARTS * pixels * window_k_len(&w) * amx_inputs(w.in_c);
+    const int64_t chunk = chunk_of(bind, &w);
     const bool on_stack = n_parts * PART <= MOST_ON_STACK;
     struct tile_place place = conv_tile_place(bind, &w);
     struct tile_end end;
     bool stores;
     int most;
 
-    bind_text(bind, "products", "%s", bind_amx_products(bind, &shape));
-    bind_text(bind, "split", "%s", bind_amx_split(bind, !conv_is_pointwise(&w)));
+    bind_text(bind, "products", "%s", bind_amx_products(bind, &shape, pointwise));
+    if (!pointwise)
+        bind_text(bind, "split", "%s", bind_amx_split(bind));
     place.some = w.out_c % AMX_LANES != 0;
     stores = tile_end_of(bind, &w, &place, "vector_f32", "LANES", &end);
     bind_conv_places(bind, &w);
@@ -119,16 +136,23 @@ bool bind_conv_amx(struct bind *bind)
     bind_int(bind, "pixels", pixels);
     bind_int(bind, "rows", shape.rows);
     bind_int(bind, "three", shape.high == 1);
-    if (shape.high > 1)
-        bind_text(bind, "below", "n_pixels > %d, ", shape.rows);
-    else
-        bind_text(bind, "below", "%s", "");
     bind_flag(bind, "surplus", window_out_len(&w) % pixels != 0);
-    bind_flag(bind, "pointwise", conv_is_pointwise(&w));
+    bind_flag(bind, "pointwise", pointwise);
     if (w.in_c == amx_inputs(w.in_c))
         bind_text(bind, "inputs", "IN_C");
     else
         bind_text(bind, "inputs", "((IN_C + 31) / 32 * 32)");
+    bind_flag(bind, "chunked", chunk < w.out_c);
+    bind_int(bind, "chunk_c", chunk);
+    bind_text(bind, "first_block", chunk < w.out_c ? "chunk" : "0");
+    if (w.out_c % chunk == 0)
+        bind_text(bind, "last_block", chunk < w.out_c ? "chunk + CHUNK" : "OUT_C");
+    else
+        bind_text(bind, "last_block", "OUT_C && block < chunk + CHUNK");
+    if (w.out_c <= 4 / shape.high * AMX_LANES)
+        bind_text(bind, "x_parts", "x_first");
+    else
+        bind_text(bind, "x_parts", "block == %s ? x_first : NULL", chunk < w.out_c ? "chunk" : "0");
     bind_flag(bind, "on_stack", on_stack);
     if (!on_stack) {
         bind_helper(bind, "first_line");

@@ -173,7 +173,7 @@ bool leads_conv_amx(const struct region *region, struct lead *lead)
         amx_shape_of(window_out_len(&w), window_k_len(&w), w.in_c, w.out_c);
 
     lead->bytes = lead_of_windows(region, &w, (int64_t)shape.high * shape.rows);
-    return is_last(&w);
+    return is_last(&w) && !weights_are_far(region, &w);
 }
 
 /* Tiles of positions, all channels of one before the next: what lies under a tile is decoded before
