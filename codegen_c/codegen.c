@@ -16,7 +16,6 @@
 #include "codegen_c/guard.h"
 #include "codegen_c/parallel.h"
 #include "codegen_c/plan/stripe.h"
-#include "codegen_c/signature.h"
 #include "relay_ir/macs.h"
 
 /* Functions of the helpers, so that no array of the model takes their names. */
@@ -134,7 +133,7 @@ static void collect_regions(struct codegen *codegen)
         region->index = codegen->n_regions++;
         region->machine = codegen->machine;
         region->winograd = codegen->options->winograd;
-        region->deterministic = codegen->options->deterministic;
+        region->amx = codegen->amx;
         region->largest = largest;
         if (is_external(region->fn)) {
             region->c_name = region_name(codegen, region);
@@ -148,58 +147,6 @@ static void collect_regions(struct codegen *codegen)
         for (const struct node *n = region->fn->first; n; n = n->next)
             codegen->emitted[region->index].macs += node_macs(n);
     }
-}
-
-/* Indices in the generated code are int. */
-static bool check_value(struct codegen *codegen, const struct node *node, const struct value *value)
-{
-    if (type_elements(&value->type) <= INT32_MAX)
-        return true;
-    return diag_error(codegen->ctx, DIAG_TOO_BIG, node_origin(node),
-                      "a tensor of shape %s has more than 2147483647 elements",
-                      shape_text(&codegen->ctx->perm, &value->type));
-}
-
-/* Of a region, and of the composites in it. */
-static bool check_sizes(struct codegen *codegen, const struct function *fn)
-{
-    bool ok = true;
-
-    for (const struct node *n = fn->first; n; n = n->next) {
-        if (n->callee)
-            ok = check_sizes(codegen, n->callee) && ok;
-        for (int i = 0; i < n->n_inputs; i++)
-            ok = (!n->inputs[i] || check_value(codegen, n, n->inputs[i])) && ok;
-        for (int i = 0; i < n->n_outputs; i++)
-            ok = check_value(codegen, n, n->outputs[i]) && ok;
-    }
-    return ok;
-}
-
-static bool choose_kernels(struct codegen *codegen)
-{
-    bool ok = true;
-
-    for (int i = 0; i < codegen->n_regions; i++) {
-        struct region *region = &codegen->regions[i];
-
-        ok = check_sizes(codegen, region->fn) && ok;
-        if (is_external(region->fn)) {
-            ok = external_prepare(codegen, region) && ok;
-            continue;
-        }
-        codegen->emitted[i].signature = region_signature(&codegen->ctx->perm, region->fn);
-        if (codegen->options->choices)
-            region->choice =
-                map_get(&codegen->options->choices->by_signature, codegen->emitted[i].signature);
-        region->kernel = kernel_choose(codegen->ctx, region);
-        ok = region->kernel && ok;
-        region->parts = region_is_split(codegen, region) ? codegen->options->parts : 1;
-        /* Parts that run at the same time keep no order; pools are packed without leads. */
-        region->can_lead = codegen->options->parts <= 1 && codegen->options->n_pools == 0 &&
-                           kernel_leads(region, &region->lead);
-    }
-    return ok;
 }
 
 static bool write_regions(struct codegen *codegen)
@@ -329,6 +276,7 @@ static void begin(struct codegen *codegen)
 {
     function_number(codegen->module->main);
     /* For Helium always: gcc 12 makes a product and a sum of every a += x * w there. */
+    codegen->amx = machine_has_amx(codegen->machine) && !codegen->options->deterministic;
     codegen->fused = (codegen->options->deterministic && codegen->machine->fma) ||
                      codegen->machine->dot == DOT_MVE;
     codegen->upper = upper_case(&codegen->arena, codegen->options->name);

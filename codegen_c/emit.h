@@ -93,6 +93,7 @@ struct codegen {
     bool fused;  /* products of tiles are fused in the text: for Helium, and for all machines with
                   * FMA if --deterministic */
     bool strict; /* --deterministic, and there are floats: see deterministic.h */
+    bool amx;    /* products of floats by AMX are wanted */
     int n_weight_files;
     struct writer **writers; /* [result->n_files] */
 };
@@ -266,6 +267,9 @@ bool write_region(struct codegen *codegen, struct region *region);
 
 /* Its text, called `fn`, before it is divided into parts. */
 bool region_text(struct codegen *codegen, struct region *region, const char *fn, struct str *out);
+
+/* choose_kernels.c: the kernel of each region, and what depends on it alone; false after errors. */
+bool choose_kernels(struct codegen *codegen);
 
 /* share.c, for --optimize size: finds regions whose functions differ in constant arrays and
  * comments only, gives them one name and one function that takes the arrays. Before the regions are

@@ -29,16 +29,16 @@ struct region {
     const struct kernel *kernel;
     const struct machine *machine; /* that the C is written for; never NULL */
     enum winograd winograd;        /* --winograd */
-    bool deterministic;            /* --deterministic */
-    const char *c_name;            /* "region_conv1": an identifier, unique in the file */
-    int index;                     /* execution order */
-    int parts;                     /* that may run at the same time (parallel.h); 1 = it is whole */
-    size_t largest;                /* bytes of the largest value between regions: scratch that fits
-                                      beside what is read without being more costs no memory */
-    const char *const *params;     /* C names of fn's parameters: "x", "x2", "residual" */
-    const char *const *results;    /* and of its results: "y", "y2" */
-    size_t scratch_bytes; /* asked for by bind; an extra `void *scratch` parameter, after the
-                             results */
+    bool amx;           /* products of floats by AMX are wanted: they pay for the whole network */
+    const char *c_name; /* "region_conv1": an identifier, unique in the file */
+    int index;          /* execution order */
+    int parts;          /* that may run at the same time (parallel.h); 1 = it is whole */
+    size_t largest;     /* bytes of the largest value between regions: scratch that fits
+                           beside what is read without being more costs no memory */
+    const char *const *params;  /* C names of fn's parameters: "x", "x2", "residual" */
+    const char *const *results; /* and of its results: "y", "y2" */
+    size_t scratch_bytes;       /* asked for by bind; an extra `void *scratch` parameter, after the
+                                   results */
     size_t parallel_loop; /* where in its text the loop begins that //#parallel stands above */
     size_t scratch_naive; /* what it would be without sharing, where that differs; else 0 */
     int winograd_tile;    /* outputs in each direction; 0 = another kernel. Set by bind, and … */

@@ -121,7 +121,7 @@ static const char *write_kind(struct stripe_lines *lines, int i, struct stripe_k
     struct region region = { .call = of->call,
                              .machine = codegen->machine,
                              .winograd = WINOGRAD_OFF,
-                             .deterministic = codegen->options->deterministic,
+                             .amx = codegen->amx,
                              .index = lines->region->index,
                              .fn = stripe_function(codegen->module, of, kind->row, kind->n) };
     struct str out = { .arena = lines->arena };

@@ -121,8 +121,7 @@ static struct region region_of(const struct simulation *sim, const struct node *
     return (struct region){ .fn = node->fn,
                             .anchor = (struct node *)(uintptr_t)node,
                             .machine = sim->machine,
-                            .winograd = WINOGRAD_OFF,
-                            .deterministic = true };
+                            .winograd = WINOGRAD_OFF };
 }
 
 bool has_kernel(const struct simulation *sim, const struct node *node, const char *kernel)

@@ -138,6 +138,32 @@ START_TEST(inputs_of_every_size)
 }
 END_TEST
 
+/* The clock is slower after such products: a network with few of them goes without. */
+START_TEST(networks_with_few_go_without)
+{
+    static const char *const net =
+        "fn main(%%x: (1,%d,%d,16) f32, %%z: (1,8,8,64) f32) -> (%%y, %%r) {\n"
+        "  const @v : (16,16,3,3) f32 = crc32:00000000\n"
+        "  const @w : (64,64,1,1) f32 = crc32:00000000\n"
+        "  %%y = nn.conv2d(%%x, @v) {padding=[1,1,1,1], groups=1, data_layout=\"NHWC\", "
+        "out_layout=\"NHWC\"} : (1,%d,%d,16) f32\n"
+        "  %%r = nn.conv2d(%%z, @w) {groups=1, data_layout=\"NHWC\", out_layout=\"NHWC\"} : "
+        "(1,8,8,64) f32\n"
+        "}\n";
+    struct ctx *ctx = ctx_new("few");
+    const int size = _i ? 56 : 16;
+    const struct generated_case row = {
+        .text = arena_printf(&ctx->perm, net, size, size, size, size),
+        .tolerance = 1e-5,
+        .machine = amx_machine(ctx),
+    };
+
+    ck_assert((strstr(generated_text(ctx, &row, ".c"), "amx_begin(") == NULL) == (_i == 1));
+    generated_check(&row);
+    ctx_free(ctx);
+}
+END_TEST
+
 /* Nodes behind the products, whose name is a part of that of the function that stores their
  * results; NULL: sums become results one by one. */
 static const struct {
@@ -200,6 +226,7 @@ int main(void)
     tcase_add_test(tests, others_go_without);
     tcase_add_test(tests, numbers_that_are_none);
     tcase_add_test(tests, inputs_of_every_size);
+    tcase_add_loop_test(tests, networks_with_few_go_without, 0, 2);
     tcase_add_loop_test(tests, sums_become_results, 0, N_ROWS(endings));
     srunner_run_all(runner, CK_NORMAL);
     n_failed = srunner_ntests_failed(runner);

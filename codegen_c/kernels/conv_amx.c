@@ -45,13 +45,11 @@ bool accepts_conv_amx(const struct region *region, const char **why)
 {
     const struct window w = window_of_conv(region);
 
-    *why = "the machine has no AMX";
-    if (!machine_has_amx(region->machine))
+    *why = "the machine has no AMX, or the same bits are wanted everywhere, or the rest of the "
+           "network would lose more than this gains";
+    if (!region->amx)
         return false;
     if (!accepts_conv(region, why))
-        return false;
-    *why = "the same bits are wanted everywhere";
-    if (region->deterministic)
         return false;
     *why = "there are groups, or channels are not last";
     if (w.groups > 1 || !w.channels_last || !w.out_channels_last)
