@@ -198,7 +198,7 @@ static bool may_help(struct cli *cli, const struct change *change, const struct 
         return result->arena_bytes > budget->ram && ram_of_pools(cli->board) &&
                !has_option(&cli->args, OPTION_RAM) && !has_option(&cli->args, OPTION_POOL);
     if (change->option == OPTION_WINOGRAD)
-        return result->n_winograd + result->n_pairs > 0;
+        return result->n_winograd + result->n_pairs + result->n_amx > 0;
     return strcmp(now, change->value) != 0 && !has_option(&cli->args, OPTION_QTABLE) &&
            !has_option(&cli->args, OPTION_FP8_PARAMS);
 }

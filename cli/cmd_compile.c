@@ -160,6 +160,11 @@ static void report(struct cli *cli, const struct module *module, const struct bu
             "  pairs   %d convolution%s: two products by one multiplication; --winograd off goes "
             "without\n",
             result->n_pairs, result->n_pairs == 1 ? "" : "s");
+    if (result->n_amx)
+        say(cli,
+            "  amx     %d convolution%s: matrices of weights in three parts, %zu bytes more; "
+            "--winograd off goes without\n",
+            result->n_amx, result->n_amx == 1 ? "" : "s", result->amx_weight_bytes);
     report_arena(cli, options, result);
     report_pools(cli, options, result);
     report_measured(cli, options->measured);
@@ -214,6 +219,9 @@ static void report(struct cli *cli, const struct module *module, const struct bu
             (double)(result->n_stripes ? result->arena_whole_bytes : result->arena_bytes));
         cJSON_AddNumberToObject(cli->json, "winograd_regions", result->n_winograd);
         cJSON_AddNumberToObject(cli->json, "pairs_regions", result->n_pairs);
+        cJSON_AddNumberToObject(cli->json, "amx_regions", result->n_amx);
+        cJSON_AddNumberToObject(cli->json, "amx_more_weight_bytes",
+                                (double)result->amx_weight_bytes);
         cJSON_AddNumberToObject(cli->json, "winograd_more_weight_bytes",
                                 (double)result->winograd_weight_bytes);
         cJSON_AddNumberToObject(cli->json, "winograd_scratch_bytes",

@@ -276,7 +276,8 @@ static void begin(struct codegen *codegen)
 {
     function_number(codegen->module->main);
     /* For Helium always: gcc 12 makes a product and a sum of every a += x * w there. */
-    codegen->amx = machine_has_amx(codegen->machine) && !codegen->options->deterministic;
+    codegen->amx = machine_has_amx(codegen->machine) && !codegen->options->deterministic &&
+                   codegen->options->winograd != WINOGRAD_OFF;
     codegen->fused = (codegen->options->deterministic && codegen->machine->fma) ||
                      codegen->machine->dot == DOT_MVE;
     codegen->upper = upper_case(&codegen->arena, codegen->options->name);

@@ -127,10 +127,11 @@ struct codegen_result {
     size_t io_bytes;                   /* of inputs and outputs, which are the caller's */
     struct codegen_peak peak;
     /* Of the regions that --winograd is about: how many there are, the bytes of their weights
-     * beyond those of direct products, and the scratch of that with the most; and how many take two
-     * products by one multiplication. */
-    int n_winograd, n_pairs;
-    size_t winograd_weight_bytes, winograd_scratch_bytes;
+     * beyond those of direct products, and the scratch of that with the most; how many take two
+     * products by one multiplication; and how many multiply matrices by AMX, with weights in parts.
+     */
+    int n_winograd, n_pairs, n_amx;
+    size_t winograd_weight_bytes, winograd_scratch_bytes, amx_weight_bytes;
     int n_regions, n_onnx_nodes;
     const struct codegen_region *regions; /* [n_regions] */
     const struct codegen_place *places;   /* by id of main's values */

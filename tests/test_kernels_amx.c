@@ -80,6 +80,7 @@ START_TEST(others_go_without)
 
     kernel_cases_check_as(others, N_ROWS(others), 1e-5, WINOGRAD_AUTO, amx_machine(ctx));
     kernel_cases_check_as(&plain, 1, 1e-5, WINOGRAD_AUTO, machine_find(ctx, "x86-64-v4"));
+    kernel_cases_check_as(&plain, 1, 1e-5, WINOGRAD_OFF, amx_machine(ctx));
     ctx_free(ctx);
 }
 END_TEST

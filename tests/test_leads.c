@@ -81,7 +81,7 @@ static const struct kind {
 static bool is_winograd(const struct kind *kind)
 {
     return strcmp(kind->kernel, "depthwise_winograd") == 0 ||
-           strcmp(kind->kernel, "conv_pairs") == 0;
+           strcmp(kind->kernel, "conv_pairs") == 0 || strcmp(kind->kernel, "conv_amx") == 0;
 }
 
 /* What such kernels take: 3 x 3 over channels that fill vectors, or 1 x 1 of many. */
@@ -144,10 +144,10 @@ static struct shape random_shape(unsigned *seed, const struct kind *kind)
     }
     if (strcmp(kind->kernel, "conv_stationary") == 0)
         make_stationary(&s, seed);
-    if (is_winograd(kind))
-        make_winograd(&s, kind, seed);
     if (strcmp(kind->kernel, "conv_amx") == 0)
         make_amx(&s, seed);
+    else if (is_winograd(kind))
+        make_winograd(&s, kind, seed);
     s.out_h = positions(s.h, s.k_h, s.dil, s.stride, s.pad[0] + s.pad[2]);
     s.out_w = positions(s.w, s.k_w, s.dil, s.stride, s.pad[1] + s.pad[3]);
     return s;

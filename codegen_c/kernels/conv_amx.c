@@ -15,7 +15,8 @@
 #include "codegen_c/kernels/tile_shape.h"
 
 enum {
-    PART = 2,                  /* bytes */
+    PART = 2, /* bytes */
+    NUMBER = 4,
     MOST_ON_STACK = 112 << 10, /* bytes of parts of x */
     MOST_CHUNK = 400 << 10,    /* and of weights, which few positions wait for */
     CHANNELS = 64
@@ -45,8 +46,9 @@ bool accepts_conv_amx(const struct region *region, const char **why)
 {
     const struct window w = window_of_conv(region);
 
-    *why = "the machine has no AMX, or the same bits are wanted everywhere, or the rest of the "
-           "network would lose more than this gains";
+    *why =
+        "the machine has no AMX, or --winograd off, or --deterministic, or the rest of the network "
+        "would lose more than this gains";
     if (!region->amx)
         return false;
     if (!accepts_conv(region, why))
@@ -131,6 +133,9 @@ bool bind_conv_amx(struct bind *bind)
     stores = tile_end_of(bind, &w, &place, "vector_f32", "LANES", &end);
     bind_conv_places(bind, &w);
     bind_text(bind, "weight", "%s", bind_amx_weights(bind, &panels));
+    bind->region->amx_more =
+        (size_t)(amx_channels(w.out_c) * window_k_len(&w) * amx_inputs(w.in_c) * AMX_PARTS * PART -
+                 w.out_c * window_k_len(&w) * w.in_c * NUMBER);
     bind_int(bind, "pixels", pixels);
     bind_int(bind, "rows", shape.rows);
     bind_int(bind, "three", shape.high == 1);

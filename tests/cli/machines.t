@@ -5,7 +5,7 @@ generic            -  yes  -      any compiler and processor: the C asks the com
 x86-64             4  yes  -      SSE2: every PC with 64 bits
 x86-64-v3          8  yes  -      AVX2 and FMA: Haswell, Zen and later
 x86-64-v4         16  yes  vnni   AVX-512 with VNNI: Ice Lake, Zen 4 and later
-sapphirerapids    16  yes  amx    Sapphire Rapids, Granite Rapids: AVX-512, AMX for int8, a second cache of 2 MiB
+sapphirerapids    16  yes  amx    Sapphire Rapids, Granite Rapids: AVX-512, AMX, a second cache of 2 MiB
 znver4            16  yes  vnni   Zen 4: AVX-512, and additions beside products
 znver5            16  yes  vnni   Zen 5 and later: the same, of twice the width
 aarch64            4  yes  sdot   Armv8.2-A: Cortex-A55, A76, Neoverse and later

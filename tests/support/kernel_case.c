@@ -246,7 +246,8 @@ static void check_kernel(struct network *net, int i)
                               .anchor = region_anchor(call->callee),
                               .machine = net->machine,
                               .winograd = net->winograd,
-                              .amx = net->machine && machine_has_amx(net->machine) };
+                              .amx = net->machine && machine_has_amx(net->machine) &&
+                                     net->winograd != WINOGRAD_OFF };
     kernel = kernel_choose(net->ctx, &region);
     ck_assert_msg(kernel != NULL, "%s", expect_text(net->ctx));
     ck_assert_msg(strcmp(kernel->name, net->kernels[i]) == 0, "%s: kernel %s, wanted %s",
