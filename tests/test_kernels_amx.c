@@ -33,6 +33,7 @@ static const struct kernel_case rows[] = {
     { "conv_amx", "nn.conv2d", LAST, "f32[3,7,7,64]; const f32[112,64,1,1]" },
     { "conv_amx", "nn.conv2d", LAST, "f32[1,7,7,640]; const f32[64,640,1,1]" },
     { "conv_amx", "nn.conv2d", LAST, "f32[1,10,9,384]; const f32[200,384,1,1]" }, /* chunks */
+    { "conv_amx", "nn.conv2d", LAST, "f32[1,12,12,1100]; const f32[48,1100,1,1]" },
     { "conv_amx", "nn.conv2d", LAST ", strides=[2,2]", "f32[1,15,16,64]; const f32[64,64,1,1]" },
     { "conv_amx", "nn.conv2d", LAST ", strides=[3,3], padding=[2,1,2,1]",
       "f32[1,20,19,32]; const f32[64,32,5,4]" },
@@ -54,6 +55,7 @@ static const struct kernel_case others[] = {
     { "conv", "nn.conv2d", LAST, "f32[1,16,16,16]; const f32[64,16,1,1]" },
     { "conv", "nn.conv2d", "data_layout=\"NHWC\", groups=2",
       "f32[1,8,8,128]; const f32[128,64,1,1]" },
+    { "conv_parts", "nn.conv2d", LAST, "f32[1,4,6,5504]; const f32[64,5504,1,1]" },
     { "conv", "nn.conv2d", LAST, "f32[1,8,8,64]; const f32[64,64,1,1] 1 2 inf 3" },
     { "conv", "nn.conv2d", LAST, "f32[1,8,8,64]; const f32[64,64,1,1] 1 2 1e31 3" },
 };

@@ -11,10 +11,10 @@ enum {
     MOST_ROWS = 16,
     LEAST_ROWS = 8,
     PART = 2, /* bytes */
-    /* Bytes of weights that stay there from one block of positions to the next, */
+    /* Bytes of weights that stay in the first cache from one block of positions to the next (in the
+     * second do those of a chunk of channels), and that no cache has kept from the run before. */
     FIRST_CACHE = 24 << 10,
-    SECOND_CACHE = 1600 << 10,
-    FAR_WEIGHTS = 256 << 10 /* and not from one run to the next */
+    FAR_WEIGHTS = 256 << 10
 };
 
 /* Above, products of parts are none, or their sums. */
@@ -126,14 +126,14 @@ static double shape_time(const struct amx_shape *shape, int64_t n, int64_t input
 {
     const int64_t bytes = AMX_PARTS * PART * AMX_INPUTS * inputs * AMX_LANES * vectors;
     const int64_t pixels = (int64_t)shape->high * shape->rows, left = n % pixels;
-    const double load = bytes <= FIRST_CACHE    ? first_load
-                        : bytes <= SECOND_CACHE ? second_load
-                                                : third_load;
+    const double load = bytes <= FIRST_CACHE ? first_load : second_load;
     const double first = bytes > FAR_WEIGHTS ? third_load : load;
+    const double other_blocks = (double)((n - left) / pixels - 1);
     double time = 0;
 
-    for (int64_t from = 0; from < n - left; from += pixels)
-        time += block_time(shape, shape->high, inputs, vectors, from > 0 ? load : first);
+    if (n >= pixels)
+        time = block_time(shape, shape->high, inputs, vectors, first) +
+               other_blocks * block_time(shape, shape->high, inputs, vectors, load);
     if (left)
         time +=
             block_time(shape, left > shape->rows ? 2 : 1, inputs, vectors, left < n ? load : first);

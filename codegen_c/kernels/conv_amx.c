@@ -17,8 +17,11 @@
 enum {
     PART = 2, /* bytes */
     NUMBER = 4,
-    MOST_ON_STACK = 112 << 10, /* bytes of parts of x */
-    MOST_CHUNK = 400 << 10,    /* and of weights, which few positions wait for */
+    POINTER = 8,
+    MOST_ON_STACK =
+        112 << 10,          /* bytes of parts of x, with pointers to what lies under the kernel, */
+    MOST_PARTS = 1 << 20,   /* or in the arena: half of the second cache */
+    MOST_CHUNK = 400 << 10, /* and of weights, which few positions wait for */
     CHANNELS = 64
 };
 
@@ -42,9 +45,16 @@ static bool counts(const struct window *w)
     return amx_channels(w->out_c) * window_k_len(w) * amx_inputs(w->in_c) <= INT32_MAX / AMX_PARTS;
 }
 
+/* Bytes of the parts of what lies under the kernel at as many positions as go together. */
+static int64_t parts_bytes(const struct window *w, const struct amx_shape *shape)
+{
+    return PART * AMX_PARTS * shape->high * shape->rows * window_k_len(w) * amx_inputs(w->in_c);
+}
+
 bool accepts_conv_amx(const struct region *region, const char **why)
 {
     const struct window w = window_of_conv(region);
+    struct amx_shape shape;
 
     *why =
         "the machine has no AMX, or --winograd off, or --deterministic, or the rest of the network "
@@ -56,8 +66,12 @@ bool accepts_conv_amx(const struct region *region, const char **why)
     *why = "there are groups, or channels are not last";
     if (w.groups > 1 || !w.channels_last || !w.out_channels_last)
         return false;
+    shape = shape_of(&w);
     *why = "so few products are made faster by vectors";
-    if (shape_of(&w).time > 0.93 * vectors_time(&w))
+    if (shape.time > 0.93 * vectors_time(&w))
+        return false;
+    *why = "there are too many inputs under the kernel";
+    if (parts_bytes(&w, &shape) > MOST_PARTS)
         return false;
     *why = "a weight is no number, or there are too many of them";
     return counts(&w) && amx_takes_weights(region->anchor->inputs[1]);
@@ -79,7 +93,7 @@ static int64_t chunk_of(const struct bind *bind, const struct window *w)
 {
     const int64_t len = window_k_len(w) * amx_inputs(w->in_c);
     const int64_t fit = MOST_CHUNK / (AMX_PARTS * PART * len) / CHANNELS * CHANNELS;
-    const int64_t n = fit ? (w->out_c + fit - 1) / fit : w->out_c / CHANNELS;
+    const int64_t most = fit ? fit : CHANNELS, n = (w->out_c + most - 1) / most;
     const int64_t chunk = (w->out_c + n * CHANNELS - 1) / (n * CHANNELS) * CHANNELS;
 
     return bind->region->leads || chunk >= w->out_c ? w->out_c : chunk;
@@ -118,9 +132,9 @@ bool bind_conv_amx(struct bind *bind)
     const struct panels panels = conv_panels_of_anchor(bind, &w, AMX_LANES);
     const int pixels = shape.high * shape.rows;
     const bool pointwise = conv_is_pointwise(&w);
-    const int64_t n_parts = AMX_PARTS * pixels * window_k_len(&w) * amx_inputs(w.in_c);
+    const int64_t n_pointers = pixels * window_k_len(&w);
     const int64_t chunk = chunk_of(bind, &w);
-    const bool on_stack = n_parts * PART <= MOST_ON_STACK;
+    const bool on_stack = parts_bytes(&w, &shape) + n_pointers * POINTER <= MOST_ON_STACK;
     struct tile_place place = conv_tile_place(bind, &w);
     struct tile_end end;
     bool stores;
@@ -159,7 +173,7 @@ bool bind_conv_amx(struct bind *bind)
     bind_flag(bind, "on_stack", on_stack);
     if (!on_stack) {
         bind_helper(bind, "first_line");
-        bind_scratch(bind, (size_t)(n_parts * PART + 63));
+        bind_scratch(bind, (size_t)(parts_bytes(&w, &shape) + 63));
     }
     most = bind_channels(bind, &shape, &w, stores ? &end : NULL);
     if (stores) {
