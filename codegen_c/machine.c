@@ -1,4 +1,5 @@
 /* machine.c - see machine.h. */
+#define _GNU_SOURCE /* syscall */
 #include "codegen_c/machine.h"
 
 #include <string.h>
@@ -7,6 +8,10 @@
 #include <sys/auxv.h> /* getauxval */
 #elif defined(__x86_64__)
 #include <cpuid.h>
+#if defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h> /* syscall */
+#endif
 #endif
 
 #include "base/str.h"
@@ -53,14 +58,29 @@ static bool is_znver5(void)
     return __get_cpuid(1, &eax, &ebx, &ecx, &edx) && (eax >> 8 & 0xf) + (eax >> 20 & 0xff) >= ZEN_5;
 }
 
-/* Whether the processor, an Intel one, has AVX512_FP16, of which clang 14 knows no name (Intel SDM,
- * volume 2, CPUID, leaf 7: EDX bit 23): one of the servers since Sapphire Rapids. */
+/* Whether the system lets a process use the registers of AMX (Linux, Documentation/arch/x86/xstate:
+ * arch_prctl, ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA): hypervisors and sandboxes may not. */
+static bool amx_is_granted(void)
+{
+#if defined(__linux__)
+    enum { REQUEST = 0x1023, TILES = 18 };
+
+    return syscall(SYS_arch_prctl, REQUEST, TILES) == 0;
+#else
+    return false;
+#endif
+}
+
+/* Whether the processor, an Intel one, has AMX for bf16 and bytes, and AVX512_FP16, of which clang
+ * 14 knows no name (Intel SDM, volume 2, CPUID, leaf 7: EDX bits 22 to 25): one of the servers
+ * since Sapphire Rapids. Without AMX it is better off with C for x86-64-v4. */
 static bool is_sapphire_rapids(void)
 {
-    enum { FEATURES = 7, FP16_BIT = 23 };
+    enum { FEATURES = 7, BF16_TO_INT8_BITS = 0xF << 22 };
     unsigned int eax, ebx, ecx, edx = 0;
 
-    return __get_cpuid_count(FEATURES, 0, &eax, &ebx, &ecx, &edx) && (edx >> FP16_BIT & 1);
+    return __get_cpuid_count(FEATURES, 0, &eax, &ebx, &ecx, &edx) &&
+           (edx & BF16_TO_INT8_BITS) == BF16_TO_INT8_BITS && amx_is_granted();
 }
 #endif
 
