@@ -51,6 +51,8 @@ const char *bind_amx_products(struct bind *bind, const struct amx_shape *shape, 
     bind_helper(bind, "line_aligned");
     bind_helper(bind, "apart");
     helper(bind, "amx_floats");
+    if (splits)
+        helper(bind, "amx_put_rows");
     fn = bind_own_helper(bind, name);
     if (fn)
         return fn;

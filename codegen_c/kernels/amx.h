@@ -34,8 +34,8 @@ struct amx_shape amx_shape_of(int64_t n, int64_t taps, int64_t in_c, int64_t out
 int64_t amx_inputs(int64_t in_c);
 int64_t amx_channels(int64_t out_c);
 
-/* Asks for the helper with amx_is_granted and the macros AMX (all of it is there), AMX_LOAD and
- * AMX_STORE. */
+/* Asks for the helper with amx_is_granted and the macros AMX_BYTES and AMX_FLOATS (products of
+ * these are there), AMX_LOAD and AMX_STORE. */
 void bind_amx(struct bind *bind);
 
 /* Asks for the helpers amx_begin, amx_end and amx_floats, which
