@@ -27,6 +27,7 @@ struct cli {
     const struct machine *machine; /* what --target names, once prepare_machine was asked, … */
     enum winograd winograd;        /* … and what --winograd says */
     bool optimize_size;            /* --optimize size */
+    bool keep_zeros;               /* --skip-zeros off */
     const struct choices *choices; /* what --tune-log says; NULL without it */
     int parts;                     /* … and --parallel; 0: none */
     size_t ram;                    /* … and --ram; 0: as much as it takes */

@@ -95,6 +95,8 @@ static const char *banner_options(struct cli *cli)
         str_printf(&text, " --winograd=%s", option_text(&cli->args, OPTION_WINOGRAD, ""));
     if (cli->optimize_size)
         str_add(&text, " --optimize size");
+    if (has_option(&cli->args, OPTION_SKIP_ZEROS))
+        str_printf(&text, " --skip-zeros %s", option_text(&cli->args, OPTION_SKIP_ZEROS, ""));
     str_add(&text, offload_options(cli, false)); /* folders are another machine's business */
     return *str_text(&text) ? str_text(&text) + 1 : "";
 }
@@ -165,6 +167,11 @@ static void report(struct cli *cli, const struct module *module, const struct bu
             "  amx     %d convolution%s: matrices of weights in three parts, %zu bytes more; "
             "--winograd off goes without\n",
             result->n_amx, result->n_amx == 1 ? "" : "s", result->amx_weight_bytes);
+    if (result->n_skips)
+        say(cli,
+            "  zeros   %d product%s of one row: no weights of inputs that are 0 are read, so the "
+            "time depends on the data; --skip-zeros off goes without\n",
+            result->n_skips, result->n_skips == 1 ? "" : "s");
     report_arena(cli, options, result);
     report_pools(cli, options, result);
     report_measured(cli, options->measured);
@@ -192,6 +199,8 @@ static void report(struct cli *cli, const struct module *module, const struct bu
         say(cli, " --winograd %s", option_text(&cli->args, OPTION_WINOGRAD, ""));
     if (options->optimize_size)
         say(cli, " --optimize size");
+    if (has_option(&cli->args, OPTION_SKIP_ZEROS))
+        say(cli, " --skip-zeros %s", option_text(&cli->args, OPTION_SKIP_ZEROS, ""));
     if (options->deterministic)
         say(cli, " --deterministic");
     if (has_option(&cli->args, OPTION_PARALLEL))
@@ -220,6 +229,7 @@ static void report(struct cli *cli, const struct module *module, const struct bu
         cJSON_AddNumberToObject(cli->json, "winograd_regions", result->n_winograd);
         cJSON_AddNumberToObject(cli->json, "pairs_regions", result->n_pairs);
         cJSON_AddNumberToObject(cli->json, "amx_regions", result->n_amx);
+        cJSON_AddNumberToObject(cli->json, "skips_zeros_regions", result->n_skips);
         cJSON_AddNumberToObject(cli->json, "amx_more_weight_bytes",
                                 (double)result->amx_weight_bytes);
         cJSON_AddNumberToObject(cli->json, "winograd_more_weight_bytes",
@@ -304,6 +314,7 @@ bool compile_model(struct cli *cli, struct output_set *set, struct compilation *
     options->choices = cli->choices;
     options->winograd = cli->winograd;
     options->optimize_size = cli->optimize_size;
+    options->keep_zeros = cli->keep_zeros;
     c->module = load_model(cli);
     if (!c->module)
         return false;

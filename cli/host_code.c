@@ -231,6 +231,7 @@ bool host_code_write(struct cli *cli, struct module *module, bool step,
     options.choices = choices ? choices : cli->choices;
     options.winograd = cli->winograd;
     options.optimize_size = cli->optimize_size;
+    options.keep_zeros = cli->keep_zeros;
     options.parts = cli->parts;
     options.deterministic = cli->deterministic;
     options.ram = cli->ram;

@@ -23,13 +23,17 @@ bool show_machines_wanted(struct cli *cli)
 bool prepare_machine(struct cli *cli)
 {
     static const char *const sizes[] = { "auto", "off", "f2", "f4", NULL };
-    static const char *const aims[] = { "speed", "size", NULL };
-    int winograd = WINOGRAD_AUTO, aim = 0;
+    static const char *const aims[] = { "speed", "size", NULL }, *const when[] = { "on", "off",
+                                                                                   NULL };
+    int winograd = WINOGRAD_AUTO, aim = 0, keeps = 0;
     long long parts = 0;
     bool ok = option_word(cli->ctx, &cli->args, OPTION_WINOGRAD, sizes, WINOGRAD_AUTO, &winograd);
 
     ok = option_word(cli->ctx, &cli->args, OPTION_OPTIMIZE, aims, 0, &aim) && ok;
     cli->optimize_size = aim == 1;
+    ok = option_word(cli->ctx, &cli->args, OPTION_SKIP_ZEROS, when, aim, &keeps) &&
+         ok; /* size: off */
+    cli->keep_zeros = keeps == 1;
     ok = option_integer(cli->ctx, &cli->args, OPTION_PARALLEL, 0, &parts) && ok;
     if (parts > MAX_PARTS || (parts < 2 && has_option(&cli->args, OPTION_PARALLEL)))
         ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "--parallel: from 2 to %d parts", MAX_PARTS);

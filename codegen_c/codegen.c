@@ -134,6 +134,7 @@ static void collect_regions(struct codegen *codegen)
         region->machine = codegen->machine;
         region->winograd = codegen->options->winograd;
         region->amx = codegen->amx;
+        region->keep_zeros = codegen->options->keep_zeros;
         region->largest = largest;
         if (is_external(region->fn)) {
             region->c_name = region_name(codegen, region);

@@ -61,6 +61,7 @@ struct codegen_options {
     bool step; /* also emit NAME_step(), which runs one region */
     int parts; /* of regions, that may run at the same time (codegen_c/parallel.h); 0, 1: none */
     bool deterministic; /* the same bits everywhere, or errors (codegen_c/deterministic.h) */
+    bool keep_zeros;    /* products with inputs that are 0 are computed, too (codegen_c/zeros.h) */
     bool optimize_size; /* regions that differ in constants only share a function */
     bool guard;         /* codegen_c/guard.h */
     bool io_in_arena;   /* inputs and outputs as well; NAME.h says where */
@@ -132,6 +133,7 @@ struct codegen_result {
      */
     int n_winograd, n_pairs, n_amx;
     size_t winograd_weight_bytes, winograd_scratch_bytes, amx_weight_bytes;
+    int n_skips; /* regions that leave out inputs that are 0: their time depends on the data */
     int n_regions, n_onnx_nodes;
     const struct codegen_region *regions; /* [n_regions] */
     const struct codegen_place *places;   /* by id of main's values */

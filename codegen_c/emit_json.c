@@ -166,6 +166,8 @@ static cJSON *region_json(struct codegen *codegen, const struct region *region)
         add_number(json, "winograd_tile", region->winograd_tile);
         add_number(json, "winograd_more_weight_bytes", (double)region->winograd_more);
     }
+    if (region->leaves_zeros_out)
+        cJSON_AddBoolToObject(json, "leaves_zeros_out", true);
     features_add_json(&region->features, json);
     cJSON_AddBoolToObject(json, "in_place", region->in_place);
     if (region->leads)

@@ -43,15 +43,18 @@ struct region {
     size_t scratch_naive; /* what it would be without sharing, where that differs; else 0 */
     int winograd_tile;    /* outputs in each direction; 0 = another kernel. Set by bind, and … */
     size_t winograd_more; /* … the bytes of its weights beyond those of direct products */
-    size_t amx_more;  /* bytes of its weights' parts beyond those of the weights; 0 = none. Set by
-                         bind */
-    bool pairs;       /* sums by pairs of products (kernels/conv_pairs.c). Set by bind */
-    bool in_place;    /* the plan put the first result over a parameter of the same size … */
-    int over;         /* … this one: they are one argument, and have one name */
-    bool can_lead;    /* its result may reach into what it reads … */
-    struct lead lead; /* … so … */
-    bool leads;       /* … which the plan has made use of: no `restrict` for the two */
-    bool tight;       /* the plan wants it to do without the scratch that it can spare */
+    size_t amx_more; /* bytes of its weights' parts beyond those of the weights; 0 = none. Set by
+                        bind */
+    bool pairs;      /* sums by pairs of products (kernels/conv_pairs.c). Set by bind */
+    bool keep_zeros; /* --skip-zeros off; else … */
+    bool leaves_zeros_out; /* … it may read no weights of inputs that are 0 (zeros.h). Set by bind
+                            */
+    bool in_place;         /* the plan put the first result over a parameter of the same size … */
+    int over;              /* … this one: they are one argument, and have one name */
+    bool can_lead;         /* its result may reach into what it reads … */
+    struct lead lead;      /* … so … */
+    bool leads;            /* … which the plan has made use of: no `restrict` for the two */
+    bool tight;            /* the plan wants it to do without the scratch that it can spare */
     const struct choice *choice;         /* how to write it (knob.h); NULL = as usual */
     struct knob_range knobs[KNOB_COUNT]; /* what there was to choose, once bind has run */
     struct features features;            /* of its time, if bind tells them */

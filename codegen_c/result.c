@@ -28,6 +28,7 @@ static const struct knob_range *knobs_kept(struct arena *arena, const struct reg
 
 static void count_winograd(const struct region *region, struct codegen_result *result)
 {
+    result->n_skips += region->leaves_zeros_out;
     result->n_pairs += region->pairs;
     result->n_amx += region->amx_more > 0;
     result->amx_weight_bytes += region->amx_more;

@@ -14,6 +14,7 @@
 #include "codegen_c/kernels/conv_band.h"
 #include "codegen_c/kernels/conv_places.h"
 #include "codegen_c/kernels/conv_tiles.h"
+#include "codegen_c/kernels/decode.h"
 #include "codegen_c/kernels/limits.h"
 #include "codegen_c/kernels/operands.h"
 #include "codegen_c/kernels/pairs.h"
@@ -88,7 +89,7 @@ bool accepts_band_winograd_anyway(const struct region *region, const char **why)
         rows_of(&w, MOST_POINTS).m == 0)
         return false;
     *why = "a weight is no finite number";
-    return pairs_are_finite(region->anchor->inputs[1]);
+    return decode_are_finite(region->anchor->inputs[1]);
 }
 
 static int64_t time_of(const struct region *region, const struct window *w, const struct rows *rows)

@@ -84,7 +84,7 @@ static bool takes_pairs(const struct region *region, const char **why)
     if (!w.channels_last || w.padded || window_k_len(&w) > 1 || w.in_c / w.groups < PAIRS_LANES)
         return false;
     *why = "a weight is no finite number";
-    return pairs_are_finite(region->anchor->inputs[1]);
+    return decode_are_finite(region->anchor->inputs[1]);
 }
 
 static int64_t vectors_of(int64_t out_c)

@@ -37,6 +37,14 @@ float decode_number(const struct type *type, const void *data, int64_t i)
     return (float)dtype_load(type->dtype, data, i);
 }
 
+bool decode_are_finite(const struct value *constant)
+{
+    for (int64_t i = 0; i < type_elements(&constant->type); i++)
+        if (!isfinite(decode_number(&constant->type, constant->data, i)))
+            return false;
+    return true;
+}
+
 /* f16 as a row that the templates can take. */
 static const struct minifloat half = { "f16", 5, 10, 15, MINIFLOAT_IEEE };
 

@@ -24,6 +24,9 @@ bool decode_takes(const struct type *type);
  * bits), or of f32. */
 float decode_number(const struct type *type, const void *data, int64_t i);
 
+/* Whether all numbers of a constant of such a type are finite. */
+bool decode_are_finite(const struct value *constant);
+
 /* The name of the function from a code of a minifloat (f16, bf16, i4) to its number, for which it
  * asks. */
 const char *decode_function(struct bind *bind, const struct type *type);

@@ -6,10 +6,13 @@
 #include "codegen_c/kernels/gemv.h"
 #include "codegen_c/kernels/operands.h"
 #include "codegen_c/kernels/panels.h"
+#include "codegen_c/zeros.h"
 
 enum {
     MOST_ON_STACK = 128, /* numbers that are decoded at once */
-    UNPACKED_PANEL = 32  /* of weights that are decoded first, as the template has it */
+    MOST_PLACES = 256,   /* of inputs that are not 0, at a time: half a KiB of stack, as is … */
+    OUTPUTS_OF_PLACES = 128, /* … the least that sums take for which they are looked for again */
+    UNPACKED_PANEL = 32      /* of weights that are decoded first, as the template has it */
 };
 
 /* Whether gemv, one vector of sums over the inputs in order, would wait for each product: then a
@@ -56,24 +59,34 @@ bool accepts_matmul_gemv(const struct region *region, const char **why)
     return takes_gemv(region, why) && accepts_matmul_dense(region, why);
 }
 
+/* How gemv reads weights that are codes. */
+enum gemv_codes { GEMV_F32, GEMV_HALVES, GEMV_WORDS, GEMV_UNPACKED };
+
 /* Inputs that are decoded: all of them at once if they are few, or a chunk for many outputs; into
- * scratch only for weights in f32. */
-static void bind_gemv_inputs(struct bind *bind, int64_t in_c, bool words, bool unpacked)
+ * scratch only for weights in f32. Or those that are not 0: likewise, places in place of numbers.
+ */
+static void bind_gemv_inputs(struct bind *bind, int64_t in_c, enum gemv_codes codes, bool nonzero)
 {
+    const bool words = codes == GEMV_WORDS, unpacked = codes == GEMV_UNPACKED;
     const bool coded = data_is_small(bind->region), few = in_c <= MOST_ON_STACK;
-    const bool whole = coded && !unpacked && (few || !words);
+    const bool whole = coded && !unpacked && (few || !words), chunked = coded && words && !few;
+    const bool by_chunks = nonzero && in_c > MOST_PLACES;
 
     bind_flag(bind, "whole", whole);
-    bind_flag(bind, "chunked", coded && words && !few);
+    bind_flag(bind, "chunked", chunked);
+    bind_flag(bind, "nonzero", nonzero);
+    bind_flag(bind, "by_chunks", by_chunks);
+    bind_flag(bind, "at_once", !unpacked && !chunked && !by_chunks);
+    keys_offer(bind->keys, "chunk_len", arena_printf(bind->arena, "%d", MOST_PLACES));
+    keys_offer(bind->keys, "block", arena_printf(bind->arena, "%d", OUTPUTS_OF_PLACES));
+    bind_text(bind, "places", nonzero ? "nonzero, n_nonzero, " : "");
+    keys_offer(bind->keys, "find", nonzero ? gemv_places_function(bind) : "");
     bind_text(bind, "in", few ? "float in[IN_C];" : "float *const in = scratch; /* [IN_C] */");
     bind_text(bind, "chunk", coded ? "in" : "&in[k]");
     bind_text(bind, "from", words ? "0, IN_C, " : "");
     if (whole && !few)
         bind_scratch_numbers(bind, in_c);
 }
-
-/* How gemv reads weights that are codes. */
-enum gemv_codes { GEMV_F32, GEMV_HALVES, GEMV_WORDS, GEMV_UNPACKED };
 
 static enum gemv_codes gemv_codes_of(const struct region *region)
 {
@@ -85,6 +98,20 @@ static enum gemv_codes gemv_codes_of(const struct region *region)
                                              : GEMV_UNPACKED;
 }
 
+/* Whether weights of inputs that are 0 are left out. 0 times an infinite weight would be no number.
+ */
+static bool leaves_zeros_out(const struct region *region, const struct panels *panels,
+                             enum gemv_codes codes)
+{
+    enum { FEWEST_OUTPUTS = 16 }; /* measured: docs/kernels.md, "Inputs that are 0" */
+    const struct value *x = region->anchor->inputs[0];
+
+    return !region->keep_zeros && codes == GEMV_F32 && !data_is_small(region) &&
+           x->kind == VALUE_PARAM && panels->n_rows >= FEWEST_OUTPUTS &&
+           panels->len <= UINT16_MAX + 1 && zeros_are_many(region, x->index) &&
+           decode_are_finite(region->anchor->inputs[1]);
+}
+
 /* Weights as they are stored in panels, and what reads them. */
 static void bind_gemv_weight(struct bind *bind, const struct panels *panels, enum gemv_codes codes)
 {
@@ -92,8 +119,11 @@ static void bind_gemv_weight(struct bind *bind, const struct panels *panels, enu
     const char *layout = arena_printf(bind->arena, "panels of %d of out_c: [in_c, %d]",
                                       (int)panels->width, (int)panels->width);
 
+    const bool nonzero = leaves_zeros_out(bind->region, panels, codes);
+
+    bind->region->leaves_zeros_out = nonzero;
     bind_flag(bind, "unpacked", codes == GEMV_UNPACKED);
-    bind_gemv_inputs(bind, panels->len, codes == GEMV_WORDS, codes == GEMV_UNPACKED);
+    bind_gemv_inputs(bind, panels->len, codes, nonzero);
     bind_int(bind, "panel", panels->width);
     if (codes == GEMV_WORDS) {
         gemv_bind_words(bind, weight, panels);
@@ -102,6 +132,7 @@ static void bind_gemv_weight(struct bind *bind, const struct panels *panels, enu
     bind_text(bind, "panel_shape", "[IN_C, %d]", (int)panels->width);
     bind_text(bind, "gemv", "%s",
               codes == GEMV_HALVES ? gemv_halves_function(bind, weight)
+              : nonzero            ? gemv_nonzero_function(bind)
                                    : gemv_function(bind, gemv_unroll(bind)));
     bind_text(bind, "tw", "%s", stored_c_type(&weight->type));
     if (codes == GEMV_F32) {

@@ -13,6 +13,7 @@
 #include <math.h>
 
 #include "codegen_c/kernels/anchor.h"
+#include "codegen_c/kernels/decode.h"
 #include "codegen_c/kernels/depthwise.h"
 #include "codegen_c/kernels/limits.h"
 #include "codegen_c/kernels/operands.h"
@@ -75,7 +76,7 @@ bool accepts_depthwise_winograd_anyway(const struct region *region, const char *
     if (!region_limits(region, &limits) && !reads_sums_only(region))
         return false;
     *why = "a weight is no finite number";
-    return pairs_are_finite(region->anchor->inputs[1]);
+    return decode_are_finite(region->anchor->inputs[1]);
 }
 
 bool accepts_depthwise_winograd(const struct region *region, const char **why)

@@ -53,10 +53,9 @@ int64_t gemv_unroll(struct bind *bind)
     return bind_knob(bind, KNOB_UNROLL, 1, sizeof values / sizeof *values, values);
 }
 
-const char *gemv_function(struct bind *bind, int64_t unroll)
+static const char *function_of_floats(struct bind *bind, const char *name, int64_t unroll,
+                                      bool some)
 {
-    const char *name =
-        unroll > 1 ? arena_printf(bind->arena, "gemv_f32_by_%d", (int)unroll) : "gemv_f32";
     const char *fn = bind_own_helper(bind, name);
     struct keys keys;
 
@@ -65,11 +64,45 @@ const char *gemv_function(struct bind *bind, int64_t unroll)
     gemv_panel_helper(bind);
     keys_init(&keys, bind->arena);
     gemv_set_panel(bind, &keys, 1);
+    keys_set_flag(&keys, "some", some);
+    keys_set_flag(&keys, "all", !some && unroll == 1);
+    keys_set(&keys, "rows", some ? "weight" : "w");
+    keys_offer(&keys, "last", some ? "lasts" : "last");
+    keys_offer(&keys, "step", bind->machine->lanes == 0 ? "GEMV_PANEL" : "width");
     keys_set_flag(&keys, "unrolled", unroll > 1);
     keys_set_int(&keys, "unroll", unroll);
     keys_set_flag(&keys, "first_part_0", true);
     keys_set_flag(&keys, "first_part_1", false);
     return bind_new_helper(bind, name, "templates/helpers/gemv_f32.c.tmpl", &keys);
+}
+
+const char *gemv_function(struct bind *bind, int64_t unroll)
+{
+    return function_of_floats(
+        bind, unroll > 1 ? arena_printf(bind->arena, "gemv_f32_by_%d", (int)unroll) : "gemv_f32",
+        unroll, false);
+}
+
+const char *gemv_places_function(struct bind *bind)
+{
+    static const char name[] = "nonzero_f32";
+    const char *fn = bind_own_helper(bind, name);
+    struct keys keys;
+
+    if (fn)
+        return fn;
+    bind_include(bind, "stdint.h");
+    bind_helper(bind, "f32_bits");
+    keys_init(&keys, bind->arena);
+    keys_set_flag(&keys, "avx512",
+                  bind->machine->lanes == 0 ||
+                      (bind->machine->arch == ARCH_X86_64 && bind->machine->lanes == 16));
+    return bind_new_helper(bind, name, "templates/helpers/nonzero_f32.c.tmpl", &keys);
+}
+
+const char *gemv_nonzero_function(struct bind *bind)
+{
+    return function_of_floats(bind, "gemv_nonzero_f32", 1, true);
 }
 
 /* What floats of raised codes are too great or too small by, x and the sums make up, or, where bits

@@ -3,7 +3,6 @@
 
 #include <math.h>
 
-#include "codegen_c/kernels/decode.h"
 #include "codegen_c/kernels/vector.h"
 
 enum { MOST_EXPONENT = 60 /* of a scale: products of two stay numbers */ };
@@ -34,14 +33,6 @@ double pairs_sum_time(const struct machine *machine, int64_t len)
 bool pairs_want_one_pointer(const struct machine *machine)
 {
     return machine->adders == ADDERS_REGISTERS;
-}
-
-bool pairs_are_finite(const struct value *weights)
-{
-    for (int64_t i = 0; i < type_elements(&weights->type); i++)
-        if (!isfinite(decode_number(&weights->type, weights->data, i)))
-            return false;
-    return true;
 }
 
 float pairs_scale(const float *weights, int64_t step, int64_t len, double usual)

@@ -43,9 +43,6 @@ double pairs_sum_time(const struct machine *machine, int64_t len);
  * GFLOP/s in place of 380, peak 273). */
 bool pairs_want_one_pointer(const struct machine *machine);
 
-/* Whether all weights are finite: an infinite one would meet itself with the other sign. */
-bool pairs_are_finite(const struct value *weights);
-
 /* The power of two by which a channel's weights, len of them, `step` apart, are divided, so that
  * the mean square of those that are taken in pairs is from 1/8 to 1/2 of `usual`. */
 float pairs_scale(const float *weights, int64_t step, int64_t len, double usual);

@@ -1,4 +1,5 @@
 /* winograd_shape.c - whether a convolution is worth Winograd's transforms, of which size. */
+#include "codegen_c/kernels/decode.h"
 #include "codegen_c/kernels/pairs.h"
 #include "codegen_c/kernels/tile.h"
 #include "codegen_c/kernels/winograd.h"
@@ -324,5 +325,5 @@ bool winograd_takes_depth(const struct region *region, const struct window *w, i
 bool winograd_takes_pairs(const struct region *region, const struct window *w)
 {
     return region->machine->lanes == PAIRS_LANES && w->in_c >= PAIRS_LANES &&
-           w->out_c > PAIRS_LANES && pairs_are_finite(region->anchor->inputs[1]);
+           w->out_c > PAIRS_LANES && decode_are_finite(region->anchor->inputs[1]);
 }
