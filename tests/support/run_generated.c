@@ -106,6 +106,7 @@ static struct codegen_result generate(struct module *module, const struct genera
                                              .winograd = row->winograd,
                                              .parts = row->parts,
                                              .optimize_size = row->optimize_size,
+                                             .keep_zeros = row->keep_zeros,
                                              .step = row->step };
     struct output_set set = { .ctx = module->ctx };
     struct codegen_result result;

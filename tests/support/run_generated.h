@@ -20,6 +20,7 @@ struct generated_case {
     bool step;           /* run region by region through NAME_step */
     int parts;           /* --parallel: run one after the other */
     bool optimize_size;
+    bool keep_zeros; /* --skip-zeros off */
     enum weights_form weights;
     enum winograd winograd;
     unsigned seed;                 /* of the turns of builds, beside the text: of what has none */
