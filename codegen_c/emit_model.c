@@ -1,4 +1,5 @@
 /* emit_model.c - NAME.c: banner, tables, helpers, one function per region, and the entry. */
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -254,11 +255,56 @@ static void add_helper(struct str *out, const struct helper *helper)
     str_add(out, "\n");
 }
 
-static void add_helpers(struct codegen *codegen, struct str *out)
+static bool is_part_of_word(char c)
 {
+    return c == '_' || isalnum((unsigned char)c);
+}
+
+static bool has_word(const char *text, const char *word)
+{
+    const size_t n = strlen(word);
+
+    for (const char *at = strstr(text, word); at; at = strstr(at + n, word))
+        if ((at == text || !is_part_of_word(at[-1])) && !is_part_of_word(at[n]))
+            return true;
+    return false;
+}
+
+/* A helper for tiles that is no function is made of macros and constants. */
+static bool is_tile_function(const struct codegen *codegen, const struct helper *helper)
+{
+    return helper->own && str_starts(helper->function, "tile_") &&
+           strstr(helper->text, arena_printf(&codegen->ctx->scratch, " %s(", helper->function)) !=
+               NULL;
+}
+
+/* Whether a region, or a helper behind it that is used, calls a tile's function. One that is
+ * written again, as its result lies over x, may have asked for another tile before. All else is
+ * used. */
+static void find_used(const struct codegen *codegen, const char *functions, bool *used)
+{
+    for (size_t i = codegen->helpers.n; i-- > 0;) {
+        const struct helper *helper = codegen->helpers.entries[i].value;
+
+        used[i] = !is_tile_function(codegen, helper) || has_word(functions, helper->function);
+        for (size_t k = i + 1; k < codegen->helpers.n && !used[i]; k++) {
+            const struct helper *behind = codegen->helpers.entries[k].value;
+
+            used[i] = used[k] && has_word(behind->text, helper->function);
+        }
+    }
+}
+
+static void add_helpers(struct codegen *codegen, const char *functions, struct str *out)
+{
+    bool *used = arena_array(&codegen->arena, bool, codegen->helpers.n);
+
+    find_used(codegen, functions, used);
     for (size_t i = 0; i < codegen->helpers.n; i++) {
         const struct helper *helper = codegen->helpers.entries[i].value;
 
+        if (!used[i])
+            continue;
         add_section(out, arena_printf(&codegen->arena, "from %s", helper->from));
         add_helper(out, helper);
     }
@@ -299,7 +345,7 @@ void emit_model(struct codegen *codegen)
 {
     struct writer *writer = emit_open(codegen, ".c");
     struct str out = { .arena = &codegen->arena };
-    const char *texts[2];
+    const char *texts[2] = { NULL, functions_text(codegen) };
 
     add_banner(codegen, &out, ".c");
     add_region_table(codegen, &out);
@@ -309,9 +355,8 @@ void emit_model(struct codegen *codegen)
     add_module_includes(codegen, &out);
     if (codegen->strict)
         add_strict_arithmetic(codegen, &out);
-    add_helpers(codegen, &out);
+    add_helpers(codegen, texts[1], &out);
     texts[0] = str_text(&out);
-    texts[1] = functions_text(codegen);
     conditions_resolve(&codegen->arena, codegen->machine, texts, 2);
     writer_write(writer, texts[0], strlen(texts[0]));
     write_inline_weights(codegen, writer, 0);

@@ -359,6 +359,30 @@ START_TEST(far_weights_do_not_lead)
 }
 END_TEST
 
+/* A region is written again when its result has come to lie over x: tiles for chunks, which it had
+ * before, are not there for nobody. */
+START_TEST(no_tile_is_left_over)
+{
+    static const char conv[] = "{strides=[1,1], padding=[0,0,0,0], dilation=[1,1], groups=1, "
+                               "data_layout=\"NHWC\", kernel_layout=\"OIHW\"}";
+    struct ctx *ctx = ctx_new("net.onnx");
+    const struct generated_case row = { .text = arena_printf(
+                                            &ctx->perm,
+                                            "fn main(%%x: (1,14,14,4) f32) -> (%%y) {\n"
+                                            "  const @u : (384,4,1,1) f32 = crc32:00000000\n"
+                                            "  const @v : (1680,384,1,1) f32 = crc32:00000000\n"
+                                            "  const @w : (4,1680,1,1) f32 = crc32:00000000\n"
+                                            "  %%a = nn.conv2d(%%x, @u) %s : (1,14,14,384) f32\n"
+                                            "  %%b = nn.conv2d(%%a, @v) %s : (1,14,14,1680) f32\n"
+                                            "  %%y = nn.conv2d(%%b, @w) %s : (1,14,14,4) f32\n}\n",
+                                            conv, conv, conv) };
+
+    ck_assert_int_eq(generated_count(ctx, &row, "lies over a part of x"), 1);
+    ck_assert_int_eq(generated_count(ctx, &row, "tile_64_ahead("), 0);
+    ctx_free(ctx);
+}
+END_TEST
+
 START_TEST(copies_keep_what_they_have_to_read)
 {
     const char *const dtype = _i % 2 ? "i8" : "f32", *const bounds = "{a_min=-100, a_max=100}";
@@ -496,6 +520,7 @@ int main(void)
     tcase_add_loop_test(kernels, kernels_keep_what_they_have_to_read, 0, N_ROWS(kinds));
     tcase_add_loop_test(kernels, copies_keep_what_they_have_to_read, 0, 2 * N_ROWS(copies));
     tcase_add_loop_test(kernels, far_weights_do_not_lead, 0, 3);
+    tcase_add_test(kernels, no_tile_is_left_over);
     tcase_set_timeout(packing, 0);
     tcase_add_test(packing, blocks_reach_into_others_as_they_may);
     tcase_add_test(packing, no_packing_goes_below_the_bound);
