@@ -117,6 +117,9 @@ static const struct onnx_row rows[] = {
     /* --- normalisations --- */
     { 7, "BatchNormalization", "epsilon=0.0",
       "f32[1,2] 3 5; =f32[2] 1 2; =f32[2] 10 20; =f32[2] 1 1; =f32[2] 4 4", "f32[1,2] 11 24", 0 },
+    { 14, "BatchNormalization", "epsilon=0.0 momentum=0.5 training_mode=1",
+      "f32[2,2] 1 3 3 7; =f32[2] 1 2; =f32[2] 10 20; =f32[2] 4 4; =f32[2] 2 2",
+      "f32[2,2] 9 18 11 22; f32[2] 3 4.5; f32[2] 1.5 3", 0 },
     { 18, "GroupNormalization", "num_groups=1 epsilon=0.0", "f32[1,2,1] 1 3; =f32[1] 2; =f32[1] 10",
       "f32[1,2,1] 8 12", 0 },
     { 21, "GroupNormalization", "num_groups=1 epsilon=0.0",

@@ -77,15 +77,6 @@ bool wants_output(const struct onnx_node *node, int i)
     return i < node->n_outputs && node->output_names[i][0] != '\0';
 }
 
-bool onnx_check_inference(struct onnx_node *node, const char *attr)
-{
-    if (onnx_int(node, attr, 0) == 0)
-        return true;
-    onnx_unsupported(node, "attribute %s=1 asks for training", attr);
-    diag_help(node->ctx, "export the model for inference");
-    return false;
-}
-
 int normal_axis(struct onnx_node *node, int64_t axis, int rank)
 {
     if (axis >= -rank && axis < rank)

@@ -28,9 +28,6 @@ bool bad_attribute(struct onnx_node *node, const char *format, ...)
 /* Whether somebody wants output i. */
 bool wants_output(const struct onnx_node *node, int i);
 
-/* Whether an attribute that only makes sense in training is off; an error otherwise. */
-bool onnx_check_inference(struct onnx_node *node, const char *attr);
-
 /* --- axes ---------------------------------------------------------------------------------------
  * An axis in -rank .. rank-1 made non-negative; -1 after an error. */
 int normal_axis(struct onnx_node *node, int64_t axis, int rank);

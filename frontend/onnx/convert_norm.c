@@ -1,4 +1,5 @@
-/* convert_norm.c - the normalisations, in their inference form. */
+/* convert_norm.c - the normalisations: in their inference form, but for a batch that gives its own
+ * statistics. */
 #include "frontend/onnx/convert_helpers.h"
 
 /* A vector of one number per channel of x. */
@@ -25,16 +26,54 @@ static bool check_no_statistics(struct onnx_node *node, int first)
     return true;
 }
 
+/* What becomes of running statistics: a part of what they were, and the rest of what was found. */
+static bool output_running(struct onnx_node *node, int i, struct value *before, struct value *found)
+{
+    const double momentum = onnx_real(node, "momentum", (double)0.9F);
+
+    if (!wants_output(node, i) || !found)
+        return found != NULL;
+    before = cast_to(node, before, found->type.dtype, "before");
+    before =
+        apply2(node, OP_MULTIPLY, "kept", before, scalar_like(node, found, momentum, "momentum"));
+    found =
+        apply2(node, OP_MULTIPLY, "taken", found, scalar_like(node, found, 1 - momentum, "rest"));
+    return onnx_output(node, i, apply2(node, OP_ADD, i == 1 ? "mean" : "variance", before, found));
+}
+
+/* training_mode=1: means and variances are those of x, over all but the channels. Exporters keep it
+ * where a network normalises its weights so, which are constants then (weight standardisation). */
+static bool batch_statistics(struct onnx_node *node, struct value *inputs[5])
+{
+    struct value *const x = inputs[0], *mean, *variance;
+    const struct ints flat = { 1, { x->type.dim[1] } };
+    struct ints axes = { .n = 0 };
+
+    for (int i = 0; i < x->type.rank; i++)
+        if (i != 1)
+            axes.at[axes.n++] = i;
+    mean = reduce_with(node, OP_MEAN, x, &axes, true, "batch_mean");
+    variance = apply2(node, OP_SUBTRACT, "centered", x, mean);
+    variance = reduce_with(node, OP_MEAN, apply2(node, OP_MULTIPLY, "square", variance, variance),
+                           &axes, false, "batch_variance");
+    mean = reshape_to(node, mean, &flat, "means");
+    if (!output_running(node, 1, inputs[3], mean) || !output_running(node, 2, inputs[4], variance))
+        return false;
+    inputs[3] = mean;
+    inputs[4] = variance;
+    return true;
+}
+
 bool convert_batch_norm(struct onnx_node *node)
 {
+    const bool own = node->opset >= 14 && onnx_int(node, "training_mode", 0) != 0;
     union attrs attrs = { .batch_norm = { .axis = 1,
                                           .epsilon = onnx_real(node, "epsilon", (double)1e-5F) } };
     struct value *inputs[5];
     bool ok = true;
 
     if (!onnx_check_inputs(node, 5, 5) || !onnx_check_kind(node, 0, TAKES_FLOAT) ||
-        !onnx_check_rank(node, 0, 2, MAX_RANK) || !onnx_check_inference(node, "training_mode") ||
-        !check_no_statistics(node, 1))
+        !onnx_check_rank(node, 0, 2, MAX_RANK) || (!own && !check_no_statistics(node, 1)))
         return false;
     if (node->opset < 9 && onnx_int(node, "spatial", 1) == 0)
         return onnx_unsupported(node, "attribute spatial=0 normalises each element by itself");
@@ -44,7 +83,7 @@ bool convert_batch_norm(struct onnx_node *node)
         inputs[i] = cast_to(node, onnx_input(node, i), inputs[0]->type.dtype, "parameter");
         ok = inputs[i] && ok;
     }
-    return ok && onnx_ok(node) &&
+    return ok && onnx_ok(node) && (!own || batch_statistics(node, inputs)) &&
            onnx_output(node, 0, onnx_build(node, OP_BATCH_NORM, &attrs, "", 5, inputs));
 }
 
