@@ -293,7 +293,9 @@ struct value *build(struct function *fn, enum op op, const union attrs *attrs, c
 
 void value_replace(struct value *from, struct value *to)
 {
-    const bool anew = !type_equal(&from->type, &to->type);
+    /* A constant tells its readers more: scales and zero points are a part of their types. */
+    const bool anew = !type_equal(&from->type, &to->type) ||
+                      (to->kind == VALUE_CONSTANT && from->kind != VALUE_CONSTANT);
 
     assert(from != to);
     while (from->uses) {

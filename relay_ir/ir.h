@@ -151,7 +151,7 @@ void node_move_before(struct node *node, struct node *before); /* NULL = to the 
 void node_remove(struct node *node);
 
 /* Everyone who reads `from` (results included) reads `to` instead. Where what is known of their
- * numbers differs, the types of the readers are inferred anew. */
+ * numbers differs, or has become a constant, the types of the readers are inferred anew. */
 void value_replace(struct value *from, struct value *to);
 
 /* As value_replace, and `to` takes over the name and what was measured of it: for a rewrite whose
