@@ -80,16 +80,27 @@ bool convert_bias_gelu(struct onnx_node *node)
     return x && onnx_output(node, 0, onnx_build1(node, OP_GELU, &attrs, "", x));
 }
 
-/* com.microsoft QuickGelu: x * sigmoid(alpha * x) */
-bool convert_quick_gelu(struct onnx_node *node)
+static struct value *swish(struct onnx_node *node, double alpha, const char *suffix)
 {
-    double alpha = onnx_real(node, "alpha", (double)1.702F);
-    struct value *x = onnx_input(node, 0), *scaled = x;
+    struct value *x = onnx_input(node, 0), *scaled;
 
-    if (!onnx_check_inputs(node, 1, 1) || !onnx_check_kind(node, 0, TAKES_FLOAT) || !onnx_ok(node))
+    if (alpha == 1)
+        return apply1(node, OP_SILU, suffix, x);
+    scaled = apply2(node, OP_MULTIPLY, "scaled", x, scalar_like(node, x, alpha, "alpha"));
+    return apply2(node, OP_MULTIPLY, suffix, x, apply1(node, OP_SIGMOID, "gate", scaled));
+}
+
+/* x * sigmoid(alpha * x): Swish, and com.microsoft's QuickGelu; times input 1 of SwiGLU (arg 1). */
+bool convert_swish(struct onnx_node *node)
+{
+    const bool quick = strcmp(node->op_type, "QuickGelu") == 0;
+    const double alpha = onnx_real(node, "alpha", quick ? (double)1.702F : 1);
+    const int n = node->arg ? 2 : 1;
+
+    if (!onnx_check_inputs(node, n, n) || !onnx_check_kind(node, 0, TAKES_FLOAT) || !onnx_ok(node))
         return false;
-    if (alpha != 1)
-        scaled = apply2(node, OP_MULTIPLY, "scaled", x, scalar_like(node, x, alpha, "alpha"));
-    return onnx_output(node, 0,
-                       apply2(node, OP_MULTIPLY, "", x, apply1(node, OP_SIGMOID, "gate", scaled)));
+    if (n == 1)
+        return onnx_output(node, 0, swish(node, alpha, ""));
+    return onnx_output(
+        node, 0, apply2(node, OP_MULTIPLY, "", swish(node, alpha, "swish"), onnx_input(node, 1)));
 }

@@ -106,14 +106,15 @@ bool convert_bit_shift(struct onnx_node *node)
                               onnx_input(node, 1)));
 }
 
-/* fmod 0: the sign of the divisor (Python's %), integers only; 1: the sign of the dividend (C). */
+/* fmod 0: the sign of the divisor (Python's %), of floats from operator set 28 on; 1: the sign of
+ * the dividend (C). */
 bool convert_mod(struct onnx_node *node)
 {
     int64_t fmod_sign = onnx_int(node, "fmod", 0);
 
     if (!onnx_check_inputs(node, 2, 2) || !onnx_check_kind(node, 0, TAKES_NUMBER) || !onnx_ok(node))
         return false;
-    if (fmod_sign == 0 && dtype_is_float(onnx_input(node, 0)->type.dtype))
+    if (fmod_sign == 0 && node->opset < 28 && dtype_is_float(onnx_input(node, 0)->type.dtype))
         return bad_attribute(node, "attribute fmod must be 1 for floating-point operands");
     return onnx_output(node, 0,
                        apply2(node, fmod_sign ? OP_MOD : OP_FLOOR_MOD, "", onnx_input(node, 0),

@@ -26,7 +26,7 @@ struct import_options {
     const char *external_data_dir; /* NULL = the model's folder */
 };
 
-/* Reads the model: opset 7 to 23, domains "" / "ai.onnx" and what convert.def lists. Payloads stay
+/* Reads the model: opset 7 to 28, domains "" / "ai.onnx" and what convert.def lists. Payloads stay
  * in the mapped file where their alignment allows it (module->source holds the mapping). Checks the
  * wire format before anything is unpacked (depth, counts, sizes; trust.md sections 0 and 1).
  * All problems are reported, not only the first; NULL after errors. */

@@ -12,7 +12,7 @@
 
 enum {
     IMPORT_FIRST_OPSET = 7,
-    IMPORT_LAST_OPSET = 23,
+    IMPORT_LAST_OPSET = 28,
     IMPORT_MAX_NODES = 200000,   /* conversions, of functions' bodies too: calls can multiply */
     IMPORT_MAX_INTERFACE = 1024, /* inputs, and outputs, of the graph */
     IMPORT_MAX_ATTRIBUTES = 256, /* of one node */

@@ -5,7 +5,7 @@ static const struct onnx_operator operators[] = {
 #define ONNX(domain, name, first, last, converter, arg) { domain, name, first, last },
 #include "frontend/onnx/convert.def"
 #undef ONNX
-#define SPECIAL(name, function) { "", name, 7, 23 },
+#define SPECIAL(name, function) { "", name, 7, 28 },
 #include "frontend/onnx/special.def"
 #undef SPECIAL
 };

@@ -92,7 +92,6 @@ static bool means_the_same(const Onnx__NodeProto *node)
     return strcmp(node->op_type, "PRelu") != 0 && strcmp(node->op_type, "Upsample") != 0;
 }
 
-/* Sets 22 and 23 add operators and element types to 21 and change none of the old ones. */
 static bool move_opset(struct source *source)
 {
     const Onnx__GraphProto *graph = source->proto->graph;
@@ -103,10 +102,6 @@ static bool move_opset(struct source *source)
 
         if (*set->domain && strcmp(set->domain, "ai.onnx") != 0)
             continue;
-        if (set->version == 22 || set->version == 23) {
-            set->version = 21;
-            moved = true;
-        }
         if (set->version >= 7 || set->version < 1)
             continue;
         moved = true;
