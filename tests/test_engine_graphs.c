@@ -1,6 +1,7 @@
 /* The engine on whole graphs: layouts between primitives, fusion, observers, results of every kind,
  * errors; and where its plan puts intermediate values. */
 #include <check.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -230,6 +231,33 @@ START_TEST(empty_tensors_are_computed)
 }
 END_TEST
 
+START_TEST(extremes_of_infinite_numbers_are_infinite)
+{
+    static const union attrs attrs = { .reduce = { { 1, { 1 } }, false } };
+    const struct type type = type_make(DTYPE_F32, 2, (int64_t[]){ 2, 2 });
+    float numbers[] = { -INFINITY, -INFINITY, INFINITY, INFINITY };
+    const struct tensor input = { type, numbers };
+    struct value *x = param_new(fn, "x", &type);
+    struct bulk bulk = { 0 };
+    struct tensor outputs[2];
+    struct engine *engine;
+
+    result_add(fn, build(fn, OP_MAX, &attrs, "", NULL, NULL, 1, &x), "most");
+    result_add(fn, build(fn, OP_MIN, &attrs, "", NULL, NULL, 1, &x), "least");
+    engine = engine_new(ctx, fn);
+    ck_assert_ptr_nonnull(engine);
+    ck_assert(engine_run(engine, &input, outputs, &bulk, NULL));
+    for (int i = 0; i < 2; i++) {
+        const float *const y = outputs[i].data;
+
+        ck_assert(isinf(y[0]) && y[0] < 0);
+        ck_assert(isinf(y[1]) && y[1] > 0);
+    }
+    engine_free(engine);
+    bulk_release(&bulk);
+}
+END_TEST
+
 /* A function called twice has its own intermediate values each time. */
 START_TEST(a_function_is_called_twice)
 {
@@ -421,6 +449,7 @@ int main(void)
     tcase_add_test(tcase, results_may_be_anything);
     tcase_add_test(tcase, other_element_types_go_to_the_reference);
     tcase_add_test(tcase, empty_tensors_are_computed);
+    tcase_add_test(tcase, extremes_of_infinite_numbers_are_infinite);
     tcase_add_test(tcase, a_function_is_called_twice);
     tcase_add_loop_test(tcase, an_observer_sees_what_the_reference_shows, 0, 2);
     tcase_add_test(tcase, an_error_of_an_evaluator_is_reported_and_survived);
