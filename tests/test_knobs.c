@@ -30,7 +30,7 @@ static void end(void)
  * rows of a dense layer, two computed operands. */
 static const char net[] =
     "fn main(%x: (1,7,9,20) f32, %p: (1,3,11,10) f32, %r: (5,24) f32, %q: (1,24) f32) -> "
-    "(%a, %b, %c, %d, %e, %f) {\n"
+    "(%a, %b, %c, %d, %e, %f, %g) {\n"
     "  const @wa : (72,20,3,3) f32 = crc32:00000000\n"
     "  const @wb : (12,3,3,3) f32 = crc32:00000001\n"
     "  const @wc : (130,20,1,1) f32 = crc32:00000002\n"
@@ -47,6 +47,8 @@ static const char net[] =
     "  %e = nn.conv2d(%x, @we) {strides=[1,1], padding=[1,1,1,1], dilation=[1,1], groups=20" LAST
     "} : (1,7,9,20) f32\n"
     "  %f = nn.dense(%q, @wd) : (1,70) f32\n"
+    "  %z = nn.relu(%q) : (1,24) f32\n"
+    "  %g = nn.dense(%z, @wd) : (1,70) f32\n" /* leaves out zeros; chosen for as %f is */
     "}\n";
 
 /* Bytes: a convolution of more than one chunk of channels, rows and one row of a dense layer whose

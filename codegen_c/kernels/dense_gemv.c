@@ -132,7 +132,7 @@ static void bind_gemv_weight(struct bind *bind, const struct panels *panels, enu
     bind_text(bind, "panel_shape", "[IN_C, %d]", (int)panels->width);
     bind_text(bind, "gemv", "%s",
               codes == GEMV_HALVES ? gemv_halves_function(bind, weight)
-              : nonzero            ? gemv_nonzero_function(bind)
+              : nonzero            ? gemv_nonzero_function(bind, gemv_unroll(bind))
                                    : gemv_function(bind, gemv_unroll(bind)));
     bind_text(bind, "tw", "%s", stored_c_type(&weight->type));
     if (codes == GEMV_F32) {

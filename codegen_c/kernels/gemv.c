@@ -66,6 +66,9 @@ static const char *function_of_floats(struct bind *bind, const char *name, int64
     gemv_set_panel(bind, &keys, 1);
     keys_set_flag(&keys, "some", some);
     keys_set_flag(&keys, "all", !some && unroll == 1);
+    keys_offer(&keys, "count", some ? "n" : "len");
+    keys_offer(&keys, "last_row",
+               bind->machine->lanes == 0 ? ", *const last = &lasts[at[k] * width]" : "");
     keys_set(&keys, "rows", some ? "weight" : "w");
     keys_offer(&keys, "last", some ? "lasts" : "last");
     keys_offer(&keys, "step", bind->machine->lanes == 0 ? "GEMV_PANEL" : "width");
@@ -100,9 +103,13 @@ const char *gemv_places_function(struct bind *bind)
     return bind_new_helper(bind, name, "templates/helpers/nonzero_f32.c.tmpl", &keys);
 }
 
-const char *gemv_nonzero_function(struct bind *bind)
+const char *gemv_nonzero_function(struct bind *bind, int64_t unroll)
 {
-    return function_of_floats(bind, "gemv_nonzero_f32", 1, true);
+    return function_of_floats(bind,
+                              unroll > 1
+                                  ? arena_printf(bind->arena, "gemv_nonzero_f32_by_%d", (int)unroll)
+                                  : "gemv_nonzero_f32",
+                              unroll, true);
 }
 
 /* What floats of raised codes are too great or too small by, x and the sums make up, or, where bits

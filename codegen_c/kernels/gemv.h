@@ -20,7 +20,7 @@ const char *gemv_function(struct bind *bind, int64_t unroll);
 /* The same template's function of some of the inputs only: of those whose places, of which there
  * are n, stand in an array of uint16_t; and the function that writes such an array, of inputs that
  * are not 0: templates/helpers/nonzero_f32.c.tmpl. */
-const char *gemv_nonzero_function(struct bind *bind);
+const char *gemv_nonzero_function(struct bind *bind, int64_t unroll);
 const char *gemv_places_function(struct bind *bind);
 
 /* How many that are to be: a knob of the region. */
