@@ -186,6 +186,10 @@ static const struct onnx_row rows[] = {
     { 28, "SwiGLU", "", "f32[2] 0 1; f32[2] 5 10", "f32[2] 0 7.3105858", 0 },
     { 28, "Mod", "", "f32[4] 5 -5 5 -5; f32[4] 3 3 -3 -3", "f32[4] 2 1 -1 -2", 0 },
     { 27, "Mod", "", "f32[1] 5; f32[1] 3", "fmod must be 1", DIAG_ONNX_ATTRIBUTE },
+    { 28, "BitShift", "direction='RIGHT'", "i32[3] -9 9 -9; i32[3] 1 1 40", "i32[3] -5 4 -1", 0 },
+    { 28, "BitShift", "direction='LEFT'", "i8[2] -3 127; i8[2] 1 1", "i8[2] -6 -2", 0 },
+    { 27, "BitShift", "direction='LEFT'", "i8[1] 1; i8[1] 1", "takes unsigned integers",
+      DIAG_TYPE },
     { 14, "RNN", "hidden_size=1", "f32[1,1,1] 1; =f32[1,1,1] 1; =f32[1,1,1] 0; _; =i32[1] 1",
       "f32[1,1,1,1] 0.76159416; f32[1,1,1] 0.76159416", 0 },
 

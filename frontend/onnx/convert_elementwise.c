@@ -87,6 +87,7 @@ bool convert_pow(struct onnx_node *node)
     return onnx_output(node, 0, cast_to(node, y, dtype, ""));
 }
 
+/* Of signed integers from operator set 28 on. */
 bool convert_bit_shift(struct onnx_node *node)
 {
     const char *direction = onnx_word(node, "direction", "");
@@ -97,10 +98,11 @@ bool convert_bit_shift(struct onnx_node *node)
     if (!left && strcmp(direction, "RIGHT") != 0)
         return bad_attribute(node, "attribute direction is neither LEFT nor RIGHT");
     for (int i = 0; i < 2; i++)
-        if (dtype_kind(onnx_input(node, i)->type.dtype) != KIND_UINT)
-            return diag_error(node->ctx, DIAG_TYPE, node->origin,
-                              "input %d is %s, BitShift takes unsigned integers", i,
-                              dtype_name(onnx_input(node, i)->type.dtype));
+        if (dtype_kind(onnx_input(node, i)->type.dtype) != KIND_UINT &&
+            (node->opset < 28 || dtype_kind(onnx_input(node, i)->type.dtype) != KIND_INT))
+            return diag_error(
+                node->ctx, DIAG_TYPE, node->origin, "input %d is %s, BitShift takes %sintegers", i,
+                dtype_name(onnx_input(node, i)->type.dtype), node->opset < 28 ? "unsigned " : "");
     return onnx_output(node, 0,
                        apply2(node, left ? OP_LEFT_SHIFT : OP_RIGHT_SHIFT, "", onnx_input(node, 0),
                               onnx_input(node, 1)));
