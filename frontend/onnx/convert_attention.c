@@ -211,7 +211,7 @@ static struct value *scores(struct attention *a, struct value *q, struct value *
     const union attrs attrs = { .matmul = { .transpose_b = true } };
     const double size = (double)q->type.dim[3];
     const double whole = onnx_real(node, "scale", 1 / sqrt(size));
-    const bool narrow = q->type.dtype != DTYPE_F32 && q->type.dtype != DTYPE_F64;
+    const bool narrow = whole > 0 && q->type.dtype != DTYPE_F32 && q->type.dtype != DTYPE_F64;
     const double scale = narrow ? sqrt(whole) : whole; /* of both, where products may overflow */
 
     q = apply2(node, OP_MULTIPLY, "scaled_q", q, scalar_like(node, q, scale, "scale"));
@@ -367,7 +367,8 @@ bool convert_attention(struct onnx_node *node)
 
     if (!onnx_check_inputs(node, 3, node->opset < 24 ? 6 : 7) ||
         !onnx_check_kind(node, Q, TAKES_FLOAT) || !onnx_check_kind(node, NONPAD, TAKES_INTEGER) ||
-        !onnx_check_rank(node, NONPAD, 1, 1) || !check_heads(&a) || !onnx_ok(node))
+        !onnx_check_rank(node, NONPAD, 1, 1) || !onnx_check_rank(node, MASK, 0, 4) ||
+        !check_heads(&a) || !onnx_ok(node))
         return false;
     if (!onnx_input(node, PAST_KEY) != !onnx_input(node, PAST_VALUE) ||
         (onnx_input(node, PAST_KEY) && onnx_input(node, NONPAD)))
@@ -388,5 +389,9 @@ bool convert_attention(struct onnx_node *node)
     a.offset = onnx_input(node, PAST_KEY) ? onnx_input(node, PAST_KEY)->type.dim[2] : 0;
     a.n_queries = heads[Q]->type.dim[2];
     a.n_keys = heads[K]->type.dim[2];
+    if (a.n_queries > 0 && a.n_keys > INT32_MAX / a.n_queries)
+        return diag_error(node->ctx, DIAG_TOO_BIG, node->origin,
+                          "%lld queries and %lld keys have more than 2147483647 scores",
+                          (long long)a.n_queries, (long long)a.n_keys);
     return find_bias(&a) && attend(&a, heads[Q], heads[K], heads[V]);
 }
