@@ -24,6 +24,7 @@ struct attention {
     int64_t left, right; /* windows; -1 = none */
     struct value *bias;  /* NULL = none */
     bool guarded;        /* some query may have no key */
+    bool failed;         /* a part of the bias could not be built: an error was reported */
 };
 
 static struct value *view(struct onnx_node *node, struct value *x, const char *suffix, int n,
@@ -59,6 +60,7 @@ static struct value *concat2(struct onnx_node *node, int axis, struct value *a, 
 static void add_bias(struct attention *a, struct value *bias)
 {
     a->bias = a->bias ? apply2(a->node, OP_ADD, "bias", a->bias, bias) : bias;
+    a->failed = a->failed || !a->bias;
 }
 
 /* 0 where it holds, -inf elsewhere. */
@@ -95,7 +97,7 @@ static struct value *known_places(struct attention *a)
     return onnx_from_tensor(a->node, &(struct tensor){ type, holds }, "places");
 }
 
-/* n - m of n rows and m columns, or less `sign` of it. */
+/* How far each key lies ahead of each query, times `sign`, where both begin at the same place. */
 static struct value *ahead_of(struct attention *a, int sign, const char *suffix)
 {
     const struct type type = { .dtype = DTYPE_I64, .rank = 2, .dim = { a->n_queries, a->n_keys } };
@@ -144,8 +146,9 @@ static void mask_padding(struct attention *a)
     a->guarded = true;
 }
 
-/* The mask, which may end before the last keys. */
-static bool add_mask(struct attention *a)
+/* The mask, which may end before the last keys: one key alone is all of them in set 23, which does
+ * not say so. */
+static void add_mask(struct attention *a)
 {
     struct onnx_node *node = a->node;
     struct value *mask = onnx_input(node, MASK);
@@ -159,13 +162,12 @@ static bool add_mask(struct attention *a)
     mask = mask->type.dtype == DTYPE_BOOL
                ? bias_where(a, mask)
                : cast_to(node, mask, onnx_input(node, Q)->type.dtype, "mask");
-    if (mask && missing > 0 && mask->type.dim[last] != 1) {
+    if (mask && missing > 0 && (mask->type.dim[last] != 1 || node->opset >= 24)) {
         attrs.pad.pad_after.at[last] = missing;
         mask = onnx_build1(node, OP_PAD, &attrs, "whole_mask", mask);
     }
     a->guarded = true;
     add_bias(a, mask);
-    return a->bias != NULL;
 }
 
 static bool find_bias(struct attention *a)
@@ -174,11 +176,11 @@ static bool find_bias(struct attention *a)
 
     if (!padded && (a->causal || a->left >= 0 || a->right >= 0))
         add_bias(a, bias_where(a, known_places(a)));
-    if (onnx_input(a->node, MASK) && !add_mask(a))
-        return false;
+    if (onnx_input(a->node, MASK))
+        add_mask(a);
     if (padded)
         mask_padding(a);
-    return onnx_ok(a->node);
+    return !a->failed && onnx_ok(a->node);
 }
 
 /* --- products -----------------------------------------------------------------------------------
