@@ -46,14 +46,6 @@ static struct value *split_heads(struct onnx_node *node, struct value *x, int64_
     return transpose_to(node, x, &axes, suffix);
 }
 
-static struct value *concat2(struct onnx_node *node, int axis, struct value *a, struct value *b,
-                             const char *suffix)
-{
-    const union attrs attrs = { .axis = { .axis = axis } };
-
-    return a && b ? onnx_build2(node, OP_CONCATENATE, &attrs, suffix, a, b) : NULL;
-}
-
 /* --- what may be attended -----------------------------------------------------------------------
  */
 
@@ -353,7 +345,8 @@ static bool check_heads(struct attention *a)
 static struct value *join_past(struct attention *a, int past, int present, struct value *x)
 {
     if (x && onnx_input(a->node, past))
-        x = concat2(a->node, 2, onnx_input(a->node, past), x, past == PAST_KEY ? "keys" : "all_v");
+        x = concat_with(a->node, 2, onnx_input(a->node, past), x,
+                        past == PAST_KEY ? "keys" : "all_v");
     if (!x || !wants_output(a->node, present))
         return x;
     return onnx_output(a->node, present, x) ? x : NULL;

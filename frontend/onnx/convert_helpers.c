@@ -183,6 +183,14 @@ struct value *transpose_to(struct onnx_node *node, struct value *x, const struct
     return onnx_build1(node, OP_TRANSPOSE, &attrs, suffix, x);
 }
 
+struct value *concat_with(struct onnx_node *node, int axis, struct value *a, struct value *b,
+                          const char *suffix)
+{
+    const union attrs attrs = { .axis = { .axis = axis } };
+
+    return a && b ? onnx_build2(node, OP_CONCATENATE, &attrs, suffix, a, b) : NULL;
+}
+
 struct value *reduce_with(struct onnx_node *node, enum op op, struct value *x,
                           const struct ints *axes, bool keepdims, const char *suffix)
 {

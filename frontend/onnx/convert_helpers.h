@@ -53,6 +53,8 @@ struct value *reshape_to(struct onnx_node *node, struct value *x, const struct i
                          const char *suffix); /* x itself when it has the shape, unless suffix "" */
 struct value *transpose_to(struct onnx_node *node, struct value *x, const struct ints *axes,
                            const char *suffix);
+struct value *concat_with(struct onnx_node *node, int axis, struct value *a, struct value *b,
+                          const char *suffix);
 struct value *reduce_with(struct onnx_node *node, enum op op, struct value *x,
                           const struct ints *axes, bool keepdims, const char *suffix);
 /* A scalar operand of x's type. */

@@ -29,17 +29,6 @@ static struct value *last_of(struct onnx_node *node, struct value *x, int64_t be
     return onnx_build1(node, OP_STRIDED_SLICE, &attrs, suffix, x);
 }
 
-static struct value *concat2(struct onnx_node *node, struct value *a, struct value *b,
-                             const char *suffix)
-{
-    union attrs attrs = { .axis = { .axis = 0 } };
-
-    if (!a || !b)
-        return NULL;
-    attrs.axis.axis = a->type.rank - 1;
-    return onnx_build2(node, OP_CONCATENATE, &attrs, suffix, a, b);
-}
-
 /* Cosines or sines of all positions, one for each pair, that heads share. */
 static struct value *factors(struct rotary *r, int input, const char *suffix)
 {
@@ -80,8 +69,8 @@ static struct value *interleave(struct onnx_node *node, struct value *a, struct 
     pair.at[4] = 1;
     joined.at[3] *= 2;
     return reshape_to(node,
-                      concat2(node, reshape_to(node, a, &pair, "even"),
-                              reshape_to(node, b, &pair, "odd"), "pairs"),
+                      concat_with(node, 4, reshape_to(node, a, &pair, "even"),
+                                  reshape_to(node, b, &pair, "odd"), "pairs"),
                       &joined, "interleaved");
 }
 
@@ -101,10 +90,11 @@ static struct value *turn(struct rotary *r, struct value *x)
     imaginary = apply2(node, OP_ADD, "imaginary", apply2(node, OP_MULTIPLY, "sin_x1", sine, x1),
                        apply2(node, OP_MULTIPLY, "cos_x2", cosine, x2));
     y = r->interleaved ? interleave(node, real, imaginary)
-                       : concat2(node, real, imaginary, "turned");
+                       : concat_with(node, 3, real, imaginary, "turned");
     if (!y || r->turned == size)
         return y;
-    return concat2(node, y, last_of(node, x, r->turned, 1, size - r->turned, "rest"), "whole");
+    return concat_with(node, 3, y, last_of(node, x, r->turned, 1, size - r->turned, "rest"),
+                       "whole");
 }
 
 bool convert_rotary_embedding(struct onnx_node *node)
