@@ -1,5 +1,5 @@
 /* control.c - nodes that are not operators: constants, branches whose condition is known at compile
- * time, and calls of functions that the model defines. Loops are refused. */
+ * time, and calls of functions that the model defines. Loops: loops.c. */
 #include <string.h>
 
 #include "base/str.h"
@@ -69,7 +69,7 @@ static bool import_constant(struct import *im, struct scope *scope, const Onnx__
 
 /* --- If --------------------------------------------------------------------------------------- */
 
-static bool go_deeper(struct import *im, const struct origin *origin)
+bool import_go_deeper(struct import *im, const struct origin *origin)
 {
     if (im->depth >= IMPORT_MAX_DEPTH)
         return diag_error(im->ctx, DIAG_UNSUPPORTED_FORM, origin,
@@ -115,7 +115,7 @@ static bool import_branch(struct import *im, struct scope *scope, const Onnx__No
     if (branch->n_input)
         return diag_error(im->ctx, DIAG_ONNX_GRAPH, origin, "a branch has no inputs, this has %zu",
                           branch->n_input);
-    if (!go_deeper(im, origin))
+    if (!import_go_deeper(im, origin))
         return false;
     import_initializers(im, &inner, branch);
     import_nodes(im, &inner, branch->n_node, branch->node);
@@ -154,15 +154,6 @@ static bool import_if(struct import *im, struct scope *scope, const Onnx__NodePr
                           "truth value",
                           shape_text(&im->ctx->perm, &known.type));
     return import_branch(im, scope, proto, origin, branches[tensor_at(&known, 0) != 0]->g);
-}
-
-static bool refuse_loop(struct import *im, struct scope *scope, const Onnx__NodeProto *proto,
-                        const struct origin *origin)
-{
-    (void)scope;
-    diag_error(im->ctx, DIAG_UNSUPPORTED_DYNAMIC, origin, "%s is not supported", proto->op_type);
-    diag_help(im->ctx, "export the model with its loops unrolled");
-    return false;
 }
 
 /* --- functions of the model ------------------------------------------------------------------- */
@@ -222,7 +213,7 @@ static bool import_call(struct import *im, struct scope *scope, const Onnx__Node
     bool ok;
 
     if (!check_call(im, scope, proto, origin, function) ||
-        !import_operands(im, scope, proto, origin, inputs) || !go_deeper(im, origin))
+        !import_operands(im, scope, proto, origin, inputs) || !import_go_deeper(im, origin))
         return false;
     for (size_t i = 0; i < function->n_input; i++)
         scope_bind(im, &inner, function->input[i], inputs[i] ? inputs[i] : &im->absent);
@@ -281,8 +272,6 @@ bool import_special(struct import *im, struct scope *scope, const Onnx__NodeProt
 #define SPECIAL(name, function) { name, function },
 #include "frontend/onnx/special.def"
 #undef SPECIAL
-        { "Loop", refuse_loop },
-        { "Scan", refuse_loop },
     };
     const Onnx__FunctionProto *function = find_function(im, proto);
 

@@ -1,7 +1,7 @@
 /* importer.h - the importer's state, shared by its files: import.c (the model), inputs.c
  * (parameters and their shapes), freeze.c (inputs that are constants), graph.c (names,
- * initialisers, nodes), sort.c (order), control.c (nodes that are not operators), attribute.c and
- * question.c (what convert.h offers). Not for converters. */
+ * initialisers, nodes), sort.c (order), control.c and loops.c (nodes that are not operators),
+ * attribute.c and question.c (what convert.h offers). Not for converters. */
 #ifndef FRONTEND_ONNX_IMPORTER_H
 #define FRONTEND_ONNX_IMPORTER_H
 
@@ -118,6 +118,15 @@ const size_t *sort_nodes(struct import *im, const struct scope *scope, size_t n,
  * of them; the result whether its outputs are bound. */
 bool import_special(struct import *im, struct scope *scope, const Onnx__NodeProto *proto,
                     const struct origin *origin, bool *done);
+
+/* Counts im->depth up, which the caller counts down again; false where that is too deep. */
+bool import_go_deeper(struct import *im, const struct origin *origin);
+
+/* Loop and Scan whose rounds are known at compile time: their bodies, round by round (loops.c). */
+bool import_loop(struct import *im, struct scope *scope, const Onnx__NodeProto *proto,
+                 const struct origin *origin);
+bool import_scan(struct import *im, struct scope *scope, const Onnx__NodeProto *proto,
+                 const struct origin *origin);
 
 /* Fills im->functions; reports those defined twice. */
 void import_functions(struct import *im);
