@@ -190,8 +190,62 @@ static void sum_fp8(struct onnx_builder *b)
     builder_node(b, "DequantizeLinear", "z_code scale zero", "number");
 }
 
+/* Two heads of queries share one of keys and values; positions turn the queries. */
+static void attention_groups(struct onnx_builder *b)
+{
+    b->model->opset_import[0]->version = 25;
+    interface(b, "1,3,8", "1,3,8");
+    builder_random(b, "keys.weight", "8,4", 0.5);
+    builder_random(b, "values.weight", "8,4", 0.5);
+    builder_random(b, "cos", "1,3,1", 1);
+    builder_random(b, "sin", "1,3,1", 1);
+    builder_node(b, "RotaryEmbedding", "x cos sin", "queries");
+    builder_attrs(b, "num_heads=4");
+    builder_node(b, "MatMul", "x keys.weight", "keys");
+    builder_node(b, "MatMul", "x values.weight", "values");
+    builder_node(b, "Attention", "queries keys values", "y");
+    builder_attrs(b, "q_num_heads=4 kv_num_heads=2 is_causal=1 left_window_size=1");
+}
+
+/* A cell that is scanned over three steps, and a loop of two rounds on what it gives. */
+static void rounds(struct onnx_builder *b)
+{
+    struct builder_outer outer;
+
+    builder_input(b, "x", DTYPE_F32, "3,1,2");
+    builder_output(b, "steps", DTYPE_F32, "3,1,4");
+    builder_output(b, "y", DTYPE_F32, "1,4");
+    builder_random(b, "in.weight", "2,4", 0.5);
+    builder_random(b, "cell.weight", "4,4", 0.5);
+    builder_fill(b, "start", "1,4", 0);
+    builder_ints(b, "two", "", (int64_t[]){ 2 });
+    builder_tensor(b, "yes", DTYPE_BOOL, "", "\1");
+    builder_node(b, "Scan", "start x", "last steps");
+    builder_attrs(b, "num_scan_inputs=1");
+    outer = builder_begin_graph(b, "body");
+    builder_input(b, "before", DTYPE_F32, "1,4");
+    builder_input(b, "step", DTYPE_F32, "1,2");
+    builder_node(b, "MatMul", "step in.weight", "new");
+    builder_node(b, "MatMul", "before cell.weight", "old");
+    builder_node(b, "Add", "new old", "sum");
+    builder_node(b, "Tanh", "sum", "state");
+    builder_output(b, "state", DTYPE_F32, "1,4");
+    builder_output(b, "state", DTYPE_F32, "1,4");
+    builder_end_graph(b, outer);
+    builder_node(b, "Loop", "two yes last", "y");
+    outer = builder_begin_graph(b, "body");
+    builder_input(b, "i", DTYPE_I64, "");
+    builder_input(b, "on", DTYPE_BOOL, "");
+    builder_input(b, "v", DTYPE_F32, "1,4");
+    builder_node(b, "MatMul", "v cell.weight", "w");
+    builder_output(b, "on", DTYPE_BOOL, "");
+    builder_output(b, "w", DTYPE_F32, "1,4");
+    builder_end_graph(b, outer);
+}
+
 const struct recipe good_cases[] = {
     { "attention_block", attention_block },
+    { "attention_groups", attention_groups },
     { "conv_bn_relu", conv_bn_relu },
     { "dense_softmax", dense_softmax },
     { "depthwise_clip", depthwise_clip },
@@ -201,6 +255,7 @@ const struct recipe good_cases[] = {
     { "odd_interface", odd_interface },
     { "pointwise_residual", pointwise_residual },
     { "pool_flatten", pool_flatten },
+    { "rounds", rounds },
     { "sum_fp8", sum_fp8 },
 };
 
