@@ -346,9 +346,9 @@ static const struct {
 } opsets[] = {
     { 7, NULL },
     { 23, NULL },
-    { 6, "operator set 6, 7 to 23 are supported" },
-    { 24, "operator set 24, 7 to 23 are supported" },
-    { 0, "operator set 0, 7 to 23" },
+    { 6, "operator set 6, 7 to 28 are supported" },
+    { 29, "operator set 29, 7 to 28 are supported" },
+    { 0, "operator set 0, 7 to 28" },
 };
 
 START_TEST(operator_sets_7_to_23_are_read)

@@ -115,5 +115,5 @@ error[R0501]: there is no diagnostic 'nonsense'
 help: codes look like R0301 and stand in front of each message
 [2]
 $ relayc inspect --operators | sed -n '1p;$p'
-Abs                                    7 to 23
+Abs                                    7 to 28
 com.microsoft.SkipLayerNormalization   1
