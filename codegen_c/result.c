@@ -26,7 +26,7 @@ static const struct knob_range *knobs_kept(struct arena *arena, const struct reg
     return kept;
 }
 
-static void count_winograd(const struct region *region, struct codegen_result *result)
+static void count_kinds(const struct region *region, struct codegen_result *result)
 {
     result->n_skips += region->leaves_zeros_out;
     result->n_pairs += region->pairs;
@@ -122,7 +122,7 @@ void fill_result(struct codegen *codegen)
         for (const struct origin *o = call->origin; o; o = o->next)
             map_set(&nodes, arena_printf(&codegen->arena, "%ld", o->index), codegen);
         result->macs += codegen->emitted[i].macs;
-        count_winograd(&codegen->regions[i], result);
+        count_kinds(&codegen->regions[i], result);
         count_stripes(&codegen->regions[i], result);
     }
     result->regions = regions;

@@ -195,6 +195,7 @@ static const struct {
     { "three yes x", "y", "flag", "w", DIAG_UNSUPPORTED_DYNAMIC, "the condition of this Loop" },
     { "_ yes x", "y", "on", "w", DIAG_TOO_BIG, "more than 200000 nodes, with the rounds" },
     { "_ _ x", "y", "on", "w", DIAG_ONNX_GRAPH, "this loop never ends" },
+    { "three yes _", "y", "on", "w", DIAG_ONNX_GRAPH, "input 2 is absent" },
     { "three yes", "y", "on", "w", DIAG_ONNX_GRAPH, "its body has 3 inputs and 2 outputs" },
     { "three yes x", "y z", "on", "w", DIAG_ONNX_GRAPH, "it has 2 outputs, its body gives 1" },
     { "three yes x", "y", "on", "undefined", DIAG_ONNX_GRAPH, "\"undefined\" as output 1" },

@@ -11,12 +11,11 @@ struct rounds {
     const Onnx__NodeProto *proto;
     const struct origin *origin;
     const Onnx__GraphProto *body;
-    struct scope constants; /* of the body, behind which the names around the node are */
-    size_t n_carried;       /* values that each round hands to the next */
-    struct value **inputs;  /* [body->n_input] of the next round */
-    struct value **outputs; /* [body->n_output] of the last */
-    struct value **
-        *stacked; /* [body->n_output] what each round gave: [n_rounds], of those that count */
+    struct scope constants;  /* of the body, behind which the names around the node are */
+    size_t n_carried;        /* values that each round hands to the next */
+    struct value **inputs;   /* [body->n_input] of the next round */
+    struct value **outputs;  /* [body->n_output] of the last */
+    struct value ***stacked; /* [body->n_output][n_rounds] what each round gave */
     size_t n_rounds, capacity;
 };
 
@@ -56,6 +55,17 @@ static bool check_counts(struct rounds *r, size_t n_inputs, size_t least_outputs
     return diag_error(r->im->ctx, DIAG_ONNX_GRAPH, r->origin,
                       "its body has %zu inputs and %zu outputs, wanted %zu and %zu or more",
                       r->body->n_input, r->body->n_output, n_inputs, least_outputs);
+}
+
+/* Values that rounds hand on begin somewhere. */
+static bool check_begun(struct rounds *r, struct value *const *values, size_t first)
+{
+    for (size_t i = 0; i < r->n_carried; i++)
+        if (!values[i])
+            return diag_error(r->im->ctx, DIAG_ONNX_GRAPH, r->origin,
+                              "input %zu is absent: what its rounds hand on begins with it",
+                              first + i);
+    return true;
 }
 
 static void remember(struct rounds *r)
@@ -228,7 +238,8 @@ bool import_loop(struct import *im, struct scope *scope, const Onnx__NodeProto *
     carried = proto->n_input - FIRST_CARRIED;
     if (!begin(&r, im, scope, proto, origin) ||
         !check_counts(&r, proto->n_input, 1 + carried, carried) ||
-        !import_operands(im, scope, proto, origin, operands))
+        !import_operands(im, scope, proto, origin, operands) ||
+        !check_begun(&r, operands + FIRST_CARRIED, FIRST_CARRIED))
         return false;
     if (proto->n_output > r.body->n_output - 1)
         return diag_error(im->ctx, DIAG_ONNX_GRAPH, origin,
@@ -355,7 +366,7 @@ bool import_scan(struct import *im, struct scope *scope, const Onnx__NodeProto *
     if (!begin(&r, im, scope, proto, origin) ||
         !check_counts(&r, proto->n_input, proto->n_input - (size_t)count->i,
                       proto->n_input - (size_t)count->i) ||
-        !import_operands(im, scope, proto, origin, operands))
+        !import_operands(im, scope, proto, origin, operands) || !check_begun(&r, operands, 0))
         return false;
     if (proto->n_output > r.body->n_output)
         return diag_error(im->ctx, DIAG_ONNX_GRAPH, origin,
