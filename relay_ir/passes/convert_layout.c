@@ -12,6 +12,7 @@
  * what they make is there. Values keep their names. */
 #include "relay_ir/passes/pipeline.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "relay_ir/ops/ops.h"
@@ -268,6 +269,20 @@ static bool drop_transpose(struct conversion *c, struct node *node)
     return true;
 }
 
+/* What a view reads so that its elements are those of y in the order `made`: its input as that lies
+ * now, where the elements follow one another alike, else in the order `wanted`, which does it. Only
+ * the order in which x lies counts: that its two candidates agree says nothing of it. */
+static struct value *viewed(struct conversion *c, struct value *x, const struct order *wanted,
+                            const struct place *to, const struct order *made, struct node *before)
+{
+    const struct place *from = &c->plan.places[x->id];
+
+    if (to->known && order_same_elements(&from->type, &c->lies[x->id].order, &to->type, made))
+        return c->lies[x->id].value;
+    assert(!to->known || order_same_elements(&from->type, wanted, &to->type, made));
+    return in_order(c, x, wanted, before);
+}
+
 /* A view of its input as that lies, or in the order that is wanted; where the two orders do not go
  * together the input is copied so that they do, or else whoever reads the view will copy it. */
 static bool turn_view(struct conversion *c, struct node *node)
@@ -275,16 +290,15 @@ static bool turn_view(struct conversion *c, struct node *node)
     const struct role *role = role_of(c, node);
     struct value *x = node->inputs[0], *y = node->outputs[0], *view;
     const struct place *from = &c->plan.places[x->id], *to = &c->plan.places[y->id];
-    const bool copies = role->copies[role->in_last];
-    const bool anyhow = !copies && order_same_memory(&from->type, &from->order[0], &from->order[1]);
     struct order order = from->order[role->in_last], made = to->order[role->out_last];
     struct lies *lies = &c->lies[y->id];
     union attrs attrs = { .shape = { .shape = { 0 } } };
     struct type type = to->type;
 
-    if (copies && !order_through_reshape(&to->type, &made, &from->type, &order))
+    if (role->copies[role->in_last] &&
+        !order_through_reshape(&to->type, &made, &from->type, &order))
         order_through_reshape(&from->type, &order, &to->type, &made);
-    x = anyhow ? c->lies[x->id].value : in_order(c, x, &order, node);
+    x = viewed(c, x, &order, to, &made, node);
     if (!x)
         return false;
     if (to->known) {
