@@ -117,7 +117,32 @@ struct module *load_model(struct cli *cli)
     return read_model(cli, &options);
 }
 
-bool run_passes(struct cli *cli, struct module *module)
+/* --check-passes: NULL where nothing is checked. */
+static struct validation *begin_validation(struct cli *cli, struct module *module)
+{
+    const struct validation_options options = {
+        .seed = 1, .log = has_option(&cli->args, OPTION_TIME_PASSES) ? stderr : NULL
+    };
+
+    if (!has_option(&cli->args, OPTION_CHECK_PASSES) && cli->args.command != COMMAND_VERIFY)
+        return NULL;
+    return validation_new(module, &options);
+}
+
+/* What was checked, and what could not be. */
+static void end_validation(struct cli *cli, struct validation *validation)
+{
+    if (validation && validation_is_blind(validation))
+        diag_warn(cli->ctx, DIAG_MEANING, NULL,
+                  "--check-passes: the network cannot be evaluated on inputs made up for it, "
+                  "so no pass was checked");
+    else if (validation)
+        say(cli, "passes  %d steps keep what the network computes\n",
+            validation_n_steps(validation));
+    validation_free(validation);
+}
+
+static bool run_all_passes(struct cli *cli, struct module *module, struct validation *validation)
 {
     const struct pipeline_options options = {
         .dump_after = option_text(&cli->args, OPTION_DUMP_AFTER, NULL),
@@ -125,6 +150,7 @@ bool run_passes(struct cli *cli, struct module *module)
         .stats = has_option(&cli->args, OPTION_STATS),
         .keep_recurrent = precision_keeps_recurrent(cli),
         .log = stderr,
+        .validation = validation,
     };
     struct pipeline_options part = options;
 
@@ -135,10 +161,23 @@ bool run_passes(struct cli *cli, struct module *module)
         (offload_wanted(cli) && !run_offload(cli, module, &options)))
         return false;
     part.part = PIPELINE_FUSE;
-    if (!pipeline_run(module, &part) || !check_graph_regions(cli, module))
+    if (!pipeline_run(module, &part) || !check_graph_regions(cli, module) ||
+        (validation && !validation_end(validation, module)))
         return false;
     note_offload(cli, module);
     return true;
+}
+
+bool run_passes(struct cli *cli, struct module *module)
+{
+    struct validation *validation = begin_validation(cli, module);
+    const bool ok = run_all_passes(cli, module, validation);
+
+    if (ok)
+        end_validation(cli, validation);
+    else
+        validation_free(validation);
+    return ok;
 }
 
 /* All passes in order: quantisation and the partitioner stand before those that make regions. */

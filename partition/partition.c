@@ -97,7 +97,7 @@ static bool run_pass(struct partition *partition, const struct partition_pass *p
 
     if (!pass->rewrites)
         chores.dump_after = NULL;
-    ok = pipeline_run_step(partition->module, pass->name, run_step, &step, &chores);
+    ok = pipeline_run_step(partition->module, pass->name, PROMISE_BITS, run_step, &step, &chores);
     if (ok && !pass->rewrites && is_asked_for(options->dump_after, pass->name)) {
         struct str text = { .arena = &partition->module->ctx->scratch };
 

@@ -56,35 +56,42 @@ struct row {
     struct quantize_step step;
     bool (*run)(struct quantization *q);
     enum when when;
+    enum promise promise;
 };
 
-#define ROW(name, when, run, purpose)                                                              \
+#define ROW(name, when, promise, run, purpose)                                                     \
     {                                                                                              \
-        { #name, purpose }, run, when                                                              \
+        { #name, purpose }, run, when, PROMISE_##promise                                           \
     }
 
 static const struct row rows[] = {
-    ROW(check, SIMULATE, quantize_check,
+    ROW(check, SIMULATE, BITS, quantize_check,
         "finds names that no node has, and weights that no code has"),
-    ROW(equalize, SIMULATE, quantize_equalize, "evens out the channels of adjacent layers"),
-    ROW(smooth, SIMULATE, quantize_smooth, "moves ranges of data into weights, behind norms"),
-    ROW(calibrate, SIMULATE, quantize_calibrate, "float values get the ranges that were measured"),
-    ROW(observe, SIMULATE, quantize_observe, "remembers the means of the float model's channels"),
-    ROW(choose_scale, SIMULATE, quantize_choose_scale,
+    ROW(equalize, SIMULATE, ROUNDING, quantize_equalize,
+        "evens out the channels of adjacent layers"),
+    ROW(smooth, SIMULATE, ROUNDING, quantize_smooth,
+        "moves ranges of data into weights, behind norms"),
+    ROW(calibrate, SIMULATE, BITS, quantize_calibrate,
+        "float values get the ranges that were measured"),
+    ROW(observe, SIMULATE, BITS, quantize_observe,
+        "remembers the means of the float model's channels"),
+    ROW(choose_scale, SIMULATE, BITS, quantize_choose_scale,
         "finds the rule for scales of data by which the results lose least"),
-    ROW(annotate, SIMULATE, quantize_annotate,
+    ROW(annotate, SIMULATE, NOTHING, quantize_annotate,
         "what is to be stored small goes through quantize and dequantize"),
-    ROW(dead_code, SIMULATE, run_dead_code, "removes nodes that no result needs"),
-    ROW(round, SIMULATE, quantize_round, "stores weights as what costs the results least"),
-    ROW(correct_bias, SIMULATE, quantize_correct_bias, "moves shifted means back"),
-    ROW(fake_quant_to_exact, REALISE_EXACT, run_fake_quant_to_exact, "computes FP8 in integers"),
-    ROW(fake_quant_to_integer, REALISE, run_fake_quant_to_integer,
+    ROW(dead_code, SIMULATE, BITS, run_dead_code, "removes nodes that no result needs"),
+    ROW(round, SIMULATE, NOTHING, quantize_round, "stores weights as what costs the results least"),
+    ROW(correct_bias, SIMULATE, NOTHING, quantize_correct_bias, "moves shifted means back"),
+    ROW(fake_quant_to_exact, REALISE_EXACT, CODES, run_fake_quant_to_exact,
+        "computes FP8 in integers"),
+    ROW(fake_quant_to_integer, REALISE, CODES, run_fake_quant_to_integer,
         "computes in integers between dequantize and quantize"),
-    ROW(fold_dequantize, REALISE, run_fold_dequantize,
+    ROW(fold_dequantize, REALISE, CODES, run_fold_dequantize,
         "keeps weights and FP8 data small, with their scales behind products"),
-    ROW(fold_constant, REALISE, run_fold_constant, "evaluates what depends on constants only"),
-    ROW(dead_code, REALISE, run_dead_code, "removes nodes that no result needs"),
-    ROW(quantize_io, REALISE_IO, run_quantize_io, "makes inputs and outputs small as well"),
+    ROW(fold_constant, REALISE, BITS, run_fold_constant,
+        "evaluates what depends on constants only"),
+    ROW(dead_code, REALISE, BITS, run_dead_code, "removes nodes that no result needs"),
+    ROW(quantize_io, REALISE_IO, CODES, run_quantize_io, "makes inputs and outputs small as well"),
 };
 
 #undef ROW
@@ -118,7 +125,8 @@ static bool run_rows(struct quantization *q, bool realise, const struct pipeline
             (rows[i].when == REALISE_EXACT && !q->options->exact) ||
             (rows[i].when == REALISE_IO && !q->options->quantized_io))
             continue;
-        if (!pipeline_run_step(q->module, rows[i].step.name, run_row, &running, pipeline))
+        if (!pipeline_run_step(q->module, rows[i].step.name, rows[i].promise, run_row, &running,
+                               pipeline))
             return false;
     }
     return true;

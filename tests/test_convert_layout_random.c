@@ -252,7 +252,7 @@ static void check_pair(struct ctx *ctx, struct module *before, struct module *af
     struct bulk bulk = { NULL, 0 };
     const struct tensor *wanted, *got;
 
-    ck_assert_msg(pipeline_run_step(after, "convert_layout", run_pass, NULL, &options), "%s\n%s",
+    ck_assert_msg(pipeline_run_step(after, "convert_layout", PROMISE_BITS, run_pass, NULL, &options), "%s\n%s",
                   expect_text(ctx), graph_text(before, false));
     wanted = graph_run(before, 5, &bulk);
     got = graph_run(after, 5, &bulk);
@@ -329,9 +329,9 @@ START_TEST(a_second_time_moves_no_more)
         struct module *module = grow(ctx, seed);
         int64_t once;
 
-        ck_assert(pipeline_run_step(module, "convert_layout", run_pass, NULL, &options));
+        ck_assert(pipeline_run_step(module, "convert_layout", PROMISE_BITS, run_pass, NULL, &options));
         once = moved_bytes(module);
-        ck_assert(pipeline_run_step(module, "convert_layout", run_pass, NULL, &options));
+        ck_assert(pipeline_run_step(module, "convert_layout", PROMISE_BITS, run_pass, NULL, &options));
         ck_assert_int_le(moved_bytes(module), once);
         module_free(module);
     }
@@ -356,7 +356,7 @@ START_TEST(the_engine_knows_channels_last)
         int onednn, reference;
 
         ck_assert(pipeline_run_one(module, "dead_code"));
-        ck_assert(pipeline_run_step(module, "convert_layout", run_pass, NULL, &options));
+        ck_assert(pipeline_run_step(module, "convert_layout", PROMISE_BITS, run_pass, NULL, &options));
         ck_assert_msg(pipeline_run_one(module, "fuse_ops"), "%s", expect_text(ctx));
         inputs = random_inputs(&ctx->perm, &bulk, module->main, -2, 2, &seed);
         engine = engine_new(ctx, module->main);
@@ -380,7 +380,7 @@ START_TEST(ten_thousand_nodes_are_quick)
     const struct pipeline_options options = { .dump_after = NULL };
     struct module *module = random_graph(ctx, 10000, 1);
 
-    ck_assert(pipeline_run_step(module, "convert_layout", run_pass, NULL, &options));
+    ck_assert(pipeline_run_step(module, "convert_layout", PROMISE_BITS, run_pass, NULL, &options));
     module_free(module);
     ctx_free(ctx);
 }

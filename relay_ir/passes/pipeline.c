@@ -9,42 +9,42 @@
 #include "relay_ir/text.h"
 #include "relay_ir/verify.h"
 
-#define ROW(name, purpose)                                                                         \
+#define ROW(name, promise, purpose)                                                                \
     {                                                                                              \
-#name, purpose, pass_##name, NULL                                                          \
+#name, purpose, pass_##name, NULL, PROMISE_##promise                                       \
     }
-#define RULES_ROW(name, purpose)                                                                   \
+#define RULES_ROW(name, promise, purpose)                                                          \
     {                                                                                              \
-#name, purpose, pass_##name, name##_rules                                                  \
+#name, purpose, pass_##name, name##_rules, PROMISE_##promise                               \
     }
 
 /* After a simplification come the rows that fold what it made constant and drop what it made
  * double, so that the next one sees the small graph. */
 static const struct pass passes[] = {
-    ROW(inline_functions, "puts functions that are no regions into main"),
-    ROW(infer_type, "infers all types again, in order"),
-    ROW(widen_halves, "calculates in f32 where a model does in f16 or bf16"),
-    RULES_ROW(fake_quant_to_integer, "computes in integers between dequantize and quantize"),
-    RULES_ROW(fold_dequantize,
+    ROW(inline_functions, BITS, "puts functions that are no regions into main"),
+    ROW(infer_type, BITS, "infers all types again, in order"),
+    ROW(widen_halves, ROUNDING, "calculates in f32 where a model does in f16 or bf16"),
+    RULES_ROW(fake_quant_to_integer, CODES, "computes in integers between dequantize and quantize"),
+    RULES_ROW(fold_dequantize, ROUNDING,
               "keeps weights and FP8 data small, with their scales behind products"),
-    ROW(fold_constant, "evaluates what depends on constants only"),
-    ROW(unroll_recurrent, "writes recurrent layers of one step as products and gates"),
-    ROW(dead_code, "removes nodes that no result needs"),
-    RULES_ROW(simplify_inference, "turns batch norms into multiply and add"),
-    RULES_ROW(canonicalize, "brings equivalent forms to one form"),
-    ROW(fold_constant, "evaluates what depends on constants only"),
-    ROW(common_subexpr, "computes equal expressions once"),
-    RULES_ROW(simplify_expr, "recognises composed operators, drops identities"),
-    RULES_ROW(fold_scale_axis, "moves per-channel scales and shifts into weights"),
-    RULES_ROW(canonicalize, "brings equivalent forms to one form"),
-    ROW(fold_constant, "evaluates what depends on constants only"),
-    ROW(common_subexpr, "computes equal expressions once"),
-    ROW(dead_code, "removes nodes that no result needs"),
-    ROW(flush_tiny_weights, "takes weights for 0 that no sum can show"),
-    ROW(convert_layout, "puts the channels last where convolutions and pools read"),
-    RULES_ROW(sink_views, "computes element by element what a view stood before"),
-    ROW(unshare_dequantize, "gives each reader of small numbers a dequantize of its own"),
-    ROW(fuse_ops, "groups nodes into region functions"),
+    ROW(fold_constant, BITS, "evaluates what depends on constants only"),
+    ROW(unroll_recurrent, ROUNDING, "writes recurrent layers of one step as products and gates"),
+    ROW(dead_code, BITS, "removes nodes that no result needs"),
+    RULES_ROW(simplify_inference, ROUNDING, "turns batch norms into multiply and add"),
+    RULES_ROW(canonicalize, ROUNDING, "brings equivalent forms to one form"),
+    ROW(fold_constant, BITS, "evaluates what depends on constants only"),
+    ROW(common_subexpr, BITS, "computes equal expressions once"),
+    RULES_ROW(simplify_expr, ROUNDING, "recognises composed operators, drops identities"),
+    RULES_ROW(fold_scale_axis, ROUNDING, "moves per-channel scales and shifts into weights"),
+    RULES_ROW(canonicalize, ROUNDING, "brings equivalent forms to one form"),
+    ROW(fold_constant, BITS, "evaluates what depends on constants only"),
+    ROW(common_subexpr, BITS, "computes equal expressions once"),
+    ROW(dead_code, BITS, "removes nodes that no result needs"),
+    ROW(flush_tiny_weights, ROUNDING, "takes weights for 0 that no sum can show"),
+    ROW(convert_layout, BITS, "puts the channels last where convolutions and pools read"),
+    RULES_ROW(sink_views, BITS, "computes element by element what a view stood before"),
+    ROW(unshare_dequantize, BITS, "gives each reader of small numbers a dequantize of its own"),
+    ROW(fuse_ops, BITS, "groups nodes into region functions"),
 };
 
 #undef ROW
@@ -93,7 +93,7 @@ static void dump(struct module *module, const char *name, FILE *log)
 }
 
 /* The chores around every pass: verify, sweep, dump, time, empty the scratch arena. */
-bool pipeline_run_step(struct module *module, const char *name,
+bool pipeline_run_step(struct module *module, const char *name, enum promise promise,
                        bool (*run)(struct module *module, void *user), void *user,
                        const struct pipeline_options *options)
 {
@@ -107,7 +107,8 @@ bool pipeline_run_step(struct module *module, const char *name,
                 nodes, count_nodes(module));
     if (ok) {
         module_sweep(module);
-        ok = module_verify(module, name);
+        ok = module_verify(module, name) &&
+             (!options->validation || validation_step(options->validation, module, name, promise));
     }
     if (options->dump_after &&
         (strcmp(options->dump_after, "all") == 0 || strcmp(options->dump_after, name) == 0))
@@ -128,7 +129,7 @@ static bool run_pass(struct module *module, const struct pass *pass,
 {
     struct pass copy = *pass;
 
-    return pipeline_run_step(module, pass->name, run_of_pass, &copy, options);
+    return pipeline_run_step(module, pass->name, pass->promise, run_of_pass, &copy, options);
 }
 
 /* A rule that never fires on any model is a bug in its table, or is missing a test. */

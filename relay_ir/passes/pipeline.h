@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "relay_ir/ir.h"
+#include "relay_ir/validate/validate.h"
 
 struct rule;
 
@@ -19,6 +20,7 @@ struct pass {
     const char *purpose;                 /* one line, for --passes */
     bool (*run)(struct module *module);  /* in place; false after an error. No static state. */
     const struct rule *(*rules)(int *n); /* its rewrite rules; NULL = it has none */
+    enum promise promise;                /* of what main computes, see validate.h */
 };
 
 enum { PIPELINE_N_FUSE = 4 /* passes at the end of the table: PIPELINE_FUSE */ };
@@ -39,6 +41,7 @@ struct pipeline_options {
     bool time_passes;       /* a line per pass on `log`: milliseconds, nodes before and after */
     bool stats;             /* a line per rewrite rule on `log`: how often it fired */
     FILE *log;              /* where dumps, times and statistics go */
+    struct validation *validation; /* judges each step; NULL = none */
 };
 
 /* The whole pipeline, in order; *n rows. A pass may stand there more than once. */
@@ -48,7 +51,7 @@ const struct pass *pipeline_find(const char *name); /* NULL if there is none */
 bool pipeline_run(struct module *module, const struct pipeline_options *options);
 
 /* A pass of another table, with the runner's chores: its `user` is handed through. */
-bool pipeline_run_step(struct module *module, const char *name,
+bool pipeline_run_step(struct module *module, const char *name, enum promise promise,
                        bool (*run)(struct module *module, void *user), void *user,
                        const struct pipeline_options *options);
 

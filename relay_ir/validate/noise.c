@@ -1,0 +1,88 @@
+#include "relay_ir/validate/noise.h"
+
+#include "relay_ir/interpret.h"
+#include "relay_ir/ops/walk.h"
+#include "relay_ir/validate/inputs.h"
+
+struct noise {
+    struct ctx *ctx;
+    uint64_t state;
+    double step_probability;
+};
+
+/* Four units in the last place of a number just above a power of two. */
+static double unit_of(enum dtype dtype)
+{
+    switch (dtype) {
+    case DTYPE_F64: return 0x1p-50;
+    case DTYPE_F32: return 0x1p-21;
+    case DTYPE_F16: return 0x1p-8;
+    case DTYPE_BF16: return 0x1p-5;
+    default: return 0;
+    }
+}
+
+/* Whether the node rounds to a quantised value, and does not only move one. */
+static bool rounds_to_steps(const struct node *node, const struct type *type)
+{
+    const enum op_pattern pattern = op_row(node->op)->pattern;
+
+    if (type->dtype == DTYPE_BOOL || dtype_bytes(type->dtype) > 2 || unit_of(type->dtype) > 0)
+        return false;
+    return pattern != PATTERN_VIEW && pattern != PATTERN_INJECTIVE;
+}
+
+static void move_by_step(struct tensor *tensor, int64_t i, double up)
+{
+    const struct minifloat *format = type_minifloat(&tensor->type);
+
+    if (format) { /* a bit more than a step at any magnitude, rounded to one */
+        tensor_put(tensor, i, tensor_at(tensor, i) * (1 + up * 0x1p-2));
+    } else {
+        const enum dtype dtype = tensor->type.dtype;
+        const wide moved = tensor_wide_at(tensor, i) + (up > 0 ? 1 : -1);
+
+        if (moved >= dtype_least(dtype) && moved <= dtype_greatest(dtype))
+            tensor_put_wide(tensor, i, moved);
+    }
+}
+
+static void disturb(struct noise *noise, const struct node *node, struct tensor *tensor)
+{
+    const double unit = unit_of(tensor->type.dtype);
+    const bool steps = rounds_to_steps(node, &tensor->type);
+    const enum op_pattern pattern = op_row(node->op)->pattern;
+    const int64_t n = type_elements(&tensor->type);
+
+    if (pattern == PATTERN_VIEW || pattern == PATTERN_INJECTIVE || (unit == 0 && !steps))
+        return;
+    for (int64_t i = 0; i < n; i++) {
+        const double random = 2 * random_unit(&noise->state) - 1;
+
+        if (unit > 0)
+            tensor_put(tensor, i, tensor_at(tensor, i) * (1 + unit * random));
+        else if (random < noise->step_probability && random > -noise->step_probability)
+            move_by_step(tensor, i, random);
+    }
+}
+
+static bool evaluate(void *user, const struct node *node, const struct tensor *const *inputs,
+                     struct tensor *outputs)
+{
+    struct noise *noise = user;
+
+    if (!op_row(node->op)->evaluate(noise->ctx, node, inputs, outputs))
+        return false;
+    for (int i = 0; i < node->n_outputs; i++)
+        disturb(noise, node, &outputs[i]);
+    return true;
+}
+
+bool noise_run(struct module *module, const struct tensor *inputs, uint64_t seed,
+               double step_probability, struct tensor *results, struct bulk *bulk)
+{
+    struct noise noise = { module->ctx, seed, step_probability };
+    const struct other_evaluator other = { evaluate, &noise };
+
+    return interpret_by(module->ctx, module->main, inputs, results, bulk, NULL, &other);
+}

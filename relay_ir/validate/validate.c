@@ -1,0 +1,483 @@
+/* validate.c - see validate.h. */
+#include "relay_ir/validate/validate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "relay_ir/macs.h"
+#include "relay_ir/validate/inputs.h"
+#include "relay_ir/validate/noise.h"
+#include "relay_ir/validate/trace.h"
+
+enum {
+    MOST_SAMPLES = 3,
+    N_NOISE_RUNS = 2,
+    NOISE_FACTOR = 16 /* results may be as far apart as so many times their noise */
+};
+#define BIG_NETWORK 100e6  /* multiply-accumulates, above which one set of inputs is enough */
+#define FREE_ROUNDING 4e-6 /* of the largest number of a result: as far as rounding always goes */
+#define NOISY 0.1 /* noise by the largest number of a result, above which little is judged */
+
+/* One set of inputs, and what the network made of it after the last step. */
+struct sample {
+    struct bulk bulk;
+    struct tensor *given;    /* as the imported parameters take them */
+    struct tensor *imported; /* the results before any step */
+    struct memory *memory;
+    struct trace before;
+    struct trace now;
+    struct tensor *noise[N_NOISE_RUNS]; /* of the step that is being judged; NULL = not run yet */
+    struct bulk noise_bulk;
+};
+
+struct validation {
+    struct arena arena;
+    FILE *log;
+    uint64_t seed;
+    int n_params, n_samples;
+    struct sample samples[MOST_SAMPLES];
+    int n_steps, n_noisy;
+    enum promise least; /* of all steps so far: what the whole may promise */
+};
+
+bool validation_is_blind(const struct validation *validation)
+{
+    return validation->n_samples == 0;
+}
+
+int validation_n_steps(const struct validation *validation)
+{
+    return validation->n_steps;
+}
+
+int validation_n_noisy(const struct validation *validation)
+{
+    return validation->n_noisy;
+}
+
+/* --- running ---------------------------------------------------------------------------------- */
+
+/* The inputs as the parameters take them now. False when a parameter is not one of the model's. */
+static bool fit(const struct validation *v, struct sample *sample, const struct function *fn,
+                struct arena *arena, struct bulk *bulk, struct tensor **inputs)
+{
+    bool ok = fn->n_params == v->n_params;
+
+    *inputs = arena_array(arena, struct tensor, fn->n_params);
+    for (int i = 0; i < fn->n_params && ok; i++)
+        ok = inputs_fit(bulk, &fn->params[i]->type, &sample->given[i], &(*inputs)[i]);
+    return ok;
+}
+
+static bool run(const struct validation *v, struct sample *sample, struct module *module,
+                struct trace *trace)
+{
+    struct arena arena = { NULL };
+    struct bulk bulk = { NULL, 0 };
+    struct seen_tensor *seen;
+    struct tensor *inputs;
+    bool ok = fit(v, sample, module->main, &arena, &bulk, &inputs);
+
+    seen = arena_array(&arena, struct seen_tensor, v->n_params);
+    for (int i = 0; i < v->n_params && ok; i++)
+        seen[i] = memory_see(&inputs[i]);
+    ok = ok && trace_run(sample->memory, module, seen, trace);
+    arena_release(&arena);
+    bulk_release(&bulk);
+    return ok;
+}
+
+static void sample_free(struct sample *sample)
+{
+    bulk_release(&sample->bulk);
+    bulk_release(&sample->noise_bulk);
+    memory_free(sample->memory);
+    trace_free(&sample->before);
+    trace_free(&sample->now);
+}
+
+/* Inputs of this kind, if the network can be evaluated on them. */
+static bool sample_begin(struct validation *v, struct module *module, enum input_kind kind)
+{
+    struct sample *sample = &v->samples[v->n_samples];
+    const struct function *fn = module->main;
+    uint64_t state = v->seed + (uint64_t)kind;
+    const struct diags saved = diag_save(module->ctx);
+    bool ok;
+
+    *sample = (struct sample){ .memory = memory_new() };
+    sample->given = arena_array(&v->arena, struct tensor, fn->n_params);
+    for (int i = 0; i < fn->n_params; i++) {
+        sample->given[i] = tensor_new(&sample->bulk, &fn->params[i]->type);
+        inputs_fill(kind, &sample->given[i], &state);
+    }
+    ok = run(v, sample, module, &sample->before);
+    diag_restore(module->ctx, saved);
+    if (!ok) {
+        sample_free(sample);
+        return false;
+    }
+    sample->imported = arena_array(&v->arena, struct tensor, sample->before.n_results);
+    for (int i = 0; i < sample->before.n_results; i++) {
+        const struct tensor *result = &sample->before.results[i].tensor;
+
+        sample->imported[i] = tensor_new(&sample->bulk, &result->type);
+        memcpy(sample->imported[i].data, result->data, type_bytes(&result->type));
+    }
+    v->n_samples++;
+    return true;
+}
+
+static double network_macs(const struct module *module)
+{
+    double macs = 0;
+
+    for (const struct function *fn = module->functions; fn; fn = fn->next)
+        for (const struct node *node = fn->first; node; node = node->next)
+            macs += (double)node_macs(node);
+    return macs;
+}
+
+struct validation *validation_new(struct module *module, const struct validation_options *options)
+{
+    struct validation *v = calloc(1, sizeof *v);
+    int wanted = options ? options->n_inputs : 0;
+
+    if (!v)
+        out_of_memory(sizeof *v);
+    v->log = options ? options->log : NULL;
+    v->seed = options ? options->seed : 1;
+    v->n_params = module->main->n_params;
+    if (wanted <= 0)
+        wanted = network_macs(module) > BIG_NETWORK ? 1 : MOST_SAMPLES;
+    for (int kind = 0; kind < INPUT_KINDS && v->n_samples < wanted; kind++)
+        sample_begin(v, module, (enum input_kind)kind);
+    if (v->log && validation_is_blind(v))
+        fprintf(v->log, "check-passes: no inputs made up here can be evaluated\n");
+    return v;
+}
+
+void validation_free(struct validation *validation)
+{
+    if (!validation)
+        return;
+    for (int i = 0; i < validation->n_samples; i++)
+        sample_free(&validation->samples[i]);
+    arena_release(&validation->arena);
+    free(validation);
+}
+
+/* --- comparing -------------------------------------------------------------------------------- */
+
+/* The number that an element stands for, whatever it is stored as. */
+static double number_at(const struct tensor *tensor, int64_t i, bool decode)
+{
+    const struct qtype *q = tensor->type.quant;
+    const double stored = tensor_at(tensor, i);
+
+    if (!decode || !q || q->kind != QTYPE_SCALED || q->n != 1)
+        return stored;
+    return (stored - (q->zero ? q->zero[0] : 0)) * (double)q->scale[0];
+}
+
+struct difference {
+    double most, largest; /* the greatest difference; the greatest magnitude that was wanted */
+    int64_t at;           /* of the greatest; -1 = none */
+    double got, wanted;   /* there */
+};
+
+static double distance(double got, double wanted)
+{
+    if (got == wanted || (isnan(got) && isnan(wanted)))
+        return 0;
+    return isfinite(got) && isfinite(wanted) ? fabs(got - wanted) : INFINITY;
+}
+
+static struct difference compare(const struct tensor *got, const struct tensor *wanted)
+{
+    struct difference d = { .at = -1 };
+    const bool decode = got->type.dtype != wanted->type.dtype;
+    const int64_t n = type_elements(&wanted->type);
+
+    if (!type_same_shape(&got->type, &wanted->type)) {
+        d.most = INFINITY;
+        return d;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        const double g = number_at(got, i, decode), w = number_at(wanted, i, decode);
+        const double apart = distance(g, w);
+
+        if (isfinite(w))
+            d.largest = fmax(d.largest, fabs(w));
+        if (apart > d.most) {
+            d = (struct difference){ apart, d.largest, i, g, w };
+        }
+    }
+    return d;
+}
+
+/* Of the elements that differ where bits are promised: what a NaN holds besides does not count. */
+static bool same_bits(const struct tensor *got, const struct tensor *wanted)
+{
+    const int64_t n = type_elements(&wanted->type);
+
+    if (!type_same_shape(&got->type, &wanted->type) || got->type.dtype != wanted->type.dtype)
+        return false;
+    if (tensor_equal(got, wanted))
+        return true;
+    for (int64_t i = 0; i < n; i++) {
+        const double g = tensor_at(got, i), w = tensor_at(wanted, i);
+
+        if (!(g == w && signbit(g) == signbit(w)) && !(isnan(g) && isnan(w)))
+            return false;
+    }
+    return true;
+}
+
+/* What the smallest noise on every value moves a result by, at most; infinite where it cannot be
+ * told. */
+static double noise_of(const struct validation *v, struct sample *sample, struct module *module,
+                       int result, enum promise promise)
+{
+    const double probability = promise == PROMISE_CODES ? 1.0 / 8 : 1.0 / 64;
+    double most = 0;
+
+    for (int k = 0; k < N_NOISE_RUNS; k++) {
+        if (!sample->noise[k]) {
+            struct arena arena = { NULL };
+            struct tensor *inputs;
+            bool ok;
+
+            sample->noise[k] = calloc((size_t)sample->now.n_results + 1, sizeof(struct tensor));
+            if (!sample->noise[k])
+                out_of_memory(0);
+            ok = fit(v, sample, module->main, &arena, &sample->noise_bulk, &inputs) &&
+                 noise_run(module, inputs, v->seed + 77u + (uint64_t)k, probability,
+                           sample->noise[k], &sample->noise_bulk);
+            arena_release(&arena);
+            if (!ok)
+                return INFINITY;
+        }
+        most = fmax(most,
+                    compare(&sample->noise[k][result], &sample->now.results[result].tensor).most);
+    }
+    return most;
+}
+
+static void forget_noise(struct sample *sample)
+{
+    for (int k = 0; k < N_NOISE_RUNS; k++) {
+        free(sample->noise[k]);
+        sample->noise[k] = NULL;
+    }
+    bulk_release(&sample->noise_bulk);
+}
+
+/* One step of a result that is quantised itself, or turned from a float into one by the step. */
+static double step_of(const struct tensor *a, const struct tensor *b)
+{
+    const struct tensor *const both[] = { a, b };
+    double step = 0;
+
+    for (int i = 0; i < 2; i++) {
+        const struct qtype *q = both[i]->type.quant;
+        const bool decode = a->type.dtype != b->type.dtype;
+
+        if (decode && q && q->kind == QTYPE_SCALED && q->n == 1)
+            step = fmax(step, (double)q->scale[0]);
+        else if (!decode && !dtype_is_float(a->type.dtype) && !type_minifloat(&a->type) &&
+                 dtype_bytes(a->type.dtype) == 1)
+            step = 1;
+    }
+    return step;
+}
+
+static bool all_finite_still(const struct tensor *got, const struct tensor *wanted)
+{
+    const int64_t n = type_elements(&wanted->type);
+
+    if (!type_same_shape(&got->type, &wanted->type))
+        return false;
+    for (int64_t i = 0; i < n; i++)
+        if (isfinite(tensor_at(wanted, i)) && !isfinite(tensor_at(got, i)))
+            return false;
+    return true;
+}
+
+/* Whether result i of the sample is what the promise says of `wanted`; *d tells how far it is off.
+ */
+static bool is_kept(struct validation *v, struct sample *sample, struct module *module, int i,
+                    const struct tensor *wanted, enum promise promise, struct difference *d)
+{
+    const struct tensor *got = &sample->now.results[i].tensor;
+    double allowed, noise;
+
+    *d = (struct difference){ .at = -1 };
+    if (tensor_equal(got, wanted))
+        return true;
+    if (promise == PROMISE_NOTHING)
+        return all_finite_still(got, wanted);
+    if (promise == PROMISE_BITS && same_bits(got, wanted))
+        return true;
+    *d = compare(got, wanted);
+    if (promise == PROMISE_BITS)
+        return false;
+    allowed = FREE_ROUNDING * d->largest;
+    if (promise == PROMISE_CODES)
+        allowed = fmax(allowed, step_of(got, wanted));
+    if (d->most <= allowed)
+        return true;
+    noise = noise_of(v, sample, module, i, promise);
+    v->n_noisy += noise > NOISY * d->largest;
+    return d->most <= fmax(allowed, NOISE_FACTOR * noise);
+}
+
+/* --- telling ---------------------------------------------------------------------------------- */
+
+/* The first value, in the order of the graph, that had this name before and is another now. */
+static const struct traced *first_changed(const struct sample *sample, enum promise promise,
+                                          const struct traced **was)
+{
+    for (int i = 0; i < sample->now.n_values; i++) {
+        const struct traced *now = &sample->now.values[i];
+        struct difference d;
+
+        *was = trace_find(&sample->before, now->name);
+        if (!*was || (*was)->seen.hash == now->seen.hash ||
+            !type_same_shape(&(*was)->seen.tensor.type, &now->seen.tensor.type))
+            continue;
+        d = compare(&now->seen.tensor, &(*was)->seen.tensor);
+        if (promise == PROMISE_BITS ? d.most > 0 : d.most > 1e-3 * d.largest)
+            return now;
+    }
+    return NULL;
+}
+
+static const char *element_text(struct arena *arena, const struct type *type, int64_t at)
+{
+    struct str text = { .arena = arena };
+    int64_t rest = at, span = type_elements(type);
+
+    str_printf(&text, "[");
+    for (int i = 0; i < type->rank; i++) {
+        span /= type->dim[i];
+        str_printf(&text, "%s%lld", i ? "," : "", (long long)(rest / span));
+        rest %= span;
+    }
+    str_printf(&text, "]");
+    return str_text(&text);
+}
+
+static bool tell(struct sample *sample, struct module *module, const char *step, int result,
+                 enum promise promise, const struct difference *of_result)
+{
+    struct ctx *ctx = module->ctx;
+    const struct traced *was, *now = first_changed(sample, promise, &was);
+    struct difference d = *of_result;
+    const char *name = sample->now.result_names[result], *op = "the result";
+    const struct type *type = &sample->now.results[result].tensor.type;
+
+    if (now) {
+        d = compare(&now->seen.tensor, &was->seen.tensor);
+        name = now->name;
+        op = now->op;
+        type = &now->seen.tensor.type;
+    }
+    diag_error(ctx, DIAG_MEANING, now ? now->origin : NULL,
+               "%s changes what the network computes: \"%s\" (%s) %s is not what it was before",
+               step, str_safe(&ctx->perm, name, 120), op, type_text(&ctx->perm, type));
+    if (d.at >= 0)
+        diag_note(ctx, "element %s is %.9g, was %.9g; the largest number is %.9g",
+                  element_text(&ctx->perm, type, d.at), d.got, d.wanted, d.largest);
+    diag_help(
+        ctx,
+        "this is a bug in relayc: please report it with the model; --dump-after %s shows the graph",
+        step);
+    return false;
+}
+
+static bool tell_end(const struct sample *sample, struct module *module, int result,
+                     const struct difference *d)
+{
+    struct ctx *ctx = module->ctx;
+
+    diag_error(ctx, DIAG_MEANING, NULL,
+               "the steps together change what the network computes: result \"%s\"",
+               str_safe(&ctx->perm, sample->now.result_names[result], 120));
+    diag_note(ctx, "element %s is %.9g, imported it was %.9g; the largest number is %.9g",
+              element_text(&ctx->perm, &sample->now.results[result].tensor.type, d->at), d->got,
+              d->wanted, d->largest);
+    return false;
+}
+
+/* --- steps ------------------------------------------------------------------------------------ */
+
+static void log_step(const struct validation *v, const char *step, enum promise promise,
+                     double most)
+{
+    static const char *const words[] = { "bits", "rounding", "quantised values", "nothing" };
+
+    if (v->log)
+        fprintf(v->log, "check-passes: %-21s promises %s: %.2g of the result\n", step,
+                words[promise], most);
+}
+
+static bool sample_step(struct validation *v, struct sample *sample, struct module *module,
+                        const char *step, enum promise promise, double *most)
+{
+    struct difference d;
+    bool ok = true;
+
+    trace_free(&sample->now);
+    if (!run(v, sample, module, &sample->now) || sample->now.n_results != sample->before.n_results)
+        return diag_error(module->ctx, DIAG_MEANING, NULL,
+                          "after %s the network cannot be evaluated any more", step);
+    for (int i = 0; i < sample->now.n_results && ok; i++) {
+        ok = is_kept(v, sample, module, i, &sample->before.results[i].tensor, promise, &d) ||
+             tell(sample, module, step, i, promise, &d);
+        *most = fmax(*most, d.largest > 0 ? d.most / d.largest : d.most);
+    }
+    forget_noise(sample);
+    trace_forget(sample->memory);
+    trace_free(&sample->before);
+    sample->before = sample->now;
+    sample->now = (struct trace){ .n_values = 0 };
+    return ok;
+}
+
+bool validation_step(struct validation *v, struct module *module, const char *step,
+                     enum promise promise)
+{
+    double most = 0;
+    bool ok = true;
+
+    for (int i = 0; i < v->n_samples && ok; i++)
+        ok = sample_step(v, &v->samples[i], module, step, promise, &most);
+    v->n_steps += v->n_samples > 0;
+    if (promise > v->least)
+        v->least = promise;
+    if (ok)
+        log_step(v, step, promise, most);
+    return ok;
+}
+
+bool validation_end(struct validation *v, struct module *module)
+{
+    bool ok = true;
+
+    for (int k = 0; k < v->n_samples && v->least != PROMISE_NOTHING && ok; k++) {
+        struct sample *sample = &v->samples[k];
+        struct difference d;
+
+        trace_free(&sample->now);
+        if (!run(v, sample, module, &sample->now))
+            return false;
+        for (int i = 0; i < sample->now.n_results && ok; i++)
+            ok = is_kept(v, sample, module, i, &sample->imported[i], v->least, &d) ||
+                 tell_end(sample, module, i, &d);
+        forget_noise(sample);
+    }
+    return ok;
+}
