@@ -187,7 +187,7 @@ START_TEST(types_follow_a_changed_parameter)
                                         1);
 
     module->main->params[0]->type.dim[0] = 5;
-    ck_assert(pipeline_run_one(module, "infer_type"));
+    ck_assert(pipeline_find("infer_type")->run(module));
     ck_assert_int_eq(module->main->ret->inputs[0]->type.dim[1], 5);
     module_free(module);
     ctx_free(ctx);

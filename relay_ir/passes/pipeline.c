@@ -170,10 +170,27 @@ bool pipeline_run(struct module *module, const struct pipeline_options *options)
     return ok;
 }
 
+bool pipeline_run_checked(struct module *module, const struct pipeline_options *options,
+                          double limit)
+{
+    const struct validation_options checks = { .seed = 1, .limit = limit };
+    struct pipeline_options checked = *options;
+    bool ok;
+
+    checked.validation = validation_new(module, &checks);
+    ok = pipeline_run(module, &checked) && validation_end(checked.validation, module);
+    validation_free(checked.validation);
+    return ok;
+}
+
 bool pipeline_run_one(struct module *module, const char *name)
 {
     const struct pass *pass = pipeline_find(name);
+    struct pipeline_options options = { .validation = validation_new(module, NULL) };
+    bool ok;
 
     assert(pass);
-    return run_pass(module, pass, &(struct pipeline_options){ .dump_after = NULL });
+    ok = run_pass(module, pass, &options);
+    validation_free(options.validation);
+    return ok;
 }

@@ -55,7 +55,13 @@ bool pipeline_run_step(struct module *module, const char *name, enum promise pro
                        bool (*run)(struct module *module, void *user), void *user,
                        const struct pipeline_options *options);
 
-/* One pass with the runner's chores (tests). */
+/* The same, judged by translation validation from the module as it is now to what is left at the
+ * end
+ * (--check-passes). A network that costs more than `limit` is not judged, see validate.h. */
+bool pipeline_run_checked(struct module *module, const struct pipeline_options *options,
+                          double limit);
+
+/* One pass with the runner's chores, and judged (tests). */
 bool pipeline_run_one(struct module *module, const char *name);
 
 /* What fuse_ops leaves behind, and what engines and code generators rely on:

@@ -7,7 +7,7 @@
 struct noise {
     struct ctx *ctx;
     uint64_t state;
-    double step_probability;
+    struct noise_level level;
 };
 
 /* Four units in the last place of a number just above a power of two. */
@@ -49,7 +49,8 @@ static void move_by_step(struct tensor *tensor, int64_t i, double up)
 
 static void disturb(struct noise *noise, const struct node *node, struct tensor *tensor)
 {
-    const double unit = unit_of(tensor->type.dtype);
+    const enum dtype dtype = tensor->type.dtype;
+    const double unit = unit_of(dtype == DTYPE_F32 ? noise->level.coarsest : dtype);
     const bool steps = rounds_to_steps(node, &tensor->type);
     const enum op_pattern pattern = op_row(node->op)->pattern;
     const int64_t n = type_elements(&tensor->type);
@@ -61,7 +62,7 @@ static void disturb(struct noise *noise, const struct node *node, struct tensor 
 
         if (unit > 0)
             tensor_put(tensor, i, tensor_at(tensor, i) * (1 + unit * random));
-        else if (random < noise->step_probability && random > -noise->step_probability)
+        else if (random < noise->level.step_probability && random > -noise->level.step_probability)
             move_by_step(tensor, i, random);
     }
 }
@@ -78,10 +79,21 @@ static bool evaluate(void *user, const struct node *node, const struct tensor *c
     return true;
 }
 
-bool noise_run(struct module *module, const struct tensor *inputs, uint64_t seed,
-               double step_probability, struct tensor *results, struct bulk *bulk)
+enum dtype noise_coarsest(const struct function *fn)
 {
-    struct noise noise = { module->ctx, seed, step_probability };
+    enum dtype coarsest = DTYPE_F32;
+
+    for (const struct node *node = fn->first; node; node = node->next)
+        for (int i = 0; i < node->n_outputs; i++)
+            if (unit_of(node->outputs[i]->type.dtype) > unit_of(coarsest))
+                coarsest = node->outputs[i]->type.dtype;
+    return coarsest;
+}
+
+bool noise_run(struct module *module, const struct tensor *inputs, uint64_t seed,
+               const struct noise_level *level, struct tensor *results, struct bulk *bulk)
+{
+    struct noise noise = { module->ctx, seed, *level };
     const struct other_evaluator other = { evaluate, &noise };
 
     return interpret_by(module->ctx, module->main, inputs, results, bulk, NULL, &other);

@@ -5,10 +5,18 @@
 
 #include "relay_ir/ir.h"
 
+struct noise_level {
+    double step_probability; /* of a quantised value, to be moved by one step */
+    enum dtype coarsest;     /* f32 is moved as this type: f16 and bf16 of a model of halves */
+};
+
+/* The coarsest float type that main computes with; F32 where there is none below. */
+enum dtype noise_coarsest(const struct function *fn);
+
 /* Evaluates main with every float that a node computes moved by up to a few units of its last
- * place, and every quantised value that a node rounds moved by one step with this probability.
- * Results in bulk. False after an error of an evaluator. */
+ * place, and quantised values that a node rounds moved by a step. Results in bulk. False after an
+ * error of an evaluator. */
 bool noise_run(struct module *module, const struct tensor *inputs, uint64_t seed,
-               double step_probability, struct tensor *results, struct bulk *bulk);
+               const struct noise_level *level, struct tensor *results, struct bulk *bulk);
 
 #endif

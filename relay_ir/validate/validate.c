@@ -16,7 +16,8 @@ enum {
     N_NOISE_RUNS = 2,
     NOISE_FACTOR = 16 /* results may be as far apart as so many times their noise */
 };
-#define BIG_NETWORK 100e6  /* multiply-accumulates, above which one set of inputs is enough */
+#define BIG_NETWORK                                                                                \
+    100e6 /* multiply-accumulates and elements, above which one set of inputs is enough */
 #define FREE_ROUNDING 4e-6 /* of the largest number of a result: as far as rounding always goes */
 #define NOISY 0.1 /* noise by the largest number of a result, above which little is judged */
 
@@ -39,7 +40,8 @@ struct validation {
     int n_params, n_samples;
     struct sample samples[MOST_SAMPLES];
     int n_steps, n_noisy;
-    enum promise least; /* of all steps so far: what the whole may promise */
+    enum dtype coarsest; /* float type of the imported graph: rounding is its own */
+    enum promise least;  /* of all steps so far: what the whole may promise */
 };
 
 bool validation_is_blind(const struct validation *validation)
@@ -130,19 +132,23 @@ static bool sample_begin(struct validation *v, struct module *module, enum input
     return true;
 }
 
-static double network_macs(const struct module *module)
+/* Multiply-accumulates and elements of one evaluation. */
+static double network_cost(const struct module *module)
 {
-    double macs = 0;
+    double cost = 0;
 
     for (const struct function *fn = module->functions; fn; fn = fn->next)
         for (const struct node *node = fn->first; node; node = node->next)
-            macs += (double)node_macs(node);
-    return macs;
+            for (int i = 0; i < node->n_outputs; i++)
+                cost += (double)type_elements(&node->outputs[i]->type) +
+                        (i == 0 ? (double)node_macs(node) : 0);
+    return cost;
 }
 
 struct validation *validation_new(struct module *module, const struct validation_options *options)
 {
     struct validation *v = calloc(1, sizeof *v);
+    const double cost = network_cost(module);
     int wanted = options ? options->n_inputs : 0;
 
     if (!v)
@@ -150,8 +156,11 @@ struct validation *validation_new(struct module *module, const struct validation
     v->log = options ? options->log : NULL;
     v->seed = options ? options->seed : 1;
     v->n_params = module->main->n_params;
+    v->coarsest = noise_coarsest(module->main);
     if (wanted <= 0)
-        wanted = network_macs(module) > BIG_NETWORK ? 1 : MOST_SAMPLES;
+        wanted = cost > BIG_NETWORK ? 1 : MOST_SAMPLES;
+    if (options && options->limit > 0 && cost > options->limit)
+        wanted = 0;
     for (int kind = 0; kind < INPUT_KINDS && v->n_samples < wanted; kind++)
         sample_begin(v, module, (enum input_kind)kind);
     if (v->log && validation_is_blind(v))
@@ -241,7 +250,7 @@ static bool same_bits(const struct tensor *got, const struct tensor *wanted)
 static double noise_of(const struct validation *v, struct sample *sample, struct module *module,
                        int result, enum promise promise)
 {
-    const double probability = promise == PROMISE_CODES ? 1.0 / 8 : 1.0 / 64;
+    const struct noise_level level = { promise == PROMISE_CODES ? 1.0 / 8 : 1.0 / 64, v->coarsest };
     double most = 0;
 
     for (int k = 0; k < N_NOISE_RUNS; k++) {
@@ -254,8 +263,8 @@ static double noise_of(const struct validation *v, struct sample *sample, struct
             if (!sample->noise[k])
                 out_of_memory(0);
             ok = fit(v, sample, module->main, &arena, &sample->noise_bulk, &inputs) &&
-                 noise_run(module, inputs, v->seed + 77u + (uint64_t)k, probability,
-                           sample->noise[k], &sample->noise_bulk);
+                 noise_run(module, inputs, v->seed + 77u + (uint64_t)k, &level, sample->noise[k],
+                           &sample->noise_bulk);
             arena_release(&arena);
             if (!ok)
                 return INFINITY;

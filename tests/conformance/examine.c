@@ -171,7 +171,7 @@ static bool stage_passes(struct examination *e)
     const struct pipeline_options options = { .log = stderr };
 
     e->report->stage = STAGE_PASSES;
-    if (!pipeline_run(e->module, &options)) {
+    if (!pipeline_run_checked(e->module, &options, 0)) {
         judge_errors(e);
         return false;
     }

@@ -32,7 +32,7 @@ static bool is_small(const struct module *module)
     return bytes < MOST_WORK;
 }
 
-static bool quantize(struct module *module, int choice)
+static bool quantize(struct module *module, int choice, struct validation *validation)
 {
     static const char *const modes[] = { "f32", "fp8",   "fp8w",  "int8w",
                                          "afp", "mxfp4", "bf16w", "fp8" };
@@ -43,7 +43,7 @@ static bool quantize(struct module *module, int choice)
         abort();
     options.exact = choice == 7;
     return !quantize_wanted(&options) ||
-           quantize_module(module, &options, &(struct pipeline_options){ .part = PIPELINE_WHOLE },
+           quantize_module(module, &options, &(struct pipeline_options){ .validation = validation },
                            &report);
 }
 
@@ -73,10 +73,15 @@ static bool compile(struct module *module, const uint8_t choice[2], struct outpu
     };
     struct codegen_result result;
 
-    return pipeline_run(module, &(struct pipeline_options){ .part = PIPELINE_PREPARE }) &&
-           quantize(module, choice[0] & 7) &&
-           pipeline_run(module, &(struct pipeline_options){ .part = PIPELINE_FUSE }) &&
-           codegen_c(module, &options, set, &result);
+    const struct validation_options checks = { .seed = 1, .limit = 1e6 };
+    struct pipeline_options part = { .part = PIPELINE_PREPARE,
+                                     .validation = validation_new(module, &checks) };
+    bool ok = pipeline_run(module, &part) && quantize(module, choice[0] & 7, part.validation);
+
+    part.part = PIPELINE_FUSE;
+    ok = ok && pipeline_run(module, &part) && validation_end(part.validation, module);
+    validation_free(part.validation);
+    return ok && codegen_c(module, &options, set, &result);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -66,7 +66,7 @@ static const char *compile(struct module *module, const struct output *output)
 
     if (!module_verify(module, "import"))
         return "the module does not verify";
-    if (!pipeline_run(module, &(struct pipeline_options){ .log = stderr }))
+    if (!pipeline_run_checked(module, &(struct pipeline_options){ .log = stderr }, 1e7))
         return judge(module->ctx, false);
     if (!module_has_foreign_regions(module))
         return generate(module, output, NULL);

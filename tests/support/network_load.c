@@ -175,7 +175,7 @@ bool network_load(struct network *network, const char *dir)
 bool network_run_passes(struct network *network)
 {
     return round_trip(network, "after the import") &&
-           pipeline_run(network->module, &(struct pipeline_options){ .log = stderr }) &&
+           pipeline_run_checked(network->module, &(struct pipeline_options){ .log = stderr }, 0) &&
            round_trip(network, "after the passes");
 }
 

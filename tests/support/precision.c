@@ -19,6 +19,7 @@ struct module *precision_network(struct ctx *ctx, const char *path,
     struct quantize_report report;
 
     ck_assert_msg(module != NULL, "%s", expect_text(ctx));
+    pipeline.validation = validation_new(module, NULL);
     ck_assert(precision_parse(ctx, "", mode->precision, &options.precision));
     if (mode->calibrated)
         options.samples = samples;
@@ -27,6 +28,8 @@ struct module *precision_network(struct ctx *ctx, const char *path,
                       quantize_module(module, &options, &pipeline, &report),
                   "%s", expect_text(ctx));
     pipeline.part = PIPELINE_FUSE;
-    ck_assert_msg(pipeline_run(module, &pipeline), "%s", expect_text(ctx));
+    ck_assert_msg(pipeline_run(module, &pipeline) && validation_end(pipeline.validation, module),
+                  "%s", expect_text(ctx));
+    validation_free(pipeline.validation);
     return module;
 }
