@@ -6,7 +6,10 @@
 
 #include "base/minifloat.h"
 #include "base/str.h"
+#include "relay_ir/passes/pipeline.h"
 #include "tests/support/bits.h"
+#include "tests/support/expect.h"
+#include "tests/support/graph.h"
 
 #define N_ROWS(rows) ((int)(sizeof(rows) / sizeof *(rows)))
 
@@ -154,6 +157,38 @@ START_TEST(small_numbers_give_the_same_bits_everywhere)
 }
 END_TEST
 
+/* Depthwise rows shorter than a vector, of plain floats, within limits: on processors whose vectors
+ * are limited by masks, too. */
+static const char *const limits =
+    "fn main(%one: (1,7,5,1) f32, %three: (1,7,5,3) f32) -> (%a, %b, %c) {\n"
+    "  const @w1 : (1,1,3,3) f32 = [0.5, ...]\n"
+    "  const @w3 : (3,1,3,3) f32 = [-0.25, ...]\n"
+    "  const @bias : (1) f32 = [0.75]\n"
+    "  %d = nn.conv2d(%one, @w1) {strides=[1,1], padding=[1,1,1,1], dilation=[1,1], groups=1, "
+    "data_layout=\"NHWC\", kernel_layout=\"OIHW\"} : (1,7,5,1) f32\n"
+    "  %e = nn.bias_add(%d, @bias) {axis=3} : (1,7,5,1) f32\n"
+    "  %a = clip(%e) {a_min=0, a_max=1.5} : (1,7,5,1) f32\n"
+    "  %f = nn.conv2d(%three, @w3) {strides=[2,2], padding=[1,1,1,1], dilation=[1,1], groups=3, "
+    "data_layout=\"NHWC\", kernel_layout=\"OIHW\"} : (1,4,3,3) f32\n"
+    "  %b = nn.relu(%f) : (1,4,3,3) f32\n"
+    "  %g = nn.conv2d(%three, @w3) {strides=[1,1], padding=[1,1,1,1], dilation=[1,1], groups=3, "
+    "data_layout=\"NHWC\", kernel_layout=\"OIHW\"} : (1,7,5,3) f32\n"
+    "  %c = clip(%g) {a_min=-inf, a_max=0.125} : (1,7,5,3) f32\n"
+    "}\n";
+
+START_TEST(limits_of_few_channels_hold_everywhere)
+{
+    struct ctx *ctx = ctx_new(NULL);
+    struct module *module = graph_parse(ctx, limits, 1);
+
+    ck_assert_msg(pipeline_run_one(module, "fuse_ops"), "%s", expect_text(ctx));
+    bits_check_module(module, NULL);
+    bits_check_targets(module, NULL);
+    module_free(module);
+    ctx_free(ctx);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("codegen_bits");
@@ -163,6 +198,7 @@ int main(void)
 
     suite_add_tcase(suite, tests);
     tcase_set_timeout(tests, 0);
+    tcase_add_test(tests, limits_of_few_channels_hold_everywhere);
     tcase_add_loop_test(tests, small_numbers_give_the_same_bits_everywhere, 0, N_ROWS(formats));
     srunner_run_all(runner, CK_NORMAL);
     n_failed = srunner_ntests_failed(runner);
