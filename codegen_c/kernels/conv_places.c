@@ -251,11 +251,6 @@ bool bind_conv_rows(struct bind *bind, const struct window *w, const char *sum, 
     struct position position;
 
     bind_output_places(bind, w, &position);
-    row.start = position;
-    row.start.linear = "start";
-    row.start.channel = "block";
-    if (w->out_c > 1)
-        row.start.coord[position.rank - 1] = "block";
-    bind_text(bind, "start", "%s * %s + block", position.pixel, pitch_of_y(bind->region, "OUT_C"));
+    bind_start(bind, "OUT_C", "block", &position, &row.start);
     return bind_row_epilogue(bind, sum, &position, &row);
 }

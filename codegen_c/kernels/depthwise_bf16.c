@@ -159,12 +159,7 @@ static bool bind_pixels(struct bind *bind, const struct window *w)
         position.coord[rank - 2] = "ow";
     if (w->out_c > 1)
         position.coord[rank - 1] = "oc";
-    row.start = position;
-    row.start.linear = "start";
-    row.start.channel = "block";
-    row.start.coord[rank - 1] = "block";
-    bind_text(bind, "start", "%s * %s + block", position.pixel,
-              pitch_of_y(bind->region, "CHANNELS"));
+    bind_start(bind, "CHANNELS", "block", &position, &row.start);
     return bind_row_epilogue(bind, "sum[ow * 16 + i]", &position, &row);
 }
 

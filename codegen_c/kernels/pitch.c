@@ -109,3 +109,19 @@ void bind_at(struct bind *bind, const char *pixel, const char *channels, const c
     position->pixel = pixel;
     position->channel = channel;
 }
+
+void bind_start(struct bind *bind, const char *channels, const char *first,
+                const struct position *position, struct position *start)
+{
+    const bool pitched = result_pitch(bind->region, 0) != 0;
+
+    *start = *position;
+    start->channel = first;
+    if (strcmp(position->coord[position->rank - 1], "0") != 0)
+        start->coord[position->rank - 1] = first;
+    start->linear =
+        pitched ? arena_printf(bind->arena, "(%s * %s + %s)", position->pixel, channels, first)
+                : "start";
+    bind_text(bind, "start", "%s * %s + %s", position->pixel, pitch_of_y(bind->region, channels),
+              first);
+}

@@ -29,4 +29,10 @@ const char *pitch_of_y(const struct region *region, const char *channels);
 void bind_at(struct bind *bind, const char *pixel, const char *channels, const char *channel,
              struct position *position);
 
+/* Of rows of channels (bind_row_epilogue), which begin at channel `first` of the pixel of
+ * `position`, as bind_at filled it in: sets "start" to the index of a row's first element in y, and
+ * *start to its position. */
+void bind_start(struct bind *bind, const char *channels, const char *first,
+                const struct position *position, struct position *start);
+
 #endif
