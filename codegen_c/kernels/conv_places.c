@@ -29,8 +29,8 @@ void bind_planes_apart(struct bind *bind, const struct window *w)
 {
     struct region *region = bind->region;
 
-    region->planes_apart =
-        region->plane_rows > 0 && !w->channels_last && w->rank == 2 && w->batch * w->groups == 1;
+    region->planes_apart = operand_input(region, 0).plane_rows > 0 && !w->channels_last &&
+                           w->rank == 2 && w->batch * w->groups == 1;
 }
 
 /* "IN_H", or of how many rows a plane of x has some there. */
@@ -46,7 +46,7 @@ static void bind_input_extents(struct bind *bind, const struct window *w)
     add_extents(&out, w, "IN", w->in, -1);
     if (bind->region->planes_apart)
         str_printf(&out, ", PLANE_H = %lld /* rows of a plane, of which x has IN_H */",
-                   (long long)bind->region->plane_rows);
+                   (long long)operand_input(bind->region, 0).plane_rows);
     bind_text(bind, "in_extents", "%s", str_text(&out));
     keys_offer(bind->keys, "plane_h", plane_rows(bind));
 }

@@ -7,13 +7,8 @@
 
 #include "codegen_c/kernel.h"
 
-/* Elements from a pixel to the next of what the region reads for input i of its anchor, or of its
- * result; 0: side by side. */
-int64_t input_pitch(const struct region *region, int i);
-int64_t result_pitch(const struct region *region, int i);
-
-/* Whether pixels of any parameter or of the result have a pitch. */
-bool has_pitch(const struct region *region);
+/* Whether pixels of any parameter or of the result lie apart. */
+bool pixels_are_apart(const struct region *region);
 
 /* Sets "pitches": a line for the enum which names the pitches of x and y that are not the usual
  * ones, or nothing. */
