@@ -11,7 +11,7 @@
 
 #define N_ROWS(rows) ((int)(sizeof(rows) / sizeof *(rows)))
 
-static const char *const processors[] = { "x86-64-v3", "x86-64-v4" };
+static const char *const processors[] = { "x86-64-v4", "znver4" };
 
 static void check_on(const char *machine, const char *text, double tolerance)
 {

@@ -344,7 +344,7 @@ static void bind_division(struct bind *bind, const struct window *w, const struc
 
     bind_flag(bind, "by_channels", by_channels);
     if (by_channels)
-        bind_text(bind, "first_block", "part_begin(part, OUT_C, %s)", tile->channels);
+        bind_text(bind, "first_block", "part_begin(this_part, OUT_C, %s)", tile->channels);
     else
         bind_text(bind, "first_block", "0");
 }
