@@ -255,11 +255,11 @@ static struct adapter_memory memory_of(struct cli *cli, const struct function *m
     size_t *in_at = arena_array(&cli->ctx->perm, size_t, main->n_params);
     size_t *out_at = arena_array(&cli->ctx->perm, size_t, main->ret->n_inputs);
     size_t *bytes = arena_array(&cli->ctx->perm, size_t, cli->n_pools);
-    struct adapter_memory memory = { .pool_bytes = bytes, .n_regions = code->result.n_regions };
+    struct adapter_memory memory = { .pool_room = bytes, .n_regions = code->result.n_regions };
 
     for (int p = 0; p < cli->n_pools; p++)
         if (cli->pools[p].takes != POOL_OF_CONSTANTS)
-            bytes[memory.n_pools++] = code->result.pool_bytes[p];
+            bytes[memory.n_pools++] = code->result.pool_room[p];
     if (!cli->io_in_arena || memory.n_regions == 0)
         return memory;
     memory.in_at = in_at;

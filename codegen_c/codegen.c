@@ -304,7 +304,7 @@ bool codegen_prepare(struct codegen *codegen, bool *again)
     plan_liveness(plan, &codegen->arena, main, part, codegen->regions, codegen->n_regions,
                   codegen->options->io_in_arena);
     plan_alias(plan, &codegen->arena, codegen->regions);
-    plan_pitches(plan, &codegen->arena, codegen->regions);
+    plan_operands(plan, &codegen->arena, codegen->regions);
     plan_tight(plan, &codegen->arena, codegen->regions);
     if (!write_regions(codegen))
         return false;

@@ -125,6 +125,9 @@ struct codegen_result {
     size_t weight_bytes;
     const size_t *pool_bytes;          /* [n_pools] of the arena, in each of options->pools, … */
     const size_t *pool_constant_bytes; /* … and of constants */
+    const size_t *pool_room; /* as pool_bytes, rounded up so that they may lie one behind the other
+                                in one memory, each where it may begin: offsets of places are those
+                                in there */
     size_t io_bytes;                   /* of inputs and outputs, which are the caller's */
     struct codegen_peak peak;
     /* Of the regions that --winograd is about: how many there are, the bytes of their weights

@@ -6,6 +6,7 @@
 #include "base/map.h"
 #include "base/str.h"
 #include "codegen_c/kernel.h"
+#include "codegen_c/operand.h"
 #include "codegen_c/scalar.h"
 #include "codegen_c/scalar_qnn.h"
 
@@ -38,16 +39,13 @@ const char *epilogue_result(struct epilogue *e);
 /* --- epilogue_operand.c ------------------------------------------------------------------------
  */
 
-/* Names, subscripts, calls: nothing that an operator beside it could tear apart. */
-bool expression_is_primary(const char *expression);
-
 /* The vector axis of an operand that has one for each channel, else -1. */
 int epilogue_axis(const struct node *node, int input);
 
-/* The index of an operand's element at this position: its shape is aligned to the right of `shape`
- * and repeats where its dim is 1. `axis` >= 0: the operand is a vector along this axis. */
-const char *epilogue_index(struct epilogue *e, const struct value *value, const struct type *shape,
-                           int axis);
+/* The index of an operand's element beside the result at this position (operand_index). `axis` >=
+ * 0: the operand is a vector along this axis. */
+const char *epilogue_index(struct epilogue *e, const struct value *value, int axis,
+                           const struct position *at);
 
 /* The number that a constant is everywhere, as a literal; else NULL. */
 const char *epilogue_literal(struct bind *bind, const struct value *value);

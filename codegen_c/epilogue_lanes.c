@@ -6,19 +6,21 @@
 
 #include "relay_ir/ops/qnn.h"
 
-/* Whether an operand's index is that of the result or that of its channel: what lies side by side.
- */
+/* Whether an operand's elements lie side by side as those of the result do, or as its channels. */
 static bool goes_along(struct epilogue *e, const struct node *node, int input)
 {
-    const struct position *at = e->position;
+    const struct type *result = &e->bind->region->fn->ret->inputs[0]->type;
+    const int axis = epilogue_axis(node, input);
     const struct value *value = node->inputs[input];
-    const char *index;
+    const struct operand operand = operand_of(e->bind->region, value);
+    enum operand_beside beside;
 
     if (map_get(&e->expressions, value->name) || epilogue_literal(e->bind, value))
         return true;
-    index = epilogue_index(e, value, &e->bind->region->fn->ret->inputs[0]->type,
-                           epilogue_axis(node, input));
-    return strcmp(index, at->linear) == 0 || strcmp(index, at->coord[at->rank - 1]) == 0;
+    if (axis >= 0)
+        return axis == result->rank - 1 && operand.dim[0] == result->dim[axis];
+    beside = operand_beside(&operand, result);
+    return beside == OPERAND_ALONG || beside == OPERAND_CHANNEL;
 }
 
 /* Bytes that become numbers of 32 bits, as which lanes hold them anyway. */

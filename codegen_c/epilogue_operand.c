@@ -2,61 +2,21 @@
  * a number, the tables of integers. */
 #include "codegen_c/epilogue.h"
 
-#include <ctype.h>
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
 #include "codegen_c/emit.h"
 #include "relay_ir/ops/qnn.h"
 
-bool expression_is_primary(const char *expression)
-{
-    int depth = 0;
-
-    for (const char *c = expression; *c; c++) {
-        depth += (*c == '[' || *c == '(') - (*c == ']' || *c == ')');
-        if (depth == 0 && !isalnum((unsigned char)*c) && !strchr("_.])", *c))
-            return false;
-    }
-    return true;
-}
-
-static const char *in_parentheses(struct arena *arena, const char *expression)
-{
-    return expression_is_primary(expression) ? expression : arena_printf(arena, "(%s)", expression);
-}
-
-const char *epilogue_index(struct epilogue *e, const struct value *value, const struct type *shape,
-                           int axis)
+const char *epilogue_index(struct epilogue *e, const struct value *value, int axis,
+                           const struct position *at)
 {
     const struct region *region = e->bind->region;
-    const struct type *operand = &value->type;
-    const struct position *at = e->position;
-    struct arena *arena = e->bind->arena;
-    const int64_t pitch =
-        value->kind == VALUE_PARAM && region->param_pitch ? region->param_pitch[value->index] : 0;
-    const char *index = NULL;
-    int64_t extent = 1; /* of the dims that share the coming coordinate */
+    const struct operand operand = operand_of(region, value);
 
     if (axis >= 0)
-        return operand->dim[0] == 1 ? "0" : at->coord[axis];
-    if (pitch) /* the plan has seen to it that the shapes are the same */
-        return arena_printf(arena, "%s * %" PRId64 " + %s", at->pixel, pitch, at->channel);
-    if (type_same_shape(operand, shape))
-        return at->linear;
-    for (int i = 0; i < operand->rank; i++) {
-        const char *coord = at->coord[at->rank - operand->rank + i];
-
-        extent *= operand->dim[i];
-        if (!coord || extent == 1)
-            continue;
-        index = index ? arena_printf(arena, "%s * %" PRId64 " + %s", in_parentheses(arena, index),
-                                     extent, in_parentheses(arena, coord))
-                      : coord;
-        extent = 1;
-    }
-    return index ? index : "0";
+        return operand.dim[0] == 1 ? "0" : at->coord[axis];
+    return operand_index(e->bind->arena, &operand, &region->fn->ret->inputs[0]->type, at);
 }
 
 /* 64-bit integers are compared exactly only while a double holds them. */
@@ -111,9 +71,7 @@ const char *epilogue_operand(struct epilogue *e, const struct node *node, int in
     literal = epilogue_literal(e->bind, value);
     if (literal)
         return literal;
-    return read_at(e, value,
-                   epilogue_index(e, value, &e->bind->region->fn->ret->inputs[0]->type,
-                                  epilogue_axis(node, input)),
+    return read_at(e, value, epilogue_index(e, value, epilogue_axis(node, input), e->position),
                    node->op == OP_BIAS_ADD ? "bias" : "operand");
 }
 
@@ -125,9 +83,10 @@ static void read_lut(struct epilogue *e, const struct node *node, const char **o
     const char *at = e->position->coord[qnn_vector_axis(node, 1)];
 
     operands[0] = bind_operand(e->bind, node->inputs[1]);
-    operands[1] = table->rank == 1 || table->dim[0] == 1
-                      ? ""
-                      : arena_printf(arena, "%s * %d + ", in_parentheses(arena, at), QNN_CODES);
+    operands[1] =
+        table->rank == 1 || table->dim[0] == 1
+            ? ""
+            : arena_printf(arena, "%s * %d + ", expression_in_parentheses(arena, at), QNN_CODES);
 }
 
 void epilogue_tables(struct epilogue *e, const struct node *node, const char *operands[QNN_TABLES])

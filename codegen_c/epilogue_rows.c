@@ -12,14 +12,13 @@
  * decoded before the loop. Sets *at to where it begins. */
 static bool lies_in_rows(struct epilogue *e, const struct value *value, const char **at)
 {
-    const struct type *result = &e->bind->region->fn->ret->inputs[0]->type;
-    const struct position *const position = e->position;
+    const struct operand operand = operand_of(e->bind->region, value);
+    const enum operand_beside beside =
+        operand_beside(&operand, &e->bind->region->fn->ret->inputs[0]->type);
 
-    if (value->kind != VALUE_PARAM || !type_same_shape(&value->type, result))
+    if (value->kind != VALUE_PARAM || (beside != OPERAND_ALONG && beside != OPERAND_PIXELS))
         return false;
-    e->position = &e->row->start;
-    *at = epilogue_index(e, value, result, -1);
-    e->position = position;
+    *at = epilogue_index(e, value, -1, &e->row->start);
     return true;
 }
 

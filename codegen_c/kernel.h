@@ -10,6 +10,7 @@
 #include "codegen_c/features.h"
 #include "codegen_c/knob.h"
 #include "codegen_c/machine.h"
+#include "codegen_c/operand.h"
 #include "codegen_c/template.h"
 #include "relay_ir/region.h"
 
@@ -60,11 +61,10 @@ struct region {
     struct features features;            /* of its time, if bind tells them */
 
     /* Where the plan stored values as parts of others (codegen_c/plan/plan.h): */
-    const int64_t *param_pitch; /* [n_params] elements from a pixel to the next; 0: its pixels … */
-    const int64_t *result_pitch; /* … lie side by side */
-    int64_t plane_rows; /* of a plane of the anchor's input 0, of which x may have only some; 0 = it
-                           has all, side by side */
-    bool planes_apart;  /* the C reads them where they lie, a plane apart. Set by bind */
+    const struct operand *operands;        /* [n_params], and … */
+    const struct operand *result_operands; /* … of the results; NULL: all lie side by side */
+    bool planes_apart;                     /* planes of the anchor's input 0 are read where they lie
+                                              (operand.plane_rows). Set by bind */
     const bool *absent; /* [n_params] of a concatenation: lies in the result already, and is no
                            parameter in C; NULL = none */
     struct external *external; /* another target runs it: no anchor and no kernel; else NULL */
@@ -226,9 +226,9 @@ struct position {
                                     dim is 1; NULL where this dim and the following ones, up to
                                     one that is not NULL, have a common coordinate, which no
                                     operand is broadcast along in part */
-    const char *linear;          /* C expression of the row-major index of y ("at"), as if its
-                                    pixels lay side by side */
-    const char *pixel, *channel; /* C expressions, of kernels that write with a pitch: linear is
+    const char *linear;          /* C expression of the row-major index: where an element lies in
+                                    what lies side by side, whatever y does */
+    const char *pixel, *channel; /* C expressions, of kernels whose pixels may be apart: linear is
                                     pixel * channels + channel; without operators around */
     int lanes;                   /* of so many channels, the last dim, they are those of the first;
                                     0 = of one element */

@@ -79,11 +79,11 @@ static void add_split_loop(struct arena *arena, struct str *out, const struct lo
                         : strcmp(var, "i") == 0 ? arena_printf(arena, "%d", GRAIN)
                                                 : "1";
 
-    str_printf(out, "for (int %s = part_begin(part, %s, %s),\n%*s", var, loop->limit, grain,
+    str_printf(out, "for (int %s = part_begin(this_part, %s, %s),\n%*s", var, loop->limit, grain,
                indent + (int)strlen("for (int "), "");
-    str_printf(out, "last = part_begin(part + 1, %s, %s)%s; ", loop->limit, grain, loop->more);
+    str_printf(out, "this_end = part_begin(this_part + 1, %s, %s)%s; ", loop->limit, grain, loop->more);
     /* The second condition is for compilers: without it gcc 12 takes arrays for uninitialised. */
-    str_printf(out, "%s < last && %s < %s; %s", var, var, loop->limit, var);
+    str_printf(out, "%s < this_end && %s < %s; %s", var, var, loop->limit, var);
     if (loop->step)
         str_printf(out, " += %s", loop->step);
     else
@@ -166,7 +166,7 @@ const char *split_region(struct codegen *codegen, const struct region *region, c
     if (!found || !parameters_end)
         return text;
     str_addn(&out, text, (size_t)(parameters_end - text));
-    str_add(&out, ", int part");
+    str_add(&out, ", int this_part");
     str_addn(&out, parameters_end, (size_t)(loop.at - parameters_end));
     for (const char *at = loop.at; at[-1] == ' '; at--)
         indent++;

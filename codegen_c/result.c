@@ -40,6 +40,24 @@ static void count_kinds(const struct region *region, struct codegen_result *resu
         result->winograd_scratch_bytes = region->scratch_bytes;
 }
 
+/* A multiple of every ARENA_ALIGN. */
+static size_t pool_room(const struct plan *plan, int p)
+{
+    enum { ALIGN = 64 };
+
+    return (plan->pools[p].bytes + ALIGN - 1) / ALIGN * ALIGN;
+}
+
+static const size_t *pool_rooms(const struct codegen *codegen)
+{
+    const struct plan *plan = &codegen->plan;
+    size_t *bytes = arena_array(&codegen->ctx->perm, size_t, plan->n_pools);
+
+    for (int p = 0; p < plan->n_pools; p++)
+        bytes[p] = pool_room(plan, p);
+    return bytes;
+}
+
 static const size_t *pool_sizes(const struct codegen *codegen, bool constants)
 {
     const struct plan *plan = &codegen->plan;
@@ -58,7 +76,7 @@ static struct codegen_place place_in_all(const struct codegen *codegen, const st
     struct codegen_place place = plan->place[value->id];
 
     for (int p = 0; block >= 0 && p < plan->blocks[block].pool; p++)
-        place.offset += plan->pools[p].bytes;
+        place.offset += pool_room(plan, p);
     return place;
 }
 
@@ -132,6 +150,7 @@ void fill_result(struct codegen *codegen)
         codegen->module->n_onnx_nodes ? codegen->module->n_onnx_nodes : (int)nodes.n;
     result->arena_bytes = codegen->plan.arena_bytes;
     result->pool_bytes = pool_sizes(codegen, false);
+    result->pool_room = pool_rooms(codegen);
     result->pool_constant_bytes = pool_sizes(codegen, true);
     result->arena_lower_bound = codegen->plan.lower_bound;
     result->arena_order_bound = codegen->plan.order_bound;

@@ -102,16 +102,20 @@ static const struct kernel *choose_kernel(const struct stripe_lines *lines, cons
     return kernel ? kernel : kernel_choose(ctx, stripe);
 }
 
-/* Rows of the planes of the anchor's input 0, where these would have to be gathered: nobody else
- * reads that. */
-static int64_t plane_rows(const struct stripe_lines *lines, int i, const struct region *region)
+/* The operands of a stripe's function: rows side by side, but for the planes of the anchor's input
+ * 0 where these would have to be gathered and nobody else reads them. */
+static const struct operand *operands_of(const struct stripe_lines *lines, int i,
+                                         const struct region *region)
 {
     const struct value *x = region->anchor ? anchor_source(region, 0) : NULL;
+    struct operand *operands = arena_array(lines->arena, struct operand, region->fn->n_params);
 
-    if (!x || x->kind != VALUE_PARAM || value_n_uses(x) != 1 ||
-        !stripes_gathers(&lines->stripes, i, x->index))
-        return 0;
-    return lines->stripes.regions[i].reads[x->index].rows;
+    for (int k = 0; k < region->fn->n_params; k++)
+        operands[k] = operand_make(&region->fn->params[k]->type, 0);
+    if (x && x->kind == VALUE_PARAM && value_n_uses(x) == 1 &&
+        stripes_gathers(&lines->stripes, i, x->index))
+        operands[x->index].plane_rows = lines->stripes.regions[i].reads[x->index].rows;
+    return operands;
 }
 
 static const char *write_kind(struct stripe_lines *lines, int i, struct stripe_kind *kind)
@@ -134,7 +138,7 @@ static const char *write_kind(struct stripe_lines *lines, int i, struct stripe_k
     }
     region.anchor = region_anchor(region.fn);
     region.c_name = kind->fn = function_name(lines, i, kind);
-    region.plane_rows = plane_rows(lines, i, &region);
+    region.operands = operands_of(lines, i, &region);
     if (codegen->options->choices)
         region.choice = map_get(&codegen->options->choices->by_signature,
                                 region_signature(lines->arena, region.fn));

@@ -51,7 +51,7 @@ START_TEST(parts_make_the_whole)
     str_printf(&text, "  %%y = %s : %s f32\n}\n", cases[_i].line, cases[_i].output);
     row.text = str_text(&text);
     c = generated_text(ctx, &row, ".c");
-    ck_assert_msg(strstr(c, "part_begin(part + 1, "), "%s: no parts", cases[_i].kernel);
+    ck_assert_msg(strstr(c, "part_begin(this_part + 1, "), "%s: no parts", cases[_i].kernel);
     ck_assert_msg(strstr(c, arena_printf(&ctx->perm, "  %s  ", cases[_i].kernel)),
                   "another kernel than %s: %.600s", cases[_i].kernel, c);
     ck_assert_ptr_nonnull(strstr(generated_text(ctx, &row, ".h"), "#define NET_PARTS 5\n"));
@@ -95,6 +95,30 @@ START_TEST(winograd_is_divided_by_groups_or_channels)
 END_TEST
 
 /* What is too small to be worth it has the text that it has without. */
+/* Weights by chunks around the loop that is divided, each with a last block of its own. */
+START_TEST(chunks_of_weights_have_their_own_end)
+{
+    struct ctx *ctx = ctx_new("net.onnx");
+    const struct generated_case row = {
+        .text = "fn main(%x: (1,17,19,100) f8e4m3) -> (%y) {\n"
+                "  const @w : (500,100,1,1) f8e4m3 = crc32:00000000\n"
+                "  %y = nn.conv2d(%x, @w) {strides=[1,1], padding=[0,0,0,0], dilation=[1,1], "
+                "groups=1, data_layout=\"NHWC\", out_layout=\"NHWC\", kernel_layout=\"OIHW\", "
+                "out_dtype=f32} : (1,17,19,500) f32\n"
+                "}\n",
+        .tolerance = 1e-5,
+        .parts = 5,
+        .one_build = true,
+        .machine = machine_find(ctx, "znver4")
+    };
+
+    ck_assert_int_eq(generated_count(ctx, &row, "chunk += CHUNK"), 1);
+    ck_assert_int_eq(generated_count(ctx, &row, "< this_end && "), 1);
+    generated_check(&row);
+    ctx_free(ctx);
+}
+END_TEST
+
 START_TEST(small_regions_stay_whole)
 {
     struct ctx *ctx = ctx_new("net.onnx");
@@ -118,6 +142,7 @@ int main(void)
     tcase_set_timeout(tests, 0);
     tcase_add_loop_test(tests, parts_make_the_whole, 0, (int)(sizeof cases / sizeof *cases));
     tcase_add_loop_test(tests, winograd_is_divided_by_groups_or_channels, 0, 5);
+    tcase_add_test(tests, chunks_of_weights_have_their_own_end);
     tcase_add_test(tests, small_regions_stay_whole);
     suite_add_tcase(suite, tests);
     srunner_run_all(runner, CK_NORMAL);

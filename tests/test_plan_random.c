@@ -168,7 +168,7 @@ static struct generated *build_generated(struct module *module, const struct com
                                          .compiler = "gcc",
                                          .flags = FLAGS,
                                          .memory = { .n_pools = c->options.n_pools,
-                                                     .pool_bytes = result->pool_bytes } };
+                                                     .pool_room = result->pool_room } };
 
     for (int i = 0; i < main->n_params; i++)
         in_at[i] = result->places[main->params[i]->id].offset;

@@ -190,7 +190,7 @@ bool bind_conv_columns(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
     const struct panels panels = conv_panels(&w, tile_panel_of(bind->machine, w.out_c));
-    const bool pitched = result_pitch(bind->region, 0) != 0;
+    const bool pitched = operand_result(bind->region, 0).apart;
     const bool planar = !w.out_channels_last || (w.out_c == 1 && !pitched);
     struct columns columns = columns_of(bind->machine, w.out_c, planar);
     const bool whole = w.out_c % columns.channels == 0;

@@ -180,7 +180,7 @@ static void bind_band(struct bind *bind, const struct window *w, const struct ti
 static void bind_form(struct bind *bind, const struct window *w, enum form form,
                       const struct tile *tile)
 {
-    const bool apart = input_pitch(bind->region, 0) != 0;
+    const bool apart = operand_input(bind->region, 0).apart;
 
     bind_flag(bind, "rows", form == FORM_ROWS);
     bind_flag(bind, "points", form == FORM_POINTS);

@@ -246,9 +246,9 @@ static int64_t bind_decoded_weights(struct bind *bind, const struct window *w,
 /* Whether a tile of pixels would drive itself out of the cache at every step. */
 static bool shares_set(const struct region *region, const struct window *w)
 {
-    const int64_t pitch = input_pitch(region, 0);
+    const struct operand x = operand_input(region, 0);
 
-    return (pitch ? pitch : w->in_c) * w->stride[2] % SET_STEP == 0;
+    return (x.apart ? x.pixel_step : w->in_c) * w->stride[2] % SET_STEP == 0;
 }
 
 /* Whether all pixels are copied before they are read: those that share a set; those that lie no
@@ -272,7 +272,8 @@ static int gap_of_copies(const struct region *region, const struct window *w)
  * once or twice (256 to 256 at 3x3: 0.97). It is more text, for each number of inputs. */
 static int64_t step_of(const struct bind *bind, const struct window *w, bool ahead)
 {
-    const int64_t pitch = input_pitch(bind->region, 0), in_c = w->in_c / w->groups;
+    const struct operand x = operand_input(bind->region, 0);
+    const int64_t in_c = w->in_c / w->groups;
     const bool matters = ahead || w->in_c < FEW_INPUTS || window_out_len(w) <= FEW_PIXELS;
 
     if (!pairs_want_one_pointer(bind->machine) && !copies_all(bind->region, w) &&
@@ -280,7 +281,7 @@ static int64_t step_of(const struct bind *bind, const struct window *w, bool ahe
         return 0;
     if (copies_all(bind->region, w))
         return in_c + gap_of_copies(bind->region, w);
-    return pitch ? pitch : w->in_c;
+    return x.apart ? x.pixel_step : w->in_c;
 }
 
 /* Where a tile begins. */

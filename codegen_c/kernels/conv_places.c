@@ -29,8 +29,8 @@ void bind_planes_apart(struct bind *bind, const struct window *w)
 {
     struct region *region = bind->region;
 
-    region->planes_apart =
-        region->plane_rows > 0 && !w->channels_last && w->rank == 2 && w->batch * w->groups == 1;
+    region->planes_apart = operand_input(region, 0).plane_rows > 0 && !w->channels_last &&
+                           w->rank == 2 && w->batch * w->groups == 1;
 }
 
 /* "IN_H", or of how many rows a plane of x has some there. */
@@ -46,7 +46,7 @@ static void bind_input_extents(struct bind *bind, const struct window *w)
     add_extents(&out, w, "IN", w->in, -1);
     if (bind->region->planes_apart)
         str_printf(&out, ", PLANE_H = %lld /* rows of a plane, of which x has IN_H */",
-                   (long long)bind->region->plane_rows);
+                   (long long)operand_input(bind->region, 0).plane_rows);
     bind_text(bind, "in_extents", "%s", str_text(&out));
     keys_offer(bind->keys, "plane_h", plane_rows(bind));
 }
@@ -251,11 +251,6 @@ bool bind_conv_rows(struct bind *bind, const struct window *w, const char *sum, 
     struct position position;
 
     bind_output_places(bind, w, &position);
-    row.start = position;
-    row.start.linear = "start";
-    row.start.channel = "block";
-    if (w->out_c > 1)
-        row.start.coord[position.rank - 1] = "block";
-    bind_text(bind, "start", "%s * %s + block", position.pixel, pitch_of_y(bind->region, "OUT_C"));
+    bind_start(bind, "OUT_C", "block", &position, &row.start);
     return bind_row_epilogue(bind, sum, &position, &row);
 }

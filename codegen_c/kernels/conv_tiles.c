@@ -253,7 +253,7 @@ static void bind_reading(struct bind *bind, const struct window *w, const struct
                          const struct tile *tile)
 {
     const bool planar = !w->channels_last, offsets = has_offsets(w, panels);
-    const bool runs = has_runs(w) && !input_pitch(bind->region, 0);
+    const bool runs = has_runs(w) && !operand_input(bind->region, 0).apart;
     const char *taps = planar ? "1" : !runs ? "TAPS" : w->rank == 3 ? "K_D * K_H" : "K_H";
     const bool skips = skips_taps(w, panels, runs);
 

@@ -26,19 +26,14 @@ void copy_add_dim(struct copy *copy, int64_t extent, int64_t x_step, int64_t y_s
     copy->y_step[copy->n++] = y_step;
 }
 
-void pitched_steps(const struct type *type, int64_t pitch, int64_t *steps)
+void row_major_steps(const struct type *type, int64_t *steps)
 {
     int64_t step = 1;
 
     for (int i = type->rank - 1; i >= 0; i--) {
         steps[i] = step;
-        step *= pitch && i == type->rank - 1 ? pitch : type->dim[i];
+        step *= type->dim[i];
     }
-}
-
-void row_major_steps(const struct type *type, int64_t *steps)
-{
-    pitched_steps(type, 0, steps);
 }
 
 /* "at + i0 * 12 - i1": the first term is never negated. */

@@ -24,8 +24,7 @@ void copy_from(struct bind *bind, struct copy *copy, int i);
  * writes (copies of nothing). */
 void bind_copies(struct bind *bind, struct copy *copies, int n);
 
-/* Row-major element steps of a shape; where its pixels have this pitch (0: side by side). */
-void pitched_steps(const struct type *type, int64_t pitch, int64_t *steps);
+/* Row-major element steps of a shape. */
 void row_major_steps(const struct type *type, int64_t *steps);
 
 #endif

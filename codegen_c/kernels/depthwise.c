@@ -179,15 +179,9 @@ static void bind_depthwise_weight(struct bind *bind, const struct window *w)
  * read along, by vectors. */
 static bool bind_rows_of_channels(struct bind *bind, const struct position *position, int64_t chunk)
 {
-    struct epilogue_row row = {
-        .start = *position, .i = "i", .n = "CHUNK", .most = "CHUNK", .multiple = chunk
-    };
+    struct epilogue_row row = { .i = "i", .n = "CHUNK", .most = "CHUNK", .multiple = chunk };
 
-    row.start.linear = "start";
-    row.start.channel = "first";
-    row.start.coord[position->rank - 1] = "first";
-    bind_text(bind, "start", "%s * %s + first", position->pixel,
-              pitch_of_y(bind->region, "CHANNELS"));
+    bind_start(bind, "CHANNELS", "first", position, &row.start);
     return bind_row_epilogue(bind, "sum[j * CHUNK + i]", position, &row);
 }
 

@@ -159,12 +159,7 @@ static bool bind_pixels(struct bind *bind, const struct window *w)
         position.coord[rank - 2] = "ow";
     if (w->out_c > 1)
         position.coord[rank - 1] = "oc";
-    row.start = position;
-    row.start.linear = "start";
-    row.start.channel = "block";
-    row.start.coord[rank - 1] = "block";
-    bind_text(bind, "start", "%s * %s + block", position.pixel,
-              pitch_of_y(bind->region, "CHANNELS"));
+    bind_start(bind, "CHANNELS", "block", &position, &row.start);
     return bind_row_epilogue(bind, "sum[ow * 16 + i]", &position, &row);
 }
 
@@ -172,7 +167,7 @@ bool bind_depthwise_bf16(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
     const bool can_twice = w.in_c * 2 == BF16_LANES && w.stride[2] == 1 && w.out[2] % 2 == 0 &&
-                           !has_pitch(bind->region);
+                           !pixels_are_apart(bind->region);
     struct tile_place place = place_of(&w, can_twice);
     struct tile_end end;
     const bool stores = tile_end_of(bind, &w, &place, "vector_f32", "LANES", &end);

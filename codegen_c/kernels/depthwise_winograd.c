@@ -91,11 +91,8 @@ bool accepts_depthwise_winograd(const struct region *region, const char **why)
  * half the length there would be twice as many products. */
 static bool goes_abreast(const struct bind *bind, const struct window *w)
 {
-    const int64_t in_pitch = input_pitch(bind->region, 0);
-    const int64_t out_pitch = result_pitch(bind->region, 0);
-
-    return w->in_c == LEAST_LANES && (in_pitch == 0 || in_pitch == w->in_c) &&
-           (out_pitch == 0 || out_pitch == w->in_c) && w->pad[2] == 1 && w->out[2] == w->in[2] &&
+    return w->in_c == LEAST_LANES && !operand_input(bind->region, 0).apart &&
+           !operand_result(bind->region, 0).apart && w->pad[2] == 1 && w->out[2] == w->in[2] &&
            w->out[2] % 2 == 0 && w->out[2] > 2;
 }
 

@@ -139,14 +139,15 @@ static void bind_pixels(struct bind *bind, const struct loops *loops, bool singl
 {
     const int n = single ? loops->n : loops->n - 1; /* loops over pixels */
     const char *pixel = index_of_loops(bind, n);
-    const int64_t pitch = result_pitch(bind->region, 0);
+    const struct operand y = operand_result(bind->region, 0);
 
     position->pixel = n > 1 ? arena_printf(bind->arena, "(%s)", pixel) : pixel;
     position->channel = single ? "0" : arena_printf(bind->arena, "i%d", loops->n - 1);
-    if (!pitch)
+    if (!y.apart)
         return;
     position->linear = arena_printf(bind->arena, "(%s)", index_of_loops(bind, loops->n));
-    bind_text(bind, "at", "%s * %" PRId64 " + %s", position->pixel, pitch, position->channel);
+    bind_text(bind, "at", "%s * %" PRId64 " + %s", position->pixel, y.pixel_step,
+              position->channel);
 }
 
 /* Whether the helpers that a node needs compute for long: those that are made for vector code. */
@@ -233,7 +234,7 @@ bool bind_elementwise(struct bind *bind)
 {
     const struct function *fn = bind->region->fn;
     const struct type *y = &fn->ret->inputs[0]->type;
-    const bool pitched = has_pitch(bind->region);
+    const bool pitched = pixels_are_apart(bind->region);
     const struct loops loops = find_loops(fn, y, pitched);
     const bool nested = loops.n > 1 || pitched, rows = !nested && goes_in_rows(bind, y);
     struct position position = { .rank = y->rank };

@@ -30,17 +30,6 @@ bool writes_copied(const struct region *region)
     return reads_copied(region, 0);
 }
 
-/* The element steps of input i and of result i of the anchor, where their pixels lie. */
-static void steps_of_input(const struct region *region, int i, int64_t *steps)
-{
-    pitched_steps(anchor_input(region, i), input_pitch(region, i), steps);
-}
-
-static void steps_of_result(const struct region *region, int i, int64_t *steps)
-{
-    pitched_steps(anchor_output(region, i), result_pitch(region, i), steps);
-}
-
 static struct copy copy_begin(struct bind *bind)
 {
     struct copy copy = { .y = bind->region->results[0] };
@@ -55,12 +44,12 @@ bool bind_transpose(struct bind *bind)
     const struct type *y = &node->outputs[0]->type;
     const struct ints *axes = &node->attrs.axes.axes;
     struct copy copy = copy_begin(bind);
-    int64_t x_step[MAX_RANK], y_step[MAX_RANK];
+    const struct operand from = operand_input(bind->region, 0);
+    const struct operand to = operand_result(bind->region, 0);
 
-    steps_of_input(bind->region, 0, x_step);
-    steps_of_result(bind->region, 0, y_step);
     for (int i = 0; i < y->rank; i++)
-        copy_add_dim(&copy, y->dim[i], x_step[axes->n ? axes->at[i] : y->rank - 1 - i], y_step[i]);
+        copy_add_dim(&copy, y->dim[i], from.step[axes->n ? axes->at[i] : y->rank - 1 - i],
+                     to.step[i]);
     bind_copies(bind, &copy, 1);
     return true;
 }
@@ -71,24 +60,24 @@ bool bind_strided_slice(struct bind *bind)
     const struct slice_attrs *slice = &node->attrs.slice;
     const struct type *y = &node->outputs[0]->type;
     struct copy copy = copy_begin(bind);
-    int64_t x_step[MAX_RANK], y_step[MAX_RANK];
+    const struct operand from = operand_input(bind->region, 0);
+    const struct operand to = operand_result(bind->region, 0);
 
-    steps_of_input(bind->region, 0, x_step);
-    steps_of_result(bind->region, 0, y_step);
     for (int i = 0; i < y->rank; i++) {
-        copy.x_at += slice->begin.at[i] * x_step[i];
-        copy_add_dim(&copy, y->dim[i], x_step[i] * slice->strides.at[i], y_step[i]);
+        copy.x_at += slice->begin.at[i] * from.step[i];
+        copy_add_dim(&copy, y->dim[i], from.step[i] * slice->strides.at[i], to.step[i]);
     }
     bind_copies(bind, &copy, 1);
     return true;
 }
 
-static struct copy part_copy(const struct type *part, const int64_t *x_step, const int64_t *y_step)
+static struct copy part_copy(const struct type *part, const struct operand *from,
+                             const struct operand *to)
 {
     struct copy copy = { .n = 0 };
 
     for (int i = 0; i < part->rank; i++)
-        copy_add_dim(&copy, part->dim[i], x_step[i], y_step[i]);
+        copy_add_dim(&copy, part->dim[i], from->step[i], to->step[i]);
     return copy;
 }
 
@@ -98,18 +87,19 @@ bool bind_concatenate(struct bind *bind)
     const int axis = (int)node->attrs.axis.axis;
     const struct region *region = bind->region;
     struct copy *copies = arena_array(bind->arena, struct copy, node->n_inputs);
-    int64_t at = 0, x_step[MAX_RANK], y_step[MAX_RANK];
+    struct operand from, to;
+    int64_t at = 0;
     int n = 0;
 
-    steps_of_result(region, 0, y_step);
+    to = operand_result(region, 0);
     for (int i = 0; i < node->n_inputs; i++) {
         const struct type *x = &node->inputs[i]->type;
         const struct value *source = anchor_source(region, i);
 
         if (source->kind != VALUE_PARAM || !region->absent || !region->absent[source->index]) {
-            steps_of_input(region, i, x_step);
-            copies[n] = part_copy(x, x_step, y_step);
-            copies[n].y_at = at * y_step[axis];
+            from = operand_input(region, i);
+            copies[n] = part_copy(x, &from, &to);
+            copies[n].y_at = at * to.step[axis];
             if (type_elements(x))
                 copy_from(bind, &copies[n], i);
             else
@@ -127,13 +117,14 @@ bool bind_split(struct bind *bind)
     const struct node *node = bind->region->anchor;
     const int axis = (int)node->attrs.split.axis;
     struct copy *copies = arena_array(bind->arena, struct copy, node->n_outputs);
-    int64_t at = 0, x_step[MAX_RANK], y_step[MAX_RANK];
+    struct operand from, to;
+    int64_t at = 0;
 
-    steps_of_input(bind->region, 0, x_step);
+    from = operand_input(bind->region, 0);
     for (int i = 0; i < node->n_outputs; i++) {
-        steps_of_result(bind->region, i, y_step);
-        copies[i] = part_copy(&node->outputs[i]->type, x_step, y_step);
-        copies[i].x_at = at * x_step[axis];
+        to = operand_result(bind->region, i);
+        copies[i] = part_copy(&node->outputs[i]->type, &from, &to);
+        copies[i].x_at = at * from.step[axis];
         copy_from(bind, &copies[i], 0);
         copies[i].y = bind->region->results[i];
         at += node->outputs[i]->type.dim[axis];
@@ -149,16 +140,15 @@ bool bind_tile(struct bind *bind)
     const struct node *node = bind->region->anchor;
     const struct type *x = &node->inputs[0]->type, *y = &node->outputs[0]->type;
     struct copy copy = copy_begin(bind);
-    int64_t x_step[MAX_RANK], y_step[MAX_RANK];
+    const struct operand from = operand_input(bind->region, 0);
+    const struct operand to = operand_result(bind->region, 0);
 
-    steps_of_input(bind->region, 0, x_step);
-    steps_of_result(bind->region, 0, y_step);
     for (int i = 0; i < y->rank; i++) {
         const int k = i - (y->rank - x->rank);
         const int64_t extent = k < 0 ? 1 : x->dim[k];
 
-        copy_add_dim(&copy, extent ? y->dim[i] / extent : 0, 0, y_step[i] * extent);
-        copy_add_dim(&copy, extent, k < 0 ? 0 : x_step[k], y_step[i]);
+        copy_add_dim(&copy, extent ? y->dim[i] / extent : 0, 0, to.step[i] * extent);
+        copy_add_dim(&copy, extent, k < 0 ? 0 : from.step[k], to.step[i]);
     }
     bind_copies(bind, &copy, 1);
     return true;
@@ -168,8 +158,9 @@ bool bind_depth_space(struct bind *bind)
 {
     const struct node *node = bind->region->anchor;
     const bool to_space = node->op == OP_DEPTH_TO_SPACE;
+    const struct operand x = operand_input(bind->region, 0), y = operand_result(bind->region, 0);
     const struct depth_space_steps s =
-        depth_space_steps(node, input_pitch(bind->region, 0), result_pitch(bind->region, 0));
+        depth_space_steps(node, x.apart ? x.pixel_step : 0, y.apart ? y.pixel_step : 0);
     const int64_t *const x_step = to_space ? s.deep : s.flat;
     const int64_t *const y_step = to_space ? s.flat : s.deep;
     struct copy copy = copy_begin(bind);

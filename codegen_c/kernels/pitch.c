@@ -48,30 +48,21 @@ bool writes_conv_pixels(const struct region *region)
 /* --- for bind -----------------------------------------------------------------------------------
  */
 
-int64_t input_pitch(const struct region *region, int i)
+bool pixels_are_apart(const struct region *region)
 {
-    const struct value *x = anchor_source(region, i);
-
-    return x->kind == VALUE_PARAM && region->param_pitch ? region->param_pitch[x->index] : 0;
-}
-
-int64_t result_pitch(const struct region *region, int i)
-{
-    return region->result_pitch ? region->result_pitch[i] : 0;
-}
-
-bool has_pitch(const struct region *region)
-{
-    for (int i = 0; region->param_pitch && i < region->fn->n_params; i++)
-        if (region->param_pitch[i])
+    for (int i = 0; i < region->fn->n_params; i++)
+        if (operand_of(region, region->fn->params[i]).apart)
             return true;
-    return result_pitch(region, 0) != 0;
+    return operand_result(region, 0).apart;
 }
 
 void bind_pitches(struct bind *bind)
 {
     const struct region *region = bind->region;
-    const int64_t in = region->anchor ? input_pitch(region, 0) : 0, out = result_pitch(region, 0);
+    const struct operand y = operand_result(region, 0);
+    const struct operand x = region->anchor ? operand_input(region, 0) : y;
+    const int64_t in = region->anchor && x.apart ? x.pixel_step : 0;
+    const int64_t out = y.apart ? y.pixel_step : 0;
     struct str text = { .arena = bind->arena };
 
     if (in)
@@ -88,24 +79,39 @@ void bind_pitches(struct bind *bind)
 
 const char *pitch_of_x(const struct region *region, const char *channels)
 {
-    return input_pitch(region, 0) ? "IN_PITCH" : channels;
+    return operand_input(region, 0).apart ? "IN_PITCH" : channels;
 }
 
 const char *pitch_of_y(const struct region *region, const char *channels)
 {
-    return result_pitch(region, 0) ? "OUT_PITCH" : channels;
+    return operand_result(region, 0).apart ? "OUT_PITCH" : channels;
 }
 
 void bind_at(struct bind *bind, const char *pixel, const char *channels, const char *channel,
              struct position *position)
 {
-    const bool pitched = result_pitch(bind->region, 0) != 0;
+    const bool apart = operand_result(bind->region, 0).apart;
 
     bind_text(bind, "at", "%s * %s + %s", pixel, pitch_of_y(bind->region, channels), channel);
     position_by_division(
-        bind,
-        pitched ? arena_printf(bind->arena, "(%s * %s + %s)", pixel, channels, channel) : "at",
+        bind, apart ? arena_printf(bind->arena, "(%s * %s + %s)", pixel, channels, channel) : "at",
         position);
     position->pixel = pixel;
     position->channel = channel;
+}
+
+void bind_start(struct bind *bind, const char *channels, const char *first,
+                const struct position *position, struct position *start)
+{
+    const bool apart = operand_result(bind->region, 0).apart;
+
+    *start = *position;
+    start->channel = first;
+    if (strcmp(position->coord[position->rank - 1], "0") != 0)
+        start->coord[position->rank - 1] = first;
+    start->linear =
+        apart ? arena_printf(bind->arena, "(%s * %s + %s)", position->pixel, channels, first)
+              : "start";
+    bind_text(bind, "start", "%s * %s + %s", position->pixel, pitch_of_y(bind->region, channels),
+              first);
 }

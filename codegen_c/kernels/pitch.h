@@ -7,13 +7,8 @@
 
 #include "codegen_c/kernel.h"
 
-/* Elements from a pixel to the next of what the region reads for input i of its anchor, or of its
- * result; 0: side by side. */
-int64_t input_pitch(const struct region *region, int i);
-int64_t result_pitch(const struct region *region, int i);
-
-/* Whether pixels of any parameter or of the result have a pitch. */
-bool has_pitch(const struct region *region);
+/* Whether pixels of any parameter or of the result lie apart. */
+bool pixels_are_apart(const struct region *region);
 
 /* Sets "pitches": a line for the enum which names the pitches of x and y that are not the usual
  * ones, or nothing. */
@@ -28,5 +23,11 @@ const char *pitch_of_y(const struct region *region, const char *channels);
  * a pixel has. */
 void bind_at(struct bind *bind, const char *pixel, const char *channels, const char *channel,
              struct position *position);
+
+/* Of rows of channels (bind_row_epilogue), which begin at channel `first` of the pixel of
+ * `position`, as bind_at filled it in: sets "start" to the index of a row's first element in y, and
+ * *start to its position. */
+void bind_start(struct bind *bind, const char *channels, const char *first,
+                const struct position *position, struct position *start);
 
 #endif

@@ -23,22 +23,20 @@ static struct extents extents_of(const struct region *region)
 {
     const struct node *node = region->anchor;
     const struct type *x = &node->inputs[0]->type, *y = &node->outputs[0]->type;
-    const bool pitched = has_pitch(region);
-    int64_t step[MAX_RANK];
+    const bool pitched = pixels_are_apart(region);
+    const struct operand source = operand_input(region, 0);
     struct extents e = { 0 };
-
-    pitched_steps(x, input_pitch(region, 0), step);
 
     for (int i = 0; i < x->rank; i++) {
         const bool changes = resize_changes(node, i);
 
         if (!changes && e.n && e.dim[e.n - 1] < 0 && !(pitched && i == x->rank - 1)) {
             e.out[e.n - 1] *= y->dim[i];
-            e.step[e.n - 1] = step[i];
+            e.step[e.n - 1] = source.step[i];
             continue;
         }
         e.out[e.n] = y->dim[i];
-        e.step[e.n] = step[i];
+        e.step[e.n] = source.step[i];
         e.dim[e.n++] = changes ? i : -1;
         e.n_changed += changes;
     }
@@ -117,7 +115,7 @@ static void bind_place(struct bind *bind, const struct extents *e, const char *c
 {
     const char *pixel;
 
-    if (!has_pitch(bind->region)) {
+    if (!pixels_are_apart(bind->region)) {
         bind_text(bind, "at", "%s", row_major(bind, e->n, coord, extent));
         position_by_division(bind, "at", position);
         return;
@@ -134,6 +132,7 @@ static void bind_extents(struct bind *bind, const struct extents *e, bool weighe
     struct str dims = { .arena = bind->arena }, from = { .arena = bind->arena };
     struct str weight = { .arena = bind->arena }, missing = { .arena = bind->arena };
     const char *coord[MAX_RANK], *extent[MAX_RANK];
+    const struct operand result = operand_result(bind->region, 0);
     bool outside = false;
     int changed = 0, taps;
 
@@ -162,8 +161,8 @@ static void bind_extents(struct bind *bind, const struct extents *e, bool weighe
                    changed ? " || " : "", i, i, i);
         bind_int(bind, arena_printf(bind->arena, "changed%d", changed++), i);
     }
-    if (result_pitch(bind->region, 0))
-        str_printf(&dims, ", OUT_PITCH = %" PRId64, result_pitch(bind->region, 0));
+    if (result.apart)
+        str_printf(&dims, ", OUT_PITCH = %" PRId64, result.pixel_step);
     bind_text(bind, "dims", "%s", str_text(&dims));
     bind_place(bind, e, coord, extent, position);
     bind_text(bind, "from", "%s", str_text(&from));
@@ -284,7 +283,7 @@ bool accepts_resize_rows(const struct region *region, const char **why)
     e = extents_of(region);
     *why = "the last two dims are not what is resized, or something else is done";
     if (e.n < 2 || e.n > 3 || e.n_changed != 2 || e.dim[e.n - 1] != rank - 1 ||
-        e.dim[e.n - 2] != rank - 2 || has_pitch(region) || anchor_decoder(node, 0) ||
+        e.dim[e.n - 2] != rank - 2 || pixels_are_apart(region) || anchor_decoder(node, 0) ||
         region->fn->ret->inputs[0] != node->outputs[0])
         return false;
     *why = "columns are not repeated alike, or some rows are outside";
@@ -328,7 +327,7 @@ bool accepts_resize_planes(const struct region *region, const char **why)
     e = extents_of(region);
     *why = "the last two dims are not what is resized";
     if (e.n < 2 || e.n > 3 || e.n_changed != 2 || e.dim[e.n - 1] != rank - 1 ||
-        e.dim[e.n - 2] != rank - 2 || has_pitch(region))
+        e.dim[e.n - 2] != rank - 2 || pixels_are_apart(region))
         return false;
     *why = "columns do not read at a constant step, or some rows are outside";
     if (resize_step(node, rank - 1) < 2 || reads_outside(node, rank - 2))

@@ -76,13 +76,15 @@ static const char *first_index(struct ending *e, const char *pitch)
     return arena_printf(e->bind->arena, "%s * %s + %s", e->place->pixel, pitch, e->place->channel);
 }
 
-static const char *pitch_of(struct ending *e, const struct value *value)
+/* An operand's own; where its pixels lie side by side there is a name for how many elements one
+ * has.
+ */
+static const char *pixel_step_of(struct ending *e, const struct value *value)
 {
-    const struct region *region = e->bind->region;
-    const int64_t pitch =
-        value->kind == VALUE_PARAM && region->param_pitch ? region->param_pitch[value->index] : 0;
+    const struct operand operand = operand_of(e->bind->region, value);
 
-    return pitch ? arena_printf(e->bind->arena, "%" PRId64, pitch) : e->place->channels;
+    return operand.apart ? arena_printf(e->bind->arena, "%" PRId64, operand.pixel_step)
+                         : e->place->channels;
 }
 
 /* From a pixel of the tile to the next, where those of y lie so far apart. */
@@ -94,7 +96,7 @@ static const char *step_of(struct bind *bind, const struct tile_place *place, co
 /* Adds an array of one element for each result as a parameter. */
 static void add_results(struct ending *e, struct value *value, const char *type, const char *name)
 {
-    const char *pitch = pitch_of(e, value);
+    const char *pitch = pixel_step_of(e, value);
 
     str_printf(&e->params, ", const %s *%s, int %s_step", type, name, name);
     str_printf(&e->args, ", &%s[%s], %s", bind_operand(e->bind, value), first_index(e, pitch),

@@ -190,7 +190,7 @@ static bool reaches_outside(const struct window *w, const struct winograd_shape 
 
 static void bind_geometry(struct bind *bind, const struct window *w, const struct winograd_shape *s)
 {
-    const bool reaches = reaches_outside(w, s), pitched = input_pitch(bind->region, 0) != 0;
+    const bool reaches = reaches_outside(w, s), pitched = operand_input(bind->region, 0).apart;
     const char *pitch = pitch_of_x(bind->region, "IN_C");
     struct str steps = { .arena = bind->arena };
 
@@ -344,7 +344,7 @@ static void bind_division(struct bind *bind, const struct window *w, const struc
 
     bind_flag(bind, "by_channels", by_channels);
     if (by_channels)
-        bind_text(bind, "first_block", "part_begin(part, OUT_C, %s)", tile->channels);
+        bind_text(bind, "first_block", "part_begin(this_part, OUT_C, %s)", tile->channels);
     else
         bind_text(bind, "first_block", "0");
 }

@@ -6,6 +6,8 @@
  *          that dies in its region when the kernel reads each element before it writes it */
 #include "codegen_c/plan/plan.h"
 
+#include <assert.h>
+
 static bool is_main_result(const struct plan *plan, const struct value *root, int *index)
 {
     const struct node *ret = plan->main->ret;
@@ -197,18 +199,22 @@ void plan_alias(struct plan *plan, struct arena *arena, struct region *regions)
         }
 }
 
-void plan_pitches(const struct plan *plan, struct arena *arena, struct region *regions)
+/* A call's arguments have the shapes of the function's parameters. */
+void plan_operands(const struct plan *plan, struct arena *arena, struct region *regions)
 {
     for (int r = 0; r < plan->n_regions; r++) {
         const struct node *call = regions[r].call;
-        int64_t *params = arena_array(arena, int64_t, call->n_inputs);
-        int64_t *results = arena_array(arena, int64_t, call->n_outputs);
+        struct operand *params = arena_array(arena, struct operand, call->n_inputs);
+        struct operand *results = arena_array(arena, struct operand, call->n_outputs);
 
         for (int i = 0; i < call->n_inputs; i++)
-            params[i] = plan->part[call->inputs[i]->id].pitch;
+            params[i] = operand_make(&call->inputs[i]->type, plan->part[call->inputs[i]->id].pitch);
         for (int i = 0; i < call->n_outputs; i++)
-            results[i] = plan->part[call->outputs[i]->id].pitch;
-        regions[r].param_pitch = params;
-        regions[r].result_pitch = results;
+            results[i] =
+                operand_make(&call->outputs[i]->type, plan->part[call->outputs[i]->id].pitch);
+        /* What is written over an operand is written where that was read: element by element. */
+        assert(!regions[r].in_place || operand_is_same_map(&params[regions[r].over], &results[0]));
+        regions[r].operands = params;
+        regions[r].result_operands = results;
     }
 }

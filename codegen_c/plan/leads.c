@@ -6,6 +6,8 @@
  *          what a compiler may assume of their arguments */
 #include "codegen_c/plan/plan.h"
 
+#include <assert.h>
+
 /* May be 0, unlike plan_round's. */
 static size_t round_lead(const struct region *region)
 {
@@ -20,6 +22,9 @@ size_t plan_lead_bytes(const struct plan *plan, const struct region *region)
     if (!region->can_lead || !plan_has_place_alone(plan, region, region->lead.param))
         return 0;
     x = plan->root[region->call->inputs[region->lead.param]->id];
+    /* Leads are proved of pixels side by side; what else the region reads lies elsewhere. */
+    assert(!region->operands || (operand_is_dense(&region->operands[region->lead.param]) &&
+                                 operand_is_dense(&region->result_operands[0])));
     pair[0].bytes = type_bytes(&x->type);
     pair[1].bytes = type_bytes(&y->type);
     pair[1].before = 1;

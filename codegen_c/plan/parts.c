@@ -236,14 +236,14 @@ static void try_part(struct parts *parts, struct region *concat, int i, int64_t 
 }
 
 /* An operand that a region of main computes. */
-struct operand {
+struct concat_operand {
     int i, writer; /* the index of that region */
     int64_t begin; /* along the axis */
 };
 
 static int later_first(const void *a, const void *b)
 {
-    const struct operand *x = a, *y = b;
+    const struct concat_operand *x = a, *y = b;
 
     return x->writer != y->writer ? y->writer - x->writer : x->i - y->i;
 }
@@ -252,7 +252,7 @@ static int later_first(const void *a, const void *b)
 static void find_operands(struct parts *parts, struct arena *arena, struct region *concat)
 {
     const struct node *node = concat->anchor;
-    struct operand *operands = arena_array(arena, struct operand, node->n_inputs);
+    struct concat_operand *operands = arena_array(arena, struct concat_operand, node->n_inputs);
     bool *absent = arena_array(arena, bool, concat->fn->n_params);
     int64_t begin = 0;
     int n = 0;
@@ -264,7 +264,8 @@ static void find_operands(struct parts *parts, struct arena *arena, struct regio
         if (root)
             parts->times[root->id]++;
         if (root && root->def)
-            operands[n++] = (struct operand){ i, parts->region_of[root->def->id]->index, begin };
+            operands[n++] =
+                (struct concat_operand){ i, parts->region_of[root->def->id]->index, begin };
         begin += node->inputs[i]->type.dim[node->attrs.axis.axis];
     }
     qsort(operands, (size_t)n, sizeof *operands, later_first);

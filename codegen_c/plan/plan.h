@@ -103,8 +103,8 @@ size_t plan_part_bytes(const struct plan *plan, const struct value *value);
 /* Decides storage classes and shared blocks, and sets region->in_place and region->over. */
 void plan_alias(struct plan *plan, struct arena *arena, struct region *regions);
 
-/* Sets the regions' param_pitch and result_pitch. */
-void plan_pitches(const struct plan *plan, struct arena *arena, struct region *regions);
+/* Sets where the regions' operands lie: region->operands and result_operands. */
+void plan_operands(const struct plan *plan, struct arena *arena, struct region *regions);
 
 /* Whether the region's function, as text, may write its result over this parameter: it reads each
  * element before it writes it. */

@@ -18,9 +18,20 @@ static const char *arguments(struct ctx *ctx, const struct function *fn,
         str_add(&text, "arena");
     for (int p = 0; p < memory->n_pools; p++) {
         str_printf(&text, "%s(unsigned char *)arena + %zu", p ? ", " : "", at);
-        at += memory->pool_bytes[p];
+        at += memory->pool_room[p];
     }
     return str_text(&text);
+}
+
+static const char *arena_bytes(struct ctx *ctx, const char *upper,
+                               const struct adapter_memory *memory)
+{
+    size_t bytes = 0;
+
+    for (int p = 0; p < memory->n_pools; p++)
+        bytes += memory->pool_room[p];
+    return memory->n_pools ? arena_printf(&ctx->perm, "%zu", bytes)
+                           : arena_printf(&ctx->perm, "%s_ARENA_BYTES", upper);
 }
 
 static void copy_inputs(struct writer *w, const struct function *fn,
@@ -61,8 +72,8 @@ bool adapter_write(struct ctx *ctx, const struct function *fn, const char *name,
     writer_text(w, "size_t relayc_arena_bytes(void);\n"
                    "int relayc_call(int region, const void *const *in, void *const *out, "
                    "void *arena);\n\n");
-    writer_printf(w, "size_t relayc_arena_bytes(void)\n{\n    return %s_ARENA_BYTES;\n}\n\n",
-                  upper);
+    writer_printf(w, "size_t relayc_arena_bytes(void)\n{\n    return %s;\n}\n\n",
+                  arena_bytes(ctx, upper, memory));
     writer_text(w, "int relayc_call(int region, const void *const *in, void *const *out, "
                    "void *arena)\n{\n    int code;\n\n    (void)region, (void)in, (void)out;\n");
     copy_inputs(w, fn, memory);

@@ -7,7 +7,7 @@
 /* The memory that the generated code wants of its caller. All 0: arrays, and one arena. */
 struct adapter_memory {
     int n_pools; /* pointers to pieces of the arena, one behind the other, in the place of one */
-    const size_t *pool_bytes;
+    const size_t *pool_room; /* bytes from one to the next: each begins where it may */
     /* Where inputs and outputs are in the arena, so that there are no arrays; NULL = arrays. The
      * former are copied there before the first region, the latter from there after the last. */
     const size_t *in_at, *out_at;
