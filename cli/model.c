@@ -88,6 +88,22 @@ static bool is_new(struct ctx *ctx, const char *option, const char *name, struct
     return false;
 }
 
+/* --rounding: how what comes quantised is rounded. */
+static struct module *with_rounding(struct cli *cli, struct module *module)
+{
+    static const char *const words[] = { "fixed", "onnx", NULL };
+    int rounding;
+
+    if (!module)
+        return NULL;
+    if (!option_word(cli->ctx, &cli->args, OPTION_ROUNDING, words, 0, &rounding)) {
+        module_free(module);
+        return NULL;
+    }
+    module->rounds_as_onnx = rounding == 1;
+    return module;
+}
+
 struct module *load_model(struct cli *cli)
 {
     struct ctx *ctx = cli->ctx;
@@ -114,7 +130,7 @@ struct module *load_model(struct cli *cli)
     if (!ok)
         return NULL;
     ctx->diags.input_name = cli->args.operands[0];
-    return read_model(cli, &options);
+    return with_rounding(cli, read_model(cli, &options));
 }
 
 /* Multiply-accumulates and elements up to which compile checks passes unasked: a MobileNetV2. */
