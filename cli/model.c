@@ -88,22 +88,6 @@ static bool is_new(struct ctx *ctx, const char *option, const char *name, struct
     return false;
 }
 
-/* --rounding: how what comes quantised is rounded. */
-static struct module *with_rounding(struct cli *cli, struct module *module)
-{
-    static const char *const words[] = { "fixed", "onnx", NULL };
-    int rounding;
-
-    if (!module)
-        return NULL;
-    if (!option_word(cli->ctx, &cli->args, OPTION_ROUNDING, words, 0, &rounding)) {
-        module_free(module);
-        return NULL;
-    }
-    module->rounds_as_onnx = rounding == 1;
-    return module;
-}
-
 struct module *load_model(struct cli *cli)
 {
     struct ctx *ctx = cli->ctx;
@@ -119,6 +103,7 @@ struct module *load_model(struct cli *cli)
         .external_data_dir = option_text(&cli->args, OPTION_EXTERNAL_DATA_DIR, NULL),
     };
     struct map shaped = { .arena = &ctx->perm }, frozen_names = shaped;
+    struct module *module;
     bool ok = true;
 
     for (int i = 0; i < given->n; i++)
@@ -130,7 +115,12 @@ struct module *load_model(struct cli *cli)
     if (!ok)
         return NULL;
     ctx->diags.input_name = cli->args.operands[0];
-    return with_rounding(cli, read_model(cli, &options));
+    module = read_model(cli, &options);
+    if (module && !choose_rounding(cli, module)) {
+        module_free(module);
+        return NULL;
+    }
+    return module;
 }
 
 /* Multiply-accumulates and elements up to which compile checks passes unasked: a MobileNetV2. */
