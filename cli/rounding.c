@@ -1,7 +1,7 @@
 /* rounding.c - --rounding: how a model that comes quantised is rounded (docs/quantised.md).
  *
- * default  onnx, whose results are ONNX Runtime's, where it costs nothing: the processor has an FPU,
- *          and nothing of the model but sums, products and averages would be computed in floats that
+ * default  onnx, whose results are ONNX Runtime's, where it costs nothing: the processor has an
+ * FPU, and nothing of the model but sums, products and averages would be computed in floats that
  *          fixed point computes in integers; else, and where integers are asked for, fixed */
 #include "cli/cli.h"
 #include "codegen_c/machine.h"

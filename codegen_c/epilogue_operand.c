@@ -156,7 +156,7 @@ void epilogue_tables(struct epilogue *e, const struct node *node, const char *op
     qnn_tables(e->bind, node, tables);
     for (int i = 0; i < QNN_TABLES && tables[i]; i++)
         operands[i] = read_at(e, tables[i], at,
-                              i                     ? "shift"
+                              i                      ? "shift"
                               : rounds_as_onnx(node) ? "factor"
                                                      : "multiplier");
 }

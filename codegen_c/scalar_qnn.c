@@ -232,7 +232,8 @@ bool requantize_takes_lanes(const struct node *node)
     return node->op == OP_QNN_REQUANTIZE && node->inputs[0]->type.dtype == DTYPE_I32 &&
            dtype_bytes(node->outputs[0]->type.dtype) == 1 && !is_exact(node) &&
            fixed_point_rounding_of(node->attrs.requantize.rounding) != ROUND_SINGLE &&
-           !rounds_as_onnx(node) && is_known(node->inputs[2], &in_zero) && (in_zero == 0 || was_byte(node->inputs[0]));
+           !rounds_as_onnx(node) && is_known(node->inputs[2], &in_zero) &&
+           (in_zero == 0 || was_byte(node->inputs[0]));
 }
 
 bool requantize_takes_float_lanes(const struct node *node)
@@ -244,8 +245,8 @@ bool requantizes_from_0(const struct node *node)
 {
     int64_t out_zero;
 
-    return !rounds_as_onnx(node) && node->op == OP_QNN_REQUANTIZE && dtype_bytes(node->outputs[0]->type.dtype) == 1 &&
-           is_known(node->inputs[4], &out_zero) &&
+    return !rounds_as_onnx(node) && node->op == OP_QNN_REQUANTIZE &&
+           dtype_bytes(node->outputs[0]->type.dtype) == 1 && is_known(node->inputs[4], &out_zero) &&
            out_zero == least_of(node->outputs[0]->type.dtype);
 }
 

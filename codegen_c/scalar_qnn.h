@@ -20,8 +20,8 @@ bool requantize_takes_float_lanes(const struct node *node);
 /* Whether it makes its least number of everything below 0. */
 bool requantizes_from_0(const struct node *node);
 
-/* The multipliers and shifts of a qnn.requantize whose scale is a vector along its axis; of rounding
- * "onnx" its factors, and no second table. */
+/* The multipliers and shifts of a qnn.requantize whose scale is a vector along its axis; of
+ * rounding "onnx" its factors, and no second table. */
 enum { QNN_TABLES = 2 };
 void qnn_tables(struct bind *bind, const struct node *node, struct value *tables[QNN_TABLES]);
 

@@ -200,7 +200,8 @@ bool infer_qnn_requantize(struct ctx *ctx, struct node *node)
     if ((input_type(node, 4)->dtype != DTYPE_I32 || rounds_as_onnx(node)) &&
         !qnn_check_quantized(ctx, node, 4))
         return false;
-    if (rounds_as_onnx(node) && !is_known_zero(node->inputs[2]))
+    if (rounds_as_onnx(node) && node->inputs[2]->kind == VALUE_CONSTANT &&
+        !is_known_zero(node->inputs[2]))
         return diag_error(ctx, DIAG_UNSUPPORTED_FORM, node_origin(node),
                           "%s: with rounding \"onnx\" input 2, the zero point of x, must be the "
                           "constant 0",

@@ -36,9 +36,6 @@ static const struct rule rules[] = {
     { "clip_before_dequantize", clip_before_dequantize, ROOTS(OP_RELU, OP_CLIP) },
     { "join_before_dequantize", join_before_dequantize, ROOTS(OP_CONCATENATE) },
 
-    { "requantize_as_onnx", requantize_as_onnx, ROOTS(OP_QNN_REQUANTIZE) },
-    { "binary_as_onnx", binary_as_onnx, ROOTS(OP_QNN_ADD, OP_QNN_SUBTRACT, OP_QNN_MUL) },
-    { "global_average_as_onnx", global_average_as_onnx, QUANTIZE },
     { "quantize_of_dequantize", quantize_of_dequantize, QUANTIZE },
     { "quantize_of_clip", quantize_of_clip, QUANTIZE },
     { "quantize_of_concatenate", quantize_of_concatenate, QUANTIZE },
@@ -63,6 +60,10 @@ static const struct rule rules[] = {
     { "quantize_of_move", quantize_of_move, QUANTIZE },
     { "table_of_table", table_of_table, ROOTS(OP_QNN_LUT) },
 
+    { "requantize_as_onnx", requantize_as_onnx, ROOTS(OP_QNN_REQUANTIZE) },
+    { "binary_as_onnx", binary_as_onnx, ROOTS(OP_QNN_ADD, OP_QNN_SUBTRACT, OP_QNN_MUL) },
+    { "global_average_as_onnx", global_average_as_onnx, QUANTIZE },
+
     { "move_before_decoder", move_before_decoder,
       ROOTS(OP_BROADCAST_TO, OP_COPY, OP_DEPTH_TO_SPACE, OP_EXPAND_DIMS, OP_GATHER, OP_GATHER_ND,
             OP_MAX_POOL1D, OP_MAX_POOL2D, OP_MAX_POOL3D, OP_RESHAPE, OP_REVERSE_SEQUENCE,
@@ -86,13 +87,13 @@ typedef struct value *apply(struct rewrite *rewrite, struct node *root);
 
 /* What may be a step away from the float form. */
 static apply *const of_fixed_point[] = {
-    binary_to_integer, sums_to_integer,        lp_pool_to_average, prod_to_integer,      reduction_to_integer,
-    norm_to_integer,   grid_sample_to_integer, resize_to_integer,  recurrent_to_integer,
+    binary_to_integer,      sums_to_integer,      lp_pool_to_average,
+    prod_to_integer,        reduction_to_integer, norm_to_integer,
+    grid_sample_to_integer, resize_to_integer,    recurrent_to_integer,
 };
 
 /* What is there to bring other forms to that of ONNX. */
-static apply *const of_onnx[] = { requantize_as_onnx, binary_as_onnx,
-                                 global_average_as_onnx };
+static apply *const of_onnx[] = { requantize_as_onnx, binary_as_onnx, global_average_as_onnx };
 
 #define HAS(list, rule) is_among(list, sizeof list / sizeof *list, rule)
 
@@ -121,8 +122,7 @@ bool pass_fake_quant_to_integer(struct module *module)
     bool changed = false;
 
     return rewrite_with(module, N_RULES - N_LAST) && rewrite_with(module, N_RULES) &&
-           pairs_before_dequantize(module, &changed) &&
-           (!changed || rewrite_with(module, N_RULES));
+           pairs_before_dequantize(module, &changed) && (!changed || rewrite_with(module, N_RULES));
 }
 
 const struct rule *fake_quant_to_integer_rules(int *n)

@@ -187,8 +187,8 @@ static struct value *quantized_again(struct rewrite *rewrite, struct value *x,
                                      const struct affine *from, const struct affine *to)
 {
     const union attrs attrs = { .quantize = { .axis = 0, .saturate = true } };
-    struct value *real = rule_build3(rewrite, OP_QNN_DEQUANTIZE, NULL, x, from->scale_value,
-                                     from->zero_value);
+    struct value *real =
+        rule_build3(rewrite, OP_QNN_DEQUANTIZE, NULL, x, from->scale_value, from->zero_value);
 
     return rule_build3(rewrite, OP_QNN_QUANTIZE, &attrs, real, to->scale_value, to->zero_value);
 }

@@ -1,6 +1,6 @@
-/* quantized_onnx.c - what is rounded as ONNX Runtime has it, module->rounds_as_onnx: what a model says
- * in integers already (QLinearConv, QLinearAdd ... of ONNX and ONNX Runtime), and averages of all
- * positions. */
+/* quantized_onnx.c - what is rounded as ONNX Runtime has it, module->rounds_as_onnx: what a model
+ * says in integers already (QLinearConv, QLinearAdd ... of ONNX and ONNX Runtime), and averages of
+ * all positions. */
 #include <string.h>
 
 #include "relay_ir/layout.h"
@@ -53,8 +53,8 @@ static struct value *sums_of_rows(struct rewrite *rewrite, struct value *x, stru
     struct value *inputs[4] = { rule_reshape(rewrite, x, &shape) };
 
     memset(ones, 1, (size_t)n);
-    inputs[1] = constant_new(rewrite->fn, arena_printf(scratch, "%s.ones", rewrite->name), &weights,
-                             ones);
+    inputs[1] =
+        constant_new(rewrite->fn, arena_printf(scratch, "%s.ones", rewrite->name), &weights, ones);
     inputs[2] = zero;
     inputs[3] = constant_new(rewrite->fn, arena_printf(scratch, "%s.ones_zero", rewrite->name),
                              &scalar, constant_alloc(rewrite->fn, &scalar));
@@ -67,13 +67,12 @@ static struct value *share_of_scale(struct rewrite *rewrite, double scale, int64
     float *data = constant_alloc(rewrite->fn, &type);
 
     *data = (float)(scale / (double)n);
-    return constant_new(rewrite->fn,
-                        arena_printf(&rewrite->ctx->scratch, "%s.scale", rewrite->name), &type,
-                        data);
+    return constant_new(
+        rewrite->fn, arena_printf(&rewrite->ctx->scratch, "%s.scale", rewrite->name), &type, data);
 }
 
-/* quantize(global_avg_pool(dequantize(x))) -> requantize(sum of x), as QLinearGlobalAveragePool; other
- * averages are computed in floats there. */
+/* quantize(global_avg_pool(dequantize(x))) -> requantize(sum of x), as QLinearGlobalAveragePool;
+ * other averages are computed in floats there. */
 struct value *global_average_as_onnx(struct rewrite *rewrite, struct node *root)
 {
     const union attrs attrs = { .requantize = { .rounding = "onnx" } };

@@ -310,9 +310,8 @@ static bool is_wanted(const struct chain *chain, const struct node *root)
     if (!chain->rewrite->fn->module->rounds_as_onnx)
         return chain->n > 1;
     return codes_of(chain) == QNN_CODES &&
-           (chain->axis < 0 ||
-            !(op == OP_ADD || op == OP_BIAS_ADD || op == OP_SUBTRACT || op == OP_MULTIPLY ||
-              op == OP_DIVIDE));
+           (chain->axis < 0 || !(op == OP_ADD || op == OP_BIAS_ADD || op == OP_SUBTRACT ||
+                                 op == OP_MULTIPLY || op == OP_DIVIDE));
 }
 
 /* quantize(element-wise operators of dequantize(x) and constants) -> qnn.lut(x, table), of 16 bits
