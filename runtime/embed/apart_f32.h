@@ -5,7 +5,7 @@
  * -ffp-contract=fast, whatever the text says. */
 #if defined __clang__ && defined __SSE__
 #define APART_F32(v) __asm__("" : "+x"(v));
-#elif defined __clang__ && defined __aarch64__
+#elif defined __clang__ && defined __ARM_64BIT_STATE
 #define APART_F32(v) __asm__("" : "+w"(v));
 #elif defined __clang__ && defined __ARM_FP
 #define APART_F32(v) __asm__("" : "+t"(v));
