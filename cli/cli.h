@@ -57,6 +57,10 @@ bool command_verify(struct cli *cli);
  * errors. The caller frees it. */
 struct module *load_model(struct cli *cli);
 
+/* rounding.c: sets module->rounds_as_onnx by --rounding, or as is best; false after a usage error.
+ */
+bool choose_rounding(struct cli *cli, struct module *module);
+
 /* Fills cli->offload from the options, with errors for all that is wrong; for commands to ask
  * before they begin. */
 bool prepare_offload(struct cli *cli);

@@ -103,6 +103,7 @@ struct module *load_model(struct cli *cli)
         .external_data_dir = option_text(&cli->args, OPTION_EXTERNAL_DATA_DIR, NULL),
     };
     struct map shaped = { .arena = &ctx->perm }, frozen_names = shaped;
+    struct module *module;
     bool ok = true;
 
     for (int i = 0; i < given->n; i++)
@@ -114,7 +115,12 @@ struct module *load_model(struct cli *cli)
     if (!ok)
         return NULL;
     ctx->diags.input_name = cli->args.operands[0];
-    return read_model(cli, &options);
+    module = read_model(cli, &options);
+    if (module && !choose_rounding(cli, module)) {
+        module_free(module);
+        return NULL;
+    }
+    return module;
 }
 
 /* Multiply-accumulates and elements up to which compile checks passes unasked: a MobileNetV2. */

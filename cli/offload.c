@@ -74,6 +74,7 @@ const char *offload_options(const struct cli *cli, bool with_dirs)
         { OPTION_ROUND, PLAIN },
         { OPTION_BIAS_CORRECTION, PLAIN },
         { OPTION_ARITHMETIC, PLAIN },
+        { OPTION_ROUNDING, PLAIN },
         { OPTION_QUANTIZED_IO, PLAIN },
     };
     struct str text = { .arena = &cli->ctx->perm };

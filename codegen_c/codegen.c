@@ -279,7 +279,8 @@ static void begin(struct codegen *codegen)
     /* For Helium always: gcc 12 makes a product and a sum of every a += x * w there. */
     codegen->amx = machine_has_amx(codegen->machine) && !codegen->options->deterministic &&
                    codegen->options->winograd != WINOGRAD_OFF;
-    codegen->fused = (codegen->options->deterministic && codegen->machine->fma) ||
+    codegen->fused = ((codegen->options->deterministic || codegen->module->rounds_as_onnx) &&
+                      codegen->machine->fma) ||
                      codegen->machine->dot == DOT_MVE;
     codegen->upper = upper_case(&codegen->arena, codegen->options->name);
     codegen->helpers.arena = &codegen->arena;

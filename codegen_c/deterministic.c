@@ -7,6 +7,7 @@
 #include "base/embedded.h"
 #include "codegen_c/emit.h"
 #include "codegen_c/scalar.h"
+#include "relay_ir/ops/qnn.h"
 
 /* Functions of <math.h>, of double; with an f behind, of float. C says nothing about their last
  * bits; fma, which it does define, is rounded twice by older newlibs, and fmax and fmin may return
@@ -150,6 +151,27 @@ bool deterministic_check(struct codegen *codegen)
     if (codegen->strict)
         map_set(&codegen->includes, "float.h", codegen);
     return ok;
+}
+
+bool rounds_products(const struct codegen *codegen)
+{
+    for (int i = 0; i < codegen->n_regions; i++)
+        for (const struct node *n = codegen->regions[i].fn->first; n; n = n->next)
+            if (rounds_as_onnx(n))
+                return true;
+    return codegen->module->rounds_as_onnx;
+}
+
+void add_rounded_products(struct codegen *codegen, struct str *out)
+{
+    static const char path[] = "templates/helpers/unfused.c.tmpl";
+    struct keys keys;
+
+    keys_init(&keys, &codegen->arena);
+    add_section(out, arena_printf(&codegen->arena, "from %s", path));
+    if (!template_expand(codegen->ctx, path, embedded_find(path)->text, &keys, out))
+        assert(codegen->ctx->diags.n_errors > 0);
+    str_add(out, "\n");
 }
 
 void add_strict_arithmetic(struct codegen *codegen, struct str *out)

@@ -15,7 +15,14 @@ struct codegen;
  * differs between libraries, and every region of another target. */
 bool deterministic_check(struct codegen *codegen);
 
-/* The section of NAME.c before all functions; the entry asks arithmetic_is_strict(). */
+/* Whether products must be rounded before sums read them although bits are not promised: the
+ * network is rounded as ONNX has it (docs/quantised.md). */
+bool rounds_products(const struct codegen *codegen);
+
+/* The section of NAME.c before all functions that says so to compilers. */
+void add_rounded_products(struct codegen *codegen, struct str *out);
+
+/* That of --deterministic; the entry asks arithmetic_is_strict(). */
 void add_strict_arithmetic(struct codegen *codegen, struct str *out);
 
 #endif

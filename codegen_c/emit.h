@@ -91,7 +91,7 @@ struct codegen {
     bool inline_weights;
     int n_split; /* regions in parts: see parallel.h */
     bool fused;  /* products of tiles are fused in the text: for Helium, and for all machines with
-                  * FMA if --deterministic */
+                  * FMA if --deterministic or rounded as ONNX has it */
     bool strict; /* --deterministic, and there are floats: see deterministic.h */
     bool amx;    /* products of floats by AMX are wanted */
     int n_weight_files;

@@ -355,6 +355,8 @@ void emit_model(struct codegen *codegen)
     add_module_includes(codegen, &out);
     if (codegen->strict)
         add_strict_arithmetic(codegen, &out);
+    else if (rounds_products(codegen))
+        add_rounded_products(codegen, &out);
     add_helpers(codegen, texts[1], &out);
     texts[0] = str_text(&out);
     conditions_resolve(&codegen->arena, codegen->machine, texts, 2);

@@ -43,6 +43,7 @@ static bool node_takes_lanes(struct epilogue *e, const struct node *node, int la
         return false;
     text = scalar_text(e->bind->arena, node, &needs);
     if (!text || (*needs && strcmp(needs, "requantize_down clamp_int") != 0 &&
+                  !requantize_takes_float_lanes(node) &&
                   !(lanes >= EPILOGUE_LEAST_LANES && requantize_takes_lanes(node))))
         return false;
     for (int i = 0; i < node->n_inputs && i < SCALAR_OPERANDS - QNN_TABLES; i++)

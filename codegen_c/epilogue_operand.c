@@ -49,15 +49,17 @@ static const char *read_at(struct epilogue *e, struct value *value, const char *
 {
     const char *array = bind_operand(e->bind, value), *load;
     const struct position *at = e->position;
+    const char *type = arena_printf(
+        e->bind->arena, value->type.dtype == DTYPE_F32 ? "f32x%d" : "i32x%d", at->lanes);
 
     if (!at->lanes)
         return arena_printf(e->bind->arena, "%s[%s]", array, index);
-    load = arena_printf(e->bind->arena, "i32x%d_load_%s(&%s[%s])", at->lanes,
-                        dtype_name(value->type.dtype), array, index);
+    load = arena_printf(e->bind->arena, "%s_load_%s(&%s[%s])", type, dtype_name(value->type.dtype),
+                        array, index);
     if (!at->hoists || value->kind != VALUE_CONSTANT || strcmp(index, at->coord[at->rank - 1]) != 0)
         return load;
     role = arena_printf(e->bind->arena, "%s_%d", role, ++e->n_variables);
-    str_printf(&e->of_channels, "const i32x%d %s = %s;\n", at->lanes, role, load);
+    str_printf(&e->of_channels, "const %s %s = %s;\n", type, role, load);
     return role;
 }
 
@@ -111,6 +113,9 @@ void epilogue_tables(struct epilogue *e, const struct node *node, const char *op
     }
     at = e->position->coord[qnn_vector_axis(node, 1)];
     qnn_tables(e->bind, node, tables);
-    for (int i = 0; i < QNN_TABLES; i++)
-        operands[i] = read_at(e, tables[i], at, i ? "shift" : "multiplier");
+    for (int i = 0; i < QNN_TABLES && tables[i]; i++)
+        operands[i] = read_at(e, tables[i], at,
+                              i                      ? "shift"
+                              : rounds_as_onnx(node) ? "factor"
+                                                     : "multiplier");
 }

@@ -27,6 +27,7 @@ const char *lanes_text(struct arena *arena, const char *text, int n, bool is_sto
                   { "(int64_t)", "" },
                   { "requantize_down(", from_0 ? "requantize_from_0(" : "requantize(" },
                   { "requantize(", "requantize_any(" },
+                  { "requantize_even(", "requantize_even(" },
                   { "clamp_int(", "clamp(" },
                   { "saturate_int(", "clamp(" } };
     enum { N_WORDS = sizeof words / sizeof *words };
@@ -112,9 +113,29 @@ static void bind_requantize_any(struct bind *bind, int n)
     bind_new_helper(bind, name, "templates/helpers/lanes_requantize_any.c.tmpl", &keys);
 }
 
+/* Rounding "onnx". */
+static void bind_requantize_even(struct bind *bind, int n)
+{
+    const char *name = arena_printf(bind->arena, "i32x%d_requantized_even", n);
+    struct keys keys;
+
+    bind_helper(bind, "requantize_even");
+    if (bind_own_helper(bind, name))
+        return;
+    keys_init(&keys, bind->arena);
+    keys_set_int(&keys, "n", n);
+    keys_set_int(&keys, "bytes", 4 * n);
+    keys_set_flag(&keys, "n16", n == 16);
+    keys_set_flag(&keys, "n8", n == 8);
+    keys_set_flag(&keys, "n4", n == 4);
+    bind_new_helper(bind, name, "templates/helpers/lanes_requantize_even.c.tmpl", &keys);
+}
+
 void bind_lanes_of(struct bind *bind, int n, const char *text)
 {
     bind_lanes(bind, n);
+    if (strstr(text, "_requantize_even("))
+        bind_requantize_even(bind, n);
     if (strstr(text, "_requantize_any("))
         bind_requantize_any(bind, n);
 }

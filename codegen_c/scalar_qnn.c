@@ -1,7 +1,8 @@
 /* scalar_qnn.c - see scalar_qnn.h; the arithmetic is that of relay_ir/ops/qnn.c and fixed_point.c.
  *
  * method   scales become multipliers and shifts here, at compile time; those of quantize and
- *          dequantize stay floats, and may be computed by the model */
+ *          dequantize stay floats, and may be computed by the model; so does the factor of a
+ *          requantize that is rounded as ONNX has it */
 #include "codegen_c/scalar_qnn.h"
 
 #include <inttypes.h>
@@ -169,6 +170,25 @@ static struct fixed_point requantize_factor(const struct node *node, int64_t cha
     return factor;
 }
 
+/* The same of rounding "onnx". */
+static float onnx_factor(const struct node *node, int64_t channel)
+{
+    const struct value *in_scale = node->inputs[1];
+    const int64_t at = type_elements(&in_scale->type) == 1 ? 0 : channel;
+
+    return onnx_factor_of(real_of(in_scale, at), real_of(node->inputs[3], 0));
+}
+
+static bool one_onnx_factor(const struct node *node)
+{
+    const int64_t n = type_elements(&node->inputs[1]->type);
+
+    for (int64_t i = 1; i < n; i++)
+        if (onnx_factor(node, i) != onnx_factor(node, 0))
+            return false;
+    return n > 0;
+}
+
 /* Whether all channels have one factor. */
 static bool one_factor(const struct node *node)
 {
@@ -212,15 +232,21 @@ bool requantize_takes_lanes(const struct node *node)
     return node->op == OP_QNN_REQUANTIZE && node->inputs[0]->type.dtype == DTYPE_I32 &&
            dtype_bytes(node->outputs[0]->type.dtype) == 1 && !is_exact(node) &&
            fixed_point_rounding_of(node->attrs.requantize.rounding) != ROUND_SINGLE &&
-           is_known(node->inputs[2], &in_zero) && (in_zero == 0 || was_byte(node->inputs[0]));
+           !rounds_as_onnx(node) && is_known(node->inputs[2], &in_zero) &&
+           (in_zero == 0 || was_byte(node->inputs[0]));
+}
+
+bool requantize_takes_float_lanes(const struct node *node)
+{
+    return rounds_as_onnx(node) && dtype_bytes(node->outputs[0]->type.dtype) == 1;
 }
 
 bool requantizes_from_0(const struct node *node)
 {
     int64_t out_zero;
 
-    return node->op == OP_QNN_REQUANTIZE && dtype_bytes(node->outputs[0]->type.dtype) == 1 &&
-           is_known(node->inputs[4], &out_zero) &&
+    return !rounds_as_onnx(node) && node->op == OP_QNN_REQUANTIZE &&
+           dtype_bytes(node->outputs[0]->type.dtype) == 1 && is_known(node->inputs[4], &out_zero) &&
            out_zero == least_of(node->outputs[0]->type.dtype);
 }
 
@@ -246,6 +272,21 @@ static const char *requantize_down_text(struct arena *arena, const struct node *
     return clamped(arena, node, y, out_zero);
 }
 
+static const char *onnx_text(struct arena *arena, const struct node *node, int64_t out_zero,
+                             const char **needs)
+{
+    const enum dtype dtype = node->outputs[0]->type.dtype;
+    bool math;
+
+    *needs = "requantize_even";
+    return arena_printf(
+        arena, "($t)requantize_even($a, %s, %" PRId64 ", %" PRId64 ", %" PRId64 ")",
+        one_onnx_factor(node)
+            ? literal_of_number(arena, DTYPE_F32, (double)onnx_factor(node, 0), &math)
+            : "$A",
+        out_zero, least_of(dtype), most_of(dtype));
+}
+
 static const char *requantize_text(struct arena *arena, const struct node *node, const char **needs)
 {
     const bool once = fixed_point_rounding_of(node->attrs.requantize.rounding) == ROUND_SINGLE;
@@ -255,6 +296,8 @@ static const char *requantize_text(struct arena *arena, const struct node *node,
     if (!is_known(node->inputs[2], &in_zero) || !is_known(node->inputs[4], &out_zero) ||
         node->inputs[1]->kind != VALUE_CONSTANT || node->inputs[3]->kind != VALUE_CONSTANT)
         return NULL;
+    if (rounds_as_onnx(node))
+        return onnx_text(arena, node, out_zero, needs);
     if (!once && dtype_bytes(node->outputs[0]->type.dtype) < 4 && stays_small(node, in_zero))
         return requantize_down_text(arena, node, out_zero, needs);
     *needs = once ? "requantize_once saturate_int" : "requantize saturate_int";
@@ -263,6 +306,20 @@ static const char *requantize_text(struct arena *arena, const struct node *node,
             ? scaled(arena, helper, x, requantize_factor(node, 0))
             : arena_printf(arena, "%s(%s, $A, $B)", helper, x);
     return saturated(arena, node, y, out_zero);
+}
+
+/* Of rounding "onnx". */
+static void factor_table(struct bind *bind, const struct node *node, struct value **table)
+{
+    const int64_t n = type_elements(&node->inputs[1]->type);
+    const struct type type = type_make(DTYPE_F32, 1, &n);
+    float *factors = constant_alloc(bind->region->fn, &type);
+
+    for (int64_t i = 0; i < n; i++)
+        factors[i] = onnx_factor(node, i);
+    *table = constant_new(bind->region->fn,
+                          arena_printf(bind->arena, "%s_factor", node->outputs[0]->name), &type,
+                          factors);
 }
 
 void qnn_tables(struct bind *bind, const struct node *node, struct value *tables[QNN_TABLES])
@@ -274,6 +331,10 @@ void qnn_tables(struct bind *bind, const struct node *node, struct value *tables
     int8_t *shifts = constant_alloc(fn, &shift);
     const char *name = node->outputs[0]->name;
 
+    if (rounds_as_onnx(node)) {
+        factor_table(bind, node, &tables[0]);
+        return;
+    }
     for (int64_t i = 0; i < n; i++) {
         const struct fixed_point factor = requantize_factor(node, i);
 

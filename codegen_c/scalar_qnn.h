@@ -14,10 +14,14 @@ const char *qnn_text(struct arena *arena, const struct node *node, const char **
  * it makes 8 bits of 32, without a zero point before, or of 8 bits that were cast. */
 bool requantize_takes_lanes(const struct node *node);
 
+/* The same of one that is rounded as ONNX has it (lanes_requantize_even.c.tmpl). */
+bool requantize_takes_float_lanes(const struct node *node);
+
 /* Whether it makes its least number of everything below 0. */
 bool requantizes_from_0(const struct node *node);
 
-/* The multipliers and shifts of a qnn.requantize whose scale is a vector along its axis. */
+/* The multipliers and shifts of a qnn.requantize whose scale is a vector along its axis; of
+ * rounding "onnx" its factors, and no second table. */
 enum { QNN_TABLES = 2 };
 void qnn_tables(struct bind *bind, const struct node *node, struct value *tables[QNN_TABLES]);
 

@@ -11,6 +11,7 @@ struct module *module_copy(struct ctx *ctx, const struct module *module)
     copy->opset = module->opset;
     copy->n_onnx_nodes = module->n_onnx_nodes;
     copy->producer = module->producer;
+    copy->rounds_as_onnx = module->rounds_as_onnx;
     for (int i = 0; i < fn->n_params; i++)
         param_new(copy->main, fn->params[i]->name, &fn->params[i]->type);
     for (const struct node *node = fn->first; node; node = node->next)

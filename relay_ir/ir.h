@@ -87,6 +87,7 @@ struct module {
     int opset;            /* of the ONNX default domain; 0 = not from ONNX */
     int n_onnx_nodes;     /* of the model's graph, for reports; 0 = not from ONNX */
     const char *producer; /* ONNX producer_name and version, raw; "" = none */
+    bool rounds_as_onnx;  /* --rounding onnx: see passes/fake_quant_to_integer.c */
     struct map fired;     /* rewrite rule -> long *: how often it fired, for --stats */
     void *source;         /* what the payloads borrow from; freed by free_source */
     void (*free_source)(void *source);

@@ -45,6 +45,25 @@ static const struct row {
       "  %d = nn.bias_add(%c, @b) {axis=1} : (3,8) i32\n"
       "  %y = qnn.requantize(%d, @s, @i, @t, @z) {axis=1, rounding=\"double\"} : (3,8) i8\n}\n",
       ALL },
+    /* rounded as ONNX has it: a factor for each channel, one for all of them */
+    { "fn main(%x: (1,5,6,3) i8) -> (%y) {\n" SCALES "  const @w : (8,3,3,3) i8 = crc32:00000000\n"
+      "  %c = qnn.conv2d(%x, @w, @z, @n) " CONV(
+          "1", "") " : (1,5,6,8) i32\n"
+                   "  %d = nn.bias_add(%c, @b) {axis=3} : (1,5,6,8) i32\n"
+                   "  %y = qnn.requantize(%d, @s, @i, @t, @z) {axis=3, rounding=\"onnx\"} : "
+                   "(1,5,6,8) i8\n}\n",
+      ALL },
+    { "fn main(%x: (1,5,6,8) u8) -> (%y) {\n" SCALES "  const @w : (8,1,3,3) i8 = crc32:00000000\n"
+      "  %c = qnn.conv2d(%x, @w, @u, @n) " CONV("8",
+                                                "") " : (1,5,6,8) i32\n"
+                                                    "  %y = qnn.requantize(%c, @one, @i, @t, @u) "
+                                                    "{axis=3, rounding=\"onnx\"} : (1,5,6,8) u8\n"
+                                                    "}\n",
+      ALL },
+    { "fn main(%x: (1,70) i8) -> (%y) {\n" SCALES "  const @w : (8,70) i8 = crc32:00000000\n"
+      "  %c = qnn.dense(%x, @w, @z, @n) : (1,8) i32\n"
+      "  %y = qnn.requantize(%c, @s, @i, @t, @z) {axis=1, rounding=\"onnx\"} : (1,8) i8\n}\n",
+      ALL },
     { "fn main(%x: (1,70) i8) -> (%y) {\n" SCALES "  const @w : (8,70) i8 = crc32:00000000\n"
       "  %c = qnn.dense(%x, @w, @z, @n) : (1,8) i32\n"
       "  %y = qnn.requantize(%c, @s, @i, @t, @z) {axis=1, rounding=\"double\"} : (1,8) i8\n}\n",

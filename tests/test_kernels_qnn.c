@@ -72,6 +72,12 @@ static const struct kernel_case elements[] = {
     { "elementwise", "qnn.requantize", "axis=0, rounding=\"single\"",
       "i32[6] 2147483647 -2147483648 1000 -999 3 0; const f32[] 0.03; const i32[] -77; const f32[] "
       "0.5; const u8[] 0" },
+    { "elementwise", "qnn.requantize", "axis=0, rounding=\"onnx\"",
+      "i32[8] 2147483647 -2147483648 1000 -999 3 5 -5 0; const f32[] 0.25; const i32[] 0; const "
+      "f32[] 0.5; const u8[] 7" },
+    { "elementwise", "qnn.requantize", "axis=1, rounding=\"onnx\"",
+      "i32[2,3,2] 101 -103 77 9; const f32[3] 0.5 0.011 7; const i32[] 0; const f32[] 1; const "
+      "i16[] -300" },
     { "elementwise", "qnn.requantize", "axis=0",
       "i32[6] 2147483647 -2147483648 1000 -999 3 0; const f32[] 8; const i32[] 1; const f32[] 0.5; "
       "const i32[] -9" },
@@ -132,6 +138,18 @@ static const char per_channel[] =
              "  %r = qnn.requantize(%d, @s, @z, @t, @zy) {axis=1, rounding=\"\"} : (1,5,6,6) i8\n"
              "  %y = clip(%r) {a_min=7, a_max=100} : (1,5,6,6) i8\n}\n";
 
+static const char per_channel_onnx[] =
+    "fn main(%x: (1,3,6,6) i8) -> (%y) {\n"
+    "  const @w : (5,3,3,3) i8 = crc32:00000000\n  const @b : (5) i32 = [100, -200, 3, 4, 5]\n"
+    "  const @s : (5) f32 = [0.003, 0.01, 0.002, 0.5, 0.0001]\n  const @t : () f32 = [0.02]\n"
+    "  const @zx : () i8 = [-3]\n  const @zw : () i8 = [0]\n  const @z : () i32 = [0]\n"
+    "  const @zy : () i8 = [7]\n"
+    "  %c = qnn.conv2d(%x, @w, @zx, @zw) " CONV(
+        "1") " : (1,5,6,6) i32\n"
+             "  %d = nn.bias_add(%c, @b) {axis=1} : (1,5,6,6) i32\n"
+             "  %y = qnn.requantize(%d, @s, @z, @t, @zy) {axis=1, rounding=\"onnx\"} : (1,5,6,6) "
+             "i8\n}\n";
+
 /* As exporters write it: float operators between quantize and dequantize. */
 static const char around_floats[] =
     "fn main(%x: (2,4) u8) -> (%y) {\n"
@@ -149,7 +167,7 @@ static const char dense[] =
     "  %r = qnn.requantize(%d, @s, @z, @t, @zx) {axis=1, rounding=\"\"} : (3,4) u8\n"
     "  %y = qnn.dequantize(%r, @t, @zx) {axis=0} : (3,4) f32\n}\n";
 
-static const char *const fused[] = { per_channel, around_floats, dense };
+static const char *const fused[] = { per_channel, per_channel_onnx, around_floats, dense };
 
 START_TEST(one_region_for_all)
 {
@@ -171,6 +189,11 @@ START_TEST(accumulators_are_not_stored)
 
     ck_assert_msg(strstr(text, "requantize(bias_add_1, ") != NULL, "%s", text);
     ck_assert_msg(strstr(text, "_multiplier[oc], ") != NULL, "%s", text);
+    ck_assert_ptr_null(strstr(text, "fp-contract"));
+    text = generated_text(ctx, &(struct generated_case){ .text = per_channel_onnx }, ".c");
+    ck_assert_msg(strstr(text, "requantize_even(bias_add_1, ") != NULL, "%s", text);
+    ck_assert_msg(strstr(text, "_factor[oc], ") != NULL, "%s", text);
+    ck_assert_msg(strstr(text, "optimize(\"fp-contract=off\")") != NULL, "%s", text);
     ctx_free(ctx);
 }
 END_TEST

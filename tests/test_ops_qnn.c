@@ -1,6 +1,7 @@
 /* QNN operators: numbers by hand; fixed point against exact arithmetic in 128 bits, in the
  * reference and in the helpers of generated C; what is refused. */
 #include <check.h>
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 /* Pasted into generated files; here as they are. */
 #include "runtime/embed/requantize.h"
 #include "runtime/embed/requantize_down.h"
+#include "runtime/embed/requantize_even.h"
 #include "runtime/embed/requantize_once.h"
 
 #define QUANTIZE(axis) "{axis=" axis ", saturate=true}"
@@ -21,6 +23,7 @@
     "{strides=" strides ", padding=" padding ", dilation=" dilation ", groups=" groups             \
     ", data_layout=\"\", kernel_layout=\"\"}"
 #define DOUBLE "{axis=0, rounding=\"\"}"
+#define ONNX "{axis=0, rounding=\"onnx\"}"
 #define SINGLE "{axis=0, rounding=\"single\"}"
 
 static const struct op_case conversions[] = {
@@ -87,6 +90,27 @@ static const struct op_case requantized[] = {
     { "qnn.requantize", DOUBLE,
       "i32[2] 2147483647 -2147483648; f32[] 1; i32[] -1; f32[] 1; i32[] 0",
       "i32[2] 2147483647 -2147483647", NULL },
+    /* ties to even, before the zero point is added; 16777217 is no f32 */
+    { "qnn.requantize", ONNX, "i32[8] 3 5 7 -3 -5 -7 1 -1; f32[] 1; i32[] 0; f32[] 2; i8[] 0",
+      "i8[8] 2 2 4 -2 -2 -4 0 0", NULL },
+    { "qnn.requantize", ONNX, "i32[4] 3 5 -3 -5; f32[] 1; i32[] 0; f32[] 2; u8[] 131",
+      "u8[4] 133 133 129 129", NULL },
+    { "qnn.requantize", ONNX,
+      "i32[5] 2147483647 -2147483648 253 -257 -259; f32[] 1; i32[] 0; f32[] 2; i8[] 0",
+      "i8[5] 127 -128 126 -128 -128", NULL },
+    { "qnn.requantize", ONNX, "i32[2] 16777217 16777219; f32[] 1; i32[] 0; f32[] 2048; u16[] 5",
+      "u16[2] 8197 8197", NULL },
+    { "qnn.requantize", "{axis=1, rounding=\"onnx\"}",
+      "i32[2,2] 101 102 -41 -46; f32[2] 0.5 0.25; i32[] 0; f32[] 1; i16[] 1",
+      "i16[2,2] 51 27 -19 -11", NULL },
+    /* quotient and product are rounded to f32: exactly in the middle, where the real ones are not
+     */
+    { "qnn.requantize", ONNX, "i32[3] 7 35 63; f32[] 0.05; i32[] 0; f32[] 0.7; i8[] 0",
+      "i8[3] 0 2 4", NULL },
+    { "qnn.requantize", ONNX, "i32[3] 1 0 -1; f32[] 1e30; i32[] 0; f32[] 1e-30; i8[] 3",
+      "i8[3] 127 3 -128", NULL },
+    { "qnn.requantize", ONNX, "i32[1] 1; f32[] 1; i32[] 0; f32[] 1; i32[] 0", "",
+      "is i32, wanted is i8, u8, i16 or u16" },
     { "qnn.requantize", "{axis=0, rounding=\"up\"}", "i32[1] 1; f32[] 1; i32[] 0; f32[] 1; i8[] 0",
       "", "rounding is \"up\"" },
     { "qnn.requantize", DOUBLE, "i64[1] 1; f32[] 1; i32[] 0; f32[] 1; i8[] 0", "",
@@ -255,6 +279,16 @@ static void check_fixed_point(int64_t x, int32_t multiplier, int shift)
     ck_assert_int_eq(requantize_once(x, multiplier, shift), once);
 }
 
+/* As generated C has it: what a float between the two roundings, and one of doubles, say. */
+static void check_even(int32_t x, float factor, int32_t zero, int32_t least, int32_t greatest)
+{
+    const volatile float product = (float)x * factor;
+    const double whole = rint((double)product) + zero;
+
+    ck_assert_int_eq(requantize_even(x, factor, zero, least, greatest),
+                     (int32_t)fmin(fmax(whole, least), greatest));
+}
+
 static uint64_t random_bits(uint64_t *state)
 {
     *state ^= *state << 13;
@@ -289,6 +323,30 @@ START_TEST(fixed_point_is_exact)
         for (int i = 0; i < 200; i++) /* results in the middle: multiples of half a step */
             check_fixed_point((int64_t)i - 100, 1 << 30, shift);
     }
+}
+END_TEST
+
+START_TEST(ties_go_to_even)
+{
+    uint64_t state = 7;
+
+    for (int x = -2000; x <= 2000; x++)
+        for (int shift = 0; shift < 5; shift++) { /* ties */
+            check_even(x, ldexpf(1, -shift), -128, -128, 127);
+            check_even(x, ldexpf(1, -shift), 77, 0, 255);
+            check_even(x, ldexpf(3, -shift), -3, -32768, 32767);
+        }
+    for (int i = 0; i < 200000; i++) {
+        const int32_t x = (int32_t)(random_bits(&state) >> 32) >> random_bits(&state) % 31;
+        const float factor =
+            ldexpf((float)(random_bits(&state) >> 40), (int)(random_bits(&state) % 60) - 60);
+
+        check_even(x, factor, (int32_t)(random_bits(&state) % 256) - 128, -128, 127);
+        check_even(x, factor, (int32_t)(random_bits(&state) % 65536), 0, 65535);
+    }
+    check_even(INT32_MIN, FLT_MAX, 127, -128, 127);
+    check_even(INT32_MAX, FLT_MAX, -128, -128, 127);
+    check_even(0, FLT_MAX, 5, 0, 255);
 }
 END_TEST
 
@@ -353,6 +411,10 @@ static const struct {
     { "  const @s : () f32 = [1]\n  const @z : () f8e4m3 = [0x38]\n"
       "  %y = qnn.quantize(%x, @s, @z) {axis=0, saturate=true} : (2) f8e4m3\n",
       "the zero point of FP8 is not the constant 0" },
+    { "  const @s : () f32 = [1]\n  const @i : () i32 = [1]\n  const @z : () i8 = [0]\n"
+      "  %c = cast(%x) {dtype=i32, saturate=true} : (2) i32\n"
+      "  %y = qnn.requantize(%c, @s, @i, @s, @z) {axis=0, rounding=\"onnx\"} : (2) i8\n",
+      "input 2, the zero point of x, must be the constant 0" },
 };
 
 START_TEST(constants_are_checked)
@@ -431,6 +493,7 @@ int main(void)
     tcase_set_timeout(tests, 0);
     tcase_add_loop_test(tests, conversions_by_hand, 0, N_ROWS(conversions));
     tcase_add_loop_test(tests, requantize_by_hand, 0, N_ROWS(requantized));
+    tcase_add_test(tests, ties_go_to_even);
     tcase_add_loop_test(tests, add_and_mul_by_hand, 0, N_ROWS(binary));
     tcase_add_loop_test(tests, products_by_hand, 0, N_ROWS(products));
     tcase_add_test(tests, fixed_point_is_exact);

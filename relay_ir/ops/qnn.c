@@ -6,7 +6,10 @@
  *               number, ties to even; NaN becomes 0. To FP8: the quotient rounded to f32, then cast
  * dequantize    (x - zero) * scale: the difference, exact, rounded to f32, then the product
  * requantize    saturate(rescaled(x - in_zero, in_scale / out_scale) + out_zero), where the
- *               quotient is one of doubles and rescaled() is fixed_point_apply
+ *               quotient is one of doubles and rescaled() is fixed_point_apply. Rounding "onnx":
+ *               saturate(round(f32(x) * (in_scale / out_scale)) + out_zero), quotient and product
+ *               rounded to f32, round() to a whole number, ties to even; in_zero is 0, the result
+ *               has 8 or 16 bits. So do ONNX Runtime's QLinearConv, QLinearMatMul and QGemm
  * mul           saturate(rescaled((a - a_zero) * (b - b_zero), a_scale * b_scale / out_scale) +
  *               out_zero)
  * FP8           requantize, add and mul of FP8 and other small floats: exact.h
@@ -19,7 +22,9 @@
  * qnn_div_of. A reciprocal has 30 bits, and is rounded to nearest; no division takes part
  *
  * a, b and the result of these four may be of different types. */
+#include <float.h>
 #include <math.h>
+#include <string.h>
 
 #include "base/minifloat.h"
 #include "relay_ir/ops/check.h"
@@ -66,16 +71,22 @@ static bool check_vector_axis(struct ctx *ctx, const struct node *node, int n_ve
 }
 
 /* A small float has no zero point but 0. */
-static bool check_no_zero(struct ctx *ctx, const struct node *node, int input)
+static bool is_known_zero(const struct value *value)
 {
-    const struct value *value = node->inputs[input];
     const struct tensor zero =
         value->kind == VALUE_CONSTANT ? value_tensor(value) : (struct tensor){ .data = NULL };
     bool ok = value->kind == VALUE_CONSTANT;
 
     for (int64_t i = 0; ok && i < type_elements(&value->type); i++)
         ok = tensor_at(&zero, i) == 0;
-    if (ok)
+    return ok;
+}
+
+static bool check_no_zero(struct ctx *ctx, const struct node *node, int input)
+{
+    const struct value *value = node->inputs[input];
+
+    if (is_known_zero(value))
         return true;
     return diag_error(ctx, DIAG_UNSUPPORTED_FORM, node_origin(node),
                       "%s: the zero point of %s is not the constant 0", op_name(node->op),
@@ -171,7 +182,7 @@ static bool is_exact_result(enum dtype dtype)
 
 bool infer_qnn_requantize(struct ctx *ctx, struct node *node)
 {
-    static const char *const words[] = { "double", "single" };
+    static const char *const words[] = { "double", "single", "onnx" };
     static const int vectors[] = { 1 };
     struct requantize_attrs *attrs = &node->attrs.requantize;
     int64_t n;
@@ -181,15 +192,43 @@ bool infer_qnn_requantize(struct ctx *ctx, struct node *node)
     if (!check_vector_axis(ctx, node, 1, vectors, &attrs->axis, &n) ||
         !qnn_check_scale(ctx, node, 1, n) || !qnn_check_zero(ctx, node, 2, DTYPE_I32, 1) ||
         !qnn_check_scale(ctx, node, 3, 1) || !qnn_check_vector(ctx, node, 4, 1) ||
-        !check_word(ctx, node, "rounding", &attrs->rounding, words, 2))
+        !check_word(ctx, node, "rounding", &attrs->rounding, words, 3))
         return false;
     if (input_type(node, 0)->dtype != DTYPE_I32)
         return diag_error(ctx, DIAG_TYPE, node_origin(node), "input 0 of %s is %s, wanted is i32",
                           op_name(node->op), dtype_name(input_type(node, 0)->dtype));
-    if (input_type(node, 4)->dtype != DTYPE_I32 && !qnn_check_quantized(ctx, node, 4))
+    if ((input_type(node, 4)->dtype != DTYPE_I32 || rounds_as_onnx(node)) &&
+        !qnn_check_quantized(ctx, node, 4))
         return false;
+    if (rounds_as_onnx(node) && node->inputs[2]->kind == VALUE_CONSTANT &&
+        !is_known_zero(node->inputs[2]))
+        return diag_error(ctx, DIAG_UNSUPPORTED_FORM, node_origin(node),
+                          "%s: with rounding \"onnx\" input 2, the zero point of x, must be the "
+                          "constant 0",
+                          op_name(node->op));
     set_scaled_output(node, input_type(node, 4)->dtype, input_type(node, 0), 3, 4, -1);
     return true;
+}
+
+bool rounds_as_onnx(const struct node *requantize)
+{
+    return requantize->op == OP_QNN_REQUANTIZE &&
+           strcmp(requantize->attrs.requantize.rounding, "onnx") == 0;
+}
+
+float onnx_factor_of(double in_scale, double out_scale)
+{
+    const double quotient = in_scale / out_scale;
+
+    return quotient < (double)FLT_MAX ? (float)quotient : FLT_MAX;
+}
+
+/* Within what 16 bits and any zero point leave: what is beyond is saturated anyway. */
+static int64_t rounded_as_onnx(int64_t x, float factor)
+{
+    const volatile float product = (float)x * factor;
+
+    return (int64_t)fmin(fmax(rint((double)product), -0x1p20), 0x1p20);
 }
 
 bool eval_qnn_requantize(struct ctx *ctx, const struct node *node, const struct tensor *const *in,
@@ -209,8 +248,11 @@ bool eval_qnn_requantize(struct ctx *ctx, const struct node *node, const struct 
         const double in_scale = tensor_at(in[1], along_at(scales, i));
         const struct fixed_point factor = fixed_point_of(in_scale / out_scale);
         const int64_t x = tensor_int_at(in[0], i) - in_zero;
+        const int64_t y = rounds_as_onnx(node)
+                              ? rounded_as_onnx(x, onnx_factor_of(in_scale, out_scale))
+                              : fixed_point_apply(factor, x, rounding);
 
-        qnn_put_saturated(out, i, (int64_t)fixed_point_apply(factor, x, rounding) + out_zero);
+        qnn_put_saturated(out, i, y + out_zero);
     }
     return true;
 }

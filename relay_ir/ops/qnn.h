@@ -18,6 +18,12 @@ struct fixed_point fixed_point_of(double factor);
 
 enum fixed_point_rounding { ROUND_DOUBLE, ROUND_SINGLE };
 
+/* Whether a qnn.requantize is no fixed-point one: rounding "onnx". */
+bool rounds_as_onnx(const struct node *requantize);
+
+/* Its factor: the quotient in f32, FLT_MAX where that is infinite. */
+float onnx_factor_of(double in_scale, double out_scale);
+
 /* x * factor, rounded and saturated to 32 bits. x is saturated to 32 bits before. */
 int32_t fixed_point_apply(struct fixed_point factor, int64_t x, enum fixed_point_rounding rounding);
 

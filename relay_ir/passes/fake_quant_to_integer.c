@@ -11,6 +11,10 @@
  *          the product with a fixed-point factor twice (ops/fixed_point.c). Its sums are exact;
  *          those of f32 are not, so that a float form whose sums cancel may be further away.
  *          Tables hold what the float form gives, to the bit
+ * rounding with module->rounds_as_onnx (--rounding onnx) rules of the second kind fire where the
+ *          result is that of the float form: bounds, choices, tables of 8 bits; and for products,
+ *          whose exact sum is rounded as ONNX Runtime does it (qnn.requantize, "onnx"). All else
+ *          stays in floats
  *
  * docs/quantised.md lists what stays in floats, between dequantize and quantize. A dequantize that
  * others read stays for them. */
@@ -56,6 +60,10 @@ static const struct rule rules[] = {
     { "quantize_of_move", quantize_of_move, QUANTIZE },
     { "table_of_table", table_of_table, ROOTS(OP_QNN_LUT) },
 
+    { "requantize_as_onnx", requantize_as_onnx, ROOTS(OP_QNN_REQUANTIZE) },
+    { "binary_as_onnx", binary_as_onnx, ROOTS(OP_QNN_ADD, OP_QNN_SUBTRACT, OP_QNN_MUL) },
+    { "global_average_as_onnx", global_average_as_onnx, QUANTIZE },
+
     { "move_before_decoder", move_before_decoder,
       ROOTS(OP_BROADCAST_TO, OP_COPY, OP_DEPTH_TO_SPACE, OP_EXPAND_DIMS, OP_GATHER, OP_GATHER_ND,
             OP_MAX_POOL1D, OP_MAX_POOL2D, OP_MAX_POOL3D, OP_RESHAPE, OP_REVERSE_SEQUENCE,
@@ -75,13 +83,46 @@ static const struct rule rules[] = {
 
 enum { N_RULES = sizeof rules / sizeof *rules, N_LAST = 2 };
 
+typedef struct value *apply(struct rewrite *rewrite, struct node *root);
+
+/* What may be a step away from the float form. */
+static apply *const of_fixed_point[] = {
+    binary_to_integer,      sums_to_integer,      lp_pool_to_average,
+    prod_to_integer,        reduction_to_integer, norm_to_integer,
+    grid_sample_to_integer, resize_to_integer,    recurrent_to_integer,
+};
+
+/* What is there to bring other forms to that of ONNX. */
+static apply *const of_onnx[] = { requantize_as_onnx, binary_as_onnx, global_average_as_onnx };
+
+#define HAS(list, rule) is_among(list, sizeof list / sizeof *list, rule)
+
+static bool is_among(apply *const *list, size_t n, const struct rule *rule)
+{
+    for (size_t i = 0; i < n; i++)
+        if (list[i] == rule->apply)
+            return true;
+    return false;
+}
+
+/* The first n rules, less those of the other rounding. */
+static bool rewrite_with(struct module *module, int n)
+{
+    struct rule fitting[N_RULES];
+    int n_fitting = 0;
+
+    for (int i = 0; i < n; i++)
+        if (!(module->rounds_as_onnx ? HAS(of_fixed_point, &rules[i]) : HAS(of_onnx, &rules[i])))
+            fitting[n_fitting++] = rules[i];
+    return rewrite_module(module, fitting, n_fitting);
+}
+
 bool pass_fake_quant_to_integer(struct module *module)
 {
     bool changed = false;
 
-    return rewrite_module(module, rules, N_RULES - N_LAST) &&
-           rewrite_module(module, rules, N_RULES) && pairs_before_dequantize(module, &changed) &&
-           (!changed || rewrite_module(module, rules, N_RULES));
+    return rewrite_with(module, N_RULES - N_LAST) && rewrite_with(module, N_RULES) &&
+           pairs_before_dequantize(module, &changed) && (!changed || rewrite_with(module, N_RULES));
 }
 
 const struct rule *fake_quant_to_integer_rules(int *n)

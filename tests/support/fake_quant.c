@@ -30,14 +30,14 @@ static struct tensor *run(struct module *module, unsigned seed, struct bulk *bul
     return outputs;
 }
 
-void fake_quant_compare(struct module *got, struct module *wanted, unsigned seed)
+static void compare(struct module *got, struct module *wanted, unsigned seed, double steps)
 {
     struct bulk bulk = { NULL, 0 };
     const struct tensor *a = run(got, seed, &bulk), *b = run(wanted, seed, &bulk);
 
     for (int i = 0; i < wanted->main->ret->n_inputs; i++) {
         const enum dtype dtype = b[i].type.dtype;
-        const double step = dtype_is_float(dtype) || dtype == DTYPE_BOOL ? 0 : 1;
+        const double step = dtype_is_float(dtype) || dtype == DTYPE_BOOL ? 0 : steps;
 
         ck_assert(type_same_storage(&a[i].type, &b[i].type));
         for (int64_t k = 0; k < type_elements(&b[i].type); k++)
@@ -46,6 +46,16 @@ void fake_quant_compare(struct module *got, struct module *wanted, unsigned seed
                           tensor_at(&b[i], k), graph_text(wanted, true));
     }
     bulk_release(&bulk);
+}
+
+void fake_quant_compare(struct module *got, struct module *wanted, unsigned seed)
+{
+    compare(got, wanted, seed, 1);
+}
+
+void fake_quant_compare_exactly(struct module *got, struct module *wanted, unsigned seed)
+{
+    compare(got, wanted, seed, 0);
 }
 
 void fake_quant_check(const struct pass_case *row)

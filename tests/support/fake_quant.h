@@ -33,5 +33,6 @@ void fake_quant_check(const struct pass_case *row);
 
 /* Fails the test unless the results of `got` are those of `wanted`, as above, for random inputs. */
 void fake_quant_compare(struct module *got, struct module *wanted, unsigned seed);
+void fake_quant_compare_exactly(struct module *got, struct module *wanted, unsigned seed);
 
 #endif

@@ -182,6 +182,17 @@ bool may_become_integer(const struct value *value)
     }
 }
 
+/* The float form, of which chain_to_table makes a table where x has 8 bits. */
+static struct value *quantized_again(struct rewrite *rewrite, struct value *x,
+                                     const struct affine *from, const struct affine *to)
+{
+    const union attrs attrs = { .quantize = { .axis = 0, .saturate = true } };
+    struct value *real =
+        rule_build3(rewrite, OP_QNN_DEQUANTIZE, NULL, x, from->scale_value, from->zero_value);
+
+    return rule_build3(rewrite, OP_QNN_QUANTIZE, &attrs, real, to->scale_value, to->zero_value);
+}
+
 struct value *requantized_to(struct rewrite *rewrite, struct value *x, const struct affine *from,
                              const struct affine *to)
 {
@@ -191,6 +202,8 @@ struct value *requantized_to(struct rewrite *rewrite, struct value *x, const str
 
     if (affine_equal(from, to))
         return x;
+    if (rewrite->fn->module->rounds_as_onnx)
+        return quantized_again(rewrite, x, from, to);
     inputs[0] = rule_build1(rewrite, OP_CAST, &cast, x);
     inputs[1] = from->scale_value;
     inputs[2] = int32_constant(rewrite, (int32_t)from->zero, "in_zero");

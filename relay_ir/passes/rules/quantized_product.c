@@ -294,7 +294,7 @@ struct value *product_to_integer(struct rewrite *rewrite, struct node *root)
         y = rule_build2(rewrite, OP_BIAS_ADD, &attrs, y, bias);
     memset(&attrs, 0, sizeof attrs);
     attrs.requantize.axis = p.axis;
-    attrs.requantize.rounding = "double";
+    attrs.requantize.rounding = rewrite->fn->module->rounds_as_onnx ? "onnx" : "double";
     inputs[0] = y;
     inputs[1] = unit_constant(rewrite, &p);
     inputs[2] = int32_constant(rewrite, 0, "in_zero");

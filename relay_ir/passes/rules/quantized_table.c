@@ -6,7 +6,8 @@
  * Constants that lie along one axis (the slopes of a prelu) give a table for each channel.
  *
  * Of 16 bits it has segments (ops/qnn_pwl.c): at most one step away from the float form. What would
- * need too many of them stays in floats, as do constants along an axis. */
+ * need too many of them stays in floats, as do constants along an axis, and with
+ * module->rounds_as_onnx all of 16 bits. */
 #include <math.h>
 #include <string.h>
 
@@ -299,6 +300,20 @@ static struct value *pwl_of(struct chain *chain, const struct node *root, const 
                                           out->scale_value, out->zero_value });
 }
 
+/* Whether a table is what is wanted: with module->rounds_as_onnx it has to be exact, and sums and
+ * products with constants along an axis, which would have a table for each channel where fixed
+ * point has none, stay in floats. A dequantize alone is a chain then. */
+static bool is_wanted(const struct chain *chain, const struct node *root)
+{
+    const enum op op = root->inputs[0]->def->op;
+
+    if (!chain->rewrite->fn->module->rounds_as_onnx)
+        return chain->n > 1;
+    return codes_of(chain) == QNN_CODES &&
+           (chain->axis < 0 || !(op == OP_ADD || op == OP_BIAS_ADD || op == OP_SUBTRACT ||
+                                 op == OP_MULTIPLY || op == OP_DIVIDE));
+}
+
 /* quantize(element-wise operators of dequantize(x) and constants) -> qnn.lut(x, table), of 16 bits
  * qnn.pwl(x, starts, lines) */
 struct value *chain_to_table(struct rewrite *rewrite, struct node *root)
@@ -309,7 +324,7 @@ struct value *chain_to_table(struct rewrite *rewrite, struct node *root)
 
     *chain = (struct chain){ .rewrite = rewrite, .shape = &root->outputs[0]->type, .axis = -1 };
     if (affine_of(rewrite, root, root->outputs[0], &out) && add_value(chain, root->inputs[0]) &&
-        chain->source && chain->n > 1)
+        chain->source && is_wanted(chain, root))
         y = (codes_of(chain) == QNN_CODES ? lut_of : pwl_of)(chain, root, &out);
     bulk_release(&chain->bulk);
     return y;

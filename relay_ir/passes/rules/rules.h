@@ -188,6 +188,11 @@ RULE(norm_to_integer)
 RULE(reduction_to_integer)
 RULE(resize_to_integer)
 
+/* quantized_onnx.c */
+RULE(requantize_as_onnx)
+RULE(binary_as_onnx)
+RULE(global_average_as_onnx)
+
 /* quantized_recurrent.c */
 RULE(recurrent_to_integer)
 RULE(exact_recurrent)

@@ -1,0 +1,18 @@
+#ifndef EMBED_APART_F32_H
+#define EMBED_APART_F32_H
+
+/* A product is rounded before it is added to something: clang may make one operation (FMA) of both with
+ * -ffp-contract=fast, whatever the text says. */
+#if defined __clang__ && defined __SSE__
+#define APART_F32(v) __asm__("" : "+x"(v));
+#elif defined __clang__ && defined __ARM_64BIT_STATE
+#define APART_F32(v) __asm__("" : "+w"(v));
+#elif defined __clang__ && defined __ARM_FP
+#define APART_F32(v) __asm__("" : "+t"(v));
+#elif defined __clang__ && defined __riscv_flen
+#define APART_F32(v) __asm__("" : "+f"(v));
+#else
+#define APART_F32(v)
+#endif
+
+#endif
