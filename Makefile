@@ -94,6 +94,9 @@ $(BUILD)/tests/test_%: $(BUILD)/tests/test_%.o $(test_libraries)
 # These import the models of tests/make.
 $(BUILD)/tests/test_json: $(patsubst %,$(BUILD)/parts/tests/make/%.o,good_cases networks)
 
+# Parts of relayc verify.
+$(BUILD)/tests/test_verify_imported: $(patsubst %,$(BUILD)/cli/%.o,verify_imported verify_layers tensor_error)
+
 # What bench-accuracy is made of, but its main().
 accuracy := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard bench/accuracy/*.c)))
 $(BUILD)/tests/test_accuracy: $(BUILD)/tests/test_accuracy.o $(filter-out %/main.o,$(accuracy)) \

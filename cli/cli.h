@@ -133,6 +133,9 @@ void list_passes(struct cli *cli);
  * in 0..9; a parameter is never left unset), seeded by --seed. *inputs has fn->n_params entries. */
 bool load_inputs(struct cli *cli, const struct function *fn, struct tensor **inputs);
 
+/* The next number in [0, 1) of a sequence that is the same on every machine. */
+double random_unit(uint64_t *state);
+
 /* After the passes: tensors of f32 as the small numbers that --quantized-io made of the parameters;
  * bytes as codes of FP8. False after an error where one is of another type. */
 bool fit_inputs(struct cli *cli, const struct function *fn, struct tensor *inputs);

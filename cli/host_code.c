@@ -271,6 +271,14 @@ static struct adapter_memory memory_of(struct cli *cli, const struct function *m
     return memory;
 }
 
+bool host_code_adapter(struct cli *cli, const struct module *module, bool step,
+                       const struct host_code *code, const char *path)
+{
+    const struct adapter_memory memory = memory_of(cli, module->main, code);
+
+    return adapter_write(cli->ctx, module->main, "model", step, &memory, path);
+}
+
 bool host_code_build(struct cli *cli, struct module *module, bool step, struct host_code *out)
 {
     static const char *const made[] = { "model_adapter.c", "model.so", "model.so.log" };

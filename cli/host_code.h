@@ -29,6 +29,10 @@ bool host_code_write_as(struct cli *cli, struct module *module,
 /* As host_code_write, then builds it with the host's compiler and loads it. */
 bool host_code_build(struct cli *cli, struct module *module, bool step, struct host_code *out);
 
+/* Writes the adapter (runtime/engine/adapter.h) of code that host_code_write wrote. */
+bool host_code_adapter(struct cli *cli, const struct module *module, bool step,
+                       const struct host_code *code, const char *path);
+
 /* A new folder and nothing else. False after an error. */
 bool host_code_folder(struct cli *cli, struct host_code *out);
 

@@ -339,7 +339,7 @@ void print_overview(FILE *out)
 {
     fputs("relayc: from a trained neural network (ONNX) to self-contained C\n\n"
           "  relayc compile kws.onnx -o gen/        write kws.h, kws.c, kws_weights.c, kws.json\n"
-          "  relayc verify kws.onnx                 reference = oneDNN = generated C?\n"
+          "  relayc verify kws.onnx                 file = passes = oneDNN = generated C?\n"
           "  relayc run kws.onnx -i x.npy --output y.npy\n\n",
           out);
     for (int i = 0; i < COMMAND_COUNT; i++)

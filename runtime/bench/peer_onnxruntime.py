@@ -1,6 +1,6 @@
 """ONNX Runtime as a process that is told what to time: a line in, a line out.
 
-  python3 peer_onnxruntime.py MODEL.onnx
+  python3 peer_onnxruntime.py MODEL.onnx [plain]
 
   input DTYPE D0xD1x... FILE   the next input, in graph order   ok
   freeze N,N... NAME           the numbers of an input that     ok
@@ -8,9 +8,10 @@
   run N                        N runs of the network            ok SECONDS (of all of them)
   cold N                       N bytes written, then one run    ok SECONDS (of the run)
   save FILE                    all outputs as raw bytes         ok
+  again                        forgets the inputs               ok
 
 What goes wrong is answered by "error TEXT". Its first line says which version it is. One thread, all
-graph optimisations, inputs and outputs bound once; times are of this thread's CPU time.
+graph optimisations (plain: none of them), inputs and outputs bound once; times are of this thread's CPU time.
 """
 
 import sys
@@ -44,11 +45,12 @@ def has_shape(value, declared):
 
 
 class Peer:
-    def __init__(self, model):
+    def __init__(self, model, plain):
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
         options.inter_op_num_threads = 1
-        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
+        level = onnxruntime.GraphOptimizationLevel
+        options.graph_optimization_level = level.ORT_DISABLE_ALL if plain else level.ORT_ENABLE_ALL
         options.log_severity_level = 3
         # else inputs of products with weights in blocks would be rounded to 8 bits (level 4), and what
         # is compared would be two computations: 2e-3 off the reference, 2e-7 so
@@ -65,6 +67,10 @@ class Peer:
         dims = [int(d) for d in shape.split("x")] if shape != "scalar" else []
         data = numpy.fromfile(path, dtype=DTYPES[dtype]).reshape(dims)
         self.inputs.append(onnxruntime.OrtValue.ortvalue_from_numpy(data))
+
+    def again(self):
+        self.inputs = []
+        self.binding = None
 
     def freeze(self, numbers, *name):
         name = " ".join(name)
@@ -137,7 +143,7 @@ class Peer:
 
 def main():
     try:
-        peer = Peer(sys.argv[1])
+        peer = Peer(sys.argv[1], "plain" in sys.argv[2:])
     except Exception as problem:  # of many kinds
         fail(problem)
     print("ok", onnxruntime.__version__, flush=True)
@@ -150,6 +156,7 @@ def main():
                 "run": peer.run,
                 "cold": peer.cold,
                 "save": peer.save,
+                "again": peer.again,
             }[name](*arguments)
             print("ok", answer or "", flush=True)
         except Exception as problem:

@@ -3,13 +3,13 @@ $ relayc
 relayc: from a trained neural network (ONNX) to self-contained C
 
   relayc compile kws.onnx -o gen/        write kws.h, kws.c, kws_weights.c, kws.json
-  relayc verify kws.onnx                 reference = oneDNN = generated C?
+  relayc verify kws.onnx                 file = passes = oneDNN = generated C?
   relayc run kws.onnx -i x.npy --output y.npy
 
   compile    write NAME.h, NAME.c, weights and NAME.json
   inspect    show inputs, outputs, operators, or the graph (--ir)
   run        execute a model on this machine
-  verify     compare reference, oneDNN and generated C layer by layer
+  verify     compare the file's graph, passes, oneDNN and C layer by layer
   bench      time the generated C on this machine, region by region and against others (--vs)
   tune       find the fastest code for each region, by trying it here (or through --runner)
   calibrate  record what the tensors hold, for quantisation
