@@ -97,6 +97,7 @@ void report_precision(struct cli *cli); /* what became small; nothing when nothi
  * (NULL without --data, or after an error), to be closed by the caller, with how many --limit
  * leaves. */
 void simulate_precision(struct cli *cli);
+void realise_precision(struct cli *cli); /* … and as it is compiled, again */
 struct samples *open_samples(struct cli *cli, const struct function *fn, int64_t *n);
 
 /* Whether parts of the graph may leave c. */
@@ -134,7 +135,7 @@ void list_passes(struct cli *cli);
 bool load_inputs(struct cli *cli, const struct function *fn, struct tensor **inputs);
 
 /* The next number in [0, 1) of a sequence that is the same on every machine. */
-double random_unit(uint64_t *state);
+double input_unit(uint64_t *state);
 
 /* After the passes: tensors of f32 as the small numbers that --quantized-io made of the parameters;
  * bytes as codes of FP8. False after an error where one is of another type. */

@@ -1,11 +1,16 @@
-/* cmd_compare.c - layer by layer, what storing small numbers costs. */
+/* cmd_compare.c - layer by layer, what storing small numbers costs; and what the generated C makes
+ * of it in the end. */
+#include <math.h>
 #include <string.h>
 
 #include "base/str.h"
 #include "cli/cli.h"
+#include "cli/host_code.h"
+#include "codegen_c/machine.h"
 #include "frontend/tensors/samples.h"
 #include "quantize/compare.h"
 #include "relay_ir/passes/pipeline.h"
+#include "runtime/engine/engine.h"
 
 enum { SHOWN = 10 }; /* layers on standard output */
 
@@ -55,7 +60,101 @@ static bool load_sample(void *user, struct ctx *ctx, struct bulk *bulk, int64_t 
     return samples_load(user, ctx, bulk, index, inputs);
 }
 
-static bool compare(struct cli *cli, const struct compared *both, struct comparison *out)
+/* What the generated C gives, against the float model on the engine. NULL: not asked for. */
+struct realised {
+    struct module *module;
+    struct host_code code;
+    int n;                    /* results */
+    struct loss_sums *sums;   /* [n], over all samples */
+    int64_t n_samples, *same; /* [n] samples whose greatest number is at the same place */
+};
+
+static bool realise(struct cli *cli, struct realised *r)
+{
+    realise_precision(cli);
+    r->module = load_model(cli);
+    if (!r->module || !run_passes(cli, r->module))
+        return false;
+    function_number(r->module->main);
+    r->n = r->module->main->ret->n_inputs;
+    r->sums = arena_array(&cli->ctx->perm, struct loss_sums, r->n);
+    r->same = arena_array(&cli->ctx->perm, int64_t, r->n);
+    return host_code_build(cli, r->module, false, &r->code);
+}
+
+static double real_number(const struct tensor *tensor, const struct qtype *q, int64_t i)
+{
+    const double code = tensor_at(tensor, i);
+
+    return q && q->kind == QTYPE_SCALED && q->n == 1
+               ? (double)q->scale[0] * (code - (q->zero ? q->zero[0] : 0))
+               : code;
+}
+
+static void add_result(struct realised *r, int i, const struct tensor *wanted,
+                       const struct tensor *found)
+{
+    const struct qtype *q = r->module->main->ret->inputs[i]->type.quant;
+    struct loss_sums *s = &r->sums[i];
+    int64_t best_x = 0, best_y = 0;
+
+    for (int64_t k = 0; k < type_elements(&wanted->type); k++) {
+        const double x = tensor_at(wanted, k), y = real_number(found, q, k);
+
+        if (x > tensor_at(wanted, best_x))
+            best_x = k;
+        if (y > real_number(found, q, best_y))
+            best_y = k;
+        if (!isfinite(x) || !isfinite(y))
+            continue;
+        s->n++;
+        s->noise += (x - y) * (x - y);
+        s->absolute += fabs(x - y);
+        s->xx += x * x;
+        s->yy += y * y;
+        s->xy += x * y;
+    }
+    r->same[i] += best_x == best_y;
+}
+
+static bool realised_sample(struct cli *cli, struct realised *r, struct engine *engine,
+                            const struct calibration_source *source, int64_t sample)
+{
+    const struct function *fn = r->module->main;
+    struct arena *scratch = &cli->ctx->scratch;
+    struct tensor *inputs = arena_array(scratch, struct tensor, fn->n_params);
+    struct tensor *wanted = arena_array(scratch, struct tensor, r->n);
+    struct tensor *found = arena_array(scratch, struct tensor, r->n);
+    struct bulk bulk = { 0 };
+    bool ok = source->load(source->user, cli->ctx, &bulk, sample, inputs) &&
+              engine_run(engine, inputs, wanted, &bulk, NULL) && fit_inputs(cli, fn, inputs) &&
+              generated_run(r->code.generated, inputs, found, &bulk);
+
+    for (int i = 0; i < r->n && ok; i++)
+        add_result(r, i, &wanted[i], &found[i]);
+    r->n_samples += ok;
+    bulk_release(&bulk);
+    return ok;
+}
+
+static bool run_realised(struct cli *cli, const struct compared *both,
+                         const struct calibration_source *source, struct realised *r)
+{
+    struct engine *engine;
+    bool ok;
+
+    if (!r)
+        return true;
+    engine = engine_new(cli->ctx, both->reference->main);
+    ok = engine != NULL;
+    for (int64_t i = 0; i < source->n && ok; i++)
+        ok = realised_sample(cli, r, engine, source, i);
+    engine_free(engine);
+    return ok;
+}
+
+static bool compare(struct cli *cli, const struct compared *both, struct comparison *out,
+                    struct realised *realised)
 {
     const struct function *fn = both->reference->main;
     struct calibration_source source = { .n = 1 };
@@ -78,7 +177,8 @@ static bool compare(struct cli *cli, const struct compared *both, struct compari
     } else {
         return false;
     }
-    ok = compare_modules(cli->ctx, both->reference, both->quantized, &source, out);
+    ok = compare_modules(cli->ctx, both->reference, both->quantized, &source, out) &&
+         run_realised(cli, both, &source, realised);
     out->random = !on_data && !has_option(&cli->args, OPTION_INPUT);
     samples_close(samples);
     return ok;
@@ -151,22 +251,63 @@ static void show(struct cli *cli, const struct comparison *c)
             show_layer(cli, &c->layers[i], list);
 }
 
+/* The whole network, as it ships. */
+static void show_realised(struct cli *cli, const struct realised *r)
+{
+    cJSON *list = cli->json ? cJSON_AddArrayToObject(cli->json, "generated") : NULL;
+
+    say(cli, "%-61s %10s %10s %8s\n",
+        arena_printf(&cli->ctx->perm, "results of the generated C (%s); above: simulated on oneDNN",
+                     cli->machine->name),
+        "1 - cosine", "noise", "argmax");
+    for (int i = 0; i < r->n; i++) {
+        const char *name = str_safe(&cli->ctx->perm, r->module->main->result_names[i], 60);
+        double loss[LOSS_COUNT];
+        cJSON *row = list ? cJSON_CreateObject() : NULL;
+
+        loss_of_sums(&r->sums[i], loss);
+        say(cli, "%-61s %10.3g %10.3g %4lld/%lld\n", name, loss[LOSS_COS], loss[LOSS_SNR],
+            (long long)r->same[i], (long long)r->n_samples);
+        if (!row)
+            continue;
+        cJSON_AddItemToArray(list, row);
+        cJSON_AddStringToObject(row, "name", name);
+        cJSON_AddNumberToObject(row, loss_name(LOSS_COS), loss[LOSS_COS]);
+        cJSON_AddNumberToObject(row, loss_name(LOSS_SNR), loss[LOSS_SNR]);
+        cJSON_AddNumberToObject(row, "same_argmax", (double)r->same[i]);
+    }
+}
+
 bool command_compare(struct cli *cli)
 {
+    static const char *const executors[] = { "generated", "engine", NULL };
     struct compared both = { NULL, NULL };
+    struct realised realised = { .module = NULL };
     struct comparison comparison;
+    int with;
     bool ok;
 
-    if (!prepare_offload(cli))
+    if (show_machines_wanted(cli)) {
+        list_machines(cli);
+        return true;
+    }
+    ok = option_word(cli->ctx, &cli->args, OPTION_WITH, executors, 0, &with);
+    ok = prepare_machine(cli) && ok;
+    if (!prepare_offload(cli) || !ok)
         return false;
     if (!precision_wanted(cli)) {
         diag_error(cli->ctx, DIAG_USAGE, NULL, "'relayc compare' needs --precision, or --qtable");
         diag_help(cli->ctx, "for example --precision fp8; docs/quantize.md lists them");
         return false;
     }
-    ok = load_both(cli, &both) && compare(cli, &both, &comparison) && write_logs(cli, &comparison);
+    ok = load_both(cli, &both) && (with || realise(cli, &realised)) &&
+         compare(cli, &both, &comparison, with ? NULL : &realised) && write_logs(cli, &comparison);
     if (ok)
         show(cli, &comparison);
+    if (ok && !with)
+        show_realised(cli, &realised);
+    host_code_free(&realised.code);
+    module_free(realised.module);
     module_free(both.reference);
     module_free(both.quantized);
     return ok;

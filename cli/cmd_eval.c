@@ -10,10 +10,11 @@
 #include "cli/eval.h"
 #include "cli/host_code.h"
 #include "cli/progress.h"
+#include "codegen_c/machine.h"
 #include "eval/run.h"
 #include "relay_ir/passes/pipeline.h"
 
-enum executor { WITH_ENGINE, WITH_GENERATED };
+enum executor { WITH_GENERATED, WITH_ENGINE }; /* the former ships: the default */
 
 struct request {
     struct eval_request eval;
@@ -35,30 +36,29 @@ static int count_threads(long long wanted)
 
 static bool parse_request(struct cli *cli, struct request *r)
 {
-    static const char *const executors[] = { "engine", "generated", NULL };
+    static const char *const executors[] = { "generated", "engine", NULL };
     static const char *const others[] = { "f32", NULL };
     const struct arguments *args = &cli->args;
     long long threads;
     int other;
     bool ok = eval_request_parse(cli, &r->eval);
 
-    ok = option_word(cli->ctx, args, OPTION_WITH, executors, WITH_ENGINE, &r->with) && ok;
+    ok = option_word(cli->ctx, args, OPTION_WITH, executors, WITH_GENERATED, &r->with) && ok;
     ok = option_word(cli->ctx, args, OPTION_AGAINST, others, 0, &other) && ok;
     ok = option_integer(cli->ctx, args, OPTION_THREADS, 0, &threads) && ok;
     r->n_threads = count_threads(threads);
     r->against = has_option(args, OPTION_AGAINST);
     if (r->with != WITH_GENERATED && has_option(args, OPTION_TARGET))
-        ok = diag_error(cli->ctx, DIAG_USAGE, NULL,
-                        "--target says nothing without --with generated");
+        ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "--target says nothing to --with engine");
     if (r->with != WITH_GENERATED && has_option(args, OPTION_DETERMINISTIC))
-        ok = diag_error(cli->ctx, DIAG_USAGE, NULL,
-                        "--deterministic says nothing without --with generated");
+        ok =
+            diag_error(cli->ctx, DIAG_USAGE, NULL, "--deterministic says nothing to --with engine");
     ok = prepare_machine(cli) && ok;
     ok = prepare_offload(cli) && ok;
     if (r->against && r->with != WITH_GENERATED && !precision_wanted(cli))
         ok = diag_error(cli->ctx, DIAG_USAGE, NULL,
-                        "--against f32 compares f32 with itself: give --precision, --qtable or "
-                        "--with generated");
+                        "--against f32 compares f32 with itself: give --precision or --qtable, or "
+                        "leave out --with engine");
     return ok;
 }
 
@@ -190,11 +190,16 @@ static void report(struct cli *cli, const struct request *r, const struct answer
         cJSON_AddNumberToObject(cli->json, "samples", (double)now->n);
         cJSON_AddStringToObject(cli->json, "with",
                                 r->with == WITH_GENERATED ? "generated" : "engine");
+        if (r->with == WITH_GENERATED)
+            cJSON_AddStringToObject(cli->json, "target", cli->machine->name);
         list = cJSON_AddArrayToObject(cli->json, "metrics");
     }
     report_precision(cli);
-    say(cli, "%lld sample%s%s\n", (long long)now->n, str_plural(now->n),
-        r->with == WITH_GENERATED ? ", with the generated C" : "");
+    say(cli, "%lld sample%s, judged by %s%s\n", (long long)now->n, str_plural(now->n),
+        r->with == WITH_GENERATED
+            ? arena_printf(&cli->ctx->perm, "the generated C (%s)", cli->machine->name)
+            : "oneDNN",
+        was ? "; f32 by oneDNN" : "");
     if (was)
         say(cli, "%-10s %10s %10s  %17s  %9s  %s\n", "metric", "f32",
             precision_wanted(cli) ? "quantised" : "generated", "change", "agree", "lost / won");

@@ -36,7 +36,7 @@ static uint64_t next_random(uint64_t *state)
     return z ^ (z >> 31);
 }
 
-double random_unit(uint64_t *state)
+double input_unit(uint64_t *state)
 {
     return (double)(next_random(state) >> 11) * 0x1p-53;
 }
@@ -46,7 +46,7 @@ static void fill_random(struct tensor *tensor, uint64_t *state)
     const int64_t n = type_elements(&tensor->type);
 
     for (int64_t i = 0; i < n; i++) {
-        const double unit = random_unit(state);
+        const double unit = input_unit(state);
 
         if (dtype_is_float(tensor->type.dtype))
             dtype_store(tensor->type.dtype, tensor->data, i, 2 * unit - 1);

@@ -461,6 +461,11 @@ void simulate_precision(struct cli *cli)
     cli->precision->options.simulate_only = true;
 }
 
+void realise_precision(struct cli *cli)
+{
+    cli->precision->options.simulate_only = false;
+}
+
 /* A graph that was divided into regions (compile --emit json) shows nothing to work on. */
 bool check_no_regions(struct cli *cli, const struct module *module, const char *what)
 {

@@ -33,7 +33,7 @@ static void fill_made(struct tensor *tensor, enum made_kind kind, uint64_t *stat
     const int64_t n = type_elements(&tensor->type);
 
     for (int64_t i = 0; i < n; i++) {
-        const double unit = random_unit(state), other = random_unit(state);
+        const double unit = input_unit(state), other = input_unit(state);
 
         if (dtype_is_float(tensor->type.dtype))
             dtype_store(tensor->type.dtype, tensor->data, i, made_number(kind, unit, other));
@@ -68,7 +68,7 @@ static void shuffle(struct tensor *tensor, uint64_t *state)
 
     for (int64_t i = type_elements(&tensor->type) - 1; i > 0; i--) {
         unsigned char *a = data + (size_t)i * size;
-        unsigned char *b = data + (size_t)(random_unit(state) * (double)(i + 1)) * size;
+        unsigned char *b = data + (size_t)(input_unit(state) * (double)(i + 1)) * size;
 
         memcpy(kept, a, size);
         memmove(a, b, size);

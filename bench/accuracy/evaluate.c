@@ -2,11 +2,18 @@
 
 #include <math.h>
 #include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "base/file.h"
+#include "codegen_c/codegen.h"
+#include "codegen_c/machine.h"
 #include "eval/rank.h"
 #include "quantize/workers.h"
 #include "runtime/engine/engine.h"
+#include "runtime/engine/generated.h"
 
 enum { TOP = 5 };
 
@@ -21,6 +28,7 @@ struct runner {
     struct run *run;
     struct ctx *ctx;
     struct engine *engine;
+    struct generated *generated;
     int n_runners; /* that stand from here on */
     bool failed;
 };
@@ -71,6 +79,14 @@ static bool count(struct runner *runner, int64_t i, const struct tensor *result,
     return true;
 }
 
+/* On the engine, or, where there is none, by the generated code. */
+static bool run_network(struct runner *runner, const struct tensor *input, struct tensor *outputs,
+                        struct bulk *bulk)
+{
+    return runner->engine ? engine_run(runner->engine, input, outputs, bulk, NULL)
+                          : generated_run(runner->generated, input, outputs, bulk);
+}
+
 static bool run_one(struct runner *runner, int64_t i)
 {
     const struct dataset *dataset = runner->run->dataset;
@@ -81,8 +97,7 @@ static bool run_one(struct runner *runner, int64_t i)
     bool ok;
 
     outputs = arena_array(&runner->ctx->scratch, struct tensor, runner->run->fn->ret->n_inputs);
-    ok = engine_run(runner->engine, &input, outputs, &bulk, NULL) &&
-         count(runner, i, &outputs[0], sample);
+    ok = run_network(runner, &input, outputs, &bulk) && count(runner, i, &outputs[0], sample);
     bulk_release(&bulk);
     arena_release(&runner->ctx->scratch);
     return ok;
@@ -136,6 +151,15 @@ struct score score_head(const struct score *score, int64_t n)
     return head;
 }
 
+static void score_begin(struct ctx *ctx, int64_t n, struct score *out)
+{
+    *out = (struct score){ .n = n };
+    out->class = arena_array(&ctx->perm, int, n);
+    out->right = arena_array(&ctx->perm, bool, n);
+    out->right5 = arena_array(&ctx->perm, bool, n);
+    out->errors = arena_array(&ctx->perm, double, n);
+}
+
 bool evaluate(struct ctx *ctx, struct function *fn, const struct dataset *dataset, int64_t n,
               int n_threads, struct score *out)
 {
@@ -146,11 +170,7 @@ bool evaluate(struct ctx *ctx, struct function *fn, const struct dataset *datase
     if (fn->n_params != 1)
         return diag_error(ctx, DIAG_INPUT_MISMATCH, NULL, "the network has %d inputs, wanted is 1",
                           fn->n_params);
-    *out = (struct score){ .n = n };
-    out->class = arena_array(&ctx->perm, int, n);
-    out->right = arena_array(&ctx->perm, bool, n);
-    out->right5 = arena_array(&ctx->perm, bool, n);
-    out->errors = arena_array(&ctx->perm, double, n);
+    score_begin(ctx, n, out);
     for (int i = 0; i < n_threads; i++)
         runners[i] = (struct runner){ .run = &run,
                                       .ctx = ctx_new(ctx->diags.input_name),
@@ -171,6 +191,66 @@ bool evaluate(struct ctx *ctx, struct function *fn, const struct dataset *datase
     if (ok)
         *out = score_head(out, n);
     return ok;
+}
+
+/* --- generated C ------------------------------------------------------------------------------ */
+
+/* The C in a folder of its own, built and loaded; the folder can go then. */
+static struct generated *build_generated(struct ctx *ctx, struct module *module)
+{
+    char dir[] = "/tmp/relayc-accuracy-XXXXXX";
+    const struct machine *machine = machine_host();
+    const struct codegen_options how = { .name = "model",
+                                         .dir = dir,
+                                         .model_file = "",
+                                         .model_sha256 = "",
+                                         .command = "",
+                                         .machine = machine };
+    struct generated_options options = { .name = "model", .dir = dir };
+    struct output_set set = { .ctx = ctx };
+    struct generated *generated = NULL;
+    struct codegen_result result;
+
+    if (!mkdtemp(dir)) {
+        diag_error(ctx, DIAG_FILE_WRITE, NULL, "cannot make a folder in /tmp");
+        return NULL;
+    }
+    if (codegen_c(module, &how, &set, &result) && output_commit(&set)) {
+        options.files = result.files;
+        options.n_files = result.n_files;
+        options.flags = arena_printf(&ctx->perm, "-O2 %s", machine_flags_here(machine));
+        generated = generated_build(ctx, module->main, &options);
+    }
+    for (int i = 0; i < result.n_files; i++)
+        remove(result.files[i]);
+    remove(arena_printf(&ctx->perm, "%s/model_adapter.c", dir));
+    remove(arena_printf(&ctx->perm, "%s/model.so", dir));
+    remove(arena_printf(&ctx->perm, "%s/model.so.log", dir));
+    rmdir(dir);
+    return generated;
+}
+
+bool evaluate_generated(struct ctx *ctx, struct module *module, const struct dataset *dataset,
+                        int64_t n, struct score *out)
+{
+    struct run run = { .fn = module->main, .dataset = dataset, .score = out };
+    struct runner runner = { .run = &run, .ctx = ctx };
+    double start;
+
+    if (module->main->n_params != 1)
+        return diag_error(ctx, DIAG_INPUT_MISMATCH, NULL, "the network has %d inputs, wanted is 1",
+                          module->main->n_params);
+    score_begin(ctx, n, out);
+    runner.generated = build_generated(ctx, module);
+    if (!runner.generated)
+        return false;
+    start = now();
+    run_some(&runner);
+    out->seconds = now() - start;
+    generated_free(runner.generated);
+    if (!runner.failed)
+        *out = score_head(out, n);
+    return !runner.failed;
 }
 
 /* --- comparison ------------------------------------------------------------------------------- */

@@ -16,10 +16,15 @@ struct score {
     double seconds;   /* processor time of the runs alone */
 };
 
-/* The first n samples, which have labels. fn has one parameter, of the dataset's type. Memory of
- * ctx->perm. */
+/* The first n samples, which have labels, by the engine. fn has one parameter, of the dataset's
+ * type. Memory of ctx->perm. */
 bool evaluate(struct ctx *ctx, struct function *fn, const struct dataset *dataset, int64_t n,
               int n_threads, struct score *out);
+
+/* The same by the C that is generated of the module (after fuse_ops) for this machine, one sample
+ * after the other on one core. */
+bool evaluate_generated(struct ctx *ctx, struct module *module, const struct dataset *dataset,
+                        int64_t n, struct score *out);
 
 /* The part of it that speaks of the first n samples. Borrows; `seconds` is that of all. */
 struct score score_head(const struct score *score, int64_t n);

@@ -17,7 +17,7 @@ struct bench {
     const char *output;             /* NULL = none */
     long limit;                     /* samples; 0 = all */
     int n_threads;
-    bool realised; /* what generated C computes, not its simulation in f32 */
+    enum judge judge;
     FILE *copy;
     int n_failed;
 };
@@ -87,8 +87,11 @@ static void put_heading(const struct bench *bench, const struct subject *subject
                      fabs(percent(all->n_right5, all->n) - network->top5) < 0.005)
                 ? ""
                 : " **DIFFERS**");
-    put(bench, "Calibrated on %lld samples, tested on %lld others.\n\n",
-        (long long)dataset->n_calibration, (long long)dataset->n_tested);
+    put(bench, "Calibrated on %lld samples, tested on %lld others, judged by %s.\n\n",
+        (long long)dataset->n_calibration, (long long)dataset->n_tested,
+        bench->judge == JUDGE_GENERATED  ? "the generated C (f32: by oneDNN)"
+        : bench->judge == JUDGE_REALISED ? "oneDNN, on the realised graph"
+                                         : "oneDNN, on the simulation");
     if (network->kind == DATA_WINDOWS)
         put(bench, "| | mean squared error | weights, KiB | CPU s to quantise, to run "
                    "|\n|---|---|---|---|\n");
@@ -149,7 +152,7 @@ static void run_config(struct bench *bench, const struct subject *subject,
     struct ctx *ctx = ctx_new(subject->path);
     struct measured m;
 
-    if (measure(subject, config, bench->realised, ctx, &m)) {
+    if (measure(subject, config, bench->judge, ctx, &m)) {
         put_row(bench, subject, config->name, &m.score, m.report.weight_bytes_after, m.seconds);
         note_kept(notes, config->name, &m.report);
         note_rules(notes, config->name, &m.report);
@@ -185,12 +188,14 @@ static void run_network(struct bench *bench, const struct network *network)
 
 static int usage(void)
 {
-    fputs("bench_accuracy [-m NETWORK,...] [-c PART,...] [-n SAMPLES] [-t THREADS] [-o FILE] [-r]\n"
+    fputs("bench_accuracy [-m NETWORK,...] [-c PART,...] [-n SAMPLES] [-t THREADS] [-o FILE] "
+          "[-r|-s]\n"
           "  -m  networks whose names have one of these parts; default: all\n"
           "  -c  likewise of configurations; \"\" is f32 alone\n"
           "  -n  test on so many samples only\n"
           "  -o  write the table to this file too\n"
-          "  -r  run the realised graphs (integers and small floats), not their simulation\n"
+          "  -r  on oneDNN: the realised graphs (integers and small floats)\n"
+          "  -s  on oneDNN: their simulation in f32; default: the generated C\n"
           "  -l  list networks and configurations\n"
           "RELAYC_SHARED is the folder with models/ and data/.\n",
           stderr);
@@ -208,14 +213,15 @@ static int list(void)
 
 static bool parse(struct bench *bench, int argc, char **argv)
 {
-    for (int c; (c = getopt(argc, argv, "m:c:n:t:o:r")) != -1;)
+    for (int c; (c = getopt(argc, argv, "m:c:n:t:o:rs")) != -1;)
         switch (c) {
         case 'm': bench->networks = optarg; break;
         case 'c': bench->configs = optarg; break;
         case 'n': bench->limit = atol(optarg); break;
         case 't': bench->n_threads = atoi(optarg); break;
         case 'o': bench->output = optarg; break;
-        case 'r': bench->realised = true; break;
+        case 'r': bench->judge = JUDGE_REALISED; break;
+        case 's': bench->judge = JUDGE_SIMULATION; break;
         default: return false;
         }
     return optind == argc && bench->limit >= 0 && bench->n_threads >= 1;

@@ -118,16 +118,19 @@ static struct module *quantize(const struct subject *subject, const struct confi
     return NULL;
 }
 
-bool measure(const struct subject *subject, const struct config *config, bool realised,
+bool measure(const struct subject *subject, const struct config *config, enum judge judge,
              struct ctx *ctx, struct measured *out)
 {
     const double start = now();
-    struct module *module = quantize(subject, config, realised, ctx, &out->report);
+    struct module *module = quantize(subject, config, judge != JUDGE_SIMULATION, ctx, &out->report);
     bool ok;
 
     out->seconds = now() - start;
-    ok = module && evaluate(ctx, module->main, &subject->dataset, subject->dataset.n_tested,
-                            subject->n_threads, &out->score);
+    ok = module && (judge == JUDGE_GENERATED
+                        ? evaluate_generated(ctx, module, &subject->dataset,
+                                             subject->dataset.n_tested, &out->score)
+                        : evaluate(ctx, module->main, &subject->dataset, subject->dataset.n_tested,
+                                   subject->n_threads, &out->score));
     module_free(module);
     return ok;
 }

@@ -30,9 +30,15 @@ struct measured {
     double seconds; /* processor time up to the runs, which score has */
 };
 
-/* Quantises the model afresh and runs it on the tested samples. realised: as it is compiled, not
- * its simulation in f32. Everything in *out is of ctx. */
-bool measure(const struct subject *subject, const struct config *config, bool realised,
+/* Who says what a network answers. */
+enum judge {
+    JUDGE_GENERATED,  /* the C that it is compiled to */
+    JUDGE_REALISED,   /* the engine, on the graph that this C is written from */
+    JUDGE_SIMULATION, /* the engine, on the simulation in f32 */
+};
+
+/* Quantises the model afresh and runs it on the tested samples. Everything in *out is of ctx. */
+bool measure(const struct subject *subject, const struct config *config, enum judge judge,
              struct ctx *ctx, struct measured *out);
 
 #endif

@@ -3,17 +3,17 @@ $ { printf '\223NUMPY\001\000\106\000%-69s\n' "{'descr': '|u1', 'fortran_order':
 $ relayc run $MODELS/dense_softmax.onnx -i x.npy 2>&1 | head -1
 error[R0502]: input "x" is (4,6) u8, wanted is (1,6) f32
 $ relayc eval $MODELS/dense_softmax.onnx --data x.npy --labels labels.txt --metric top1,top5,auc
-4 samples
+4 samples, judged by the generated C (generic)
 top1          25.00 %
 top5         100.00 %
 auc            0.4167
-$ relayc eval $MODELS/dense_softmax.onnx --data x.npy --labels labels.txt --metric top1,auc --with generated
-4 samples, with the generated C
+$ relayc eval $MODELS/dense_softmax.onnx --data x.npy --labels labels.txt --metric top1,auc --with engine
+4 samples, judged by oneDNN
 top1          25.00 %
 auc            0.4167
 $ relayc eval $MODELS/dense_softmax.onnx --data x.npy --labels labels.txt --metric accuracy,auc --precision fp8w=f4e2m1 --against f32
 fp8w=f4e2m1: 1 of 1 product, constants 112 -> 45 bytes
-4 samples
+4 samples, judged by the generated C (generic); f32 by oneDNN
 metric            f32  quantised             change      agree  lost / won
 accuracy      25.00 %    25.00 %       +0.00 ± 0.00   100.00 %  0 / 0
 auc            0.4167     0.4167   +0.0000 ± 0.0000
@@ -22,6 +22,7 @@ $ relayc eval $MODELS/dense_softmax.onnx --data x.npy --labels labels.txt --metr
 	"schema":	"relayc-eval-1",
 	"samples":	4,
 	"with":	"generated",
+	"target":	"generic",
 	"metrics":	[{
 			"name":	"top1",
 			"value":	0.25,
@@ -67,12 +68,12 @@ $ relayc eval $MODELS/dense_softmax.onnx --data x.npy --labels labels.txt --metr
 }
 # --limit takes samples from everywhere: of these the first and the third
 $ relayc eval $MODELS/dense_softmax.onnx --data x.npy --labels labels.txt --metric top1 --limit 2
-2 samples
+2 samples, judged by the generated C (generic)
 top1          50.00 %
 # images, by name; what an autoencoder gives back
 $ mkdir images; echo iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAFklEQVR42mNgYGD4z8DAwPCfgUtEDgAPYwI7U6vQagAAAABJRU5ErkJggg== | base64 -d >images/a.png; cp images/a.png images/b.png; echo '{"resize": {"mode": "exact", "width": 4, "height": 4}, "mean": 127.5, "std": 127.5}' >spec.json
 $ relayc eval $MODELS/element_wise.onnx --data images --preprocess spec.json --metric mse
-2 samples
+2 samples, judged by the generated C (generic)
 mse          0.552311
 $ printf 'a.png 1\nc.png 48\nd.png x\n' >bad.txt; relayc eval $MODELS/element_wise.onnx --data images --preprocess spec.json --metric top1 --labels bad.txt
 error[R0009]: bad.txt:3: 'd.png x' is no label
@@ -103,20 +104,20 @@ help: boxes/a.txt would be the first
 $ mkdir two found; echo iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAADklEQVR42mP4DwYMEAoAU7oL9YXEbhEAAAAASUVORK5CYII= | base64 -d >two/white.png; echo iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAC0lEQVR42mNgQAYAAA4AATo1BFYAAAAASUVORK5CYII= | base64 -d >two/black.png; printf '3 0.25 0.5 0.5 1\n' >found/white.txt; echo '{"resize": {"mode": "exact", "width": 4, "height": 4}, "scale": 0.00392156862745098}' >bright.json
 $ echo CAc67wEKGQoBeBIBYSIRR2xvYmFsQXZlcmFnZVBvb2wKDwoBYRIBZiIHRmxhdHRlbgoSCgFmCgF3CgFiEgF5IgRHZW1tEgNkZXQqUwgDCAYQAUIBd0pIAAAAAAAAAAAAAAAAAAAAAM3MzD0AAAAAAAAAAAAAAAAAAAAAAAAAAM3MzD0AAAAAAAAAAAAAAAAAAAAAAAAAAM3MzD0AAAAAKiEIBhABQgFiShgAAAAAAAAAAAAAAEAAAIBAAAAAPwAAAABaGwoBeBIWChQIARIQCgIIAQoCCAMKAggECgIIBGITCgF5Eg4KDAgBEggKAggBCgIIBkIECgAQDQ== | base64 -d >det.onnx; echo CAc6rwEKGQoBeBIBYSIRR2xvYmFsQXZlcmFnZVBvb2wKDwoBYRIBZiIHRmxhdHRlbgoSCgFmCgF3CgFiEgF5IgRHZW1tEgN0d28qIwgDCAIQAUIBd0oYAACAvwAAgD8AAIC/AACAPwAAgL8AAIA/KhEIAhABQgFiSggAAMA/AADAv1obCgF4EhYKFAgBEhAKAggBCgIIAwoCCAQKAggEYhMKAXkSDgoMCAESCAoCCAEKAggCQgQKABAN | base64 -d >two.onnx
 $ printf '0 0.25 0.5 0.5 1\n' >boxes/white.txt; printf '0 0.75 0.5 0.5 1\n' >boxes/black.txt; relayc eval det.onnx --data two --preprocess bright.json --metric map50,map --labels boxes --decode boxes
-2 samples
+2 samples, judged by the generated C (generic)
 map50          0.5050
 map            0.5050
 $ relayc eval det.onnx --data two --preprocess bright.json --metric map50 --labels boxes --decode boxes --precision fp8w --against f32
 fp8w: 1 of 1 product, constants 96 -> 67 bytes
-2 samples
+2 samples, judged by the generated C (generic); f32 by oneDNN
 metric            f32  quantised             change      agree  lost / won
 map50          0.5050     0.5050   +0.0000 ± 0.0000
 $ relayc eval two.onnx --data two --preprocess bright.json --metric accuracy,auc --labels found --present 3:0.4
-2 samples
+2 samples, judged by the generated C (generic)
 accuracy     100.00 %
 auc            1.0000
 $ relayc eval two.onnx --data two --preprocess bright.json --metric accuracy --labels found --present 3:0.6
-2 samples
+2 samples, judged by the generated C (generic)
 accuracy      50.00 %
 $ relayc eval two.onnx --data two --preprocess bright.json --metric accuracy --labels found --present 3:much
 error[R0501]: --present: '3:much' is neither CLASS nor CLASS:SHARE
@@ -125,7 +126,7 @@ help: 0:0.005 asks for boxes of class 0 that cover half a percent of the image
 # a precision for each node
 $ printf 'y fp8w=f4e2m1\n' >q.qtable; relayc eval two.onnx --data two --preprocess bright.json --metric accuracy --labels found --present 3 --qtable q.qtable --against f32
 f32: 1 of 1 product, constants 32 -> 20 bytes
-2 samples
+2 samples, judged by the generated C (generic); f32 by oneDNN
 metric            f32  quantised             change      agree  lost / won
 accuracy     100.00 %   100.00 %       +0.00 ± 0.00   100.00 %  0 / 0
 $ printf 'z fp8w\n' >q.qtable; relayc eval two.onnx --data two --preprocess bright.json --metric accuracy --labels found --present 3 --qtable q.qtable
@@ -150,18 +151,18 @@ error[R0501]: --decode: there is no 'yolo'
 help: decoders are yolov5, yolox, yolov8, boxes, ssd
 error[R0501]: what is right must be known: --labels
 help: a file of lines 'FILE LABEL', or for boxes a folder of YOLO's .txt files (docs/eval.md)
-error[R0501]: --with: 'reference' is not engine or generated
+error[R0501]: --with: 'reference' is not generated or engine
 [2]
-$ relayc eval $MODELS/dense_softmax.onnx --data x.npy --metric top1,map --labels labels.txt --against f32
+$ relayc eval $MODELS/dense_softmax.onnx --data x.npy --metric top1,map --labels labels.txt --against f32 --with engine
 error[R0501]: map and map50 need to know how the model gives its boxes: --decode
 help: decoders are yolov5, yolox, yolov8, boxes, ssd (docs/eval.md)
 error[R0501]: some of these metrics need classes, others boxes
-error[R0501]: --against f32 compares f32 with itself: give --precision, --qtable or --with generated
+error[R0501]: --against f32 compares f32 with itself: give --precision or --qtable, or leave out --with engine
 [2]
-$ relayc eval $MODELS/dense_softmax.onnx --data x.npy --metric top1 --labels labels.txt --against f32 --calib-data x.npy --target host
-error[R0501]: --target says nothing without --with generated
+$ relayc eval $MODELS/dense_softmax.onnx --data x.npy --metric top1 --labels labels.txt --against f32 --calib-data x.npy --target host --with engine
+error[R0501]: --target says nothing to --with engine
 error[R0501]: --calib-data says nothing without --precision or --qtable
-error[R0501]: --against f32 compares f32 with itself: give --precision, --qtable or --with generated
+error[R0501]: --against f32 compares f32 with itself: give --precision or --qtable, or leave out --with engine
 [2]
 $ relayc eval $MODELS/dense_softmax.onnx --data x.npy --metric mse
 error[R0502]: mse compares the result with the input, of which one is (1,4) f32, the other (1,6) f32
@@ -181,6 +182,6 @@ error[R0501]: --round: 'best' is not nearest, adaround or gptq
 $ relayc eval $MODELS/dense_softmax.onnx --data x.npy --labels labels.txt --metric top1 --precision int8w=i4 --round gptq --calib-data x.npy --bias-correction none --quantize-log q.log; grep -c '^# rounding of' q.log
 int8w=i4: 1 of 1 product, constants 112 -> 45 bytes
   weights to nearest: rounded otherwise, the results would be further from the float model's (1 - cosine 0.00165) than now (0.00165)
-4 samples
+4 samples, judged by the generated C (generic)
 top1          25.00 %
 1
