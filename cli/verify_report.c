@@ -203,12 +203,18 @@ static void say_whole(struct verification *v, const struct summary *summary)
     }
 }
 
+/* Whether C for another machine ran here. */
+static bool is_portable(const struct verification *v)
+{
+    const struct machine *machine = v->cli->machine;
+
+    return !v->on_target && *machine->flags && !*machine_flags_here(machine);
+}
+
 static void say_what_ran(struct verification *v)
 {
     struct cli *cli = v->cli;
     const char *runner = option_text(&cli->args, OPTION_RUNNER, NULL);
-    const bool portable =
-        !v->on_target && *cli->machine->flags && !*machine_flags_here(cli->machine);
 
     say(cli, "%d set%s of inputs:", v->n_sets, str_plural(v->n_sets));
     for (int k = 0; k < v->n_sets; k++)
@@ -224,7 +230,7 @@ static void say_what_ran(struct verification *v)
             runner ? runner : "", runner ? "'" : "");
     if (v->whole_only)
         say(cli, "the memory there does not hold what each layer reads: the whole network only\n");
-    if (portable)
+    if (is_portable(v))
         say(cli,
             "the generated C for %s ran here, on the portable branch of its code: --cc and "
             "--runner "
@@ -253,7 +259,10 @@ static void add_whole_json(struct verification *v)
     cJSON_AddNumberToObject(cli->json, "sets", v->n_sets);
     cJSON_AddNumberToObject(cli->json, "values", v->n_values);
     cJSON_AddNumberToObject(cli->json, "matched", v->n_matched);
-    cJSON_AddStringToObject(cli->json, "ran", v->on_target ? "target" : "host");
+    cJSON_AddStringToObject(cli->json, "ran",
+                            v->on_target     ? "target"
+                            : is_portable(v) ? "portable"
+                                             : "host");
     cJSON_AddBoolToObject(cli->json, "layers_on_target", v->on_target && !v->whole_only);
     if (v->bits)
         cJSON_AddStringToObject(cli->json, "bits", v->bits);
