@@ -121,6 +121,11 @@ test_folders := coco conformance exhaustive make minimalloc network offload part
                 robustness
 $(foreach folder,$(test_folders),$(eval $(call test_folder,$(folder))))
 
+# Lets calls of the C library fail in a program that has it preloaded.
+$(BUILD)/tests/inject.so: tests/inject.c Makefile
+	@mkdir -p $(@D)
+	$(CC) -std=c11 $(warnings) -Wno-pedantic -O1 -g -fPIC -shared -o $@ $< -ldl
+
 # Fuzzers (libFuzzer, so clang): make fuzz, then build/fuzz/fuzz_import CORPUS
 .PHONY: fuzz
 fuzz:
@@ -135,7 +140,7 @@ check: deps
 	$(MAKE) check-run
 check-full: deps deps-bench
 	$(MAKE) check-full-run
-check-run: all unit $(patsubst %,$(BUILD)/tests/%,$(test_folders))
+check-run: all unit $(patsubst %,$(BUILD)/tests/%,$(test_folders)) $(BUILD)/tests/inject.so
 	+BUILD=$(BUILD) tests/run
 check-full-run: check-run
 	+BUILD=$(BUILD) tests/run_full

@@ -1,9 +1,12 @@
 #include "base/arena.h"
 
 #include <stdint.h>
-#include <stdio.h>
+#include <stdio.h> /* vsnprintf */
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/diag.h"
+#include "base/interrupt.h"
 
 enum { BLOCK_BYTES = 64 * 1024, ALIGN = 16, BULK_ALIGN = 64 };
 
@@ -18,10 +21,28 @@ struct bulk_block {
     size_t bytes;
 };
 
+_Static_assert(DIAG_OUT_OF_MEMORY == 15, "the text has the number");
+
+/* No printf: it may allocate. */
 _Noreturn void out_of_memory(size_t bytes)
 {
-    fprintf(stderr, "relayc: out of memory (%zu bytes)\n", bytes);
-    exit(3);
+    static const char start[] = "error[R0015]: out of memory", end[] = " bytes were needed\n";
+    char text[96], digits[24];
+    size_t n = sizeof start - 1, k = 0;
+
+    memcpy(text, start, n);
+    for (size_t rest = bytes; rest; rest /= 10)
+        digits[k++] = (char)('0' + rest % 10);
+    if (k) {
+        memcpy(text + n, ": ", 2);
+        n += 2;
+        while (k)
+            text[n++] = digits[--k];
+        memcpy(text + n, end, sizeof end);
+    } else {
+        memcpy(text + n, "\n", 2);
+    }
+    process_fail(text, 3);
 }
 
 static size_t round_up(size_t n, size_t unit)

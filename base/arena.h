@@ -49,8 +49,9 @@ void *bulk_alloc(struct bulk *bulk, size_t bytes);
 void bulk_keep(struct bulk *bulk, const void **inside, size_t n);
 void bulk_release(struct bulk *bulk);
 
-/* Ends the process: "relayc: out of memory (N bytes)", exit code 3. Also for callers of other
- * allocators (libraries) whose failure cannot be handled. */
+/* Ends the process (process_fail) with a message that names the bytes (0: not known) and exit
+ * code 3. Also for callers of other allocators; those of libraries come here by themselves
+ * (base/memory.h). */
 _Noreturn void out_of_memory(size_t bytes);
 
 #endif

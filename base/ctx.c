@@ -2,10 +2,13 @@
 
 #include <stdlib.h>
 
+#include "base/memory.h"
+
 struct ctx *ctx_new(const char *input_name)
 {
     struct ctx *ctx = calloc(1, sizeof *ctx);
 
+    memory_check_libraries();
     if (!ctx)
         out_of_memory(sizeof *ctx);
     ctx->diags.input_name = input_name;

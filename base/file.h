@@ -1,5 +1,4 @@
-/* file.h - files in: mapped, read-only. Files out: all of a command's files appear together, or
- * none does. */
+/* file.h - files in: mapped, read-only. Files out: each whole, and all of a command's or none. */
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
 
@@ -31,11 +30,17 @@ void file_forget(const struct mapping *mapping, size_t offset, size_t size);
 
 void file_unmap(struct mapping *mapping);
 
-/* A set of output files. Each is written to a temporary file in its folder; output_commit renames
- * all of them, output_abort removes all of them. */
+/* A set of output files. Each is written to a temporary file in its folder (base/temporary.h);
+ * output_commit renames all of them, output_abort removes all of them, with the folders that were
+ * made for them. Each file is replaced by one step, so that whoever reads it has the old or the new
+ * one; the set is not: whoever reads while it is renamed may find new files beside old ones, and so
+ * does who looks after a SIGKILL or a power cut in that moment. */
 struct output_set {
     struct ctx *ctx;
-    struct writer *writers; /* newest first */
+    struct writer *writers;      /* newest first until output_finish */
+    struct made_folder *folders; /* newest first */
+    const char *swept; /* the folder in which dead processes' files were looked for last */
+    bool is_finished;
 };
 
 struct writer; /* a buffered file; the first failure is remembered and reported by output_commit */
@@ -60,21 +65,14 @@ uint64_t writer_size(const struct writer *writer);
  * from what was generated, at a tenth of the cost of a cryptographic hash. */
 uint32_t writer_crc32(struct writer *writer);
 
-/* Flushes, syncs and renames all files, in the order of opening. False after an error: then no file
- * was replaced, unless it was the renaming itself that failed after some: a note names those. */
+/* Flushes and syncs all files: whatever can fail but the renaming. False after an error: then the
+ * set is empty, as after output_abort. */
+bool output_finish(struct output_set *set);
+
+/* Finishes the files, where output_finish was not called, and renames them in the order of opening.
+ * False after an error: then no file was replaced. (Where the renaming fails and the file system
+ * cannot exchange two files, those before it are new: a note names them.) The set is empty then. */
 bool output_commit(struct output_set *set);
 void output_abort(struct output_set *set);
-
-/* From now on SIGINT, SIGTERM and SIGHUP remove the temporary files of all open sets, and whatever
- * else is remembered, and end the process with exit code 130 (143, 129). For main. */
-void output_clean_on_interrupt(void);
-
-/* A file, or a folder of such files, that a signal removes. The text must live until it is
- * forgotten; it is found by its address. */
-void temporary_remember(const char *path);
-void temporary_forget(const char *path);
-
-/* Removes all of them; for signal handlers, which end the process then. */
-void temporary_remove_all(void);
 
 #endif

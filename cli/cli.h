@@ -4,6 +4,7 @@
 
 #include <cjson/cJSON.h>
 
+#include "base/file.h"
 #include "cli/options.h"
 #include "codegen_c/codegen.h"
 #include "partition/partition.h"
@@ -19,8 +20,10 @@ struct offload {
 struct cli {
     struct ctx *ctx;
     struct arguments args;
-    struct bulk bulk; /* tensors that live until the command ends */
-    cJSON *json;      /* the object that --json prints; NULL without --json */
+    struct bulk bulk;           /* tensors that live until the command ends */
+    struct output_set *outputs; /* the command's files: it finishes them, main puts them into their
+                                   places when all that is to be said was written */
+    cJSON *json;                /* the object that --json prints; NULL without --json */
     bool quiet;
     bool is_json_graph; /* the model that has been loaded */
     struct offload offload;

@@ -148,14 +148,13 @@ static void warn_non_finite(struct cli *cli, const struct calib_table *table)
 
 static bool write_table(struct cli *cli, const struct request *r, const struct calib_table *table)
 {
-    struct output_set set = { .ctx = cli->ctx };
-    struct writer *writer = output_open(&set, r->output);
+    struct writer *writer = output_open(cli->outputs, r->output);
 
     if (r->form == FORM_TPU_MLIR)
         calib_write_text(writer, table, r->column.name);
     else
         calib_write_json(writer, table);
-    return output_commit(&set);
+    return output_finish(cli->outputs);
 }
 
 static void report(struct cli *cli, const struct request *r, const struct calib_table *table)

@@ -198,11 +198,10 @@ static const char *json_path(struct cli *cli, const char *log)
 static bool write_logs(struct cli *cli, const struct comparison *comparison)
 {
     const char *log = option_text(&cli->args, OPTION_OUTPUT, "precision_compare.log");
-    struct output_set set = { .ctx = cli->ctx };
 
-    compare_write_text(output_open(&set, log), comparison);
-    compare_write_json(output_open(&set, json_path(cli, log)), comparison);
-    if (!output_commit(&set))
+    compare_write_text(output_open(cli->outputs, log), comparison);
+    compare_write_json(output_open(cli->outputs, json_path(cli, log)), comparison);
+    if (!output_finish(cli->outputs))
         return false;
     say(cli, "wrote %s, %s\n", log, json_path(cli, log));
     return true;

@@ -329,7 +329,6 @@ bool compile_model(struct cli *cli, struct output_set *set, struct compilation *
 
 bool command_compile(struct cli *cli)
 {
-    struct output_set set = { .ctx = cli->ctx };
     struct compilation compilation;
     bool ok;
 
@@ -341,10 +340,7 @@ bool command_compile(struct cli *cli)
         return true;
     if (cli->args.n_operands > 1 || has_option(&cli->args, OPTION_SHARE_ARENA))
         return compile_shared(cli);
-    ok = compile_model(cli, &set, &compilation);
-    if (!ok)
-        output_abort(&set);
-    ok = ok && output_commit(&set);
+    ok = compile_model(cli, cli->outputs, &compilation) && output_finish(cli->outputs);
     if (ok)
         compile_report(cli, &compilation);
     module_free(compilation.module);

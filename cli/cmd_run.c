@@ -70,24 +70,20 @@ static bool write_outputs(struct cli *cli, const struct function *fn, const stru
 {
     const struct option_values *files = &cli->args.options[OPTION_OUTPUT];
     struct named_tensors all = { .n = fn->ret->n_inputs };
-    struct output_set set = { .ctx = cli->ctx };
     bool ok = true;
 
     all.at = arena_array(&cli->ctx->perm, struct named_tensor, all.n);
     for (int i = 0; i < all.n; i++)
         all.at[i] = (struct named_tensor){ fn->result_names[i], outputs[i] };
     for (int i = 0; i < files->n && ok; i++) {
-        struct writer *writer = output_open(&set, files->at[i]);
+        struct writer *writer = output_open(cli->outputs, files->at[i]);
 
         if (str_ends(files->at[i], ".npz"))
             ok = npz_write(cli->ctx, writer, &all);
         else
             npy_write(writer, &outputs[i]);
     }
-    if (ok)
-        return output_commit(&set);
-    output_abort(&set);
-    return false;
+    return ok && output_finish(cli->outputs);
 }
 
 enum { SHOWN = 6 }; /* numbers of each output */

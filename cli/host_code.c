@@ -1,43 +1,22 @@
 #include "cli/host_code.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/str.h"
+#include "base/temporary.h"
 #include "codegen_c/machine.h"
-
-struct host_file {
-    const char *path;
-    struct host_file *next;
-};
 
 bool host_code_folder(struct cli *cli, struct host_code *code)
 {
-    const char *temporary = getenv("TMPDIR");
-    char *dir = arena_printf(&cli->ctx->perm, "%s/relayc-XXXXXX",
-                             temporary && *temporary ? temporary : "/tmp");
-
-    *code = (struct host_code){ .dir = mkdtemp(dir) };
-    if (code->dir)
-        temporary_remember(code->dir);
-    else
-        diag_error(cli->ctx, DIAG_FILE_WRITE, NULL, "cannot make the folder %s: %s", dir,
-                   strerror(errno));
+    *code = (struct host_code){ .dir = temporary_work_folder(cli->ctx) };
     return code->dir != NULL;
 }
 
-const char *host_code_path(struct cli *cli, struct host_code *code, const char *name)
+const char *host_code_path(struct cli *cli, const struct host_code *code, const char *name)
 {
-    struct host_file *file = arena_new(&cli->ctx->perm, struct host_file);
-
-    file->path = arena_printf(&cli->ctx->perm, "%s/%s", code->dir, name);
-    file->next = code->made;
-    code->made = file;
-    temporary_remember(file->path);
-    return file->path;
+    return arena_printf(&cli->ctx->perm, "%s/%s", code->dir, name);
 }
 
 /* The files that the targets need on this machine go beside the generated ones. */
@@ -56,8 +35,6 @@ static void add_host_files(struct cli *cli, struct host_code *code, struct outpu
         writer_text(output_open(set, path), result->host_files[i].text);
         code->files[code->n_files++] = path;
     }
-    for (int i = 0; i < code->n_files; i++)
-        temporary_remember(code->files[i]);
 }
 
 /* Regions of an `extern` target call functions that are the user's to write, those of others the
@@ -281,13 +258,10 @@ bool host_code_adapter(struct cli *cli, const struct module *module, bool step,
 
 bool host_code_build(struct cli *cli, struct module *module, bool step, struct host_code *out)
 {
-    static const char *const made[] = { "model_adapter.c", "model.so", "model.so.log" };
     struct generated_options options = { .name = "model", .step = step };
 
     if (!host_code_write(cli, module, step, NULL, out))
         return false;
-    for (size_t i = 0; i < sizeof made / sizeof *made; i++)
-        host_code_path(cli, out, made[i]);
     options.memory = memory_of(cli, module->main, out);
     options.dir = out->dir;
     options.flags = host_flags(cli);
@@ -303,21 +277,8 @@ bool host_code_build(struct cli *cli, struct module *module, bool step, struct h
     return out->generated != NULL;
 }
 
-static void remove_file(const char *path)
-{
-    unlink(path);
-    temporary_forget(path);
-}
-
 void host_code_free(struct host_code *code)
 {
     generated_free(code->generated);
-    if (!code->dir)
-        return;
-    for (int i = 0; i < code->n_files; i++)
-        remove_file(code->files[i]);
-    for (const struct host_file *file = code->made; file; file = file->next)
-        remove_file(file->path);
-    rmdir(code->dir);
-    temporary_forget(code->dir);
+    temporary_remove(code->dir);
 }

@@ -13,7 +13,6 @@ struct host_code {
     const char **files; /* generated, and what the targets add to them on this machine */
     struct codegen_result result;
     struct generated *generated; /* NULL before host_code_build */
-    struct host_file *made;      /* by the compiler and others; newest first */
 };
 
 /* Generates the module's C (after the passes) for cli->machine as "model" into a new folder, with
@@ -36,8 +35,8 @@ bool host_code_adapter(struct cli *cli, const struct module *module, bool step,
 /* A new folder and nothing else. False after an error. */
 bool host_code_folder(struct cli *cli, struct host_code *out);
 
-/* The path of a file of the folder that somebody is about to make: it goes away with the folder. */
-const char *host_code_path(struct cli *cli, struct host_code *code, const char *name);
+/* The path of a file of the folder: it goes away with the folder. */
+const char *host_code_path(struct cli *cli, const struct host_code *code, const char *name);
 
 /* After the compiler or the linker has refused the code, as the last diagnostic says: adds whose
  * business it is. */

@@ -1,10 +1,12 @@
 /* main.c - which command, and how its diagnostics and exit code reach the user. */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/interrupt.h"
 #include "base/str.h"
 #include "cli/cli.h"
 
@@ -113,13 +115,38 @@ static void run(struct cli *cli)
     }
 }
 
+/* All that was said has been written? A short write is an error also where a later one was none. */
+static bool flush_output(struct cli *cli)
+{
+    const bool failed = ferror(stdout) != 0;
+
+    return (fflush(stdout) == 0 && !failed) ||
+           diag_error(cli->ctx, DIAG_FILE_WRITE, NULL, "cannot write to standard output: %s",
+                      failed ? "an earlier part of it was lost" : strerror(errno));
+}
+
+/* The files come last: whoever finds them has an exit code of 0, or one that speaks of the model.
+ */
+static void finish(struct cli *cli, bool colour)
+{
+    struct output_set *outputs = cli->outputs;
+
+    if (!flush_output(cli) || !outputs->is_finished)
+        output_abort(outputs);
+    else
+        output_commit(outputs);
+    diag_print(cli->ctx, stderr, colour, 8);
+}
+
 int main(int argc, char **argv)
 {
     struct cli cli = { .ctx = ctx_new(NULL) };
+    struct output_set outputs = { .ctx = cli.ctx };
     bool colour;
-    int code;
+    int code, late;
 
-    output_clean_on_interrupt();
+    interrupt_handle();
+    cli.outputs = &outputs;
     if (arguments_parse(cli.ctx, argc, argv, &cli.args))
         run(&cli);
     colour = use_colour(cli.ctx, &cli.args);
@@ -127,11 +154,12 @@ int main(int argc, char **argv)
         print_json(&cli);
     else
         diag_print(cli.ctx, stderr, colour, 8);
-    if (fflush(stdout) != 0 && diag_exit_code(cli.ctx) == 0)
-        diag_error(cli.ctx, DIAG_FILE_WRITE, NULL, "cannot write to standard output");
     code = diag_exit_code(cli.ctx);
+    diag_save(cli.ctx); /* they have been told */
+    finish(&cli, colour);
+    late = diag_exit_code(cli.ctx);
     partition_free(cli.offload.partition);
     bulk_release(&cli.bulk);
     ctx_free(cli.ctx);
-    return code;
+    return late > code ? late : code;
 }

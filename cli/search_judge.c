@@ -4,10 +4,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/str.h"
+#include "base/temporary.h"
 #include "cli/eval.h"
 #include "frontend/tensors/tensor_file.h"
 
@@ -20,7 +20,6 @@ struct search_judge {
     bool is_open;
     const struct function *fn;
     int64_t n;
-    int n_files;
 };
 
 /* --- metrics of eval/ ------------------------------------------------------------------------- */
@@ -149,19 +148,13 @@ static bool end_program(void *user, void *trial, struct ctx *ctx, double *value)
     struct search_judge *j = user;
     struct stack *stack = trial;
     struct output_set set = { .ctx = ctx };
-    const char *dir = getenv("TMPDIR"),
-               *path = arena_printf(&ctx->perm, "%s/relayc-outputs-%ld-%d.npz",
-                                    dir && *dir ? dir : "/tmp", (long)getpid(), j->n_files++);
-    bool ok = npz_write(ctx, output_open(&set, path), &stack->tensors);
+    const char *folder = temporary_work_folder(ctx),
+               *path = folder ? arena_printf(&ctx->perm, "%s/outputs.npz", folder) : NULL;
+    bool ok = path && npz_write(ctx, output_open(&set, path), &stack->tensors);
 
-    if (ok) {
-        temporary_remember(path);
-        ok = output_commit(&set) && run_program(j, path, ctx, value);
-        unlink(path);
-        temporary_forget(path);
-    } else {
-        output_abort(&set);
-    }
+    ok = ok && output_commit(&set) && run_program(j, path, ctx, value);
+    output_abort(&set);
+    temporary_remove(folder);
     bulk_release(&stack->bulk);
     arena_release(&stack->arena);
     free(stack);

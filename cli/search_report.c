@@ -80,15 +80,16 @@ bool search_write_files(const struct search_report *r, const struct search *sear
     struct cli *cli = r->cli;
     struct arena *arena = &cli->ctx->perm;
     const struct calib_table *table = found->table ? found->table : search->options->calib;
-    struct output_set set = { .ctx = cli->ctx };
     struct qtable qtable;
 
     search_qtable(search, found->settings, arena, &qtable);
-    qtable_write(output_open(&set, arena_printf(arena, "%s.qtable", r->prefix)), &qtable);
+    qtable_write(output_open(cli->outputs, arena_printf(arena, "%s.qtable", r->prefix)), &qtable);
     if (table)
-        calib_write_json(output_open(&set, arena_printf(arena, "%s.calib.json", r->prefix)), table);
-    write_log(r, search, found, output_open(&set, arena_printf(arena, "%s.log", r->prefix)));
-    return output_commit(&set);
+        calib_write_json(output_open(cli->outputs, arena_printf(arena, "%s.calib.json", r->prefix)),
+                         table);
+    write_log(r, search, found,
+              output_open(cli->outputs, arena_printf(arena, "%s.log", r->prefix)));
+    return output_finish(cli->outputs);
 }
 
 /* --- in words, or JSON ------------------------------------------------------------------------ */

@@ -202,7 +202,6 @@ static void report_shared(struct cli *cli, const struct compilation *all, int n)
 bool compile_shared(struct cli *cli)
 {
     const int n = cli->args.n_operands;
-    struct output_set set = { .ctx = cli->ctx };
     struct compilation *all = arena_array(&cli->ctx->perm, struct compilation, n);
     struct cli *own = arena_array(&cli->ctx->perm, struct cli, n);
     cJSON *list = cli->json ? cJSON_AddArrayToObject(cli->json, "models") : NULL;
@@ -214,7 +213,7 @@ bool compile_shared(struct cli *cli)
             own[i].json = cJSON_CreateObject();
             cJSON_AddItemToArray(list, own[i].json);
         }
-        ok = compile_model(&own[i], &set, &all[i]) && check_names(cli, all, i);
+        ok = compile_model(&own[i], cli->outputs, &all[i]) && check_names(cli, all, i);
         cli->bulk = own[i].bulk;
         fits = fits && all[i].fits;
     }
@@ -223,10 +222,8 @@ bool compile_shared(struct cli *cli)
         ok = has_option(&cli->args, OPTION_FORCE);
     }
     if (ok)
-        write_header(cli, &set, all, n);
-    else
-        output_abort(&set);
-    ok = ok && output_commit(&set);
+        write_header(cli, cli->outputs, all, n);
+    ok = ok && output_finish(cli->outputs);
     for (int i = 0; i < n; i++) {
         if (ok)
             compile_report(&own[i], &all[i]);

@@ -46,7 +46,8 @@ static void reserve_names(struct codegen *codegen)
         "OK",          "NULL_POINTER", "MISALIGNED_ARENA", "NO_REGION",   "REGION_FAILED",
         "ARENA_BYTES", "ARENA_ALIGN",  "REGIONS",          "INCLUDED",    "WRONG_ARITHMETIC",
         "PARTS",       "THREADS",      "WEIGHTS_H",        "STACK_BYTES", "RAM_BYTES",
-        "FLASH_BYTES", "WEIGHT_BYTES", "CODE_BYTES",       "DATA_BYTES"
+        "FLASH_BYTES", "WEIGHT_BYTES", "CODE_BYTES",       "DATA_BYTES",  "MISALIGNED_ARRAY",
+        "OVERLAP",     "OVERRUN"
     };
     static const char *const macros[] = { "arithmetic_is_strict",
                                           "part_begin",

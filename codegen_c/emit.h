@@ -236,6 +236,14 @@ const char *reached_name(struct codegen *codegen, int block);
 /* Of a pool in NAME_run: the parameter "arena", or "arena_dtcm"; the pointer "base", "base_dtcm".
  */
 const char *pool_arena(struct codegen *codegen, int pool);
+
+/* The arrays that the entry takes: inputs, then outputs; none where they are in the arena. */
+int entry_arrays(const struct codegen *codegen);
+const struct value *entry_array(const struct codegen *codegen, int i, const char **c_name);
+
+/* What the entry demands of an array's address: its type's bytes, but 4 where these are 8, which is
+ * as much as some 32-bit machines give. */
+size_t entry_alignment(const struct value *value);
 const char *pool_base(struct codegen *codegen, int pool);
 
 /* Whether inputs and outputs are in the arena: then they are no parameters of NAME_run. */

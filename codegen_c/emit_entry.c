@@ -92,19 +92,79 @@ static void add_alignment(struct codegen *codegen, struct str *out)
             str_printf(out, "    (void)%s;\n", pool_arena(codegen, p));
 }
 
-static void add_checks(struct codegen *codegen, struct str *out)
+int entry_arrays(const struct codegen *codegen)
 {
     const struct function *main = codegen->module->main;
+
+    return io_is_inside(codegen) ? 0 : main->n_params + main->ret->n_inputs;
+}
+
+const struct value *entry_array(const struct codegen *codegen, int i, const char **c_name)
+{
+    const struct function *main = codegen->module->main;
+    const bool is_input = i < main->n_params;
+
+    *c_name = is_input ? codegen->input_names[i] : codegen->output_names[i - main->n_params];
+    return is_input ? main->params[i] : main->ret->inputs[i - main->n_params];
+}
+
+size_t entry_alignment(const struct value *value)
+{
+    const size_t bytes = dtype_bytes(value->type.dtype);
+
+    return bytes < 4 ? bytes : 4;
+}
+
+/* "((uintptr_t)x | (uintptr_t)y) % 4 != 0": a bit of one pointer is a bit of all. NULL if no array
+ * is aligned so. */
+static const char *alignment_test(struct codegen *codegen, size_t align)
+{
+    struct str all = { .arena = &codegen->arena };
+    size_t line = 0;
+    int n = 0;
+
+    for (int i = 0; i < entry_arrays(codegen); i++) {
+        const char *name;
+
+        if (entry_alignment(entry_array(codegen, i, &name)) != align)
+            continue;
+        if (n++ > 0 && all.n - line + strlen(name) > 70) {
+            str_add(&all, " |\n         ");
+            line = all.n;
+        } else if (n > 1) {
+            str_add(&all, " | ");
+        }
+        str_printf(&all, "(uintptr_t)%s", name);
+    }
+    if (n == 0)
+        return NULL;
+    return arena_printf(&codegen->arena, n > 1 ? "(%s) %% %zu != 0" : "%s %% %zu != 0",
+                        str_text(&all), align);
+}
+
+static void add_array_alignment(struct codegen *codegen, struct str *out)
+{
+    const char *four = alignment_test(codegen, 4), *two = alignment_test(codegen, 2);
+
+    if (four || two)
+        str_printf(out, "    if (%s%s%s)\n        return %s_MISALIGNED_ARRAY;\n", four ? four : "",
+                   four && two ? " ||\n        " : "", two ? two : "", codegen->upper);
+}
+
+static void add_checks(struct codegen *codegen, struct str *out)
+{
     const struct plan *plan = &codegen->plan;
-    const int n_io = io_is_inside(codegen) ? 0 : main->n_params + main->ret->n_inputs;
+    const int n_io = entry_arrays(codegen);
     struct str test = { .arena = &codegen->arena };
     size_t line = 0;
 
     for (int i = 0; i < n_io + plan->n_pools; i++) {
-        const char *name = i >= n_io            ? pool_arena(codegen, i - n_io)
-                           : i < main->n_params ? codegen->input_names[i]
-                                                : codegen->output_names[i - main->n_params];
+        const char *name;
 
+        if (i >= n_io)
+            name = pool_arena(codegen, i - n_io);
+        else
+            entry_array(codegen, i, &name);
         if (i >= n_io && plan->pools[i - n_io].bytes == 0)
             continue;
         if (test.n > 0 && test.n - line + strlen(name) > 80) {
@@ -119,6 +179,8 @@ static void add_checks(struct codegen *codegen, struct str *out)
         str_printf(out, "    if (%s)\n        return %s_NULL_POINTER;\n", str_text(&test),
                    codegen->upper);
     add_alignment(codegen, out);
+    add_array_alignment(codegen, out);
+    add_guard_entry(codegen, out);
     if (codegen->strict)
         str_printf(out,
                    "    if (!arithmetic_is_strict())\n"

@@ -198,6 +198,17 @@ static void add_pool_sizes(struct codegen *codegen, struct str *out)
     }
 }
 
+/* Whether an array may be misaligned: not one of bytes. */
+static bool checks_arrays(const struct codegen *codegen)
+{
+    bool any = false;
+    const char *name;
+
+    for (int i = 0; i < entry_arrays(codegen); i++)
+        any = any || entry_alignment(entry_array(codegen, i, &name)) > 1;
+    return any;
+}
+
 static void add_constants(struct codegen *codegen, struct str *out)
 {
     const struct function *main = codegen->module->main;
@@ -227,6 +238,10 @@ static void add_constants(struct codegen *codegen, struct str *out)
         str_printf(out, ",\n    %s_REGION_FAILED = 4", upper);
     if (is_guarded(codegen))
         str_printf(out, ",\n    %s_OVERRUN = 6", upper);
+    if (checks_arrays(codegen))
+        str_printf(out, ",\n    %s_MISALIGNED_ARRAY = 7", upper);
+    if (is_guarded(codegen) && !io_is_inside(codegen))
+        str_printf(out, ",\n    %s_OVERLAP = 8", upper);
     str_printf(out,
                "\n};\n\n/* Bytes of the arena%s and their alignment; numbers of elements. */\n"
                "enum {\n    %s_ARENA_BYTES = %zu,\n    %s_ARENA_ALIGN = %d",
@@ -330,10 +345,19 @@ static void add_functions(struct codegen *codegen, struct str *out)
     add_tensors(codegen, out,
                 inside ? "Outputs, in the arena:" : "Outputs, written (also in between) and read:",
                 main->ret->n_inputs, main->ret->inputs, codegen->output_names, main->result_names);
-    str_add(out, inside ? " *\n * The arena needs no other initial contents and holds nothing else "
-                          "afterwards;\n"
-                        : " *\n * The arrays must not overlap. The arena needs no initial contents "
-                          "and holds nothing afterwards;\n");
+    str_printf(out,
+               " *\n * A pointer that is NULL or not aligned (the arena to %s_ARENA_ALIGN%s)\n"
+               " * is refused with a code, and nothing is written.",
+               codegen->upper, checks_arrays(codegen) ? ", an array to its type" : "");
+    if (!inside)
+        str_printf(out, " Arrays must overlap neither each other nor\n * the arena: %s.",
+                   is_guarded(codegen) ? "code OVERLAP, where one of the two is written"
+                                       : "nobody checks that");
+    str_add(out,
+            inside
+                ? "\n *\n * The arena needs no other initial contents and holds nothing else "
+                  "afterwards;\n"
+                : "\n *\n * The arena needs no initial contents and holds nothing afterwards;\n");
     if (codegen->options->n_pools) {
         str_add(out,
                 " * several networks may share its pools, one after the other. A pool of 0 bytes "

@@ -97,6 +97,28 @@ static const char *pool_arguments(struct codegen *codegen, int pool)
                         of ? "_" : "");
 }
 
+void add_guard_entry(struct codegen *codegen, struct str *out)
+{
+    const struct plan *plan = &codegen->plan;
+    const int n_params = codegen->module->main->n_params;
+
+    if (!is_guarded(codegen) || io_is_inside(codegen))
+        return;
+    str_add(out, "    if (guard_overlap((const struct guard_array[]){\n");
+    for (int i = 0; i < entry_arrays(codegen); i++) {
+        const char *name;
+        const struct value *value = entry_array(codegen, i, &name);
+
+        str_printf(out, "            { (uintptr_t)%s, %zu, %d },\n", name, type_bytes(&value->type),
+                   i >= n_params);
+    }
+    for (int p = 0; p < plan->n_pools; p++)
+        if (plan->pools[p].bytes)
+            str_printf(out, "            { (uintptr_t)%s, %zu, 1 },\n", pool_arena(codegen, p),
+                       plan->pools[p].bytes);
+    str_printf(out, "            { 0, 0, 0 } }))\n        return %s_OVERLAP;\n", codegen->upper);
+}
+
 void add_guard_before(struct codegen *codegen, struct str *out, int region, int indent)
 {
     for (int p = 0; p < codegen->plan.n_pools && is_guarded(codegen); p++)

@@ -2,13 +2,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/child.h"
 #include "base/file.h"
 #include "base/str.h"
 
@@ -54,7 +54,7 @@ struct worker *worker_start(struct ctx *ctx, const char *who, const char *const 
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, messages,
                                      O_WRONLY | O_CREAT | O_TRUNC, 0644);
-    error = posix_spawnp(&worker->pid, argv[0], &actions, NULL, argv, environ);
+    error = child_start(&worker->pid, &actions, argv, environ);
     posix_spawn_file_actions_destroy(&actions);
     close(ends[1]);
     worker->channel = ends[0];
@@ -96,8 +96,7 @@ static const char *report_death(struct worker *worker)
 
     close(worker->channel);
     worker->channel = -1;
-    while (waitpid(worker->pid, &status, 0) < 0 && errno == EINTR)
-        ;
+    child_wait(worker->pid, &status);
     if (WIFSIGNALED(status))
         how = arena_printf(&worker->ctx->perm, "was ended by signal %d (%s)", WTERMSIG(status),
                            strsignal(WTERMSIG(status)));
@@ -224,9 +223,10 @@ bool worker_ask_numbers(struct worker *worker, int n, double *numbers, const cha
 
 void worker_stop(struct worker *worker)
 {
+    int status;
+
     if (!worker || worker->channel < 0)
         return;
     close(worker->channel); /* the end of its input */
-    while (waitpid(worker->pid, NULL, 0) < 0 && errno == EINTR)
-        ;
+    child_wait(worker->pid, &status);
 }

@@ -90,8 +90,9 @@ START_TEST(every_misuse_has_a_return_code)
         "{\n"
         "    static float x[NET_X_LEN], y[NET_Y_LEN], none[1];\n"
         "    static const float s[NET_S_LEN] = { 2.0f };\n"
-        "    static uint8_t flag[NET_FLAG_LEN];\n"
+        "    static uint8_t flag[NET_FLAG_LEN + 1];\n"
         "    unsigned char *a = arena.bytes;\n"
+        "    volatile size_t one = 1; /* compilers see through constants, and warn */\n"
         "    while ((uintptr_t)a % NET_ARENA_ALIGN != 0)\n"
         "        a++;\n"
         "    x[0] = 3.0f;\n"
@@ -105,6 +106,15 @@ START_TEST(every_misuse_has_a_return_code)
         "        return 4;\n"
         "    if (net_run(x, s, y, flag, none, a + 1) != NET_MISALIGNED_ARENA)\n"
         "        return 5;\n"
+        "    if (net_run((const float *)((const char *)x + one), s, y, flag, none, a) !=\n"
+        "            NET_MISALIGNED_ARRAY ||\n"
+        "        net_run(x, s, (float *)((char *)y + 2 * one), flag, none, a) != "
+        "NET_MISALIGNED_ARRAY ||\n"
+        "        net_step(0, x, (const float *)((const char *)s + 3 * one), y, flag, none, a) !=\n"
+        "            NET_MISALIGNED_ARRAY)\n"
+        "        return 8;\n"
+        "    if (net_run(x, s, y, flag + one, none, a) != NET_OK)\n"
+        "        return 9;\n"
         "    y[0] = 0;\n"
         "    for (int i = 0; i < NET_REGIONS; i++)\n"
         "        if (net_step(i, x, s, y, flag, none, a) != NET_OK)\n"
@@ -118,6 +128,37 @@ START_TEST(every_misuse_has_a_return_code)
     generate(small, &(struct codegen_options){ .step = true });
     ck_assert_int_eq(run_program(source, "gcc"), 0);
     ck_assert_int_eq(run_program(source, "clang"), 0);
+}
+END_TEST
+
+/* Arrays that are only read may overlap each other. */
+START_TEST(overlaps_are_found_under_guard)
+{
+    static const char source[] =
+        "#include \"net.h\"\n"
+        "static union { double align; unsigned char bytes[NET_ARENA_BYTES + 32]; } arena;\n"
+        "int main(void)\n"
+        "{\n"
+        "    static float x[NET_X_LEN + NET_Y_LEN], y[NET_Y_LEN], none[1];\n"
+        "    static uint8_t flag[NET_FLAG_LEN];\n"
+        "    unsigned char *a = arena.bytes;\n"
+        "    volatile int last = 4 * NET_Y_LEN - 1, end = NET_ARENA_BYTES - 1;\n"
+        "    while ((uintptr_t)a % NET_ARENA_ALIGN != 0)\n"
+        "        a++;\n"
+        "    if (net_run(x, x, y, flag, none, a) != NET_OK ||\n"
+        "        net_run(x, x, x + NET_X_LEN, flag, none, a) != NET_OK)\n"
+        "        return 1;\n"
+        "    if (net_run(x, x, x + NET_X_LEN - 1, flag, none, a) != NET_OVERLAP ||\n"
+        "        net_run(x, x + NET_X_LEN, y, (uint8_t *)y + last, none, a) != NET_OVERLAP)\n"
+        "        return 2;\n"
+        "    if (net_run((float *)(void *)a, x, y, flag, none, a) != NET_OVERLAP ||\n"
+        "        net_run(x, x, y, a + end, none, a) != NET_OVERLAP)\n"
+        "        return 3;\n"
+        "    return 0;\n"
+        "}\n";
+
+    generate(small, &(struct codegen_options){ .guard = true });
+    ck_assert_int_eq(run_program(source, "gcc"), 0);
 }
 END_TEST
 
@@ -310,6 +351,7 @@ int main(void)
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_set_timeout(tcase, 0);
     tcase_add_test(tcase, every_misuse_has_a_return_code);
+    tcase_add_test(tcase, overlaps_are_found_under_guard);
     tcase_add_test(tcase, the_header_says_what_goes_in_and_out);
     tcase_add_test(tcase, the_arena_is_aligned_to_vectors);
     tcase_add_test(tcase, weights_are_inline_or_in_files);

@@ -4,11 +4,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/interrupt.h"
+#include "base/temporary.h"
 #include "tests/support/temp_dir.h"
 
 #define N_ROWS(rows) ((int)(sizeof(rows) / sizeof *(rows)))
@@ -182,7 +185,7 @@ START_TEST(an_interrupt_removes_temporary_files)
     if (child == 0) {
         struct output_set set = { .ctx = ctx };
 
-        output_clean_on_interrupt();
+        interrupt_handle();
         output_open(&set, in_folder("a.txt"));
         output_open(&set, in_folder("b.txt"));
         raise(_i == 0 ? SIGINT : SIGTERM);
@@ -192,6 +195,142 @@ START_TEST(an_interrupt_removes_temporary_files)
     ck_assert(WIFEXITED(status));
     ck_assert_int_eq(WEXITSTATUS(status), _i == 0 ? 130 : 143);
     ck_assert_int_eq(count_files(), 0);
+}
+END_TEST
+
+/* The folder of the second file goes away between the writing and the renaming. */
+START_TEST(a_renaming_that_fails_is_undone)
+{
+    struct output_set set = { .ctx = ctx };
+    char command[4200];
+
+    put("old.txt", "old");
+    writer_text(output_open(&set, in_folder("old.txt")), "new");
+    writer_text(output_open(&set, in_folder("new.txt")), "new");
+    writer_text(output_open(&set, in_folder("sub/x.txt")), "new");
+    ck_assert(output_finish(&set));
+    snprintf(command, sizeof command, "rm -r '%s'", in_folder("sub"));
+    ck_assert_int_eq(system(command), 0);
+    ck_assert(!output_commit(&set));
+    ck_assert_int_eq(ctx->diags.n_errors, 1);
+    ck_assert_ptr_nonnull(strstr(ctx->diags.first->message, "x.txt: No such file"));
+    ck_assert_ptr_null(ctx->diags.first->note);
+    check_content("old.txt", "old");
+    ck_assert_int_eq(count_files(), 1);
+}
+END_TEST
+
+START_TEST(folders_that_were_made_go_with_what_failed)
+{
+    struct output_set set = { .ctx = ctx };
+
+    ck_assert_int_eq(mkdir(in_folder("mine"), 0777), 0);
+    output_open(&set, in_folder("mine/a/b/x.txt"));
+    output_open(&set, in_folder("c/y.txt"));
+    output_abort(&set);
+    ck_assert_int_eq(count_files(), 1);
+    ck_assert_int_eq(rmdir(in_folder("mine")), 0);
+    writer_text(output_open(&set, in_folder("a/b/x.txt")), "new");
+    ck_assert(output_commit(&set));
+    output_open(&set, in_folder("a/c/y.txt"));
+    output_abort(&set);
+    check_content("a/b/x.txt", "new");
+    ck_assert_int_ne(access(in_folder("a/c"), F_OK), 0);
+}
+END_TEST
+
+START_TEST(a_file_beyond_its_limit_is_an_error)
+{
+    int status;
+    const pid_t child = fork();
+
+    if (child == 0) {
+        struct output_set set = { .ctx = ctx };
+        const struct rlimit limit = { 10000, 10000 };
+        char block[4096] = "";
+
+        interrupt_handle();
+        setrlimit(RLIMIT_FSIZE, &limit);
+        for (int i = 0; i < 3; i++)
+            writer_write(output_open(&set, in_folder(i ? "a" : "b")), block, sizeof block);
+        for (int i = 0; i < 2; i++)
+            writer_write(set.writers, block, sizeof block);
+        _exit(output_commit(&set) || !strstr(ctx->diags.first->message, "File too large"));
+    }
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert(WIFEXITED(status));
+    ck_assert_int_eq(WEXITSTATUS(status), 0);
+    ck_assert_int_eq(count_files(), 0);
+}
+END_TEST
+
+/* Opens two files and a folder with two in it, one of them in a folder, and is killed. */
+static void leave_behind(void)
+{
+    int status;
+    const pid_t child = fork();
+
+    if (child == 0) {
+        struct output_set set = { .ctx = ctx };
+        const char *inner;
+        FILE *file;
+
+        writer_text(output_open(&set, in_folder("a.txt")), "new");
+        writer_text(output_open(&set, in_folder("b.txt")), "new");
+        inner = temporary_folder(&ctx->perm, folder.path);
+        file = fopen(arena_printf(&ctx->perm, "%s/object.o", inner), "w");
+        if (!file || fclose(file) != 0 ||
+            mkdir(arena_printf(&ctx->perm, "%s/deep", inner), 0777) != 0 ||
+            symlink("/etc/passwd", arena_printf(&ctx->perm, "%s/deep/link", inner)) != 0)
+            _exit(1);
+        raise(SIGKILL);
+    }
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert(WIFSIGNALED(status));
+}
+
+START_TEST(what_a_killed_run_left_goes_with_the_next_one)
+{
+    struct output_set living = { .ctx = ctx }, next = { .ctx = ctx };
+    char name[TEMPORARY_NAME_BYTES];
+
+    put("relayc-notes", "mine");
+    put("relayc-0123456789abcdef-00000000", "mine"); /* another checksum */
+    temporary_name(name);
+    ck_assert_int_eq(symlink("relayc-notes", in_folder(name)), 0);
+    leave_behind();
+    ck_assert_int_eq(count_files(), 6);
+    output_open(&living, in_folder("c.txt"));
+    ck_assert_int_eq(count_files(), 4);
+    leave_behind();
+    output_open(&next, in_folder("d.txt"));
+    ck_assert_int_eq(count_files(), 5); /* what is of a living process stays */
+    ck_assert(output_commit(&living));
+    ck_assert(output_commit(&next));
+    check_content("c.txt", "");
+    check_content("relayc-notes", "mine");
+    check_content("relayc-0123456789abcdef-00000000", "mine");
+    ck_assert_int_eq(count_files(), 5);
+}
+END_TEST
+
+static const char *const lookalikes[] = {
+    "relayc-0000000000000000-c6a56a8a", "relayc-", "relayc-0123456789abcdef-",
+    "relayc-0123456789ABCDEF-12345678", "model.c", "",
+};
+
+START_TEST(names_of_temporary_files_are_told_from_others)
+{
+    char name[TEMPORARY_NAME_BYTES];
+
+    for (size_t i = 0; i < sizeof lookalikes / sizeof *lookalikes; i++)
+        ck_assert_msg(!temporary_is_name(lookalikes[i]), "%s", lookalikes[i]);
+    for (int i = 0; i < 100; i++) {
+        temporary_name(name);
+        ck_assert_msg(temporary_is_name(name), "%s", name);
+        name[i % 16 + 7] ^= 1; /* another digit */
+        ck_assert_msg(!temporary_is_name(name), "%s", name);
+    }
 }
 END_TEST
 
@@ -317,6 +456,11 @@ int main(void)
     tcase_add_test(tcase, much_output_in_pieces_of_any_size_is_complete);
     tcase_add_test(tcase, the_checksum_is_of_everything_written);
     tcase_add_loop_test(tcase, an_interrupt_removes_temporary_files, 0, 2);
+    tcase_add_test(tcase, a_renaming_that_fails_is_undone);
+    tcase_add_test(tcase, folders_that_were_made_go_with_what_failed);
+    tcase_add_test(tcase, a_file_beyond_its_limit_is_an_error);
+    tcase_add_test(tcase, what_a_killed_run_left_goes_with_the_next_one);
+    tcase_add_test(tcase, names_of_temporary_files_are_told_from_others);
     tcase_add_test(tcase, empty_files_and_pipes_can_be_read);
     tcase_add_loop_test(tcase, what_is_no_file_is_named, 0, N_ROWS(unreadable));
     tcase_add_loop_test(tcase, files_beneath_a_folder_stay_beneath_it, 0, N_ROWS(beneath));

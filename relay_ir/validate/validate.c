@@ -14,7 +14,8 @@
 enum {
     MOST_SAMPLES = 3,
     N_NOISE_RUNS = 2,
-    NOISE_FACTOR = 16 /* results may be as far apart as so many times their noise */
+    NOISE_FACTOR = 16, /* results may be as far apart as so many times their noise; */
+    STEPS_FACTOR = 4   /* where that moves most quantised values, so many times */
 };
 #define BIG_NETWORK                                                                                \
     100e6 /* multiply-accumulates and elements, above which one set of inputs is enough */
@@ -250,7 +251,7 @@ static bool same_bits(const struct tensor *got, const struct tensor *wanted)
 static double noise_of(const struct validation *v, struct sample *sample, struct module *module,
                        int result, enum promise promise)
 {
-    const struct noise_level level = { promise == PROMISE_CODES ? 1.0 / 8 : 1.0 / 64, v->coarsest };
+    const struct noise_level level = { promise == PROMISE_CODES ? 0.75 : 1.0 / 64, v->coarsest };
     double most = 0;
 
     for (int k = 0; k < N_NOISE_RUNS; k++) {
@@ -340,7 +341,8 @@ static bool is_kept(struct validation *v, struct sample *sample, struct module *
         return true;
     noise = noise_of(v, sample, module, i, promise);
     v->n_noisy += noise > NOISY * d->largest;
-    return d->most <= fmax(allowed, NOISE_FACTOR * noise);
+    return d->most <=
+           fmax(allowed, (promise == PROMISE_CODES ? STEPS_FACTOR : NOISE_FACTOR) * noise);
 }
 
 /* --- telling ---------------------------------------------------------------------------------- */

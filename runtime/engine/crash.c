@@ -8,7 +8,7 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
-#include "base/file.h"
+#include "base/interrupt.h"
 
 /* A stack of its own, because the crash may be that there is no stack left. */
 enum { STACK_BYTES = 64 * 1024 };
@@ -33,7 +33,7 @@ static void on_crash(int number)
     tell(") ");
     tell(crash_place);
     tell(", or in a library that it calls\n");
-    temporary_remove_all();
+    process_clean();
     _exit(1);
 }
 
@@ -60,7 +60,8 @@ void crash_guard_begin(struct crash_guard *guard, const char *where)
     set_stack(guard);
     for (int i = 0; i < CRASH_SIGNALS; i++) {
         guard->is_set[i] =
-            sigaction(signals[i], NULL, &guard->old[i]) == 0 && guard->old[i].sa_handler == SIG_DFL;
+            sigaction(signals[i], NULL, &guard->old[i]) == 0 &&
+            (guard->old[i].sa_handler == SIG_DFL || guard->old[i].sa_handler == process_crashed);
         if (guard->is_set[i])
             sigaction(signals[i], &action, NULL);
     }

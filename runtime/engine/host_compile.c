@@ -3,15 +3,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/child.h"
 #include "base/file.h"
 #include "base/str.h"
+#include "base/temporary.h"
 
 extern char **environ;
 
@@ -26,25 +27,30 @@ static int split_words(struct arena *arena, const char *text, char **words, int 
     return n;
 }
 
-/* The environment, with messages in plain English. */
-static char **compiler_environment(struct arena *arena)
+/* The environment, with messages in plain English, and the compiler's own temporary files beside
+ * its output: they go away with that folder, however the compiler ends. */
+static char **compiler_environment(struct arena *arena, const char *output)
 {
+    const bool is_absolute = *output == '/';
     char **all;
     int n = 0, k = 0;
 
     while (environ[n])
         n++;
-    all = arena_array(arena, char *, n + 2);
+    all = arena_array(arena, char *, n + 3);
     for (int i = 0; i < n; i++)
-        if (!str_starts(environ[i], "LC_ALL="))
+        if (!str_starts(environ[i], "LC_ALL=") &&
+            !(is_absolute && str_starts(environ[i], "TMPDIR=")))
             all[k++] = environ[i];
     all[k++] = arena_strdup(arena, "LC_ALL=C");
+    if (is_absolute)
+        all[k++] = arena_printf(arena, "TMPDIR=%s", folder_of(arena, output));
     all[k] = NULL;
     return all;
 }
 
 /* Runs the compiler with its messages in a file; its exit status, -1 if it could not be started. */
-static int run_compiler(struct arena *arena, char **words, const char *run_in, const char *messages)
+static int run_compiler(char **words, char **environment, const char *run_in, const char *messages)
 {
     posix_spawn_file_actions_t actions;
     pid_t pid;
@@ -56,15 +62,14 @@ static int run_compiler(struct arena *arena, char **words, const char *run_in, c
     posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
     if (run_in)
         posix_spawn_file_actions_addchdir_np(&actions, run_in);
-    error = posix_spawnp(&pid, words[0], &actions, NULL, words, compiler_environment(arena));
+    error = child_start(&pid, &actions, words, environment);
     posix_spawn_file_actions_destroy(&actions);
     if (error) {
         errno = error;
         return -1;
     }
-    while (waitpid(pid, &status, 0) < 0)
-        if (errno != EINTR)
-            return -1;
+    if (child_wait(pid, &status) != 0)
+        return -1;
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
@@ -114,7 +119,8 @@ bool host_compile(struct ctx *ctx, const struct host_compile *job)
     n = split_words(&ctx->perm, libs, words, n);
     words[n++] = arena_strdup(&ctx->perm, "-lm");
     words[n] = NULL;
-    status = run_compiler(&ctx->perm, words, job->run_in, messages);
+    status =
+        run_compiler(words, compiler_environment(&ctx->perm, job->output), job->run_in, messages);
     if (status < 0)
         return diag_error(ctx, DIAG_TOOLCHAIN, NULL, "cannot run the C compiler '%s': %s", words[0],
                           strerror(errno));

@@ -469,6 +469,8 @@ int attention_block_run(const float x[3 * 4], float y[3 * 4], void *arena)
         return ATTENTION_BLOCK_NULL_POINTER;
     if ((uintptr_t)arena % ATTENTION_BLOCK_ARENA_ALIGN != 0)
         return ATTENTION_BLOCK_MISALIGNED_ARENA;
+    if (((uintptr_t)x | (uintptr_t)y) % 4 != 0)
+        return ATTENTION_BLOCK_MISALIGNED_ARRAY;
 
     unsigned char *const base = arena;
     float *const normed = (void *)(base + 640); /* f32 [1,3,4] */

@@ -396,6 +396,8 @@ int attention_groups_run(const float x[4 * 3 * 2], const float keys[2 * 3 * 2], 
         return ATTENTION_GROUPS_NULL_POINTER;
     if ((uintptr_t)arena % ATTENTION_GROUPS_ARENA_ALIGN != 0)
         return ATTENTION_GROUPS_MISALIGNED_ARENA;
+    if (((uintptr_t)x | (uintptr_t)keys | (uintptr_t)y) % 4 != 0)
+        return ATTENTION_GROUPS_MISALIGNED_ARRAY;
 
     unsigned char *const base = arena;
     float *const y_scaled_q = (void *)(base + 384); /* f32 [1,4,3,2] */

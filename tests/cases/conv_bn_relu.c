@@ -221,6 +221,8 @@ int conv_bn_relu_run(const float x[2 * 6 * 6], float y[3 * 4 * 4], void *arena)
     if (!x || !y)
         return CONV_BN_RELU_NULL_POINTER;
     (void)arena;
+    if (((uintptr_t)x | (uintptr_t)y) % 4 != 0)
+        return CONV_BN_RELU_MISALIGNED_ARRAY;
 
     region_conv1(x, y);
     return CONV_BN_RELU_OK;

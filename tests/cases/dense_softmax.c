@@ -301,6 +301,8 @@ int dense_softmax_run(const float x[6], float y[4], void *arena)
         return DENSE_SOFTMAX_NULL_POINTER;
     if ((uintptr_t)arena % DENSE_SOFTMAX_ARENA_ALIGN != 0)
         return DENSE_SOFTMAX_MISALIGNED_ARENA;
+    if (((uintptr_t)x | (uintptr_t)y) % 4 != 0)
+        return DENSE_SOFTMAX_MISALIGNED_ARRAY;
 
     unsigned char *const base = arena;
     float *const logits = (void *)(base + 0); /* f32 [1,4] */

@@ -313,6 +313,8 @@ int depthwise_clip_run(const float x[4 * 7 * 7], float y[4 * 4 * 4], void *arena
         return DEPTHWISE_CLIP_NULL_POINTER;
     if ((uintptr_t)arena % DEPTHWISE_CLIP_ARENA_ALIGN != 0)
         return DEPTHWISE_CLIP_MISALIGNED_ARENA;
+    if (((uintptr_t)x | (uintptr_t)y) % 4 != 0)
+        return DEPTHWISE_CLIP_MISALIGNED_ARRAY;
 
     unsigned char *const base = arena;
     float *const x_nhwc = (void *)(base + 64); /* f32 [1,7,7,4] */

@@ -148,6 +148,8 @@ int element_wise_run(const float x[3 * 4 * 4], float y[3 * 4 * 4], void *arena)
     if (!x || !y)
         return ELEMENT_WISE_NULL_POINTER;
     (void)arena;
+    if (((uintptr_t)x | (uintptr_t)y) % 4 != 0)
+        return ELEMENT_WISE_MISALIGNED_ARRAY;
 
     region_scale(x, y);
     return ELEMENT_WISE_OK;

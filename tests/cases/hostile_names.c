@@ -73,6 +73,8 @@ int hostile_names_run(const float int_[2], float include_etc_passwd[2], float a_
     if (!int_ || !include_etc_passwd || !a_b || !a_b_2)
         return HOSTILE_NAMES_NULL_POINTER;
     (void)arena;
+    if (((uintptr_t)int_ | (uintptr_t)include_etc_passwd | (uintptr_t)a_b | (uintptr_t)a_b_2) % 4 != 0)
+        return HOSTILE_NAMES_MISALIGNED_ARRAY;
 
     region_int_evil_void(int_, include_etc_passwd);
     region_line_break(int_, a_b);

@@ -64,6 +64,8 @@ int move_data_run(const float x[2 * 4 * 4], float y[4 * 4 * 2], void *arena)
         return MOVE_DATA_NULL_POINTER;
     if ((uintptr_t)arena % MOVE_DATA_ARENA_ALIGN != 0)
         return MOVE_DATA_MISALIGNED_ARENA;
+    if (((uintptr_t)x | (uintptr_t)y) % 4 != 0)
+        return MOVE_DATA_MISALIGNED_ARRAY;
 
     unsigned char *const base = arena;
     float *const middle = (void *)(base + 128); /* f32 [1,2,2,4] */

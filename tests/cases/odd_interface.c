@@ -88,6 +88,9 @@ int odd_interface_run(const float a[2 * 3], const int64_t unused[1], float sum[2
     if (!a || !unused || !sum || !flat || !same || !copy)
         return ODD_INTERFACE_NULL_POINTER;
     (void)arena;
+    if (((uintptr_t)a | (uintptr_t)unused | (uintptr_t)sum | (uintptr_t)flat |
+         (uintptr_t)same | (uintptr_t)copy) % 4 != 0)
+        return ODD_INTERFACE_MISALIGNED_ARRAY;
 
     region_sum(a, sum);
     region_flat_2(sum, flat);

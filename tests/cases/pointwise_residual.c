@@ -203,6 +203,8 @@ int pointwise_residual_run(const float x[4 * 3 * 3], float y[4 * 3 * 3], void *a
     if (!x || !y)
         return POINTWISE_RESIDUAL_NULL_POINTER;
     (void)arena;
+    if (((uintptr_t)x | (uintptr_t)y) % 4 != 0)
+        return POINTWISE_RESIDUAL_MISALIGNED_ARRAY;
 
     region_conv1(x, y);
     return POINTWISE_RESIDUAL_OK;

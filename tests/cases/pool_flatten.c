@@ -263,6 +263,8 @@ int pool_flatten_run(const float x[2 * 6 * 6], float y[8], void *arena)
         return POOL_FLATTEN_NULL_POINTER;
     if ((uintptr_t)arena % POOL_FLATTEN_ARENA_ALIGN != 0)
         return POOL_FLATTEN_MISALIGNED_ARENA;
+    if (((uintptr_t)x | (uintptr_t)y) % 4 != 0)
+        return POOL_FLATTEN_MISALIGNED_ARRAY;
 
     unsigned char *const base = arena;
     float *const x_nhwc = (void *)(base + 32); /* f32 [1,6,6,2] */

@@ -423,6 +423,8 @@ int rounds_run(const float x[3 * 2], float steps[3 * 4], float y[4], void *arena
         return ROUNDS_NULL_POINTER;
     if ((uintptr_t)arena % ROUNDS_ARENA_ALIGN != 0)
         return ROUNDS_MISALIGNED_ARENA;
+    if (((uintptr_t)x | (uintptr_t)steps | (uintptr_t)y) % 4 != 0)
+        return ROUNDS_MISALIGNED_ARRAY;
 
     unsigned char *const base = arena;
     const float *const x_2 = x + 0; /* f32 [1,1,2], in x */

@@ -196,6 +196,8 @@ int sum_fp8_run(const float x[1026], const float z[1026], uint8_t code_2[1], flo
     if (!x || !z || !code_2 || !number)
         return SUM_FP8_NULL_POINTER;
     (void)arena;
+    if (((uintptr_t)x | (uintptr_t)z | (uintptr_t)number) % 4 != 0)
+        return SUM_FP8_MISALIGNED_ARRAY;
 
     region_ReduceSum_0(x, code_2);
     region_ReduceSum_2(z, number);

@@ -146,15 +146,15 @@ digits: 9 ONNX nodes -> 4 regions, 0.31 M MACs
   wrote   pools/digits.h, pools/digits.c, pools/digits_weights.h, pools/digits_weights.c, pools/digits.json
   next    relayc verify digits.onnx --pool dtcm=8K,fast,section=.dtcm --pool sram=12K --pool psram=1M,slow
 $ grep -A3 -n 'arena_' pools/digits.h; grep -A11 'Arena:' pools/digits.c
-39: *    arena_dtcm: fast, section .dtcm
-40: *    arena_psram: slow
-41- * Nothing else is written: calls with
-42- * different outputs and arenas may run at the same time. */
-43:int digits_run(const float image[8 * 8], float scores[10], void *arena_dtcm, void *arena_sram,
-44:               void *arena_psram);
-45-
-46-#ifdef __cplusplus
-47-}
+44: *    arena_dtcm: fast, section .dtcm
+45: *    arena_psram: slow
+46- * Nothing else is written: calls with
+47- * different outputs and arenas may run at the same time. */
+48:int digits_run(const float image[8 * 8], float scores[10], void *arena_dtcm, void *arena_sram,
+49:               void *arena_psram);
+50-
+51-#ifdef __cplusplus
+52-}
  * Arena: 13440 bytes.
  * Without sharing 15936, in-place element-wise only 15936.
  *    dtcm           5248 of 8192 bytes, 309376 bytes loaded and stored

@@ -78,7 +78,7 @@ text.onnx
 truncated.onnx
 x.npy
 # An interrupt while the generated C is being compiled leaves no folder behind.
-$ mkdir tmp; printf '#!/bin/sh\nls "$TMPDIR" | wc -l >seen\nkill -INT $PPID\n' >cc; chmod +x cc
+$ mkdir tmp; printf '#!/bin/sh\nls tmp | wc -l >seen\nkill -INT $PPID\n' >cc; chmod +x cc
 $ TMPDIR=$PWD/tmp CC=./cc relayc run $MODELS/dense_softmax.onnx --with generated; echo "exit $?"
 exit 130
 $ cat seen; ls tmp; rm -r cc seen tmp

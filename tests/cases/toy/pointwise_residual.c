@@ -52,6 +52,8 @@ int pointwise_residual_step(int region, const float x[4 * 3 * 3], float y[4 * 3 
         return POINTWISE_RESIDUAL_NULL_POINTER;
     if ((uintptr_t)arena % POINTWISE_RESIDUAL_ARENA_ALIGN != 0)
         return POINTWISE_RESIDUAL_MISALIGNED_ARENA;
+    if (((uintptr_t)x | (uintptr_t)y) % 4 != 0)
+        return POINTWISE_RESIDUAL_MISALIGNED_ARRAY;
 
     unsigned char *const base = arena;
     float *const add1_y = (void *)(base + 160); /* f32 [1,4,3,3] */

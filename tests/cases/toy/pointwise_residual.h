@@ -15,7 +15,8 @@ enum {
     POINTWISE_RESIDUAL_NULL_POINTER = 1,
     POINTWISE_RESIDUAL_MISALIGNED_ARENA = 2,
     POINTWISE_RESIDUAL_NO_REGION = 3,
-    POINTWISE_RESIDUAL_REGION_FAILED = 4
+    POINTWISE_RESIDUAL_REGION_FAILED = 4,
+    POINTWISE_RESIDUAL_MISALIGNED_ARRAY = 7
 };
 
 /* Bytes of the arena and their alignment; numbers of elements. */
@@ -35,7 +36,11 @@ enum {
  * Outputs, written (also in between) and read:
  *    y  f32 [1,4,3,3]  "y"
  *
- * The arrays must not overlap. The arena needs no initial contents and holds nothing afterwards;
+ * A pointer that is NULL or not aligned (the arena to POINTWISE_RESIDUAL_ARENA_ALIGN, an array to its type)
+ * is refused with a code, and nothing is written. Arrays must overlap neither each other nor
+ * the arena: nobody checks that.
+ *
+ * The arena needs no initial contents and holds nothing afterwards;
  * several networks may share one, one after the other. Regions of other
  * targets may keep a state of their own. */
 int pointwise_residual_run(const float x[4 * 3 * 3], float y[4 * 3 * 3], void *arena);
