@@ -97,7 +97,8 @@ static void bind_maximum(struct bind *bind, const char *at)
 static void bind_sum(struct bind *bind, const char *step, const char *finish)
 {
     bind_text(bind, "sum", "sum");
-    keys_offer(bind->keys, "start", "0");
+    keys_offer(bind->keys, "start", ""); /* 0, by its initialiser: gcc 12.2 at -O2 clears an array
+                                            in the red zone by a loop as if it were aligned */
     keys_offer(bind->keys, "step", arena_printf(bind->arena, "sum[i] += %s;", step));
     bind_text(bind, "finish", "%s", finish);
 }
@@ -416,6 +417,7 @@ bool bind_global_last(struct bind *bind)
     bind_type(bind);
     bind_input(bind, "x", 0);
     bind_flag(bind, "vectors", vectors);
+    bind_flag(bind, "cleared", !vectors && bind->region->anchor->op == OP_GLOBAL_AVG_POOL);
     bind_text(bind, "wide", "%s", vectors ? "WIDE " : "");
     if (vectors)
         bind_vector_sums(bind, chunk);
