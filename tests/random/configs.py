@@ -59,7 +59,7 @@ def draw(seed, only=None):
         config["options"] = (config["options"] + " --deterministic").strip()
         if config["precision"] != "f32" and rng.random() < 0.7:
             config["target"] = "generic"
-    elif "--guard" not in config["options"] and rng.random() < 0.06:
+    elif "--guard" not in config["options"] and rng.random() < 0.03:
         config["compiler"] = "sanitized"
     if not MACHINES[config["target"]][2] and not config["compiler"] and "--offload" not in config["options"] and rng.random() < 0.12:
         config["compiler"] = "clang"

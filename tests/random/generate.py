@@ -5,6 +5,7 @@ import sys
 import elementwise  # noqa: F401, the pieces register themselves
 import idioms  # noqa: F401
 import moves
+import others  # noqa: F401
 import products  # noqa: F401
 import spatial  # noqa: F401
 from network import MOST_ELEMENTS, Network, Reject, session

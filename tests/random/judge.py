@@ -60,6 +60,17 @@ def judge_quantised(oracle, config, folder, path, words, found):
     return Verdict(UNJUDGED, "the precision is too coarse") if problem == loose == NOT_JUDGED else Verdict(RIGHT)
 
 
+def judge_numbers(oracle, config, folder, path, words, found):
+    if config["precision"] != "f32":
+        return judge_quantised(oracle, config, folder, path, words, found)
+    problem = compare.floats(oracle, found, uses_winograd(config))
+    if problem == NOT_JUDGED:
+        return Verdict(UNJUDGED, "unsteady")
+    if problem:
+        return witness(oracle, Verdict("wrong", problem), config, found)
+    return Verdict(RIGHT)
+
+
 def judge(model, config, oracle=None, keep=None):
     folder = tempfile.mkdtemp(prefix="random")
     try:
@@ -73,17 +84,11 @@ def judge(model, config, oracle=None, keep=None):
         shapes = [(y.shape, y.dtype) for y in oracle.wanted[0]]
         try:
             words = build.generate_c(path, config, folder, oracle.inputs)
-            found = build.execute(folder, config, oracle.inputs, shapes)
-            if config["precision"] != "f32":
-                return judge_quantised(oracle, config, folder, path, words, found)
+            found, warning = build.execute(folder, config, oracle.inputs, shapes)
+            verdict = judge_numbers(oracle, config, folder, path, words, found)
         except build.Failure as failure:
             return Verdict(failure.kind, failure.text)
-        problem = compare.floats(oracle, found, uses_winograd(config))
-        if problem == NOT_JUDGED:
-            return Verdict(UNJUDGED, "unsteady")
-        if problem:
-            return witness(oracle, Verdict("wrong", problem), config, found)
-        return Verdict(RIGHT)
+        return Verdict("warning", warning) if warning and not verdict.bad else verdict
     finally:
         if keep:
             shutil.copytree(folder, keep, dirs_exist_ok=True)

@@ -29,6 +29,10 @@ def type_of(array):
     return helper.np_dtype_to_tensor_dtype(array.dtype)
 
 
+def ir_version(opset):
+    return 8 if opset < 21 else 10 if opset < 23 else 11
+
+
 def make_model(nodes, inputs, outputs, constants, opset):
     """inputs, outputs: (name, array) pairs; constants: name to array."""
     def infos(pairs):
@@ -39,14 +43,14 @@ def make_model(nodes, inputs, outputs, constants, opset):
     imports = [helper.make_opsetid("", opset)]
     if any(node.domain == "com.microsoft" for node in nodes):
         imports.append(helper.make_opsetid("com.microsoft", 1))
-    return helper.make_model(graph, opset_imports=imports, ir_version=8 if opset < 21 else 10,
+    return helper.make_model(graph, opset_imports=imports, ir_version=ir_version(opset),
                              producer_name="random")
 
 
 class Network:
     def __init__(self, seed):
         self.rng = np.random.default_rng(seed)
-        self.opset = int(self.rng.choice([13, 17, 17, 18, 20, 21, 22]))
+        self.opset = int(self.rng.choice([13, 17, 17, 18, 20, 21, 22, 23, 23]))
         self.nodes = []
         self.values = {}      # all, by name
         self.constants = {}   # by name
@@ -172,7 +176,7 @@ class Network:
             [numpy_helper.from_array(a, name) for name, a in constant.items()])
         model = helper.make_model(graph, opset_imports=[
             helper.make_opsetid("", self.opset), helper.make_opsetid("com.microsoft", 1)],
-            ir_version=8 if self.opset < 21 else 10)
+            ir_version=ir_version(self.opset))
         try:
             return session(model).run(None, dict(given))
         except Exception as problem:  # its own, of many classes
