@@ -56,16 +56,17 @@ def all_values(model, inputs):
     return values
 
 
-def disturb(array, rng, relative, absolute):
-    x = array.astype(np.float64)
+def disturb(array, rng, relative, absolute, greatest=None):
     if array.size == 0:
         return array
+    x = array.astype(np.float64)
+    greatest = np.max(np.abs(x)) if greatest is None else greatest
     x = x * (1 + (RELATIVE + relative) * rng.uniform(-1, 1, x.shape))
-    return (x + absolute * np.max(np.abs(x)) * rng.uniform(-1, 1, x.shape)).astype(array.dtype)
+    return (x + absolute * greatest * rng.uniform(-1, 1, x.shape)).astype(array.dtype)
 
 
-def noisy(model, values, rng, relative, absolute):
-    """The network with noise on its weights and behind every node."""
+def noisy(model, values, greatest, rng, relative, absolute):
+    """The network with noise on its weights and behind every node; greatest: of each value, over all sets of inputs."""
     result = onnx.ModelProto()
     result.CopyFrom(model)
     graph = result.graph
@@ -92,7 +93,7 @@ def noisy(model, values, rng, relative, absolute):
                 step = 0.0 if scale is None else float(np.max(scale))
             tips = rng.choice([-1, 0, 1], value.shape, p=[0.1, 0.8, 0.1])  # one step, here and there
             factor = 1 + (RELATIVE + relative) * rng.uniform(-1, 1, value.shape)
-            offset = step * tips + absolute * np.max(np.abs(value), initial=0) * rng.uniform(-1, 1, value.shape)
+            offset = step * tips + absolute * greatest[name] * rng.uniform(-1, 1, value.shape)
             inner = name + "_exact"
             copy.output[k] = inner
             added.append(helper.make_node("Mul", [inner, name + "_factor"], [name + "_scaled"]))
@@ -125,6 +126,8 @@ class Oracle:
         self.inputs = [make_inputs(model, i) for i in range(SETS)]
         self.values = [all_values(model, x) for x in self.inputs]
         self.wanted = [[v[name] for name in self.names] for v in self.values]
+        self.greatest = {name: max(float(np.max(np.abs(v[name]), initial=0)) for v in self.values)
+                         for name, first in self.values[0].items() if first.dtype.kind == "f"}
         self.stepped = any("QuantizeLinear" in node.op_type for node in model.graph.node)
         self.known = {}
 
@@ -138,8 +141,8 @@ class Oracle:
             for inputs, values, wanted in zip(self.inputs, self.values, self.wanted):
                 runs = []
                 for _ in range(draws):
-                    model = noisy(self.model, values, rng, relative, absolute)
-                    given = {k: disturb(x, rng, relative, absolute) if x.dtype == np.float32 else x
+                    model = noisy(self.model, values, self.greatest, rng, relative, absolute)
+                    given = {k: disturb(x, rng, relative, absolute, self.greatest[k]) if x.dtype == np.float32 else x
                              for k, x in inputs.items()}
                     with np.errstate(all="ignore"):
                         runs.append([np.abs(wide(y) - wide(w)) for y, w in
