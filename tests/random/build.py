@@ -228,7 +228,7 @@ def sources(folder, config):
 
 
 def compiler(config):
-    words = configs.MACHINES[config["target"]][1]
+    words = configs.machine(config)[1]
     if config["compiler"] == "clang":
         words = words.replace("gcc", "clang", 1)
     level = "-O1"
@@ -256,7 +256,7 @@ def execute(folder, config, inputs, shapes):
         for x in inputs:
             for tensor in info["inputs"]:
                 file.write(np.ascontiguousarray(x[tensor["name"]]).tobytes())
-    runner = configs.MACHINES[config["target"]][2]
+    runner = configs.machine(config)[2]
     out = os.path.join(folder, "out.bin")
     done = command([*runner.split(), program, os.path.join(folder, "in.bin"), out])
     if done.returncode:

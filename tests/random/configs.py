@@ -63,8 +63,15 @@ def draw(seed, only=None):
         config["compiler"] = "sanitized"
     if not MACHINES[config["target"]][2] and not config["compiler"] and "--offload" not in config["options"] and rng.random() < 0.12:
         config["compiler"] = "clang"
+    if config["target"] == "generic" and not config["compiler"] and "--offload" not in config["options"] and rng.random() < 0.2:
+        config["compiler"] = ["aarch64", "armv7", "rv64gc"][int(rng.integers(3))]  # the C for any processor, on another
     config.update(only or {})
     return config
+
+
+def machine(config):
+    """The row of MACHINES that builds and runs the C."""
+    return MACHINES.get(config["compiler"], MACHINES[config["target"]])
 
 
 def text(config):

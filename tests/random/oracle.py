@@ -75,8 +75,9 @@ def noisy(model, values, greatest, rng, relative, absolute):
         if tensor.data_type == onnx.TensorProto.FLOAT and tensor.dims and tensor.name not in fixed:
             graph.initializer[i].CopyFrom(numpy_helper.from_array(
                 disturb(numpy_helper.to_array(tensor), rng, relative, absolute), tensor.name))
-    quantised = {name for node in graph.node if node.op_type.endswith("QuantizeLinear") and not
-                 node.op_type.startswith("De") for name in node.output}
+    quantised = {name: 2 if node.op_type.startswith("QLinear") else 1 for node in graph.node
+                 if node.op_type.startswith("QLinear") or node.op_type in ("QuantizeLinear", "DynamicQuantizeLinear")
+                 for name in node.output}  # steps that fixed-point rounding may be off by (docs/quantised.md)
     nodes = []
     for node in graph.node:
         nodes.append(node)
@@ -90,7 +91,7 @@ def noisy(model, values, greatest, rng, relative, absolute):
             step = 0.0
             if node.op_type == "DequantizeLinear" and node.input[0] in quantised:
                 scale = values.get(node.input[1], constant(model, node.input[1]))
-                step = 0.0 if scale is None else float(np.max(scale))
+                step = 0.0 if scale is None else float(np.max(scale)) * quantised[node.input[0]]
             tips = rng.choice([-1, 0, 1], value.shape, p=[0.1, 0.8, 0.1])  # one step, here and there
             factor = 1 + (RELATIVE + relative) * rng.uniform(-1, 1, value.shape)
             offset = step * tips + absolute * greatest[name] * rng.uniform(-1, 1, value.shape)
@@ -128,7 +129,7 @@ class Oracle:
         self.wanted = [[v[name] for name in self.names] for v in self.values]
         self.greatest = {name: max(float(np.max(np.abs(v[name]), initial=0)) for v in self.values)
                          for name, first in self.values[0].items() if first.dtype.kind == "f"}
-        self.stepped = any("QuantizeLinear" in node.op_type for node in model.graph.node)
+        self.stepped = any("QuantizeLinear" in node.op_type or node.op_type.startswith("QLinear") for node in model.graph.node)
         self.known = {}
 
     def deviations(self, precision, draws):
