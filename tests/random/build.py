@@ -173,7 +173,8 @@ def driver(folder, sets):
 
 def relayc_options(config, calib):
     words = ["--precision"] + config["precision"].split()
-    if config["precision"].startswith("int8") and config["precision"] != "int8w" or "integer" in config["precision"]:
+    if config["precision"].startswith("int8") and config["precision"] != "int8w" or "integer" in config["precision"] or \
+            "e3m4" in config["precision"]:  # whose range is short
         words += ["--calib", calib]
     return words
 

@@ -31,7 +31,7 @@ def uses_winograd(config):
 
 def witness(oracle, verdict, config, found):
     """Where f32 seems wrong: more noise, and onnx's own evaluator, must say so as well."""
-    again = compare.floats(oracle, found, uses_winograd(config), 24)
+    again = compare.floats(oracle, found, uses_winograd(config), 10)
     if again is None or again == NOT_JUDGED:
         return Verdict(UNJUDGED, "unsteady")
     other = oracle.reference()
@@ -60,18 +60,21 @@ def judge_quantised(oracle, config, folder, path, words, found):
     return Verdict(UNJUDGED, "the precision is too coarse") if problem == loose == NOT_JUDGED else Verdict(RIGHT)
 
 
-def judge_numbers(oracle, config, folder, path, words, found):
+def judge_numbers(oracle, config, folder, path, words, found, quick):
     if config["precision"] != "f32":
         return judge_quantised(oracle, config, folder, path, words, found)
     problem = compare.floats(oracle, found, uses_winograd(config))
     if problem == NOT_JUDGED:
         return Verdict(UNJUDGED, "unsteady")
+    if problem and quick:
+        return Verdict("wrong", problem)
     if problem:
         return witness(oracle, Verdict("wrong", problem), config, found)
     return Verdict(RIGHT)
 
 
-def judge(model, config, oracle=None, keep=None):
+def judge(model, config, oracle=None, keep=None, quick=False):
+    """quick: without a second witness where f32 seems wrong."""
     folder = tempfile.mkdtemp(prefix="random")
     try:
         path = os.path.join(folder, "model.onnx")
@@ -85,7 +88,7 @@ def judge(model, config, oracle=None, keep=None):
         try:
             words = build.generate_c(path, config, folder, oracle.inputs)
             found, warning = build.execute(folder, config, oracle.inputs, shapes)
-            verdict = judge_numbers(oracle, config, folder, path, words, found)
+            verdict = judge_numbers(oracle, config, folder, path, words, found, quick)
         except build.Failure as failure:
             return Verdict(failure.kind, failure.text)
         return Verdict("warning", warning) if warning and not verdict.bad else verdict

@@ -127,11 +127,12 @@ def size(model):
 def reduce(model, config, verdict, seconds=SECONDS):
     """The smallest that was found, and what is wrong with it."""
     end = time.monotonic() + seconds
+    whole = model, config, verdict
     best = trimmed(helper_copy(model))
     configs = [dict(config, options="", compiler=""), dict(config, compiler=""), dict(config, options="")]
     for simpler in configs:
         if simpler != config:
-            now = judge(best, simpler)
+            now = judge(best, simpler, quick=True)
             if like(now, verdict):
                 config, verdict = simpler, now
                 break
@@ -151,13 +152,14 @@ def reduce(model, config, verdict, seconds=SECONDS):
                     onnx.checker.check_model(smaller)
                 except Exception:  # pylint: disable=broad-except
                     continue
-                now = judge(smaller, config)
+                now = judge(smaller, config, quick=True)
                 if like(now, verdict):
                     best, verdict, progress = smaller, now, True
                     break
         except Exception:  # pylint: disable=broad-except
             break
-    return best, config, verdict
+    sure = judge(best, config)
+    return (best, config, sure) if like(sure, verdict) else whole
 
 
 def signature(model):
