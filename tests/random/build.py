@@ -245,6 +245,9 @@ def execute(folder, config, inputs, shapes):
     """Builds the C in folder and runs it on the sets of inputs; shapes: (shape, numpy type) of each output. The results, and
     the C compiler's first warning."""
     info = driver(folder, len(inputs))
+    strange = [tensor["name"] for tensor in info["inputs"] if tensor["name"] not in inputs[0]]
+    if strange:
+        raise Failure("run", f"the C has inputs that the model does not have: {', '.join(strange)}")
     files, flags, libraries = sources(folder, config)
     program = os.path.join(folder, "program")
     threads = ["-DNET_THREADS"] if "--parallel" in config["options"] else []
