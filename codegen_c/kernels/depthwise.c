@@ -194,13 +194,15 @@ static bool goes_straight(const struct region *region, const struct window *w,
            vectors_are_compared(region->machine) && region_limits(region, limits);
 }
 
-static void bind_straight(struct bind *bind, const struct window *w, const struct limits *limits)
+static void bind_straight(struct bind *bind, const struct window *w, const struct limits *limits,
+                          bool by_vector)
 {
     const char *row = w->batch > 1 ? "(n * OUT_H + oh)" : "oh";
     const char *step = pitch_of_y(bind->region, "CHANNELS");
 
     bind_limits(bind, limits);
-    bind_text(bind, "limit", "%s", limit_text(bind, limits, "s"));
+    bind_text(bind, "limit", "%s",
+              by_vector ? limit_text(bind, limits, "s") : limit_number_text(bind, limits, "s"));
     bind_text(bind, "to", "(%s * OUT_W + ow) * %s + first + c", row, step);
     bind_text(bind, "out_step", "%s", step);
 }
@@ -293,6 +295,6 @@ bool bind_depthwise(struct bind *bind)
     bind_decoding(bind, &w, strips, chunk);
     bind_flag(bind, "straight", straight);
     if (straight)
-        bind_straight(bind, &w, &limits);
+        bind_straight(bind, &w, &limits, vector.most > 1);
     return straight || bind_depthwise_epilogue(bind, &w, chunk);
 }

@@ -88,3 +88,14 @@ const char *limit_text(struct bind *bind, const struct limits *limits, const cha
            : high      ? arena_printf(bind->arena, "AT_MOST(%s, high)", vector)
                        : "";
 }
+
+const char *limit_number_text(struct bind *bind, const struct limits *limits, const char *number)
+{
+    const char *least = "", *most = "";
+
+    if (limits->low > -INFINITY)
+        least = arena_printf(bind->arena, "if (%s < low) %s = low;", number, number);
+    if (limits->high < INFINITY)
+        most = arena_printf(bind->arena, "if (%s > high) %s = high;", number, number);
+    return arena_printf(bind->arena, "%s%s%s", least, *least && *most ? " " : "", most);
+}
