@@ -78,8 +78,20 @@ static const char *turned_name(const struct conversion *c, const struct value *v
     const bool turned = !order_equal(order, &as_is, place->type.rank);
     const struct order *other = turned ? order : &c->lies[value->id].order;
 
-    return arena_printf(&c->fn->module->arena, "%s.%s", c->lies[value->id].value->name,
+    return arena_printf(&c->fn->module->arena, "%s.%s", place->name,
                         order_equal(other, &place->order[1], place->type.rank) ? "nhwc" : "nchw");
+}
+
+/* The copy that lies as the model says bears the model's name. What the value lies in may be
+ * another one of the model's, behind a transpose that moves nothing: that keeps its own. */
+static void give_name(struct conversion *c, struct value *value, struct value *copy)
+{
+    struct value *const lies = c->lies[value->id].value;
+
+    if (strcmp(lies->name, c->plan.places[value->id].name) == 0)
+        value_swap_names(copy, lies);
+    else if (strcmp(value->name, c->plan.places[value->id].name) == 0)
+        value_take_name(copy, value);
 }
 
 /* The value in an order of its dims: as it lies, or a copy before `before`. */
@@ -108,7 +120,7 @@ static struct value *in_order(struct conversion *c, struct value *value, const s
     }
     c->copies[value->id] = copy;
     if (copy->value && order_equal(order, &as_is, type.rank))
-        value_swap_names(copy->value, lies->value); /* that which the model calls so */
+        give_name(c, value, copy->value);
     return copy->value;
 }
 

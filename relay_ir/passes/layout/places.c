@@ -245,6 +245,12 @@ static void check_role(struct spread *spread, const struct node *node)
     }
 }
 
+static void begin_place(struct plan *plan, const struct value *value)
+{
+    plan->places[value->id].type = value->type;
+    plan->places[value->id].name = value->name;
+}
+
 void plan_places(struct plan *plan)
 {
     struct function *fn = plan->fn;
@@ -252,11 +258,11 @@ void plan_places(struct plan *plan)
 
     spread.queue = arena_array(plan->scratch, struct value *, fn->n_values);
     for (int i = 0; i < fn->n_params; i++)
-        plan->places[fn->params[i]->id].type = fn->params[i]->type;
+        begin_place(plan, fn->params[i]);
     for (struct node *n = fn->first; n; n = n->next) {
         plan->roles[n->id].kind = layout_kind(n);
         for (int i = 0; i < n->n_outputs; i++)
-            plan->places[n->outputs[i]->id].type = n->outputs[i]->type;
+            begin_place(plan, n->outputs[i]);
     }
     for (struct node *n = fn->first; n; n = n->next)
         if (plan->roles[n->id].kind == LAYOUT_SPATIAL)

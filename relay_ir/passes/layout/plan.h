@@ -10,6 +10,7 @@
 struct place {
     bool known;       /* a spatial operator has to do with it; else it lies as it is */
     struct type type; /* as in the graph */
+    const char *name; /* what the model calls the value */
     struct order order[2];
 };
 
