@@ -14,6 +14,8 @@
 static const struct rule rules[] = {
     { "merge_reshapes", merge_reshapes, ROOTS(OP_RESHAPE) },
     { "drop_reshape", drop_reshape, ROOTS(OP_RESHAPE) },
+    { "compare_with_itself", compare_with_itself,
+      ROOTS(OP_EQUAL, OP_GREATER, OP_GREATER_EQUAL, OP_LESS, OP_LESS_EQUAL, OP_NOT_EQUAL) },
     { "view_behind_elementwise", view_behind_elementwise, NULL },
 };
 

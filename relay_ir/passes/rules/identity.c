@@ -183,3 +183,20 @@ struct value *drop_reduction(struct rewrite *rewrite, struct node *root)
         return NULL;
     return same_shape(root) ? root->inputs[0] : rule_reshape(rewrite, root->inputs[0], out);
 }
+
+/* Of whole numbers, which equal themselves; NaN does not. Compilers warn of such C. */
+struct value *compare_with_itself(struct rewrite *rewrite, struct node *root)
+{
+    const struct type *x = &root->inputs[0]->type, *y = &root->outputs[0]->type;
+    const bool holds =
+        root->op == OP_EQUAL || root->op == OP_LESS_EQUAL || root->op == OP_GREATER_EQUAL;
+    bool *data;
+
+    if (root->inputs[0] != root->inputs[1] ||
+        !(dtype_is_integer(x->dtype) || x->dtype == DTYPE_BOOL))
+        return NULL;
+    data = constant_alloc(rewrite->fn, y);
+    memset(data, holds, type_bytes(y));
+    return constant_new(rewrite->fn,
+                        arena_printf(&rewrite->ctx->scratch, "%s.known", rewrite->name), y, data);
+}

@@ -20,6 +20,7 @@ RULE(view_behind_elementwise)
 RULE(squeeze_behind_elementwise)
 
 /* identity.c */
+RULE(compare_with_itself)
 RULE(drop_copy)
 RULE(drop_cast)
 RULE(drop_slice)
