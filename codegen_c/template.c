@@ -16,8 +16,8 @@ enum {
     MAX_BLOCKS = 64,
     MAX_KEYS = 8, /* within each other */
     MAX_KEY = 120,
-    MAX_REPEAT = 4096,
-    MAX_STEPS = 1000000,         /* lines gone through */
+    MAX_REPEAT = 1 << 20,
+    MAX_STEPS = 4000000,         /* lines gone through */
     MAX_BYTES = 64 * 1024 * 1024 /* of text */
 };
 
@@ -56,7 +56,8 @@ static void error(struct expansion *x, int line, const char *format, ...)
     va_start(args, format);
     message = arena_vprintf(x->arena, format, args);
     va_end(args);
-    x->ok = diag_error(x->ctx, DIAG_TEMPLATE, NULL, "%s:%d: %s", x->name, line + 1, message);
+    x->ok =
+        diag_error(x->ctx, DIAG_TEMPLATE, x->keys->origin, "%s:%d: %s", x->name, line + 1, message);
 }
 
 /* The text of a key or loop variable, NULL if there is none; it counts as used from now on. */

@@ -131,6 +131,8 @@ static struct module *import_mapped(struct ctx *ctx, const uint8_t *bytes, size_
                                         .file = bytes,
                                         .external_dir = dir,
                                         .source = source };
+    ctx->limits.model_bytes = (int64_t)n;
+    ctx->limits.work = 0;
     im.computed.arena = &im.arena;
     im.reader.external_files.arena = &im.arena;
     ok = import_model(&im, bytes, n);
