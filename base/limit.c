@@ -63,6 +63,6 @@ void limits_print(FILE *out)
 
         snprintf(number, sizeof number, rows[i].scale ? "%lld%s + %lld per byte" : "%lld%s",
                  (long long)(mega ? base >> 20 : base), mega ? "M" : "", (long long)rows[i].scale);
-        fprintf(out, "  --%-19s %-23s %s\n", rows[i].option, number, rows[i].what);
+        fprintf(out, "  --%-20s %-26s %s\n", rows[i].option, number, rows[i].what);
     }
 }

@@ -16,8 +16,8 @@ enum {
     MAX_BLOCKS = 64,
     MAX_KEYS = 8, /* within each other */
     MAX_KEY = 120,
-    MAX_REPEAT = 1 << 20,
-    MAX_STEPS = 4000000,         /* lines gone through */
+    MAX_REPEAT = 4096,
+    MAX_STEPS = 1000000,         /* lines gone through */
     MAX_BYTES = 64 * 1024 * 1024 /* of text */
 };
 

@@ -83,6 +83,8 @@ static void import_graph(struct import *im)
     import_initializers(im, &scope, graph);
     import_inputs(im, &scope, graph);
     import_nodes(im, &scope, graph->n_node, graph->node);
+    if (!import_within_limits(im, NULL)) /* what the last node became */
+        return;
     import_outputs(im, &scope, graph);
 }
 
