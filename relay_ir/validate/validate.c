@@ -14,6 +14,7 @@
 enum {
     MOST_SAMPLES = 3,
     N_NOISE_RUNS = 2,
+    MOST_NODES = 2000, /* of a network that is checked unasked */
     KEPT = 2,          /* traces of each set of inputs: before a step, and after it */
     NOISE_FACTOR = 16, /* results may be as far apart as so many times their noise; */
     STEPS_FACTOR = 4   /* where that moves most quantised values, so many times */
@@ -140,6 +141,7 @@ struct cost {
     double work;           /* multiply-accumulates and elements */
     double bytes;          /* of all values, which a trace keeps */
     double constant_bytes; /* of those that depend on constants only */
+    int n_nodes;           /* each has its trace, however small its values are */
 };
 
 static bool reads_constants_only(const struct node *node, const bool *is_constant)
@@ -156,6 +158,7 @@ static void add_cost(struct cost *cost, struct function *fn, bool *is_constant)
     for (const struct node *node = fn->first; node; node = node->next) {
         const bool constant = reads_constants_only(node, is_constant);
 
+        cost->n_nodes++;
         cost->work += (double)node_macs(node);
         for (int i = 0; i < node->n_outputs; i++) {
             const double bytes = (double)type_bytes(&node->outputs[i]->type);
@@ -190,7 +193,8 @@ static bool is_worth_it(const struct module *module, const struct validation_opt
     if (cost->constant_bytes > (double)limit_value(module->ctx, LIMIT_CONSTANT_BYTES))
         return false;
     return !options || options->limit <= 0 ||
-           (cost->work <= options->limit && cost->bytes * KEPT * n_samples <= MOST_KEPT_BYTES);
+           (cost->work <= options->limit && cost->n_nodes <= MOST_NODES &&
+            cost->bytes * KEPT * n_samples <= MOST_KEPT_BYTES);
 }
 
 struct validation *validation_new(struct module *module, const struct validation_options *options)
