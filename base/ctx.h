@@ -4,11 +4,13 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
+#include "base/limit.h"
 
 struct ctx {
     struct arena perm;    /* lives as long as the compilation */
     struct arena scratch; /* emptied after each pass; nothing may point into it across passes */
     struct diags diags;
+    struct cost_limits limits;
 };
 
 /* A context whose diagnostics speak of the file `input_name` (borrowed; NULL = none yet). */

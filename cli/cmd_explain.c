@@ -19,5 +19,9 @@ bool command_explain(struct cli *cli)
         return false;
     }
     printf("R%04ld: %s\n\n%s\n", number, title, diag_explanation((enum diag_code)number));
+    if (number == DIAG_LIMIT) {
+        putchar('\n');
+        limits_print(stdout);
+    }
     return true;
 }

@@ -88,6 +88,34 @@ static bool is_new(struct ctx *ctx, const char *option, const char *name, struct
     return false;
 }
 
+/* What the options say of limits (base/limit.def); a name there is an option's name. */
+static bool read_limits(struct cli *cli)
+{
+    static const enum option_id options[LIMIT_COUNT] = {
+#define LIMIT(symbol, option, kind, base, scale, what) [LIMIT_##symbol] = OPTION_MAX_##symbol,
+#include "base/limit.def"
+#undef LIMIT
+    };
+    struct ctx *ctx = cli->ctx;
+    bool ok = true;
+
+    for (int i = 0; i < LIMIT_COUNT; i++) {
+        long long count = 0;
+        size_t bytes = 0;
+
+        if (!has_option(&cli->args, options[i]))
+            continue;
+        ok &= limit_is_bytes((enum cost_limit)i)
+                  ? option_bytes(ctx, &cli->args, options[i], 0, &bytes)
+                  : option_integer(ctx, &cli->args, options[i], 0, &count);
+        ctx->limits.given[i] = (int64_t)bytes + count;
+        if (ok && !ctx->limits.given[i])
+            ok = diag_error(ctx, DIAG_USAGE, NULL, "--%s: a limit of 0 takes no model",
+                            option_name(options[i]));
+    }
+    return ok;
+}
+
 struct module *load_model(struct cli *cli)
 {
     struct ctx *ctx = cli->ctx;
@@ -104,7 +132,7 @@ struct module *load_model(struct cli *cli)
     };
     struct map shaped = { .arena = &ctx->perm }, frozen_names = shaped;
     struct module *module;
-    bool ok = true;
+    bool ok = read_limits(cli);
 
     for (int i = 0; i < given->n; i++)
         ok &= parse_shape(ctx, given->at[i], &shapes[i]) &&

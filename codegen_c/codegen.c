@@ -108,11 +108,9 @@ static size_t largest_value(const struct function *main)
     for (const struct node *node = main->first; node; node = node->next)
         for (int i = 0; i < node->n_outputs; i++) {
             const size_t bytes = type_bytes(&node->outputs[i]->type);
-            bool is_result = false;
 
-            for (int k = 0; k < main->ret->n_inputs; k++)
-                is_result = is_result || main->ret->inputs[k] == node->outputs[i];
-            largest = !is_result && bytes > largest ? bytes : largest;
+            if (bytes > largest && !value_is_result(node->outputs[i]))
+                largest = bytes;
         }
     return largest;
 }
@@ -155,10 +153,13 @@ static bool write_regions(struct codegen *codegen)
 {
     bool ok = !codegen->options->optimize_size || share_regions(codegen);
 
-    for (int i = 0; i < codegen->n_regions; i++)
+    for (int i = 0; i < codegen->n_regions; i++) {
         ok = (codegen->regions[i].external ? write_external(codegen, &codegen->regions[i])
                                            : write_region(codegen, &codegen->regions[i])) &&
              ok;
+        if (!constants_fit(codegen->module, 0, node_origin(codegen->regions[i].call))) /* packed */
+            return false;
+    }
     for (int i = 0; i < codegen->n_modules && ok; i++)
         ok = external_write_prologue(codegen, &codegen->modules[i]);
     return ok;
@@ -360,6 +361,26 @@ bool codegen_pack(struct codegen *codegen)
     return true;
 }
 
+static bool regions_are_granted(const struct module *module)
+{
+    int n = 0;
+
+    for (const struct node *node = module->main->first; node; node = node->next)
+        n += node->op == OP_CALL;
+    return limit_check(module->ctx, LIMIT_REGIONS, NULL, n);
+}
+
+/* Before anything is written. Of a byte of weights come two to three of text. */
+static bool output_is_granted(const struct codegen *codegen)
+{
+    double bytes = 2.5 * (double)codegen->result->weight_bytes;
+
+    for (int i = 0; i < codegen->n_regions; i++)
+        if (codegen->emitted[i].text)
+            bytes += (double)strlen(codegen->emitted[i].text);
+    return limit_check(codegen->ctx, LIMIT_OUTPUT_BYTES, NULL, bytes);
+}
+
 bool codegen_c(struct module *module, const struct codegen_options *options, struct output_set *set,
                struct codegen_result *result)
 {
@@ -374,11 +395,11 @@ bool codegen_c(struct module *module, const struct codegen_options *options, str
     bool ok;
 
     *result = (struct codegen_result){ 0 };
-    ok = plan_anyhow(&codegen, &fresh) && ram_check(&codegen);
+    ok = regions_are_granted(module) && plan_anyhow(&codegen, &fresh) && ram_check(&codegen);
     if (ok) {
         place_weights(&codegen);
         fill_result(&codegen);
-        ok = external_check_files(&codegen);
+        ok = external_check_files(&codegen) && (options->plan_only || output_is_granted(&codegen));
     }
     if (ok && !options->plan_only) {
         emit_header(&codegen);

@@ -13,19 +13,17 @@ static int by_bytes(const void *left, const void *right)
 }
 
 /* The first region during which most is alive. */
-static int greatest_region(const struct plan *plan, size_t *most)
+static int greatest_region(const struct plan *plan, struct arena *arena, size_t *most)
 {
+    const size_t *alive = plan_alive(plan, arena);
     int found = -1;
 
     *most = 0;
-    for (int r = 0; r < plan->n_regions; r++) {
-        const size_t bytes = plan_alive(plan, r);
-
-        if (bytes > *most) {
-            *most = bytes;
+    for (int r = 0; r < plan->n_regions; r++)
+        if (alive[r] > *most) {
+            *most = alive[r];
             found = r;
         }
-    }
     return found;
 }
 
@@ -35,7 +33,7 @@ void find_peak(struct codegen *codegen)
     const struct plan *plan = &codegen->plan;
     struct arena *arena = &codegen->ctx->perm;
     struct codegen_peak *peak = &codegen->result->peak;
-    const int r = greatest_region(plan, &peak->bytes);
+    const int r = greatest_region(plan, &codegen->arena, &peak->bytes);
 
     for (int i = 0; i < main->n_params && !plan->io_inside; i++)
         codegen->result->io_bytes += type_bytes(&main->params[i]->type);

@@ -88,7 +88,8 @@ const char *c_identifier(struct arena *arena, const char *text)
 
 void names_init(struct names *names, struct arena *arena)
 {
-    *names = (struct names){ .arena = arena, .taken = { .arena = arena } };
+    *names =
+        (struct names){ .arena = arena, .taken = { .arena = arena }, .next = { .arena = arena } };
 }
 
 void names_reserve(struct names *names, const char *name)
@@ -99,9 +100,19 @@ void names_reserve(struct names *names, const char *name)
 const char *names_unique(struct names *names, const char *wanted)
 {
     const char *name = wanted;
+    int *next;
 
-    for (int i = 2; map_get(&names->taken, name); i++)
-        name = arena_printf(names->arena, "%s_%d", wanted, i);
+    if (map_get(&names->taken, name)) {
+        next = map_get(&names->next, wanted);
+        if (!next) {
+            next = arena_new(names->arena, int);
+            *next = 2;
+            map_set(&names->next, wanted, next);
+        }
+        do
+            name = arena_printf(names->arena, "%s_%d", wanted, (*next)++);
+        while (map_get(&names->taken, name));
+    }
     names_reserve(names, name);
     return name;
 }

@@ -7,6 +7,7 @@
 struct names {
     struct arena *arena;
     struct map taken;
+    struct map next; /* name -> int *: the suffixes below are taken */
 };
 
 void names_init(struct names *names, struct arena *arena);

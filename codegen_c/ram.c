@@ -58,12 +58,14 @@ bool ram_check(struct codegen *codegen)
 {
     const struct plan *plan = &codegen->plan;
     const size_t wanted = codegen->options->ram;
+    const size_t *alive;
     int peak = 0;
 
     if (!wanted || plan->arena_bytes <= wanted || codegen->options->ram_bytes)
         return true; /* compile judges by itself, and knows of a way out */
+    alive = plan_alive(plan, &codegen->arena);
     for (int r = 1; r < codegen->n_regions; r++)
-        if (plan_alive(plan, r) > plan_alive(plan, peak))
+        if (alive[r] > alive[peak])
             peak = r;
     diag_error(codegen->ctx, DIAG_RAM, node_origin(codegen->regions[peak].call),
                "the arena takes %zu bytes, --ram allows %zu", plan->arena_bytes, wanted);

@@ -28,6 +28,7 @@ struct key {
 
 struct keys {
     struct arena *arena;
+    const struct origin *origin; /* of errors; NULL = none */
     struct map map; /* key -> struct key */
 
     /* Keys that were not set, computed on demand; NULL = there are none. `written` is false where a

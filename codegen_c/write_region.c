@@ -175,7 +175,9 @@ static void offer_keys(struct codegen *codegen, struct region *region, const cha
     keys_offer(keys, "origin", origin ? origin : origin_comment(&codegen->arena, region, " * "));
 }
 
-bool region_text(struct codegen *codegen, struct region *region, const char *fn, struct str *out)
+/* The keys' texts and the template's lines die with the region: `temporary`. */
+static bool expand_region(struct codegen *codegen, struct region *region, const char *fn,
+                          struct arena *temporary, struct str *out)
 {
     const char *path =
         arena_printf(&codegen->arena, "templates/kernels/%s.c.tmpl", region->kernel->name);
@@ -191,7 +193,8 @@ bool region_text(struct codegen *codegen, struct region *region, const char *fn,
 
     if (!template)
         return diag_error(codegen->ctx, DIAG_TEMPLATE, NULL, "there is no %s", path);
-    keys_init(&keys, &codegen->arena);
+    keys_init(&keys, temporary);
+    keys.origin = node_origin(region->call);
     name_parameters(codegen, region);
     offer_keys(codegen, region, fn, &keys);
     if (!region->kernel->bind(&bind)) {
@@ -207,6 +210,15 @@ bool region_text(struct codegen *codegen, struct region *region, const char *fn,
     return true;
 }
 
+bool region_text(struct codegen *codegen, struct region *region, const char *fn, struct str *out)
+{
+    struct arena temporary = { NULL };
+    const bool ok = expand_region(codegen, region, fn, &temporary, out);
+
+    arena_release(&temporary);
+    return ok;
+}
+
 bool write_region(struct codegen *codegen, struct region *region)
 {
     struct emitted *emitted = &codegen->emitted[region->index];
@@ -214,21 +226,25 @@ bool write_region(struct codegen *codegen, struct region *region)
     const char *fn = split ? names_unique(&codegen->names,
                                           arena_printf(&codegen->arena, "%s_part", region->c_name))
                            : region->c_name;
-    struct str out = { .arena = &codegen->arena };
+    struct arena temporary = { NULL };
+    struct str out = { .arena = &temporary };
     size_t part_scratch;
 
     if (emitted->same_as) {
         region->scratch_bytes = emitted->same_as->scratch_bytes;
         return true;
     }
-    if (!region_text(codegen, region, fn, &out))
+    if (!region_text(codegen, region, fn, &out)) {
+        arena_release(&temporary);
         return false;
+    }
     knob_check(codegen->ctx, region);
-    emitted->text = str_text(&out);
+    emitted->text = arena_strdup(&codegen->arena, str_text(&out));
+    arena_release(&temporary);
     if (split) {
         part_scratch = (region->scratch_bytes + PART_ALIGN - 1) / PART_ALIGN * PART_ALIGN;
         region->scratch_bytes = part_scratch * (size_t)codegen->options->parts;
-        emitted->text = split_region(codegen, region, str_text(&out), fn, part_scratch);
+        emitted->text = split_region(codegen, region, emitted->text, fn, part_scratch);
         codegen->n_split++;
     }
     return true;

@@ -5,6 +5,7 @@
 
 #include "base/map.h"
 #include "base/str.h"
+#include "relay_ir/macs.h"
 
 /* How to run: also through calls. */
 struct how {
@@ -205,7 +206,9 @@ struct search {
     struct arena arena;
     struct bulk bulk;
     int64_t max_elements;
-    struct map known; /* value name -> struct tensor *, of one function */
+    bool counted;            /* by the limits on constants … */
+    const struct node *over; /* … which this node goes beyond */
+    struct map known;        /* value name -> struct tensor *, of one function */
     struct frame *top;
 };
 
@@ -248,6 +251,17 @@ static bool want(struct search *search, const struct value *value)
     return true;
 }
 
+/* The limits on constants hold for what lies on the way to a shape, too. */
+static bool is_granted(struct search *search, const struct node *node)
+{
+    double bytes = (double)search->bulk.bytes;
+
+    for (int i = 0; i < node->n_outputs; i++)
+        bytes += (double)type_bytes(&node->outputs[i]->type);
+    return limit_spend(search->ctx, node->origin, node_work(node)) &&
+           constants_fit(node->fn->module, bytes, node->origin);
+}
+
 static bool evaluate_known(struct search *search, const struct node *node)
 {
     const struct how how = { NULL, NULL };
@@ -256,6 +270,10 @@ static bool evaluate_known(struct search *search, const struct node *node)
 
     for (int i = 0; i < node->n_inputs; i++)
         in[i] = node->inputs[i] ? map_get(&search->known, node->inputs[i]->name) : NULL;
+    if (search->counted && !is_granted(search, node)) {
+        search->over = node;
+        return false;
+    }
     if (!evaluate(search->ctx, node, in, out,
                   repeat(&search->arena, node->n_outputs, &search->bulk), &how))
         return false;
@@ -283,10 +301,11 @@ static bool search_run(struct search *search, const struct value *value)
     return true;
 }
 
-bool interpret_constant(struct ctx *ctx, const struct value *value, int64_t max_elements,
-                        struct bulk *bulk, struct tensor *out)
+static bool find_constant(struct ctx *ctx, const struct value *value, int64_t max_elements,
+                          bool counted, struct bulk *bulk, struct tensor *out)
 {
     struct search search = { .ctx = ctx,
+                             .counted = counted,
                              .max_elements = max_elements > INTERMEDIATE_ELEMENTS
                                                  ? max_elements
                                                  : INTERMEDIATE_ELEMENTS };
@@ -303,11 +322,25 @@ bool interpret_constant(struct ctx *ctx, const struct value *value, int64_t max_
     saved = diag_save(ctx);
     ok = search_run(&search, value);
     diag_restore(ctx, saved);
+    if (search.over)
+        is_granted(&search, search.over); /* once more, for its error */
     if (ok)
         *out = tensor_copy(bulk, map_get(&search.known, value->name));
     bulk_release(&search.bulk);
     arena_release(&search.arena);
     return ok;
+}
+
+bool interpret_constant(struct ctx *ctx, const struct value *value, int64_t max_elements,
+                        struct bulk *bulk, struct tensor *out)
+{
+    return find_constant(ctx, value, max_elements, false, bulk, out);
+}
+
+bool interpret_within_limits(struct ctx *ctx, const struct value *value, int64_t max_elements,
+                             struct bulk *bulk, struct tensor *out)
+{
+    return find_constant(ctx, value, max_elements, true, bulk, out);
 }
 
 bool interpret_check_inputs(struct ctx *ctx, const struct function *fn, int n_inputs,

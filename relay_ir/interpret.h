@@ -45,6 +45,11 @@ bool interpret_node(struct ctx *ctx, const struct node *node, const struct tenso
 bool interpret_constant(struct ctx *ctx, const struct value *value, int64_t max_elements,
                         struct bulk *bulk, struct tensor *out);
 
+/* The same within the limits on constants and work (base/limit.h): false, with an error, where it
+ * takes more. */
+bool interpret_within_limits(struct ctx *ctx, const struct value *value, int64_t max_elements,
+                             struct bulk *bulk, struct tensor *out);
+
 /* False after errors naming each input whose number, shape or type does not fit the parameters. */
 bool interpret_check_inputs(struct ctx *ctx, const struct function *fn, int n_inputs,
                             const struct tensor *inputs);

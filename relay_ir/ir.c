@@ -268,6 +268,8 @@ struct node *node_new(struct function *fn, const struct node_args *args)
         node->outputs[i]->def = node;
         node->outputs[i]->index = i;
     }
+    fn->module->n_made++;
+    fn->module->n_made_operands += args->n_inputs + node->n_outputs;
     node_set_inputs(node, args->n_inputs, args->inputs);
     link_node(node, args->before);
     if (node_infer(fn->module->ctx, node))

@@ -84,12 +84,14 @@ struct module {
     struct function *main;
     struct function *functions; /* main first, then regions in order of making */
     struct function *last_function;
-    int opset;            /* of the ONNX default domain; 0 = not from ONNX */
-    int n_onnx_nodes;     /* of the model's graph, for reports; 0 = not from ONNX */
-    const char *producer; /* ONNX producer_name and version, raw; "" = none */
-    bool rounds_as_onnx;  /* --rounding onnx: see passes/fake_quant_to_integer.c */
-    struct map fired;     /* rewrite rule -> long *: how often it fired, for --stats */
-    void *source;         /* what the payloads borrow from; freed by free_source */
+    int opset;                       /* of the ONNX default domain; 0 = not from ONNX */
+    int n_onnx_nodes;                /* of the model's graph, for reports; 0 = not from ONNX */
+    const char *producer;            /* ONNX producer_name and version, raw; "" = none */
+    bool rounds_as_onnx;             /* --rounding onnx: see passes/fake_quant_to_integer.c */
+    int64_t n_made, n_made_operands; /* nodes, and their operands, that node_new has made */
+    size_t swept_bytes;              /* of bulk, after the last sweep of constants_fit_swept */
+    struct map fired;                /* rewrite rule -> long *: how often it fired, for --stats */
+    void *source;                    /* what the payloads borrow from; freed by free_source */
     void (*free_source)(void *source);
 };
 
@@ -99,6 +101,11 @@ void module_free(struct module *module);    /* NULL is fine */
 /* Drops constants that nobody uses from all functions, functions that nobody calls, and payloads in
  * bulk that no constant points into. */
 void module_sweep(struct module *module);
+
+/* Whether so many bytes more of computed constants are within LIMIT_CONSTANT_BYTES; an error
+ * against the node where they are not. The second drops first what nobody reads. */
+bool constants_fit(struct module *module, double more, const struct origin *origin);
+bool constants_fit_swept(struct module *module, double more, const struct origin *origin);
 
 struct function *function_new(struct module *module, const char *name);
 

@@ -59,3 +59,15 @@ int64_t node_macs(const struct node *node)
     default: return 0;
     }
 }
+
+double node_work(const struct node *node)
+{
+    const double macs = (double)node_macs(node);
+    double elements = 64; /* a small one takes its time, too */
+
+    for (int i = 0; i < node->n_inputs; i++)
+        elements += node->inputs[i] ? (double)type_elements(&node->inputs[i]->type) : 0;
+    for (int i = 0; i < node->n_outputs; i++)
+        elements += (double)type_elements(&node->outputs[i]->type);
+    return macs > elements ? macs : elements;
+}

@@ -8,4 +8,8 @@
  * Saturates. */
 int64_t node_macs(const struct node *node);
 
+/* What the reference evaluator does: its multiply-adds, or the elements that it reads and writes,
+ * whichever are more. */
+double node_work(const struct node *node);
+
 #endif

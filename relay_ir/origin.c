@@ -7,13 +7,34 @@
  * memory with the squares of their number. */
 enum { MAX_ORIGINS = 100 };
 
+static bool origin_equal(const struct origin *a, const struct origin *b)
+{
+    return a->index == b->index && strcmp(a->name, b->name) == 0 &&
+           strcmp(a->op_type, b->op_type) == 0;
+}
+
 static bool origin_in(const struct origin *list, const struct origin *wanted)
 {
     for (; list; list = list->next)
-        if (list->index == wanted->index && strcmp(list->name, wanted->name) == 0 &&
-            strcmp(list->op_type, wanted->op_type) == 0)
+        if (origin_equal(list, wanted))
             return true;
     return false;
+}
+
+/* Whether the join of both is the first as it is: what the second has is there, or comes behind a
+ * list that is full. Then nothing need be copied, as along a chain of thousands of nodes. */
+static bool origin_covers(const struct origin *all, const struct origin *more)
+{
+    int n = 0;
+
+    for (const struct origin *at = all; at; at = at->next, n++)
+        while (more && origin_equal(at, more))
+            more = more->next;
+    if (!more || n < MAX_ORIGINS)
+        return !more;
+    while (all->next)
+        all = all->next;
+    return all->index < more->index;
 }
 
 const struct origin *origin_join(struct module *module, const struct origin *a,
@@ -24,6 +45,8 @@ const struct origin *origin_join(struct module *module, const struct origin *a,
 
     if (!a || !b || a == b)
         return a ? a : b;
+    if (origin_covers(a, b))
+        return a;
     for (int n = 0; (a || b) && n < MAX_ORIGINS;) {
         const struct origin **from = !b || (a && a->index <= b->index) ? &a : &b;
 

@@ -100,10 +100,12 @@ struct node *anchor_decoder(const struct node *anchor, int input)
     return anchor->inputs[input] ? anchor->inputs[input]->def : NULL;
 }
 
+/* By the node's readers, which are few, where a concatenation may have thousands of inputs. */
 bool is_prologue(const struct node *node, const struct node *anchor)
 {
-    for (int i = 0; anchor && i < anchor->n_inputs; i++)
-        if (anchor_decoder(anchor, i) == node)
-            return true;
+    for (int i = 0; anchor && i < node->n_outputs; i++)
+        for (const struct use *use = node->outputs[i]->uses; use; use = use->next)
+            if (use->node == anchor)
+                return true;
     return false;
 }

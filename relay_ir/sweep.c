@@ -71,3 +71,22 @@ void module_sweep(struct module *module)
         sweep_constants(fn);
     sweep_payloads(module);
 }
+
+bool constants_fit(struct module *module, double more, const struct origin *origin)
+{
+    return limit_check(module->ctx, LIMIT_CONSTANT_BYTES, origin,
+                       (double)module->bulk.bytes + more);
+}
+
+/* A sweep looks at the whole graph: the next one waits until an eighth of the limit is new. */
+bool constants_fit_swept(struct module *module, double more, const struct origin *origin)
+{
+    const double most = (double)limit_value(module->ctx, LIMIT_CONSTANT_BYTES);
+    const double wanted = (double)module->bulk.bytes + more;
+
+    if (wanted <= most || (more <= most && wanted <= (double)module->swept_bytes + most / 8))
+        return true;
+    module_sweep(module);
+    module->swept_bytes = module->bulk.bytes;
+    return constants_fit(module, more, origin);
+}

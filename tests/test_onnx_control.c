@@ -355,8 +355,7 @@ START_TEST(functions_that_multiply_are_stopped)
     }
     builder_node(b, "own:F30", "x", "y");
     ck_assert(!import());
-    ck_assert_msg(expect_error(ctx, DIAG_TOO_BIG, "more than 200000 nodes"), "%s",
-                  expect_text(ctx));
+    ck_assert_msg(expect_error(ctx, DIAG_LIMIT, "100001 operators"), "%s", expect_text(ctx));
 }
 END_TEST
 

@@ -188,47 +188,48 @@ static bool is_empty(const struct copy *copy)
     return false;
 }
 
-static bool is_used(const struct copy *copies, int n, const char *name)
+static void add_used(struct map *used, const struct copy *copy)
 {
-    for (int i = 0; i < n; i++)
-        if (!is_empty(&copies[i]) &&
-            (strcmp(copies[i].x, name) == 0 || strcmp(copies[i].y, name) == 0))
-            return true;
-    return false;
+    if (is_empty(copy))
+        return;
+    map_set(used, copy->x, used);
+    map_set(used, copy->y, used);
 }
 
 void bind_copies(struct bind *bind, struct copy *copies, int n)
 {
     const struct region *region = bind->region;
     const bool is_f32 = anchor_output(region, 0)->dtype == DTYPE_F32;
-    struct str unused = { .arena = bind->arena };
-    int k = 0;
+    struct str unused = { .arena = bind->arena }, text = unused;
+    struct map used = { .arena = bind->arena };
 
+    for (int i = 0; i < n; i++)
+        add_used(&used, &copies[i]);
     for (int i = 0; i < region->fn->n_params + region->fn->ret->n_inputs; i++) {
         const char *name = i < region->fn->n_params ? region->params[i]
                                                     : region->results[i - region->fn->n_params];
 
         if (region->absent && i < region->fn->n_params && region->absent[i])
             continue;
-        if (!is_used(copies, n, name))
+        if (!map_get(&used, name))
             str_printf(&unused, "(void)%s;\n", name);
     }
     for (int i = 0; i < n; i++) {
-        const char *text;
+        const char *one;
 
         if (is_empty(&copies[i]))
             continue;
         if (is_f32 && copy_is_transpose(&copies[i])) {
             bind_helper(bind, "transpose_f32");
             copy_by_strips(&copies[i]);
-            text = transpose_text(bind->arena, &copies[i]);
+            one = transpose_text(bind->arena, &copies[i]);
         } else {
-            text = copy_text(bind->arena, &copies[i], region->leads);
-            if (strstr(text, "mem"))
+            one = copy_text(bind->arena, &copies[i], region->leads);
+            if (strstr(one, "mem"))
                 bind_include(bind, "string.h");
         }
-        bind_text(bind, arena_printf(bind->arena, "copy%d", k++), "%s", text);
+        str_printf(&text, "%s%s", text.n ? "\n" : "", one);
     }
-    bind_int(bind, "n_copies", k);
+    bind_text(bind, "copies", "%s", str_text(&text));
     bind_text(bind, "unused", "%s", str_text(&unused));
 }

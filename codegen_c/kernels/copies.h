@@ -20,8 +20,8 @@ void copy_add_dim(struct copy *copy, int64_t extent, int64_t x_step, int64_t y_s
 /* The copy's x, get and got for input i of the anchor. */
 void copy_from(struct bind *bind, struct copy *copy, int i);
 
-/* The key "copyK" for each copy, "n_copies", and "unused" for parameters that none of them reads or
- * writes (copies of nothing). */
+/* The key "copies", a text of any number of them, and "unused" for parameters that none of them
+ * reads or writes (copies of nothing). */
 void bind_copies(struct bind *bind, struct copy *copies, int n);
 
 /* Row-major element steps of a shape. */

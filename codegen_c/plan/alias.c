@@ -10,27 +10,34 @@
 
 static bool is_main_result(const struct plan *plan, const struct value *root, int *index)
 {
-    const struct node *ret = plan->main->ret;
-
-    for (int i = 0; i < ret->n_inputs; i++)
-        if (plan->root[ret->inputs[i]->id] == root) {
-            *index = i;
-            return true;
-        }
-    return false;
+    if (plan->result[root->id] < 0)
+        return false;
+    *index = plan->result[root->id];
+    return true;
 }
 
-/* Whether the anchor reads the parameter, and whether as anything but its first input. */
+/* Whether the anchor reads the parameter, as it is or through its prologue, and whether as anything
+ * but its first input. By the parameter's readers: a concatenation may have thousands of inputs. */
 static bool anchor_reads(const struct region *region, const struct value *param, bool *elsewhere)
 {
     bool reads = false;
 
     *elsewhere = false;
-    for (int i = 0; region->anchor && i < region->anchor->n_inputs; i++)
-        if (region->anchor->inputs[i] && anchor_source(region, i) == param) {
+    for (const struct use *use = param->uses; use && region->anchor; use = use->next) {
+        const struct node *decoder = use->node;
+
+        if (decoder == region->anchor) {
             reads = true;
-            *elsewhere = *elsewhere || i > 0;
+            *elsewhere = *elsewhere || use->input > 0;
+            continue;
         }
+        for (int i = 0; i < decoder->n_outputs && use->input == 0; i++)
+            for (const struct use *read = decoder->outputs[i]->uses; read; read = read->next)
+                if (read->node == region->anchor) {
+                    reads = true;
+                    *elsewhere = *elsewhere || read->input > 0;
+                }
+    }
     return reads;
 }
 

@@ -32,20 +32,7 @@ size_t plan_lead_bytes(const struct plan *plan, const struct region *region)
     return pack_shared(pair, 1);
 }
 
-size_t plan_alive(const struct plan *plan, int region)
-{
-    size_t bytes = 0;
-
-    for (int i = 0; i < plan->n_blocks; i++)
-        if (plan->blocks[i].first <= region && region <= plan->blocks[i].last)
-            bytes += plan_round(plan->blocks[i].bytes) -
-                     (plan->blocks[i].first == region ? pack_shared(plan->blocks, i) : 0);
-    return bytes;
-}
-
-/* By region, scratch included. */
-static size_t *alive_by_region(const struct plan *plan, struct arena *arena,
-                               const struct region *regions)
+size_t *plan_alive(const struct plan *plan, struct arena *arena)
 {
     size_t *alive = arena_array(arena, size_t, plan->n_regions + 1), now = 0;
 
@@ -53,16 +40,27 @@ static size_t *alive_by_region(const struct plan *plan, struct arena *arena,
         alive[plan->blocks[i].first] += plan_round(plan->blocks[i].bytes);
         alive[plan->blocks[i].last + 1] -= plan_round(plan->blocks[i].bytes);
     }
-    for (int r = 0; r < plan->n_regions; r++) {
-        now += alive[r];
-        alive[r] = now + (regions[r].scratch_bytes ? plan_round(regions[r].scratch_bytes) : 0);
-    }
+    for (int r = 0; r < plan->n_regions; r++)
+        alive[r] = now += alive[r];
+    for (int i = 0; i < plan->n_blocks; i++)
+        alive[plan->blocks[i].first] -= pack_shared(plan->blocks, i);
+    return alive;
+}
+
+/* By region, scratch included, before anything leads. */
+static size_t *alive_with_scratch(const struct plan *plan, struct arena *arena,
+                                  const struct region *regions)
+{
+    size_t *alive = plan_alive(plan, arena);
+
+    for (int r = 0; r < plan->n_regions; r++)
+        alive[r] += regions[r].scratch_bytes ? plan_round(regions[r].scratch_bytes) : 0;
     return alive;
 }
 
 void plan_leads(struct plan *plan, struct arena *arena, const struct region *regions)
 {
-    const size_t *alive = alive_by_region(plan, arena, regions);
+    const size_t *alive = alive_with_scratch(plan, arena, regions);
 
     for (int r = 0; r < plan->n_regions; r++) {
         const struct region *region = &regions[r];

@@ -53,12 +53,13 @@ void plan_liveness(struct plan *plan, struct arena *arena, const struct function
                            .io_inside = io_inside && n_regions > 0,
                            .part = part,
                            .root = arena_array(arena, const struct value *, n),
+                           .result = arena_array(arena, int, n),
                            .first = arena_array(arena, int, n),
                            .last = arena_array(arena, int, n),
                            .place = arena_array(arena, struct codegen_place, n),
                            .block = arena_array(arena, int, n) };
     for (int i = 0; i < n; i++)
-        plan->first[i] = plan->last[i] = plan->block[i] = -1;
+        plan->first[i] = plan->last[i] = plan->block[i] = plan->result[i] = -1;
     for (int i = 0; i < main->n_params; i++)
         plan->root[main->params[i]->id] = main->params[i];
     for (const struct value *v = main->constants; v; v = v->next)
@@ -69,6 +70,8 @@ void plan_liveness(struct plan *plan, struct arena *arena, const struct function
 
             plan->root[out->id] = is_view(node) ? plan->root[node->inputs[0]->id] : out;
         }
+    for (int i = main->ret->n_inputs - 1; i >= 0; i--)
+        plan->result[plan->root[main->ret->inputs[i]->id]->id] = i;
     for (int r = 0; r < n_regions; r++) {
         const struct node *call = regions[r].call;
 

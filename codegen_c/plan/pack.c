@@ -36,13 +36,13 @@ static int compare_offsets(const void *left, const void *right)
     return (a->offset > b->offset) - (a->offset < b->offset);
 }
 
-/* The smallest gap between the neighbours in time that is big enough, else behind all of them. */
+/* The smallest gap between the neighbours in time, which come by offset, that is big enough, else
+ * behind all of them. */
 static size_t best_offset(const struct block *block, struct block **neighbours, int n)
 {
     const size_t bytes = plan_round(block->bytes);
     size_t top = 0, best = NOT_PLACED, best_gap = SIZE_MAX;
 
-    qsort(neighbours, (size_t)n, sizeof *neighbours, compare_offsets);
     for (int i = 0; i < n; i++) {
         const size_t at = neighbours[i]->offset, gap = at > top ? at - top : 0;
 
@@ -118,18 +118,78 @@ static int find_neighbours(const struct shelf *shelf, const struct block *block,
     return n;
 }
 
-/* Places the blocks in this order; returns the bytes needed. */
-static size_t place_in_order(struct shelf *shelf, struct block **order, int n,
+/* Whether the shelf's lists are so full that each block would be compared with more than all others
+ * at a time. */
+static bool is_crowded(struct arena *scratch, const struct shelf *shelf, const struct block *blocks,
+                       int n)
+{
+    uint64_t *entries = arena_array(scratch, uint64_t, shelf->n_stretches), work = 0;
+
+    for (int i = 0; i < n; i++)
+        for (int s = blocks[i].first / shelf->width; s <= blocks[i].last / shelf->width; s++)
+            entries[s]++;
+    for (int s = 0; s < shelf->n_stretches; s++)
+        work += entries[s] * entries[s];
+    return work > (uint64_t)n * (uint64_t)n;
+}
+
+/* Blocks placed so far, by offset: where most are alive together, there is nothing to sort then. */
+struct stack {
+    struct block **blocks;
+    int n;
+};
+
+static void put_on_stack(struct stack *stack, struct block *block)
+{
+    int low = 0, high = stack->n;
+
+    while (low < high) {
+        const int middle = low + (high - low) / 2;
+
+        if (stack->blocks[middle]->offset < block->offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    memmove(&stack->blocks[low + 1], &stack->blocks[low],
+            (size_t)(stack->n++ - low) * sizeof *stack->blocks);
+    stack->blocks[low] = block;
+}
+
+static int find_on_stack(const struct stack *stack, const struct block *block,
+                         struct block **neighbours)
+{
+    int n = 0;
+
+    for (int i = 0; i < stack->n; i++)
+        if (overlap_in_time(block, stack->blocks[i]))
+            neighbours[n++] = stack->blocks[i];
+    return n;
+}
+
+/* Places the blocks in this order; returns the bytes needed. With a stack, that instead of the
+ * shelf: both give the same offsets. */
+static size_t place_in_order(struct shelf *shelf, struct stack *stack, struct block **order, int n,
                              struct block **neighbours)
 {
     size_t needed = 0;
 
     clear_shelf(shelf);
+    stack->n = 0;
     for (int i = 0; i < n; i++) {
-        const int n_neighbours = find_neighbours(shelf, order[i], neighbours);
+        int n_neighbours;
 
+        if (stack->blocks) {
+            n_neighbours = find_on_stack(stack, order[i], neighbours);
+        } else {
+            n_neighbours = find_neighbours(shelf, order[i], neighbours);
+            qsort(neighbours, (size_t)n_neighbours, sizeof *neighbours, compare_offsets);
+        }
         order[i]->offset = best_offset(order[i], neighbours, n_neighbours);
-        put_on_shelf(shelf, order[i]);
+        if (stack->blocks)
+            put_on_stack(stack, order[i]);
+        else
+            put_on_shelf(shelf, order[i]);
         needed = end_of(order[i]) > needed ? end_of(order[i]) : needed;
     }
     return needed;
@@ -183,14 +243,17 @@ static size_t best_fit(struct arena *scratch, struct block *blocks, int n, size_
     struct block **neighbours = arena_array(scratch, struct block *, n);
     size_t *best_offsets = arena_array(scratch, size_t, n), best = SIZE_MAX;
     struct shelf shelf = make_shelf(scratch, blocks, n);
+    struct stack stack = { NULL, 0 };
 
+    if (is_crowded(scratch, &shelf, blocks, n))
+        stack.blocks = arena_array(scratch, struct block *, n);
     for (size_t k = 0; k < sizeof orders / sizeof *orders && best > enough; k++) {
         size_t needed;
 
         for (int i = 0; i < n; i++)
             order[i] = &blocks[i];
         qsort(order, (size_t)n, sizeof *order, orders[k]);
-        needed = place_in_order(&shelf, order, n, neighbours);
+        needed = place_in_order(&shelf, &stack, order, n, neighbours);
         if (needed >= best)
             continue;
         best = needed;
@@ -267,17 +330,56 @@ static bool reaches_into(const struct block *blocks, int i, int j)
            (blocks[i].exact ? from == blocks[j].offset : from <= blocks[j].offset);
 }
 
-bool pack_verify(const struct block *blocks, int n, size_t bytes)
+static int begins_first(const void *left, const void *right)
 {
+    const struct block *a = *(const struct block *const *)left;
+    const struct block *b = *(const struct block *const *)right;
+
+    return a->first != b->first ? a->first - b->first : by_position(a, b);
+}
+
+static bool collide(const struct block *blocks, const struct block *a, const struct block *b)
+{
+    const int i = (int)(a - blocks), j = (int)(b - blocks);
+
+    return overlap_in_time(a, b) && a->offset < end_of(b) && b->offset < end_of(a) &&
+           !reaches_into(blocks, i, j) && !reaches_into(blocks, j, i);
+}
+
+/* Each block against those that began before and are alive still. */
+static bool are_apart(const struct block *blocks, int n, const struct block **by_first,
+                      const struct block **alive)
+{
+    int n_alive = 0;
+
+    for (int i = 0; i < n; i++)
+        by_first[i] = &blocks[i];
+    qsort(by_first, (size_t)n, sizeof *by_first, begins_first);
     for (int i = 0; i < n; i++) {
-        if (blocks[i].offset % PLAN_ALIGN != 0 || blocks[i].first > blocks[i].last ||
-            blocks[i].offset > bytes || plan_round(blocks[i].bytes) > bytes - blocks[i].offset)
-            return false;
-        for (int j = 0; j < i; j++)
-            if (overlap_in_time(&blocks[i], &blocks[j]) && blocks[i].offset < end_of(&blocks[j]) &&
-                blocks[j].offset < end_of(&blocks[i]) && !reaches_into(blocks, i, j) &&
-                !reaches_into(blocks, j, i))
+        int kept = 0;
+
+        for (int k = 0; k < n_alive; k++) {
+            if (collide(blocks, by_first[i], alive[k]))
                 return false;
+            if (alive[k]->last >= by_first[i]->first)
+                alive[kept++] = alive[k];
+        }
+        n_alive = kept;
+        alive[n_alive++] = by_first[i];
     }
     return true;
+}
+
+bool pack_verify(const struct block *blocks, int n, size_t bytes)
+{
+    struct arena scratch = { NULL };
+    bool ok = true;
+
+    for (int i = 0; i < n && ok; i++)
+        ok = blocks[i].offset % PLAN_ALIGN == 0 && blocks[i].first <= blocks[i].last &&
+             blocks[i].offset <= bytes && plan_round(blocks[i].bytes) <= bytes - blocks[i].offset;
+    ok = ok && are_apart(blocks, n, arena_array(&scratch, const struct block *, n),
+                         arena_array(&scratch, const struct block *, n));
+    arena_release(&scratch);
+    return ok;
 }

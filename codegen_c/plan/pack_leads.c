@@ -14,18 +14,23 @@
 
 enum {
     MOST_ROUNDS = 2000,
-    MOST_FEWER = 8 /* searches with a part of the leads */
+    MOST_FEWER = 8,           /* searches with a part of the leads */
+    MOST_LOOKS = 400000000,   /* of one search: blocks, and pairs alive together, times rounds */
+    MOST_TOGETHER = 1 << 24,  /* pairs; with more nothing leads */
+    MOST_OVER = 4 * PACK_WORK /* beyond `work`, in the round that uses it up */
 };
 
 struct leads {
     struct block *blocks;
     int n;
-    size_t *floor;      /* by block: what its chain needs in front of it */
-    int **together;     /* by block: those alive with it … */
-    int *n_together;    /* … and how many */
-    size_t *top;        /* of a placement: by block in its order */
-    int *order, *place; /* blocks by order, and the order by block */
-    uint64_t work;
+    size_t *floor;       /* by block: what its chain needs in front of it */
+    int **together;      /* by block: those alive with it … */
+    int *n_together;     /* … and how many */
+    size_t *top;         /* of a placement: by block in its order */
+    int *order, *place;  /* blocks by order, and the order by block */
+    size_t *alive;       /* by block: bytes alive when it begins, side by side */
+    uint64_t n_pairs;    /* all of n_together */
+    uint64_t work, over; /* steps left; and those beyond, of the round that uses them up */
 };
 
 static size_t end_of(const struct block *block)
@@ -68,6 +73,7 @@ static size_t lowest(struct leads *leads, int i, const int *placed, int n)
     const uint64_t work = (uint64_t)n * (uint64_t)n + 1;
     size_t best = SIZE_MAX;
 
+    leads->over += leads->work < work ? work - leads->work : 0;
     leads->work -= leads->work < work ? leads->work : work;
     if (is_free(leads, i, leads->floor[i], placed, n))
         return leads->floor[i];
@@ -87,12 +93,16 @@ static size_t lowest(struct leads *leads, int i, const int *placed, int n)
     return best;
 }
 
-/* Places all blocks in their order; returns the bytes needed, and the block that ends there. */
+/* Places all blocks in their order; returns the bytes needed, and the block that ends there;
+ * SIZE_MAX where that is too much work. */
 static size_t place_all(struct leads *leads, int *placed, int *highest)
 {
     size_t needed = 0;
 
     for (int k = 0; k < leads->n; k++) {
+        if (leads->over > MOST_OVER)
+            return SIZE_MAX;
+
         const int i = leads->order[k];
         int n = 0;
 
@@ -108,23 +118,62 @@ static size_t place_all(struct leads *leads, int *placed, int *highest)
     return needed;
 }
 
-static void find_together(struct leads *leads, struct arena *scratch)
+struct start {
+    int first, block;
+};
+
+static int earlier_first(const void *left, const void *right)
 {
+    const struct start *a = left, *b = right;
+
+    return a->first != b->first ? (a->first > b->first) - (a->first < b->first)
+                                : (a->block > b->block) - (a->block < b->block);
+}
+
+/* False where too many are alive together. */
+static bool find_together(struct leads *leads, struct arena *scratch)
+{
+    const struct block *blocks = leads->blocks;
     const int n = leads->n;
-    int *list = arena_array(scratch, int, n);
+    struct start *starts = arena_array(scratch, struct start, n);
+    int *alive = arena_array(scratch, int, n), *filled = arena_array(scratch, int, n);
 
     leads->together = arena_array(scratch, int *, n);
     leads->n_together = arena_array(scratch, int, n);
-    for (int i = 0; i < n; i++) {
-        int n_list = 0;
+    for (int i = 0; i < n; i++)
+        starts[i] = (struct start){ blocks[i].first, i };
+    qsort(starts, (size_t)n, sizeof *starts, earlier_first);
+    for (int fill = 0; fill < 2; fill++) { /* counts, then lists */
+        int n_alive = 0;
 
-        for (int j = 0; j < n; j++)
-            if (j != i && leads->blocks[i].first <= leads->blocks[j].last &&
-                leads->blocks[j].first <= leads->blocks[i].last)
-                list[n_list++] = j;
-        leads->together[i] = arena_memdup(scratch, list, (size_t)n_list * sizeof *list);
-        leads->n_together[i] = n_list;
+        for (int k = 0; k < n; k++) {
+            const int i = starts[k].block;
+            int kept = 0;
+
+            for (int j = 0; j < n_alive; j++)
+                if (blocks[alive[j]].last >= blocks[i].first)
+                    alive[kept++] = alive[j];
+            n_alive = kept;
+            for (int j = 0; j < n_alive; j++) {
+                const int other = alive[j];
+
+                if (fill) {
+                    leads->together[i][filled[i]++] = other;
+                    leads->together[other][filled[other]++] = i;
+                } else {
+                    leads->n_together[i]++;
+                    leads->n_together[other]++;
+                }
+            }
+            leads->n_pairs += fill ? 0 : 2 * (uint64_t)n_alive;
+            if (leads->n_pairs > MOST_TOGETHER)
+                return false;
+            alive[n_alive++] = i;
+        }
+        for (int i = 0; i < n && !fill; i++)
+            leads->together[i] = arena_array(scratch, int, leads->n_together[i]);
     }
+    return true;
 }
 
 /* The blocks in front of which others begin come after those in time: the last begins lowest. */
@@ -135,7 +184,7 @@ static void find_floors(struct leads *leads, struct arena *scratch)
     leads->floor = arena_array(scratch, size_t, leads->n);
     while (again) {
         again = false;
-        for (int i = 0; i < leads->n; i++) {
+        for (int i = leads->n - 1; i >= 0; i--) { /* as they come in time: one round is enough */
             const struct block *y = &leads->blocks[i];
             const size_t floor = leads->floor[i] + y->lead;
 
@@ -158,15 +207,28 @@ static void move_first(struct leads *leads, int block)
         leads->place[leads->order[k]] = k;
 }
 
-static void order_by_size(struct leads *leads)
-{
-    for (int i = 0; i < leads->n; i++) {
-        int k = i;
+struct sized {
+    size_t bytes;
+    int block;
+};
 
-        for (; k > 0 && leads->blocks[leads->order[k - 1]].bytes < leads->blocks[i].bytes; k--)
-            leads->order[k] = leads->order[k - 1];
-        leads->order[k] = i;
-    }
+static int greater_first(const void *left, const void *right)
+{
+    const struct sized *a = left, *b = right;
+
+    return a->bytes != b->bytes ? (a->bytes < b->bytes) - (a->bytes > b->bytes)
+                                : (a->block > b->block) - (a->block < b->block);
+}
+
+static void order_by_size(struct leads *leads, struct arena *scratch)
+{
+    struct sized *sized = arena_array(scratch, struct sized, leads->n);
+
+    for (int i = 0; i < leads->n; i++)
+        sized[i] = (struct sized){ leads->blocks[i].bytes, i };
+    qsort(sized, (size_t)leads->n, sizeof *sized, greater_first);
+    for (int k = 0; k < leads->n; k++)
+        leads->order[k] = sized[k].block;
     for (int k = 0; k < leads->n; k++)
         leads->place[leads->order[k]] = k;
 }
@@ -182,8 +244,10 @@ static size_t search(struct leads *leads, struct arena *scratch, size_t enough)
     int *placed = arena_array(scratch, int, leads->n), highest = 0;
     size_t *offsets = arena_array(scratch, size_t, leads->n), best = SIZE_MAX;
 
-    order_by_size(leads);
-    for (int round = 0; round < MOST_ROUNDS && best > enough && leads->work > 0; round++) {
+    order_by_size(leads, scratch);
+    for (uint64_t round = 0; round < MOST_ROUNDS && best > enough && leads->work > 0 &&
+                             round * ((uint64_t)leads->n + leads->n_pairs) < MOST_LOOKS;
+         round++) {
         const size_t needed = place_all(leads, placed, &highest);
 
         if (needed < best) {
@@ -192,31 +256,41 @@ static size_t search(struct leads *leads, struct arena *scratch, size_t enough)
         }
         /* A block that is first already ends where it must: the one behind it is next. */
         move_first(leads, leads->order[0] == highest
-                              ? leads->order[leads->n - 1 - round % 3 % leads->n]
+                              ? leads->order[leads->n - 1 - (int)(round % 3) % leads->n]
                               : highest);
     }
-    for (int i = 0; i < leads->n; i++)
+    for (int i = 0; i < leads->n && best < SIZE_MAX; i++)
         leads->blocks[i].offset = offsets[i];
     return best;
 }
 
-/* Bytes that are alive when block i begins, side by side. */
-static size_t alive_with(const struct block *blocks, int n, int i)
+/* Bytes that are alive when each block begins, side by side. */
+static void find_alive(struct leads *leads, struct arena *scratch)
 {
-    size_t alive = 0;
+    const struct block *blocks = leads->blocks;
+    size_t *bytes;
+    int end = 0;
 
-    for (int j = 0; j < n; j++)
-        if (blocks[j].first <= blocks[i].first && blocks[i].first <= blocks[j].last)
-            alive += plan_round(blocks[j].bytes);
-    return alive;
+    for (int i = 0; i < leads->n; i++)
+        end = blocks[i].last + 1 > end ? blocks[i].last + 1 : end;
+    bytes = arena_array(scratch, size_t, end + 1);
+    for (int i = 0; i < leads->n; i++) { /* size_t wraps and comes back */
+        bytes[blocks[i].first] += plan_round(blocks[i].bytes);
+        bytes[blocks[i].last + 1] -= plan_round(blocks[i].bytes);
+    }
+    for (int i = 0; i < end; i++)
+        bytes[i + 1] += bytes[i];
+    leads->alive = arena_array(scratch, size_t, leads->n);
+    for (int i = 0; i < leads->n; i++)
+        leads->alive[i] = bytes[blocks[i].first];
 }
 
 /* The least that is alive, side by side, with a block that may reach into another one, of what is
  * at least `from` and below `end`; `end` = nothing. */
-static size_t next_alive(const struct block *blocks, int n, size_t from, size_t end)
+static size_t next_alive(const struct leads *leads, size_t from, size_t end)
 {
-    for (int i = 0; i < n; i++) {
-        const size_t alive = blocks[i].before ? alive_with(blocks, n, i) : end;
+    for (int i = 0; i < leads->n; i++) {
+        const size_t alive = leads->blocks[i].before ? leads->alive[i] : end;
 
         if (alive >= from && alive < end)
             end = alive;
@@ -235,12 +309,12 @@ static void search_fewer(struct arena *scratch, const struct leads *leads, struc
     for (int i = 0; i < MOST_FEWER && fewer.work > 0; i++, wanted++) {
         size_t found;
 
-        wanted = next_alive(leads->blocks, n, wanted, packing->bytes);
+        wanted = next_alive(leads, wanted, packing->bytes);
         if (wanted >= packing->bytes)
             return;
         fewer.blocks = arena_memdup(scratch, leads->blocks, (size_t)n * sizeof *fewer.blocks);
         for (int k = 0; k < n; k++)
-            if (leads->blocks[k].before && alive_with(leads->blocks, n, k) <= wanted)
+            if (leads->blocks[k].before && leads->alive[k] <= wanted)
                 fewer.blocks[k].before = 0;
         find_floors(&fewer, scratch);
         found = search(&fewer, scratch, wanted);
@@ -255,14 +329,16 @@ static void search_fewer(struct arena *scratch, const struct leads *leads, struc
 /* What no packing goes below, `bytes` at most: one that needs less has two blocks that would not
  * fit side by side reach the one into the other, and chains of such lie one in front of the other.
  */
-static size_t chain_bound(struct arena *scratch, const struct block *blocks, int n, size_t bytes)
+static size_t chain_bound(struct arena *scratch, const struct leads *of, size_t bytes)
 {
+    const struct block *blocks = of->blocks;
+    const int n = of->n;
     struct block *forced = arena_memdup(scratch, blocks, (size_t)n * sizeof *blocks);
     struct leads leads = { .blocks = forced, .n = n };
     size_t bound = 0;
 
     for (int i = 0; i < n; i++)
-        if (blocks[i].before && alive_with(blocks, n, i) < bytes)
+        if (blocks[i].before && of->alive[i] < bytes)
             forced[i].before = 0;
     find_floors(&leads, scratch);
     for (int i = 0; i < n; i++)
@@ -290,11 +366,14 @@ struct packing pack_leads(struct arena *scratch, struct block *blocks, int n, ui
     struct packing packing = { .lower_bound = pack_lower_bound(scratch, blocks, n) };
     size_t chains;
 
-    find_together(&leads, scratch);
-    find_floors(&leads, scratch);
-    packing.bytes = search(&leads, scratch, packing.lower_bound);
-    packing.work = work - leads.work;
-    search_fewer(scratch, &leads, &packing);
+    find_alive(&leads, scratch);
+    packing.bytes = SIZE_MAX;
+    if (find_together(&leads, scratch)) {
+        find_floors(&leads, scratch);
+        packing.bytes = search(&leads, scratch, packing.lower_bound);
+        packing.work = work - leads.work;
+        search_fewer(scratch, &leads, &packing);
+    }
     if (packing.bytes > packing.lower_bound) {
         struct block *packed;
         const struct packing other = pack_apart(scratch, blocks, n, work, &packed);
@@ -305,7 +384,7 @@ struct packing pack_leads(struct arena *scratch, struct block *blocks, int n, ui
                 blocks[i].offset = packed[i].offset;
         }
     }
-    chains = chain_bound(scratch, blocks, n, packing.bytes);
+    chains = chain_bound(scratch, &leads, packing.bytes);
     if (chains > packing.lower_bound)
         packing.lower_bound = chains;
     packing.optimal = packing.bytes == packing.lower_bound;

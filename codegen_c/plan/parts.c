@@ -42,10 +42,21 @@ int parts_find_views(const struct parts *parts, const struct value *value)
 /* --- who can read and write with a pitch --------------------------------------------------------
  */
 
-/* Whether the anchor's input i is this parameter, decoded or not. */
-static bool reads_input(const struct region *region, int i, const struct value *param)
+/* Whether the anchor, where it reads the parameter as it is or through its prologue, can do so with
+ * a pitch. By the parameter's readers: a concatenation may have thousands of inputs. */
+static bool anchor_reads_pitched(const struct region *region, const struct value *param)
 {
-    return region->anchor && region->anchor->inputs[i] && anchor_source(region, i) == param;
+    for (const struct use *use = param->uses; use; use = use->next) {
+        const struct node *decoder = use->node;
+
+        if (decoder == region->anchor && !kernel_reads_pitched(region, use->input))
+            return false;
+        for (int i = 0; i < decoder->n_outputs && decoder != region->anchor && use->input == 0; i++)
+            for (const struct use *read = decoder->outputs[i]->uses; read; read = read->next)
+                if (read->node == region->anchor && !kernel_reads_pitched(region, read->input))
+                    return false;
+    }
+    return true;
 }
 
 static bool reads_behind_anchor(const struct region *region, const struct value *param)
@@ -63,9 +74,8 @@ static bool region_reads(const struct region *region, int index, int64_t pixel)
 
     if (region->external || pixel_of(&param->type) != pixel)
         return false;
-    for (int i = 0; region->anchor && i < region->anchor->n_inputs; i++)
-        if (reads_input(region, i, param) && !kernel_reads_pitched(region, i))
-            return false;
+    if (region->anchor && !anchor_reads_pitched(region, param))
+        return false;
     return !reads_behind_anchor(region, param) ||
            (kernel_writes_pitched(region) && region->call->n_outputs == 1 &&
             type_same_shape(&param->type, y));
@@ -76,8 +86,7 @@ static bool region_writes(const struct region *region)
     return !region->external && kernel_writes_pitched(region);
 }
 
-/* Whether everybody who reads the value, or a view of it, can do so. */
-static bool all_read(const struct parts *parts, const struct value *value, int64_t pixel)
+static bool ask_all_read(const struct parts *parts, const struct value *value, int64_t pixel)
 {
     const int n = parts_find_views(parts, value);
 
@@ -90,7 +99,18 @@ static bool all_read(const struct parts *parts, const struct value *value, int64
     return true;
 }
 
-bool parts_is_result(const struct parts *parts, const struct value *value)
+/* Whether everybody who reads the value, or a view of it, can do so with a pitch from one of its
+ * pixels to the next. Asked once: hundreds of concatenations may read the same value. */
+static bool all_read(const struct parts *parts, const struct value *value)
+{
+    enum answer *known = &parts->all_read[value->id];
+
+    if (*known == ANSWER_NONE)
+        *known = ask_all_read(parts, value, pixel_of(&value->type)) ? ANSWER_YES : ANSWER_NO;
+    return *known == ANSWER_YES;
+}
+
+static bool ask_is_result(const struct parts *parts, const struct value *value)
 {
     const int n = parts_find_views(parts, value);
 
@@ -99,6 +119,15 @@ bool parts_is_result(const struct parts *parts, const struct value *value)
             if (use->node == parts->main->ret)
                 return true;
     return false;
+}
+
+bool parts_is_result(const struct parts *parts, const struct value *value)
+{
+    enum answer *known = &parts->is_result[value->id];
+
+    if (*known == ANSWER_NONE)
+        *known = ask_is_result(parts, value) ? ANSWER_YES : ANSWER_NO;
+    return *known == ANSWER_YES;
 }
 
 /* --- parts --------------------------------------------------------------------------------------
@@ -171,8 +200,7 @@ bool parts_can_be_part(const struct parts *parts, const struct region *concat, i
         return false;
     if (!part->pitch)
         return true;
-    return pixel_of(&root->type) == pixel_of(x) && region_writes(writer) &&
-           all_read(parts, root, pixel_of(x));
+    return pixel_of(&root->type) == pixel_of(x) && region_writes(writer) && all_read(parts, root);
 }
 
 /* What the arena needs at least with these parts. */
@@ -369,7 +397,7 @@ bool parts_can_be_view(const struct parts *parts, const struct region *region, i
         parts_is_result(parts, y) || has_external_reader(parts, y) ||
         !part_of_piece(parts, region, i, part))
         return false;
-    return !part->pitch || all_read(parts, y, pixel_of(&y->type));
+    return !part->pitch || all_read(parts, y);
 }
 
 /* All results, or none: else the region has to run anyway. */
@@ -422,6 +450,8 @@ struct part *plan_parts(struct arena *arena, const struct function *main, struct
                            .region_of = arena_array(arena, struct region *, main->n_nodes + 1),
                            .part = arena_array(arena, struct part, main->n_values),
                            .work = arena_array(arena, const struct value *, main->n_values),
+                           .all_read = arena_array(arena, enum answer, main->n_values),
+                           .is_result = arena_array(arena, enum answer, main->n_values),
                            .times = arena_array(arena, int, main->n_values),
                            .pending = arena_array(arena, struct pending, main->n_values),
                            .group = 1,

@@ -11,19 +11,22 @@ struct pending {
     bool *absent;          /* that says so; NULL = region->absent does */
 };
 
+enum answer { ANSWER_NONE, ANSWER_YES, ANSWER_NO };
+
 struct parts {
     const struct function *main;
     struct region *regions;
     int n_regions;
-    struct region **region_of; /* by node id */
-    struct part *part;         /* by value id */
-    const struct value **work; /* of parts_find_views */
-    int *times;                /* by value id: how often find_operands' concatenation reads it */
-    struct pending *pending;   /* a trial undoes these, the latest: none is part of an older one */
-    int n_pending, group;      /* as many as a trial is made for */
-    int64_t walk, steps;       /* of one trial, and left for trials */
-    size_t least;              /* the arena's lower bound so far */
-    bool io_inside;            /* see struct plan */
+    struct region **region_of;         /* by node id */
+    struct part *part;                 /* by value id */
+    const struct value **work;         /* of parts_find_views */
+    enum answer *all_read, *is_result; /* by value id: what was found out; it does not change */
+    int *times;              /* by value id: how often find_operands' concatenation reads it */
+    struct pending *pending; /* a trial undoes these, the latest: none is part of an older one */
+    int n_pending, group;    /* as many as a trial is made for */
+    int64_t walk, steps;     /* of one trial, and left for trials */
+    size_t least;            /* the arena's lower bound so far */
+    bool io_inside;          /* see struct plan */
 };
 
 /* The value, its views, their views ... into parts->work; how many. */

@@ -95,10 +95,12 @@ bool plan_pack(struct plan *plan, struct ctx *ctx, const struct region *regions,
 /* What each block holds while the regions run. */
 struct contents {
     const struct plan *plan;
-    const struct value **of;   /* by block: a whole, NULL = nothing yet */
-    bool *has_parts;           /* by value id: is a whole */
-    bool *written;             /* by value id: of a root, and still there */
-    bool *is_overlaid;         /* by value id: a whole of which parts were written later */
+    const struct value **of;       /* by block: a whole, NULL = nothing yet */
+    bool *has_parts;               /* by value id: is a whole */
+    bool *written;                 /* by value id: of a root, and still there */
+    bool *is_overlaid;             /* by value id: a whole of which parts were written later */
+    const struct value **parts_of; /* by value id of a whole: itself or a part of it, … */
+    const struct value **sibling;  /* … by value id: another one */
     const struct value **left; /* of can_read, and the piece that is read of each, or it itself */
     const struct value **piece;
 };
@@ -129,15 +131,12 @@ static bool is_written_over(const struct contents *contents, const struct value 
 
     if (!contents->is_overlaid[whole->id])
         return false;
-    for (const struct node *node = plan->main->first; node; node = node->next)
-        for (int i = 0; i < node->n_outputs; i++) {
-            const struct value *over = node->outputs[i];
-
-            if (plan->root[over->id] == over && plan->part[over->id].whole == whole &&
-                !plan->part[over->id].is_view && contents->written[over->id] &&
-                parts_overlap(plan, over, piece))
-                return true;
-        }
+    for (const struct value *over = contents->parts_of[whole->id]; over;
+         over = contents->sibling[over->id])
+        if (plan->root[over->id] == over && plan->part[over->id].whole == whole &&
+            !plan->part[over->id].is_view && contents->written[over->id] &&
+            parts_overlap(plan, over, piece))
+            return true;
     return false;
 }
 
@@ -180,16 +179,14 @@ static bool can_read(const struct contents *contents, const struct value *value)
 /* Whatever the block held is lost. */
 static void take_block(struct contents *contents, int block, const struct value *whole)
 {
-    const struct plan *plan = contents->plan;
     const struct value *old = contents->of[block];
 
     contents->of[block] = whole;
     if (!old || old == whole || !contents->has_parts[old->id])
         return;
-    for (const struct node *node = plan->main->first; node; node = node->next)
-        for (int i = 0; i < node->n_outputs; i++)
-            if (plan_whole(plan, node->outputs[i]) == old)
-                contents->written[node->outputs[i]->id] = false;
+    for (const struct value *part = contents->parts_of[old->id]; part;
+         part = contents->sibling[part->id])
+        contents->written[part->id] = false;
 }
 
 static bool write(struct contents *contents, const struct region *region,
@@ -274,12 +271,22 @@ bool plan_verify(const struct plan *plan, struct arena *arena, const struct regi
                                  .has_parts = arena_array(arena, bool, n),
                                  .written = arena_array(arena, bool, n),
                                  .is_overlaid = arena_array(arena, bool, n),
+                                 .parts_of = arena_array(arena, const struct value *, n),
+                                 .sibling = arena_array(arena, const struct value *, n),
                                  .left = arena_array(arena, const struct value *, n + 1),
                                  .piece = arena_array(arena, const struct value *, n + 1) };
 
     for (int i = 0; i < n; i++)
         if (plan->part[i].whole)
             contents.has_parts[plan->part[i].whole->id] = true;
+    for (const struct node *node = plan->main->first; node; node = node->next)
+        for (int i = 0; i < node->n_outputs; i++) {
+            const struct value *value = node->outputs[i];
+            const int whole = plan_whole(plan, value)->id;
+
+            contents.sibling[value->id] = contents.parts_of[whole];
+            contents.parts_of[whole] = value;
+        }
     if (!parts_are_apart(plan) || !pools_are_packed(plan, arena) || !results_have_places(plan))
         return false;
     for (int i = 0; i < plan->main->n_params && plan->io_inside; i++)

@@ -65,6 +65,7 @@ struct plan {
     /* By value id. A view (reshape) is stored where its root is, which may be part of a whole. */
     struct part *part;
     const struct value **root;
+    int *result;                 /* of roots: the first result of main that is it; -1 = none */
     int *first, *last;           /* of wholes: the region that writes, the last that reads it */
     struct codegen_place *place; /* the same for a root and its views */
     int *block;                  /* index into blocks; -1 = not in the arena */
@@ -132,8 +133,8 @@ void plan_leads(struct plan *plan, struct arena *arena, const struct region *reg
 /* After plan_pack: sets region->leads where they do. */
 void plan_take_leads(struct plan *plan, struct region *regions);
 
-/* Bytes that are alive while the region runs. */
-size_t plan_alive(const struct plan *plan, int region);
+/* By region: bytes of the plan's blocks that are alive while it runs. */
+size_t *plan_alive(const struct plan *plan, struct arena *arena);
 
 /* Sets order_peak and order_bound. True: main (the plan's; NULL: it is to stay as it is) has got an
  * order in which less memory is alive at once; plan and regions are of no more use. When scratch is

@@ -120,13 +120,15 @@ static size_t bytes_around(const struct stripe_search *search, int first, int la
 static void find_alone(struct stripe_search *search, const struct plan *plan,
                        const struct region *regions)
 {
+    struct arena scratch = { NULL };
+    const size_t *alive = plan_alive(plan, &scratch);
     int call = 0, r = 0;
 
     for (const struct node *node = plan->main->first; node; node = node->next) {
         if (node->op != OP_CALL)
             continue;
         if (r < plan->n_regions && regions[r].call == node) {
-            search->alone[call] = plan_alive(plan, r);
+            search->alone[call] = alive[r];
             search->scratch[call] = regions[r].scratch_bytes;
             if (regions[r].winograd_tile || regions[r].pairs)
                 search->regions[call].why = "Winograd's sums depend on where its tiles begin";
@@ -134,6 +136,7 @@ static void find_alone(struct stripe_search *search, const struct plan *plan,
         }
         call++;
     }
+    arena_release(&scratch);
 }
 
 /* --- runs ---------------------------------------------------------------------------------------

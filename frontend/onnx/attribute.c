@@ -140,6 +140,15 @@ struct ints onnx_ints(struct onnx_node *node, const char *attr)
                                                  : (struct ints){ 0 };
 }
 
+bool onnx_int_list(struct onnx_node *node, const char *attr, const int64_t **at, int64_t *n)
+{
+    const Onnx__AttributeProto *a = ask(node, attr, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS);
+
+    *at = a ? a->ints : NULL;
+    *n = a ? (int64_t)a->n_ints : 0;
+    return a != NULL;
+}
+
 struct reals onnx_reals(struct onnx_node *node, const char *attr)
 {
     const Onnx__AttributeProto *a = ask(node, attr, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOATS);

@@ -35,6 +35,8 @@ int64_t onnx_int(struct onnx_node *node, const char *attr, int64_t missing);
 double onnx_real(struct onnx_node *node, const char *attr, double missing);
 const char *onnx_word(struct onnx_node *node, const char *attr, const char *missing);
 /* Lists longer than MAX_INTS are an error. n = 0 when missing. */
+/* Integers of any number: borrowed. */
+bool onnx_int_list(struct onnx_node *node, const char *attr, const int64_t **at, int64_t *n);
 struct ints onnx_ints(struct onnx_node *node, const char *attr);
 struct reals onnx_reals(struct onnx_node *node, const char *attr);
 /* Words of a list of strings, joined by ','; "" when missing. */
@@ -57,6 +59,10 @@ bool onnx_constant(struct onnx_node *node, int i, struct tensor *out);
 bool onnx_constant_ints(struct onnx_node *node, int i,
                         struct ints *out);                           /* rank 0 or 1, <= MAX_INTS */
 bool onnx_constant_real(struct onnx_node *node, int i, double *out); /* one element */
+
+/* Whether the converter may make a constant of n elements: within the limits on them, else an error
+ * (base/limit.h). To be asked before it is allocated. */
+bool onnx_granted(struct onnx_node *node, enum dtype dtype, double n);
 
 /* Builds an intermediate value (named after output 0 of the ONNX node and the suffix), or, with an
  * empty suffix, the value that becomes output 0. Inputs are given as an array. NULL after an error.

@@ -71,8 +71,11 @@ static struct value *bias_where(struct attention *a, struct value *holds)
 static struct value *known_places(struct attention *a)
 {
     const struct type type = { .dtype = DTYPE_BOOL, .rank = 2, .dim = { a->n_queries, a->n_keys } };
-    uint8_t *holds = constant_alloc(a->node->fn, &type);
+    uint8_t *holds;
 
+    if (!onnx_granted(a->node, type.dtype, (double)a->n_queries * (double)a->n_keys))
+        return NULL;
+    holds = constant_alloc(a->node->fn, &type);
     for (int64_t i = 0; i < a->n_queries; i++) {
         bool any = false;
 
@@ -93,8 +96,11 @@ static struct value *known_places(struct attention *a)
 static struct value *ahead_of(struct attention *a, int sign, const char *suffix)
 {
     const struct type type = { .dtype = DTYPE_I64, .rank = 2, .dim = { a->n_queries, a->n_keys } };
-    int64_t *ahead = constant_alloc(a->node->fn, &type);
+    int64_t *ahead;
 
+    if (!onnx_granted(a->node, type.dtype, (double)a->n_queries * (double)a->n_keys))
+        return NULL;
+    ahead = constant_alloc(a->node->fn, &type);
     for (int64_t i = 0; i < a->n_queries; i++)
         for (int64_t j = 0; j < a->n_keys; j++)
             ahead[i * a->n_keys + j] = sign * (j - i);

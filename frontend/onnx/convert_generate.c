@@ -4,9 +4,6 @@
 
 #include "frontend/onnx/convert_helpers.h"
 
-/* A generated tensor stands in the C file: an upper bound that no firmware misses. */
-#define MOST_GENERATED ((int64_t)1 << 26)
-
 static int64_t clamp_dim(int64_t at, int rank)
 {
     at = at < 0 ? at + rank : at;
@@ -80,9 +77,8 @@ static bool range_of_integers(struct onnx_node *node, enum dtype dtype, const st
         return diag_error(node->ctx, DIAG_TOO_BIG, node->origin, "the range overflows");
     if (span != 0 && (span > 0) == (delta > 0))
         n = span / delta + (span % delta != 0);
-    if (n > MOST_GENERATED)
-        return diag_error(node->ctx, DIAG_TOO_BIG, node->origin, "the range has %lld elements",
-                          (long long)n);
+    if (!onnx_granted(node, dtype, (double)n))
+        return false;
     out = tensor_new(&node->fn->module->bulk, &(struct type){ dtype, 1, { n }, NULL });
     for (int64_t i = 0; i < n; i++)
         dtype_store_int(dtype, out.data, i, start + i * delta);
@@ -95,9 +91,11 @@ static bool range_of_reals(struct onnx_node *node, enum dtype dtype, const struc
     double n = ceil((limit - start) / delta);
     struct tensor out;
 
-    if (!(n <= (double)MOST_GENERATED)) /* NaN too: a step of 0, infinite bounds */
+    if (!(n < 0x1p53)) /* NaN too: a step of 0, infinite bounds */
         return diag_error(node->ctx, DIAG_TOO_BIG, node->origin,
                           "the range from %g to %g by %g is too long", start, limit, delta);
+    if (!onnx_granted(node, dtype, n > 0 ? n : 0))
+        return false;
     out = tensor_new(&node->fn->module->bulk,
                      &(struct type){ dtype, 1, { n > 0 ? (int64_t)n : 0 }, NULL });
     for (int64_t i = 0; i < out.type.dim[0]; i++)
@@ -141,9 +139,8 @@ bool convert_eye_like(struct onnx_node *node)
         type.dtype = code > 0 && code <= INT32_MAX ? dtype_from_onnx((int32_t)code) : DTYPE_NONE;
     if (type.dtype == DTYPE_NONE)
         return bad_attribute(node, "attribute dtype names no element type that relayc has");
-    if (type_elements(&type) > MOST_GENERATED)
-        return diag_error(node->ctx, DIAG_TOO_BIG, node->origin, "the matrix has shape %s",
-                          shape_text(&node->ctx->perm, &type));
+    if (!onnx_granted(node, type.dtype, (double)type.dim[0] * (double)type.dim[1]))
+        return false;
     out = tensor_new(&node->fn->module->bulk, &type);
     for (int64_t row = 0; row < type.dim[0]; row++)
         if (k > -type.dim[0] && k < type.dim[1] && row + k >= 0 && row + k < type.dim[1])

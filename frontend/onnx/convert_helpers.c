@@ -244,19 +244,23 @@ bool output_node(struct onnx_node *node, enum op op, const union attrs *attrs, i
     return ok;
 }
 
-static bool static_within(const struct value *value, int depth)
+/* `left`: values to look at, as concatenations of concatenations have any number. */
+static bool static_within(const struct value *value, int depth, int *left)
 {
     if (value->kind == VALUE_CONSTANT)
         return true;
-    if (value->kind != VALUE_OUTPUT || depth == 0)
+    if (value->kind != VALUE_OUTPUT || depth == 0 || --*left < 0)
         return false;
     for (int i = 0; i < value->def->n_inputs; i++)
-        if (value->def->inputs[i] && !static_within(value->def->inputs[i], depth - 1))
+        if (value->def->inputs[i] && !static_within(value->def->inputs[i], depth - 1, left))
             return false;
     return true;
 }
 
 bool is_static(const struct value *value)
 {
-    return static_within(value, 4); /* Identity, Cast, Reshape, Transpose in front of weights */
+    int left = 10000;
+
+    return static_within(value, 4,
+                         &left); /* Identity, Cast, Reshape, Transpose in front of weights */
 }

@@ -58,9 +58,14 @@ static struct value *base_grid(struct onnx_node *node, enum dtype dtype, const s
                                bool align_corners)
 {
     const int64_t columns = extents->n + 1;
+    double n_elements = (double)columns;
     int64_t points = 1;
     struct tensor grid;
 
+    for (int i = 0; i < extents->n; i++)
+        n_elements *= (double)extents->at[i];
+    if (!onnx_granted(node, dtype, n_elements))
+        return NULL;
     for (int i = 0; i < extents->n; i++)
         points *= extents->at[i];
     grid =
@@ -169,6 +174,8 @@ static struct value *placing_weights(struct onnx_node *node, enum dtype dtype, i
                          (long long)n, (long long)channels);
         return NULL;
     }
+    if (!onnx_granted(node, dtype, (double)type_elements(&type)))
+        return NULL;
     weights = tensor_new(&node->fn->module->bulk, &type);
     for (int64_t row = 0; row < type.dim[0]; row++)
         dtype_store(dtype, weights.data, row * n + row % n, 1);

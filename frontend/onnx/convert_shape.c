@@ -159,25 +159,94 @@ bool convert_concat(struct onnx_node *node)
                        onnx_build(node, OP_CONCATENATE, &attrs, "", node->n_inputs, node->inputs));
 }
 
-/* Split into n pieces as even as possible; the last may be smaller from opset 18 on. */
-static bool even_sizes(struct onnx_node *node, int64_t extent, int64_t n, struct ints *sizes)
-{
-    int64_t size;
+/* The extents of the pieces that a split makes along its axis. */
+struct pieces {
+    int64_t n;
+    const int64_t *sizes; /* NULL = all of `size`, but for the last */
+    int64_t size, last;
+};
 
-    if (n < 1 || n > MAX_INTS)
-        return onnx_unsupported(node, "a split into %lld pieces; relayc takes 1 to %d",
-                                (long long)n, MAX_INTS);
+static int64_t piece_size(const struct pieces *pieces, int64_t i)
+{
+    if (pieces->sizes)
+        return pieces->sizes[i];
+    return i < pieces->n - 1 ? pieces->size : pieces->last;
+}
+
+/* n pieces as even as possible; the last may be smaller from opset 18 on. */
+static bool even_pieces(struct onnx_node *node, int64_t extent, int64_t n, struct pieces *pieces)
+{
+    int64_t size, others;
+
+    if (n < 1)
+        return onnx_unsupported(node, "a split into %lld pieces", (long long)n);
     if (extent % n != 0 && node->opset < 18)
         return diag_error(node->ctx, DIAG_SHAPE, node->origin,
                           "an extent of %lld cannot be split into %lld equal pieces",
                           (long long)extent, (long long)n);
     size = extent / n + (extent % n != 0);
-    *sizes = ints_fill((int)n, size);
-    sizes->at[n - 1] = extent - size * (n - 1);
-    if (sizes->at[n - 1] < 0)
+    if (__builtin_mul_overflow(size, n - 1, &others) || others > extent)
         return diag_error(node->ctx, DIAG_SHAPE, node->origin,
                           "an extent of %lld cannot be split into %lld pieces", (long long)extent,
                           (long long)n);
+    *pieces = (struct pieces){ .n = n, .size = size, .last = extent - others };
+    return true;
+}
+
+/* The attribute split of old opsets, or input 1, of any length. */
+static bool read_pieces(struct onnx_node *node, int64_t extent, struct pieces *pieces)
+{
+    struct tensor tensor;
+    int64_t *sizes;
+
+    if (onnx_has(node, "split"))
+        return onnx_int_list(node, "split", &pieces->sizes, &pieces->n);
+    if (!onnx_input(node, 1))
+        return even_pieces(node, extent, onnx_int(node, "num_outputs", node->n_outputs), pieces);
+    if (!onnx_constant(node, 1, &tensor))
+        return false;
+    if (!dtype_is_integer(tensor.type.dtype) || tensor.type.rank > 1)
+        return diag_error(node->ctx, DIAG_SHAPE, node->origin,
+                          "input 1 is %s, wanted is a list of integers",
+                          type_text(&node->ctx->perm, &tensor.type));
+    pieces->n = type_elements(&tensor.type);
+    pieces->sizes = sizes = arena_array(&node->ctx->scratch, int64_t, pieces->n);
+    for (int64_t i = 0; i < pieces->n; i++)
+        sizes[i] = tensor_int_at(&tensor, i);
+    return true;
+}
+
+/* More pieces than the operator has room for: a slice for each. */
+static bool split_by_slices(struct onnx_node *node, struct value *x, int axis,
+                            const struct pieces *pieces)
+{
+    union attrs attrs = { .slice = { .begin = ints_fill(x->type.rank, 0),
+                                     .strides = ints_fill(x->type.rank, 1),
+                                     .size = ints_of(x->type.rank, x->type.dim) } };
+    int64_t begin = 0;
+
+    for (int64_t i = 0; i < pieces->n; i++) {
+        const int64_t size = piece_size(pieces, i);
+
+        if (size < 0 || size > x->type.dim[axis] - begin)
+            return diag_error(node->ctx, DIAG_SHAPE, node->origin,
+                              "piece %lld has the extent %lld, of %lld there are %lld left",
+                              (long long)i, (long long)size, (long long)x->type.dim[axis],
+                              (long long)(x->type.dim[axis] - begin));
+        attrs.slice.begin.at[axis] = begin;
+        attrs.slice.size.at[axis] = size;
+        if (i < node->n_outputs && *node->output_names[i]) {
+            node->outputs[i] = build(node->fn, OP_STRIDED_SLICE, &attrs, node->output_names[i],
+                                     node->origin, NULL, 1, &x);
+            if (!node->outputs[i])
+                return false;
+        }
+        begin += size;
+    }
+    if (begin != x->type.dim[axis])
+        return diag_error(node->ctx, DIAG_SHAPE, node->origin,
+                          "the pieces have an extent of %lld together, wanted %lld",
+                          (long long)begin, (long long)x->type.dim[axis]);
     return true;
 }
 
@@ -185,21 +254,24 @@ bool convert_split(struct onnx_node *node)
 {
     struct value *x = onnx_input(node, 0);
     union attrs attrs = { .split = { 0 } };
-    bool given;
+    struct pieces pieces = { 0 };
 
     if (!onnx_check_inputs(node, 1, node->opset < 13 ? 1 : 2))
         return false;
     attrs.split.axis = normal_axis_attr(node, 0, x->type.rank);
-    if (attrs.split.axis < 0 || !list_of(node, "split", 1, &attrs.split.sizes, &given))
+    if (attrs.split.axis < 0 || !read_pieces(node, x->type.dim[attrs.split.axis], &pieces) ||
+        !onnx_ok(node))
         return false;
-    if (!given && !even_sizes(node, x->type.dim[attrs.split.axis],
-                              onnx_int(node, "num_outputs", node->n_outputs), &attrs.split.sizes))
-        return false;
-    if (attrs.split.sizes.n < node->n_outputs)
+    if (pieces.n < node->n_outputs)
         return diag_error(node->ctx, DIAG_ONNX_GRAPH, node->origin,
-                          "the node has %d outputs for %d pieces", node->n_outputs,
-                          attrs.split.sizes.n);
-    return onnx_ok(node) && output_node(node, OP_SPLIT, &attrs, 1, &x, attrs.split.sizes.n);
+                          "the node has %d outputs for %lld pieces", node->n_outputs,
+                          (long long)pieces.n);
+    if (pieces.n > MAX_INTS)
+        return split_by_slices(node, x, (int)attrs.split.axis, &pieces);
+    attrs.split.sizes.n = (int)pieces.n;
+    for (int64_t i = 0; i < pieces.n; i++)
+        attrs.split.sizes.at[i] = piece_size(&pieces, i);
+    return output_node(node, OP_SPLIT, &attrs, 1, &x, attrs.split.sizes.n);
 }
 
 /* The shape broadcasts in both directions: a 1 in it keeps x's extent. */

@@ -51,7 +51,7 @@ static bool cosine_window(struct onnx_node *node, double a, double b, double c)
     int64_t size;
 
     if (!onnx_check_inputs(node, 1, 1) || dtype == DTYPE_NONE || !onnx_ok(node) ||
-        !whole_number(node, 0, 0, MOST_POINTS, &size))
+        !whole_number(node, 0, 0, MOST_POINTS, &size) || !onnx_granted(node, dtype, (double)size))
         return false;
     out = tensor_new(&node->fn->module->bulk, &(struct type){ dtype, 1, { size }, NULL });
     for (int64_t i = 0; i < size; i++) {
@@ -132,6 +132,8 @@ bool convert_mel_weight_matrix(struct onnx_node *node)
     if (mel.n_bins * mel.n_mel > MOST_MATRIX_ELEMENTS)
         return onnx_unsupported(node, "a matrix of %lld bins by %lld bands is too big",
                                 (long long)mel.n_bins, (long long)mel.n_mel);
+    if (!onnx_granted(node, dtype, (double)(mel.n_bins * mel.n_mel)))
+        return false;
     out = tensor_new(&node->fn->module->bulk,
                      &(struct type){ dtype, 2, { mel.n_bins, mel.n_mel }, NULL });
     for (int64_t k = 0; k < mel.n_mel; k++)
@@ -163,6 +165,8 @@ static struct value *dft_matrix(struct onnx_node *node, enum dtype dtype, const 
                          (long long)dft->n_in, (long long)dft->n_out);
         return NULL;
     }
+    if (!onnx_granted(node, dtype, (double)type_elements(&type)))
+        return NULL;
     out = tensor_new(&node->fn->module->bulk, &type);
     for (int64_t t = 0; t < dft->n_in; t++)
         for (int64_t k = 0; k < dft->n_out; k++) {
@@ -290,6 +294,8 @@ static struct value *frame_indices(struct onnx_node *node, int64_t frames, int64
                          (long long)length);
         return NULL;
     }
+    if (!onnx_granted(node, DTYPE_I64, (double)(frames * length)))
+        return NULL;
     out = tensor_new(&node->fn->module->bulk,
                      &(struct type){ DTYPE_I64, 2, { frames, length }, NULL });
     for (int64_t i = 0; i < frames * length; i++)

@@ -91,6 +91,7 @@ static struct external_file *external_open(struct tensor_reader *reader, const c
     else if (!file_map_beneath(reader->ctx, reader->external_dir, location, &file->mapping,
                                &file->refused))
         file->mapping.size = 0;
+    reader->ctx->limits.model_bytes += (int64_t)file->mapping.size;
     return file;
 }
 

@@ -188,6 +188,19 @@ static bool convert(struct import *im, struct scope *scope, const Onnx__NodeProt
     return false;
 }
 
+bool import_within_limits(struct import *im, const struct origin *origin)
+{
+    const struct module *module = im->module;
+    const int64_t nodes = im->n_nodes > module->n_made ? im->n_nodes : module->n_made;
+    const int64_t operands =
+        im->n_operands > module->n_made_operands ? im->n_operands : module->n_made_operands;
+
+    im->is_over = im->is_over || !limit_check(im->ctx, LIMIT_NODES, origin, (double)nodes) ||
+                  !limit_check(im->ctx, LIMIT_OPERANDS, origin, (double)operands) ||
+                  !constants_fit(im->module, 0, origin);
+    return !im->is_over;
+}
+
 static void import_node(struct import *im, struct scope *scope, const Onnx__NodeProto *proto,
                         const struct origin *origin)
 {
@@ -199,12 +212,12 @@ static void import_node(struct import *im, struct scope *scope, const Onnx__Node
     const struct row *row;
     bool done;
 
-    if (im->n_nodes++ >= IMPORT_MAX_NODES) {
-        if (im->n_nodes == IMPORT_MAX_NODES + 1)
-            diag_error(im->ctx, DIAG_TOO_BIG, origin, "the graph has more than %d nodes",
-                       IMPORT_MAX_NODES);
+    if (im->is_over)
         return;
-    }
+    im->n_nodes++;
+    im->n_operands += (int64_t)(proto->n_input + proto->n_output);
+    if (!import_within_limits(im, origin))
+        return;
     if (!attributes_check(im->ctx, origin, proto))
         return;
     import_special(im, scope, proto, origin, &done);

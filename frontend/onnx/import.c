@@ -83,6 +83,8 @@ static void import_graph(struct import *im)
     import_initializers(im, &scope, graph);
     import_inputs(im, &scope, graph);
     import_nodes(im, &scope, graph->n_node, graph->node);
+    if (!import_within_limits(im, NULL)) /* what the last node became */
+        return;
     import_outputs(im, &scope, graph);
 }
 
@@ -131,6 +133,8 @@ static struct module *import_mapped(struct ctx *ctx, const uint8_t *bytes, size_
                                         .file = bytes,
                                         .external_dir = dir,
                                         .source = source };
+    ctx->limits.model_bytes = (int64_t)n;
+    ctx->limits.work = 0;
     im.computed.arena = &im.arena;
     im.reader.external_files.arena = &im.arena;
     ok = import_model(&im, bytes, n);

@@ -13,8 +13,6 @@
 enum {
     IMPORT_FIRST_OPSET = 7,
     IMPORT_LAST_OPSET = 28,
-    IMPORT_MAX_NODES = 200000,   /* conversions, of functions' bodies too: calls can multiply */
-    IMPORT_MAX_INTERFACE = 1024, /* inputs, and outputs, of the graph */
     IMPORT_MAX_ATTRIBUTES = 256, /* of one node */
     IMPORT_MAX_ERRORS = 5000,    /* then the import gives up: it has said enough */
     IMPORT_MAX_DEPTH = 64,       /* branches and function calls inside each other */
@@ -50,9 +48,10 @@ struct import {
     struct map computed;  /* value name -> struct computed: what onnx_constant found out */
     struct value failed;  /* stands for a name that has a definition without a value */
     struct value absent;  /* stands for an optional input of a function that the call leaves out */
+    bool is_over;         /* a limit has been reported: nothing is converted any more */
     bool question_failed; /* whether a question of the current converter failed */
     int depth;
-    int64_t n_nodes;
+    int64_t n_nodes, n_operands; /* conversions, of functions' bodies too: calls can multiply */
 };
 
 /* False when so many errors are recorded that more would not help. */
@@ -71,6 +70,10 @@ void import_initializers(struct import *im, struct scope *scope, const Onnx__Gra
 /* Converts the nodes in an order in which each comes after what it reads. All errors are reported;
  * names whose node failed are bound to im->failed. */
 void import_nodes(struct import *im, struct scope *scope, size_t n, Onnx__NodeProto *const *nodes);
+
+/* Whether the graph so far is within the limits on nodes, operands and constants; an error, once,
+ * where it is not. */
+bool import_within_limits(struct import *im, const struct origin *origin);
 
 /* Looks up what the node reads. False when a name is unknown (reported) or failed (silent). */
 bool import_operands(struct import *im, const struct scope *scope, const Onnx__NodeProto *proto,

@@ -244,11 +244,8 @@ void import_inputs(struct import *im, struct scope *scope, const Onnx__GraphProt
         /* An initialiser that is listed as an input is a default for it: we take it as given. */
         if (map_get(&scope->names, info->name))
             continue;
-        if (im->module->main->n_params == IMPORT_MAX_INTERFACE) {
-            diag_error(im->ctx, DIAG_TOO_BIG, NULL, "the graph has more than %d inputs",
-                       IMPORT_MAX_INTERFACE);
+        if (!limit_check(im->ctx, LIMIT_INTERFACE, NULL, im->module->main->n_params + 1))
             return;
-        }
         scope_bind(im, scope, info->name, &im->failed);
         if (input_type(im, info, &type))
             bind_input(im, scope, info->name, &type);
@@ -288,12 +285,8 @@ void import_outputs(struct import *im, struct scope *scope, const Onnx__GraphPro
 
     if (!graph->n_output)
         diag_error(im->ctx, DIAG_ONNX_GRAPH, NULL, "the graph has no outputs");
-    if (graph->n_output > IMPORT_MAX_INTERFACE) {
-        diag_error(im->ctx, DIAG_TOO_BIG, NULL,
-                   "the graph has %zu outputs, at most %d are supported", graph->n_output,
-                   IMPORT_MAX_INTERFACE);
+    if (!limit_check(im->ctx, LIMIT_INTERFACE, NULL, (double)graph->n_output))
         return;
-    }
     for (size_t i = 0; i < graph->n_output; i++) {
         const Onnx__ValueInfoProto *info = graph->output[i];
         struct value *value = scope_find(scope, info->name);

@@ -2,7 +2,7 @@
  * out round by round. What the rounds do is folded and fused like everything else.
  *
  * Each round has a scope of its own, in which the body's inputs are bound; the body's constants are
- * made once. IMPORT_MAX_NODES bounds what comes of it. */
+ * made once. LIMIT_NODES bounds what comes of it. */
 #include "base/str.h"
 #include "frontend/onnx/importer.h"
 
@@ -97,12 +97,7 @@ static bool run_body(struct rounds *r)
     inner.parent = &r->constants;
     inner.names = (struct map){ .arena = NULL };
     im->n_nodes += (int64_t)(r->body->n_input + r->body->n_output);
-    if (im->n_nodes > IMPORT_MAX_NODES)
-        return diag_error(
-            im->ctx, DIAG_TOO_BIG, r->origin,
-            "the graph has more than %d nodes, with the rounds of this %s written out",
-            IMPORT_MAX_NODES, r->proto->op_type);
-    if (!import_go_deeper(im, r->origin))
+    if (!import_within_limits(im, r->origin) || !import_go_deeper(im, r->origin))
         return false;
     for (size_t i = 0; i < r->body->n_input; i++)
         scope_bind(im, &inner, r->body->input[i]->name, r->inputs[i] ? r->inputs[i] : &im->absent);
@@ -176,10 +171,11 @@ static bool refuse(struct rounds *r, const struct value *value, const char *what
 /* The number that a value has at compile time: of a count, of a condition. */
 static bool known_number(struct rounds *r, const struct value *value, const char *what, double *out)
 {
+    const int n_errors = r->im->ctx->diags.n_errors;
     struct tensor known;
 
-    if (!import_known(r->im, value, &known))
-        return refuse(r, value, what);
+    if (!import_known(r->im, value, &known)) /* or beyond a limit, which has been said */
+        return r->im->ctx->diags.n_errors == n_errors && refuse(r, value, what);
     if (type_elements(&known.type) != 1)
         return diag_error(r->im->ctx, DIAG_SHAPE, r->origin,
                           "%s has the shape %s, wanted is one number", what,
@@ -192,7 +188,7 @@ static bool known_number(struct rounds *r, const struct value *value, const char
 static bool run_loop(struct rounds *r, struct value *count, struct value *condition)
 {
     const struct type scalar = { .dtype = DTYPE_I64 };
-    double most = (double)IMPORT_MAX_NODES, goes_on = 1;
+    double most = (double)limit_value(r->im->ctx, LIMIT_NODES), goes_on = 1;
 
     if (count && !known_number(r, count, "the count", &most))
         return false;
@@ -317,10 +313,7 @@ static bool read_sequences(struct rounds *r, struct value *const *sequences, siz
     }
     if (*n_rounds < 1)
         return diag_error(r->im->ctx, DIAG_UNSUPPORTED_FORM, r->origin, "a scan of no rounds");
-    if (*n_rounds > IMPORT_MAX_NODES)
-        return diag_error(r->im->ctx, DIAG_TOO_BIG, r->origin, "a scan of %lld rounds",
-                          (long long)*n_rounds);
-    return true;
+    return limit_check(r->im->ctx, LIMIT_NODES, r->origin, (double)*n_rounds);
 }
 
 static bool run_scan(struct rounds *r, struct value *const *operands, size_t n_sequences)

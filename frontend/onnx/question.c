@@ -24,7 +24,7 @@ bool import_known(struct import *im, const struct value *value, struct tensor *o
         *out = known->tensor;
         return true;
     }
-    if (!interpret_constant(im->ctx, value, IMPORT_MAX_FOLD, &im->module->bulk, out))
+    if (!interpret_within_limits(im->ctx, value, IMPORT_MAX_FOLD, &im->module->bulk, out))
         return false;
     fresh = arena_new(&im->arena, struct computed);
     *fresh = (struct computed){ value, *out };
@@ -62,6 +62,7 @@ static bool ask_failed(struct onnx_node *node)
 bool onnx_constant(struct onnx_node *node, int i, struct tensor *out)
 {
     const struct value *value = onnx_input(node, i);
+    const int n_errors = node->ctx->diags.n_errors;
 
     if (!value) {
         diag_error(node->ctx, DIAG_ONNX_GRAPH, node->origin, "input %d is missing", i);
@@ -69,6 +70,8 @@ bool onnx_constant(struct onnx_node *node, int i, struct tensor *out)
     }
     if (import_known(node->import, value, out))
         return true;
+    if (node->ctx->diags.n_errors > n_errors) /* a limit */
+        return ask_failed(node);
     diag_error(node->ctx, DIAG_UNSUPPORTED_DYNAMIC, node->origin,
                "input %d (\"%s\") must be known at compile time, but is computed at run time", i,
                input_name(node, i));
@@ -117,6 +120,12 @@ bool onnx_constant_real(struct onnx_node *node, int i, double *out)
     }
     *out = tensor_at(&tensor, 0);
     return true;
+}
+
+bool onnx_granted(struct onnx_node *node, enum dtype dtype, double n)
+{
+    return constants_fit(node->fn->module, n * (double)dtype_bytes(dtype), node->origin) &&
+           limit_spend(node->ctx, node->origin, n);
 }
 
 /* --- building --------------------------------------------------------------------------------- */

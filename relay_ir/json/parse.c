@@ -80,6 +80,7 @@ static bool open_data(struct json_parser *parser, const char *dir, const cJSON *
     if (!file_map_beneath(parser->ctx, dir, file, data, &reason))
         return json_fail(parser, &file_at, "%s cannot be used: %s", parser->data_file, reason);
     parser->module->source = parser->data = data;
+    parser->ctx->limits.model_bytes += (int64_t)data->size;
     parser->module->free_source = unmap;
     if ((uint64_t)bytes == data->size)
         return true;
@@ -190,6 +191,7 @@ struct module *module_read_json_bytes(struct ctx *ctx, const char *bytes, size_t
                                   .by_name = { .arena = &ctx->scratch },
                                   .symbols = { .arena = &ctx->scratch } };
 
+    ctx->limits.model_bytes = (int64_t)n;
     if (read_text(&parser, bytes, n, dir))
         return parser.module;
     module_free(parser.module);

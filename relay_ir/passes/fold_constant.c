@@ -6,6 +6,7 @@
 #include "relay_ir/passes/pipeline.h"
 
 #include "relay_ir/interpret.h"
+#include "relay_ir/macs.h"
 
 /* A small result is always welcome; a big one only if its operands were big as well, because it has
  * to be stored in the firmware. The work limit keeps the slow evaluators at about a second. */
@@ -67,11 +68,24 @@ static bool evaluate(struct ctx *ctx, struct node *node, struct tensor *outputs)
     return interpret_node(ctx, node, in, outputs, &node->fn->module->bulk);
 }
 
+/* Before anything is computed. */
+static bool is_granted(struct ctx *ctx, const struct node *node)
+{
+    double bytes = 0;
+
+    if (op_row(node->op)->pattern == PATTERN_VIEW)
+        return true;
+    for (int i = 0; i < node->n_outputs; i++)
+        bytes += (double)type_bytes(&node->outputs[i]->type);
+    return limit_spend(ctx, node->origin, node_work(node)) &&
+           constants_fit_swept(node->fn->module, bytes, node->origin);
+}
+
 static bool fold(struct ctx *ctx, struct node *node)
 {
     struct tensor *outputs = arena_array(&ctx->scratch, struct tensor, node->n_outputs);
 
-    if (!evaluate(ctx, node, outputs))
+    if (!is_granted(ctx, node) || !evaluate(ctx, node, outputs))
         return false;
     for (int i = 0; i < node->n_outputs; i++) {
         struct value *output = node->outputs[i];
@@ -88,10 +102,10 @@ bool pass_fold_constant(struct module *module)
     bool ok = true;
 
     for (struct function *fn = module->functions; fn; fn = fn->next)
-        for (struct node *n = function_is_region(fn) ? NULL : fn->first, *next; n; n = next) {
+        for (struct node *n = function_is_region(fn) ? NULL : fn->first, *next; n && ok; n = next) {
             next = n->next;
             if (is_foldable(n))
-                ok &= fold(module->ctx, n);
+                ok = fold(module->ctx, n);
         }
     return ok;
 }

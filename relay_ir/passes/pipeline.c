@@ -107,7 +107,7 @@ bool pipeline_run_step(struct module *module, const char *name, enum promise pro
                 nodes, count_nodes(module));
     if (ok) {
         module_sweep(module);
-        ok = module_verify(module, name) &&
+        ok = module_verify(module, name) && constants_fit(module, 0, NULL) &&
              (!options->validation || validation_step(options->validation, module, name, promise));
     }
     if (options->dump_after &&
@@ -156,6 +156,7 @@ bool pipeline_run(struct module *module, const struct pipeline_options *options)
     int n = options->part == PIPELINE_PREPARE ? fuse : N_PASSES;
     bool ok = true;
 
+    module->ctx->limits.work = 0; /* a search runs it again and again */
     assert(options->log || !(options->dump_after || options->time_passes || options->stats));
     if (options->stop_after) {
         while (n > 0 && strcmp(passes[n - 1].name, options->stop_after) != 0)

@@ -16,6 +16,7 @@ struct driver {
     const struct rule *rules;
     int n_rules;
     size_t swept_bytes; /* of payloads, after the last garbage collection */
+    bool is_over;       /* the constants are more than the limit: the pass ends */
 };
 
 static void count_firing(struct module *module, const char *name)
@@ -88,6 +89,7 @@ static bool apply_rule(struct driver *driver, const struct rule *rule, struct no
     }
     remove_dead(node);
     collect_garbage(driver);
+    driver->is_over = !constants_fit_swept(driver->module, 0, rewrite.origin);
     return true;
 }
 
@@ -104,7 +106,7 @@ static bool sweep(struct driver *driver, struct function *fn)
 {
     bool fired = false;
 
-    for (struct node *n = fn->first, *next; n; n = next) {
+    for (struct node *n = fn->first, *next; n && !driver->is_over; n = next) {
         bool here = false;
 
         next = n->next;
@@ -118,11 +120,13 @@ static bool sweep(struct driver *driver, struct function *fn)
 
 bool rewrite_module(struct module *module, const struct rule *rules, int n_rules)
 {
-    struct driver driver = { module, rules, n_rules, module->bulk.bytes };
+    struct driver driver = { module, rules, n_rules, module->bulk.bytes, false };
     const int errors = module->ctx->diags.n_errors;
 
     for (struct function *fn = module->functions; fn; fn = fn->next)
-        for (int i = 0; i < MAX_SWEEPS && !function_is_region(fn) && sweep(&driver, fn); i++)
+        for (int i = 0;
+             i < MAX_SWEEPS && !driver.is_over && !function_is_region(fn) && sweep(&driver, fn);
+             i++)
             ;
     return module->ctx->diags.n_errors == errors;
 }

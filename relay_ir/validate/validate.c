@@ -14,11 +14,14 @@
 enum {
     MOST_SAMPLES = 3,
     N_NOISE_RUNS = 2,
+    MOST_NODES = 2000, /* of a network that is checked unasked */
+    KEPT = 2,          /* traces of each set of inputs: before a step, and after it */
     NOISE_FACTOR = 16, /* results may be as far apart as so many times their noise; */
     STEPS_FACTOR = 4   /* where that moves most quantised values, so many times */
 };
 #define BIG_NETWORK                                                                                \
     100e6 /* multiply-accumulates and elements, above which one set of inputs is enough */
+#define MOST_KEPT_BYTES 256e6 /* by all traces, of a network that is checked unasked */
 #define FREE_ROUNDING 4e-6 /* of the largest number of a result: as far as rounding always goes */
 #define NOISY 0.1 /* noise by the largest number of a result, above which little is judged */
 
@@ -133,23 +136,71 @@ static bool sample_begin(struct validation *v, struct module *module, enum input
     return true;
 }
 
-/* Multiply-accumulates and elements of one evaluation. */
-static double network_cost(const struct module *module)
-{
-    double cost = 0;
+/* What one evaluation costs. */
+struct cost {
+    double work;           /* multiply-accumulates and elements */
+    double bytes;          /* of all values, which a trace keeps */
+    double constant_bytes; /* of those that depend on constants only */
+    int n_nodes;           /* each has its trace, however small its values are */
+};
 
-    for (const struct function *fn = module->functions; fn; fn = fn->next)
-        for (const struct node *node = fn->first; node; node = node->next)
-            for (int i = 0; i < node->n_outputs; i++)
-                cost += (double)type_elements(&node->outputs[i]->type) +
-                        (i == 0 ? (double)node_macs(node) : 0);
+static bool reads_constants_only(const struct node *node, const bool *is_constant)
+{
+    for (int i = 0; i < node->n_inputs; i++)
+        if (node->inputs[i] && node->inputs[i]->kind != VALUE_CONSTANT &&
+            !is_constant[node->inputs[i]->id])
+            return false;
+    return true;
+}
+
+static void add_cost(struct cost *cost, struct function *fn, bool *is_constant)
+{
+    for (const struct node *node = fn->first; node; node = node->next) {
+        const bool constant = reads_constants_only(node, is_constant);
+
+        cost->n_nodes++;
+        cost->work += (double)node_macs(node);
+        for (int i = 0; i < node->n_outputs; i++) {
+            const double bytes = (double)type_bytes(&node->outputs[i]->type);
+
+            is_constant[node->outputs[i]->id] = constant;
+            cost->work += (double)type_elements(&node->outputs[i]->type);
+            cost->bytes += bytes;
+            cost->constant_bytes += constant ? bytes : 0;
+        }
+    }
+}
+
+static struct cost network_cost(struct module *module)
+{
+    struct cost cost = { 0 };
+
+    for (struct function *fn = module->functions; fn; fn = fn->next) {
+        struct arena arena = { NULL };
+
+        function_number(fn);
+        add_cost(&cost, fn, arena_array(&arena, bool, fn->n_values));
+        arena_release(&arena);
+    }
     return cost;
+}
+
+/* Constants beyond the limit are for the passes to refuse, not for an evaluation to compute.
+ * Unasked, what is kept of the values must not be what the compiler needs most memory for. */
+static bool is_worth_it(const struct module *module, const struct validation_options *options,
+                        const struct cost *cost, int n_samples)
+{
+    if (cost->constant_bytes > (double)limit_value(module->ctx, LIMIT_CONSTANT_BYTES))
+        return false;
+    return !options || options->limit <= 0 ||
+           (cost->work <= options->limit && cost->n_nodes <= MOST_NODES &&
+            cost->bytes * KEPT * n_samples <= MOST_KEPT_BYTES);
 }
 
 struct validation *validation_new(struct module *module, const struct validation_options *options)
 {
     struct validation *v = calloc(1, sizeof *v);
-    const double cost = network_cost(module);
+    const struct cost cost = network_cost(module);
     int wanted = options ? options->n_inputs : 0;
 
     if (!v)
@@ -159,8 +210,8 @@ struct validation *validation_new(struct module *module, const struct validation
     v->n_params = module->main->n_params;
     v->coarsest = noise_coarsest(module->main);
     if (wanted <= 0)
-        wanted = cost > BIG_NETWORK ? 1 : MOST_SAMPLES;
-    if (options && options->limit > 0 && cost > options->limit)
+        wanted = cost.work > BIG_NETWORK ? 1 : MOST_SAMPLES;
+    if (!is_worth_it(module, options, &cost, wanted))
         wanted = 0;
     for (int kind = 0; kind < INPUT_KINDS && v->n_samples < wanted; kind++)
         sample_begin(v, module, (enum input_kind)kind);

@@ -30,8 +30,8 @@ struct validation; /* opaque */
 struct validation_options {
     uint64_t seed; /* of the inputs */
     int n_inputs;  /* sets of them; 0 = 3 of a small network, 1 of one over 100 M MACs */
-    double limit;  /* multiply-accumulates and elements above which a network is not evaluated; 0 =
-                      none */
+    double limit;  /* multiply-accumulates and elements above which a network is not evaluated, nor
+                      where its values take too much memory; 0 = none */
     FILE *log;     /* a line per step; NULL = none */
 };
 
