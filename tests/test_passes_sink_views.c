@@ -9,6 +9,19 @@
     "out_layout=\"NHWC\", kernel_layout=\"OIHW\"}"
 
 static const struct pass_case rows[] = {
+    /* whole numbers equal themselves; floats may be NaN */
+    { "compare_with_itself",
+      "fn main(%x: (2,3) i8, %f: (2) f32) -> (%a, %b, %c) {\n"
+      "  %a = less_equal(%x, %x) : (2,3) bool\n"
+      "  %b = greater(%x, %x) : (2,3) bool\n"
+      "  %c = equal(%f, %f) : (2) bool\n"
+      "}\n",
+      "fn main(%x: (2,3) i8, %f: (2) f32) -> (@a.known as \"a\", @b.known as \"b\", %c) {\n"
+      "  const @a.known : (2,3) bool = [1, ...]\n"
+      "  const @b.known : (2,3) bool = [0, ...]\n"
+      "  %c = equal(%f, %f) : (2) bool\n"
+      "}\n" },
+
     /* activation and residual of a convolution over time */
     { "view_behind_elementwise",
       "fn main(%x: (1,1,5,2) f32, %r: (1,5,4) f32) -> (%y) {\n"
