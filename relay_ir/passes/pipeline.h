@@ -61,7 +61,7 @@ bool pipeline_run_step(struct module *module, const char *name, enum promise pro
 bool pipeline_run_checked(struct module *module, const struct pipeline_options *options,
                           double limit);
 
-/* One pass with the runner's chores, and judged (tests). */
+/* One pass with the runner's chores, and judged where that is no great work (tests). */
 bool pipeline_run_one(struct module *module, const char *name);
 
 /* What fuse_ops leaves behind, and what engines and code generators rely on:
