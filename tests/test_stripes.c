@@ -207,6 +207,42 @@ START_TEST(what_has_no_stripes)
 }
 END_TEST
 
+/* What one region hands to the next by rows that the latter does not read: channels of a feature
+ * map in planes, of which there are as many as rows or more; and all of one row, for every row. */
+static const char *const not_handed_on[] = {
+    HEAD("(1,8,5,6)") WEIGHT("w", "4,8,3,3") "  %a = nn.relu(%x) : (1,8,5,6) f32\n"
+                                             "  %y = nn.conv2d(%a, @w) {strides=[1,1], "
+                                             "padding=[1,1,1,1], dilation=[1,1], groups=1, "
+                                             "data_layout=\"NCHW\", out_layout=\"NHWC\", "
+                                             "kernel_layout=\"OIHW\"} : (1,5,6,4) f32\n}\n",
+    HEAD("(1,9,8,4)") "  %a = nn.max_pool2d(%x) " POOL("9,1", "1,1", "0,0,0,0", "false",
+                                                       "false") ": (1,1,8,4) f32\n"
+                                                                "  %y = multiply(%x, %a) "
+                                                                ": (1,9,8,4) f32\n}\n",
+};
+
+START_TEST(what_hands_on_no_rows)
+{
+    const struct generated_case row = { .text = not_handed_on[_i] };
+    struct ctx *ctx = ctx_new("net.onnx");
+    struct module *module = generated_module(ctx, &row);
+    struct stripe_choice choice = { 0, 1, 2 };
+    struct stripes stripes;
+
+    ck_assert(stripes_outline(module, &(struct stripe_plan){ .n = 1, .at = &choice }));
+    stripes = stripes_of(&ctx->perm, module->main->first->callee);
+    for (int i = 0; i < 2; i++)
+        ck_assert_ptr_null(stripes.regions[i].why);
+    for (int64_t n = 1; n <= 9; n++) {
+        int64_t work = INT64_MAX;
+
+        ck_assert(!stripes_flow(&ctx->perm, &stripes, n, NULL, SIZE_MAX, &work));
+    }
+    module_free(module);
+    ctx_free(ctx);
+}
+END_TEST
+
 /* The first stripe has the rows that readers see beyond theirs, so that buffers never hold a whole
  * stripe more; not where it is one row. */
 START_TEST(stripes_begin_together)
@@ -258,6 +294,7 @@ int main(void)
     tcase_add_loop_test(operators, planes_are_read_where_they_lie, 0, N_ROWS(images));
     tcase_add_test(operators, stripes_begin_together);
     tcase_add_loop_test(operators, what_has_no_stripes, 0, N_ROWS(refusals));
+    tcase_add_loop_test(operators, what_hands_on_no_rows, 0, N_ROWS(not_handed_on));
     suite_add_tcase(suite, operators);
     srunner_run_all(runner, CK_NORMAL);
     failed = srunner_ntests_failed(runner);

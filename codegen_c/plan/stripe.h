@@ -79,8 +79,9 @@ int64_t stripes_end(const struct stripes *stripes, int i, int64_t done);
 
 /* Runs the flow in rows only: each round goes over the regions in their order, and a region that is
  * waited for and has the rows it needs computes one stripe. `parts`: about how many stripes each
- * feature map is cut into. `scratch_of`: of each region while it runs, or NULL. False where the
- * buffers take more than `most`, or after too many steps. */
+ * feature map is cut into. `scratch_of`: of each region while it runs, or NULL. False where one
+ * region reads another's result by rows of another axis, or all of it for each row; where the
+ * buffers take more than `most`; or after too many steps. */
 bool stripes_flow(struct arena *arena, struct stripes *stripes, int64_t parts,
                   const size_t *scratch_of, size_t most, int64_t *work);
 

@@ -271,6 +271,23 @@ static bool run_flow(struct arena *arena, struct stripes *stripes, int64_t parts
     return true;
 }
 
+/* Whether what a region hands to another has its rows where the reader looks for them. A region's
+ * rows lie along dim 1; of a feature map in planes (NCHW), where an element-wise region cuts that,
+ * these are channels, and what reads it as a convolution does wants rows of each of them. Nor can a
+ * reader that wants all of it for each row wait for rows. */
+static bool hands_on_rows(const struct stripes *stripes)
+{
+    for (int i = 0; i < stripes->n; i++)
+        for (int k = 0; k < stripes->regions[i].call->n_inputs; k++) {
+            const struct row_window *window = &stripes->regions[i].reads[k];
+            const int from = stripes->source[i][k];
+
+            if (from >= 0 && (window->whole || window->axis != stripes->regions[from].axis))
+                return false;
+        }
+    return true;
+}
+
 /* Together they need smaller buffers but where stripes have so few rows that what is added is much:
  * never of one row, always of FEW_ROWS or more. In between the smaller buffers, whatever the
  * regions' scratch is: who only generates code does not know it. */
@@ -283,6 +300,8 @@ bool stripes_flow(struct arena *arena, struct stripes *stripes, int64_t parts,
     struct stripes apart = *stripes;
     bool ok = false;
 
+    if (!hands_on_rows(stripes))
+        return false;
     for (int i = 0; i < stripes->n; i++) {
         const int64_t step = usual_step(stripes, i, parts);
 
