@@ -81,6 +81,7 @@ void add_guard(struct codegen *codegen, struct str *out)
     keys_init(&keys, &codegen->arena);
     keys_offer(&keys, "name", codegen->options->name);
     keys_offer(&keys, "upper", codegen->upper);
+    keys_set_flag(&keys, "arrays", !io_is_inside(codegen));
     add_section(out, "guard");
     add_blocks(codegen, out);
     if (!template_expand(codegen->ctx, path, embedded_find(path)->text, &keys, out))

@@ -59,7 +59,7 @@ START_TEST(every_element_is_where_it_is_read)
 
         ck_assert_msg(codegen_c(module, &options, &set, &result), "%u: %s", seed, expect_text(ctx));
         output_abort(&set);
-        overlaid += follow_plan(module, &result).n_overlaid;
+        overlaid += follow_plan(module, &result, 0).n_overlaid;
         gone += count_gone(module, &result, OP_CONCATENATE, &concats);
         views += count_gone(module, &result, OP_SPLIT, &n_pieces) +
                  count_gone(module, &result, OP_STRIDED_SLICE, &n_pieces);
@@ -102,7 +102,7 @@ START_TEST(thousands_of_operands)
     ck_assert_msg(pipeline_run_one(module, "fuse_ops"), "%s", expect_text(ctx));
     ck_assert_msg(codegen_c(module, &options, &set, &result), "%s", expect_text(ctx));
     output_abort(&set);
-    follow_plan(module, &result);
+    follow_plan(module, &result, 0);
     for (int i = 0; i < N_OPERANDS; i++)
         ck_assert_int_eq(result.places[operands[i]->id].kind, i % 3 ? PLACE_ARENA : PLACE_OUTPUT);
     ck_assert_uint_eq(result.arena_bytes, N_OPERANDS * type_bytes(&type));

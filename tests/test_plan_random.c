@@ -125,7 +125,7 @@ START_TEST(every_element_is_where_it_is_read)
         struct combination c;
 
         if (plan_seed(module, seed, "/nonexistent", &c, &result)) {
-            const struct followed met = follow_plan(module, &result);
+            const struct followed met = follow_plan(module, &result, c.options.n_pools);
 
             fitting[seed / 4 % N_LIMITS]++;
             all.n_in_place += met.n_in_place;
@@ -202,7 +202,7 @@ START_TEST(random_graphs_compute_the_same)
     ck_assert(interpret(ctx, module->main, inputs, wanted, &bulk, NULL));
     if (plan_seed(module, number, dir.path, &c, &result)) {
         ck_assert(plan(module, &c.options, &result));
-        follow_plan(module, &result);
+        follow_plan(module, &result, c.options.n_pools);
         generated = build_generated(module, &c, &result);
         ck_assert_msg(generated != NULL, "%s", expect_text(ctx));
         ck_assert_msg(generated_run(generated, inputs, found, &bulk), "%s", expect_text(ctx));

@@ -270,11 +270,15 @@ static void write_values(const struct memory *m, const struct codegen_region *re
     followed->n_striped += is_striped(call->callee);
 }
 
-static struct memory memory_new(const struct module *module, const struct codegen_result *result)
+/* Pools lie one behind the other, with the room that each takes so. */
+static struct memory memory_new(const struct module *module, const struct codegen_result *result,
+                                int n_pools)
 {
     const struct node *ret = module->main->ret;
-    struct memory m = { .result = result, .n = (int)(result->arena_bytes / 4) };
+    struct memory m = { .result = result, .n = n_pools ? 0 : (int)(result->arena_bytes / 4) };
 
+    for (int p = 0; p < n_pools; p++)
+        m.n += (int)(result->pool_room[p] / 4);
     m.output = arena_array(&module->ctx->perm, int64_t, ret->n_inputs);
     for (int i = 0; i < ret->n_inputs; i++) {
         m.output[i] = m.n;
@@ -294,9 +298,10 @@ static void write_inputs(const struct memory *m, const struct function *main)
                 *element_at(m, main->params[i], e) = (struct content){ main->params[i], e };
 }
 
-struct followed follow_plan(const struct module *module, const struct codegen_result *result)
+struct followed follow_plan(const struct module *module, const struct codegen_result *result,
+                            int n_pools)
 {
-    const struct memory m = memory_new(module, result);
+    const struct memory m = memory_new(module, result, n_pools);
     struct followed followed = { 0 };
 
     write_inputs(&m, module->main);

@@ -14,7 +14,9 @@ struct followed {
  * fails the test unless every element that a region reads is where it reads it, results of main
  * included, and no result lies over an element that its region reads later: element-wise regions
  * may write over what they read, windows over rows that they are done with (where the result says
- * that they lead), striped regions over nothing. */
-struct followed follow_plan(const struct module *module, const struct codegen_result *result);
+ * that they lead), striped regions over nothing. n_pools: those
+ * that the arena is in, or 0. */
+struct followed follow_plan(const struct module *module, const struct codegen_result *result,
+                            int n_pools);
 
 #endif
