@@ -65,7 +65,10 @@ def cases(folder):
         if not name.endswith(".onnx"):
             continue
         path = os.path.join(folder, name)
-        for line in open(path[:-5] + ".txt", encoding="utf-8"):
+        lines = open(path[:-5] + ".txt", encoding="utf-8").readlines()
+        # Of one that was about a warning, say, numbers may be too coarse to be judged; its text says so.
+        right = ("right", "not judged") if any(x.startswith("numbers are not judged") for x in lines) else ("right",)
+        for line in lines:
             if not line.startswith("precision="):
                 continue
             config = dict(configs.draw(0), **configs.parse(line))
@@ -74,7 +77,7 @@ def cases(folder):
                 continue
             verdict = judge(onnx.load(path), config)
             count += 1
-            if verdict.kind != "right":
+            if verdict.kind not in right:
                 print(f"WRONG {path}, {line.strip()}\n    {verdict}")
                 wrong += 1
     print(f"{count} known cases, {wrong} wrong")
