@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "relay_ir/macs.h"
+#include "relay_ir/validate/cost.h"
+#include "relay_ir/validate/difference.h"
 #include "relay_ir/validate/inputs.h"
 #include "relay_ir/validate/noise.h"
 #include "relay_ir/validate/trace.h"
@@ -136,55 +137,6 @@ static bool sample_begin(struct validation *v, struct module *module, enum input
     return true;
 }
 
-/* What one evaluation costs. */
-struct cost {
-    double work;           /* multiply-accumulates and elements */
-    double bytes;          /* of all values, which a trace keeps */
-    double constant_bytes; /* of those that depend on constants only */
-    int n_nodes;           /* each has its trace, however small its values are */
-};
-
-static bool reads_constants_only(const struct node *node, const bool *is_constant)
-{
-    for (int i = 0; i < node->n_inputs; i++)
-        if (node->inputs[i] && node->inputs[i]->kind != VALUE_CONSTANT &&
-            !is_constant[node->inputs[i]->id])
-            return false;
-    return true;
-}
-
-static void add_cost(struct cost *cost, struct function *fn, bool *is_constant)
-{
-    for (const struct node *node = fn->first; node; node = node->next) {
-        const bool constant = reads_constants_only(node, is_constant);
-
-        cost->n_nodes++;
-        cost->work += (double)node_macs(node);
-        for (int i = 0; i < node->n_outputs; i++) {
-            const double bytes = (double)type_bytes(&node->outputs[i]->type);
-
-            is_constant[node->outputs[i]->id] = constant;
-            cost->work += (double)type_elements(&node->outputs[i]->type);
-            cost->bytes += bytes;
-            cost->constant_bytes += constant ? bytes : 0;
-        }
-    }
-}
-
-static struct cost network_cost(struct module *module)
-{
-    struct cost cost = { 0 };
-
-    for (struct function *fn = module->functions; fn; fn = fn->next) {
-        struct arena arena = { NULL };
-
-        function_number(fn);
-        add_cost(&cost, fn, arena_array(&arena, bool, fn->n_values));
-        arena_release(&arena);
-    }
-    return cost;
-}
-
 /* Constants beyond the limit are for the passes to refuse, not for an evaluation to compute.
  * Unasked, what is kept of the values must not be what the compiler needs most memory for. */
 static bool is_worth_it(const struct module *module, const struct validation_options *options,
@@ -232,71 +184,6 @@ void validation_free(struct validation *validation)
 
 /* --- comparing -------------------------------------------------------------------------------- */
 
-/* The number that an element stands for, whatever it is stored as. */
-static double number_at(const struct tensor *tensor, int64_t i, bool decode)
-{
-    const struct qtype *q = tensor->type.quant;
-    const double stored = tensor_at(tensor, i);
-
-    if (!decode || !q || q->kind != QTYPE_SCALED || q->n != 1)
-        return stored;
-    return (stored - (q->zero ? q->zero[0] : 0)) * (double)q->scale[0];
-}
-
-struct difference {
-    double most, largest; /* the greatest difference; the greatest magnitude that was wanted */
-    int64_t at;           /* of the greatest; -1 = none */
-    double got, wanted;   /* there */
-};
-
-static double distance(double got, double wanted)
-{
-    if (got == wanted || (isnan(got) && isnan(wanted)))
-        return 0;
-    return isfinite(got) && isfinite(wanted) ? fabs(got - wanted) : INFINITY;
-}
-
-static struct difference compare(const struct tensor *got, const struct tensor *wanted)
-{
-    struct difference d = { .at = -1 };
-    const bool decode = got->type.dtype != wanted->type.dtype;
-    const int64_t n = type_elements(&wanted->type);
-
-    if (!type_same_shape(&got->type, &wanted->type)) {
-        d.most = INFINITY;
-        return d;
-    }
-    for (int64_t i = 0; i < n; i++) {
-        const double g = number_at(got, i, decode), w = number_at(wanted, i, decode);
-        const double apart = distance(g, w);
-
-        if (isfinite(w))
-            d.largest = fmax(d.largest, fabs(w));
-        if (apart > d.most) {
-            d = (struct difference){ apart, d.largest, i, g, w };
-        }
-    }
-    return d;
-}
-
-/* Of the elements that differ where bits are promised: what a NaN holds besides does not count. */
-static bool same_bits(const struct tensor *got, const struct tensor *wanted)
-{
-    const int64_t n = type_elements(&wanted->type);
-
-    if (!type_same_shape(&got->type, &wanted->type) || got->type.dtype != wanted->type.dtype)
-        return false;
-    if (tensor_equal(got, wanted))
-        return true;
-    for (int64_t i = 0; i < n; i++) {
-        const double g = tensor_at(got, i), w = tensor_at(wanted, i);
-
-        if (!(g == w && signbit(g) == signbit(w)) && !(isnan(g) && isnan(w)))
-            return false;
-    }
-    return true;
-}
-
 /* What the smallest noise on every value moves a result by, at most; infinite where it cannot be
  * told. */
 static double noise_of(const struct validation *v, struct sample *sample, struct module *module,
@@ -321,8 +208,9 @@ static double noise_of(const struct validation *v, struct sample *sample, struct
             if (!ok)
                 return INFINITY;
         }
-        most = fmax(most,
-                    compare(&sample->noise[k][result], &sample->now.results[result].tensor).most);
+        most = fmax(
+            most,
+            difference_of(&sample->noise[k][result], &sample->now.results[result].tensor).most);
     }
     return most;
 }
@@ -334,37 +222,6 @@ static void forget_noise(struct sample *sample)
         sample->noise[k] = NULL;
     }
     bulk_release(&sample->noise_bulk);
-}
-
-/* One step of a result that is quantised itself, or turned from a float into one by the step. */
-static double step_of(const struct tensor *a, const struct tensor *b)
-{
-    const struct tensor *const both[] = { a, b };
-    double step = 0;
-
-    for (int i = 0; i < 2; i++) {
-        const struct qtype *q = both[i]->type.quant;
-        const bool decode = a->type.dtype != b->type.dtype;
-
-        if (decode && q && q->kind == QTYPE_SCALED && q->n == 1)
-            step = fmax(step, (double)q->scale[0]);
-        else if (!decode && !dtype_is_float(a->type.dtype) && !type_minifloat(&a->type) &&
-                 dtype_bytes(a->type.dtype) == 1)
-            step = 1;
-    }
-    return step;
-}
-
-static bool all_finite_still(const struct tensor *got, const struct tensor *wanted)
-{
-    const int64_t n = type_elements(&wanted->type);
-
-    if (!type_same_shape(&got->type, &wanted->type))
-        return false;
-    for (int64_t i = 0; i < n; i++)
-        if (isfinite(tensor_at(wanted, i)) && !isfinite(tensor_at(got, i)))
-            return false;
-    return true;
 }
 
 /* Whether result i of the sample is what the promise says of `wanted`; *d tells how far it is off.
@@ -379,15 +236,15 @@ static bool is_kept(struct validation *v, struct sample *sample, struct module *
     if (tensor_equal(got, wanted))
         return true;
     if (promise == PROMISE_NOTHING)
-        return all_finite_still(got, wanted);
-    if (promise == PROMISE_BITS && same_bits(got, wanted))
+        return difference_is_finite(got, wanted);
+    if (promise == PROMISE_BITS && difference_is_none(got, wanted))
         return true;
-    *d = compare(got, wanted);
+    *d = difference_of(got, wanted);
     if (promise == PROMISE_BITS)
         return false;
     allowed = FREE_ROUNDING * d->largest;
     if (promise == PROMISE_CODES)
-        allowed = fmax(allowed, step_of(got, wanted));
+        allowed = fmax(allowed, difference_step(got, wanted));
     if (d->most <= allowed)
         return true;
     noise = noise_of(v, sample, module, i, promise);
@@ -410,26 +267,11 @@ static const struct traced *first_changed(const struct sample *sample, enum prom
         if (!*was || (*was)->seen.hash == now->seen.hash ||
             !type_same_shape(&(*was)->seen.tensor.type, &now->seen.tensor.type))
             continue;
-        d = compare(&now->seen.tensor, &(*was)->seen.tensor);
+        d = difference_of(&now->seen.tensor, &(*was)->seen.tensor);
         if (promise == PROMISE_BITS ? d.most > 0 : d.most > 1e-3 * d.largest)
             return now;
     }
     return NULL;
-}
-
-static const char *element_text(struct arena *arena, const struct type *type, int64_t at)
-{
-    struct str text = { .arena = arena };
-    int64_t rest = at, span = type_elements(type);
-
-    str_printf(&text, "[");
-    for (int i = 0; i < type->rank; i++) {
-        span /= type->dim[i];
-        str_printf(&text, "%s%lld", i ? "," : "", (long long)(rest / span));
-        rest %= span;
-    }
-    str_printf(&text, "]");
-    return str_text(&text);
 }
 
 static bool tell(struct sample *sample, struct module *module, const char *step, int result,
@@ -442,7 +284,7 @@ static bool tell(struct sample *sample, struct module *module, const char *step,
     const struct type *type = &sample->now.results[result].tensor.type;
 
     if (now) {
-        d = compare(&now->seen.tensor, &was->seen.tensor);
+        d = difference_of(&now->seen.tensor, &was->seen.tensor);
         name = now->name;
         op = now->op;
         type = &now->seen.tensor.type;
