@@ -37,6 +37,10 @@ struct cost network_cost(struct module *module)
         struct arena arena = { NULL };
 
         function_number(fn);
+        for (int i = 0; i < fn->n_params; i++) {
+            cost.work += (double)type_elements(&fn->params[i]->type);
+            cost.bytes += (double)type_bytes(&fn->params[i]->type);
+        }
         add_cost(&cost, fn, arena_array(&arena, bool, fn->n_values));
         arena_release(&arena);
     }
