@@ -128,7 +128,7 @@ struct codegen_result {
     const size_t *pool_room; /* as pool_bytes, rounded up so that they may lie one behind the other
                                 in one memory, each where it may begin: offsets of places are those
                                 in there */
-    size_t io_bytes;                   /* of inputs and outputs, which are the caller's */
+    size_t io_bytes;         /* of inputs and outputs, which are the caller's */
     struct codegen_peak peak;
     /* Of the regions that --winograd is about: how many there are, the bytes of their weights
      * beyond those of direct products, and the scratch of that with the most; how many take two

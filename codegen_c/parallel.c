@@ -81,7 +81,8 @@ static void add_split_loop(struct arena *arena, struct str *out, const struct lo
 
     str_printf(out, "for (int %s = part_begin(this_part, %s, %s),\n%*s", var, loop->limit, grain,
                indent + (int)strlen("for (int "), "");
-    str_printf(out, "this_end = part_begin(this_part + 1, %s, %s)%s; ", loop->limit, grain, loop->more);
+    str_printf(out, "this_end = part_begin(this_part + 1, %s, %s)%s; ", loop->limit, grain,
+               loop->more);
     /* The second condition is for compilers: without it gcc 12 takes arrays for uninitialised. */
     str_printf(out, "%s < this_end && %s < %s; %s", var, var, loop->limit, var);
     if (loop->step)

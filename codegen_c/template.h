@@ -29,7 +29,7 @@ struct key {
 struct keys {
     struct arena *arena;
     const struct origin *origin; /* of errors; NULL = none */
-    struct map map; /* key -> struct key */
+    struct map map;              /* key -> struct key */
 
     /* Keys that were not set, computed on demand; NULL = there are none. `written` is false where a
      * control line asks only whether the key is there, how true it is, or how often to repeat. NULL

@@ -78,8 +78,9 @@ START_TEST(networks_need_no_transposes)
     ck_assert_int_eq(count_transposes(network.module), row->before);
     if (is_small(network.module))
         wanted = results_of(&network);
-    ck_assert_msg(pipeline_run_step(network.module, "convert_layout", PROMISE_BITS, run_pass, NULL, &none), "%s",
-                  expect_text(network.ctx));
+    ck_assert_msg(
+        pipeline_run_step(network.module, "convert_layout", PROMISE_BITS, run_pass, NULL, &none),
+        "%s", expect_text(network.ctx));
     ck_assert_int_eq(count_transposes(network.module), row->after);
     if (wanted) {
         got = results_of(&network);

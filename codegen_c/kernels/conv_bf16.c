@@ -138,7 +138,8 @@ static void offer_flag(struct bind *bind, const char *key, bool on)
 static void bind_patches(struct bind *bind, const struct window *w)
 {
     const bool pointwise = w->channels_last && conv_is_pointwise(w);
-    const bool side_by_side = pointwise && w->in_c % 2 == 0 && !operand_input(bind->region, 0).apart;
+    const bool side_by_side =
+        pointwise && w->in_c % 2 == 0 && !operand_input(bind->region, 0).apart;
     const bool in_planes = !w->channels_last && w->in_c > 1;
     const bool turned =
         in_planes && w->in_c * window_in_len(w) + chunk_of(w) * words_of(w) * WORD <= MOST_IMAGE;

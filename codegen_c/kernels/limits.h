@@ -28,7 +28,8 @@ void bind_limits(struct bind *bind, const struct limits *limits);
  * high)"; nothing if there are none. NaN, and what compares equal to a limit, stay as they are. */
 const char *limit_text(struct bind *bind, const struct limits *limits, const char *vector);
 
-/* The same of one number: the macros take the bits of a vector apart, but would convert a number. */
+/* The same of one number: the macros take the bits of a vector apart, but would convert a number.
+ */
 const char *limit_number_text(struct bind *bind, const struct limits *limits, const char *number);
 
 #endif

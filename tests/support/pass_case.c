@@ -69,8 +69,8 @@ void pass_case_check_run(bool (*run)(struct module *module), const struct pass_c
     struct module *module = graph_parse(ctx, row->before, SEED);
     const struct pipeline_options options = { .dump_after = NULL };
 
-    ck_assert_msg(pipeline_run_step(module, "the pass", PROMISE_BITS, run_given, &run, &options), "%s\n%s",
-                  row->before, expect_text(ctx));
+    ck_assert_msg(pipeline_run_step(module, "the pass", PROMISE_BITS, run_given, &run, &options),
+                  "%s\n%s", row->before, expect_text(ctx));
     check_graph(ctx, module, row);
     check_numbers(ctx, module, row);
     module_free(module);
