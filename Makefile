@@ -29,6 +29,9 @@ compile = $(CC) -std=c11 -ffp-contract=off -D_POSIX_C_SOURCE=200809L $(warnings)
 # Objects go into a shared library, too, whose functions are its own as those of a program are.
 shared := -fPIC -fno-semantic-interposition
 
+# A line for each file; V=1: the commands.
+say = $(if $(V),,@echo '$(1) $(2)';)
+
 # --- sources -------------------------------------------------------------------------------------
 # A folder per stage; every .c file of a stage belongs to the program.
 stages  := $(wildcard base relay_ir frontend partition quantize runtime/engine measure codegen_c simulate tune eval search)
@@ -49,32 +52,31 @@ test_libraries := $(BUILD)/libsupport.so $(BUILD)/librelayc.so
 all: $(BUILD)/relayc
 
 $(BUILD)/relayc: $(cli) $(BUILD)/librelayc.a
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(libs)
+	$(call say,LINK,$@)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(libs)
 
 $(BUILD)/librelayc.a: $(objects)
-	rm -f $@
-	ar rcs $@ $^
+	$(call say,AR,$@)rm -f $@ && ar rcs $@ $^
 
 $(BUILD)/%.o: %.c $(BUILD)/gen/frontend/onnx/onnx.pb-c.h Makefile
 	@mkdir -p $(@D)
-	$(compile) -c -o $@ $<
+	$(call say,CC,$<)$(compile) -c -o $@ $<
 
 # --- generated sources ---------------------------------------------------------------------------
 $(BUILD)/gen/%.pb-c.c $(BUILD)/gen/%.pb-c.h: %.proto
 	@mkdir -p $(BUILD)/gen
-	protoc-c --c_out=$(BUILD)/gen $<
+	$(call say,PROTOC,$<)protoc-c --c_out=$(BUILD)/gen $<
 
 $(BUILD)/gen/embedded.c: base/embed.awk Makefile $(texts)
 	@mkdir -p $(@D)
-	awk -f base/embed.awk $(texts) > $@
+	$(call say,EMBED,$@)awk -f base/embed.awk $(texts) > $@
 
 $(BUILD)/gen/scalars_f32.c: simulate/scalars.awk codegen_c/scalar_ops.def
 	@mkdir -p $(@D)
-	awk -f simulate/scalars.awk codegen_c/scalar_ops.def > $@
+	$(call say,AWK,$@)awk -f simulate/scalars.awk codegen_c/scalar_ops.def > $@
 
 $(BUILD)/gen/%.o: $(BUILD)/gen/%.c Makefile
 	@mkdir -p $(@D)
-	$(CC) -std=c11 -ffp-contract=off $(CFLAGS) $(shared) -I. -I$(BUILD)/gen -MMD -MP -c -o $@ $<
+	$(call say,CC,$<)$(CC) -std=c11 -ffp-contract=off $(CFLAGS) $(shared) -I. -I$(BUILD)/gen -MMD -MP -c -o $@ $<
 
 # --- tests ---------------------------------------------------------------------------------------
 # The tests share relayc, and what they have in common, as libraries: with all of it and its debugging
@@ -83,13 +85,13 @@ link_shared = $(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(@F) -Wl,-Bsymboli
 link_test   = $(CC) $(CFLAGS) $(LDFLAGS) -Wl,-rpath,'$$ORIGIN/..' -o $@ $^ -lcheck -lsubunit -lrt $(libs)
 
 $(BUILD)/librelayc.so: $(objects)
-	$(link_shared) $(libs)
+	$(call say,LINK,$@)$(link_shared) $(libs)
 
 $(BUILD)/libsupport.so: $(test_support)
-	$(link_shared)
+	$(call say,LINK,$@)$(link_shared)
 
 $(BUILD)/tests/test_%: $(BUILD)/tests/test_%.o $(test_libraries)
-	$(link_test)
+	$(call say,LINK,$@)$(link_test)
 
 # These import the models of tests/make.
 $(BUILD)/tests/test_json: $(patsubst %,$(BUILD)/parts/tests/make/%.o,good_cases networks)
@@ -101,21 +103,21 @@ $(BUILD)/tests/test_verify_imported: $(patsubst %,$(BUILD)/cli/%.o,verify_import
 accuracy := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard bench/accuracy/*.c)))
 $(BUILD)/tests/test_accuracy: $(BUILD)/tests/test_accuracy.o $(filter-out %/main.o,$(accuracy)) \
                               $(test_libraries)
-	$(link_test)
+	$(call say,LINK,$@)$(link_test)
 
 $(BUILD)/bench_accuracy: $(accuracy) $(BUILD)/librelayc.a
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(libs)
+	$(call say,LINK,$@)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(libs)
 
 # Programs of several files, one folder each: tests/NAME/*.c -> build/tests/NAME. Their objects lie
 # elsewhere, as a folder build/tests/NAME would stand in the program's place.
 $(BUILD)/parts/%.o: %.c $(BUILD)/gen/frontend/onnx/onnx.pb-c.h Makefile
 	@mkdir -p $(@D)
-	$(compile) -c -o $@ $<
+	$(call say,CC,$<)$(compile) -c -o $@ $<
 
 define test_folder
 $(BUILD)/tests/$(1): $$(patsubst %.c,$(BUILD)/parts/%.o,$$(sort $$(wildcard tests/$(1)/*.c))) \
                      $(test_libraries)
-	$$(link_test)
+	$$(call say,LINK,$$@)$$(link_test)
 endef
 test_folders := coco conformance exhaustive make minimalloc network offload partition_speed plan_speed \
                 robustness
@@ -124,7 +126,7 @@ $(foreach folder,$(test_folders),$(eval $(call test_folder,$(folder))))
 # Lets calls of the C library fail in a program that has it preloaded.
 $(BUILD)/tests/inject.so: tests/inject.c Makefile
 	@mkdir -p $(@D)
-	$(CC) -std=c11 $(warnings) -Wno-pedantic -O1 -g -fPIC -shared -o $@ $< -ldl
+	$(call say,CC,$<)$(CC) -std=c11 $(warnings) -Wno-pedantic -O1 -g -fPIC -shared -o $@ $< -ldl
 
 # Fuzzers (libFuzzer, so clang): make fuzz, then build/fuzz/fuzz_import CORPUS
 .PHONY: fuzz
@@ -133,22 +135,24 @@ fuzz:
 	        $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(sort $(wildcard tests/fuzz/*.c)))
 
 $(BUILD)/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/tests/support/temp_dir.o $(BUILD)/librelayc.a
-	$(CC) $(CFLAGS) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(libs)
+	$(call say,LINK,$@)$(CC) $(CFLAGS) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(libs)
 
 .PHONY: check check-full check-run check-full-run unit
 check: deps
 	$(MAKE) check-run
 check-full: deps deps-bench
 	$(MAKE) check-full-run
-check-run: all unit $(patsubst %,$(BUILD)/tests/%,$(test_folders)) $(BUILD)/tests/inject.so
+check-run: all $(patsubst %,$(BUILD)/tests/%,make conformance network offload coco) $(BUILD)/tests/inject.so \
+           unit-sanitized
 	+BUILD=$(BUILD) tests/run
-check-full-run: check-run
+check-full-run: check-run unit $(patsubst %,$(BUILD)/tests/%,$(test_folders))
 	+BUILD=$(BUILD) tests/run_full
 unit: $(test_programs)
 
-sanitize := -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+sanitize := -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer \
+            $(filter -W%,$(CFLAGS))
 
-# The same with sanitizers, in a build folder of its own.
+# With sanitizers, in a build folder of their own: what make check runs.
 .PHONY: unit-sanitized
 unit-sanitized:
 	$(MAKE) BUILD=$(BUILD)/sanitized CFLAGS='$(sanitize)' all unit \

@@ -31,14 +31,11 @@ struct generated_case {
 };
 
 /* Compiles with every warning that generated C promises not to raise as an error, and runs on
- * random inputs: built by gcc (then with the bits of simulate/simulate.h), by clang with
- * undefined-behaviour traps, and in one more way of the other two (gcc with traps, clang without),
- * chosen by the graph's text; in all four where RELAYC_TEST_ALL_BUILDS is set, as make check-full
- * does. A difference, a warning or a trap fails the test. Where RELAYC_TEST_NO_BUILDS is set, C is
- * generated and simulated only: for runs under sanitizers, which look at relayc and see nothing of
- * what a compiler makes of the same C. */
+ * random inputs: built by gcc (then with the bits of simulate/simulate.h) and in one more way
+ * (clang, with undefined-behaviour traps or without, or gcc with them), chosen by the graph's text;
+ * in all four where RELAYC_TEST_ALL_BUILDS is set, as make check-full does. A difference, a warning
+ * or a trap fails the test. */
 void generated_check(const struct generated_case *row);
-bool generated_is_not_built(void);
 
 /* The same on inputs of each of these ranges instead of the row's: every build is made once. */
 struct generated_range {
@@ -47,8 +44,8 @@ struct generated_range {
 void generated_check_ranges(const struct generated_case *row, int n,
                             const struct generated_range *ranges);
 
-/* From here on one of the builds for the vectors of newer processors does it as well, or all, as
- * far as this machine has them: for kernels that are not the same with all. */
+/* From here on the builds for the vectors of newer processors are among them, as far as this machine
+ * has them: for kernels that are not the same with all. */
 void generated_vector_builds(void);
 
 /* The same for a module that has passed fuse_ops, on these inputs (NULL = random). */
