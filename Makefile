@@ -44,7 +44,8 @@ texts   := $(sort $(wildcard templates/*/*.c.tmpl runtime/embed/*.h runtime/abi/
                      partition/targets/*/*.h partition/targets/cmsis_nn/arm_nn_double.c \
                      partition/targets/sim_npu/sim_npu.c))
 
-test_programs := $(patsubst tests/%.c,$(BUILD)/tests/%,$(sort $(wildcard tests/test_*.c)))
+test_sources  := $(sort $(shell find tests/unit -name 'test_*.c'))
+test_programs := $(addprefix $(BUILD)/tests/,$(notdir $(test_sources:.c=)))
 test_support  := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/support/*.c)))
 test_libraries := $(BUILD)/libsupport.so $(BUILD)/librelayc.so
 
@@ -70,9 +71,9 @@ $(BUILD)/gen/embedded.c: base/embed.awk Makefile $(texts)
 	@mkdir -p $(@D)
 	$(call say,EMBED,$@)awk -f base/embed.awk $(texts) > $@
 
-$(BUILD)/gen/scalars_f32.c: simulate/scalars.awk codegen_c/scalar_ops.def
+$(BUILD)/gen/scalars_f32.c: simulate/scalars.awk codegen_c/expr/scalar_ops.def
 	@mkdir -p $(@D)
-	$(call say,AWK,$@)awk -f simulate/scalars.awk codegen_c/scalar_ops.def > $@
+	$(call say,AWK,$@)awk -f simulate/scalars.awk codegen_c/expr/scalar_ops.def > $@
 
 $(BUILD)/gen/%.o: $(BUILD)/gen/%.c Makefile
 	@mkdir -p $(@D)
@@ -90,8 +91,12 @@ $(BUILD)/librelayc.so: $(objects)
 $(BUILD)/libsupport.so: $(test_support)
 	$(call say,LINK,$@)$(link_shared)
 
-$(BUILD)/tests/test_%: $(BUILD)/tests/test_%.o $(test_libraries)
-	$(call say,LINK,$@)$(link_test)
+# tests/unit/FOLDER/test_NAME.c -> build/tests/test_NAME
+define unit_program
+$(BUILD)/tests/$(notdir $(1:.c=)): $(BUILD)/$(1:.c=.o) $(test_libraries)
+	$$(call say,LINK,$$@)$$(link_test)
+endef
+$(foreach source,$(test_sources),$(eval $(call unit_program,$(source))))
 
 # These import the models of tests/make.
 $(BUILD)/tests/test_json: $(patsubst %,$(BUILD)/parts/tests/make/%.o,good_cases networks)
@@ -101,9 +106,7 @@ $(BUILD)/tests/test_verify_imported: $(patsubst %,$(BUILD)/cli/%.o,verify_import
 
 # What bench-accuracy is made of, but its main().
 accuracy := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard bench/accuracy/*.c)))
-$(BUILD)/tests/test_accuracy: $(BUILD)/tests/test_accuracy.o $(filter-out %/main.o,$(accuracy)) \
-                              $(test_libraries)
-	$(call say,LINK,$@)$(link_test)
+$(BUILD)/tests/test_accuracy: $(filter-out %/main.o,$(accuracy))
 
 $(BUILD)/bench_accuracy: $(accuracy) $(BUILD)/librelayc.a
 	$(call say,LINK,$@)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(libs)
@@ -213,7 +216,7 @@ install: all
 	install -D -m 644 LICENSE $(DESTDIR)$(PREFIX)/share/doc/relayc/copyright
 
 # Text that becomes output (runtime/embed, goldens) is laid out by hand.
-formatted = $(shell git ls-files '*.c' '*.h' ':!tests/cases' ':!runtime/embed')
+formatted = $(shell git ls-files '*.c' '*.h' ':!tests/golden/cases' ':!runtime/embed')
 scripts   = $(shell git grep -lE '^\#!/bin/sh')
 
 # Not part of `make check`: needs clang-format, cppcheck and shellcheck. Every tool runs, whatever the
@@ -221,7 +224,7 @@ scripts   = $(shell git grep -lE '^\#!/bin/sh')
 # side effects, and what a loop or a function fills is not uninitialised (gcc's -Wsequence-point and
 # -Wmaybe-uninitialized do what they are meant for); what exact_move.c returns is not its locals'.
 cppcheck_wrong := unknownEvaluationOrder uninitvar legacyUninitvar ctuuninitvar \
-                  returnDanglingLifetime:relay_ir/passes/rules/exact_move.c
+                  returnDanglingLifetime:relay_ir/passes/lower_fp8/rules/exact_move.c
 cppcheck = cppcheck --quiet --error-exitcode=1 --inline-suppr --std=c11 \
            $(addprefix --suppress=,$(cppcheck_wrong)) -I.
 lint:

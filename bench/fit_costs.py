@@ -3,7 +3,7 @@
 
     bench/fit_costs.py [--kernel conv] [--for MACHINE] [--table] LOG.jsonl ...
 
-A trial's features (codegen_c/features.def) say of which shape its tiles are, how many there are and how long their
+A trial's features (codegen_c/machine/features.def) say of which shape its tiles are, how many there are and how long their
 sums; some are halves at the end of the channels. Its time is taken for
 
     tiles * (length * step[shape] + begin[shape]) + halves * (the same of half the vectors)
@@ -13,8 +13,8 @@ with numbers that are not negative: least squares of the relative error, so that
 Times are warm ratios times the median of the region's usual times, which takes out how fast the machine was.
 
 What is told: for each log (a network's) that was left out of the fit with all its regions, how much slower than the
-best of a region's trials is what codegen_c/kernels/tile_time.c would choose, beside what was usual in the log.
---table writes the rows of codegen_c/tile_times.def, in picoseconds. Needs numpy.
+best of a region's trials is what codegen_c/microkernel/tile_time.c would choose, beside what was usual in the log.
+--table writes the rows of codegen_c/machine/tile_times.def, in picoseconds. Needs numpy.
 """
 import argparse
 import json
@@ -34,7 +34,7 @@ SHORTEST_US = 0.5  # shorter regions tell more of the clock
 
 TOP = Path(__file__).resolve().parent.parent
 MACHINE = re.compile(r'^MACHINE\("([^"]+)", \w+, \d+, (\d+)', re.M)
-REGISTERS = {name: int(n) for name, n in MACHINE.findall((TOP / "codegen_c/machines.def").read_text())}
+REGISTERS = {name: int(n) for name, n in MACHINE.findall((TOP / "codegen_c/machine/machines.def").read_text())}
 
 
 class Trial:

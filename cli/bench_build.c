@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "cli/bench.h"
-#include "codegen_c/machine.h"
+#include "codegen_c/machine/machine.h"
 #include "runtime/engine/adapter.h"
 #include "runtime/engine/host_compile.h"
 

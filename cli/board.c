@@ -6,7 +6,7 @@
 #include "base/embedded.h"
 #include "base/file.h"
 #include "base/str.h"
-#include "codegen_c/machine.h"
+#include "codegen_c/machine/machine.h"
 #include "partition/json_read.h"
 
 static const char folder[] = "boards/";

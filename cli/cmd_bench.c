@@ -13,7 +13,7 @@
 #include "base/str.h"
 #include "cli/bench.h"
 #include "cli/tensor_error.h"
-#include "codegen_c/machine.h"
+#include "codegen_c/machine/machine.h"
 
 #define DEFAULT_SECONDS 5.0
 #define DEFAULT_TOLERANCE 1e-3

@@ -6,7 +6,7 @@
 #include "base/str.h"
 #include "cli/cli.h"
 #include "cli/host_code.h"
-#include "codegen_c/machine.h"
+#include "codegen_c/machine/machine.h"
 #include "frontend/tensors/samples.h"
 #include "quantize/compare.h"
 #include "relay_ir/passes/pipeline.h"

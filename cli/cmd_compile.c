@@ -11,7 +11,7 @@
 #include "cli/footprint.h"
 #include "cli/graph_json.h"
 #include "codegen_c/codegen.h"
-#include "codegen_c/machine.h"
+#include "codegen_c/machine/machine.h"
 
 static const char *base_name(const char *path)
 {

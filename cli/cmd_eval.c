@@ -10,7 +10,7 @@
 #include "cli/eval.h"
 #include "cli/host_code.h"
 #include "cli/progress.h"
-#include "codegen_c/machine.h"
+#include "codegen_c/machine/machine.h"
 #include "eval/run.h"
 #include "relay_ir/passes/pipeline.h"
 

@@ -1,7 +1,7 @@
 /* cmd_tune.c - the fastest code for each region of a model, by trying it: what AutoTVM does for
  * TVM.
  *
- *   regions   those that compute the same are one (codegen_c/signature.h)
+ *   regions   those that compute the same are one (codegen_c/select/signature.h)
  *   search    choices of knobs, each built, checked against the usual code and timed beside it
  *             (tune/)
  *   confirm   the best once more, in fresh processes
@@ -14,7 +14,7 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "cli/tune.h"
-#include "codegen_c/machine.h"
+#include "codegen_c/machine/machine.h"
 
 #define DEFAULT_LOG "tune.jsonl"
 #define DEFAULT_TOLERANCE 1e-3

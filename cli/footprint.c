@@ -5,7 +5,7 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "cli/host_code.h"
-#include "codegen_c/machine.h"
+#include "codegen_c/machine/machine.h"
 #include "measure/object_size.h"
 #include "measure/stack_usage.h"
 #include "runtime/engine/host_compile.h"

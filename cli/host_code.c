@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "base/temporary.h"
-#include "codegen_c/machine.h"
+#include "codegen_c/machine/machine.h"
 
 bool host_code_folder(struct cli *cli, struct host_code *code)
 {

@@ -4,8 +4,8 @@
 
 #include "cli/board.h"
 #include "cli/cli.h"
-#include "codegen_c/machine.h"
-#include "codegen_c/parallel.h"
+#include "codegen_c/machine/machine.h"
+#include "codegen_c/text/parallel.h"
 
 static bool wants_list(const struct cli *cli)
 {

@@ -3,7 +3,7 @@
 
 #include "base/str.h"
 #include "cli/cli.h"
-#include "codegen_c/external_check.h"
+#include "codegen_c/byoc/external_check.h"
 
 static const char *const assign_words[] = {
     [ASSIGN_COST] = "cost", [ASSIGN_PRIORITY] = "priority", NULL

@@ -4,7 +4,7 @@
  * FPU, and nothing of the model but sums, products and averages would be computed in floats that
  *          fixed point computes in integers; else, and where integers are asked for, fixed */
 #include "cli/cli.h"
-#include "codegen_c/machine.h"
+#include "codegen_c/machine/machine.h"
 
 /* To integers, with a scale that is known: no DynamicQuantizeLinear. */
 static bool is_quantised(const struct node *node)

@@ -1,6 +1,6 @@
 /* tune_log.c - --tune-log: choices that relayc tune found, for compile, bench, run and verify. */
 #include "cli/tune.h"
-#include "codegen_c/machine.h"
+#include "codegen_c/machine/machine.h"
 
 bool prepare_tuning(struct cli *cli)
 {

@@ -7,7 +7,7 @@
 #include "base/str.h"
 #include "cli/tensor_error.h"
 #include "cli/tune.h"
-#include "codegen_c/signature.h"
+#include "codegen_c/select/signature.h"
 #include "runtime/engine/host_compile.h"
 #include "tune/extract.h"
 

@@ -5,7 +5,7 @@
 
 #include "base/str.h"
 #include "cli/verify.h"
-#include "codegen_c/machine.h"
+#include "codegen_c/machine/machine.h"
 
 static const char *const column_name[N_COLUMNS] = { "graph after the passes", "oneDNN engine",
                                                     "generated C" };

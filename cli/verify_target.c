@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "cli/verify.h"
-#include "codegen_c/machine.h"
+#include "codegen_c/machine/machine.h"
 #include "measure/output.h"
 #include "runtime/engine/host_compile.h"
 

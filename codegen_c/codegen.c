@@ -11,11 +11,11 @@
 #include <string.h>
 
 #include "base/embedded.h"
-#include "codegen_c/deterministic.h"
-#include "codegen_c/external.h"
-#include "codegen_c/guard.h"
-#include "codegen_c/parallel.h"
-#include "codegen_c/plan/stripe.h"
+#include "codegen_c/byoc/external.h"
+#include "codegen_c/emit/guard.h"
+#include "codegen_c/plan/depth_first/stripe.h"
+#include "codegen_c/text/deterministic.h"
+#include "codegen_c/text/parallel.h"
 #include "relay_ir/macs.h"
 
 /* Functions of the helpers, so that no array of the model takes their names. */

@@ -6,10 +6,10 @@
 #include "partition/target.h"
 #include "relay_ir/ir.h"
 
-struct choices; /* codegen_c/knob.h */
+struct choices; /* codegen_c/select/knob.h */
 struct features;
 struct knob_range;
-struct machine; /* codegen_c/machine.h */
+struct machine; /* codegen_c/machine/machine.h */
 
 enum weights_form {
     WEIGHTS_AUTO,   /* in NAME.c up to a few KiB, else in NAME_weights.c */
@@ -59,11 +59,11 @@ struct codegen_options {
     /* The most that the arena may take; 0: as much as it needs. */
     size_t ram;
     bool step; /* also emit NAME_step(), which runs one region */
-    int parts; /* of regions, that may run at the same time (codegen_c/parallel.h); 0, 1: none */
-    bool deterministic; /* the same bits everywhere, or errors (codegen_c/deterministic.h) */
-    bool keep_zeros;    /* products with inputs that are 0 are computed, too (codegen_c/zeros.h) */
+    int parts; /* of regions, that may run at the same time (codegen_c/text/parallel.h); 0, 1: none */
+    bool deterministic; /* the same bits everywhere, or errors (codegen_c/text/deterministic.h) */
+    bool keep_zeros;    /* products with inputs that are 0 are computed, too (codegen_c/select/zeros.h) */
     bool optimize_size; /* regions that differ in constants only share a function */
-    bool guard;         /* codegen_c/guard.h */
+    bool guard;         /* codegen_c/emit/guard.h */
     bool io_in_arena;   /* inputs and outputs as well; NAME.h says where */
     int n_pools;        /* 0 = one arena, of any size */
     const struct codegen_pool *pools;
@@ -89,11 +89,11 @@ struct codegen_region {
     const char *c_name;
     const char *compiler;            /* the target that runs it; NULL = ours */
     const char *kernel;              /* row of kernels.def; NULL = the target's business */
-    const char *signature;           /* codegen_c/signature.h; NULL where compiler is not */
+    const char *signature;           /* codegen_c/select/signature.h; NULL where compiler is not */
     bool chosen;                     /* options->choices had something for it */
     const struct knob_range *knobs;  /* [KNOB_COUNT] what there is to choose (knob.h); likewise */
     const struct features *features; /* of its time (features.h); likewise */
-    bool leads;                      /* its result reaches into what it reads (kernels/lead.h) */
+    bool leads;                      /* its result reaches into what it reads (codegen_c/kernels/lead.h) */
     int64_t macs;
     size_t weight_bytes;                 /* of the arrays that it is the first to read */
     const struct codegen_place *results; /* [call->n_outputs], valid right after the region ran */
@@ -115,7 +115,7 @@ struct codegen_result {
     size_t arena_bytes;
     bool arena_optimal; /* no order of the regions and no offsets need less: false with --pool */
     size_t arena_lower_bound, arena_order_bound; /* no offsets in this order need less; no order */
-    /* Before any layers are in stripes: every intermediate its own place; what plan/in_place_only.h
+    /* Before any layers are in stripes: every intermediate its own place; what codegen_c/plan/in_place_only.h
      * says of the paper's reuse, and the most of that at once. */
     size_t arena_naive_bytes, arena_in_place_bytes, arena_in_place_alive;
     size_t arena_whole_bytes; /* what it would be without stripes, where there are some, or where

@@ -17,7 +17,7 @@
  *
  * optimise: the targets' hooks.
  *
- * Invariants (tests/test_partition_random.c): every node of main is in exactly one chosen candidate
+ * Invariants (tests/unit/partition/test_partition_random.c): every node of main is in exactly one chosen candidate
  * or on the host; a region is convex; the graph of regions and host nodes has no cycle; results
  * equal those of the graph before. */
 #ifndef PARTITION_PARTITION_H

@@ -70,7 +70,7 @@ struct function {
     const char *composite;     /* the pattern: "c.conv2d_add_relu"; NULL = none */
     const char *global_symbol; /* an offloaded region's: an identifier, unique in the module; the
                                   generated code puts the model's name in front; NULL = none */
-    int64_t n_stripes;     /* of one that is computed in stripes (codegen_c/plan/stripe.h): about
+    int64_t n_stripes;     /* of one that is computed in stripes (codegen_c/plan/depth_first/stripe.h): about
                               so many; else 0 */
     struct map names;      /* name -> value, to keep names unique */
     int n_values, n_nodes; /* set by function_number */
@@ -87,7 +87,7 @@ struct module {
     int opset;                       /* of the ONNX default domain; 0 = not from ONNX */
     int n_onnx_nodes;                /* of the model's graph, for reports; 0 = not from ONNX */
     const char *producer;            /* ONNX producer_name and version, raw; "" = none */
-    bool rounds_as_onnx;             /* --rounding onnx: see passes/fake_quant_to_integer.c */
+    bool rounds_as_onnx;             /* --rounding onnx: see relay_ir/passes/lower_int/fake_quant_to_integer.c */
     int64_t n_made, n_made_operands; /* nodes, and their operands, that node_new has made */
     size_t swept_bytes;              /* of bulk, after the last sweep of constants_fit_swept */
     struct map fired;                /* rewrite rule -> long *: how often it fired, for --stats */

@@ -1,4 +1,4 @@
-/* scalar.h - element-wise operators of f32 as functions: the text of codegen_c/scalar_ops.def,
+/* scalar.h - element-wise operators of f32 as functions: the text of codegen_c/expr/scalar_ops.def,
  * which simulate/scalars.awk makes C of. */
 #ifndef SIMULATE_SCALAR_H
 #define SIMULATE_SCALAR_H

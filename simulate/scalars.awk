@@ -1,8 +1,8 @@
-# scalars.awk - from codegen_c/scalar_ops.def to C: a function per operator of f32 with one or two
+# scalars.awk - from codegen_c/expr/scalar_ops.def to C: a function per operator of f32 with one or two
 # operands, and the table scalars_f32 (simulate/scalar.h). A row is SCALAR(op, kinds, "text", "needs").
 BEGIN {
     FS = "\""
-    print "/* Made of codegen_c/scalar_ops.def by simulate/scalars.awk. */"
+    print "/* Made of codegen_c/expr/scalar_ops.def by simulate/scalars.awk. */"
     print "#include \"simulate/scalar.h\"\n"
     print "#include <math.h>"
 }

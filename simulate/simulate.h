@@ -2,7 +2,7 @@
  *
  * relay_ir's evaluators compute in double and round once: they are the oracle of what an operator
  * means. Here f32 is computed as the C does: rounded after every operation, functions by the very
- * text that is pasted into the C (runtime/embed, codegen_c/scalar_ops.def), sums in the order of
+ * text that is pasted into the C (runtime/embed, codegen_c/expr/scalar_ops.def), sums in the order of
  * the kernel that takes the node, which codegen_c is asked for. Whole numbers, codes and what only
  * moves elements are exact in relay_ir's evaluators already.
  *

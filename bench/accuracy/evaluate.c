@@ -9,7 +9,7 @@
 
 #include "base/file.h"
 #include "codegen_c/codegen.h"
-#include "codegen_c/machine.h"
+#include "codegen_c/machine/machine.h"
 #include "eval/rank.h"
 #include "quantize/workers.h"
 #include "runtime/engine/engine.h"

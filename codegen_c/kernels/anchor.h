@@ -3,7 +3,7 @@
 #ifndef CODEGEN_C_KERNELS_ANCHOR_H
 #define CODEGEN_C_KERNELS_ANCHOR_H
 
-#include "codegen_c/kernel.h"
+#include "codegen_c/select/kernel.h"
 
 /* The type of the anchor's input i, NULL if it is absent; of its output i. */
 const struct type *anchor_input(const struct region *region, int i);

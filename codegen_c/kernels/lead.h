@@ -14,7 +14,7 @@
 #ifndef CODEGEN_C_KERNELS_LEAD_H
 #define CODEGEN_C_KERNELS_LEAD_H
 
-#include "codegen_c/kernels/window.h"
+#include "codegen_c/kernels/pool/window.h"
 
 /* As a group: the positions of a row of the result. */
 enum { GROUP_OF_ROW = 0 };

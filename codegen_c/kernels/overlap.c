@@ -2,9 +2,9 @@
  * convolutions that compute nothing else (relay_ir/overlap.h). */
 #include "relay_ir/overlap.h"
 
+#include "codegen_c/expr/operands.h"
 #include "codegen_c/kernels/anchor.h"
-#include "codegen_c/kernels/operands.h"
-#include "codegen_c/kernels/window.h"
+#include "codegen_c/kernels/pool/window.h"
 
 /* Columns of y that every column of the window reaches, [first, past). */
 struct middle {

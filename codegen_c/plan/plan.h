@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "codegen_c/codegen.h"
-#include "codegen_c/kernel.h"
+#include "codegen_c/select/kernel.h"
 
 enum { PLAN_ALIGN = 16 };
 

@@ -18,7 +18,7 @@ enum {
 };
 
 /* tanh: half a unit of its table, and (2^-6)^2 / 8 times the greatest |tanh''|, 0.77. Times alpha,
- * where the function has one. Measured: see tests/test_ops_qnn_rnn.c. */
+ * where the function has one. Measured: see tests/unit/relay_ir/ops/test_ops_qnn_rnn.c. */
 #define QNN_GATE_ERROR 5e-5
 
 /* The tables, in 2^-QNN_GATE_BITS, of |x|: beyond its end a function is what it is there. All rise.

@@ -1,4 +1,4 @@
-/* main.c - what tests/run_coco asks: detections and labels in, numbers out.
+/* main.c - what tests/e2e/run_coco asks: detections and labels in, numbers out.
  *
  * coco map: lines "image class x0 y0 x1 y1 score" (score < 0: a label), images being 0, 1 ... and
  * the detections of one in any order; then mAP50 and mAP, to all digits. coco auc: lines "score

@@ -9,7 +9,7 @@
 #include "base/minifloat.h"
 #include "base/str.h"
 #include "codegen_c/codegen.h"
-#include "codegen_c/machine.h"
+#include "codegen_c/machine/machine.h"
 #include "relay_ir/passes/pipeline.h"
 #include "relay_ir/text.h"
 #include "runtime/engine/generated.h"

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "codegen_c/codegen.h"
-#include "codegen_c/machine.h"
+#include "codegen_c/machine/machine.h"
 #include "frontend/onnx/import.h"
 #include "quantize/quantize.h"
 

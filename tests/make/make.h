@@ -9,7 +9,7 @@ struct recipe {
     void (*make)(struct onnx_builder *b);
 };
 
-/* Golden cases: one operator, one fusion or one mistake each. NAME.onnx -> tests/cases/NAME.c or
+/* Golden cases: one operator, one fusion or one mistake each. NAME.onnx -> tests/golden/cases/NAME.c or
  * NAME.err. */
 extern const struct recipe good_cases[], bad_cases[];
 extern const int n_good_cases, n_bad_cases;

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "codegen_c/plan/pack_exact.h"
+#include "codegen_c/plan/pack/pack_exact.h"
 #include "codegen_c/plan/plan.h"
 
 enum { MAX_BLOCKS = 2000 };

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "codegen_c/codegen.h"
-#include "codegen_c/machine.h"
+#include "codegen_c/machine/machine.h"
 #include "frontend/onnx/import.h"
 #include "frontend/tensors/tensor_file.h"
 #include "partition/partition.h"

@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "codegen_c/codegen.h"
-#include "codegen_c/machine.h"
+#include "codegen_c/machine/machine.h"
 #include "relay_ir/interpret.h"
 #include "simulate/simulate.h"
 #include "tests/support/executions.h"

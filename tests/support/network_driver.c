@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "codegen_c/machine.h"
+#include "codegen_c/machine/machine.h"
 #include "tests/support/network.h"
 
 enum { SMALL_BYTES = 64 * 1024 };

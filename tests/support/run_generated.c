@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codegen_c/machine.h"
+#include "codegen_c/machine/machine.h"
 #include "relay_ir/interpret.h"
 #include "relay_ir/passes/pipeline.h"
 #include "runtime/engine/generated.h"

@@ -1,0 +1,368 @@
+/* emit_entry.c - NAME_run, and NAME_step where it is wanted: checks, named pointers, calls. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "codegen_c/emit/guard.h"
+
+/* How the entry calls a value: the name of a parameter, of a pointer, or of an array. */
+static const char *value_name(const struct codegen *codegen, const struct value *value)
+{
+    const struct value *root = codegen->plan.root[value->id];
+    const struct codegen_place *place = &codegen->plan.place[value->id];
+
+    if (codegen->plan.part[root->id].whole)
+        return codegen->local_names[root->id];
+    switch (place->kind) {
+    case PLACE_INPUT: return codegen->input_names[place->index];
+    case PLACE_OUTPUT: return codegen->output_names[place->index];
+    default: return codegen->local_names[root->id]; /* of a constant: its array */
+    }
+}
+
+/* ", in NAME": the concatenation that a part belongs to, or the one that this is part of, where it
+ * has no name of its own. */
+static const char *part_comment(struct codegen *codegen, const struct value *value)
+{
+    const struct value *of = codegen->plan.part[value->id].of;
+
+    while (of && !value_name(codegen, of))
+        of = codegen->plan.part[of->id].of;
+    return of ? arena_printf(&codegen->arena, ", in %s", value_name(codegen, of)) : "";
+}
+
+static const char *pool_pointer(struct codegen *codegen, const char *what, int pool)
+{
+    const struct codegen_pool *of = codegen->plan.pools[pool].of;
+
+    return of ? arena_printf(&codegen->arena, "%s_%s", what, of->name) : what;
+}
+
+bool pool_has_arena(const struct codegen *codegen, int pool)
+{
+    const struct codegen_pool *of = codegen->plan.pools[pool].of;
+
+    return !of || of->takes != POOL_OF_CONSTANTS;
+}
+
+const char *pool_arena(struct codegen *codegen, int pool)
+{
+    return pool_pointer(codegen, "arena", pool);
+}
+
+const char *pool_base(struct codegen *codegen, int pool)
+{
+    return pool_pointer(codegen, "base", pool);
+}
+
+bool io_is_inside(const struct codegen *codegen)
+{
+    return codegen->plan.io_inside;
+}
+
+const char *io_accessor(struct codegen *codegen, const char *c_name, bool is_input)
+{
+    return arena_printf(&codegen->arena, "%s_%s_%s", codegen->options->name,
+                        is_input ? "input" : "output", c_name);
+}
+
+const char *io_arena(struct codegen *codegen, const struct value *value)
+{
+    return pool_arena(codegen, codegen->plan.blocks[codegen->plan.block[value->id]].pool);
+}
+
+size_t io_offset(const struct codegen *codegen, const struct value *value)
+{
+    return codegen->plan.place[value->id].offset;
+}
+
+/* Pools that are not needed may be NULL. */
+static void add_alignment(struct codegen *codegen, struct str *out)
+{
+    const struct plan *plan = &codegen->plan;
+    int n = 0;
+
+    for (int p = 0; p < plan->n_pools; p++)
+        if (plan->pools[p].bytes > 0)
+            str_printf(out, "%s(uintptr_t)%s %% %s_ARENA_ALIGN != 0",
+                       n++ ? " ||\n        " : "    if (", pool_arena(codegen, p), codegen->upper);
+    if (n)
+        str_printf(out, ")\n        return %s_MISALIGNED_ARENA;\n", codegen->upper);
+    for (int p = 0; p < plan->n_pools; p++)
+        if (plan->pools[p].bytes == 0 && pool_has_arena(codegen, p))
+            str_printf(out, "    (void)%s;\n", pool_arena(codegen, p));
+}
+
+int entry_arrays(const struct codegen *codegen)
+{
+    const struct function *main = codegen->module->main;
+
+    return io_is_inside(codegen) ? 0 : main->n_params + main->ret->n_inputs;
+}
+
+const struct value *entry_array(const struct codegen *codegen, int i, const char **c_name)
+{
+    const struct function *main = codegen->module->main;
+    const bool is_input = i < main->n_params;
+
+    *c_name = is_input ? codegen->input_names[i] : codegen->output_names[i - main->n_params];
+    return is_input ? main->params[i] : main->ret->inputs[i - main->n_params];
+}
+
+size_t entry_alignment(const struct value *value)
+{
+    const size_t bytes = dtype_bytes(value->type.dtype);
+
+    return bytes < 4 ? bytes : 4;
+}
+
+/* "((uintptr_t)x | (uintptr_t)y) % 4 != 0": a bit of one pointer is a bit of all. NULL if no array
+ * is aligned so. */
+static const char *alignment_test(struct codegen *codegen, size_t align)
+{
+    struct str all = { .arena = &codegen->arena };
+    size_t line = 0;
+    int n = 0;
+
+    for (int i = 0; i < entry_arrays(codegen); i++) {
+        const char *name;
+
+        if (entry_alignment(entry_array(codegen, i, &name)) != align)
+            continue;
+        if (n++ > 0 && all.n - line + strlen(name) > 70) {
+            str_add(&all, " |\n         ");
+            line = all.n;
+        } else if (n > 1) {
+            str_add(&all, " | ");
+        }
+        str_printf(&all, "(uintptr_t)%s", name);
+    }
+    if (n == 0)
+        return NULL;
+    return arena_printf(&codegen->arena, n > 1 ? "(%s) %% %zu != 0" : "%s %% %zu != 0",
+                        str_text(&all), align);
+}
+
+static void add_array_alignment(struct codegen *codegen, struct str *out)
+{
+    const char *four = alignment_test(codegen, 4), *two = alignment_test(codegen, 2);
+
+    if (four || two)
+        str_printf(out, "    if (%s%s%s)\n        return %s_MISALIGNED_ARRAY;\n", four ? four : "",
+                   four && two ? " ||\n        " : "", two ? two : "", codegen->upper);
+}
+
+static void add_checks(struct codegen *codegen, struct str *out)
+{
+    const struct plan *plan = &codegen->plan;
+    const int n_io = entry_arrays(codegen);
+    struct str test = { .arena = &codegen->arena };
+    size_t line = 0;
+
+    for (int i = 0; i < n_io + plan->n_pools; i++) {
+        const char *name;
+
+        if (i >= n_io)
+            name = pool_arena(codegen, i - n_io);
+        else
+            entry_array(codegen, i, &name);
+        if (i >= n_io && plan->pools[i - n_io].bytes == 0)
+            continue;
+        if (test.n > 0 && test.n - line + strlen(name) > 80) {
+            str_add(&test, " ||\n        ");
+            line = test.n;
+        } else if (test.n > 0) {
+            str_add(&test, " || ");
+        }
+        str_printf(&test, "!%s", name);
+    }
+    if (test.n)
+        str_printf(out, "    if (%s)\n        return %s_NULL_POINTER;\n", str_text(&test),
+                   codegen->upper);
+    add_alignment(codegen, out);
+    add_array_alignment(codegen, out);
+    add_guard_entry(codegen, out);
+    if (codegen->strict)
+        str_printf(out,
+                   "    if (!arithmetic_is_strict())\n"
+                   "        return %s_WRONG_ARITHMETIC;\n",
+                   codegen->upper);
+    str_add(out, "\n");
+}
+
+/* ", over NAME": what the result of a region takes the place of. */
+static const char *over_comment(struct codegen *codegen, const struct region *region)
+{
+    if (!region->in_place || !value_name(codegen, region->call->inputs[region->over]))
+        return "";
+    return arena_printf(&codegen->arena, ", over %s",
+                        value_name(codegen, region->call->inputs[region->over]));
+}
+
+/* Of what is in the arena, or a part of an output or an input. The region is NULL where nothing is
+ * left of it.
+ */
+static void add_pointer(struct codegen *codegen, struct str *out, const struct value *value,
+                        const struct region *region)
+{
+    const struct plan *plan = &codegen->plan;
+    const struct codegen_place *place = &plan->place[value->id];
+    const struct part *part = &plan->part[value->id];
+    const char *name = codegen->local_names[value->id];
+
+    if (!name)
+        return;
+    str_printf(out, "    %s%s *const %s = ", place->kind == PLACE_INPUT ? "const " : "",
+               dtype_c_type(value->type.dtype), name);
+    if (place->kind == PLACE_INPUT)
+        str_printf(out, "%s + %" PRId64, codegen->input_names[place->index], part->at);
+    else if (place->kind == PLACE_OUTPUT)
+        str_printf(out, "%s + %" PRId64, codegen->output_names[place->index], part->at);
+    else
+        str_printf(out, "(void *)(%s + %zu)",
+                   pool_base(codegen, plan->blocks[plan->block[value->id]].pool), place->offset);
+    str_printf(out, "; /* %s", shape_comment(&codegen->arena, &value->type));
+    str_printf(out, "%s%s */\n", part_comment(codegen, value),
+               region ? over_comment(codegen, region) : "");
+}
+
+static void add_inputs(struct codegen *codegen, struct str *out)
+{
+    const struct function *main = codegen->module->main;
+
+    for (int i = 0; i < main->n_params; i++) {
+        const struct value *param = main->params[i];
+
+        if (codegen->local_names[param->id])
+            str_printf(
+                out, "    const %s *const %s = (const void *)(%s + %zu); /* %s */\n",
+                dtype_c_type(param->type.dtype), codegen->local_names[param->id],
+                pool_base(codegen, codegen->plan.blocks[codegen->plan.block[param->id]].pool),
+                codegen->plan.place[param->id].offset,
+                shape_comment(&codegen->arena, &param->type));
+    }
+}
+
+static void add_pointers(struct codegen *codegen, struct str *out)
+{
+    const struct plan *plan = &codegen->plan;
+    bool any = false;
+    int r = 0;
+
+    for (int p = 0; p < plan->n_pools; p++)
+        if (plan->pools[p].bytes > 0)
+            str_printf(out, "    unsigned char *const %s = %s;\n", pool_base(codegen, p),
+                       pool_arena(codegen, p));
+    if (io_is_inside(codegen))
+        add_inputs(codegen, out);
+    for (const struct node *node = codegen->module->main->first; node; node = node->next) {
+        const struct region *region = r < codegen->n_regions && codegen->regions[r].call == node
+                                          ? &codegen->regions[r++]
+                                          : NULL;
+
+        for (int i = 0; i < node->n_outputs && node->op == OP_CALL; i++) {
+            add_pointer(codegen, out, node->outputs[i], region);
+            any = any || codegen->local_names[node->outputs[i]->id];
+        }
+    }
+    if (any || plan->arena_bytes > 0)
+        str_add(out, "\n");
+}
+
+/* "base + 4096" */
+static const char *scratch_text(struct codegen *codegen, int region)
+{
+    const struct plan *plan = &codegen->plan;
+    int i = plan->n_blocks - 1;
+
+    while (plan->blocks[i].value || plan->blocks[i].first != region)
+        i--;
+    return arena_printf(&codegen->arena, "%s + %zu", pool_base(codegen, plan->blocks[i].pool),
+                        plan->blocks[i].offset);
+}
+
+static void add_call(struct codegen *codegen, struct str *out, const struct region *region,
+                     int indent)
+{
+    const struct node *call = region->call;
+    struct arena *arena = &codegen->arena;
+    const struct emitted *emitted = &codegen->emitted[region->index];
+    const char **items =
+        arena_array(arena, const char *, call->n_inputs + call->n_outputs + 1 + emitted->n_arrays);
+    const char *head =
+        arena_printf(arena, "%*s%s%s(", indent, "", region->external ? "if (" : "", region->c_name);
+    int n = 0;
+
+    add_guard_before(codegen, out, region->index, indent);
+    for (int i = 0; i < call->n_inputs; i++)
+        if (!(region->in_place && region->over == i) && /* is the result as well */
+            !(region->absent && region->absent[i]))
+            items[n++] = value_name(codegen, call->inputs[i]);
+    for (int i = 0; i < call->n_outputs; i++)
+        items[n++] = value_name(codegen, call->outputs[i]);
+    if (region->scratch_bytes)
+        items[n++] = scratch_text(codegen, region->index);
+    for (int i = 0; i < emitted->n_arrays; i++)
+        items[n++] = emitted->arrays[i]->expression;
+    add_list(out, head, n, items, region->external ? ") != 0)\n" : ");\n", (int)strlen(head));
+    if (region->external)
+        str_printf(out, "%*sreturn %s_REGION_FAILED + %d;\n", indent + 4, "", codegen->upper,
+                   region->index);
+    add_guard_after(codegen, out, region->index, indent);
+}
+
+static void add_step(struct codegen *codegen, struct str *out)
+{
+    add_prototype(codegen, out, true, ")\n{\n");
+    add_checks(codegen, out);
+    add_pointers(codegen, out);
+    str_add(out, "    switch (region) {\n");
+    for (int r = 0; r < codegen->n_regions; r++) {
+        str_printf(out, "    case %d:\n", r);
+        add_call(codegen, out, &codegen->regions[r], 8);
+        str_printf(out, "        return %s_OK;\n", codegen->upper);
+    }
+    str_printf(out, "    default:\n        return %s_NO_REGION;\n    }\n}\n\n", codegen->upper);
+}
+
+static void add_run_by_steps(struct codegen *codegen, struct str *out)
+{
+    const struct function *main = codegen->module->main;
+    struct arena *arena = &codegen->arena;
+    const char **items = arena_array(
+        arena, const char *, main->n_params + main->ret->n_inputs + codegen->plan.n_pools + 1);
+    const char *head = arena_printf(arena, "        code = %s_step(", codegen->options->name);
+    int n = 0;
+
+    items[n++] = "region";
+    for (int i = 0; i < main->n_params && !io_is_inside(codegen); i++)
+        items[n++] = codegen->input_names[i];
+    for (int i = 0; i < main->ret->n_inputs && !io_is_inside(codegen); i++)
+        items[n++] = codegen->output_names[i];
+    for (int p = 0; p < codegen->plan.n_pools; p++)
+        if (pool_has_arena(codegen, p))
+            items[n++] = pool_arena(codegen, p);
+    str_printf(out,
+               "    int code = %s_OK;\n\n    for (int region = 0; region < %s_REGIONS && "
+               "code == %s_OK; region++)\n",
+               codegen->upper, codegen->upper, codegen->upper);
+    add_list(out, head, n, items, ");\n", (int)strlen(head));
+    str_add(out, "    return code;\n}\n");
+}
+
+void add_entry(struct codegen *codegen, struct str *out)
+{
+    const bool by_steps = codegen->options->step && codegen->n_regions > 0;
+
+    if (codegen->options->step)
+        add_step(codegen, out);
+    add_prototype(codegen, out, false, ")\n{\n");
+    if (by_steps) {
+        add_run_by_steps(codegen, out);
+        return;
+    }
+    add_checks(codegen, out);
+    add_pointers(codegen, out);
+    for (int r = 0; r < codegen->n_regions; r++)
+        add_call(codegen, out, &codegen->regions[r], 4);
+    str_printf(out, "    return %s_OK;\n}\n", codegen->upper);
+}

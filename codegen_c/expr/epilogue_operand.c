@@ -1,0 +1,121 @@
+/* epilogue_operand.c - what an element-wise node reads at a position, as C: an element of an array,
+ * a number, the tables of integers. */
+#include "codegen_c/expr/epilogue.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "codegen_c/emit/emit.h"
+#include "relay_ir/ops/qnn.h"
+
+const char *epilogue_index(struct epilogue *e, const struct value *value, int axis,
+                           const struct position *at)
+{
+    const struct region *region = e->bind->region;
+    const struct operand operand = operand_of(region, value);
+
+    if (axis >= 0)
+        return operand.dim[0] == 1 ? "0" : at->coord[axis];
+    return operand_index(e->bind->arena, &operand, &region->fn->ret->inputs[0]->type, at);
+}
+
+/* 64-bit integers are compared exactly only while a double holds them. */
+const char *epilogue_literal(struct bind *bind, const struct value *value)
+{
+    double number;
+    bool needs_math = false;
+    const char *text;
+
+    if (value->kind != VALUE_CONSTANT || !value_uniform(value, &number))
+        return NULL;
+    if (dtype_bytes(value->type.dtype) == 8 && dtype_is_integer(value->type.dtype) &&
+        fabs(number) > 0x1p53 && type_elements(&value->type) > 1)
+        return NULL;
+    text = literal_of_element(bind->arena, value->type.dtype, value->data, 0, &needs_math);
+    if (needs_math)
+        bind_include(bind, "math.h");
+    return text;
+}
+
+int epilogue_axis(const struct node *node, int input)
+{
+    return node->op == OP_BIAS_ADD && input == 1 ? (int)node->attrs.axis.axis
+                                                 : qnn_vector_axis(node, input);
+}
+
+/* `role` is what a variable would be called. */
+static const char *read_at(struct epilogue *e, struct value *value, const char *index,
+                           const char *role)
+{
+    const char *array = bind_operand(e->bind, value), *load;
+    const struct position *at = e->position;
+    const char *type = arena_printf(
+        e->bind->arena, value->type.dtype == DTYPE_F32 ? "f32x%d" : "i32x%d", at->lanes);
+
+    if (!at->lanes)
+        return arena_printf(e->bind->arena, "%s[%s]", array, index);
+    load = arena_printf(e->bind->arena, "%s_load_%s(&%s[%s])", type, dtype_name(value->type.dtype),
+                        array, index);
+    if (!at->hoists || value->kind != VALUE_CONSTANT || strcmp(index, at->coord[at->rank - 1]) != 0)
+        return load;
+    role = arena_printf(e->bind->arena, "%s_%d", role, ++e->n_variables);
+    str_printf(&e->of_channels, "const %s %s = %s;\n", type, role, load);
+    return role;
+}
+
+const char *epilogue_operand(struct epilogue *e, const struct node *node, int input)
+{
+    struct value *value = node->inputs[input];
+    const char *known = map_get(&e->expressions, value->name), *literal;
+
+    if (known)
+        return known;
+    literal = epilogue_literal(e->bind, value);
+    if (literal)
+        return literal;
+    return read_at(e, value, epilogue_index(e, value, epilogue_axis(node, input), e->position),
+                   node->op == OP_BIAS_ADD ? "bias" : "operand");
+}
+
+/* The table of a qnn.lut, and which row of it. */
+static void read_lut(struct epilogue *e, const struct node *node, const char **operands)
+{
+    struct arena *arena = e->bind->arena;
+    const struct type *table = &node->inputs[1]->type;
+    const char *at = e->position->coord[qnn_vector_axis(node, 1)];
+
+    operands[0] = bind_operand(e->bind, node->inputs[1]);
+    operands[1] =
+        table->rank == 1 || table->dim[0] == 1
+            ? ""
+            : arena_printf(arena, "%s * %d + ", expression_in_parentheses(arena, at), QNN_CODES);
+}
+
+void epilogue_tables(struct epilogue *e, const struct node *node, const char *operands[QNN_TABLES])
+{
+    struct value *tables[QNN_TABLES] = { NULL };
+    const char *at;
+
+    if (node->op == OP_QNN_LUT) {
+        read_lut(e, node, operands);
+        return;
+    }
+    if (node->op == OP_QNN_PWL) {
+        for (int i = 0; i < QNN_TABLES; i++)
+            operands[i] = bind_operand(e->bind, node->inputs[1 + i]);
+        return;
+    }
+    if (node->op == OP_QNN_DIV) {
+        qnn_div_tables(e->bind, node, tables);
+        for (int i = 0; i < QNN_TABLES; i++)
+            operands[i] = tables[i] ? bind_operand(e->bind, tables[i]) : NULL;
+        return;
+    }
+    at = e->position->coord[qnn_vector_axis(node, 1)];
+    qnn_tables(e->bind, node, tables);
+    for (int i = 0; i < QNN_TABLES && tables[i]; i++)
+        operands[i] = read_at(e, tables[i], at,
+                              i                      ? "shift"
+                              : rounds_as_onnx(node) ? "factor"
+                                                     : "multiplier");
+}

@@ -1,0 +1,25 @@
+/* scalar_exact.h - qnn.requantize, add, subtract, mul and div to small floats as C text, for
+ * scalar_qnn.c; the arithmetic is that of relay_ir/ops/exact.h. */
+#ifndef CODEGEN_C_EXPR_SCALAR_EXACT_H
+#define CODEGEN_C_EXPR_SCALAR_EXACT_H
+
+#include "codegen_c/select/kernel.h"
+#include "relay_ir/ops/exact.h"
+
+/* Whether the node is one of these. */
+bool is_exact(const struct node *node);
+
+/* As qnn_text. */
+const char *exact_text(struct arena *arena, const struct node *node, const char **needs);
+
+/* The arguments by which helpers know the format of a result: mantissa bits, the code of the
+ * greatest number, the bit of the sign. */
+const char *exact_format_text(struct arena *arena, const struct minifloat *format);
+
+/* The multipliers and shifts of a qnn.div, for each code of what it divides by. */
+void exact_div_tables(struct bind *bind, const struct node *node, struct value *tables[2]);
+
+/* The factor of a channel of qnn.requantize. */
+struct exact_factor exact_channel_factor(const struct node *node, int64_t channel);
+
+#endif

@@ -1,0 +1,300 @@
+/* depthwise.c - convolutions of one input channel per output channel, channels last. 1-D is bound
+ * as 2-D of height 1, or, where its kernel is too wide for tiles of columns, of width 1.
+ *
+ * method   a row of outputs is cut into tiles of columns (row_tiles.h), each with a variable for
+ *          every sum; for one row of the kernel at a time, a line for each input column adds it,
+ *          times the weights, to the sums that it belongs to. So rows may be clipped by a loop's
+ *          bounds, columns are where the line is missing */
+#include "codegen_c/kernels/conv/depthwise.h"
+
+#include <inttypes.h>
+
+#include "codegen_c/expr/codec.h"
+#include "codegen_c/expr/operands.h"
+#include "codegen_c/kernels/anchor.h"
+#include "codegen_c/microkernel/limits.h"
+#include "codegen_c/microkernel/panels.h"
+#include "codegen_c/microkernel/pitch.h"
+#include "codegen_c/microkernel/row_tiles.h"
+#include "codegen_c/microkernel/vector.h"
+
+enum {
+    HELD_K_W = 7,   /* weights of a row in registers; of wider ones they are operands in memory */
+    MOST_K_W = 32,  /* else tiles have too many lines */
+    REGISTERS = 16, /* of the processors with the fewest: sums, weights, an input and a product */
+    MOST_MULTIPLIER = 3, /* with few channels, where tiles of output channels would be better */
+    ENOUGH_CHANNELS = 8,
+    CHUNK = 64,         /* channels, at most; their sums are on the stack */
+    WIDE_LANES = 16,    /* of the widest vectors */
+    DECODED_CHUNK = 16, /* of what has to be decoded; the numbers are scratch, or on the stack … */
+    MOST_STRIP_ROWS = 5 /* … so many rows of a strip, at most */
+};
+
+static int most_columns(const struct window *w)
+{
+    const int left = w->k[2] > HELD_K_W ? MOST_TILE_COLUMNS : REGISTERS - 2 - (int)w->k[2];
+
+    return left < MOST_TILE_COLUMNS ? left : MOST_TILE_COLUMNS;
+}
+
+static bool has_tiles(const struct window *w)
+{
+    return w->k[2] <= MOST_K_W && has_row_tiles(w, most_columns(w));
+}
+
+static void turn(int64_t extent[3])
+{
+    const int64_t width = extent[2];
+
+    extent[2] = extent[1];
+    extent[1] = width;
+}
+
+struct window depthwise_window(const struct region *region)
+{
+    struct window w = window_of_conv(region);
+
+    if (w.rank > 1 || has_tiles(&w))
+        return w;
+    turn(w.in);
+    turn(w.out);
+    turn(w.k);
+    turn(w.stride);
+    turn(w.dil);
+    turn(w.pad);
+    return w;
+}
+
+bool accepts_depthwise(const struct region *region, const char **why)
+{
+    const struct window w = depthwise_window(region);
+
+    if (!takes_operands(region, why) || !takes_window(&w, why) || !takes_constant(region, 1, why))
+        return false;
+    *why = "the channels are not last";
+    if (!w.channels_last || !w.out_channels_last)
+        return false;
+    *why = "an output channel reads more than one input channel";
+    if (w.rank == 3 || w.in_c != w.groups ||
+        (w.in_c < ENOUGH_CHANNELS && w.out_c > MOST_MULTIPLIER * w.in_c))
+        return false;
+    *why = "it is not computed in f32";
+    if (anchor_output(region, 0)->dtype != DTYPE_F32)
+        return false;
+    *why = "the kernel is too wide, or misses the input somewhere";
+    return has_tiles(&w);
+}
+
+/* Channels at a time: one of the widest vectors, whose sums compilers then keep in registers until
+ * the epilogue has had them; a few vectors that overlap where that many do not fit. */
+static int64_t chunk_of(int64_t channels, bool decoded)
+{
+    if (decoded)
+        return row_chunk(channels, DECODED_CHUNK);
+    return channels % WIDE_LANES == 0 ? WIDE_LANES : row_chunk(channels, CHUNK);
+}
+
+/* Rows of x that a window covers. */
+static int64_t rows_of(const struct window *w)
+{
+    return (w->k[1] - 1) * w->dil[1] + 1;
+}
+
+/* Of f32, what rows that are kept take. */
+static int64_t kept_numbers(const struct window *w)
+{
+    return chunk_of(w->in_c, true) * rows_of(w) * w->in[2];
+}
+
+bool depthwise_goes_down_strips(const struct region *region, const struct window *w)
+{
+    const size_t x_bytes = type_bytes(&anchor_source(region, 0)->type);
+
+    return data_is_small(region) && w->stride[1] > 1 && w->out_c == w->in_c &&
+           rows_of(w) <= MOST_STRIP_ROWS &&
+           x_bytes + (size_t)kept_numbers(w) * sizeof(float) > region->largest;
+}
+
+/* --- what the tiles read ---------------------------------------------------------------------- */
+
+/* Where the element of x, and the weight, of a row, column or tap lies: in x or among the decoded.
+ */
+static void bind_places(struct bind *bind, const struct window *w)
+{
+    const bool coded = data_is_small(bind->region), small = weight_is_small(bind->region);
+    const bool batched = w->batch > 1, multiplied = w->out_c > w->in_c;
+    const char *row = w->dil[1] > 1 ? "top + kh * DIL_H" : "top + kh";
+
+    if (coded)
+        bind_text(bind, "row", "(%s) %% ROWS", row);
+    else
+        bind_text(bind, "row", "(%s%s)", batched ? "n * IN_H + " : "", row);
+    bind_text(bind, "in", "%s",
+              coded ? "rows" : bind_operand(bind, anchor_source(bind->region, 0)));
+    bind_text(bind, "in_step", "%s", coded ? "CHUNK" : pitch_of_x(bind->region, "CHANNELS"));
+    bind_text(bind, "x_step", "%s", pitch_of_x(bind->region, "CHANNELS"));
+    bind_text(bind, "in_first", coded ? "c" : "first + c");
+    bind_text(bind, "kernel", small ? "number" : "weight");
+    bind_text(bind, "tap", multiplied ? "(m * K_H + kh) * K_W" : "kh * K_W");
+    bind_text(bind, "w_step", small ? "CHUNK" : "CHANNELS");
+    bind_text(bind, "w_first", small ? "c" : "first + c");
+    bind_text(bind, "decoded_row", batched ? "(n * IN_H + n_rows)" : "n_rows");
+}
+
+static void bind_depthwise_weight(struct bind *bind, const struct window *w)
+{
+    const int64_t taps = window_k_len(w), multiplier = w->out_c / w->in_c;
+    const struct type *type = anchor_input(bind->region, 1);
+    const struct panels panels = { .groups = multiplier,
+                                   .n_rows = w->in_c,
+                                   .len = taps,
+                                   .group_step = taps,
+                                   .row_step = multiplier * taps,
+                                   .len_step = 1,
+                                   .width = w->in_c };
+    const char *shape =
+        multiplier > 1 ? "[MULTIPLIER, K_H, K_W, CHANNELS]" : "[K_H, K_W, CHANNELS]";
+
+    bind_weight_taps(bind, &panels,
+                     multiplier > 1 ? "[multiplier, k_h, k_w, channels]" : "[k_h, k_w, channels]");
+    bind_text(bind, "weight_shape", "%s", shape);
+    bind_text(bind, "n_taps", multiplier > 1 ? "MULTIPLIER * K_H * K_W" : "K_H * K_W");
+    if (type->quant && type->quant->kind == QTYPE_BLOCKS) {
+        const int64_t len = type->quant->block, n = (taps + len - 1) / len;
+        const char *row = multiplier == 1 ? arena_printf(bind->arena, "t / %" PRId64, len)
+                          : n == 1        ? "t / (K_H * K_W)"
+                                          : arena_printf(bind->arena,
+                                                         "(t / (K_H * K_W) * %" PRId64
+                                                         " + t %% (K_H * K_W) / %" PRId64 ")",
+                                                         n, len);
+
+        if (multiplier * n == 1)
+            bind_text(bind, "scale_at", "first + i");
+        else
+            bind_text(bind, "scale_at", "%s * CHANNELS + first + i", row);
+    }
+}
+
+/* The result's channels of a chunk lie side by side; on PCs codes are made of them, and of what is
+ * read along, by vectors. */
+static bool bind_rows_of_channels(struct bind *bind, const struct position *position, int64_t chunk)
+{
+    struct epilogue_row row = { .i = "i", .n = "CHUNK", .most = "CHUNK", .multiple = chunk };
+
+    bind_start(bind, "CHANNELS", "first", position, &row.start);
+    return bind_row_epilogue(bind, "sum[j * CHUNK + i]", position, &row);
+}
+
+/* Whether results leave the registers as vectors, straight to y: they are sums within limits, and
+ * nothing waits on the stack to be decoded. */
+static bool goes_straight(const struct region *region, const struct window *w,
+                          struct limits *limits)
+{
+    return !data_is_small(region) && !weight_is_small(region) && w->out_c == w->in_c &&
+           vectors_are_compared(region->machine) && region_limits(region, limits);
+}
+
+static void bind_straight(struct bind *bind, const struct window *w, const struct limits *limits,
+                          bool by_vector)
+{
+    const char *row = w->batch > 1 ? "(n * OUT_H + oh)" : "oh";
+    const char *step = pitch_of_y(bind->region, "CHANNELS");
+
+    bind_limits(bind, limits);
+    bind_text(bind, "limit", "%s",
+              by_vector ? limit_text(bind, limits, "s") : limit_number_text(bind, limits, "s"));
+    bind_text(bind, "to", "(%s * OUT_W + ow) * %s + first + c", row, step);
+    bind_text(bind, "out_step", "%s", step);
+}
+
+static bool bind_depthwise_epilogue(struct bind *bind, const struct window *w, int64_t chunk)
+{
+    const bool in_rows = bind->region->fn->ret->inputs[0]->type.dtype != DTYPE_F32 &&
+                         machine_has_deep_stack(bind->machine) && w->out_c == w->in_c;
+    struct position position;
+    const int rank = w->rank + 2;
+
+    bind_text(bind, "oc", w->out_c > w->in_c ? "(first + i) * MULTIPLIER + m" : "first + i");
+    bind_at(bind, w->batch > 1 ? "((n * OUT_H + oh) * OUT_W + ow + j)" : "(oh * OUT_W + ow + j)",
+            w->out_c > w->in_c ? "(CHANNELS * MULTIPLIER)" : "CHANNELS", "oc", &position);
+    if (w->batch > 1)
+        position.coord[0] = "n";
+    if (w->out[1] > 1)
+        position.coord[1] = "oh";
+    if (w->out[2] > 1)
+        position.coord[rank - 2] = "ow + j";
+    if (w->out_c > 1)
+        position.coord[rank - 1] = "oc";
+    bind_helper(bind, "keep_loop");
+    bind_flag(bind, "in_rows", in_rows);
+    bind_flag(bind, "array", !in_rows);
+    return in_rows ? bind_rows_of_channels(bind, &position, chunk)
+                   : bind_epilogue(bind, "sum[j * CHUNK + i]", &position);
+}
+
+/* How CHUNK codes of a pixel are decoded by vectors, into what is kept of all rows or of a strip's.
+ */
+static void bind_decoding(struct bind *bind, const struct window *w, bool strips, int64_t chunk)
+{
+    struct arena *arena = bind->arena;
+    struct value *x = anchor_source(bind->region, 0);
+    const bool coded = data_is_small(bind->region) && !anchor_decoder(bind->region->anchor, 0);
+    const char *row = w->batch > 1 ? "(n * IN_H + n_rows)" : "n_rows";
+    const char *from = arena_printf(arena, "(%s * IN_W + %siw) * %s + first", row,
+                                    strips ? "left + " : "", pitch_of_x(bind->region, "CHANNELS"));
+    const char *to =
+        arena_printf(arena, "&rows[(n_rows %% ROWS * %s + iw) * CHUNK]", strips ? "WIDTH" : "IN_W");
+    const char *decode =
+        coded ? codec_unpack(bind, &x->type, bind_operand(bind, x), from, "CHUNK", to, chunk)
+              : NULL;
+
+    bind_flag(bind, "by_vector", decode != NULL);
+    bind_text(bind, "decode", "%s", decode ? decode : "");
+}
+
+bool bind_depthwise(struct bind *bind)
+{
+    const struct window w = depthwise_window(bind->region);
+    const bool coded = data_is_small(bind->region), small = weight_is_small(bind->region);
+    const bool strips = depthwise_goes_down_strips(bind->region, &w), kept = coded && !strips;
+    const int64_t chunk = chunk_of(w.in_c, coded || small), rows = rows_of(&w);
+    const struct row_vector vector = bind_row_vector(bind, chunk);
+    struct limits limits;
+    const bool straight = goes_straight(bind->region, &w, &limits);
+
+    bind_data(bind);
+    bind_helper(bind, "window");
+    bind_helper(bind, "once");
+    bind_input(bind, "x", 0);
+    bind_window(bind, &w);
+    /* gcc's loops of 16 lanes are no help to rows of 8, which it then takes one by one. */
+    bind_text(bind, "wide", chunk % WIDE_LANES == 0 ? "WIDE WIDE_LOOPS" : "WIDE");
+    bind_flag(bind, "batched", w.batch > 1);
+    bind_int(bind, "batch", w.batch);
+    bind_int(bind, "in_c", w.in_c);
+    bind_int(bind, "chunk", chunk);
+    bind_pitches(bind);
+    bind_flag(bind, "multiplied", w.out_c > w.in_c);
+    bind_int(bind, "multiplier", w.out_c / w.in_c);
+    bind_int(bind, "rows", rows);
+    bind_flag(bind, "by_chunk", coded || small);
+    bind_flag(bind, "strips", strips);
+    bind_flag(bind, "kept", kept);
+    bind_text(bind, "vector", "%s", vector.type);
+    bind_text(bind, "lanes", "%s", vector.lanes);
+    bind_text(bind, "channel",
+              vector.overlaps ? "block + %s < CHUNK ? block : CHUNK - %s" : "block", vector.lanes,
+              vector.lanes);
+    bind_text(bind, "numbers", kept ? "rows + ROWS * IN_W * CHUNK" : "scratch");
+    if (kept || small)
+        bind_scratch_numbers(bind, (kept ? kept_numbers(&w) : 0) +
+                                       (small ? chunk * window_k_len(&w) * w.out_c / w.in_c : 0));
+    bind_depthwise_weight(bind, &w);
+    bind_row_tiles(bind, &w, most_columns(&w), sums_are_fused(bind) ? vector.fuse : NULL);
+    bind_places(bind, &w);
+    bind_decoding(bind, &w, strips, chunk);
+    bind_flag(bind, "straight", straight);
+    if (straight)
+        bind_straight(bind, &w, &limits, vector.most > 1);
+    return straight || bind_depthwise_epilogue(bind, &w, chunk);
+}

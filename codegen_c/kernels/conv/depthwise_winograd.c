@@ -1,0 +1,190 @@
+/* depthwise_winograd.c - depthwise convolutions of 3 x 3 in f32, channels last, on processors whose
+ * additions have units of their own.
+ *
+ * method   F(2, 3) from top to bottom, in place: of two rows of y the sums over a column of the
+ *          kernel are 4 products and 8 additions in place of 6 products, of 2/3 of the time where
+ *          additions take none. Weights are transformed where they are loaded, once for all
+ *          positions: they stay in registers, as do the sums of three columns (12 and 12 of 32).
+ *          So each input is loaded twice, and nothing is stored but y. Of 8 channels a vector has
+ * two pixels, and the next begins at the second of them
+ *
+ * Errors: a sum is rounded by a few 2^-24 of the sum of the sizes of its products, at most. With x
+ * and w the greatest of a window and of a kernel those are 24 x w, and without Winograd 9 x w. */
+#include <math.h>
+
+#include "codegen_c/expr/decode.h"
+#include "codegen_c/expr/operands.h"
+#include "codegen_c/kernels/anchor.h"
+#include "codegen_c/kernels/conv/depthwise.h"
+#include "codegen_c/microkernel/limits.h"
+#include "codegen_c/microkernel/pairs.h"
+#include "codegen_c/microkernel/panels.h"
+#include "codegen_c/microkernel/pitch.h"
+#include "codegen_c/microkernel/vector.h"
+
+enum {
+    K = 3,
+    ROWS = 4,        /* of x under two of y */
+    LANES = 16,      /* of the machine: with fewer there are not so many registers */
+    LEAST_LANES = 8, /* of which channels are a multiple: vectors do not overlap */
+    FEWEST_ROWS = 3  /* with two, and padding, the kernel has no more products itself */
+};
+
+/* Rows, or columns, outside of x: on both sides. */
+static bool is_padded_by_one(const struct window *w, int dim)
+{
+    const int64_t behind = w->out[dim] - 1 + K - w->pad[dim] - w->in[dim];
+
+    return w->k[dim] == K && w->stride[dim] == 1 && w->dil[dim] == 1 && w->pad[dim] <= 1 &&
+           behind <= 1;
+}
+
+/* Whether the nodes behind the anchor have constants besides its sums: then sums can wait in y for
+ * them, since y lies over nothing that they read. */
+static bool reads_sums_only(const struct region *region)
+{
+    for (const struct node *node = region->anchor->next; node; node = node->next)
+        for (int i = 0; i < node->n_inputs; i++)
+            if (node->inputs[i]->kind == VALUE_PARAM)
+                return false;
+    return region->fn->ret->n_inputs == 1 && region->fn->ret->inputs[0]->type.dtype == DTYPE_F32;
+}
+
+bool accepts_depthwise_winograd_anyway(const struct region *region, const char **why)
+{
+    const struct window w = window_of_conv(region);
+    struct limits limits;
+
+    if (!accepts_depthwise(region, why))
+        return false;
+    *why = "--winograd off";
+    if (region->winograd == WINOGRAD_OFF)
+        return false;
+    *why = "the machine has no vectors of 16 numbers";
+    if (region->machine->lanes != LANES)
+        return false;
+    *why = "weights or data have to be decoded";
+    if (data_is_small(region) || weight_is_small(region))
+        return false;
+    *why = "it is not 3 x 3 with a padding of at most one, without strides and dilation";
+    if (w.rank != 2 || !is_padded_by_one(&w, 1) || !is_padded_by_one(&w, 2))
+        return false;
+    *why = "its channels are no multiple of 8, or have several results each";
+    if (w.out_c != w.in_c || w.in_c % LEAST_LANES != 0)
+        return false;
+    *why = "what follows reads other data, too, or its result is no f32";
+    if (!region_limits(region, &limits) && !reads_sums_only(region))
+        return false;
+    *why = "a weight is no finite number";
+    return decode_are_finite(region->anchor->inputs[1]);
+}
+
+bool accepts_depthwise_winograd(const struct region *region, const char **why)
+{
+    if (!accepts_depthwise_winograd_anyway(region, why))
+        return false;
+    *why = "additions have no units of their own, or the image is of two rows";
+    return region->machine->adders != ADDERS_NONE && window_of_conv(region).out[1] >= FEWEST_ROWS;
+}
+
+/* Whether the channels of two neighbouring pixels are one vector of x and of y: with vectors of
+ * half the length there would be twice as many products. */
+static bool goes_abreast(const struct bind *bind, const struct window *w)
+{
+    return w->in_c == LEAST_LANES && !operand_input(bind->region, 0).apart &&
+           !operand_result(bind->region, 0).apart && w->pad[2] == 1 && w->out[2] == w->in[2] &&
+           w->out[2] % 2 == 0 && w->out[2] > 2;
+}
+
+static void bind_weight(struct bind *bind, const struct window *w)
+{
+    const struct panels panels = { .groups = 1,
+                                   .n_rows = w->in_c,
+                                   .len = K * K,
+                                   .group_step = K * K,
+                                   .row_step = K * K,
+                                   .len_step = 1,
+                                   .width = w->in_c };
+
+    bind_panels(bind, "weight", 1, &panels, "[k_h, k_w, channels]");
+}
+
+/* How weights become vectors, and how far results are from one another. */
+static void bind_abreast(struct bind *bind, bool abreast, const struct row_vector *vector)
+{
+    bind_flag(bind, "abreast", abreast);
+    bind_text(bind, "load", abreast ? "TWICE(" : "*(const %s *)", vector->type);
+    bind_text(bind, "loaded", "%s", abreast ? ")" : "");
+    bind_text(bind, "store_step", "%s",
+              abreast ? "2 * CHANNELS" : pitch_of_y(bind->region, "CHANNELS"));
+    if (!abreast)
+        return;
+    bind_shuffle(bind);
+    bind_helper(bind, "once"); /* every second load would be from two cache lines, too */
+}
+
+/* Functions of sums, after two rows of these have been written to y. */
+static bool bind_functions(struct bind *bind, const struct window *w, int64_t channels)
+{
+    struct position position;
+
+    bind_helper(bind, "keep_loop");
+    bind_int(bind, "n_channels", channels);
+    bind_at(bind, w->batch > 1 ? "((n * OUT_H + row) * OUT_W + ow)" : "(row * OUT_W + ow)",
+            "CHANNELS", "oc", &position);
+    if (w->batch > 1)
+        position.coord[0] = "n";
+    if (w->out[1] > 1)
+        position.coord[1] = "row";
+    if (w->out[2] > 1)
+        position.coord[2] = "ow";
+    position.coord[3] = "oc";
+    return bind_epilogue(bind, "y[at]", &position);
+}
+
+bool bind_depthwise_winograd(struct bind *bind)
+{
+    const struct window w = window_of_conv(bind->region);
+    const bool batched = w.batch > 1;
+    const bool abreast = goes_abreast(bind, &w);
+    const int64_t channels = w.in_c % LANES == 0 ? LANES : LEAST_LANES;
+    const struct row_vector vector = bind_row_vector(bind, abreast ? LANES : channels);
+    struct limits limits;
+    const bool limited = region_limits(bind->region, &limits);
+
+    if (!limited)
+        limits = (struct limits){ .low = -INFINITY, .high = INFINITY };
+    bind_input(bind, "x", 0);
+    bind_int(bind, "in_h", w.in[1]);
+    bind_int(bind, "in_w", w.in[2]);
+    bind_int(bind, "out_h", w.out[1]);
+    bind_int(bind, "out_w", w.out[2]);
+    bind_int(bind, "pad_top", w.pad[1]);
+    bind_weight(bind, &w);
+    bind_limits(bind, &limits);
+    bind_text(bind, "limit_first", "%s", limit_text(bind, &limits, "first_sum"));
+    bind_text(bind, "limit_second", "%s", limit_text(bind, &limits, "second_sum"));
+    bind_pitches(bind);
+    bind_flag(bind, "batched", batched);
+    bind_int(bind, "batch", w.batch);
+    bind_int(bind, "in_c", w.in_c);
+    bind_text(bind, "in_step", "%s", pitch_of_x(bind->region, "CHANNELS"));
+    bind_text(bind, "out_step", "%s", pitch_of_y(bind->region, "CHANNELS"));
+    bind_text(bind, "vector", "%s", vector.type);
+    bind_text(bind, "lanes", "%s", vector.lanes);
+    bind_abreast(bind, abreast, &vector);
+    bind_flag(bind, "fused", sums_are_fused(bind));
+    bind_text(bind, "fuse", "%s", vector.fuse);
+    bind_int(bind, "n_columns", K);
+    bind_int(bind, "n_rows", ROWS);
+    bind_flag(bind, "begins_outside", w.pad[2] > 0);
+    bind_flag(bind, "ends_outside", w.in[2] - w.out[2] + w.pad[2] < K - 1);
+    for (int r = 0; r < ROWS; r++)
+        bind_text(bind, arena_printf(bind->arena, "row%d", r),
+                  batched ? "(n * IN_H + ih%d)" : "ih%d", r);
+    bind_text(bind, "out_row", batched ? "(n * OUT_H + oh)" : "oh");
+    bind->region->winograd_tile = 2;
+    bind_flag(bind, "functions", !limited);
+    bind_text(bind, "wide", !limited && channels == LANES ? "WIDE WIDE_LOOPS" : "WIDE");
+    return limited || bind_functions(bind, &w, channels);
+}

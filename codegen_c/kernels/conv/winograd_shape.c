@@ -1,0 +1,329 @@
+/* winograd_shape.c - whether a convolution is worth Winograd's transforms, of which size. */
+#include "codegen_c/expr/decode.h"
+#include "codegen_c/kernels/conv/winograd.h"
+#include "codegen_c/microkernel/pairs.h"
+#include "codegen_c/microkernel/tile.h"
+
+/* What things cost in the time of a multiply-accumulate of a register tile; measured
+ * (docs/kernels.md). */
+enum {
+    CALL = 4,              /* per sum of a tile */
+    TRANSFORM = 8,         /* per element of what is multiplied, and of the products */
+    TRANSFORM_STRIDED = 3, /* likewise: most are only moved, or come of one subtraction */
+    NEAR = 1,              /* per weight */
+    STREAM = 10,     /* until one is there that did not lie in the second cache: it is fetched while
+                        others are in use */
+    STREAM_FAR = 25, /* the same where the third cache is far, and memory as far again … */
+    OVERLAP = 4,     /* … and a quarter of it even behind direct products that take longer */
+    LATE = 150,      /* per weight of 3 x 3, until it is transformed where it is needed … */
+    LATE_SUM = 12,   /* … and per sum of a tile, which is added to for each LATE_DEPTH inputs */
+    LATE_DEPTH = 16  /* whose transformed weights lie in the first cache, beside the sums */
+};
+
+enum {
+    /* Where the machine is not told: the multiply-accumulates of a layer worth it, its second
+       cache. */
+    SMALLEST = 1 << 20,
+    CACHE = 512 << 10,
+    PERCENT = 90,       /* of the direct products' time; the rest is for what is not in the model */
+    PERCENT_FAR = 94,   /* the same where the third cache is far, and waiting for it is in it */
+    PERCENT_PAIRS = 95, /* of the time of products one by one */
+    FEWEST_PAIRED =
+        48, /* inputs: tiles of fewer wait for the second cache (16 took 1.09, 32 1.05) */
+    PERCENT_FOUR = 88,     /* of the time of F(2,3), whose weights and errors are smaller */
+    PERCENT_FOUR_FAR = 95, /* the same where the third cache is far */
+    PERCENT_LATE = 98,     /* of the time with weights that are transformed at compile time */
+    FEWEST = 16,           /* tiles at a time: each weight that is read serves all of them */
+    MOST_GROUP = 32,       /* of 16 channels 28 are as fast as 56, and 14 are slower */
+    MOST_GROUP_PAIRS = 36, /* three tiles of 12 pixels */
+    FAR_PERCENT = 70,      /* of the second cache */
+    STRIDED_GROUP = 8      /* as fast as 16, which take twice the scratch: there are 81 products */
+};
+
+struct plain { /* what both ways have in common */
+    const struct machine *machine;
+    const struct window *w;
+    int stride;
+    bool pairs; /* may be taken */
+};
+
+static struct plain plain_of(const struct region *region, const struct window *w)
+{
+    return (struct plain){ .machine = region->machine,
+                           .w = w,
+                           .stride = (int)w->stride[1],
+                           .pairs = region->machine->adders != ADDERS_NONE &&
+                                    winograd_takes_pairs(region, w) };
+}
+
+/* Inputs under a tile, and products, in each direction. */
+static int inputs_of(const struct plain *p, int m)
+{
+    return p->stride * (m - 1) + 3;
+}
+
+static int64_t round_up(int64_t n, int64_t multiple)
+{
+    return (n + multiple - 1) / multiple * multiple;
+}
+
+static int64_t cache_of(const struct machine *machine)
+{
+    return machine->lanes == 0 ? CACHE : (int64_t)machine->l2_bytes;
+}
+
+static bool takes_depth(const struct plain *p, int m, int64_t depth)
+{
+    return m == 4 && p->stride == 1 && p->machine->lanes > 0 &&
+           p->w->out_c % tile_panel(p->machine) == 0 && p->w->in_c % depth == 0;
+}
+
+struct extents { /* of a register tile */
+    int pixels, channels;
+};
+
+static struct extents tile_of(const struct plain *p, int64_t rows, bool pairs)
+{
+    struct extents tile;
+
+    if (pairs)
+        tile_extents_of_pairs(p->machine, rows, p->w->out_c, &tile.pixels, &tile.channels);
+    else
+        tile_extents(p->machine, rows, p->w->out_c, &tile.pixels, &tile.channels);
+    return tile;
+}
+
+/* Whether so many matrices of weights do not stay in the second cache. */
+static bool streams_weights(const struct plain *p, int64_t n_matrices)
+{
+    const int64_t bytes = n_matrices * p->w->in_c * p->w->out_c * (int64_t)sizeof(float);
+
+    return bytes > cache_of(p->machine) / 4 * 3;
+}
+
+/* Weights, and how long n multiplications with each of them wait for what streams. */
+static int64_t weights_cost(const struct plain *p, int64_t n_matrices, int64_t n)
+{
+    const bool far = p->machine->far_l3;
+    const int64_t stream = far ? STREAM_FAR : STREAM, least = far ? STREAM_FAR / OVERLAP : 0;
+    const int64_t waits = stream - n > least ? stream - n : least;
+
+    return n_matrices * p->w->in_c * p->w->out_c *
+           (NEAR + (streams_weights(p, n_matrices) ? waits : 0));
+}
+
+/* The same of Winograd's products, for each group of tiles: where the third cache is far, what is
+ * fetched for them is waited for as if nothing was computed meanwhile. */
+static int64_t matrices_cost(const struct plain *p, int64_t n_matrices, int64_t n, int64_t n_groups)
+{
+    if (!p->machine->far_l3)
+        return weights_cost(p, n_matrices, n);
+    return n_matrices * p->w->in_c * p->w->out_c *
+           (NEAR + (streams_weights(p, n_matrices) ? STREAM_FAR * n_groups : 0));
+}
+
+/* n_products matrices of n rows of in_c by those of in_c by out_c. */
+static int64_t products_cost(const struct plain *p, int64_t n_products, int64_t n, int64_t len)
+{
+    const struct extents tile = tile_of(p, n, false);
+    const int64_t out_c = round_up(p->w->out_c, tile.channels);
+
+    return n_products / len * round_up(n, tile.pixels) * out_c * (len * p->w->in_c + CALL);
+}
+
+/* The same of products in pairs; tiles have halves. */
+static int64_t pairs_cost(const struct plain *p, int64_t n_products, int64_t n)
+{
+    const struct extents tile = tile_of(p, n, true);
+    const int64_t vectors = (p->w->out_c + PAIRS_LANES - 1) / PAIRS_LANES;
+    const double time = pairs_time(p->machine, vectors, p->w->in_c) + (double)(vectors * CALL) +
+                        pairs_sum_time(p->machine, p->w->in_c);
+
+    return n_products * round_up(n, tile.pixels) * (int64_t)(time * PAIRS_LANES);
+}
+
+static int64_t tiles_of(const struct window *w, int m)
+{
+    return (w->out[1] + m - 1) / m * ((w->out[2] + m - 1) / m);
+}
+
+/* Where inputs come from registers, products take half the time of a Zen 4's, and weights from
+ * beyond the second cache are what they wait for: then pairs, whose weights come in two streams,
+ * take longer (Zen 5, resnet18: 256 channels at 14x14 1.09 to 1.15, 512 at 7x7 1.11, 128 at 28x28
+ * 0.98 to 1.05; 64 at 56x56, whose weights stay, 0.89 to 0.96). */
+static bool pays_in_pairs(const struct plain *p, int m)
+{
+    const int64_t n = (int64_t)inputs_of(p, m) * inputs_of(p, m), matrices = (m + 2) * (m + 2);
+    const int64_t tiles = tiles_of(p->w, m), weights = weights_cost(p, matrices, tiles);
+
+    if (p->machine->adders == ADDERS_REGISTERS && (streams_weights(p, matrices) || p->stride > 1))
+        return false;
+    return p->pairs && p->w->in_c >= FEWEST_PAIRED &&
+           pairs_cost(p, n, tiles) + weights <
+               (products_cost(p, n, tiles, 1) + weights) / 100 * PERCENT_PAIRS;
+}
+
+/* Where weights come from a third cache that is far, each group waits for all of them: as few
+ * groups as lie in most of the second cache, all of the same size. */
+static int64_t group_of_far(const struct plain *p, int64_t tiles, int64_t tile_bytes, int pixels)
+{
+    const int64_t fit = cache_of(p->machine) / 100 * FAR_PERCENT / tile_bytes / pixels * pixels;
+    const int64_t groups = fit > 0 ? (tiles + fit - 1) / fit : tiles;
+
+    return round_up((tiles + groups - 1) / groups, pixels);
+}
+
+/* Whole register tiles; what is computed of a group lies in half of the second cache. */
+static int64_t group_of(const struct plain *p, int m, bool pairs, bool late)
+{
+    const struct extents tile = tile_of(p, tiles_of(p->w, m), pairs);
+    const int64_t tile_bytes = (int64_t)inputs_of(p, m) * inputs_of(p, m) * (int64_t)sizeof(float) *
+                               (p->w->in_c + tile.channels);
+
+    if (late || (p->machine->far_l3 && streams_weights(p, (m + 2) * (m + 2))))
+        return group_of_far(p, tiles_of(p->w, m), tile_bytes, tile.pixels);
+
+    const int64_t fit = cache_of(p->machine) / 2 / tile_bytes;
+    const int64_t fewest = p->stride == 2 ? STRIDED_GROUP : FEWEST;
+    const int64_t most = p->stride == 2 ? STRIDED_GROUP : pairs ? MOST_GROUP_PAIRS : MOST_GROUP;
+    const int64_t wanted = fit < fewest ? fewest : fit > most ? most : fit;
+    const int64_t tiles = round_up(tiles_of(p->w, m), tile.pixels);
+    const int64_t whole = wanted / tile.pixels * tile.pixels;
+    const int64_t group = whole < fewest ? whole + tile.pixels : whole;
+
+    return tiles < group ? tiles : group;
+}
+
+static int64_t groups_of(const struct plain *p, int m, bool pairs, bool late)
+{
+    const int64_t group = group_of(p, m, pairs, late);
+
+    return (tiles_of(p->w, m) + group - 1) / group;
+}
+
+/* Of inputs and of what is multiplied, and back. */
+static int64_t transforms_cost(const struct plain *p, int m, bool pairs)
+{
+    const int64_t tiles = tiles_of(p->w, m), n = inputs_of(p, m);
+    const int64_t out_c = round_up(p->w->out_c, tile_of(p, tiles, pairs).channels);
+
+    return tiles * n * n * (p->stride == 2 ? TRANSFORM_STRIDED : TRANSFORM) * (p->w->in_c + out_c);
+}
+
+static int64_t winograd_cost(const struct plain *p, int m)
+{
+    const int64_t products = (int64_t)inputs_of(p, m) * inputs_of(p, m), tiles = tiles_of(p->w, m);
+    const bool pairs = pays_in_pairs(p, m);
+
+    return (pairs ? pairs_cost(p, products, tiles) : products_cost(p, products, tiles, 1)) +
+           matrices_cost(p, (m + 2) * (m + 2), tiles, groups_of(p, m, pairs, false)) +
+           transforms_cost(p, m, pairs);
+}
+
+/* That of F(4,3) whose weights are transformed where they are needed. */
+static int64_t late_cost(const struct plain *p)
+{
+    const int64_t tiles = tiles_of(p->w, 4), in_c = p->w->in_c, out_c = p->w->out_c;
+    const int64_t products = (int64_t)inputs_of(p, 4) * inputs_of(p, 4);
+    const int64_t rows = round_up(tiles, tile_of(p, tiles, false).pixels);
+
+    return products * rows * out_c * (in_c + in_c / LATE_DEPTH * LATE_SUM) +
+           groups_of(p, 4, false, true) * in_c * out_c * LATE + transforms_cost(p, 4, false);
+}
+
+struct choice_of_shape {
+    int m;
+    int64_t depth;
+};
+
+static struct choice_of_shape cheapest(const struct plain *p)
+{
+    const int64_t positions = p->w->out[1] * p->w->out[2];
+    const int64_t direct = products_cost(p, 9, positions, 9) + weights_cost(p, 9, positions);
+    const int64_t two = winograd_cost(p, 2), four = winograd_cost(p, 4);
+    const bool is_four = four < two / 100 * (p->machine->far_l3 ? PERCENT_FOUR_FAR : PERCENT_FOUR);
+    struct choice_of_shape best = { .m = is_four ? 4 : 2 };
+    int64_t cost = is_four ? four : two;
+
+    if (p->machine->far_l3 && takes_depth(p, 4, LATE_DEPTH) &&
+        late_cost(p) < cost / 100 * PERCENT_LATE) {
+        best = (struct choice_of_shape){ .m = 4, .depth = LATE_DEPTH };
+        cost = late_cost(p);
+    }
+    if (cost > direct / 100 * (p->machine->far_l3 ? PERCENT_FAR : PERCENT))
+        return (struct choice_of_shape){ 0 };
+    return best;
+}
+
+static struct choice_of_shape choice_of(const struct region *region, const struct plain *p)
+{
+    const struct machine *machine = region->machine;
+    const struct window *w = p->w;
+
+    switch (region->winograd) {
+    case WINOGRAD_OFF: return (struct choice_of_shape){ 0 };
+    case WINOGRAD_F2: return (struct choice_of_shape){ .m = 2 };
+    case WINOGRAD_F4: return (struct choice_of_shape){ .m = 4 };
+    case WINOGRAD_AUTO: break;
+    }
+    if (machine->lanes == 0 && 9 * w->in_c * w->out_c * w->out[1] * w->out[2] < SMALLEST)
+        return (struct choice_of_shape){ 0 };
+    return machine->l2_bytes ? cheapest(p) : (struct choice_of_shape){ 0 };
+}
+
+static struct winograd_shape shape_of(const struct plain *p, int m, bool pairs, int64_t depth)
+{
+    struct winograd_shape shape = {
+        .m = m, .stride = p->stride, .pairs = m && pairs, .depth = depth
+    };
+
+    if (m) {
+        shape.n = inputs_of(p, m);
+        shape.tiles = tiles_of(p->w, m);
+        shape.group = group_of(p, m, pairs, depth > 0);
+    }
+    return shape;
+}
+
+struct winograd_shape winograd_shape_of(const struct region *region, const struct window *w, int m,
+                                        bool pairs, int64_t depth)
+{
+    const struct plain p = plain_of(region, w);
+
+    return shape_of(&p, m, pairs, depth);
+}
+
+struct winograd_shape winograd_shape(const struct region *region, const struct window *w)
+{
+    const struct plain p = plain_of(region, w);
+    const struct choice_of_shape best = choice_of(region, &p);
+
+    return shape_of(&p, best.m, best.m && !best.depth && pays_in_pairs(&p, best.m), best.depth);
+}
+
+bool winograd_is_best_by_channels(const struct window *w, const struct winograd_shape *s,
+                                  int channels, int parts)
+{
+    const int64_t groups = (s->tiles + s->group - 1) / s->group;
+    const int64_t blocks = (w->out_c + channels - 1) / channels;
+    const int64_t input = w->in_c * (s->stride == 2 ? TRANSFORM_STRIDED : TRANSFORM);
+    const int64_t block = channels * (w->in_c + TRANSFORM); /* of the products of a tile */
+    const int64_t most_groups = (groups + parts - 1) / parts,
+                  most_blocks = (blocks + parts - 1) / parts;
+
+    return s->tiles * (input + most_blocks * block) <
+           most_groups * s->group * (input + blocks * block);
+}
+
+bool winograd_takes_depth(const struct region *region, const struct window *w, int m, int64_t depth)
+{
+    const struct plain p = plain_of(region, w);
+
+    return takes_depth(&p, m, depth);
+}
+
+bool winograd_takes_pairs(const struct region *region, const struct window *w)
+{
+    return region->machine->lanes == PAIRS_LANES && w->in_c >= PAIRS_LANES &&
+           w->out_c > PAIRS_LANES && decode_are_finite(region->anchor->inputs[1]);
+}

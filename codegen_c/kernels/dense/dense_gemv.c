@@ -1,0 +1,177 @@
+/* dense_gemv.c - one row times known weights, in f32: by gemv.h's functions; and when that is
+ * matmul_column's. */
+#include "codegen_c/expr/decode.h"
+#include "codegen_c/expr/operands.h"
+#include "codegen_c/kernels/anchor.h"
+#include "codegen_c/kernels/dense/dense.h"
+#include "codegen_c/microkernel/gemv.h"
+#include "codegen_c/microkernel/panels.h"
+#include "codegen_c/select/zeros.h"
+
+enum {
+    MOST_ON_STACK = 128, /* numbers that are decoded at once */
+    MOST_PLACES = 256,   /* of inputs that are not 0, at a time: half a KiB of stack, as is … */
+    OUTPUTS_OF_PLACES = 128, /* … the least that sums take for which they are looked for again */
+    UNPACKED_PANEL = 32      /* of weights that are decoded first, as the template has it */
+};
+
+/* Whether gemv, one vector of sums over the inputs in order, would wait for each product: then a
+ * row times rows of weights is matmul_column's, in another order. Measured on a Zen 5
+ * (docs/kernels.md, "Dense layers of one row"). */
+bool accepts_dense_column(const struct region *region, const char **why)
+{
+    enum { FEWEST_INPUTS = 64 }; /* with vectors of less than 16 lanes */
+    const struct machine *machine = region->machine;
+    const int most = machine->lanes == 16 ? 16 : machine->lanes == 8 ? 4 : 2;
+    struct dense dense;
+
+    *why = "it was measured on x86-64 only";
+    if (region->anchor->op != OP_DENSE || machine->arch != ARCH_X86_64 || machine->lanes <= 1)
+        return false;
+    *why = "weights are computed, or weights or data have to be decoded";
+    if (data_is_small(region) || weight_is_small(region) ||
+        anchor_output(region, 0)->dtype != DTYPE_F32 ||
+        region->anchor->inputs[1]->kind != VALUE_CONSTANT)
+        return false;
+    *why = "there are several rows, more results than a vector's sums pay for, or few inputs";
+    dense = dense_of(region);
+    return dense.rows == 1 && dense.out_c <= most &&
+           (machine->lanes == 16 || dense.in_c >= FEWEST_INPUTS);
+}
+
+bool takes_gemv(const struct region *region, const char **why)
+{
+    *why = "it has so few results that matmul_column is faster";
+    if (accepts_dense_column(region, &(const char *){ NULL }))
+        return false;
+    *why = "the product is not f32, or blocks of the weights share scales";
+    return anchor_output(region, 0)->dtype == DTYPE_F32 &&
+           !type_has_blocks(anchor_input(region, 1));
+}
+
+bool accepts_gemv(const struct region *region, const char **why)
+{
+    return takes_gemv(region, why) && accepts_dense(region, why);
+}
+
+bool accepts_matmul_gemv(const struct region *region, const char **why)
+{
+    return takes_gemv(region, why) && accepts_matmul_dense(region, why);
+}
+
+/* How gemv reads weights that are codes. */
+enum gemv_codes { GEMV_F32, GEMV_HALVES, GEMV_WORDS, GEMV_UNPACKED };
+
+/* Inputs that are decoded: all of them at once if they are few, or a chunk for many outputs; into
+ * scratch only for weights in f32. Or those that are not 0: likewise, places in place of numbers.
+ */
+static void bind_gemv_inputs(struct bind *bind, int64_t in_c, enum gemv_codes codes, bool nonzero)
+{
+    const bool words = codes == GEMV_WORDS, unpacked = codes == GEMV_UNPACKED;
+    const bool coded = data_is_small(bind->region), few = in_c <= MOST_ON_STACK;
+    const bool whole = coded && !unpacked && (few || !words), chunked = coded && words && !few;
+    const bool by_chunks = nonzero && in_c > MOST_PLACES;
+
+    bind_flag(bind, "whole", whole);
+    bind_flag(bind, "chunked", chunked);
+    bind_flag(bind, "nonzero", nonzero);
+    bind_flag(bind, "by_chunks", by_chunks);
+    bind_flag(bind, "at_once", !unpacked && !chunked && !by_chunks);
+    keys_offer(bind->keys, "chunk_len", arena_printf(bind->arena, "%d", MOST_PLACES));
+    keys_offer(bind->keys, "block", arena_printf(bind->arena, "%d", OUTPUTS_OF_PLACES));
+    bind_text(bind, "places", nonzero ? "nonzero, n_nonzero, " : "");
+    keys_offer(bind->keys, "find", nonzero ? gemv_places_function(bind) : "");
+    bind_text(bind, "in", few ? "float in[IN_C];" : "float *const in = scratch; /* [IN_C] */");
+    bind_text(bind, "chunk", coded ? "in" : "&in[k]");
+    bind_text(bind, "from", words ? "0, IN_C, " : "");
+    if (whole && !few)
+        bind_scratch_numbers(bind, in_c);
+}
+
+static enum gemv_codes gemv_codes_of(const struct region *region)
+{
+    const struct value *weight = region->anchor->inputs[1];
+
+    return !weight_is_small(region)          ? GEMV_F32
+           : weight->type.dtype == DTYPE_F16 ? GEMV_HALVES
+           : gemv_takes_words(weight)        ? GEMV_WORDS
+                                             : GEMV_UNPACKED;
+}
+
+/* Whether weights of inputs that are 0 are left out. 0 times an infinite weight would be no number.
+ */
+static bool leaves_zeros_out(const struct region *region, const struct panels *panels,
+                             enum gemv_codes codes)
+{
+    enum { FEWEST_OUTPUTS = 16 }; /* measured: docs/kernels.md, "Inputs that are 0" */
+    const struct value *x = region->anchor->inputs[0];
+
+    return !region->keep_zeros && codes == GEMV_F32 && !data_is_small(region) &&
+           x->kind == VALUE_PARAM && panels->n_rows >= FEWEST_OUTPUTS &&
+           panels->len <= UINT16_MAX + 1 && zeros_are_many(region, x->index) &&
+           decode_are_finite(region->anchor->inputs[1]);
+}
+
+/* Weights as they are stored in panels, and what reads them. */
+static void bind_gemv_weight(struct bind *bind, const struct panels *panels, enum gemv_codes codes)
+{
+    struct value *weight = bind->region->anchor->inputs[1];
+    const char *layout = arena_printf(bind->arena, "panels of %d of out_c: [in_c, %d]",
+                                      (int)panels->width, (int)panels->width);
+
+    const bool nonzero = leaves_zeros_out(bind->region, panels, codes);
+
+    bind->region->leaves_zeros_out = nonzero;
+    bind_flag(bind, "unpacked", codes == GEMV_UNPACKED);
+    bind_gemv_inputs(bind, panels->len, codes, nonzero);
+    bind_int(bind, "panel", panels->width);
+    if (codes == GEMV_WORDS) {
+        gemv_bind_words(bind, weight, panels);
+        return;
+    }
+    bind_text(bind, "panel_shape", "[IN_C, %d]", (int)panels->width);
+    bind_text(bind, "gemv", "%s",
+              codes == GEMV_HALVES ? gemv_halves_function(bind, weight)
+              : nonzero            ? gemv_nonzero_function(bind, gemv_unroll(bind))
+                                   : gemv_function(bind, gemv_unroll(bind)));
+    bind_text(bind, "tw", "%s", stored_c_type(&weight->type));
+    if (codes == GEMV_F32) {
+        bind_panels(bind, "weight", 1, panels, layout);
+        return;
+    }
+    bind_text(bind, "weight", "%s", panels_of_codes(bind, weight, panels, layout));
+    if (codes == GEMV_UNPACKED)
+        bind_text(bind, "unpack", "%s", decode_unpack(bind, &weight->type));
+}
+
+bool bind_gemv_shape(struct bind *bind, const struct dense *d)
+{
+    const enum gemv_codes codes = gemv_codes_of(bind->region);
+    struct panels panels = gemv_panels(
+        1, d->out_c, d->in_c, codes == GEMV_UNPACKED ? UNPACKED_PANEL : gemv_panel(bind->machine));
+
+    if (d->transposed) {
+        panels.row_step = 1;
+        panels.len_step = d->out_c;
+    }
+    bind_data(bind);
+    bind_input(bind, "x", 0);
+    bind_gemv_weight(bind, &panels, codes);
+    bind_int(bind, "in_c", d->in_c);
+    bind_int(bind, "out_c", d->out_c);
+    return bind_epilogue_at(bind, "sum[i]", "at");
+}
+
+bool bind_dense_gemv(struct bind *bind)
+{
+    const struct dense dense = dense_of(bind->region);
+
+    return bind_gemv_shape(bind, &dense);
+}
+
+bool bind_matmul_gemv(struct bind *bind)
+{
+    const struct dense dense = dense_of_matmul(bind->region);
+
+    return bind_gemv_shape(bind, &dense);
+}

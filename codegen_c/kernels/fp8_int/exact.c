@@ -1,0 +1,244 @@
+/* exact.c - products of small floats in integers (relay_ir/ops/exact.h): convolutions, dense
+ * layers, matrix products.
+ *
+ * Codes are read as they lie; a table of 256 numbers, one for each format of a network, says what
+ * they stand for. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "codegen_c/expr/scalar_exact.h"
+#include "codegen_c/kernels/anchor.h"
+#include "codegen_c/kernels/dense/dense.h"
+#include "codegen_c/kernels/fp8_int/exact.h"
+#include "codegen_c/kernels/int8/qnn.h"
+#include "codegen_c/kernels/pool/window.h"
+#include "relay_ir/ops/exact.h"
+
+enum {
+    X,
+    W,
+    CODES = 256,
+    MOST_ON_STACK = 256 /* numbers of a patch; more are scratch */
+};
+
+/* Whether both factors are small floats in bytes of their own: weights of fewer bits are packed. */
+static bool takes_codes(const struct region *region, const char **why)
+{
+    for (int i = X; i <= W; i++) {
+        const struct minifloat *format = type_minifloat(anchor_input(region, i));
+
+        *why = "the operands are no small floats of 8 bits";
+        if (!format || minifloat_bits(format) != 8)
+            return false;
+    }
+    return takes_sizes(region, why);
+}
+
+const char *exact_steps_table(struct bind *bind, int input)
+{
+    const struct type *type = anchor_input(bind->region, input);
+    const struct type of_table = type_make(DTYPE_I32, 1, (int64_t[]){ CODES });
+    const char *name = arena_printf(bind->arena, "%s_steps", dtype_name(type->dtype));
+    int32_t *steps = table_new(bind, DTYPE_I32, CODES);
+
+    for (unsigned code = 0; code < CODES; code++)
+        steps[code] = exact_steps(type_minifloat(type), code);
+    return bind_operand(bind, constant_new(bind->region->fn, name, &of_table, steps));
+}
+
+void bind_steps(struct bind *bind, const char *key, int input)
+{
+    bind_text(bind, key, "%s", exact_steps_table(bind, input));
+}
+
+static void bind_factors(struct bind *bind)
+{
+    bind_type(bind);
+    bind_text(bind, "tw", "%s", dtype_c_type(anchor_input(bind->region, W)->dtype));
+    bind_steps(bind, "x_steps", X);
+    bind_steps(bind, "w_steps", W);
+}
+
+/* How exact_dot takes numbers apart where there is no multiplication to 64 bits. */
+enum { SPLIT_BITS = 9, BLOCK = 16 };
+
+/* Whether the sums of a block fit into 32 bits. */
+static bool may_split(int64_t x, int64_t w)
+{
+    const int64_t lower = (1 << SPLIT_BITS) - 1, upper = (w >> SPLIT_BITS) + 1;
+
+    return x * (lower > upper ? lower : upper) * BLOCK <= INT32_MAX;
+}
+
+const char *exact_dot(struct bind *bind, const struct minifloat *w, int64_t most)
+{
+    const bool split = may_split(most, exact_greatest(w));
+    const char *name = split ? "exact_dot" : "exact_dot_wide", *fn = bind_own_helper(bind, name);
+    struct keys keys;
+
+    if (!fn) {
+        keys_init(&keys, bind->arena);
+        keys_set_flag(&keys, "split", split);
+        if (split) {
+            keys_set_int(&keys, "split", SPLIT_BITS);
+            keys_set_int(&keys, "block", BLOCK);
+        }
+        fn = bind_new_helper(bind, name, "templates/helpers/exact_dot.c.tmpl", &keys);
+    }
+    return fn;
+}
+
+/* Binds "dot", for numbers of x with codes of w. */
+static void bind_dot(struct bind *bind)
+{
+    const struct minifloat *x = type_minifloat(anchor_input(bind->region, X));
+    const struct minifloat *w = type_minifloat(anchor_input(bind->region, W));
+
+    bind_text(bind, "dot", "%s", exact_dot(bind, w, exact_greatest(x)));
+}
+
+bool accepts_exact_conv(const struct region *region, const char **why)
+{
+    return takes_codes(region, why) && accepts_qnn_conv(region, why);
+}
+
+static int64_t patch_of(const struct window *w)
+{
+    return w->in_c / w->groups * window_k_len(w);
+}
+
+size_t scratch_exact_conv(const struct region *region)
+{
+    const struct window w = window_of_conv(region);
+    const bool parts = patch_of(&w) > MOST_ON_STACK && window_k_len(&w) <= MOST_ON_STACK;
+
+    return parts ? (size_t)patch_of(&w) * sizeof(int32_t) : 0;
+}
+
+/* Of a patch on the stack: about as many in each part. */
+static int64_t channels_of_part(const struct window *w)
+{
+    const int64_t in_c = w->in_c / w->groups, most = MOST_ON_STACK / window_k_len(w);
+    const int64_t n_parts = (in_c + most - 1) / most;
+
+    return (in_c + n_parts - 1) / n_parts;
+}
+
+/* Where a patch is gathered. */
+static void bind_patch(struct bind *bind, const struct window *w)
+{
+    const bool parts = bind->region->tight;
+    const int64_t n = patch_of(w);
+    const bool few = n > 0 && n <= MOST_ON_STACK;
+
+    bind_flag(bind, "parts", parts);
+    bind_flag(bind, "few", few && !parts);
+    bind_flag(bind, "large", !few && !parts);
+    bind_int(bind, "part_c", parts ? channels_of_part(w) : 0);
+    bind_text(bind, "row",
+              w->batch > 1    ? "(g %% GROUPS * OUT_C + i)"
+              : w->groups > 1 ? "(g * OUT_C + i)"
+                              : "i");
+    if (!few && !parts)
+        bind_scratch(bind, (size_t)(n > 0 ? n : 1) * sizeof(int32_t));
+}
+
+bool bind_exact_conv(struct bind *bind)
+{
+    const struct window w = window_of_conv(bind->region);
+    struct position position;
+
+    bind_qnn_places(bind, &w, &position);
+    bind_patch(bind, &w);
+    bind_factors(bind);
+    bind_dot(bind);
+    return bind_epilogue(bind, "acc", &position);
+}
+
+bool accepts_exact_matmul(const struct region *region, const char **why)
+{
+    return takes_codes(region, why) && accepts_qnn_matmul(region, why);
+}
+
+bool bind_exact_matmul(struct bind *bind)
+{
+    const struct product p = product_of(bind->region);
+
+    bind_product(bind, &p);
+    bind_factors(bind);
+    if (p.transpose_b) /* the codes of a column lie side by side */
+        bind_dot(bind);
+    else
+        bind_flag(bind, "dot", false);
+    return bind_epilogue_at(bind, "acc", "at");
+}
+
+bool accepts_exact_softmax(const struct region *region, const char **why)
+{
+    *why = "the operands are no small floats of 8 bits with known scales";
+    return type_minifloat(anchor_input(region, X)) && takes_sizes(region, why) &&
+           region->anchor->inputs[1]->kind == VALUE_CONSTANT &&
+           region->anchor->inputs[3]->kind == VALUE_CONSTANT;
+}
+
+/* The tables of exp. */
+static void bind_powers(struct bind *bind, const struct exact_powers *powers)
+{
+    const char *name = bind->region->anchor->outputs[0]->name;
+    uint32_t *mantissa = table_new(bind, DTYPE_U32, CODES);
+    int16_t *exponent = table_new(bind, DTYPE_I16, CODES);
+
+    memcpy(mantissa, powers->mantissa, sizeof powers->mantissa);
+    memcpy(exponent, powers->exponent, sizeof powers->exponent);
+    bind_table(bind, "mantissa", arena_printf(bind->arena, "%s_mantissa", name), DTYPE_U32, CODES,
+               mantissa);
+    bind_table(bind, "exponent", arena_printf(bind->arena, "%s_exponent", name), DTYPE_I16, CODES,
+               exponent);
+}
+
+bool bind_exact_softmax(struct bind *bind)
+{
+    const struct node *node = bind->region->anchor;
+    const struct tensor in_scale = value_tensor(node->inputs[1]);
+    const struct tensor out_scale = value_tensor(node->inputs[3]);
+    const struct minifloat *to = type_minifloat(anchor_output(bind->region, 0));
+    const struct exact_factor factor = exact_softmax_of(to, tensor_at(&out_scale, 0));
+    struct exact_powers powers;
+
+    exact_powers_of(type_minifloat(anchor_input(bind->region, X)), tensor_at(&in_scale, 0),
+                    &powers);
+    bind_type(bind);
+    bind_input(bind, "x", X);
+    bind_axis(bind, node->attrs.axis.axis);
+    bind_powers(bind, &powers);
+    bind_text(bind, "factor", "%" PRId32 ", %d, %s", factor.multiplier, factor.shift,
+              exact_format_text(bind->arena, to));
+    bind_helper(bind, "scale_to_minifloat");
+    return true;
+}
+
+bool bind_exact_log_softmax(struct bind *bind)
+{
+    const struct node *node = bind->region->anchor;
+    const struct tensor in_scale = value_tensor(node->inputs[1]);
+    const struct tensor out_scale = value_tensor(node->inputs[3]);
+    const struct minifloat *to = type_minifloat(anchor_output(bind->region, 0));
+    uint32_t *logs = table_new(bind, DTYPE_U32, CODES + 1);
+    struct exact_log_softmax of;
+
+    exact_log_softmax_of(type_minifloat(anchor_input(bind->region, X)), tensor_at(&in_scale, 0), to,
+                         tensor_at(&out_scale, 0), &of);
+    memcpy(logs, of.logs, sizeof of.logs);
+    bind_type(bind);
+    bind_input(bind, "x", X);
+    bind_axis(bind, node->attrs.axis.axis);
+    bind_powers(bind, &of.powers);
+    bind_steps(bind, "x_steps", X);
+    bind_table(bind, "logs", arena_printf(bind->arena, "%s_logs", node->outputs[0]->name),
+               DTYPE_U32, CODES + 1, logs);
+    bind_text(bind, "step", "UINT64_C(%" PRIu64 ")", of.step);
+    bind_text(bind, "format", "-%d, %s", EXACT_LOG_BITS, exact_format_text(bind->arena, to));
+    bind_helper(bind, "log_of_sum");
+    bind_helper(bind, "round_to_minifloat");
+    return true;
+}

@@ -1,0 +1,11 @@
+/* qnn.h - what the kernels of quantised convolutions share. */
+#ifndef CODEGEN_C_KERNELS_INT8_QNN_H
+#define CODEGEN_C_KERNELS_INT8_QNN_H
+
+#include "codegen_c/kernels/pool/window.h"
+
+/* Binds everything in qnn_conv.c.tmpl that tells where things lie, and gives the place in the
+ * epilogue. */
+void bind_qnn_places(struct bind *bind, const struct window *window, struct position *position);
+
+#endif

@@ -1,0 +1,455 @@
+/* norm.c - softmax and its kin, and the normalisations. */
+#include <inttypes.h>
+
+#include "codegen_c/kernels/anchor.h"
+#include "codegen_c/kernels/norm/norm.h"
+#include "codegen_c/microkernel/vector.h"
+#include "relay_ir/layout.h"
+#include "relay_ir/ops/walk.h"
+
+bool accepts_norm(const struct region *region, const char **why)
+{
+    return takes_float(region, why);
+}
+
+bool accepts_group_norm(const struct region *region, const char **why)
+{
+    if (region->anchor->attrs.norm.axis == 1)
+        return takes_float(region, why);
+    *why = "the channels are last";
+    return false;
+}
+
+bool accepts_group_norm_last(const struct region *region, const char **why)
+{
+    if (region->anchor->attrs.norm.axis != 1)
+        return takes_float(region, why);
+    *why = "the channels are not last";
+    return false;
+}
+
+/* A number that the template uses, in the element type. */
+static void bind_number(struct bind *bind, const char *key, double number)
+{
+    bind_text(bind, key, "%s", bind_literal(bind, anchor_input(bind->region, 0)->dtype, number));
+}
+
+/* Rows are runs of f32: along the last axis, or all behind it are 1. */
+bool accepts_softmax_rows(const struct region *region, const char **why)
+{
+    const struct type *x = anchor_input(region, 0);
+    const int axis = type_axis(x, region->anchor->attrs.axis.axis);
+
+    *why = "the axis is not the last, shorter than 16, or not of f32";
+    return takes_sizes(region, why) && type_span(x, axis + 1, x->rank) == 1 &&
+           reads_rows(region, x->dim[axis]);
+}
+
+/* The same, many rows with fewer numbers than make vectors worth their reductions (24 measured). */
+bool accepts_softmax_short(const struct region *region, const char **why)
+{
+    enum { LONGEST = 24, FEWEST = 16 };
+    const struct type *x = anchor_input(region, 0);
+    const int axis = type_axis(x, region->anchor->attrs.axis.axis);
+
+    *why = "not 16 rows or more of f32, of 2 to 24 along the last axis";
+    return takes_sizes(region, why) && type_span(x, axis + 1, x->rank) == 1 && x->dim[axis] > 1 &&
+           x->dim[axis] <= LONGEST && type_span(x, 0, axis) >= FEWEST && x->dtype == DTYPE_F32 &&
+           !anchor_decoder(region->anchor, 0);
+}
+
+/* Rows so short that what is done to one waits for itself. */
+bool accepts_softmax_group(const struct region *region, const char **why)
+{
+    enum { LONGEST = 512, FEWEST = 8 };
+    const struct type *x = anchor_input(region, 0);
+    const int axis = type_axis(x, region->anchor->attrs.axis.axis);
+
+    if (!accepts_softmax_rows(region, why))
+        return false;
+    *why = "the axis is longer than 512, or there are less than 8 rows";
+    return x->dim[axis] <= LONGEST && type_span(x, 0, axis) >= FEWEST;
+}
+
+/* Rows that are no whole vectors are copied, with -infinity behind them, whose powers are 0: what
+ * is left over would be computed number by number. Long rows have little of that, and scalars
+ * nothing. */
+static int64_t padded_row(const struct bind *bind, int64_t len)
+{
+    enum { LANES = 16, LONGEST = 512 };
+    const int64_t whole = (len + LANES - 1) / LANES * LANES;
+
+    return bind->machine->lanes == 1 || len > LONGEST ? len : whole;
+}
+
+/* How a row is read, and whether 16 powers at a time are computed and summed. */
+static int64_t bind_padding(struct bind *bind, int64_t len)
+{
+    const int64_t n = padded_row(bind, len);
+
+    bind_flag(bind, "padded", n > len);
+    bind_text(bind, "whole", "%s",
+              n > len ? arena_printf(bind->arena, ", WHOLE = %" PRId64, n) : "");
+    if (n > len)
+        bind_include(bind, "math.h");
+    return n;
+}
+
+/* Whether the next rows are fetched meanwhile: x and y are beyond the second cache, and the third
+ * is far. */
+static bool fetches_rows(const struct bind *bind)
+{
+    const struct region *region = bind->region;
+    const size_t x_bytes = type_bytes(anchor_input(region, 0));
+    const size_t y_bytes = type_bytes(&region->fn->ret->inputs[0]->type);
+
+    return bind->machine->far_l3 && x_bytes + y_bytes > bind->machine->l2_bytes;
+}
+
+/* Where the powers of `rows` rows wait for their sums: in y, where it has room for them. */
+static void bind_row_of_powers(struct bind *bind, int64_t len, int rows)
+{
+    enum { LANES = 16 };
+    const int64_t n = bind_padding(bind, len);
+    const bool padded = n > len, sixteens = bind->machine->lanes != 1 && n % LANES == 0;
+    const bool fused = bind->region->fn->ret->inputs[0] != bind->region->anchor->outputs[0];
+
+    bind_flag(bind, "apart", padded || fused);
+    bind_flag(bind, "sixteens", sixteens);
+    bind_flag(bind, "fetches", fetches_rows(bind));
+    bind_text(bind, "n", "%s", padded ? "WHOLE" : "LEN");
+    bind_text(bind, "from", "%s", padded ? "powers" : "in");
+    bind_helper(bind, "wide_loops");
+    bind_helper(bind, "row_highest_f32");
+    bind_helper(bind, "exp_negative_f32");
+    bind_helper(bind, sixteens ? "sum_of_16_f32" : "row_sum_f32");
+    if (padded || fused)
+        bind_scratch_elements(bind, n * rows);
+}
+
+bool bind_log_softmax_rows(struct bind *bind)
+{
+    enum { GROUP = 8 };
+    const struct type *x = anchor_input(bind->region, 0);
+    const int axis = type_axis(x, bind->region->anchor->attrs.axis.axis);
+    const int64_t len = x->dim[axis], rows = type_span(x, 0, axis);
+    const int64_t group = bind->machine->lanes == 1 || rows == 0 ? 1 : rows < GROUP ? rows : GROUP;
+    int64_t n;
+
+    bind_input(bind, "x", 0);
+    bind_int(bind, "rows", rows);
+    bind_int(bind, "len", len);
+    bind_int(bind, "group", group);
+    n = bind_padding(bind, len);
+    bind_text(bind, "n", "%s", n > len ? "WHOLE" : "LEN");
+    bind_text(bind, "from", "%s", n > len ? "padded" : "in");
+    if (n > len)
+        bind_scratch_elements(bind, n * group);
+    bind_helper(bind, "wide_loops");
+    bind_helper(bind, "row_highest_f32");
+    bind_helper(bind, "row_powers_f32");
+    bind_helper(bind, "log_f32");
+    return bind_epilogue_at(bind, "v", "at");
+}
+
+bool bind_softmax_rows(struct bind *bind)
+{
+    const struct type *x = anchor_input(bind->region, 0);
+    const int axis = type_axis(x, bind->region->anchor->attrs.axis.axis);
+
+    bind_input(bind, "x", 0);
+    bind_int(bind, "rows", type_span(x, 0, axis));
+    bind_int(bind, "len", x->dim[axis]);
+    bind_row_of_powers(bind, x->dim[axis], 1);
+    bind_text(bind, "highest", "%s",
+              padded_row(bind, x->dim[axis]) > x->dim[axis] ? "highest, " : "");
+    return bind_epilogue_at(bind, "v", "at");
+}
+
+bool bind_softmax_group(struct bind *bind)
+{
+    enum { GROUP = 8 };
+    const struct type *x = anchor_input(bind->region, 0);
+    const int axis = type_axis(x, bind->region->anchor->attrs.axis.axis);
+    const int group = bind->machine->lanes == 1 ? 1 : GROUP;
+
+    bind_input(bind, "x", 0);
+    bind_int(bind, "rows", type_span(x, 0, axis));
+    bind_int(bind, "len", x->dim[axis]);
+    bind_int(bind, "group", group);
+    bind_row_of_powers(bind, x->dim[axis], group);
+    return bind_epilogue_at(bind, "v", "at");
+}
+
+/* Where there are vectors, rows of 8 numbers and more are laid side by side, and back, by blocks.
+ */
+bool bind_softmax_short(struct bind *bind)
+{
+    enum { LANES = 16, SCALARS = 4, BLOCK = 8 };
+    const struct type *x = anchor_input(bind->region, 0);
+    const int axis = type_axis(x, bind->region->anchor->attrs.axis.axis);
+    const bool blocks = bind->machine->lanes != 1 && x->dim[axis] >= BLOCK;
+    const bool turned =
+        blocks && bind->region->fn->ret->inputs[0] != bind->region->anchor->outputs[0];
+    const int side = bind->machine->lanes == 1 ? SCALARS : LANES;
+
+    bind_input(bind, "x", 0);
+    bind_int(bind, "rows", type_span(x, 0, axis));
+    bind_int(bind, "len", x->dim[axis]);
+    bind_int(bind, "side", side);
+    bind_flag(bind, "blocks", blocks);
+    bind_flag(bind, "turned", turned);
+    bind_text(bind, "to", turned ? "turned" : "&y[first * LEN]");
+    bind_helper(bind, "wide_loops");
+    bind_helper(bind, "exp_negative_f32");
+    if (blocks) {
+        bind_vector(bind);
+        bind_helper(bind, "transpose_f32");
+    }
+    bind_scratch_elements(bind, x->dim[axis] * side * (turned ? 2 : 1));
+    return bind_epilogue_at(bind, "v", "at");
+}
+
+bool bind_softmax(struct bind *bind)
+{
+    const struct type *x = anchor_input(bind->region, 0);
+    const int axis = type_axis(x, bind->region->anchor->attrs.axis.axis);
+    const bool strided = type_span(x, axis + 1, x->rank) > 1;
+    const int64_t len = x->dim[axis];
+
+    bind_type(bind);
+    bind_input(bind, "x", 0);
+    bind_axis(bind, bind->region->anchor->attrs.axis.axis);
+    if (bind->region->anchor->op == OP_HARDMAX)
+        return true;
+    bind_own_math(bind, "exp", "exp");
+    bind_text(bind, "at", "%s", strided ? "(outer * LEN + i) * INNER + inner" : "outer * LEN + i");
+    if (bind->region->anchor->op == OP_LOG_SOFTMAX)
+        bind_own_math(bind, "log", "log");
+    else if (bind_fused(bind)) /* y has no room for what will be divided */
+        bind_scratch_elements(bind, len);
+    return bind_epilogue_at(bind, "v", "at");
+}
+
+bool bind_hardmax_rows(struct bind *bind)
+{
+    const struct type *x = anchor_input(bind->region, 0);
+    const int axis = type_axis(x, bind->region->anchor->attrs.axis.axis);
+
+    bind_input(bind, "x", 0);
+    bind_int(bind, "rows", type_span(x, 0, axis));
+    bind_int(bind, "len", x->dim[axis]);
+    bind_helper(bind, "wide_loops");
+    bind_helper(bind, "row_highest_f32");
+    return true;
+}
+
+/* Mean and spread of runs of `len` elements. */
+static void bind_row_statistics(struct bind *bind, int64_t len)
+{
+    const bool by_rows = reads_rows(bind->region, len);
+
+    bind_flag(bind, "by_rows", by_rows);
+    if (by_rows) {
+        bind_helper(bind, "row_sum_f32");
+        bind_helper(bind, "row_spread_f32");
+    }
+}
+
+bool bind_layer_norm(struct bind *bind)
+{
+    const struct node *node = bind->region->anchor;
+    const struct type *x = anchor_input(bind->region, 0);
+    const int axis = type_axis(x, node->attrs.norm.axis);
+
+    bind_type(bind);
+    bind_input(bind, "x", 0);
+    bind_input(bind, "scale", 1);
+    bind_flag(bind, "biased", anchor_input(bind->region, 2) != NULL);
+    if (anchor_input(bind->region, 2))
+        bind_input(bind, "bias", 2);
+    bind_int(bind, "rows", type_span(x, 0, axis));
+    bind_int(bind, "len", type_span(x, axis, x->rank));
+    bind_row_statistics(bind, type_span(x, axis, x->rank));
+    bind_number(bind, "epsilon", node->attrs.norm.epsilon);
+    bind_own_math(bind, "sqrt", "sqrt");
+    return bind_epilogue_at(bind, "v", "at");
+}
+
+/* Instance normalisation is the case of one channel per group. */
+bool bind_group_norm(struct bind *bind)
+{
+    const struct node *node = bind->region->anchor;
+    const struct type *x = anchor_input(bind->region, 0);
+    const int64_t groups = node->op == OP_GROUP_NORM ? node->attrs.norm.groups : x->dim[1];
+    const int64_t group_c = x->dim[1] / groups;
+    struct position position;
+
+    bind_type(bind);
+    bind_input(bind, "x", 0);
+    bind_input(bind, "scale", 1);
+    bind_input(bind, "bias", 2);
+    bind_int(bind, "batch", x->dim[0]);
+    bind_int(bind, "groups", groups);
+    bind_int(bind, "group_c", group_c);
+    bind_int(bind, "plane", type_span(x, 2, x->rank));
+    bind_row_statistics(bind, group_c * type_span(x, 2, x->rank));
+    bind_text(bind, "group", x->dim[0] > 1 ? "g %% GROUPS" : "g");
+    bind_number(bind, "epsilon", node->attrs.norm.epsilon);
+    bind_own_math(bind, "sqrt", "sqrt");
+    position_by_division(bind, "at", &position);
+    if (x->dim[1] > 1)
+        position.coord[1] = "c";
+    return bind_epilogue(bind, "v", &position);
+}
+
+bool bind_group_norm_last(struct bind *bind)
+{
+    enum { CHUNK = 64 /* channels; their sums are on the stack */ };
+    const struct node *node = bind->region->anchor;
+    const struct type *x = anchor_input(bind->region, 0);
+    const int64_t channels = x->dim[x->rank - 1];
+    struct position position;
+
+    bind_type(bind);
+    bind_helper(bind, "wide_loops");
+    bind_input(bind, "x", 0);
+    bind_input(bind, "scale", 1);
+    bind_input(bind, "bias", 2);
+    bind_flag(bind, "batched", x->dim[0] > 1);
+    bind_int(bind, "batch", x->dim[0]);
+    bind_int(bind, "plane", type_span(x, 1, x->rank - 1));
+    bind_int(bind, "channels", channels);
+    bind_int(bind, "chunk", row_chunk(channels, CHUNK));
+    bind_int(bind, "groups", node->op == OP_GROUP_NORM ? node->attrs.norm.groups : channels);
+    bind_text(bind, "at_p", x->dim[0] > 1 ? "(n * PLANE + p)" : "p");
+    bind_number(bind, "epsilon", node->attrs.norm.epsilon);
+    bind_own_math(bind, "sqrt", "sqrt");
+    bind_scratch(bind, (size_t)(2 * channels) * dtype_bytes(x->dtype));
+    position_by_division(bind, "at", &position);
+    if (channels > 1)
+        position.coord[x->rank - 1] = "c";
+    return bind_epilogue(bind, "v", &position);
+}
+
+bool bind_batch_norm(struct bind *bind)
+{
+    static const char *const keys[] = { "scale", "bias", "mean", "variance" };
+    const struct node *node = bind->region->anchor;
+    const struct type *x = anchor_input(bind->region, 0);
+    struct position position;
+
+    bind_type(bind);
+    bind_input(bind, "x", 0);
+    for (int i = 0; i < 4; i++)
+        bind_input(bind, keys[i], 1 + i);
+    bind_axis(bind, node->attrs.batch_norm.axis);
+    bind_number(bind, "epsilon", node->attrs.batch_norm.epsilon);
+    bind_own_math(bind, "sqrt", "sqrt");
+    position_by_division(bind, "at", &position);
+    if (x->dim[type_axis(x, node->attrs.batch_norm.axis)] > 1)
+        position.coord[type_axis(x, node->attrs.batch_norm.axis)] = "c";
+    return bind_epilogue(bind, "v", &position);
+}
+
+bool bind_lp_normalize(struct bind *bind)
+{
+    const struct lp_normalize_attrs *attrs = &bind->region->anchor->attrs.lp_normalize;
+
+    bind_type(bind);
+    bind_input(bind, "x", 0);
+    bind_axis(bind, attrs->axis);
+    bind_lp(bind, attrs->p);
+    return bind_epilogue_at(bind, "v", "at");
+}
+
+/* Rows are runs of f32. */
+bool accepts_lp_normalize_rows(const struct region *region, const char **why)
+{
+    const struct type *x = anchor_input(region, 0);
+    const int axis = type_axis(x, region->anchor->attrs.lp_normalize.axis);
+
+    *why = "the axis is not the last, shorter than 16, or not of f32";
+    return takes_sizes(region, why) && type_span(x, axis + 1, x->rank) == 1 &&
+           reads_rows(region, x->dim[axis]);
+}
+
+bool bind_lp_normalize_rows(struct bind *bind)
+{
+    const struct lp_normalize_attrs *attrs = &bind->region->anchor->attrs.lp_normalize;
+    const struct type *x = anchor_input(bind->region, 0);
+    const int axis = type_axis(x, attrs->axis);
+
+    bind_input(bind, "x", 0);
+    bind_int(bind, "rows", type_span(x, 0, axis));
+    bind_int(bind, "len", x->dim[axis]);
+    bind_lp(bind, attrs->p);
+    bind_helper(bind, "wide_loops");
+    bind_helper(bind, attrs->p == 1 ? "row_magnitudes_f32" : "row_squares_f32");
+    if (attrs->p == 1)
+        bind_helper(bind, "choose_f32");
+    return bind_epilogue_at(bind, "v", "at");
+}
+
+/* Vectors that lie side by side, of f32 as it is read. */
+bool accepts_lp_normalize_columns(const struct region *region, const char **why)
+{
+    enum { FEWEST = 16 };
+    const struct type *x = anchor_input(region, 0);
+    const int axis = type_axis(x, region->anchor->attrs.lp_normalize.axis);
+
+    *why = "less than 16 vectors of f32 lie side by side";
+    return takes_sizes(region, why) && type_span(x, axis + 1, x->rank) >= FEWEST &&
+           x->dtype == DTYPE_F32 && !anchor_decoder(region->anchor, 0);
+}
+
+bool bind_lp_normalize_columns(struct bind *bind)
+{
+    enum { SIDE = 64 }; /* a strip of 64 rows stays in the first cache */
+    const struct lp_normalize_attrs *attrs = &bind->region->anchor->attrs.lp_normalize;
+    const struct type *x = anchor_input(bind->region, 0);
+    const int64_t inner = type_span(x, type_axis(x, attrs->axis) + 1, x->rank);
+
+    bind_input(bind, "x", 0);
+    bind_axis(bind, attrs->axis);
+    bind_lp(bind, attrs->p);
+    bind_int(bind, "side", inner < SIDE ? inner : SIDE);
+    bind_helper(bind, "wide_loops");
+    bind_helper(bind, "choose_f32");
+    return bind_epilogue_at(bind, "v", "at");
+}
+
+void bind_lrn_places(struct bind *bind)
+{
+    const struct lrn_attrs *attrs = &bind->region->anchor->attrs.lrn;
+    const struct type *x = anchor_input(bind->region, 0);
+    const int axis = layout_channel_axis(attrs->layout, x->rank);
+
+    bind_type(bind);
+    bind_input(bind, "x", 0);
+    bind_int(bind, "batch", type_span(x, 0, axis));
+    bind_int(bind, "channels", x->dim[axis]);
+    bind_int(bind, "plane", type_span(x, axis + 1, x->rank));
+    bind_int(bind, "size", attrs->size);
+}
+
+bool bind_lrn(struct bind *bind)
+{
+    enum { BLOCK = 64 };
+    const struct lrn_attrs *attrs = &bind->region->anchor->attrs.lrn;
+    const struct type *x = anchor_input(bind->region, 0);
+    const int axis = layout_channel_axis(attrs->layout, x->rank);
+    const bool last = type_span(x, axis + 1, x->rank) == 1;
+
+    bind_lrn_places(bind);
+    bind_number(bind, "alpha", attrs->alpha);
+    bind_number(bind, "beta", attrs->beta);
+    bind_number(bind, "bias", attrs->bias);
+    bind_int(bind, "block", BLOCK);
+    bind_flag(bind, "last", last);
+    bind_text(bind, "what", last ? "Channels, BLOCK" : "BLOCK positions of a channel");
+    bind_helper(bind, "wide_loops");
+    bind_own_math(bind, "exp", "exp");
+    bind_own_math(bind, "log", "log");
+    return bind_epilogue_at(bind, "v", "at");
+}

@@ -1,0 +1,69 @@
+/* max_planes.c - max pools of f32 channels first: vectors lie along the rows of x. */
+#include "codegen_c/kernels/anchor.h"
+#include "codegen_c/kernels/pool/pool.h"
+
+enum {
+    FEWEST = 4,         /* columns of x: the shortest vectors */
+    WHOLE = 16,         /* so many places at a time leave no rest, whatever vectors there are */
+    ROWS = 4,           /* of y: what is stored is loaded again after the other rows */
+    MOST_COLUMNS = 256, /* of each on the stack, which then has 5 KiB, about five rows of x */
+    MOST_COLUMNS_DEEP = 1024
+};
+
+/* Columns, with padding, under windows at so many places. */
+static int64_t columns_under(const struct window *w, int64_t places)
+{
+    return places + (w->k[2] - 1) * w->dil[2];
+}
+
+static int64_t places(const struct window *w)
+{
+    return (w->out[2] - 1) * w->stride[2] + 1;
+}
+
+static int64_t whole_places(const struct window *w)
+{
+    return (places(w) + WHOLE - 1) / WHOLE * WHOLE;
+}
+
+/* The columns of x that are under some window. */
+static int64_t columns_of_x(const struct window *w)
+{
+    const int64_t n = columns_under(w, places(w)) - w->pad[2];
+
+    return n < w->in[2] ? n : w->in[2];
+}
+
+bool accepts_max_pool_planes(const struct region *region, const char **why)
+{
+    const struct window w = window_of_pool(region);
+    const int most = machine_has_deep_stack(region->machine) ? MOST_COLUMNS_DEEP : MOST_COLUMNS;
+
+    if (!accepts_max_pool(region, why))
+        return false;
+    *why = "it is for vectors of f32";
+    if (region->machine->lanes == 1 || anchor_input(region, 0)->dtype != DTYPE_F32 ||
+        anchor_decoder(region->anchor, 0))
+        return false;
+    *why = "its rows are short, or long";
+    return columns_of_x(&w) >= FEWEST && columns_under(&w, whole_places(&w)) <= most;
+}
+
+bool bind_max_pool_planes(struct bind *bind)
+{
+    const struct window w = bind_pool_window(bind);
+    const int64_t used = columns_of_x(&w);
+    struct row_vector vector;
+
+    bind_vector(bind);
+    vector = bind_row_vector(bind, used);
+    bind_include(bind, "math.h");
+    bind_text(bind, "vector", "%s", vector.type);
+    bind_text(bind, "lanes", "%s", vector.lanes);
+    bind_text(bind, "greatest_rows", "%s", bind_greatest_rows(bind, &vector));
+    bind_int(bind, "width", columns_under(&w, whole_places(&w)));
+    bind_int(bind, "whole", whole_places(&w));
+    bind_int(bind, "used", used);
+    bind_int(bind, "rows", w.out[1] < ROWS ? w.out[1] : ROWS);
+    return bind_pool_epilogue(bind, &w, w.stride[2] == 1 ? "best[ow]" : "best[ow * STRIDE_W]");
+}

@@ -1,0 +1,172 @@
+/* columns.c - see columns.h. */
+#include "codegen_c/microkernel/columns.h"
+
+#include "base/str.h"
+#include "codegen_c/microkernel/limits.h"
+#include "codegen_c/microkernel/vector.h"
+
+enum {
+    MANY_REGISTERS = 32,
+    MANY_SUMS = 16, /* of a tile with so many registers, … */
+    SUMS = 8,       /* … and with 16: 12 were slower */
+    MOST_CHANNELS = 8,
+    MOST_VECTORS = 8, /* a pointer each */
+    FOUR = 4,         /* channels that are stored together */
+    WIDE_LANES = 16   /* vectors are stored whole: gcc -O2 takes their parts from the stack */
+};
+
+struct columns columns_of(const struct machine *machine, int64_t out_c, bool planar)
+{
+    const bool many = machine->registers >= MANY_REGISTERS;
+    /* SSE2 takes two instructions for a vector of copies. */
+    const bool splat = machine->arch == ARCH_X86_64 && machine->lanes == FOUR;
+    const int sums = many ? MANY_SUMS : SUMS, most = many || splat ? MOST_CHANNELS : FOUR;
+    const int64_t blocks = (out_c + most - 1) / most;
+    const int64_t even = (out_c + blocks - 1) / blocks;
+    const int channels = (int)(planar ? even : (even + FOUR - 1) / FOUR * FOUR);
+
+    return (struct columns){ .channels = channels,
+                             .vectors =
+                                 sums / channels < MOST_VECTORS ? sums / channels : MOST_VECTORS,
+                             .planar = planar,
+                             .splat = splat,
+                             .joined = !planar && machine->lanes == WIDE_LANES };
+}
+
+/* "0, 16, 1, 17 ...": by turns the elements of two vectors, of each `group` of them the front, or
+ * back, half. */
+static const char *zip_list(struct bind *bind, int group, bool back)
+{
+    const int lanes = bind->machine->lanes;
+    struct str out = { .arena = bind->arena };
+
+    for (int start = 0; start < lanes; start += group)
+        for (int i = 0; i < group / 2; i++) {
+            const int at = start + (back ? group / 2 : 0) + i;
+
+            str_printf(&out, "%s%d, %d", out.n ? ", " : "", at, lanes + at);
+        }
+    return str_text(&out);
+}
+
+/* "0, 2, 4 ...": every other element of two vectors. */
+static const char *half_list(struct bind *bind, int first)
+{
+    struct str out = { .arena = bind->arena };
+
+    for (int i = 0; i < bind->machine->lanes; i++)
+        str_printf(&out, "%s%d", i ? ", " : "", 2 * i + first);
+    return str_text(&out);
+}
+
+const char *bind_halve_row(struct bind *bind)
+{
+    static const char name[] = "halve_row";
+    const char *fn = bind_own_helper(bind, name);
+    struct keys keys;
+
+    if (fn)
+        return fn;
+    bind_shuffle(bind);
+    keys_init(&keys, bind->arena);
+    keys_set(&keys, "even", half_list(bind, 0));
+    keys_set(&keys, "odd", half_list(bind, 1));
+    return bind_new_helper(bind, name, "templates/helpers/halve_row.c.tmpl", &keys);
+}
+
+/* The macros that store vectors of pixels as channels. */
+static void bind_store_channels(struct bind *bind, const struct columns *columns)
+{
+    static const char name[] = "store_channels";
+    const int group = columns->joined ? bind->machine->lanes : FOUR;
+    struct keys keys;
+
+    bind_shuffle(bind);
+    if (!columns->joined)
+        bind_row_vector(bind, FOUR);
+    if (bind_own_helper(bind, name))
+        return;
+    keys_init(&keys, bind->arena);
+    keys_set(&keys, "front", zip_list(bind, group, false));
+    keys_set(&keys, "back", zip_list(bind, group, true));
+    keys_set_flag(&keys, "joined", columns->joined);
+    keys_offer(&keys, "halves", bind->machine->lanes > FOUR ? "1" : "");
+    bind_new_helper(bind, name, "templates/helpers/store_channels.c.tmpl", &keys);
+}
+
+/* "STORE_4(&to[v][0], step, sum0##v, sum1##v, sum2##v, sum3##v)", for all channels. */
+static const char *store_text(struct bind *bind, const struct columns *columns)
+{
+    const int n = columns->joined ? columns->channels : FOUR;
+    struct str out = { .arena = bind->arena };
+
+    for (int c = 0; c < columns->channels; c += n) {
+        str_printf(&out, "%sSTORE_%d(&to[v][%d]%s", c ? " " : "", n, c,
+                   columns->joined ? "" : ", step");
+        for (int i = c; i < c + n; i++)
+            str_printf(&out, ", sum%d##v", i);
+        str_add(&out, ")");
+    }
+    return str_text(&out);
+}
+
+/* "DO(c, 0) DO(c, 1)" of "c, ". */
+static const char *each(struct bind *bind, const char *before, int n)
+{
+    struct str out = { .arena = bind->arena };
+
+    for (int i = 0; i < n; i++)
+        str_printf(&out, "%sDO(%s%d)", i ? " " : "", before, i);
+    return str_text(&out);
+}
+
+/* What becomes of the sums. */
+static void bind_end(struct bind *bind, const struct columns *columns, const struct tile_end *end,
+                     struct keys *keys)
+{
+    struct arena *arena = bind->arena;
+
+    keys_set_flag(keys, "ends", end != NULL);
+    keys_set_flag(keys, "planar", columns->planar);
+    keys_set(
+        keys, "params",
+        arena_printf(arena, "%s%s", columns->joined ? "" : ", int step", end ? end->params : ""));
+    keys_set(keys, "then", end ? ", and then END" : "");
+    keys_set(keys, "becomes",
+             columns->planar   ? "to[v][c * step + j]"
+             : columns->joined ? arena_printf(arena, "to[v][j * %d + c]", columns->channels)
+                               : "to[v][j * step + c]");
+    keys_offer(keys, "end_shared", end ? end->shared : "");
+    keys_offer(keys, "end_first", end ? end->first : "");
+    keys_offer(keys, "end_nodes", end ? end->nodes : "");
+    keys_offer(keys, "end_result", end ? end->result : "");
+    keys_offer(keys, "store", columns->planar ? "" : store_text(bind, columns));
+    if (end)
+        bind_limit_macros(bind);
+    if (!columns->planar)
+        bind_store_channels(bind, columns);
+}
+
+const char *bind_columns(struct bind *bind, const struct columns *columns,
+                         const struct tile_end *end)
+{
+    struct arena *arena = bind->arena;
+    const char *name =
+        arena_printf(arena, "columns_%dx%d%s%s%s", columns->channels, columns->vectors,
+                     columns->planar ? "_planar" : "", end ? "_stores" : "", end ? end->name : "");
+    const char *fn = bind_own_helper(bind, name);
+    struct keys keys;
+
+    bind_vector(bind);
+    if (fn)
+        return fn;
+    keys_init(&keys, arena);
+    bind_end(bind, columns, end, &keys);
+    keys_set_int(&keys, "vectors", columns->vectors);
+    keys_set_int(&keys, "channels", columns->channels);
+    keys_set(&keys, "each_channel", each(bind, "", columns->channels));
+    keys_set(&keys, "each_vector", each(bind, "c, ", columns->vectors));
+    keys_set_flag(&keys, "splat", columns->splat);
+    keys_offer(&keys, "fuse", columns->splat ? "FUSE_VECTOR" : "FUSE");
+    return bind_new_helper(bind, name, "templates/helpers/tile_columns.c.tmpl", &keys);
+}

@@ -1,0 +1,270 @@
+/* dot.c - see dot.h. */
+#include "codegen_c/microkernel/dot.h"
+
+#include <string.h>
+
+#include "codegen_c/kernels/anchor.h"
+#include "codegen_c/microkernel/amx.h"
+
+enum { X, W, X_ZERO, W_ZERO };
+
+/* A sum of so many products has 32 bits, and so has the sum of its weights times 255. */
+enum { LONGEST = 60000 };
+
+enum { QUAD_LANES = 8 };   /* of the machine's vectors, at least */
+enum { MOST_UNROLLS = 3 }; /* 1, 2, 4 steps of four products */
+enum { SCALAR_SUMS = 4 };  /* of the functions without vectors */
+
+/* Of a patch in scratch, in bytes for each number: 7 positions of bytes, or 28 by AMX; or 3 of 16
+ * bits, and the bytes of which they are made. A single position needs 3. */
+enum { TILE_BYTES = 7, AMX_BYTES = 28, ROW_BYTES = 3 };
+
+/* Of that, on the stack: a patch of 3 x 3 x 16 is not cut, which would cost it a twelfth. */
+enum { MOST_LOCAL_BYTES = 1120 };
+
+struct dot dot_of_conv(const struct window *w)
+{
+    const int64_t in_c = w->in_c / w->groups, taps = window_k_len(w);
+
+    return (struct dot){ .groups = w->groups,
+                         .channels = w->out_c / w->groups,
+                         .len = in_c * taps,
+                         .channel_step = in_c * taps,
+                         .minor = w->channels_last && in_c > 0 ? in_c : 1,
+                         .major_step = 1,
+                         .minor_step = taps };
+}
+
+struct dot dot_of_conv_tiles(const struct region *region, const struct window *w)
+{
+    struct dot dot = dot_of_conv(w);
+
+    dot.quads = machine_integer_lanes(region->machine) >= QUAD_LANES && !w->channels_last &&
+                w->k[2] == 3 && w->dil[2] == 1 && w->in[2] > 3;
+    if (dot.quads)
+        dot.len = dot.len / 3 * 4;
+    return dot;
+}
+
+static int64_t round_up_to_4(int64_t n)
+{
+    return (n + 3) / 4 * 4;
+}
+
+int dot_most_pixels(const struct machine *machine)
+{
+    return machine_has_amx(machine) ? AMX_BYTES : TILE_BYTES;
+}
+
+size_t dot_scratch(const struct machine *machine, const struct dot *dot, bool one_row)
+{
+    return (size_t)(round_up_to_4(dot->len) * (one_row ? ROW_BYTES : dot_most_pixels(machine)));
+}
+
+int64_t dot_most_part(bool one_row)
+{
+    return MOST_LOCAL_BYTES / (one_row ? ROW_BYTES : TILE_BYTES) / 4 * 4;
+}
+
+static bool is_byte(const struct type *type)
+{
+    return type->dtype == DTYPE_I8 || type->dtype == DTYPE_U8;
+}
+
+int64_t dot_weight(const struct region *region, const struct dot *dot, int64_t channel, int64_t k)
+{
+    const struct tensor w = value_tensor(region->anchor->inputs[W]);
+    const struct tensor zero = value_tensor(region->anchor->inputs[W_ZERO]);
+    const int64_t i = dot->quads ? k - k / 4 : k;
+    const int64_t at = channel * dot->channel_step + i / dot->minor * dot->major_step +
+                       i % dot->minor * dot->minor_step;
+
+    if (dot->quads && k % 4 == 3)
+        return 0;
+    return (int64_t)tensor_at(&w, at) -
+           (int64_t)tensor_at(&zero, type_elements(&zero.type) == 1 ? 0 : channel) - dot->centre;
+}
+
+static bool are_bytes(const struct region *region, const struct dot *dot)
+{
+    for (int64_t channel = 0; channel < dot->groups * dot->channels; channel++)
+        for (int64_t k = 0; k < dot->len; k++) {
+            const int64_t number = dot_weight(region, dot, channel, k);
+
+            if (number < INT8_MIN || number > INT8_MAX)
+                return false;
+        }
+    return true;
+}
+
+bool takes_dot(const struct region *region, const struct dot *dot, const char **why)
+{
+    const struct node *node = region->anchor;
+    double zero;
+
+    *why = "an operand is neither i8 nor u8";
+    if (!is_byte(anchor_input(region, X)) || !is_byte(anchor_input(region, W)))
+        return false;
+    *why = "weights or zero points are not known";
+    if (node->inputs[W]->kind != VALUE_CONSTANT || node->inputs[W_ZERO]->kind != VALUE_CONSTANT ||
+        !(value_uniform(node->inputs[X_ZERO], &zero) ||
+          (dot->any_zero && type_elements(&node->inputs[X_ZERO]->type) == 1)))
+        return false;
+    *why = "a sum is empty, or may leave 32 bits";
+    if (dot->len < 1 || dot->len > LONGEST)
+        return false;
+    *why = dot->any_zero ? "weights less their zero points differ by more than a byte does"
+                         : "a weight less its zero point is no byte";
+    return are_bytes(region, dot);
+}
+
+/* How many lanes the last block lacks. */
+static int64_t lanes_left_over(int64_t stored)
+{
+    return stored % DOT_BLOCK == 0 ? 0 : DOT_BLOCK - stored % DOT_BLOCK;
+}
+
+static void bind_packed_weights(struct bind *bind, const struct dot *dot)
+{
+    const int64_t len = round_up_to_4(dot->len), stored = round_up_to_4(dot->channels);
+    const int64_t n_sums = dot->groups * stored + lanes_left_over(stored);
+    const int64_t n = dot->groups * stored * len + lanes_left_over(stored) * 4;
+    const struct type type = type_make(DTYPE_I8, 1, &n);
+    struct value *value = bind->region->anchor->inputs[W];
+    int8_t *packed = constant_alloc(bind->region->fn, &type);
+    int32_t *sums = table_new(bind, DTYPE_I32, n_sums);
+
+    for (int64_t group = 0; group < dot->groups; group++)
+        for (int64_t c = 0; c < dot->channels; c++) {
+            const int64_t block = c / DOT_BLOCK * DOT_BLOCK;
+            const int64_t width = stored - block < DOT_BLOCK ? stored - block : DOT_BLOCK;
+            int8_t *const to = packed + (group * stored + block) * len + (c - block) * 4;
+
+            for (int64_t k = 0; k < dot->len; k++) {
+                const int64_t number = dot_weight(bind->region, dot, group * dot->channels + c, k);
+
+                to[k / 4 * 4 * width + k % 4] = (int8_t)number;
+                sums[group * stored + c] += (int32_t)number;
+            }
+        }
+    bind_text(bind, "weight", "%s",
+              bind_packed(bind, value, &type, packed,
+                          "blocks of up to 32 output channels: [LEN / 4, channels, 4]"));
+    bind_table(bind, "sums", arena_printf(bind->arena, "%s_sums", value->name), DTYPE_I32, n_sums,
+               sums);
+    bind_int(bind, "len", len);
+    bind_int(bind, "stored", stored);
+}
+
+/* How many steps of four products are written out: of those numbers that leave no steps over. */
+static int64_t dot_unroll(struct bind *bind, const struct dot *dot)
+{
+    int64_t values[MOST_UNROLLS];
+    int n = 0;
+
+    for (int64_t unroll = 1; n < MOST_UNROLLS; unroll *= 2)
+        if (round_up_to_4(dot->len) / 4 % unroll == 0)
+            values[n++] = unroll;
+        else
+            break;
+    return bind_knob(bind, KNOB_UNROLL, 1, n, values);
+}
+
+/* Of the step number u of those that are written out: what its sums start with, and where it is. */
+static void add_step_keys(struct keys *keys, bool more, int u)
+{
+    keys_offer(keys, arena_printf(keys->arena, "times%d", u), u ? "0" : more ? "1" : "times");
+    keys_offer(keys, arena_printf(keys->arena, "k%d", u),
+               u ? arena_printf(keys->arena, "(k + %d)", 4 * u) : "k");
+}
+
+/* The function, pasted into the file once; `more` adds to what is in the tile. */
+static const char *dot_function(struct bind *bind, const char *kind, bool more, int64_t unroll)
+{
+    const char *path = arena_printf(bind->arena, "templates/helpers/%s.c.tmpl", kind);
+    const char *name = more ? arena_printf(bind->arena, "%s_more", kind) : kind, *fn;
+    const bool amx = machine_has_amx(bind->machine);
+    struct keys keys;
+
+    if (unroll > 1)
+        name = arena_printf(bind->arena, "%s_by_%d", name, (int)unroll);
+    fn = bind_own_helper(bind, name);
+
+    if (fn)
+        return fn;
+    keys_init(&keys, bind->arena);
+    keys_offer(&keys, "more", more ? "1" : "0");
+    keys_offer(&keys, "unrolled", unroll > 1 ? "1" : "0");
+    keys_offer(&keys, "unroll", arena_printf(bind->arena, "%d", (int)unroll));
+    keys_offer(&keys, "step", arena_printf(bind->arena, "%d", (int)(4 * unroll)));
+    for (int u = 0; u < unroll; u++)
+        add_step_keys(&keys, more, u);
+    keys_offer(&keys, "start", more ? "tile" : "sums");
+    for (int c = 0; c < SCALAR_SUMS; c++) {
+        const char *at = c ? arena_printf(bind->arena, "[i + %d]", c) : "[i]";
+
+        keys_offer(&keys, arena_printf(bind->arena, "start_at%d", c),
+                   arena_printf(bind->arena, more ? "tile%s" : "(sums%s * times)", at));
+    }
+    keys_offer(&keys, "amx", amx ? "1" : "");
+    keys_offer(&keys, "name0", amx ? arena_printf(bind->arena, "%s_of_7", name) : name);
+    keys_offer(&keys, "name1", name);
+    keys_offer(&keys, "pixels0", "7");
+    keys_offer(&keys, "pixels1", "3");
+    return bind_new_helper(bind, name, path, &keys);
+}
+
+/* The patches, in the arena or on the stack. */
+static void bind_patches(struct bind *bind, const struct dot *dot, bool one_row, int64_t part)
+{
+    const bool tight = bind->region->tight;
+
+    bind_flag(bind, "local", tight);
+    bind_flag(bind, "parts", tight && part < round_up_to_4(dot->len));
+    bind_int(bind, "part", part);
+    bind_text(bind, "local_len", part < round_up_to_4(dot->len) ? "PART" : "LEN");
+    if (!tight)
+        bind_scratch(bind, dot_scratch(bind->machine, dot, one_row));
+}
+
+void bind_dot(struct bind *bind, const struct dot *dot, bool one_row, int64_t part)
+{
+    const int64_t len = round_up_to_4(dot->len);
+    const bool parts = bind->region->tight && part < len;
+    const char *kind = one_row ? "dot_row" : "dot_tile";
+    const int64_t last = parts && len % part ? len % part : part;
+    int64_t unroll = dot_unroll(bind, dot);
+    const bool is_ragged = dot->channels > DOT_BLOCK && dot->channels % DOT_BLOCK != 0;
+    double zero = 0;
+
+    value_uniform(bind->region->anchor->inputs[X_ZERO], &zero);
+    bind_include(bind, "string.h");
+    if (parts && (part % (4 * unroll) || last % (4 * unroll)))
+        unroll = 1;
+    if (machine_has_amx(bind->machine))
+        bind_amx(bind);
+    dot_function(bind, "dot", false, 1);
+    if (!one_row && machine_has_amx(bind->machine))
+        dot_function(bind, "dot_amx", false, 1);
+    bind_text(bind, "dot", "%s", dot_function(bind, kind, false, unroll));
+    bind_text(bind, "dot_more", "%s", parts ? dot_function(bind, kind, true, unroll) : "");
+    bind_packed_weights(bind, dot);
+    bind_patches(bind, dot, one_row, part);
+    bind_int(bind, "x_zero", (int64_t)zero);
+    bind_int(bind, "x_signed", anchor_input(bind->region, X)->dtype == DTYPE_I8);
+    bind_flag(bind, "ragged", is_ragged);
+    bind_text(bind, "channels", "%s",
+              is_ragged                   ? "channels"
+              : dot->channels > DOT_BLOCK ? "32"
+                                          : "OUT_C");
+}
+
+bool bind_sums_epilogue(struct bind *bind, const char *acc, struct position *position, int lanes)
+{
+    position->lanes = lanes;
+    bind_flag(bind, "vectors", lanes > 0);
+    bind_int(bind, "lanes", lanes);
+    bind_text(bind, "vector", "i32x%d", lanes);
+    bind_text(bind, "y_type", "%s", dtype_name(bind->region->fn->ret->inputs[0]->type.dtype));
+    return bind_epilogue(bind, acc, position);
+}

@@ -1,0 +1,117 @@
+/* pitch.c - see pitch.h. */
+#include "codegen_c/microkernel/pitch.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "codegen_c/kernels/anchor.h"
+#include "codegen_c/kernels/pool/window.h"
+
+/* --- rows PITCHED of kernels.def ----------------------------------------------------------------
+ */
+
+bool reads_pixels(const struct region *region, int input)
+{
+    (void)region;
+    return input == 0;
+}
+
+bool reads_side_by_side(const struct region *region, int input)
+{
+    (void)region;
+    (void)input;
+    return false;
+}
+
+bool writes_pixels(const struct region *region)
+{
+    (void)region;
+    return true;
+}
+
+bool writes_side_by_side(const struct region *region)
+{
+    (void)region;
+    return false;
+}
+
+bool reads_conv_pixels(const struct region *region, int input)
+{
+    return input == 0 && window_of_conv(region).channels_last;
+}
+
+bool writes_conv_pixels(const struct region *region)
+{
+    return window_of_conv(region).out_channels_last;
+}
+
+/* --- for bind -----------------------------------------------------------------------------------
+ */
+
+bool pixels_are_apart(const struct region *region)
+{
+    for (int i = 0; i < region->fn->n_params; i++)
+        if (operand_of(region, region->fn->params[i]).apart)
+            return true;
+    return operand_result(region, 0).apart;
+}
+
+void bind_pitches(struct bind *bind)
+{
+    const struct region *region = bind->region;
+    const struct operand y = operand_result(region, 0);
+    const struct operand x = region->anchor ? operand_input(region, 0) : y;
+    const int64_t in = region->anchor && x.apart ? x.pixel_step : 0;
+    const int64_t out = y.apart ? y.pixel_step : 0;
+    struct str text = { .arena = bind->arena };
+
+    if (in)
+        str_printf(&text, "IN_PITCH = %" PRId64 ", ", in);
+    if (out)
+        str_printf(&text, "OUT_PITCH = %" PRId64 ", ", out);
+    if (text.n)
+        str_printf(&text, "/* from a pixel of %s to the next, which is a part of a greater one */",
+                   in && out ? "x, and of y,"
+                   : in      ? "x"
+                             : "y");
+    bind_text(bind, "pitches", "%s", str_text(&text));
+}
+
+const char *pitch_of_x(const struct region *region, const char *channels)
+{
+    return operand_input(region, 0).apart ? "IN_PITCH" : channels;
+}
+
+const char *pitch_of_y(const struct region *region, const char *channels)
+{
+    return operand_result(region, 0).apart ? "OUT_PITCH" : channels;
+}
+
+void bind_at(struct bind *bind, const char *pixel, const char *channels, const char *channel,
+             struct position *position)
+{
+    const bool apart = operand_result(bind->region, 0).apart;
+
+    bind_text(bind, "at", "%s * %s + %s", pixel, pitch_of_y(bind->region, channels), channel);
+    position_by_division(
+        bind, apart ? arena_printf(bind->arena, "(%s * %s + %s)", pixel, channels, channel) : "at",
+        position);
+    position->pixel = pixel;
+    position->channel = channel;
+}
+
+void bind_start(struct bind *bind, const char *channels, const char *first,
+                const struct position *position, struct position *start)
+{
+    const bool apart = operand_result(bind->region, 0).apart;
+
+    *start = *position;
+    start->channel = first;
+    if (strcmp(position->coord[position->rank - 1], "0") != 0)
+        start->coord[position->rank - 1] = first;
+    start->linear =
+        apart ? arena_printf(bind->arena, "(%s * %s + %s)", position->pixel, channels, first)
+              : "start";
+    bind_text(bind, "start", "%s * %s + %s", position->pixel, pitch_of_y(bind->region, channels),
+              first);
+}

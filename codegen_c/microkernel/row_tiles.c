@@ -1,0 +1,244 @@
+/* row_tiles.c - see row_tiles.h.
+ *
+ * method   windows that lie within the row are found; all ways to put tiles of one size there are
+ *          tried, for all sizes; what is left on both sides is cut evenly */
+#include "codegen_c/microkernel/row_tiles.h"
+
+#include <inttypes.h>
+#include <limits.h>
+
+/* The outputs from *begin to *end - 1 have all their taps in the row. */
+static void inner_columns(const struct window *w, int *begin, int *end)
+{
+    const int64_t covers = (w->k[2] - 1) * w->dil[2] + 1, room = w->in[2] + w->pad[2] - covers;
+    const int64_t first = (w->pad[2] + w->stride[2] - 1) / w->stride[2];
+    const int64_t last = room < 0 ? -1 : room / w->stride[2];
+
+    *begin = (int)(first < w->out[2] ? first : w->out[2]);
+    *end = (int)(last < w->out[2] ? last + 1 : w->out[2]);
+    if (*end < *begin)
+        *end = *begin;
+}
+
+static int n_parts(int len, int most)
+{
+    return (len + most - 1) / most;
+}
+
+/* Cuts `len` columns from `first` on into as few tiles as possible. */
+static int cut(int first, int len, int most, struct row_tile *tiles)
+{
+    const int n = n_parts(len, most);
+
+    for (int i = 0, at = first; i < n; i++) {
+        tiles[i] = (struct row_tile){ at, len / n + (i < len % n), 1 };
+        at += tiles[i].n;
+    }
+    return n;
+}
+
+/* A row as [begin, end) of tiles of one size, and what is beside them. */
+struct layout {
+    int size, begin, end, kinds, tiles, unequal;
+};
+
+static bool is_better(const struct layout *a, const struct layout *b)
+{
+    if (a->tiles != b->tiles)
+        return a->tiles < b->tiles;
+    if (a->kinds != b->kinds)
+        return a->kinds < b->kinds;
+    return a->unequal < b->unequal;
+}
+
+static struct layout layout_at(int out_w, int most, int size, int begin, int end)
+{
+    const int left = n_parts(begin, most), right = n_parts(out_w - end, most);
+    struct layout x = { size, begin, end, left + (end > begin) + right, 0, 0 };
+
+    x.tiles = left + (end - begin) / size + right;
+    x.unequal = left * size - begin + right * size - (out_w - end);
+    if (x.unequal < 0)
+        x.unequal = -x.unequal;
+    return x;
+}
+
+int tiles_of_row(const struct window *w, int most, struct row_tile *tiles)
+{
+    const int out_w = (int)w->out[2];
+    struct layout best = layout_at(out_w, most, most, out_w, out_w);
+    int inner_begin, inner_end, n;
+
+    inner_columns(w, &inner_begin, &inner_end);
+    if (best.tiles > 2) /* a loop is shorter */
+        best.tiles = INT_MAX;
+    for (int size = most; size > most / 2; size--)
+        for (int begin = inner_begin; begin < inner_begin + size && begin < inner_end; begin++) {
+            const int end = begin + (inner_end - begin) / size * size;
+            const struct layout x = layout_at(out_w, most, size, begin, end);
+
+            if (end > begin && is_better(&x, &best))
+                best = x;
+        }
+    if (best.kinds > MOST_TILES)
+        return 0;
+    n = cut(0, best.begin, most, tiles);
+    if (best.end > best.begin)
+        tiles[n++] =
+            (struct row_tile){ best.begin, best.size, (best.end - best.begin) / best.size };
+    return n + cut(best.end, out_w - best.end, most, tiles + n);
+}
+
+/* What tap kw of output column ow reads. */
+static int64_t column_at(const struct window *w, int64_t ow, int64_t kw)
+{
+    return ow * w->stride[2] + kw * w->dil[2] - w->pad[2];
+}
+
+static bool is_inside(const struct window *w, int64_t column)
+{
+    return column >= 0 && column < w->in[2];
+}
+
+bool has_row_tiles(const struct window *w, int most_columns)
+{
+    struct row_tile tiles[MOST_TILES];
+
+    return tiles_of_row(w, most_columns, tiles) > 0 && windows_reach(w, 2);
+}
+
+/* --- their text ------------------------------------------------------------------------------- */
+
+/* "s0 += w2 * v; s1 += w0 * v;" for an input column under the tile; `fuse`: "FUSE(s0, w2, v); ...".
+ */
+static const char *adds_text(struct bind *bind, const struct window *w, const struct row_tile *tile,
+                             int64_t column, const char *fuse)
+{
+    struct str text = { .arena = bind->arena };
+
+    for (int o = 0; o < tile->n; o++)
+        for (int kw = 0; kw < w->k[2]; kw++)
+            if (column_at(w, tile->first + o, kw) == column)
+                str_printf(&text, "%s%s", text.n ? " " : "",
+                           fuse ? arena_printf(bind->arena, "%s(s%d, v, w%d);", fuse, o, kw)
+                                : arena_printf(bind->arena, "s%d += w%d * v;", o, kw));
+    return str_text(&text);
+}
+
+static const char *tile_key(struct bind *bind, const char *stem, int t)
+{
+    return arena_printf(bind->arena, "%s%d", stem, t);
+}
+
+/* The weights of a row of the kernel that some window of the tile puts on an input. */
+static void bind_tile_weights(struct bind *bind, const struct window *w,
+                              const struct row_tile *tile, int t)
+{
+    int n = 0;
+
+    for (int kw = 0; kw < w->k[2]; kw++) {
+        bool used = false;
+
+        for (int o = 0; o < tile->n; o++)
+            used = used || is_inside(w, column_at(w, tile->first + o, kw));
+        if (used)
+            bind_int(bind, arena_printf(bind->arena, "weight%d_%d", t, n++), kw);
+    }
+    bind_int(bind, tile_key(bind, "n_weights", t), n);
+}
+
+/* The columns of x under a tile. */
+struct reads {
+    const char *left; /* the first of them, in C */
+    int64_t extent;
+};
+
+/* The input columns under a tile, counted from the first of them. */
+static void bind_tile_inputs(struct bind *bind, const struct window *w, const struct row_tile *tile,
+                             int t, const char *fuse, struct reads *reads)
+{
+    const int64_t from = column_at(w, tile->first, 0);
+    const int64_t to = column_at(w, tile->first + tile->n - 1, w->k[2] - 1);
+    int64_t first = -1, last = -1;
+    int n = 0;
+
+    for (int64_t column = from < 0 ? 0 : from; column <= to && column < w->in[2]; column++) {
+        const char *adds = adds_text(bind, w, tile, column, fuse);
+
+        if (!*adds)
+            continue;
+        first = first < 0 ? column : first;
+        last = column;
+        bind_int(bind, arena_printf(bind->arena, "input%d_%d", t, n), column - first);
+        bind_text(bind, arena_printf(bind->arena, "adds%d_%d", t, n++), "%s", adds);
+    }
+    bind_int(bind, tile_key(bind, "n_inputs", t), n);
+    reads->left = tile->count == 1
+                      ? arena_printf(bind->arena, "%" PRId64, first)
+                      : arena_printf(bind->arena, "%s%s", w->stride[2] > 1 ? "ow * STRIDE_W" : "ow",
+                                     w->pad[2] ? " - PAD_LEFT" : "");
+    reads->extent = last - first + 1;
+    bind_text(bind, tile_key(bind, "left", t), "%s", reads->left);
+}
+
+/* "s0 = { 0 }, s1 = { 0 }". */
+static const char *sums_text(struct bind *bind, int n)
+{
+    struct str text = { .arena = bind->arena };
+
+    for (int o = 0; o < n; o++)
+        str_printf(&text, "%ss%d = { 0 }", o ? ", " : "", o);
+    return str_text(&text);
+}
+
+/* Of one tile or another, by its column: "ow < 8 ? 0 : ow * STRIDE_W". */
+static void add_choice(struct str *out, const struct row_tile *tile, bool last, const char *value)
+{
+    if (!last)
+        str_printf(out, "ow < %d ? ", tile->first + tile->n * tile->count);
+    str_printf(out, "%s%s", value, last ? "" : " : ");
+}
+
+void bind_row_tiles(struct bind *bind, const struct window *w, int most_columns, const char *fuse)
+{
+    struct row_tile tiles[MOST_TILES];
+    const int n = tiles_of_row(w, most_columns, tiles);
+    struct str choice = { .arena = bind->arena }, left = choice, extent = choice;
+    int64_t most_extent = 0;
+    int most = 0;
+    bool uneven = false;
+
+    for (int t = 0; t < n; t++) {
+        const int end = tiles[t].first + tiles[t].n * tiles[t].count;
+        const bool last = t + 1 == n;
+        struct reads reads;
+
+        most = tiles[t].n > most ? tiles[t].n : most;
+        uneven = uneven || tiles[t].n != tiles[0].n;
+        if (last || tiles[t].n != tiles[t + 1].n)
+            str_printf(&choice, last ? "%d" : "ow < %d ? %d : ", last ? tiles[t].n : end,
+                       tiles[t].n);
+        bind_text(bind, tile_key(bind, "when", t),
+                  n == 1 ? ""
+                  : last ? "else "
+                  : t    ? "else if (ow < %d) "
+                         : "if (ow < %d) ",
+                  end);
+        bind_text(bind, tile_key(bind, "sums", t), "%s", sums_text(bind, tiles[t].n));
+        bind_int(bind, tile_key(bind, "n_sums", t), tiles[t].n);
+        bind_tile_weights(bind, w, &tiles[t], t);
+        bind_tile_inputs(bind, w, &tiles[t], t, fuse, &reads);
+        add_choice(&left, &tiles[t], last, reads.left);
+        add_choice(&extent, &tiles[t], last, arena_printf(bind->arena, "%" PRId64, reads.extent));
+        most_extent = reads.extent > most_extent ? reads.extent : most_extent;
+    }
+    bind_text(bind, "strip_left", "%s", str_text(&left));
+    bind_text(bind, "strip_extent", "%s", str_text(&extent));
+    bind_int(bind, "most_extent", most_extent);
+    bind_int(bind, "n_tiles", n);
+    bind_flag(bind, "uneven", uneven);
+    bind_text(bind, "choice_of_columns", "%s", str_text(&choice));
+    bind_text(bind, "more", uneven ? ", columns" : "");
+    bind_text(bind, "columns", uneven ? "columns" : "%d", most);
+    bind_int(bind, "most_columns", most);
+}

@@ -1,0 +1,392 @@
+/* tile_end.c - see tile_end.h. */
+#include "codegen_c/microkernel/tile_end.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "codegen_c/expr/codec.h"
+#include "codegen_c/expr/decode.h"
+#include "codegen_c/kernels/anchor.h"
+#include "codegen_c/microkernel/pitch.h"
+
+/* How an operand lies beside the sums: beside vectors across channels results do not. */
+enum beside {
+    BESIDE_NOTHING, /* in another way: the tile does not take it */
+    BESIDE_SUMS,    /* it is one of them, or made of them */
+    BESIDE_ALL,     /* one number */
+    BESIDE_CHANNELS,
+    BESIDE_RESULTS /* one number for each result */
+};
+
+struct ending {
+    struct bind *bind;
+    const struct window *w;
+    const struct tile_place *place;
+    const char *vector, *lanes;
+    struct str name, params, shared, channel, fetch, nodes, args;
+    struct map variables; /* name of a value computed so far -> its variable */
+    int n;                /* nodes */
+};
+
+static const struct type *result_type(const struct ending *e)
+{
+    return &e->bind->region->fn->ret->inputs[0]->type;
+}
+
+static enum beside lies(const struct ending *e, const struct node *node, int input)
+{
+    const struct value *value = node->inputs[input];
+    const struct type *type = &value->type, *result = result_type(e);
+    const int channels = e->w->out_channels_last ? result->rank - 1 : 1; /* the dim of them */
+    const int own = type->rank - result->rank + channels;
+    const int64_t n = type_elements(type);
+    double number;
+
+    if (map_get(&e->variables, value->name))
+        return BESIDE_SUMS;
+    if (type->dtype != DTYPE_F32 || value->kind == VALUE_OUTPUT)
+        return BESIDE_NOTHING;
+    if (value->kind == VALUE_CONSTANT && value_uniform(value, &number))
+        return BESIDE_ALL;
+    if (node->op == OP_BIAS_ADD && input == 1)
+        return node->attrs.axis.axis == channels ? BESIDE_CHANNELS : BESIDE_NOTHING;
+    if (type_same_shape(type, result))
+        return e->place->across ? BESIDE_NOTHING : BESIDE_RESULTS;
+    return own >= 0 && n == e->w->out_c && type->dim[own] == n ? BESIDE_CHANNELS : BESIDE_NOTHING;
+}
+
+/* Adds a number that all sums share as a parameter; the name of its vector is returned. */
+static const char *add_number(struct ending *e, const char *stem, double number)
+{
+    struct arena *arena = e->bind->arena;
+    const char *name = arena_printf(arena, "%s_%d", stem, e->n);
+
+    str_printf(&e->params, ", float %s", name);
+    str_printf(&e->shared, "const %s %s_all = %s - (%s){ 0 };\n", e->vector, name, name, e->vector);
+    str_printf(&e->args, ", %s", bind_literal(e->bind, DTYPE_F32, number));
+    if (isinf(number))
+        bind_include(e->bind, "math.h");
+    return arena_printf(arena, "%s_all", name);
+}
+
+/* "(first + j) * 64 + block" of the first sum, in an array whose pixels are so far apart. */
+static const char *first_index(struct ending *e, const char *pitch)
+{
+    return arena_printf(e->bind->arena, "%s * %s + %s", e->place->pixel, pitch, e->place->channel);
+}
+
+/* An operand's own; where its pixels lie side by side there is a name for how many elements one
+ * has.
+ */
+static const char *pixel_step_of(struct ending *e, const struct value *value)
+{
+    const struct operand operand = operand_of(e->bind->region, value);
+
+    return operand.apart ? arena_printf(e->bind->arena, "%" PRId64, operand.pixel_step)
+                         : e->place->channels;
+}
+
+/* From a pixel of the tile to the next, where those of y lie so far apart. */
+static const char *step_of(struct bind *bind, const struct tile_place *place, const char *pitch)
+{
+    return place->apart ? arena_printf(bind->arena, "%s * %s", place->apart, pitch) : pitch;
+}
+
+/* Adds an array of one element for each result as a parameter. */
+static void add_results(struct ending *e, struct value *value, const char *type, const char *name)
+{
+    const char *pitch = pixel_step_of(e, value);
+
+    str_printf(&e->params, ", const %s *%s, int %s_step", type, name, name);
+    str_printf(&e->args, ", &%s[%s], %s", bind_operand(e->bind, value), first_index(e, pitch),
+               step_of(e->bind, e->place, pitch));
+}
+
+static const char *read_input(struct ending *e, const struct node *node, int input)
+{
+    struct arena *arena = e->bind->arena;
+    struct value *value = node->inputs[input];
+    const char *known = map_get(&e->variables, value->name);
+    const char *name = arena_printf(arena, "%c_%d", 'a' + input, e->n);
+    double number = 0;
+
+    /* Usual are what the node before makes, and one number for each channel. */
+    switch (lies(e, node, input)) {
+    case BESIDE_SUMS:
+        if (input > 0 || strcmp(known, arena_printf(arena, "v_%d", e->n - 1)) != 0)
+            str_printf(&e->name, "_%s", known);
+        return known;
+    case BESIDE_ALL:
+        str_printf(&e->name, "_%s", input ? "number" : "of_number");
+        value_uniform(value, &number);
+        return add_number(e, arena_printf(arena, "%c", 'a' + input), number);
+    case BESIDE_CHANNELS:
+        if (input == 0)
+            str_add(&e->name, "_of_channels");
+        str_printf(&e->params, ", const float *%s", name);
+        str_printf(&e->args, ", &%s[%s]", bind_operand(e->bind, value), e->place->channel);
+        if (e->place->across) {
+            bind_helper(e->bind, "read_here");
+            str_printf(&e->shared, "READ_HERE(%s)\n", name);
+            return arena_printf(arena, "(%s[c] - (%s){ 0 })", name, e->vector);
+        }
+        if (e->place->some || e->place->twice)
+            bind_bytes_helper(e->bind, e->place->some ? "load_some" : "load_twice");
+        if (e->place->some)
+            str_printf(&e->channel,
+                       " const %s %s_##v = load_some(&%s[v * %s], n_channels - v * %s);", e->vector,
+                       name, name, e->lanes, e->lanes);
+        else if (e->place->twice)
+            str_printf(&e->channel, " const %s %s_##v = load_twice(%s);", e->vector, name, name);
+        else
+            str_printf(&e->channel, " const %s %s_##v = *(const %s *)&%s[v * %s];", e->vector, name,
+                       e->vector, name, e->lanes);
+        return arena_printf(arena, "%s_##v", name);
+    case BESIDE_RESULTS:
+        str_printf(&e->name, "_%s", input ? "results" : "of_results");
+        add_results(e, value, "float", name);
+        if (e->bind->machine->far_l3)
+            str_printf(&e->fetch, " __builtin_prefetch(&%s[j * %s_step + v * %s], 0, 2);", name,
+                       name, e->lanes);
+        if (e->place->some)
+            bind_bytes_helper(e->bind, "load_some");
+        if (e->place->some)
+            return arena_printf(arena, "load_some(&%s[j * %s_step + v * %s], n_channels - v * %s)",
+                                name, name, e->lanes, e->lanes);
+        return arena_printf(arena, "*(const %s *)&%s[j * %s_step + v * %s]", e->vector, name, name,
+                            e->lanes);
+    case BESIDE_NOTHING: break;
+    }
+    return NULL;
+}
+
+static void add_variable(struct ending *e, const char *name, const char *text)
+{
+    str_printf(&e->nodes, "%s %s = %s; ", e->vector, name, text);
+}
+
+/* Limits that are none are left out; the upper one wins when they cross: as in scalar.c. */
+static void add_clip(struct ending *e, const struct node *node, const char *name)
+{
+    const double most = isnan(node->attrs.clip.a_max) ? INFINITY : node->attrs.clip.a_max;
+    const double low = isnan(node->attrs.clip.a_min) ? -INFINITY : node->attrs.clip.a_min;
+    const double least = low > most ? most : low;
+
+    if (least > -INFINITY && most < INFINITY) {
+        str_add(&e->name, "_within");
+        str_printf(&e->nodes, "WITHIN(%s, %s, ", name, add_number(e, "low", least));
+        str_printf(&e->nodes, "%s) ", add_number(e, "high", most));
+    } else if (least > -INFINITY) {
+        str_add(&e->name, "_at_least");
+        str_printf(&e->nodes, "AT_LEAST(%s, %s) ", name, add_number(e, "low", least));
+    } else if (most < INFINITY) {
+        str_add(&e->name, "_at_most");
+        str_printf(&e->nodes, "AT_MOST(%s, %s) ", name, add_number(e, "high", most));
+    }
+}
+
+static const char *sign_of(enum op op)
+{
+    switch (op) {
+    case OP_ADD:
+    case OP_BIAS_ADD: return "+";
+    case OP_SUBTRACT: return "-";
+    case OP_MULTIPLY: return "*";
+    default: return NULL;
+    }
+}
+
+/* "relu" of "nn.relu". */
+static const char *short_name(enum op op)
+{
+    const char *dot = strrchr(op_name(op), '.');
+
+    return dot ? dot + 1 : op_name(op);
+}
+
+/* Codes that are read along with the results become numbers. */
+static bool add_decoder(struct ending *e, const struct node *node)
+{
+    struct arena *arena = e->bind->arena;
+    struct value *value = node->inputs[0];
+    const char *name = arena_printf(arena, "v_%d", ++e->n),
+               *codes = arena_printf(arena, "a_%d", e->n);
+    const char *load = e->place->some ? "load_some_bytes" : "load_bytes";
+    const char *rest = e->place->some ? arena_printf(arena, ", n_channels - v * %s", e->lanes) : "";
+
+    if (!e->place->codes || value->kind != VALUE_PARAM ||
+        !decode_has_vectors(e->bind, &value->type) ||
+        !type_same_shape(&value->type, result_type(e)) || node->outputs[0]->type.dtype != DTYPE_F32)
+        return false;
+    if (e->place->some)
+        bind_bytes_helper(e->bind, load);
+    str_printf(&e->name, "_%s", decode_name(e->bind, &value->type));
+    add_results(e, value, "uint8_t", codes);
+    add_variable(e, name,
+                 arena_printf(arena, "%s(%s(&%s[j * %s_step + v * %s]%s))",
+                              e->place->some ? decode_of_bytes(e->bind, &value->type)
+                                             : decode_of_loaded(e->bind, &value->type),
+                              load, codes, codes, e->lanes, rest));
+    map_set(&e->variables, node->outputs[0]->name, arena_strdup(arena, name));
+    return true;
+}
+
+/* The results become codes, if nothing follows. */
+static bool add_encoder(struct ending *e, const struct node *node)
+{
+    struct arena *arena = e->bind->arena;
+    const struct type *type = &node->outputs[0]->type;
+    const char *name = arena_printf(arena, "v_%d", ++e->n), *codes;
+
+    if (!e->place->codes || node->next || !decode_has_vectors(e->bind, type) ||
+        !node->attrs.cast.saturate || lies(e, node, 0) != BESIDE_SUMS)
+        return false;
+    codes = codec_codes(e->bind, decode_format(type));
+    if (!codes)
+        return false;
+    str_printf(&e->name, "_to_%s", decode_name(e->bind, type));
+    str_printf(&e->nodes, "const vector_u32 %s = %s(%s); ", name, codes, read_input(e, node, 0));
+    map_set(&e->variables, node->outputs[0]->name, arena_strdup(arena, name));
+    return true;
+}
+
+/* What is added to the text does what scalar_ops.def says of the operator. */
+static bool add_node(struct ending *e, const struct node *node)
+{
+    struct arena *arena = e->bind->arena;
+    const char *name, *sign = sign_of(node->op);
+    const char *a, *b = NULL;
+
+    if (node->op == OP_CAST)
+        return node->inputs[0]->type.dtype == DTYPE_F32 ? add_encoder(e, node)
+                                                        : add_decoder(e, node);
+    name = arena_printf(arena, "v_%d", ++e->n);
+    if (node->n_outputs != 1 || !type_same_shape(&node->outputs[0]->type, result_type(e)) ||
+        node->outputs[0]->type.dtype != DTYPE_F32)
+        return false;
+    for (int i = 0; i < node->n_inputs; i++)
+        if (i > 1 || lies(e, node, i) == BESIDE_NOTHING)
+            return false;
+    if (node->op != OP_CLIP)
+        str_printf(&e->name, "_%s", short_name(node->op));
+    a = read_input(e, node, 0);
+    if (node->n_inputs > 1)
+        b = read_input(e, node, 1);
+    if (sign && b) {
+        add_variable(e, name, arena_printf(arena, "%s %s %s", a, sign, b));
+    } else if (node->op == OP_RELU) {
+        add_variable(e, name, a);
+        str_printf(&e->nodes, "AT_LEAST(%s, (%s){ 0 }) ", name, e->vector);
+    } else if (node->op == OP_CLIP) {
+        add_variable(e, name, a);
+        add_clip(e, node, name);
+    } else if (node->op == OP_LEAKY_RELU) {
+        add_variable(e, name, a);
+        b = add_number(e, "slope", node->attrs.alpha_beta.alpha);
+        str_printf(&e->nodes, "WHERE_NEGATIVE(%s, %s * %s) ", name, b, name);
+    } else if (node->op == OP_PRELU && b) {
+        add_variable(e, name, a);
+        str_printf(&e->nodes, "WHERE_NEGATIVE(%s, %s * %s) ", name, name, b);
+    } else if (node->op == OP_HARD_SIGMOID) {
+        b = add_number(e, "slope", node->attrs.alpha_beta.alpha);
+        add_variable(e, name,
+                     arena_printf(arena, "%s * %s + %s", b, a,
+                                  add_number(e, "middle", node->attrs.alpha_beta.beta)));
+        str_printf(&e->nodes, "WITHIN(%s, (%s){ 0 }, 1 - (%s){ 0 }) ", name, e->vector, e->vector);
+    } else if (node->op == OP_HARD_SWISH) {
+        add_variable(e, name, arena_printf(arena, "%s / 6.0f + 0.5f", a));
+        str_printf(&e->nodes, "WITHIN(%s, (%s){ 0 }, 1 - (%s){ 0 }) %s = %s * %s; ", name,
+                   e->vector, e->vector, name, a, name);
+    } else {
+        return false;
+    }
+    map_set(&e->variables, node->outputs[0]->name, arena_strdup(arena, name));
+    return true;
+}
+
+static struct str empty_text(struct bind *bind)
+{
+    return (struct str){ .arena = bind->arena };
+}
+
+bool tile_end_of(struct bind *bind, const struct window *w, const struct tile_place *place,
+                 const char *vector, const char *lanes, struct tile_end *out)
+{
+    const struct region *region = bind->region;
+    struct ending e = { .bind = bind,
+                        .w = w,
+                        .place = place,
+                        .vector = vector,
+                        .lanes = lanes,
+                        .name = empty_text(bind),
+                        .params = empty_text(bind),
+                        .shared = empty_text(bind),
+                        .channel = empty_text(bind),
+                        .fetch = empty_text(bind),
+                        .nodes = empty_text(bind),
+                        .args = empty_text(bind),
+                        .variables = { .arena = bind->arena } };
+
+    if ((!w->out_channels_last && !place->across) || region->fn->ret->n_inputs != 1 ||
+        (!place->codes &&
+         (region->fn->first != region->anchor || result_type(&e)->dtype != DTYPE_F32)) ||
+        region->anchor->outputs[0]->type.dtype != DTYPE_F32)
+        return false;
+    map_set(&e.variables, region->anchor->outputs[0]->name, arena_strdup(bind->arena, "v_0"));
+    for (const struct node *node = region->fn->first; node; node = node->next)
+        if (node != region->anchor && !add_node(&e, node))
+            return false;
+    *out = (struct tile_end){
+        .name = str_text(&e.name),
+        .params = str_text(&e.params),
+        .shared = str_text(&e.shared),
+        .channel = str_text(&e.channel),
+        .fetch = str_text(&e.fetch),
+        .first = "v_0",
+        .nodes = str_text(&e.nodes),
+        .result = map_get(&e.variables, region->fn->ret->inputs[0]->name),
+        .args = str_text(&e.args),
+    };
+    out->codes = result_type(&e)->dtype != DTYPE_F32;
+    out->some = place->some;
+    return out->result != NULL;
+}
+
+const char *tile_end_y(struct bind *bind, const struct tile_place *place)
+{
+    const char *pitch = pitch_of_y(bind->region, place->channels);
+
+    return arena_printf(bind->arena, "&y[%s * %s + %s], %s", place->pixel, pitch, place->channel,
+                        step_of(bind, place, pitch));
+}
+
+/* A statement that stores a result of the tile. */
+static const char *store_text(struct bind *bind, const struct tile_end *end, bool some)
+{
+    const char *rest = some ? ", n_channels - v * LANES" : "";
+
+    if (some)
+        bind_bytes_helper(bind, end->codes ? "store_some_bytes" : "store_some");
+    if (end->codes)
+        return arena_printf(bind->arena, "%s(&y[j * step + v * LANES], %s%s);",
+                            some ? "store_some_bytes" : "store_bytes", end->result, rest);
+    return some ? arena_printf(bind->arena, "store_some(&y[j * step + v * LANES], %s%s);",
+                               end->result, rest)
+                : arena_printf(bind->arena, "*(vector_f32 *)&y[j * step + v * LANES] = %s;",
+                               end->result);
+}
+
+void tile_end_keys(struct bind *bind, const struct tile_end *end, bool some, struct keys *keys)
+{
+    keys_offer(keys, "stores", end ? "1" : "");
+    keys_set_flag(keys, "channels", end && *end->channel);
+    keys_set_flag(keys, "whole", !some);
+    keys_offer(keys, "ty", end && end->codes ? "uint8_t" : "float");
+    keys_offer(keys, "end_params", end ? end->params : "");
+    keys_offer(keys, "end_channel", end ? end->channel : "");
+    keys_offer(keys, "end_shared", end ? end->shared : "");
+    keys_offer(keys, "end_first", end ? end->first : "");
+    keys_offer(keys, "end_nodes", end ? end->nodes : "");
+    keys_offer(keys, "store", end ? store_text(bind, end, some) : "");
+}

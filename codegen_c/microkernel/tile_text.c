@@ -1,0 +1,254 @@
+/* tile_text.c - see tile_text.h. */
+#include "codegen_c/microkernel/tile_text.h"
+
+#include "codegen_c/expr/decode.h"
+#include "codegen_c/microkernel/limits.h"
+
+enum {
+    LINE = 16, /* numbers of a cache line */
+    NEAR = 12  /* inputs whose weights are fetched into the first cache before they are needed,
+                  where the third is far: 8 to 16 are alike (docs/kernels.md) */
+};
+
+int tile_line(void)
+{
+    return LINE;
+}
+
+void tile_add_list(struct str *out, const char *name, int vectors)
+{
+    str_printf(out, "#define %s(DO, j)", name);
+    for (int v = 0; v < vectors; v++)
+        str_printf(out, " DO(j, %d)", v);
+    str_add(out, "\n");
+}
+
+void tile_add_condition(struct str *out, int n, int i)
+{
+    if (n > 1)
+        str_printf(out, "%s%s\n",
+                   i == 0                      ? "#if "
+                   : *tile_shapes[i].condition ? "#elif "
+                                               : "#else",
+                   tile_shapes[i].condition);
+}
+
+static void add_shape(struct str *out, const char *pixels, const char *tile, const char *suffix,
+                      const char *lanes, const struct tile_shape *shape)
+{
+    const bool one = shape->vectors == 1 && shape->lanes > 1;
+
+    str_printf(out, "enum { %s = %d, %s = ", pixels, shape->pixels, tile);
+    if (shape->short_end)
+        str_printf(out, "%d", tile_channels(shape));
+    else if (!one)
+        str_printf(out, "%d", shape->vectors);
+    if (shape->lanes > 1 && !shape->short_end)
+        str_printf(out, "%s%s", one ? "" : " * ", lanes);
+    str_printf(out, " };\n#define EACH_PIXEL%s(DO)", suffix);
+    for (int j = 0; j < shape->pixels; j++)
+        str_printf(out, " DO(%d)", j);
+    str_add(out, "\n");
+    tile_add_list(out, arena_printf(out->arena, "EACH_VECTOR%s", suffix), shape->vectors);
+}
+
+static void bind_vector24(struct bind *bind)
+{
+    struct keys keys;
+
+    bind_row_vector(bind, TILE_THREE_QUARTERS / 3);
+    if (bind_own_helper(bind, "vector24"))
+        return;
+    keys_init(&keys, bind->arena);
+    keys_set_flag(&keys, "generic", bind->machine->lanes == 0);
+    bind_new_helper(bind, "vector24", "templates/helpers/vector24.c.tmpl", &keys);
+}
+
+struct row_vector bind_tile_vector(struct bind *bind, const struct tile_name *naming)
+{
+    bind_vector(bind);
+    if (tile_is_mixed(bind->machine, naming))
+        bind_vector24(bind);
+    return tile_is_short(bind->machine, naming)
+               ? bind_row_vector(bind, naming->narrow)
+               : (struct row_vector){ .type = "vector_f32",
+                                      .lanes = "LANES",
+                                      .most = tile_shapes[0].lanes };
+}
+
+/* The helper that defines the extents and the lists of a class; tells the most that they may be. */
+static void bind_shapes(struct bind *bind, const struct tile_name *naming, struct tile *out)
+{
+    const char *name = arena_printf(bind->arena, "tile_shape%s", naming->suffix);
+    const int n = bind->machine->lanes ? 1 : N_TILE_SHAPES;
+    struct str text = { .arena = bind->arena };
+    struct keys keys;
+
+    for (int i = 0; i < n; i++) {
+        const struct tile_shape shape = n == 1 ? naming->shape : tile_named_shape(naming, i);
+
+        tile_add_condition(&text, n, i);
+        add_shape(&text, out->pixels, out->channels, naming->suffix, naming->vector.lanes, &shape);
+        if (shape.pixels > out->most_pixels)
+            out->most_pixels = shape.pixels;
+        if (tile_channels(&shape) > out->most_channels)
+            out->most_channels = tile_channels(&shape);
+    }
+    if (n > 1)
+        str_add(&text, "#endif\n");
+    if (bind_own_helper(bind, name))
+        return;
+    keys_init(&keys, bind->arena);
+    keys_set(&keys, "PIXELS", naming->pixels);
+    keys_set(&keys, "TILE", naming->tile);
+    keys_set(&keys, "shapes", str_text(&text));
+    bind_new_helper(bind, name, "templates/helpers/tile_shape.c.tmpl", &keys);
+}
+
+/* What becomes of the sums, if it is not an array. */
+static void bind_end(struct bind *bind, const struct tile_end *end, struct keys *keys)
+{
+    keys_set_flag(keys, "stores", end != NULL);
+    keys_offer(keys, "some", end && end->some ? "1" : "");
+    if (end && end->some)
+        bind_bytes_helper(bind, "store_some");
+    keys_offer(keys, "end_params", end ? end->params : "");
+    keys_offer(keys, "end_shared", end ? end->shared : "");
+    keys_offer(keys, "channels", end && *end->channel ? "1" : "");
+    keys_offer(keys, "end_channel", end ? end->channel : "");
+    keys_offer(keys, "end_fetches", end && *end->fetch ? "1" : "");
+    keys_offer(keys, "end_fetch", end ? end->fetch : "");
+    keys_offer(keys, "end_first", end ? end->first : "");
+    keys_offer(keys, "end_nodes", end ? end->nodes : "");
+    keys_offer(keys, "end_result", end ? end->result : "");
+    if (end)
+        bind_limit_macros(bind);
+}
+
+/* What a pixel reads of x for a pair and a product: operands in memory, or registers
+ * (pairs.c.tmpl). */
+static void set_inputs_of_pairs(struct bind *bind, int64_t step, struct keys *keys)
+{
+    struct arena *arena = bind->arena;
+    const char *input = step ? arena_printf(arena, "x[j * %d]", (int)step) : "x##j[k]";
+    const char *next = step ? arena_printf(arena, "x[j * %d + 1]", (int)step) : "x##j[k + 1]";
+    const char *other = step ? arena_printf(arena, "at[j * %d]", (int)step) : "x##j[at]";
+    const bool registers = bind->machine->adders == ADDERS_REGISTERS;
+    const char *read =
+        arena_printf(arena, "{ SPREAD(u0, %s) SPREAD(u1, %s) SPREAD(u2, %s) ", input, next, other);
+
+    keys_set_flag(keys, "registers", registers);
+    keys_set(keys, "input", registers ? "u0" : input);
+    keys_set(keys, "next_input", registers ? "u1" : next);
+    keys_set(keys, "other_input", registers ? "u2" : other);
+    keys_set(keys, "read", registers ? read : "");
+    keys_set(keys, "read_other", registers ? arena_printf(arena, "{ SPREAD(u2, %s) ", other) : "");
+    keys_set(keys, "end_read", registers ? " }" : "");
+}
+
+/* How the tile of pairs reads x. */
+static const char *new_tile_of_pairs(struct bind *bind, const char *name, enum tile_form form,
+                                     int64_t step, struct keys *keys)
+{
+    const bool rows = form == TILE_PAIRS_ROWS, ahead = rows || form == TILE_PAIRS_AHEAD;
+    struct arena *arena = bind->arena;
+
+    bind_helper(bind, "read_here");
+    keys_set_flag(keys, "rows", rows);
+    keys_set_flag(keys, "stepped", step > 0);
+    keys_set_flag(keys, "pointers", !rows && step == 0);
+    keys_set_flag(keys, "strided", rows && step == 0);
+    keys_set(keys, "x",
+             step > 0 ? "const float *x"
+             : rows   ? "const float *x, int step"
+                      : "const float *const *x");
+    keys_set(keys, "ahead", ahead ? "const float *ahead, " : "");
+    set_inputs_of_pairs(bind, step, keys);
+    keys_set(keys, "next", step ? "x += 2" : "k += 2");
+    keys_set(keys, "is_pair", step ? "x < end" : "k < paired");
+    keys_offer(keys, "of_x",
+               step   ? arena_printf(arena, "x[j * %d + k]", (int)step)
+               : rows ? "x[j * step + k]"
+                      : "x[j][k]");
+    return bind_new_helper(bind, name, "templates/helpers/tile_pairs.c.tmpl", keys);
+}
+
+const char *new_tile_fn(struct bind *bind, const char *name, const struct tile_name *naming,
+                        const char *each_vector, enum tile_form form, int64_t step)
+{
+    const bool mixed = tile_is_mixed(bind->machine, naming);
+    const bool fetches = form == TILE_AHEAD || form == TILE_EVENLY || form == TILE_PAIRS_AHEAD ||
+                         form == TILE_PAIRS_ROWS;
+    const bool more_evenly = form == TILE_MORE_EVENLY, more = more_evenly || form == TILE_MORE;
+    const bool evenly = form == TILE_EVENLY || form == TILE_ROWS_EVENLY || more_evenly;
+    const bool rows = form == TILE_ROWS || form == TILE_ROWS_EVENLY;
+    struct keys keys;
+
+    keys_init(&keys, bind->arena);
+    if (naming->apart)
+        bind_helper(bind, "apart");
+    keys_set(&keys, "linkage", naming->apart ? "static APART" : "static inline");
+    keys_offer(&keys, "PIXELS", naming->pixels);
+    keys_set(&keys, "TILE", naming->tile);
+    keys_set(&keys, "each_pixel", arena_printf(bind->arena, "EACH_PIXEL%s", naming->suffix));
+    keys_set(&keys, "each_vector", each_vector);
+    keys_set(&keys, "vector", mixed ? "VECTOR24(v)" : naming->vector.type);
+    keys_set(&keys, "lanes", naming->vector.lanes);
+    keys_offer(&keys, "short", mixed || tile_is_short(bind->machine, naming) ? "1" : "");
+    keys_offer(&keys, "fuse", mixed ? "FUSE24(v)" : naming->vector.fuse ? naming->vector.fuse : "");
+    keys_set_flag(&keys, "fetches", fetches);
+    keys_offer(&keys, "near",
+               form == TILE_EVENLY || form == TILE_PARTS ? arena_printf(bind->arena, "%d", NEAR)
+                                                         : "");
+    keys_offer(&keys, "line", evenly ? "fetch" : arena_printf(bind->arena, "%d", LINE));
+    keys_offer(&keys, "fetched", evenly ? "`fetch` numbers" : "a cache line");
+    keys_offer(&keys, "are", evenly ? "are" : "is");
+    keys_offer(&keys, "fetch_param", evenly ? " int fetch," : "");
+    bind_end(bind, naming->end, &keys);
+    if (form >= TILE_PAIRS)
+        return new_tile_of_pairs(bind, name, form, step, &keys);
+    keys_set_flag(&keys, "taps", form == TILE_TAPS || form == TILE_AHEAD || form == TILE_EVENLY);
+    keys_set_flag(&keys, "offsets", form == TILE_OFFSETS);
+    keys_set_flag(&keys, "rows", rows);
+    keys_set_flag(&keys, "more", more);
+    keys_set_flag(&keys, "fetches_rows", rows || more_evenly);
+    keys_offer(&keys, "more_evenly", more_evenly ? "1" : "");
+    keys_set_flag(&keys, "parts", form == TILE_PARTS);
+    keys_set_flag(&keys, "adds", more || form == TILE_PARTS);
+    keys_set_flag(&keys, "pointers", step == 0);
+    keys_set_int(&keys, "step", step);
+    keys_offer(&keys, "results",
+               naming->end
+                   ? arena_printf(bind->arena, "float *y, int step, int n_pixels%s%s",
+                                  naming->end->some ? ", int n_channels" : "", naming->end->params)
+                   : "float *sum");
+    keys_offer(&keys, "becomes",
+               naming->end
+                   ? arena_printf(bind->arena,
+                                  "y[j * step + i] of pixel j < n_pixels and channel i%s becomes%s",
+                                  naming->end->some ? " < n_channels" : "",
+                                  naming->end->some ? "\n *" : "")
+                   : arena_printf(bind->arena, "sum[j * %s + i] becomes", naming->tile));
+    keys_offer(&keys, "then", naming->end ? ", and then END" : "");
+    keys_set_flag(&keys, "strided", rows || more);
+    return bind_new_helper(bind, name, "templates/helpers/tile_f32.c.tmpl", &keys);
+}
+
+struct tile bind_named_tile(struct bind *bind, struct tile_name *naming, enum tile_form form,
+                            int64_t step)
+{
+    const char *name = tile_fn_name(bind->arena, naming, "", form, step);
+    struct tile tile = { .fn = bind_own_helper(bind, name),
+                         .pixels = naming->pixels,
+                         .channels = naming->tile };
+
+    naming->vector = tile.vector = bind_tile_vector(bind, naming);
+    bind_shapes(bind, naming, &tile);
+    if (!tile.fn)
+        tile.fn =
+            new_tile_fn(bind, name, naming,
+                        arena_printf(bind->arena, "EACH_VECTOR%s", naming->suffix), form, step);
+    keys_offer(bind->keys, "pixels", tile.pixels);
+    keys_offer(bind->keys, "tile", tile.channels);
+    return tile;
+}

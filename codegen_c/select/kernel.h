@@ -1,0 +1,280 @@
+/* kernel.h - a kernel is a row of kernels.def: which region it takes, how it fills its template.
+ *
+ * The template (templates/kernels/NAME.c.tmpl) holds the C text of the region function; bind
+ * computes every key in it, chooses and packs the weights, and says how much scratch it needs.
+ * Functions of the generated file that several kernels share are helpers: runtime/embed/NAME.h. */
+#ifndef CODEGEN_C_SELECT_KERNEL_H
+#define CODEGEN_C_SELECT_KERNEL_H
+
+#include "codegen_c/codegen.h"
+#include "codegen_c/expr/operand.h"
+#include "codegen_c/machine/features.h"
+#include "codegen_c/machine/machine.h"
+#include "codegen_c/select/knob.h"
+#include "codegen_c/text/template.h"
+#include "relay_ir/region.h"
+
+/* How a result may lie over what its region reads (codegen_c/kernels/lead.h). */
+struct lead {
+    int param;    /* of the region: what is read */
+    size_t bytes; /* that the result begins in front of it, or more … */
+    bool exact;   /* … or no more */
+};
+
+/* One region function about to be written. */
+struct region {
+    struct function *fn;
+    struct node *call;   /* in main */
+    struct node *anchor; /* the node that is not element-wise; NULL = an element-wise chain. What
+                            stands before it are decoders (relay_ir/region.h): its prologue */
+    const struct kernel *kernel;
+    const struct machine *machine; /* that the C is written for; never NULL */
+    enum winograd winograd;        /* --winograd */
+    bool amx;           /* products of floats by AMX are wanted: they pay for the whole network */
+    const char *c_name; /* "region_conv1": an identifier, unique in the file */
+    int index;          /* execution order */
+    int parts;          /* that may run at the same time (parallel.h); 1 = it is whole */
+    size_t largest;     /* bytes of the largest value between regions: scratch that fits
+                           beside what is read without being more costs no memory */
+    const char *const *params;  /* C names of fn's parameters: "x", "x2", "residual" */
+    const char *const *results; /* and of its results: "y", "y2" */
+    size_t scratch_bytes;       /* asked for by bind; an extra `void *scratch` parameter, after the
+                                   results */
+    size_t parallel_loop; /* where in its text the loop begins that //#parallel stands above */
+    size_t scratch_naive; /* what it would be without sharing, where that differs; else 0 */
+    int winograd_tile;    /* outputs in each direction; 0 = another kernel. Set by bind, and … */
+    size_t winograd_more; /* … the bytes of its weights beyond those of direct products */
+    size_t amx_more; /* bytes of its weights' parts beyond those of the weights; 0 = none. Set by
+                        bind */
+    bool pairs;      /* sums by pairs of products (codegen_c/kernels/conv/conv_pairs.c). Set by bind */
+    bool keep_zeros; /* --skip-zeros off; else … */
+    bool leaves_zeros_out; /* … it may read no weights of inputs that are 0 (zeros.h). Set by bind
+                            */
+    bool in_place;         /* the plan put the first result over a parameter of the same size … */
+    int over;              /* … this one: they are one argument, and have one name */
+    bool can_lead;         /* its result may reach into what it reads … */
+    struct lead lead;      /* … so … */
+    bool leads;            /* … which the plan has made use of: no `restrict` for the two */
+    bool tight;            /* the plan wants it to do without the scratch that it can spare */
+    const struct choice *choice;         /* how to write it (knob.h); NULL = as usual */
+    struct knob_range knobs[KNOB_COUNT]; /* what there was to choose, once bind has run */
+    struct features features;            /* of its time, if bind tells them */
+
+    /* Where the plan stored values as parts of others (codegen_c/plan/plan.h): */
+    const struct operand *operands;        /* [n_params], and … */
+    const struct operand *result_operands; /* … of the results; NULL: all lie side by side */
+    bool planes_apart;                     /* planes of the anchor's input 0 are read where they lie
+                                              (operand.plane_rows). Set by bind */
+    const bool *absent; /* [n_params] of a concatenation: lies in the result already, and is no
+                           parameter in C; NULL = none */
+    struct external *external; /* another target runs it: no anchor and no kernel; else NULL */
+};
+
+/* What bind works with. Keys go into `keys`; everything else is remembered for the emitters. */
+struct bind {
+    struct ctx *ctx;
+    struct arena *arena; /* lives as long as the emission */
+    struct region *region;
+    struct keys *keys;
+    const struct machine *machine; /* that the C is written for; never NULL */
+    struct codegen *codegen;       /* opaque here: the output under construction */
+};
+
+struct kernel {
+    const char *name; /* "conv2d_direct"; its template is NAME.c.tmpl */
+    enum op anchor;   /* OP_COUNT = element-wise chain */
+    /* False: *why says what was found and wanted. */
+    bool (*accepts)(const struct region *region, const char **why);
+    bool (*bind)(struct bind *bind);
+    bool in_place; /* y may be the anchor's input 0 (of a chain: any operand) where shape
+                      and type agree: element i is written after its last read */
+};
+
+/* Kernels whose result may begin in front of what the anchor's input 0 reads, and reach into it,
+ * are LEADS(name, leads): whether it may, of this region, and how many bytes in front (at least:
+ * codegen_c/kernels/lead.h). Element-wise operands lie elsewhere. */
+/* Kernels that can do without scratch, where the arena would have to be larger for it
+ * (region->tight), are SPARES(name, scratch): how many bytes of the arena the region takes else; 0
+ * = it cannot do with less. */
+/* Kernels whose pixels may be parts of greater ones are PITCHED(name, reads, writes): whether the
+ * region can read input i of its anchor, and write its results, so. A pixel is what lies along the
+ * last dim of the value, in as many elements as that has. What writes with a pitch, with one anchor
+ * result, reads element-wise operands of the result's shape with a pitch as well. */
+#define KERNEL(name, anchor, accepts_function, bind_function, in_place)
+#define PITCHED(name, reads_function, writes_function)                                             \
+    bool reads_function(const struct region *region, int input);                                   \
+    bool writes_function(const struct region *region);
+#define LEADS(name, leads_function)                                                                \
+    bool leads_function(const struct region *region, struct lead *lead);
+#define SPARES(name, scratch_function) size_t scratch_function(const struct region *region);
+#include "codegen_c/select/kernels.def"
+#undef KERNEL
+#undef PITCHED
+#undef LEADS
+#undef SPARES
+
+/* A row of kernels.def is KERNEL(name, anchor, accepts, bind, in_place): the name without quotes,
+ * the anchor without OP_ (COUNT for element-wise chains), two functions, declared here from the
+ * table, and true or false. Rows with the same name share a template. */
+#define KERNEL(name, anchor, accepts_function, bind_function, in_place)                            \
+    bool accepts_function(const struct region *region, const char **why);                          \
+    bool bind_function(struct bind *binding);
+#define PITCHED(name, reads_function, writes_function)
+#define LEADS(name, leads_function)
+#define SPARES(name, scratch_function)
+#include "codegen_c/select/kernels.def"
+#undef KERNEL
+#undef PITCHED
+#undef LEADS
+#undef SPARES
+
+/* For regions that are computed together in stripes (codegen_c/plan/depth_first/stripe_text.c). */
+bool accepts_stripes(const struct region *region, const char **why);
+bool bind_stripes(struct bind *bind);
+
+/* For results without elements, whatever the anchor (codegen_c/kernels/move/nothing.c). */
+bool accepts_nothing(const struct region *region, const char **why);
+bool bind_nothing(struct bind *bind);
+
+/* The kernel for a region: of the rows that accept it the one that is chosen (KNOB_KERNEL, which
+ * gets their names, each once), usually the first, or "nothing". NULL after a NO_KERNEL error which
+ * lists every candidate and why it was refused. */
+const struct kernel *kernel_choose(struct ctx *ctx, struct region *region);
+
+/* The first row that takes the region, which is chosen where nobody says otherwise; NULL = none. */
+const struct kernel *kernel_usual(const struct region *region);
+
+/* The row of this name that takes the region; NULL = there is none. */
+const struct kernel *kernel_named(const struct region *region, const char *name);
+
+/* Whether the region's kernel can read input i of its anchor, or write its results, with a pitch.
+ */
+bool kernel_reads_pitched(const struct region *region, int input);
+bool kernel_writes_pitched(const struct region *region);
+
+/* Whether the region's result may lie over what the anchor's input 0 reads, and nothing else. */
+bool kernel_leads(const struct region *region, struct lead *lead);
+
+/* Bytes of scratch that the region takes unless it is tight; 0 = it has no other way. */
+size_t kernel_spares(const struct region *region);
+
+/* --- for bind functions --------------------------------------------------------------------- */
+
+void bind_int(struct bind *bind, const char *key, int64_t value);
+void bind_flag(struct bind *bind, const char *key, bool on); /* for //#if */
+void bind_text(struct bind *bind, const char *key, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* A C literal of `number` in this type; floats exact: decimal where six digits are enough, else hex
+ * ("0.5f", "0x1.99999ap-4f", "INFINITY"). */
+const char *bind_literal(struct bind *bind, enum dtype dtype, double number);
+
+/* The C expression by which the region function reads `value`: a parameter's name ("x", "x2",
+ * "residual"), or the name of a constant array, which is thereby put into the weights file with its
+ * row-major layout. */
+const char *bind_operand(struct bind *bind, struct value *value);
+
+/* What the region reads for input i of its anchor: a parameter or a constant. Where the input has a
+ * decoder, it is that which the decoder reads, of another type than the input. */
+struct value *anchor_source(const struct region *region, int i);
+
+/* C text around an element of that, which makes it an element of the input: "f8e4m3_to_f32(" and
+ * ") * 0.5f"; both empty where there is no decoder. An element read twice is decoded twice. */
+void bind_reads(struct bind *bind, int i, const char **get, const char **got);
+
+/* As bind_operand for a constant, but stored in another order: `packed` (bulk memory of this type;
+ * taken over) replaces the payload; `layout` is for the comment ("OHWI"). */
+const char *bind_packed(struct bind *bind, struct value *value, const struct type *type,
+                        const void *packed, const char *layout);
+
+/* As bind_packed for codes of a small number, one per element in memory: codes of less than 8 bits
+ * lie side by side in the array, the first in the lowest bits. Arrays of uint8_t (int8_t for i8,
+ * uint16_t for f16 and bf16). f32, the scales of codes, is taken as well. */
+const char *bind_codes(struct bind *bind, const char *name, const struct type *type,
+                       const void *codes, const char *layout);
+
+/* Bytes of scratch that the region's function needs, from the arena, aligned to 16: adds the
+ * parameter `void *scratch` (restrict) to "params". */
+void bind_scratch(struct bind *bind, size_t bytes);
+
+/* Whether the text says where a product and a sum are rounded once (docs/deterministic.md; for
+ * Helium always). */
+bool sums_are_fused(const struct bind *bind);
+
+/* Whether numbers of any size, subnormal ones, too, have the same bits everywhere
+ * (--deterministic). */
+bool bits_are_promised(const struct bind *bind);
+
+/* A helper that the text uses: "erf_f32" is runtime/embed/erf_f32.h, pasted once into the file;
+ * "f8e4m3_to_f32" and the like are made by codec.c.
+ * Lines with # are not pasted: includes of system headers move to the top of the file, an include
+ * of "runtime/embed/NAME.h" asks for that helper as well, guards vanish. */
+void bind_helper(struct bind *bind, const char *name);
+void bind_include(struct bind *bind, const char *header); /* "math.h" */
+
+/* A helper made from a template, such as the decoder of a number format: its function if the file
+ * has it already, else NULL; and the function, when it is made. The template has the key `fn`. */
+const char *bind_own_helper(struct bind *bind, const char *name);
+const char *bind_new_helper(struct bind *bind, const char *name, const char *path,
+                            struct keys *keys);
+
+/* Where an element-wise statement stands in the loop nest of the template. Expressions need no
+ * parentheses around them. */
+struct position {
+    int rank;                    /* of the region's output */
+    const char *coord[MAX_RANK]; /* C expression of each output coordinate ("oc"), "0" where the
+                                    dim is 1; NULL where this dim and the following ones, up to
+                                    one that is not NULL, have a common coordinate, which no
+                                    operand is broadcast along in part */
+    const char *linear;          /* C expression of the row-major index: where an element lies in
+                                    what lies side by side, whatever y does */
+    const char *pixel, *channel; /* C expressions, of kernels whose pixels may be apart: linear is
+                                    pixel * channels + channel; without operators around */
+    int lanes;                   /* of so many channels, the last dim, they are those of the first;
+                                    0 = of one element */
+    bool hoists; /* of lanes: constants of these channels are read before a loop over
+                    positions, in lines of key "of_channels" */
+};
+
+/* How many channels at a time (16, 8 or 4; they divide `channels`) the element-wise nodes behind
+ * the anchor can be written for at such a position; 0 = one by one. For bytes whose operands are
+ * numbers or lie side by side, as the result does, on machines with vectors of which compilers do
+ * not make good use by themselves. Then the text is of vectors (i32x16:
+ * templates/helpers/lanes_i32.c.tmpl), and so is acc. Measured: docs/measured.md. */
+int epilogue_lanes(struct bind *bind, const struct position *position, int64_t channels);
+
+/* Turns the element-wise nodes of the region into statements and sets
+ *   key "epilogue"   lines such as: const float add_1 = acc + conv1_bias[oc];   (possibly none)
+ *   key "result"     the expression to store
+ * `acc` is the C expression of the anchor's result at this position (NULL in a chain). The
+ * statements must stand right before the only write to that element of y, because an operand of the
+ * same shape may be y itself: the plan lets results overwrite residuals that nobody needs any more.
+ * The variables are called after their operators and numbered (add_1, relu_2), operands that are
+ * used twice x_1; templates keep clear of names that end in '_' and a number. */
+bool bind_epilogue(struct bind *bind, const char *acc, const struct position *position);
+
+/* How templates with loops over rows of results (of `n` elements side by side, in y and in codes
+ * that are read along) have these decoded and encoded by vectors. */
+struct epilogue_row {
+    struct position start; /* of a row's first element: its index is "start" */
+    const char *i;         /* C: which element of the row `position` is */
+    const char *n, *most;  /* C: how many a row has; the most, a constant */
+    int64_t multiple;      /* that how many always is one of */
+};
+
+/* As bind_epilogue, of an element "at" of such a row. Sets also
+ *   key "decoded"   lines before the loop: arrays of numbers that were codes (possibly none)
+ *   keys "packed", "pack"
+ *                   whether the result is a number that is still to be encoded; statements that do
+ *                   so behind the loop, with all of an array `result` to y[start]
+ *   keys "uses_at", "uses_oc", "uses_start"
+ *                   whether these have to be declared */
+bool bind_row_epilogue(struct bind *bind, const char *acc, const struct position *position,
+                       const struct epilogue_row *row);
+
+/* The keys every template has: fn, params (the parameter list), t (C type of y), and the comment
+ * lines `origin` ("conv1 (Conv) + relu1 (Relu)") and `shapes` ("x f32 [1,6,6,2] -> y ..."), which
+ * may have several lines and stand in the comment above the function, in lines that begin with a
+ * slash and a star, and with a blank and a star. Set by the emitter; params only after bind. */
+
+#endif

@@ -1,0 +1,421 @@
+/* template.c - expands template.h's language.
+ *
+ * method   the text is cut into lines once; blocks are matched by walking to their //#end; a block
+ *          that is left out is walked as well, so that its keys count as used */
+#include "codegen_c/text/template.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Templates of targets are the user's: none makes us run forever or use up the stack. */
+enum {
+    MAX_LOOPS = 8,
+    MAX_BLOCKS = 64,
+    MAX_KEYS = 8, /* within each other */
+    MAX_KEY = 120,
+    MAX_REPEAT = 4096,
+    MAX_STEPS = 1000000,         /* lines gone through */
+    MAX_BYTES = 64 * 1024 * 1024 /* of text */
+};
+
+struct line {
+    const char *text; /* without the line end */
+    size_t n;
+};
+
+struct expansion {
+    struct ctx *ctx;
+    struct arena *arena;
+    const char *name;
+    struct keys *keys;
+    struct line *lines;
+    int n_lines;
+    int n_loops, n_blocks, n_keys; /* that are open */
+    int n_steps;
+    size_t n_bytes;
+    struct {
+        const char *name;
+        char text[24];
+    } loops[MAX_LOOPS];
+    struct str *out;
+    bool silent; /* inside a block that is left out: nothing is written, unknown keys are fine */
+    bool ok;
+};
+
+static void error(struct expansion *x, int line, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void error(struct expansion *x, int line, const char *format, ...)
+{
+    const char *message;
+    va_list args;
+
+    va_start(args, format);
+    message = arena_vprintf(x->arena, format, args);
+    va_end(args);
+    x->ok =
+        diag_error(x->ctx, DIAG_TEMPLATE, x->keys->origin, "%s:%d: %s", x->name, line + 1, message);
+}
+
+/* The text of a key or loop variable, NULL if there is none; it counts as used from now on. */
+static const char *look_up(struct expansion *x, const char *name, bool written, const char **why)
+{
+    struct key *key;
+    const char *text;
+
+    for (int i = x->n_loops - 1; i >= 0; i--)
+        if (strcmp(x->loops[i].name, name) == 0)
+            return x->loops[i].text;
+    key = map_get(&x->keys->map, name);
+    if (key) {
+        key->used = true;
+        return key->text;
+    }
+    if (!x->keys->compute)
+        return NULL;
+    text = x->keys->compute(x->keys->user, name, written, why);
+    if (text && written)
+        keys_offer(x->keys, name, text);
+    return text;
+}
+
+static void unknown_key(struct expansion *x, int line, const char *name, const char *why)
+{
+    error(x, line, "unknown key '%s'%s%s", name, why ? ": " : "", why ? why : "");
+}
+
+static const char *expand_key(struct expansion *x, int line, const char *text, size_t n,
+                              size_t *length);
+
+/* The name of the key at text[0..n), with the keys in it expanded; as expand_key. */
+static bool read_name(struct expansion *x, int line, const char *text, size_t n, char *name,
+                      size_t *length)
+{
+    size_t used = 0, at = 2;
+
+    while (at < n && text[at] != '}') {
+        const char *piece = &text[at];
+        size_t taken = 1, piece_n = 1;
+
+        if (text[at] == '$' && at + 1 < n && text[at + 1] == '{') {
+            piece = expand_key(x, line, piece, n - at, &taken);
+            if (!piece) {
+                *length = at + taken;
+                return false;
+            }
+            piece_n = strlen(piece);
+        }
+        if (used + piece_n > MAX_KEY) {
+            error(x, line, "a key is longer than expected: '%s'",
+                  arena_strndup(x->arena, name, used));
+            *length = n;
+            return false;
+        }
+        memcpy(&name[used], piece, piece_n);
+        used += piece_n;
+        at += taken;
+    }
+    *length = at < n ? at + 1 : n;
+    name[used] = '\0';
+    if (at >= n)
+        error(x, line, "'${%s' has no closing brace", name);
+    return at < n;
+}
+
+/* Expands "${...}" at text[0..n), which may hold further ones; *length is how many bytes it took.
+ * NULL after an error, and for an unknown key in silence. */
+static const char *expand_key(struct expansion *x, int line, const char *text, size_t n,
+                              size_t *length)
+{
+    char name[MAX_KEY + 1];
+    const char *found, *why = NULL;
+    bool ok;
+
+    if (x->n_keys == MAX_KEYS) {
+        error(x, line, "keys are nested too deeply");
+        *length = n;
+        return NULL;
+    }
+    x->n_keys++;
+    ok = read_name(x, line, text, n, name, length);
+    x->n_keys--;
+    if (!ok)
+        return NULL;
+    found = look_up(x, name, !x->silent, &why);
+    if (!found && !x->silent)
+        unknown_key(x, line, name, why);
+    return found;
+}
+
+/* A text of several lines: those after the first get the indentation of the template's line. */
+static void add_indented(struct str *out, const char *text, const char *indent, size_t n_indent)
+{
+    size_t n = strlen(text);
+
+    while (n && text[n - 1] == '\n')
+        n--;
+    for (size_t i = 0; i < n; i++) {
+        str_addn(out, &text[i], 1);
+        if (text[i] == '\n' && text[i + 1] != '\n')
+            str_addn(out, indent, n_indent);
+    }
+}
+
+static size_t indentation(const struct line *line)
+{
+    size_t n = 0;
+
+    while (n < line->n && line->text[n] == ' ')
+        n++;
+    return n;
+}
+
+/* A line that is nothing but one key whose text is empty vanishes. */
+static bool is_lone_empty(const struct line *line, size_t indent, size_t length, const char *text)
+{
+    return text && !*text && indent + length == line->n;
+}
+
+static void expand_line(struct expansion *x, int index)
+{
+    const struct line *line = &x->lines[index];
+    const size_t indent = indentation(line);
+    struct str text = { .arena = x->arena };
+
+    for (size_t at = 0; at < line->n;) {
+        size_t length;
+        const char *value;
+
+        if (line->text[at] != '$' || at + 1 >= line->n || line->text[at + 1] != '{') {
+            str_addn(&text, &line->text[at++], 1);
+            continue;
+        }
+        value = expand_key(x, index, &line->text[at], line->n - at, &length);
+        if (at == indent && is_lone_empty(line, indent, length, value))
+            return;
+        if (value)
+            add_indented(&text, value, line->text, indent);
+        at += length;
+    }
+    x->n_bytes += text.n;
+    if (x->silent)
+        return;
+    str_add(x->out, str_text(&text));
+    str_add(x->out, "\n");
+}
+
+static const char *control_word(const struct line *line)
+{
+    const size_t indent = indentation(line);
+
+    return line->n >= indent + 3 && memcmp(&line->text[indent], "//#", 3) == 0
+               ? &line->text[indent + 3]
+               : NULL;
+}
+
+static bool is_word(const struct line *line, const char *control, const char *word)
+{
+    const size_t n = strlen(word), rest = (size_t)(line->text + line->n - control);
+
+    return rest >= n && memcmp(control, word, n) == 0 &&
+           (rest == n || control[n] == ' ' || control[n] == '\r');
+}
+
+/* The next blank-separated word of a control line, its keys expanded; "" at the end. */
+static const char *next_word(struct expansion *x, int index, const char **at)
+{
+    const char *end = x->lines[index].text + x->lines[index].n;
+    struct str word = { .arena = x->arena };
+
+    while (*at < end && isspace((unsigned char)**at))
+        (*at)++;
+    while (*at < end && !isspace((unsigned char)**at)) {
+        const bool is_key = **at == '$' && *at + 1 < end && (*at)[1] == '{';
+        size_t length = 1;
+        const char *value = is_key ? expand_key(x, index, *at, (size_t)(end - *at), &length) : NULL;
+
+        if (!is_key)
+            str_addn(&word, *at, 1);
+        else if (value)
+            str_add(&word, value);
+        *at += length;
+    }
+    return str_text(&word);
+}
+
+/* The line of the //#end that closes the block opened at line `open`; -1 after an error. */
+static int find_end(struct expansion *x, int open, int to)
+{
+    int depth = 0;
+
+    for (int i = open; i < to; i++) {
+        const char *control = control_word(&x->lines[i]);
+
+        if (!control)
+            continue;
+        if (is_word(&x->lines[i], control, "if") || is_word(&x->lines[i], control, "for"))
+            depth++;
+        else if (is_word(&x->lines[i], control, "end") && --depth == 0)
+            return i;
+    }
+    error(x, open, "this block has no //#end");
+    return -1;
+}
+
+static bool is_true(const char *text)
+{
+    return text && *text && strcmp(text, "0") != 0;
+}
+
+static void expand_lines(struct expansion *x, int from, int to);
+
+static void expand_if(struct expansion *x, const char *condition, int from, int to)
+{
+    const bool negated = *condition == '!', was_silent = x->silent;
+    const char *why = NULL;
+
+    if (is_true(look_up(x, condition + negated, false, &why)) == negated)
+        x->silent = true;
+    expand_lines(x, from, to);
+    x->silent = was_silent;
+}
+
+/* The number of repetitions that `count` gives: digits, or a key; -1 after an error. */
+static long repetitions(struct expansion *x, int line, const char *count)
+{
+    const char *why = NULL;
+    const char *number = isdigit((unsigned char)*count) ? count : look_up(x, count, false, &why);
+    char *end;
+    long n;
+
+    if (!number && x->silent)
+        return 0;
+    if (!number) {
+        unknown_key(x, line, count, why);
+        return -1;
+    }
+    n = strtol(number, &end, 10);
+    if (end == number || *end || n < 0 || n > MAX_REPEAT) {
+        error(x, line, "'%s' is no number of repetitions", number);
+        return -1;
+    }
+    return n;
+}
+
+static void expand_for(struct expansion *x, int line, const char *variable, const char *count,
+                       int from, int to)
+{
+    const long n = repetitions(x, line, count);
+    const bool was_silent = x->silent;
+
+    if (n < 0)
+        return;
+    if (x->n_loops == MAX_LOOPS) {
+        error(x, line, "blocks are nested too deeply");
+        return;
+    }
+    x->loops[x->n_loops++].name = variable;
+    x->silent = was_silent || n == 0;
+    for (long i = 0; (i < n || i == 0) && x->ok; i++) {
+        snprintf(x->loops[x->n_loops - 1].text, sizeof x->loops->text, "%ld", i);
+        expand_lines(x, from, to);
+    }
+    x->silent = was_silent;
+    x->n_loops--;
+}
+
+/* The block opened at line `open`; returns the line of its end, `to` after an error. */
+static int expand_block(struct expansion *x, int open, int to)
+{
+    const char *at = control_word(&x->lines[open]), *word = next_word(x, open, &at);
+    const char *first = next_word(x, open, &at), *second = next_word(x, open, &at);
+    const char *rest = next_word(x, open, &at);
+    const bool is_if = strcmp(word, "if") == 0, is_for = strcmp(word, "for") == 0;
+    int end;
+
+    if ((!is_if && !is_for) || (is_if && (!*first || *second)) || (is_for && (!*second || *rest))) {
+        error(x, open, "'//#%s' is no control line, or has the wrong number of words", word);
+        return to;
+    }
+    if (x->n_blocks == MAX_BLOCKS) {
+        error(x, open, "blocks are nested too deeply");
+        return to;
+    }
+    end = find_end(x, open, to);
+    if (end < 0)
+        return to;
+    x->n_blocks++;
+    if (is_if)
+        expand_if(x, first, open + 1, end);
+    else
+        expand_for(x, open, first, second, open + 1, end);
+    x->n_blocks--;
+    return end;
+}
+
+static bool is_parallel(const struct line *line)
+{
+    const char *control = control_word(line);
+
+    return control && is_word(line, control, "parallel");
+}
+
+/* The first that is written counts: others are its further dims, or in blocks left out. */
+static void mark_loop(struct expansion *x)
+{
+    if (!x->silent && !x->keys->parallel)
+        x->keys->parallel = x->out->n;
+}
+
+static void expand_lines(struct expansion *x, int from, int to)
+{
+    for (int i = from; i < to; i++) {
+        if (++x->n_steps > MAX_STEPS || x->n_bytes > MAX_BYTES) {
+            error(x, i, "the text becomes too long");
+            return;
+        }
+        if (is_parallel(&x->lines[i]))
+            mark_loop(x);
+        else if (control_word(&x->lines[i]))
+            i = expand_block(x, i, to);
+        else
+            expand_line(x, i);
+    }
+}
+
+static void cut_lines(struct expansion *x, const char *text)
+{
+    int n = 0;
+
+    for (const char *at = text; *at; at++)
+        n += *at == '\n';
+    x->lines = arena_array(x->arena, struct line, n + 1);
+    while (*text) {
+        const char *end = strchr(text, '\n');
+        const size_t length = end ? (size_t)(end - text) : strlen(text);
+
+        x->lines[x->n_lines++] = (struct line){ text, length };
+        text += length + (end != NULL);
+    }
+}
+
+bool template_expand(struct ctx *ctx, const char *name, const char *text, struct keys *keys,
+                     struct str *out)
+{
+    struct expansion x = {
+        .ctx = ctx, .arena = keys->arena, .name = name, .keys = keys, .out = out, .ok = true
+    };
+
+    cut_lines(&x, text);
+    expand_lines(&x, 0, x.n_lines);
+    for (size_t i = 0; i < keys->map.n && x.ok; i++) {
+        const struct key *key = keys->map.entries[i].value;
+
+        if (!key->used)
+            error(&x, 0, "unused key '%s'", keys->map.entries[i].key);
+    }
+    return x.ok;
+}

@@ -1,0 +1,69 @@
+/* template.h - the template language: text that reads as C.
+ *
+ *   ${key}                       replaced by the key's text; a text of several lines keeps the
+ *                                indentation of the line it stands in; an empty text alone on its
+ *                                line removes the line
+ *   //#if key ... //#end         kept when the key is set and not false (//#if !key: when it is not
+ *                                set or false); false are flags that are off, "0" and ""
+ *   //#for i N ... //#end        repeated with ${i} = 0 .. N-1; N a number or a key; inside,
+ *                                ${a${i}} looks up a composed key
+ *   //#parallel                  the loop that begins on the next line is divided among threads
+ * where it is asked for (parallel.h); the text is the same otherwise
+ *
+ * Control lines stand alone on their lines and vanish; ${...} in their words is expanded. Unknown
+ * keys, keys never used and open blocks are errors with template file and line (DIAG_TEMPLATE). A
+ * key that stands in a block left out counts as used. Nothing more: values come from bind. A text
+ * that would become endless is an error as well. */
+#ifndef CODEGEN_C_TEXT_TEMPLATE_H
+#define CODEGEN_C_TEXT_TEMPLATE_H
+
+#include "base/ctx.h"
+#include "base/map.h"
+#include "base/str.h"
+
+struct key {
+    const char *text;
+    bool used;
+};
+
+struct keys {
+    struct arena *arena;
+    const struct origin *origin; /* of errors; NULL = none */
+    struct map map;              /* key -> struct key */
+
+    /* Keys that were not set, computed on demand; NULL = there are none. `written` is false where a
+     * control line asks only whether the key is there, how true it is, or how often to repeat. NULL
+     * for an unknown key; *why may then say more. What is written is computed once. */
+    const char *(*compute)(void *user, const char *key, bool written, const char **why);
+    void *user;
+
+    size_t parallel; /* set by template_expand: where in out the line behind //#parallel is; 0 =
+                        none */
+};
+
+/* Keys and texts are copied. Setting a key again replaces its text. */
+void keys_init(struct keys *keys, struct arena *arena);
+void keys_set(struct keys *keys, const char *key, const char *text);
+void keys_set_int(struct keys *keys, const char *key, long long value);
+void keys_set_flag(struct keys *keys, const char *key, bool on);
+/* A key that templates may leave unused (those that the emitter offers to every template). */
+void keys_offer(struct keys *keys, const char *key, const char *text);
+
+/* Appends the expansion of `text` (file `name`, for messages) to out. False after errors. */
+bool template_expand(struct ctx *ctx, const char *name, const char *text, struct keys *keys,
+                     struct str *out);
+
+/* The keys that a text may have, for a check before they have values. */
+struct template_names {
+    bool (*known)(void *user, const char *key);
+    const char *(*nearest)(void *user, const char *key); /* of an unknown one; NULL = none */
+    void *user;
+};
+
+/* Whether blocks and braces are closed, control lines well, and (names not NULL) all keys known.
+ * What stands behind "//#if key" of an unknown key is never written, so its keys are not looked at,
+ * nor are composed ones. False after errors. */
+bool template_check(struct ctx *ctx, const char *name, const char *text,
+                    const struct template_names *names);
+
+#endif

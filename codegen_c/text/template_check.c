@@ -1,0 +1,146 @@
+/* template_check.c - what can be said of a template before there is a region to write: blocks,
+ * braces, and keys that nothing can ever set. */
+#include <ctype.h>
+#include <string.h>
+
+#include "codegen_c/text/template.h"
+
+enum { MAX_OPEN = 64, MAX_WORDS = 4 };
+
+struct check {
+    struct ctx *ctx;
+    const char *file;
+    const struct template_names *names; /* NULL = keys are not looked at */
+    int line;                           /* from 1 */
+    int n_open;
+    struct {
+        int line;
+        const char *variable; /* of a loop; NULL = an if */
+        bool unread;          /* nothing is known of the keys in it */
+    } open[MAX_OPEN];
+    bool ok;
+};
+
+static void wrong(struct check *check, int line, const char *message)
+{
+    check->ok =
+        diag_error(check->ctx, DIAG_TEMPLATE, NULL, "%s:%d: %s", check->file, line, message);
+}
+
+static bool is_known(const struct check *check, const char *key)
+{
+    for (int i = 0; i < check->n_open; i++)
+        if (check->open[i].variable && strcmp(check->open[i].variable, key) == 0)
+            return true;
+    return check->names->known(check->names->user, key);
+}
+
+static bool is_composed(const char *key)
+{
+    return strstr(key, "${") != NULL;
+}
+
+static void see_key(struct check *check, const char *key)
+{
+    const bool unread = check->n_open && check->open[check->n_open - 1].unread;
+    struct arena *arena = &check->ctx->perm;
+    const char *nearest;
+
+    if (!check->names || unread || is_composed(key) || is_known(check, key))
+        return;
+    wrong(check, check->line, arena_printf(arena, "unknown key '%s'", str_safe(arena, key, 120)));
+    nearest = strlen(key) > 2 ? check->names->nearest(check->names->user, key) : NULL;
+    if (nearest)
+        diag_help(check->ctx, "did you mean '%s'?", nearest);
+}
+
+/* All keys of a line; those within others compose a name that is not known yet. */
+static void see_text(struct check *check, const char *text)
+{
+    struct arena *arena = &check->ctx->perm;
+
+    while ((text = strstr(text, "${"))) {
+        const char *at = text + 2;
+        int depth = 1;
+
+        for (; *at && depth; at++) {
+            if (at[0] == '$' && at[1] == '{')
+                depth++;
+            else if (*at == '}')
+                depth--;
+        }
+        if (depth) {
+            wrong(check, check->line,
+                  arena_printf(arena, "'%s' has no closing brace", str_safe(arena, text, 60)));
+            return;
+        }
+        see_key(check, arena_strndup(arena, text + 2, (size_t)(at - text) - 3));
+        text = at;
+    }
+}
+
+static void open_block(struct check *check, int n_words, char *const *words)
+{
+    const bool is_if = strcmp(words[0], "if") == 0;
+    bool unread = check->n_open && check->open[check->n_open - 1].unread;
+
+    if (is_if)
+        unread = unread || is_composed(words[1]) ||
+                 (check->names && words[1][0] != '!' && !is_known(check, words[1]));
+    else if (n_words == 3 && !isdigit((unsigned char)words[2][0]))
+        see_key(check, words[2]);
+    check->open[check->n_open].line = check->line;
+    check->open[check->n_open].variable = is_if ? NULL : words[1];
+    check->open[check->n_open++].unread = unread;
+}
+
+static void see_control(struct check *check, char *text)
+{
+    char *words[MAX_WORDS] = { "", "", "", "" }, *rest = NULL;
+    int n = 0;
+
+    for (char *word = strtok_r(text, " \t\r", &rest); word && n < MAX_WORDS;
+         word = strtok_r(NULL, " \t\r", &rest))
+        words[n++] = word;
+    if (strcmp(words[0], "end") == 0) {
+        if (check->n_open)
+            check->n_open--;
+        else
+            wrong(check, check->line, "this //#end closes no block");
+        return;
+    }
+    if (strcmp(words[0], "parallel") == 0 && n == 1)
+        return;
+    if (!(strcmp(words[0], "if") == 0 && n == 2) && !(strcmp(words[0], "for") == 0 && n == 3)) {
+        wrong(check, check->line,
+              arena_printf(&check->ctx->perm,
+                           "'//#%s' is no control line, or has the wrong number of words",
+                           str_safe(&check->ctx->perm, words[0], 60)));
+        if (strcmp(words[0], "if") != 0 && strcmp(words[0], "for") != 0)
+            return;
+    }
+    if (check->n_open == MAX_OPEN)
+        wrong(check, check->line, "blocks are nested too deeply");
+    else
+        open_block(check, n, words);
+}
+
+bool template_check(struct ctx *ctx, const char *name, const char *text,
+                    const struct template_names *names)
+{
+    struct check check = { .ctx = ctx, .file = name, .names = names, .ok = true };
+
+    for (check.line = 1; *text; check.line++) {
+        const size_t n = strcspn(text, "\n");
+        char *line = arena_strndup(&ctx->perm, text, n);
+        char *start = line + strspn(line, " ");
+
+        see_text(&check, line);
+        if (str_starts(start, "//#"))
+            see_control(&check, start + 3);
+        text += n + (text[n] == '\n');
+    }
+    for (int i = 0; i < check.n_open; i++)
+        wrong(&check, check.open[i].line, "this block has no //#end");
+    return check.ok;
+}

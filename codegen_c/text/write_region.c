@@ -1,0 +1,251 @@
+/* write_region.c - a region's function: keys of its own, the kernel's bind, the template. */
+#include <assert.h>
+#include <string.h>
+
+#include "base/embedded.h"
+#include "codegen_c/emit/emit.h"
+#include "codegen_c/text/parallel.h"
+
+enum { PART_ALIGN = 64 }; /* parts do not share a line of the cache */
+
+/* Whether the parameter, decoded or not, is only added to the anchor's result: then it is called
+ * what it is. */
+static bool is_residual(const struct region *region, const struct value *param)
+{
+    if (!region->anchor || !param->uses)
+        return false;
+    for (const struct use *use = param->uses; use; use = use->next) {
+        const struct node *node = use->node;
+
+        if (is_decoder(node))
+            node = value_only_user(node->outputs[0]);
+        if (!node || node->op != OP_ADD || node == region->anchor)
+            return false;
+    }
+    return true;
+}
+
+/* Of a concatenation: an operand that lies in the result already. */
+static bool is_absent(const struct region *region, int param)
+{
+    return region->absent && region->absent[param];
+}
+
+/* A parameter that the plan put the result over is called as the result is: it is one array. */
+static void name_parameters(struct codegen *codegen, struct region *region)
+{
+    const struct function *fn = region->fn;
+    const int n_results = fn->ret->n_inputs;
+    const char **params = arena_array(&codegen->arena, const char *, fn->n_params);
+    const char **results = arena_array(&codegen->arena, const char *, n_results);
+    struct names names;
+
+    names_init(&names, &codegen->arena);
+    for (int i = 0; i < fn->n_params; i++)
+        params[i] =
+            is_absent(region, i)
+                ? ""
+                : names_unique(&names, is_residual(region, fn->params[i]) ? "residual" : "x");
+    for (int i = 0; i < n_results; i++)
+        results[i] = names_unique(&names, "y");
+    /* x_2 would be taken for a variable of the epilogue. */
+    for (int i = 0; i < fn->n_params + n_results; i++) {
+        const char **name = i < fn->n_params ? &params[i] : &results[i - fn->n_params];
+        const char *end = strchr(*name, '_');
+
+        if (end)
+            *name = arena_printf(&codegen->arena, "%.*s%s", (int)(end - *name), *name, end + 1);
+    }
+    if (region->in_place)
+        params[region->over] = results[0];
+    region->params = params;
+    region->results = results;
+}
+
+/* What stands before the function's name in its line of the template. */
+static const char *before_name(struct arena *arena, const char *template)
+{
+    const char *name = strstr(template, "${fn}(${params})"), *start = name;
+
+    if (!name)
+        return "";
+    while (start > template && start[-1] != '\n')
+        start--;
+    return arena_strndup(arena, start, (size_t)(name - start));
+}
+
+/* The lines after the first stand below its first parameter. */
+static const char *parameter_list(struct codegen *codegen, const struct region *region,
+                                  const char *template, const char *fn_name)
+{
+    const struct function *fn = region->fn;
+    const struct emitted *emitted = &codegen->emitted[region->index];
+    struct arena *arena = &codegen->arena;
+    struct str out = { .arena = arena };
+    const char **items =
+        arena_array(arena, const char *, fn->n_params + fn->ret->n_inputs + 1 + emitted->n_arrays);
+    const char *head = arena_printf(arena, "%s%s(", before_name(arena, template), fn_name);
+    int n = 0;
+
+    for (int i = 0; i < fn->n_params; i++)
+        if (!(region->in_place && region->over == i) && !is_absent(region, i))
+            items[n++] = arena_printf(
+                arena, "const %s *%s%s", dtype_c_type(fn->params[i]->type.dtype),
+                region->leads && region->lead.param == i ? "" : "restrict ", region->params[i]);
+    for (int i = 0; i < fn->ret->n_inputs; i++)
+        items[n++] = arena_printf(arena, "%s *%s%s", dtype_c_type(fn->ret->inputs[i]->type.dtype),
+                                  region->leads ? "" : "restrict ", region->results[i]);
+    if (region->scratch_bytes)
+        items[n++] = "void *restrict scratch";
+    for (int i = 0; i < emitted->n_arrays; i++)
+        items[n++] = arena_printf(arena, "const %s *restrict array%d",
+                                  dtype_c_type(emitted->arrays[i]->stored.dtype), i + 1);
+    add_list(&out, head, n, items, ")", (int)strlen(head));
+    return arena_strndup(arena, out.text + strlen(head), out.n - strlen(head) - 1);
+}
+
+/* "x f32 [1,8]"; of what the result goes over: "residual f32 [1,8] in y". */
+static const char *parameter_comment(struct codegen *codegen, const struct region *region, int i)
+{
+    const struct value *param = region->fn->params[i];
+    const bool in_place = region->in_place && region->over == i;
+    const char *name = !in_place                    ? region->params[i]
+                       : is_residual(region, param) ? "residual"
+                                                    : "x";
+
+    return arena_printf(&codegen->arena, "%s %s%s%s", name,
+                        shape_comment(&codegen->arena, &param->type), in_place ? " in " : "",
+                        in_place ? region->params[i] : "");
+}
+
+/* Item i of what a region reads (parameters, arrays that it is given) and writes; NULL = none. */
+static const char *item_comment(struct codegen *codegen, const struct region *region, int i)
+{
+    const struct function *fn = region->fn;
+    const struct emitted *emitted = &codegen->emitted[region->index];
+    struct arena *arena = &codegen->arena;
+
+    if (i < fn->n_params)
+        return is_absent(region, i) ? NULL : parameter_comment(codegen, region, i);
+    i -= fn->n_params;
+    if (i < emitted->n_arrays)
+        return arena_printf(arena, "array%d %s", i + 1,
+                            shape_comment(arena, &emitted->arrays[i]->type));
+    i -= emitted->n_arrays;
+    return arena_printf(arena, "%s %s", region->results[i],
+                        shape_comment(arena, &fn->ret->inputs[i]->type));
+}
+
+const char *shapes_comment(struct codegen *codegen, const struct region *region)
+{
+    const int n_read = region->fn->n_params + codegen->emitted[region->index].n_arrays;
+    struct str out = { .arena = &codegen->arena };
+    size_t line = 0;
+
+    for (int i = 0; i < n_read + region->fn->ret->n_inputs; i++) {
+        const char *text = item_comment(codegen, region, i);
+
+        if (!text)
+            continue;
+
+        if (out.n - line + strlen(text) > 88) {
+            str_add(&out, i == n_read ? "\n* " : ",\n* ");
+            line = out.n;
+        } else if (out.n > 0 && i != n_read) {
+            str_add(&out, ", ");
+        }
+        if (i == n_read)
+            str_add(&out, out.n == line ? "-> " : " -> ");
+        str_add(&out, text);
+    }
+    if (region->leads)
+        str_printf(&out, "\n* %s lies over a part of %s that is read before it is written over.",
+                   region->results[0], region->params[region->lead.param]);
+    return str_text(&out);
+}
+
+static void offer_keys(struct codegen *codegen, struct region *region, const char *fn,
+                       struct keys *keys)
+{
+    const enum dtype dtype = region->fn->ret->inputs[0]->type.dtype;
+    const char *origin = codegen->emitted[region->index].origin;
+
+    keys_offer(keys, "fn", fn);
+    keys_offer(keys, "t", dtype_c_type(dtype));
+    keys_offer(keys, "origin", origin ? origin : origin_comment(&codegen->arena, region, " * "));
+}
+
+/* The keys' texts and the template's lines die with the region: `temporary`. */
+static bool expand_region(struct codegen *codegen, struct region *region, const char *fn,
+                          struct arena *temporary, struct str *out)
+{
+    const char *path =
+        arena_printf(&codegen->arena, "templates/kernels/%s.c.tmpl", region->kernel->name);
+    const struct embedded_file *template = embedded_find(path);
+    const int n_errors = codegen->ctx->diags.n_errors;
+    struct keys keys;
+    struct bind bind = { .ctx = codegen->ctx,
+                         .arena = &codegen->arena,
+                         .region = region,
+                         .keys = &keys,
+                         .machine = codegen->machine,
+                         .codegen = codegen };
+
+    if (!template)
+        return diag_error(codegen->ctx, DIAG_TEMPLATE, NULL, "there is no %s", path);
+    keys_init(&keys, temporary);
+    keys.origin = node_origin(region->call);
+    name_parameters(codegen, region);
+    offer_keys(codegen, region, fn, &keys);
+    if (!region->kernel->bind(&bind)) {
+        assert(codegen->ctx->diags.n_errors > n_errors);
+        return false;
+    }
+    keys_offer(&keys, "shapes", shapes_comment(codegen, region));
+    keys_offer(&keys, "params", parameter_list(codegen, region, template->text, fn));
+    if (codegen->ctx->diags.n_errors > n_errors ||
+        !template_expand(codegen->ctx, path, template->text, &keys, out))
+        return false;
+    region->parallel_loop = keys.parallel;
+    return true;
+}
+
+bool region_text(struct codegen *codegen, struct region *region, const char *fn, struct str *out)
+{
+    struct arena temporary = { NULL };
+    const bool ok = expand_region(codegen, region, fn, &temporary, out);
+
+    arena_release(&temporary);
+    return ok;
+}
+
+bool write_region(struct codegen *codegen, struct region *region)
+{
+    struct emitted *emitted = &codegen->emitted[region->index];
+    const bool split = region->parts > 1;
+    const char *fn = split ? names_unique(&codegen->names,
+                                          arena_printf(&codegen->arena, "%s_part", region->c_name))
+                           : region->c_name;
+    struct arena temporary = { NULL };
+    struct str out = { .arena = &temporary };
+    size_t part_scratch;
+
+    if (emitted->same_as) {
+        region->scratch_bytes = emitted->same_as->scratch_bytes;
+        return true;
+    }
+    if (!region_text(codegen, region, fn, &out)) {
+        arena_release(&temporary);
+        return false;
+    }
+    knob_check(codegen->ctx, region);
+    emitted->text = arena_strdup(&codegen->arena, str_text(&out));
+    arena_release(&temporary);
+    if (split) {
+        part_scratch = (region->scratch_bytes + PART_ALIGN - 1) / PART_ALIGN * PART_ALIGN;
+        region->scratch_bytes = part_scratch * (size_t)codegen->options->parts;
+        emitted->text = split_region(codegen, region, emitted->text, fn, part_scratch);
+        codegen->n_split++;
+    }
+    return true;
+}

@@ -1,0 +1,195 @@
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codegen_c/text/template.h"
+
+/* Offered to every case whose text mentions them. */
+static const struct {
+    const char *key, *text;
+} values[] = {
+    { "k", "42" },    { "on", "1" },     { "off", "0" },           { "empty", "" },
+    { "n", "3" },     { "two", "a\nb" }, { "a0", "zero" },         { "a1", "one" },
+    { "i_key", "0" }, { "big", "5000" }, { "word", "words" },      { "gap", "a\n\nb" },
+    { "b0_0", "p" },  { "b0_1", "q" },   { "trailing", "a\nb\n" },
+};
+
+static const struct {
+    const char *text, *want, *error;
+} cases[] = {
+    { "plain\n", "plain\n", NULL },
+    { "no line end", "no line end\n", NULL },
+    { "a ${k} b ${k}\n", "a 42 b 42\n", NULL },
+    { "$ {k} $k {} $\n", "$ {k} $k {} $\n", NULL },
+    { "    ${two}\n", "    a\n    b\n", NULL },
+    { "  x = ${two};\n", "  x = a\n  b;\n", NULL },
+    { "  ${gap}\n", "  a\n\n  b\n", NULL },
+    { "  ${trailing}\n", "  a\n  b\n", NULL },
+    { "a\n    ${empty}\nb\n", "a\nb\n", NULL },
+    { "a${empty}b\n", "ab\n", NULL },
+    { "//#if on\nx\n//#end\n", "x\n", NULL },
+    { "//#if off\nx\n//#end\ny\n", "y\n", NULL },
+    { "//#if empty\nx\n//#end\ny\n", "y\n", NULL },
+    { "//#if nope\nx\n//#end\ny\n", "y\n", NULL },
+    { "//#if !nope\nx\n//#end\n", "x\n", NULL },
+    { "//#if !on\nx\n//#end\n", "", NULL },
+    { "  //#if on\n  //#if off\n  x\n  //#end\n  y\n  //#end\n", "  y\n", NULL },
+    { "//#if off\n${k}${unknown_here}\n//#end\n", "", NULL },
+    { "//#for i 2\nx${i}\n//#end\n", "x0\nx1\n", NULL },
+    { "//#for i n\n${i}\n//#end\n", "0\n1\n2\n", NULL },
+    { "//#for i 0\n${k}\n//#end\n", "", NULL },
+    { "//#for i 2\n${a${i}}\n//#end\n", "zero\none\n", NULL },
+    { "//#for i 1\n//#for j 2\n${b${i}_${j}}\n//#end\n//#end\n", "p\nq\n", NULL },
+    { "//#for i 3\n//#if !a${i}\nno ${i}\n//#end\n//#end\n", "no 2\n", NULL },
+    { "//#for i ${${word}}\n//#end\n", NULL, "t:1: unknown key 'words'" },
+    { "${k}\n${nope}\n", NULL, "t:2: unknown key 'nope'" },
+    { "${k\n", NULL, "t:1: '${k' has no closing brace" },
+    { "x\n//#if on\n", NULL, "t:2: this block has no //#end" },
+    { "x\n//#end\n", NULL, "t:2: '//#end' is no control line" },
+    { "//#else\n", NULL, "t:1: '//#else' is no control line" },
+    { "//#if\n//#end\n", NULL, "t:1: '//#if'" },
+    { "//#if on off\n//#end\n", NULL, "t:1: '//#if'" },
+    { "//#for i\n//#end\n", NULL, "t:1: '//#for'" },
+    { "//#for i nope\n//#end\n", NULL, "t:1: unknown key 'nope'" },
+    { "//#for i word\n//#end\n", NULL, "t:1: 'words' is no number" },
+    { "//#for i big\n//#end\n", NULL, "t:1: '5000' is no number" },
+};
+
+static const char *expand(struct ctx *ctx, const char *text, const char *extra)
+{
+    struct keys keys;
+    struct str out = { .arena = &ctx->perm };
+
+    keys_init(&keys, &ctx->perm);
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        const bool composed = strstr(text, "a${") || strstr(text, "b${");
+
+        if (composed || strstr(text, values[i].key))
+            keys_offer(&keys, values[i].key, values[i].text);
+    }
+    if (extra)
+        keys_set(&keys, extra, "never used");
+    return template_expand(ctx, "t", text, &keys, &out) ? str_text(&out) : NULL;
+}
+
+START_TEST(template_expands_or_says_what_is_wrong)
+{
+    struct ctx *ctx = ctx_new(NULL);
+    const char *got = expand(ctx, cases[_i].text, NULL);
+
+    if (cases[_i].want) {
+        ck_assert_ptr_nonnull(got);
+        ck_assert_str_eq(got, cases[_i].want);
+        ck_assert_int_eq(ctx->diags.n_errors, 0);
+    } else {
+        ck_assert_ptr_null(got);
+        ck_assert_ptr_nonnull(strstr(ctx->diags.first->message, cases[_i].error));
+    }
+    ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(the_first_loop_to_be_divided_that_is_written_is_known_by_its_place)
+{
+    static const char text[] =
+        "a\n//#if nope\n//#parallel\nb\n//#end\n  //#parallel\n  c\n//#parallel\nd\n";
+    struct ctx *ctx = ctx_new(NULL);
+    struct str out = { .arena = &ctx->perm };
+    struct keys keys;
+
+    keys_init(&keys, &ctx->perm);
+    ck_assert(template_expand(ctx, "t", text, &keys, &out));
+    ck_assert_str_eq(str_text(&out), "a\n  c\nd\n");
+    ck_assert_uint_eq(keys.parallel, strlen("a\n"));
+    ck_assert(template_check(ctx, "t", text, NULL));
+    ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(a_key_that_nothing_uses_is_an_error)
+{
+    struct ctx *ctx = ctx_new(NULL);
+
+    ck_assert_ptr_null(expand(ctx, "nothing\n", "left_over"));
+    ck_assert_str_eq(ctx->diags.first->message, "t:1: unused key 'left_over'");
+    ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(a_key_used_only_in_a_block_left_out_counts_as_used)
+{
+    struct ctx *ctx = ctx_new(NULL);
+
+    ck_assert_str_eq(expand(ctx, "//#if off\n${left_over}\n//#end\nx\n", "left_over"), "x\n");
+    ctx_free(ctx);
+}
+END_TEST
+
+/* Templates of targets are the user's. */
+START_TEST(no_template_runs_forever_or_uses_up_the_stack)
+{
+    static const struct {
+        const char *open, *close;
+        int n;
+        const char *error;
+    } rows[] = {
+        { "//#for i 4096\n", "//#end\n", 8, "the text becomes too long" },
+        { "//#for i 4000\n", "//#end\n", 2, "the text becomes too long" },
+        { "//#for i 1\n", "//#end\n", 9, "nested too deeply" },
+        { "//#if on\n", "//#end\n", 100000, "nested too deeply" },
+        { "//#if !on\n", "//#end\n", 100000, "nested too deeply" },
+        { "${", "}", 200000, "nested too deeply" },
+    };
+    struct ctx *ctx = ctx_new(NULL);
+    struct str text = { .arena = &ctx->perm };
+    bool found = false;
+
+    for (int i = 0; i < rows[_i].n; i++)
+        str_add(&text, rows[_i].open);
+    str_add(&text, _i < 5 ? "a line\n" : "on");
+    for (int i = 0; i < rows[_i].n; i++)
+        str_add(&text, rows[_i].close);
+    ck_assert_ptr_null(expand(ctx, str_text(&text), NULL));
+    for (const struct diag *d = ctx->diags.first; d; d = d->next)
+        found = found || strstr(d->message, rows[_i].error);
+    ck_assert(found);
+    ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(setting_a_key_again_replaces_its_text)
+{
+    struct ctx *ctx = ctx_new(NULL);
+    struct keys keys;
+    struct str out = { .arena = &ctx->perm };
+
+    keys_init(&keys, &ctx->perm);
+    keys_set_int(&keys, "k", -7);
+    keys_set_flag(&keys, "flag", true);
+    keys_set(&keys, "k", "new");
+    ck_assert(template_expand(ctx, "t", "${k} ${flag}\n", &keys, &out));
+    ck_assert_str_eq(str_text(&out), "new 1\n");
+    ctx_free(ctx);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("template");
+    TCase *tcase = tcase_create("template");
+    SRunner *runner = srunner_create(suite);
+    int failed;
+
+    tcase_add_loop_test(tcase, template_expands_or_says_what_is_wrong, 0,
+                        (int)(sizeof cases / sizeof *cases));
+    tcase_add_loop_test(tcase, no_template_runs_forever_or_uses_up_the_stack, 0, 6);
+    tcase_add_test(tcase, the_first_loop_to_be_divided_that_is_written_is_known_by_its_place);
+    tcase_add_test(tcase, a_key_that_nothing_uses_is_an_error);
+    tcase_add_test(tcase, a_key_used_only_in_a_block_left_out_counts_as_used);
+    tcase_add_test(tcase, setting_a_key_again_replaces_its_text);
+    suite_add_tcase(suite, tcase);
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
