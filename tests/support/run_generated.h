@@ -31,10 +31,10 @@ struct generated_case {
 };
 
 /* Compiles with every warning that generated C promises not to raise as an error, and runs on
- * random inputs: built by gcc (then with the bits of simulate/simulate.h) and in one more way
- * (clang, with undefined-behaviour traps or without, or gcc with them), chosen by the graph's text;
- * in all four where RELAYC_TEST_ALL_BUILDS is set, as make check-full does. A difference, a warning
- * or a trap fails the test. */
+ * random inputs: built by gcc (then with the bits of simulate/simulate.h) and, for every second
+ * graph, in one more way (clang, with undefined-behaviour traps or without, or gcc with them),
+ * chosen by the graph's text; in all four where RELAYC_TEST_ALL_BUILDS is set, as make check-full
+ * does. A difference, a warning or a trap fails the test. */
 void generated_check(const struct generated_case *row);
 
 /* The same on inputs of each of these ranges instead of the row's: every build is made once. */
