@@ -44,8 +44,8 @@ struct generated_range {
 void generated_check_ranges(const struct generated_case *row, int n,
                             const struct generated_range *ranges);
 
-/* From here on the builds for the vectors of newer processors are among them, as far as this machine
- * has them: for kernels that are not the same with all. */
+/* From here on the builds for the vectors of newer processors are among them, as far as this
+ * machine has them: for kernels that are not the same with all. */
 void generated_vector_builds(void);
 
 /* The same for a module that has passed fuse_ops, on these inputs (NULL = random). */
