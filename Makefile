@@ -207,7 +207,9 @@ bench-search: all
 install: all
 	install -D -m 755 $(BUILD)/relayc $(DESTDIR)$(PREFIX)/bin/relayc
 	install -D -m 644 README.md $(DESTDIR)$(PREFIX)/share/doc/relayc/README.md
-	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/doc/relayc/docs $(wildcard docs/*.md)
+	for wing in . guide design lab; do \
+		install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/doc/relayc/docs/$$wing docs/$$wing/*.md || exit 1; \
+	done
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/include/relayc $(wildcard runtime/abi/*.h)
 	for target in $(notdir $(wildcard examples/targets/*)); do \
 		install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/relayc/examples/targets/$$target \

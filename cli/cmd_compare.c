@@ -296,7 +296,7 @@ bool command_compare(struct cli *cli)
         return false;
     if (!precision_wanted(cli)) {
         diag_error(cli->ctx, DIAG_USAGE, NULL, "'relayc compare' needs --precision, or --qtable");
-        diag_help(cli->ctx, "for example --precision fp8; docs/quantize.md lists them");
+        diag_help(cli->ctx, "for example --precision fp8; docs/guide/quantize.md lists them");
         return false;
     }
     ok = load_both(cli, &both) && (with || realise(cli, &realised)) &&

@@ -172,7 +172,7 @@ static bool check_given(struct request *r)
         ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "'relayc search' needs --data");
     if (!p->options.precision.has_weights && !p->options.precision.has_data) {
         ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "'relayc search' needs --precision");
-        diag_help(cli->ctx, "for example --precision int8; docs/quantize.md lists them");
+        diag_help(cli->ctx, "for example --precision int8; docs/guide/quantize.md lists them");
     }
     if (p->options.precision.has_data && !p->options.calib) {
         ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "--precision %s needs --calib here",

@@ -96,7 +96,7 @@ static bool parse_decoding(struct cli *cli, struct eval_request *r)
     } else if (needs(r, LABELS_BOXES) && !text) {
         ok = diag_error(cli->ctx, DIAG_USAGE, NULL,
                         "map and map50 need to know how the model gives its boxes: --decode");
-        diag_help(cli->ctx, "decoders are %s (docs/eval.md)", decoder_list(&cli->ctx->perm));
+        diag_help(cli->ctx, "decoders are %s (docs/guide/eval.md)", decoder_list(&cli->ctx->perm));
     }
     return ok;
 }
@@ -112,7 +112,7 @@ static bool check_labels(struct cli *cli, const struct eval_request *r)
     if (!r->labels && (classes || boxes)) {
         ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "what is right must be known: --labels");
         diag_help(cli->ctx, "a file of lines 'FILE LABEL', or for boxes a folder of YOLO's .txt "
-                            "files (docs/eval.md)");
+                            "files (docs/guide/eval.md)");
     }
     if (classes && boxes && !r->is_present)
         ok = diag_error(cli->ctx, DIAG_USAGE, NULL,

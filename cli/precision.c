@@ -320,8 +320,9 @@ static bool check_exact_formats(struct cli *cli, const struct quantize_options *
                  has_integers(cli, where, &row->precision.weights) && ok;
     }
     if (!ok)
-        diag_help(cli->ctx, "f8e4m3, f8e3m4, f8e4m3fnuz and hfp8_143 have it (docs/fp8.md); or do "
-                            "without --arithmetic integer");
+        diag_help(cli->ctx,
+                  "f8e4m3, f8e3m4, f8e4m3fnuz and hfp8_143 have it (docs/guide/fp8.md); or do "
+                  "without --arithmetic integer");
     return ok;
 }
 

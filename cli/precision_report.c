@@ -216,7 +216,7 @@ void precision_check_floats(struct cli *cli, struct precision_request *r,
               str_plural(r->n_floats), r->n_floats == 1 ? "s" : "", str_text(&list),
               r->n_floats > 8 ? " and others" : "");
     diag_note(cli->ctx,
-              "there is no integer form of %s here (docs/floats.md lists why): a processor "
+              "there is no integer form of %s here (docs/guide/floats.md lists why): a processor "
               "without an FPU calls functions for floats",
               r->n_floats == 1 ? "it" : "them");
     for (int i = 0; i < ways.n; i++)

@@ -1,4 +1,4 @@
-/* rounding.c - --rounding: how a model that comes quantised is rounded (docs/quantised.md).
+/* rounding.c - --rounding: how a model that comes quantised is rounded (docs/guide/qdq.md).
  *
  * default  onnx, whose results are ONNX Runtime's, where it costs nothing: the processor has an
  * FPU, and nothing of the model but sums, products and averages would be computed in floats that

@@ -48,7 +48,7 @@ static bool read_logs(struct cli *cli, struct search_price *price)
     if (!files->n && has_option(&cli->args, OPTION_LATENCY)) {
         ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "--latency needs --latency-log");
         diag_help(cli->ctx, "what relayc bench --json prints of the network in f32 and in each of "
-                            "--choices, on the machine that counts (docs/search.md)");
+                            "--choices, on the machine that counts (docs/guide/search.md)");
     }
     return ok;
 }

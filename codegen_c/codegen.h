@@ -19,7 +19,8 @@ enum weights_form {
 };
 
 /* Which convolutions of 3 x 3 take fewer multiplications, for more memory and larger errors
- * (docs/kernels.md): where that pays, none, or all that can, by tiles of 2 x 2 or 4 x 4 outputs. */
+ * (docs/design/kernels.md): where that pays, none, or all that can, by tiles of 2 x 2 or 4 x 4
+ * outputs. */
 enum winograd { WINOGRAD_AUTO, WINOGRAD_OFF, WINOGRAD_F2, WINOGRAD_F4 };
 
 /* What a C compiler made of the code that these options ask for, without --cc's own lines. */

@@ -170,7 +170,7 @@ bool decoding_fit(struct ctx *ctx, struct decoding *decoding, const struct funct
             str_printf(&found, "%s%s", i ? ", " : "", type_text(&ctx->perm, &outputs[i].type));
         diag_error(ctx, DIAG_INPUT_MISMATCH, NULL, "--decode %s: the model gives %s, wanted is %s",
                    row->name, str_text(&found), row->what);
-        diag_help(ctx, "decoders are %s (docs/eval.md)", decoder_list(&ctx->perm));
+        diag_help(ctx, "decoders are %s (docs/guide/eval.md)", decoder_list(&ctx->perm));
         return false;
     }
     if (row->grid && view.n != count_cells(decoding))

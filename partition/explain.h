@@ -59,7 +59,7 @@ void partition_explain(struct partition *partition);
 void explanation_print(const struct explanation *explanation, const char *only, struct arena *arena,
                        struct str *out);
 
-/* The same as data; docs/targets.md has the schema. The caller frees it. */
+/* The same as data; docs/guide/backends.md has the schema. The caller frees it. */
 cJSON *explanation_json(const struct explanation *explanation, struct arena *arena);
 
 #endif

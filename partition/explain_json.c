@@ -1,4 +1,4 @@
-/* explain_json.c - the explanation as data; the schema is in docs/targets.md. */
+/* explain_json.c - the explanation as data; the schema is in docs/guide/backends.md. */
 #include "base/str.h"
 #include "partition/explain.h"
 

@@ -4,7 +4,7 @@
  * matcher delivers every named part (capture) with the match; predicates see captures and never
  * walk the graph again.
  *
- * Text (docs/patterns.md has the grammar):
+ * Text (docs/guide/patterns.md has the grammar):
  *   conv2d(x, w:const) -> bias_add(_, b:const)? -> add(_, residual)? -> relu|clip|silu|hard_swish?
  *
  *   a -> b           b is applied to the result of a, which stands where b has `_` (its first input

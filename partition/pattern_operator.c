@@ -67,8 +67,9 @@ static enum op parse_op_name(struct pattern_parser *p, const char *name, size_t 
     else if (nearest)
         diag_help(p->ctx, "did you mean %s?", nearest);
     else
-        diag_help(p->ctx,
-                  "docs/operators.md lists them; a value stands in parentheses of an operator");
+        diag_help(
+            p->ctx,
+            "docs/guide/operators.md lists them; a value stands in parentheses of an operator");
     return OP_COUNT;
 }
 

@@ -3,9 +3,9 @@
  * needs    the text and where it stands
  * gives    the tree, or errors: all those that leave the structure clear (names, attributes,
  *          numbers of inputs), and the first that does not
- * method   recursive descent; docs/patterns.md has the grammar, a function here per rule. What `_`
- *          means is handed down as `previous`; names that operators get by themselves are given
- *          in the order of the text. */
+ * method   recursive descent; docs/guide/patterns.md has the grammar, a function here per rule.
+ *          What `_` means is handed down as `previous`; names that operators get by themselves are
+ *          given in the order of the text. */
 #include "partition/pattern_parse.h"
 
 #include <ctype.h>

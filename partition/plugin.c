@@ -129,7 +129,8 @@ static const struct relayc_plugin *open_plugin(struct ctx *ctx, const char *path
         no_plugin(ctx, path, target, str_safe(&ctx->perm, reason ? reason : "no reason", 1000));
     } else if (!entry) {
         no_plugin(ctx, path, target, "it exports no function relayc_plugin_get");
-        diag_help(ctx, "docs/plugin.md describes the interface; in C++ it needs extern \"C\"");
+        diag_help(ctx,
+                  "docs/guide/plugin.md describes the interface; in C++ it needs extern \"C\"");
     } else {
         no_plugin(ctx, path, target,
                   table ? arena_printf(&ctx->perm,

@@ -1,5 +1,5 @@
 /* plugin.h - the hooks of a target that is not part of the binary: a shared object beside its
- * target.json (runtime/abi/relayc_plugin.h, docs/plugin.md). */
+ * target.json (runtime/abi/relayc_plugin.h, docs/guide/plugin.md). */
 #ifndef PARTITION_PLUGIN_H
 #define PARTITION_PLUGIN_H
 

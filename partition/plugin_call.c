@@ -122,7 +122,7 @@ static const char *tensor_type(const struct relayc_tensor *tensor, struct type *
     fits = type_check_size(ctx, NULL, type);
     ctx_free(ctx);
     if (dtype == DTYPE_NONE)
-        return "an element type that docs/ir.md does not list";
+        return "an element type that docs/design/ir.md does not list";
     if (tensor->rank < 0 || tensor->rank > MAX_RANK)
         return "a rank that is not 0 to 8";
     if (!fits)

@@ -1,8 +1,8 @@
 /* target.h - a target is data: which composites it takes, at what cost, how they are called.
  *
- * A folder: target.json (docs/targets.md has the schema), templates, and for targets that ship
- * perhaps hooks.c. Targets that ship are embedded in the binary; --target-dir DIR adds others, or
- * replaces one of the same name. What JSON and templates cannot say, hooks in C do: for targets
+ * A folder: target.json (docs/guide/backends.md has the schema), templates, and for targets that
+ * ship perhaps hooks.c. Targets that ship are embedded in the binary; --target-dir DIR adds others,
+ * or replaces one of the same name. What JSON and templates cannot say, hooks in C do: for targets
  * that ship a row in targets/hooks.def, for others a plug-in (runtime/abi/relayc_plugin.h). */
 #ifndef PARTITION_TARGET_H
 #define PARTITION_TARGET_H
@@ -15,7 +15,7 @@ enum target_format {
     FORMAT_EXTERN, /* a call of a function that the user writes: prototype and constants only */
     FORMAT_STREAM, /* a bit stream made by the hook `assemble`, handed to a function of the target
                     */
-    FORMAT_JSON    /* a JSON graph (docs/graph-json.md), and a call as for FORMAT_EXTERN */
+    FORMAT_JSON    /* a JSON graph (docs/guide/graph-json.md), and a call as for FORMAT_EXTERN */
 };
 
 struct condition {
@@ -97,7 +97,8 @@ struct target {
     const char *prologue; /* text of NAME_TARGET.c before the regions: includes, helpers;
                              template text, keys: name, upper; NULL = none */
     const char
-        *region_template; /* around a region's composites (docs/targets.md); NULL = default */
+        *region_template; /* around a region's composites (docs/guide/backends.md); NULL = default
+        * */
     int n_headers;        /* files copied beside NAME.c: names and texts */
     const char **header_names, **header_texts;
     int n_host_files; /* built into it where verify and run --with generated build the C */

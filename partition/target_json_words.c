@@ -58,7 +58,7 @@ enum op target_json_op(struct loader *loader, const cJSON *item)
     if (strlen(text) <= 64 && str_nearest(text, names, n))
         diag_help(loader->ctx, "did you mean '%s'?", str_nearest(text, names, n));
     else
-        diag_help(loader->ctx, "relay_ir/ops.def and docs/operators.md have all operators");
+        diag_help(loader->ctx, "relay_ir/ops.def and docs/guide/operators.md have all operators");
     return OP_COUNT;
 }
 

@@ -287,7 +287,7 @@ static void wrong_op(struct row_names *names, const char *word, size_t offset)
     if (nearest)
         diag_help(names->ctx, "did you mean '%s'?", nearest);
     else
-        diag_help(names->ctx, "docs/operators.md lists them");
+        diag_help(names->ctx, "docs/guide/operators.md lists them");
 }
 
 /* A word that no value of this field is would never be found equal. */

@@ -118,7 +118,7 @@ static bool add_hooks(struct ctx *ctx, struct target *target, const struct targe
     if (target->format != FORMAT_STREAM)
         return true;
     source_error(ctx, &target->source, 0, "a target of format stream needs a plug-in");
-    diag_help(ctx, "it makes the stream: docs/plugin.md");
+    diag_help(ctx, "it makes the stream: docs/guide/plugin.md");
     return false;
 }
 

@@ -20,7 +20,7 @@
 enum {
     PICKED = 2048, /* numbers of a channel, over all samples */
     MAX_SAMPLES = 128
-}; /* docs/corrections.md has what fewer do */
+}; /* docs/guide/corrections.md has what fewer do */
 
 static const size_t walk_bytes = (size_t)512 << 20;
 

@@ -1,6 +1,6 @@
 /* calib_table.h - what calibration found, and its two forms in files: JSON (all of it, see
- * docs/calibration.md) and the text table of TPU-MLIR (name, threshold, min, max). Names are raw
- * text of the model; files hold them as str_safe writes them. */
+ * docs/guide/calibration.md) and the text table of TPU-MLIR (name, threshold, min, max). Names are
+ * raw text of the model; files hold them as str_safe writes them. */
 #ifndef QUANTIZE_CALIB_TABLE_H
 #define QUANTIZE_CALIB_TABLE_H
 

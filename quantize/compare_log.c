@@ -86,7 +86,7 @@ void compare_write_text(struct writer *writer, const struct comparison *c)
         writer,
         "# The quantised model against the float one, layer by layer, on %lld %ssample%s.\n"
         "# All losses: 0 is best. snr = noise power / signal power, cos = 1 - cosine; see\n"
-        "# docs/scales.md. Values carry the errors of all layers before them.\n\n",
+        "# docs/guide/scales.md. Values carry the errors of all layers before them.\n\n",
         (long long)c->n_samples, c->random ? "random " : "", str_plural(c->n_samples));
     write_table(writer, c, &arena);
     for (int i = 0; i < c->n; i++)

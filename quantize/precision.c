@@ -113,7 +113,7 @@ static bool check_formats(struct ctx *ctx, const char *what, const struct precis
         return true;
     diag_error(ctx, DIAG_USAGE, NULL, "%s: precision %s cannot have the format %s", what,
                rows[p->mode].name, wrong);
-    diag_help(ctx, "it can have %s (docs/quantize.md)", formats_of(p->mode));
+    diag_help(ctx, "it can have %s (docs/guide/quantize.md)", formats_of(p->mode));
     return false;
 }
 

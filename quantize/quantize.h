@@ -11,8 +11,8 @@
  *   realise        fake_quant_to_integer, fold_dequantize and the simplifying passes: integers and
  *                  small floats are what is stored and computed with
  *
- * Each step rewrites nodes; nothing is remembered beside the graph. docs/quantize.md tells the
- * rules. */
+ * Each step rewrites nodes; nothing is remembered beside the graph. docs/guide/quantize.md tells
+ * the rules. */
 #ifndef QUANTIZE_QUANTIZE_H
 #define QUANTIZE_QUANTIZE_H
 

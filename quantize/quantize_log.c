@@ -46,7 +46,7 @@ void quantize_log_head(struct writer *writer)
     writer_text(
         writer,
         "# What was tried for each tensor: a format and a rule for its scale, and what that\n"
-        "# loses (docs/scales.md). '*' is what was kept, for the least of the loss that is\n"
+        "# loses (docs/guide/scales.md). '*' is what was kept, for the least of the loss that is\n"
         "# named. Where channels have scales of their own, the least and the greatest.\n");
 }
 

@@ -1,4 +1,4 @@
-/* json.h - the graph as JSON, for other programs: docs/graph-json.md has the schema.
+/* json.h - the graph as JSON, for other programs: docs/guide/graph-json.md has the schema.
  *
  * Constants of at most 16 elements are written in the JSON; the payloads of others stand in a
  * second file (offset, bytes, CRC-32 in the JSON), row-major, little-endian, aligned to 64 bytes.

@@ -1,4 +1,4 @@
-/* text.h - the graph as text: printed for people, parsed back by tests. Grammar: docs/ir.md.
+/* text.h - the graph as text: printed for people, parsed back by tests. Grammar: docs/design/ir.md.
  *
  *   module opset 13
  *

@@ -1,4 +1,5 @@
-/* type_text.c - types as text, in the grammar of docs/ir.md: "(1,8) i8 scaled(scale=0.02, zero=3)".
+/* type_text.c - types as text, in the grammar of docs/design/ir.md: "(1,8) i8 scaled(scale=0.02,
+ * zero=3)".
  */
 #include "relay_ir/text/words.h"
 

@@ -6,8 +6,8 @@
  * what a kill left of a line is cut off.
  *
  * Several processes may share a log, on one machine or, where the file system has locks, on many
- * (mpirun, see docs/search.md): each trial is claimed by a lock on a byte behind the end of the
- * file, which the system gives back when a process dies, whatever it dies of. */
+ * (mpirun, see docs/guide/search.md): each trial is claimed by a lock on a byte behind the end of
+ * the file, which the system gives back when a process dies, whatever it dies of. */
 #ifndef SEARCH_TRIALS_H
 #define SEARCH_TRIALS_H
 

@@ -10,9 +10,9 @@
  * floats, where products and sums are rounded one by one: with --deterministic that is so
  * everywhere, but where the text fuses them (codegen_c: a machine with FMA), as is done here then;
  * without it where the compiler is told (-ffp-contract=off; gcc's -std=c99 implies it, clang's does
- * not). docs/simulation.md names what is outside of that: f64, functions of <math.h> (those of the
- * C library that relayc runs with), Winograd's tiles and pairs of products (simulate_exception),
- * kernels that a --tune-log chose. */
+ * not). docs/design/simulation.md names what is outside of that: f64, functions of <math.h> (those
+ * of the C library that relayc runs with), Winograd's tiles and pairs of products
+ * (simulate_exception), kernels that a --tune-log chose. */
 #ifndef SIMULATE_SIMULATE_H
 #define SIMULATE_SIMULATE_H
 

@@ -1,4 +1,5 @@
-/* log.h - a tuning log: one JSON object on each line, a trial each (docs/tune.md has the members).
+/* log.h - a tuning log: one JSON object on each line, a trial each (docs/guide/tune.md has the
+ * members).
  *
  * Lines are only ever appended, and each is written whole, so that a log survives being killed,
  * and logs of several runs and machines are merged by concatenating them. */

@@ -22,7 +22,7 @@ struct network {
     enum data_kind kind;
     const char *data;       /* folder in data/ */
     int n;                  /* of the samples in it, the first so many; 0 = all */
-    const char *preprocess; /* JSON, docs/calibration.md; images only */
+    const char *preprocess; /* JSON, docs/guide/calibration.md; images only */
     enum calibration_kind calibration;
     const char *calibration_data; /* FOLDER */
     int calibration_n;            /* FOLDER, AFTER: so many; NTH: every so many */

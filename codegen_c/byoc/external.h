@@ -2,9 +2,9 @@
  * another name than "c". partition.h says at its end what such functions look like.
  *
  * Per target that is used, a module: NAME_TARGET.h declares a function for each of its regions,
- * NAME_TARGET.c holds what there is of them (docs/targets.md): for FORMAT_C functions made of the
- * composites' templates, for FORMAT_STREAM functions made of the region template and a bit stream,
- * for FORMAT_EXTERN and FORMAT_JSON tables of constants.
+ * NAME_TARGET.c holds what there is of them (docs/guide/backends.md): for FORMAT_C functions made
+ * of the composites' templates, for FORMAT_STREAM functions made of the region template and a bit
+ * stream, for FORMAT_EXTERN and FORMAT_JSON tables of constants.
  *
  * The values between the composites of a region, and the composites' own working memory, are packed
  * into one block of memory, which the plan of main knows as the scratch of the region. */

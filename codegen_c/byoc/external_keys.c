@@ -1,4 +1,4 @@
-/* external_keys.c - the keys of the templates of targets (docs/targets.md), computed when a
+/* external_keys.c - the keys of the templates of targets (docs/guide/backends.md), computed when a
  * template asks: an array that no text reads is not stored. */
 #include <assert.h>
 #include <stdlib.h>

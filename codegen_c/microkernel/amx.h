@@ -1,6 +1,6 @@
 /* amx.h - products of matrices of floats by the registers of AMX (machine_has_amx), which have
  * products of numbers of 16 bits, bf16: thirteen times as many at a time as a processor of that
- * kind has of f32 (docs/amx.md).
+ * kind has of f32 (docs/design/amx.md).
  *
  * A float is exactly the sum of three such numbers, its parts. Of the nine products of the parts of
  * two floats six are added up, in f32; the other three are below the last place of f32. The error

@@ -3,7 +3,7 @@
  *
  * Columns are output channels; their weights lie side by side, in panels that every
  * TILE of the processors in question divides. Figures: shared notes kernels.md, section 3, and
- * docs/measured.md. */
+ * docs/lab/measured.md. */
 #ifndef CODEGEN_C_MICROKERNEL_TILE_H
 #define CODEGEN_C_MICROKERNEL_TILE_H
 

@@ -7,7 +7,7 @@
 enum {
     LINE = 16, /* numbers of a cache line */
     NEAR = 12  /* inputs whose weights are fetched into the first cache before they are needed,
-                  where the third is far: 8 to 16 are alike (docs/kernels.md) */
+                  where the third is far: 8 to 16 are alike (docs/lab/kernels.md) */
 };
 
 int tile_line(void)

@@ -186,7 +186,7 @@ static bool plan_pools_and_stripes(struct codegen *codegen, const struct codegen
         return true;
     ok = stripes_inline(fresh->module) && plan_anew(codegen, fresh); /* for its errors */
     if (!ok && most[0])
-        diag_note(codegen->ctx, "layers in stripes do not fit either (docs/memory.md)");
+        diag_note(codegen->ctx, "layers in stripes do not fit either (docs/guide/memory.md)");
     return ok;
 }
 

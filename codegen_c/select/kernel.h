@@ -197,8 +197,8 @@ const char *bind_codes(struct bind *bind, const char *name, const struct type *t
  * parameter `void *scratch` (restrict) to "params". */
 void bind_scratch(struct bind *bind, size_t bytes);
 
-/* Whether the text says where a product and a sum are rounded once (docs/deterministic.md; for
- * Helium always). */
+/* Whether the text says where a product and a sum are rounded once (docs/guide/deterministic.md;
+ * for Helium always). */
 bool sums_are_fused(const struct bind *bind);
 
 /* Whether numbers of any size, subnormal ones, too, have the same bits everywhere
@@ -240,7 +240,7 @@ struct position {
  * the anchor can be written for at such a position; 0 = one by one. For bytes whose operands are
  * numbers or lie side by side, as the result does, on machines with vectors of which compilers do
  * not make good use by themselves. Then the text is of vectors (i32x16:
- * templates/helpers/lanes_i32.c.tmpl), and so is acc. Measured: docs/measured.md. */
+ * templates/helpers/lanes_i32.c.tmpl), and so is acc. Measured: docs/lab/measured.md. */
 int epilogue_lanes(struct bind *bind, const struct position *position, int64_t channels);
 
 /* Turns the element-wise nodes of the region into statements and sets

@@ -1,7 +1,7 @@
-/* deterministic.h - --deterministic: one NAME.c, the same bits everywhere (docs/deterministic.md).
+/* deterministic.h - --deterministic: one NAME.c, the same bits everywhere (docs/guide/deterministic.md).
  *
  * What the text of kernels and helpers keeps anyway: sums in an order that stands in the text,
- * whatever the vectors; functions of f32 of our own (docs/math.md). What is added: nothing is
+ * whatever the vectors; functions of f32 of our own (docs/design/math.md). What is added: nothing is
  * contracted to FMA, and what cannot be promised is refused. */
 #ifndef CODEGEN_C_TEXT_DETERMINISTIC_H
 #define CODEGEN_C_TEXT_DETERMINISTIC_H
@@ -16,7 +16,7 @@ struct codegen;
 bool deterministic_check(struct codegen *codegen);
 
 /* Whether products must be rounded before sums read them although bits are not promised: the
- * network is rounded as ONNX has it (docs/quantised.md). */
+ * network is rounded as ONNX has it (docs/guide/qdq.md). */
 bool rounds_products(const struct codegen *codegen);
 
 /* The section of NAME.c before all functions that says so to compilers. */

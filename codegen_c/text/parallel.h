@@ -1,4 +1,5 @@
-/* parallel.h - --parallel N: regions in N parts that may run at the same time (docs/parallel.md).
+/* parallel.h - --parallel N: regions in N parts that may run at the same time
+ * (docs/guide/parallel.md).
  *
  * A region's function gets a parameter `part`, and the loop over its outputs runs from where this
  * part begins to where the next begins, in whole steps: each output is computed as without, by one

@@ -1,5 +1,5 @@
-/* type.c - "dtype", "shape" and "quant" of a value: written and read. docs/graph-json.md has the
- * schema. */
+/* type.c - "dtype", "shape" and "quant" of a value: written and read. docs/guide/graph-json.md has
+ * the schema. */
 #include <string.h>
 
 #include "relay_ir/json/parser.h"

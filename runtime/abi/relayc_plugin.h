@@ -1,5 +1,5 @@
 /* relayc_plugin.h - what a shared object says to relayc, to take parts of a graph for a target that
- * is not part of relayc. C99, or C++; nothing else is needed. docs/plugin.md has an example.
+ * is not part of relayc. C99, or C++; nothing else is needed. docs/guide/plugin.md has an example.
  *
  * The shared object exports one function, relayc_plugin_get. relayc asks it for a version of this
  * interface and gets a table of functions; each of them may be missing (NULL).
@@ -29,7 +29,7 @@ enum { RELAYC_MAX_RANK = 8 };
 
 /* Constant numbers: row-major, without gaps, little-endian, aligned to their elements. */
 struct relayc_tensor {
-    const char *dtype; /* "f32", "i8", "f8e4m3", ...: docs/ir.md lists them */
+    const char *dtype; /* "f32", "i8", "f8e4m3", ...: docs/design/ir.md lists them */
     int32_t rank;      /* 0 = a scalar */
     int64_t dim[RELAYC_MAX_RANK];
     const void *data;
@@ -57,10 +57,10 @@ struct relayc_call {
     const char *target;    /* "mynpu" */
     const char *composite; /* "mynpu.conv2d_act"; assemble: "" */
 
-    /* JSON text, {"functions": [...]}; docs/graph-json.md describes the functions. The first one is
-     * the composite or the region, the others are those that it calls. A composite has the key
-     * "captures" besides: what the names of the pattern are, {"w": "conv1.weight"}. Constants of
-     * more than 16 elements are without their numbers: `constant` gives them. */
+    /* JSON text, {"functions": [...]}; docs/guide/graph-json.md describes the functions. The first
+     * one is the composite or the region, the others are those that it calls. A composite has the
+     * key "captures" besides: what the names of the pattern are, {"w": "conv1.weight"}. Constants
+     * of more than 16 elements are without their numbers: `constant` gives them. */
     const char *graph;
 
     const struct relayc_place *places; /* assemble: of all values of the region; else NULL */

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""--rounding onnx against ONNX Runtime, bit for bit (docs/quantised.md); tests/e2e/run_rounding says with which relayc.
+"""--rounding onnx against ONNX Runtime, bit for bit (docs/guide/qdq.md); tests/e2e/run_rounding says with which relayc.
 
     rounding.py RELAYC FOLDER                what a make check runs: operators, and a small network
     rounding.py RELAYC FOLDER MODEL          of a folder with io/input_0.npy: a network in f32, quantised here

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Random networks, compiled by relayc and judged by ONNX Runtime (docs/testing.md). See tests/e2e/run_random."""
+"""Random networks, compiled by relayc and judged by ONNX Runtime (docs/design/testing.md). See tests/e2e/run_random."""
 import argparse
 import collections
 import json

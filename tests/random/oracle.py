@@ -77,7 +77,7 @@ def noisy(model, values, greatest, rng, relative, absolute):
                 disturb(numpy_helper.to_array(tensor), rng, relative, absolute), tensor.name))
     quantised = {name: 2 if node.op_type.startswith("QLinear") else 1 for node in graph.node
                  if node.op_type.startswith("QLinear") or node.op_type in ("QuantizeLinear", "DynamicQuantizeLinear")
-                 for name in node.output}  # steps that fixed-point rounding may be off by (docs/quantised.md)
+                 for name in node.output}  # steps that fixed-point rounding may be off by (docs/guide/qdq.md)
     nodes = []
     for node in graph.node:
         nodes.append(node)

@@ -9,7 +9,7 @@
  *          over all planes and the kernel's columns, which become m rows of y. So m k_h products
  *          become 6 stride, or 8 stride.
  *
- * Errors: docs/kernels.md. */
+ * Errors: docs/lab/kernels.md. */
 #include "codegen_c/expr/decode.h"
 #include "codegen_c/expr/operands.h"
 #include "codegen_c/kernels/anchor.h"
@@ -26,7 +26,7 @@ enum {
     FEWEST_TAPS = 3  /* of 3 x 3 with strides of 2, F(5, 2), nothing was gained */
 };
 
-/* Times of a vector, in that of a multiply-add; measured on a Zen 5 (docs/kernels.md). */
+/* Times of a vector, in that of a multiply-add; measured on a Zen 5 (docs/lab/kernels.md). */
 enum {
     SUM = 2,       /* what a sum takes besides its products: conv_band's, and of each point */
     RESULT = 4,    /* a result of those of all points */

@@ -9,7 +9,7 @@
  * outer two, and the middle tap's of the odd ones, in each direction: (2 m + 1)^2 products, 1.44
  * and 1.78 times fewer. The products of odd places have one weight, so that these are (m + 2)^2
  * as well.
- * Figures and errors: docs/kernels.md. */
+ * Figures and errors: docs/design/kernels.md. */
 #ifndef CODEGEN_C_KERNELS_CONV_WINOGRAD_H
 #define CODEGEN_C_KERNELS_CONV_WINOGRAD_H
 

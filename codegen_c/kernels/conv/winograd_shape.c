@@ -5,7 +5,7 @@
 #include "codegen_c/microkernel/tile.h"
 
 /* What things cost in the time of a multiply-accumulate of a register tile; measured
- * (docs/kernels.md). */
+ * (docs/lab/kernels.md). */
 enum {
     CALL = 4,              /* per sum of a tile */
     TRANSFORM = 8,         /* per element of what is multiplied, and of the products */

@@ -17,7 +17,7 @@ enum {
 
 /* Whether gemv, one vector of sums over the inputs in order, would wait for each product: then a
  * row times rows of weights is matmul_column's, in another order. Measured on a Zen 5
- * (docs/kernels.md, "Dense layers of one row"). */
+ * (docs/lab/kernels.md, "Dense layers of one row"). */
 bool accepts_dense_column(const struct region *region, const char **why)
 {
     enum { FEWEST_INPUTS = 64 }; /* with vectors of less than 16 lanes */
@@ -103,7 +103,7 @@ static enum gemv_codes gemv_codes_of(const struct region *region)
 static bool leaves_zeros_out(const struct region *region, const struct panels *panels,
                              enum gemv_codes codes)
 {
-    enum { FEWEST_OUTPUTS = 16 }; /* measured: docs/kernels.md, "Inputs that are 0" */
+    enum { FEWEST_OUTPUTS = 16 }; /* measured: docs/lab/kernels.md, "Inputs that are 0" */
     const struct value *x = region->anchor->inputs[0];
 
     return !region->keep_zeros && codes == GEMV_F32 && !data_is_small(region) &&

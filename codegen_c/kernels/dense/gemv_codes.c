@@ -5,7 +5,7 @@
  * a float has its own: what it is too small by, a power of two, is multiplied into x and the sums.
  * Subnormal codes are subnormal floats then, which cost 150 cycles a vector on x86: where there are
  * more than a few, their numbers are computed the careful way, which takes twice as long
- * (docs/measured.md) */
+ * (docs/lab/measured.md) */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

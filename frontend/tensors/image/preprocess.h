@@ -1,5 +1,5 @@
 /* preprocess.h - from a picture to the tensor that a network wants, as a JSON file says it
- * (docs/calibration.md). An element is (pixel * scale - mean) / std. */
+ * (docs/guide/calibration.md). An element is (pixel * scale - mean) / std. */
 #ifndef FRONTEND_TENSORS_IMAGE_PREPROCESS_H
 #define FRONTEND_TENSORS_IMAGE_PREPROCESS_H
 

@@ -3,7 +3,7 @@
  * An 8 x 8 array multiplies 8-bit numbers (FP8 E4M3 or E5M2, int8); a vector unit of 8 lanes does
  * the rest in f32 and i32. Both work on 192 KiB of on-chip memory (SRAM) only; a DMA engine moves
  * data between it and the host. The simulator checks every address and size of a stream, and counts
- * what it does. docs/sim_npu.md is the manual.
+ * what it does. docs/guide/sim_npu.md is the manual.
  *
  * A stream is a header, commands and constants, in 32-bit little-endian words:
  *   word 0 magic "SNPU"   1 version   2 inputs   3 outputs   4 words of commands   5 bytes of

@@ -10,8 +10,8 @@
  *          norms are rounded once, from the exact sum, where f32 rounds each partial sum as well:
  *          their results may be one code apart
  *
- * docs/fp8.md lists what stays in floats. So does a product with anything but biases, relu, clip
- * and an added FP8 value (a residual) behind it; formats without an exact form
+ * docs/guide/fp8.md lists what stays in floats. So does a product with anything but biases, relu,
+ * clip and an added FP8 value (a residual) behind it; formats without an exact form
  * (relay_ir/ops/exact.h); scales that are computed; results that others read as floats as well. */
 #include "relay_ir/passes/pipeline.h"
 

@@ -16,7 +16,7 @@
  *          whose exact sum is rounded as ONNX Runtime does it (qnn.requantize, "onnx"). All else
  *          stays in floats
  *
- * docs/quantised.md lists what stays in floats, between dequantize and quantize. A dequantize that
+ * docs/guide/qdq.md lists what stays in floats, between dequantize and quantize. A dequantize that
  * others read stays for them. */
 #include "relay_ir/passes/pipeline.h"
 

@@ -7,8 +7,8 @@
  * Weight decay without end leaves such weights, subnormal ones among them, in channels that
  * training gave up. A sum of f32 does not see them beside others: they are 2^-40 of a rounding of
  * the largest. Where nothing stands beside them, sums are subnormal, and many processors take ten
- * times as long, or more, for a multiply-accumulate with a subnormal number (docs/kernels.md has
- * what was measured). */
+ * times as long, or more, for a multiply-accumulate with a subnormal number (docs/lab/kernels.md
+ * has what was measured). */
 #include <math.h>
 
 #include "relay_ir/passes/pipeline.h"

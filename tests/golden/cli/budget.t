@@ -172,7 +172,7 @@ $ relayc compile digits.onnx -o pools --pool dtcm=2K,fast --pool sram=4K
 error[R0410]: no pool has room for '/relu2/Relu_output_0' of 8192 bytes
  --> digits.onnx
 note: dtcm has 2048 bytes, sram has 4096 bytes; one arena would need 13440
-      layers in stripes do not fit either (docs/memory.md)
+      layers in stripes do not fit either (docs/guide/memory.md)
 [1]
 $ relayc compile digits.onnx --pool dtcm --pool 1=3K --pool x=3K,quick --pool a=1 --pool a=2 --pool board
 error[R0501]: --pool: 'dtcm': the form is NAME=BYTES

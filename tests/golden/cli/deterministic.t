@@ -25,7 +25,7 @@ error[R0501]: --deterministic says nothing without --with generated
 $ relayc explain R0409
 R0409: a part of the model cannot be the same on every machine
 
-With --deterministic one NAME.c gives the same bits on every processor and from every compiler (docs/deterministic.md). Functions of <math.h> other than sqrt and the exact ones have other last bits in every library, and what other targets compute is not ours to promise.
+With --deterministic one NAME.c gives the same bits on every processor and from every compiler (docs/guide/deterministic.md). Functions of <math.h> other than sqrt and the exact ones have other last bits in every library, and what other targets compute is not ours to promise.
 # the simulation has the bits of what is generated
 $ relayc run $MODELS/dense_softmax.onnx --seed 5 --output g.npy --with generated --deterministic > g.txt
 $ relayc run $MODELS/dense_softmax.onnx --seed 5 --output s.npy --with simulation > s.txt

@@ -90,7 +90,7 @@ error[R0009]: the label 48 is beyond the model's 48 classes
 $ mkdir boxes; printf '3 0.5 0.5 0.1 0.1\n' >boxes/a.txt; relayc eval $MODELS/element_wise.onnx --data images --preprocess spec.json --metric map50 --labels boxes --decode yolov5
 error[R0502]: --decode yolov5: the model gives (1,3,4,4) f32, wanted is [rows, 5 + C]: cx cy w h in pixels, objectness, scores
  --> MODELS/element_wise.onnx
-help: decoders are yolov5, yolox, yolov8, boxes, ssd (docs/eval.md)
+help: decoders are yolov5, yolox, yolov8, boxes, ssd (docs/guide/eval.md)
 [2]
 $ printf '3 0.5 0.5 0.1\n' >boxes/a.txt; relayc eval $MODELS/element_wise.onnx --data images --preprocess spec.json --metric map50 --labels boxes --decode yolov5
 error[R0009]: boxes/a.txt:1: '3 0.5 0.5 0.1' is no box
@@ -143,19 +143,19 @@ $ relayc eval $MODELS/dense_softmax.onnx --data x.npy --metric top1,top3
 error[R0501]: --metric: there is no 'top3'
 help: metrics are top1, top5, accuracy, auc, map50, map, mse
 error[R0501]: what is right must be known: --labels
-help: a file of lines 'FILE LABEL', or for boxes a folder of YOLO's .txt files (docs/eval.md)
+help: a file of lines 'FILE LABEL', or for boxes a folder of YOLO's .txt files (docs/guide/eval.md)
 [2]
 $ relayc eval $MODELS/dense_softmax.onnx --data x.npy --metric map --decode yolo --boxes x --with reference
 error[R0501]: --boxes: 'x' is not a whole number of at least 0
 error[R0501]: --decode: there is no 'yolo'
 help: decoders are yolov5, yolox, yolov8, boxes, ssd
 error[R0501]: what is right must be known: --labels
-help: a file of lines 'FILE LABEL', or for boxes a folder of YOLO's .txt files (docs/eval.md)
+help: a file of lines 'FILE LABEL', or for boxes a folder of YOLO's .txt files (docs/guide/eval.md)
 error[R0501]: --with: 'reference' is not generated or engine
 [2]
 $ relayc eval $MODELS/dense_softmax.onnx --data x.npy --metric top1,map --labels labels.txt --against f32 --with engine
 error[R0501]: map and map50 need to know how the model gives its boxes: --decode
-help: decoders are yolov5, yolox, yolov8, boxes, ssd (docs/eval.md)
+help: decoders are yolov5, yolox, yolov8, boxes, ssd (docs/guide/eval.md)
 error[R0501]: some of these metrics need classes, others boxes
 error[R0501]: --against f32 compares f32 with itself: give --precision or --qtable, or leave out --with engine
 [2]

@@ -42,24 +42,24 @@ help: give --data PATH, or another rule: max, percentile, kl ...
 $ relayc compile $MODELS/attention_block.onnx --precision fp8 --arithmetic integer -q -o floats
 $ relayc compile $MODELS/conv_bn_relu.onnx --precision fp8=f8e5m2 --arithmetic integer -q -o floats
 error[R0501]: --precision: f8e5m2 has no --arithmetic integer: it reaches so far that one product of two numbers needs more than 64 bits
-help: f8e4m3, f8e3m4, f8e4m3fnuz and hfp8_143 have it (docs/fp8.md); or do without --arithmetic integer
+help: f8e4m3, f8e3m4, f8e4m3fnuz and hfp8_143 have it (docs/guide/fp8.md); or do without --arithmetic integer
 [2]
 $ relayc compile $MODELS/conv_bn_relu.onnx --precision fp8=f6e2m3,f8e4m3 --arithmetic integer --scale-weights search --formats f8e4m3,f8e5m2fnuz -q -o floats
 error[R0501]: --precision: f6e2m3 has no --arithmetic integer: that is of codes of 8 bits
 error[R0501]: --formats: f8e5m2fnuz has no --arithmetic integer: it reaches so far that one product of two numbers needs more than 64 bits
-help: f8e4m3, f8e3m4, f8e4m3fnuz and hfp8_143 have it (docs/fp8.md); or do without --arithmetic integer
+help: f8e4m3, f8e3m4, f8e4m3fnuz and hfp8_143 have it (docs/guide/fp8.md); or do without --arithmetic integer
 [2]
 $ printf 'y fp8 data=f8e5m2\n' >far.qtable; relayc compile $MODELS/conv_bn_relu.onnx --qtable far.qtable --arithmetic integer
 error[R0501]: far.qtable:1: f8e5m2 has no --arithmetic integer: it reaches so far that one product of two numbers needs more than 64 bits
-help: f8e4m3, f8e3m4, f8e4m3fnuz and hfp8_143 have it (docs/fp8.md); or do without --arithmetic integer
+help: f8e4m3, f8e3m4, f8e4m3fnuz and hfp8_143 have it (docs/guide/fp8.md); or do without --arithmetic integer
 [2]
 $ relayc compile $MODELS/conv_bn_relu.onnx --precision int8=i4 --data nowhere
 error[R0501]: --precision: precision int8 cannot have the format i4
-help: it can have i8 (docs/quantize.md)
+help: it can have i8 (docs/guide/quantize.md)
 [2]
 $ relayc compile $MODELS/conv_bn_relu.onnx --precision fp8=f8e4m3,f6e2m3
 error[R0501]: --precision: precision fp8 cannot have the format f6e2m3
-help: it can have f8e4m3, f8e3m4, f8e5m2, f8e4m3fnuz, f8e5m2fnuz, hfp8_143 for data, weights also f6e3m2, f6e2m3, f4e2m1 (docs/quantize.md)
+help: it can have f8e4m3, f8e3m4, f8e5m2, f8e4m3fnuz, f8e5m2fnuz, hfp8_143 for data, weights also f6e3m2, f6e2m3, f4e2m1 (docs/guide/quantize.md)
 [2]
 # Samples with NaN: named at once, whatever reads them
 $ mkdir nan; for v in 1 2 3; do { printf '\223NUMPY\001\000\106\000%-69s\n' "{'descr': '<f4', 'fortran_order': False, 'shape': (1,2,6,6), }"; for i in $(seq 72); do if [ $i = $((9 * v)) ] && [ $v != 2 ]; then printf '\000\000\300\177'; else printf '\000\000\200\077'; fi; done; } >nan/$v.npy; done; relayc compile $MODELS/conv_bn_relu.onnx --precision int8 --data nan -o nan

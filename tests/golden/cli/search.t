@@ -24,7 +24,7 @@ help: search with another -o, or remove the file
 $ relayc search $MODELS/conv_bn_relu.onnx
 error[R0501]: 'relayc search' needs --data
 error[R0501]: 'relayc search' needs --precision
-help: for example --precision int8; docs/quantize.md lists them
+help: for example --precision int8; docs/guide/quantize.md lists them
 [2]
 $ relayc search $MODELS/conv_bn_relu.onnx --precision int8 --data arrays --strategy magic --rules max,table --target-cos 2
 error[R0501]: --strategy: 'magic' is not sensitive, mixed, topk, greedy-pairs, budget or bayes
@@ -72,7 +72,7 @@ help: relayc bench MODEL.onnx --target host --json >c.json
 [3]
 $ relayc search $MODELS/conv_bn_relu.onnx --precision int8 --calib c.json --data arrays --strategy budget --latency 5us -o b -q
 error[R0501]: --latency needs --latency-log
-help: what relayc bench --json prints of the network in f32 and in each of --choices, on the machine that counts (docs/search.md)
+help: what relayc bench --json prints of the network in f32 and in each of --choices, on the machine that counts (docs/guide/search.md)
 [2]
 # metrics of relayc eval: classes, and boxes of a detector that finds one, the left half of the image
 $ { printf '\223NUMPY\001\000\106\000%-69s\n' "{'descr': '|u1', 'fortran_order': False, 'shape': (4,6), }"; printf '\000\001\002\000\000\001\003\000\000\000\002\000\000\000\000\004\000\000\001\000\000\000\000\005'; } >x.npy; printf '0\n1\n2\n3\n' >labels.txt
@@ -89,7 +89,7 @@ found: the start                                             loss 0.495049505, c
 all in fp8w=f4e2m1                                           loss 0.495049505, cosine 1.000000000, SQNR inf dB, mse 0, metric 0.504950495
 $ relayc search det.onnx --precision fp8w --data two --preprocess bright.json --labels boxes --metric map50 -o d -q
 error[R0501]: map and map50 need to know how the model gives its boxes: --decode
-help: decoders are yolov5, yolox, yolov8, boxes, ssd (docs/eval.md)
+help: decoders are yolov5, yolox, yolov8, boxes, ssd (docs/guide/eval.md)
 [2]
 $ relayc search $MODELS/conv_bn_relu.onnx --precision afp --data arrays --strategy bayes --trials 3 -o y -q && grep -v '^#' y.qtable && ls y.*
 conv1 afp weights=afp<2,3>

@@ -207,7 +207,7 @@ help: there are afp, bf16w, f16w, f32, fp8, fp8w, int8, int8w, mxfp4, mxfp6, mxf
 [2]
 $ relayc compile $MODELS/pool_flatten.onnx --precision fp8=f16
 error[R0501]: --precision: precision fp8 cannot have the format f16
-help: it can have f8e4m3, f8e3m4, f8e5m2, f8e4m3fnuz, f8e5m2fnuz, hfp8_143 for data, weights also f6e3m2, f6e2m3, f4e2m1 (docs/quantize.md)
+help: it can have f8e4m3, f8e3m4, f8e5m2, f8e4m3fnuz, f8e5m2fnuz, hfp8_143 for data, weights also f6e3m2, f6e2m3, f4e2m1 (docs/guide/quantize.md)
 [2]
 $ relayc compile $MODELS/pool_flatten.onnx --target-dir absent --offload dnnl
 error[R0601]: absent: there is no target.json, neither here nor in a folder beneath

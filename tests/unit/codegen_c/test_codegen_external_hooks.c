@@ -121,7 +121,7 @@ START_TEST(what_cannot_be_lowered_is_an_error)
 }
 END_TEST
 
-/* All that a template may ask for; what it is, is written in docs/targets.md. */
+/* All that a template may ask for; what it is, is written in docs/guide/backends.md. */
 START_TEST(keys_are_what_the_documentation_says)
 {
     static const struct {

@@ -469,7 +469,7 @@ START_TEST(keyword_spotter_has_no_floats)
 }
 END_TEST
 
-/* Against ONNX Runtime's results, in steps of the result. Why qdq is not exact: docs/quantised.md.
+/* Against ONNX Runtime's results, in steps of the result. Why qdq is not exact: docs/guide/qdq.md.
  */
 static const struct {
     const char *model;

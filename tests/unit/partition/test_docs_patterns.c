@@ -1,5 +1,5 @@
-/* test_docs_patterns.c - docs/patterns.md: its patterns and expressions parse, and print and parse
- * again; those that it explains match what it says. Run in the project's folder. */
+/* test_docs_patterns.c - docs/guide/patterns.md: its patterns and expressions parse, and print and
+ * parse again; those that it explains match what it says. Run in the project's folder. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,11 +10,11 @@
 #include "tests/support/expect.h"
 #include "tests/support/graph.h"
 
-static const struct source source = { .file = "docs/patterns.md" };
+static const struct source source = { .file = "docs/guide/patterns.md" };
 
 static const char *read_page(struct ctx *ctx)
 {
-    FILE *file = fopen("docs/patterns.md", "r");
+    FILE *file = fopen("docs/guide/patterns.md", "r");
     struct str text = { .arena = &ctx->perm };
     char piece[4096];
     size_t n;

@@ -113,7 +113,7 @@ static const struct {
     { "", { "0: the pattern is empty" }, NULL },
     { "   ", { "0: the pattern is empty" }, NULL },
     { "conv2s(x, w)", { "0: unknown operator 'conv2s'" }, "did you mean conv2d?" },
-    { "conv2d(x, w) -> xyzzyq", { "16: unknown operator 'xyzzyq'" }, "docs/operators.md" },
+    { "conv2d(x, w) -> xyzzyq", { "16: unknown operator 'xyzzyq'" }, "docs/guide/operators.md" },
     { "conv2d(x, w){stride=[1,1]}",
       { "13: nn.conv2d has no attribute 'stride'" },
       "it has strides, padding, dilation, groups, data_layout, out_layout, kernel_layout" },

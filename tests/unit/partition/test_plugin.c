@@ -418,7 +418,7 @@ END_TEST
 /* --- the manual ---------------------------------------------------------------------------------
  */
 
-/* The text of the n-th block of docs/plugin.md that is fenced as `language`. */
+/* The text of the n-th block of docs/guide/plugin.md that is fenced as `language`. */
 static const char *manual_block(struct arena *arena, const char *language, int n)
 {
     const char *fence = arena_printf(arena, "\n```%s\n", language), *at;
@@ -426,7 +426,7 @@ static const char *manual_block(struct arena *arena, const char *language, int n
     struct mapping file;
     const char *text;
 
-    ck_assert(file_map(ctx, "docs/plugin.md", &file));
+    ck_assert(file_map(ctx, "docs/guide/plugin.md", &file));
     text = arena_strndup(arena, (const char *)file.data, file.size);
     file_unmap(&file);
     ctx_free(ctx);

@@ -397,7 +397,7 @@ START_TEST(the_example_of_the_manual_is_what_is_written)
     const char *text, *json, *end, *path;
     struct module *module;
 
-    ck_assert(file_map(ctx, "docs/graph-json.md", &file));
+    ck_assert(file_map(ctx, "docs/guide/graph-json.md", &file));
     text = arena_strndup(&ctx->perm, (const char *)file.data, file.size);
     file_unmap(&file);
     json = strstr(text, "```json\n") + strlen("```json\n");

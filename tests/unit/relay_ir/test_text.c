@@ -239,7 +239,7 @@ static char *read_file(const char *path)
 START_TEST(the_examples_of_the_manual_are_parsed_and_printed_the_same)
 {
     static const char head[] = "module opset 0\n\n";
-    char *manual = read_file("docs/ir.md");
+    char *manual = read_file("docs/design/ir.md");
     int n = 0;
 
     for (char *at = strstr(manual, "\n```"); at; at = strstr(at + 1, "\n```")) {

@@ -1,5 +1,5 @@
-/* convert_layout on real networks: how many transposes are left (the table of docs/layout.md), and
- * that small ones compute what they did. */
+/* convert_layout on real networks: how many transposes are left (the table of
+ * docs/design/layout.md), and that small ones compute what they did. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
