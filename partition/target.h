@@ -94,12 +94,11 @@ struct target {
     struct target_limits limits;
     struct target_rates rates;
     bool keep_on_host[OP_COUNT];
-    const char *prologue; /* text of NAME_TARGET.c before the regions: includes, helpers;
+    const char *prologue;        /* text of NAME_TARGET.c before the regions: includes, helpers;
                              template text, keys: name, upper; NULL = none */
-    const char
-        *region_template; /* around a region's composites (docs/guide/backends.md); NULL = default
-        * */
-    int n_headers;        /* files copied beside NAME.c: names and texts */
+    const char *region_template; /* around a region's composites; NULL = default
+                                    (docs/guide/backends.md) */
+    int n_headers;               /* files copied beside NAME.c: names and texts */
     const char **header_names, **header_texts;
     int n_host_files; /* built into it where verify and run --with generated build the C */
     const char **host_names, **host_texts;
