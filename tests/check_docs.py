@@ -3,7 +3,7 @@
 Every Markdown file of the tree:
   - no line above 120 columns, but rows of tables and lines between fences;
   - a relative link names a file or folder of the tree, and its #anchor a heading of that page.
-Every text file: docs/NAME.md, wherever it is mentioned, is there.
+Every text file: the pages below docs/ that it mentions are there.
 Every page of docs/guide, docs/design and docs/lab is linked from the README.md of its folder.
 """
 
