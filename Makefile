@@ -200,6 +200,11 @@ bench-accuracy: $(BUILD)/bench_accuracy
 bench-detection: all
 	BUILD=$(BUILD) ARGS='$(ARGS)' bench/detection
 
+# The table of docs/lab/figures.md
+.PHONY: docs-figures
+docs-figures: all
+	BUILD=$(BUILD) bench/figures.py
+
 # What relayc search finds; make bench-search ARGS='int8 fp8 afp budget'
 bench-search: all
 	BUILD=$(BUILD) bench/search $(ARGS)
@@ -233,6 +238,7 @@ lint:
 	@status=0; \
 	clang-format --dry-run --Werror $(formatted) || status=1; \
 	tests/check_arrows || status=1; \
+	tests/check_docs || status=1; \
 	shellcheck $(scripts) || status=1; \
 	$(cppcheck) $(stages) cli || status=1; \
 	exit $$status

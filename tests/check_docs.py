@@ -5,8 +5,12 @@ Every Markdown file of the tree:
   - a relative link names a file or folder of the tree, and its #anchor a heading of that page.
 Every text file: the pages below docs/ that it mentions are there.
 Every page of docs/guide, docs/design and docs/lab is linked from the README.md of its folder.
+
+--paths: instead, the files of the tree that docs/guide and docs/design name in `backquotes` are there. For whoever moves
+files: what it prints is what the pages have to follow.
 """
 
+import fnmatch
 import pathlib
 import re
 import subprocess
@@ -72,10 +76,43 @@ def check_index(folder):
             say(index, 1, f"{page.name} is not listed")
 
 
-def main():
+def tracked():
     listing = subprocess.run(["git", "ls-files", "-z"], stdout=subprocess.PIPE, check=True).stdout.decode()
+    return [name for name in listing.split("\0") if name]
+
+
+def expanded(path):
+    """a/{b,c}.d as a/b.d, a/c.d."""
+    braces = re.search(r"\{([^{}]*)\}", path)
+    if not braces:
+        return [path]
+    return [full for word in braces.group(1).split(",")
+            for full in expanded(path[:braces.start()] + word + path[braces.end():])]
+
+
+def check_paths():
+    files = tracked()
+    folders = {name.rsplit("/", depth)[0] for name in files for depth in range(1, name.count("/") + 1)}
+    tops = {folder for folder in folders if "/" not in folder}
+    for page in files:
+        if not re.match(r"docs/(guide|design)/.*\.md$", page):
+            continue
+        for number, line in lines_outside_fences(pathlib.Path(page).read_text(encoding="utf-8")):
+            for name in re.findall(r"`([\w./{},*+-]+)`", line):
+                if "/" not in name or "NAME" in name or name.split("/")[0] not in tops:
+                    continue
+                for path in expanded(name.rstrip("/")):
+                    if path not in folders and not fnmatch.filter(files, path) and not fnmatch.filter(files, path + ".*"):
+                        say(page, number, f"{path} is not in the tree")
+
+
+def main():
+    if sys.argv[1:] == ["--paths"]:
+        check_paths()
+        print("\n".join(problems) if problems else "docs: every path that is named is in the tree")
+        return 1 if problems else 0
     pages = 0
-    for name in filter(None, listing.split("\0")):
+    for name in tracked():
         path = pathlib.Path(name)
         if path.is_symlink() or not path.is_file():
             continue
