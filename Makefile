@@ -211,7 +211,7 @@ bench-search: all
 
 install: all
 	install -D -m 755 $(BUILD)/relayc $(DESTDIR)$(PREFIX)/bin/relayc
-	install -D -m 644 README.md $(DESTDIR)$(PREFIX)/share/doc/relayc/README.md
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/doc/relayc README.md CHANGELOG.md CONTRIBUTING.md
 	for wing in . guide design lab; do \
 		install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/doc/relayc/docs/$$wing docs/$$wing/*.md || exit 1; \
 	done
