@@ -1,5 +1,5 @@
 /* zeros.h - inputs many of whose numbers are 0, because ReLU, or a clip at 0, made them: half of
- * them and more in trained networks (docs/design/kernels.md, "Inputs that are 0").
+ * them and more in trained networks (docs/design/kernels.md, "Sparse inputs").
  *
  * A product of one row reads each weight once, so it can leave out those of inputs that are 0: sums
  * stay the same, bit by bit, as long as the weights are finite. It takes less time then, and how

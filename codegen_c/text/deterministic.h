@@ -1,8 +1,9 @@
-/* deterministic.h - --deterministic: one NAME.c, the same bits everywhere (docs/guide/deterministic.md).
+/* deterministic.h - --deterministic: one NAME.c, the same bits everywhere
+ * (docs/guide/deterministic.md).
  *
  * What the text of kernels and helpers keeps anyway: sums in an order that stands in the text,
- * whatever the vectors; functions of f32 of our own (docs/design/math.md). What is added: nothing is
- * contracted to FMA, and what cannot be promised is refused. */
+ * whatever the vectors; functions of f32 of our own (docs/design/math.md). What is added: nothing
+ * is contracted to FMA, and what cannot be promised is refused. */
 #ifndef CODEGEN_C_TEXT_DETERMINISTIC_H
 #define CODEGEN_C_TEXT_DETERMINISTIC_H
 

@@ -1,6 +1,6 @@
 /* conv_chunk.h - the output channels that convolutions go through before they move on, so that
  * their weights stay in a cache, and what of the next ones is fetched meanwhile. Figures:
- * docs/design/kernels.md, Weights. */
+ * docs/lab/kernels.md, "Packed weights and cache blocks". */
 #ifndef CODEGEN_C_KERNELS_CONV_CONV_CHUNK_H
 #define CODEGEN_C_KERNELS_CONV_CONV_CHUNK_H
 

@@ -103,7 +103,7 @@ static enum gemv_codes gemv_codes_of(const struct region *region)
 static bool leaves_zeros_out(const struct region *region, const struct panels *panels,
                              enum gemv_codes codes)
 {
-    enum { FEWEST_OUTPUTS = 16 }; /* measured: docs/lab/kernels.md, "Inputs that are 0" */
+    enum { FEWEST_OUTPUTS = 16 }; /* measured: docs/lab/kernels.md, "Sparse inputs" */
     const struct value *x = region->anchor->inputs[0];
 
     return !region->keep_zeros && codes == GEMV_F32 && !data_is_small(region) &&

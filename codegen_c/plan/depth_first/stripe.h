@@ -1,5 +1,5 @@
 /* stripe.h - parts of the network that are computed stripe by stripe, so that no feature map
- * between their regions is ever whole in memory (docs/design/memory.md, Stripes).
+ * between their regions is ever whole in memory (docs/design/memory.md, "Depth-first tiling").
  *
  * A *stripe* of a feature map is some of its rows (what lies along the first spatial dim; of
  * sequences: some places). A region whose rows need a few rows of its operands each can be computed

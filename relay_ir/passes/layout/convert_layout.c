@@ -4,12 +4,13 @@
  *          results keep their layout
  * gives    spatial operators with data_layout, out_layout, layout "NHWC" (docs/design/layout.md),
  *          as few transposes as possible, in front of whom they serve; constants in the order that
- * is read method   1. layout/places.c: which dim of each value is the channels, followed from the
- *             spatial operators over everything that takes its dims in any order;
+ *          is read
+ * method   1. layout/places.c: which dim of each value is the channels, followed from the spatial
+ *             operators over everything that takes its dims in any order;
  *          2. layout/choose.c: a minimal cut says who computes how;
  *          3. here: in the order of the graph, each node takes its inputs in its order, its
- * attributes are turned, its types inferred anew. Transposes and views of the model vanish where
- * what they make is there. Values keep their names. */
+ *             attributes are turned, its types inferred anew. Transposes and views of the model
+ *             vanish where what they make is there. Values keep their names. */
 #include "relay_ir/passes/pipeline.h"
 
 #include <assert.h>
