@@ -14,6 +14,7 @@
 #ifndef CODEGEN_C_KERNELS_LEAD_H
 #define CODEGEN_C_KERNELS_LEAD_H
 
+#include "codegen_c/select/kernel.h"
 #include "codegen_c/kernels/pool/window.h"
 
 /* As a group: the positions of a row of the result. */
@@ -23,5 +24,25 @@ enum { GROUP_OF_ROW = 0 };
  * row-major order, at most `group` of them at a time: while they do, they read what lies under the
  * windows of these positions and of later ones. */
 size_t lead_of_windows(const struct region *region, const struct window *window, int64_t group);
+
+/* Fields of records (codegen_c/select/kernel.h). */
+bool leads_conv(const struct region *region, struct lead *lead);
+bool leads_conv_amx(const struct region *region, struct lead *lead);
+bool leads_conv_bf16(const struct region *region, struct lead *lead);
+bool leads_conv_decoded(const struct region *region, struct lead *lead);
+bool leads_conv_pairs(const struct region *region, struct lead *lead);
+bool leads_conv_small(const struct region *region, struct lead *lead);
+bool leads_conv_stationary(const struct region *region, struct lead *lead);
+bool leads_copy(const struct region *region, struct lead *lead);
+bool leads_depthwise(const struct region *region, struct lead *lead);
+bool leads_depthwise_bf16(const struct region *region, struct lead *lead);
+bool leads_depthwise_winograd(const struct region *region, struct lead *lead);
+bool leads_exact_conv(const struct region *region, struct lead *lead);
+bool leads_pool(const struct region *region, struct lead *lead);
+bool leads_pool_tiles(const struct region *region, struct lead *lead);
+bool leads_qnn_conv(const struct region *region, struct lead *lead);
+bool leads_qnn_conv_tiles(const struct region *region, struct lead *lead);
+bool leads_qnn_depthwise(const struct region *region, struct lead *lead);
+bool leads_qnn_depthwise_rows(const struct region *region, struct lead *lead);
 
 #endif

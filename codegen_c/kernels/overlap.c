@@ -4,6 +4,7 @@
 
 #include "codegen_c/expr/operands.h"
 #include "codegen_c/kernels/anchor.h"
+#include "codegen_c/kernels/conv/conv.h"
 #include "codegen_c/kernels/pool/window.h"
 
 /* Columns of y that every column of the window reaches, [first, past). */
@@ -19,7 +20,7 @@ static struct middle middle_of(const struct window *w)
                             .past = past < w->out[2] ? past : w->out[2] };
 }
 
-bool accepts_overlap_add(const struct region *region, const char **why)
+static bool accepts_overlap_add(const struct region *region, const char **why)
 {
     if (!accepts_conv_transpose(region, why))
         return false;
@@ -28,7 +29,7 @@ bool accepts_overlap_add(const struct region *region, const char **why)
            anchor_output(region, 0)->dtype == DTYPE_F32;
 }
 
-bool bind_overlap_add(struct bind *bind)
+static bool bind_overlap_add(struct bind *bind)
 {
     enum { SHORT = 8, MOST_TAPS = 16 };
     const struct window w = window_of_conv_transpose(bind->region);
@@ -57,3 +58,9 @@ bool bind_overlap_add(struct bind *bind)
             w.batch == 1 ? "plane" : arena_printf(bind->arena, "plane %% %lld", (long long)w.out_c);
     return bind_epilogue(bind, "row[ow]", &position);
 }
+
+const struct kernel kernel_overlap_add = {
+    .name = "overlap_add",
+    .forms = { { OPS(OP_CONV1D_TRANSPOSE, OP_CONV2D_TRANSPOSE), accepts_overlap_add,
+                 bind_overlap_add } },
+};

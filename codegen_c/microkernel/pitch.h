@@ -30,4 +30,12 @@ void bind_at(struct bind *bind, const char *pixel, const char *channels, const c
 void bind_start(struct bind *bind, const char *channels, const char *first,
                 const struct position *position, struct position *start);
 
+/* Fields of records (codegen_c/select/kernel.h). */
+bool reads_conv_pixels(const struct region *region, int input);
+bool reads_pixels(const struct region *region, int input);
+bool reads_side_by_side(const struct region *region, int input);
+bool writes_conv_pixels(const struct region *region);
+bool writes_pixels(const struct region *region);
+bool writes_side_by_side(const struct region *region);
+
 #endif

@@ -1,4 +1,4 @@
-/* kernel.c - kernels.def as a table, and the choice from it. */
+/* kernel.c - the choice among the kernels of kernels.def. */
 #include "codegen_c/select/kernel.h"
 
 #include <string.h>
@@ -6,72 +6,40 @@
 #include "codegen_c/expr/scalar.h"
 #include "codegen_c/plan/depth_first/stripe.h"
 
-static const struct kernel kernels[] = {
-#define KERNEL(name, anchor, accepts_function, bind_function, in_place)                            \
-    { #name, OP_##anchor, accepts_function, bind_function, in_place },
-#define PITCHED(name, reads_function, writes_function)
-#define LEADS(name, leads_function)
-#define SPARES(name, scratch_function)
+static const struct entry {
+    const struct kernel *kernel;
+    bool late;
+} entries[] = {
+#define KERNEL(name) { &kernel_##name, false },
+#define LATE(name) { &kernel_##name, true },
 #include "codegen_c/select/kernels.def"
 #undef KERNEL
-#undef PITCHED
-#undef LEADS
-#undef SPARES
+#undef LATE
 };
 
-static const struct pitched {
-    const char *name;
-    bool (*reads)(const struct region *region, int input);
-    bool (*writes)(const struct region *region);
-} pitched[] = {
-#define KERNEL(name, anchor, accepts_function, bind_function, in_place)
-#define PITCHED(name, reads_function, writes_function) { #name, reads_function, writes_function },
-#define LEADS(name, leads_function)
-#define SPARES(name, scratch_function)
-#include "codegen_c/select/kernels.def"
-#undef KERNEL
-#undef PITCHED
-#undef LEADS
-#undef SPARES
-};
+enum { N_ENTRIES = sizeof entries / sizeof *entries };
 
-static const struct leading {
-    const char *name;
-    bool (*leads)(const struct region *region, struct lead *lead);
-} leading[] = {
-#define KERNEL(name, anchor, accepts_function, bind_function, in_place)
-#define PITCHED(name, reads_function, writes_function)
-#define LEADS(name, leads_function) { #name, leads_function },
-#define SPARES(name, scratch_function)
-#include "codegen_c/select/kernels.def"
-#undef KERNEL
-#undef PITCHED
-#undef LEADS
-#undef SPARES
-};
+static bool has_operator(const struct kernel_form *form, enum op op)
+{
+    for (const enum op *at = form->operators; *at != (enum op)OPS_END; at++)
+        if (*at == op)
+            return true;
+    return false;
+}
 
-static const struct sparing {
-    const char *name;
-    size_t (*scratch)(const struct region *region);
-} sparing[] = {
-#define KERNEL(name, anchor, accepts_function, bind_function, in_place)
-#define PITCHED(name, reads_function, writes_function)
-#define LEADS(name, leads_function)
-#define SPARES(name, scratch_function) { #name, scratch_function },
-#include "codegen_c/select/kernels.def"
-#undef KERNEL
-#undef PITCHED
-#undef LEADS
-#undef SPARES
-};
+static enum op anchor_op(const struct region *region)
+{
+    return region->anchor ? region->anchor->op : OP_COUNT;
+}
 
-enum { N_KERNELS = sizeof kernels / sizeof *kernels };
-
-/* Takes regions of every anchor, so it is no row of the table. */
-static const struct kernel nothing = { "nothing", OP_COUNT, accepts_nothing, bind_nothing, true };
-
-/* For functions of calls, which are no regions of fuse_ops. */
-static const struct kernel stripes = { "stripes", OP_CALL, accepts_stripes, bind_stripes, false };
+/* The entry's form for the region's anchor; NULL = it has none. */
+static const struct kernel_form *form_of(const struct entry *entry, const struct region *region)
+{
+    for (const struct kernel_form *form = entry->kernel->forms; form->operators; form++)
+        if (form->late == entry->late && has_operator(form, anchor_op(region)))
+            return form;
+    return NULL;
+}
 
 static const struct type *refused_type(const struct region *region)
 {
@@ -87,121 +55,142 @@ static void refuse(struct ctx *ctx, const struct region *region)
                type_text(&ctx->perm, refused_type(region)));
 }
 
-/* All rows that accept the region, in order; *why of those that do not. */
-static int accepting_rows(const struct region *region, const struct kernel **rows, const char **why)
+/* A kernel that takes the region, and how. */
+struct candidate {
+    const struct kernel *kernel;
+    const struct kernel_form *form;
+};
+
+static bool has_candidate(int n, const struct candidate *candidates, const struct kernel *kernel)
 {
-    const enum op anchor = region->anchor ? region->anchor->op : OP_COUNT;
+    for (int i = 0; i < n; i++)
+        if (candidates[i].kernel == kernel)
+            return true;
+    return false;
+}
+
+/* All that accept the region, in order, each kernel once; *why of the entries that do not. */
+static int candidates_of(const struct region *region, struct candidate *taken, const char **why)
+{
     int n = 0;
 
-    for (size_t i = 0; i < N_KERNELS; i++)
-        if (kernels[i].anchor == anchor && kernels[i].accepts(region, &why[i]))
-            rows[n++] = &kernels[i];
+    for (int i = 0; i < N_ENTRIES; i++) {
+        const struct kernel_form *form = form_of(&entries[i], region);
+
+        if (!form || !form->accepts(region, &why[i]) || has_candidate(n, taken, entries[i].kernel))
+            continue;
+        taken[n++] = (struct candidate){ entries[i].kernel, form };
+    }
     return n;
 }
 
-/* A row further down may have the name of one above: it takes more, but is not the usual one. */
-static const struct kernel *choose_row(struct ctx *ctx, struct region *region, int n,
-                                       const struct kernel *const *rows)
+static const struct kernel *choose_candidate(struct ctx *ctx, struct region *region, int n,
+                                             const struct candidate *candidates)
 {
     const char **names = arena_array(&ctx->perm, const char *, n);
-    const struct kernel **distinct = arena_array(&ctx->perm, const struct kernel *, n);
     const char *taken;
-    int n_names = 0;
+    int chosen = 0;
 
-    for (int i = 0; i < n; i++) {
-        int same = 0;
-
-        while (same < n_names && strcmp(names[same], rows[i]->name) != 0)
-            same++;
-        if (same < n_names)
-            continue;
-        names[n_names] = rows[i]->name;
-        distinct[n_names++] = rows[i];
-    }
-    taken = knob_take(ctx, region, KNOB_KERNEL, names[0], n_names, names);
-    for (int i = 0; i < n_names; i++)
+    for (int i = 0; i < n; i++)
+        names[i] = candidates[i].kernel->name;
+    taken = knob_take(ctx, region, KNOB_KERNEL, names[0], n, names);
+    for (int i = 0; i < n; i++)
         if (names[i] == taken)
-            return distinct[i];
-    return distinct[0];
+            chosen = i;
+    region->form = candidates[chosen].form;
+    return candidates[chosen].kernel;
+}
+
+static void list_refusals(struct ctx *ctx, const struct region *region, const char *const *why)
+{
+    bool any = false;
+
+    for (int i = 0; i < N_ENTRIES; i++)
+        if (form_of(&entries[i], region)) {
+            diag_note(ctx, "%s: %s", entries[i].kernel->name, why[i] ? why[i] : "refused");
+            any = true;
+        }
+    if (!any)
+        diag_note(ctx, "there is no kernel for this operator");
+}
+
+/* Kernels of every anchor, which are not in the table. */
+static bool takes_any(const struct kernel *kernel, struct region *region, const char **why)
+{
+    if (!kernel->forms[0].accepts(region, why))
+        return false;
+    region->form = &kernel->forms[0];
+    return true;
 }
 
 const struct kernel *kernel_choose(struct ctx *ctx, struct region *region)
 {
-    const enum op anchor = region->anchor ? region->anchor->op : OP_COUNT;
-    const char *why[N_KERNELS] = { 0 };
-    const struct kernel *rows[N_KERNELS];
-    bool any = false;
+    const char *why[N_ENTRIES] = { 0 };
+    struct candidate candidates[N_ENTRIES];
     int n;
 
-    if (stripes.accepts(region, &why[0]))
-        return &stripes;
-    if (nothing.accepts(region, &why[0]))
-        return &nothing;
+    if (takes_any(&kernel_stripes, region, &why[0]))
+        return &kernel_stripes;
+    if (takes_any(&kernel_nothing, region, &why[0]))
+        return &kernel_nothing;
     if (!scalar_accepts(&ctx->perm, region, &why[0])) {
         refuse(ctx, region);
         diag_note(ctx, "%s", why[0]);
         diag_help(ctx, "export the model in float32, or compute this part outside of it");
         return NULL;
     }
-    n = accepting_rows(region, rows, why);
+    n = candidates_of(region, candidates, why);
     if (n)
-        return choose_row(ctx, region, n, rows);
+        return choose_candidate(ctx, region, n, candidates);
     refuse(ctx, region);
-    for (size_t i = 0; i < N_KERNELS; i++)
-        if (kernels[i].anchor == anchor) {
-            diag_note(ctx, "%s: %s", kernels[i].name, why[i] ? why[i] : "refused");
-            any = true;
-        }
-    if (!any)
-        diag_note(ctx, "there is no kernel for this operator");
+    list_refusals(ctx, region, why);
     diag_help(ctx, "%scompute this part outside of the model",
               refused_type(region)->dtype == DTYPE_F32 ? "" : "export the model in float32, or ");
     return NULL;
 }
 
+/* The first entry, of this name (NULL = any), that takes the region. */
+static const struct entry *find_entry(const struct region *region, const char *name)
+{
+    const char *why;
+
+    for (int i = 0; i < N_ENTRIES; i++) {
+        const struct kernel_form *form = form_of(&entries[i], region);
+
+        if (form && (!name || strcmp(entries[i].kernel->name, name) == 0) &&
+            form->accepts(region, &why))
+            return &entries[i];
+    }
+    return NULL;
+}
+
 const struct kernel *kernel_usual(const struct region *region)
 {
-    const enum op anchor = region->anchor ? region->anchor->op : OP_COUNT;
-    const char *why;
+    const struct entry *entry = find_entry(region, NULL);
 
-    for (size_t i = 0; i < N_KERNELS; i++)
-        if (kernels[i].anchor == anchor && kernels[i].accepts(region, &why))
-            return &kernels[i];
-    return NULL;
+    return entry ? entry->kernel : NULL;
 }
 
-const struct kernel *kernel_named(const struct region *region, const char *name)
+const struct kernel *kernel_named(struct region *region, const char *name)
 {
-    const enum op anchor = region->anchor ? region->anchor->op : OP_COUNT;
-    const char *why;
+    const struct entry *entry = find_entry(region, name);
 
-    for (size_t i = 0; i < N_KERNELS; i++)
-        if (kernels[i].anchor == anchor && strcmp(kernels[i].name, name) == 0 &&
-            kernels[i].accepts(region, &why))
-            return &kernels[i];
-    return NULL;
-}
-
-static const struct pitched *find_pitched(const struct region *region)
-{
-    for (size_t i = 0; region->kernel && i < sizeof pitched / sizeof *pitched; i++)
-        if (strcmp(pitched[i].name, region->kernel->name) == 0)
-            return &pitched[i];
-    return NULL;
+    if (!entry)
+        return NULL;
+    region->form = form_of(entry, region);
+    return entry->kernel;
 }
 
 bool kernel_reads_pitched(const struct region *region, int input)
 {
-    const struct pitched *row = find_pitched(region);
-
-    return row && row->reads(region, input);
+    return region->kernel && region->kernel->reads_pitched &&
+           region->kernel->reads_pitched(region, input);
 }
 
 bool kernel_writes_pitched(const struct region *region)
 {
-    const struct pitched *row = find_pitched(region);
-
-    return row && row->writes(region);
+    return region->kernel && region->kernel->writes_pitched &&
+           region->kernel->writes_pitched(region);
 }
 
 /* The compiler may take accesses of different types apart, but for those of bytes. */
@@ -212,27 +201,21 @@ static bool may_share_memory(enum dtype a, enum dtype b)
 
 bool kernel_leads(const struct region *region, struct lead *lead)
 {
-    const struct leading *row = NULL;
     const struct value *x;
 
-    if (!region->kernel || !region->anchor || region->fn->ret->n_inputs != 1)
+    if (!region->kernel || !region->kernel->leads || !region->anchor ||
+        region->fn->ret->n_inputs != 1)
         return false;
-    for (size_t i = 0; i < sizeof leading / sizeof *leading; i++)
-        if (strcmp(leading[i].name, region->kernel->name) == 0)
-            row = &leading[i];
     x = anchor_source(region, 0);
-    if (!row || x->kind != VALUE_PARAM || value_n_uses(x) != 1 ||
+    if (x->kind != VALUE_PARAM || value_n_uses(x) != 1 ||
         value_n_uses(region->anchor->inputs[0]) != 1 ||
         !may_share_memory(x->type.dtype, region->fn->ret->inputs[0]->type.dtype))
         return false;
     *lead = (struct lead){ .param = x->index };
-    return row->leads(region, lead);
+    return region->kernel->leads(region, lead);
 }
 
 size_t kernel_spares(const struct region *region)
 {
-    for (size_t i = 0; region->kernel && i < sizeof sparing / sizeof *sparing; i++)
-        if (strcmp(sparing[i].name, region->kernel->name) == 0)
-            return sparing[i].scratch(region);
-    return 0;
+    return region->kernel && region->kernel->spares ? region->kernel->spares(region) : 0;
 }

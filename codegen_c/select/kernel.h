@@ -1,4 +1,5 @@
-/* kernel.h - a kernel is a row of kernels.def: which region it takes, how it fills its template.
+/* kernel.h - a kernel is one record: which regions it takes, how it fills its template, what else
+ * it can.
  *
  * The template (templates/kernels/NAME.c.tmpl) holds the C text of the region function; bind
  * computes every key in it, chooses and packs the weights, and says how much scratch it needs.
@@ -28,8 +29,9 @@ struct region {
     struct node *anchor; /* the node that is not element-wise; NULL = an element-wise chain. What
                             stands before it are decoders (relay_ir/region.h): its prologue */
     const struct kernel *kernel;
-    const struct machine *machine; /* that the C is written for; never NULL */
-    enum winograd winograd;        /* --winograd */
+    const struct kernel_form *form; /* of the kernel, which took the region */
+    const struct machine *machine;  /* that the C is written for; never NULL */
+    enum winograd winograd;         /* --winograd */
     bool amx;           /* products of floats by AMX are wanted: they pay for the whole network */
     const char *c_name; /* "region_conv1": an identifier, unique in the file */
     int index;          /* execution order */
@@ -46,8 +48,8 @@ struct region {
     size_t winograd_more; /* … the bytes of its weights beyond those of direct products */
     size_t amx_more; /* bytes of its weights' parts beyond those of the weights; 0 = none. Set by
                         bind */
-    bool pairs;      /* sums by pairs of products (codegen_c/kernels/conv/conv_pairs.c). Set by bind */
-    bool keep_zeros; /* --skip-zeros off; else … */
+    bool pairs; /* sums by pairs of products (codegen_c/kernels/conv/conv_pairs.c). Set by bind */
+    bool keep_zeros;       /* --skip-zeros off; else … */
     bool leaves_zeros_out; /* … it may read no weights of inputs that are 0 (zeros.h). Set by bind
                             */
     bool in_place;         /* the plan put the first result over a parameter of the same size … */
@@ -80,72 +82,61 @@ struct bind {
     struct codegen *codegen;       /* opaque here: the output under construction */
 };
 
-struct kernel {
-    const char *name; /* "conv2d_direct"; its template is NAME.c.tmpl */
-    enum op anchor;   /* OP_COUNT = element-wise chain */
+struct kernel_form {
+    const enum op *operators; /* of the anchor: OPS(OP_CONV1D, OP_CONV2D); CHAINS = there is none */
     /* False: *why says what was found and wanted. */
     bool (*accepts)(const struct region *region, const char **why);
     bool (*bind)(struct bind *bind);
-    bool in_place; /* y may be the anchor's input 0 (of a chain: any operand) where shape
-                      and type agree: element i is written after its last read */
+    bool late; /* tried at the kernel's second place in kernels.def */
 };
 
-/* Kernels whose result may begin in front of what the anchor's input 0 reads, and reach into it,
- * are LEADS(name, leads): whether it may, of this region, and how many bytes in front (at least:
- * codegen_c/kernels/lead.h). Element-wise operands lie elsewhere. */
-/* Kernels that can do without scratch, where the arena would have to be larger for it
- * (region->tight), are SPARES(name, scratch): how many bytes of the arena the region takes else; 0
- * = it cannot do with less. */
-/* Kernels whose pixels may be parts of greater ones are PITCHED(name, reads, writes): whether the
- * region can read input i of its anchor, and write its results, so. A pixel is what lies along the
- * last dim of the value, in as many elements as that has. What writes with a pitch, with one anchor
- * result, reads element-wise operands of the result's shape with a pitch as well. */
-#define KERNEL(name, anchor, accepts_function, bind_function, in_place)
-#define PITCHED(name, reads_function, writes_function)                                             \
-    bool reads_function(const struct region *region, int input);                                   \
-    bool writes_function(const struct region *region);
-#define LEADS(name, leads_function)                                                                \
-    bool leads_function(const struct region *region, struct lead *lead);
-#define SPARES(name, scratch_function) size_t scratch_function(const struct region *region);
+enum { OPS_END = OP_COUNT + 1, MAX_FORMS = 7 };
+#define OPS(...) ((const enum op[]){ __VA_ARGS__, (enum op)OPS_END })
+#define CHAINS OPS(OP_COUNT)
+
+/* A kernel is one record, kernel_NAME, at the end of its file; what has no function it cannot do.
+ */
+struct kernel {
+    const char *name; /* "conv_direct"; its template is NAME.c.tmpl */
+    bool in_place; /* y may be the anchor's input 0 (of a chain: any operand) where shape and type
+                      agree: element i is written after its last read */
+    /* Whether the region can read input i of its anchor, and write its results, where pixels are
+     * parts of greater ones. A pixel is what lies along the last dim of the value, in as many
+     * elements as that has. What writes so, with one anchor result, reads element-wise operands of
+     * the result's shape so as well. */
+    bool (*reads_pitched)(const struct region *region, int input);
+    bool (*writes_pitched)(const struct region *region);
+    /* Whether the result of this region may begin in front of what the anchor's input 0 reads, and
+     * reach into it, and how many bytes in front, at least (codegen_c/kernels/lead.h). */
+    bool (*leads)(const struct region *region, struct lead *lead);
+    /* How many bytes of scratch the region takes from the arena unless it is tight; 0 = it cannot
+     * do with less. */
+    size_t (*spares)(const struct region *region);
+    struct kernel_form forms[MAX_FORMS]; /* up to one without operators */
+};
+
+#define KERNEL(name) extern const struct kernel kernel_##name;
+#define LATE(name)
 #include "codegen_c/select/kernels.def"
 #undef KERNEL
-#undef PITCHED
-#undef LEADS
-#undef SPARES
+#undef LATE
 
-/* A row of kernels.def is KERNEL(name, anchor, accepts, bind, in_place): the name without quotes,
- * the anchor without OP_ (COUNT for element-wise chains), two functions, declared here from the
- * table, and true or false. Rows with the same name share a template. */
-#define KERNEL(name, anchor, accepts_function, bind_function, in_place)                            \
-    bool accepts_function(const struct region *region, const char **why);                          \
-    bool bind_function(struct bind *binding);
-#define PITCHED(name, reads_function, writes_function)
-#define LEADS(name, leads_function)
-#define SPARES(name, scratch_function)
-#include "codegen_c/select/kernels.def"
-#undef KERNEL
-#undef PITCHED
-#undef LEADS
-#undef SPARES
+/* Of regions that are computed together in stripes (codegen_c/plan/depth_first/stripe_text.c). */
+extern const struct kernel kernel_stripes;
 
-/* For regions that are computed together in stripes (codegen_c/plan/depth_first/stripe_text.c). */
-bool accepts_stripes(const struct region *region, const char **why);
-bool bind_stripes(struct bind *bind);
+/* Of results without elements, whatever the anchor (codegen_c/kernels/move/nothing.c). */
+extern const struct kernel kernel_nothing;
 
-/* For results without elements, whatever the anchor (codegen_c/kernels/move/nothing.c). */
-bool accepts_nothing(const struct region *region, const char **why);
-bool bind_nothing(struct bind *bind);
-
-/* The kernel for a region: of the rows that accept it the one that is chosen (KNOB_KERNEL, which
- * gets their names, each once), usually the first, or "nothing". NULL after a NO_KERNEL error which
- * lists every candidate and why it was refused. */
+/* The kernel for a region, whose form is set: of those that accept it the one that is chosen
+ * (KNOB_KERNEL, which gets their names), usually the first, or kernel_nothing. NULL after a
+ * NO_KERNEL error which lists every candidate and why it was refused. */
 const struct kernel *kernel_choose(struct ctx *ctx, struct region *region);
 
-/* The first row that takes the region, which is chosen where nobody says otherwise; NULL = none. */
+/* The first that takes the region, which is chosen where nobody says otherwise; NULL = none. */
 const struct kernel *kernel_usual(const struct region *region);
 
-/* The row of this name that takes the region; NULL = there is none. */
-const struct kernel *kernel_named(const struct region *region, const char *name);
+/* The kernel of this name if it takes the region, whose form is set then; else NULL. */
+const struct kernel *kernel_named(struct region *region, const char *name);
 
 /* Whether the region's kernel can read input i of its anchor, or write its results, with a pitch.
  */

@@ -197,7 +197,7 @@ static bool expand_region(struct codegen *codegen, struct region *region, const 
     keys.origin = node_origin(region->call);
     name_parameters(codegen, region);
     offer_keys(codegen, region, fn, &keys);
-    if (!region->kernel->bind(&bind)) {
+    if (!region->form->bind(&bind)) {
         assert(codegen->ctx->diags.n_errors > n_errors);
         return false;
     }

@@ -19,6 +19,7 @@
 #include "codegen_c/kernels/conv/winograd.h"
 #include "codegen_c/microkernel/limits.h"
 #include "codegen_c/microkernel/pairs.h"
+#include "codegen_c/microkernel/pitch.h"
 
 enum {
     MOST_POINTS = 8,
@@ -72,7 +73,7 @@ static int64_t line_width(const struct region *region, const struct window *w)
 }
 
 /* Whether it can be computed so, be it faster or not. */
-bool accepts_band_winograd_anyway(const struct region *region, const char **why)
+static bool accepts_band_winograd_anyway(const struct region *region, const char **why)
 {
     const struct window w = window_of_conv(region);
 
@@ -115,7 +116,7 @@ static struct rows fastest(const struct region *region, const struct window *w)
     return six.m && time_of(region, w, &six) <= time_of(region, w, &eight) ? six : eight;
 }
 
-bool accepts_band_winograd(const struct region *region, const char **why)
+static bool accepts_band_winograd(const struct region *region, const char **why)
 {
     const struct window w = window_of_conv(region);
     int64_t vectors, direct;
@@ -342,7 +343,7 @@ static void bind_band(struct bind *bind, const struct window *w, const struct ro
                                    (tile->most_pixels - 1) * w->stride[2]);
 }
 
-bool bind_band_winograd(struct bind *bind)
+static bool bind_band_winograd(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
     const struct rows rows = chosen_rows(bind, &w);
@@ -364,3 +365,11 @@ bool bind_band_winograd(struct bind *bind)
                  (int64_t)sizeof(float));
     return bind_results(bind, &w, &rows, &panels, &tile);
 }
+
+const struct kernel kernel_band_winograd = {
+    .name = "band_winograd",
+    .reads_pitched = reads_side_by_side,
+    .writes_pitched = writes_conv_pixels,
+    .forms = { { OPS(OP_CONV2D), accepts_band_winograd, bind_band_winograd },
+               { OPS(OP_CONV2D), accepts_band_winograd_anyway, bind_band_winograd, .late = true } },
+};

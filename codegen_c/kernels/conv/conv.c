@@ -6,6 +6,8 @@
  * side. */
 #include "codegen_c/expr/operands.h"
 #include "codegen_c/kernels/anchor.h"
+#include "codegen_c/kernels/conv/conv.h"
+#include "codegen_c/kernels/conv/conv_tiles.h"
 #include "codegen_c/kernels/dense/dense.h"
 #include "codegen_c/kernels/pool/window.h"
 #include "codegen_c/microkernel/panels.h"
@@ -54,7 +56,7 @@ bool accepts_conv_dense_rows(const struct region *region, const char **why)
 }
 
 /* With few output channels per input channel a gathered patch would hardly be used again. */
-bool accepts_conv_depthwise(const struct region *region, const char **why)
+static bool accepts_conv_depthwise(const struct region *region, const char **why)
 {
     struct window w;
 
@@ -125,7 +127,7 @@ static void bind_taps(struct bind *bind, const struct window *w)
                   kw);
 }
 
-bool bind_conv_depthwise(struct bind *bind)
+static bool bind_conv_depthwise(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
     const int64_t plane_h = window_padded_extent(&w, 1), plane_w = window_padded_extent(&w, 2);
@@ -162,7 +164,7 @@ bool bind_conv_depthwise(struct bind *bind)
 }
 
 /* Weights that cannot be packed: what is left when the kernels above have refused. */
-bool accepts_conv_direct(const struct region *region, const char **why)
+static bool accepts_conv_direct(const struct region *region, const char **why)
 {
     return takes_conv(region, why);
 }
@@ -185,7 +187,7 @@ static void bind_direct_places(struct bind *bind, bool deep)
 }
 
 /* oc counts as in a transposed convolution, below. */
-bool bind_conv_direct(struct bind *bind)
+static bool bind_conv_direct(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
     const bool many = w.batch * w.groups > 1;
@@ -224,7 +226,7 @@ bool accepts_conv_transpose(const struct region *region, const char **why)
 }
 
 /* oc counts the output channels of all groups of all images; what is left of it says which. */
-bool bind_conv_transpose(struct bind *bind)
+static bool bind_conv_transpose(struct bind *bind)
 {
     const struct window w = window_of_conv_transpose(bind->region);
     const bool many = w.batch * w.groups > 1, grouped = w.groups > 1;
@@ -253,3 +255,24 @@ bool bind_conv_transpose(struct bind *bind)
             w.batch == 1 ? "oc" : arena_printf(bind->arena, "oc %% %lld", (long long)w.out_c);
     return bind_epilogue(bind, "row[ow]", &position);
 }
+
+const struct kernel kernel_conv_depthwise = {
+    .name = "conv_depthwise",
+    .forms = { { OPS(OP_CONV1D, OP_CONV2D), accepts_conv_depthwise, bind_conv_depthwise } },
+};
+
+const struct kernel kernel_conv_direct = {
+    .name = "conv_direct",
+    .forms = { { OPS(OP_CONV1D, OP_CONV2D, OP_CONV3D), accepts_conv_direct, bind_conv_direct } },
+};
+
+const struct kernel kernel_conv_transpose2d = {
+    .name = "conv_transpose2d",
+    .forms = { { OPS(OP_CONV1D_TRANSPOSE, OP_CONV2D_TRANSPOSE), accepts_conv_transpose,
+                 bind_conv_transpose } },
+};
+
+const struct kernel kernel_conv_transpose3d = {
+    .name = "conv_transpose3d",
+    .forms = { { OPS(OP_CONV3D_TRANSPOSE), accepts_conv_transpose, bind_conv_transpose } },
+};

@@ -11,7 +11,9 @@
 #include "codegen_c/kernels/conv/conv_places.h"
 #include "codegen_c/kernels/conv/conv_tiles.h"
 #include "codegen_c/kernels/dense/dense.h"
+#include "codegen_c/kernels/lead.h"
 #include "codegen_c/microkernel/amx.h"
+#include "codegen_c/microkernel/pitch.h"
 #include "codegen_c/microkernel/tile_shape.h"
 
 enum {
@@ -51,7 +53,7 @@ static int64_t parts_bytes(const struct window *w, const struct amx_shape *shape
     return PART * AMX_PARTS * shape->high * shape->rows * window_k_len(w) * amx_inputs(w->in_c);
 }
 
-bool accepts_conv_amx(const struct region *region, const char **why)
+static bool accepts_conv_amx(const struct region *region, const char **why)
 {
     const struct window w = window_of_conv(region);
     struct amx_shape shape;
@@ -77,12 +79,12 @@ bool accepts_conv_amx(const struct region *region, const char **why)
     return counts(&w) && amx_takes_weights(region->anchor->inputs[1]);
 }
 
-bool accepts_dense_amx(const struct region *region, const char **why)
+static bool accepts_dense_amx(const struct region *region, const char **why)
 {
     return accepts_dense_rows(region, why) && accepts_conv_amx(region, why);
 }
 
-bool accepts_matmul_amx(const struct region *region, const char **why)
+static bool accepts_matmul_amx(const struct region *region, const char **why)
 {
     return accepts_matmul_dense_rows(region, why) && accepts_conv_amx(region, why);
 }
@@ -125,7 +127,7 @@ static int bind_channels(struct bind *bind, const struct amx_shape *shape, const
     return (int)most;
 }
 
-bool bind_conv_amx(struct bind *bind)
+static bool bind_conv_amx(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
     const struct amx_shape shape = shape_of(&w);
@@ -183,3 +185,14 @@ bool bind_conv_amx(struct bind *bind)
     }
     return bind_conv_rows(bind, &w, "s[i]", arena_printf(bind->arena, "%d", most));
 }
+
+const struct kernel kernel_conv_amx = {
+    .name = "conv_amx",
+    .reads_pitched = reads_conv_pixels,
+    .writes_pitched = writes_conv_pixels,
+    .leads = leads_conv_amx,
+    .forms = { { OPS(OP_CONV1D), accepts_conv_amx, bind_conv_amx },
+               { OPS(OP_CONV2D, OP_CONV3D), accepts_conv_amx, bind_conv_amx, .late = true },
+               { OPS(OP_DENSE), accepts_dense_amx, bind_conv_amx, .late = true },
+               { OPS(OP_MATMUL), accepts_matmul_amx, bind_conv_amx, .late = true } },
+};

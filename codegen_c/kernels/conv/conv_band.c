@@ -7,6 +7,7 @@
 #include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/conv/conv_places.h"
 #include "codegen_c/kernels/conv/conv_tiles.h"
+#include "codegen_c/microkernel/pitch.h"
 #include "codegen_c/microkernel/tile_features.h"
 
 enum { MOST_OFFSETS = 256 }; /* they are on the stack */
@@ -58,7 +59,7 @@ static bool leaves_cache(const struct region *region)
     return region->machine->l2_bytes > 0 && bytes > region->machine->l2_bytes;
 }
 
-bool accepts_conv_band(const struct region *region, const char **why)
+static bool accepts_conv_band(const struct region *region, const char **why)
 {
     if (!takes_band(region, why))
         return false;
@@ -106,7 +107,7 @@ static int64_t row_bytes_of(const struct window *w)
     return w->in_c / w->groups * band_width(w) * (int64_t)sizeof(float);
 }
 
-size_t scratch_conv_band(const struct region *region)
+static size_t scratch_conv_band(const struct region *region)
 {
     const struct window w = window_of_conv(region);
     const int64_t row = row_bytes_of(&w), rows = long_band(region, &w, row);
@@ -138,7 +139,7 @@ static void bind_band(struct bind *bind, const struct window *w, const struct ti
                                    (tile->most_pixels - 1) * w->stride[2]);
 }
 
-bool bind_conv_band(struct bind *bind)
+static bool bind_conv_band(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
     const int64_t columns = w.out_c / w.groups;
@@ -158,3 +159,11 @@ bool bind_conv_band(struct bind *bind)
     tile_tell_features(bind, &tiled);
     return bind_conv_tiles(bind, &w, &panels, &tile);
 }
+
+const struct kernel kernel_conv_band = {
+    .name = "conv_band",
+    .reads_pitched = reads_side_by_side,
+    .writes_pitched = writes_conv_pixels,
+    .spares = scratch_conv_band,
+    .forms = { { OPS(OP_CONV1D, OP_CONV2D), accepts_conv_band, bind_conv_band } },
+};

@@ -15,6 +15,7 @@
 #include "codegen_c/kernels/conv/conv_places.h"
 #include "codegen_c/kernels/conv/conv_tiles.h"
 #include "codegen_c/kernels/dense/dense.h"
+#include "codegen_c/kernels/lead.h"
 #include "codegen_c/microkernel/bf16.h"
 #include "codegen_c/microkernel/pitch.h"
 
@@ -57,7 +58,7 @@ bool bf16_takes_all_channels(const struct window *w)
 
 /* --- what is accepted ------------------------------------------------------------------------- */
 
-bool accepts_conv_bf16(const struct region *region, const char **why)
+static bool accepts_conv_bf16(const struct region *region, const char **why)
 {
     struct window w;
 
@@ -71,12 +72,12 @@ bool accepts_conv_bf16(const struct region *region, const char **why)
     return chunk_of(&w) > 0;
 }
 
-bool accepts_dense_bf16(const struct region *region, const char **why)
+static bool accepts_dense_bf16(const struct region *region, const char **why)
 {
     return accepts_dense_rows(region, why) && accepts_conv_bf16(region, why);
 }
 
-bool accepts_matmul_bf16(const struct region *region, const char **why)
+static bool accepts_matmul_bf16(const struct region *region, const char **why)
 {
     return accepts_matmul_dense_small(region, why) && accepts_conv_bf16(region, why);
 }
@@ -187,7 +188,7 @@ static void bind_tiles(struct bind *bind, const struct window *w, const struct t
     keys_offer(bind->keys, "narrow_fn", narrow ? bf16_tile(bind, 1, pixels, end, some) : "");
 }
 
-bool bind_conv_bf16(struct bind *bind)
+static bool bind_conv_bf16(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
     const bool some = w.out_c % BF16_LANES != 0;
@@ -219,3 +220,13 @@ bool bind_conv_bf16(struct bind *bind)
     }
     return bind_conv_rows(bind, &w, "s[i]", "BLOCK");
 }
+
+const struct kernel kernel_conv_bf16 = {
+    .name = "conv_bf16",
+    .reads_pitched = reads_conv_pixels,
+    .writes_pitched = writes_conv_pixels,
+    .leads = leads_conv_bf16,
+    .forms = { { OPS(OP_CONV1D, OP_CONV2D), accepts_conv_bf16, bind_conv_bf16 },
+               { OPS(OP_DENSE), accepts_dense_bf16, bind_conv_bf16 },
+               { OPS(OP_MATMUL), accepts_matmul_bf16, bind_conv_bf16 } },
+};

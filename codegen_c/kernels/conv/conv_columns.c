@@ -10,6 +10,7 @@
 #include "codegen_c/kernels/conv/conv_band.h"
 #include "codegen_c/kernels/conv/conv_places.h"
 #include "codegen_c/kernels/conv/conv_tiles.h"
+#include "codegen_c/kernels/conv/winograd.h"
 #include "codegen_c/microkernel/columns.h"
 #include "codegen_c/microkernel/pitch.h"
 #include "codegen_c/microkernel/tile.h"
@@ -48,14 +49,14 @@ static bool takes_transposed(const struct region *region, const char **why)
            window_k_len(&w) * w.in_c <= MOST_OFFSETS && band_width(&w) > w.pad[2];
 }
 
-bool reads_columns(const struct region *region, int input)
+static bool reads_columns(const struct region *region, int input)
 {
     const struct window w = window_of_conv(region);
 
     return input == 0 && is_transposed(&w);
 }
 
-bool accepts_conv_columns_anyway(const struct region *region, const char **why)
+static bool accepts_conv_columns_anyway(const struct region *region, const char **why)
 {
     const struct machine *machine = region->machine;
     const struct window w = window_of_conv(region);
@@ -80,7 +81,7 @@ static bool fills_vectors(const struct window *w, int64_t lanes)
     return lanes == WIDE_LANES ? w->out[2] * 4 >= computed * 3 : w->out[2] * 8 >= computed * 7;
 }
 
-bool accepts_conv_columns(const struct region *region, const char **why)
+static bool accepts_conv_columns(const struct region *region, const char **why)
 {
     const struct window w = window_of_conv(region);
     const struct machine *machine = region->machine;
@@ -186,7 +187,7 @@ static void bind_results(struct bind *bind, const struct window *w, const struct
               end ? end->args : "");
 }
 
-bool bind_conv_columns(struct bind *bind)
+static bool bind_conv_columns(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
     const struct panels panels = conv_panels(&w, tile_panel_of(bind->machine, w.out_c));
@@ -229,3 +230,12 @@ bool bind_conv_columns(struct bind *bind)
     bind_text(bind, "oc", "i"); /* all blocks together */
     return true;
 }
+
+const struct kernel kernel_conv_columns = {
+    .name = "conv_columns",
+    .reads_pitched = reads_columns,
+    .writes_pitched = writes_conv_pixels,
+    .forms = { { OPS(OP_CONV1D, OP_CONV2D), accepts_conv_columns, bind_conv_columns },
+               { OPS(OP_CONV1D, OP_CONV2D), accepts_conv_columns_anyway, bind_conv_columns,
+                 .late = true } },
+};

@@ -19,6 +19,7 @@
 #include "codegen_c/kernels/conv/conv_places.h"
 #include "codegen_c/kernels/conv/conv_tiles.h"
 #include "codegen_c/kernels/dense/dense.h"
+#include "codegen_c/kernels/lead.h"
 #include "codegen_c/microkernel/pitch.h"
 
 enum {
@@ -115,17 +116,17 @@ static bool takes_decoded(const struct region *region, const char **why)
     return w.out_channels_last && (w.channels_last || form_of(&w) == FORM_ROWS);
 }
 
-bool accepts_conv_decoded(const struct region *region, const char **why)
+static bool accepts_conv_decoded(const struct region *region, const char **why)
 {
     return accepts_conv_small(region, why) && takes_decoded(region, why);
 }
 
-bool accepts_dense_decoded(const struct region *region, const char **why)
+static bool accepts_dense_decoded(const struct region *region, const char **why)
 {
     return accepts_dense_small(region, why) && takes_decoded(region, why);
 }
 
-bool accepts_matmul_dense_decoded(const struct region *region, const char **why)
+static bool accepts_matmul_dense_decoded(const struct region *region, const char **why)
 {
     return accepts_matmul_dense_small(region, why) && takes_decoded(region, why);
 }
@@ -225,7 +226,7 @@ static void bind_span(struct bind *bind, int64_t channels, const struct tile *ti
     bind_int(bind, "span", span);
 }
 
-bool bind_conv_decoded(struct bind *bind)
+static bool bind_conv_decoded(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
     const struct panels panels = conv_panels_of_anchor(bind, &w, tile_panel(bind->machine));
@@ -253,3 +254,13 @@ bool bind_conv_decoded(struct bind *bind)
     bind_form(bind, &w, form, &tile);
     return bind_conv_rows(bind, &w, "s[i]", tile.channels);
 }
+
+const struct kernel kernel_conv_decoded = {
+    .name = "conv_decoded",
+    .reads_pitched = reads_conv_pixels,
+    .writes_pitched = writes_conv_pixels,
+    .leads = leads_conv_decoded,
+    .forms = { { OPS(OP_CONV1D, OP_CONV2D, OP_CONV3D), accepts_conv_decoded, bind_conv_decoded },
+               { OPS(OP_DENSE), accepts_dense_decoded, bind_conv_decoded },
+               { OPS(OP_MATMUL), accepts_matmul_dense_decoded, bind_conv_decoded } },
+};

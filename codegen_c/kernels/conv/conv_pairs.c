@@ -10,6 +10,7 @@
 #include "codegen_c/kernels/conv/conv_places.h"
 #include "codegen_c/kernels/conv/conv_tiles.h"
 #include "codegen_c/kernels/dense/dense.h"
+#include "codegen_c/kernels/lead.h"
 #include "codegen_c/microkernel/pairs.h"
 #include "codegen_c/microkernel/pitch.h"
 #include "codegen_c/microkernel/tile.h"
@@ -110,7 +111,7 @@ static bool pays(const struct machine *machine, const struct window *w, bool dec
     return window_out_len(w) >= FEWEST_PIXELS && pairs < (decoded ? 1.1 : 0.95) * products;
 }
 
-bool accepts_conv_pairs(const struct region *region, const char **why)
+static bool accepts_conv_pairs(const struct region *region, const char **why)
 {
     const struct window w = window_of_conv(region);
 
@@ -121,17 +122,17 @@ bool accepts_conv_pairs(const struct region *region, const char **why)
            pays(region->machine, &w, weight_is_small(region));
 }
 
-bool accepts_dense_pairs(const struct region *region, const char **why)
+static bool accepts_dense_pairs(const struct region *region, const char **why)
 {
     return accepts_dense_rows(region, why) && accepts_conv_pairs(region, why);
 }
 
-bool accepts_matmul_pairs(const struct region *region, const char **why)
+static bool accepts_matmul_pairs(const struct region *region, const char **why)
 {
     return accepts_matmul_dense_rows(region, why) && accepts_conv_pairs(region, why);
 }
 
-bool accepts_conv_pairs_anyway(const struct region *region, const char **why)
+static bool accepts_conv_pairs_anyway(const struct region *region, const char **why)
 {
     return takes_pairs(region, why);
 }
@@ -403,7 +404,7 @@ static void bind_strips(struct bind *bind, const struct window *w, const struct 
     bind_text(bind, "surplus", "%s", window_out_len(w) % pixels > 0 ? " = { 0 }" : "");
 }
 
-bool bind_conv_pairs(struct bind *bind)
+static bool bind_conv_pairs(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
     const struct panels panels = conv_panels_of_anchor(bind, &w, tile_panel(bind->machine));
@@ -460,3 +461,15 @@ bool bind_conv_pairs(struct bind *bind)
         bind, &w,
         arena_printf(bind->arena, "sum[j * %s + i] * back * %s[oc]", tile.channels, scale));
 }
+
+const struct kernel kernel_conv_pairs = {
+    .name = "conv_pairs",
+    .reads_pitched = reads_conv_pixels,
+    .writes_pitched = writes_conv_pixels,
+    .leads = leads_conv_pairs,
+    .forms = { { OPS(OP_CONV1D, OP_CONV2D), accepts_conv_pairs, bind_conv_pairs },
+               { OPS(OP_CONV1D, OP_CONV2D), accepts_conv_pairs_anyway, bind_conv_pairs,
+                 .late = true },
+               { OPS(OP_DENSE), accepts_dense_pairs, bind_conv_pairs },
+               { OPS(OP_MATMUL), accepts_matmul_pairs, bind_conv_pairs } },
+};

@@ -10,6 +10,7 @@
 #include "codegen_c/expr/operands.h"
 #include "codegen_c/kernels/conv/conv_places.h"
 #include "codegen_c/kernels/conv/conv_tiles.h"
+#include "codegen_c/microkernel/pitch.h"
 #include "codegen_c/microkernel/tile.h"
 
 enum {
@@ -30,7 +31,7 @@ static int64_t depth_of(int64_t in_c, int64_t panel)
     return in_c / parts;
 }
 
-bool accepts_conv_parts(const struct region *region, const char **why)
+static bool accepts_conv_parts(const struct region *region, const char **why)
 {
     const struct window w = window_of_conv(region);
     const int64_t panel = tile_panel_of(region->machine, w.out_c);
@@ -49,7 +50,7 @@ bool accepts_conv_parts(const struct region *region, const char **why)
            window_k_len(&w) * w.in_c * w.out_c * (int64_t)sizeof(float) >= LEAST_WEIGHTS;
 }
 
-bool bind_conv_parts(struct bind *bind)
+static bool bind_conv_parts(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
     const struct panels panels = conv_panels(&w, tile_panel_of(bind->machine, w.out_c));
@@ -68,3 +69,10 @@ bool bind_conv_parts(struct bind *bind)
     bind_helper(bind, "keep_loop");
     return bind_conv_position(bind, &w, "sum[i]");
 }
+
+const struct kernel kernel_conv_parts = {
+    .name = "conv_parts",
+    .reads_pitched = reads_conv_pixels,
+    .writes_pitched = writes_conv_pixels,
+    .forms = { { OPS(OP_CONV1D, OP_CONV2D, OP_CONV3D), accepts_conv_parts, bind_conv_parts } },
+};

@@ -10,6 +10,7 @@
 #include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/conv/conv_places.h"
 #include "codegen_c/kernels/conv/conv_tiles.h"
+#include "codegen_c/kernels/lead.h"
 #include "codegen_c/microkernel/limits.h"
 #include "codegen_c/microkernel/pitch.h"
 
@@ -49,7 +50,7 @@ static struct stationary stationary_of(const struct window *w)
     return (struct stationary){ vectors, fits ? pixels : 0 };
 }
 
-bool accepts_conv_stationary(const struct region *region, const char **why)
+static bool accepts_conv_stationary(const struct region *region, const char **why)
 {
     const struct window w = window_of_conv(region);
     const struct stationary tile = stationary_of(&w);
@@ -118,7 +119,7 @@ static const char *bind_stationary_tile(struct bind *bind, int64_t in_c,
     return bind_new_helper(bind, name, "templates/helpers/tile_stationary.c.tmpl", &keys);
 }
 
-bool bind_conv_stationary(struct bind *bind)
+static bool bind_conv_stationary(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
     const struct stationary tile = stationary_of(&w);
@@ -147,3 +148,12 @@ bool bind_conv_stationary(struct bind *bind)
     bind_helper(bind, "keep_loop");
     return bind_conv_position(bind, &w, "sum[j * BLOCK + i]");
 }
+
+const struct kernel kernel_conv_stationary = {
+    .name = "conv_stationary",
+    .reads_pitched = reads_conv_pixels,
+    .writes_pitched = writes_conv_pixels,
+    .leads = leads_conv_stationary,
+    .forms = { { OPS(OP_CONV1D, OP_CONV2D, OP_CONV3D), accepts_conv_stationary,
+                 bind_conv_stationary } },
+};

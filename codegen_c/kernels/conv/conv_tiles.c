@@ -18,6 +18,8 @@
 #include "codegen_c/kernels/conv/conv_places.h"
 #include "codegen_c/kernels/conv/conv_tiles.h"
 #include "codegen_c/kernels/dense/dense.h"
+#include "codegen_c/kernels/dense/dense_tiles.h"
+#include "codegen_c/kernels/lead.h"
 #include "codegen_c/microkernel/panels.h"
 #include "codegen_c/microkernel/pitch.h"
 #include "codegen_c/microkernel/tile.h"
@@ -365,7 +367,7 @@ bool bind_conv_tiles(struct bind *bind, const struct window *w, const struct pan
                               arena_printf(bind->arena, "sum[j * %s + i]", tile->channels));
 }
 
-bool bind_conv(struct bind *bind)
+static bool bind_conv(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
     const int64_t columns = w.out_c / w.groups;
@@ -396,7 +398,7 @@ bool bind_conv(struct bind *bind)
     return bind_conv_tiles(bind, &w, &panels, &tile);
 }
 
-bool bind_conv_small(struct bind *bind)
+static bool bind_conv_small(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
     const struct panels panels = conv_panels_of_anchor(bind, &w, tile_panel(bind->machine));
@@ -431,3 +433,25 @@ bool bind_conv_small(struct bind *bind)
                               arena_printf(bind->arena, "sum[i / %s][j * %s + i %% %s]",
                                            tile.channels, tile.channels, tile.channels));
 }
+
+const struct kernel kernel_conv = {
+    .name = "conv",
+    .reads_pitched = reads_conv_pixels,
+    .writes_pitched = writes_conv_pixels,
+    .leads = leads_conv,
+    .forms = { { OPS(OP_CONV1D, OP_CONV2D, OP_CONV3D), accepts_conv, bind_conv },
+               { OPS(OP_CONV1D, OP_CONV2D, OP_CONV3D), accepts_conv_packed, bind_conv,
+                 .late = true },
+               { OPS(OP_DENSE), accepts_dense_conv, bind_conv },
+               { OPS(OP_MATMUL), accepts_matmul_dense_conv, bind_conv } },
+};
+
+const struct kernel kernel_conv_small = {
+    .name = "conv_small",
+    .reads_pitched = reads_conv_pixels,
+    .writes_pitched = writes_conv_pixels,
+    .leads = leads_conv_small,
+    .forms = { { OPS(OP_CONV1D, OP_CONV2D, OP_CONV3D), accepts_conv_small, bind_conv_small },
+               { OPS(OP_DENSE), accepts_dense_small, bind_conv_small },
+               { OPS(OP_MATMUL), accepts_matmul_dense_small, bind_conv_small } },
+};

@@ -3,6 +3,7 @@
 #ifndef CODEGEN_C_KERNELS_CONV_CONV_TILES_H
 #define CODEGEN_C_KERNELS_CONV_CONV_TILES_H
 
+#include "codegen_c/select/kernel.h"
 #include "codegen_c/kernels/conv/conv_chunk.h"
 #include "codegen_c/kernels/pool/window.h"
 #include "codegen_c/microkernel/panels.h"
@@ -46,5 +47,11 @@ void bind_conv_channels(struct bind *bind, const struct panels *panels, const st
  * and, unless the tile stores results itself, what is done to sums. False after errors. */
 bool bind_conv_tiles(struct bind *bind, const struct window *window, const struct panels *panels,
                      const struct tile *tile);
+
+/* Fields of records (codegen_c/select/kernel.h). */
+bool accepts_conv(const struct region *region, const char **why);
+bool accepts_conv_small(const struct region *region, const char **why);
+bool accepts_dense_small(const struct region *region, const char **why);
+bool accepts_matmul_dense_small(const struct region *region, const char **why);
 
 #endif

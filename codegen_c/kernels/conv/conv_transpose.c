@@ -20,7 +20,7 @@ enum {
     MOST_TAPS = 128 /* of a position: pointers to their pixels are on the stack */
 };
 
-bool accepts_conv_transpose_last(const struct region *region, const char **why)
+static bool accepts_conv_transpose_last(const struct region *region, const char **why)
 {
     const struct window w = window_of_conv_transpose(region);
 
@@ -76,7 +76,7 @@ static void set_position(const struct window *w, struct position *position)
         position->coord[1 + w->rank] = "oc";
 }
 
-bool bind_conv_transpose_last(struct bind *bind)
+static bool bind_conv_transpose_last(struct bind *bind)
 {
     const struct window w = window_of_conv_transpose(bind->region);
     const bool deep = w.rank == 3, grouped = w.groups > 1;
@@ -140,7 +140,7 @@ static struct taps taps_of(struct arena *arena, const struct window *w)
     return taps;
 }
 
-bool accepts_conv_transpose_tiles(const struct region *region, const char **why)
+static bool accepts_conv_transpose_tiles(const struct region *region, const char **why)
 {
     const struct window w = window_of_conv_transpose(region);
 
@@ -195,7 +195,7 @@ static int64_t most_positions(const struct window *w)
            ((w->out[2] + w->stride[2] - 1) / w->stride[2]);
 }
 
-bool bind_conv_transpose_tiles(struct bind *bind)
+static bool bind_conv_transpose_tiles(struct bind *bind)
 {
     const struct window w = window_of_conv_transpose(bind->region);
     const struct taps taps = taps_of(bind->arena, &w);
@@ -223,3 +223,15 @@ bool bind_conv_transpose_tiles(struct bind *bind)
     return bind_epilogue(bind, arena_printf(bind->arena, "sum[j * %s + i]", tile.channels),
                          &position);
 }
+
+const struct kernel kernel_conv_transpose_tiles = {
+    .name = "conv_transpose_tiles",
+    .forms = { { OPS(OP_CONV1D_TRANSPOSE, OP_CONV2D_TRANSPOSE), accepts_conv_transpose_tiles,
+                 bind_conv_transpose_tiles } },
+};
+
+const struct kernel kernel_conv_transpose = {
+    .name = "conv_transpose",
+    .forms = { { OPS(OP_CONV1D_TRANSPOSE, OP_CONV2D_TRANSPOSE, OP_CONV3D_TRANSPOSE),
+                 accepts_conv_transpose_last, bind_conv_transpose_last } },
+};

@@ -12,6 +12,7 @@
 #include "codegen_c/expr/codec.h"
 #include "codegen_c/expr/operands.h"
 #include "codegen_c/kernels/anchor.h"
+#include "codegen_c/kernels/lead.h"
 #include "codegen_c/microkernel/limits.h"
 #include "codegen_c/microkernel/panels.h"
 #include "codegen_c/microkernel/pitch.h"
@@ -252,7 +253,7 @@ static void bind_decoding(struct bind *bind, const struct window *w, bool strips
     bind_text(bind, "decode", "%s", decode ? decode : "");
 }
 
-bool bind_depthwise(struct bind *bind)
+static bool bind_depthwise(struct bind *bind)
 {
     const struct window w = depthwise_window(bind->region);
     const bool coded = data_is_small(bind->region), small = weight_is_small(bind->region);
@@ -298,3 +299,11 @@ bool bind_depthwise(struct bind *bind)
         bind_straight(bind, &w, &limits, vector.most > 1);
     return straight || bind_depthwise_epilogue(bind, &w, chunk);
 }
+
+const struct kernel kernel_depthwise = {
+    .name = "depthwise",
+    .reads_pitched = reads_pixels,
+    .writes_pitched = writes_pixels,
+    .leads = leads_depthwise,
+    .forms = { { OPS(OP_CONV1D, OP_CONV2D), accepts_depthwise, bind_depthwise } },
+};

@@ -8,6 +8,7 @@
 #include "codegen_c/expr/operands.h"
 #include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/conv/depthwise.h"
+#include "codegen_c/kernels/lead.h"
 #include "codegen_c/microkernel/bf16.h"
 #include "codegen_c/microkernel/pitch.h"
 
@@ -29,7 +30,7 @@ static int64_t width_of(const struct window *w)
     return (w->out[2] - 1) * w->stride[2] + w->k[2];
 }
 
-bool accepts_depthwise_bf16(const struct region *region, const char **why)
+static bool accepts_depthwise_bf16(const struct region *region, const char **why)
 {
     struct window w;
     struct bf16_row row;
@@ -163,7 +164,7 @@ static bool bind_pixels(struct bind *bind, const struct window *w)
     return bind_row_epilogue(bind, "sum[ow * 16 + i]", &position, &row);
 }
 
-bool bind_depthwise_bf16(struct bind *bind)
+static bool bind_depthwise_bf16(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
     const bool can_twice = w.in_c * 2 == BF16_LANES && w.stride[2] == 1 && w.out[2] % 2 == 0 &&
@@ -198,3 +199,11 @@ bool bind_depthwise_bf16(struct bind *bind)
     }
     return bind_pixels(bind, &w);
 }
+
+const struct kernel kernel_depthwise_bf16 = {
+    .name = "depthwise_bf16",
+    .reads_pitched = reads_pixels,
+    .writes_pitched = writes_pixels,
+    .leads = leads_depthwise_bf16,
+    .forms = { { OPS(OP_CONV1D, OP_CONV2D), accepts_depthwise_bf16, bind_depthwise_bf16 } },
+};

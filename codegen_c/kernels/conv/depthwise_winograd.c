@@ -16,6 +16,7 @@
 #include "codegen_c/expr/operands.h"
 #include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/conv/depthwise.h"
+#include "codegen_c/kernels/lead.h"
 #include "codegen_c/microkernel/limits.h"
 #include "codegen_c/microkernel/pairs.h"
 #include "codegen_c/microkernel/panels.h"
@@ -50,7 +51,7 @@ static bool reads_sums_only(const struct region *region)
     return region->fn->ret->n_inputs == 1 && region->fn->ret->inputs[0]->type.dtype == DTYPE_F32;
 }
 
-bool accepts_depthwise_winograd_anyway(const struct region *region, const char **why)
+static bool accepts_depthwise_winograd_anyway(const struct region *region, const char **why)
 {
     const struct window w = window_of_conv(region);
     struct limits limits;
@@ -79,7 +80,7 @@ bool accepts_depthwise_winograd_anyway(const struct region *region, const char *
     return decode_are_finite(region->anchor->inputs[1]);
 }
 
-bool accepts_depthwise_winograd(const struct region *region, const char **why)
+static bool accepts_depthwise_winograd(const struct region *region, const char **why)
 {
     if (!accepts_depthwise_winograd_anyway(region, why))
         return false;
@@ -142,7 +143,7 @@ static bool bind_functions(struct bind *bind, const struct window *w, int64_t ch
     return bind_epilogue(bind, "y[at]", &position);
 }
 
-bool bind_depthwise_winograd(struct bind *bind)
+static bool bind_depthwise_winograd(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
     const bool batched = w.batch > 1;
@@ -188,3 +189,13 @@ bool bind_depthwise_winograd(struct bind *bind)
     bind_text(bind, "wide", !limited && channels == LANES ? "WIDE WIDE_LOOPS" : "WIDE");
     return limited || bind_functions(bind, &w, channels);
 }
+
+const struct kernel kernel_depthwise_winograd = {
+    .name = "depthwise_winograd",
+    .reads_pitched = reads_pixels,
+    .writes_pitched = writes_pixels,
+    .leads = leads_depthwise_winograd,
+    .forms = { { OPS(OP_CONV2D), accepts_depthwise_winograd, bind_depthwise_winograd },
+               { OPS(OP_CONV2D), accepts_depthwise_winograd_anyway, bind_depthwise_winograd,
+                 .late = true } },
+};

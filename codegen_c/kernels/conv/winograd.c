@@ -12,6 +12,7 @@
 
 #include "codegen_c/expr/operands.h"
 #include "codegen_c/kernels/anchor.h"
+#include "codegen_c/kernels/conv/conv_tiles.h"
 #include "codegen_c/microkernel/pairs.h"
 #include "codegen_c/microkernel/pitch.h"
 #include "codegen_c/microkernel/tile.h"
@@ -55,7 +56,7 @@ bool accepts_winograd(const struct region *region, const char **why)
     return winograd_shape(region, &w).m > 0;
 }
 
-bool accepts_winograd_anyway(const struct region *region, const char **why)
+static bool accepts_winograd_anyway(const struct region *region, const char **why)
 {
     struct window w;
 
@@ -349,7 +350,7 @@ static void bind_division(struct bind *bind, const struct window *w, const struc
         bind_text(bind, "first_block", "0");
 }
 
-bool bind_winograd(struct bind *bind)
+static bool bind_winograd(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
     const struct winograd_shape s = winograd_chosen_shape(bind, &w);
@@ -387,3 +388,11 @@ bool bind_winograd(struct bind *bind)
                                                (matrices_of(&s) - TAPS) * (int64_t)sizeof(float));
     return bind_sums(bind, &w, &tile);
 }
+
+const struct kernel kernel_winograd = {
+    .name = "winograd",
+    .reads_pitched = reads_pixels,
+    .writes_pitched = writes_pixels,
+    .forms = { { OPS(OP_CONV2D), accepts_winograd, bind_winograd },
+               { OPS(OP_CONV2D), accepts_winograd_anyway, bind_winograd, .late = true } },
+};

@@ -13,6 +13,7 @@
 #ifndef CODEGEN_C_KERNELS_CONV_WINOGRAD_H
 #define CODEGEN_C_KERNELS_CONV_WINOGRAD_H
 
+#include "codegen_c/select/kernel.h"
 #include "codegen_c/kernels/pool/window.h"
 #include "codegen_c/microkernel/panels.h"
 #include "codegen_c/microkernel/vector.h"
@@ -80,5 +81,8 @@ void winograd_scale_weights(const struct winograd_shape *shape, float *weights,
 /* Asks for the function that transforms six or eight vectors of inputs for F(m, points + 1 - m) at
  * the points 0, 1, -1, 2, -2, of eight 1/2 and -1/2, and infinity. */
 const char *bind_winograd_input(struct bind *bind, int points, const struct row_vector *vector);
+
+/* Fields of records (codegen_c/select/kernel.h). */
+bool accepts_winograd(const struct region *region, const char **why);
 
 #endif

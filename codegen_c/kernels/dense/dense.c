@@ -6,6 +6,7 @@
 
 #include "codegen_c/expr/operands.h"
 #include "codegen_c/kernels/anchor.h"
+#include "codegen_c/kernels/conv/conv.h"
 #include "codegen_c/microkernel/accumulate.h"
 #include "codegen_c/microkernel/panels.h"
 
@@ -73,7 +74,7 @@ struct dense dense_of(const struct region *region)
                            .out_c = weight->dim[0] };
 }
 
-bool bind_dense(struct bind *bind)
+static bool bind_dense(struct bind *bind)
 {
     const struct dense dense = dense_of(bind->region);
 
@@ -114,7 +115,7 @@ struct dense dense_of_matmul(const struct region *region)
                            .transposed = !transpose_b };
 }
 
-bool bind_matmul_dense(struct bind *bind)
+static bool bind_matmul_dense(struct bind *bind)
 {
     const struct dense dense = dense_of_matmul(bind->region);
 
@@ -155,7 +156,7 @@ static bool are_matrices(const struct region *region, const char **why)
     return false;
 }
 
-bool accepts_matmul(const struct region *region, const char **why)
+static bool accepts_matmul(const struct region *region, const char **why)
 {
     return takes_number(region, why) && are_matrices(region, why);
 }
@@ -232,7 +233,7 @@ bool accepts_matmul_float(const struct region *region, const char **why)
     return product_of(region).k <= INT32_MAX / 64;
 }
 
-bool bind_matmul(struct bind *bind)
+static bool bind_matmul(struct bind *bind)
 {
     const struct product p = product_of(bind->region);
     const bool packed =
@@ -253,7 +254,7 @@ bool bind_matmul(struct bind *bind)
 }
 
 /* Integer sums wrap, as unsigned ones do in C. */
-bool bind_matmul_int(struct bind *bind)
+static bool bind_matmul_int(struct bind *bind)
 {
     const struct product p = product_of(bind->region);
     const enum dtype dtype = anchor_output(bind->region, 0)->dtype;
@@ -264,3 +265,26 @@ bool bind_matmul_int(struct bind *bind)
     bind_text(bind, "outcome", "%s", accumulated(bind, dtype, "sum"));
     return bind_epilogue_at(bind, "product", "at");
 }
+
+const struct kernel kernel_dense_rows = {
+    .name = "dense_rows",
+    .forms = { { OPS(OP_CONV1D, OP_CONV2D, OP_CONV3D), accepts_conv_dense_rows, bind_conv_dense },
+               { OPS(OP_DENSE), accepts_dense_rows, bind_dense, .late = true },
+               { OPS(OP_MATMUL), accepts_matmul_dense_rows, bind_matmul_dense, .late = true } },
+};
+
+const struct kernel kernel_dense = {
+    .name = "dense",
+    .forms = { { OPS(OP_DENSE), accepts_dense, bind_dense },
+               { OPS(OP_MATMUL), accepts_matmul_dense, bind_matmul_dense } },
+};
+
+const struct kernel kernel_matmul = {
+    .name = "matmul",
+    .forms = { { OPS(OP_DENSE, OP_MATMUL), accepts_matmul_float, bind_matmul } },
+};
+
+const struct kernel kernel_matmul_int = {
+    .name = "matmul_int",
+    .forms = { { OPS(OP_DENSE, OP_MATMUL), accepts_matmul, bind_matmul_int } },
+};

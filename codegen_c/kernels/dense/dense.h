@@ -49,4 +49,11 @@ void bind_product_shape(struct bind *bind, const struct product *product);
 /* Binds everything in matmul_int.c.tmpl but the types that sums have and the epilogue. */
 void bind_product(struct bind *bind, const struct product *product);
 
+/* Fields of records (codegen_c/select/kernel.h). */
+bool accepts_dense(const struct region *region, const char **why);
+bool accepts_dense_rows(const struct region *region, const char **why);
+bool accepts_matmul_dense(const struct region *region, const char **why);
+bool accepts_matmul_dense_rows(const struct region *region, const char **why);
+bool accepts_matmul_float(const struct region *region, const char **why);
+
 #endif

@@ -3,7 +3,9 @@
 #include "codegen_c/expr/decode.h"
 #include "codegen_c/expr/operands.h"
 #include "codegen_c/kernels/anchor.h"
+#include "codegen_c/kernels/conv/conv.h"
 #include "codegen_c/kernels/dense/dense.h"
+#include "codegen_c/kernels/dense/dense_gemv.h"
 #include "codegen_c/microkernel/gemv.h"
 #include "codegen_c/microkernel/panels.h"
 #include "codegen_c/select/zeros.h"
@@ -49,12 +51,12 @@ bool takes_gemv(const struct region *region, const char **why)
            !type_has_blocks(anchor_input(region, 1));
 }
 
-bool accepts_gemv(const struct region *region, const char **why)
+static bool accepts_gemv(const struct region *region, const char **why)
 {
     return takes_gemv(region, why) && accepts_dense(region, why);
 }
 
-bool accepts_matmul_gemv(const struct region *region, const char **why)
+static bool accepts_matmul_gemv(const struct region *region, const char **why)
 {
     return takes_gemv(region, why) && accepts_matmul_dense(region, why);
 }
@@ -162,16 +164,23 @@ bool bind_gemv_shape(struct bind *bind, const struct dense *d)
     return bind_epilogue_at(bind, "sum[i]", "at");
 }
 
-bool bind_dense_gemv(struct bind *bind)
+static bool bind_dense_gemv(struct bind *bind)
 {
     const struct dense dense = dense_of(bind->region);
 
     return bind_gemv_shape(bind, &dense);
 }
 
-bool bind_matmul_gemv(struct bind *bind)
+static bool bind_matmul_gemv(struct bind *bind)
 {
     const struct dense dense = dense_of_matmul(bind->region);
 
     return bind_gemv_shape(bind, &dense);
 }
+
+const struct kernel kernel_gemv = {
+    .name = "gemv",
+    .forms = { { OPS(OP_CONV1D, OP_CONV2D, OP_CONV3D), accepts_conv_gemv, bind_conv_gemv },
+               { OPS(OP_DENSE), accepts_gemv, bind_dense_gemv },
+               { OPS(OP_MATMUL), accepts_matmul_gemv, bind_matmul_gemv } },
+};

@@ -8,6 +8,7 @@
 #include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/conv/conv_chunk.h"
 #include "codegen_c/kernels/dense/dense.h"
+#include "codegen_c/kernels/dense/dense_tiles.h"
 #include "codegen_c/kernels/pool/window.h"
 #include "codegen_c/microkernel/panels.h"
 #include "codegen_c/microkernel/tile.h"
@@ -55,12 +56,12 @@ static bool takes_dense_tiles(const struct region *region, const char **why)
            !weight_is_small(region);
 }
 
-bool accepts_dense_tiles(const struct region *region, const char **why)
+static bool accepts_dense_tiles(const struct region *region, const char **why)
 {
     return takes_dense_tiles(region, why) && accepts_dense_rows(region, why);
 }
 
-bool accepts_matmul_dense_tiles(const struct region *region, const char **why)
+static bool accepts_matmul_dense_tiles(const struct region *region, const char **why)
 {
     return takes_dense_tiles(region, why) && accepts_matmul_dense_rows(region, why);
 }
@@ -130,14 +131,14 @@ static bool bind_dense_tiles_shape(struct bind *bind, const struct dense *d)
     return bind_tile_epilogue(bind, sum, d->rows, "oc");
 }
 
-bool bind_dense_tiles(struct bind *bind)
+static bool bind_dense_tiles(struct bind *bind)
 {
     const struct dense dense = dense_of(bind->region);
 
     return bind_dense_tiles_shape(bind, &dense);
 }
 
-bool bind_matmul_dense_tiles(struct bind *bind)
+static bool bind_matmul_dense_tiles(struct bind *bind)
 {
     const struct dense dense = dense_of_matmul(bind->region);
 
@@ -147,7 +148,7 @@ bool bind_matmul_dense_tiles(struct bind *bind)
 /* --- two computed operands ----------------------------------------------------------------------
  */
 
-bool accepts_matmul_tiles(const struct region *region, const char **why)
+static bool accepts_matmul_tiles(const struct region *region, const char **why)
 {
     if (!accepts_matmul_float(region, why))
         return false;
@@ -177,7 +178,7 @@ static int64_t part_of_inner(int64_t inner, int panel, int pixels)
 
 /* Where numbers are decoded on the way: f32 keeps its panels, as parts take up to 1.45 times as
  * long. */
-size_t scratch_matmul_tiles(const struct region *region)
+static size_t scratch_matmul_tiles(const struct region *region)
 {
     const struct product p = product_of(region);
     const struct value *y = region->fn->ret->inputs[0];
@@ -232,7 +233,7 @@ static void bind_packing(struct bind *bind, const struct product *p, bool whole_
         bind_bytes_helper(bind, "load_some");
 }
 
-bool bind_matmul_tiles(struct bind *bind)
+static bool bind_matmul_tiles(struct bind *bind)
 {
     const struct product p = product_of(bind->region);
     const bool parts = bind->region->tight;
@@ -262,3 +263,15 @@ bool bind_matmul_tiles(struct bind *bind)
         bind_packing(bind, &p, whole_and_rest);
     return tile.stores || bind_tile_epilogue(bind, sum, p.m, "column");
 }
+
+const struct kernel kernel_dense_tiles = {
+    .name = "dense_tiles",
+    .forms = { { OPS(OP_DENSE), accepts_dense_tiles, bind_dense_tiles },
+               { OPS(OP_MATMUL), accepts_matmul_dense_tiles, bind_matmul_dense_tiles } },
+};
+
+const struct kernel kernel_matmul_tiles = {
+    .name = "matmul_tiles",
+    .spares = scratch_matmul_tiles,
+    .forms = { { OPS(OP_DENSE, OP_MATMUL), accepts_matmul_tiles, bind_matmul_tiles } },
+};

@@ -24,7 +24,7 @@ static bool takes_blocks(const struct region *region, const struct dense *d, con
     return !d->transposed && d->in_c > 0;
 }
 
-bool accepts_gemv_blocks(const struct region *region, const char **why)
+static bool accepts_gemv_blocks(const struct region *region, const char **why)
 {
     struct dense dense;
 
@@ -34,7 +34,7 @@ bool accepts_gemv_blocks(const struct region *region, const char **why)
     return takes_blocks(region, &dense, why);
 }
 
-bool accepts_matmul_gemv_blocks(const struct region *region, const char **why)
+static bool accepts_matmul_gemv_blocks(const struct region *region, const char **why)
 {
     struct dense dense;
 
@@ -44,7 +44,7 @@ bool accepts_matmul_gemv_blocks(const struct region *region, const char **why)
     return takes_blocks(region, &dense, why);
 }
 
-bool accepts_conv_gemv_blocks(const struct region *region, const char **why)
+static bool accepts_conv_gemv_blocks(const struct region *region, const char **why)
 {
     struct dense dense;
 
@@ -117,23 +117,31 @@ static bool bind_shape(struct bind *bind, const struct dense *d)
     return bind_epilogue_at(bind, "sum[i]", "at");
 }
 
-bool bind_gemv_blocks(struct bind *bind)
+static bool bind_gemv_blocks(struct bind *bind)
 {
     const struct dense dense = dense_of(bind->region);
 
     return bind_shape(bind, &dense);
 }
 
-bool bind_matmul_gemv_blocks(struct bind *bind)
+static bool bind_matmul_gemv_blocks(struct bind *bind)
 {
     const struct dense dense = dense_of_matmul(bind->region);
 
     return bind_shape(bind, &dense);
 }
 
-bool bind_conv_gemv_blocks(struct bind *bind)
+static bool bind_conv_gemv_blocks(struct bind *bind)
 {
     const struct dense dense = dense_of_conv(bind->region);
 
     return bind_shape(bind, &dense);
 }
+
+const struct kernel kernel_gemv_blocks = {
+    .name = "gemv_blocks",
+    .forms = { { OPS(OP_CONV1D, OP_CONV2D, OP_CONV3D), accepts_conv_gemv_blocks,
+                 bind_conv_gemv_blocks },
+               { OPS(OP_DENSE), accepts_gemv_blocks, bind_gemv_blocks },
+               { OPS(OP_MATMUL), accepts_matmul_gemv_blocks, bind_matmul_gemv_blocks } },
+};

@@ -3,6 +3,7 @@
 #include "codegen_c/expr/operands.h"
 #include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/dense/dense.h"
+#include "codegen_c/kernels/dense/dense_gemv.h"
 
 static bool takes_f32(const struct region *region, const char **why)
 {
@@ -13,7 +14,7 @@ static bool takes_f32(const struct region *region, const char **why)
            !weight_is_small(region);
 }
 
-bool accepts_matmul_row(const struct region *region, const char **why)
+static bool accepts_matmul_row(const struct region *region, const char **why)
 {
     enum { FEWEST = 4 }; /* columns side by side */
     struct product p;
@@ -38,7 +39,7 @@ static bool is_computed_matrix(const struct region *region, const struct product
 }
 
 /* Scalars have faster tiles of their own than 16 sums side by side. */
-bool accepts_matmul_column(const struct region *region, const char **why)
+static bool accepts_matmul_column(const struct region *region, const char **why)
 {
     struct product p;
 
@@ -52,7 +53,7 @@ bool accepts_matmul_column(const struct region *region, const char **why)
            region->machine->lanes != 1;
 }
 
-bool bind_matmul_row(struct bind *bind)
+static bool bind_matmul_row(struct bind *bind)
 {
     const struct product p = product_of(bind->region);
     const struct type *y = anchor_output(bind->region, 0);
@@ -70,7 +71,7 @@ bool bind_matmul_row(struct bind *bind)
     return bind_epilogue(bind, "sum[column]", &position);
 }
 
-bool bind_matmul_column(struct bind *bind)
+static bool bind_matmul_column(struct bind *bind)
 {
     const struct product p = product_of(bind->region);
     const struct type *y = anchor_output(bind->region, 0);
@@ -94,3 +95,15 @@ bool bind_matmul_column(struct bind *bind)
         position.coord[dim] = "row";
     return bind_epilogue(bind, "dots[j]", &position);
 }
+
+const struct kernel kernel_matmul_column = {
+    .name = "matmul_column",
+    .forms = { { OPS(OP_DENSE), accepts_dense_column, bind_matmul_column },
+               { OPS(OP_DENSE, OP_MATMUL), accepts_matmul_column, bind_matmul_column,
+                 .late = true } },
+};
+
+const struct kernel kernel_matmul_row = {
+    .name = "matmul_row",
+    .forms = { { OPS(OP_MATMUL), accepts_matmul_row, bind_matmul_row } },
+};

@@ -11,6 +11,7 @@
 #include "codegen_c/kernels/dense/dense.h"
 #include "codegen_c/kernels/fp8_int/exact.h"
 #include "codegen_c/kernels/int8/qnn.h"
+#include "codegen_c/kernels/lead.h"
 #include "codegen_c/kernels/pool/window.h"
 #include "relay_ir/ops/exact.h"
 
@@ -97,7 +98,7 @@ static void bind_dot(struct bind *bind)
     bind_text(bind, "dot", "%s", exact_dot(bind, w, exact_greatest(x)));
 }
 
-bool accepts_exact_conv(const struct region *region, const char **why)
+static bool accepts_exact_conv(const struct region *region, const char **why)
 {
     return takes_codes(region, why) && accepts_qnn_conv(region, why);
 }
@@ -107,7 +108,7 @@ static int64_t patch_of(const struct window *w)
     return w->in_c / w->groups * window_k_len(w);
 }
 
-size_t scratch_exact_conv(const struct region *region)
+static size_t scratch_exact_conv(const struct region *region)
 {
     const struct window w = window_of_conv(region);
     const bool parts = patch_of(&w) > MOST_ON_STACK && window_k_len(&w) <= MOST_ON_STACK;
@@ -143,7 +144,7 @@ static void bind_patch(struct bind *bind, const struct window *w)
         bind_scratch(bind, (size_t)(n > 0 ? n : 1) * sizeof(int32_t));
 }
 
-bool bind_exact_conv(struct bind *bind)
+static bool bind_exact_conv(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
     struct position position;
@@ -155,12 +156,12 @@ bool bind_exact_conv(struct bind *bind)
     return bind_epilogue(bind, "acc", &position);
 }
 
-bool accepts_exact_matmul(const struct region *region, const char **why)
+static bool accepts_exact_matmul(const struct region *region, const char **why)
 {
     return takes_codes(region, why) && accepts_qnn_matmul(region, why);
 }
 
-bool bind_exact_matmul(struct bind *bind)
+static bool bind_exact_matmul(struct bind *bind)
 {
     const struct product p = product_of(bind->region);
 
@@ -173,7 +174,7 @@ bool bind_exact_matmul(struct bind *bind)
     return bind_epilogue_at(bind, "acc", "at");
 }
 
-bool accepts_exact_softmax(const struct region *region, const char **why)
+static bool accepts_exact_softmax(const struct region *region, const char **why)
 {
     *why = "the operands are no small floats of 8 bits with known scales";
     return type_minifloat(anchor_input(region, X)) && takes_sizes(region, why) &&
@@ -196,7 +197,7 @@ static void bind_powers(struct bind *bind, const struct exact_powers *powers)
                exponent);
 }
 
-bool bind_exact_softmax(struct bind *bind)
+static bool bind_exact_softmax(struct bind *bind)
 {
     const struct node *node = bind->region->anchor;
     const struct tensor in_scale = value_tensor(node->inputs[1]);
@@ -217,7 +218,7 @@ bool bind_exact_softmax(struct bind *bind)
     return true;
 }
 
-bool bind_exact_log_softmax(struct bind *bind)
+static bool bind_exact_log_softmax(struct bind *bind)
 {
     const struct node *node = bind->region->anchor;
     const struct tensor in_scale = value_tensor(node->inputs[1]);
@@ -242,3 +243,28 @@ bool bind_exact_log_softmax(struct bind *bind)
     bind_helper(bind, "round_to_minifloat");
     return true;
 }
+
+const struct kernel kernel_exact_conv = {
+    .name = "exact_conv",
+    .leads = leads_exact_conv,
+    .spares = scratch_exact_conv,
+    .forms = { { OPS(OP_QNN_CONV1D, OP_QNN_CONV2D, OP_QNN_CONV3D), accepts_exact_conv,
+                 bind_exact_conv } },
+};
+
+const struct kernel kernel_exact_matmul = {
+    .name = "exact_matmul",
+    .forms = { { OPS(OP_QNN_DENSE, OP_QNN_MATMUL), accepts_exact_matmul, bind_exact_matmul } },
+};
+
+const struct kernel kernel_exact_log_softmax = {
+    .name = "exact_log_softmax",
+    .in_place = true,
+    .forms = { { OPS(OP_QNN_LOG_SOFTMAX), accepts_exact_softmax, bind_exact_log_softmax } },
+};
+
+const struct kernel kernel_exact_softmax = {
+    .name = "exact_softmax",
+    .in_place = true,
+    .forms = { { OPS(OP_QNN_SOFTMAX), accepts_exact_softmax, bind_exact_softmax } },
+};

@@ -11,7 +11,7 @@
 
 enum { X, IN_SCALE, OUT_SCALE = 3, SCALE = 5, BIAS };
 
-bool accepts_exact_norm(const struct region *region, const char **why)
+static bool accepts_exact_norm(const struct region *region, const char **why)
 {
     *why = "the operands are no small floats of 8 bits with known scales";
     if (!type_minifloat(anchor_input(region, X)) || !takes_sizes(region, why))
@@ -88,7 +88,7 @@ static void bind_numbers(struct bind *bind, int64_t len)
 }
 
 /* x [blocks, len]; of groups: [batch, groups, channels of a group, plane] */
-bool bind_exact_norm(struct bind *bind)
+static bool bind_exact_norm(struct bind *bind)
 {
     const struct node *node = bind->region->anchor;
     const struct type *x = anchor_input(bind->region, X);
@@ -118,7 +118,7 @@ bool bind_exact_norm(struct bind *bind)
 
 /* --- lp_normalize, lrn ------------------------------------------------------------------------ */
 
-bool bind_exact_lp_normalize(struct bind *bind)
+static bool bind_exact_lp_normalize(struct bind *bind)
 {
     const struct node *node = bind->region->anchor;
     const struct lp_normalize_attrs *attrs = &node->attrs.lp_normalize;
@@ -142,7 +142,7 @@ bool bind_exact_lp_normalize(struct bind *bind)
     return bind_epilogue_at(bind, "v", "at");
 }
 
-bool bind_exact_lrn(struct bind *bind)
+static bool bind_exact_lrn(struct bind *bind)
 {
     const struct node *node = bind->region->anchor;
     const struct qnn_lrn_powers lrn =
@@ -159,3 +159,21 @@ bool bind_exact_lrn(struct bind *bind)
     bind_helper(bind, "scale_to_minifloat");
     return bind_epilogue_at(bind, "v", "at");
 }
+
+const struct kernel kernel_exact_norm = {
+    .name = "exact_norm",
+    .in_place = true,
+    .forms = { { OPS(OP_QNN_GROUP_NORM, OP_QNN_INSTANCE_NORM, OP_QNN_LAYER_NORM),
+                 accepts_exact_norm, bind_exact_norm } },
+};
+
+const struct kernel kernel_exact_lp_normalize = {
+    .name = "exact_lp_normalize",
+    .in_place = true,
+    .forms = { { OPS(OP_QNN_LP_NORMALIZE), accepts_exact_norm, bind_exact_lp_normalize } },
+};
+
+const struct kernel kernel_exact_lrn = {
+    .name = "exact_lrn",
+    .forms = { { OPS(OP_QNN_LRN), accepts_exact_norm, bind_exact_lrn } },
+};

@@ -9,6 +9,7 @@
 
 #include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/dense/dense.h"
+#include "codegen_c/kernels/lead.h"
 #include "codegen_c/kernels/pool/window.h"
 
 enum { X, W, X_ZERO, W_ZERO };
@@ -116,7 +117,7 @@ void bind_qnn_places(struct bind *bind, const struct window *w, struct position 
             w->batch == 1 ? "oc" : arena_printf(bind->arena, "oc %% %" PRId64, w->out_c);
 }
 
-bool bind_qnn_conv(struct bind *bind)
+static bool bind_qnn_conv(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
     const bool narrow = dtype_bytes(anchor_input(bind->region, X)->dtype) == 1;
@@ -140,7 +141,7 @@ bool accepts_qnn_matmul(const struct region *region, const char **why)
     return false;
 }
 
-bool bind_qnn_matmul(struct bind *bind)
+static bool bind_qnn_matmul(struct bind *bind)
 {
     const struct product p = product_of(bind->region);
 
@@ -148,3 +149,15 @@ bool bind_qnn_matmul(struct bind *bind)
     bind_factors(bind, "column");
     return bind_epilogue_at(bind, "acc", "at");
 }
+
+const struct kernel kernel_qnn_conv = {
+    .name = "qnn_conv",
+    .leads = leads_qnn_conv,
+    .forms = { { OPS(OP_QNN_CONV1D, OP_QNN_CONV2D, OP_QNN_CONV3D), accepts_qnn_conv,
+                 bind_qnn_conv } },
+};
+
+const struct kernel kernel_qnn_matmul = {
+    .name = "qnn_matmul",
+    .forms = { { OPS(OP_QNN_DENSE, OP_QNN_MATMUL), accepts_qnn_matmul, bind_qnn_matmul } },
+};

@@ -6,6 +6,7 @@
 
 #include "codegen_c/expr/lanes.h"
 #include "codegen_c/kernels/anchor.h"
+#include "codegen_c/kernels/lead.h"
 #include "codegen_c/microkernel/dot.h"
 
 enum { X, W, X_ZERO };
@@ -22,7 +23,7 @@ enum {
     BLOCK_STEP = 8
 };
 
-bool accepts_qnn_depthwise(const struct region *region, const char **why)
+static bool accepts_qnn_depthwise(const struct region *region, const char **why)
 {
     const struct window w = window_of_conv(region);
     const struct dot dot = dot_of_conv(&w);
@@ -135,7 +136,7 @@ static void bind_depthwise_weights(struct bind *bind, const struct window *w, co
         bind_packed(bind, bind->region->anchor->inputs[W], &type, packed, "[K_H, K_W, channels]"));
 }
 
-bool bind_qnn_depthwise(struct bind *bind)
+static bool bind_qnn_depthwise(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
     const struct dot dot = dot_of_conv(&w);
@@ -219,7 +220,7 @@ static bool has_room_for_columns(const struct region *region, size_t bytes)
     return bytes <= DEEP_LOCAL_BYTES && machine_has_deep_stack(region->machine);
 }
 
-size_t scratch_qnn_depthwise_rows(const struct region *region)
+static size_t scratch_qnn_depthwise_rows(const struct region *region)
 {
     const struct window w = window_of_conv(region);
     const size_t bytes = bytes_of_columns(&w, lanes_of_rows(region, &w));
@@ -227,7 +228,7 @@ size_t scratch_qnn_depthwise_rows(const struct region *region)
     return bytes <= MOST_LOCAL_BYTES && !has_room_for_columns(region, bytes) ? bytes : 0;
 }
 
-bool accepts_qnn_depthwise_rows(const struct region *region, const char **why)
+static bool accepts_qnn_depthwise_rows(const struct region *region, const char **why)
 {
     const struct window w = window_of_conv(region);
 
@@ -310,7 +311,7 @@ static void bind_row_helpers(struct bind *bind, int lanes, int lines)
     bind_text(bind, "lay", "%s", lay);
 }
 
-bool bind_qnn_depthwise_rows(struct bind *bind)
+static bool bind_qnn_depthwise_rows(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
     const struct dot dot = dot_of_conv(&w);
@@ -351,3 +352,16 @@ bool bind_qnn_depthwise_rows(struct bind *bind)
     bind_text(bind, "vector", "i32x%d", lanes);
     return true;
 }
+
+const struct kernel kernel_qnn_depthwise = {
+    .name = "qnn_depthwise",
+    .leads = leads_qnn_depthwise,
+    .forms = { { OPS(OP_QNN_CONV1D, OP_QNN_CONV2D), accepts_qnn_depthwise, bind_qnn_depthwise } },
+};
+
+const struct kernel kernel_qnn_depthwise_rows = {
+    .name = "qnn_depthwise_rows",
+    .leads = leads_qnn_depthwise_rows,
+    .spares = scratch_qnn_depthwise_rows,
+    .forms = { { OPS(OP_QNN_CONV2D), accepts_qnn_depthwise_rows, bind_qnn_depthwise_rows } },
+};

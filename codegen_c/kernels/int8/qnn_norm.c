@@ -9,7 +9,7 @@
 #include "relay_ir/ops/norm.h"
 #include "relay_ir/ops/walk.h"
 
-bool accepts_qnn_softmax(const struct region *region, const char **why)
+static bool accepts_qnn_softmax(const struct region *region, const char **why)
 {
     return takes_sizes(region, why) && takes_qnn_scales(region, 0, why);
 }
@@ -50,7 +50,7 @@ static void bind_powers(struct bind *bind, const uint32_t powers[QNN_POWERS])
         bind_helper(bind, "power_of_steps");
 }
 
-bool bind_qnn_log_softmax(struct bind *bind)
+static bool bind_qnn_log_softmax(struct bind *bind)
 {
     const struct node *node = bind->region->anchor;
     const struct qnn_scales scales = known_qnn_scales(node);
@@ -71,7 +71,7 @@ bool bind_qnn_log_softmax(struct bind *bind)
     return true;
 }
 
-bool bind_qnn_softmax(struct bind *bind)
+static bool bind_qnn_softmax(struct bind *bind)
 {
     const struct node *node = bind->region->anchor;
     const struct qnn_scales scales = known_qnn_scales(node);
@@ -93,7 +93,7 @@ bool bind_qnn_softmax(struct bind *bind)
 
 enum { SCALE = 5, BIAS };
 
-bool accepts_qnn_norm(const struct region *region, const char **why)
+static bool accepts_qnn_norm(const struct region *region, const char **why)
 {
     return takes_sizes(region, why) && takes_qnn_scales(region, 0, why);
 }
@@ -154,7 +154,7 @@ static void bind_norm(struct bind *bind)
     bind_helper(bind, "shift_to_nearest");
 }
 
-bool bind_qnn_layer_norm(struct bind *bind)
+static bool bind_qnn_layer_norm(struct bind *bind)
 {
     const struct type *x = anchor_input(bind->region, 0);
     const int axis = type_axis(x, bind->region->anchor->attrs.norm.axis);
@@ -189,7 +189,7 @@ bool bind_norm_groups(struct bind *bind)
     return bind_epilogue(bind, "v", &position);
 }
 
-bool bind_qnn_group_norm(struct bind *bind)
+static bool bind_qnn_group_norm(struct bind *bind)
 {
     bind_norm(bind);
     return bind_norm_groups(bind);
@@ -213,7 +213,7 @@ static void bind_rescaled(struct bind *bind, const struct qnn_scales *scales,
     bind_helper(bind, "shift_to_nearest");
 }
 
-bool bind_qnn_lp_normalize(struct bind *bind)
+static bool bind_qnn_lp_normalize(struct bind *bind)
 {
     const struct node *node = bind->region->anchor;
     const struct lp_normalize_attrs *attrs = &node->attrs.lp_normalize;
@@ -252,7 +252,7 @@ void bind_lrn_powers(struct bind *bind, const struct qnn_lrn_powers *lrn)
     bind_helper(bind, "power_of_sum");
 }
 
-bool bind_qnn_lrn(struct bind *bind)
+static bool bind_qnn_lrn(struct bind *bind)
 {
     const struct node *node = bind->region->anchor;
     const struct lrn_attrs *attrs = &node->attrs.lrn;
@@ -266,3 +266,39 @@ bool bind_qnn_lrn(struct bind *bind)
     bind_rescaled(bind, &scales, qnn_lrn_factor_of(attrs, &scales));
     return bind_epilogue_at(bind, "v", "at");
 }
+
+const struct kernel kernel_qnn_group_norm = {
+    .name = "qnn_group_norm",
+    .in_place = true,
+    .forms = { { OPS(OP_QNN_GROUP_NORM, OP_QNN_INSTANCE_NORM), accepts_qnn_norm,
+                 bind_qnn_group_norm } },
+};
+
+const struct kernel kernel_qnn_layer_norm = {
+    .name = "qnn_layer_norm",
+    .in_place = true,
+    .forms = { { OPS(OP_QNN_LAYER_NORM), accepts_qnn_norm, bind_qnn_layer_norm } },
+};
+
+const struct kernel kernel_qnn_log_softmax = {
+    .name = "qnn_log_softmax",
+    .in_place = true,
+    .forms = { { OPS(OP_QNN_LOG_SOFTMAX), accepts_qnn_softmax, bind_qnn_log_softmax } },
+};
+
+const struct kernel kernel_qnn_lp_normalize = {
+    .name = "qnn_lp_normalize",
+    .in_place = true,
+    .forms = { { OPS(OP_QNN_LP_NORMALIZE), accepts_qnn_norm, bind_qnn_lp_normalize } },
+};
+
+const struct kernel kernel_qnn_lrn = {
+    .name = "qnn_lrn",
+    .forms = { { OPS(OP_QNN_LRN), accepts_qnn_norm, bind_qnn_lrn } },
+};
+
+const struct kernel kernel_qnn_softmax = {
+    .name = "qnn_softmax",
+    .in_place = true,
+    .forms = { { OPS(OP_QNN_SOFTMAX), accepts_qnn_softmax, bind_qnn_softmax } },
+};

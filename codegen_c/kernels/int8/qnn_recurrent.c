@@ -39,7 +39,7 @@ static bool integers_of(const struct region *region, struct bulk *bulk, struct q
     return qnn_recurrent_of(node, in, bulk, of, why);
 }
 
-bool accepts_qnn_recurrent(const struct region *region, const char **why)
+static bool accepts_qnn_recurrent(const struct region *region, const char **why)
 {
     const struct node *node = region->anchor;
     struct bulk bulk = { NULL, 0 };
@@ -423,7 +423,7 @@ static bool end(struct bind *bind, struct bulk *bulk, const struct qnn_recurrent
     return true;
 }
 
-bool bind_qnn_rnn(struct bind *bind)
+static bool bind_qnn_rnn(struct bind *bind)
 {
     struct bulk bulk = { NULL, 0 };
     const struct qnn_recurrent of = begin(bind, &bulk);
@@ -433,7 +433,7 @@ bool bind_qnn_rnn(struct bind *bind)
     return end(bind, &bulk, &of, 0);
 }
 
-bool bind_qnn_gru(struct bind *bind)
+static bool bind_qnn_gru(struct bind *bind)
 {
     struct bulk bulk = { NULL, 0 };
     const struct qnn_recurrent of = begin(bind, &bulk);
@@ -464,7 +464,7 @@ static const char *seeing(struct bind *bind, const struct qnn_recurrent *of, con
                         : sum;
 }
 
-bool bind_qnn_lstm(struct bind *bind)
+static bool bind_qnn_lstm(struct bind *bind)
 {
     struct bulk bulk = { NULL, 0 };
     const struct qnn_recurrent of = begin(bind, &bulk);
@@ -481,3 +481,18 @@ bool bind_qnn_lstm(struct bind *bind)
     bind_hidden(bind, "hidden_of_gates", &of, "(int64_t)out_gate * shown", 2 * QNN_GATE_BITS);
     return end(bind, &bulk, &of, 1);
 }
+
+const struct kernel kernel_qnn_gru = {
+    .name = "qnn_gru",
+    .forms = { { OPS(OP_QNN_GRU), accepts_qnn_recurrent, bind_qnn_gru } },
+};
+
+const struct kernel kernel_qnn_lstm = {
+    .name = "qnn_lstm",
+    .forms = { { OPS(OP_QNN_LSTM), accepts_qnn_recurrent, bind_qnn_lstm } },
+};
+
+const struct kernel kernel_qnn_rnn = {
+    .name = "qnn_rnn",
+    .forms = { { OPS(OP_QNN_RNN), accepts_qnn_recurrent, bind_qnn_rnn } },
+};

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 
 #include "codegen_c/kernels/anchor.h"
+#include "codegen_c/kernels/lead.h"
 #include "codegen_c/kernels/pool/window.h"
 #include "codegen_c/microkernel/dot.h"
 
@@ -75,7 +76,7 @@ static bool part_of_patch(const struct window *w, const struct dot *dot, struct 
     return true;
 }
 
-size_t scratch_qnn_conv_tiles(const struct region *region)
+static size_t scratch_qnn_conv_tiles(const struct region *region)
 {
     const struct window w = window_of_conv(region);
     const struct dot dot = dot_of_conv_tiles(region, &w);
@@ -84,7 +85,7 @@ size_t scratch_qnn_conv_tiles(const struct region *region)
     return part_of_patch(&w, &dot, &part) ? dot_scratch(region->machine, &dot, is_one_row(&w)) : 0;
 }
 
-bool accepts_qnn_conv_tiles(const struct region *region, const char **why)
+static bool accepts_qnn_conv_tiles(const struct region *region, const char **why)
 {
     const struct window w = window_of_conv(region);
     const struct dot dot = dot_of_conv_tiles(region, &w);
@@ -188,7 +189,7 @@ static void bind_pixels(struct bind *bind, const struct window *w, bool parts)
     bind_text(bind, "unless_it_lies", direct ? " && !lies" : "");
 }
 
-bool bind_qnn_conv_tiles(struct bind *bind)
+static bool bind_qnn_conv_tiles(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
     const struct dot dot = dot_of_conv_tiles(bind->region, &w);
@@ -263,7 +264,7 @@ static struct dot dot_of_dense(const struct region *region)
     return dot;
 }
 
-bool accepts_qnn_dense_tiles(const struct region *region, const char **why)
+static bool accepts_qnn_dense_tiles(const struct region *region, const char **why)
 {
     const struct type *a = anchor_input(region, X), *b = anchor_input(region, W);
     struct dot dot;
@@ -283,7 +284,7 @@ static int64_t rows_of(const struct region *region)
     return type_span(x, 0, x->rank - 1);
 }
 
-size_t scratch_qnn_dense_tiles(const struct region *region)
+static size_t scratch_qnn_dense_tiles(const struct region *region)
 {
     const struct dot dot = dot_of_dense(region);
 
@@ -305,7 +306,7 @@ static void bind_zero_and_centre(struct bind *bind, const struct dot *dot)
     bind_int(bind, "centre", dot->centre);
 }
 
-bool bind_qnn_dense_tiles(struct bind *bind)
+static bool bind_qnn_dense_tiles(struct bind *bind)
 {
     const struct dot dot = dot_of_dense(bind->region);
     const int64_t rows = rows_of(bind->region);
@@ -328,3 +329,17 @@ bool bind_qnn_dense_tiles(struct bind *bind)
     lanes = dot.centre ? 0 : epilogue_lanes(bind, &position, dot.channels);
     return bind_sums_epilogue(bind, "acc", &position, lanes);
 }
+
+const struct kernel kernel_qnn_conv_tiles = {
+    .name = "qnn_conv_tiles",
+    .leads = leads_qnn_conv_tiles,
+    .spares = scratch_qnn_conv_tiles,
+    .forms = { { OPS(OP_QNN_CONV1D, OP_QNN_CONV2D), accepts_qnn_conv_tiles, bind_qnn_conv_tiles } },
+};
+
+const struct kernel kernel_qnn_dense_tiles = {
+    .name = "qnn_dense_tiles",
+    .spares = scratch_qnn_dense_tiles,
+    .forms = { { OPS(OP_QNN_DENSE, OP_QNN_MATMUL), accepts_qnn_dense_tiles,
+                 bind_qnn_dense_tiles } },
+};

@@ -17,7 +17,7 @@ struct loops {
     int64_t extent[MAX_RANK];
 };
 
-bool accepts_elementwise(const struct region *region, const char **why)
+static bool accepts_elementwise(const struct region *region, const char **why)
 {
     (void)region; /* scalar_accepts has looked at every node */
     (void)why;
@@ -230,7 +230,7 @@ static bool bind_alone(struct bind *bind, const struct type *y)
     return true;
 }
 
-bool bind_elementwise(struct bind *bind)
+static bool bind_elementwise(struct bind *bind)
 {
     const struct function *fn = bind->region->fn;
     const struct type *y = &fn->ret->inputs[0]->type;
@@ -265,3 +265,11 @@ bool bind_elementwise(struct bind *bind)
     bind_wide(bind, nested ? loops.extent[loops.n - 1] : type_elements(y));
     return rows ? bind_in_rows(bind, y, &position) : bind_epilogue(bind, NULL, &position);
 }
+
+const struct kernel kernel_elementwise = {
+    .name = "elementwise",
+    .in_place = true,
+    .reads_pitched = reads_pixels,
+    .writes_pitched = writes_pixels,
+    .forms = { { CHAINS, accepts_elementwise, bind_elementwise } },
+};

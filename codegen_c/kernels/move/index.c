@@ -6,12 +6,12 @@
 #include "codegen_c/kernels/anchor.h"
 #include "codegen_c/microkernel/accumulate.h"
 
-bool accepts_index(const struct region *region, const char **why)
+static bool accepts_index(const struct region *region, const char **why)
 {
     return takes_sizes(region, why);
 }
 
-bool accepts_tuples(const struct region *region, const char **why)
+static bool accepts_tuples(const struct region *region, const char **why)
 {
     const struct type *indices = anchor_input(region, 1);
 
@@ -63,7 +63,7 @@ static bool bind_halves(struct bind *bind)
     return halves;
 }
 
-bool bind_take(struct bind *bind)
+static bool bind_take(struct bind *bind)
 {
     if (bind_halves(bind))
         bind_indices(bind);
@@ -113,7 +113,7 @@ static bool are_within(const struct value *indices, int64_t len)
     return within;
 }
 
-bool bind_gather(struct bind *bind)
+static bool bind_gather(struct bind *bind)
 {
     const struct type *x = anchor_input(bind->region, 0);
     const int axis = type_axis(x, bind->region->anchor->attrs.axis.axis);
@@ -146,7 +146,7 @@ static void bind_tuples(struct bind *bind, int first_axis)
     }
 }
 
-bool bind_gather_nd(struct bind *bind)
+static bool bind_gather_nd(struct bind *bind)
 {
     const struct type *x = anchor_input(bind->region, 0), *indices = anchor_input(bind->region, 1);
     const int batch = (int)bind->region->anchor->attrs.gather_nd.batch_dims;
@@ -159,7 +159,7 @@ bool bind_gather_nd(struct bind *bind)
     return true;
 }
 
-bool bind_one_hot(struct bind *bind)
+static bool bind_one_hot(struct bind *bind)
 {
     const struct one_hot_attrs *attrs = &bind->region->anchor->attrs.one_hot;
     const struct type *x = anchor_input(bind->region, 0), *y = anchor_output(bind->region, 0);
@@ -205,7 +205,7 @@ static void bind_update(struct bind *bind)
                   dtype_bytes(dtype) == 8 ? "uint64_t" : "uint32_t");
 }
 
-bool bind_scatter_elements(struct bind *bind)
+static bool bind_scatter_elements(struct bind *bind)
 {
     const struct type *x = anchor_input(bind->region, 0);
 
@@ -216,10 +216,42 @@ bool bind_scatter_elements(struct bind *bind)
     return true;
 }
 
-bool bind_scatter_nd(struct bind *bind)
+static bool bind_scatter_nd(struct bind *bind)
 {
     bind_indexed(bind);
     bind_tuples(bind, 0);
     bind_update(bind);
     return true;
 }
+
+const struct kernel kernel_gather = {
+    .name = "gather",
+    .forms = { { OPS(OP_GATHER), accepts_index, bind_gather } },
+};
+
+const struct kernel kernel_gather_nd = {
+    .name = "gather_nd",
+    .forms = { { OPS(OP_GATHER_ND), accepts_tuples, bind_gather_nd } },
+};
+
+const struct kernel kernel_one_hot = {
+    .name = "one_hot",
+    .forms = { { OPS(OP_ONE_HOT), accepts_index, bind_one_hot } },
+};
+
+const struct kernel kernel_scatter_elements = {
+    .name = "scatter_elements",
+    .in_place = true,
+    .forms = { { OPS(OP_SCATTER_ELEMENTS), accepts_index, bind_scatter_elements } },
+};
+
+const struct kernel kernel_scatter_nd = {
+    .name = "scatter_nd",
+    .in_place = true,
+    .forms = { { OPS(OP_SCATTER_ND), accepts_tuples, bind_scatter_nd } },
+};
+
+const struct kernel kernel_take = {
+    .name = "take",
+    .forms = { { OPS(OP_TAKE), accepts_index, bind_take } },
+};

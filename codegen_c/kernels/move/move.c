@@ -3,12 +3,13 @@
 #include <string.h>
 
 #include "codegen_c/kernels/anchor.h"
+#include "codegen_c/kernels/lead.h"
 #include "codegen_c/kernels/move/copies.h"
 #include "codegen_c/microkernel/pitch.h"
 #include "relay_ir/layout.h"
 #include "relay_ir/ops/rearrange.h"
 
-bool accepts_move(const struct region *region, const char **why)
+static bool accepts_move(const struct region *region, const char **why)
 {
     (void)region; /* every type that C can store */
     (void)why;
@@ -16,7 +17,7 @@ bool accepts_move(const struct region *region, const char **why)
 }
 
 /* Copies along regular steps, which are those of a shape. */
-bool reads_copied(const struct region *region, int input)
+static bool reads_copied(const struct region *region, int input)
 {
     const struct node *node = region->anchor;
 
@@ -25,7 +26,7 @@ bool reads_copied(const struct region *region, int input)
            layout_is_last(node->attrs.block.layout);
 }
 
-bool writes_copied(const struct region *region)
+static bool writes_copied(const struct region *region)
 {
     return reads_copied(region, 0);
 }
@@ -38,7 +39,7 @@ static struct copy copy_begin(struct bind *bind)
     return copy;
 }
 
-bool bind_transpose(struct bind *bind)
+static bool bind_transpose(struct bind *bind)
 {
     const struct node *node = bind->region->anchor;
     const struct type *y = &node->outputs[0]->type;
@@ -54,7 +55,7 @@ bool bind_transpose(struct bind *bind)
     return true;
 }
 
-bool bind_strided_slice(struct bind *bind)
+static bool bind_strided_slice(struct bind *bind)
 {
     const struct node *node = bind->region->anchor;
     const struct slice_attrs *slice = &node->attrs.slice;
@@ -81,7 +82,7 @@ static struct copy part_copy(const struct type *part, const struct operand *from
     return copy;
 }
 
-bool bind_concatenate(struct bind *bind)
+static bool bind_concatenate(struct bind *bind)
 {
     const struct node *node = bind->region->anchor;
     const int axis = (int)node->attrs.axis.axis;
@@ -112,7 +113,7 @@ bool bind_concatenate(struct bind *bind)
     return true;
 }
 
-bool bind_split(struct bind *bind)
+static bool bind_split(struct bind *bind)
 {
     const struct node *node = bind->region->anchor;
     const int axis = (int)node->attrs.split.axis;
@@ -135,7 +136,7 @@ bool bind_split(struct bind *bind)
 
 /* Along a dim that repeats, the source stands still for every repetition. broadcast_to is the same
  * with dims of extent 1. */
-bool bind_tile(struct bind *bind)
+static bool bind_tile(struct bind *bind)
 {
     const struct node *node = bind->region->anchor;
     const struct type *x = &node->inputs[0]->type, *y = &node->outputs[0]->type;
@@ -154,7 +155,7 @@ bool bind_tile(struct bind *bind)
     return true;
 }
 
-bool bind_depth_space(struct bind *bind)
+static bool bind_depth_space(struct bind *bind)
 {
     const struct node *node = bind->region->anchor;
     const bool to_space = node->op == OP_DEPTH_TO_SPACE;
@@ -180,7 +181,7 @@ bool bind_depth_space(struct bind *bind)
     return true;
 }
 
-bool bind_trilu(struct bind *bind)
+static bool bind_trilu(struct bind *bind)
 {
     const struct node *node = bind->region->anchor;
     const struct type *x = &node->inputs[0]->type;
@@ -198,7 +199,7 @@ bool bind_trilu(struct bind *bind)
     return true;
 }
 
-bool bind_reverse_sequence(struct bind *bind)
+static bool bind_reverse_sequence(struct bind *bind)
 {
     const struct node *node = bind->region->anchor;
     const struct type *x = &node->inputs[0]->type;
@@ -217,3 +218,27 @@ bool bind_reverse_sequence(struct bind *bind)
     bind_text(bind, "lengths", "%s", bind_operand(bind, node->inputs[1]));
     return true;
 }
+
+const struct kernel kernel_copy = {
+    .name = "copy",
+    .reads_pitched = reads_copied,
+    .writes_pitched = writes_copied,
+    .leads = leads_copy,
+    .forms = { { OPS(OP_BROADCAST_TO, OP_TILE), accepts_move, bind_tile },
+               { OPS(OP_CONCATENATE), accepts_move, bind_concatenate },
+               { OPS(OP_DEPTH_TO_SPACE, OP_SPACE_TO_DEPTH), accepts_move, bind_depth_space },
+               { OPS(OP_SPLIT), accepts_move, bind_split },
+               { OPS(OP_STRIDED_SLICE), accepts_move, bind_strided_slice },
+               { OPS(OP_TRANSPOSE), accepts_move, bind_transpose } },
+};
+
+const struct kernel kernel_reverse_sequence = {
+    .name = "reverse_sequence",
+    .forms = { { OPS(OP_REVERSE_SEQUENCE), accepts_move, bind_reverse_sequence } },
+};
+
+const struct kernel kernel_trilu = {
+    .name = "trilu",
+    .in_place = true,
+    .forms = { { OPS(OP_TRILU), accepts_move, bind_trilu } },
+};

@@ -2,7 +2,7 @@
  * needs to think of it where it would divide by it. */
 #include "codegen_c/select/kernel.h"
 
-bool accepts_nothing(const struct region *region, const char **why)
+static bool accepts_nothing(const struct region *region, const char **why)
 {
     const struct node *ret = region->fn->ret;
 
@@ -13,7 +13,7 @@ bool accepts_nothing(const struct region *region, const char **why)
     return true;
 }
 
-bool bind_nothing(struct bind *bind)
+static bool bind_nothing(struct bind *bind)
 {
     const struct function *fn = bind->region->fn;
     struct str unused = { .arena = bind->arena };
@@ -25,3 +25,9 @@ bool bind_nothing(struct bind *bind)
     bind_text(bind, "unused", "%s", str_text(&unused));
     return true;
 }
+
+const struct kernel kernel_nothing = {
+    .name = "nothing",
+    .in_place = true,
+    .forms = { { CHAINS, accepts_nothing, bind_nothing } },
+};

@@ -11,7 +11,7 @@ static const struct pad_attrs *pad_of(const struct region *region)
     return &region->anchor->attrs.pad;
 }
 
-bool accepts_pad(const struct region *region, const char **why)
+static bool accepts_pad(const struct region *region, const char **why)
 {
     if (strcmp(pad_of(region)->mode, "constant") == 0 || !*pad_of(region)->mode)
         return true;
@@ -19,7 +19,7 @@ bool accepts_pad(const struct region *region, const char **why)
     return false;
 }
 
-bool accepts_pad_repeat(const struct region *region, const char **why)
+static bool accepts_pad_repeat(const struct region *region, const char **why)
 {
     (void)region;
     (void)why;
@@ -36,7 +36,7 @@ static int64_t added(int64_t amount)
     return amount > 0 ? amount : 0;
 }
 
-bool bind_pad(struct bind *bind)
+static bool bind_pad(struct bind *bind)
 {
     const struct node *node = bind->region->anchor;
     const struct pad_attrs *pad = pad_of(bind->region);
@@ -103,7 +103,7 @@ static void bind_last_loop(struct bind *bind, int64_t before, int64_t after, int
                added(before) + len + added(after));
 }
 
-bool bind_pad_repeat(struct bind *bind)
+static bool bind_pad_repeat(struct bind *bind)
 {
     const struct node *node = bind->region->anchor;
     const struct pad_attrs *pad = pad_of(bind->region);
@@ -145,3 +145,13 @@ bool bind_pad_repeat(struct bind *bind)
     bind_input(bind, "x", 0);
     return true;
 }
+
+const struct kernel kernel_pad = {
+    .name = "pad",
+    .forms = { { OPS(OP_PAD), accepts_pad, bind_pad } },
+};
+
+const struct kernel kernel_pad_repeat = {
+    .name = "pad_repeat",
+    .forms = { { OPS(OP_PAD), accepts_pad_repeat, bind_pad_repeat } },
+};

@@ -44,12 +44,12 @@ static struct extents extents_of(const struct region *region)
 }
 
 /* Weighing happens in the element type, which would round integers on the way. */
-bool accepts_resize_linear(const struct region *region, const char **why)
+static bool accepts_resize_linear(const struct region *region, const char **why)
 {
     return takes_float(region, why);
 }
 
-bool accepts_resize_nearest(const struct region *region, const char **why)
+static bool accepts_resize_nearest(const struct region *region, const char **why)
 {
     if (!takes_sizes(region, why))
         return false;
@@ -235,7 +235,7 @@ static bool bind_resize(struct bind *bind, bool weighed)
     return bind_epilogue(bind, weighed && !is_of_codes(bind) ? "sum" : "v", &position);
 }
 
-bool bind_resize_nearest(struct bind *bind)
+static bool bind_resize_nearest(struct bind *bind)
 {
     return bind_resize(bind, false);
 }
@@ -272,7 +272,7 @@ static bool reads_outside(const struct node *node, int dim)
 }
 
 /* Planes, whose rows and columns are repeated and nothing else is done. */
-bool accepts_resize_rows(const struct region *region, const char **why)
+static bool accepts_resize_rows(const struct region *region, const char **why)
 {
     const struct node *node = region->anchor;
     const int rank = node->inputs[0]->type.rank;
@@ -290,7 +290,7 @@ bool accepts_resize_rows(const struct region *region, const char **why)
     return last_factor(node) > 0 && !reads_outside(node, rank - 2);
 }
 
-bool bind_resize_rows(struct bind *bind)
+static bool bind_resize_rows(struct bind *bind)
 {
     const struct node *node = bind->region->anchor;
     const struct type *x = &node->inputs[0]->type, *y = &node->outputs[0]->type;
@@ -309,7 +309,7 @@ bool bind_resize_rows(struct bind *bind)
 }
 
 /* Planes, whose columns read at a constant step: vectors along them. */
-bool accepts_resize_planes(const struct region *region, const char **why)
+static bool accepts_resize_planes(const struct region *region, const char **why)
 {
     enum { MOST_TAPS = 4 };
     const struct node *node = region->anchor;
@@ -358,7 +358,7 @@ static void bind_shares(struct bind *bind)
     bulk_release(&bulk);
 }
 
-bool bind_resize_planes(struct bind *bind)
+static bool bind_resize_planes(struct bind *bind)
 {
     const struct node *node = bind->region->anchor;
     const struct type *x = &node->inputs[0]->type, *y = &node->outputs[0]->type;
@@ -385,24 +385,58 @@ bool bind_resize_planes(struct bind *bind)
     return bind_epilogue(bind, "sum", &position);
 }
 
-bool bind_resize_linear(struct bind *bind)
+static bool bind_resize_linear(struct bind *bind)
 {
     return bind_resize(bind, true);
 }
 
-bool accepts_qnn_resize(const struct region *region, const char **why)
+static bool accepts_qnn_resize(const struct region *region, const char **why)
 {
     *why = "it is cubic, in three dimensions or more, or of FP8";
     return !qnn_resize_is_wide(region->anchor) && takes_sizes(region, why);
 }
 
-bool accepts_qnn_resize_wide(const struct region *region, const char **why)
+static bool accepts_qnn_resize_wide(const struct region *region, const char **why)
 {
     *why = "nothing is resized";
     return extents_of(region).n_changed > 0 && takes_sizes(region, why);
 }
 
-bool bind_qnn_resize(struct bind *bind)
+static bool bind_qnn_resize(struct bind *bind)
 {
     return bind_resize(bind, true);
 }
+
+const struct kernel kernel_qnn_resize = {
+    .name = "qnn_resize",
+    .forms = { { OPS(OP_QNN_RESIZE), accepts_qnn_resize, bind_qnn_resize } },
+};
+
+const struct kernel kernel_qnn_resize_wide = {
+    .name = "qnn_resize_wide",
+    .forms = { { OPS(OP_QNN_RESIZE), accepts_qnn_resize_wide, bind_qnn_resize } },
+};
+
+const struct kernel kernel_resize_rows = {
+    .name = "resize_rows",
+    .forms = { { OPS(OP_RESIZE), accepts_resize_rows, bind_resize_rows } },
+};
+
+const struct kernel kernel_resize_nearest = {
+    .name = "resize_nearest",
+    .reads_pitched = reads_pixels,
+    .writes_pitched = writes_pixels,
+    .forms = { { OPS(OP_RESIZE), accepts_resize_nearest, bind_resize_nearest } },
+};
+
+const struct kernel kernel_resize_planes = {
+    .name = "resize_planes",
+    .forms = { { OPS(OP_RESIZE), accepts_resize_planes, bind_resize_planes } },
+};
+
+const struct kernel kernel_resize_linear = {
+    .name = "resize_linear",
+    .reads_pitched = reads_pixels,
+    .writes_pitched = writes_pixels,
+    .forms = { { OPS(OP_RESIZE), accepts_resize_linear, bind_resize_linear } },
+};

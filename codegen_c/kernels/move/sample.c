@@ -8,7 +8,7 @@
 #include "relay_ir/ops/walk.h"
 #include "relay_ir/ops/spatial.h"
 
-bool accepts_grid_sample(const struct region *region, const char **why)
+static bool accepts_grid_sample(const struct region *region, const char **why)
 {
     const enum dtype grid = anchor_input(region, 1)->dtype;
 
@@ -20,7 +20,7 @@ bool accepts_grid_sample(const struct region *region, const char **why)
     return false;
 }
 
-bool accepts_roi_align(const struct region *region, const char **why)
+static bool accepts_roi_align(const struct region *region, const char **why)
 {
     return takes_float(region, why);
 }
@@ -110,7 +110,7 @@ static int places_at_once(const struct machine *machine, int most)
                                                   : NUMBERS / most;
 }
 
-bool bind_grid_sample(struct bind *bind)
+static bool bind_grid_sample(struct bind *bind)
 {
     const struct grid_sample_attrs *attrs = &bind->region->anchor->attrs.grid_sample;
 
@@ -130,7 +130,7 @@ static double one_number(const struct value *value)
     return tensor_at(&tensor, 0);
 }
 
-bool accepts_qnn_grid_sample(const struct region *region, const char **why)
+static bool accepts_qnn_grid_sample(const struct region *region, const char **why)
 {
     for (int i = 2; i < 5; i++)
         if (region->anchor->inputs[i]->kind != VALUE_CONSTANT) {
@@ -165,7 +165,7 @@ static void bind_sum(struct bind *bind)
     }
 }
 
-bool bind_qnn_grid_sample(struct bind *bind)
+static bool bind_qnn_grid_sample(struct bind *bind)
 {
     const struct node *node = bind->region->anchor;
     const struct grid_sample_attrs *attrs = &node->attrs.grid_sample;
@@ -196,7 +196,7 @@ bool bind_qnn_grid_sample(struct bind *bind)
     return true;
 }
 
-bool bind_roi_align(struct bind *bind)
+static bool bind_roi_align(struct bind *bind)
 {
     const struct roi_align_attrs *attrs = &bind->region->anchor->attrs.roi_align;
     const struct type *x = anchor_input(bind->region, 0), *y = anchor_output(bind->region, 0);
@@ -228,3 +228,18 @@ bool bind_roi_align(struct bind *bind)
         bind_text(bind, "samples", "(int)ceil(bin[d] > 0 ? bin[d] : 0)");
     return true;
 }
+
+const struct kernel kernel_grid_sample = {
+    .name = "grid_sample",
+    .forms = { { OPS(OP_GRID_SAMPLE), accepts_grid_sample, bind_grid_sample } },
+};
+
+const struct kernel kernel_qnn_grid_sample = {
+    .name = "qnn_grid_sample",
+    .forms = { { OPS(OP_QNN_GRID_SAMPLE), accepts_qnn_grid_sample, bind_qnn_grid_sample } },
+};
+
+const struct kernel kernel_roi_align = {
+    .name = "roi_align",
+    .forms = { { OPS(OP_ROI_ALIGN), accepts_roi_align, bind_roi_align } },
+};

@@ -7,12 +7,12 @@
 #include "relay_ir/layout.h"
 #include "relay_ir/ops/walk.h"
 
-bool accepts_norm(const struct region *region, const char **why)
+static bool accepts_norm(const struct region *region, const char **why)
 {
     return takes_float(region, why);
 }
 
-bool accepts_group_norm(const struct region *region, const char **why)
+static bool accepts_group_norm(const struct region *region, const char **why)
 {
     if (region->anchor->attrs.norm.axis == 1)
         return takes_float(region, why);
@@ -20,7 +20,7 @@ bool accepts_group_norm(const struct region *region, const char **why)
     return false;
 }
 
-bool accepts_group_norm_last(const struct region *region, const char **why)
+static bool accepts_group_norm_last(const struct region *region, const char **why)
 {
     if (region->anchor->attrs.norm.axis != 1)
         return takes_float(region, why);
@@ -35,7 +35,7 @@ static void bind_number(struct bind *bind, const char *key, double number)
 }
 
 /* Rows are runs of f32: along the last axis, or all behind it are 1. */
-bool accepts_softmax_rows(const struct region *region, const char **why)
+static bool accepts_softmax_rows(const struct region *region, const char **why)
 {
     const struct type *x = anchor_input(region, 0);
     const int axis = type_axis(x, region->anchor->attrs.axis.axis);
@@ -46,7 +46,7 @@ bool accepts_softmax_rows(const struct region *region, const char **why)
 }
 
 /* The same, many rows with fewer numbers than make vectors worth their reductions (24 measured). */
-bool accepts_softmax_short(const struct region *region, const char **why)
+static bool accepts_softmax_short(const struct region *region, const char **why)
 {
     enum { LONGEST = 24, FEWEST = 16 };
     const struct type *x = anchor_input(region, 0);
@@ -59,7 +59,7 @@ bool accepts_softmax_short(const struct region *region, const char **why)
 }
 
 /* Rows so short that what is done to one waits for itself. */
-bool accepts_softmax_group(const struct region *region, const char **why)
+static bool accepts_softmax_group(const struct region *region, const char **why)
 {
     enum { LONGEST = 512, FEWEST = 8 };
     const struct type *x = anchor_input(region, 0);
@@ -127,7 +127,7 @@ static void bind_row_of_powers(struct bind *bind, int64_t len, int rows)
         bind_scratch_elements(bind, n * rows);
 }
 
-bool bind_log_softmax_rows(struct bind *bind)
+static bool bind_log_softmax_rows(struct bind *bind)
 {
     enum { GROUP = 8 };
     const struct type *x = anchor_input(bind->region, 0);
@@ -152,7 +152,7 @@ bool bind_log_softmax_rows(struct bind *bind)
     return bind_epilogue_at(bind, "v", "at");
 }
 
-bool bind_softmax_rows(struct bind *bind)
+static bool bind_softmax_rows(struct bind *bind)
 {
     const struct type *x = anchor_input(bind->region, 0);
     const int axis = type_axis(x, bind->region->anchor->attrs.axis.axis);
@@ -166,7 +166,7 @@ bool bind_softmax_rows(struct bind *bind)
     return bind_epilogue_at(bind, "v", "at");
 }
 
-bool bind_softmax_group(struct bind *bind)
+static bool bind_softmax_group(struct bind *bind)
 {
     enum { GROUP = 8 };
     const struct type *x = anchor_input(bind->region, 0);
@@ -183,7 +183,7 @@ bool bind_softmax_group(struct bind *bind)
 
 /* Where there are vectors, rows of 8 numbers and more are laid side by side, and back, by blocks.
  */
-bool bind_softmax_short(struct bind *bind)
+static bool bind_softmax_short(struct bind *bind)
 {
     enum { LANES = 16, SCALARS = 4, BLOCK = 8 };
     const struct type *x = anchor_input(bind->region, 0);
@@ -210,7 +210,7 @@ bool bind_softmax_short(struct bind *bind)
     return bind_epilogue_at(bind, "v", "at");
 }
 
-bool bind_softmax(struct bind *bind)
+static bool bind_softmax(struct bind *bind)
 {
     const struct type *x = anchor_input(bind->region, 0);
     const int axis = type_axis(x, bind->region->anchor->attrs.axis.axis);
@@ -231,7 +231,7 @@ bool bind_softmax(struct bind *bind)
     return bind_epilogue_at(bind, "v", "at");
 }
 
-bool bind_hardmax_rows(struct bind *bind)
+static bool bind_hardmax_rows(struct bind *bind)
 {
     const struct type *x = anchor_input(bind->region, 0);
     const int axis = type_axis(x, bind->region->anchor->attrs.axis.axis);
@@ -256,7 +256,7 @@ static void bind_row_statistics(struct bind *bind, int64_t len)
     }
 }
 
-bool bind_layer_norm(struct bind *bind)
+static bool bind_layer_norm(struct bind *bind)
 {
     const struct node *node = bind->region->anchor;
     const struct type *x = anchor_input(bind->region, 0);
@@ -277,7 +277,7 @@ bool bind_layer_norm(struct bind *bind)
 }
 
 /* Instance normalisation is the case of one channel per group. */
-bool bind_group_norm(struct bind *bind)
+static bool bind_group_norm(struct bind *bind)
 {
     const struct node *node = bind->region->anchor;
     const struct type *x = anchor_input(bind->region, 0);
@@ -303,7 +303,7 @@ bool bind_group_norm(struct bind *bind)
     return bind_epilogue(bind, "v", &position);
 }
 
-bool bind_group_norm_last(struct bind *bind)
+static bool bind_group_norm_last(struct bind *bind)
 {
     enum { CHUNK = 64 /* channels; their sums are on the stack */ };
     const struct node *node = bind->region->anchor;
@@ -332,7 +332,7 @@ bool bind_group_norm_last(struct bind *bind)
     return bind_epilogue(bind, "v", &position);
 }
 
-bool bind_batch_norm(struct bind *bind)
+static bool bind_batch_norm(struct bind *bind)
 {
     static const char *const keys[] = { "scale", "bias", "mean", "variance" };
     const struct node *node = bind->region->anchor;
@@ -352,7 +352,7 @@ bool bind_batch_norm(struct bind *bind)
     return bind_epilogue(bind, "v", &position);
 }
 
-bool bind_lp_normalize(struct bind *bind)
+static bool bind_lp_normalize(struct bind *bind)
 {
     const struct lp_normalize_attrs *attrs = &bind->region->anchor->attrs.lp_normalize;
 
@@ -364,7 +364,7 @@ bool bind_lp_normalize(struct bind *bind)
 }
 
 /* Rows are runs of f32. */
-bool accepts_lp_normalize_rows(const struct region *region, const char **why)
+static bool accepts_lp_normalize_rows(const struct region *region, const char **why)
 {
     const struct type *x = anchor_input(region, 0);
     const int axis = type_axis(x, region->anchor->attrs.lp_normalize.axis);
@@ -374,7 +374,7 @@ bool accepts_lp_normalize_rows(const struct region *region, const char **why)
            reads_rows(region, x->dim[axis]);
 }
 
-bool bind_lp_normalize_rows(struct bind *bind)
+static bool bind_lp_normalize_rows(struct bind *bind)
 {
     const struct lp_normalize_attrs *attrs = &bind->region->anchor->attrs.lp_normalize;
     const struct type *x = anchor_input(bind->region, 0);
@@ -392,7 +392,7 @@ bool bind_lp_normalize_rows(struct bind *bind)
 }
 
 /* Vectors that lie side by side, of f32 as it is read. */
-bool accepts_lp_normalize_columns(const struct region *region, const char **why)
+static bool accepts_lp_normalize_columns(const struct region *region, const char **why)
 {
     enum { FEWEST = 16 };
     const struct type *x = anchor_input(region, 0);
@@ -403,7 +403,7 @@ bool accepts_lp_normalize_columns(const struct region *region, const char **why)
            x->dtype == DTYPE_F32 && !anchor_decoder(region->anchor, 0);
 }
 
-bool bind_lp_normalize_columns(struct bind *bind)
+static bool bind_lp_normalize_columns(struct bind *bind)
 {
     enum { SIDE = 64 }; /* a strip of 64 rows stays in the first cache */
     const struct lp_normalize_attrs *attrs = &bind->region->anchor->attrs.lp_normalize;
@@ -433,7 +433,7 @@ void bind_lrn_places(struct bind *bind)
     bind_int(bind, "size", attrs->size);
 }
 
-bool bind_lrn(struct bind *bind)
+static bool bind_lrn(struct bind *bind)
 {
     enum { BLOCK = 64 };
     const struct lrn_attrs *attrs = &bind->region->anchor->attrs.lrn;
@@ -453,3 +453,99 @@ bool bind_lrn(struct bind *bind)
     bind_own_math(bind, "log", "log");
     return bind_epilogue_at(bind, "v", "at");
 }
+
+const struct kernel kernel_batch_norm = {
+    .name = "batch_norm",
+    .in_place = true,
+    .forms = { { OPS(OP_BATCH_NORM), accepts_norm, bind_batch_norm } },
+};
+
+const struct kernel kernel_group_norm = {
+    .name = "group_norm",
+    .in_place = true,
+    .forms = { { OPS(OP_GROUP_NORM, OP_INSTANCE_NORM), accepts_group_norm, bind_group_norm } },
+};
+
+const struct kernel kernel_group_norm_last = {
+    .name = "group_norm_last",
+    .in_place = true,
+    .forms = { { OPS(OP_GROUP_NORM, OP_INSTANCE_NORM), accepts_group_norm_last,
+                 bind_group_norm_last } },
+};
+
+const struct kernel kernel_hardmax_rows = {
+    .name = "hardmax_rows",
+    .in_place = true,
+    .forms = { { OPS(OP_HARDMAX), accepts_softmax_rows, bind_hardmax_rows } },
+};
+
+const struct kernel kernel_hardmax = {
+    .name = "hardmax",
+    .in_place = true,
+    .forms = { { OPS(OP_HARDMAX), accepts_norm, bind_softmax } },
+};
+
+const struct kernel kernel_layer_norm = {
+    .name = "layer_norm",
+    .in_place = true,
+    .forms = { { OPS(OP_LAYER_NORM), accepts_norm, bind_layer_norm } },
+};
+
+const struct kernel kernel_log_softmax_rows = {
+    .name = "log_softmax_rows",
+    .in_place = true,
+    .forms = { { OPS(OP_LOG_SOFTMAX), accepts_softmax_rows, bind_log_softmax_rows } },
+};
+
+const struct kernel kernel_log_softmax = {
+    .name = "log_softmax",
+    .in_place = true,
+    .forms = { { OPS(OP_LOG_SOFTMAX), accepts_norm, bind_softmax } },
+};
+
+const struct kernel kernel_lp_normalize_columns = {
+    .name = "lp_normalize_columns",
+    .in_place = true,
+    .forms = { { OPS(OP_LP_NORMALIZE), accepts_lp_normalize_columns, bind_lp_normalize_columns } },
+};
+
+const struct kernel kernel_lp_normalize_rows = {
+    .name = "lp_normalize_rows",
+    .in_place = true,
+    .forms = { { OPS(OP_LP_NORMALIZE), accepts_lp_normalize_rows, bind_lp_normalize_rows } },
+};
+
+const struct kernel kernel_lp_normalize = {
+    .name = "lp_normalize",
+    .in_place = true,
+    .forms = { { OPS(OP_LP_NORMALIZE), accepts_norm, bind_lp_normalize } },
+};
+
+const struct kernel kernel_lrn = {
+    .name = "lrn",
+    .forms = { { OPS(OP_LRN), accepts_norm, bind_lrn } },
+};
+
+const struct kernel kernel_softmax_short = {
+    .name = "softmax_short",
+    .in_place = true,
+    .forms = { { OPS(OP_SOFTMAX), accepts_softmax_short, bind_softmax_short } },
+};
+
+const struct kernel kernel_softmax_group = {
+    .name = "softmax_group",
+    .in_place = true,
+    .forms = { { OPS(OP_SOFTMAX), accepts_softmax_group, bind_softmax_group } },
+};
+
+const struct kernel kernel_softmax_rows = {
+    .name = "softmax_rows",
+    .in_place = true,
+    .forms = { { OPS(OP_SOFTMAX), accepts_softmax_rows, bind_softmax_rows } },
+};
+
+const struct kernel kernel_softmax = {
+    .name = "softmax",
+    .in_place = true,
+    .forms = { { OPS(OP_SOFTMAX), accepts_norm, bind_softmax } },
+};

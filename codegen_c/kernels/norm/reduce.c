@@ -186,12 +186,12 @@ static void bind_reduction(struct bind *bind, enum op op, enum dtype dtype, int6
     }
 }
 
-bool accepts_reduce(const struct region *region, const char **why)
+static bool accepts_reduce(const struct region *region, const char **why)
 {
     return takes_sizes(region, why);
 }
 
-bool bind_reduce(struct bind *bind)
+static bool bind_reduce(struct bind *bind)
 {
     const struct type *x = anchor_input(bind->region, 0);
     const struct spans spans = spans_of(x, &bind->region->anchor->attrs.reduce.axis);
@@ -210,7 +210,7 @@ bool bind_reduce(struct bind *bind)
 }
 
 /* The last dim stays: its elements are reduced side by side. */
-bool accepts_reduce_columns(const struct region *region, const char **why)
+static bool accepts_reduce_columns(const struct region *region, const char **why)
 {
     enum { LEAST = 4 };
     const struct type *x = anchor_input(region, 0);
@@ -222,7 +222,7 @@ bool accepts_reduce_columns(const struct region *region, const char **why)
            !anchor_decoder(region->anchor, 0);
 }
 
-bool bind_reduce_columns(struct bind *bind)
+static bool bind_reduce_columns(struct bind *bind)
 {
     const struct node *node = bind->region->anchor;
     const struct spans spans = spans_of(anchor_input(bind->region, 0), &node->attrs.reduce.axis);
@@ -251,7 +251,7 @@ bool bind_reduce_columns(struct bind *bind)
     return bind_epilogue_at(bind, "v", "at");
 }
 
-bool accepts_qnn_reduce(const struct region *region, const char **why)
+static bool accepts_qnn_reduce(const struct region *region, const char **why)
 {
     const int64_t n = type_elements(anchor_output(region, 0));
 
@@ -260,7 +260,7 @@ bool accepts_qnn_reduce(const struct region *region, const char **why)
 }
 
 /* The sum is one of distances from the zero point. */
-bool bind_qnn_reduce(struct bind *bind)
+static bool bind_qnn_reduce(struct bind *bind)
 {
     const struct node *node = bind->region->anchor;
     const struct type *x = anchor_input(bind->region, 0);
@@ -283,12 +283,12 @@ bool bind_qnn_reduce(struct bind *bind)
     return true;
 }
 
-bool accepts_along_axis(const struct region *region, const char **why)
+static bool accepts_along_axis(const struct region *region, const char **why)
 {
     return takes_number(region, why);
 }
 
-bool bind_arg(struct bind *bind)
+static bool bind_arg(struct bind *bind)
 {
     const struct node *node = bind->region->anchor;
     const bool is_max = node->op == OP_ARGMAX, last = node->attrs.arg.select_last_index;
@@ -305,7 +305,7 @@ bool bind_arg(struct bind *bind)
     return true;
 }
 
-bool bind_cumsum(struct bind *bind)
+static bool bind_cumsum(struct bind *bind)
 {
     const struct cumsum_attrs *attrs = &bind->region->anchor->attrs.cumsum;
     const struct type *x = anchor_input(bind->region, 0);
@@ -325,7 +325,7 @@ bool bind_cumsum(struct bind *bind)
     return true;
 }
 
-bool bind_topk(struct bind *bind)
+static bool bind_topk(struct bind *bind)
 {
     const struct topk_attrs *attrs = &bind->region->anchor->attrs.topk;
 
@@ -343,7 +343,7 @@ bool bind_topk(struct bind *bind)
 /* Whether a level among the numbers is found, and what lies above it sorted; few numbers are sorted
  * in faster one by one, as are all where numbers are not counted by vectors. Room for the keys must
  * not matter. */
-bool accepts_topk_rows(const struct region *region, const char **why)
+static bool accepts_topk_rows(const struct region *region, const char **why)
 {
     enum { FEWEST = 64 };
     const struct type *x = anchor_input(region, 0);
@@ -358,7 +358,7 @@ bool accepts_topk_rows(const struct region *region, const char **why)
     return machine->lanes > 1 && machine->l2_bytes > 0;
 }
 
-bool bind_topk_rows(struct bind *bind)
+static bool bind_topk_rows(struct bind *bind)
 {
     const struct topk_attrs *attrs = &bind->region->anchor->attrs.topk;
     const struct type *x = anchor_input(bind->region, 0);
@@ -374,3 +374,35 @@ bool bind_topk_rows(struct bind *bind)
     bind_scratch(bind, (size_t)attrs->k * sizeof(int64_t));
     return true;
 }
+
+const struct kernel kernel_arg = {
+    .name = "arg",
+    .forms = { { OPS(OP_ARGMAX, OP_ARGMIN), accepts_along_axis, bind_arg } },
+};
+
+const struct kernel kernel_cumsum = {
+    .name = "cumsum",
+    .forms = { { OPS(OP_CUMSUM), accepts_along_axis, bind_cumsum } },
+};
+
+const struct kernel kernel_reduce_columns = {
+    .name = "reduce_columns",
+    .forms = { { OPS(OP_MAX, OP_MEAN, OP_MIN, OP_SUM), accepts_reduce_columns,
+                 bind_reduce_columns } },
+};
+
+const struct kernel kernel_reduce = {
+    .name = "reduce",
+    .forms = { { OPS(OP_MAX, OP_MEAN, OP_MIN, OP_PROD, OP_SUM), accepts_reduce, bind_reduce },
+               { OPS(OP_QNN_MEAN, OP_QNN_SUM), accepts_qnn_reduce, bind_qnn_reduce } },
+};
+
+const struct kernel kernel_topk_rows = {
+    .name = "topk_rows",
+    .forms = { { OPS(OP_TOPK), accepts_topk_rows, bind_topk_rows } },
+};
+
+const struct kernel kernel_topk = {
+    .name = "topk",
+    .forms = { { OPS(OP_TOPK), accepts_along_axis, bind_topk } },
+};

@@ -34,7 +34,7 @@ static int64_t columns_of_x(const struct window *w)
     return n < w->in[2] ? n : w->in[2];
 }
 
-bool accepts_max_pool_planes(const struct region *region, const char **why)
+static bool accepts_max_pool_planes(const struct region *region, const char **why)
 {
     const struct window w = window_of_pool(region);
     const int most = machine_has_deep_stack(region->machine) ? MOST_COLUMNS_DEEP : MOST_COLUMNS;
@@ -49,7 +49,7 @@ bool accepts_max_pool_planes(const struct region *region, const char **why)
     return columns_of_x(&w) >= FEWEST && columns_under(&w, whole_places(&w)) <= most;
 }
 
-bool bind_max_pool_planes(struct bind *bind)
+static bool bind_max_pool_planes(struct bind *bind)
 {
     const struct window w = bind_pool_window(bind);
     const int64_t used = columns_of_x(&w);
@@ -67,3 +67,9 @@ bool bind_max_pool_planes(struct bind *bind)
     bind_int(bind, "rows", w.out[1] < ROWS ? w.out[1] : ROWS);
     return bind_pool_epilogue(bind, &w, w.stride[2] == 1 ? "best[ow]" : "best[ow * STRIDE_W]");
 }
+
+const struct kernel kernel_max_pool_planes = {
+    .name = "max_pool_planes",
+    .forms = { { OPS(OP_MAX_POOL1D, OP_MAX_POOL2D), accepts_max_pool_planes,
+                 bind_max_pool_planes } },
+};

@@ -5,6 +5,7 @@
 
 #include "base/minifloat.h"
 #include "codegen_c/kernels/anchor.h"
+#include "codegen_c/kernels/lead.h"
 #include "codegen_c/kernels/pool/average.h"
 #include "codegen_c/kernels/pool/pool.h"
 #include "codegen_c/kernels/pool/window.h"
@@ -19,7 +20,7 @@ bool accepts_max_pool(const struct region *region, const char **why)
                                 region->anchor->attrs.pool.layout, why);
 }
 
-bool accepts_pool(const struct region *region, const char **why)
+static bool accepts_pool(const struct region *region, const char **why)
 {
     const struct window w = window_of_pool(region);
 
@@ -93,7 +94,7 @@ static void bind_pool_places(struct bind *bind, const struct window *w, bool dee
     bind_text(bind, "at", "(%s * OUT_W + ow) * %lld + %s", row, c, channel);
 }
 
-bool bind_max_pool(struct bind *bind)
+static bool bind_max_pool(struct bind *bind)
 {
     const struct window w = bind_pool_window(bind);
 
@@ -101,7 +102,7 @@ bool bind_max_pool(struct bind *bind)
     return bind_pool_epilogue(bind, &w, "best");
 }
 
-bool accepts_max_pool_codes(const struct region *region, const char **why)
+static bool accepts_max_pool_codes(const struct region *region, const char **why)
 {
     const struct window w = window_of_pool(region);
 
@@ -129,7 +130,7 @@ static int64_t codes_at_once(const struct region *region)
     return n;
 }
 
-bool accepts_max_pool_lanes(const struct region *region, const char **why)
+static bool accepts_max_pool_lanes(const struct region *region, const char **why)
 {
     const struct window w = window_of_pool(region);
 
@@ -145,7 +146,7 @@ bool accepts_max_pool_lanes(const struct region *region, const char **why)
     return w.channels_last && w.in_c >= FEWEST_CODES;
 }
 
-bool bind_max_pool_lanes(struct bind *bind)
+static bool bind_max_pool_lanes(struct bind *bind)
 {
     const struct minifloat *format = type_minifloat(anchor_input(bind->region, 0));
     const struct window w = window_of_pool(bind->region);
@@ -182,7 +183,7 @@ bool bind_max_pool_lanes(struct bind *bind)
 }
 
 /* Codes of small floats, for all ranks at once: those below 3 have a depth of 1. */
-bool bind_max_pool_codes(struct bind *bind)
+static bool bind_max_pool_codes(struct bind *bind)
 {
     const struct minifloat *format = type_minifloat(anchor_input(bind->region, 0));
     const struct window w = window_of_pool(bind->region);
@@ -204,7 +205,7 @@ bool bind_max_pool_codes(struct bind *bind)
 }
 
 /* For all ranks at once: those below 3 have a depth of 1. */
-bool bind_max_pool_indices(struct bind *bind)
+static bool bind_max_pool_indices(struct bind *bind)
 {
     struct window w = window_of_pool(bind->region);
 
@@ -240,7 +241,7 @@ static bool bind_padded_extents(struct bind *bind, const struct window *w)
     return beyond;
 }
 
-bool bind_avg_pool(struct bind *bind)
+static bool bind_avg_pool(struct bind *bind)
 {
     const struct window w = bind_pool_window(bind);
     const bool counts = bind->region->anchor->attrs.pool.count_include_pad;
@@ -258,7 +259,7 @@ bool bind_avg_pool(struct bind *bind)
 
 /* --- averages of quantised numbers ------------------------------------------------------------ */
 
-bool accepts_qnn_avg_pool(const struct region *region, const char **why)
+static bool accepts_qnn_avg_pool(const struct region *region, const char **why)
 {
     const struct window w = window_of_pool(region);
 
@@ -329,7 +330,7 @@ static const char *average_text(struct bind *bind, const struct counting *c,
                           : average;
 }
 
-bool bind_qnn_avg_pool(struct bind *bind)
+static bool bind_qnn_avg_pool(struct bind *bind)
 {
     const struct node *node = bind->region->anchor;
     const struct qnn_scales scales = known_qnn_scales(node);
@@ -353,7 +354,7 @@ bool bind_qnn_avg_pool(struct bind *bind)
     return bind_pool_epilogue(bind, &w, "mean");
 }
 
-bool bind_lp_pool(struct bind *bind)
+static bool bind_lp_pool(struct bind *bind)
 {
     const struct window w = bind_pool_window(bind);
     const int64_t p = bind->region->anchor->attrs.pool.p;
@@ -369,17 +370,17 @@ static bool takes_planes(const struct region *region, const char **why)
     return takes_channels_first(layout, layout, why);
 }
 
-bool accepts_global_avg_pool(const struct region *region, const char **why)
+static bool accepts_global_avg_pool(const struct region *region, const char **why)
 {
     return takes_float(region, why) && takes_planes(region, why);
 }
 
-bool accepts_global_max_pool(const struct region *region, const char **why)
+static bool accepts_global_max_pool(const struct region *region, const char **why)
 {
     return takes_number(region, why) && takes_planes(region, why);
 }
 
-bool bind_global_pool(struct bind *bind)
+static bool bind_global_pool(struct bind *bind)
 {
     const struct type *x = anchor_input(bind->region, 0);
     const bool is_max = bind->region->anchor->op == OP_GLOBAL_MAX_POOL;
@@ -396,3 +397,69 @@ bool bind_global_pool(struct bind *bind)
         bind_lowest(bind);
     return bind_epilogue_at(bind, is_max ? "best" : "sum", "plane");
 }
+
+const struct kernel kernel_avg_pool2d = {
+    .name = "avg_pool2d",
+    .forms = { { OPS(OP_AVG_POOL1D, OP_AVG_POOL2D), accepts_pool, bind_avg_pool } },
+};
+
+const struct kernel kernel_avg_pool3d = {
+    .name = "avg_pool3d",
+    .forms = { { OPS(OP_AVG_POOL3D), accepts_pool, bind_avg_pool } },
+};
+
+const struct kernel kernel_global_avg_pool = {
+    .name = "global_avg_pool",
+    .forms = { { OPS(OP_GLOBAL_AVG_POOL), accepts_global_avg_pool, bind_global_pool } },
+};
+
+const struct kernel kernel_global_max_pool = {
+    .name = "global_max_pool",
+    .forms = { { OPS(OP_GLOBAL_MAX_POOL), accepts_global_max_pool, bind_global_pool } },
+};
+
+const struct kernel kernel_lp_pool2d = {
+    .name = "lp_pool2d",
+    .forms = { { OPS(OP_LP_POOL1D, OP_LP_POOL2D), accepts_pool, bind_lp_pool } },
+};
+
+const struct kernel kernel_lp_pool3d = {
+    .name = "lp_pool3d",
+    .forms = { { OPS(OP_LP_POOL3D), accepts_pool, bind_lp_pool } },
+};
+
+const struct kernel kernel_max_pool_lanes = {
+    .name = "max_pool_lanes",
+    .leads = leads_pool,
+    .forms = { { OPS(OP_MAX_POOL1D, OP_MAX_POOL2D, OP_MAX_POOL3D), accepts_max_pool_lanes,
+                 bind_max_pool_lanes } },
+};
+
+const struct kernel kernel_max_pool_codes = {
+    .name = "max_pool_codes",
+    .leads = leads_pool,
+    .forms = { { OPS(OP_MAX_POOL1D, OP_MAX_POOL2D, OP_MAX_POOL3D), accepts_max_pool_codes,
+                 bind_max_pool_codes } },
+};
+
+const struct kernel kernel_max_pool2d = {
+    .name = "max_pool2d",
+    .forms = { { OPS(OP_MAX_POOL1D, OP_MAX_POOL2D), accepts_max_pool, bind_max_pool } },
+};
+
+const struct kernel kernel_max_pool3d = {
+    .name = "max_pool3d",
+    .forms = { { OPS(OP_MAX_POOL3D), accepts_max_pool, bind_max_pool } },
+};
+
+const struct kernel kernel_max_pool_indices = {
+    .name = "max_pool_indices",
+    .forms = { { OPS(OP_MAX_POOL_INDICES), accepts_max_pool, bind_max_pool_indices } },
+};
+
+const struct kernel kernel_qnn_avg_pool = {
+    .name = "qnn_avg_pool",
+    .leads = leads_pool,
+    .forms = { { OPS(OP_QNN_AVG_POOL1D, OP_QNN_AVG_POOL2D, OP_QNN_AVG_POOL3D), accepts_qnn_avg_pool,
+                 bind_qnn_avg_pool } },
+};

@@ -2,6 +2,7 @@
 #ifndef CODEGEN_C_KERNELS_POOL_POOL_H
 #define CODEGEN_C_KERNELS_POOL_POOL_H
 
+#include "codegen_c/select/kernel.h"
 #include "codegen_c/kernels/pool/window.h"
 #include "codegen_c/microkernel/vector.h"
 
@@ -14,5 +15,8 @@ bool bind_pool_epilogue(struct bind *bind, const struct window *w, const char *a
 /* Asks for the function (in, n, step) that gives the greatest of n vectors `step` floats apart,
  * lane by lane, NaN before all numbers; its name is returned. */
 const char *bind_greatest_rows(struct bind *bind, const struct row_vector *vector);
+
+/* Fields of records (codegen_c/select/kernel.h). */
+bool accepts_max_pool(const struct region *region, const char **why);
 
 #endif

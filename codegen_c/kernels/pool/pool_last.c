@@ -8,6 +8,7 @@
 
 #include "codegen_c/expr/decode.h"
 #include "codegen_c/kernels/anchor.h"
+#include "codegen_c/kernels/lead.h"
 #include "codegen_c/kernels/pool/pool.h"
 #include "codegen_c/kernels/pool/window.h"
 #include "codegen_c/microkernel/pitch.h"
@@ -27,7 +28,7 @@ static bool takes_channels_last(const char *layout, const char **why)
     return layout_is_last(layout);
 }
 
-bool accepts_pool_last(const struct region *region, const char **why)
+static bool accepts_pool_last(const struct region *region, const char **why)
 {
     const struct window w = window_of_pool(region);
 
@@ -35,7 +36,7 @@ bool accepts_pool_last(const struct region *region, const char **why)
            takes_channels_last(region->anchor->attrs.pool.layout, why);
 }
 
-bool accepts_max_pool_last(const struct region *region, const char **why)
+static bool accepts_max_pool_last(const struct region *region, const char **why)
 {
     const struct window w = window_of_pool(region);
 
@@ -53,7 +54,7 @@ static int64_t columns_of(const struct window *w)
 }
 
 /* Windows of f32, as vectors. */
-bool accepts_pool_tiles(const struct region *region, const char **why)
+static bool accepts_pool_tiles(const struct region *region, const char **why)
 {
     const struct window w = window_of_pool(region);
 
@@ -66,13 +67,13 @@ bool accepts_pool_tiles(const struct region *region, const char **why)
     return w.rank < 3 && columns_of(&w) > 0 && windows_reach(&w, 1);
 }
 
-bool accepts_global_avg_last(const struct region *region, const char **why)
+static bool accepts_global_avg_last(const struct region *region, const char **why)
 {
     return takes_float(region, why) &&
            takes_channels_last(region->anchor->attrs.layout.layout, why);
 }
 
-bool accepts_global_max_last(const struct region *region, const char **why)
+static bool accepts_global_max_last(const struct region *region, const char **why)
 {
     return takes_number(region, why) &&
            takes_channels_last(region->anchor->attrs.layout.layout, why);
@@ -272,7 +273,7 @@ static void bind_no_count(struct bind *bind)
     bind_flag(bind, "clips_padding", false);
 }
 
-bool bind_max_pool_last(struct bind *bind)
+static bool bind_max_pool_last(struct bind *bind)
 {
     const struct window w = window_of_pool(bind->region);
 
@@ -282,7 +283,7 @@ bool bind_max_pool_last(struct bind *bind)
     return bind_windows(bind, &w);
 }
 
-bool bind_avg_pool_last(struct bind *bind)
+static bool bind_avg_pool_last(struct bind *bind)
 {
     const struct window w = window_of_pool(bind->region);
 
@@ -290,7 +291,7 @@ bool bind_avg_pool_last(struct bind *bind)
     return bind_windows(bind, &w);
 }
 
-bool bind_lp_pool_last(struct bind *bind)
+static bool bind_lp_pool_last(struct bind *bind)
 {
     const struct window w = window_of_pool(bind->region);
     const int64_t p = bind->region->anchor->attrs.pool.p;
@@ -344,7 +345,7 @@ const char *bind_greatest_rows(struct bind *bind, const struct row_vector *vecto
     return vector_rows(bind, vector, vector_max(bind, vector));
 }
 
-bool bind_pool_tiles(struct bind *bind)
+static bool bind_pool_tiles(struct bind *bind)
 {
     const struct window w = window_of_pool(bind->region);
     const enum op op = bind->region->anchor->op;
@@ -402,7 +403,7 @@ static void bind_vector_sums(struct bind *bind, int64_t chunk)
     bind_int(bind, "n_vectors", n);
 }
 
-bool bind_global_last(struct bind *bind)
+static bool bind_global_last(struct bind *bind)
 {
     const struct type *x = anchor_input(bind->region, 0);
     const int64_t channels = x->dim[x->rank - 1];
@@ -445,3 +446,33 @@ bool bind_global_last(struct bind *bind)
         position.coord[x->rank - 1] = "c";
     return bind_epilogue(bind, "v", &position);
 }
+
+const struct kernel kernel_pool_tiles = {
+    .name = "pool_tiles",
+    .reads_pitched = reads_pixels,
+    .writes_pitched = writes_pixels,
+    .leads = leads_pool_tiles,
+    .forms = { { OPS(OP_AVG_POOL1D, OP_AVG_POOL2D, OP_MAX_POOL1D, OP_MAX_POOL2D),
+                 accepts_pool_tiles, bind_pool_tiles } },
+};
+
+const struct kernel kernel_pool = {
+    .name = "pool",
+    .reads_pitched = reads_pixels,
+    .writes_pitched = writes_pixels,
+    .leads = leads_pool,
+    .forms = { { OPS(OP_AVG_POOL1D, OP_AVG_POOL2D, OP_AVG_POOL3D), accepts_pool_last,
+                 bind_avg_pool_last },
+               { OPS(OP_LP_POOL1D, OP_LP_POOL2D, OP_LP_POOL3D), accepts_pool_last,
+                 bind_lp_pool_last },
+               { OPS(OP_MAX_POOL1D, OP_MAX_POOL2D, OP_MAX_POOL3D), accepts_max_pool_last,
+                 bind_max_pool_last } },
+};
+
+const struct kernel kernel_global_pool = {
+    .name = "global_pool",
+    .reads_pitched = reads_pixels,
+    .writes_pitched = writes_side_by_side,
+    .forms = { { OPS(OP_GLOBAL_AVG_POOL), accepts_global_avg_last, bind_global_last },
+               { OPS(OP_GLOBAL_MAX_POOL), accepts_global_max_last, bind_global_last } },
+};

@@ -63,7 +63,7 @@ static int n_activations(enum op op)
     return op == OP_LSTM ? 3 : op == OP_GRU ? 2 : 1;
 }
 
-bool accepts_recurrent(const struct region *region, const char **why)
+static bool accepts_recurrent(const struct region *region, const char **why)
 {
     const struct rnn_attrs *attrs = &region->anchor->attrs.rnn;
     const int n = n_activations(region->anchor->op);
@@ -141,7 +141,7 @@ static bool goes_together(const struct region *region)
 
 /* On machines without a second cache or vectors, and where it is not known which one it is, speed
  * is not worth a larger arena. */
-size_t scratch_recurrent(const struct region *region)
+static size_t scratch_recurrent(const struct region *region)
 {
     int pixels, channels;
 
@@ -333,7 +333,7 @@ static void bind_recurrent(struct bind *bind)
     bind_wide(bind);
 }
 
-bool bind_rnn(struct bind *bind)
+static bool bind_rnn(struct bind *bind)
 {
     bind_recurrent(bind);
     bind_activation(bind, "f_sum", 0, "sum");
@@ -341,7 +341,7 @@ bool bind_rnn(struct bind *bind)
     return true;
 }
 
-bool bind_gru(struct bind *bind)
+static bool bind_gru(struct bind *bind)
 {
     bind_recurrent(bind);
     bind_activation(bind, "f_update", 0, "to_update");
@@ -352,7 +352,7 @@ bool bind_gru(struct bind *bind)
     return true;
 }
 
-bool bind_lstm(struct bind *bind)
+static bool bind_lstm(struct bind *bind)
 {
     bind_recurrent(bind);
     bind_optional(bind, "initial_c", "initial_c", 6);
@@ -366,3 +366,21 @@ bool bind_lstm(struct bind *bind)
     bind_products(bind, 0);
     return true;
 }
+
+const struct kernel kernel_gru = {
+    .name = "gru",
+    .spares = scratch_recurrent,
+    .forms = { { OPS(OP_GRU), accepts_recurrent, bind_gru } },
+};
+
+const struct kernel kernel_lstm = {
+    .name = "lstm",
+    .spares = scratch_recurrent,
+    .forms = { { OPS(OP_LSTM), accepts_recurrent, bind_lstm } },
+};
+
+const struct kernel kernel_rnn = {
+    .name = "rnn",
+    .spares = scratch_recurrent,
+    .forms = { { OPS(OP_RNN), accepts_recurrent, bind_rnn } },
+};

@@ -1,4 +1,5 @@
-/* stripe_text.c - the C of regions that are computed together in stripes (codegen_c/plan/depth_first/stripe.h).
+/* stripe_text.c - the C of regions that are computed together in stripes
+ * (codegen_c/plan/depth_first/stripe.h).
  *
  * needs    a function of calls, and about how many stripes (fn->n_stripes)
  * gives    the keys of templates/kernels/stripes.c.tmpl
@@ -413,13 +414,13 @@ static void bind_text_of(struct bind *bind, struct stripe_lines *lines)
         bind_helper(bind, "gather_rows");
 }
 
-bool accepts_stripes(const struct region *region, const char **why)
+static bool accepts_stripes(const struct region *region, const char **why)
 {
     *why = "it is no function of calls";
     return is_striped(region->fn);
 }
 
-bool bind_stripes(struct bind *bind)
+static bool bind_stripes(struct bind *bind)
 {
     struct arena *arena = bind->arena;
     struct stripes stripes = stripes_of(arena, bind->region->fn);
@@ -454,3 +455,9 @@ bool bind_stripes(struct bind *bind)
     bind_text_of(bind, &lines);
     return true;
 }
+
+/* For functions of calls, which are no regions of fuse_ops. */
+const struct kernel kernel_stripes = {
+    .name = "stripes",
+    .forms = { { OPS(OP_CALL), accepts_stripes, bind_stripes } },
+};

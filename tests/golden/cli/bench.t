@@ -1,20 +1,20 @@
 # What bench measures is not the same twice; that its numbers fit together is. Then where it stops, and
 # why.
-$ relayc bench $MODELS/pointwise_residual.onnx --repeat 3 --json | $TESTS/check_bench_json.py
+$ relayc bench $MODELS/pointwise_residual.onnx --repeat 3 --json | $TESTS/e2e/check_bench_json.py
 1 regions, 144 MACs, 3 rounds, against nobody
-$ relayc bench $MODELS/conv_bn_relu.onnx --repeat 2 --vs engine --json | $TESTS/check_bench_json.py
+$ relayc bench $MODELS/conv_bn_relu.onnx --repeat 2 --vs engine --json | $TESTS/e2e/check_bench_json.py
 1 regions, 864 MACs, 2 rounds, against engine
-$ relayc bench $MODELS/../networks/residual/model.onnx --seconds 0 --target x86-64 --cc clang --json | $TESTS/check_bench_json.py
+$ relayc bench $MODELS/../networks/residual/model.onnx --seconds 0 --target x86-64 --cc clang --json | $TESTS/e2e/check_bench_json.py
 14 regions, 641610 MACs, 5 rounds, against nobody
 # Against itself: smaller weights, another target.
-$ relayc bench $MODELS/../networks/residual/model.onnx --repeat 2 --vs plain --precision fp8w --json | $TESTS/check_bench_json.py
+$ relayc bench $MODELS/../networks/residual/model.onnx --repeat 2 --vs plain --precision fp8w --json | $TESTS/e2e/check_bench_json.py
 14 regions, 641610 MACs, 2 rounds, against plain
-$ relayc bench $MODELS/dense_softmax.onnx --repeat 2 --vs plain --offload dnnl --no-cost --json | $TESTS/check_bench_json.py
+$ relayc bench $MODELS/dense_softmax.onnx --repeat 2 --vs plain --offload dnnl --no-cost --json | $TESTS/e2e/check_bench_json.py
 2 regions, 24 MACs, 2 rounds, against plain
 # Another machine's code, run by QEMU: where the program stands is said, or it comes last.
-$ relayc bench $MODELS/depthwise_clip.onnx --repeat 1 --cc aarch64-linux-gnu-gcc --cflags '-O2 -static' --runner qemu-aarch64 --json | $TESTS/check_bench_json.py
+$ relayc bench $MODELS/depthwise_clip.onnx --repeat 1 --cc aarch64-linux-gnu-gcc --cflags '-O2 -static' --runner qemu-aarch64 --json | $TESTS/e2e/check_bench_json.py
 3 regions, 576 MACs, 1 rounds, against nobody
-$ relayc bench $MODELS/depthwise_clip.onnx --repeat 1 --cc arm-linux-gnueabihf-gcc --cflags '-O2 -static' --runner 'qemu-arm {exe} ignored' --json | $TESTS/check_bench_json.py
+$ relayc bench $MODELS/depthwise_clip.onnx --repeat 1 --cc arm-linux-gnueabihf-gcc --cflags '-O2 -static' --runner 'qemu-arm {exe} ignored' --json | $TESTS/e2e/check_bench_json.py
 3 regions, 576 MACs, 1 rounds, against nobody
 # The table has a line for each region, or for those asked for.
 $ relayc bench $MODELS/attention_block.onnx --repeat 1 | grep -c ' 1x'
