@@ -9,10 +9,10 @@ struct cost {
     double work;           /* multiply-accumulates and elements */
     double bytes;          /* of all values, which a trace keeps */
     double constant_bytes; /* of those that depend on constants only */
-    int n_nodes;           /* each has its trace, however small its values are */
+    double n_nodes;        /* each has its trace, however small its values are */
 };
 
-/* Of all functions of the module. */
+/* Of main with all that it calls. */
 struct cost network_cost(struct module *module);
 
 #endif

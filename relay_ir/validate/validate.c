@@ -16,6 +16,8 @@ enum {
     MOST_SAMPLES = 3,
     N_NOISE_RUNS = 2,
     MOST_NODES = 2000, /* of a network that is checked unasked */
+    MOST_NODES_EVER =
+        1000000,       /* that are run, calls written out; more are for the passes to refuse */
     KEPT = 2,          /* traces of each set of inputs: before a step, and after it */
     NOISE_FACTOR = 16, /* results may be as far apart as so many times their noise; */
     STEPS_FACTOR = 4   /* where that moves most quantised values, so many times */
@@ -142,7 +144,8 @@ static bool sample_begin(struct validation *v, struct module *module, enum input
 static bool is_worth_it(const struct module *module, const struct validation_options *options,
                         const struct cost *cost, int n_samples)
 {
-    if (cost->constant_bytes > (double)limit_value(module->ctx, LIMIT_CONSTANT_BYTES))
+    if (cost->constant_bytes > (double)limit_value(module->ctx, LIMIT_CONSTANT_BYTES) ||
+        cost->n_nodes > MOST_NODES_EVER)
         return false;
     return !options || options->limit <= 0 ||
            (cost->work <= options->limit && cost->n_nodes <= MOST_NODES &&
