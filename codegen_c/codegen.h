@@ -89,7 +89,7 @@ struct codegen_region {
     const struct node *call; /* in main; its outputs are the region's results */
     const char *c_name;
     const char *compiler;            /* the target that runs it; NULL = ours */
-    const char *kernel;              /* row of kernels.def; NULL = the target's business */
+    const char *kernel;              /* its name; NULL = the target's business */
     const char *signature;           /* codegen_c/select/signature.h; NULL where compiler is not */
     bool chosen;                     /* options->choices had something for it */
     const struct knob_range *knobs;  /* [KNOB_COUNT] what there is to choose (knob.h); likewise */

@@ -117,7 +117,7 @@ static bool is_last(const struct window *w)
     return w->channels_last && w->out_channels_last && w->batch == 1;
 }
 
-/* --- rows LEADS of kernels.def ------------------------------------------------------------------
+/* --- kernel.leads of each kernel ----------------------------------------------------------------
  */
 
 /* Whether every tile would wait for all weights, where the third cache is far: 2.3 times as long

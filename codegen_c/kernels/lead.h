@@ -8,7 +8,7 @@
  *     y ----------------
  *     |lead| x --------------------
  *
- * A kernel that can do so is a row LEADS of kernels.def: its function says of a region how many
+ * A kernel that can do so has kernel.leads: the function says of a region how many
  * bytes that takes (struct lead). The order of its loops is the proof, and belongs into its
  * comment; tests/test_leads runs every such kernel with no byte more. */
 #ifndef CODEGEN_C_KERNELS_LEAD_H

@@ -7,7 +7,7 @@
 #include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/pool/window.h"
 
-/* --- rows PITCHED of kernels.def ----------------------------------------------------------------
+/* --- what records say of pixels ------------------------------------------------------------------
  */
 
 bool reads_pixels(const struct region *region, int input)

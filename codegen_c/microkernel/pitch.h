@@ -1,7 +1,7 @@
 /* pitch.h - pixels that are parts of greater ones: the plan stores a value that is concatenated
  * with others along the channels in its slot of the result, so that `pitch` elements lie from the
- * begin of one of its pixels to that of the next. Kernels that can read or write so are rows
- * PITCHED of kernels.def. */
+ * begin of one of its pixels to that of the next. Kernels that can read or write so say it in
+ * their records (kernel.reads_pitched, kernel.writes_pitched). */
 #ifndef CODEGEN_C_MICROKERNEL_PITCH_H
 #define CODEGEN_C_MICROKERNEL_PITCH_H
 

@@ -1,4 +1,4 @@
-/* tight.c - regions that have to do without scratch (SPARES of kernels.def).
+/* tight.c - regions that have to do without scratch (kernel.spares).
  *
  * needs    a plan with aliases; kernels and leads chosen
  * gives    region->tight

@@ -1,4 +1,4 @@
-/* choose_kernels.c - which row of kernels.def each region gets. */
+/* choose_kernels.c - which kernel each region gets. */
 #include <string.h>
 
 #include "codegen_c/byoc/external.h"

@@ -26,7 +26,7 @@ void kernel_cases_check_as(const struct kernel_case *rows, int n, double toleran
                            enum winograd winograd, const struct machine *machine);
 
 /* The same where scratch would be what the arena depends on: a few bytes lie there besides, and all
- * regions do without (SPARES of kernels.def), or with most_scratch bytes. */
+ * regions do without (their low-scratch form), or with most_scratch bytes. */
 void kernel_cases_check_tight(const struct kernel_case *rows, int n, double tolerance,
                               size_t most_scratch, const struct machine *machine);
 

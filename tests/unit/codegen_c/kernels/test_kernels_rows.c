@@ -1,5 +1,5 @@
 /* Kernels whose tests elsewhere are whole graphs, or of another operator that they take: a row here
- * for each row of kernels.def that no other table names (tests/check_kernels). */
+ * for each operator of each kernel that no other table names (tests/check_kernels). */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
