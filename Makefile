@@ -34,7 +34,7 @@ say = $(if $(V),,@echo '$(1) $(2)';)
 
 # --- sources -------------------------------------------------------------------------------------
 # A folder per stage; every .c file of a stage belongs to the program.
-stages  := $(wildcard base relay_ir frontend partition quantize runtime/engine measure codegen_c simulate tune eval search)
+stages  := $(wildcard base relay_ir frontend partition quantize runtime/engine measure codegen_c simulate tune eval search driver)
 sources := $(sort $(foreach stage,$(stages),$(shell find $(stage) -name '*.c')))
 objects := $(sources:%.c=$(BUILD)/%.o) $(BUILD)/gen/frontend/onnx/onnx.pb-c.o $(BUILD)/gen/embedded.o \
            $(BUILD)/gen/scalars_f32.o

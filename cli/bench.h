@@ -5,7 +5,7 @@
 #define CLI_BENCH_H
 
 #include "cli/cli.h"
-#include "cli/host_code.h"
+#include "driver/host_code.h"
 #include "measure/object_size.h"
 #include "measure/rounds.h"
 #include "runtime/engine/engine.h"

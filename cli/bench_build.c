@@ -16,10 +16,12 @@ enum { HARNESS_FILES = sizeof harness_files / sizeof *harness_files, ADAPTER = 1
 
 const char *bench_default_flags(struct cli *cli)
 {
-    const char *given = has_option(&cli->args, OPTION_TARGET) ? cli->machine->flags : "";
+    const char *given =
+        has_option(&cli->driver->args, OPTION_TARGET) ? cli->driver->machine->flags : "";
 
     return arena_printf(&cli->ctx->perm, "-O3 %s -ffp-contract=%s",
-                        *given ? given : "-march=native", cli->deterministic ? "off" : "fast");
+                        *given ? given : "-march=native",
+                        cli->driver->deterministic ? "off" : "fast");
 }
 
 static bool write_harness(struct cli *cli, struct host_code *folder)
@@ -29,7 +31,7 @@ static bool write_harness(struct cli *cli, struct host_code *folder)
     for (int i = 0; i < HARNESS_FILES; i++) {
         const char *path = arena_printf(&cli->ctx->perm, "runtime/bench/%s", harness_files[i]);
 
-        writer_text(output_open(&set, host_code_path(cli, folder, harness_files[i])),
+        writer_text(output_open(&set, host_code_path(cli->driver, folder, harness_files[i])),
                     embedded_find(path)->text);
     }
     return output_commit(&set);
@@ -39,7 +41,7 @@ static bool write_adapter(struct cli *cli, struct program *program)
 {
     return adapter_write(cli->ctx, program->module->main, "model", program->step,
                          &(struct adapter_memory){ 0 },
-                         host_code_path(cli, &program->code, "model_adapter.c"));
+                         host_code_path(cli->driver, &program->code, "model_adapter.c"));
 }
 
 static struct host_compile compiler_job(const struct bench *bench, const struct host_code *code,
@@ -69,7 +71,8 @@ static const char *compile_object(struct bench *bench, struct host_code *code, c
     struct cli *cli = bench->cli;
     const char *name = strrchr(source, '/') + 1;
     const char *stem = arena_strndup(&cli->ctx->perm, name, strlen(name) - 2);
-    const char *object = host_code_path(cli, code, arena_printf(&cli->ctx->perm, "%s.o", stem));
+    const char *object =
+        host_code_path(cli->driver, code, arena_printf(&cli->ctx->perm, "%s.o", stem));
     struct host_compile job =
         compiler_job(bench, code, "-std=gnu99 -c", is_weights(name) ? &name : &source, 1, object);
 
@@ -77,7 +80,7 @@ static const char *compile_object(struct bench *bench, struct host_code *code, c
         job.run_in = code->dir;
         job.include_dir = ".";
     }
-    host_code_path(cli, code, arena_printf(&cli->ctx->perm, "%s.o.log", stem));
+    host_code_path(cli->driver, code, arena_printf(&cli->ctx->perm, "%s.o.log", stem));
     return host_compile(cli->ctx, &job) ? object : NULL;
 }
 
@@ -130,7 +133,7 @@ static bool compile_harness(struct bench *bench)
 
     if (bench->harness_objects[0])
         return true;
-    if (!host_code_folder(cli, &bench->harness) || !write_harness(cli, &bench->harness))
+    if (!host_code_folder(cli->driver, &bench->harness) || !write_harness(cli, &bench->harness))
         return false;
     for (int i = 0; i < HARNESS_FILES; i++) {
         const char *source =
@@ -158,8 +161,8 @@ static bool link_program(struct bench *bench, struct program *program)
     files[n_files++] = bench->harness_objects[0];
     files[n_files++] = bench->harness_objects[1];
     files[n_files++] = arena_printf(&cli->ctx->perm, "%s/model_adapter.c", code->dir);
-    program->path = host_code_path(cli, code, "bench");
-    host_code_path(cli, code, "bench.log");
+    program->path = host_code_path(cli->driver, code, "bench");
+    host_code_path(cli->driver, code, "bench.log");
     job = compiler_job(bench, code, "-std=gnu99", files, n_files, program->path);
     return host_compile(cli->ctx, &job);
 }
@@ -169,13 +172,14 @@ bool program_build(struct bench *bench, struct program *program, const struct pr
     struct cli *cli = bench->cli;
     double start;
 
-    if (!host_code_write(cli, program->module, program->step, program->choices, &program->code) ||
+    if (!host_code_write(cli->driver, program->module, program->step, program->choices,
+                         &program->code) ||
         !write_adapter(cli, program))
         return false;
     start = wall_seconds();
     if (!compile_objects(bench, program, sharing) || !compile_harness(bench) ||
         !link_program(bench, program)) {
-        host_code_explain(cli, program->module, &program->code);
+        host_code_explain(cli->driver, program->module, &program->code);
         return false;
     }
     bench->compile_seconds += wall_seconds() - start;
@@ -209,7 +213,7 @@ static const char *write_tensor(struct cli *cli, struct host_code *code, const c
                                 const struct tensor *tensor)
 {
     struct output_set set = { .ctx = cli->ctx };
-    const char *path = host_code_path(cli, code, name);
+    const char *path = host_code_path(cli->driver, code, name);
 
     writer_write(output_open(&set, path), tensor->data, type_bytes(&tensor->type));
     return output_commit(&set) ? path : NULL;
@@ -228,7 +232,7 @@ bool program_start(struct bench *bench, struct program *program)
 
     program->worker =
         worker_start(cli->ctx, "the generated code", program_words(bench, program->path),
-                     host_code_path(cli, &program->code, "harness.messages"));
+                     host_code_path(cli->driver, &program->code, "harness.messages"));
     ok = program->worker != NULL;
     for (int i = 0; i < fn->n_params && ok; i++) {
         const char *path =
@@ -261,7 +265,7 @@ bool bench_fetch_outputs(struct bench *bench, struct worker *worker, const struc
 {
     struct cli *cli = bench->cli;
     const int n = bench->own.module->main->ret->n_inputs;
-    const char *path = host_code_path(cli, &bench->own.code, "outputs.bin");
+    const char *path = host_code_path(cli->driver, &bench->own.code, "outputs.bin");
     struct mapping file;
     size_t wanted = 0, at = 0;
     bool ok;
@@ -275,7 +279,7 @@ bool bench_fetch_outputs(struct bench *bench, struct worker *worker, const struc
          diag_error(cli->ctx, DIAG_BENCH, NULL, "%zu bytes of outputs came back, not %zu",
                     file.size, wanted);
     for (int i = 0; i < n && ok; i++) {
-        outputs[i] = tensor_new(&cli->bulk, &types[i]);
+        outputs[i] = tensor_new(&cli->driver->bulk, &types[i]);
         memcpy(outputs[i].data, file.data + at, type_bytes(&types[i]));
         at += type_bytes(&types[i]);
     }

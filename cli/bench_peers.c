@@ -7,7 +7,6 @@
 #include "base/str.h"
 #include "cli/bench.h"
 #include "cli/onnxruntime.h"
-#include "relay_ir/passes/pipeline.h"
 
 static bool give_inputs(struct bench *bench, struct worker *worker)
 {
@@ -69,23 +68,21 @@ bool bench_build_peer(struct bench *bench)
 {
     struct cli *cli = bench->cli;
     struct program *plain = &bench->plain;
-    struct pipeline_options options = { .part = PIPELINE_PREPARE, .log = stderr };
     const char *const cflags = bench->cflags;
-    const bool deterministic = cli->deterministic;
+    const bool deterministic = cli->driver->deterministic;
     bool ok;
 
     if (bench->peer != PEER_PLAIN)
         return true;
-    plain->module = load_model(cli);
+    plain->module = load_model(cli->driver);
     plain->inputs = bench->given;
-    if (!plain->module || !pipeline_run(plain->module, &options))
+    if (!plain->module || !simplify_floats(cli->driver, plain->module, false))
         return false;
-    options.part = PIPELINE_FUSE;
-    cli->deterministic = false;
-    if (!option_text(&cli->args, OPTION_CFLAGS, NULL))
+    cli->driver->deterministic = false;
+    if (!option_text(&cli->driver->args, OPTION_CFLAGS, NULL))
         bench->cflags = bench_default_flags(cli);
-    ok = pipeline_run(plain->module, &options) && program_build(bench, plain, NULL);
-    cli->deterministic = deterministic;
+    ok = fuse_floats(cli->driver, plain->module) && program_build(bench, plain, NULL);
+    cli->driver->deterministic = deterministic;
     bench->cflags = cflags;
     return ok;
 }

@@ -5,6 +5,7 @@
 
 #include "base/str.h"
 #include "cli/bench.h"
+#include "cli/report.h"
 #include "cli/latency.h"
 
 /* A row of the table. */
@@ -172,7 +173,7 @@ static const char *ratio(struct arena *arena, const struct series *own, const st
 
 static const char *peer_name(const struct bench *bench)
 {
-    return option_text(&bench->cli->args, OPTION_VS, "");
+    return option_text(&bench->cli->driver->args, OPTION_VS, "");
 }
 
 static void print_peer(const struct bench *bench)

@@ -25,7 +25,7 @@ static bool parse_options(struct bench *bench)
 {
     static const char *const peers[] = { "onnxruntime", "engine", "plain", NULL };
     struct cli *cli = bench->cli;
-    const struct arguments *args = &cli->args;
+    const struct arguments *args = &cli->driver->args;
     long long repeat, regions;
     int peer;
     bool ok = option_word(cli->ctx, args, OPTION_VS, peers, PEER_NONE, &peer);
@@ -132,7 +132,7 @@ static bool check_own(struct bench *bench)
     bench->expected = arena_array(&cli->ctx->perm, struct tensor, n);
     bench->engine = engine_new(cli->ctx, bench->own.module->main);
     if (!bench->engine ||
-        !engine_run(bench->engine, bench->own.inputs, bench->expected, &cli->bulk, NULL) ||
+        !engine_run(bench->engine, bench->own.inputs, bench->expected, &cli->driver->bulk, NULL) ||
         !bench_fetch_outputs(bench, bench->own.worker, types, bench->outputs))
         return false;
     bench->engine_error = outputs_error(bench->expected, bench->outputs, n, &largest);
@@ -214,7 +214,7 @@ static bool run_bench(struct bench *bench)
     struct cli *cli = bench->cli;
     struct program *own = &bench->own, *stepping = &bench->stepping;
 
-    if (bench->tolerance < 0 && !is_quantised(own->module) && !precision_wanted(cli))
+    if (bench->tolerance < 0 && !is_quantised(own->module) && !precision_wanted(cli->driver))
         bench->tolerance = DEFAULT_TOLERANCE;
     stepping->module = own->module;
     stepping->inputs = own->inputs;
@@ -235,18 +235,18 @@ static bool load_and_run(struct bench *bench)
     struct cli *cli = bench->cli;
     struct program *own = &bench->own;
 
-    own->module = load_model(cli);
+    own->module = load_model(cli->driver);
     if (!own->module)
         return false;
-    if (cli->is_json_graph && bench->peer != PEER_NONE && bench->peer != PEER_ENGINE)
+    if (cli->driver->is_json_graph && bench->peer != PEER_NONE && bench->peer != PEER_ENGINE)
         return diag_error(cli->ctx, DIAG_USAGE, NULL, "--vs %s needs an ONNX model",
-                          option_text(&cli->args, OPTION_VS, ""));
-    if (!load_inputs(cli, own->module->main, &own->inputs))
+                          option_text(&cli->driver->args, OPTION_VS, ""));
+    if (!load_inputs(cli->driver, own->module->main, &own->inputs))
         return false;
     keep_interface(bench);
-    if (!run_passes(cli, own->module))
+    if (!run_passes(cli->driver, own->module))
         return false;
-    fit_inputs(cli, own->module->main, own->inputs);
+    fit_inputs(cli->driver, own->module->main, own->inputs);
     return run_bench(bench);
 }
 
@@ -257,8 +257,8 @@ bool command_bench(struct cli *cli)
 
     if (show_machines_wanted(cli))
         return true;
-    ok = prepare_machine(cli) && ok;
-    if (!prepare_offload(cli) || !ok)
+    ok = prepare_machine(cli->driver) && ok;
+    if (!prepare_offload(cli->driver) || !ok)
         return false;
     if (!bench.cflags)
         bench.cflags = bench_default_flags(cli);

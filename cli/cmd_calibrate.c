@@ -10,7 +10,6 @@
 #include "frontend/tensors/samples.h"
 #include "quantize/calib_zeros.h"
 #include "quantize/calibrate.h"
-#include "relay_ir/passes/pipeline.h"
 #include "relay_ir/products.h"
 
 enum table_form { FORM_JSON, FORM_TPU_MLIR };
@@ -29,15 +28,15 @@ struct request {
 
 static bool check_given(struct cli *cli, enum option_id option, const char *what, const char **out)
 {
-    *out = option_text(&cli->args, option, NULL);
+    *out = option_text(&cli->driver->args, option, NULL);
     return *out || diag_error(cli->ctx, DIAG_USAGE, NULL, "'relayc calibrate' needs %s", what);
 }
 
 static bool check_column(struct cli *cli, struct request *r)
 {
-    const char *text = option_text(&cli->args, OPTION_THRESHOLD, "kl");
+    const char *text = option_text(&cli->driver->args, OPTION_THRESHOLD, "kl");
 
-    if (has_option(&cli->args, OPTION_THRESHOLD) && r->form == FORM_JSON) {
+    if (has_option(&cli->driver->args, OPTION_THRESHOLD) && r->form == FORM_JSON) {
         diag_error(cli->ctx, DIAG_USAGE, NULL, "--threshold is for --format=tpu-mlir");
         diag_help(cli->ctx, "a JSON table holds the thresholds of all methods");
         return false;
@@ -57,7 +56,7 @@ static bool check_column(struct cli *cli, struct request *r)
 static bool parse_request(struct cli *cli, struct request *r)
 {
     static const char *const forms[] = { "json", "tpu-mlir", NULL };
-    const struct arguments *args = &cli->args;
+    const struct arguments *args = &cli->driver->args;
     const char *spec = option_text(args, OPTION_PREPROCESS, NULL);
     bool ok = check_given(cli, OPTION_DATA, "--data", &r->data);
 
@@ -196,11 +195,10 @@ static void merge_tables(struct ctx *ctx, struct calib_table *table, const struc
 static bool calibrate_unrolled(struct cli *cli, const struct request *r, int kept,
                                struct calib_table *table)
 {
-    const struct pipeline_options prepare = { .part = PIPELINE_PREPARE, .log = stderr };
-    struct module *module = kept ? load_model(cli) : NULL;
+    struct module *module = kept ? load_model(cli->driver) : NULL;
     struct calib_table more = { .n = 0 };
     bool ok = !kept ||
-              (module && pipeline_run(module, &prepare) &&
+              (module && simplify_floats(cli->driver, module, false) &&
                (count_recurrent(module) == kept || run_calibration(cli, module->main, r, &more)));
 
     if (ok)
@@ -211,9 +209,6 @@ static bool calibrate_unrolled(struct cli *cli, const struct request *r, int kep
 
 bool command_calibrate(struct cli *cli)
 {
-    const struct pipeline_options prepare = { .part = PIPELINE_PREPARE,
-                                              .keep_recurrent = true,
-                                              .log = stderr };
     struct request request = { .data = NULL };
     struct calib_table table;
     struct module *module;
@@ -221,13 +216,13 @@ bool command_calibrate(struct cli *cli)
 
     if (!parse_request(cli, &request))
         return false;
-    module = load_model(cli);
-    ok = module && pipeline_run(module, &prepare) &&
-         check_no_regions(cli, module, "relayc calibrate") &&
+    module = load_model(cli->driver);
+    ok = module && simplify_floats(cli->driver, module, true) &&
+         check_no_regions(cli->driver, module, "relayc calibrate") &&
          run_calibration(cli, module->main, &request, &table) &&
          calibrate_unrolled(cli, &request, count_recurrent(module), &table);
     if (ok) {
-        const char *path = cli->args.operands[0], *slash = strrchr(path, '/');
+        const char *path = cli->driver->args.operands[0], *slash = strrchr(path, '/');
 
         table.model = slash ? slash + 1 : path;
         warn_non_finite(cli, &table);

@@ -5,11 +5,11 @@
 
 #include "base/str.h"
 #include "cli/cli.h"
-#include "cli/host_code.h"
+#include "cli/report.h"
+#include "driver/host_code.h"
 #include "codegen_c/machine/machine.h"
 #include "frontend/tensors/samples.h"
 #include "quantize/compare.h"
-#include "relay_ir/passes/pipeline.h"
 #include "runtime/engine/engine.h"
 
 enum { SHOWN = 10 }; /* layers on standard output */
@@ -21,18 +21,18 @@ struct compared {
 
 static bool load_both(struct cli *cli, struct compared *both)
 {
-    const struct pipeline_options prepare = { .part = PIPELINE_PREPARE,
-                                              .keep_recurrent = precision_keeps_recurrent(cli),
-                                              .log = stderr };
+    struct driver_state *driver = cli->driver;
+    const bool keep = precision_keeps_recurrent(driver);
 
-    both->reference = load_model(cli);
-    both->quantized = both->reference ? load_model(cli) : NULL;
+    both->reference = load_model(driver);
+    both->quantized = both->reference ? load_model(driver) : NULL;
     if (!both->quantized)
         return false;
-    collect_for_precision(cli, both->quantized);
-    simulate_precision(cli);
-    return pipeline_run(both->reference, &prepare) && pipeline_run(both->quantized, &prepare) &&
-           run_precision(cli, both->quantized, &prepare);
+    collect_for_precision(driver, both->quantized);
+    simulate_precision(driver);
+    driver->module = both->quantized;
+    return simplify_floats(driver, both->reference, keep) &&
+           simplify_floats(driver, both->quantized, keep) && stage_quantize(driver);
 }
 
 /* --- data: --data, or --input, or random numbers ---------------------------------------------- */
@@ -71,15 +71,15 @@ struct realised {
 
 static bool realise(struct cli *cli, struct realised *r)
 {
-    realise_precision(cli);
-    r->module = load_model(cli);
-    if (!r->module || !run_passes(cli, r->module))
+    realise_precision(cli->driver);
+    r->module = load_model(cli->driver);
+    if (!r->module || !run_passes(cli->driver, r->module))
         return false;
     function_number(r->module->main);
     r->n = r->module->main->ret->n_inputs;
     r->sums = arena_array(&cli->ctx->perm, struct loss_sums, r->n);
     r->same = arena_array(&cli->ctx->perm, int64_t, r->n);
-    return host_code_build(cli, r->module, false, &r->code);
+    return host_code_build(cli->driver, r->module, false, &r->code);
 }
 
 static double real_number(const struct tensor *tensor, const struct qtype *q, int64_t i)
@@ -127,7 +127,8 @@ static bool realised_sample(struct cli *cli, struct realised *r, struct engine *
     struct tensor *found = arena_array(scratch, struct tensor, r->n);
     struct bulk bulk = { 0 };
     bool ok = source->load(source->user, cli->ctx, &bulk, sample, inputs) &&
-              engine_run(engine, inputs, wanted, &bulk, NULL) && fit_inputs(cli, fn, inputs) &&
+              engine_run(engine, inputs, wanted, &bulk, NULL) &&
+              fit_inputs(cli->driver, fn, inputs) &&
               generated_run(r->code.generated, inputs, found, &bulk);
 
     for (int i = 0; i < r->n && ok; i++)
@@ -158,9 +159,9 @@ static bool compare(struct cli *cli, const struct compared *both, struct compari
 {
     const struct function *fn = both->reference->main;
     struct calibration_source source = { .n = 1 };
-    const bool on_data =
-        has_option(&cli->args, OPTION_DATA) && !has_option(&cli->args, OPTION_INPUT);
-    struct samples *samples = on_data ? open_samples(cli, fn, &source.n) : NULL;
+    const bool on_data = has_option(&cli->driver->args, OPTION_DATA) &&
+                         !has_option(&cli->driver->args, OPTION_INPUT);
+    struct samples *samples = on_data ? open_samples(cli->driver, fn, &source.n) : NULL;
     struct given given = { .n = fn->n_params };
     struct tensor *inputs;
     bool ok;
@@ -170,7 +171,7 @@ static bool compare(struct cli *cli, const struct compared *both, struct compari
     if (samples) {
         source.load = load_sample;
         source.user = samples;
-    } else if (load_inputs(cli, fn, &inputs)) {
+    } else if (load_inputs(cli->driver, fn, &inputs)) {
         given.inputs = inputs;
         source.load = load_given;
         source.user = &given;
@@ -179,7 +180,7 @@ static bool compare(struct cli *cli, const struct compared *both, struct compari
     }
     ok = compare_modules(cli->ctx, both->reference, both->quantized, &source, out) &&
          run_realised(cli, both, &source, realised);
-    out->random = !on_data && !has_option(&cli->args, OPTION_INPUT);
+    out->random = !on_data && !has_option(&cli->driver->args, OPTION_INPUT);
     samples_close(samples);
     return ok;
 }
@@ -197,7 +198,7 @@ static const char *json_path(struct cli *cli, const char *log)
 
 static bool write_logs(struct cli *cli, const struct comparison *comparison)
 {
-    const char *log = option_text(&cli->args, OPTION_OUTPUT, "precision_compare.log");
+    const char *log = option_text(&cli->driver->args, OPTION_OUTPUT, "precision_compare.log");
 
     compare_write_text(output_open(cli->outputs, log), comparison);
     compare_write_json(output_open(cli->outputs, json_path(cli, log)), comparison);
@@ -257,7 +258,7 @@ static void show_realised(struct cli *cli, const struct realised *r)
 
     say(cli, "%-61s %10s %10s %8s\n",
         arena_printf(&cli->ctx->perm, "results of the generated C (%s); above: simulated on oneDNN",
-                     cli->machine->name),
+                     cli->driver->machine->name),
         "1 - cosine", "noise", "argmax");
     for (int i = 0; i < r->n; i++) {
         const char *name = str_safe(&cli->ctx->perm, r->module->main->result_names[i], 60);
@@ -286,15 +287,13 @@ bool command_compare(struct cli *cli)
     int with;
     bool ok;
 
-    if (show_machines_wanted(cli)) {
-        list_machines(cli);
+    if (show_machines_wanted(cli))
         return true;
-    }
-    ok = option_word(cli->ctx, &cli->args, OPTION_WITH, executors, 0, &with);
-    ok = prepare_machine(cli) && ok;
-    if (!prepare_offload(cli) || !ok)
+    ok = option_word(cli->ctx, &cli->driver->args, OPTION_WITH, executors, 0, &with);
+    ok = prepare_machine(cli->driver) && ok;
+    if (!prepare_offload(cli->driver) || !ok)
         return false;
-    if (!precision_wanted(cli)) {
+    if (!precision_wanted(cli->driver)) {
         diag_error(cli->ctx, DIAG_USAGE, NULL, "'relayc compare' needs --precision, or --qtable");
         diag_help(cli->ctx, "for example --precision fp8; docs/guide/quantize.md lists them");
         return false;

@@ -7,12 +7,12 @@
 
 #include "base/str.h"
 #include "cli/cli.h"
+#include "cli/report.h"
 #include "cli/eval.h"
-#include "cli/host_code.h"
+#include "driver/host_code.h"
 #include "cli/progress.h"
 #include "codegen_c/machine/machine.h"
 #include "eval/run.h"
-#include "relay_ir/passes/pipeline.h"
 
 enum executor { WITH_GENERATED, WITH_ENGINE }; /* the former ships: the default */
 
@@ -38,7 +38,7 @@ static bool parse_request(struct cli *cli, struct request *r)
 {
     static const char *const executors[] = { "generated", "engine", NULL };
     static const char *const others[] = { "f32", NULL };
-    const struct arguments *args = &cli->args;
+    const struct arguments *args = &cli->driver->args;
     long long threads;
     int other;
     bool ok = eval_request_parse(cli, &r->eval);
@@ -53,9 +53,9 @@ static bool parse_request(struct cli *cli, struct request *r)
     if (r->with != WITH_GENERATED && has_option(args, OPTION_DETERMINISTIC))
         ok =
             diag_error(cli->ctx, DIAG_USAGE, NULL, "--deterministic says nothing to --with engine");
-    ok = prepare_machine(cli) && ok;
-    ok = prepare_offload(cli) && ok;
-    if (r->against && r->with != WITH_GENERATED && !precision_wanted(cli))
+    ok = prepare_machine(cli->driver) && ok;
+    ok = prepare_offload(cli->driver) && ok;
+    if (r->against && r->with != WITH_GENERATED && !precision_wanted(cli->driver))
         ok = diag_error(cli->ctx, DIAG_USAGE, NULL,
                         "--against f32 compares f32 with itself: give --precision or --qtable, or "
                         "leave out --with engine");
@@ -92,7 +92,7 @@ static struct answers *ask(struct cli *cli, const struct request *r, const struc
     if (with == WITH_ENGINE) {
         ok = eval_on_engine(cli->ctx, &run, answers);
     } else {
-        ok = host_code_build(cli, module, false, &code) &&
+        ok = host_code_build(cli->driver, module, false, &code) &&
              eval_on_generated(cli->ctx, &run, code.generated, answers);
         host_code_free(&code);
     }
@@ -107,12 +107,10 @@ static struct answers *ask(struct cli *cli, const struct request *r, const struc
 static struct answers *ask_f32(struct cli *cli, const struct request *r,
                                const struct eval_data *data)
 {
-    const struct pipeline_options prepare = { .part = PIPELINE_PREPARE, .log = stderr };
-    const struct pipeline_options fuse = { .part = PIPELINE_FUSE, .log = stderr };
-    struct module *module = load_model(cli);
+    struct module *module = load_model(cli->driver);
     struct answers *answers = NULL;
 
-    if (module && pipeline_run(module, &prepare) && pipeline_run(module, &fuse))
+    if (module && simplify_floats(cli->driver, module, false) && fuse_floats(cli->driver, module))
         answers = ask(cli, r, data, module, WITH_ENGINE, "samples in f32");
     module_free(module);
     return answers;
@@ -191,18 +189,19 @@ static void report(struct cli *cli, const struct request *r, const struct answer
         cJSON_AddStringToObject(cli->json, "with",
                                 r->with == WITH_GENERATED ? "generated" : "engine");
         if (r->with == WITH_GENERATED)
-            cJSON_AddStringToObject(cli->json, "target", cli->machine->name);
+            cJSON_AddStringToObject(cli->json, "target", cli->driver->machine->name);
         list = cJSON_AddArrayToObject(cli->json, "metrics");
     }
     report_precision(cli);
     say(cli, "%lld sample%s, judged by %s%s\n", (long long)now->n, str_plural(now->n),
         r->with == WITH_GENERATED
-            ? arena_printf(&cli->ctx->perm, "the generated C (%s)", cli->machine->name)
+            ? arena_printf(&cli->ctx->perm, "the generated C (%s)", cli->driver->machine->name)
             : "oneDNN",
         was ? "; f32 by oneDNN" : "");
     if (was)
         say(cli, "%-10s %10s %10s  %17s  %9s  %s\n", "metric", "f32",
-            precision_wanted(cli) ? "quantised" : "generated", "change", "agree", "lost / won");
+            precision_wanted(cli->driver) ? "quantised" : "generated", "change", "agree",
+            "lost / won");
     for (int i = 0; i < r->eval.n_metrics; i++)
         report_row(cli, list, r->eval.metrics[i], was, now);
 }
@@ -212,10 +211,11 @@ static void report(struct cli *cli, const struct request *r, const struct answer
 static struct answers *ask_model(struct cli *cli, const struct request *r,
                                  const struct eval_data *data, struct module *module)
 {
-    if (r->with == WITH_ENGINE && precision_wanted(cli))
-        simulate_precision(cli);
-    return run_passes(cli, module) ? ask(cli, r, data, module, (enum executor)r->with, "samples")
-                                   : NULL;
+    if (r->with == WITH_ENGINE && precision_wanted(cli->driver))
+        simulate_precision(cli->driver);
+    return run_passes(cli->driver, module)
+               ? ask(cli, r, data, module, (enum executor)r->with, "samples")
+               : NULL;
 }
 
 bool command_eval(struct cli *cli)
@@ -226,14 +226,12 @@ bool command_eval(struct cli *cli)
     struct module *module;
     bool ok;
 
-    if (show_machines_wanted(cli)) {
-        list_machines(cli);
+    if (show_machines_wanted(cli))
         return true;
-    }
     if (!parse_request(cli, &request))
         return false;
-    module = load_model(cli);
-    ok = module && check_no_regions(cli, module, "relayc eval") &&
+    module = load_model(cli->driver);
+    ok = module && check_no_regions(cli->driver, module, "relayc eval") &&
          eval_data_open(cli, &request.eval, module->main, &data);
     if (ok && request.against) {
         was = ask_f32(cli, &request, &data);

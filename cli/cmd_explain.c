@@ -7,7 +7,7 @@
 
 bool command_explain(struct cli *cli)
 {
-    const char *text = cli->args.operands[0];
+    const char *text = cli->driver->args.operands[0];
     char *end;
     const long number = strtol(text + strspn(text, "Rr"), &end, 10);
     const char *title = diag_title((enum diag_code)number);

@@ -76,7 +76,7 @@ static bool show(struct cli *cli, struct module *module)
     struct str text = { .arena = &cli->ctx->perm };
 
     module_sweep(module);
-    if (has_option(&cli->args, OPTION_IR)) {
+    if (has_option(&cli->driver->args, OPTION_IR)) {
         module_print(module, &text);
         if (cli->json)
             cJSON_AddStringToObject(cli->json, "ir", str_text(&text));
@@ -84,7 +84,7 @@ static bool show(struct cli *cli, struct module *module)
             fputs(str_text(&text), stdout);
         return true;
     }
-    say(cli, "%s: opset %d%s%s\n", str_safe(&cli->ctx->perm, cli->args.operands[0], 4096),
+    say(cli, "%s: opset %d%s%s\n", str_safe(&cli->ctx->perm, cli->driver->args.operands[0], 4096),
         module->opset, *module->producer ? ", by " : "",
         str_safe(&cli->ctx->perm, module->producer, 100));
     if (cli->json)
@@ -141,27 +141,27 @@ static void list_operators(struct cli *cli)
 
 bool command_inspect(struct cli *cli)
 {
-    const bool passes = has_option(&cli->args, OPTION_DUMP_AFTER) ||
-                        has_option(&cli->args, OPTION_TIME_PASSES) ||
-                        has_option(&cli->args, OPTION_STATS);
+    const bool passes = has_option(&cli->driver->args, OPTION_DUMP_AFTER) ||
+                        has_option(&cli->driver->args, OPTION_TIME_PASSES) ||
+                        has_option(&cli->driver->args, OPTION_STATS);
     struct module *module;
     bool ok;
 
-    if (has_option(&cli->args, OPTION_PASSES)) {
+    if (has_option(&cli->driver->args, OPTION_PASSES)) {
         list_passes(cli);
         return true;
     }
-    if (has_option(&cli->args, OPTION_OPERATORS)) {
+    if (has_option(&cli->driver->args, OPTION_OPERATORS)) {
         list_operators(cli);
         return true;
     }
-    ok = check_dump_option(cli);
-    if (!prepare_offload(cli) || !ok)
+    ok = check_dump_option(cli->driver);
+    if (!prepare_offload(cli->driver) || !ok)
         return false;
-    module = load_model(cli);
+    module = load_model(cli->driver);
     if (!module)
         return false;
-    ok = show(cli, module) && (!passes || run_passes(cli, module));
+    ok = show(cli, module) && (!passes || run_passes(cli->driver, module));
     module_free(module);
     return ok;
 }

@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "cli/cli.h"
-#include "cli/host_code.h"
+#include "driver/host_code.h"
 #include "frontend/tensors/tensor_file.h"
 #include "runtime/engine/engine.h"
 #include "simulate/simulate.h"
@@ -15,7 +15,7 @@ static bool run_engine(struct cli *cli, struct function *fn, const struct tensor
                        struct tensor *outputs)
 {
     struct engine *engine = engine_new(cli->ctx, fn);
-    const bool ok = engine && engine_run(engine, inputs, outputs, &cli->bulk, NULL);
+    const bool ok = engine && engine_run(engine, inputs, outputs, &cli->driver->bulk, NULL);
 
     if (engine)
         engine_free(engine);
@@ -26,8 +26,8 @@ static bool run_generated(struct cli *cli, struct module *module, const struct t
                           struct tensor *outputs)
 {
     struct host_code code;
-    bool ok = host_code_build(cli, module, true, &code) &&
-              generated_begin(code.generated, inputs, outputs, &cli->bulk);
+    bool ok = host_code_build(cli->driver, module, true, &code) &&
+              generated_begin(code.generated, inputs, outputs, &cli->driver->bulk);
 
     /* Region by region, so that a message about a crash can name it. */
     for (int i = 0; ok && i < code.result.n_regions; i++)
@@ -42,10 +42,10 @@ static bool execute(struct cli *cli, struct module *module, enum executor with,
     switch (with) {
     case WITH_ENGINE: return run_engine(cli, module->main, inputs, outputs);
     case WITH_REFERENCE:
-        return interpret(cli->ctx, module->main, inputs, outputs, &cli->bulk, NULL);
+        return interpret(cli->ctx, module->main, inputs, outputs, &cli->driver->bulk, NULL);
     case WITH_GENERATED: return run_generated(cli, module, inputs, outputs);
     case WITH_SIMULATION:
-        return simulate(cli->ctx, module->main, NULL, inputs, outputs, &cli->bulk, NULL);
+        return simulate(cli->ctx, module->main, NULL, inputs, outputs, &cli->driver->bulk, NULL);
     }
     return false;
 }
@@ -53,7 +53,7 @@ static bool execute(struct cli *cli, struct module *module, enum executor with,
 /* Before anything runs: are there as many files as outputs? */
 static bool check_output_files(struct cli *cli, const struct function *fn)
 {
-    const struct option_values *files = &cli->args.options[OPTION_OUTPUT];
+    const struct option_values *files = &cli->driver->args.options[OPTION_OUTPUT];
     bool ok = files->n <= fn->ret->n_inputs;
 
     for (int i = 0; i < files->n; i++)
@@ -68,7 +68,7 @@ static bool check_output_files(struct cli *cli, const struct function *fn)
 
 static bool write_outputs(struct cli *cli, const struct function *fn, const struct tensor *outputs)
 {
-    const struct option_values *files = &cli->args.options[OPTION_OUTPUT];
+    const struct option_values *files = &cli->driver->args.options[OPTION_OUTPUT];
     struct named_tensors all = { .n = fn->ret->n_inputs };
     bool ok = true;
 
@@ -131,28 +131,28 @@ bool command_run(struct cli *cli)
     int with;
     bool ok;
 
-    ok = option_word(cli->ctx, &cli->args, OPTION_WITH, executors, WITH_ENGINE, &with);
+    ok = option_word(cli->ctx, &cli->driver->args, OPTION_WITH, executors, WITH_ENGINE, &with);
     if (show_machines_wanted(cli))
         return true;
-    if (ok && with != WITH_GENERATED && has_option(&cli->args, OPTION_TARGET))
+    if (ok && with != WITH_GENERATED && has_option(&cli->driver->args, OPTION_TARGET))
         ok = diag_error(cli->ctx, DIAG_USAGE, NULL,
                         "--target says nothing without --with generated");
-    if (ok && with != WITH_GENERATED && has_option(&cli->args, OPTION_DETERMINISTIC))
+    if (ok && with != WITH_GENERATED && has_option(&cli->driver->args, OPTION_DETERMINISTIC))
         ok = diag_error(cli->ctx, DIAG_USAGE, NULL,
                         "--deterministic says nothing without --with generated");
-    if (ok && with != WITH_GENERATED && has_option(&cli->args, OPTION_POOL))
+    if (ok && with != WITH_GENERATED && has_option(&cli->driver->args, OPTION_POOL))
         ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "--pool says nothing without --with generated");
-    if (ok && with == WITH_SIMULATION && has_option(&cli->args, OPTION_OFFLOAD))
+    if (ok && with == WITH_SIMULATION && has_option(&cli->driver->args, OPTION_OFFLOAD))
         ok = diag_error(cli->ctx, DIAG_USAGE, NULL,
                         "--with simulation computes what our own C does, without --offload");
-    ok = prepare_machine(cli) && ok;
-    ok = prepare_pools(cli) && ok;
-    if (!prepare_offload(cli) || !ok)
+    ok = prepare_machine(cli->driver) && ok;
+    ok = prepare_pools(cli->driver) && ok;
+    if (!prepare_offload(cli->driver) || !ok)
         return false;
-    module = load_model(cli);
+    module = load_model(cli->driver);
     ok = module && check_output_files(cli, module->main) &&
-         load_inputs(cli, module->main, &inputs) && run_passes(cli, module) &&
-         fit_inputs(cli, module->main, inputs);
+         load_inputs(cli->driver, module->main, &inputs) && run_passes(cli->driver, module) &&
+         fit_inputs(cli->driver, module->main, inputs);
     if (ok) {
         outputs = arena_array(&cli->ctx->perm, struct tensor, module->main->ret->n_inputs);
         ok = execute(cli, module, (enum executor)with, inputs, outputs) &&

@@ -7,7 +7,7 @@
 
 #include "base/str.h"
 #include "cli/cli.h"
-#include "cli/precision.h"
+#include "driver/precision.h"
 #include "cli/progress.h"
 #include "cli/search_judge.h"
 #include "cli/search_price.h"
@@ -49,7 +49,7 @@ struct request {
 static bool parse_rules(struct request *r)
 {
     struct ctx *ctx = r->cli->ctx;
-    const char *text = option_text(&r->cli->args, OPTION_RULES, DEFAULT_RULES);
+    const char *text = option_text(&r->cli->driver->args, OPTION_RULES, DEFAULT_RULES);
     struct scale_rule *rules = arena_array(&ctx->perm, struct scale_rule, strlen(text) + 1);
     bool ok = true;
 
@@ -74,7 +74,7 @@ static bool parse_rules(struct request *r)
 static bool parse_tensors(struct request *r)
 {
     struct arena *arena = &r->cli->ctx->perm;
-    const char *text = option_text(&r->cli->args, OPTION_TENSORS, "");
+    const char *text = option_text(&r->cli->driver->args, OPTION_TENSORS, "");
     const char **names = arena_array(arena, const char *, strlen(text) + 1);
 
     for (const char *at = text; *at;) {
@@ -92,12 +92,12 @@ static bool parse_tensors(struct request *r)
 static bool parse_choices(struct request *r)
 {
     struct ctx *ctx = r->cli->ctx;
-    const struct precision *own = &r->cli->precision->options.precision;
-    const char *text = option_text(&r->cli->args, OPTION_CHOICES, "int8w+int8w=i4+f16w");
+    const struct precision *own = &r->cli->driver->precision->options.precision;
+    const char *text = option_text(&r->cli->driver->args, OPTION_CHOICES, "int8w+int8w=i4+f16w");
     struct precision *choices = arena_array(&ctx->perm, struct precision, strlen(text) + 2);
     bool ok = true;
 
-    if (!has_option(&r->cli->args, OPTION_CHOICES))
+    if (!has_option(&r->cli->driver->args, OPTION_CHOICES))
         choices[r->options.n_choices++] = *own;
     for (const char *at = text; *at;) {
         const size_t n = strcspn(at, "+");
@@ -140,7 +140,7 @@ static void find_rank(struct request *r)
 
     r->rank = launcher_number(ranks, 0);
     r->n_ranks = launcher_number(sizes, 1);
-    if (!has_option(&r->cli->args, OPTION_THREADS) && n_local > 1)
+    if (!has_option(&r->cli->driver->args, OPTION_THREADS) && n_local > 1)
         r->search.n_threads = r->search.n_threads > n_local ? r->search.n_threads / n_local : 1;
 }
 
@@ -148,11 +148,14 @@ static bool parse_numbers(struct request *r)
 {
     struct cli *cli = r->cli;
     long long max_float, trials;
-    bool ok = option_real(cli->ctx, &cli->args, OPTION_TARGET_COS, 0.99, &r->options.target);
+    bool ok =
+        option_real(cli->ctx, &cli->driver->args, OPTION_TARGET_COS, 0.99, &r->options.target);
 
-    ok = option_integer(cli->ctx, &cli->args, OPTION_MAX_FLOAT_LAYERS, MAX_FLOAT, &max_float) && ok;
-    ok = option_bytes(cli->ctx, &cli->args, OPTION_MEM, default_mem, &r->search.mem) && ok;
-    ok = option_integer(cli->ctx, &cli->args, OPTION_TRIALS, DEFAULT_TRIALS, &trials) && ok;
+    ok = option_integer(cli->ctx, &cli->driver->args, OPTION_MAX_FLOAT_LAYERS, MAX_FLOAT,
+                        &max_float) &&
+         ok;
+    ok = option_bytes(cli->ctx, &cli->driver->args, OPTION_MEM, default_mem, &r->search.mem) && ok;
+    ok = option_integer(cli->ctx, &cli->driver->args, OPTION_TRIALS, DEFAULT_TRIALS, &trials) && ok;
     ok = search_price_prepare(cli, &r->price, &r->options) && ok;
     r->options.n_trials = trials < 1 ? 1 : trials < 1000 ? (int)trials : 1000;
     r->options.max_float = max_float < 1 << 20 ? (int)max_float : 1 << 20;
@@ -165,7 +168,7 @@ static bool parse_numbers(struct request *r)
 static bool check_given(struct request *r)
 {
     struct cli *cli = r->cli;
-    const struct precision_request *p = cli->precision;
+    const struct precision_request *p = cli->driver->precision;
     bool ok = true;
 
     if (!p->data)
@@ -188,12 +191,12 @@ static bool parse_request(struct request *r)
     const char *names[N_STRATEGIES + 1] = { NULL };
     struct cli *cli = r->cli;
     int measure;
-    bool ok = prepare_precision(cli);
+    bool ok = prepare_precision(cli->driver);
 
     for (int i = 0; i < N_STRATEGIES; i++)
         names[i] = strategies[i].name;
-    ok = option_word(cli->ctx, &cli->args, OPTION_STRATEGY, names, 0, &r->strategy) && ok;
-    ok = option_word(cli->ctx, &cli->args, OPTION_MEASURE, measures, 0, &measure) && ok;
+    ok = option_word(cli->ctx, &cli->driver->args, OPTION_STRATEGY, names, 0, &r->strategy) && ok;
+    ok = option_word(cli->ctx, &cli->driver->args, OPTION_MEASURE, measures, 0, &measure) && ok;
     ok = parse_rules(r) && ok;
     ok = parse_tensors(r) && ok;
     ok = parse_choices(r) && ok;
@@ -201,21 +204,23 @@ static bool parse_request(struct request *r)
     ok = ok && check_given(r);
     if (!ok)
         return false;
-    r->search.n_threads = cli->precision->options.n_threads;
+    r->search.n_threads = cli->driver->precision->options.n_threads;
     find_rank(r);
     r->search.measure = (enum measure)measure;
-    if (has_option(&cli->args, OPTION_METRIC)) {
+    if (has_option(&cli->driver->args, OPTION_METRIC)) {
         r->judge = search_judge_new(cli);
         r->search.measure = MEASURE_TASK;
         ok = r->judge != NULL;
     }
     if (!ok)
         return false;
-    r->prefix = option_text(&cli->args, OPTION_OUTPUT, DEFAULT_PREFIX);
+    r->prefix = option_text(&cli->driver->args, OPTION_OUTPUT, DEFAULT_PREFIX);
     r->search.log = arena_printf(&cli->ctx->perm, "%s.jsonl", r->prefix);
-    r->search.calib = cli->precision->options.calib;
-    r->options.precision = cli->precision->options.precision;
-    r->options.loss = has_option(&cli->args, OPTION_LOSS) ? cli->precision->options.loss : LOSS_KLD;
+    r->search.calib = cli->driver->precision->options.calib;
+    r->options.precision = cli->driver->precision->options.precision;
+    r->options.loss = has_option(&cli->driver->args, OPTION_LOSS)
+                          ? cli->driver->precision->options.loss
+                          : LOSS_KLD;
     return true;
 }
 
@@ -242,7 +247,7 @@ static bool copy_inputs(struct request *r, const struct function *fn,
         for (int i = 0; i < fn->n_params && ok; i++) { /* may be borrowed from the samples */
             struct tensor *input = &inputs[s * fn->n_params + i];
             const size_t bytes = type_bytes(&input->type);
-            void *copy = bulk_alloc(&cli->bulk, bytes);
+            void *copy = bulk_alloc(&cli->driver->bulk, bytes);
 
             memcpy(copy, input->data, bytes);
             input->data = copy;
@@ -262,12 +267,12 @@ static bool load_inputs_of_search(struct request *r, const struct function *fn)
     struct samples *samples = NULL;
     bool ok;
 
-    if (!has_option(&cli->args, OPTION_LIMIT))
-        cli->precision->limit = DEFAULT_SAMPLES;
-    if (r->judge && !search_judge_open(r->judge, fn, cli->precision->limit, &source))
+    if (!has_option(&cli->driver->args, OPTION_LIMIT))
+        cli->driver->precision->limit = DEFAULT_SAMPLES;
+    if (r->judge && !search_judge_open(r->judge, fn, cli->driver->precision->limit, &source))
         return false;
     if (!source.load) {
-        samples = open_samples(cli, fn, &source.n);
+        samples = open_samples(cli->driver, fn, &source.n);
         source.load = load_sample;
         source.user = samples;
         if (!samples)
@@ -320,16 +325,15 @@ static bool search_module(struct request *r, struct module *module)
 
 bool command_search(struct cli *cli)
 {
-    const struct pipeline_options prepare = { .part = PIPELINE_PREPARE, .log = stderr };
     struct request request = { .cli = cli };
     struct module *module;
     bool ok;
 
     if (!parse_request(&request))
         return false;
-    module = load_model(cli);
-    ok = module && pipeline_run(module, &prepare) &&
-         check_no_regions(cli, module, "relayc search") &&
+    module = load_model(cli->driver);
+    ok = module && simplify_floats(cli->driver, module, false) &&
+         check_no_regions(cli->driver, module, "relayc search") &&
          load_inputs_of_search(&request, module->main) && search_module(&request, module);
     module_free(module);
     return ok;

@@ -3,6 +3,7 @@
  */
 #include "base/str.h"
 #include "cli/cli.h"
+#include "cli/report.h"
 #include "partition/explain.h"
 
 static const char *const format_names[] = {
@@ -46,7 +47,7 @@ static void list_targets(struct cli *cli)
 {
     cJSON *list = add_array(cli->json, "targets");
 
-    for (const struct target *t = cli->offload.targets.first; t; t = t->next) {
+    for (const struct target *t = cli->driver->offload.targets.first; t; t = t->next) {
         cJSON *row = add_item(list, cJSON_CreateObject());
 
         say(cli, "%-12s %-7s %3d composite%s%s\n", t->name, format_names[t->format], t->n_rows,
@@ -216,28 +217,29 @@ static void show_target(struct cli *cli, const struct target *target)
 /* The passes up to the last that chooses; the graph is not rewritten. */
 static bool choose(struct cli *cli, struct module *module)
 {
-    const struct pipeline_options prepare = { .part = PIPELINE_PREPARE };
-    const struct pipeline_options all = { 0 }, until = { .stop_after = "cost" };
+    const struct pipeline_options until = { .stop_after = "cost" };
+    struct driver_state *driver = cli->driver;
 
-    collect_for_precision(cli, module);
-    if (!pipeline_run(module, &prepare) ||
-        (precision_wanted(cli) && !run_precision(cli, module, &all)))
+    driver->module = module;
+    collect_for_precision(driver, module);
+    if (!simplify_floats(driver, module, false) ||
+        (precision_wanted(driver) && !stage_quantize(driver)))
         return false;
-    cli->offload.partition = partition_new(module, &cli->offload.options);
-    if (!partition_run(cli->offload.partition, &until))
+    driver->offload.partition = partition_new(module, &driver->offload.options);
+    if (!partition_run(driver->offload.partition, &until))
         return false;
-    partition_explain(cli->offload.partition);
+    partition_explain(driver->offload.partition);
     return true;
 }
 
 static void show_explanation(struct cli *cli)
 {
-    const struct explanation *explanation = cli->offload.partition->explanation;
+    const struct explanation *explanation = cli->driver->offload.partition->explanation;
     struct str text = { .arena = &cli->ctx->perm };
 
     report_precision(cli);
-    explanation_print(explanation, option_text(&cli->args, OPTION_NODE, NULL), &cli->ctx->perm,
-                      &text);
+    explanation_print(explanation, option_text(&cli->driver->args, OPTION_NODE, NULL),
+                      &cli->ctx->perm, &text);
     say(cli, "%s", str_text(&text));
     if (cli->json)
         cJSON_AddItemToObject(cli->json, "explanation",
@@ -246,28 +248,28 @@ static void show_explanation(struct cli *cli)
 
 static bool explain(struct cli *cli)
 {
-    const char *model = option_text(&cli->args, OPTION_EXPLAIN, NULL);
+    const char *model = option_text(&cli->driver->args, OPTION_EXPLAIN, NULL);
     struct module *module;
     bool ok;
 
-    if (!offload_wanted(cli)) {
+    if (!offload_wanted(cli->driver)) {
         diag_error(cli->ctx, DIAG_USAGE, NULL, "--explain needs targets to choose among");
         diag_help(cli->ctx, "--offload names them, `relayc targets` lists them");
         return false;
     }
-    if (cli->args.n_operands > 0)
+    if (cli->driver->args.n_operands > 0)
         return diag_error(cli->ctx, DIAG_USAGE, NULL,
                           "--explain takes the model, so '%s' is one "
                           "too many",
-                          str_safe(&cli->ctx->perm, cli->args.operands[0], 80));
-    cli->args.operands = &model; /* what load_model reads */
-    cli->args.n_operands = 1;
-    module = load_model(cli);
+                          str_safe(&cli->ctx->perm, cli->driver->args.operands[0], 80));
+    cli->driver->args.operands = &model; /* what load_model reads */
+    cli->driver->args.n_operands = 1;
+    module = load_model(cli->driver);
     ok = module && choose(cli, module);
     if (ok)
         show_explanation(cli);
     module_free(module);
-    cli->args.n_operands = 0;
+    cli->driver->args.n_operands = 0;
     return ok;
 }
 
@@ -275,19 +277,20 @@ bool command_targets(struct cli *cli)
 {
     const struct target *target;
 
-    if (has_option(&cli->args, OPTION_NODE) && !has_option(&cli->args, OPTION_EXPLAIN))
+    if (has_option(&cli->driver->args, OPTION_NODE) &&
+        !has_option(&cli->driver->args, OPTION_EXPLAIN))
         return diag_error(cli->ctx, DIAG_USAGE, NULL, "--node says nothing without --explain");
-    if (!prepare_offload(cli))
+    if (!prepare_offload(cli->driver))
         return false;
-    if (has_option(&cli->args, OPTION_EXPLAIN))
+    if (has_option(&cli->driver->args, OPTION_EXPLAIN))
         return explain(cli);
-    if (cli->args.n_operands == 0) {
+    if (cli->driver->args.n_operands == 0) {
         list_targets(cli);
         say(cli, "\n");
         list_machines(cli);
         return true;
     }
-    target = find_target(cli, cli->args.operands[0]);
+    target = find_target(cli->driver, cli->driver->args.operands[0]);
     if (target)
         show_target(cli, target);
     return target != NULL;

@@ -23,7 +23,7 @@
 static bool parse_options(struct tuner *tuner)
 {
     struct cli *cli = tuner->cli;
-    const struct arguments *args = &cli->args;
+    const struct arguments *args = &cli->driver->args;
     bool ok = option_real(cli->ctx, args, OPTION_SECONDS, 0, &tuner->seconds);
 
     ok = option_real(cli->ctx, args, OPTION_TOLERANCE, DEFAULT_TOLERANCE, &tuner->tolerance) && ok;
@@ -49,7 +49,7 @@ static bool has_choices(const struct codegen_region *region)
 
 static bool is_asked_for(struct tuner *tuner, const struct codegen_region *region)
 {
-    const char *text = option_text(&tuner->cli->args, OPTION_REGIONS, "");
+    const char *text = option_text(&tuner->cli->driver->args, OPTION_REGIONS, "");
 
     return strstr(region->c_name, text) || strstr(region->signature, text);
 }
@@ -85,10 +85,10 @@ static bool collect_regions(struct tuner *tuner, struct module *module)
                                              .model_file = "",
                                              .model_sha256 = "",
                                              .command = "",
-                                             .machine = cli->machine,
+                                             .machine = cli->driver->machine,
                                              .ram = SIZE_MAX, /* region by region: no stripes */
-                                             .targets = cli->offload.targets.first
-                                                            ? &cli->offload.targets
+                                             .targets = cli->driver->offload.targets.first
+                                                            ? &cli->driver->offload.targets
                                                             : NULL };
     struct codegen_result *result = arena_new(&cli->ctx->perm, struct codegen_result);
     struct output_set set = { .ctx = cli->ctx };
@@ -103,11 +103,11 @@ static bool collect_regions(struct tuner *tuner, struct module *module)
         if (has_choices(&result->regions[i]) && is_asked_for(tuner, &result->regions[i]))
             add_region(tuner, &seen, &result->regions[i]);
     qsort(tuner->regions, (size_t)tuner->n_regions, sizeof *tuner->regions, by_work);
-    if (tuner->n_regions == 0 && has_option(&cli->args, OPTION_REGIONS))
+    if (tuner->n_regions == 0 && has_option(&cli->driver->args, OPTION_REGIONS))
         return diag_error(
             cli->ctx, DIAG_USAGE, NULL,
             "--regions: no region that could be tuned has '%s' in its name or signature",
-            str_safe(&cli->ctx->perm, option_text(&cli->args, OPTION_REGIONS, ""), 80));
+            str_safe(&cli->ctx->perm, option_text(&cli->driver->args, OPTION_REGIONS, ""), 80));
     return true;
 }
 
@@ -249,9 +249,9 @@ static const char *runner_name(struct tuner *tuner)
 static bool open_log(struct tuner *tuner)
 {
     struct cli *cli = tuner->cli;
-    const char *path = option_text(&cli->args, OPTION_OUTPUT, DEFAULT_LOG);
+    const char *path = option_text(&cli->driver->args, OPTION_OUTPUT, DEFAULT_LOG);
 
-    tuner->key = (struct tune_key){ .target = cli->machine->name,
+    tuner->key = (struct tune_key){ .target = cli->driver->machine->name,
                                     .compiler = tuner_compiler(tuner),
                                     .flags = tuner->bench.cflags,
                                     .cpu = cpu_name(tuner),
@@ -293,7 +293,7 @@ static void add_json(const struct tuner *tuner)
 static void report(const struct tuner *tuner)
 {
     struct cli *cli = tuner->cli;
-    const char *path = option_text(&cli->args, OPTION_OUTPUT, DEFAULT_LOG);
+    const char *path = option_text(&cli->driver->args, OPTION_OUTPUT, DEFAULT_LOG);
     int n_found = 0, n_wrong = 0;
 
     for (int i = 0; i < tuner->n_regions; i++) {
@@ -308,14 +308,16 @@ static void report(const struct tuner *tuner)
     if (n_wrong)
         say(cli, "%d trials gave other outputs: a bug in relayc, or in the compiler\n", n_wrong);
     say(cli, "  next    relayc compile %s --target %s --tune-log %s\n",
-        for_shell(cli, cli->args.operands[0]), cli->machine->name, for_shell(cli, path));
+        for_shell(cli->driver, cli->driver->args.operands[0]), cli->driver->machine->name,
+        for_shell(cli->driver, path));
 }
 
 /* --target is this machine where none is named. */
 static bool choose_machine(struct cli *cli)
 {
-    cli->machine = machine_find(cli->ctx, option_text(&cli->args, OPTION_TARGET, "host"));
-    return cli->machine != NULL;
+    cli->driver->machine =
+        machine_find(cli->ctx, option_text(&cli->driver->args, OPTION_TARGET, "host"));
+    return cli->driver->machine != NULL;
 }
 
 static bool load_and_tune(struct tuner *tuner)
@@ -326,10 +328,10 @@ static bool load_and_tune(struct tuner *tuner)
 
     if (!open_log(tuner))
         return false;
-    module = load_model(cli);
+    module = load_model(cli->driver);
     if (!module)
         return false;
-    ok = run_passes(cli, module) && collect_regions(tuner, module);
+    ok = run_passes(cli->driver, module) && collect_regions(tuner, module);
     if (ok) {
         bind_to_core();
         tuner->start = wall_seconds();
@@ -349,7 +351,7 @@ bool command_tune(struct cli *cli)
     if (show_machines_wanted(cli))
         return true;
     ok = choose_machine(cli) && ok;
-    if (!prepare_offload(cli) || !ok)
+    if (!prepare_offload(cli->driver) || !ok)
         return false;
     if (!tuner.bench.cflags)
         tuner.bench.cflags = bench_default_flags(cli);

@@ -33,7 +33,7 @@ static bool stores_small_numbers(const struct module *module)
 static bool check_options(struct cli *cli, double *tolerance)
 {
     static const char *const peers[] = { "onnxruntime", NULL };
-    const struct arguments *args = &cli->args;
+    const struct arguments *args = &cli->driver->args;
     int peer;
     bool ok = option_real(cli->ctx, args, OPTION_TOLERANCE, 1e-4, tolerance);
 
@@ -51,9 +51,9 @@ static bool check_options(struct cli *cli, double *tolerance)
 /* First of all: who asks for it wants to know at once that it is missing. */
 static bool start_peer(struct verification *v)
 {
-    if (!has_option(&v->cli->args, OPTION_AGAINST))
+    if (!has_option(&v->cli->driver->args, OPTION_AGAINST))
         return true;
-    if (!host_code_folder(v->cli, &v->folder))
+    if (!host_code_folder(v->cli->driver, &v->folder))
         return false;
     v->peer =
         onnxruntime_start(v->cli, &v->folder, "--against onnxruntime", true, &v->peer_version);
@@ -67,13 +67,14 @@ static bool keep_standard_input(struct verification *v)
     struct output_set set = { .ctx = cli->ctx };
     struct mapping input;
 
-    if (strcmp(cli->args.operands[0], "-") != 0)
+    if (strcmp(cli->driver->args.operands[0], "-") != 0)
         return true;
-    if (!host_code_folder(cli, &v->folder) || !file_map(cli->ctx, "-", &input))
+    if (!host_code_folder(cli->driver, &v->folder) || !file_map(cli->ctx, "-", &input))
         return false;
-    cli->args.operands[0] = host_code_path(
-        cli, &v->folder, input.size && input.data[0] == '{' ? "input.graph.json" : "input.onnx");
-    writer_write(output_open(&set, cli->args.operands[0]), input.data, input.size);
+    cli->driver->args.operands[0] =
+        host_code_path(cli->driver, &v->folder,
+                       input.size && input.data[0] == '{' ? "input.graph.json" : "input.onnx");
+    writer_write(output_open(&set, cli->driver->args.operands[0]), input.data, input.size);
     file_unmap(&input);
     return output_commit(&set);
 }
@@ -82,12 +83,12 @@ static bool load_both(struct verification *v)
 {
     if (!keep_standard_input(v))
         return false;
-    v->imported = load_model(v->cli);
-    v->module = v->imported ? load_model(v->cli) : NULL;
-    if (!v->module || !verify_load_inputs(v) || !run_passes(v->cli, v->module))
+    v->imported = load_model(v->cli->driver);
+    v->module = v->imported ? load_model(v->cli->driver) : NULL;
+    if (!v->module || !verify_load_inputs(v) || !run_passes(v->cli->driver, v->module))
         return false;
     function_number(v->module->main);
-    v->rounds = stores_small_numbers(v->module) || precision_wanted(v->cli);
+    v->rounds = stores_small_numbers(v->module) || precision_wanted(v->cli->driver);
     v->rounds_anew = v->rounds && !stores_small_numbers(v->imported);
     return verify_fit_inputs(v);
 }
@@ -100,9 +101,9 @@ bool command_verify(struct cli *cli)
     if (show_machines_wanted(cli))
         return true;
     ok = check_options(cli, &v.tolerance);
-    ok = prepare_machine(cli) && ok;
-    ok = prepare_pools(cli) && ok;
-    if (!prepare_offload(cli) || !ok)
+    ok = prepare_machine(cli->driver) && ok;
+    ok = prepare_pools(cli->driver) && ok;
+    if (!prepare_offload(cli->driver) || !ok)
         return false;
     ok = start_peer(&v) && load_both(&v) && verify_run_reference(&v) && verify_run_imported(&v) &&
          verify_ask_peer(&v) && verify_run_engine(&v) && verify_simulate(&v) &&

@@ -25,12 +25,12 @@ static bool add_metric(struct cli *cli, struct eval_request *r, const char *name
 
 static bool parse_metrics(struct cli *cli, struct eval_request *r)
 {
-    const char *at = option_text(&cli->args, OPTION_METRIC, NULL);
+    const char *at = option_text(&cli->driver->args, OPTION_METRIC, NULL);
     bool ok = true;
 
     if (!at) {
         diag_error(cli->ctx, DIAG_USAGE, NULL, "'relayc %s' needs --metric",
-                   command_name(cli->args.command));
+                   command_name(cli->driver->args.command));
         diag_help(cli->ctx, "metrics are %s", metric_list(&cli->ctx->perm));
         return false;
     }
@@ -55,7 +55,7 @@ static bool needs(const struct eval_request *r, enum labels labels)
 /* "CLASS" or "CLASS:SHARE" */
 static bool parse_present(struct cli *cli, struct eval_request *r)
 {
-    const char *text = option_text(&cli->args, OPTION_PRESENT, NULL);
+    const char *text = option_text(&cli->driver->args, OPTION_PRESENT, NULL);
     char *end;
     long class;
 
@@ -72,22 +72,23 @@ static bool parse_present(struct cli *cli, struct eval_request *r)
         r->present_share <= 1)
         return true;
     diag_error(cli->ctx, DIAG_USAGE, NULL, "--present: '%s' is neither CLASS nor CLASS:SHARE",
-               str_safe(&cli->ctx->perm, option_text(&cli->args, OPTION_PRESENT, ""), 80));
+               str_safe(&cli->ctx->perm, option_text(&cli->driver->args, OPTION_PRESENT, ""), 80));
     diag_help(cli->ctx, "0:0.005 asks for boxes of class 0 that cover half a percent of the image");
     return false;
 }
 
 static bool parse_decoding(struct cli *cli, struct eval_request *r)
 {
-    const char *text = option_text(&cli->args, OPTION_DECODE, NULL);
+    const char *text = option_text(&cli->driver->args, OPTION_DECODE, NULL);
     struct decoding *d = &r->task.decoding;
     long long most;
     bool ok;
 
     *d = decoding_default();
-    ok = option_real(cli->ctx, &cli->args, OPTION_LEAST_SCORE, d->least_score, &d->least_score);
-    ok = option_real(cli->ctx, &cli->args, OPTION_IOU, d->iou, &d->iou) && ok;
-    ok = option_integer(cli->ctx, &cli->args, OPTION_BOXES, d->most, &most) && ok;
+    ok = option_real(cli->ctx, &cli->driver->args, OPTION_LEAST_SCORE, d->least_score,
+                     &d->least_score);
+    ok = option_real(cli->ctx, &cli->driver->args, OPTION_IOU, d->iou, &d->iou) && ok;
+    ok = option_integer(cli->ctx, &cli->driver->args, OPTION_BOXES, d->most, &most) && ok;
     d->most = most < 1 << 20 ? most : 1 << 20;
     if (text && !decoder_parse(text, &d->decoder)) {
         ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "--decode: there is no '%s'",
@@ -108,7 +109,7 @@ static bool check_labels(struct cli *cli, const struct eval_request *r)
 
     if (!r->data)
         ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "'relayc %s' needs --data",
-                        command_name(cli->args.command));
+                        command_name(cli->driver->args.command));
     if (!r->labels && (classes || boxes)) {
         ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "what is right must be known: --labels");
         diag_help(cli->ctx, "a file of lines 'FILE LABEL', or for boxes a folder of YOLO's .txt "
@@ -120,14 +121,14 @@ static bool check_labels(struct cli *cli, const struct eval_request *r)
     if (r->is_present && !classes)
         ok = diag_error(cli->ctx, DIAG_USAGE, NULL,
                         "--present says nothing without top1, accuracy or auc");
-    if (has_option(&cli->args, OPTION_DECODE) && !boxes)
+    if (has_option(&cli->driver->args, OPTION_DECODE) && !boxes)
         ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "--decode says nothing without map or map50");
     return ok;
 }
 
 bool eval_request_parse(struct cli *cli, struct eval_request *r)
 {
-    const struct arguments *args = &cli->args;
+    const struct arguments *args = &cli->driver->args;
     const char *how = option_text(args, OPTION_PREPROCESS, NULL);
     bool ok;
 

@@ -1,9 +1,9 @@
 /* latency.h - how long generated C will take, from times that were measured of other networks.
  *
- * A log is what `relayc bench --json` has printed: regions with signatures (codegen_c/select/signature.h).
- * A region of the same signature takes as long, as operators, shapes and types are the same. One
- * that nobody has measured is scaled from those that are most like it (enum likeness), by
- * multiplications, or by bytes where there are none.
+ * A log is what `relayc bench --json` has printed: regions with signatures
+ * (codegen_c/select/signature.h). A region of the same signature takes as long, as operators,
+ * shapes and types are the same. One that nobody has measured is scaled from those that are most
+ * like it (enum likeness), by multiplications, or by bytes where there are none.
  *
  * What comes out is the sum of regions that run one by one, warm, on one core of what the log was
  * measured on. */

@@ -30,6 +30,40 @@ void say(const struct cli *cli, const char *format, ...)
     va_end(args);
 }
 
+/* --- what the driver tells -------------------------------------------------------------------- */
+
+static void show_note(void *user, const char *text)
+{
+    const struct cli *cli = user;
+    cJSON *list = cli->json ? cJSON_GetObjectItemCaseSensitive(cli->json, "notes") : NULL;
+
+    if (cli->json && !list)
+        list = cJSON_AddArrayToObject(cli->json, "notes");
+    if (list)
+        cJSON_AddItemToArray(list, cJSON_CreateString(text));
+    else if (!cli->quiet)
+        fprintf(stderr, "note: %s\n", text);
+}
+
+static void show_text(void *user, const char *text)
+{
+    say(user, "%s", text);
+}
+
+static void show_work(void *user, const char *what, int64_t done, int64_t n)
+{
+    struct cli *cli = user;
+
+    if (!cli->progress.start)
+        cli->progress = progress_begin(cli);
+    if (n)
+        progress_show(&cli->progress, what, done, n);
+    else
+        progress_end(&cli->progress);
+}
+
+/* --- the terminal ----------------------------------------------------------------------------- */
+
 static bool is_set(const char *variable)
 {
     const char *value = getenv(variable);
@@ -91,7 +125,7 @@ static void print_json(struct cli *cli)
 
 static void run(struct cli *cli)
 {
-    const struct arguments *args = &cli->args;
+    const struct arguments *args = &cli->driver->args;
 
     if (has_option(args, OPTION_VERSION)) {
         puts("relayc " RELAYC_VERSION);
@@ -140,26 +174,28 @@ static void finish(struct cli *cli, bool colour)
 
 int main(int argc, char **argv)
 {
-    struct cli cli = { .ctx = ctx_new(NULL) };
-    struct output_set outputs = { .ctx = cli.ctx };
+    struct ctx *ctx = ctx_new(NULL);
+    struct driver_state driver = { .ctx = ctx, .log = stderr };
+    struct output_set outputs = { .ctx = ctx };
+    struct cli cli = { .ctx = ctx, .driver = &driver, .outputs = &outputs };
+    const struct driver_events events = { show_note, show_text, show_work, &cli };
     bool colour;
     int code, late;
 
     interrupt_handle();
-    cli.outputs = &outputs;
-    if (arguments_parse(cli.ctx, argc, argv, &cli.args))
+    driver.events = &events;
+    if (arguments_parse(ctx, argc, argv, &driver.args))
         run(&cli);
-    colour = use_colour(cli.ctx, &cli.args);
+    colour = use_colour(ctx, &driver.args);
     if (cli.json)
         print_json(&cli);
     else
-        diag_print(cli.ctx, stderr, colour, 8);
-    code = diag_exit_code(cli.ctx);
-    diag_save(cli.ctx); /* they have been told */
+        diag_print(ctx, stderr, colour, 8);
+    code = diag_exit_code(ctx);
+    diag_save(ctx); /* they have been told */
     finish(&cli, colour);
-    late = diag_exit_code(cli.ctx);
-    partition_free(cli.offload.partition);
-    bulk_release(&cli.bulk);
-    ctx_free(cli.ctx);
+    late = diag_exit_code(ctx);
+    driver_free(&driver);
+    ctx_free(ctx);
     return late > code ? late : code;
 }

@@ -33,7 +33,7 @@ static const char *write_script(struct cli *cli, struct host_code *folder)
 {
     static const char name[] = "peer_onnxruntime.py";
     struct output_set set = { .ctx = cli->ctx };
-    const char *path = host_code_path(cli, folder, name);
+    const char *path = host_code_path(cli->driver, folder, name);
 
     writer_text(output_open(&set, path),
                 embedded_find(arena_printf(&cli->ctx->perm, "runtime/bench/%s", name))->text);
@@ -53,7 +53,7 @@ static const char *dims_text(struct arena *arena, const struct type *type)
 /* What is a constant of ours is an input of the model still. */
 static bool freeze_inputs(struct cli *cli, struct worker *worker)
 {
-    const struct option_values *frozen = &cli->args.options[OPTION_FREEZE];
+    const struct option_values *frozen = &cli->driver->args.options[OPTION_FREEZE];
     bool ok = true;
 
     for (int i = 0; i < frozen->n && ok; i++) {
@@ -68,13 +68,14 @@ struct worker *onnxruntime_start(struct cli *cli, struct host_code *folder, cons
                                  bool plain, const char **version)
 {
     const char *script = write_script(cli, folder), *python = find_python(cli->ctx), *says;
-    const char *words[] = { python, script, cli->args.operands[0], plain ? "plain" : NULL, NULL };
+    const char *words[] = { python, script, cli->driver->args.operands[0], plain ? "plain" : NULL,
+                            NULL };
     struct worker *worker;
 
     if (!script)
         return NULL;
-    worker =
-        worker_start(cli->ctx, "ONNX Runtime", words, host_code_path(cli, folder, "peer.messages"));
+    worker = worker_start(cli->ctx, "ONNX Runtime", words,
+                          host_code_path(cli->driver, folder, "peer.messages"));
     if (!worker || !(says = worker_ask(worker, NULL))) {
         diag_help(cli->ctx,
                   "%s runs '%s'; RELAYC_PYTHON names another Python, which needs the package "

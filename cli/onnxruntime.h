@@ -4,7 +4,8 @@
 #ifndef CLI_ONNXRUNTIME_H
 #define CLI_ONNXRUNTIME_H
 
-#include "cli/host_code.h"
+#include "cli/cli.h"
+#include "driver/host_code.h"
 #include "measure/worker.h"
 
 /* Starts it on the model that the command names, with --freeze; plain: without graph optimisations.

@@ -1,172 +1,13 @@
 #define _GNU_SOURCE /* getopt_long */
 #include "cli/options.h"
 
-#include <errno.h>
 #include <getopt.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
 
-enum {
-#define COMMAND(symbol, name, operands, least, most, summary) C_##symbol = 1 << COMMAND_##symbol,
-#include "cli/commands.def"
-#undef COMMAND
-    C_MODEL = C_BENCH | C_COMPARE | C_COMPILE | C_EVAL | C_INSPECT | C_RUN | C_TARGETS | C_TUNE |
-              C_VERIFY,
-    C_ANY = (1 << COMMAND_COUNT) - 1
-};
-
-static const struct {
-    const char *name, *operands;
-    int least, most;
-    const char *summary;
-} commands[COMMAND_COUNT] = {
-#define COMMAND(symbol, name, operands, least, most, summary)                                      \
-    { name, operands, least, most, summary },
-#include "cli/commands.def"
-#undef COMMAND
-};
-
-static const struct {
-    const char *name;
-    char letter;
-    const char *argument;
-    int commands;
-    const char *help;
-} options[OPTION_COUNT] = {
-#define OPTION(symbol, name, letter, argument, commands, help)                                     \
-    { name, letter, argument, commands, help },
-#include "cli/options.def"
-#undef OPTION
-};
-
 enum { LETTER_BASE = 256 }; /* getopt_long returns LETTER_BASE + index for a long option */
-
-const char *option_name(enum option_id option)
-{
-    return options[option].name;
-}
-
-const char *command_name(enum command command)
-{
-    return commands[command].name;
-}
-
-bool has_option(const struct arguments *args, enum option_id option)
-{
-    return args->options[option].n > 0;
-}
-
-const char *option_text(const struct arguments *args, enum option_id option, const char *missing)
-{
-    const struct option_values *values = &args->options[option];
-
-    return values->n ? values->at[values->n - 1] : missing;
-}
-
-static bool bad_value(struct ctx *ctx, enum option_id option, const char *found, const char *wanted)
-{
-    return diag_error(ctx, DIAG_USAGE, NULL, "--%s: '%s' is not %s", options[option].name,
-                      str_safe(&ctx->perm, found, 80), wanted);
-}
-
-bool option_real(struct ctx *ctx, const struct arguments *args, enum option_id option,
-                 double missing, double *out)
-{
-    const char *text = option_text(args, option, NULL);
-    char *end;
-
-    *out = missing;
-    if (!text)
-        return true;
-    *out = strtod(text, &end);
-    return (end != text && !*end && isfinite(*out) && *out >= 0) ||
-           bad_value(ctx, option, text, "a number of at least 0");
-}
-
-bool option_integer(struct ctx *ctx, const struct arguments *args, enum option_id option,
-                    long long missing, long long *out)
-{
-    const char *text = option_text(args, option, NULL);
-    char *end;
-
-    *out = missing;
-    if (!text)
-        return true;
-    errno = 0;
-    *out = strtoll(text, &end, 0);
-    return (end != text && !*end && !errno && *out >= 0) ||
-           bad_value(ctx, option, text, "a whole number of at least 0");
-}
-
-bool parse_bytes(const char *text, size_t *out)
-{
-    static const char letters[] = "KMG";
-    const size_t n_digits = strspn(text, "0123456789"), n = strspn(text, "0123456789.");
-    const char *suffix = text + n, *letter = *suffix ? strchr(letters, *suffix) : NULL;
-    const double unit = letter ? (double)(1 << 10 * (letter - letters + 1)) : 1;
-    char *end;
-    double number;
-
-    if (n_digits == 0 || (n > n_digits && !letter))
-        return false;
-    number = strtod(text, &end) * unit;
-    if (end != suffix || number >= 1e15)
-        return false;
-    *out = (size_t)number;
-    suffix += letter != NULL;
-    return !*suffix || strcmp(suffix, "B") == 0 || (letter && strcmp(suffix, "iB") == 0);
-}
-
-const char *bytes_text(struct arena *arena, size_t bytes)
-{
-    const bool mega = bytes >= 1 << 20 && bytes % (1 << 20) == 0;
-
-    if (mega || (bytes >= 1 << 10 && bytes % (1 << 10) == 0))
-        return arena_printf(arena, "%zu%c", bytes >> (mega ? 20 : 10), mega ? 'M' : 'K');
-    return arena_printf(arena, "%zu", bytes);
-}
-
-bool option_bytes(struct ctx *ctx, const struct arguments *args, enum option_id option,
-                  size_t missing, size_t *out)
-{
-    const char *text = option_text(args, option, NULL);
-
-    *out = missing;
-    return !text || parse_bytes(text, out) ||
-           bad_value(ctx, option, text, "a number of bytes such as 65536, 64K or 1.5M");
-}
-
-bool option_word(struct ctx *ctx, const struct arguments *args, enum option_id option,
-                 const char *const *words, int missing, int *out)
-{
-    const char *text = option_text(args, option, NULL);
-    struct str list = { .arena = &ctx->perm };
-
-    *out = missing;
-    if (!text)
-        return true;
-    for (int i = 0; words[i]; i++) {
-        if (strcmp(words[i], text) == 0) {
-            *out = i;
-            return true;
-        }
-        str_printf(&list, "%s%s", i ? (words[i + 1] ? ", " : " or ") : "", words[i]);
-    }
-    return bad_value(ctx, option, text, str_text(&list));
-}
-
-static void add_value(struct ctx *ctx, struct option_values *values, const char *text)
-{
-    const char **at = arena_array(&ctx->perm, const char *, values->n + 1);
-
-    if (values->n)
-        memcpy(at, values->at, (size_t)values->n * sizeof *at);
-    at[values->n++] = text;
-    values->at = at;
-}
 
 static void unknown_option(struct ctx *ctx, const char *word)
 {
@@ -174,7 +15,7 @@ static void unknown_option(struct ctx *ctx, const char *word)
     const size_t n = strcspn(word, "=");
 
     for (int i = 0; i < OPTION_COUNT; i++)
-        names[i] = options[i].name;
+        names[i] = option_rows[i].name;
     diag_error(ctx, DIAG_USAGE, NULL, "unknown option '%s'", str_safe(&ctx->perm, word, 80));
     nearest = str_starts(word, "--")
                   ? str_nearest(arena_strndup(&ctx->perm, word + 2, n > 2 ? n - 2 : 0), names,
@@ -189,7 +30,7 @@ static void unknown_command(struct ctx *ctx, const char *word)
     const char *names[COMMAND_COUNT], *nearest;
 
     for (int i = 0; i < COMMAND_COUNT; i++)
-        names[i] = commands[i].name;
+        names[i] = command_rows[i].name;
     diag_error(ctx, DIAG_USAGE, NULL, "unknown command '%s'", str_safe(&ctx->perm, word, 80));
     nearest = str_nearest(word, names, COMMAND_COUNT);
     if (nearest)
@@ -205,12 +46,12 @@ static void make_tables(struct option *longs, char *letters)
     *letters++ = '-';
     *letters++ = ':';
     for (int i = 0; i < OPTION_COUNT; i++) {
-        longs[i] =
-            (struct option){ options[i].name, options[i].argument ? required_argument : no_argument,
-                             NULL, LETTER_BASE + i };
-        if (options[i].letter) {
-            *letters++ = options[i].letter;
-            if (options[i].argument)
+        longs[i] = (struct option){ option_rows[i].name,
+                                    option_rows[i].argument ? required_argument : no_argument, NULL,
+                                    LETTER_BASE + i };
+        if (option_rows[i].letter) {
+            *letters++ = option_rows[i].letter;
+            if (option_rows[i].argument)
                 *letters++ = ':';
         }
     }
@@ -221,7 +62,7 @@ static void make_tables(struct option *longs, char *letters)
 static int option_of_letter(int letter)
 {
     for (int i = 0; i < OPTION_COUNT; i++)
-        if (options[i].letter && options[i].letter == letter)
+        if (option_rows[i].letter && option_rows[i].letter == letter)
             return i;
     return -1;
 }
@@ -239,7 +80,7 @@ static void operand(struct ctx *ctx, struct arguments *args, bool *named, const 
     }
     *named = true;
     for (int i = 0; i < COMMAND_COUNT; i++)
-        if (strcmp(commands[i].name, word) == 0)
+        if (strcmp(command_rows[i].name, word) == 0)
             args->command = (enum command)i;
     if (args->command == COMMAND_COUNT)
         unknown_command(ctx, word);
@@ -251,29 +92,30 @@ static void check_usage(struct ctx *ctx, const struct arguments *args)
     const enum command c = args->command;
 
     for (int i = 0; i < OPTION_COUNT; i++)
-        if (args->options[i].n && !(options[i].commands & (1 << c))) {
-            diag_error(ctx, DIAG_USAGE, NULL, "'relayc %s' has no option --%s", commands[c].name,
-                       options[i].name);
-            diag_help(ctx, "'relayc %s --help' lists its options", commands[c].name);
+        if (args->options[i].n && !(option_rows[i].commands & (1 << c))) {
+            diag_error(ctx, DIAG_USAGE, NULL, "'relayc %s' has no option --%s",
+                       command_rows[c].name, option_rows[i].name);
+            diag_help(ctx, "'relayc %s --help' lists its options", command_rows[c].name);
         }
-    if (args->n_operands > commands[c].most)
-        diag_error(ctx, DIAG_USAGE, NULL, "'relayc %s' takes %s, not also '%s'", commands[c].name,
-                   commands[c].operands,
-                   str_safe(&ctx->perm, args->operands[commands[c].most], 80));
-    if (args->n_operands < commands[c].least && !has_option(args, OPTION_PASSES) &&
+    if (args->n_operands > command_rows[c].most)
+        diag_error(ctx, DIAG_USAGE, NULL, "'relayc %s' takes %s, not also '%s'",
+                   command_rows[c].name, command_rows[c].operands,
+                   str_safe(&ctx->perm, args->operands[command_rows[c].most], 80));
+    if (args->n_operands < command_rows[c].least && !has_option(args, OPTION_PASSES) &&
         !has_option(args, OPTION_OPERATORS) &&
         strcmp(option_text(args, OPTION_TARGET, ""), "help") != 0 &&
         strcmp(option_text(args, OPTION_BOARD, ""), "help") != 0) {
-        diag_error(ctx, DIAG_USAGE, NULL, "'relayc %s' needs %s", commands[c].name,
-                   commands[c].operands);
-        diag_help(ctx, "'relayc %s --help' shows how it is used", commands[c].name);
+        diag_error(ctx, DIAG_USAGE, NULL, "'relayc %s' needs %s", command_rows[c].name,
+                   command_rows[c].operands);
+        diag_help(ctx, "'relayc %s --help' shows how it is used", command_rows[c].name);
     }
 }
 
 static bool is_shared(int option)
 {
     for (int i = 0; i < OPTION_COUNT; i++)
-        if (i != option && options[i].letter && options[i].letter == options[option].letter)
+        if (i != option && option_rows[i].letter &&
+            option_rows[i].letter == option_rows[option].letter)
             return true;
     return false;
 }
@@ -286,11 +128,11 @@ static void settle_letters(struct ctx *ctx, struct arguments *args,
         int meant = i;
 
         for (int k = 0; k < OPTION_COUNT && args->command != COMMAND_COUNT; k++)
-            if (options[k].letter == options[i].letter &&
-                (options[k].commands & (1 << args->command)))
+            if (option_rows[k].letter == option_rows[i].letter &&
+                (option_rows[k].commands & (1 << args->command)))
                 meant = k;
         for (int k = 0; k < shared[i].n; k++)
-            add_value(ctx, &args->options[meant], shared[i].at[k]);
+            option_add(ctx, &args->options[meant], shared[i].at[k]);
     }
 }
 
@@ -316,15 +158,15 @@ bool arguments_parse(struct ctx *ctx, int argc, char **argv, struct arguments *a
                        str_safe(&ctx->perm, argv[optind - 1], 80));
         else if (c == '?' && optopt >= LETTER_BASE)
             diag_error(ctx, DIAG_USAGE, NULL, "option --%s takes no value",
-                       options[optopt - LETTER_BASE].name);
+                       option_rows[optopt - LETTER_BASE].name);
         else if (c == '?')
             unknown_option(ctx,
                            optopt ? arena_printf(&ctx->perm, "-%c", optopt) : argv[optind - 1]);
         else if (short_option >= 0 && is_shared(short_option))
-            add_value(ctx, &shared[short_option], optarg ? optarg : "");
+            option_add(ctx, &shared[short_option], optarg ? optarg : "");
         else
-            add_value(ctx, &args->options[c >= LETTER_BASE ? c - LETTER_BASE : short_option],
-                      optarg ? optarg : "");
+            option_add(ctx, &args->options[c >= LETTER_BASE ? c - LETTER_BASE : short_option],
+                       optarg ? optarg : "");
     }
     for (; optind < argc; optind++) /* behind "--" */
         operand(ctx, args, &named, argv[optind]);
@@ -343,7 +185,7 @@ void print_overview(FILE *out)
           "  relayc run kws.onnx -i x.npy --output y.npy\n\n",
           out);
     for (int i = 0; i < COMMAND_COUNT; i++)
-        fprintf(out, "  %-9s  %s\n", commands[i].name, commands[i].summary);
+        fprintf(out, "  %-9s  %s\n", command_rows[i].name, command_rows[i].summary);
     fputs("\n'relayc COMMAND --help' for the options; docs/ for the rest.\n", out);
 }
 
@@ -351,23 +193,24 @@ static void print_option(FILE *out, int i)
 {
     char left[64];
 
-    snprintf(left, sizeof left, "%c%c%s --%s%s%s", options[i].letter ? '-' : ' ',
-             options[i].letter ? options[i].letter : ' ', options[i].letter ? "," : " ",
-             options[i].name, options[i].argument ? " " : "",
-             options[i].argument ? options[i].argument : "");
+    snprintf(left, sizeof left, "%c%c%s --%s%s%s", option_rows[i].letter ? '-' : ' ',
+             option_rows[i].letter ? option_rows[i].letter : ' ', option_rows[i].letter ? "," : " ",
+             option_rows[i].name, option_rows[i].argument ? " " : "",
+             option_rows[i].argument ? option_rows[i].argument : "");
     if (strlen(left) > 28)
-        fprintf(out, "  %s\n  %28s  %s\n", left, "", options[i].help);
+        fprintf(out, "  %s\n  %28s  %s\n", left, "", option_rows[i].help);
     else
-        fprintf(out, "  %-28s  %s\n", left, options[i].help);
+        fprintf(out, "  %-28s  %s\n", left, option_rows[i].help);
 }
 
 void print_command_help(FILE *out, enum command command)
 {
-    fprintf(out, "relayc %s %s [options]: %s\n\n", commands[command].name,
-            commands[command].operands, commands[command].summary);
+    fprintf(out, "relayc %s %s [options]: %s\n\n", command_rows[command].name,
+            command_rows[command].operands, command_rows[command].summary);
     for (int any = 0; any < 2; any++) {
         for (int i = 0; i < OPTION_COUNT; i++)
-            if ((options[i].commands & (1 << command)) && (options[i].commands == C_ANY) == any)
+            if ((option_rows[i].commands & (1 << command)) &&
+                (option_rows[i].commands == C_ANY) == any)
                 print_option(out, i);
         fputs(any ? "" : "\n", out);
     }

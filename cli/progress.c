@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include "cli/cli.h"
 #include "measure/rounds.h"
 
 struct progress progress_begin(const struct cli *cli)

@@ -2,7 +2,10 @@
 #ifndef CLI_PROGRESS_H
 #define CLI_PROGRESS_H
 
-#include "cli/cli.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+struct cli;
 
 struct progress {
     bool shown; /* a terminal looks on */

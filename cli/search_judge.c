@@ -123,7 +123,8 @@ static bool read_number(FILE *pipe, double *value)
 
 static bool run_program(struct search_judge *j, const char *path, struct ctx *ctx, double *value)
 {
-    const char *command = arena_printf(&ctx->scratch, "%s %s", j->program, for_shell(j->cli, path));
+    const char *command =
+        arena_printf(&ctx->scratch, "%s %s", j->program, for_shell(j->cli->driver, path));
     FILE *pipe;
     bool found;
     int status;
@@ -166,7 +167,7 @@ static bool end_program(void *user, void *trial, struct ctx *ctx, double *value)
 struct search_judge *search_judge_new(struct cli *cli)
 {
     struct search_judge *j = arena_new(&cli->ctx->perm, struct search_judge);
-    const char *text = option_text(&cli->args, OPTION_METRIC, "");
+    const char *text = option_text(&cli->driver->args, OPTION_METRIC, "");
 
     j->cli = cli;
     if (str_starts(text, "cmd:") && text[4]) {

@@ -18,7 +18,7 @@ static bool parse_latency(struct cli *cli, struct strategy_options *options)
         const char *name;
         double seconds;
     } units[] = { { "s", 1 }, { "ms", 1e-3 }, { "us", 1e-6 } };
-    const char *text = option_text(&cli->args, OPTION_LATENCY, NULL);
+    const char *text = option_text(&cli->driver->args, OPTION_LATENCY, NULL);
     char *end;
     double number;
 
@@ -40,12 +40,12 @@ static bool parse_latency(struct cli *cli, struct strategy_options *options)
 
 static bool read_logs(struct cli *cli, struct search_price *price)
 {
-    const struct option_values *files = &cli->args.options[OPTION_LATENCY_LOG];
+    const struct option_values *files = &cli->driver->args.options[OPTION_LATENCY_LOG];
     bool ok = true;
 
     for (int i = 0; i < files->n; i++)
         ok = latency_read(cli->ctx, files->at[i], &price->log) && ok;
-    if (!files->n && has_option(&cli->args, OPTION_LATENCY)) {
+    if (!files->n && has_option(&cli->driver->args, OPTION_LATENCY)) {
         ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "--latency needs --latency-log");
         diag_help(cli->ctx, "what relayc bench --json prints of the network in f32 and in each of "
                             "--choices, on the machine that counts (docs/guide/search.md)");
@@ -157,10 +157,10 @@ static bool price_proposal(void *user, struct search *search, const struct propo
 bool search_price_prepare(struct cli *cli, struct search_price *price,
                           struct strategy_options *options)
 {
-    bool ok = option_bytes(cli->ctx, &cli->args, OPTION_FLASH, 0, &options->flash);
+    bool ok = option_bytes(cli->ctx, &cli->driver->args, OPTION_FLASH, 0, &options->flash);
 
     *price = (struct search_price){ .cli = cli };
-    ok = option_bytes(cli->ctx, &cli->args, OPTION_RAM, 0, &options->ram) && ok;
+    ok = option_bytes(cli->ctx, &cli->driver->args, OPTION_RAM, 0, &options->ram) && ok;
     ok = parse_latency(cli, options) && ok;
     ok = read_logs(cli, price) && ok;
     options->price = price_proposal;

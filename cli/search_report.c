@@ -251,7 +251,7 @@ void search_say(const struct search_report *r, const struct search *search,
 {
     struct cli *cli = r->cli;
     const struct reuse_report kept = reuse_report(search->reuse);
-    const char *prefix = for_shell(cli, r->prefix);
+    const char *prefix = for_shell(cli->driver, r->prefix);
     const bool has_table = found->table || search->options->calib;
     double weights, macs;
 
@@ -279,6 +279,6 @@ void search_say(const struct search_report *r, const struct search *search,
     say(cli, "wrote %s.qtable, %s%s%s.log, %s.jsonl\n", r->prefix, has_table ? r->prefix : "",
         has_table ? ".calib.json, " : "", r->prefix, r->prefix);
     say(cli, "  next    relayc compile %s --qtable %s.qtable%s%s%s\n",
-        for_shell(cli, cli->args.operands[0]), prefix, has_table ? " --calib " : "",
+        for_shell(cli->driver, cli->driver->args.operands[0]), prefix, has_table ? " --calib " : "",
         has_table ? prefix : "", has_table ? ".calib.json" : "");
 }

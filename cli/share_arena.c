@@ -8,6 +8,7 @@
 
 #include "base/str.h"
 #include "cli/compile.h"
+#include "cli/report.h"
 
 static const char header_name[] = "shared_arena.h";
 
@@ -17,10 +18,10 @@ static const enum option_id of_models[] = { OPTION_NAME, OPTION_CALIB, OPTION_DA
 
 static bool check_options(struct cli *cli)
 {
-    const int n = cli->args.n_operands;
+    const int n = cli->driver->args.n_operands;
     bool ok = true;
 
-    if (!has_option(&cli->args, OPTION_SHARE_ARENA)) {
+    if (!has_option(&cli->driver->args, OPTION_SHARE_ARENA)) {
         ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "compile takes one model");
         diag_help(cli->ctx, "--share-arena compiles several, for one arena");
         return ok;
@@ -28,7 +29,7 @@ static bool check_options(struct cli *cli)
     if (n < 2)
         return diag_error(cli->ctx, DIAG_USAGE, NULL, "--share-arena: of at least two models");
     for (size_t i = 0; i < sizeof of_models / sizeof *of_models; i++) {
-        const int given = cli->args.options[of_models[i]].n;
+        const int given = cli->driver->args.options[of_models[i]].n;
 
         if (given != 0 && given != n && (given != 1 || of_models[i] == OPTION_NAME))
             ok = diag_error(cli->ctx, DIAG_USAGE, NULL,
@@ -40,16 +41,16 @@ static bool check_options(struct cli *cli)
 }
 
 /* The command line as if there were only model i. */
-static struct cli only_model(const struct cli *cli, int i)
+static struct driver_state only_model(const struct driver_state *driver, int i)
 {
-    struct cli own = *cli;
+    struct driver_state own = *driver;
 
-    own.args.operands = &cli->args.operands[i];
+    own.args.operands = &driver->args.operands[i];
     own.args.n_operands = 1;
     for (size_t k = 0; k < sizeof of_models / sizeof *of_models; k++) {
         struct option_values *values = &own.args.options[of_models[k]];
 
-        if (values->n == cli->args.n_operands)
+        if (values->n == driver->args.n_operands)
             *values = (struct option_values){ 1, &values->at[i] };
     }
     return own;
@@ -63,16 +64,16 @@ static bool same_symbols(const char *a, const char *b)
 }
 
 /* Two headers with the same macros would not do. */
-static bool check_names(struct cli *cli, const struct compilation *all, int n)
+static bool check_names(struct cli *cli, const struct driver_state *all, int n)
 {
-    const char *name = all[n].options.name;
+    const char *name = all[n].codegen.name;
 
     for (int i = 0; i <= n; i++) {
-        if (!same_symbols(i == n ? "shared" : all[i].options.name, name))
+        if (!same_symbols(i == n ? "shared" : all[i].codegen.name, name))
             continue;
         diag_error(cli->ctx, DIAG_USAGE, NULL,
                    "--share-arena: '%s' and '%s' are one prefix of symbols",
-                   i == n ? "shared" : all[i].options.name, name);
+                   i == n ? "shared" : all[i].codegen.name, name);
         diag_help(cli->ctx, "--name, once for each model, gives them others");
         return false;
     }
@@ -88,7 +89,7 @@ static const char *upper(struct arena *arena, const char *text)
     return copy;
 }
 
-static size_t greatest(const struct compilation *all, int n, int pool)
+static size_t greatest(const struct driver_state *all, int n, int pool)
 {
     size_t most = 0;
 
@@ -107,14 +108,14 @@ static bool has_arena(const struct codegen_options *options, int pool)
 }
 
 /* What NAME.h of each says must fit: it may have been written anew by itself. */
-static void write_asserts(struct writer *w, struct arena *arena, const struct compilation *all,
+static void write_asserts(struct writer *w, struct arena *arena, const struct driver_state *all,
                           int n, const char *constant)
 {
     for (int i = 0; i < n; i++)
         writer_printf(w,
                       "_Static_assert((int)%s_%s <= (int)SHARED_%s,\n"
                       "               \"%s: compile all models again, with --share-arena\");\n",
-                      upper(arena, all[i].options.name), constant, constant, all[i].options.name);
+                      upper(arena, all[i].codegen.name), constant, constant, all[i].codegen.name);
 }
 
 static const char *pool_constant(struct arena *arena, const struct codegen_options *options,
@@ -123,10 +124,10 @@ static const char *pool_constant(struct arena *arena, const struct codegen_optio
     return arena_printf(arena, "ARENA_%s_BYTES", upper(arena, options->pools[pool].name));
 }
 
-static void write_header(struct cli *cli, struct output_set *set, const struct compilation *all,
+static void write_header(struct cli *cli, struct output_set *set, const struct driver_state *all,
                          int n)
 {
-    const struct codegen_options *options = &all[0].options;
+    const struct codegen_options *options = &all[0].codegen;
     struct arena *arena = &cli->ctx->perm;
     struct writer *w = output_open(set, arena_printf(arena, "%s/%s", options->dir, header_name));
     const int n_pools = options->n_pools;
@@ -141,11 +142,11 @@ static void write_header(struct cli *cli, struct output_set *set, const struct c
                       "written or it runs.\n *\n"
                     : ".\n *\n");
     for (int i = 0; i < n; i++)
-        writer_printf(w, " *    %-20s %10zu bytes\n", all[i].options.name,
+        writer_printf(w, " *    %-20s %10zu bytes\n", all[i].codegen.name,
                       all[i].result.arena_bytes);
     writer_text(w, " */\n#ifndef SHARED_ARENA_H\n#define SHARED_ARENA_H\n\n");
     for (int i = 0; i < n; i++)
-        writer_printf(w, "#include \"%s.h\"\n", all[i].options.name);
+        writer_printf(w, "#include \"%s.h\"\n", all[i].codegen.name);
     writer_printf(w, "\n/* Bytes of the arena%s, and their alignment. */\nenum {\n",
                   n_pools ? ", of each pool" : "");
     if (!n_pools)
@@ -166,14 +167,14 @@ static void write_header(struct cli *cli, struct output_set *set, const struct c
 }
 
 /* Each alone may fit the flash. */
-static bool check_flash(struct cli *cli, const struct compilation *all, int n)
+static bool check_flash(struct cli *cli, const struct driver_state *all, int n)
 {
     const size_t allowed = all[0].budget.flash;
     size_t needed = 0;
 
     for (int i = 0; i < n; i++)
         needed += all[i].result.weight_bytes +
-                  (all[i].options.measured ? all[i].options.measured->other_flash : 0);
+                  (all[i].codegen.measured ? all[i].codegen.measured->other_flash : 0);
     if (!allowed || needed <= allowed)
         return true;
     return diag_error(
@@ -182,9 +183,9 @@ static bool check_flash(struct cli *cli, const struct compilation *all, int n)
         needed - allowed, all[0].budget.flash_source, allowed);
 }
 
-static void report_shared(struct cli *cli, const struct compilation *all, int n)
+static void report_shared(struct cli *cli, const struct driver_state *all, int n)
 {
-    const struct codegen_options *options = &all[0].options;
+    const struct codegen_options *options = &all[0].codegen;
     size_t sum = 0, most = 0;
 
     for (int i = 0; i < n; i++)
@@ -199,35 +200,45 @@ static void report_shared(struct cli *cli, const struct compilation *all, int n)
     }
 }
 
+/* Model i alone; its diagnostics and files are those of the command. */
+static struct cli command_of(const struct cli *cli, struct driver_state *driver, cJSON *list)
+{
+    struct cli own = *cli;
+
+    own.driver = driver;
+    if (list) {
+        own.json = cJSON_CreateObject();
+        cJSON_AddItemToArray(list, own.json);
+    }
+    return own;
+}
+
 bool compile_shared(struct cli *cli)
 {
-    const int n = cli->args.n_operands;
-    struct compilation *all = arena_array(&cli->ctx->perm, struct compilation, n);
+    const int n = cli->driver->args.n_operands;
+    struct driver_state *all = arena_array(&cli->ctx->perm, struct driver_state, n);
     struct cli *own = arena_array(&cli->ctx->perm, struct cli, n);
     cJSON *list = cli->json ? cJSON_AddArrayToObject(cli->json, "models") : NULL;
     bool ok = check_options(cli), fits = true;
 
     for (int i = 0; i < n && ok; i++) {
-        own[i] = only_model(cli, i);
-        if (list) {
-            own[i].json = cJSON_CreateObject();
-            cJSON_AddItemToArray(list, own[i].json);
-        }
-        ok = compile_model(&own[i], cli->outputs, &all[i]) && check_names(cli, all, i);
-        cli->bulk = own[i].bulk;
-        fits = fits && all[i].fits;
+        all[i] = only_model(cli->driver, i);
+        own[i] = command_of(cli, &all[i], list);
+        ok = compile_model(&own[i]) && check_names(cli, all, i);
+        fits = fits && all[i].budget.fits;
     }
     if (ok && !check_flash(cli, all, n)) {
         fits = false;
-        ok = has_option(&cli->args, OPTION_FORCE);
+        ok = has_option(&cli->driver->args, OPTION_FORCE);
     }
     if (ok)
         write_header(cli, cli->outputs, all, n);
     ok = ok && output_finish(cli->outputs);
     for (int i = 0; i < n; i++) {
         if (ok)
-            compile_report(&own[i], &all[i]);
+            report_compilation(&own[i]);
         module_free(all[i].module);
+        driver_free(&all[i]);
     }
     if (ok)
         report_shared(cli, all, n);

@@ -51,7 +51,7 @@ static void make_inputs(struct tuner *tuner, struct program *program)
 
     program->inputs = arena_array(arena, struct tensor, fn->n_params);
     for (int i = 0; i < fn->n_params; i++) {
-        program->inputs[i] = tensor_new(&tuner->cli->bulk, &fn->params[i]->type);
+        program->inputs[i] = tensor_new(&tuner->cli->driver->bulk, &fn->params[i]->type);
         fill(&program->inputs[i], &state);
     }
 }
@@ -88,7 +88,7 @@ static void forget_outputs(struct tuner *tuner)
         kept[n++] = bench->own.inputs[i].data;
     for (int i = 0; i < fn->ret->n_inputs; i++)
         kept[n++] = bench->outputs[i].data;
-    bulk_keep(&tuner->cli->bulk, kept, n);
+    bulk_keep(&tuner->cli->driver->bulk, kept, n);
 }
 
 static bool same_outputs(struct tuner *tuner, struct worker *worker, double *error)
@@ -135,7 +135,7 @@ void tuner_end_region(struct tuner *tuner)
 
     program_free(own);
     module_free(own->module);
-    bulk_release(&tuner->cli->bulk);
+    bulk_release(&tuner->cli->driver->bulk);
     *own = (struct program){ .module = NULL };
 }
 
@@ -162,7 +162,7 @@ const struct knob_range *tuner_knobs(void *user, const struct choice *choice)
                                              .model_file = "",
                                              .model_sha256 = "",
                                              .command = "",
-                                             .machine = cli->machine,
+                                             .machine = cli->driver->machine,
                                              .choices = choices_of(tuner, choice) };
     struct output_set set = { .ctx = cli->ctx };
     struct module *module = region_extract(cli->ctx, tuner->current->region->call->callee);
@@ -329,11 +329,11 @@ const char *tuner_compiler(struct tuner *tuner)
     const char *line = NULL;
     struct mapping said;
 
-    if (!host_code_folder(cli, &folder))
+    if (!host_code_folder(cli->driver, &folder))
         return NULL;
     job.include_dir = folder.dir;
-    job.output = host_code_path(cli, &folder, "version");
-    host_code_path(cli, &folder, "version.log");
+    job.output = host_code_path(cli->driver, &folder, "version");
+    host_code_path(cli->driver, &folder, "version.log");
     if (host_compile(cli->ctx, &job) &&
         file_map(cli->ctx, arena_printf(&cli->ctx->perm, "%s.log", job.output), &said)) {
         const char *text = (const char *)said.data;

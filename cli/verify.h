@@ -13,7 +13,7 @@
 #define CLI_VERIFY_H
 
 #include "cli/cli.h"
-#include "cli/host_code.h"
+#include "driver/host_code.h"
 #include "measure/worker.h"
 
 enum column { IMPORTED, ENGINE, GENERATED, N_COLUMNS };

@@ -111,7 +111,7 @@ static void add_whole(struct listing *list, struct verify_set *set)
     add(list, CODE_CALL)->region = -1;
     set->generated = arena_array(&list->v->cli->ctx->perm, struct tensor, fn->ret->n_inputs);
     for (int i = 0; i < fn->ret->n_inputs; i++) {
-        set->generated[i] = tensor_new(&list->v->cli->bulk, &fn->ret->inputs[i]->type);
+        set->generated[i] = tensor_new(&list->v->cli->driver->bulk, &fn->ret->inputs[i]->type);
         add_block(list, CODE_READ, 1 + fn->n_params + i, set->generated[i].data,
                   type_bytes(&set->generated[i].type));
     }
@@ -197,7 +197,7 @@ static bool generated_here(struct verification *v, struct host_code *code)
 {
     struct read_result *results = NULL;
     struct listing list;
-    bool ok = host_code_build(v->cli, v->module, true, code);
+    bool ok = host_code_build(v->cli->driver, v->module, true, code);
 
     if (!ok)
         return false;
@@ -215,7 +215,7 @@ static bool generated_here(struct verification *v, struct host_code *code)
  * whole network's alone may. */
 static bool generated_elsewhere(struct verification *v, struct host_code *code)
 {
-    bool ok = host_code_write(v->cli, v->module, true, NULL, code);
+    bool ok = host_code_write(v->cli->driver, v->module, true, NULL, code);
 
     v->on_target = true;
     for (int regions = 1; regions >= 0 && ok; regions--) {
@@ -241,10 +241,10 @@ bool verify_run_generated(struct verification *v)
 {
     struct host_code code = { 0 };
     const struct codegen_region *exception;
-    const bool ok = has_option(&v->cli->args, OPTION_CC) ? generated_elsewhere(v, &code)
-                                                         : generated_here(v, &code);
+    const bool ok = has_option(&v->cli->driver->args, OPTION_CC) ? generated_elsewhere(v, &code)
+                                                                 : generated_here(v, &code);
 
-    exception = ok && v->cli->deterministic ? simulate_exception(&code.result) : NULL;
+    exception = ok && v->cli->driver->deterministic ? simulate_exception(&code.result) : NULL;
     if (exception)
         v->exception = arena_strdup(&v->cli->ctx->perm, exception->c_name);
     host_code_free(&code);

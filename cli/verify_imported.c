@@ -354,7 +354,7 @@ bool verify_run_imported(struct verification *v)
 
         c.set = set;
         set->imported = arena_array(&v->cli->ctx->perm, struct tensor, fn->ret->n_inputs);
-        ok = interpret(v->cli->ctx, fn, set->given, set->imported, &v->cli->bulk, NULL) &&
+        ok = interpret(v->cli->ctx, fn, set->given, set->imported, &v->cli->driver->bulk, NULL) &&
              interpret(v->cli->ctx, fn, set->given, forced, &bulk, &observer);
         bulk_release(&bulk);
         for (int i = 0; i < fn->ret->n_inputs && ok; i++)

@@ -54,7 +54,7 @@ static void make_sets(struct verification *v, uint64_t seed, int n)
         set->what = arena_printf(&v->cli->ctx->perm, "made up %d", k + 1);
         set->given = arena_array(&v->cli->ctx->perm, struct tensor, fn->n_params);
         for (int i = 0; i < fn->n_params; i++) {
-            set->given[i] = tensor_new(&v->cli->bulk, &fn->params[i]->type);
+            set->given[i] = tensor_new(&v->cli->driver->bulk, &fn->params[i]->type);
             fill_made(&set->given[i], (enum made_kind)(k % MADE_KINDS), &state);
         }
     }
@@ -84,9 +84,9 @@ static bool read_sample(struct verification *v, struct samples *samples, int64_t
     bool ok;
 
     set->given = arena_array(&v->cli->ctx->perm, struct tensor, fn->n_params);
-    ok = samples_load(samples, v->cli->ctx, &v->cli->bulk, k, set->given);
+    ok = samples_load(samples, v->cli->ctx, &v->cli->driver->bulk, k, set->given);
     for (int i = 0; i < fn->n_params && ok; i++) {
-        const struct tensor own = tensor_new(&v->cli->bulk, &set->given[i].type);
+        const struct tensor own = tensor_new(&v->cli->driver->bulk, &set->given[i].type);
 
         memcpy(own.data, set->given[i].data, type_bytes(&own.type));
         set->given[i] = own;
@@ -98,7 +98,7 @@ static bool read_sample(struct verification *v, struct samples *samples, int64_t
 static bool read_samples(struct verification *v, uint64_t seed, int n)
 {
     int64_t there = 0;
-    struct samples *samples = open_samples(v->cli, v->imported->main, &there);
+    struct samples *samples = open_samples(v->cli->driver, v->imported->main, &there);
     bool ok = samples && there > 0;
 
     for (int k = 0; k < n && ok; k++) {
@@ -117,7 +117,7 @@ static bool read_samples(struct verification *v, uint64_t seed, int n)
 
 static bool fill_sets(struct verification *v, uint64_t seed, int n)
 {
-    if (n > 0 && has_option(&v->cli->args, OPTION_DATA))
+    if (n > 0 && has_option(&v->cli->driver->args, OPTION_DATA))
         return read_samples(v, seed, n);
     make_sets(v, seed, n);
     return true;
@@ -125,14 +125,14 @@ static bool fill_sets(struct verification *v, uint64_t seed, int n)
 
 static bool read_expected(struct verification *v, struct verify_set *set)
 {
-    const struct option_values *files = &v->cli->args.options[OPTION_EXPECT];
+    const struct option_values *files = &v->cli->driver->args.options[OPTION_EXPECT];
     const struct function *fn = v->imported->main;
     struct ctx *ctx = v->cli->ctx;
     bool ok = true;
 
     if (files->n == 0)
         return true;
-    if (!has_option(&v->cli->args, OPTION_INPUT))
+    if (!has_option(&v->cli->driver->args, OPTION_INPUT))
         return diag_error(ctx, DIAG_USAGE, NULL, "--expect says nothing without --input");
     if (files->n != fn->ret->n_inputs)
         return diag_error(ctx, DIAG_USAGE, NULL,
@@ -142,7 +142,7 @@ static bool read_expected(struct verification *v, struct verify_set *set)
     for (int i = 0; i < files->n && ok; i++) {
         const struct type *wanted = &fn->ret->inputs[i]->type;
 
-        ok = tensor_file_read_one(ctx, files->at[i], &v->cli->bulk, &set->expected[i]);
+        ok = tensor_file_read_one(ctx, files->at[i], &v->cli->driver->bulk, &set->expected[i]);
         if (ok && !type_same_shape(&set->expected[i].type, wanted))
             ok = diag_error(ctx, DIAG_INPUT_MISMATCH, NULL, "--expect: %s has %s, the output is %s",
                             str_safe(&ctx->perm, files->at[i], 300),
@@ -155,22 +155,22 @@ static bool read_expected(struct verification *v, struct verify_set *set)
 bool verify_load_inputs(struct verification *v)
 {
     struct cli *cli = v->cli;
-    const bool given = has_option(&cli->args, OPTION_INPUT);
+    const bool given = has_option(&cli->driver->args, OPTION_INPUT);
     long long seed, n;
-    bool ok = option_integer(cli->ctx, &cli->args, OPTION_SEED, 1, &seed);
+    bool ok = option_integer(cli->ctx, &cli->driver->args, OPTION_SEED, 1, &seed);
 
-    ok = option_integer(cli->ctx, &cli->args, OPTION_INPUTS, USUAL_SETS, &n) && ok;
+    ok = option_integer(cli->ctx, &cli->driver->args, OPTION_INPUTS, USUAL_SETS, &n) && ok;
     if (ok && (n > 1000 || (n == 0 && !given)))
         ok = diag_error(cli->ctx, DIAG_USAGE, NULL,
                         "--inputs: 1 to 1000 sets are made up, or none beside --input");
     if (!ok)
         return false;
     v->sets = arena_array(&cli->ctx->perm, struct verify_set, n + 1);
-    if (given || has_option(&cli->args, OPTION_EXPECT)) {
+    if (given || has_option(&cli->driver->args, OPTION_EXPECT)) {
         struct verify_set *set = &v->sets[v->n_sets++];
 
         set->what = "--input";
-        if (!read_expected(v, set) || !load_inputs(cli, v->imported->main, &set->given))
+        if (!read_expected(v, set) || !load_inputs(cli->driver, v->imported->main, &set->given))
             return false;
     }
     return fill_sets(v, (uint64_t)seed, (int)n);
@@ -184,8 +184,8 @@ static void mean_codes(struct verification *v, struct tensor *given, const struc
 
     if (given->type.dtype == wanted->dtype || now->type.dtype == wanted->dtype)
         return;
-    numbers = real_numbers(&v->cli->bulk, now);
-    *given = tensor_new(&v->cli->bulk, wanted);
+    numbers = real_numbers(&v->cli->driver->bulk, now);
+    *given = tensor_new(&v->cli->driver->bulk, wanted);
     for (int64_t i = 0; i < type_elements(wanted); i++)
         dtype_store(wanted->dtype, given->data, i, numbers[i]);
 }
@@ -200,7 +200,7 @@ bool verify_fit_inputs(struct verification *v)
 
         set->inputs = arena_array(&v->cli->ctx->perm, struct tensor, now->n_params);
         memcpy(set->inputs, set->given, (size_t)now->n_params * sizeof *set->inputs);
-        ok = fit_inputs(v->cli, now, set->inputs);
+        ok = fit_inputs(v->cli->driver, now, set->inputs);
         for (int i = 0; i < now->n_params && ok; i++) {
             set->inputs[i].type.quant = now->params[i]->type.quant;
             mean_codes(v, &set->given[i], &set->inputs[i], &was->params[i]->type);

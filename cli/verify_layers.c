@@ -125,7 +125,7 @@ static void keep_value(void *user, const struct value *value, const struct tenso
     struct cli *cli = keeping->v->cli;
     struct tensor *kept = arena_new(&cli->ctx->perm, struct tensor);
 
-    *kept = tensor_new(&cli->bulk, &value->type);
+    *kept = tensor_new(&cli->driver->bulk, &value->type);
     memcpy(kept->data, tensor->data, type_bytes(&tensor->type));
     map_set(&keeping->set->values, value->name, kept);
 }
@@ -156,7 +156,7 @@ bool verify_run_reference(struct verification *v)
 
         set->values.arena = &v->cli->ctx->perm;
         set->outputs = arena_array(&v->cli->ctx->perm, struct tensor, fn->ret->n_inputs);
-        ok = interpret(v->cli->ctx, fn, set->inputs, set->outputs, &v->cli->bulk, &keep);
+        ok = interpret(v->cli->ctx, fn, set->inputs, set->outputs, &v->cli->driver->bulk, &keep);
         for (const struct node *node = fn->first; node && ok; node = node->next)
             for (int i = 0; i < node->n_outputs; i++) {
                 const struct tensor kept = wanted_tensor(v, set, node->outputs[i]);
@@ -218,7 +218,7 @@ bool verify_run_engine(struct verification *v)
         struct verify_set *set = &v->sets[k];
 
         set->engine = arena_array(&v->cli->ctx->perm, struct tensor, fn->ret->n_inputs);
-        ok = engine_run(engine, set->inputs, set->engine, &v->cli->bulk, NULL);
+        ok = engine_run(engine, set->inputs, set->engine, &v->cli->driver->bulk, NULL);
         for (int i = 0; i < fn->ret->n_inputs && ok; i++)
             set->engine[i].type.quant = fn->ret->inputs[i]->type.quant;
     }

@@ -206,7 +206,7 @@ static void say_whole(struct verification *v, const struct summary *summary)
 /* Whether C for another machine ran here. */
 static bool is_portable(const struct verification *v)
 {
-    const struct machine *machine = v->cli->machine;
+    const struct machine *machine = v->cli->driver->machine;
 
     return !v->on_target && *machine->flags && !*machine_flags_here(machine);
 }
@@ -214,7 +214,7 @@ static bool is_portable(const struct verification *v)
 static void say_what_ran(struct verification *v)
 {
     struct cli *cli = v->cli;
-    const char *runner = option_text(&cli->args, OPTION_RUNNER, NULL);
+    const char *runner = option_text(&cli->driver->args, OPTION_RUNNER, NULL);
 
     say(cli, "%d set%s of inputs:", v->n_sets, str_plural(v->n_sets));
     for (int k = 0; k < v->n_sets; k++)
@@ -225,9 +225,9 @@ static void say_what_ran(struct verification *v)
     if (v->peer)
         say(cli, "ONNX Runtime %s without optimisations\n", v->peer_version);
     if (v->on_target)
-        say(cli, "the generated C for %s was built by '%s' and run%s%s%s\n", cli->machine->name,
-            option_text(&cli->args, OPTION_CC, ""), runner ? " by '" : " here",
-            runner ? runner : "", runner ? "'" : "");
+        say(cli, "the generated C for %s was built by '%s' and run%s%s%s\n",
+            cli->driver->machine->name, option_text(&cli->driver->args, OPTION_CC, ""),
+            runner ? " by '" : " here", runner ? runner : "", runner ? "'" : "");
     if (v->whole_only)
         say(cli, "the memory there does not hold what each layer reads: the whole network only\n");
     if (is_portable(v))
@@ -235,7 +235,7 @@ static void say_what_ran(struct verification *v)
             "the generated C for %s ran here, on the portable branch of its code: --cc and "
             "--runner "
             "run what ships\n",
-            cli->machine->name);
+            cli->driver->machine->name);
     if (v->bits)
         say(cli, "--deterministic: %s\n", v->bits);
 }

@@ -88,11 +88,11 @@ static bool write_program(struct verification *v, struct host_code *code,
 {
     struct cli *cli = v->cli;
     struct output_set set = { .ctx = cli->ctx };
-    const char *list = host_code_path(cli, code, "verify_commands.bin");
+    const char *list = host_code_path(cli->driver, code, "verify_commands.bin");
 
     write_commands(output_open(&set, list), commands);
-    write_memory(output_open(&set, host_code_path(cli, code, "verify_memory.h")), v->module->main,
-                 list);
+    write_memory(output_open(&set, host_code_path(cli->driver, code, "verify_memory.h")),
+                 v->module->main, list);
     writer_text(output_open(&set, driver), embedded_find("runtime/bench/verify_driver.c")->text);
     return output_commit(&set);
 }
@@ -104,16 +104,16 @@ static bool build_program(struct verification *v, struct host_code *code, const 
 {
     struct cli *cli = v->cli;
     const char **files = arena_array(&cli->ctx->perm, const char *, code->n_files + 2);
-    struct host_compile job = { .compiler = option_text(&cli->args, OPTION_CC, NULL),
+    struct host_compile job = { .compiler = option_text(&cli->driver->args, OPTION_CC, NULL),
                                 .mode = "-std=gnu99",
-                                .flags = option_text(&cli->args, OPTION_CFLAGS, NULL),
+                                .flags = option_text(&cli->driver->args, OPTION_CFLAGS, NULL),
                                 .libs = code->result.host_flags,
                                 .include_dir = code->dir,
                                 .files = files,
                                 .output = program };
 
     if (!job.flags)
-        job.flags = arena_printf(&cli->ctx->perm, "-O2 %s", cli->machine->flags);
+        job.flags = arena_printf(&cli->ctx->perm, "-O2 %s", cli->driver->machine->flags);
     files[job.n_files++] = driver;
     files[job.n_files++] = adapter;
     for (int i = 0; i < code->n_files; i++)
@@ -186,22 +186,23 @@ bool target_run(struct verification *v, struct host_code *code,
                 const struct code_commands *commands)
 {
     struct cli *cli = v->cli;
-    const char *driver = host_code_path(cli, code, "verify_driver.c");
-    const char *adapter = host_code_path(cli, code, "model_adapter.c");
-    const char *program = host_code_path(cli, code, "verify");
-    const char *printed = host_code_path(cli, code, "verify.out");
+    const char *driver = host_code_path(cli->driver, code, "verify_driver.c");
+    const char *adapter = host_code_path(cli->driver, code, "model_adapter.c");
+    const char *program = host_code_path(cli->driver, code, "verify");
+    const char *printed = host_code_path(cli->driver, code, "verify.out");
     struct mapping file;
     struct answers answers;
     int status;
     bool ok;
 
-    host_code_path(cli, code, "verify.log");
-    if (!host_code_adapter(cli, v->module, true, code, adapter) ||
+    host_code_path(cli->driver, code, "verify.log");
+    if (!host_code_adapter(cli->driver, v->module, true, code, adapter) ||
         !write_program(v, code, commands, driver) ||
         !build_program(v, code, driver, adapter, program))
         return false;
     status = run_to_file(
-        cli->ctx, runner_words(cli->ctx, option_text(&cli->args, OPTION_RUNNER, NULL), program),
+        cli->ctx,
+        runner_words(cli->ctx, option_text(&cli->driver->args, OPTION_RUNNER, NULL), program),
         printed);
     if (status < 0 || !file_map(cli->ctx, printed, &file))
         return false;

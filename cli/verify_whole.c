@@ -119,15 +119,15 @@ static bool ask_set(struct verification *v, struct verify_set *set)
 {
     struct cli *cli = v->cli;
     const struct function *fn = v->imported->main;
-    const char *path = host_code_path(cli, &v->folder, "peer.bin");
+    const char *path = host_code_path(cli->driver, &v->folder, "peer.bin");
     struct mapping file;
     size_t at = 0, wanted = 0;
     bool ok = worker_ask(v->peer, "again") != NULL;
 
     for (int i = 0; i < fn->n_params && ok; i++) {
         struct output_set out = { .ctx = cli->ctx };
-        const char *input =
-            host_code_path(cli, &v->folder, arena_printf(&cli->ctx->perm, "peer_%d.bin", i));
+        const char *input = host_code_path(cli->driver, &v->folder,
+                                           arena_printf(&cli->ctx->perm, "peer_%d.bin", i));
 
         writer_write(output_open(&out, input), set->given[i].data, type_bytes(&set->given[i].type));
         ok = output_commit(&out) && onnxruntime_input(cli, v->peer, &fn->params[i]->type, input);
@@ -142,7 +142,7 @@ static bool ask_set(struct verification *v, struct verify_set *set)
                         "ONNX Runtime gives %zu bytes of outputs, the imported graph %zu",
                         file.size, wanted);
     for (int i = 0; i < fn->ret->n_inputs && ok; i++) {
-        set->peer[i] = tensor_new(&cli->bulk, &fn->ret->inputs[i]->type);
+        set->peer[i] = tensor_new(&cli->driver->bulk, &fn->ret->inputs[i]->type);
         memcpy(set->peer[i].data, file.data + at, type_bytes(&set->peer[i].type));
         at += type_bytes(&set->peer[i].type);
     }
@@ -172,14 +172,15 @@ static bool is_ours(const struct function *fn)
 bool verify_simulate(struct verification *v)
 {
     struct function *fn = v->module->main;
-    const struct simulate_options how = { v->cli->machine, true };
+    const struct simulate_options how = { v->cli->driver->machine, true };
     bool ok = true;
 
-    for (int k = 0; k < v->n_sets && ok && v->cli->deterministic && is_ours(fn); k++) {
+    for (int k = 0; k < v->n_sets && ok && v->cli->driver->deterministic && is_ours(fn); k++) {
         struct verify_set *set = &v->sets[k];
 
         set->simulated = arena_array(&v->cli->ctx->perm, struct tensor, fn->ret->n_inputs);
-        ok = simulate(v->cli->ctx, fn, &how, set->inputs, set->simulated, &v->cli->bulk, NULL);
+        ok = simulate(v->cli->ctx, fn, &how, set->inputs, set->simulated, &v->cli->driver->bulk,
+                      NULL);
     }
     return ok;
 }
@@ -225,7 +226,7 @@ void verify_whole(struct verification *v)
     agree(v, "the generated C and ONNX Runtime", SIDE_PEER, SIDE_GENERATED);
     agree(v, "the imported graph and --expect", SIDE_EXPECTED, SIDE_IMPORTED);
     agree(v, "the generated C and --expect", SIDE_EXPECTED, SIDE_GENERATED);
-    if (!v->cli->deterministic || !v->sets[0].simulated)
+    if (!v->cli->driver->deterministic || !v->sets[0].simulated)
         return;
     if (v->exception)
         v->bits = arena_printf(&v->cli->ctx->perm, "not compared: the simulation does not have %s",

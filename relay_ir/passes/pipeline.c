@@ -151,12 +151,21 @@ static void print_stats(const struct module *module, FILE *log)
 
 bool pipeline_run(struct module *module, const struct pipeline_options *options)
 {
-    const int fuse = N_PASSES - PIPELINE_N_FUSE; /* they end the table */
-    int i = options->part == PIPELINE_FUSE ? fuse : 0;
-    int n = options->part == PIPELINE_PREPARE ? fuse : N_PASSES;
+    enum { FUSE = N_PASSES - PIPELINE_N_FUSE }; /* they end the table */
+    static const struct {
+        int first, end;
+    } parts[] = {
+        [PIPELINE_WHOLE] = { 0, N_PASSES },
+        [PIPELINE_PREPARE] = { 0, FUSE },
+        [PIPELINE_FUSE] = { FUSE, N_PASSES },
+        [PIPELINE_LAYOUT] = { FUSE, N_PASSES - 1 },
+        [PIPELINE_REGIONS] = { N_PASSES - 1, N_PASSES },
+    };
+    int i = parts[options->part].first, n = parts[options->part].end;
     bool ok = true;
 
-    module->ctx->limits.work = 0; /* a search runs it again and again */
+    if (options->part != PIPELINE_REGIONS) /* which goes on where PIPELINE_LAYOUT ended */
+        module->ctx->limits.work = 0;      /* a search runs it again and again */
     assert(options->log || !(options->dump_after || options->time_passes || options->stats));
     if (options->stop_after) {
         while (n > 0 && strcmp(passes[n - 1].name, options->stop_after) != 0)
@@ -166,7 +175,7 @@ bool pipeline_run(struct module *module, const struct pipeline_options *options)
     for (; ok && i < n; i++)
         if (!options->keep_recurrent || passes[i].run != pass_unroll_recurrent)
             ok = run_pass(module, &passes[i], options);
-    if (options->stats && options->part != PIPELINE_PREPARE)
+    if (options->stats && parts[options->part].end == N_PASSES)
         print_stats(module, options->log);
     return ok;
 }

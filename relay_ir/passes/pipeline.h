@@ -30,7 +30,9 @@ enum { PIPELINE_N_FUSE = 4 /* passes at the end of the table: PIPELINE_FUSE */ }
 enum pipeline_part {
     PIPELINE_WHOLE,
     PIPELINE_PREPARE, /* what stands before convert_layout */
-    PIPELINE_FUSE     /* convert_layout, sink_views, unshare_dequantize, fuse_ops */
+    PIPELINE_FUSE,    /* the other two */
+    PIPELINE_LAYOUT,  /* convert_layout, sink_views, unshare_dequantize */
+    PIPELINE_REGIONS  /* fuse_ops */
 };
 
 struct pipeline_options {

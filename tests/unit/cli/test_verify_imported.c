@@ -9,6 +9,7 @@
 #include "relay_ir/text.h"
 
 static struct cli cli;
+static struct driver_state driver;
 static struct verification v;
 static struct verify_set set;
 
@@ -25,7 +26,7 @@ static struct module *parse(const char *text)
 /* Numbers without a pattern in -1 .. 1. */
 static struct tensor numbers(const struct type *type)
 {
-    const struct tensor tensor = tensor_new(&cli.bulk, type);
+    const struct tensor tensor = tensor_new(&driver.bulk, type);
     uint32_t state = 12345;
 
     for (int64_t i = 0; i < type_elements(type); i++) {
@@ -38,7 +39,8 @@ static struct tensor numbers(const struct type *type)
 /* Runs both graphs, which have one parameter. */
 static void run(const char *imported, const char *after, bool rounds)
 {
-    cli = (struct cli){ .ctx = ctx_new("test") };
+    cli = (struct cli){ .ctx = ctx_new("test"), .driver = &driver };
+    driver = (struct driver_state){ .ctx = cli.ctx };
     v = (struct verification){ .cli = &cli, .n_sets = 1, .sets = &set, .tolerance = 1e-4 };
     v.imported = parse(imported);
     v.module = parse(after);
@@ -56,7 +58,7 @@ static void end(void)
 {
     module_free(v.imported);
     module_free(v.module);
-    bulk_release(&cli.bulk);
+    driver_free(&driver);
     ctx_free(cli.ctx);
 }
 

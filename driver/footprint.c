@@ -1,17 +1,17 @@
-#include "cli/footprint.h"
+#include "driver/footprint.h"
 
 #include <string.h>
 
 #include "base/file.h"
 #include "base/str.h"
-#include "cli/host_code.h"
+#include "driver/host_code.h"
 #include "codegen_c/machine/machine.h"
 #include "measure/object_size.h"
 #include "measure/stack_usage.h"
 #include "runtime/engine/host_compile.h"
 
 struct footprint {
-    struct cli *cli;
+    struct driver_state *driver;
     struct host_code code;
     const char *compiler, *flags;
     struct object_size size;
@@ -25,8 +25,8 @@ static const char *beside(struct footprint *f, const char *source, const char *s
     const char *name = strrchr(source, '/') + 1;
 
     return host_code_path(
-        f->cli, &f->code,
-        arena_printf(&f->cli->ctx->perm, "%.*s%s", (int)strlen(name) - 2, name, suffix));
+        f->driver, &f->code,
+        arena_printf(&f->driver->ctx->perm, "%.*s%s", (int)strlen(name) - 2, name, suffix));
 }
 
 static bool compile(struct footprint *f, const char *source, const char *object, const char *mode)
@@ -39,13 +39,13 @@ static bool compile(struct footprint *f, const char *source, const char *object,
                                       .n_files = 1,
                                       .output = object };
 
-    return host_compile(f->cli->ctx, &job);
+    return host_compile(f->driver->ctx, &job);
 }
 
 /* With the call graph, or, where the compiler does not know that option, without. */
 static bool compile_object(struct footprint *f, const char *source)
 {
-    struct ctx *ctx = f->cli->ctx;
+    struct ctx *ctx = f->driver->ctx;
     const char *object = beside(f, source, ".o"), *graph = beside(f, source, ".ci");
     struct diags saved;
 
@@ -83,7 +83,7 @@ static void add_machine_stack(const struct footprint *f, struct codegen_measured
 
 static void find_stack(struct footprint *f, const char *entry, struct codegen_measured *measured)
 {
-    struct ctx *ctx = f->cli->ctx;
+    struct ctx *ctx = f->driver->ctx;
     struct stack_usage stack = { 0 };
     struct diags saved;
     const char *why = "it does not write the call graph; gcc 10 and later do";
@@ -112,25 +112,25 @@ static bool build_objects(struct footprint *f, struct module *module,
     struct codegen_options own = *options;
 
     own.ram_bytes = own.flash_bytes = 0; /* its sizes are what we are about to learn */
-    if (!host_code_write_as(f->cli, module, &own, &f->code))
+    if (!host_code_write_as(f->driver, module, &own, &f->code))
         return false;
-    f->graphs = arena_array(&f->cli->ctx->perm, const char *, f->code.n_files);
+    f->graphs = arena_array(&f->driver->ctx->perm, const char *, f->code.n_files);
     for (int i = 0; i < f->code.n_files; i++)
         if (str_ends(f->code.files[i], ".c") && !compile_object(f, f->code.files[i]))
             return false;
     return true;
 }
 
-const struct codegen_measured *measure_footprint(struct cli *cli, struct module *module,
+const struct codegen_measured *measure_footprint(struct driver_state *driver, struct module *module,
                                                  const struct codegen_options *options)
 {
-    struct arena *arena = &cli->ctx->perm;
+    struct arena *arena = &driver->ctx->perm;
     struct codegen_measured *measured = arena_new(arena, struct codegen_measured);
     const char *usual =
-        *cli->machine->flags ? arena_printf(arena, "-O2 %s", cli->machine->flags) : "-O2";
-    struct footprint f = { .cli = cli,
-                           .compiler = option_text(&cli->args, OPTION_CC, "cc"),
-                           .flags = option_text(&cli->args, OPTION_CFLAGS, usual) };
+        *driver->machine->flags ? arena_printf(arena, "-O2 %s", driver->machine->flags) : "-O2";
+    struct footprint f = { .driver = driver,
+                           .compiler = option_text(&driver->args, OPTION_CC, "cc"),
+                           .flags = option_text(&driver->args, OPTION_CFLAGS, usual) };
     const bool ok = build_objects(&f, module, options);
 
     if (ok) {
@@ -146,7 +146,7 @@ const struct codegen_measured *measure_footprint(struct cli *cli, struct module 
         };
         find_stack(&f, arena_printf(arena, "%s_run", options->name), measured);
     } else if (f.code.n_files) {
-        host_code_explain(cli, module, &f.code);
+        host_code_explain(driver, module, &f.code);
     }
     host_code_free(&f.code);
     return ok ? measured : NULL;

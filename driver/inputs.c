@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "cli/cli.h"
+#include "driver/driver.h"
 #include "frontend/tensors/tensor_file.h"
 #include "relay_ir/interpret.h"
 
@@ -57,7 +57,7 @@ static void fill_random(struct tensor *tensor, uint64_t *state)
 }
 
 struct loading {
-    struct cli *cli;
+    struct driver_state *driver;
     const struct function *fn;
     struct tensor *inputs;
     int next; /* the next parameter that a file without a name stands for */
@@ -65,7 +65,7 @@ struct loading {
 
 static bool take(struct loading *loading, int index, const struct tensor *tensor, const char *path)
 {
-    struct ctx *ctx = loading->cli->ctx;
+    struct ctx *ctx = loading->driver->ctx;
 
     if (index >= 0 && index < loading->fn->n_params) {
         loading->inputs[index] = *tensor;
@@ -81,17 +81,17 @@ static bool take(struct loading *loading, int index, const struct tensor *tensor
  * by name, unless there is one alone; other files are taken in graph order. */
 static bool load_file(struct loading *loading, const char *text)
 {
-    struct cli *cli = loading->cli;
+    struct driver_state *driver = loading->driver;
     const char *equals = strchr(text, '=');
     const int named = equals ? param_index(loading->fn, text, (size_t)(equals - text)) : -1;
     const char *path = named >= 0 ? equals + 1 : text;
     struct named_tensors tensors;
     bool ok = true;
 
-    if (!tensor_file_read(cli->ctx, path, &cli->bulk, &tensors)) {
+    if (!tensor_file_read(driver->ctx, path, &driver->bulk, &tensors)) {
         if (path == text && equals)
-            diag_help(cli->ctx, "NAME=FILE needs the name of an input; they are %s",
-                      list_params(cli->ctx, loading->fn));
+            diag_help(driver->ctx, "NAME=FILE needs the name of an input; they are %s",
+                      list_params(driver->ctx, loading->fn));
         return false;
     }
     for (int i = 0; i < tensors.n; i++) {
@@ -100,7 +100,7 @@ static bool load_file(struct loading *loading, const char *text)
 
         if (tensors.n > 1)
             ok &= take(loading, by_name, &t->tensor,
-                       arena_printf(&cli->ctx->perm, "'%s' of %s", t->name, path));
+                       arena_printf(&driver->ctx->perm, "'%s' of %s", t->name, path));
         else
             ok &= take(loading, named >= 0 ? named : loading->next++, &t->tensor, path);
     }
@@ -109,30 +109,31 @@ static bool load_file(struct loading *loading, const char *text)
 
 /* With --quantized-io the passes make small numbers of the parameters, so that an input of these
  * may be given as it is: fit_inputs looks at its type when that is known. */
-static bool check_inputs(struct cli *cli, const struct function *fn, const struct tensor *inputs)
+static bool check_inputs(struct driver_state *driver, const struct function *fn,
+                         const struct tensor *inputs)
 {
-    struct tensor *seen = arena_array(&cli->ctx->perm, struct tensor, fn->n_params);
+    struct tensor *seen = arena_array(&driver->ctx->perm, struct tensor, fn->n_params);
 
     for (int i = 0; i < fn->n_params; i++) {
         seen[i] = inputs[i];
-        if (has_option(&cli->args, OPTION_QUANTIZED_IO) && cli->args.command != COMMAND_COMPARE &&
-            dtype_bytes(seen[i].type.dtype) == 1 &&
+        if (has_option(&driver->args, OPTION_QUANTIZED_IO) &&
+            driver->args.command != COMMAND_COMPARE && dtype_bytes(seen[i].type.dtype) == 1 &&
             type_same_shape(&seen[i].type, &fn->params[i]->type) &&
             fn->params[i]->type.dtype == DTYPE_F32)
             seen[i].type.dtype = DTYPE_F32;
     }
-    return interpret_check_inputs(cli->ctx, fn, fn->n_params, seen);
+    return interpret_check_inputs(driver->ctx, fn, fn->n_params, seen);
 }
 
-bool load_inputs(struct cli *cli, const struct function *fn, struct tensor **inputs)
+bool load_inputs(struct driver_state *driver, const struct function *fn, struct tensor **inputs)
 {
-    const struct option_values *files = &cli->args.options[OPTION_INPUT];
-    struct loading loading = { .cli = cli, .fn = fn };
+    const struct option_values *files = &driver->args.options[OPTION_INPUT];
+    struct loading loading = { .driver = driver, .fn = fn };
     long long seed;
     uint64_t state;
-    bool ok = option_integer(cli->ctx, &cli->args, OPTION_SEED, 1, &seed);
+    bool ok = option_integer(driver->ctx, &driver->args, OPTION_SEED, 1, &seed);
 
-    *inputs = loading.inputs = arena_array(&cli->ctx->perm, struct tensor, fn->n_params);
+    *inputs = loading.inputs = arena_array(&driver->ctx->perm, struct tensor, fn->n_params);
     for (int i = 0; i < files->n; i++)
         ok &= load_file(&loading, files->at[i]);
     state = (uint64_t)seed;
@@ -140,17 +141,18 @@ bool load_inputs(struct cli *cli, const struct function *fn, struct tensor **inp
         if (loading.inputs[i].data)
             continue;
         if (files->n)
-            ok = diag_error(cli->ctx, DIAG_INPUT_MISMATCH, NULL, "no --input for '%s' %s",
-                            str_safe(&cli->ctx->perm, fn->params[i]->name, 200),
-                            type_text(&cli->ctx->perm, &fn->params[i]->type));
-        loading.inputs[i] = tensor_new(&cli->bulk, &fn->params[i]->type);
+            ok = diag_error(driver->ctx, DIAG_INPUT_MISMATCH, NULL, "no --input for '%s' %s",
+                            str_safe(&driver->ctx->perm, fn->params[i]->name, 200),
+                            type_text(&driver->ctx->perm, &fn->params[i]->type));
+        loading.inputs[i] = tensor_new(&driver->bulk, &fn->params[i]->type);
         fill_random(&loading.inputs[i], &state);
     }
-    return ok && check_inputs(cli, fn, loading.inputs);
+    return ok && check_inputs(driver, fn, loading.inputs);
 }
 
 /* What was given as f32 where the interface has become one of small numbers. */
-static void quantize_input(struct cli *cli, const struct type *type, struct tensor *input)
+static void quantize_input(struct driver_state *driver, const struct type *type,
+                           struct tensor *input)
 {
     const struct tensor given = *input;
     const struct qtype *quant = type->quant; /* NULL: a minifloat of scale 1 */
@@ -158,7 +160,7 @@ static void quantize_input(struct cli *cli, const struct type *type, struct tens
     const double zero = quant && quant->zero ? quant->zero[0] : 0;
     const int64_t n = type_elements(type);
 
-    *input = tensor_new(&cli->bulk, type);
+    *input = tensor_new(&driver->bulk, type);
     for (int64_t i = 0; i < n; i++) {
         const float quotient = (float)tensor_at(&given, i) / scale;
 
@@ -168,7 +170,7 @@ static void quantize_input(struct cli *cli, const struct type *type, struct tens
     }
 }
 
-bool fit_inputs(struct cli *cli, const struct function *fn, struct tensor *inputs)
+bool fit_inputs(struct driver_state *driver, const struct function *fn, struct tensor *inputs)
 {
     for (int i = 0; i < fn->n_params; i++) {
         const struct type *type = &fn->params[i]->type;
@@ -176,9 +178,9 @@ bool fit_inputs(struct cli *cli, const struct function *fn, struct tensor *input
                                        : dtype_minifloat(type->dtype) != NULL;
 
         if (inputs[i].type.dtype == DTYPE_F32 && type->dtype != DTYPE_F32 && codes)
-            quantize_input(cli, type, &inputs[i]);
+            quantize_input(driver, type, &inputs[i]);
         else if (inputs[i].type.dtype == DTYPE_U8 && dtype_minifloat(type->dtype))
             inputs[i].type.dtype = type->dtype; /* codes: .npy has no type of FP8 */
     }
-    return interpret_check_inputs(cli->ctx, fn, fn->n_params, inputs);
+    return interpret_check_inputs(driver->ctx, fn, fn->n_params, inputs);
 }

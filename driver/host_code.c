@@ -1,4 +1,4 @@
-#include "cli/host_code.h"
+#include "driver/host_code.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,29 +8,31 @@
 #include "base/temporary.h"
 #include "codegen_c/machine/machine.h"
 
-bool host_code_folder(struct cli *cli, struct host_code *code)
+bool host_code_folder(struct driver_state *driver, struct host_code *code)
 {
-    *code = (struct host_code){ .dir = temporary_work_folder(cli->ctx) };
+    *code = (struct host_code){ .dir = temporary_work_folder(driver->ctx) };
     return code->dir != NULL;
 }
 
-const char *host_code_path(struct cli *cli, const struct host_code *code, const char *name)
+const char *host_code_path(struct driver_state *driver, const struct host_code *code,
+                           const char *name)
 {
-    return arena_printf(&cli->ctx->perm, "%s/%s", code->dir, name);
+    return arena_printf(&driver->ctx->perm, "%s/%s", code->dir, name);
 }
 
 /* The files that the targets need on this machine go beside the generated ones. */
-static void add_host_files(struct cli *cli, struct host_code *code, struct output_set *set)
+static void add_host_files(struct driver_state *driver, struct host_code *code,
+                           struct output_set *set)
 {
     const struct codegen_result *result = &code->result;
 
     code->files =
-        arena_array(&cli->ctx->perm, const char *, result->n_files + result->n_host_files);
+        arena_array(&driver->ctx->perm, const char *, result->n_files + result->n_host_files);
     for (int i = 0; i < result->n_files; i++)
         code->files[code->n_files++] = result->files[i];
     for (int i = 0; i < result->n_host_files; i++) {
         const char *path =
-            arena_printf(&cli->ctx->perm, "%s/%s", code->dir, result->host_files[i].name);
+            arena_printf(&driver->ctx->perm, "%s/%s", code->dir, result->host_files[i].name);
 
         writer_text(output_open(set, path), result->host_files[i].text);
         code->files[code->n_files++] = path;
@@ -39,18 +41,18 @@ static void add_host_files(struct cli *cli, struct host_code *code, struct outpu
 
 /* Regions of an `extern` target call functions that are the user's to write, those of others the
  * functions of a library. */
-static void explain_symbols(struct cli *cli, const struct module *module)
+static void explain_symbols(struct driver_state *driver, const struct module *module)
 {
-    const struct diag *last = cli->ctx->diags.latest;
+    const struct diag *last = driver->ctx->diags.latest;
     const bool undefined = last && strstr(last->message, "undefined symbol");
 
     for (const struct node *n = module->main->first; n; n = n->next) {
         const char *compiler = n->op == OP_CALL ? n->callee->compiler : NULL;
         const struct target *target =
-            compiler ? targets_find(&cli->offload.targets, compiler) : NULL;
+            compiler ? targets_find(&driver->offload.targets, compiler) : NULL;
 
         if (target && target->format == FORMAT_C && undefined && target->folder) {
-            diag_help(cli->ctx,
+            diag_help(driver->ctx,
                       "if it is a function of %s's library, name the library's C files under "
                       "\"host\" in its "
                       "target.json",
@@ -58,7 +60,7 @@ static void explain_symbols(struct cli *cli, const struct module *module)
             return;
         }
         if (target && target->format != FORMAT_C && target->n_host_files == 0) {
-            diag_help(cli->ctx,
+            diag_help(driver->ctx,
                       "the code calls functions of the target %s; \"host\" in its target.json can "
                       "name files that have them on this machine",
                       target->name);
@@ -69,13 +71,14 @@ static void explain_symbols(struct cli *cli, const struct module *module)
 
 /* The comment in front of a composite's block, "TARGET.ROW, TEMPLATE: NODES", that stands last
  * before a line of the file; NULL if there is none. */
-static const char *block_comment(struct cli *cli, const char *path, const char *target, long line)
+static const char *block_comment(struct driver_state *driver, const char *path, const char *target,
+                                 long line)
 {
-    struct arena *arena = &cli->ctx->perm;
+    struct arena *arena = &driver->ctx->perm;
     const char *start = arena_printf(arena, "/* %s.", target), *found = NULL, *text;
     struct mapping file;
 
-    if (!file_map(cli->ctx, path, &file))
+    if (!file_map(driver->ctx, path, &file))
         return NULL;
     text = arena_strndup(arena, (const char *)file.data, file.size);
     file_unmap(&file);
@@ -93,10 +96,11 @@ static const char *block_comment(struct cli *cli, const char *path, const char *
 }
 
 /* Whose text the compiler refused: the composite around the line of its first message. */
-static void explain_text(struct cli *cli, const struct module *module, const struct host_code *code)
+static void explain_text(struct driver_state *driver, const struct module *module,
+                         const struct host_code *code)
 {
-    struct arena *arena = &cli->ctx->perm;
-    const struct diag *last = cli->ctx->diags.latest;
+    struct arena *arena = &driver->ctx->perm;
+    const struct diag *last = driver->ctx->diags.latest;
 
     for (const struct node *n = module->main->first; n && last && last->note; n = n->next) {
         const char *target = n->op == OP_CALL ? n->callee->compiler : NULL;
@@ -112,12 +116,12 @@ static void explain_text(struct cli *cli, const struct module *module, const str
         line = at ? strtol(at + strlen(file) + 1, NULL, 10) : 0;
         if (line == 0)
             continue;
-        comment = block_comment(cli, file, target, line);
+        comment = block_comment(driver, file, target, line);
         if (comment)
-            diag_help(cli->ctx, "line %ld of model_%s.c comes from %.*s", line, target,
+            diag_help(driver->ctx, "line %ld of model_%s.c comes from %.*s", line, target,
                       (int)strcspn(comment, "*") - 1, comment);
         else
-            diag_help(cli->ctx,
+            diag_help(driver->ctx,
                       "line %ld of model_%s.c comes from no composite, so from the prologue or the "
                       "region template of %s",
                       line, target, target);
@@ -128,45 +132,45 @@ static void explain_text(struct cli *cli, const struct module *module, const str
 enum { MOST_NAMED = 4 }; /* composites of a region in a message */
 
 /* "npu_conv1, npu: npu.conv2d_act", of one of ours "conv_2". */
-static const char *region_name(struct cli *cli, const struct codegen_region *region)
+static const char *region_name(struct driver_state *driver, const struct codegen_region *region)
 {
     const struct function *fn = region->call->callee;
-    struct str text = { .arena = &cli->ctx->perm };
+    struct str text = { .arena = &driver->ctx->perm };
     int n = 0;
 
     if (!region->compiler)
         return region->c_name;
-    str_printf(&text, "%s, %s:", str_safe(&cli->ctx->perm, fn->global_symbol, 80),
+    str_printf(&text, "%s, %s:", str_safe(&driver->ctx->perm, fn->global_symbol, 80),
                region->compiler);
     for (const struct node *node = fn->first; node; node = node->next) {
         if (node->op == OP_CALL && node->callee->composite && n++ < MOST_NAMED)
             str_printf(&text, "%s %s", n > 1 ? "," : "",
-                       str_safe(&cli->ctx->perm, node->callee->composite, 80));
+                       str_safe(&driver->ctx->perm, node->callee->composite, 80));
     }
     if (n > MOST_NAMED)
         str_printf(&text, " and %d more", n - MOST_NAMED);
     return str_text(&text);
 }
 
-static const struct generated_region *name_regions(struct cli *cli,
+static const struct generated_region *name_regions(struct driver_state *driver,
                                                    const struct codegen_result *result)
 {
     struct generated_region *regions =
-        arena_array(&cli->ctx->perm, struct generated_region, result->n_regions);
+        arena_array(&driver->ctx->perm, struct generated_region, result->n_regions);
 
     for (int i = 0; i < result->n_regions; i++)
-        regions[i] = (struct generated_region){ region_name(cli, &result->regions[i]),
+        regions[i] = (struct generated_region){ region_name(driver, &result->regions[i]),
                                                 node_origin(result->regions[i].call) };
     return regions;
 }
 
 /* Whether C of the user's, by templates or host files, is built: warnings are of interest then. */
-static bool is_users(struct cli *cli, const struct codegen_result *result)
+static bool is_users(struct driver_state *driver, const struct codegen_result *result)
 {
     for (int i = 0; i < result->n_regions; i++) {
         const char *compiler = result->regions[i].compiler;
         const struct target *target =
-            compiler ? targets_find(&cli->offload.targets, compiler) : NULL;
+            compiler ? targets_find(&driver->offload.targets, compiler) : NULL;
 
         if (target && target->folder)
             return true;
@@ -175,69 +179,60 @@ static bool is_users(struct cli *cli, const struct codegen_result *result)
 }
 
 /* Code for a machine that this one can stand in for is built with its flags. */
-static const char *host_flags(struct cli *cli)
+static const char *host_flags(struct driver_state *driver)
 {
-    return arena_printf(&cli->ctx->perm, "-O2 %s", machine_flags_here(cli->machine));
+    return arena_printf(&driver->ctx->perm, "-O2 %s", machine_flags_here(driver->machine));
 }
 
-bool host_code_write_as(struct cli *cli, struct module *module,
+bool host_code_write_as(struct driver_state *driver, struct module *module,
                         const struct codegen_options *options, struct host_code *out)
 {
     struct codegen_options here = *options;
-    struct output_set set = { .ctx = cli->ctx };
+    struct output_set set = { .ctx = driver->ctx };
 
-    if (!host_code_folder(cli, out))
+    if (!host_code_folder(driver, out))
         return false;
     here.dir = out->dir;
     if (!codegen_c(module, &here, &set, &out->result)) {
         output_abort(&set);
         return false;
     }
-    add_host_files(cli, out, &set);
+    add_host_files(driver, out, &set);
     return output_commit(&set);
 }
 
-bool host_code_write(struct cli *cli, struct module *module, bool step,
+bool host_code_write(struct driver_state *driver, struct module *module, bool step,
                      const struct choices *choices, struct host_code *out)
 {
-    struct codegen_options options = {
-        .name = "model", .model_file = "", .model_sha256 = "", .command = "", .step = step
-    };
+    struct codegen_options options = driver_codegen_options(driver);
 
-    options.machine = cli->machine;
-    options.choices = choices ? choices : cli->choices;
-    options.winograd = cli->winograd;
-    options.optimize_size = cli->optimize_size;
-    options.keep_zeros = cli->keep_zeros;
-    options.parts = cli->parts;
-    options.deterministic = cli->deterministic;
-    options.ram = cli->ram;
-    options.io_in_arena = cli->io_in_arena;
-    options.n_pools = cli->n_pools;
-    options.pools = cli->pools;
-    options.targets = cli->offload.targets.first ? &cli->offload.targets : NULL;
-    return host_code_write_as(cli, module, &options, out);
+    options.name = "model";
+    options.step = step;
+    if (choices)
+        options.choices = choices;
+    return host_code_write_as(driver, module, &options, out);
 }
 
-void host_code_explain(struct cli *cli, const struct module *module, const struct host_code *code)
+void host_code_explain(struct driver_state *driver, const struct module *module,
+                       const struct host_code *code)
 {
-    explain_symbols(cli, module);
-    explain_text(cli, module, code);
+    explain_symbols(driver, module);
+    explain_text(driver, module, code);
 }
 
 /* Pools of constants have no pointer. */
-static struct adapter_memory memory_of(struct cli *cli, const struct function *main,
+static struct adapter_memory memory_of(struct driver_state *driver, const struct function *main,
                                        const struct host_code *code)
 {
-    size_t *in_at = arena_array(&cli->ctx->perm, size_t, main->n_params);
-    size_t *out_at = arena_array(&cli->ctx->perm, size_t, main->ret->n_inputs);
-    size_t *bytes = arena_array(&cli->ctx->perm, size_t, cli->n_pools);
+    size_t *in_at = arena_array(&driver->ctx->perm, size_t, main->n_params);
+    size_t *out_at = arena_array(&driver->ctx->perm, size_t, main->ret->n_inputs);
+    size_t *bytes = arena_array(&driver->ctx->perm, size_t, driver->n_pools);
     struct adapter_memory memory = { .pool_room = bytes, .n_regions = code->result.n_regions };
 
-    for (int p = 0; p < cli->n_pools; p++)
-        if (cli->pools[p].takes != POOL_OF_CONSTANTS)
+    for (int p = 0; p < driver->n_pools; p++)
+        if (driver->pools[p].takes != POOL_OF_CONSTANTS)
             bytes[memory.n_pools++] = code->result.pool_room[p];
-    if (!cli->io_in_arena || memory.n_regions == 0)
+    if (!driver->io_in_arena || memory.n_regions == 0)
         return memory;
     memory.in_at = in_at;
     memory.out_at = out_at;
@@ -248,32 +243,33 @@ static struct adapter_memory memory_of(struct cli *cli, const struct function *m
     return memory;
 }
 
-bool host_code_adapter(struct cli *cli, const struct module *module, bool step,
+bool host_code_adapter(struct driver_state *driver, const struct module *module, bool step,
                        const struct host_code *code, const char *path)
 {
-    const struct adapter_memory memory = memory_of(cli, module->main, code);
+    const struct adapter_memory memory = memory_of(driver, module->main, code);
 
-    return adapter_write(cli->ctx, module->main, "model", step, &memory, path);
+    return adapter_write(driver->ctx, module->main, "model", step, &memory, path);
 }
 
-bool host_code_build(struct cli *cli, struct module *module, bool step, struct host_code *out)
+bool host_code_build(struct driver_state *driver, struct module *module, bool step,
+                     struct host_code *out)
 {
     struct generated_options options = { .name = "model", .step = step };
 
-    if (!host_code_write(cli, module, step, NULL, out))
+    if (!host_code_write(driver, module, step, NULL, out))
         return false;
-    options.memory = memory_of(cli, module->main, out);
+    options.memory = memory_of(driver, module->main, out);
     options.dir = out->dir;
-    options.flags = host_flags(cli);
+    options.flags = host_flags(driver);
     options.files = out->files;
     options.n_files = out->n_files;
     options.libs = out->result.host_flags;
-    options.warn = is_users(cli, &out->result);
-    options.regions = name_regions(cli, &out->result);
+    options.warn = is_users(driver, &out->result);
+    options.regions = name_regions(driver, &out->result);
     options.n_regions = out->result.n_regions;
-    out->generated = generated_build(cli->ctx, module->main, &options);
+    out->generated = generated_build(driver->ctx, module->main, &options);
     if (!out->generated)
-        host_code_explain(cli, module, out);
+        host_code_explain(driver, module, out);
     return out->generated != NULL;
 }
 

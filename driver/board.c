@@ -1,4 +1,4 @@
-#include "cli/board.h"
+#include "driver/board.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -106,7 +106,7 @@ static const struct board *read_text(struct ctx *ctx, const char *name, const ch
 }
 
 /* "nucleo-h743zi" of the i-th embedded file; NULL if it is no board. */
-static const char *shipped_name(struct arena *arena, size_t i)
+const char *board_shipped(struct arena *arena, size_t i)
 {
     const char *path = embedded_files[i].path;
 
@@ -122,7 +122,7 @@ static void unknown_board(struct ctx *ctx, const char *name)
     size_t n = 0;
 
     for (size_t i = 0; i < n_embedded_files; i++)
-        if ((names[n] = shipped_name(&ctx->perm, i)) != NULL)
+        if ((names[n] = board_shipped(&ctx->perm, i)) != NULL)
             n++;
     diag_error(ctx, DIAG_USAGE, NULL, "--board: there is no board '%s'",
                str_safe(&ctx->perm, name, 80));
@@ -162,50 +162,4 @@ const struct board_pool *board_greatest(const struct board *board, bool flash)
             (!greatest || board->pools[i].bytes > greatest->bytes))
             greatest = &board->pools[i];
     return greatest;
-}
-
-static cJSON *board_json(const struct board *board)
-{
-    cJSON *json = cJSON_CreateObject(), *pools;
-
-    cJSON_AddStringToObject(json, "name", board->name);
-    cJSON_AddStringToObject(json, "chip", board->chip ? board->chip : "");
-    cJSON_AddStringToObject(json, "target", board->machine->name);
-    cJSON_AddNumberToObject(json, "clock_mhz", board->clock_mhz);
-    cJSON_AddStringToObject(json, "source", board->source ? board->source : "");
-    pools = cJSON_AddArrayToObject(json, "pools");
-    for (int i = 0; i < board->n_pools; i++) {
-        cJSON *pool = cJSON_CreateObject();
-
-        cJSON_AddStringToObject(pool, "name", board->pools[i].name);
-        cJSON_AddNumberToObject(pool, "bytes", (double)board->pools[i].bytes);
-        cJSON_AddStringToObject(pool, "kind", board->pools[i].is_flash ? "flash" : "ram");
-        cJSON_AddItemToArray(pools, pool);
-    }
-    return json;
-}
-
-bool list_boards(struct cli *cli)
-{
-    cJSON *list = cli->json ? cJSON_AddArrayToObject(cli->json, "boards") : NULL;
-    struct arena *arena = &cli->ctx->perm;
-
-    say(cli, "%-22s %-13s %-10s %5s  %s\n", "--board", "chip", "--target", "MHz", "pools");
-    for (size_t i = 0; i < n_embedded_files; i++) {
-        const char *name = shipped_name(arena, i);
-        const struct board *board = name ? board_read(cli->ctx, name) : NULL;
-
-        if (name && !board)
-            return false;
-        if (!board)
-            continue;
-        say(cli, "%-22s %-13s %-10s %5.0f ", board->name, board->chip, board->machine->name,
-            board->clock_mhz);
-        for (int p = 0; p < board->n_pools; p++)
-            say(cli, " %s %s", board->pools[p].name, bytes_text(arena, board->pools[p].bytes));
-        say(cli, "\n");
-        if (list)
-            cJSON_AddItemToArray(list, board_json(board));
-    }
-    return true;
 }

@@ -1,9 +1,9 @@
 /* precision.h - what precision.c and precision_report.c share: the request of --precision and its
  * companions. */
-#ifndef CLI_PRECISION_H
-#define CLI_PRECISION_H
+#ifndef DRIVER_PRECISION_H
+#define DRIVER_PRECISION_H
 
-#include "cli/cli.h"
+#include "driver/driver.h"
 #include "frontend/tensors/samples.h"
 #include "quantize/quantize.h"
 
@@ -28,16 +28,17 @@ struct precision_request {
 /* --- precision_report.c: what is worth a word once all is decided --- */
 
 /* Warns of --keep-f32 that names no product. */
-void precision_check_kept(struct cli *cli, const struct precision_request *r);
+void precision_check_kept(struct driver_state *driver, const struct precision_request *r);
 
 /* The products whose numbers are small in the model itself, and a warning where there is little
  * else. */
 int precision_count_small(const struct module *module);
-void precision_check_small(struct cli *cli, const struct precision_request *r, int n_small);
+void precision_check_small(struct driver_state *driver, const struct precision_request *r,
+                           int n_small);
 
 /* Finds the nodes that compute in floats though their precision is for integers (int8, or FP8 with
  * --arithmetic integer), and warns of them by name. */
-void precision_check_floats(struct cli *cli, struct precision_request *r,
+void precision_check_floats(struct driver_state *driver, struct precision_request *r,
                             const struct module *module);
 
 /* Which formats products read now: "weights f8e4m3, data f8e4m3: 3 products". NULL = no products.

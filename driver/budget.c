@@ -1,10 +1,9 @@
-#include "cli/budget.h"
-
+/* budget.c - compile --ram, --flash, --board: whether the network fits, and what would make it. */
 #include <string.h>
 
 #include "base/str.h"
-#include "cli/precision.h"
-#include "cli/progress.h"
+#include "driver/board.h"
+#include "driver/precision.h"
 
 /* What a memory has to hold. */
 struct need {
@@ -23,19 +22,16 @@ static const struct change {
 
 enum { N_CHANGES = sizeof changes / sizeof *changes, MOST_ALIVE = 8 };
 
-bool show_boards_wanted(struct cli *cli)
+static void take_board(struct driver_state *driver, bool flash)
 {
-    return strcmp(option_text(&cli->args, OPTION_BOARD, ""), "help") == 0 && list_boards(cli);
-}
-
-static void take_board(struct cli *cli, struct budget *budget, bool flash)
-{
-    const struct board_pool *pool = board_greatest(cli->board, flash);
+    struct budget *budget = &driver->budget;
+    const struct board_pool *pool = board_greatest(driver->board, flash);
     const char *source;
 
-    if (!pool || (!flash && has_option(&cli->args, OPTION_POOL))) /* each pool has its own limit */
+    if (!pool ||
+        (!flash && has_option(&driver->args, OPTION_POOL))) /* each pool has its own limit */
         return;
-    source = arena_printf(&cli->ctx->perm, "the pool %s of %s", pool->name, cli->board->name);
+    source = arena_printf(&driver->ctx->perm, "the pool %s of %s", pool->name, driver->board->name);
     if (flash && !budget->flash) {
         budget->flash = pool->bytes;
         budget->flash_source = source;
@@ -45,24 +41,25 @@ static void take_board(struct cli *cli, struct budget *budget, bool flash)
     }
 }
 
-bool prepare_budget(struct cli *cli, struct budget *budget)
+bool prepare_budget(struct driver_state *driver)
 {
-    const char *board = option_text(&cli->args, OPTION_BOARD, NULL);
+    struct budget *budget = &driver->budget;
+    const char *board = option_text(&driver->args, OPTION_BOARD, NULL);
     bool ok;
 
-    *budget = (struct budget){ .ram_source = "--ram", .flash_source = "--flash" };
-    ok = option_bytes(cli->ctx, &cli->args, OPTION_RAM, 0, &budget->ram);
-    ok = option_bytes(cli->ctx, &cli->args, OPTION_FLASH, 0, &budget->flash) && ok;
+    *budget = (struct budget){ .ram_source = "--ram", .flash_source = "--flash", .fits = true };
+    ok = option_bytes(driver->ctx, &driver->args, OPTION_RAM, 0, &budget->ram);
+    ok = option_bytes(driver->ctx, &driver->args, OPTION_FLASH, 0, &budget->flash) && ok;
     if (board) {
-        cli->board = board_read(cli->ctx, board);
-        ok = cli->board && ok;
+        driver->board = board_read(driver->ctx, board);
+        ok = driver->board && ok;
     }
-    if (cli->board) {
-        take_board(cli, budget, false);
-        take_board(cli, budget, true);
+    if (driver->board) {
+        take_board(driver, false);
+        take_board(driver, true);
     }
-    if (has_option(&cli->args, OPTION_FORCE) && !budget->ram && !budget->flash && ok)
-        ok = diag_error(cli->ctx, DIAG_USAGE, NULL,
+    if (has_option(&driver->args, OPTION_FORCE) && !budget->ram && !budget->flash && ok)
+        ok = diag_error(driver->ctx, DIAG_USAGE, NULL,
                         "--force says nothing without --ram, --flash or --board");
     return ok;
 }
@@ -103,13 +100,13 @@ static bool load_random(void *user, struct ctx *ctx, struct bulk *bulk, int64_t 
 }
 
 /* One set of random inputs: int8 asks what tensors hold, and its sizes do not depend on it. */
-static bool make_stand_in(struct cli *cli, const struct module *module,
+static bool make_stand_in(struct driver_state *driver, const struct module *module,
                           struct calibration_source *source)
 {
     struct tensor *made,
-        *inputs = arena_array(&cli->ctx->perm, struct tensor, module->main->n_params + 1);
+        *inputs = arena_array(&driver->ctx->perm, struct tensor, module->main->n_params + 1);
 
-    if (!load_inputs(cli, module->main, &made))
+    if (!load_inputs(driver, module->main, &made))
         return false;
     for (int i = 0; i < module->main->n_params; i++)
         inputs[i] = made[i];
@@ -117,7 +114,7 @@ static bool make_stand_in(struct cli *cli, const struct module *module,
     return true;
 }
 
-static bool try_module(struct cli *trial, const struct codegen_options *options,
+static bool try_module(struct driver_state *trial, const struct codegen_options *options,
                        struct module *module, struct codegen_result *result)
 {
     struct codegen_options own = *options;
@@ -143,13 +140,13 @@ static bool try_module(struct cli *trial, const struct codegen_options *options,
 }
 
 /* What it would need with the change; false where the model does not take it. */
-static bool try_change(struct cli *cli, const struct codegen_options *options,
+static bool try_change(struct driver_state *driver, const struct codegen_options *options,
                        const struct change *change, struct need *need)
 {
     static const enum option_id silent[] = { OPTION_DUMP_AFTER, OPTION_TIME_PASSES, OPTION_STATS,
                                              OPTION_QUANTIZE_LOG };
-    struct cli trial = *cli;
-    struct diags saved = diag_save(cli->ctx);
+    struct driver_state trial = *driver;
+    struct diags saved = diag_save(driver->ctx);
     struct codegen_result result;
     struct module *module = NULL;
     const char *value = change->value;
@@ -158,8 +155,8 @@ static bool try_change(struct cli *cli, const struct codegen_options *options,
     trial.args.options[change->option] = (struct option_values){ 1, &value };
     for (size_t i = 0; i < sizeof silent / sizeof *silent; i++)
         trial.args.options[silent[i]].n = 0;
-    trial.json = NULL;
-    trial.quiet = true;
+    trial.events = NULL;
+    trial.validation = NULL;
     trial.offload.partition = NULL;
     ok = prepare_precision(&trial) && (change->option != OPTION_POOL || prepare_pools(&trial));
     if (change->option == OPTION_WINOGRAD)
@@ -169,9 +166,9 @@ static bool try_change(struct cli *cli, const struct codegen_options *options,
     if (ok)
         *need = find_need(options, &result);
     partition_free(trial.offload.partition);
-    cli->bulk = trial.bulk;
+    driver->bulk = trial.bulk;
     module_free(module);
-    diag_restore(cli->ctx, saved);
+    diag_restore(driver->ctx, saved);
     return ok;
 }
 
@@ -189,78 +186,65 @@ static size_t ram_of_pools(const struct board *board)
     return n > 1 ? bytes : 0;
 }
 
-static bool may_help(struct cli *cli, const struct change *change, const struct budget *budget,
-                     const struct codegen_result *result)
+static bool may_help(struct driver_state *driver, const struct change *change,
+                     const struct budget *budget, const struct codegen_result *result)
 {
-    const char *now = option_text(&cli->args, OPTION_PRECISION, "f32");
+    const char *now = option_text(&driver->args, OPTION_PRECISION, "f32");
 
     if (change->option == OPTION_POOL) /* of the greatest the arena is too much */
-        return result->arena_bytes > budget->ram && ram_of_pools(cli->board) &&
-               !has_option(&cli->args, OPTION_RAM) && !has_option(&cli->args, OPTION_POOL);
+        return result->arena_bytes > budget->ram && ram_of_pools(driver->board) &&
+               !has_option(&driver->args, OPTION_RAM) && !has_option(&driver->args, OPTION_POOL);
     if (change->option == OPTION_WINOGRAD)
         return result->n_winograd + result->n_pairs + result->n_amx > 0;
-    return strcmp(now, change->value) != 0 && !has_option(&cli->args, OPTION_QTABLE) &&
-           !has_option(&cli->args, OPTION_FP8_PARAMS);
+    return strcmp(now, change->value) != 0 && !has_option(&driver->args, OPTION_QTABLE) &&
+           !has_option(&driver->args, OPTION_FP8_PARAMS);
 }
 
 /* In their order, up to the first that is enough: the model is compiled again for each. */
-static void suggest_changes(struct cli *cli, const struct budget *budget,
-                            const struct codegen_options *options,
-                            const struct codegen_result *result, cJSON *json)
+static void suggest_changes(struct driver_state *driver)
 {
-    cJSON *list = json ? cJSON_AddArrayToObject(json, "changes") : NULL;
-    struct str text = { .arena = &cli->ctx->perm };
-    struct progress progress = progress_begin(cli);
+    struct budget *budget = &driver->budget;
+    struct str text = { .arena = &driver->ctx->perm };
     bool found = false;
 
-    if (strcmp(cli->args.operands[0], "-") == 0) /* a pipe cannot be read again */
+    if (strcmp(driver->args.operands[0], "-") == 0) /* a pipe cannot be read again */
         return;
     for (int i = 0; i < N_CHANGES && !found; i++) {
         const char *name = option_name(changes[i].option);
         struct budget all = *budget;
         struct need need;
-        bool enough;
 
-        if (!may_help(cli, &changes[i], budget, result) ||
-            !try_change(cli, options, &changes[i], &need))
+        if (!may_help(driver, &changes[i], budget, &driver->result) ||
+            !try_change(driver, &driver->codegen, &changes[i], &need))
             continue;
-        progress_show(&progress, "ways to make it fit", i + 1, N_CHANGES);
+        driver_progress(driver, "ways to make it fit", i + 1, N_CHANGES);
         if (changes[i].option == OPTION_POOL)
-            all.ram = ram_of_pools(cli->board);
-        enough = fits(&all, &need);
+            all.ram = ram_of_pools(driver->board);
+        found = fits(&all, &need);
         str_printf(&text, "%s--%s %s %s: RAM %zu bytes, flash %zu", text.n ? "\n" : "", name,
-                   changes[i].value, enough ? "fits" : "is not enough", need.ram, need.flash);
-        found = enough;
-        if (list) {
-            cJSON *row = cJSON_CreateObject();
-
-            cJSON_AddStringToObject(row, "option", name);
-            cJSON_AddStringToObject(row, "value", changes[i].value);
-            cJSON_AddNumberToObject(row, "ram", (double)need.ram);
-            cJSON_AddNumberToObject(row, "flash", (double)need.flash);
-            cJSON_AddBoolToObject(row, "fits", enough);
-            cJSON_AddItemToArray(list, row);
-        }
+                   changes[i].value, found ? "fits" : "is not enough", need.ram, need.flash);
+        budget->changes[budget->n_changes++] =
+            (struct budget_change){ name, changes[i].value, need.ram, need.flash, found };
     }
-    progress_end(&progress);
+    driver_progress(driver, "ways to make it fit", 0, 0);
     if (text.n)
-        diag_help(cli->ctx, "%s", str_text(&text));
+        diag_help(driver->ctx, "%s", str_text(&text));
 }
 
 /* --- the verdict -------------------------------------------------------------------------------
  */
 
-static void note_peak(struct cli *cli, const struct codegen_options *options,
+static void note_peak(struct driver_state *driver, const struct codegen_options *options,
                       const struct codegen_result *result)
 {
     const struct codegen_peak *peak = &result->peak;
-    struct str text = { .arena = &cli->ctx->perm };
+    struct str text = { .arena = &driver->ctx->perm };
 
     if (peak->region) {
         str_printf(&text, "most is alive in %s:", peak->region);
         for (int i = 0; i < peak->n && i < MOST_ALIVE; i++)
             str_printf(&text, "%s %s of %zu bytes", i ? "," : "",
-                       peak->alive[i].name ? str_safe(&cli->ctx->perm, peak->alive[i].name, 60)
+                       peak->alive[i].name ? str_safe(&driver->ctx->perm, peak->alive[i].name, 60)
                                            : "its scratch",
                        peak->alive[i].bytes);
         if (peak->n > MOST_ALIVE)
@@ -279,70 +263,48 @@ static void note_peak(struct cli *cli, const struct codegen_options *options,
     else
         str_printf(&text, "inputs and outputs, %zu bytes, are the caller's and not counted",
                    result->io_bytes);
-    diag_note(cli->ctx, "%s", str_text(&text));
+    diag_note(driver->ctx, "%s", str_text(&text));
 }
 
-static cJSON *add_memory(cJSON *json, const char *name, size_t allowed, size_t needed)
+static bool judge(struct driver_state *driver)
 {
-    cJSON *memory = json && allowed ? cJSON_AddObjectToObject(json, name) : NULL;
-
-    if (memory) {
-        cJSON_AddNumberToObject(memory, "allowed", (double)allowed);
-        cJSON_AddNumberToObject(memory, "needed", (double)needed);
-        cJSON_AddBoolToObject(memory, "fits", needed <= allowed);
-    }
-    return memory;
-}
-
-bool check_budget(struct cli *cli, const struct budget *budget,
-                  const struct codegen_options *options, const struct codegen_result *result)
-{
+    struct budget *budget = &driver->budget;
+    const struct codegen_options *options = &driver->codegen;
+    const struct codegen_result *result = &driver->result;
     const struct need need = find_need(options, result);
-    cJSON *json = cli->json && (budget->ram || budget->flash)
-                      ? cJSON_AddObjectToObject(cli->json, "budget")
-                      : NULL;
 
-    add_memory(json, "ram", budget->ram, need.ram);
-    add_memory(json, "flash", budget->flash, need.flash);
-    if (fits(budget, &need))
+    budget->is_judged = true;
+    budget->ram_needed = need.ram;
+    budget->flash_needed = need.flash;
+    budget->fits = fits(budget, &need);
+    if (budget->fits)
         return true;
     if (budget->flash && need.flash > budget->flash) {
-        diag_error(cli->ctx, DIAG_RAM, NULL,
+        diag_error(driver->ctx, DIAG_RAM, NULL,
                    "the network needs %zu bytes of flash, %zu more than %s allows (%zu)",
                    need.flash, need.flash - budget->flash, budget->flash_source, budget->flash);
         if (options->measured)
-            diag_note(cli->ctx, "weights %zu bytes, code %zu", result->weight_bytes,
+            diag_note(driver->ctx, "weights %zu bytes, code %zu", result->weight_bytes,
                       need.flash - result->weight_bytes);
         else
-            diag_note(cli->ctx, "weights only: --cc COMPILER adds the code");
+            diag_note(driver->ctx, "weights only: --cc COMPILER adds the code");
     }
     if (budget->ram && need.ram > budget->ram) {
-        diag_error(cli->ctx, DIAG_RAM, NULL,
+        diag_error(driver->ctx, DIAG_RAM, NULL,
                    "the network needs %zu bytes of RAM, %zu more than %s allows (%zu)", need.ram,
                    need.ram - budget->ram, budget->ram_source, budget->ram);
-        note_peak(cli, options, result);
+        note_peak(driver, options, result);
     }
-    suggest_changes(cli, budget, options, result, json);
+    suggest_changes(driver);
     return false;
 }
 
-static void report_memory(struct cli *cli, const char *name, size_t allowed, size_t needed)
+/* Before any file is begun: the plan alone. */
+bool stage_budget(struct driver_state *driver)
 {
-    if (allowed)
-        say(cli, " %s %zu of %zu bytes (%.1f %%)", name, needed, allowed,
-            100.0 * (double)needed / (double)allowed);
-}
+    struct codegen_options plan = driver->codegen;
 
-void report_budget(struct cli *cli, const struct budget *budget,
-                   const struct codegen_options *options, const struct codegen_result *result)
-{
-    const struct need need = find_need(options, result);
-
-    if (!budget->ram && !budget->flash)
-        return;
-    say(cli, fits(budget, &need) ? "  fits   " : "  exceeds");
-    report_memory(cli, "RAM", budget->ram, need.ram);
-    say(cli, budget->ram && budget->flash ? "," : "");
-    report_memory(cli, "flash", budget->flash, need.flash);
-    say(cli, "\n");
+    plan.plan_only = true;
+    return codegen_c(driver->module, &plan, driver->outputs, &driver->result) &&
+           (judge(driver) || has_option(&driver->args, OPTION_FORCE));
 }

@@ -1,8 +1,8 @@
 /* board.h - the memories of a board, from a JSON file: boards/README.md. */
-#ifndef CLI_BOARD_H
-#define CLI_BOARD_H
+#ifndef DRIVER_BOARD_H
+#define DRIVER_BOARD_H
 
-#include "cli/cli.h"
+#include "driver/driver.h"
 
 struct board_pool {
     const char *name;
@@ -27,7 +27,7 @@ const struct board *board_read(struct ctx *ctx, const char *name);
 /* The greatest pool of RAM, or of flash; NULL if there is none. */
 const struct board_pool *board_greatest(const struct board *board, bool flash);
 
-/* Those that ship, as a table or in --json. False after an error. */
-bool list_boards(struct cli *cli);
+/* The name of the i-th embedded file (base/embedded.h) if it is a board; else NULL. */
+const char *board_shipped(struct arena *arena, size_t i);
 
 #endif

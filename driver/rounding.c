@@ -3,7 +3,7 @@
  * default  onnx, whose results are ONNX Runtime's, where it costs nothing: the processor has an
  * FPU, and nothing of the model but sums, products and averages would be computed in floats that
  *          fixed point computes in integers; else, and where integers are asked for, fixed */
-#include "cli/cli.h"
+#include "driver/driver.h"
 #include "codegen_c/machine/machine.h"
 
 /* To integers, with a scale that is known: no DynamicQuantizeLinear. */
@@ -41,11 +41,11 @@ static bool gains_by_integers(const struct node *node)
     }
 }
 
-static bool onnx_costs_nothing(const struct cli *cli, const struct module *module)
+static bool onnx_costs_nothing(const struct driver_state *driver, const struct module *module)
 {
     bool quantised = false;
 
-    if (cli->machine && !cli->machine->fpu)
+    if (driver->machine && !driver->machine->fpu)
         return false;
     for (const struct node *n = module->main->first; n; n = n->next) {
         if (gains_by_integers(n))
@@ -56,25 +56,25 @@ static bool onnx_costs_nothing(const struct cli *cli, const struct module *modul
 }
 
 /* What asks for integers: ours, those of another target, those of a network without floats. */
-static bool asks_for_integers(const struct cli *cli)
+static bool asks_for_integers(const struct driver_state *driver)
 {
     static const enum option_id options[] = { OPTION_OFFLOAD, OPTION_PRECISION, OPTION_QTABLE,
                                               OPTION_QUANTIZED_IO };
 
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
-        if (has_option(&cli->args, options[i]))
+        if (has_option(&driver->args, options[i]))
             return true;
-    return cli->args.command == COMMAND_SEARCH || cli->args.command == COMMAND_TARGETS ||
-           cli->is_json_graph;
+    return driver->args.command == COMMAND_SEARCH || driver->args.command == COMMAND_TARGETS ||
+           driver->is_json_graph;
 }
 
-bool choose_rounding(struct cli *cli, struct module *module)
+bool choose_rounding(struct driver_state *driver, struct module *module)
 {
     static const char *const words[] = { "fixed", "onnx", NULL };
-    const bool onnx = !asks_for_integers(cli) && onnx_costs_nothing(cli, module);
+    const bool onnx = !asks_for_integers(driver) && onnx_costs_nothing(driver, module);
     int rounding;
 
-    if (!option_word(cli->ctx, &cli->args, OPTION_ROUNDING, words, onnx, &rounding))
+    if (!option_word(driver->ctx, &driver->args, OPTION_ROUNDING, words, onnx, &rounding))
         return false;
     module->rounds_as_onnx = rounding == 1;
     return true;

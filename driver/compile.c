@@ -1,0 +1,187 @@
+/* compile.c - relayc compile: what its options mean, and the last stages, which write files. */
+#include <sha256.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "codegen_c/machine/machine.h"
+#include "driver/footprint.h"
+#include "driver/graph_json.h"
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+/* The stem of the file as an identifier: "../kws v2.onnx" -> "kws_v2". */
+static const char *default_name(struct ctx *ctx, const char *path)
+{
+    char *stem = arena_strdup(&ctx->perm, strcmp(path, "-") == 0 ? "model" : base_name(path));
+    char *dot = strrchr(stem, '.');
+
+    if (dot && dot != stem)
+        *dot = '\0';
+    return c_identifier(&ctx->perm, stem);
+}
+
+/* --name must be an identifier as it stands: a silent change would surprise the build system. */
+static bool choose_name(struct driver_state *driver, const char **out)
+{
+    const char *given = option_text(&driver->args, OPTION_NAME, NULL);
+
+    *out = given ? given : default_name(driver->ctx, driver->args.operands[0]);
+    if (!given || strcmp(c_identifier(&driver->ctx->perm, given), given) == 0)
+        return true;
+    diag_error(driver->ctx, DIAG_USAGE, NULL, "--name: '%s' cannot be the prefix of C symbols",
+               str_safe(&driver->ctx->perm, given, 80));
+    diag_help(driver->ctx, "try --name %s", c_identifier(&driver->ctx->perm, given));
+    return false;
+}
+
+static const char *model_sha256(struct ctx *ctx, const char *path)
+{
+    struct mapping file;
+    char hex[SHA256_DIGEST_STRING_LENGTH];
+
+    if (strcmp(path, "-") == 0) /* a pipe has been read already */
+        return "";
+    if (!file_map(ctx, path, &file))
+        return NULL;
+    SHA256Data(file.data, file.size, hex);
+    file_unmap(&file);
+    return arena_strdup(&ctx->perm, hex);
+}
+
+/* The options that change the output, for the banner. */
+static const char *banner_options(struct driver_state *driver)
+{
+    static const enum option_id budgets[] = { OPTION_RAM, OPTION_FLASH, OPTION_BOARD };
+    struct str text = { .arena = &driver->ctx->perm };
+
+    for (int i = 0; i < driver->args.options[OPTION_SHAPE].n; i++)
+        str_printf(&text, " --shape %s", driver->args.options[OPTION_SHAPE].at[i]);
+    for (int i = 0; i < driver->args.options[OPTION_FREEZE].n; i++)
+        str_printf(&text, " --freeze %s", driver->args.options[OPTION_FREEZE].at[i]);
+    if (has_option(&driver->args, OPTION_WEIGHTS))
+        str_printf(&text, " --weights=%s", option_text(&driver->args, OPTION_WEIGHTS, ""));
+    if (has_option(&driver->args, OPTION_STEP))
+        str_add(&text, " --step");
+    if (has_option(&driver->args, OPTION_DETERMINISTIC))
+        str_add(&text, " --deterministic");
+    if (has_option(&driver->args, OPTION_PARALLEL))
+        str_printf(&text, " --parallel %d", driver->parts);
+    for (size_t i = 0; i < sizeof budgets / sizeof *budgets; i++)
+        if (has_option(&driver->args, budgets[i]))
+            str_printf(&text, " --%s %s", option_name(budgets[i]),
+                       base_name(option_text(&driver->args, budgets[i], "")));
+    if (has_option(&driver->args, OPTION_GUARD))
+        str_add(&text, " --guard");
+    if (has_option(&driver->args, OPTION_IO_IN_ARENA))
+        str_add(&text, " --io-in-arena");
+    for (int i = 0; i < driver->args.options[OPTION_POOL].n; i++)
+        str_printf(&text, " --pool %s", driver->args.options[OPTION_POOL].at[i]);
+    if (driver->machine != &machines[0])
+        str_printf(&text, " --target %s", driver->machine->name);
+    for (int i = 0; i < driver->args.options[OPTION_TUNE_LOG].n; i++)
+        str_printf(&text, " --tune-log %s", base_name(driver->args.options[OPTION_TUNE_LOG].at[i]));
+    if (has_option(&driver->args, OPTION_WINOGRAD))
+        str_printf(&text, " --winograd=%s", option_text(&driver->args, OPTION_WINOGRAD, ""));
+    if (driver->optimize_size)
+        str_add(&text, " --optimize size");
+    if (has_option(&driver->args, OPTION_SKIP_ZEROS))
+        str_printf(&text, " --skip-zeros %s", option_text(&driver->args, OPTION_SKIP_ZEROS, ""));
+    str_add(&text, offload_options(driver, false)); /* folders are another machine's business */
+    return *str_text(&text) ? str_text(&text) + 1 : "";
+}
+
+/* --- the options ------------------------------------------------------------------------------ */
+
+struct codegen_options driver_codegen_options(const struct driver_state *driver)
+{
+    return (struct codegen_options){
+        .targets = driver->offload.targets.first ? &driver->offload.targets : NULL,
+        .machine = driver->machine,
+        .choices = driver->choices,
+        .winograd = driver->winograd,
+        .ram = driver->ram,
+        .parts = driver->parts,
+        .deterministic = driver->deterministic,
+        .keep_zeros = driver->keep_zeros,
+        .optimize_size = driver->optimize_size,
+        .io_in_arena = driver->io_in_arena,
+        .n_pools = driver->n_pools,
+        .pools = driver->pools,
+        .model_file = "",
+        .model_sha256 = "",
+        .command = "",
+    };
+}
+
+/* All errors of the options, in one go. */
+static bool prepare(struct driver_state *driver)
+{
+    static const char *const forms[] = { "auto", "inline", "file", NULL };
+    const char *name;
+    int weights;
+    bool ok =
+        option_word(driver->ctx, &driver->args, OPTION_WEIGHTS, forms, WEIGHTS_AUTO, &weights);
+
+    ok = check_dump_option(driver) && ok;
+    ok = prepare_emit(driver) && ok;
+    ok = prepare_budget(driver) && ok;
+    ok = prepare_pools(driver) && ok;
+    ok = prepare_machine(driver) && ok;
+    ok = prepare_offload(driver) && ok;
+    if (!choose_name(driver, &name) || !ok)
+        return false;
+    driver->codegen = driver_codegen_options(driver);
+    driver->codegen.name = name;
+    driver->codegen.dir = option_text(&driver->args, OPTION_OUTPUT_DIR, ".");
+    driver->codegen.weights = (enum weights_form)weights;
+    driver->codegen.step = has_option(&driver->args, OPTION_STEP);
+    driver->codegen.guard = has_option(&driver->args, OPTION_GUARD);
+    driver->codegen.ram = driver->codegen.ram_bytes = driver->budget.ram;
+    driver->codegen.flash_bytes = driver->budget.flash;
+    return true;
+}
+
+/* What the banner of NAME.c says of the model. */
+static bool describe(struct driver_state *driver)
+{
+    struct codegen_options *options = &driver->codegen;
+
+    options->model_file = base_name(driver->args.operands[0]);
+    options->model_sha256 = model_sha256(driver->ctx, driver->args.operands[0]);
+    options->command = banner_options(driver);
+    return options->model_sha256 != NULL;
+}
+
+/* What is known once the passes have run: a JSON graph may bring regions of targets. */
+static void settle(struct driver_state *driver)
+{
+    driver->codegen.numbers = chosen_numbers(driver);
+    driver->codegen.targets = driver_codegen_options(driver).targets;
+}
+
+bool driver_compile(struct driver_state *driver)
+{
+    if (!prepare(driver) || !driver_run(driver, STAGE_LOAD) || !describe(driver) ||
+        !driver_run(driver, STAGE_FUSE))
+        return false;
+    settle(driver);
+    return driver_run(driver, STAGE_CODE);
+}
+
+/* --- the stages ------------------------------------------------------------------------------- */
+
+bool stage_measure(struct driver_state *driver)
+{
+    driver->codegen.measured = measure_footprint(driver, driver->module, &driver->codegen);
+    return driver->codegen.measured != NULL;
+}
+
+bool stage_code(struct driver_state *driver)
+{
+    return codegen_c(driver->module, &driver->codegen, driver->outputs, &driver->result);
+}

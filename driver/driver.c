@@ -1,0 +1,106 @@
+#include "driver/driver.h"
+
+#include <stdarg.h>
+
+#include "base/str.h"
+
+static bool measures(const struct driver_state *driver)
+{
+    return driver->emit.c && has_option(&driver->args, OPTION_CC);
+}
+
+static bool has_budget(const struct driver_state *driver)
+{
+    return driver->emit.c && (driver->budget.ram || driver->budget.flash);
+}
+
+static bool emits_graph(const struct driver_state *driver)
+{
+    return driver->emit.json;
+}
+
+static bool emits_code(const struct driver_state *driver)
+{
+    return driver->emit.c;
+}
+
+/* The whole compiler. */
+static const struct {
+    const char *name;
+    bool (*run)(struct driver_state *driver);          /* on driver->module; false after an error */
+    bool (*wanted)(const struct driver_state *driver); /* NULL: always */
+} stages[STAGE_COUNT] = {
+    [STAGE_LOAD] = { "load", stage_load, NULL },
+    [STAGE_SIMPLIFY] = { "simplify", stage_simplify, NULL },
+    [STAGE_QUANTIZE] = { "quantize", stage_quantize, precision_wanted },
+    [STAGE_PARTITION] = { "partition", stage_partition, offload_wanted },
+    [STAGE_LAYOUT] = { "layout", stage_layout, NULL },
+    [STAGE_FUSE] = { "fuse", stage_fuse, NULL },
+    [STAGE_MEASURE] = { "measure", stage_measure, measures },
+    [STAGE_BUDGET] = { "budget", stage_budget, has_budget },
+    [STAGE_GRAPH] = { "graph", stage_graph, emits_graph },
+    [STAGE_CODE] = { "code", stage_code, emits_code },
+};
+
+const char *stage_name(enum driver_stage stage)
+{
+    return stages[stage].name;
+}
+
+static void end_passes(struct driver_state *driver)
+{
+    validation_free(driver->validation);
+    driver->validation = NULL;
+}
+
+bool driver_run(struct driver_state *driver, enum driver_stage last)
+{
+    bool ok = true;
+
+    for (; ok && driver->next <= last; driver->next++)
+        if (!stages[driver->next].wanted || stages[driver->next].wanted(driver))
+            ok = stages[driver->next].run(driver);
+    if (!ok)
+        end_passes(driver);
+    return ok;
+}
+
+bool run_passes(struct driver_state *driver, struct module *module)
+{
+    driver->module = module;
+    driver->next = STAGE_SIMPLIFY;
+    return driver_run(driver, STAGE_FUSE);
+}
+
+void driver_free(struct driver_state *driver)
+{
+    end_passes(driver);
+    partition_free(driver->offload.partition);
+    driver->offload.partition = NULL;
+    bulk_release(&driver->bulk);
+}
+
+/* --- events ----------------------------------------------------------------------------------- */
+
+void driver_note(const struct driver_state *driver, const char *text)
+{
+    if (driver->events && driver->events->note)
+        driver->events->note(driver->events->user, text);
+}
+
+void driver_say(const struct driver_state *driver, const char *format, ...)
+{
+    va_list args;
+
+    if (!driver->events || !driver->events->say)
+        return;
+    va_start(args, format);
+    driver->events->say(driver->events->user, arena_vprintf(&driver->ctx->perm, format, args));
+    va_end(args);
+}
+
+void driver_progress(const struct driver_state *driver, const char *what, int64_t done, int64_t n)
+{
+    if (driver->events && driver->events->progress)
+        driver->events->progress(driver->events->user, what, done, n);
+}

@@ -1,0 +1,45 @@
+/* machine.c - --target, --optimize, --winograd: which processor the C is for, and how it is
+ * written. */
+#include <string.h>
+
+#include "driver/board.h"
+#include "driver/driver.h"
+#include "codegen_c/machine/machine.h"
+#include "codegen_c/text/parallel.h"
+
+bool prepare_machine(struct driver_state *driver)
+{
+    static const char *const sizes[] = { "auto", "off", "f2", "f4", NULL };
+    static const char *const aims[] = { "speed", "size", NULL }, *const when[] = { "on", "off",
+                                                                                   NULL };
+    int winograd = WINOGRAD_AUTO, aim = 0, keeps = 0;
+    long long parts = 0;
+    bool ok =
+        option_word(driver->ctx, &driver->args, OPTION_WINOGRAD, sizes, WINOGRAD_AUTO, &winograd);
+
+    ok = option_word(driver->ctx, &driver->args, OPTION_OPTIMIZE, aims, 0, &aim) && ok;
+    driver->optimize_size = aim == 1;
+    ok = option_word(driver->ctx, &driver->args, OPTION_SKIP_ZEROS, when, aim, &keeps) &&
+         ok; /* size: off */
+    driver->keep_zeros = keeps == 1;
+    ok = option_integer(driver->ctx, &driver->args, OPTION_PARALLEL, 0, &parts) && ok;
+    if (parts > MAX_PARTS || (parts < 2 && has_option(&driver->args, OPTION_PARALLEL)))
+        ok = diag_error(driver->ctx, DIAG_USAGE, NULL, "--parallel: from 2 to %d parts", MAX_PARTS);
+    driver->parts = parts > MAX_PARTS ? MAX_PARTS : (int)parts;
+    ok = option_bytes(driver->ctx, &driver->args, OPTION_RAM, 0, &driver->ram) && ok;
+    if (driver->ram == 0 && has_option(&driver->args, OPTION_RAM) && ok)
+        ok = diag_error(driver->ctx, DIAG_USAGE, NULL, "--ram: an arena of 0 bytes");
+
+    driver->deterministic = has_option(&driver->args, OPTION_DETERMINISTIC);
+    driver->io_in_arena = has_option(&driver->args, OPTION_IO_IN_ARENA);
+    driver->machine = machine_find(
+        driver->ctx, option_text(&driver->args, OPTION_TARGET,
+                                 driver->board ? driver->board->machine->name : "generic"));
+    /* Four times the weights and a larger arena are no usual choice for C that may go anywhere, or
+     * that is to be small. */
+    if ((driver->machine == &machines[0] || driver->optimize_size) &&
+        !has_option(&driver->args, OPTION_WINOGRAD))
+        winograd = WINOGRAD_OFF;
+    driver->winograd = (enum winograd)winograd;
+    return driver->machine && prepare_tuning(driver) && ok;
+}

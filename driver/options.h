@@ -1,0 +1,106 @@
+/* options.h - what a command is asked for: commands.def and options.def as tables, and the values
+ * that were given. The command line (cli/options.h) and relayc_set (relayc.h) fill the same struct.
+ */
+#ifndef DRIVER_OPTIONS_H
+#define DRIVER_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/ctx.h"
+
+enum command {
+#define COMMAND(symbol, name, operands, least, most, summary) COMMAND_##symbol,
+#include "driver/commands.def"
+#undef COMMAND
+    COMMAND_COUNT
+};
+
+enum option_id {
+#define OPTION(symbol, name, letter, argument, commands, reader, help) OPTION_##symbol,
+#include "driver/options.def"
+#undef OPTION
+    OPTION_COUNT
+};
+
+/* Sets of commands, as rows have them. */
+enum {
+#define COMMAND(symbol, name, operands, least, most, summary) C_##symbol = 1 << COMMAND_##symbol,
+#include "driver/commands.def"
+#undef COMMAND
+    C_MODEL = C_BENCH | C_COMPARE | C_COMPILE | C_EVAL | C_INSPECT | C_RUN | C_TARGETS | C_TUNE |
+              C_VERIFY,
+    C_ANY = (1 << COMMAND_COUNT) - 1
+};
+
+/* Who reads an option: the driver, so that relayc_set takes it, too; or a file of cli/ only. */
+enum option_reader { READ_BY_DRIVER, READ_BY_CLI };
+
+struct command_row {
+    const char *name, *operands;
+    int least, most; /* operands */
+    const char *summary;
+};
+
+struct option_row {
+    const char *name;
+    char letter;          /* 0 = none */
+    const char *argument; /* as --help names it; NULL: a flag */
+    int commands;         /* C_... */
+    enum option_reader reader;
+    const char *help;
+};
+
+extern const struct command_row command_rows[COMMAND_COUNT];
+extern const struct option_row option_rows[OPTION_COUNT];
+
+/* The values of one option, in the order given. A flag's value is "". */
+struct option_values {
+    int n;
+    const char **at;
+};
+
+struct arguments {
+    enum command command; /* COMMAND_COUNT = none given */
+    int n_operands;
+    const char **operands;
+    struct option_values options[OPTION_COUNT];
+};
+
+bool has_option(const struct arguments *args, enum option_id option);
+
+const char *option_name(enum option_id option); /* "keep-f32" */
+
+/* The last value given, or `missing`. */
+const char *option_text(const struct arguments *args, enum option_id option, const char *missing);
+
+/* A number of at least `least`; a USAGE error and false when it is not one. */
+bool option_real(struct ctx *ctx, const struct arguments *args, enum option_id option,
+                 double missing, double *out);
+bool option_integer(struct ctx *ctx, const struct arguments *args, enum option_id option,
+                    long long missing, long long *out);
+
+/* A number of bytes: digits, and K, M or G behind them for powers of 1024 ("64K", also "64KB" and
+ * "64KiB"). A USAGE error and false for anything else. */
+bool option_bytes(struct ctx *ctx, const struct arguments *args, enum option_id option,
+                  size_t missing, size_t *out);
+
+/* "64K", "1.5M", "1000": as option_bytes reads; false if it is not that. Fractions come with a
+ * suffix only. */
+bool parse_bytes(const char *text, size_t *out);
+
+const char *bytes_text(struct arena *arena, size_t bytes); /* "64K" where it is so, else digits */
+
+/* One of `words` (NULL-terminated): its index. A USAGE error and false for anything else. */
+bool option_word(struct ctx *ctx, const struct arguments *args, enum option_id option,
+                 const char *const *words, int missing, int *out);
+
+const char *command_name(enum command command);
+
+/* One value more; the text is borrowed. */
+void option_add(struct ctx *ctx, struct option_values *values, const char *text);
+
+/* OPTION_COUNT if there is no option of that name. */
+enum option_id option_find(const char *name);
+
+#endif

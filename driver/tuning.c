@@ -1,0 +1,26 @@
+/* tune_log.c - --tune-log: choices that relayc tune found, for compile, bench, run and verify. */
+#include "driver/driver.h"
+#include "tune/log.h"
+#include "codegen_c/machine/machine.h"
+
+bool prepare_tuning(struct driver_state *driver)
+{
+    const struct option_values *files = &driver->args.options[OPTION_TUNE_LOG];
+    struct tune_log log = { .n = 0 };
+    struct choices *choices = arena_new(&driver->ctx->perm, struct choices);
+    bool ok = true;
+
+    for (int i = 0; i < files->n; i++)
+        ok = tune_log_read(driver->ctx, files->at[i], &log) && ok;
+    if (!ok || files->n == 0)
+        return ok;
+    *choices = tune_log_best(driver->ctx, &log, driver->machine->name);
+    driver->choices = choices;
+    if (choices->by_signature.n == 0) {
+        diag_warn(driver->ctx, DIAG_TUNE_STALE, NULL,
+                  "no choice of the tuning log is for --target %s", driver->machine->name);
+        diag_help(driver->ctx,
+                  "--target must be the one that relayc tune was given (without: host)");
+    }
+    return true;
+}
