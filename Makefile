@@ -58,6 +58,29 @@ $(BUILD)/relayc: $(cli) $(BUILD)/librelayc.a
 $(BUILD)/librelayc.a: $(objects)
 	$(call say,AR,$@)rm -f $@ && ar rcs $@ $^
 
+# --- the library that is installed: include/relayc/relayc.h and nothing else is visible -----------
+# $(BUILD)/librelayc.a and .so have all symbols, for the program and the tests.
+library := $(addprefix $(BUILD)/lib/,librelayc.a librelayc.so.0 relayc.pc)
+
+.PHONY: library
+library: $(library)
+
+$(BUILD)/lib/librelayc.so.0: $(objects) driver/relayc.map
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(@F) -Wl,-Bsymbolic-functions \
+	      -Wl,-z,defs -Wl,--version-script=driver/relayc.map -o $@ $(objects) $(libs)
+
+$(BUILD)/lib/librelayc.a: $(objects)
+	@mkdir -p $(@D)
+	$(call say,AR,$@)rm -f $@ && $(CC) -r -nostdlib -o $(BUILD)/lib/relayc.o $^ && \
+	      objcopy --wildcard --keep-global-symbol='relayc_*' $(BUILD)/lib/relayc.o && \
+	      ar rcs $@ $(BUILD)/lib/relayc.o
+
+$(BUILD)/lib/relayc.pc: driver/relayc.pc.in include/relayc/relayc.h Makefile
+	@mkdir -p $(@D)
+	@sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBS@|$(libs)|' \
+	    -e "s|@VERSION@|$$(sed -n 's/^.define RELAYC_VERSION "\(.*\)"/\1/p' include/relayc/relayc.h)|" $< > $@
+
 $(BUILD)/%.o: %.c $(BUILD)/gen/frontend/onnx/onnx.pb-c.h Makefile
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(compile) -c -o $@ $<
@@ -127,9 +150,9 @@ test_folders := coco conformance exhaustive make minimalloc network offload part
 $(foreach folder,$(test_folders),$(eval $(call test_folder,$(folder))))
 
 # Lets calls of the C library fail in a program that has it preloaded.
-$(BUILD)/tests/inject.so: tests/inject.c Makefile
+$(BUILD)/tests/inject.so: tests/inject.c tests/inject.h Makefile
 	@mkdir -p $(@D)
-	$(call say,CC,$<)$(CC) -std=c11 $(warnings) -Wno-pedantic -O1 -g -fPIC -shared -o $@ $< -ldl
+	$(call say,CC,$<)$(CC) -std=c11 $(warnings) -Wno-pedantic -O1 -g -fPIC -shared -I. -o $@ $< -ldl
 
 # Fuzzers (libFuzzer, so clang): make fuzz, then build/fuzz/fuzz_import CORPUS
 .PHONY: fuzz
@@ -209,13 +232,17 @@ docs-figures: all
 bench-search: all
 	BUILD=$(BUILD) bench/search $(ARGS)
 
-install: all
+install: all library
 	install -D -m 755 $(BUILD)/relayc $(DESTDIR)$(PREFIX)/bin/relayc
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/doc/relayc README.md CHANGELOG.md CONTRIBUTING.md
 	for wing in . guide design lab; do \
 		install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/doc/relayc/docs/$$wing docs/$$wing/*.md || exit 1; \
 	done
-	install -D -m 644 -t $(DESTDIR)$(PREFIX)/include/relayc $(wildcard runtime/abi/*.h)
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/include/relayc $(wildcard include/relayc/*.h runtime/abi/*.h)
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/lib $(BUILD)/lib/librelayc.a
+	install -m 755 -t $(DESTDIR)$(PREFIX)/lib $(BUILD)/lib/librelayc.so.0
+	ln -sf librelayc.so.0 $(DESTDIR)$(PREFIX)/lib/librelayc.so
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/pkgconfig $(BUILD)/lib/relayc.pc
 	for target in $(notdir $(wildcard examples/targets/*)); do \
 		install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/relayc/examples/targets/$$target \
 			examples/targets/$$target/* || exit 1; \

@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/diag.h"
-#include "base/interrupt.h"
+#include "base/memory.h"
 
 enum { BLOCK_BYTES = 64 * 1024, ALIGN = 16, BULK_ALIGN = 64 };
 
@@ -20,30 +19,6 @@ struct bulk_block {
     unsigned char *data;
     size_t bytes;
 };
-
-_Static_assert(DIAG_OUT_OF_MEMORY == 15, "the text has the number");
-
-/* No printf: it may allocate. */
-_Noreturn void out_of_memory(size_t bytes)
-{
-    static const char start[] = "error[R0015]: out of memory", end[] = " bytes were needed\n";
-    char text[96], digits[24];
-    size_t n = sizeof start - 1, k = 0;
-
-    memcpy(text, start, n);
-    for (size_t rest = bytes; rest; rest /= 10)
-        digits[k++] = (char)('0' + rest % 10);
-    if (k) {
-        memcpy(text + n, ": ", 2);
-        n += 2;
-        while (k)
-            text[n++] = digits[--k];
-        memcpy(text + n, end, sizeof end);
-    } else {
-        memcpy(text + n, "\n", 2);
-    }
-    process_fail(text, 3);
-}
 
 static size_t round_up(size_t n, size_t unit)
 {
@@ -65,9 +40,7 @@ void *arena_alloc(struct arena *arena, size_t bytes)
     if (!block || block->size - block->used < bytes) {
         const size_t size = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
 
-        block = calloc(1, round_up(sizeof *block, ALIGN) + size);
-        if (!block)
-            out_of_memory(size);
+        block = block_alloc(round_up(sizeof *block, ALIGN) + size, 0);
         block->size = size;
         /* A big piece goes behind the current block, whose rest stays usable. */
         if (arena->blocks && bytes > BLOCK_BYTES) {
@@ -142,22 +115,17 @@ void arena_release(struct arena *arena)
     while (arena->blocks) {
         struct arena_block *next = arena->blocks->next;
 
-        free(arena->blocks);
+        block_free(arena->blocks);
         arena->blocks = next;
     }
 }
 
 void *bulk_alloc(struct bulk *bulk, size_t bytes)
 {
-    struct bulk_block *block = calloc(1, sizeof *block);
+    struct bulk_block *block = block_alloc(sizeof *block, 0);
     const size_t size = round_up(bytes ? bytes : 1, BULK_ALIGN);
 
-    if (!block)
-        out_of_memory(sizeof *block);
-    block->data = aligned_alloc(BULK_ALIGN, size);
-    if (!block->data)
-        out_of_memory(size);
-    memset(block->data, 0, size);
+    block->data = block_alloc(size, BULK_ALIGN);
     block->bytes = size;
     block->next = bulk->blocks;
     bulk->blocks = block;
@@ -203,8 +171,8 @@ void bulk_keep(struct bulk *bulk, const void **inside, size_t n)
         }
         *at = block->next;
         bulk->bytes -= block->bytes;
-        free(block->data);
-        free(block);
+        block_free(block->data);
+        block_free(block);
     }
 }
 

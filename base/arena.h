@@ -3,7 +3,7 @@
  * Two kinds. `struct arena` hands out small zeroed pieces that all die together. `struct bulk` owns
  * tensor payloads: each is a block of its own, so that a sweep can give back what no constant uses
  * any more (a 100 MB network is folded several times on its way through the passes).
- * Neither ever returns NULL: running out of memory ends the process with a message and exit code 3.
+ * Neither ever returns NULL: running out of memory is out_of_memory().
  */
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
@@ -49,9 +49,9 @@ void *bulk_alloc(struct bulk *bulk, size_t bytes);
 void bulk_keep(struct bulk *bulk, const void **inside, size_t n);
 void bulk_release(struct bulk *bulk);
 
-/* Ends the process (process_fail) with a message that names the bytes (0: not known) and exit
- * code 3. Also for callers of other allocators; those of libraries come here by themselves
- * (base/memory.h). */
+/* `bytes` (0: not known) could not be had: goes to the boundary of the thread's owner
+ * (base/memory.h), or, where there is none, ends the process with a message and exit code 3. Also
+ * for callers of other allocators; those of libraries come here by themselves (base/memory.h). */
 _Noreturn void out_of_memory(size_t bytes);
 
 #endif

@@ -1,16 +1,13 @@
 #include "base/ctx.h"
 
-#include <stdlib.h>
-
 #include "base/memory.h"
 
 struct ctx *ctx_new(const char *input_name)
 {
-    struct ctx *ctx = calloc(1, sizeof *ctx);
+    struct ctx *ctx;
 
     memory_check_libraries();
-    if (!ctx)
-        out_of_memory(sizeof *ctx);
+    ctx = block_alloc(sizeof *ctx, 0);
     ctx->diags.input_name = input_name;
     return ctx;
 }
@@ -21,5 +18,5 @@ void ctx_free(struct ctx *ctx)
         return;
     arena_release(&ctx->perm);
     arena_release(&ctx->scratch);
-    free(ctx);
+    block_free(ctx);
 }

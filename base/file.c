@@ -10,9 +10,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "base/str.h"
 
 static const uint8_t empty_file[1];
+
+static void unmap(void *data, size_t size)
+{
+    munmap(data, size);
+}
 
 static bool map_fd(int fd, size_t size, struct mapping *out)
 {
@@ -25,6 +31,8 @@ static bool map_fd(int fd, size_t size, struct mapping *out)
     }
     out->data = data;
     out->size = size;
+    if (size)
+        memory_own(data, unmap, size);
     return true;
 }
 
@@ -44,22 +52,24 @@ static bool map_stream(int fd, struct mapping *out)
             break;
         size += (size_t)n;
     }
+    memory_own_fd(copy);
     ok = n == 0 && map_fd(copy, size, out);
-    close(copy);
+    memory_close(copy);
     return ok;
 }
 
 bool file_map(struct ctx *ctx, const char *path, struct mapping *out)
 {
     const bool standard_input = strcmp(path, "-") == 0;
-    const int fd = standard_input ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
     const char *safe = str_safe(&ctx->perm, path, 4096);
+    const int fd = standard_input ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
     struct stat st;
     bool ok = false;
 
     *out = (struct mapping){ empty_file, 0 };
     if (fd < 0)
         return diag_error(ctx, DIAG_FILE_READ, NULL, "cannot open %s: %s", safe, strerror(errno));
+    memory_own_fd(fd);
     if (fstat(fd, &st) != 0)
         diag_error(ctx, DIAG_FILE_READ, NULL, "cannot read %s: %s", safe, strerror(errno));
     else if (S_ISDIR(st.st_mode))
@@ -72,7 +82,7 @@ bool file_map(struct ctx *ctx, const char *path, struct mapping *out)
              diag_error(ctx, DIAG_FILE_READ, NULL, "cannot read %s: %s", safe, strerror(errno));
     else
         diag_error(ctx, DIAG_FILE_READ, NULL, "%s is a device, a file is needed", safe);
-    close(fd);
+    memory_close(fd);
     return ok;
 }
 
@@ -110,6 +120,7 @@ bool file_map_beneath(struct ctx *ctx, const char *dir, const char *relative, st
         *reason = arena_strdup(&ctx->perm, beneath_failure(error));
         return false;
     }
+    memory_own_fd(fd);
     if (fstat(fd, &st) != 0)
         *reason = arena_strdup(&ctx->perm, strerror(errno));
     else if (!S_ISREG(st.st_mode))
@@ -120,7 +131,7 @@ bool file_map_beneath(struct ctx *ctx, const char *dir, const char *relative, st
         *reason = arena_strdup(&ctx->perm, strerror(errno));
     else
         ok = true;
-    close(fd);
+    memory_close(fd);
     return ok;
 }
 
@@ -135,7 +146,9 @@ void file_forget(const struct mapping *mapping, size_t offset, size_t size)
 
 void file_unmap(struct mapping *mapping)
 {
-    if (mapping->size)
+    if (mapping->size) {
+        memory_disown((void *)(uintptr_t)mapping->data);
         munmap((void *)(uintptr_t)mapping->data, mapping->size);
+    }
     *mapping = (struct mapping){ empty_file, 0 };
 }

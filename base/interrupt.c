@@ -14,7 +14,8 @@
 #include "base/temporary.h"
 
 static atomic_flag is_cleaning = ATOMIC_FLAG_INIT;
-static volatile sig_atomic_t n_holds, waiting;
+static atomic_int n_holds; /* threads of a library hold at the same time */
+static volatile sig_atomic_t waiting;
 
 void process_clean(void)
 {
@@ -35,6 +36,30 @@ _Noreturn void process_fail(const char *text, int exit_code)
     }
     for (;;)
         pause();
+}
+
+_Static_assert(DIAG_OUT_OF_MEMORY == 15, "the text has the number");
+
+/* No printf: it may allocate. */
+_Noreturn void process_out_of_memory(size_t bytes)
+{
+    static const char start[] = "error[R0015]: out of memory", end[] = " bytes were needed\n";
+    char text[96], digits[24];
+    size_t n = sizeof start - 1, k = 0;
+
+    memcpy(text, start, n);
+    for (size_t rest = bytes; rest; rest /= 10)
+        digits[k++] = (char)('0' + rest % 10);
+    if (k) {
+        memcpy(text + n, ": ", 2);
+        n += 2;
+        while (k)
+            text[n++] = digits[--k];
+        memcpy(text + n, end, sizeof end);
+    } else {
+        memcpy(text + n, "\n", 2);
+    }
+    process_fail(text, 3);
 }
 
 static void on_interrupt(int number)

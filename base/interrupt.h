@@ -4,6 +4,8 @@
 #ifndef BASE_INTERRUPT_H
 #define BASE_INTERRUPT_H
 
+#include <stddef.h>
+
 /* From now on SIGINT, SIGTERM, SIGHUP and SIGPIPE clean up and end the process with exit code 128 +
  * their number (a SIGHUP that is ignored stays so: nohup); a file that grows beyond `ulimit -f` is
  * an error of write, no signal; a crash is told of, cleans up, and ends with exit code 70; and what
@@ -24,5 +26,8 @@ void process_clean(void);
 /* Prints the text (which ends its line) on standard error, cleans up, and ends the process.
  * Allocates nothing; for any thread. */
 _Noreturn void process_fail(const char *text, int exit_code);
+
+/* The same, because `bytes` (0: not known) could not be had; exit code 3. */
+_Noreturn void process_out_of_memory(size_t bytes);
 
 #endif

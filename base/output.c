@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "base/interrupt.h"
+#include "base/memory.h"
 #include "base/str.h"
 #include "base/temporary.h"
 
@@ -74,9 +75,7 @@ struct writer *output_open(struct output_set *set, const char *path)
 
     w->arena = &set->ctx->perm;
     w->path = arena_strdup(&set->ctx->perm, path);
-    w->buffer = malloc(BUFFER_BYTES);
-    if (!w->buffer)
-        out_of_memory(BUFFER_BYTES);
+    w->buffer = block_alloc(BUFFER_BYTES, 0);
     w->fd = -1;
     w->error = make_folders(set, path);
     if (!w->error) {
@@ -168,7 +167,7 @@ uint32_t writer_crc32(struct writer *w)
 
 static void free_buffer(struct writer *w)
 {
-    free(w->buffer);
+    block_free(w->buffer);
     w->buffer = NULL;
 }
 
@@ -317,7 +316,7 @@ void output_abort(struct output_set *set)
         free_buffer(w);
         temporary_remove(w->temporary);
         if (w->fd >= 0)
-            close(w->fd);
+            memory_close(w->fd);
     }
     for (const struct made_folder *made = set->folders; made; made = made->next)
         temporary_remove(made->path);

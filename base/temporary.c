@@ -16,6 +16,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "base/memory.h"
 #include "base/str.h"
 
 /* --- names ------------------------------------------------------------------------------------ */
@@ -119,6 +120,7 @@ void temporary_forget(const char *path)
 {
     const int i = find(path);
 
+    memory_disown((void *)(uintptr_t)path);
     if (i >= 0)
         free_slot(i);
 }
@@ -196,11 +198,24 @@ void temporary_remove(const char *path)
 {
     const int error = errno, i = find(path);
 
+    memory_disown((void *)(uintptr_t)path);
     if (i >= 0) {
         remove_one(i);
         free_slot(i);
     }
     errno = error;
+}
+
+static void release(void *path, size_t size)
+{
+    (void)size;
+    temporary_remove(path);
+}
+
+/* The owner's, until it is renamed or removed (base/memory.h). */
+static void own(const char *path)
+{
+    memory_own((void *)(uintptr_t)path, release, 0);
 }
 
 /* Folders last, when they are empty, the inner ones first. */
@@ -261,10 +276,12 @@ int temporary_open(struct arena *arena, const char *path, const char **out)
 
         if (!remember(made, A_FILE, -1))
             return -1;
+        own(made);
         fd = open(made, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         locked = fd < 0 ? NOT_LOCKED : lock_new(fd);
         if (locked == LOCKED) {
             *out = made;
+            memory_own_fd(fd);
             return fd;
         }
         if (fd < 0) /* EEXIST: another's, not to be removed */
@@ -293,8 +310,10 @@ const char *temporary_folder(struct arena *arena, const char *parent)
         }
         fd = open(made, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         locked = fd < 0 ? NOT_LOCKED : lock_new(fd);
-        if (locked == LOCKED && remember(made, A_FOLDER, fd))
+        if (locked == LOCKED && remember(made, A_FOLDER, fd)) {
+            own(made);
             return made;
+        }
         error = errno;
         if (fd >= 0)
             close(fd);
@@ -313,8 +332,10 @@ int temporary_make_folder(struct arena *arena, const char *path, const char **ou
     *out = NULL;
     if (mkdir(path, 0777) != 0)
         return errno;
-    if (remember(made, A_MADE_FOLDER, -1))
+    if (remember(made, A_MADE_FOLDER, -1)) {
         *out = made;
+        own(made);
+    }
     return 0;
 }
 

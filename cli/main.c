@@ -9,6 +9,7 @@
 #include "base/interrupt.h"
 #include "base/str.h"
 #include "cli/cli.h"
+#include "include/relayc/relayc.h"
 
 static bool (*const run_command[COMMAND_COUNT])(struct cli *) = {
     [COMMAND_BENCH] = command_bench,     [COMMAND_CALIBRATE] = command_calibrate,

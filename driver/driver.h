@@ -242,6 +242,4 @@ void driver_say(const struct driver_state *driver, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void driver_progress(const struct driver_state *driver, const char *what, int64_t done, int64_t n);
 
-#define RELAYC_VERSION "0.1.0"
-
 #endif

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/str.h"
 #include "partition/plugin_call.h"
 
@@ -112,16 +113,24 @@ static bool no_plugin(struct ctx *ctx, const char *path, const char *target, con
                       str_safe(&ctx->perm, path, 4096), target, reason);
 }
 
+static void close_library(void *handle, size_t size)
+{
+    (void)size;
+    dlclose(handle);
+}
+
 static const struct relayc_plugin *open_plugin(struct ctx *ctx, const char *path,
                                                const char *target)
 {
     /* A name without '/' would be looked for in the system's folders. */
     const char *file = strchr(path, '/') ? path : arena_printf(&ctx->perm, "./%s", path);
-    void *handle = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    void *handle = dlopen(file, RTLD_NOW | RTLD_LOCAL); /* closed with its owner, if there is one */
     plugin_get *entry = handle ? find_entry(handle) : NULL;
     const struct relayc_plugin *table = entry ? entry(RELAYC_PLUGIN_VERSION) : NULL;
     const char *reason;
 
+    if (handle)
+        memory_own(handle, close_library, 0);
     if (table && table->version == RELAYC_PLUGIN_VERSION)
         return table;
     if (!handle) {

@@ -12,6 +12,7 @@
 
 #include "base/embedded.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "base/str.h"
 #include "partition/plugin.h"
 #include "partition/target_file.h"
@@ -220,6 +221,12 @@ static bool is_target_folder(struct ctx *ctx, const char *path)
     return lstat(arena_printf(&ctx->perm, "%s/target.json", path), &st) == 0;
 }
 
+static void close_folder(void *stream, size_t size)
+{
+    (void)size;
+    closedir(stream);
+}
+
 /* The folders in `dir` that hold a target.json, by name. */
 static const char **folders_in(struct ctx *ctx, const char *dir, int *n)
 {
@@ -230,6 +237,7 @@ static const char **folders_in(struct ctx *ctx, const char *dir, int *n)
     *n = 0;
     if (!stream)
         return NULL;
+    memory_own(stream, close_folder, 0);
     for (const struct dirent *entry = readdir(stream); entry; entry = readdir(stream)) {
         const char *path = arena_printf(&ctx->perm, "%s/%s", dir, entry->d_name);
 
@@ -245,6 +253,7 @@ static const char **folders_in(struct ctx *ctx, const char *dir, int *n)
         }
         folders[(*n)++] = path;
     }
+    memory_disown(stream);
     closedir(stream);
     if (*n)
         qsort(folders, (size_t)*n, sizeof *folders, by_text);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "quantize/logits.h"
 #include "quantize/workers.h"
 #include "runtime/engine/engine.h"
@@ -212,13 +213,29 @@ static void thread_of_engines(void *user)
     }
 }
 
+struct job {
+    struct worker *worker;
+    int64_t sample;
+    bool ok;
+};
+
+static void run_job(void *user)
+{
+    struct job *job = user;
+
+    job->ok = run_sample(job->worker, job->sample);
+}
+
+/* Others wait for the sample of a worker whose memory ends: it is a failure to them. */
 static void thread_of_samples(void *user)
 {
-    struct worker *worker = user;
-    int64_t sample;
+    struct job job = { .worker = user };
 
-    while ((sample = take_sample(worker->run)) >= 0)
-        commit(worker, sample, run_sample(worker, sample));
+    while ((job.sample = take_sample(job.worker->run)) >= 0) {
+        const bool ok = memory_attempt(memory_current(), run_job, &job) && job.ok;
+
+        commit(job.worker, job.sample, ok);
+    }
 }
 
 static void thread_of_thresholds(void *user)

@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 
+#include "base/memory.h"
 #include "runtime/engine/engine.h"
 
 struct task {
@@ -9,6 +10,7 @@ struct task {
     bool started;
     void (*body)(void *worker);
     void *worker;
+    struct memory_owner *owner; /* of the thread that waits for it */
 };
 
 static void *run_task(void *user)
@@ -16,7 +18,7 @@ static void *run_task(void *user)
     const struct task *task = user;
 
     engine_use_one_core();
-    task->body(task->worker);
+    (void)memory_attempt(task->owner, task->body, task->worker); /* else memory_check says so */
     return NULL;
 }
 
@@ -33,7 +35,9 @@ bool workers_run(struct ctx *ctx, void *workers, size_t size, int n, void (*body
     bool ok = true;
 
     for (int i = 0; i < n; i++) {
-        tasks[i] = (struct task){ .body = body, .worker = (char *)workers + (size_t)i * size };
+        tasks[i] = (struct task){ .body = body,
+                                  .worker = (char *)workers + (size_t)i * size,
+                                  .owner = memory_current() };
         start(&tasks[i]);
     }
     for (int i = 0; i < n; i++)
@@ -48,6 +52,7 @@ bool workers_run(struct ctx *ctx, void *workers, size_t size, int n, void (*body
             ok = false;
     }
     arena_release(&arena);
+    memory_check();
     return ok || diag_error(ctx, DIAG_ENGINE, NULL, "cannot start a thread");
 }
 

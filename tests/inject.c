@@ -27,6 +27,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tests/inject.h"
+
 enum kind { MEMORY, IO, SPAWN, KINDS };
 
 static const char *const names[KINDS] = { "memory", "io", "spawn" };
@@ -36,13 +38,9 @@ static enum kind failing = KINDS;
 static long at;
 static bool and_later;
 
-/* Before main, but after the libraries it needs are there: what they allocate at their start counts
- * for nobody. */
-__attribute__((constructor)) static void read_wish(void)
+static void read_one(const char *wish)
 {
-    const char *wish = getenv("INJECT");
-
-    for (int i = 0; wish && i < KINDS; i++) {
+    for (int i = 0; i < KINDS; i++) {
         const size_t n = strlen(names[i]);
         char *end;
 
@@ -52,6 +50,16 @@ __attribute__((constructor)) static void read_wish(void)
         and_later = *end == '+';
         failing = (enum kind)i;
     }
+}
+
+/* Before main, but after the libraries it needs are there: what they allocate at their start counts
+ * for nobody. */
+__attribute__((constructor)) static void read_wish(void)
+{
+    const char *wish = getenv("INJECT");
+
+    if (wish)
+        read_one(wish);
     unsetenv("INJECT");
     unsetenv("LD_PRELOAD");
     for (int i = 0; i < KINDS; i++)
@@ -71,6 +79,38 @@ __attribute__((destructor)) static void tell(void)
         fprintf(file, "%s %ld\n", names[i], atomic_load(&counts[i]));
     fclose(file);
 }
+
+/* --- for the program itself, which finds these by dlsym --------------------------------------- */
+
+static atomic_long n_live;
+
+void inject_begin(const char *wish)
+{
+    failing = KINDS;
+    for (int i = 0; i < KINDS; i++)
+        atomic_store(&counts[i], 0);
+    if (wish)
+        read_one(wish);
+}
+
+long inject_allocations(void)
+{
+    return atomic_load(&counts[MEMORY]);
+}
+
+long inject_live_blocks(void)
+{
+    return atomic_load(&n_live);
+}
+
+static void *live(void *block)
+{
+    if (block)
+        atomic_fetch_add(&n_live, 1);
+    return block;
+}
+
+/* --- failures --------------------------------------------------------------------------------- */
 
 static bool fails(enum kind kind, int error)
 {
@@ -100,25 +140,28 @@ static bool fails_first(enum kind kind, int error)
 
 extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t),
     *__libc_memalign(size_t, size_t);
+extern void __libc_free(void *);
 
 void *malloc(size_t n)
 {
-    return fails(MEMORY, ENOMEM) ? NULL : __libc_malloc(n);
+    return fails(MEMORY, ENOMEM) ? NULL : live(__libc_malloc(n));
 }
 
 void *calloc(size_t n, size_t size)
 {
-    return fails(MEMORY, ENOMEM) ? NULL : __libc_calloc(n, size);
+    return fails(MEMORY, ENOMEM) ? NULL : live(__libc_calloc(n, size));
 }
 
 void *realloc(void *block, size_t n)
 {
-    return fails(MEMORY, ENOMEM) ? NULL : __libc_realloc(block, n);
+    void *moved = fails(MEMORY, ENOMEM) ? NULL : __libc_realloc(block, n);
+
+    return block ? moved : live(moved);
 }
 
 void *aligned_alloc(size_t align, size_t n)
 {
-    return fails(MEMORY, ENOMEM) ? NULL : __libc_memalign(align, n);
+    return fails(MEMORY, ENOMEM) ? NULL : live(__libc_memalign(align, n));
 }
 
 void *memalign(size_t align, size_t n)
@@ -130,8 +173,15 @@ int posix_memalign(void **out, size_t align, size_t n)
 {
     if (fails(MEMORY, ENOMEM))
         return ENOMEM;
-    *out = __libc_memalign(align, n);
+    *out = live(__libc_memalign(align, n));
     return *out ? 0 : ENOMEM;
+}
+
+void free(void *block)
+{
+    if (block)
+        atomic_fetch_sub(&n_live, 1);
+    __libc_free(block);
 }
 
 /* --- the others: the real function is found at the first call --------------------------------- */

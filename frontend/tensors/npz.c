@@ -4,6 +4,7 @@
 #include <zip.h>
 
 #include "base/map.h"
+#include "base/memory.h"
 #include "base/str.h"
 #include "frontend/tensors/formats.h"
 
@@ -95,6 +96,12 @@ static bool zip_failure(struct ctx *ctx, const char *path, zip_error_t *error)
     return false;
 }
 
+static void discard(void *zip, size_t size)
+{
+    (void)size;
+    zip_discard(zip);
+}
+
 bool npz_read(struct ctx *ctx, const char *path, const uint8_t *bytes, size_t size,
               struct bulk *bulk, struct named_tensors *out)
 {
@@ -111,12 +118,14 @@ bool npz_read(struct ctx *ctx, const char *path, const uint8_t *bytes, size_t si
         zip_source_free(source);
         return zip_failure(ctx, path, &error);
     }
+    memory_own(a.zip, discard, 0);
     n = zip_get_num_entries(a.zip, 0);
     if (n > MAX_MEMBERS)
         ok = tensor_file_error(ctx, path, NULL, "it has %lld members", (long long)n);
     out->at = arena_array(&ctx->perm, struct named_tensor, ok ? n : 0);
     for (out->n = 0; ok && out->n < n; out->n++)
         ok = read_member(&a, (zip_uint64_t)out->n, bulk, &out->at[out->n]);
+    memory_disown(a.zip);
     zip_discard(a.zip);
     zip_error_fini(&error);
     return ok;

@@ -8,6 +8,7 @@
 #include <strings.h>
 #include <sys/stat.h>
 
+#include "base/memory.h"
 #include "base/str.h"
 #include "frontend/tensors/formats.h"
 
@@ -128,15 +129,22 @@ static void add_file(struct samples *s, int *capacity, const char *path)
     s->files[s->n_files++] = (struct sample_file){ path, 0 };
 }
 
+static void close_folder(void *dir, size_t size)
+{
+    (void)size;
+    closedir(dir);
+}
+
 /* Files of other kinds (labels, say) are passed over. */
 static bool list_folder(struct ctx *ctx, struct samples *s, const char *path)
 {
-    DIR *dir = opendir(path);
     const char *safe = str_safe(&ctx->perm, path, 4096);
+    DIR *dir = opendir(path);
     int capacity = 0, n_images = 0;
 
     if (!dir)
         return diag_error(ctx, DIAG_FILE_READ, NULL, "cannot open the folder %s", safe);
+    memory_own(dir, close_folder, 0);
     for (const struct dirent *entry; (entry = readdir(dir));) {
         const enum file_kind kind = kind_of(entry->d_name);
 
@@ -145,6 +153,7 @@ static bool list_folder(struct ctx *ctx, struct samples *s, const char *path)
         n_images += kind == KIND_IMAGE;
         add_file(s, &capacity, arena_printf(&s->arena, "%s/%s", path, entry->d_name));
     }
+    memory_disown(dir);
     closedir(dir);
     if (s->n_files == 0) {
         diag_error(ctx, DIAG_FILE_READ, NULL, "%s holds no data", safe);

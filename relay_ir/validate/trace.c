@@ -2,9 +2,9 @@
  * the types of the outputs, and the types and elements of the inputs. */
 #include "relay_ir/validate/trace.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "relay_ir/layout.h"
 
 /* --- hashes ----------------------------------------------------------------------------------- */
@@ -98,18 +98,14 @@ struct memory {
 
 struct memory *memory_new(void)
 {
-    struct memory *memory = calloc(1, sizeof *memory);
-
-    if (!memory)
-        out_of_memory(sizeof *memory);
-    return memory;
+    return block_alloc(sizeof(struct memory), 0);
 }
 
 static void result_free(struct result *result)
 {
     arena_release(&result->arena);
     bulk_release(&result->bulk);
-    free(result);
+    block_free(result);
 }
 
 static void forget_before(struct memory *memory, int run)
@@ -132,7 +128,7 @@ void memory_free(struct memory *memory)
     if (!memory)
         return;
     forget_before(memory, memory->run + 1);
-    free(memory);
+    block_free(memory);
 }
 
 void trace_forget(struct memory *memory)
@@ -151,10 +147,8 @@ static struct result *result_find(struct memory *memory, uint64_t key)
 
 static struct result *result_new(uint64_t key, int n)
 {
-    struct result *result = calloc(1, sizeof *result);
+    struct result *result = block_alloc(sizeof *result, 0);
 
-    if (!result)
-        out_of_memory(sizeof *result);
     result->key = key;
     result->n = n;
     result->outputs = arena_array(&result->arena, struct seen_tensor, n);

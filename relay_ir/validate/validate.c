@@ -2,9 +2,9 @@
 #include "relay_ir/validate/validate.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/str.h"
 #include "relay_ir/validate/cost.h"
 #include "relay_ir/validate/difference.h"
@@ -154,12 +154,10 @@ static bool is_worth_it(const struct module *module, const struct validation_opt
 
 struct validation *validation_new(struct module *module, const struct validation_options *options)
 {
-    struct validation *v = calloc(1, sizeof *v);
+    struct validation *v = block_alloc(sizeof *v, 0);
     const struct cost cost = network_cost(module);
     int wanted = options ? options->n_inputs : 0;
 
-    if (!v)
-        out_of_memory(sizeof *v);
     v->log = options ? options->log : NULL;
     v->seed = options ? options->seed : 1;
     v->n_params = module->main->n_params;
@@ -182,7 +180,7 @@ void validation_free(struct validation *validation)
     for (int i = 0; i < validation->n_samples; i++)
         sample_free(&validation->samples[i]);
     arena_release(&validation->arena);
-    free(validation);
+    block_free(validation);
 }
 
 /* --- comparing -------------------------------------------------------------------------------- */
@@ -201,9 +199,8 @@ static double noise_of(const struct validation *v, struct sample *sample, struct
             struct tensor *inputs;
             bool ok;
 
-            sample->noise[k] = calloc((size_t)sample->now.n_results + 1, sizeof(struct tensor));
-            if (!sample->noise[k])
-                out_of_memory(0);
+            sample->noise[k] =
+                block_alloc(((size_t)sample->now.n_results + 1) * sizeof(struct tensor), 0);
             ok = fit(v, sample, module->main, &arena, &sample->noise_bulk, &inputs) &&
                  noise_run(module, inputs, v->seed + 77u + (uint64_t)k, &level, sample->noise[k],
                            &sample->noise_bulk);
@@ -221,7 +218,7 @@ static double noise_of(const struct validation *v, struct sample *sample, struct
 static void forget_noise(struct sample *sample)
 {
     for (int k = 0; k < N_NOISE_RUNS; k++) {
-        free(sample->noise[k]);
+        block_free(sample->noise[k]);
         sample->noise[k] = NULL;
     }
     bulk_release(&sample->noise_bulk);

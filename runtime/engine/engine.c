@@ -6,6 +6,7 @@
 
 #include <oneapi/dnnl/dnnl_debug.h>
 
+#include "base/memory.h"
 #include "runtime/engine/plan.h"
 
 struct engine {
@@ -29,12 +30,23 @@ static bool open_onednn(struct engine *engine)
                       dnnl_status2str(status));
 }
 
+/* Of its plans, each is a resource itself. */
+static void release(void *user, size_t size)
+{
+    struct engine *engine = user;
+
+    (void)size;
+    dnnl_stream_destroy(engine->stream);
+    dnnl_engine_destroy(engine->onednn);
+}
+
 struct engine *engine_new(struct ctx *ctx, struct function *fn)
 {
     struct arena arena = { NULL };
     struct engine *engine = arena_new(&arena, struct engine);
 
     engine->arena = arena; /* the engine lives in its own arena */
+    memory_own(engine, release, 0);
     engine->ctx = ctx;
     engine->fn = fn;
     if (open_onednn(engine))
@@ -78,6 +90,7 @@ void engine_free(struct engine *engine)
 
     if (!engine)
         return;
+    memory_disown(engine);
     plan_free(engine->fused);
     plan_free(engine->separate);
     dnnl_stream_destroy(engine->stream);

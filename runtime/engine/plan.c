@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/memory.h"
 #include "runtime/engine/native.h"
 
 enum { MAX_CALL_DEPTH = 16 };
@@ -240,6 +241,19 @@ bool plan_bind(struct plan *plan, const struct tensor *inputs)
     return true;
 }
 
+/* What oneDNN holds of it. */
+static void release(void *user, size_t size)
+{
+    const struct plan *plan = user;
+
+    (void)size;
+    for (struct step *step = plan->first; step; step = step->next) {
+        for (int i = 0; i < step->n_args; i++)
+            dnnl_memory_destroy(step->args[i].memory);
+        dnnl_primitive_destroy(step->primitive);
+    }
+}
+
 struct plan *plan_build(struct ctx *ctx, dnnl_engine_t engine, dnnl_stream_t stream,
                         struct function *fn, bool fuse, struct shared *shared)
 {
@@ -247,6 +261,7 @@ struct plan *plan_build(struct ctx *ctx, dnnl_engine_t engine, dnnl_stream_t str
     struct plan *plan = arena_new(&arena, struct plan);
 
     plan->arena = arena; /* the plan lives in its own arena */
+    memory_own(plan, release, 0);
     plan->ctx = ctx;
     plan->engine = engine;
     plan->stream = stream;
@@ -278,11 +293,8 @@ void plan_free(struct plan *plan)
 
     if (!plan)
         return;
-    for (struct step *step = plan->first; step; step = step->next) {
-        for (int i = 0; i < step->n_args; i++)
-            dnnl_memory_destroy(step->args[i].memory);
-        dnnl_primitive_destroy(step->primitive);
-    }
+    memory_disown(plan);
+    release(plan, 0);
     bulk_release(&plan->fixed);
     bulk_release(&plan->pool_memory);
     arena = plan->arena;

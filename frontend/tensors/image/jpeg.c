@@ -10,6 +10,7 @@
 #include <jpeglib.h>
 #include <setjmp.h>
 
+#include "base/memory.h"
 #include "frontend/tensors/image/image.h"
 
 enum { MAX_SCANS = 100 };
@@ -92,18 +93,33 @@ static bool decode(struct jpeg *j, const uint8_t *bytes, size_t size)
     return true;
 }
 
+static void release(void *user, size_t size)
+{
+    struct jpeg *j = user;
+
+    (void)size;
+    jpeg_destroy_decompress(&j->cinfo);
+}
+
 bool image_decode_jpeg(struct ctx *ctx, const char *path, const uint8_t *bytes, size_t size,
                        struct arena *arena, struct image *out)
 {
-    struct jpeg j = { .ctx = ctx, .path = path, .arena = arena, .out = out };
+    struct jpeg *j =
+        arena_new(arena, struct jpeg); /* in memory, so that its owner can release it */
     bool ok;
 
-    j.cinfo.client_data = &j;
-    j.cinfo.err = jpeg_std_error(&j.errors);
-    j.errors.error_exit = fail;
-    j.errors.emit_message = on_message;
-    j.progress.progress_monitor = on_progress;
-    ok = decode(&j, bytes, size);
-    jpeg_destroy_decompress(&j.cinfo);
+    j->ctx = ctx;
+    j->path = path;
+    j->arena = arena;
+    j->out = out;
+    j->cinfo.client_data = j;
+    j->cinfo.err = jpeg_std_error(&j->errors);
+    j->errors.error_exit = fail;
+    j->errors.emit_message = on_message;
+    j->progress.progress_monitor = on_progress;
+    memory_own(j, release, 0);
+    ok = decode(j, bytes, size);
+    memory_disown(j);
+    release(j, 0);
     return ok;
 }

@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "frontend/tensors/image/image.h"
 
 enum { MAX_CHUNK_BYTES = 8 << 20, MAX_CHUNKS = 1000 };
@@ -90,15 +91,26 @@ static bool decode(struct png *p)
     return true;
 }
 
+static void release(void *user, size_t size)
+{
+    struct png *p = user;
+
+    (void)size;
+    png_destroy_read_struct(p->png ? &p->png : NULL, p->info ? &p->info : NULL, NULL);
+}
+
 bool image_decode_png(struct ctx *ctx, const char *path, const uint8_t *bytes, size_t size,
                       struct arena *arena, struct image *out)
 {
-    struct png p = { ctx, path, bytes, size, arena, out, NULL, NULL };
+    struct png *p = arena_new(arena, struct png); /* in memory, so that its owner can release it */
     bool ok;
 
-    p.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &p, on_error, on_warning);
-    p.info = p.png ? png_create_info_struct(p.png) : NULL;
-    ok = p.info ? decode(&p) : image_error(ctx, path, "libpng does not start");
-    png_destroy_read_struct(p.png ? &p.png : NULL, p.info ? &p.info : NULL, NULL);
+    *p = (struct png){ ctx, path, bytes, size, arena, out, NULL, NULL };
+    memory_own(p, release, 0);
+    p->png = png_create_read_struct(PNG_LIBPNG_VER_STRING, p, on_error, on_warning);
+    p->info = p->png ? png_create_info_struct(p->png) : NULL;
+    ok = p->info ? decode(p) : image_error(ctx, path, "libpng does not start");
+    memory_disown(p);
+    release(p, 0);
     return ok;
 }

@@ -1,0 +1,12 @@
+/* inject.h - what tests/inject.c offers to the program that has it preloaded, which finds it by
+ * dlsym. */
+#ifndef TESTS_INJECT_H
+#define TESTS_INJECT_H
+
+/* From now on, counted anew: "memory:17", "memory:17+"; NULL: nothing fails. */
+void inject_begin(const char *wish);
+
+long inject_allocations(void); /* since then */
+long inject_live_blocks(void); /* that are allocated now */
+
+#endif
