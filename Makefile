@@ -168,7 +168,7 @@ check: deps
 	$(MAKE) check-run
 check-full: deps deps-bench
 	$(MAKE) check-full-run
-check-run: all $(patsubst %,$(BUILD)/tests/%,make conformance network offload coco) $(BUILD)/tests/inject.so \
+check-run: all library $(patsubst %,$(BUILD)/tests/%,make conformance network offload coco) $(BUILD)/tests/inject.so \
            unit-sanitized
 	+BUILD=$(BUILD) tests/run
 check-full-run: check-run unit $(patsubst %,$(BUILD)/tests/%,$(test_folders))
