@@ -176,7 +176,7 @@ static void finish(struct cli *cli, bool colour)
 int main(int argc, char **argv)
 {
     struct ctx *ctx = ctx_new(NULL);
-    struct driver_state driver = { .ctx = ctx, .log = stderr };
+    struct driver_state driver = driver_begin(ctx, COMMAND_COUNT);
     struct output_set outputs = { .ctx = ctx };
     struct cli cli = { .ctx = ctx, .driver = &driver, .outputs = &outputs };
     const struct driver_events events = { show_note, show_text, show_work, &cli };

@@ -119,7 +119,7 @@ struct codegen_options driver_codegen_options(const struct driver_state *driver)
 }
 
 /* All errors of the options, in one go. */
-static bool prepare(struct driver_state *driver)
+bool driver_prepare(struct driver_state *driver)
 {
     static const char *const forms[] = { "auto", "inline", "file", NULL };
     const char *name;
@@ -147,7 +147,7 @@ static bool prepare(struct driver_state *driver)
 }
 
 /* What the banner of NAME.c says of the model. */
-static bool describe(struct driver_state *driver)
+bool stage_describe(struct driver_state *driver)
 {
     struct codegen_options *options = &driver->codegen;
 
@@ -157,20 +157,9 @@ static bool describe(struct driver_state *driver)
     return options->model_sha256 != NULL;
 }
 
-/* What is known once the passes have run: a JSON graph may bring regions of targets. */
-static void settle(struct driver_state *driver)
-{
-    driver->codegen.numbers = chosen_numbers(driver);
-    driver->codegen.targets = driver_codegen_options(driver).targets;
-}
-
 bool driver_compile(struct driver_state *driver)
 {
-    if (!prepare(driver) || !driver_run(driver, STAGE_LOAD) || !describe(driver) ||
-        !driver_run(driver, STAGE_FUSE))
-        return false;
-    settle(driver);
-    return driver_run(driver, STAGE_CODE);
+    return driver_prepare(driver) && driver_run(driver, STAGE_CODE);
 }
 
 /* --- the stages ------------------------------------------------------------------------------- */

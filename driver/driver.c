@@ -31,6 +31,7 @@ static const struct {
     bool (*wanted)(const struct driver_state *driver); /* NULL: always */
 } stages[STAGE_COUNT] = {
     [STAGE_LOAD] = { "load", stage_load, NULL },
+    [STAGE_DESCRIBE] = { "describe", stage_describe, emits_code },
     [STAGE_SIMPLIFY] = { "simplify", stage_simplify, NULL },
     [STAGE_QUANTIZE] = { "quantize", stage_quantize, precision_wanted },
     [STAGE_PARTITION] = { "partition", stage_partition, offload_wanted },
@@ -70,6 +71,30 @@ bool run_passes(struct driver_state *driver, struct module *module)
     driver->module = module;
     driver->next = STAGE_SIMPLIFY;
     return driver_run(driver, STAGE_FUSE);
+}
+
+struct driver_state driver_begin(struct ctx *ctx, enum command command)
+{
+    const char **operand = arena_new(&ctx->perm, const char *);
+
+    *operand = "-"; /* nothing that could be read again */
+    return (struct driver_state){
+        .ctx = ctx,
+        .args = { .command = command, .n_operands = 1, .operands = operand },
+        .log = stderr,
+    };
+}
+
+void driver_give(struct driver_state *driver, enum option_id option, const char *value)
+{
+    option_add(driver->ctx, &driver->args.options[option], value);
+}
+
+void driver_take(struct driver_state *driver, struct module *module)
+{
+    driver->module = module;
+    driver->is_json_graph = module_has_foreign_regions(module);
+    driver->next = STAGE_SIMPLIFY;
 }
 
 void driver_free(struct driver_state *driver)

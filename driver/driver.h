@@ -17,6 +17,7 @@
 /* In the order in which they run: driver.c has the list. */
 enum driver_stage {
     STAGE_LOAD,
+    STAGE_DESCRIBE,
     STAGE_SIMPLIFY,
     STAGE_QUANTIZE,
     STAGE_PARTITION,
@@ -94,6 +95,7 @@ struct driver_state {
     struct module *module;         /* NULL = not loaded yet; the owner of the state frees it */
     bool is_json_graph;            /* the model that was loaded last */
     enum driver_stage next;        /* the stage that driver_run begins with */
+    double check_limit;            /* networks of more work are not checked unasked; 0: the usual */
     struct validation *validation; /* of the passes; NULL = none */
     struct output_set *outputs;    /* the files; whoever made the set finishes it */
     struct codegen_options codegen;
@@ -115,6 +117,16 @@ bool run_passes(struct driver_state *driver, struct module *module);
 bool simplify_floats(struct driver_state *driver, struct module *module, bool keep_recurrent);
 bool fuse_floats(struct driver_state *driver, struct module *module);
 
+/* A state for a command, without options yet; and an option of it. */
+struct driver_state driver_begin(struct ctx *ctx, enum command command);
+void driver_give(struct driver_state *driver, enum option_id option, const char *value);
+
+/* What the options of `compile` mean. False after errors, all of them. */
+bool driver_prepare(struct driver_state *driver);
+
+/* A module that somebody else has made or read, and frees, instead of the first two stages. */
+void driver_take(struct driver_state *driver, struct module *module);
+
 /* All of `compile`: what its options mean, then all stages. The files are begun in driver->outputs.
  * False after an error; driver->budget.fits says whether the code is larger than it may be (with
  * --force). */
@@ -129,6 +141,7 @@ struct codegen_options driver_codegen_options(const struct driver_state *driver)
 /* --- stages (driver.c lists them) ------------------------------------------------------------- */
 
 bool stage_load(struct driver_state *driver);
+bool stage_describe(struct driver_state *driver);
 bool stage_simplify(struct driver_state *driver);
 bool stage_quantize(struct driver_state *driver);
 bool stage_partition(struct driver_state *driver);

@@ -15,7 +15,9 @@ static struct validation *begin_validation(struct driver_state *driver, struct m
     const bool asked = has_option(args, OPTION_CHECK_PASSES) || args->command == COMMAND_VERIFY;
     const struct validation_options options = {
         .seed = 1,
-        .limit = asked ? 0 : CHECKED_UNASKED,
+        .limit = asked                     ? 0
+                 : driver->check_limit > 0 ? driver->check_limit
+                                           : CHECKED_UNASKED,
         .log = has_option(args, OPTION_TIME_PASSES) && asked ? driver->log : NULL,
     };
 
@@ -97,6 +99,8 @@ bool stage_fuse(struct driver_state *driver)
         return false;
     note_offload(driver, driver->module);
     end_validation(driver);
+    driver->codegen.numbers = chosen_numbers(driver);
+    driver->codegen.targets = driver_codegen_options(driver).targets; /* a graph may bring some */
     return true;
 }
 

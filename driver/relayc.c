@@ -380,20 +380,16 @@ static void prepare(relayc_context *context)
 {
     struct call *now = context->call;
     struct driver_state *driver = &now->driver;
-    const char **operand = arena_new(&now->ctx->perm, const char *);
 
-    *operand = arena_strdup(&now->ctx->perm, context->text);
+    *driver = driver_begin(now->ctx, COMMAND_COMPILE);
+    driver->args.operands[0] = arena_strdup(&now->ctx->perm, context->text);
     now->events = (struct driver_events){ on_note, on_say, on_progress, context };
-    now->outputs.ctx = driver->ctx = now->ctx;
+    now->outputs.ctx = now->ctx;
     driver->outputs = &now->outputs;
     driver->events = &now->events;
-    driver->args.command = COMMAND_COMPILE;
-    driver->args.n_operands = 1;
-    driver->args.operands = operand;
     for (const struct setting *s = context->settings; s; s = s->next)
-        option_add(now->ctx, &driver->args.options[s->option], s->value);
-    if (wants_log(&driver->args))
-        driver->log = open_log(context);
+        driver_give(driver, s->option, s->value);
+    driver->log = wants_log(&driver->args) ? open_log(context) : NULL;
 }
 
 static void keep_files(struct call *now)

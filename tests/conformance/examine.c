@@ -4,10 +4,9 @@
 #include <sys/stat.h>
 
 #include "base/str.h"
-#include "codegen_c/codegen.h"
+#include "driver/driver.h"
 #include "relay_ir/interpret.h"
 #include "simulate/simulate.h"
-#include "relay_ir/passes/pipeline.h"
 #include "runtime/engine/engine.h"
 #include "tests/conformance/conformance.h"
 
@@ -21,6 +20,7 @@ struct examination {
     struct ctx *ctx;
     struct bulk bulk;
     struct module *module;
+    struct driver_state driver; /* of its compilation */
 };
 
 static void fail(struct examination *e, const char *format, ...)
@@ -168,10 +168,16 @@ static bool stage_import(struct examination *e)
 
 static bool stage_passes(struct examination *e)
 {
-    const struct pipeline_options options = { .log = stderr };
+    struct driver_state *driver = &e->driver;
 
     e->report->stage = STAGE_PASSES;
-    if (!pipeline_run_checked(e->module, &options, 0)) {
+    *driver = driver_begin(e->ctx, COMMAND_COMPILE);
+    driver_give(driver, OPTION_NAME, e->test->c_name);
+    driver_give(driver, OPTION_OUTPUT_DIR, e->test->work);
+    driver_give(driver, OPTION_CHECK_PASSES, "");
+    driver_give(driver, OPTION_WINOGRAD, "auto");
+    driver_take(driver, e->module);
+    if (!driver_prepare(driver) || !driver_run(driver, STAGE_FUSE)) {
         judge_errors(e);
         return false;
     }
@@ -198,14 +204,7 @@ static bool stage_engine(struct examination *e)
 
 static bool stage_generate(struct examination *e)
 {
-    const struct codegen_options options = { .name = e->test->c_name,
-                                             .dir = e->test->work,
-                                             .model_file = "model.onnx",
-                                             .model_sha256 = "",
-                                             .command = "",
-                                             .weights = WEIGHTS_AUTO };
     struct output_set files = { .ctx = e->ctx };
-    struct codegen_result result;
     const struct function *main_fn = e->module->main;
     int index = 0;
 
@@ -213,7 +212,8 @@ static bool stage_generate(struct examination *e)
         return true;
     e->report->stage = STAGE_C;
     mkdir(e->test->work, 0777);
-    if (!codegen_c(e->module, &options, &files, &result) || !output_commit(&files) ||
+    e->driver.outputs = &files;
+    if (!driver_run(&e->driver, STAGE_CODE) || !output_commit(&files) ||
         !case_adapter_write(e->ctx, e->test, main_fn->n_params, main_fn->ret->n_inputs)) {
         output_abort(&files);
         judge_errors(e);
@@ -222,7 +222,8 @@ static bool stage_generate(struct examination *e)
     for (int i = 0; i < main_fn->ret->n_inputs; i++)
         if (main_fn->ret->inputs[i]->type.dtype == DTYPE_BF16)
             e->report->bf16_outputs |= (uint64_t)1 << i;
-    e->report->simulated = e->settings->stages[STAGE_BITS] && !simulate_exception(&result);
+    e->report->simulated =
+        e->settings->stages[STAGE_BITS] && !simulate_exception(&e->driver.result);
     if (e->report->simulated && !run_sets(e, by_simulation, &index))
         return false;
     e->report->has_c = true;
@@ -244,6 +245,7 @@ static void attempt(const struct settings *settings, const struct test_case *tes
         *frozen_more = model_operands_of_refused(e.ctx, test) & ~e.report->frozen;
     }
     module_free(e.module);
+    driver_free(&e.driver);
     bulk_release(&e.bulk);
     ctx_free(e.ctx);
 }

@@ -61,7 +61,7 @@ static void add_case(struct suite *suite, const char *dir)
         suite->tests = more;
     }
     test.c_name =
-        arena_printf(&suite->arena, "t%d_%s", suite->n, c_identifier(&suite->arena, name));
+        c_identifier(&suite->arena, arena_printf(&suite->arena, "t%d_%s", suite->n, name));
     test.work = arena_printf(&suite->arena, "%s/%s", suite->options->settings.work, test.c_name);
     suite->tests[suite->n++] = test;
 }

@@ -11,10 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "codegen_c/codegen.h"
 #include "codegen_c/machine/machine.h"
+#include "driver/driver.h"
 #include "frontend/onnx/import.h"
-#include "quantize/quantize.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -32,56 +31,57 @@ static bool is_small(const struct module *module)
     return bytes < MOST_WORK;
 }
 
-static bool quantize(struct module *module, int choice, struct validation *validation)
+/* The options that the two bytes choose. */
+static void give_options(struct driver_state *driver, const uint8_t choice[2])
 {
     static const char *const modes[] = { "f32", "fp8",   "fp8w",  "int8w",
                                          "afp", "mxfp4", "bf16w", "fp8" };
-    struct quantize_options options = { .n_threads = 1 };
-    struct quantize_report report;
+    static const struct {
+        int bit;
+        enum option_id option;
+        const char *value;
+    } flags[] = {
+        { 1, OPTION_DETERMINISTIC, "" },
+        { 2, OPTION_OPTIMIZE, "size" },
+        { 4, OPTION_GUARD, "" },
+        { 8, OPTION_IO_IN_ARENA, "" },
+        { 16, OPTION_PARALLEL, "2" },
+        { 32, OPTION_STEP, "" },
+        { 64, OPTION_POOL, "near=4096,fast" },
+        { 64, OPTION_POOL, "far=1G,slow" },
+        { 128, OPTION_RAM, "4096" },
+    };
 
-    if (!precision_parse(module->ctx, "fuzz", modes[choice], &options.precision))
-        abort();
-    options.exact = choice == 7;
-    return !quantize_wanted(&options) ||
-           quantize_module(module, &options, &(struct pipeline_options){ .validation = validation },
-                           &report);
+    driver_give(driver, OPTION_NAME, "net");
+    driver_give(driver, OPTION_OUTPUT_DIR, "/nowhere");
+    driver_give(driver, OPTION_THREADS, "1");
+    driver_give(driver, OPTION_WINOGRAD, "auto");
+    driver_give(driver, OPTION_TARGET, machines[(choice[0] >> 3) % n_machines].name);
+    if (choice[0] & 7)
+        driver_give(driver, OPTION_PRECISION, modes[choice[0] & 7]);
+    if ((choice[0] & 7) == 7)
+        driver_give(driver, OPTION_ARITHMETIC, "integer");
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        if (choice[1] & flags[i].bit)
+            driver_give(driver, flags[i].option, flags[i].value);
 }
 
 static bool compile(struct module *module, const uint8_t choice[2], struct output_set *set)
 {
-    static const struct codegen_pool pools[] = {
-        { .name = "near", .bytes = 4096, .speed = POOL_FAST },
-        { .name = "far", .bytes = 1 << 30, .speed = POOL_SLOW }
-    };
-    const struct codegen_options options = {
-        .machine = &machines[(choice[0] >> 3) % n_machines],
-        .name = "net",
-        .dir = "/nowhere",
-        .model_file = "net.onnx",
-        .model_sha256 = "",
-        .command = "",
-        .plan_only = true,
-        .deterministic = choice[1] & 1,
-        .optimize_size = choice[1] & 2,
-        .guard = choice[1] & 4,
-        .io_in_arena = choice[1] & 8,
-        .parts = choice[1] & 16 ? 2 : 0,
-        .step = choice[1] & 32,
-        .n_pools = choice[1] & 64 ? 2 : 0,
-        .pools = pools,
-        .ram = choice[1] & 128 ? 4096 : 0,
-    };
-    struct codegen_result result;
+    struct driver_state driver = driver_begin(module->ctx, COMMAND_COMPILE);
+    bool ok;
 
-    const struct validation_options checks = { .seed = 1, .limit = 1e6 };
-    struct pipeline_options part = { .part = PIPELINE_PREPARE,
-                                     .validation = validation_new(module, &checks) };
-    bool ok = pipeline_run(module, &part) && quantize(module, choice[0] & 7, part.validation);
-
-    part.part = PIPELINE_FUSE;
-    ok = ok && pipeline_run(module, &part) && validation_end(part.validation, module);
-    validation_free(part.validation);
-    return ok && codegen_c(module, &options, set, &result);
+    give_options(&driver, choice);
+    driver.outputs = set;
+    driver.check_limit = 1e6;
+    ok = driver_prepare(&driver);
+    if (!ok) /* the options are right */
+        abort();
+    driver.codegen.plan_only = true;
+    driver_take(&driver, module);
+    ok = driver_run(&driver, STAGE_CODE);
+    driver_free(&driver);
+    return ok;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

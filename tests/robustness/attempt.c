@@ -1,13 +1,11 @@
 /* attempt.c - one damaged file through relayc, in this process. */
 #include <string.h>
 
-#include "codegen_c/codegen.h"
 #include "codegen_c/machine/machine.h"
+#include "driver/driver.h"
 #include "frontend/onnx/import.h"
 #include "frontend/tensors/tensor_file.h"
-#include "partition/partition.h"
 #include "relay_ir/json.h"
-#include "relay_ir/passes/pipeline.h"
 #include "relay_ir/text.h"
 #include "relay_ir/verify.h"
 #include "tests/robustness/robustness.h"
@@ -40,41 +38,27 @@ static struct output output_of(const uint8_t *bytes, size_t size, const char *di
     return (struct output){ &machines[sum % n_machines], dir };
 }
 
-static const char *generate(struct module *module, const struct output *output,
-                            const struct targets *targets)
-{
-    const struct codegen_options options = { .name = "net",
-                                             .dir = output->dir,
-                                             .machine = output->machine,
-                                             .model_file = "model.onnx",
-                                             .model_sha256 = "",
-                                             .command = "",
-                                             .targets = targets };
-    struct output_set set = { .ctx = module->ctx };
-    struct codegen_result result = { 0 };
-    const bool ok = codegen_c(module, &options, &set, &result);
-
-    output_abort(&set);
-    if (ok && result.n_files < 2)
-        return "C was generated, but no files";
-    return judge(module->ctx, ok);
-}
-
 static const char *compile(struct module *module, const struct output *output)
 {
-    struct targets targets;
+    struct driver_state driver = driver_begin(module->ctx, COMMAND_COMPILE);
+    struct output_set set = { .ctx = module->ctx };
+    bool ok;
 
     if (!module_verify(module, "import"))
         return "the module does not verify";
-    if (!pipeline_run_checked(module, &(struct pipeline_options){ .log = stderr }, 1e7))
-        return judge(module->ctx, false);
-    if (!module_has_foreign_regions(module))
-        return generate(module, output, NULL);
-    if (!targets_load(module->ctx, 0, NULL, &targets))
-        return "the targets that ship cannot be loaded";
-    if (!partition_check_regions(module, &targets))
-        return judge(module->ctx, false);
-    return generate(module, output, &targets);
+    driver_give(&driver, OPTION_NAME, "net");
+    driver_give(&driver, OPTION_OUTPUT_DIR, output->dir);
+    driver_give(&driver, OPTION_TARGET, output->machine->name);
+    driver_give(&driver, OPTION_WINOGRAD, "auto");
+    driver.outputs = &set;
+    driver.check_limit = 1e7;
+    driver_take(&driver, module);
+    ok = driver_prepare(&driver) && driver_run(&driver, STAGE_CODE);
+    output_abort(&set);
+    driver_free(&driver);
+    if (ok && driver.result.n_files < 2)
+        return "C was generated, but no files";
+    return judge(module->ctx, ok);
 }
 
 static const char *attempt_module(struct ctx *ctx, struct module *module,
