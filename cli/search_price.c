@@ -6,7 +6,6 @@
 
 #include "base/str.h"
 #include "quantize/workers.h"
-#include "relay_ir/passes/pipeline.h"
 #include "relay_ir/region.h"
 
 /* --- what is asked for ------------------------------------------------------------------------ */
@@ -130,19 +129,22 @@ static bool price_proposal(void *user, struct search *search, const struct propo
                            struct price *out, double *seconds)
 {
     struct search_price *price = user;
-    const struct pipeline_options fuse = { .part = PIPELINE_FUSE };
-    const struct codegen_options options = { .name = "model",
-                                             .dir = ".",
-                                             .model_file = "",
-                                             .model_sha256 = "",
-                                             .command = "",
-                                             .plan_only = true };
     struct ctx *ctx = ctx_new(price->cli->ctx->diags.input_name);
     struct module *module = search_realise(search, proposal, ctx);
-    struct codegen_result *result = arena_new(&ctx->perm, struct codegen_result);
+    struct driver_state driver = driver_begin(ctx, COMMAND_SEARCH);
+    const struct codegen_result *result = &driver.result;
     struct output_set set = { .ctx = ctx };
-    bool ok = module && pipeline_run(module, &fuse) && codegen_c(module, &options, &set, result);
+    bool ok;
 
+    driver.emit.c = true;
+    driver.outputs = &set;
+    driver.codegen = driver_codegen_options(&driver);
+    driver.codegen.name = "model";
+    driver.codegen.dir = ".";
+    driver.codegen.plan_only = true;
+    driver.module = module;
+    driver.next = STAGE_LAYOUT;
+    ok = module && driver_run(&driver, STAGE_CODE);
     output_abort(&set);
     *out = (struct price){ .flash = result->weight_bytes, .ram = result->arena_bytes };
     if (ok && price->log.n)

@@ -40,7 +40,7 @@ static struct tensor numbers(const struct type *type)
 static void run(const char *imported, const char *after, bool rounds)
 {
     cli = (struct cli){ .ctx = ctx_new("test"), .driver = &driver };
-    driver = (struct driver_state){ .ctx = cli.ctx };
+    driver = driver_begin(cli.ctx, COMMAND_VERIFY);
     v = (struct verification){ .cli = &cli, .n_sets = 1, .sets = &set, .tolerance = 1e-4 };
     v.imported = parse(imported);
     v.module = parse(after);
