@@ -65,10 +65,10 @@ library := $(addprefix $(BUILD)/lib/,librelayc.a librelayc.so.0 relayc.pc)
 .PHONY: library
 library: $(library)
 
-$(BUILD)/lib/librelayc.so.0: $(objects) driver/relayc.map
+$(BUILD)/lib/librelayc.so.0: $(objects) driver/relayc/relayc.map
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(@F) -Wl,-Bsymbolic-functions \
-	      -Wl,-z,defs -Wl,--version-script=driver/relayc.map -o $@ $(objects) $(libs)
+	      -Wl,-z,defs -Wl,--version-script=driver/relayc/relayc.map -o $@ $(objects) $(libs)
 
 $(BUILD)/lib/librelayc.a: $(objects)
 	@mkdir -p $(@D)
@@ -76,7 +76,7 @@ $(BUILD)/lib/librelayc.a: $(objects)
 	      objcopy --wildcard --keep-global-symbol='relayc_*' $(BUILD)/lib/relayc.o && \
 	      ar rcs $@ $(BUILD)/lib/relayc.o
 
-$(BUILD)/lib/relayc.pc: driver/relayc.pc.in include/relayc/relayc.h Makefile
+$(BUILD)/lib/relayc.pc: driver/relayc/relayc.pc.in include/relayc/relayc.h Makefile
 	@mkdir -p $(@D)
 	@sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBS@|$(libs)|' \
 	    -e "s|@VERSION@|$$(sed -n 's/^.define RELAYC_VERSION "\(.*\)"/\1/p' include/relayc/relayc.h)|" $< > $@

@@ -341,9 +341,9 @@ const char *scalar_expand(struct bind *bind, const struct node *node, const char
 
 void scalar_needs(struct bind *bind, const struct node *node, const char *needs)
 {
-    char *words = arena_strdup(bind->arena, scalar_expand(bind, node, needs, NULL));
+    char *words = arena_strdup(bind->arena, scalar_expand(bind, node, needs, NULL)), *rest;
 
-    for (char *word = strtok(words, " "); word; word = strtok(NULL, " ")) {
+    for (char *word = strtok_r(words, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
         if (str_ends(word, ".h"))
             bind_include(bind, word);
         else

@@ -24,15 +24,14 @@
  * Memory. When memory runs out, the call returns RELAYC_NO_MEMORY, with everything that it had
  * acquired released: memory, files, mappings, descriptors. Inside, the allocation that fails jumps
  * back to the call (longjmp), over relayc's own frames only: a log function must not leave by
- * longjmp or by a C++ exception. Two things are beyond it. A calibration (--data) runs oneDNN,
- * which does not survive a failed allocation of its own. And cJSON, where the process has it,
- * allocates through relayc's hooks once a context was made; they behave like malloc and free to
- * everybody else.
+ * longjmp or by a C++ exception. One thing is beyond that: with the option "data", oneDNN runs the
+ * network, and ends the process where an allocation of its own fails; a table of `relayc calibrate`
+ * (the option "calib") does without. And cJSON, where the process has it, allocates through
+ * relayc's hooks once a context was made; they behave like malloc and free to everybody else.
  *
  * Threads. Contexts are independent of each other: each may be used by one thread at a time,
  * different ones by different threads at the same time. There is no state outside of contexts that
- * a caller could see; no signal handler is installed, nothing is printed, and the process is never
- * ended. */
+ * a caller could see; no signal handler is installed, and nothing is printed. */
 #ifndef RELAYC_RELAYC_H
 #define RELAYC_RELAYC_H
 

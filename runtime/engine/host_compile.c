@@ -20,9 +20,9 @@ enum { MESSAGE_BYTES = 2000 };
 
 static int split_words(struct arena *arena, const char *text, char **words, int n)
 {
-    char *copy = arena_strdup(arena, text);
+    char *copy = arena_strdup(arena, text), *rest;
 
-    for (char *word = strtok(copy, " \t"); word; word = strtok(NULL, " \t"))
+    for (char *word = strtok_r(copy, " \t", &rest); word; word = strtok_r(NULL, " \t", &rest))
         words[n++] = word;
     return n;
 }
