@@ -180,11 +180,14 @@ END_TEST
 
 START_TEST(without_an_owner_nothing_is_noted)
 {
-    new_owner();
+    struct memory_owner *owner = new_owner(); /* not this thread's */
+
     own(0, 5);
     memory_disown(&numbers[0]);
     memory_check();
     ck_assert(memory_attempt(NULL, own_ten, NULL));
+    ck_assert_uint_eq(memory_owner_count(owner), 0);
+    memory_owner_free(owner);
     ck_assert_int_eq(n_released, 0);
 }
 END_TEST
