@@ -114,8 +114,8 @@ bool run_passes(struct driver_state *driver, struct module *module);
 
 /* Parts of it, without --precision and --offload and without checks: the float network. int8 keeps
  * recurrent layers (precision_keeps_recurrent). */
-bool simplify_floats(struct driver_state *driver, struct module *module, bool keep_recurrent);
-bool fuse_floats(struct driver_state *driver, struct module *module);
+bool simplify_floats(const struct driver_state *driver, struct module *module, bool keep_recurrent);
+bool fuse_floats(const struct driver_state *driver, struct module *module);
 
 /* A state for a command, without options yet; and an option of it. */
 struct driver_state driver_begin(struct ctx *ctx, enum command command);

@@ -71,7 +71,7 @@ bool stage_simplify(struct driver_state *driver)
     return run_part(driver, PIPELINE_PREPARE);
 }
 
-bool simplify_floats(struct driver_state *driver, struct module *module, bool keep_recurrent)
+bool simplify_floats(const struct driver_state *driver, struct module *module, bool keep_recurrent)
 {
     const struct pipeline_options options = { .part = PIPELINE_PREPARE,
                                               .keep_recurrent = keep_recurrent,
@@ -80,7 +80,7 @@ bool simplify_floats(struct driver_state *driver, struct module *module, bool ke
     return pipeline_run(module, &options);
 }
 
-bool fuse_floats(struct driver_state *driver, struct module *module)
+bool fuse_floats(const struct driver_state *driver, struct module *module)
 {
     const struct pipeline_options options = { .part = PIPELINE_FUSE, .log = driver->log };
 

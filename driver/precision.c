@@ -26,10 +26,10 @@ static bool load(void *user, struct ctx *ctx, struct bulk *bulk, int64_t index,
 
 void collect_for_precision(struct driver_state *driver, const struct module *module)
 {
-    struct quantize_options *options = &driver->precision->options;
+    struct precision_request *r = driver->precision;
 
-    if (precision_wanted(driver) && options->bias == BIAS_DATA_FREE)
-        options->batch_norms = batch_norms_collect(driver->ctx, module);
+    if (precision_wanted(driver) && r->options.bias == BIAS_DATA_FREE)
+        r->options.batch_norms = batch_norms_collect(driver->ctx, module);
 }
 
 static bool quantize_with_log(struct driver_state *driver, struct module *module,

@@ -5,15 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/file.h"
-#include "codegen_c/codegen.h"
-#include "codegen_c/machine/machine.h"
+#include "driver/host_code.h"
 #include "eval/rank.h"
 #include "quantize/workers.h"
 #include "runtime/engine/engine.h"
-#include "runtime/engine/generated.h"
 
 enum { TOP = 5 };
 
@@ -195,39 +192,14 @@ bool evaluate(struct ctx *ctx, struct function *fn, const struct dataset *datase
 
 /* --- generated C ------------------------------------------------------------------------------ */
 
-/* The C in a folder of its own, built and loaded; the folder can go then. */
-static struct generated *build_generated(struct ctx *ctx, struct module *module)
+/* The C for this machine, built and loaded. */
+static bool build_generated(struct ctx *ctx, struct module *module, struct host_code *code)
 {
-    char dir[] = "/tmp/relayc-accuracy-XXXXXX";
-    const struct machine *machine = machine_host();
-    const struct codegen_options how = { .name = "model",
-                                         .dir = dir,
-                                         .model_file = "",
-                                         .model_sha256 = "",
-                                         .command = "",
-                                         .machine = machine };
-    struct generated_options options = { .name = "model", .dir = dir };
-    struct output_set set = { .ctx = ctx };
-    struct generated *generated = NULL;
-    struct codegen_result result;
+    struct driver_state driver = driver_begin(ctx, COMMAND_EVAL);
 
-    if (!mkdtemp(dir)) {
-        diag_error(ctx, DIAG_FILE_WRITE, NULL, "cannot make a folder in /tmp");
-        return NULL;
-    }
-    if (codegen_c(module, &how, &set, &result) && output_commit(&set)) {
-        options.files = result.files;
-        options.n_files = result.n_files;
-        options.flags = arena_printf(&ctx->perm, "-O2 %s", machine_flags_here(machine));
-        generated = generated_build(ctx, module->main, &options);
-    }
-    for (int i = 0; i < result.n_files; i++)
-        remove(result.files[i]);
-    remove(arena_printf(&ctx->perm, "%s/model_adapter.c", dir));
-    remove(arena_printf(&ctx->perm, "%s/model.so", dir));
-    remove(arena_printf(&ctx->perm, "%s/model.so.log", dir));
-    rmdir(dir);
-    return generated;
+    driver_give(&driver, OPTION_TARGET, "host");
+    *code = (struct host_code){ .dir = NULL };
+    return prepare_machine(&driver) && host_code_build(&driver, module, false, code);
 }
 
 bool evaluate_generated(struct ctx *ctx, struct module *module, const struct dataset *dataset,
@@ -235,19 +207,20 @@ bool evaluate_generated(struct ctx *ctx, struct module *module, const struct dat
 {
     struct run run = { .fn = module->main, .dataset = dataset, .score = out };
     struct runner runner = { .run = &run, .ctx = ctx };
+    struct host_code code;
     double start;
 
     if (module->main->n_params != 1)
         return diag_error(ctx, DIAG_INPUT_MISMATCH, NULL, "the network has %d inputs, wanted is 1",
                           module->main->n_params);
     score_begin(ctx, n, out);
-    runner.generated = build_generated(ctx, module);
-    if (!runner.generated)
-        return false;
+    runner.failed = !build_generated(ctx, module, &code);
+    runner.generated = code.generated;
     start = now();
-    run_some(&runner);
+    if (!runner.failed)
+        run_some(&runner);
     out->seconds = now() - start;
-    generated_free(runner.generated);
+    host_code_free(&code);
     if (!runner.failed)
         *out = score_head(out, n);
     return !runner.failed;

@@ -3,9 +3,8 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "frontend/onnx/import.h"
+#include "driver/driver.h"
 #include "quantize/batch_norms.h"
-#include "relay_ir/passes/pipeline.h"
 
 /* Processor time: others may be using the machine. */
 static double now(void)
@@ -20,15 +19,16 @@ static double now(void)
 static struct module *prepare(const struct subject *subject, struct ctx *ctx,
                               struct batch_norms **norms)
 {
-    const struct import_options import = { .n_shapes = 0 };
-    const struct pipeline_options pipeline = { .part = PIPELINE_PREPARE, .log = stderr };
-    struct module *module = onnx_import(ctx, subject->path, &import);
+    struct driver_state driver = driver_begin(ctx, COMMAND_EVAL);
+    struct module *module;
 
+    driver.args.operands[0] = subject->path;
+    module = load_model(&driver);
     if (!module)
         return NULL;
     if (norms)
         *norms = batch_norms_collect(ctx, module);
-    if (pipeline_run(module, &pipeline))
+    if (simplify_floats(&driver, module, false))
         return module;
     module_free(module);
     return NULL;
@@ -36,9 +36,9 @@ static struct module *prepare(const struct subject *subject, struct ctx *ctx,
 
 static bool fuse(struct module *module)
 {
-    const struct pipeline_options pipeline = { .part = PIPELINE_FUSE, .log = stderr };
+    const struct driver_state driver = driver_begin(module->ctx, COMMAND_EVAL);
 
-    return pipeline_run(module, &pipeline);
+    return fuse_floats(&driver, module);
 }
 
 static size_t weight_bytes(const struct module *module)

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "codegen_c/machine/machine.h"
+#include "driver/driver.h"
 #include "tests/support/network.h"
 
 enum { SMALL_BYTES = 64 * 1024 };
@@ -241,25 +241,39 @@ const char **network_files(struct arena *arena, const char *work,
     return files;
 }
 
+static bool generate(struct network *network, const char *work, const char *machine,
+                     const struct targets *targets, struct output_set *set,
+                     struct codegen_result *result)
+{
+    struct driver_state driver = driver_begin(network->ctx, COMMAND_COMPILE);
+    bool ok;
+
+    driver_give(&driver, OPTION_NAME, "net");
+    driver_give(&driver, OPTION_OUTPUT_DIR, work);
+    driver_give(&driver, OPTION_WINOGRAD, "auto");
+    if (machine)
+        driver_give(&driver, OPTION_TARGET, machine);
+    if (targets)
+        driver_give(&driver, OPTION_STEP, "");
+    ok = driver_prepare(&driver);
+    driver.codegen.targets = targets;
+    driver.module = network->module;
+    driver.next = STAGE_CODE; /* the passes have run */
+    driver.outputs = set;
+    ok = ok && driver_run(&driver, STAGE_CODE);
+    *result = driver.result;
+    return ok;
+}
+
 bool network_write(struct network *network, const char *work, const char *machine,
                    const struct targets *targets, struct codegen_result *result)
 {
     const struct function *fn = network->module->main;
-    const struct codegen_options options = { .name = "net",
-                                             .dir = work,
-                                             .model_file = "model.onnx",
-                                             .model_sha256 = "",
-                                             .command = "",
-                                             .machine = machine
-                                                            ? machine_find(network->ctx, machine)
-                                                            : NULL,
-                                             .targets = targets,
-                                             .step = targets != NULL };
     struct output_set set = { .ctx = network->ctx };
     const char **files;
     struct writer *w;
 
-    if (!codegen_c(network->module, &options, &set, result)) {
+    if (!generate(network, work, machine, targets, &set, result)) {
         output_abort(&set);
         return false;
     }

@@ -5,10 +5,10 @@
 
 #include "base/file.h"
 #include "base/str.h"
+#include "driver/driver.h"
 #include "frontend/onnx/import.h"
 #include "frontend/tensors/tensor_file.h"
 #include "relay_ir/interpret.h"
-#include "relay_ir/passes/pipeline.h"
 #include "relay_ir/text.h"
 #include "tests/support/network.h"
 
@@ -174,9 +174,13 @@ bool network_load(struct network *network, const char *dir)
 
 bool network_run_passes(struct network *network)
 {
-    return round_trip(network, "after the import") &&
-           pipeline_run_checked(network->module, &(struct pipeline_options){ .log = stderr }, 0) &&
-           round_trip(network, "after the passes");
+    struct driver_state driver = driver_begin(network->ctx, COMMAND_COMPILE);
+    bool ok = round_trip(network, "after the import");
+
+    driver_give(&driver, OPTION_CHECK_PASSES, "");
+    ok = ok && run_passes(&driver, network->module) && round_trip(network, "after the passes");
+    driver_free(&driver);
+    return ok;
 }
 
 void network_free(struct network *network)
