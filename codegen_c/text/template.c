@@ -179,6 +179,35 @@ static bool is_lone_empty(const struct line *line, size_t indent, size_t length,
     return text && !*text && indent + length == line->n;
 }
 
+static const char *control_word(const struct line *line)
+{
+    const size_t indent = indentation(line);
+
+    return line->n >= indent + 3 && memcmp(&line->text[indent], "//#", 3) == 0
+               ? &line->text[indent + 3]
+               : NULL;
+}
+
+static bool is_word(const struct line *line, const char *control, const char *word)
+{
+    const size_t n = strlen(word), rest = (size_t)(line->text + line->n - control);
+
+    return rest >= n && memcmp(control, word, n) == 0 &&
+           (rest == n || control[n] == ' ' || control[n] == '\r');
+}
+
+/* Whether the line is a brace right behind an //#end, and what was written last is the head that it
+ * belongs to. */
+static bool is_brace_of_block(const struct expansion *x, int index)
+{
+    const struct line *line = &x->lines[index];
+    const size_t indent = indentation(line);
+    const char *above = index > 0 ? control_word(&line[-1]) : NULL;
+
+    return above && is_word(&line[-1], above, "end") && indent > 0 && line->n == indent + 1 &&
+           line->text[indent] == '{' && str_ends(str_text(x->out), ")\n");
+}
+
 static void expand_line(struct expansion *x, int index)
 {
     const struct line *line = &x->lines[index];
@@ -203,25 +232,13 @@ static void expand_line(struct expansion *x, int index)
     x->n_bytes += text.n;
     if (x->silent)
         return;
+    if (is_brace_of_block(x, index)) {
+        x->out->n--;
+        str_add(x->out, " {\n");
+        return;
+    }
     str_add(x->out, str_text(&text));
     str_add(x->out, "\n");
-}
-
-static const char *control_word(const struct line *line)
-{
-    const size_t indent = indentation(line);
-
-    return line->n >= indent + 3 && memcmp(&line->text[indent], "//#", 3) == 0
-               ? &line->text[indent + 3]
-               : NULL;
-}
-
-static bool is_word(const struct line *line, const char *control, const char *word)
-{
-    const size_t n = strlen(word), rest = (size_t)(line->text + line->n - control);
-
-    return rest >= n && memcmp(control, word, n) == 0 &&
-           (rest == n || control[n] == ' ' || control[n] == '\r');
 }
 
 /* The next blank-separated word of a control line, its keys expanded; "" at the end. */
@@ -246,23 +263,52 @@ static const char *next_word(struct expansion *x, int index, const char **at)
     return str_text(&word);
 }
 
-/* The line of the //#end that closes the block opened at line `open`; -1 after an error. */
-static int find_end(struct expansion *x, int open, int to)
+/* The lines that cut a block. */
+struct cut {
+    int otherwise; /* of its //#else; that of its //#end where it has none */
+    int end;
+};
+
+/* The //#else that stands directly in the block opened at line `open`. */
+static bool see_else(struct expansion *x, int open, int line, struct cut *cut)
+{
+    const char *at = control_word(&x->lines[line]) + strlen("else");
+
+    if (!is_word(&x->lines[open], control_word(&x->lines[open]), "if"))
+        error(x, line, "this //#else belongs to no //#if");
+    else if (*next_word(x, line, &at))
+        error(x, line, "'//#else' has the wrong number of words");
+    else if (cut->otherwise >= 0)
+        error(x, line, "this block has an //#else already, in line %d", cut->otherwise + 1);
+    cut->otherwise = line;
+    return x->ok;
+}
+
+/* Finds what cuts the block opened at line `open`. False after an error. */
+static bool cut_block(struct expansion *x, int open, int to, struct cut *cut)
 {
     int depth = 0;
 
+    cut->otherwise = -1;
     for (int i = open; i < to; i++) {
-        const char *control = control_word(&x->lines[i]);
+        const struct line *line = &x->lines[i];
+        const char *control = control_word(line);
 
         if (!control)
             continue;
-        if (is_word(&x->lines[i], control, "if") || is_word(&x->lines[i], control, "for"))
+        if (is_word(line, control, "if") || is_word(line, control, "for"))
             depth++;
-        else if (is_word(&x->lines[i], control, "end") && --depth == 0)
-            return i;
+        else if (depth == 1 && is_word(line, control, "else") && !see_else(x, open, i, cut))
+            return false;
+        else if (is_word(line, control, "end") && --depth == 0) {
+            cut->end = i;
+            if (cut->otherwise < 0)
+                cut->otherwise = i;
+            return true;
+        }
     }
     error(x, open, "this block has no //#end");
-    return -1;
+    return false;
 }
 
 static bool is_true(const char *text)
@@ -272,15 +318,25 @@ static bool is_true(const char *text)
 
 static void expand_lines(struct expansion *x, int from, int to);
 
-static void expand_if(struct expansion *x, const char *condition, int from, int to)
+/* One branch of an //#if; nothing is written of the other, but its keys count as used. */
+static void expand_branch(struct expansion *x, bool kept, int from, int to)
 {
-    const bool negated = *condition == '!', was_silent = x->silent;
-    const char *why = NULL;
+    const bool was_silent = x->silent;
 
-    if (is_true(look_up(x, condition + negated, false, &why)) == negated)
-        x->silent = true;
+    x->silent = was_silent || !kept;
     expand_lines(x, from, to);
     x->silent = was_silent;
+}
+
+static void expand_if(struct expansion *x, const char *condition, int open, const struct cut *cut)
+{
+    const bool negated = *condition == '!';
+    const char *why = NULL;
+    const bool holds = is_true(look_up(x, condition + negated, false, &why)) != negated;
+
+    expand_branch(x, holds, open + 1, cut->otherwise);
+    if (x->ok && cut->otherwise < cut->end)
+        expand_branch(x, !holds, cut->otherwise + 1, cut->end);
 }
 
 /* The number of repetitions that `count` gives: digits, or a key; -1 after an error. */
@@ -334,8 +390,12 @@ static int expand_block(struct expansion *x, int open, int to)
     const char *first = next_word(x, open, &at), *second = next_word(x, open, &at);
     const char *rest = next_word(x, open, &at);
     const bool is_if = strcmp(word, "if") == 0, is_for = strcmp(word, "for") == 0;
-    int end;
+    struct cut cut;
 
+    if (strcmp(word, "else") == 0) {
+        error(x, open, "this //#else belongs to no //#if");
+        return to;
+    }
     if ((!is_if && !is_for) || (is_if && (!*first || *second)) || (is_for && (!*second || *rest))) {
         error(x, open, "'//#%s' is no control line, or has the wrong number of words", word);
         return to;
@@ -344,16 +404,15 @@ static int expand_block(struct expansion *x, int open, int to)
         error(x, open, "blocks are nested too deeply");
         return to;
     }
-    end = find_end(x, open, to);
-    if (end < 0)
+    if (!cut_block(x, open, to, &cut))
         return to;
     x->n_blocks++;
     if (is_if)
-        expand_if(x, first, open + 1, end);
+        expand_if(x, first, open, &cut);
     else
-        expand_for(x, open, first, second, open + 1, end);
+        expand_for(x, open, first, second, open + 1, cut.end);
     x->n_blocks--;
-    return end;
+    return cut.end;
 }
 
 static bool is_parallel(const struct line *line)

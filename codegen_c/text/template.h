@@ -3,12 +3,16 @@
  *   ${key}                       replaced by the key's text; a text of several lines keeps the
  *                                indentation of the line it stands in; an empty text alone on its
  *                                line removes the line
- *   //#if key ... //#end         kept when the key is set and not false (//#if !key: when it is not
- *                                set or false); false are flags that are off, "0" and ""
+ *   //#if key ... //#else ... //#end   the first branch when the key is set and not false, else the
+ *                                other, which may be missing; //#if !key is the opposite; false are
+ *                                flags that are off, "0" and ""
  *   //#for i N ... //#end        repeated with ${i} = 0 .. N-1; N a number or a key; inside,
  *                                ${a${i}} looks up a composed key
  *   //#parallel                  the loop that begins on the next line is divided among threads
- * where it is asked for (parallel.h); the text is the same otherwise
+ *                                where that is asked for (parallel.h); the text is the same
+ * otherwise {                            alone on an indented line right behind //#end: ends the
+ * line written before, if that ends in ')'. So branches hold heads of loops, and the braces of
+ * their body stand outside, once
  *
  * Control lines stand alone on their lines and vanish; ${...} in their words is expanded. Unknown
  * keys, keys never used and open blocks are errors with template file and line (DIAG_TEMPLATE). A

@@ -17,6 +17,8 @@ struct check {
         int line;
         const char *variable; /* of a loop; NULL = an if */
         bool unread;          /* nothing is known of the keys in it */
+        bool other_unread;    /* nor in what an //#else would begin */
+        int otherwise;        /* line of its //#else; 0 = none yet */
     } open[MAX_OPEN];
     bool ok;
 };
@@ -81,17 +83,32 @@ static void see_text(struct check *check, const char *text)
 
 static void open_block(struct check *check, int n_words, char *const *words)
 {
-    const bool is_if = strcmp(words[0], "if") == 0;
-    bool unread = check->n_open && check->open[check->n_open - 1].unread;
+    const bool is_if = strcmp(words[0], "if") == 0, negated = words[1][0] == '!';
+    const bool unread = check->n_open && check->open[check->n_open - 1].unread;
+    const bool composed = is_if && is_composed(words[1]);
+    const bool never = is_if && !composed && check->names && !is_known(check, words[1] + negated);
 
-    if (is_if)
-        unread = unread || is_composed(words[1]) ||
-                 (check->names && words[1][0] != '!' && !is_known(check, words[1]));
-    else if (n_words == 3 && !isdigit((unsigned char)words[2][0]))
+    if (!is_if && n_words == 3 && !isdigit((unsigned char)words[2][0]))
         see_key(check, words[2]);
     check->open[check->n_open].line = check->line;
+    check->open[check->n_open].otherwise = 0;
     check->open[check->n_open].variable = is_if ? NULL : words[1];
-    check->open[check->n_open++].unread = unread;
+    check->open[check->n_open].unread = unread || composed || (never && !negated);
+    check->open[check->n_open++].other_unread = unread || composed || (never && negated);
+}
+
+static void see_else(struct check *check)
+{
+    if (!check->n_open || check->open[check->n_open - 1].variable) {
+        wrong(check, check->line, "this //#else belongs to no //#if");
+        return;
+    }
+    if (check->open[check->n_open - 1].otherwise)
+        wrong(check, check->line,
+              arena_printf(&check->ctx->perm, "this block has an //#else already, in line %d",
+                           check->open[check->n_open - 1].otherwise));
+    check->open[check->n_open - 1].otherwise = check->line;
+    check->open[check->n_open - 1].unread = check->open[check->n_open - 1].other_unread;
 }
 
 static void see_control(struct check *check, char *text)
@@ -111,13 +128,17 @@ static void see_control(struct check *check, char *text)
     }
     if (strcmp(words[0], "parallel") == 0 && n == 1)
         return;
+    if (strcmp(words[0], "else") == 0 && n == 1) {
+        see_else(check);
+        return;
+    }
     if (!(strcmp(words[0], "if") == 0 && n == 2) && !(strcmp(words[0], "for") == 0 && n == 3)) {
         wrong(check, check->line,
               arena_printf(&check->ctx->perm,
                            "'//#%s' is no control line, or has the wrong number of words",
                            str_safe(&check->ctx->perm, words[0], 60)));
         if (strcmp(words[0], "if") != 0 && strcmp(words[0], "for") != 0)
-            return;
+            return; /* opens nothing */
     }
     if (check->n_open == MAX_OPEN)
         wrong(check, check->line, "blocks are nested too deeply");

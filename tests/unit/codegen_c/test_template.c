@@ -46,7 +46,29 @@ static const struct {
     { "${k\n", NULL, "t:1: '${k' has no closing brace" },
     { "x\n//#if on\n", NULL, "t:2: this block has no //#end" },
     { "x\n//#end\n", NULL, "t:2: '//#end' is no control line" },
-    { "//#else\n", NULL, "t:1: '//#else' is no control line" },
+    { "//#if on\nx\n//#else\ny\n//#end\nz\n", "x\nz\n", NULL },
+    { "//#if off\nx\n//#else\ny\n//#end\nz\n", "y\nz\n", NULL },
+    { "//#if !on\nx\n//#else\ny\n//#end\n", "y\n", NULL },
+    { "//#if nope\nx\n//#else \r\n//#end\ny\n", "y\n", NULL },
+    { "//#if on\n//#else\n${unknown_here}\n//#end\n", "", NULL },
+    { "//#if off\n//#if on\na\n//#else\nb\n//#end\n//#else\n  //#if off\nc\n  //#else\nd\n  "
+      "//#end\n//#end\n",
+      "d\n", NULL },
+    { "//#for i 3\n//#if a${i}\nyes\n//#else\nno\n//#end\n//#end\n", "yes\nyes\nno\n", NULL },
+    { "//#else\n", NULL, "t:1: this //#else belongs to no //#if" },
+    { "x\n//#for i 2\n//#else\n//#end\n", NULL, "t:3: this //#else belongs to no //#if" },
+    { "//#if on\n//#end\n//#else\n//#end\n", NULL, "t:3: this //#else belongs to no //#if" },
+    { "//#if on\n//#else\n//#else\n//#end\n", NULL,
+      "t:3: this block has an //#else already, in line 2" },
+    { "//#if on\n//#else off\n//#end\n", NULL, "t:2: '//#else' has the wrong number of words" },
+    { "//#if on\n//#else\n", NULL, "t:1: this block has no //#end" },
+    { "f(x)\n{\n  //#if on\n  for (a)\n  for (b)\n  //#else\n  for (c)\n  //#end\n  {\n  }\n}\n",
+      "f(x)\n{\n  for (a)\n  for (b) {\n  }\n}\n", NULL },
+    { "  for (a)\n  //#for i 0\n  for (b)\n  //#end\n  {\n  }\n", "  for (a) {\n  }\n", NULL },
+    { "  x;\n  //#if off\n  //#end\n  {\n  }\n", "  x;\n  {\n  }\n", NULL },
+    { "f(x)\n//#if off\n//#end\n{\n}\n", "f(x)\n{\n}\n", NULL },
+    { "  for (a)\n  {\n  }\n", "  for (a)\n  {\n  }\n", NULL },
+    { "  //#if off\n  //#if on\n  //#end\n  {\n  //#end\n", "", NULL },
     { "//#if\n//#end\n", NULL, "t:1: '//#if'" },
     { "//#if on off\n//#end\n", NULL, "t:1: '//#if'" },
     { "//#for i\n//#end\n", NULL, "t:1: '//#for'" },
@@ -102,6 +124,52 @@ START_TEST(the_first_loop_to_be_divided_that_is_written_is_known_by_its_place)
     ck_assert_str_eq(str_text(&out), "a\n  c\nd\n");
     ck_assert_uint_eq(keys.parallel, strlen("a\n"));
     ck_assert(template_check(ctx, "t", text, NULL));
+    ctx_free(ctx);
+}
+END_TEST
+
+/* What is said of a text before there is a region: of its keys only `a` and `b` are ever set. */
+static bool knows(void *user, const char *key)
+{
+    (void)user;
+    return strcmp(key, "a") == 0 || strcmp(key, "b") == 0;
+}
+
+static const char *none_is_near(void *user, const char *key)
+{
+    (void)user;
+    (void)key;
+    return NULL;
+}
+
+static const struct {
+    const char *text, *error; /* NULL = none */
+} checks[] = {
+    { "//#if a\n${b}\n//#else\n${a}\n//#end\n", NULL },
+    { "//#if a\n//#else\n${c}\n//#end\n", "t:3: unknown key 'c'" },
+    { "//#if !a\n//#else\n${c}\n//#end\n", "t:3: unknown key 'c'" },
+    { "//#if c\n${c}\n//#else\n${a}\n//#end\n", NULL }, /* never written */
+    { "//#if c\n//#else\n${c}\n//#end\n", "t:3: unknown key 'c'" },
+    { "//#if !c\n${a}\n//#else\n${c}\n//#end\n", NULL },
+    { "//#if !c\n${c}\n//#else\n//#end\n", "t:2: unknown key 'c'" },
+    { "//#if c\n//#if a\n//#else\n${c}\n//#end\n//#else\n${a}\n//#end\n", NULL },
+    { "//#if a\n//#if b\n//#end\n//#else\n//#end\n", NULL },
+    { "//#else\n", "t:1: this //#else belongs to no //#if" },
+    { "//#for i 2\n//#else\n//#end\n", "t:2: this //#else belongs to no //#if" },
+    { "//#if a\n//#else\n//#else\n//#end\n", "t:3: this block has an //#else already, in line 2" },
+    { "//#if a\n//#else b\n//#end\n", "t:2: '//#else' is no control line" },
+    { "//#if a\n//#else\n", "t:1: this block has no //#end" },
+};
+
+START_TEST(a_check_says_what_is_wrong_whatever_the_keys_are)
+{
+    const struct template_names names = { knows, none_is_near, NULL };
+    struct ctx *ctx = ctx_new(NULL);
+    const bool ok = template_check(ctx, "t", checks[_i].text, &names);
+
+    ck_assert_int_eq(ok, !checks[_i].error);
+    if (!ok)
+        ck_assert_ptr_nonnull(strstr(ctx->diags.first->message, checks[_i].error));
     ctx_free(ctx);
 }
 END_TEST
@@ -182,6 +250,8 @@ int main(void)
 
     tcase_add_loop_test(tcase, template_expands_or_says_what_is_wrong, 0,
                         (int)(sizeof cases / sizeof *cases));
+    tcase_add_loop_test(tcase, a_check_says_what_is_wrong_whatever_the_keys_are, 0,
+                        (int)(sizeof checks / sizeof *checks));
     tcase_add_loop_test(tcase, no_template_runs_forever_or_uses_up_the_stack, 0, 6);
     tcase_add_test(tcase, the_first_loop_to_be_divided_that_is_written_is_known_by_its_place);
     tcase_add_test(tcase, a_key_that_nothing_uses_is_an_error);
