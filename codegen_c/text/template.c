@@ -196,8 +196,17 @@ static bool is_word(const struct line *line, const char *control, const char *wo
            (rest == n || control[n] == ' ' || control[n] == '\r');
 }
 
-/* Whether the line is a brace right behind an //#end, and what was written last is the head that it
- * belongs to. */
+/* The head of a loop or condition, inside a function: "    for (...)\n". */
+static bool ends_in_head(const struct str *out)
+{
+    size_t start = out->n > 1 ? out->n - 1 : 0;
+
+    while (start > 0 && out->text[start - 1] != '\n')
+        start--;
+    return out->n > 1 && out->text[start] == ' ' && str_ends(&out->text[start], ")\n");
+}
+
+/* Whether the line is a brace right behind an //#end, and what was written last its head. */
 static bool is_brace_of_block(const struct expansion *x, int index)
 {
     const struct line *line = &x->lines[index];
@@ -205,7 +214,7 @@ static bool is_brace_of_block(const struct expansion *x, int index)
     const char *above = index > 0 ? control_word(&line[-1]) : NULL;
 
     return above && is_word(&line[-1], above, "end") && indent > 0 && line->n == indent + 1 &&
-           line->text[indent] == '{' && str_ends(str_text(x->out), ")\n");
+           line->text[indent] == '{' && ends_in_head(x->out);
 }
 
 static void expand_line(struct expansion *x, int index)

@@ -9,10 +9,10 @@
  *   //#for i N ... //#end        repeated with ${i} = 0 .. N-1; N a number or a key; inside,
  *                                ${a${i}} looks up a composed key
  *   //#parallel                  the loop that begins on the next line is divided among threads
- *                                where that is asked for (parallel.h); the text is the same
- * otherwise {                            alone on an indented line right behind //#end: ends the
- * line written before, if that ends in ')'. So branches hold heads of loops, and the braces of
- * their body stand outside, once
+ *                                where that is asked for (parallel.h); else nothing
+ *   {                            alone on an indented line right behind //#end: ends the line
+ *                                written before, if that is indented and ends in ')'. So branches
+ *                                hold heads of loops, and the braces of the body stand outside
  *
  * Control lines stand alone on their lines and vanish; ${...} in their words is expanded. Unknown
  * keys, keys never used and open blocks are errors with template file and line (DIAG_TEMPLATE). A
