@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codegen_c/text/template_lines.h"
+
 /* Templates of targets are the user's: none makes us run forever or use up the stack. */
 enum {
     MAX_LOOPS = 8,
@@ -19,11 +21,6 @@ enum {
     MAX_REPEAT = 4096,
     MAX_STEPS = 1000000,         /* lines gone through */
     MAX_BYTES = 64 * 1024 * 1024 /* of text */
-};
-
-struct line {
-    const char *text; /* without the line end */
-    size_t n;
 };
 
 struct expansion {
@@ -41,6 +38,8 @@ struct expansion {
         char text[24];
     } loops[MAX_LOOPS];
     struct str *out;
+    const bool
+        *around; /* directly in an //#if: whether what stands around it is silent; else NULL */
     bool silent; /* inside a block that is left out: nothing is written, unknown keys are fine */
     bool ok;
 };
@@ -164,36 +163,10 @@ static void add_indented(struct str *out, const char *text, const char *indent, 
     }
 }
 
-static size_t indentation(const struct line *line)
-{
-    size_t n = 0;
-
-    while (n < line->n && line->text[n] == ' ')
-        n++;
-    return n;
-}
-
 /* A line that is nothing but one key whose text is empty vanishes. */
 static bool is_lone_empty(const struct line *line, size_t indent, size_t length, const char *text)
 {
     return text && !*text && indent + length == line->n;
-}
-
-static const char *control_word(const struct line *line)
-{
-    const size_t indent = indentation(line);
-
-    return line->n >= indent + 3 && memcmp(&line->text[indent], "//#", 3) == 0
-               ? &line->text[indent + 3]
-               : NULL;
-}
-
-static bool is_word(const struct line *line, const char *control, const char *word)
-{
-    const size_t n = strlen(word), rest = (size_t)(line->text + line->n - control);
-
-    return rest >= n && memcmp(control, word, n) == 0 &&
-           (rest == n || control[n] == ' ' || control[n] == '\r');
 }
 
 /* The head of a loop or condition, inside a function: "    for (...)\n". */
@@ -209,18 +182,14 @@ static bool ends_in_head(const struct str *out)
 /* Whether the line is a brace right behind an //#end, and what was written last its head. */
 static bool is_brace_of_block(const struct expansion *x, int index)
 {
-    const struct line *line = &x->lines[index];
-    const size_t indent = indentation(line);
-    const char *above = index > 0 ? control_word(&line[-1]) : NULL;
-
-    return above && is_word(&line[-1], above, "end") && indent > 0 && line->n == indent + 1 &&
-           line->text[indent] == '{' && ends_in_head(x->out);
+    return index > 0 && line_is(&x->lines[index - 1], "end") && line_is_brace(&x->lines[index]) &&
+           ends_in_head(x->out);
 }
 
 static void expand_line(struct expansion *x, int index)
 {
     const struct line *line = &x->lines[index];
-    const size_t indent = indentation(line);
+    const size_t indent = line_indentation(line);
     struct str text = { .arena = x->arena };
 
     for (size_t at = 0; at < line->n;) {
@@ -272,54 +241,6 @@ static const char *next_word(struct expansion *x, int index, const char **at)
     return str_text(&word);
 }
 
-/* The lines that cut a block. */
-struct cut {
-    int otherwise; /* of its //#else; that of its //#end where it has none */
-    int end;
-};
-
-/* The //#else that stands directly in the block opened at line `open`. */
-static bool see_else(struct expansion *x, int open, int line, struct cut *cut)
-{
-    const char *at = control_word(&x->lines[line]) + strlen("else");
-
-    if (!is_word(&x->lines[open], control_word(&x->lines[open]), "if"))
-        error(x, line, "this //#else belongs to no //#if");
-    else if (*next_word(x, line, &at))
-        error(x, line, "'//#else' has the wrong number of words");
-    else if (cut->otherwise >= 0)
-        error(x, line, "this block has an //#else already, in line %d", cut->otherwise + 1);
-    cut->otherwise = line;
-    return x->ok;
-}
-
-/* Finds what cuts the block opened at line `open`. False after an error. */
-static bool cut_block(struct expansion *x, int open, int to, struct cut *cut)
-{
-    int depth = 0;
-
-    cut->otherwise = -1;
-    for (int i = open; i < to; i++) {
-        const struct line *line = &x->lines[i];
-        const char *control = control_word(line);
-
-        if (!control)
-            continue;
-        if (is_word(line, control, "if") || is_word(line, control, "for"))
-            depth++;
-        else if (depth == 1 && is_word(line, control, "else") && !see_else(x, open, i, cut))
-            return false;
-        else if (is_word(line, control, "end") && --depth == 0) {
-            cut->end = i;
-            if (cut->otherwise < 0)
-                cut->otherwise = i;
-            return true;
-        }
-    }
-    error(x, open, "this block has no //#end");
-    return false;
-}
-
 static bool is_true(const char *text)
 {
     return text && *text && strcmp(text, "0") != 0;
@@ -330,11 +251,29 @@ static void expand_lines(struct expansion *x, int from, int to);
 /* One branch of an //#if; nothing is written of the other, but its keys count as used. */
 static void expand_branch(struct expansion *x, bool kept, int from, int to)
 {
-    const bool was_silent = x->silent;
+    const bool was_silent = x->silent, *const was_around = x->around;
 
+    x->around = &was_silent;
     x->silent = was_silent || !kept;
     expand_lines(x, from, to);
     x->silent = was_silent;
+    x->around = was_around;
+}
+
+/* What is written whether its //#if holds or not. */
+static void expand_body(struct expansion *x, int open, int end)
+{
+    const bool was_silent = x->silent, *const was_around = x->around;
+
+    if (!was_around) {
+        error(x, open, "this //#body does not stand directly in an //#if");
+        return;
+    }
+    x->around = NULL;
+    x->silent = *was_around;
+    expand_lines(x, open + 1, end);
+    x->silent = was_silent;
+    x->around = was_around;
 }
 
 static void expand_if(struct expansion *x, const char *condition, int open, const struct cut *cut)
@@ -374,7 +313,7 @@ static void expand_for(struct expansion *x, int line, const char *variable, cons
                        int from, int to)
 {
     const long n = repetitions(x, line, count);
-    const bool was_silent = x->silent;
+    const bool was_silent = x->silent, *const was_around = x->around;
 
     if (n < 0)
         return;
@@ -384,51 +323,59 @@ static void expand_for(struct expansion *x, int line, const char *variable, cons
     }
     x->loops[x->n_loops++].name = variable;
     x->silent = was_silent || n == 0;
+    x->around = NULL;
     for (long i = 0; (i < n || i == 0) && x->ok; i++) {
         snprintf(x->loops[x->n_loops - 1].text, sizeof x->loops->text, "%ld", i);
         expand_lines(x, from, to);
     }
+    x->around = was_around;
     x->silent = was_silent;
     x->n_loops--;
+}
+
+/* The line of the //#end of the block opened at line `open`; -1 after an error. */
+static int expand_known(struct expansion *x, int open, int to, const char *first,
+                        const char *second)
+{
+    struct cut cut;
+    int wrong = open;
+    const char *message = cut_block(x->lines, open, to, &cut, &wrong);
+
+    if (message) {
+        error(x, wrong, "%s", message);
+        return -1;
+    }
+    x->n_blocks++;
+    if (line_is(&x->lines[open], "if"))
+        expand_if(x, first, open, &cut);
+    else if (line_is(&x->lines[open], "for"))
+        expand_for(x, open, first, second, open + 1, cut.end);
+    else
+        expand_body(x, open, cut.end);
+    x->n_blocks--;
+    return cut.end;
 }
 
 /* The block opened at line `open`; returns the line of its end, `to` after an error. */
 static int expand_block(struct expansion *x, int open, int to)
 {
-    const char *at = control_word(&x->lines[open]), *word = next_word(x, open, &at);
+    const char *at = line_control(&x->lines[open]), *word = next_word(x, open, &at);
     const char *first = next_word(x, open, &at), *second = next_word(x, open, &at);
     const char *rest = next_word(x, open, &at);
-    const bool is_if = strcmp(word, "if") == 0, is_for = strcmp(word, "for") == 0;
-    struct cut cut;
+    const int n_words = *rest ? 4 : *second ? 3 : *first ? 2 : 1;
+    int end = -1;
 
-    if (strcmp(word, "else") == 0) {
+    if (strcmp(word, "else") == 0)
         error(x, open, "this //#else belongs to no //#if");
-        return to;
-    }
-    if ((!is_if && !is_for) || (is_if && (!*first || *second)) || (is_for && (!*second || *rest))) {
+    else if (!(strcmp(word, "if") == 0 && n_words == 2) &&
+             !(strcmp(word, "for") == 0 && n_words == 3) &&
+             !(strcmp(word, "body") == 0 && n_words == 1))
         error(x, open, "'//#%s' is no control line, or has the wrong number of words", word);
-        return to;
-    }
-    if (x->n_blocks == MAX_BLOCKS) {
+    else if (x->n_blocks == MAX_BLOCKS)
         error(x, open, "blocks are nested too deeply");
-        return to;
-    }
-    if (!cut_block(x, open, to, &cut))
-        return to;
-    x->n_blocks++;
-    if (is_if)
-        expand_if(x, first, open, &cut);
     else
-        expand_for(x, open, first, second, open + 1, cut.end);
-    x->n_blocks--;
-    return cut.end;
-}
-
-static bool is_parallel(const struct line *line)
-{
-    const char *control = control_word(line);
-
-    return control && is_word(line, control, "parallel");
+        end = expand_known(x, open, to, first, second);
+    return end < 0 ? to : end;
 }
 
 /* The first that is written counts: others are its further dims, or in blocks left out. */
@@ -445,28 +392,12 @@ static void expand_lines(struct expansion *x, int from, int to)
             error(x, i, "the text becomes too long");
             return;
         }
-        if (is_parallel(&x->lines[i]))
+        if (line_is(&x->lines[i], "parallel"))
             mark_loop(x);
-        else if (control_word(&x->lines[i]))
+        else if (line_control(&x->lines[i]))
             i = expand_block(x, i, to);
         else
             expand_line(x, i);
-    }
-}
-
-static void cut_lines(struct expansion *x, const char *text)
-{
-    int n = 0;
-
-    for (const char *at = text; *at; at++)
-        n += *at == '\n';
-    x->lines = arena_array(x->arena, struct line, n + 1);
-    while (*text) {
-        const char *end = strchr(text, '\n');
-        const size_t length = end ? (size_t)(end - text) : strlen(text);
-
-        x->lines[x->n_lines++] = (struct line){ text, length };
-        text += length + (end != NULL);
     }
 }
 
@@ -477,7 +408,7 @@ bool template_expand(struct ctx *ctx, const char *name, const char *text, struct
         .ctx = ctx, .arena = keys->arena, .name = name, .keys = keys, .out = out, .ok = true
     };
 
-    cut_lines(&x, text);
+    x.lines = lines_of(x.arena, text, &x.n_lines);
     expand_lines(&x, 0, x.n_lines);
     for (size_t i = 0; i < keys->map.n && x.ok; i++) {
         const struct key *key = keys->map.entries[i].value;

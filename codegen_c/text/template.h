@@ -10,6 +10,15 @@
  *                                ${a${i}} looks up a composed key
  *   //#parallel                  the loop that begins on the next line is divided among threads
  *                                where that is asked for (parallel.h); else nothing
+ *   //#body ... //#end           directly in an //#if: kept in any case, what is around it where
+ *                                the branch is. A loop that there may be or not:
+ *                                    //#if many
+ *                                    for (int n = 0; n < BATCH; n++) {
+ *                                        //#body
+ *                                        ...
+ *                                        //#end
+ *                                    }
+ *                                    //#end
  *   {                            alone on an indented line right behind //#end: ends the line
  *                                written before, if that is indented and ends in ')'. So branches
  *                                hold heads of loops, and the braces of the body stand outside

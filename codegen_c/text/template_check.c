@@ -18,7 +18,9 @@ struct check {
         const char *variable; /* of a loop; NULL = an if */
         bool unread;          /* nothing is known of the keys in it */
         bool other_unread;    /* nor in what an //#else would begin */
-        int otherwise;        /* line of its //#else; 0 = none yet */
+        bool body_unread;     /* nor in a //#body of it: what stands around it */
+        bool is_if;
+        bool has_else;
     } open[MAX_OPEN];
     bool ok;
 };
@@ -84,31 +86,65 @@ static void see_text(struct check *check, const char *text)
 static void open_block(struct check *check, int n_words, char *const *words)
 {
     const bool is_if = strcmp(words[0], "if") == 0, negated = words[1][0] == '!';
-    const bool unread = check->n_open && check->open[check->n_open - 1].unread;
+    const bool is_body = strcmp(words[0], "body") == 0;
+    const bool around = check->n_open && check->open[check->n_open - 1].unread;
+    const bool unread =
+        is_body && check->n_open ? check->open[check->n_open - 1].body_unread : around;
     const bool composed = is_if && is_composed(words[1]);
     const bool never = is_if && !composed && check->names && !is_known(check, words[1] + negated);
 
-    if (!is_if && n_words == 3 && !isdigit((unsigned char)words[2][0]))
+    if (!is_if && !is_body && n_words == 3 && !isdigit((unsigned char)words[2][0]))
         see_key(check, words[2]);
     check->open[check->n_open].line = check->line;
-    check->open[check->n_open].otherwise = 0;
-    check->open[check->n_open].variable = is_if ? NULL : words[1];
+    check->open[check->n_open].has_else = false;
+    check->open[check->n_open].is_if = is_if;
+    check->open[check->n_open].variable = is_if || is_body ? NULL : words[1];
+    check->open[check->n_open].body_unread = around;
     check->open[check->n_open].unread = unread || composed || (never && !negated);
     check->open[check->n_open++].other_unread = unread || composed || (never && negated);
 }
 
 static void see_else(struct check *check)
 {
-    if (!check->n_open || check->open[check->n_open - 1].variable) {
+    if (!check->n_open || !check->open[check->n_open - 1].is_if) {
         wrong(check, check->line, "this //#else belongs to no //#if");
         return;
     }
-    if (check->open[check->n_open - 1].otherwise)
-        wrong(check, check->line,
-              arena_printf(&check->ctx->perm, "this block has an //#else already, in line %d",
-                           check->open[check->n_open - 1].otherwise));
-    check->open[check->n_open - 1].otherwise = check->line;
+    if (check->open[check->n_open - 1].has_else)
+        wrong(check, check->line, "this block has an //#else already");
+    check->open[check->n_open - 1].has_else = true;
     check->open[check->n_open - 1].unread = check->open[check->n_open - 1].other_unread;
+}
+
+static bool opens_block(const char *word)
+{
+    return strcmp(word, "if") == 0 || strcmp(word, "for") == 0 || strcmp(word, "body") == 0;
+}
+
+/* Of a line that opens a block, or ought to. */
+static void see_opening(struct check *check, int n_words, char *const *words)
+{
+    static const struct {
+        const char *word;
+        int n;
+    } kinds[] = { { "if", 2 }, { "for", 3 }, { "body", 1 } };
+    bool ok = false;
+
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        ok = ok || (strcmp(words[0], kinds[i].word) == 0 && n_words == kinds[i].n);
+    if (!ok)
+        wrong(check, check->line,
+              arena_printf(&check->ctx->perm,
+                           "'//#%s' is no control line, or has the wrong number of words",
+                           str_safe(&check->ctx->perm, words[0], 60)));
+    if (!opens_block(words[0]))
+        return;
+    if (strcmp(words[0], "body") == 0 && !(check->n_open && check->open[check->n_open - 1].is_if))
+        wrong(check, check->line, "this //#body does not stand directly in an //#if");
+    if (check->n_open == MAX_OPEN)
+        wrong(check, check->line, "blocks are nested too deeply");
+    else
+        open_block(check, n_words, words);
 }
 
 static void see_control(struct check *check, char *text)
@@ -124,26 +160,11 @@ static void see_control(struct check *check, char *text)
             check->n_open--;
         else
             wrong(check, check->line, "this //#end closes no block");
-        return;
-    }
-    if (strcmp(words[0], "parallel") == 0 && n == 1)
-        return;
-    if (strcmp(words[0], "else") == 0 && n == 1) {
+    } else if (strcmp(words[0], "else") == 0 && n == 1) {
         see_else(check);
-        return;
+    } else if (strcmp(words[0], "parallel") != 0 || n != 1) {
+        see_opening(check, n, words);
     }
-    if (!(strcmp(words[0], "if") == 0 && n == 2) && !(strcmp(words[0], "for") == 0 && n == 3)) {
-        wrong(check, check->line,
-              arena_printf(&check->ctx->perm,
-                           "'//#%s' is no control line, or has the wrong number of words",
-                           str_safe(&check->ctx->perm, words[0], 60)));
-        if (strcmp(words[0], "if") != 0 && strcmp(words[0], "for") != 0)
-            return; /* opens nothing */
-    }
-    if (check->n_open == MAX_OPEN)
-        wrong(check, check->line, "blocks are nested too deeply");
-    else
-        open_block(check, n, words);
 }
 
 bool template_check(struct ctx *ctx, const char *name, const char *text,

@@ -104,7 +104,6 @@ static bool bind_in_rows(struct bind *bind, const struct type *y, struct positio
 static void bind_flat(struct bind *bind, const struct type *y, struct position *position)
 {
     bind_text(bind, "extents", "LEN = %" PRId64, type_elements(y));
-    bind_text(bind, "loops", "for (int i = 0; i < LEN; i++) {");
     position->linear = "i";
 }
 
@@ -120,15 +119,12 @@ static const char *index_of_loops(struct bind *bind, int n)
 
 static void bind_nested(struct bind *bind, const struct loops *loops, struct position *position)
 {
-    struct str extents = { .arena = bind->arena }, text = { .arena = bind->arena };
+    struct str extents = { .arena = bind->arena };
 
-    for (int i = 0; i < loops->n; i++) {
+    for (int i = 0; i < loops->n; i++)
         str_printf(&extents, "%sN%d = %" PRId64, i ? ", " : "", i, loops->extent[i]);
-        str_printf(&text, "%sfor (int i%d = 0; i%d < N%d; i%d++)", i ? "\n" : "", i, i, i, i);
-    }
-    str_add(&text, " {");
     bind_text(bind, "extents", "%s", str_text(&extents));
-    bind_text(bind, "loops", "%s", str_text(&text));
+    bind_int(bind, "n_loops", loops->n);
     bind_text(bind, "at", "%s", index_of_loops(bind, loops->n));
     position->linear = "at";
 }

@@ -85,7 +85,6 @@ static void bind_coordinates(struct bind *bind, const struct type *type, const s
     for (int i = 0; i < type->rank; i++) {
         str_printf(&dims, "%sN%d = %" PRId64 ", D%d = %" PRId64, i ? ", " : "", i, type->dim[i], i,
                    extents->dim[i]);
-        bind_text(bind, arena_printf(bind->arena, "open%d", i), i + 1 < type->rank ? "" : " {");
         coord[i] = arena_printf(bind->arena, "i%d", i);
         place[i] = i == axis ? replacement : coord[i];
         extent[i] = arena_printf(bind->arena, "N%d", i);

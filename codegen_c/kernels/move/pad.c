@@ -108,7 +108,7 @@ static bool bind_pad_repeat(struct bind *bind)
     const struct node *node = bind->region->anchor;
     const struct pad_attrs *pad = pad_of(bind->region);
     const struct type *x = &node->inputs[0]->type, *y = &node->outputs[0]->type;
-    struct str extents = { .arena = bind->arena }, loops = extents, from = extents;
+    struct str extents = { .arena = bind->arena }, from = extents;
     const char *to = "0";
     int64_t x_step[MAX_RANK], before = 0, after = 0, extent = 1;
     int n = 0;
@@ -126,7 +126,6 @@ static bool bind_pad_repeat(struct bind *bind)
             break;
         str_printf(&extents, "N%d = %" PRId64 ", ", n,
                    before == 0 && after == 0 ? extent : y->dim[i]);
-        str_printf(&loops, "%sfor (int i%d = 0; i%d < N%d; i%d++)", n ? "\n" : "", n, n, n, n);
         to = n == 0 ? "i0"
                     : arena_printf(bind->arena, n > 1 ? "(%s) * N%d + i%d" : "%s * N%d + i%d", to,
                                    n, n);
@@ -138,7 +137,7 @@ static bool bind_pad_repeat(struct bind *bind)
         str_printf(&from, "%s%" PRId64, n ? " + " : "", crop(before));
     bind_last_loop(bind, before, after, extent, &extents);
     bind_text(bind, "extents", "%s", str_text(&extents));
-    bind_text(bind, "loops", n ? "%s {" : "%s{", str_text(&loops));
+    bind_int(bind, "n_loops", n);
     bind_text(bind, "to", n > 1 ? "(%s) * ALL" : "%s * ALL", to);
     bind_text(bind, "from", "%s", str_text(&from));
     bind_type(bind);

@@ -217,15 +217,12 @@ static void bind_codes_of_x(struct bind *bind, const struct extents *e)
 static bool bind_resize(struct bind *bind, bool weighed)
 {
     const struct extents e = extents_of(bind->region);
-    const bool fused = bind_fused(bind);
     struct position position;
 
+    bind_fused(bind);
     bind_type(bind);
     bind_input(bind, "x", 0);
     bind_int(bind, "rank", e.n);
-    for (int i = 0; i < e.n; i++)
-        bind_text(bind, arena_printf(bind->arena, "open%d", i),
-                  (weighed || fused) && i + 1 == e.n ? " {" : "");
     if (is_of_codes(bind))
         bind_codes_of_x(bind, &e);
     else if (weighed)

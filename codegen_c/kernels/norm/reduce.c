@@ -100,11 +100,6 @@ static void bind_spans(struct bind *bind, const struct spans *spans, bool inner)
         bind_int(bind, arena_printf(bind->arena, reduced ? "reduced%d" : "kept%d", n[reduced]), i);
         n[reduced]++;
     }
-    for (int i = 0; i < n[false]; i++)
-        bind_text(bind, arena_printf(bind->arena, "open_kept%d", i), i + 1 < n[false] ? "" : " {");
-    for (int i = 0; i < n[true]; i++)
-        keys_offer(bind->keys, arena_printf(bind->arena, "open_reduced%d", i),
-                   i + 1 < n[true] ? "" : " {");
     bind_text(bind, "dims", "%s", str_text(&dims));
     bind_int(bind, "n_kept", n[false]);
     bind_int(bind, "n_reduced", n[true]);

@@ -58,10 +58,24 @@ static const struct {
     { "//#else\n", NULL, "t:1: this //#else belongs to no //#if" },
     { "x\n//#for i 2\n//#else\n//#end\n", NULL, "t:3: this //#else belongs to no //#if" },
     { "//#if on\n//#end\n//#else\n//#end\n", NULL, "t:3: this //#else belongs to no //#if" },
-    { "//#if on\n//#else\n//#else\n//#end\n", NULL,
-      "t:3: this block has an //#else already, in line 2" },
+    { "//#if on\n//#else\n//#else\n//#end\n", NULL, "t:3: this block has an //#else already" },
     { "//#if on\n//#else off\n//#end\n", NULL, "t:2: '//#else' has the wrong number of words" },
     { "//#if on\n//#else\n", NULL, "t:1: this block has no //#end" },
+    { "//#if on\n{\n//#body\nx\n//#end\n}\n//#end\n", "{\nx\n}\n", NULL },
+    { "//#if off\n{\n//#body\nx\n//#end\n}\n//#end\n", "x\n", NULL },
+    { "//#if off\n{\n//#else\n(\n//#body\n${k}\n//#end\n)\n//#end\n", "(\n42\n)\n", NULL },
+    { "//#if off\n//#if on\n//#body\n${unknown_here}\n//#end\n//#end\n//#end\n", "", NULL },
+    { "//#if off\n{\n//#body\n//#if "
+      "off\n[\n//#body\nx\n//#end\n]\n//#else\ny\n//#end\n//#end\n}\n//#end\n",
+      "x\ny\n", NULL },
+    { "//#for i 2\n//#if i\n[\n//#body\n${i}\n//#end\n]\n//#end\n//#end\n", "0\n[\n1\n]\n", NULL },
+    { "//#body\n//#end\n", NULL, "t:1: this //#body does not stand directly in an //#if" },
+    { "//#if on\n//#for i 2\n//#body\n//#end\n//#end\n//#end\n", NULL,
+      "t:3: this //#body does not stand directly in an //#if" },
+    { "//#if on\n//#body\n//#body\n//#end\n//#end\n//#end\n", NULL,
+      "t:3: this //#body does not stand directly in an //#if" },
+    { "//#if on\n//#body x\n//#end\n//#end\n", NULL, "t:2: '//#body' is no control line" },
+    { "//#if off\n//#body\n${nope}\n//#end\n//#end\n", NULL, "t:3: unknown key 'nope'" },
     { "f(x)\n{\n  //#if on\n  for (a)\n  for (b)\n  //#else\n  for (c)\n  //#end\n  {\n  }\n}\n",
       "f(x)\n{\n  for (a)\n  for (b) {\n  }\n}\n", NULL },
     { "  for (a)\n  //#for i 0\n  for (b)\n  //#end\n  {\n  }\n", "  for (a) {\n  }\n", NULL },
@@ -107,7 +121,8 @@ START_TEST(template_expands_or_says_what_is_wrong)
         ck_assert_int_eq(ctx->diags.n_errors, 0);
     } else {
         ck_assert_ptr_null(got);
-        ck_assert_ptr_nonnull(strstr(ctx->diags.first->message, cases[_i].error));
+        ck_assert_msg(strstr(ctx->diags.first->message, cases[_i].error) != NULL, "%s",
+                      ctx->diags.first->message);
     }
     ctx_free(ctx);
 }
@@ -156,9 +171,16 @@ static const struct {
     { "//#if !c\n${c}\n//#else\n//#end\n", "t:2: unknown key 'c'" },
     { "//#if c\n//#if a\n//#else\n${c}\n//#end\n//#else\n${a}\n//#end\n", NULL },
     { "//#if a\n//#if b\n//#end\n//#else\n//#end\n", NULL },
+    { "//#if c\n${c}\n//#body\n${a}\n//#end\n${c}\n//#end\n", NULL },
+    { "//#if c\n//#body\n${c}\n//#end\n//#end\n", "t:3: unknown key 'c'" },
+    { "//#if c\n//#if c\n//#body\n${c}\n//#end\n//#end\n//#end\n", NULL },
+    { "//#body\n//#end\n", "t:1: this //#body does not stand directly in an //#if" },
+    { "//#if a\n//#for i 2\n//#body\n//#end\n//#end\n//#end\n",
+      "t:3: this //#body does not stand directly in an //#if" },
+    { "//#if a\n//#body b\n//#end\n//#end\n", "t:2: '//#body' is no control line" },
     { "//#else\n", "t:1: this //#else belongs to no //#if" },
     { "//#for i 2\n//#else\n//#end\n", "t:2: this //#else belongs to no //#if" },
-    { "//#if a\n//#else\n//#else\n//#end\n", "t:3: this block has an //#else already, in line 2" },
+    { "//#if a\n//#else\n//#else\n//#end\n", "t:3: this block has an //#else already" },
     { "//#if a\n//#else b\n//#end\n", "t:2: '//#else' is no control line" },
     { "//#if a\n//#else\n", "t:1: this block has no //#end" },
 };
