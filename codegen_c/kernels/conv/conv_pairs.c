@@ -225,8 +225,6 @@ static int64_t bind_decoded_weights(struct bind *bind, const struct window *w,
 
     bind_flag(bind, "small", small);
     bind_flag(bind, "braces", small && (chunked || w->groups * w->batch > 1));
-    bind_text(bind, "brace_of_chunk", small ? " {" : "");
-    bind_text(bind, "brace_of_group", small && !chunked ? " {" : "");
     bind_text(bind, "of_chunk", chunked ? "a chunk" : "all channels");
     bind_int(bind, "panel", width);
     if (!small) {
