@@ -362,7 +362,6 @@ static bool bind_winograd(struct bind *bind)
     bind_geometry(bind, &w, &s);
     bind_flag(bind, "pairs", s.pairs);
     bind_flag(bind, "late", s.depth > 0);
-    bind_flag(bind, "plain", !s.pairs && s.depth == 0);
     if (s.depth)
         bind_kernels(bind, &w, &s);
     else

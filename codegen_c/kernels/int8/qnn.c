@@ -14,13 +14,12 @@
 
 enum { X, W, X_ZERO, W_ZERO };
 
-/* Binds x_zero or w_zero, the C expression of a zero point, and minus_x_zero or minus_w_zero, what
- * stands behind an element; both empty where it is known to be 0. `channel` is the index of the
- * output channel. */
-static void bind_zero(struct bind *bind, const char *key, int input, const char *channel)
+/* Binds `key`, the C expression of a zero point, and `minus`, what stands behind an element; both
+ * empty where it is known to be 0. `channel` is the index of the output channel. */
+static void bind_zero(struct bind *bind, const char *key, const char *minus, int input,
+                      const char *channel)
 {
     struct value *value = bind->region->anchor->inputs[input];
-    const char *minus = arena_printf(bind->arena, "minus_%s", key);
     double number;
 
     keys_offer(bind->keys, minus, arena_printf(bind->arena, " - %s", key));
@@ -39,8 +38,8 @@ static void bind_factors(struct bind *bind, const char *channel)
 {
     bind_type(bind);
     bind_text(bind, "tw", "%s", dtype_c_type(anchor_input(bind->region, W)->dtype));
-    bind_zero(bind, "x_zero", X_ZERO, "0");
-    bind_zero(bind, "w_zero", W_ZERO, channel);
+    bind_zero(bind, "x_zero", "minus_x_zero", X_ZERO, "0");
+    bind_zero(bind, "w_zero", "minus_w_zero", W_ZERO, channel);
 }
 
 bool accepts_qnn_conv(const struct region *region, const char **why)

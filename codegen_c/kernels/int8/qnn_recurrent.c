@@ -89,12 +89,11 @@ static bool any(const int32_t *numbers, int64_t n)
     return found;
 }
 
-/* Sets `key` to the table, and the flag `has_key`: whether any of its numbers is not 0. */
+/* Sets `key` to the table, if any of its numbers is not 0. */
 static bool bind_optional(struct bind *bind, const char *key, const int32_t *numbers, int64_t n)
 {
     const bool given = numbers && any(numbers, n);
 
-    bind_flag(bind, arena_printf(bind->arena, "has_%s", key), given);
     if (given)
         bind_text(bind, key, "%s", numbers_of(bind, key, numbers, n));
     return given;
@@ -200,28 +199,27 @@ static bool has_result(const struct bind *bind, int i)
     return bind->region->anchor->outputs[i]->uses != NULL;
 }
 
-/* Sets `key` to the name of output i, and the flag `has_key`; `key`_code to the code of the number
- * `v`. */
-static void bind_result(struct bind *bind, const char *key, int i, const struct qnn_state *state,
-                        const char *v)
+/* Sets `key` to the name of output i and `code` to that of the number `v`, if anybody reads the
+ * output. */
+static void bind_result(struct bind *bind, const char *key, const char *code, int i,
+                        const struct qnn_state *state, const char *v)
 {
     const struct node *ret = bind->region->fn->ret;
     int k = 0;
 
-    bind_flag(bind, arena_printf(bind->arena, "has_%s", key), has_result(bind, i));
     if (!has_result(bind, i))
         return;
     while (ret->inputs[k] != bind->region->anchor->outputs[i])
         k++;
     bind_text(bind, key, "%s", bind->region->results[k]);
     if (state->format) {
-        bind_text(bind, arena_printf(bind->arena, "%s_code", key),
+        bind_text(bind, code,
                   "scale_to_minifloat(%s, %" PRId32 ", %d, %s)", v, state->exact.multiplier,
                   state->exact.shift, exact_format_text(bind->arena, state->format));
         bind_helper(bind, "scale_to_minifloat");
         return;
     }
-    bind_text(bind, arena_printf(bind->arena, "%s_code", key),
+    bind_text(bind, code,
               "(%s)saturate_int(%srequantize_once(%s, %" PRId32 ", %d)%s, %" PRId64 ", %" PRId64
               ")",
               dtype_c_type(state->dtype), state->zero ? "(int64_t)" : "", v,
@@ -370,8 +368,8 @@ static void bind_states(struct bind *bind, const struct qnn_recurrent *of)
     bind_text(bind, "initial_h", "%s", h);
     bind_int(bind, "h_bits", of->h_bits);
     bind_int(bind, "h_most", of->h_most);
-    bind_result(bind, "y", 0, &of->y, "h[k]");
-    bind_result(bind, "last_h", 1, &of->last_h, "h[k]");
+    bind_result(bind, "y", "y_code", 0, &of->y, "h[k]");
+    bind_result(bind, "last_h", "last_h_code", 1, &of->last_h, "h[k]");
     bind_flag(bind, "states", /* whether their place in codes is needed */
               has_input(bind, QNN_RNN_H) || has_input(bind, QNN_RNN_C) || has_result(bind, 1) ||
                   (of->kind->op == OP_LSTM && has_result(bind, 2)));
@@ -470,7 +468,7 @@ static bool bind_qnn_lstm(struct bind *bind)
     const struct qnn_recurrent of = begin(bind, &bulk);
 
     bind_text(bind, "initial_c", "%s", initial_state(bind, &of.initial_c, QNN_RNN_C));
-    bind_result(bind, "last_c", 2, &of.last_c, "cell[k]");
+    bind_result(bind, "last_c", "last_c_code", 2, &of.last_c, "cell[k]");
     bind_optional(bind, "peephole", of.peephole, 3 * of.sizes.directions * of.sizes.hidden);
     bind_flag(bind, "input_forget", bind->region->anchor->attrs.rnn.input_forget);
     bind_gate(bind, "input_gate", &of, 0, seeing(bind, &of, "sum[0]", "old", "p[0]"));
