@@ -130,20 +130,12 @@ static void bind_end(struct bind *bind, const struct tile_end *end, struct keys 
 static void set_inputs_of_pairs(struct bind *bind, int64_t step, struct keys *keys)
 {
     struct arena *arena = bind->arena;
-    const char *input = step ? arena_printf(arena, "x[j * %d]", (int)step) : "x##j[k]";
-    const char *next = step ? arena_printf(arena, "x[j * %d + 1]", (int)step) : "x##j[k + 1]";
-    const char *other = step ? arena_printf(arena, "at[j * %d]", (int)step) : "x##j[at]";
-    const bool registers = bind->machine->adders == ADDERS_REGISTERS;
-    const char *read =
-        arena_printf(arena, "{ SPREAD(u0, %s) SPREAD(u1, %s) SPREAD(u2, %s) ", input, next, other);
 
-    keys_set_flag(keys, "registers", registers);
-    keys_set(keys, "input", registers ? "u0" : input);
-    keys_set(keys, "next_input", registers ? "u1" : next);
-    keys_set(keys, "other_input", registers ? "u2" : other);
-    keys_set(keys, "read", registers ? read : "");
-    keys_set(keys, "read_other", registers ? arena_printf(arena, "{ SPREAD(u2, %s) ", other) : "");
-    keys_set(keys, "end_read", registers ? " }" : "");
+    keys_set_flag(keys, "registers", bind->machine->adders == ADDERS_REGISTERS);
+    keys_set(keys, "input", step ? arena_printf(arena, "x[j * %d]", (int)step) : "x##j[k]");
+    keys_set(keys, "next_input",
+             step ? arena_printf(arena, "x[j * %d + 1]", (int)step) : "x##j[k + 1]");
+    keys_set(keys, "other_input", step ? arena_printf(arena, "at[j * %d]", (int)step) : "x##j[at]");
 }
 
 /* How the tile of pairs reads x. */
