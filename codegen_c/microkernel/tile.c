@@ -214,16 +214,13 @@ static void bind_rest(struct bind *bind, const struct tile_name *whole, int64_t 
     struct tile_name rest = *whole;
 
     keys_set_flag(bind->keys, "rest", pixels > 0);
-    keys_offer(bind->keys, "rest_fn", "");
     if (pixels == 0)
         return;
     rest.shape.pixels = pixels;
     rest.suffix = arena_printf(bind->arena, "_%dx%d", rest.shape.vectors, pixels);
     rest.pixels = arena_printf(bind->arena, "PIXELS%s", rest.suffix);
     rest.tile = arena_printf(bind->arena, "TILE%s", rest.suffix);
-    keys_offer(bind->keys, "rest_fn", bind_named_tile(bind, &rest, form, step).fn);
-    keys_offer(bind->keys, "pixels", whole->pixels);
-    keys_offer(bind->keys, "tile", whole->tile);
+    keys_offer(bind->keys, "rest_fn", named_tile(bind, &rest, form, step).fn);
 }
 
 /* The first half of a tile that stores. */

@@ -226,8 +226,8 @@ const char *new_tile_fn(struct bind *bind, const char *name, const struct tile_n
     return bind_new_helper(bind, name, "templates/helpers/tile_f32.c.tmpl", &keys);
 }
 
-struct tile bind_named_tile(struct bind *bind, struct tile_name *naming, enum tile_form form,
-                            int64_t step)
+struct tile named_tile(struct bind *bind, struct tile_name *naming, enum tile_form form,
+                       int64_t step)
 {
     const char *name = tile_fn_name(bind->arena, naming, "", form, step);
     struct tile tile = { .fn = bind_own_helper(bind, name),
@@ -240,6 +240,14 @@ struct tile bind_named_tile(struct bind *bind, struct tile_name *naming, enum ti
         tile.fn =
             new_tile_fn(bind, name, naming,
                         arena_printf(bind->arena, "EACH_VECTOR%s", naming->suffix), form, step);
+    return tile;
+}
+
+struct tile bind_named_tile(struct bind *bind, struct tile_name *naming, enum tile_form form,
+                            int64_t step)
+{
+    const struct tile tile = named_tile(bind, naming, form, step);
+
     keys_offer(bind->keys, "pixels", tile.pixels);
     keys_offer(bind->keys, "tile", tile.channels);
     return tile;

@@ -21,7 +21,11 @@ const char *new_tile_fn(struct bind *bind, const char *name, const struct tile_n
                         const char *each_vector, enum tile_form form, int64_t step);
 
 /* The tile of the name, whose helpers are asked for: extents, lists, and the function unless there
- * is one. Sets naming->vector, and the keys pixels and tile to the names of its extents. */
+ * is one. Sets naming->vector. */
+struct tile named_tile(struct bind *bind, struct tile_name *naming, enum tile_form form,
+                       int64_t step);
+
+/* The same, and sets the keys pixels and tile to the names of its extents. */
 struct tile bind_named_tile(struct bind *bind, struct tile_name *naming, enum tile_form form,
                             int64_t step);
 

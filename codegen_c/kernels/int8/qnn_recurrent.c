@@ -282,7 +282,7 @@ static void bind_places(struct bind *bind, const struct qnn_recurrent *of)
               batch_major ? "((n * STEPS + t) * DIRECTIONS + d)"
                           : "((t * DIRECTIONS + d) * BATCH + n)");
     bind_text(bind, "h_at", batch_major ? "(n * DIRECTIONS + d)" : "(d * BATCH + n)");
-    bind_text(bind, "t",
+    bind_text(bind, "step_time",
               both      ? "d == 0 ? step : len - 1 - step"
               : reverse ? "len - 1 - step"
                         : "step");

@@ -137,6 +137,19 @@ static void bind_rows(struct bind *bind, const struct spans *spans, const char *
     bind_spans(bind, spans, helper != NULL);
 }
 
+static void bind_reduction_kind(struct bind *bind, enum op op, bool is_float)
+{
+    bind_flag(bind, "adds", op == OP_SUM || op == OP_MEAN);
+    bind_flag(bind, "multiplies", op == OP_PROD);
+    bind_flag(bind, "max", op == OP_MAX);
+    bind_flag(bind, "min", op == OP_MIN);
+    bind_flag(bind, "float", is_float);
+    bind_text(bind, "acc",
+              op == OP_MAX || op == OP_MIN ? "best"
+              : op == OP_PROD              ? "product"
+                                           : "sum");
+}
+
 /* What the elements are accumulated in, from what, and what becomes of it; n elements, `count` in
  * C.
  */
@@ -145,16 +158,10 @@ static void bind_reduction(struct bind *bind, enum op op, enum dtype dtype, int6
 {
     const bool is_float = dtype_is_float(dtype);
 
-    bind_flag(bind, "adds", op == OP_SUM || op == OP_MEAN);
-    bind_flag(bind, "multiplies", op == OP_PROD);
-    bind_flag(bind, "max", op == OP_MAX);
-    bind_flag(bind, "min", op == OP_MIN);
-    bind_flag(bind, "float", is_float);
-    bind_accumulator(bind, dtype);
+    bind_reduction_kind(bind, op, is_float);
     if (op == OP_MAX || op == OP_MIN) {
         bind_text(bind, "tacc", "%s", dtype_c_type(dtype));
         bind_text(bind, "widen", "%s", "");
-        bind_text(bind, "acc", "best");
         bind_text(bind, "start", "%s",
                   dtype == DTYPE_BOOL
                       ? (op == OP_MAX ? "0" : "1")
@@ -162,12 +169,13 @@ static void bind_reduction(struct bind *bind, enum op op, enum dtype dtype, int6
         bind_text(bind, "outcome", "best");
         return;
     }
-    bind_text(bind, "acc", op == OP_PROD ? "product" : "sum");
     bind_text(bind, "start", op == OP_PROD ? "1" : "0");
-    bind_text(bind, "outcome", "%s", accumulated(bind, dtype, op == OP_PROD ? "product" : "sum"));
-    if (op != OP_MEAN)
-        return;
-    if (is_float) {
+    if (op != OP_MEAN) {
+        bind_accumulator(bind, dtype);
+        bind_text(bind, "outcome", "%s",
+                  accumulated(bind, dtype, op == OP_PROD ? "product" : "sum"));
+    } else if (is_float) {
+        bind_accumulator(bind, dtype);
         bind_text(bind, "outcome", "sum / (%s)(%s)", dtype_c_type(dtype), count);
     } else { /* the exact sum, truncated towards zero when divided */
         const bool is_signed = dtype_kind(dtype) == KIND_INT;
@@ -268,7 +276,7 @@ static bool bind_qnn_reduce(struct bind *bind)
     bind_type(bind);
     bind_input(bind, "x", 0);
     bind_rows(bind, &spans, NULL);
-    bind_reduction(bind, OP_SUM, DTYPE_I32, n, "");
+    bind_reduction_kind(bind, OP_SUM, false);
     bind_text(bind, "tacc", "%s", bind_average_sum(bind, n));
     bind_text(bind, "widen", "%s", "");
     bind_int(bind, "start", -n * scales.in_zero);

@@ -209,13 +209,13 @@ static void bind_direction(struct bind *bind)
     const char *next = attrs->batch_major ? "IN" : "BATCH * IN";
 
     if (is_bidirectional(bind->region)) {
-        bind_text(bind, "t", "d == 0 ? step : %s - 1 - step", len);
+        bind_text(bind, "step_time", "d == 0 ? step : %s - 1 - step", len);
         bind_text(bind, "x_step", "d == 0 ? %s : -%s", next, next);
     } else if (strcmp(attrs->direction, "reverse") == 0) {
-        bind_text(bind, "t", "%s - 1 - step", len);
+        bind_text(bind, "step_time", "%s - 1 - step", len);
         bind_text(bind, "x_step", "-%s", next);
     } else {
-        bind_text(bind, "t", "step");
+        bind_text(bind, "step_time", "step");
         bind_text(bind, "x_step", "%s", next);
     }
     bind_text(bind, "x_next", attrs->batch_major ? "STEPS * IN" : "IN");
