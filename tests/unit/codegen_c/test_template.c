@@ -81,6 +81,7 @@ static const struct {
     { "  for (a)\n  //#for i 0\n  for (b)\n  //#end\n  {\n  }\n", "  for (a) {\n  }\n", NULL },
     { "  x;\n  //#if off\n  //#end\n  {\n  }\n", "  x;\n  {\n  }\n", NULL },
     { "f(x)\n//#if off\n//#end\n{\n}\n", "f(x)\n{\n}\n", NULL },
+    { "f(x,\n  y)\n//#if off\n//#end\n{\n}\n", "f(x,\n  y)\n{\n}\n", NULL },
     { "#define X(a) f(a)\n//#if off\n//#end\n  {\n  }\n", "#define X(a) f(a)\n  {\n  }\n", NULL },
     { "//#if off\n//#end\n  {\n  }\n", "  {\n  }\n", NULL },
     { "  for (a)\n  {\n  }\n", "  for (a)\n  {\n  }\n", NULL },
