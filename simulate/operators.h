@@ -16,7 +16,7 @@ struct simulation {
 typedef bool simulated(const struct simulation *sim, const struct node *node,
                        const struct tensor *const *in, struct tensor *out);
 
-simulated simulate_batch_norm, simulate_conv, simulate_conv_transpose, simulate_cumsum,
+simulated simulate_batch_norm, simulate_conv, simulate_conv_transpose, simulate_cumulative,
     simulate_dense, simulate_gelu, simulate_global_average, simulate_grid_sample,
     simulate_group_norm, simulate_layer_norm, simulate_log_softmax, simulate_lp_normalize,
     simulate_lrn, simulate_matmul, simulate_pool, simulate_recurrent, simulate_reduce,

@@ -1,4 +1,4 @@
-/* rows.c - what runs along one axis: softmax and log_softmax, lp_normalize, cumsum. */
+/* rows.c - what runs along one axis: softmax and log_softmax, lp_normalize, cumsum and cumprod. */
 #include <math.h>
 
 #include "relay_ir/type.h"
@@ -133,8 +133,8 @@ bool simulate_lp_normalize(const struct simulation *sim, const struct node *node
     return true;
 }
 
-bool simulate_cumsum(const struct simulation *sim, const struct node *node,
-                     const struct tensor *const *in, struct tensor *out)
+bool simulate_cumulative(const struct simulation *sim, const struct node *node,
+                         const struct tensor *const *in, struct tensor *out)
 {
     const struct cumsum_attrs *attrs = &node->attrs.cumsum;
     const int64_t n = count_lines(&out->type, attrs->axis);
@@ -142,13 +142,13 @@ bool simulate_cumsum(const struct simulation *sim, const struct node *node,
     (void)sim;
     for (int64_t i = 0; i < n; i++) {
         const struct line line = line_along(in[0], out, attrs->axis, i);
-        float sum = 0;
+        float sum = node->op == OP_CUMPROD ? 1 : 0;
 
         for (int64_t k = 0; k < line.n; k++) {
             const int64_t at = (attrs->reverse ? line.n - 1 - k : k) * line.step;
             const float before = sum;
 
-            sum += line.x[at];
+            sum = node->op == OP_CUMPROD ? sum * line.x[at] : sum + line.x[at];
             line.y[at] = attrs->exclusive ? before : sum;
         }
     }

@@ -162,7 +162,7 @@ bool convert_arg(struct onnx_node *node)
     return axis >= 0 && onnx_output(node, 0, onnx_build1(node, (enum op)node->arg, &attrs, "", x));
 }
 
-bool convert_cumsum(struct onnx_node *node)
+bool convert_cumulative(struct onnx_node *node)
 {
     struct value *x = onnx_input(node, 0);
     union attrs attrs = { .cumsum = { .exclusive = onnx_int(node, "exclusive", 0) != 0,
@@ -177,7 +177,7 @@ bool convert_cumsum(struct onnx_node *node)
                           axis.n);
     attrs.cumsum.axis = normal_axis(node, axis.at[0], x->type.rank);
     return attrs.cumsum.axis >= 0 &&
-           onnx_output(node, 0, onnx_build1(node, OP_CUMSUM, &attrs, "", x));
+           onnx_output(node, 0, onnx_build1(node, (enum op)node->arg, &attrs, "", x));
 }
 
 /* k is an attribute before opset 10, input 1 from there on. */

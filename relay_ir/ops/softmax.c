@@ -1,4 +1,4 @@
-/* softmax.c - operators along one axis that keep the shape: the softmax family and cumsum. */
+/* softmax.c - operators along one axis that keep the shape: the softmax family, cumsum and cumprod. */
 #include <math.h>
 
 #include "relay_ir/ops/check.h"
@@ -9,6 +9,7 @@
 static int64_t *axis_of(struct node *node)
 {
     switch (node->op) {
+    case OP_CUMPROD:
     case OP_CUMSUM: return &node->attrs.cumsum.axis;
     case OP_LP_NORMALIZE: return &node->attrs.lp_normalize.axis;
     default: return &node->attrs.axis.axis;
@@ -19,7 +20,9 @@ bool infer_axis_same(struct ctx *ctx, struct node *node)
 {
     const struct type *x = input_type(node, 0);
 
-    if (!check_kinds(ctx, node, 0, node->op == OP_CUMSUM ? KINDS_NUMBER : KINDS_FLOAT) ||
+    if (!check_kinds(ctx, node, 0,
+                     node->op == OP_CUMSUM || node->op == OP_CUMPROD ? KINDS_NUMBER
+                                                                     : KINDS_FLOAT) ||
         !check_axis(ctx, node, x, axis_of(node)))
         return false;
     if (node->op == OP_LP_NORMALIZE && node->attrs.lp_normalize.p != 1 &&
@@ -93,13 +96,15 @@ bool eval_softmax(struct ctx *ctx, const struct node *node, const struct tensor 
     return true;
 }
 
-/* exclusive: the element itself is not part of its sum. reverse: sums run from the end. */
-static void cumsum_line(const struct cumsum_attrs *attrs, const struct tensor *x, struct tensor *y,
-                        struct line line)
+/* exclusive: the element itself is not part of its sum or product. reverse: these run from the end.
+ */
+static void cumulative_line(const struct node *node, const struct tensor *x, struct tensor *y,
+                            struct line line)
 {
-    const bool is_float = dtype_is_float(x->type.dtype);
-    double real = 0;
-    wide whole = 0;
+    const struct cumsum_attrs *attrs = &node->attrs.cumsum;
+    const bool is_float = dtype_is_float(x->type.dtype), multiplies = node->op == OP_CUMPROD;
+    double real = multiplies;
+    wide whole = multiplies;
 
     for (int64_t k = 0; k < line.n; k++) {
         const int64_t at = line.start + (attrs->reverse ? line.n - 1 - k : k) * line.step;
@@ -107,23 +112,26 @@ static void cumsum_line(const struct cumsum_attrs *attrs, const struct tensor *x
         const wide whole_before = whole;
 
         if (is_float) {
-            real += tensor_at(x, at);
+            real = multiplies ? real * tensor_at(x, at) : real + tensor_at(x, at);
             tensor_put(y, at, attrs->exclusive ? real_before : real);
         } else {
-            whole += tensor_wide_at(x, at);
+            if (multiplies) /* modulo 2^64 */
+                whole = (wide)((uint64_t)whole * (uint64_t)tensor_wide_at(x, at));
+            else
+                whole += tensor_wide_at(x, at);
             tensor_put_wide(y, at, attrs->exclusive ? whole_before : whole);
         }
     }
 }
 
-bool eval_cumsum(struct ctx *ctx, const struct node *node, const struct tensor *const *in,
-                 struct tensor *out)
+bool eval_cumulative(struct ctx *ctx, const struct node *node, const struct tensor *const *in,
+                     struct tensor *out)
 {
-    const struct cumsum_attrs *attrs = &node->attrs.cumsum;
-    const int64_t n = count_lines(&out->type, attrs->axis);
+    const int64_t axis = node->attrs.cumsum.axis;
+    const int64_t n = count_lines(&out->type, axis);
 
     (void)ctx;
     for (int64_t i = 0; i < n; i++)
-        cumsum_line(attrs, in[0], out, line_along(&out->type, attrs->axis, i));
+        cumulative_line(node, in[0], out, line_along(&out->type, axis, i));
     return true;
 }

@@ -1,4 +1,4 @@
-/* reduce.c - sum, mean, prod, max and min over any axes; argmax, argmin, cumsum and topk along one.
+/* reduce.c - sum, mean, prod, max and min over any axes; argmax, argmin, cumsum, cumprod and topk along one.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -315,16 +315,25 @@ static bool bind_cumsum(struct bind *bind)
     const enum dtype dtype = x->dtype;
     const int64_t inner = type_span(x, type_axis(x, attrs->axis) + 1, x->rank);
     const int64_t most = machine_has_deep_stack(bind->machine) ? 64 : 16; /* sums side by side */
+    const bool multiplies = bind->region->anchor->op == OP_CUMPROD;
+    const char *acc = multiplies ? "product" : "sum";
 
     bind_type(bind);
     bind_input(bind, "x", 0);
     bind_axis(bind, attrs->axis);
     bind_flag(bind, "reverse", attrs->reverse);
     bind_flag(bind, "exclusive", attrs->exclusive);
+    bind_text(bind, "acc", "%s", acc);
+    bind_text(bind, "by", multiplies ? "*=" : "+=");
     bind_accumulator(bind, dtype);
-    if (inner > 1)
+    if (inner > 1) {
+        bind_flag(bind, "multiplies", multiplies);
         bind_int(bind, "chunk", inner < most ? inner : most);
-    bind_text(bind, "outcome", "%s", accumulated(bind, dtype, inner > 1 ? "sum[k]" : "sum"));
+    } else {
+        bind_text(bind, "start", multiplies ? "1" : "0");
+    }
+    bind_text(bind, "outcome", "%s",
+              accumulated(bind, dtype, inner > 1 ? arena_printf(bind->arena, "%s[k]", acc) : acc));
     return true;
 }
 
@@ -385,7 +394,7 @@ const struct kernel kernel_arg = {
 
 const struct kernel kernel_cumsum = {
     .name = "cumsum",
-    .forms = { { OPS(OP_CUMSUM), accepts_along_axis, bind_cumsum } },
+    .forms = { { OPS(OP_CUMPROD, OP_CUMSUM), accepts_along_axis, bind_cumsum } },
 };
 
 const struct kernel kernel_reduce_columns = {

@@ -102,6 +102,7 @@ static const struct row {
     [OP_CONV2D_TRANSPOSE] = { LAYOUT_SPATIAL, 1, false, is_packed_plain },
     [OP_CONV3D] = { LAYOUT_SPATIAL, 1, true, is_conv_f32 },
     [OP_CONV3D_TRANSPOSE] = { LAYOUT_SPATIAL, 1, false, is_packed_plain },
+    [OP_CUMPROD] = { .kind = LAYOUT_FREE },
     [OP_CUMSUM] = { .kind = LAYOUT_FREE },
     [OP_DEPTH_TO_SPACE] = { .kind = LAYOUT_SPATIAL, .planes = is_of_f32 },
     [OP_EXPAND_DIMS] = { .kind = LAYOUT_VIEW },

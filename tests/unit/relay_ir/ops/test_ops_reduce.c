@@ -87,6 +87,12 @@ static const struct op_case along_axis[] = {
     { "cumsum", "{axis=0, exclusive=false, reverse=false}", "i64[2] 9007199254740993 1",
       "i64[2] 9007199254740993 9007199254740994", NULL },
     { "cumsum", "{axis=0, exclusive=false, reverse=false}", "f32[0]", "f32[0]", NULL },
+    { "cumprod", "{axis=1, exclusive=false, reverse=false}", "f32[2,3] 1 2 3 4 5 6",
+      "f32[2,3] 1 2 6 4 20 120", NULL },
+    { "cumprod", "{axis=0, exclusive=true, reverse=false}", "i32[3] 4 2 3", "i32[3] 1 4 8", NULL },
+    { "cumprod", "{axis=-1, exclusive=true, reverse=true}", "i32[3] 4 2 3", "i32[3] 6 3 1", NULL },
+    { "cumprod", "{axis=0, exclusive=false, reverse=false}", "i64[2] 4294967297 4294967297",
+      "i64[2] 4294967297 8589934593", NULL }, /* modulo 2^64 */
     { "nn.softmax", "{axis=2}", "f32[2,2] 1", "", "axis 2 is out of range for shape 2x2" },
     { "nn.softmax", "{axis=0}", "f32[] 1", "", "axis 0 is out of range for shape scalar" },
     { "nn.softmax", "{axis=0}", "i32[2] 1", "", "wanted is a floating-point type" },
