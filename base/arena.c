@@ -7,7 +7,8 @@
 
 #include "base/memory.h"
 
-enum { BLOCK_BYTES = 64 * 1024, ALIGN = 16, BULK_ALIGN = 64 };
+/* The first block is a small one: many arenas live for one call. */
+enum { FIRST_BYTES = 4 * 1024, BLOCK_BYTES = 64 * 1024, ALIGN = 16, BULK_ALIGN = 64 };
 
 struct arena_block {
     struct arena_block *next;
@@ -38,7 +39,8 @@ void *arena_alloc(struct arena *arena, size_t bytes)
 
     bytes = round_up(bytes ? bytes : 1, ALIGN);
     if (!block || block->size - block->used < bytes) {
-        const size_t size = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
+        const size_t least = block ? BLOCK_BYTES : FIRST_BYTES;
+        const size_t size = bytes > least ? bytes : least;
 
         block = block_alloc(round_up(sizeof *block, ALIGN) + size, 0);
         block->size = size;
