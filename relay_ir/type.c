@@ -167,7 +167,7 @@ static double number_in_block(const struct type *type, int64_t index, double cod
     return (double)quant->scale[at] * (code - (quant->zero ? quant->zero[at] : 0));
 }
 
-double tensor_at(const struct tensor *tensor, int64_t index)
+double tensor_at_any(const struct tensor *tensor, int64_t index)
 {
     const struct type *type = &tensor->type;
     double number;

@@ -123,7 +123,13 @@ struct tensor {
 struct tensor tensor_new(struct bulk *bulk, const struct type *type);
 
 /* An element as operators see it: of SCALED types its code, of BLOCKS the number. */
-double tensor_at(const struct tensor *tensor, int64_t index);
+double tensor_at_any(const struct tensor *tensor, int64_t index);
+static inline double tensor_at(const struct tensor *tensor, int64_t index)
+{
+    return tensor->type.dtype == DTYPE_F32 && !tensor->type.quant /* most, by far */
+               ? (double)((const float *)tensor->data)[index]
+               : tensor_at_any(tensor, index);
+}
 int64_t tensor_int_at(const struct tensor *tensor, int64_t index);
 
 /* Whether dtype, shape and every bit agree, whatever is known of the numbers. */

@@ -330,18 +330,22 @@ bool infer_bias_add(struct ctx *ctx, struct node *node)
 bool eval_bias_add(struct ctx *ctx, const struct node *node, const struct tensor *const *in,
                    struct tensor *out)
 {
-    const int64_t n = type_elements(&out->type);
-    struct walk walk = walk_begin(out->type.rank, out->type.dim);
-    int64_t step[MAX_RANK] = { 0 };
+    const struct type *y = &out->type;
+    const int axis = (int)node->attrs.axis.axis;
+    const int64_t n = type_elements(y), inner = type_span(y, axis + 1, y->rank);
 
     (void)ctx;
-    step[node->attrs.axis.axis] = 1;
-    walk_add(&walk, step);
-    for (int64_t i = 0; i < n; i++, walk_next(&walk))
-        if (dtype_is_float(out->type.dtype))
-            tensor_put(out, i, tensor_at(in[0], i) + tensor_at(in[1], walk.offset[0]));
-        else
-            tensor_put_wide(out, i,
-                            tensor_wide_at(in[0], i) + tensor_wide_at(in[1], walk.offset[0]));
+    for (int64_t at = 0, channel = 0; at < n; at += inner, channel = (channel + 1) % y->dim[axis])
+        if (dtype_is_float(y->dtype)) {
+            const double bias = tensor_at(in[1], channel);
+
+            for (int64_t i = at; i < at + inner; i++)
+                tensor_put(out, i, tensor_at(in[0], i) + bias);
+        } else {
+            const wide bias = tensor_wide_at(in[1], channel);
+
+            for (int64_t i = at; i < at + inner; i++)
+                tensor_put_wide(out, i, tensor_wide_at(in[0], i) + bias);
+        }
     return true;
 }

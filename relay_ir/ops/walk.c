@@ -30,7 +30,7 @@ void walk_add_broadcast(struct walk *walk, const struct type *operand)
     walk_add(walk, step);
 }
 
-void walk_next(struct walk *walk)
+void walk_turn(struct walk *walk)
 {
     for (int i = walk->rank - 1; i >= 0; i--) {
         for (int k = 0; k < walk->n_operands; k++)
@@ -85,8 +85,13 @@ void copy_steps(int rank, const int64_t *dim, size_t bytes, void *to, const int6
             memcpy(y, x, (size_t)inner * bytes);
             continue;
         }
-        for (int64_t k = 0; k < inner; k++)
-            memcpy(y + k * to_inner * (int64_t)bytes, x + k * from_inner * (int64_t)bytes, bytes);
+        if (bytes == 4) /* most: without a call for each */
+            for (int64_t k = 0; k < inner; k++)
+                memcpy(y + k * to_inner * 4, x + k * from_inner * 4, 4);
+        else
+            for (int64_t k = 0; k < inner; k++)
+                memcpy(y + k * to_inner * (int64_t)bytes, x + k * from_inner * (int64_t)bytes,
+                       bytes);
     }
 }
 
@@ -107,7 +112,7 @@ void tensor_put_wide(struct tensor *tensor, int64_t index, wide value)
     dtype_store_int(tensor->type.dtype, tensor->data, index, (int64_t)(uint64_t)value);
 }
 
-void tensor_put(struct tensor *tensor, int64_t index, double value)
+void tensor_put_any(struct tensor *tensor, int64_t index, double value)
 {
     if (tensor->type.dtype == DTYPE_AFP)
         ((uint8_t *)tensor->data)[index] =

@@ -19,7 +19,21 @@ struct walk {
 struct walk walk_begin(int rank, const int64_t *dim);
 void walk_add(struct walk *walk, const int64_t *step); /* the next operand */
 void walk_add_broadcast(struct walk *walk, const struct type *operand);
-void walk_next(struct walk *walk); /* behind the last element it starts again */
+void walk_turn(struct walk *walk); /* the next row: what walk_next does at the end of one */
+
+/* Behind the last element it starts again. */
+static inline void walk_next(struct walk *walk)
+{
+    const int last = walk->rank - 1;
+
+    if (last < 0 || walk->at[last] + 1 >= walk->dim[last]) {
+        walk_turn(walk);
+        return;
+    }
+    walk->at[last]++;
+    for (int k = 0; k < walk->n_operands; k++)
+        walk->offset[k] += walk->step[k][last];
+}
 
 /* Two walks through x: over what stays and, for each of these, over what is reduced. */
 struct reduction {
@@ -43,7 +57,14 @@ __extension__ typedef __int128 wide;
 
 wide tensor_wide_at(const struct tensor *tensor, int64_t index);
 void tensor_put_wide(struct tensor *tensor, int64_t index, wide value);
-void tensor_put(struct tensor *tensor, int64_t index, double value);
+void tensor_put_any(struct tensor *tensor, int64_t index, double value);
+static inline void tensor_put(struct tensor *tensor, int64_t index, double value)
+{
+    if (tensor->type.dtype == DTYPE_F32)
+        ((float *)tensor->data)[index] = (float)value;
+    else
+        tensor_put_any(tensor, index, value);
+}
 
 /* The least and the greatest number of an integer type or bool. */
 wide dtype_least(enum dtype dtype);

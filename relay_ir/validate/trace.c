@@ -15,20 +15,24 @@ static uint64_t mix(uint64_t hash, uint64_t word)
     return hash ^ (hash >> 32);
 }
 
-/* Four chains, so that a word need not wait for the one before it. */
+enum { CHAINS = 8 }; /* so that a word need not wait for the one before it */
+
 static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t n)
 {
     const char *at = bytes;
-    uint64_t chain[4] = { hash, hash + 1, hash + 2, hash + 3 }, word[4];
+    uint64_t chain[CHAINS], word[CHAINS];
+    size_t left = n;
 
-    for (; n >= sizeof word; n -= sizeof word, at += sizeof word) {
+    for (unsigned i = 0; i < CHAINS; i++)
+        chain[i] = hash + i;
+    for (; left >= sizeof word; left -= sizeof word, at += sizeof word) {
         memcpy(word, at, sizeof word);
-        for (int i = 0; i < 4; i++)
+        for (int i = 0; i < CHAINS; i++)
             chain[i] = mix(chain[i], word[i]);
     }
     memset(word, 0, sizeof word);
-    memcpy(word, at, n);
-    for (int i = 0; i < 4; i++)
+    memcpy(word, at, left);
+    for (int i = 0; i < CHAINS; i++)
         hash = mix(mix(hash, chain[i]), word[i]);
     return mix(hash, n);
 }
@@ -261,6 +265,8 @@ static const struct result *turned_conv(struct memory *memory, struct ctx *ctx,
                                         const struct node *node,
                                         const struct seen_tensor *const *in, uint64_t key)
 {
+    static const char *const first_words[] = { "NCW", "NCHW",
+                                               "NCDHW" }; /* as type inference says */
     struct node turned = *node;
     struct bulk bulk = { NULL, 0 };
     struct arena arena = { NULL };
@@ -274,7 +280,7 @@ static const struct result *turned_conv(struct memory *memory, struct ctx *ctx,
 
     memcpy(inputs, in, (size_t)node->n_inputs * sizeof *inputs);
     inputs[0] = &x;
-    turned.attrs.conv.data_layout = turned.attrs.conv.out_layout = "";
+    turned.attrs.conv.data_layout = turned.attrs.conv.out_layout = first_words[y->rank - 3];
     result = result_of(memory, ctx, &turned, inputs, (const struct type *[]){ &first });
     if (result)
         result = stored_result(memory, key, node_out_layout(node), y, result);

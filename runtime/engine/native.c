@@ -278,7 +278,7 @@ static bool make_along(struct native *native, const struct node *node, struct sl
         struct tensor typed = one;
 
         typed.type.quant = x->quant;
-        native->numbers[i] = (float)tensor_at(&typed, 0);
+        native->numbers[i] = (float)tensor_at_any(&typed, 0);
     }
     return true;
 }
