@@ -6,7 +6,7 @@
 #include "cli/bench.h"
 #include "cli/progress.h"
 #include "tune/log.h"
-#include "tune/search.h"
+#include "tune/knob_search.h"
 
 /* A region, with all that have its signature. */
 struct tuned_region {

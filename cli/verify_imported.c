@@ -16,7 +16,7 @@
 #include "cli/verify.h"
 #include "relay_ir/interpret.h"
 #include "relay_ir/ops/ops.h"
-#include "relay_ir/ops/walk.h"
+#include "relay_ir/walk.h"
 
 enum {
     MOST_DIMS = 5, /* of more than one element, whose orders are all tried */

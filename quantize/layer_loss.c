@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "quantize/search.h"
+#include "quantize/format_search.h"
 #include "quantize/workers.h"
 #include "relay_ir/outline.h"
 #include "runtime/engine/engine.h"

@@ -22,7 +22,7 @@ struct number_format {
     enum dtype dtype;       /* of a code */
     struct minifloat codec; /* MINIFLOAT dtypes; of AFP without k: bias not chosen yet */
     bool chooses_bias;      /* afp<e,m>: k is to be chosen, see number_format_fit */
-    bool chooses_split;     /* afp8: so are e and m, see quantize/search.h */
+    bool chooses_split;     /* afp8: so are e and m, see quantize/format_search.h */
     int64_t block;          /* MX: 32; else 0 */
 };
 

@@ -6,7 +6,7 @@
 #define QUANTIZE_QUANTIZE_LOG_H
 
 #include "base/file.h"
-#include "quantize/search.h"
+#include "quantize/format_search.h"
 
 struct quantize_log_entry {
     const char *what;                     /* "weights", "data" */

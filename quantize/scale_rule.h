@@ -67,7 +67,7 @@ float scale_of_threshold(const struct scale_rule *rule, const struct number_form
                          double threshold);
 
 /* The scale for numbers with this distribution: a normal f32. 1 for a tensor of zeros, or of no
- * numbers. Not for SEARCH (quantize/search.h). */
+ * numbers. Not for SEARCH (quantize/format_search.h). */
 float scale_of_histogram(const struct scale_rule *rule, const struct number_format *format,
                          const struct histogram *histogram);
 

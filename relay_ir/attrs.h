@@ -1,5 +1,6 @@
-/* attrs.h - one struct of attributes per kind of operator, generated from attrs.def, and what can
- * be done with any of them. Attributes are plain data in the module's arena; copy by assignment. */
+/* attrs.h - the attribute struct of each operator, generated from attrs.def, and functions that
+ * print, parse and compare them. Attributes are plain data in the module's arena; copy by
+ * assignment. */
 #ifndef RELAY_IR_ATTRS_H
 #define RELAY_IR_ATTRS_H
 
@@ -71,12 +72,12 @@ enum attrs_id {
 
 const struct attr_schema *attrs_schema(enum attrs_id id);
 
-/* Appends " {strides=[2,2], groups=1}", or nothing where there is nothing to say: no fields, or
- * only element types that are absent. Reals are printed so that they read back exactly. */
+/* Appends " {strides=[2,2], groups=1}"; nothing if there are no fields, or only absent element
+ * types. Reals are printed so that they read back exactly. */
 void attrs_print(struct str *out, enum attrs_id id, const union attrs *attrs);
 
-/* Reads what attrs_print wrote, from *text on, and moves *text behind it. Unknown words are copied
- * into the arena. False, with a reason, when the text is malformed. */
+/* Parses the output of attrs_print at *text and advances *text past it. Words are copied into the
+ * arena. False, with *reason, on malformed text. */
 bool attrs_parse(struct arena *arena, enum attrs_id id, const char **text, union attrs *attrs,
                  const char **reason);
 

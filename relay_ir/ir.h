@@ -22,11 +22,11 @@
 
 enum value_kind { VALUE_PARAM, VALUE_CONSTANT, VALUE_OUTPUT };
 
-/* One place where a value is read. */
+/* One read of a value: an edge of the def-use chain. */
 struct use {
     struct node *node;
     int input;                /* node->inputs[input] is the value */
-    struct use *next, **link; /* *link is this use: one is taken out in constant time */
+    struct use *next, **link; /* *link is this use, for removal in constant time */
 };
 
 struct value {
@@ -37,7 +37,7 @@ struct value {
     struct node *def;    /* VALUE_OUTPUT: the node that computes it, else NULL */
     int index;           /* which output of def, or which parameter */
     const void *data;    /* VALUE_CONSTANT: the payload, dense and aligned, read-only */
-    struct use *uses;    /* in no particular order; NULL = nobody reads it */
+    struct use *uses;    /* unordered; NULL = unread */
     int id;              /* dense number within the function, see function_number */
     struct value *next;  /* VALUE_CONSTANT: next in fn->constants */
 };
@@ -47,7 +47,7 @@ struct node {
     union attrs attrs; /* the member that op_row(op)->attrs names */
     int n_inputs, n_outputs;
     struct value **inputs;       /* NULL = an absent optional input */
-    struct use **uses;           /* [n_inputs] that which the input knows of us */
+    struct use **uses;           /* [n_inputs] entry in the use list of each input; NULL = absent */
     struct value **outputs;      /* never NULL */
     struct function *callee;     /* OP_CALL only */
     const struct origin *origin; /* the ONNX nodes that this node stands for; NULL = none */
@@ -66,14 +66,14 @@ struct function {
     const char **result_names; /* what the user's model calls its outputs, [ret->n_inputs] */
     struct value *constants;   /* in order of making */
     struct value *last_constant;
-    const char *compiler;      /* who compiles this region: "c", "dnnl"; NULL for main */
+    const char *compiler;      /* backend of this region: "c", "dnnl"; NULL for main */
     const char *composite;     /* the pattern: "c.conv2d_add_relu"; NULL = none */
-    const char *global_symbol; /* an offloaded region's: an identifier, unique in the module; the
-                                  generated code puts the model's name in front; NULL = none */
-    int64_t n_stripes;     /* of one that is computed in stripes (codegen_c/plan/depth_first/stripe.h): about
-                              so many; else 0 */
-    struct map names;      /* name -> value, to keep names unique */
-    int n_values, n_nodes; /* set by function_number */
+    const char *global_symbol; /* offloaded regions: identifier, unique in the module; generated
+                                  code prefixes the model's name; NULL = none */
+    int64_t n_stripes;         /* approximate number of stripes if computed depth-first
+                              (codegen_c/plan/depth_first/stripe.h), else 0 */
+    struct map names;          /* name -> value, to keep names unique */
+    int n_values, n_nodes;     /* set by function_number */
     struct function *next;
 };
 
@@ -84,43 +84,46 @@ struct module {
     struct function *main;
     struct function *functions; /* main first, then regions in order of making */
     struct function *last_function;
-    int opset;                       /* of the ONNX default domain; 0 = not from ONNX */
-    int n_onnx_nodes;                /* of the model's graph, for reports; 0 = not from ONNX */
-    const char *producer;            /* ONNX producer_name and version, raw; "" = none */
-    bool rounds_as_onnx;             /* --rounding onnx: see relay_ir/passes/lower_int/fake_quant_to_integer.c */
-    int64_t n_made, n_made_operands; /* nodes, and their operands, that node_new has made */
-    size_t swept_bytes;              /* of bulk, after the last sweep of constants_fit_swept */
+    int opset;            /* of the ONNX default domain; 0 = not from ONNX */
+    int n_onnx_nodes;     /* of the model's graph, for reports; 0 = not from ONNX */
+    const char *producer; /* ONNX producer_name and version, raw; "" = none */
+    bool
+        rounds_as_onnx; /* --rounding onnx: see relay_ir/passes/lower_int/fake_quant_to_integer.c */
+    int64_t n_made, n_made_operands; /* created by node_new so far */
+    size_t swept_bytes;              /* size of bulk after the last sweep of constants_fit_swept */
     struct map fired;                /* rewrite rule -> long *: how often it fired, for --stats */
-    void *source;                    /* what the payloads borrow from; freed by free_source */
+    void *source;                    /* owner of borrowed payloads; released by free_source */
     void (*free_source)(void *source);
 };
 
 struct module *module_new(struct ctx *ctx); /* with an empty main */
 void module_free(struct module *module);    /* NULL is fine */
 
-/* Drops constants that nobody uses from all functions, functions that nobody calls, and payloads in
- * bulk that no constant points into. */
+/* Removes unused constants, uncalled functions, and payloads in bulk that no constant points
+ * into. */
 void module_sweep(struct module *module);
 
-/* Whether so many bytes more of computed constants are within LIMIT_CONSTANT_BYTES; an error
- * against the node where they are not. The second drops first what nobody reads. */
+/* True if `more` bytes of computed constants fit into LIMIT_CONSTANT_BYTES; else an error against
+ * `origin`. The second form sweeps unused constants first. */
 bool constants_fit(struct module *module, double more, const struct origin *origin);
 bool constants_fit_swept(struct module *module, double more, const struct origin *origin);
 
 struct function *function_new(struct module *module, const char *name);
 
-/* Whether it is one that main calls as a region, or a composite of one: finished, so that passes
+/* True for a region that main calls, or a composite function inside one: finished, so that passes
  * leave it alone. */
 bool function_is_region(const struct function *fn);
 
-/* Names that exist already get a suffix "_2", "_3" … (also in constant_new and node_new). */
+/* Adds a parameter. A name in use gets a suffix "_2", "_3" ... (so do those of constant_new and
+ * node_new). */
 struct value *param_new(struct function *fn, const char *name, const struct type *type);
 
-/* A constant; data is not copied and must outlive the module (see module->source, module->bulk). */
+/* Adds a constant; data is not copied and must outlive the module (see module->source,
+ * module->bulk). */
 struct value *constant_new(struct function *fn, const char *name, const struct type *type,
                            const void *data);
 
-/* A zeroed payload in the module's bulk, to be filled and given to constant_new. */
+/* Allocates a zeroed payload in the module's bulk, to be filled and passed to constant_new. */
 void *constant_alloc(struct function *fn, const struct type *type);
 
 struct node_args {
@@ -141,12 +144,12 @@ struct node *node_new(struct function *fn, const struct node_args *args);
 /* Infers the node's output types again (after an input changed). False after an error. */
 bool node_infer(struct ctx *ctx, struct node *node);
 
-/* The types of those who read the value, and of their readers, as long as they change: only what is
- * known of the numbers may have changed, so that inference has nothing to refuse. */
+/* Infers the types of the value's readers again, and of their readers, as long as they change. Only
+ * quantisation may have changed, so inference cannot fail. */
 void infer_readers(struct value *value);
 
-/* The common case: one output called `name`, appended before `before` (NULL = at the end). Returns
- * the output, NULL after an error. */
+/* Makes a node with one output called `name`, before `before` (NULL = at the end). Returns the
+ * output, NULL after an error. */
 struct value *build(struct function *fn, enum op op, const union attrs *attrs, const char *name,
                     const struct origin *origin, struct node *before, int n_inputs,
                     struct value *const *inputs);
@@ -158,28 +161,27 @@ void node_move_before(struct node *node, struct node *before); /* NULL = to the 
 /* Unlinks a node; its outputs must be unused. */
 void node_remove(struct node *node);
 
-/* Everyone who reads `from` (results included) reads `to` instead. Where what is known of their
- * numbers differs, or has become a constant, the types of the readers are inferred anew. */
+/* Makes all readers of `from` (results included) read `to`. Types of the readers are inferred again
+ * if the quantisation differs or `to` is a constant. */
 void value_replace(struct value *from, struct value *to);
 
-/* As value_replace, and `to` takes over the name and what was measured of it: for a rewrite whose
- * new value is the old one computed otherwise, so that the user finds the name of the model again.
- */
+/* value_replace, and `to` takes over name and calibration of `from`: for rewrites that compute one
+ * value in another way, so that the model's name survives. */
 void value_supplant(struct value *from, struct value *to);
 
-/* `to`, which has the numbers of `from`, gets its calibration unless it has one. */
+/* Copies the calibration of `from`, which holds equal numbers, to `to` unless it has one. */
 void value_keep_calibration(const struct value *from, struct value *to);
 
-/* `to` takes over the name of `from`, which gets a derived one. */
+/* Gives `to` the name of `from`, and `from` a derived one. */
 void value_take_name(struct value *to, struct value *from);
 
-/* Each has the name of the other, in one function. */
+/* Swaps the names of two values of one function. */
 void value_swap_names(struct value *a, struct value *b);
 
-/* Adds a result (an input of ret) under the user's name for it. */
+/* Adds a result (an input of ret) under the model's name for it. */
 void result_add(struct function *fn, struct value *value, const char *name);
 
-/* All results at once, instead of those that there are: for very many. */
+/* Replaces all results; for large numbers of them. */
 void results_set(struct function *fn, int n, struct value *const *values, const char *const *names);
 
 int value_n_uses(const struct value *value);
@@ -190,18 +192,19 @@ struct tensor value_tensor(const struct value *value);   /* of a constant */
 /* The double that every element of a constant equals; false if not constant or not uniform. */
 bool value_uniform(const struct value *value, double *number);
 
-/* Numbers nodes and values densely (params, constants, outputs in order). */
+/* Sets id of nodes and values, dense from 0 (parameters, constants, outputs in order), and their
+ * counts. */
 void function_number(struct function *fn);
 
-/* Whether `name` is free in fn; name made unique. In the module's arena. */
+/* `name`, or `name` with a suffix if it is in use; in the module's arena. */
 const char *function_unique_name(struct function *fn, const char *name);
 
-/* Origins of two nodes in one list (a fused node stands for both), in the order of the file; the
- * first hundred of them. */
+/* Union of two origin lists in file order, for a node that replaces two; at most 100 entries. */
 const struct origin *origin_join(struct module *module, const struct origin *a,
                                  const struct origin *b);
 
-/* Reports against a node: its first origin, or its op and output name when it has none. */
+/* Origin for diagnostics about a node: its first, or one made of operator and output name if it has
+ * none. */
 const struct origin *node_origin(const struct node *node);
 
 /* for (struct node *n = fn->first; n; n = n->next) is how functions are walked; when the body may

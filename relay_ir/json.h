@@ -1,32 +1,31 @@
 /* json.h - the graph as JSON, for other programs: docs/guide/graph-json.md has the schema.
  *
- * Constants of at most 16 elements are written in the JSON; the payloads of others stand in a
- * second file (offset, bytes, CRC-32 in the JSON), row-major, little-endian, aligned to 64 bytes.
- * Written and read back, a module prints the same IR text, byte for byte. */
+ * Constants of at most 16 elements are written in the JSON; payloads of larger ones go to a second
+ * file (offset, bytes, CRC-32 in the JSON), row-major, little-endian, aligned to 64 bytes. A module
+ * that is written and read back prints identical IR text. */
 #ifndef RELAY_IR_JSON_H
 #define RELAY_IR_JSON_H
 
 #include "base/file.h"
 #include "relay_ir/ir.h"
 
-/* Writes PATH and, where it needs one, DATA_PATH (whose base name the JSON mentions) into the set.
- * False after an error. */
+/* Adds `path` and, if any constant needs it, `data_path` (whose base name the JSON mentions) to the
+ * output set. False after an error. */
 bool module_write_json(const struct module *module, struct output_set *set, const char *path,
                        const char *data_path);
 
-/* Whether it needs DATA_PATH: where no constant has more than 16 elements, no such file is written.
- */
+/* True if a constant has more than 16 elements, so that module_write_json writes data_path. */
 bool module_json_has_data(const struct module *module);
 
-/* One function and all that it calls, as JSON text without the payloads of big constants (crc32
- * only): what plug-ins and reports are given. In the arena. */
+/* JSON text of a function and all that it calls, for plug-ins and reports; payloads of large
+ * constants appear as crc32 only. In the arena. */
 const char *function_json(const struct function *fn, struct arena *arena);
 
-/* Reads what module_write_json wrote; the data file is opened beneath the folder of `path` only. A
- * malformed file never crashes us: all that is wrong is reported. NULL after errors. */
+/* Parses an output of module_write_json. The data file is opened only below the folder of `path`.
+ * Malformed files are safe: every problem is reported. NULL after errors. */
 struct module *module_read_json(struct ctx *ctx, const char *path);
 
-/* The same from memory (fuzzing, tests); a data file is refused when dir is NULL. */
+/* module_read_json from memory (fuzzing, tests); a data file is refused if dir is NULL. */
 struct module *module_read_json_bytes(struct ctx *ctx, const char *bytes, size_t n,
                                       const char *dir);
 

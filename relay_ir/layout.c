@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-#include "relay_ir/ops/ops.h"
-#include "relay_ir/ops/walk.h"
+#include "relay_ir/walk.h"
 
 bool layout_is_last(const char *layout)
 {

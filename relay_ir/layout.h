@@ -1,5 +1,5 @@
-/* layout.h - where the channels of a tensor are: behind the batch ("NCHW", also "") or last
- * ("NHWC"), with one to three spatial dimensions. */
+/* layout.h - channels first ("NCHW", also "") or channels last ("NHWC"), with one to three spatial
+ * dimensions. */
 #ifndef RELAY_IR_LAYOUT_H
 #define RELAY_IR_LAYOUT_H
 
@@ -7,23 +7,22 @@
 
 bool layout_is_last(const char *layout);
 
-/* How the first input of an operator lies, and its output: "" where the operator has no layout. */
+/* Layout of the first input and of the output; "" if the operator has none. */
 const char *node_layout(const struct node *node);
 const char *node_out_layout(const struct node *node);
 
-/* The dim of the channels in a shape of this rank. */
+/* Channel axis of a shape of this rank. */
 int layout_channel_axis(const char *layout, int rank);
 
-/* The dim of the first spatial dimension: the others follow it. */
+/* First spatial axis; the others follow it. */
 int layout_spatial_axis(const char *layout);
 
-/* order[i] is the dim of a channels-first tensor that is dim i of one with this layout, and the
- * other way round. */
+/* Permutations: order[i] is the dim of a channels-first tensor that becomes dim i in `layout`, and
+ * the inverse. */
 void layout_from_first(const char *layout, int rank, int *order);
 void layout_to_first(const char *layout, int rank, int *order);
 
-/* The type with its dims in the other order. What the quantisation says of an axis stays as it is.
- */
+/* The type with its dims permuted. The quantisation axis is not changed. */
 struct type type_channels_first(const struct type *type, const char *layout);
 struct type type_in_layout(const struct type *first, const char *layout);
 
@@ -31,13 +30,12 @@ struct type type_in_layout(const struct type *first, const char *layout);
 struct tensor tensor_channels_first(struct bulk *bulk, const struct tensor *tensor,
                                     const char *layout);
 
-/* A zeroed tensor with the channels first, to be computed in the place of `out`: `out` itself, or
- * one in bulk. Then it is stored in the layout of `out`. */
+/* A zeroed channels-first tensor to compute `out` in: `out` itself, or one in bulk.
+ * tensor_store_first then writes it to `out` in its layout. */
 struct tensor tensor_first_for(struct bulk *bulk, const struct tensor *out, const char *layout);
 void tensor_store_first(const struct tensor *first, const char *layout, struct tensor *out);
 
-/* Element [c . step] of a tensor in a layout, as (batch, channel, spatial index): steps in
- * elements. */
+/* Element strides of a tensor in a layout, for (batch, channel, flat spatial index). */
 struct layout_steps {
     int64_t image, channel, place;
 };

@@ -4,12 +4,12 @@
 
 #include "relay_ir/ir.h"
 
-/* Of convolutions, dense layers, matrix products and recurrent layers; 0 of everything else.
+/* MACs of convolutions, dense layers, matrix products and recurrent layers; 0 for other operators.
  * Saturates. */
 int64_t node_macs(const struct node *node);
 
-/* What the reference evaluator does: its multiply-adds, or the elements that it reads and writes,
- * whichever are more. */
+/* Work of the reference evaluator: the larger of its multiply-adds and of the elements that it
+ * reads and writes. */
 double node_work(const struct node *node);
 
 #endif

@@ -1,6 +1,6 @@
 /* op.h - the operator table (ops.def) as an enum and as rows.
  *
- * Per-phase knowledge (C text, oneDNN primitive, ONNX conversion) is a sparse table in that phase,
+ * Knowledge of a phase (C text, oneDNN primitive, ONNX conversion) is a sparse table in that phase,
  * indexed by enum op; a hole there is a diagnosis, never a crash. */
 #ifndef RELAY_IR_OP_H
 #define RELAY_IR_OP_H
@@ -19,7 +19,7 @@ enum op {
 
 /* How an operator may fuse (Relay's TOpPattern). */
 enum op_pattern {
-    PATTERN_VIEW,        /* same elements in the same order under another shape: no code at all */
+    PATTERN_VIEW,        /* another shape of the same memory: no code */
     PATTERN_ELEMWISE,    /* one input element -> one output element */
     PATTERN_BROADCAST,   /* as ELEMWISE, with broadcasting inputs */
     PATTERN_INJECTIVE,   /* each output element is some input element */
@@ -37,13 +37,13 @@ struct op_row {
     int n_outputs;                 /* -1 = the node says */
     enum op_pattern pattern;
 
-    /* Sets the types of the node's outputs from its inputs' types and its attributes. Checks
-     * everything that evaluate and the code generators rely on. False after an error. */
+    /* Sets the types of the node's outputs from its inputs' types and its attributes. Checks all
+     * that evaluate and the code generators rely on. False after an error. */
     bool (*infer)(struct ctx *ctx, struct node *node);
 
-    /* The reference: slow and obviously right. in[i] is NULL for an absent optional input; out[i]
-     * has its type and zeroed data. Sums in double. False after an error (say, an index out of
-     * range). call and return are the interpreter's business. */
+    /* Reference evaluation: slow and simple. in[i] is NULL for an absent optional input; out[i] has
+     * its type and zeroed data. Sums in double. False after an error (say, an index out of range).
+     * call and return are the interpreter's business. */
     bool (*evaluate)(struct ctx *ctx, const struct node *node, const struct tensor *const *in,
                      struct tensor *out);
 };
@@ -53,7 +53,7 @@ const char *op_name(enum op op);
 enum op op_from_name(const char *name); /* OP_COUNT if unknown */
 bool op_is_elementwise(enum op op);     /* ELEMWISE or BROADCAST */
 bool op_takes_halves(
-    enum op op); /* f16, bf16: which are stored, moved and cast, not calculated with */
+    enum op op); /* accepts f16 and bf16 as data to store, move and cast; arithmetic is in f32 */
 int op_spatial_rank(enum op op); /* 1, 2, 3 for the convNd and poolNd families, else 0 */
 
 #endif

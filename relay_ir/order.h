@@ -4,8 +4,8 @@
 
 #include "relay_ir/ir.h"
 
-/* Moves nodes in front of their readers, where a rewrite has left them behind; all others keep
- * their order. Numbers the function. The nodes must not read each other in a circle. */
+/* Restores topological order after a rewrite: moves nodes before their readers, and keeps the order
+ * of all others. Numbers the function. The graph must be acyclic. */
 void function_sort(struct function *fn);
 
 #endif

@@ -1,5 +1,5 @@
-/* products.h - what convolutions (transposed ones too), dense and matmul have in common: data times
- * weights, and a type for the sum. */
+/* products.h - properties shared by convolutions (transposed too), dense and matmul: data times
+ * weights, with a type for the sum. */
 #ifndef RELAY_IR_PRODUCTS_H
 #define RELAY_IR_PRODUCTS_H
 
@@ -7,15 +7,15 @@
 
 bool is_product(enum op op);
 
-/* nn.rnn, nn.gru, nn.lstm: products inside, with weights in inputs 1 and 2, row by row. */
+/* nn.rnn, nn.gru, nn.lstm: weights are inputs 1 and 2, row-major. */
 bool is_recurrent(enum op op);
 
-/* The attribute out_dtype of a product. */
+/* Pointer to the attribute out_dtype. */
 enum dtype *product_out_dtype(struct node *node);
 
-/* The axis of a product's second input that counts the output channels; -1 when there is none (a
- * vector, a transposed convolution whose groups have several channels). *scales_rank: of how many
- * dims a vector along the channels must be, (n,1,1) say, to broadcast over the result. */
+/* Axis of input 1 that counts output channels; -1 if none (a vector, or a transposed convolution
+ * whose groups have several channels). *scales_rank: rank that a per-channel vector needs, as
+ * (n,1,1), to broadcast over the result. */
 int product_channel_axis(const struct node *node, int *scales_rank);
 
 #endif

@@ -1,31 +1,31 @@
-/* region.h - the form of the regions of "c", which fuse_ops makes (relay_ir/passes/pipeline.h has
- * the contract), engines run and code generators write: decoders, the anchor, element-wise nodes.
- */
+/* region.h - the form of the host's regions, which fuse_ops makes (contract in
+ * relay_ir/passes/pipeline.h), the engine runs and codegen_c prints: decoders, anchor, element-wise
+ * nodes. */
 #ifndef RELAY_IR_REGION_H
 #define RELAY_IR_REGION_H
 
 #include "relay_ir/ir.h"
 
-/* Whether the node makes f32 of numbers that are stored in 8 or 16 bits: a qnn.dequantize with one
- * scale and one zero point, both constant, or a cast of small floats or such integers. Where it is
- * read by one node only, it costs less to decode again than to keep the f32. */
+/* True if the node converts 8- or 16-bit values to f32: a qnn.dequantize with one constant scale
+ * and zero point, or a cast from narrow floats or integers. With one reader, converting again costs
+ * less than keeping the f32 value. */
 bool is_decoder(const struct node *node);
 
-/* Whether a region of this operator may decode its input itself: its kernels read that input
- * element by element. A row of region.c for each such operator. */
+/* True if a kernel of this operator can convert this input as it reads it. One row in region.c per
+ * operator. */
 bool op_decodes(enum op op, int input);
 
-/* Whether the kernels of an operator need not write a result that nobody reads: then it is none of
- * the region's. Others use such results as memory. */
+/* True if kernels of the operator can leave out an unread result, which then is no result of the
+ * region. Other kernels use it as memory. */
 bool op_leaves_results(enum op op);
 
-/* The node of a region that is not element-wise; NULL = a chain. */
+/* The node that is not element-wise; NULL = a chain of element-wise nodes. */
 struct node *region_anchor(const struct function *region);
 
-/* The decoder that stands before this input of the region's anchor (its prologue); NULL = none. */
+/* The decoder in front of this input of the anchor (its prologue); NULL = none. */
 struct node *anchor_decoder(const struct node *anchor, int input);
 
-/* Whether the node is such a decoder. */
+/* True if the node is a prologue of the anchor. */
 bool is_prologue(const struct node *node, const struct node *anchor);
 
 #endif

@@ -10,9 +10,8 @@
  *     ...
  *   }
  *
- * Names that are not [A-Za-z0-9_.:/-]+ are quoted: %"strange name". Absent inputs are `_`.
- * Constants of at most 16 elements are written out, those of one repeated element as [0, ...],
- * others by checksum. */
+ * Names other than [A-Za-z0-9_.:/-]+ are quoted: %"strange name". Absent inputs are `_`. Constants
+ * of at most 16 elements are written in full, uniform ones as [0, ...], others by checksum. */
 #ifndef RELAY_IR_TEXT_H
 #define RELAY_IR_TEXT_H
 
@@ -23,10 +22,9 @@ void module_print(const struct module *module, struct str *out);
 void function_print(const struct function *fn, struct str *out);
 void node_print(const struct node *node, struct str *out);
 
-/* A new module from text. Payloads that the text gives by checksum are taken from `payloads` (found
- * by checksum and type, the same name preferred; borrowed, so it must outlive the result); where
- * there are none it is an error, unless zero_missing in tests wants zeros. NULL after an error that
- * carries line and column. */
+/* Parses a module. Payloads given by checksum are borrowed from `payloads` (matched by checksum and
+ * type, a constant of that name preferred), which must outlive the result. A missing one is an
+ * error, or zeros with zero_missing (tests). NULL after an error with line and column. */
 struct module *module_parse(struct ctx *ctx, const char *text, const struct module *payloads,
                             bool zero_missing);
 

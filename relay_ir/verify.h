@@ -1,5 +1,4 @@
-/* verify.h - is the graph well formed? Run after each pass; a failure is our bug (DIAG_INTERNAL).
- */
+/* verify.h - graph verifier, run after each pass; a failure is a bug in relayc (DIAG_INTERNAL). */
 #ifndef RELAY_IR_VERIFY_H
 #define RELAY_IR_VERIFY_H
 

@@ -1,7 +1,7 @@
 /* elementwise.c - operators without an order: the text of each is that of the C. */
 #include <string.h>
 
-#include "relay_ir/ops/walk.h"
+#include "relay_ir/walk.h"
 #include "runtime/embed/gelu_f32.h"
 #include "runtime/embed/gelu_tanh_f32.h"
 #include "simulate/operators.h"

@@ -2,7 +2,7 @@
  * the axes longer than 1 is reduced, and its runs are read as rows: first each of these
  * (runtime/embed/row_sum_f32.h), then their sums. */
 #include "relay_ir/ops/ops.h"
-#include "relay_ir/ops/walk.h"
+#include "relay_ir/walk.h"
 #include "runtime/embed/row_sum_f32.h"
 #include "simulate/operators.h"
 

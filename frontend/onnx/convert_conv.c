@@ -42,7 +42,7 @@ bool convert_conv(struct onnx_node *node)
     static const enum op ops[] = { OP_CONV1D, OP_CONV2D, OP_CONV3D };
     union attrs attrs = { .conv = { .groups = 1 } };
     struct ints kernel;
-    struct window window;
+    struct onnx_window window;
 
     if (!read_operands(node, &kernel) || !window_read(node, &kernel, &window) ||
         !read_groups(node, &attrs.conv.groups))
@@ -73,7 +73,7 @@ static bool read_extents(struct onnx_node *node, const char *attr, int n, struct
 /* The padding that gives the wanted output extents. Where even no padding gives too few elements,
  * the rest is added behind, as output_padding. */
 static void pad_to_shape(const struct type *x, const struct ints *wanted, bool more_at_end,
-                         struct window *window, struct ints *output_padding)
+                         struct onnx_window *window, struct ints *output_padding)
 {
     for (int i = 0; i < window->n; i++) {
         int64_t covered = (window->kernel.at[i] - 1) * window->dilation.at[i] + 1;
@@ -87,7 +87,7 @@ static void pad_to_shape(const struct type *x, const struct ints *wanted, bool m
 }
 
 static bool read_transposed_padding(struct onnx_node *node, const struct ints *kernel,
-                                    struct window *window, struct ints *output_padding)
+                                    struct onnx_window *window, struct ints *output_padding)
 {
     const struct type *x = &onnx_input(node, 0)->type;
     const char *mode = onnx_word(node, "auto_pad", "NOTSET");
@@ -118,7 +118,7 @@ bool convert_conv_transpose(struct onnx_node *node)
     static const enum op ops[] = { OP_CONV1D_TRANSPOSE, OP_CONV2D_TRANSPOSE, OP_CONV3D_TRANSPOSE };
     union attrs attrs = { .conv_transpose = { .groups = 1 } };
     struct ints kernel;
-    struct window window;
+    struct onnx_window window;
 
     if (!read_operands(node, &kernel) ||
         !read_transposed_padding(node, &kernel, &window, &attrs.conv_transpose.output_padding) ||

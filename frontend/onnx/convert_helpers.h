@@ -80,7 +80,7 @@ bool is_static(const struct value *value);
  * Kernel extent, steps and padding of a convolution or pool over 1 to 3 spatial dims. */
 enum { MAX_SPATIAL = 3 };
 
-struct window {
+struct onnx_window {
     int n; /* spatial dims */
     struct ints kernel, strides, dilation;
     struct ints padding; /* all begins, then all ends */
@@ -88,13 +88,13 @@ struct window {
 
 /* Reads strides, dilations, pads and auto_pad for input 0. The kernel extent comes from `kernel`
  * (the weights'; the attribute kernel_shape must agree) or, when NULL, from the attribute. */
-bool window_read(struct onnx_node *node, const struct ints *kernel, struct window *out);
+bool window_read(struct onnx_node *node, const struct ints *kernel, struct onnx_window *out);
 
 /* As window_read, without padding (all 0), for who computes that otherwise. */
-bool window_read_steps(struct onnx_node *node, const struct ints *kernel, struct window *out);
+bool window_read_steps(struct onnx_node *node, const struct ints *kernel, struct onnx_window *out);
 
 /* Splits a total of padding as auto_pad says: the odd one goes to the end for SAME_UPPER. */
-void window_split_padding(struct window *window, int i, int64_t total, bool more_at_end);
+void window_split_padding(struct onnx_window *window, int i, int64_t total, bool more_at_end);
 
 /* "NCHW" and the like for n spatial dims: prefix + "DHW"'s last n letters. */
 const char *window_layout(int n, bool kernel, bool transposed);

@@ -3,7 +3,7 @@
 
 static bool read_pool(struct onnx_node *node, union attrs *attrs)
 {
-    struct window window;
+    struct onnx_window window;
 
     if (!onnx_check_inputs(node, 1, 1) || !onnx_check_kind(node, 0, TAKES_NUMBER) ||
         !window_read(node, NULL, &window))
@@ -99,7 +99,7 @@ bool convert_global_lp_pool(struct onnx_node *node)
 static bool unpooled_extents(struct onnx_node *node, struct ints *shape)
 {
     const struct value *x = onnx_input(node, 0);
-    struct window window;
+    struct onnx_window window;
 
     if (!window_read(node, NULL, &window))
         return false;

@@ -60,7 +60,7 @@ static bool convert_conv_of(struct onnx_node *node, const struct operands *at)
     struct value *bias = at->bias >= 0 ? onnx_input(node, at->bias) : NULL;
     union attrs attrs = { .conv = { .groups = onnx_int(node, "group", 1) } };
     struct ints kernel;
-    struct window window;
+    struct onnx_window window;
 
     if (!onnx_check_rank(node, at->x, 3, 2 + MAX_SPATIAL) ||
         !onnx_check_rank(node, at->w, x->type.rank, x->type.rank))

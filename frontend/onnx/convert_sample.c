@@ -184,7 +184,7 @@ static struct value *placing_weights(struct onnx_node *node, enum dtype dtype, i
 
 struct columns {
     struct ints image, block, blocks; /* extents; blocks: how many of them fit */
-    struct window window;
+    struct onnx_window window;
     int64_t n_block; /* elements of one */
 };
 

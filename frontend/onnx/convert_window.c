@@ -36,7 +36,7 @@ static bool steps(struct onnx_node *node, const char *attr, int n, int64_t least
     return true;
 }
 
-static bool read_kernel(struct onnx_node *node, const struct ints *kernel, struct window *out)
+static bool read_kernel(struct onnx_node *node, const struct ints *kernel, struct onnx_window *out)
 {
     if (!kernel && !onnx_has(node, "kernel_shape"))
         return bad_attribute(node, "attribute kernel_shape is missing");
@@ -55,7 +55,7 @@ static bool read_kernel(struct onnx_node *node, const struct ints *kernel, struc
     return true;
 }
 
-bool window_read_steps(struct onnx_node *node, const struct ints *kernel, struct window *out)
+bool window_read_steps(struct onnx_node *node, const struct ints *kernel, struct onnx_window *out)
 {
     const struct value *x = onnx_input(node, 0);
     bool ok;
@@ -70,7 +70,7 @@ bool window_read_steps(struct onnx_node *node, const struct ints *kernel, struct
     return ok;
 }
 
-void window_split_padding(struct window *window, int i, int64_t total, bool more_at_end)
+void window_split_padding(struct onnx_window *window, int i, int64_t total, bool more_at_end)
 {
     int64_t less = total / 2, more = total - less;
 
@@ -79,7 +79,7 @@ void window_split_padding(struct window *window, int i, int64_t total, bool more
 }
 
 /* SAME: as much padding as makes the output ceil(input / stride) long. */
-static void pad_to_same(const struct type *x, bool more_at_end, struct window *window)
+static void pad_to_same(const struct type *x, bool more_at_end, struct onnx_window *window)
 {
     for (int i = 0; i < window->n; i++) {
         int64_t in = x->dim[2 + i], stride = window->strides.at[i];
@@ -91,7 +91,7 @@ static void pad_to_same(const struct type *x, bool more_at_end, struct window *w
     }
 }
 
-bool window_read(struct onnx_node *node, const struct ints *kernel, struct window *out)
+bool window_read(struct onnx_node *node, const struct ints *kernel, struct onnx_window *out)
 {
     const char *mode = onnx_word(node, "auto_pad", "NOTSET");
 

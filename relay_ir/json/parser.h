@@ -1,10 +1,9 @@
-/* parser.h - the state that the files of the parser share: parse.c (the module),
- * parse_function.c, parse_constant.c, parse_node.c (its rows) and reader.c (errors, keys, names,
- * types).
+/* parser.h - the state that the files of the parser share: parse.c (the module), parse_function.c,
+ * parse_constant.c, parse_node.c (its rows) and reader.c (errors, keys, names, types).
  *
- * Every error says where in the JSON it is: "functions[0].nodes[3].inputs[1]: found 'w', ...". The
- * parser goes on behind an error, up to MAX_ERRORS; what depends on something that is wrong is not
- * reported besides. */
+ * Errors carry the path in the JSON: "functions[0].nodes[3].inputs[1]: found 'w', ...". The parser
+ * continues after an error, up to MAX_ERRORS, and does not report what follows from an earlier
+ * error. */
 #ifndef RELAY_IR_JSON_PARSER_H
 #define RELAY_IR_JSON_PARSER_H
 
@@ -15,28 +14,28 @@
 
 enum {
     MAX_ERRORS = 100,
-    MAX_CALLS = 8,           /* functions that call functions, so deep; relayc's own are 3 */
+    MAX_CALLS = 8,           /* nesting depth of calls; relayc's own graphs have 3 */
     MAX_JSON_BYTES = 1 << 27 /* cJSON needs up to 32 times as much memory */
 };
 
-/* A place in the JSON; lists of them live on the stack. */
+/* A path in the JSON, as a list on the stack. */
 struct place {
-    const struct place *up; /* NULL = the whole */
+    const struct place *up; /* NULL = the root */
     const char *key;        /* NULL = an element of a list */
     int index;
 };
 
-/* A function's object; read when its turn comes or when it is called, whatever is first. */
+/* A function's object; parsed in order, or earlier when it is called. */
 struct section {
     const cJSON *item;
     struct function *fn;
     int index;
     bool open;         /* being read: a call of it would be recursive */
-    bool done, broken; /* broken: there were errors, which have been reported */
+    bool done, broken; /* broken: errors were reported */
     struct map names;  /* all values of the function -> struct declaration */
 };
 
-/* Where a value comes from: "nodes", 7. */
+/* Where a value is declared: "nodes", 7. */
 struct declaration {
     const char *list;
     int index;
@@ -56,17 +55,16 @@ struct json_parser {
     struct place functions, place; /* "functions", "functions[i]" of the section */
 };
 
-/* --- reader.c ----------------------------------------------------------------------------------
- */
+/* --- reader.c -------------------------------------------------------------------------------- */
 
-/* Record "PLACE: message", "PLACE: found ..., wanted WANTED"; item NULL = the key is missing.
- * Return false. */
+/* Record "PLACE: message", "PLACE: found ..., wanted WANTED"; item NULL = missing key. Both return
+ * false. */
 bool json_fail(struct json_parser *parser, const struct place *place, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 bool json_wrong(struct json_parser *parser, const struct place *place, const cJSON *item,
                 const char *wanted);
 
-/* Says in a note which place the error is about that another part has just reported. */
+/* Adds a note with the path to the error that was just reported. */
 void json_note(struct json_parser *parser, const struct place *place);
 
 bool json_too_many_errors(const struct json_parser *parser);
@@ -77,7 +75,7 @@ bool json_object(struct json_parser *parser, const struct place *place, const cJ
 
 const cJSON *json_member(const cJSON *object, const char *key); /* NULL = missing */
 
-/* The member that is a list; an error when there is none. Its length, -1 after the error. */
+/* The list under `key`, in *list. Returns its length, or -1 after an error. */
 int json_list(struct json_parser *parser, const struct place *place, const cJSON *object,
               const char *key, const cJSON **list);
 
@@ -93,20 +91,18 @@ bool json_int_member(struct json_parser *parser, const struct place *place, cons
 /* The keys of a type, for lists of keys. */
 #define JSON_TYPE_KEYS "dtype", "shape", "calibrated", "scaled", "blocks"
 
-/* type.c: "dtype", "shape" and what is known of the numbers; constant: of a constant. */
+/* type.c: parses "dtype", "shape" and the quantisation; constant: the type is of a constant. */
 bool json_type(struct json_parser *parser, const struct place *place, const cJSON *object,
                bool constant, struct type *type);
 
-/* The name of a value's object; NULL when it is wrong, which `json_declare` has reported. */
+/* Name of a value's object; NULL if it is invalid, which json_declare has reported. */
 const char *json_name(struct json_parser *parser, const cJSON *object);
 
-/* Puts the value's name into the section's names; an error if it is no name or is there already. */
+/* Records the value's name in the section; an error if it is invalid or declared twice. */
 bool json_declare(struct json_parser *parser, const struct place *place, const cJSON *object,
                   const char *list, int index);
 
-/* --- parse_constant.c, parse_node.c, parse_function.c
- * ----------------------------------------------------
- */
+/* --- parse_constant.c, parse_node.c, parse_function.c ---------------------------------------- */
 
 bool json_constant(struct json_parser *parser, const struct place *place, const cJSON *item);
 bool json_node(struct json_parser *parser, const struct place *place, const cJSON *item, int index);
@@ -116,7 +112,7 @@ bool json_node(struct json_parser *parser, const struct place *place, const cJSO
 bool json_reference(struct json_parser *parser, const struct place *place, const cJSON *item,
                     int index, struct value **value);
 
-/* Reads the section unless it has been read. False if it is broken. */
+/* Parses the section unless that is done. False if it is broken. */
 bool json_section(struct json_parser *parser, struct section *section);
 
 #endif

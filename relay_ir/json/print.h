@@ -1,5 +1,5 @@
-/* print.h - parts of a graph as JSON functions: what module_write_json and function_json put
- * together, and what partition/plugin.c shows of a match that is no function yet. */
+/* print.h - nodes and functions as JSON objects: building blocks of module_write_json and
+ * function_json, and of partition/plugin.c for a match that is not outlined yet. */
 #ifndef RELAY_IR_JSON_PRINT_H
 #define RELAY_IR_JSON_PRINT_H
 
@@ -24,21 +24,22 @@ struct json_part {
 
 struct json_part json_part_of(const struct function *fn, struct arena *arena);
 
-/* type.c: adds "dtype", "shape" and what is known of the numbers. */
+/* type.c: adds "dtype", "shape" and the quantisation. */
 void json_add_type(cJSON *item, const struct type *type);
 
-/* Where the payloads of constants with more elements than stand in the JSON go. */
+/* Data file for payloads that are too large for the JSON. */
 struct json_data {
     struct writer *writer;
-    struct map written; /* address and size -> where: payloads that several constants share */
+    struct map written; /* (address, size) -> offset: constants may share a payload */
 };
 
-/* Appends an object of "functions". Big constants have "bytes", and "crc32" if `checksums`, and
- * "offset" if there is a data file (NULL = there is none). */
+/* Appends an object of "functions". Large constants have "bytes", "crc32" if `checksums`, and
+ * "offset" if data is not NULL. */
 void json_part_print(struct str *out, const struct json_part *part, bool checksums,
                      struct json_data *data);
 
-/* fn and all functions that it calls, in order of the first call; *n of them. In the arena. */
+/* fn and all functions that it calls, in order of the first call, in the arena; *n is their
+ * number. */
 struct function **functions_called(const struct function *fn, struct arena *arena, int *n);
 
 #endif

@@ -10,7 +10,7 @@
 
 #include "relay_ir/ops/check.h"
 #include "relay_ir/ops/ops.h"
-#include "relay_ir/ops/walk.h"
+#include "relay_ir/walk.h"
 
 static double add(double x, double y)
 {

@@ -11,7 +11,7 @@
 #include "base/minifloat.h"
 #include "relay_ir/ops/check.h"
 #include "relay_ir/ops/ops.h"
-#include "relay_ir/ops/walk.h"
+#include "relay_ir/walk.h"
 
 bool infer_cast(struct ctx *ctx, struct node *node)
 {

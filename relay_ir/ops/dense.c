@@ -7,7 +7,7 @@
 #include "relay_ir/ops/check.h"
 #include "relay_ir/ops/ops.h"
 #include "relay_ir/ops/spatial.h"
-#include "relay_ir/ops/walk.h"
+#include "relay_ir/walk.h"
 
 /* y[m][n] = sum over k of a[m][k] * b[k][n], y row-major. Steps are in elements. */
 struct product {

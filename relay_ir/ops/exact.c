@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "relay_ir/ops/walk.h"
+#include "relay_ir/walk.h"
 
 int exact_unit(const struct minifloat *format)
 {

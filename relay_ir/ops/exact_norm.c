@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "relay_ir/ops/exact.h"
-#include "relay_ir/ops/walk.h"
+#include "relay_ir/walk.h"
 
 enum { LONGEST = 1 << 27 };
 

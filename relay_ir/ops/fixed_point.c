@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "relay_ir/ops/qnn.h"
-#include "relay_ir/ops/walk.h"
+#include "relay_ir/walk.h"
 
 struct fixed_point fixed_point_of(double factor)
 {

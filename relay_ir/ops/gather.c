@@ -9,7 +9,7 @@
 #include "relay_ir/ops/check.h"
 #include "relay_ir/ops/ops.h"
 #include "relay_ir/ops/scales.h"
-#include "relay_ir/ops/walk.h"
+#include "relay_ir/walk.h"
 
 bool index_at(struct ctx *ctx, const struct node *node, const struct tensor *indices, int64_t at,
               int64_t extent, int64_t *index)

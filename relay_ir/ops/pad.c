@@ -6,7 +6,7 @@
 #include "relay_ir/ops/check.h"
 #include "relay_ir/ops/ops.h"
 #include "relay_ir/ops/scales.h"
-#include "relay_ir/ops/walk.h"
+#include "relay_ir/walk.h"
 
 enum { OUTSIDE = -1 };
 

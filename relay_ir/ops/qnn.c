@@ -32,7 +32,7 @@
 #include "relay_ir/ops/ops.h"
 #include "relay_ir/ops/qnn.h"
 #include "relay_ir/ops/scales.h"
-#include "relay_ir/ops/walk.h"
+#include "relay_ir/walk.h"
 
 /* A vector along an axis of x, or one number: which element belongs to element i of x. */
 struct along {

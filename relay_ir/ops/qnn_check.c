@@ -4,7 +4,7 @@
  * has a result as well (fixed_point_of, and division as in IEEE 754). */
 #include "relay_ir/ops/check.h"
 #include "relay_ir/ops/qnn.h"
-#include "relay_ir/ops/walk.h"
+#include "relay_ir/walk.h"
 
 bool is_quantized(enum dtype dtype)
 {

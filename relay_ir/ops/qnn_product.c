@@ -12,7 +12,7 @@
 #include "relay_ir/ops/ops.h"
 #include "relay_ir/ops/qnn.h"
 #include "relay_ir/ops/spatial.h"
-#include "relay_ir/ops/walk.h"
+#include "relay_ir/walk.h"
 
 enum { X, W, X_ZERO, W_ZERO };
 

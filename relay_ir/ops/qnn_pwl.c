@@ -21,7 +21,7 @@
 #include "relay_ir/ops/ops.h"
 #include "relay_ir/ops/qnn.h"
 #include "relay_ir/ops/scales.h"
-#include "relay_ir/ops/walk.h"
+#include "relay_ir/walk.h"
 
 enum { X, STARTS, LINES, OUT_SCALE, OUT_ZERO };
 

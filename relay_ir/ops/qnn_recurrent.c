@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "relay_ir/ops/walk.h"
+#include "relay_ir/walk.h"
 
 enum { STATE_BITS = 15, LEAST_STATE_BITS = 7, FACTOR_BITS = 30, MOST_SHIFT = 62 };
 enum { MOST_EXACT_SHIFT = 127 };

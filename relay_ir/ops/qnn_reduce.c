@@ -22,7 +22,7 @@
 #include "relay_ir/ops/ops.h"
 #include "relay_ir/ops/qnn.h"
 #include "relay_ir/ops/scales.h"
-#include "relay_ir/ops/walk.h"
+#include "relay_ir/walk.h"
 
 enum { IN_SCALE = 1, IN_ZERO, OUT_SCALE, OUT_ZERO };
 

@@ -20,7 +20,7 @@
 #include "relay_ir/ops/ops.h"
 #include "relay_ir/ops/qnn.h"
 #include "relay_ir/ops/scales.h"
-#include "relay_ir/ops/walk.h"
+#include "relay_ir/walk.h"
 
 static bool check_8_bits(struct ctx *ctx, const struct node *node)
 {

@@ -9,7 +9,7 @@
 #include "relay_ir/ops/ops.h"
 #include "relay_ir/ops/scales.h"
 #include "relay_ir/ops/spatial.h"
-#include "relay_ir/ops/walk.h"
+#include "relay_ir/walk.h"
 
 enum { N, C, FIRST }; /* axes: batch, channels, first spatial dim */
 enum { MAX_BLOCK = 4096, MAX_PLACES = MAX_BLOCK * MAX_BLOCK }; /* of a block */

@@ -9,7 +9,7 @@
 #include "relay_ir/ops/check.h"
 #include "relay_ir/ops/ops.h"
 #include "relay_ir/ops/scales.h"
-#include "relay_ir/ops/walk.h"
+#include "relay_ir/walk.h"
 
 static const unsigned reduce_kinds[OP_COUNT] = {
     [OP_MAX] = KINDS_PLAIN,   [OP_MEAN] = KINDS_NUMBER, [OP_MIN] = KINDS_PLAIN,

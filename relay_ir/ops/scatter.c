@@ -7,7 +7,7 @@
 #include "relay_ir/ops/check.h"
 #include "relay_ir/ops/gather.h"
 #include "relay_ir/ops/ops.h"
-#include "relay_ir/ops/walk.h"
+#include "relay_ir/walk.h"
 
 static bool infer_scatter_elements(struct ctx *ctx, struct node *node)
 {

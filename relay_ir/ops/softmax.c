@@ -3,7 +3,7 @@
 
 #include "relay_ir/ops/check.h"
 #include "relay_ir/ops/ops.h"
-#include "relay_ir/ops/walk.h"
+#include "relay_ir/walk.h"
 
 /* The axis attribute of each operator that is typed here. */
 static int64_t *axis_of(struct node *node)

@@ -1,15 +1,15 @@
-/* parser.h - the state that the three files of the parser share: parse.c (module, functions),
- * parse_constant.c and parse_node.c (the lines of a function's body). */
+/* parser.h - state shared by parse.c (module, functions), parse_constant.c and parse_node.c (lines
+ * of a function's body). */
 #ifndef RELAY_IR_TEXT_PARSER_H
 #define RELAY_IR_TEXT_PARSER_H
 
 #include "relay_ir/ir.h"
 #include "relay_ir/text/reader.h"
 
-enum { MAX_CALL_DEPTH = 64 }; /* of functions that call functions */
+enum { MAX_CALL_DEPTH = 64 }; /* nesting depth of calls */
 
-/* A function whose head has been seen; its body is parsed when its turn comes or when it is called,
- * whatever is first. */
+/* A function whose head has been seen; its body is parsed in order, or earlier when it is
+ * called. */
 struct section {
     struct function *fn;
     const char *at, *end; /* behind "fn"; end is set once the body has been parsed */
@@ -30,7 +30,7 @@ struct parser {
     int depth;
 };
 
-/* Makes the payloads of parser->payloads known by their checksums. */
+/* Indexes the constants of parser->payloads by checksum. */
 void parser_index_payloads(struct parser *parser);
 
 /* "const @name : (2) f32 = [1, 2]", behind "const" */
@@ -42,10 +42,10 @@ bool parser_node(struct parser *parser);
 /* "%x", "@w" or, where it is optional, "_" */
 bool parser_reference(struct parser *parser, bool optional, struct value **value);
 
-/* An error if the function has a value of this name already. */
+/* False after an error if the function already has a value of this name. */
 bool parser_check_new(struct parser *parser, const char *name);
 
-/* Everything of a function behind its name. */
+/* Parses a function after its name. */
 bool parser_section(struct parser *parser, struct section *section);
 
 #endif

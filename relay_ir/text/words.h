@@ -1,4 +1,4 @@
-/* words.h - the small words of the text form that print.c and parse.c must agree on. */
+/* words.h - names and elements in the text form, shared by print.c and parse.c. */
 #ifndef RELAY_IR_TEXT_WORDS_H
 #define RELAY_IR_TEXT_WORDS_H
 
@@ -7,19 +7,19 @@
 
 enum { MAX_WRITTEN_OUT = 16 }; /* elements; bigger constants are named by checksum */
 
-/* Length of the name at the start of text that needs no quotes: [A-Za-z0-9_.:/-]*, without a ':'
- * at the end, because "%x: type" declares a parameter. */
+/* Length of the leading name that needs no quotes: [A-Za-z0-9_.:/-]*, without a final ':', since
+ * "%x: type" declares a parameter. */
 size_t word_length(const char *text);
 
-/* Appends element i so that element_parse gives the same bits: a decimal number where one does,
- * else the bit pattern "0x7fc00001". */
+/* Appends element i so that element_parse restores its bits: decimal if exact, else the bit pattern
+ * "0x7fc00001". */
 void print_element(struct str *out, enum dtype dtype, const void *data, int64_t i);
 
-/* "[v, ...]" where all n elements have the same bits, the elements where they are few, else
- * "crc32:" and the checksum of the bytes. */
+/* "[v, ...]" if all n elements have equal bits, the elements if they are few, else "crc32:" and the
+ * checksum of the bytes. */
 void print_elements(struct str *out, enum dtype dtype, const void *data, int64_t n);
 
-/* Reads one element into data[i] and moves *text behind it. False when there is none or it does not
+/* Parses one element into data[i] and advances *text past it. False if there is none or it does not
  * fit the type. */
 bool element_parse(enum dtype dtype, const char **text, void *data, int64_t i);
 

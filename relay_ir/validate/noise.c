@@ -1,7 +1,7 @@
 #include "relay_ir/validate/noise.h"
 
 #include "relay_ir/interpret.h"
-#include "relay_ir/ops/walk.h"
+#include "relay_ir/walk.h"
 #include "relay_ir/validate/inputs.h"
 
 struct noise {

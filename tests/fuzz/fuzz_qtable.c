@@ -10,7 +10,7 @@
 #include "base/str.h"
 #include "quantize/fp8_params.h"
 #include "quantize/qtable.h"
-#include "quantize/search.h"
+#include "quantize/format_search.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -7,7 +7,7 @@
 #include "codegen_c/kernels/norm/norm.h"
 #include "relay_ir/ops/exact.h"
 #include "relay_ir/ops/norm.h"
-#include "relay_ir/ops/walk.h"
+#include "relay_ir/walk.h"
 
 enum { X, IN_SCALE, OUT_SCALE = 3, SCALE = 5, BIAS };
 

@@ -7,7 +7,7 @@
 #include "codegen_c/kernels/norm/norm.h"
 #include "codegen_c/kernels/pool/average.h"
 #include "relay_ir/ops/norm.h"
-#include "relay_ir/ops/walk.h"
+#include "relay_ir/walk.h"
 
 static bool accepts_qnn_softmax(const struct region *region, const char **why)
 {

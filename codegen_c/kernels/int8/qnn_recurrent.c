@@ -8,7 +8,7 @@
 #include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/fp8_int/exact.h"
 #include "relay_ir/ops/qnn_recurrent.h"
-#include "relay_ir/ops/walk.h"
+#include "relay_ir/walk.h"
 
 /* What is not computed by the network: all inputs but these. */
 static bool may_be_computed(int input)

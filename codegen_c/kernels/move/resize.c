@@ -10,7 +10,7 @@
 #include "codegen_c/kernels/fp8_int/exact.h"
 #include "codegen_c/kernels/move/copies.h"
 #include "codegen_c/microkernel/pitch.h"
-#include "relay_ir/ops/walk.h"
+#include "relay_ir/walk.h"
 
 /* The dims of y; neighbours that stay as they are made one. */
 struct extents {

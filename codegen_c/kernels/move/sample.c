@@ -5,7 +5,7 @@
 
 #include "codegen_c/kernels/anchor.h"
 #include "relay_ir/ops/grid_sample.h"
-#include "relay_ir/ops/walk.h"
+#include "relay_ir/walk.h"
 #include "relay_ir/ops/spatial.h"
 
 static bool accepts_grid_sample(const struct region *region, const char **why)

@@ -5,7 +5,7 @@
 #include "codegen_c/kernels/norm/norm.h"
 #include "codegen_c/microkernel/vector.h"
 #include "relay_ir/layout.h"
-#include "relay_ir/ops/walk.h"
+#include "relay_ir/walk.h"
 
 static bool accepts_norm(const struct region *region, const char **why)
 {

@@ -7,7 +7,7 @@
 #include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/fp8_int/exact.h"
 #include "relay_ir/ops/exact.h"
-#include "relay_ir/ops/walk.h"
+#include "relay_ir/walk.h"
 
 bool takes_qnn_scales(const struct region *region, int64_t n, const char **why)
 {

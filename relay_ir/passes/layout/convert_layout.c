@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "relay_ir/ops/ops.h"
-#include "relay_ir/ops/walk.h"
+#include "relay_ir/walk.h"
 #include "relay_ir/passes/layout/plan.h"
 
 /* A value as it lies now. */

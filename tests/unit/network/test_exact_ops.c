@@ -8,7 +8,7 @@
 
 #include "base/minifloat.h"
 #include "relay_ir/ops/exact.h"
-#include "relay_ir/ops/walk.h"
+#include "relay_ir/walk.h"
 #include "runtime/embed/inverse_deviation.h"
 #include "runtime/embed/inverse_of.h"
 #include "tests/support/executions.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "quantize/quantize.h"
-#include "relay_ir/ops/walk.h"
+#include "relay_ir/walk.h"
 #include "relay_ir/passes/pipeline.h"
 #include "tests/support/bits.h"
 #include "tests/support/executions.h"

@@ -9,7 +9,7 @@
 #include "base/str.h"
 #include "relay_ir/interpret.h"
 #include "relay_ir/ops/exact.h"
-#include "relay_ir/ops/walk.h"
+#include "relay_ir/walk.h"
 #include "relay_ir/text.h"
 #include "runtime/embed/minifloat_steps.h"
 #include "runtime/embed/scale_to_i64.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "quantize/points.h"
-#include "quantize/search.h"
+#include "quantize/format_search.h"
 
 #define N_ROWS(rows) ((int)(sizeof(rows) / sizeof *(rows)))
 

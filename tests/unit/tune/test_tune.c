@@ -15,7 +15,7 @@
 #include "tests/support/temp_dir.h"
 #include "tune/extract.h"
 #include "tune/log.h"
-#include "tune/search.h"
+#include "tune/knob_search.h"
 
 static struct ctx *ctx;
 static struct temp_dir dir;

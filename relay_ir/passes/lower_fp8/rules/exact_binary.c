@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "relay_ir/ops/exact.h"
-#include "relay_ir/passes/lower_fp8/rules/exact.h"
+#include "relay_ir/passes/lower/exact.h"
 
 static double least_step(const struct small *small)
 {

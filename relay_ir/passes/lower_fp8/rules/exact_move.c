@@ -6,7 +6,7 @@
 
 #include "relay_ir/ops/exact.h"
 #include "relay_ir/ops/resize.h"
-#include "relay_ir/passes/lower_fp8/rules/exact.h"
+#include "relay_ir/passes/lower/exact.h"
 
 struct value *decode_like(struct rewrite *rewrite, const struct node *like, struct value *codes)
 {

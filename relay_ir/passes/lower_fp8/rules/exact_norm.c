@@ -4,7 +4,7 @@
 #include "relay_ir/interpret.h"
 #include "relay_ir/ops/exact.h"
 #include "relay_ir/ops/norm.h"
-#include "relay_ir/passes/lower_fp8/rules/exact.h"
+#include "relay_ir/passes/lower/exact.h"
 
 static enum op exact_op(enum op op)
 {

@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "relay_ir/passes/lower_fp8/rules/exact.h"
-#include "relay_ir/passes/lower_int/rules/quantized.h"
+#include "relay_ir/passes/lower/exact.h"
+#include "relay_ir/passes/lower/quantized.h"
 
 enum { CODES = 256, NEGATIVE = 128 };
 

@@ -8,7 +8,7 @@
 
 #include "relay_ir/interpret.h"
 #include "relay_ir/ops/exact.h"
-#include "relay_ir/passes/lower_fp8/rules/exact.h"
+#include "relay_ir/passes/lower/exact.h"
 #include "relay_ir/products.h"
 
 enum { MAX_STEPS = 8 };

@@ -1,7 +1,7 @@
 /* exact_reduce.c - averages and sums of FP8 numbers that are encoded again; the greatest and the
  * least of them. */
-#include "relay_ir/passes/lower_fp8/rules/exact.h"
-#include "relay_ir/passes/lower_int/rules/quantized.h"
+#include "relay_ir/passes/lower/exact.h"
+#include "relay_ir/passes/lower/quantized.h"
 
 static enum op exact_op(enum op op)
 {

@@ -16,8 +16,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "relay_ir/passes/lower_fp8/rules/exact.h"
-#include "relay_ir/passes/lower_int/rules/quantized.h"
+#include "relay_ir/passes/lower/exact.h"
+#include "relay_ir/passes/lower/quantized.h"
 
 enum { CODES = 256 };
 

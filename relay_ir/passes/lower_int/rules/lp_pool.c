@@ -9,8 +9,8 @@
 #include <stdlib.h>
 
 #include "relay_ir/layout.h"
-#include "relay_ir/passes/lower_fp8/rules/exact.h"
-#include "relay_ir/passes/lower_int/rules/quantized.h"
+#include "relay_ir/passes/lower/exact.h"
+#include "relay_ir/passes/lower/quantized.h"
 
 enum { CODES = 256 };
 

@@ -1,6 +1,6 @@
 /* pairs.c - topk and max_pool_indices in front of what decodes their input. They have two results,
  * numbers and where these were, which rules of one cannot have. */
-#include "relay_ir/passes/lower_int/rules/quantized.h"
+#include "relay_ir/passes/lower/quantized.h"
 
 /* False after an error. */
 static bool before_decoder(struct rewrite *rewrite, struct node *root, ordered_codes *ordered,

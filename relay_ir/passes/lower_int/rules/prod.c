@@ -5,8 +5,8 @@
 #include <math.h>
 
 #include "relay_ir/ops/exact.h"
-#include "relay_ir/passes/lower_fp8/rules/exact.h"
-#include "relay_ir/passes/lower_int/rules/quantized.h"
+#include "relay_ir/passes/lower/exact.h"
+#include "relay_ir/passes/lower/quantized.h"
 
 /* The numbers that make one of the result. */
 static int64_t terms_of(const struct node *node)

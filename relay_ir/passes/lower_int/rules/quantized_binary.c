@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "relay_ir/ops/qnn.h"
-#include "relay_ir/passes/lower_int/rules/quantized.h"
+#include "relay_ir/passes/lower/quantized.h"
 
 /* An operand: what is stored, and what it means; or a constant of floats, which will be stored in
  * 16 bits. */

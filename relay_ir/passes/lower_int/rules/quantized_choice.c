@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "relay_ir/ops/qnn.h"
-#include "relay_ir/passes/lower_int/rules/quantized.h"
+#include "relay_ir/passes/lower/quantized.h"
 
 /* Whether x is the node's result before quantized_move.c went in front of it. */
 static bool was_moved(const struct value *x, const struct node *dequantize)

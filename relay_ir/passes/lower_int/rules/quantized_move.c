@@ -7,7 +7,7 @@
 #include "base/str.h"
 #include "relay_ir/ops/qnn.h"
 #include "relay_ir/ops/resize.h"
-#include "relay_ir/passes/lower_int/rules/quantized.h"
+#include "relay_ir/passes/lower/quantized.h"
 
 static struct value *dequantize_like(struct rewrite *rewrite, const struct node *dequantize,
                                      int64_t axis, struct value *x)

@@ -6,7 +6,7 @@
 #include "relay_ir/layout.h"
 
 #include "relay_ir/ops/qnn.h"
-#include "relay_ir/passes/lower_int/rules/quantized.h"
+#include "relay_ir/passes/lower/quantized.h"
 
 /* requantize of a sum of products, in fixed point -> as ONNX Runtime has it */
 struct value *requantize_as_onnx(struct rewrite *rewrite, struct node *root)

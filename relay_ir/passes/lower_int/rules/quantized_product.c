@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "relay_ir/ops/qnn.h"
-#include "relay_ir/passes/lower_int/rules/quantized.h"
+#include "relay_ir/passes/lower/quantized.h"
 
 /* How far a bias may be off by rounding, in steps of the output. What requantize rounds is at most
  * a quarter off itself, so that both together stay within one step. */

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "relay_ir/ops/qnn_recurrent.h"
-#include "relay_ir/passes/lower_fp8/rules/exact.h"
-#include "relay_ir/passes/lower_int/rules/quantized.h"
+#include "relay_ir/passes/lower/exact.h"
+#include "relay_ir/passes/lower/quantized.h"
 
 enum { X, W, R, B, LENGTHS, H, C, P };
 

@@ -5,7 +5,7 @@
 #include "relay_ir/layout.h"
 #include "relay_ir/ops/norm.h"
 #include "relay_ir/ops/qnn.h"
-#include "relay_ir/passes/lower_int/rules/quantized.h"
+#include "relay_ir/passes/lower/quantized.h"
 
 static enum op integer_op(enum op op)
 {

@@ -13,7 +13,7 @@
 
 #include "relay_ir/interpret.h"
 #include "relay_ir/ops/qnn.h"
-#include "relay_ir/passes/lower_int/rules/quantized.h"
+#include "relay_ir/passes/lower/quantized.h"
 
 enum {
     MAX_NODES = 64,     /* of a chain */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "relay_ir/ops/qnn.h"
-#include "relay_ir/passes/lower_int/rules/quantized.h"
+#include "relay_ir/passes/lower/quantized.h"
 
 /* quantize(grid_sample(dequantize(x), dequantize(grid))) -> qnn.grid_sample(x, grid), in the scale
  * of x. A finer scale behind it would show how it rounds; cubic samples overshoot, which the type

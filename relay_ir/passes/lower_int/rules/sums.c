@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "relay_ir/ops/exact.h"
-#include "relay_ir/passes/lower_fp8/rules/exact.h"
-#include "relay_ir/passes/lower_int/rules/quantized.h"
+#include "relay_ir/passes/lower/exact.h"
+#include "relay_ir/passes/lower/quantized.h"
 
 static bool is_adding_scatter(const struct node *node)
 {

@@ -179,13 +179,13 @@ struct value *drop_broadcast_operand(struct rewrite *rewrite, struct node *root)
         root->op == OP_PRELU || root->n_inputs > 3)
         return NULL;
     for (int i = 0; i < root->n_inputs; i++) {
-        const struct node *wide = defined_by(root->inputs[i], OP_BROADCAST_TO);
+        const struct node *widened = defined_by(root->inputs[i], OP_BROADCAST_TO);
 
-        if (!wide || !broadcasts_anyway(root, i, &wide->inputs[0]->type))
+        if (!widened || !broadcasts_anyway(root, i, &widened->inputs[0]->type))
             continue;
         for (int j = 0; j < root->n_inputs; j++)
-            inputs[j] = j == i ? wide->inputs[0] : root->inputs[j];
-        rule_covers(rewrite, wide);
+            inputs[j] = j == i ? widened->inputs[0] : root->inputs[j];
+        rule_covers(rewrite, widened);
         return rule_build(rewrite, root->op, &root->attrs, root->n_inputs, inputs);
     }
     return NULL;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "relay_ir/ops/qnn.h"
-#include "relay_ir/ops/walk.h"
+#include "relay_ir/walk.h"
 #include "runtime/embed/quotient_of_steps.h"
 #include "tests/support/executions.h"
 #include "tests/support/expect.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "relay_ir/ops/qnn.h"
-#include "relay_ir/ops/walk.h"
+#include "relay_ir/walk.h"
 #include "runtime/embed/on_segment.h"
 #include "tests/support/executions.h"
 #include "tests/support/expect.h"

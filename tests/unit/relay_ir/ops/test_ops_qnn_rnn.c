@@ -9,7 +9,7 @@
 
 #include "relay_ir/ops/qnn_gate.h"
 #include "relay_ir/ops/qnn_recurrent.h"
-#include "relay_ir/ops/walk.h"
+#include "relay_ir/walk.h"
 #include "tests/support/executions.h"
 #include "tests/support/expect.h"
 #include "tests/support/op_case.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "relay_ir/ops/walk.h"
+#include "relay_ir/walk.h"
 #include "tests/support/executions.h"
 #include "tests/support/expect.h"
 #include "tests/support/graph.h"

@@ -1,9 +1,20 @@
-/* walk.h - visiting all elements of a shape in row-major order while keeping the positions of
- * operands that are laid out otherwise (broadcast, transposed, cut out); integers of any type. */
-#ifndef RELAY_IR_OPS_WALK_H
-#define RELAY_IR_OPS_WALK_H
+/* walk.h - strides, and visiting all elements of a shape in row-major order together with the
+ * elements of operands in other layouts (broadcast, transposed, sliced); integers of any type. */
+#ifndef RELAY_IR_WALK_H
+#define RELAY_IR_WALK_H
 
 #include "relay_ir/ir.h"
+
+/* The NumPy broadcast of two shapes, with a's element type; out may be a or b. False (no
+ * diagnostic) when they do not broadcast. */
+bool shape_broadcast(const struct type *a, const struct type *b, struct type *out);
+
+/* Row-major strides in elements. */
+void shape_strides(const struct type *type, int64_t *strides);
+
+/* Row-major strides of an operand that is broadcast to a shape of rank `rank`, by the dims of that
+ * shape: 0 where the operand's dim is 1 or missing. */
+void shape_broadcast_strides(const struct type *type, int rank, int64_t *strides);
 
 enum { WALK_OPERANDS = 3 };
 

@@ -1,5 +1,5 @@
 /* exact.c - see exact.h. */
-#include "relay_ir/passes/lower_fp8/rules/exact.h"
+#include "relay_ir/passes/lower/exact.h"
 
 #include <math.h>
 #include <string.h>

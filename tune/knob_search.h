@@ -1,11 +1,11 @@
-/* search.h - which choices to try for a region, in which order. Knows nothing of how they are
+/* knob_search.h - which choices to try for a region, in which order. Knows nothing of how they are
  * tried.
  *
  * method   each kernel as it is usually written; then the knobs of those kernels that are not far
  *          behind: all combinations where they are few, else one knob after the other, each with
  * the best values of the others so far, as long as something was gained */
-#ifndef TUNE_SEARCH_H
-#define TUNE_SEARCH_H
+#ifndef TUNE_KNOB_SEARCH_H
+#define TUNE_KNOB_SEARCH_H
 
 #include <stdbool.h>
 

@@ -1,8 +1,8 @@
 /* exact.h - what the rules of fake_quant_to_exact.c share: FP8 numbers real = scale * code between
  * what decodes them (qnn.dequantize, or cast to f32 where the scale is 1) and what encodes them
  * (qnn.quantize, cast). */
-#ifndef RELAY_IR_PASSES_LOWER_FP8_RULES_EXACT_H
-#define RELAY_IR_PASSES_LOWER_FP8_RULES_EXACT_H
+#ifndef RELAY_IR_PASSES_LOWER_EXACT_H
+#define RELAY_IR_PASSES_LOWER_EXACT_H
 
 #include "relay_ir/passes/rules.h"
 

@@ -1,4 +1,4 @@
-#include "quantize/search.h"
+#include "quantize/format_search.h"
 
 #include <assert.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-/* search.h - PopRT's exhaustive search: every format with every scale rule is tried on a tensor,
+/* format_search.h - PopRT's exhaustive search: every format with every scale rule is tried on a tensor,
  * and the pair of least loss is kept.
  *
  * Weights have a scale for each channel; each rule is tried for all channels, and then the rule
@@ -7,8 +7,8 @@
  * MX formats are not for a search: their scales follow from the numbers.
  *
  * Among equals the first is kept, in the order of the formats, then of the rules. */
-#ifndef QUANTIZE_SEARCH_H
-#define QUANTIZE_SEARCH_H
+#ifndef QUANTIZE_FORMAT_SEARCH_H
+#define QUANTIZE_FORMAT_SEARCH_H
 
 #include "quantize/metrics.h"
 #include "quantize/scale_rule.h"

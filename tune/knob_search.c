@@ -1,5 +1,5 @@
-/* search.c - see search.h. */
-#include "tune/search.h"
+/* knob_search.c - see search.h. */
+#include "tune/knob_search.h"
 
 #include <math.h>
 #include <string.h>

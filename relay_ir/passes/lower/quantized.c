@@ -1,5 +1,5 @@
 /* quantized.c - see quantized.h. */
-#include "relay_ir/passes/lower_int/rules/quantized.h"
+#include "relay_ir/passes/lower/quantized.h"
 
 #include <math.h>
 
