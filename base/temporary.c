@@ -309,7 +309,7 @@ const char *temporary_folder(struct arena *arena, const char *parent)
             return NULL;
         }
         fd = open(made, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        locked = fd < 0 ? NOT_LOCKED : lock_new(fd);
+        locked = fd >= 0 ? lock_new(fd) : errno == ENOENT ? SWEPT : NOT_LOCKED;
         if (locked == LOCKED && remember(made, A_FOLDER, fd)) {
             own(made);
             return made;

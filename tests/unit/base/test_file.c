@@ -1,5 +1,6 @@
 #include <check.h>
 #include <dirent.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -314,6 +315,35 @@ START_TEST(what_a_killed_run_left_goes_with_the_next_one)
 }
 END_TEST
 
+/* The sweepers see new folders before their makers have locked them. */
+START_TEST(a_folder_is_made_whatever_other_runs_sweep)
+{
+    enum { SWEEPERS = 3, FOLDERS = 500 };
+    const pid_t maker = getpid();
+    pid_t sweepers[SWEEPERS];
+    int status;
+
+    for (int i = 0; i < SWEEPERS; i++) {
+        sweepers[i] = fork();
+        if (sweepers[i] == 0) {
+            while (getppid() == maker)
+                temporary_sweep(folder.path);
+            _exit(0);
+        }
+    }
+    for (int i = 0; i < FOLDERS; i++) {
+        const char *made = temporary_folder(&ctx->perm, folder.path);
+
+        ck_assert_msg(made != NULL, "folder %d: %s", i, strerror(errno));
+        temporary_remove(made);
+    }
+    for (int i = 0; i < SWEEPERS; i++) {
+        kill(sweepers[i], SIGKILL);
+        ck_assert_int_eq(waitpid(sweepers[i], &status, 0), sweepers[i]);
+    }
+}
+END_TEST
+
 static const char *const lookalikes[] = {
     "relayc-0000000000000000-c6a56a8a", "relayc-", "relayc-0123456789abcdef-",
     "relayc-0123456789ABCDEF-12345678", "model.c", "",
@@ -460,6 +490,7 @@ int main(void)
     tcase_add_test(tcase, folders_that_were_made_go_with_what_failed);
     tcase_add_test(tcase, a_file_beyond_its_limit_is_an_error);
     tcase_add_test(tcase, what_a_killed_run_left_goes_with_the_next_one);
+    tcase_add_test(tcase, a_folder_is_made_whatever_other_runs_sweep);
     tcase_add_test(tcase, names_of_temporary_files_are_told_from_others);
     tcase_add_test(tcase, empty_files_and_pipes_can_be_read);
     tcase_add_loop_test(tcase, what_is_no_file_is_named, 0, N_ROWS(unreadable));
