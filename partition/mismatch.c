@@ -7,8 +7,7 @@
 
 /* So that the most frequent answer costs no memory. */
 static const char *const op_found[OP_COUNT] = {
-#define RELAY_OP(symbol, name, attrs, least, most, outputs, pattern, infer, evaluate)              \
-    [OP_##symbol] = "op is " name,
+#define RELAY_OP(symbol, name, ...) [OP_##symbol] = "op is " name,
 #include "relay_ir/ops.def"
 #undef RELAY_OP
 };

@@ -1,7 +1,8 @@
 /* op.h - the operator table (ops.def) as an enum and as rows.
  *
- * Knowledge of a phase (C text, oneDNN primitive, ONNX conversion) is a sparse table in that phase,
- * indexed by enum op; a hole there is a diagnosis, never a crash. */
+ * What every operator must have is a column here. What only some have (oneDNN primitive, pattern
+ * word) is a sparse table in that phase, indexed by enum op; a hole there is a diagnosis, never a
+ * crash. */
 #ifndef RELAY_IR_OP_H
 #define RELAY_IR_OP_H
 
@@ -11,7 +12,7 @@
 #include "relay_ir/type.h"
 
 enum op {
-#define RELAY_OP(symbol, name, attrs, least, most, outputs, pattern, infer, evaluate) OP_##symbol,
+#define RELAY_OP(symbol, ...) OP_##symbol,
 #include "relay_ir/ops.def"
 #undef RELAY_OP
     OP_COUNT
@@ -26,6 +27,16 @@ enum op_pattern {
     PATTERN_REDUCE,      /* many to one */
     PATTERN_OUT_FUSABLE, /* element-wise operators may follow in the same loop nest (conv, dense) */
     PATTERN_OPAQUE       /* stands alone */
+};
+
+/* How convert_layout permutes the dims of what an operator reads and writes. */
+enum layout_kind {
+    LAYOUT_FIXED,     /* reads and writes dims as they are */
+    LAYOUT_SPATIAL,   /* wants the channels last, and has an attribute that says so */
+    LAYOUT_FREE,      /* takes its dims in any order, the same for all that it reads and writes */
+    LAYOUT_REDUCE,    /* drops dims */
+    LAYOUT_TRANSPOSE, /* is done with, once its input lies in the order that it makes */
+    LAYOUT_VIEW       /* reshape, squeeze, expand_dims */
 };
 
 struct node;
@@ -46,6 +57,7 @@ struct op_row {
      * call and return are the interpreter's business. */
     bool (*evaluate)(struct ctx *ctx, const struct node *node, const struct tensor *const *in,
                      struct tensor *out);
+    enum layout_kind layout;
 };
 
 const struct op_row *op_row(enum op op);

@@ -20,7 +20,7 @@ bool reduce_shape(struct ctx *ctx, struct node *node, struct type *y);
 /* The sums of integers over these axes, in i64. */
 void reduce_sums(const struct ints *axes, const struct tensor *x, struct tensor *sums);
 
-#define RELAY_OP(symbol, name, attrs, least, most, outputs, pattern, infer, evaluate)              \
+#define RELAY_OP(symbol, name, attrs, least, most, outputs, pattern, infer, evaluate, ...)         \
     bool infer(struct ctx *ctx, struct node *node);                                                \
     bool evaluate(struct ctx *ctx, const struct node *node, const struct tensor *const *in,        \
                   struct tensor *out);

@@ -5,10 +5,9 @@
 #include "relay_ir/ops/ops.h"
 
 static const struct op_row rows[OP_COUNT] = {
-#define RELAY_OP(symbol, name, attrs, least, most, outputs, pattern, infer, evaluate)              \
-    [OP_##symbol] = {                                                                              \
-        name, ATTRS_##attrs, least, most, outputs, PATTERN_##pattern, infer, evaluate              \
-    },
+#define RELAY_OP(symbol, name, attrs, least, most, outputs, pattern, infer, evaluate, layout, ...) \
+    [OP_##symbol] = { name,  ATTRS_##attrs, least,          most, outputs, PATTERN_##pattern,      \
+                      infer, evaluate,      LAYOUT_##layout },
 #include "relay_ir/ops.def"
 #undef RELAY_OP
 };

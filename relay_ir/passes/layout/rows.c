@@ -1,5 +1,5 @@
-/* rows.c - see rows.h. The table says what the C kernels of an operator can do (codegen_c/kernels):
- * one whose kernels know planes only has no row, and is fixed. */
+/* rows.c - see rows.h. The layout of an operator (ops.def) says what its C kernels can do
+ * (codegen_c/kernels): one whose kernels know channels first only is FIXED. */
 #include "relay_ir/passes/layout/rows.h"
 
 #include <string.h>
@@ -77,87 +77,44 @@ static bool resizes_planes(const struct node *node)
     return has_long_rows(node) && resize_step(node, node->inputs[0]->type.rank - 1) > 1;
 }
 
-/* n_images: 0 = the first input; ALL = every one. */
 enum { ALL = -1 };
 
+/* What ops.def's column `layout` does not tell. */
 static const struct row {
-    enum layout_kind kind;
-    int n_images;
-    bool mixes;                                  /* where there are no groups */
+    int n_images; /* 0: of element-wise operators all inputs, of others the first; ALL: every one */
+    bool mixes;   /* where there are no groups */
     bool (*has_kernel)(const struct node *node); /* NULL = always */
     bool (*planes)(const struct node *node);     /* goes nearly as fast channels first; NULL = no */
 } rows[OP_COUNT] = {
-    [OP_ARGMAX] = { .kind = LAYOUT_REDUCE },
-    [OP_ARGMIN] = { .kind = LAYOUT_REDUCE },
-    [OP_AVG_POOL1D] = { .kind = LAYOUT_SPATIAL },
-    [OP_AVG_POOL2D] = { .kind = LAYOUT_SPATIAL },
-    [OP_AVG_POOL3D] = { .kind = LAYOUT_SPATIAL },
-    [OP_BATCH_NORM] = { .kind = LAYOUT_FREE },
-    [OP_BIAS_ADD] = { .kind = LAYOUT_FREE },
-    [OP_BROADCAST_TO] = { .kind = LAYOUT_FREE },
-    [OP_CONCATENATE] = { .kind = LAYOUT_FREE, .n_images = ALL },
-    [OP_CONV1D] = { LAYOUT_SPATIAL, 1, true, is_conv_f32 },
-    [OP_CONV1D_TRANSPOSE] = { LAYOUT_SPATIAL, 1, false, is_packed_plain },
-    [OP_CONV2D] = { LAYOUT_SPATIAL, 1, true, is_conv_f32 },
-    [OP_CONV2D_TRANSPOSE] = { LAYOUT_SPATIAL, 1, false, is_packed_plain },
-    [OP_CONV3D] = { LAYOUT_SPATIAL, 1, true, is_conv_f32 },
-    [OP_CONV3D_TRANSPOSE] = { LAYOUT_SPATIAL, 1, false, is_packed_plain },
-    [OP_CUMPROD] = { .kind = LAYOUT_FREE },
-    [OP_CUMSUM] = { .kind = LAYOUT_FREE },
-    [OP_DEPTH_TO_SPACE] = { .kind = LAYOUT_SPATIAL, .planes = is_of_f32 },
-    [OP_EXPAND_DIMS] = { .kind = LAYOUT_VIEW },
-    [OP_GLOBAL_AVG_POOL] = { .kind = LAYOUT_SPATIAL, .planes = is_of_f32 },
-    [OP_GLOBAL_MAX_POOL] = { .kind = LAYOUT_SPATIAL, .planes = is_of_f32 },
-    [OP_GROUP_NORM] = { .kind = LAYOUT_SPATIAL, .planes = has_large_planes },
-    [OP_HARDMAX] = { .kind = LAYOUT_FREE },
-    [OP_INSTANCE_NORM] = { .kind = LAYOUT_SPATIAL, .planes = has_large_planes },
-    [OP_LOG_SOFTMAX] = { .kind = LAYOUT_FREE },
-    [OP_LP_NORMALIZE] = { .kind = LAYOUT_FREE },
-    [OP_LP_POOL1D] = { .kind = LAYOUT_SPATIAL },
-    [OP_LP_POOL2D] = { .kind = LAYOUT_SPATIAL },
-    [OP_LP_POOL3D] = { .kind = LAYOUT_SPATIAL },
-    [OP_LRN] = { .kind = LAYOUT_SPATIAL },
-    [OP_MAX] = { .kind = LAYOUT_REDUCE },
-    [OP_MAX_POOL1D] = { .kind = LAYOUT_SPATIAL, .planes = has_long_rows },
-    [OP_MAX_POOL2D] = { .kind = LAYOUT_SPATIAL, .planes = has_long_rows },
-    [OP_MAX_POOL3D] = { .kind = LAYOUT_SPATIAL },
-    [OP_MEAN] = { .kind = LAYOUT_REDUCE },
-    [OP_MIN] = { .kind = LAYOUT_REDUCE },
-    [OP_PAD] = { .kind = LAYOUT_FREE },
-    [OP_PROD] = { .kind = LAYOUT_REDUCE },
-    [OP_QNN_ADD] = { .kind = LAYOUT_FREE, .n_images = 2 },
-    [OP_QNN_AVG_POOL1D] = { .kind = LAYOUT_SPATIAL },
-    [OP_QNN_AVG_POOL2D] = { .kind = LAYOUT_SPATIAL },
-    [OP_QNN_AVG_POOL3D] = { .kind = LAYOUT_SPATIAL },
-    [OP_QNN_CONV1D] = { .kind = LAYOUT_SPATIAL, .mixes = true },
-    [OP_QNN_CONV2D] = { .kind = LAYOUT_SPATIAL, .mixes = true },
-    [OP_QNN_CONV3D] = { .kind = LAYOUT_SPATIAL, .mixes = true },
-    [OP_QNN_DEQUANTIZE] = { .kind = LAYOUT_FREE },
-    [OP_QNN_DIV] = { .kind = LAYOUT_FREE, .n_images = 2 },
-    [OP_QNN_LP_NORMALIZE] = { .kind = LAYOUT_FREE },
-    [OP_QNN_LRN] = { .kind = LAYOUT_SPATIAL },
-    [OP_QNN_LUT] = { .kind = LAYOUT_FREE },
-    [OP_QNN_MEAN] = { .kind = LAYOUT_REDUCE },
-    [OP_QNN_MUL] = { .kind = LAYOUT_FREE, .n_images = 2 },
-    [OP_QNN_PWL] = { .kind = LAYOUT_FREE },
-    [OP_QNN_QUANTIZE] = { .kind = LAYOUT_FREE },
-    [OP_QNN_REQUANTIZE] = { .kind = LAYOUT_FREE },
-    [OP_QNN_LOG_SOFTMAX] = { .kind = LAYOUT_FREE },
-    [OP_QNN_RESIZE] = { .kind = LAYOUT_SPATIAL },
-    [OP_QNN_SOFTMAX] = { .kind = LAYOUT_FREE },
-    [OP_QNN_SUBTRACT] = { .kind = LAYOUT_FREE, .n_images = 2 },
-    [OP_QNN_SUM] = { .kind = LAYOUT_REDUCE },
-    [OP_RESHAPE] = { .kind = LAYOUT_VIEW },
-    [OP_RESIZE] = { .kind = LAYOUT_SPATIAL, .planes = resizes_planes },
-    [OP_SOFTMAX] = { .kind = LAYOUT_FREE },
-    [OP_SPACE_TO_DEPTH] = { .kind = LAYOUT_SPATIAL, .planes = is_of_f32 },
-    [OP_SPLIT] = { .kind = LAYOUT_FREE },
-    [OP_SQUEEZE] = { .kind = LAYOUT_VIEW },
-    [OP_STRIDED_SLICE] = { .kind = LAYOUT_FREE },
-    [OP_SUM] = { .kind = LAYOUT_REDUCE },
-    [OP_TILE] = { .kind = LAYOUT_FREE },
-    [OP_TOPK] = { .kind = LAYOUT_FREE },
-    [OP_TRANSPOSE] = { .kind = LAYOUT_TRANSPOSE },
+    [OP_BIAS_ADD] = { .n_images = 1 },
+    [OP_CONCATENATE] = { .n_images = ALL },
+    [OP_CONV1D] = { .mixes = true, .has_kernel = is_conv_f32 },
+    [OP_CONV1D_TRANSPOSE] = { .has_kernel = is_packed_plain },
+    [OP_CONV2D] = { .mixes = true, .has_kernel = is_conv_f32 },
+    [OP_CONV2D_TRANSPOSE] = { .has_kernel = is_packed_plain },
+    [OP_CONV3D] = { .mixes = true, .has_kernel = is_conv_f32 },
+    [OP_CONV3D_TRANSPOSE] = { .has_kernel = is_packed_plain },
+    [OP_DEPTH_TO_SPACE] = { .planes = is_of_f32 },
+    [OP_GLOBAL_AVG_POOL] = { .planes = is_of_f32 },
+    [OP_GLOBAL_MAX_POOL] = { .planes = is_of_f32 },
+    [OP_GROUP_NORM] = { .planes = has_large_planes },
+    [OP_INSTANCE_NORM] = { .planes = has_large_planes },
+    [OP_MAX_POOL1D] = { .planes = has_long_rows },
+    [OP_MAX_POOL2D] = { .planes = has_long_rows },
+    [OP_QNN_ADD] = { .n_images = 2 },
+    [OP_QNN_CONV1D] = { .mixes = true },
+    [OP_QNN_CONV2D] = { .mixes = true },
+    [OP_QNN_CONV3D] = { .mixes = true },
+    [OP_QNN_DEQUANTIZE] = { .n_images = 1 },
+    [OP_QNN_DIV] = { .n_images = 2 },
+    [OP_QNN_LUT] = { .n_images = 1 },
+    [OP_QNN_MUL] = { .n_images = 2 },
+    [OP_QNN_PWL] = { .n_images = 1 },
+    [OP_QNN_QUANTIZE] = { .n_images = 1 },
+    [OP_QNN_REQUANTIZE] = { .n_images = 1 },
+    [OP_QNN_SUBTRACT] = { .n_images = 2 },
+    [OP_RESIZE] = { .planes = resizes_planes },
+    [OP_SPACE_TO_DEPTH] = { .planes = is_of_f32 },
 };
 
 static bool has_kernel(const struct node *node)
@@ -167,11 +124,10 @@ static bool has_kernel(const struct node *node)
     return !row->has_kernel || row->has_kernel(node);
 }
 
-/* Element-wise operators without a row read images only. */
 int layout_n_images(const struct node *node)
 {
-    const struct row *row = &rows[node->op];
-    const int n = row->kind == LAYOUT_FIXED ? ALL : row->n_images ? row->n_images : 1;
+    const bool all = op_row(node->op)->layout == LAYOUT_FIXED || op_is_elementwise(node->op);
+    const int n = rows[node->op].n_images ? rows[node->op].n_images : all ? ALL : 1;
 
     return n == ALL ? node->n_inputs : n;
 }
@@ -234,9 +190,9 @@ static enum layout_kind kind_of_spatial(const struct node *node)
 
 enum layout_kind layout_kind(const struct node *node)
 {
-    const enum layout_kind kind = rows[node->op].kind;
+    const enum layout_kind kind = op_row(node->op)->layout;
 
-    if (kind == LAYOUT_FREE || (kind == LAYOUT_FIXED && op_is_elementwise(node->op)))
+    if (kind == LAYOUT_FREE)
         return kind_of_free(node);
     if (kind == LAYOUT_SPATIAL)
         return kind_of_spatial(node);

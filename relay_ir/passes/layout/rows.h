@@ -4,15 +4,6 @@
 
 #include "relay_ir/passes/layout/order.h"
 
-enum layout_kind {
-    LAYOUT_FIXED,     /* reads and writes dims as they are */
-    LAYOUT_SPATIAL,   /* wants the channels last, and has an attribute that says so */
-    LAYOUT_FREE,      /* takes its dims in any order, the same for all that it reads and writes */
-    LAYOUT_REDUCE,    /* drops dims */
-    LAYOUT_TRANSPOSE, /* is done with, once what it reads lies as what it writes should */
-    LAYOUT_VIEW       /* reshape, squeeze, expand_dims */
-};
-
 /* Of this node, in its circumstances: an operator without a kernel for channels last is FIXED. */
 enum layout_kind layout_kind(const struct node *node);
 
