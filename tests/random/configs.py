@@ -37,15 +37,16 @@ OPTIONS = ["--ram {60}", "--ram {40}", "--pool a={50},fast --pool b=4M", "--pool
            "--offload dnnl --no-cost", "--offload sim_npu --no-cost"]
 
 
-def draw(seed, only=None):
-    """Configurations of a seed, by turns; only: a dict of members that are given."""
+def draw(seed, only=None, here=False):
+    """Configurations of a seed, by turns; only: a dict of members that are given; here: no emulators."""
     rng = np.random.default_rng([seed, 4711])
 
     def choice(weights):
         p = np.array(list(weights.values()), float)
         return list(weights)[int(rng.choice(len(p), p=p / p.sum()))]
 
-    machines = {name: row[0] for name, row in MACHINES.items() if not row[3] or row[3] in FLAGS}
+    machines = {name: row[0] for name, row in MACHINES.items()
+                if (not row[3] or row[3] in FLAGS) and not (here and row[2])}
     config = {"precision": choice(PRECISIONS), "target": choice(machines), "options": "", "compiler": ""}
     if rng.random() < 0.55:
         config["options"] = OPTIONS[int(rng.integers(len(OPTIONS)))]
@@ -63,7 +64,8 @@ def draw(seed, only=None):
         config["compiler"] = "sanitized"
     if not MACHINES[config["target"]][2] and not config["compiler"] and "--offload" not in config["options"] and rng.random() < 0.12:
         config["compiler"] = "clang"
-    if config["target"] == "generic" and not config["compiler"] and "--offload" not in config["options"] and rng.random() < 0.2:
+    if config["target"] == "generic" and not config["compiler"] and "--offload" not in config["options"] and rng.random() < 0.2 \
+            and not here:
         config["compiler"] = ["aarch64", "armv7", "rv64gc"][int(rng.integers(3))]  # the C for any processor, on another
     config.update(only or {})
     return config

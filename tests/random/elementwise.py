@@ -135,11 +135,29 @@ def chain(n):
             x = n.op(n.choice(["Add", "Mul", "Sub", "Max"]), [x, y] if n.chance(0.5) else [y, x])
 
 
+def whole(n, x):
+    """x as small whole numbers."""
+    y = n.op("Floor", [n.op("Mul", [x, n.const(np.float32(3 / max(n.mean_size(x), 0.1)))], keep=False)], keep=False)
+    return n.op("Cast", [y], to=TensorProto.INT32, keep=False)
+
+
+def compared(n, x):
+    """x with another; where numbers may be equal, those of which noise leaves them so: zeros, and whole ones."""
+    kind = n.choice(["Greater", "Less"] + (["GreaterOrEqual", "LessOrEqual"] if n.opset >= 16 else []))
+    operands = n.choice(["any", "zeros", "whole"], [3, 1, 1])
+    if operands == "zeros":
+        pair = [n.op("Relu", [x]), n.const(np.float32(0))]
+    elif operands == "whole":
+        pair = [whole(n, x), whole(n, partner(n, x)) if n.chance(0.6) else n.const(np.int32(n.between(-2, 2)))]
+    else:
+        pair = [x, partner(n, x)]
+    return n.op(kind, pair if n.chance(0.6) else pair[::-1])
+
+
 @piece(3)
 def masked(n):
     x = n.float_value()
-    kind = n.choice(["Greater", "Less"] + (["GreaterOrEqual", "LessOrEqual"] if n.opset >= 16 else []))
-    mask = n.op(kind, [x, partner(n, x)])
+    mask = compared(n, x)
     if n.chance(0.3):
         other = n.op("Less", [x, n.const(np.float32(n.rng.uniform(0, 1)))])
         mask = n.op(n.choice(["And", "Or", "Xor"]), [mask, other])

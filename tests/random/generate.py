@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""generate.py SEED FILE.onnx: the random network of a seed."""
+"""generate.py SEED ... FOLDER: the random network of each seed, as FOLDER/SEED.onnx."""
+import os
 import sys
 
 import elementwise  # noqa: F401, the pieces register themselves
@@ -20,7 +21,7 @@ def first_input(n):
         shape[0] = 1
         if n.chance(0.5):
             shape[1] = n.choice([1, 3, 8, 16])
-        shape[2:] = [n.choice([4, 8, 12, 16, 17, 5]) for _ in shape[2:]]
+        shape[2:] = [n.choice([4, 8, 12, 16, 17, 5, n.choice([6, 7, 9, 33])]) for _ in shape[2:]]
     elif n.chance(0.5):
         shape[0] = 1
     while np.prod(shape) > MOST_ELEMENTS // 2:
@@ -68,7 +69,12 @@ def generate(seed):
 
 
 if __name__ == "__main__":
-    network, made = generate(int(sys.argv[1]))
-    with open(sys.argv[2], "wb") as file:
-        file.write(made.SerializeToString())
-    print(f"opset {network.opset}, {len(made.graph.node)} nodes")
+    *chosen, folder = sys.argv[1:]
+    for number in chosen:
+        _, made = generate(int(number))
+        if made is None:
+            print(f"{number}: no network")
+            continue
+        with open(os.path.join(folder, f"{number}.onnx"), "wb") as file:
+            file.write(made.SerializeToString())
+        print(f"{number}: opset {made.opset_import[0].version}, {len(made.graph.node)} nodes")

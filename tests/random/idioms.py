@@ -5,7 +5,7 @@ from elementwise import reduce, unary
 from moves import part, piece, split, squeeze, unsqueeze
 from network import Reject
 from products import linear
-from spatial import batch_norm, conv, feature_map
+from spatial import activated, batch_norm, conv, feature_map
 
 
 def image(n):
@@ -56,6 +56,46 @@ def cross_stage(n):
         unit(n, joined, n.choice([8, 16, 32]), 1)
 
 
+def into(n, x, operand):
+    """x, changed by an operand of its shape, or of one number for each channel or place."""
+    kind = n.choice(["add", "add", "sub", "gate", "mask", "most"])
+    if kind == "add":
+        return add(n, x, operand)
+    if kind == "gate":
+        gate = n.op("Sigmoid", [operand])
+        return n.op("Mul", [x, gate] if n.chance(0.5) else [gate, x])
+    if kind == "mask":
+        other = n.const(np.float32(n.rng.standard_normal())) if n.chance(0.5) else operand
+        which = n.op("Greater", [operand, n.const(np.float32(0))], keep=False)
+        return n.op("Where", [which, x, other] if n.chance(0.5) else [which, other, x])
+    operands = [x, operand] if n.chance(0.5) else [operand, x]
+    return n.op("Sub" if kind == "sub" else "Max", operands)
+
+
+@piece(4)
+def operands_in_slots(n):
+    """Residuals, gates and masks that are parts of a concatenation, or of a split, while what reads them is not, or of
+    another."""
+    x = image(n)
+    c, axis = n.choice([1, 2, 3, 8, 16, 17]), 1
+    if n.chance(0.6):
+        slots = [unit(n, x, n.choice([c, c, 8, 3]), n.choice([1, 3])) for _ in range(n.choice([2, 2, 3]))]
+        joined = n.op("Concat", slots, axis=axis)
+    else:
+        joined = unit(n, x, 2 * c + n.choice([0, 1, 3]))
+        slots = split(n, joined, axis, [c, n.shape(joined)[1] - c])
+    results = []
+    for _ in range(n.choice([1, 2, 2])):
+        operand = n.choice(slots)
+        y = conv(n, n.choice([x, joined] + slots), n.shape(operand)[1], n.choice([1, 3]))
+        y = into(n, unary(n, y, "Relu") if n.chance(0.3) else y, operand)
+        if n.chance(0.3) and n.shape(operand)[1] > 1:
+            y = into(n, y, part(n, n.choice(slots), axis, 0, 1))
+        results.append(y)
+    if n.chance(0.5):
+        n.op("Concat", results + [n.choice(slots)], axis=axis)
+
+
 @piece(2)
 def dense_block(n):
     x = feature_map(n)
@@ -64,14 +104,14 @@ def dense_block(n):
         x = n.op("Concat", [x, y] if n.chance(0.7) else [y, x], axis=1)
 
 
-@piece(3)
+@piece(4)
 def separable(n):
     x = feature_map(n)
     y = x
     if n.chance(0.4):
         y = unary(n, conv(n, x, n.choice([8, 16, 17]), 1), "Relu")
-    y = conv(n, y, kernel=3, stride=n.choice([1, 1, 2]), depthwise=True)
-    y = n.op("Clip", [batch_norm(n, y), n.const(np.float32(0)), n.const(np.float32(6))])
+    y = conv(n, y, kernel=n.choice([3, 3, 5]), stride=n.choice([1, 1, 2]), depthwise=True)
+    y = activated(n, batch_norm(n, y) if n.chance(0.6) else y)
     y = conv(n, y, n.shape(x)[1] if n.chance(0.5) else None, 1)
     if n.shape(y) == n.shape(x):
         add(n, x, y)

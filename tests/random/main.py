@@ -5,6 +5,7 @@ import collections
 import json
 import multiprocessing
 import os
+import re
 import subprocess
 import sys
 import time
@@ -32,7 +33,8 @@ def work(task):
     except Exception as problem:  # pylint: disable=broad-except
         return seed, [({}, Verdict("skipped", f"{type(problem).__name__}: {str(problem)[:100]}"), None)]
     for turn in range(arguments.configs):
-        config = configs.draw(seed * 16 + turn, configs.parse(arguments.config) if arguments.config else None)
+        config = configs.draw(seed * 16 + turn, configs.parse(arguments.config) if arguments.config else None,
+                              arguments.here)
         try:
             verdict = judge(model, config, oracle)
         except Exception as problem:  # pylint: disable=broad-except
@@ -58,8 +60,8 @@ def write_case(path, model, config, verdict):
         file.write(f"{configs.text(config)}\n{verdict.kind}: {verdict.text}\n")
 
 
-def cases(folder):
-    """The networks that were wrong once: always."""
+def cases(folder, here):
+    """The networks that were wrong once: always. here: but for processors that are emulated."""
     wrong = count = 0
     for name in sorted(os.listdir(folder) if os.path.isdir(folder) else []):
         if not name.endswith(".onnx"):
@@ -73,7 +75,7 @@ def cases(folder):
                 continue
             config = dict(configs.draw(0), **configs.parse(line))
             needs = configs.MACHINES[config["target"]][3]
-            if needs and needs not in configs.FLAGS:
+            if needs and needs not in configs.FLAGS or here and configs.machine(config)[2]:
                 continue
             verdict = judge(onnx.load(path), config)
             count += 1
@@ -88,6 +90,7 @@ class Counts:
     def __init__(self):
         self.by = collections.defaultdict(collections.Counter)
         self.refused = collections.Counter()
+        self.operators = collections.Counter()  # that were refused
         self.unjudged = collections.Counter()
         self.groups = collections.defaultdict(list)
         self.all = collections.Counter()
@@ -99,6 +102,7 @@ class Counts:
                 self.by[part][verdict.kind] += 1
         if verdict.kind == "refused":
             self.refused[shorten(verdict.text)] += 1
+            self.operators[refused_operator(verdict.text)] += 1
         elif verdict.kind in ("not judged", "skipped"):
             self.unjudged[f"{verdict.kind}: {verdict.text[:60]}"] += 1
         elif verdict.bad:
@@ -109,16 +113,22 @@ class Counts:
         for part, kinds in [*self.by.items(), ("all", self.all)]:
             wrong = sum(kinds[k] for k in ("wrong", "crash", "warning", "run", "hang"))
             print(f"{part:28}{kinds['right']:8}{kinds['refused']:9}{kinds['not judged']:12}{kinds['skipped']:9}{wrong:7}")
-        for title, counter in (("refused", self.refused), ("not judged, and why", self.unjudged)):
+        for title, counter in (("refused", self.refused), ("refused operator", self.operators),
+                               ("not judged, and why", self.unjudged)):
             for text, count in counter.most_common(12):
                 print(f"{title}: {count:5} {text}")
         for (kind, text), seeds in sorted(self.groups.items(), key=lambda item: -len(item[1])):
             print(f"{kind}: {len(seeds):4} of [{text}], first seed {min(seeds)}")
 
 
+def refused_operator(text):
+    """The operator that an error names, else its code."""
+    named = re.search(r"'[^']*' \((\w+)\)", text) or re.search(r"error\[(R\d+)\]", text)
+    return named.group(1) if named else "-"
+
+
 def shorten(text):
     """An error without the names and numbers of one network."""
-    import re
     text = re.sub(r"'[^']*'", "'...'", text)
     return re.sub(r"\d{2,}", "N", text.replace("error[", "[", 1))[:110]
 
@@ -131,6 +141,8 @@ def arguments():
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--configs", type=int, default=2, help="configurations of each network")
     parser.add_argument("--config", default="", help="what all configurations have: 'precision=fp8 target=x86-64-v3'")
+    parser.add_argument("--here", action="store_true", help="no processors that are emulated")
+    parser.add_argument("--stop", action="store_true", help="at the first that fails")
     parser.add_argument("--keep", default=os.path.join(os.environ.get("BUILD", "build"), "random"), help="where what fails is written")
     parser.add_argument("--no-reduce", action="store_true")
     parser.add_argument("--reduce-seconds", type=float, default=60)
@@ -152,7 +164,9 @@ def seeds(options):
 def main():
     options = arguments()
     os.makedirs(options.keep, exist_ok=True)
-    wrong = cases(options.cases)
+    wrong = cases(options.cases, options.here)
+    if wrong and options.stop:
+        sys.exit(1)
     counts = Counts()
     begin = time.monotonic()
     todo = [(seed, options) for seed in seeds(options)]
@@ -168,6 +182,8 @@ def main():
                     print(f"\nFAILED seed {seed}: {configs.text(config)}\n    {verdict}\n    reduced to {verdict.path}: [{verdict.reduced}], "
                           f"{verdict.simple}\n    {verdict.small}", flush=True)
                     wrong += 1
+            if wrong and options.stop:
+                break
     counts.show()
     print(f"{sum(counts.all.values())} of {len(todo)} networks and {options.configs} configurations, {time.monotonic() - begin:.0f} s, {wrong} failed")
     sys.exit(wrong != 0)

@@ -86,8 +86,30 @@ def as_rank(n, x, rank):
     return x
 
 
-def part(n, x, axis, begin, end, step=1):
-    return n.op("Slice", [x, n.ints([begin]), n.ints([end]), n.ints([axis]), n.ints([step])])
+def part(n, x, axis, begin, end, step=1, keep=True):
+    return n.op("Slice", [x, n.ints([begin]), n.ints([end]), n.ints([axis]), n.ints([step])], keep=keep)
+
+
+def sliced_somehow(n, x, steps=(1, 1, 1, 2, 3), keep=True):
+    """Some of x along one dim or two: forwards, backwards, from either end, in steps."""
+    axes = [i for i, d in enumerate(n.shape(x)) if d > 1]
+    if not axes:
+        raise Reject("nothing to cut")
+    axes = sorted(int(a) for a in n.rng.choice(axes, min(len(axes), n.choice([1, 1, 2])), replace=False))
+    starts, ends, taken = [], [], []
+    for axis in axes:
+        d = n.shape(x)[axis]
+        begin = n.below(d)
+        end = n.between(begin + 1, d)
+        step = n.choice(steps)
+        if n.chance(0.15):
+            begin, end, step = end - 1, begin - 1 if begin else -d - 1, -step
+        elif n.chance(0.2):
+            begin -= d
+        elif end == d and n.chance(0.3):
+            end = 2**31 - 1
+        starts.append(begin), ends.append(end), taken.append(step)
+    return n.op("Slice", [x, n.ints(starts), n.ints(ends), n.ints(axes), n.ints(taken)], keep=keep)
 
 
 def resized(n, x, shape):
@@ -154,23 +176,26 @@ def merged_turned_split(n):
 
 @piece(4)
 def sliced(n):
-    x = n.pick(lambda a: a.ndim and a.size > 1)
-    axes = [i for i, d in enumerate(n.shape(x)) if d > 1]
-    axes = sorted(int(a) for a in n.rng.choice(axes, min(len(axes), n.choice([1, 1, 2])), replace=False))
-    starts, ends, steps = [], [], []
-    for axis in axes:
-        d = n.shape(x)[axis]
-        begin = n.below(d)
-        end = n.between(begin + 1, d)
-        step = n.choice([1, 1, 1, 2, 3])
-        if n.chance(0.15):
-            begin, end, step = end - 1, begin - 1 if begin else -d - 1, -step
-        elif n.chance(0.2):
-            begin -= d
-        elif end == d and n.chance(0.3):
-            end = 2**31 - 1
-        starts.append(begin), ends.append(end), steps.append(step)
-    n.op("Slice", [x, n.ints(starts), n.ints(ends), n.ints(axes), n.ints(steps)])
+    sliced_somehow(n, n.pick(lambda a: a.ndim and a.size > 1))
+
+
+@piece(3)
+def sliced_again(n):
+    """What a slice in steps leaves, in pieces that nobody reads but as they are or put together."""
+    x = n.pick(lambda a: a.ndim and max(a.shape) > 4)
+    axis = int(np.argmax(n.shape(x))) if n.chance(0.7) else n.below(n.values[x].ndim)
+    if n.chance(0.6):
+        y = part(n, x, axis, n.below(min(2, n.shape(x)[axis])), 2**31 - 1, n.choice([1, 2, 2, 3]), keep=False)
+    else:
+        y = sliced_somehow(n, x, (1, 2, 2, 3), keep=False)
+    axis = axis if n.shape(y)[axis] > 1 else int(np.argmax(n.shape(y)))
+    begin, parts = 0, []
+    for length in cut(n, n.shape(y)[axis]):
+        if n.chance(0.8):
+            parts.append(part(n, y, axis, begin, begin + length, n.choice([1, 1, 2]) if length > 2 else 1))
+        begin += length
+    if len(parts) > 1 and n.chance(0.4):
+        n.op("Concat", [parts[int(i)] for i in n.rng.permutation(len(parts))], axis=axis)
 
 
 def cut(n, d):
@@ -193,14 +218,18 @@ def parted(n):
     x = n.pick(lambda a: a.ndim and max(a.shape) > 1)
     axis = n.choice([i for i, d in enumerate(n.shape(x)) if d > 1])
     parts = split(n, x, axis, cut(n, n.shape(x)[axis]))
-    if n.chance(0.6):  # some of them again, in another order
-        order = [parts[int(i)] for i in n.rng.permutation(len(parts))]
+    kind = n.choice(["apart", "as they were", "in another order", "one of them changed"], [4, 2, 4, 4])
+    if kind == "apart":
+        return
+    if kind != "as they were":
+        parts = [parts[int(i)] for i in n.rng.permutation(len(parts))]
         if n.chance(0.3):
-            order.append(n.choice(order))
-        changed = n.choice(order)
-        if n.is_float(changed) and n.chance(0.7):
-            order[order.index(changed)] = n.op(n.choice(["Relu", "Sigmoid", "Tanh", "Abs"]), [changed])
-        n.op("Concat", order, axis=axis)
+            parts.append(n.choice(parts))
+    if kind == "one of them changed":
+        changed = n.choice(parts)
+        if n.is_float(changed):
+            parts[parts.index(changed)] = n.op(n.choice(["Relu", "Sigmoid", "Tanh", "Abs"]), [changed])
+    n.op("Concat", parts, axis=axis)
 
 
 @piece(5)
@@ -222,9 +251,29 @@ def joined(n):
     n.op("Concat", parts, axis=axis if n.chance(0.7) else axis - rank)
 
 
-@piece(3)
-def padded(n):
-    x = n.float_value(1, 2, 3, 4, 5)
+@piece(2)
+def joined_across(n):
+    """Concatenations of concatenations, along one axis or along two."""
+    x = n.float_value(2, 3, 4)
+    rank = n.values[x].ndim
+    inner, outer = n.below(rank), n.below(rank)
+    if n.chance(0.6):
+        inner, outer = (int(i) for i in n.rng.choice(rank, 2, replace=False))
+    others = [m for m in n.made if n.is_float(m) and n.values[m].ndim == rank]
+    rows = []
+    for _ in range(2):
+        parts = [resized(n, n.choice(others[-6:]), n.shape(x)) for _ in range(n.choice([1, 2, 2]))] + [x]
+        if n.chance(0.5):
+            parts.reverse()
+        rows.append(n.op("Concat", parts, axis=inner, keep=False))
+    fits = [i for i in range(rank) if i != outer and n.shape(rows[0])[i] != n.shape(rows[1])[i]]
+    if fits:
+        rows[1] = resized(n, rows[1], [d if i != outer else n.shape(rows[1])[i] for i, d in enumerate(n.shape(rows[0]))])
+    n.op("Concat", rows, axis=outer)
+
+
+def pad(n, x, keep=True):
+    """x with more or less at the ends of its dims: of a number, or what its edges say."""
     rank = n.values[x].ndim
     mode = n.choice(["constant", "constant", "reflect", "edge"] + (["wrap"] if n.opset >= 19 else []))
     pads = [0] * (2 * rank)
@@ -237,7 +286,25 @@ def padded(n):
     inputs = [x, n.ints(pads)]
     if mode == "constant" and n.chance(0.5):
         inputs.append(n.const(np.float32(n.rng.standard_normal())))
-    n.op("Pad", inputs, mode=mode)
+    return n.op("Pad", inputs, mode=mode, keep=keep)
+
+
+@piece(3)
+def padded(n):
+    pad(n, n.float_value(1, 2, 3, 4, 5))
+
+
+@piece(2)
+def shifted(n):
+    """As many more at one end as less at the other: torch's F.pad(x, (1, -1))."""
+    x = n.pick(lambda a: a.dtype == np.float32 and a.ndim and max(a.shape) > 1)
+    rank = n.values[x].ndim
+    pads = [0] * (2 * rank)
+    for axis in range(rank):
+        if n.shape(x)[axis] > 1 and n.chance(0.5):
+            by = n.between(1, min(3, n.shape(x)[axis] - 1)) * n.choice([1, -1])
+            pads[axis], pads[axis + rank] = by, -by
+    n.op("Pad", [x, n.ints(pads)], mode="constant")
 
 
 @piece(2)

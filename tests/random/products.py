@@ -5,6 +5,7 @@ from onnx import TensorProto
 from elementwise import partner
 from moves import as_rank, piece, reshape, split, squeeze, transpose, unsqueeze
 from network import Reject
+from spatial import any_conv
 
 
 def linear(n, x, out, bias=True):
@@ -15,7 +16,7 @@ def linear(n, x, out, bias=True):
 
 
 def width(n):
-    return n.choice([1, 2, 3, 8, 8, 16, 17, 24])
+    return n.choice([1, 2, 3, 8, 8, 16, 17, 24, n.choice([5, 40, 65, 100])])
 
 
 @piece(5)
@@ -55,6 +56,47 @@ def gemm(n):
         inputs.append(n.weights(n.choice([[out], [1, out], [rows, out], [rows, 1], [1], []])))
     attributes = {"alpha": 0.7, "beta": 1.3} if n.chance(0.2) else {}
     n.op("Gemm", inputs, transA=trans_a, transB=trans_b, **attributes)
+
+
+def flattened(n, x):
+    """One row for each image, as exporters write it."""
+    rows, rest = n.shape(x)[0], int(np.prod(n.shape(x)[1:]))
+    if n.chance(0.5):
+        return n.op("Flatten", [x], axis=1, keep=False)
+    return n.op("Reshape", [x, n.ints(n.choice([[rows, -1], [0, -1], [rows, rest], [-1, rest]]))], keep=False)
+
+
+@piece(3)
+def classifier(n):
+    """A feature map, flattened, and one dense layer or two that read it."""
+    maps = [m for m in n.made if n.is_float(m) and n.values[m].ndim in (3, 4, 5) and 1 < n.values[m].size <= 1500]
+    x = n.choice(maps[-4:] if n.chance(0.7) else maps)
+    if n.chance(0.5):
+        x = any_conv(n, x, keep=n.chance(0.3))
+    y = flattened(n, x)
+    if n.chance(0.4):
+        y = n.op(n.choice(["Relu", "Sigmoid", "Clip"]), [y], keep=False)
+    k = n.shape(y)[1]
+    for _ in range(n.choice([1, 1, 2])):
+        out = n.choice([1, 3, 8, 10, 17])
+        if n.chance(0.5):
+            trans = n.below(2)
+            bias = [n.weights([out], spread=0.3)] if n.chance(0.7) else []
+            n.op("Gemm", [y, n.weights([out, k] if trans else [k, out], k, y)] + bias, transB=trans)
+        else:
+            linear(n, y, out, n.chance(0.6))
+
+
+@piece(2)
+def rows_of_a_map(n):
+    """A value as so many rows of so many numbers for each image, times a matrix."""
+    x = n.pick(lambda a: a.dtype == np.float32 and a.ndim >= 2 and a[0].size > 1)
+    rows, rest = n.shape(x)[0], int(np.prod(n.shape(x)[1:]))
+    k = n.choice([d for d in range(1, rest + 1) if rest % d == 0 and d <= 400])
+    y = n.op("Reshape", [x, n.ints(n.choice([[rows, rest // k, k], [rows, -1, k], [0, -1, k]]))], keep=n.chance(0.3))
+    y = linear(n, y, width(n), n.chance(0.6))
+    if n.chance(0.3):
+        flattened(n, y)
 
 
 @piece(2)

@@ -118,10 +118,82 @@ def candidates(model):
             result.graph.initializer.append(numpy_helper.from_array(numpy_helper.to_array(node.attribute[0].t), node.output[0]))
             result.graph.node.remove(node)
         yield result
+    yield from narrower(model)
+
+
+def numbers_as(array, old, new):
+    return np.where(array == old, new, array).astype(array.dtype)
+
+
+def attributes_as(node, old, new, windows):
+    for attribute in node.attribute:
+        if attribute.name in ("group", "hidden_size", "num_groups", "size") and attribute.i == old:
+            attribute.i = new
+        if attribute.name == "kernel_shape" and windows:
+            attribute.ints[:] = [new if k == old else k for k in attribute.ints]
+
+
+def with_dim(model, old, new, windows):
+    """Every dim of inputs and weights that is `old` becomes `new`, and numbers that say dims; windows: of these, too.
+    None where the network does not hold together then."""
+    result = helper_copy(model)
+    graph = result.graph
+    changed = False
+    for i in graph.input:
+        for d in i.type.tensor_type.shape.dim:
+            changed = changed or d.dim_value == old
+            d.dim_value = new if d.dim_value == old else d.dim_value
+    shapes = {name for node in graph.node if node.op_type in ("Reshape", "Expand", "Split", "Resize", "ConstantOfShape")
+              for name in node.input[1:]}
+    of_windows = {node.input[1] for node in graph.node if node.op_type in ("Conv", "ConvTranspose")}
+    for k, tensor in enumerate(list(graph.initializer)):
+        array = numpy_helper.to_array(tensor)
+        if tensor.name in shapes and array.dtype == np.int64:
+            array = numbers_as(array, old, new)
+        elif array.dtype.kind != "i" or array.dtype == np.int8:
+            for axis, d in enumerate(array.shape):
+                if d == old and (windows or axis < 2 or tensor.name not in of_windows):
+                    array = array.take(range(new), axis=axis)
+        changed = changed or array.shape != tuple(tensor.dims)
+        graph.initializer[k].CopyFrom(numpy_helper.from_array(np.ascontiguousarray(array).reshape(array.shape), tensor.name))
+    for node in graph.node:
+        attributes_as(node, old, new, windows)
+    if not changed:
+        return None
+    names = [o.name for o in graph.output]
+    del graph.output[:], graph.value_info[:]
+    graph.output.extend(onnx.ValueInfoProto(name=name) for name in names)
+    try:
+        values = all_values(result, make_inputs(result, 0))
+    except Exception:  # pylint: disable=broad-except
+        return None
+    del graph.output[:]
+    graph.output.extend(info(name, values[name]) for name in names)
+    return result
+
+
+def narrower(model):
+    """The same network with one of its dims smaller wherever it occurs."""
+    dims = {d for t in model.graph.initializer for d in t.dims} | \
+        {d.dim_value for i in model.graph.input for d in i.type.tensor_type.shape.dim}
+    for old in sorted(dims, reverse=True):
+        for new in dict.fromkeys((1, 2, 3, old // 2, old - 1)):
+            for windows in (False, True):
+                if 0 < new < old:
+                    smaller = with_dim(model, old, new, windows)
+                    if smaller:
+                        yield smaller
+
+
+def numbers(model):
+    """How many numbers come in and are multiplied."""
+    graph = model.graph
+    return sum(int(np.prod(t.dims)) for t in graph.initializer) + \
+        sum(int(np.prod([d.dim_value for d in i.type.tensor_type.shape.dim])) for i in graph.input)
 
 
 def size(model):
-    return len(model.graph.node), len(model.graph.output), len(model.graph.input), model.ByteSize()
+    return len(model.graph.node), len(model.graph.output), len(model.graph.input), numbers(model), model.ByteSize()
 
 
 def reduce(model, config, verdict, seconds=SECONDS):
@@ -142,12 +214,12 @@ def reduce(model, config, verdict, seconds=SECONDS):
         progress = False
         try:
             for smaller in candidates(best):
+                if time.monotonic() >= end:
+                    break
                 key = smaller.SerializeToString(deterministic=True)
-                if key in tried or time.monotonic() >= end or not smaller.graph.node:
+                if key in tried or not smaller.graph.node or size(smaller) >= size(best):
                     continue
                 tried.add(key)
-                if size(smaller) >= size(best):
-                    continue
                 try:
                     onnx.checker.check_model(smaller)
                 except Exception:  # pylint: disable=broad-except

@@ -1,7 +1,7 @@
 """Pieces with windows: convolutions, pools, resizing, and the norms between them."""
 import numpy as np
 
-from moves import as_rank, piece
+from moves import as_rank, pad, part, piece, sliced_somehow
 from network import Reject
 
 
@@ -28,16 +28,28 @@ def windows(n, x, most=5):
     return attributes
 
 
+def same(places, reach, strides):
+    """Pads that make as many windows as steps fit, one more behind than in front where they are odd: TensorFlow's."""
+    total = [max((-(-d // s) - 1) * s + r - d, 0) for d, r, s in zip(places, reach, strides)]
+    return [t // 2 for t in total], [t - t // 2 for t in total]
+
+
 def pads(n, x, attributes, dilation=None):
     """Pads of a window that is not larger than what it slides over."""
-    kernel = attributes["kernel_shape"]
+    kernel, places = attributes["kernel_shape"], n.shape(x)[2:]
     reach = [(k - 1) * d + 1 for k, d in zip(kernel, dilation or [1] * len(kernel))]
-    if n.chance(0.15):
+    kind = n.choice(["auto", "same", "half", "any"], [3, 4, 8, 5])
+    if kind == "auto":
         attributes["auto_pad"] = n.choice(["SAME_UPPER", "SAME_LOWER", "VALID"])
         return attributes
-    begin = [r // 2 if n.chance(0.7) else n.below(r) for r in reach]
-    end = [b if n.chance(0.7) else n.below(r) for b, r in zip(begin, reach)]
-    for i, (d, r) in enumerate(zip(n.shape(x)[2:], reach)):
+    if kind == "same":
+        begin, end = same(places, reach, attributes.get("strides", [1] * len(kernel)))
+    elif kind == "half":
+        begin = end = [r // 2 for r in reach]
+    else:
+        begin, end = [n.below(r) for r in reach], [n.below(r) for r in reach]
+    begin, end = list(begin), list(end)
+    for i, (d, r) in enumerate(zip(places, reach)):
         if d + begin[i] + end[i] < r:
             begin[i], end[i] = r // 2, r - 1 - r // 2
     if any(begin + end):
@@ -46,7 +58,7 @@ def pads(n, x, attributes, dilation=None):
 
 
 def channels_out(n):
-    return n.choice([1, 2, 3, 8, 8, 16, 16, 17, 32])
+    return n.choice([1, 2, 3, 8, 8, 16, 16, 17, 32, n.choice([5, 33, 50, 64])])
 
 
 def conv(n, x, out=None, kernel=None, stride=1, depthwise=False):
@@ -60,37 +72,47 @@ def conv(n, x, out=None, kernel=None, stride=1, depthwise=False):
                 strides=[stride] * len(places), group=groups)
 
 
-@piece(10)
-def convolution(n):
-    x = feature_map(n)
+def any_conv(n, x, attributes=None, keep=True):
+    """Of any window, in groups or not."""
     c, places = n.shape(x)[1], n.shape(x)[2:]
-    attributes = windows(n, x)
-    kernel, dilation = attributes["kernel_shape"], None
-    if n.chance(0.15):
-        dilation = attributes["dilations"] = [n.choice([1, 2, 3]) for _ in places]
-    attributes = pads(n, x, attributes, dilation)
+    if attributes is None:
+        attributes = windows(n, x)
+        dilation = [n.choice([1, 2, 3]) for _ in places] if n.chance(0.15) else None
+        attributes = pads(n, x, dict(attributes, **({"dilations": dilation} if dilation else {})), dilation)
     kind = n.choice(["plain", "depthwise", "groups"], [6, 2, 1])
     if kind == "depthwise":
         groups, out = c, c * n.choice([1, 1, 1, 2])
     elif kind == "groups":
-        groups = n.choice([g for g in (1, 2, 4, 8, 17) if c % g == 0])
+        groups = n.choice([g for g in (1, 2, 3, 4, 8, 17) if c % g == 0])
         out = groups * n.choice([1, 2, 3, 8])
     else:
         groups, out = 1, channels_out(n)
-    shape = [out, c // groups] + kernel
+    shape = [out, c // groups] + attributes["kernel_shape"]
     w = n.weights(shape, int(np.prod(shape[1:])), x)
     inputs = [x, w] + ([n.weights([out], spread=0.5)] if n.chance(0.6) else [])
-    y = n.op("Conv", inputs, group=groups, **attributes)
+    return n.op("Conv", inputs, group=groups, keep=keep, **attributes)
+
+
+def activated(n, x):
+    """What most layers end with."""
+    kind = n.choice(["Relu", "Relu", "Relu6", "Clip", "LeakyRelu", "Sigmoid", "Tanh"])
+    if kind == "Relu6":
+        return n.op("Clip", [x, n.const(np.float32(0)), n.const(np.float32(6))])
+    if kind == "Clip":
+        return n.op("Clip", [x, n.const(np.float32(n.rng.uniform(-1, -0.1))), n.const(np.float32(n.rng.uniform(0.3, 1.5)))])
+    return n.op(kind, [x])
+
+
+@piece(10)
+def convolution(n):
+    y = any_conv(n, feature_map(n))
     if n.chance(0.3):
         y = batch_norm(n, y)
-    if n.chance(0.4):
-        from elementwise import unary
-        unary(n, y, n.choice(["Relu", "Relu", "LeakyRelu", "Sigmoid", "Tanh"]))
+    if n.chance(0.5):
+        activated(n, y)
 
 
-@piece(3)
-def transposed_convolution(n):
-    x = feature_map(n)
+def any_transposed_conv(n, x, keep=True):
     c, places = n.shape(x)[1], n.shape(x)[2:]
     attributes = windows(n, x, 3)
     kernel = attributes["kernel_shape"]
@@ -104,7 +126,80 @@ def transposed_convolution(n):
         attributes["dilations"] = [2] * len(places)
     w = n.weights([c, each] + kernel, c // groups * max(1, int(np.prod(kernel)) // 4), x)
     bias = [n.weights([each * groups], spread=0.5)] if n.chance(0.6) else []
-    n.op("ConvTranspose", [x, w] + bias, group=groups, **attributes)
+    return n.op("ConvTranspose", [x, w] + bias, group=groups, keep=keep, **attributes)
+
+
+@piece(3)
+def transposed_convolution(n):
+    any_transposed_conv(n, feature_map(n))
+
+
+def per_channel(n, x, keep=True):
+    """x times, by, and, without a number, or one for each channel."""
+    kind = n.choice(["Mul", "Mul", "Div", "Add", "Sub"])
+    rank, c = n.values[x].ndim, n.shape(x)[1]
+    shape = n.choice([[c] + [1] * (rank - 2), [1, c] + [1] * (rank - 2), [1] * rank, []], [4, 4, 1, 1])
+    numbers = n.rng.uniform(0.6, 1.7, shape) * n.rng.choice([1, 1, 1, -1], shape) if kind in ("Mul", "Div") else \
+        n.rng.standard_normal(shape) * 0.4 * max(n.mean_size(x), 0.05)
+    operands = [x, n.const(np.asarray(numbers, np.float32))]
+    if kind in ("Mul", "Add") and n.chance(0.3):
+        operands.reverse()
+    return n.op(kind, operands, keep=keep)
+
+
+@piece(5)
+def scaled_layer(n):
+    """What norms and quantisation leave around a layer: factors and shifts of its channels, on either side."""
+    dense = n.chance(0.2)
+    x = as_rank(n, n.float_value(), 2) if dense else feature_map(n)
+    for _ in range(n.choice([0, 1, 1, 2])):
+        x = per_channel(n, x, keep=n.chance(0.15))
+    if dense:
+        k, out = n.shape(x)[1], channels_out(n)
+        y = n.op("Gemm", [x, n.weights([out, k], k, x)], transB=1, keep=False) if n.chance(0.5) else \
+            n.op("MatMul", [x, n.weights([k, out], k, x)], keep=False)
+    else:
+        y = any_transposed_conv(n, x, keep=False) if n.chance(0.3) else any_conv(n, x, keep=False)
+    if not dense and n.chance(0.3):
+        y = n.op(n.choice(["MaxPool", "AveragePool"]), [y], keep=False, **pads(n, y, windows(n, y, 3)))
+    if n.chance(0.4):
+        y = n.op(n.choice(["Relu", "LeakyRelu", "Clip"]), [y], keep=False)
+    for _ in range(n.choice([0, 1, 1, 2])):
+        y = per_channel(n, y)
+    if y not in n.made:
+        n.op("Abs", [y])
+
+
+@piece(3)
+def cut_window(n):
+    """A convolution that is padded generously, at both ends, and cut behind: causal ones; or cut in front."""
+    x = feature_map(n)
+    places = range(2, n.values[x].ndim)
+    attributes = windows(n, x)
+    attributes["kernel_shape"] = [max(k, n.choice([1, 3])) for k in attributes["kernel_shape"]]
+    dilation = [n.choice([1, 1, 2]) for _ in places]
+    reach = [(k - 1) * d for k, d in zip(attributes["kernel_shape"], dilation)]
+    attributes.update(dilations=dilation, pads=[n.between(r // 2, r) for r in reach] * 2)
+    if n.chance(0.3):
+        x = sliced_somehow(n, x, (1, 1, 2), keep=n.chance(0.3))
+    y = any_conv(n, x, attributes, keep=n.chance(0.1))
+    for axis in places:
+        d = n.shape(y)[axis]
+        if d > 1 and n.chance(0.7):
+            begin = n.choice([0, 1, 1, 2]) % d
+            y = part(n, y, axis, begin, n.choice([d, n.between(begin + 1, d), 2**31 - 1]))
+    if y not in n.made:
+        n.op("Relu", [y])
+
+
+@piece(2)
+def padded_map(n):
+    """Padding of any kind between a layer and a window."""
+    y = pad(n, any_conv(n, feature_map(n)), keep=n.chance(0.5))
+    if n.chance(0.5):
+        any_conv(n, y)
+    else:
+        n.op(n.choice(["MaxPool", "AveragePool"]), [y], **pads(n, y, windows(n, y)))
 
 
 @piece(5)
