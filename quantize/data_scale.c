@@ -4,10 +4,17 @@
  *          parts of a concatenation that of the whole: codes can then be moved as they are */
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 #include "base/str.h"
 #include "quantize/steps.h"
 #include "relay_ir/region.h"
+
+/* With 0, which every range has, or with numbers of x; another may lie far outside of x's range. */
+static bool pads_with_known(const struct node *node)
+{
+    return node->attrs.pad.value == 0 || strcmp(node->attrs.pad.mode, "constant") != 0;
+}
 
 bool keeps_numbers(const struct node *node)
 {
@@ -29,11 +36,11 @@ bool keeps_numbers(const struct node *node)
     case OP_MAX_POOL2D:
     case OP_MAX_POOL3D:
     case OP_MAX_POOL_INDICES:
-    case OP_GLOBAL_MAX_POOL:
-    case OP_RESIZE: return true;
+    case OP_GLOBAL_MAX_POOL: return true;
+    case OP_RESIZE: return node->attrs.resize.extrapolation_value == 0;
     case OP_RELU: /* behind what interpolates: nothing finer is known, and integers have none */
     case OP_CLIP: return node->inputs[0]->def && node->inputs[0]->def->op == OP_RESIZE;
-    case OP_PAD: return node->n_inputs < 2 || !node->inputs[1];
+    case OP_PAD: return pads_with_known(node);
     default: return op_row(node->op)->pattern == PATTERN_VIEW;
     }
 }

@@ -216,3 +216,30 @@ def quantised_operators(n):
         again = n.op("QuantizeLinear", [n.op("DequantizeLinear", [result] + y)] + y)
         result = n.op(n.choice(["QLinearAdd", "QLinearMul"]), [result] + y + [again] + y + y, domain="com.microsoft")
     n.op("DequantizeLinear", [result] + y)
+
+
+@piece(2)
+def quantised_functions(n):
+    """What ONNX Runtime's quantiser writes of pools, concatenations and functions."""
+    x, kind = n.float_value(2, 4), n.choice([np.uint8, np.int8])
+    rank = n.values[x].ndim
+    what = n.choice(["LeakyRelu", "Sigmoid", "Softmax", "Concat"] + (["AveragePool", "GlobalAveragePool"] if rank == 4 else []))
+    own = [n.const(number) for number in scale_of(n, n.values[x], kind)]
+    given = [n.op("QuantizeLinear", [x] + own)] + own
+    if what in ("Sigmoid", "Softmax"):
+        y = [n.const(np.float32(1 / 255)), n.const(kind(0 if kind == np.uint8 else -128))]
+    elif what == "Concat":
+        other = partner(n, x)
+        if n.values[other].ndim != rank:
+            raise Reject("rank")
+        apart = [n.const(number) for number in scale_of(n, n.values[other], kind)]
+        y = [n.const(number) for number in scale_of(n, n.values[x] * np.float32(1.3), kind)]
+        given = y + given + [n.op("QuantizeLinear", [other] + apart)] + apart
+    else:
+        y = own if n.chance(0.5) else [n.const(number) for number in scale_of(n, n.values[x] * np.float32(0.9), kind)]
+    attributes = {"Softmax": {"axis": n.choice([-1, rank - 1]), "opset": n.opset}, "Concat": {"axis": n.below(rank)},
+                  "LeakyRelu": {"alpha": 0.2},
+                  "AveragePool": {"kernel_shape": [2, 3], "strides": [n.between(1, 2)] * 2, "pads": [0, 1, 1, 1],
+                                  "count_include_pad": n.below(2)}}.get(what, {})
+    result = n.op("QLinear" + what, given if what == "Concat" else given + y, domain="com.microsoft", **attributes)
+    n.op("DequantizeLinear", [result] + y)

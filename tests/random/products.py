@@ -256,14 +256,26 @@ def fake_quantised(n):
         quantised(n, n.op(n.choice(["Add", "Mul"]), [y, z]))
 
 
-@piece(1)
+@piece(2)
 def integer_product(n):
-    x = n.float_value(2, 3)
-    k, out = n.shape(x)[-1], width(n)
+    """As dynamic quantisation writes a product or a convolution: codes, whole sums, their scale."""
+    x = n.float_value(2, 3, 4)
     codes, scale, zero = n.op("DynamicQuantizeLinear", [x], outputs=3, keep=False)
-    y = n.op("MatMulInteger", [codes, n.const(n.rng.integers(-100, 100, [k, out]).astype(np.int8)), zero], keep=False)
-    y = n.op("Mul", [n.op("Cast", [y], to=TensorProto.FLOAT, keep=False), scale], keep=False)
-    n.op("Mul", [y, n.const(np.float32(0.02))])
+    if n.values[x].ndim == 4 and n.chance(0.7):
+        c, out, k = n.shape(x)[1], n.choice([1, 3, 8, 16]), n.choice([1, 3])
+        w = n.rng.integers(-100, 100, [out, c, k, k]).astype(np.int8)
+        y = n.op("ConvInteger", [codes, n.const(w), zero], pads=[k // 2] * 4, keep=False)
+        size = 100 * (c * k * k) ** 0.5
+    else:
+        k, out = n.shape(x)[-1], width(n)
+        y = n.op("MatMulInteger", [codes, n.const(n.rng.integers(-100, 100, [k, out]).astype(np.int8)), zero], keep=False)
+        size = 100 * k ** 0.5
+    factor = n.const(np.float32(2 / size / max(n.mean_size(x), 0.05)))
+    if n.chance(0.5):
+        n.op("Mul", [n.op("Cast", [y], to=TensorProto.FLOAT, keep=False), n.op("Mul", [scale, factor], keep=False)])
+    else:
+        y = n.op("Mul", [n.op("Cast", [y], to=TensorProto.FLOAT, keep=False), scale], keep=False)
+        n.op("Mul", [y, factor])
 
 
 __all__ = ["linear", "unsqueeze"]

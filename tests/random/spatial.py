@@ -95,7 +95,7 @@ def any_conv(n, x, attributes=None, keep=True):
 
 def activated(n, x):
     """What most layers end with."""
-    kind = n.choice(["Relu", "Relu", "Relu6", "Clip", "LeakyRelu", "Sigmoid", "Tanh"])
+    kind = n.choice(["Relu", "Relu", "Relu6", "Clip", "LeakyRelu", "Sigmoid", "Tanh"] + (["HardSwish"] if n.opset >= 14 else []))
     if kind == "Relu6":
         return n.op("Clip", [x, n.const(np.float32(0)), n.const(np.float32(6))])
     if kind == "Clip":
