@@ -10,7 +10,7 @@ MUTANTS = [
      "if (axes->at[i] < last)", "if (axes->at[i] < last && i > 1)"),
     ("merge_slices: the outer begin is not scaled", "pass", "relay_ir/passes/simplify/rules/identity.c",
      "inner->attrs.slice.strides.at[i] * root->attrs.slice.begin.at[i];", "root->attrs.slice.begin.at[i];"),
-    ("drop_pad: looks at one end only", "pass", "relay_ir/passes/simplify/rules/identity.c",
+    ("drop_pad: the same shape is enough", "pass", "relay_ir/passes/simplify/rules/identity.c",
      "return all_are(&root->attrs.pad.pad_before, 0) && all_are(&root->attrs.pad.pad_after, 0)",
      "return same_shape(root) && root->attrs.pad.pad_before.n > 0"),
     ("flatten_concatenate: any axis", "pass", "relay_ir/passes/simplify/rules/identity.c",

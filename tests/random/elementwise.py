@@ -2,7 +2,7 @@
 import numpy as np
 from onnx import TensorProto
 
-from moves import as_rank, part, piece, reshape, transpose, unsqueeze
+from moves import as_rank, part, piece, reshape, squeeze, transpose, unsqueeze
 from network import Reject
 
 UNARY = ("Relu Relu Sigmoid Sigmoid Tanh Tanh LeakyRelu Elu Selu HardSigmoid Softplus Softsign Abs Neg Exp Sqrt Erf Sin Cos "
@@ -70,8 +70,8 @@ def broadcastable(n, x):
 def partner(n, x):
     """Another value that goes with x: as it is, turned, viewed, reduced, cut, or a constant."""
     s = n.shape(x)
-    kind = n.choice(["same", "constant", "broadcast", "turned", "reshaped", "cut", "reduced", "self"],
-                    [6, 3, 2, 3, 2, 2, 2, 1])
+    kind = n.choice(["same", "constant", "broadcast", "fewer dims", "turned", "reshaped", "cut", "reduced", "self"],
+                    [6, 3, 2, 1, 3, 2, 2, 2, 1])
     floats = [m for m in n.made if n.is_float(m) and m != x]
     if kind == "same":
         return n.choice([m for m in floats if n.shape(m) == s])
@@ -79,6 +79,9 @@ def partner(n, x):
         def goes(t):
             return t != s and len(t) <= len(s) and all(a in (1, b) for a, b in zip(t[::-1], s[::-1]))
         return n.choice([m for m in floats if goes(n.shape(m))])
+    if kind == "fewer dims":  # without those of 1 in front, which broadcasting adds again
+        other = n.choice([m for m in floats if n.shape(m) == s and len(s) > 1 and s[0] == 1])
+        return squeeze(n, other, list(range(next((i for i, d in enumerate(s) if d > 1), len(s) - 1))))
     if kind == "turned":
         other = n.choice([m for m in floats + [x] if sorted(n.shape(m)) == sorted(s) and len(s) >= 2])
         perms = [p for p in (tuple(int(i) for i in n.rng.permutation(len(s))) for _ in range(30))
@@ -144,7 +147,7 @@ def whole(n, x):
 def compared(n, x):
     """x with another; where numbers may be equal, those of which noise leaves them so: zeros, and whole ones."""
     kind = n.choice(["Greater", "Less"] + (["GreaterOrEqual", "LessOrEqual"] if n.opset >= 16 else []))
-    operands = n.choice(["any", "zeros", "whole"], [3, 1, 1])
+    operands = n.choice(["any", "zeros", "whole"])
     if operands == "zeros":
         pair = [n.op("Relu", [x]), n.const(np.float32(0))]
     elif operands == "whole":
@@ -154,7 +157,7 @@ def compared(n, x):
     return n.op(kind, pair if n.chance(0.6) else pair[::-1])
 
 
-@piece(3)
+@piece(4)
 def masked(n):
     x = n.float_value()
     mask = compared(n, x)

@@ -123,7 +123,8 @@ class Counts:
 
 def refused_operator(text):
     """The operator that an error names, else its code."""
-    named = re.search(r"'[^']*' \((\w+)\)", text) or re.search(r"error\[(R\d+)\]", text)
+    named = re.search(r"'[^']*' \((\w+)\)", text) or re.search(r"error\[R\d+\]: ([\w.]+)(?:: | of \w+ )", text) or \
+        re.search(r"error\[(R\d+)\]", text)
     return named.group(1) if named else "-"
 
 
