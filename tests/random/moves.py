@@ -129,7 +129,9 @@ def resized(n, x, shape):
 # --- pieces -------------------------------------------------------------------------------------------
 @piece(6)
 def turned(n):
-    transpose(n, n.pick(lambda a: a.ndim >= 2))
+    y = transpose(n, n.pick(lambda a: a.ndim >= 2))
+    if n.chance(0.25):
+        transpose(n, y)
 
 
 @piece(4)
@@ -251,7 +253,7 @@ def joined(n):
     n.op("Concat", parts, axis=axis if n.chance(0.7) else axis - rank)
 
 
-@piece(2)
+@piece(3)
 def joined_across(n):
     """Concatenations of concatenations, along one axis or along two."""
     x = n.float_value(2, 3, 4)

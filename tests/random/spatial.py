@@ -79,7 +79,7 @@ def any_conv(n, x, attributes=None, keep=True):
         attributes = windows(n, x)
         dilation = [n.choice([1, 2, 3]) for _ in places] if n.chance(0.15) else None
         attributes = pads(n, x, dict(attributes, **({"dilations": dilation} if dilation else {})), dilation)
-    kind = n.choice(["plain", "depthwise", "groups"], [6, 2, 1])
+    kind = n.choice(["plain", "depthwise", "groups"], [6, 3, 2])
     if kind == "depthwise":
         groups, out = c, c * n.choice([1, 1, 1, 2])
     elif kind == "groups":
