@@ -10,10 +10,51 @@
 #include "quantize/steps.h"
 #include "relay_ir/region.h"
 
-/* With 0, which every range has, or with numbers of x; another may lie far outside of x's range. */
-static bool pads_with_known(const struct node *node)
+/* Whether every window has a number of the feature map, and not padding alone. */
+static bool is_narrower(const struct pad_attrs *pad, const struct ints *window)
 {
-    return node->attrs.pad.value == 0 || strcmp(node->attrs.pad.mode, "constant") != 0;
+    const int spatial = pad->pad_before.n - window->n;
+
+    for (int i = 0; i < pad->pad_before.n; i++) {
+        const int64_t limit = i < spatial ? 1 : window->at[i - spatial];
+
+        if (pad->pad_before.at[i] >= limit || pad->pad_after.at[i] >= limit)
+            return false;
+    }
+    return true;
+}
+
+/* Whether nobody but max pools reads the padded value, maybe rounded: padding below the range of x
+ * saturates, and is still not the greatest. */
+static bool only_the_greatest_counts(const struct pad_attrs *pad, const struct value *value)
+{
+    for (const struct use *use = value->uses; use; use = use->next)
+        switch (use->node->op) {
+        case OP_CAST:
+        case OP_QNN_DEQUANTIZE:
+        case OP_QNN_QUANTIZE:
+            if (!only_the_greatest_counts(pad, use->node->outputs[0]))
+                return false;
+            break;
+        case OP_MAX_POOL1D:
+        case OP_MAX_POOL2D:
+        case OP_MAX_POOL3D:
+            if (!is_narrower(pad, &use->node->attrs.pool.pool_size))
+                return false;
+            break;
+        default: return false;
+        }
+    return value->uses != NULL;
+}
+
+/* With 0, which every range has, or with numbers of x; another may lie far outside of x's range. */
+static bool pads_within_range(const struct node *node)
+{
+    const struct pad_attrs *pad = &node->attrs.pad;
+    const bool constant = !*pad->mode || strcmp(pad->mode, "constant") == 0;
+
+    return !constant || pad->value == 0 ||
+           (pad->value < 0 && only_the_greatest_counts(pad, node->outputs[0]));
 }
 
 bool keeps_numbers(const struct node *node)
@@ -40,7 +81,7 @@ bool keeps_numbers(const struct node *node)
     case OP_RESIZE: return node->attrs.resize.extrapolation_value == 0;
     case OP_RELU: /* behind what interpolates: nothing finer is known, and integers have none */
     case OP_CLIP: return node->inputs[0]->def && node->inputs[0]->def->op == OP_RESIZE;
-    case OP_PAD: return pads_with_known(node);
+    case OP_PAD: return pads_within_range(node);
     default: return op_row(node->op)->pattern == PATTERN_VIEW;
     }
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "quantize/quantize.h"
+#include "quantize/steps.h"
 #include "tests/support/expect.h"
 #include "tests/support/graph.h"
 
@@ -374,6 +375,35 @@ START_TEST(moved_numbers_keep_their_scale)
 }
 END_TEST
 
+#define PADDED(value, pool)                                                                        \
+    X W "  %c = nn.conv2d(%x, @w) " CONV "\n"                                                      \
+        "  %p = nn.pad(%c) {pad_before=[0,0,0,0], pad_after=[0,0,1,1], value=" value "}\n"         \
+        "  %y = " pool "(%p) " POOL "\n}\n"
+
+/* What lies below the range may saturate where the greatest is wanted; elsewhere it may not. */
+static const struct {
+    const char *text;
+    bool keeps;
+} paddings[] = {
+    { PADDED("-3e38", "nn.max_pool2d"), true },
+    { PADDED("0", "nn.avg_pool2d"), true },
+    { PADDED("-3e38", "nn.avg_pool2d"), false },
+    { PADDED("50", "nn.max_pool2d"), false },
+};
+
+START_TEST(a_pad_has_a_scale_of_its_own_where_its_number_counts)
+{
+    struct ctx *ctx = ctx_new(NULL);
+    struct module *module = graph_parse(ctx, paddings[_i].text, SEED);
+    const struct node *conv = module->main->first, *pad = conv->next;
+
+    ck_assert_ptr_eq(data_scale_source(pad->outputs[0]),
+                     paddings[_i].keeps ? conv->outputs[0] : pad->outputs[0]);
+    module_free(module);
+    ctx_free(ctx);
+}
+END_TEST
+
 /* What a caller gets as a state can be given in again as it is, whichever of both was measured to
  * be greater. */
 START_TEST(a_state_has_one_scale_at_both_ends)
@@ -553,6 +583,8 @@ int main(void)
     tcase_add_test(tcase, fp8_scales_are_threshold_by_greatest);
     tcase_add_test(tcase, integer_scales_cover_the_range_and_zero);
     tcase_add_test(tcase, moved_numbers_keep_their_scale);
+    tcase_add_loop_test(tcase, a_pad_has_a_scale_of_its_own_where_its_number_counts, 0,
+                        N_ROWS(paddings));
     tcase_add_loop_test(tcase, a_state_has_one_scale_at_both_ends, 0, 2);
     tcase_add_test(tcase, what_is_kept_stays_f32);
     tcase_add_test(tcase, first_last_and_worst_are_kept);
