@@ -175,8 +175,8 @@ static bool *find_arguments(struct codegen *codegen)
         const struct region *region = &codegen->regions[r];
 
         for (int i = 0; i < region->call->n_inputs; i++)
-            if (!(region->in_place && region->over == i) && /* is the result as well */
-                !(region->absent && region->absent[i]))
+            if (!(region->place.in_place && region->place.over == i) && /* is the result as well */
+                !(region->place.absent && region->place.absent[i]))
                 used[codegen->plan.root[region->call->inputs[i]->id]->id] = true;
         for (int i = 0; i < region->call->n_outputs; i++)
             used[region->call->outputs[i]->id] = true;
@@ -259,10 +259,10 @@ static void drop_regions(struct codegen *codegen)
 
     for (int r = 0; r < codegen->n_regions; r++) {
         const struct region *region = &codegen->regions[r];
-        bool is_there = region->absent == NULL;
+        bool is_there = region->place.absent == NULL;
 
         for (int i = 0; i < region->call->n_inputs && !is_there; i++)
-            is_there = !region->absent[i];
+            is_there = !region->place.absent[i];
         if (!is_there && region->anchor->n_inputs == region->call->n_inputs)
             continue;
         codegen->regions[n] = codegen->regions[r];
@@ -325,11 +325,11 @@ static bool write_leads(struct codegen *codegen)
     for (int i = 0; i < codegen->n_regions && ok; i++) {
         struct region *region = &codegen->regions[i];
 
-        if (!region->leads)
+        if (!region->place.leads)
             continue;
         if (codegen->emitted[i].same_as) {
             region = &codegen->regions[codegen->emitted[i].same_as->index];
-            region->leads = true;
+            region->place.leads = true;
         }
         ok = write_region(codegen, region);
     }

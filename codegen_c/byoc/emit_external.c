@@ -141,7 +141,7 @@ static void add_numbers(struct codegen *codegen, struct str *out, const struct e
     str_printf(out, "%zu bytes of weights, ", emitted->weight_bytes);
     if (external->stream)
         str_printf(out, "%zu of stream, ", type_bytes(&external->stream->type));
-    str_printf(out, "%zu of scratch", external->region->scratch_bytes);
+    str_printf(out, "%zu of scratch", external->region->config.scratch_bytes);
 }
 
 void external_estimate(struct codegen *codegen, const struct external *external, double *here,

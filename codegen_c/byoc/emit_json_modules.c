@@ -94,7 +94,7 @@ static void add_external(struct codegen *codegen, const struct external *externa
         cJSON_AddItemToArray(list, text_json(c->weight->c_name));
     add_scratch_map(codegen, external, json);
     cJSON_AddBoolToObject(json, "scratch_optimal", external->inner_bytes == external->inner_bound);
-    cJSON_AddNumberToObject(json, "scratch_without_sharing", (double)region->scratch_naive);
+    cJSON_AddNumberToObject(json, "scratch_without_sharing", (double)region->config.scratch_naive);
     if (external->stream)
         cJSON_AddStringToObject(json, "stream", external->stream->c_name);
     if (external->module->target->format == FORMAT_JSON)
@@ -117,7 +117,7 @@ static cJSON *region_json(struct codegen *codegen, const struct region *region)
         add_external(codegen, region->external, json);
     cJSON_AddNumberToObject(json, "macs", (double)emitted->macs);
     cJSON_AddNumberToObject(json, "weight_bytes", (double)emitted->weight_bytes);
-    cJSON_AddNumberToObject(json, "scratch_bytes", (double)region->scratch_bytes);
+    cJSON_AddNumberToObject(json, "scratch_bytes", (double)region->config.scratch_bytes);
     cJSON_AddNumberToObject(json, "arena_bytes_in_use",
                             (double)bytes_in_use(&codegen->plan, region->index));
     return json;

@@ -215,12 +215,12 @@ static void drop_untouched(struct external *external, size_t bytes)
         if (external->blocks[i].offset < bytes)
             external->blocks[n++] = external->blocks[i];
         else
-            external->region->scratch_naive -= plan_round(external->blocks[i].bytes);
+            external->region->config.scratch_naive -= plan_round(external->blocks[i].bytes);
     }
     external->n_blocks = n;
     external->inner_bytes = bytes;
     external->inner_bound = bytes < external->inner_bound ? bytes : external->inner_bound;
-    external->region->scratch_bytes = bytes;
+    external->region->config.scratch_bytes = bytes;
 }
 
 static bool assemble(struct codegen *codegen, struct external *external)
@@ -253,8 +253,8 @@ static bool assemble(struct codegen *codegen, struct external *external)
     if (lowering->value_bytes < external->inner_bytes)
         drop_untouched(external, lowering->value_bytes ? plan_round(lowering->value_bytes) : 0);
     if (lowering->scratch_bytes) {
-        external->region->scratch_bytes = external->inner_bytes + lowering->scratch_bytes;
-        external->region->scratch_naive += lowering->scratch_bytes;
+        external->region->config.scratch_bytes = external->inner_bytes + lowering->scratch_bytes;
+        external->region->config.scratch_naive += lowering->scratch_bytes;
     }
     return true;
 }

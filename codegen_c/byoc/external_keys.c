@@ -293,8 +293,8 @@ void external_region_keys(struct codegen *codegen, struct external *external, st
     keys_offer(keys, "outputs", names_in_order(arena, fn->ret->n_inputs, region->results));
     keys_offer(keys, "n_inputs", arena_printf(arena, "%d", fn->n_params));
     keys_offer(keys, "n_outputs", arena_printf(arena, "%d", fn->ret->n_inputs));
-    keys_offer(keys, "scratch", region->scratch_bytes ? "scratch" : "(void *)0");
-    keys_offer(keys, "scratch_bytes", arena_printf(arena, "%zu", region->scratch_bytes));
+    keys_offer(keys, "scratch", region->config.scratch_bytes ? "scratch" : "(void *)0");
+    keys_offer(keys, "scratch_bytes", arena_printf(arena, "%zu", region->config.scratch_bytes));
     keys_offer(keys, "origin", origin_comment(arena, region, " * "));
     keys_offer(keys, "shapes", shapes_comment(codegen, region));
 }

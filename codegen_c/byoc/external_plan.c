@@ -221,7 +221,7 @@ void external_plan(struct codegen *codegen, struct external *external)
     external->inner_bytes = packing.bytes;
     external->inner_bound = packing.lower_bound;
     for (int i = 0; i < n; i++)
-        external->region->scratch_naive += plan_round(blocks[i].bytes);
+        external->region->config.scratch_naive += plan_round(blocks[i].bytes);
     assert(pack_verify(blocks, n, external->inner_bytes));
     external->call_scratch = arena_array(arena, size_t, external->fn->n_nodes);
     for (int i = 0; i < n; i++)
@@ -242,5 +242,5 @@ void external_plan(struct codegen *codegen, struct external *external)
     name_values(external, arena);
     external->blocks = blocks;
     external->n_blocks = n;
-    external->region->scratch_bytes = external->inner_bytes;
+    external->region->config.scratch_bytes = external->inner_bytes;
 }

@@ -26,7 +26,7 @@ void external_prototype(struct codegen *codegen, struct str *out, const struct e
     for (int i = 0; i < fn->ret->n_inputs; i++)
         items[n++] = arena_printf(arena, "%s *%s", dtype_c_type(fn->ret->inputs[i]->type.dtype),
                                   region->results[i]);
-    if (region->scratch_bytes)
+    if (region->config.scratch_bytes)
         items[n++] = "void *scratch";
     add_list(out, head, n, items, tail, (int)strlen(head));
 }
@@ -124,7 +124,7 @@ static void add_pointers(struct codegen *codegen, const struct external *externa
             continue;
         reads_scratch = true;
     }
-    if (external->region->scratch_bytes && !reads_scratch)
+    if (external->region->config.scratch_bytes && !reads_scratch)
         str_add(out, "(void)scratch;\n");
     for (int i = 0; i < fn->n_params; i++)
         if (!external->is_read[fn->params[i]->id])

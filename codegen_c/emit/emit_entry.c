@@ -192,10 +192,10 @@ static void add_checks(struct codegen *codegen, struct str *out)
 /* ", over NAME": what the result of a region takes the place of. */
 static const char *over_comment(struct codegen *codegen, const struct region *region)
 {
-    if (!region->in_place || !value_name(codegen, region->call->inputs[region->over]))
+    if (!region->place.in_place || !value_name(codegen, region->call->inputs[region->place.over]))
         return "";
     return arena_printf(&codegen->arena, ", over %s",
-                        value_name(codegen, region->call->inputs[region->over]));
+                        value_name(codegen, region->call->inputs[region->place.over]));
 }
 
 /* Of what is in the arena, or a part of an output or an input. The region is NULL where nothing is
@@ -294,12 +294,12 @@ static void add_call(struct codegen *codegen, struct str *out, const struct regi
 
     add_guard_before(codegen, out, region->index, indent);
     for (int i = 0; i < call->n_inputs; i++)
-        if (!(region->in_place && region->over == i) && /* is the result as well */
-            !(region->absent && region->absent[i]))
+        if (!(region->place.in_place && region->place.over == i) && /* is the result as well */
+            !(region->place.absent && region->place.absent[i]))
             items[n++] = value_name(codegen, call->inputs[i]);
     for (int i = 0; i < call->n_outputs; i++)
         items[n++] = value_name(codegen, call->outputs[i]);
-    if (region->scratch_bytes)
+    if (region->config.scratch_bytes)
         items[n++] = scratch_text(codegen, region->index);
     for (int i = 0; i < emitted->n_arrays; i++)
         items[n++] = emitted->arrays[i]->expression;

@@ -144,7 +144,7 @@ static cJSON *region_json(struct codegen *codegen, const struct region *region)
     if (region->external)
         add_external_json(codegen, region->external, json);
     else
-        cJSON_AddStringToObject(json, "kernel", region->kernel->name);
+        cJSON_AddStringToObject(json, "kernel", region->config.kernel->name);
     if (emitted->signature)
         cJSON_AddStringToObject(json, "signature", emitted->signature);
     nodes = cJSON_AddArrayToObject(json, "nodes");
@@ -161,17 +161,17 @@ static cJSON *region_json(struct codegen *codegen, const struct region *region)
         cJSON_AddItemToArray(outputs, shape_json(&fn->ret->inputs[i]->type));
     add_number(json, "macs", (double)emitted->macs);
     add_number(json, "weight_bytes", (double)emitted->weight_bytes);
-    add_number(json, "scratch_bytes", (double)region->scratch_bytes);
-    if (region->winograd_tile) {
-        add_number(json, "winograd_tile", region->winograd_tile);
-        add_number(json, "winograd_more_weight_bytes", (double)region->winograd_more);
+    add_number(json, "scratch_bytes", (double)region->config.scratch_bytes);
+    if (region->config.winograd_tile) {
+        add_number(json, "winograd_tile", region->config.winograd_tile);
+        add_number(json, "winograd_more_weight_bytes", (double)region->config.winograd_more);
     }
-    if (region->leaves_zeros_out)
+    if (region->config.leaves_zeros_out)
         cJSON_AddBoolToObject(json, "leaves_zeros_out", true);
-    features_add_json(&region->features, json);
-    cJSON_AddBoolToObject(json, "in_place", region->in_place);
-    if (region->leads)
-        add_number(json, "lead", (double)region->lead.bytes);
+    features_add_json(&region->config.features, json);
+    cJSON_AddBoolToObject(json, "in_place", region->place.in_place);
+    if (region->place.leads)
+        add_number(json, "lead", (double)region->config.lead.bytes);
     return json;
 }
 

@@ -45,7 +45,7 @@ static const char *made_by(struct codegen *codegen, const struct region *region)
     const struct external *external = region->external;
 
     if (!external)
-        return region->kernel->name;
+        return region->config.kernel->name;
     if (external->n_composites == 1)
         return comment_safe(&codegen->arena, external->composites[0].row->name, 60);
     return arena_printf(&codegen->arena, "%s, %d composites", external->module->target->name,
@@ -127,7 +127,7 @@ static struct block_text *block_texts(struct codegen *codegen)
 const char *reached_name(struct codegen *codegen, int block)
 {
     const struct region *region = &codegen->regions[codegen->plan.blocks[block].first];
-    const struct value *x = region->call->inputs[region->lead.param];
+    const struct value *x = region->call->inputs[region->config.lead.param];
 
     return codegen->local_names[codegen->plan.root[x->id]->id];
 }

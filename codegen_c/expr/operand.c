@@ -27,14 +27,15 @@ struct operand operand_make(const struct type *type, int64_t pitch)
 
 struct operand operand_of(const struct region *region, const struct value *value)
 {
-    return value->kind == VALUE_PARAM && region->operands ? region->operands[value->index]
-                                                          : operand_make(&value->type, 0);
+    return value->kind == VALUE_PARAM && region->place.operands
+               ? region->place.operands[value->index]
+               : operand_make(&value->type, 0);
 }
 
 struct operand operand_result(const struct region *region, int i)
 {
-    return region->result_operands ? region->result_operands[i]
-                                   : operand_make(&region->fn->ret->inputs[i]->type, 0);
+    return region->place.result_operands ? region->place.result_operands[i]
+                                         : operand_make(&region->fn->ret->inputs[i]->type, 0);
 }
 
 struct operand operand_input(const struct region *region, int i)

@@ -217,7 +217,7 @@ static const char *dot_function(struct bind *bind, const char *kind, bool more, 
 /* The patches, in the arena or on the stack. */
 static void bind_patches(struct bind *bind, const struct dot *dot, bool one_row, int64_t part)
 {
-    const bool tight = bind->region->tight;
+    const bool tight = bind->region->place.tight;
 
     bind_flag(bind, "local", tight);
     bind_flag(bind, "parts", tight && part < round_up_to_4(dot->len));
@@ -230,7 +230,7 @@ static void bind_patches(struct bind *bind, const struct dot *dot, bool one_row,
 void bind_dot(struct bind *bind, const struct dot *dot, bool one_row, int64_t part)
 {
     const int64_t len = round_up_to_4(dot->len);
-    const bool parts = bind->region->tight && part < len;
+    const bool parts = bind->region->place.tight && part < len;
     const char *kind = one_row ? "dot_row" : "dot_tile";
     const int64_t last = parts && len % part ? len % part : part;
     int64_t unroll = dot_unroll(bind, dot);

@@ -56,13 +56,13 @@ struct tiled tiled_conv(const struct window *w, bool by_row)
 
 void tile_tell_features(struct bind *bind, const struct tiled *tiled)
 {
-    const char *tile = bind->region->knobs[KNOB_TILE].taken;
+    const char *tile = bind->region->config.knobs[KNOB_TILE].taken;
     char *x;
 
     if (tile) { /* else it is the compiler of the C that chooses */
         const int vectors = (int)strtol(tile, &x, 10), pixels = (int)strtol(x + 1, NULL, 10);
 
         if (!is_mixed(bind->machine, tiled, vectors))
-            bind->region->features = features_of(bind->machine, tiled, vectors, pixels);
+            bind->region->config.features = features_of(bind->machine, tiled, vectors, pixels);
     }
 }

@@ -46,13 +46,14 @@ bool plan_goes_over(const struct region *region, int param)
     const struct value *x = region->fn->params[param], *y = region->fn->ret->inputs[0];
     bool elsewhere;
 
-    if (region->kernel == &kernel_stripes) /* rows of the result come before others are read */
+    if (region->config.kernel ==
+        &kernel_stripes) /* rows of the result come before others are read */
         return false;
     if (x->type.dtype != y->type.dtype || !type_same_shape(&x->type, &y->type))
         return false;
     if (anchor_reads(region, x, &elsewhere))
-        return region->kernel->in_place && !elsewhere;
-    return region->anchor || region->kernel->in_place; /* see bind_epilogue */
+        return region->config.kernel->in_place && !elsewhere;
+    return region->anchor || region->config.kernel->in_place; /* see bind_epilogue */
 }
 
 /* No other argument of the call lives in the same place, and it is all of it. */
@@ -122,8 +123,8 @@ static void place_result(struct plan *plan, struct region *region, const struct 
     if (plan_whole(plan, value) != value) {
         plan->naive_bytes += plan_round(bytes);
         if (region && (over = find_overlaid(plan, region, value)) >= 0) {
-            region->in_place = true;
-            region->over = over;
+            region->place.in_place = true;
+            region->place.over = over;
         }
         return;
     }
@@ -136,8 +137,8 @@ static void place_result(struct plan *plan, struct region *region, const struct 
     if (region)
         over = find_dying(plan, region);
     if (over >= 0) {
-        region->in_place = true;
-        region->over = over;
+        region->place.in_place = true;
+        region->place.over = over;
         plan->block[id] = plan->block[plan->root[region->call->inputs[over]->id]->id];
         plan->blocks[plan->block[id]].last = plan->last[id];
         return;
@@ -176,7 +177,7 @@ static void place_results(struct plan *plan, struct region *regions)
             r < plan->n_regions && regions[r].call == node ? &regions[r++] : NULL;
 
         if (region)
-            region->in_place = false;
+            region->place.in_place = false;
         for (int i = 0; i < node->n_outputs && node->op == OP_CALL; i++)
             place_result(plan, region, node->outputs[i]);
     }
@@ -220,8 +221,9 @@ void plan_operands(const struct plan *plan, struct arena *arena, struct region *
             results[i] =
                 operand_make(&call->outputs[i]->type, plan->part[call->outputs[i]->id].pitch);
         /* What is written over an operand is written where that was read: element by element. */
-        assert(!regions[r].in_place || operand_is_same_map(&params[regions[r].over], &results[0]));
-        regions[r].operands = params;
-        regions[r].result_operands = results;
+        assert(!regions[r].place.in_place ||
+               operand_is_same_map(&params[regions[r].place.over], &results[0]));
+        regions[r].place.operands = params;
+        regions[r].place.result_operands = results;
     }
 }

@@ -85,9 +85,10 @@ static void add_calls(struct buffers *buffers, const struct region *regions)
         for (int i = 0; i < node->n_outputs; i++)
             if (buffers->block[node->outputs[i]->id] >= 0)
                 buffers->blocks[buffers->block[node->outputs[i]->id]].last = buffers->time;
-        if (region && region->scratch_bytes)
+        if (region && region->config.scratch_bytes)
             add_buffer(buffers, NULL,
-                       region->scratch_naive ? region->scratch_naive : region->scratch_bytes);
+                       region->config.scratch_naive ? region->config.scratch_naive
+                                                    : region->config.scratch_bytes);
         buffers->time++;
     }
     read_all(buffers, plan->main->ret);

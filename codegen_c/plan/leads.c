@@ -11,7 +11,7 @@
 /* May be 0, unlike plan_round's. */
 static size_t round_lead(const struct region *region)
 {
-    return (region->lead.bytes + PLAN_ALIGN - 1) / PLAN_ALIGN * PLAN_ALIGN;
+    return (region->config.lead.bytes + PLAN_ALIGN - 1) / PLAN_ALIGN * PLAN_ALIGN;
 }
 
 size_t plan_lead_bytes(const struct plan *plan, const struct region *region)
@@ -19,12 +19,13 @@ size_t plan_lead_bytes(const struct plan *plan, const struct region *region)
     const struct value *x, *y = region->call->outputs[0];
     struct block pair[2] = { 0 };
 
-    if (!region->can_lead || !plan_has_place_alone(plan, region, region->lead.param))
+    if (!region->config.can_lead || !plan_has_place_alone(plan, region, region->config.lead.param))
         return 0;
-    x = plan->root[region->call->inputs[region->lead.param]->id];
+    x = plan->root[region->call->inputs[region->config.lead.param]->id];
     /* Leads are proved of pixels side by side; what else the region reads lies elsewhere. */
-    assert(!region->operands || (operand_is_dense(&region->operands[region->lead.param]) &&
-                                 operand_is_dense(&region->result_operands[0])));
+    assert(!region->place.operands ||
+           (operand_is_dense(&region->place.operands[region->config.lead.param]) &&
+            operand_is_dense(&region->place.result_operands[0])));
     pair[0].bytes = type_bytes(&x->type);
     pair[1].bytes = type_bytes(&y->type);
     pair[1].before = 1;
@@ -54,7 +55,8 @@ static size_t *alive_with_scratch(const struct plan *plan, struct arena *arena,
     size_t *alive = plan_alive(plan, arena);
 
     for (int r = 0; r < plan->n_regions; r++)
-        alive[r] += regions[r].scratch_bytes ? plan_round(regions[r].scratch_bytes) : 0;
+        alive[r] +=
+            regions[r].config.scratch_bytes ? plan_round(regions[r].config.scratch_bytes) : 0;
     return alive;
 }
 
@@ -67,15 +69,16 @@ void plan_leads(struct plan *plan, struct arena *arena, const struct region *reg
         const struct value *x;
         struct block *block;
 
-        if (alive[r] <= plan->order_peak || region->in_place || plan_lead_bytes(plan, region) == 0)
+        if (alive[r] <= plan->order_peak || region->place.in_place ||
+            plan_lead_bytes(plan, region) == 0)
             continue;
-        x = plan->root[region->call->inputs[region->lead.param]->id];
+        x = plan->root[region->call->inputs[region->config.lead.param]->id];
         if (plan->last[x->id] != r)
             continue;
         block = &plan->blocks[plan->block[region->call->outputs[0]->id]];
         block->before = plan->block[x->id] + 1;
         block->lead = round_lead(region);
-        block->exact = region->lead.exact;
+        block->exact = region->config.lead.exact;
     }
 }
 
@@ -89,7 +92,7 @@ void plan_take_leads(struct plan *plan, struct region *regions)
             continue;
         if (y->offset < x->offset + plan_round(x->bytes) &&
             x->offset < y->offset + plan_round(y->bytes))
-            regions[y->first].leads = true;
+            regions[y->first].place.leads = true;
         else
             y->before = 0;
     }

@@ -110,7 +110,7 @@ static bool can_share(const struct parts *parts, const struct region *split, con
     const struct use *use = sole_use(x);
 
     return writer && !parts_is_concat(writer) && !parts_is_split(writer) && use &&
-           use->node == split->call && !parts->part[y->id].whole && !concat->absent &&
+           use->node == split->call && !parts->part[y->id].whole && !concat->place.absent &&
            !parts_is_result(parts, y) && !goes_into_concat(parts, y) &&
            x->type.dtype == y->type.dtype && type_elements(&x->type) == type_elements(&y->type) &&
            concat->anchor->n_inputs == split->call->n_outputs &&
@@ -157,8 +157,8 @@ void parts_try_overlay(struct parts *parts, struct arena *arena, struct region *
     }
     part = (struct part){ .whole = x, .of = x };
     parts_add_pending(parts, concat->call->outputs[0], &part, concat, NULL);
-    split->absent = all_absent(arena, split);
-    concat->absent = all_absent(arena, concat);
+    split->place.absent = all_absent(arena, split);
+    concat->place.absent = all_absent(arena, concat);
     if (parts->n_pending >= parts->group)
         parts_settle(parts);
 }

@@ -238,7 +238,7 @@ void parts_settle(struct parts *parts)
         if (last->absent)
             *last->absent = false;
         else
-            last->region->absent = NULL;
+            last->region->place.absent = NULL;
     }
     parts->group = 1;
 }
@@ -285,7 +285,7 @@ static void find_operands(struct parts *parts, struct arena *arena, struct regio
     int64_t begin = 0;
     int n = 0;
 
-    concat->absent = absent;
+    concat->place.absent = absent;
     for (int i = 0; i < node->n_inputs; i++) {
         const struct value *root = parts_operand_root(concat, i);
 
@@ -414,7 +414,7 @@ static void try_views(struct parts *parts, struct arena *arena, struct region *r
     }
     for (int i = 0; i < region->fn->n_params; i++)
         absent[i] = true;
-    region->absent = absent;
+    region->place.absent = absent;
     for (int i = 0; i < call->n_outputs; i++) {
         struct part part;
 
@@ -468,7 +468,7 @@ struct part *plan_parts(struct arena *arena, const struct function *main, struct
             parts_try_overlay(&parts, arena, &regions[r]);
     parts_settle(&parts);
     for (int r = n_regions - 1; r >= 0; r--)
-        if (parts_is_concat(&regions[r]) && !regions[r].absent)
+        if (parts_is_concat(&regions[r]) && !regions[r].place.absent)
             find_operands(&parts, arena, &regions[r]);
     parts_settle(&parts); /* views may be of these */
     for (int r = 0; r < n_regions; r++)

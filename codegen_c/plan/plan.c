@@ -61,13 +61,14 @@ bool plan_pack(struct plan *plan, struct ctx *ctx, const struct region *regions,
     for (int p = 0; p < n; p++)
         plan->pools[p].of = &pools[p];
     for (int r = 0; r < plan->n_regions; r++) {
-        if (regions[r].scratch_bytes == 0)
+        if (regions[r].config.scratch_bytes == 0)
             continue;
         assert(plan->n_blocks < plan->capacity);
         plan->blocks[plan->n_blocks++] =
-            (struct block){ .bytes = regions[r].scratch_bytes, .first = r, .last = r };
-        plan->naive_bytes += plan_round(regions[r].scratch_naive ? regions[r].scratch_naive
-                                                                 : regions[r].scratch_bytes);
+            (struct block){ .bytes = regions[r].config.scratch_bytes, .first = r, .last = r };
+        plan->naive_bytes +=
+            plan_round(regions[r].config.scratch_naive ? regions[r].config.scratch_naive
+                                                       : regions[r].config.scratch_bytes);
     }
     /* Two ways to the same figure: by tasks and by blocks. */
     assert(plan->order_peak == pack_lower_bound(&ctx->scratch, plan->blocks, plan->n_blocks));
@@ -204,7 +205,7 @@ static bool write(struct contents *contents, const struct region *region,
     for (int i = 0; i < region->call->n_inputs; i++)
         if (plan->block[region->call->inputs[i]->id] == block &&
             plan_whole(plan, region->call->inputs[i]) != whole &&
-            !(region->in_place && region->over == i))
+            !(region->place.in_place && region->place.over == i))
             return false;
     if (type_bytes(&whole->type) > plan->blocks[block].bytes ||
         plan->blocks[block].first > region->index || plan->blocks[block].last < region->index)

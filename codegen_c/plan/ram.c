@@ -71,9 +71,9 @@ bool ram_check(struct codegen *codegen)
                "the arena takes %zu bytes, --ram allows %zu", plan->arena_bytes, wanted);
     note_peak(codegen, peak);
     note_stripes(codegen);
-    if (codegen->regions[peak].winograd_tile && codegen->regions[peak].scratch_bytes)
+    if (codegen->regions[peak].config.winograd_tile && codegen->regions[peak].config.scratch_bytes)
         diag_help(codegen->ctx, "--winograd off does without %zu bytes of scratch there",
-                  codegen->regions[peak].scratch_bytes);
+                  codegen->regions[peak].config.scratch_bytes);
     diag_help(codegen->ctx,
               "numbers of 8 bits (--precision int8 or fp8) take a quarter of floats; a "
               "smaller input (--shape) helps as well");

@@ -12,9 +12,9 @@ static size_t least_alive(const struct plan *plan, const struct region *region, 
 {
     const struct value *x;
 
-    if (region->in_place || plan_lead_bytes(plan, region) == 0)
+    if (region->place.in_place || plan_lead_bytes(plan, region) == 0)
         return alive;
-    x = plan->root[region->call->inputs[region->lead.param]->id];
+    x = plan->root[region->call->inputs[region->config.lead.param]->id];
     return plan->last[x->id] == region->index ? alive - plan_lead_bytes(plan, region) : alive;
 }
 
@@ -34,6 +34,6 @@ void plan_tight(const struct plan *plan, struct arena *arena, struct region *reg
     for (int r = 0; r < plan->n_regions && peak > 0; r++) {
         const size_t scratch = kernel_spares(&regions[r]);
 
-        regions[r].tight = scratch > 0 && alive[r] + plan_round(scratch) > peak;
+        regions[r].place.tight = scratch > 0 && alive[r] + plan_round(scratch) > peak;
     }
 }

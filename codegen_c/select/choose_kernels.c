@@ -34,12 +34,12 @@ static bool check_sizes(struct codegen *codegen, const struct function *fn)
 
 static bool choose_kernel(struct codegen *codegen, struct region *region)
 {
-    region->kernel = kernel_choose(codegen->ctx, region);
-    region->parts = region_is_split(codegen, region) ? codegen->options->parts : 1;
+    region->config.kernel = kernel_choose(codegen->ctx, region);
+    region->config.parts = region_is_split(codegen, region) ? codegen->options->parts : 1;
     /* Parts that run at the same time keep no order; pools are packed without leads. */
-    region->can_lead = codegen->options->parts <= 1 && codegen->options->n_pools == 0 &&
-                       kernel_leads(region, &region->lead);
-    return region->kernel != NULL;
+    region->config.can_lead = codegen->options->parts <= 1 && codegen->options->n_pools == 0 &&
+                              kernel_leads(region, &region->config.lead);
+    return region->config.kernel != NULL;
 }
 
 static bool is_chosen(struct codegen *codegen, struct region *region)
@@ -55,7 +55,7 @@ static bool is_chosen(struct codegen *codegen, struct region *region)
 
 static bool multiplies_by_amx(const struct region *region)
 {
-    return region->kernel && strcmp(region->kernel->name, "conv_amx") == 0;
+    return region->config.kernel && strcmp(region->config.kernel->name, "conv_amx") == 0;
 }
 
 /* The core's clock is 2 to 5 % slower for a while after such products (measured: Granite Rapids),

@@ -97,7 +97,7 @@ static const struct kernel *choose_candidate(struct ctx *ctx, struct region *reg
     for (int i = 0; i < n; i++)
         if (names[i] == taken)
             chosen = i;
-    region->form = candidates[chosen].form;
+    region->config.form = candidates[chosen].form;
     return candidates[chosen].kernel;
 }
 
@@ -119,7 +119,7 @@ static bool takes_any(const struct kernel *kernel, struct region *region, const 
 {
     if (!kernel->forms[0].accepts(region, why))
         return false;
-    region->form = &kernel->forms[0];
+    region->config.form = &kernel->forms[0];
     return true;
 }
 
@@ -177,20 +177,20 @@ const struct kernel *kernel_named(struct region *region, const char *name)
 
     if (!entry)
         return NULL;
-    region->form = form_of(entry, region);
+    region->config.form = form_of(entry, region);
     return entry->kernel;
 }
 
 bool kernel_reads_pitched(const struct region *region, int input)
 {
-    return region->kernel && region->kernel->reads_pitched &&
-           region->kernel->reads_pitched(region, input);
+    return region->config.kernel && region->config.kernel->reads_pitched &&
+           region->config.kernel->reads_pitched(region, input);
 }
 
 bool kernel_writes_pitched(const struct region *region)
 {
-    return region->kernel && region->kernel->writes_pitched &&
-           region->kernel->writes_pitched(region);
+    return region->config.kernel && region->config.kernel->writes_pitched &&
+           region->config.kernel->writes_pitched(region);
 }
 
 /* The compiler may take accesses of different types apart, but for those of bytes. */
@@ -203,7 +203,7 @@ bool kernel_leads(const struct region *region, struct lead *lead)
 {
     const struct value *x;
 
-    if (!region->kernel || !region->kernel->leads || !region->anchor ||
+    if (!region->config.kernel || !region->config.kernel->leads || !region->anchor ||
         region->fn->ret->n_inputs != 1)
         return false;
     x = anchor_source(region, 0);
@@ -212,10 +212,12 @@ bool kernel_leads(const struct region *region, struct lead *lead)
         !may_share_memory(x->type.dtype, region->fn->ret->inputs[0]->type.dtype))
         return false;
     *lead = (struct lead){ .param = x->index };
-    return region->kernel->leads(region, lead);
+    return region->config.kernel->leads(region, lead);
 }
 
 size_t kernel_spares(const struct region *region)
 {
-    return region->kernel && region->kernel->spares ? region->kernel->spares(region) : 0;
+    return region->config.kernel && region->config.kernel->spares
+               ? region->config.kernel->spares(region)
+               : 0;
 }

@@ -22,54 +22,62 @@ struct lead {
     bool exact;   /* … or no more */
 };
 
-/* One region function about to be written. */
+/* How a region is computed: what selection and the binder say of it. */
+struct kernel_config {
+    const struct kernel *kernel;    /* NULL of regions that other targets run */
+    const struct kernel_form *form; /* of the kernel, which took the region */
+    int parts;             /* that may run at the same time (parallel.h); 1 = it is whole */
+    bool can_lead;         /* its result may reach into what it reads … */
+    struct lead lead;      /* … so */
+    size_t scratch_bytes;  /* an extra `void *scratch` parameter, after the results; 0 = none */
+    size_t scratch_naive;  /* what it would be without sharing, where that differs; else 0 */
+    size_t parallel_loop;  /* where in its text the loop begins that //#parallel stands above */
+    int winograd_tile;     /* outputs in each direction; 0 = another kernel */
+    size_t winograd_more;  /* bytes of its weights beyond those of direct products */
+    size_t amx_more;       /* bytes of its weights' parts beyond those of the weights; 0 = none */
+    bool pairs;            /* sums by pairs of products (codegen_c/kernels/conv/conv_pairs.c) */
+    bool leaves_zeros_out; /* it may read no weights of inputs that are 0 (zeros.h) */
+    bool planes_apart;     /* planes of the anchor's input 0 are read where they lie
+                              (operand.plane_rows) */
+    struct knob_range knobs[KNOB_COUNT]; /* what there is to choose */
+    struct features features;            /* of its time, if the binder tells them */
+};
+
+/* Where the plan put what a region reads and writes (codegen_c/plan/plan.h). */
+struct region_memory {
+    bool in_place; /* the first result lies over a parameter of the same size … */
+    int over;      /* … this one: they are one argument, and have one name */
+    bool leads;    /* config.lead is made use of: no `restrict` for the two */
+    bool tight;    /* it is to do without the scratch that it can spare */
+    const struct operand *operands;        /* [n_params], and … */
+    const struct operand *result_operands; /* … of the results; NULL: all lie side by side */
+    const bool *absent; /* [n_params] of a concatenation: lies in the result already, and is no
+                           parameter in C; NULL = none */
+};
+
+/* One region function: what is asked for, how it is computed, and where its arrays lie. What is
+ * printed of it is in struct emitted (codegen_c/emit/emit.h). */
 struct region {
     struct function *fn;
     struct node *call;   /* in main */
     struct node *anchor; /* the node that is not element-wise; NULL = an element-wise chain. What
                             stands before it are decoders (relay_ir/region.h): its prologue */
-    const struct kernel *kernel;
-    const struct kernel_form *form; /* of the kernel, which took the region */
-    const struct machine *machine;  /* that the C is written for; never NULL */
-    enum winograd winograd;         /* --winograd */
-    bool amx;           /* products of floats by AMX are wanted: they pay for the whole network */
-    const char *c_name; /* "region_conv1": an identifier, unique in the file */
-    int index;          /* execution order */
-    int parts;          /* that may run at the same time (parallel.h); 1 = it is whole */
-    size_t largest;     /* bytes of the largest value between regions: scratch that fits
-                           beside what is read without being more costs no memory */
+    const struct machine *machine; /* that the C is written for; never NULL */
+    enum winograd winograd;        /* --winograd */
+    bool amx;        /* products of floats by AMX are wanted: they pay for the whole network */
+    bool keep_zeros; /* --skip-zeros off */
+    const struct choice *choice; /* how to write it (knob.h); NULL = as usual */
+    const char *c_name;          /* "region_conv1": an identifier, unique in the file */
+    int index;                   /* execution order */
+    size_t largest;              /* bytes of the largest value between regions: scratch that fits
+                                    beside what is read without being more costs no memory */
+    struct external *external;   /* another target runs it: no anchor and no kernel; else NULL */
+
+    struct kernel_config config;
+    struct region_memory place;
+
     const char *const *params;  /* C names of fn's parameters: "x", "x2", "residual" */
     const char *const *results; /* and of its results: "y", "y2" */
-    size_t scratch_bytes;       /* asked for by bind; an extra `void *scratch` parameter, after the
-                                   results */
-    size_t parallel_loop; /* where in its text the loop begins that //#parallel stands above */
-    size_t scratch_naive; /* what it would be without sharing, where that differs; else 0 */
-    int winograd_tile;    /* outputs in each direction; 0 = another kernel. Set by bind, and … */
-    size_t winograd_more; /* … the bytes of its weights beyond those of direct products */
-    size_t amx_more; /* bytes of its weights' parts beyond those of the weights; 0 = none. Set by
-                        bind */
-    bool pairs; /* sums by pairs of products (codegen_c/kernels/conv/conv_pairs.c). Set by bind */
-    bool keep_zeros;       /* --skip-zeros off; else … */
-    bool leaves_zeros_out; /* … it may read no weights of inputs that are 0 (zeros.h). Set by bind
-                            */
-    bool in_place;         /* the plan put the first result over a parameter of the same size … */
-    int over;              /* … this one: they are one argument, and have one name */
-    bool can_lead;         /* its result may reach into what it reads … */
-    struct lead lead;      /* … so … */
-    bool leads;            /* … which the plan has made use of: no `restrict` for the two */
-    bool tight;            /* the plan wants it to do without the scratch that it can spare */
-    const struct choice *choice;         /* how to write it (knob.h); NULL = as usual */
-    struct knob_range knobs[KNOB_COUNT]; /* what there was to choose, once bind has run */
-    struct features features;            /* of its time, if bind tells them */
-
-    /* Where the plan stored values as parts of others (codegen_c/plan/plan.h): */
-    const struct operand *operands;        /* [n_params], and … */
-    const struct operand *result_operands; /* … of the results; NULL: all lie side by side */
-    bool planes_apart;                     /* planes of the anchor's input 0 are read where they lie
-                                              (operand.plane_rows). Set by bind */
-    const bool *absent; /* [n_params] of a concatenation: lies in the result already, and is no
-                           parameter in C; NULL = none */
-    struct external *external; /* another target runs it: no anchor and no kernel; else NULL */
 };
 
 /* What bind works with. Keys go into `keys`; everything else is remembered for the emitters. */

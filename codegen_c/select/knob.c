@@ -73,14 +73,14 @@ static void warn_stale(struct ctx *ctx, const struct region *region, enum knob k
     else
         diag_warn(ctx, DIAG_TUNE_STALE, node_origin(region->call),
                   "the tuning log says %s=%s, which the kernel %s does not offer here",
-                  knobs[knob].name, chosen, region->kernel->name);
+                  knobs[knob].name, chosen, region->config.kernel->name);
     diag_help(ctx, "tune it anew: relayc tune");
 }
 
 const char *knob_take(struct ctx *ctx, struct region *region, enum knob knob, const char *usual,
                       int n, const char *const *values)
 {
-    struct knob_range *range = &region->knobs[knob];
+    struct knob_range *range = &region->config.knobs[knob];
     const char *chosen = region->choice ? region->choice->value[knob] : NULL;
     const int at = chosen ? index_of(chosen, n, values) : -1;
 
@@ -95,7 +95,7 @@ const char *knob_take(struct ctx *ctx, struct region *region, enum knob knob, co
 void knob_check(struct ctx *ctx, const struct region *region)
 {
     for (int i = 0; region->choice && i < KNOB_COUNT; i++)
-        if (region->choice->value[i] && !region->knobs[i].n)
+        if (region->choice->value[i] && !region->config.knobs[i].n)
             warn_stale(ctx, region, (enum knob)i, region->choice->value[i]);
 }
 

@@ -98,7 +98,7 @@ const char *bind_codes(struct bind *bind, const char *name, const struct type *t
 
 void bind_scratch(struct bind *bind, size_t bytes)
 {
-    bind->region->scratch_bytes = bytes;
+    bind->region->config.scratch_bytes = bytes;
 }
 
 void bind_include(struct bind *bind, const char *header)

@@ -13,9 +13,9 @@ enum { LEAST_MACS = 1 << 18, LEAST_ELEMENTS = 1 << 15, GRAIN = 16 };
 static bool has_parallel_loop(const struct codegen *codegen, const struct region *region)
 {
     const struct embedded_file *template =
-        region->kernel
+        region->config.kernel
             ? embedded_find(arena_printf(&codegen->ctx->scratch, "templates/kernels/%s.c.tmpl",
-                                         region->kernel->name))
+                                         region->config.kernel->name))
             : NULL;
 
     return template && strstr(template->text, "//#parallel");
@@ -161,7 +161,7 @@ const char *split_region(struct codegen *codegen, const struct region *region, c
     struct loop loop;
     const char *parameters_end = strstr(text, ")\n{");
     int indent = 0;
-    const bool found = parse_loop(arena, text + region->parallel_loop, &loop);
+    const bool found = parse_loop(arena, text + region->config.parallel_loop, &loop);
 
     assert(found && parameters_end && parameters_end < loop.at);
     if (!found || !parameters_end)

@@ -8,7 +8,8 @@
 /* For the result, which outlives the emission. */
 static const struct knob_range *knobs_kept(struct arena *arena, const struct region *region)
 {
-    struct knob_range *kept = arena_memdup(arena, region->knobs, sizeof region->knobs);
+    struct knob_range *kept =
+        arena_memdup(arena, region->config.knobs, sizeof region->config.knobs);
 
     for (int k = 0; k < KNOB_COUNT; k++) {
         struct knob_range *range = &kept[k];
@@ -16,9 +17,9 @@ static const struct knob_range *knobs_kept(struct arena *arena, const struct reg
 
         for (int i = 0; i < range->n; i++) {
             values[i] = arena_strdup(arena, range->values[i]);
-            if (region->knobs[k].usual == range->values[i])
+            if (region->config.knobs[k].usual == range->values[i])
                 range->usual = values[i];
-            if (region->knobs[k].taken == range->values[i])
+            if (region->config.knobs[k].taken == range->values[i])
                 range->taken = values[i];
         }
         range->values = values;
@@ -28,16 +29,16 @@ static const struct knob_range *knobs_kept(struct arena *arena, const struct reg
 
 static void count_kinds(const struct region *region, struct codegen_result *result)
 {
-    result->n_skips += region->leaves_zeros_out;
-    result->n_pairs += region->pairs;
-    result->n_amx += region->amx_more > 0;
-    result->amx_weight_bytes += region->amx_more;
-    if (!region->winograd_tile)
+    result->n_skips += region->config.leaves_zeros_out;
+    result->n_pairs += region->config.pairs;
+    result->n_amx += region->config.amx_more > 0;
+    result->amx_weight_bytes += region->config.amx_more;
+    if (!region->config.winograd_tile)
         return;
     result->n_winograd++;
-    result->winograd_weight_bytes += region->winograd_more;
-    if (region->scratch_bytes > result->winograd_scratch_bytes)
-        result->winograd_scratch_bytes = region->scratch_bytes;
+    result->winograd_weight_bytes += region->config.winograd_more;
+    if (region->config.scratch_bytes > result->winograd_scratch_bytes)
+        result->winograd_scratch_bytes = region->config.scratch_bytes;
 }
 
 /* A multiple of every ARENA_ALIGN. */
@@ -126,13 +127,14 @@ void fill_result(struct codegen *codegen)
             .call = call,
             .c_name = arena_strdup(arena, codegen->regions[i].c_name),
             .compiler = codegen->regions[i].external ? codegen->regions[i].fn->compiler : NULL,
-            .kernel = codegen->regions[i].kernel ? codegen->regions[i].kernel->name : NULL,
+            .kernel =
+                codegen->regions[i].config.kernel ? codegen->regions[i].config.kernel->name : NULL,
             .signature = codegen->emitted[i].signature,
             .chosen = codegen->regions[i].choice != NULL,
             .knobs = codegen->emitted[i].signature ? knobs_kept(arena, &codegen->regions[i]) : NULL,
-            .features = arena_memdup(arena, &codegen->regions[i].features,
-                                     sizeof codegen->regions[i].features),
-            .leads = codegen->regions[i].leads,
+            .features = arena_memdup(arena, &codegen->regions[i].config.features,
+                                     sizeof codegen->regions[i].config.features),
+            .leads = codegen->regions[i].place.leads,
             .macs = codegen->emitted[i].macs,
             .weight_bytes = codegen->emitted[i].weight_bytes,
             .results = results

@@ -89,7 +89,7 @@ static const char *shared_name(struct codegen *codegen, const struct region *reg
     struct str name = { .arena = &codegen->arena };
     int i = 0;
 
-    str_printf(&name, "shared_%s", region->kernel->name);
+    str_printf(&name, "shared_%s", region->config.kernel->name);
     while (i < type->rank - 1 && type->dim[i] == 1)
         i++;
     for (const char *separator = "_"; i < type->rank; i++, separator = "x")

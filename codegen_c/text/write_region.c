@@ -28,7 +28,7 @@ static bool is_residual(const struct region *region, const struct value *param)
 /* Of a concatenation: an operand that lies in the result already. */
 static bool is_absent(const struct region *region, int param)
 {
-    return region->absent && region->absent[param];
+    return region->place.absent && region->place.absent[param];
 }
 
 /* A parameter that the plan put the result over is called as the result is: it is one array. */
@@ -56,8 +56,8 @@ static void name_parameters(struct codegen *codegen, struct region *region)
         if (end)
             *name = arena_printf(&codegen->arena, "%.*s%s", (int)(end - *name), *name, end + 1);
     }
-    if (region->in_place)
-        params[region->over] = results[0];
+    if (region->place.in_place)
+        params[region->place.over] = results[0];
     region->params = params;
     region->results = results;
 }
@@ -88,14 +88,15 @@ static const char *parameter_list(struct codegen *codegen, const struct region *
     int n = 0;
 
     for (int i = 0; i < fn->n_params; i++)
-        if (!(region->in_place && region->over == i) && !is_absent(region, i))
+        if (!(region->place.in_place && region->place.over == i) && !is_absent(region, i))
             items[n++] = arena_printf(
                 arena, "const %s *%s%s", dtype_c_type(fn->params[i]->type.dtype),
-                region->leads && region->lead.param == i ? "" : "restrict ", region->params[i]);
+                region->place.leads && region->config.lead.param == i ? "" : "restrict ",
+                region->params[i]);
     for (int i = 0; i < fn->ret->n_inputs; i++)
         items[n++] = arena_printf(arena, "%s *%s%s", dtype_c_type(fn->ret->inputs[i]->type.dtype),
-                                  region->leads ? "" : "restrict ", region->results[i]);
-    if (region->scratch_bytes)
+                                  region->place.leads ? "" : "restrict ", region->results[i]);
+    if (region->config.scratch_bytes)
         items[n++] = "void *restrict scratch";
     for (int i = 0; i < emitted->n_arrays; i++)
         items[n++] = arena_printf(arena, "const %s *restrict array%d",
@@ -108,7 +109,7 @@ static const char *parameter_list(struct codegen *codegen, const struct region *
 static const char *parameter_comment(struct codegen *codegen, const struct region *region, int i)
 {
     const struct value *param = region->fn->params[i];
-    const bool in_place = region->in_place && region->over == i;
+    const bool in_place = region->place.in_place && region->place.over == i;
     const char *name = !in_place                    ? region->params[i]
                        : is_residual(region, param) ? "residual"
                                                     : "x";
@@ -158,9 +159,9 @@ const char *shapes_comment(struct codegen *codegen, const struct region *region)
             str_add(&out, out.n == line ? "-> " : " -> ");
         str_add(&out, text);
     }
-    if (region->leads)
+    if (region->place.leads)
         str_printf(&out, "\n* %s lies over a part of %s that is read before it is written over.",
-                   region->results[0], region->params[region->lead.param]);
+                   region->results[0], region->params[region->config.lead.param]);
     return str_text(&out);
 }
 
@@ -180,7 +181,7 @@ static bool expand_region(struct codegen *codegen, struct region *region, const 
                           struct arena *temporary, struct str *out)
 {
     const char *path =
-        arena_printf(&codegen->arena, "templates/kernels/%s.c.tmpl", region->kernel->name);
+        arena_printf(&codegen->arena, "templates/kernels/%s.c.tmpl", region->config.kernel->name);
     const struct embedded_file *template = embedded_find(path);
     const int n_errors = codegen->ctx->diags.n_errors;
     struct keys keys;
@@ -197,7 +198,7 @@ static bool expand_region(struct codegen *codegen, struct region *region, const 
     keys.origin = node_origin(region->call);
     name_parameters(codegen, region);
     offer_keys(codegen, region, fn, &keys);
-    if (!region->form->bind(&bind)) {
+    if (!region->config.form->bind(&bind)) {
         assert(codegen->ctx->diags.n_errors > n_errors);
         return false;
     }
@@ -206,7 +207,7 @@ static bool expand_region(struct codegen *codegen, struct region *region, const 
     if (codegen->ctx->diags.n_errors > n_errors ||
         !template_expand(codegen->ctx, path, template->text, &keys, out))
         return false;
-    region->parallel_loop = keys.parallel;
+    region->config.parallel_loop = keys.parallel;
     return true;
 }
 
@@ -222,7 +223,7 @@ bool region_text(struct codegen *codegen, struct region *region, const char *fn,
 bool write_region(struct codegen *codegen, struct region *region)
 {
     struct emitted *emitted = &codegen->emitted[region->index];
-    const bool split = region->parts > 1;
+    const bool split = region->config.parts > 1;
     const char *fn = split ? names_unique(&codegen->names,
                                           arena_printf(&codegen->arena, "%s_part", region->c_name))
                            : region->c_name;
@@ -231,7 +232,7 @@ bool write_region(struct codegen *codegen, struct region *region)
     size_t part_scratch;
 
     if (emitted->same_as) {
-        region->scratch_bytes = emitted->same_as->scratch_bytes;
+        region->config.scratch_bytes = emitted->same_as->config.scratch_bytes;
         return true;
     }
     if (!region_text(codegen, region, fn, &out)) {
@@ -242,8 +243,8 @@ bool write_region(struct codegen *codegen, struct region *region)
     emitted->text = arena_strdup(&codegen->arena, str_text(&out));
     arena_release(&temporary);
     if (split) {
-        part_scratch = (region->scratch_bytes + PART_ALIGN - 1) / PART_ALIGN * PART_ALIGN;
-        region->scratch_bytes = part_scratch * (size_t)codegen->options->parts;
+        part_scratch = (region->config.scratch_bytes + PART_ALIGN - 1) / PART_ALIGN * PART_ALIGN;
+        region->config.scratch_bytes = part_scratch * (size_t)codegen->options->parts;
         emitted->text = split_region(codegen, region, emitted->text, fn, part_scratch);
         codegen->n_split++;
     }

@@ -359,8 +359,8 @@ static bool bind_band_winograd(struct bind *bind)
     bind_planes_apart(bind, &w);
     bind_conv_places(bind, &w);
     bind_conv_width(bind, &panels, "block");
-    bind->region->winograd_tile = (int)rows.m;
-    bind->region->winograd_more =
+    bind->region->config.winograd_tile = (int)rows.m;
+    bind->region->config.winograd_more =
         (size_t)(panels_rows(&panels) * w.in_c * w.k[2] * (rows.points * w.stride[1] - w.k[1]) *
                  (int64_t)sizeof(float));
     return bind_results(bind, &w, &rows, &panels, &tile);

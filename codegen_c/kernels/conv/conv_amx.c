@@ -98,7 +98,7 @@ static int64_t chunk_of(const struct bind *bind, const struct window *w)
     const int64_t most = fit ? fit : CHANNELS, n = (w->out_c + most - 1) / most;
     const int64_t chunk = (w->out_c + n * CHANNELS - 1) / (n * CHANNELS) * CHANNELS;
 
-    return bind->region->leads || chunk >= w->out_c ? w->out_c : chunk;
+    return bind->region->place.leads || chunk >= w->out_c ? w->out_c : chunk;
 }
 
 /* Channels that go together, of which the last may be fewer, and what stores their sums. Returns
@@ -149,7 +149,7 @@ static bool bind_conv_amx(struct bind *bind)
     stores = tile_end_of(bind, &w, &place, "vector_f32", "LANES", &end);
     bind_conv_places(bind, &w);
     bind_text(bind, "weight", "%s", bind_amx_weights(bind, &panels));
-    bind->region->amx_more =
+    bind->region->config.amx_more =
         (size_t)(amx_channels(w.out_c) * window_k_len(&w) * amx_inputs(w.in_c) * AMX_PARTS * PART -
                  w.out_c * window_k_len(&w) * w.in_c * NUMBER);
     bind_int(bind, "pixels", pixels);

@@ -29,7 +29,7 @@ bool accepts_conv_packed(const struct region *region, const char **why)
 
 void bind_conv_packing(struct bind *bind, const struct window *w, const struct panels *panels)
 {
-    const size_t before = bind->region->scratch_bytes / sizeof(float);
+    const size_t before = bind->region->config.scratch_bytes / sizeof(float);
     const int64_t rows = panels_rows(panels), len = panels->len;
     const bool grouped = w->groups > 1;
     const bool transposes =

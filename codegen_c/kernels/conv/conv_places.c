@@ -29,14 +29,14 @@ void bind_planes_apart(struct bind *bind, const struct window *w)
 {
     struct region *region = bind->region;
 
-    region->planes_apart = operand_input(region, 0).plane_rows > 0 && !w->channels_last &&
-                           w->rank == 2 && w->batch * w->groups == 1;
+    region->config.planes_apart = operand_input(region, 0).plane_rows > 0 && !w->channels_last &&
+                                  w->rank == 2 && w->batch * w->groups == 1;
 }
 
 /* "IN_H", or of how many rows a plane of x has some there. */
 static const char *plane_rows(const struct bind *bind)
 {
-    return bind->region->planes_apart ? "PLANE_H" : "IN_H";
+    return bind->region->config.planes_apart ? "PLANE_H" : "IN_H";
 }
 
 static void bind_input_extents(struct bind *bind, const struct window *w)
@@ -44,7 +44,7 @@ static void bind_input_extents(struct bind *bind, const struct window *w)
     struct str out = { .arena = bind->arena };
 
     add_extents(&out, w, "IN", w->in, -1);
-    if (bind->region->planes_apart)
+    if (bind->region->config.planes_apart)
         str_printf(&out, ", PLANE_H = %lld /* rows of a plane, of which x has IN_H */",
                    (long long)operand_input(bind->region, 0).plane_rows);
     bind_text(bind, "in_extents", "%s", str_text(&out));

@@ -415,7 +415,7 @@ static bool bind_conv_small(struct bind *bind)
     bind_conv_width(bind, &panels, "block");
     bind_text(bind, "tile_more", "%s", tile.fn);
     bind_int(bind, "panel", panels.width);
-    bind_flag(bind, "together", bind->region->leads && panels.n_rows > panels.width);
+    bind_flag(bind, "together", bind->region->place.leads && panels.n_rows > panels.width);
     bind_flag(bind, "wide", wide);
     bind_int(bind, "chunk", CHUNK);
     bind_int(bind, "chunk_taps", wide ? 1 : CHUNK / in_c);

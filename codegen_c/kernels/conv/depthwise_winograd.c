@@ -184,7 +184,7 @@ static bool bind_depthwise_winograd(struct bind *bind)
         bind_text(bind, arena_printf(bind->arena, "row%d", r),
                   batched ? "(n * IN_H + ih%d)" : "ih%d", r);
     bind_text(bind, "out_row", batched ? "(n * OUT_H + oh)" : "oh");
-    bind->region->winograd_tile = 2;
+    bind->region->config.winograd_tile = 2;
     bind_flag(bind, "functions", !limited);
     bind_text(bind, "wide", !limited && channels == LANES ? "WIDE WIDE_LOOPS" : "WIDE");
     return limited || bind_functions(bind, &w, channels);

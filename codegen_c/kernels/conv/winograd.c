@@ -340,8 +340,8 @@ static void bind_division(struct bind *bind, const struct window *w, const struc
                           const struct tile *tile)
 {
     const bool by_channels =
-        bind->region->parts > 1 &&
-        winograd_is_best_by_channels(w, s, tile->most_channels, bind->region->parts);
+        bind->region->config.parts > 1 &&
+        winograd_is_best_by_channels(w, s, tile->most_channels, bind->region->config.parts);
 
     bind_flag(bind, "by_channels", by_channels);
     if (by_channels)
@@ -380,11 +380,12 @@ static bool bind_winograd(struct bind *bind)
         bind, (int64_t)s.n * s.n *
                       (room * (w.in_c + tile.most_channels + s.pairs) + 2 * WINOGRAD_GAP + w.in_c) +
                   s.n * s.depth * tile.most_channels);
-    bind->region->pairs = s.pairs;
-    bind->region->winograd_tile = s.m;
+    bind->region->config.pairs = s.pairs;
+    bind->region->config.winograd_tile = s.m;
     if (!s.depth)
-        bind->region->winograd_more = (size_t)(panels_rows(&panels) * w.in_c *
-                                               (matrices_of(&s) - TAPS) * (int64_t)sizeof(float));
+        bind->region->config.winograd_more =
+            (size_t)(panels_rows(&panels) * w.in_c * (matrices_of(&s) - TAPS) *
+                     (int64_t)sizeof(float));
     return bind_sums(bind, &w, &tile);
 }
 

@@ -123,7 +123,7 @@ static void bind_gemv_weight(struct bind *bind, const struct panels *panels, enu
 
     const bool nonzero = leaves_zeros_out(bind->region, panels, codes);
 
-    bind->region->leaves_zeros_out = nonzero;
+    bind->region->config.leaves_zeros_out = nonzero;
     bind_flag(bind, "unpacked", codes == GEMV_UNPACKED);
     bind_gemv_inputs(bind, panels->len, codes, nonzero);
     bind_int(bind, "panel", panels->width);

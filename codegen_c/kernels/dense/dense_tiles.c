@@ -189,7 +189,7 @@ static size_t scratch_matmul_tiles(const struct region *region)
     if (region->choice) /* another tile, maybe */
         pixels = MOST_TILE_PIXELS;
     if (!data_is_small(region) || region->fn->ret->n_inputs != 1 || y->type.dtype != DTYPE_F32 ||
-        region->in_place || p.k <= part_of_inner(p.k, panel, pixels))
+        region->place.in_place || p.k <= part_of_inner(p.k, panel, pixels))
         return 0;
     return (size_t)panel_numbers(p.k, panel, pixels) * sizeof(float);
 }
@@ -236,7 +236,7 @@ static void bind_packing(struct bind *bind, const struct product *p, bool whole_
 static bool bind_matmul_tiles(struct bind *bind)
 {
     const struct product p = product_of(bind->region);
-    const bool parts = bind->region->tight;
+    const bool parts = bind->region->place.tight;
     const bool gathered = p.transpose_a || data_is_small(bind->region);
     const int panel = tile_panel(bind->machine);
     const bool whole_and_rest = bind->machine->lanes != 1 && p.n > panel && p.n % panel != 0;

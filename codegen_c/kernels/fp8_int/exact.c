@@ -128,7 +128,7 @@ static int64_t channels_of_part(const struct window *w)
 /* Where a patch is gathered. */
 static void bind_patch(struct bind *bind, const struct window *w)
 {
-    const bool parts = bind->region->tight;
+    const bool parts = bind->region->place.tight;
     const int64_t n = patch_of(w);
     const bool few = n > 0 && n <= MOST_ON_STACK;
 

@@ -318,7 +318,7 @@ static bool bind_qnn_depthwise_rows(struct bind *bind)
     const int lanes = lanes_of_rows(bind->region, &w), lines = w.k[1] < WORD ? (int)w.k[1] : WORD;
     const int turn = turn_of(bind);
     const size_t bytes = bytes_of_columns(&w, lanes);
-    const bool local = bind->region->tight || has_room_for_columns(bind->region, bytes);
+    const bool local = bind->region->place.tight || has_room_for_columns(bind->region, bytes);
     struct position position;
     double zero = 0;
     bool vectors;

@@ -155,7 +155,7 @@ static void bind_dot_chunk(struct bind *bind, int64_t channels)
     for (chunk = DOT_BLOCK; chunk < channels && n < MOST_CHUNKS; chunk *= 2)
         values[n++] = chunk;
     chunk = bind_knob(bind, KNOB_CHUNK, channels, n, values);
-    if (bind->region->leads) /* then all channels of a position go together */
+    if (bind->region->place.leads) /* then all channels of a position go together */
         chunk = channels;
     bind_flag(bind, "chunked", chunk < channels);
     bind_int(bind, "chunk_c", chunk);
@@ -177,7 +177,7 @@ static bool is_pointwise(const struct window *w)
  * are done: where results overwrite them, those of one block. */
 static bool lies_as_patches(const struct region *region, const struct window *w)
 {
-    return is_pointwise(w) && w->in_c % 4 == 0 && (!region->leads || w->out_c <= DOT_BLOCK);
+    return is_pointwise(w) && w->in_c % 4 == 0 && (!region->place.leads || w->out_c <= DOT_BLOCK);
 }
 
 static void bind_pixels(struct bind *bind, const struct window *w, bool parts)
@@ -212,7 +212,7 @@ static bool bind_qnn_conv_tiles(struct bind *bind)
     bind_conv_places(bind, &w, dot.quads);
     bind_dot(bind, &dot, is_one_row(&w), part.len);
     bind_dot_chunk(bind, dot.channels);
-    bind_pixels(bind, &w, bind->region->tight && part.len < dot.len);
+    bind_pixels(bind, &w, bind->region->place.tight && part.len < dot.len);
     position_by_division(bind, "at", &position);
     position.hoists = true;
     if (w.out_c > 1)

@@ -209,7 +209,7 @@ void bind_copies(struct bind *bind, struct copy *copies, int n)
         const char *name = i < region->fn->n_params ? region->params[i]
                                                     : region->results[i - region->fn->n_params];
 
-        if (region->absent && i < region->fn->n_params && region->absent[i])
+        if (region->place.absent && i < region->fn->n_params && region->place.absent[i])
             continue;
         if (!map_get(&used, name))
             str_printf(&unused, "(void)%s;\n", name);
@@ -224,7 +224,7 @@ void bind_copies(struct bind *bind, struct copy *copies, int n)
             copy_by_strips(&copies[i]);
             one = transpose_text(bind->arena, &copies[i]);
         } else {
-            one = copy_text(bind->arena, &copies[i], region->leads);
+            one = copy_text(bind->arena, &copies[i], region->place.leads);
             if (strstr(one, "mem"))
                 bind_include(bind, "string.h");
         }

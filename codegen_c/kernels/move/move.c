@@ -97,7 +97,8 @@ static bool bind_concatenate(struct bind *bind)
         const struct type *x = &node->inputs[i]->type;
         const struct value *source = anchor_source(region, i);
 
-        if (source->kind != VALUE_PARAM || !region->absent || !region->absent[source->index]) {
+        if (source->kind != VALUE_PARAM || !region->place.absent ||
+            !region->place.absent[source->index]) {
             from = operand_input(region, i);
             copies[n] = part_copy(x, &from, &to);
             copies[n].y_at = at * to.step[axis];

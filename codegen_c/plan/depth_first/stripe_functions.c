@@ -138,16 +138,16 @@ static const char *write_kind(struct stripe_lines *lines, int i, struct stripe_k
     }
     region.anchor = region_anchor(region.fn);
     region.c_name = kind->fn = function_name(lines, i, kind);
-    region.operands = operands_of(lines, i, &region);
+    region.place.operands = operands_of(lines, i, &region);
     if (codegen->options->choices)
         region.choice = map_get(&codegen->options->choices->by_signature,
                                 region_signature(lines->arena, region.fn));
-    region.kernel = choose_kernel(lines, of->call, &region);
-    ok = region.kernel && region_text(codegen, &region, region.c_name, &out);
-    kind->works = region.scratch_bytes > 0;
-    kind->apart = region.planes_apart ? anchor_source(&region, 0)->index : -1;
-    if (region.scratch_bytes > lines->scratch[i])
-        lines->scratch[i] = region.scratch_bytes;
+    region.config.kernel = choose_kernel(lines, of->call, &region);
+    ok = region.config.kernel && region_text(codegen, &region, region.c_name, &out);
+    kind->works = region.config.scratch_bytes > 0;
+    kind->apart = region.config.planes_apart ? anchor_source(&region, 0)->index : -1;
+    if (region.config.scratch_bytes > lines->scratch[i])
+        lines->scratch[i] = region.config.scratch_bytes;
     return ok ? str_text(&out) : NULL;
 }
 

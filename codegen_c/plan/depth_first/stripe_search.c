@@ -129,8 +129,8 @@ static void find_alone(struct stripe_search *search, const struct plan *plan,
             continue;
         if (r < plan->n_regions && regions[r].call == node) {
             search->alone[call] = alive[r];
-            search->scratch[call] = regions[r].scratch_bytes;
-            if (regions[r].winograd_tile || regions[r].pairs)
+            search->scratch[call] = regions[r].config.scratch_bytes;
+            if (regions[r].config.winograd_tile || regions[r].config.pairs)
                 search->regions[call].why = "Winograd's sums depend on where its tiles begin";
             r++;
         }

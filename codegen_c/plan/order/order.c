@@ -85,8 +85,8 @@ static void find_tasks(const struct plan *plan, struct arena *arena, const struc
             n = add_writers(&writers, plan->root[call->inputs[i]->id], NULL, n);
         after = arena_array(arena, int, n);
         *task = (struct schedule_task){ .after = after, .n_after = shift, .over = over };
-        if (regions[r].scratch_bytes > 0)
-            task->scratch = plan_round(regions[r].scratch_bytes);
+        if (regions[r].config.scratch_bytes > 0)
+            task->scratch = plan_round(regions[r].config.scratch_bytes);
         for (int i = 0; i < call->n_inputs; i++) {
             const struct value *root = read_first_at(plan, call, i);
 
@@ -97,7 +97,7 @@ static void find_tasks(const struct plan *plan, struct arena *arena, const struc
         }
         task->lap_bytes = plan_lead_bytes(plan, &regions[r]);
         if (task->lap_bytes)
-            task->lap = buffer[plan->root[call->inputs[regions[r].lead.param]->id]->id];
+            task->lap = buffer[plan->root[call->inputs[regions[r].config.lead.param]->id]->id];
     }
     if (shift) {
         const int last = plan->n_regions + 1;
