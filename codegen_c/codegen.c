@@ -2,8 +2,8 @@
  *
  * needs    a module as fuse_ops leaves it (relay_ir/passes/pipeline.h)
  * gives    NAME.h, NAME.c, NAME_weights.*, NAME.json in the output set
- * method   choose kernels, alias, write each region's text (which says what scratch and weights it
- *          needs), pack the arena, write the files */
+ * method   choose kernels, alias, configure each region (which says what scratch and weights it
+ *          needs), pack the arena; when a plan is kept, print each region once and write the files */
 #include "codegen_c/codegen.h"
 
 #include <assert.h>
@@ -14,8 +14,10 @@
 #include "codegen_c/byoc/external.h"
 #include "codegen_c/emit/guard.h"
 #include "codegen_c/plan/depth_first/stripe.h"
+#include "codegen_c/select/configure.h"
 #include "codegen_c/text/deterministic.h"
 #include "codegen_c/text/parallel.h"
+#include "codegen_c/text/print_region.h"
 #include "relay_ir/macs.h"
 
 /* Functions of the helpers, so that no array of the model takes their names. */
@@ -149,19 +151,17 @@ static void collect_regions(struct codegen *codegen)
     }
 }
 
-static bool write_regions(struct codegen *codegen)
+static bool configure_regions(struct codegen *codegen)
 {
     bool ok = !codegen->options->optimize_size || share_regions(codegen);
 
     for (int i = 0; i < codegen->n_regions; i++) {
         ok = (codegen->regions[i].external ? write_external(codegen, &codegen->regions[i])
-                                           : write_region(codegen, &codegen->regions[i])) &&
+                                           : configure_region(codegen, &codegen->regions[i])) &&
              ok;
         if (!constants_fit(codegen->module, 0, node_origin(codegen->regions[i].call))) /* packed */
             return false;
     }
-    for (int i = 0; i < codegen->n_modules && ok; i++)
-        ok = external_write_prologue(codegen, &codegen->modules[i]);
     return ok;
 }
 
@@ -299,6 +299,7 @@ bool codegen_prepare(struct codegen *codegen, bool *again)
     struct part *part;
 
     begin(codegen);
+    codegen->result->n_plans++;
     if (!choose_kernels(codegen))
         return false;
     part = plan_parts(&codegen->arena, main, codegen->regions, codegen->n_regions,
@@ -309,15 +310,15 @@ bool codegen_prepare(struct codegen *codegen, bool *again)
     plan_alias(plan, &codegen->arena, codegen->regions);
     plan_operands(plan, &codegen->arena, codegen->regions);
     plan_tight(plan, &codegen->arena, codegen->regions);
-    if (!write_regions(codegen))
+    if (!configure_regions(codegen))
         return false;
     *again = plan_order(plan, &codegen->arena, *again ? main : NULL, codegen->regions);
     return true;
 }
 
 /* Results that reach into what their regions read, now that they have places: these functions are
- * written again, for arguments that may share memory. */
-static bool write_leads(struct codegen *codegen)
+ * configured again, for arguments that may share memory. */
+static bool configure_leads(struct codegen *codegen)
 {
     bool ok = true;
 
@@ -331,7 +332,7 @@ static bool write_leads(struct codegen *codegen)
             region = &codegen->regions[codegen->emitted[i].same_as->index];
             region->place.leads = true;
         }
-        ok = write_region(codegen, region);
+        ok = configure_region(codegen, region);
     }
     return ok;
 }
@@ -340,8 +341,6 @@ bool codegen_pack(struct codegen *codegen)
 {
     struct plan *plan = &codegen->plan;
 
-    if (codegen->options->deterministic && !deterministic_check(codegen))
-        return false;
     if (codegen->options->guard)
         plan_guard(plan, GUARD_ZONE);
     store_constants(codegen);
@@ -349,7 +348,7 @@ bool codegen_pack(struct codegen *codegen)
     plan_leads(plan, &codegen->arena, codegen->regions);
     if (!plan_pack(plan, codegen->ctx, codegen->regions, codegen->options->pools,
                    codegen->one_arena ? 0 : codegen->options->n_pools) ||
-        !write_leads(codegen))
+        !configure_leads(codegen))
         return false;
     if (!plan_verify(plan, &codegen->arena, codegen->regions))
         return diag_error(codegen->ctx, DIAG_INTERNAL, NULL,
@@ -368,6 +367,16 @@ static bool regions_are_granted(const struct module *module)
     for (const struct node *node = module->main->first; node; node = node->next)
         n += node->op == OP_CALL;
     return limit_check(module->ctx, LIMIT_REGIONS, NULL, n);
+}
+
+/* What is printed for the plan that is kept: nothing of it is looked at before. */
+static bool print(struct codegen *codegen)
+{
+    bool ok = print_regions(codegen);
+
+    for (int i = 0; i < codegen->n_modules && ok; i++)
+        ok = external_write_prologue(codegen, &codegen->modules[i]);
+    return ok && (!codegen->options->deterministic || deterministic_check(codegen));
 }
 
 /* Before anything is written. Of a byte of weights come two to three of text. */
@@ -395,7 +404,8 @@ bool codegen_c(struct module *module, const struct codegen_options *options, str
     bool ok;
 
     *result = (struct codegen_result){ 0 };
-    ok = regions_are_granted(module) && plan_anyhow(&codegen, &fresh) && ram_check(&codegen);
+    ok = regions_are_granted(module) && plan_anyhow(&codegen, &fresh) && ram_check(&codegen) &&
+         ((options->plan_only && !options->deterministic) || print(&codegen));
     if (ok) {
         place_weights(&codegen);
         fill_result(&codegen);

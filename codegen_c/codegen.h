@@ -62,7 +62,8 @@ struct codegen_options {
     bool step; /* also emit NAME_step(), which runs one region */
     int parts; /* of regions, that may run at the same time (codegen_c/text/parallel.h); 0, 1: none */
     bool deterministic; /* the same bits everywhere, or errors (codegen_c/text/deterministic.h) */
-    bool keep_zeros;    /* products with inputs that are 0 are computed, too (codegen_c/select/zeros.h) */
+    bool
+        keep_zeros; /* products with inputs that are 0 are computed, too (codegen_c/select/zeros.h) */
     bool optimize_size; /* regions that differ in constants only share a function */
     bool guard;         /* codegen_c/emit/guard.h */
     bool io_in_arena;   /* inputs and outputs as well; NAME.h says where */
@@ -94,7 +95,7 @@ struct codegen_region {
     bool chosen;                     /* options->choices had something for it */
     const struct knob_range *knobs;  /* [KNOB_COUNT] what there is to choose (knob.h); likewise */
     const struct features *features; /* of its time (features.h); likewise */
-    bool leads;                      /* its result reaches into what it reads (codegen_c/kernels/lead.h) */
+    bool leads; /* its result reaches into what it reads (codegen_c/kernels/lead.h) */
     int64_t macs;
     size_t weight_bytes;                 /* of the arrays that it is the first to read */
     const struct codegen_place *results; /* [call->n_outputs], valid right after the region ran */
@@ -142,6 +143,8 @@ struct codegen_result {
     const struct codegen_region *regions; /* [n_regions] */
     const struct codegen_place *places;   /* by id of main's values */
     int64_t macs;
+    int n_plans;   /* that were made: in other orders, in stripes, in pools */
+    int n_printed; /* templates expanded, one for each function of a region; 0 with plan_only */
     int n_files;
     const char **files; /* [n_files] paths written, in order */
 

@@ -25,10 +25,11 @@ struct weight {
     const void *data;
     const char *layout; /* "" = row-major of the type */
     uint32_t crc32;
-    double least, greatest;          /* of the numbers; both NaN where there are none */
-    bool words;                      /* stored as a union of 64-bit words and the elements */
-    int region;                      /* the first that reads it */
-    uint64_t traffic;                /* bytes of it that regions load in one run (codegen_c/plan/order/traffic.h) */
+    double least, greatest; /* of the numbers; both NaN where there are none */
+    bool words;             /* stored as a union of 64-bit words and the elements */
+    int region;             /* the first that reads it */
+    uint64_t
+        traffic; /* bytes of it that regions load in one run (codegen_c/plan/order/traffic.h) */
     struct weight_reader *counted;   /* the regions that are in that sum */
     const struct codegen_pool *pool; /* that takes it, if that has a section; NULL = none */
     uint64_t readers;    /* C files that read it: bit 0 is NAME.c, the others are those of
@@ -46,8 +47,10 @@ struct weights {
 
 /* What the emitters know of a region besides struct region. */
 struct emitted {
-    const char *text;   /* of its function; NULL of other targets', and where same_as is not */
-    const char *origin; /* comment lines: what it stands for; NULL = its own ONNX nodes */
+    struct region_function *function; /* as it is configured (codegen_c/select/configure.h); NULL of
+                                         other targets', and where same_as is not */
+    const char *text;                 /* of that, once it is printed */
+    const char *origin;           /* comment lines: what it stands for; NULL = its own ONNX nodes */
     const struct weight **arrays; /* of a shared function (share.c): the constants that it … */
     int n_arrays;                 /* … gets behind its other arguments, as array1, array2 ... */
     bool takes_arrays;            /* whether it does */
@@ -60,9 +63,11 @@ struct emitted {
 /* A function that the generated C has once. */
 struct helper {
     const char *from; /* "runtime/embed/erf_f32.h" */
-    const char *text; /* a file as it is, or (own) the text of the function */
-    bool own;
-    const char *function; /* of an own one */
+    const char *text; /* a file as it is, or (own) the text of the function once it is printed */
+    bool own;         /* made from a template: */
+    const char *function; /* the name */
+    const char *template; /* the text */
+    struct keys keys;
 };
 
 struct codegen {
@@ -269,12 +274,6 @@ void find_peak(struct codegen *codegen);
 
 /* Of NAME.h: the measured stack, and the checks of --ram and --flash; nothing without them. */
 void add_budget(struct codegen *codegen, struct str *out);
-
-/* The function of a region; false after errors. */
-bool write_region(struct codegen *codegen, struct region *region);
-
-/* Its text, called `fn`, before it is divided into parts. */
-bool region_text(struct codegen *codegen, struct region *region, const char *fn, struct str *out);
 
 /* choose_kernels.c: the kernel of each region, and what depends on it alone; false after errors. */
 bool choose_kernels(struct codegen *codegen);

@@ -85,6 +85,7 @@ struct bind {
     struct ctx *ctx;
     struct arena *arena; /* lives as long as the emission */
     struct region *region;
+    struct region_function *function; /* that becomes its own (configure.h) */
     struct keys *keys;
     const struct machine *machine; /* that the C is written for; never NULL */
     struct codegen *codegen;       /* opaque here: the output under construction */

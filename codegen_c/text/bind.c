@@ -181,17 +181,15 @@ const char *bind_new_helper(struct bind *bind, const char *name, const char *pat
     struct codegen *codegen = bind->codegen;
     const struct embedded_file *template = embedded_find(path);
     struct helper *helper = arena_new(&codegen->arena, struct helper);
-    struct str text = { .arena = &codegen->arena };
 
+    assert(template);
     *helper = (struct helper){ .from = path,
                                .own = true,
-                               .function = names_unique(&codegen->names, name) };
+                               .function = names_unique(&codegen->names, name),
+                               .template = template->text };
     keys_offer(keys, "fn", helper->function);
     keys_offer(keys, "fused", codegen->fused ? "1" : "");
-    assert(template);
-    if (!template_expand(bind->ctx, path, template->text, keys, &text))
-        assert(bind->ctx->diags.n_errors > 0);
-    helper->text = str_text(&text);
+    helper->keys = *keys;
     map_set(&codegen->helpers, arena_strdup(&codegen->arena, name), helper);
     return helper->function;
 }

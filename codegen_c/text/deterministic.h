@@ -11,7 +11,7 @@
 
 struct codegen;
 
-/* After write_regions. Sets codegen->strict where floats are computed at all: integers are the same
+/* After print_regions. Sets codegen->strict where floats are computed at all: integers are the same
  * everywhere. False after NOT_DETERMINISTIC errors that name every node whose function of <math.h>
  * differs between libraries, and every region of another target. */
 bool deterministic_check(struct codegen *codegen);

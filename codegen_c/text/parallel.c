@@ -5,6 +5,7 @@
 
 #include "base/embedded.h"
 #include "codegen_c/emit/emit.h"
+#include "codegen_c/select/configure.h"
 
 /* Below that a region takes some ten microseconds on a fast core, and handing over parts a few. */
 enum { LEAST_MACS = 1 << 18, LEAST_ELEMENTS = 1 << 15, GRAIN = 16 };
@@ -128,40 +129,40 @@ static int read_parameters(struct arena *arena, const char *list, size_t part_sc
     return n_items;
 }
 
-static void add_hand_over(struct codegen *codegen, struct str *out, const struct region *region,
-                          const char *text, const char *part_name, size_t part_scratch)
+static void add_hand_over(struct codegen *codegen, struct str *out,
+                          const struct region_function *function, const char *text)
 {
+    const struct region *region = function->region;
     struct arena *arena = &codegen->arena;
     struct str members = { .arena = arena }, of = { .arena = arena }, names = { .arena = arena };
-    const char *list = parameters_of(arena, text, part_name), *fn = region->c_name, *head;
+    const char *list = parameters_of(arena, text, function->name), *fn = region->c_name, *head;
     const char **items = arena_array(arena, const char *,
                                      region->fn->n_params + region->fn->ret->n_inputs + 1 +
                                          codegen->emitted[region->index].n_arrays);
-    int n;
-    const char *run = names_unique(&codegen->names, arena_printf(arena, "%s_run", fn));
+    const int n =
+        read_parameters(arena, list, function->part_scratch, items, &members, &of, &names);
 
-    n = read_parameters(arena, list, part_scratch, items, &members, &of, &names);
     str_printf(out, "struct %s_job {\n%s};\n\n", fn, str_text(&members));
     str_printf(out,
                "static void %s(void *job, int part)\n{\n    const struct %s_job *const of = "
                "job;\n\n    %s(%spart);\n}\n\n",
-               run, fn, part_name, str_text(&of));
+               function->run, fn, function->name, str_text(&of));
     head = arena_printf(arena, "static void %s(", fn);
     add_list(out, head, n, items, ")\n", (int)strlen(head));
     str_printf(
         out, "{\n    struct %s_job job = { %s };\n\n    %s_parallel_for(%s_PARTS, %s, &job);\n}\n",
-        fn, str_text(&names), codegen->options->name, codegen->upper, run);
+        fn, str_text(&names), codegen->options->name, codegen->upper, function->run);
 }
 
-const char *split_region(struct codegen *codegen, const struct region *region, const char *text,
-                         const char *part_name, size_t part_scratch)
+const char *split_region(struct codegen *codegen, const struct region_function *function,
+                         const char *text)
 {
     struct arena *arena = &codegen->arena;
     struct str out = { .arena = arena };
     struct loop loop;
     const char *parameters_end = strstr(text, ")\n{");
     int indent = 0;
-    const bool found = parse_loop(arena, text + region->config.parallel_loop, &loop);
+    const bool found = parse_loop(arena, text + function->keys.parallel, &loop);
 
     assert(found && parameters_end && parameters_end < loop.at);
     if (!found || !parameters_end)
@@ -174,7 +175,7 @@ const char *split_region(struct codegen *codegen, const struct region *region, c
     add_split_loop(arena, &out, &loop, indent);
     str_add(&out, loop.end);
     str_add(&out, "\n");
-    add_hand_over(codegen, &out, region, text, part_name, part_scratch);
+    add_hand_over(codegen, &out, function, text);
     return str_text(&out);
 }
 

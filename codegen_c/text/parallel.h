@@ -12,17 +12,17 @@
 
 struct codegen;
 struct region;
+struct region_function;
 
 enum { MAX_PARTS = 64 };
 
 /* Whether the region is worth it, and its kernel has a loop that can be divided. */
 bool region_is_split(const struct codegen *codegen, const struct region *region);
 
-/* The region's text, in which the function is called `part_name`, with the loop divided, and behind
- * it the function that hands the parts over, with the region's own name. `part_scratch`: bytes of
- * scratch of a part. */
-const char *split_region(struct codegen *codegen, const struct region *region, const char *text,
-                         const char *part_name, size_t part_scratch);
+/* The function's text with the loop divided, and behind it the function that hands the parts over,
+ * with the region's own name. */
+const char *split_region(struct codegen *codegen, const struct region_function *function,
+                         const char *text);
 
 /* The declarations for NAME.h, and what NAME.c has before all regions. */
 void add_parallel_header(struct codegen *codegen, struct str *out);

@@ -2,13 +2,14 @@
  *
  * needs    kernels chosen, aliases and pitches planned: what decides a region's text
  * gives    emitted[i].takes_arrays, same_as and origin, and one name for the regions of a group
- * method   each region's text is expanded with its constants as parameters and without names of its
- *          own; regions of equal texts are a group. A region alone keeps the names of its arrays
- *          in its text, which reads better and costs no arguments. */
+ * method   each region is configured with its constants as parameters and without names of its own;
+ *          regions of one template and equal keys are a group. A region alone keeps the names of
+ *          its arrays in its text, which reads better and costs no arguments. */
 #include <string.h>
 
 #include "codegen_c/emit/emit.h"
 #include "codegen_c/plan/depth_first/stripe.h"
+#include "codegen_c/select/configure.h"
 
 struct group {
     int n;
@@ -60,22 +61,38 @@ static void add_origin(struct group *group, const char *origin)
     group->n_equal++;
 }
 
+/* The template and all keys: what decides its text. */
+static const char *key_texts(struct arena *arena, const struct region_function *function)
+{
+    const struct map *keys = &function->keys.map;
+    struct str out = { .arena = arena };
+
+    str_add(&out, function->template->path);
+    for (size_t i = 0; i < keys->n; i++)
+        str_printf(&out, "\n%s=%s", keys->entries[i].key,
+                   ((const struct key *)keys->entries[i].value)->text);
+    return str_text(&out);
+}
+
 static struct group *group_of(struct codegen *codegen, struct map *by_text, struct region *region)
 {
     struct emitted *emitted = &codegen->emitted[region->index];
-    struct str text = { .arena = &codegen->arena };
+    const struct region_function *function;
     struct group *group;
+    const char *texts;
 
     emitted->takes_arrays = has_constants(region);
     emitted->origin = "";
-    if (!region_text(codegen, region, "shared", &text))
+    function = configure_function(codegen, region, "shared");
+    if (!function)
         return NULL;
     emitted->origin = NULL;
-    group = map_get(by_text, str_text(&text));
+    texts = key_texts(&codegen->arena, function);
+    group = map_get(by_text, texts);
     if (!group) {
         group = arena_new(&codegen->arena, struct group);
         *group = (struct group){ .first = region, .origins = { .arena = &codegen->arena } };
-        map_set(by_text, str_text(&text), group);
+        map_set(by_text, texts, group);
     }
     group->n++;
     add_origin(group, origin_comment(&codegen->arena, region, " * "));

@@ -404,8 +404,9 @@ static void expand_lines(struct expansion *x, int from, int to)
 bool template_expand(struct ctx *ctx, const char *name, const char *text, struct keys *keys,
                      struct str *out)
 {
+    struct arena temporary = { NULL };
     struct expansion x = {
-        .ctx = ctx, .arena = keys->arena, .name = name, .keys = keys, .out = out, .ok = true
+        .ctx = ctx, .arena = &temporary, .name = name, .keys = keys, .out = out, .ok = true
     };
 
     x.lines = lines_of(x.arena, text, &x.n_lines);
@@ -416,5 +417,6 @@ bool template_expand(struct ctx *ctx, const char *name, const char *text, struct
         if (!key->used)
             error(&x, 0, "unused key '%s'", keys->map.entries[i].key);
     }
+    arena_release(&temporary);
     return x.ok;
 }

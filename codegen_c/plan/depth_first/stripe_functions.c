@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "codegen_c/plan/depth_first/stripe_lines.h"
+#include "codegen_c/select/configure.h"
 #include "codegen_c/select/signature.h"
 
 /* --- the regions' functions ---------------------------------------------------------------------
@@ -118,50 +119,49 @@ static const struct operand *operands_of(const struct stripe_lines *lines, int i
     return operands;
 }
 
-static const char *write_kind(struct stripe_lines *lines, int i, struct stripe_kind *kind)
+/* The function of a kind; false after errors. */
+static bool configure_kind(struct stripe_lines *lines, struct bind *bind, int i,
+                           struct stripe_kind *kind)
 {
     struct codegen *codegen = lines->codegen;
     const struct row_region *of = &lines->stripes.regions[i];
-    struct region region = { .call = of->call,
-                             .machine = codegen->machine,
-                             .winograd = WINOGRAD_OFF,
-                             .amx = codegen->amx,
-                             .index = lines->region->index,
-                             .fn = stripe_function(codegen->module, of, kind->row, kind->n) };
-    struct str out = { .arena = lines->arena };
-    bool ok;
+    struct region *region = arena_new(lines->arena, struct region);
+    struct region_function *function;
 
-    if (!region.fn) {
-        diag_error(codegen->ctx, DIAG_INTERNAL, node_origin(of->call),
-                   "the region cannot be cut at row %" PRId64, kind->row);
-        return NULL;
-    }
-    region.anchor = region_anchor(region.fn);
-    region.c_name = kind->fn = function_name(lines, i, kind);
-    region.place.operands = operands_of(lines, i, &region);
+    *region = (struct region){ .call = of->call,
+                               .machine = codegen->machine,
+                               .winograd = WINOGRAD_OFF,
+                               .amx = codegen->amx,
+                               .index = lines->region->index,
+                               .fn = stripe_function(codegen->module, of, kind->row, kind->n) };
+    if (!region->fn)
+        return diag_error(codegen->ctx, DIAG_INTERNAL, node_origin(of->call),
+                          "the region cannot be cut at row %" PRId64, kind->row);
+    region->anchor = region_anchor(region->fn);
+    region->c_name = kind->fn = function_name(lines, i, kind);
+    region->place.operands = operands_of(lines, i, region);
     if (codegen->options->choices)
-        region.choice = map_get(&codegen->options->choices->by_signature,
-                                region_signature(lines->arena, region.fn));
-    region.config.kernel = choose_kernel(lines, of->call, &region);
-    ok = region.config.kernel && region_text(codegen, &region, region.c_name, &out);
-    kind->works = region.config.scratch_bytes > 0;
-    kind->apart = region.config.planes_apart ? anchor_source(&region, 0)->index : -1;
-    if (region.config.scratch_bytes > lines->scratch[i])
-        lines->scratch[i] = region.config.scratch_bytes;
-    return ok ? str_text(&out) : NULL;
+        region->choice = map_get(&codegen->options->choices->by_signature,
+                                 region_signature(lines->arena, region->fn));
+    region->config.kernel = choose_kernel(lines, of->call, region);
+    function = region->config.kernel ? configure_function(codegen, region, region->c_name) : NULL;
+    if (!function)
+        return false;
+    bind_function_before(bind, function);
+    kind->works = region->config.scratch_bytes > 0;
+    kind->apart = region->config.planes_apart ? anchor_source(region, 0)->index : -1;
+    if (region->config.scratch_bytes > lines->scratch[i])
+        lines->scratch[i] = region->config.scratch_bytes;
+    return true;
 }
 
-bool stripe_functions(struct stripe_lines *lines, struct str *out)
+bool stripe_functions(struct stripe_lines *lines, struct bind *bind)
 {
     for (int i = 0; i < lines->stripes.n; i++) {
         find_kinds(lines, i);
-        for (int k = 0; k < lines->n_kinds[i]; k++) {
-            const char *text = write_kind(lines, i, &lines->kinds[i][k]);
-
-            if (!text)
+        for (int k = 0; k < lines->n_kinds[i]; k++)
+            if (!configure_kind(lines, bind, i, &lines->kinds[i][k]))
                 return false;
-            str_printf(out, "%s\n", text);
-        }
     }
     return true;
 }

@@ -35,9 +35,9 @@ struct stripe_lines {
     int n_blocks;
 };
 
-/* Appends the regions' functions: one for every kind of stripe that there is. Fills kinds, n_kinds
- * and scratch; false after errors. */
-bool stripe_functions(struct stripe_lines *lines, struct str *out);
+/* The regions' functions, in front of the one that binds: one for every kind of stripe that there
+ * is. Fills kinds, n_kinds and scratch; false after errors. */
+bool stripe_functions(struct stripe_lines *lines, struct bind *bind);
 
 /* Places what the regions hand to each other and their functions' scratch: buffer, working, gather
  * and blocks. Returns the bytes of all. */

@@ -438,18 +438,16 @@ static bool bind_stripes(struct bind *bind)
                                   .gather = arena_array(arena, int *, n),
                                   .buffer = arena_array(arena, int, n),
                                   .working = arena_array(arena, int, n) };
-    struct str functions = { .arena = arena };
     int64_t work = INT64_MAX;
 
     if (!stripes_flow(arena, &stripes, bind->region->fn->n_stripes, NULL, SIZE_MAX, &work))
         return diag_error(bind->ctx, DIAG_INTERNAL, node_origin(bind->region->call),
                           "the stripes of %s do not flow", bind->region->c_name);
     lines.stripes = stripes;
-    if (!stripe_functions(&lines, &functions))
+    if (!stripe_functions(&lines, bind))
         return false;
     bind_scratch(bind, stripe_buffers(&lines));
     name_things(&lines);
-    bind_text(bind, "functions", "%s", str_text(&functions));
     bind_int(bind, "n_regions", n);
     bind_flag(bind, "buffers", lines.n_blocks > 0);
     bind_text_of(bind, &lines);

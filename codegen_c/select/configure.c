@@ -1,10 +1,9 @@
-/* write_region.c - a region's function: keys of its own, the kernel's bind, the template. */
+#include "codegen_c/select/configure.h"
+
 #include <assert.h>
 #include <string.h>
 
-#include "base/embedded.h"
 #include "codegen_c/emit/emit.h"
-#include "codegen_c/text/parallel.h"
 
 enum { PART_ALIGN = 64 }; /* parts do not share a line of the cache */
 
@@ -176,77 +175,91 @@ static void offer_keys(struct codegen *codegen, struct region *region, const cha
     keys_offer(keys, "origin", origin ? origin : origin_comment(&codegen->arena, region, " * "));
 }
 
-/* The keys' texts and the template's lines die with the region: `temporary`. */
-static bool expand_region(struct codegen *codegen, struct region *region, const char *fn,
-                          struct arena *temporary, struct str *out)
+static const struct embedded_file *find_template(struct codegen *codegen,
+                                                 const struct region *region)
 {
     const char *path =
         arena_printf(&codegen->arena, "templates/kernels/%s.c.tmpl", region->config.kernel->name);
     const struct embedded_file *template = embedded_find(path);
+
+    if (!template)
+        diag_error(codegen->ctx, DIAG_TEMPLATE, NULL, "there is no %s", path);
+    return template;
+}
+
+struct region_function *configure_function(struct codegen *codegen, struct region *region,
+                                           const char *name)
+{
+    struct region_function *function = arena_new(&codegen->arena, struct region_function);
     const int n_errors = codegen->ctx->diags.n_errors;
-    struct keys keys;
+    struct keys *keys = &function->keys;
     struct bind bind = { .ctx = codegen->ctx,
                          .arena = &codegen->arena,
                          .region = region,
-                         .keys = &keys,
+                         .function = function,
+                         .keys = keys,
                          .machine = codegen->machine,
                          .codegen = codegen };
 
-    if (!template)
-        return diag_error(codegen->ctx, DIAG_TEMPLATE, NULL, "there is no %s", path);
-    keys_init(&keys, temporary);
-    keys.origin = node_origin(region->call);
+    *function = (struct region_function){ .region = region,
+                                          .name = name,
+                                          .template = find_template(codegen, region) };
+    if (!function->template)
+        return NULL;
+    keys_init(keys, &codegen->arena);
+    keys->origin = node_origin(region->call);
     name_parameters(codegen, region);
-    offer_keys(codegen, region, fn, &keys);
+    offer_keys(codegen, region, name, keys);
     if (!region->config.form->bind(&bind)) {
         assert(codegen->ctx->diags.n_errors > n_errors);
-        return false;
+        return NULL;
     }
-    keys_offer(&keys, "shapes", shapes_comment(codegen, region));
-    keys_offer(&keys, "params", parameter_list(codegen, region, template->text, fn));
-    if (codegen->ctx->diags.n_errors > n_errors ||
-        !template_expand(codegen->ctx, path, template->text, &keys, out))
-        return false;
-    region->config.parallel_loop = keys.parallel;
-    return true;
+    keys_offer(keys, "shapes", shapes_comment(codegen, region));
+    keys_offer(keys, "params", parameter_list(codegen, region, function->template->text, name));
+    return codegen->ctx->diags.n_errors > n_errors ? NULL : function;
 }
 
-bool region_text(struct codegen *codegen, struct region *region, const char *fn, struct str *out)
+void bind_function_before(struct bind *bind, struct region_function *function)
 {
-    struct arena temporary = { NULL };
-    const bool ok = expand_region(codegen, region, fn, &temporary, out);
+    struct region_function *of = bind->function;
 
-    arena_release(&temporary);
-    return ok;
+    if (of->last_before)
+        of->last_before->next = function;
+    else
+        of->before = function;
+    of->last_before = function;
 }
 
-bool write_region(struct codegen *codegen, struct region *region)
+/* The scratch of all parts is one block. */
+static void configure_parts(struct codegen *codegen, struct region *region,
+                            struct region_function *function)
+{
+    function->part_scratch =
+        (region->config.scratch_bytes + PART_ALIGN - 1) / PART_ALIGN * PART_ALIGN;
+    function->run =
+        names_unique(&codegen->names, arena_printf(&codegen->arena, "%s_run", region->c_name));
+    region->config.scratch_bytes = function->part_scratch * (size_t)codegen->options->parts;
+    codegen->n_split++;
+}
+
+bool configure_region(struct codegen *codegen, struct region *region)
 {
     struct emitted *emitted = &codegen->emitted[region->index];
     const bool split = region->config.parts > 1;
-    const char *fn = split ? names_unique(&codegen->names,
+    const char *name = split
+                           ? names_unique(&codegen->names,
                                           arena_printf(&codegen->arena, "%s_part", region->c_name))
                            : region->c_name;
-    struct arena temporary = { NULL };
-    struct str out = { .arena = &temporary };
-    size_t part_scratch;
 
     if (emitted->same_as) {
         region->config.scratch_bytes = emitted->same_as->config.scratch_bytes;
         return true;
     }
-    if (!region_text(codegen, region, fn, &out)) {
-        arena_release(&temporary);
+    emitted->function = configure_function(codegen, region, name);
+    if (!emitted->function)
         return false;
-    }
     knob_check(codegen->ctx, region);
-    emitted->text = arena_strdup(&codegen->arena, str_text(&out));
-    arena_release(&temporary);
-    if (split) {
-        part_scratch = (region->config.scratch_bytes + PART_ALIGN - 1) / PART_ALIGN * PART_ALIGN;
-        region->config.scratch_bytes = part_scratch * (size_t)codegen->options->parts;
-        emitted->text = split_region(codegen, region, emitted->text, fn, part_scratch);
-        codegen->n_split++;
-    }
+    if (split)
+        configure_parts(codegen, region, emitted->function);
     return true;
 }

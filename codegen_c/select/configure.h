@@ -1,0 +1,38 @@
+/* configure.h - a region's function before it is printed: its kernel's answers, in numbers and keys.
+ *
+ * Plans are made of configurations: trials of other orders and of depth-first tiling configure
+ * regions anew, and only those of the plan that is kept are printed (codegen_c/text/print_region.h). */
+#ifndef CODEGEN_C_SELECT_CONFIGURE_H
+#define CODEGEN_C_SELECT_CONFIGURE_H
+
+#include "base/embedded.h"
+#include "codegen_c/select/kernel.h"
+
+/* All that the template of a function needs. */
+struct region_function {
+    struct region *region;
+    const char *name; /* of the function in C: the region's, or that of one of its parts */
+    const struct embedded_file *template;
+    struct keys keys;
+
+    /* Of a region in parts: bytes of scratch of each, and the function that runs one. */
+    size_t part_scratch;
+    const char *run;
+
+    /* Functions that stand in front of it: of regions that it computes in stripes. */
+    struct region_function *before, *last_before, *next;
+};
+
+/* The kernel, which is chosen, fills in region->config and the keys of the function `name`. NULL
+ * after errors. */
+struct region_function *configure_function(struct codegen *codegen, struct region *region,
+                                           const char *name);
+
+/* The function of a region of main, into emitted[region->index], but for regions that have that of
+ * an earlier one. Once more where the plan has changed region->place. False after errors. */
+bool configure_region(struct codegen *codegen, struct region *region);
+
+/* A function that stands in front of the one whose kernel binds. */
+void bind_function_before(struct bind *bind, struct region_function *function);
+
+#endif
