@@ -412,6 +412,7 @@ bool codegen_c(struct module *module, const struct codegen_options *options, str
         ok = external_check_files(&codegen) && (options->plan_only || output_is_granted(&codegen));
     }
     if (ok && !options->plan_only) {
+        weights_find_ranges(&codegen);
         emit_header(&codegen);
         emit_model(&codegen);
         emit_weights(&codegen);

@@ -146,6 +146,9 @@ struct weight *weights_read_packed(struct codegen *codegen, int reader, const st
 struct weight *weights_stream(struct codegen *codegen, int reader, const char *name,
                               const struct type *type, const void *data);
 
+/* Least and greatest number of all arrays, for their comments. */
+void weights_find_ranges(struct codegen *codegen);
+
 /* --- literal.c -----------------------------------------------------------------------------------
  */
 

@@ -90,7 +90,6 @@ static struct weight *weight_new(struct codegen *codegen, const struct content *
     weight->type = *content->type;
     weight->data = content->data;
     weight->layout = content->layout;
-    find_range(weight);
     if (weights->last)
         weights->last->next = weight;
     else
@@ -194,6 +193,12 @@ struct weight *weights_stream(struct codegen *codegen, int reader, const char *n
 
     weight->readers |= (uint64_t)1 << reader;
     return weight;
+}
+
+void weights_find_ranges(struct codegen *codegen)
+{
+    for (struct weight *w = codegen->weights.first; w; w = w->next)
+        find_range(w);
 }
 
 /* --- in pools ------------------------------------------------------------------------------------
