@@ -73,35 +73,60 @@ static const char *before_name(struct arena *arena, const char *template)
     return arena_strndup(arena, start, (size_t)(name - start));
 }
 
-/* The lines after the first stand below its first parameter. */
-static const char *parameter_list(struct codegen *codegen, const struct region *region,
-                                  const char *template, const char *fn_name)
+const char *parameter_text(struct arena *arena, const struct parameter *parameter)
 {
+    return arena_printf(arena, "%s%s%s", parameter->type, parameter->alone ? "restrict " : "",
+                        parameter->name);
+}
+
+static const char *pointer_type(struct arena *arena, enum dtype dtype, bool is_const)
+{
+    return arena_printf(arena, "%s%s *", is_const ? "const " : "", dtype_c_type(dtype));
+}
+
+/* What the function is given: parameters of the region, results, scratch, arrays. */
+static void list_parameters(struct codegen *codegen, struct region_function *function)
+{
+    const struct region *region = function->region;
     const struct function *fn = region->fn;
     const struct emitted *emitted = &codegen->emitted[region->index];
+    const bool leads = region->place.leads;
     struct arena *arena = &codegen->arena;
-    struct str out = { .arena = arena };
-    const char **items =
-        arena_array(arena, const char *, fn->n_params + fn->ret->n_inputs + 1 + emitted->n_arrays);
-    const char *head = arena_printf(arena, "%s%s(", before_name(arena, template), fn_name);
+    struct parameter *list = arena_array(arena, struct parameter,
+                                         fn->n_params + fn->ret->n_inputs + 1 + emitted->n_arrays);
     int n = 0;
 
     for (int i = 0; i < fn->n_params; i++)
         if (!(region->place.in_place && region->place.over == i) && !is_absent(region, i))
-            items[n++] = arena_printf(
-                arena, "const %s *%s%s", dtype_c_type(fn->params[i]->type.dtype),
-                region->place.leads && region->config.lead.param == i ? "" : "restrict ",
-                region->params[i]);
+            list[n++] =
+                (struct parameter){ pointer_type(arena, fn->params[i]->type.dtype, true),
+                                    !(leads && region->config.lead.param == i), region->params[i] };
     for (int i = 0; i < fn->ret->n_inputs; i++)
-        items[n++] = arena_printf(arena, "%s *%s%s", dtype_c_type(fn->ret->inputs[i]->type.dtype),
-                                  region->place.leads ? "" : "restrict ", region->results[i]);
+        list[n++] = (struct parameter){ pointer_type(arena, fn->ret->inputs[i]->type.dtype, false),
+                                        !leads, region->results[i] };
     if (region->config.scratch_bytes)
-        items[n++] = "void *restrict scratch";
+        list[n++] = (struct parameter){ "void *", true, "scratch" };
     for (int i = 0; i < emitted->n_arrays; i++)
-        items[n++] = arena_printf(arena, "const %s *restrict array%d",
-                                  dtype_c_type(emitted->arrays[i]->stored.dtype), i + 1);
-    add_list(&out, head, n, items, ")", (int)strlen(head));
-    return arena_strndup(arena, out.text + strlen(head), out.n - strlen(head) - 1);
+        list[n++] = (struct parameter){ pointer_type(arena, emitted->arrays[i]->stored.dtype, true),
+                                        true, arena_printf(arena, "array%d", i + 1) };
+    function->parameters = list;
+    function->n_parameters = n;
+}
+
+/* Key "params": the lines after the first stand below its first parameter. */
+static const char *parameter_list(struct codegen *codegen, const struct region_function *function)
+{
+    struct arena *arena = &codegen->arena;
+    struct str out = { .arena = arena };
+    const char **items = arena_array(arena, const char *, function->n_parameters);
+    const char *head =
+        arena_printf(arena, "%s%s(", before_name(arena, function->template->text), function->name);
+
+    for (int i = 0; i < function->n_parameters; i++)
+        items[i] = parameter_text(arena, &function->parameters[i]);
+    add_list(&out, head, function->n_parameters, items, ")", (int)strlen(head));
+    return arena_printf(arena, "%.*s%s", (int)(out.n - strlen(head) - 1), out.text + strlen(head),
+                        function->keys.split ? ", int this_part" : "");
 }
 
 /* "x f32 [1,8]"; of what the result goes over: "residual f32 [1,8] in y". */
@@ -215,7 +240,9 @@ struct region_function *configure_function(struct codegen *codegen, struct regio
         return NULL;
     }
     keys_offer(keys, "shapes", shapes_comment(codegen, region));
-    keys_offer(keys, "params", parameter_list(codegen, region, function->template->text, name));
+    list_parameters(codegen, function);
+    keys->split = region->config.parts > 1;
+    keys_offer(keys, "params", parameter_list(codegen, function));
     return codegen->ctx->diags.n_errors > n_errors ? NULL : function;
 }
 

@@ -8,14 +8,24 @@
 #include "base/embedded.h"
 #include "codegen_c/select/kernel.h"
 
+/* "const float *restrict x" */
+struct parameter {
+    const char *type; /* "const float *" */
+    bool alone;       /* nothing else points there: restrict */
+    const char *name;
+};
+
 /* All that the template of a function needs. */
 struct region_function {
     struct region *region;
     const char *name; /* of the function in C: the region's, or that of one of its parts */
     const struct embedded_file *template;
     struct keys keys;
+    const struct parameter *parameters;
+    int n_parameters;
 
-    /* Of a region in parts: bytes of scratch of each, and the function that runs one. */
+    /* Of a region in parts: bytes of scratch of each, and the function that runs one. NULL = it is
+     * whole. */
     size_t part_scratch;
     const char *run;
 
@@ -31,6 +41,9 @@ struct region_function *configure_function(struct codegen *codegen, struct regio
 /* The function of a region of main, into emitted[region->index], but for regions that have that of
  * an earlier one. Once more where the plan has changed region->place. False after errors. */
 bool configure_region(struct codegen *codegen, struct region *region);
+
+/* As it is declared. */
+const char *parameter_text(struct arena *arena, const struct parameter *parameter);
 
 /* A function that stands in front of the one whose kernel binds. */
 void bind_function_before(struct bind *bind, struct region_function *function);

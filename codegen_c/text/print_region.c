@@ -36,11 +36,11 @@ static bool print_region(struct codegen *codegen, struct emitted *emitted)
     const bool ok =
         print_before(codegen, function, &temporary) && expand_function(codegen, function, &out);
 
+    if (ok && function->run)
+        add_hand_over(codegen, &out, function);
     if (ok)
         emitted->text = arena_strdup(&codegen->arena, str_text(&out));
     arena_release(&temporary);
-    if (ok && function->run)
-        emitted->text = split_region(codegen, function, emitted->text);
     return ok;
 }
 

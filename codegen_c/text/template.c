@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "codegen_c/text/template_lines.h"
+#include "codegen_c/text/template_loop.h"
 
 /* Templates of targets are the user's: none makes us run forever or use up the stack. */
 enum {
@@ -38,6 +39,8 @@ struct expansion {
         char text[24];
     } loops[MAX_LOOPS];
     struct str *out;
+    struct loop loop; /* of the first //#parallel that is written; no var = there is none yet */
+    bool at_loop;     /* the next line begins it */
     const bool
         *around; /* directly in an //#if: whether what stands around it is silent; else NULL */
     bool silent; /* inside a block that is left out: nothing is written, unknown keys are fine */
@@ -186,6 +189,15 @@ static bool is_brace_of_block(const struct expansion *x, int index)
            ends_in_head(x->out);
 }
 
+/* The line behind //#parallel. */
+static void add_loop(struct expansion *x, int index, const char *text)
+{
+    if (!loop_add(x->out, text, &x->loop, x->keys->split))
+        error(x, index, "this is no loop of %s from 0 to below %s, as //#parallel says",
+              x->loop.var, x->loop.limit);
+    x->at_loop = false;
+}
+
 static void expand_line(struct expansion *x, int index)
 {
     const struct line *line = &x->lines[index];
@@ -215,7 +227,10 @@ static void expand_line(struct expansion *x, int index)
         str_add(x->out, " {\n");
         return;
     }
-    str_add(x->out, str_text(&text));
+    if (x->at_loop)
+        add_loop(x, index, str_text(&text));
+    else
+        str_add(x->out, str_text(&text));
     str_add(x->out, "\n");
 }
 
@@ -379,10 +394,22 @@ static int expand_block(struct expansion *x, int open, int to)
 }
 
 /* The first that is written counts: others are its further dims, or in blocks left out. */
-static void mark_loop(struct expansion *x)
+static void expand_parallel(struct expansion *x, int line)
 {
-    if (!x->silent && !x->keys->parallel)
-        x->keys->parallel = x->out->n;
+    const char *at = line_control(&x->lines[line]) + strlen("parallel");
+    const char *var = next_word(x, line, &at), *limit = next_word(x, line, &at);
+    const char *grain = next_word(x, line, &at), *rest = next_word(x, line, &at);
+
+    if (x->silent)
+        return;
+    if (!*limit || *rest) {
+        error(x, line, "'//#parallel' has the wrong number of words");
+        return;
+    }
+    if (x->loop.var)
+        return;
+    x->loop = (struct loop){ var, limit, *grain ? grain : "1" };
+    x->at_loop = true;
 }
 
 static void expand_lines(struct expansion *x, int from, int to)
@@ -393,7 +420,7 @@ static void expand_lines(struct expansion *x, int from, int to)
             return;
         }
         if (line_is(&x->lines[i], "parallel"))
-            mark_loop(x);
+            expand_parallel(x, i);
         else if (line_control(&x->lines[i]))
             i = expand_block(x, i, to);
         else
@@ -417,6 +444,8 @@ bool template_expand(struct ctx *ctx, const char *name, const char *text, struct
         if (!key->used)
             error(&x, 0, "unused key '%s'", keys->map.entries[i].key);
     }
+    if (x.ok && keys->split && (!x.loop.var || x.at_loop))
+        error(&x, 0, "there is no loop behind a //#parallel");
     arena_release(&temporary);
     return x.ok;
 }

@@ -8,8 +8,10 @@
  *                                flags that are off, "0" and ""
  *   //#for i N ... //#end        repeated with ${i} = 0 .. N-1; N a number or a key; inside,
  *                                ${a${i}} looks up a composed key
- *   //#parallel                  the loop that begins on the next line is divided among threads
- *                                where that is asked for (parallel.h); else nothing
+ *   //#parallel VAR LIMIT [GRAIN]
+ *                                above the head of a loop, for (int VAR = 0; VAR < LIMIT; ...): where
+ *                                that is asked for (keys.split), threads share it, at multiples of
+ *                                GRAIN (1). Of those written the first counts
  *   //#body ... //#end           directly in an //#if: kept in any case, what is around it where
  *                                the branch is. A loop that there may be or not:
  *                                    //#if many
@@ -50,8 +52,8 @@ struct keys {
     const char *(*compute)(void *user, const char *key, bool written, const char **why);
     void *user;
 
-    size_t parallel; /* set by template_expand: where in out the line behind //#parallel is; 0 =
-                        none */
+    bool split; /* a part runs the loop of //#parallel from part_begin(this_part, ...) on; a text
+                   without such a loop is an error */
 };
 
 /* Keys and texts are copied. Setting a key again replaces its text. */
@@ -61,6 +63,9 @@ void keys_set_int(struct keys *keys, const char *key, long long value);
 void keys_set_flag(struct keys *keys, const char *key, bool on);
 /* A key that templates may leave unused (those that the emitter offers to every template). */
 void keys_offer(struct keys *keys, const char *key, const char *text);
+
+/* Whether the text has a loop to be shared. */
+bool template_is_parallel(const char *text);
 
 /* Appends the expansion of `text` (file `name`, for messages) to out. False after errors. */
 bool template_expand(struct ctx *ctx, const char *name, const char *text, struct keys *keys,

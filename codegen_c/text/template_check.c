@@ -162,7 +162,7 @@ static void see_control(struct check *check, char *text)
             wrong(check, check->line, "this //#end closes no block");
     } else if (strcmp(words[0], "else") == 0 && n == 1) {
         see_else(check);
-    } else if (strcmp(words[0], "parallel") != 0 || n != 1) {
+    } else if (strcmp(words[0], "parallel") != 0 || n < 3) {
         see_opening(check, n, words);
     }
 }

@@ -129,20 +129,59 @@ START_TEST(template_expands_or_says_what_is_wrong)
 }
 END_TEST
 
-START_TEST(the_first_loop_to_be_divided_that_is_written_is_known_by_its_place)
+/* Of the loops that //#parallel names the first that is written is divided. */
+static const struct {
+    const char *text, *whole, *divided; /* NULL = this error: */
+    const char *error;
+} loops[] = {
+    { "a\n//#if nope\n//#parallel i N\nfor (int i = 0; i < N; i++)\n//#end\n  //#parallel j M "
+      "${k}\n"
+      "  for (int j = 0; j < M; j += 4) {\n//#parallel n N\n    for (int n = 0; n < N; n++)\n",
+      "a\n  for (int j = 0; j < M; j += 4) {\n    for (int n = 0; n < N; n++)\n",
+      "a\n  for (int j = part_begin(this_part, M, 4),\n"
+      "           this_end = part_begin(this_part + 1, M, 4); j < this_end && j < M; j += 4) {\n"
+      "    for (int n = 0; n < N; n++)\n",
+      NULL },
+    { "//#parallel i N\nfor (int i = 0, n; i < N; i += n)\n//#if nope\n${k}\n//#end\n",
+      "for (int i = 0, n; i < N; i += n)\n",
+      "for (int i = part_begin(this_part, N, 1),\n"
+      "         this_end = part_begin(this_part + 1, N, 1), n; i < this_end && i < N; i += n)\n",
+      NULL },
+    { "//#parallel i N\nfor (int j = 0; j < N; j++) ${k}\n", NULL, NULL,
+      "t:2: this is no loop of i" },
+    { "//#parallel i N\nfor (int i = 1; i < N; i++) ${k}\n", NULL, NULL,
+      "t:2: this is no loop of i" },
+    { "//#parallel i N\nfor (int i = 0; i < M; i++) ${k}\n", NULL, NULL, "to below N" },
+    { "//#parallel i\nfor (int i = 0; i < M; i++) ${k}\n", NULL, NULL, "number of words" },
+    { "//#parallel i N 4 4\nfor (int i = 0; i < N; i++) ${k}\n", NULL, NULL, "number of words" },
+    { "//#if nope\n//#parallel i N\nfor (int i = 0; i < N; i++)\n//#end\n${k}\n", "4\n", NULL,
+      "no loop behind" },
+};
+
+static void expand_loop(int i, bool split)
 {
-    static const char text[] =
-        "a\n//#if nope\n//#parallel\nb\n//#end\n  //#parallel\n  c\n//#parallel\nd\n";
+    const char *want = split ? loops[i].divided : loops[i].whole;
     struct ctx *ctx = ctx_new(NULL);
     struct str out = { .arena = &ctx->perm };
     struct keys keys;
 
     keys_init(&keys, &ctx->perm);
-    ck_assert(template_expand(ctx, "t", text, &keys, &out));
-    ck_assert_str_eq(str_text(&out), "a\n  c\nd\n");
-    ck_assert_uint_eq(keys.parallel, strlen("a\n"));
-    ck_assert(template_check(ctx, "t", text, NULL));
+    keys_set(&keys, "k", "4");
+    keys_set_flag(&keys, "nope", false);
+    keys.split = split;
+    ck_assert_int_eq(template_expand(ctx, "t", loops[i].text, &keys, &out), want != NULL);
+    if (want)
+        ck_assert_str_eq(str_text(&out), want);
+    else
+        ck_assert_msg(strstr(ctx->diags.first->message, loops[i].error) != NULL, "%s",
+                      ctx->diags.first->message);
     ctx_free(ctx);
+}
+
+START_TEST(the_first_parallel_loop_that_is_written_is_divided)
+{
+    expand_loop(_i, false);
+    expand_loop(_i, true);
 }
 END_TEST
 
@@ -278,7 +317,8 @@ int main(void)
     tcase_add_loop_test(tcase, a_check_says_what_is_wrong_whatever_the_keys_are, 0,
                         (int)(sizeof checks / sizeof *checks));
     tcase_add_loop_test(tcase, no_template_runs_forever_or_uses_up_the_stack, 0, 6);
-    tcase_add_test(tcase, the_first_loop_to_be_divided_that_is_written_is_known_by_its_place);
+    tcase_add_loop_test(tcase, the_first_parallel_loop_that_is_written_is_divided, 0,
+                        (int)(sizeof loops / sizeof *loops));
     tcase_add_test(tcase, a_key_that_nothing_uses_is_an_error);
     tcase_add_test(tcase, a_key_used_only_in_a_block_left_out_counts_as_used);
     tcase_add_test(tcase, setting_a_key_again_replaces_its_text);
