@@ -18,77 +18,8 @@
 #include "codegen_c/text/deterministic.h"
 #include "codegen_c/text/parallel.h"
 #include "codegen_c/text/print_region.h"
+#include "codegen_c/text/reserve.h"
 #include "relay_ir/macs.h"
-
-/* Functions of the helpers, so that no array of the model takes their names. */
-static void reserve_helpers(struct codegen *codegen)
-{
-    for (size_t i = 0; i < n_embedded_files; i++) {
-        const char *at = embedded_files[i].text;
-
-        if (!str_starts(embedded_files[i].path, "runtime/embed/"))
-            continue;
-        while ((at = strstr(at, "static ")) != NULL) {
-            const char *end = at += strcspn(at, "("), *start = end;
-
-            while (start[-1] == '_' || (start[-1] >= '0' && start[-1] <= '9') ||
-                   (start[-1] >= 'a' && start[-1] <= 'z'))
-                start--;
-            names_reserve(&codegen->names,
-                          arena_strndup(&codegen->arena, start, (size_t)(end - start)));
-        }
-    }
-}
-
-static void reserve_names(struct codegen *codegen)
-{
-    static const char *const lower[] = { "run",      "step",       "weights", "parallel_for",
-                                         "fits_ram", "fits_flash", "overrun" };
-    static const char *const upper[] = {
-        "OK",          "NULL_POINTER", "MISALIGNED_ARENA", "NO_REGION",   "REGION_FAILED",
-        "ARENA_BYTES", "ARENA_ALIGN",  "REGIONS",          "INCLUDED",    "WRONG_ARITHMETIC",
-        "PARTS",       "THREADS",      "WEIGHTS_H",        "STACK_BYTES", "RAM_BYTES",
-        "FLASH_BYTES", "WEIGHT_BYTES", "CODE_BYTES",       "DATA_BYTES",  "MISALIGNED_ARRAY",
-        "OVERLAP",     "OVERRUN"
-    };
-    static const char *const macros[] = { "arithmetic_is_strict",
-                                          "part_begin",
-                                          "run_parts",
-                                          "FUSE",
-                                          "FUSE_VECTOR",
-                                          "FUSE_VECTOR4",
-                                          "FUSE_VECTOR8",
-                                          "FUSE_FLOAT",
-                                          "fuse_lanes",
-                                          "CACHE_LINE",
-                                          "LANES",
-                                          "LANES4",
-                                          "LANES8",
-                                          "WIDE",
-                                          "WIDE_LOOPS",
-                                          "APART",
-                                          "NOINLINE",
-                                          "PIXELS",
-                                          "TILE",
-                                          "PIXELS_4",
-                                          "TILE_4",
-                                          "PIXELS_8",
-                                          "TILE_8",
-                                          "PIXELS_16",
-                                          "TILE_16",
-                                          "vector_f32" };
-
-    names_init(&codegen->names, &codegen->arena);
-    for (size_t i = 0; i < sizeof lower / sizeof *lower; i++)
-        names_reserve(&codegen->names,
-                      arena_printf(&codegen->arena, "%s_%s", codegen->options->name, lower[i]));
-    for (size_t i = 0; i < sizeof upper / sizeof *upper; i++)
-        names_reserve(&codegen->names,
-                      arena_printf(&codegen->arena, "%s_%s", codegen->upper, upper[i]));
-    for (size_t i = 0; i < sizeof macros / sizeof *macros; i++)
-        names_reserve(&codegen->names, macros[i]);
-    reserve_helpers(codegen);
-}
 
 static const char *region_name(struct codegen *codegen, const struct region *region)
 {
@@ -393,11 +324,13 @@ static bool output_is_granted(const struct codegen *codegen)
 bool codegen_c(struct module *module, const struct codegen_options *options, struct output_set *set,
                struct codegen_result *result)
 {
+    struct arena whole = { NULL }; /* for all plans that are tried */
     const struct codegen fresh = { .ctx = module->ctx,
                                    .module = module,
                                    .options = options,
                                    .machine = options->machine ? options->machine : &machines[0],
                                    .set = set,
+                                   .defined = defined_names(&whole),
                                    .ram = options->n_pools ? 0 : options->ram,
                                    .result = result };
     struct codegen codegen = fresh;
@@ -421,5 +354,6 @@ bool codegen_c(struct module *module, const struct codegen_options *options, str
     }
     module_sweep(module); /* tables and packed weights that binders made */
     arena_release(&codegen.arena);
+    arena_release(&whole);
     return ok;
 }

@@ -79,6 +79,7 @@ struct codegen {
     const char *upper;             /* "KWS" */
     struct output_set *set;
     struct codegen_result *result;
+    struct map defined; /* names that templates and helpers define (codegen_c/text/reserve.h) */
     struct names names; /* of file scope in NAME.c; locals of NAME_run avoid these as well */
     struct region *regions;
     struct emitted *emitted; /* [n_regions] */

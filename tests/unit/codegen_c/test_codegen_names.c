@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/str.h"
 #include "codegen_c/text/names.h"
+#include "codegen_c/text/reserve.h"
 #include "tests/support/run_generated.h"
 
 static const struct {
@@ -114,6 +116,58 @@ START_TEST(names_of_c_and_worse_do_no_harm)
 }
 END_TEST
 
+static const struct {
+    const char *text, *names; /* with a blank behind each */
+} definitions[] = {
+    { "#define LANES 4\n#define LOAD(i) at[i]\n  #define MORE\n#undef LOAD\n", "LANES MORE " },
+    { "#define FUSE_${most}(a) a\n", "FUSE_2 FUSE_4 FUSE_8 FUSE_16 FUSE_32 " },
+    { "#define ${fn} 1\nstatic int ${fn}(int n)\n{\n    int local = n;\n}\n", "" },
+    { "static inline WIDE __attribute__((unused)) int f(int n)\n", "f " },
+    { "APART float g(float v)\n{\n    return h(v);\n}\n", "g " },
+    { "static const int table[] = { 1 };\n", "table " },
+    { "typedef float v${n} __attribute__((aligned(4)));\ntypedef a b, c;\n"
+      "typedef struct { d e, f; } g;\n",
+      "v2 v4 v8 v16 v32 b c g " },
+    { "enum { A = 1, B, C = A > 2 ? A : 3 };\n    enum { INSIDE = 2 };\n", "A B C " },
+    { "/* static int x(void); */\n * text(with brackets)\n//#if f(\n", "" },
+};
+
+START_TEST(definitions_of_templates_are_found)
+{
+    struct arena arena = { NULL };
+    struct map names = { .arena = &arena };
+    struct str out = { .arena = &arena };
+
+    find_defined_names(&arena, definitions[_i].text, &names);
+    for (size_t i = 0; i < names.n; i++)
+        str_printf(&out, "%s ", names.entries[i].key);
+    ck_assert_str_eq(str_text(&out), definitions[_i].names);
+    arena_release(&arena);
+}
+END_TEST
+
+/* Tensors that are called as what templates and helpers define: with -Wshadow there is no clash. */
+START_TEST(names_of_templates_are_taken)
+{
+    static const char text[] = "fn main(%exp_f32: (3,40) f32) -> (%GEMV, %DOT_PIXELS) {\n"
+                               "  const @LANES : (30,40) f32 = crc32:00000001\n"
+                               "  %vector_f32 = exp(%exp_f32) : (3,40) f32\n"
+                               "  %tanh_f32 = transpose(%vector_f32) {axes=[1,0]} : (40,3) f32\n"
+                               "  %GEMV = tanh(%tanh_f32) : (40,3) f32\n"
+                               "  %DOT_PIXELS = nn.dense(%vector_f32, @LANES) : (3,30) f32\n"
+                               "}\n";
+    static const char *const others[] = { "exp_f32_2", "GEMV_2", "DOT_PIXELS_2", "tanh_f32_2" };
+    const struct generated_case row = { .text = text, .tolerance = 1e-5 };
+    struct ctx *ctx = ctx_new(NULL);
+    const char *c = generated_text(ctx, &row, ".c");
+
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        ck_assert_msg(strstr(c, others[i]) != NULL, "no %s", others[i]);
+    generated_check(&row);
+    ctx_free(ctx);
+}
+END_TEST
+
 START_TEST(generation_is_deterministic)
 {
     struct arena arena = { NULL };
@@ -146,6 +200,9 @@ int main(void)
     tcase_add_test(tcase, every_name_is_handed_out_once);
     tcase_add_loop_test(tcase, names_of_c_and_worse_do_no_harm, 0,
                         (int)(sizeof hostile / sizeof *hostile));
+    tcase_add_loop_test(tcase, definitions_of_templates_are_found, 0,
+                        (int)(sizeof definitions / sizeof *definitions));
+    tcase_add_test(tcase, names_of_templates_are_taken);
     tcase_add_test(tcase, generation_is_deterministic);
     suite_add_tcase(suite, tcase);
     srunner_run_all(runner, CK_NORMAL);
