@@ -5,6 +5,11 @@
 
 #include "base/embedded.h"
 #include "codegen_c/byoc/external.h"
+#include "codegen_c/select/configure.h"
+#include "codegen_c/emit/emit_header.h"
+#include "codegen_c/emit/emit_model.h"
+#include "codegen_c/emit/emit_weights.h"
+#include "codegen_c/text/emit_text.h"
 #include "relay_ir/json.h"
 
 static const char abi_header[] = "relayc_abi.h";

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "codegen_c/byoc/external.h"
+#include "codegen_c/emit/emit_weights.h"
 
 static const char *safe(struct codegen *codegen, const char *text)
 {

@@ -1,5 +1,7 @@
 /* emit_budget.c - what fits: the peak for the command, checks in NAME.h for the target's compiler.
  */
+#include "codegen_c/emit/emit_budget.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 

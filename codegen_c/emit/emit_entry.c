@@ -1,8 +1,12 @@
 /* emit_entry.c - NAME_run, and NAME_step where it is wanted: checks, named pointers, calls. */
+#include "codegen_c/emit/emit_entry.h"
+
 #include <inttypes.h>
 #include <string.h>
 
+#include "codegen_c/emit/emit_header.h"
 #include "codegen_c/emit/guard.h"
+#include "codegen_c/text/emit_text.h"
 
 /* How the entry calls a value: the name of a parameter, of a pointer, or of an array. */
 static const char *value_name(const struct codegen *codegen, const struct value *value)

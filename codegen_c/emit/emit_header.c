@@ -1,8 +1,15 @@
 /* emit_header.c - NAME.h: what the firmware programs against. */
+#include "codegen_c/emit/emit_header.h"
+
 #include <inttypes.h>
 #include <string.h>
 
+#include "codegen_c/emit/emit_budget.h"
+#include "codegen_c/emit/emit_entry.h"
 #include "codegen_c/emit/guard.h"
+#include "codegen_c/emit/weights.h"
+#include "codegen_c/expr/literal.h"
+#include "codegen_c/text/emit_text.h"
 #include "codegen_c/text/parallel.h"
 
 struct writer *emit_open_named(struct codegen *codegen, const char *name)

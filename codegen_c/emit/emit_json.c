@@ -1,9 +1,14 @@
 /* emit_json.c - NAME.json: what was generated, for tools. Numbers of bytes and of operations are
  * exact up to 2^53. */
+#include "codegen_c/emit/emit_json.h"
+
 #include <cjson/cJSON.h>
 #include <string.h>
 
 #include "codegen_c/byoc/external.h"
+#include "codegen_c/emit/emit_entry.h"
+#include "codegen_c/emit/emit_header.h"
+#include "codegen_c/emit/emit_model.h"
 
 enum { SCHEMA_VERSION = 1 };
 

@@ -1,4 +1,6 @@
 /* emit_model.c - NAME.c: banner, tables, helpers, one function per region, and the entry. */
+#include "codegen_c/emit/emit_model.h"
+
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -6,9 +8,14 @@
 
 #include "base/embedded.h"
 #include "codegen_c/byoc/external.h"
+#include "codegen_c/emit/emit_entry.h"
+#include "codegen_c/emit/emit_header.h"
+#include "codegen_c/emit/emit_weights.h"
 #include "codegen_c/emit/guard.h"
+#include "codegen_c/emit/weights.h"
 #include "codegen_c/machine/conditions.h"
 #include "codegen_c/text/deterministic.h"
+#include "codegen_c/text/emit_text.h"
 #include "codegen_c/text/parallel.h"
 
 void add_banner(struct codegen *codegen, struct str *out, const char *suffix)

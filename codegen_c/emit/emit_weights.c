@@ -1,10 +1,16 @@
 /* emit_weights.c - the constant arrays: readable when small, else as 64-bit words, because the time
  * and memory of a C compiler grow with the number of initialisers and not with the bytes. */
+#include "codegen_c/emit/emit_weights.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
 #include "codegen_c/byoc/external.h"
+#include "codegen_c/emit/emit_header.h"
+#include "codegen_c/emit/weights.h"
+#include "codegen_c/expr/literal.h"
+#include "codegen_c/text/emit_text.h"
 
 enum {
     INLINE_BYTES = 8 * 1024,

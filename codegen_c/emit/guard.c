@@ -3,6 +3,8 @@
 #include <stdlib.h>
 
 #include "base/embedded.h"
+#include "codegen_c/emit/emit_entry.h"
+#include "codegen_c/text/emit_text.h"
 #include "codegen_c/text/template.h"
 
 static const char path[] = "templates/helpers/guard.c.tmpl";

@@ -1,4 +1,6 @@
 /* weights.c - the constant arrays of the generated code, each content once. */
+#include "codegen_c/emit/weights.h"
+
 #include <math.h>
 #include <string.h>
 #include <zlib.h>

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "codegen_c/emit/emit.h"
+#include "codegen_c/expr/literal.h"
 #include "relay_ir/ops/qnn.h"
 
 const char *epilogue_index(struct epilogue *e, const struct value *value, int axis,

@@ -1,4 +1,6 @@
 /* literal.c - numbers as C literals that give exactly this number back. */
+#include "codegen_c/expr/literal.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

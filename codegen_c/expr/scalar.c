@@ -8,6 +8,7 @@
 #include "codegen_c/emit/emit.h"
 #include "codegen_c/expr/codec.h"
 #include "codegen_c/expr/decode.h"
+#include "codegen_c/expr/literal.h"
 #include "codegen_c/expr/scalar_qnn.h"
 
 /* The element types that rows are for. */

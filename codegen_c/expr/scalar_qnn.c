@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "codegen_c/emit/emit.h"
+#include "codegen_c/expr/literal.h"
 #include "codegen_c/expr/scalar.h"
 #include "codegen_c/expr/scalar_exact.h"
 #include "relay_ir/ops/qnn.h"

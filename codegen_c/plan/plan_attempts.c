@@ -1,8 +1,11 @@
 /* plan_attempts.c - one plan after the other, each from the module on, until one fits: better
  * orders, layers in stripes, pools. */
+#include "codegen_c/plan/plan_attempts.h"
+
 #include "codegen_c/emit/emit.h"
 #include "codegen_c/plan/depth_first/stripe.h"
 #include "codegen_c/plan/in_place_only.h"
+#include "codegen_c/plan/plan_once.h"
 
 /* Times that the order may change: scratch depends a little on it, so that two orders could each be
  * the better one by the other's scratch. */
@@ -190,7 +193,7 @@ static bool plan_pools_and_stripes(struct codegen *codegen, const struct codegen
     return ok;
 }
 
-bool plan_anyhow(struct codegen *codegen, const struct codegen *fresh)
+bool plan_until_fits(struct codegen *codegen, const struct codegen *fresh)
 {
     const struct codegen_options *options = codegen->options;
     const bool fast = wants_fast_stripes(fresh);

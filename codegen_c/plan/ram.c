@@ -1,4 +1,6 @@
 /* ram.c - --ram: whether the arena fits, and what stands at its peak where it does not. */
+#include "codegen_c/plan/ram.h"
+
 #include <stdlib.h>
 
 #include "codegen_c/emit/emit.h"

@@ -1,4 +1,6 @@
 /* choose_kernels.c - which kernel each region gets. */
+#include "codegen_c/select/choose_kernels.h"
+
 #include <string.h>
 
 #include "codegen_c/byoc/external.h"

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "codegen_c/emit/emit.h"
+#include "codegen_c/text/emit_text.h"
 
 enum { PART_ALIGN = 64 }; /* parts do not share a line of the cache */
 

@@ -48,4 +48,7 @@ const char *parameter_text(struct arena *arena, const struct parameter *paramete
 /* A function that stands in front of the one whose kernel binds. */
 void bind_function_before(struct bind *bind, struct region_function *function);
 
+/* "x f32 [1,6,6,2], x2 f32 [1] -> y f32 [1,4,4,3]" of a region with its names. */
+const char *shapes_comment(struct codegen *codegen, const struct region *region);
+
 #endif

@@ -4,7 +4,10 @@
 
 #include "base/embedded.h"
 #include "codegen_c/emit/emit.h"
+#include "codegen_c/emit/weights.h"
 #include "codegen_c/expr/codec.h"
+#include "codegen_c/expr/literal.h"
+#include "codegen_c/text/share.h"
 
 void bind_int(struct bind *bind, const char *key, int64_t value)
 {

@@ -7,6 +7,7 @@
 #include "base/embedded.h"
 #include "codegen_c/emit/emit.h"
 #include "codegen_c/expr/scalar.h"
+#include "codegen_c/text/emit_text.h"
 #include "relay_ir/ops/qnn.h"
 
 /* Functions of <math.h>, of double; with an f behind, of float. C says nothing about their last

@@ -1,4 +1,6 @@
 /* emit_text.c - pieces of text that several of the generated files have. */
+#include "codegen_c/text/emit_text.h"
+
 #include <inttypes.h>
 #include <string.h>
 

@@ -5,6 +5,7 @@
 #include "base/embedded.h"
 #include "codegen_c/emit/emit.h"
 #include "codegen_c/select/configure.h"
+#include "codegen_c/text/emit_text.h"
 
 /* Below that a region takes some ten microseconds on a fast core, and handing over parts a few. */
 enum { LEAST_MACS = 1 << 18, LEAST_ELEMENTS = 1 << 15 };

@@ -1,8 +1,11 @@
 /* result.c - what codegen_c tells its caller (struct codegen_result), in memory that outlives the
  * emission. */
+#include "codegen_c/text/result.h"
+
 #include <string.h>
 
 #include "codegen_c/byoc/external.h"
+#include "codegen_c/emit/emit_budget.h"
 #include "codegen_c/plan/depth_first/stripe.h"
 
 /* For the result, which outlives the emission. */

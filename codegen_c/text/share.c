@@ -5,11 +5,14 @@
  * method   each region is configured with its constants as parameters and without names of its own;
  *          regions of one template and equal keys are a group. A region alone keeps the names of
  *          its arrays in its text, which reads better and costs no arguments. */
+#include "codegen_c/text/share.h"
+
 #include <string.h>
 
 #include "codegen_c/emit/emit.h"
 #include "codegen_c/plan/depth_first/stripe.h"
 #include "codegen_c/select/configure.h"
+#include "codegen_c/text/emit_text.h"
 
 struct group {
     int n;

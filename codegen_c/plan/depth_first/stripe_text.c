@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "codegen_c/plan/depth_first/stripe_lines.h"
+#include "codegen_c/text/emit_text.h"
 
 /* --- expressions --------------------------------------------------------------------------------
  */

@@ -1,0 +1,39 @@
+/* emit_entry.h - NAME_run and NAME_step: their arrays, and the arena's pools. */
+#ifndef CODEGEN_C_EMIT_EMIT_ENTRY_H
+#define CODEGEN_C_EMIT_EMIT_ENTRY_H
+
+#include "base/str.h"
+#include "relay_ir/ir.h"
+
+struct codegen;
+
+/* Whether NAME_run has a pointer to the pool. */
+bool pool_has_arena(const struct codegen *codegen, int pool);
+
+/* Of a pool in NAME_run: the parameter "arena", or "arena_dtcm"; the pointer "base", "base_dtcm".
+ */
+const char *pool_arena(struct codegen *codegen, int pool);
+const char *pool_base(struct codegen *codegen, int pool);
+
+/* The arrays that the entry takes: inputs, then outputs; none where they are in the arena. */
+int entry_arrays(const struct codegen *codegen);
+const struct value *entry_array(const struct codegen *codegen, int i, const char **c_name);
+
+/* What the entry demands of an array's address: its type's bytes, but 4 where these are 8, which is
+ * as much as some 32-bit machines give. */
+size_t entry_alignment(const struct value *value);
+
+/* Whether inputs and outputs are in the arena: then they are no parameters of NAME_run. */
+bool io_is_inside(const struct codegen *codegen);
+
+/* The name of the function of NAME.h that says where: "kws_input_data". */
+const char *io_accessor(struct codegen *codegen, const char *c_name, bool is_input);
+
+/* Where that is: "arena_sram" and bytes. */
+const char *io_arena(struct codegen *codegen, const struct value *value);
+size_t io_offset(const struct codegen *codegen, const struct value *value);
+
+/* NAME_run and NAME_step. */
+void add_entry(struct codegen *codegen, struct str *out);
+
+#endif

@@ -1,0 +1,208 @@
+/* plan_once.c - one plan from the module on.
+ *
+ * needs    a module as fuse_ops leaves it (relay_ir/passes/pipeline.h)
+ * gives    codegen->regions with their configurations, codegen->plan, names; nothing is printed
+ * method   choose kernels, alias, configure each region (which says what scratch and weights it
+ *          needs), order, pack the arena */
+#include "codegen_c/plan/plan_once.h"
+
+#include "codegen_c/byoc/external.h"
+#include "codegen_c/emit/guard.h"
+#include "codegen_c/emit/weights.h"
+#include "codegen_c/plan/depth_first/stripe.h"
+#include "codegen_c/select/choose_kernels.h"
+#include "codegen_c/select/configure.h"
+#include "codegen_c/text/emit_text.h"
+#include "codegen_c/text/name_values.h"
+#include "codegen_c/text/reserve.h"
+#include "codegen_c/text/share.h"
+#include "relay_ir/macs.h"
+
+static const char *region_name(struct codegen *codegen, const struct region *region)
+{
+    const char *symbol = region->fn->global_symbol ? region->fn->global_symbol : region->fn->name;
+    const char *wanted = is_external(region->fn)
+                             ? arena_printf(&codegen->arena, "%s_%s", codegen->options->name,
+                                            c_identifier(&codegen->arena, symbol))
+                             : arena_printf(&codegen->arena, "region_%s",
+                                            c_identifier(&codegen->arena, region_title(region)));
+
+    return names_unique(&codegen->names, wanted);
+}
+
+/* Results of main are the caller's. */
+static size_t largest_value(const struct function *main)
+{
+    size_t largest = 0;
+
+    for (const struct node *node = main->first; node; node = node->next)
+        for (int i = 0; i < node->n_outputs; i++) {
+            const size_t bytes = type_bytes(&node->outputs[i]->type);
+
+            if (bytes > largest && !value_is_result(node->outputs[i]))
+                largest = bytes;
+        }
+    return largest;
+}
+
+static void collect_regions(struct codegen *codegen)
+{
+    const struct function *main = codegen->module->main;
+    const size_t largest = largest_value(main);
+
+    codegen->regions = arena_array(&codegen->arena, struct region, main->n_nodes);
+    codegen->emitted = arena_array(&codegen->arena, struct emitted, main->n_nodes);
+    for (struct node *node = main->first; node; node = node->next) {
+        struct region *region = &codegen->regions[codegen->n_regions];
+
+        if (node->op != OP_CALL)
+            continue;
+        region->fn = node->callee;
+        region->call = node;
+        region->index = codegen->n_regions++;
+        region->machine = codegen->machine;
+        region->winograd = codegen->options->winograd;
+        region->amx = codegen->amx;
+        region->keep_zeros = codegen->options->keep_zeros;
+        region->largest = largest;
+        if (is_external(region->fn)) {
+            region->c_name = region_name(codegen, region);
+            codegen->emitted[region->index].macs = external_macs(region->fn);
+            continue;
+        }
+        region->anchor = region_anchor(region->fn);
+        region->c_name = region_name(codegen, region);
+        if (is_striped(region->fn))
+            codegen->emitted[region->index].macs = external_macs(region->fn);
+        for (const struct node *n = region->fn->first; n; n = n->next)
+            codegen->emitted[region->index].macs += node_macs(n);
+    }
+}
+
+static bool configure_regions(struct codegen *codegen)
+{
+    bool ok = !codegen->options->optimize_size || share_regions(codegen);
+
+    for (int i = 0; i < codegen->n_regions; i++) {
+        ok = (codegen->regions[i].external ? write_external(codegen, &codegen->regions[i])
+                                           : configure_region(codegen, &codegen->regions[i])) &&
+             ok;
+        if (!constants_fit(codegen->module, 0, node_origin(codegen->regions[i].call))) /* packed */
+            return false;
+    }
+    return ok;
+}
+
+/* Concatenations all of whose operands are written where they belong. */
+static void drop_regions(struct codegen *codegen)
+{
+    int n = 0;
+
+    for (int r = 0; r < codegen->n_regions; r++) {
+        const struct region *region = &codegen->regions[r];
+        bool is_there = region->place.absent == NULL;
+
+        for (int i = 0; i < region->call->n_inputs && !is_there; i++)
+            is_there = !region->place.absent[i];
+        if (!is_there && region->anchor->n_inputs == region->call->n_inputs)
+            continue;
+        codegen->regions[n] = codegen->regions[r];
+        codegen->emitted[n] = codegen->emitted[r];
+        codegen->regions[n].index = n;
+        if (codegen->regions[n].external)
+            codegen->regions[n].external->region = &codegen->regions[n];
+        n++;
+    }
+    codegen->n_regions = n;
+}
+
+static void store_constants(struct codegen *codegen)
+{
+    for (const struct value *v = codegen->module->main->constants; v; v = v->next)
+        stored_constant(codegen, v);
+}
+
+static void begin(struct codegen *codegen)
+{
+    function_number(codegen->module->main);
+    /* For Helium always: gcc 12 makes a product and a sum of every a += x * w there. */
+    codegen->amx = machine_has_amx(codegen->machine) && !codegen->options->deterministic &&
+                   codegen->options->winograd != WINOGRAD_OFF;
+    codegen->fused = ((codegen->options->deterministic || codegen->module->rounds_as_onnx) &&
+                      codegen->machine->fma) ||
+                     codegen->machine->dot == DOT_MVE;
+    codegen->upper = upper_case(&codegen->arena, codegen->options->name);
+    codegen->helpers.arena = &codegen->arena;
+    codegen->includes.arena = &codegen->arena;
+    codegen->weights.by_content.arena = &codegen->arena;
+    reserve_names(codegen);
+    collect_regions(codegen);
+}
+
+bool codegen_prepare(struct codegen *codegen, bool *again)
+{
+    struct function *main = codegen->module->main;
+    struct plan *plan = &codegen->plan;
+    struct part *part;
+
+    begin(codegen);
+    codegen->result->n_plans++;
+    if (!choose_kernels(codegen))
+        return false;
+    part = plan_parts(&codegen->arena, main, codegen->regions, codegen->n_regions,
+                      codegen->options->io_in_arena);
+    drop_regions(codegen);
+    plan_liveness(plan, &codegen->arena, main, part, codegen->regions, codegen->n_regions,
+                  codegen->options->io_in_arena);
+    plan_alias(plan, &codegen->arena, codegen->regions);
+    plan_operands(plan, &codegen->arena, codegen->regions);
+    plan_tight(plan, &codegen->arena, codegen->regions);
+    if (!configure_regions(codegen))
+        return false;
+    *again = plan_order(plan, &codegen->arena, *again ? main : NULL, codegen->regions);
+    return true;
+}
+
+/* Results that reach into what their regions read, now that they have places: these functions are
+ * configured again, for arguments that may share memory. */
+static bool configure_leads(struct codegen *codegen)
+{
+    bool ok = true;
+
+    plan_take_leads(&codegen->plan, codegen->regions);
+    for (int i = 0; i < codegen->n_regions && ok; i++) {
+        struct region *region = &codegen->regions[i];
+
+        if (!region->place.leads)
+            continue;
+        if (codegen->emitted[i].same_as) {
+            region = &codegen->regions[codegen->emitted[i].same_as->index];
+            region->place.leads = true;
+        }
+        ok = configure_region(codegen, region);
+    }
+    return ok;
+}
+
+bool codegen_pack(struct codegen *codegen)
+{
+    struct plan *plan = &codegen->plan;
+
+    if (codegen->options->guard)
+        plan_guard(plan, GUARD_ZONE);
+    store_constants(codegen);
+    offer_constants(codegen);
+    plan_leads(plan, &codegen->arena, codegen->regions);
+    if (!plan_pack(plan, codegen->ctx, codegen->regions, codegen->options->pools,
+                   codegen->one_arena ? 0 : codegen->options->n_pools) ||
+        !configure_leads(codegen))
+        return false;
+    if (!plan_verify(plan, &codegen->arena, codegen->regions))
+        return diag_error(codegen->ctx, DIAG_INTERNAL, NULL,
+                          "the memory plan lets values overlap that are needed at the same time");
+    settle_constants(codegen);
+    name_values(codegen);
+    if (is_guarded(codegen))
+        map_set(&codegen->includes, "string.h", codegen);
+    return true;
+}
