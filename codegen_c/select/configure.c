@@ -234,6 +234,7 @@ struct region_function *configure_function(struct codegen *codegen, struct regio
         return NULL;
     keys_init(keys, &codegen->arena);
     keys->origin = node_origin(region->call);
+    region->config.scratch_bytes = 0; /* of a configuration before */
     name_parameters(codegen, region);
     offer_keys(codegen, region, name, keys);
     if (!region->config.form->bind(&bind)) {

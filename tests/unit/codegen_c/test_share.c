@@ -122,6 +122,27 @@ START_TEST(parts_of_a_shared_function)
 }
 END_TEST
 
+/* A weight that is computed is packed into scratch, of which there is as much as without the option,
+ * although the region is configured twice. */
+START_TEST(scratch_is_that_of_one_region)
+{
+    struct generated_case row = {
+        .text = "fn main(%x: (1,9,7,16) f32, %w: (16,16,3,3) f32) -> (%y) {\n"
+                "  %y = nn.conv2d(%x, %w) {strides=[1,1], padding=[0,0,0,0], dilation=[1,1], "
+                "groups=1, data_layout=\"NHWC\", kernel_layout=\"OIHW\"} : (1,7,5,16) f32\n}\n"
+    };
+    struct ctx *ctx = ctx_new("net.onnx");
+    const char *alone = strstr(generated_text(ctx, &row, ".h"), "NET_ARENA_BYTES"), *shared;
+
+    row.optimize_size = true;
+    shared = strstr(generated_text(ctx, &row, ".h"), "NET_ARENA_BYTES");
+    ck_assert(alone && shared);
+    ck_assert_str_eq(arena_strndup(&ctx->perm, shared, strcspn(shared, "\n")),
+                     arena_strndup(&ctx->perm, alone, strcspn(alone, "\n")));
+    ctx_free(ctx);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("share");
@@ -131,6 +152,7 @@ int main(void)
 
     tcase_set_timeout(tests, 0);
     tcase_add_test(tests, equal_shapes_share_a_function);
+    tcase_add_test(tests, scratch_is_that_of_one_region);
     tcase_add_test(tests, alone_it_keeps_its_arrays);
     tcase_add_test(tests, one_array_twice_is_another_function);
     tcase_add_test(tests, parts_of_a_shared_function);
