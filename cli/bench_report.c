@@ -5,8 +5,8 @@
 
 #include "base/str.h"
 #include "cli/bench.h"
-#include "cli/report.h"
 #include "cli/latency.h"
+#include "cli/report.h"
 
 /* A row of the table. */
 struct row {

@@ -7,11 +7,11 @@
 
 #include "base/str.h"
 #include "cli/cli.h"
-#include "cli/report.h"
 #include "cli/eval.h"
-#include "driver/host_code.h"
 #include "cli/progress.h"
+#include "cli/report.h"
 #include "codegen_c/machine/machine.h"
+#include "driver/host_code.h"
 #include "eval/run.h"
 
 enum executor { WITH_GENERATED, WITH_ENGINE }; /* the former ships: the default */

@@ -7,11 +7,11 @@
 
 #include "base/str.h"
 #include "cli/cli.h"
-#include "driver/precision.h"
 #include "cli/progress.h"
 #include "cli/search_judge.h"
 #include "cli/search_price.h"
 #include "cli/search_report.h"
+#include "driver/precision.h"
 
 #define DEFAULT_PREFIX "search"
 #define DEFAULT_RULES "max,percentile,kl"

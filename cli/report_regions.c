@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "cli/report.h"
-#include "codegen_c/select/knob.h"
+#include "codegen_c/core/knob.h"
 
 void report_offload(struct cli *cli, const struct module *module)
 {

@@ -5,8 +5,8 @@
 
 #include "cli/bench.h"
 #include "cli/progress.h"
-#include "tune/log.h"
 #include "tune/knob_search.h"
+#include "tune/log.h"
 
 /* A region, with all that have its signature. */
 struct tuned_region {

@@ -6,7 +6,7 @@
 #include "partition/target.h"
 #include "relay_ir/ir.h"
 
-struct choices; /* codegen_c/select/knob.h */
+struct choices; /* codegen_c/core/knob.h */
 struct features;
 struct knob_range;
 struct machine; /* codegen_c/machine/machine.h */
@@ -60,10 +60,10 @@ struct codegen_options {
     /* The most that the arena may take; 0: as much as it needs. */
     size_t ram;
     bool step; /* also emit NAME_step(), which runs one region */
-    int parts; /* of regions, that may run at the same time (codegen_c/text/parallel.h); 0, 1: none */
-    bool deterministic; /* the same bits everywhere, or errors (codegen_c/text/deterministic.h) */
+    int parts; /* of regions, that may run at the same time (codegen_c/print/parallel.h); 0, 1: none */
+    bool deterministic; /* the same bits everywhere, or errors (codegen_c/print/deterministic.h) */
     bool
-        keep_zeros; /* products with inputs that are 0 are computed, too (codegen_c/select/zeros.h) */
+        keep_zeros; /* products with inputs that are 0 are computed, too (codegen_c/core/zeros.h) */
     bool optimize_size; /* regions that differ in constants only share a function */
     bool guard;         /* codegen_c/emit/guard.h */
     bool io_in_arena;   /* inputs and outputs as well; NAME.h says where */
@@ -95,7 +95,7 @@ struct codegen_region {
     bool chosen;                     /* options->choices had something for it */
     const struct knob_range *knobs;  /* [KNOB_COUNT] what there is to choose (knob.h); likewise */
     const struct features *features; /* of its time (features.h); likewise */
-    bool leads; /* its result reaches into what it reads (codegen_c/kernels/lead.h) */
+    bool leads; /* its result reaches into what it reads (codegen_c/core/lead.h) */
     int64_t macs;
     size_t weight_bytes;                 /* of the arrays that it is the first to read */
     const struct codegen_place *results; /* [call->n_outputs], valid right after the region ran */

@@ -4,8 +4,8 @@
 
 #include "base/file.h"
 #include "base/str.h"
-#include "driver/host_code.h"
 #include "codegen_c/machine/machine.h"
+#include "driver/host_code.h"
 #include "measure/object_size.h"
 #include "measure/stack_usage.h"
 #include "runtime/engine/host_compile.h"

@@ -3,8 +3,8 @@
 #ifndef DRIVER_HOST_CODE_H
 #define DRIVER_HOST_CODE_H
 
-#include "driver/driver.h"
 #include "codegen_c/codegen.h"
+#include "driver/driver.h"
 #include "runtime/engine/generated.h"
 
 struct host_code {

@@ -2,10 +2,10 @@
  * written. */
 #include <string.h>
 
+#include "codegen_c/machine/machine.h"
+#include "codegen_c/print/parallel.h"
 #include "driver/board.h"
 #include "driver/driver.h"
-#include "codegen_c/machine/machine.h"
-#include "codegen_c/text/parallel.h"
 
 bool prepare_machine(struct driver_state *driver)
 {

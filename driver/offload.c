@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "driver/driver.h"
 #include "codegen_c/byoc/external_check.h"
+#include "driver/driver.h"
 
 static const char *const assign_words[] = {
     [ASSIGN_COST] = "cost", [ASSIGN_PRIORITY] = "priority", NULL

@@ -4,8 +4,8 @@
 
 #include "base/str.h"
 #include "driver/precision.h"
-#include "quantize/fp8_params.h"
 #include "quantize/format_search.h"
+#include "quantize/fp8_params.h"
 #include "relay_ir/ops/exact.h"
 
 static bool parse_rule(struct driver_state *driver, enum option_id option, const char *name,

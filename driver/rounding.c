@@ -3,8 +3,8 @@
  * default  onnx, whose results are ONNX Runtime's, where it costs nothing: the processor has an
  * FPU, and nothing of the model but sums, products and averages would be computed in floats that
  *          fixed point computes in integers; else, and where integers are asked for, fixed */
-#include "driver/driver.h"
 #include "codegen_c/machine/machine.h"
+#include "driver/driver.h"
 
 /* To integers, with a scale that is known: no DynamicQuantizeLinear. */
 static bool is_quantised(const struct node *node)

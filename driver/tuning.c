@@ -1,7 +1,7 @@
 /* tune_log.c - --tune-log: choices that relayc tune found, for compile, bench, run and verify. */
+#include "codegen_c/machine/machine.h"
 #include "driver/driver.h"
 #include "tune/log.h"
-#include "codegen_c/machine/machine.h"
 
 bool prepare_tuning(struct driver_state *driver)
 {

@@ -71,7 +71,7 @@ struct function {
     const char *global_symbol; /* offloaded regions: identifier, unique in the module; generated
                                   code prefixes the model's name; NULL = none */
     int64_t n_stripes;         /* approximate number of stripes if computed depth-first
-                              (codegen_c/plan/depth_first/stripe.h), else 0 */
+                              (codegen_c/core/stripe.h), else 0 */
     struct map names;          /* name -> value, to keep names unique */
     int n_values, n_nodes;     /* set by function_number */
     struct function *next;

@@ -22,7 +22,7 @@ simulated simulate_batch_norm, simulate_conv, simulate_conv_transpose, simulate_
     simulate_lrn, simulate_matmul, simulate_pool, simulate_recurrent, simulate_reduce,
     simulate_resize, simulate_roi_align, simulate_scalar, simulate_softmax;
 
-/* Whether the C of a node is usually this kernel's (codegen_c/select/kernels.def): the order of some
+/* Whether the C of a node is usually this kernel's (codegen_c/core/kernels.def): the order of some
  * operators' sums is their kernel's. */
 bool has_kernel(const struct simulation *sim, const struct node *node, const char *kernel);
 

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "codegen_c/kernels/anchor.h"
+#include "codegen_c/core/anchor.h"
 #include "simulate/operators.h"
 
 _Static_assert(FLT_EVAL_METHOD == 0, "f32 is computed in f32");

@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "codegen_c/select/knob.h"
+#include "codegen_c/core/knob.h"
 
 struct tune_search {
     struct ctx *ctx;

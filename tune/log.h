@@ -9,8 +9,8 @@
 #include <stdbool.h>
 
 #include "base/ctx.h"
+#include "codegen_c/core/knob.h"
 #include "codegen_c/machine/features.h"
-#include "codegen_c/select/knob.h"
 
 /* What measurements depend on besides the region. Texts, never NULL. */
 struct tune_key {

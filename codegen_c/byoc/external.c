@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "codegen_c/emit/weights.h"
+#include "codegen_c/core/weights.h"
 #include "relay_ir/macs.h"
 
 /* File positions of readers are bits of an uint64_t; 0 is NAME.c. */

@@ -13,7 +13,7 @@
 
 #include <cjson/cJSON.h>
 
-#include "codegen_c/emit/emit.h"
+#include "codegen_c/core/state.h"
 
 /* A composite of a region, in the order of running. */
 struct external_composite {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "codegen_c/byoc/external.h"
-#include "codegen_c/expr/literal.h"
+#include "codegen_c/text/literal.h"
 
 const char *external_real(struct codegen *codegen, struct external_module *module, double number,
                           enum dtype dtype)

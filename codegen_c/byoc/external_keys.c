@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "codegen_c/byoc/external.h"
+#include "codegen_c/core/comments.h"
 #include "codegen_c/select/configure.h"
-#include "codegen_c/text/emit_text.h"
 
 struct asking {
     struct codegen *codegen;

@@ -6,9 +6,9 @@
 
 #include "base/embedded.h"
 #include "codegen_c/byoc/external.h"
-#include "codegen_c/emit/weights.h"
+#include "codegen_c/core/comments.h"
+#include "codegen_c/core/weights.h"
 #include "codegen_c/select/configure.h"
-#include "codegen_c/text/emit_text.h"
 
 /* Without a region template of the target's own. */
 static const char plain_region[] = "int ${fn}(${params})\n{\n    ${body}\n    return 0;\n}\n";

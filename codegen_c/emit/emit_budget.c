@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "codegen_c/emit/emit.h"
+#include "codegen_c/core/state.h"
 
 static int by_bytes(const void *left, const void *right)
 {

@@ -4,9 +4,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "codegen_c/core/comments.h"
 #include "codegen_c/emit/emit_header.h"
 #include "codegen_c/emit/guard.h"
-#include "codegen_c/text/emit_text.h"
 
 /* How the entry calls a value: the name of a parameter, of a pointer, or of an array. */
 static const char *value_name(const struct codegen *codegen, const struct value *value)
@@ -34,33 +34,11 @@ static const char *part_comment(struct codegen *codegen, const struct value *val
     return of ? arena_printf(&codegen->arena, ", in %s", value_name(codegen, of)) : "";
 }
 
-static const char *pool_pointer(struct codegen *codegen, const char *what, int pool)
-{
-    const struct codegen_pool *of = codegen->plan.pools[pool].of;
-
-    return of ? arena_printf(&codegen->arena, "%s_%s", what, of->name) : what;
-}
-
 bool pool_has_arena(const struct codegen *codegen, int pool)
 {
     const struct codegen_pool *of = codegen->plan.pools[pool].of;
 
     return !of || of->takes != POOL_OF_CONSTANTS;
-}
-
-const char *pool_arena(struct codegen *codegen, int pool)
-{
-    return pool_pointer(codegen, "arena", pool);
-}
-
-const char *pool_base(struct codegen *codegen, int pool)
-{
-    return pool_pointer(codegen, "base", pool);
-}
-
-bool io_is_inside(const struct codegen *codegen)
-{
-    return codegen->plan.io_inside;
 }
 
 const char *io_accessor(struct codegen *codegen, const char *c_name, bool is_input)

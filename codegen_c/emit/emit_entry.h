@@ -10,11 +10,6 @@ struct codegen;
 /* Whether NAME_run has a pointer to the pool. */
 bool pool_has_arena(const struct codegen *codegen, int pool);
 
-/* Of a pool in NAME_run: the parameter "arena", or "arena_dtcm"; the pointer "base", "base_dtcm".
- */
-const char *pool_arena(struct codegen *codegen, int pool);
-const char *pool_base(struct codegen *codegen, int pool);
-
 /* The arrays that the entry takes: inputs, then outputs; none where they are in the arena. */
 int entry_arrays(const struct codegen *codegen);
 const struct value *entry_array(const struct codegen *codegen, int i, const char **c_name);
@@ -22,9 +17,6 @@ const struct value *entry_array(const struct codegen *codegen, int i, const char
 /* What the entry demands of an array's address: its type's bytes, but 4 where these are 8, which is
  * as much as some 32-bit machines give. */
 size_t entry_alignment(const struct value *value);
-
-/* Whether inputs and outputs are in the arena: then they are no parameters of NAME_run. */
-bool io_is_inside(const struct codegen *codegen);
 
 /* The name of the function of NAME.h that says where: "kws_input_data". */
 const char *io_accessor(struct codegen *codegen, const char *c_name, bool is_input);

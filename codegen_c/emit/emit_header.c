@@ -4,13 +4,13 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "codegen_c/core/comments.h"
+#include "codegen_c/core/weights.h"
 #include "codegen_c/emit/emit_budget.h"
 #include "codegen_c/emit/emit_entry.h"
 #include "codegen_c/emit/guard.h"
-#include "codegen_c/emit/weights.h"
-#include "codegen_c/expr/literal.h"
-#include "codegen_c/text/emit_text.h"
-#include "codegen_c/text/parallel.h"
+#include "codegen_c/print/parallel.h"
+#include "codegen_c/text/literal.h"
 
 struct writer *emit_open_named(struct codegen *codegen, const char *name)
 {

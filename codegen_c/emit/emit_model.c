@@ -8,15 +8,15 @@
 
 #include "base/embedded.h"
 #include "codegen_c/byoc/external.h"
+#include "codegen_c/core/comments.h"
+#include "codegen_c/core/weights.h"
 #include "codegen_c/emit/emit_entry.h"
 #include "codegen_c/emit/emit_header.h"
 #include "codegen_c/emit/emit_weights.h"
 #include "codegen_c/emit/guard.h"
-#include "codegen_c/emit/weights.h"
 #include "codegen_c/machine/conditions.h"
-#include "codegen_c/text/deterministic.h"
-#include "codegen_c/text/emit_text.h"
-#include "codegen_c/text/parallel.h"
+#include "codegen_c/print/deterministic.h"
+#include "codegen_c/print/parallel.h"
 
 void add_banner(struct codegen *codegen, struct str *out, const char *suffix)
 {

@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "codegen_c/byoc/external.h"
+#include "codegen_c/core/comments.h"
+#include "codegen_c/core/weights.h"
 #include "codegen_c/emit/emit_header.h"
-#include "codegen_c/emit/weights.h"
-#include "codegen_c/expr/literal.h"
-#include "codegen_c/text/emit_text.h"
+#include "codegen_c/text/literal.h"
 
 enum {
     INLINE_BYTES = 8 * 1024,

@@ -3,16 +3,11 @@
 #include <stdlib.h>
 
 #include "base/embedded.h"
+#include "codegen_c/core/comments.h"
 #include "codegen_c/emit/emit_entry.h"
-#include "codegen_c/text/emit_text.h"
 #include "codegen_c/text/template.h"
 
 static const char path[] = "templates/helpers/guard.c.tmpl";
-
-bool is_guarded(const struct codegen *codegen)
-{
-    return codegen->options->guard && codegen->plan.arena_bytes > 0;
-}
 
 void add_guard_header(struct codegen *codegen, struct str *out)
 {

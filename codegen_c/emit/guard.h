@@ -9,12 +9,7 @@
 #ifndef CODEGEN_C_EMIT_GUARD_H
 #define CODEGEN_C_EMIT_GUARD_H
 
-#include "codegen_c/emit/emit.h"
-
-enum { GUARD_ZONE = 64 }; /* bytes in front of the first block, and behind each */
-
-/* Whether there is anything to watch. */
-bool is_guarded(const struct codegen *codegen);
+#include "codegen_c/core/state.h"
 
 void add_guard_header(struct codegen *codegen, struct str *out); /* NAME.h: NAME_overrun */
 void add_guard(struct codegen *codegen, struct str *out); /* NAME.c: the table and the checks */

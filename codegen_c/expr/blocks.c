@@ -4,8 +4,8 @@
 #include <math.h>
 
 #include "codegen_c/expr/decode.h"
-#include "codegen_c/microkernel/panels.h"
-#include "codegen_c/microkernel/vector.h"
+#include "codegen_c/expr/panels.h"
+#include "codegen_c/expr/vector.h"
 
 enum {
     CHUNK = 32,    /* positions of a panel that are decoded at a time */

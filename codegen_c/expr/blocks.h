@@ -12,7 +12,7 @@
 #ifndef CODEGEN_C_EXPR_BLOCKS_H
 #define CODEGEN_C_EXPR_BLOCKS_H
 
-#include "codegen_c/select/kernel.h"
+#include "codegen_c/core/kernel.h"
 
 struct panels;
 

@@ -9,9 +9,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "codegen_c/emit/emit.h"
+#include "codegen_c/core/state.h"
 #include "codegen_c/expr/decode.h"
-#include "codegen_c/expr/literal.h"
+#include "codegen_c/text/literal.h"
 
 static const char to_f32[] = "_to_f32", from_f32[] = "f32_to_", unsaturated[] = "_unsaturated";
 

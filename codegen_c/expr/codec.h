@@ -4,7 +4,7 @@
 #ifndef CODEGEN_C_EXPR_CODEC_H
 #define CODEGEN_C_EXPR_CODEC_H
 
-#include "codegen_c/select/kernel.h"
+#include "codegen_c/core/kernel.h"
 
 /* "f8e4m3_to_f32": takes a code, of 8 bits or less in a uint8_t; "f16_to_f32": in a uint16_t. */
 const char *codec_decoder(struct arena *arena, const struct minifloat *format);

@@ -8,7 +8,7 @@
 #include "base/str.h"
 #include "codegen_c/expr/halves.h"
 #include "codegen_c/expr/operands.h"
-#include "codegen_c/microkernel/vector.h"
+#include "codegen_c/expr/vector.h"
 
 enum { COLUMNS = 100, INDENT = 4, F32_MANTISSA = 23, F32_BIAS = 127 };
 enum { HALF_MANTISSA = 10, HALF_BIAS = 15, HALF_EXPONENT_BITS = 5, MOST_HALF_BIAS = 60 };

@@ -7,7 +7,7 @@
 #ifndef CODEGEN_C_EXPR_DECODE_H
 #define CODEGEN_C_EXPR_DECODE_H
 
-#include "codegen_c/select/kernel.h"
+#include "codegen_c/core/kernel.h"
 
 /* The name of the format, as a part of C names: "f8e4m3", "afp_4_3_m2", "bf16". */
 const char *decode_name(struct bind *bind, const struct type *type);

@@ -5,10 +5,10 @@
 
 #include "base/map.h"
 #include "base/str.h"
-#include "codegen_c/expr/operand.h"
+#include "codegen_c/core/kernel.h"
+#include "codegen_c/core/operand.h"
 #include "codegen_c/expr/scalar.h"
 #include "codegen_c/expr/scalar_qnn.h"
-#include "codegen_c/select/kernel.h"
 
 enum { EPILOGUE_LEAST_LANES = 8 }; /* of integers, on x86 */
 

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "codegen_c/emit/emit.h"
-#include "codegen_c/expr/literal.h"
+#include "codegen_c/core/state.h"
+#include "codegen_c/text/literal.h"
 #include "relay_ir/ops/qnn.h"
 
 const char *epilogue_index(struct epilogue *e, const struct value *value, int axis,

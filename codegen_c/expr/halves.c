@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "codegen_c/expr/decode.h"
-#include "codegen_c/microkernel/vector.h"
+#include "codegen_c/expr/vector.h"
 
 enum {
     MAGNITUDE = 0x7FFF,

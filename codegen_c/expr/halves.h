@@ -8,7 +8,7 @@
 #ifndef CODEGEN_C_EXPR_HALVES_H
 #define CODEGEN_C_EXPR_HALVES_H
 
-#include "codegen_c/select/kernel.h"
+#include "codegen_c/core/kernel.h"
 
 /* Whether the array of a constant is raised in C for this machine; false for what is no f16. */
 bool halves_are_raised(const struct machine *machine, const struct value *weight);

@@ -3,7 +3,7 @@
 #ifndef CODEGEN_C_EXPR_LANES_H
 #define CODEGEN_C_EXPR_LANES_H
 
-#include "codegen_c/select/kernel.h"
+#include "codegen_c/core/kernel.h"
 
 /* The text of an element-wise operator on quantised numbers (scalar_qnn.h) for n lanes: without the
  * cast of its result, which the lanes hold as well, and with the helpers for vectors; of a result

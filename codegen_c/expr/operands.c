@@ -1,11 +1,11 @@
 /* operands.c - see operands.h. */
 #include "codegen_c/expr/operands.h"
 
+#include "codegen_c/core/anchor.h"
 #include "codegen_c/expr/blocks.h"
 #include "codegen_c/expr/decode.h"
 #include "codegen_c/expr/halves.h"
-#include "codegen_c/kernels/anchor.h"
-#include "codegen_c/microkernel/panels.h"
+#include "codegen_c/expr/panels.h"
 
 static enum dtype computed_in(const struct region *region)
 {

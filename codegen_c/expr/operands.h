@@ -3,7 +3,7 @@
 #ifndef CODEGEN_C_EXPR_OPERANDS_H
 #define CODEGEN_C_EXPR_OPERANDS_H
 
-#include "codegen_c/select/kernel.h"
+#include "codegen_c/core/kernel.h"
 
 /* Whether the product is computed in f32 or f64 and both operands are, or can be decoded. As the
  * takes_ of anchor.h. */

@@ -1,7 +1,7 @@
 /* prologue.c - reading the anchor's inputs: as they are, or decoded (relay_ir/region.h). */
 #include <string.h>
 
-#include "codegen_c/emit/emit.h"
+#include "codegen_c/core/state.h"
 #include "codegen_c/expr/scalar.h"
 
 struct value *anchor_source(const struct region *region, int i)

@@ -5,11 +5,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "codegen_c/emit/emit.h"
+#include "codegen_c/core/state.h"
 #include "codegen_c/expr/codec.h"
 #include "codegen_c/expr/decode.h"
-#include "codegen_c/expr/literal.h"
 #include "codegen_c/expr/scalar_qnn.h"
+#include "codegen_c/text/literal.h"
 
 /* The element types that rows are for. */
 enum {

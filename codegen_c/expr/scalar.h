@@ -3,7 +3,7 @@
 #ifndef CODEGEN_C_EXPR_SCALAR_H
 #define CODEGEN_C_EXPR_SCALAR_H
 
-#include "codegen_c/select/kernel.h"
+#include "codegen_c/core/kernel.h"
 
 /* The text for a node, with the placeholders of scalar_ops.def; NULL if there is none for its
  * element type. *needs: its headers and helpers. */

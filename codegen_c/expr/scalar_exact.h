@@ -3,7 +3,7 @@
 #ifndef CODEGEN_C_EXPR_SCALAR_EXACT_H
 #define CODEGEN_C_EXPR_SCALAR_EXACT_H
 
-#include "codegen_c/select/kernel.h"
+#include "codegen_c/core/kernel.h"
 #include "relay_ir/ops/exact.h"
 
 /* Whether the node is one of these. */

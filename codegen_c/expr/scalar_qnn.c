@@ -9,10 +9,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "codegen_c/emit/emit.h"
-#include "codegen_c/expr/literal.h"
+#include "codegen_c/core/state.h"
 #include "codegen_c/expr/scalar.h"
 #include "codegen_c/expr/scalar_exact.h"
+#include "codegen_c/text/literal.h"
 #include "relay_ir/ops/qnn.h"
 
 /* Whether the value is one number everywhere, and known. */

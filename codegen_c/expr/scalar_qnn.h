@@ -3,7 +3,7 @@
 #ifndef CODEGEN_C_EXPR_SCALAR_QNN_H
 #define CODEGEN_C_EXPR_SCALAR_QNN_H
 
-#include "codegen_c/select/kernel.h"
+#include "codegen_c/core/kernel.h"
 
 /* As scalar_text. $A and $B stand for what qnn_tables gives; of qnn.lut for its table and the first
  * entry of the channel's row; of

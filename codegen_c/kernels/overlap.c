@@ -2,10 +2,10 @@
  * convolutions that compute nothing else (relay_ir/overlap.h). */
 #include "relay_ir/overlap.h"
 
+#include "codegen_c/core/anchor.h"
+#include "codegen_c/core/window.h"
 #include "codegen_c/expr/operands.h"
-#include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/conv/conv.h"
-#include "codegen_c/kernels/pool/window.h"
 
 /* Columns of y that every column of the window reaches, [first, past). */
 struct middle {

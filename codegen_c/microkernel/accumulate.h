@@ -2,7 +2,7 @@
 #ifndef CODEGEN_C_MICROKERNEL_ACCUMULATE_H
 #define CODEGEN_C_MICROKERNEL_ACCUMULATE_H
 
-#include "codegen_c/select/kernel.h"
+#include "codegen_c/core/kernel.h"
 
 /* Sets tacc, the type to accumulate numbers of this type in: the type itself for floats, an
  * unsigned one for integers (which wrap around as the operators do, where signed overflow would be

@@ -4,8 +4,8 @@
 #include <math.h>
 
 #include "codegen_c/expr/decode.h"
+#include "codegen_c/expr/vector.h"
 #include "codegen_c/microkernel/limits.h"
-#include "codegen_c/microkernel/vector.h"
 
 enum {
     MOST_ROWS = 16,

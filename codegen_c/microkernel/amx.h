@@ -9,9 +9,9 @@
 #ifndef CODEGEN_C_MICROKERNEL_AMX_H
 #define CODEGEN_C_MICROKERNEL_AMX_H
 
-#include "codegen_c/microkernel/panels.h"
+#include "codegen_c/core/kernel.h"
+#include "codegen_c/expr/panels.h"
 #include "codegen_c/microkernel/tile_end.h"
-#include "codegen_c/select/kernel.h"
 
 enum {
     AMX_LANES = 16,  /* channels of a register */

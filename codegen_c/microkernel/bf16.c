@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "codegen_c/core/anchor.h"
 #include "codegen_c/expr/decode.h"
-#include "codegen_c/kernels/anchor.h"
+#include "codegen_c/expr/vector.h"
 #include "codegen_c/microkernel/limits.h"
-#include "codegen_c/microkernel/vector.h"
 
 enum { CODES = 128 /* of magnitudes */, COLUMNS = 100 };
 

@@ -6,8 +6,8 @@
 #ifndef CODEGEN_C_MICROKERNEL_BF16_H
 #define CODEGEN_C_MICROKERNEL_BF16_H
 
+#include "codegen_c/core/kernel.h"
 #include "codegen_c/microkernel/tile_end.h"
-#include "codegen_c/select/kernel.h"
 
 enum { BF16_LANES = 16 /* what ADD_BF16 is written for: the machine's */ };
 

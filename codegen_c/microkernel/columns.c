@@ -2,8 +2,8 @@
 #include "codegen_c/microkernel/columns.h"
 
 #include "base/str.h"
+#include "codegen_c/expr/vector.h"
 #include "codegen_c/microkernel/limits.h"
-#include "codegen_c/microkernel/vector.h"
 
 enum {
     MANY_REGISTERS = 32,

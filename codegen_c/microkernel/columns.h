@@ -4,8 +4,8 @@
 #ifndef CODEGEN_C_MICROKERNEL_COLUMNS_H
 #define CODEGEN_C_MICROKERNEL_COLUMNS_H
 
+#include "codegen_c/core/kernel.h"
 #include "codegen_c/microkernel/tile_end.h"
-#include "codegen_c/select/kernel.h"
 
 struct columns {
     int channels, vectors; /* of a tile */

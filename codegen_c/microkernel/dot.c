@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "codegen_c/kernels/anchor.h"
+#include "codegen_c/core/anchor.h"
 #include "codegen_c/microkernel/amx.h"
 
 enum { X, W, X_ZERO, W_ZERO };

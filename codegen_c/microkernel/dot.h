@@ -6,7 +6,7 @@
 #ifndef CODEGEN_C_MICROKERNEL_DOT_H
 #define CODEGEN_C_MICROKERNEL_DOT_H
 
-#include "codegen_c/kernels/pool/window.h"
+#include "codegen_c/core/window.h"
 
 enum { DOT_BLOCK = 32 };
 

@@ -2,8 +2,8 @@
 #include "codegen_c/microkernel/gemv.h"
 
 #include "codegen_c/expr/halves.h"
+#include "codegen_c/expr/vector.h"
 #include "codegen_c/machine/machine.h"
-#include "codegen_c/microkernel/vector.h"
 
 int gemv_panel(const struct machine *machine)
 {

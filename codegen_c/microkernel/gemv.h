@@ -7,7 +7,7 @@
 #ifndef CODEGEN_C_MICROKERNEL_GEMV_H
 #define CODEGEN_C_MICROKERNEL_GEMV_H
 
-#include "codegen_c/microkernel/panels.h"
+#include "codegen_c/expr/panels.h"
 
 /* Outputs of a panel: those that are summed up side by side, so that the weights of all are read in
  * one go; 32 where that is less or the vectors' length is not known. */

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "codegen_c/microkernel/vector.h"
+#include "codegen_c/expr/vector.h"
 
 static bool is_bias(const struct region *region, const struct node *node)
 {

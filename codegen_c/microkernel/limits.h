@@ -4,7 +4,7 @@
 #ifndef CODEGEN_C_MICROKERNEL_LIMITS_H
 #define CODEGEN_C_MICROKERNEL_LIMITS_H
 
-#include "codegen_c/select/kernel.h"
+#include "codegen_c/core/kernel.h"
 
 struct limits {
     struct value *bias; /* [channels], a constant; NULL = none */

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "codegen_c/microkernel/vector.h"
+#include "codegen_c/expr/vector.h"
 
 enum { MOST_EXPONENT = 60 /* of a scale: products of two stay numbers */ };
 

@@ -13,7 +13,7 @@
 #ifndef CODEGEN_C_MICROKERNEL_PAIRS_H
 #define CODEGEN_C_MICROKERNEL_PAIRS_H
 
-#include "codegen_c/select/kernel.h"
+#include "codegen_c/core/kernel.h"
 
 enum {
     PAIRS_LANES = 16, /* what ADD_PAIR is written for: the machine's */

@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "codegen_c/kernels/anchor.h"
-#include "codegen_c/kernels/pool/window.h"
+#include "codegen_c/core/anchor.h"
+#include "codegen_c/core/window.h"
 
 /* --- what records say of pixels ------------------------------------------------------------------
  */

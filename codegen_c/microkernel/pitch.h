@@ -5,7 +5,7 @@
 #ifndef CODEGEN_C_MICROKERNEL_PITCH_H
 #define CODEGEN_C_MICROKERNEL_PITCH_H
 
-#include "codegen_c/select/kernel.h"
+#include "codegen_c/core/kernel.h"
 
 /* Whether pixels of any parameter or of the result lie apart. */
 bool pixels_are_apart(const struct region *region);
@@ -30,7 +30,7 @@ void bind_at(struct bind *bind, const char *pixel, const char *channels, const c
 void bind_start(struct bind *bind, const char *channels, const char *first,
                 const struct position *position, struct position *start);
 
-/* Fields of records (codegen_c/select/kernel.h). */
+/* Fields of records (codegen_c/core/kernel.h). */
 bool reads_conv_pixels(const struct region *region, int input);
 bool reads_pixels(const struct region *region, int input);
 bool reads_side_by_side(const struct region *region, int input);

@@ -3,7 +3,7 @@
 #ifndef CODEGEN_C_MICROKERNEL_ROW_TILES_H
 #define CODEGEN_C_MICROKERNEL_ROW_TILES_H
 
-#include "codegen_c/kernels/pool/window.h"
+#include "codegen_c/core/window.h"
 
 enum {
     MOST_TILES = 6,

@@ -7,9 +7,9 @@
 #ifndef CODEGEN_C_MICROKERNEL_TILE_H
 #define CODEGEN_C_MICROKERNEL_TILE_H
 
+#include "codegen_c/core/kernel.h"
+#include "codegen_c/expr/vector.h"
 #include "codegen_c/microkernel/tile_end.h"
-#include "codegen_c/microkernel/vector.h"
-#include "codegen_c/select/kernel.h"
 
 enum {
     MOST_TILE_PIXELS = 32, /* no tile has more */

@@ -5,9 +5,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "codegen_c/core/anchor.h"
 #include "codegen_c/expr/codec.h"
 #include "codegen_c/expr/decode.h"
-#include "codegen_c/kernels/anchor.h"
 #include "codegen_c/microkernel/pitch.h"
 
 /* How an operand lies beside the sums: beside vectors across channels results do not. */

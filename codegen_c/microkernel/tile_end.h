@@ -6,8 +6,8 @@
 #ifndef CODEGEN_C_MICROKERNEL_TILE_END_H
 #define CODEGEN_C_MICROKERNEL_TILE_END_H
 
-#include "codegen_c/kernels/pool/window.h"
-#include "codegen_c/select/kernel.h"
+#include "codegen_c/core/kernel.h"
+#include "codegen_c/core/window.h"
 
 /* C text for the template of a tile: EACH_VECTOR's j is a pixel, v a vector of its channels. */
 struct tile_end {

@@ -3,7 +3,7 @@
 #ifndef CODEGEN_C_MICROKERNEL_TILE_FEATURES_H
 #define CODEGEN_C_MICROKERNEL_TILE_FEATURES_H
 
-#include "codegen_c/kernels/pool/window.h"
+#include "codegen_c/core/window.h"
 
 struct tiled {
     int64_t groups;        /* products, of batch and groups */

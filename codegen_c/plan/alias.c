@@ -4,7 +4,7 @@
  * gives    plan->place (but offsets in the arena), plan->block, region->in_place, over
  * method   results of main are written where the caller wants them; a result goes over an operand
  *          that dies in its region when the kernel reads each element before it writes it */
-#include "codegen_c/plan/plan.h"
+#include "codegen_c/core/plan.h"
 
 #include <assert.h>
 

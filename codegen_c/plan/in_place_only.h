@@ -12,7 +12,7 @@
 #ifndef CODEGEN_C_PLAN_IN_PLACE_ONLY_H
 #define CODEGEN_C_PLAN_IN_PLACE_ONLY_H
 
-#include "codegen_c/plan/plan.h"
+#include "codegen_c/core/plan.h"
 
 struct in_place_only {
     size_t bytes; /* of all buffers, each rounded to PLAN_ALIGN; naive_bytes at most */

@@ -1,10 +1,10 @@
-/* leads.c - results that reach into what their regions read (codegen_c/kernels/lead.h).
+/* leads.c - results that reach into what their regions read (codegen_c/core/lead.h).
  *
  * needs    a plan with aliases, its regions' scratch, and order_peak
  * gives    block->before, block->lead; with offsets, region->leads
  * method   only where more would be alive than must be: then other regions keep their text, and
  *          what a compiler may assume of their arguments */
-#include "codegen_c/plan/plan.h"
+#include "codegen_c/core/plan.h"
 
 #include <assert.h>
 

@@ -2,7 +2,7 @@
  *
  * needs    main of calls and views, numbered; regions in execution order
  * gives    plan->root, first, last */
-#include "codegen_c/plan/plan.h"
+#include "codegen_c/core/plan.h"
 
 static bool is_view(const struct node *node)
 {

@@ -2,7 +2,7 @@
 #ifndef CODEGEN_C_PLAN_PARTS_H
 #define CODEGEN_C_PLAN_PARTS_H
 
-#include "codegen_c/plan/plan.h"
+#include "codegen_c/core/plan.h"
 
 /* A value that has become a part since the last trial. */
 struct pending {

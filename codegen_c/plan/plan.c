@@ -1,5 +1,5 @@
 /* plan.c - packs the arena of a module, and checks the whole plan by following the regions. */
-#include "codegen_c/plan/plan.h"
+#include "codegen_c/core/plan.h"
 
 #include <assert.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
  * orders, layers in stripes, pools. */
 #include "codegen_c/plan/plan_attempts.h"
 
-#include "codegen_c/emit/emit.h"
-#include "codegen_c/plan/depth_first/stripe.h"
+#include "codegen_c/core/state.h"
+#include "codegen_c/core/stripe.h"
 #include "codegen_c/plan/in_place_only.h"
 #include "codegen_c/plan/plan_once.h"
 

@@ -7,15 +7,14 @@
 #include "codegen_c/plan/plan_once.h"
 
 #include "codegen_c/byoc/external.h"
-#include "codegen_c/emit/guard.h"
-#include "codegen_c/emit/weights.h"
-#include "codegen_c/plan/depth_first/stripe.h"
-#include "codegen_c/select/choose_kernels.h"
+#include "codegen_c/core/comments.h"
+#include "codegen_c/core/stripe.h"
+#include "codegen_c/core/weights.h"
+#include "codegen_c/plan/choose_kernels.h"
+#include "codegen_c/plan/name_values.h"
+#include "codegen_c/plan/reserve.h"
+#include "codegen_c/print/share.h"
 #include "codegen_c/select/configure.h"
-#include "codegen_c/text/emit_text.h"
-#include "codegen_c/text/name_values.h"
-#include "codegen_c/text/reserve.h"
-#include "codegen_c/text/share.h"
 #include "relay_ir/macs.h"
 
 static const char *region_name(struct codegen *codegen, const struct region *region)

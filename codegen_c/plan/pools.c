@@ -14,8 +14,8 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "codegen_c/plan/order/traffic.h"
-#include "codegen_c/plan/plan.h"
+#include "codegen_c/core/plan.h"
+#include "codegen_c/core/traffic.h"
 
 enum { NOWHERE = -1, USUAL = -2 }; /* where a compiler puts constants by itself */
 

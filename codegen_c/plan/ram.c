@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "codegen_c/emit/emit.h"
-#include "codegen_c/plan/depth_first/stripe.h"
+#include "codegen_c/core/state.h"
+#include "codegen_c/core/stripe.h"
 
 enum { MOST_NAMED = 4 }; /* blocks in the message */
 

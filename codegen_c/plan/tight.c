@@ -5,7 +5,7 @@
  * method   where scratch, beside what is alive in this order, would be more than the arena needs
  *          without any scratch. Where regions hand nothing to each other, scratch is all there is,
  *          and stays */
-#include "codegen_c/plan/plan.h"
+#include "codegen_c/core/plan.h"
 
 /* Alive during the region, if its result lies over what it reads as far as it can. */
 static size_t least_alive(const struct plan *plan, const struct region *region, size_t alive)

@@ -3,8 +3,8 @@
 #include <assert.h>
 #include <string.h>
 
-#include "codegen_c/emit/emit.h"
-#include "codegen_c/text/emit_text.h"
+#include "codegen_c/core/comments.h"
+#include "codegen_c/core/state.h"
 
 enum { PART_ALIGN = 64 }; /* parts do not share a line of the cache */
 

@@ -1,12 +1,12 @@
 /* configure.h - a region's function before it is printed: its kernel's answers, in numbers and keys.
  *
  * Plans are made of configurations: trials of other orders and of depth-first tiling configure
- * regions anew, and only those of the plan that is kept are printed (codegen_c/text/print_region.h). */
+ * regions anew, and only those of the plan that is kept are printed (codegen_c/print/print_region.h). */
 #ifndef CODEGEN_C_SELECT_CONFIGURE_H
 #define CODEGEN_C_SELECT_CONFIGURE_H
 
 #include "base/embedded.h"
-#include "codegen_c/select/kernel.h"
+#include "codegen_c/core/kernel.h"
 
 /* "const float *restrict x" */
 struct parameter {

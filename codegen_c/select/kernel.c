@@ -1,10 +1,10 @@
 /* kernel.c - the choice among the kernels of kernels.def. */
-#include "codegen_c/select/kernel.h"
+#include "codegen_c/core/kernel.h"
 
 #include <string.h>
 
+#include "codegen_c/core/stripe.h"
 #include "codegen_c/expr/scalar.h"
-#include "codegen_c/plan/depth_first/stripe.h"
 
 static const struct entry {
     const struct kernel *kernel;
@@ -12,7 +12,7 @@ static const struct entry {
 } entries[] = {
 #define KERNEL(name) { &kernel_##name, false },
 #define LATE(name) { &kernel_##name, true },
-#include "codegen_c/select/kernels.def"
+#include "codegen_c/core/kernels.def"
 #undef KERNEL
 #undef LATE
 };

@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "codegen_c/plan/pack/pack_exact.h"
-#include "codegen_c/plan/plan.h"
+#include "codegen_c/core/plan.h"
 
 enum { MAX_BLOCKS = 2000 };
 

@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "codegen_c/plan/order/schedule.h"
-#include "codegen_c/plan/plan.h"
+#include "codegen_c/core/plan.h"
 
 enum { MOST = 10000, MOST_OPERANDS = 5 };
 

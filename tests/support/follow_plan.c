@@ -2,7 +2,7 @@
 
 #include <check.h>
 
-#include "codegen_c/plan/depth_first/stripe.h"
+#include "codegen_c/core/stripe.h"
 #include "relay_ir/region.h"
 
 /* What an element is: which one of which value computed it. A concatenation has its operands', what

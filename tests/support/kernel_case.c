@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codegen_c/select/kernel.h"
+#include "codegen_c/core/kernel.h"
 #include "relay_ir/passes/pipeline.h"
 #include "tests/support/executions.h"
 #include "tests/support/expect.h"

@@ -10,9 +10,9 @@
  *          become 6 stride, or 8 stride.
  *
  * Errors: docs/lab/kernels.md. */
+#include "codegen_c/core/anchor.h"
 #include "codegen_c/expr/decode.h"
 #include "codegen_c/expr/operands.h"
-#include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/conv/conv_band.h"
 #include "codegen_c/kernels/conv/conv_places.h"
 #include "codegen_c/kernels/conv/conv_tiles.h"

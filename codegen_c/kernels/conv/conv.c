@@ -1,16 +1,15 @@
-/* conv.c - convolutions: pointwise, depthwise, as a dense layer, the general case, and those whose
+/* conv.c - convolutions: pointwise, depthwise, the general case, and those whose
  * weights are known only at run time.
  *
  * 1-D is bound as 2-D of height 1. The general kernels gather the inputs of four output positions
  * and take 4 x 4 tiles of sums from them, so the weights are packed four output channels side by
  * side. */
+#include "codegen_c/core/anchor.h"
+#include "codegen_c/core/window.h"
 #include "codegen_c/expr/operands.h"
-#include "codegen_c/kernels/anchor.h"
+#include "codegen_c/expr/panels.h"
 #include "codegen_c/kernels/conv/conv.h"
 #include "codegen_c/kernels/conv/conv_tiles.h"
-#include "codegen_c/kernels/dense/dense.h"
-#include "codegen_c/kernels/pool/window.h"
-#include "codegen_c/microkernel/panels.h"
 
 enum {
     TILE = 4,
@@ -26,35 +25,6 @@ static bool takes_conv(const struct region *region, const char **why)
            takes_channels_first(attrs->data_layout, attrs->out_layout, why);
 }
 
-/* One output position whose kernel covers the whole input: then it is a matrix product. */
-static bool is_dense(const struct region *region, bool many, const char **why)
-{
-    struct window w;
-
-    if (!accepts_conv_small(region, why))
-        return false;
-    w = window_of_conv(region);
-    *why = "the weights' rows are not in the order of the channels-last data";
-    if (w.channels_last && window_k_len(&w) > 1)
-        return false;
-    *why = many ? "there is one image" : "there is more than one image";
-    if ((w.batch > 1) != many)
-        return false;
-    *why = "there is more than one output position";
-    return w.groups == 1 && window_out_len(&w) == 1 && !w.padded &&
-           window_k_len(&w) == window_in_len(&w);
-}
-
-bool accepts_conv_dense(const struct region *region, const char **why)
-{
-    return is_dense(region, false, why);
-}
-
-bool accepts_conv_dense_rows(const struct region *region, const char **why)
-{
-    return is_dense(region, true, why);
-}
-
 /* With few output channels per input channel a gathered patch would hardly be used again. */
 static bool accepts_conv_depthwise(const struct region *region, const char **why)
 {
@@ -67,38 +37,6 @@ static bool accepts_conv_depthwise(const struct region *region, const char **why
         return true;
     *why = "an output channel reads more than one input channel";
     return false;
-}
-
-static struct dense dense_of_window(const struct window *w)
-{
-    return (struct dense){ .rows = w->batch, .in_c = w->in_c * window_k_len(w), .out_c = w->out_c };
-}
-
-bool bind_conv_dense(struct bind *bind)
-{
-    const struct window w = window_of_conv(bind->region);
-    const struct dense dense = dense_of_window(&w);
-
-    return bind_dense_shape(bind, &dense);
-}
-
-struct dense dense_of_conv(const struct region *region)
-{
-    const struct window w = window_of_conv(region);
-
-    return dense_of_window(&w);
-}
-
-bool accepts_conv_gemv(const struct region *region, const char **why)
-{
-    return takes_gemv(region, why) && accepts_conv_dense(region, why);
-}
-
-bool bind_conv_gemv(struct bind *bind)
-{
-    const struct dense dense = dense_of_conv(bind->region);
-
-    return bind_gemv_shape(bind, &dense);
 }
 
 /* Small kernels have a variable for each weight and a line for each tap. */

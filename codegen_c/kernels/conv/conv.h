@@ -2,12 +2,8 @@
 #ifndef CODEGEN_C_KERNELS_CONV_CONV_H
 #define CODEGEN_C_KERNELS_CONV_CONV_H
 
-#include "codegen_c/select/kernel.h"
+#include "codegen_c/core/kernel.h"
 
-bool accepts_conv_dense_rows(const struct region *region, const char **why);
-bool accepts_conv_gemv(const struct region *region, const char **why);
 bool accepts_conv_transpose(const struct region *region, const char **why);
-bool bind_conv_dense(struct bind *bind);
-bool bind_conv_gemv(struct bind *bind);
 
 #endif

@@ -6,12 +6,12 @@
  * Weights are made into parts at compile time, and take 6 bytes each. What lies under the kernel is
  * made into parts for as many positions as go together, before any of their results is stored; then
  * every block of channels is made of it. */
+#include "codegen_c/core/anchor.h"
+#include "codegen_c/core/lead.h"
 #include "codegen_c/expr/operands.h"
-#include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/conv/conv_places.h"
 #include "codegen_c/kernels/conv/conv_tiles.h"
 #include "codegen_c/kernels/dense/dense.h"
-#include "codegen_c/kernels/lead.h"
 #include "codegen_c/microkernel/amx.h"
 #include "codegen_c/microkernel/pitch.h"
 #include "codegen_c/microkernel/tile_shape.h"

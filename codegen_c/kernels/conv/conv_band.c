@@ -3,8 +3,8 @@
  * element by register tiles of output pixels and channels. */
 #include "codegen_c/kernels/conv/conv_band.h"
 
+#include "codegen_c/core/anchor.h"
 #include "codegen_c/expr/operands.h"
-#include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/conv/conv_places.h"
 #include "codegen_c/kernels/conv/conv_tiles.h"
 #include "codegen_c/microkernel/pitch.h"

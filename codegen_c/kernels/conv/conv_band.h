@@ -3,7 +3,7 @@
 #ifndef CODEGEN_C_KERNELS_CONV_CONV_BAND_H
 #define CODEGEN_C_KERNELS_CONV_CONV_BAND_H
 
-#include "codegen_c/kernels/pool/window.h"
+#include "codegen_c/core/window.h"
 
 /* Whether it is a convolution in f32 with known weights whose x is in planes, few enough of them
  * that a table says where what lies under the kernel is. As the takes_ of anchor.h. */

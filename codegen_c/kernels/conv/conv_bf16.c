@@ -10,12 +10,12 @@
  * decoded from there. */
 #include "codegen_c/kernels/conv/conv_bf16.h"
 
+#include "codegen_c/core/anchor.h"
+#include "codegen_c/core/lead.h"
 #include "codegen_c/expr/operands.h"
-#include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/conv/conv_places.h"
 #include "codegen_c/kernels/conv/conv_tiles.h"
 #include "codegen_c/kernels/dense/dense.h"
-#include "codegen_c/kernels/lead.h"
 #include "codegen_c/microkernel/bf16.h"
 #include "codegen_c/microkernel/pitch.h"
 

@@ -2,7 +2,7 @@
 #ifndef CODEGEN_C_KERNELS_CONV_CONV_BF16_H
 #define CODEGEN_C_KERNELS_CONV_CONV_BF16_H
 
-#include "codegen_c/kernels/pool/window.h"
+#include "codegen_c/core/window.h"
 
 /* Whether the weights are so few that those of all channels are decoded at a time. */
 bool bf16_takes_all_channels(const struct window *window);

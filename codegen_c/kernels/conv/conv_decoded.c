@@ -13,13 +13,13 @@
  * In all of them weights are decoded chunk by chunk, each for as many positions as go together. */
 #include "codegen_c/kernels/conv/conv_decoded.h"
 
+#include "codegen_c/core/anchor.h"
+#include "codegen_c/core/lead.h"
 #include "codegen_c/expr/decode.h"
 #include "codegen_c/expr/operands.h"
-#include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/conv/conv_places.h"
 #include "codegen_c/kernels/conv/conv_tiles.h"
 #include "codegen_c/kernels/dense/dense.h"
-#include "codegen_c/kernels/lead.h"
 #include "codegen_c/microkernel/pitch.h"
 
 enum {

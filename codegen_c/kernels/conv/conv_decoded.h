@@ -2,7 +2,7 @@
 #ifndef CODEGEN_C_KERNELS_CONV_CONV_DECODED_H
 #define CODEGEN_C_KERNELS_CONV_CONV_DECODED_H
 
-#include "codegen_c/kernels/pool/window.h"
+#include "codegen_c/core/window.h"
 
 /* How many output positions are computed at a time while their inputs are read again: 0 where all
  * of them are decoded before a result is written. */

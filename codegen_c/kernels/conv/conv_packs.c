@@ -6,8 +6,8 @@
 
 #include <inttypes.h>
 
+#include "codegen_c/core/anchor.h"
 #include "codegen_c/expr/operands.h"
-#include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/conv/conv_tiles.h"
 #include "codegen_c/microkernel/tile.h"
 

@@ -3,15 +3,15 @@
 #ifndef CODEGEN_C_KERNELS_CONV_CONV_PACKS_H
 #define CODEGEN_C_KERNELS_CONV_CONV_PACKS_H
 
-#include "codegen_c/select/kernel.h"
-#include "codegen_c/kernels/pool/window.h"
-#include "codegen_c/microkernel/panels.h"
+#include "codegen_c/core/kernel.h"
+#include "codegen_c/core/window.h"
+#include "codegen_c/expr/panels.h"
 
 /* Sets what the template asks for under `packs`, and weight_shape; the panels lie behind what else
  * the region has in scratch. */
 void bind_conv_packing(struct bind *bind, const struct window *window, const struct panels *panels);
 
-/* Fields of records (codegen_c/select/kernel.h). */
+/* Fields of records (codegen_c/core/kernel.h). */
 bool accepts_conv_packed(const struct region *region, const char **why);
 
 #endif

@@ -4,13 +4,13 @@
 
 #include <assert.h>
 
+#include "codegen_c/core/anchor.h"
+#include "codegen_c/core/lead.h"
 #include "codegen_c/expr/decode.h"
 #include "codegen_c/expr/operands.h"
-#include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/conv/conv_places.h"
 #include "codegen_c/kernels/conv/conv_tiles.h"
 #include "codegen_c/kernels/dense/dense.h"
-#include "codegen_c/kernels/lead.h"
 #include "codegen_c/microkernel/pairs.h"
 #include "codegen_c/microkernel/pitch.h"
 #include "codegen_c/microkernel/tile.h"

@@ -2,7 +2,7 @@
 #ifndef CODEGEN_C_KERNELS_CONV_CONV_PAIRS_H
 #define CODEGEN_C_KERNELS_CONV_CONV_PAIRS_H
 
-#include "codegen_c/select/kernel.h"
+#include "codegen_c/core/kernel.h"
 
 /* Whether the region's weights, if they have to be decoded, are so few that all are at a time,
  * usually. */

@@ -1,7 +1,7 @@
 /* conv_places.c - see conv_places.h. */
 #include "codegen_c/kernels/conv/conv_places.h"
 
-#include "codegen_c/kernels/anchor.h"
+#include "codegen_c/core/anchor.h"
 #include "codegen_c/microkernel/pitch.h"
 
 /* "IN_D = 4, IN_H = 5, IN_W = 6"; those that are all `usual` are left out. */

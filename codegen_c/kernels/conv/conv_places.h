@@ -3,7 +3,7 @@
 #ifndef CODEGEN_C_KERNELS_CONV_CONV_PLACES_H
 #define CODEGEN_C_KERNELS_CONV_CONV_PLACES_H
 
-#include "codegen_c/kernels/pool/window.h"
+#include "codegen_c/core/window.h"
 #include "codegen_c/microkernel/tile_end.h"
 
 /* Sets these keys (a blank line between them keeps clang-format from filling):

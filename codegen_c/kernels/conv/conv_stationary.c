@@ -6,11 +6,11 @@
  *          inputs is written out, so that nothing is loaded but inputs. Where each of them meets
  *          one vector of channels, the units of products would wait for other loads, and where sums
  *          are short, for the ends of loops */
+#include "codegen_c/core/anchor.h"
+#include "codegen_c/core/lead.h"
 #include "codegen_c/expr/operands.h"
-#include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/conv/conv_places.h"
 #include "codegen_c/kernels/conv/conv_tiles.h"
-#include "codegen_c/kernels/lead.h"
 #include "codegen_c/microkernel/limits.h"
 #include "codegen_c/microkernel/pitch.h"
 

@@ -12,15 +12,15 @@
  * conv_small: weights or x that are decoded, chunk by chunk; of rows by a known matrix as well. */
 #include <assert.h>
 
+#include "codegen_c/core/anchor.h"
+#include "codegen_c/core/lead.h"
 #include "codegen_c/expr/operands.h"
-#include "codegen_c/kernels/anchor.h"
+#include "codegen_c/expr/panels.h"
 #include "codegen_c/kernels/conv/conv_packs.h"
 #include "codegen_c/kernels/conv/conv_places.h"
 #include "codegen_c/kernels/conv/conv_tiles.h"
 #include "codegen_c/kernels/dense/dense.h"
 #include "codegen_c/kernels/dense/dense_tiles.h"
-#include "codegen_c/kernels/lead.h"
-#include "codegen_c/microkernel/panels.h"
 #include "codegen_c/microkernel/pitch.h"
 #include "codegen_c/microkernel/tile.h"
 #include "codegen_c/microkernel/tile_features.h"
@@ -31,19 +31,6 @@ enum {
     SHORTEST_SPAN = 4,
     MOST_RUN = 192 /* inputs of a row of the kernel that are taken as one: more gain nothing */
 };
-
-bool accepts_conv_small(const struct region *region, const char **why)
-{
-    const struct window w = window_of_conv(region);
-
-    if (!takes_operands(region, why) || !takes_window(&w, why) || !takes_constant(region, 1, why))
-        return false;
-    *why = "it is not computed in f32";
-    if (anchor_output(region, 0)->dtype != DTYPE_F32)
-        return false;
-    *why = "nothing is added up";
-    return w.in_c * window_k_len(&w) > 0;
-}
 
 bool accepts_dense_small(const struct region *region, const char **why)
 {

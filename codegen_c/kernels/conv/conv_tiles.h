@@ -3,10 +3,10 @@
 #ifndef CODEGEN_C_KERNELS_CONV_CONV_TILES_H
 #define CODEGEN_C_KERNELS_CONV_CONV_TILES_H
 
-#include "codegen_c/select/kernel.h"
-#include "codegen_c/kernels/conv/conv_chunk.h"
-#include "codegen_c/kernels/pool/window.h"
-#include "codegen_c/microkernel/panels.h"
+#include "codegen_c/core/kernel.h"
+#include "codegen_c/core/window.h"
+#include "codegen_c/expr/panels.h"
+#include "codegen_c/microkernel/conv_chunk.h"
 #include "codegen_c/microkernel/tile.h"
 
 /* The weights of a convolution, [groups, out_c / width][kernel, in_c][width]: of panels of so many
@@ -48,9 +48,8 @@ void bind_conv_channels(struct bind *bind, const struct panels *panels, const st
 bool bind_conv_tiles(struct bind *bind, const struct window *window, const struct panels *panels,
                      const struct tile *tile);
 
-/* Fields of records (codegen_c/select/kernel.h). */
+/* Fields of records (codegen_c/core/kernel.h). */
 bool accepts_conv(const struct region *region, const char **why);
-bool accepts_conv_small(const struct region *region, const char **why);
 bool accepts_dense_small(const struct region *region, const char **why);
 bool accepts_matmul_dense_small(const struct region *region, const char **why);
 

@@ -8,12 +8,12 @@
  * conv_transpose: all others, position by position. */
 #include <assert.h>
 
+#include "codegen_c/core/anchor.h"
+#include "codegen_c/core/window.h"
 #include "codegen_c/expr/operands.h"
-#include "codegen_c/kernels/anchor.h"
-#include "codegen_c/kernels/pool/window.h"
-#include "codegen_c/microkernel/panels.h"
+#include "codegen_c/expr/panels.h"
+#include "codegen_c/expr/vector.h"
 #include "codegen_c/microkernel/tile.h"
-#include "codegen_c/microkernel/vector.h"
 
 enum {
     CHUNK = 64,     /* output channels; their sums are on the stack */

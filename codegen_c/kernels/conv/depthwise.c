@@ -9,15 +9,15 @@
 
 #include <inttypes.h>
 
+#include "codegen_c/core/anchor.h"
+#include "codegen_c/core/lead.h"
 #include "codegen_c/expr/codec.h"
 #include "codegen_c/expr/operands.h"
-#include "codegen_c/kernels/anchor.h"
-#include "codegen_c/kernels/lead.h"
+#include "codegen_c/expr/panels.h"
+#include "codegen_c/expr/vector.h"
 #include "codegen_c/microkernel/limits.h"
-#include "codegen_c/microkernel/panels.h"
 #include "codegen_c/microkernel/pitch.h"
 #include "codegen_c/microkernel/row_tiles.h"
-#include "codegen_c/microkernel/vector.h"
 
 enum {
     HELD_K_W = 7,   /* weights of a row in registers; of wider ones they are operands in memory */

@@ -2,8 +2,8 @@
 #ifndef CODEGEN_C_KERNELS_CONV_DEPTHWISE_H
 #define CODEGEN_C_KERNELS_CONV_DEPTHWISE_H
 
-#include "codegen_c/select/kernel.h"
-#include "codegen_c/kernels/pool/window.h"
+#include "codegen_c/core/kernel.h"
+#include "codegen_c/core/window.h"
 
 /* The convolution's window as the kernel goes by it: 1-D is a row, or a column (height and width
  * turned) where a row has no tiles. */
@@ -16,7 +16,7 @@ struct window depthwise_window(const struct region *region);
  * depends on. Windows of stride 1 are never far enough behind the rows above. */
 bool depthwise_goes_down_strips(const struct region *region, const struct window *window);
 
-/* Fields of records (codegen_c/select/kernel.h). */
+/* Fields of records (codegen_c/core/kernel.h). */
 bool accepts_depthwise(const struct region *region, const char **why);
 
 #endif

@@ -5,10 +5,10 @@
  *          number with its right neighbour, so that an instruction takes two taps; the last tap of
  *          a row of the kernel, if its number is odd, has a word of its own. Of 8 channels two
  *          pixels go together. */
+#include "codegen_c/core/anchor.h"
+#include "codegen_c/core/lead.h"
 #include "codegen_c/expr/operands.h"
-#include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/conv/depthwise.h"
-#include "codegen_c/kernels/lead.h"
 #include "codegen_c/microkernel/bf16.h"
 #include "codegen_c/microkernel/pitch.h"
 

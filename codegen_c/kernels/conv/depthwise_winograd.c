@@ -12,16 +12,16 @@
  * and w the greatest of a window and of a kernel those are 24 x w, and without Winograd 9 x w. */
 #include <math.h>
 
+#include "codegen_c/core/anchor.h"
+#include "codegen_c/core/lead.h"
 #include "codegen_c/expr/decode.h"
 #include "codegen_c/expr/operands.h"
-#include "codegen_c/kernels/anchor.h"
+#include "codegen_c/expr/panels.h"
+#include "codegen_c/expr/vector.h"
 #include "codegen_c/kernels/conv/depthwise.h"
-#include "codegen_c/kernels/lead.h"
 #include "codegen_c/microkernel/limits.h"
 #include "codegen_c/microkernel/pairs.h"
-#include "codegen_c/microkernel/panels.h"
 #include "codegen_c/microkernel/pitch.h"
-#include "codegen_c/microkernel/vector.h"
 
 enum {
     K = 3,

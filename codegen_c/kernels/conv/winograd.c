@@ -10,13 +10,13 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "codegen_c/core/anchor.h"
 #include "codegen_c/expr/operands.h"
-#include "codegen_c/kernels/anchor.h"
+#include "codegen_c/expr/vector.h"
 #include "codegen_c/kernels/conv/conv_tiles.h"
 #include "codegen_c/microkernel/pairs.h"
 #include "codegen_c/microkernel/pitch.h"
 #include "codegen_c/microkernel/tile.h"
-#include "codegen_c/microkernel/vector.h"
 
 enum {
     TAPS = 9,

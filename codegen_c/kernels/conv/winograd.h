@@ -13,10 +13,10 @@
 #ifndef CODEGEN_C_KERNELS_CONV_WINOGRAD_H
 #define CODEGEN_C_KERNELS_CONV_WINOGRAD_H
 
-#include "codegen_c/select/kernel.h"
-#include "codegen_c/kernels/pool/window.h"
-#include "codegen_c/microkernel/panels.h"
-#include "codegen_c/microkernel/vector.h"
+#include "codegen_c/core/kernel.h"
+#include "codegen_c/core/window.h"
+#include "codegen_c/expr/panels.h"
+#include "codegen_c/expr/vector.h"
 
 enum { WINOGRAD_GAP = 16 /* floats between matrices whose rows would meet in a set of a cache */ };
 
@@ -82,7 +82,7 @@ void winograd_scale_weights(const struct winograd_shape *shape, float *weights,
  * the points 0, 1, -1, 2, -2, of eight 1/2 and -1/2, and infinity. */
 const char *bind_winograd_input(struct bind *bind, int points, const struct row_vector *vector);
 
-/* Fields of records (codegen_c/select/kernel.h). */
+/* Fields of records (codegen_c/core/kernel.h). */
 bool accepts_winograd(const struct region *region, const char **why);
 
 #endif

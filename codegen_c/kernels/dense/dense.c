@@ -4,11 +4,10 @@
 
 #include <inttypes.h>
 
+#include "codegen_c/core/anchor.h"
 #include "codegen_c/expr/operands.h"
-#include "codegen_c/kernels/anchor.h"
-#include "codegen_c/kernels/conv/conv.h"
+#include "codegen_c/expr/panels.h"
 #include "codegen_c/microkernel/accumulate.h"
-#include "codegen_c/microkernel/panels.h"
 
 enum { TILE = 4, COLUMNS = 16 /* as the templates have them */ };
 
@@ -65,15 +64,6 @@ bool accepts_dense_rows(const struct region *region, const char **why)
     return takes_dense(region, true, why);
 }
 
-struct dense dense_of(const struct region *region)
-{
-    const struct type *x = anchor_input(region, 0), *weight = anchor_input(region, 1);
-
-    return (struct dense){ .rows = type_span(x, 0, x->rank - 1),
-                           .in_c = weight->dim[1],
-                           .out_c = weight->dim[0] };
-}
-
 static bool bind_dense(struct bind *bind)
 {
     const struct dense dense = dense_of(bind->region);
@@ -101,18 +91,6 @@ bool accepts_matmul_dense(const struct region *region, const char **why)
 bool accepts_matmul_dense_rows(const struct region *region, const char **why)
 {
     return is_dense(region, why) && takes_dense(region, true, why);
-}
-
-struct dense dense_of_matmul(const struct region *region)
-{
-    const struct type *x = anchor_input(region, 0), *b = anchor_input(region, 1);
-    const bool transpose_b = region->anchor->attrs.matmul.transpose_b;
-    const int64_t rows = b->dim[b->rank - 2], columns = b->dim[b->rank - 1];
-
-    return (struct dense){ .rows = type_span(x, 0, x->rank - 1),
-                           .in_c = transpose_b ? columns : rows,
-                           .out_c = transpose_b ? rows : columns,
-                           .transposed = !transpose_b };
 }
 
 static bool bind_matmul_dense(struct bind *bind)

@@ -2,27 +2,23 @@
 #ifndef CODEGEN_C_KERNELS_DENSE_DENSE_H
 #define CODEGEN_C_KERNELS_DENSE_DENSE_H
 
-#include "codegen_c/select/kernel.h"
+#include "codegen_c/core/kernel.h"
+#include "codegen_c/core/matrix.h"
 
-/* y[rows, out_c] = x[rows, in_c] * weight, where weight (the anchor's input 1) is [out_c, in_c], or
- * [in_c, out_c] if transposed. */
-struct dense {
-    int64_t rows, in_c, out_c;
-    bool transposed;
-};
+/* Whether a convolution is computed in f32, from constant weights of any format. */
+bool accepts_conv_small(const struct region *region, const char **why);
 
-/* The product of a nn.dense; of a convolution of one position; of a nn.matmul of rows by one known
- * matrix. */
-struct dense dense_of(const struct region *region);
-struct dense dense_of_conv(const struct region *region);
-struct dense dense_of_matmul(const struct region *region);
-
-/* Whether a convolution has one position and its weights are rows in the order of x. */
+/* Whether a convolution has one output position and its weights are rows in the order of x: for one
+ * image, for several (conv_as_dense.c). */
 bool accepts_conv_dense(const struct region *region, const char **why);
+bool accepts_conv_dense_rows(const struct region *region, const char **why);
+bool bind_conv_dense(struct bind *bind);
 
 /* Binds everything in gemv.c.tmpl: one row, computed in f32. */
 bool takes_gemv(const struct region *region, const char **why);
 bool bind_gemv_shape(struct bind *bind, const struct dense *dense);
+bool accepts_conv_gemv(const struct region *region, const char **why);
+bool bind_conv_gemv(struct bind *bind);
 
 /* Binds everything in dense.c.tmpl (one row), or dense_rows.c.tmpl (several). */
 bool bind_dense_shape(struct bind *bind, const struct dense *dense);
@@ -49,7 +45,7 @@ void bind_product_shape(struct bind *bind, const struct product *product);
 /* Binds everything in matmul_int.c.tmpl but the types that sums have and the epilogue. */
 void bind_product(struct bind *bind, const struct product *product);
 
-/* Fields of records (codegen_c/select/kernel.h). */
+/* Fields of records (codegen_c/core/kernel.h). */
 bool accepts_dense(const struct region *region, const char **why);
 bool accepts_dense_rows(const struct region *region, const char **why);
 bool accepts_matmul_dense(const struct region *region, const char **why);

@@ -1,14 +1,13 @@
 /* dense_gemv.c - one row times known weights, in f32: by gemv.h's functions; and when that is
  * matmul_column's. */
+#include "codegen_c/core/anchor.h"
+#include "codegen_c/core/zeros.h"
 #include "codegen_c/expr/decode.h"
 #include "codegen_c/expr/operands.h"
-#include "codegen_c/kernels/anchor.h"
-#include "codegen_c/kernels/conv/conv.h"
+#include "codegen_c/expr/panels.h"
 #include "codegen_c/kernels/dense/dense.h"
 #include "codegen_c/kernels/dense/dense_gemv.h"
 #include "codegen_c/microkernel/gemv.h"
-#include "codegen_c/microkernel/panels.h"
-#include "codegen_c/select/zeros.h"
 
 enum {
     MOST_ON_STACK = 128, /* numbers that are decoded at once */

@@ -3,14 +3,14 @@
  * packed panel by panel. */
 #include <stdint.h>
 
+#include "codegen_c/core/anchor.h"
+#include "codegen_c/core/window.h"
 #include "codegen_c/expr/decode.h"
 #include "codegen_c/expr/operands.h"
-#include "codegen_c/kernels/anchor.h"
-#include "codegen_c/kernels/conv/conv_chunk.h"
+#include "codegen_c/expr/panels.h"
 #include "codegen_c/kernels/dense/dense.h"
 #include "codegen_c/kernels/dense/dense_tiles.h"
-#include "codegen_c/kernels/pool/window.h"
-#include "codegen_c/microkernel/panels.h"
+#include "codegen_c/microkernel/conv_chunk.h"
 #include "codegen_c/microkernel/tile.h"
 #include "codegen_c/microkernel/tile_features.h"
 

@@ -1,12 +1,12 @@
 /* gemv_blocks.c - one row times known weights whose blocks share scales: by gemv, block by block,
  * so that a scale is multiplied once with the sum of its block. */
+#include "codegen_c/core/anchor.h"
 #include "codegen_c/expr/blocks.h"
 #include "codegen_c/expr/decode.h"
 #include "codegen_c/expr/operands.h"
-#include "codegen_c/kernels/anchor.h"
+#include "codegen_c/expr/panels.h"
 #include "codegen_c/kernels/dense/dense.h"
 #include "codegen_c/microkernel/gemv.h"
-#include "codegen_c/microkernel/panels.h"
 
 enum {
     CODED_AT_ONCE = 128, /* inputs that are decoded for so many outputs */

@@ -1,7 +1,7 @@
 /* matmul_row.c - a row times a matrix, and a matrix times a column, both computed (queries of one
  * token, attention that pools): nothing is packed, as every number of the matrix is used once. */
+#include "codegen_c/core/anchor.h"
 #include "codegen_c/expr/operands.h"
-#include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/dense/dense.h"
 #include "codegen_c/kernels/dense/dense_gemv.h"
 

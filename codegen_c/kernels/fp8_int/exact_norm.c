@@ -1,9 +1,9 @@
 /* exact_norm.c - norms, lp_normalize and lrn of small floats in integers (relay_ir/ops/exact.h). */
 #include <inttypes.h>
 
+#include "codegen_c/core/anchor.h"
+#include "codegen_c/expr/exact_steps.h"
 #include "codegen_c/expr/scalar_exact.h"
-#include "codegen_c/kernels/anchor.h"
-#include "codegen_c/kernels/fp8_int/exact.h"
 #include "codegen_c/kernels/norm/norm.h"
 #include "relay_ir/ops/exact.h"
 #include "relay_ir/ops/norm.h"

@@ -7,10 +7,10 @@
 
 #include <inttypes.h>
 
-#include "codegen_c/kernels/anchor.h"
+#include "codegen_c/core/anchor.h"
+#include "codegen_c/core/lead.h"
+#include "codegen_c/core/window.h"
 #include "codegen_c/kernels/dense/dense.h"
-#include "codegen_c/kernels/lead.h"
-#include "codegen_c/kernels/pool/window.h"
 
 enum { X, W, X_ZERO, W_ZERO };
 

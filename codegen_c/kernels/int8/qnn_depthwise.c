@@ -4,9 +4,9 @@
 
 #include "codegen_c/kernels/int8/qnn_depthwise.h"
 
+#include "codegen_c/core/anchor.h"
+#include "codegen_c/core/lead.h"
 #include "codegen_c/expr/lanes.h"
-#include "codegen_c/kernels/anchor.h"
-#include "codegen_c/kernels/lead.h"
 #include "codegen_c/microkernel/dot.h"
 
 enum { X, W, X_ZERO };

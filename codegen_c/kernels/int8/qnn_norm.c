@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "codegen_c/kernels/anchor.h"
+#include "codegen_c/core/anchor.h"
 #include "codegen_c/kernels/norm/norm.h"
 #include "codegen_c/kernels/pool/average.h"
 #include "relay_ir/ops/norm.h"

@@ -4,9 +4,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "codegen_c/core/anchor.h"
+#include "codegen_c/expr/exact_steps.h"
 #include "codegen_c/expr/scalar_exact.h"
-#include "codegen_c/kernels/anchor.h"
-#include "codegen_c/kernels/fp8_int/exact.h"
 #include "relay_ir/ops/qnn_recurrent.h"
 #include "relay_ir/walk.h"
 
@@ -213,9 +213,9 @@ static void bind_result(struct bind *bind, const char *key, const char *code, in
         k++;
     bind_text(bind, key, "%s", bind->region->results[k]);
     if (state->format) {
-        bind_text(bind, code,
-                  "scale_to_minifloat(%s, %" PRId32 ", %d, %s)", v, state->exact.multiplier,
-                  state->exact.shift, exact_format_text(bind->arena, state->format));
+        bind_text(bind, code, "scale_to_minifloat(%s, %" PRId32 ", %d, %s)", v,
+                  state->exact.multiplier, state->exact.shift,
+                  exact_format_text(bind->arena, state->format));
         bind_helper(bind, "scale_to_minifloat");
         return;
     }

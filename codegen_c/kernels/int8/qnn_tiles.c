@@ -5,9 +5,9 @@
  * are output channels. */
 #include <inttypes.h>
 
-#include "codegen_c/kernels/anchor.h"
-#include "codegen_c/kernels/lead.h"
-#include "codegen_c/kernels/pool/window.h"
+#include "codegen_c/core/anchor.h"
+#include "codegen_c/core/lead.h"
+#include "codegen_c/core/window.h"
 #include "codegen_c/microkernel/dot.h"
 
 enum { X, W, X_ZERO, W_ZERO };

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "codegen_c/kernels/anchor.h"
+#include "codegen_c/core/anchor.h"
 
 void copy_add_dim(struct copy *copy, int64_t extent, int64_t x_step, int64_t y_step)
 {

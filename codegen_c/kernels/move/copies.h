@@ -3,7 +3,7 @@
 #ifndef CODEGEN_C_KERNELS_MOVE_COPIES_H
 #define CODEGEN_C_KERNELS_MOVE_COPIES_H
 
-#include "codegen_c/select/kernel.h"
+#include "codegen_c/core/kernel.h"
 
 enum { COPY_RANK = 2 * MAX_RANK };
 

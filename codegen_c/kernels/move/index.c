@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "codegen_c/kernels/anchor.h"
+#include "codegen_c/core/anchor.h"
 #include "codegen_c/microkernel/accumulate.h"
 
 static bool accepts_index(const struct region *region, const char **why)

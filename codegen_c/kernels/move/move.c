@@ -2,8 +2,8 @@
 #include <assert.h>
 #include <string.h>
 
-#include "codegen_c/kernels/anchor.h"
-#include "codegen_c/kernels/lead.h"
+#include "codegen_c/core/anchor.h"
+#include "codegen_c/core/lead.h"
 #include "codegen_c/kernels/move/copies.h"
 #include "codegen_c/microkernel/pitch.h"
 #include "relay_ir/layout.h"

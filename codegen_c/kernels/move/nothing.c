@@ -1,6 +1,6 @@
 /* nothing.c - regions whose results have no elements: an extent of 0 is legal, and no other kernel
  * needs to think of it where it would divide by it. */
-#include "codegen_c/select/kernel.h"
+#include "codegen_c/core/kernel.h"
 
 static bool accepts_nothing(const struct region *region, const char **why)
 {

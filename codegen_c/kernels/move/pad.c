@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "codegen_c/kernels/anchor.h"
+#include "codegen_c/core/anchor.h"
 #include "codegen_c/kernels/move/copies.h"
 
 static const struct pad_attrs *pad_of(const struct region *region)

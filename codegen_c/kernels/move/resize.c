@@ -5,9 +5,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "codegen_c/core/anchor.h"
+#include "codegen_c/expr/exact_steps.h"
 #include "codegen_c/expr/scalar_exact.h"
-#include "codegen_c/kernels/anchor.h"
-#include "codegen_c/kernels/fp8_int/exact.h"
 #include "codegen_c/kernels/move/copies.h"
 #include "codegen_c/microkernel/pitch.h"
 #include "relay_ir/walk.h"

@@ -3,10 +3,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "codegen_c/kernels/anchor.h"
+#include "codegen_c/core/anchor.h"
 #include "relay_ir/ops/grid_sample.h"
-#include "relay_ir/walk.h"
 #include "relay_ir/ops/spatial.h"
+#include "relay_ir/walk.h"
 
 static bool accepts_grid_sample(const struct region *region, const char **why)
 {

@@ -1,9 +1,9 @@
 /* norm.c - softmax and its kin, and the normalisations. */
 #include <inttypes.h>
 
-#include "codegen_c/kernels/anchor.h"
+#include "codegen_c/core/anchor.h"
+#include "codegen_c/expr/vector.h"
 #include "codegen_c/kernels/norm/norm.h"
-#include "codegen_c/microkernel/vector.h"
 #include "relay_ir/layout.h"
 #include "relay_ir/walk.h"
 

@@ -2,7 +2,7 @@
 #ifndef CODEGEN_C_KERNELS_NORM_NORM_H
 #define CODEGEN_C_KERNELS_NORM_NORM_H
 
-#include "codegen_c/select/kernel.h"
+#include "codegen_c/core/kernel.h"
 #include "relay_ir/ops/qnn.h"
 
 /* Binds x, its batch, channels and plane (with the channels last: positions, channels, 1), and the

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "codegen_c/kernels/anchor.h"
+#include "codegen_c/core/anchor.h"
 #include "codegen_c/kernels/pool/average.h"
 #include "codegen_c/microkernel/accumulate.h"
 

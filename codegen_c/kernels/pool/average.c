@@ -3,9 +3,9 @@
 
 #include <inttypes.h>
 
+#include "codegen_c/core/anchor.h"
+#include "codegen_c/expr/exact_steps.h"
 #include "codegen_c/expr/scalar_exact.h"
-#include "codegen_c/kernels/anchor.h"
-#include "codegen_c/kernels/fp8_int/exact.h"
 #include "relay_ir/ops/exact.h"
 #include "relay_ir/walk.h"
 

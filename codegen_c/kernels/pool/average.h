@@ -3,7 +3,7 @@
 #ifndef CODEGEN_C_KERNELS_POOL_AVERAGE_H
 #define CODEGEN_C_KERNELS_POOL_AVERAGE_H
 
-#include "codegen_c/select/kernel.h"
+#include "codegen_c/core/kernel.h"
 #include "relay_ir/ops/qnn.h"
 
 /* For accepts_: whether inputs 1 to 4 of the anchor are known, and a sum of n elements of input 0,

@@ -4,12 +4,12 @@
 #include <math.h>
 
 #include "base/minifloat.h"
-#include "codegen_c/kernels/anchor.h"
-#include "codegen_c/kernels/lead.h"
+#include "codegen_c/core/anchor.h"
+#include "codegen_c/core/lead.h"
+#include "codegen_c/core/window.h"
+#include "codegen_c/expr/vector.h"
 #include "codegen_c/kernels/pool/average.h"
 #include "codegen_c/kernels/pool/pool.h"
-#include "codegen_c/kernels/pool/window.h"
-#include "codegen_c/microkernel/vector.h"
 
 bool accepts_max_pool(const struct region *region, const char **why)
 {

@@ -2,9 +2,9 @@
 #ifndef CODEGEN_C_KERNELS_POOL_POOL_H
 #define CODEGEN_C_KERNELS_POOL_POOL_H
 
-#include "codegen_c/select/kernel.h"
-#include "codegen_c/kernels/pool/window.h"
-#include "codegen_c/microkernel/vector.h"
+#include "codegen_c/core/kernel.h"
+#include "codegen_c/core/window.h"
+#include "codegen_c/expr/vector.h"
 
 /* The keys of a pool whose loops run over planes, images times channels. */
 struct window bind_pool_window(struct bind *bind);
@@ -16,7 +16,7 @@ bool bind_pool_epilogue(struct bind *bind, const struct window *w, const char *a
  * lane by lane, NaN before all numbers; its name is returned. */
 const char *bind_greatest_rows(struct bind *bind, const struct row_vector *vector);
 
-/* Fields of records (codegen_c/select/kernel.h). */
+/* Fields of records (codegen_c/core/kernel.h). */
 bool accepts_max_pool(const struct region *region, const char **why);
 
 #endif

@@ -6,13 +6,13 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "codegen_c/core/anchor.h"
+#include "codegen_c/core/lead.h"
+#include "codegen_c/core/window.h"
 #include "codegen_c/expr/decode.h"
-#include "codegen_c/kernels/anchor.h"
-#include "codegen_c/kernels/lead.h"
+#include "codegen_c/expr/vector.h"
 #include "codegen_c/kernels/pool/pool.h"
-#include "codegen_c/kernels/pool/window.h"
 #include "codegen_c/microkernel/pitch.h"
-#include "codegen_c/microkernel/vector.h"
 #include "relay_ir/layout.h"
 
 enum {

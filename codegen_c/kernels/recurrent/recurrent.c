@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "codegen_c/kernels/anchor.h"
+#include "codegen_c/core/anchor.h"
 #include "codegen_c/microkernel/gemv.h"
 #include "codegen_c/microkernel/tile.h"
 

@@ -4,8 +4,8 @@
  * gives    step, held, stays, n_calls, scratch
  * method   the flow is run with counters of rows in the place of rows. stripe_text.c writes the
  * same conditions into the generated C, which therefore does the same */
-#include "codegen_c/plan/depth_first/stripe.h"
-#include "codegen_c/plan/plan.h"
+#include "codegen_c/core/plan.h"
+#include "codegen_c/core/stripe.h"
 
 #include <string.h>
 

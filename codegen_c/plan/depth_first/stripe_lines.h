@@ -3,8 +3,8 @@
 #ifndef CODEGEN_C_PLAN_DEPTH_FIRST_STRIPE_LINES_H
 #define CODEGEN_C_PLAN_DEPTH_FIRST_STRIPE_LINES_H
 
-#include "codegen_c/emit/emit.h"
-#include "codegen_c/plan/depth_first/stripe.h"
+#include "codegen_c/core/state.h"
+#include "codegen_c/core/stripe.h"
 
 /* A kind of stripe: rows and padding are alike. */
 struct stripe_kind {

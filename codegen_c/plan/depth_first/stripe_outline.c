@@ -2,7 +2,7 @@
  *
  * needs    main as fuse_ops leaves it; choices of regions that follow each other
  * gives    main in which each choice is one call; the regions' functions are as they were */
-#include "codegen_c/plan/depth_first/stripe.h"
+#include "codegen_c/core/stripe.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
  *
  * method   the anchor says where its rows lie and how far its window reaches; element-wise nodes
  * take row by row what has the rows, and all of what is the same for every row */
-#include "codegen_c/plan/depth_first/stripe.h"
+#include "codegen_c/core/stripe.h"
 
 #include <string.h>
 

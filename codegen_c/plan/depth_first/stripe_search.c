@@ -10,9 +10,9 @@
  *
  * Or so that feature maps stay in a cache: then the cut that saves most of what would go through
  * the cache behind it, less what stripes cost. */
-#include "codegen_c/plan/depth_first/stripe.h"
+#include "codegen_c/core/stripe.h"
 
-#include "codegen_c/plan/plan.h"
+#include "codegen_c/core/plan.h"
 
 /* Longer runs than this are not looked at, and no more than so many steps of flows: about a second.
  */

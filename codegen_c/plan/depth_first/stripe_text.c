@@ -1,5 +1,5 @@
 /* stripe_text.c - the C of regions that are computed together in stripes
- * (codegen_c/plan/depth_first/stripe.h).
+ * (codegen_c/core/stripe.h).
  *
  * needs    a function of calls, and about how many stripes (fn->n_stripes)
  * gives    the keys of templates/kernels/stripes.c.tmpl
@@ -8,8 +8,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "codegen_c/core/comments.h"
 #include "codegen_c/plan/depth_first/stripe_lines.h"
-#include "codegen_c/text/emit_text.h"
 
 /* --- expressions --------------------------------------------------------------------------------
  */

@@ -5,8 +5,8 @@
  * method   schedule.h; what is in the arena is a buffer, a region a task. The plan itself is not
  *          changed: which results go over what follows from the order, and with it the text of the
  *          regions, so that the caller begins again */
+#include "codegen_c/core/plan.h"
 #include "codegen_c/plan/order/schedule.h"
-#include "codegen_c/plan/plan.h"
 
 struct lists {
     int *at, n; /* regions; at NULL = only counted */

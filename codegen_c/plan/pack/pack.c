@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codegen_c/core/plan.h"
 #include "codegen_c/plan/pack/pack_exact.h"
 #include "codegen_c/plan/pack/pack_leads.h"
-#include "codegen_c/plan/plan.h"
 
 static const size_t NOT_PLACED = SIZE_MAX;
 

@@ -2,7 +2,7 @@
 #ifndef CODEGEN_C_PLAN_PACK_PACK_LEADS_H
 #define CODEGEN_C_PLAN_PACK_PACK_LEADS_H
 
-#include "codegen_c/plan/plan.h"
+#include "codegen_c/core/plan.h"
 
 /* As pack_blocks; and never more than it needs where no block reaches into another. */
 struct packing pack_leads(struct arena *scratch, struct block *blocks, int n, uint64_t work);

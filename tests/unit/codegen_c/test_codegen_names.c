@@ -5,7 +5,7 @@
 
 #include "base/str.h"
 #include "codegen_c/text/names.h"
-#include "codegen_c/text/reserve.h"
+#include "codegen_c/plan/reserve.h"
 #include "tests/support/run_generated.h"
 
 static const struct {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "codegen_c/machine/machine.h"
-#include "codegen_c/select/knob.h"
+#include "codegen_c/core/knob.h"
 #include "codegen_c/select/signature.h"
 #include "relay_ir/region.h"
 #include "tests/support/expect.h"

@@ -1,4 +1,4 @@
-/* Inputs that are 0 (codegen_c/select/zeros.h): behind which operators their weights are left out, and
+/* Inputs that are 0 (codegen_c/core/zeros.h): behind which operators their weights are left out, and
  * that nothing else changes. */
 #include <check.h>
 #include <math.h>

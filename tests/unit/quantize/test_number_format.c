@@ -102,7 +102,7 @@ START_TEST(numbers_are_rounded_to_even_and_saturate)
 {
     struct number_format format;
     const float x = (float)roundings[_i].x;
-    uint8_t code[2];
+    uint8_t code[4];
     struct type type;
     struct arena arena = { 0 };
     struct tensor tensor;

@@ -7,7 +7,7 @@
 
 #include "base/str.h"
 #include "codegen_c/machine/machine.h"
-#include "codegen_c/plan/plan.h"
+#include "codegen_c/core/plan.h"
 #include "relay_ir/interpret.h"
 #include "runtime/engine/generated.h"
 #include "tests/support/executions.h"

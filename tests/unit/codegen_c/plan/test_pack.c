@@ -5,7 +5,7 @@
 
 #include "codegen_c/plan/pack/pack_exact.h"
 #include "codegen_c/plan/pack/pack_search.h"
-#include "codegen_c/plan/plan.h"
+#include "codegen_c/core/plan.h"
 
 static unsigned next_random(unsigned *state)
 {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codegen_c/plan/plan.h"
+#include "codegen_c/core/plan.h"
 #include "tests/support/run_generated.h"
 
 static unsigned next_random(unsigned *state)

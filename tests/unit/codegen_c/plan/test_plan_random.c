@@ -6,7 +6,7 @@
 
 #include "base/file.h"
 #include "codegen_c/codegen.h"
-#include "codegen_c/plan/depth_first/stripe.h"
+#include "codegen_c/core/stripe.h"
 #include "relay_ir/interpret.h"
 #include "runtime/engine/generated.h"
 #include "tests/support/executions.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codegen_c/plan/plan.h"
+#include "codegen_c/core/plan.h"
 
 enum { REGIONS = 40, MOST_BLOCKS = 60, MOST_CONSTANTS = 20, MOST_POOLS = 4, UNITS = 4096 };
 

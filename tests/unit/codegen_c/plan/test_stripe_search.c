@@ -6,7 +6,7 @@
 
 #include "base/str.h"
 #include "codegen_c/machine/machine.h"
-#include "codegen_c/plan/depth_first/stripe.h"
+#include "codegen_c/core/stripe.h"
 #include "runtime/engine/generated.h"
 #include "tests/support/executions.h"
 #include "tests/support/expect.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "codegen_c/plan/depth_first/stripe.h"
+#include "codegen_c/core/stripe.h"
 #include "tests/support/expect.h"
 #include "tests/support/run_generated.h"
 #include "tests/support/stripe_case.h"

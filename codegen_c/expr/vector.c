@@ -1,0 +1,82 @@
+/* vector.c - see vector.h. */
+#include "codegen_c/expr/vector.h"
+
+void bind_vector(struct bind *bind)
+{
+    static const char name[] = "vector_f32";
+    struct keys keys;
+
+    bind_helper(bind, "wide_loops");
+    if (sums_are_fused(bind))
+        bind_helper(bind, "fuse_lanes");
+    if (bind_own_helper(bind, name))
+        return;
+    keys_init(&keys, bind->arena);
+    keys_set_flag(&keys, "generic", bind->machine->lanes == 0);
+    keys_set(&keys, "machine", bind->machine->name);
+    keys_set_int(&keys, "lanes", bind->machine->lanes);
+    bind_new_helper(bind, name, "templates/helpers/vector_f32.c.tmpl", &keys);
+}
+
+enum { MOST_LANES = 16, LEAST_LANES = 4 };
+
+void bind_shuffle(struct bind *bind)
+{
+    static const char name[] = "shuffle_f32";
+    struct keys keys;
+
+    bind_vector(bind);
+    keys_init(&keys, bind->arena);
+    if (!bind_own_helper(bind, name))
+        bind_new_helper(bind, name, "templates/helpers/shuffle_f32.c.tmpl", &keys);
+}
+
+int64_t row_chunk(int64_t n, int64_t most)
+{
+    for (int64_t multiple = MOST_LANES; multiple >= LEAST_LANES; multiple /= 2)
+        for (int64_t len = most; len >= multiple; len -= multiple)
+            if (n % len == 0)
+                return len;
+    for (int64_t len = most; len > LEAST_LANES; len--)
+        if (n % len == 0)
+            return len;
+    return n;
+}
+
+/* Numbers one by one. */
+static struct row_vector single_float(struct bind *bind)
+{
+    if (sums_are_fused(bind))
+        bind_helper(bind, "fuse_float");
+    return (struct row_vector){ .type = "float", .lanes = "1", .fuse = "FUSE_FLOAT", .most = 1 };
+}
+
+struct row_vector bind_row_vector(struct bind *bind, int64_t n)
+{
+    struct row_vector vector = {
+        .type = "vector_f32", .lanes = "LANES", .fuse = "FUSE_VECTOR", .most = MOST_LANES
+    };
+    const char *name;
+    struct keys keys;
+
+    bind_vector(bind);
+    while (vector.most >= LEAST_LANES && n < vector.most)
+        vector.most /= 2;
+    if (vector.most < LEAST_LANES)
+        return single_float(bind);
+    vector.overlaps = n % vector.most != 0;
+    if (vector.most == MOST_LANES)
+        return vector;
+    name = arena_printf(bind->arena, "vector%d_f32", vector.most);
+    vector.type = bind_own_helper(bind, name);
+    vector.lanes = arena_printf(bind->arena, "LANES%d", vector.most);
+    vector.fuse = arena_printf(bind->arena, "FUSE_VECTOR%d", vector.most);
+    if (vector.type)
+        return vector;
+    keys_init(&keys, bind->arena);
+    keys_set_int(&keys, "most", vector.most);
+    keys_offer(&keys, "bits", vector.most == 8 ? "256" : "");
+    keys_offer(&keys, "whole", vector.most == 8 ? "256" : "128");
+    vector.type = bind_new_helper(bind, name, "templates/helpers/vector_most_f32.c.tmpl", &keys);
+    return vector;
+}

@@ -1,0 +1,83 @@
+#include "codegen_c/plan/name_values.h"
+
+#include "codegen_c/core/state.h"
+#include "codegen_c/core/weights.h"
+
+const char *stored_constant(struct codegen *codegen, const struct value *value)
+{
+    return value->uses ? weights_read(codegen, 0, NULL, value->name, &value->type, value->data, "")
+                             ->expression
+                       : NULL;
+}
+
+/* What calls in NAME_run are given, by the ids of roots. A concatenation without a region may be
+ * part of another one only. */
+static bool *find_arguments(struct codegen *codegen)
+{
+    bool *used = arena_array(&codegen->arena, bool, codegen->module->main->n_values);
+
+    for (int r = 0; r < codegen->n_regions; r++) {
+        const struct region *region = &codegen->regions[r];
+
+        for (int i = 0; i < region->call->n_inputs; i++)
+            if (!(region->place.in_place && region->place.over == i) && /* is the result as well */
+                !(region->place.absent && region->place.absent[i]))
+                used[codegen->plan.root[region->call->inputs[i]->id]->id] = true;
+        for (int i = 0; i < region->call->n_outputs; i++)
+            used[region->call->outputs[i]->id] = true;
+    }
+    return used;
+}
+
+/* Pointers into the arena in the place of parameters; a concatenation whose parts are all in their
+ * places needs none. */
+static void name_io(struct codegen *codegen, const bool *used)
+{
+    const struct function *main = codegen->module->main;
+
+    for (int i = 0; i < main->n_params; i++)
+        if (used[main->params[i]->id])
+            codegen->local_names[main->params[i]->id] = codegen->input_names[i];
+    for (int i = 0; i < main->ret->n_inputs; i++)
+        if (used[main->ret->inputs[i]->id])
+            codegen->local_names[main->ret->inputs[i]->id] = codegen->output_names[i];
+}
+
+void name_values(struct codegen *codegen)
+{
+    const struct function *main = codegen->module->main;
+    struct arena *arena = &codegen->arena;
+    const bool *used = find_arguments(codegen);
+    struct names locals;
+
+    names_init(&locals, arena);
+    for (size_t i = 0; i < codegen->names.taken.n; i++)
+        names_reserve(&locals, codegen->names.taken.entries[i].key);
+    for (int p = 0; p < codegen->plan.n_pools; p++) {
+        names_reserve(&locals, pool_arena(codegen, p));
+        names_reserve(&locals, pool_base(codegen, p));
+    }
+    names_reserve(&locals, "region");
+    names_reserve(&locals, "code");
+    codegen->input_names = arena_array(arena, const char *, main->n_params);
+    codegen->output_names = arena_array(arena, const char *, main->ret->n_inputs);
+    codegen->local_names = arena_array(arena, const char *, main->n_values);
+    for (int i = 0; i < main->n_params; i++)
+        codegen->input_names[i] = names_unique(&locals, c_identifier(arena, main->params[i]->name));
+    for (int i = 0; i < main->ret->n_inputs; i++)
+        codegen->output_names[i] =
+            names_unique(&locals, c_identifier(arena, main->result_names[i]));
+    for (const struct node *node = main->first; node; node = node->next)
+        for (int i = 0; i < node->n_outputs; i++) {
+            const struct value *value = node->outputs[i];
+
+            if (codegen->plan.root[value->id] == value && used[value->id] &&
+                (codegen->plan.block[value->id] >= 0 || codegen->plan.part[value->id].whole))
+                codegen->local_names[value->id] =
+                    names_unique(&locals, c_identifier(arena, value->name));
+        }
+    if (io_is_inside(codegen))
+        name_io(codegen, used);
+    for (struct value *v = main->constants; v; v = v->next)
+        codegen->local_names[v->id] = stored_constant(codegen, v);
+}
