@@ -117,8 +117,7 @@ static bool is_last(const struct window *w)
     return w->channels_last && w->out_channels_last && w->batch == 1;
 }
 
-/* --- kernel.leads of each kernel ----------------------------------------------------------------
- */
+/* --- kernel.leads of each kernel -------------------------------------------------------------- */
 
 /* Whether every tile would wait for all weights, where the third cache is far: 2.3 times as long
  * for 3 taps of 512 to 512 channels at 1599 positions (wav2vec 2.0, Intel VM). */

@@ -8,8 +8,7 @@
 #include "base/map.h"
 #include "base/str.h"
 
-/* --- what is known ------------------------------------------------------------------------------
- */
+/* --- what is known ---------------------------------------------------------------------------- */
 
 struct facts {
     const struct machine *machine;
@@ -42,8 +41,7 @@ static struct macro_fact fact_of(void *user, const char *name)
     return fact;
 }
 
-/* --- lines -------------------------------------------------------------------------------------
- */
+/* --- lines ------------------------------------------------------------------------------------ */
 
 /* The line with those that \ joins to it, without the last newline. */
 static const char *next_line(struct arena *arena, const char **text)
@@ -104,8 +102,7 @@ static void note_definitions(struct facts *facts, const char *text)
     }
 }
 
-/* --- conditions --------------------------------------------------------------------------------
- */
+/* --- conditions ------------------------------------------------------------------------------- */
 
 /* An #if with its other arms. */
 struct chain {

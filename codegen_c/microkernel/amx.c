@@ -82,8 +82,7 @@ int64_t amx_channels(int64_t out_c)
     return rounded_up(out_c, AMX_LANES);
 }
 
-/* --- the time ------------------------------------------------------------------------------------
- */
+/* --- the time --------------------------------------------------------------------------------- */
 
 /* Cycles of: a register loaded from the first cache, the second, the third; the time that a product
  * takes, while others may begin; 32 inputs of a position made into parts, one by four and two by
@@ -159,8 +158,7 @@ struct amx_shape amx_shape_of(int64_t n, int64_t taps, int64_t in_c, int64_t out
     return best;
 }
 
-/* --- the weights ---------------------------------------------------------------------------------
- */
+/* --- the weights ------------------------------------------------------------------------------ */
 
 bool amx_takes_weights(const struct value *weights)
 {

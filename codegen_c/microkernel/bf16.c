@@ -129,8 +129,7 @@ const char *bf16_tile(struct bind *bind, int vectors, int pixels, const struct t
     return bind_new_helper(bind, name, "templates/helpers/tile_bf16.c.tmpl", &keys);
 }
 
-/* --- rows of depthwise convolutions ------------------------------------------------------------
- */
+/* --- rows of depthwise convolutions ----------------------------------------------------------- */
 
 int64_t bf16_row_words(const struct bf16_row *row)
 {

@@ -7,8 +7,7 @@
 #include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/pool/window.h"
 
-/* --- what records say of pixels ------------------------------------------------------------------
- */
+/* --- what records say of pixels --------------------------------------------------------------- */
 
 bool reads_pixels(const struct region *region, int input)
 {
@@ -45,8 +44,7 @@ bool writes_conv_pixels(const struct region *region)
     return window_of_conv(region).out_channels_last;
 }
 
-/* --- for bind -----------------------------------------------------------------------------------
- */
+/* --- for bind --------------------------------------------------------------------------------- */
 
 bool pixels_are_apart(const struct region *region)
 {

@@ -12,9 +12,7 @@ struct tile bind_tile_f32(struct bind *bind, int64_t rows, int64_t columns, enum
     return bind_named_tile(bind, &naming, form, 0);
 }
 
-/* --- halves
- * ---------------------------------------------------------------------------------------
- */
+/* --- halves ----------------------------------------------------------------------------------- */
 
 /* Whether at the end of so many columns no more than half of this tile is left. */
 static bool leaves_half(const struct tile_shape *shape, int64_t columns)

@@ -106,8 +106,7 @@ static bool bind_conv_transpose_last(struct bind *bind)
     return bind_epilogue(bind, "sum[i]", &position);
 }
 
-/* --- by register tiles --------------------------------------------------------------------------
- */
+/* --- by register tiles ------------------------------------------------------------------------ */
 
 /* Taps of the kernel as they are stored: those together that reach the same positions. */
 struct taps {

@@ -122,8 +122,7 @@ static bool bind_matmul_dense(struct bind *bind)
     return bind_dense_shape(bind, &dense);
 }
 
-/* --- two operands of any kind ------------------------------------------------------------------
- */
+/* --- two operands of any kind ----------------------------------------------------------------- */
 
 struct product product_of(const struct region *region)
 {

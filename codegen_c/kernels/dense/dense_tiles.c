@@ -46,8 +46,7 @@ static bool bind_tile_epilogue(struct bind *bind, const char *sum, int64_t rows,
     return bind_epilogue(bind, sum, &position);
 }
 
-/* --- known weights ------------------------------------------------------------------------------
- */
+/* --- known weights ---------------------------------------------------------------------------- */
 
 static bool takes_dense_tiles(const struct region *region, const char **why)
 {
@@ -145,8 +144,7 @@ static bool bind_matmul_dense_tiles(struct bind *bind)
     return bind_dense_tiles_shape(bind, &dense);
 }
 
-/* --- two computed operands ----------------------------------------------------------------------
- */
+/* --- two computed operands -------------------------------------------------------------------- */
 
 static bool accepts_matmul_tiles(const struct region *region, const char **why)
 {

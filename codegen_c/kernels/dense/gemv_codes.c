@@ -89,8 +89,7 @@ bool gemv_takes_words(const struct value *weight)
            !has_specials(weight, format);
 }
 
-/* --- the array -----------------------------------------------------------------------------------
- */
+/* --- the array -------------------------------------------------------------------------------- */
 
 /* Where a row of codes has its own of number k: a block that shares a scale begins a word. */
 static int64_t code_place(const struct type *type, int64_t k)
@@ -148,8 +147,7 @@ static void *words_make(struct bind *bind, const struct value *weight, const str
     return to;
 }
 
-/* --- the function --------------------------------------------------------------------------------
- */
+/* --- the function ----------------------------------------------------------------------------- */
 
 static const char *hex(struct keys *keys, unsigned bits)
 {

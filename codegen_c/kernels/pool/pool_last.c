@@ -302,7 +302,7 @@ static bool bind_lp_pool_last(struct bind *bind)
     return bind_windows(bind, &w);
 }
 
-/* --- windows of f32 ------------------------------------------------------------------------- */
+/* --- windows of f32 --------------------------------------------------------------------------- */
 
 /* The greater of two vectors, NaN before all numbers. */
 static const char *vector_max(struct bind *bind, const struct row_vector *vector)
