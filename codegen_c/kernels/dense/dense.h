@@ -1,34 +1,35 @@
-/* dense.h - a matrix product with known weights, for the operators that are one. */
+/* dense.h - matrix products: with constant weights, for all operators that are one, and of two
+ * computed operands. */
 #ifndef CODEGEN_C_KERNELS_DENSE_DENSE_H
 #define CODEGEN_C_KERNELS_DENSE_DENSE_H
 
 #include "codegen_c/select/kernel.h"
 
-/* y[rows, out_c] = x[rows, in_c] * weight, where weight (the anchor's input 1) is [out_c, in_c], or
+/* y[rows, out_c] = x[rows, in_c] * weight. The weight, the anchor's input 1, is [out_c, in_c], or
  * [in_c, out_c] if transposed. */
 struct dense {
     int64_t rows, in_c, out_c;
     bool transposed;
 };
 
-/* The product of a nn.dense; of a convolution of one position; of a nn.matmul of rows by one known
- * matrix. */
+/* The product of a nn.dense; of a convolution with one output pixel; of a nn.matmul of rows by one
+ * constant matrix. */
 struct dense dense_of(const struct region *region);
 struct dense dense_of_conv(const struct region *region);
 struct dense dense_of_matmul(const struct region *region);
 
-/* Whether a convolution has one position and its weights are rows in the order of x. */
+/* Whether a convolution has one output pixel and its weights are rows in the order of x. */
 bool accepts_conv_dense(const struct region *region, const char **why);
 
-/* Binds everything in gemv.c.tmpl: one row, computed in f32. */
+/* Binds all keys of gemv.c.tmpl: one row, computed in f32. */
 bool takes_gemv(const struct region *region, const char **why);
 bool bind_gemv_shape(struct bind *bind, const struct dense *dense);
 
-/* Binds everything in dense.c.tmpl (one row), or dense_rows.c.tmpl (several). */
+/* Binds all keys of dense.c.tmpl (one row) or dense_rows.c.tmpl (several). */
 bool bind_dense_shape(struct bind *bind, const struct dense *dense);
 
-/* y[batch, m, n] = a[.., m, k] * b[.., k, n]; each operand may be stored transposed, and its batch
- * dims broadcast. */
+/* y[batch, m, n] = a[.., m, k] * b[.., k, n]. Each operand may be stored transposed; its batch dims
+ * broadcast. */
 struct product {
     int64_t batch, m, k, n;
     bool transpose_a, transpose_b;
@@ -36,17 +37,17 @@ struct product {
 
 struct product product_of(const struct region *region);
 
-/* The number of an input's matrix, from `batch`, that of the output's. */
+/* The index of an input's matrix, as C, from `batch`, that of the output's. */
 const char *product_matrix(struct bind *bind, const struct product *product, int input);
 
-/* Sets the keys a, batched, batch, a_matrix, b_matrix, inner and columns of the templates of two
+/* Sets the keys a, batched, batch, a_matrix, b_matrix, inner and columns of templates with two
  * computed operands. */
 void bind_product_matrices(struct bind *bind, const struct product *product);
 
 /* The same, and row, a_at, b_at, a_shape, b_shape and rows. */
 void bind_product_shape(struct bind *bind, const struct product *product);
 
-/* Binds everything in matmul_int.c.tmpl but the types that sums have and the epilogue. */
+/* Binds all keys of matmul_int.c.tmpl but the types of sums and the epilogue. */
 void bind_product(struct bind *bind, const struct product *product);
 
 /* Fields of records (codegen_c/select/kernel.h). */
