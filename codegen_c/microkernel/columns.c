@@ -131,7 +131,7 @@ static void bind_end(struct bind *bind, const struct columns *columns, const str
     keys_set(
         keys, "params",
         arena_printf(arena, "%s%s", columns->joined ? "" : ", int step", end ? end->params : ""));
-    keys_set(keys, "then", end ? ", and then END" : "");
+    keys_set(keys, "then", end ? ", then END, the epilogue" : "");
     keys_set(keys, "becomes",
              columns->planar   ? "to[v][c * step + j]"
              : columns->joined ? arena_printf(arena, "to[v][j * %d + c]", columns->channels)

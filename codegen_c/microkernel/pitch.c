@@ -68,7 +68,7 @@ void bind_pitches(struct bind *bind)
     if (out)
         str_printf(&text, "OUT_PITCH = %" PRId64 ", ", out);
     if (text.n)
-        str_printf(&text, "/* from a pixel of %s to the next, which is a part of a greater one */",
+        str_printf(&text, "/* pixel stride of %s, a sub-buffer */",
                    in && out ? "x, and of y,"
                    : in      ? "x"
                              : "y");

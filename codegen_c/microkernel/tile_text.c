@@ -193,8 +193,7 @@ const char *new_tile_fn(struct bind *bind, const char *name, const struct tile_n
                form == TILE_EVENLY || form == TILE_PARTS ? arena_printf(bind->arena, "%d", NEAR)
                                                          : "");
     keys_offer(&keys, "line", evenly ? "fetch" : arena_printf(bind->arena, "%d", LINE));
-    keys_offer(&keys, "fetched", evenly ? "`fetch` numbers" : "a cache line");
-    keys_offer(&keys, "are", evenly ? "are" : "is");
+    keys_offer(&keys, "fetched", evenly ? "`fetch` floats" : "a cache line");
     keys_offer(&keys, "fetch_param", evenly ? " int fetch," : "");
     bind_end(bind, naming->end, &keys);
     if (form >= TILE_PAIRS)
@@ -215,13 +214,10 @@ const char *new_tile_fn(struct bind *bind, const char *name, const struct tile_n
                                   naming->end->some ? ", int n_channels" : "", naming->end->params)
                    : "float *sum");
     keys_offer(&keys, "becomes",
-               naming->end
-                   ? arena_printf(bind->arena,
-                                  "y[j * step + i] of pixel j < n_pixels and channel i%s becomes%s",
-                                  naming->end->some ? " < n_channels" : "",
-                                  naming->end->some ? "\n *" : "")
-                   : arena_printf(bind->arena, "sum[j * %s + i] becomes", naming->tile));
-    keys_offer(&keys, "then", naming->end ? ", and then END" : "");
+               naming->end ? arena_printf(bind->arena, "y[j * step + i] (j < n_pixels%s) =\n *",
+                                          naming->end->some ? ", i < n_channels" : "")
+                           : arena_printf(bind->arena, "sum[j * %s + i] =", naming->tile));
+    keys_offer(&keys, "then", naming->end ? ", then END, the epilogue" : "");
     keys_set_flag(&keys, "strided", rows || more);
     return bind_new_helper(bind, name, "templates/helpers/tile_f32.c.tmpl", &keys);
 }

@@ -447,7 +447,7 @@ static bool bind_lrn(struct bind *bind)
     bind_number(bind, "bias", attrs->bias);
     bind_int(bind, "block", BLOCK);
     bind_flag(bind, "last", last);
-    bind_text(bind, "what", last ? "Channels, BLOCK" : "BLOCK positions of a channel");
+    bind_text(bind, "what", last ? "Channels, BLOCK" : "BLOCK pixels of a channel");
     bind_helper(bind, "wide_loops");
     bind_own_math(bind, "exp", "exp");
     bind_own_math(bind, "log", "log");

@@ -172,9 +172,9 @@ static void bind_average(struct bind *bind, const struct window *w, const char *
 
     bind_flag(bind, "clips_padding", clips);
     bind_text(bind, "what", "%s",
-              w->padded && counts ? "Padding counts as zeros."
-              : w->padded         ? "Padding does not count."
-                                  : "The average under each window.");
+              w->padded && counts ? "Average over the window; padding counts as zeros."
+              : w->padded         ? "Average over the window; padding does not count."
+                                  : "Average over the window.");
     if (clips) {
         for (int i = w->rank == 3 ? 0 : 1; i < 3; i++)
             str_printf(&count, "const int k%s_counted = window_end(%s, DIL_%c, K_%c, PADDED_%c);\n",
@@ -279,7 +279,7 @@ static bool bind_max_pool_last(struct bind *bind)
 
     bind_maximum(bind, "i");
     bind_no_count(bind);
-    bind_text(bind, "what", "Padding does not take part; NaN wins.");
+    bind_text(bind, "what", "Maximum over the window. Padding is ignored; NaN wins.");
     return bind_windows(bind, &w);
 }
 
@@ -298,7 +298,7 @@ static bool bind_lp_pool_last(struct bind *bind)
 
     bind_norm(bind, p);
     bind_no_count(bind);
-    bind_text(bind, "what", "The %" PRId64 "-norm of the inputs under the window.", p);
+    bind_text(bind, "what", "The %" PRId64 "-norm of each window.", p);
     return bind_windows(bind, &w);
 }
 
@@ -333,7 +333,7 @@ static const char *vector_rows(struct bind *bind, const struct row_vector *vecto
     if (fn)
         return fn;
     keys_init(&keys, bind->arena);
-    keys_set(&keys, "what", max ? "greatest" : "sum");
+    keys_set(&keys, "what", max ? "maximum" : "sum");
     keys_set(&keys, "vector", vector->type);
     keys_set(&keys, "sum", max ? "best" : "sum");
     keys_set(&keys, "add", max ? arena_printf(bind->arena, "= %s(best, v)", max) : "+= v");
@@ -362,7 +362,7 @@ static bool bind_pool_tiles(struct bind *bind)
         bind_include(bind, "math.h");
         bind_maximum(bind, "i");
         bind_no_count(bind);
-        bind_text(bind, "what", "Padding does not take part; NaN wins.");
+        bind_text(bind, "what", "Maximum over the window. Padding is ignored; NaN wins.");
     } else {
         bind_average(bind, &w, "i");
     }
