@@ -1,9 +1,9 @@
-/* codec.c - see codec.h. Codes are those of base/minifloat.c, whatever the processor does with f32
- * subnormals.
+/* codec.c - see codec.h. The quantised values are those of base/minifloat.c, whatever the CPU does
+ * with f32 subnormals.
  *
  * method   the bits of the f32 are rounded where the mantissa ends, ties to even, so that a carry
- * goes into the exponent; subnormals are rounded by the processor: v + 2^23 units has the unit as
- *          its last place */
+ *          goes into the exponent. The CPU rounds subnormals: v + 2^23 units has the unit as its
+ *          last bit */
 #include "codegen_c/expr/codec.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 /* epilogue.c - the element-wise nodes of a region as C statements inside a kernel's loop nest.
  *
- * method   one `const` variable per node, in order; operands are read where they are used, uniform
- *          constants stand there as numbers; of several channels at a time the same text,
- *          with vectors as variables and the helpers for them (lanes.h) */
+ * method   one `const` variable per node, in order. Operands are read where they are used; uniform
+ *          constants are literals. For several channels at a time the text is the same, with vector
+ *          variables and vector helpers (lanes.h) */
 #include "codegen_c/expr/epilogue.h"
 
 #include <ctype.h>

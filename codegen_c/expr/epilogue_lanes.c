@@ -1,5 +1,4 @@
-/* epilogue_lanes.c - whether the element-wise nodes of a region can be written for several channels
- * at a time. */
+/* epilogue_lanes.c - whether a region's epilogue can be written for several channels at a time. */
 #include "codegen_c/expr/epilogue.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* epilogue_operand.c - what an element-wise node reads at a position, as C: an element of an array,
- * a number, the tables of integers. */
+/* epilogue_operand.c - the operands of element-wise nodes as C: array elements, literals, tables of
+ * integers. */
 #include "codegen_c/expr/epilogue.h"
 
 #include <math.h>

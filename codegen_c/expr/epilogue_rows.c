@@ -1,5 +1,5 @@
-/* epilogue_rows.c - rows of results: codes that are read along are decoded before the loop over the
- * elements, those of the result are made behind it, both by vectors (codec.h). */
+/* epilogue_rows.c - epilogues of rows of results, by vectors (codec.h): quantised operands are
+ * dequantised before the loop over the row's elements, results are quantised after it. */
 #include "codegen_c/expr/epilogue.h"
 
 #include <ctype.h>

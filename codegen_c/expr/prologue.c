@@ -1,4 +1,5 @@
-/* prologue.c - reading the anchor's inputs: as they are, or decoded (relay_ir/region.h). */
+/* prologue.c - reads of the anchor's inputs: as they are stored, or dequantised
+ * (relay_ir/region.h). */
 #include <string.h>
 
 #include "codegen_c/emit/emit.h"

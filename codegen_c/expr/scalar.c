@@ -1,4 +1,4 @@
-/* scalar.c - see scalar.h; the meaning of every operator is that of relay_ir/ops. */
+/* scalar.c - see scalar.h; the arithmetic is that of relay_ir/ops. */
 #include "codegen_c/expr/scalar.h"
 
 #include <inttypes.h>

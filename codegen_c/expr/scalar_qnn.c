@@ -1,8 +1,8 @@
 /* scalar_qnn.c - see scalar_qnn.h; the arithmetic is that of relay_ir/ops/qnn.c and fixed_point.c.
  *
- * method   scales become multipliers and shifts here, at compile time; those of quantize and
- *          dequantize stay floats, and may be computed by the model; so does the factor of a
- *          requantize that is rounded as ONNX has it */
+ * method   scales become multipliers and shifts at compile time. The scales of quantize and
+ *          dequantize stay floats and may be computed at run time; so does the factor of a
+ *          requantize with ONNX rounding */
 #include "codegen_c/expr/scalar_qnn.h"
 
 #include <inttypes.h>

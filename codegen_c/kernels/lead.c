@@ -1,4 +1,5 @@
-/* lead.c - see lead.h; and the leads of the kernels, whose templates show the order. */
+/* lead.c - see lead.h; and the overlap distances of the kernels, whose templates show the order of
+ * loops. */
 #include "codegen_c/kernels/lead.h"
 
 #include "codegen_c/expr/operands.h"

@@ -1,4 +1,4 @@
-/* condition.c - one condition of the preprocessor: recursive descent over three truths. */
+/* condition.c - reduces one preprocessor condition: recursive descent in three-valued logic. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>

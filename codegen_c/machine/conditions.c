@@ -1,4 +1,4 @@
-/* conditions.c - the lines of a text, kept or left out as its conditions are known. */
+/* conditions.c - keeps or drops the lines of a text by its preprocessor conditions. */
 #include "codegen_c/machine/conditions.h"
 
 #include <assert.h>

@@ -1,7 +1,7 @@
 /* row_tiles.c - see row_tiles.h.
  *
- * method   windows that lie within the row are found; all ways to put tiles of one size there are
- *          tried, for all sizes; what is left on both sides is cut evenly */
+ * method   the windows that lie within the row are found; for every tile size, every placement of
+ *          tiles of that size is tried; the rest on both sides is cut into equal tiles */
 #include "codegen_c/microkernel/row_tiles.h"
 
 #include <inttypes.h>

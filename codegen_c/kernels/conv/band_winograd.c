@@ -1,13 +1,13 @@
-/* band_winograd.c - convolutions of few planes, or of one channel, with constant weights in f32, by
- * fewer multiplications: first layers with kernels of many rows.
+/* band_winograd.c - f32 convolutions with constant weights of few input channels, channels first,
+ * by 1-D Winograd: first layers whose kernels have many rows.
  *
- * method   Winograd's F(m, r) from top to bottom: m + r - 1 = 6, at the points 0, 1, -1, 2, -2 and
- *          infinity, or 8, at 1/2 and -1/2 as well. Of every stride-th row of x the kernel has r
- *          rows, or in the last planes fewer, to which zeros are added; each plane of x becomes as
- *          many planes as the stride. A band of x is copied, as in conv_band; the rows of a plane
- *          under m rows of y become 6 or 8 lines, by vectors of columns; register tiles take sums
- *          over all planes and the kernel's columns, which become m rows of y. So m k_h products
- *          become 6 stride, or 8 stride.
+ * method   F(m, r) in the vertical direction, with m + r - 1 = 6 points (0, 1, -1, 2, -2 and
+ *          infinity) or 8 (1/2 and -1/2 as well). The kernel has r rows on every stride-th row of
+ *          x, or fewer, padded with zeros; so each plane of x becomes `stride` planes. A band of x
+ *          is copied, as in conv_band; the rows of a plane under m rows of y are transformed to 6
+ *          or 8 lines, by vectors of columns; register tiles sum over all planes and the kernel's
+ *          columns; the output transform makes m rows of y. So 6 stride, or 8 stride, products
+ *          replace m k_h
  *
  * Errors: docs/lab/kernels.md. */
 #include "codegen_c/expr/decode.h"

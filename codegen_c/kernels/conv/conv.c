@@ -1,9 +1,8 @@
-/* conv.c - convolutions: pointwise, depthwise, as a dense layer, the general case, and those whose
- * weights are known only at run time.
+/* conv.c - scalar convolutions: pointwise, depthwise, as a dense layer, the general case, and those
+ * whose weights are computed at run time.
  *
- * 1-D is bound as 2-D of height 1. The general kernels gather the inputs of four output positions
- * and take 4 x 4 tiles of sums from them, so the weights are packed four output channels side by
- * side. */
+ * 1-D is bound as 2-D of height 1. The general kernels gather the inputs of four output pixels and
+ * take 4 x 4 tiles of sums from them; weights are packed in panels of four output channels. */
 #include "codegen_c/expr/operands.h"
 #include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/conv/conv.h"

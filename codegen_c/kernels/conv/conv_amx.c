@@ -1,11 +1,11 @@
-/* conv_amx.c - convolutions in f32 with known weights, and rows by a known matrix, by products of
- * matrices in the registers of AMX (amx.h).
+/* conv_amx.c - f32 convolutions with constant weights, and rows times a constant matrix, by AMX
+ * (amx.h).
  *
  * All strides, dilations and paddings, 1-D to 3-D; x and y channels last; no groups.
  *
- * Weights are made into parts at compile time, and take 6 bytes each. What lies under the kernel is
- * made into parts for as many positions as go together, before any of their results is stored; then
- * every block of channels is made of it. */
+ * Weights are split into bf16 terms at compile time, 6 bytes each. The inputs under the kernel are
+ * split for a block of pixels before any of their results is stored; all blocks of channels then
+ * read them. */
 #include "codegen_c/expr/operands.h"
 #include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/conv/conv_places.h"

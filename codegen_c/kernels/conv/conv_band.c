@@ -1,6 +1,6 @@
-/* conv_band.c - convolutions of few planes, or of one channel, with constant weights in f32: some
- * rows of x at a time are copied with their padding, and read at offsets from the kernel's first
- * element by register tiles of output pixels and channels. */
+/* conv_band.c - f32 convolutions with constant weights of few input channels, channels first: a row
+ * band of x is copied with its padding and read, at offsets from the kernel's first element, by
+ * register tiles. */
 #include "codegen_c/kernels/conv/conv_band.h"
 
 #include "codegen_c/expr/operands.h"

@@ -1,13 +1,12 @@
-/* conv_bf16.c - convolutions with known weights, and rows by a known matrix, of floats of a byte on
- * machines with products of bf16 (bf16.h).
+/* conv_bf16.c - convolutions of 8-bit floats with constant weights, and rows times a constant
+ * matrix, by bf16 products (bf16.h).
  *
- * 1-D and 2-D, all strides, dilations and paddings, x channels last or in planes, y channels last;
- * no groups.
+ * 1-D and 2-D, all strides, dilations and paddings, x channels last or first, y channels last; no
+ * groups.
  *
- * Weights are decoded once for all positions, of as many channels as fit on the stack. The codes
- * under the kernel are copied for each position of a tile, with zeros for what is outside, and
- * decoded there, which is 9 instructions for 64 of them; where they lie side by side in x, they are
- * decoded from there. */
+ * Weights are converted once for all pixels, of as many channels as fit on the stack. The inputs
+ * under the kernel are gathered for each pixel of a tile, padding as zeros, and converted there, by
+ * 9 instructions for 64 of them; contiguous inputs are converted in place. */
 #include "codegen_c/kernels/conv/conv_bf16.h"
 
 #include "codegen_c/expr/operands.h"

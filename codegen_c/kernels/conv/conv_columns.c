@@ -1,11 +1,10 @@
-/* conv_columns.c - convolutions to few output channels, in f32 with constant weights: first layers
- * and those that make a picture, whose channels do not fill a vector.
+/* conv_columns.c - f32 convolutions with constant weights to few output channels, by pixel vectors:
+ * first layers and those that make a picture, whose channels do not fill a vector.
  *
- * method   neighbouring pixels are the lanes of a vector, so that no lane is idle and each weight
- *          serves all of them; columns of x that are read together, as far apart as the stride, are
- *          brought together where rows are copied with their padding (conv_band.h); rows of x that
- *          is channels last are transposed into planes there. Sums become
- *          channels side by side when they are stored. Their order is that of conv_band */
+ * method   lanes are neighbouring pixels, so that none is idle and each weight serves all of them.
+ *          Rows are copied with their padding (conv_band.h); columns that are a stride apart are
+ *          stored together there, and rows of x that is channels last are transposed. Sums become
+ *          channels last when they are stored. The order of sums is that of conv_band */
 #include "codegen_c/expr/operands.h"
 #include "codegen_c/kernels/conv/conv_band.h"
 #include "codegen_c/kernels/conv/conv_places.h"

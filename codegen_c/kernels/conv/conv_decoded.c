@@ -1,16 +1,17 @@
-/* conv_decoded.c - convolutions with known weights, and rows by a known matrix, where weights, and
- * maybe data, are stored small, on machines with room on the stack and vectors.
+/* conv_decoded.c - dequantising convolutions with constant weights, and rows times a constant
+ * matrix, on CPUs with vectors and a deep stack: weights, and perhaps data, are quantised.
  *
- * x channels last, or few planes; y channels last; all strides, dilations and paddings; no groups.
- * (conv_small takes what is left, and all of microcontrollers.)
+ * x channels last, or few channels first; y channels last; all strides, dilations and paddings;
+ * no groups. (conv_small takes the rest, and everything on microcontrollers.)
  *
- * rows      the rows of x under a band of rows of y are decoded once, with their padding, so that
- *           what lies under a row of the kernel is one run for every output position
- * points    of kernels of extent 1: the inputs of many positions are decoded once
- * gathered  where these would take too much stack: inputs are decoded tap by tap and chunk by
- *           chunk, for as many output channels as have their sums on the stack
+ * rows      the rows of x under a band of rows of y are dequantised once, with their padding, so
+ *           that a kernel row is one run for every output pixel
+ * points    1x1: the inputs of many pixels are dequantised once
+ * gathered  if these would take too much stack: inputs are dequantised tap by tap, a KC block at
+ *           a time, for as many output channels as have their sums on the stack
  *
- * In all of them weights are decoded chunk by chunk, each for as many positions as go together. */
+ * Weights are always dequantised a KC block at a time, for as many pixels as are computed
+ * together. */
 #include "codegen_c/kernels/conv/conv_decoded.h"
 
 #include "codegen_c/expr/decode.h"

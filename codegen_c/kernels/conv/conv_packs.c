@@ -1,7 +1,7 @@
 /* conv_packs.c - see conv_packs.h.
  *
- * What packing costs is known: each weight is moved once. The kernel then is that of constant
- * weights, with its order of sums. */
+ * Packing moves each weight once. The kernel is then that of constant weights, with its order of
+ * sums. */
 #include "codegen_c/kernels/conv/conv_packs.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
-/* conv_pairs.c - convolutions of extent 1 in f32 on processors whose additions have units of their
- * own: two products by one multiplication (pairs.h). Weights may be stored small. */
+/* conv_pairs.c - 1x1 convolutions in f32 by Winograd inner products (pairs.h), on CPUs whose FPU
+ * has separate pipes for additions. Weights may be quantised. */
 #include "codegen_c/kernels/conv/conv_pairs.h"
 
 #include <assert.h>

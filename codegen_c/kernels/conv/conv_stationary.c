@@ -1,11 +1,10 @@
-/* conv_stationary.c - convolutions of extent 1 with so few weights, constant and in f32, that all
- * of them stay in registers while pixels go by; x and y are channels last.
+/* conv_stationary.c - weight-stationary 1x1 convolutions in f32: all weights, constant and few,
+ * stay in registers while pixels go by; x and y are channels last.
  *
  * needs    vectors of 16 lanes and 32 registers
- * method   tiles of sums of some pixels, as those of conv, whose bits they have; but the loop over
- *          inputs is written out, so that nothing is loaded but inputs. Where each of them meets
- *          one vector of channels, the units of products would wait for other loads, and where sums
- *          are short, for the ends of loops */
+ * method   tiles of some pixels' sums as in conv, with the same bits, but the loop over inputs is
+ *          unrolled, so that only inputs are loaded. If each input meets one vector of channels,
+ *          products would wait for other loads; if sums are short, for the ends of loops */
 #include "codegen_c/expr/operands.h"
 #include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/conv/conv_places.h"

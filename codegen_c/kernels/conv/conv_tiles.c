@@ -1,15 +1,16 @@
-/* conv_tiles.c - convolutions: register tiles of output pixels and channels. Weights are constant,
- * but of conv, which packs others first (conv_packs.c).
+/* conv_tiles.c - convolutions by register tiles of output pixels by channels. Weights are constant;
+ * conv also packs others at run time (conv_packs.c).
  *
  * All shapes: 1-D (as 2-D of height 1) to 3-D, strides, dilation, padding, groups, x and y channels
  * last or first.
  *
- * conv: f32; of rows by a known matrix as well, where the third cache is far. Channels lie side by
- * side, so what is under the kernel is told by pointers, to pixels or to rows of them; what is
- * outside are zeros; nothing is padded, and of few channels copied only what reaches beyond a side.
- * x in planes is read at offsets, or gathered tile by tile.
+ * conv: f32; also rows times a constant matrix if the L3 is slow. Channels last, inputs are
+ * addressed by indirection pointers, to pixels or to runs of them; padding points to zeros. Nothing
+ * is padded, and only runs that reach beyond a side are copied, if channels are few. Channels
+ * first, inputs are read at offsets or gathered tile by tile.
  *
- * conv_small: weights or x that are decoded, chunk by chunk; of rows by a known matrix as well. */
+ * conv_small: quantised weights or x, dequantised a KC block at a time; also rows times a constant
+ * matrix. */
 #include <assert.h>
 
 #include "codegen_c/expr/operands.h"

@@ -1,11 +1,10 @@
-/* conv_transpose.c - transposed convolutions, channels last, whose weights are known. 1-D is bound
- * as 2-D of height 1.
+/* conv_transpose.c - transposed convolutions, channels last, with constant weights. 1-D is bound as
+ * 2-D of height 1.
  *
- * conv_transpose_tiles: f32 without groups, by register tiles. Positions that are as far apart as
- * the strides are reached through the same taps, so that for each such set it is a convolution
- * without strides, whose kernel are these taps.
+ * conv_transpose_tiles: f32 without groups, by register tiles. Polyphase decomposition: output
+ * pixels a stride apart read the same taps, so that each such set is a convolution without strides.
  *
- * conv_transpose: all others, position by position. */
+ * conv_transpose: all others, pixel by pixel. */
 #include <assert.h>
 
 #include "codegen_c/expr/operands.h"

@@ -1,10 +1,10 @@
-/* depthwise.c - convolutions of one input channel per output channel, channels last. 1-D is bound
- * as 2-D of height 1, or, where its kernel is too wide for tiles of columns, of width 1.
+/* depthwise.c - depthwise convolutions, channels last. 1-D is bound as 2-D of height 1, or of width
+ * 1 if its kernel is too wide for tiles of columns.
  *
- * method   a row of outputs is cut into tiles of columns (row_tiles.h), each with a variable for
- *          every sum; for one row of the kernel at a time, a line for each input column adds it,
- *          times the weights, to the sums that it belongs to. So rows may be clipped by a loop's
- *          bounds, columns are where the line is missing */
+ * method   an output row is cut into tiles of columns (row_tiles.h), with a variable for each sum.
+ *          For one kernel row at a time, a statement per input column adds it, times the weights,
+ *          to the sums of all windows over it. So rows are clipped by loop bounds, columns by
+ *          leaving statements out */
 #include "codegen_c/kernels/conv/depthwise.h"
 
 #include <inttypes.h>

@@ -1,10 +1,9 @@
-/* depthwise_bf16.c - convolutions of one input channel per output channel, of floats of a byte on
- * machines with products of bf16 (bf16.h), channels last. 1-D is bound as 2-D of height 1.
+/* depthwise_bf16.c - depthwise convolutions of 8-bit floats by bf16 products (bf16.h), channels
+ * last. 1-D is bound as 2-D of height 1.
  *
- * method   a vector of channels at a time: the rows of x under a row of y are kept as words, each
- *          number with its right neighbour, so that an instruction takes two taps; the last tap of
- *          a row of the kernel, if its number is odd, has a word of its own. Of 8 channels two
- *          pixels go together. */
+ * method   a vector of channels at a time. The rows of x under a row of y are kept as words, each
+ *          value with its right neighbour, so that an instruction takes two taps; an odd last tap
+ *          of a kernel row has words of its own. With 8 channels two pixels share a vector */
 #include "codegen_c/expr/operands.h"
 #include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/conv/depthwise.h"

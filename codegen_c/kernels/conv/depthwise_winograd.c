@@ -1,15 +1,15 @@
-/* depthwise_winograd.c - depthwise convolutions of 3 x 3 in f32, channels last, on processors whose
- * additions have units of their own.
+/* depthwise_winograd.c - depthwise 3x3 convolutions in f32, channels last, by 1-D Winograd, on CPUs
+ * whose FPU has separate pipes for additions.
  *
- * method   F(2, 3) from top to bottom, in place: of two rows of y the sums over a column of the
- *          kernel are 4 products and 8 additions in place of 6 products, of 2/3 of the time where
- *          additions take none. Weights are transformed where they are loaded, once for all
- *          positions: they stay in registers, as do the sums of three columns (12 and 12 of 32).
- *          So each input is loaded twice, and nothing is stored but y. Of 8 channels a vector has
- * two pixels, and the next begins at the second of them
+ * method   F(2, 3) in the vertical direction: for two rows of y, a kernel column takes 4 products
+ *          and 8 additions instead of 6 products: 2/3 of the time if additions are free. Weights
+ *          are transformed when they are loaded, once for all pixels; they stay in registers, as do
+ *          the sums of three columns (12 and 12 of 32). Each input is loaded twice, and only y is
+ *          stored. With 8 channels a vector holds two pixels, and the next begins at the second of
+ *          them
  *
- * Errors: a sum is rounded by a few 2^-24 of the sum of the sizes of its products, at most. With x
- * and w the greatest of a window and of a kernel those are 24 x w, and without Winograd 9 x w. */
+ * Error: a sum is rounded by a few 2^-24 of the sum of its products' magnitudes. With x and w the
+ * largest magnitudes of a window and of a kernel, that is 24 x w, without Winograd 9 x w. */
 #include <math.h>
 
 #include "codegen_c/expr/decode.h"

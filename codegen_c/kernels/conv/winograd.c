@@ -1,10 +1,10 @@
 /* winograd.c - see winograd.h.
  *
- * method   the inputs under a group of tiles are transformed, n^2 matrices of [tiles, in_c];
- *          each is multiplied with its matrix of weights by register tiles (tile.h), and what comes
- *          out is transformed back, `tile` output channels at a time, right before the epilogue.
- *          Weights are transformed at compile time; or, `depth` inputs at a time, when they are
- *          needed, but for factors that the inputs get instead */
+ * method   the inputs of a group of tiles are transformed to n^2 matrices [tiles, in_c]; register
+ *          tiles (tile.h) multiply each by its matrix of weights; the products are transformed
+ *          back, `tile` output channels at a time, right before the epilogue. Weights are
+ *          transformed at compile time, or at run time, `depth` inputs at a time, without factors
+ *          that the inputs get instead */
 #include "codegen_c/kernels/conv/winograd.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* winograd_choice.c - what may be chosen about a convolution by winograd.c (knob.h). */
+/* winograd_choice.c - the knobs of winograd.c (knob.h). */
 #include "codegen_c/kernels/conv/winograd.h"
 #include "codegen_c/microkernel/tile.h"
 

@@ -1,4 +1,5 @@
-/* winograd_shape.c - whether a convolution is worth Winograd's transforms, of which size. */
+/* winograd_shape.c - whether Winograd pays for a convolution, and with which tiles: a model of
+ * time. */
 #include "codegen_c/expr/decode.h"
 #include "codegen_c/kernels/conv/winograd.h"
 #include "codegen_c/microkernel/pairs.h"

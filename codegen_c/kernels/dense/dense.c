@@ -1,4 +1,4 @@
-/* dense.c - matrix products: with known weights (packed four outputs side by side), with two
+/* dense.c - matrix products: with constant weights (packed in panels of four outputs), of two
  * computed operands, and of integers. */
 #include "codegen_c/kernels/dense/dense.h"
 

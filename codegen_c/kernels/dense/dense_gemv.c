@@ -1,5 +1,5 @@
-/* dense_gemv.c - one row times known weights, in f32: by gemv.h's functions; and when that is
- * matmul_column's. */
+/* dense_gemv.c - one row times constant weights, in f32, by gemv.h; and when matmul_column takes
+ * that instead. */
 #include "codegen_c/expr/decode.h"
 #include "codegen_c/expr/operands.h"
 #include "codegen_c/kernels/anchor.h"

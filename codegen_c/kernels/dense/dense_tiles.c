@@ -1,6 +1,5 @@
-/* dense_tiles.c - matrix products of f32 by tiles of sums in registers (tile.h): with known
- * weights, which are packed at compile time, and with two computed operands, of which the second is
- * packed panel by panel. */
+/* dense_tiles.c - f32 matrix products by register tiles (tile.h): with constant weights, packed at
+ * compile time, and of two computed operands, the second of which is packed panel by panel. */
 #include <stdint.h>
 
 #include "codegen_c/expr/decode.h"

@@ -1,5 +1,5 @@
-/* gemv_blocks.c - one row times known weights whose blocks share scales: by gemv, block by block,
- * so that a scale is multiplied once with the sum of its block. */
+/* gemv_blocks.c - one row times constant weights with block scales: gemv block by block, so that a
+ * scale is multiplied once with the sum of its block. */
 #include "codegen_c/expr/blocks.h"
 #include "codegen_c/expr/decode.h"
 #include "codegen_c/expr/operands.h"

@@ -1,11 +1,11 @@
-/* gemv_codes.c - see gemv.h: small weights in words of 32 bits.
+/* gemv_codes.c - see gemv.h: quantised weights packed in 32-bit words.
  *
- * method   no processor needs more than shifts and masks to make a vector of floats of a vector of
- * words, so the codes of consecutive inputs lie in a word. The exponent of a minifloat is put where
- * a float has its own: what it is too small by, a power of two, is multiplied into x and the sums.
- * Subnormal codes are subnormal floats then, which cost 150 cycles a vector on x86: where there are
- * more than a few, their numbers are computed the careful way, which takes twice as long
- * (docs/lab/measured.md) */
+ * method   the values of consecutive inputs share a word, so that every CPU makes a vector of
+ *          floats of a vector of words by shifts and masks. A minifloat's exponent is moved to
+ *          where a float has its own; the power of two by which the result is too small is
+ *          multiplied into x and the sums. Subnormal values become subnormal floats, 150 cycles a
+ *          vector on x86; if there are more than a few, values are converted without these, which
+ *          takes twice as long (docs/lab/measured.md) */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

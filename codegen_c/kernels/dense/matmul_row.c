@@ -1,5 +1,5 @@
-/* matmul_row.c - a row times a matrix, and a matrix times a column, both computed (queries of one
- * token, attention that pools): nothing is packed, as every number of the matrix is used once. */
+/* matmul_row.c - row times matrix, and matrix times column, both computed (queries of one token,
+ * attention pooling). Nothing is packed: each element of the matrix is used once. */
 #include "codegen_c/expr/operands.h"
 #include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/dense/dense.h"

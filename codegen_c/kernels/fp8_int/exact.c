@@ -1,8 +1,8 @@
-/* exact.c - products of small floats in integers (relay_ir/ops/exact.h): convolutions, dense
- * layers, matrix products.
+/* exact.c - integer-accumulated FP8 (relay_ir/ops/exact.h): convolutions, dense layers, matrix
+ * products.
  *
- * Codes are read as they lie; a table of 256 numbers, one for each format of a network, says what
- * they stand for. */
+ * Values are read in their own layout; a table of 256 integers for each format of a network maps
+ * them to steps of the format. */
 #include <inttypes.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* exact_norm.c - norms, lp_normalize and lrn of small floats in integers (relay_ir/ops/exact.h). */
+/* exact_norm.c - normalisations, lp_normalize and lrn of integer-accumulated FP8
+ * (relay_ir/ops/exact.h). */
 #include <inttypes.h>
 
 #include "codegen_c/expr/scalar_exact.h"

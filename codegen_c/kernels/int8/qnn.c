@@ -1,8 +1,8 @@
-/* qnn.c - products of quantised numbers: convolutions, dense layers, matrix products.
+/* qnn.c - products of quantised values: convolutions, dense layers, matrix products.
  *
- * Weights are read as they lie. A zero point that is known to be 0 costs nothing, others a
- * subtraction: x's once per tap of an output position, w's in every product. Both factors are then
- * less than 2^17 and 2^9, so that a product is an int. */
+ * Weights are read in their own layout. A zero point that is known to be 0 costs nothing, others a
+ * subtraction: x's once per tap and output pixel, w's in each product. The factors are then below
+ * 2^17 and 2^9, so that a product is an int. */
 #include "codegen_c/kernels/int8/qnn.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
-/* qnn_depthwise.c - depthwise convolutions of bytes with known weights, channels last: along rows
- * of y, where there are dot products of bytes (qnn_depthwise_rows), else position by position. */
+/* qnn_depthwise.c - int8 depthwise convolutions with constant weights, channels last: along rows of
+ * y on CPUs with dot products of bytes (qnn_depthwise_rows), else pixel by pixel. */
 #include <inttypes.h>
 
 #include "codegen_c/kernels/int8/qnn_depthwise.h"

@@ -1,5 +1,5 @@
-/* qnn_norm.c - softmax, log_softmax and the normalisations of codes; relay_ir/ops/qnn_table.c and
- * qnn_norm.c say what they compute. */
+/* qnn_norm.c - softmax, log_softmax and the normalisations of quantised values; the arithmetic is
+ * that of relay_ir/ops/qnn_table.c and qnn_norm.c. */
 #include <inttypes.h>
 #include <string.h>
 

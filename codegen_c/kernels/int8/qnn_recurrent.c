@@ -1,5 +1,5 @@
-/* qnn_recurrent.c - qnn.rnn, qnn.gru and qnn.lstm: one time step after the other, in integers.
- * relay_ir/ops/qnn_rnn.c says what they compute. The states are scratch. */
+/* qnn_recurrent.c - qnn.rnn, qnn.gru and qnn.lstm, one time step after the other, in integers; the
+ * arithmetic is that of relay_ir/ops/qnn_rnn.c. The states are scratch. */
 #include <assert.h>
 #include <inttypes.h>
 #include <string.h>

@@ -1,8 +1,8 @@
-/* qnn_tiles.c - convolutions and dense layers of bytes with known weights, by dot products.
+/* qnn_tiles.c - int8 convolutions and dense layers with constant weights, by dot products.
  *
- * What is under the kernel is gathered for a few output positions at a time, which makes one kernel
- * of all strides, dilations, paddings and layouts; it costs a copy for as many products as there
- * are output channels. */
+ * The inputs under the kernel are gathered for a few output pixels at a time: one kernel for all
+ * strides, dilations, paddings and layouts, at the price of one copy per output channels
+ * products. */
 #include <inttypes.h>
 
 #include "codegen_c/kernels/anchor.h"

@@ -1,6 +1,6 @@
-/* copies.c - loops for copies.h: neighbouring dims that run on in both places become one, and a dim
- * of step 1 in both becomes a memcpy; two dims of f32, each of step 1 in one place, are a matrix
- * that runtime/embed/transpose_f32.h transposes. */
+/* copies.c - the loops of copies.h. Neighbouring dims that are contiguous in both places are
+ * merged, and a dim of stride 1 in both becomes a memcpy; two dims of f32, one contiguous in each
+ * place, are a matrix for runtime/embed/transpose_f32.h. */
 #include "codegen_c/kernels/move/copies.h"
 
 #include <inttypes.h>

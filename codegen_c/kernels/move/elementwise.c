@@ -1,7 +1,7 @@
 /* elementwise.c - a chain of element-wise operators.
  *
- * method   dims along which every operand runs, or every operand repeats, are taken together; where
- *          that leaves one, it is a flat loop. Results that vectors encode wait in rows for it */
+ * method   dims along which each operand either runs or repeats are merged; if one is left, it is a
+ *          flat loop. Results that vectors quantise wait in a row on the stack */
 #include <inttypes.h>
 #include <string.h>
 

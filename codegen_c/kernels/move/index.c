@@ -1,5 +1,5 @@
-/* index.c - reading and writing at computed places: take, gather, gather_nd, one_hot, and the two
- * scatters. Elements are only moved, so any type will do. */
+/* index.c - indexed reads and writes: take, gather, gather_nd, one_hot, and the two scatters.
+ * Elements are only moved, so that any type will do. */
 #include <inttypes.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* move.c - operators that only move elements: each is a few regular copies. */
+/* move.c - operators that only move elements: each is a few strided copies. */
 #include <assert.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* pad.c - nn.pad: with a constant, the whole of y is filled and the rest copied into it; in the
- * other modes every place asks a helper which element of x it repeats. */
+/* pad.c - nn.pad. Constant mode fills y and copies x into it; the other modes ask a helper for each
+ * index of y which element of x it repeats. */
 #include <inttypes.h>
 #include <string.h>
 

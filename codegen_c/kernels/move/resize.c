@@ -1,5 +1,5 @@
-/* resize.c - image.resize from tables: for every output position of a dimension, where it reads and
- * with which weights, computed here as the reference evaluator does. */
+/* resize.c - image.resize by tables: for each output coordinate of a dim, the input offsets it
+ * reads and their weights, computed here as the reference evaluator does. */
 #include "relay_ir/ops/resize.h"
 
 #include <inttypes.h>

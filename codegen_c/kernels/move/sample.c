@@ -1,5 +1,5 @@
-/* sample.c - reading x between its elements, at places that another input gives: image.grid_sample,
- * of floats and of codes, and vision.roi_align. */
+/* sample.c - interpolation of x at coordinates that another input gives: image.grid_sample, of
+ * floats and of quantised values, and vision.roi_align. */
 #include <inttypes.h>
 #include <string.h>
 

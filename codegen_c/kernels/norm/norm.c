@@ -1,4 +1,4 @@
-/* norm.c - softmax and its kin, and the normalisations. */
+/* norm.c - softmax, log_softmax, hardmax, and the normalisations, of floats. */
 #include <inttypes.h>
 
 #include "codegen_c/kernels/anchor.h"

@@ -1,5 +1,5 @@
-/* reduce.c - sum, mean, prod, max and min over any axes; argmax, argmin, cumsum, cumprod and topk along one.
- */
+/* reduce.c - sum, mean, prod, max and min over any axes; argmax, argmin, cumsum, cumprod and topk
+ * along one axis. */
 #include <inttypes.h>
 #include <math.h>
 

@@ -1,4 +1,4 @@
-/* max_planes.c - max pools of f32 channels first: vectors lie along the rows of x. */
+/* max_planes.c - max pools of f32, channels first: vectors lie along the rows of x. */
 #include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/pool/pool.h"
 

@@ -1,5 +1,4 @@
-/* pool.c - max, average and Lp pooling, and pooling over whole planes. 1-D is bound as 2-D of
- * height 1. */
+/* pool.c - max, average and Lp pooling, and global pooling. 1-D is bound as 2-D of height 1. */
 #include <inttypes.h>
 #include <math.h>
 

@@ -1,8 +1,8 @@
-/* pool_last.c - max, average and Lp pooling of channels-last data, and pooling over whole planes.
- * 1-D is bound as 2-D of height 1.
+/* pool_last.c - max, average and Lp pooling, channels last, and global pooling. 1-D is bound as 2-D
+ * of height 1.
  *
- * method   a chunk of neighbouring channels has its sums, or maxima, in an array: all loops over it
- *          are long and without branches, so that compilers make vectors of them */
+ * method   a block of neighbouring channels has its sums, or maxima, in an array: all loops over it
+ *          are long and without branches, so that compilers vectorise them */
 #include <inttypes.h>
 #include <math.h>
 

@@ -1,10 +1,9 @@
-/* recurrent.c - nn.rnn, nn.gru and nn.lstm: one time step after the other.
+/* recurrent.c - nn.rnn, nn.gru and nn.lstm, one time step after the other.
  *
- * The products with the state wait for the step before. Those with the inputs do not: in f32 they
- * are taken for several steps at once by register tiles (tile.h), which read the weights once for
- * all of them. The sums are the same: one for each row, over the inputs in order. The weights of
- * all gates are one matrix, in panels. The state develops in the outputs that return its last
- * value. */
+ * Products with the state depend on the step before; products with the inputs do not. In f32
+ * register tiles (tile.h) take the latter for several steps at once and read the weights once for
+ * all of them, with the same sums: one per row, over the inputs in order. The weights of all gates
+ * are one packed matrix. The state lives in the outputs that return its last value. */
 #include <string.h>
 
 #include "base/str.h"
