@@ -12,7 +12,7 @@ struct value *anchor_source(const struct region *region, int i)
     return decoder ? decoder->inputs[0] : region->anchor->inputs[i];
 }
 
-/* The decoder's text around the element that it reads: what stands in front of it, and behind. */
+/* The decoder's text before and behind the element that it reads. */
 static void decoder_text(struct bind *bind, const struct node *decoder, const char **get,
                          const char **got)
 {

@@ -7,7 +7,7 @@
 #include "codegen_c/kernels/anchor.h"
 #include "codegen_c/kernels/pool/window.h"
 
-/* --- what records say of pixels --------------------------------------------------------------- */
+/* --- for kernel records ----------------------------------------------------------------------- */
 
 bool reads_pixels(const struct region *region, int input)
 {

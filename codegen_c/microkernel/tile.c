@@ -14,7 +14,7 @@ struct tile bind_tile_f32(struct bind *bind, int64_t rows, int64_t columns, enum
 
 /* --- halves ----------------------------------------------------------------------------------- */
 
-/* Whether at the end of so many columns no more than half of this tile is left. */
+/* Whether at most half of this tile is left at the end of the columns. */
 static bool leaves_half(const struct tile_shape *shape, int64_t columns)
 {
     const int64_t tile = shape->vectors * shape->lanes, rest = columns % tile;
@@ -22,7 +22,7 @@ static bool leaves_half(const struct tile_shape *shape, int64_t columns)
     return shape->lanes > 1 && shape->vectors > 1 && rest > 0 && rest <= tile / 2;
 }
 
-/* Whether one of the tiles of a name does. */
+/* The same for any tile of a name. */
 static bool needs_halves(const struct bind *bind, const struct tile_name *naming, int64_t columns)
 {
     if (bind->machine->lanes)
@@ -36,7 +36,7 @@ static bool needs_halves(const struct bind *bind, const struct tile_name *naming
     return false;
 }
 
-/* The list of a half's vectors; its name is returned. */
+/* Adds the list of a half tile's vectors; returns its name. */
 static const char *bind_half_list(struct bind *bind, const struct tile_name *naming)
 {
     const char *list = arena_printf(bind->arena, "EACH_VECTOR%s_HALF", naming->suffix);
@@ -62,8 +62,8 @@ static const char *bind_half_list(struct bind *bind, const struct tile_name *nam
     return list;
 }
 
-/* The function of the first half, where one is needed, which is returned: the keys halves and
- * half_fn. */
+/* Adds and returns the function of a tile's first half if one is needed. Sets `halves` and
+ * `half_fn`. */
 static bool bind_half(struct bind *bind, const struct tile_name *naming, int64_t columns,
                       enum tile_form form, int64_t step)
 {
@@ -82,7 +82,7 @@ static bool bind_half(struct bind *bind, const struct tile_name *naming, int64_t
     return halves;
 }
 
-/* Whether so many columns are whole tiles of this shape, the last of them perhaps half of one. */
+/* Whether the columns are whole tiles of this shape, the last perhaps half of one. */
 static bool are_whole(const struct tile_shape *shape, int64_t columns)
 {
     const int64_t tile = tile_channels(shape), rest = columns % tile;
@@ -90,7 +90,7 @@ static bool are_whole(const struct tile_shape *shape, int64_t columns)
     return rest == 0 || (rest * 2 == tile && leaves_half(shape, columns));
 }
 
-/* Whether they are of all tiles of a name. */
+/* The same for all tiles of a name. */
 static bool are_all_whole(const struct bind *bind, const struct tile_name *naming, int64_t columns)
 {
     if (bind->machine->lanes)
@@ -104,7 +104,7 @@ static bool are_all_whole(const struct bind *bind, const struct tile_name *namin
     return true;
 }
 
-/* Whether the rest of a row may be stored under a mask. */
+/* Whether the last vector of a row may be stored under a mask. */
 static bool has_masks(const struct bind *bind, const struct tile_name *naming)
 {
     enum { MASKED_LANES = 16 };
@@ -112,7 +112,7 @@ static bool has_masks(const struct bind *bind, const struct tile_name *naming)
     return bind->machine->lanes == MASKED_LANES && !tile_is_short(bind->machine, naming);
 }
 
-/* `some`: tiles may store although their last columns are no whole vectors. */
+/* `some`: tiles have an epilogue store even if their last vector is not whole. */
 static struct tile tile_that_stores(struct bind *bind, const struct tile_wish *wish,
                                     enum tile_form form, int64_t step, bool some,
                                     const struct tile_stores *stores)
@@ -188,8 +188,8 @@ struct tile bind_tile_of_sums(struct bind *bind, int64_t rows, int64_t columns, 
     struct tile_name naming = tile_name_of(bind, &wish);
     struct tile tile;
 
-    /* What is done to the array has constants, which gcc would keep in this tile's registers: of 7
-     * x 7 on 3 planes 1.41 of the direct products' time in place of 0.63. */
+    /* The epilogue's functions have constants that gcc would keep in this tile's registers, at
+     * twice the time for 7 x 7 on 3 channels. */
     naming.apart = true;
     tile = bind_named_tile(bind, &naming, TILE_OFFSETS, step);
     bind_half(bind, &naming, columns, TILE_OFFSETS, step);
@@ -204,7 +204,7 @@ struct tile bind_tile_of_parts(struct bind *bind, int64_t rows, int64_t columns)
     return bind_named_tile(bind, &naming, TILE_PARTS, 0);
 }
 
-/* The tile of the rows that whole ones leave over. */
+/* The tile of the rows left over by whole tiles. */
 static void bind_rest(struct bind *bind, const struct tile_name *whole, int64_t rows,
                       enum tile_form form, int64_t step)
 {
@@ -221,7 +221,7 @@ static void bind_rest(struct bind *bind, const struct tile_name *whole, int64_t 
     keys_offer(bind->keys, "rest_fn", named_tile(bind, &rest, form, step).fn);
 }
 
-/* The first half of a tile that stores. */
+/* The first half of a tile with an epilogue store. */
 static void bind_store_half(struct bind *bind, const struct tile_name *naming, enum tile_form form,
                             int64_t step)
 {
@@ -244,7 +244,7 @@ struct tile bind_tile_of_pairs(struct bind *bind, int64_t rows, int64_t columns,
     struct tile tile;
     int64_t left, half;
 
-    seldom.apart = true; /* one copy of what is there for few inputs */
+    seldom.apart = true; /* one copy where few inputs repeat */
     tile = bind_named_tile(bind, &seldom, TILE_TAPS, 0);
     keys_offer(bind->keys, "tile_fn", tile.fn);
     naming.vector = tile.vector;

@@ -3,17 +3,16 @@
 
 #include "codegen_c/microkernel/tile_time.h"
 
-enum { MOST_TILES = 40 /* values of the knob */ };
+enum { MOST_TILES = 40 /* most values of the knob */ };
 
-/* Whether there are registers for sums, for weights of three inputs, and for what ADD_PAIR needs.
- */
+/* Whether there are registers for sums, the weights of three inputs, and what ADD_PAIR needs. */
 static bool pairs_fit(const struct machine *machine, int64_t vectors, int64_t pixels)
 {
     return vectors * (pixels + 3) + 2 <= machine->registers;
 }
 
-/* The tile that is chosen for the region: `usual`, unless there are choices. A machine without a
- * number of lanes has none: what is best for one number is not for another. */
+/* The tile that the knob chooses; default `usual`. CPUs without a fixed number of lanes have no
+ * choice. */
 static struct tile_shape chosen_shape(struct bind *bind, struct tile_shape usual, int64_t panel,
                                       const struct tile_wish *wish)
 {
@@ -36,7 +35,7 @@ static struct tile_shape chosen_shape(struct bind *bind, struct tile_shape usual
     return usual;
 }
 
-/* The tile that the region has without choices. */
+/* The default tile of the region. */
 static struct tile_shape wished_shape(const struct machine *machine, struct tile_shape usual,
                                       int64_t panel, const struct tile_wish *wish)
 {
@@ -47,8 +46,8 @@ static struct tile_shape wished_shape(const struct machine *machine, struct tile
     return tile_fastest(machine, tile_fitted(usual, wish->rows, wish->stepped), panel, &product);
 }
 
-/* Of the shapes that --target generic leaves to the C compiler, number i. Of those that a class of
- * columns does not narrow, the name would not tell the pixels. */
+/* Shape i for --target generic. Where the class of columns does not narrow the tile, the name does
+ * not tell the pixels. */
 static struct tile_shape classed(const struct tile_name *name, struct tile_shape shape)
 {
     return name->wide ? tile_widened(shape)
@@ -66,8 +65,8 @@ struct tile_shape tile_named_shape(const struct tile_name *name, int i)
     return tile_fitted(shape, name->rows, name->stepped);
 }
 
-/* "_8", "_64", "_9or6", "_8_24or12", "_by5": the class, and unusual numbers of pixels with 16 and 8
- * lanes. */
+/* The name's suffix: "_8", "_64", "_9or6", "_8_24or12", "_by5": the class, and unusual numbers of
+ * pixels with 16 and 8 lanes. */
 static const char *suffix_of(struct arena *arena, const struct tile_name *name)
 {
     const int most = tile_named_shape(name, 0).pixels, half = tile_named_shape(name, 1).pixels;
@@ -92,7 +91,7 @@ bool tile_is_mixed(const struct machine *machine, const struct tile_name *name)
     return machine->lanes ? name->shape.short_end : name->narrow == TILE_THREE_QUARTERS;
 }
 
-/* Whether sums go through functions whose constants take many registers. */
+/* Whether the epilogue has functions whose constants take many registers. */
 static bool computes_functions(const struct region *region)
 {
     for (const struct node *node = region->fn->first; node; node = node->next)
@@ -151,7 +150,7 @@ static const char *const forms[] = { "taps",  "ahead",       "evenly",      "off
                                      "rows",  "rows_evenly", "more",        "more_evenly",
                                      "parts", "pairs",       "pairs_ahead", "pair_rows" };
 
-/* What the function is called: of a tile, or of the first half of one; for one step if not 0. */
+/* The microkernel's name; see tile_name.h. */
 const char *tile_fn_name(struct arena *arena, const struct tile_name *name, const char *half,
                          enum tile_form form, int64_t step)
 {

@@ -5,9 +5,9 @@
 #include "codegen_c/microkernel/limits.h"
 
 enum {
-    LINE = 16, /* numbers of a cache line */
-    NEAR = 12  /* inputs whose weights are fetched into the first cache before they are needed,
-                  where the third is far: 8 to 16 are alike (docs/lab/kernels.md) */
+    LINE = 16, /* floats of a cache line */
+    NEAR = 12  /* paced prefetch into the L1 runs so many inputs ahead, where the L3 is slow: 8
+                  to 16 are alike */
 };
 
 int tile_line(void)
@@ -76,7 +76,7 @@ struct row_vector bind_tile_vector(struct bind *bind, const struct tile_name *na
                                       .most = tile_shapes[0].lanes };
 }
 
-/* The helper that defines the extents and the lists of a class; tells the most that they may be. */
+/* Adds the helper with the extents and lists of a class; sets the upper bounds of the extents. */
 static void bind_shapes(struct bind *bind, const struct tile_name *naming, struct tile *out)
 {
     const char *name = arena_printf(bind->arena, "tile_shape%s", naming->suffix);
@@ -105,7 +105,7 @@ static void bind_shapes(struct bind *bind, const struct tile_name *naming, struc
     bind_new_helper(bind, name, "templates/helpers/tile_shape.c.tmpl", &keys);
 }
 
-/* What becomes of the sums, if it is not an array. */
+/* The keys of the epilogue store. */
 static void bind_end(struct bind *bind, const struct tile_end *end, struct keys *keys)
 {
     keys_set_flag(keys, "stores", end != NULL);
@@ -125,7 +125,7 @@ static void bind_end(struct bind *bind, const struct tile_end *end, struct keys 
         bind_limit_macros(bind);
 }
 
-/* What a pixel reads of x for a pair and a product: operands in memory, or registers
+/* How a pixel's inputs are read for a pair and a product: memory operands or registers
  * (pairs.c.tmpl). */
 static void set_inputs_of_pairs(struct bind *bind, int64_t step, struct keys *keys)
 {
@@ -138,7 +138,7 @@ static void set_inputs_of_pairs(struct bind *bind, int64_t step, struct keys *ke
     keys_set(keys, "other_input", step ? arena_printf(arena, "at[j * %d]", (int)step) : "x##j[at]");
 }
 
-/* How the tile of pairs reads x. */
+/* How the Winograd inner product reads x. */
 static const char *new_tile_of_pairs(struct bind *bind, const char *name, enum tile_form form,
                                      int64_t step, struct keys *keys)
 {
