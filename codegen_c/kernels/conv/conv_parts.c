@@ -16,11 +16,11 @@ enum {
     LEAST_WEIGHTS = 1 << 20, /* bytes; fewer are left to conv */
     MOST_POSITIONS = 64,
     MOST_POINTERS = 1024, /* on the stack */
-    PART = 128 << 10,     /* bytes of weights */
-    LEAST_DEPTH = 64      /* inputs of one; of fewer, sums would be moved too often */
+    PART = 128 << 10,     /* bytes of a K-block's weights */
+    LEAST_DEPTH = 64      /* fewest inputs of a K-block: with fewer, sums are moved too often */
 };
 
-/* Inputs of a part: a divisor of in_c. */
+/* Inputs of a K-block: a divisor of in_c. */
 static int64_t depth_of(int64_t in_c, int64_t panel)
 {
     int64_t parts = 1;
