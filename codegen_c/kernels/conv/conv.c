@@ -13,7 +13,7 @@
 
 enum {
     TILE = 4,
-    MOST_UNROLLED = 25 /* taps of a depthwise kernel with a line for each */
+    MOST_UNROLLED = 25 /* most taps with a statement each */
 };
 
 static bool takes_conv(const struct region *region, const char **why)
@@ -25,7 +25,7 @@ static bool takes_conv(const struct region *region, const char **why)
            takes_channels_first(attrs->data_layout, attrs->out_layout, why);
 }
 
-/* One output position whose kernel covers the whole input: then it is a matrix product. */
+/* Whether the kernel covers the whole input of one output pixel: a matrix product. */
 static bool is_dense(const struct region *region, bool many, const char **why)
 {
     struct window w;
@@ -54,7 +54,7 @@ bool accepts_conv_dense_rows(const struct region *region, const char **why)
     return is_dense(region, true, why);
 }
 
-/* With few output channels per input channel a gathered patch would hardly be used again. */
+/* With few output channels per input channel a gathered patch is hardly reused. */
 static bool accepts_conv_depthwise(const struct region *region, const char **why)
 {
     struct window w;
@@ -100,7 +100,7 @@ bool bind_conv_gemv(struct bind *bind)
     return bind_gemv_shape(bind, &dense);
 }
 
-/* Small kernels have a variable for each weight and a line for each tap. */
+/* Small kernels have a variable per weight and a statement per tap. */
 static void bind_taps(struct bind *bind, const struct window *w)
 {
     const bool unrolled = window_k_len(w) <= MOST_UNROLLED, dilated = w->dil[1] * w->dil[2] > 1;
@@ -162,13 +162,13 @@ static bool bind_conv_depthwise(struct bind *bind)
     return bind_epilogue(bind, "sum", &position);
 }
 
-/* Weights that cannot be packed: what is left when the kernels above have refused. */
+/* Weights that cannot be packed, if no other kernel takes them. */
 static bool accepts_conv_direct(const struct region *region, const char **why)
 {
     return takes_conv(region, why);
 }
 
-/* What a position of y, a tap of the weight and the element of x under it are, row-major. */
+/* Binds the indices of a pixel of y, a weight's tap and the element of x under it, row-major. */
 static void bind_direct_places(struct bind *bind, bool deep)
 {
     bind_flag(bind, "deep", deep);
@@ -185,7 +185,7 @@ static void bind_direct_places(struct bind *bind, bool deep)
     bind_text(bind, "patch", deep ? "IN_C * K_D * K_H * K_W" : "IN_C * K_H * K_W");
 }
 
-/* oc counts as in a transposed convolution, below. */
+/* oc counts as in transposed convolutions, below. */
 static bool bind_conv_direct(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
@@ -224,7 +224,7 @@ bool accepts_conv_transpose(const struct region *region, const char **why)
            takes_channels_first(attrs->data_layout, attrs->data_layout, why);
 }
 
-/* oc counts the output channels of all groups of all images; what is left of it says which. */
+/* oc counts the output channels of all groups of all images; divisions tell which. */
 static bool bind_conv_transpose(struct bind *bind)
 {
     const struct window w = window_of_conv_transpose(bind->region);

@@ -24,18 +24,17 @@
 #include "codegen_c/microkernel/pitch.h"
 
 enum {
-    MOST_UNDER = 48 << 10, /* bytes of inputs that are decoded, */
+    MOST_UNDER = 48 << 10, /* bytes of dequantised inputs, */
     MOST_SUMS = 64 << 10,  /* and of sums, on the stack */
-    MOST_N = 256,          /* output positions at a time, or a row of them */
-    ENOUGH_N = 64,         /* that make the decoding of weights a tenth of the work */
-    CHUNK = 64,            /* weights of a channel that are decoded at a time */
+    MOST_N = 256,          /* output pixels at a time, or a row of them */
+    ENOUGH_N = 64,         /* enough pixels to make dequantising weights a tenth of the work */
+    CHUNK = 64,            /* KC block: weights of a channel dequantised at a time */
     NUMBER = 4             /* bytes */
 };
 
 enum form { FORM_ROWS, FORM_POINTS, FORM_GATHERED };
 
-/* Of a row of x with its padding, and of the rows that n rows of y need, what lies under the
- * kernel. */
+/* Columns of a padded row, and rows for n rows of y, that windows cover. */
 static int64_t band_width(const struct window *w)
 {
     return (w->out[2] - 1) * w->stride[2] + w->k[2];
@@ -92,7 +91,8 @@ int64_t decoded_step(const struct window *w)
     return form_of(w) == FORM_ROWS ? w->out[2] : 1;
 }
 
-/* --- what is accepted ------------------------------------------------------------------------- */
+/* --- accepts
+ * --------------------------------------------------------------------------------------- */
 
 static bool takes_decoded(const struct region *region, const char **why)
 {
@@ -132,14 +132,15 @@ static bool accepts_matmul_dense_decoded(const struct region *region, const char
     return accepts_matmul_dense_small(region, why) && takes_decoded(region, why);
 }
 
-/* --- what stands in the template -------------------------------------------------------------- */
+/* --- keys
+ * ------------------------------------------------------------------------------------------ */
 
 static int64_t rounded_up(int64_t n, int64_t multiple)
 {
     return (n + multiple - 1) / multiple * multiple;
 }
 
-/* Output positions at a time: whole tiles. */
+/* Output pixels at a time: whole tiles. */
 static int64_t positions(const struct window *w, int64_t most, const struct tile *tile)
 {
     const int64_t all = rounded_up(window_out_len(w), tile->most_pixels);
@@ -214,7 +215,7 @@ static void bind_unpack_x(struct bind *bind)
     bind_text(bind, "unpack_x", "unpack_f32");
 }
 
-/* Channels of a loop of a known length, which becomes vector code: of the rest, and of a tile. */
+/* Channels of loops of a known length, which are vectorised: of the rest, and of a tile. */
 static void bind_span(struct bind *bind, int64_t channels, const struct tile *tile)
 {
     int64_t span = tile->most_channels;

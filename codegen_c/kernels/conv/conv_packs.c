@@ -13,7 +13,7 @@
 
 bool accepts_conv_packed(const struct region *region, const char **why)
 {
-    enum { FEWEST = 4 }; /* positions that share what is packed */
+    enum { FEWEST = 4 }; /* pixels that share the packed weights */
     const struct window w = window_of_conv(region);
 
     if (!takes_operands(region, why) || !takes_window(&w, why))
