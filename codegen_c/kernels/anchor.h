@@ -9,8 +9,7 @@
 const struct type *anchor_input(const struct region *region, int i);
 const struct type *anchor_output(const struct region *region, int i);
 
-/* --- for accepts_: false, with the reason, if not
- * ----------------------------------------------- */
+/* --- for accepts_: false, with the reason, if not --------------------------------------------- */
 
 /* All takes_ also check that int can index every tensor, with room for the padding of panels. */
 bool takes_float(const struct region *region, const char **why);  /* input 0 is f32 or f64 */

@@ -55,8 +55,7 @@ bool bf16_takes_all_channels(const struct window *w)
     return chunk_of(w) >= w->out_c;
 }
 
-/* --- accepts
- * --------------------------------------------------------------------------------------- */
+/* --- accepts ---------------------------------------------------------------------------------- */
 
 static bool accepts_conv_bf16(const struct region *region, const char **why)
 {
@@ -82,8 +81,7 @@ static bool accepts_matmul_bf16(const struct region *region, const char **why)
     return accepts_matmul_dense_small(region, why) && accepts_conv_bf16(region, why);
 }
 
-/* --- keys
- * ------------------------------------------------------------------------------------------ */
+/* --- keys ------------------------------------------------------------------------------------- */
 
 /* The pixels of a tile: the largest number with the least predicted time. A surplus pixel costs as
  * much as others, and the loop over words about as much as one. */

@@ -91,8 +91,7 @@ int64_t decoded_step(const struct window *w)
     return form_of(w) == FORM_ROWS ? w->out[2] : 1;
 }
 
-/* --- accepts
- * --------------------------------------------------------------------------------------- */
+/* --- accepts ---------------------------------------------------------------------------------- */
 
 static bool takes_decoded(const struct region *region, const char **why)
 {
@@ -132,8 +131,7 @@ static bool accepts_matmul_dense_decoded(const struct region *region, const char
     return accepts_matmul_dense_small(region, why) && takes_decoded(region, why);
 }
 
-/* --- keys
- * ------------------------------------------------------------------------------------------ */
+/* --- keys ------------------------------------------------------------------------------------- */
 
 static int64_t rounded_up(int64_t n, int64_t multiple)
 {

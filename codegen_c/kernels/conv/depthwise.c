@@ -117,8 +117,7 @@ bool depthwise_goes_down_strips(const struct region *region, const struct window
            x_bytes + (size_t)kept_numbers(w) * sizeof(float) > region->largest;
 }
 
-/* --- indices
- * --------------------------------------------------------------------------------------- */
+/* --- indices ---------------------------------------------------------------------------------- */
 
 /* Indices of x and the weight for a row, column or tap: in x, or in the dequantised data. */
 static void bind_places(struct bind *bind, const struct window *w)

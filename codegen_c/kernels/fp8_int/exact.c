@@ -19,10 +19,10 @@ enum {
     X,
     W,
     CODES = 256,
-    MOST_ON_STACK = 256 /* numbers of a patch; more are scratch */
+    MOST_ON_STACK = 256 /* elements of a patch; larger ones are in scratch */
 };
 
-/* Whether both factors are small floats in bytes of their own: weights of fewer bits are packed. */
+/* Whether both factors are minifloats of one byte: narrower weights are packed. */
 static bool takes_codes(const struct region *region, const char **why)
 {
     for (int i = X; i <= W; i++) {
@@ -60,10 +60,10 @@ static void bind_factors(struct bind *bind)
     bind_steps(bind, "w_steps", W);
 }
 
-/* How exact_dot takes numbers apart where there is no multiplication to 64 bits. */
+/* How exact_dot splits numbers without a 64-bit multiplication. */
 enum { SPLIT_BITS = 9, BLOCK = 16 };
 
-/* Whether the sums of a block fit into 32 bits. */
+/* Whether a block's sums fit 32 bits. */
 static bool may_split(int64_t x, int64_t w)
 {
     const int64_t lower = (1 << SPLIT_BITS) - 1, upper = (w >> SPLIT_BITS) + 1;
@@ -89,7 +89,7 @@ const char *exact_dot(struct bind *bind, const struct minifloat *w, int64_t most
     return fn;
 }
 
-/* Binds "dot", for numbers of x with codes of w. */
+/* Binds `dot`, for integers of x and values of w. */
 static void bind_dot(struct bind *bind)
 {
     const struct minifloat *x = type_minifloat(anchor_input(bind->region, X));
@@ -116,7 +116,7 @@ static size_t scratch_exact_conv(const struct region *region)
     return parts ? (size_t)patch_of(&w) * sizeof(int32_t) : 0;
 }
 
-/* Of a patch on the stack: about as many in each part. */
+/* Input channels of a patch on the stack: pieces of about equal size. */
 static int64_t channels_of_part(const struct window *w)
 {
     const int64_t in_c = w->in_c / w->groups, most = MOST_ON_STACK / window_k_len(w);
@@ -125,7 +125,7 @@ static int64_t channels_of_part(const struct window *w)
     return (in_c + n_parts - 1) / n_parts;
 }
 
-/* Where a patch is gathered. */
+/* Binds where a patch is gathered. */
 static void bind_patch(struct bind *bind, const struct window *w)
 {
     const bool parts = bind->region->tight;
@@ -167,7 +167,7 @@ static bool bind_exact_matmul(struct bind *bind)
 
     bind_product(bind, &p);
     bind_factors(bind);
-    if (p.transpose_b) /* the codes of a column lie side by side */
+    if (p.transpose_b) /* a column's values are contiguous */
         bind_dot(bind);
     else
         bind_flag(bind, "dot", false);
