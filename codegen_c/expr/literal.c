@@ -1,4 +1,4 @@
-/* literal.c - C literals that read back as exactly the same number. */
+/* literal.c - numbers as C literals that give exactly this number back. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

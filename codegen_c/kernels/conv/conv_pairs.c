@@ -446,7 +446,7 @@ static bool bind_conv_pairs(struct bind *bind)
                 step > 0 && !stores && window_out_len(&w) % tile.most_pixels > 0, one_pointer,
                 n_weights);
     bind->region->pairs = true;
-    if (w.out_channels_last) /* even if whole tiles need no array of sums */
+    if (w.out_channels_last) /* also where sums of tiles that are whole need no array */
         bind_helper(bind, "keep_loop");
     return bind_conv_position(
         bind, &w,

@@ -153,7 +153,7 @@ static void bind_dot_chunk(struct bind *bind, int64_t channels)
     for (chunk = DOT_BLOCK; chunk < channels && n < MOST_CHUNKS; chunk *= 2)
         values[n++] = chunk;
     chunk = bind_knob(bind, KNOB_CHUNK, channels, n, values);
-    if (bind->region->leads) /* then all channels of a pixel are computed together */
+    if (bind->region->leads) /* then all channels of a position go together */
         chunk = channels;
     bind_flag(bind, "chunked", chunk < channels);
     bind_int(bind, "chunk_c", chunk);
