@@ -46,15 +46,15 @@ void tile_extents_of_pairs(const struct machine *machine, int64_t rows, int64_t 
 
 /* How a microkernel reads x, and what it prefetches; in C: templates/helpers/tile_f32.c.tmpl. */
 enum tile_form {
-    TILE_TAPS,        /* through pointers to pixels, kernel tap by kernel tap */
-    TILE_AHEAD,       /* the same; prefetches a cache line for each input */
-    TILE_EVENLY,      /* TILE_TAPS with paced prefetch: `fetch` floats for each input */
-    TILE_OFFSETS,     /* through pointers to pixels, at a table of offsets */
-    TILE_ROWS,        /* rows of an array; prefetches as TILE_AHEAD */
-    TILE_ROWS_EVENLY, /* TILE_ROWS with paced prefetch */
-    TILE_MORE,        /* rows of an array; adds to the sums in memory */
-    TILE_MORE_EVENLY, /* TILE_MORE with paced prefetch */
-    TILE_PARTS,       /* through pointers to pixels; adds to the sums in memory; paced prefetch */
+    TILE_TAPS,       /* through pointers to pixels, kernel tap by kernel tap */
+    TILE_AHEAD,      /* the same; prefetches a cache line for each input */
+    TILE_PACED,      /* TILE_TAPS with paced prefetch: `fetch` floats for each input */
+    TILE_OFFSETS,    /* through pointers to pixels, at a table of offsets */
+    TILE_ROWS,       /* rows of an array; prefetches as TILE_AHEAD */
+    TILE_ROWS_PACED, /* TILE_ROWS with paced prefetch */
+    TILE_MORE,       /* rows of an array; adds to the sums in memory */
+    TILE_MORE_PACED, /* TILE_MORE with paced prefetch */
+    TILE_PARTS,      /* through pointers to pixels; adds to the sums in memory; paced prefetch */
     /* Winograd inner products (templates/helpers/tile_pairs.c.tmpl): through pointers to pixels */
     TILE_PAIRS,
     TILE_PAIRS_AHEAD,

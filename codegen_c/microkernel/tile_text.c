@@ -169,11 +169,11 @@ const char *new_tile_fn(struct bind *bind, const char *name, const struct tile_n
                         const char *each_vector, enum tile_form form, int64_t step)
 {
     const bool mixed = tile_is_mixed(bind->machine, naming);
-    const bool fetches = form == TILE_AHEAD || form == TILE_EVENLY || form == TILE_PAIRS_AHEAD ||
+    const bool fetches = form == TILE_AHEAD || form == TILE_PACED || form == TILE_PAIRS_AHEAD ||
                          form == TILE_PAIRS_ROWS;
-    const bool more_evenly = form == TILE_MORE_EVENLY, more = more_evenly || form == TILE_MORE;
-    const bool evenly = form == TILE_EVENLY || form == TILE_ROWS_EVENLY || more_evenly;
-    const bool rows = form == TILE_ROWS || form == TILE_ROWS_EVENLY;
+    const bool more_paced = form == TILE_MORE_PACED, more = more_paced || form == TILE_MORE;
+    const bool paced = form == TILE_PACED || form == TILE_ROWS_PACED || more_paced;
+    const bool rows = form == TILE_ROWS || form == TILE_ROWS_PACED;
     struct keys keys;
 
     keys_init(&keys, bind->arena);
@@ -190,20 +190,20 @@ const char *new_tile_fn(struct bind *bind, const char *name, const struct tile_n
     keys_offer(&keys, "fuse", mixed ? "FUSE24(v)" : naming->vector.fuse ? naming->vector.fuse : "");
     keys_set_flag(&keys, "fetches", fetches);
     keys_offer(&keys, "near",
-               form == TILE_EVENLY || form == TILE_PARTS ? arena_printf(bind->arena, "%d", NEAR)
-                                                         : "");
-    keys_offer(&keys, "line", evenly ? "fetch" : arena_printf(bind->arena, "%d", LINE));
-    keys_offer(&keys, "fetched", evenly ? "`fetch` floats" : "a cache line");
-    keys_offer(&keys, "fetch_param", evenly ? " int fetch," : "");
+               form == TILE_PACED || form == TILE_PARTS ? arena_printf(bind->arena, "%d", NEAR)
+                                                        : "");
+    keys_offer(&keys, "line", paced ? "fetch" : arena_printf(bind->arena, "%d", LINE));
+    keys_offer(&keys, "fetched", paced ? "`fetch` floats" : "a cache line");
+    keys_offer(&keys, "fetch_param", paced ? " int fetch," : "");
     bind_end(bind, naming->end, &keys);
     if (form >= TILE_PAIRS)
         return new_tile_of_pairs(bind, name, form, step, &keys);
-    keys_set_flag(&keys, "taps", form == TILE_TAPS || form == TILE_AHEAD || form == TILE_EVENLY);
+    keys_set_flag(&keys, "taps", form == TILE_TAPS || form == TILE_AHEAD || form == TILE_PACED);
     keys_set_flag(&keys, "offsets", form == TILE_OFFSETS);
     keys_set_flag(&keys, "rows", rows);
     keys_set_flag(&keys, "more", more);
-    keys_set_flag(&keys, "fetches_rows", rows || more_evenly);
-    keys_offer(&keys, "more_evenly", more_evenly ? "1" : "");
+    keys_set_flag(&keys, "fetches_rows", rows || more_paced);
+    keys_offer(&keys, "more_paced", more_paced ? "1" : "");
     keys_set_flag(&keys, "parts", form == TILE_PARTS);
     keys_set_flag(&keys, "adds", more || form == TILE_PARTS);
     keys_set_flag(&keys, "pointers", step == 0);

@@ -169,18 +169,18 @@ static enum tile_form bind_form(struct bind *bind, const struct window *w,
                         w->in_c >= w->out_c && w->channels_last && conv_is_pointwise(w) &&
                         window_in_len(w) * w->in_c * number > cache;
     const bool fetches = !has_offsets(w, panels) && (weights || inputs);
-    const bool evenly = fetches && weights && bind->machine->far_l3;
+    const bool paced = fetches && weights && bind->machine->far_l3;
 
     bind_flag(bind, "fetches_weights", fetches && weights);
     bind_flag(bind, "fetches_inputs", fetches && inputs);
-    bind_flag(bind, "evenly", evenly);
-    bind_text(bind, "ahead", evenly ? " ahead, FETCH," : fetches ? " ahead," : "");
-    if (evenly)
+    bind_flag(bind, "paced", paced);
+    bind_text(bind, "ahead", paced ? " ahead, FETCH," : fetches ? " ahead," : "");
+    if (paced)
         bind_text(bind, "line", "FETCH");
     else
         bind_int(bind, "line", tile_line());
     return has_offsets(w, panels) ? TILE_OFFSETS
-           : evenly               ? TILE_EVENLY
+           : paced                ? TILE_PACED
            : fetches              ? TILE_AHEAD
                                   : TILE_TAPS;
 }

@@ -299,10 +299,10 @@ static struct tile bind_tile_of_shape(struct bind *bind, const struct window *w,
                                       const struct winograd_shape *s)
 {
     if (s->depth)
-        return bind_tile_f32(bind, s->tiles, w->out_c, TILE_MORE_EVENLY);
+        return bind_tile_f32(bind, s->tiles, w->out_c, TILE_MORE_PACED);
     if (!s->pairs)
         return bind_tile_f32(bind, s->tiles, w->out_c,
-                             bind->machine->far_l3 ? TILE_ROWS_EVENLY : TILE_ROWS);
+                             bind->machine->far_l3 ? TILE_ROWS_PACED : TILE_ROWS);
     bind_vector(bind);
     bind_sums_of_pairs(bind, PAIRS_MOST);
     bind_text(bind, "step", pairs_want_one_pointer(bind->machine) ? "" : "IN_C, ");
@@ -316,12 +316,12 @@ static void bind_fetch(struct bind *bind, const struct winograd_shape *s,
                        const struct panels *panels, const struct tile *tile)
 {
     const int64_t lines = (panels->width + tile_line() - 1) / tile_line();
-    const bool evenly = s->depth || (!s->pairs && bind->machine->far_l3);
+    const bool paced = s->depth || (!s->pairs && bind->machine->far_l3);
 
-    bind_flag(bind, "evenly", evenly);
+    bind_flag(bind, "paced", paced);
     bind_text(bind, "next", "%s", s->depth ? "kernels" : "matrix");
-    bind_text(bind, "fetch_arg", "%s", evenly ? ", FETCH" : "");
-    if (evenly) {
+    bind_text(bind, "fetch_arg", "%s", paced ? ", FETCH" : "");
+    if (paced) {
         const int64_t tiles =
             (s->group + tile->most_pixels - 1) / tile->most_pixels * (s->depth ? s->n * s->n : 1);
         const int64_t fetch = (panels->width * (s->depth ? TAPS : 1) + tiles - 1) / tiles;
