@@ -19,7 +19,7 @@ bool blocks_take(const struct type *type, const char **why)
     return type_block_is_regular(type->quant->block);
 }
 
-int64_t blocks_chunk(const struct type *type, const struct panels *panels)
+int64_t blocks_kc(const struct type *type, const struct panels *panels)
 {
     if (!type_has_blocks(type) || panels->len_step != 1 || type->quant->block % CHUNK == 0)
         return CHUNK;

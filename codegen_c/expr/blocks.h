@@ -22,7 +22,7 @@ bool blocks_take(const struct type *type, const char **why);
 
 /* Elements of a row that are dequantised at a time: at most 64, all within one block. Also for
  * types without block scales. */
-int64_t blocks_chunk(const struct type *type, const struct panels *panels);
+int64_t blocks_kc(const struct type *type, const struct panels *panels);
 
 /* For 4 x 4 tiles. If blocks lie along the panels' rows, scales are stored in fours, one for each
  * row of a panel; otherwise as in the constant. Sets `along` and `across`; requests scale_blocks

@@ -6,8 +6,8 @@
 
 struct tile bind_tile_f32(struct bind *bind, int64_t rows, int64_t columns, enum tile_form form)
 {
-    const struct tile_wish wish = { .rows = rows, .columns = columns, .alike = true };
-    struct tile_name naming = tile_name_of(bind, &wish);
+    const struct tile_request request = { .rows = rows, .columns = columns, .alike = true };
+    struct tile_name naming = tile_name_of(bind, &request);
 
     return bind_named_tile(bind, &naming, form, 0);
 }
@@ -113,12 +113,12 @@ static bool has_masks(const struct bind *bind, const struct tile_name *naming)
 }
 
 /* `some`: tiles have an epilogue store even if their last vector is not whole. */
-static struct tile tile_that_stores(struct bind *bind, const struct tile_wish *wish,
+static struct tile tile_that_stores(struct bind *bind, const struct tile_request *request,
                                     enum tile_form form, int64_t step, bool some,
                                     const struct tile_stores *stores)
 {
-    struct tile_name naming = tile_name_of(bind, wish);
-    const bool whole = are_all_whole(bind, &naming, wish->columns);
+    struct tile_name naming = tile_name_of(bind, request);
+    const bool whole = are_all_whole(bind, &naming, request->columns);
     struct tile_place place = stores->place;
     struct tile_end end;
     struct tile tile;
@@ -138,7 +138,7 @@ static struct tile tile_that_stores(struct bind *bind, const struct tile_wish *w
         tile.args = end.args;
         tile.some = end.some;
     }
-    tile.halves = bind_half(bind, &naming, wish->columns, form, step);
+    tile.halves = bind_half(bind, &naming, request->columns, form, step);
     return tile;
 }
 
@@ -147,10 +147,10 @@ static struct tile tile_of_rows(struct bind *bind, int64_t rows, int64_t columns
 {
     const struct window *w = stores->w;
     const int64_t len = form == TILE_OFFSETS ? 0 : window_k_len(w) * w->in_c / w->groups;
-    const struct tile_wish wish = {
+    const struct tile_request request = {
         .rows = rows, .columns = columns, .len = len, .stepped = step > 0
     };
-    const struct tile tile = tile_that_stores(bind, &wish, form, step, false, stores);
+    const struct tile tile = tile_that_stores(bind, &request, form, step, false, stores);
 
     bind_text(bind, "results", "%s",
               tile.stores ? arena_printf(bind->arena, "\n                    %s, n_pixels%s",
@@ -174,18 +174,18 @@ struct tile bind_tile_by_steps(struct bind *bind, int64_t rows, int64_t columns,
 struct tile bind_tile_of_product(struct bind *bind, int64_t rows, int64_t columns,
                                  const struct tile_stores *stores)
 {
-    const struct tile_wish wish = { .rows = rows, .columns = columns, .alike = true };
+    const struct tile_request request = { .rows = rows, .columns = columns, .alike = true };
 
-    return tile_that_stores(bind, &wish, TILE_TAPS, 0, true, stores);
+    return tile_that_stores(bind, &request, TILE_TAPS, 0, true, stores);
 }
 
 struct tile bind_tile_of_sums(struct bind *bind, int64_t rows, int64_t columns, int64_t step)
 {
-    const struct tile_wish wish = { .rows = rows,
-                                    .columns = columns,
-                                    .stepped = true,
-                                    .alike = tile_is_three_quarters(bind->machine, columns) };
-    struct tile_name naming = tile_name_of(bind, &wish);
+    const struct tile_request request = { .rows = rows,
+                                          .columns = columns,
+                                          .stepped = true,
+                                          .alike = tile_is_three_quarters(bind->machine, columns) };
+    struct tile_name naming = tile_name_of(bind, &request);
     struct tile tile;
 
     /* The epilogue's functions have constants that gcc would keep in this tile's registers, at
@@ -198,8 +198,8 @@ struct tile bind_tile_of_sums(struct bind *bind, int64_t rows, int64_t columns, 
 
 struct tile bind_tile_of_parts(struct bind *bind, int64_t rows, int64_t columns)
 {
-    const struct tile_wish wish = { .rows = rows, .columns = columns };
-    struct tile_name naming = tile_name_of(bind, &wish);
+    const struct tile_request request = { .rows = rows, .columns = columns };
+    struct tile_name naming = tile_name_of(bind, &request);
 
     return bind_named_tile(bind, &naming, TILE_PARTS, 0);
 }
@@ -237,10 +237,10 @@ struct tile bind_tile_of_pairs(struct bind *bind, int64_t rows, int64_t columns,
                                int64_t step, const struct tile_end *end)
 {
     const enum tile_form form = ahead ? TILE_PAIRS_AHEAD : TILE_PAIRS;
-    const struct tile_wish wish = {
+    const struct tile_request request = {
         .rows = rows, .columns = columns, .alike = true, .pairs = true, .rest = end != NULL
     };
-    struct tile_name naming = tile_name_of(bind, &wish), seldom = naming;
+    struct tile_name naming = tile_name_of(bind, &request), seldom = naming;
     struct tile tile;
     int64_t left, half;
 
@@ -270,10 +270,10 @@ struct tile bind_tile_of_pairs(struct bind *bind, int64_t rows, int64_t columns,
 
 struct tile bind_tile_of_pair_rows(struct bind *bind, int64_t rows, int64_t columns, int64_t step)
 {
-    const struct tile_wish wish = {
+    const struct tile_request request = {
         .rows = rows, .columns = columns, .alike = true, .pairs = true
     };
-    struct tile_name naming = tile_name_of(bind, &wish), seldom = naming;
+    struct tile_name naming = tile_name_of(bind, &request), seldom = naming;
     const struct tile pairs = bind_named_tile(bind, &naming, TILE_PAIRS_ROWS, step);
 
     seldom.apart = true;

@@ -14,7 +14,7 @@ static bool pairs_fit(const struct machine *machine, int64_t vectors, int64_t pi
 /* The tile that the knob chooses; default `usual`. CPUs without a fixed number of lanes have no
  * choice. */
 static struct tile_shape chosen_shape(struct bind *bind, struct tile_shape usual, int64_t panel,
-                                      const struct tile_wish *wish)
+                                      const struct tile_request *request)
 {
     static const int pixels[] = { 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 14, 16, 20, 24, 28 };
     const int64_t pair[2] = { usual.vectors, usual.pixels };
@@ -23,8 +23,8 @@ static struct tile_shape chosen_shape(struct bind *bind, struct tile_shape usual
 
     for (int64_t vectors = 1; vectors <= 8; vectors *= 2)
         for (size_t i = 0; i < sizeof pixels / sizeof *pixels && n < MOST_TILES; i++)
-            if (tile_is_possible(bind->machine, panel, vectors, pixels[i], wish->columns) &&
-                (!wish->pairs || pairs_fit(bind->machine, vectors, pixels[i]))) {
+            if (tile_is_possible(bind->machine, panel, vectors, pixels[i], request->columns) &&
+                (!request->pairs || pairs_fit(bind->machine, vectors, pixels[i]))) {
                 values[n][0] = vectors;
                 values[n++][1] = pixels[i];
             }
@@ -37,13 +37,14 @@ static struct tile_shape chosen_shape(struct bind *bind, struct tile_shape usual
 
 /* The default tile of the region. */
 static struct tile_shape wished_shape(const struct machine *machine, struct tile_shape usual,
-                                      int64_t panel, const struct tile_wish *wish)
+                                      int64_t panel, const struct tile_request *request)
 {
-    const struct tile_product product = { wish->rows, wish->columns, wish->len };
+    const struct tile_product product = { request->rows, request->columns, request->len };
 
-    if (wish->pairs)
-        return tile_fitted_to_pairs(machine, usual, wish->rows, wish->rest);
-    return tile_fastest(machine, tile_fitted(usual, wish->rows, wish->stepped), panel, &product);
+    if (request->pairs)
+        return tile_fitted_to_pairs(machine, usual, request->rows, request->rest);
+    return tile_fastest(machine, tile_fitted(usual, request->rows, request->stepped), panel,
+                        &product);
 }
 
 /* Shape i for --target generic. Where the class of columns does not narrow the tile, the name does
@@ -113,17 +114,17 @@ static bool computes_functions(const struct region *region)
     return false;
 }
 
-struct tile_name tile_name_of(struct bind *bind, const struct tile_wish *wish)
+struct tile_name tile_name_of(struct bind *bind, const struct tile_request *request)
 {
     const struct machine *machine = bind->machine;
-    const int64_t rows = wish->rows, columns = wish->columns;
-    const bool wide = !wish->alike && tile_is_wide(machine, columns);
-    const bool three_quarters = !wish->alike && tile_is_three_quarters(machine, columns);
+    const int64_t rows = request->rows, columns = request->columns;
+    const bool wide = !request->alike && tile_is_wide(machine, columns);
+    const bool three_quarters = !request->alike && tile_is_three_quarters(machine, columns);
     struct tile_name name = { .narrow = three_quarters ? TILE_THREE_QUARTERS
                                                        : tile_class(machine, columns),
                               .wide = wide,
                               .rows = rows,
-                              .stepped = wish->stepped,
+                              .stepped = request->stepped,
                               .apart = machine->lanes != 1 && computes_functions(bind->region) };
 
     if (!machine->lanes) {
@@ -134,7 +135,8 @@ struct tile_name tile_name_of(struct bind *bind, const struct tile_wish *wish)
         const int64_t panel = wide ? WIDE_TILE_PANEL : tile_panel(machine);
 
         name.suffix = class ? arena_printf(bind->arena, "_%d", (int)class) : "";
-        name.shape = chosen_shape(bind, wished_shape(machine, usual, panel, wish), panel, wish);
+        name.shape =
+            chosen_shape(bind, wished_shape(machine, usual, panel, request), panel, request);
         if (name.shape.vectors != usual.vectors || name.shape.pixels != usual.pixels)
             name.suffix =
                 arena_printf(bind->arena, "%s_%dx%d",

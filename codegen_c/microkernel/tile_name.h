@@ -6,7 +6,7 @@
 #include "codegen_c/microkernel/tile_shape.h"
 
 /* A request for a tile. */
-struct tile_wish {
+struct tile_request {
     int64_t rows, columns; /* of the matrix product; rows 0: unknown */
     int64_t len;           /* length of a sum; 0: do not use the fitted times of tile_times.def */
     bool alike;            /* all vectors have the same length, and no panel is wide */
@@ -29,7 +29,7 @@ struct tile_name {
 };
 
 /* The tile for a request; KNOB_TILE may choose another. Leaves `vector` and `end` unset. */
-struct tile_name tile_name_of(struct bind *bind, const struct tile_wish *wish);
+struct tile_name tile_name_of(struct bind *bind, const struct tile_request *request);
 
 /* Shape i of those among which compiler macros choose (--target generic). */
 struct tile_shape tile_named_shape(const struct tile_name *name, int i);
