@@ -17,7 +17,7 @@ enum {
     LEADING_TILES = 3      /* … if the result overlaps x */
 };
 
-/* Tiles that conv_small computes together, so that weights are decoded once for all of them:
+/* Tiles that conv_small computes together, so that weights are dequantised once for all of them:
  * SMALL_TILES, or 8 with vectors of 16 lanes (20 KiB of stack). With overlap LEADING_TILES: more
  * would increase the distance. */
 int tile_group(const struct region *region);

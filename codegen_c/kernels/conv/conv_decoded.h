@@ -8,7 +8,7 @@
  * completely before a result is written. */
 int64_t decoded_group(const struct window *window);
 
-/* Results are written after every 1 pixel, or every row, or a multiple of that. */
+/* Pixels after which results are written: 1, or a row of them; or a multiple. */
 int64_t decoded_step(const struct window *window);
 
 #endif

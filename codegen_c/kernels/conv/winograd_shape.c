@@ -28,7 +28,7 @@ enum {
     PERCENT_PAIRS = 95,    /* of the time of plain products */
     FEWEST_PAIRED = 48,    /* fewest inputs: tiles of fewer wait for the L2 (docs/lab/kernels.md) */
     PERCENT_FOUR = 88,     /* of the time of F(2,3), which has fewer weights and smaller errors */
-    PERCENT_FOUR_FAR = 95, /* the same where the third cache is far */
+    PERCENT_FOUR_FAR = 95, /* the same if the L3 is slow */
     PERCENT_LATE = 98,     /* of the time with weights transformed at compile time */
     FEWEST = 16,           /* fewest tiles at a time, which share each weight */
     MOST_GROUP = 32,       /* with 16 channels 28 are as fast as 56, and 14 slower */
